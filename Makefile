@@ -76,7 +76,7 @@ include $(PLATFORM_DIR)/build.mk tests/build.mk bench/build.mk
 include platform/microkit/check.mk platform/microkit/check_stock.mk
 
 FORMATTED := $(wildcard include/mkperf/*.h kernel/*.[ch] kernel/*/*.[ch] pd/*/*.[ch] \
-             pd/net/lwip/*.h pd/net/lwip/*/*.h \
+             pd/profiler/timer/*.[ch] pd/net/lwip/*.h pd/net/lwip/*/*.h \
              platform/*/*.[ch] platform/*/*/*.[ch] host/*.[ch] host/*/*.[ch] demo/*.[ch] \
              tests/*/*.[ch] bench/*.[ch])
 format: $(SETUP)

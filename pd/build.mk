@@ -7,9 +7,9 @@ TARGET_LIB_SRC := pd/lib/string.c pd/lib/text.c
 MKPERF_PMU ?= armv8_pmuv3
 TARGET_CFLAGS += -DMKPERF_PMU=mkperf_$(MKPERF_PMU)
 # MKPERF_TIMER: the timer's back-end, chosen by the platform or the board (PROFILER_TIMER), if it has one.
-PROFILER_SRC := $(wildcard pd/profiler/*.c pd/timer/*.c) pd/pmu/$(MKPERF_PMU).c \
+PROFILER_SRC := $(wildcard pd/profiler/*.c pd/profiler/timer/*.c pd/timer/*.c) pd/pmu/$(MKPERF_PMU).c \
                 $(filter-out pd/pmu/armv8_pmuv3.c,$(wildcard pd/pmu/armv8_*.c)) $(TARGET_LIB_SRC)
-$(TARGET_OBJ)/pd/profiler/ticks.o: private TARGET_CFLAGS += $(PROFILER_TIMER:%=-DMKPERF_TIMER=mkperf_%)
+$(TARGET_OBJ)/pd/profiler/timer/ticks.o: private TARGET_CFLAGS += $(PROFILER_TIMER:%=-DMKPERF_TIMER=mkperf_%)
 $(TARGET_OBJ)/pd/timer/%.o: private TARGET_CFLAGS += $(PROFILER_TIMER_CFLAGS)
 CLIENT_COMMON_SRC := $(addprefix pd/client/,main.c control.c connections.c stream.c command.c command_settings.c \
                      words.c mark.c report.c encode.c encode_batch.c periods.c sched.c wire_frames.c link.c observe.c stamp.c stamp_reserved.c) $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) \
@@ -38,9 +38,9 @@ $(DEMO)/mkperf_%.elf: $(DEMO)/%.elf
 
 # Tested on the host: everything without registers and without a platform.
 HOSTED_SRC += pd/lib/text.c pd/pmu/armv8_events.c pd/profiler/policy.c \
-              pd/profiler/plan.c pd/profiler/request.c pd/profiler/soft_events.c pd/client/encode.c pd/client/encode_batch.c pd/client/periods.c pd/client/sched.c pd/client/wire_frames.c pd/client/link.c \
+              pd/profiler/plan.c pd/profiler/request.c pd/profiler/event_names.c pd/client/encode.c pd/client/encode_batch.c pd/client/periods.c pd/client/sched.c pd/client/wire_frames.c pd/client/link.c \
               $(addprefix pd/client/,control.c report.c connections.c stream.c command.c command_settings.c words.c mark.c \
-              observe.c stamp.c) pd/profiler/attribute.c pd/profiler/latency.c
+              observe.c stamp.c) pd/profiler/timer/attribute.c pd/profiler/latency.c
 
 # The whole profiler PD against a mocked Microkit, with the kernel's hook in the same program.
 $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_hook*.c tests/unit/test_callers.c tests/unit/test_sched.c tests/unit/test_sched_merge.c tests/unit/test_session*.c tests/unit/test_pmu*.c)): private HOST_CFLAGS += -Itests/unit/mock -Ikernel

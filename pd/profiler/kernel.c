@@ -1,48 +1,48 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Requests: see kernel.h for ownership and callers. */
+/* Requests to the hook on this PD's core and on the others: see kernel.h. */
 #include "kernel.h"
 
 #include <microkit.h>
 
-#include "profiler.h"
+#include <mkperf/jitter.h>
 
 /* Where each PD has the capability by which it replies (libmicrokit/src/main.c: REPLY_CAP, from
  * Microkit 2.0.1 to 2.3.0). */
 enum { MICROKIT_REPLY_CAP = 4 };
 
-/* The kernel finds one through the IPC buffer, and only if it is within one page. */
+enum {
+    SPINS_PER_LOOK = 256,  /* between two looks at the time */
+    BEAT_CYCLES = 4000000, /* Scheduling events in 4 ms at 1 GHz fit the core's ring by far. */
+};
+
+/* The kernel finds a descriptor through the IPC buffer, and only if it is within one page. */
 static union {
     struct mkperf_descriptor descriptor;
     uint8_t page[4096];
 } pages[MKPERF_TARGET_CORES] __attribute__((aligned(4096)));
 
-/* What an answer says about the core's session. */
-static void take_answer(struct mkperf_profiler *p, unsigned core)
+/* What an answer says about its core's session. */
+static void take_answer(struct mkperf_kernel *k, unsigned core)
 {
-    const struct mkperf_answer *a = &p->kernel.d[core]->answer;
-    struct mkperf_core *c = &p->core[core];
+    struct mkperf_kernel_core *c = &k->core[core];
+    const struct mkperf_answer *a = &c->d->answer;
 
-    p->tick_hz = a->tick_hz;
-    if (!p->running) {
+    k->tick_hz = a->tick_hz;
+    if (!k->session) {
         c->spurious_before = a->spurious;
         return;
     }
     c->spurious = a->spurious - c->spurious_before;
     c->disturbed = a->session != 0 ? a->disturbed : c->disturbed;
-    p->statistics.spurious = 0;
-    p->statistics.disturbed = 0;
-    for (unsigned i = 0; i < p->cores; i++) {
-        p->statistics.spurious += p->core[i].spurious;
-        p->statistics.disturbed += p->core[i].disturbed;
-    }
-    p->statistics.storm |= a->storm != 0;
+    k->storm |= a->storm != 0;
 }
 
-/* Acknowledges the PMU's interrupt with the descriptor. Returns its sequence. */
-static uint32_t acknowledge(struct mkperf_profiler *p, struct mkperf_descriptor *d, unsigned slot,
-                            uint32_t core, uint32_t op)
+/* Acknowledges the PMU's interrupt with the core's descriptor. core: as the descriptor names it.
+ * Returns the sequence of the request. */
+static uint32_t acknowledge(struct mkperf_kernel_core *c, uint32_t core, uint32_t op)
 {
-    uint32_t sequence = ++p->kernel.sequence[slot];
+    struct mkperf_descriptor *d = c->d;
+    uint32_t sequence = ++c->sequence;
 
     d->magic = MKPERF_DESCRIPTOR_MAGIC;
     d->op = op;
@@ -53,94 +53,89 @@ static uint32_t acknowledge(struct mkperf_profiler *p, struct mkperf_descriptor 
     return sequence;
 }
 
-bool mkperf_kernel_request(struct mkperf_profiler *p, uint32_t op)
+bool mkperf_kernel_request(struct mkperf_kernel *k, uint32_t op)
 {
-    struct mkperf_kernel *r = &p->kernel;
-    uint32_t sequence = acknowledge(p, r->here, p->here, MKPERF_CORE_HERE, op);
+    struct mkperf_kernel_core *c = &k->core[k->here];
+    uint32_t sequence = acknowledge(c, MKPERF_CORE_HERE, op);
 
-    r->hook = __atomic_load_n(&r->here->answered, __ATOMIC_ACQUIRE) == sequence;
-    if (r->hook) {
-        take_answer(p, p->here);
+    k->hook = __atomic_load_n(&c->d->answered, __ATOMIC_ACQUIRE) == sequence;
+    if (k->hook) {
+        take_answer(k, k->here);
     }
-    return r->hook && r->here->answer.status == MKPERF_REQUEST_OK;
+    return k->hook && c->d->answer.status == MKPERF_REQUEST_OK;
 }
 
-void mkperf_kernel_ask(struct mkperf_profiler *p, unsigned core, uint32_t op)
+uint64_t mkperf_kernel_time(struct mkperf_kernel *k)
 {
-    acknowledge(p, p->kernel.d[core], core, core, op);
-    __sel4_ipc_buffer->userData = (uintptr_t)p->kernel.here;
+    mkperf_kernel_request(k, 0);
+    return mkperf_answered(k)->time;
 }
 
-bool mkperf_kernel_answered(struct mkperf_profiler *p, unsigned core)
-{
-    const struct mkperf_descriptor *d = p->kernel.d[core];
-
-    if (__atomic_load_n(&d->answered, __ATOMIC_ACQUIRE) != p->kernel.sequence[core]) {
-        return false;
-    }
-    take_answer(p, core);
-    return true;
-}
-
-/* Which core this is, and how many there are. */
-static void find_cores(struct mkperf_profiler *p)
-{
-    struct mkperf_answer first = p->kernel.here->answer;
-
-    p->kernel_cores = first.cores;
-    p->cores = first.cores < MKPERF_TARGET_CORES ? first.cores : MKPERF_TARGET_CORES;
-    if (first.core < MKPERF_TARGET_CORES && first.core != p->here) {
-        p->core[p->here].spurious_before = 0;
-        p->here = first.core;
-        p->kernel.here = p->kernel.d[p->here];
-        mkperf_kernel_request(p, 0); /* its own page has the answer */
-    }
-    p->core[p->here].heard = true;
-}
-
-void mkperf_kernel_init(struct mkperf_profiler *p)
+void mkperf_kernel_init(struct mkperf_kernel *k)
 {
     for (unsigned i = 0; i < MKPERF_TARGET_CORES; i++) {
-        p->kernel.d[i] = &pages[i].descriptor;
+        k->core[i].d = &pages[i].descriptor;
     }
-    p->kernel.here = p->kernel.d[0];
-    p->cores = 1;
-    p->no_pmu_code = MKPERF_RESULT_NO_PMU;
+    k->cores = 1;
+    k->missing_code = MKPERF_RESULT_NO_PMU;
     if (!(microkit_irqs >> MKPERF_CHANNEL_PMU & 1)) {
-        p->no_pmu = "the profiler PD does not have the PMU's interrupt (channel 0)";
+        k->missing = "the profiler PD does not have the PMU's interrupt (channel 0)";
         return;
     }
-    mkperf_kernel_request(p, 0);
-    if (!p->kernel.hook) {
-        p->no_pmu_code = MKPERF_RESULT_NO_HOOK;
-        p->no_pmu = "the kernel lacks mkperf's extension (KernelMkperf), or the PMU's interrupt "
-                    "is not the profiler PD's channel 0";
+    mkperf_kernel_request(k, 0);
+    if (!k->hook) {
+        k->missing_code = MKPERF_RESULT_NO_HOOK;
+        k->missing = "the kernel lacks mkperf's extension (KernelMkperf), or the PMU's interrupt "
+                     "is not the profiler PD's channel 0";
         return;
     }
-    find_cores(p);
-    const struct mkperf_answer *a = mkperf_answered(&p->kernel);
-    if (a->core >= MKPERF_TARGET_CORES) {
-        p->no_pmu = "the profiler PD must run on one of the cores 0 to 3";
+    unsigned here = mkperf_answered(k)->core;
+    k->all_cores = mkperf_answered(k)->cores;
+    k->cores = k->all_cores < MKPERF_TARGET_CORES ? k->all_cores : MKPERF_TARGET_CORES;
+    if (here >= MKPERF_TARGET_CORES) {
+        k->core[k->here].heard = true;
+        k->missing = "the profiler PD must run on one of the cores 0 to 3";
         return;
     }
+    if (here != k->here) {
+        k->core[k->here].spurious_before = 0;
+        k->here = here;
+        mkperf_kernel_request(k, 0); /* The answer has to be in this core's page. */
+    }
+    k->core[k->here].heard = true;
+    const struct mkperf_answer *a = mkperf_answered(k);
     for (unsigned i = 0; i < MKPERF_PMU_ID_WORDS; i++) {
-        p->cpu.id[i] = a->pmu[i];
+        k->cpu.id[i] = a->pmu[i];
     }
-    p->cpu.counters = (uint32_t)__builtin_popcount(a->counters);
-    p->cpu.followers = (a->features & MKPERF_FEATURE_FOLLOWERS) != 0;
-    if (p->cpu.counters == 0) {
-        p->no_pmu = "the PMU has no event counters for the kernel's exception level";
+    k->cpu.counters = (uint32_t)__builtin_popcount(a->counters);
+    k->cpu.followers = (a->features & MKPERF_FEATURE_FOLLOWERS) != 0;
+    if (k->cpu.counters == 0) {
+        k->missing = "the PMU has no event counters for the kernel's exception level";
     }
 }
 
-struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_profiler *p,
-                                                 const struct mkperf_ring_consumer *core)
+void mkperf_kernel_begin(struct mkperf_kernel *k)
 {
-    struct mkperf_configuration *want = mkperf_wanted(&p->kernel);
+    for (unsigned i = 0; i < k->cores; i++) {
+        struct mkperf_kernel_core *c = &k->core[i];
+        c->late_answers = 0;
+        c->started = 0;
+        c->stopped = 0;
+        c->spurious = 0;
+        c->disturbed = 0;
+    }
+    k->on = UINT32_C(1) << k->here;
+    k->stale = 0;
+    k->storm = false;
+}
+
+struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_kernel *k, uint64_t ring_bytes)
+{
+    struct mkperf_configuration *want = mkperf_wanted(k);
 
     *want = (struct mkperf_configuration){
-        .ring_bytes = (uint32_t)core->size,
-        .ring = (uintptr_t)core->ring,
+        .ring_bytes = (uint32_t)ring_bytes,
+        .ring = (uintptr_t)mkperf_core_ring(k->rings, k->here),
         .reply = MICROKIT_REPLY_CAP,
         .sc_if = MKPERF_THREAD_CHILD_BIT,
         .sc_mask = MKPERF_THREAD_SC,
@@ -148,14 +143,197 @@ struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_profiler *p,
     return want;
 }
 
-void mkperf_kernel_select(struct mkperf_profiler *p, const struct mkperf_plan_event *e)
+void mkperf_kernel_select(struct mkperf_kernel *k, const struct mkperf_plan_event *e)
 {
-    struct mkperf_request_counter *c = mkperf_wanted(&p->kernel)->counter;
+    struct mkperf_request_counter *c = mkperf_wanted(k)->counter;
 
     if (e->user_counter != 0) {
-        c[e->user_counter - 1].select = p->cpu.pmu->select(e->code, true, false);
+        c[e->user_counter - 1].select = k->cpu.pmu->select(e->code, true, false);
     }
     if (e->kernel_counter != 0) {
-        c[e->kernel_counter - 1].select = p->cpu.pmu->select(e->code, false, true);
+        c[e->kernel_counter - 1].select = k->cpu.pmu->select(e->code, false, true);
     }
+}
+
+void mkperf_kernel_set_clocks(struct mkperf_kernel *k, const struct mkperf_plan *plan,
+                              uint32_t slice_cycles)
+{
+    const uint32_t counter[] = {plan->clock, plan->beat};
+    const uint32_t cycles[] = {slice_cycles, BEAT_CYCLES};
+
+    for (unsigned i = 0; i < 2; i++) {
+        if (counter[i] != 0) {
+            mkperf_wanted(k)->counter[counter[i] - 1] = (struct mkperf_request_counter){
+                .select = k->cpu.pmu->select(plan->clock_code, true, true),
+                .left = cycles[i],
+                .first = cycles[i],
+                .period = cycles[i],
+                .jitter_mask = mkperf_jitter_mask(cycles[i]),
+            };
+        }
+    }
+}
+
+/* ---- all cores ------------------------------------------------------------------------------- */
+
+/* The last request to a core was answered. */
+static void note_answer(struct mkperf_kernel *k, unsigned core)
+{
+    struct mkperf_kernel_core *c = &k->core[core];
+    uint32_t op = c->op & MKPERF_REQUEST_OP;
+
+    c->pending = false;
+    c->heard = true;
+    if (c->d->answer.status != MKPERF_REQUEST_OK) {
+        return;
+    }
+    if (op == MKPERF_REQUEST_APPLY) {
+        k->on |= UINT32_C(1) << core;
+        c->spurious_before = c->d->answer.spurious;
+        c->spurious = 0;
+        c->started = c->d->answer.time;
+    } else if (op == MKPERF_REQUEST_STOP && c->stopped == 0) {
+        c->stopped = c->d->answer.time;
+    } else if (op == MKPERF_REQUEST_CONTINUE) {
+        c->stopped = 0;
+    }
+}
+
+void mkperf_cores_collect(struct mkperf_kernel *k)
+{
+    for (unsigned i = 0; i < k->cores; i++) {
+        struct mkperf_kernel_core *c = &k->core[i];
+        if (c->pending && __atomic_load_n(&c->d->answered, __ATOMIC_ACQUIRE) == c->sequence) {
+            take_answer(k, i);
+            note_answer(k, i);
+        }
+    }
+}
+
+static bool any_pending(const struct mkperf_kernel *k, uint32_t mask)
+{
+    for (; mask != 0; mask &= mask - 1) {
+        if (k->core[__builtin_ctz(mask)].pending) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Waits for the answers of other cores. The time is the kernel's, by requests to the own core. */
+static void wait_for(struct mkperf_kernel *k, uint32_t mask)
+{
+    uint64_t begin = 0;
+    uint64_t now = 0;
+
+    while (now - begin <= k->tick_hz * MKPERF_CORES_PATIENCE_MS / 1000) {
+        for (unsigned i = 0; i < SPINS_PER_LOOK; i++) {
+            mkperf_cores_collect(k);
+            if (!any_pending(k, mask)) {
+                return;
+            }
+#ifdef __aarch64__ /* A CPU with several threads, and QEMU, may let others run. */
+            __asm__ volatile("yield" : : : "memory");
+#endif
+        }
+        now = mkperf_kernel_time(k);
+        begin = begin != 0 ? begin : now;
+    }
+}
+
+static void send_request(struct mkperf_kernel *k, unsigned core, uint32_t op)
+{
+    k->core[core].op = op;
+    k->core[core].pending = true;
+    acknowledge(&k->core[core], core, op);
+    __sel4_ipc_buffer->userData = (uintptr_t)k->core[k->here].d;
+}
+
+uint32_t mkperf_cores_request(struct mkperf_kernel *k, uint32_t mask, uint32_t op)
+{
+    uint32_t done = 0;
+    uint32_t asked = 0;
+
+    for (uint32_t rest = mkperf_cores_others(k, mask); rest != 0; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        if (!k->core[i].pending || (op & MKPERF_REQUEST_OP) == MKPERF_REQUEST_APPLY) {
+            send_request(k, i, op);
+            asked |= UINT32_C(1) << i;
+        }
+    }
+    if (asked != 0) {
+        wait_for(k, asked);
+    }
+    for (uint32_t rest = asked; rest != 0; rest &= rest - 1) {
+        struct mkperf_kernel_core *c = &k->core[__builtin_ctz(rest)];
+        c->late_answers += c->pending;
+        if (!c->pending && c->d->answer.status == MKPERF_REQUEST_OK) {
+            done |= rest & -rest;
+        }
+    }
+    if (mask >> k->here & 1) {
+        k->core[k->here].op = op;
+        if (mkperf_kernel_request(k, op)) {
+            note_answer(k, k->here);
+            done |= UINT32_C(1) << k->here;
+        }
+    }
+    return done;
+}
+
+void mkperf_cores_give_up(struct mkperf_kernel *k, uint32_t mask)
+{
+    for (uint32_t rest = mkperf_cores_others(k, mask); rest != 0; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        if (k->core[i].pending) {
+            send_request(k, i, MKPERF_REQUEST_WITHDRAW);
+        }
+    }
+}
+
+void mkperf_cores_share(struct mkperf_kernel *k, uint32_t mask)
+{
+    for (uint32_t rest = mkperf_cores_others(k, mask); rest != 0; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        k->core[i].d->want = *mkperf_wanted(k);
+        k->core[i].d->want.ring = (uintptr_t)mkperf_core_ring(k->rings, i);
+    }
+}
+
+uint32_t mkperf_cores_heard(const struct mkperf_kernel *k)
+{
+    uint32_t mask = UINT32_C(1) << k->here;
+
+    for (unsigned i = 0; i < k->cores; i++) {
+        mask |= (uint32_t)k->core[i].heard << i;
+    }
+    return mask;
+}
+
+void mkperf_cores_probe(struct mkperf_kernel *k)
+{
+    uint32_t all = (UINT32_C(1) << k->cores) - 1;
+
+    mkperf_cores_collect(k);
+    mkperf_cores_request(k, all & ~mkperf_cores_heard(k), 0);
+}
+
+void mkperf_kernel_status(const struct mkperf_kernel *k, mkperf_Status *out)
+{
+    out->storm = k->storm;
+    for (unsigned i = 0; i < k->cores; i++) {
+        const struct mkperf_kernel_core *c = &k->core[i];
+        out->spurious += c->spurious;
+        out->disturbed += c->disturbed;
+        out->cores[i] = (mkperf_CoreStatus){
+            .core = i,
+            .state = i != k->here && !c->heard ? mkperf_CoreState_CORE_ABSENT
+                     : c->pending              ? mkperf_CoreState_CORE_LATE
+                                               : mkperf_CoreState_CORE_RUNS,
+            .started_ticks = c->started,
+            .stopped_ticks = c->stopped,
+            .late_answers = c->late_answers,
+        };
+    }
+    out->cores_count = (pb_size_t)(k->cores > 1 ? k->cores : 0);
 }

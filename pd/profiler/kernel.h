@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The profiler PD's side of the kernel hook: a descriptor for each core, and requests by
- * acknowledging the PMU's interrupt (include/mkperf/descriptor.h).
+ * Requests to the kernel hook, of this PD's core and of the others.
  *
- * Owns: struct mkperf_kernel. Called by all parts of the profiler PD that use the PMU. A request
- * to the PD's own core has been executed when the function returns; percore.c waits for the others.
+ * Owns: struct mkperf_kernel: a descriptor for each core, and what the answers said. A request is an
+ * acknowledgement of the PMU's interrupt (include/mkperf/descriptor.h). Called by every stage that
+ * uses the PMU.
+ *
+ *   want (configuration) --> request --> kernel on that core --> answer (status, counters, time)
+ *
+ * 1. A request to this PD's own core has been executed when the function returns.
+ * 2. Another core executes a request when the kernel has called it. This PD waits for that for at
+ *    most MKPERF_CORES_PATIENCE_MS. A core that has not answered by then is late, and the status of
+ *    the session names it.
+ * 3. Of two requests for a core the last one counts.
  */
 #ifndef MKPERF_PROFILER_KERNEL_H
 #define MKPERF_PROFILER_KERNEL_H
@@ -13,39 +21,114 @@
 #include <stdint.h>
 
 #include <mkperf/descriptor.h>
-#include <mkperf/ring.h>
 #include <mkperf/session.h>
 
-struct mkperf_profiler;
-struct mkperf_plan_event;
+#include "../pmu/pmu.h"
+#include "plan.h"
 
-struct mkperf_kernel {
-    struct mkperf_descriptor *d[MKPERF_TARGET_CORES]; /* each within one page */
-    struct mkperf_descriptor *here;                   /* the own core's */
-    uint32_t sequence[MKPERF_TARGET_CORES];
-    bool hook; /* the last request to the own core was answered */
+/* Channels of the profiler PD: the PMU's interrupt, its client, a timer's interrupt. */
+enum mkperf_profiler_channels {
+    MKPERF_CHANNEL_PMU = 0,
+    MKPERF_CHANNEL_CLIENT = 1,
+    MKPERF_CHANNEL_TIMER = 2,
 };
 
-/* At boot: whether the kernel has the hook, and what the PMU is (p->cpu). */
-void mkperf_kernel_init(struct mkperf_profiler *p);
-/* One request to the own core: enum mkperf_request, maybe with MKPERF_REQUEST_SNAPSHOT; 0 requests the answer
- * alone. Adds the answer's disturbances and storms to the statistics. True: it was answered, with
- * MKPERF_REQUEST_OK. */
-bool mkperf_kernel_request(struct mkperf_profiler *p, uint32_t op);
-/* The same of another core; and whether it has answered its last request: then what the answer says
- * is added. */
-void mkperf_kernel_ask(struct mkperf_profiler *p, unsigned core, uint32_t op);
-bool mkperf_kernel_answered(struct mkperf_profiler *p, unsigned core);
+enum { MKPERF_CORES_PATIENCE_MS = 10 };
 
-/* The requested configuration, and the last answer, of the own core. */
-static inline struct mkperf_configuration *mkperf_wanted(const struct mkperf_kernel *r)
+struct mkperf_kernel_core {
+    struct mkperf_descriptor *d; /* within one page */
+    uint32_t sequence;           /* of the last request */
+    uint32_t op;                 /* of the last request */
+    uint32_t late_answers;
+    bool heard;               /* The core has answered at least once. */
+    bool pending;             /* The last request has no answer yet. */
+    uint64_t started;         /* ticks: when its counters began to count; 0: not yet */
+    uint64_t stopped;         /* ticks: when they stopped; 0: not yet */
+    uint64_t spurious_before; /* of its answers, before the session */
+    uint64_t spurious;        /* in the session */
+    uint64_t disturbed;
+};
+
+struct mkperf_kernel {
+    struct mkperf_cpu cpu;
+    const char *missing;   /* why there can be no session of the hook, or NULL */
+    uint32_t missing_code; /* the same as an enum mkperf_session_result */
+    uintptr_t rings;       /* region with the cores' rings and the kernel's tables */
+    unsigned cores;        /* that can be sampled, from core 0 on */
+    unsigned all_cores;    /* of the kernel; 0: not known */
+    unsigned here;         /* the core of this PD */
+    uint32_t on;           /* cores that the session runs on, bit = number */
+    uint32_t stale;        /* cores whose configuration changed since their last request */
+    bool session;          /* Answers are about a session. */
+    bool hook;             /* The last request to the own core was answered. */
+    bool storm;            /* The hook has ended the session. */
+    uint64_t tick_hz;      /* of the last answer */
+    uint64_t boot_id;      /* 0: not known yet */
+    struct mkperf_kernel_core core[MKPERF_TARGET_CORES];
+};
+
+/* At boot: finds out whether the kernel has the hook, and what the PMU is (k->cpu). k is zero but for
+ * cpu.pmu and rings. */
+void mkperf_kernel_init(struct mkperf_kernel *k);
+/* A session begins: nothing has been said about it yet. */
+void mkperf_kernel_begin(struct mkperf_kernel *k);
+
+/* One request to the own core: enum mkperf_request, maybe with MKPERF_REQUEST_SNAPSHOT; 0 asks for
+ * the answer only. True: it was answered, with MKPERF_REQUEST_OK. */
+bool mkperf_kernel_request(struct mkperf_kernel *k, uint32_t op);
+/* The kernel's time in ticks, by a request. */
+uint64_t mkperf_kernel_time(struct mkperf_kernel *k);
+
+/* An empty configuration for the own core, with its ring of that many data bytes and the
+ * identification of threads. */
+struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_kernel *k, uint64_t ring_bytes);
+/* Writes the selectors of the event's counters into the own core's configuration. */
+void mkperf_kernel_select(struct mkperf_kernel *k, const struct mkperf_plan_event *e);
+/* Writes the plan's clocks into the own core's configuration: the one that ends a slice after so many
+ * cycles on average, and the one that wakes this PD for scheduling events. Jitter keeps any program
+ * out of step with them. */
+void mkperf_kernel_set_clocks(struct mkperf_kernel *k, const struct mkperf_plan *plan,
+                              uint32_t slice_cycles);
+
+/* Waits for the cores that have never answered. Only while no session runs. */
+void mkperf_cores_probe(struct mkperf_kernel *k);
+/* The cores that have answered, bit = number. */
+uint32_t mkperf_cores_heard(const struct mkperf_kernel *k);
+/* Copies the own core's configuration to the other cores of the mask, each with its own ring. */
+void mkperf_cores_share(struct mkperf_kernel *k, uint32_t mask);
+/* The same request of each core of the mask, the own one last. Cores that are late already are not
+ * asked. Returns the cores that executed it. */
+uint32_t mkperf_cores_request(struct mkperf_kernel *k, uint32_t mask, uint32_t op);
+/* Takes answers that came late. */
+void mkperf_cores_collect(struct mkperf_kernel *k);
+/* Ends the session on late cores of the mask, too, if they ever come to it. */
+void mkperf_cores_give_up(struct mkperf_kernel *k, uint32_t mask);
+
+/* Fills what the answers said into a status. With several cores, cores[i] is core i. */
+void mkperf_kernel_status(const struct mkperf_kernel *k, mkperf_Status *out);
+
+/* The requested configuration of the own core. */
+static inline struct mkperf_configuration *mkperf_wanted(const struct mkperf_kernel *k)
 {
-    return &r->here->want;
+    return &k->core[k->here].d->want;
 }
 
-static inline const struct mkperf_answer *mkperf_answered(const struct mkperf_kernel *r)
+/* The last answer of the own core. */
+static inline const struct mkperf_answer *mkperf_answered(const struct mkperf_kernel *k)
 {
-    return &r->here->answer;
+    return &k->core[k->here].d->answer;
+}
+
+/* The cores of the mask other than this PD's. */
+static inline uint32_t mkperf_cores_others(const struct mkperf_kernel *k, uint32_t mask)
+{
+    return mask & ~(UINT32_C(1) << k->here);
+}
+
+/* Whether the session runs on this PD's core. */
+static inline bool mkperf_kernel_on_here(const struct mkperf_kernel *k)
+{
+    return k->on >> k->here & 1;
 }
 
 /* The bit of a counter of the plan (+ 1, 0: none). */
@@ -53,12 +136,5 @@ static inline uint32_t mkperf_counter_bit(uint32_t counter)
 {
     return counter != 0 ? UINT32_C(1) << (counter - 1) : 0;
 }
-
-/* An empty configuration with the ring and the identification of threads. */
-struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_profiler *p,
-                                                 const struct mkperf_ring_consumer *core);
-
-/* Writes the event into the configuration of its plan's counters. */
-void mkperf_kernel_select(struct mkperf_profiler *p, const struct mkperf_plan_event *e);
 
 #endif

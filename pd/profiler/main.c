@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The profiler PD: its entry points and the operations of session.h.
+ * The profiler PD: its entry points, the operations of session.h, and how its stages are connected.
  *
- * Owns: the one struct mkperf_profiler. Woken by the kernel hook (channel 0) and called by the
- * client PD (channel 1). It trusts neither the request page nor the label of a call.
+ * Owns: the one instance of each stage, and the session's number. No other file knows all of them.
+ * Woken by the kernel hook (channel 0) and by a timer (channel 2), called by the client PD (channel 1).
+ * It trusts neither the request page nor the label of a call. A PD has one thread, so nothing is
+ * locked.
+ *
+ *   CONFIGURE -> plan -> START -> (wake-up: drain) .. -> STOP
+ *
+ * A session is the hook's (hook_session.h) or the timer's (timer/ticks.h), by its plan.
  */
 #include <microkit.h>
 
-#include "fault.h"
-#include "profiler.h"
+#include "event_names.h"
+#include "hook_session.h"
+#include "probe.h"
 #include "request.h"
+#include "timer/ticks.h"
 
 #include "../lib/text.h"
 
@@ -21,108 +29,246 @@
 uintptr_t mkperf_rings;  /* region of MKPERF_RINGS_REGION_BYTES, one large page (setvar_vaddr) */
 uintptr_t mkperf_output; /* region of MKPERF_OUTPUT_REGION_BYTES, shared with the client */
 
-static struct mkperf_profiler profiler;
+static struct mkperf_profiler {
+    struct mkperf_session_page *page;
+    struct mkperf_plan plan;
+    bool timer;       /* The plan is the timer's. */
+    uint32_t id;      /* sessions started since boot */
+    uint64_t wakeups; /* in this session */
+
+    /* The stages, from the last to the first. */
+    struct mkperf_kernel kernel;
+    struct mkperf_output output;
+    struct mkperf_conditions conditions;
+    struct mkperf_soft_stage soft;
+    struct mkperf_sched sched;
+    struct mkperf_latencies latencies;
+    struct mkperf_merge merge;
+    struct mkperf_tally tally;
+    struct mkperf_pacer pacer;
+    struct mkperf_drain drain;
+
+    /* The two ways to a session. */
+    struct mkperf_counting counting;
+    struct mkperf_multiplex multiplex;
+    struct mkperf_hook_session session;
+    struct mkperf_ticks ticks;
+} profiler;
+
+static void connect(struct mkperf_profiler *p)
+{
+    p->conditions.plan = &p->plan;
+    p->soft.plan = &p->plan;
+    p->soft.kernel = &p->kernel;
+    p->soft.conditions = &p->conditions;
+    p->soft.output = &p->output;
+    p->soft.table = mkperf_soft_table(mkperf_rings);
+    p->sched.plan = &p->plan;
+    p->sched.output = &p->output;
+    p->latencies.plan = &p->plan;
+    p->latencies.kernel = &p->kernel;
+    p->merge.latency = &p->latencies.latency;
+    p->tally.plan = &p->plan;
+    p->pacer.plan = &p->plan;
+    p->pacer.kernel = &p->kernel;
+    p->drain.plan = &p->plan;
+    p->drain.kernel = &p->kernel;
+    p->drain.pacer = &p->pacer;
+    p->drain.tally = &p->tally;
+    p->drain.soft = &p->soft;
+    p->drain.sched = &p->sched;
+    p->drain.merge = &p->merge;
+    p->drain.output = &p->output;
+    p->counting.plan = &p->plan;
+    p->counting.kernel = &p->kernel;
+    p->counting.drain = &p->drain;
+    p->counting.latencies = &p->latencies;
+    p->counting.soft = p->soft.table;
+    p->counting.table = mkperf_counts_table(mkperf_rings);
+    p->multiplex.plan = &p->plan;
+    p->multiplex.kernel = &p->kernel;
+    p->multiplex.pacer = &p->pacer;
+    p->multiplex.drain = &p->drain;
+    p->session.plan = &p->plan;
+    p->session.kernel = &p->kernel;
+    p->session.drain = &p->drain;
+    p->session.counting = &p->counting;
+    p->session.multiplex = &p->multiplex;
+    p->session.latencies = &p->latencies;
+    p->ticks.plan = &p->plan;
+    p->ticks.kernel = &p->kernel;
+    p->ticks.drain = &p->drain;
+    p->ticks.reads.plan = &p->plan;
+    p->ticks.reads.kernel = &p->kernel;
+}
 
 void init(void)
 {
     struct mkperf_profiler *p = &profiler;
 
-    p->cpu.pmu = &MKPERF_PMU;
+    connect(p);
     p->page = (struct mkperf_session_page *)mkperf_output;
     for (unsigned i = 0; i < MKPERF_TARGET_CORES; i++) {
-        p->core[i].ring.ring = mkperf_core_ring(mkperf_rings, i);
-        p->core[i].ring.size = MKPERF_CORE_RING_BYTES;
+        p->drain.ring[i].ring = mkperf_core_ring(mkperf_rings, i);
+        p->drain.ring[i].size = MKPERF_CORE_RING_BYTES;
     }
-    p->counts = mkperf_counts_table(mkperf_rings);
-    p->soft = mkperf_soft_table(mkperf_rings);
-    p->output.ring = mkperf_output_ring(mkperf_output);
-    p->output.size = MKPERF_OUTPUT_RING_BYTES;
-    /* After a warm reset, memory may hold the last boot's positions. The client does not run yet.
-     */
-    p->output.ring->head = 0;
-    p->output.ring->tail = 0;
-    mkperf_kernel_init(p);
-    mkperf_ticks_init(p);
-    if (p->no_pmu != NULL) {
+    p->output.ring.ring = mkperf_output_ring(mkperf_output);
+    p->output.ring.size = MKPERF_OUTPUT_RING_BYTES;
+    /* After a warm reset, memory may hold the last boot's positions. The client does not run yet. */
+    p->output.ring.ring->head = 0;
+    p->output.ring.ring->tail = 0;
+    p->kernel.cpu.pmu = &MKPERF_PMU;
+    p->kernel.rings = mkperf_rings;
+    mkperf_kernel_init(&p->kernel);
+    mkperf_ticks_init(&p->ticks);
+    if (p->kernel.missing != NULL) {
         microkit_dbg_puts(p->ticks.no_timer != NULL ? "mkperf: no profiling: "
                                                     : "mkperf: `-e timer` only: ");
-        microkit_dbg_puts(p->no_pmu);
+        microkit_dbg_puts(p->kernel.missing);
         microkit_dbg_puts("\n");
     }
 }
 
-/* Returns whether the client must be notified. */
-static bool drain(struct mkperf_profiler *p)
+/* ---- a session ------------------------------------------------------------------------------- */
+
+static bool running(const struct mkperf_profiler *p)
 {
-    bool delivered = mkperf_pace_drain(p);
-
-    if (p->statistics.storm && p->running && !p->ticks.on) {
-        mkperf_sampling_stop(p); /* the hook has switched the counters off */
-        delivered = true;
-    }
-    return p->flight.on ? mkperf_flight_settle(p) : delivered;
-}
-
-void notified(microkit_channel ch)
-{
-    struct mkperf_profiler *p = &profiler;
-
-    if (ch == MKPERF_CHANNEL_TIMER || (ch == MKPERF_CHANNEL_PMU && p->running && p->ticks.on)) {
-        p->statistics.wakeups++;
-        if (mkperf_ticks_interrupt(p, ch == MKPERF_CHANNEL_PMU)) {
-            microkit_notify(MKPERF_CHANNEL_CLIENT);
-        }
-        mkperf_ticks_leave(p);
-        return;
-    }
-    if (ch != MKPERF_CHANNEL_PMU) {
-        return;
-    }
-    p->statistics.wakeups++;
-    if (drain(p)) {
-        microkit_notify(MKPERF_CHANNEL_CLIENT);
-    }
-    if (!p->running) {
-        /* No session's: the kernel's own path took the interrupt, and has masked it. A session's
-         * drain has made a request, which acknowledges it. */
-        microkit_irq_ack(MKPERF_CHANNEL_PMU);
-    }
+    return p->timer ? p->ticks.running : p->session.running;
 }
 
 /* To the client a flight recording is a session while it is dumped. */
 static bool runs(const struct mkperf_profiler *p)
 {
-    return p->flight.on ? p->flight.dumping : p->running;
+    return p->output.flight ? p->output.dumping : running(p);
 }
 
-/* That the kernel was built for. */
+/* Returns whether the client must be notified. */
+static bool drain(struct mkperf_profiler *p)
+{
+    bool fresh = p->timer ? mkperf_drain(&p->drain).output : mkperf_session_drain(&p->session);
+
+    if (!p->output.flight) {
+        return fresh;
+    }
+    if (p->conditions.met == MKPERF_FLIGHT_STOP || !running(p)) {
+        return false;
+    }
+    p->conditions.why = p->conditions.met;
+    mkperf_session_stop(&p->session);
+    return true;
+}
+
+static void configure(struct mkperf_profiler *p, mkperf_Error *error)
+{
+    static struct mkperf_session_request request; /* too large for a PD's stack */
+
+    if (!mkperf_request_take(&request, p->page, error)) {
+        return;
+    }
+    if (running(p)) {
+        mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running: stop it first");
+        return;
+    }
+    bool timer = mkperf_ticks_wanted(&request.configure);
+    if (timer ? mkperf_ticks_plan(&p->ticks, &p->plan, &request, error)
+              : mkperf_session_plan(&p->session, &p->plan, &request, error)) {
+        p->timer = timer;
+        mkperf_output_forget(
+            &p->output); /* The events of a flight recording are no longer known. */
+        mkperf_conditions_begin(&p->conditions);
+    }
+}
+
+static void start(struct mkperf_profiler *p, mkperf_Error *error)
+{
+    if (running(p)) {
+        mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running already");
+        return;
+    }
+    if (p->plan.events == 0 && !mkperf_plan_schedules(&p->plan)) {
+        const char *missing = p->kernel.missing;
+        mkperf_refuse(error, missing != NULL ? p->kernel.missing_code : MKPERF_RESULT_STATE, 0,
+                      missing != NULL ? missing : "nothing is configured");
+        return;
+    }
+    mkperf_conditions_begin(&p->conditions);
+    if (p->timer ? mkperf_ticks_start(&p->ticks, error)
+                 : mkperf_session_start(&p->session, error)) {
+        p->id++;
+        p->wakeups = 0;
+    }
+}
+
+static void stop(struct mkperf_profiler *p, mkperf_Error *error)
+{
+    if (!running(p)) {
+        mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "no session is running");
+    } else if (p->timer) {
+        mkperf_ticks_stop(&p->ticks);
+    } else {
+        mkperf_session_stop(&p->session);
+    }
+}
+
+static void hold(struct mkperf_profiler *p, mkperf_Error *error)
+{
+    if (!p->output.flight || !running(p)) {
+        mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "no flight recording runs");
+        return;
+    }
+    p->conditions.why = MKPERF_FLIGHT_MARK;
+    mkperf_session_stop(&p->session);
+}
+
+static void dump_flight(struct mkperf_profiler *p, mkperf_Error *error)
+{
+    if (p->output.flight && mkperf_output_open(&p->output)) {
+        drain(p);
+    }
+    if (mkperf_output_dump(&p->output, error)) {
+        p->id++; /* Each dump is a session of its own for its receiver. */
+    }
+}
+
+/* ---- the session page ------------------------------------------------------------------------ */
+
+static uint64_t tick_hz(const struct mkperf_profiler *p)
+{
+    bool timer = p->timer || p->kernel.tick_hz == 0;
+
+    return timer && p->ticks.no_timer == NULL ? p->ticks.timer->hz() : p->kernel.tick_hz;
+}
+
+/* The cores that the kernel was built for. */
 static uint32_t kernel_cores(const struct mkperf_profiler *p)
 {
-    return p->kernel_cores != 0 ? p->kernel_cores : CONFIG_MAX_NUM_NODES;
+    return p->kernel.all_cores != 0 ? p->kernel.all_cores : CONFIG_MAX_NUM_NODES;
 }
 
 static void fill_session(const struct mkperf_profiler *p)
 {
+    const struct mkperf_plan *plan = &p->plan;
+    const struct mkperf_cpu *cpu = &p->kernel.cpu;
     mkperf_Session *s = &p->page->session;
 
     *s = (mkperf_Session){
         .id = p->id,
         .running = runs(p),
-        .events_count = (pb_size_t)p->plan.events,
-        .max_frames = p->plan.max_frames,
-        .callers = p->plan.callers,
-        .no_jitter = p->plan.no_jitter,
-        .slices = p->plan.slices,
-        .overwrite = p->flight.on,
-        .sched = p->plan.sched && !p->ticks.on,
-        .latency = p->plan.latency && !p->ticks.on,
-        .off_cpu = p->plan.off_cpu && !p->ticks.on,
-        .cores = p->cores > 1 ? p->plan.cores : 0,
-        .selected = p->plan.filters != 0,
-        .source = p->ticks.on ? mkperf_SampleSource_SOURCE_TIMER : mkperf_SampleSource_SOURCE_HOOK,
+        .events_count = (pb_size_t)plan->events,
+        .max_frames = plan->max_frames,
+        .callers = plan->callers,
+        .no_jitter = plan->no_jitter,
+        .slices = plan->slices,
+        .overwrite = p->output.flight,
+        .sched = plan->sched,
+        .latency = plan->latency,
+        .off_cpu = plan->off_cpu,
+        .cores = p->kernel.cores > 1 ? plan->cores : 0,
+        .selected = plan->filters != 0,
+        .source = p->timer ? mkperf_SampleSource_SOURCE_TIMER : mkperf_SampleSource_SOURCE_HOOK,
     };
-    for (unsigned i = 0; i < p->plan.events; i++) {
-        const struct mkperf_plan_event *e = &p->plan.event[i];
+    for (unsigned i = 0; i < plan->events; i++) {
+        const struct mkperf_plan_event *e = &plan->event[i];
         mkperf_SessionEvent *to = &s->events[i];
         mkperf_text_copy(to->name, e->name, sizeof to->name);
         to->code = e->code;
@@ -133,8 +279,8 @@ static void fill_session(const struct mkperf_profiler *p)
         to->count = e->count;
         to->group = e->group;
         to->read = e->read;
-        to->all_cores = kernel_cores(p) > 1 && e->soft == 0 && p->cpu.pmu->machine_wide != NULL &&
-                        p->cpu.pmu->machine_wide(p->cpu.id, e->code);
+        to->all_cores = kernel_cores(p) > 1 && e->soft == 0 && cpu->pmu->machine_wide != NULL &&
+                        cpu->pmu->machine_wide(cpu->id, e->code);
     }
     if (s->off_cpu) {
         mkperf_SessionEvent *to = &s->events[s->events_count++];
@@ -142,210 +288,160 @@ static void fill_session(const struct mkperf_profiler *p)
         to->user_counter = MKPERF_OFF_CPU_COUNTER + 1;
         to->period = 1;
     }
-    p->page->tick_hz = p->tick_hz;
-    p->page->output_bytes = (uint32_t)p->output.size;
+    p->page->tick_hz = tick_hz(p);
+    p->page->output_bytes = (uint32_t)p->output.ring.size;
 }
 
 static void fill_status(const struct mkperf_profiler *p)
 {
     static mkperf_Status s; /* too large for a PD's stack */
 
-    s = p->statistics;
-    s.session = p->id;
-    s.running = runs(p);
-    s.tick_hz = p->tick_hz;
-    if (p->flight.on) {
-        s.captured = p->flight.dumped; /* of the session that its dump is */
-        s.sched_captured = p->flight.events_dumped;
-    }
-    if (p->ticks.on) {
-        s.late_events = p->ticks.late_us;
-        s.has_attribution = true;
-        s.attribution = p->ticks.statistics;
-    }
-    s.period_count = (pb_size_t)p->plan.events;
+    s = (mkperf_Status){
+        .session = p->id,
+        .running = runs(p),
+        .tick_hz = tick_hz(p),
+        .wakeups = p->wakeups,
+        .period_count = (pb_size_t)p->plan.events,
+    };
     for (unsigned i = 0; i < p->plan.events; i++) {
-        s.period[i] = p->core[p->here].pace[i].period;
+        s.period[i] = p->pacer.core[p->kernel.here][i].period;
     }
-    mkperf_cores_fill(p, &s);
-    mkperf_multiplex_times(p, &s);
-    mkperf_flight_fill(p, &s);
+    mkperf_kernel_status(&p->kernel, &s);
+    mkperf_drain_status(&p->drain, &s);
+    mkperf_sched_status(&p->sched, &s);
+    mkperf_output_status(&p->output, running(p), &s);
+    mkperf_conditions_status(&p->conditions, &s);
+    if (p->timer) {
+        mkperf_ticks_status(&p->ticks, &s);
+    } else {
+        mkperf_multiplex_status(&p->multiplex, running(p), &s);
+    }
     p->page->status = s;
 }
 
-static uint32_t info(struct mkperf_profiler *p, mkperf_Error *error)
+static void info(struct mkperf_profiler *p)
 {
+    struct mkperf_kernel *k = &p->kernel;
     mkperf_TargetHello *out = &p->page->hello;
+    mkperf_Error none = mkperf_Error_init_zero; /* Starting a session reports what is wrong. */
 
-    /* A probe that fails is no error here: starting a session reports it. */
-    if (p->no_pmu == NULL && !p->running && p->boot_id == 0) {
-        mkperf_sampling_probe(p, error);
+    if (k->missing == NULL && !running(p)) {
+        if (k->boot_id == 0) {
+            mkperf_probe(k, &p->drain.ring[k->here], &none);
+        }
+        mkperf_cores_probe(k);
     }
-    out->boot_id = p->boot_id;
-    out->counters = p->no_pmu == NULL ? p->cpu.counters : 0;
-    if (p->no_pmu == NULL && !p->running) {
-        mkperf_cores_probe(p);
-    }
-    out->cores = (uint32_t)__builtin_popcount(mkperf_cores_heard(p));
+    out->boot_id = k->boot_id;
+    out->counters = k->missing == NULL ? k->cpu.counters : 0;
+    out->cores = (uint32_t)__builtin_popcount(mkperf_cores_heard(k));
     out->target_cores = kernel_cores(p);
-    mkperf_text_copy(out->pmu, p->cpu.pmu->name, sizeof out->pmu);
+    mkperf_text_copy(out->pmu, k->cpu.pmu->name, sizeof out->pmu);
     out->cpu[0] = '\0';
-    if (p->no_pmu == NULL) {
-        p->cpu.pmu->cpu(p->cpu.id, out->cpu, sizeof out->cpu);
+    if (k->missing == NULL) {
+        k->cpu.pmu->cpu(k->cpu.id, out->cpu, sizeof out->cpu);
     }
-    return MKPERF_RESULT_OK;
 }
 
-static void put_event(mkperf_EventInfo *to, const char *name, uint32_t code, bool supported,
-                      const char *description)
+/* Long answers are put together here, since the client can write to the page at any time. They are too
+ * large for a PD's stack. */
+static union {
+    mkperf_Events events;
+    mkperf_Counts counts;
+    mkperf_Interactions interactions;
+    mkperf_Latency latency;
+} long_answer;
+
+static void operation(struct mkperf_profiler *p, uint64_t op, mkperf_Error *error)
 {
-    mkperf_text_copy(to->name, name, sizeof to->name);
-    mkperf_text_copy(to->description, description, sizeof to->description);
-    to->code = code;
-    to->supported = supported;
-}
+    uint32_t part = mkperf_request_part(p->page);
 
-/* Software events, then the PMU's, then the timer. */
-static uint32_t list(struct mkperf_profiler *p)
-{
-    mkperf_Events *out = &p->page->events;
-    uint32_t first = mkperf_request_part(p->page);
-    const struct mkperf_pmu_event *e = p->cpu.pmu->events;
-    uint32_t n = 0;
-
-    for (uint32_t i = MKPERF_SOFT_KINDS; i < first && e->name != NULL; i++) {
-        e++;
-    }
-    for (; n < MKPERF_LIST_EVENTS && first < MKPERF_SOFT_KINDS; n++, first++) {
-        const struct mkperf_soft_name *s = &mkperf_soft_events[first];
-        put_event(&out->events[n], s->name, MKPERF_SOFT_CODE + first, mkperf_soft_there(p),
-                  s->description);
-    }
-    for (; n < MKPERF_LIST_EVENTS && e->name != NULL; n++, e++) {
-        put_event(&out->events[n], e->name, e->code,
-                  p->no_pmu == NULL && mkperf_cpu_supports(&p->cpu, e->code), e->description);
-    }
-    out->more = n == MKPERF_LIST_EVENTS;
-    if (!out->more) {
-        put_event(&out->events[n++], MKPERF_TIMER_EVENT, MKPERF_TIMER_CODE,
-                  p->ticks.no_timer == NULL, "microseconds, by a timer; needs no kernel extension");
-    }
-    out->events_count = (pb_size_t)n;
-    return MKPERF_RESULT_OK;
-}
-
-/* Which cores the session is about. */
-static bool plan_cores(struct mkperf_profiler *p, const mkperf_Configure *configure,
-                       mkperf_Error *error)
-{
-    uint32_t all = mkperf_cores_heard(p);
-
-    if ((configure->cores & ~all) != 0) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "the target does not sample all of these cores");
-    }
-    p->plan.cores = configure->cores != 0 ? (uint32_t)configure->cores : all;
-    return true;
-}
-
-static uint32_t configure(struct mkperf_profiler *p, mkperf_Error *error)
-{
-    static struct mkperf_session_request request; /* too large for a PD's stack */
-
-    if (!mkperf_request_take(&request, p->page, error)) {
-        return error->code;
-    }
-    if (p->running) {
-        mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running: stop it first");
-    } else if (mkperf_ticks_wanted(&request.configure) &&
-               (request.configure.sched || request.configure.latency)) {
-        mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                           "scheduling events come from the kernel's extension, and a session of "
-                           "'timer' does without it");
-    } else if (mkperf_ticks_wanted(&request.configure)) {
-        mkperf_ticks_plan(p, &request.configure, request.wake_samples, error);
-    } else if (p->no_pmu != NULL) {
-        mkperf_plan_refuse(error, p->no_pmu_code, 0, p->no_pmu);
-    } else if (mkperf_plan_make(&p->plan, &request, &p->cpu, error) &&
-               plan_cores(p, &request.configure, error)) {
-        mkperf_flight_forget(p); /* its events are no longer known */
-        p->ticks.on = false;
-    }
-    return error->code;
-}
-
-static uint32_t start(struct mkperf_profiler *p, mkperf_Error *error)
-{
-    if (p->no_pmu != NULL && !p->ticks.on) {
-        mkperf_plan_refuse(error, p->no_pmu_code, 0, p->no_pmu);
-    } else if (p->running) {
-        mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running already");
-    } else if (p->plan.events == 0 && !mkperf_plan_schedules(&p->plan)) {
-        mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "nothing is configured");
-    } else if (p->ticks.on) {
-        mkperf_ticks_start(p, error);
-    } else {
-        mkperf_sampling_start(p, error);
-    }
-    return error->code;
-}
-
-static uint32_t stop(struct mkperf_profiler *p, mkperf_Error *error)
-{
-    if (!p->running) {
-        mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "no session is running");
-        return error->code;
-    }
-    if (p->ticks.on) {
-        mkperf_ticks_stop(p);
-    } else {
-        mkperf_sampling_stop(p);
-    }
-    return MKPERF_RESULT_OK;
-}
-
-static uint32_t operation(struct mkperf_profiler *p, uint64_t op, mkperf_Error *error)
-{
     switch (op) {
     case MKPERF_OP_INFO:
-        return info(p, error);
+        info(p);
+        break;
     case MKPERF_OP_CONFIGURE:
-        return configure(p, error);
+        configure(p, error);
+        break;
     case MKPERF_OP_START:
-        return start(p, error);
+        start(p, error);
+        break;
     case MKPERF_OP_STOP:
-        return stop(p, error);
+        stop(p, error);
+        break;
     case MKPERF_OP_STATUS:
         drain(p);
-        mkperf_pace_status(p);
-        return MKPERF_RESULT_OK;
+        mkperf_session_quiet(&p->session);
+        break;
     case MKPERF_OP_DRAIN:
         drain(p);
-        return MKPERF_RESULT_OK;
+        break;
     case MKPERF_OP_DUMP:
-        mkperf_flight_dump(p, error);
-        return error->code;
+        dump_flight(p, error);
+        break;
     case MKPERF_OP_HOLD:
-        mkperf_flight_hold(p, MKPERF_FLIGHT_MARK, 0, error);
-        return error->code;
+        hold(p, error);
+        break;
     case MKPERF_OP_INTERACTIONS:
-        mkperf_soft_answer(p, mkperf_request_part(p->page), error);
-        return error->code;
+        if (mkperf_soft_answer(&p->soft, part, &long_answer.interactions, error)) {
+            long_answer.interactions.session = p->id;
+            long_answer.interactions.tick_hz = tick_hz(p);
+            p->page->interactions = long_answer.interactions;
+        }
+        break;
     case MKPERF_OP_LATENCY:
         drain(p);
-        mkperf_sched_answer(p, mkperf_request_part(p->page), error);
-        return error->code;
+        if (mkperf_latencies_answer(&p->latencies, part, &long_answer.latency, error)) {
+            long_answer.latency.session = p->id;
+            long_answer.latency.tick_hz = tick_hz(p);
+            p->page->latency = long_answer.latency;
+        }
+        break;
     case MKPERF_OP_LIST:
-        return list(p);
+        mkperf_events_list(&p->kernel.cpu, mkperf_soft_there(&p->kernel), p->ticks.no_timer == NULL,
+                           part, &long_answer.events);
+        p->page->events = long_answer.events;
+        break;
     case MKPERF_OP_COUNTS:
-        mkperf_counting_answer(p, mkperf_request_part(p->page), error);
-        return error->code;
+        if (mkperf_counting_answer(&p->counting, part, running(p), &long_answer.counts, error)) {
+            long_answer.counts.session = p->id;
+            long_answer.counts.running = running(p);
+            long_answer.counts.tick_hz = tick_hz(p);
+            p->page->counts = long_answer.counts;
+        }
+        break;
     case MKPERF_OP_OBSERVE:
-        mkperf_ticks_observe(p, error);
-        return error->code;
+        if (running(p)) {
+            mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running: stop it first");
+        } else {
+            mkperf_ticks_observe(&p->ticks, p->page, error);
+        }
+        break;
     default:
-        mkperf_plan_refuse(error, MKPERF_RESULT_MALFORMED, 0, "no such operation");
-        return error->code;
+        mkperf_refuse(error, MKPERF_RESULT_MALFORMED, 0, "no such operation");
+    }
+}
+
+/* ---- entry points ---------------------------------------------------------------------------- */
+
+void notified(microkit_channel ch)
+{
+    struct mkperf_profiler *p = &profiler;
+    bool timer = ch == MKPERF_CHANNEL_TIMER ||
+                 (ch == MKPERF_CHANNEL_PMU && p->timer && p->ticks.running);
+
+    if (!timer && ch != MKPERF_CHANNEL_PMU) {
+        return;
+    }
+    p->wakeups++;
+    if (timer ? mkperf_ticks_interrupt(&p->ticks, ch == MKPERF_CHANNEL_PMU) : drain(p)) {
+        microkit_notify(MKPERF_CHANNEL_CLIENT);
+    }
+    if (timer) {
+        mkperf_ticks_leave(&p->ticks);
+    } else if (!p->session.running) {
+        /* No session's: the kernel's own path took the interrupt, and has masked it. A session's
+         * drain has made a request, which acknowledges it. */
+        microkit_irq_ack(MKPERF_CHANNEL_PMU);
     }
 }
 
@@ -353,28 +449,42 @@ microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
 {
     struct mkperf_profiler *p = &profiler;
     mkperf_Error error = mkperf_Error_init_zero;
-    uint32_t result = MKPERF_RESULT_MALFORMED;
 
-    if (ch == MKPERF_CHANNEL_CLIENT) {
-        result = operation(p, microkit_msginfo_get_label(msginfo), &error);
-        fill_session(p);
-        fill_status(p);
-        p->page->error = error;
-        mkperf_ticks_leave(p);
+    if (ch != MKPERF_CHANNEL_CLIENT) {
+        return microkit_msginfo_new(MKPERF_RESULT_MALFORMED, 0);
     }
-    return microkit_msginfo_new(result, 0);
+    operation(p, microkit_msginfo_get_label(msginfo), &error);
+    fill_session(p);
+    fill_status(p);
+    p->page->error = error;
+    mkperf_ticks_leave(&p->ticks);
+    return microkit_msginfo_new(error.code, 0);
 }
 
-/* Stays stopped, like a PD without a parent. The fault is remembered, since the PD looks like one
- * that was interrupted. */
+/* Does what Microkit's monitor does for PDs without a parent: it prints on the console what happened,
+ * and the PD stays stopped. */
 seL4_Bool fault(microkit_child child, microkit_msginfo msginfo, microkit_msginfo *reply_msginfo)
 {
-    struct mkperf_ticks *t = &profiler.ticks;
+    char text[160];
+    struct mkperf_text t = mkperf_text_begin(text, sizeof text);
+    uint64_t label = microkit_msginfo_get_label(msginfo);
 
     (void)reply_msginfo;
-    t->observation.stopped |= child <= MKPERF_MAX_CHILD_ID ? UINT64_C(1) << child : 0;
-    t->statistics.faults++;
-    mkperf_fault_tell(child, msginfo);
-    mkperf_ticks_leave(&profiler);
+    mkperf_ticks_fault(&profiler.ticks, child);
+    mkperf_text_put(&t, "mkperf: child ");
+    mkperf_text_dec(&t, child);
+    mkperf_text_put(&t, " of the profiler PD stopped: ");
+    mkperf_text_put(&t, label == seL4_Fault_VMFault         ? "a memory fault"
+                        : label == seL4_Fault_UserException ? "a user exception"
+                                                            : "a fault");
+    mkperf_text_put(&t, ", pc ");
+    mkperf_text_hex(&t, seL4_GetMR(0)); /* of all kinds of faults */
+    if (label == seL4_Fault_VMFault) {
+        mkperf_text_put(&t, ", address ");
+        mkperf_text_hex(&t, seL4_GetMR(seL4_VMFault_Addr));
+    }
+    mkperf_text_put(&t, "\n");
+    microkit_dbg_puts(text);
+    mkperf_ticks_leave(&profiler.ticks);
     return seL4_False;
 }

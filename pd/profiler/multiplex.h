@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Multiplexing: sessions that sample more events than there are counters.
+ * Multiplexing: the counters of a session that samples, slice after slice.
  *
- * Owns: struct mkperf_multiplex. As in counting, an overflow of the plan's clock ends a slice. A
- * counter stops within an interval and resumes there in its next slice, so that every sample's
- * weight is what was counted, and no counted event is lost. Events outside their slices are not
- * counted; the time in the counters is, and yields the scale.
+ * Owns: struct mkperf_multiplex. A session whose events all fit has one slice. Otherwise an overflow
+ * of the plan's clock ends a slice. A counter stops within an interval and resumes there in its next
+ * slice, so that every sample's weight is what was counted, and no counted event is lost. Events
+ * outside their slices are not counted; the time in the counters is, and yields the scale.
+ *
+ *   slice 0 |--- A B ---|           |--- A B ---|      a sample of A every period of A's own count
+ *   slice 1             |--- C D ---|                  left[] keeps where A and B were
+ *                       ^ STOP, snapshot, CONTINUE
+ *
+ * Called by hook_session.c. May be lost: nothing.
  */
 #ifndef MKPERF_MULTIPLEX_H
 #define MKPERF_MULTIPLEX_H
@@ -15,8 +21,7 @@
 
 #include <mkperf/session.h>
 
-struct mkperf_core;
-struct mkperf_profiler;
+#include "drain.h"
 
 /* Where a counter was left. */
 struct mkperf_multiplex_left {
@@ -27,34 +32,30 @@ struct mkperf_multiplex_left {
 };
 
 struct mkperf_multiplex {
-    uint32_t slice; /* now */
-    bool expired;   /* the clock overflowed: the slice is over */
-    uint64_t began; /* ticks; 0: not known */
-    uint64_t resumed;
-    uint64_t running[MKPERF_MAX_EVENTS]; /* before that, by event */
-    uint64_t stopped[MKPERF_MAX_EVENTS]; /* when the event's last slice ended */
-    uint64_t rotated;
+    const struct mkperf_plan *plan;
+    struct mkperf_kernel *kernel;
+    struct mkperf_pacer *pacer;
+    struct mkperf_drain *drain;
+    uint32_t slice;                      /* now */
+    uint64_t rotated;                    /* completed slices */
+    uint64_t began;                      /* ticks; 0: not known */
+    uint64_t resumed;                    /* ticks: when the current slice began */
+    uint64_t running[MKPERF_MAX_EVENTS]; /* ticks in completed slices, by event */
+    uint64_t stopped[MKPERF_MAX_EVENTS]; /* ticks: when the event's last slice ended */
     struct mkperf_multiplex_left left[MKPERF_TARGET_CORES][MKPERF_MAX_COUNTERS]; /* by number */
 };
 
-/* What every session that samples needs: configuration and numbers of the first slice. Before it is
- * applied, after mkperf_pace_begin. */
-void mkperf_multiplex_begin(struct mkperf_profiler *p);
+/* Begins a session that samples: the configuration and numbers of its first slice, before it is
+ * applied and after mkperf_pace_begin. */
+void mkperf_multiplex_begin(struct mkperf_multiplex *m);
 /* The session was applied, and counts. */
-void mkperf_multiplex_started(struct mkperf_profiler *p);
-/* A SLICE record of the hook (size bytes), from drain.c. */
-void mkperf_multiplex_take(struct mkperf_profiler *p, struct mkperf_core *c, const uint64_t *record,
-                           unsigned size);
+void mkperf_multiplex_started(struct mkperf_multiplex *m);
 /* After a drain: the next slice, if it is due. */
-void mkperf_multiplex_rotate(struct mkperf_profiler *p);
+void mkperf_multiplex_rotate(struct mkperf_multiplex *m);
 /* The session ends and its counters stand still: the last slice's time. While the hook still has
  * it. */
-void mkperf_multiplex_end(struct mkperf_profiler *p);
+void mkperf_multiplex_end(struct mkperf_multiplex *m);
 /* Fills the times of a status. */
-void mkperf_multiplex_times(const struct mkperf_profiler *p, mkperf_Status *out);
-/* Whether an event counts in the current slice. */
-bool mkperf_multiplex_on(const struct mkperf_profiler *p, unsigned event);
-/* The counter that wakes this PD in a session with scheduling events (plan.beat). */
-struct mkperf_request_counter mkperf_multiplex_beat(const struct mkperf_profiler *p);
+void mkperf_multiplex_status(const struct mkperf_multiplex *m, bool running, mkperf_Status *out);
 
 #endif

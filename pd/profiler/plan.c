@@ -8,62 +8,9 @@
  */
 #include "plan.h"
 
-#include "../lib/text.h"
+#include "event_names.h"
 #include "policy.h"
-#include "soft.h"
-
-struct mkperf_text mkperf_plan_refusal(mkperf_Error *error, uint32_t code, uint32_t event)
-{
-    error->code = (mkperf_ErrorCode)code;
-    error->event = event;
-    return mkperf_text_begin(error->text, sizeof error->text);
-}
-
-bool mkperf_plan_refuse(mkperf_Error *error, uint32_t code, uint32_t event, const char *text)
-{
-    struct mkperf_text t = mkperf_plan_refusal(error, code, event);
-
-    mkperf_text_put(&t, text);
-    return false;
-}
-
-/* Refuses with `before`, the event's name, and `after`. */
-static bool refuse_event(mkperf_Error *error, uint32_t code, uint32_t event, const char *before,
-                         const char *name, const char *after)
-{
-    struct mkperf_text t = mkperf_plan_refusal(error, code, event + 1);
-
-    mkperf_text_put(&t, before);
-    mkperf_text_put(&t, name);
-    mkperf_text_put(&t, after);
-    return false;
-}
-
-/* The table's entry for a name: the first that the CPU has, else the first, else NULL. */
-static const struct mkperf_pmu_event *find_name(const struct mkperf_cpu *cpu, const char *name)
-{
-    const struct mkperf_pmu_event *found = NULL;
-
-    for (const struct mkperf_pmu_event *e = cpu->pmu->events; e->name != NULL; e++) {
-        if (mkperf_text_is(name, MKPERF_NAME_BYTES, e->name)) {
-            if (mkperf_cpu_supports(cpu, e->code)) {
-                return e;
-            }
-            found = found == NULL ? e : found;
-        }
-    }
-    return found;
-}
-
-static unsigned rate_of_code(const struct mkperf_cpu *cpu, uint32_t code)
-{
-    for (const struct mkperf_pmu_event *e = cpu->pmu->events; e->name != NULL; e++) {
-        if (e->code == code) {
-            return e->rate;
-        }
-    }
-    return MKPERF_RATE_BUSY;
-}
+#include "request.h"
 
 /* A software event: the kernel counts it, all the time. */
 static bool plan_soft_event(struct mkperf_plan_event *e, unsigned i, const mkperf_EventSpec *want,
@@ -72,12 +19,13 @@ static bool plan_soft_event(struct mkperf_plan_event *e, unsigned i, const mkper
     e->soft = kind;
     e->code = MKPERF_SOFT_CODE + kind - 1;
     if (!want->count) {
-        return refuse_event(error, MKPERF_RESULT_RANGE, i, "'", e->name,
-                            "' is a software event: it can be counted (mkperf stat), not sampled");
+        return mkperf_refuse_event(
+            error, MKPERF_RESULT_RANGE, i, "'", e->name,
+            "' is a software event: it can be counted (mkperf stat), not sampled");
     }
     if (want->user || want->kernel) {
-        return refuse_event(error, MKPERF_RESULT_RANGE, i, "'", e->name,
-                            "' is a software event: it has no user half and no kernel half");
+        return mkperf_refuse_event(error, MKPERF_RESULT_RANGE, i, "'", e->name,
+                                   "' is a software event: it has no user half and no kernel half");
     }
     return true;
 }
@@ -91,10 +39,11 @@ bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_Eve
         return plan_soft_event(e, i, want, soft, error);
     }
     if (e->name[0] != '\0') {
-        const struct mkperf_pmu_event *known = find_name(cpu, e->name);
+        const struct mkperf_pmu_event *known = mkperf_event_named(cpu, e->name);
         if (known == NULL && want->raw == 0) {
-            return refuse_event(error, MKPERF_RESULT_EVENT_UNKNOWN, i, "no event is called '",
-                                e->name, "'; `mkperf list` shows the supported ones");
+            return mkperf_refuse_event(error, MKPERF_RESULT_EVENT_UNKNOWN, i,
+                                       "no event is called '", e->name,
+                                       "'; `mkperf list` shows the supported ones");
         }
         e->code = known != NULL ? known->code : want->raw;
     } else {
@@ -104,8 +53,9 @@ bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_Eve
         e->code = want->raw;
     }
     if (!mkperf_cpu_supports(cpu, e->code)) {
-        return refuse_event(error, MKPERF_RESULT_EVENT_UNSUPPORTED, i, "this CPU cannot count '",
-                            e->name, "': its PMU does not implement the event");
+        return mkperf_refuse_event(error, MKPERF_RESULT_EVENT_UNSUPPORTED, i,
+                                   "this CPU cannot count '", e->name,
+                                   "': its PMU does not implement the event");
     }
     return true;
 }
@@ -142,7 +92,7 @@ static bool plan_period(const struct mkperf_plan *plan, struct mkperf_plan_event
     const mkperf_EventSpec *want = &request->events[i];
     uint32_t frames = plan->max_frames;
     uint32_t reads = reads_of(request, i);
-    unsigned rate = rate_of_code(cpu, e->code);
+    unsigned rate = mkperf_event_rate(cpu, e->code);
     bool kernel = want->kernel && !want->user;
 
     e->minimum =
@@ -152,7 +102,7 @@ static bool plan_period(const struct mkperf_plan *plan, struct mkperf_plan_event
             e->period = (uint32_t)want->period;
             return true;
         }
-        struct mkperf_text t = mkperf_plan_refusal(error, MKPERF_RESULT_RANGE, i + 1);
+        struct mkperf_text t = mkperf_refusal(error, MKPERF_RESULT_RANGE, i + 1);
         mkperf_text_put(&t, "the period of '");
         mkperf_text_put(&t, e->name);
         mkperf_text_put(&t, "' must be from ");
@@ -165,8 +115,8 @@ static bool plan_period(const struct mkperf_plan *plan, struct mkperf_plan_event
         return false;
     }
     if (want->frequency == 0 || want->frequency > MKPERF_MAX_FREQUENCY) {
-        return refuse_event(error, MKPERF_RESULT_RANGE, i, "the frequency of '", e->name,
-                            "' must be from 1 to 100000 samples a second");
+        return mkperf_refuse_event(error, MKPERF_RESULT_RANGE, i, "the frequency of '", e->name,
+                                   "' must be from 1 to 100000 samples a second");
     }
     e->frequency = want->frequency;
     e->period = mkperf_first_period(want->frequency, e->minimum, rate);
@@ -237,7 +187,7 @@ static uint32_t group_room(const mkperf_Configure *request, unsigned i,
 
 static bool refuse_group(mkperf_Error *error, unsigned i, uint32_t needed, uint32_t there)
 {
-    struct mkperf_text t = mkperf_plan_refusal(error, MKPERF_RESULT_COUNTERS, i + 1);
+    struct mkperf_text t = mkperf_refusal(error, MKPERF_RESULT_COUNTERS, i + 1);
 
     mkperf_text_put(&t, "the group that begins here needs ");
     mkperf_text_dec(&t, needed);
@@ -289,7 +239,7 @@ static bool plan_slices(struct mkperf_plan *plan, const mkperf_Configure *reques
  * that is left over strikes now and then. Without one, samples do. */
 static void plan_beat(struct mkperf_plan *plan, const struct mkperf_cpu *cpu, uint32_t needed)
 {
-    const struct mkperf_pmu_event *cycles = find_name(cpu, "cycles");
+    const struct mkperf_pmu_event *cycles = mkperf_event_named(cpu, "cycles");
 
     if (mkperf_plan_schedules(plan) && needed < cpu->counters && cycles != NULL &&
         mkperf_cpu_supports(cpu, cycles->code)) {
@@ -302,11 +252,11 @@ static void plan_beat(struct mkperf_plan *plan, const struct mkperf_cpu *cpu, ui
 /* More events than counters: they are multiplexed, and one counter is the clock. */
 static bool plan_clock(struct mkperf_plan *plan, const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
-    const struct mkperf_pmu_event *cycles = find_name(cpu, "cycles");
+    const struct mkperf_pmu_event *cycles = mkperf_event_named(cpu, "cycles");
 
     if (cycles == NULL || !mkperf_cpu_supports(cpu, cycles->code)) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, 0,
-                                  "more events than counters, and no cycles to multiplex by");
+        return mkperf_refuse(error, MKPERF_RESULT_COUNTERS, 0,
+                             "more events than counters, and no cycles to multiplex by");
     }
     plan->clock = cpu->counters;
     plan->clock_code = cycles->code;
@@ -327,15 +277,14 @@ static bool plan_all_counters(struct mkperf_plan *plan, const mkperf_Configure *
         needed += room(&request->events[i], cpu);
     }
     if (numbers > most) {
-        return mkperf_plan_refuse(
-            error, MKPERF_RESULT_COUNTERS, 0,
-            "these events need more than 31 counters, even when multiplexed; an "
-            "event takes two, user and kernel: :u or :k halves the need");
+        return mkperf_refuse(error, MKPERF_RESULT_COUNTERS, 0,
+                             "these events need more than 31 counters, even when multiplexed; an "
+                             "event takes two, user and kernel: :u or :k halves the need");
     }
     if (plan->counting && mkperf_plan_schedules(plan) && needed >= there) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, 0,
-                                  "scheduling events beside events that count need a counter that "
-                                  "is left over, and these events take all");
+        return mkperf_refuse(error, MKPERF_RESULT_COUNTERS, 0,
+                             "scheduling events beside events that count need a counter that "
+                             "is left over, and these events take all");
     }
     if (needed <= there) {
         if (!plan_slices(plan, request, cpu, there, error)) {
@@ -377,8 +326,8 @@ static bool check_reads(const struct mkperf_plan *plan, mkperf_Error *error)
                                                  : 0;
         if (__builtin_popcount(user) > MKPERF_MAX_READS ||
             __builtin_popcount(kernel) > MKPERF_MAX_READS) {
-            return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, i + 1,
-                                      "a sample holds the values of at most 12 counters");
+            return mkperf_refuse(error, MKPERF_RESULT_COUNTERS, i + 1,
+                                 "a sample holds the values of at most 12 counters");
         }
     }
     return true;
@@ -397,9 +346,10 @@ static bool plan_read(struct mkperf_plan *plan, unsigned i, const mkperf_Configu
     e->leader = first;
     e->read = request->events[i].read;
     if (e->read && (first == i || plan->event[first].read || plan->counting)) {
-        return refuse_event(error, MKPERF_RESULT_RANGE, i, "'", e->name,
-                            "' is to be read with a group whose first event samples, and is in "
-                            "none");
+        return mkperf_refuse_event(
+            error, MKPERF_RESULT_RANGE, i, "'", e->name,
+            "' is to be read with a group whose first event samples, and is in "
+            "none");
     }
     return true;
 }
@@ -412,7 +362,7 @@ static bool loses_overflows(const struct mkperf_plan_event *e, const mkperf_Even
     if (MKPERF_PERIOD_STEP == 1 || cpu->followers || (want->kernel && !want->user)) {
         return false;
     }
-    const struct mkperf_pmu_event *cycles = find_name(cpu, "cycles");
+    const struct mkperf_pmu_event *cycles = mkperf_event_named(cpu, "cycles");
     return cycles == NULL || e->code != cycles->code;
 }
 
@@ -428,8 +378,8 @@ static bool plan_one(struct mkperf_plan *plan, unsigned i, const mkperf_Configur
     e->group = want->group;
     e->count = want->count;
     if (e->count != plan->counting) {
-        return refuse_event(error, MKPERF_RESULT_RANGE, i, "a session samples or counts: '",
-                            e->name, "' is not like the first event");
+        return mkperf_refuse_event(error, MKPERF_RESULT_RANGE, i, "a session samples or counts: '",
+                                   e->name, "' is not like the first event");
     }
     plan->soft_only &= e->soft != 0;
     plan->soft_mask |= e->soft != 0 ? UINT32_C(1) << (e->soft - 1) : 0;
@@ -444,38 +394,46 @@ static bool plan_one(struct mkperf_plan *plan, unsigned i, const mkperf_Configur
         return false;
     }
     if (loses_overflows(e, want, cpu)) {
-        return refuse_event(error, MKPERF_RESULT_EVENT_UNSUPPORTED, i, "QEMU loses overflows of '",
-                            e->name,
-                            "', so its shares would be wrong: build the kernel with "
-                            "KernelMkperfQEMU=ON");
+        return mkperf_refuse_event(error, MKPERF_RESULT_EVENT_UNSUPPORTED, i,
+                                   "QEMU loses overflows of '", e->name,
+                                   "', so its shares would be wrong: build the kernel with "
+                                   "KernelMkperfQEMU=ON");
     }
     plan->adaptive |= e->frequency != 0;
     return true;
 }
 
-static bool plan_limits(struct mkperf_plan *plan, const mkperf_Configure *request,
-                        mkperf_Error *error)
+bool mkperf_plan_samples(struct mkperf_plan *plan, const mkperf_Configure *request,
+                         mkperf_Error *error)
 {
-    if (plan->events == 0 && !mkperf_plan_schedules(plan)) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "a session has from 1 to 16 events");
-    }
-    if (plan->max_frames > MKPERF_MAX_FRAMES) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "the call chain's depth must be from 0 to 64");
+    if (request->max_frames > MKPERF_MAX_FRAMES) {
+        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
+                             "the call chain's depth must be from 0 to 64");
     }
     if (request->callers > MKPERF_MAX_CALLERS) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "a call chain continues in 8 other PDs at most");
+        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
+                             "a call chain continues in 8 other PDs at most");
+    }
+    plan->max_frames = request->max_frames;
+    plan->callers = request->max_frames != 0 ? request->callers : 0;
+    plan->no_jitter = request->no_jitter;
+    plan->filters = request->only_count;
+    for (unsigned i = 0; i < plan->filters; i++) {
+        plan->filter[i] = mkperf_thread_from_wire(request->only[i]);
+    }
+    return true;
+}
+
+static bool plan_limits(const struct mkperf_plan *plan, mkperf_Error *error)
+{
+    if (plan->events == 0 && !mkperf_plan_schedules(plan)) {
+        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "a session has from 1 to 16 events");
     }
     if (!mkperf_ring_size_ok(plan->core_bytes) || plan->core_bytes > MKPERF_CORE_RING_BYTES ||
         !mkperf_ring_size_ok(plan->output_bytes) || plan->output_bytes > MKPERF_OUTPUT_RING_BYTES) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "a ring's size must be a power of two, from 4096 bytes to what "
-                                  "the target has");
-    }
-    for (unsigned i = 0; i < plan->filters; i++) {
-        plan->filter[i] = mkperf_thread_from_wire(request->only[i]);
+        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
+                             "a ring's size must be a power of two, from 4096 bytes to what "
+                             "the target has");
     }
     return true;
 }
@@ -488,22 +446,22 @@ static bool plan_soft(struct mkperf_plan *plan, const mkperf_Configure *request,
     plan->soft_mask = request->interactions ? MKPERF_SOFT_ALL : 0;
     plan->faults = request->dump_on_fault_count;
     if (plan->off_cpu && (!plan->sched || plan->counting)) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "threads that wait are sampled with scheduling events, and not "
-                                  "with events that count");
+        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
+                             "threads that wait are sampled with scheduling events, and not "
+                             "with events that count");
     }
     if (plan->off_cpu && plan->events == MKPERF_MAX_EVENTS) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "a session has at most 16 events, off-CPU samples being one");
+        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
+                             "a session has at most 16 events, off-CPU samples being one");
     }
     if (plan->overwrite && plan->counting) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "a flight recording samples: events that count have no place "
-                                  "in it");
+        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
+                             "a flight recording samples: events that count have no place "
+                             "in it");
     }
     if (plan->faults != 0 && !plan->overwrite) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "a fault can end a flight recording, and nothing else");
+        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
+                             "a fault can end a flight recording, and nothing else");
     }
     for (unsigned i = 0; i < plan->faults; i++) {
         plan->fault[i] = mkperf_thread_from_wire(request->dump_on_fault[i]);
@@ -523,9 +481,6 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
     const mkperf_Configure *configure = &request->configure;
     struct mkperf_plan made = {
         .events = configure->events_count,
-        .max_frames = configure->max_frames,
-        .callers = configure->max_frames != 0 ? configure->callers : 0,
-        .no_jitter = configure->no_jitter,
         .counting = configure->events_count != 0 && configure->events[0].count,
         .per_thread = configure->per_pd,
         .soft_only = true,
@@ -533,13 +488,13 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
         .core_bytes = request->core_bytes != 0 ? request->core_bytes : MKPERF_CORE_RING_BYTES,
         .output_bytes = request->output_bytes != 0 ? request->output_bytes
                                                    : MKPERF_OUTPUT_RING_BYTES,
-        .filters = configure->only_count,
         .sched = configure->sched,
         .latency = configure->latency,
         .off_cpu = configure->off_cpu,
     };
 
-    if (!plan_limits(&made, configure, error) || !plan_soft(&made, configure, error)) {
+    if (!plan_limits(&made, error) || !mkperf_plan_samples(&made, configure, error) ||
+        !plan_soft(&made, configure, error)) {
         return false;
     }
     for (unsigned i = 0; i < made.events; i++) {

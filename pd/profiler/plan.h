@@ -12,7 +12,6 @@
 
 #include <mkperf/session.h>
 
-#include "../lib/text.h"
 #include "../pmu/pmu.h"
 
 struct mkperf_plan_event {
@@ -80,11 +79,16 @@ static inline bool mkperf_plan_schedules(const struct mkperf_plan *plan)
 }
 
 /*
- * Makes a plan of a request that mkperf_request_take gave. True: *plan is complete. False: *error
+ * Makes a plan of a request from mkperf_request_take. True: *plan is complete. False: *error
  * has the reason, and *plan is unchanged.
  */
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
                       const struct mkperf_cpu *cpu, mkperf_Error *error);
+
+/* The part of a plan that any session has that samples: chains, jitter, filters. False: *error has the
+ * reason. */
+bool mkperf_plan_samples(struct mkperf_plan *plan, const mkperf_Configure *request,
+                         mkperf_Error *error);
 
 /* What event i of a request counts: fills e->name and e->code, and e->soft of a software event that
  * is counted. False: *error has the reason. */
@@ -94,10 +98,5 @@ bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_Eve
 /* The counters of the event's slice that are read in the samples of its counter (hardware, from 0),
  * which is a leader's. */
 uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint32_t counter);
-
-/* Fills an error: about event (index + 1, or 0). Returns false. */
-bool mkperf_plan_refuse(mkperf_Error *error, uint32_t code, uint32_t event, const char *text);
-/* The same, with a text that the caller puts together. */
-struct mkperf_text mkperf_plan_refusal(mkperf_Error *error, uint32_t code, uint32_t event);
 
 #endif

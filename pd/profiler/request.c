@@ -1,18 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Copies of the client PD's requests: see request.h for ownership and callers. */
+/* Copies of the client PD's requests, and refusals of them: see request.h. */
 #include "request.h"
 
-#include "plan.h"
+struct mkperf_text mkperf_refusal(mkperf_Error *error, uint32_t code, uint32_t event)
+{
+    error->code = (mkperf_ErrorCode)code;
+    error->event = event;
+    return mkperf_text_begin(error->text, sizeof error->text);
+}
+
+bool mkperf_refuse(mkperf_Error *error, uint32_t code, uint32_t event, const char *text)
+{
+    struct mkperf_text t = mkperf_refusal(error, code, event);
+
+    mkperf_text_put(&t, text);
+    return false;
+}
+
+bool mkperf_refuse_event(mkperf_Error *error, uint32_t code, uint32_t i, const char *before,
+                         const char *name, const char *after)
+{
+    struct mkperf_text t = mkperf_refusal(error, code, i + 1);
+
+    mkperf_text_put(&t, before);
+    mkperf_text_put(&t, name);
+    mkperf_text_put(&t, after);
+    return false;
+}
 
 static void make_bool(bool *b)
 {
     *b = mkperf_page_bool(b);
 }
 
-static bool refuse(mkperf_Error *error)
+static bool refuse_list(mkperf_Error *error)
 {
-    return mkperf_plan_refuse(error, MKPERF_RESULT_MALFORMED, 0,
-                              "a list of the request is longer than a request can hold");
+    return mkperf_refuse(error, MKPERF_RESULT_MALFORMED, 0,
+                         "a list of the request is longer than a request can hold");
 }
 
 bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf_session_page *page,
@@ -23,7 +47,7 @@ bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf
     *out = *(const volatile struct mkperf_session_request *)&page->request;
     if (c->events_count > MKPERF_MAX_EVENTS || c->only_count > MKPERF_MAX_FILTERS ||
         c->dump_on_fault_count > MKPERF_MAX_FAULTS) {
-        return refuse(error);
+        return refuse_list(error);
     }
     make_bool(&c->no_jitter);
     make_bool(&c->restart);
@@ -52,7 +76,7 @@ bool mkperf_request_take_observe(mkperf_Observe *out, const struct mkperf_sessio
     if (out->site_count > MKPERF_ROOM(mkperf_Observe, site) ||
         out->stack_count > MKPERF_OBSERVE_WINDOWS ||
         out->call_count > MKPERF_ROOM(mkperf_Observe, call)) {
-        return refuse(error);
+        return refuse_list(error);
     }
     make_bool(&out->limited);
     return true;

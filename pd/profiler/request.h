@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The client PD's requests, copied from the session page.
+ * The client PD's requests, copied from the session page, and refusals of them.
  *
  * Owns: nothing. Called by the profiler PD's operations before they use an argument. The client may
  * be hostile and may write to the page at any time, so each function copies first and checks the
@@ -14,6 +14,16 @@
 
 #include <mkperf/session.h>
 
+#include "../lib/text.h"
+
+/* Fills an error: about event (index + 1, or 0). Returns false. */
+bool mkperf_refuse(mkperf_Error *error, uint32_t code, uint32_t event, const char *text);
+/* The same with `before`, the name of event i (from 0), and `after`. */
+bool mkperf_refuse_event(mkperf_Error *error, uint32_t code, uint32_t i, const char *before,
+                         const char *name, const char *after);
+/* The same, with a text that the caller puts together. */
+struct mkperf_text mkperf_refusal(mkperf_Error *error, uint32_t code, uint32_t event);
+
 /* The argument of CONFIGURE. False: malformed, as *error says. */
 bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf_session_page *page,
                          mkperf_Error *error);
@@ -22,7 +32,7 @@ bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf
 bool mkperf_request_take_observe(mkperf_Observe *out, const struct mkperf_session_page *page,
                                  mkperf_Error *error);
 
-/* The argument of LIST, COUNTS and INTERACTIONS. */
+/* The argument of LIST, COUNTS, INTERACTIONS and LATENCY. */
 uint32_t mkperf_request_part(const struct mkperf_session_page *page);
 
 #endif

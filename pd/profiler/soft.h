@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Software events in the profiler PD: the table that the kernel fills in, and requests for it.
+ * Software events: the table that the kernel fills in, records of faults, and INTERACTIONS.
  *
- * Owns: the table between sessions. include/mkperf/soft.h says what the events are.
+ * Owns: struct mkperf_soft_stage: the table between sessions, and the snapshot of it that is being
+ * answered. include/mkperf/soft.h says what the events are. Called by drain.c for FAULT records, by
+ * hook_session.c at a session's start and end, by counting.c for counts, and by main.c for INTERACTIONS.
+ *
+ * What may be lost: the record of a fault that does not fit into the output. It is in the count of
+ * faults, and counted as a dropped record.
  */
 #ifndef MKPERF_PROFILER_SOFT_H
 #define MKPERF_PROFILER_SOFT_H
@@ -10,28 +15,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <mkperf/session.h>
+#include <mkperf/soft.h>
 
-struct mkperf_profiler;
+#include "conditions.h"
+#include "kernel.h"
+#include "output.h"
+#include "plan.h"
 
-struct mkperf_soft_name {
-    const char *name;
-    const char *description;
-};
+struct mkperf_soft_stage {
+    const struct mkperf_plan *plan;
+    struct mkperf_kernel *kernel;
+    struct mkperf_conditions *conditions;
+    struct mkperf_output *output;
+    struct mkperf_soft *table; /* The kernel writes it. */
+    bool on;                   /* The last session had software events. */
+    uint64_t began;            /* ticks */
+    uint64_t ended;            /* ticks; 0: it runs */
 
-/* By kind. */
-extern const struct mkperf_soft_name mkperf_soft_events[MKPERF_SOFT_KINDS];
-/* The kind of that name (MKPERF_NAME_BYTES at most) + 1; 0: none. `cs` is context-switches, as in
- * perf. */
-uint32_t mkperf_soft_named(const char *name);
-
-struct mkperf_soft_view { /* the reported part of the table */
-    bool on;              /* the last session had software events */
-    uint64_t began;       /* ticks */
-    uint64_t ended;       /* 0: it runs */
+    /* the snapshot, without free entries; identities take the place of keys */
+    uint64_t enabled;
     uint64_t total[MKPERF_SOFT_KINDS];
     uint64_t records_dropped;
-    uint64_t enabled;
     uint32_t edges;
     uint32_t threads;
     struct mkperf_soft_edge edge[MKPERF_SOFT_EDGES];
@@ -39,20 +43,25 @@ struct mkperf_soft_view { /* the reported part of the table */
 };
 
 /* Whether the kernel has software events, as it last said. */
-bool mkperf_soft_there(const struct mkperf_profiler *p);
-/* A key of the kernel's tables, with what they hold of a scheduling context's badge, as the key of
- * the thread's identity. */
-uint64_t mkperf_soft_key(uint64_t key, uint64_t sc);
-/* A session begins: an empty table, and the configuration's part. Before it is applied. False, and
- * *error says so: the kernel has no software events. */
-bool mkperf_soft_prepare(struct mkperf_profiler *p, mkperf_Error *error);
+bool mkperf_soft_there(const struct mkperf_kernel *kernel);
+/* The identity of a thread that has this key and scheduling context in the kernel's tables. */
+static inline uint64_t mkperf_soft_identity(uint64_t key, uint64_t sc)
+{
+    return mkperf_thread_of(key - mkperf_counts_key(0), sc);
+}
+
+/* A session begins: an empty table, and the configuration's part, before it is applied. False: the
+ * kernel has no software events, as *error says. */
+bool mkperf_soft_prepare(struct mkperf_soft_stage *s, mkperf_Error *error);
 /* The session was applied. */
-void mkperf_soft_started(struct mkperf_profiler *p);
-/* The counters were stopped: the time, while the hook still has the session. */
-void mkperf_soft_ended(struct mkperf_profiler *p);
-/* Into the snapshot of a session that counts: its software events. */
-void mkperf_soft_count(struct mkperf_profiler *p);
-/* Answers INTERACTIONS in the session page: the table's contents. False: *error has the reason. */
-bool mkperf_soft_answer(struct mkperf_profiler *p, uint32_t part, mkperf_Error *error);
+void mkperf_soft_started(struct mkperf_soft_stage *s);
+/* The counters were stopped. While the hook still has the session. */
+void mkperf_soft_ended(struct mkperf_soft_stage *s);
+/* A FAULT record of a core. False: it is none of the session's. */
+bool mkperf_soft_take(struct mkperf_soft_stage *s, const uint64_t *record, unsigned size);
+/* Fills a part of the answer to INTERACTIONS; part 0 takes the snapshot. False: *error has the
+ * reason. */
+bool mkperf_soft_answer(struct mkperf_soft_stage *s, uint32_t part, mkperf_Interactions *out,
+                        mkperf_Error *error);
 
 #endif

@@ -27,28 +27,27 @@
 #include "tests/hook_pmu.h"
 
 #define MKPERF_TIMER sim_timer
-#include "pd/profiler/fault.c"   // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/observe.c" // NOLINT(bugprone-suspicious-include)
-
-#include "pd/profiler/counting.c"    // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/drain.c"       // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/flight.c"      // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/kernel.c"      // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/main.c"        // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/multiplex.c"   // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/pace.c"        // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/percore.c"     // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/sampling.c"    // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/sched.c"       // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/sched_merge.c" // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/soft.c"        // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/timer_reads.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/counting.c"     // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/drain.c"        // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/hook_session.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/kernel.c"       // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/latencies.c"    // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/main.c"         // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/multiplex.c"    // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/output.c"       // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/pace.c"         // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/probe.c"        // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/ring_merge.c"   // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/sched.c"        // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/soft.c"         // NOLINT(bugprone-suspicious-include)
 
 #include "pd/timer/timer.h"
 static const struct mkperf_timer sim_timer;
-#include "pd/profiler/ticks.c"        // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/ticks_plan.c"   // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/ticks_sample.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/timer/observe.c"      // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/timer/ticks.c"        // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/timer/ticks_plan.c"   // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/timer/ticks_sample.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/timer/timer_reads.c"  // NOLINT(bugprone-suspicious-include)
 
 enum { COUNTERS = 6 };
 #define TICK_HZ UINT64_C(1000000)
@@ -208,7 +207,7 @@ void microkit_irq_ack(microkit_channel ch)
     }
     mkperf_hook_request(&sim.hook_state, d, sim_profiler_thread, true);
     uint32_t op = d->op & MKPERF_REQUEST_OP;
-    for (unsigned i = 0; i < 200 && profiler.timer_reads.mask == 0 && sim.hook_state.enabled != 0 &&
+    for (unsigned i = 0; i < 200 && profiler.ticks.reads.mask == 0 && sim.hook_state.enabled != 0 &&
                          (op == MKPERF_REQUEST_APPLY || op == MKPERF_REQUEST_CONTINUE);
          i++) {
         tick(); /* the probe waits in a loop in which nothing else can move the time */

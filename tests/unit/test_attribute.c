@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who ran when the timer interrupted: the rule of pd/profiler/attribute.c, case by case. */
+/* Who ran when the timer interrupted: the rule of pd/profiler/timer/attribute.c, case by case. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pd/profiler/attribute.h"
+#include "pd/profiler/timer/attribute.h"
 
 enum { LOW = 10, MIDDLE = 20, HIGH = 30, NONE = -1 };
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "pd/profiler/sched_merge.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/ring_merge.c" // NOLINT(bugprone-suspicious-include)
 
 enum {
     CORES = 3,
@@ -27,14 +27,11 @@ static struct {
     uint64_t data[SIZE / 8];
 } memory[CORES];
 static struct mkperf_ring_producer producer[CORES];
-static struct mkperf_profiler profiler;
-static uint64_t now; /* of the request that the merge makes */
+static struct mkperf_ring_consumer consumer[CORES];
+static struct mkperf_latency latency;
+static struct mkperf_merge merge = {.latency = &latency};
 
-uint64_t mkperf_counting_stamp(struct mkperf_profiler *p)
-{
-    (void)p;
-    return now;
-}
+enum { SESSION = 3 }; /* The cores of the session, without the last one. */
 
 static uint64_t *reserve(unsigned core, unsigned words)
 {
@@ -73,19 +70,16 @@ static void put_thread(unsigned core, unsigned slot, uint64_t identity)
 static int begin(void **state)
 {
     (void)state;
-    memset(&profiler, 0, sizeof profiler);
     memset(memory, 0, sizeof memory);
-    profiler.cores = CORES;
-    profiler.on = 3; /* without the last one */
     for (unsigned i = 0; i < CORES; i++) {
         producer[i] = (struct mkperf_ring_producer){.ring = &memory[i].ring, .size = SIZE};
-        profiler.core[i].ring =
-            (struct mkperf_ring_consumer){.ring = &memory[i].ring, .size = SIZE};
+        consumer[i] = (struct mkperf_ring_consumer){.ring = &memory[i].ring, .size = SIZE};
         put_thread(i, SLOT_CALLER, CALLER);
         put_thread(i, SLOT_SERVER, SERVER);
         put_thread(i, SLOT_OTHER, OTHER);
     }
-    mkperf_latency_begin(&profiler.sched.latency);
+    mkperf_latency_begin(&latency);
+    mkperf_merge_begin(&merge);
     return 0;
 }
 
@@ -94,10 +88,9 @@ static void drain(uint64_t until)
 {
     uint64_t end[MKPERF_TARGET_CORES];
 
-    now = until;
-    mkperf_sched_merge(&profiler, end);
+    mkperf_merge_events(&merge, SESSION, consumer, until, end);
     for (unsigned i = 0; i < 2; i++) {
-        struct mkperf_ring_consumer *c = &profiler.core[i].ring;
+        struct mkperf_ring_consumer *c = &consumer[i];
         assert_true(end[i] >= c->tail && end[i] <= memory[i].ring.head);
         mkperf_ring_release(c, (unsigned)(end[i] - c->tail));
     }
@@ -107,8 +100,8 @@ static void drain(uint64_t until)
 static const struct mkperf_latency_pair *calls(uint64_t from)
 {
     for (unsigned i = 0; i < MKPERF_LATENCY_PAIRS; i++) {
-        const struct mkperf_latency_pair *pair = &profiler.sched.latency.pair[i];
-        struct mkperf_latency_ends ends = mkperf_latency_ends(&profiler.sched.latency, pair);
+        const struct mkperf_latency_pair *pair = &latency.pair[i];
+        struct mkperf_latency_ends ends = mkperf_latency_ends(&latency, pair);
         if (pair->key != 0 && ends.kind == MKPERF_LATENCY_CALL && ends.from == from &&
             ends.to == SERVER) {
             return pair;
@@ -190,8 +183,7 @@ static void test_corrupt_ring(void **state)
     memory[0].data[0] = 0;
     one_call(1000, 300);
     uint64_t end[MKPERF_TARGET_CORES];
-    now = 5000;
-    mkperf_sched_merge(&profiler, end);
+    mkperf_merge_events(&merge, SESSION, consumer, 5000, end);
     assert_int_equal(end[0], memory[0].ring.head);
     assert_int_equal(end[1], memory[1].ring.head);
 }

@@ -192,14 +192,14 @@ static void test_silence(void **state)
     configure_one(event("cycles", 0, 100), mkperf_ToHost_session_tag);
     start_session();
     run(2 * TICK_HZ);
-    uint32_t period = profiler.core[0].pace[0].period;
+    uint32_t period = profiler.pacer.core[0][0].period;
     sim.user_rate = 1;
     sim.kernel_rate = 0;
     for (unsigned i = 0; i < 5; i++) {
         run(TICK_HZ);
         command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     }
-    assert_true(profiler.core[0].pace[0].period < period / 100);
+    assert_true(profiler.pacer.core[0][0].period < period / 100);
     uint64_t before = got.batch_samples;
     run(3 * TICK_HZ);
     assert_true(got.batch_samples - before > 150);
@@ -336,11 +336,11 @@ static void test_wakes_at_the_most(void **state)
     configure_one(event("cycles", 100000, 0), mkperf_ToHost_session_tag);
     start_session();
     run(TICK_HZ / 10);
-    uint64_t wakeups = profiler.statistics.wakeups;
-    uint64_t captured = profiler.statistics.captured;
+    uint64_t wakeups = profiler.wakeups;
+    uint64_t captured = profiler.drain.core[0].captured;
     run(TICK_HZ / 4); /* not once round the ring, where there may be a gap */
-    assert_int_equal(profiler.statistics.captured - captured,
-                     MKPERF_WAKE_SAMPLES * (profiler.statistics.wakeups - wakeups));
+    assert_int_equal(profiler.drain.core[0].captured - captured,
+                     MKPERF_WAKE_SAMPLES * (profiler.wakeups - wakeups));
     check_statistics(stop_session());
 }
 

@@ -59,8 +59,8 @@ static void test_keeps_the_newest(void **state)
     mkperf_Status s = *status();
     assert_int_equal(s.flight, mkperf_FlightState_FLIGHT_RECORDING);
     assert_true(s.overwritten > 10 * s.held && s.held > BYTES / 8 / 9 / 2);
-    assert_int_equal(profiler.statistics.captured,
-                     profiler.flight.overwritten + profiler.flight.samples);
+    assert_int_equal(profiler.drain.core[0].captured,
+                     profiler.output.samples.overwritten + profiler.output.samples.held);
     assert_int_equal(got.batch_samples, 0);
 
     /* While it runs: all stored samples, and it continues. */
@@ -80,8 +80,8 @@ static void test_keeps_the_newest(void **state)
     assert_int_equal(dump(), s.held);
     assert_int_equal(dump(), s.held);
     assert_int_equal(status()->overwritten, s.overwritten);
-    assert_int_equal(profiler.statistics.captured, s.overwritten + s.held);
-    assert_int_equal(profiler.statistics.corrupt + client.corrupt, 0);
+    assert_int_equal(profiler.drain.core[0].captured, s.overwritten + s.held);
+    assert_int_equal(profiler.drain.corrupt + profiler.output.corrupt + client.corrupt, 0);
 
     /* Until the next configuration; the ring is good for an ordinary session then. */
     mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
@@ -147,8 +147,8 @@ static void test_slow_dump(void **state)
     assert_int_equal(s.lost_ring, sim.hook_state.dropped_samples);
     run(5000);
     assert_true(dump() > 0);
-    assert_int_equal(profiler.statistics.captured,
-                     profiler.flight.overwritten + profiler.flight.samples);
+    assert_int_equal(profiler.drain.core[0].captured,
+                     profiler.output.samples.overwritten + profiler.output.samples.held);
 }
 
 static void fault_now(uint64_t thread)
@@ -170,16 +170,16 @@ static void test_fault_holds(void **state)
     run(1000);
     assert_int_equal(status()->flight, mkperf_FlightState_FLIGHT_RECORDING);
     call(MKPERF_OP_DRAIN);
-    uint64_t captured = profiler.statistics.captured;
+    uint64_t captured = profiler.drain.core[0].captured;
     fault_now(3);
     run(1000);
     mkperf_Status s = *status();
     assert_int_equal(s.flight, mkperf_FlightState_FLIGHT_HELD);
     assert_int_equal(s.trigger, mkperf_FlightTrigger_FLIGHT_FAULT);
     assert_int_equal(s.trigger_thread, 3 + 2);
-    assert_in_range(profiler.statistics.captured, captured, captured + 2); /* at once */
+    assert_in_range(profiler.drain.core[0].captured, captured, captured + 2); /* at once */
     assert_int_equal(dump(), s.held);
-    assert_int_equal(profiler.soft->total[MKPERF_SOFT_FAULT], 2);
+    assert_int_equal(profiler.soft.table->total[MKPERF_SOFT_FAULT], 2);
 }
 
 static void test_mark_holds(void **state)
@@ -204,7 +204,7 @@ static void test_mark_holds(void **state)
  */
 static void test_hostile_client(void **state)
 {
-    struct mkperf_ring *ring = profiler.output.ring;
+    struct mkperf_ring *ring = profiler.output.ring.ring;
 
     (void)state;
     begin_recording(flight(BYTES));
@@ -214,9 +214,9 @@ static void test_hostile_client(void **state)
         ring->tail = i * UINT64_C(0x123456789);
         ring->head = ring->tail + i * 8;
     }
-    assert_true(profiler.statistics.corrupt > 0);
-    assert_int_equal(profiler.statistics.captured,
-                     profiler.flight.overwritten + profiler.flight.samples);
+    assert_true(profiler.output.corrupt > 0);
+    assert_int_equal(profiler.drain.core[0].captured,
+                     profiler.output.samples.overwritten + profiler.output.samples.held);
     run(TICK_HZ / 10);
     assert_true(dump() > 0);
 }

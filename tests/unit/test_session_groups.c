@@ -355,7 +355,7 @@ static void test_followers(void **state)
     mkperf_EventSpec events[3];
 
     (void)state;
-    profiler.cpu.followers = true;
+    profiler.kernel.cpu.followers = true;
     for (unsigned i = 0; i < 3; i++) {
         events[i] = event(names[i], 100000, 0);
     }

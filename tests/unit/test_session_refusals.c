@@ -40,7 +40,7 @@ static void test_no_interrupt(void **state)
         refused(i == 0 ? mkperf_ErrorCode_ERROR_NO_HOOK : mkperf_ErrorCode_ERROR_NO_PMU, 0);
         assert_int_equal(sim.hook_state.mask, 0);
         assert_int_equal(sim.overflow, 0);
-        assert_false(profiler.running);
+        assert_false(profiler.session.running);
         for (unsigned c = 0; c < COUNTERS; c++) {
             assert_false(sim.counter[c].on);
         }
@@ -72,28 +72,28 @@ static void test_disturbed(void **state)
     start_session();
     run(TICK_HZ / 10);
     command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
-    assert_int_equal(profiler.statistics.disturbed, 0);
+    assert_int_equal(profiler.kernel.core[0].disturbed, 0);
     sim.counter[0].on = false;
     run(TICK_HZ / 10);
     command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
-    assert_int_equal(profiler.statistics.disturbed, 1);
+    assert_int_equal(profiler.kernel.core[0].disturbed, 1);
     assert_true(sim.counter[0].on);
     sim.counter[0].code = 8;       /* another event */
     sim.counter[1].value = 123456; /* far from its overflow */
     run(TICK_HZ / 10);
     command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
-    assert_in_range(profiler.statistics.disturbed, 3, 4);
+    assert_in_range(profiler.kernel.core[0].disturbed, 3, 4);
     assert_int_equal(sim.counter[0].code, 0x11);
     uint64_t before = got.of[0];
     run(TICK_HZ / 10);
     const mkperf_Status *s = stop_session();
     assert_in_range(got.of[0] - before, 4400, 4600);
     check_statistics(s);
-    assert_in_range(profiler.statistics.disturbed, 3, 4);
+    assert_in_range(profiler.kernel.core[0].disturbed, 3, 4);
     start_session(); /* of the next one nothing */
     run(TICK_HZ / 100);
     stop_session();
-    assert_int_equal(profiler.statistics.disturbed, 0);
+    assert_int_equal(profiler.kernel.core[0].disturbed, 0);
 }
 
 /* The hook takes more time than it leaves: the session ends, and says why. */
@@ -103,12 +103,12 @@ static void test_storm(void **state)
     configure_one(event("cycles", 1000, 0), mkperf_ToHost_session_tag);
     start_session();
     run(TICK_HZ / 10);
-    assert_true(profiler.running);
+    assert_true(profiler.session.running);
     sim.slow = 3; /* ticks a sample; there is one each tick */
     run(TICK_HZ / 100);
     command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     assert_true(got.last.msg.status.storm);
-    assert_false(profiler.running);
+    assert_false(profiler.session.running);
     run(TICK_HZ / 100); /* the client notices, and tells the end of the session */
     command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     assert_true(got.last.msg.status.storm);
@@ -120,7 +120,7 @@ static void test_storm(void **state)
     start_session();
     run(TICK_HZ / 10);
     check_statistics(stop_session());
-    assert_false(profiler.statistics.storm);
+    assert_false(profiler.kernel.storm);
 }
 
 /* An interrupt of an unowned counter is handled as an ordinary one, and the session continues. */

@@ -211,7 +211,7 @@ static void test_inferred_callers(void **state)
         t->left = 0;
         struct mkperf_ring_consumer c = {
             .ring = t->ring.ring, .size = t->ring.size, .tail = t->ring.head};
-        mkperf_ticks_take(&profiler, sim.ticks, NULL);
+        mkperf_ticks_take(t, sim.ticks, NULL);
         record = mkperf_ring_peek(&c, &size, &corrupt);
         assert_non_null(record);
         unsigned n = mkperf_record_nframes(record[0]);

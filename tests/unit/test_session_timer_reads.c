@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * PMU counters that are read in the timer's samples (pd/profiler/timer_reads.c), on the simulated
+ * PMU counters that are read in the timer's samples (pd/profiler/timer/timer_reads.c), on the simulated
  * machine: with the hook, and from user mode.
  */
 #include "session_timer.h"
@@ -24,7 +24,7 @@ static mkperf_ToTarget with_timer_reads(unsigned n)
 static void check_rider(unsigned i, uint32_t rate)
 {
     const struct sim_counter *c = &sim.counter[i - 1];
-    const struct mkperf_timer_reads *r = &profiler.timer_reads;
+    const struct mkperf_timer_reads *r = &profiler.ticks.reads;
     uint32_t rest = r->count[i - 1] + (c->value - (r->hook ? MKPERF_COUNT_PERIOD : r->last[i - 1]));
 
     assert_int_equal(got.reads[i], c->total - rest);

@@ -1,55 +1,52 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: one sample from two snapshots: its attribution (attribute.c), its record, its statistics,
- * see ticks.h. Called by ticks.c at the interrupt that is the sample.
+ * One sample from two snapshots: its attribution (attribute.c), its record, its statistics: see ticks.h.
  *
  * What may be lost: a sample that does not fit into the ring, counted there like the hook's.
  */
-#include "profiler.h"
 #include "ticks.h"
 
 enum {
     RETURN_BYTES = 4, /* from a pc to the return address that represents it */
 };
 
-static bool filtered(const struct mkperf_profiler *p, uint64_t thread)
+static bool filtered(const struct mkperf_ticks *t, uint64_t thread)
 {
-    for (unsigned i = 0; i < p->plan.filters; i++) {
-        if (p->plan.filter[i] == thread) {
+    for (unsigned i = 0; i < t->plan->filters; i++) {
+        if (t->plan->filter[i] == thread) {
             return false;
         }
     }
-    return p->plan.filters != 0;
+    return t->plan->filters != 0;
 }
 
 /* Whether a sample of that verdict is filtered out: with selected PDs, one that is certainly of
  * another PD. */
-static bool unwanted(const struct mkperf_profiler *p, const struct mkperf_verdict *v,
-                     uint64_t thread)
+static bool unwanted(const struct mkperf_ticks *t, const struct mkperf_verdict *v, uint64_t thread)
 {
     if (v->confidence != MKPERF_AMBIGUOUS) {
-        return filtered(p, thread);
+        return filtered(t, thread);
     }
     for (unsigned i = 0; i < v->candidates; i++) {
-        if (!filtered(p, p->ticks.observation.thread[v->candidate[i]].thread)) {
+        if (!filtered(t, t->observation.thread[v->candidate[i]].thread)) {
             return false;
         }
     }
-    return p->plan.filters != 0;
+    return t->plan->filters != 0;
 }
 
 /* The words after the fixed ones. Returns the frames. */
-static unsigned put_frames(const struct mkperf_profiler *p, const struct mkperf_verdict *v,
+static unsigned put_frames(const struct mkperf_ticks *t, const struct mkperf_verdict *v,
                            uint64_t *w, unsigned *flags)
 {
-    const struct mkperf_observation *o = &p->ticks.observation;
+    const struct mkperf_observation *o = &t->observation;
     unsigned n = 0;
 
     if (v->confidence != MKPERF_AMBIGUOUS) {
         return v->who < 0 ? 0
-                          : mkperf_observe_walk(o, (unsigned)v->who, w, p->plan.max_frames, flags);
+                          : mkperf_observe_walk(o, (unsigned)v->who, w, t->plan->max_frames, flags);
     }
-    for (unsigned i = 0; i < v->candidates && n + 3 <= p->plan.max_frames; i++) {
+    for (unsigned i = 0; i < v->candidates && n + 3 <= t->plan->max_frames; i++) {
         const struct mkperf_observed *c = &o->thread[v->candidate[i]];
         w[n++] = MKPERF_FRAME_PD;
         w[n++] = c->thread;
@@ -65,14 +62,14 @@ struct callers {
 };
 
 /* Those that registers prove, at most the session's number. */
-static void find_callers(const struct mkperf_profiler *p, const struct mkperf_verdict *v,
+static void find_callers(const struct mkperf_ticks *t, const struct mkperf_verdict *v,
                          struct callers *c)
 {
-    const struct mkperf_observation *o = &p->ticks.observation;
+    const struct mkperf_observation *o = &t->observation;
     int who = v->confidence != MKPERF_AMBIGUOUS ? v->who : -1;
 
     c->n = 0;
-    while (who >= 0 && c->n < p->plan.callers && c->n < MKPERF_MAX_CALLERS) {
+    while (who >= 0 && c->n < t->plan->callers && c->n < MKPERF_MAX_CALLERS) {
         who = mkperf_observe_caller(o, o->thread[who].thread);
         if (who >= 0) {
             c->of[c->n++] = (uint8_t)who;
@@ -81,10 +78,10 @@ static void find_callers(const struct mkperf_profiler *p, const struct mkperf_ve
 }
 
 /* Their words, as the hook puts them (record.h); max: of them, and of the one behind. */
-static unsigned put_inferred(const struct mkperf_profiler *p, const struct callers *callers,
+static unsigned put_inferred(const struct mkperf_ticks *t, const struct callers *callers,
                              uint64_t *w, unsigned max)
 {
-    const struct mkperf_observation *o = &p->ticks.observation;
+    const struct mkperf_observation *o = &t->observation;
     unsigned words = 0;
 
     for (unsigned i = 0; i < callers->n && words + MKPERF_CALLER_WORDS < max; i++) {
@@ -92,9 +89,9 @@ static unsigned put_inferred(const struct mkperf_profiler *p, const struct calle
         uint64_t *put = w + words;
         unsigned room = max - words - MKPERF_CALLER_WORDS - 1;
         unsigned flags = 0;
-        unsigned frames = mkperf_observe_walk(o, callers->of[i], put + MKPERF_CALLER_WORDS,
-                                              room < p->plan.max_frames ? room : p->plan.max_frames,
-                                              &flags);
+        unsigned frames =
+            mkperf_observe_walk(o, callers->of[i], put + MKPERF_CALLER_WORDS,
+                                room < t->plan->max_frames ? room : t->plan->max_frames, &flags);
 
         put[MKPERF_CALLER_FRAMES] = frames | (uint64_t)flags << 8;
         put[MKPERF_CALLER_THREAD] = c->thread;
@@ -115,16 +112,15 @@ struct values { /* of mkperf_timer_reads_take */
     uint64_t word[1 + MKPERF_MAX_READS];
 };
 
-static void put_sample(struct mkperf_profiler *p, const struct mkperf_verdict *v, uint64_t thread,
+static void put_sample(struct mkperf_ticks *t, const struct mkperf_verdict *v, uint64_t thread,
                        const struct callers *callers, uint64_t now, uint64_t weight,
                        const struct values *values)
 {
-    struct mkperf_ticks *t = &p->ticks;
     bool idle = thread == MKPERF_THREAD_IDLE;
     uint64_t *w = mkperf_ring_reserve(&t->ring, MKPERF_MAX_RECORD_BYTES);
 
     if (w == NULL) {
-        struct mkperf_ring *ring = mkperf_core_ring(mkperf_rings, MKPERF_TARGET_CORES);
+        struct mkperf_ring *ring = mkperf_core_ring(t->kernel->rings, MKPERF_TARGET_CORES);
         ring->dropped_samples++;
         ring->dropped_events += weight;
         return;
@@ -146,9 +142,9 @@ static void put_sample(struct mkperf_profiler *p, const struct mkperf_verdict *v
         w[MKPERF_WORD_PC] = t->observation.thread[v->who].regs.pc;
         w[MKPERF_WORD_LR] = t->observation.thread[v->who].regs.x30;
     }
-    unsigned frames = put_frames(p, v, w + words, &flags);
+    unsigned frames = put_frames(t, v, w + words, &flags);
     if (callers->n != 0 && frames + MKPERF_CALLER_WORDS < MKPERF_MAX_FRAMES) {
-        unsigned more = put_inferred(p, callers, w + words + frames, MKPERF_MAX_FRAMES - frames);
+        unsigned more = put_inferred(t, callers, w + words + frames, MKPERF_MAX_FRAMES - frames);
         flags |= more != 0 ? MKPERF_SAMPLE_CALLERS : 0;
         frames += more;
     }
@@ -159,7 +155,7 @@ static void put_sample(struct mkperf_profiler *p, const struct mkperf_verdict *v
     }
     flags |= (unsigned)v->confidence << MKPERF_CONFIDENCE_SHIFT;
     w[MKPERF_WORD_HEADER] =
-        mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, frames, 0, flags, p->here);
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, frames, 0, flags, t->kernel->here);
     mkperf_ring_commit(&t->ring, UINT64_C(8) * words);
 }
 
@@ -224,17 +220,15 @@ static void compare(struct mkperf_ticks *t, const struct mkperf_verdict *v, uint
     }
 }
 
-void mkperf_ticks_take(struct mkperf_profiler *p, uint64_t now,
-                       const struct mkperf_ticks_truth *truth)
+void mkperf_ticks_take(struct mkperf_ticks *t, uint64_t now, const struct mkperf_ticks_truth *truth)
 {
-    struct mkperf_ticks *t = &p->ticks;
     struct mkperf_observation *o = &t->observation;
     struct mkperf_verdict v = {.confidence = MKPERF_PROVED, .who = MKPERF_WHO_IDLE};
     struct values values;
     struct callers callers;
     uint64_t thread = o->self;
 
-    values.n = mkperf_timer_reads_take(p, now, values.word);
+    values.n = mkperf_timer_reads_take(&t->reads, t->timer->hz(), now, values.word);
     mkperf_observe_look(o);
     if (truth != NULL || (int64_t)(t->left - t->due) < 0) {
         v = mkperf_attribute(o->evidence, o->n, o->unobserved);
@@ -243,12 +237,12 @@ void mkperf_ticks_take(struct mkperf_profiler *p, uint64_t now,
                                                   : MKPERF_THREAD_IDLE;
     }
     book(t, &v);
-    find_callers(p, &v, &callers);
+    find_callers(t, &v, &callers);
     if (truth != NULL) {
         compare(t, &v, thread, &callers, truth);
     }
     uint64_t weight = take_weight(t);
-    if (!unwanted(p, &v, thread)) {
-        put_sample(p, &v, thread, &callers, now, weight, &values);
+    if (!unwanted(t, &v, thread)) {
+        put_sample(t, &v, thread, &callers, now, weight, &values);
     }
 }

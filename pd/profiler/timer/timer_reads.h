@@ -19,11 +19,12 @@
 #include <mkperf/record.h>
 #include <mkperf/session.h>
 
-#include "plan.h"
-
-struct mkperf_profiler;
+#include "../kernel.h"
+#include "../plan.h"
 
 struct mkperf_timer_reads {
+    struct mkperf_kernel *kernel;
+    const struct mkperf_plan *plan;
     uint32_t mask;                    /* of hardware counters, from 0 on without a gap; 0: none */
     bool hook;                        /* the hook has them, else they are used from user mode */
     uint32_t count[MKPERF_MAX_READS]; /* since the last sample */
@@ -34,20 +35,21 @@ struct mkperf_timer_reads {
 
 /* Plans the events after the first of a timer's session (plan->event[0]), at most
  * MKPERF_MAX_READS. False: *error has the reason, and *plan is invalid. */
-bool mkperf_timer_reads_plan(struct mkperf_profiler *p, struct mkperf_plan *plan,
+bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_plan *plan,
                              const mkperf_Configure *request, mkperf_Error *error);
 /* With the session. start: counters are programmed and count from `now` (ticks) on; false: *error
  * names the one that failed. */
-bool mkperf_timer_reads_start(struct mkperf_profiler *p, uint64_t now, mkperf_Error *error);
-void mkperf_timer_reads_stop(struct mkperf_profiler *p);
+bool mkperf_timer_reads_start(struct mkperf_timer_reads *r, uint64_t now, mkperf_Error *error);
+void mkperf_timer_reads_stop(struct mkperf_timer_reads *r);
 /* This PD begins with an interrupt, and is at its end. */
-void mkperf_timer_reads_pause(struct mkperf_profiler *p);
-void mkperf_timer_reads_resume(struct mkperf_profiler *p);
+void mkperf_timer_reads_pause(struct mkperf_timer_reads *r);
+void mkperf_timer_reads_resume(struct mkperf_timer_reads *r);
 /*
  * What was counted since the last call, until this PD's interrupt at `now` (ticks), as words of a
  * sample with MKPERF_SAMPLE_READ (record.h) into out, of 1 + MKPERF_MAX_READS words. Returns how
- * many; 0: nothing to report.
+ * many; 0: nothing to report. hz: ticks a second.
  */
-unsigned mkperf_timer_reads_take(struct mkperf_profiler *p, uint64_t now, uint64_t *out);
+unsigned mkperf_timer_reads_take(struct mkperf_timer_reads *r, uint64_t hz, uint64_t now,
+                                 uint64_t *out);
 
 #endif

@@ -5,7 +5,7 @@
  *
  * Owns: struct mkperf_observation: the host's data on each PD (priority, addresses of its system
  * call instructions, stacks that both map), its registers at the last snapshot, and the
- * observations from them. Called by ticks.c, main.c and fault.c. A snapshot costs a system call for
+ * observations from them. Called by ticks*.c. A snapshot costs a system call for
  * each PD.
  */
 #ifndef MKPERF_OBSERVE_PD_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the timer's sessions, see ticks.h.
+ * When the timer's snapshots are taken: see ticks.h.
  *
  * What may be lost: samples that do not fit into the output ring, as with the hook. A snapshot that
  * is too late moves the sample; the delay is in the sample's weight and counted as late.
@@ -9,7 +9,9 @@
 
 #include <microkit.h>
 
-#include "profiler.h"
+#include "../policy.h"
+#include "../probe.h"
+#include "../request.h"
 
 #ifndef MKPERF_TIMER
 #define MKPERF_TIMER mkperf_generic_timer
@@ -32,14 +34,8 @@ static uint64_t from_us(const struct mkperf_ticks *t, uint64_t us)
     return us * t->timer->hz() / MKPERF_TICKS_US_PER_S;
 }
 
-uint64_t mkperf_ticks_us(const struct mkperf_ticks *t, uint64_t ticks)
+void mkperf_ticks_init(struct mkperf_ticks *t)
 {
-    return ticks * MKPERF_TICKS_US_PER_S / t->timer->hz();
-}
-
-void mkperf_ticks_init(struct mkperf_profiler *p)
-{
-    struct mkperf_ticks *t = &p->ticks;
 
     t->timer = &MKPERF_TIMER;
     if (!(microkit_irqs >> MKPERF_CHANNEL_TIMER & 1)) {
@@ -51,35 +47,29 @@ void mkperf_ticks_init(struct mkperf_profiler *p)
         return;
     }
     t->random = t->timer->now() * UINT64_C(0x9e3779b97f4a7c15) | 1;
-    if (p->no_pmu != NULL) {
-        p->boot_id = (t->random ^ t->random >> 31) | 1; /* the probe that else makes one needs it */
+    if (t->kernel->missing != NULL) { /* There is no probe, which else makes one. */
+        t->kernel->boot_id = (t->random ^ t->random >> 31) | 1;
     }
-    p->tick_hz = t->timer->hz();
 }
 
 /* ---- START, STOP ---------------------------------------------------------------------------- */
 
 /* The ring in which this PD takes the hook's place. The hook's own stays free for checking. */
-static void own_ring(struct mkperf_profiler *p)
+static void own_ring(struct mkperf_ticks *t)
 {
-    struct mkperf_ticks *t = &p->ticks;
-    struct mkperf_ring *ring = mkperf_core_ring(mkperf_rings, MKPERF_TARGET_CORES);
+    struct mkperf_ring *ring = mkperf_core_ring(t->kernel->rings, MKPERF_TARGET_CORES);
+    struct mkperf_ring_consumer *drained = &t->drain->ring[t->kernel->here];
 
-    struct mkperf_core *c = &p->core[p->here];
-
-    t->hook = c->ring;
+    t->hook = *drained;
     *ring = (struct mkperf_ring){0};
     t->ring = (struct mkperf_ring_producer){.ring = ring, .size = MKPERF_CORE_RING_BYTES};
-    c->ring = (struct mkperf_ring_consumer){.ring = ring, .size = MKPERF_CORE_RING_BYTES};
-    c->dropped_samples = 0;
-    c->dropped_events = 0;
+    *drained = (struct mkperf_ring_consumer){.ring = ring, .size = MKPERF_CORE_RING_BYTES};
 }
 
 /* Uniform over `jitter` ticks around the period. With the width of the period it
  * removes the period's frequency and its multiples (the transform of that window is zero there). */
-static uint64_t interval(struct mkperf_profiler *p)
+static uint64_t interval(struct mkperf_ticks *t)
 {
-    struct mkperf_ticks *t = &p->ticks;
 
     return t->period - t->jitter / 2 + (next_random(t) * t->jitter >> 32);
 }
@@ -101,25 +91,27 @@ static uint64_t first_look_at(const struct mkperf_ticks *t)
     return t->due - t->window - t->cost;
 }
 
-bool mkperf_ticks_start(struct mkperf_profiler *p, mkperf_Error *error)
+bool mkperf_ticks_start(struct mkperf_ticks *t, mkperf_Error *error)
 {
-    struct mkperf_ticks *t = &p->ticks;
+    struct mkperf_kernel *k = t->kernel;
+    struct mkperf_ring_consumer *ring = &t->drain->ring[k->here];
+    uint64_t hz = t->timer->hz();
 
-    if (t->check && !mkperf_sampling_check_begin(p, error)) {
+    if (t->check &&
+        (!mkperf_probe(k, ring, error) || !mkperf_probe_begin(k, ring, t->plan->callers, error))) {
         return false;
     }
-    mkperf_sampling_reset(p);
-    p->tick_hz = t->timer->hz();
-    p->core[p->here].pace[0].period = p->plan.event[0].period;
-    p->number[0] = 0;
-    own_ring(p);
-    uint32_t faults = t->statistics.faults;
-    t->statistics = (mkperf_Attribution){.faults = faults};
-    t->period = from_us(t, p->plan.event[0].period);
+    mkperf_output_begin(t->drain->output, t->plan, error);
+    mkperf_kernel_begin(k);
+    mkperf_drain_begin(t->drain);
+    mkperf_pace_begin(t->drain->pacer);
+    t->drain->number[0] = 0;
+    own_ring(t);
+    t->statistics = (mkperf_Attribution){.faults = t->statistics.faults};
+    t->period = from_us(t, t->plan->event[0].period);
     t->window = from_us(t, MKPERF_TICKS_WINDOW_US);
-    t->jitter = p->plan.no_jitter ? 0 : jitter(t);
-    t->wake = mkperf_wake_samples(p->plan.wake_samples, t->timer->hz(), t->timer->hz() * t->period,
-                                  t->timer->hz());
+    t->jitter = t->plan->no_jitter ? 0 : jitter(t);
+    t->wake = mkperf_wake_samples(t->plan->wake_samples, hz, hz * t->period, hz);
     t->waiting = 0;
     t->rest = 0;
     t->spent = 0;
@@ -127,42 +119,40 @@ bool mkperf_ticks_start(struct mkperf_profiler *p, mkperf_Error *error)
     t->sample_next = false;
     t->observation.unreadable = 0;
     t->from = t->timer->now();
-    t->due = t->from + interval(p);
-    if (!mkperf_timer_reads_start(p, t->from, error)) {
-        p->core[p->here].ring = t->hook;
+    t->due = t->from + interval(t);
+    if (!mkperf_timer_reads_start(&t->reads, t->from, error)) {
+        *ring = t->hook;
         return false;
     }
-    p->running = true;
+    t->running = true;
+    k->session = true;
     t->timer->arm(first_look_at(t));
     microkit_irq_ack(MKPERF_CHANNEL_TIMER);
     return true;
 }
 
-void mkperf_ticks_stop(struct mkperf_profiler *p)
+void mkperf_ticks_stop(struct mkperf_ticks *t)
 {
-    struct mkperf_ticks *t = &p->ticks;
-    uint64_t bytes = 0;
-
     t->timer->stop();
-    mkperf_timer_reads_stop(p);
+    mkperf_timer_reads_stop(&t->reads);
     if (t->check) {
-        mkperf_sampling_check_end(p);
+        mkperf_kernel_request(t->kernel, MKPERF_REQUEST_WITHDRAW);
     }
-    mkperf_drain_ring(p, &bytes);
-    p->core[p->here].ring = t->hook;
-    p->running = false;
+    mkperf_drain(t->drain);
+    t->drain->ring[t->kernel->here] = t->hook;
+    t->running = false;
+    t->kernel->session = false;
 }
 
 /* ---- interrupts ---------------------------------------------------------------------------- */
 
 /* When the next sample is due: not before there is time for two snapshots, and for other PDs in
  * between. */
-static void next_due(struct mkperf_profiler *p)
+static void next_due(struct mkperf_ticks *t)
 {
-    struct mkperf_ticks *t = &p->ticks;
     uint64_t soonest = t->timer->now() + 2 * t->window + t->cost;
 
-    t->due += interval(p);
+    t->due += interval(t);
     if ((int64_t)(t->due - soonest) < 0) {
         t->late_us += mkperf_ticks_us(t, soonest - t->due);
         t->due = soonest;
@@ -171,9 +161,8 @@ static void next_due(struct mkperf_profiler *p)
 }
 
 /* The snapshot before a sample. */
-static void first_look(struct mkperf_profiler *p)
+static void first_look(struct mkperf_ticks *t)
 {
-    struct mkperf_ticks *t = &p->ticks;
     uint64_t began = t->timer->now();
 
     mkperf_observe_look(&t->observation);
@@ -192,7 +181,7 @@ static void first_look(struct mkperf_profiler *p)
         t->timer->arm(t->due + 4 * t->window);
         /* In both modes, like the timer: in user mode alone, system calls would delay the counter,
          * and the sample would be of the code after them. */
-        mkperf_sampling_check_arm(p, mkperf_in_steps(cycles));
+        mkperf_probe_arm(t->kernel, mkperf_in_steps(cycles));
     } else {
         t->timer->arm(t->due);
     }
@@ -239,32 +228,30 @@ static bool take_truth(struct mkperf_ticks *t, uint64_t *time, struct mkperf_tic
     return seen;
 }
 
-static bool finish_sample(struct mkperf_profiler *p, uint64_t now,
+static bool finish_sample(struct mkperf_ticks *t, uint64_t now,
                           const struct mkperf_ticks_truth *truth)
 {
-    struct mkperf_ticks *t = &p->ticks;
     bool fresh = false;
 
-    mkperf_ticks_take(p, now, truth);
+    mkperf_ticks_take(t, now, truth);
     t->sample_next = false;
     if (++t->waiting >= t->wake) {
         t->waiting = 0;
-        fresh = mkperf_pace_drain(p);
+        fresh = mkperf_drain(t->drain).output;
     }
-    next_due(p);
+    next_due(t);
     return fresh;
 }
 
-bool mkperf_ticks_interrupt(struct mkperf_profiler *p, bool hook)
+bool mkperf_ticks_interrupt(struct mkperf_ticks *t, bool hook)
 {
-    struct mkperf_ticks *t = &p->ticks;
     uint64_t now = t->timer->now();
     struct mkperf_ticks_truth truth;
     bool fresh = false;
 
     t->entered = now;
-    mkperf_timer_reads_pause(p);
-    if (!t->on || !p->running) {
+    mkperf_timer_reads_pause(&t->reads);
+    if (!t->running) {
         t->timer->stop();
     } else if (hook && !t->check) {
         microkit_irq_ack(MKPERF_CHANNEL_PMU); /* a counter wrapped, which timer_reads.c ignores */
@@ -272,37 +259,50 @@ bool mkperf_ticks_interrupt(struct mkperf_profiler *p, bool hook)
     } else if (hook) {
         bool seen = take_truth(t, &now, &truth);
         if (seen && t->sample_next) {
-            mkperf_sampling_check_stop(p);
-            fresh = finish_sample(p, now, &truth);
+            mkperf_kernel_request(t->kernel, MKPERF_REQUEST_STOP);
+            fresh = finish_sample(t, now, &truth);
         }
         return fresh;
     } else if (t->sample_next) {
         if (t->check) {
-            mkperf_sampling_check_stop(p);
+            mkperf_kernel_request(t->kernel, MKPERF_REQUEST_STOP);
             take_truth(t, &(uint64_t){0}, &truth);
         }
-        fresh = finish_sample(p, now, NULL);
+        fresh = finish_sample(t, now, NULL);
     } else {
-        first_look(p);
+        first_look(t);
     }
     microkit_irq_ack(MKPERF_CHANNEL_TIMER);
     return fresh;
 }
 
-void mkperf_ticks_leave(struct mkperf_profiler *p)
+void mkperf_ticks_leave(struct mkperf_ticks *t)
 {
-    struct mkperf_ticks *t = &p->ticks;
 
-    if (!p->running || !t->on) {
+    if (!t->running) {
         return;
     }
     t->left = t->timer->now();
     t->spent += t->entered != 0 ? t->left - t->entered : 0;
     if (t->entered != 0) {
-        mkperf_timer_reads_resume(p);
+        mkperf_timer_reads_resume(&t->reads);
     }
     t->entered = 0;
-    t->statistics.cost_ns = (uint32_t)(t->cost * 1000 * MKPERF_TICKS_US_PER_S / t->timer->hz());
-    t->statistics.spent_us = mkperf_ticks_us(t, t->spent);
-    t->statistics.unread = p->timer_reads.unread;
+}
+
+void mkperf_ticks_fault(struct mkperf_ticks *t, uint32_t child)
+{
+    t->observation.stopped |= child <= MKPERF_MAX_CHILD_ID ? UINT64_C(1) << child : 0;
+    t->statistics.faults++;
+}
+
+void mkperf_ticks_status(const struct mkperf_ticks *t, mkperf_Status *out)
+{
+    out->cores_count = 0; /* The timer samples this PD's core only. */
+    out->late_events = t->late_us;
+    out->has_attribution = true;
+    out->attribution = t->statistics;
+    out->attribution.cost_ns = (uint32_t)(t->cost * 1000 * MKPERF_TICKS_US_PER_S / t->timer->hz());
+    out->attribution.spent_us = mkperf_ticks_us(t, t->spent);
+    out->attribution.unread = t->reads.unread;
 }

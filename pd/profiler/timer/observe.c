@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the snapshots of other threads' registers, see observe.h.
+ * The snapshots of other threads' registers: see observe.h.
  *
  * The host's data are trusted in one respect: the meaning of each thread's registers. Memory is
  * read only within the regions that the system description gives this PD for that.
  */
 #include "observe.h"
 
-#include "plan.h"
+#include "../request.h"
 
 /* seL4's system call numbers on its MCS kernels, in x7 (libsel4, sel4/arch/syscall.h). */
 #define SYS_CALL UINT64_C(-1)
@@ -74,14 +74,13 @@ static bool take_sites(struct mkperf_observation *o, struct mkperf_observed *t,
     uint64_t site = 0;
 
     if (part->site_count > MKPERF_ALL_SITES - o->all_sites) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "too many system call instructions");
+        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "too many system call instructions");
     }
     for (unsigned i = 0; i < part->site_count; i++) {
         site += part->site[i];
         if (site > UINT32_MAX || (t->sites != 0 && site <= o->site[o->all_sites - 1])) {
-            return mkperf_plan_refuse(error, MKPERF_RESULT_MALFORMED, 0,
-                                      "addresses of system calls are not ascending");
+            return mkperf_refuse(error, MKPERF_RESULT_MALFORMED, 0,
+                                 "addresses of system calls are not ascending");
         }
         o->site[o->all_sites++] = (uint32_t)site;
         t->sites++;
@@ -93,7 +92,7 @@ static bool take_calls(struct mkperf_observation *o, struct mkperf_observed *t,
                        const mkperf_Observe *part, mkperf_Error *error)
 {
     if (part->call_count > MKPERF_ALL_CALLS - o->all_calls) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0, "too many protected calls");
+        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "too many protected calls");
     }
     for (unsigned i = 0; i < part->call_count; i++) {
         o->call[o->all_calls++] = (struct mkperf_observed_call){
@@ -109,8 +108,8 @@ static bool take_windows(struct mkperf_observed *t, const mkperf_Observe *part, 
 {
     for (unsigned i = 0; i < part->stack_count; i++) {
         if (t->windows == MKPERF_OBSERVE_WINDOWS) {
-            return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                      "a PD's stacks can be in at most 2 memory regions");
+            return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                 "a PD's stacks can be in at most 2 memory regions");
         }
         if (!is_stack(part->stack[i].ours, part->stack[i].bytes)) {
             continue; /* another region that both map */
@@ -137,7 +136,7 @@ static struct mkperf_observed *add(struct mkperf_observation *o, const mkperf_Ob
                                    mkperf_Error *error)
 {
     if (o->n == MKPERF_OBSERVED || part->child > MKPERF_MAX_CHILD_ID) {
-        mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0, "child ids are 0 to 61");
+        mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "child ids are 0 to 61");
         return NULL;
     }
     struct mkperf_observed *t = &o->thread[o->n];
@@ -147,9 +146,9 @@ static struct mkperf_observed *add(struct mkperf_observation *o, const mkperf_Ob
                                   .first_site = o->all_sites,
                                   .first_call = o->all_calls};
     if (!read_registers(t, &t->regs)) {
-        mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                           "the profiler PD has no child of that id, or no such capability: is "
-                           "--system this target's?");
+        mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
+                      "the profiler PD has no child of that id, or no such capability: is "
+                      "--system this target's?");
         return NULL;
     }
     /* Faults of another PD's child are reported elsewhere: it may stop anywhere, too. */
@@ -165,14 +164,13 @@ bool mkperf_observe_reported(struct mkperf_observation *o, const mkperf_Observe 
         return begin(o, part);
     }
     if (!o->reported) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "part 0 of Observe must be first");
+        return mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "part 0 of Observe must be first");
     }
     if (part->part == o->part) {
         return true; /* repeated, since the answer was lost */
     }
     if (part->part != o->part + 1) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_MALFORMED, 0,
-                                  "a part of Observe is missing");
+        return mkperf_refuse(error, MKPERF_RESULT_MALFORMED, 0, "a part of Observe is missing");
     }
     o->part = part->part;
     struct mkperf_observed *t = o->n != 0 ? &o->thread[o->n - 1] : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the rule, see attribute.h.
+ * Which thread was running when the timer interrupted: see attribute.h.
  *
  * It rests on these facts. A thread that was interrupted in user mode has the interrupted pc in its
  * registers. A thread that entered the kernel has the address of its system call instruction there

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The head of the pipeline: empties the cores' sample rings.
+ *
+ * Owns: struct mkperf_drain: this PD's end of each ring, the samples' way to the output, and their
+ * losses. Called at each wake-up and on the client's request. This is the profiler PD's part of the
+ * sampling path: samples are checked one by one, and copied in one piece.
+ *
+ *   ring of core 0 --+-- SAMPLE ----------------> pace, output
+ *   ring of core 1 --+-- SAMPLE that counts ----> tally (counting.c, multiplex.c read it)
+ *        ...         +-- SLICE -----------------> tally
+ *                    +-- FAULT -----------------> soft -> conditions, output
+ *                    +-- SCHED, _THREAD, _LOSS -> sched -> output
+ *                    before that, with latencies: merge -> latency
+ *
+ * 1. Each record is given to one stage, which knows only what comes after it.
+ * 2. captured = delivered + lost, always. What may be lost: samples that do not fit into the output
+ *    ring, and those that the hook dropped. Both are counted, and a LOSS record before the core's next
+ *    sample says how many.
+ * 3. A drain is bounded by what the rings hold when it begins.
+ */
+#ifndef MKPERF_PROFILER_DRAIN_H
+#define MKPERF_PROFILER_DRAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mkperf/ring.h>
+#include <mkperf/session.h>
+
+#include "kernel.h"
+#include "output.h"
+#include "pace.h"
+#include "ring_merge.h"
+#include "sched.h"
+#include "soft.h"
+#include "tally.h"
+
+struct mkperf_lost { /* not yet reported in the stream */
+    uint64_t samples;
+    uint64_t events;
+};
+
+struct mkperf_drain_core {
+    uint64_t now;       /* ticks: of its last record */
+    uint32_t samples;   /* of the last drain */
+    bool unreported;    /* There are losses in lost[]. */
+    uint64_t captured;  /* samples of the session, as the next two */
+    uint64_t lost_ring; /* of the ring's count, the part that is included */
+    uint64_t lost_output;
+    uint64_t lost_events; /* the events of lost_ring */
+    uint64_t late_events;
+    struct mkperf_lost lost[MKPERF_LOSS_LINK];
+};
+
+struct mkperf_drain {
+    const struct mkperf_plan *plan;
+    struct mkperf_kernel *kernel;
+    struct mkperf_pacer *pacer;
+    struct mkperf_tally *tally;
+    struct mkperf_soft_stage *soft;
+    struct mkperf_sched *sched;
+    struct mkperf_merge *merge;
+    struct mkperf_output *output;
+    uint64_t now; /* ticks: of the last record of any core */
+    uint32_t corrupt;
+    uint8_t number[MKPERF_MAX_COUNTERS]; /* of the plan, by hardware counter of the current slice */
+    struct mkperf_ring_consumer ring[MKPERF_TARGET_CORES];
+    struct mkperf_drain_core core[MKPERF_TARGET_CORES];
+};
+
+/* Empties a ring, as the hook expects it at the start of a session. Only without one. */
+void mkperf_ring_clear(struct mkperf_ring_consumer *c);
+/* A session begins, with empty rings of the plan's size. */
+void mkperf_drain_begin(struct mkperf_drain *d);
+/* What a drain moved. */
+struct mkperf_drained {
+    uint32_t samples;
+    uint64_t bytes; /* of these */
+    bool output;    /* The output ring has new records. */
+};
+/* Moves the records of the session's cores to the stages. */
+struct mkperf_drained mkperf_drain(struct mkperf_drain *d);
+/* Samples lost in the session's rings, of all cores. */
+uint64_t mkperf_drain_lost_ring(const struct mkperf_drain *d);
+/* Adds the samples' part to a status, after mkperf_kernel_status. */
+void mkperf_drain_status(const struct mkperf_drain *d, mkperf_Status *out);
+
+#endif

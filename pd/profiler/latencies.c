@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The latencies of a session, as the client asks for them: see latencies.h. */
+#include "latencies.h"
+
+#include "request.h"
+
+enum {
+    PIECE_BUCKETS = MKPERF_ROOM(mkperf_LatencyPair, bucket),
+    PART_BYTES = MKPERF_CONTENT_BYTES - 96, /* for the pairs of an answer */
+    PAIR_BYTES = 2 + 2 + 11 + 11 + 6 + 11 + 11 + 11 + 11 + 3 + 3,
+    BUCKET_BYTES = 2 + 5, /* the difference to the bucket before, and a count below 2^32 */
+    /* Positions in a snapshot: cells, then pairs, then run times. */
+    FIRST_PAIR = MKPERF_LATENCY_CELLS,
+    FIRST_RUN = FIRST_PAIR + MKPERF_LATENCY_PAIRS,
+};
+
+void mkperf_latencies_begin(struct mkperf_latencies *l)
+{
+    l->on = l->plan->latency;
+    l->began = 0;
+    l->ended = 0;
+    l->run_at = 0;
+    if (l->on) {
+        mkperf_latency_begin(&l->latency);
+    }
+}
+
+void mkperf_latencies_started(struct mkperf_latencies *l)
+{
+    l->began = mkperf_answered(l->kernel)->time;
+}
+
+void mkperf_latencies_end(struct mkperf_latencies *l, uint64_t time)
+{
+    if (l->ended == 0) {
+        l->ended = time;
+        l->latency.end = time;
+    }
+}
+
+void mkperf_latencies_counted(struct mkperf_latencies *l, uint64_t time)
+{
+    if (l->on) {
+        l->run_at = time;
+        l->runs = mkperf_latency_runs(&l->latency, time, l->run);
+    }
+}
+
+static void put_pair(const struct mkperf_latency *l, unsigned index, bool first,
+                     mkperf_LatencyPair *to)
+{
+    const struct mkperf_latency_pair *pair = &l->pair[index % MKPERF_LATENCY_PAIRS];
+    struct mkperf_latency_ends ends = mkperf_latency_ends(l, pair);
+
+    *to = (mkperf_LatencyPair){
+        .kind = (mkperf_LatencyKind)ends.kind,
+        .from = ends.kind == MKPERF_LATENCY_IRQ ? 0 : mkperf_thread_to_wire(ends.from),
+        .to = mkperf_thread_to_wire(ends.to),
+        .irq = ends.irq,
+    };
+    if (first) {
+        to->count = pair->count;
+        to->total_ticks = pair->total;
+        to->max_ticks = pair->max;
+        to->max_at = pair->max_at;
+    }
+}
+
+/* Puts cells of the snapshot from `at` on into an answer, as many as fit. Returns the next. */
+static uint32_t fill_pairs(const struct mkperf_latencies *l, uint32_t at, mkperf_Latency *out)
+{
+    const struct mkperf_latency *shown = &l->shown;
+    uint32_t bytes = 0;
+    unsigned last = 0;
+
+    for (; at < l->cells; at++) {
+        unsigned index = mkperf_latency_cell_pair(shown->cell[at]);
+        bool first = at == 0 || mkperf_latency_cell_pair(shown->cell[at - 1]) != index;
+        mkperf_LatencyPair *to = &out->pairs[out->pairs_count - 1];
+        bool piece = out->pairs_count == 0 || first || to->bucket_count == PIECE_BUCKETS;
+        bytes += BUCKET_BYTES + (piece ? PAIR_BYTES : 0);
+        if (bytes > PART_BYTES ||
+            (piece && out->pairs_count == MKPERF_ROOM(mkperf_Latency, pairs))) {
+            break;
+        }
+        if (piece) {
+            to = &out->pairs[out->pairs_count++];
+            put_pair(shown, index, first, to);
+            last = 0;
+        }
+        unsigned bucket = mkperf_latency_cell_bucket(shown->cell[at]);
+        to->bucket[to->bucket_count++] = bucket - last;
+        to->in_bucket[to->in_bucket_count++] = mkperf_latency_cell_count(shown->cell[at]);
+        last = bucket;
+    }
+    return at;
+}
+
+/* The same with run times, of threads from `at` on. */
+static uint32_t fill_threads(const struct mkperf_latencies *l, uint32_t at, mkperf_Latency *out)
+{
+    for (; at < l->runs && out->threads_count < MKPERF_ROOM(mkperf_Latency, threads); at++) {
+        out->threads[out->threads_count++] = (mkperf_LatencyThread){
+            .thread = mkperf_thread_to_wire(l->run[at].identity),
+            .run_ticks = l->run[at].ticks,
+            .runs = l->run[at].runs,
+        };
+    }
+    return at;
+}
+
+/* The same with the notifications of pairs from `at` on that found their thread busy. */
+static uint32_t fill_busy(const struct mkperf_latencies *l, uint32_t at, mkperf_Latency *out)
+{
+    for (; at < MKPERF_LATENCY_PAIRS && out->pairs_count < MKPERF_ROOM(mkperf_Latency, pairs);
+         at++) {
+        if (l->shown.pair[at].busy != 0) {
+            mkperf_LatencyPair *to = &out->pairs[out->pairs_count++];
+            put_pair(&l->shown, at, false, to);
+            to->busy = l->shown.pair[at].busy;
+        }
+    }
+    return at;
+}
+
+/* The part from `at` on. Returns the next part's. */
+static uint32_t fill(const struct mkperf_latencies *l, uint32_t at, mkperf_Latency *out)
+{
+    out->pairs_count = 0;
+    out->threads_count = 0;
+    if (at < FIRST_PAIR) {
+        at = fill_pairs(l, at, out);
+        return at < l->cells ? at : FIRST_PAIR;
+    }
+    if (at < FIRST_RUN) {
+        at = FIRST_PAIR + fill_busy(l, at - FIRST_PAIR, out);
+        if (out->pairs_count != 0) {
+            return at;
+        }
+    }
+    return FIRST_RUN + fill_threads(l, at - FIRST_RUN, out);
+}
+
+/* Cuts a snapshot into parts. out: used for that, and left undefined. */
+static void cut_snapshot(struct mkperf_latencies *l, mkperf_Latency *out)
+{
+    uint32_t at;
+
+    if (!l->plan->counting || l->run_at == 0) { /* else they are of the counts' time */
+        mkperf_latencies_counted(l, l->ended != 0 ? l->ended : mkperf_kernel_time(l->kernel));
+    }
+    l->shown = l->latency;
+    l->cells = mkperf_latency_sort(&l->shown);
+    l->parts = 0;
+    at = l->cells != 0 ? 0 : FIRST_PAIR;
+    while (at < FIRST_RUN + l->runs && l->parts < MKPERF_LATENCY_PARTS) {
+        l->part[l->parts++] = (uint16_t)at;
+        at = fill(l, at, out);
+    }
+}
+
+bool mkperf_latencies_answer(struct mkperf_latencies *l, uint32_t part, mkperf_Latency *out,
+                             mkperf_Error *error)
+{
+    if (!l->on) {
+        return mkperf_refuse(error, MKPERF_RESULT_STATE, 0,
+                             "no session with latencies was started");
+    }
+    if (part == 0) {
+        cut_snapshot(l, out);
+    }
+    if (part >= l->parts) {
+        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "there is no such part");
+    }
+    *out = (mkperf_Latency)mkperf_Latency_init_zero;
+    out->enabled_ticks = l->began != 0 && l->run_at > l->began ? l->run_at - l->began : 0;
+    out->part = part;
+    out->parts = l->parts;
+    out->pairs_dropped = l->shown.dropped;
+    fill(l, l->part[part], out);
+    return true;
+}

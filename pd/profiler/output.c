@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The ring to the client PD: see output.h. */
+#include "output.h"
+
+#include "request.h"
+
+bool mkperf_output_begin(struct mkperf_output *o, const struct mkperf_plan *plan,
+                         mkperf_Error *error)
+{
+    mkperf_output_forget(o);
+    bool empty = mkperf_ring_used(&o->ring) == 0;
+    if (plan->overwrite && !empty) {
+        return mkperf_refuse(error, MKPERF_RESULT_STATE, 0,
+                             "the last session's samples are still on their way");
+    }
+    if (empty) {
+        o->ring.size = plan->output_bytes;
+    }
+    o->flight = plan->overwrite;
+    o->tail = o->ring.head;
+    o->shown = o->ring.head;
+    return true;
+}
+
+void mkperf_output_forget(struct mkperf_output *o)
+{
+    if (o->flight) {
+        o->ring.head = o->shown;
+    }
+    *o = (struct mkperf_output){.ring = o->ring};
+}
+
+static void overwrite_one(struct mkperf_flight_count *c)
+{
+    if (c->held != 0) {
+        c->held--;
+        c->overwritten++;
+    }
+}
+
+static void drop_oldest(struct mkperf_output *o)
+{
+    unsigned size = 0;
+    const uint64_t *record = mkperf_ring_oldest(&o->ring, &size);
+
+    if (record == NULL) { /* The client has written there. */
+        o->samples.overwritten += o->samples.held;
+        o->samples.held = 0;
+        o->events.overwritten += o->events.held;
+        o->events.held = 0;
+        o->corrupt++;
+        o->ring.tail = o->ring.head;
+        return;
+    }
+    unsigned type = mkperf_record_type(record[MKPERF_WORD_HEADER]);
+    if (type == MKPERF_RECORD_SAMPLE) {
+        overwrite_one(&o->samples);
+    } else if (type == MKPERF_RECORD_SCHED) {
+        overwrite_one(&o->events);
+    }
+    o->ring.tail += size;
+}
+
+/* Bounded: the shortest record has 8 bytes, and what is dropped is not much longer than `bytes`. */
+uint64_t *mkperf_output_overwrite(struct mkperf_output *o, uint64_t bytes)
+{
+    o->ring.tail = o->tail;
+    while (!mkperf_ring_fits(&o->ring, bytes)) {
+        drop_oldest(o);
+    }
+    o->tail = o->ring.tail;
+    return mkperf_ring_place(&o->ring, bytes);
+}
+
+bool mkperf_output_open(struct mkperf_output *o)
+{
+    if (o->dumping && mkperf_ring_used(&o->ring) == 0) {
+        o->dumping = false;
+    }
+    return !o->dumping;
+}
+
+bool mkperf_output_dump(struct mkperf_output *o, mkperf_Error *error)
+{
+    if (!o->flight) {
+        return mkperf_refuse(error, MKPERF_RESULT_STATE, 0,
+                             "no flight recording: mkperf record --overwrite");
+    }
+    o->dumping = true;
+    o->samples.dumped = o->samples.held;
+    o->events.dumped = o->events.held;
+    o->shown = o->ring.head;
+    mkperf_ring_show(&o->ring, o->tail);
+    return true;
+}
+
+void mkperf_output_status(const struct mkperf_output *o, bool running, mkperf_Status *out)
+{
+    out->flight = !o->flight ? mkperf_FlightState_FLIGHT_NONE
+                  : running  ? mkperf_FlightState_FLIGHT_RECORDING
+                             : mkperf_FlightState_FLIGHT_HELD;
+    out->corrupt += o->corrupt;
+    out->held = o->samples.held;
+    out->overwritten = o->samples.overwritten;
+    out->sched_held = o->events.held;
+    out->sched_overwritten = o->events.overwritten;
+    if (o->flight) { /* To its receiver a dump is a session of its own. */
+        out->captured = o->samples.dumped;
+        out->sched_captured = o->events.dumped;
+    }
+}

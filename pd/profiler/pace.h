@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pacing: the period of each event on each core.
+ *
+ * Owns: struct mkperf_pacer. The drain notes samples here; hook_session.c adapts the periods after a
+ * drain, and sends the changed configurations (kernel.stale) to the hook. On each core an event has
+ * one period for its user and its kernel counter, so that all its samples weigh the same. With a
+ * frequency the period follows the rate that was seen.
+ *
+ *   samples seen (samples, events, from .. last) -> policy.h -> period -> want.counter[].period
+ */
+#ifndef MKPERF_PROFILER_PACE_H
+#define MKPERF_PROFILER_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel.h"
+#include "plan.h"
+
+/* What is known of an event on a core while a session runs. Times are ticks. */
+struct mkperf_pace {
+    uint32_t period;  /* at present */
+    uint32_t samples; /* since `from` */
+    uint64_t events;  /* that these stand for */
+    uint64_t from;    /* time of a sample; 0: none yet */
+    uint64_t last;    /* time of the last sample, or of the last reaction to its absence */
+    bool settling;    /* The last change was large, or there was none yet. */
+};
+
+struct mkperf_pacer {
+    const struct mkperf_plan *plan;
+    struct mkperf_kernel *kernel;
+    struct mkperf_pace core[MKPERF_TARGET_CORES][MKPERF_MAX_EVENTS];
+};
+
+/* A session begins with the periods of its plan. */
+void mkperf_pace_begin(struct mkperf_pacer *p);
+/* Adapts the events of that slice to the samples since the last call. now: ticks. dropped: samples
+ * were lost on the way, so that only the direction is known. silent: no sample came for long. Returns
+ * whether a period changes so much that it will change again soon. */
+bool mkperf_pace_adapt(struct mkperf_pacer *p, uint32_t slice, uint64_t now, bool dropped,
+                       bool silent);
+/* The event counts again after `away` ticks in which it did not. */
+void mkperf_pace_resume(struct mkperf_pacer *p, unsigned event, uint64_t away);
+
+/* Samples of an event were drained, the last one at `time`. events: those that they stand for. */
+static inline void mkperf_pace_note(struct mkperf_pace *pace, uint32_t samples, uint64_t events,
+                                    uint64_t time)
+{
+    pace->samples += samples;
+    pace->events += events;
+    pace->last = time;
+}
+
+#endif

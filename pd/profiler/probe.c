@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sessions of the hook with one counter: see probe.h. */
+#include "probe.h"
+
+#include "drain.h"
+#include "event_names.h"
+#include "request.h"
+
+enum {
+    PROBE_PERIOD = 1000,    /* cycles */
+    PROBE_SPINS = 2000000,  /* some tens of milliseconds at most */
+    QUIET_SPINS = 20000,    /* until the hook is ready after a storm: some milliseconds */
+    NEVER_WAKE = INT32_MAX, /* a watermark that no ring reaches */
+};
+
+/* An event that every running program causes; NULL if the PMU has none. */
+static const struct mkperf_pmu_event *probe_event(const struct mkperf_cpu *cpu)
+{
+    static const char *const names[] = {"cycles", "instructions"};
+
+    for (unsigned i = 0; i < 2; i++) {
+        const struct mkperf_pmu_event *e = mkperf_event_named(cpu, names[i]);
+        if (e != NULL && mkperf_cpu_supports(cpu, e->code)) {
+            return e;
+        }
+    }
+    return NULL;
+}
+
+/* A session of counter 0 that overflows after `first` events. */
+static bool apply_one(struct mkperf_kernel *k, struct mkperf_ring_consumer *ring, uint32_t first,
+                      bool kernel, uint32_t watermark, uint32_t callers)
+{
+    const struct mkperf_pmu_event *event = probe_event(&k->cpu);
+    struct mkperf_configuration *want = mkperf_kernel_blank(k, ring->size);
+
+    if (event == NULL) {
+        return false;
+    }
+    want->counter_mask = 1;
+    want->enable_mask = first == PROBE_PERIOD;
+    want->watermark = watermark;
+    want->callers = callers;
+    want->max_frames = callers != 0;
+    want->counter[0] = (struct mkperf_request_counter){
+        .select = k->cpu.pmu->select(event->code, true, kernel),
+        .left = first,
+        .first = first,
+        .period = MKPERF_MAX_PERIOD,
+    };
+    mkperf_ring_clear(ring);
+    for (unsigned i = 0; i < QUIET_SPINS; i++) {
+        if (mkperf_kernel_request(k, MKPERF_REQUEST_APPLY)) {
+            return true;
+        }
+        if (mkperf_answered(k)->status != MKPERF_REQUEST_BAD_TIME) {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* The probe's own sample, which is not delivered, has the time. */
+static uint64_t probe_time(struct mkperf_ring_consumer *ring)
+{
+    unsigned size;
+    bool corrupt = false;
+    const uint64_t *record = mkperf_ring_peek(ring, &size, &corrupt);
+
+    return record != NULL && size > 8 * MKPERF_WORD_TIME ? record[MKPERF_WORD_TIME] : 0;
+}
+
+/* Mixes the few bits that differ from boot to boot into 64 bits (splitmix64's finalizer). */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* Lets counter 0 overflow once and waits, boundedly, for the hook to have seen it. */
+bool mkperf_probe(struct mkperf_kernel *k, struct mkperf_ring_consumer *ring, mkperf_Error *error)
+{
+    bool seen = false;
+
+    if (!apply_one(k, ring, PROBE_PERIOD, false, NEVER_WAKE, 0)) {
+        return mkperf_refuse(error, MKPERF_RESULT_NO_PMU, 0,
+                             "the PMU counts neither cycles nor instructions");
+    }
+    for (unsigned i = 0; i < PROBE_SPINS && !seen; i++) {
+        seen = __atomic_load_n(&ring->ring->head, __ATOMIC_ACQUIRE) != 0;
+    }
+    mkperf_kernel_request(k, MKPERF_REQUEST_WITHDRAW | MKPERF_REQUEST_SNAPSHOT);
+    bool counted = mkperf_answered(k)->counter[0].value != UINT32_C(0) - PROBE_PERIOD;
+    if (k->boot_id == 0) {
+        k->boot_id = mix(mix(probe_time(ring)) ^ mkperf_answered(k)->time) | 1;
+    }
+    mkperf_ring_clear(ring); /* of the probe's sample */
+    if (seen) {
+        return true;
+    }
+    if (!counted) {
+        return mkperf_refuse(error, MKPERF_RESULT_NO_PMU, 0,
+                             "the PMU's counters stand still in user mode: the kernel or the "
+                             "firmware forbids counting (MDCR_EL2, MDCR_EL3)");
+    }
+    return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
+                         "a counter overflowed and the hook saw no interrupt: it is off, or "
+                         "another one than the kernel was built for (KernelMkperfIRQ)");
+}
+
+bool mkperf_probe_begin(struct mkperf_kernel *k, struct mkperf_ring_consumer *ring,
+                        uint32_t callers, mkperf_Error *error)
+{
+    return apply_one(k, ring, MKPERF_MAX_PERIOD, true, 8, callers) || /* each sample wakes */
+           mkperf_refuse(error, MKPERF_RESULT_INTERNAL, 0, "the hook refuses a session");
+}
+
+void mkperf_probe_arm(struct mkperf_kernel *k, uint32_t cycles)
+{
+    struct mkperf_configuration *want = mkperf_wanted(k);
+
+    want->enable_mask = 1;
+    want->counter[0].left = cycles;
+    want->counter[0].first = cycles;
+    mkperf_kernel_request(k, MKPERF_REQUEST_CONTINUE);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* PMU counters that are read in the timer's samples: see timer_reads.h. */
+#include "timer_reads.h"
+
+#include "../request.h"
+
+enum {
+    /* How long a counter of 32 bits does not wrap, at 8 events a nanosecond: more than any present
+     * CPU completes. The longest period leaves a margin for jitter and lateness. */
+    LONGEST_MS = 500,
+    LONGEST_PERIOD_US = 100000,
+    MS_PER_S = 1000,
+};
+
+/* ---- CONFIGURE ------------------------------------------------------------------------------ */
+
+/* What cannot be, whatever the PMU is. */
+static bool plan_shape(const struct mkperf_plan *plan, const mkperf_Configure *request,
+                       mkperf_Error *error)
+{
+    for (unsigned i = 1; i < request->events_count; i++) {
+        const mkperf_EventSpec *want = &request->events[i];
+        if (want->count || !want->read || want->group == 0 ||
+            want->group != request->events[0].group) {
+            return mkperf_refuse(error, MKPERF_RESULT_RANGE, i + 1,
+                                 "beside 'timer' nothing samples or counts: other events can "
+                                 "only be read with it, -e '{timer,...}:S'");
+        }
+    }
+    if (request->check) {
+        return mkperf_refuse(error, MKPERF_RESULT_COUNTERS, 2,
+                             "checking the timer's samples needs the counters itself");
+    }
+    if (plan->event[0].period > LONGEST_PERIOD_US) {
+        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 1,
+                             "with events to be read, the period of 'timer' must be at most "
+                             "100000 us: counters have 32 bits");
+    }
+    return true;
+}
+
+static bool plan_timer_read(struct mkperf_plan *plan, unsigned i, const mkperf_Configure *request,
+                            const struct mkperf_cpu *cpu, mkperf_Error *error)
+{
+    const mkperf_EventSpec *want = &request->events[i];
+    struct mkperf_plan_event *e = &plan->event[i];
+
+    if (!mkperf_plan_named(e, i, want, cpu, error)) {
+        return false;
+    }
+    e->read = true;
+    e->group = want->group;
+    e->period = MKPERF_COUNT_PERIOD;
+    /* One counter, whatever it counts: hardware counter i - 1, number i (each + 1 here). */
+    bool both = !want->user == !want->kernel;
+    if (both || want->user) {
+        e->user_counter = i;
+        e->user_number = i + 1;
+    }
+    if (both || want->kernel) {
+        e->kernel_counter = i;
+        e->kernel_number = i + 1;
+    }
+    plan->event_of[i] = (uint8_t)i;
+    return true;
+}
+
+bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_plan *plan,
+                             const mkperf_Configure *request, mkperf_Error *error)
+{
+    uint32_t n = request->events_count - 1;
+
+    if (n == 0) {
+        return true;
+    }
+    if (!plan_shape(plan, request, error)) {
+        return false;
+    }
+    const char *why = k->missing; /* Without the hook, the kernel may let user mode use counters. */
+    if (why != NULL && k->cpu.pmu->user != NULL) {
+        why = k->cpu.pmu->user->find(&k->cpu);
+    }
+    if (why != NULL) {
+        return mkperf_refuse(error, MKPERF_RESULT_NO_PMU, 2, why);
+    }
+    for (unsigned i = 1; i <= n; i++) {
+        if (!plan_timer_read(plan, i, request, &k->cpu, error)) {
+            return false;
+        }
+    }
+    if (n > MKPERF_MAX_READS || n > k->cpu.counters) {
+        return mkperf_refuse(error, MKPERF_RESULT_COUNTERS, 2,
+                             "more events to be read with 'timer' than the CPU has counters, "
+                             "or than 12");
+    }
+    plan->events = request->events_count;
+    return true;
+}
+
+/* ---- a session ------------------------------------------------------------------------------ */
+
+static uint32_t selector(const struct mkperf_timer_reads *r, unsigned n)
+{
+    const struct mkperf_plan_event *e = &r->plan->event[n + 1];
+
+    return r->kernel->cpu.pmu->select(e->code, e->user_counter != 0, e->kernel_counter != 0);
+}
+
+/* The first of the events that the PMU does not take; their number: it takes all. */
+static unsigned start_user(struct mkperf_timer_reads *r, unsigned events)
+{
+    for (unsigned n = 0; n < events; n++) {
+        if (!r->kernel->cpu.pmu->user->program(n, selector(r, n))) {
+            return n;
+        }
+    }
+    r->kernel->cpu.pmu->user->start(r->mask);
+    return events;
+}
+
+/* A session of the hook's in which nothing samples. */
+static unsigned start_hook(struct mkperf_timer_reads *r, unsigned events)
+{
+    struct mkperf_configuration *want = mkperf_kernel_blank(r->kernel, MKPERF_CORE_RING_BYTES);
+
+    want->counter_mask = r->mask;
+    want->enable_mask = r->mask;
+    want->read_mask = r->mask;
+    want->watermark = MKPERF_CORE_RING_BYTES;
+    for (unsigned n = 0; n < events; n++) {
+        want->counter[n] = (struct mkperf_request_counter){.select = selector(r, n),
+                                                           .left = MKPERF_COUNT_PERIOD,
+                                                           .first = MKPERF_COUNT_PERIOD,
+                                                           .period = MKPERF_COUNT_PERIOD};
+    }
+    return mkperf_kernel_request(r->kernel, MKPERF_REQUEST_APPLY)
+               ? events
+               : mkperf_answered(r->kernel)->what;
+}
+
+bool mkperf_timer_reads_start(struct mkperf_timer_reads *r, uint64_t now, mkperf_Error *error)
+{
+    unsigned events = r->plan->events - 1;
+
+    *r = (struct mkperf_timer_reads){
+        .kernel = r->kernel, .plan = r->plan, .at = now, .hook = r->kernel->missing == NULL};
+    if (events == 0) {
+        return true;
+    }
+    r->mask = (UINT32_C(1) << events) - 1;
+    unsigned good = r->hook ? start_hook(r, events) : start_user(r, events);
+    if (good == events) {
+        return true;
+    }
+    r->mask = 0;
+    return mkperf_refuse(error, MKPERF_RESULT_EVENT_UNSUPPORTED, good + 2,
+                         "the PMU does not take this event's number");
+}
+
+void mkperf_timer_reads_stop(struct mkperf_timer_reads *r)
+{
+    if (r->mask != 0 && r->hook) {
+        mkperf_kernel_request(r->kernel, MKPERF_REQUEST_WITHDRAW);
+    } else if (r->mask != 0) {
+        r->kernel->cpu.pmu->user->stop(r->mask);
+    }
+    r->mask = 0;
+}
+
+void mkperf_timer_reads_pause(struct mkperf_timer_reads *r)
+{
+
+    if (r->mask != 0 && r->hook) {
+        mkperf_kernel_request(r->kernel, MKPERF_REQUEST_STOP | MKPERF_REQUEST_SNAPSHOT);
+    } else if (r->mask != 0) {
+        r->kernel->cpu.pmu->user->stop(r->mask);
+    }
+    for (unsigned n = 0; r->mask >> n & 1; n++) {
+        if (r->hook) { /* which begins again each time */
+            r->count[n] += mkperf_answered(r->kernel)->counter[n].value - MKPERF_COUNT_PERIOD;
+        } else {
+            uint32_t value = r->kernel->cpu.pmu->user->read(n);
+            r->count[n] += value - r->last[n];
+            r->last[n] = value;
+        }
+    }
+}
+
+void mkperf_timer_reads_resume(struct mkperf_timer_reads *r)
+{
+    if (r->mask != 0 && r->hook) {
+        mkperf_kernel_request(r->kernel, MKPERF_REQUEST_CONTINUE);
+    } else if (r->mask != 0) {
+        r->kernel->cpu.pmu->user->start(r->mask);
+    }
+}
+
+unsigned mkperf_timer_reads_take(struct mkperf_timer_reads *r, uint64_t hz, uint64_t now,
+                                 uint64_t *out)
+{
+    bool known = (now - r->at) / (hz / MS_PER_S) <= LONGEST_MS;
+    unsigned n = 0;
+
+    if (r->mask == 0) {
+        return 0;
+    }
+    for (; r->mask >> n & 1; n++) {
+        out[1 + n] = (uint64_t)(n + 1) << MKPERF_READ_COUNTER_SHIFT | r->count[n];
+        r->count[n] = 0;
+    }
+    out[0] = n;
+    r->at = now;
+    r->unread += !known;
+    return known ? 1 + n : 0;
+}
