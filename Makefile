@@ -12,6 +12,7 @@
 #   make clean
 #
 # SETUP_PACKAGES=no: install no packages; what is missing is named before anything is compiled.
+# MKPERF_ASSERT=yes: mkperf checks its internal invariants and aborts where one does not hold.
 # SYSTEM_LIBS=yes: mkperf with the system's nanopb and mbed TLS (make host, packages).
 #
 # With MICROKIT_SDK, MICROKIT_BOARD and MICROKIT_CONFIG the target half is built for that Microkit

@@ -36,11 +36,19 @@ $(B)/lib/$(1)/libmkperf.a: $$(call host_objects,$(1),$(5))
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)rm -f $$@ && ar rcs $$@ $$^
 endef
+# MKPERF_ASSERT=yes: mkperf checks its internal invariants (assert), as the unit tests and the fuzz targets always do.
+# The stamp is new whenever the choice changes, so that all objects are made again.
+ASSERT_STAMP := $(B)/assert-$(if $(filter yes,$(MKPERF_ASSERT)),yes,no).stamp
+ASSERT_FLAGS := $(if $(filter yes,$(MKPERF_ASSERT)),,-DNDEBUG)
+$(ASSERT_STAMP):
+	$(Q)mkdir -p $(@D) && rm -f $(B)/assert-*.stamp && touch $@
+$(call host_objects,plain,host/main.c $(HOST_LIB_SRC)): $(ASSERT_STAMP)
+
 # CPPFLAGS, CFLAGS and LDFLAGS: the user's, for mkperf itself. It reads files and lines of strangers.
 HARDEN_CFLAGS = -fPIE -fstack-protector-strong $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS)$(CFLAGS)),,\
     -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 HARDEN_LDFLAGS = -pie -Wl,-z,relro,-z,now
-$(eval $(call host_variant,plain,$(HOST_CC),$$(HARDEN_CFLAGS),$$(CPPFLAGS) $$(CFLAGS),$(HOST_LIB_SRC)))
+$(eval $(call host_variant,plain,$(HOST_CC),$$(HARDEN_CFLAGS) $$(ASSERT_FLAGS),$$(CPPFLAGS) $$(CFLAGS),$(HOST_LIB_SRC)))
 $(eval $(call host_variant,asan,$(HOST_CC),$(ASAN_FLAGS),,$(HOST_LIB_SRC)))
 $(eval $(call host_variant,fuzz,clang,$(FUZZ_FLAGS),,$(READERS_SRC)))
 

@@ -2,6 +2,7 @@
 /* Owns: see hash.h. Open addressing, at most half full. */
 #include "hash.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +118,7 @@ uint32_t mkperf_hash_number(struct mkperf_hash *t, const uint64_t *key, uint32_t
 
 const uint64_t *mkperf_hash_key(const struct mkperf_hash *t, uint32_t number, uint32_t *words)
 {
+    assert(number < t->count);
     const uint64_t *k = t->words + t->key[number];
 
     *words = (uint32_t)k[0];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory: arrays that grow, and what is left when there is no more. */
+/* Memory: arrays that grow, and what is left when there is no more. Internal invariants are checked here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,12 +7,14 @@
 
 #include <cmocka.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/outfile.h"
 #include "base/xalloc.h"
 
@@ -75,11 +77,35 @@ static void received_is_kept(void **state)
     rmdir(dir);
 }
 
+/* The library of the unit tests is compiled with its assertions. */
+static void a_wrong_number_is_an_assertion(void **state)
+{
+    struct mkperf_hash table = {.count = 0};
+    uint32_t words;
+    int status;
+
+    (void)state;
+    assert_int_equal(mkperf_hash_text_number(&table, "first"), 0);
+    assert_string_equal(mkperf_hash_text(&table, 0), "first");
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL);
+        (void)freopen("/dev/null", "w", stderr);
+        (void)mkperf_hash_key(&table, 1, &words);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
+    mkperf_hash_free(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grown_memory_is_zero),
         cmocka_unit_test(received_is_kept),
+        cmocka_unit_test(a_wrong_number_is_an_assertion),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
