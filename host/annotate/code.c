@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see code.h. */
-#include "code.h"
+/* Owns: the disassembly by capstone, and the source files that were read. See annotate.h. */
+#include "annotate.h"
 
+#include <capstone/capstone.h>
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/printable.h"
+#include "base/xalloc.h"
 
 static enum mkperf_status refuse(const struct annotate_code *c, uint64_t addr, const char *why,
                                  struct mkperf_error *e)
@@ -16,7 +20,7 @@ static enum mkperf_status refuse(const struct annotate_code *c, uint64_t addr, c
                             mkperf_module_path(c->module), addr, why);
 }
 
-/* The bytes come from the file, by the executable segment that holds the address. */
+/* Reads the bytes from the file, at the place that the executable segment of the address gives. */
 static enum mkperf_status read_bytes(struct annotate_code *c, uint64_t addr, uint64_t size,
                                      struct mkperf_error *e)
 {
@@ -43,6 +47,7 @@ static enum mkperf_status read_bytes(struct annotate_code *c, uint64_t addr, uin
     return got == size ? MKPERF_OK : refuse(c, addr, "the file ends before it", e);
 }
 
+/* False: this capstone does not know the machine. */
 static bool open_capstone(struct annotate_code *c)
 {
     cs_err error = CS_ERR_ARCH;
@@ -91,7 +96,7 @@ void annotate_code_close(struct annotate_code *c)
     c->bytes = NULL;
 }
 
-/* The address that a direct branch or call goes to, its last operand. */
+/* A direct branch or call has its target as the last operand. */
 static bool branch_target(const cs_insn *insn, uint64_t *target)
 {
     const cs_arm64 *a = &insn->detail->arm64;
@@ -113,7 +118,7 @@ static bool branch_target(const cs_insn *insn, uint64_t *target)
     }
 }
 
-static void describe(struct annotate_code *c, struct annotate_insn *out)
+static void disassemble(struct annotate_code *c, struct annotate_insn *out)
 {
     const cs_insn *insn = c->insn;
     struct mkperf_symbol symbol;
@@ -135,8 +140,7 @@ static void describe(struct annotate_code *c, struct annotate_insn *out)
     }
 }
 
-/* Bytes that are no instruction, or of a machine that capstone does not know. */
-static void describe_word(struct annotate_code *c, struct annotate_insn *out)
+static void print_word(struct annotate_code *c, struct annotate_insn *out)
 {
     uint64_t word = 0;
     size_t size = c->left < 4 ? c->left : 4;
@@ -162,9 +166,95 @@ bool annotate_code_next(struct annotate_code *c, struct annotate_insn *out)
         return false;
     }
     if (c->readable && cs_disasm_iter(c->capstone, &c->p, &c->left, &c->addr, c->insn)) {
-        describe(c, out);
+        disassemble(c, out);
     } else {
-        describe_word(c, out);
+        print_word(c, out);
     }
     return true;
+}
+
+static char *read_text(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    char *text = NULL;
+    size_t n = 0;
+
+    if (!f) {
+        return NULL;
+    }
+    if (fseeko(f, 0, SEEK_END) == 0 && ftello(f) > 0) {
+        n = (size_t)ftello(f) < ANNOTATE_SOURCE_BYTES ? (size_t)ftello(f) : ANNOTATE_SOURCE_BYTES;
+    }
+    rewind(f);
+    text = mkperf_xcalloc(n + 1, 1);
+    text[fread(text, 1, n, f)] = '\0';
+    mkperf_printable_lines(text);
+    (void)fclose(f);
+    return text;
+}
+
+/* Ends each line of the text with NUL, and makes the list of lines. */
+static void split_lines(struct annotate_source *f)
+{
+    int n = 1;
+
+    for (const char *p = f->text; *p; p++) {
+        n += *p == '\n';
+    }
+    f->line = mkperf_xcalloc((size_t)n, sizeof *f->line);
+    for (char *p = f->text; p; f->nlines++) {
+        char *end = strchr(p, '\n');
+
+        f->line[f->nlines] = p;
+        if (end) {
+            *end++ = '\0';
+        }
+        p = end;
+    }
+}
+
+/* Returns a file, which may have no text; NULL: there are too many files. */
+static struct annotate_source *find_source(struct annotate_sources *s, const char *path)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (strcmp(s->file[i].path, path) == 0) {
+            return &s->file[i];
+        }
+    }
+    if (s->n == ANNOTATE_SOURCES_MAX) {
+        return NULL;
+    }
+    s->file = mkperf_xrealloc(s->file, s->n + 1, sizeof *s->file);
+    s->file[s->n] = (struct annotate_source){.path = mkperf_xstrdup(path), .text = read_text(path)};
+    if (s->file[s->n].text) {
+        split_lines(&s->file[s->n]);
+    }
+    return &s->file[s->n++];
+}
+
+const char *annotate_source_line(struct annotate_sources *s, const char *directory,
+                                 const char *path, int line)
+{
+    const struct annotate_source *f = NULL;
+    char *whole = NULL;
+
+    if (directory && asprintf(&whole, "%s/%s", directory, path) >= 0) {
+        f = find_source(s, whole);
+        free(whole);
+    }
+    if (!f || !f->text) {
+        f = find_source(s, path);
+    }
+    return f && line >= 1 && line <= f->nlines ? f->line[line - 1] : NULL;
+}
+
+void annotate_sources_free(struct annotate_sources *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        free(s->file[i].path);
+        free(s->file[i].text);
+        free(s->file[i].line);
+    }
+    free(s->file);
+    *s = (struct annotate_sources){.n = 0};
 }

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see hits.h. */
-#include "hits.h"
+/* Owns: the count of samples by instruction, and the order of functions. See annotate.h. */
+#include "annotate.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sort.h"
 #include "base/xalloc.h"
 
-static bool is_chosen(const struct annotate_choice *c, const char *name)
-{
-    return !c->symbol || mkperf_symbol_is(name, c->symbol);
-}
-
-/* The innermost address of a chain, if it is in a function that is asked for. */
+/* Stores the innermost address of a chain. False: the choice excludes the chain, or its function is unknown. */
 static bool find_hit(const struct mkperf_frames *f, const struct annotate_choice *c, uint32_t chain,
                      struct annotate_hit *out)
 {
@@ -30,7 +26,7 @@ static bool find_hit(const struct mkperf_frames *f, const struct annotate_choice
     out->addr = address[0].addr;
     out->weight = p->weight[chain];
     return out->module && mkperf_symbol_at(out->module, out->addr, &out->symbol) &&
-           is_chosen(c, out->symbol.name);
+           (!c->symbol || mkperf_symbol_is(out->symbol.name, c->symbol));
 }
 
 static int compare_hits(const void *pa, const void *pb)
@@ -47,8 +43,8 @@ static int compare_hits(const void *pa, const void *pb)
                                               : mkperf_compare(a->addr, b->addr);
 }
 
-/* Sorted hits: one for each address, and the functions that they are in. */
-static void merge(struct annotate_hits *h)
+/* Joins sorted hits of one address, and lists the functions that have hits. */
+static void merge_hits(struct annotate_hits *h)
 {
     uint32_t n = 0;
 
@@ -71,6 +67,7 @@ static void merge(struct annotate_hits *h)
             last->n++;
         }
     }
+    assert(n >= h->nfunctions);
     h->n = n;
 }
 
@@ -95,7 +92,7 @@ void annotate_hits_find(struct annotate_hits *h, const struct mkperf_frames *f,
         h->n += find_hit(f, c, i, &h->hit[h->n]);
     }
     qsort(h->hit, h->n, sizeof *h->hit, compare_hits);
-    merge(h);
+    merge_hits(h);
     qsort(h->function, h->nfunctions, sizeof *h->function, compare_functions);
 }
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see listing.h. */
-#include "listing.h"
+/* Owns: the form of the listing. See annotate.h. */
+#include "annotate.h"
 
+#include <capstone/capstone.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/colour.h"
 #include "base/percent.h"
 #include "base/printable.h"
-#include "code.h"
 
-struct place {
+/* The source line that was printed last. */
+struct printed {
     char function[256];
     const char *file;
     int line;
@@ -33,7 +34,7 @@ static void print_title(const struct annotate_function *fn, const struct mkperf_
     fprintf(out, "#\n# Percent    Address  Instruction\n#\n");
 }
 
-static void print_source(struct place *last, const struct annotate_function *fn, uint64_t addr,
+static void print_source(struct printed *last, const struct annotate_function *fn, uint64_t addr,
                          struct annotate_sources *sources, FILE *out)
 {
     struct mkperf_line at;
@@ -70,7 +71,7 @@ enum mkperf_status annotate_print(const struct annotate_hits *h,
                                   struct mkperf_error *e)
 {
     const struct annotate_hit *hit = &h->hit[function->first], *end = hit + function->n;
-    struct place last = {.file = NULL};
+    struct printed last = {.file = NULL};
     struct annotate_code code;
     struct annotate_insn insn;
 

@@ -2,12 +2,11 @@
 /*
  * mkperf annotate: the instructions of functions with the shares of samples that hit them.
  *
- * Owns: the command's options and the choice of functions. The parts are in annotate/: hits, code
- * (disassembly), source, print.
+ * Owns: the command's options and the choice of functions. host/annotate counts, disassembles and prints.
  */
 #include <string.h>
 
-#include "annotate/listing.h"
+#include "annotate/annotate.h"
 #include "base/colour.h"
 #include "base/printout.h"
 #include "cmd.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "annotate/code.h"
 #include "base/xalloc.h"
 #include "container.h"
 

@@ -13,7 +13,7 @@
 #ifndef MKPERF_HOST_PAGE_CODE_JSON_H
 #define MKPERF_HOST_PAGE_CODE_JSON_H
 
-#include "annotate/source_text.h"
+#include "annotate/annotate.h"
 #include "profile/frames.h"
 
 enum { PAGE_CODE_FILES = 32, PAGE_CODE_LINES = 4000, PAGE_CODE_INSNS = 20000 };

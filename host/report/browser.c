@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "annotate/listing.h"
+#include "annotate/annotate.h"
 #include "base/xalloc.h"
 #include "head.h"
 #include "items.h"

@@ -9,7 +9,7 @@
 #ifndef MKPERF_HOST_VIEW_LIVE_H
 #define MKPERF_HOST_VIEW_LIVE_H
 
-#include "annotate/source_text.h"
+#include "annotate/annotate.h"
 #include "http_server.h"
 #include "link/recorder.h"
 #include "profile/frames.h"

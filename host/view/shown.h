@@ -8,7 +8,7 @@
 #ifndef MKPERF_HOST_VIEW_SHOWN_H
 #define MKPERF_HOST_VIEW_SHOWN_H
 
-#include "annotate/source_text.h"
+#include "annotate/annotate.h"
 #include "model/interactions.h"
 #include "page/page_schedule.h"
 #include "profile/frames.h"
