@@ -11,7 +11,7 @@
 
 #include "cmd.h"
 #include "link/recorder.h"
-#include "pmu/cpu_events.h"
+#include "pmu/events.h"
 
 enum { MAX_LISTED = 1024, ATTEMPTS = 3 };
 

@@ -8,7 +8,6 @@
 #include "base/printout.h"
 #include "base/process.h"
 #include "cmd.h"
-#include "pmu/cpu_events.h"
 #include "pmu/events.h"
 #include "stat/measure.h"
 

@@ -10,7 +10,6 @@
 
 #include "base/cpu_list.h"
 #include "perfdata/writer.h"
-#include "pmu/cpu_events.h"
 #include "pmu/events.h"
 #include "source.h"
 

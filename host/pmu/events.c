@@ -1,16 +1,84 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the syntax of -e, see events.h. */
+/* Owns: the parser of -e, and the look-ups in the tables of CPUs. See events.h. */
 #include "events.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <mkperf/event_attributes.h>
 
-#include "cpu_events.h"
+#include "model/interactions.h"
+
+const struct mkperf_pmu_table *mkperf_pmu_table(const char *cpu)
+{
+    for (const struct mkperf_pmu_table *t = mkperf_pmu_tables; t->cpu != NULL; t++) {
+        if (strcasecmp(t->cpu, cpu) == 0) {
+            return t;
+        }
+    }
+    return NULL;
+}
+
+const struct mkperf_pmu_table_event *mkperf_pmu_table_find(const struct mkperf_pmu_table *t,
+                                                           const char *name)
+{
+    for (unsigned i = 0; t != NULL && i < t->n; i++) {
+        if (strcasecmp(t->event[i].name, name) == 0) {
+            return &t->event[i];
+        }
+    }
+    return NULL;
+}
+
+/* perf's names of events, which targets use, too (pd/pmu). */
+static const char *const perf_names[] = {
+    "cycles",
+    "instructions",
+    "branches",
+    "branch-misses",
+    "cache-references",
+    "cache-misses",
+    "bus-cycles",
+    "stalled-cycles-frontend",
+    "stalled-cycles-backend",
+    "L1-dcache-loads",
+    "L1-dcache-load-misses",
+    "L1-icache-loads",
+    "L1-icache-load-misses",
+    "dTLB-loads",
+    "dTLB-load-misses",
+    "iTLB-loads",
+    "iTLB-load-misses",
+    "LLC-loads",
+    "LLC-load-misses",
+};
+
+void mkperf_pmu_events(mkperf_put *put, void *to)
+{
+    for (size_t i = 0; i < sizeof perf_names / sizeof *perf_names; i++) {
+        put(to, perf_names[i], "");
+    }
+    for (size_t i = 0; i < MKPERF_SOFT_KINDS; i++) {
+        put(to, mkperf_soft_names[i], "");
+    }
+    for (const struct mkperf_pmu_table *t = mkperf_pmu_tables; t->cpu != NULL; t++) {
+        for (unsigned i = 0; i < t->n; i++) {
+            const struct mkperf_pmu_table *before = mkperf_pmu_tables;
+
+            while (before < t && mkperf_pmu_table_find(before, t->event[i].name) == NULL) {
+                before++;
+            }
+            if (before == t) {
+                put(to, t->event[i].name, t->event[i].description);
+            }
+        }
+    }
+}
 
 /* A decimal number from 1 to max; false if text is anything else. */
 static bool parse_number(const char *text, uint64_t max, uint64_t *out)
@@ -61,7 +129,7 @@ static enum mkperf_status parse_name(const char **at, mkperf_EventSpec *spec,
     return MKPERF_OK;
 }
 
-/* One term of /period=N,freq=N/ */
+/* A term of /period=N,freq=N/, n bytes long. */
 static enum mkperf_status parse_term(const char *term, size_t n, mkperf_EventSpec *spec,
                                      struct mkperf_error *e)
 {
@@ -136,9 +204,9 @@ static enum mkperf_status parse_event(const char **at, mkperf_EventSpec *spec,
     return MKPERF_OK;
 }
 
-/* Modifiers behind a group: of all its events, where they have none of their own. */
-static enum mkperf_status end_group(const char **at, mkperf_Configure *c, pb_size_t first,
-                                    struct mkperf_error *e)
+/* Parses the modifiers behind a group. They apply to its events without modifiers of their own. */
+static enum mkperf_status close_group(const char **at, mkperf_Configure *c, pb_size_t first,
+                                      struct mkperf_error *e)
 {
     const char *start = *at;
     mkperf_EventSpec all = mkperf_EventSpec_init_zero;
@@ -173,14 +241,8 @@ static enum mkperf_status end_group(const char **at, mkperf_Configure *c, pb_siz
     return MKPERF_OK;
 }
 
-/* A group that is open: its number, and the index of its first event. */
-struct group {
-    uint32_t number;
-    pb_size_t first;
-};
-
-static enum mkperf_status append(const char **at, mkperf_Configure *c, uint32_t group,
-                                 struct mkperf_error *e)
+static enum mkperf_status append_event(const char **at, mkperf_Configure *c, uint32_t group,
+                                       struct mkperf_error *e)
 {
     const pb_size_t max = sizeof c->events / sizeof *c->events;
     mkperf_EventSpec spec = mkperf_EventSpec_init_zero;
@@ -199,25 +261,27 @@ static enum mkperf_status append(const char **at, mkperf_Configure *c, uint32_t 
 enum mkperf_status mkperf_events_parse(const char *text, mkperf_Configure *c,
                                        struct mkperf_error *e)
 {
-    struct group group = {0, 0};
+    uint32_t group = 0;  /* the open group's number; 0: no group is open */
+    pb_size_t first = 0; /* the index of its first event */
 
     for (const char *at = text;; at++) {
-        if (*at == '{' && group.number == 0) {
-            group = (struct group){c->events_count + 1U, c->events_count};
+        if (*at == '{' && group == 0) {
+            first = c->events_count;
+            group = first + 1U;
             at++;
         }
-        if (append(&at, c, group.number, e) != MKPERF_OK) {
+        if (append_event(&at, c, group, e) != MKPERF_OK) {
             return e->status;
         }
-        if (*at == '}' && group.number != 0) {
+        if (*at == '}' && group != 0) {
             at++;
-            if (end_group(&at, c, group.first, e) != MKPERF_OK) {
+            if (close_group(&at, c, first, e) != MKPERF_OK) {
                 return e->status;
             }
-            group.number = 0;
+            group = 0;
         }
         if (*at == '\0') {
-            return group.number == 0
+            return group == 0
                        ? MKPERF_OK
                        : mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: a group { is not closed");
         }

@@ -1,32 +1,58 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event list of -e, in perf's syntax.
+ * Events: the list of -e in perf's syntax, and the tables of CPUs that translate names into numbers.
  *
- * Owns: parsing. Which events exist only the target knows. Called by commands that configure a
- * session.
+ * Owns: the syntax, and the look-ups. The tables are host/pmu/CPU.json, which scripts/gen-pmu-tables turns into C.
+ * Called by the commands that configure a session. Only the target knows which events its hardware has.
  */
 #ifndef MKPERF_HOST_PMU_EVENTS_H
 #define MKPERF_HOST_PMU_EVENTS_H
 
+#include <stdint.h>
+
+#include "base/args.h"
 #include "base/error.h"
 #include "mkperf.pb.h"
+
+struct mkperf_pmu_table_event {
+    const char *name; /* lower case */
+    uint32_t code;
+    const char *description;
+};
+
+/* The events that the manufacturer publishes for a CPU and for which perf has no name. */
+struct mkperf_pmu_table {
+    const char *cpu; /* as in TargetHello.cpu */
+    unsigned n;
+    const struct mkperf_pmu_table_event *event; /* ascending codes */
+};
+
+extern const struct mkperf_pmu_table mkperf_pmu_tables[]; /* ends with cpu NULL */
+
+/* The table of a CPU, by name without regard to case; NULL: there is none. */
+const struct mkperf_pmu_table *mkperf_pmu_table(const char *cpu);
+
+/* An event by its name without regard to case; NULL: t has none of that name, or t is NULL. */
+const struct mkperf_pmu_table_event *mkperf_pmu_table_find(const struct mkperf_pmu_table *t,
+                                                           const char *name);
+
+/* Puts all names for completion, each once: perf's, the software events, and those of all tables. */
+void mkperf_pmu_events(mkperf_put *put, void *to);
 
 /*
  * Appends the events of `text` to c:
  *   list  = item {"," item}
- *   item  = event | "{" event {"," event} "}" [":" modifiers]     a group: counts together
- *   event = (name | "r" hex) ["/" term {"," term} "/"] [[":"] modifiers]   (":" optional after "/")
- *   term  = ("period" | "freq") "=" number          modifiers = {"u" | "k"}, of a group also "S":
- * only its first event samples, and the others' counts ride in its samples.
- * Errors: MKPERF_ERR_USAGE with the event and the place.
+ *   item  = event | "{" event {"," event} "}" [":" modifiers]     a group: its events count at the same times
+ *   event = (name | "r" hex) ["/" term {"," term} "/"] [[":"] modifiers]   (":" is optional after "/")
+ *   term  = ("period" | "freq") "=" number
+ *   modifiers = {"u" | "k"}; those of a group also "S": only its first event samples, and each sample has the counts
+ *               of the other events.
+ * Errors: USAGE with the event and the place; c has the events before it then.
  */
 enum mkperf_status mkperf_events_parse(const char *text, mkperf_Configure *c,
                                        struct mkperf_error *e);
 
-/*
- * Gives names that stand in the CPU's table (host/pmu/cpu_events.h) their code, for a target that
- * does not know them.
- */
+/* Adds the code to each event that the CPU's table has, for a target that does not know the name. */
 void mkperf_events_resolve(mkperf_Configure *c, const char *cpu);
 
 #endif

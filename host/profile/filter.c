@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmu/cpu_events.h"
+#include "pmu/events.h"
 
 enum { DECIMALS = 9 };
 

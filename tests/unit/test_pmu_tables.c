@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "pd/pmu/pmu.h"
-#include "pmu/cpu_events.h"
 #include "pmu/events.h"
 
 static uint32_t code_of(const char *cpu, const char *name)
