@@ -85,7 +85,7 @@ enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_
 /* Sends Stop and receives messages in transit, until 3 s without a byte. */
 enum mkperf_status mkperf_recorder_stop(struct mkperf_recorder *r, struct mkperf_error *e);
 
-/* recorder_image.c: keeps copies of the ELFs that have given names (symbols/elf_cache.h), if a file is
+/* recorder_image.c: keeps copies of the ELFs that have given names (symbols/find_elf.h), if a file is
  * written and the options do not say otherwise. What cannot be kept is a warning. */
 void mkperf_recorder_keep_elfs(struct mkperf_recorder *r);
 

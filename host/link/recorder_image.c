@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "symbols/elf_cache.h"
+#include "symbols/find_elf.h"
 #include "symbols/identity.h"
 
 /* The list in parts, each asked for until it is there. A target that refuses has none. */

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "fill.h"
 #include "sched_event.h"
-#include "symbols/build_id.h"
+#include "symbols/identity.h"
 
 enum mkperf_model_limits {
     MKPERF_MODEL_EVENTS = 32,

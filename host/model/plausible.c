@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "symbols/call_site.h"
+#include "symbols/symbols.h"
 
 enum { CACHE = 4096 }; /* entries, direct mapped; a power of two */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see elf_cache.h. */
-#include "elf_cache.h"
+/* Owns: the copies of ELFs, their links and list entries, see find_elf.h. */
+#include "find_elf.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,11 +15,11 @@
 
 #include "base/sort.h"
 #include "base/xalloc.h"
-#include "identity.h"
 
 enum { LOCK_TRIES = 5000, LOCK_PAUSE_NS = 2000000 };
 
-struct entry { /* a file of DIR/.mkperf */
+/* A list entry, a file of DIR/.mkperf. */
+struct entry {
     char *id, *place;
     uint64_t bytes, used_ns;
 };
@@ -57,8 +57,8 @@ static enum mkperf_status make_directories(const char *path, struct mkperf_error
     return MKPERF_OK;
 }
 
-/* A descriptor that holds the lock until it is closed; -1 with *e set. */
-static int lock(const char *directory, struct mkperf_error *e)
+/* Returns a descriptor that holds the lock until it is closed; -1 with *e set. */
+static int lock_cache(const char *directory, struct mkperf_error *e)
 {
     const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
     char *path = mkperf_xprintf("%s/.mkperf/lock", directory);
@@ -122,17 +122,17 @@ static bool is_there(const char *link)
     return there;
 }
 
-/* The list entry comes first: what is in the way after a crash can be removed later. */
-static enum mkperf_status copy(const char *directory, const struct mkperf_elf_copy *x,
-                               const char *id, const char *list, const char *link,
-                               struct mkperf_error *e)
+/* Writes the list entry first, so that what a crash leaves can be removed later. */
+static enum mkperf_status write_copy(const char *directory, const struct mkperf_elf_copy *x,
+                                     const char *id, const char *list, const char *link,
+                                     struct mkperf_error *e)
 {
     char *place = mkperf_xprintf("%s/%s", x->path, id);
     char *elf = mkperf_xprintf("%s%s/elf", directory, place);
     char *partial = mkperf_xprintf("%s/.mkperf/copy", directory);
     char *to = mkperf_xprintf("../..%s", place);
     struct stat st;
-    /* Who could not read the original cannot read the copy. */
+    /* The copy is not more readable than the original. */
     mode_t mode = stat(x->path, &st) == 0 ? (st.st_mode & 0644) | 0600 : 0600;
 
     if (write_file(list, 0666, place, strlen(place), e) == MKPERF_OK &&
@@ -152,8 +152,8 @@ static enum mkperf_status copy(const char *directory, const struct mkperf_elf_co
     return e->status;
 }
 
-static enum mkperf_status keep(const char *directory, const struct mkperf_elf_copy *x,
-                               uint64_t most, struct mkperf_error *e)
+static enum mkperf_status keep_elf(const char *directory, const struct mkperf_elf_copy *x,
+                                   uint64_t most, struct mkperf_error *e)
 {
     char id[MKPERF_BUILD_ID_TEXT];
 
@@ -169,9 +169,9 @@ static enum mkperf_status keep(const char *directory, const struct mkperf_elf_co
     char *list = mkperf_xprintf("%s/.mkperf/%s", directory, id);
     char *link = mkperf_xprintf("%s/.build-id/%.2s/%s", directory, id, id + 2);
     if (is_there(link)) {
-        (void)utimensat(AT_FDCWD, list, NULL, 0); /* not there if perf made the copy */
+        (void)utimensat(AT_FDCWD, list, NULL, 0); /* a copy that perf made has no list entry */
     } else {
-        copy(directory, x, id, list, link, e);
+        write_copy(directory, x, id, list, link, e);
     }
     free(list);
     free(link);
@@ -185,7 +185,7 @@ static int by_use(const void *a, const void *b)
     return mkperf_compare(x->used_ns, y->used_ns);
 }
 
-/* The place that a list entry names; NULL: it is none that mkperf wrote. */
+/* Reads the place PATH/ID from a list entry; NULL: mkperf did not write this file. */
 static char *read_place(const char *list, const char *id)
 {
     char text[4096 + 64];
@@ -203,7 +203,7 @@ static char *read_place(const char *list, const char *id)
 }
 
 /* Removes a copy, its link, its list entry, and directories that are empty then. */
-static void drop(const char *directory, const struct entry *x)
+static void remove_copy(const char *directory, const struct entry *x)
 {
     char *path = mkperf_xprintf("%s%s/elf", directory, x->place);
     char *link = mkperf_xprintf("%s/.build-id/%.2s/%s", directory, x->id, x->id + 2);
@@ -277,7 +277,7 @@ static void remove_oldest(const char *directory, uint64_t most)
     for (size_t i = 0; i < n; i++) {
         if (sum > most) {
             sum -= entry[i].bytes;
-            drop(directory, &entry[i]);
+            remove_copy(directory, &entry[i]);
         }
         free(entry[i].id);
         free(entry[i].place);
@@ -290,14 +290,14 @@ enum mkperf_status mkperf_elf_cache_keep(const char *directory, const struct mkp
                                          size_t n, uint64_t most, struct mkperf_error *e)
 {
     struct mkperf_error first = {.status = MKPERF_OK};
-    int held = lock(directory, e);
+    int held = lock_cache(directory, e);
 
     if (held < 0) {
         return e->status;
     }
     for (size_t i = 0; i < n; i++) {
         struct mkperf_error one = {.status = MKPERF_OK};
-        if (keep(directory, &elf[i], most, &one) != MKPERF_OK && first.status == MKPERF_OK) {
+        if (keep_elf(directory, &elf[i], most, &one) != MKPERF_OK && first.status == MKPERF_OK) {
             first = one;
         }
     }

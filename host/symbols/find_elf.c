@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see find_elf.h. */
+/* Owns: the search for ELFs, see find_elf.h. */
 #include "find_elf.h"
 
 #include <dirent.h>
@@ -13,10 +13,8 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "elf_cache.h"
-#include "identity.h"
 
-/* The order of places. PERF and DEBUGINFOD are looked up, not listed. */
+/* The places in their order. PERF and DEBUGINFOD are looked up by identity; the others are listed. */
 enum place { PLACE_ELF_PATH, PLACE_PERF, PLACE_DEBUGINFOD, PLACE_TREE };
 
 enum worth { WORTH_NONE, WORTH_SYMBOLS, WORTH_DEBUG };
@@ -107,8 +105,7 @@ static bool identify_open(int fd, size_t size, struct mkperf_build_id *id, enum 
     return known;
 }
 
-/* What the file at path is, if it is a program. Nothing but a regular file is opened for reading.
- */
+/* Identifies the file at path. False: it is no regular file or no program. */
 static bool identify(const char *path, int flags, struct mkperf_build_id *id, enum worth *worth)
 {
     struct stat st;
@@ -122,14 +119,14 @@ static bool identify(const char *path, int flags, struct mkperf_build_id *id, en
     return known;
 }
 
-/* path becomes f's. */
-static void add(struct mkperf_finder *f, char *path, enum place place, int flags)
+/* Adds the file at path, if it is a program. path belongs to f then; otherwise it is freed. */
+static void add_file(struct mkperf_finder *f, char *path, enum place place, int flags)
 {
     struct found *to = &f->found[f->n];
 
     for (unsigned i = 0; i < f->n && (place == PLACE_PERF || place == PLACE_DEBUGINFOD); i++) {
         if (f->found[i].place == place && strcmp(f->found[i].path, path) == 0) {
-            free(path); /* it was looked up before */
+            free(path); /* an earlier search has it */
             return;
         }
     }
@@ -146,7 +143,8 @@ static void add(struct mkperf_finder *f, char *path, enum place place, int flags
     }
 }
 
-static void list(struct mkperf_finder *f, const char *directory, enum place place, unsigned depth);
+static void list_files(struct mkperf_finder *f, const char *directory, enum place place,
+                       unsigned depth);
 
 static void visit(struct mkperf_finder *f, const char *directory, const struct dirent *entry,
                   enum place place, unsigned depth)
@@ -160,12 +158,12 @@ static void visit(struct mkperf_finder *f, const char *directory, const struct d
     char *path = mkperf_xprintf("%s/%s", directory, entry->d_name);
     bool there = place == PLACE_TREE ? lstat(path, &st) == 0 : stat(path, &st) == 0;
     if (there && S_ISREG(st.st_mode)) {
-        add(f, path, place, flags);
+        add_file(f, path, place, flags);
         return;
     }
     if (there && S_ISDIR(st.st_mode) && place == PLACE_TREE) {
         if (depth < MKPERF_FINDER_DEPTH) {
-            list(f, path, place, depth + 1);
+            list_files(f, path, place, depth + 1);
         } else {
             f->cut = true;
         }
@@ -173,7 +171,8 @@ static void visit(struct mkperf_finder *f, const char *directory, const struct d
     free(path);
 }
 
-static void list(struct mkperf_finder *f, const char *directory, enum place place, unsigned depth)
+static void list_files(struct mkperf_finder *f, const char *directory, enum place place,
+                       unsigned depth)
 {
     DIR *d = opendir(directory);
     const struct dirent *entry;
@@ -198,19 +197,20 @@ static void list_elf_path(struct mkperf_finder *f)
     while (at != NULL) {
         size_t n = strcspn(at, ":");
         char *directory = n != 0 ? mkperf_xprintf("%.*s", (int)n, at) : mkperf_xstrdup(".");
-        list(f, directory, PLACE_ELF_PATH, 0);
+        list_files(f, directory, PLACE_ELF_PATH, 0);
         free(directory);
         at = at[n] == ':' ? at + n + 1 : NULL;
     }
 }
 
-/* perf's cache: a directory with the file "elf", or of old a link to it. */
+/* In perf's cache, the name is a directory with the file "elf", or, of older perfs, a link to the file. */
 static void look_up_perf(struct mkperf_finder *f, const char *hex)
 {
     char *cache = mkperf_elf_cache_directory();
 
     for (unsigned old = 0; cache != NULL && old < 2; old++) {
-        add(f,
+        add_file(
+            f,
             mkperf_xprintf("%s/.build-id/%.2s/%s%s", cache, hex, hex + 2, old != 0 ? "" : "/elf"),
             PLACE_PERF, 0);
     }
@@ -231,12 +231,13 @@ static void look_up_debuginfod(struct mkperf_finder *f, const char *hex)
         path = mkperf_xprintf("%s/.cache/debuginfod_client/%s/executable", home, hex);
     }
     if (path != NULL) {
-        add(f, path, PLACE_DEBUGINFOD, 0);
+        add_file(f, path, PLACE_DEBUGINFOD, 0);
     }
 }
 
-/* Makes sure that what the place has for this identity is in the list. */
-static void look(struct mkperf_finder *f, enum place place, const struct mkperf_build_id *id)
+/* Adds the files of a place, or those of this identity, to the list, unless they are there. */
+static void search_place(struct mkperf_finder *f, enum place place,
+                         const struct mkperf_build_id *id)
 {
     char hex[MKPERF_BUILD_ID_TEXT];
 
@@ -257,7 +258,7 @@ static void look(struct mkperf_finder *f, enum place place, const struct mkperf_
     if (place == PLACE_ELF_PATH) {
         list_elf_path(f);
     } else {
-        list(f, ".", PLACE_TREE, 0);
+        list_files(f, ".", PLACE_TREE, 0);
     }
 }
 
@@ -276,7 +277,7 @@ static const struct found *best(const struct mkperf_finder *f, enum place place,
     return best;
 }
 
-/* The first file of that name that was met: a reader will wonder why it is not used. */
+/* The first file of that name. The message explains why it is not used. */
 static const struct found *of_name(const struct mkperf_finder *f, const char *file)
 {
     for (unsigned i = 0; i < f->n; i++) {
@@ -306,7 +307,7 @@ static void explain(const struct mkperf_finder *f, const struct mkperf_build_id 
 
 void mkperf_finder_add(struct mkperf_finder *f, const char *path)
 {
-    add(f, mkperf_xstrdup(path), PLACE_ELF_PATH, 0);
+    add_file(f, mkperf_xstrdup(path), PLACE_ELF_PATH, 0);
 }
 
 const char *mkperf_finder_find(struct mkperf_finder *f, const struct mkperf_build_id *id,
@@ -318,7 +319,7 @@ const char *mkperf_finder_find(struct mkperf_finder *f, const struct mkperf_buil
         return NULL;
     }
     for (enum place place = PLACE_ELF_PATH; place <= PLACE_TREE; place++) {
-        look(f, place, id);
+        search_place(f, place, id);
         const struct found *x = best(f, place, id);
         if (x != NULL) {
             return x->path;

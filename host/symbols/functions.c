@@ -1,18 +1,103 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Function names from the symbol table.
+ * Function names from the symbol table, in a form that can be shown.
  *
- * Owns: a module's sorted table of functions. Called through mkperf_symbol_at by everything that
- * shows a name. Of several symbols at one address the best is kept, by the rules of perf, so that
- * both show the same name. A label inside a function that has a size is not a function. A symbol
- * without a size (assembler) reaches to the next symbol, at most to the end of its section.
+ * Owns: a module's sorted table of functions, and the names that are not shown as they are in the ELF. Called through
+ * mkperf_symbol_at by everything that shows a name. Of several symbols at one address the best is kept, by the rules of
+ * perf, so that both show the same name. A label inside a function that has a size is not a function. A symbol without
+ * a size (assembler) extends to the next symbol, at most to the end of its section.
+ *
+ * C++ names are demangled if a C++ runtime is installed. It is looked for at run time; nothing is linked.
  */
+#include <assert.h>
+#include <dlfcn.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "base/sort.h"
 #include "base/xalloc.h"
 #include "symbols_internal.h"
+
+typedef char *demangle_fn(const char *mangled, char *out, size_t *n, int *status);
+
+/* A name that is not shown as it is in the ELF. */
+struct shown_name {
+    const char *raw;
+    char *text;
+};
+
+struct mkperf_demangler {
+    void *library;
+    demangle_fn *demangle;
+    void *names; /* tree of struct name, by raw */
+};
+
+struct mkperf_demangler *mkperf_demangler_new(void)
+{
+    return mkperf_xcalloc(1, sizeof(struct mkperf_demangler));
+}
+
+static int compare_raw(const void *a, const void *b)
+{
+    return strcmp(((const struct shown_name *)a)->raw, ((const struct shown_name *)b)->raw);
+}
+
+static void free_name(void *p)
+{
+    struct shown_name *n = p;
+
+    free(n->text);
+    free(n);
+}
+
+void mkperf_demangler_free(struct mkperf_demangler *d)
+{
+    if (!d) {
+        return;
+    }
+    tdestroy(d->names, free_name);
+    if (d->library) {
+        dlclose(d->library);
+    }
+    free(d);
+}
+
+/* The C++ runtime's demangler, which is looked for until it is found; NULL: none is installed. */
+static demangle_fn *find_demangler(struct mkperf_demangler *d)
+{
+    if (!d->library) {
+        d->library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+        if (d->library) {
+            *(void **)&d->demangle = dlsym(d->library, "__cxa_demangle");
+        }
+    }
+    return d->demangle;
+}
+
+const char *mkperf_demangle(struct mkperf_demangler *d, const char *raw)
+{
+    bool mangled = strncmp(raw, "_Z", 2) == 0 && find_demangler(d);
+    int status = 0;
+
+    if (!mangled && mkperf_is_printable(raw)) {
+        return raw;
+    }
+    struct shown_name **known = tfind(&(struct shown_name){.raw = raw}, &d->names, compare_raw);
+    if (known != NULL) {
+        return (*known)->text;
+    }
+    struct shown_name *n = mkperf_xcalloc(1, sizeof *n);
+    n->raw = raw;
+    n->text = mangled ? d->demangle(raw, NULL, NULL, &status) : NULL;
+    n->text = n->text ? n->text : mkperf_xstrdup(raw);
+    mkperf_printable(n->text);
+    if (tsearch(n, &d->names, compare_raw) == NULL) {
+        mkperf_die();
+    }
+    return n->text;
+}
 
 void mkperf_functions_free(struct mkperf_module *m)
 {
@@ -73,14 +158,17 @@ static int compare_start(const void *pa, const void *pb)
     return a->start != b->start ? mkperf_compare(a->start, b->start) : compare_worth(a, b);
 }
 
-/* The symbol table's section, or the dynamic one of a stripped file. */
+/* Finds the symbol table, in a stripped file the dynamic one. */
 static Elf_Scn *find_table(Elf *elf, GElf_Shdr *out)
 {
     Elf_Scn *scn = NULL, *dynamic = NULL;
     GElf_Shdr sh;
 
     while ((scn = elf_nextscn(elf, scn))) {
-        if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_SYMTAB) {
+        if (!gelf_getshdr(scn, &sh)) {
+            continue;
+        }
+        if (sh.sh_type == SHT_SYMTAB) {
             *out = sh;
             return scn;
         }
@@ -91,7 +179,8 @@ static Elf_Scn *find_table(Elf *elf, GElf_Shdr *out)
     return dynamic && gelf_getshdr(dynamic, out) ? dynamic : NULL;
 }
 
-static void collect(struct mkperf_module *m, Elf_Data *data, const GElf_Shdr *table, size_t n)
+static void collect_functions(struct mkperf_module *m, Elf_Data *data, const GElf_Shdr *table,
+                              size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         GElf_Sym sym;
@@ -117,10 +206,10 @@ static void collect(struct mkperf_module *m, Elf_Data *data, const GElf_Shdr *ta
     }
 }
 
-/* One function an address; no labels inside functions. The table is sorted. */
-static void thin_out(struct mkperf_module *m)
+/* Keeps one function for each address and drops the labels inside functions. The table is sorted. */
+static void drop_labels(struct mkperf_module *m)
 {
-    uint64_t covered = 0; /* end of the functions with a size so far */
+    uint64_t covered = 0; /* the highest end of a function with a size so far */
     size_t n = 0;
 
     for (size_t i = 0; i < m->nfunctions; i++) {
@@ -154,7 +243,8 @@ static uint64_t section_end(Elf *elf, uint64_t addr)
     return addr;
 }
 
-static void extend(struct mkperf_module *m)
+/* Gives a size to functions that have none. */
+static void add_sizes(struct mkperf_module *m)
 {
     for (size_t i = 0; i < m->nfunctions; i++) {
         struct mkperf_function *f = &m->function[i];
@@ -170,7 +260,7 @@ static void extend(struct mkperf_module *m)
     }
 }
 
-static void load(struct mkperf_module *m)
+static void load_functions(struct mkperf_module *m)
 {
     GElf_Shdr table;
     Elf_Data *data;
@@ -182,18 +272,18 @@ static void load(struct mkperf_module *m)
         return;
     }
     n = data->d_size / sizeof(Elf64_Sym);
-    m->function = mkperf_xcalloc(n ? n : 1, sizeof *m->function); /* n: compared with the file */
-    collect(m, data, &table, n);
+    m->function = mkperf_xcalloc(n, sizeof *m->function); /* elfutils compared n with the file */
+    collect_functions(m, data, &table, n);
     qsort(m->function, m->nfunctions, sizeof *m->function, compare_start);
-    thin_out(m);
-    extend(m);
+    drop_labels(m);
+    add_sizes(m);
 }
 
-static struct mkperf_function *find(struct mkperf_module *m, uint64_t addr)
+static struct mkperf_function *find_function(struct mkperf_module *m, uint64_t addr)
 {
     size_t low = 0, high = m->nfunctions;
 
-    while (low < high) { /* the first that starts behind addr */
+    while (low < high) { /* until low is the first function that starts behind addr */
         size_t middle = low + (high - low) / 2;
 
         if (m->function[middle].start <= addr) {
@@ -218,15 +308,15 @@ bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symb
     struct mkperf_function *f;
 
     if (!m->functions_loaded) {
-        load(m);
+        load_functions(m);
     }
-    f = find(m, addr);
+    f = find_function(m, addr);
     if (!f) {
         *out = (struct mkperf_symbol){.name = NULL};
         return false;
     }
     if (!f->name) {
-        f->name = mkperf_demangle(m->owner, f->raw);
+        f->name = mkperf_demangle(m->demangler, f->raw);
     }
     *out = (struct mkperf_symbol){.name = f->name, .start = f->start, .size = f->size};
     return true;
@@ -235,7 +325,7 @@ bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symb
 uint64_t mkperf_symbol_address(struct mkperf_module *m, const char *name)
 {
     if (!m->functions_loaded) {
-        load(m);
+        load_functions(m);
     }
     for (size_t i = 0; i < m->nfunctions; i++) {
         if (strcmp(m->function[i].raw, name) == 0) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see identity.h. Nothing in the ELF is believed before it is compared with the file's size.
- */
+/* Owns: the computation of identities. An ELF's sizes are compared with the file's size before they are used. */
 #include "identity.h"
 
 #include <errno.h>
@@ -10,6 +9,7 @@
 
 #include <mbedtls/sha256.h>
 
+/* Finds the build id in a section of notes. */
 static bool note_id(Elf_Data *data, struct mkperf_build_id *out)
 {
     size_t at = 0, name, desc;
@@ -53,7 +53,7 @@ static void hash_number(mbedtls_sha256_context *hash, uint64_t value)
     (void)mbedtls_sha256_update_ret(hash, bytes, sizeof bytes);
 }
 
-/* The file's bytes from `from` to `to`, those of the blank as zeros. */
+/* Hashes the file's bytes from `from` to `to`. The bytes of the blank count as zeros. */
 static void hash_bytes(mbedtls_sha256_context *hash, const uint8_t *file, uint64_t from,
                        uint64_t to, struct mkperf_blank blank)
 {

@@ -2,9 +2,9 @@
 /*
  * Source lines and inlined functions from DWARF.
  *
- * Owns: a module's Dwarf handle and a table from code ranges to compilation units (not every
- * compiler writes .debug_aranges, so the table is made from the units themselves, once). Called
- * through mkperf_lines_at, and by unwind.c for .debug_frame.
+ * Owns: a module's Dwarf handle, and a table from code ranges to compilation units. Not every compiler writes
+ * .debug_aranges, so the table is made from the units, once. Called through mkperf_lines_at, and by unwind.c for
+ * .debug_frame.
  */
 #include <dwarf.h>
 #include <stdlib.h>
@@ -88,10 +88,10 @@ static bool find_unit(struct mkperf_module *m, uint64_t addr, Dwarf_Die *unit)
            dwarf_offdie(m->dwarf, m->range[low - 1].unit, unit);
 }
 
-/* A text of the file, printable; NULL stays NULL. */
-static const char *text(struct mkperf_module *m, const char *raw)
+/* Makes a text of the file printable; NULL stays NULL. */
+static const char *printable(struct mkperf_module *m, const char *raw)
 {
-    return raw ? mkperf_demangle(m->owner, raw) : NULL;
+    return raw ? mkperf_demangle(m->demangler, raw) : NULL;
 }
 
 static const char *function_name(struct mkperf_module *m, Dwarf_Die *die)
@@ -102,10 +102,10 @@ static const char *function_name(struct mkperf_module *m, Dwarf_Die *die)
     if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr)) {
         name = dwarf_formstring(&attr);
     }
-    return text(m, name ? name : dwarf_diename(die));
+    return printable(m, name ? name : dwarf_diename(die));
 }
 
-/* Where a unit was compiled: DWARF 5 has files relative to that, and libdw leaves them so. */
+/* The directory in which a unit was compiled. DWARF 5 has relative files, which libdw does not complete. */
 static const char *directory_of(struct mkperf_module *m, Dwarf_Die *unit, const char *file)
 {
     Dwarf_Attribute attr;
@@ -113,12 +113,12 @@ static const char *directory_of(struct mkperf_module *m, Dwarf_Die *unit, const 
     if (!file || *file == '/' || !dwarf_attr(unit, DW_AT_comp_dir, &attr)) {
         return NULL;
     }
-    return text(m, dwarf_formstring(&attr));
+    return printable(m, dwarf_formstring(&attr));
 }
 
-/* Where the inlined function `die` was called: the position in the function around it. */
-static void call_site(struct mkperf_module *m, Dwarf_Die *unit, Dwarf_Die *die,
-                      struct mkperf_line *out)
+/* Stores where the inlined function `die` was called: the position in the function around it. */
+static void store_call(struct mkperf_module *m, Dwarf_Die *unit, Dwarf_Die *die,
+                       struct mkperf_line *out)
 {
     Dwarf_Attribute attr;
     Dwarf_Word file, line;
@@ -132,7 +132,7 @@ static void call_site(struct mkperf_module *m, Dwarf_Die *unit, Dwarf_Die *die,
     }
     if (dwarf_attr(die, DW_AT_call_file, &attr) && dwarf_formudata(&attr, &file) == 0 &&
         dwarf_getsrcfiles(unit, &files, &n) == 0 && file < n) {
-        out->file = text(m, dwarf_filesrc(files, file, NULL, NULL));
+        out->file = printable(m, dwarf_filesrc(files, file, NULL, NULL));
     }
     out->directory = directory_of(m, unit, out->file);
 }
@@ -144,7 +144,7 @@ static void line_of(struct mkperf_module *m, Dwarf_Die *unit, uint64_t addr,
 
     *out = (struct mkperf_line){.function = NULL};
     if (line) {
-        out->file = text(m, dwarf_linesrc(line, NULL, NULL));
+        out->file = printable(m, dwarf_linesrc(line, NULL, NULL));
         out->directory = directory_of(m, unit, out->file);
         if (dwarf_lineno(line, &out->line) != 0) {
             out->line = 0;
@@ -152,7 +152,7 @@ static void line_of(struct mkperf_module *m, Dwarf_Die *unit, uint64_t addr,
     }
 }
 
-/* Walks the scopes outwards from the innermost; `next` is the position to be reported next. */
+/* Lists the functions from the innermost scope outwards; `next` is the position in the innermost one. */
 static size_t walk_scopes(struct mkperf_module *m, Dwarf_Die *unit, Dwarf_Die *scope, int nscopes,
                           struct mkperf_line next, struct mkperf_line *out, size_t max)
 {
@@ -169,7 +169,7 @@ static size_t walk_scopes(struct mkperf_module *m, Dwarf_Die *unit, Dwarf_Die *s
         if (tag == DW_TAG_subprogram) {
             break;
         }
-        call_site(m, unit, &scope[i], &next);
+        store_call(m, unit, &scope[i], &next);
     }
     return n;
 }
@@ -189,7 +189,7 @@ size_t mkperf_lines_at(struct mkperf_module *m, uint64_t addr, struct mkperf_lin
 
         n = walk_scopes(m, &unit, outer, nouter, first, out, max);
     }
-    if (n == 0 && (first.file || first.line)) { /* assembler: lines without functions */
+    if (n == 0 && (first.file || first.line)) { /* assembler has lines, but no functions */
         struct mkperf_symbol symbol;
 
         mkperf_symbol_at(m, addr, &symbol);

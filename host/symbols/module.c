@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Modules: ELF files, opened once and checked before any other use.
+ * Modules: ELF files, which are opened once and checked before any other use.
  *
- * Owns: the list of modules, each file's mapping, its segments and build id. Called by the
- * commands and sinks that need symbols. The file is mapped private, so that elfutils'
- * changes stay local; a truncated file is refused, since half a symbol table yields wrong names.
+ * Owns: the list of modules, and of each the file's mapping, the segments and the build id. Called by the commands and
+ * sinks that need symbols. The file is mapped private, so that elfutils' changes stay local. A truncated file is refused,
+ * because a part of a symbol table would yield wrong names.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,10 +16,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "demangle.h"
-#include "elf_cache.h"
 #include "find_elf.h"
-#include "identity.h"
 #include "symbols_internal.h"
 
 struct mkperf_symbols {
@@ -70,17 +67,12 @@ void mkperf_symbols_free(struct mkperf_symbols *s)
     free(s);
 }
 
-const char *mkperf_demangle(struct mkperf_symbols *s, const char *raw)
-{
-    return mkperf_demangler_name(s->demangler, raw);
-}
-
 static enum mkperf_status refuse(const char *path, const char *why, struct mkperf_error *e)
 {
     return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, why);
 }
 
-/* The path by which a module is known: absolute, without links where it can be resolved. */
+/* Makes a path absolute and resolves its links, where that is possible. */
 static char *absolute(const char *path)
 {
     char *resolved = realpath(path, NULL);
@@ -126,12 +118,7 @@ static enum mkperf_status map_file(struct mkperf_module *m, const char *path,
     return MKPERF_OK;
 }
 
-static bool inside(const struct mkperf_module *m, uint64_t offset, uint64_t n)
-{
-    return offset <= m->size && n <= m->size - offset;
-}
-
-/* The header itself, by its bytes: elfutils accepts more than we do. */
+/* Checks the header's bytes, because elfutils accepts ELFs that mkperf does not. NULL, or the reason. */
 static const char *check_header(struct mkperf_module *m)
 {
     const uint8_t *b = m->bytes;
@@ -153,10 +140,10 @@ static const char *check_header(struct mkperf_module *m)
     if (h.e_type != ET_EXEC && h.e_type != ET_DYN) {
         return "not a linked program";
     }
-    if (h.e_phnum && !inside(m, h.e_phoff, (uint64_t)h.e_phnum * sizeof(Elf64_Phdr))) {
+    if (h.e_phnum && !mkperf_inside(m, h.e_phoff, (uint64_t)h.e_phnum * sizeof(Elf64_Phdr))) {
         return "cut short in its program headers";
     }
-    if (h.e_shoff && !inside(m, h.e_shoff, (uint64_t)h.e_shnum * sizeof(Elf64_Shdr))) {
+    if (h.e_shoff && !mkperf_inside(m, h.e_shoff, (uint64_t)h.e_shnum * sizeof(Elf64_Shdr))) {
         return "cut short: its section headers are beyond the end of the file";
     }
     m->machine = h.e_machine;
@@ -174,7 +161,7 @@ static const char *check_sections(struct mkperf_module *m)
             return "a section header cannot be read";
         }
         if (sh.sh_type != SHT_NOBITS && sh.sh_type != SHT_NULL && sh.sh_size &&
-            !inside(m, sh.sh_offset, sh.sh_size)) {
+            !mkperf_inside(m, sh.sh_offset, sh.sh_size)) {
             return "cut short: a section is beyond the end of the file";
         }
     }
@@ -196,7 +183,7 @@ static const char *load_segments(struct mkperf_module *m)
         if (!gelf_getphdr(m->elf, (int)i, &ph) || ph.p_type != PT_LOAD) {
             continue;
         }
-        if (ph.p_filesz && !inside(m, ph.p_offset, ph.p_filesz)) {
+        if (ph.p_filesz && !mkperf_inside(m, ph.p_offset, ph.p_filesz)) {
             return "cut short: a segment is beyond the end of the file";
         }
         if (ph.p_flags & PF_X) {
@@ -250,7 +237,7 @@ enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *p
     }
     m = mkperf_xcalloc(1, sizeof *m);
     m->path = name;
-    m->owner = s;
+    m->demangler = s->demangler;
     status = module_open(m, path, e);
     if (status != MKPERF_OK) {
         module_free(m);
@@ -267,7 +254,7 @@ void mkperf_symbols_expect(struct mkperf_symbols *s, const char *arch)
     snprintf(s->arch, sizeof s->arch, "%s", arch);
 }
 
-/* The file at path, if it is the build that was recorded. */
+/* Opens the file at path if it is the build that was recorded. */
 static enum mkperf_status open_recorded(struct mkperf_symbols *s, const char *path,
                                         const struct mkperf_build_id *recorded,
                                         struct mkperf_module **out, struct mkperf_error *e)
@@ -302,7 +289,7 @@ void mkperf_symbols_search(struct mkperf_symbols *s, const struct mkperf_elf_sea
     s->finder = mkperf_finder_new(where->elf_path, NULL);
 }
 
-/* What the user's options name, before the path in the recording. */
+/* Opens a file that the user's options name. They precede the path in the recording. */
 static bool open_named(struct mkperf_symbols *s, const char *path,
                        const struct mkperf_build_id *recorded, struct mkperf_module **out)
 {
@@ -312,7 +299,7 @@ static bool open_named(struct mkperf_symbols *s, const char *path,
     bool opened = named != NULL && open_recorded(s, named, recorded, out, &ignored) == MKPERF_OK;
 
     free(named);
-    if (!opened && w->elf_path != NULL && recorded->n == 0) { /* nothing but its name is known */
+    if (!opened && w->elf_path != NULL && recorded->n == 0) { /* only its name is known */
         named = mkperf_find_file(w->elf_path, basename(path));
         opened = named != NULL && open_recorded(s, named, recorded, out, &ignored) == MKPERF_OK;
         free(named);
@@ -320,9 +307,9 @@ static bool open_named(struct mkperf_symbols *s, const char *path,
     return opened;
 }
 
-static enum mkperf_status search(struct mkperf_symbols *s, const char *path,
-                                 const struct mkperf_build_id *recorded, struct mkperf_module **out,
-                                 struct mkperf_error *e)
+static enum mkperf_status search_recorded(struct mkperf_symbols *s, const char *path,
+                                          const struct mkperf_build_id *recorded,
+                                          struct mkperf_module **out, struct mkperf_error *e)
 {
     const char *found, *file = path != NULL ? basename(path) : "";
     char why[sizeof e->text], *cache;
@@ -364,7 +351,7 @@ enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char 
         open_recorded(s, path, recorded, out, e) == MKPERF_OK) {
         return MKPERF_OK;
     }
-    return recorded->n != 0 ? search(s, path, recorded, out, e) : e->status;
+    return recorded->n != 0 ? search_recorded(s, path, recorded, out, e) : e->status;
 }
 
 const char *mkperf_module_path(const struct mkperf_module *m)
@@ -421,16 +408,63 @@ bool mkperf_module_text(const struct mkperf_module *m, struct mkperf_segment *ou
     return false;
 }
 
-const uint8_t *mkperf_module_code(const struct mkperf_module *m, uint64_t addr, uint64_t n)
+void mkperf_module_identity(const struct mkperf_module *m, struct mkperf_build_id *out)
 {
-    for (size_t i = 0; i < m->nsegments; i++) {
-        const struct mkperf_segment *s = &m->segment[i];
-        uint64_t at = addr - s->vaddr;
+    (void)mkperf_elf_identity(m->elf, m->bytes, m->size, out);
+}
 
-        if (addr >= s->vaddr && at < s->size && n <= s->size - at && inside(m, s->offset, at) &&
-            inside(m, s->offset + at, n)) {
-            return m->bytes + s->offset + at;
+bool mkperf_module_content(const struct mkperf_module *m, struct mkperf_blank blank,
+                           uint8_t out[MKPERF_CONTENT_HASH_BYTES])
+{
+    return mkperf_elf_content(m->elf, m->bytes, m->size, blank, out);
+}
+
+/* Converts an address to an offset in the file. False: not all n bytes from there on are in the file. */
+static bool file_offset(const struct mkperf_module *m, uint64_t addr, uint64_t n, uint64_t *offset)
+{
+    size_t headers = 0;
+
+    for (size_t i = 0; elf_getphdrnum(m->elf, &headers) == 0 && i < headers; i++) {
+        GElf_Phdr h;
+        if (gelf_getphdr(m->elf, (int)i, &h) == NULL || h.p_type != PT_LOAD || addr < h.p_vaddr ||
+            addr - h.p_vaddr > h.p_filesz || n > h.p_filesz - (addr - h.p_vaddr)) {
+            continue;
+        }
+        *offset = h.p_offset + (addr - h.p_vaddr);
+        return h.p_offset <= m->size && h.p_filesz <= m->size - h.p_offset;
+    }
+    return false;
+}
+
+bool mkperf_module_object(const struct mkperf_module *m, const char *name, uint64_t at_least,
+                          uint64_t *offset, uint64_t *size)
+{
+    Elf_Scn *section = NULL;
+
+    while ((section = elf_nextscn(m->elf, section)) != NULL) {
+        GElf_Shdr h;
+        Elf_Data *data;
+        if (gelf_getshdr(section, &h) == NULL || h.sh_type != SHT_SYMTAB || h.sh_entsize == 0 ||
+            (data = elf_getdata(section, NULL)) == NULL) {
+            continue;
+        }
+        for (size_t i = 0; i < data->d_size / h.sh_entsize; i++) {
+            GElf_Sym s;
+            const char *found = gelf_getsym(data, (int)i, &s) != NULL && s.st_shndx != SHN_UNDEF
+                                    ? elf_strptr(m->elf, h.sh_link, s.st_name)
+                                    : NULL;
+            if (found != NULL && strcmp(found, name) == 0 && s.st_size >= at_least &&
+                file_offset(m, s.st_value, s.st_size, offset)) {
+                *size = s.st_size;
+                return true;
+            }
         }
     }
-    return NULL;
+    return false;
+}
+
+const uint8_t *mkperf_module_file(const struct mkperf_module *m, size_t *n)
+{
+    *n = m->size;
+    return m->bytes;
 }

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one symbolizer: functions, inlined frames, source lines and unwind facts, from elfutils.
+ * The symbolizer: functions, inlined frames, source lines and unwind facts, from elfutils.
  *
- * Owns: opened ELFs and caches over them. Each ELF is a module, addressed by its link-time
- * addresses (no slide). Bounded memory: caches are dropped when they reach their limit.
+ *     mkperf_symbols ──► mkperf_module  one for each ELF: path, segments, build id
+ *                            ├─ functions   sorted by address      mkperf_symbol_at
+ *                            ├─ lines       DWARF, by unit         mkperf_lines_at
+ *                            └─ unwind      call-frame information mkperf_lr_is_caller
+ *
+ * Owns: opened ELFs and the tables above, each of which is filled when it is asked for first. Invariants: a path is opened
+ * once; addresses are the ELF's link-time addresses, because PDs have no slide; all strings live as long as the
+ * mkperf_symbols. Memory is bounded by the ELFs.
+ *
+ * Example: of the address 0x200404 in client.elf, mkperf_symbol_at stores {"work", 0x200400, 32}. mkperf_lines_at stores
+ * {"inner", "work.c", line 3} and {"work", "work.c", line 9} if the compiler inlined `inner` into `work`.
  */
 #ifndef MKPERF_HOST_SYMBOLS_SYMBOLS_H
 #define MKPERF_HOST_SYMBOLS_SYMBOLS_H
@@ -13,12 +22,13 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "build_id.h"
+#include "identity.h"
 
 struct mkperf_symbols;
 struct mkperf_module;
 
-struct mkperf_segment { /* an executable PT_LOAD */
+/* An executable PT_LOAD. */
+struct mkperf_segment {
     uint64_t vaddr, size, offset;
 };
 
@@ -30,7 +40,7 @@ struct mkperf_symbol {
 struct mkperf_line {
     const char *function;  /* innermost inlined function first; NULL if unknown */
     const char *file;      /* NULL if unknown */
-    const char *directory; /* that a relative file is relative to; NULL: unknown, or it is not */
+    const char *directory; /* of a relative file; NULL: the file is absolute, or it is unknown */
     int line;              /* 0 if unknown */
 };
 
@@ -44,24 +54,22 @@ void mkperf_symbols_free(struct mkperf_symbols *s);
 enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *path,
                                          struct mkperf_module **out, struct mkperf_error *e);
 
-/* From now on mkperf_symbols_recorded takes ELFs for this architecture only (perf's name; "": any).
- */
+/* From now on mkperf_symbols_recorded accepts only ELFs for this architecture (perf's name; "": any). */
 void mkperf_symbols_expect(struct mkperf_symbols *s, const char *arch);
 
-/* Where the ELFs of a recording are, in addition to the paths in it. NULL: nowhere else. */
+/* Where the ELFs of a recording are, in addition to its own paths; a member may be NULL. */
 struct mkperf_elf_search {
     const char *elf_path; /* DIR[:DIR] */
     const char *symfs;    /* a directory: the recording's paths are below it */
 };
 
-/* From now on mkperf_symbols_recorded searches: in these places, and by build id in those of
- * find_elf.h. Strings live as long as s. */
+/* From now on mkperf_symbols_recorded searches in these places, and by build id in those of find_elf.h. The strings must
+ * live as long as s. */
 void mkperf_symbols_search(struct mkperf_symbols *s, const struct mkperf_elf_search *where);
 
 /*
- * As mkperf_symbols_module, if the file is the build that was recorded, for the architecture that
- * is expected; or another file of that build, if s searches. recorded->n = 0: any build. path may be
- * NULL if s searches. MKPERF_ERR_INPUT: there is none.
+ * Opens the file at path if it is the recorded build for the expected architecture, otherwise another file of that build
+ * if s searches. recorded->n = 0: any build. path may be NULL if s searches. MKPERF_ERR_INPUT: no file was found.
  */
 enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char *path,
                                            const struct mkperf_build_id *recorded,
@@ -70,40 +78,60 @@ enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char 
 const char *mkperf_module_path(const struct mkperf_module *m); /* absolute */
 uint16_t mkperf_module_machine(const struct mkperf_module *m); /* e_machine */
 const char *mkperf_module_arch(const struct mkperf_module *m); /* perf's name of it */
-/* Build id: length 0..20 in *n. NULL if none. */
+/* The build id, 0 to 20 bytes; NULL if the ELF has none. */
 const uint8_t *mkperf_module_build_id(const struct mkperf_module *m, size_t *n);
+/* The identity, and the hash of the content, as in identity.h. */
+void mkperf_module_identity(const struct mkperf_module *m, struct mkperf_build_id *out);
+bool mkperf_module_content(const struct mkperf_module *m, struct mkperf_blank blank,
+                           uint8_t out[MKPERF_CONTENT_HASH_BYTES]);
+
+/* Finds an object by its name: its place in the file. False: no such symbol has that many bytes. */
+bool mkperf_module_object(const struct mkperf_module *m, const char *name, uint64_t at_least,
+                          uint64_t *offset, uint64_t *size);
+
+/* The module's file, *n bytes; it lives as long as the module. */
+const uint8_t *mkperf_module_file(const struct mkperf_module *m, size_t *n);
+
 /* Executable segments; *n of them. */
 const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *m, size_t *n);
 
 /* The section .text; false if there is none. */
 bool mkperf_module_text(const struct mkperf_module *m, struct mkperf_segment *out);
 
-/* The addresses of the AArch64 SVC instructions in the executable segments, ascending: *n in an
- * array that the caller frees. */
+/* The addresses of AArch64 SVC instructions in the executable segments, ascending: an array of *n, which the caller
+ * frees. */
 uint64_t *mkperf_module_system_calls(const struct mkperf_module *m, size_t *n);
 
-/* The function at addr. Strings live as long as s. False, with name NULL, if unknown. */
+/*
+ * Whether an instruction can begin at addr: in an executable segment, at a multiple of the architecture's unit and, if the
+ * ELF has functions, in one of them. "No" is certain: if a sample has the address, another program ran.
+ */
+bool mkperf_module_is_code(struct mkperf_module *m, uint64_t addr);
+
+/* Whether the instruction before addr is a call, or a system call, that returns to addr. */
+bool mkperf_module_follows_call(const struct mkperf_module *m, uint64_t addr);
+
+/* Stores the function at addr. False, with name NULL: it is unknown. */
 bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symbol *out);
 
 /*
- * Whether a function is meant by `wanted`: its name, or that without its parameters (C++) or
- * without what a compiler appends to a clone's (.constprop.0, .isra.0, .part.0, .cold).
+ * Whether `wanted` means the function `name`: it is equal, or equal without the parameters (C++) or without the suffix of
+ * a compiler's clone (.constprop.0, .isra.0, .part.0, .cold).
  */
 bool mkperf_symbol_is(const char *name, const char *wanted);
 
-/* Where the function of that name, as the linker knows it, begins. 0: there is none. */
+/* The address of the function with that linker's name. 0: there is none. */
 uint64_t mkperf_symbol_address(struct mkperf_module *m, const char *name);
 
-/* Source position of addr: inlined functions, innermost first, at most max. Returns how many. */
+/* Stores the source positions of addr, the innermost inlined function first, at most max. Returns how many. */
 size_t mkperf_lines_at(struct mkperf_module *m, uint64_t addr, struct mkperf_line *out, size_t max);
 
 enum mkperf_lr { MKPERF_LR_NO, MKPERF_LR_YES, MKPERF_LR_UNKNOWN };
 
 /*
- * Whether, at pc, the caller of the interrupted function is in the link register while the frame
- * pointer still belongs to that caller: in a leaf without a frame, before the prologue has
- * set the frame pointer, or after the epilogue has restored it. UNKNOWN without unwind data. NO
- * for x86-64, which has no such register.
+ * Whether, at pc, the caller of the interrupted function is in the link register and the frame pointer is the caller's.
+ * That is so in a leaf without a frame, before the prologue has set the frame pointer, and after the epilogue has restored
+ * it. UNKNOWN without unwind data. NO for x86-64, which has no such register.
  */
 enum mkperf_lr mkperf_lr_is_caller(struct mkperf_module *m, uint64_t pc);
 

@@ -2,8 +2,8 @@
 /*
  * Shared by the files of the symbolizer.
  *
- * Owns: struct mkperf_module. module.c opens it, functions.c, lines.c and unwind.c each fill
- * their own part of it at first use. Used only in host/symbols.
+ * Owns: struct mkperf_module. module.c opens it; functions.c, lines.c and unwind.c each fill their own part at first
+ * use. Used only in host/symbols.
  */
 #ifndef MKPERF_HOST_SYMBOLS_SYMBOLS_INTERNAL_H
 #define MKPERF_HOST_SYMBOLS_SYMBOLS_INTERNAL_H
@@ -11,6 +11,7 @@
 #include <elfutils/libdw.h>
 #include <gelf.h>
 
+#include "identity.h"
 #include "symbols.h"
 
 enum {
@@ -19,19 +20,20 @@ enum {
 
 struct mkperf_function {
     uint64_t start, size;
-    const char *raw;  /* as in the string table */
+    const char *raw;  /* the linker's name, in the string table */
     const char *name; /* demangled; NULL until requested */
     uint8_t type, bind;
 };
 
-struct mkperf_unit_range { /* a range of code and the unit that describes it */
+/* A range of code, and the compilation unit that describes it. */
+struct mkperf_unit_range {
     uint64_t start, end;
     Dwarf_Off unit;
 };
 
 struct mkperf_module {
     struct mkperf_module *next;
-    struct mkperf_symbols *owner;
+    struct mkperf_demangler *demangler; /* the one of all modules */
     char *path;
     uint8_t *bytes; /* the file, mapped private */
     size_t size;
@@ -41,7 +43,8 @@ struct mkperf_module {
     struct mkperf_segment *segment;
     size_t nsegments;
 
-    struct mkperf_function *function; /* functions.c; sorted by start */
+    struct mkperf_function
+        *function; /* functions.c; sorted by start, which is different for each */
     size_t nfunctions;
     bool functions_loaded;
 
@@ -51,7 +54,7 @@ struct mkperf_module {
     size_t nranges;
     bool ranges_loaded;
 
-    Dwarf_CFI *eh_cfi, *debug_cfi; /* unwind.c, NULL if there is none; the latter is dwarf's */
+    Dwarf_CFI *eh_cfi, *debug_cfi; /* unwind.c, NULL if there is none; debug_cfi belongs to dwarf */
     bool cfi_loaded;
     struct {
         uint64_t pc;
@@ -60,14 +63,24 @@ struct mkperf_module {
     } * lr_cache;
 };
 
-/* The n bytes of code or read-only data at a link-time address, NULL if the file has none there. */
+/* Whether the file has the n bytes at offset. */
+static inline bool mkperf_inside(const struct mkperf_module *m, uint64_t offset, uint64_t n)
+{
+    return offset <= m->size && n <= m->size - offset;
+}
+
+/* functions.c: names that can be shown. Free accepts NULL. */
+struct mkperf_demangler *mkperf_demangler_new(void);
+void mkperf_demangler_free(struct mkperf_demangler *d);
+
+/* Returns raw, or its demangled or printable form, which lives as long as d. raw must live as long. */
+const char *mkperf_demangle(struct mkperf_demangler *d, const char *raw);
+
+/* module_code.c: the n bytes of code at a link-time address, NULL if the file has none there. */
 const uint8_t *mkperf_module_code(const struct mkperf_module *m, uint64_t addr, uint64_t n);
 
-/* The module's DWARF, opened at first use; NULL if it has none. */
+/* lines.c: the module's DWARF, opened at first use; NULL if it has none. */
 Dwarf *mkperf_module_dwarf(struct mkperf_module *m);
-
-/* A readable form of a linker's name; lives as long as the module's owner. */
-const char *mkperf_demangle(struct mkperf_symbols *s, const char *raw);
 
 void mkperf_functions_free(struct mkperf_module *m);
 void mkperf_lines_free(struct mkperf_module *m);

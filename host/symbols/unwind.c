@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds the return address of a leaf, which a frame-pointer walk cannot.
+ * Finds the return address of a leaf, which a walk over frame pointers does not find.
  *
- * Owns: a module's call-frame information and a bounded cache of answers. Called through
- * mkperf_lr_is_caller, once for each distinct leaf address of a recording. Decides by the
- * code around the address where that sets or restores the frame pointer, then by the compiler's
- * call-frame information, and where there is none by following the function's control flow
- * (flow.c).
+ * Owns: a module's call-frame information and a bounded cache of answers. Called through mkperf_lr_is_caller, once for
+ * each distinct leaf address of a recording. Three sources decide, in this order: the code around the address, if it sets
+ * or restores the frame pointer; the compiler's call-frame information; without that, the function's control flow.
  */
+#include <assert.h>
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/get.h"
 #include "base/xalloc.h"
-#include "flow.h"
 #include "symbols_internal.h"
 
 enum {
@@ -22,6 +21,193 @@ enum {
     RISCV_FP = 8,
     LOOK_AROUND = 16, /* instructions of a prologue or epilogue */
 };
+
+enum {
+    MAX_INSTRUCTIONS = 16384, /* of a function that is followed */
+    CALLER = 1 << 0,          /* lr has the caller, and fp is the caller's */
+    FRAME = 1 << 1,           /* fp is this function's */
+    LOST = 1 << 2,            /* lr was overwritten while fp is the caller's */
+};
+
+/* ---- the control flow of AArch64 code ---- */
+
+/* Reads the instruction at pc; false if the file has none there. */
+static bool fetch_insn(const struct mkperf_module *m, uint64_t pc, uint32_t *insn)
+{
+    const uint8_t *b = mkperf_module_code(m, pc, 4);
+
+    if (!b) {
+        return false;
+    }
+    *insn = mkperf_get32(b);
+    return true;
+}
+
+static bool is_b(uint32_t i) /* b */
+{
+    return (i & 0xfc000000) == 0x14000000;
+}
+
+static bool is_conditional(uint32_t i) /* b.cond, cbz, cbnz, tbz, tbnz */
+{
+    return (i & 0xff000000) == 0x54000000 || (i & 0x7e000000) == 0x34000000 ||
+           (i & 0x7e000000) == 0x36000000;
+}
+
+static bool is_call(uint32_t i) /* bl, blr and its authenticated forms */
+{
+    return (i & 0xfc000000) == 0x94000000 || (i & 0xfefff800) == 0xd63f0000;
+}
+
+static bool is_jump(uint32_t i) /* br, ret, eret and their authenticated forms, udf */
+{
+    return ((i & 0xfe000000) == 0xd6000000 && !is_call(i)) || (i & 0xffff0000) == 0;
+}
+
+/* Whether control can continue elsewhere than at the next instruction: branch, call, return, exception. */
+static bool leaves_line(uint32_t i)
+{
+    return is_b(i) || is_conditional(i) || is_call(i) || is_jump(i);
+}
+
+static bool sets_fp(uint32_t i) /* add x29, sp, #imm; mov x29, sp is its alias */
+{
+    return (i & 0xff8003ff) == 0x910003fd;
+}
+
+/* Whether the instruction loads the register from the stack: ldp with offset, pre- or post-index, or ldr. */
+static bool loads(uint32_t i, unsigned reg)
+{
+    bool pair = (i & 0xfe4003e0) == 0xa84003e0;
+    bool single = (i & 0xffc003e0) == 0xf94003e0 || (i & 0xffe003e0) == 0xf84003e0;
+
+    return ((pair || single) && (i & 31) == reg) || (pair && (i >> 10 & 31) == reg);
+}
+
+static bool restores_fp_and_lr(uint32_t i) /* ldp x29, x30 from the stack */
+{
+    return loads(i, 29) && loads(i, 30);
+}
+
+static int64_t sign_extend(uint32_t value, unsigned bits)
+{
+    return (int64_t)((uint64_t)value << (64 - bits)) >> (64 - bits);
+}
+
+static int64_t branch_offset(uint32_t i)
+{
+    if (is_b(i)) {
+        return 4 * sign_extend(i & 0x3ffffff, 26);
+    }
+    if ((i & 0x7e000000) == 0x36000000) {
+        return 4 * sign_extend(i >> 5 & 0x3fff, 14);
+    }
+    return 4 * sign_extend(i >> 5 & 0x7ffff, 19);
+}
+
+/* The states behind an instruction that is reached in `state`. */
+static unsigned states_after(uint32_t i, unsigned state)
+{
+    if (sets_fp(i)) {
+        return FRAME;
+    }
+    if (loads(i, 29)) { /* the fp is restored last or together with the lr */
+        return CALLER;
+    }
+    if (is_call(i) && (state & CALLER)) {
+        return (state & ~(unsigned)CALLER) | LOST;
+    }
+    return state;
+}
+
+struct flow {
+    struct mkperf_module *m;
+    uint64_t start;
+    uint32_t n; /* instructions */
+    uint8_t *state;
+    uint32_t *work; /* instructions whose state grew; at most one entry each */
+    uint8_t *queued;
+    uint32_t nwork;
+};
+
+/* Adds states to those in which control reaches an instruction, which must be followed again then. */
+static void reach(struct flow *f, uint64_t at, unsigned state)
+{
+    if (at >= f->n || (f->state[at] | state) == f->state[at]) {
+        return;
+    }
+    f->state[at] |= (uint8_t)state;
+    if (!f->queued[at]) {
+        f->queued[at] = 1;
+        assert(f->nwork < f->n);
+        f->work[f->nwork++] = (uint32_t)at;
+    }
+}
+
+/* Follows control from the first instruction until no set of states grows. */
+static void follow_control(struct flow *f)
+{
+    reach(f, 0, CALLER);
+    while (f->nwork > 0) {
+        uint32_t at = f->work[--f->nwork], insn;
+        unsigned state;
+
+        f->queued[at] = 0;
+        if (!fetch_insn(f->m, f->start + 4 * (uint64_t)at, &insn)) {
+            continue;
+        }
+        state = states_after(insn, f->state[at]);
+        if (is_b(insn) || is_conditional(insn)) {
+            reach(f, at + (uint64_t)(branch_offset(insn) / 4), state);
+        }
+        if (!is_b(insn) && !is_jump(insn)) {
+            reach(f, (uint64_t)at + 1, state);
+        }
+    }
+}
+
+static enum mkperf_lr lr_of_states(unsigned state)
+{
+    switch (state) {
+    case CALLER:
+        return MKPERF_LR_YES;
+    case FRAME:
+        return MKPERF_LR_NO;
+    default: /* several states, or none: control gets there through a jump table */
+        return MKPERF_LR_UNKNOWN;
+    }
+}
+
+/*
+ * Decides for a function without call-frame information, by interpreting it abstractly. Each instruction has the set of
+ * states in which control can reach it; the set is the answer if it has one member.
+ */
+static enum mkperf_lr lr_by_flow(struct mkperf_module *m, uint64_t pc)
+{
+    struct mkperf_symbol symbol;
+    struct flow f = {.m = m};
+    enum mkperf_lr result = MKPERF_LR_UNKNOWN;
+
+    if (!mkperf_symbol_at(m, pc, &symbol) || symbol.start % 4 != 0 ||
+        symbol.size / 4 > MAX_INSTRUCTIONS) {
+        return MKPERF_LR_UNKNOWN;
+    }
+    f.start = symbol.start;
+    f.n = (uint32_t)(symbol.size / 4);
+    f.state = mkperf_xcalloc(f.n + 1, 1);
+    f.queued = mkperf_xcalloc(f.n + 1, 1);
+    f.work = mkperf_xcalloc(f.n + 1, sizeof *f.work);
+    if (pc - f.start < 4 * (uint64_t)f.n) {
+        follow_control(&f);
+        result = lr_of_states(f.state[(pc - f.start) / 4]);
+    }
+    free(f.state);
+    free(f.queued);
+    free(f.work);
+    return result;
+}
+
+/* ---- call-frame information and the code around an address ---- */
 
 void mkperf_unwind_free(struct mkperf_module *m)
 {
@@ -72,7 +258,7 @@ static enum rule rule_of(Dwarf_Frame *frame, int reg)
     return RULE_SAVED;
 }
 
-/* Is the frame's address computed from register `reg`? Then the frame pointer is set up. */
+/* Whether the frame's address is computed from register `reg`. If that is the frame pointer, it is set up. */
 static bool frame_based_on(Dwarf_Frame *frame, unsigned reg)
 {
     Dwarf_Op *ops;
@@ -85,42 +271,42 @@ static bool frame_based_on(Dwarf_Frame *frame, unsigned reg)
 }
 
 /*
- * AArch64: the straight-line code around pc. It takes precedence over call-frame information, which
- * is late in some compilers' code: clang's has nothing until the end of the prologue and nothing
- * about epilogues, gcc's restores a register only where a large frame is released. Backwards, the
- * last of "fp set" and "fp and lr restored" decides; forwards, an fp that is yet to be set is still
- * the caller's.
+ * Decides by the straight-line code around pc, on AArch64. It takes precedence over call-frame information, which some
+ * compilers change too late. clang's changes at the end of the prologue and ignores epilogues; gcc's restores a register
+ * only where a large frame is released. Backwards, the last of "fp set" and "fp and lr restored" decides. Forwards, an fp
+ * that is set later is still the caller's.
  */
-static enum mkperf_lr by_code(struct mkperf_module *m, uint64_t pc, struct mkperf_symbol function)
+static enum mkperf_lr lr_by_code(struct mkperf_module *m, uint64_t pc,
+                                 struct mkperf_symbol function)
 {
     uint64_t end = function.start + function.size, at = pc;
     uint32_t insn;
 
     for (unsigned i = 0; i < LOOK_AROUND && at > function.start; i++) {
         at -= 4;
-        if (!mkperf_flow_fetch(m, at, &insn) || mkperf_flow_leaves(insn)) {
+        if (!fetch_insn(m, at, &insn) || leaves_line(insn)) {
             break;
         }
-        if (mkperf_flow_sets_fp(insn)) {
+        if (sets_fp(insn)) {
             return MKPERF_LR_NO;
         }
-        if (mkperf_flow_restores(insn)) {
+        if (restores_fp_and_lr(insn)) {
             return MKPERF_LR_YES;
         }
     }
     at = pc;
     for (unsigned i = 0; i < LOOK_AROUND && at < end; i++, at += 4) {
-        if (!mkperf_flow_fetch(m, at, &insn) || mkperf_flow_leaves(insn)) {
+        if (!fetch_insn(m, at, &insn) || leaves_line(insn)) {
             break;
         }
-        if (mkperf_flow_sets_fp(insn)) {
+        if (sets_fp(insn)) {
             return MKPERF_LR_YES;
         }
     }
     return MKPERF_LR_UNKNOWN;
 }
 
-static enum mkperf_lr by_frame_aarch64(Dwarf_Frame *frame)
+static enum mkperf_lr lr_by_frame_aarch64(Dwarf_Frame *frame)
 {
     if (frame_based_on(frame, AARCH64_FP)) {
         return MKPERF_LR_NO;
@@ -140,7 +326,7 @@ static enum mkperf_lr by_frame_aarch64(Dwarf_Frame *frame)
     return MKPERF_LR_UNKNOWN;
 }
 
-static enum mkperf_lr decide_aarch64(struct mkperf_module *m, uint64_t pc, Dwarf_Frame *frame)
+static enum mkperf_lr lr_aarch64(struct mkperf_module *m, uint64_t pc, Dwarf_Frame *frame)
 {
     struct mkperf_symbol function;
     enum mkperf_lr answer = MKPERF_LR_UNKNOWN;
@@ -149,16 +335,16 @@ static enum mkperf_lr decide_aarch64(struct mkperf_module *m, uint64_t pc, Dwarf
         return MKPERF_LR_UNKNOWN;
     }
     if (mkperf_symbol_at(m, pc, &function)) {
-        answer = by_code(m, pc, function);
+        answer = lr_by_code(m, pc, function);
     }
     if (answer != MKPERF_LR_UNKNOWN) {
         return answer;
     }
-    return frame ? by_frame_aarch64(frame) : mkperf_flow_lr(m, pc);
+    return frame ? lr_by_frame_aarch64(frame) : lr_by_flow(m, pc);
 }
 
 /* RISC-V compilers base the frame's address on s0 as soon as, and as long as, s0 is set. */
-static enum mkperf_lr by_frame_riscv(Dwarf_Frame *frame)
+static enum mkperf_lr lr_by_frame_riscv(Dwarf_Frame *frame)
 {
     if (frame_based_on(frame, RISCV_FP)) {
         return MKPERF_LR_NO;
@@ -173,7 +359,7 @@ static enum mkperf_lr by_frame_riscv(Dwarf_Frame *frame)
     }
 }
 
-static enum mkperf_lr decide(struct mkperf_module *m, uint64_t pc)
+static enum mkperf_lr lr_at(struct mkperf_module *m, uint64_t pc)
 {
     if (m->machine == EM_X86_64) {
         return MKPERF_LR_NO;
@@ -182,9 +368,9 @@ static enum mkperf_lr decide(struct mkperf_module *m, uint64_t pc)
     enum mkperf_lr answer = MKPERF_LR_UNKNOWN;
 
     if (m->machine == EM_AARCH64) {
-        answer = decide_aarch64(m, pc, frame);
+        answer = lr_aarch64(m, pc, frame);
     } else if (frame) {
-        answer = by_frame_riscv(frame);
+        answer = lr_by_frame_riscv(frame);
     }
     free(frame);
     return answer;
@@ -198,7 +384,7 @@ enum mkperf_lr mkperf_lr_is_caller(struct mkperf_module *m, uint64_t pc)
         m->lr_cache = mkperf_xcalloc(MKPERF_LR_CACHE, sizeof *m->lr_cache);
     }
     if (!m->lr_cache[slot].known || m->lr_cache[slot].pc != pc) {
-        m->lr_cache[slot].answer = decide(m, pc);
+        m->lr_cache[slot].answer = lr_at(m, pc);
         m->lr_cache[slot].pc = pc;
         m->lr_cache[slot].known = true;
     }

@@ -15,7 +15,7 @@
 #include <mkperf/stamp.h>
 
 #include "base/error.h"
-#include "symbols/build_id.h"
+#include "symbols/identity.h"
 
 struct mkperf_image_program {
     uint64_t thread; /* the identity in samples of the PD, 0 for the kernel */

@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "symbols/call_site.h"
-#include "symbols/elf_cache.h"
 #include "symbols/find_elf.h"
 #include "symbols/identity.h"
 #include "symbols/symbols.h"
