@@ -469,3 +469,11 @@ void mkperf_capture(struct mkperf_hook *s, uint32_t hit, uint64_t now)
         capture_any(s, hit, now);
     }
 }
+
+void mkperf_hook_take(struct mkperf_hook *s, uint32_t hit)
+{
+    uint64_t now = mkperf_port_time();
+
+    mkperf_capture(s, hit, now);
+    mkperf_captured(s, now);
+}

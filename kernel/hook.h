@@ -71,7 +71,7 @@ struct mkperf_hook {
 
     /* What some need. */
     uint32_t enabled; /* counters that count */
-    bool watches;     /* the session has one of the next two: */
+    bool watches;     /* the session has kernel counters, or one of the next two: */
     bool tables;      /* counts by thread, or software events */
     bool schedules;   /* scheduling events */
     uint32_t storm;
@@ -132,6 +132,20 @@ static inline void mkperf_captured(struct mkperf_hook *s, uint64_t entered)
     }
 }
 
+/*
+ * Samples of counters that have overflowed and whose interrupt was not taken. An overflow becomes a sample
+ * at the first boundary that it passes, in the context that it happened in. There are two boundaries:
+ *
+ *   an entry into the kernel, whatever enters it, before the port notes the new entry: a user counter
+ *   has overflowed in the user mode that ends here, a kernel counter in the kernel's last work;
+ *
+ *   a switch to another thread, before it: a kernel counter has overflowed in the kernel's present work.
+ *
+ * Without the first, an interrupt or a system call that coincides with an overflow moves the sample to
+ * the thread that runs next. hit: counters of the session, not 0, whose flags were set at the boundary.
+ */
+void mkperf_hook_take(struct mkperf_hook *s, uint32_t hit);
+
 /* For sched.c: a sample of `thread`, which stops to wait and whose registers are saved, with
  * MKPERF_OFF_CPU_COUNTER. */
 void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t now);
@@ -182,8 +196,8 @@ static inline void mkperf_hook_unmapped(struct mkperf_hook *s)
     s->soft = NULL;
 }
 
-/* Whether the session counts by thread, or watches software or scheduling events: the one thing
- * that a kernel need look at where those happen. Changes with requests and mkperf_hook_end alone. */
+/* Whether the session samples the kernel, counts by thread, or watches software or scheduling events. This
+ * is all that a kernel need look at where those happen. It changes only with requests and mkperf_hook_end. */
 static inline bool mkperf_hook_watches(const struct mkperf_hook *s)
 {
     return s->watches;
@@ -241,11 +255,12 @@ void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uin
  * identified by its address (mkperf_port_identity). A record goes into the core's ring; if that is full, the
  * event is counted as lost. The owner is woken at the watermark, as for samples. */
 
-/* `thread` runs from now on. reason: why `last`, which ran before it and whose registers are saved,
- * stopped (enum mkperf_sched_reason). That a call or a reply was delivered, mkperf_sched_delivered has
+/* `thread` runs from `time` on. reason: why `last`, which ran before it and whose registers are saved,
+ * stopped (enum mkperf_sched_reason). time: read before the overflows of the switch's boundary (mkperf_hook_take), and once
+ * more after a sample of them, so that samples and events agree about who ran. That a call or a reply was delivered, mkperf_sched_delivered has
  * said; or on a fast path STOPPED_CALLED and STOPPED_REPLIED say that it was, to `thread`. */
 void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *last,
-                         const void *thread);
+                         const void *thread, uint64_t time);
 
 /* Any other kind, but IRQ. */
 void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, const void *thread);

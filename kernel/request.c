@@ -83,9 +83,7 @@ static void take_pending(struct mkperf_hook *s)
     uint32_t hit = mkperf_pmu_overflow() & s->mask;
 
     if (hit != 0) {
-        uint64_t now = mkperf_port_time();
-        mkperf_capture(s, hit, now);
-        mkperf_captured(s, now);
+        mkperf_hook_take(s, hit);
     }
 }
 
@@ -218,6 +216,7 @@ static uint32_t begin_session(struct mkperf_hook *s, uint32_t *what, uint64_t *t
         mkperf_hook_end(s, true);
         return MKPERF_REQUEST_BAD_EVENT;
     }
+    s->watches = s->tables || s->schedules || (s->mask & s->kernel_mask) != 0;
     s->enabled = s->session.enable_mask;
     *time = mkperf_port_time();
     mkperf_pmu_enable(s->enabled);
@@ -242,7 +241,6 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what,
     s->owner = caller;
     s->schedules = s->session.sched != 0;
     s->tables = (s->session.counts | s->session.soft_mask) != 0;
-    s->watches = s->tables || s->schedules;
     s->ring_bytes = s->session.ring_bytes;
     s->max_frames = s->session.max_frames < MKPERF_MAX_FRAMES ? s->session.max_frames
                                                               : MKPERF_MAX_FRAMES;

@@ -214,12 +214,9 @@ __attribute__((noinline)) static void put_switch(struct mkperf_hook *s, unsigned
     put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
 }
 
-/* The time is read first, as many instructions after counts by thread are taken in any case. */
 void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *last,
-                         const void *thread)
+                         const void *thread, uint64_t time)
 {
-    uint64_t time = mkperf_port_time();
-
     if (((uintptr_t)s->sched.delivered | s->sched.sampled) != 0) {
         put_switch(s, reason, last, thread, time);
         return;

@@ -74,8 +74,9 @@ mkperf_walk(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, u
         uint64_t ret;
         do {
             const struct mkperf_frame_record *record = (const struct mkperf_frame_record *)next;
-            uint64_t caller = record->caller;
-            ret = record->ret;
+            /* A thread on another core may write to it meanwhile: each word is loaded once. */
+            uint64_t caller = __atomic_load_n(&record->caller, __ATOMIC_RELAXED);
+            ret = __atomic_load_n(&record->ret, __ATOMIC_RELAXED);
             at = rotated;
             next = caller + to_window;
             rotated = mkperf_rotated(next);

@@ -71,17 +71,30 @@ static inline FORCE_INLINE word_t mkperf_originalOf(const char *copy)
     return (word_t)c_handle_syscall;
 }
 
-/* In the copies, in the place of c_entry_hook. */
+/* The overflow flags, as they were before this core waited for the lock. */
+static inline FORCE_INLINE word_t mkperf_overflowsAtEntry(void)
+{
+#ifdef ENABLE_SMP_SUPPORT
+    if (mkperf_holdsLock()) {
+        return mkperf_node[CURRENT_CPU_INDEX()].overflows;
+    }
+#endif
+    return mkperf_overflows();
+}
+
+/* In the copies, in the place of c_entry_hook. What has overflowed by now becomes samples, before the entry is stored. */
 static inline FORCE_INLINE void mkperf_entryHook(const char *copy)
 {
-    if (MKPERF_IS(c_handle_interrupt)) {
-        word_t flags = mkperf_overflows();
+    word_t flags = mkperf_overflowsAtEntry();
 
+    if (MKPERF_IS(c_handle_interrupt)) {
         if (flags != 0) {
             mkperf_interrupt(flags);
         } else if (mkperf_watching()) {
             mkperf_tellInterrupt(getActiveIRQ());
         }
+    } else if (unlikely(flags != 0)) {
+        mkperf_boundary(flags);
     }
     c_entry_hook();
     mkperf_entered(mkperf_originalOf(copy));
@@ -99,6 +112,7 @@ static NO_INLINE void mkperf_lock(bool_t irqPath)
                        CLHState_Granted;
     word_t began = waits ? mkperf_port_time() : 0;
 
+    mkperf_node[CURRENT_CPU_INDEX()].overflows = mkperf_overflows();
     clh_lock_acquire(irqPath);
 #ifdef CONFIG_MKPERF_SCHED
     if (unlikely(waits)) {
@@ -139,7 +153,7 @@ static inline FORCE_INLINE void mkperf_switchDirectly(tcb_t *thread, vspace_root
 
         node->running = thread;
         mkperf_sched_switch(&node->hook, calls ? MKPERF_STOPPED_CALLED : MKPERF_STOPPED_REPLIED,
-                            last, thread);
+                            last, thread, mkperf_port_time());
     }
 #else
     switchToThread_fp(thread, root, asid);

@@ -137,6 +137,7 @@ BOOT_CODE void mkperf_initCPU(void)
     mkperf_hook_boot();
     mkperf_initMemory();
     forgetStacks(CURRENT_CPU_INDEX());
+    mkperf_node[CURRENT_CPU_INDEX()].shape.shape = MKPERF_NO_SHAPE;
 }
 
 /* The interrupt is over: unmasked, inactive, and ready to come again. */
@@ -211,7 +212,7 @@ static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, wo
         node->known = false;
     }
 #endif
-    node->shape.shape = 0; /* the place may be another now */
+    node->shape.shape = MKPERF_NO_SHAPE; /* the place may be another now */
     mkperf_hook_request(&node->hook, d, thread, here);
     entry->function = function;
     entry->thread = NODE_STATE(ksCurThread);
@@ -255,9 +256,25 @@ void mkperf_askedRequest(void)
 #endif
 
 /*
+ * A boundary (hook.h): the kernel was entered by something else than the profiling interrupt, and counters have
+ * overflowed. The owner is signalled at the next profiling interrupt, because the scheduler must not be changed here. So
+ * what is taken here is not measured either: a session that takes too much would end without a word.
+ */
+NO_INLINE void mkperf_boundary(word_t flags)
+{
+    struct mkperf_hook *hook = &mkperf_node[CURRENT_CPU_INDEX()].hook;
+    uint32_t hit = flags & hook->mask;
+
+    if (hit != 0 && mkperf_holdsLock()) {
+        mkperf_capture(hook, hit, mkperf_port_time());
+        mkperf_qemuArmed(hook);
+    }
+}
+
+/*
  * A counter has overflowed, and some interrupt is there. If it is the profiling interrupt, the
- * samples are taken, and the kernel returns to user mode from here; else the caller continues with
- * it, and the profiling interrupt comes when it is over. It does so, too, if the counters that
+ * samples are taken, and the kernel returns to user mode from here. Else the samples are taken, too, and the caller
+ * continues with the interrupt. It does so, too, if the counters that
  * overflowed are not the session's: the interrupt is then masked and signalled as any other, and
  * cannot come again before its handler is invoked.
  *
@@ -276,6 +293,7 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
     irq_t irq = getActiveIRQ();
 
     if (unlikely(IRQT_TO_IRQ(irq) != CONFIG_MKPERF_IRQ)) {
+        mkperf_boundary(flags);
         if (mkperf_watching()) {
             mkperf_tellInterrupt(irq);
         }

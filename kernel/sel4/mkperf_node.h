@@ -25,12 +25,13 @@ struct mkperf_stack {
  * the place alone, so nothing that happens to a CSpace can make it wrong.
  */
 struct mkperf_shape {
-    word_t shape; /* 0, a capability that is none: no shape is known */
+    word_t shape; /* MKPERF_NO_SHAPE: none is known */
     word_t guard;
     word_t offset;
 };
 
 #define MKPERF_SHAPE_SHIFT 47
+#define MKPERF_NO_SHAPE (~SEL4_WORD_CONST(0)) /* more bits than a shape has */
 
 #define MKPERF_REFILLS 8 /* expected at a time; the others show in their switches alone */
 
@@ -47,9 +48,10 @@ struct mkperf_node {
     word_t refills; /* threads in the release queue whose refills are to be reported */
     tcb_t *refilled[MKPERF_REFILLS];
 #ifdef ENABLE_SMP_SUPPORT
-    irq_t irq;      /* by whose handler the last request came: its notification is signalled */
-    tcb_t *asker;   /* while mkperf_entry's `asked`: whose request it is, */
-    word_t request; /* and the address of its descriptor */
+    irq_t irq;        /* by whose handler the last request came: its notification is signalled */
+    tcb_t *asker;     /* while mkperf_entry's `asked`: whose request it is, */
+    word_t request;   /* and the address of its descriptor */
+    word_t overflows; /* the PMU's flags when the last entry began to wait for the lock */
 #endif
     struct mkperf_hook hook;
 };
@@ -76,6 +78,7 @@ static inline FORCE_INLINE bool_t mkperf_holdsLock(void)
 
 /* mkperf.c */
 void mkperf_interrupt(word_t flags);
+void mkperf_boundary(word_t flags);
 void mkperf_request(word_t handled);
 void mkperf_tellDelivery(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
 void mkperf_tellNotification(notification_t *ntfn);

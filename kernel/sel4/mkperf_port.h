@@ -115,10 +115,7 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
         c->fp = 0;
         return false;
     }
-    c->pc = getRegister(thread, NextIP);
-    if (unlikely(kernel)) {
-        c->pc = getRegister(thread, FaultIP);
-    }
+    c->pc = getRegister(thread, FaultIP); /* of a system call: its instruction */
     c->lr = getRegister(thread, X30);
     c->fp = getRegister(thread, X29);
 #ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
@@ -230,8 +227,9 @@ static inline uint64_t mkperf_port_kernel_pc(void)
         word_t pc = mkperf_port_elr();
 
 #ifdef ENABLE_SMP_SUPPORT
-        /* The thread that was interrupted may have been stopped by another core since. */
-        if (pc < USER_TOP) {
+        /* The thread that was interrupted may have been stopped by another core since. At EL2 the kernel's
+         * addresses are below USER_TOP. */
+        if (pc < PPTR_BASE) {
             return mkperf_entry[CURRENT_CPU_INDEX()].function;
         }
 #endif

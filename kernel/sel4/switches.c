@@ -102,7 +102,7 @@ NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
         if (unlikely(reason == MKPERF_STOPPED_BUDGET)) {
             mkperf_expectRefill(node, last);
         }
-        mkperf_sched_switch(&node->hook, reason, last, thread);
+        mkperf_sched_switch(&node->hook, reason, last, thread, mkperf_port_time());
         node->running = thread;
     }
 }

@@ -258,7 +258,8 @@ static void run_another(struct core *c)
     if (mkperf_hook_schedules(&c->hook) && t != NOBODY) {
         mkperf_sched_delivered(&c->hook, MKPERF_SCHED_CALL, &threads[t], mkperf_port_time());
         mkperf_sched_switch(&c->hook, MKPERF_STOPPED_CALLED,
-                            c->current != NOBODY ? &threads[c->current] : NULL, &threads[t]);
+                            c->current != NOBODY ? &threads[c->current] : NULL, &threads[t],
+                            mkperf_port_time());
     }
     c->current = t;
 }

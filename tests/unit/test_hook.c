@@ -443,7 +443,8 @@ static void test_off_cpu(void **state)
     d.want.callers = 1;
     cpu.sc = 0x105;
     assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
-    mkperf_sched_switch(&hook, MKPERF_STOPPED_PREEMPTED, owner, other); /* announces it */
+    mkperf_sched_switch(&hook, MKPERF_STOPPED_PREEMPTED, owner, other,
+                        mkperf_port_time()); /* announces it */
     for (unsigned reason = 0; reason < MKPERF_STOPPED_REASONS; reason++) {
         unsigned size;
         bool corrupt = false;
@@ -451,7 +452,7 @@ static void test_off_cpu(void **state)
         uint64_t time = 0;
 
         c.tail = memory.ring.head;
-        mkperf_sched_switch(&hook, reason, other, owner);
+        mkperf_sched_switch(&hook, reason, other, owner, mkperf_port_time());
         w = mkperf_ring_peek(&c, &size, &corrupt);
         assert_int_equal(mkperf_record_type(w[0]) == MKPERF_RECORD_SAMPLE, waits >> reason & 1);
         if (mkperf_record_type(w[0]) == MKPERF_RECORD_SAMPLE) {
@@ -477,17 +478,17 @@ static void test_off_cpu(void **state)
     hook.session.filters = 1;
     hook.session.filter[0] = (struct mkperf_filter){77, 0, 0};
     uint64_t head = memory.ring.head;
-    mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, owner);
+    mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, owner, mkperf_port_time());
     assert_int_equal(memory.ring.head, head + 8 * MKPERF_SCHED_WORDS);
     hook.session.filters = 0;
     memory.ring.tail = memory.ring.head - RING_BYTES;
     hook.sched.limit = 0;
-    mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, owner);
+    mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, owner, mkperf_port_time());
     assert_int_equal(memory.ring.dropped_samples, 1);
     assert_int_equal(memory.ring.dropped_sched, 1);
     cpu.mapped = false;
     mkperf_hook_unmapped(&hook);
-    mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, owner);
+    mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, owner, mkperf_port_time());
     assert_int_equal(hook.dropped_samples, 2);
     assert_int_equal(hook.sched.lost, 2);
 }

@@ -87,7 +87,8 @@ static void test_random(void **state)
                 const void *thread = draw() & 1 ? owner : other;
                 mkperf_sched_delivered(&hook, MKPERF_SCHED_CALL + (draw() & 1), thread,
                                        mkperf_port_time());
-                mkperf_sched_switch(&hook, draw() & 15, thread, draw() & 1 ? owner : other);
+                mkperf_sched_switch(&hook, draw() & 15, thread, draw() & 1 ? owner : other,
+                                    mkperf_port_time());
                 mkperf_sched_irq(&hook, draw() & 4095, thread);
                 scheduled++;
             }

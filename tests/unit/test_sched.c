@@ -167,7 +167,7 @@ static void test_ring(void **state)
         assert_int_equal(r.about, 1);
         for (unsigned n = 1; n <= EVENTS; n++) {
             mkperf_sched_switch(&hook, MKPERF_STOPPED_PREEMPTED, NULL,
-                                &threads[(n * 7919U) % sizeof threads]);
+                                &threads[(n * 7919U) % sizeof threads], mkperf_port_time());
             if (n % pause == 0) {
                 drain(&r);
             }
@@ -226,7 +226,8 @@ static void test_delivery(void **state)
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t before = r.events;
         mkperf_sched_delivered(&hook, cases[i].kind, &threads[5], mkperf_port_time());
-        mkperf_sched_switch(&hook, cases[i].reason, NULL, &threads[cases[i].same ? 5 : 6]);
+        mkperf_sched_switch(&hook, cases[i].reason, NULL, &threads[cases[i].same ? 5 : 6],
+                            mkperf_port_time());
         drain(&r);
         assert_int_equal(r.events - before, cases[i].events);
         assert_int_equal(r.reason, cases[i].says);
@@ -237,7 +238,7 @@ static void test_delivery(void **state)
     uint64_t before = r.events;
     mkperf_sched_flush(&hook);
     r.badge[mkperf_port_slot(&threads[5]) % MKPERF_SCHED_SLOTS] = 0;
-    mkperf_sched_switch(&hook, MKPERF_STOPPED_REPLIED, NULL, &threads[5]);
+    mkperf_sched_switch(&hook, MKPERF_STOPPED_REPLIED, NULL, &threads[5], mkperf_port_time());
     drain(&r);
     assert_int_equal(r.events - before, 1);
     assert_int_equal(r.about, 6);

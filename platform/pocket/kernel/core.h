@@ -91,13 +91,13 @@ struct found_page {
 struct core {
     struct task *current;  /* first: the assembly reads it */
     struct task *fp_owner; /* whose FP registers the core holds */
-    uint64_t last_entry;   /* the C function of the last kernel entry, for samples, */
-    struct task *entered;  /* and the task that it was entered from */
+    uint64_t last_entry;   /* the C function of the last kernel entry, for samples */
     uint32_t iar;          /* the interrupt being handled */
     unsigned number;
     bool reschedule;      /* current may no longer be the right one */
     bool ticking;         /* current has a time slice, until: */
     bool slice_over;      /* current has used it up */
+    bool inside;          /* kernel samples are of what the kernel does now: irq_boundary_inside */
     uint64_t slice_end;   /* ticks */
     uint64_t timer;       /* when the scheduler needs the timer; NEVER: it does not */
     uint64_t armed;       /* what the timer is set to; NEVER: it is off */
@@ -112,7 +112,7 @@ struct core {
     bool asleep;              /* idle's counters are off */
     uint32_t pace_random;     /* state of the pacer's jitter */
     uint64_t pace_at;         /* when the pacer needs the timer; NEVER: it does not run */
-    uint32_t waited;          /* counters that overflowed while the core waited for the lock */
+    uint32_t overflowed;      /* the PMU's flags when the kernel was entered */
     const struct task *asked; /* whose request of the profiler's is to be carried out here, NULL: */
     uint64_t asked_at;        /* none; where its descriptor is */
 };
@@ -187,6 +187,8 @@ void sys_pd_delete(struct task *t);
 
 /* trap.c */
 struct task *trap_from_user(void);
+void trap_boundary(struct core *core, uint32_t hit);
+void trap_session_boundary(void);
 void __attribute__((noreturn)) trap_in_kernel(uint64_t vector);
 void fault_entry(struct task *t, uint64_t esr, uint64_t far);
 
@@ -203,6 +205,8 @@ bool irq_fast(struct core *core);
 void irq_take(struct core *core);
 bool irq_taken(struct core *core);
 void irq_entry(struct core *core);
+void irq_boundary(struct core *core, uint32_t hit);
+void irq_boundary_inside(struct core *core, uint32_t hit);
 struct task *irq_slow(void);
 void irq_enable(unsigned irq);
 void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool write);
@@ -210,7 +214,7 @@ void irq_request(struct core *core, struct task *t);
 void irq_request_here(struct core *core);
 void sys_irq_ack(struct task *t);
 
-/* Software and scheduling events are looked at while this is true. If not, this is all that they
+/* Switches, software and scheduling events are looked at while this is true. If not, this is all that they
  * cost. */
 static inline bool watched(const struct core *core)
 {
@@ -233,6 +237,8 @@ static inline void qemu_pmu_set(uint32_t count)
 void qemu_pmu_follow(const struct mkperf_hook *hook, bool idle);
 void qemu_pmu_arm(const struct mkperf_hook *hook, bool idle);
 void qemu_pmu_sleep(const struct mkperf_hook *hook, bool asleep);
+uint32_t qemu_pmu_entered(const struct mkperf_hook *hook);
+uint32_t qemu_pmu_kernel_overflow(const struct mkperf_hook *hook);
 
 /* console.c: the PL011 of QEMU's virt machine */
 void console_putc(char c);

@@ -73,7 +73,7 @@ __attribute__((noinline)) static void watch_delivery(struct core *core, const st
 {
     if (mkperf_hook_has_tables(&core->hook) || to == core->current || from->faulted) {
         watch_message(core, from, to);
-    } else {
+    } else if (scheduled(core)) {
         tell_delivered(core, MKPERF_SCHED_CALL, to);
     }
 }

@@ -43,6 +43,9 @@ static struct {
 struct task *pmu_task;
 uint64_t pmu_badge;
 
+extern char vectors[];
+extern char vectors_session[];
+
 static volatile uint32_t *gicd(unsigned offset)
 {
     return ram(GICD + offset);
@@ -167,6 +170,9 @@ static void request(struct core *core, struct mkperf_descriptor *d, const struct
     if (core->hook.mask != 0) {
         qemu_pmu_follow(&core->hook, core->current->pd == NULL);
     }
+    if (ncores == 1) {
+        WRITE_REG(vbar_el1, core->hook.mask != 0 ? vectors_session : vectors);
+    }
 }
 
 /*
@@ -214,7 +220,6 @@ void irq_end(struct core *core)
 {
     *gicc(GICC_EOIR) = core->iar;
     core->last_entry = (uint64_t)irq_entry;
-    core->entered = core->current;
     core->iar = IRQ_NONE;
 }
 
@@ -228,6 +233,28 @@ static inline void arm(const struct mkperf_hook *hook, bool idle)
     }
 }
 
+/* A boundary (hook.h): overflows whose interrupt was not taken become samples. hit: 0, or counters of the
+ * session. The profiler may become ready. */
+void irq_boundary(struct core *core, uint32_t hit)
+{
+    if (hit == 0) {
+        return;
+    }
+    mkperf_hook_take(&core->hook, hit);
+    if (core->hook.session.counts != 0) {
+        mkperf_counts_switch(&core->hook, core->current->identity);
+    }
+    qemu_pmu_arm(&core->hook, core->current->pd == NULL);
+}
+
+/* The same within the kernel: hit are counters of its present work. */
+void irq_boundary_inside(struct core *core, uint32_t hit)
+{
+    core->inside = true;
+    irq_boundary(core, hit);
+    core->inside = false;
+}
+
 /* hit: overflows of the session. iar: the interrupt. now: when it was taken. */
 static inline __attribute__((always_inline)) bool sampled(struct core *core, uint32_t hit,
                                                           uint32_t iar, uint64_t now)
@@ -236,6 +263,7 @@ static inline __attribute__((always_inline)) bool sampled(struct core *core, uin
 
     if (hit == 0 || (iar & IRQ_NUMBER) != PMU_IRQ) {
         core->iar = iar;
+        irq_boundary(core, hit);
         return false;
     }
     mkperf_capture(hook, hit, now);
@@ -245,7 +273,6 @@ static inline __attribute__((always_inline)) bool sampled(struct core *core, uin
     arm(hook, core->current->pd == NULL);
     *gicc(GICC_EOIR) = iar;
     core->last_entry = (uint64_t)mkperf_capture;
-    core->entered = core->current;
     mkperf_captured(hook, now);
     if (core->reschedule) {
         core->iar = IRQ_NONE;
@@ -273,7 +300,7 @@ void irq_take(struct core *core)
 
 bool irq_taken(struct core *core)
 {
-    return sampled(core, mkperf_pmu_overflow() & core->hook.mask, core->iar, mkperf_port_time());
+    return sampled(core, core->overflowed & core->hook.mask, core->iar, mkperf_port_time());
 }
 
 void irq_entry(struct core *core)
@@ -283,6 +310,7 @@ void irq_entry(struct core *core)
     if (irq >= IRQ_NONE) {
         return;
     }
+    core->last_entry = (uint64_t)irq_entry;
     if (irq == TICK_IRQ) {
         sched_tick();
     } else {
@@ -296,8 +324,6 @@ void irq_entry(struct core *core)
         }
     }
     *gicc(GICC_EOIR) = core->iar;
-    core->last_entry = (uint64_t)irq_entry;
-    core->entered = core->current;
 }
 
 struct task *irq_slow(void)

@@ -29,19 +29,14 @@ struct mkperf_port_context {
 };
 
 /*
- * An event in user mode is about the task that was interrupted; one in the kernel, which shows only
- * on the way back to user mode, about the task from which the kernel was entered.
+ * A sample is about the current task: overflows are taken where the kernel is entered and before it
+ * switches. One of the kernel has the place in the task's program to which the kernel was to return.
  */
 static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
 {
-    struct core *core = core_self();
-    struct task *t = core->current;
-    uint64_t pc = READ_REG(elr_el1);
+    const struct task *t = core_self()->current;
 
-    if (kernel && t->pd != NULL && core->entered != NULL && core->entered != t) {
-        t = core->entered;
-        pc = t->context.pc;
-    }
+    (void)kernel;
     c->thread = t;
     if (t->pd == NULL) {
         c->pc = 0;
@@ -49,7 +44,7 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
         c->fp = 0;
         return false;
     }
-    c->pc = pc;
+    c->pc = READ_REG(elr_el1);
     c->lr = t->context.x[30];
     c->fp = t->context.x[29];
     return true;
@@ -86,12 +81,12 @@ static inline unsigned mkperf_port_slot(const void *thread)
     return ((const struct task *)thread)->number;
 }
 
-/* Of the idle task the pc itself; else the entry function of the last way into the kernel. */
+/* The pc itself if the idle task was interrupted; else the function through which the kernel was entered. */
 static inline uint64_t mkperf_port_kernel_pc(void)
 {
     const struct core *core = core_self();
 
-    return core->current->pd == NULL ? READ_REG(elr_el1) : core->last_entry;
+    return core->current->pd == NULL && !core->inside ? READ_REG(elr_el1) : core->last_entry;
 }
 
 static inline const void *mkperf_port_running(void)

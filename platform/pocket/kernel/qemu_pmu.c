@@ -53,6 +53,36 @@ void qemu_pmu_follow(const struct mkperf_hook *hook, bool idle)
     qemu_pmu_arm(hook, idle);
 }
 
+/* The session's counters that have overflowed when the kernel is entered, of a core among several. QEMU gives a core its turn
+ * one event before a counter's overflow. If another core's interrupt is pending by then, it is taken first, and the overflow
+ * follows in whatever runs next. So a counter that is one event short has overflowed, too, and its next interval begins one
+ * event early. */
+uint32_t qemu_pmu_entered(const struct mkperf_hook *hook)
+{
+    uint32_t flags = mkperf_pmu_overflow();
+
+    for (uint32_t rest = hook->mask & ~flags; rest != 0; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        if (mkperf_pmu_read(i) == UINT32_MAX) {
+            mkperf_pmu_write(i, 0);
+            flags |= UINT32_C(1) << i;
+        }
+    }
+    return flags;
+}
+
+/* The kernel's counters that have overflowed by now. Without the reads, QEMU sets flags only when the
+ * exception level changes. */
+uint32_t qemu_pmu_kernel_overflow(const struct mkperf_hook *hook)
+{
+    uint32_t mask = hook->mask & hook->kernel_mask;
+
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+        (void)mkperf_pmu_read((unsigned)__builtin_ctz(rest));
+    }
+    return mkperf_pmu_overflow() & mask;
+}
+
 /* The core is about to sleep, or no longer. */
 void qemu_pmu_sleep(const struct mkperf_hook *hook, bool asleep)
 {

@@ -6,7 +6,7 @@
  * periodic tick: the timer runs only while a task of the running one's priority waits for its turn,
  * a budget is being used, or a task waits for its budget's refill (budget.c).
  */
-#include "core.h"
+#include "mkperf_port.h"
 
 enum { SLICE_HZ = 200, LOOK_HZ = 50000 };
 
@@ -126,17 +126,23 @@ __attribute__((noinline)) static void count_switch(struct core *core, const stru
     }
 }
 
-/* The same, and something is watched. */
+/* The same, and something is watched. What the kernel did until now was the current task's work. */
 static void watch_switch(struct core *core, const struct task *t)
 {
     const struct task *now = core->current;
     unsigned reason = reason_of(now); /* before counters and time are read */
+    uint64_t time = mkperf_port_time();
+    uint32_t hit = qemu_pmu_kernel_overflow(&core->hook);
 
+    if (__builtin_expect(hit != 0, 0)) {
+        irq_boundary_inside(core, hit);
+        time = mkperf_port_time();
+    }
     if (mkperf_hook_has_tables(&core->hook)) {
         count_switch(core, t);
     }
     if (scheduled(core)) {
-        mkperf_sched_switch(&core->hook, reason, now, t);
+        mkperf_sched_switch(&core->hook, reason, now, t, time);
     }
 }
 
@@ -249,7 +255,8 @@ static void settle(struct core *core)
     }
 }
 
-/* The end of every kernel entry that may have changed who should run. Returns who does. */
+/* The end of every kernel entry that may have changed who should run. Returns who does. A sample at a switch may
+ * make the profiler ready, so that there is one more. */
 struct task *sched_exit(void)
 {
     struct core *core = core_self();
@@ -287,5 +294,5 @@ struct task *sched_exit(void)
         core->payer = budget_of(next);
     }
     set_timer(core, next);
-    return next;
+    return __builtin_expect(core->reschedule, 0) ? sched_exit() : next;
 }

@@ -34,38 +34,22 @@ static struct {
 
 static void take_lock(struct core *core);
 
-/* The kernel's counters that have overflowed by now: they count on from 0. Not by the flags, which QEMU
- * sets when a counter is read or the exception level changes. */
-static uint32_t overflowed(const struct core *core)
-{
-    uint32_t mask = 0;
-
-    for (uint32_t rest = core->hook.kernel_mask; rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
-        mask |= (mkperf_pmu_read(i) >> 31 ^ 1) << i;
-    }
-    return mask;
-}
-
-/* Waits until `mine` is served. A counter of the kernel that overflows meanwhile samples take_lock,
- * and not what the core did in the kernel before or does next. */
+/* Waits until `mine` is served. A counter of the kernel that overflows meanwhile samples take_lock. */
 static void await_lock(struct core *core, uint32_t mine)
 {
     uint64_t began = mkperf_port_time();
-    uint32_t before = mkperf_pmu_overflow(); /* the exception level has just changed */
 
     while (__atomic_load_n(&lock.served, __ATOMIC_ACQUIRE) != mine) {
         __asm__ volatile("yield"); /* to QEMU: another core's turn */
     }
     uint64_t got = mkperf_port_time();
-    core->waited = overflowed(core) & ~before;
-    if (core->waited != 0) {
-        core->last_entry = (uint64_t)take_lock;
-        core->entered = core->current;
-    }
     if (watched(core) && scheduled(core)) {
         mkperf_sched_lock(&core->hook, core->current, began, got);
     }
+    uint64_t last_entry = core->last_entry; /* of what had overflowed before */
+    core->last_entry = (uint64_t)take_lock;
+    irq_boundary_inside(core, qemu_pmu_kernel_overflow(&core->hook) & ~core->overflowed);
+    core->last_entry = last_entry;
 }
 
 /* Not inlined: its name stands in samples for the time that it takes, and in perf's lock events. */
@@ -82,13 +66,6 @@ __attribute__((noinline)) static void take_lock(struct core *core)
 static void leave(struct core *self)
 {
     uint32_t mask = 0;
-
-    if (self->waited != 0) {
-        if ((self->waited & mkperf_pmu_overflow()) != 0) {
-            self->last_entry = (uint64_t)take_lock; /* the sample comes when the kernel is left */
-        }
-        self->waited = 0;
-    }
 
     for (unsigned i = 0; i < ncores; i++) {
         struct core *other = cores[i];
@@ -160,6 +137,7 @@ bool smp_irq_fast(struct core *core)
     if (paced_only(core)) {
         return true;
     }
+    core->overflowed = qemu_pmu_entered(&core->hook);
     take_lock(core);
     bool done = irq_taken(core);
     if (done) {
@@ -204,7 +182,9 @@ struct task *smp_trap_from_user(void)
 {
     struct core *core = core_self();
 
+    core->overflowed = qemu_pmu_entered(&core->hook);
     take_lock(core);
+    trap_boundary(core, core->overflowed & core->hook.mask);
     /* What a task that was stopped in the meantime asks for is not carried out. */
     struct task *next = next_is(core, stopped(core) ? sched_exit() : trap_from_user());
     leave(core);

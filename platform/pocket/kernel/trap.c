@@ -7,7 +7,7 @@
  */
 #include <microkit.h>
 
-#include "core.h"
+#include "mkperf_port.h"
 
 enum exception_class {
     EC_UNKNOWN = 0x00,
@@ -136,6 +136,28 @@ static void (*const system_calls[POCKET_SYSCALLS])(struct task *t) = {
     [POCKET_SYS_PD_DELETE] = sys_pd_delete,
 };
 
+/* A boundary (hook.h) at an exception that was just taken; hit: counters of the session. What ran last is the
+ * system call instruction, and ELR_EL1 is behind it. */
+void trap_boundary(struct core *core, uint32_t hit)
+{
+    uint64_t elr = READ_REG(elr_el1);
+
+    if (hit == 0) {
+        return;
+    }
+    WRITE_REG(elr_el1, elr - (class_of(READ_REG(esr_el1)) == EC_SVC ? 4 : 0));
+    irq_boundary(core, hit);
+    WRITE_REG(elr_el1, elr);
+}
+
+/* Called by vectors_session before trap_from_user. */
+void trap_session_boundary(void)
+{
+    struct core *core = core_self();
+
+    trap_boundary(core, mkperf_pmu_overflow() & core->hook.mask);
+}
+
 /* Called by vectors.S with the current task's registers saved. */
 struct task *trap_from_user(void)
 {
@@ -144,7 +166,6 @@ struct task *trap_from_user(void)
     uint64_t esr = READ_REG(esr_el1);
     unsigned number = esr & 0xffff;
 
-    core->entered = t;
     t->calling = class_of(esr) == EC_SVC;
     if (class_of(esr) == EC_SVC && number < POCKET_SYSCALLS) {
         core->last_entry = (uint64_t)system_calls[number];

@@ -80,12 +80,17 @@
     .balign 128
     .endm
 
-    /* With one core nothing is left of the lock: the other table is for several. */
+    /* With one core nothing is left of the lock: vectors_smp is for several. vectors_session is for one core
+     * while a session runs. */
     .section .text.vectors, "ax"
     .global vectors
     .balign 2048
 vectors:
     table irq_fast, irq_declined, sync_rest
+    .global vectors_session
+    .balign 2048
+vectors_session:
+    table irq_fast, irq_declined, session_sync_rest
     .global vectors_smp
     .balign 2048
 vectors_smp:
@@ -112,6 +117,12 @@ irq_declined:
 
 sync_rest:
     save_rest
+    bl trap_from_user
+    b restore
+
+session_sync_rest:
+    save_rest
+    bl trap_session_boundary
     bl trap_from_user
     b restore
 
