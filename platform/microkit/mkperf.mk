@@ -38,7 +38,8 @@ mkperf_stamp = $(MKPERF) stamp -q $(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(
     --kernel $(or $(MICROKIT_KERNEL),$(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/$(MICROKIT_CONFIG)/elf/sel4.elf)
 
 # $(call mkperf_qemu,IMAGE) boots IMAGE in QEMU, if QEMU has the board; the serial port is left to the caller.
-mkperf_qemu = $$($(MKPERF_MAKE) --no-print-directory -s microkit-qemu IMAGE=$(abspath $(1)))
+# QEMU takes the place of the shell, so that it ends with make.
+mkperf_qemu = exec $$($(MKPERF_MAKE) --no-print-directory -s microkit-qemu IMAGE=$(abspath $(1)))
 
 .PHONY: mkperf-pds
 mkperf-pds:
