@@ -17,8 +17,7 @@
 #include "base/printout.h"
 #include "base/xalloc.h"
 #include "cmd.h"
-#include "report/head.h"
-#include "report/rows.h"
+#include "report/report.h"
 
 enum { EXPECTED_MIN = 5 };
 enum side { SIDE_A, SIDE_B, SIDES };

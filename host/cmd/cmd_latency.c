@@ -12,7 +12,6 @@
 #include "link/latency_query.h"
 #include "profile/filter.h"
 #include "report/latency_table.h"
-#include "report/path_table.h"
 
 enum { OPT_PATH = 256, OPT_AT };
 enum { MAX_INTERVAL_MS = 3600000 };

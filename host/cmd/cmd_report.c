@@ -16,11 +16,7 @@
 #include "cmd.h"
 #include "model/off_cpu.h"
 #include "profile/blocked.h"
-#include "report/browser.h"
-#include "report/charged.h"
-#include "report/head.h"
-#include "report/interactions_table.h"
-#include "report/rows_print.h"
+#include "report/report.h"
 
 enum { OPTION_LIMIT = 256, OPTION_PERCENTAGE, OPTION_QUANTUM };
 

@@ -12,7 +12,7 @@
 #include "base/process.h"
 #include "cmd.h"
 #include "link/recorder.h"
-#include "report/browser.h"
+#include "report/report.h"
 #include "top/screen.h"
 
 enum { DEFAULT_WINDOW_S = 10, OPT_WINDOW = 256 };

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see browser.h: the screen, the keys. What is shown is the list of items.h. */
-#include "browser.h"
+/*
+ * mkperf report on a terminal: rows to walk through, call trees to unfold, code to look at.
+ *
+ * Owns: the list of items, the keys and the screen while it runs. pager.c draws lines and shows texts. See report.h.
+ */
+#include "report.h"
 
 #include <inttypes.h>
 #include <ncurses.h>
@@ -9,17 +13,186 @@
 #include <unistd.h>
 
 #include "annotate/annotate.h"
+#include "base/percent.h"
 #include "base/xalloc.h"
-#include "head.h"
-#include "items.h"
 #include "pager.h"
 
-enum { TEXT = REPORT_ITEM_TEXT };
+enum { TEXT = 1400 };
+
+/* A line of the list: a row, or a node of the call tree of a row that is open. */
+struct item {
+    uint32_t row, node; /* node 0: the row itself */
+    uint32_t pd;        /* the PD of its function */
+    int depth;
+    bool open;
+    struct mkperf_tree *tree; /* shared by a row and its nodes; NULL: the row was never opened */
+};
+
+/* The list: the rows of an event, and below each open row its call tree. A tree lives until the rows are built again. */
+struct items {
+    struct mkperf_frames *frames; /* frames, options and event are set before the list is built */
+    struct report_options options;
+    uint32_t event;
+    struct report_rows rows;
+    struct item *item;
+    size_t n, room;
+};
+
+/* Makes room for `count` items at `at`. The items behind it move. */
+static void make_room(struct items *l, size_t at, size_t count)
+{
+    MKPERF_GROW(l->item, l->room, l->n + count);
+    memmove(l->item + at + count, l->item + at, (l->n - at) * sizeof *l->item);
+    l->n += count;
+}
+
+static void free_trees(struct items *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->item[i].node == 0 && l->item[i].tree) {
+            mkperf_tree_free(l->item[i].tree);
+            free(l->item[i].tree);
+        }
+    }
+    l->n = 0;
+}
+
+static void items_free(struct items *l)
+{
+    free_trees(l);
+    report_rows_free(&l->rows);
+    free(l->item);
+    l->item = NULL;
+    l->room = 0;
+}
+
+static void items_build(struct items *l)
+{
+    uint32_t n = 0;
+
+    free_trees(l);
+    report_rows_free(&l->rows);
+    report_rows_build(&l->rows, l->frames, &l->options, l->event);
+    make_room(l, 0, l->rows.n);
+    for (uint32_t i = 0; i < l->rows.n; i++) {
+        if (report_row_share(&l->rows, i) >= l->options.limit) {
+            l->item[n++] = (struct item){.row = i, .pd = l->rows.row[i].key.pd};
+        }
+    }
+    l->n = n;
+}
+
+static struct mkperf_tree *tree_of(struct items *l, const struct item *row)
+{
+    struct mkperf_tree *tree = mkperf_xcalloc(1, sizeof *tree);
+
+    report_tree_build(tree, &l->rows.row[row->row], &l->rows, l->frames, &l->options);
+    return tree;
+}
+
+static const char *open_item(struct items *l, size_t at)
+{
+    struct item parent = l->item[at];
+    double whole = (double)l->rows.whole;
+    double least = l->options.graph_limit * whole / 100;
+    uint32_t n = 0;
+
+    if (parent.open) {
+        return NULL;
+    }
+    parent.tree = parent.tree != NULL ? parent.tree : tree_of(l, &parent);
+    l->item[at] = parent;
+    const struct mkperf_tree_node *node = parent.tree->node;
+    for (uint32_t i = node[parent.node].child; i != 0 && (double)node[i].total.period >= least;
+         i = node[i].next) {
+        make_room(l, at + 1 + n, 1);
+        l->item[at + 1 + n++] =
+            (struct item){.row = parent.row,
+                          .node = i,
+                          .pd = mkperf_frames_label(l->frames, node[i].label).pd,
+                          .depth = parent.depth + 1,
+                          .tree = parent.tree};
+    }
+    l->item[at].open = n > 0;
+    return n > 0 ? NULL : "no caller";
+}
+
+/*
+ * Opens an item, and the items below it as long as there is only one. Returns why it cannot be opened, or NULL.
+ */
+static const char *items_open(struct items *l, size_t at)
+{
+    size_t n = l->n;
+    const char *problem = open_item(l, at);
+
+    while (l->n == n + 1) {
+        at++;
+        n = l->n;
+        open_item(l, at);
+    }
+    return problem;
+}
+
+static void items_close(struct items *l, size_t at)
+{
+    size_t end = at + 1;
+
+    while (end < l->n && l->item[end].depth > l->item[at].depth) {
+        end++;
+    }
+    memmove(l->item + at + 1, l->item + end, (l->n - end) * sizeof *l->item);
+    l->n -= end - at - 1;
+    l->item[at].open = false;
+}
+
+/* The item that contains the item at `at`; `at` itself if it is a row. */
+static size_t items_parent(const struct items *l, size_t at)
+{
+    int depth = l->item[at].depth;
+
+    while (at > 0 && depth > 0 && l->item[at].depth >= depth) {
+        at--;
+    }
+    return at;
+}
+
+static void row_text(const struct items *l, const struct item *at, char *text, size_t n)
+{
+    const struct report_row *r = &l->rows.row[at->row];
+    uint64_t whole = l->rows.whole;
+    char columns[TEXT / 2];
+    char mark = at->open ? '-' : '+';
+
+    report_row_text(l->frames, &l->options, r, columns, sizeof columns);
+    if (l->options.children) {
+        snprintf(text, n, "%c %6.2f%% %6.2f%% %8" PRIu64 "  %s", mark,
+                 mkperf_percent(r->children.period, whole), mkperf_percent(r->self.period, whole),
+                 r->self.samples, columns);
+    } else {
+        snprintf(text, n, "%c %6.2f%% %8" PRIu64 "  %s", mark,
+                 mkperf_percent(r->self.period, whole), r->self.samples, columns);
+    }
+}
+
+static void items_text(const struct items *l, size_t at, char *text, size_t n)
+{
+    const struct item *i = &l->item[at];
+    const struct item *parent = &l->item[items_parent(l, at)];
+    uint64_t whole = l->rows.whole;
+    char node[TEXT / 2];
+
+    if (i->node == 0) {
+        row_text(l, i, text, n);
+        return;
+    }
+    report_tree_text(i->tree, l->frames, l->event, i->node, parent->pd, whole, node, sizeof node);
+    snprintf(text, n, "%*s%c-%s", 8 + 4 * i->depth, "", i->open ? '-' : '|', node);
+}
 
 struct browser {
-    struct report_items list;
+    struct items list;
     const char *path;
-    size_t top, at; /* items */
+    size_t top, at; /* items: the first one on the screen, and the current one */
     char words[REPORT_SEARCH];
     const char *message;
 };
@@ -44,10 +217,10 @@ bool report_browser_usable(void)
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
-static void build(struct browser *b)
+static void build_list(struct browser *b)
 {
     b->at = b->top = 0;
-    report_items_build(&b->list);
+    items_build(&b->list);
 }
 
 static void draw_head(const struct browser *b)
@@ -67,7 +240,7 @@ static void draw_head(const struct browser *b)
         1, b->list.options.children ? "  Children    Self  Samples" : "  Overhead  Samples", false);
 }
 
-static void draw(struct browser *b)
+static void draw_list(struct browser *b)
 {
     size_t lines = LINES > 4 ? (size_t)LINES - 3 : 1;
     char text[TEXT];
@@ -77,7 +250,7 @@ static void draw(struct browser *b)
     erase();
     draw_head(b);
     for (size_t i = 0; i < lines && b->top + i < b->list.n; i++) {
-        report_items_text(&b->list, b->top + i, text, sizeof text);
+        items_text(&b->list, b->top + i, text, sizeof text);
         report_put_line(2 + (int)i, text, b->top + i == b->at);
     }
     report_put_line(LINES - 1,
@@ -96,7 +269,7 @@ static void search(struct browser *b)
     for (size_t i = 1; b->words[0] && i <= b->list.n; i++) {
         size_t at = (b->at + i) % b->list.n;
 
-        report_items_text(&b->list, at, text, sizeof text);
+        items_text(&b->list, at, text, sizeof text);
         if (strcasestr(text, b->words)) {
             b->at = at;
             return;
@@ -105,9 +278,10 @@ static void search(struct browser *b)
     b->message = "not found";
 }
 
-/* Shows what `print` writes. */
-static void show(struct browser *b, const char *title,
-                 enum mkperf_status (*print)(struct browser *b, FILE *out, struct mkperf_error *e))
+/* Shows the text that `print` writes, in the pager. */
+static void show_text(struct browser *b, const char *title,
+                      enum mkperf_status (*print)(struct browser *b, FILE *out,
+                                                  struct mkperf_error *e))
 {
     static char problem[sizeof((struct mkperf_error *)0)->text];
     struct mkperf_error e = {.status = MKPERF_OK};
@@ -128,7 +302,7 @@ static void show(struct browser *b, const char *title,
 
 static enum mkperf_status print_code(struct browser *b, FILE *out, struct mkperf_error *e)
 {
-    const struct report_item *at = &b->list.item[b->at];
+    const struct item *at = &b->list.item[b->at];
     uint32_t name = b->list.rows.row[at->row].key.name;
     struct annotate_choice choice = {.pd = b->list.options.pd, .event = b->list.event};
     struct annotate_style style = {.source = true};
@@ -169,7 +343,7 @@ static void next_event(struct browser *b)
         return;
     }
     b->list.event = (b->list.event + 1) % b->list.frames->profile->places.session.nevents;
-    build(b);
+    build_list(b);
 }
 
 static void zoom(struct browser *b)
@@ -180,10 +354,10 @@ static void zoom(struct browser *b)
         b->list.options.pd =
             mkperf_profile_pd_name(b->list.frames->profile, b->list.item[b->at].pd);
     }
-    build(b);
+    build_list(b);
 }
 
-static void step(struct browser *b, long by)
+static void move_by(struct browser *b, long by)
 {
     long to = (long)b->at + by;
 
@@ -191,13 +365,13 @@ static void step(struct browser *b, long by)
     b->at = to < 0 ? 0 : (size_t)to;
 }
 
-/* Left: closes an open item, or goes to the one that holds it. */
+/* The left key closes an open item, and else moves to its parent. */
 static void leave_item(struct browser *b)
 {
     if (b->list.item[b->at].open) {
-        report_items_close(&b->list, b->at);
+        items_close(&b->list, b->at);
     } else {
-        b->at = report_items_parent(&b->list, b->at);
+        b->at = items_parent(&b->list, b->at);
     }
 }
 
@@ -210,19 +384,19 @@ static void act_on_item(struct browser *b, int key)
     case '\n':
     case KEY_ENTER:
         if (b->list.item[b->at].open) {
-            report_items_close(&b->list, b->at);
+            items_close(&b->list, b->at);
             break;
         }
-        b->message = report_items_open(&b->list, b->at);
+        b->message = items_open(&b->list, b->at);
         break;
     case KEY_RIGHT:
-        b->message = report_items_open(&b->list, b->at);
+        b->message = items_open(&b->list, b->at);
         break;
     case KEY_LEFT:
         leave_item(b);
         break;
     case 'a':
-        show(b, "annotate", print_code);
+        show_text(b, "annotate", print_code);
         break;
     case '/':
         if (report_ask("search: ", b->words)) {
@@ -237,28 +411,28 @@ static void act_on_item(struct browser *b, int key)
     }
 }
 
-static void act(struct browser *b, int key)
+static void act_on_key(struct browser *b, int key)
 {
     switch (key) {
     case KEY_DOWN:
     case 'j':
-        step(b, 1);
+        move_by(b, 1);
         break;
     case KEY_UP:
     case 'k':
-        step(b, -1);
+        move_by(b, -1);
         break;
     case KEY_NPAGE:
-        step(b, LINES - 4);
+        move_by(b, LINES - 4);
         break;
     case KEY_PPAGE:
-        step(b, 4 - LINES);
+        move_by(b, 4 - LINES);
         break;
     case KEY_HOME:
         b->at = 0;
         break;
     case KEY_END:
-        step(b, (long)b->list.n);
+        move_by(b, (long)b->list.n);
         break;
     case '\t':
         next_event(b);
@@ -267,7 +441,7 @@ static void act(struct browser *b, int key)
         zoom(b);
         break;
     case 'i':
-        show(b, "the recording", print_info);
+        show_text(b, "the recording", print_info);
         break;
     case 'h':
     case '?':
@@ -292,13 +466,13 @@ void report_browse(struct mkperf_frames *f, const struct report_options *o, cons
            strcmp(s->event[b.list.event].name, o->event) != 0) {
         b.list.event++;
     }
-    build(&b);
+    build_list(&b);
     report_screen_start(o->colour);
     while (key != 'q' && key != ERR) {
-        draw(&b);
+        draw_list(&b);
         key = getch();
-        act(&b, key);
+        act_on_key(&b, key);
     }
     endwin();
-    report_items_free(&b.list);
+    items_free(&b.list);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the table of columns, see columns.h. */
+/* The table of columns, see columns.h. */
 #include "columns.h"
 
 #include <inttypes.h>
@@ -8,9 +8,9 @@
 #include "base/guess.h"
 #include "base/printable.h"
 
-enum { MIN_UNKNOWN_NS = 500 }; /* that is shown: half of the last digit */
+enum { MIN_UNKNOWN_NS = 500 }; /* a shorter time is not shown: it is half of the last digit */
 
-/* Words of struct report_row_key but the event, which always tells rows apart. */
+/* Words of struct report_row_key. The event has none, because it always tells rows apart. */
 enum { PD = 1, NAME = 2, CORE = 4, MODE = 8, LINE = 16, DSO = 32, SLICE = 64 };
 
 struct column {
@@ -18,7 +18,7 @@ struct column {
     const char *field;   /* as a field of samples, perf script's name; NULL: none */
     const char *aliases; /* other names of either, separated by blanks */
     const char *title;
-    unsigned words; /* that tell rows apart in it */
+    unsigned words; /* the words that tell its rows apart */
     void (*text)(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
                  size_t n);
 };
@@ -29,8 +29,8 @@ static void pd_text(const struct mkperf_frames *f, const struct report_row_key *
     snprintf(text, n, "%s", mkperf_profile_pd_name(f->profile, key->pd));
 }
 
-/* By scheduling events, whatever the samples are of. A gap is in no share: of the whole recording the
- * head says it. */
+/* The share of time by scheduling events, whatever event the samples count. No share includes gaps. The head of a report
+ * prints the gaps of the whole recording. */
 static void util_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
                       size_t n)
 {
@@ -46,7 +46,7 @@ static void util_text(const struct mkperf_frames *f, const struct report_row_key
     }
 }
 
-/* When the slice begins, in seconds, as perf. */
+/* The begin of the slice in seconds, in the form that perf uses. */
 static void time_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
                       size_t n)
 {
@@ -124,7 +124,7 @@ static const struct column columns[REPORT_COLUMNS] = {
 };
 /* clang-format on */
 
-static const char always_there[] = "overhead samples period"; /* in the table of rows */
+static const char always_there[] = "overhead samples period"; /* columns of every table of rows */
 
 bool report_columns_have(const struct report_column_list *list, enum report_column_id column)
 {
@@ -136,7 +136,7 @@ bool report_columns_have(const struct report_column_list *list, enum report_colu
     return false;
 }
 
-/* PDs that run the same program have one. */
+/* The number of an ELF. PDs that run the same program have the same number. */
 static uint32_t dso_of(const struct mkperf_places *s, const struct mkperf_label *label)
 {
     const char *elf = label->pd < s->npds ? s->pd[label->pd].elf : NULL;
@@ -203,8 +203,8 @@ static bool is_word(const char *words, const char *name, size_t n)
     return false;
 }
 
-/* The number of the column with that name in either command, which the command must have. */
-static unsigned find(const char *name, size_t n, bool fields)
+/* The number of the column with that name in either command, if this command has the column; else REPORT_COLUMNS. */
+static unsigned find_column(const char *name, size_t n, bool fields)
 {
     unsigned i = 0;
 
@@ -253,7 +253,7 @@ enum mkperf_status report_columns_sort(struct report_column_list *list,
     list->n = 0;
     for (const char *at = g->value;; at++) {
         size_t n = strcspn(at, ",");
-        unsigned i = find(at, n, false);
+        unsigned i = find_column(at, n, false);
 
         if (i == REPORT_COLUMNS && !is_word(always_there, at, n)) {
             return no_such(g, at, n, report_columns_put_keys, "key");
@@ -279,7 +279,7 @@ enum mkperf_status report_columns_fields(unsigned *fields, unsigned standard,
 
         at += *at == '+' || less;
         size_t n = strcspn(at, ",");
-        unsigned i = find(at, n, true);
+        unsigned i = find_column(at, n, true);
         if (i == REPORT_COLUMNS) {
             return no_such(g, at, n, report_columns_put_fields, "field");
         }

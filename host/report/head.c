@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see head.h. Every figure that can be wrong is printed with what it may be wrong by. */
-#include "head.h"
+/*
+ * The head of a report: what a reader must know to trust the numbers below it.
+ *
+ * Owns: the order of its lines. A figure that can be wrong is printed with the reason and the size of the error.
+ */
+#include "report.h"
 
 #include <inttypes.h>
 
@@ -11,9 +15,9 @@
 #include "model/figures.h"
 #include "model/plausible.h"
 
-enum { MARKS_SHOWN = 4 }; /* in a head that was not asked for them */
+enum { MARKS_SHOWN = 4 }; /* without --marks */
 
-static const double LOUD = 1.0; /* per cent of samples lost above which there is a warning */
+static const double LOUD = 1.0; /* a warning is printed if more per cent of the samples are lost */
 
 static void print_origin(const struct mkperf_profile *p, const char *path, FILE *out)
 {
@@ -30,7 +34,7 @@ static void print_origin(const struct mkperf_profile *p, const char *path, FILE 
             p->cores_seen);
 }
 
-/* Whether the names belong to what ran. */
+/* Prints whether the names belong to the programs that ran. */
 static void print_image(const struct mkperf_profile *p, FILE *out)
 {
     char text[512];
@@ -48,7 +52,7 @@ static void print_image(const struct mkperf_profile *p, FILE *out)
     }
 }
 
-/* What percentages are of: cores that were not sampled are in none. */
+/* Prints the base of percentages. No percentage includes cores that were not sampled. */
 static void print_cores(const struct mkperf_profile *p, FILE *out)
 {
     char text[MKPERF_CORES_TEXT], names[MKPERF_CPU_LIST_TEXT], room[MKPERF_CORE_PROBLEM_TEXT];
@@ -74,7 +78,7 @@ static void print_cores(const struct mkperf_profile *p, FILE *out)
     }
 }
 
-/* A multiplexed event was not counted all the time. */
+/* A multiplexed event was counted only for a part of the time. */
 static void print_multiplexing(const struct mkperf_profile *p, unsigned i, FILE *out)
 {
     double enabled = (double)p->totals.enabled_ns[i], running = (double)p->totals.running_ns[i];

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: latencies as tables, see latency_table.h. Times are microseconds with the nanosecond. */
+/* Latencies and critical paths as tables, see latency_table.h. Times are microseconds with three decimals. */
 #include "latency_table.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/percent.h"
+#include "base/sort.h"
+#include "base/xalloc.h"
 #include "model/figures.h"
 
-static void us(uint64_t ns, FILE *out)
+static void print_us(uint64_t ns, FILE *out)
 {
     fprintf(out, " %10" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
 }
 
-static void who(const struct mkperf_latency_row *row, FILE *out)
+static void print_pair(const struct mkperf_latency_row *row, FILE *out)
 {
     if (row->kind == MKPERF_LATENCY_IRQ) {
         fprintf(out, "  irq %" PRIu32 " -> %s\n", row->irq, row->to);
@@ -39,11 +42,11 @@ static void print_times(const struct mkperf_latency_row *row, FILE *out)
         }
         return;
     }
-    us(row->total / row->count, out);
+    print_us(row->total / row->count, out);
     for (unsigned k = 0; k < MKPERF_QUANTILES; k++) {
-        us(row->quantile[k], out);
+        print_us(row->quantile[k], out);
     }
-    us(row->max, out);
+    print_us(row->max, out);
     fprintf(out, " %14.6f", (double)row->max_at / 1e9);
 }
 
@@ -68,7 +71,7 @@ static void print_latencies(const struct report_latency *l, bool calls, FILE *ou
         if (!calls) {
             fprintf(out, " %9" PRIu64, row->busy);
         }
-        who(row, out);
+        print_pair(row, out);
     }
 }
 
@@ -107,7 +110,7 @@ static void print_parts(const struct report_latency *l, FILE *out)
                 mkperf_percent(p->own, p->wall), mkperf_percent(p->nested, p->wall),
                 mkperf_percent(p->preempted, p->wall), mkperf_percent(p->budget, p->wall),
                 mkperf_percent(p->other, p->wall));
-        who(&l->rows->row[i], out);
+        print_pair(&l->rows->row[i], out);
         print_by(l, "             calls:", &edge->nested_by, p->wall, out);
         print_by(l, "             preempted by:", &edge->preempted_by, p->wall, out);
         const struct mkperf_call_parts *w = &edge->worst;
@@ -223,8 +226,8 @@ static void print_inversions(const struct mkperf_analysis *a, FILE *out)
         const struct mkperf_inversion *v = &a->inversion[i];
 
         fprintf(out, "%10" PRIu64, v->count);
-        us(v->total, out);
-        us(v->worst, out);
+        print_us(v->total, out);
+        print_us(v->worst, out);
         fprintf(out, "  %s waited for %s while %s ran; the longest from %.6f to %.6f s\n",
                 mkperf_analysis_name(a, v->high), mkperf_analysis_name(a, v->holder),
                 mkperf_analysis_name(a, v->runner), (double)v->worst_from / 1e9,
@@ -281,5 +284,135 @@ void report_latency_print(const struct report_latency *l, FILE *out)
         print_cores(a, out);
     } else {
         print_runs(l->rows, out);
+    }
+}
+
+static const char *const entered_by[MKPERF_SCHED_KINDS] = {
+    [MKPERF_SCHED_CALL] = "call",
+    [MKPERF_SCHED_REPLY] = "reply",
+    [MKPERF_SCHED_NOTIFY] = "notify",
+    [MKPERF_SCHED_FAULT] = "fault",
+};
+
+static const char *core_runs(const struct mkperf_analysis *a, uint32_t by)
+{
+    return by < a->npds && !a->pd[by].idle ? mkperf_analysis_name(a, by) : NULL;
+}
+
+void report_path_text(const struct mkperf_analysis *a, const struct mkperf_path_step *step,
+                      char *text, size_t n)
+{
+    const struct mkperf_interval *i = &step->what;
+    const char *pd = mkperf_analysis_name(a, i->pd), *by = core_runs(a, i->by);
+
+    switch (i->state) {
+    case MKPERF_PD_RUNNING:
+        if (i->serving != MKPERF_SCHED_NOBODY) {
+            snprintf(text, n, "%s runs, for %s", pd, mkperf_analysis_name(a, i->serving));
+        } else {
+            snprintf(text, n, "%s runs", pd);
+        }
+        break;
+    case MKPERF_PD_READY:
+        if (i->by < a->npds && a->pd[i->by].idle) {
+            snprintf(text, n, "%s is ready, its core still idle", pd);
+        } else {
+            snprintf(text, n, by != NULL ? "%s is ready, %s runs" : "%s is ready", pd, by);
+        }
+        break;
+    case MKPERF_PD_CALLING:
+        snprintf(text, n, by != NULL ? "%s waits for its call of %s" : "%s waits for its call", pd,
+                 by);
+        break;
+    case MKPERF_PD_WAITING:
+        if (step->irq_known) {
+            snprintf(text, n, "%s waits for interrupt %" PRIu32, pd, step->irq);
+        } else {
+            snprintf(text, n, "%s waits", pd);
+        }
+        break;
+    case MKPERF_PD_THROTTLED:
+        snprintf(text, n, "%s has used up its budget", pd);
+        break;
+    case MKPERF_PD_STOPPED:
+        snprintf(text, n, "%s is stopped", pd);
+        break;
+    default:
+        snprintf(text, n, "not known: no events of %s", pd);
+        break;
+    }
+}
+
+/* Whether two steps belong to the same row of the sums. */
+static bool is_same_row(const struct mkperf_path_step *a, const struct mkperf_path_step *b)
+{
+    return a->what.pd == b->what.pd && a->what.state == b->what.state && a->what.by == b->what.by &&
+           a->what.serving == b->what.serving && a->irq_known == b->irq_known && a->irq == b->irq;
+}
+
+struct sum {
+    const struct mkperf_path_step *step; /* the first step of this row */
+    uint64_t ns, times;
+};
+
+static int compare_sums(const void *pa, const void *pb)
+{
+    const struct sum *a = pa, *b = pb;
+
+    return a->ns != b->ns ? mkperf_compare(b->ns, a->ns) : a->step > b->step ? 1 : -1;
+}
+
+static void print_sums(const struct report_path *p, FILE *out)
+{
+    const struct mkperf_path *path = p->path;
+    struct sum *sum = NULL;
+    unsigned n = 0, room = 0;
+    char text[256];
+
+    for (size_t i = 0; i < path->n; i++) {
+        unsigned k = 0;
+
+        while (k < n && !is_same_row(sum[k].step, &path->step[i])) {
+            k++;
+        }
+        if (k == n) {
+            MKPERF_GROW(sum, room, n + 1);
+            sum[n++] = (struct sum){.step = &path->step[i]};
+        }
+        sum[k].ns += path->step[i].what.to - path->step[i].what.from;
+        sum[k].times++;
+    }
+    mkperf_sort(sum, n, sizeof *sum, compare_sums);
+    fprintf(out, "\n%14s %8s %8s  what\n", "us", "%", "times");
+    for (unsigned k = 0; k < n; k++) {
+        report_path_text(p->analysis, sum[k].step, text, sizeof text);
+        fprintf(out, "%10" PRIu64 ".%03" PRIu64 " %8.2f %8" PRIu64 "  %s\n", sum[k].ns / 1000,
+                sum[k].ns % 1000, mkperf_percent(sum[k].ns, path->to - path->from), sum[k].times,
+                text);
+    }
+    free(sum);
+}
+
+void report_path_print(const struct report_path *p, FILE *out)
+{
+    const struct mkperf_path *path = p->path;
+    uint64_t ns = path->to - path->from;
+    char text[256];
+
+    fprintf(out,
+            "# critical path of %s\n"
+            "# %" PRIu64 ".%03" PRIu64 " us, from %.9f to %.9f s: %zu steps\n",
+            p->title, ns / 1000, ns % 1000, (double)path->from / 1e9, (double)path->to / 1e9,
+            path->n);
+    print_sums(p, out);
+    fprintf(out, "\n%14s %14s %8s  what\n", "after, us", "us", "by");
+    for (size_t i = 0; i < path->n; i++) {
+        const struct mkperf_path_step *s = &path->step[i];
+        uint64_t after = s->what.from - path->from, lasts = s->what.to - s->what.from;
+        const char *by = entered_by[s->entered];
+
+        report_path_text(p->analysis, s, text, sizeof text);
+        fprintf(out, "%10" PRIu64 ".%03" PRIu64 " %10" PRIu64 ".%03" PRIu64 " %8s  %s\n",
+                after / 1000, after % 1000, lasts / 1000, lasts % 1000, by != NULL ? by : "", text);
     }
 }

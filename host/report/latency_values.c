@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: latencies as values for programs, see latency_table.h: one row a line, as JSON or separated.
- * A field's name is in JSON alone; the order of a kind's fields is fixed.
+ * Latencies and critical paths as values for programs, see latency_table.h: one row per line, as JSON or with a separator. Only
+ * JSON contains the names of values, so the order of the values of each kind is fixed.
  */
 #include "latency_table.h"
-#include "path_table.h"
 #include "values.h"
 
 static void put_latency(const struct report_values *v, const struct mkperf_latency_row *r)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see pager.h. */
+/* A text on the screen, see pager.h. */
 #include "pager.h"
 
 #include <ncurses.h>
@@ -94,7 +94,7 @@ bool report_ask(const char *prompt, char words[REPORT_SEARCH])
     return words[0] != '\0';
 }
 
-static void split(struct pager *p, const char *text)
+static void split_lines(struct pager *p, const char *text)
 {
     p->text = mkperf_xstrdup(text);
     for (const char *c = text; *c; c++) {
@@ -109,7 +109,7 @@ static void split(struct pager *p, const char *text)
     }
 }
 
-static void draw(const struct pager *p)
+static void draw_page(const struct pager *p)
 {
     char foot[256];
 
@@ -128,7 +128,7 @@ static void draw(const struct pager *p)
     refresh();
 }
 
-static void search(struct pager *p)
+static void search_next(struct pager *p)
 {
     for (int i = 1; i <= p->n; i++) {
         int at = (p->top + i) % p->n;
@@ -141,8 +141,8 @@ static void search(struct pager *p)
     beep();
 }
 
-/* False: back. */
-static bool act(struct pager *p, int key)
+/* Acts on a key; false: the user leaves the text. */
+static bool act_on_key(struct pager *p, int key)
 {
     int page = LINES > 3 ? LINES - 3 : 1;
 
@@ -175,12 +175,12 @@ static bool act(struct pager *p, int key)
         break;
     case '/':
         if (report_ask("search: ", p->words)) {
-            search(p);
+            search_next(p);
         }
         break;
     case 'n':
         if (p->words[0]) {
-            search(p);
+            search_next(p);
         }
         break;
     default:
@@ -195,10 +195,10 @@ void report_pager_show(const char *title, const char *text)
 {
     struct pager p = {.title = title};
 
-    split(&p, text);
+    split_lines(&p, text);
     do {
-        draw(&p);
-    } while (act(&p, getch()));
+        draw_page(&p);
+    } while (act_on_key(&p, getch()));
     free(p.text);
     free(p.line);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A text on the screen: scrolled, searched, left.
+ * A text on the screen that the user scrolls and searches, and the lines and colours of screens.
  *
- * Owns: the screen while it shows the text; curses is running already. Called by the browser.
+ * Owns: the use of curses that browser.c and top/screen.c share. Call report_screen_start first.
  */
 #ifndef MKPERF_HOST_REPORT_PAGER_H
 #define MKPERF_HOST_REPORT_PAGER_H
@@ -11,18 +11,19 @@
 
 enum { REPORT_SEARCH = 128 };
 
-/* Shows text until q. A line that begins with `hot` percent or more, as annotate's do, is bold. */
+/* Shows a text until the user leaves it. A line that begins with a share of MKPERF_COLOUR_HOT per cent or more is bold. */
 void report_pager_show(const char *title, const char *text);
 
-/* Asks for words to search on the last line; false: none. The last words are kept in `words`. */
+/* Asks for words to search on the last line. `words` are the words of the last search, and remain if none are typed. False:
+ * there are none, or the user gave up. */
 bool report_ask(const char *prompt, char words[REPORT_SEARCH]);
 
-/* Curses for a program with keys; `colour`: shares have them. ends with endwin. */
+/* Starts curses for a program that reads keys. `colour`: shares are in colour. The caller ends with endwin. */
 void report_screen_start(bool colour);
 
 /*
- * Writes a text that may be wider than the screen at the beginning of line y. A share that it
- * begins with ("12.50%" or "12.50 :") is in colour.
+ * Writes a text into line y; the part that is wider than the screen is cut. A share at its begin ("12.50%" or "12.50 :") is in
+ * colour.
  */
 void report_put_line(int y, const char *text, bool reverse);
 

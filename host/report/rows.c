@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Owns: see rows.h. A row's own weight is that of the chains whose innermost function it is; its
- * children weight is that of the chains in which it occurs at all, each counted once however often
- * it occurs (recursion).
- */
+/* The rows of a report and the call trees below them, see rows.h. */
 #include "rows.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/colour.h"
 #include "base/progress.h"
 #include "base/sort.h"
 #include "base/xalloc.h"
 
-/* Does a chain have weight, pass the filter by PD, and belong to the event? */
+/* Whether a chain belongs to the event, has weight, and passes the filters by PD and idle. */
 static bool is_wanted(const struct mkperf_frames *f, const struct report_options *o, uint32_t event,
                       uint32_t chain)
 {
@@ -25,8 +22,9 @@ static bool is_wanted(const struct mkperf_frames *f, const struct report_options
            !(o->no_idle && mkperf_places_idle(&f->profile->places, head.pd));
 }
 
-struct report_row_key report_row_key(const struct mkperf_frames *f, const struct report_options *o,
-                                     uint32_t chain, uint32_t function)
+/* The key of the row of a function in a chain. */
+static struct report_row_key key_of(const struct mkperf_frames *f, const struct report_options *o,
+                                    uint32_t chain, uint32_t function)
 {
     struct mkperf_chain_head head = mkperf_profile_head(f->profile, chain);
     struct mkperf_label label = mkperf_frames_label(f, function);
@@ -46,8 +44,8 @@ static struct report_row *row_of(struct report_rows *rows, struct report_row_key
     return &rows->row[number];
 }
 
-static bool is_shown(const struct mkperf_frames *f, const struct report_options *o,
-                     uint32_t function)
+static bool is_function_shown(const struct mkperf_frames *f, const struct report_options *o,
+                              uint32_t function)
 {
     return !o->symbol ||
            mkperf_symbol_is(mkperf_frames_text(f, mkperf_frames_label(f, function).name),
@@ -66,8 +64,8 @@ static void add_hit(struct report_rows *rows, struct report_row *row, uint32_t c
     row->last_hit = rows->nhits;
 }
 
-static void add_chain(struct report_rows *rows, struct mkperf_frames *f,
-                      const struct report_options *o, uint32_t chain)
+static void add_to_rows(struct report_rows *rows, struct mkperf_frames *f,
+                        const struct report_options *o, uint32_t chain)
 {
     const struct mkperf_weight *w = &f->profile->weight[chain];
     uint32_t function[MKPERF_PLACES_MAX], seen[MKPERF_PLACES_MAX], nseen = 0;
@@ -81,10 +79,10 @@ static void add_chain(struct report_rows *rows, struct mkperf_frames *f,
         if (i > 0 && !o->children) {
             break;
         }
-        if (!is_shown(f, o, function[i])) {
+        if (!is_function_shown(f, o, function[i])) {
             continue;
         }
-        row = row_of(rows, report_row_key(f, o, chain, function[i]));
+        row = row_of(rows, key_of(f, o, chain, function[i]));
         if (i == 0) {
             mkperf_weight_add(&row->self, w);
         }
@@ -121,7 +119,7 @@ static int compare_texts(const struct mkperf_frames *f, const struct report_row 
     return order;
 }
 
-/* With time, rows are in the order of the keys up to it, then as others are. */
+/* With the key `time`, rows are ordered by the keys before it, then by time; 0 without that key. */
 static int compare_times(const struct sorting *s, const struct report_row *a,
                          const struct report_row *b)
 {
@@ -169,7 +167,7 @@ void report_rows_build(struct report_rows *rows, struct mkperf_frames *f,
     rows->event = event;
     for (uint32_t i = 0; i < f->profile->chains.count; i++) {
         if (is_wanted(f, o, event, i)) {
-            add_chain(rows, f, o, i);
+            add_to_rows(rows, f, o, i);
         }
         mkperf_progress_steps(i, f->profile->chains.count);
     }
@@ -187,4 +185,144 @@ void report_rows_free(struct report_rows *rows)
     free(rows->row);
     free(rows->hit);
     memset(rows, 0, sizeof *rows);
+}
+
+/*
+ * The index of the row's function in a chain; -1: it is not there. Callers are followed from its innermost occurrence
+ * outwards and callees from the outermost inwards, so that samples of a recursive function are counted once.
+ */
+static int occurrence(const struct report_row *r, const struct mkperf_frames *f,
+                      const struct report_options *o, uint32_t chain, const uint32_t *function,
+                      uint32_t n)
+{
+    int found = -1;
+
+    for (uint32_t i = 0; i < n && (i == 0 || o->children); i++) {
+        struct report_row_key key = key_of(f, o, chain, function[i]);
+
+        if (memcmp(&key, &r->key, sizeof key) == 0) {
+            found = (int)i;
+            if (o->graph == REPORT_GRAPH_CALLERS) {
+                break;
+            }
+        }
+    }
+    return found;
+}
+
+static void add_to_tree(struct mkperf_tree *t, const struct report_row *r, struct mkperf_frames *f,
+                        const struct report_options *o, uint32_t chain)
+{
+    uint32_t function[MKPERF_PLACES_MAX], node = 0;
+    uint32_t n = mkperf_frames_of(f, chain, function);
+    int at = occurrence(r, f, o, chain, function, n);
+    int step = o->graph == REPORT_GRAPH_CALLERS ? 1 : -1;
+
+    if (at < 0) {
+        return;
+    }
+    for (at += step; at >= 0 && (uint32_t)at < n; at += step) {
+        node = mkperf_tree_child(t, node, function[at]);
+    }
+    mkperf_tree_add(t, node, 0, f->profile->weight[chain]);
+}
+
+static int by_period(const struct mkperf_tree_node *a, const struct mkperf_tree_node *b,
+                     const void *context)
+{
+    const struct mkperf_frames *f = context;
+    uint64_t x = a->total.period, y = b->total.period;
+
+    if (x != y) {
+        return x > y ? -1 : 1;
+    }
+    int order = strcmp(mkperf_frames_text(f, mkperf_frames_label(f, a->label).name),
+                       mkperf_frames_text(f, mkperf_frames_label(f, b->label).name));
+    return order != 0 ? order : (a->label > b->label) - (a->label < b->label);
+}
+
+void report_tree_build(struct mkperf_tree *t, const struct report_row *r,
+                       const struct report_rows *rows, struct mkperf_frames *f,
+                       const struct report_options *o)
+{
+    mkperf_tree_init(t);
+    for (uint32_t hit = r->first_hit; hit != 0; hit = rows->hit[hit - 1].next) {
+        add_to_tree(t, r, f, o, rows->hit[hit - 1].chain);
+    }
+    mkperf_tree_finish(t, by_period, f);
+}
+
+void report_tree_text(const struct mkperf_tree *t, const struct mkperf_frames *f, uint32_t event,
+                      uint32_t node, uint32_t parent_pd, uint64_t whole, char *text, size_t n)
+{
+    const struct mkperf_tree_node *at = &t->node[node];
+    struct mkperf_label fn = mkperf_frames_label(f, at->label);
+    const char *pd = fn.pd != parent_pd ? mkperf_profile_pd_name(f->profile, fn.pd) : NULL;
+
+    bool inferred = pd != NULL && mkperf_places_inferred(&f->profile->places, event);
+
+    snprintf(text, n, "%.2f%%-- %s%s%s%s%s%s%s", mkperf_percent(at->total.period, whole),
+             fn.kernel ? "[k] " : "", mkperf_frames_text(f, fn.name), fn.line ? " " : "",
+             fn.line ? mkperf_frames_text(f, fn.line) : "", pd ? " in " : "", pd ? pd : "",
+             inferred ? " (inferred)" : "");
+}
+
+struct printer {
+    const struct mkperf_tree *tree;
+    const struct mkperf_frames *frames;
+    uint32_t event;
+    uint64_t whole;
+    double least;
+    FILE *out;
+    bool colour;
+    char indent[4 * MKPERF_PLACES_MAX + 8];
+};
+
+/* Children are in the order of their periods, so none is shown after one that is not. */
+static bool is_branch_shown(const struct printer *p, uint32_t node)
+{
+    return (double)p->tree->node[node].total.period >= p->least;
+}
+
+static void print_children(struct printer *p, uint32_t node, uint32_t pd)
+{
+    const struct mkperf_tree_node *n = p->tree->node;
+    size_t depth = strlen(p->indent), share;
+    char text[700];
+    uint32_t next;
+
+    for (uint32_t i = n[node].child; i != 0 && is_branch_shown(p, i); i = next) {
+        next = n[i].next;
+        report_tree_text(p->tree, p->frames, p->event, i, pd, p->whole, text, sizeof text);
+        share = strcspn(text, "-");
+        fprintf(p->out, "%s|--%s%.*s%s%s\n", p->indent, mkperf_colour_begin(p->colour, atof(text)),
+                (int)share, text, mkperf_colour_end(p->colour, atof(text)), text + share);
+        memcpy(p->indent + depth, next != 0 && is_branch_shown(p, next) ? "|   " : "    ", 5);
+        print_children(p, i, mkperf_frames_label(p->frames, n[i].label).pd);
+        p->indent[depth] = 0;
+    }
+}
+
+void report_tree_print(const struct report_row *r, const struct report_rows *rows,
+                       struct mkperf_frames *f, const struct report_options *o, FILE *out)
+{
+    struct mkperf_tree t;
+    uint64_t whole = rows->whole;
+    /* With --pd, the limit is a part of the weight of that PD. Of a small PD no branch would be left otherwise. */
+    double base = (double)(o->pd ? rows->shown.period : whole);
+    struct printer p = {.tree = &t,
+                        .frames = f,
+                        .event = rows->event,
+                        .whole = whole,
+                        .least = o->graph_limit * base / 100,
+                        .out = out,
+                        .colour = o->colour,
+                        .indent = "        "};
+
+    report_tree_build(&t, r, rows, f, o);
+    if (t.node[0].child != 0) {
+        print_children(&p, 0, r->key.pd);
+        fputc('\n', out);
+    }
+    mkperf_tree_free(&t);
 }

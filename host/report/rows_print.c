@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see rows_print.h. */
-#include "rows_print.h"
+/*
+ * The rows of a report as text, as a tree of sort keys (--hierarchy), and as values for programs (-x, --json).
+ *
+ * Owns: the widths of columns, and the form of each output. See report.h.
+ */
+#include "report.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/colour.h"
 #include "base/percent.h"
-#include "row_tree.h"
 
 struct layout {
     int width[REPORT_SORT_KEYS]; /* of each column; the last is not padded */
@@ -107,4 +110,167 @@ void report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
         fprintf(out, "# %" PRIu32 " rows below %g %% are omitted\n", l.omitted, o->limit);
     }
     fputc('\n', out);
+}
+
+struct hierarchy {
+    struct mkperf_hash texts; /* a node's label is the number of its text */
+    struct mkperf_tree tree;
+    const struct report_options *options;
+    uint64_t whole;
+    uint32_t omitted;
+    FILE *out;
+};
+
+/* Whether nodes like this one keep the order of rows: their column is the time, or a key before it. */
+static bool keeps_row_order(const struct hierarchy *h, const struct mkperf_tree_node *n)
+{
+    const struct report_column_list *keys = &h->options->keys;
+    unsigned column = 0;
+
+    for (uint32_t parent = n->parent; parent != 0; parent = h->tree.node[parent].parent) {
+        column++;
+    }
+    while (column < keys->n && keys->column[column] != REPORT_SORT_TIME) {
+        column++;
+    }
+    return column < keys->n;
+}
+
+static int by_period(const struct mkperf_tree_node *a, const struct mkperf_tree_node *b,
+                     const void *context)
+{
+    const struct hierarchy *h = context;
+    uint64_t x = a->total.period, y = b->total.period;
+
+    if (keeps_row_order(h, a)) {
+        return 0; /* mkperf_tree_finish keeps the order in which nodes were added */
+    }
+    if (x != y) {
+        return x > y ? -1 : 1;
+    }
+    return strcmp(mkperf_hash_text(&h->texts, a->label), mkperf_hash_text(&h->texts, b->label));
+}
+
+static void add_row(struct hierarchy *h, const struct mkperf_frames *f, const struct report_row *r)
+{
+    uint32_t node = 0;
+    char text[600];
+
+    for (unsigned i = 0; i < h->options->keys.n; i++) {
+        report_column_text(h->options->keys.column[i], f, &r->key, text, sizeof text);
+        node = mkperf_tree_child(&h->tree, node, mkperf_hash_text_number(&h->texts, text));
+    }
+    mkperf_tree_add(&h->tree, node, 0, r->self);
+}
+
+static void print_below(struct hierarchy *h, uint32_t parent, int depth)
+{
+    const struct mkperf_tree_node *n = h->tree.node;
+    bool colour = h->options->colour;
+
+    for (uint32_t i = n[parent].child; i != 0; i = n[i].next) {
+        double share = mkperf_percent(n[i].total.period, h->whole);
+        if (share < h->options->limit) {
+            h->omitted++;
+            continue;
+        }
+        fprintf(h->out, "%s%9.2f%%%s  %7" PRIu64 "  %15" PRIu64 "  %*s%s\n",
+                mkperf_colour_begin(colour, share), share, mkperf_colour_end(colour, share),
+                n[i].total.samples, n[i].total.period, 2 * depth, "",
+                mkperf_hash_text(&h->texts, n[i].label));
+        print_below(h, i, depth + 1);
+    }
+}
+
+void report_hierarchy_print(const struct report_rows *rows, const struct mkperf_frames *f,
+                            const struct report_options *o, FILE *out)
+{
+    struct hierarchy h = {.options = o, .whole = rows->whole, .out = out};
+
+    mkperf_tree_init(&h.tree);
+    for (uint32_t i = 0; i < rows->n; i++) {
+        add_row(&h, f, &rows->row[i]);
+    }
+    mkperf_tree_finish(&h.tree, by_period, &h);
+    fprintf(out, "# Overhead  Samples           Period");
+    for (unsigned i = 0; i < o->keys.n; i++) {
+        fprintf(out, "%s%s", i == 0 ? "  " : " / ", report_column_title(o->keys.column[i]));
+    }
+    fprintf(out, "\n#\n");
+    print_below(&h, 0, 0);
+    if (h.omitted > 0) {
+        fprintf(out, "# %" PRIu32 " rows below %g %%, and what is in them, are omitted\n",
+                h.omitted, o->limit);
+    }
+    fputc('\n', out);
+    mkperf_tree_free(&h.tree);
+    mkperf_hash_free(&h.texts);
+}
+
+static void put_column(const struct report_values *v, enum report_column_id column,
+                       const struct mkperf_frames *f, const struct report_row_key *key)
+{
+    const struct mkperf_profile *p = f->profile;
+    uint64_t unknown_ns = 0;
+    double percent = 0;
+    char text[600];
+
+    switch (column) {
+    case REPORT_SORT_TIME:
+        report_value_number(v, "time_ns", mkperf_time_slice_ns(&p->slices, key->slice));
+        break;
+    case REPORT_SORT_UTIL:
+        if (mkperf_utilisation_of(&p->util, key->pd, key->slice, &percent, &unknown_ns)) {
+            report_value_share(v, "util_percent", percent);
+        } else {
+            report_value_text(v, "util_percent", "");
+        }
+        report_value_number(v, "unknown_ns", unknown_ns);
+        break;
+    default:
+        report_column_text(column, f, key, text, sizeof text);
+        report_value_text(v, report_column_name(column), text);
+    }
+}
+
+void report_rows_values(const struct report_rows *rows, const struct mkperf_frames *f,
+                        const struct report_options *o, const struct report_values *v)
+{
+    const char *event = f->profile->places.session.event[rows->event].name;
+
+    for (uint32_t i = 0; i < rows->n; i++) {
+        const struct report_row *r = &rows->row[i];
+
+        if (report_row_share(rows, i) < o->limit) {
+            continue;
+        }
+        report_value_row(v, "row");
+        report_value_text(v, "event", event);
+        if (o->children) {
+            report_value_share(v, "children_percent", report_row_share(rows, i));
+        }
+        report_value_share(v, "percent", mkperf_percent(r->self.period, rows->whole));
+        report_value_number(v, "samples", r->self.samples);
+        report_value_number(v, "period", r->self.period);
+        for (unsigned k = 0; k < o->keys.n; k++) {
+            put_column(v, o->keys.column[k], f, &r->key);
+        }
+        report_value_end(v);
+    }
+    REPORT_ROW(v, "event", REPORT_TEXT("event", event),
+               REPORT_NUMBER("samples", f->profile->total[rows->event].samples),
+               REPORT_NUMBER("period", f->profile->total[rows->event].period),
+               REPORT_NUMBER("shown_samples", rows->shown.samples),
+               REPORT_NUMBER("shown_period", rows->shown.period));
+}
+
+void report_total_values(const struct mkperf_profile *p, const struct report_values *v)
+{
+    REPORT_ROW(v, "total", REPORT_NUMBER("first_ns", p->totals.first_ns),
+               REPORT_NUMBER("last_ns", p->totals.last_ns),
+               REPORT_NUMBER("samples", p->totals.samples),
+               REPORT_NUMBER("lost", mkperf_profile_lost(p)),
+               REPORT_NUMBER("gaps", p->sched != NULL ? p->sched->gaps : 0),
+               REPORT_NUMBER("gap_ns", p->sched != NULL ? p->sched->gap_ns : 0),
+               REPORT_NUMBER("complete", p->totals.complete));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see values.h. */
+/* Rows for programs, see values.h. */
 #include "values.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ void report_value_share(const struct report_values *v, const char *key, double p
 
 void report_value_text(const struct report_values *v, const char *key, const char *value)
 {
-    char escape = v->separator == NULL ? '\\' : '"'; /* of a double quote */
+    char escape = v->separator == NULL ? '\\' : '"'; /* precedes a double quote */
 
     begin_value(v, key);
     if (v->separator != NULL && strstr(value, v->separator) == NULL) {

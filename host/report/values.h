@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rows for programs (-x SEP, --json): one a line, its kind first.
+ * Rows for programs (-x SEP, --json): one row per line, beginning with its kind.
  *
- * Owns: both forms. A value's name is in JSON alone, so the order of a kind's values is fixed.
+ *      -x ,      row,cycles,12.5000,40
+ *      --json    {"type":"row","event":"cycles","percent":12.5000,"samples":40}
+ *
+ * Owns: both forms. Only JSON contains the names of values, so the order of the values of each kind is fixed.
  */
 #ifndef MKPERF_HOST_REPORT_VALUES_H
 #define MKPERF_HOST_REPORT_VALUES_H
@@ -38,13 +41,13 @@ struct report_value {
 void report_value_list(const struct report_values *v, const char *kind,
                        const struct report_value *value, size_t n);
 
-/* A row of others, one after the other. */
+/* A row of other values: its kind, then its values one after the other, then its end. */
 void report_value_row(const struct report_values *v, const char *kind);
 void report_value_end(const struct report_values *v);
 void report_value_number(const struct report_values *v, const char *key, uint64_t value);
-/* In per cent, with four decimals. */
+/* A share in per cent, with four decimals. */
 void report_value_share(const struct report_values *v, const char *key, double percent);
-/* Names are printable (base/printable.h). One with the separator in it is put in double quotes. */
+/* A text; it is printable (base/printable.h). A text that contains the separator is put in double quotes. */
 void report_value_text(const struct report_values *v, const char *key, const char *value);
 
 #endif

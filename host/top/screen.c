@@ -12,8 +12,8 @@
 #include "base/xalloc.h"
 #include "model/cores.h"
 #include "model/figures.h"
-#include "report/charged.h"
 #include "report/pager.h"
+#include "report/report.h"
 
 enum { UTIL_WIDTH = 9 }; /* of the column in the table of charged time */
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "model/interactions.h"
-#include "report/interactions_table.h"
+#include "report/report.h"
 
 static struct mkperf_interactions a, b;
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "page/page_data.h"
-#include "report/path_table.h"
+#include "report/latency_table.h"
 #include "sched/latency_rows.h"
 
 enum { WINDOWS = 30, STORIES = 30, MARKS = 200 };
