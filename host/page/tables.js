@@ -56,7 +56,7 @@ class PdTable {
   }
 
   row(row, whole) {
-    const p = this.profile, name = p.pdName(row.pd), chosen = state.pd === name;
+    const p = this.profile, name = p.pdName(row.pd), chosen = state.pd !== '' && state.pd === name;
     const button = make('button', { type: 'button', textContent: name });
     const calls = this.calls(name), spark = make('canvas', { className: 'spark' });
     button.setAttribute('aria-pressed', chosen);

@@ -67,7 +67,7 @@ class Tracks {
   }
 
   label(lane) {
-    const pressed = lane.kind === 'core' ? state.core === lane.core : state.pd === lane.name;
+    const pressed = lane.kind === 'core' ? state.core === lane.core : state.pd !== '' && state.pd === lane.name;
     const button = make('button', { type: 'button', className: `lane ${lane.kind}`, title: lane.name });
     button.style.height = `${HEAD + lane.height + 2}px`;
     button.setAttribute('aria-pressed', pressed);

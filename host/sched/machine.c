@@ -98,6 +98,9 @@ void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
         return;
     }
     p->since = now;
+    if (p->name == NULL) {
+        return; /* its number is below another's, but the stream has no such PD */
+    }
     if (p->state == MKPERF_PD_READY) {
         slice.by = runner(a, p->core);
         if (p->slices == MKPERF_READY_SLICES) {

@@ -331,6 +331,33 @@ static void test_wake_ups(void **state)
     json = whole;
 }
 
+/* A PD whose number is below others', and that the stream never names, has no intervals. */
+static void test_not_announced(void **state)
+{
+    struct mkperf_session session = {.platform = "test", .cpu = ""};
+    struct mkperf_profile p = {.cores = true, .times = true, .keep_schedule = true};
+    const struct mkperf_pd last = {.thread = 99, .id = STORY_PDS + 1, .name = "last"};
+    struct mkperf_sink sink = mkperf_profile_sink(&p);
+    static struct story s;
+    size_t named = 0;
+
+    (void)state;
+    story_begin(&s, sink, &session);
+    assert_int_equal(sink.ops->pd(sink.self, &last, &s.e), MKPERF_OK);
+    story_rounds(&s, ROUNDS);
+    gap(&s, 1000000 + ROUNDS * 100000, 2000000, 7);
+    run(&s, 2000000, SERVER, MKPERF_STOPPED_UNKNOWN);
+    story_end(&s);
+    assert_int_equal(mkperf_profile_order(&p, &s.e), MKPERF_OK);
+    const struct mkperf_interval *i = p.schedule.intervals.map;
+    for (size_t k = 0; k < p.schedule.intervals.count; k++) {
+        assert_int_not_equal(i[k].pd, STORY_PDS);
+        named += i[k].pd == STORY_PDS + 1;
+    }
+    assert_true(named > 0);
+    mkperf_profile_free(&p);
+}
+
 /* A live page gets at most `most` records of each kind. From some time on it has all of them; the states before that
  * time are "unknown", and the page's data say that events were cut (`cut`). */
 static void newest(size_t most, bool cut)
@@ -393,10 +420,11 @@ static void test_newest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_states),   cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_calls),    cmocka_unit_test(test_wakings),
-        cmocka_unit_test(test_gap),      cmocka_unit_test(test_stretches),
-        cmocka_unit_test(test_wake_ups), cmocka_unit_test(test_newest),
+        cmocka_unit_test(test_states),        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_calls),         cmocka_unit_test(test_wakings),
+        cmocka_unit_test(test_gap),           cmocka_unit_test(test_stretches),
+        cmocka_unit_test(test_wake_ups),      cmocka_unit_test(test_newest),
+        cmocka_unit_test(test_not_announced),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
