@@ -222,7 +222,7 @@ function listen() {
   byId('reset').onclick = reset;
   byId('zoom-in').onclick = () => tracks.zoom(0.5);
   byId('zoom-out').onclick = () => tracks.zoom(2);
-  byId('zoom-all').onclick = () => tracks.look(0, profile.span);
+  byId('zoom-all').onclick = () => tracks.look(...tracks.all());
   byId('ask').onclick = () => byId('help').showModal();
   document.onkeydown = onKey;
   window.onresize = () => { tracks.draw(); flame.place(); };

@@ -150,7 +150,7 @@ class PathPanel {
     if (this.key === key && this.of === this.profile) {
       return;
     }
-    const isNew = this.isNew, number = this.asked = (this.asked ?? 0) + 1;
+    const isNew = this.isNew, isOther = this.key !== key, number = this.asked = (this.asked ?? 0) + 1;
     Object.assign(this, { key, of: this.profile, isNew: false, limit: STEPS_FIRST });
     this.box.hidden = state.path === '' || !this.profile.schedule;
     const found = this.box.hidden ? null : await this.choose();
@@ -163,7 +163,7 @@ class PathPanel {
       this.fill(found);
     }
     this.tracks.showPath(this.path);
-    if (this.path && (isNew || state.viewFrom === null) && state.path !== '..') {
+    if (this.path && (isNew || (isOther && state.viewFrom === null)) && state.path !== '..') {
       const room = (this.path.to - this.path.from) / 20;
       this.tracks.look(this.path.from - room, this.path.to + room);
     }

@@ -44,8 +44,8 @@ waits() { # waits SCRIPT: waits until it returns true, at most 5 s
         [ "$(js "return String(Boolean($1))")" = true ] && return 0
         sleep 0.1
     done
-    echo "not in time: $1"
     js "return document.body.innerText"
+    echo "not in time: $1" # last: of a reason the last lines are printed
     return 1
 }
 picture() {

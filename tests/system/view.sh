@@ -255,6 +255,7 @@ compared() { # shares and changes are mkperf diff's
 live() { # the page of a running target follows; what is selected stays selected; Ctrl-C ends it
     $QEMU -serial "unix:$D/live.sock,server=on,wait=on" </dev/null >"$D/live.log" 2>&1 &
     pids=$!
+    trap 'for p in $pids; do kill -INT "$p"; done' EXIT # of check's subshell: also if a wait below fails
     for i in $(seq 100); do
         [ -S "$D/live.sock" ] && break
         sleep 0.05
@@ -275,13 +276,19 @@ live() { # the page of a running target follows; what is selected stays selected
     waits "profile.info.sched.events > $n && document.querySelectorAll('#path-steps tbody tr').length >= 1 && path.path.profile === profile" || return 1
     # more intervals than it keeps: what is left has no hole, and the path no part that is not known
     waits "profile.schedule.from > 0 && path.path.unknown() === 0" || return 1
-    # and the header says so
+    # the time line begins where they are known, and the header says so; who zooms out sees all of it
+    press "document.getElementById('zoom-all')" || return 1
+    n=$(js "return profile.samples")
+    waits "profile.samples > $n" || return 1
+    waits "state.viewFrom === null && tracks.view()[0] === profile.schedule.from" || return 1
+    js "tracks.zoom(1000)" >"$D/log"
+    waits "tracks.view()[0] === 0 && tracks.view()[1] - tracks.view()[0] > profile.schedule.to - profile.schedule.from" || return 1
+    press "document.getElementById('zoom-all')" || return 1
     waits "profile.info.sched.cut && /not shown: .*scheduling before [0-9.]+ s$/.test(document.getElementById('older').textContent)" || return 1
     waits "[...profile.schedule.all].every(([pd, lists]) => lists.reduce((sum, list) => sum + list.within(0, profile.schedule.to), 0) === profile.schedule.to)" || return 1
     picture "$D/live.png" && quiet
     ended=$?
     wd POST "$session/url" '{"url":"about:blank"}' >"$D/log" # it would go on asking
-    for p in $pids; do kill -INT "$p"; done
     return $ended
 }
 # A million samples and a million scheduling events: every number, and what a picture costs while panning,
