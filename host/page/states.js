@@ -28,6 +28,33 @@ class StatePainter {
       hatch: of.hatch ? pixel(t.colour('--hatch'), alpha) : 0 };
   }
 
+  // A sample stands for the time since the one before it, in which its PD may have run for a part only. Where a sample is
+  // several columns wide, it is drawn where its PD ran, and where it is not known what ran.
+  clip(columns, from, to, n) {
+    const p = this.tracks.profile, s = this.schedule, width = (to - from) / n, stretch = s.best(from, to);
+    if (p.span * p.info.cores < 4 * width * p.samples) {
+      return;
+    }
+    for (const core of new Set(columns.map(({ pair }) => pair.core))) {
+      const ran = stretch.columns({ kind: 'core', core }, from, to, n), { idle, unknown } = stretch.rest({ core }, ran, from, to, n);
+      for (const { pair, all, chosen } of columns.filter((column) => column.pair.core === core)) {
+        const runs = p.pds[pair.pd].idle ? idle : ran.find(({ list }) => list.pd === pair.pd)?.all;
+        for (let x = 0; x < n; x++) {
+          const time = from + x * width, most = time < s.from || time > s.to ? 1 : (runs?.[x] ?? 0) + unknown[x];
+          all[x] = Math.min(all[x], most);
+          chosen[x] = Math.min(chosen[x], most);
+        }
+      }
+    }
+  }
+
+  // The run of a PD that a sample hit: {from, to}; null: it is not known.
+  runOf(pd, core, time) {
+    const list = this.schedule.exactly(time, time)?.byPd.get(pd)?.find((of) => of.state === 'running' && of.core === core);
+    const i = list ? list.at(time) : -1;
+    return i < 0 ? null : { from: list.start[i], to: list.end[i] };
+  }
+
   // The parts of a lane's strip, for paintLane.
   parts(lane, from, to, n) {
     const stretch = this.schedule.best(from, to), columns = stretch.columns(lane, from, to, n);

@@ -164,6 +164,7 @@ class Tracks {
     const pixels = new Uint32Array(image.data.buffer);
     const [from, to] = this.view(), columns = this.occupancy.columns(from, to, width);
     this.profile.schedule?.want(from, to, width, () => this.draw());
+    this.states?.clip(columns, from, to, width);
     for (const lane of this.lanes) {
       const parts = columns.filter(({ pair }) =>
         lane.kind === 'core' ? pair.core === lane.core : pair.pd === lane.pd).map((column) => {
@@ -198,7 +199,8 @@ class Tracks {
       if (p.c_event[chain] !== event) {
         continue;
       }
-      const right = this.xOf(p.time[i]), left = Math.max(0, this.xOf(p.time[i] - p.s_span[i]));
+      const run = this.states?.runOf(p.c_pd[chain], p.s_core[i], p.time[i]);
+      const right = this.xOf(p.time[i]), left = Math.max(0, this.xOf(Math.max(p.time[i] - p.s_span[i], run?.from ?? 0)));
       for (const lane of [lanes.get(`p${p.c_pd[chain]}`), lanes.get(`c${p.s_core[i]}`)]) {
         if (lane && right > 0 && left < width) {
           const colour = mask[chain] ? inkOn(p.colour(p.c_pd[chain], p.kernel[chain])) : this.colour('--weak');

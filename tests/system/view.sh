@@ -101,6 +101,15 @@ call() {
     clear_all
 }
 
+# Where single samples are wide, a PD is painted only where it ran: at each pixel of its lane that has its colour.
+samples_in_runs() {
+    clear_all || return 1
+    js "const p = profile, pd = p.pds.findIndex(of => of.name === 'requester'), i = p.s_chain.findIndex((c, i) => i > 500 && p.c_pd[c] === pd && p.c_event[c] === 0); tracks.look(p.time[i] - 4e6, p.time[i] + 4e6); window.first = tracks.frames; tracks.draw();" >"$D/log"
+    waits "tracks.frames > window.first && profile.schedule.exactly(...tracks.view())" || return 1
+    js "const t = tracks, s = window.devicePixelRatio || 1, out = { in: 0, out: 0 }; for (const lane of t.lanes.filter(l => l.kind === 'pd')) { const lists = profile.schedule.exactly(...t.view()).lane(lane).filter(l => l.state === 'running'); const y = Math.round((lane.top + lane.height - 3) * s), d = t.context.getImageData(0, y, t.canvas.width, 1).data; const want = t.profile.colour(lane.pd, false); for (let x = 2; x < t.canvas.width - 2; x++) { const c = '#' + [...d.slice(4 * x, 4 * x + 3)].map(v => v.toString(16).padStart(2, '0')).join(''); if (c === want) { out[lists.some(l => l.within(t.timeAt((x - 1) / s), t.timeAt((x + 2) / s)) > 0) ? 'in' : 'out']++; } } } return out.in + ' ' + out.out" >"$D/log"
+    awk '{ exit !($1 > 20 && $2 == 0) }' "$D/log" || { cat "$D/log"; return 1; }
+    picture "$D/samples.png" && keys_to "#tracks canvas" 0 && clear_all
+}
 # From a mark to the next one of a name: as mkperf latency has it, and the command that says so.
 marks() {
     clear_all && press "document.querySelector('#late summary')" || return 1
@@ -352,6 +361,7 @@ if start_view "$data" && start_browser; then
     check "the flame graph by keyboard" flame_keys
     check "idle and start code are left out until asked for" idle
     check "the address holds the state" address
+    check "wide samples are where their PD ran" samples_in_runs
     check "controls have names" labelled
     check "light, dark, narrow" screens
     check "no error, nothing from outside" quiet
