@@ -79,7 +79,7 @@ class Flame {
   }
 
   show(profile, selection, comparison) {
-    Object.assign(this, { profile, selection, comparison, trees: [] });
+    Object.assign(this, { profile, selection, comparison, trees: [], most: 0 });
     this.update();
   }
 
@@ -126,7 +126,8 @@ class Flame {
       }
     }
     this.box.replaceChildren(...this.elements.values());
-    this.box.style.height = `${(this.deepest + 1) * ROW}px`;
+    this.most = Math.max(this.most ?? 0, this.deepest); // what is below it stays where it is
+    this.box.style.height = `${(this.most + 1) * ROW}px`;
     const first = this.elements.get(this.zoomed) ?? this.box.firstElementChild;
     if (first) {
       first.tabIndex = 0;

@@ -83,6 +83,7 @@ function showSelection() {
   }
   byId('selected').textContent = parts.length === 0 ? 'all' :
     `selected ${percent(weight, all)}, ${count(samples)} samples: ${parts.join(', ')}`;
+  byId('selected').title = byId('selected').textContent; // it has one line, whatever is selected
   byId('selected').classList.toggle('some', parts.length > 0);
   byId('reset').disabled = parts.length === 0 && state.path === '';
   showFound(weight, all);
@@ -110,7 +111,8 @@ function showControls() {
 const FILTERS = ['event', 'from', 'to', 'core', 'pd', 'fn', 'node', 'words'];
 
 function update(changed) {
-  const has = (...names) => names.some((name) => changed.has(name));
+  const has = (...names) => names.some((name) => changed.has(name)), main = document.querySelector('main');
+  main.style.minHeight = `${main.offsetHeight}px`; // or a page that is scrolled moves when a table becomes shorter
   selection.changed(changed);
   comparison?.selection.changed(changed);
   if (has(...FILTERS)) {
@@ -225,7 +227,7 @@ function listen() {
   byId('zoom-all').onclick = () => tracks.look(...tracks.all());
   byId('ask').onclick = () => byId('help').showModal();
   document.onkeydown = onKey;
-  window.onresize = () => { tracks.draw(); flame.place(); };
+  window.onresize = () => { document.querySelector('main').style.minHeight = ''; tracks.draw(); flame.place(); };
   window.onhashchange = () => change(readState(location.hash.slice(1)));
   matchMedia('(prefers-color-scheme: dark)').onchange = () => tracks.draw();
 }

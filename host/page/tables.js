@@ -45,12 +45,14 @@ class PdTable {
 
   update() {
     const p = this.profile, s = this.selection, sums = s.byPd(s.mask('pd')), whole = s.whole();
+    const always = new Float64Array(p.pds.length); // a row stays where it is, whatever is selected
+    p.chainWeight.forEach((weight, chain) => { always[p.c_pd[chain]] += p.c_event[chain] === s.event() ? weight : 0; });
     this.charged = p.callsOthers ? s.charged(s.mask('pd')) : null;
     const ran = (pd) => (p.samples === 0 ? p.schedule?.times(pd, 0, p.span).running ?? 0 : 0);
     const rows = sums.map((sum, pd) => ({ ...sum, pd, all: sum.user + sum.kernel, ran: ran(pd) }))
-      .filter((row) => row.all > 0 || p.schedule?.byPd.has(row.pd) || this.charged?.[row.pd] > 0 || (state.pd && p.pds[row.pd].name === state.pd) ||
+      .filter((row) => always[row.pd] > 0 || p.schedule?.byPd.has(row.pd) || this.charged?.[row.pd] > 0 || (state.pd && p.pds[row.pd].name === state.pd) ||
         this.comparison?.pd(p.pds[row.pd].name) > 0)
-      .sort((a, b) => p.pds[a.pd].idle - p.pds[b.pd].idle || b.all - a.all || b.ran - a.ran);
+      .sort((a, b) => p.pds[a.pd].idle - p.pds[b.pd].idle || always[b.pd] - always[a.pd] || b.ran - a.ran);
     this.body.replaceChildren(...rows.map((row) => this.row(row, whole)));
     this.sparks();
   }

@@ -101,6 +101,28 @@ call() {
     clear_all
 }
 
+# A selection moves nothing: rows of PDs, flame graph, and what is below it stay where they are, also in a page that is scrolled.
+stays() {
+    wd POST "$session/window/rect" '{"width":1440,"height":900}' >"$D/log"
+    clear_all || return 1
+    where="['#pds tbody tr:nth-child(3)', '#flame', '#h-functions', '.frame'].map(css => { const e = document.querySelector(css); return (e.dataset.pd ?? e.textContent.slice(0, 9)) + ' ' + Math.round(e.getBoundingClientRect().top); }).join()"
+    js "scrollTo(0, 0)" >"$D/log"
+    before=$(js "return $where")
+    press "[...document.querySelectorAll('.frame')].find(e => e.textContent === 'round')" || return 1
+    waits "state.node.length > 0" || return 1
+    js "return document.getElementById('flame').getBoundingClientRect().top + ' ' + scrollY" >"$D/log"
+    js "scrollTo(0, 0)" >"$D/moved"
+    [ "$(js "return $where")" = "$before" ] || { echo "$before"; js "return $where"; return 1; }
+    picture "$D/wide.png" && clear_all || return 1
+    js "scrollTo(0, document.documentElement.scrollHeight)" >"$D/log"
+    before=$(js "return scrollY")
+    rows=$(js "return document.querySelectorAll('#functions tbody tr').length")
+    js "change({ fn: '', node: [], words: 'leaf_40' })" >"$D/log"
+    waits "document.querySelectorAll('#functions tbody tr').length < $rows / 2" || return 1
+    [ "$(js "return scrollY")" = "$before" ] || { js "return scrollY"; return 1; }
+    wd POST "$session/window/rect" '{"width":1200,"height":1000}' >"$D/log"
+    clear_all
+}
 # Where single samples are wide, a PD is painted only where it ran: at each pixel of its lane that has its colour.
 samples_in_runs() {
     clear_all || return 1
@@ -361,6 +383,7 @@ if start_view "$data" && start_browser; then
     check "the flame graph by keyboard" flame_keys
     check "idle and start code are left out until asked for" idle
     check "the address holds the state" address
+    check "a selection moves nothing" stays
     check "wide samples are where their PD ran" samples_in_runs
     check "controls have names" labelled
     check "light, dark, narrow" screens
