@@ -93,7 +93,7 @@ function showFound(weight, all) {
   const words = state.words.toLowerCase();
   const n = words === '' ? 0 : profile.names.filter((name, f) =>
     `${profile.pdName(profile.f_pd[f])} ${name}`.toLowerCase().includes(words)).length;
-  byId('found').textContent = words === '' ? '' : `${count(n)} functions, ${percent(weight, all)}`;
+  byId('found').textContent = words === '' ? '' : `${number(n, 'function')}, ${percent(weight, all)}`;
 }
 
 function showControls() {

@@ -268,6 +268,30 @@ static void put_warnings(const struct maker *m, FILE *out)
     fputs("]", out);
 }
 
+/* The same of a recording that has scheduling events instead: whole calls, and notifications that arrived. */
+static void put_sched_calls(const struct mkperf_analysis *a, FILE *out)
+{
+    const char *comma = "";
+
+    fprintf(out, ",\"calls_ns\":\"%" PRIu64 "\",\"calls\":[", a->last_ns - a->first_ns);
+    for (unsigned i = 0; i < a->nedges + a->nwakes; i++) {
+        const struct mkperf_call_edge *edge = i < a->nedges ? &a->edge[i] : NULL;
+        const struct mkperf_wakeup *wake = edge == NULL ? &a->wake[i - a->nedges] : NULL;
+        uint64_t calls = edge != NULL ? edge->wall.count : 0;
+        uint64_t notifications = wake != NULL ? wake->delay.count + wake->busy : 0;
+        if (calls + notifications == 0 || (wake != NULL && wake->kind != MKPERF_SCHED_NOTIFY)) {
+            continue;
+        }
+        fprintf(out, "%s{\"from\":", comma);
+        page_json_text(mkperf_analysis_name(a, edge != NULL ? edge->from : wake->from), out);
+        fputs(",\"to\":", out);
+        page_json_text(mkperf_analysis_name(a, edge != NULL ? edge->to : wake->to), out);
+        fprintf(out, ",\"calls\":%" PRIu64 ",\"notifications\":%" PRIu64 "}", calls, notifications);
+        comma = ",";
+    }
+    fputs("]", out);
+}
+
 static void put_calls(const struct mkperf_interactions *a, FILE *out)
 {
     fprintf(out, ",\"calls_ns\":\"%" PRIu64 "\",\"calls\":[", a != NULL ? a->ns : 0);
@@ -302,7 +326,11 @@ static void put_json(const struct maker *m)
     fprintf(out, ",\"older\":{\"samples\":%zu,\"marks\":%zu,\"losses\":%zu}", in->older_samples,
             in->older_marks, in->older_losses);
     put_warnings(m, out);
-    put_calls(in->interactions, out);
+    if (in->interactions == NULL && in->schedule.analysis != NULL) {
+        put_sched_calls(in->schedule.analysis, out);
+    } else {
+        put_calls(in->interactions, out);
+    }
     fputs(",\"texts\":[", out);
     for (uint32_t i = 0; i < m->texts.count; i++) {
         uint32_t words;

@@ -105,11 +105,12 @@ class LatencyTable {
     const { longest } = row, button = make('button', { type: 'button', textContent: row.words });
     button.setAttribute('aria-label', `critical path of the longest: ${row.words}`);
     // in a selected time it is not the longest of all: the one that was under way then
-    button.onclick = () => this.panel.open(row.path, state.from === null ? null : Math.floor((longest.from + longest.to) / 2));
+    const open = () => this.panel.open(row.path, state.from === null ? null : Math.floor((longest.from + longest.to) / 2));
     const times = [Math.floor(row.total / row.count), ...PER_MILLE.map((part) => row.quantile(part)), longest.to - longest.from];
     const tr = make('tr', {}, ...cells(count(row.count), ...times.map(micros)), make('td', {}, button));
     [3, 5].forEach((column) => { tr.cells[column].className = 'count'; });
     tr.dataset.path = row.path;
+    tr.onclick = open; // the button, for the keyboard, is in it
     return tr;
   }
 

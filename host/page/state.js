@@ -19,6 +19,11 @@ function count(n) {
   return Math.round(n).toLocaleString('en');
 }
 
+// A count of things: 1 function, 2 functions.
+function number(n, thing) {
+  return `${count(n)} ${thing}${n === 1 ? '' : 's'}`;
+}
+
 // A time or length in ns, in a unit that leaves few digits: 1.234567 s, 12.3 ms.
 function duration(ns) {
   const units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];

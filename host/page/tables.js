@@ -39,6 +39,11 @@ class PdTable {
     Object.assign(this, { profile, selection, comparison, occupancy });
     this.body.parentElement.classList.toggle('unsampled', profile.info.events.length === 0);
     const shown = { diff: comparison !== null, charged: profile.callsOthers, sched: profile.schedule !== null };
+    const { cores } = profile.info;
+    const shares = cores > 1 && profile.info.events.length > 0 ? `Share, User, Kernel: of the samples of all ${cores} cores` : '';
+    this.body.parentElement.caption.replaceChildren(shares, ...(profile.schedule ? [make('span', {
+      className: 'sched', textContent: `${shares && '; '}Ran, Ready, In calls: of the time${cores > 1 ? ' of one core' : ''}`,
+    })] : []));
     this.head.querySelectorAll('[class]').forEach((th) => { th.hidden = shown[th.className] === false; });
     this.update();
   }
@@ -187,7 +192,7 @@ class FunctionTable {
         ? (['name', 'pd'].includes(state.sort) ? 'ascending' : 'descending') : 'none');
     }
     this.body.replaceChildren(...shown.map((row) => this.row(row)));
-    this.note.replaceChildren(`${count(rows.length)} functions`);
+    this.note.replaceChildren(number(rows.length, 'function'));
     if (rows.length > shown.length) {
       const more = make('button', { type: 'button', textContent: 'show all' });
       more.onclick = () => { this.limit = Infinity; this.update(); };

@@ -167,7 +167,7 @@ search() { # filters and counts
     clear_all || return 1
     keys_to "#search" leaf_40
     part=$("$MKPERF" report --stdio --children -i "$data" -e cycles -S known_leaf_40 | awk '$NF == "known_leaf_40" { print $1 }')
-    waits "document.getElementById('found').textContent === '1 functions, ${part%\%} %'" || return 1
+    waits "document.getElementById('found').textContent === '1 function, ${part%\%} %'" || return 1
     waits "[...document.querySelectorAll('.frame.found')].every(e => e.textContent === 'known_leaf_40')" || return 1
     [ "$(selected)" = "$part" ] && clear_all
 }
@@ -348,6 +348,18 @@ large() {
 # report's, of 20 s (sums) and of 1 s (single intervals), which are named where they are looked at.
 stretches() {
     waits "!profile.schedule.exact && profile.schedule.lists.length > 40" || return 1
+    # what shares are of; and calls, which were not counted apart from the events: those that mkperf latency has
+    waits "document.querySelector('#pds caption').textContent === 'Share, User, Kernel: of the samples of all 4 cores; Ran, Ready, In calls: of the time of one core'" || return 1
+    "$MKPERF" latency -i "$D/large.data" >"$D/latency" 2>"$D/log" || { cat "$D/log"; return 1; }
+    awk '/^# what calls/ { exit } / -> / && $1 ~ /^[1-9]/ { print $1, $(NF - 2), $NF }' "$D/latency" | sort >"$D/want"
+    cells '#calls tbody tr' | tr -d , | awk '$1 > 0 { print $1, $3, $4 }' | sort >"$D/page"
+    equal "$D/page" "$D/want" 8 || return 1
+    # a PD's calls are the sum of these, and of notifications that arrived
+    awk '/^# / { kind = $2 } kind == "PDs," { exit } kind != "what" && kind != "preempted," && / -> / && $(NF - 3) != "irq" && $1 ~ /^[1-9]/ {
+        n = $1 + (kind == "wake-ups:" ? $(NF - 3) : 0); in_[$NF] += n; out[$(NF - 2)] += n; pd[$NF] = pd[$(NF - 2)] = 1 }
+        END { for (p in pd) print p, in_[p] + 0, out[p] + 0 }' "$D/latency" | sort >"$D/want"
+    js "return [...document.querySelectorAll('#pds tbody tr')].map(r => [r.dataset.pd, r.cells[5].textContent, r.cells[6].textContent].join(' ').replaceAll(',', '') + ';').join('')" | tr ';' '\n' | grep -v ' 0 0$' | sort >"$D/page"
+    equal "$D/page" "$D/want" 16 || return 1
     for span in 20 1; do
         js "change({ from: 7123456789, to: 7123456789 + ${span}e9 })" >"$D/log"
         waits "![...document.querySelectorAll('#pds td')].some(c => c.textContent === '…')" || return 1
