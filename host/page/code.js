@@ -44,7 +44,8 @@ class CodePanel {
         this.list('Callees', callees, total[f])),
       ...this.codeParts(f, s.byOffset(f, mask), self[f]));
     for (const list of this.box.querySelectorAll('.listing')) {
-      list.scrollTop = (list.querySelector('.hottest')?.offsetTop ?? 0) - list.clientHeight / 2;
+      const first = list.querySelector('.first')?.offsetTop ?? 0, hottest = list.querySelector('.hottest')?.offsetTop ?? first;
+      list.scrollTop = hottest >= first && hottest < first + list.clientHeight - 20 ? first : hottest - list.clientHeight / 2;
     }
   }
 
@@ -93,22 +94,24 @@ class CodePanel {
         lines[file].set(line, (lines[file].get(line) ?? 0) + weight[i]);
       }
     });
+    const own = (file) => (code.insn[0]?.[3] === file ? code.insn[0][4] : 0); // lines before it are inlined functions
     const sum = (file) => [...lines[file].values()].reduce((a, b) => a + b, 0);
-    const most = Math.max(0, ...lines.flatMap((line) => [...line.values()]));
+    const most = Math.max(0, ...lines.flatMap((of, i) => [...of].filter(([line]) => line >= own(i)).map(([, weight]) => weight)));
     return code.files.map((file, i) => ({ file, i, sum: sum(i) })).sort((a, b) => b.sum - a.sum)
       .flatMap(({ file, i }) => [make('h3', { textContent: `Source: ${file.name}`, title: file.path }),
         file.text.length === 0 ? make('p', { textContent: `${file.path} is not on the machine that was asked` })
           : this.listing('source', file.text.map((text, n) => ({
             share: lines[i].get(file.from + n) ?? 0, text, place: file.from + n, title: '',
-            hottest: most > 0 && lines[i].get(file.from + n) === most,
+            first: code.insn[0]?.[3] === i && code.insn[0][4] === file.from + n,
+            hottest: most > 0 && file.from + n >= own(i) && lines[i].get(file.from + n) === most,
           })), self)]);
   }
 
   listing(kind, rows, self) {
     const body = make('tbody', {});
-    for (const { share, text, place, title, hottest } of rows) {
+    for (const { share, text, place, title, hottest, first } of rows) {
       const part = self ? share / self : 0;
-      const row = make('tr', { className: hottest ? 'hottest' : '', title },
+      const row = make('tr', { className: `${hottest ? 'hottest' : ''}${first ? ' first' : ''}`, title },
         make('td', { textContent: share > 0 ? percent(share, self) : '' }),
         make('td', { textContent: place }), make('td', {}, make('code', { textContent: text })));
       row.style.setProperty('--heat', Math.sqrt(part).toFixed(3));

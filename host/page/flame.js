@@ -160,6 +160,7 @@ class Flame {
     e.setAttribute('role', 'treeitem');
     e.setAttribute('aria-level', node.depth + 1);
     e.setAttribute('aria-label', this.text(i));
+    e.title = this.text(i);
     e.dataset.node = i;
     e.style.left = `${100 * left}%`;
     e.style.width = `${100 * width}%`;

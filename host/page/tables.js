@@ -203,9 +203,9 @@ class FunctionTable {
   row(row) {
     const p = this.profile, key = p.functionKey(row.f), chosen = state.fn === key;
     const colour = p.colour(p.f_pd[row.f], p.f_kernel[row.f] === 1);
-    const button = make('button', {
-      type: 'button', textContent: `${p.f_kernel[row.f] ? '[k] ' : ''}${p.names[row.f]}`,
-    });
+    const button = make('button', { type: 'button' });
+    const words = `${p.f_kernel[row.f] ? '[k] ' : ''}${p.names[row.f]}`.split(/(?<=_|::)/); // where a narrow window may break it
+    button.append(...words.flatMap((word, i) => (i > 0 ? [make('wbr', {}), word] : [word])));
     button.setAttribute('aria-pressed', chosen);
     button.onclick = () => change({ fn: chosen && state.open ? '' : key, open: !(chosen && state.open) });
     const tr = make('tr', { className: chosen ? 'chosen' : '' }, bar(percent(row.self, row.whole), row.self / (row.whole || 1), colour),

@@ -311,7 +311,19 @@ class Tracks {
         this.zoom(Math.exp(Math.max(-1, Math.min(1, e.deltaY / 300))), this.timeAt(e.offsetX));
       }
     }, { passive: false });
+    const fingers = this.fingers = new Map(); // of a touch: where each is
+    const lift = (e) => { fingers.delete(e.pointerId); };
+    canvas.addEventListener('pointerup', lift);
+    canvas.addEventListener('pointercancel', (e) => { lift(e); this.held = this.dragged = null; });
     canvas.onpointerdown = (e) => {
+      if (e.pointerType === 'touch') {
+        fingers.set(e.pointerId, e.offsetX);
+      }
+      if (fingers.size > 1) { // two fingers zoom, and select nothing
+        this.held = this.dragged = null;
+        this.pinch = { view: this.view(), at: [...fingers.values()] };
+        return;
+      }
       this.held = { x: e.offsetX, pans: e.offsetY < AXIS || e.button === 1 || e.altKey, view: this.view() };
       canvas.setPointerCapture(e.pointerId);
     };
@@ -322,7 +334,22 @@ class Tracks {
     canvas.onkeydown = (e) => this.key(e);
   }
 
+  // The moments below two fingers stay below them.
+  pinched() {
+    const [a, b] = [...this.fingers.values()], { view: [from, to], at: [c, d] } = this.pinch, width = this.canvas.clientWidth;
+    const factor = Math.abs(d - c) / Math.max(8, Math.abs(b - a)), span = (to - from) * factor;
+    const middle = from + (c + d) / 2 / width * (to - from), begin = middle - (a + b) / 2 / width * span;
+    this.look(begin, begin + span);
+  }
+
   moved(e) {
+    if (this.fingers.has(e.pointerId)) {
+      this.fingers.set(e.pointerId, e.offsetX);
+    }
+    if (this.fingers.size > 1) {
+      this.pinched();
+      return;
+    }
     if (this.held && Math.abs(e.offsetX - this.held.x) > 3) {
       if (this.held.pans) {
         const [from, to] = this.held.view;

@@ -132,6 +132,23 @@ samples_in_runs() {
     awk '{ exit !($1 > 20 && $2 == 0) }' "$D/log" || { cat "$D/log"; return 1; }
     picture "$D/samples.png" && keys_to "#tracks canvas" 0 && clear_all
 }
+# On a telephone: nothing is wider than the window, names break at an underscore, two fingers zoom.
+telephone() {
+    wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.setDeviceMetricsOverride","params":{"width":390,"height":844,"deviceScaleFactor":2,"mobile":true}}' >"$D/log"
+    visit "$url" || return 1
+    waits "document.documentElement.scrollWidth <= 390 && document.querySelector('#functions wbr')" || return 1
+    at=$(js "const r = tracks.canvas.getBoundingClientRect(); return [r.left + r.width / 2, r.top + 60].join()")
+    touch() { # touch TYPE DISTANCE: of two fingers from the middle
+        wd POST "$session/goog/cdp/execute" '{"cmd":"Input.dispatchTouchEvent","params":{"type":"'"$1"'","touchPoints":['"$([ "$1" = touchEnd ] ||
+            echo "${at%,*} ${at#*,} $2" | awk '{ printf "{\"x\":%d,\"y\":%d,\"id\":1},{\"x\":%d,\"y\":%d,\"id\":2}", $1 - $3, $2, $1 + $3, $2 }')"']}}' >"$D/log"
+    }
+    touch touchStart 20 && touch touchMove 50 && touch touchMove 80 && touch touchEnd
+    waits "state.viewFrom !== null && (tracks.view()[1] - tracks.view()[0]) * 3 < profile.span && state.from === null" || return 1
+    picture "$D/telephone.png"
+    wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.clearDeviceMetricsOverride","params":{}}' >"$D/log"
+    visit "$url"
+}
+
 # From a mark to the next one of a name: as mkperf latency has it, and the command that says so.
 marks() {
     clear_all && press "document.querySelector('#late summary')" || return 1
@@ -216,6 +233,10 @@ code() { # a function opens source and instructions, whose shares are mkperf ann
     same "$D/page-code" "$D/annotate" 3 || return 1
     waits "[...document.querySelectorAll('#code .source code')].some(e => e.textContent.includes('items[i] = items[i - 1]'))" || return 1
     waits "[...document.querySelectorAll('.around button')].some(e => e.textContent === 'sort')" || return 1
+    # the listing opens where the function begins, and a frame says what it is where the pointer is
+    js "return (l => { const first = l.querySelector('.first'); return String(first !== null && first.offsetTop - l.scrollTop >= 0 && first.offsetTop - l.scrollTop < l.clientHeight); })(document.querySelector('#code .source').closest('.listing'))" >"$D/log"
+    grep -qx true "$D/log" || { echo "where it begins:"; cat "$D/log"; return 1; }
+    waits "[...document.querySelectorAll('.frame')].every(e => e.title === e.getAttribute('aria-label'))" || return 1
     # The first function of the file, which was taken for none.
     waits "CodePanel.prototype.list.call({ profile }, '', new Map([[0, 1]]), 1).textContent === '100.00 % ' + nodeName(profile.label(0))" || return 1
     picture "$D/code.png" && clear_all
@@ -397,6 +418,7 @@ if start_view "$data" && start_browser; then
     check "the address holds the state" address
     check "a selection moves nothing" stays
     check "wide samples are where their PD ran" samples_in_runs
+    check "a telephone: names, two fingers" telephone
     check "controls have names" labelled
     check "light, dark, narrow" screens
     check "no error, nothing from outside" quiet
