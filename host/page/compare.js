@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // mkperf view's page: the recording that was before. Owns: its sums, found by names, for what passes
-// the same filters (times and cores are the other recording's own). Changes are in percentage points.
+// the same filters (times and cores are the other recording's own), and whether a change may be chance, by the
+// rule of mkperf diff (host/cmd/cmd_diff.c). Changes are in percentage points.
 'use strict';
+
+const CHANCE = 0.05, EXPECTED_LEAST = 5; // of a change that counts as one; samples of which something can be said
 
 class Comparison {
   constructor(base) {
@@ -16,6 +19,25 @@ class Comparison {
     const pds = s.byPd(s.mask('pd')), functions = s.byFunction(s.mask('fn'));
     this.pds = new Map(p.pds.map((pd, i) => [pd.name, pds[i].user + pds[i].kernel]));
     this.functions = functions;
+    this.samples = s.equalSamples();
+  }
+
+  // The change of a share (per cent) in one of so many rows, with so many samples of equal weight: {before, change, chance, sure}. chance: that some row changes as
+  // much, or more, if nothing changed.
+  change(before, now, rows, samples) {
+    const [x, y, a, b] = [before / 100, now / 100, this.samples, samples];
+    const pooled = (x * a + y * b) / (a + b), error = Math.sqrt(pooled * (1 - pooled) * (1 / a + 1 / b));
+    const known = Math.min(pooled * a, pooled * b) >= EXPECTED_LEAST && error > 0;
+    const chance = known ? Math.min(1, rows * erfc(Math.abs(y - x) / error / Math.SQRT2)) : 1;
+    return { before, change: now - before, chance, sure: chance <= CHANCE };
+  }
+
+  // How many rows two tables have together: names of functions (or of PDs) with a share in one of them.
+  rows(names, list) {
+    const p = this.base, all = new Set(names);
+    (list === 'pds' ? this.pds : new Map(Array.from(this.functions.self, (weight, f) => [p.functionKey(f), weight])))
+      .forEach((weight, name) => weight > 0 && all.add(name));
+    return all.size;
   }
 
   share(weight) {
@@ -44,9 +66,27 @@ function points(change) {
   return `${change >= 0 ? '+' : '−'}${Math.abs(change).toFixed(2)}`;
 }
 
-// Red grew, blue shrank; the square root makes small changes visible. As in the SVG.
-function changeColour(change) {
+// Cells of a row's share before and its change, ~ marks one that may be chance.
+function changeCells({ before, change, chance, sure }) {
+  const out = cells(`${before.toFixed(2)} %`, `${points(change)} ${sure ? '\u2007' : '~'}`);
+  out[1].title = chanceWords({ chance, sure });
+  return out;
+}
+
+function chanceWords({ chance, sure }) {
+  return sure ? `chance ${chance.toPrecision(2)}` : `may be chance${chance < 1 ? ` (${chance.toPrecision(2)})` : ''}`;
+}
+
+// The complementary error function, to 1.2e-7 of its value: Chebyshev fit of Numerical Recipes, 6.2.
+function erfc(x) {
+  const t = 1 / (1 + x / 2), fit = [-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398,
+    1.48851587, -0.82215223, 0.17087277];
+  return t * Math.exp(-x * x + fit.reduceRight((sum, of) => of + t * sum, 0));
+}
+
+// Red grew, blue shrank, grey may be chance; the square root makes small changes visible. As in the SVG.
+function changeColour({ change, sure }) {
   const strength = Math.sqrt(Math.min(1, Math.abs(change) / 10));
-  return change === 0 ? '#ededed'
+  return !sure ? '#ededed'
     : `hsl(${change > 0 ? 0 : 220} 90% ${Math.round(93 - 33 * strength)}%)`;
 }

@@ -63,9 +63,11 @@ class Profile extends Columns {
     const chains = this.c_node.length;
     this.chainWeight = new Float64Array(chains);
     this.chainSamples = new Uint32Array(chains);
+    this.eventSquares = new Float64Array(this.info.events.length); // sums of squared weights
     for (let i = 0; i < this.samples; i++) {
       this.chainWeight[this.s_chain[i]] += this.s_period[i];
       this.chainSamples[this.s_chain[i]]++;
+      this.eventSquares[this.c_event[this.s_chain[i]]] += this.s_period[i] ** 2;
     }
     this.eventWeight = new Float64Array(this.info.events.length);
     this.eventSamples = new Uint32Array(this.info.events.length);

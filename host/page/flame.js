@@ -88,6 +88,8 @@ class Flame {
     this.tree = this.trees[Number(starts)] ??= new FrameTree(p, starts);
     this.total = this.tree.totals(s.byNode(s.mask('node')));
     this.before = this.comparison?.frames(starts);
+    this.samples = this.comparison && s.equalSamples();
+    this.frames = this.total.reduce((n, weight) => n + (weight > 0), 0);
     this.whole = s.whole();
     const pds = this.tree.nodes[0].children;
     const idle = pds.filter((i) => p.label(this.tree.nodes[i].label).isPd && this.isIdle(i));
@@ -187,12 +189,13 @@ class Flame {
 
   change(i) {
     const now = this.whole ? 100 * this.total[i] / this.whole : 0;
-    return now - (this.before.get(this.tree.path(i).join('\n')) ?? 0);
+    return this.comparison.change(this.before.get(this.tree.path(i).join('\n')) ?? 0, now, this.frames, this.samples);
   }
 
   text(i) {
     const of = this.profile.label(this.tree.nodes[i].label);
-    const change = this.before ? `, ${points(this.change(i))} points` : '';
+    const changed = this.before && this.change(i);
+    const change = changed ? `, ${points(changed.change)} points, ${chanceWords(changed)}` : '';
     return `${this.name(i)}${of.isPd ? '' : `, PD ${this.profile.pdName(of.pd)}`}: ` +
       `${percent(this.total[i], this.whole)}${change}, ${count(this.total[i])} events`;
   }

@@ -30,23 +30,25 @@ class Selection {
     return Math.max(at, 0);
   }
 
-  // Per chain: weight and samples within the selected time and core.
+  // Per chain: weight and samples within the selected time and core; per event: the sum of squared weights.
   weights() {
     const p = this.profile;
     if (this.untimed || (state.from === null && state.core === null)) {
-      return { weight: p.chainWeight, samples: p.chainSamples };
+      return { weight: p.chainWeight, samples: p.chainSamples, squares: p.eventSquares };
     }
     if (this.timed === null) {
       const weight = new Float64Array(p.c_node.length), samples = new Uint32Array(p.c_node.length);
+      const squares = new Float64Array(p.info.events.length);
       const begin = state.from === null ? 0 : p.sampleAt(state.from);
       const end = state.from === null ? p.samples : p.sampleAt(state.to + 1);
       for (let i = begin; i < end; i++) {
         if (state.core === null || p.s_core[i] === state.core) {
           weight[p.s_chain[i]] += p.s_period[i];
           samples[p.s_chain[i]]++;
+          squares[p.c_event[p.s_chain[i]]] += p.s_period[i] ** 2;
         }
       }
-      this.timed = { weight, samples };
+      this.timed = { weight, samples, squares };
     }
     return this.timed;
   }
@@ -118,6 +120,12 @@ class Selection {
   // report with --time and --pd.
   whole() {
     return this.total(this.mask('pd', 'fn', 'node', 'words')).weight;
+  }
+
+  // To how many samples of equal weight those within the selected time and core amount.
+  equalSamples() {
+    const squares = this.weights().squares[this.event()];
+    return squares > 0 ? this.whole() ** 2 / squares : 0;
   }
 
   // {weight, samples} of a mask.

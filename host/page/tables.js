@@ -58,6 +58,8 @@ class PdTable {
       .filter((row) => always[row.pd] > 0 || p.schedule?.byPd.has(row.pd) || this.charged?.[row.pd] > 0 || (state.pd && p.pds[row.pd].name === state.pd) ||
         this.comparison?.pd(p.pds[row.pd].name) > 0)
       .sort((a, b) => p.pds[a.pd].idle - p.pds[b.pd].idle || always[b.pd] - always[a.pd] || b.ran - a.ran);
+    this.samples = this.comparison && s.equalSamples();
+    this.rowsOfBoth = this.comparison?.rows(rows.filter((row) => row.all > 0).map((row) => p.pdName(row.pd)), 'pds');
     this.body.replaceChildren(...rows.map((row) => this.row(row, whole)));
     this.sparks();
   }
@@ -81,8 +83,8 @@ class PdTable {
       tr.append(...of('sched', this.times(row.pd)));
     }
     if (this.comparison) {
-      const before = this.comparison.pd(name);
-      tr.append(...cells(`${before.toFixed(2)} %`, points((whole ? 100 * row.all / whole : 0) - before)));
+      const now = whole ? 100 * row.all / whole : 0;
+      tr.append(...changeCells(this.comparison.change(this.comparison.pd(name), now, this.rowsOfBoth, this.samples)));
     }
     spark.setAttribute('role', 'img');
     spark.setAttribute('aria-label', `activity of ${name} over time`);
@@ -170,12 +172,13 @@ class FunctionTable {
     for (let f = 0; f < p.functions; f++) {
       if (sums.total[f] > 0) {
         const row = { f, self: sums.self[f], total: sums.total[f], samples: sums.samples[f], whole };
-        if (this.comparison) {
-          row.before = this.comparison.self(p.functionKey(f));
-          row.change = (whole ? 100 * row.self / whole : 0) - row.before;
-        }
         out.push(row);
       }
+    }
+    if (this.comparison) {
+      const c = this.comparison, rows = c.rows(out.filter((row) => row.self > 0).map((row) => p.functionKey(row.f)), 'functions');
+      const samples = s.equalSamples();
+      out.forEach((row) => Object.assign(row, c.change(c.self(p.functionKey(row.f)), whole ? 100 * row.self / whole : 0, rows, samples)));
     }
     const name = (row) => p.names[row.f], pd = (row) => p.pdName(p.f_pd[row.f]);
     const by = {
@@ -212,7 +215,7 @@ class FunctionTable {
       ...cells(percent(row.total, row.whole), count(row.samples), p.pdName(p.f_pd[row.f])), make('td', {}, button));
     tr.dataset.key = key;
     if (this.comparison) {
-      tr.append(...cells(`${row.before.toFixed(2)} %`, points(row.change)));
+      tr.append(...changeCells(row));
     }
     return tr;
   }

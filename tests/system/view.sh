@@ -301,6 +301,12 @@ compared() { # shares and changes are mkperf diff's
         comm -23 "$D/page-diff" "$D/diff-pds" >"$D/differ"
         [ "$(wc -l <"$D/page-diff")" -ge 5 ] && [ ! -s "$D/differ" ] || { cat "$D/differ" "$D/diff-pds"; return 1; }
         waits "[...document.querySelectorAll('.frame:not(.pd)')].some(e => /points/.test(e.getAttribute('aria-label')))" || return 1
+        # what may be chance is marked as by mkperf diff, and is grey in the flame graph
+        "$MKPERF" diff -e cycles "$D/before.data" "$data" | awk '/^ / { sure = $5 != "~"; print sure ? "sure" : "~", $NF }' | sort >"$D/diff-marks"
+        js "return [...document.querySelectorAll('#functions tbody tr')].filter(r => r.cells[2].textContent !== '0').map(r => (r.cells[6].textContent.endsWith('~') ? '~' : 'sure') + ' ' + r.cells[4].textContent.replace('[k] ', '')).join(';')" | tr ';' '\n' | sort >"$D/page-marks"
+        comm -23 "$D/page-marks" "$D/diff-marks" >"$D/differ"
+        [ "$(wc -l <"$D/page-marks")" -ge 10 ] && [ ! -s "$D/differ" ] && grep -q '^sure' "$D/page-marks" && grep -q '^~' "$D/page-marks" || { cat "$D/differ" "$D/diff-marks"; return 1; }
+        waits "[...document.querySelectorAll('.frame:not(.pd)')].every(e => /may be chance/.test(e.getAttribute('aria-label')) === (e.style.background === 'rgb(237, 237, 237)'))" || return 1
     done
     picture "$D/diff.png" && quiet
 }
