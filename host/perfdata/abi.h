@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * perf.data as the writer makes it and the reader takes it.
+ * The format of perf.data, as mkperf writes it and reads it.
  *
- * Owns: the numbers of the format, once for both. Those of perf carry the names of Linux's
- * perf_event.h and of perf's header.h. What mkperf adds to the format is described here.
+ * Owns: the numbers of the format, for writer and reader. perf's numbers have the names of Linux's
+ * perf_event.h and of perf's header.h. This comment describes what mkperf adds to the format.
  *
  * Layout: header | ids | attributes | index | prepared features | data | feature table | features
  *
- * The index and the features that are known at the start stand before the data, where perf does
- * not look; the feature table at the end points there. So all that a finished file needs beyond
- * its data is the table, the time range and the totals: recovering is counting.
+ * The index and the features that are known at the start are before the data, where perf does not
+ * look. The feature table at the end points to them. To finish a file, only the table, the time range
+ * and the totals are needed behind its data, and recovery can count those.
  *
- *   index    8 bytes MKPERF_PERFDATA_INDEX, u64 number of entries, then per entry
+ *   index    8 bytes MKPERF_PERFDATA_INDEX, u64 number of entries, then for each entry
  *            u64 feature bit, u64 offset in the file, u64 size; at attrs.offset + attrs.size
  *
  * Two features are mkperf's own. perf, hotspot and samply ignore bits that they do not know. Both
@@ -21,28 +21,28 @@
  *       platform NAME
  *       cores N
  *       target_cores N          if the target has more
- *       core_mask HEX           if only some of them were sampled
+ *       core_mask HEX           if only some cores were sampled
  *       frames N                depth of callchains, 0 = none
  *       jitter 0|1
  *       kernel_elf PATH         if known
- *       kernel_build_id HEX     if known; empty: it has none, but
- *       kernel_content HEX      what identifies it then (symbols/identity.h)
+ *       kernel_build_id HEX     if known; empty: the ELF has none
+ *       kernel_content HEX      the identity of an ELF without a build id (symbols/identity.h)
  *       kernel_unnamed REASON   why no ELF is used for its addresses
- *       image HEX               identity of the image, whose own list gave the names; or
- *       unverified REASON       nothing confirms them
+ *       image HEX               identity of the image, if its own list gave the names
+ *       unverified REASON       why nothing confirms the names, if it did not
  *       event INDEX CODE USER KERNEL PERIOD FREQUENCY NAME
  *                               the id of its samples is INDEX + 1
- *       group INDEX GROUP READ  behind it, of an event of a group
- *       all_cores INDEX         of one whose counters on each core count what all cores do
+ *       group INDEX GROUP READ  after the line of an event that is in a group
+ *       all_cores INDEX         each core's counter of this event counts what all cores do
  *       pd ID THREAD PARENT NAME
  *                               known at the start; THREAD in hex, PARENT "-": none
- *       build_id ID HEX         of the program of PD ID; or, if it has none,
- *       content ID HEX          what identifies it then
+ *       build_id ID HEX         of the program of PD ID
+ *       content ID HEX          the identity of a program without a build id
  *       unnamed ID REASON       why no ELF is used for its addresses
  *       profiler ID             it is one of mkperf's own PDs
  *       selected 1              only some PDs were sampled (record --pd)
  *       scheduling ID PRIORITY PASSIVE CPU BUDGET PERIOD
- *                               as its .system file says; microseconds
+ *                               from its .system file; microseconds
  *
  *   MKPERF_PERFDATA_TOTALS      each a decimal number unless stated; see mkperf_totals in model.h
  *       event ...               as above, for events that came later
@@ -62,7 +62,7 @@
  *       shares_compared, shares_contradicted, share_by_samples_ppm, share_by_events_ppm, share_error_ppm
  *                               struct mkperf_agreed; readers compare again
  *       own_ns, known_ns, faulted, only_idle
- *                               as in struct mkperf_totals; readers find them again
+ *                               as in struct mkperf_totals; readers calculate them again
  *       sched_events, sched_lost_ring, sched_lost_output, sched_lost_link, sched_lost_transit,
  *       sched_lost_code, sched_overwritten
  *                               scheduling events
@@ -108,7 +108,7 @@ enum perf_record {
     PERF_RECORD_MMAP2 = 10,
     PERF_RECORD_LOST_SAMPLES = 13,
     PERF_RECORD_HEADER_ATTR = 64,
-    PERF_RECORD_HEADER_EVENT_TYPE = 65, /* of old; perf skips it */
+    PERF_RECORD_HEADER_EVENT_TYPE = 65, /* from an old perf; perf skips it */
     PERF_RECORD_HEADER_TRACING_DATA = 66,
     PERF_RECORD_HEADER_BUILD_ID = 67,
     PERF_RECORD_FINISHED_ROUND = 68,
@@ -220,8 +220,8 @@ enum { MKPERF_PERFDATA_MARK = 1000 };
 #define MKPERF_PERFDATA_PDS ((MKPERF_PERFDATA_END - MKPERF_PERFDATA_SLIDE) / MKPERF_PERFDATA_WINDOW)
 
 /*
- * Where address addr of a PD stands in the file. An address outside the PD's 64 GiB (a wild frame)
- * goes where nothing is mapped and nothing is a perf context marker.
+ * The address in the file of an address of a PD. One outside the PD's 64 GiB (a wild frame) becomes an
+ * address at which nothing is mapped, and which is no context marker of perf.
  */
 static inline uint64_t mkperf_perfdata_slid(uint32_t pd, uint64_t addr)
 {
@@ -234,7 +234,7 @@ static inline uint64_t mkperf_perfdata_slid(uint32_t pd, uint64_t addr)
     return addr >= (uint64_t)-4096 ? addr & UINT64_MAX >> 1 : addr;
 }
 
-/* The way back: the PD's own address; *pd is changed only if the address tells the PD. */
+/* The PD's own address of an address in the file. *pd is changed only if the address is a PD's. */
 static inline uint64_t mkperf_perfdata_unslid(uint32_t *pd, uint64_t addr)
 {
     if (addr >= MKPERF_PERFDATA_SLIDE && addr < MKPERF_PERFDATA_END) {

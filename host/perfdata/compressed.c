@@ -21,7 +21,7 @@ enum {
 _Static_assert(ZSTD_COMPRESSBOUND(MKPERF_COMPRESSED_PART) <= RECORD_MAX - HEADER,
                "a part fits into one compressed record");
 
-/* The bytes of whole records at p, as many as a part holds; a record that is too large is divided. */
+/* How many of the n bytes at p become a part: whole records, or a piece of a record that is too large. */
 static size_t part_of(const uint8_t *p, size_t n)
 {
     size_t bytes = 0;
@@ -122,7 +122,8 @@ void perfin_inflate_feed(struct perfin_inflate *f, const uint8_t *p, size_t n)
     f->in += n;
 }
 
-/* Moves the rest of a record to the buffer's start and fills what is behind it. False: nothing came. */
+/* Moves the rest of a record to the start of the buffer, and decompresses more behind it. False: the part has
+ * no more, or *problem is set. */
 static bool inflate(struct perfin_inflate *f, const char **problem)
 {
     memmove(f->buffer, f->buffer + f->at, f->filled - f->at);

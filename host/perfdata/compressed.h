@@ -40,7 +40,7 @@ enum {
 
 /* ---- writing ---- */
 
-/* Bytes of records, and of the compressed records that hold them. */
+/* Bytes of records, and bytes of the compressed records that contain them. */
 struct perfdata_compressed {
     uint64_t bytes, written;
 };
@@ -52,26 +52,27 @@ struct perfdata_compressor {
     struct perfdata_compressed counts;
 };
 
-/* From now on *out compresses what leaves its buffer, which are whole records. level: 1 to 22. */
+/* Makes *out compress all records that leave its buffer from now on. level: 1 to 22. */
 enum mkperf_status perfdata_compress_begin(struct perfdata_compressor *c,
                                            struct mkperf_outfile *out, int level,
                                            struct mkperf_error *e);
-/* Flushes; what follows in *out is not compressed. */
+/* Flushes *out, and ends its compression. */
 enum mkperf_status perfdata_compress_end(struct perfdata_compressor *c, struct mkperf_error *e);
 void perfdata_compress_free(struct perfdata_compressor *c);
 
 /* ---- reading ---- */
 
 struct perfin_inflate {
-    struct ZSTD_DCtx_s *stream; /* NULL: no compressed record was met */
-    uint8_t *part;              /* the compressed bytes in hand, and how many were used */
+    struct ZSTD_DCtx_s *stream; /* NULL: the file has had no compressed record */
+    uint8_t *part;              /* the compressed bytes of the last record */
     size_t part_bytes, part_used;
-    uint8_t *buffer; /* records: those from `at` to `filled` were not taken yet */
+    uint8_t *buffer; /* records; the bytes from `at` to `filled` have not been taken */
     size_t at, filled;
     uint64_t in, out; /* bytes so far */
 };
 
-/* Takes the contents of one compressed record, n bytes below 64 KiB. The one before was read to its end. */
+/* Takes the contents of one compressed record, n bytes below 64 KiB. perfin_inflate_next has returned NULL for
+ * the record before. */
 void perfin_inflate_feed(struct perfin_inflate *f, const uint8_t *p, size_t n);
 /*
  * The next whole record, at least 8 bytes in *size; valid until the next call. NULL: there is none before

@@ -1,62 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: see reader.h. The iteration over a file's records. An event's attributes determine the
- * positions of a record's fields; struct perfin_cursor reads them one after the other and remembers
- * a truncation.
+ * Owns: the walk over a file's records, and the totals; see reader.h. An event's attributes define the
+ * fields of a record. struct perfin_cursor takes them one after the other.
  */
 #include "reader.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/printable.h"
 #include "base/xalloc.h"
 #include "reader_internal.h"
 
-enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason)
-{
-    return perfin_bad(&r->bytes, r->offset, reason, r->e);
-}
-
-/* The names of the PDs that the file's head lists, each with a line's end. */
-static char *listed_names(const struct perfin_session *s)
-{
-    char *text = NULL;
-    size_t n = 0;
-    FILE *out = mkperf_memstream_open(&text, &n);
-
-    for (uint32_t i = 0; i < s->nprocesses; i++) {
-        if (s->process[i].has_thread) {
-            fprintf(out, "%s\n", s->process[i].name);
-        }
-    }
-    mkperf_memstream_close(out);
-    mkperf_printable_lines(text);
-    return text;
-}
-
-enum mkperf_status perfin_begin(struct perfin_reader *r)
-{
-    struct perfin_session *s = &r->session;
-
-    if (r->began) {
-        return MKPERF_OK;
-    }
-    r->began = true;
-    s->model.kernel_elf = s->kernel_elf;
-    s->model.kernel_unnamed = s->kernel_unnamed;
-    s->model.image = s->image;
-    s->model.unverified = s->unverified;
-    s->model.pd_names = s->pd_names = listed_names(s);
-    s->model.sched = r->frame.has_trace;
-    r->events = s->model.nevents;
-    if (mkperf_sink_begin(r->sink, &s->model, r->e) != MKPERF_OK || !r->sink->every_pd) {
-        return r->e->status;
-    }
-    return perfin_announce_listed(r);
-}
-
-/* The end of every other record: its process and time. Its last fields are fixed. */
+/* Reads the trailer of a record that is no sample: its thread, time and core. */
 static void read_trailer(struct perfin_reader *r, struct perfin_cursor c, uint32_t *tid,
                          uint64_t *time, uint32_t *core)
 {
@@ -164,7 +119,7 @@ static enum mkperf_status read_record(struct perfin_reader *r, struct perfin_cur
     }
 }
 
-/* The records in a compressed one. Those that perf never compresses could hold more than the record. */
+/* Reads the records in a compressed one. Records of some kinds have data after them, and are never in one. */
 static enum mkperf_status read_compressed(struct perfin_reader *r, struct perfin_cursor c,
                                           unsigned type)
 {
@@ -172,7 +127,7 @@ static enum mkperf_status read_compressed(struct perfin_reader *r, struct perfin
     const uint8_t *p;
     size_t size;
 
-    if (type == PERF_RECORD_COMPRESSED2) { /* has its size without the padding */
+    if (type == PERF_RECORD_COMPRESSED2) { /* it begins with its size without padding */
         uint64_t n = perfin_take64(&c);
         if (c.cut || n > c.n) {
             return perfin_fail(r, "a compressed record is cut");
@@ -195,7 +150,7 @@ static enum mkperf_status read_compressed(struct perfin_reader *r, struct perfin
     return problem == NULL || r->damaged ? MKPERF_OK : perfin_fail(r, problem);
 }
 
-/* The size of the record at r->offset with its trailer, 0 if there is no whole one. */
+/* The size of the record at r->offset with the data after it; 0: the file has no whole record there. */
 static uint64_t record_extent(struct perfin_reader *r, const uint8_t *header, uint64_t left)
 {
     size_t size = header[6] | (size_t)header[7] << 8;
@@ -213,8 +168,8 @@ static uint64_t record_extent(struct perfin_reader *r, const uint8_t *header, ui
     return extent;
 }
 
-/* The record at r->offset. *extent is 0 after the last whole one of a file that may be
- * truncated. */
+/* Reads the record at r->offset. *extent becomes its size, or 0 after the last whole record of a file that
+ * may be truncated. */
 static enum mkperf_status next_record(struct perfin_reader *r, uint64_t *extent)
 {
     uint64_t left = r->frame.data.offset + r->frame.data.size - r->offset;
@@ -270,7 +225,7 @@ static struct mkperf_totals totals_of(const struct perfin_reader *r)
     }
     t.marks = r->marks;
     t.sched_events = r->sched_events;
-    /* A pipe's end has no mark but the totals, which only mkperf writes. */
+    /* The end of a pipe's data is known only from the totals, which only mkperf writes. */
     t.cut_bytes = r->bytes.size != UINT64_MAX && r->frame.unfinished ? r->bytes.size - r->offset
                                                                      : 0;
     t.cut = r->frame.pipe ? !r->session.has_totals : r->frame.unfinished;

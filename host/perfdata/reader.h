@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The perf.data reader: a file that mkperf wrote, back into the model.
+ * The perf.data reader: passes a recording on to a sink.
  *
  * Owns: the path from records to the sink's calls. Called by all commands that read a recording.
  * Files of perf itself are read as far as the model reaches: processes are PDs, addresses are
  * unchanged, and records of other kinds are skipped. The pipe's layout is read from a pipe or from
- * a file; the file's layout needs a file. A file whose writer was killed is read up to its last
+ * a file; the file's layout only from a file. A file whose writer was killed is read up to its last
  * whole record; its totals are incomplete then.
  *
  * Memory does not grow with the file, only with the number of its processes.
@@ -24,7 +24,7 @@
 enum mkperf_status mkperf_perfdata_read(const char *path, const struct mkperf_sink *sink,
                                         struct mkperf_error *e);
 
-/* The same from n bytes of memory; name is for messages. */
+/* Reads a recording from n bytes of memory. name: for messages. */
 enum mkperf_status mkperf_perfdata_read_memory(const char *name, const void *p, size_t n,
                                                const struct mkperf_sink *sink,
                                                struct mkperf_error *e);

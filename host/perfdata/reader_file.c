@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see reader_file.h. The layout is that of the kernel tree's perf.data-file-format.txt. */
-#include "reader_file.h"
+/*
+ * A perf.data file's bytes, and its frame: header, attributes, features.
+ *
+ * Owns: reading with every length checked, through one buffer whatever the file's size. The layout is
+ * described in perf.data-file-format.txt of the Linux tree. Of a file that was recorded into a pipe, the
+ * frame is in the first records: attributes and features; the first record of another kind is data.
+ */
+#include "reader_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +49,7 @@ void perfin_close(struct perfin_bytes *b)
     }
 }
 
-static bool fill(struct perfin_bytes *b, uint64_t offset)
+static bool fill_buffer(struct perfin_bytes *b, uint64_t offset)
 {
     b->buffered_at = offset;
     b->buffered = 0;
@@ -63,7 +69,7 @@ static bool fill(struct perfin_bytes *b, uint64_t offset)
     return b->buffered > 0;
 }
 
-/* Reads on until n bytes from offset on are there, drops what is before them. */
+/* Reads until the buffer has n bytes from the offset on, and drops the bytes before them. */
 static bool fill_stream(struct perfin_bytes *b, uint64_t offset, size_t n)
 {
     while (b->buffered_at + b->buffered < offset + n) {
@@ -98,7 +104,7 @@ const uint8_t *perfin_at(struct perfin_bytes *b, uint64_t offset, size_t n)
     if (offset < b->buffered_at || offset - b->buffered_at > b->buffered ||
         n > b->buffered - (offset - b->buffered_at)) {
         if (b->stream ? offset < b->buffered_at || !fill_stream(b, offset, n)
-                      : !fill(b, offset) || n > b->buffered) {
+                      : !fill_buffer(b, offset) || n > b->buffered) {
             return NULL;
         }
     }
@@ -165,8 +171,8 @@ static int compare_ids(const void *pa, const void *pb)
     return a->id != b->id ? mkperf_compare(a->id, b->id) : mkperf_compare(a->event, b->event);
 }
 
-/* Which of mkperf's tracepoints it is; MKPERF_TRACE_POINTS: none. Without events, the first one's
- * first id is that of the records' trailers. */
+/* Which of mkperf's tracepoints an attribute is; MKPERF_TRACE_POINTS: none. In a file without events, the
+ * first tracepoint has the id of trailers, 1, as its first id. */
 static unsigned trace_point(const struct perfin_attr *a, uint64_t first_id)
 {
     uint64_t point = first_id == 1 ? MKPERF_TRACE_SWITCH : first_id - MKPERF_TRACE_ID;
@@ -175,7 +181,7 @@ static unsigned trace_point(const struct perfin_attr *a, uint64_t first_id)
                                                                           : MKPERF_TRACE_POINTS;
 }
 
-/* Ids of marks and of mkperf's tracepoints name no event: they are not sampled. */
+/* Stores an attribute. Returns its event, or PERFIN_MARK, or PERFIN_TRACE and above. */
 static uint32_t event_for(struct perfin_frame *f, const struct perfin_attr *a, uint64_t first_id)
 {
     if (!f->has_first) {
@@ -257,7 +263,7 @@ bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n)
     return true;
 }
 
-/* Features of a finished file: a table behind the data, ordered by the bits in the header. */
+/* Reads the feature table of a finished file, behind the data, in the order of the header's bits. */
 static enum mkperf_status read_feature_table(struct perfin_bytes *b, struct perfin_frame *f,
                                              const uint8_t bits[HEADER_FEAT_BITS / 8],
                                              struct mkperf_error *e)
@@ -283,7 +289,7 @@ static enum mkperf_status read_feature_table(struct perfin_bytes *b, struct perf
     return MKPERF_OK;
 }
 
-/* Features of an unfinished file of ours: those that stood before the data. */
+/* Reads mkperf's index of an unfinished file: the features that are before the data. */
 static void read_index(struct perfin_bytes *b, struct perfin_frame *f, uint64_t at)
 {
     const uint8_t *p = perfin_at(b, at, 16);
@@ -336,6 +342,90 @@ static enum mkperf_status read_header(struct perfin_bytes *b, uint8_t header[PER
     return MKPERF_OK;
 }
 
+/* ---- the head of a file that was recorded into a pipe: records instead of sections ---- */
+
+enum {
+    RECORD_FIRST_HEADER = PERF_RECORD_HEADER_ATTR,
+    RECORD_LAST_HEADER = PERF_RECORD_HEADER_FEATURE
+};
+
+bool perfin_keep_feature(struct perfin_frame *f, unsigned type, const uint8_t *p, size_t n)
+{
+    uint64_t bit = n >= 8 ? mkperf_get64(p) : HEADER_FEAT_BITS;
+    bool own = bit == MKPERF_PERFDATA_SESSION || bit == MKPERF_PERFDATA_TOTALS;
+
+    if (n < 8) {
+        return false;
+    }
+    if (bit >= HEADER_FEAT_BITS || own != (type == PERF_RECORD_HEADER_EVENT_TYPE)) {
+        return true; /* a newer perf wrote it, or it is an event type of an old perf */
+    }
+    size_t had = own ? f->kept[bit].n : 0; /* a long text is in several records */
+    if (had + n - 8 > PERFIN_FEATURE_MAX) {
+        return false;
+    }
+    uint8_t *grown = realloc(f->kept[bit].p, had + n);
+    if (!grown) {
+        return false;
+    }
+    memcpy(grown + had, p + 8, n - 8);
+    f->kept[bit].p = grown;
+    f->kept[bit].n = had + n - 8;
+    return true;
+}
+
+/* The reason why the record is invalid; NULL: it is valid, or not needed. */
+static const char *read_head_record(struct perfin_frame *f, unsigned type, const uint8_t *p,
+                                    size_t n)
+{
+    switch (type) {
+    case PERF_RECORD_HEADER_ATTR:
+        return perfin_more_attrs(f, p, n) ? NULL
+                                          : "a HEADER_ATTR record is cut, or one event too many";
+    case PERF_RECORD_HEADER_FEATURE:
+    case PERF_RECORD_HEADER_EVENT_TYPE:
+        return perfin_keep_feature(f, type, p, n) ? NULL : "a feature is cut, or too long";
+    default:
+        return NULL;
+    }
+}
+
+static enum mkperf_status read_pipe_head(struct perfin_bytes *b, struct perfin_frame *f,
+                                         struct mkperf_error *e)
+{
+    uint64_t at = PERF_PIPE_HEADER_BYTES;
+
+    f->pipe = true;
+    f->unfinished = true;
+    for (;;) {
+        const uint8_t *p = perfin_at(b, at, 8);
+        unsigned type = p ? mkperf_get32(p) : 0;
+        size_t n = p ? p[6] | (size_t)p[7] << 8 : 0;
+
+        if (type < RECORD_FIRST_HEADER || type > RECORD_LAST_HEADER ||
+            type == PERF_RECORD_FINISHED_ROUND) {
+            break;
+        }
+        p = n >= 8 ? perfin_at(b, at, n) : NULL;
+        const char *problem = p ? read_head_record(f, type, p + 8, n - 8) : "a cut record";
+        if (problem) {
+            return perfin_bad(b, at, problem, e);
+        }
+        at += n;
+        if (type == PERF_RECORD_HEADER_TRACING_DATA) {
+            if (!f->has_trace || n < 12) {
+                return perfin_bad(b, at, "trace points; only perf reads them", e);
+            }
+            at += mkperf_get32(p + 8); /* the formats follow, which are known */
+        }
+    }
+    if (f->nattrs == 0 && !f->has_trace) {
+        return perfin_bad(b, at, "no event stands before the first record", e);
+    }
+    f->data = (struct perfin_section){at, b->size - at};
+    return MKPERF_OK;
+}
+
 enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame *f,
                                      struct mkperf_error *e)
 {
@@ -348,7 +438,7 @@ enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame
         return status;
     }
     if (mkperf_get64(header + 8) == PERF_PIPE_HEADER_BYTES) {
-        return perfin_read_pipe_head(b, f, e);
+        return read_pipe_head(b, f, e);
     }
     attrs = section(header + PERF_HEADER_ATTRS);
     status = read_attrs(b, f, attrs, mkperf_get64(header + PERF_HEADER_ATTR_SIZE), e);

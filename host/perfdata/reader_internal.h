@@ -1,21 +1,178 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of the perf.data decoder share while they walk over records.
+ * What the files of the perf.data reader share.
  *
- * Owns: the reader's state and the cursor over a record. reader.c owns the walk and the records
- * about losses and events, reader_process.c those about processes, reader_sample.c samples and
- * marks.
+ * A file is read in four steps. Each has a structure, and the file that fills it:
+ *
+ *     struct perfin_bytes     bytes at any offset, with every length checked     reader_file.c
+ *     struct perfin_frame     header, attributes, ids, sections of features      reader_file.c
+ *     struct perfin_session   events, machine, PDs, totals                       reader_session.c, reader_own.c
+ *     struct perfin_reader    the walk over the records, and its cursor          reader.c and the others
+ *
+ * Nothing is trusted: a position outside the file, or a size above its limit, is an error with its
+ * offset. Recovery (writer_recover.c) uses only struct perfin_bytes.
  */
 #ifndef MKPERF_HOST_PERFDATA_READER_INTERNAL_H
 #define MKPERF_HOST_PERFDATA_READER_INTERNAL_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi.h"
+#include "base/error.h"
+#include "base/get.h"
 #include "base/xalloc.h"
 #include "compressed.h"
-#include "reader_session.h"
+#include "model/interactions.h"
+#include "model/model.h"
+#include "tracepoints.h"
 
-/* What a sample that is read to its end may have. */
+/* ---- reader_file.c ---- */
+
+enum {
+    PERFIN_BUFFER = 1 << 18,      /* bytes; a record has at most 64 KiB */
+    PERFIN_FEATURE_MAX = 1 << 24, /* a larger feature is not read; bytes */
+    PERFIN_IDS_MAX = 1 << 20,     /* of all events together */
+};
+
+struct perfin_bytes {
+    const char *path;      /* for messages */
+    uint64_t size;         /* UINT64_MAX: the end of a stream has not been reached */
+    bool stream;           /* fd is a stream, so that offsets only grow */
+    const uint8_t *memory; /* the whole file; NULL: it is read from fd into the buffer */
+    int fd;
+    uint8_t *buffer;
+    uint64_t buffered_at;
+    size_t buffered;
+};
+
+struct perfin_section {
+    uint64_t offset, size;
+};
+
+struct perfin_attr {
+    uint64_t type, config, period, sample_type, read_format, flags;
+    unsigned max_stack;
+};
+
+struct perfin_id {
+    uint64_t id;
+    uint32_t event; /* number in the session; PERFIN_MARK, or PERFIN_TRACE + a tracepoint */
+    uint64_t count; /* the value in the last sample, if samples have the values of their group */
+};
+
+/* In the place of an event: marks, and the tracepoints of scheduling events from PERFIN_TRACE on. */
+#define PERFIN_MARK UINT32_MAX
+#define PERFIN_TRACE (UINT32_MAX - 16)
+
+static inline bool perfin_is_trace(uint32_t event)
+{
+    return event - PERFIN_TRACE < MKPERF_TRACE_POINTS;
+}
+
+struct perfin_frame {
+    unsigned nattrs;
+    struct perfin_attr attr[MKPERF_MODEL_EVENTS];
+    struct perfin_attr first; /* the first in the file, which defines the trailers of records */
+    struct perfin_attr mark;
+    struct perfin_attr trace[MKPERF_TRACE_POINTS];
+    bool has_first, has_trace;
+    struct perfin_id *id; /* sorted */
+    size_t nids;
+    struct perfin_section data;
+    bool unfinished; /* the writer died: there is no feature table, and data ends with the file */
+    bool pipe;       /* recorded into a pipe: the file has only records, and data ends with it */
+    struct perfin_section feature[HEADER_FEAT_BITS]; /* size 0: the feature is absent */
+    struct {
+        uint8_t *p;
+        size_t n;
+    } kept[HEADER_FEAT_BITS]; /* the contents of a pipe's features */
+};
+
+/* Opens a file or a stream; "-" is standard input. The caller calls perfin_close, also after an error. */
+enum mkperf_status perfin_open(struct perfin_bytes *b, const char *path, struct mkperf_error *e);
+void perfin_close(struct perfin_bytes *b);
+
+/* The n bytes at an offset, valid until the next call. NULL: the file does not have them. */
+const uint8_t *perfin_at(struct perfin_bytes *b, uint64_t offset, size_t n);
+
+/* Sets MKPERF_ERR_INPUT "path: offset N: reason". */
+enum mkperf_status perfin_bad(const struct perfin_bytes *b, uint64_t offset, const char *reason,
+                              struct mkperf_error *e);
+
+enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame *f,
+                                     struct mkperf_error *e);
+void perfin_free_frame(struct perfin_frame *f);
+
+/* Adds an event, or marks, from a HEADER_ATTR record: an attribute, then ids. False: it is damaged. */
+bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n);
+
+/* Keeps a feature from a HEADER_FEATURE or HEADER_EVENT_TYPE record. False: it is cut or too long. */
+bool perfin_keep_feature(struct perfin_frame *f, unsigned type, const uint8_t *p, size_t n);
+
+/* A feature's n bytes with a 0 after them, to be freed. NULL: it is absent or too large. */
+uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
+                        size_t *n);
+
+/* ---- reader_session.c and reader_own.c ---- */
+
+enum { PERFIN_PROCESSES_MAX = 1 << 16 };
+
+struct perfin_process {
+    uint32_t pid;
+    bool announced; /* the sink knows the PD, so that name and ELF are final */
+    uint64_t thread;
+    bool profiler;   /* it is one of mkperf's own PDs */
+    bool has_thread; /* `thread` is from the session, not guessed */
+    char *name, *elf, *parent, *unnamed;
+    struct mkperf_build_id build_id;
+    struct mkperf_scheduling scheduling;
+};
+
+struct perfin_session {
+    struct mkperf_session model;
+    struct mkperf_totals totals;
+    bool native;        /* mkperf wrote the file: identities are known, addresses are slid */
+    bool has_totals;    /* mkperf finished the file */
+    unsigned described; /* how many events mkperf's own features describe */
+    char *platform, *cpu, *kernel_elf, *kernel_unnamed, *image, *unverified, *command, *pd_names;
+    struct mkperf_interactions *interactions; /* NULL: none */
+    struct perfin_process *process;           /* by the model's PD id */
+    uint32_t nprocesses, room;
+    uint32_t last; /* the process that was found last, most often the next one too */
+};
+
+/* Reads events and machine from perf's own features. */
+void perfin_read_perf_features(struct perfin_bytes *b, const struct perfin_frame *f,
+                               struct perfin_session *s);
+/* Reads the whole session: perf's features, then mkperf's where the file has them. */
+enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perfin_frame *f,
+                                       struct perfin_session *s, struct mkperf_error *e);
+/* Reads the totals. A pipe has them after its data. */
+enum mkperf_status perfin_read_totals(struct perfin_bytes *b, const struct perfin_frame *f,
+                                      struct perfin_session *s, struct mkperf_error *e);
+void perfin_free_session(struct perfin_session *s);
+
+/* Adds an event of a later session by its attribute. The caller has checked that there is room. */
+void perfin_more_event(struct perfin_session *s, const struct perfin_attr *a);
+/* Names event number `index` as a record does, unless mkperf's own features describe it. */
+void perfin_name_event(struct perfin_session *s, uint32_t index, const char *name);
+
+/* The PD id of a pid. A new pid gets a new PD. -1: the file has too many. */
+int64_t perfin_process_of(struct perfin_session *s, uint32_t pid);
+
+void perfin_set_event_name(struct mkperf_event *event, const char *name);
+
+/* Replaces *to by a copy of n bytes at p, up to the first 0. */
+void perfin_set_text(char **to, const void *p, size_t n);
+
+/* ---- the walk over records ---- */
+
+/* The fields of sample_type after which a sample must end. */
 enum { PERFIN_FIELDS_READ = PERF_SAMPLE_IDENTIFIER | (PERF_SAMPLE_RAW - 1) };
 
+/* The rest of a record. `cut` becomes true when more is taken than there is. */
 struct perfin_cursor {
     const uint8_t *p;
     size_t n;
@@ -28,15 +185,15 @@ struct perfin_reader {
     struct perfin_session session;
     const struct mkperf_sink *sink;
     bool began;
-    bool damaged; /* the compressed records of an unfinished file, from the present one on */
+    bool damaged; /* compressed records of an unfinished file are damaged from this one on */
     struct perfin_inflate inflate;
-    unsigned events; /* that the sink knows */
+    unsigned events; /* number of events that the sink knows */
     uint64_t offset; /* of the current record */
     uint64_t samples, marks, first_ns, last_ns;
     bool has_time;
     uint64_t sched_events;
-    unsigned cores_room; /* of sched_ns */
-    uint64_t *sched_ns;  /* time of each core's last scheduling event */
+    unsigned cores_room;
+    uint64_t *sched_ns; /* time of the last scheduling event by core, of cores_room cores */
     uint64_t lost[MKPERF_LOST_PLACES];
     struct mkperf_chain chain;
     struct mkperf_error *e;
@@ -69,32 +226,29 @@ static inline uint32_t perfin_take32(struct perfin_cursor *c)
     return p ? mkperf_get32(p) : 0;
 }
 
-/* INPUT, with the offset of the current record. */
+/* ---- reader_process.c ---- */
+
+/* Sets MKPERF_ERR_INPUT with the offset of the current record. */
 enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason);
-/* Tells the sink of the session, once. */
+/* Begins the sink, unless it has begun. Announces the PDs that the head lists, if it wants every PD. */
 enum mkperf_status perfin_begin(struct perfin_reader *r);
 
-/* reader_process.c. The PDs that the file's head lists, announced to the sink before the first record. */
-enum mkperf_status perfin_announce_listed(struct perfin_reader *r);
-/* The PD of a pid, announced to the sink. */
+/* The PD of a pid. The sink knows it afterwards. */
 enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t *id);
-/* A COMM record; an MMAP or MMAP2 record. */
+/* Read a COMM record, and an MMAP or MMAP2 record. */
 enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_cursor c);
 enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor c, bool mmap2,
                                    unsigned misc);
 
-/* reader_sample.c. The event of an id, PERFIN_MARK for that of marks; -1: none. */
+/* ---- reader_sample.c ---- */
+
+/* The event of an id, or PERFIN_MARK, or PERFIN_TRACE and above; -1: the id is unknown. */
 int64_t perfin_event_of(const struct perfin_reader *r, uint64_t id);
-/* A SAMPLE record: a sample, or a mark. */
+/* Reads a SAMPLE record: a sample, a mark or a scheduling event. */
 enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cursor c,
                                       unsigned misc);
 
-/* Includes a sample's or event's time in the recording's. */
-void perfin_note_time(struct perfin_reader *r, uint64_t time);
-
-/* reader_sched.c. Raw data of a tracepoint; *out has time and core. */
-enum mkperf_status perfin_read_sched(struct perfin_reader *r, struct mkperf_sched *out,
-                                     enum mkperf_trace_point point, const uint8_t *raw, size_t n);
+/* Passes on a gap of scheduling events, which a LOST record holds. */
 enum mkperf_status perfin_read_gap(struct perfin_reader *r, uint64_t lost, uint64_t time,
                                    uint32_t core);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the contents of mkperf's own features of a perf.data file, lines `key value` about the
- * session and its totals. Invalid lines are skipped. See reader_session.h.
+ * The session of a perf.data file, as far as mkperf's own features describe it.
+ *
+ * Owns: the contents of these features, lines `key value` about the session and its totals (abi.h).
+ * Invalid lines are skipped.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +13,7 @@
 #include "base/xalloc.h"
 #include "model/cores.h"
 #include "model/figures.h"
-#include "reader_session.h"
+#include "reader_internal.h"
 
 static void event_line(struct perfin_session *in, const char *text)
 {
@@ -23,7 +25,7 @@ static void event_line(struct perfin_session *in, const char *text)
     if (sscanf(text, "%u %" SCNu32 " %u %u %" SCNu64 " %" SCNu32 " %n", &index, &v.code, &user,
                &kernel, &v.period, &v.frequency, &at) == 6 &&
         at > 0 && index < MKPERF_MODEL_EVENTS && index <= s->nevents) {
-        s->nevents += index == s->nevents; /* of a later session */
+        s->nevents += index == s->nevents; /* an event of a later session */
         in->described = in->described <= index ? index + 1 : in->described;
         v.user = user;
         v.kernel = kernel;
@@ -32,7 +34,7 @@ static void event_line(struct perfin_session *in, const char *text)
     }
 }
 
-/* group INDEX NUMBER READ, behind the event's own line */
+/* group INDEX NUMBER READ, after the event's own line */
 static void group_line(struct perfin_session *in, const char *text)
 {
     unsigned index, read;
@@ -127,7 +129,7 @@ static struct mkperf_build_id from_hex(const char *text)
     return id;
 }
 
-/* build_id ID HEX, content ID HEX, unnamed ID TEXT; behind the PD's own line. */
+/* build_id ID HEX, content ID HEX or unnamed ID TEXT, after the PD's own line. */
 static bool program_line(struct perfin_session *s, const char *key, const char *text)
 {
     uint32_t id;
@@ -150,7 +152,7 @@ static bool program_line(struct perfin_session *s, const char *key, const char *
     return true;
 }
 
-/* profiler ID, behind the PD's own line. */
+/* profiler ID, after the PD's own line. */
 static bool profiler_line(struct perfin_session *s, const char *text)
 {
     unsigned long id = strtoul(text, NULL, 10);
@@ -162,7 +164,7 @@ static bool profiler_line(struct perfin_session *s, const char *text)
     return index >= 0 || id >= MKPERF_PERFDATA_PDS;
 }
 
-/* scheduling ID PRIORITY PASSIVE CPU BUDGET PERIOD, behind the PD's own line. */
+/* scheduling ID PRIORITY PASSIVE CPU BUDGET PERIOD, after the PD's own line. */
 static bool scheduling_line(struct perfin_session *s, const char *text)
 {
     struct mkperf_scheduling v = {.known = true};
@@ -267,7 +269,7 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
     return true;
 }
 
-/* Calls line for each `key value` of one of our features. True if the feature is there. */
+/* Calls `line` for each `key value` of a feature, until *fits is false. True: the file has the feature. */
 static bool each_line(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
                       struct perfin_session *s,
                       bool (*line)(struct perfin_session *, const char *, const char *), bool *fits)
@@ -292,8 +294,8 @@ static bool each_line(struct perfin_bytes *b, const struct perfin_frame *f, unsi
     return true;
 }
 
-enum mkperf_status perfin_read_own(struct perfin_bytes *b, const struct perfin_frame *f,
-                                   struct perfin_session *s, struct mkperf_error *e)
+static enum mkperf_status read_own_session(struct perfin_bytes *b, const struct perfin_frame *f,
+                                           struct perfin_session *s, struct mkperf_error *e)
 {
     bool fits = true;
 
@@ -308,4 +310,18 @@ enum mkperf_status perfin_read_totals(struct perfin_bytes *b, const struct perfi
 
     s->has_totals = each_line(b, f, MKPERF_PERFDATA_TOTALS, s, totals_line, &fits);
     return fits ? MKPERF_OK : perfin_bad(b, 0, "more PDs or interactions than fit", e);
+}
+
+enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perfin_frame *f,
+                                       struct perfin_session *s, struct mkperf_error *e)
+{
+    memset(s, 0, sizeof *s);
+    perfin_read_perf_features(b, f, s);
+    if (read_own_session(b, f, s, e) != MKPERF_OK || perfin_read_totals(b, f, s, e) != MKPERF_OK) {
+        return e->status;
+    }
+    s->model.platform = s->platform ? s->platform : "";
+    s->model.cpu = s->cpu ? s->cpu : "";
+    s->model.command = s->command;
+    return MKPERF_OK;
 }

@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the records of a perf.data file with a process's name and program, and the PDs that are
- * announced to the sink. Called by the iteration over the records; see
- * reader_internal.h.
+ * What the sink gets before samples: the session and the PDs.
+ *
+ * Owns: COMM, MMAP and MMAP2 records, which have a process's name and program, and the announcement
+ * of PDs. Called for each record by reader.c and reader_sample.c.
  */
+#include <stdio.h>
 #include <string.h>
+
+#include "base/printable.h"
 
 #include "model/pds.h"
 #include "reader_internal.h"
 
-/* The PD of a pid, announced to the sink. */
+enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason)
+{
+    return perfin_bad(&r->bytes, r->offset, reason, r->e);
+}
+
 enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t *id)
 {
     int64_t index = perfin_process_of(&r->session, pid);
@@ -37,7 +45,7 @@ enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t 
                           r->e);
 }
 
-enum mkperf_status perfin_announce_listed(struct perfin_reader *r)
+static enum mkperf_status announce_listed(struct perfin_reader *r)
 {
     for (uint32_t i = 0, id; i < r->session.nprocesses; i++) {
         if (r->session.process[i].has_thread &&
@@ -46,6 +54,44 @@ enum mkperf_status perfin_announce_listed(struct perfin_reader *r)
         }
     }
     return MKPERF_OK;
+}
+
+/* The names of the PDs that the file's head lists, one per line. */
+static char *listed_names(const struct perfin_session *s)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = mkperf_memstream_open(&text, &n);
+
+    for (uint32_t i = 0; i < s->nprocesses; i++) {
+        if (s->process[i].has_thread) {
+            fprintf(out, "%s\n", s->process[i].name);
+        }
+    }
+    mkperf_memstream_close(out);
+    mkperf_printable_lines(text);
+    return text;
+}
+
+enum mkperf_status perfin_begin(struct perfin_reader *r)
+{
+    struct perfin_session *s = &r->session;
+
+    if (r->began) {
+        return MKPERF_OK;
+    }
+    r->began = true;
+    s->model.kernel_elf = s->kernel_elf;
+    s->model.kernel_unnamed = s->kernel_unnamed;
+    s->model.image = s->image;
+    s->model.unverified = s->unverified;
+    s->model.pd_names = s->pd_names = listed_names(s);
+    s->model.sched = r->frame.has_trace;
+    r->events = s->model.nevents;
+    if (mkperf_sink_begin(r->sink, &s->model, r->e) != MKPERF_OK || !r->sink->every_pd) {
+        return r->e->status;
+    }
+    return announce_listed(r);
 }
 
 enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_cursor c)
@@ -63,7 +109,8 @@ enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_curso
                           : MKPERF_OK;
     }
     p = &r->session.process[index];
-    if (!p->has_thread && r->session.native) { /* its head does not list it: it came later */
+    if (!p->has_thread &&
+        r->session.native) { /* the head does not list it, because it came later */
         mkperf_pds_other_thread((const char *)c.p, &p->thread);
     }
     if (!p->announced) {
@@ -72,13 +119,13 @@ enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_curso
     return MKPERF_OK;
 }
 
-/* Programs have a path; [heap] and //anon have none. */
+/* Whether a map is a program's. [heap] and //anon have no path. */
 static bool is_program(const char *path)
 {
     return path[0] == '/' && path[1] != '/';
 }
 
-/* The program of a process, unless it is known or was announced. */
+/* Sets the program of a process, unless it has one or the sink knows the PD. */
 static enum mkperf_status set_program(struct perfin_reader *r, uint32_t pid, const char *path,
                                       size_t n, const struct mkperf_build_id *id)
 {
@@ -98,7 +145,8 @@ static enum mkperf_status set_program(struct perfin_reader *r, uint32_t pid, con
     return MKPERF_OK;
 }
 
-/* MMAP2 has device and inode there, or the size of a build id, three bytes, and the id. */
+/* The build id at p in an MMAP2 record: its size, three bytes, the id. Other records have device and inode
+ * there. */
 static struct mkperf_build_id map_build_id(const uint8_t *p, unsigned misc)
 {
     struct mkperf_build_id id = {.n = 0};

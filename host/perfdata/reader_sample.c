@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Samples and marks of a perf.data: from a record's fields to the model.
+ * SAMPLE records of a perf.data file: samples, marks and scheduling events.
  *
- * Owns: a sample's fields, and the meaning of its callchain. Called by reader.c.
+ * Owns: the fields of such a record, the meaning of its callchain, and the raw data of tracepoints
+ * (tracepoints.h). Called by reader.c, also for gaps of scheduling events.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ int64_t perfin_event_of(const struct perfin_reader *r, uint64_t id)
     return found != NULL ? (int64_t)found->event : -1;
 }
 
-static enum mkperf_status tell_events(struct perfin_reader *r)
+/* Passes the events of a later session on to the sink. */
+static enum mkperf_status announce_events(struct perfin_reader *r)
 {
     if (!MKPERF_SINK_HAS(r->sink, events)) {
         return perfin_fail(
@@ -50,14 +52,14 @@ struct raw_sample {
     uint32_t pid, core, event;
     const uint8_t *chain; /* nchain words */
     uint64_t nchain;
-    const uint8_t *raw; /* nraw bytes, of a mark or a tracepoint */
+    const uint8_t *raw; /* nraw bytes of a mark or a tracepoint */
     uint32_t nraw;
-    bool longer;     /* than its fields, all of which we know: nr is wrong */
-    unsigned nreads; /* the rest is not set before it is used */
-    struct mkperf_read read[MKPERF_MODEL_EVENTS]; /* of the group's other events */
+    bool longer; /* the record is longer than its known fields, so that nr is wrong */
+    unsigned nreads;
+    struct mkperf_read read[MKPERF_MODEL_EVENTS]; /* values of the group's other events */
 };
 
-/* What an event has counted in all, in a sample of its group: the difference is the sample's. */
+/* Adds an event's value in a sample of its group. The difference to the last value is the sample's. */
 static void add_count(const struct perfin_reader *r, struct raw_sample *s, uint64_t count,
                       uint64_t id)
 {
@@ -75,7 +77,7 @@ static void add_count(const struct perfin_reader *r, struct raw_sample *s, uint6
     }
 }
 
-/* Counter values in a sample. The value of a single counter adds nothing to the period. */
+/* Reads the values of counters in a sample. The value of a single counter is not needed. */
 static void take_read(const struct perfin_reader *r, struct perfin_cursor *c, uint64_t format,
                       struct raw_sample *s)
 {
@@ -103,7 +105,7 @@ static void take_read(const struct perfin_reader *r, struct perfin_cursor *c, ui
     }
 }
 
-/* The event first: its id is at a fixed place, or there is one event only. */
+/* Finds the event, which defines the fields. Its id is at a fixed place, or the file has only one event. */
 static bool find_event(const struct perfin_reader *r, const struct perfin_cursor *record,
                        struct raw_sample *s)
 {
@@ -121,7 +123,7 @@ static bool find_event(const struct perfin_reader *r, const struct perfin_cursor
     if (event < 0 && r->frame.nattrs == 1 && !r->frame.has_trace) {
         event = 0;
     }
-    s->event = event < 0 ? 0 : (uint32_t)event; /* or PERFIN_MARK, PERFIN_TRACE and above */
+    s->event = event < 0 ? 0 : (uint32_t)event; /* or PERFIN_MARK, or PERFIN_TRACE and above */
     return event >= 0 && !c.cut;
 }
 
@@ -172,7 +174,7 @@ static bool is_kernel_mode(unsigned misc)
            mode == PERF_RECORD_MISC_GUEST_KERNEL;
 }
 
-/* The kernel's callers are kept as long as no user frame follows: see model.h. */
+/* Adds a kernel address. Kernel callers are kept as long as no user frame follows: see model.h. */
 static void add_kernel_frame(struct perfin_reader *r, struct mkperf_sample *out, uint64_t addr)
 {
     if (!(out->flags & MKPERF_SAMPLE_KERNEL)) {
@@ -209,7 +211,8 @@ static enum mkperf_status add_user_frame(struct perfin_reader *r, struct mkperf_
     return pd == pid - 1 ? MKPERF_OK : perfin_pd_of(r, pd + 1, &to->pd);
 }
 
-/* Callers in the sample's own PD, most of all frames. Returns how many of the n words at chain are. */
+/* Takes the callers in the sample's own PD at the start of n words. Most frames are of this kind. Returns
+ * their number. */
 static uint64_t take_callers(struct perfin_reader *r, const struct mkperf_sample *out,
                              uint64_t base, const uint8_t *chain, uint64_t n)
 {
@@ -259,18 +262,7 @@ static enum mkperf_status split_chain(struct perfin_reader *r, const struct raw_
     return MKPERF_OK;
 }
 
-void perfin_note_time(struct perfin_reader *r, uint64_t time)
-{
-    if (!r->has_time || time < r->first_ns) {
-        r->first_ns = time;
-    }
-    if (time > r->last_ns) {
-        r->last_ns = time;
-    }
-    r->has_time = true;
-}
-
-/* The text of a mark, see abi.h. False: it is none. */
+/* Parses the text of a mark, see abi.h. False: it is no mark. */
 static bool parse_mark(char *text, struct mkperf_mark *m)
 {
     static const char *const kinds[] = {
@@ -309,13 +301,99 @@ static enum mkperf_status read_mark(struct perfin_reader *r, const struct raw_sa
     return mkperf_sink_mark(r->sink, &mark, r->e);
 }
 
+/* Extends the recording's time. */
+static void note_time(struct perfin_reader *r, uint64_t time)
+{
+    if (!r->has_time || time < r->first_ns) {
+        r->first_ns = time;
+    }
+    if (time > r->last_ns) {
+        r->last_ns = time;
+    }
+    r->has_time = true;
+}
+
+/* The PD of a pid in a tracepoint. Pid 0 is the idle thread. */
+static enum mkperf_status traced_pd(struct perfin_reader *r, uint32_t pid, bool known, uint32_t *pd)
+{
+    const struct perfin_session *s = &r->session;
+
+    *pd = MKPERF_SCHED_NOBODY;
+    if (!known) {
+        return MKPERF_OK;
+    }
+    for (uint32_t i = 0; pid == 0 && i < s->nprocesses; i++) {
+        if (s->process[i].has_thread && s->process[i].thread == MKPERF_THREAD_IDLE) {
+            pid = s->process[i].pid;
+        }
+    }
+    return perfin_pd_of(r, pid, pd);
+}
+
+/* Reads the raw data of a tracepoint. *out has time and core already. */
+static enum mkperf_status read_sched(struct perfin_reader *r, struct mkperf_sched *out,
+                                     enum mkperf_trace_point point, const uint8_t *raw, size_t n)
+{
+    bool is_switch = point == MKPERF_TRACE_SWITCH;
+    uint32_t from, to, kind, known;
+
+    if (!is_switch && point != MKPERF_TRACE_SCHED) {
+        return MKPERF_OK; /* the writer derived it from the others */
+    }
+    if (raw == NULL || n < (is_switch ? TRACE_SWITCH_BYTES : TRACE_SCHED_BYTES)) {
+        return perfin_fail(r, "a scheduling event is cut");
+    }
+    from = mkperf_get32(raw + TRACE_COMMON_PID);
+    to = mkperf_get32(raw + (is_switch ? TRACE_SWITCH_NEXT : TRACE_SCHED_PID));
+    known = mkperf_get32(raw + (is_switch ? TRACE_SWITCH_KNOWN : TRACE_SCHED_KNOWN));
+    kind = is_switch ? MKPERF_SCHED_SWITCH : mkperf_get32(raw + TRACE_SCHED_KIND);
+    out->reason = is_switch ? (enum mkperf_sched_reason)mkperf_get32(raw + TRACE_SWITCH_REASON)
+                            : MKPERF_STOPPED_UNKNOWN;
+    out->irq = is_switch ? 0 : mkperf_get32(raw + TRACE_SCHED_IRQ);
+    if (kind >= MKPERF_SCHED_GAP || (unsigned)out->reason >= MKPERF_STOPPED_REASONS) {
+        return perfin_fail(r, "a scheduling event of no known kind");
+    }
+    if (out->core >= MKPERF_MODEL_CORES) {
+        return perfin_fail(r, "a scheduling event of a core beyond 4095");
+    }
+    out->kind = (enum mkperf_sched_kind)kind;
+    if (perfin_begin(r) != MKPERF_OK || traced_pd(r, from, known != 0, &out->from) != MKPERF_OK ||
+        traced_pd(r, to, true, &out->to) != MKPERF_OK) {
+        return r->e->status;
+    }
+    note_time(r, out->time_ns);
+    r->sched_events++;
+    MKPERF_GROW(r->sched_ns, r->cores_room, (size_t)out->core + 1);
+    r->sched_ns[out->core] = out->time_ns;
+    return mkperf_sink_sched(r->sink, out, r->e);
+}
+
+enum mkperf_status perfin_read_gap(struct perfin_reader *r, uint64_t lost, uint64_t time,
+                                   uint32_t core)
+{
+    struct mkperf_sched gap = {
+        .time_ns = time,
+        .core = core,
+        .kind = MKPERF_SCHED_GAP,
+        .from = MKPERF_SCHED_NOBODY,
+        .to = MKPERF_SCHED_NOBODY,
+        .lost = lost,
+        .since_ns = core < r->cores_room ? r->sched_ns[core] : 0,
+    };
+
+    if (core >= MKPERF_MODEL_CORES) {
+        return perfin_fail(r, "a gap of a core beyond 4095");
+    }
+    return perfin_begin(r) == MKPERF_OK ? mkperf_sink_sched(r->sink, &gap, r->e) : r->e->status;
+}
+
 enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cursor c,
                                       unsigned misc)
 {
     struct raw_sample raw;
     struct mkperf_sample out = {.flags = MKPERF_SAMPLE_NO_USER, .callers = &r->chain};
 
-    /* Each by itself: this runs for every sample, and the compiler would clear memory instead. */
+    /* Only these members need a value. An initialiser would clear the whole array for every sample. */
     raw.misc = misc;
     raw.pid = 0;
     raw.chain = raw.raw = NULL;
@@ -337,8 +415,8 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     if (perfin_is_trace(raw.event)) {
         struct mkperf_sched event = {.time_ns = raw.time, .core = raw.core};
 
-        return perfin_read_sched(r, &event, (enum mkperf_trace_point)(raw.event - PERFIN_TRACE),
-                                 raw.raw, raw.nraw);
+        return read_sched(r, &event, (enum mkperf_trace_point)(raw.event - PERFIN_TRACE), raw.raw,
+                          raw.nraw);
     }
     if (raw.core >= MKPERF_MODEL_CORES) {
         return perfin_fail(r, "a sample of a core beyond 4095");
@@ -350,7 +428,8 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     out.nreads = raw.nreads;
     out.reads = raw.read;
     r->chain.n = 0;
-    if (perfin_begin(r) != MKPERF_OK || (raw.event >= r->events && tell_events(r) != MKPERF_OK) ||
+    if (perfin_begin(r) != MKPERF_OK ||
+        (raw.event >= r->events && announce_events(r) != MKPERF_OK) ||
         perfin_pd_of(r, raw.pid, &out.pd) != MKPERF_OK || split_chain(r, &raw, &out) != MKPERF_OK) {
         return r->e->status;
     }
@@ -359,7 +438,7 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     } else if (raw.nchain == 0 && add_user_frame(r, &out, raw.pid, raw.ip) != MKPERF_OK) {
         return r->e->status;
     }
-    perfin_note_time(r, raw.time);
+    note_time(r, raw.time);
     r->samples++;
     return mkperf_sink_sample(r->sink, &out, r->e);
 }

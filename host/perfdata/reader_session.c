@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: what perf's own features say; see reader_session.h. */
-#include "reader_session.h"
+/*
+ * The session of a perf.data file: its processes, and what perf's own features describe.
+ *
+ * Owns: the model's session and PDs while a file is read, and every string in them.
+ */
+#include "reader_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +41,7 @@ int64_t perfin_process_of(struct perfin_session *s, uint32_t pid)
     return s->nprocesses++;
 }
 
-/* perf's string: length with padding, then the text. Returns the bytes used, 0 if cut. */
+/* Reads a string of perf: its length with padding, then the text. Returns the bytes of both; 0: it is cut. */
 static size_t perf_string(const uint8_t *p, size_t n, char **out)
 {
     uint32_t length;
@@ -135,7 +139,7 @@ static void read_event_names(struct perfin_bytes *b, const struct perfin_frame *
     free(p);
 }
 
-/* An event by what perf's attribute says, for files without names. */
+/* The event of an attribute, with the name that perf shows for it. */
 static struct mkperf_event event_of(const struct perfin_attr *a)
 {
     static const char *const hardware[] = {
@@ -186,7 +190,7 @@ void perfin_name_event(struct perfin_session *s, uint32_t index, const char *nam
     }
     perfin_set_event_name(event, name);
     if (n > 2 && n < sizeof event->name && name[n - 2] == ':' && event->user != event->kernel) {
-        event->name[n - 2] = '\0'; /* the modes, which the attribute says */
+        event->name[n - 2] = '\0'; /* the suffix is the mode, which the attribute has too */
     }
 }
 
@@ -202,10 +206,9 @@ static void read_cores(struct perfin_bytes *b, const struct perfin_frame *f,
     free(p);
 }
 
-enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perfin_frame *f,
-                                       struct perfin_session *s, struct mkperf_error *e)
+void perfin_read_perf_features(struct perfin_bytes *b, const struct perfin_frame *f,
+                               struct perfin_session *s)
 {
-    memset(s, 0, sizeof *s);
     s->model.nevents = f->nattrs;
     for (unsigned i = 0; i < f->nattrs; i++) {
         s->model.event[i] = event_of(&f->attr[i]);
@@ -217,13 +220,6 @@ enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perf
     read_string(b, f, HEADER_CPUDESC, &s->cpu);
     read_command(b, f, &s->command);
     read_arch(b, f, s->model.arch);
-    if (perfin_read_own(b, f, s, e) != MKPERF_OK || perfin_read_totals(b, f, s, e) != MKPERF_OK) {
-        return e->status;
-    }
-    s->model.platform = s->platform ? s->platform : "";
-    s->model.cpu = s->cpu ? s->cpu : "";
-    s->model.command = s->command;
-    return MKPERF_OK;
 }
 
 void perfin_free_session(struct perfin_session *s)

@@ -141,7 +141,7 @@ static void put_format(FILE *f, unsigned i)
     free(text);
 }
 
-/* The systems are neighbours in the table. */
+/* Puts the formats of one system, which are neighbours in the table. Returns the index after the last. */
 static unsigned put_system(FILE *f, unsigned first, unsigned npoints)
 {
     unsigned end = first;

@@ -5,13 +5,13 @@
  * Owns: their numbers and the positions of their fields, once for writer and reader. A switch is
  * sched:sched_switch with two more fields (reason, prev_known); every other event is mkperf:sched.
  * sched:sched_wakeup, sched:sched_stat_runtime, lock:contention_begin and lock:contention_end (of the
- * kernel's lock, where there are several cores) are derived from these for perf's sake; the reader
- * skips them. perf sums run times up, so there is one for each PD now and then. A gap is a LOST record whose trailer has the tid MKPERF_TRACE_GAP, with the time of its
- * end; perf reports it as lost events.
+ * kernel's lock, if there are several cores) are derived from these for perf; the reader skips them.
+ * perf adds run times up, so each PD has one record of it per round. A gap is a LOST record with the tid
+ * MKPERF_TRACE_GAP in its trailer and the time of its end; perf reports it as lost events.
  *
- * A PD has its pid; the idle thread is pid 0, as in Linux. prev_state is what perf shows of a
- * thread that stopped: R preempted, S waits for a message or notification, D waits for its call, T
- * budget used up, faulted or suspended.
+ * A PD has its pid; the idle thread is pid 0, as on Linux. prev_state is the state that perf shows of a
+ * thread that stopped: R it was preempted, S it waits for a message or notification, D it waits for a
+ * reply, T its budget is used up, or it faulted or was suspended.
  */
 #ifndef MKPERF_HOST_PERFDATA_TRACEPOINTS_H
 #define MKPERF_HOST_PERFDATA_TRACEPOINTS_H
@@ -28,13 +28,13 @@ enum mkperf_trace_point {
     MKPERF_TRACE_WAKEUP,
     MKPERF_TRACE_RUNTIME,
     MKPERF_TRACE_SCHED,
-    MKPERF_TRACE_ONE_CORE, /* of a target with one core: those before */
+    MKPERF_TRACE_ONE_CORE, /* a target with one core has the tracepoints before this */
     MKPERF_TRACE_LOCK_BEGIN = MKPERF_TRACE_ONE_CORE,
     MKPERF_TRACE_LOCK_END,
     MKPERF_TRACE_POINTS,
 };
 
-enum { MKPERF_TRACE_ID = 1001 }; /* of the first one's samples; the others' follow */
+enum { MKPERF_TRACE_ID = 1001 }; /* the id of the first one's samples; the others follow */
 
 enum mkperf_trace_layout { /* positions in the raw data, and its size */
                            TRACE_COMMON_PID = 4,
@@ -65,7 +65,7 @@ enum mkperf_prev_state mkperf_trace_prev_state(enum mkperf_sched_reason reason);
 /* The number of the tracepoint in its attribute and in its raw data. */
 unsigned mkperf_trace_number(enum mkperf_trace_point point);
 
-/* The feature HEADER_TRACING_DATA, to be freed: the formats of the first `npoints`. Sets *n. */
+/* The n bytes of the feature HEADER_TRACING_DATA, to be freed: the formats of the first `npoints`. */
 char *mkperf_trace_formats(unsigned npoints, size_t *n);
 
 #endif

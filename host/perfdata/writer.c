@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The perf.data writer's sink functions: PDs, losses, rounds, and records before a sample.
+ * The perf.data writer: the functions of its sink, losses and rounds.
  *
- * Owns: struct mkperf_perfdata. The head is written with the first record, when the PDs that are
+ * Owns: struct mkperf_perfdata. The head is written before the first record, when all PDs that are
  * known from the start have been announced.
  */
 #include <stdlib.h>
@@ -42,7 +42,7 @@ enum mkperf_status mkperf_perfdata_sync(struct mkperf_perfdata *w, struct mkperf
     return w->began ? mkperf_outfile_flush(&w->out, e) : MKPERF_OK;
 }
 
-/* A file without a head is useless. */
+/* Closes the file, and removes it if it has no head, because it is of no use then. */
 static void close_file(struct mkperf_perfdata *w)
 {
     if (w->out.fd >= 0 && !w->began && w->out.partial != NULL) {
@@ -77,14 +77,14 @@ void mkperf_perfdata_free(struct mkperf_perfdata *w)
     free(w);
 }
 
-static enum mkperf_status begin(void *self, const struct mkperf_session *session,
-                                struct mkperf_error *e)
+static enum mkperf_status begin_file(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
 {
     struct mkperf_perfdata *w = self;
 
     w->session = *session;
     w->head_events = session->nevents;
-    /* Events and samples are in order by themselves, and events by core. */
+    /* Samples are in order of time, and events are in order by core, but the two are not in one order. */
     w->unordered = session->sched && (session->nevents != 0 || session->cores > 1);
     if ((session->nevents == 0 && !session->sched) || session->nevents > MKPERF_MODEL_EVENTS) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "a session of %u events", session->nevents);
@@ -102,7 +102,8 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     return MKPERF_OK;
 }
 
-static enum mkperf_status introduce(struct mkperf_perfdata *w, uint32_t id, struct mkperf_error *e)
+static enum mkperf_status introduce_pd(struct mkperf_perfdata *w, uint32_t id,
+                                       struct mkperf_error *e)
 {
     if (perfdata_pd_comm(w, id + 1, w->pd[id].name, e) != MKPERF_OK) {
         return e->status;
@@ -115,8 +116,27 @@ static bool known_pd(const struct mkperf_perfdata *w, uint32_t id)
     return id < w->npds && w->pd[id].name != NULL;
 }
 
-/* Everything before the first record of the stream. */
-static enum mkperf_status start(struct mkperf_perfdata *w, struct mkperf_error *e)
+/* The head of a pipe: its header, events and features as records. */
+static enum mkperf_status write_pipe_head(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    uint8_t header[PERF_PIPE_HEADER_BYTES];
+    struct mkperf_put c = {header};
+
+    mkperf_put_padded(&c, "PERFILE2", 8, 8);
+    mkperf_put64(&c, PERF_PIPE_HEADER_BYTES);
+    if (mkperf_outfile_write(&w->out, header, sizeof header, e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (unsigned i = 0; i < w->session.nevents; i++) {
+        if (perfdata_event_announce(w, i, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return perfdata_trace_announce(w, e) == MKPERF_OK ? perfdata_pipe_features(w, e) : e->status;
+}
+
+/* Writes everything before the first sample, mark, event or loss. */
+static enum mkperf_status write_start(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
     if (w->build_ids == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: not begun, or failed", w->out.path);
@@ -126,7 +146,7 @@ static enum mkperf_status start(struct mkperf_perfdata *w, struct mkperf_error *
     if (w->level != 0) {
         perfdata_compressed_add(&w->head, w->level);
     }
-    if ((w->out.stream ? perfdata_pipe_head(w, e) : perfdata_head_write(w, e)) != MKPERF_OK ||
+    if ((w->out.stream ? write_pipe_head(w, e) : perfdata_head_write(w, e)) != MKPERF_OK ||
         (w->level != 0 &&
          perfdata_compress_begin(&w->compressor, &w->out, w->level, e) != MKPERF_OK) ||
         perfdata_kernel_maps(w, e) != MKPERF_OK) {
@@ -134,14 +154,15 @@ static enum mkperf_status start(struct mkperf_perfdata *w, struct mkperf_error *
     }
     w->began = true;
     for (uint32_t i = 0; i < w->npds; i++) {
-        if (known_pd(w, i) && introduce(w, i, e) != MKPERF_OK) {
+        if (known_pd(w, i) && introduce_pd(w, i, e) != MKPERF_OK) {
             return e->status;
         }
     }
-    return mkperf_outfile_flush(&w->out, e); /* from here on a killed writer's file is of use */
+    return mkperf_outfile_flush(&w->out,
+                                e); /* so that the file of a killed writer can be recovered */
 }
 
-/* Space for PD id, which may arrive before smaller ids; NULL with *e set. */
+/* Room for a PD, which may be announced before smaller ids. NULL: it failed, with *e. */
 static struct perfdata_pd *room_for(struct mkperf_perfdata *w, uint32_t id, const char *name,
                                     struct mkperf_error *e)
 {
@@ -179,7 +200,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
         return e->status;
     }
     if (w->began) {
-        return introduce(w, pd->id, e);
+        return introduce_pd(w, pd->id, e);
     }
     perfdata_write_pd(w, pd, added->module);
     if (added->module != NULL) {
@@ -190,7 +211,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     return MKPERF_OK;
 }
 
-/* Makes the addresses of PD `pd` known to perf in samples of PD `in`. */
+/* Maps the ELF of PD `pd` for samples of PD `in`, once, so that perf finds its callers. */
 static enum mkperf_status map_foreign(struct mkperf_perfdata *w, uint32_t pd, uint32_t in,
                                       struct mkperf_error *e)
 {
@@ -209,7 +230,7 @@ static enum mkperf_status map_foreign(struct mkperf_perfdata *w, uint32_t pd, ui
     return perfdata_pd_map(w, pd, in, e);
 }
 
-/* False: more cores than make sense. */
+/* False: the core's number is too large, with *e. */
 static bool room_for_core(struct mkperf_perfdata *w, uint32_t core, struct mkperf_error *e)
 {
     if (core >= MKPERF_MODEL_CORES) {
@@ -227,7 +248,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
 {
     struct mkperf_perfdata *w = self;
 
-    if (!w->began && start(w, e) != MKPERF_OK) {
+    if (!w->began && write_start(w, e) != MKPERF_OK) {
         return e->status;
     }
     if (!known_pd(w, s->pd) || s->event >= w->session.nevents) {
@@ -259,7 +280,7 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
 {
     struct mkperf_perfdata *w = self;
 
-    if (!w->began && start(w, e) != MKPERF_OK) {
+    if (!w->began && write_start(w, e) != MKPERF_OK) {
         return e->status;
     }
     return perfdata_events_add(w, session, e);
@@ -269,7 +290,7 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
 {
     struct mkperf_perfdata *w = self;
 
-    if (!w->began && start(w, e) != MKPERF_OK) {
+    if (!w->began && write_start(w, e) != MKPERF_OK) {
         return e->status;
     }
     return perfdata_mark_add(w, m, e);
@@ -280,7 +301,7 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
 {
     struct mkperf_perfdata *w = self;
 
-    if (!w->began && start(w, e) != MKPERF_OK) {
+    if (!w->began && write_start(w, e) != MKPERF_OK) {
         return e->status;
     }
     if (!w->session.sched || s->core >= MKPERF_MODEL_CORES ||
@@ -297,7 +318,7 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
 {
     struct mkperf_perfdata *w = self;
 
-    if (!w->began && start(w, e) != MKPERF_OK) {
+    if (!w->began && write_start(w, e) != MKPERF_OK) {
         return e->status;
     }
     struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_LOST_SAMPLES, 0, e);
@@ -305,13 +326,13 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
         return e->status;
     }
     mkperf_put64(&c, lost->samples);
-    /* Its own time may lie before samples that were handed over already. */
+    /* Time 0: the loss may be older than samples that are in the file already. */
     perfdata_sample_id(&c, UINT32_MAX, lost->where, 0, lost->core);
     return perfdata_end(&w->out, c);
 }
 
-/* The time of the core that is furthest behind; 0 if a core has no sample or event, or the number of
- * cores is unknown. */
+/* The time of the core that is furthest behind. 0: a core has no sample or event, or the number of cores is
+ * unknown. */
 static uint64_t furthest_behind(const struct mkperf_perfdata *w)
 {
     uint64_t oldest = UINT64_MAX;
@@ -330,10 +351,11 @@ static uint64_t furthest_behind(const struct mkperf_perfdata *w)
 }
 
 /*
- * A round promises perf that no later record is older than the newest event before the previous
- * round. As long as samples come in one order, the next one is not. Else each core's are in order,
- * so the oldest that can follow is at the core that is furthest behind; a core that is silent for
- * too long is not waited for: perf holds all records of two rounds in memory.
+ * Ends a round, if it is due. A round promises perf that no later record is older than the newest one
+ * before the previous round. While samples arrive in one order, this is always true. Otherwise only
+ * each core's samples are in order, and the oldest one that can follow is of the core that is furthest
+ * behind. A core that is silent for too long is not waited for, because perf holds all records of two
+ * rounds in memory.
  */
 static enum mkperf_status finish_round(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
@@ -356,8 +378,8 @@ static enum mkperf_status finish_round(struct mkperf_perfdata *w, struct mkperf_
     return MKPERF_OK;
 }
 
-/* The reader of a pipe gets each batch at once. */
-static enum mkperf_status flush(void *self, struct mkperf_error *e)
+/* A batch has ended. The reader of a pipe gets it at once. */
+static enum mkperf_status flush_file(void *self, struct mkperf_error *e)
 {
     struct mkperf_perfdata *w = self;
 
@@ -367,12 +389,12 @@ static enum mkperf_status flush(void *self, struct mkperf_error *e)
     return w->out.stream ? mkperf_outfile_flush(&w->out, e) : MKPERF_OK;
 }
 
-static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
-                              struct mkperf_error *e)
+static enum mkperf_status end_file(void *self, const struct mkperf_totals *totals,
+                                   struct mkperf_error *e)
 {
     struct mkperf_perfdata *w = self;
 
-    if (!w->began && start(w, e) != MKPERF_OK) {
+    if (!w->began && write_start(w, e) != MKPERF_OK) {
         return e->status;
     }
     perfdata_totals_add(&w->head, totals, false, w);
@@ -387,7 +409,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     return mkperf_outfile_finish(&w->out, e);
 }
 
-static void abandon(void *self)
+static void abandon_file(void *self)
 {
     close_file(self);
 }
@@ -397,16 +419,16 @@ struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w)
     static const struct mkperf_sink_ops ops = {
         .name = "perf.data",
         .reads = true,
-        .begin = begin,
+        .begin = begin_file,
         .pd = add_pd,
         .events = add_events,
         .sample = add_sample,
         .mark = add_mark,
         .sched = add_sched,
         .lost = add_lost,
-        .flush = flush,
-        .end = end,
-        .abandon = abandon,
+        .flush = flush_file,
+        .end = end_file,
+        .abandon = abandon_file,
     };
 
     return (struct mkperf_sink){.ops = &ops, .self = w, .every_pd = true};

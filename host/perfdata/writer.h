@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The perf.data writer: a sink whose output is a file that perf, hotspot and samply read.
+ * The perf.data writer: a sink that writes a file for perf, hotspot and samply.
  *
  * Owns: the file while it is written; its layout is that of abi.h. Called by `mkperf record`;
- * `mkperf recover` finishes a file whose writer died. Nothing that was handed over is lost unless
- * the disk takes no more, which is an error; a killed writer leaves PATH.partial, whole up to the
- * last buffer written.
+ * `mkperf recover` finishes a file whose writer died. Nothing is lost unless the disk is full, which
+ * is an error. A killed writer leaves PATH.partial, which is whole up to the last buffer written.
  */
 #ifndef MKPERF_HOST_PERFDATA_WRITER_H
 #define MKPERF_HOST_PERFDATA_WRITER_H

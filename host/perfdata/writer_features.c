@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * perf.data's features, and its tail: the totals and the table of all features.
+ * The features of a perf.data file, and its end: the totals and the feature table.
  *
- * Owns: the list of features on their way into the file. Called by the writer and by recovery.
+ * Owns: the list of features until they are in the file. In a pipe they are records. perf refuses
+ * unknown features in a pipe, so mkperf's own features are records there of a kind that perf skips.
+ * Called by the writer and by recovery.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +69,21 @@ size_t perfdata_string(uint8_t *p, const char *text)
     return (size_t)(c.p - p);
 }
 
+void perfdata_write_events(FILE *f, const struct mkperf_session *s, unsigned from)
+{
+    for (unsigned i = from; i < s->nevents; i++) {
+        const struct mkperf_event *v = &s->event[i];
+        fprintf(f, "event %u %u %d %d %llu %u %s\n", i, v->code, v->user, v->kernel,
+                (unsigned long long)v->period, v->frequency, v->name);
+        if (v->group != 0) {
+            fprintf(f, "group %u %u %d\n", i, v->group, v->read);
+        }
+        if (v->all_cores) {
+            fprintf(f, "all_cores %u\n", i);
+        }
+    }
+}
+
 static void write_totals(FILE *f, const struct mkperf_totals *t, bool recovered)
 {
     mkperf_figures_write(t, recovered, f);
@@ -113,7 +130,7 @@ void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals
     free(text);
 }
 
-/* Into the feature, which is in the file. */
+/* Writes the ratio of compression into its feature, which is in the file already. */
 static enum mkperf_status write_ratio(struct mkperf_outfile *out, const struct perfdata_features *f,
                                       const struct perfdata_compressed *counts,
                                       struct mkperf_error *e)
@@ -165,4 +182,70 @@ enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data
     mkperf_put64(&c, data_offset);
     mkperf_put64(&c, end - data_offset); /* then event_types: none; then the features' bits */
     return mkperf_outfile_patch(out, PERF_HEADER_DATA, patch, sizeof patch, e);
+}
+
+/* ---- a pipe: features as records ---- */
+
+enum { OWN_TEXT_MAX = 32 * 1024 }; /* bytes in a record; a multiple of 8 */
+
+/* Writes a record of a number and n bytes. */
+static enum mkperf_status put_record(struct mkperf_perfdata *w, unsigned type, uint64_t number,
+                                     const char *p, size_t n, struct mkperf_error *e)
+{
+    struct mkperf_put c = perfdata_begin(&w->out, type, 0, e);
+
+    if (c.p == NULL) {
+        return e->status;
+    }
+    mkperf_put64(&c, number);
+    mkperf_put_bytes(&c, p, n);
+    return perfdata_end(&w->out, c);
+}
+
+static enum mkperf_status put_own(struct mkperf_perfdata *w, const struct perfdata_feature *f,
+                                  struct mkperf_error *e)
+{
+    for (size_t at = 0; at < f->size; at += OWN_TEXT_MAX) {
+        size_t n = f->size - at < OWN_TEXT_MAX ? f->size - at : OWN_TEXT_MAX;
+        if (put_record(w, PERF_RECORD_HEADER_EVENT_TYPE, f->bit, f->text + at, n, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+/* Writes the formats of tracepoints behind a record that has only their size. */
+static enum mkperf_status put_formats(struct mkperf_perfdata *w, const struct perfdata_feature *f,
+                                      struct mkperf_error *e)
+{
+    uint8_t record[12];
+    struct mkperf_put c = {record};
+
+    perfdata_record(&c, PERF_RECORD_HEADER_TRACING_DATA, 0, sizeof record);
+    mkperf_put32(&c, (uint32_t)((f->size + 7) / 8 * 8));
+    if (mkperf_outfile_write(&w->out, record, sizeof record, e) != MKPERF_OK ||
+        mkperf_outfile_write(&w->out, f->text, f->size, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return mkperf_outfile_write(&w->out, "\0\0\0\0\0\0\0", -f->size % 8, e);
+}
+
+enum mkperf_status perfdata_pipe_features(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    enum mkperf_status status = MKPERF_OK;
+
+    for (unsigned i = 0; status == MKPERF_OK && i < w->head.n; i++) {
+        const struct perfdata_feature *f = &w->head.at[i];
+        if (f->bit == HEADER_BUILD_ID) { /* its entries are records already */
+            status = mkperf_outfile_write(&w->out, f->text, f->size, e);
+        } else if (f->bit == HEADER_TRACING_DATA) {
+            status = put_formats(w, f, e);
+        } else if (f->bit == MKPERF_PERFDATA_SESSION || f->bit == MKPERF_PERFDATA_TOTALS) {
+            status = put_own(w, f, e);
+        } else {
+            status = put_record(w, PERF_RECORD_HEADER_FEATURE, f->bit, f->text, f->size, e);
+        }
+    }
+    perfdata_features_free(&w->head);
+    return status;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * perf.data's head: header, attributes, mkperf's index, and the features that are known from the
- * start.
+ * The head of a perf.data file: header, attributes, mkperf's index, and the features that are known
+ * from the start.
  *
- * Owns: their layout. Called by the writer and by recovery.
+ * Owns: their layout. Called by the writer.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ enum {
                   PERF_ATTR_EXCLUDE_GUEST | PERF_ATTR_MMAP2,
 };
 
-/* Events that perf has names of its own for. */
+/* Events that have names in perf. */
 static const struct {
     const char *name;
     uint32_t type, config;
@@ -163,7 +163,7 @@ static void add_event_desc(struct mkperf_perfdata *w)
     perfdata_features_add(&w->head, HEADER_EVENT_DESC, buffer, (size_t)(c.p - buffer));
 }
 
-/* Groups of events that count together, of which perf shows columns (perf report --group). */
+/* Adds the groups of events that count together. perf report --group shows a column for each event. */
 static void add_groups(struct mkperf_perfdata *w)
 {
     uint8_t buffer[4 + MKPERF_MODEL_EVENTS * (4 + PERF_STRING_ALIGN + 8)];
@@ -207,27 +207,12 @@ static void add_numbers(struct mkperf_perfdata *w, const char *command)
     perfdata_features_add(&w->head, HEADER_CMDLINE, buffer, (size_t)(c.p - buffer));
 }
 
-void perfdata_write_events(FILE *f, const struct mkperf_session *s, unsigned from)
-{
-    for (unsigned i = from; i < s->nevents; i++) {
-        const struct mkperf_event *v = &s->event[i];
-        fprintf(f, "event %u %u %d %d %llu %u %s\n", i, v->code, v->user, v->kernel,
-                (unsigned long long)v->period, v->frequency, v->name);
-        if (v->group != 0) {
-            fprintf(f, "group %u %u %d\n", i, v->group, v->read);
-        }
-        if (v->all_cores) {
-            fprintf(f, "all_cores %u\n", i);
-        }
-    }
-}
-
-/* A line `key text` of mkperf's own features. */
+/* Writes a line `key text` of mkperf's own features. */
 static void write_text(FILE *f, const char *key, const char *text)
 {
     fprintf(f, "%s ", key);
     for (; *text != '\0'; text++) {
-        fputc((unsigned char)*text < ' ' ? '?' : *text, f); /* a line is a line */
+        fputc((unsigned char)*text < ' ' ? '?' : *text, f); /* the text has to be one line */
     }
     fputc('\n', f);
 }
@@ -326,7 +311,7 @@ void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_sessio
     add_numbers(w, session->command);
 }
 
-/* What the kernel's ELF is for, or the first PD's that has one; else what the input said. */
+/* The machine of the kernel's ELF or of the first PD that has one; without ELFs, that of the session. */
 static const char *machine_name(const struct mkperf_perfdata *w)
 {
     const struct mkperf_module *m = w->kernel;
@@ -350,15 +335,16 @@ void perfdata_head_close(struct mkperf_perfdata *w)
     perfdata_features_add(&w->head, MKPERF_PERFDATA_SESSION, w->about_text, w->about_size);
 }
 
-/* The id that the trailers of records have: the first attribute's. */
-static unsigned trailer_id(const struct mkperf_perfdata *w)
+/* Ids that the first tracepoint has in addition to its own: trailers have the id of the first event, 1, which
+ * no event has in a session that has only scheduling events. */
+static unsigned trailer_ids(const struct mkperf_perfdata *w)
 {
     return w->session.nevents == 0 && w->session.sched;
 }
 
 static size_t ids_of(const struct mkperf_perfdata *w)
 {
-    return w->session.nevents + perfdata_trace_points(w) + trailer_id(w);
+    return w->session.nevents + perfdata_trace_points(w) + trailer_ids(w);
 }
 
 static enum mkperf_status write_attrs(struct mkperf_perfdata *w, struct mkperf_error *e)
@@ -370,7 +356,7 @@ static enum mkperf_status write_attrs(struct mkperf_perfdata *w, struct mkperf_e
     for (unsigned i = 0; i < n; i++) {
         mkperf_put64(&c, i + 1);
     }
-    if (trailer_id(w)) {
+    if (trailer_ids(w)) {
         mkperf_put64(&c, 1);
     }
     for (unsigned i = 0; i < perfdata_trace_points(w); i++) {
@@ -382,10 +368,10 @@ static enum mkperf_status write_attrs(struct mkperf_perfdata *w, struct mkperf_e
         mkperf_put64(&c, 8);
     }
     for (unsigned i = 0; i < perfdata_trace_points(w); i++) {
-        bool two = i == 0 && trailer_id(w);
+        bool two = i == 0 && trailer_ids(w);
 
         perfdata_put_trace_attr(&c, (enum mkperf_trace_point)i);
-        mkperf_put64(&c, PERF_HEADER_BYTES + 8 * (two ? n : n + trailer_id(w) + i));
+        mkperf_put64(&c, PERF_HEADER_BYTES + 8 * (two ? n : n + trailer_ids(w) + i));
         mkperf_put64(&c, two ? 16 : 8);
     }
     return mkperf_outfile_write(&w->out, buffer, (size_t)(c.p - buffer), e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * perf.data's address spaces: the kernel, and each PD as a process.
+ * Records of address spaces: of the kernel, and of each PD as a process.
  *
  * Owns: MMAP, MMAP2 and COMM records and the build-id table. Called by the writer.
  */
@@ -11,11 +11,10 @@
 enum { PAGE = 4096, PROT_READ_EXEC = 5, MAP_PRIVATE_FLAG = 2, BUILD_ID_MAX = 20 };
 
 /*
- * perf needs a kernel map; without one it complains, and with a real one at our kernel's address it
- * would look up names of the host's kernel. So this is one page where no kernel has code, with a
- * build id of nothing. It comes last. If perf reads it before a sample and takes the file's machine
- * for its own, as it always does with a pipe, it looks for the map's symbols and reports that it
- * has none.
+ * perf warns if a file has no kernel map. With a real one at our kernel's address, it would look up
+ * names of the host's kernel. This map is therefore one page at which no kernel has code, with a build
+ * id that no file has. It is the last record: perf looks for its symbols, and warns, only if a sample
+ * follows. It always does so with a pipe, and if it takes the file's machine for its own.
  */
 #define DUMMY_KERNEL UINT64_C(0xfffffffffff00000)
 #define DUMMY_NAME "[kernel.kallsyms]"
@@ -31,14 +30,14 @@ void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uin
     if (id == NULL || n == 0 || n > BUILD_ID_MAX || length >= PERF_PATH_MAX) {
         return;
     }
-    /* in a pipe it is an ordinary record; in a file the type is not read */
+    /* In a pipe the entry is a record. In a file, its type is not read. */
     perfdata_record(&c, PERF_RECORD_HEADER_BUILD_ID, misc | PERF_RECORD_MISC_BUILD_ID_SIZE,
                     8 + 4 + 24 + room);
     mkperf_put32(&c, UINT32_MAX); /* the host's machine, not a guest's */
     mkperf_put_padded(&c, id, n, BUILD_ID_MAX);
     mkperf_put32(&c, (uint32_t)n);
     mkperf_put_padded(&c, path, length, room);
-    (void)fwrite(entry, 1, (size_t)(c.p - entry), f); /* into memory; fclose tells */
+    (void)fwrite(entry, 1, (size_t)(c.p - entry), f); /* into memory: fclose reports errors */
 }
 
 static enum mkperf_status kernel_map(struct mkperf_outfile *out, struct mkperf_segment s,
@@ -59,7 +58,7 @@ static enum mkperf_status kernel_map(struct mkperf_outfile *out, struct mkperf_s
     return perfdata_end(out, c);
 }
 
-/* The pages of a segment that is mapped whole, as a loader would. */
+/* The whole pages that a loader would map for a segment. */
 static struct mkperf_segment pages(struct mkperf_segment s)
 {
     uint64_t front = s.vaddr % PAGE == s.offset % PAGE ? s.vaddr % PAGE : 0;
@@ -71,8 +70,9 @@ static struct mkperf_segment pages(struct mkperf_segment s)
 }
 
 /*
- * The dummy's alone. Of our kernel's ELF, perf 6.1 would look for the build id everywhere but in
- * the file and complain; listed as a user's file, it would not resolve its addresses.
+ * Adds only the build id of the map above. If our kernel's ELF had an entry, perf 6.1 would look for
+ * its build id everywhere except in the file, and warn. If it were listed as a user's file, perf would
+ * not resolve its addresses.
  */
 void perfdata_kernel_build_ids(struct mkperf_perfdata *w)
 {
@@ -81,10 +81,10 @@ void perfdata_kernel_build_ids(struct mkperf_perfdata *w)
 }
 
 /*
- * The map of our kernel is that of .text, exactly: perf 6.1 moves the first map of a kernel's ELF
- * there when it loads the symbols, and makes maps of its own for the other sections. A map of
- * another segment would give its addresses wrong names. Until perf has met an address in .text,
- * those of other sections have none.
+ * Maps exactly .text of our kernel. When perf 6.1 loads the symbols, it moves the first map of a
+ * kernel's ELF to .text, and makes maps of its own for the other sections. The addresses of a map of
+ * another segment would therefore get wrong names. Until perf has read an address in .text, addresses
+ * in other sections have no names.
  */
 enum mkperf_status perfdata_kernel_maps(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
@@ -156,7 +156,7 @@ enum mkperf_status perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint3
     for (size_t i = 0; i < n; i++) {
         struct mkperf_segment p = pages(s[i]);
         if (p.vaddr >= MKPERF_PERFDATA_WINDOW || p.size > MKPERF_PERFDATA_WINDOW - p.vaddr) {
-            continue; /* addresses there are written as unknown */
+            continue; /* mkperf_perfdata_slid writes addresses there as unknown */
         }
         p.vaddr = mkperf_perfdata_slid(pd, p.vaddr);
         if (user_map(w, module, p, in + 1, e) != MKPERF_OK) {

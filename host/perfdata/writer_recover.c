@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finishing a perf.data file whose writer died: keep whole records, count them, write the tail.
+ * Recovery of a perf.data file whose writer died: keeps whole records, counts them, and writes the end.
  *
- * Owns: reading the writer's records. Called by `mkperf recover`. A truncated record, and the
- * writer's buffer, are lost; of compressed records all from the first damaged one on. Memory does not grow
- * with the file.
+ * Owns: reading the writer's records. Called by `mkperf recover`. A truncated record and the writer's
+ * buffer are lost, and so are all compressed records from the first damaged one on. Memory does not
+ * grow with the file.
  */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reader_file.h"
+#include "reader_internal.h"
 #include "writer_internal.h"
 
 #define PARTIAL ".partial"
@@ -19,9 +19,10 @@ enum { COPY_BYTES = 64 * 1024 };
 
 struct reader {
     struct perfin_bytes bytes;
-    uint64_t data, end; /* of whole records */
+    uint64_t data; /* offset of the first record */
+    uint64_t end;  /* offset after the last whole record */
     struct perfin_inflate inflate;
-    struct perfdata_compressed compressed; /* up to the end */
+    struct perfdata_compressed compressed; /* counts up to `end` */
     struct perfdata_features features;
 };
 
@@ -73,7 +74,7 @@ static void note_time(struct mkperf_totals *t, uint64_t time)
     t->last_ns = time > t->last_ns ? time : t->last_ns;
 }
 
-/* A sample of a tracepoint; those that are derived count for nothing. */
+/* Counts a sample of a tracepoint, unless the writer derived it from others. */
 static void count_sched(const uint8_t *record, struct mkperf_totals *t)
 {
     uint64_t point = mkperf_get64(record + PERF_SAMPLE_ID_AT) - MKPERF_TRACE_ID;
@@ -84,7 +85,7 @@ static void count_sched(const uint8_t *record, struct mkperf_totals *t)
     }
 }
 
-static void count(const uint8_t *record, size_t size, struct mkperf_totals *t)
+static void count_record(const uint8_t *record, size_t size, struct mkperf_totals *t)
 {
     unsigned type = mkperf_get32(record);
 
@@ -115,7 +116,7 @@ static void count(const uint8_t *record, size_t size, struct mkperf_totals *t)
     }
 }
 
-/* Whether the writer uses such records. */
+/* Whether the writer writes records of this type and size. */
 static bool is_ours(unsigned type, size_t size)
 {
     return size >= 8 && size % 8 == 0 && type != 0 && type <= PERF_RECORD_EVENT_UPDATE;
@@ -134,7 +135,7 @@ static bool scan_compressed(struct reader *r, const uint8_t *record, size_t size
         if (!is_ours(mkperf_get32(p), n)) {
             return false;
         }
-        count(p, n, t);
+        count_record(p, n, t);
     }
     return problem == NULL;
 }
@@ -143,7 +144,7 @@ static bool scan_compressed(struct reader *r, const uint8_t *record, size_t size
  * Sets r->end and *t to the end of the last whole record of a type that the writer uses. Compressed
  * records that end within a record, which a later one was to continue, are not kept.
  */
-static void scan(struct reader *r, struct mkperf_totals *t)
+static void scan_records(struct reader *r, struct mkperf_totals *t)
 {
     struct mkperf_totals now = *t;
     uint64_t at = r->data;
@@ -161,7 +162,7 @@ static void scan(struct reader *r, struct mkperf_totals *t)
         }
         at += size;
         if (!compressed) {
-            count(p, size, t);
+            count_record(p, size, t);
             r->end = at;
             continue;
         }
@@ -179,7 +180,8 @@ static void scan(struct reader *r, struct mkperf_totals *t)
     }
 }
 
-static enum mkperf_status copy(struct reader *r, struct mkperf_outfile *out, struct mkperf_error *e)
+static enum mkperf_status copy_records(struct reader *r, struct mkperf_outfile *out,
+                                       struct mkperf_error *e)
 {
     for (uint64_t at = 0, n; at < r->end; at += n) {
         n = r->end - at < COPY_BYTES ? r->end - at : COPY_BYTES;
@@ -214,14 +216,14 @@ static enum mkperf_status finish_copy(struct reader *r, const char *to,
     if (mkperf_outfile_open_private(&out, to, e) != MKPERF_OK) {
         return e->status;
     }
-    if (copy(r, &out, e) != MKPERF_OK) {
+    if (copy_records(r, &out, e) != MKPERF_OK) {
         mkperf_outfile_close(&out);
         return e->status;
     }
     return finish(r, &out, totals, e);
 }
 
-/* The name that the writer would have given: without ".partial". */
+/* Finishes the file itself, with the name that the writer would have given: without ".partial". */
 static enum mkperf_status finish_in_place(struct reader *r, const struct mkperf_totals *totals,
                                           struct mkperf_error *e)
 {
@@ -250,7 +252,7 @@ static bool same_file(struct reader *r, const char *path)
            a.st_ino == b.st_ino;
 }
 
-/* Whether a copy to `to` would overwrite the input: then it is finished in place. */
+/* Whether a copy to `to` would overwrite the input. The file is then finished in place. */
 static bool in_place(struct reader *r, const char *to)
 {
     char partial[PERF_PATH_MAX + sizeof PARTIAL];
@@ -271,7 +273,7 @@ static enum mkperf_status recover(struct reader *r, const char *to, struct mkper
     if (read_head(r, e) != MKPERF_OK) {
         return e->status;
     }
-    scan(r, totals);
+    scan_records(r, totals);
     return in_place(r, to) ? finish_in_place(r, totals, e) : finish_copy(r, to, totals, e);
 }
 

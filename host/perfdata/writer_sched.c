@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scheduling events in perf.data, see tracepoints.h.
+ * Records of scheduling events, see tracepoints.h.
  *
- * Owns: their records, and what is derived for perf: who slept and is woken, how long a thread ran,
- * and waiting for the kernel's lock.
- * Called by the writer, when everything that an event names is in the file.
+ * Owns: these records, and those that are derived for perf: wake-ups of threads that slept, how long a
+ * thread ran, and waiting for the kernel's lock. Called by the writer, when everything that an event
+ * names is in the file.
  */
 
 #include "base/xalloc.h"
@@ -12,7 +12,7 @@
 
 enum { PRIO_UNKNOWN = 0 };
 
-/* Whether a PD sleeps, and for what, in struct perfdata_pd. */
+/* Whether a PD sleeps, and what it waits for: struct perfdata_pd, `sleep`. */
 enum {
     AWAKE_UNKNOWN,
     AWAKE,
@@ -31,7 +31,7 @@ static const struct perfdata_pd *pd_of(const struct mkperf_perfdata *w, uint32_t
     return pd < w->npds ? &w->pd[pd] : NULL;
 }
 
-/* As perf sees it; the idle thread, and no thread, are 0. */
+/* The pid of a PD in tracepoints. The idle thread, and no thread, are 0. */
 static uint32_t pid_of(const struct mkperf_perfdata *w, uint32_t pd)
 {
     const struct perfdata_pd *p = pd_of(w, pd);
@@ -64,7 +64,7 @@ static void put_fields(struct mkperf_put *c, const struct mkperf_perfdata *w,
     mkperf_put64(c, s->core);
 }
 
-/* The size of the raw data with the record's padding, and what all tracepoints have in them. */
+/* Puts the size of the raw data with the record's padding, and the fields that all tracepoints have. */
 static void put_raw(struct mkperf_put *c, const struct mkperf_perfdata *w,
                     enum mkperf_trace_point point, uint32_t pd, size_t bytes)
 {
@@ -74,10 +74,10 @@ static void put_raw(struct mkperf_put *c, const struct mkperf_perfdata *w,
     mkperf_put32(c, pid_of(w, pd));
 }
 
-/* Begins a sample with its `bytes` of raw data, of which it puts what all tracepoints have. */
-static struct mkperf_put begin(struct mkperf_perfdata *w, enum mkperf_trace_point point,
-                               uint32_t pd, const struct mkperf_sched *s, size_t bytes,
-                               struct mkperf_error *e)
+/* Begins a sample with `bytes` of raw data. The caller puts the fields of its tracepoint. */
+static struct mkperf_put begin_tracepoint(struct mkperf_perfdata *w, enum mkperf_trace_point point,
+                                          uint32_t pd, const struct mkperf_sched *s, size_t bytes,
+                                          struct mkperf_error *e)
 {
     struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, e);
 
@@ -92,7 +92,8 @@ static enum mkperf_status put_switch(struct mkperf_perfdata *w, const struct mkp
                                      struct mkperf_error *e)
 {
     bool known = s->from != MKPERF_SCHED_NOBODY;
-    struct mkperf_put c = begin(w, MKPERF_TRACE_SWITCH, s->from, s, TRACE_SWITCH_BYTES, e);
+    struct mkperf_put c =
+        begin_tracepoint(w, MKPERF_TRACE_SWITCH, s->from, s, TRACE_SWITCH_BYTES, e);
 
     if (c.p == NULL) {
         return e->status;
@@ -112,12 +113,12 @@ static enum mkperf_status put_switch(struct mkperf_perfdata *w, const struct mkp
 static enum mkperf_status put_wakeup(struct mkperf_perfdata *w, const struct mkperf_sched *s,
                                      struct mkperf_error *e)
 {
-
     w->pd[s->to].sleep = AWAKE;
     if (pid_of(w, s->to) == 0) {
         return MKPERF_OK;
     }
-    struct mkperf_put c = begin(w, MKPERF_TRACE_WAKEUP, s->from, s, TRACE_WAKEUP_BYTES, e);
+    struct mkperf_put c =
+        begin_tracepoint(w, MKPERF_TRACE_WAKEUP, s->from, s, TRACE_WAKEUP_BYTES, e);
     if (c.p == NULL) {
         return e->status;
     }
@@ -128,13 +129,13 @@ static enum mkperf_status put_wakeup(struct mkperf_perfdata *w, const struct mkp
     return perfdata_end(&w->out, c);
 }
 
-/* How long a PD ran since the last time. perf sums these up, so there is no need for one at each switch. */
+/* Writes how long a PD ran since the last such record. perf adds them up, so no switch needs its own. */
 static enum mkperf_status put_runtime(struct mkperf_perfdata *w, uint32_t pd,
                                       struct mkperf_error *e)
 {
     struct perfdata_pd *p = &w->pd[pd];
     const struct mkperf_sched s = {.time_ns = w->last_ns, .core = p->core};
-    struct mkperf_put c = begin(w, MKPERF_TRACE_RUNTIME, pd, &s, TRACE_RUNTIME_BYTES, e);
+    struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_RUNTIME, pd, &s, TRACE_RUNTIME_BYTES, e);
 
     if (c.p == NULL) {
         return e->status;
@@ -142,16 +143,16 @@ static enum mkperf_status put_runtime(struct mkperf_perfdata *w, uint32_t pd,
     put_comm(&c, w, pd);
     mkperf_put32(&c, pid_of(w, pd));
     mkperf_put32(&c, 0);
-    mkperf_put64(&c, p->ran_ns - p->told_ns);
+    mkperf_put64(&c, p->ran_ns - p->written_ns);
     mkperf_put64(&c, p->ran_ns);
-    p->told_ns = p->ran_ns;
+    p->written_ns = p->ran_ns;
     return perfdata_end(&w->out, c);
 }
 
 enum mkperf_status perfdata_sched_runtimes(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
     for (uint32_t i = 0; i < w->npds; i++) {
-        if (w->pd[i].ran_ns > w->pd[i].told_ns && put_runtime(w, i, e) != MKPERF_OK) {
+        if (w->pd[i].ran_ns > w->pd[i].written_ns && put_runtime(w, i, e) != MKPERF_OK) {
             return e->status;
         }
     }
@@ -161,7 +162,7 @@ enum mkperf_status perfdata_sched_runtimes(struct mkperf_perfdata *w, struct mkp
 static enum mkperf_status put_other(struct mkperf_perfdata *w, const struct mkperf_sched *s,
                                     struct mkperf_error *e)
 {
-    struct mkperf_put c = begin(w, MKPERF_TRACE_SCHED, s->from, s, TRACE_SCHED_BYTES, e);
+    struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_SCHED, s->from, s, TRACE_SCHED_BYTES, e);
 
     if (c.p == NULL) {
         return e->status;
@@ -174,7 +175,7 @@ static enum mkperf_status put_other(struct mkperf_perfdata *w, const struct mkpe
     return perfdata_end(&w->out, c);
 }
 
-/* Where the kernel takes its lock, in the kernels that we know; 0: not known. */
+/* The function that takes the kernel's lock, in kernels that mkperf knows; 0: not known. */
 static uint64_t lock_function(struct mkperf_perfdata *w)
 {
     static const char *const names[] = {"mkperf_lock", "take_lock"};
@@ -188,8 +189,8 @@ static uint64_t lock_function(struct mkperf_perfdata *w)
     return w->lock;
 }
 
-/* perf lock contention pairs these by thread, and sums them by thread or by the chain's fourth
- * function: before it are in Linux those of the lock and of the tracepoint. */
+/* perf lock contention pairs these records by thread, and adds them up by thread or by the fourth function of
+ * the chain. On Linux, the three before it belong to the lock and to the tracepoint. */
 static enum mkperf_status put_lock(struct mkperf_perfdata *w, const struct mkperf_sched *s,
                                    struct mkperf_error *e)
 {
@@ -252,7 +253,7 @@ static enum mkperf_status add_switch(struct mkperf_perfdata *w, const struct mkp
     return put_switch(w, s, e);
 }
 
-/* Whether the event makes a thread ready that slept. */
+/* Whether the event ends the sleep of its thread. */
 static bool wakes(const struct mkperf_sched *s, unsigned sleep)
 {
     switch (s->kind) {
