@@ -12,7 +12,7 @@ PROFILER_SRC := $(wildcard pd/profiler/*.c pd/profiler/timer/*.c pd/timer/*.c) p
 $(TARGET_OBJ)/pd/profiler/timer/ticks.o: private TARGET_CFLAGS += $(PROFILER_TIMER:%=-DMKPERF_TIMER=mkperf_%)
 $(TARGET_OBJ)/pd/timer/%.o: private TARGET_CFLAGS += $(PROFILER_TIMER_CFLAGS)
 CLIENT_COMMON_SRC := $(addprefix pd/client/,main.c control.c connections.c stream.c command.c command_settings.c \
-                     words.c mark.c report.c encode.c encode_batch.c periods.c sched.c wire_frames.c link.c observe.c stamp.c stamp_reserved.c) $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) \
+                     words.c mark.c report.c encode.c encode_batch.c periods.c sched.c wire_frames.c link.c session.c stamp_reserved.c) $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) \
                      $(MBEDTLS_SRC) $(TARGET_LIB_SRC)
 # The drivers of UARTs; a PD names the one that it uses (pd/client/transport.h).
 CLIENT_UARTS := $(wildcard pd/client/*uart*.c) pd/client/pl011.c
@@ -40,7 +40,7 @@ $(DEMO)/mkperf_%.elf: $(DEMO)/%.elf
 HOSTED_SRC += pd/lib/text.c pd/pmu/armv8_events.c pd/profiler/policy.c \
               pd/profiler/plan.c pd/profiler/request.c pd/profiler/event_names.c pd/client/encode.c pd/client/encode_batch.c pd/client/periods.c pd/client/sched.c pd/client/wire_frames.c pd/client/link.c \
               $(addprefix pd/client/,control.c report.c connections.c stream.c command.c command_settings.c words.c mark.c \
-              observe.c stamp.c) pd/profiler/timer/attribute.c pd/profiler/latency.c
+              session.c) pd/profiler/timer/attribute.c pd/profiler/latency.c
 
 # The whole profiler PD against a mocked Microkit, with the kernel's hook in the same program.
 $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_hook*.c tests/unit/test_callers.c tests/unit/test_sched.c tests/unit/test_sched_merge.c tests/unit/test_session*.c tests/unit/test_pmu*.c)): private HOST_CFLAGS += -Itests/unit/mock -Ikernel

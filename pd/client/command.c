@@ -7,31 +7,6 @@
 
 static struct mkperf_line line; /* too large for a PD's stack */
 
-void mkperf_line_put(struct mkperf_line *l, const char *text)
-{
-    mkperf_text_put(&l->out, text);
-}
-
-void mkperf_line_number(struct mkperf_line *l, const char *before, uint64_t value,
-                        const char *after)
-{
-    mkperf_line_put(l, before);
-    mkperf_text_dec(&l->out, value);
-    mkperf_line_put(l, after);
-}
-
-bool mkperf_line_say(struct mkperf_line *l, const char *text)
-{
-    mkperf_line_put(l, text);
-    return true;
-}
-
-bool mkperf_line_refuse(struct mkperf_line *l, const char *text)
-{
-    mkperf_line_put(l, text);
-    return false;
-}
-
 /* An error in the page, as text. */
 static bool refuse_result(struct mkperf_line *l, uint32_t result)
 {
@@ -199,27 +174,6 @@ static bool status(struct mkperf_line *l)
     put_flight(l, s);
     put_settings(l);
     return true;
-}
-
-void mkperf_command_events(struct mkperf_client *c, unsigned who, uint32_t request, bool more)
-{
-    const mkperf_Events *list = &c->page->events;
-    char name[sizeof list->events[0].description];
-
-    line.out = mkperf_text_begin(line.answer, sizeof line.answer);
-    for (uint32_t i = 0; i < MKPERF_LIST_EVENTS && i < list->events_count; i++) {
-        const mkperf_EventInfo *e = &list->events[i];
-        if (!mkperf_page_bool(&e->supported)) {
-            continue;
-        }
-        mkperf_text_copy(name, e->name, sizeof e->name);
-        mkperf_line_put(&line, name);
-        mkperf_line_put(&line, "  ");
-        mkperf_text_copy(name, e->description, sizeof name);
-        mkperf_line_put(&line, name);
-        mkperf_line_put(&line, "\n");
-    }
-    mkperf_report_reply(c, who, request, true, line.answer, more);
 }
 
 static bool help(struct mkperf_line *l);

@@ -40,9 +40,6 @@ void mkperf_command_defaults(struct mkperf_settings *s);
 void mkperf_command(struct mkperf_client *c, unsigned who, uint32_t request, const char *text,
                     size_t n);
 
-/* One answer of `events`, from the page's list. */
-void mkperf_command_events(struct mkperf_client *c, unsigned who, uint32_t request, bool more);
-
 /* Configures the settings and starts; an enum mkperf_session_result. For `start`, and for
  * applications. If the settings are unchanged, a host's configuration is used. */
 uint32_t mkperf_command_start(struct mkperf_client *c);

@@ -22,11 +22,30 @@ struct mkperf_line {
 
 /* More of the answer; text that does not fit is cut off. say and refuse return true and false,
  * like a command that was executed and one that was not. */
-void mkperf_line_put(struct mkperf_line *l, const char *text);
-void mkperf_line_number(struct mkperf_line *l, const char *before, uint64_t value,
-                        const char *after);
-bool mkperf_line_say(struct mkperf_line *l, const char *text);
-bool mkperf_line_refuse(struct mkperf_line *l, const char *text);
+static inline void mkperf_line_put(struct mkperf_line *l, const char *text)
+{
+    mkperf_text_put(&l->out, text);
+}
+
+static inline void mkperf_line_number(struct mkperf_line *l, const char *before, uint64_t value,
+                                      const char *after)
+{
+    mkperf_line_put(l, before);
+    mkperf_text_dec(&l->out, value);
+    mkperf_line_put(l, after);
+}
+
+static inline bool mkperf_line_say(struct mkperf_line *l, const char *text)
+{
+    mkperf_line_put(l, text);
+    return true;
+}
+
+static inline bool mkperf_line_refuse(struct mkperf_line *l, const char *text)
+{
+    mkperf_line_put(l, text);
+    return false;
+}
 
 /* command_settings.c; false: refused. */
 bool mkperf_settings_timer(struct mkperf_line *l);

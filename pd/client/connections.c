@@ -22,13 +22,6 @@ static void report_roles(struct mkperf_client *c)
     }
 }
 
-unsigned mkperf_connection_watchers(const struct mkperf_client *c)
-{
-    uint32_t controller = c->controller < c->places ? UINT32_C(1) << c->controller : 0;
-
-    return (unsigned)__builtin_popcount(c->ready & ~controller);
-}
-
 bool mkperf_connection_admit(struct mkperf_client *c, unsigned who)
 {
     if (c->admitted >> who & 1) {

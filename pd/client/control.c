@@ -20,16 +20,6 @@ void mkperf_client_init(struct mkperf_client *c)
     c->call(MKPERF_OP_INFO);
 }
 
-uint64_t mkperf_client_now(struct mkperf_client *c)
-{
-    return c->clock != NULL ? c->clock() : c->calls;
-}
-
-uint64_t mkperf_client_hz(const struct mkperf_client *c)
-{
-    return c->clock != NULL ? c->clock_hz : MKPERF_FALLBACK_HZ;
-}
-
 /* The request of a host, with the sizes of rings that text commands set. */
 static void set_request(struct mkperf_client *c, const mkperf_Configure *m)
 {
@@ -39,99 +29,6 @@ static void set_request(struct mkperf_client *c, const mkperf_Configure *m)
     r->configure = *m;
     r->core_bytes = c->settings.core_bytes;
     r->output_bytes = m->overwrite_bytes != 0 ? m->overwrite_bytes : c->settings.output_bytes;
-}
-
-static void begin_session(struct mkperf_client *c)
-{
-    const mkperf_Session *s = &c->page->session;
-    uint32_t bytes = c->page->output_bytes;
-
-    if (mkperf_ring_size_ok(bytes) && bytes <= MKPERF_OUTPUT_RING_BYTES) {
-        c->ring.size = bytes;
-    }
-    c->ring.tail = __atomic_load_n(&c->ring.ring->tail, __ATOMIC_RELAXED);
-    mkperf_encoder_begin(&c->encoder, s->id, c->page->tick_hz);
-    mkperf_sched_encoder_begin(&c->sched, s->id, c->page->tick_hz);
-    for (unsigned i = 0; i < s->events_count && i < MKPERF_MAX_EVENTS; i++) {
-        const mkperf_SessionEvent *e = &s->events[i];
-        uint64_t period = c->page->status.period[i];
-        bool jitter = !mkperf_page_bool(&s->no_jitter) &&
-                      s->source == mkperf_SampleSource_SOURCE_HOOK;
-        if (mkperf_page_bool(&e->read)) {
-            continue; /* does not sample */
-        }
-        if (e->user_counter != 0) {
-            mkperf_encoder_expect(&c->encoder, e->user_counter - 1, period, jitter);
-        }
-        if (e->kernel_counter != 0) {
-            mkperf_encoder_expect(&c->encoder, e->kernel_counter - 1, period, jitter);
-        }
-    }
-    for (unsigned i = 0; i < c->places; i++) {
-        c->connection[i].gap = (struct mkperf_gap){0};
-        c->connection[i].lost = 0;
-        c->connection[i].sched_lost = 0;
-    }
-    c->corrupt = 0;
-    c->dropped = 0;
-    c->sched_dropped = 0;
-    c->status_time = 0;
-    c->status_due = false;
-    c->ring_peak = 0;
-    c->new_epoch = false;
-    c->announce = true;
-    c->running = true;
-}
-
-uint32_t mkperf_control_start(struct mkperf_client *c)
-{
-    uint32_t result = c->call(MKPERF_OP_START);
-
-    c->trigger_there = false;
-    if (result == MKPERF_RESULT_OK && !mkperf_page_bool(&c->page->session.overwrite)) {
-        begin_session(c);
-    }
-    return result;
-}
-
-/* Restarts a dump that another host had started. A host repeats its request if the answer is late: that
- * is answered again, and the dump goes on. */
-static uint32_t dump(struct mkperf_client *c, unsigned who, uint32_t request)
-{
-    if (c->dumping && c->dump_by == who && c->dump_request == request) {
-        return MKPERF_RESULT_OK;
-    }
-
-    uint32_t result = c->call(MKPERF_OP_DUMP);
-
-    if (result == MKPERF_RESULT_OK) {
-        begin_session(c);
-        c->stopping = true;
-        c->dumping = true;
-        c->dump_by = who;
-        c->dump_request = request;
-        c->stop_by = MKPERF_NOBODY;
-    }
-    return result;
-}
-
-bool mkperf_control_active(const struct mkperf_client *c)
-{
-    bool recording = (int)c->page->status.flight == MKPERF_FLIGHT_RECORDING;
-
-    return !c->stopping && (c->running || recording);
-}
-
-uint32_t mkperf_control_stop(struct mkperf_client *c, unsigned by, uint32_t request)
-{
-    uint32_t result = c->call(MKPERF_OP_STOP);
-
-    if (result == MKPERF_RESULT_OK) {
-        c->stopping = true;
-        c->stop_by = by;
-        c->stop_request = request;
-    }
-    return result;
 }
 
 /* Whether the last session's end is still unreported; the answer is then an error. */
@@ -169,6 +66,21 @@ static void stop(struct mkperf_client *c, unsigned who, uint32_t request)
     }
 }
 
+/* The data for attributing the timer's samples. The profiler PD checks more than nanopb's bounds. */
+static void observe(struct mkperf_client *c, unsigned who, uint32_t request,
+                    const mkperf_Observe *m)
+{
+    c->page->observe = *m;
+    uint32_t result = c->call(MKPERF_OP_OBSERVE);
+    if (result != MKPERF_RESULT_OK) {
+        mkperf_report_refusal(c, who, request, result);
+    } else if (m->part == 0) {
+        mkperf_report_observer(c, who, request);
+    } else {
+        mkperf_report_ack(c, who, request);
+    }
+}
+
 /* Requests that change state: controller only. */
 static void carry_out_control(struct mkperf_client *c, unsigned who)
 {
@@ -186,10 +98,10 @@ static void carry_out_control(struct mkperf_client *c, unsigned who)
         stop(c, who, m->request);
     } else if (m->which_msg == mkperf_ToTarget_dump_tag) {
         if (c->dumping || !busy(c, who, m->request)) {
-            mkperf_report_result(c, who, m->request, dump(c, who, m->request));
+            mkperf_report_result(c, who, m->request, mkperf_control_dump(c, who, m->request));
         }
     } else if (m->which_msg == mkperf_ToTarget_observe_tag) {
-        mkperf_client_observe(c, who, m->request, &m->msg.observe);
+        observe(c, who, m->request, &m->msg.observe);
     } else if (!busy(c, who, m->request)) {
         mkperf_report_result(c, who, m->request, mkperf_control_start(c));
     }
@@ -232,7 +144,7 @@ static void carry_out(struct mkperf_client *c, unsigned who)
         mkperf_report_latency(c, who, m->request, m->msg.get_latency.part);
         break;
     case mkperf_ToTarget_get_stamp_tag:
-        mkperf_client_stamp(c, who, m->request, m->msg.get_stamp.offset);
+        mkperf_report_stamp(c, who, m->request, m->msg.get_stamp.offset);
         break;
     case mkperf_ToTarget_list_events_tag:
         p->listing = true;

@@ -170,11 +170,14 @@ void mkperf_client_byte(struct mkperf_client *c, unsigned who, uint8_t byte);
  * them. A batch that is not full is sent when the ring is empty. Bounded by the links' queues. */
 void mkperf_client_pump(struct mkperf_client *c);
 
-/* ---- control.c, for command.c and the application's calls ---- */
+/* ---- session.c ---- */
 
 /* enum mkperf_session_result; the error is in the page. by, request: who gets Status or Session. */
 uint32_t mkperf_control_start(struct mkperf_client *c);
 uint32_t mkperf_control_stop(struct mkperf_client *c, unsigned by, uint32_t request);
+/* Restarts a dump that another host had started. A host repeats its request if the answer is late: that
+ * is answered again, and the dump goes on. */
+uint32_t mkperf_control_dump(struct mkperf_client *c, unsigned who, uint32_t request);
 /* Whether a session runs that can be stopped: its samples are sent, or are a flight recording. */
 bool mkperf_control_active(const struct mkperf_client *c);
 uint64_t mkperf_client_now(struct mkperf_client *c);
@@ -199,12 +202,9 @@ void mkperf_connection_take_control(struct mkperf_client *c, unsigned who, uint3
 void mkperf_connection_give_up_control(struct mkperf_client *c, unsigned who);
 /* Whether it may change state; takes control if no host has it and the line is text. */
 bool mkperf_connection_may_control(struct mkperf_client *c, unsigned who);
-unsigned mkperf_connection_watchers(const struct mkperf_client *c);
 
 /* ---- stream.c ---- */
 
-/* Sends c->message, a mark, to all that are ready and not full, and counts the others. */
-void mkperf_stream_mark(struct mkperf_client *c, size_t n);
 void mkperf_stream_flush(struct mkperf_client *c);
 /* `clear`: drops the output ring's contents; returns the number of samples. */
 uint64_t mkperf_stream_clear(struct mkperf_client *c);
@@ -225,6 +225,8 @@ bool mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request
 bool mkperf_report_session(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_events(struct mkperf_client *c, unsigned who, uint32_t request); /* LIST's */
+/* The same as the text of a reply, to a command; more: others follow. */
+void mkperf_report_events_text(struct mkperf_client *c, unsigned who, uint32_t request, bool more);
 bool mkperf_report_observer(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_ack(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_counts(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t part);
@@ -233,7 +235,8 @@ bool mkperf_report_interactions(struct mkperf_client *c, unsigned who, uint32_t 
 bool mkperf_report_latency(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t part);
 bool mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_gap(struct mkperf_client *c, unsigned who);
-bool mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark); /* to all */
+/* To all that are ready and not full; the others are counted. */
+bool mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark);
 bool mkperf_report_reply(struct mkperf_client *c, unsigned who, uint32_t request, bool ok,
                          const char *text, bool more);
 /* The state or, of a call that returned anything but OK, the error. */
@@ -245,16 +248,7 @@ bool mkperf_report_error(struct mkperf_client *c, unsigned who, uint32_t request
 bool mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t request,
                            uint32_t result);
 
-/* A message of any type: its field in ToHost is `which`. */
-bool mkperf_report_send(struct mkperf_client *c, unsigned who, uint32_t request, pb_size_t which,
-                        const pb_msgdesc_t *fields, const void *message);
-
-/* stamp.c: GetStamp, from any host; and what TargetHello says of the stamp. */
-void mkperf_client_stamp(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t offset);
-void mkperf_client_stamp_hello(const struct mkperf_client *c, mkperf_TargetHello *m);
-
-/* observe.c: Observe, from the controller. */
-void mkperf_client_observe(struct mkperf_client *c, unsigned who, uint32_t request,
-                           const mkperf_Observe *m);
+/* GetStamp, from any host. */
+void mkperf_report_stamp(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t offset);
 
 #endif

@@ -52,7 +52,7 @@ static void set(unsigned reg, uint32_t value)
     *(volatile uint32_t *)(mkperf_uart + reg) = value;
 }
 
-static void init(void)
+static void imx_uart_init(void)
 {
     set(UCR1, UCR1_UARTEN);
     set(UCR2, UCR2_SRST | UCR2_RXEN | UCR2_TXEN | UCR2_WS_8 | UCR2_IRTS);
@@ -90,7 +90,7 @@ static void interrupt(void)
 }
 
 const struct mkperf_transport mkperf_imx_uart = {
-    .init = init,
+    .init = imx_uart_init,
     .write = write,
     .more = more,
     .read = read,

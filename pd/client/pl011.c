@@ -55,7 +55,7 @@ static void discard_input(void)
     }
 }
 
-static void init(void)
+static void pl011_init(void)
 {
     pl011_set(UARTIMSC, 0);
     pl011_set(UARTIFLS, IFLS_TX_EIGHTH | IFLS_RX_EIGHTH);
@@ -95,7 +95,7 @@ static void interrupt(void)
 }
 
 const struct mkperf_transport mkperf_pl011 = {
-    .init = init,
+    .init = pl011_init,
     .write = write,
     .more = more,
     .read = read,

@@ -47,8 +47,8 @@ static size_t encode(struct mkperf_client *c, uint32_t request, pb_size_t which,
     return n + rest.bytes_written;
 }
 
-bool mkperf_report_send(struct mkperf_client *c, unsigned who, uint32_t request, pb_size_t which,
-                        const pb_msgdesc_t *fields, const void *message)
+static bool send_message(struct mkperf_client *c, unsigned who, uint32_t request, pb_size_t which,
+                         const pb_msgdesc_t *fields, const void *message)
 {
     size_t n = encode(c, request, which, fields, message);
 
@@ -57,7 +57,36 @@ bool mkperf_report_send(struct mkperf_client *c, unsigned who, uint32_t request,
 
 /* SEND(session, mkperf_Session, message): with the tag and the fields of that message. */
 #define SEND(name, type, message) \
-    mkperf_report_send(c, who, request, mkperf_ToHost_##name##_tag, type##_fields, message)
+    send_message(c, who, request, mkperf_ToHost_##name##_tag, type##_fields, message)
+
+/* ---- the stamp: the image's table of programs ---- */
+
+static uint32_t get32(const uint8_t *p)
+{
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* Bytes of the table; 0: the image is not stamped, or the table is damaged. */
+static uint32_t table_bytes(const struct mkperf_client *c)
+{
+    if (c->stamp == NULL || c->stamp_reserved < MKPERF_STAMP_HEADER_BYTES ||
+        memcmp(c->stamp, MKPERF_STAMP_MAGIC, MKPERF_STAMP_MAGIC_BYTES) != 0) {
+        return 0;
+    }
+    uint32_t size = get32(c->stamp + MKPERF_STAMP_SIZE_AT);
+    return size >= MKPERF_STAMP_HEADER_BYTES && size <= c->stamp_reserved ? size : 0;
+}
+
+static void stamp_hello(const struct mkperf_client *c, mkperf_TargetHello *m)
+{
+    m->stamp_bytes = table_bytes(c);
+    m->image.size = m->stamp_bytes != 0 ? MKPERF_STAMP_IMAGE_BYTES : 0;
+    if (m->image.size != 0) {
+        memcpy(m->image.bytes, c->stamp + MKPERF_STAMP_IMAGE_AT, MKPERF_STAMP_IMAGE_BYTES);
+    }
+}
+
+/* ---- messages ---- */
 
 bool mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request)
 {
@@ -70,7 +99,7 @@ bool mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request
     mkperf_text_copy(m->version, MKPERF_VERSION, sizeof m->version);
     m->authentication = c->key != NULL ? mkperf_Authentication_AUTHENTICATION_KEY
                                        : mkperf_Authentication_AUTHENTICATION_NONE;
-    mkperf_client_stamp_hello(c, m);
+    stamp_hello(c, m);
     m->nonce.size = 0;
     m->proof.size = 0;
     if (request != 0 && p->claim.open) {
@@ -147,12 +176,19 @@ bool mkperf_report_latency(struct mkperf_client *c, unsigned who, uint32_t reque
                                       : mkperf_report_refusal(c, who, request, result);
 }
 
+static unsigned watchers(const struct mkperf_client *c)
+{
+    uint32_t controller = c->controller < MKPERF_CONNECTIONS ? UINT32_C(1) << c->controller : 0;
+
+    return (unsigned)__builtin_popcount(c->ready & ~controller);
+}
+
 bool mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request)
 {
     mkperf_Role m = {
         .control = c->controller == who,
         .controlled = c->controller != MKPERF_NOBODY,
-        .watchers = mkperf_connection_watchers(c),
+        .watchers = watchers(c),
         .you = c->connection[who].number,
     };
 
@@ -181,8 +217,13 @@ bool mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark)
 {
     size_t n = encode(c, 0, mkperf_ToHost_mark_tag, mkperf_Mark_fields, mark);
 
-    if (n != 0) {
-        mkperf_stream_mark(c, n);
+    for (uint32_t rest = n != 0 ? c->ready : 0; rest != 0; rest &= rest - 1) {
+        struct mkperf_link *l = &c->connection[__builtin_ctz(rest)].link;
+        if (mkperf_link_room(l) > MKPERF_ANSWER_FRAMES) {
+            mkperf_link_send(l, c->message, n);
+        } else {
+            c->marks_lost++;
+        }
     }
     return n != 0;
 }
@@ -245,4 +286,51 @@ bool mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t reque
                                    "the profiler PD refused and gave no reason");
     }
     return request == 0 || SEND(error, mkperf_Error, e);
+}
+
+/* The entries are not read here: the host that asked for them checks them. */
+void mkperf_report_stamp(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t offset)
+{
+    uint32_t size = table_bytes(c);
+    mkperf_Stamp *m = &c->out.stamp;
+
+    if (size == 0) {
+        mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_STATE,
+                            "this image has no stamp: mkperf stamp writes one");
+        return;
+    }
+    if (offset >= size) {
+        mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_RANGE,
+                            "the stamp ends before this offset");
+        return;
+    }
+    uint32_t n = size - offset;
+    n = n < MKPERF_STAMP_PART_BYTES ? n : MKPERF_STAMP_PART_BYTES;
+    m->offset = offset;
+    m->size = size;
+    m->table.size = (pb_size_t)n;
+    memcpy(m->table.bytes, c->stamp + offset, n);
+    SEND(stamp, mkperf_Stamp, m);
+}
+
+void mkperf_report_events_text(struct mkperf_client *c, unsigned who, uint32_t request, bool more)
+{
+    static char answer[sizeof((mkperf_Reply *)0)->text]; /* too large for a PD's stack */
+    const mkperf_Events *list = &c->page->events;
+    char part[sizeof list->events[0].description];
+    struct mkperf_text t = mkperf_text_begin(answer, sizeof answer);
+
+    for (uint32_t i = 0; i < MKPERF_LIST_EVENTS && i < list->events_count; i++) {
+        const mkperf_EventInfo *e = &list->events[i];
+        if (!mkperf_page_bool(&e->supported)) {
+            continue;
+        }
+        mkperf_text_copy(part, e->name, sizeof e->name);
+        mkperf_text_put(&t, part);
+        mkperf_text_put(&t, "  ");
+        mkperf_text_copy(part, e->description, sizeof part);
+        mkperf_text_put(&t, part);
+        mkperf_text_put(&t, "\n");
+    }
+    mkperf_report_reply(c, who, request, true, answer, more);
 }

@@ -53,18 +53,6 @@ static bool may_go_on(const struct mkperf_client *c)
     return false;
 }
 
-void mkperf_stream_mark(struct mkperf_client *c, size_t n)
-{
-    for (uint32_t rest = c->ready; rest != 0;) {
-        struct mkperf_link *l = &c->connection[next(&rest)].link;
-        if (mkperf_link_room(l) > MKPERF_ANSWER_FRAMES) {
-            mkperf_link_send(l, c->message, n);
-        } else {
-            c->marks_lost++;
-        }
-    }
-}
-
 void mkperf_stream_join(struct mkperf_client *c, unsigned who)
 {
     struct mkperf_connection *p = &c->connection[who];
@@ -236,7 +224,7 @@ static void list_events(struct mkperf_client *c, unsigned who)
     p->list_next += MKPERF_LIST_EVENTS;
     p->listing = mkperf_page_bool(&c->page->events.more) && p->list_next < UINT16_MAX;
     if (p->list_text) {
-        mkperf_command_events(c, who, p->list_request, p->listing);
+        mkperf_report_events_text(c, who, p->list_request, p->listing);
     } else {
         mkperf_report_events(c, who, p->list_request);
     }
