@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkperf convert: any profile that can be read into any format that can be written.
+ * mkperf convert: any profile that can be read into any format that can be written. mkperf toperf and mkperf
+ * kprof2perf: the options of two older commands of these names, which wrote perf.data.
  *
- * Owns: the command's options. Formats are determined by names and contents unless --from and --to
- * name them.
+ * Owns: the options of the three commands. conversion.c does the work. convert finds out formats from names and
+ * contents, unless --from and --to name them. A link to mkperf named toperf or kprof2perf behaves as that command.
  */
 #include "cmd.h"
 #include "conversion.h"
 
-enum { OPTION_TO = 256 };
+enum { OPTION_TO = 256, PRINT_LEVEL = 8 };
 
 static void put_formats(mkperf_put *put, void *to)
 {
@@ -127,7 +128,8 @@ static enum mkperf_status set_output(void *self, const struct mkperf_given *g)
 static const struct mkperf_option_group input_group = {input_options, NULL};
 static const struct mkperf_option_group output_group = {output_options, set_output};
 
-static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+static enum mkperf_status run_convert(void *self, const struct mkperf_args *args,
+                                      struct mkperf_error *e)
 {
     struct mkperf_conversion *c = self;
 
@@ -166,6 +168,153 @@ const struct mkperf_command mkperf_convert_command = {
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(struct mkperf_conversion, .command = "convert"),
     .init = mkperf_conversion_init,
-    .run = run,
+    .run = run_convert,
+    .end = mkperf_conversion_end,
+};
+
+/* The samples.json of the seL4 profiler to perf.data: the options of the older command, --lenient and --time-hz. */
+static const struct mkperf_option toperf_options[] = {
+    {.id = 's',
+     .name = "samples-path",
+     MKPERF_TAKES(FILE, "FILE"),
+     .help = "samples.json of the seL4 profiler; - is standard input",
+     .store = MKPERF_TEXT(struct mkperf_conversion, input)},
+    {.id = 'b',
+     .name = "build-dir",
+     MKPERF_TAKES(DIR, "DIR"),
+     .help = "the ELFs that it names, and sample_header.json",
+     .store = MKPERF_TEXT(struct mkperf_conversion, in.build_dir)},
+    {.id = 'o',
+     .name = "output",
+     MKPERF_TAKES(FILE, "FILE"),
+     .help = "the file to write (perf.data)",
+     .store = MKPERF_TEXT(struct mkperf_conversion, out.path)},
+    {.id = 'p', .name = "print-summary", .help = "print the samples, one a line"},
+    {.name = "lenient",
+     .help = "repair or omit invalid data, and report that",
+     .store = MKPERF_SETS(struct mkperf_conversion, in.lenient)},
+    {.name = "time-hz",
+     .value = "N",
+     .help = "time is in ticks of this clock, not nanoseconds",
+     .store = MKPERF_NUMBER(struct mkperf_conversion, in.time_hz, 1, UINT64_MAX)},
+    {.id = 0},
+};
+
+static enum mkperf_status set_print(void *self, const struct mkperf_given *g)
+{
+    struct mkperf_conversion *c = self;
+
+    (void)g; /* -p is the only option without a `store` */
+    c->print = stdout;
+    return MKPERF_OK;
+}
+
+static const struct mkperf_option_group toperf_group = {toperf_options, set_print};
+
+static enum mkperf_status run_toperf(void *self, const struct mkperf_args *args,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_conversion *c = self;
+
+    (void)args;
+    if (c->input == NULL || c->in.build_dir == NULL) {
+        return mkperf_usage_error(e, c->command, "--samples-path and --build-dir are needed");
+    }
+    c->format = mkperf_format_by_name("perf");
+    return mkperf_conversion_run(c, e);
+}
+
+const struct mkperf_command mkperf_toperf_command = {
+    .name = "toperf",
+    .summary = "the seL4 profiler's samples.json to perf.data",
+    .synopsis = "-s FILE -b DIR [options]",
+    .description = "Writes perf.data from what the seL4 profiler's tools left, as the command of "
+                   "that name did. A link named toperf to mkperf behaves as this.",
+    .options = {{&toperf_group, 0}},
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .self = MKPERF_SELF(struct mkperf_conversion, .command = "toperf", .in = {.from = "toperf"},
+                        .out = {.path = "perf.data"}),
+    .init = mkperf_conversion_init,
+    .run = run_toperf,
+    .end = mkperf_conversion_end,
+};
+
+/* The kpdata of Akaros to perf.data: the options of the older command, and more. */
+static const struct mkperf_option kprof2perf_options[] = {
+    {.id = 'i',
+     .name = "input",
+     MKPERF_TAKES(FILE, "FILE"),
+     .help = "kpdata (standard input)",
+     .store = MKPERF_TEXT(struct mkperf_conversion, input)},
+    {.id = 'o',
+     .name = "output",
+     MKPERF_TAKES(FILE, "FILE"),
+     .help = "perf.data (standard output)",
+     .store = MKPERF_TEXT(struct mkperf_conversion, out.path)},
+    {.id = 'k',
+     .name = "kernel",
+     MKPERF_TAKES(FILE, "ELF"),
+     .help = "the kernel",
+     .store = MKPERF_TEXT(struct mkperf_conversion, in.kernel)},
+    {.name = "root-dir",
+     MKPERF_TAKES(DIR, "DIR"),
+     .help = "where the target's files are: programs get names",
+     .store = MKPERF_TEXT(struct mkperf_conversion, in.root_dir)},
+    {.name = "kprof-era",
+     MKPERF_TAKES(WORD, "A|B|C"),
+     .words = "A B C",
+     .help = "the layout, if it is not to be found out",
+     .store = MKPERF_ENUM(struct mkperf_conversion, in.era, MKPERF_KPROF_A, MKPERF_KPROF_AUTO)},
+    {.name = "lenient",
+     .help = "omit invalid data, and report that",
+     .store = MKPERF_SETS(struct mkperf_conversion, in.lenient)},
+    {.id = 'D',
+     .value = "LEVEL",
+     .help = "from %d on: print each sample, to standard error",
+     .number = PRINT_LEVEL},
+    {.id = 's',
+     .value = "SIZE",
+     .help = "accepted: there are no memory blocks",
+     .store = MKPERF_IGNORED},
+    {.id = 0},
+};
+
+static enum mkperf_status set_print_level(void *self, const struct mkperf_given *g)
+{
+    struct mkperf_conversion *c = self;
+    uint64_t level; /* of -D, the only option without a `store` */
+
+    if (mkperf_given_number(g, 0, INT32_MAX, &level) != MKPERF_OK) {
+        return g->e->status;
+    }
+    c->print = level >= PRINT_LEVEL ? stderr : NULL;
+    return MKPERF_OK;
+}
+
+static const struct mkperf_option_group kprof2perf_group = {kprof2perf_options, set_print_level};
+
+static enum mkperf_status run_kprof2perf(void *self, const struct mkperf_args *args,
+                                         struct mkperf_error *e)
+{
+    struct mkperf_conversion *c = self;
+
+    (void)args;
+    c->format = mkperf_format_by_name("perf");
+    return mkperf_conversion_run(c, e);
+}
+
+const struct mkperf_command mkperf_kprof2perf_command = {
+    .name = "kprof2perf",
+    .summary = "Akaros' kpdata to perf.data",
+    .synopsis = "[options]",
+    .description =
+        "Writes perf.data from what Akaros' kernel profiler left, as the command of that "
+        "name did. A link named kprof2perf to mkperf behaves as this.",
+    .options = {{&kprof2perf_group, 0}},
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .self = MKPERF_SELF(struct mkperf_conversion, .command = "kprof2perf", .input = "-",
+                        .in = {.from = "kprof"}, .out = {.path = "-"}),
+    .init = mkperf_conversion_init,
+    .run = run_kprof2perf,
     .end = mkperf_conversion_end,
 };

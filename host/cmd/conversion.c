@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see conversion.h. */
+/*
+ * Owns: the steps of a conversion, its messages, and the counts for its summary; see conversion.h.
+ *
+ *     mkperf_input_read ──► only_cores ──► tally ──► the format's sink
+ */
 #include "conversion.h"
 
 #include <inttypes.h>
@@ -10,11 +14,10 @@
 #include "base/printable.h"
 #include "base/progress.h"
 #include "base/xalloc.h"
-#include "export/tap.h"
 #include "model/figures.h"
 #include "model/only_cores.h"
 
-static void warn(void *self, const char *text)
+static void print_input_warning(void *self, const char *text)
 {
     const struct mkperf_conversion *c = self;
 
@@ -22,7 +25,7 @@ static void warn(void *self, const char *text)
     mkperf_print_line(stderr, "mkperf %s: warning: %s", c->command, text);
 }
 
-/* Warnings are printed for every format, also with --quiet; notes only if the format has no place for them. */
+/* Warnings are printed for every format, also with --quiet. Notes are printed only if the format has no place for them. */
 static void print_warning(void *self, enum mkperf_warning_level level, const char *text)
 {
     const struct mkperf_conversion *c = self;
@@ -41,7 +44,7 @@ static void begin_progress(const struct mkperf_conversion *c, const char *path)
     }
 }
 
-/* Warnings of sinks replace the progress line. */
+/* Clears the progress line before a warning of a sink is printed. */
 static ssize_t write_warning(void *self, const char *p, size_t n)
 {
     (void)self;
@@ -59,7 +62,7 @@ static FILE *open_warnings(void)
     return f;
 }
 
-/* Reads the profile to compare with. */
+/* Reads the profile to compare with, if there is one. */
 static enum mkperf_status read_base(struct mkperf_conversion *c, struct mkperf_profile *base,
                                     struct mkperf_error *e)
 {
@@ -88,51 +91,158 @@ static enum mkperf_status read_base(struct mkperf_conversion *c, struct mkperf_p
     return e->status;
 }
 
-static void say_summary(const struct mkperf_conversion *c, const struct mkperf_tap *tap)
-{
-    uint64_t lost = mkperf_tap_lost(tap);
-    char path[MKPERF_PRINTABLE_PATH];
+/* A sink in front of the output: it passes everything on, and counts and prints what passes. */
+struct tally {
+    struct mkperf_sink to; /* first, because this sink relays */
+    const struct mkperf_conversion *c;
+    struct export_kept kept;
+    bool cut; /* as in struct mkperf_totals */
+    uint64_t sched_events, samples, lost[MKPERF_LOST_PLACES];
+};
 
-    if (c->quiet) {
-        return;
-    }
-    fprintf(stderr, "mkperf %s: %s: %" PRIu64 " samples", c->command,
-            mkperf_printable_copy(c->out.path, path, sizeof path), tap->samples);
-    if (tap->events != 0) {
-        fprintf(stderr, ", %" PRIu64 " scheduling events", tap->events);
-    }
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        if (tap->lost[i] > 0) {
-            fprintf(stderr, ", lost %s %" PRIu64, mkperf_loss_places[i].key, tap->lost[i]);
+static enum mkperf_status tally_begin(void *self, const struct mkperf_session *session,
+                                      struct mkperf_error *e)
+{
+    struct tally *t = self;
+
+    export_kept_session(&t->kept, session);
+    return mkperf_sink_begin(&t->to, session, e);
+}
+
+static enum mkperf_status tally_events(void *self, const struct mkperf_session *session,
+                                       struct mkperf_error *e)
+{
+    struct tally *t = self;
+
+    export_kept_events(&t->kept, session);
+    return mkperf_sink_events(&t->to, session, e);
+}
+
+static enum mkperf_status tally_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    struct tally *t = self;
+
+    export_kept_pd(&t->kept, pd);
+    return mkperf_sink_pd(&t->to, pd, e);
+}
+
+static enum mkperf_status tally_sample(void *self, const struct mkperf_sample *s,
+                                       struct mkperf_error *e)
+{
+    struct tally *t = self;
+    FILE *out = t->c->print;
+    bool kernel = s->flags & MKPERF_SAMPLE_KERNEL;
+
+    t->samples++;
+    if (out != NULL) {
+        fprintf(out, "%s: time %" PRIu64 " cpu %" PRIu32 " period %" PRIu64 " %s 0x%" PRIx64,
+                export_kept_name(&t->kept, s->pd), s->time_ns, s->core, s->period,
+                kernel ? "kernel" : "ip", kernel ? s->kernel_pc : s->pc);
+        for (unsigned i = 0; i < s->callers->n; i++) {
+            fprintf(out, " < 0x%" PRIx64, s->callers->caller[i].addr);
+        }
+        if (fputc('\n', out) == EOF || ferror(out)) {
+            return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "the summary cannot be printed");
         }
     }
-    fprintf(stderr, lost == 0 && !tap->cut ? ", none known to be lost\n" : "\n");
+    return mkperf_sink_sample(&t->to, s, e);
+}
+
+static enum mkperf_status tally_sched(void *self, const struct mkperf_sched *s,
+                                      struct mkperf_error *e)
+{
+    struct tally *t = self;
+
+    t->sched_events += s->kind != MKPERF_SCHED_GAP;
+    return mkperf_sink_sched(&t->to, s, e);
+}
+
+static enum mkperf_status tally_lost(void *self, const struct mkperf_lost *l,
+                                     struct mkperf_error *e)
+{
+    struct tally *t = self;
+
+    if (l->where < MKPERF_LOST_PLACES) {
+        t->lost[l->where] += l->samples;
+    }
+    return mkperf_sink_lost(&t->to, l, e);
+}
+
+/* The totals and the reports of losses count the same samples, and either may be incomplete: the larger one is used. */
+static enum mkperf_status tally_end(void *self, const struct mkperf_totals *totals,
+                                    struct mkperf_error *e)
+{
+    struct tally *t = self;
+    struct mkperf_totals all = *totals;
+
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        t->lost[i] = t->lost[i] > totals->lost[i] ? t->lost[i] : totals->lost[i];
+        all.lost[i] = t->lost[i];
+    }
+    t->cut = totals->cut;
+    export_kept_warnings(&t->kept, &all, print_warning, (void *)(uintptr_t)t->c);
+    return mkperf_sink_end(&t->to, totals, e);
+}
+
+static struct mkperf_sink tally_sink(struct tally *t)
+{
+    static const struct mkperf_sink_ops ops = {
+        .name = "tally",
+        .reads = true,
+        .relays = true,
+        .begin = tally_begin,
+        .pd = tally_pd,
+        .events = tally_events,
+        .sample = tally_sample,
+        .sched = tally_sched,
+        .lost = tally_lost,
+        .end = tally_end,
+    };
+
+    return (struct mkperf_sink){.ops = &ops, .self = t, .every_pd = t->to.every_pd};
+}
+
+static void print_summary(const struct tally *t)
+{
+    const struct mkperf_conversion *c = t->c;
+    char path[MKPERF_PRINTABLE_PATH];
+
+    fprintf(stderr, "mkperf %s: %s: %" PRIu64 " samples", c->command,
+            mkperf_printable_copy(c->out.path, path, sizeof path), t->samples);
+    if (t->sched_events != 0) {
+        fprintf(stderr, ", %" PRIu64 " scheduling events", t->sched_events);
+    }
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        if (t->lost[i] > 0) {
+            fprintf(stderr, ", lost %s %" PRIu64, mkperf_loss_places[i].key, t->lost[i]);
+        }
+    }
+    fprintf(stderr, mkperf_lost_sum(t->lost) == 0 && !t->cut ? ", none known to be lost\n" : "\n");
 }
 
 static enum mkperf_status write_output(struct mkperf_conversion *c, struct mkperf_error *e)
 {
     struct mkperf_output output;
-    char *partial;
 
     if (mkperf_format_open(c->format, &c->out, &output, e) != MKPERF_OK) {
         return e->status;
     }
-    struct mkperf_tap tap = {
-        .to = output.sink, .print = c->print, .warn = print_warning, .self = c};
-    struct mkperf_only_cores only = {.to = mkperf_tap_sink(&tap), .cores = c->cores};
+    struct tally tally = {.to = output.sink, .c = c};
+    struct mkperf_only_cores only = {.to = tally_sink(&tally), .cores = c->cores};
     struct mkperf_sink sink = mkperf_only_cores_sink(&only);
     begin_progress(c, c->input);
     enum mkperf_status status = mkperf_input_read(c->input, &c->in, &sink, e);
     mkperf_progress_end();
     mkperf_output_free(&output);
-    if (status == MKPERF_OK) {
-        say_summary(c, &tap);
-    } else if (strcmp(c->out.path, "-") != 0) {
-        partial = mkperf_xprintf("%s.partial", c->out.path);
-        unlink(partial); /* perf.data's writer leaves it, for recordings */
+    if (status == MKPERF_OK && !c->quiet) {
+        print_summary(&tally);
+    } else if (status != MKPERF_OK && strcmp(c->out.path, "-") != 0) {
+        char *partial = mkperf_xprintf("%s.partial", c->out.path);
+        unlink(
+            partial); /* the writer of perf.data leaves it, because a recording can be recovered */
         free(partial);
     }
-    mkperf_tap_free(&tap);
+    export_kept_free(&tally.kept);
     return status;
 }
 
@@ -142,7 +252,7 @@ enum mkperf_status mkperf_conversion_run(struct mkperf_conversion *c, struct mkp
 
     c->out.input = strcmp(c->input, "-") == 0 ? "standard input" : c->input;
     c->out.elfs.elf_path = c->in.elf_path;
-    c->in.warn = warn;
+    c->in.warn = print_input_warning;
     c->in.self = c;
     c->out.warnings = open_warnings();
     enum mkperf_status status = read_base(c, &base, e);

@@ -2,39 +2,39 @@
 /*
  * Callgrind's format, for callgrind_annotate and KCachegrind.
  *
- * Owns: the file. Called through the table of formats. Costs are periods, a column for each event,
- * and samples; a call's count is the number of samples with it (sampling does not count calls). The
- * object of a function is its PD ("kernel" for the kernel's). Where PDs have functions of one name,
- * the PD is part of the name as well, because callgrind_annotate adds functions of the same file and
- * name. A call that occurs more than once in a stack (recursion) adds to the inclusive cost
- * once. Losses and periods are in desc: lines.
+ * Owns: the file. Called through the table of formats. A row has a column of periods for each event, and one of samples.
+ *   The count of a call is the number of samples that contain it, because sampling does not count calls.
+ *   The object of a function is its PD, or "kernel". If several PDs have functions of one name, the PD is also part of
+ *     the name, because callgrind_annotate adds up functions of one file and name.
+ *   A call that occurs several times in a stack (recursion) adds to the inclusive cost once.
+ *   Losses and periods are in lines "desc:".
  */
 #include <ctype.h>
 #include <stdlib.h>
 
 #include "base/sort.h"
 #include "base/xalloc.h"
-#include "formats.h"
-#include "function_names.h"
+#include "parts.h"
 #include <mkperf/version.h>
 
-enum { SELF = 0 }; /* callee + 1 of a row that is no call */
+enum { SELF = 0 }; /* the member callee of a row that is not a call */
 
 struct row {
-    uint32_t function, line, callee; /* callee: number + 1 */
-    uint32_t last;                   /* chain + 1 that was added last: recursion */
+    uint32_t function, line, callee; /* callee: a function + 1, or SELF */
+    uint32_t last;                   /* the chain that was added last + 1, to find recursion */
 };
 
 struct callgrind {
     struct mkperf_profile *c;
     struct mkperf_textout *t;
-    uint32_t columns; /* events, then samples */
+    uint32_t columns; /* one for each event, then one for samples */
     struct mkperf_hash rows;
     struct row *row;
-    uint64_t *cost; /* columns for each row */
+    uint64_t *cost; /* cost[row * columns + column] */
     uint32_t room;
     size_t cost_room;
-    bool *named_function, *named_file; /* names are in the file once */
+    bool *named_function,
+        *named_file; /* by number: the name was written; later its number is enough */
     struct function_names names;
 };
 
@@ -64,11 +64,11 @@ static void add_cost(struct callgrind *g, uint32_t number, const struct mkperf_p
 }
 
 /*
- * The outermost function of every stack is its PD, as a function of that name: readers use the
- * callers' data for a function's inclusive cost, and would miss stacks that begin with it. Where a PD
- * calls another, the other one's function stands between the two.
+ * The number of a function that represents a PD. It is the outermost function of each of the PD's stacks: readers
+ * compute a function's inclusive cost from its callers, and would miss stacks that begin with the function. If a PD
+ * calls another PD, the other one's function is between the two.
  */
-static uint32_t root_of(const struct mkperf_places *s, uint32_t pd)
+static uint32_t pd_function(const struct mkperf_places *s, uint32_t pd)
 {
     return s->functions.count + (pd < s->npds ? pd : 0);
 }
@@ -86,7 +86,7 @@ static const char *name_at(const struct mkperf_places *s, uint32_t number)
                                        : mkperf_places_pd_name(s, number - s->functions.count);
 }
 
-/* The line of a frame in its function's file. */
+/* The line of a frame; 0 if it is not in its function's file. */
 static uint32_t line_of(const struct mkperf_places *s, const struct mkperf_frame *frame)
 {
     return frame->file == s->function[frame->function].file ? frame->line : 0;
@@ -104,7 +104,7 @@ static void add_chain(struct callgrind *g, const struct mkperf_profile_chain *ch
         uint32_t n;
         uint32_t next = s->place[chain->place[i]].pd;
         if (next != pd && !ambiguous) {
-            uint32_t edge = root_of(s, pd);
+            uint32_t edge = pd_function(s, pd);
             add_cost(g, row_number(g, edge, 0, callee), chain, number);
             callee = edge + 1;
             pd = next;
@@ -116,11 +116,11 @@ static void add_chain(struct callgrind *g, const struct mkperf_profile_chain *ch
             callee = f[k].function + 1;
         }
     }
-    add_cost(g, row_number(g, root_of(s, pd), 0, callee), chain, number);
+    add_cost(g, row_number(g, pd_function(s, pd), 0, callee), chain, number);
 }
 
-/* The order of two rows' numbers. */
-static int compare(const void *a, const void *b, void *context)
+/* Sorts rows by function; the row of the function itself precedes those of its calls. */
+static int compare_rows(const void *a, const void *b, void *context)
 {
     const struct callgrind *g = context;
     const struct row *x = &g->row[*(const uint32_t *)a], *y = &g->row[*(const uint32_t *)b];
@@ -154,7 +154,7 @@ static void put_function_name(struct callgrind *g, uint32_t function)
     }
 }
 
-/* ob=, fl= and fn= of a function, with `prefix` "" or "c" (a callee's). */
+/* Writes the lines ob=, fl= and fn= of a function. `prefix` is "c" for a callee, and "" otherwise. */
 static void put_function(struct callgrind *g, uint32_t number, const char *prefix)
 {
     const struct mkperf_places *s = &g->c->places;
@@ -206,13 +206,13 @@ static void put_rows(struct callgrind *g)
     uint32_t n = g->rows.count, function, last = UINT32_MAX;
     uint32_t *order = mkperf_xcalloc((size_t)n + 1, sizeof *order);
 
-    g->named_function = mkperf_xcalloc((size_t)root_of(s, 0) + s->npds + 1, sizeof(bool));
+    g->named_function = mkperf_xcalloc((size_t)pd_function(s, 0) + s->npds + 1, sizeof(bool));
     g->named_file = mkperf_xcalloc(s->texts.count, sizeof(bool));
     function_names_init(&g->names, &g->c->places);
     for (uint32_t i = 0; i < n; i++) {
         order[i] = i;
     }
-    qsort_r(order, n, sizeof *order, compare, g);
+    qsort_r(order, n, sizeof *order, compare_rows, g);
     for (uint32_t i = 0; i < n; i++) {
         function = g->row[order[i]].function;
         put_row(g, order[i], function != last);
@@ -221,7 +221,7 @@ static void put_rows(struct callgrind *g)
     free(order);
 }
 
-/* Event names are words. */
+/* Writes the name of an event as one word of letters, digits and underscores. */
 static void put_event_name(struct callgrind *g, uint32_t event)
 {
     char room[32], name[MKPERF_MODEL_NAME];

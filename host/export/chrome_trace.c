@@ -1,43 +1,44 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scheduling events as a trace in Chrome's JSON format, which Perfetto's UI and chrome://tracing read:
- * a track for each PD with what it did, one for each core with what ran, calls as flows, marks.
+ * Scheduling events as a trace in Chrome's JSON format, which Perfetto's UI and chrome://tracing read. The trace has a
+ * track for each PD with its states, a track for each core with the PDs that ran, calls as flows, and marks.
  *
- * Owns: the form. The intervals are the analysis's (sched/analysis.h). Written as they end: readers sort
- * by time. Process 1 has a thread for each PD, process 2 one for each core. The numbers of threads are
- * unique over both, because Perfetto gives a name to the last thread with its number. There is no
- * displayTimeUnit: versions of Perfetto take it for the unit of the times. Warnings are in otherData, which
- * Perfetto shows in its information on the trace.
+ * Owns: the form. sched/analysis.h makes the intervals. An interval is written when it ends, since readers sort by time.
+ *   Process 1 has a thread for each PD, and process 2 one for each core. The numbers of threads are unique over both
+ *     processes, because Perfetto gives a name to the last thread of that number.
+ *   There is no displayTimeUnit: some versions of Perfetto use it as the unit of all times.
+ *   Warnings are in otherData, which Perfetto shows in its information on the trace.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "formats.h"
-#include "kept.h"
+#include "parts.h"
 #include "sched/analysis.h"
 
 enum { PDS = 1, CORES = 2, CORES_NAMED = 64, FIRST_PD = 10, FIRST_CORE = 1000000 };
 
 struct chrome {
-    struct export_kept kept; /* first: export_kept_add_events */
+    struct export_kept kept; /* first, as export_kept_add_events requires */
     struct mkperf_textout text;
     struct mkperf_analysis *analysis;
-    struct mkperf_sink to; /* the analysis */
+    struct mkperf_sink to; /* the sink of the analysis */
     uint64_t calls, events;
     bool named[CORES_NAMED];
     unsigned warnings;
 };
 
-/* With 0.2 ns more, because Perfetto multiplies the number by 1000 and cuts what is behind the point: one
- * of a hundred times would be a nanosecond less, and slices would overlap. */
-static void us(struct mkperf_textout *t, const char *key, uint64_t ns)
+/*
+ * Writes a time in us, and 0.2 ns more. Perfetto multiplies the number by 1000 and drops the fraction. Without the
+ * addition, one of a hundred times would be a nanosecond less, and slices would overlap.
+ */
+static void put_us(struct mkperf_textout *t, const char *key, uint64_t ns)
 {
     mkperf_textout_printf(t, ",\"%s\":%" PRIu64 ".%03u2", key, ns / 1000, (unsigned)(ns % 1000));
 }
 
-/* Begins an object up to its name, which the caller writes. */
-static void object(struct chrome *c, const char *phase, unsigned process, uint32_t thread)
+/* Begins an object, up to the value of its name, which the caller writes. */
+static void begin_object(struct chrome *c, const char *phase, unsigned process, uint32_t thread)
 {
     mkperf_textout_printf(&c->text, "%s{\"ph\":\"%s\",\"pid\":%u,\"tid\":%" PRIu32 ",\"name\":",
                           c->events++ == 0 ? "" : ",\n", phase, process,
@@ -46,22 +47,22 @@ static void object(struct chrome *c, const char *phase, unsigned process, uint32
 
 static void name_track(struct chrome *c, unsigned process, uint32_t thread, const char *name)
 {
-    object(c, "M", process, thread);
+    begin_object(c, "M", process, thread);
     mkperf_textout_puts(&c->text, "\"thread_name\",\"args\":{\"name\":");
     mkperf_textout_json(&c->text, name);
     mkperf_textout_puts(&c->text, "}}");
 }
 
-static void slice(struct chrome *c, unsigned process, uint32_t thread, const char *name,
-                  const char *other, const struct mkperf_interval *i)
+static void put_slice(struct chrome *c, unsigned process, uint32_t thread, const char *name,
+                      const char *other, const struct mkperf_interval *i)
 {
     char text[160];
 
-    object(c, "X", process, thread);
+    begin_object(c, "X", process, thread);
     snprintf(text, sizeof text, "%s%s", name, other);
     mkperf_textout_json(&c->text, text);
-    us(&c->text, "ts", i->from);
-    us(&c->text, "dur", i->to - i->from);
+    put_us(&c->text, "ts", i->from);
+    put_us(&c->text, "dur", i->to - i->from);
     mkperf_textout_puts(&c->text, "}");
 }
 
@@ -72,54 +73,54 @@ static void on_interval(void *self, const struct mkperf_interval *i)
 
     switch (i->state) {
     case MKPERF_PD_RUNNING:
-        slice(c, PDS, i->pd, "running", "", i);
-        slice(c, CORES, i->core, mkperf_analysis_name(c->analysis, i->pd), "", i);
+        put_slice(c, PDS, i->pd, "running", "", i);
+        put_slice(c, CORES, i->core, mkperf_analysis_name(c->analysis, i->pd), "", i);
         break;
     case MKPERF_PD_READY:
-        slice(c, PDS, i->pd, "ready, runs: ", by, i);
+        put_slice(c, PDS, i->pd, "ready, runs: ", by, i);
         break;
     case MKPERF_PD_CALLING:
-        slice(c, PDS, i->pd, "calls ", by, i);
+        put_slice(c, PDS, i->pd, "calls ", by, i);
         break;
     case MKPERF_PD_THROTTLED:
     case MKPERF_PD_STOPPED:
-        slice(c, PDS, i->pd, mkperf_pd_state_names[i->state], "", i);
+        put_slice(c, PDS, i->pd, mkperf_pd_state_names[i->state], "", i);
         break;
     default:
-        break; /* waiting, or not known: nothing is drawn */
+        break; /* a waiting PD, and an unknown state, have an empty track */
     }
 }
 
-/* An arrow from the caller's run, which ends with the call, to the callee's: each end belongs to the slice
- * that is open then. */
+/* Writes an arrow from the caller's run, which the call ends, to the callee's run. Each end of an arrow belongs to the
+ * slice that is open at its time. */
 static void on_call(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end)
 {
     struct chrome *c = self;
 
-    object(c, "s", PDS, from);
+    begin_object(c, "s", PDS, from);
     mkperf_textout_printf(&c->text, "\"call\",\"cat\":\"call\",\"id\":%" PRIu64, ++c->calls);
-    us(&c->text, "ts", call->start - 1);
+    put_us(&c->text, "ts", call->start - 1);
     mkperf_textout_puts(&c->text, "}");
-    object(c, "f", PDS, call->to);
+    begin_object(c, "f", PDS, call->to);
     mkperf_textout_printf(&c->text, "\"call\",\"cat\":\"call\",\"bp\":\"e\",\"id\":%" PRIu64,
                           c->calls);
-    us(&c->text, "ts", call->start + call->parts.wait);
+    put_us(&c->text, "ts", call->start + call->parts.wait);
     mkperf_textout_printf(&c->text, ",\"args\":{\"wall_ns\":%" PRIu64 "}}", end - call->start);
 }
 
-static enum mkperf_status begin(void *self, const struct mkperf_session *session,
-                                struct mkperf_error *e)
+static enum mkperf_status chrome_begin(void *self, const struct mkperf_session *session,
+                                       struct mkperf_error *e)
 {
     struct chrome *c = self;
 
-    if (mkperf_export_needs_sched(self, session, e) != MKPERF_OK) {
+    if (mkperf_export_needs_sched(session, e) != MKPERF_OK) {
         return e->status;
     }
     export_kept_session(&c->kept, session);
     mkperf_textout_puts(&c->text, "{\"traceEvents\":[\n");
-    object(c, "M", PDS, 0);
+    begin_object(c, "M", PDS, 0);
     mkperf_textout_puts(&c->text, "\"process_name\",\"args\":{\"name\":\"PDs\"}}");
-    object(c, "M", CORES, 0);
+    begin_object(c, "M", CORES, 0);
     mkperf_textout_puts(&c->text, "\"process_name\",\"args\":{\"name\":\"cores\"}}");
     return c->to.ops->begin(c->to.self, session, e);
 }
@@ -135,12 +136,12 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     return c->to.ops->pd(c->to.self, pd, e);
 }
 
-static void mark_gap(struct chrome *c, const struct mkperf_sched *event)
+static void put_gap(struct chrome *c, const struct mkperf_sched *event)
 {
-    object(c, "X", CORES, event->core);
+    begin_object(c, "X", CORES, event->core);
     mkperf_textout_printf(&c->text, "\"gap: %" PRIu64 " events are missing\"", event->lost);
-    us(&c->text, "ts", event->since_ns);
-    us(&c->text, "dur", event->time_ns - event->since_ns);
+    put_us(&c->text, "ts", event->since_ns);
+    put_us(&c->text, "dur", event->time_ns - event->since_ns);
     mkperf_textout_puts(&c->text, "}");
 }
 
@@ -156,7 +157,7 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
         name_track(c, CORES, event->core, name);
     }
     if (event->kind == MKPERF_SCHED_GAP && event->since_ns != 0) {
-        mark_gap(c, event);
+        put_gap(c, event);
     }
     return c->to.ops->sched(c->to.self, event, e);
 }
@@ -168,10 +169,10 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
     struct chrome *c = self;
 
     (void)e;
-    object(c, phases[m->kind], PDS, m->pd);
+    begin_object(c, phases[m->kind], PDS, m->pd);
     mkperf_textout_json(&c->text, m->name);
     mkperf_textout_printf(&c->text, ",\"cat\":\"mark\",\"s\":\"t\",\"id\":%" PRIu32, m->id);
-    us(&c->text, "ts", m->time_ns);
+    put_us(&c->text, "ts", m->time_ns);
     mkperf_textout_puts(&c->text, "}");
     return MKPERF_OK;
 }
@@ -186,8 +187,8 @@ static void put_warning(void *self, enum mkperf_warning_level level, const char 
     mkperf_textout_json(&c->text, line);
 }
 
-static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
-                              struct mkperf_error *e)
+static enum mkperf_status chrome_end(void *self, const struct mkperf_totals *totals,
+                                     struct mkperf_error *e)
 {
     struct chrome *c = self;
     uint64_t lost = 0;
@@ -223,12 +224,12 @@ enum mkperf_status mkperf_chrome_open(const struct mkperf_export *x, struct mkpe
     static const struct mkperf_sink_ops ops = {
         .name = "chrome",
         .reads = true,
-        .begin = begin,
+        .begin = chrome_begin,
         .pd = add_pd,
         .events = export_kept_add_events,
         .mark = add_mark,
         .sched = add_sched,
-        .end = end,
+        .end = chrome_end,
     };
     struct chrome *c = mkperf_xcalloc(1, sizeof *c);
 

@@ -1,41 +1,49 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CSV: one row for each sample, mark and report of losses, written as they come, then totals.
+ * CSV: one row for each sample, mark and report of losses, written as they arrive, and then rows of totals.
  *
- * Owns: the columns. Called through the table of formats. Memory grows with distinct places only.
+ * Owns: the columns. Called through the table of formats. Memory grows only with the number of distinct places.
  *
- *   kind: sample | read | mark | lost | total | core | cost | soft | call | notification | warning. A read
- *       follows a sample: the count of another event of its group since the previous sample
- *       (period). A cost: of the profiler, in the kernel (mode kernel) and in PDs (mode user), if
- *       known. A core: the part of each core in samples and losses, if there are several. A soft: how often a software event occurred, in all and by PD; a call, a
- *       notification: how often a PD called or notified another; if interactions were recorded. A warning: what a
- *       reader must know to trust the numbers, as text
- *   time_ns: target's clock; of a report of losses, 0 = unknown
- *   core (of losses: empty if it is one of several), pd, event, mode: user | kernel; of a mark
- *       point | begin | end; of a warning note | warning | ERROR
- *   samples: 1, of a read 0; of losses how many; of a total the sum for its event or its place of
- *       loss; of a soft, call, notification how often
- *   period: events it stands for; of losses 0 = unknown
- *   where: place of the loss; the PD that was called or notified
- *   function, file, line: of the innermost frame; of a mark: its name, nothing, its number; of a warning: its text
- *   stack: functions from the outermost in, separated by ';'; [PD] before those of another PD, which
- *   those before it called
+ * The first column, kind, is one of
+ *   sample        a sample
+ *   read          follows a sample; period is the count of another event of its group since the previous sample
+ *   mark          a mark of a program
+ *   lost          a report of losses
+ *   total         the sum of an event, or the losses at a place
+ *   core          a core's samples, or its losses at a place; only if there are several cores
+ *   cost          events of the profiler itself, in the kernel (mode kernel) and in PDs (mode user); only if known
+ *   soft          the number of software events, in all and by PD; only if interactions were recorded
+ *   call          the number of calls from a PD to another (where); only if interactions were recorded
+ *   notification  the number of notifications from a PD to another (where); only if interactions were recorded
+ *   warning       a text that a reader must know to trust the numbers
+ *
+ * The other columns are
+ *   time_ns   the target's clock; of a lost, 0 is unknown
+ *   core      empty in a lost if it is one of several cores
+ *   pd, event
+ *   mode      user or kernel; of a mark point, begin or end; of a warning note, warning or ERROR
+ *   samples   1; of a read 0; of other kinds a number or a sum
+ *   period    the number of events that the row represents; of a lost, 0 is unknown
+ *   where     the place of a loss, or the PD that was called or notified
+ *   function, file, line   of the innermost frame; of a mark its name, nothing, its number; of a warning its text
+ *   stack     functions separated by ';', outermost first; [PD] precedes the functions of another PD, which the
+ *             functions before it called
  */
 
 #include <inttypes.h>
 
 #include "model/figures.h"
 #include "model/interactions.h"
-#include "streamed.h"
+#include "parts.h"
 
 struct csv {
-    struct mkperf_streamed out; /* first: self */
-    struct mkperf_weight total[MKPERF_MODEL_EVENTS];
+    struct mkperf_streamed out;                      /* first, as parts.h requires */
+    struct mkperf_weight total[MKPERF_MODEL_EVENTS]; /* by event */
     uint32_t nevents;
 };
 
-static enum mkperf_status begin(void *self, const struct mkperf_session *session,
-                                struct mkperf_error *e)
+static enum mkperf_status csv_begin(void *self, const struct mkperf_session *session,
+                                    struct mkperf_error *e)
 {
     struct csv *c = self;
 
@@ -93,7 +101,7 @@ static void put_code(struct csv *c, const uint32_t *place, uint32_t n)
     put_stack(c, place, n);
 }
 
-/* A sample, or a count of another event of its group: the columns up to the code. */
+/* Writes the columns of a sample or a read up to `where`. */
 static void put_row(struct csv *c, const struct mkperf_sample *s, const char *kind, uint32_t event,
                     uint64_t period)
 {
@@ -263,8 +271,8 @@ static void put_warning(void *self, enum mkperf_warning_level level, const char 
     mkperf_textout_puts(self, ",,,\n");
 }
 
-static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
-                              struct mkperf_error *e)
+static enum mkperf_status csv_end(void *self, const struct mkperf_totals *totals,
+                                  struct mkperf_error *e)
 {
     struct csv *c = self;
     char room[32];
@@ -297,13 +305,13 @@ enum mkperf_status mkperf_csv_open(const struct mkperf_export *x, struct mkperf_
     static const struct mkperf_sink_ops ops = {
         .name = "csv",
         .reads = true,
-        .begin = begin,
+        .begin = csv_begin,
         .pd = mkperf_streamed_pd,
         .events = add_events,
         .sample = add_sample,
         .mark = add_mark,
         .lost = add_lost,
-        .end = end,
+        .end = csv_end,
         .abandon = mkperf_streamed_abandon,
     };
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scheduling events in the Common Trace Format (1.8): a directory with a stream for each core, for
- * babeltrace2 and Trace Compass, whose kernel analyses know sched_switch and sched_wakeup.
+ * Scheduling events in the Common Trace Format (1.8): a directory with a stream for each core. babeltrace2 reads it, and
+ * so does Trace Compass, with kernel analyses that know sched_switch and sched_wakeup.
  *
- * Owns: the metadata and the events' layout, and the directory: it is called DIR.partial until the trace is
- * whole, and is removed after an error. DIR itself must not exist, or be empty, so that no file of another
- * trace is in it. Memory is a buffer for each core. Texts are C strings, numbers little-endian without
- * padding.
+ * Owns: the metadata, the layout of events, and the directory. It is called DIR.partial until the trace is whole, and
+ * is removed after an error. DIR must not exist, or be empty, so that it contains no file of another trace. Memory is a
+ * buffer for each core. Texts are C strings. Numbers are little-endian, without padding.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,8 +17,7 @@
 
 #include "base/put.h"
 #include "base/xalloc.h"
-#include "formats.h"
-#include "kept.h"
+#include "parts.h"
 #include "perfdata/tracepoints.h"
 
 #define MAGIC UINT32_C(0xC1FC1FC1)
@@ -57,14 +55,14 @@ struct named {
 };
 
 struct ctf {
-    struct export_kept kept; /* first: export_kept_add_events */
-    char *path, *partial;    /* the directory, and its name until it is whole */
+    struct export_kept kept; /* first, as export_kept_add_events requires */
+    char *path, *partial;    /* the directory; and its name until the trace is whole */
     bool whole;
     struct mkperf_outfile metadata, core[CORES_MAX];
     bool open[CORES_MAX];
     uint32_t npds, room;
     struct named *pd;
-    FILE *env; /* being written: warnings */
+    FILE *env; /* the environment in the metadata, while warnings are written */
     unsigned warnings;
 };
 
@@ -79,12 +77,12 @@ static enum mkperf_status open_file(struct ctf *c, struct mkperf_outfile *file, 
     return status;
 }
 
-static enum mkperf_status begin(void *self, const struct mkperf_session *session,
-                                struct mkperf_error *e)
+static enum mkperf_status ctf_begin(void *self, const struct mkperf_session *session,
+                                    struct mkperf_error *e)
 {
     struct ctf *c = self;
 
-    if (mkperf_export_needs_sched(self, session, e) != MKPERF_OK) {
+    if (mkperf_export_needs_sched(session, e) != MKPERF_OK) {
         return e->status;
     }
     export_kept_session(&c->kept, session);
@@ -129,7 +127,7 @@ static enum mkperf_status open_core(struct ctf *c, uint32_t core, struct mkperf_
     return mkperf_outfile_write(&c->core[core], header, sizeof header, e);
 }
 
-/* A PD's name and, as in perf.data, its pid. */
+/* Writes a PD's name and its pid, which is the same as in perf.data. */
 static void put_thread(struct mkperf_put *p, const struct ctf *c, uint32_t pd)
 {
     const char *name = pd < c->npds ? c->pd[pd].name : "?";
@@ -185,7 +183,7 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
     return MKPERF_OK;
 }
 
-/* One of the environment's texts: quoted as in C. */
+/* Writes a warning as a text of the environment, quoted as in C. */
 static void put_warning(void *self, enum mkperf_warning_level level, const char *text)
 {
     struct ctf *c = self;
@@ -217,7 +215,7 @@ static enum mkperf_status write_metadata(struct ctf *c, const struct mkperf_tota
     return whole ? MKPERF_OK : e->status;
 }
 
-/* Removes a directory with the files of a trace; with other files in it, it stays. */
+/* Removes the files of a trace, and the directory if it then is empty. */
 static void remove_trace(const char *dir)
 {
     for (unsigned i = 0; i <= CORES_MAX; i++) {
@@ -246,8 +244,8 @@ static bool is_empty(const char *dir)
     return d != NULL && n <= 2; /* . and .. */
 }
 
-static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
-                              struct mkperf_error *e)
+static enum mkperf_status ctf_end(void *self, const struct mkperf_totals *totals,
+                                  struct mkperf_error *e)
 {
     struct ctf *c = self;
 
@@ -294,11 +292,11 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
     static const struct mkperf_sink_ops ops = {
         .name = "ctf",
         .reads = true,
-        .begin = begin,
+        .begin = ctf_begin,
         .pd = add_pd,
         .events = export_kept_add_events,
         .sched = add_sched,
-        .end = end,
+        .end = ctf_end,
     };
 
     if (strcmp(x->path, "-") == 0) {
@@ -319,7 +317,7 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
     struct ctf *c = mkperf_xcalloc(1, sizeof *c);
     c->path = mkperf_xstrdup(x->path);
     c->partial = mkperf_xprintf("%.*s.partial", (int)n, x->path);
-    remove_trace(c->partial); /* of a process that was killed */
+    remove_trace(c->partial); /* a killed process may have left one */
     if (mkdir(c->partial, 0700) != 0) {
         mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", c->partial, strerror(errno));
         free(c->path);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Firefox Profiler's processed format, version 51 (later ones upgrade it when they load it).
+ * The Firefox Profiler's processed format, version 51. Later versions of the Firefox Profiler upgrade it on loading.
  *
- * Owns: the file. Called through the table of formats. A PD is a process with one thread for each
- * event, and for each core if there are several; samples are in the order of time, their weight is the period. Categories: user, kernel,
- * idle. Marks are markers of their PD. Losses are markers in a separate thread, with place,
- * core and numbers; sums, periods and the command are in the profile's "more info".
+ * Owns: the file. Called through the table of formats. A PD is a process. It has one thread for each event, and for each
+ * core if there are several. Samples are in the order of time, and their weight is the period. Marks are markers of
+ * their PD. Losses are markers in a separate thread, with place, core and numbers. Sums, periods and the command are in
+ * the profile's "more info".
  */
 #include "firefox.h"
 
@@ -16,8 +16,10 @@
 
 #include "base/xalloc.h"
 
-enum { TID_CORE = 20 }; /* bits of a thread's number below its core */
-enum { GAP_STEPS = 2 }; /* sampling intervals without a sample: the PD did not run */
+enum { TID_CORE = 20 }; /* the number of bits below the core in a thread's id */
+enum {
+    GAP_STEPS = 2
+}; /* a PD without a sample for this number of sampling intervals did not run */
 
 struct firefox {
     struct mkperf_profile *c;
@@ -76,7 +78,7 @@ static const char schema[] =
     "{\"key\":\"pd\",\"label\":\"PD\",\"format\":\"unique-string\"},"
     "{\"key\":\"flow\",\"label\":\"Call\",\"format\":\"terminating-flow-id\"}]}],\n";
 
-/* Milliseconds between samples of a core, on average. */
+/* The average time between two samples of a core, in milliseconds. */
 static double interval_ms(const struct mkperf_profile *c)
 {
     double span = (double)(c->last_ns - c->first_ns) / 1e6;
@@ -128,22 +130,23 @@ static void put_meta(struct firefox *f, const char *title)
 
 enum column { COLUMN_STACK, COLUMN_TIME, COLUMN_WEIGHT, COLUMN_ACTIVE };
 
-/* A column being written. */
-struct put {
+/* The state of a column while it is written. */
+struct column_writer {
     struct firefox *f;
     enum column which;
-    uint64_t step_ns, at_ns; /* between samples of a core; of the value before */
+    uint64_t step_ns;   /* the average time between two samples of a core */
+    uint64_t before_ns; /* the time of the previous value */
     size_t n;
 };
 
-/* One value; stack 0, weight 0: nothing was running. */
-static void put_value(struct put *p, uint64_t time_ns, uint32_t stack, uint64_t weight)
+/* Writes a value of the column. Nothing ran if the stack and the weight are 0. */
+static void put_value(struct column_writer *p, uint64_t time_ns, uint32_t stack, uint64_t weight)
 {
     struct mkperf_textout *t = p->f->t;
-    uint64_t since = p->n > 0 ? time_ns - p->at_ns : 0;
+    uint64_t since = p->n > 0 ? time_ns - p->before_ns : 0;
 
     mkperf_textout_put(t, ",", p->n++ > 0);
-    p->at_ns = time_ns;
+    p->before_ns = time_ns;
     if (p->which == COLUMN_TIME) {
         mkperf_textout_ms(t, time_ns - p->f->c->first_ns);
     } else if (p->which == COLUMN_WEIGHT) {
@@ -158,14 +161,15 @@ static void put_value(struct put *p, uint64_t time_ns, uint32_t stack, uint64_t 
 }
 
 /*
- * One column of a thread's samples; returns how many there are. A sample is drawn half the way to
- * its neighbours, so times in which a PD did not run have empty samples around them; the column of
- * activity (threadCPUDelta in the format) is 0 there.
+ * Writes one column of a thread's samples, and returns the number of its values. The Firefox Profiler draws a sample up
+ * to the middle between it and its neighbours. Therefore empty samples surround the times in which a PD did not run.
+ * Their value in the column of activity, threadCPUDelta, is 0.
  */
 static size_t put_column(struct firefox *f, uint64_t thread, const char *name, enum column which)
 {
     const struct mkperf_profile_sample *sample = f->c->samples.map;
-    struct put p = {.f = f, .which = which, .step_ns = (uint64_t)(interval_ms(f->c) * 1e6)};
+    struct column_writer p = {
+        .f = f, .which = which, .step_ns = (uint64_t)(interval_ms(f->c) * 1e6)};
     uint64_t last = f->c->first_ns;
 
     mkperf_textout_printf(f->t, "\"%s\":[", name);
@@ -233,7 +237,7 @@ static void put_thread(struct firefox *f, uint64_t thread, bool is_main)
     mkperf_textout_put(f->t, "}", 1);
 }
 
-/* The thread of losses: no samples, a marker for each report. */
+/* Writes the thread of losses. It has no samples, and a marker for each report. */
 static void put_losses(struct firefox *f)
 {
     firefox_tables_reset(&f->tables, 0, false);
@@ -245,7 +249,7 @@ static void put_losses(struct firefox *f)
     mkperf_textout_put(f->t, "}", 1);
 }
 
-/* The threads that have samples or marks: PD by PD, event by event, core by core. */
+/* The threads with samples, and one for each PD that has only marks or scheduling events. */
 static struct firefox_threads list_threads(const struct mkperf_profile *c)
 {
     struct mkperf_hash seen = {.count = 0};
@@ -258,7 +262,7 @@ static struct firefox_threads list_threads(const struct mkperf_profile *c)
         mkperf_hash_number(&seen, &thread, 1);
     }
     for (size_t i = 0; i < c->marks.count; i++) {
-        uint64_t thread = firefox_thread(mark[i].pd, 0, 0); /* maybe one without samples */
+        uint64_t thread = firefox_thread(mark[i].pd, 0, 0);
         if (c->places.pd[mark[i].pd].samples == 0) {
             mkperf_hash_number(&seen, &thread, 1);
         }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of the Firefox Profiler format share: firefox.c owns the profile and its
- * threads, firefox_tables.c a thread's tables of strings, functions, frames and stacks,
- * firefox_markers.c a thread's markers: those that programs made (firefox_marks.c) and those of
- * scheduling events (firefox_sched.c); firefox_counters.c the tracks of counters.
+ * What the files of the Firefox Profiler's format share.
+ *
+ *     firefox.c           the profile, its threads, and their samples
+ *     firefox_tables.c    a thread's tables of strings, functions, frames and stacks
+ *     firefox_markers.c   a thread's markers: marks, scheduling, and losses
+ *     firefox_counters.c  the tracks of counters
  */
 #ifndef MKPERF_HOST_EXPORT_FIREFOX_H
 #define MKPERF_HOST_EXPORT_FIREFOX_H
@@ -15,13 +17,13 @@ enum firefox_category {
     FIREFOX_USER,
     FIREFOX_KERNEL,
     FIREFOX_IDLE,
-    FIREFOX_CALLER, /* a frame of another PD than the thread's */
-    FIREFOX_CALL,   /* the edge of a PD's call to another */
+    FIREFOX_CALLER, /* a frame of another PD than that of the thread */
+    FIREFOX_CALL,   /* the frame between a PD and the PD that it called */
 };
 
-#define FIREFOX_LOST "Lost samples" /* a text of the places */
+#define FIREFOX_LOST "Lost samples" /* one of the texts of the places */
 
-/* A thread of the output: a PD's samples of an event on a core, in the order of these. */
+/* The number of a thread of the output: it has the samples of one PD, of one event, on one core. */
 static inline uint64_t firefox_thread(uint32_t pd, uint32_t event, uint32_t core)
 {
     return (uint64_t)pd << 32 | event << 16 | core;
@@ -49,86 +51,65 @@ static inline uint32_t firefox_thread_core(uint64_t thread)
     return (uint32_t)thread & 0xffff;
 }
 
-/* For qsort and bsearch. */
+/* Compares two threads, for qsort and bsearch. */
 int firefox_compare_threads(const void *a, const void *b);
 
-/* The threads of the output, ascending. */
+/* The threads of the output, in ascending order. */
 struct firefox_threads {
     uint64_t *list;
     uint32_t n;
 };
 
-/* Numbers of the profile (of texts, functions, frames) that a thread uses, renumbered from 0. */
+/* The texts, functions or frames of the profile that a thread uses. The thread has its own numbers, from 0. */
 struct firefox_set {
-    uint32_t *local; /* of each number, + 1; 0: not used */
-    uint32_t *used;  /* the numbers, in local order */
+    uint32_t *local; /* by number of the profile: the number of the thread + 1; 0: not used */
+    uint32_t *used;  /* by number of the thread: the number of the profile */
     uint32_t count;
 };
 
 struct firefox_tables {
     struct mkperf_profile *c;
     struct mkperf_textout *t;
-    uint32_t functions, frames, texts;      /* how many the profile has */
-    struct firefox_set string, func, frame; /* of the current thread */
-    struct mkperf_hash stacks;              /* keys: prefix + 1, frame of the profile */
-    uint32_t *stack_of;                     /* of each chain: stack + 1 */
-    uint32_t *place_of;                     /* of each frame of the profile: its place */
-    uint64_t *mark_end;                     /* of each mark: firefox_marks.c's */
+    uint32_t *stack_of; /* by chain: its stack in the current thread + 1 */
+    uint32_t *place_of; /* by frame of the profile: its place */
+    uint64_t *mark_end; /* by mark: owned by firefox_markers.c */
+
+    /* The current thread. */
+    uint32_t pd;
     bool idle;
-    uint32_t pd; /* of the current thread */
+    struct firefox_set string, func, frame;
+    struct mkperf_hash stacks; /* keys: prefix + 1, frame of the profile */
 };
 
-/* For the whole profile, whose chains have all been resolved. */
+/* Follows the resolution of all chains: the numbers of texts, functions and frames must no longer grow. */
 void firefox_tables_open(struct firefox_tables *f, struct mkperf_profile *c,
                          struct mkperf_textout *t);
 void firefox_tables_close(struct firefox_tables *f);
 
-/* Begins a thread of PD pd: its tables are empty. */
+/* Begins a thread of PD `pd` with empty tables. */
 void firefox_tables_reset(struct firefox_tables *f, uint32_t pd, bool idle);
+/* Adds a chain's stack to the thread. */
 void firefox_tables_add(struct firefox_tables *f, uint32_t chain);
-/* A text's number in the thread's stringArray. */
+/* The number of a text in the thread's stringArray. */
 uint32_t firefox_tables_text(struct firefox_tables *f, uint32_t text);
 
-enum firefox_phase { FIREFOX_INSTANT, FIREFOX_INTERVAL, FIREFOX_START, FIREFOX_END };
+/* Writes the member stackTable and the following members up to stringArray. */
+void firefox_tables_put(struct firefox_tables *f);
 
-/* A marker: what its columns say. */
-struct firefox_marker {
-    enum firefox_phase phase;
-    enum firefox_category category;
-    uint64_t from_ns, to_ns;        /* to: of intervals and ends */
-    uint32_t name;                  /* a text of the places */
-    const char *type;               /* of the schema */
-    uint32_t number;                /* member "id" of a "mark" */
-    uint32_t other;                 /* member "by" or "pd": a text; 0: "" */
-    uint32_t flow;                  /* member "flow": a text; 0: none */
-    const struct mkperf_lost *lost; /* members of a "lost" */
-};
-
-struct firefox_markers {
-    struct firefox_marker *marker;
-    size_t n, room;
-};
-
-void firefox_markers_add(struct firefox_markers *m, struct firefox_marker marker);
-/* The markers of a PD, as a member of its first thread; NOBODY: none. And of the thread of losses. */
+/* Adds the texts of scheduling markers to the profile. It precedes firefox_tables_open. */
+void firefox_sched_texts(struct mkperf_profile *c);
+/* Whether scheduling events show what the PD did. */
+bool firefox_sched_known(const struct mkperf_profile *c, uint32_t pd);
+/* Finds the end of each mark that begins a phase. Called once for the profile. */
+void firefox_marks_pair(struct firefox_tables *f);
+/* Writes the member markers of the current thread. Only a PD's first thread has them; MKPERF_SCHED_NOBODY: none. */
 void firefox_markers_put(struct firefox_tables *f, uint32_t pd);
+/* Writes the member markers of the thread of losses. */
 void firefox_markers_put_lost(struct firefox_tables *f);
 
-/* Once for the profile. */
-void firefox_marks_pair(struct firefox_tables *f);
-void firefox_marks_add(const struct firefox_tables *f, uint32_t pd, struct firefox_markers *m);
-
-/* Scheduling: its texts, before the tables are opened; whether a PD has any. */
-void firefox_sched_texts(struct mkperf_profile *c);
-bool firefox_sched_known(const struct mkperf_profile *c, uint32_t pd);
-void firefox_sched_add(const struct firefox_tables *f, uint32_t pd, struct firefox_markers *m);
-
-/* When what the first samples stand for began: the profile's time begins with it. */
+/* The time in ns at which the work that the first samples represent began. The profile's time begins then. */
 uint64_t firefox_counters_begin(const struct mkperf_profile *c);
-/* The member counters, for the threads and the one of losses after them. */
+/* Writes the member counters. The thread of losses, if there is one, follows the listed threads. */
 void firefox_counters_put(struct firefox_tables *f, const struct firefox_threads *threads);
-
-/* stackTable to stringArray. */
-void firefox_tables_put(struct firefox_tables *f);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counters of a Firefox Profiler profile, which it draws as tracks: the events that each PD's
- * samples stand for, and lost samples, over time.
+ * The counters of a profile, which the Firefox Profiler draws as tracks over time: the events that each PD's samples
+ * represent, lost samples, and the fill level of the target's output ring.
  *
- * Owns: the steps of time. A counter has a value for each step, of the same length all through the
- * recording. A sample's events are spread over the time that it stands for (profile/spans.h). User and
- * kernel time have counters of their own, so events of one may have been counted long before their
- * sample, in between those of the other: what a core cannot have counted in one step is moved to
- * those before. Sums do not change. The fill level of the target's output ring is reported about once
- * a second; a report is valid for the time since the previous one.
+ * Owns: the steps of time. The recording is divided into steps of one length, and a counter has a value for each step.
+ *   1. A sample's events are spread over the time that the sample represents (profile/spans.h).
+ *   2. A hardware counter for kernel time pauses during user time, and the reverse. Its events may therefore be older
+ *      than rule 1 assumes. If a step has more events than a core can count, the rest is moved to earlier steps.
+ *   3. No rule changes the sum of a counter.
+ *   4. The fill level is reported about once per second. A report is valid for the time since the previous one.
  */
 #include <stdlib.h>
 
@@ -24,8 +24,8 @@ struct steps {
     unsigned n;
 };
 
-/* At most STEPS, also if the last time is 2^64 - 1. */
-static struct steps divide(const struct mkperf_profile *c)
+/* The steps of the recording: at most STEPS, even if the last time is 2^64 - 1. */
+static struct steps steps_of(const struct mkperf_profile *c)
 {
     uint64_t before_last = c->last_ns - c->first_ns;
     struct steps s = {.first_ns = c->first_ns,
@@ -74,10 +74,9 @@ int firefox_compare_threads(const void *a, const void *b)
     return mkperf_compare(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-/* Spreads a sample's events over the time that it stands for: what came late is not all of one
- * step. */
-static void spread(const struct steps *s, uint64_t end_ns, uint64_t span_ns, uint64_t period,
-                   uint64_t *value)
+/* Adds a sample's events to the steps of the span that it represents, in proportion to the time in each step. */
+static void add_sample(const struct steps *s, uint64_t end_ns, uint64_t span_ns, uint64_t period,
+                       uint64_t *value)
 {
     uint64_t begin_ns = end_ns - span_ns, put = 0;
     unsigned last = step_of(s, end_ns);
@@ -92,7 +91,7 @@ static void spread(const struct steps *s, uint64_t end_ns, uint64_t span_ns, uin
     value[last] += period - put;
 }
 
-/* values[thread * steps + step]: the period sums. rate: of each event, as mkperf_profile_spans. */
+/* Fills values[thread * steps + step] with sums of periods, and rate[event] as mkperf_profile_spans does. */
 static void sum_samples(const struct firefox_tables *f, const struct steps *s,
                         const struct firefox_threads *threads, uint64_t *values, double *rate)
 {
@@ -104,8 +103,8 @@ static void sum_samples(const struct firefox_tables *f, const struct steps *s,
         const uint64_t *at =
             bsearch(&thread, threads->list, threads->n, sizeof thread, firefox_compare_threads);
         if (at != NULL) {
-            spread(s, sample[i].time_ns, span[i], sample[i].period,
-                   &values[(size_t)(at - threads->list) * s->n]);
+            add_sample(s, sample[i].time_ns, span[i], sample[i].period,
+                       &values[(size_t)(at - threads->list) * s->n]);
         }
     }
     free(span);
@@ -124,11 +123,11 @@ uint64_t firefox_counters_begin(const struct mkperf_profile *c)
     return begin;
 }
 
-/* The threads of an event on a core, PDs as they are. */
+/* The threads of one event on one core, one thread for each PD. */
 struct group {
-    uint64_t **value; /* of each: its steps */
+    uint64_t **value; /* by thread: the values of its steps */
     uint32_t n;
-    uint64_t most; /* events of a step */
+    uint64_t most; /* the number of events that the core can count in a step */
 };
 
 static uint64_t sum_of(const struct group *g, unsigned step)
@@ -141,8 +140,8 @@ static uint64_t sum_of(const struct group *g, unsigned step)
     return sum;
 }
 
-/* Moves what is too much for a step to another one, from each PD in proportion. */
-static void move(const struct group *g, unsigned from, unsigned to)
+/* Moves the events above the limit from one step to another, from each PD in proportion to its events. */
+static void move_excess(const struct group *g, unsigned from, unsigned to)
 {
     uint64_t sum = sum_of(g, from);
 
@@ -163,10 +162,10 @@ static void move(const struct group *g, unsigned from, unsigned to)
 }
 
 /*
- * To the steps before; what the first one cannot hold, to those after it. What the core counted on
- * average it can count: more than `most`, where the rate is too low (profile/spans.h).
+ * Moves excess events to earlier steps, and those that the first step cannot hold to later ones. The limit is raised to
+ * the average, because the rate of an event may be estimated too low (profile/spans.h).
  */
-static void level(struct group *g, unsigned steps)
+static void level_group(struct group *g, unsigned steps)
 {
     uint64_t sum = 0;
 
@@ -177,10 +176,10 @@ static void level(struct group *g, unsigned steps)
         g->most = sum / steps + 1;
     }
     for (unsigned i = steps - 1; i > 0; i--) {
-        move(g, i, i - 1);
+        move_excess(g, i, i - 1);
     }
     for (unsigned i = 0; i + 1 < steps; i++) {
-        move(g, i, i + 1);
+        move_excess(g, i, i + 1);
     }
 }
 
@@ -200,7 +199,7 @@ static void level_all(const struct firefox_threads *threads, const struct steps 
                     g.value[g.n++] = values + (size_t)i * s->n;
                 }
             }
-            level(&g, s->n);
+            level_group(&g, s->n);
         }
     }
     free(g.value);
@@ -221,8 +220,8 @@ static void put_lost(struct firefox_tables *f, const struct steps *s, uint64_t *
 }
 
 /*
- * A level: of counters of this category the front end adds up the values, so they are differences.
- * It belongs to no PD; it is attached to the first one's thread, because a counter must have one.
+ * Writes the fill level of the output ring. The Firefox Profiler adds up the values of a counter of this category, so
+ * differences are written. A counter must have a thread, so this one has the thread of the first PD.
  */
 static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t pid)
 {
@@ -238,7 +237,7 @@ static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t p
     for (unsigned i = 0; i < s->n; i++) {
         uint64_t now = 0;
 
-        /* The highest level reported in this step, or for it by a later report. */
+        /* The highest level of the reports in this step, and of the next report, which is valid for the time before it. */
         while (at < fill->n && step_of(s, fill->point[at].time_ns) <= i) {
             now = fill->point[at].bytes > now ? fill->point[at].bytes : now;
             at++;
@@ -260,7 +259,7 @@ static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t p
 void firefox_counters_put(struct firefox_tables *f, const struct firefox_threads *threads)
 {
     struct mkperf_profile *c = f->c;
-    struct steps s = divide(c);
+    struct steps s = steps_of(c);
     uint32_t n = threads->n;
     uint64_t *values = mkperf_xcalloc(((size_t)n + 1) * s.n, sizeof *values);
     double *rate = mkperf_xcalloc((size_t)c->nevents + 1, sizeof *rate);

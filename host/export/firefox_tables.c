@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: a thread's tables in Firefox Profiler's processed format, see firefox.h. */
+/* Owns: a thread's tables of strings, functions, frames and stacks in the Firefox Profiler's format; see firefox.h. */
 #include "firefox.h"
 
 #include <stdlib.h>
@@ -47,14 +47,11 @@ void firefox_tables_open(struct firefox_tables *f, struct mkperf_profile *c,
     const struct mkperf_places *s = &c->places;
 
     *f = (struct firefox_tables){.c = c, .t = t};
-    f->functions = s->functions.count;
-    f->frames = s->nframes;
-    f->texts = s->texts.count;
     f->stack_of = mkperf_xcalloc(c->chains.count, sizeof *f->stack_of);
-    f->place_of = mkperf_xcalloc(f->frames, sizeof *f->place_of);
-    set_open(&f->string, f->texts);
-    set_open(&f->func, f->functions);
-    set_open(&f->frame, f->frames);
+    f->place_of = mkperf_xcalloc(s->nframes, sizeof *f->place_of);
+    set_open(&f->string, s->texts.count);
+    set_open(&f->func, s->functions.count);
+    set_open(&f->frame, s->nframes);
     for (uint32_t i = 0; i < s->places.count; i++) {
         for (uint32_t k = 0; k < s->place[i].nframes; k++) {
             f->place_of[s->place[i].first + k] = i;
@@ -87,7 +84,7 @@ void firefox_tables_reset(struct firefox_tables *f, uint32_t pd, bool idle)
 void firefox_tables_add(struct firefox_tables *f, uint32_t chain)
 {
     struct mkperf_profile_chain c;
-    uint32_t stack = 0; /* its number + 1; 0: none */
+    uint32_t stack = 0; /* the number of the stack so far + 1 */
 
     mkperf_profile_chain(f->c, chain, &c);
     for (uint32_t i = c.n; i-- > 0;) {
@@ -101,13 +98,13 @@ void firefox_tables_add(struct firefox_tables *f, uint32_t chain)
     f->stack_of[chain] = stack;
 }
 
-/* One column: n numbers, as `of` gives them. INT64_MIN: null. */
-static void column(struct firefox_tables *f, const char *name, uint32_t n,
-                   int64_t (*of)(struct firefox_tables *f, uint32_t i))
+/* A column of n values, each from value_of(f, i). INT64_MIN is written as null, other negative values as -1. */
+static void put_column(struct firefox_tables *f, const char *name, uint32_t n,
+                       int64_t (*value_of)(struct firefox_tables *f, uint32_t i))
 {
     mkperf_textout_printf(f->t, "\"%s\":[", name);
     for (uint32_t i = 0; i < n; i++) {
-        int64_t v = of(f, i);
+        int64_t v = value_of(f, i);
         mkperf_textout_put(f->t, ",", i > 0);
         if (v == INT64_MIN) {
             mkperf_textout_puts(f->t, "null");
@@ -120,8 +117,8 @@ static void column(struct firefox_tables *f, const char *name, uint32_t n,
     mkperf_textout_puts(f->t, "],");
 }
 
-/* One of equal values. */
-static void same(struct firefox_tables *f, const char *name, uint32_t n, const char *value)
+/* A column of n equal values. */
+static void put_constant(struct firefox_tables *f, const char *name, uint32_t n, const char *value)
 {
     mkperf_textout_printf(f->t, "\"%s\":[", name);
     for (uint32_t i = 0; i < n; i++) {
@@ -176,7 +173,7 @@ static int64_t stack_category(struct firefox_tables *f, uint32_t i)
     return frame_category(f, (uint32_t)stack_frame(f, i));
 }
 
-/* Addresses are relative to the first executable segment's page in the file. */
+/* The address in the file: relative to where the file begins in memory, by the first executable segment. -1: unknown. */
 static int64_t frame_address(struct firefox_tables *f, uint32_t i)
 {
     const struct mkperf_place *p = place_at(f, i);
@@ -237,16 +234,16 @@ static void put_frames(struct firefox_tables *f)
     uint32_t n = f->frame.count;
 
     mkperf_textout_puts(f->t, "\"frameTable\":{");
-    column(f, "address", n, frame_address);
-    column(f, "inlineDepth", n, frame_depth);
-    column(f, "category", n, frame_category);
-    same(f, "subcategory", n, "0");
-    column(f, "func", n, frame_func);
-    same(f, "nativeSymbol", n, "null");
-    same(f, "innerWindowID", n, "null");
-    same(f, "implementation", n, "null");
-    column(f, "line", n, frame_line);
-    same(f, "column", n, "null");
+    put_column(f, "address", n, frame_address);
+    put_column(f, "inlineDepth", n, frame_depth);
+    put_column(f, "category", n, frame_category);
+    put_constant(f, "subcategory", n, "0");
+    put_column(f, "func", n, frame_func);
+    put_constant(f, "nativeSymbol", n, "null");
+    put_constant(f, "innerWindowID", n, "null");
+    put_constant(f, "implementation", n, "null");
+    put_column(f, "line", n, frame_line);
+    put_constant(f, "column", n, "null");
     mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
 }
 
@@ -255,21 +252,21 @@ void firefox_tables_put(struct firefox_tables *f)
     uint32_t n = f->stacks.count;
 
     mkperf_textout_puts(f->t, "\"stackTable\":{");
-    column(f, "frame", n, stack_frame);
-    column(f, "prefix", n, stack_prefix);
-    column(f, "category", n, stack_category);
-    same(f, "subcategory", n, "0");
+    put_column(f, "frame", n, stack_frame);
+    put_column(f, "prefix", n, stack_prefix);
+    put_column(f, "category", n, stack_category);
+    put_constant(f, "subcategory", n, "0");
     mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
     put_frames(f);
     n = f->func.count;
     mkperf_textout_puts(f->t, "\"funcTable\":{");
-    column(f, "name", n, func_name);
-    same(f, "isJS", n, "false");
-    same(f, "relevantForJS", n, "false");
-    same(f, "resource", n, "-1");
-    column(f, "fileName", n, func_file);
-    same(f, "lineNumber", n, "null");
-    same(f, "columnNumber", n, "null");
+    put_column(f, "name", n, func_name);
+    put_constant(f, "isJS", n, "false");
+    put_constant(f, "relevantForJS", n, "false");
+    put_constant(f, "resource", n, "-1");
+    put_column(f, "fileName", n, func_file);
+    put_constant(f, "lineNumber", n, "null");
+    put_constant(f, "columnNumber", n, "null");
     mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
     mkperf_textout_puts(f->t, "\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],"
                               "\"length\":0},\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],"

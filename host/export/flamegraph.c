@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The flame graph: one SVG that needs nothing else, with its script inside.
+ * The flame graph: one SVG file that contains its script and needs nothing else.
  *
- * Owns: layout and colours. Called through the table of formats. Widths are periods. Each PD has the
- * same colour as in the other views (base/pd_colour.h). Kernel frames are darker, inlined
- * functions are lighter, unknown code is grey. Idle is left out unless it is asked for; its share is
- * in the title, and shares are of the whole all the same. The root is on top. With a
- * profile to compare with, red grew and blue shrank, by share of the whole; frames that only the
- * other one has are not drawn; their share is in the subtitle. Frames narrower than a tenth of a
- * pixel are omitted; their number is in the description. Losses are in the subtitle. Below it is the first
- * warning (model/warnings.h; notes are in the description); its tooltip has all of them.
+ * Owns: layout and colours. Called through the table of formats. The tree of stacks is folded.c's.
+ *   1. Widths are periods. The root is on top unless --upward is given.
+ *   2. Each PD has the same colour as in the other views (base/pd_colour.h). Kernel frames are darker, inlined functions
+ *      are lighter, unknown code is grey.
+ *   3. Idle is omitted unless --idle is given. Its share is in the title. Shares include idle in both cases.
+ *   4. In a comparison, frames with a larger share than before are red, and those with a smaller share are blue. Frames
+ *      that only the other profile has are not drawn; their share is in the subtitle.
+ *   5. Frames narrower than NARROWEST pixels are omitted; their number is in the description.
+ *   6. Losses are in the subtitle. Below it is the first warning (model/warnings.h), with all warnings in its tooltip.
+ *      Notes are in the description.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,9 +20,8 @@
 #include "base/embed.h"
 #include "base/percent.h"
 #include "base/xalloc.h"
-#include "formats.h"
+#include "parts.h"
 #include "profile/colours.h"
-#include "stack_tree.h"
 
 MKPERF_EMBED(flamegraph_js, "host/export/flamegraph.js");
 
@@ -32,16 +33,16 @@ struct picture {
     const struct stack_tree *tree;
     const struct mkperf_export *x;
     struct mkperf_textout *t;
-    uint32_t rows;     /* of frames */
-    uint64_t left_out; /* frames */
-    double scale;      /* pixels an event */
-    uint64_t all[2];   /* events of either profile, with idle */
-    uint64_t idle;     /* events that are left out */
+    uint32_t rows;     /* the number of rows of frames */
+    uint64_t left_out; /* the number of frames that are too narrow to be drawn */
+    double scale;      /* pixels per event */
+    uint64_t all[2];   /* the events of this profile and of the one before, with idle */
+    uint64_t idle;     /* the events of idle, if they are omitted */
     struct mkperf_colours colours;
 };
 
-/* #rrggbb of hue (degrees), saturation and lightness (0 to 1). */
-static void put_hsl(char out[8], double hue, double saturation, double lightness)
+/* Formats a colour as #rrggbb. The hue is in degrees; saturation and lightness are from 0 to 1. */
+static void format_hsl(char out[8], double hue, double saturation, double lightness)
 {
     double a = saturation * (lightness < 0.5 ? lightness : 1 - lightness);
     unsigned rgb[3];
@@ -73,19 +74,19 @@ static void colour_of(struct picture *p, struct stack_label n, char out[8])
     case STACK_UNKNOWN:
         break;
     case STACK_KERNEL:
-        colour = mkperf_kernel_colour(pd_colour(p, n.pd));
+        colour = mkperf_kernel_colour(pd_colour(p, n.pd_name));
         break;
     case STACK_INLINED:
-        colour = mkperf_lighter(pd_colour(p, n.pd), 0.45);
+        colour = mkperf_lighter(pd_colour(p, n.pd_name), 0.45);
         break;
     default:
-        colour = pd_colour(p, n.pd);
+        colour = pd_colour(p, n.pd_name);
         break;
     }
     snprintf(out, 8, "#%06x", colour);
 }
 
-/* Whether text on a colour has to be white to be legible. */
+/* Whether text on the colour must be white to be legible. */
 static bool is_dark(const char colour[8])
 {
     unsigned long rgb = strtoul(colour + 1, NULL, 16);
@@ -94,6 +95,7 @@ static bool is_dark(const char colour[8])
     return 0.2126 * red * red + 0.7152 * green * green + 0.0722 * blue * blue < 0.22 * 255 * 255;
 }
 
+/* The share of a node in per cent: side 0 of this profile, side 1 of the one before. */
 static double share(const struct picture *p, uint32_t node, unsigned side)
 {
     const struct mkperf_tree *t = &p->tree->tree;
@@ -102,7 +104,7 @@ static double share(const struct picture *p, uint32_t node, unsigned side)
     return mkperf_percent(side == 0 ? t->node[node].total.period : other, p->all[side]);
 }
 
-/* Red for growth, blue for shrinkage; the square root makes small changes visible. */
+/* The colour of a change of the share, in points. The square root, by Newton's method, makes small changes visible. */
 static void change_colour(double points, char out[8])
 {
     double strength = (points < 0 ? -points : points) / 10;
@@ -114,7 +116,7 @@ static void change_colour(double points, char out[8])
             strength = root;
         }
     }
-    put_hsl(out, points > 0 ? 0 : 220, points == 0 ? 0 : 0.9, 0.93 - 0.33 * strength);
+    format_hsl(out, points > 0 ? 0 : 220, points == 0 ? 0 : 0.9, 0.93 - 0.33 * strength);
 }
 
 static void put_tooltip(const struct picture *p, uint32_t node)
@@ -147,7 +149,7 @@ static void put_tooltip(const struct picture *p, uint32_t node)
     mkperf_textout_puts(p->t, "</title>");
 }
 
-/* As much of the name as fits, cut where a character begins. */
+/* Writes the part of the name that fits, cut at the beginning of a character. */
 static void put_label(const struct picture *p, const char *name, double width)
 {
     size_t room = width > 6 ? (size_t)((width - 6) / CHARACTER) : 0, n = strlen(name);
@@ -197,7 +199,7 @@ static void put_frame(struct picture *p, uint32_t node, uint64_t x, uint32_t dep
     mkperf_textout_puts(p->t, "</text></g>\n");
 }
 
-/* The node and its descendants, from event x on. */
+/* Draws the node and its descendants. x is the number of events to the left of the node. */
 static void put_branch(struct picture *p, uint32_t node, uint64_t x, uint32_t depth)
 {
     const struct mkperf_tree_node *n = p->tree->tree.node;
@@ -214,7 +216,7 @@ static void put_branch(struct picture *p, uint32_t node, uint64_t x, uint32_t de
     }
 }
 
-/* Rows that frames wide enough to be drawn need. */
+/* The number of rows that the node and its descendants need, without those too narrow to be drawn. */
 static uint32_t rows_of(const struct picture *p, uint32_t node)
 {
     const struct mkperf_tree_node *n = p->tree->tree.node;
@@ -229,7 +231,7 @@ static uint32_t rows_of(const struct picture *p, uint32_t node)
     return most + 1;
 }
 
-/* What the other profile has in frames that this one does not have. */
+/* The events that the profile before has in frames which this one does not have. */
 static uint64_t gone(const struct mkperf_tree *t, uint32_t node)
 {
     const struct mkperf_tree_node *n = t->node;
@@ -281,7 +283,7 @@ struct alarms {
     size_t n;
     FILE *out;
     unsigned count;
-    const char *of; /* "", or before lines of the other profile */
+    const char *of; /* a prefix of each line: "", or "before: " for the other profile */
 };
 
 static void add_alarm(void *self, enum mkperf_warning_level level, const char *text)
@@ -294,7 +296,7 @@ static void add_alarm(void *self, enum mkperf_warning_level level, const char *t
     }
 }
 
-/* A line, cut where it would be wider than the picture. */
+/* Writes the first warning, cut to the width of the picture. */
 static void put_alarms(const struct picture *p, const struct mkperf_profile *c)
 {
     struct alarms a = {.of = ""};
@@ -334,7 +336,7 @@ static void put_title(const struct picture *p)
     }
 }
 
-/* Without the file's own comment. */
+/* Writes the script without the comment at the beginning of its file. */
 static void put_script(struct mkperf_textout *t)
 {
     mkperf_textout_puts(t, strstr(flamegraph_js_begin, "'use strict'"));
@@ -425,7 +427,7 @@ enum mkperf_status mkperf_flamegraph_write(const struct mkperf_export *x, struct
     p.all[0] = c->total[event].period;
     stack_tree_init(&tree);
     p.idle = x->idle ? 0 : idle_period(c, event);
-    p.idle = p.idle < p.all[0] ? p.idle : 0; /* nothing but idle: it is drawn */
+    p.idle = p.idle < p.all[0] ? p.idle : 0; /* idle is drawn if there is nothing else */
     stack_tree_add(&tree, c, event, 0, p.idle == 0);
     if (x->base != NULL) {
         p.all[1] = x->base->total[base_event].period;

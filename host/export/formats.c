@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the table of formats, and the sink of those that are written at the end, see formats.h. */
+/* Owns: the table of formats, and the sink of formats that are written at the end; see formats.h. */
 #include "formats.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 struct perfdata_output {
     struct mkperf_perfdata *writer;
-    struct mkperf_symbols *symbols; /* outlive the writer */
+    struct mkperf_symbols *symbols; /* the writer uses them until it is freed */
 };
 
 static void perfdata_free(void *self)
@@ -159,37 +159,4 @@ enum mkperf_status mkperf_format_open(const struct mkperf_format *f, const struc
     *out = (struct mkperf_output){
         .sink = mkperf_profile_sink(&o->profile), .free = profiled_free, .self = o};
     return MKPERF_OK;
-}
-
-enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
-                                       const struct mkperf_profile *c, uint32_t *event,
-                                       struct mkperf_error *e)
-{
-    char room[32];
-
-    *event = 0;
-    if (x->event == NULL) {
-        if (c->nevents > 1 && x->warnings != NULL) {
-            fprintf(x->warnings,
-                    "mkperf: note: shown is event %s of %u; --event NAME for another\n",
-                    mkperf_places_event_name(&c->places, 0, room), c->nevents);
-        }
-        return MKPERF_OK;
-    }
-    for (; *event < c->nevents; ++*event) {
-        if (strcmp(x->event, mkperf_places_event_name(&c->places, *event, room)) == 0) {
-            return MKPERF_OK;
-        }
-    }
-    return mkperf_error_set(e, MKPERF_ERR_USAGE, "the profile has no event '%s'", x->event);
-}
-
-enum mkperf_status mkperf_export_needs_sched(void *self, const struct mkperf_session *session,
-                                             struct mkperf_error *e)
-{
-    (void)self;
-    return session->sched ? MKPERF_OK
-                          : mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                             "this format shows scheduling events, and none were "
-                                             "recorded (mkperf record --sched)");
 }

@@ -1,68 +1,75 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of output formats, and their common parts.
+ * The table of output formats, and the opening of an output.
  *
- * Owns: names, file-name suffixes, opening. Called by `mkperf convert` and its relatives. A format
- * is one file and one line in the table in formats.c.
+ * Owns: names, suffixes of file names, and the options of an output. Called by cmd/conversion.c. A format is one file
+ * and one row of the table in formats.c. README.md of this folder has the figure.
  */
 #ifndef MKPERF_HOST_EXPORT_FORMATS_H
 #define MKPERF_HOST_EXPORT_FORMATS_H
 
 #include "base/textout.h"
+#include "model/warnings.h"
 #include "profile/profile.h"
 
-struct mkperf_export { /* a user's options for an output; strings live as long as it does */
-    const char *path;  /* "-": standard output */
-    const char *title; /* NULL: the format's own */
-    const char *input; /* the name of what is converted, "" if it has none */
-    const char *event; /* for formats that show one: its name; NULL: the first */
-    bool no_inlined;   /* inlined functions are part of the function around them */
-    bool upward;       /* flame graph: the root below */
-    bool idle;         /* flame graph: idle is drawn */
-    struct mkperf_profile *base; /* flame graph: compare with this profile, NULL */
-    const char *base_name;       /* and its name */
+/* A user's options for an output. The strings live longer than the output. */
+struct mkperf_export {
+    const char *path;            /* "-": standard output */
+    const char *title;           /* NULL: the format chooses one */
+    const char *input;           /* the name of the input; "" if it has none */
+    const char *event;           /* for formats that show one event: its name; NULL: the first */
+    bool no_inlined;             /* count inlined functions as part of the function around them */
+    bool upward;                 /* flame graph: draw the root below */
+    bool idle;                   /* flame graph: draw idle */
+    struct mkperf_profile *base; /* flame graph and page: the profile to compare with, or NULL */
+    const char *base_name;       /* the name of base's file */
     struct mkperf_elf_search elfs;
-    FILE *warnings; /* ELFs that are missing and the like; NULL: nowhere */
+    FILE *warnings; /* where missing ELFs are reported; NULL: nowhere */
 };
 
-/* An output being written. */
+/* An output that is being written. */
 struct mkperf_output {
     struct mkperf_sink sink;
-    void (*free)(void *self); /* after end or abandon; without either it discards the output */
+    void (*free)(void *self); /* releases self; discards the output unless the sink has ended */
     void *self;
 };
 
 typedef enum mkperf_status mkperf_open_output(const struct mkperf_export *x,
                                               struct mkperf_output *out, struct mkperf_error *e);
-/* Writes a collected profile as the file's text. Returns errors other than write errors. */
+/* Writes a collected profile as the file's text. Errors of writing are kept in t and are not returned. */
 typedef enum mkperf_status mkperf_write_profile(const struct mkperf_export *x,
                                                 struct mkperf_profile *c, struct mkperf_textout *t,
                                                 struct mkperf_error *e);
 
-enum mkperf_keep { /* of a profile: see its members */
-                   MKPERF_KEEP_CORES = 1,
-                   MKPERF_KEEP_TIMES = 2,
-                   MKPERF_KEEP_SCHEDULE = 4,
-                   MKPERF_KEEP_EDGES = 8,
-                   MKPERF_KEEP_SYMBOLS = 16, /* as mkperf report: inlined functions are in others */
+/* Which members of its profile a format needs. */
+enum mkperf_keep {
+    MKPERF_KEEP_CORES = 1,
+    MKPERF_KEEP_TIMES = 2,
+    MKPERF_KEEP_SCHEDULE = 4,
+    MKPERF_KEEP_EDGES = 8,
+    MKPERF_KEEP_SYMBOLS = 16, /* inlined functions are part of others, as in mkperf report */
 };
 
+/* A row of the table. Either `open` or `write` is set. */
 struct mkperf_format {
     const char *name;
     const char *suffixes; /* of file names, separated by blanks */
     const char *help;
-    mkperf_open_output *open;    /* a sink of its own; NULL: it is a function over the profile */
-    mkperf_write_profile *write; /* called once, at the end */
-    unsigned keep;               /* enum mkperf_keep: what the profile has for it */
-    bool sched;                  /* shows scheduling events, and needs them */
-    bool bare;                   /* has no place for warnings */
+    mkperf_open_output *open;    /* opens a sink that writes the format while events arrive */
+    mkperf_write_profile *write; /* writes the whole profile; called once, at the end */
+    unsigned keep;               /* a set of enum mkperf_keep, for `write` */
+    bool sched;                  /* the format shows scheduling events, and needs them */
+    bool bare;                   /* the format has no place for warnings */
 };
 
 extern const struct mkperf_format mkperf_formats[];
 extern const size_t mkperf_nformats;
 
-const struct mkperf_format *mkperf_format_by_name(const char *name); /* NULL: none */
-const struct mkperf_format *mkperf_format_by_path(const char *path); /* by suffix; NULL: none */
+const struct mkperf_format *mkperf_format_by_name(const char *name); /* NULL: no such format */
+const struct mkperf_format *mkperf_format_by_path(const char *path); /* NULL: unknown suffix */
+
+enum mkperf_status mkperf_format_open(const struct mkperf_format *f, const struct mkperf_export *x,
+                                      struct mkperf_output *out, struct mkperf_error *e);
 
 static inline void mkperf_output_free(struct mkperf_output *o)
 {
@@ -72,20 +79,30 @@ static inline void mkperf_output_free(struct mkperf_output *o)
     }
 }
 
-enum mkperf_status mkperf_format_open(const struct mkperf_format *f, const struct mkperf_export *x,
-                                      struct mkperf_output *out, struct mkperf_error *e);
-
-/* The number of the event that x asks for. MKPERF_ERR_USAGE: no event of that name. */
-enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
-                                       const struct mkperf_profile *c, uint32_t *event,
-                                       struct mkperf_error *e);
-
 mkperf_write_profile mkperf_folded_write, mkperf_flamegraph_write, mkperf_html_write,
     mkperf_speedscope_write, mkperf_firefox_write, mkperf_pprof_write, mkperf_callgrind_write;
 mkperf_open_output mkperf_jsonl_open, mkperf_chrome_open, mkperf_ctf_open, mkperf_csv_open;
 
-/* The begin of a sink that shows scheduling events. INPUT: none were recorded. */
-enum mkperf_status mkperf_export_needs_sched(void *self, const struct mkperf_session *session,
-                                             struct mkperf_error *e);
+/*
+ * What a sink that keeps nothing else needs of a stream to list its warnings at the end (model/warnings.h): copies of
+ * the session and of the names of its PDs. All members are zero before a session begins.
+ */
+struct export_kept {
+    struct mkperf_session session; /* without texts, except `unverified` */
+    char *unverified, **name;      /* name: by the PD's number; NULL: not announced */
+    uint32_t npds, room;
+};
+
+void export_kept_session(struct export_kept *k, const struct mkperf_session *session);
+/* Replaces the list of events, when a later session has others. */
+void export_kept_events(struct export_kept *k, const struct mkperf_session *session);
+/* The operation `events` of a sink with a state that begins with an export_kept. */
+enum mkperf_status export_kept_add_events(void *self, const struct mkperf_session *session,
+                                          struct mkperf_error *e);
+void export_kept_pd(struct export_kept *k, const struct mkperf_pd *pd);
+const char *export_kept_name(const struct export_kept *k, uint32_t pd); /* "?": not announced */
+void export_kept_warnings(const struct export_kept *k, const struct mkperf_totals *totals,
+                          mkperf_put_warning *put, void *self);
+void export_kept_free(struct export_kept *k);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The page of mkperf view with a profile in it: one HTML file that loads nothing.
+ * The page of mkperf view with a profile in it: one HTML file that loads nothing else.
  *
- * Owns: how data gets into the file. The container of page/page_data.h is compressed by gzip and
- * written in base64; what --diff compares with is a second one. Code is in it for the functions with
- * the largest weights of their own, CODE_FUNCTIONS at most; the page says so for others.
+ * Owns: the form of the data in the file. The container of page/page_data.h is compressed by gzip and written in base64.
+ * The profile to compare with (--diff) is a second container. The file has the code of the CODE_FUNCTIONS functions with
+ * the largest weights of their own; for other functions the page reports that their code is not in the file.
  */
 #include <stdlib.h>
 #include <zlib.h>
@@ -25,7 +25,7 @@ struct html {
     struct page_bytes data;
 };
 
-static void put(void *self, const void *p, size_t n)
+static void put_bytes(void *self, const void *p, size_t n)
 {
     mkperf_textout_put(((struct html *)self)->t, p, n);
 }
@@ -49,7 +49,7 @@ static void put_base64(struct mkperf_textout *t, const uint8_t *p, size_t n)
     }
 }
 
-/* A chunk's length is a multiple of 3, but the last one's: one base64 text in all. */
+/* Writes one base64 text in chunks. The length of each chunk, except the last, is therefore a multiple of 3. */
 static void put_compressed(struct mkperf_textout *t, const struct page_bytes *b)
 {
     uint8_t *out = mkperf_xcalloc(1, CHUNK);
@@ -91,7 +91,7 @@ static int by_period(const void *a, const void *b)
                                   : mkperf_compare(x->function, y->function);
 }
 
-/* Functions in the order of their own weight, over all events. */
+/* All functions, sorted by their own weight over all events, the largest first. */
 static struct heavy *heaviest(struct mkperf_frames *f)
 {
     struct heavy *list = mkperf_xcalloc((size_t)f->functions.count + 1, sizeof *list);
@@ -129,7 +129,7 @@ static void put_code(struct html *h)
     free(list);
 }
 
-static struct page_bytes container(struct mkperf_frames *f, const char *name)
+static struct page_bytes container_of(struct mkperf_frames *f, const char *name)
 {
     struct page_input in = page_input_of(f, name);
 
@@ -145,7 +145,7 @@ static void put_base(struct html *h)
     if (h->x->base == NULL) {
         return;
     }
-    b = container(&f, h->x->base_name != NULL ? h->x->base_name : "another profile");
+    b = container_of(&f, h->x->base_name != NULL ? h->x->base_name : "another profile");
     put_container(h, "base-data", &b);
     page_bytes_free(&b);
     mkperf_frames_close(&f);
@@ -164,13 +164,15 @@ enum mkperf_status mkperf_html_write(const struct mkperf_export *x, struct mkper
                                      struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct html h = {.x = x, .frames = {.profile = c}, .t = t};
-    struct page_writer w = {.put = put, .data = put_data, .self = &h};
+    struct page_writer w = {.put = put_bytes, .data = put_data, .self = &h};
 
     if (mkperf_profile_order(c, e) != MKPERF_OK ||
         (x->base != NULL && mkperf_profile_order(x->base, e) != MKPERF_OK)) {
         return e->status;
     }
-    h.data = container(&h.frames, x->title != NULL ? x->title : x->input != NULL ? x->input : "");
+    h.data = container_of(&h.frames, x->title != NULL   ? x->title
+                                     : x->input != NULL ? x->input
+                                                        : "");
     page_write_whole(&w);
     page_bytes_free(&h.data);
     mkperf_frames_close(&h.frames);

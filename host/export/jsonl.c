@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * JSON Lines: one object in a line, written as samples come.
+ * JSON Lines: one object per line, written while samples arrive.
  *
- * Owns: the objects. Called through the table of formats. Memory grows with distinct places only.
- * `type` tells them apart:
+ * Owns: the objects. Called through the table of formats. Memory grows only with the number of distinct places.
+ * The member `type` names the kind of an object. The kinds and their other members are
  *
  *   session  platform, cpu, cores, kernel_elf, command, jitter, max_frames,
- *            events: [{name, code, user, kernel, period | frequency, group, read: true: its
- *            counts ride in samples of its group, all_cores: true: each core's counters count for all}]
+ *            events: [{name, code, user, kernel, period | frequency, group,
+ *              read: true if its counts are in the samples of its group,
+ *              all_cores: true if the counters of each core count the events of all cores}]
  *   pd       id, name, elf, parent, thread (hex)
- *   events   events: as above, all of them: a later session has more
+ *   events   events: the complete new list, if a later session has more
  *   sample   time_ns, core, pd, event, period, mode: "user" | "kernel",
- *            stack: [{function, pd (of another PD, which called, or is a candidate), inferred: true
- *            (by registers, that it called), addr (hex), file, line, kernel, inlined}],
- *            innermost first; reads: [{event, count}], of its group since its last sample
+ *            stack: [{function, addr (hex), file, line, kernel, inlined,
+ *              pd: another PD, which made a call, or is a candidate,
+ *              inferred: true if only registers show the call}], innermost first,
+ *            reads: [{event, count}] of its group, since the previous sample
  *   mark     time_ns, pd, kind: "point" | "begin" | "end", id, name
- *   lost     time_ns, core (none: one of several), where, samples, events
- *   soft     pd (none: the system), how often: context-switches, faults, ppcalls, notifications,
- *            counted by the kernel
- *   calls    from, to, calls, notifications: of two PDs, counted by the kernel
- *   core     core, state: "runs" | "late" | "absent", samples, lost: {where: n}, late_events, late_answers: of each
- *            core, if there are several
+ *   lost     time_ns, core (omitted if it is one of several), where, samples, events
+ *   soft     pd (omitted for the whole system), context-switches, faults, ppcalls, notifications: the kernel's counts
+ *   calls    from, to, calls, notifications: the kernel's counts for two PDs
+ *   core     core, state: "runs" | "late" | "absent", samples, lost: {where: n}, late_events, late_answers;
+ *            only if there are several cores
  *   warning  level: "note" | "warning" | "ERROR", text: what a reader must know to trust the numbers
  *   totals   samples, lost: {where: n}, late_events, spurious, disturbed, storms, unrepaired, marks, marks_lost,
  *            restarts, counted: [{event, running_ns, enabled_ns}] of multiplexed events,
- *            first_ns, last_ns, overwritten, unread, complete, cost: {event: {kernel, pds}}: the
- * events of the profiler itself, each only if known
+ *            first_ns, last_ns, overwritten, unread, complete,
+ *            cost: {event: {kernel, pds}}: the events of the profiler itself, each only if known
  *
- * Unknown values are omitted. Numbers are exact integers, which some readers of JSON round
- * above 2^53.
+ * Unknown values are omitted. Numbers are exact integers. Some readers of JSON round them above 2^53.
  */
 #include <inttypes.h>
 
 #include "model/cores.h"
 #include "model/figures.h"
 #include "model/interactions.h"
-#include "streamed.h"
+#include "parts.h"
 
 static void put_string(struct mkperf_textout *t, const char *key, const char *value)
 {
@@ -82,8 +82,8 @@ static void put_events(struct mkperf_textout *t, const struct mkperf_session *se
     mkperf_textout_puts(t, "]}\n");
 }
 
-static enum mkperf_status begin(void *self, const struct mkperf_session *session,
-                                struct mkperf_error *e)
+static enum mkperf_status jsonl_begin(void *self, const struct mkperf_session *session,
+                                      struct mkperf_error *e)
 {
     struct mkperf_streamed *j = self;
     struct mkperf_textout *t = &j->text;
@@ -153,7 +153,7 @@ static void put_stack(struct mkperf_streamed *j, const struct mkperf_sample *s,
     }
 }
 
-/* ,"reads":[{"event":"instructions","count":4711},...] */
+/* Writes ,"reads":[{"event":"instructions","count":4711},...] */
 static void put_reads(struct mkperf_streamed *j, const struct mkperf_sample *s)
 {
     char room[32];
@@ -261,7 +261,7 @@ static void put_cores(struct mkperf_textout *t, const struct mkperf_totals *tota
     }
 }
 
-/* ,"counted":[{"event":"cycles","running_ns":5,"enabled_ns":9},...] of multiplexed events */
+/* Writes ,"counted":[{"event":"cycles","running_ns":5,"enabled_ns":9},...] of multiplexed events. */
 static void put_counted(struct mkperf_streamed *j, const struct mkperf_totals *totals)
 {
     bool any = false;
@@ -355,8 +355,8 @@ static void put_figures(struct mkperf_textout *t, enum mkperf_figure_section fro
     mkperf_figures_each(from, to, totals, put_figure, t);
 }
 
-static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
-                              struct mkperf_error *e)
+static enum mkperf_status jsonl_end(void *self, const struct mkperf_totals *totals,
+                                    struct mkperf_error *e)
 {
     struct mkperf_streamed *j = self;
     struct mkperf_textout *t = &j->text;
@@ -382,13 +382,13 @@ enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkper
     static const struct mkperf_sink_ops ops = {
         .name = "jsonl",
         .reads = true,
-        .begin = begin,
+        .begin = jsonl_begin,
         .pd = add_pd,
         .events = add_events,
         .sample = add_sample,
         .mark = add_mark,
         .lost = add_lost,
-        .end = end,
+        .end = jsonl_end,
         .abandon = mkperf_streamed_abandon,
     };
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pprof: the gzipped protocol buffer that go tool pprof and its kin read.
+ * pprof: the gzipped protocol buffer that go tool pprof and related programs read.
  *
- * Owns: the encoding (profile.proto: six messages of varints and lengths). Called through the
- * table of formats. One sample for each distinct chain and core, with labels pd, core, event and
- * mode; values are samples and the period of each event. Losses, periods and the command are in
- * comments. A PD is a mapping, so is the kernel. The target's clock is not wall time: there is a
- * duration and no date.
+ * Owns: the encoding (profile.proto: six messages of varints and lengths). Called through the table of formats.
+ *   Each distinct chain and core is a sample with the labels pd, core, event and mode. Its values are the number of
+ *     samples and the period of each event.
+ *   Each PD is a mapping, and the kernel is one, too.
+ *   Losses, periods and the command are in comments.
+ *   The target's clock is not wall time: the file has a duration and no date.
+ *   The table of strings contains the profile's texts, then names with a PD, then extra strings.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,23 +16,23 @@
 
 #include "base/printable.h"
 #include "base/xalloc.h"
-#include "formats.h"
-#include "function_names.h"
+#include "parts.h"
 
 enum { EXTRA_MAX = 4096, CHUNK = 16384, MESSAGE_MAX = 4096 };
 
-enum field { /* of Profile */
-             PROFILE_SAMPLE_TYPE = 1,
-             PROFILE_SAMPLE = 2,
-             PROFILE_MAPPING = 3,
-             PROFILE_LOCATION = 4,
-             PROFILE_FUNCTION = 5,
-             PROFILE_STRING_TABLE = 6,
-             PROFILE_DURATION_NANOS = 10,
-             PROFILE_PERIOD_TYPE = 11,
-             PROFILE_PERIOD = 12,
-             PROFILE_COMMENT = 13,
-             PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+/* The fields of the message Profile. */
+enum field {
+    PROFILE_SAMPLE_TYPE = 1,
+    PROFILE_SAMPLE = 2,
+    PROFILE_MAPPING = 3,
+    PROFILE_LOCATION = 4,
+    PROFILE_FUNCTION = 5,
+    PROFILE_STRING_TABLE = 6,
+    PROFILE_DURATION_NANOS = 10,
+    PROFILE_PERIOD_TYPE = 11,
+    PROFILE_PERIOD = 12,
+    PROFILE_COMMENT = 13,
+    PROFILE_DEFAULT_SAMPLE_TYPE = 14,
 };
 
 struct message {
@@ -43,12 +45,13 @@ struct pprof {
     struct mkperf_textout *t;
     z_stream z;
     struct function_names names;
-    char *extra[EXTRA_MAX]; /* strings that are neither the stack's texts nor names with a PD */
-    uint32_t nextra, texts; /* texts: how many those are */
-    struct message m;
+    char *extra[EXTRA_MAX]; /* strings that are neither texts of the profile nor names with a PD */
+    uint32_t nextra;
+    uint32_t texts;   /* the number of strings that precede the extra ones */
+    struct message m; /* the message that emit writes next */
 };
 
-static void varint(struct message *m, uint64_t v)
+static void put_varint(struct message *m, uint64_t v)
 {
     while (v >= 0x80 && m->n < MESSAGE_MAX) {
         m->byte[m->n++] = (uint8_t)(v | 0x80);
@@ -59,32 +62,33 @@ static void varint(struct message *m, uint64_t v)
     }
 }
 
-static void number(struct message *m, unsigned field, uint64_t v)
+/* Appends a number as a field; 0 is omitted, as it is the default. */
+static void put_number(struct message *m, unsigned field, uint64_t v)
 {
     if (v != 0) {
-        varint(m, field << 3);
-        varint(m, v);
+        put_varint(m, field << 3);
+        put_varint(m, v);
     }
 }
 
-static void nested(struct message *m, unsigned field, const struct message *inner)
+static void put_nested(struct message *m, unsigned field, const struct message *inner)
 {
-    varint(m, field << 3 | 2);
-    varint(m, inner->n);
+    put_varint(m, field << 3 | 2);
+    put_varint(m, inner->n);
     if (inner->n <= MESSAGE_MAX - m->n) {
         memcpy(m->byte + m->n, inner->byte, inner->n);
         m->n += inner->n;
     }
 }
 
-static void packed(struct message *m, unsigned field, const uint64_t *v, size_t n)
+static void put_packed(struct message *m, unsigned field, const uint64_t *v, size_t n)
 {
     struct message inner = {.n = 0};
 
     for (size_t i = 0; i < n; i++) {
-        varint(&inner, v[i]);
+        put_varint(&inner, v[i]);
     }
-    nested(m, field, &inner);
+    put_nested(m, field, &inner);
 }
 
 /* Compresses n bytes into the file. */
@@ -102,13 +106,13 @@ static void compress_bytes(struct pprof *p, const void *bytes, size_t n, int flu
     } while (p->z.avail_out == 0);
 }
 
-/* Writes p->m as a field of the profile and empties it. */
+/* Writes p->m as a field of the profile, and empties it. */
 static void emit(struct pprof *p, unsigned field)
 {
     struct message head = {.n = 0};
 
-    varint(&head, field << 3 | 2);
-    varint(&head, p->m.n);
+    put_varint(&head, field << 3 | 2);
+    put_varint(&head, p->m.n);
     compress_bytes(p, head.byte, head.n, Z_NO_FLUSH);
     compress_bytes(p, p->m.byte, p->m.n, Z_NO_FLUSH);
     p->m.n = 0;
@@ -118,13 +122,12 @@ static void emit_number(struct pprof *p, unsigned field, uint64_t v)
 {
     struct message m = {.n = 0};
 
-    number(&m, field, v);
+    put_number(&m, field, v);
     compress_bytes(p, m.byte, m.n, Z_NO_FLUSH);
 }
 
-/* The number of a string that is not among the stack's texts. 0, the empty one, if it is too much.
- */
-static uint64_t extra(struct pprof *p, const char *text)
+/* The number of an extra string, which is added if it is new. 0, the empty string, if there is no room. */
+static uint64_t extra_string(struct pprof *p, const char *text)
 {
     for (uint32_t i = 0; i < p->nextra; i++) {
         if (strcmp(p->extra[i], text) == 0) {
@@ -142,21 +145,21 @@ static uint64_t event_string(struct pprof *p, uint32_t event)
 {
     char room[32];
 
-    return extra(p, mkperf_places_event_name(&p->c->places, event, room));
+    return extra_string(p, mkperf_places_event_name(&p->c->places, event, room));
 }
 
 static void value_type(struct message *m, uint64_t type, uint64_t unit)
 {
-    number(m, 1, type);
-    number(m, 2, unit);
+    put_number(m, 1, type);
+    put_number(m, 2, unit);
 }
 
 static void put_types(struct pprof *p)
 {
-    uint64_t count = extra(p, "count");
+    uint64_t count = extra_string(p, "count");
     const struct mkperf_session *session = &p->c->places.session;
 
-    value_type(&p->m, extra(p, "samples"), count);
+    value_type(&p->m, extra_string(p, "samples"), count);
     emit(p, PROFILE_SAMPLE_TYPE);
     for (uint32_t i = 0; i < p->c->nevents; i++) {
         value_type(&p->m, event_string(p, i), count);
@@ -171,14 +174,14 @@ static void put_types(struct pprof *p)
     emit_number(p, PROFILE_DURATION_NANOS, p->c->last_ns - p->c->first_ns);
 }
 
-static void label(struct pprof *p, const char *key, uint64_t text, uint64_t value)
+static void put_label(struct pprof *p, const char *key, uint64_t text, uint64_t value)
 {
     struct message m = {.n = 0};
 
-    number(&m, 1, extra(p, key));
-    number(&m, 2, text);
-    number(&m, 3, value);
-    nested(&p->m, 3, &m);
+    put_number(&m, 1, extra_string(p, key));
+    put_number(&m, 2, text);
+    put_number(&m, 3, value);
+    put_nested(&p->m, 3, &m);
 }
 
 static void put_sample(struct pprof *p, const struct mkperf_profile_chain *chain)
@@ -192,13 +195,13 @@ static void put_sample(struct pprof *p, const struct mkperf_profile_chain *chain
     }
     value[0] = chain->weight.samples;
     value[1 + chain->event] = chain->weight.period;
-    packed(&p->m, 1, location, chain->n);
-    packed(&p->m, 2, value, 1 + p->c->nevents);
+    put_packed(&p->m, 1, location, chain->n);
+    put_packed(&p->m, 2, value, 1 + p->c->nevents);
     snprintf(core, sizeof core, "%u", chain->core);
-    label(p, "pd", extra(p, mkperf_places_pd_name(s, chain->pd)), 0);
-    label(p, "core", extra(p, core), 0);
-    label(p, "event", event_string(p, chain->event), 0);
-    label(p, "mode", extra(p, s->place[chain->place[0]].kernel ? "kernel" : "user"), 0);
+    put_label(p, "pd", extra_string(p, mkperf_places_pd_name(s, chain->pd)), 0);
+    put_label(p, "core", extra_string(p, core), 0);
+    put_label(p, "event", event_string(p, chain->event), 0);
+    put_label(p, "mode", extra_string(p, s->place[chain->place[0]].kernel ? "kernel" : "user"), 0);
     emit(p, PROFILE_SAMPLE);
 }
 
@@ -213,16 +216,17 @@ static void put_mapping(struct pprof *p, uint64_t id, struct mkperf_module *modu
     for (size_t i = 0; build_id != NULL && i < id_size && i < 20; i++) {
         snprintf(hex + 2 * i, 3, "%02x", build_id[i]);
     }
-    number(&p->m, 1, id);
+    put_number(&p->m, 1, id);
     if (n > 0) {
-        number(&p->m, 2, s[0].vaddr);
-        number(&p->m, 3, s[n - 1].vaddr + s[n - 1].size);
-        number(&p->m, 4, s[0].offset);
+        put_number(&p->m, 2, s[0].vaddr);
+        put_number(&p->m, 3, s[n - 1].vaddr + s[n - 1].size);
+        put_number(&p->m, 4, s[0].offset);
     }
-    number(&p->m, 5, extra(p, module != NULL ? mkperf_module_path(module) : name));
-    number(&p->m, 6, extra(p, hex));
-    for (unsigned field = 7; field <= 10; field++) { /* has functions, files, lines, inlines */
-        number(&p->m, field, 1);
+    put_number(&p->m, 5, extra_string(p, module != NULL ? mkperf_module_path(module) : name));
+    put_number(&p->m, 6, extra_string(p, hex));
+    for (unsigned field = 7; field <= 10;
+         field++) { /* has_functions, _filenames, _line_numbers, _inline_frames */
+        put_number(&p->m, field, 1);
     }
     emit(p, PROFILE_MAPPING);
 }
@@ -235,36 +239,36 @@ static void put_locations(struct pprof *p)
         const struct mkperf_place *place = &s->place[i];
         uint32_t n;
         const struct mkperf_frame *frame = mkperf_places_frames(s, i, &n);
-        number(&p->m, 1, (uint64_t)i + 1);
+        put_number(&p->m, 1, (uint64_t)i + 1);
         bool of_pd = !place->kernel && place->pd < s->npds && s->pd[place->pd].name != NULL;
-        number(&p->m, 2, (of_pd ? place->pd : s->npds) + UINT64_C(1));
-        number(&p->m, 3, place->edge ? 0 : place->addr);
+        put_number(&p->m, 2, (of_pd ? place->pd : s->npds) + UINT64_C(1));
+        put_number(&p->m, 3, place->edge ? 0 : place->addr);
         for (uint32_t k = 0; k < n; k++) {
             struct message line = {.n = 0};
-            number(&line, 1, (uint64_t)frame[k].function + 1);
-            number(&line, 2, frame[k].line);
-            nested(&p->m, 4, &line);
+            put_number(&line, 1, (uint64_t)frame[k].function + 1);
+            put_number(&line, 2, frame[k].line);
+            put_nested(&p->m, 4, &line);
         }
         emit(p, PROFILE_LOCATION);
     }
 }
 
-/* Names with a PD follow the profile's texts in the table. */
 static void put_functions(struct pprof *p)
 {
     const struct mkperf_places *s = &p->c->places;
     uint64_t with_pd = s->texts.count;
 
     for (uint32_t i = 0; i < s->functions.count; i++) {
-        number(&p->m, 1, (uint64_t)i + 1);
-        number(&p->m, 2, function_names_pd(&p->names, i) != NULL ? with_pd++ : s->function[i].name);
-        number(&p->m, 3, s->function[i].name);
-        number(&p->m, 4, s->function[i].file);
+        put_number(&p->m, 1, (uint64_t)i + 1);
+        put_number(&p->m, 2,
+                   function_names_pd(&p->names, i) != NULL ? with_pd++ : s->function[i].name);
+        put_number(&p->m, 3, s->function[i].name);
+        put_number(&p->m, 4, s->function[i].file);
         emit(p, PROFILE_FUNCTION);
     }
 }
 
-/* A string of the table; unprintable bytes become '?'. */
+/* Writes a string of the table. Unprintable bytes become '?'. */
 static void put_string(struct pprof *p, const char *text)
 {
     p->m.n = 0;
@@ -300,7 +304,7 @@ static void put_comment(void *self, const char *line)
 {
     struct pprof *p = self;
 
-    emit_number(p, PROFILE_COMMENT, extra(p, line));
+    emit_number(p, PROFILE_COMMENT, extra_string(p, line));
 }
 
 static void put_samples(struct pprof *p)
@@ -318,11 +322,12 @@ static void put_samples(struct pprof *p)
     }
 }
 
-static void put_rest(struct pprof *p)
+static void put_tables(struct pprof *p)
 {
     const struct mkperf_places *s = &p->c->places;
 
-    put_mapping(p, (uint64_t)s->npds + 1, s->kernel, "[kernel]"); /* first: pprof's "File" */
+    put_mapping(p, (uint64_t)s->npds + 1, s->kernel,
+                "[kernel]"); /* pprof shows the first mapping as "File" */
     for (uint32_t i = 0; i < s->npds; i++) {
         if (s->pd[i].name != NULL) {
             put_mapping(p, (uint64_t)i + 1, s->pd[i].module, s->pd[i].name);
@@ -349,13 +354,13 @@ enum mkperf_status mkperf_pprof_write(const struct mkperf_export *x, struct mkpe
     (void)x;
     (void)e;
     if (deflateInit2(&p->z, 6, Z_DEFLATED, 15 + 16 /* gzip */, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-        mkperf_die(); /* it fails for no other reason */
+        mkperf_die(); /* deflateInit2 fails only without memory */
     }
     p->c = c;
     p->t = t;
     function_names_init(&p->names, &c->places);
     put_samples(p);
-    put_rest(p);
+    put_tables(p);
     function_names_free(&p->names);
     deflateEnd(&p->z);
     for (uint32_t i = 0; i < p->nextra; i++) {

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * speedscope's own format: for each event all PDs together, and then each PD
- * separately, all ordered by time.
+ * The format of speedscope. Each event has a profile of all PDs together, and then a profile of each PD, in the order of
+ * time.
  *
- * Owns: the file. Called through the table of formats. Equal stacks in succession are one sample.
- * Weights are periods (unit none). The format has no field for losses: they are a separate profile
- * "[lost]", in samples; warnings (model/warnings.h) are a profile "[warnings]" whose frames are the
- * lines, and the file's title has their number; marks are "[marks]", by number, calls and notifications between PDs
- * "[interactions]", and the profiler's cost "[cost of profiling]"; the exporter's name has the sum
- * of losses.
+ * Owns: the file. Called through the table of formats. Equal stacks in succession become one sample. Weights are
+ * periods. The format has no fields for some figures, which are therefore profiles of their own:
+ *   [lost]               lost samples, by place
+ *   [marks]              the number of times that each mark was reached
+ *   [interactions]       calls and notifications between PDs
+ *   [cost of profiling]  events of the profiler itself
+ *   [warnings]           a frame for each line (model/warnings.h); their number is in the file's title
+ * The sum of losses is also in the exporter's name.
  */
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "formats.h"
-#include "function_names.h"
 #include "model/figures.h"
 #include "model/interactions.h"
+#include "parts.h"
 #include <mkperf/version.h>
 
 struct speedscope {
     struct mkperf_profile *c;
     struct mkperf_textout *t;
-    struct mkperf_profile_chain chain; /* scratch */
-    uint32_t frames;                   /* that are written */
-    bool comma;                        /* between profiles */
-    uint32_t event;                    /* the event of the requested cost */
-    char **warning;                    /* lines */
+    struct mkperf_profile_chain chain; /* the chain that put_chain writes */
+    uint32_t frames;                   /* the number of frames that are written */
+    bool comma;                        /* a comma must precede the next profile */
+    uint32_t event;                    /* the argument of cost_of */
+    char **warning;                    /* a line for each warning, error and note */
     uint32_t nwarnings, warning_room;
-    uint32_t alarms; /* of these: warnings and errors */
+    uint32_t alarms; /* the number of warnings and errors, without notes */
 };
 
 static void put_frame(struct speedscope *s, const char *name, const char *note, uint32_t file)
@@ -68,7 +69,7 @@ static uint32_t edges_of(const struct speedscope *s)
     return s->c->totals.interactions != NULL ? s->c->totals.interactions->nedges : 0;
 }
 
-/* Frames: functions, PDs, places of loss, marks, pairs of PDs, the profiler's two parts, warnings. */
+/* Writes all frames. Their order is functions, PDs, places of loss, marks, pairs of PDs, the profiler's two parts, warnings. */
 static void put_frames(struct speedscope *s)
 {
     const struct mkperf_places *stack = &s->c->places;
@@ -140,8 +141,8 @@ static void put_number(struct speedscope *s, const char **comma, uint32_t frame)
     *comma = ",";
 }
 
-/* The chain's functions, outermost first, with the PD before those of each PD; before those of the
- * chain's own, if they are the first, only if asked. */
+/* Writes the chain's functions, outermost first. A PD precedes its functions. If the chain begins in its own PD, this PD
+ * is written only if `with_pd` is set. */
 static void put_chain(struct speedscope *s, uint32_t number, bool with_pd, bool first)
 {
     const struct mkperf_places *stack = &s->c->places;
@@ -167,16 +168,16 @@ static void put_chain(struct speedscope *s, uint32_t number, bool with_pd, bool 
     mkperf_textout_put(s->t, "]", 1);
 }
 
-/* A thread (an event, a PD) of all PDs. */
+/* The PD in the number of a thread that stands for all PDs. */
 static const uint32_t ALL_PDS = UINT32_MAX;
 
-static bool is_of(uint64_t chain_thread, uint64_t thread)
+static bool is_in_thread(uint64_t chain_thread, uint64_t thread)
 {
     return chain_thread == thread ||
            ((uint32_t)thread == ALL_PDS && chain_thread >> 32 == thread >> 32);
 }
 
-/* The next run of equal chains of a thread, from *i on. False: no further run. */
+/* Finds the next run of equal chains of a thread, from sample *i on, and advances *i. False: there is no further run. */
 static bool next_run(const struct mkperf_profile *c, uint64_t thread, size_t *i, uint32_t *chain,
                      uint64_t *weight)
 {
@@ -184,7 +185,7 @@ static bool next_run(const struct mkperf_profile *c, uint64_t thread, size_t *i,
     bool any = false;
 
     for (; *i < c->samples.count; ++*i) {
-        if (!is_of(mkperf_profile_thread(c, sample[*i].chain), thread)) {
+        if (!is_in_thread(mkperf_profile_thread(c, sample[*i].chain), thread)) {
             continue;
         }
         if (any && sample[*i].chain != *chain) {
@@ -197,7 +198,7 @@ static bool next_run(const struct mkperf_profile *c, uint64_t thread, size_t *i,
     return any;
 }
 
-/* In the order of time, which is what speedscope shows first. */
+/* Writes the profile of a thread in the order of time, because speedscope shows this order first. */
 static void put_thread(struct speedscope *s, uint64_t thread, const char *event)
 {
     uint64_t weight = 0, sum = 0;
@@ -216,7 +217,7 @@ static void put_thread(struct speedscope *s, uint64_t thread, const char *event)
     close_profile(s, sum);
 }
 
-/* A profile of n counts, value(s, i) of frame + i; nothing if they are all 0. */
+/* Writes a profile of n counts: value(s, i) is the count of frame + i. It writes nothing if all counts are 0. */
 static void put_counts(struct speedscope *s, const char *name, const char *unit, uint32_t frame,
                        uint32_t n, uint64_t (*value)(const struct speedscope *s, uint32_t i))
 {
@@ -275,14 +276,14 @@ static uint64_t cost_of(const struct speedscope *s, uint32_t i)
     return i == 0 ? s->c->cost.kernel[s->event] : s->c->cost.pds[s->event];
 }
 
-static uint64_t once(const struct speedscope *s, uint32_t i)
+static uint64_t one(const struct speedscope *s, uint32_t i)
 {
     (void)s, (void)i;
     return 1;
 }
 
-/* What has no other place in the format. */
-static void put_more(struct speedscope *s)
+/* Writes the profiles of the figures that have no field in the format. */
+static void put_figures(struct speedscope *s)
 {
     const struct mkperf_profile *c = s->c;
     uint32_t frame = c->places.functions.count + c->places.npds;
@@ -299,7 +300,7 @@ static void put_more(struct speedscope *s)
         put_counts(s, "[cost of profiling]", mkperf_places_event_name(&c->places, s->event, room),
                    frame, 2, cost_of);
     }
-    put_counts(s, "[warnings]", "lines", frame + 2, s->nwarnings, once);
+    put_counts(s, "[warnings]", "lines", frame + 2, s->nwarnings, one);
 }
 
 static void put_event(struct speedscope *s, uint32_t event)
@@ -320,7 +321,7 @@ static void put_event(struct speedscope *s, uint32_t event)
     free(seen);
 }
 
-/* The title of speedscope's page. */
+/* Writes the title of speedscope's page, with the number of warnings. */
 static void put_name(const struct speedscope *s, const char *title)
 {
     char name[512];
@@ -355,7 +356,7 @@ enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct
     for (uint32_t i = 0; i < c->nevents; i++) {
         put_event(&s, i);
     }
-    put_more(&s);
+    put_figures(&s);
     mkperf_textout_puts(t, "]}\n");
     free_warnings(&s);
     return MKPERF_OK;

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Parts that several formats have in common.
+ *
+ * Owns: the choice of one event, functions that have one name in several PDs, the state of formats that are written
+ * while samples arrive, and the copy of a session for its warnings. Called by the formats and by cmd/conversion.c.
+ */
+#include "parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
+                                       const struct mkperf_profile *c, uint32_t *event,
+                                       struct mkperf_error *e)
+{
+    char room[32];
+
+    *event = 0;
+    if (x->event == NULL) {
+        if (c->nevents > 1 && x->warnings != NULL) {
+            fprintf(x->warnings,
+                    "mkperf: note: shown is event %s of %u; --event NAME for another\n",
+                    mkperf_places_event_name(&c->places, 0, room), c->nevents);
+        }
+        return MKPERF_OK;
+    }
+    for (; *event < c->nevents; ++*event) {
+        if (strcmp(x->event, mkperf_places_event_name(&c->places, *event, room)) == 0) {
+            return MKPERF_OK;
+        }
+    }
+    return mkperf_error_set(e, MKPERF_ERR_USAGE, "the profile has no event '%s'", x->event);
+}
+
+enum mkperf_status mkperf_export_needs_sched(const struct mkperf_session *session,
+                                             struct mkperf_error *e)
+{
+    return session->sched ? MKPERF_OK
+                          : mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                             "this format shows scheduling events, and none were "
+                                             "recorded (mkperf record --sched)");
+}
+
+/* A number for the PD or the kernel that the function belongs to; never 0. */
+static uint32_t owner_of(const struct mkperf_function *f)
+{
+    return f->kernel ? 1 : f->pd + 2;
+}
+
+void function_names_init(struct function_names *n, const struct mkperf_places *places)
+{
+    uint32_t *owner =
+        mkperf_xcalloc(places->texts.count + 1, sizeof *owner); /* by name: the last one */
+    bool *several = mkperf_xcalloc(places->texts.count + 1, sizeof *several);
+
+    *n = (struct function_names){
+        .places = places, .shared = mkperf_xcalloc(places->functions.count + 1, sizeof *n->shared)};
+    for (uint32_t i = 0; i < places->functions.count; i++) {
+        const struct mkperf_function *f = &places->function[i];
+        several[f->name] |= owner[f->name] != 0 && owner[f->name] != owner_of(f);
+        owner[f->name] = owner_of(f);
+    }
+    for (uint32_t i = 0; i < places->functions.count; i++) {
+        n->shared[i] = several[places->function[i].name];
+    }
+    free(owner);
+    free(several);
+}
+
+void function_names_free(struct function_names *n)
+{
+    free(n->shared);
+    *n = (struct function_names){.shared = NULL};
+}
+
+const char *function_names_pd(const struct function_names *n, uint32_t function)
+{
+    const struct mkperf_function *f = &n->places->function[function];
+
+    if (!n->shared[function]) {
+        return NULL;
+    }
+    return f->kernel ? "kernel" : mkperf_places_pd_name(n->places, f->pd);
+}
+
+void export_kept_session(struct export_kept *k, const struct mkperf_session *session)
+{
+    free(k->unverified);
+    k->unverified = mkperf_xstrdup(session->unverified);
+    k->session = *session;
+    k->session.platform = k->session.cpu = "";
+    k->session.kernel_elf = k->session.kernel_unnamed = NULL;
+    k->session.image = k->session.command = k->session.pd_names = NULL;
+    k->session.unverified = k->unverified;
+}
+
+void export_kept_events(struct export_kept *k, const struct mkperf_session *session)
+{
+    k->session.nevents = session->nevents;
+    memcpy(k->session.event, session->event, sizeof k->session.event);
+}
+
+enum mkperf_status export_kept_add_events(void *self, const struct mkperf_session *session,
+                                          struct mkperf_error *e)
+{
+    (void)e;
+    export_kept_events(self, session);
+    return MKPERF_OK;
+}
+
+void export_kept_pd(struct export_kept *k, const struct mkperf_pd *pd)
+{
+    MKPERF_GROW(k->name, k->room, (size_t)pd->id + 1);
+    k->npds = pd->id >= k->npds ? pd->id + 1 : k->npds;
+    free(k->name[pd->id]);
+    k->name[pd->id] = mkperf_xstrdup(pd->name);
+}
+
+const char *export_kept_name(const struct export_kept *k, uint32_t pd)
+{
+    return pd < k->npds && k->name[pd] != NULL ? k->name[pd] : "?";
+}
+
+static const char *kept_name_of(const void *names, uint32_t pd)
+{
+    return export_kept_name(names, pd);
+}
+
+void export_kept_warnings(const struct export_kept *k, const struct mkperf_totals *totals,
+                          mkperf_put_warning *put, void *self)
+{
+    const struct mkperf_warnings w = {
+        .session = &k->session, .totals = totals, .pd_name = kept_name_of, .names = k};
+
+    mkperf_warnings_each(&w, put, self);
+}
+
+void export_kept_free(struct export_kept *k)
+{
+    for (uint32_t i = 0; i < k->npds; i++) {
+        free(k->name[i]);
+    }
+    free(k->name);
+    free(k->unverified);
+    *k = (struct export_kept){.npds = 0};
+}
+
+enum mkperf_status mkperf_streamed_pd(void *self, const struct mkperf_pd *pd,
+                                      struct mkperf_error *e)
+{
+    struct mkperf_streamed *s = self;
+
+    return mkperf_places_pd(&s->places, pd, e);
+}
+
+uint32_t mkperf_streamed_sample(struct mkperf_streamed *s, const struct mkperf_sample *sample,
+                                uint32_t place[MKPERF_PLACES_MAX])
+{
+    uint32_t n = mkperf_places_of(&s->places, sample, place);
+
+    mkperf_cost_add(&s->cost, &s->places, sample->event, sample->pd, place[0], sample->period);
+    for (unsigned i = 0; i < sample->nreads; i++) {
+        mkperf_cost_add(&s->cost, &s->places, sample->reads[i].event, sample->pd, place[0],
+                        sample->reads[i].count);
+    }
+    return n;
+}
+
+enum mkperf_status mkperf_streamed_status(const struct mkperf_streamed *s, struct mkperf_error *e)
+{
+    if (s->text.error.status == MKPERF_OK) {
+        return MKPERF_OK;
+    }
+    *e = s->text.error;
+    return e->status;
+}
+
+enum mkperf_status mkperf_streamed_finish(struct mkperf_streamed *s, struct mkperf_error *e)
+{
+    if (s->export.warnings != NULL) {
+        mkperf_places_warn(&s->places, s->export.warnings, "mkperf");
+    }
+    return mkperf_textout_finish(&s->text, e);
+}
+
+void mkperf_streamed_abandon(void *self)
+{
+    struct mkperf_streamed *s = self;
+
+    mkperf_textout_discard(&s->text);
+}
+
+static void streamed_free(void *self)
+{
+    struct mkperf_streamed *s = self;
+
+    mkperf_textout_discard(&s->text);
+    mkperf_places_free(&s->places);
+    free(s);
+}
+
+enum mkperf_status mkperf_streamed_open(const struct mkperf_export *x, size_t size,
+                                        const struct mkperf_sink_ops *ops,
+                                        struct mkperf_output *out, struct mkperf_error *e)
+{
+    struct mkperf_streamed *s = mkperf_xcalloc(1, size);
+
+    s->export = *x;
+    s->places.search = x->elfs;
+    s->places.inlined = !x->no_inlined;
+    if (mkperf_textout_open(&s->text, x->path, e) != MKPERF_OK) {
+        free(s);
+        return e->status;
+    }
+    *out =
+        (struct mkperf_output){.sink = {.ops = ops, .self = s}, .free = streamed_free, .self = s};
+    return MKPERF_OK;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the formats have in common, and nobody else needs. Implemented by parts.c; the tree of stacks by folded.c.
+ */
+#ifndef MKPERF_HOST_EXPORT_PARTS_H
+#define MKPERF_HOST_EXPORT_PARTS_H
+
+#include "formats.h"
+#include "profile/cost.h"
+#include "profile/tree.h"
+
+/* Sets *event to the number of the event that x names, or to 0 with a note. MKPERF_ERR_USAGE: there is no such event. */
+enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
+                                       const struct mkperf_profile *c, uint32_t *event,
+                                       struct mkperf_error *e);
+
+/* Checks at the begin of a stream that it has scheduling events. MKPERF_ERR_INPUT: none were recorded. */
+enum mkperf_status mkperf_export_needs_sched(const struct mkperf_session *session,
+                                             struct mkperf_error *e);
+
+/*
+ * Functions that have one name in several PDs. Some readers join functions of one name. They would draw an edge from
+ * one PD's `notified` to a function that only another PD's `notified` calls. Those formats add the PD to the name.
+ */
+struct function_names {
+    const struct mkperf_places *places;
+    bool *shared; /* by function: another PD or the kernel has a function of this name, too */
+};
+
+/* `places` is complete, and lives longer than n. function_names_free releases n. */
+void function_names_init(struct function_names *n, const struct mkperf_places *places);
+void function_names_free(struct function_names *n);
+/* The PD of the function, or "kernel", if its name is shared. NULL: the name is unique. */
+const char *function_names_pd(const struct function_names *n, uint32_t function);
+
+/* The state of a text format that is written while samples arrive. It is the first member of the format's state. */
+struct mkperf_streamed {
+    struct mkperf_textout text;
+    struct mkperf_places places;
+    struct mkperf_export export;
+    struct mkperf_cost cost;
+};
+
+/* Opens the file of an output with a state of `size` bytes. The operations receive the state as self. */
+enum mkperf_status mkperf_streamed_open(const struct mkperf_export *x, size_t size,
+                                        const struct mkperf_sink_ops *ops,
+                                        struct mkperf_output *out, struct mkperf_error *e);
+/* The operation `pd` of a format that writes nothing about PDs. */
+enum mkperf_status mkperf_streamed_pd(void *self, const struct mkperf_pd *pd,
+                                      struct mkperf_error *e);
+/* Adds the sample to the cost of profiling, and returns the number of its places, innermost first. */
+uint32_t mkperf_streamed_sample(struct mkperf_streamed *s, const struct mkperf_sample *sample,
+                                uint32_t place[MKPERF_PLACES_MAX]);
+/* The first error of writing, if there was one. */
+enum mkperf_status mkperf_streamed_status(const struct mkperf_streamed *s, struct mkperf_error *e);
+/* Warns of missing ELFs, and gives the file its final name. */
+enum mkperf_status mkperf_streamed_finish(struct mkperf_streamed *s, struct mkperf_error *e);
+/* The operation `abandon`: discards the output. */
+void mkperf_streamed_abandon(void *self);
+
+/*
+ * Stacks by name, as folded stacks and flame graphs show them. The root's children are the PDs in which chains begin.
+ * Below them are functions, outermost first, and a node for each PD that a protected call enters. A tree can hold two
+ * profiles for a comparison.
+ *
+ *     all ── client ── main ── request ── server ── protected ── compute
+ *     root   PD        functions          PD        functions
+ */
+enum stack_kind {
+    STACK_ROOT,
+    STACK_PD,
+    STACK_USER,
+    STACK_INLINED,
+    STACK_KERNEL,
+    STACK_UNKNOWN,
+};
+
+struct stack_tree {
+    struct mkperf_tree tree; /* its labels are numbers in `labels` */
+    struct mkperf_hash texts, labels;
+    uint32_t *file; /* by node: a text; 0: unknown */
+    uint32_t file_room;
+};
+
+struct stack_label {
+    enum stack_kind kind;
+    uint32_t name;    /* a text */
+    uint32_t pd_name; /* a text: the PD that the code belongs to */
+};
+
+void stack_tree_init(struct stack_tree *t);
+void stack_tree_free(struct stack_tree *t);
+/* Adds the chains of an event as profile `side` (0 or 1). Chains of idle are added only if `idle` is set. */
+void stack_tree_add(struct stack_tree *t, struct mkperf_profile *p, uint32_t event, unsigned side,
+                    bool idle);
+/* Follows the last stack_tree_add: computes the totals and sorts children by name. */
+void stack_tree_finish(struct stack_tree *t);
+struct stack_label stack_tree_label(const struct stack_tree *t, uint32_t node);
+const char *stack_tree_text(const struct stack_tree *t, uint32_t number);
+
+#endif
