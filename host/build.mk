@@ -101,8 +101,7 @@ install-target:
 # The page of mkperf view, the script of flame graphs and completion are part of the program.
 $(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/page/assets.o): $(wildcard host/page/*.html host/page/*.css host/page/*.js)
 $(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/export/flamegraph.o): host/export/flamegraph.js
-$(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/help/bash.o): host/help/completion.bash
-$(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/help/zsh.o): host/help/completion.zsh
+$(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/help/completion.o): host/help/completion.bash host/help/completion.zsh
 
 # speedscope, which mkperf view links to if it lies beside mkperf. Optional: it needs npm's registry.
 .PHONY: speedscope

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The part of bash completion that is the same for all commands; what precedes it, host/help/bash.c prints.
+# The part of bash completion that is the same for all commands. host/help/completion.c writes the part before it.
 # Bash has split the line at "=" and ":", which options and targets have inside.
 
 _mkperf_reply()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The part of zsh completion that is the same for all commands; what precedes it, host/help/zsh.c prints.
+# The part of zsh completion that is the same for all commands. host/help/completion.c writes the part before it.
 
 _mkperf_target()
 {

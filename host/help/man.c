@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: man pages in man(7), from the descriptions of base/args.h. */
+/* Owns: the output of mkperf --help, and man pages in the language of man(7), from the descriptions of base/args.h. */
 #include <ctype.h>
 #include <string.h>
 
@@ -7,10 +7,10 @@
 
 #include "help.h"
 
-enum { LINE = 66 }; /* leaves room for escapes: mandoc counts bytes, up to 80 */
+enum { LINE = 66 }; /* bytes of text in a line; mandoc accepts 80, with escapes */
 
-/* The dashes of options are not hyphens. */
-static void word_of(FILE *out, const char *p, size_t n)
+/* Writes text with the dashes of options as \-, because - is a hyphen. */
+static void put_escaped(FILE *out, const char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (p[i] == '\\') {
@@ -23,8 +23,8 @@ static void word_of(FILE *out, const char *p, size_t n)
     }
 }
 
-/* Refilled text without requests and escapes. */
-static void plain(FILE *out, const char *text, size_t n)
+/* Writes text in lines of at most LINE bytes, of which none is a request of man(7). */
+static void put_filled(FILE *out, const char *text, size_t n)
 {
     size_t at = 0;
 
@@ -42,27 +42,27 @@ static void plain(FILE *out, const char *text, size_t n)
         if (at == 0 && (text[i] == '.' || text[i] == '\'')) {
             fputs("\\&", out);
         }
-        word_of(out, text + i, length);
+        put_escaped(out, text + i, length);
         at += length;
         i += length;
         i += i < n;
     }
 }
 
-static void upper(FILE *out, const char *text)
+static void put_upper(FILE *out, const char *text)
 {
     while (*text != '\0') {
         fputc(toupper((unsigned char)*text++), out);
     }
 }
 
-static void paragraphs(FILE *out, const char *text)
+static void put_paragraphs(FILE *out, const char *text)
 {
     while (*text != '\0') {
         const char *end = strstr(text, "\n\n");
         size_t n = end != NULL ? (size_t)(end - text) : strlen(text);
 
-        plain(out, text, n);
+        put_filled(out, text, n);
         text += n + (end != NULL ? 2 : 0);
         fputs(*text != '\0' ? "\n.PP\n" : "\n", out);
     }
@@ -73,13 +73,13 @@ static void put_term(void *to, const char *word, const char *help)
     FILE *out = to;
 
     fputs(".TP\n.B ", out);
-    plain(out, word, strlen(word));
+    put_filled(out, word, strlen(word));
     fputc('\n', out);
-    plain(out, help, strlen(help));
+    put_filled(out, help, strlen(help));
     fputs(*help != '\0' ? "\n" : "\\&\n", out);
 }
 
-static void option(FILE *out, const struct mkperf_option *o)
+static void put_option(FILE *out, const struct mkperf_option *o)
 {
     const char *value = o->value != NULL ? o->value : "", *help;
     char buffer[MKPERF_HELP_BYTES];
@@ -104,11 +104,11 @@ static void option(FILE *out, const struct mkperf_option *o)
     }
     fputc('\n', out);
     help = mkperf_option_help(o, buffer);
-    plain(out, help, strlen(help));
+    put_filled(out, help, strlen(help));
     fputc('\n', out);
 }
 
-static void statuses(FILE *out, unsigned set)
+static void put_statuses(FILE *out, unsigned set)
 {
     fputs(".SH EXIT STATUS\n", out);
     for (int i = 0; i <= MKPERF_ERR_USAGE; i++) {
@@ -118,46 +118,47 @@ static void statuses(FILE *out, unsigned set)
             const char *text = mkperf_status_text((enum mkperf_status)i);
 
             fprintf(out, ".TP\n%d\n", i);
-            plain(out, text, strlen(text));
+            put_filled(out, text, strlen(text));
             fputc('\n', out);
         }
     }
 }
 
-static void see_also(FILE *out, const struct mkperf_command *but)
+/* Writes the references to all pages except that of `page`; NULL: mkperf(1). */
+static void put_see_also(FILE *out, const struct mkperf_command *page)
 {
     fputs(".SH SEE ALSO\n", out);
-    if (but != NULL) {
+    if (page != NULL) {
         fputs(".BR mkperf (1),\n", out);
     }
     for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
-        if (mkperf_commands[i] != but) {
+        if (mkperf_commands[i] != page) {
             fprintf(out, ".BR mkperf\\-%s (1),\n", mkperf_commands[i]->name);
         }
     }
     fputs(".BR perf\\-report (1)\n", out);
 }
 
-static void head(FILE *out, const char *command, const char *summary)
+static void put_head(FILE *out, const char *command, const char *summary)
 {
     fputs(".TH MKPERF", out);
     if (command != NULL) {
         fputc('-', out);
-        upper(out, command);
+        put_upper(out, command);
     }
     fprintf(out, " 1 " MKPERF_VERSION_DATE " \"mkperf " MKPERF_VERSION "\" \"mkperf\"\n");
     fprintf(out, ".SH NAME\nmkperf%s%s \\- %s\n", command != NULL ? "\\-" : "",
             command != NULL ? command : "", summary);
 }
 
-static void sections(const struct mkperf_command *c, FILE *out)
+static void put_sections(const struct mkperf_command *c, FILE *out)
 {
     for (unsigned i = 0; i < MKPERF_SECTIONS && c->sections[i].title != NULL; i++) {
         fputs(".SH ", out);
-        upper(out, c->sections[i].title);
+        put_upper(out, c->sections[i].title);
         fputc('\n', out);
         if (c->sections[i].text != NULL) {
-            paragraphs(out, c->sections[i].text);
+            put_paragraphs(out, c->sections[i].text);
         }
         if (c->sections[i].list != NULL) {
             c->sections[i].list(put_term, out);
@@ -165,14 +166,14 @@ static void sections(const struct mkperf_command *c, FILE *out)
     }
     if (c->examples != NULL) {
         fputs(".SH EXAMPLES\n.nf\n", out);
-        word_of(out, c->examples, strlen(c->examples));
+        put_escaped(out, c->examples, strlen(c->examples));
         fputs("\n.fi\n", out);
     }
 }
 
-static void overview(FILE *out)
+static void put_main_page(FILE *out)
 {
-    head(out, NULL, "profiler for systems on seL4 and Microkit");
+    put_head(out, NULL, "profiler for systems on seL4 and Microkit");
     fputs(".SH SYNOPSIS\n.B mkperf\n\\fICOMMAND\\fR [options]\n.SH DESCRIPTION\n"
           "Samples and counts what a system built with seL4 and Microkit does: every\n"
           "protection domain, the kernel and idle, on any event of the CPU's performance\n"
@@ -181,14 +182,14 @@ static void overview(FILE *out)
           out);
     for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
         fprintf(out, ".TP\n.BR mkperf\\-%s (1)\n", mkperf_commands[i]->name);
-        plain(out, mkperf_commands[i]->summary, strlen(mkperf_commands[i]->summary));
+        put_filled(out, mkperf_commands[i]->summary, strlen(mkperf_commands[i]->summary));
         fputc('\n', out);
     }
     fputs(".SH OPTIONS\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nthe list of commands\n"
           ".TP\n\\fB\\-v\\fR, \\fB\\-\\-version\\fR\nthe version\n",
           out);
-    statuses(out, MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET);
-    see_also(out, NULL);
+    put_statuses(out, MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET);
+    put_see_also(out, NULL);
 }
 
 void mkperf_help_man(const struct mkperf_command *c, FILE *out)
@@ -196,20 +197,32 @@ void mkperf_help_man(const struct mkperf_command *c, FILE *out)
     const struct mkperf_option *o;
 
     if (c == NULL) {
-        overview(out);
+        put_main_page(out);
         return;
     }
-    head(out, c->name, c->summary);
+    put_head(out, c->name, c->summary);
     fprintf(out, ".SH SYNOPSIS\n.B mkperf %s\n", c->name);
-    plain(out, c->synopsis, strlen(c->synopsis));
+    put_filled(out, c->synopsis, strlen(c->synopsis));
     fputs("\n.SH DESCRIPTION\n", out);
-    paragraphs(out, c->description);
+    put_paragraphs(out, c->description);
     fputs(".SH OPTIONS\n", out);
     for (unsigned i = 0; (o = mkperf_command_option(c, i)) != NULL; i++) {
-        option(out, o);
+        put_option(out, o);
     }
     fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nprints this\n", out);
-    sections(c, out);
-    statuses(out, c->statuses);
-    see_also(out, c);
+    put_sections(c, out);
+    put_statuses(out, c->statuses);
+    put_see_also(out, c);
+}
+
+void mkperf_help_overview(FILE *out)
+{
+    fputs("usage: mkperf COMMAND [options]\n\nA profiler for systems on seL4 and Microkit.\n\n",
+          out);
+    for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
+        fprintf(out, "  %-10s  %s\n", mkperf_commands[i]->name, mkperf_commands[i]->summary);
+    }
+    fputs("\nmkperf help COMMAND (or mkperf COMMAND --help) says more; mkperf --version the\n"
+          "version.\n",
+          out);
 }
