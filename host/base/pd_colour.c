@@ -48,28 +48,37 @@ static int by_name(const void *a, const void *b)
     return is_own(x) != is_own(y) ? (is_own(x) ? 1 : -1) : strcmp(x, y);
 }
 
+static bool is_grey(const char *name)
+{
+    return *name == '\0' || strcmp(name, "idle") == 0;
+}
+
 void mkperf_pd_colours(const char *const *name, size_t n, uint32_t *colour)
 {
     const char *const **order = mkperf_xcalloc(n + 1, sizeof *order);
     static const uint32_t steps[] = {1, 5, 7, 11, 13, 17, 19, 23}; /* each reaches all colours */
-    unsigned used[MKPERF_PD_COLOURS] = {0}, round = 0;
+    unsigned used[MKPERF_PD_COLOURS] = {0}, round = 0, coloured = 0, colours = 8;
 
     for (size_t i = 0; i < n; i++) {
         order[i] = &name[i];
+        coloured += !is_grey(name[i]);
+    }
+    if (coloured > colours) { /* the first ones of the palette are the farthest apart */
+        colours = coloured > 12 ? MKPERF_PD_COLOURS : 12;
     }
     qsort(order, n, sizeof *order, by_name);
     for (size_t i = 0; i < n; i++) {
-        uint32_t wanted = hash(*order[i]), at = wanted % MKPERF_PD_COLOURS, tries = 0;
-        uint32_t step = steps[wanted / MKPERF_PD_COLOURS % (sizeof steps / sizeof *steps)];
+        uint32_t wanted = hash(*order[i]), at = wanted % colours, tries = 0;
+        uint32_t step = steps[wanted / colours % (sizeof steps / sizeof *steps)];
         size_t number = (size_t)(order[i] - name);
 
-        if (**order[i] == '\0' || strcmp(*order[i], "idle") == 0) {
+        if (is_grey(*order[i])) {
             colour[number] = **order[i] == '\0' ? MKPERF_COLOUR_UNKNOWN : MKPERF_COLOUR_IDLE;
             continue;
         }
         for (; used[at] > round; tries++) {
-            at = (at + step) % MKPERF_PD_COLOURS;
-            round += tries == MKPERF_PD_COLOURS;
+            at = (at + step) % colours;
+            round += tries == colours;
         }
         used[at]++;
         colour[number] = mkperf_pd_palette[at];

@@ -2,9 +2,9 @@
 /*
  * The colour of a PD, the same in every picture: flame graph, page, and what is exported.
  *
- * Owns: the palette and the choice. A PD's colour depends on its name alone, unless two names of
- * one system want the same colour: then the later one in the order of names (mkperf's own PDs are
- * the last) gets another one, in an order that is its own. Callers give the names of all PDs of a system
+ * Owns: the palette and the choice. A PD's colour depends on its name, and on whether the system has up to 8, up to 12,
+ * or more PDs: fewer colours are farther apart. If two names of one system want the same colour, the later
+ * one in the order of names (mkperf's own PDs are the last) gets another one, in an order that is its own. Callers give the names of all PDs of a system
  * (profile/colours.h), so that it has the same colours in all recordings. The colours are far apart for
  * normal sight, protanopia and deuteranopia (test_pd_colour.c), and black text is legible on them.
  */

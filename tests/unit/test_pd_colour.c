@@ -93,6 +93,25 @@ static void test_stable(void **state)
     assert_int_equal(a[2], MKPERF_COLOUR_IDLE);
 }
 
+/* The PDs of a small system: colours are farther apart than any two of the palette are. */
+static void test_few(void **state)
+{
+    const char *few[] = {"known",  "dummy1", "dummy2", "requester",
+                         "server", "pacer",  "client", "profiler"};
+    const unsigned n = sizeof few / sizeof *few;
+    uint32_t colour[sizeof few / sizeof *few];
+
+    (void)state;
+    mkperf_pd_colours(few, n, colour);
+    for (unsigned i = 0; i < n; i++) {
+        for (unsigned k = 0; k < i; k++) {
+            for (unsigned eye = 0; eye < 3; eye++) {
+                assert_true(distance(colour[i], colour[k], eye) > (eye == 0 ? 30 : 18));
+            }
+        }
+    }
+}
+
 static void test_twenty(void **state)
 {
     char name[60][16];
@@ -125,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distinguishable),
         cmocka_unit_test(test_stable),
+        cmocka_unit_test(test_few),
         cmocka_unit_test(test_twenty),
     };
 
