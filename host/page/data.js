@@ -122,6 +122,13 @@ class Profile extends Columns {
     return lowerBound(this.time, ns);
   }
 
+  // The time that is shown until another is chosen. The page of a running target has the newest scheduling events only:
+  // then it is the time of these.
+  all() {
+    const { info, schedule, span } = this;
+    return [info.live && info.sched?.cut && schedule.from < span ? schedule.from : 0, span];
+  }
+
   // A time in seconds of the target's clock, as mkperf latency and script have it.
   clock(at) {
     const ns = String(this.start + BigInt(Math.round(at))).padStart(10, '0');

@@ -224,7 +224,7 @@ function listen() {
   byId('reset').onclick = reset;
   byId('zoom-in').onclick = () => tracks.zoom(0.5);
   byId('zoom-out').onclick = () => tracks.zoom(2);
-  byId('zoom-all').onclick = () => tracks.look(...tracks.all());
+  byId('zoom-all').onclick = () => tracks.look(...profile.all());
   byId('ask').onclick = () => byId('help').showModal();
   document.onkeydown = onKey;
   window.onresize = () => { document.querySelector('main').style.minHeight = ''; tracks.draw(); flame.place(); };

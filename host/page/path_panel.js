@@ -196,7 +196,7 @@ class PathPanel {
     }
     const { path } = this, ns = path.to - path.from, unknown = path.unknown();
     this.box.replaceChildren(head, make('p', {}, `Of ${found.title}: `, make('b', { textContent: `${micros(ns)} µs` }),
-      ` from ${this.profile.clock(path.from)} s of the target's clock, ${path.steps.length} steps`, ...this.command()),
+      ` from ${this.profile.clock(path.from)} s of the target's clock, ${number(path.steps.length, 'step')}`, ...this.command()),
     ...(unknown > 0 ? [make('p', { className: 'bad', textContent: `${micros(unknown)} µs of it (${percent(unknown, ns)}) are not known: ` +
       'events are missing there, and what came before may have had another cause' })] : []),
     this.sumTable(ns), this.stepTable());

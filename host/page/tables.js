@@ -127,8 +127,8 @@ class PdTable {
 
   // How much of each stretch of time a PD ran: by the scheduling events if there are some, else by the samples.
   sparks() {
-    const p = this.profile, [width, height] = SPARK;
-    const columns = p.schedule ? p.schedule.utilisation(0, p.span, width) : this.occupancy.columns(0, p.span, width)
+    const p = this.profile, [width, height] = SPARK, [from, to] = p.all();
+    const columns = p.schedule ? p.schedule.utilisation(from, to, width) : this.occupancy.columns(from, to, width)
       .map((column) => ({ ...column, pd: column.pair.pd, kernel: column.pair.kernel }));
     for (const tr of this.body.rows) {
       const canvas = tr.querySelector('canvas'), pixels = new Uint32Array(width * height);

@@ -83,20 +83,13 @@ class Tracks {
     return button;
   }
 
-  // The time that is shown until another is chosen. The page of a running target has the newest scheduling events only:
-  // then it is the time of these.
-  all() {
-    const { info, schedule, span } = this.profile;
-    return [info.live && info.sched?.cut && schedule.from < span ? schedule.from : 0, span];
-  }
-
   view() {
-    return state.viewFrom === null ? this.all() : [state.viewFrom, state.viewTo];
+    return state.viewFrom === null ? this.profile.all() : [state.viewFrom, state.viewTo];
   }
 
   // Shows from..to, within the recording.
   look(from, to) {
-    const [first, end] = this.all(), span = Math.min(end, Math.max(LEAST_VIEW, to - from));
+    const [first, end] = this.profile.all(), span = Math.min(end, Math.max(LEAST_VIEW, to - from));
     const begin = Math.min(Math.max(0, from + (to - from - span) / 2), end - span);
     change(begin === first && begin + span === end ? { viewFrom: null, viewTo: null } : { viewFrom: begin, viewTo: begin + span });
   }
@@ -484,7 +477,7 @@ class Tracks {
     const keys = {
       'w': () => this.zoom(0.7), '+': () => this.zoom(0.7), 's': () => this.zoom(1 / 0.7),
       '-': () => this.zoom(1 / 0.7), 'a': () => this.pan(-0.2), 'ArrowLeft': () => this.pan(-0.1),
-      'd': () => this.pan(0.2), 'ArrowRight': () => this.pan(0.1), '0': () => this.look(...this.all()),
+      'd': () => this.pan(0.2), 'ArrowRight': () => this.pan(0.1), '0': () => this.look(...this.profile.all()),
       'z': () => state.from !== null && this.look(state.from, state.to),
       '.': () => this.step(1), ',': () => this.step(-1),
       '>': () => this.states?.step(1), '<': () => this.states?.step(-1),
