@@ -22,8 +22,8 @@ class Comparison {
     this.samples = s.equalSamples();
   }
 
-  // The change of a share (per cent) in one of so many rows, with so many samples of equal weight: {before, change, chance, sure}. chance: that some row changes as
-  // much, or more, if nothing changed.
+  // The change of a share (per cent) in one of so many rows, with so many samples of equal weight:
+  // {before, change, chance, sure}. chance: that some row changes as much, or more, if nothing changed.
   change(before, now, rows, samples) {
     const [x, y, a, b] = [before / 100, now / 100, this.samples, samples];
     const pooled = (x * a + y * b) / (a + b), error = Math.sqrt(pooled * (1 - pooled) * (1 / a + 1 / b));

@@ -168,24 +168,29 @@ class FunctionTable {
 
   rows() {
     const p = this.profile, s = this.selection, sums = s.byFunction(s.mask('fn')), whole = s.whole();
+    const of = (profile, f) => ({ key: profile.functionKey(f), name: profile.names[f], kernel: profile.f_kernel[f] === 1,
+      pd: profile.pdName(profile.f_pd[f]), self: 0, total: 0, samples: 0, whole });
     const out = [];
     for (let f = 0; f < p.functions; f++) {
       if (sums.total[f] > 0) {
-        const row = { f, self: sums.self[f], total: sums.total[f], samples: sums.samples[f], whole };
-        out.push(row);
+        out.push({ ...of(p, f), self: sums.self[f], total: sums.total[f], samples: sums.samples[f] });
       }
     }
     if (this.comparison) {
-      const c = this.comparison, rows = c.rows(out.filter((row) => row.self > 0).map((row) => p.functionKey(row.f)), 'functions');
-      const samples = s.equalSamples();
-      out.forEach((row) => Object.assign(row, c.change(c.self(p.functionKey(row.f)), whole ? 100 * row.self / whole : 0, rows, samples)));
+      const c = this.comparison, samples = s.equalSamples(), keys = new Set(out.map((row) => row.key));
+      c.functions.self.forEach((weight, f) => { // what was before, and is not now
+        if (weight > 0 && !keys.has(c.base.functionKey(f))) {
+          out.push(of(c.base, f));
+        }
+      });
+      const rows = c.rows(out.filter((row) => row.self > 0).map((row) => row.key), 'functions');
+      out.forEach((row) => Object.assign(row, c.change(c.self(row.key), whole ? 100 * row.self / whole : 0, rows, samples)));
     }
-    const name = (row) => p.names[row.f], pd = (row) => p.pdName(p.f_pd[row.f]);
     const by = {
-      name: (a, b) => name(a).localeCompare(name(b)), pd: (a, b) => pd(a).localeCompare(pd(b)),
+      name: (a, b) => a.name.localeCompare(b.name), pd: (a, b) => a.pd.localeCompare(b.pd),
       change: (a, b) => Math.abs(b.change) - Math.abs(a.change),
     }[state.sort] ?? ((a, b) => b[state.sort] - a[state.sort]);
-    return out.sort((a, b) => by(a, b) || b.total - a.total || a.f - b.f);
+    return out.sort((a, b) => by(a, b) || b.total - a.total); // else the order of functions
   }
 
   update() {
@@ -204,15 +209,15 @@ class FunctionTable {
   }
 
   row(row) {
-    const p = this.profile, key = p.functionKey(row.f), chosen = state.fn === key;
-    const colour = p.colour(p.f_pd[row.f], p.f_kernel[row.f] === 1);
-    const button = make('button', { type: 'button' });
-    const words = `${p.f_kernel[row.f] ? '[k] ' : ''}${p.names[row.f]}`.split(/(?<=_|::)/); // where a narrow window may break it
+    const p = this.profile, { key } = row, chosen = state.fn === key;
+    const colour = p.colour(p.pds.findIndex((pd) => pd.name === row.pd), row.kernel);
+    const button = make('button', { type: 'button', disabled: p.functionOf(key) === undefined });
+    const words = `${row.kernel ? '[k] ' : ''}${row.name}`.split(/(?<=_|::)/); // where a narrow window may break it
     button.append(...words.flatMap((word, i) => (i > 0 ? [make('wbr', {}), word] : [word])));
     button.setAttribute('aria-pressed', chosen);
     button.onclick = () => change({ fn: chosen && state.open ? '' : key, open: !(chosen && state.open) });
     const tr = make('tr', { className: chosen ? 'chosen' : '' }, bar(percent(row.self, row.whole), row.self / (row.whole || 1), colour),
-      ...cells(percent(row.total, row.whole), count(row.samples), p.pdName(p.f_pd[row.f])), make('td', {}, button));
+      ...cells(percent(row.total, row.whole), count(row.samples), row.pd), make('td', {}, button));
     tr.dataset.key = key;
     if (this.comparison) {
       tr.append(...changeCells(row));
