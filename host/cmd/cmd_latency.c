@@ -9,7 +9,7 @@
 #include "base/process.h"
 #include "cmd.h"
 #include "import/import.h"
-#include "link/latency_query.h"
+#include "link/recorder.h"
 #include "profile/filter.h"
 #include "report/latency_table.h"
 

@@ -14,8 +14,6 @@
 #include "base/printable.h"
 #include "base/process.h"
 #include "cmd.h"
-#include "link/flight_start.h"
-#include "link/pd_choice.h"
 #include "link/recorder.h"
 #include "model/agreement.h"
 #include "model/cores.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see conversation.h. */
+/* Owns: commands, their answers, and what the target sends without a request; see conversation.h. */
 #include "conversation.h"
 
 #include <ctype.h>
@@ -11,10 +11,12 @@
 
 #include "base/printable.h"
 
-static const double REPEAT_S = 2.0; /* of a command, on a line that may lose it */
+static const double REPEAT_S = 2.0; /* between repetitions of a command, which a line may lose */
 static const double BYE_S = 1.0;    /* for the answer to exit */
+static const double RESET_S = 0.5;  /* between two ResetChains */
 
-static void before(struct console *c)
+/* Removes the prompt before output. */
+static void begin_output(struct console *c)
 {
     if (c->before != NULL) {
         c->before(c);
@@ -23,14 +25,14 @@ static void before(struct console *c)
 
 static void on_line(void *self, const char *line)
 {
-    before(self);
+    begin_output(self);
     printf("target: %s\n", line);
     (void)fflush(stdout);
 }
 
 static void on_notice(void *self, const char *text)
 {
-    before(self);
+    begin_output(self);
     mkperf_print_line(stderr, "mkperf: %s", text);
 }
 
@@ -40,7 +42,7 @@ static void show_session(struct console *c, const mkperf_Session *s)
         return;
     }
     if (s->running || c->running) {
-        before(c);
+        begin_output(c);
         printf("session %" PRIu32 " %s\n", s->id, s->running ? "runs" : "is stopped");
     }
     c->running = s->running;
@@ -51,7 +53,7 @@ static void show_status(struct console *c, const mkperf_Status *s)
 {
     if (c->running && !s->running && s->session == c->session) {
         c->running = false;
-        before(c);
+        begin_output(c);
         printf("session %" PRIu32 " is stopped: %" PRIu64 " samples, %" PRIu64
                " sent; lost: ring %" PRIu64 " output %" PRIu64 " link %" PRIu64 "\n",
                s->session, s->captured, s->sent, s->lost_ring, s->lost_output, s->lost_link);
@@ -63,14 +65,14 @@ static void show_mark(struct console *c, const mkperf_Mark *m)
     static const char *const kinds[] = {"", "begin ", "end "};
     double seconds = m->tick_hz != 0 ? (double)m->time_ticks / (double)m->tick_hz : 0;
 
-    before(c);
+    begin_output(c);
     printf("mark %.6f s  %s: %s%s (%" PRIu32 ")\n", seconds, m->pd,
            (unsigned)m->kind < 3 ? kinds[m->kind] : "", m->name, m->id);
 }
 
 static void show_role(struct console *c, const mkperf_Role *r)
 {
-    before(c);
+    begin_output(c);
     if (r->control) {
         printf("this console controls the target");
     } else if (r->controlled) {
@@ -87,7 +89,7 @@ static void on_control(void *self, const mkperf_ToHost *m)
 
     switch (m->which_msg) {
     case mkperf_ToHost_reply_tag:
-        before(c);
+        begin_output(c);
         fputs(m->msg.reply.text, stdout);
         c->refused |= !m->msg.reply.ok;
         c->replied |= !m->msg.reply.more;
@@ -156,8 +158,8 @@ enum mkperf_status console_close(struct console *c, enum mkperf_status status,
     return status;
 }
 
-/* After an error: restores a broken link, or continues without one. */
-static enum mkperf_status mend(struct console *c, struct mkperf_error *e)
+/* After an error: restores a broken link, or continues without a connection. */
+static enum mkperf_status restore_link(struct console *c, struct mkperf_error *e)
 {
     if (e->status != MKPERF_ERR_LINK) {
         return e->status;
@@ -182,18 +184,19 @@ enum mkperf_status console_listen(struct console *c, int timeout_ms, struct mkpe
         poll(NULL, 0, timeout_ms);
         return MKPERF_OK;
     }
-    if (mkperf_stream_needs_reset(s) && now - c->recorder.reset_s > 0.5) {
+    if (mkperf_stream_needs_reset(s) && now - c->recorder.reset_s > RESET_S) {
         c->recorder.reset_s = now;
         if (mkperf_peer_send(console_peer(c), &reset, e) != MKPERF_OK) {
-            return mend(c, e);
+            return restore_link(c, e);
         }
     }
-    return mkperf_peer_pump(console_peer(c), timeout_ms, e) == MKPERF_OK ? MKPERF_OK : mend(c, e);
+    return mkperf_peer_pump(console_peer(c), timeout_ms, e) == MKPERF_OK ? MKPERF_OK
+                                                                         : restore_link(c, e);
 }
 
 /* Sends a command and prints all parts of its answer. */
-static enum mkperf_status ask(struct console *c, const char *text, double patience_s,
-                              struct mkperf_error *e)
+static enum mkperf_status send_command(struct console *c, const char *text, double patience_s,
+                                       struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_command_tag};
     struct mkperf_peer *peer = console_peer(c);
@@ -265,8 +268,8 @@ enum mkperf_status console_line(struct console *c, char *line, struct mkperf_err
         }
         return MKPERF_OK;
     }
-    status =
-        ask(c, c->done ? "exit" : line, c->done ? BYE_S : c->recorder.options.link.timeout_s, e);
+    status = send_command(c, c->done ? "exit" : line,
+                          c->done ? BYE_S : c->recorder.options.link.timeout_s, e);
     if (c->done) {
         return MKPERF_OK;
     }
@@ -275,7 +278,7 @@ enum mkperf_status console_line(struct console *c, char *line, struct mkperf_err
         c->refused = true;
         return MKPERF_OK;
     }
-    return status == MKPERF_OK ? MKPERF_OK : mend(c, e);
+    return status == MKPERF_OK ? MKPERF_OK : restore_link(c, e);
 }
 
 enum mkperf_status console_stream(struct console *c, struct mkperf_error *e)

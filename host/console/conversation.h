@@ -15,15 +15,15 @@ enum { CONSOLE_LINE = 512 };
 
 struct console {
     struct mkperf_recorder recorder; /* first: mkperf_recorder_talk_init */
-    const char *commands;            /* of -c, NULL */
+    const char *commands;            /* of -c; NULL: they come from standard input */
     bool done;                       /* exit was typed */
-    bool refused;                    /* the target did not like a command */
+    bool refused;                    /* the target refused a command */
     bool connected;
-    bool replied; /* the last part of the answer arrived */
-    bool running; /* a session, as last reported */
+    bool replied; /* the last part of the answer has arrived */
+    bool running; /* the session runs, as last reported */
     uint32_t session;
-    void (*before)(struct console *c); /* called before output: removes the prompt */
-    bool interrupted;                  /* it went */
+    void (*before)(struct console *c); /* called before output, to remove the prompt; may be NULL */
+    bool interrupted;                  /* the prompt was removed */
 };
 
 static inline struct mkperf_peer *console_peer(struct console *c)
@@ -31,20 +31,23 @@ static inline struct mkperf_peer *console_peer(struct console *c)
     return &c->recorder.link;
 }
 
+/* Connects. */
 enum mkperf_status console_open(struct console *c, struct mkperf_error *e);
-/* Finishes the output file. status is how it went so far, and the result if all is well. */
+/* Finishes the output file and ends the connection. status: of the conversation, which is returned unless only
+ * the file fails. */
 enum mkperf_status console_close(struct console *c, enum mkperf_status status,
                                  struct mkperf_error *e);
 
-/* Sends one command. Returns only errors that end the console; refusals are printed. */
+/* Handles one line: sends it as a command, and prints the answer. Refusals are printed; an error ends the
+ * console. */
 enum mkperf_status console_line(struct console *c, char *line, struct mkperf_error *e);
 
 /* Handles messages for timeout_ms; a broken link is restored, or c->connected is false. */
 enum mkperf_status console_listen(struct console *c, int timeout_ms, struct mkperf_error *e);
 
-/* Lines from standard input, to its end. */
+/* Handles all lines of standard input. */
 enum mkperf_status console_stream(struct console *c, struct mkperf_error *e);
-/* console/prompt.c: the same, typed by a person, with editing and history. */
+/* prompt.c: handles lines that a person types at a terminal, with editing and history. */
 enum mkperf_status console_prompt(struct console *c, struct mkperf_error *e);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the prompt at a terminal: line editing and history, by libedit. While a line is being
- * typed, the target's messages are received and printed above it.
+ * Owns: the prompt at a terminal, with line editing and history by libedit. The target's messages are
+ * printed above the line that is being typed.
  */
 #include <histedit.h>
 #include <poll.h>
@@ -20,7 +20,7 @@ struct prompt {
     EditLine *edit;
     History *history;
     HistEvent event;
-    char file[PATH_ROOM]; /* of the history, "" for none */
+    char file[PATH_ROOM]; /* of the history; "": none */
     struct mkperf_error *error;
     enum mkperf_status status;
 };
@@ -80,7 +80,7 @@ static int next_character(EditLine *edit, wchar_t *to)
     return 1;
 }
 
-/* ~/.mkperf_history, readable by the user only: commands may be confidential. */
+/* Reads ~/.mkperf_history. Only the user can read this file, because commands may be confidential. */
 static void open_history(struct prompt *p)
 {
     const char *home = getenv("HOME");

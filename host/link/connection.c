@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: frames both ways and requests, see connection.h. Messages before the end of the handshake
- * are handled here and not passed on; after it, only messages with a valid MAC are.
+ * Owns: frames in both directions, requests, and the host's judgement of the target's Hello; see
+ * connection.h. Before the end of the handshake, only the target's Hello is passed on. With a key,
+ * only messages with a valid MAC are passed on afterwards.
  */
 #include "connection.h"
 
@@ -66,16 +67,70 @@ static uint16_t this_sequence(const struct mkperf_peer *l)
     return (uint16_t)(l->receiver.next - 1);
 }
 
-/* All of the target's connections are in use: it reports that before it reads our hello. */
+/* Whether all of the target's connections are in use, which it reports before it reads our hello. */
 static bool is_busy(const mkperf_ToHost *m)
 {
     return m->request == 0 && m->which_msg == mkperf_ToHost_error_tag &&
            m->msg.error.code == mkperf_ErrorCode_ERROR_BUSY;
 }
 
+static void refuse(struct mkperf_peer *l, const char *why)
+{
+    mkperf_error_set(&l->refusal, MKPERF_ERR_REFUSED, "%s: %s", l->source.spec, why);
+}
+
+static void derive_mac_keys(struct mkperf_peer *l)
+{
+    mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, l->mac_out);
+    mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, l->mac_in);
+}
+
+static void check_proof(struct mkperf_peer *l, const mkperf_TargetHello *hello)
+{
+    uint8_t proof[MKPERF_PROOF_BYTES];
+
+    if (hello->nonce.size != MKPERF_NONCE_BYTES || hello->proof.size != MKPERF_PROOF_BYTES) {
+        refuse(l, "the target requires a key, but its own proof is missing");
+        return;
+    }
+    memcpy(l->hellos.target_nonce, hello->nonce.bytes, MKPERF_NONCE_BYTES);
+    l->hellos.boot_id = hello->boot_id;
+    mkperf_auth_proof(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, proof);
+    if (!mkperf_auth_same(proof, hello->proof.bytes, sizeof proof)) {
+        refuse(l, "wrong key: the target has another one than --key-file, or is not the target");
+        return;
+    }
+    derive_mac_keys(l);
+    l->state = MKPERF_PEER_PROVING;
+}
+
+/* Judges the target's Hello: goes to the next state, or sets l->refusal. */
+static void judge_hello(struct mkperf_peer *l, const mkperf_TargetHello *hello)
+{
+    bool wants_key = hello->authentication == mkperf_Authentication_AUTHENTICATION_KEY;
+
+    if (hello->protocol != MKPERF_PROTOCOL) {
+        mkperf_error_set(&l->refusal, MKPERF_ERR_PROTOCOL,
+                         "%s: the target speaks protocol %u, this mkperf %d: use the mkperf of "
+                         "the target's build",
+                         l->source.spec, (unsigned)hello->protocol, MKPERF_PROTOCOL);
+        return;
+    }
+    if (wants_key && !l->has_key) {
+        refuse(l, "the target requires a key: --key-file FILE");
+    } else if (!wants_key && l->has_key) {
+        refuse(l, "the target has no key, so it cannot prove that it is the one you mean. To "
+                  "talk to it all the same, leave --key-file away");
+    } else if (wants_key) {
+        check_proof(l, hello);
+    } else {
+        l->state = MKPERF_PEER_OPEN;
+    }
+}
+
 /*
- * Before authentication: the answer to our hello, or an error. A target without a key may be within
- * a stream (a serial line), which is ignored until then.
+ * Handles a message before authentication: the answer to our hello, or an error. A target without a key
+ * may already send a stream to a serial line, which is ignored until then.
  */
 static enum mkperf_status on_greeting(struct mkperf_peer *l, const uint8_t *p, size_t n,
                                       struct mkperf_error *e)
@@ -99,14 +154,15 @@ static enum mkperf_status on_greeting(struct mkperf_peer *l, const uint8_t *p, s
         return MKPERF_OK;
     }
     l->number_in = this_sequence(l);
-    mkperf_peer_judge(l, &m->msg.hello);
+    judge_hello(l, &m->msg.hello);
     l->answered = true;
     l->answer = *m;
     return l->refusal.status == MKPERF_OK ? l->ops->message(l->self, p, n, 0, e) : MKPERF_OK;
 }
 
-/* The answer to Prove: with a MAC if it is Ack; any other answer can only end the attempt. */
-static bool is_refusal(struct mkperf_peer *l, const uint8_t *p, size_t n)
+/* Takes a message as the answer if it refuses the last request. It has no MAC, so it can only end the attempt.
+ * False: it refuses nothing. */
+static bool take_refusal(struct mkperf_peer *l, const uint8_t *p, size_t n)
 {
     if (!mkperf_wire_decode(p, n, &l->message) || l->message.request != l->request ||
         l->message.which_msg != mkperf_ToHost_error_tag) {
@@ -117,11 +173,11 @@ static bool is_refusal(struct mkperf_peer *l, const uint8_t *p, size_t n)
     return true;
 }
 
-/* On a line: the answer of a target that was restarted to an authenticated request. Any program on the line
- * could say that, which costs a handshake. */
-static bool is_forgotten(struct mkperf_peer *l, const uint8_t *p, size_t n)
+/* Takes the refusal with which a restarted target answers an authenticated request. On a line, any program
+ * could send it, which would cost a handshake. False: the message is another one. */
+static bool take_forgotten(struct mkperf_peer *l, const uint8_t *p, size_t n)
 {
-    return is_refusal(l, p, n) && mkperf_peer_is_error(l, mkperf_ErrorCode_ERROR_AUTHENTICATION);
+    return take_refusal(l, p, n) && mkperf_peer_is_error(l, mkperf_ErrorCode_ERROR_AUTHENTICATION);
 }
 
 static enum mkperf_status on_sealed(struct mkperf_peer *l, const uint8_t *p, size_t n, unsigned gap,
@@ -136,10 +192,10 @@ static enum mkperf_status on_sealed(struct mkperf_peer *l, const uint8_t *p, siz
         l->state = MKPERF_PEER_SEALED;
         return l->ops->message(l->self, p, n, gap, e);
     }
-    if (l->state == MKPERF_PEER_PROVING && is_refusal(l, p, n)) {
+    if (l->state == MKPERF_PEER_PROVING && take_refusal(l, p, n)) {
         return MKPERF_OK;
     }
-    if (l->state == MKPERF_PEER_SEALED && !l->source.ops->network && is_forgotten(l, p, n)) {
+    if (l->state == MKPERF_PEER_SEALED && !l->source.ops->network && take_forgotten(l, p, n)) {
         return mkperf_error_set(e, MKPERF_ERR_LINK,
                                 "%s: the target no longer knows this connection's keys",
                                 l->source.spec);
@@ -180,7 +236,7 @@ static void on_text(void *self, const char *p, size_t n)
     if (l->state != MKPERF_PEER_SEALED) {
         l->ops->text(l->self, p, n);
     } else if (l->source.ops->network) {
-        l->foreign = true; /* see mkperf_peer_pump */
+        l->foreign = true; /* see take_bytes */
     } else {
         if (!l->foreign) {
             mkperf_peer_say(l, "text on this line is not authenticated: it is the console's, or "
@@ -233,8 +289,8 @@ void mkperf_peer_end(struct mkperf_peer *l)
     mbedtls_platform_zeroize(l->mac_in, sizeof l->mac_in);
 }
 
-/* Handles received bytes. Between authenticated messages, a network connection has no others. */
-static enum mkperf_status take(struct mkperf_peer *l, size_t n, struct mkperf_error *e)
+/* Handles received bytes. A network connection has no bytes between authenticated messages. */
+static enum mkperf_status take_bytes(struct mkperf_peer *l, size_t n, struct mkperf_error *e)
 {
     bool closed = l->state == MKPERF_PEER_SEALED && l->source.ops->network;
     uint64_t noise = l->receiver.noise;
@@ -264,17 +320,18 @@ enum mkperf_status mkperf_peer_pump(struct mkperf_peer *l, int timeout_ms, struc
         return e->status;
     }
     if (n != 0) {
-        if (take(l, n, e) != MKPERF_OK) {
+        if (take_bytes(l, n, e) != MKPERF_OK) {
             return e->status;
         }
     } else if (l->state != MKPERF_PEER_SEALED || !l->source.ops->network) {
-        mkperf_receiver_idle(&l->receiver); /* else: the beginning of a frame, and no text */
+        mkperf_receiver_idle(&l->receiver); /* otherwise the bytes are the beginning of a frame */
     }
     return l->ops->tick(l->self, e);
 }
 
-static enum mkperf_status put(struct mkperf_peer *l, const mkperf_ToTarget *m,
-                              struct mkperf_error *e)
+/* Encodes m into a frame, with a MAC if the connection has keys, and writes it. */
+static enum mkperf_status put_frame(struct mkperf_peer *l, const mkperf_ToTarget *m,
+                                    struct mkperf_error *e)
 {
     uint8_t message[MKPERF_MESSAGE_BYTES], frame[MKPERF_FRAME_BYTES];
     pb_ostream_t out = pb_ostream_from_buffer(message, MKPERF_CONTENT_BYTES);
@@ -296,7 +353,7 @@ enum mkperf_status mkperf_peer_send(struct mkperf_peer *l, mkperf_ToTarget *m,
 {
     m->request = ++l->request;
     l->answered = false;
-    return put(l, m, e);
+    return put_frame(l, m, e);
 }
 
 enum mkperf_status mkperf_peer_ask(struct mkperf_peer *l, mkperf_ToTarget *m, double repeat_s,
@@ -314,7 +371,7 @@ enum mkperf_status mkperf_peer_ask(struct mkperf_peer *l, mkperf_ToTarget *m, do
         }
         if (repeat_s > 0 && now - sent >= repeat_s) {
             sent = now;
-            if (put(l, m, e) != MKPERF_OK) {
+            if (put_frame(l, m, e) != MKPERF_OK) {
                 return e->status;
             }
         }

@@ -1,18 +1,59 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: opening and restoring a link, see connection.h. */
+/* Owns: the handshake, and opening and restoring a link; see connection.h, and docs/protocol.md, "Who may
+ * connect". */
+#include <errno.h>
 #include <inttypes.h>
+#include <string.h>
+#include <sys/random.h>
 
 #include "connection.h"
 
-static const double HELLO_S = 0.2; /* before the first repetition of a hello; then doubled */
-static const double HELLO_MAX_S =
-    1.6;                           /* between repetitions; and at first on a network, which loses
-                                        * nothing: each repetition begins the handshake again */
-static const double PROVE_S = 5.0; /* for the answer to a proof: others may be at it, too */
+static const double HELLO_S = 0.2; /* wait before the first repetition of a hello; then doubled */
+/* The longest wait between repetitions. On a network it is also the first one: a network loses nothing, and
+ * each repetition begins the handshake again. */
+static const double HELLO_MAX_S = 1.6;
+static const double PROVE_S =
+    5.0; /* for the answer to a proof; other hosts may prove at this time */
 static const double PAUSE_S = 0.1; /* before a connection is tried again; then doubled */
 static const double PAUSE_MAX_S = 5.0;
 
-/* The reason for a missing answer to a hello, from what the line had instead. */
+/* Makes the host's Hello, with a new nonce if there is a key. */
+static enum mkperf_status make_hello(struct mkperf_peer *l, mkperf_ToTarget *m,
+                                     struct mkperf_error *e)
+{
+    mkperf_HostHello *hello = &m->msg.hello;
+
+    memset(m, 0, sizeof *m);
+    m->which_msg = mkperf_ToTarget_hello_tag;
+    hello->protocol = MKPERF_PROTOCOL;
+    hello->watch = l->options->watch;
+    memcpy(hello->name, l->name, sizeof l->name);
+    l->hellos = (struct mkperf_auth_hellos){
+        .watch = l->options->watch, .name = l->name, .name_bytes = strlen(l->name)};
+    if (!l->has_key) {
+        return MKPERF_OK;
+    }
+    if (getrandom(l->hellos.host_nonce, sizeof l->hellos.host_nonce, 0) !=
+        (ssize_t)sizeof l->hellos.host_nonce) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "no random numbers: %s", strerror(errno));
+    }
+    hello->nonce.size = MKPERF_NONCE_BYTES;
+    memcpy(hello->nonce.bytes, l->hellos.host_nonce, MKPERF_NONCE_BYTES);
+    memcpy(hello->key, l->key.name, sizeof hello->key);
+    hello->proof.size = MKPERF_PROOF_BYTES;
+    mkperf_auth_hello_proof(l->key.bytes, &l->hellos, hello->proof.bytes);
+    return MKPERF_OK;
+}
+
+static void make_proof(const struct mkperf_peer *l, mkperf_ToTarget *m)
+{
+    memset(m, 0, sizeof *m);
+    m->which_msg = mkperf_ToTarget_prove_tag;
+    m->msg.prove.proof.size = MKPERF_PROOF_BYTES;
+    mkperf_auth_proof(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, m->msg.prove.proof.bytes);
+}
+
+/* Sets the error for a hello without an answer, from what the line had instead. */
 static enum mkperf_status silence(struct mkperf_peer *l, double patience_s, struct mkperf_error *e)
 {
     const struct mkperf_receiver *w = &l->receiver;
@@ -39,13 +80,13 @@ static enum mkperf_status silence(struct mkperf_peer *l, double patience_s, stru
                                           : ": does the system contain the profiler?");
 }
 
-static enum mkperf_status refused(struct mkperf_peer *l, struct mkperf_error *e)
+static enum mkperf_status refuse_attempt(struct mkperf_peer *l, struct mkperf_error *e)
 {
     const mkperf_Error *m = &l->answer.msg.error;
     enum mkperf_status status = m->code == mkperf_ErrorCode_ERROR_PROTOCOL ? MKPERF_ERR_PROTOCOL
                                                                            : MKPERF_ERR_REFUSED;
 
-    if (status == MKPERF_ERR_PROTOCOL) { /* an old one says its own version alone */
+    if (status == MKPERF_ERR_PROTOCOL) { /* an old target sends only its own version */
         return mkperf_error_set(e, status,
                                 "%s: this mkperf speaks protocol %d, and the target refuses: %s",
                                 l->source.spec, MKPERF_PROTOCOL, m->text);
@@ -59,7 +100,7 @@ static enum mkperf_status prove(struct mkperf_peer *l, struct mkperf_error *e)
 {
     mkperf_ToTarget m;
 
-    mkperf_peer_proof(l, &m);
+    make_proof(l, &m);
     if (mkperf_peer_ask(l, &m, 0, PROVE_S, e) != MKPERF_OK) {
         return e->status != MKPERF_ERR_SILENT
                    ? e->status
@@ -67,13 +108,13 @@ static enum mkperf_status prove(struct mkperf_peer *l, struct mkperf_error *e)
                                       l->source.spec);
     }
     if (l->answer.which_msg == mkperf_ToHost_error_tag) {
-        return refused(l, e);
+        return refuse_attempt(l, e);
     }
     l->state = MKPERF_PEER_SEALED;
     return MKPERF_OK;
 }
 
-/* Sends hello (again). After patience_s: SILENT or NOISE, with what the line had instead. */
+/* Makes the handshake, with repeated hellos. After patience_s without an answer: SILENT or NOISE. */
 static enum mkperf_status greet(struct mkperf_peer *l, double patience_s, struct mkperf_error *e)
 {
     double until = mkperf_now_s() + patience_s;
@@ -84,7 +125,7 @@ static enum mkperf_status greet(struct mkperf_peer *l, double patience_s, struct
     l->refusal.status = MKPERF_OK;
     l->dropped = 0;
     mkperf_receiver_restart(&l->receiver);
-    if (mkperf_peer_hello(l, &m, e) != MKPERF_OK) {
+    if (make_hello(l, &m, e) != MKPERF_OK) {
         return e->status;
     }
     while (mkperf_peer_ask(l, &m, 0, wait, e) != MKPERF_OK) {
@@ -101,13 +142,14 @@ static enum mkperf_status greet(struct mkperf_peer *l, double patience_s, struct
         return e->status;
     }
     if (l->answer.which_msg == mkperf_ToHost_error_tag) {
-        return refused(l, e);
+        return refuse_attempt(l, e);
     }
-    e->status = MKPERF_OK; /* what was not answered at once */
+    e->status = MKPERF_OK; /* *e has the SILENT of an unanswered hello */
     return l->state == MKPERF_PEER_PROVING ? prove(l, e) : MKPERF_OK;
 }
 
-static enum mkperf_status attempt(struct mkperf_peer *l, double patience_s, struct mkperf_error *e)
+static enum mkperf_status try_to_connect(struct mkperf_peer *l, double patience_s,
+                                         struct mkperf_error *e)
 {
     l->sequence = 0;
     l->has_role = l->busy = false;
@@ -139,7 +181,7 @@ enum mkperf_status mkperf_peer_connect(struct mkperf_peer *l, struct mkperf_erro
 
     l->source.patience_s = l->options->timeout_s;
     l->source.accept_s = 0;
-    while (attempt(l, l->options->timeout_s, e) != MKPERF_OK) {
+    while (try_to_connect(l, l->options->timeout_s, e) != MKPERF_OK) {
         if ((e->status != MKPERF_ERR_LINK && !l->busy) || !l->source.ops->network ||
             mkperf_now_s() + pause > until || mkperf_peer_pause(l, pause)) {
             return e->status;
@@ -147,7 +189,7 @@ enum mkperf_status mkperf_peer_connect(struct mkperf_peer *l, struct mkperf_erro
         pause = 2 * pause < PAUSE_MAX_S ? 2 * pause : PAUSE_MAX_S;
     }
     say_open(l);
-    e->status = MKPERF_OK; /* of earlier attempts */
+    e->status = MKPERF_OK; /* *e has the error of an earlier attempt */
     return MKPERF_OK;
 }
 
@@ -180,7 +222,7 @@ enum mkperf_status mkperf_peer_reconnect(struct mkperf_peer *l, struct mkperf_er
             return e->status;
         }
         l->source.patience_s = l->source.accept_s = at_most(left, l->options->timeout_s);
-        if (attempt(l, at_most(left, l->options->timeout_s), e) == MKPERF_OK) {
+        if (try_to_connect(l, at_most(left, l->options->timeout_s), e) == MKPERF_OK) {
             mkperf_peer_say(l, "connected again after %.1f s", mkperf_now_s() - began);
             e->status = MKPERF_OK;
             return MKPERF_OK;

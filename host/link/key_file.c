@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see key_file.h. */
+/* Owns: reading of key files, see key_file.h. */
 #include "key_file.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static bool is_space(uint8_t c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* One line: a key, maybe after a name. */
+/* Parses one line: a key, with or without a name before it. */
 static bool parse_line(const uint8_t *p, size_t n, struct mkperf_shared_key *key)
 {
     size_t name = 0;
@@ -90,7 +90,7 @@ bool mkperf_key_parse(const uint8_t *p, size_t n, struct mkperf_shared_key *key)
 }
 
 /* Checks the open file, so that nothing changes between the check and the reading. */
-static enum mkperf_status check(int fd, const char *path, struct mkperf_error *e)
+static enum mkperf_status check_access(int fd, const char *path, struct mkperf_error *e)
 {
     struct stat st;
 
@@ -117,7 +117,7 @@ enum mkperf_status mkperf_key_read(const char *path, struct mkperf_shared_key *k
     if (fd < 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     }
-    if (check(fd, path, e) != MKPERF_OK) {
+    if (check_access(fd, path, e) != MKPERF_OK) {
         close(fd);
         return e->status;
     }

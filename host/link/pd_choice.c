@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see pd_choice.h. */
-#include "pd_choice.h"
+/* Owns: --pd, --subtree and --dump-on-fault of `mkperf record`: names of PDs to thread identities, see recorder.h. */
+#include "recorder.h"
 
 #include <string.h>
 
-static bool is(const char *name, size_t n, const char *other)
+static bool is_name(const char *name, size_t n, const char *other)
 {
     return other != NULL && strlen(other) == n && memcmp(name, other, n) == 0;
 }
 
-static enum mkperf_status add(const struct mkperf_pd *pd, mkperf_Configure *c,
-                              struct mkperf_error *e)
+static enum mkperf_status choose_pd(const struct mkperf_pd *pd, mkperf_Configure *c,
+                                    struct mkperf_error *e)
 {
     const pb_size_t max = sizeof c->only / sizeof *c->only;
 
@@ -29,20 +29,20 @@ static enum mkperf_status add(const struct mkperf_pd *pd, mkperf_Configure *c,
 static const struct mkperf_pd *find(const struct mkperf_pds *pds, const char *name, size_t n)
 {
     for (uint32_t i = 0; i < mkperf_pds_count(pds); i++) {
-        if (is(name, n, mkperf_pds_at(pds, i)->name)) {
+        if (is_name(name, n, mkperf_pds_at(pds, i)->name)) {
             return mkperf_pds_at(pds, i);
         }
     }
     return NULL;
 }
 
-/* Whether pd is below the PD of that name; the chain of parents is at most as long as the number of
- * PDs. */
+/* Whether a PD is a descendant of the PD with that name. The loop is bounded, because parents could form a
+ * circle. */
 static bool below(const struct mkperf_pds *pds, const struct mkperf_pd *pd, const char *name,
                   size_t n)
 {
     for (uint32_t i = 0; pd != NULL && i < mkperf_pds_count(pds); i++) {
-        if (is(name, n, pd->parent)) {
+        if (is_name(name, n, pd->parent)) {
             return true;
         }
         pd = pd->parent != NULL ? find(pds, pd->parent, strlen(pd->parent)) : NULL;
@@ -50,8 +50,8 @@ static bool below(const struct mkperf_pds *pds, const struct mkperf_pd *pd, cons
     return false;
 }
 
-static enum mkperf_status add_named(const char *list, bool subtree, const struct mkperf_pds *pds,
-                                    mkperf_Configure *c, struct mkperf_error *e)
+static enum mkperf_status choose_named(const char *list, bool subtree, const struct mkperf_pds *pds,
+                                       mkperf_Configure *c, struct mkperf_error *e)
 {
     for (const char *at = list; at != NULL;) {
         size_t n = strcspn(at, ",");
@@ -62,12 +62,12 @@ static enum mkperf_status add_named(const char *list, bool subtree, const struct
                 "no PD is named \"%.*s\" (names come from the image, or from --system)", (int)n,
                 at);
         }
-        if (add(pd, c, e) != MKPERF_OK) {
+        if (choose_pd(pd, c, e) != MKPERF_OK) {
             return e->status;
         }
         for (uint32_t i = 0; subtree && i < mkperf_pds_count(pds); i++) {
             if (below(pds, mkperf_pds_at(pds, i), at, n) &&
-                add(mkperf_pds_at(pds, i), c, e) != MKPERF_OK) {
+                choose_pd(mkperf_pds_at(pds, i), c, e) != MKPERF_OK) {
                 return e->status;
             }
         }
@@ -80,10 +80,10 @@ enum mkperf_status mkperf_filter(const char *names, const char *subtree,
                                  const struct mkperf_pds *pds, mkperf_Configure *c,
                                  struct mkperf_error *e)
 {
-    if (add_named(names, false, pds, c, e) != MKPERF_OK) {
+    if (choose_named(names, false, pds, c, e) != MKPERF_OK) {
         return e->status;
     }
-    return add_named(subtree, true, pds, c, e);
+    return choose_named(subtree, true, pds, c, e);
 }
 
 enum mkperf_status mkperf_filter_faults(const char *names, const struct mkperf_pds *pds,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the options of `mkperf record` and those it shares, see record_options.h. */
+/* Owns: the tables of options, their parsing and checks; see record_options.h. */
 #include "record_options.h"
 
 #include <stdlib.h>
@@ -15,8 +15,7 @@
 
 enum { OPT_MAX_FRAMES = 256, OPT_NO_RECONNECT, OPT_CALLERS, OPT_NO_CALLERS, OPT_NO_COMPRESS };
 
-/* ---- the way to the target: struct mkperf_peer_options ----------------------------------------
- */
+/* ---- the connection: struct mkperf_peer_options ---- */
 
 static const struct mkperf_option link_options[] = {
     {.id = 't',
@@ -85,8 +84,7 @@ void mkperf_target_help(mkperf_put *put, void *to)
     }
 }
 
-/* ---- what is sampled, and names for it: struct mkperf_record_options --------------------------
- */
+/* ---- sampling and names: struct mkperf_record_options ---- */
 
 static const struct mkperf_option sampling_options[] = {
     {.id = 'e',
@@ -167,7 +165,7 @@ static const struct mkperf_option kernel_options[] = {
     {.id = 0},
 };
 
-/* A number from 0 to `most`. */
+/* Sets *depth to a number from 0 to `most`. */
 static enum mkperf_status set_depth(uint32_t *depth, uint32_t most, const struct mkperf_given *g)
 {
     uint64_t n;
@@ -228,8 +226,7 @@ const struct mkperf_option_group mkperf_sampling_options = {sampling_options, se
 const struct mkperf_option_group mkperf_names_options = {names_options, NULL};
 const struct mkperf_option_group mkperf_kernel_options = {kernel_options, NULL};
 
-/* ---- what is sampled, and where it goes -------------------------------------------------------
- */
+/* ---- which PDs are sampled, and the output: struct mkperf_record_options ---- */
 
 static const struct mkperf_option choice_options[] = {
     {.id = 'p',
@@ -286,6 +283,7 @@ static const struct mkperf_option output_options[] = {
 };
 
 const struct mkperf_option_group mkperf_choice_options = {choice_options, NULL};
+
 static enum mkperf_status set_output(void *self, const struct mkperf_given *g)
 {
     struct mkperf_record_options *o = self;
@@ -302,6 +300,77 @@ static enum mkperf_status set_output(void *self, const struct mkperf_given *g)
 }
 
 const struct mkperf_option_group mkperf_output_options = {output_options, set_output};
+
+/* ---- flight recordings and events of scheduling: struct mkperf_record_options ---- */
+
+static const struct mkperf_option flight_options[] = {
+    {.name = "overwrite",
+     .help = "flight recorder: the newest samples stay on the target and nothing is sent before "
+             "mkperf dump asks; record returns at once",
+     .store = MKPERF_SETS(struct mkperf_record_options, configure.overwrite)},
+    {.id = 'm',
+     .name = "mmap-pages",
+     .value = "SIZE",
+     .help = "with --overwrite, so much memory for them: a power of two, with B, K or M behind it "
+             "or in pages of 4 KiB (default and at most %dK)",
+     .number = MKPERF_OUTPUT_RING_BYTES / 1024},
+    {.name = "dump-on-fault",
+     .value = "NAME[,NAME]",
+     .help = "with --overwrite: a fault of one of these PDs ends the recording and keeps it",
+     .store = MKPERF_TEXT(struct mkperf_record_options, dump_on_fault)},
+    {.name = "interactions",
+     .help = "count context switches, faults, protected calls and notifications, by PD and by who "
+             "reached whom: mkperf report --interactions",
+     .store = MKPERF_SETS(struct mkperf_record_options, configure.interactions)},
+    {.name = "sched",
+     .help = "record scheduling events: mkperf latency, perf sched; without -e, -c and -F nothing "
+             "is sampled beside them",
+     .store = MKPERF_SETS(struct mkperf_record_options, configure.sched)},
+    {.name = "off-cpu",
+     .help =
+         "with the callchain of each thread that stops to wait, and for how long: mkperf report "
+         "--off-cpu; implies --sched",
+     .store = MKPERF_SETS(struct mkperf_record_options, configure.off_cpu)},
+    {.id = 0},
+};
+
+/* -m SIZE */
+static enum mkperf_status set_size(void *self, const struct mkperf_given *g)
+{
+    struct mkperf_record_options *o = self;
+    char *end;
+    uint64_t size = strtoull(g->value, &end, 10);
+    uint64_t unit = strcmp(end, "B") == 0   ? 1
+                    : strcmp(end, "K") == 0 ? 1024
+                    : strcmp(end, "M") == 0 ? 1 << 20
+                    : *end == '\0'          ? 4096
+                                            : 0;
+
+    if (end == g->value || g->value[0] == '-' || size > MKPERF_OUTPUT_RING_BYTES || unit == 0 ||
+        !mkperf_ring_size_ok(size * unit) || size * unit > MKPERF_OUTPUT_RING_BYTES) {
+        return mkperf_given_bad(g, "a power of two, from 4K to 512K");
+    }
+    o->configure.overwrite_bytes = (uint32_t)(size * unit);
+    return MKPERF_OK;
+}
+
+const struct mkperf_option_group mkperf_flight_options = {flight_options, set_size};
+
+enum mkperf_status mkperf_flight_check(const struct mkperf_record_options *o,
+                                       struct mkperf_error *e)
+{
+    if (!o->configure.overwrite && (o->dump_on_fault != NULL || o->configure.overwrite_bytes)) {
+        return mkperf_usage_error(e, "record", "--dump-on-fault and -m are for --overwrite");
+    }
+    if (o->configure.overwrite && (o->duration_s > 0 || o->link.watch || o->raw != NULL)) {
+        return mkperf_usage_error(e, "record",
+                                  "--overwrite begins a recording that mkperf dump fetches: no "
+                                  "--duration, --watch or --raw");
+    }
+    return MKPERF_OK;
+}
+
+/* ---- all of them ---- */
 
 void mkperf_record_options_init(struct mkperf_record_options *o, int argc, char **argv)
 {

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A recording: a link, the decoder, the output, and the conversation with the target.
+ * A recorder: a connection, the stream decoder, and a conversation with the target.
  *
- * Owns: the order of a recording, and what happens when the link breaks, the target is restarted,
- * or another host takes over. Called by `mkperf record`, which owns what is printed.
+ * Owns: the order of a recording, and what happens when the link breaks, the target is restarted, or
+ * another host takes over. Called by `mkperf record`, and by all other commands that talk to a target;
+ * they own what is printed.
+ *
+ *     init ─► decode ─► start ───────────────────────────► run ─► stop     a recording
+ *                         connect  (image, names)            │
+ *                         begin    (Configure, Start)        └─ resume: after a broken link
+ *     init ─► decode ─► replay                                             a capture
+ *     init ─► decode ─► dump                                               a flight recording
+ *     talk (init, decode, connect) ─► ask, request, ...                    list, stat, latency, console
+ *
+ * A request is repeated until it is answered, so a lost frame costs only time.
  */
 #ifndef MKPERF_HOST_LINK_RECORDER_H
 #define MKPERF_HOST_LINK_RECORDER_H
@@ -13,10 +23,11 @@
 #include "connection.h"
 #include "perfdata/writer.h"
 #include "record_options.h"
+#include "sched/latency_rows.h"
 #include "wire/wire_stream.h"
 
 enum {
-    /* Of one answer: many times what a target's tables fill. A number from the wire needs a bound. */
+    /* The most parts of one answer, which is many times what a target's tables fill. */
     MKPERF_MAX_PARTS = 4096
 };
 
@@ -26,10 +37,10 @@ struct mkperf_recorder {
     struct mkperf_console_text text;      /* print: gets the lines of the target's console */
     void (*notice)(void *self, const char *text);
     void (*warn)(void *self, const char *text); /* about names and ELFs */
-    void (*progress)(void *self); /* after every read, and at least ten times a second */
-    void (*control)(void *self, const mkperf_ToHost *m); /* every message but batches */
+    void (*progress)(void *self); /* after every read, at least ten times per second */
+    void (*control)(void *self, const mkperf_ToHost *m); /* gets every message but batches */
     volatile int *stop;                                  /* not 0: the user requests the end */
-    /* When names are settled, before anything is configured: what is asked for by name. */
+    /* Called when names are settled, before Configure: resolves names of PDs in the options. */
     enum mkperf_status (*named)(void *self, struct mkperf_error *e);
     void *self;
 
@@ -38,107 +49,56 @@ struct mkperf_recorder {
     struct mkperf_pds *pds;
     struct mkperf_stream *stream;
     struct mkperf_perfdata *perfdata;
-    struct mkperf_outfile raw;          /* path NULL: none */
-    bool own;                           /* unless watching, only sessions that it started count */
-    bool begun;                         /* our session was, and its target knows */
-    bool watching;                      /* does not control, or no longer */
-    bool ended;                         /* another host ended the session */
-    bool forgotten;                     /* the target does not know the session */
-    unsigned breaks;                    /* of the link */
-    bool gap_open;                      /* its losses are not known yet */
-    uint64_t gap_samples, gap_lost;     /* samples and scheduling events before it; lost */
-    double synced_s, reset_s, status_s; /* when each was last done; status: requested or received */
-    uint64_t status_ns;                 /* the samples' time then */
-    uint64_t moved_ns;                  /* the samples' time, */
-    double moved_s;                     /* and when it was seen to move last */
-    double apart_s;                     /* between two such moments, at most, not long ago */
+    struct mkperf_outfile raw; /* path NULL: the line's bytes are not kept */
+
+    /* The session. */
+    bool own;        /* this is a recording: unless watching, only sessions that it started count */
+    bool begun;      /* the target has confirmed our session */
+    bool watching;   /* does not control the target, or not any more */
+    bool ended;      /* the session was ended on the target */
+    bool forgotten;  /* the target does not know the session */
+    unsigned breaks; /* number of times that the link broke */
+
+    /* A gap after a broken link, until samples arrive again. */
+    bool gap_open;
+    uint64_t gap_samples; /* samples and scheduling events before it */
+    uint64_t gap_lost;    /* samples that were lost in transit before it */
+
+    /* When things were last done, in seconds of the host's monotonic clock. */
+    double synced_s;              /* the files were flushed */
+    double reset_s;               /* ResetChains was sent */
+    double status_s;              /* a Status was requested or received */
+    double moved_s;               /* the time of the samples was seen to move */
+    double apart_s;               /* the longest recent interval between two such moments */
+    uint64_t status_ns, moved_ns; /* the time of the last sample at status_s, and at moved_s */
 };
+
+/* ---- recorder.c ---- */
 
 /* Prepares symbols, pds and link; options, stop and the functions above are set. names_only: ELFs are
  * not looked for. Errors: USAGE, INPUT, as mkperf_pds_new. In any case, mkperf_recorder_free. */
 enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, bool names_only,
                                         struct mkperf_error *e);
-/* Then the stream, whose samples and what else a recording has go to the sink. command: for the
- * session, NULL. */
+/* Then makes the stream, which passes all of a recording on to the sink. command: for the session;
+ * NULL: none. */
 void mkperf_recorder_decode(struct mkperf_recorder *r, struct mkperf_sink sink,
                             const char *command);
 /* Ends the connection, and frees what r has, the command of its options included. Idempotent; r may
  * be initialised again. */
 void mkperf_recorder_free(struct mkperf_recorder *r);
 
-/*
- * recorder_image.c: the connection, and the image's own list of its programs, by which names and
- * ELFs are settled (mkperf_stream_settle). r->stream was made with config.asks. Errors: SILENT,
- * NOISE, PROTOCOL, REFUSED, LINK; INPUT: those of the .system file and its ELFs.
- */
-enum mkperf_status mkperf_recorder_connect(struct mkperf_recorder *r, struct mkperf_error *e);
-
-/* Configure, Start, after a connection. Errors: SILENT, NOISE, PROTOCOL, REFUSED, LINK. */
-enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkperf_error *e);
-
-/*
- * Takes in samples until the duration is over, the user stops it or the session is ended by others.
- * A link that breaks is made again, a target that was restarted gets a new session.
- */
-enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_error *e);
-
-/* Sends Stop and receives messages in transit, until 3 s without a byte. */
-enum mkperf_status mkperf_recorder_stop(struct mkperf_recorder *r, struct mkperf_error *e);
-
-/* recorder_image.c: keeps copies of the ELFs that have given names (symbols/find_elf.h), if a file is
- * written and the options do not say otherwise. What cannot be kept is a warning. */
-void mkperf_recorder_keep_elfs(struct mkperf_recorder *r);
-
-/* Reads a capture to its end. */
-enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkperf_error *e);
-
-/* Sends m, again until it is answered; the answer is in r->link.answer, an Error from the target,
- * too. SILENT: no answer in time. */
+/* Sends m, repeatedly until it is answered. The answer, which may be an Error, is in r->link.answer.
+ * SILENT: no answer in time. */
 enum mkperf_status mkperf_recorder_ask(struct mkperf_recorder *r, mkperf_ToTarget *m,
                                        const char *what, struct mkperf_error *e);
-/* REFUSED with the target's reason, if that is what r->link.answer holds. */
+/* REFUSED with the target's reason, if r->link.answer is an Error. */
 enum mkperf_status mkperf_recorder_refused(const struct mkperf_recorder *r, struct mkperf_error *e);
-
-/* recorder_resume.c: after an error LINK, which *e holds. That, or another one, if it was in vain.
- */
-enum mkperf_status mkperf_recorder_resume(struct mkperf_recorder *r, struct mkperf_error *e);
-
-/* Control, Configure and Start, or as a watcher nothing. */
-enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkperf_error *e);
-/* Takes control of the target: if no host has it, from our own lost connection, or from another
- * host. */
+/* Takes control of the target: if no host has it, from our own broken connection, or, with
+ * --take-over, from another host. */
 enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struct mkperf_error *e);
-/* As mkperf_recorder_ask, for requests of the controller: takes control if the target asks for it. */
+/* As mkperf_recorder_ask, for requests of the controller: takes control if the target demands it. */
 enum mkperf_status mkperf_recorder_request(struct mkperf_recorder *r, mkperf_ToTarget *m,
                                            const char *what, struct mkperf_error *e);
-
-/* ---- recorder_talk.c: conversations that are not recordings: list, stat, latency, console ---- */
-
-/* For a command whose state begins with a recorder: defaults of its options, and its end. */
-void mkperf_recorder_talk_init(void *recorder, int argc, char **argv);
-void mkperf_recorder_talk_end(void *recorder);
-
-/*
- * Instead of init, decode and connect. What arrives goes into a file `recording`, or if that is NULL
- * to the sink; both NULL: nowhere. Errors: as mkperf_recorder_start. mkperf_recorder_free in any
- * case.
- */
-enum mkperf_status mkperf_recorder_talk(struct mkperf_recorder *r, const struct mkperf_sink *sink,
-                                        const char *recording, struct mkperf_error *e);
-
-/* Finishes the recording, after the session's end. Without that, or if nothing arrived (INPUT), there
- * is none. Errors: OUTPUT. */
-enum mkperf_status mkperf_recorder_talk_keep(struct mkperf_recorder *r, struct mkperf_error *e);
-
-/* ---- recorder_dump.c ---- */
-
-/* Instead of start, run and stop: fetches a flight recording; with options->wait, once
- * it is held. Errors: as mkperf_recorder_start. */
-enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf_error *e);
-
-/* Asks for the software events of the session, which the decoder then has; none: no error. Errors:
- * those of mkperf_recorder_ask; INPUT: an answer with another part or too many. */
-enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struct mkperf_error *e);
 
 /* ---- recorder_observe.c: the target's data for `-e timer`, before Configure ---- */
 
@@ -146,13 +106,105 @@ enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struc
 bool mkperf_observe_wanted(const mkperf_Configure *c);
 
 /*
- * Tells the target. PDs that cannot be observed are named to the user. Errors: USAGE without a
- * .system file, or one without the target's profiler PD; REFUSED by the target; those of the link.
+ * Sends the data to the target. PDs that cannot be observed are named to the user. Errors: USAGE
+ * without a .system file, or if it lacks the target's profiler PD; REFUSED by the target; those of
+ * the link.
  */
 enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error *e);
 
-/* For a recording's summary: the attribution of the timer's samples, and the target's data on
- * it. Nothing for other recordings. */
+/* Prints a recording's summary of the attribution of the timer's samples. Prints nothing for other
+ * recordings. */
 void mkperf_observe_summary(const struct mkperf_stream *s, FILE *out);
+
+/* ---- recorder_start.c ---- */
+
+/*
+ * Connects, and fetches the image's own list of its programs, by which names and ELFs are settled
+ * (mkperf_stream_settle). The stream was made with config.asks. Errors: SILENT, NOISE, PROTOCOL,
+ * REFUSED, LINK; INPUT: those of the .system file and its ELFs.
+ */
+enum mkperf_status mkperf_recorder_connect(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* Keeps copies of the ELFs that have given names (symbols/find_elf.h), if a file is written and the
+ * options allow it. What cannot be kept is a warning. */
+void mkperf_recorder_keep_elfs(struct mkperf_recorder *r);
+
+/* Configure and Start; a watcher does nothing. Errors: SILENT, NOISE, PROTOCOL, REFUSED, LINK. */
+enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkperf_error *e);
+/* Connects, calls `named`, and begins. Errors: those of both. */
+enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkperf_error *e);
+/* After an error LINK, which *e holds: restores the link and the session. Errors: LINK or another one, if
+ * it cannot be restored. */
+enum mkperf_status mkperf_recorder_resume(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* ---- recorder_run.c ---- */
+
+/*
+ * Records until the duration is over, the user stops it, or the session is ended on the target. A link
+ * that breaks is restored; a target that was restarted gets a new session.
+ */
+enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* Sends Stop and receives messages in transit, until 3 s without a byte. */
+enum mkperf_status mkperf_recorder_stop(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* Reads a capture to its end. */
+enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* ---- recorder_talk.c: list, stat, latency, console, dump ---- */
+
+/* For a command whose state begins with a recorder: defaults of its options, and its end. */
+void mkperf_recorder_talk_init(void *recorder, int argc, char **argv);
+void mkperf_recorder_talk_end(void *recorder);
+
+/*
+ * Instead of init, decode and connect. What arrives is written to a file `recording`, or if that is
+ * NULL passed to the sink; both NULL: it is discarded. Errors: as mkperf_recorder_start.
+ * mkperf_recorder_free in any case.
+ */
+enum mkperf_status mkperf_recorder_talk(struct mkperf_recorder *r, const struct mkperf_sink *sink,
+                                        const char *recording, struct mkperf_error *e);
+
+/* Finishes the recording, after the session's end. Without this call, or if nothing arrived (INPUT),
+ * no file remains. Errors: OUTPUT. */
+enum mkperf_status mkperf_recorder_talk_keep(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* Asks for the session's software events, which the stream then has in its totals. A session without
+ * them is no error. Errors: those of mkperf_recorder_ask; INPUT: a wrong answer. */
+enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* Begins a session in which the target only aggregates latencies. REFUSED: its build cannot. */
+enum mkperf_status mkperf_latency_query_begin(struct mkperf_recorder *r, struct mkperf_error *e);
+/* Replaces *rows by the latencies since the session's start. */
+enum mkperf_status mkperf_latency_query(struct mkperf_recorder *r, struct mkperf_latency_rows *rows,
+                                        struct mkperf_error *e);
+
+/* Instead of start, run and stop: fetches a flight recording; with options.wait, once it is held.
+ * Errors: as mkperf_recorder_start. */
+enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf_error *e);
+/* ---- pd_choice.c ---- */
+
+/*
+ * Which PDs the target samples. names: NAME[,NAME] or NULL; subtree: NAME[,NAME] of PDs with all
+ * their children, or NULL. Fills c->only with thread identities. The target's kernel hook selects
+ * before it reserves space in a ring. Errors: USAGE, a name that no PD has, or too many PDs.
+ */
+enum mkperf_status mkperf_filter(const char *names, const char *subtree,
+                                 const struct mkperf_pds *pds, mkperf_Configure *c,
+                                 struct mkperf_error *e);
+/* Fills c->dump_on_fault with the PDs whose fault ends a flight recording: NAME[,NAME] or NULL.
+ * Errors: USAGE, as above. */
+enum mkperf_status mkperf_filter_faults(const char *names, const struct mkperf_pds *pds,
+                                        mkperf_Configure *c, struct mkperf_error *e);
+
+/* ---- flight_start.c ---- */
+
+/* `mkperf record --overwrite`: begins a flight recording with a recorder that has only options, and leaves
+ * it to the target. Reports that on standard error unless options.quiet. Errors: as
+ * mkperf_recorder_start. */
+enum mkperf_status mkperf_flight_start(struct mkperf_recorder *r, struct mkperf_error *e);
+/* What ended a flight recording, for the summary of a dump; "" while it runs. Returns text. */
+const char *mkperf_flight_reason(const mkperf_Status *status, struct mkperf_pds *pds, char *text,
+                                 size_t n);
 
 #endif

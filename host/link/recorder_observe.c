@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the target's data for `-e timer`: which PDs the profiler PD can observe, and what of them.
- * docs/stock.md describes their use.
+ * Owns: what the target must know for `-e timer`: which PDs the profiler PD can observe, and the addresses
+ * of their system calls, stacks and channels. docs/stock.md describes their use.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #include "recorder.h"
 #include "system/system.h"
 
-struct telling {
+struct observing {
     struct mkperf_recorder *r;
     const struct mkperf_system *system;
     const struct mkperf_system_pd *profiler;
-    unsigned index; /* of it */
+    unsigned index; /* of the profiler PD */
     uint32_t part;
 };
 
@@ -29,8 +29,8 @@ bool mkperf_observe_wanted(const mkperf_Configure *c)
     return false;
 }
 
-/* The slot of the profiler PD's cspace with that PD's TCB; 0: none. */
-static unsigned slot_of(const struct telling *t, unsigned pd)
+/* The slot in the profiler PD's CSpace with the TCB of a PD; 0: none. */
+static unsigned slot_of(const struct observing *t, unsigned pd)
 {
     for (unsigned i = 0; i < t->profiler->ntcbs; i++) {
         if (t->profiler->tcb[i].pd == pd) {
@@ -40,32 +40,32 @@ static unsigned slot_of(const struct telling *t, unsigned pd)
     return 0;
 }
 
-/* The timer samples the profiler PD's core: what runs on another one tells nothing about that. */
-static bool elsewhere(const struct telling *t, unsigned i)
+/* Whether a PD runs on another core than the profiler PD, which is the one that the timer samples. */
+static bool is_elsewhere(const struct observing *t, unsigned i)
 {
     return t->system->pd[i].cpu != t->profiler->cpu;
 }
 
-/* A PD with readable registers, and an ELF with the addresses of its system calls. */
-static bool observable(const struct telling *t, unsigned i)
+/* Whether a PD has readable registers, and an ELF with the addresses of its system calls. */
+static bool observable(const struct observing *t, unsigned i)
 {
     const struct mkperf_system_pd *pd = &t->system->pd[i];
 
-    return i != t->index && !elsewhere(t, i) &&
+    return i != t->index && !is_elsewhere(t, i) &&
            (pd->parent == (int)t->index || slot_of(t, i) != 0) &&
            mkperf_pds_module(t->r->pds, i) != NULL;
 }
 
 /* The highest priority of PDs that cannot be observed, + 1; 0: none. A virtual machine's
  * priority is not known: it may be any. */
-static uint32_t unobserved(const struct telling *t)
+static uint32_t unobserved(const struct observing *t)
 {
     uint32_t most = 0;
 
     for (unsigned i = 0; i < t->system->npds; i++) {
         const struct mkperf_system_pd *pd = &t->system->pd[i];
         uint32_t priority = pd->virtual_machine ? MKPERF_SYSTEM_MAX_PRIORITY : pd->priority;
-        bool hidden = !elsewhere(t, i) &&
+        bool hidden = !is_elsewhere(t, i) &&
                       (pd->virtual_machine || (i != t->index && !observable(t, i)));
         most = hidden && priority + 1 > most ? priority + 1 : most;
     }
@@ -74,7 +74,7 @@ static uint32_t unobserved(const struct telling *t)
 
 /* Whether a PD other than the profiler may stop that PD and resume it: its parent, which handles its
  * faults, too, or one with its TCB. */
-static bool may_be_stopped(const struct telling *t, unsigned i)
+static bool may_be_stopped(const struct observing *t, unsigned i)
 {
     const struct mkperf_system_pd *pd = &t->system->pd[i];
 
@@ -91,7 +91,7 @@ static bool may_be_stopped(const struct telling *t, unsigned i)
 
 /* Whether a PD runs whenever it can: on the profiler's core, with an unlimited budget, and no PD
  * stops it. */
-static bool steady(const struct telling *t, unsigned i)
+static bool steady(const struct observing *t, unsigned i)
 {
     const struct mkperf_system_pd *pd = &t->system->pd[i];
 
@@ -99,7 +99,7 @@ static bool steady(const struct telling *t, unsigned i)
 }
 
 /* The ends of channel i if its end `side` may make protected calls on it; false: it may not. */
-static bool call_of(const struct telling *t, unsigned i, unsigned side,
+static bool call_of(const struct observing *t, unsigned i, unsigned side,
                     const struct mkperf_system_end **caller,
                     const struct mkperf_system_end **callee)
 {
@@ -110,7 +110,7 @@ static bool call_of(const struct telling *t, unsigned i, unsigned side,
 
 /* Whether that PD and all that it calls, directly or not, are steady: then it waits for nothing but
  * messages, and a call to it is taken at once. */
-static bool takes_calls(const struct telling *t, unsigned pd)
+static bool takes_calls(const struct observing *t, unsigned pd)
 {
     uint64_t reached = UINT64_C(1) << pd;
     uint64_t before;
@@ -134,7 +134,7 @@ static bool takes_calls(const struct telling *t, unsigned pd)
 
 /* Whether registers prove which PD's call that PD is serving: it takes calls at once, and the PDs that may
  * call it are observed and make a call whenever they stand at one. */
-static bool callers_provable(const struct telling *t, unsigned pd)
+static bool callers_provable(const struct observing *t, unsigned pd)
 {
     if (pd == t->index || !takes_calls(t, pd)) {
         return false;
@@ -150,7 +150,7 @@ static bool callers_provable(const struct telling *t, unsigned pd)
 }
 
 /* The protected calls of PD i, from number `done` of the ends of channels on. Returns where to continue. */
-static unsigned add_calls(const struct telling *t, unsigned i, unsigned done, mkperf_Observe *o)
+static unsigned add_calls(const struct observing *t, unsigned i, unsigned done, mkperf_Observe *o)
 {
     const pb_size_t max = sizeof o->call / sizeof *o->call;
 
@@ -165,13 +165,13 @@ static unsigned add_calls(const struct telling *t, unsigned i, unsigned done, mk
     return done;
 }
 
-static void name_unobserved(const struct telling *t)
+static void name_unobserved(const struct observing *t)
 {
     char text[1024] = "";
     size_t n = 0;
 
     for (unsigned i = 0; i < t->system->npds; i++) {
-        if (i != t->index && !elsewhere(t, i) && !observable(t, i) && n < sizeof text) {
+        if (i != t->index && !is_elsewhere(t, i) && !observable(t, i) && n < sizeof text) {
             n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n != 0 ? ", " : "",
                                   t->system->pd[i].name);
         }
@@ -187,7 +187,7 @@ static void name_unobserved(const struct telling *t)
     }
 }
 
-static enum mkperf_status ask(struct telling *t, mkperf_Observe *o, struct mkperf_error *e)
+static enum mkperf_status ask_part(struct observing *t, mkperf_Observe *o, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_observe_tag};
 
@@ -207,8 +207,8 @@ static enum mkperf_status ask(struct telling *t, mkperf_Observe *o, struct mkper
     return mkperf_recorder_refused(t->r, e);
 }
 
-/* The regions that the PD may write and the profiler PD maps as well: its stack may be there. */
-static void add_stacks(const struct telling *t, const struct mkperf_system_pd *pd,
+/* Adds the regions that the PD may write and the profiler PD maps too, since its stack may be in one. */
+static void add_stacks(const struct observing *t, const struct mkperf_system_pd *pd,
                        mkperf_Observe *o)
 {
     const pb_size_t max = sizeof o->stack / sizeof *o->stack;
@@ -227,7 +227,7 @@ static void add_stacks(const struct telling *t, const struct mkperf_system_pd *p
     }
 }
 
-static enum mkperf_status tell_pd(struct telling *t, unsigned i, struct mkperf_error *e)
+static enum mkperf_status send_pd(struct observing *t, unsigned i, struct mkperf_error *e)
 {
     const struct mkperf_system_pd *pd = &t->system->pd[i];
     const size_t max = sizeof((mkperf_Observe *)0)->site / sizeof(uint32_t);
@@ -255,7 +255,7 @@ static enum mkperf_status tell_pd(struct telling *t, unsigned i, struct mkperf_e
             before = site[done];
         }
         ends_done = add_calls(t, i, ends_done, &o);
-        if (ask(t, &o, e) != MKPERF_OK) {
+        if (ask_part(t, &o, e) != MKPERF_OK) {
             break;
         }
     } while (done < n || ends_done < ends);
@@ -263,13 +263,13 @@ static enum mkperf_status tell_pd(struct telling *t, unsigned i, struct mkperf_e
     return e->status;
 }
 
-/* Part 0 goes twice: the answer to the first says which PD the profiler is. */
-static enum mkperf_status find_profiler(struct telling *t, struct mkperf_error *e)
+/* Finds the profiler PD. Part 0 is sent twice, because the answer to the first one names that PD. */
+static enum mkperf_status find_profiler(struct observing *t, struct mkperf_error *e)
 {
     mkperf_Observe o = mkperf_Observe_init_zero;
     const mkperf_ToHost *answer = &t->r->link.answer;
 
-    if (ask(t, &o, e) != MKPERF_OK) {
+    if (ask_part(t, &o, e) != MKPERF_OK) {
         return e->status;
     }
     if (answer->which_msg != mkperf_ToHost_observer_tag) {
@@ -290,12 +290,12 @@ static enum mkperf_status find_profiler(struct telling *t, struct mkperf_error *
     t->part = 0;
     o.thread = t->profiler->thread + 2;
     o.priority = unobserved(t);
-    return ask(t, &o, e);
+    return ask_part(t, &o, e);
 }
 
 enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error *e)
 {
-    struct telling t = {.r = r, .system = mkperf_pds_system(r->pds)};
+    struct observing t = {.r = r, .system = mkperf_pds_system(r->pds)};
 
     if (t.system == NULL && r->options.system != NULL) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
@@ -310,7 +310,7 @@ enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error
     }
     name_unobserved(&t);
     for (unsigned i = 0; i < t.system->npds; i++) {
-        if (observable(&t, i) && tell_pd(&t, i, e) != MKPERF_OK) {
+        if (observable(&t, i) && send_pd(&t, i, e) != MKPERF_OK) {
             return e->status;
         }
     }

@@ -11,7 +11,7 @@
 #include <mkperf/soft.h>
 
 #include "base/progress.h"
-#include "link/latency_query.h"
+#include "link/recorder.h"
 #include "measure.h"
 #include "model/cores.h"
 #include "model/figures.h"

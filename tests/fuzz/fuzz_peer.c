@@ -15,9 +15,9 @@
 
 #include "fuzz/descriptor.h"
 #include "fuzz/mutate_message.h"
-#include "link/address.h"
 #include "link/connection.h"
 #include "link/key_file.h"
+#include "link/source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -63,7 +63,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     int fd = socket(AF_INET, SOCK_STREAM, 0);
 
     (void)argc, (void)argv;
-    mkperf_address_tune(fd);
+    mkperf_net_tune(fd);
     close(fd);
     return mkperf_key_read("/nonexistent", &key, &e) == MKPERF_ERR_INPUT ? 0 : -1;
 }
@@ -71,7 +71,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static void readers(const uint8_t *data, size_t n)
 {
     struct mkperf_shared_key key;
-    struct mkperf_address a;
+    struct mkperf_net_address a;
     struct mkperf_error e;
     char *text = strndup((const char *)data, n);
 
@@ -85,7 +85,7 @@ static void readers(const uint8_t *data, size_t n)
         descriptor_close(&d);
     }
     for (int lone = 0; text != NULL && lone < 2; lone++) {
-        if (mkperf_address_parse(text, lone, &a) && strtoul(a.port, NULL, 10) - 1 >= 65535) {
+        if (mkperf_net_address_parse(text, lone, &a) && strtoul(a.port, NULL, 10) - 1 >= 65535) {
             abort();
         }
     }

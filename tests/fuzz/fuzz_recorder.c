@@ -22,7 +22,7 @@
 #include <pb_encode.h>
 
 #include "fuzz/target_messages.h"
-#include "link/latency_query.h"
+#include "link/recorder.h"
 #include "system/image_table.h"
 
 enum { NO_FD = 1000, /* none is open */ LONGEST_S = 5000 };

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "link/address.h"
 #include "link/key_file.h"
+#include "link/source.h"
 #include "perfdata/reader.h"
 
 /* ---- the host ---- */
@@ -189,7 +189,7 @@ static void tuned(void **state)
     int fd = socket(AF_INET, SOCK_STREAM, 0);
 
     (void)state;
-    mkperf_address_tune(fd);
+    mkperf_net_tune(fd);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         int value = 0;
         socklen_t n = sizeof value;
@@ -467,11 +467,11 @@ static void addresses(void **state)
         {"::1", true, false, "", ""},
         {"x:-1", false, false, "", ""},
     };
-    struct mkperf_address a;
+    struct mkperf_net_address a;
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        if (mkperf_address_parse(cases[i].text, cases[i].lone_port, &a) != cases[i].ok) {
+        if (mkperf_net_address_parse(cases[i].text, cases[i].lone_port, &a) != cases[i].ok) {
             fail_msg("\"%s\"", cases[i].text);
         }
         if (cases[i].ok) {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "link/pd_choice.h"
+#include "link/recorder.h"
 #include "pmu/events.h"
 #include "stat/stat.h"
 

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the beginning of a recording, see recorder.h: the connection, the image's list of programs,
+ * Configure and Start; and the continuation after a broken link.
+ *
+ * After a broken link there are three cases. If the target has the same boot and session, the session
+ * has continued, and sample numbers show what did not arrive. After another boot, a new session continues
+ * in the same file, at a later time. A session that does not run any more has ended.
+ */
+#include "recorder.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu_list.h"
+#include "base/xalloc.h"
+#include "pmu/events.h"
+#include "symbols/find_elf.h"
+#include "symbols/identity.h"
+
+static const double REPEAT_S = 0.5;        /* between repetitions of a request */
+static const double STOP_PATIENCE_S = 3.0; /* without a byte, for the end of another session */
+static const double DRAIN_PATIENCE_S = 60; /* for all messages of another session */
+
+/* Fetches the image's list of programs in parts. A target that refuses has no list. */
+static enum mkperf_status fetch_programs(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_stamp_tag};
+    struct mkperf_stream *s = r->stream;
+
+    while (!mkperf_stream_stamp_whole(s)) {
+        uint32_t had = s->names.have;
+        m.msg.get_stamp.offset = had;
+        if (mkperf_recorder_ask(r, &m, "GetStamp", e) != MKPERF_OK) {
+            return e->status;
+        }
+        if (s->names.have == had) {
+            return MKPERF_OK; /* the reason is reported when names are settled */
+        }
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_recorder_connect(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    if (mkperf_peer_connect(&r->link, e) != MKPERF_OK) {
+        return e->status;
+    }
+    while (r->stream->hello.stamp_bytes != 0 && fetch_programs(r, e) != MKPERF_OK) {
+        /* The parts that have arrived remain valid, unless the target has another image now. */
+        r->breaks++;
+        if (e->status != MKPERF_ERR_LINK || mkperf_peer_reconnect(&r->link, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    if (mkperf_stream_settle(r->stream, e) == MKPERF_OK) {
+        mkperf_recorder_keep_elfs(r);
+    }
+    return e->status;
+}
+
+static void cannot_keep(const struct mkperf_recorder *r, const char *why)
+{
+    char *text = mkperf_xprintf("an ELF was not kept: %s; once its program is built again, this "
+                                "recording has no names for it (-N keeps none)",
+                                why);
+
+    if (r->warn != NULL) {
+        r->warn(r->self, text);
+    }
+    free(text);
+}
+
+static void add_copy(struct mkperf_elf_copy *elf, size_t *n, const struct mkperf_module *m)
+{
+    if (m != NULL) {
+        elf[*n].path = mkperf_module_path(m);
+        elf[*n].bytes = mkperf_module_file(m, &elf[*n].n);
+        mkperf_module_identity(m, &elf[*n].id);
+        (*n)++;
+    }
+}
+
+void mkperf_recorder_keep_elfs(struct mkperf_recorder *r)
+{
+    uint32_t npds = mkperf_pds_count(r->pds);
+    struct mkperf_session session = {.nevents = 0};
+    struct mkperf_error e = {.status = MKPERF_OK};
+    struct mkperf_module *kernel = NULL;
+    size_t n = 0;
+
+    if (r->perfdata == NULL || r->options.keep_no_elfs) {
+        return;
+    }
+    struct mkperf_elf_copy *elf = mkperf_xcalloc((size_t)npds + 1, sizeof *elf);
+    char *directory = mkperf_elf_cache_directory();
+    for (uint32_t i = 0; i < npds; i++) {
+        add_copy(elf, &n, mkperf_pds_module(r->pds, i));
+    }
+    mkperf_pds_describe(r->pds, &session);
+    if (session.kernel_elf != NULL) {
+        (void)mkperf_symbols_module(r->symbols, session.kernel_elf, &kernel, &e);
+    }
+    add_copy(elf, &n, kernel);
+    if (n != 0 && directory == NULL) {
+        cannot_keep(r, "neither HOME nor PERF_BUILDID_DIR is set");
+    } else if (n != 0 &&
+               mkperf_elf_cache_keep(directory, elf, n, MKPERF_ELF_CACHE_BYTES, &e) != MKPERF_OK) {
+        cannot_keep(r, e.text);
+    }
+    free(elf);
+    free(directory);
+}
+
+/* ---- Configure and Start ---- */
+
+/*
+ * Ends a session that another host left running, and configures. The target refuses while it sends the
+ * last samples of that session, which takes some time on a slow line. Waits as long as bytes arrive.
+ */
+static enum mkperf_status end_and_configure(struct mkperf_recorder *r, mkperf_ToTarget *m,
+                                            struct mkperf_error *e)
+{
+    mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
+    double began = mkperf_now_s();
+
+    mkperf_peer_say(&r->link, "a session was running: it is ended (--watch would join it)");
+    do {
+        if (mkperf_recorder_ask(r, &stop, "Stop", e) != MKPERF_OK ||
+            mkperf_recorder_ask(r, m, "Configure", e) != MKPERF_OK) {
+            return e->status;
+        }
+        if (!mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE)) {
+            break;
+        }
+        double until = mkperf_now_s() + REPEAT_S;
+        while (mkperf_now_s() < until && !mkperf_peer_stopped(&r->link)) {
+            if (mkperf_peer_pump(&r->link, 20, e) != MKPERF_OK) {
+                return e->status;
+            }
+        }
+    } while (!mkperf_peer_stopped(&r->link) && mkperf_now_s() - r->link.heard_s < STOP_PATIENCE_S &&
+             mkperf_now_s() - began < DRAIN_PATIENCE_S);
+    return MKPERF_OK;
+}
+
+/* Checks the choice of cores. *cores becomes 0 if it is all cores that the target samples. */
+static enum mkperf_status choose_cores(const struct mkperf_recorder *r, uint32_t *cores,
+                                       struct mkperf_error *e)
+{
+    uint32_t n = r->stream->hello.cores;
+    uint32_t sampled = (UINT32_C(1) << (n < MKPERF_MAX_CORES ? n : MKPERF_MAX_CORES)) - 1;
+    char text[MKPERF_CPU_LIST_TEXT];
+
+    if ((*cores & ~sampled) != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_REFUSED, "the target samples %s, and no others",
+                                mkperf_cpu_mask_text(sampled, text));
+    }
+    *cores = *cores == sampled ? 0 : *cores;
+    return MKPERF_OK;
+}
+
+/* A target of an older build ignores the choice and samples all cores, which is an error here. */
+static enum mkperf_status check_cores(const struct mkperf_recorder *r, uint32_t cores,
+                                      struct mkperf_error *e)
+{
+    const mkperf_ToHost *m = &r->link.answer;
+
+    return cores == 0 ||
+                   (m->which_msg == mkperf_ToHost_session_tag && m->msg.session.cores == cores)
+               ? MKPERF_OK
+               : mkperf_error_set(e, MKPERF_ERR_REFUSED,
+                                  "the target cannot limit a session to some of its cores; "
+                                  "reports can (-C)");
+}
+
+static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_configure_tag};
+
+    if (mkperf_observe_wanted(&r->options.configure) && mkperf_observe(r, e) != MKPERF_OK) {
+        return e->status;
+    }
+    m.msg.configure = r->options.configure;
+    mkperf_events_resolve(&m.msg.configure, r->stream->hello.cpu);
+    if (choose_cores(r, &m.msg.configure.cores, e) != MKPERF_OK ||
+        mkperf_recorder_request(r, &m, "Configure", e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE) &&
+        end_and_configure(r, &m, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (mkperf_recorder_refused(r, e) != MKPERF_OK) {
+        return e->status;
+    }
+    /* A target of an older build ignores what it does not know. */
+    if (r->options.configure.sched && r->link.answer.which_msg == mkperf_ToHost_session_tag &&
+        !r->link.answer.msg.session.sched) {
+        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
+                                "%s: the target's build has no scheduling events (--sched)",
+                                r->link.source.spec);
+    }
+    if (r->options.configure.off_cpu && r->link.answer.which_msg == mkperf_ToHost_session_tag &&
+        !r->link.answer.msg.session.off_cpu) {
+        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
+                                "%s: the target's build has no samples of blocked threads "
+                                "(--off-cpu)",
+                                r->link.source.spec);
+    }
+    return check_cores(r, m.msg.configure.cores, e);
+}
+
+enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_start_tag};
+
+    r->forgotten = false;
+    if (r->watching) {
+        return MKPERF_OK;
+    }
+    r->begun = r->stream->starting = false;
+    r->stream->waiting = true;
+    if (configure(r, e) != MKPERF_OK) {
+        return e->status;
+    }
+    r->stream->waiting = false;
+    r->stream->starting = true; /* also if the answer is lost with the link */
+    if (mkperf_recorder_ask(r, &m, "Start", e) != MKPERF_OK) {
+        return e->status;
+    }
+    /* The target may refuse because the answer to our first Start was lost. Then the session runs. */
+    r->begun = r->stream->running;
+    return r->begun ? MKPERF_OK : mkperf_recorder_refused(r, e);
+}
+
+/* ---- after a broken link ---- */
+
+/* Returns to our session, if it still runs. */
+static enum mkperf_status rejoin(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
+    const struct mkperf_stream *s = r->stream;
+
+    if (!r->watching && r->link.has_role && !r->link.role.control &&
+        mkperf_recorder_take_control(r, e) != MKPERF_OK) {
+        if (e->status != MKPERF_ERR_REFUSED) {
+            return e->status;
+        }
+        r->watching = true;
+        mkperf_peer_say(&r->link, "%s; going on as a watcher", e->text);
+    }
+    mkperf_stream_damaged(r->stream); /* so that a new epoch is requested */
+    if (mkperf_peer_ask(&r->link, &m, REPEAT_S, r->options.link.timeout_s, e) != MKPERF_OK) {
+        return e->status == MKPERF_ERR_SILENT
+                   ? mkperf_error_set(e, MKPERF_ERR_LINK, "%s: no answer to GetStatus",
+                                      r->link.source.spec)
+                   : e->status;
+    }
+    if (!r->watching && !r->begun && !s->running) {
+        return mkperf_recorder_begin(r, e); /* the link broke before our session began */
+    }
+    r->begun = true;
+    r->gap_open = s->has_status && s->status.running;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status begin_again(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_peer_say(&r->link, "the target was restarted: the time in between is not recorded%s",
+                    r->watching ? "" : "; a new session continues in the same file");
+    return mkperf_recorder_begin(r, e);
+}
+
+enum mkperf_status mkperf_recorder_resume(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    const struct mkperf_totals *t = &r->stream->totals;
+    double began = mkperf_now_s();
+    uint64_t restarts = t->restarts;
+    enum mkperf_status status;
+
+    r->forgotten = false;
+    r->gap_samples = mkperf_totals_received(t);
+    r->gap_lost = t->lost[MKPERF_LOST_TRANSIT];
+    do {
+        r->breaks++;
+        if (mkperf_peer_reconnect(&r->link, e) != MKPERF_OK) {
+            return e->status;
+        }
+        if (t->restarts != restarts) {
+            r->stream->clock.pause_ns = (uint64_t)((mkperf_now_s() - began) * 1e9);
+            restarts = t->restarts;
+            status = begin_again(r, e);
+        } else {
+            status = rejoin(r, e);
+        }
+    } while (status == MKPERF_ERR_LINK && mkperf_now_s() - began < r->options.link.reconnect_s);
+    return status;
+}
+
+enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    r->own = true;
+    if (mkperf_recorder_connect(r, e) != MKPERF_OK ||
+        (r->named != NULL && r->named(r->self, e) != MKPERF_OK)) {
+        return e->status;
+    }
+    r->status_s = r->moved_s = mkperf_now_s();
+    if (r->watching) {
+        mkperf_peer_say(&r->link, "watching: the running session is recorded, nothing is changed");
+    }
+    enum mkperf_status status = mkperf_recorder_begin(r, e);
+    return status == MKPERF_ERR_LINK ? mkperf_recorder_resume(r, e) : status;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sources on this machine: serial lines, sockets in the file system, lines of sDDF, and captures.
+ *
+ * Owns: these kinds, and the functions that all kinds with a descriptor share, those of
+ * source_network.c too.
+ */
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/monotonic.h"
+
+enum { WRITE_PATIENCE_MS = 2000, SLICE_MS = 50 };
+
+/* ---- what kinds with a descriptor share ---- */
+
+void mkperf_source_close(struct mkperf_source *s)
+{
+    if (s->fd >= 0) {
+        close(s->fd);
+        s->fd = -1;
+    }
+}
+
+int mkperf_source_wait(const struct mkperf_source *s, int fd, short events, double seconds)
+{
+    double until = mkperf_now_s() + seconds;
+    struct pollfd ready = {.fd = fd, .events = events};
+
+    while (poll(&ready, 1, SLICE_MS) <= 0) {
+        if (s->stop != NULL && *s->stop != 0) {
+            return EINTR;
+        }
+        if (seconds > 0 && mkperf_now_s() > until) {
+            return ETIMEDOUT;
+        }
+    }
+    return 0;
+}
+
+void mkperf_source_say(const struct mkperf_source *s, const char *text)
+{
+    if (s->notice != NULL) {
+        s->notice(s->self, text);
+    }
+}
+
+enum mkperf_status mkperf_source_fd_read(struct mkperf_source *s, void *p, size_t n, size_t *got,
+                                         struct mkperf_error *e)
+{
+    ssize_t done = read(s->fd, p, n);
+
+    *got = done > 0 ? (size_t)done : 0;
+    if (done > 0 || (done < 0 && (errno == EAGAIN || errno == EINTR))) {
+        return MKPERF_OK;
+    }
+    return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: %s", s->spec,
+                            done == 0 ? "the other end closed the connection" : strerror(errno));
+}
+
+enum mkperf_status mkperf_source_fd_write(struct mkperf_source *s, const void *p, size_t n,
+                                          struct mkperf_error *e)
+{
+    const char *from = p;
+
+    while (n > 0) {
+        ssize_t done = write(s->fd, from, n);
+        if (done > 0) {
+            from += done;
+            n -= (size_t)done;
+            continue;
+        }
+        if (done < 0 && errno != EAGAIN && errno != EINTR) {
+            return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: %s", s->spec, strerror(errno));
+        }
+        struct pollfd ready = {.fd = s->fd, .events = POLLOUT};
+        if (poll(&ready, 1, WRITE_PATIENCE_MS) == 0) {
+            return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: accepts no more bytes", s->spec);
+        }
+    }
+    return MKPERF_OK;
+}
+
+/* ---- serial:DEVICE,BAUD: raw, 8 bits, no parity, no flow control ---- */
+
+enum { DEFAULT_BAUD = 115200 };
+
+static const struct {
+    unsigned long baud;
+    speed_t speed;
+} speeds[] = {
+    {9600, B9600},       {19200, B19200},     {38400, B38400},     {57600, B57600},
+    {115200, B115200},   {230400, B230400},   {460800, B460800},   {500000, B500000},
+    {576000, B576000},   {921600, B921600},   {1000000, B1000000}, {1152000, B1152000},
+    {1500000, B1500000}, {2000000, B2000000}, {2500000, B2500000}, {3000000, B3000000},
+    {3500000, B3500000}, {4000000, B4000000},
+};
+
+static bool find_speed(const char *text, speed_t *speed)
+{
+    char *end;
+    unsigned long baud = strtoul(text, &end, 10);
+
+    for (size_t i = 0; *text != '\0' && *end == '\0' && i < sizeof speeds / sizeof *speeds; i++) {
+        if (speeds[i].baud == baud) {
+            *speed = speeds[i].speed;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum mkperf_status set_raw(struct mkperf_source *s, speed_t speed, struct mkperf_error *e)
+{
+    struct termios t;
+
+    if (tcgetattr(s->fd, &t) != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: not a serial line: %s", s->spec,
+                                strerror(errno));
+    }
+    cfmakeraw(&t);
+    t.c_cflag &= ~(tcflag_t)(CSTOPB | CRTSCTS);
+    t.c_cflag |= CLOCAL | CREAD;
+    t.c_cc[VMIN] = 1;
+    t.c_cc[VTIME] = 0;
+    if (cfsetspeed(&t, speed) != 0 || tcsetattr(s->fd, TCSANOW, &t) != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: cannot be set up: %s", s->spec,
+                                strerror(errno));
+    }
+    tcflush(s->fd, TCIFLUSH); /* discards older input */
+    return MKPERF_OK;
+}
+
+static enum mkperf_status serial_open(struct mkperf_source *s, const char *where,
+                                      struct mkperf_error *e)
+{
+    const char *comma = strrchr(where, ',');
+    size_t n = comma != NULL ? (size_t)(comma - where) : strlen(where);
+    speed_t speed = B115200;
+    char *device;
+
+    if (n == 0 || (comma != NULL && !find_speed(comma + 1, &speed))) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "-t %s: want serial:DEVICE,BAUD with a usual baud rate (%d if "
+                                "none is given)",
+                                s->spec, DEFAULT_BAUD);
+    }
+    device = strndup(where, n);
+    if (device == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    s->fd = open(device, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    int reason = errno;
+    free(device);
+    if (s->fd < 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec, strerror(reason));
+    }
+    if (set_raw(s, speed, e) != MKPERF_OK) {
+        mkperf_source_close(s);
+        return e->status;
+    }
+    ioctl(s->fd, TIOCEXCL); /* exclusive use; not every line supports it */
+    return MKPERF_OK;
+}
+
+const struct mkperf_source_ops mkperf_source_serial = {
+    .scheme = "serial",
+    .where = "DEVICE,BAUD",
+    .help = "a serial line, raw, 8N1",
+    .interactive = true,
+    .open = serial_open,
+    .read = mkperf_source_fd_read,
+    .write = mkperf_source_fd_write,
+};
+
+/* ---- unix:PATH, as QEMU's -chardev socket,path=PATH,server=on ---- */
+
+static enum mkperf_status unix_open(struct mkperf_source *s, const char *where,
+                                    struct mkperf_error *e)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    if (*where == '\0' || strlen(where) >= sizeof address.sun_path) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-t %s: want unix:PATH, at most %zu bytes",
+                                s->spec, sizeof address.sun_path - 1);
+    }
+    memcpy(address.sun_path, where, strlen(where) + 1);
+    s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (s->fd < 0 || connect(s->fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+        fcntl(s->fd, F_SETFL, O_NONBLOCK) != 0) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec, strerror(errno));
+        mkperf_source_close(s);
+        return e->status;
+    }
+    return MKPERF_OK;
+}
+
+const struct mkperf_source_ops mkperf_source_unix = {
+    .scheme = "unix",
+    .where = "PATH",
+    .help = "a socket, as of QEMU's -chardev socket,path=PATH,server=on",
+    .interactive = true,
+    .open = unix_open,
+    .read = mkperf_source_fd_read,
+    .write = mkperf_source_fd_write,
+};
+
+/*
+ * ---- sddf:CLIENT,SOURCE: a line behind the receiving virtualiser of sDDF's serial class ----
+ *
+ * The virtualiser keeps one byte for itself. Before a number and a carriage return, this byte chooses
+ * the client that gets what follows. Twice, it is an ordinary byte. (sDDF serial/components/virt_rx.c;
+ * the numbers are those that its tool sdfgen sets.)
+ */
+
+enum { SWITCH = 28, CHOSEN = '\r', CLIENTS = 64, CHUNK = 256 };
+
+static const struct mkperf_source_ops *const lines[] = {&mkperf_source_serial, &mkperf_source_unix,
+                                                        NULL};
+
+static enum mkperf_status sddf_write(struct mkperf_source *s, const void *p, size_t n,
+                                     struct mkperf_error *e)
+{
+    const unsigned char *from = p;
+    unsigned char out[2 * CHUNK];
+
+    while (n > 0) {
+        size_t took = n < CHUNK ? n : CHUNK;
+        size_t k = 0;
+        for (size_t i = 0; i < took; i++) {
+            out[k++] = from[i];
+            if (from[i] == SWITCH) {
+                out[k++] = SWITCH;
+            }
+        }
+        if (mkperf_source_fd_write(s, out, k, e) != MKPERF_OK) {
+            return e->status;
+        }
+        from += took;
+        n -= took;
+    }
+    return MKPERF_OK;
+}
+
+/* Chooses the client. The delimiter before the choice ends one that another program began; otherwise it is
+ * an empty frame. */
+static enum mkperf_status choose_client(struct mkperf_source *s, unsigned client,
+                                        struct mkperf_error *e)
+{
+    char text[16];
+    int n = snprintf(text, sizeof text, "%c%c%u%c", '\0', SWITCH, client, CHOSEN);
+
+    if (mkperf_source_fd_write(s, text, (size_t)n, e) != MKPERF_OK) {
+        mkperf_source_close(s);
+        return e->status;
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status sddf_open(struct mkperf_source *s, const char *where,
+                                    struct mkperf_error *e)
+{
+    char *end;
+    unsigned long client = strtoul(where, &end, 10);
+
+    if (*where >= '0' && *where <= '9' && *end == ',' && client < CLIENTS) {
+        for (size_t i = 0; lines[i] != NULL; i++) {
+            size_t n = strlen(lines[i]->scheme);
+            if (strncmp(end + 1, lines[i]->scheme, n) == 0 && end[1 + n] == ':') {
+                enum mkperf_status status = lines[i]->open(s, end + n + 2, e);
+                return status == MKPERF_OK ? choose_client(s, (unsigned)client, e) : status;
+            }
+        }
+    }
+    return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                            "-t %s: want sddf:CLIENT,serial:DEVICE,BAUD or sddf:CLIENT,unix:PATH, "
+                            "with the number that sDDF's serial class gives the client, 0 to %d",
+                            s->spec, CLIENTS - 1);
+}
+
+const struct mkperf_source_ops mkperf_source_sddf = {
+    .scheme = "sddf",
+    .where = "CLIENT,SOURCE",
+    .help = "a serial line or socket behind sDDF's serial class, this client of it",
+    .interactive = true,
+    .open = sddf_open,
+    .read = mkperf_source_fd_read,
+    .write = sddf_write,
+};
+
+/* ---- file:PATH: a capture, the bytes of a line as `mkperf record --raw` keeps them ---- */
+
+static enum mkperf_status file_open(struct mkperf_source *s, const char *where,
+                                    struct mkperf_error *e)
+{
+    bool standard_input = strcmp(where, "-") == 0;
+    struct stat st;
+
+    s->fd = standard_input ? dup(STDIN_FILENO) : open(where, O_RDONLY | O_CLOEXEC);
+    if (s->fd < 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec, strerror(errno));
+    }
+    if (fstat(s->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+        mkperf_source_close(s);
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: is a directory", s->spec);
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status file_read(struct mkperf_source *s, void *p, size_t n, size_t *got,
+                                    struct mkperf_error *e)
+{
+    ssize_t done;
+
+    do {
+        done = read(s->fd, p, n);
+    } while (done < 0 && errno == EINTR);
+    *got = done > 0 ? (size_t)done : 0;
+    s->ended = done == 0;
+    if (done < 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec, strerror(errno));
+    }
+    return done > 0 ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_LINK, "%s: its end", s->spec);
+}
+
+const struct mkperf_source_ops mkperf_source_file = {
+    .scheme = "file",
+    .where = "CAPTURE",
+    .help = "replays what `mkperf record --raw CAPTURE` kept; - is the standard input",
+    .interactive = false,
+    .open = file_open,
+    .read = file_read,
+};
