@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Arguments of commands: one description of each, the source of parsing (args.c),
- * --help (usage.c), the man pages (man.c) and shell completion (bash.c, zsh.c).
+ * --help (usage.c), the man pages and shell completion (host/help).
  *
  * Owns: the shape of descriptions, which are constants in the commands' own files. To add an
  * option: a row in the command's (or a shared group's) table, with the member that stores it, or

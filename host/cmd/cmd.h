@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The commands of mkperf: one description a file, whose run is called by main with argv[0] = the
- * command's name. The result is the process's exit status (enum mkperf_status). commands.c has them
- * in a table.
+ * The commands of mkperf.
+ *
+ * Owns: the description of each command. commands.c has them in a table. main calls the command with argv[0] set to its
+ * name. The status of the command (enum mkperf_status) is the exit status of the process.
  */
 #ifndef MKPERF_HOST_CMD_CMD_H
 #define MKPERF_HOST_CMD_CMD_H
@@ -11,7 +12,7 @@
 
 #include "help/help.h"
 
-/* NULL: no command of that name. */
+/* NULL: there is no such command. */
 const struct mkperf_command *mkperf_command_by_name(const char *name);
 
 extern const struct mkperf_command mkperf_annotate_command;

@@ -108,7 +108,8 @@ static enum mkperf_status print_all(const struct command *c, struct mkperf_frame
     return status;
 }
 
-static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+static enum mkperf_status run_annotate(void *self, const struct mkperf_args *args,
+                                       struct mkperf_error *e)
 {
     struct command *c = self;
     struct mkperf_profile p = {.filter = c->filter, .places = {.search = c->elfs}};
@@ -148,5 +149,5 @@ const struct mkperf_command mkperf_annotate_command = {
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self =
         MKPERF_SELF(struct command, .input = "perf.data", .limit = 1, .style = {.source = true}),
-    .run = run,
+    .run = run_annotate,
 };

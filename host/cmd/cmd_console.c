@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `mkperf console`: commands for the profiler of a running system, typed or from a script.
+ * mkperf console: sends commands, typed or from a script, to the profiler of a running system.
  *
- * Owns: the command's options, commands that the host itself executes, and the output.
- * All other commands are sent as text and executed by the target (docs/protocol.md, "Commands").
+ * Owns: the options, and the choice between a prompt, standard input and -c. host/console executes some commands itself,
+ * and sends the others to the target as text (docs/protocol.md, "Commands").
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static const struct mkperf_option options[] = {
 
 static const struct mkperf_option_group group = {options, NULL};
 
-static enum mkperf_status from_text(struct console *c, struct mkperf_error *e)
+static enum mkperf_status run_commands(struct console *c, struct mkperf_error *e)
 {
     char *copy = mkperf_xstrdup(c->commands), *rest = NULL;
     enum mkperf_status status = MKPERF_OK;
@@ -45,7 +45,8 @@ static enum mkperf_status from_text(struct console *c, struct mkperf_error *e)
     return status;
 }
 
-static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+static enum mkperf_status run_console(void *self, const struct mkperf_args *args,
+                                      struct mkperf_error *e)
 {
     struct console *c = self;
     enum mkperf_status status;
@@ -58,7 +59,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     c->recorder.options.link.reconnect_s = MKPERF_RECONNECT_S;
     status = console_open(c, e);
     if (status == MKPERF_OK && c->commands != NULL) {
-        status = from_text(c, e);
+        status = run_commands(c, e);
     } else if (status == MKPERF_OK && isatty(STDIN_FILENO)) {
         status = console_prompt(c, e);
     } else if (status == MKPERF_OK) {
@@ -66,7 +67,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     }
     status = console_close(c, status, e);
     if (status == MKPERF_OK && c->refused) {
-        e->text[0] = '\0'; /* it was printed */
+        e->text[0] = '\0'; /* the refusal was printed when it arrived */
         return MKPERF_ERR_REFUSED;
     }
     return status;
@@ -88,5 +89,5 @@ const struct mkperf_command mkperf_console_command = {
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct console)},
     .init = mkperf_recorder_talk_init,
-    .run = run,
+    .run = run_console,
 };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkperf diff: which shares changed between two recordings, and whether chance explains it.
+ * mkperf diff: shows which shares changed between two recordings, and whether chance explains the change.
  *
- * Owns: the command's options, the comparison, its table. A row is a function of a PD; its shares
- * are those of mkperf report. Significance is that of two proportions: samples of unequal weight
- * count as (sum of weights)^2 / (sum of squared weights) equal ones, and since a table has many
- * rows, the chance of a deviation is multiplied by their number (Bonferroni). Samples are assumed
- * to be independent: a program that changes slowly has fewer independent samples than samples.
+ * Owns: the command's options, the comparison, and its table. A row is a function of a PD. Its shares are those of mkperf
+ * report. The significance is computed as follows.
+ *   1. It is that of two proportions.
+ *   2. Samples of unequal weight count as (sum of weights)^2 / (sum of squared weights) samples of equal weight.
+ *   3. A table has many rows, so the probability of a deviation is multiplied by their number (Bonferroni).
+ *   4. Samples are assumed to be independent. A program that changes slowly has fewer independent samples.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -22,7 +23,7 @@
 enum { EXPECTED_MIN = 5 };
 enum side { SIDE_A, SIDE_B, SIDES };
 
-static const char timer_event[] = "timer"; /* has no kernel time, docs/stock.md */
+static const char timer_event[] = "timer"; /* the event without kernel time, see docs/stock.md */
 
 struct command {
     const char *path[SIDES];
@@ -60,11 +61,12 @@ static const struct mkperf_option options[] = {
 };
 
 struct entry {
-    char *text[REPORT_SORT_KEYS]; /* of the columns that are compared by */
+    char *text[REPORT_SORT_KEYS]; /* a text for each key; entries with equal texts are compared */
     bool kernel;
-    double share[SIDES]; /* 0 to 1 */
+    double share[SIDES]; /* from 0 to 1 */
     double delta;
-    double chance; /* of such a deviation between equal systems, in any row; 1: or of no use */
+    double
+        chance; /* the probability of such a deviation in any row if the systems are equal; 1: nothing is claimed */
 };
 
 struct comparison {
@@ -72,10 +74,10 @@ struct comparison {
     struct mkperf_frames frames[SIDES];
     struct entry *entry;
     size_t n, room;
-    double samples[SIDES]; /* effective, of the current event */
+    double samples[SIDES]; /* the number of samples of equal weight, for the current event */
 };
 
-/* -s */
+/* Sets the keys of -s, the only option without a `store`. */
 static enum mkperf_status set_keys(void *self, const struct mkperf_given *g)
 {
     struct command *c = self;
@@ -91,7 +93,7 @@ static enum mkperf_status set_keys(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group group = {options, set_keys};
 
-static void clear(struct comparison *d)
+static void free_texts(struct comparison *d)
 {
     for (size_t i = 0; i < d->n; i++) {
         for (unsigned k = 0; k < REPORT_SORT_KEYS; k++) {
@@ -116,7 +118,7 @@ static void add_entry(struct comparison *d, const struct mkperf_frames *f,
     }
 }
 
-/* Appends the rows of one side as entries. */
+/* Appends an entry for each row of one side. */
 static void add_side(struct comparison *d, enum side side, uint32_t event, const char *pd,
                      const struct report_column_list *keys)
 {
@@ -138,9 +140,8 @@ static void add_side(struct comparison *d, enum side side, uint32_t event, const
                            : 0;
 }
 
-/* A symbol's text without the mode before it: kernel and user functions of one name are
- * neighbours. */
-static const char *bare(const char *text)
+/* A symbol's text without the mode before it, so that kernel and user functions of one name are neighbours. */
+static const char *without_mode(const char *text)
 {
     bool has_mode = text[0] == '[' && text[1] != '\0' && text[2] == ']' && text[3] == ' ';
 
@@ -153,13 +154,13 @@ static int compare_names(const void *pa, const void *pb)
     int order = 0;
 
     for (unsigned k = 0; k < REPORT_SORT_KEYS && order == 0 && a->text[k] != NULL; k++) {
-        order = strcmp(bare(a->text[k]), bare(b->text[k]));
+        order = strcmp(without_mode(a->text[k]), without_mode(b->text[k]));
     }
     return order ? order : a->kernel - b->kernel;
 }
 
-/* One entry for each function, of the two that it may have. */
-static void merge(struct comparison *d)
+/* Merges the entries of the two sides, so that each function has one entry. */
+static void merge_sides(struct comparison *d)
 {
     size_t n = 0;
 
@@ -179,10 +180,10 @@ static void merge(struct comparison *d)
 }
 
 /*
- * The chance of the deviation, for one row. The normal approximation needs a few samples on each
- * side: with less, nothing is claimed.
+ * The probability of the deviation in one row if the shares are equal. The normal approximation needs EXPECTED_MIN
+ * samples on each side. With fewer samples the result is 1, which claims nothing.
  */
-static double chance(const double share[SIDES], const double samples[SIDES])
+static double chance_of(const double share[SIDES], const double samples[SIDES])
 {
     double a = samples[SIDE_A], b = samples[SIDE_B], pooled, error;
 
@@ -206,13 +207,14 @@ static int compare_entries(const void *pa, const void *pb, void *by_growth)
     return x != y ? (x > y ? -1 : 1) : compare_names(a, b);
 }
 
-static void judge(struct comparison *d, bool by_growth)
+/* Computes the difference and its significance for each entry, and sorts the entries. */
+static void judge_entries(struct comparison *d, bool by_growth)
 {
     for (size_t i = 0; i < d->n; i++) {
         struct entry *at = &d->entry[i];
 
         at->delta = at->share[SIDE_B] - at->share[SIDE_A];
-        at->chance = fmin(1, chance(at->share, d->samples) * (double)d->n);
+        at->chance = fmin(1, chance_of(at->share, d->samples) * (double)d->n);
     }
     qsort_r(d->entry, d->n, sizeof *d->entry, compare_entries, &by_growth);
 }
@@ -223,7 +225,7 @@ static void print_share(double share, bool colour)
            mkperf_colour_end(colour, share));
 }
 
-/* Significant growth is red, shrinkage green. */
+/* Prints a difference; with colour, growth is red and shrinkage is green. */
 static void print_delta(double delta, bool colour)
 {
     printf("%s%+9.2f%%%s",
@@ -233,7 +235,7 @@ static void print_delta(double delta, bool colour)
            delta, colour ? "\033[0m" : "");
 }
 
-/* A line's columns; texts NULL: titles. All but the last have the widths. */
+/* Prints the texts of a line, or the titles if `text` is NULL. All columns except the last are padded. */
 static void print_columns(char *const *text, const struct report_column_list *keys,
                           const int width[REPORT_SORT_KEYS])
 {
@@ -284,11 +286,11 @@ static void print_rows(const struct comparison *d, const struct command *c)
 
 static void compare_event(struct comparison *d, const struct command *c, uint32_t a, uint32_t b)
 {
-    clear(d);
+    free_texts(d);
     add_side(d, SIDE_A, a, c->names.pd, &c->keys);
     add_side(d, SIDE_B, b, c->names.pd, &c->keys);
-    merge(d);
-    judge(d, c->order == BY_GROWTH);
+    merge_sides(d);
+    judge_entries(d, c->order == BY_GROWTH);
     printf("#\n# Event '%s': %" PRIu64 " samples in A (worth %.0f equal ones), %" PRIu64
            " in B (%.0f)\n",
            d->profile[SIDE_A].places.session.event[a].name, d->profile[SIDE_A].total[a].samples,
@@ -297,7 +299,7 @@ static void compare_event(struct comparison *d, const struct command *c, uint32_
     print_rows(d, c);
 }
 
-/* Number of the event in a session, or -1. */
+/* The number of the event in a session, or -1. */
 static int find_event(const struct mkperf_session *s, const char *name)
 {
     for (unsigned i = 0; i < s->nevents; i++) {
@@ -309,8 +311,8 @@ static int find_event(const struct mkperf_session *s, const char *name)
 }
 
 /*
- * The timer's samples against another event's, if that is the only one: both show where time goes.
- * Not by function: the timer attributes kernel time to the code that the kernel returned to.
+ * Compares the samples of the timer with those of another event, if each recording has one event. Both show where time
+ * is spent. Functions are not compared, because the timer attributes kernel time to the code that the kernel returned to.
  */
 static void compare_timer(struct comparison *d, const struct command *c)
 {
@@ -358,7 +360,7 @@ static enum mkperf_status compare_all(struct comparison *d, const struct command
     return mkperf_stdout_flush(e);
 }
 
-/* A PD that is in one recording only is no mistake. */
+/* Checks the name in --pd. A PD that only one recording has is valid. */
 static enum mkperf_status check_pd(const struct comparison *d, const struct command *c,
                                    struct mkperf_error *e)
 {
@@ -369,7 +371,8 @@ static enum mkperf_status check_pd(const struct comparison *d, const struct comm
     return report_check_names(&d->profile[SIDE_B], c->path[SIDE_B], c->names.pd, NULL, e);
 }
 
-static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+static enum mkperf_status run_diff(void *self, const struct mkperf_args *args,
+                                   struct mkperf_error *e)
 {
     struct command *c = self;
     struct comparison d = {.n = 0};
@@ -395,7 +398,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
         }
         mkperf_profile_free(&d.profile[side]);
     }
-    clear(&d);
+    free_texts(&d);
     free(d.entry);
     return status;
 }
@@ -417,5 +420,5 @@ const struct mkperf_command mkperf_diff_command = {
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(struct command, .confidence = 95, .order = BY_CHANGE,
                         .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}),
-    .run = run,
+    .run = run_diff,
 };

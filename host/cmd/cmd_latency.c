@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `mkperf latency`: where the time between PDs goes, of a recording or of a running target.
+ * mkperf latency: shows where the time between PDs is spent, for a recording or for a running target.
  *
- * Owns: the command line and when what is printed. The numbers are sched/'s and the target's.
+ * Owns: the command line, and when tables are printed. The numbers are computed by host/sched or by the target.
  */
 
 #include "base/printout.h"
@@ -17,9 +17,9 @@ enum { OPT_PATH = 256, OPT_AT };
 enum { MAX_INTERVAL_MS = 3600000 };
 
 struct command {
-    struct mkperf_recorder recorder; /* first: mkperf_recorder_talk_init */
+    struct mkperf_recorder recorder; /* first, as mkperf_recorder_talk_init requires */
     const char *input, *separator, *output;
-    const char *recording; /* NULL: none */
+    const char *recording; /* the file of --record, or NULL */
     bool json, path;
     struct mkperf_path_choice choice;
     uint64_t interval_ms;
@@ -76,7 +76,7 @@ static const struct mkperf_option options[] = {
     {.id = 0},
 };
 
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
+static enum mkperf_status set_path(void *self, const struct mkperf_given *g)
 {
     struct command *c = self;
     const char *end;
@@ -96,16 +96,16 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     }
 }
 
-static const struct mkperf_option_group group = {options, set};
+static const struct mkperf_option_group group = {options, set_path};
 
-static void print(const struct report_latency *l, FILE *out)
+static void print_table(const struct report_latency *l, FILE *out)
 {
     if (l->json || l->separator != NULL) {
         report_latency_values(l, out);
     } else {
         report_latency_print(l, out);
     }
-    (void)fflush(out); /* mkperf_printout_close reports the error */
+    (void)fflush(out); /* mkperf_printout_close reports an error */
 }
 
 static enum mkperf_status no_events(const struct command *c, struct mkperf_error *e)
@@ -124,7 +124,7 @@ static enum mkperf_status read_into(struct mkperf_sink sink, const struct comman
     return mkperf_input_read(c->input, &in, &sink, e);
 }
 
-static enum mkperf_status of_recording(struct command *c, FILE *out, struct mkperf_error *e)
+static enum mkperf_status show_recording(struct command *c, FILE *out, struct mkperf_error *e)
 {
     struct mkperf_analysis *a = mkperf_analysis_new();
     struct mkperf_latency_rows rows = {0};
@@ -139,7 +139,7 @@ static enum mkperf_status of_recording(struct command *c, FILE *out, struct mkpe
                                              .analysis = a,
                                              .separator = c->separator,
                                              .json = c->json};
-            print(&l, out);
+            print_table(&l, out);
         }
     }
     mkperf_latency_rows_free(&rows);
@@ -147,7 +147,7 @@ static enum mkperf_status of_recording(struct command *c, FILE *out, struct mkpe
     return e->status;
 }
 
-/* The timeline of what was chosen, and its path. */
+/* Prints the path through the time that was chosen. It reads the recording for the timeline of that time. */
 static enum mkperf_status print_path(struct command *c, FILE *out, struct mkperf_error *e)
 {
     const struct mkperf_path_choice *found = &c->choice;
@@ -174,8 +174,8 @@ static enum mkperf_status print_path(struct command *c, FILE *out, struct mkperf
     return e->status;
 }
 
-/* Reads the recording twice: for the time, and for what happened then. */
-static enum mkperf_status of_path(struct command *c, FILE *out, struct mkperf_error *e)
+/* Prints a critical path. The recording is read twice: to choose the time, and for the events in it. */
+static enum mkperf_status show_path(struct command *c, FILE *out, struct mkperf_error *e)
 {
     struct mkperf_analysis *a = mkperf_analysis_new();
 
@@ -190,7 +190,7 @@ static enum mkperf_status of_path(struct command *c, FILE *out, struct mkperf_er
     return e->status;
 }
 
-/* What the target measured so far, printed. */
+/* Prints what the target has measured so far. */
 static enum mkperf_status print_now(struct command *c, FILE *out, struct mkperf_latency_rows *rows,
                                     struct mkperf_error *e)
 {
@@ -201,13 +201,13 @@ static enum mkperf_status print_now(struct command *c, FILE *out, struct mkperf_
                                      .rows = rows,
                                      .separator = c->separator,
                                      .json = c->json};
-    print(&l, out);
+    print_table(&l, out);
     return MKPERF_OK;
 }
 
-/* Until the duration is over in the target's time; a snapshot asks it for that. */
-static enum mkperf_status measure(struct command *c, FILE *out, struct mkperf_latency_rows *rows,
-                                  struct mkperf_error *e)
+/* Measures until the duration is over in the target's time, which each query returns. */
+static enum mkperf_status measure_target(struct command *c, FILE *out,
+                                         struct mkperf_latency_rows *rows, struct mkperf_error *e)
 {
     struct mkperf_peer *link = &c->recorder.link;
     double step = c->interval_ms != 0 ? (double)c->interval_ms / 1000 : 0, next = step;
@@ -236,9 +236,9 @@ static enum mkperf_status measure(struct command *c, FILE *out, struct mkperf_la
     return step > 0 || c->recording != NULL ? MKPERF_OK : print_now(c, out, rows, e);
 }
 
-/* Ends the session. With a recording, the last table is of the same events: all of the session. */
-static enum mkperf_status end(struct command *c, FILE *out, struct mkperf_latency_rows *rows,
-                              struct mkperf_error *e)
+/* Ends the session. With --record the table is printed now, because it and the recording then have the same events. */
+static enum mkperf_status end_session(struct command *c, FILE *out,
+                                      struct mkperf_latency_rows *rows, struct mkperf_error *e)
 {
     struct mkperf_error kept = {.status = MKPERF_OK};
     bool records = c->recording != NULL;
@@ -253,7 +253,7 @@ static enum mkperf_status end(struct command *c, FILE *out, struct mkperf_latenc
     return e->status;
 }
 
-static enum mkperf_status of_target(struct command *c, FILE *out, struct mkperf_error *e)
+static enum mkperf_status show_target(struct command *c, FILE *out, struct mkperf_error *e)
 {
     struct mkperf_latency_rows rows = {0};
     struct mkperf_error late = {.status = MKPERF_OK};
@@ -262,8 +262,8 @@ static enum mkperf_status of_target(struct command *c, FILE *out, struct mkperf_
     c->recorder.options.configure.sched = c->recording != NULL;
     if (mkperf_recorder_talk(&c->recorder, NULL, c->recording, e) == MKPERF_OK &&
         mkperf_latency_query_begin(&c->recorder, e) == MKPERF_OK) {
-        measure(c, out, &rows, e);
-        if (end(c, out, &rows, &late) != MKPERF_OK && e->status == MKPERF_OK) {
+        measure_target(c, out, &rows, e);
+        if (end_session(c, out, &rows, &late) != MKPERF_OK && e->status == MKPERF_OK) {
             *e = late;
         }
     }
@@ -271,7 +271,8 @@ static enum mkperf_status of_target(struct command *c, FILE *out, struct mkperf_
     return e->status;
 }
 
-static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+static enum mkperf_status run_latency(void *self, const struct mkperf_args *args,
+                                      struct mkperf_error *e)
 {
     struct command *c = self;
     bool live = c->recorder.options.link.target != NULL;
@@ -294,9 +295,9 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     if (mkperf_printout_open(&out, c->output != NULL ? c->output : "-", e) != MKPERF_OK) {
         return e->status;
     }
-    (void)(live      ? of_target(c, out.to, e)
-           : c->path ? of_path(c, out.to, e)
-                     : of_recording(c, out.to, e));
+    (void)(live      ? show_target(c, out.to, e)
+           : c->path ? show_path(c, out.to, e)
+                     : show_recording(c, out.to, e));
     return mkperf_printout_close(&out, e);
 }
 
@@ -322,6 +323,6 @@ const struct mkperf_command mkperf_latency_command = {
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct command)},
     .init = mkperf_recorder_talk_init,
-    .run = run,
+    .run = run_latency,
     .end = mkperf_recorder_talk_end,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `mkperf list`: events by name, number and description, and whether the target has them.
+ * mkperf list: shows events with name, number and description, and whether the target has them.
  *
- * Owns: merging the target's list with the table of its CPU, and the output. The target's data take
- * precedence; events of the table that it does not have are marked.
+ * Owns: the output, which merges the target's list with the table of its CPU. The target's list takes precedence. Events
+ * that only the table has are marked.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,10 +16,10 @@
 enum { MAX_LISTED = 1024, ATTEMPTS = 3 };
 
 struct list {
-    struct mkperf_recorder recorder; /* first: mkperf_recorder_talk_init */
-    const char *cpu;                 /* NULL: the target's */
-    const char *pattern;             /* part of a name, NULL: all */
-    bool last;                       /* the last part of the target's list arrived */
+    struct mkperf_recorder recorder; /* first, as mkperf_recorder_talk_init requires */
+    const char *cpu;                 /* NULL: the target's CPU */
+    const char *pattern;             /* a part of the names to list; NULL: all */
+    bool last;                       /* the last part of the target's list has arrived */
     unsigned n;
     mkperf_EventInfo event[MAX_LISTED];
 };
@@ -42,11 +42,11 @@ static const struct mkperf_option options[] = {
 
 static const struct mkperf_option_group group = {options, NULL};
 
-static void add(struct list *l, const mkperf_EventInfo *info)
+static void add_event(struct list *l, const mkperf_EventInfo *info)
 {
     for (unsigned i = 0; i < l->n; i++) {
         if (strcmp(l->event[i].name, info->name) == 0) {
-            /* A name may have several numbers: the CPU's own is used. */
+            /* A name may have several numbers. The number that the CPU supports is used. */
             if (info->supported && !l->event[i].supported) {
                 l->event[i] = *info;
             }
@@ -64,14 +64,14 @@ static void on_control(void *self, const mkperf_ToHost *m)
 
     if (m->which_msg == mkperf_ToHost_events_tag) {
         for (unsigned i = 0; i < m->msg.events.events_count; i++) {
-            add(l, &m->msg.events.events[i]);
+            add_event(l, &m->msg.events.events[i]);
         }
         l->last = !m->msg.events.more;
     }
 }
 
-/* All parts of the list: a second time, should a frame have been lost. */
-static enum mkperf_status fetch(struct list *l, struct mkperf_error *e)
+/* Fetches all parts of the list, and starts again if a frame was lost. */
+static enum mkperf_status fetch_list(struct list *l, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &l->recorder;
 
@@ -105,7 +105,7 @@ static void print_event(const struct list *l, const char *name, uint32_t code, c
     }
 }
 
-static bool listed(const struct list *l, const char *name)
+static bool is_listed(const struct list *l, const char *name)
 {
     for (unsigned i = 0; i < l->n; i++) {
         if (strcmp(l->event[i].name, name) == 0) {
@@ -126,7 +126,7 @@ static void print_table(const struct list *l, const char *cpu)
     }
     printf("\nFrom the table of %s (\"?\": the CPU cannot be asked):\n\n", t->cpu);
     for (unsigned i = 0; i < t->n; i++) {
-        if (!listed(l, t->event[i].name)) {
+        if (!is_listed(l, t->event[i].name)) {
             print_event(l, t->event[i].name, t->event[i].code, "?", t->event[i].description);
         }
     }
@@ -138,7 +138,7 @@ static enum mkperf_status list_target(struct list *l, struct mkperf_error *e)
     l->recorder.self = l;
     l->recorder.options.link.watch = true;
     if (mkperf_recorder_talk(&l->recorder, NULL, NULL, e) != MKPERF_OK ||
-        fetch(l, e) != MKPERF_OK) {
+        fetch_list(l, e) != MKPERF_OK) {
         return e->status;
     }
     const mkperf_TargetHello *h = &l->recorder.stream->hello;
@@ -153,7 +153,8 @@ static enum mkperf_status list_target(struct list *l, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+static enum mkperf_status run_list(void *self, const struct mkperf_args *args,
+                                   struct mkperf_error *e)
 {
     struct list *l = self;
 
@@ -188,6 +189,6 @@ const struct mkperf_command mkperf_list_command = {
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct list)},
     .init = mkperf_recorder_talk_init,
-    .run = run,
+    .run = run_list,
     .end = mkperf_recorder_talk_end,
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `mkperf record`: a target's samples, or a capture's, into a perf.data file; `mkperf dump`: those of
- * a flight recording.
+ * mkperf record: writes the samples of a target, or of a capture, into a perf.data file. mkperf dump: writes those of a
+ * flight recording.
  *
- * Owns: the messages (console text of the target, progress, summary), signals, and the end of the
- * output. After the first sample, every end but a disk error finishes the file.
+ * Owns: the messages (console text of the target, progress, summary), signals, and the end of the output. After the
+ * first sample, every end finishes the file, except an error of the disk.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,17 +22,17 @@
 #include "model/plausible.h"
 
 struct record {
-    struct mkperf_recorder recorder;    /* first: the options' groups */
-    struct mkperf_plausible *plausible; /* in front of the recorder's perfdata */
-    struct mkperf_agreement *agreement; /* in front of that */
-    struct mkperf_only_cores only;      /* in front of that: -C where the target samples all */
+    struct mkperf_recorder recorder;    /* first, because the groups of options store into it */
+    struct mkperf_plausible *plausible; /* passes samples on to the recorder's perfdata */
+    struct mkperf_agreement *agreement; /* passes samples on to plausible */
+    struct mkperf_only_cores only;      /* passes those of -C on to agreement */
     volatile int *interrupts;
-    bool dump;         /* a flight recording is fetched, nothing started */
-    bool terminal;     /* stderr is one: show progress */
+    bool dump;         /* fetch a flight recording, and start nothing */
+    bool terminal;     /* standard error is a terminal: show progress */
     bool drawn;        /* a progress line is shown */
-    double drawn_s;    /* when */
-    uint64_t samples;  /* that it showed */
-    uint64_t shown_ns; /* their last time */
+    double drawn_s;    /* the time at which it was drawn */
+    uint64_t samples;  /* the number of samples that it showed */
+    uint64_t shown_ns; /* the time of the last of these samples */
 };
 
 static void clear_progress(struct record *rec)
@@ -43,13 +43,13 @@ static void clear_progress(struct record *rec)
     }
 }
 
-static void warn(void *self, const char *text)
+static void print_warning(void *self, const char *text)
 {
     clear_progress(self);
     mkperf_print_line(stderr, "mkperf: warning: %s", text);
 }
 
-static void notice(void *self, const char *text)
+static void print_notice(void *self, const char *text)
 {
     clear_progress(self);
     mkperf_print_line(stderr, "mkperf: %s", text);
@@ -65,7 +65,7 @@ static void show_line(void *self, const char *line)
     }
 }
 
-/* Includes the target's last Status, which may have more than what arrived. */
+/* The losses at a place. The target's last Status may contain more of them than the reports that arrived. */
 static uint64_t live_loss(const struct mkperf_stream *s, enum mkperf_lost_where where)
 {
     const uint64_t status[MKPERF_LOST_PLACES] = {[MKPERF_LOST_RING] = s->status.lost_ring,
@@ -87,8 +87,8 @@ static void show_progress(void *self)
         (now = mkperf_now_s()) - rec->drawn_s < 0.5) {
         return;
     }
-    /* In the target's time: the first line stands for all until then, and pauses of the line or of
-     * this machine are not the target's. */
+    /* The rate is in the target's time, because pauses of the connection or of this machine are not pauses of the target.
+     * The rate of the first line is that of all samples before it. */
     uint64_t ns = t->last_ns - (rec->samples != 0 ? rec->shown_ns : t->first_ns);
     uint64_t more = mkperf_totals_received(t) - rec->samples;
     double rate = ns != 0 ? (double)more * 1e9 / (double)ns : 0;
@@ -118,7 +118,7 @@ static void show_events(const struct mkperf_session *s, const struct mkperf_tota
         } else {
             fprintf(stderr, "%" PRIu32 " samples/s and core", v->frequency);
         }
-        if (t->enabled_ns[i] != 0) { /* it was multiplexed */
+        if (t->enabled_ns[i] != 0) { /* the event was multiplexed */
             fprintf(stderr, ", counted %.2f %% of the time (%.3f of %.3f s)",
                     100 * (double)t->running_ns[i] / (double)t->enabled_ns[i],
                     (double)t->running_ns[i] / 1e9, (double)t->enabled_ns[i] / 1e9);
@@ -161,7 +161,7 @@ static void show_losses(const struct mkperf_stream *s)
     }
 }
 
-/* Whose names these are. */
+/* Prints the image that the names are from. */
 static void show_image(const struct mkperf_session *s)
 {
     if (s->image != NULL) {
@@ -171,7 +171,7 @@ static void show_image(const struct mkperf_session *s)
     }
 }
 
-/* Also with --quiet: the names are wrong. */
+/* Prints PDs with wrong names, also with --quiet. */
 static void show_suspects(const struct record *rec)
 {
     char text[512];
@@ -245,7 +245,7 @@ static void show_summary(const struct record *rec, uint64_t bytes)
     }
 }
 
-/* Names of PDs in options. */
+/* Replaces the names of PDs in the options by numbers, when the target has sent its PDs. */
 static enum mkperf_status resolve_names(void *self, struct mkperf_error *e)
 {
     struct record *rec = self;
@@ -259,8 +259,8 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
     struct mkperf_recorder *r = &rec->recorder;
 
     r->text.print = show_line;
-    r->notice = notice;
-    r->warn = warn;
+    r->notice = print_notice;
+    r->warn = print_warning;
     r->progress = show_progress;
     r->named = resolve_names;
     r->stop = rec->interrupts;
@@ -284,7 +284,7 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-static enum mkperf_status receive(struct record *rec, struct mkperf_error *e)
+static enum mkperf_status receive_samples(struct record *rec, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &rec->recorder;
 
@@ -301,9 +301,9 @@ static enum mkperf_status receive(struct record *rec, struct mkperf_error *e)
     return r->options.configure.interactions ? mkperf_recorder_interactions(r, e) : MKPERF_OK;
 }
 
-/* Finishes the file. Data from before an error are kept, unless it was a disk error. */
-static enum mkperf_status finish(struct record *rec, enum mkperf_status received,
-                                 struct mkperf_error *e)
+/* Finishes the file. Samples that precede an error are kept, except after an error of the disk. */
+static enum mkperf_status finish_file(struct record *rec, enum mkperf_status received,
+                                      struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &rec->recorder;
     const struct mkperf_sink sink = r->stream->config.sink;
@@ -330,12 +330,12 @@ static enum mkperf_status finish(struct record *rec, enum mkperf_status received
     return received;
 }
 
-static enum mkperf_status record(struct record *rec, struct mkperf_error *e)
+static enum mkperf_status record_target(struct record *rec, struct mkperf_error *e)
 {
     enum mkperf_status status = set_up(rec, e);
 
     if (status == MKPERF_OK) {
-        status = finish(rec, receive(rec, e), e);
+        status = finish_file(rec, receive_samples(rec, e), e);
         const struct mkperf_totals *checked = mkperf_agreement_totals(rec->agreement);
         struct mkperf_totals *totals = &rec->recorder.stream->totals;
 
@@ -356,14 +356,15 @@ static enum mkperf_status record(struct record *rec, struct mkperf_error *e)
     return status;
 }
 
-static void init(void *self, int argc, char **argv)
+static void init_record(void *self, int argc, char **argv)
 {
     struct record *rec = self;
 
     mkperf_record_options_init(&rec->recorder.options, argc, argv);
 }
 
-static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+static enum mkperf_status run_record(void *self, const struct mkperf_args *args,
+                                     struct mkperf_error *e)
 {
     struct record *rec = self;
     struct mkperf_record_options *o = &rec->recorder.options;
@@ -374,10 +375,10 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
         return e->status;
     }
     rec->interrupts = mkperf_process_interrupts();
-    rec->drawn_s = mkperf_now_s(); /* the first rate is that since now */
+    rec->drawn_s = mkperf_now_s(); /* the first progress line is drawn 0.5 s from now */
     rec->terminal = !o->quiet && isatty(STDERR_FILENO);
     enum mkperf_status status = o->configure.overwrite ? mkperf_flight_start(&rec->recorder, e)
-                                                       : record(rec, e);
+                                                       : record_target(rec, e);
     if (status == MKPERF_ERR_OUTPUT && rec->recorder.stream != NULL &&
         rec->recorder.stream->began && strcmp(o->output, "-") != 0) {
         fprintf(stderr,
@@ -395,10 +396,10 @@ static enum mkperf_status run_dump(void *self, const struct mkperf_args *args,
     struct record *rec = self;
 
     rec->dump = true;
-    return run(self, args, e);
+    return run_record(self, args, e);
 }
 
-static void end(void *self)
+static void end_record(void *self)
 {
     struct record *rec = self;
 
@@ -432,9 +433,9 @@ const struct mkperf_command mkperf_record_command = {
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
     .bare_errors = true,
     .self = {.bytes = sizeof(struct record)},
-    .init = init,
-    .run = run,
-    .end = end,
+    .init = init_record,
+    .run = run_record,
+    .end = end_record,
 };
 
 static const struct mkperf_option dump_options[] = {
@@ -466,7 +467,7 @@ const struct mkperf_command mkperf_dump_command = {
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
     .bare_errors = true,
     .self = {.bytes = sizeof(struct record)},
-    .init = init,
+    .init = init_record,
     .run = run_dump,
-    .end = end,
+    .end = end_record,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `mkperf recover`: finishes the perf.data file of a recorder that was killed. */
+/* mkperf recover: finishes the perf.data file of a recorder that was killed. host/perfdata does the work. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -19,7 +19,8 @@ static const struct mkperf_option options[] = {
 
 static const struct mkperf_option_group group = {options, NULL};
 
-static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+static enum mkperf_status run_recover(void *self, const struct mkperf_args *args,
+                                      struct mkperf_error *e)
 {
     const char *path = args->operand[0], *output = *(const char **)self;
     struct mkperf_totals totals;
@@ -47,6 +48,6 @@ const struct mkperf_command mkperf_recover_command = {
     .operands_min = 1,
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .self = {.bytes = sizeof(const char *)}, /* output */
-    .run = run,
+    .self = {.bytes = sizeof(const char *)}, /* the value of --output */
+    .run = run_recover,
 };

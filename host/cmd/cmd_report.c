@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkperf report: a recording as a table on standard output, or to walk through on a terminal.
+ * mkperf report: shows a recording as a table on standard output, or in a browser of tables on a terminal.
  *
- * Owns: the command's options and what is printed around the tables. The parts are in report/:
- * profile (counting), filter, frames (naming), rows (the table), tree (-g), head, browser.
+ * Owns: the command's options, and what is printed around the tables. host/profile counts and names samples, and
+ * host/report has the tables.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,9 +24,9 @@ struct command {
     const char *input;
     bool stdio, interactions, dot, marks, charged, off_cpu, hierarchy, util, json, sorted, inverted,
         head_only;
-    const char *output; /* of interactions */
+    const char *output; /* the file for --interactions */
     const char *separator;
-    uint64_t quantum_ns; /* 0: not given */
+    uint64_t quantum_ns; /* 0: --time-quantum is not given */
     enum mkperf_colour colour;
     struct report_options report;
     struct report_names names;
@@ -34,7 +34,7 @@ struct command {
     struct mkperf_elf_search elfs;
 };
 
-static const uint64_t QUANTUM_NS = 100000000; /* as perf's */
+static const uint64_t QUANTUM_NS = 100000000; /* the default of perf */
 
 static const struct mkperf_option options[] = {
     {.id = 's',
@@ -144,7 +144,7 @@ static const struct mkperf_option options[] = {
 
 static const char default_input[] = "perf.data";
 
-/* A whole number and its unit. */
+/* Reads a whole number with its unit. */
 static enum mkperf_status set_quantum(uint64_t *ns, const struct mkperf_given *g)
 {
     static const struct {
@@ -165,7 +165,7 @@ static enum mkperf_status set_quantum(uint64_t *ns, const struct mkperf_given *g
     return mkperf_given_bad(g, "a time with its unit, as in 10ms (s, ms, us, ns)");
 }
 
-/* caller, callee or none; or perf's list, of which the order and the least percentage mean something. */
+/* Reads caller, callee or none, or the list that perf accepts. Of this list, the order and the least percentage are used. */
 static enum mkperf_status set_graph(struct command *c, const struct mkperf_given *g)
 {
     const char *at = g->value;
@@ -194,7 +194,7 @@ static enum mkperf_status set_graph(struct command *c, const struct mkperf_given
     return MKPERF_OK;
 }
 
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
+static enum mkperf_status set_option(void *self, const struct mkperf_given *g)
 {
     struct command *c = self;
 
@@ -223,7 +223,7 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     }
 }
 
-static const struct mkperf_option_group group = {options, set};
+static const struct mkperf_option_group group = {options, set_option};
 
 static bool for_programs(const struct command *c)
 {
@@ -235,7 +235,7 @@ static struct report_values values_of(const struct command *c)
     return (struct report_values){.out = stdout, .separator = c->json ? NULL : c->separator};
 }
 
-/* What the table is of, and what 100 per cent of it are. */
+/* Prints which samples the table shows, and the sum that is 100 per cent. */
 static void print_base(const struct mkperf_profile *p, const struct command *c, uint32_t event,
                        const struct report_rows *rows)
 {
@@ -327,7 +327,7 @@ static enum mkperf_status print_report(const struct command *c, struct mkperf_fr
     return mkperf_stdout_flush(e);
 }
 
-/* An error about the function comes before the head of a report. */
+/* Checks that the function of --symbol exists. The error precedes the head of a report. */
 static enum mkperf_status check_symbol(const struct command *c, struct mkperf_frames *f,
                                        struct mkperf_error *e)
 {
@@ -397,7 +397,8 @@ static bool ends_in_dot(const char *name)
     return n > 4 && strcmp(name + n - 4, ".dot") == 0;
 }
 
-static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
+                                     struct mkperf_error *e)
 {
     struct command *c = self;
 
@@ -472,5 +473,5 @@ const struct mkperf_command mkperf_report_command = {
     .self = MKPERF_SELF(
         struct command, .input = default_input,
         .report = {.keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}, .graph_limit = 0.5}),
-    .run = run,
+    .run = run_report,
 };

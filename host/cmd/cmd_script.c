@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkperf script: every sample of a recording in perf script's format, in the order of time.
+ * mkperf script: prints every sample of a recording in the format of perf script, in the order of time.
  *
- * Owns: the command's options and the format. Addresses are those of the ELFs, as nm and objdump
- * show them (perf shows offsets in the file for PDs). Callers are named by the call, not by the
- * instruction after it.
+ * Owns: the command's options and the format. Addresses are those of the ELFs, as nm and objdump show them, while perf
+ * shows offsets in the file for PDs. The name of a caller is that of the call, and not of the instruction after it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +14,7 @@
 #include "cmd.h"
 #include "report/columns.h"
 
-/* Fields, as bits. */
+/* The fields of a line, as bits of a set. */
 enum field {
     FIELD_COMM = 1 << REPORT_SORT_PD,
     FIELD_SYM = 1 << REPORT_SORT_SYMBOL,
@@ -60,14 +59,14 @@ static const struct mkperf_option options[] = {
     {.id = 0},
 };
 
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
+static enum mkperf_status set_option(void *self, const struct mkperf_given *g)
 {
     struct command *c = self;
 
     return report_columns_fields(&c->fields, FIELD_DEFAULT, g);
 }
 
-static const struct mkperf_option_group group = {options, set};
+static const struct mkperf_option_group group = {options, set_option};
 
 static void print_time(const struct command *c, uint64_t ns)
 {
@@ -78,7 +77,7 @@ static void print_time(const struct command *c, uint64_t ns)
     }
 }
 
-/* The part before the frames. pid = tid = the PD's number + 1, as in the file. */
+/* Prints the part of a line before the frames. The pid and the tid are the PD's number + 1, as in perf.data. */
 static void print_start(const struct command *c, const struct mkperf_profile *p,
                         const struct mkperf_profile_sample *s)
 {
@@ -132,7 +131,7 @@ static void print_dso(const struct mkperf_frames *f, const struct mkperf_address
     printf(" (%s)", path ? mkperf_printable_copy(path, text, sizeof text) : "[unknown]");
 }
 
-/* inferred: that it is in the chain. */
+/* Prints a frame. `inferred`: only registers show that it is in the chain (docs/stock.md). */
 static void print_frame(const struct command *c, const struct mkperf_frames *f,
                         const struct mkperf_address *a, bool inferred)
 {
@@ -215,7 +214,8 @@ static enum mkperf_status print_all(struct command *c, const struct mkperf_frame
     return mkperf_stdout_flush(e);
 }
 
-static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+static enum mkperf_status run_script(void *self, const struct mkperf_args *args,
+                                     struct mkperf_error *e)
 {
     struct command *c = self;
 
@@ -253,5 +253,5 @@ const struct mkperf_command mkperf_script_command = {
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(struct command, .input = "perf.data", .fields = FIELD_DEFAULT),
-    .run = run,
+    .run = run_script,
 };

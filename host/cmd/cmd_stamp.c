@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `mkperf stamp`: writes an image's table of programs into the client PD's ELF, before the image is
- * packed.
+ * mkperf stamp: writes an image's table of programs into the client PD's ELF, before the image is packed.
  *
- * Owns: the table's contents, and the changed ELF. The client PD's build id stays as it is: a
- * stamped and an unstamped ELF have the same code, symbols and lines, and a host may use either.
+ * Owns: the table's contents, and the changed ELF. The client PD's build id does not change. The ELFs with and without
+ * the table have the same code, symbols and lines, and a host may use either.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,15 +25,15 @@
 #include "system/system.h"
 
 struct stamp {
-    const char *elf_path, *kernel, *output; /* options */
+    const char *elf_path, *kernel, *output; /* options; NULL: not given */
     bool quiet;
-    const char *path; /* of the .system file */
+    const char *path; /* the .system file */
     struct mkperf_system *system;
     struct mkperf_symbols *symbols;
     struct mkperf_image image;
-    mbedtls_sha256_context hash; /* of the image */
-    struct mkperf_module *client;
-    struct mkperf_blank reserved; /* the position of its table in its file */
+    mbedtls_sha256_context hash;  /* the hash of the image, while it is computed */
+    struct mkperf_module *client; /* the client PD's program; NULL: not found so far */
+    struct mkperf_blank reserved; /* the position of the table in the client's file */
 };
 
 static const struct mkperf_option options[] = {
@@ -60,7 +59,7 @@ static const struct mkperf_option options[] = {
 
 static const struct mkperf_option_group group = {options, NULL};
 
-/* The program as the packer finds it, the first of the directories that has it: a new string. */
+/* The path of the program that the packer finds: in the first directory that has it. The caller frees the string. */
 static char *find_program(const struct stamp *s, const char *program)
 {
     if (s->elf_path == NULL && program[0] != '/') {
@@ -69,7 +68,7 @@ static char *find_program(const struct stamp *s, const char *program)
     return mkperf_find_file(s->elf_path, program);
 }
 
-/* The client PD's ELF has the symbol; there is one such file in a system. */
+/* Looks for the symbol that only the client PD's ELF has. A system has one such file. */
 static enum mkperf_status look_for_table(struct stamp *s, struct mkperf_module *m,
                                          struct mkperf_error *e)
 {
@@ -104,13 +103,13 @@ static enum mkperf_status identify(struct stamp *s, const char *path, struct mkp
 }
 
 /*
- * Refuses a program of another directory that has the same name. The packer takes the first that it finds, so one of
- * the two would be in the image in the other's place without a word. Files with one build id are one program, such as
- * the client PD's ELF and its stamped copy.
+ * Refuses a program of another directory that has the same name. The packer would use the first that it finds,
+ * and the wrong program might be in the image without a message. Files with one build id are one program, such as the
+ * client PD's ELF and its stamped copy.
  */
-static enum mkperf_status only_one(struct stamp *s, const struct mkperf_system_pd *pd,
-                                   const char *path, const struct mkperf_build_id *id,
-                                   struct mkperf_error *e)
+static enum mkperf_status refuse_another(struct stamp *s, const struct mkperf_system_pd *pd,
+                                         const char *path, const struct mkperf_build_id *id,
+                                         struct mkperf_error *e)
 {
     char *directories = mkperf_xstrdup(s->elf_path), *rest = directories, *directory;
 
@@ -159,13 +158,13 @@ static enum mkperf_status add_pd(struct stamp *s, unsigned i, struct mkperf_modu
     }
     enum mkperf_status status = identify(s, path, m, out, e);
     if (status == MKPERF_OK && s->elf_path != NULL && pd->program[0] != '/') {
-        status = only_one(s, pd, path, &out->build_id, e);
+        status = refuse_another(s, pd, path, &out->build_id, e);
     }
     free(path);
     return status;
 }
 
-/* Microkit's monitor is a file of the SDK, beside the kernel. pocket has none. */
+/* Adds Microkit's monitor, a file in the kernel's directory of the SDK. pocket has no monitor. */
 static enum mkperf_status add_monitor(struct stamp *s, struct mkperf_module **m,
                                       struct mkperf_error *e)
 {
@@ -184,7 +183,7 @@ static enum mkperf_status add_monitor(struct stamp *s, struct mkperf_module **m,
     return status;
 }
 
-/* What the packer loads, but for the table itself. */
+/* Adds the contents that the packer loads to the hash, without the table itself. */
 static enum mkperf_status hash_module(struct stamp *s, const struct mkperf_module *m,
                                       struct mkperf_error *e)
 {
@@ -217,7 +216,7 @@ static enum mkperf_status check_client(const struct stamp *s, struct mkperf_erro
     return MKPERF_OK;
 }
 
-/* Everything but the image's identity, which is a hash of the table and of all that is loaded. */
+/* Makes the table. The image's identity in it is the hash of the rest of the table and of all that is loaded. */
 static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP_BYTES], size_t *n,
                                      struct mkperf_error *e)
 {
@@ -250,7 +249,7 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
     *n = mkperf_image_write(&s->image, table);
     return *n <= s->reserved.n
                ? mkperf_image_read(table, *n, &s->image,
-                                   e) /* a stamp that a host could not read is invalid */
+                                   e) /* checks that a host can read the table */
                : mkperf_error_set(e, MKPERF_ERR_INPUT,
                                   "%s: the table needs %zu bytes, %" PRIu64 " are reserved",
                                   mkperf_module_path(s->client), *n, s->reserved.n);
@@ -278,12 +277,12 @@ static enum mkperf_status write_client(const struct stamp *s, const uint8_t *tab
     }
     free(changed);
     if (status == MKPERF_OK && strcmp(to, "-") != 0) {
-        (void)chmod(to, st.st_mode & 0777); /* a program stays executable */
+        (void)chmod(to, st.st_mode & 0777); /* keeps the file executable */
     }
     return status;
 }
 
-static enum mkperf_status stamp(struct stamp *s, struct mkperf_error *e)
+static enum mkperf_status stamp_client(struct stamp *s, struct mkperf_error *e)
 {
     uint8_t table[MKPERF_STAMP_BYTES];
     char text[MKPERF_IMAGE_TEXT];
@@ -302,7 +301,8 @@ static enum mkperf_status stamp(struct stamp *s, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+static enum mkperf_status run_stamp(void *self, const struct mkperf_args *args,
+                                    struct mkperf_error *e)
 {
     struct stamp *s = self;
 
@@ -313,7 +313,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     s->symbols = mkperf_symbols_new();
     mbedtls_sha256_init(&s->hash);
     (void)mbedtls_sha256_starts_ret(&s->hash, 0);
-    enum mkperf_status status = stamp(s, e);
+    enum mkperf_status status = stamp_client(s, e);
     mbedtls_sha256_free(&s->hash);
     mkperf_system_free(s->system);
     mkperf_symbols_free(s->symbols);
@@ -341,5 +341,5 @@ const struct mkperf_command mkperf_stamp_command = {
                 "microkit my.system --search-path build/stamped build ...",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = {.bytes = sizeof(struct stamp)},
-    .run = run,
+    .run = run_stamp,
 };

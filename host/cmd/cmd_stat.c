@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `mkperf stat`: counts of events, of the whole system and by PD.
+ * mkperf stat: counts of events, of the whole system and by PD.
  *
- * Owns: the command line and the output. The measurement is stat/measure.c's.
+ * Owns: the command line and the output. host/stat measures.
  */
 
 #include "base/printout.h"
@@ -14,7 +14,7 @@
 enum { MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
 
 struct stat {
-    struct stat_measure measure; /* first: mkperf_recorder_talk_init */
+    struct stat_measure measure; /* first, as mkperf_recorder_talk_init requires */
     const char *only, *output, *separator;
     struct mkperf_printout printout;
 };
@@ -81,7 +81,7 @@ static const struct mkperf_option options[] = {
     {.id = 0},
 };
 
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
+static enum mkperf_status set_events(void *self, const struct mkperf_given *g)
 {
     struct stat *s = self;
     struct mkperf_record_options *o = &s->measure.recorder.options;
@@ -96,7 +96,7 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     }
 }
 
-static const struct mkperf_option_group group = {options, set};
+static const struct mkperf_option_group group = {options, set_events};
 
 static enum mkperf_status check_options(struct stat *s, struct mkperf_error *e)
 {
@@ -114,7 +114,7 @@ static enum mkperf_status check_options(struct stat *s, struct mkperf_error *e)
     return c->events_count != 0 ? MKPERF_OK : mkperf_events_parse("cycles,instructions", c, e);
 }
 
-/* perf stat prints to standard error, too. */
+/* Opens the file of -o. Without it the output is standard error, as of perf stat. */
 static enum mkperf_status open_output(struct stat *s, struct mkperf_error *e)
 {
     if (s->output != NULL && mkperf_printout_open(&s->printout, s->output, e) != MKPERF_OK) {
@@ -130,7 +130,8 @@ static enum mkperf_status open_output(struct stat *s, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+static enum mkperf_status run_stat(void *self, const struct mkperf_args *args,
+                                   struct mkperf_error *e)
 {
     struct stat *s = self;
 
@@ -140,8 +141,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     }
     s->measure.recorder.stop = mkperf_process_interrupts();
     stat_measure(&s->measure, e);
-    if (e->status == MKPERF_OK && s->output == NULL &&
-        ferror(stderr)) { /* as perf, it prints there */
+    if (e->status == MKPERF_OK && s->output == NULL && ferror(stderr)) {
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard error cannot be written");
     }
     return mkperf_printout_close(&s->printout, e);
@@ -171,6 +171,6 @@ const struct mkperf_command mkperf_stat_command = {
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct stat)},
     .init = mkperf_recorder_talk_init,
-    .run = run,
+    .run = run_stat,
     .end = mkperf_recorder_talk_end,
 };

@@ -2,8 +2,8 @@
 /*
  * mkperf top: a running target's PDs and functions, refreshed in place.
  *
- * Owns: the command's options and the life of the session; the conversation with the target is
- * recorder.c's, as for mkperf record. The parts are in top/: counts (the sink), screen.
+ * Owns: the command's options, and the begin and end of the session. host/link talks with the target, as for mkperf
+ * record. host/top counts and draws.
  */
 #include <stdlib.h>
 
@@ -66,7 +66,7 @@ struct top {
     struct top_screen screen;
     double drawn_s;
     uint64_t
-        session; /* the session whose events are shown: its id, and the target's restarts above */
+        session; /* the session that is shown: its id, and in the upper half the number of restarts */
     volatile int *interrupts;
 };
 
@@ -82,7 +82,7 @@ static enum mkperf_status set_real(const struct mkperf_given *g, double least, d
     return mkperf_given_bad(g, want);
 }
 
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
+static enum mkperf_status set_seconds(void *self, const struct mkperf_given *g)
 {
     struct command *c = self;
 
@@ -100,7 +100,7 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     }
 }
 
-static const struct mkperf_option_group group = {options, set};
+static const struct mkperf_option_group group = {options, set_seconds};
 
 static void show_line(void *self, const char *line)
 {
@@ -125,14 +125,14 @@ static void show_notice(void *self, const char *text)
     }
 }
 
-static void warn(void *self, const char *text)
+static void print_warning(void *self, const char *text)
 {
     (void)self;
     mkperf_print_line(stderr, "mkperf: warning: %s", text);
 }
 
-/* Another session may have other events; then its first one is shown from here on. A paused
- * display stays unchanged. */
+/* Selects an event that the current session has, because a new session may have other events. A paused display stays
+ * unchanged. */
 static void follow_session(struct top *t)
 {
     const struct mkperf_stream *s = t->recorder.stream;
@@ -153,7 +153,7 @@ static void follow_session(struct top *t)
     }
 }
 
-static void show(struct top *t)
+static void draw_screen(struct top *t)
 {
     follow_session(t);
     t->drawn_s = mkperf_now_s();
@@ -162,11 +162,11 @@ static void show(struct top *t)
         top_screen_draw(&t->screen);
     } else if (t->recorder.stream->began) {
         top_screen_print(&t->screen, stdout);
-        t->screen.quit |= fflush(stdout) != 0; /* the status is the end's */
+        t->screen.quit |= fflush(stdout) != 0; /* main reports the error at the end */
     }
 }
 
-/* After every read: keys, and a new picture when it is due. */
+/* Called after every read: handles keys, and draws when --delay has passed. */
 static void on_progress(void *self)
 {
     struct top *t = self;
@@ -178,7 +178,7 @@ static void on_progress(void *self)
         return;
     }
     if (typed || mkperf_now_s() - t->drawn_s >= t->command.delay_s) {
-        show(t);
+        draw_screen(t);
     }
 }
 
@@ -207,7 +207,7 @@ static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
 
     r->text.print = show_line;
     r->notice = show_notice;
-    r->warn = warn;
+    r->warn = print_warning;
     r->progress = on_progress;
     r->stop = t->interrupts;
     r->self = t;
@@ -219,7 +219,7 @@ static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-static enum mkperf_status watch(struct top *t, struct mkperf_error *e)
+static enum mkperf_status watch_target(struct top *t, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &t->recorder;
     bool live = r->link.source.ops->interactive;
@@ -240,18 +240,18 @@ static enum mkperf_status watch(struct top *t, struct mkperf_error *e)
     return status;
 }
 
-static enum mkperf_status top(struct top *t, struct mkperf_error *e)
+static enum mkperf_status run_session(struct top *t, struct mkperf_error *e)
 {
-    if (set_up(t, e) != MKPERF_OK || watch(t, e) != MKPERF_OK ||
+    if (set_up(t, e) != MKPERF_OK || watch_target(t, e) != MKPERF_OK ||
         mkperf_stream_finish(t->recorder.stream, e) != MKPERF_OK) {
         return e->status;
     }
-    t->screen.paused = false; /* the last picture stays */
-    show(t);
+    t->screen.paused = false; /* the last picture shows the end of the session */
+    draw_screen(t);
     return MKPERF_OK;
 }
 
-static void init(void *self, int argc, char **argv)
+static void init_top(void *self, int argc, char **argv)
 {
     struct top *t = self;
 
@@ -269,7 +269,8 @@ static void tear_down(void *self)
     mkperf_recorder_free(&t->recorder);
 }
 
-static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+static enum mkperf_status run_top(void *self, const struct mkperf_args *args,
+                                  struct mkperf_error *e)
 {
     struct top *t = self;
     struct command *c = &t->command;
@@ -281,7 +282,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     t->recorder.options.configure.sched = c->util;
     c->window_s = c->zero ? c->delay_s : c->window_s;
     t->interrupts = mkperf_process_interrupts();
-    return top(t, e);
+    return run_session(t, e);
 }
 
 const struct mkperf_command mkperf_top_command = {
@@ -306,7 +307,7 @@ const struct mkperf_command mkperf_top_command = {
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct top)},
-    .init = init,
-    .run = run,
+    .init = init_top,
+    .run = run_top,
     .end = tear_down,
 };

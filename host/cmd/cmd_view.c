@@ -2,7 +2,8 @@
 /*
  * mkperf view: a recording in a browser, served on loopback to users who have the address.
  *
- * Owns: the command's options and its life. The server is in view/, the page and its data in page/.
+ * Owns: the command's options, and the data that the server asks for. host/view is the server, and host/page makes the
+ * page and its data.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +24,8 @@ struct command {
     const char *input, *base, *speedscope;
     uint64_t port;
     volatile int *interrupts;
-    struct view_shown shown[2]; /* the recording, and the one before */
-    struct view_live live;      /* with -t instead */
+    struct view_shown shown[2]; /* the recording, and the one of --diff */
+    struct view_live live;      /* with -t, instead of both */
     struct mkperf_elf_search elfs;
 };
 
@@ -61,7 +62,7 @@ static bool has_speedscope(const char *dir)
     return has;
 }
 
-/* Where speedscope's release is, in `found` if it is beside the program; NULL: nowhere. */
+/* The directory of speedscope's release. `found` is room for it. NULL: there is none. */
 static const char *find_speedscope(char found[PATH_BYTES + 32])
 {
     static const char *const places[] = {"speedscope", "../share/mkperf/speedscope"};
@@ -86,11 +87,11 @@ static const char *find_speedscope(char found[PATH_BYTES + 32])
     return NULL;
 }
 
-/* Where the page's link to speedscope leads; *dir NULL: nowhere. */
+/* Sets *dir to the directory of speedscope's release that the page links to, or to NULL. */
 static enum mkperf_status choose_speedscope(const struct command *c, char found[PATH_BYTES + 32],
                                             const char **dir, struct mkperf_error *e)
 {
-    bool piped = strcmp(c->input, "-") == 0; /* speedscope needs the recording once more */
+    bool piped = strcmp(c->input, "-") == 0; /* speedscope would have to read it a second time */
 
     *dir = c->speedscope != NULL ? c->speedscope : piped ? NULL : find_speedscope(found);
     if (c->speedscope != NULL && !has_speedscope(c->speedscope)) {
@@ -135,7 +136,8 @@ static bool give_code(void *self, uint64_t function, bool base, FILE *out)
     return true;
 }
 
-static enum mkperf_status serve(struct command *c, const char *speedscope, struct mkperf_error *e)
+static enum mkperf_status serve_page(struct command *c, const char *speedscope,
+                                     struct mkperf_error *e)
 {
     struct view_server s = {.data = give_data,
                             .stretch = give_stretch,
@@ -159,7 +161,7 @@ static enum mkperf_status serve(struct command *c, const char *speedscope, struc
     return e->status;
 }
 
-static enum mkperf_status show(struct command *c, struct mkperf_error *e)
+static enum mkperf_status show_recording(struct command *c, struct mkperf_error *e)
 {
     char found[PATH_BYTES + 32];
     const char *speedscope;
@@ -173,10 +175,11 @@ static enum mkperf_status show(struct command *c, struct mkperf_error *e)
         view_shown_read(&c->shown[1], c->base, &c->elfs, false, e) != MKPERF_OK) {
         return e->status;
     }
-    return serve(c, speedscope, e);
+    return serve_page(c, speedscope, e);
 }
 
-static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
+                                   struct mkperf_error *e)
 {
     struct command *c = self;
     enum mkperf_status status;
@@ -190,7 +193,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     if (c->live.recorder.options.configure.sched &&
         c->live.recorder.options.configure.events_count == 0 &&
         mkperf_events_parse("cycles", &c->live.recorder.options.configure, e) != MKPERF_OK) {
-        return e->status; /* record takes scheduling events alone, if no event is named */
+        return e->status; /* mkperf record without an event records only scheduling events */
     }
     if (is_live(c) &&
         mkperf_record_options_finish(&c->live.recorder.options, "view", e) != MKPERF_OK) {
@@ -199,13 +202,13 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     c->input = args->n > 0 ? args->operand[0] : c->input;
     c->elfs.elf_path = c->live.recorder.options.elf_path;
     c->interrupts = c->live.interrupts = mkperf_process_interrupts();
-    status = is_live(c) ? serve(c, NULL, e) : show(c, e);
+    status = is_live(c) ? serve_page(c, NULL, e) : show_recording(c, e);
     view_shown_free(&c->shown[0]);
     view_shown_free(&c->shown[1]);
     return status;
 }
 
-static void init(void *self, int argc, char **argv)
+static void init_view(void *self, int argc, char **argv)
 {
     struct command *c = self;
 
@@ -213,7 +216,7 @@ static void init(void *self, int argc, char **argv)
     mkperf_record_options_init(&c->live.recorder.options, argc, argv);
 }
 
-static void end(void *self)
+static void end_view(void *self)
 {
     struct command *c = self;
 
@@ -247,7 +250,7 @@ const struct mkperf_command mkperf_view_command = {
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct command)},
-    .init = init,
-    .run = run,
-    .end = end,
+    .init = init_view,
+    .run = run_view,
+    .end = end_view,
 };

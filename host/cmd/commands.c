@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of commands, and `mkperf help`, which prints their descriptions as text, man
- * pages and completion.
+ * The table of commands, and `mkperf help`, which prints their descriptions as text, as man pages, and as completion.
  */
 #include <string.h>
 
@@ -41,7 +40,7 @@ const struct mkperf_command *mkperf_command_by_name(const char *name)
     return NULL;
 }
 
-/* perf's commands that mkperf has under another name, or not at all. */
+/* Commands of perf that mkperf has under another name or does not have, and what to use instead. */
 static const struct {
     const char *name, *instead;
 } perf_commands[] = {
@@ -63,7 +62,7 @@ static const struct {
     {"buildid-cache", "perf buildid-cache shows the copies that mkperf record keeps in ~/.debug"},
 };
 
-static enum mkperf_status no_command(const char *name, struct mkperf_error *e)
+static enum mkperf_status unknown_command(const char *name, struct mkperf_error *e)
 {
     char near[MKPERF_GUESS_TEXT];
     struct mkperf_guess guess;
@@ -86,7 +85,7 @@ int mkperf_no_command(const char *name)
 {
     struct mkperf_error e;
 
-    no_command(name, &e);
+    unknown_command(name, &e);
     fprintf(stderr, "mkperf: %s\n", e.text);
     return e.status;
 }
@@ -117,13 +116,14 @@ static void put_commands(mkperf_put *put, void *to)
     }
 }
 
-static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+static enum mkperf_status run_help(void *self, const struct mkperf_args *args,
+                                   struct mkperf_error *e)
 {
     const struct help *h = self;
     const struct mkperf_command *c = args->n > 0 ? mkperf_command_by_name(args->operand[0]) : NULL;
 
     if (args->n > 0 && c == NULL) {
-        return no_command(args->operand[0], e);
+        return unknown_command(args->operand[0], e);
     }
     if (h->man) {
         mkperf_help_man(c, stdout);
@@ -155,5 +155,5 @@ const struct mkperf_command mkperf_help_command = {
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_WRITE,
     .self = {.bytes = sizeof(struct help)},
-    .run = run,
+    .run = run_help,
 };

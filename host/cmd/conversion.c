@@ -238,8 +238,7 @@ static enum mkperf_status write_output(struct mkperf_conversion *c, struct mkper
         print_summary(&tally);
     } else if (status != MKPERF_OK && strcmp(c->out.path, "-") != 0) {
         char *partial = mkperf_xprintf("%s.partial", c->out.path);
-        unlink(
-            partial); /* the writer of perf.data leaves it, because a recording can be recovered */
+        unlink(partial); /* the writer of perf.data leaves this file for mkperf recover */
         free(partial);
     }
     export_kept_free(&tally.kept);
