@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: a measurement's conversation with the target, see measure.h.
+ * The conversation of a measurement with the target, see measure.h.
  *
- * Another host may take over control, end the session and begin its own. The end is reported before
- * that, so what comes behind it is known to be another's: then the last reading before it counts.
+ * Another host may take over control, end the session and begin its own. The target reports the end first, so later messages
+ * belong to the other session. Then the last complete reading before the end is the result.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -16,7 +16,8 @@
 #include "model/cores.h"
 #include "model/figures.h"
 
-static const double WHOLE_S = 1.0; /* between readings with counts by PD, in case of an early end */
+/* Seconds between readings with counts by PD, which are the result if another host ends the session. */
+static const double WHOLE_S = 1.0;
 enum { POLL_MS = 50, ESTIMATE_HZ = 1000 };
 
 static bool stopped(const struct stat_measure *s)
@@ -24,7 +25,7 @@ static bool stopped(const struct stat_measure *s)
     return mkperf_peer_stopped(&s->recorder.link);
 }
 
-/* ---- what the target says ------------------------------------------------------------------- */
+/* ---- messages of the target ------------------------------------------------------------------- */
 
 static void on_end(struct stat_measure *s)
 {
@@ -67,7 +68,7 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *samp
 
     (void)e;
     if (s->recorder.stream->session_id != s->session.id) {
-        return MKPERF_OK; /* another host's */
+        return MKPERF_OK; /* the sample belongs to the session of another host */
     }
     s->first_ns = s->first_ns != 0 ? s->first_ns : sample->time_ns;
     s->last_ns = sample->time_ns;
@@ -81,8 +82,8 @@ static const struct mkperf_sink_ops sink = {
     .name = "stat", .events = on_events, .sample = on_sample};
 
 /*
- * Whether the answer is about our session. One that does not run is, unless another host could
- * have configured another since, which would have the same number until it begins.
+ * Whether the answer is about our session. A session that does not run is ours, unless another host may have configured
+ * another one since: that one would have the same number until it begins.
  */
 static bool ours(const struct stat_measure *s)
 {
@@ -120,13 +121,13 @@ static enum mkperf_status ask_part(struct stat_measure *s, uint32_t part, struct
     return MKPERF_OK;
 }
 
-/* Whether there are counts by PD or core to read, in parts of their own. */
+/* Whether the target sends counts by PD or core, in separate parts. */
 static bool has_parts(const struct stat_measure *s)
 {
     return s->per_pd || s->per_core;
 }
 
-/* How long each PD ran, since the session's start. */
+/* Reads how long each PD ran since the session began. */
 static enum mkperf_status read_runs(struct stat_measure *s, struct mkperf_error *e)
 {
     struct mkperf_latency_rows rows = {0};
@@ -147,8 +148,8 @@ static enum mkperf_status read_runs(struct stat_measure *s, struct mkperf_error 
     return MKPERF_OK;
 }
 
-/* Marks the rows of cores that do not answer. Their counters cannot be read: the target has only the
- * overflows that it saw before, which are no count of the whole time. */
+/* Marks the rows of cores that do not answer. Their counters cannot be read. The target only has the overflows that it saw
+ * before, which are no count of the whole time. */
 static enum mkperf_status find_late(struct stat_measure *s, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
@@ -167,8 +168,9 @@ static enum mkperf_status find_late(struct stat_measure *s, struct mkperf_error 
     return MKPERF_OK;
 }
 
-/* A reading into s->work; with the counts by PD and core if `all`. *by_pd: the kernel has them. If they are
- * another session's, the last good reading instead, which has the counts by PD if they are wanted.
+/*
+ * Receives a reading into s->work, with the counts by PD and core if `all`. *by_pd is set if the kernel has counts by PD. If the
+ * counts belong to another session, s->work becomes the last complete reading.
  */
 static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by_pd,
                                       struct mkperf_error *e)
@@ -225,7 +227,7 @@ static void show_interval(struct stat_measure *s)
     s->before = s->work;
 }
 
-/* Asks again and again until the duration is over, in the target's time if that is known. */
+/* Requests readings until the duration has passed, in the target's time if that is known. */
 static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
 {
     double began = mkperf_now_s(), wanted = s->recorder.options.duration_s;
@@ -251,7 +253,7 @@ static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
         }
         if (s->interval_ms != 0 && time >= next) {
             show_interval(s);
-            while (next <= time) { /* one may have been long: the grid stays */
+            while (next <= time) { /* a long answer skips intervals; later ones keep their times */
                 next += (double)s->interval_ms / 1000;
             }
         }
@@ -259,7 +261,7 @@ static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-/* What other cores do is in no count, or in each core's. */
+/* Warns of cores that are not counted, and of events that count all cores. */
 static void warn_of_cores(const struct stat_measure *s)
 {
     const mkperf_TargetHello *hello = &s->recorder.stream->hello;
@@ -299,8 +301,8 @@ static enum mkperf_status stop(struct stat_measure *s, struct mkperf_error *e)
     return mkperf_recorder_stop(&s->recorder, e);
 }
 
-/* Our session is over before its time: says what the numbers are then. REFUSED: there are none. */
-static enum mkperf_status tell_end(const struct stat_measure *s, struct mkperf_error *e)
+/* Our session ended early: prints what the counts are. REFUSED: there are none. */
+static enum mkperf_status report_early_end(const struct stat_measure *s, struct mkperf_error *e)
 {
     if (s->estimate ? s->first_ns == 0 : s->work.rows == 0) {
         return mkperf_error_set(e, MKPERF_ERR_REFUSED,
@@ -315,8 +317,8 @@ static enum mkperf_status tell_end(const struct stat_measure *s, struct mkperf_e
     return MKPERF_OK;
 }
 
-/* The session of an estimate runs: samples come by themselves. */
-static enum mkperf_status sample(struct stat_measure *s, struct mkperf_error *e)
+/* Receives the samples of an estimate until the duration has passed. */
+static enum mkperf_status receive_samples(struct stat_measure *s, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &s->recorder;
 
@@ -334,7 +336,7 @@ static enum mkperf_status sample(struct stat_measure *s, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-/* Events as they are configured: to be counted, or for an estimate to be sampled. */
+/* Configures the events: to be counted, or to be sampled for an estimate. */
 static void set_events(struct stat_measure *s, bool estimate)
 {
     mkperf_Configure *c = &s->recorder.options.configure;
@@ -344,7 +346,7 @@ static void set_events(struct stat_measure *s, bool estimate)
     c->latency = s->util;
     for (unsigned i = 0; i < c->events_count; i++) {
         c->events[i].count = !estimate;
-        c->events[i].read = false; /* all is counted as it is */
+        c->events[i].read = false; /* each event is counted by itself */
         if (estimate) {
             c->events[i].group = 0;
             if (c->events[i].period == 0 && c->events[i].frequency == 0) {
@@ -361,19 +363,19 @@ static enum mkperf_status talk(struct stat_measure *s, struct mkperf_error *e)
     return mkperf_recorder_talk(&s->recorder, &to, NULL, e);
 }
 
-/* The kernel does not count by PD: samples instead. */
+/* The kernel does not count by PD: begins again, with an estimate from samples. */
 static enum mkperf_status fall_back(struct stat_measure *s, struct mkperf_error *e)
 {
     fprintf(stderr, "mkperf: this kernel does not count by PD: estimating from samples\n");
     if (stop(s, e) != MKPERF_OK) {
         return e->status;
     }
-    mkperf_recorder_free(&s->recorder); /* a session of other events is another conversation */
+    mkperf_recorder_free(&s->recorder); /* other events need a new conversation */
     set_events(s, true);
-    return talk(s, e) == MKPERF_OK ? sample(s, e) : e->status;
+    return talk(s, e) == MKPERF_OK ? receive_samples(s, e) : e->status;
 }
 
-/* Cores that did not take part all the time. */
+/* Warns of cores that did not take part all the time. */
 static void warn_of_late(const struct stat_measure *s)
 {
     char room[MKPERF_CORE_PROBLEM_TEXT];
@@ -412,7 +414,7 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
         mkperf_progress_begin("counting");
     }
     if (s->estimate) {
-        return sample(s, e);
+        return receive_samples(s, e);
     }
     if (begin(s, e) != MKPERF_OK) {
         return e->status;
@@ -432,7 +434,7 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
         read_counts(s, has_parts(s), &by_pd, e) != MKPERF_OK) {
         return e->status;
     }
-    if (s->interval_ms != 0 && s->work.seconds > s->before.seconds) { /* the last one */
+    if (s->interval_ms != 0 && s->work.seconds > s->before.seconds) { /* a shorter last interval */
         show_interval(s);
     }
     return MKPERF_OK;
@@ -464,7 +466,7 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
         }
         warn_of_late(s);
         if (s->ended) {
-            status = tell_end(s, e);
+            status = report_early_end(s, e);
         } else if (s->recorder.watching && i + 1 < s->runs) {
             fprintf(stderr,
                     "mkperf: another host controls the target now: run %" PRIu64 " was the last\n",

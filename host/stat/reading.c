@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: readings, from what the target counted or from samples; see stat.h. */
+/* Readings: from the counts of a target, or from samples; see stat.h. */
 #include <math.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ void stat_begin(struct stat_reading *r, const mkperf_Counts *m)
     }
 }
 
-/* What a core counted, scaled like the sums from the time that its counters counted. */
+/* Adds the counts of a core. They are scaled as the sums are, by the time for which its counters counted. */
 static void add_core(struct stat_reading *r, const mkperf_CoreCount *c, uint64_t tick_hz)
 {
     struct stat_row *row = stat_row(r, STAT_CORE + c->core % MKPERF_MAX_CORES);

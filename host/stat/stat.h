@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `mkperf stat` measured, between the conversation and the print.
+ * A reading of `mkperf stat`: the counts of a session at one moment, as the target sent them or as samples estimate them.
  *
- * Owns: struct stat_reading and the arithmetic on it. Row 0 is the whole system, the others are PDs
- * and cores.
+ * Owns: struct stat_reading and the arithmetic on it. measure.c fills readings, and stat_print.c prints them.
+ *
+ *      row[0]   the whole system    value[event]: user, kernel, error, samples
+ *      row[1]   a PD                pd: its number
+ *      row[2]   a core              pd: STAT_CORE + its number
+ *
+ * Invariants: a reading has at least row 0; row[0] to row[rows - 1] are valid, and each PD or core has one row at most. If there
+ * is no room for another row, the last one is used.
  */
 #ifndef MKPERF_HOST_STAT_STAT_H
 #define MKPERF_HOST_STAT_STAT_H
@@ -21,23 +27,23 @@ enum { STAT_EVENTS = 16, STAT_ROWS = 1 + 128 + MKPERF_MAX_CORES };
 
 struct stat_value {
     double user, kernel; /* scaled to the whole time where the event was multiplexed */
-    double error;        /* standard error of the sum: 0 = exact, or scaled */
-    double samples;      /* an estimate's */
+    double error;        /* the standard error of user + kernel; 0: the sum is exact, or scaled */
+    double samples;      /* the number of samples of an estimate */
 };
 
 struct stat_row {
-    uint32_t pd;    /* of row 1 and up; or STAT_CORE + the core */
-    double seconds; /* a core's own, since the session began there; 0: the reading's */
-    bool late;      /* a core that did not answer: what it counted is not known */
+    uint32_t pd;    /* a PD, or STAT_CORE + a core; not used in row 0 */
+    double seconds; /* of a core: since its session began; 0: the time of the reading */
+    bool late;      /* the core did not answer, so its counts are not known */
     struct stat_value value[STAT_EVENTS];
 };
 
 struct stat_reading {
-    double seconds; /* of the target's time; 0 = not known */
-    bool estimate;  /* from samples */
+    double seconds; /* the target's time since the session began; 0: not known */
+    bool estimate;  /* the values are estimated from samples */
     unsigned events;
     unsigned slices;
-    double share[STAT_EVENTS]; /* of the time that the event was counted */
+    double share[STAT_EVENTS]; /* the part of the time in which the event was counted, 0 to 1 */
     unsigned rows;
     struct stat_row row[STAT_ROWS];
 };
@@ -52,7 +58,7 @@ static inline bool stat_is_core(const struct stat_row *row)
     return row->pd >= STAT_CORE;
 }
 
-/* The part of the time in which event i was counted there; 0: what is there is no count. */
+/* The part of the time in which event i was counted in this row; 0: the value is no count. */
 static inline double stat_share(const struct stat_reading *r, const struct stat_row *row,
                                 unsigned i)
 {
@@ -64,50 +70,51 @@ static inline double stat_seconds(const struct stat_reading *r, const struct sta
     return row->seconds > 0 ? row->seconds : r->seconds;
 }
 
-/* The row of a PD or core, maybe a new one; when there is no room, the last one. */
+/* The row of a PD or core; a new row if it has none. If there is no room, the last row. */
 struct stat_row *stat_row(struct stat_reading *r, uint32_t pd);
 
-/* Begins a reading from part 0 of the target's counts; adds its other parts. */
+/* stat_begin starts a reading with part 0 of the counts of a target; stat_add adds another part. */
 void stat_begin(struct stat_reading *r, const mkperf_Counts *m);
 void stat_add(struct stat_reading *r, const mkperf_Counts *m, struct mkperf_pds *pds);
 
-/* One more event of the reading: the time that a PD ran; all PDs' and idle are the system's. */
+/* Adds an event to the reading: how long each PD ran. The sum of all PDs and idle is the value of row 0. */
 void stat_begin_runs(struct stat_reading *r);
 void stat_add_run(struct stat_reading *r, uint32_t pd, uint64_t ns);
 
-/* Adds one sample of an estimate, and completes it: totals, errors. per_core: to its core, too. */
+/* stat_sample adds a sample to an estimate, with per_core also to the row of its core; stat_estimate computes totals and errors. */
 void stat_sample(struct stat_reading *r, const struct mkperf_sample *s, bool per_core);
 void stat_estimate(struct stat_reading *r, unsigned events, double seconds);
 
-/* What was counted between two readings of one session. */
+/* Computes the counts between two readings of one session. */
 void stat_difference(struct stat_reading *out, const struct stat_reading *now,
                      const struct stat_reading *before);
 
-/* Several runs: mean, and the standard error of the mean in `error`. */
+/* Several runs. The mean has the standard error of the mean in `error`. */
 struct stat_repeat {
     unsigned runs;
-    struct stat_reading sum, squares; /* of user + kernel: squares.value.user */
+    struct stat_reading sum, squares; /* squares: of user + kernel, in value.user */
 };
 void stat_repeat_add(struct stat_repeat *s, const struct stat_reading *r);
 void stat_repeat_mean(const struct stat_repeat *s, struct stat_reading *out);
 
-/* How to print. */
+/* The form of the output. */
 struct stat_style {
     FILE *out;
-    const char *separator; /* NULL: for people, as perf stat; else fields, as perf stat -x */
-    bool per_core;         /* the system by core */
-    unsigned cores;        /* that the target counts on */
-    bool interval;         /* the first column is the time of the reading's end */
+    const char
+        *separator; /* NULL: a table for people, as perf stat; else fields, as perf stat -x */
+    bool per_core;  /* rows of cores instead of the row of the system */
+    unsigned cores; /* cores on which the target counts */
+    bool interval;  /* the first column is time_s, the end of the reading */
     double time_s;
-    unsigned runs;     /* that the reading is the mean of */
+    unsigned runs;     /* the reading is the mean of this many runs */
     const char *title; /* the target */
-    const char *only;  /* NAME[,NAME] of PDs, NULL: all */
+    const char *only;  /* NAME[,NAME]: only rows of these PDs; NULL: all */
     const mkperf_Session *session;
     const struct mkperf_pds *pds;
 };
 void stat_print(const struct stat_reading *r, const struct stat_style *style);
 
-/* The derived figure of event i in a row, as perf stat says it; false: none. */
+/* The derived figure of event i in a row, as perf stat prints it. False: there is none. */
 bool stat_derived(const struct stat_reading *r, const struct stat_row *row,
                   const mkperf_Session *session, unsigned i, double *figure, const char **unit);
 

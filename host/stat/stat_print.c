@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the print of `mkperf stat`, in the layout of perf stat; see stat.h. */
+/* The output of `mkperf stat`, in the layout of perf stat; see stat.h. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "stat.h"
 
-/* Event numbers that derived figures are made of: the architecture's, whatever the name was. */
+/* The event numbers of the architecture from which figures are derived, independent of the name that the user gave. */
 enum code {
     L1I_CACHE_REFILL = 0x01,
     L1D_CACHE_REFILL = 0x03,
@@ -26,7 +26,7 @@ enum code {
     L1D_TLB = 0x25,
 };
 
-/* figure = 100 * event / of, printed as `unit`; several lines for an event: the first one that applies */
+/* figure = factor * event / of, printed with `unit`. If an event has several rows, the first one that applies is used. */
 static const struct ratio {
     uint32_t event, of;
     double factor;
@@ -51,7 +51,7 @@ static const struct ratio {
     {STALL_BACKEND, CPU_CYCLES, 100, "% of cycles stalled in the back end"},
 };
 
-/* The count in the row of an event that counts `code` in the same modes as event i; 0: none. */
+/* The count of the event with number `code` and the same modes as event i; 0: there is no such event. */
 static double count_of(const struct stat_reading *r, const struct stat_row *row,
                        const mkperf_Session *session, unsigned i, uint32_t code)
 {
@@ -97,7 +97,7 @@ bool stat_derived(const struct stat_reading *r, const struct stat_row *row,
     return true;
 }
 
-/* With a comma before every third digit. */
+/* Writes a number with a comma before every third digit. */
 static const char *grouped(double value, char *text, size_t n)
 {
     char digits[32];
@@ -138,7 +138,7 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
     fprintf(style->out, "%s%19s      %-24s", r->estimate ? "~" : " ",
             grouped(count, number, sizeof number), name);
     if (row != &r->row[0] && !stat_is_core(row) &&
-        stat_sum(&r->row[0].value[i]) > 0) { /* a PD's share, no rates */
+        stat_sum(&r->row[0].value[i]) > 0) { /* the share of a PD, instead of rates */
         fprintf(style->out, " # %7.2f%% %-20s", 100 * count / stat_sum(&r->row[0].value[i]),
                 "of the system");
     } else if (stat_derived(r, row, style->session, i, &figure, &unit)) {
@@ -157,7 +157,7 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
     fputc('\n', style->out);
 }
 
-/* perf's fields, then the counts of user mode and kernel, and the standard error. */
+/* Prints the fields of perf, then the counts of user mode and kernel, and the standard error. */
 static void print_fields(const struct stat_reading *r, const struct stat_row *row, unsigned i,
                          const struct stat_style *style)
 {
@@ -186,7 +186,7 @@ static void print_fields(const struct stat_reading *r, const struct stat_row *ro
     }
 }
 
-/* Whether a PD's name is in the list NAME[,NAME]. */
+/* Whether the name of a PD is in the list NAME[,NAME]. */
 static bool selected(const char *list, const char *name)
 {
     size_t n = strlen(name);
@@ -199,13 +199,13 @@ static bool selected(const char *list, const char *name)
     return list == NULL;
 }
 
-/* Row 0 is the system's. */
+/* Row 0 is the system. */
 static const char *pd_of(const struct stat_reading *r, unsigned k, const struct stat_style *style)
 {
     return mkperf_pds_at(style->pds, r->row[k].pd)->name;
 }
 
-/* Whether the reading has rows of cores, which stand for the system then, as in perf stat; or of PDs. */
+/* Whether the reading has rows of cores, which replace the row of the system, as in perf stat; or rows of PDs. */
 static bool has_rows(const struct stat_reading *r, bool of_cores)
 {
     unsigned k = 1;
@@ -224,7 +224,7 @@ static bool shown(const struct stat_reading *r, unsigned k, const struct stat_st
     return selected(style->only, pd_of(r, k, style));
 }
 
-/* Which core's a row is, and of how many cores: of a PD's and of sums that is not one. */
+/* The core of a row and the number of its cores. A row of a PD, or of a sum, has more than one core. */
 static void print_core(const struct stat_row *row, bool system, const struct stat_style *style)
 {
     char core[16] = "";
@@ -328,5 +328,5 @@ void stat_print(const struct stat_reading *r, const struct stat_style *style)
     if (frame) {
         print_tail(r, style);
     }
-    (void)fflush(style->out); /* errors stick to the stream until it is closed */
+    (void)fflush(style->out); /* closing the stream reports its errors */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see screen.h. */
+/* The display of mkperf top, see screen.h. */
 #include "screen.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include "report/pager.h"
 #include "report/report.h"
 
-enum { UTIL_WIDTH = 9 }; /* of the column in the table of charged time */
+enum { UTIL_WIDTH = 9 }; /* width of the column "Ran" in the table of charged time */
 
 static const char *const sorts[TOP_SORTS] = {"share", "name", "PD"};
 
@@ -52,7 +52,7 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
              s->target);
 }
 
-/* "core 1   49.90%  1234 samples, 3 lost": of a core; false: the target samples one. */
+/* The line of a core, such as "core 1   49.90%  1234 samples, 3 lost". False: the target samples only one core. */
 static bool core_text(const struct top_screen *s, unsigned core, char *text, size_t n)
 {
     const struct mkperf_totals *t = s->totals;
@@ -90,13 +90,13 @@ static void entry_text(const struct top_screen *s, const struct top_entry *at, c
     }
 }
 
-/* How many rows the PDs' table has, */
+/* The number of rows in the table of PDs. */
 static uint32_t pd_rows(const struct top_screen *s)
 {
     return s->charged ? s->ncharged : s->list.npds;
 }
 
-/* and one of them. */
+/* The text of a row in the table of PDs. */
 static void pd_text(const struct top_screen *s, uint32_t row, char *text, size_t n)
 {
     if (s->charged) {
@@ -125,7 +125,7 @@ static bool in_charged(const struct top_screen *s, const char *pd)
     return false;
 }
 
-/* A PD's row; with scheduling events it says how long the PD ran, too. */
+/* Adds the row of a PD. With scheduling events the row also shows how long the PD ran. */
 static void add_charged(struct top_screen *s, const struct mkperf_charge *c,
                         const struct mkperf_charge_pd *pd, const char *name)
 {
@@ -143,8 +143,7 @@ static void add_charged(struct top_screen *s, const struct mkperf_charge *c,
     report_charged_row(c, pd, util, name, row->text, sizeof row->text);
 }
 
-/* The rows of the PDs' table. Below a PD are the PDs that worked for it; PDs that ran without a sample
- * are last. */
+/* Makes the rows of the table of PDs. Below a PD are the PDs that worked for it. PDs that ran without a sample are last. */
 static void make_charged(struct top_screen *s)
 {
     const struct mkperf_charge_pd none = {.pd = 0};
@@ -313,7 +312,7 @@ void top_screen_free(struct top_screen *s)
     s->ncharged = 0;
 }
 
-/* Rows of the PDs' table or functions in `lines` lines from y on, scrolled to the selected one. */
+/* Draws rows of PDs, or functions, in `lines` lines from line y on, so that the selected row is visible. */
 static void draw_entries(const struct top_screen *s, bool functions, int y, int lines)
 {
     uint32_t base = functions ? pd_rows(s) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see top_counts.h. */
+/* A running session, counted by function over the last seconds; see top_counts.h. */
 #include "top_counts.h"
 
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 
 enum { PAGE = 4096 };
 
-static const uint64_t ALL_OTHERS = UINT64_MAX; /* in a key: entries that did not fit */
+static const uint64_t ALL_OTHERS =
+    UINT64_MAX; /* in a key: the functions of a PD after TOP_ROWS_MAX rows */
 
 static void add_at(struct top_window *w, uint64_t slice, uint64_t period)
 {
@@ -26,7 +27,7 @@ static void add_at(struct top_window *w, uint64_t slice, uint64_t period)
         }
         w->slice = slice;
     }
-    if (slice + TOP_SLICES > w->slice) { /* it may come late: merge.h */
+    if (slice + TOP_SLICES > w->slice) { /* samples may be late, see model/merge.h */
         mkperf_weight_add(&w->in[slice % TOP_SLICES], &one);
     }
 }
@@ -36,7 +37,7 @@ static uint64_t slice_ns(const struct top_counts *c)
     return c->window_ns / TOP_SLICES;
 }
 
-/* Of an interval of a core, each slice has its part. What ran in a gap of the events is not known. */
+/* Divides an interval of a core among slices. In a gap of the events it is not known what ran. */
 static void on_core(void *self, const struct mkperf_core_interval *i)
 {
     struct top_counts *c = self;
@@ -73,7 +74,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     return MKPERF_OK;
 }
 
-/* Another session has more events: the earlier ones keep their counts. */
+/* A later session has more events. The earlier events keep their counts. */
 static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
                                      struct mkperf_error *e)
 {
@@ -111,7 +112,7 @@ static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *
     return row;
 }
 
-/* The pair of PDs that a sample is charged by. */
+/* The pair of the PD that ran and the PD that is charged for a sample. */
 static struct top_pair *pair_of(struct top_counts *c, const struct mkperf_sample *s)
 {
     const struct mkperf_chain *chain = s->callers;
@@ -241,7 +242,7 @@ static int compare_entries(const void *pa, const void *pb, void *context)
     }
 }
 
-/* The PD's entry; the list has room for each PD. */
+/* The entry of a PD. The list has room for each PD. */
 static struct top_entry *pd_entry(struct top_list *l, const char *pd)
 {
     for (uint32_t i = 0; i < l->npds; i++) {
@@ -258,7 +259,7 @@ static bool is_left_out(const struct top_counts *c, uint32_t pd)
     return c->no_idle && mkperf_pds_at(c->pds, pd)->thread == MKPERF_THREAD_IDLE;
 }
 
-/* Where the window begins, or the session's first event. */
+/* When the window begins, or when the first event was if that is later. */
 static uint64_t window_begin(const struct top_counts *c)
 {
     uint64_t begin = c->newest >= TOP_SLICES ? (c->newest - TOP_SLICES + 1) * slice_ns(c) : 0;
@@ -266,7 +267,7 @@ static uint64_t window_begin(const struct top_counts *c)
     return c->all || begin < c->sched->first_ns ? c->sched->first_ns : begin;
 }
 
-/* The time in the window that is counted in w, and that of cores which still do the same: pd runs. */
+/* The time in the window that w counted, and the time since then of cores that still run `pd`. */
 static uint64_t time_of(const struct top_counts *c, const struct top_window *w, uint32_t pd)
 {
     const struct mkperf_analysis *a = c->sched;
@@ -281,7 +282,7 @@ static uint64_t time_of(const struct top_counts *c, const struct top_window *w, 
     return ns;
 }
 
-/* How long each PD ran; those that ran without a sample get a row. */
+/* Adds how long each PD ran. PDs that ran without a sample get a row. */
 static void add_util(const struct top_counts *c, struct top_list *out)
 {
     const struct mkperf_analysis *a = c->sched;

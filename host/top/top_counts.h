@@ -2,10 +2,14 @@
 /*
  * A running session, counted by function over the last seconds.
  *
- * Owns: mkperf top's sink for the stream decoder. Time is cut into slices of the
- * target's clock; a row keeps its weight in each of the last TOP_SLICES of them, so the window
- * slides in steps of a slice and nothing is ever scaled. Memory is bounded: after
- * TOP_ROWS_MAX rows, further functions are counted in one row of their PD.
+ * Owns: the sink that `mkperf top` gives to the stream decoder, and the lists that screen.c shows. Time is cut into slices of
+ * the target's clock. A window keeps a weight for each of the last TOP_SLICES slices, so it moves in steps of a slice, and no
+ * weight is scaled:
+ *
+ *      slice            ... 40  41  42 ... 70  71        newest = 71, TOP_SLICES = 32
+ *      in[slice % 32]        8   9  10      6   7        the window is 40 to 71; slice 72 will replace 40
+ *
+ * Memory is bounded: after TOP_ROWS_MAX rows, further functions are counted in one row of their PD.
  */
 #ifndef MKPERF_HOST_TOP_TOP_COUNTS_H
 #define MKPERF_HOST_TOP_TOP_COUNTS_H
@@ -20,8 +24,8 @@ enum { TOP_SLICES = 32, TOP_ROWS_MAX = 16384 };
 
 /* A weight over time. */
 struct top_window {
-    uint64_t slice;                      /* the newest that it has */
-    struct mkperf_weight in[TOP_SLICES]; /* slice % TOP_SLICES */
+    uint64_t slice;                      /* the newest slice with a weight */
+    struct mkperf_weight in[TOP_SLICES]; /* index: slice % TOP_SLICES */
     struct mkperf_weight all;            /* since the session began */
 };
 
@@ -29,23 +33,25 @@ struct top_row {
     uint32_t event, pd;
     bool kernel;
     const char *name;
-    char *own_name; /* the same, if it is not the symbolizer's */
+    char *own_name; /* `name` if it is to be freed; NULL: it is the symbolizer's */
     struct top_window weight;
 };
 
-/* What a PD did on behalf of one, maybe itself: charge.h. */
+/* The work of PD `by` on behalf of PD `to`, which may be the same PD (profile/charge.h). */
 struct top_pair {
     uint32_t event, to, by;
     struct top_window weight;
 };
 
 struct top_counts {
-    struct mkperf_pds *pds;         /* set before the session begins */
-    struct mkperf_symbols *symbols; /* the same; NULL = the kernel's addresses get no names */
-    struct mkperf_module *kernel;   /* of the session */
-    uint64_t window_ns;             /* set before the session begins; of the target's time, not 0 */
-    bool all;                       /* lists are of all since the session began */
-    bool no_idle;                   /* lists are without idle: shares are of the rest */
+    /* Set before the session begins: */
+    struct mkperf_pds *pds;
+    struct mkperf_symbols *symbols; /* NULL: addresses of the kernel get no names */
+    uint64_t window_ns;             /* the length of the window in the target's time, not 0 */
+
+    struct mkperf_module *kernel; /* of the session */
+    bool all;     /* lists are of the time since the session began, not of the window */
+    bool no_idle; /* lists leave out idle, and shares are of the rest */
     struct mkperf_session session;
     struct mkperf_hash keys;
     struct top_row *row;
@@ -53,11 +59,11 @@ struct top_counts {
     struct mkperf_hash pair_keys;
     struct top_pair *pair;
     uint32_t npairs, pair_room;
-    struct mkperf_analysis *sched; /* of a session with scheduling events, NULL: none */
-    struct top_window *ran;        /* by PD: ns that it ran */
+    struct mkperf_analysis *sched; /* of a session with scheduling events; else NULL */
+    struct top_window *ran;        /* for each PD: ns that it ran */
     uint32_t ran_room;
-    struct top_window unknown; /* ns of cores in which events are missing */
-    struct top_window *core;   /* by event and core: event * MKPERF_MAX_CORES + core */
+    struct top_window unknown; /* ns of cores for which events are missing */
+    struct top_window *core;   /* index: event * MKPERF_MAX_CORES + core */
     uint32_t core_room;
     uint64_t newest; /* slice */
 };
@@ -68,13 +74,13 @@ void top_counts_free(struct top_counts *c);
 enum top_sort { TOP_BY_SHARE, TOP_BY_NAME, TOP_BY_PD, TOP_SORTS };
 
 struct top_entry {
-    const char *pd, *name; /* name NULL: the whole PD */
+    const char *pd, *name; /* name: the function; NULL: the whole PD */
     bool kernel;
     struct mkperf_weight weight;
     double util; /* percentage of one core's time that the PD ran, by scheduling events */
 };
 
-/* What the screen shows: PDs and functions of an event in the window. */
+/* The lists of the screen: PDs and functions of an event in the window. */
 struct top_list {
     struct top_entry *pd, *function;
     uint32_t npds, nfunctions;
@@ -83,12 +89,12 @@ struct top_list {
     struct mkperf_weight whole; /* of the event, with idle */
 };
 
-/* pd: only its functions, NULL: all. */
+/* Makes the lists. `pd`: only functions of this PD; NULL: all. The caller frees them. */
 void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd, enum top_sort sort,
                      struct top_list *out);
 void top_list_free(struct top_list *l);
 
-/* The charged time of the same. To be freed with mkperf_charge_free. */
+/* The charged time of an event in the window. The caller frees it with mkperf_charge_free. */
 void top_counts_charge(const struct top_counts *c, uint32_t event, struct mkperf_charge *out);
 
 #endif
