@@ -15,7 +15,6 @@
 #include "base/progress.h"
 #include "cmd.h"
 #include "model/off_cpu.h"
-#include "profile/blocked.h"
 #include "report/report.h"
 
 enum { OPTION_LIMIT = 256, OPTION_PERCENTAGE, OPTION_QUANTUM };

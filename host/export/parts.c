@@ -159,7 +159,9 @@ enum mkperf_status mkperf_streamed_pd(void *self, const struct mkperf_pd *pd,
 uint32_t mkperf_streamed_sample(struct mkperf_streamed *s, const struct mkperf_sample *sample,
                                 uint32_t place[MKPERF_PLACES_MAX])
 {
-    uint32_t n = mkperf_places_of(&s->places, sample, place);
+    struct mkperf_address address[MKPERF_PLACES_MAX];
+    uint32_t n = mkperf_places_of(&s->places, sample->pd, address,
+                                  mkperf_sample_addresses(sample, address), place);
 
     mkperf_cost_add(&s->cost, &s->places, sample->event, sample->pd, place[0], sample->period);
     for (unsigned i = 0; i < sample->nreads; i++) {

@@ -119,9 +119,12 @@ struct mkperf_sample {
     uint32_t pd;
     uint32_t event; /* index into the session's events */
     uint32_t core;
-    uint32_t flags;     /* enum mkperf_sample_flags */
-    uint64_t kernel_pc; /* with MKPERF_SAMPLE_KERNEL; 0 = unknown place in the kernel */
-    uint64_t pc;        /* user pc; absent with MKPERF_SAMPLE_NO_USER */
+    uint32_t flags; /* enum mkperf_sample_flags */
+    union {
+        uint64_t kernel_pc; /* with MKPERF_SAMPLE_KERNEL; 0: an unknown place in the kernel */
+        uint64_t wait;      /* with MKPERF_SAMPLE_BLOCKED: what the thread waits for */
+    };
+    uint64_t pc;                        /* user pc; absent with MKPERF_SAMPLE_NO_USER */
     const struct mkperf_chain *callers; /* never NULL; valid during the call */
     unsigned nreads;
     const struct mkperf_read *reads; /* nreads of them, valid during the call */
@@ -146,8 +149,8 @@ struct mkperf_lost {
     uint32_t core; /* or MKPERF_CORE_UNKNOWN: of several */
 };
 
-/* In a sample's flags, on the host alone: a thread that is blocked. kernel_pc says on what
- * (profile/blocked.h), and no code is known. */
+/* A flag of samples that only the host sets: the thread is blocked, and no code is known. `wait` is what it waits for
+ * (profile/scheduling.h). */
 #define MKPERF_SAMPLE_BLOCKED (UINT32_C(1) << 16)
 
 #define MKPERF_CORE_UNKNOWN UINT32_MAX

@@ -13,7 +13,7 @@
 #define MKPERF_HOST_PAGE_PAGE_INTERVALS_H
 
 #include "container.h"
-#include "profile/schedule.h"
+#include "profile/scheduling.h"
 
 enum { PAGE_INTERVALS = 1000000 };
 

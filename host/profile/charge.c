@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the sums of charged time, see charge.h. */
+/* The sums of charged time, see charge.h. */
 #include "charge.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static int by_charge(const void *a, const void *b)
     return order != 0 ? order : mkperf_compare(x->pd, y->pd);
 }
 
-/* The sums of PDs from those of pairs. c->pd and index, which is 0, have room for every PD. */
+/* Computes the sums of PDs from the sums of pairs. c->pd and index, which is zeroed, have room for every PD. */
 static void sum_pds(struct mkperf_charge *c, uint32_t *index)
 {
     for (uint32_t i = 0; i < c->npairs; i++) {

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Charged time: what each PD used itself, and what others used on its behalf.
+ * Charged time: the time that each PD used itself, and the time that others used on its behalf.
  *
- * Owns: the sums, by pair of PDs; for reports and top. A sample is charged to the outermost PD of its callchain: the one
- * whose protected call led to the work, directly or through other servers. Work that no call led to
- * is the PD's own. Every sample is charged to one PD, so the charges of all PDs are all samples.
+ * Owns: the sums for each pair of PDs; `report` and `top` show them. A sample is charged to the outermost PD of its callchain,
+ * because a protected call of that PD led to the work, directly or through other servers. Work that no call led to is charged to
+ * the PD itself. Every sample is charged to one PD, so the sum of all charges is the sum of all samples.
  *
- * What may be wrong: a chain that was cut (depth, number of callers) ends in a PD that may have been
- * called as well, and the work is charged to that one.
+ *      chain of the sample          charged to   done by
+ *      store <- server <- client    client       store       imposed on client, served by store
+ *      client                       client       client      self of client
+ *
+ * What may be wrong: a chain that was cut (depth, number of callers) ends in a PD that may have been called as well. The work is
+ * charged to that PD.
  */
 #ifndef MKPERF_HOST_PROFILE_CHARGE_H
 #define MKPERF_HOST_PROFILE_CHARGE_H
@@ -22,10 +26,10 @@ struct mkperf_charge_pair {
 
 struct mkperf_charge_pd {
     uint32_t pd;
-    struct mkperf_weight charged; /* self and imposed */
-    struct mkperf_weight self;    /* its own work on its own behalf */
-    struct mkperf_weight imposed; /* others' work on its behalf */
-    struct mkperf_weight served;  /* its own work on behalf of others */
+    struct mkperf_weight charged; /* self plus imposed */
+    struct mkperf_weight self;    /* its work on its own behalf */
+    struct mkperf_weight imposed; /* work of other PDs on its behalf */
+    struct mkperf_weight served;  /* its work on behalf of other PDs */
 };
 
 struct mkperf_charge {
@@ -36,9 +40,9 @@ struct mkperf_charge {
     struct mkperf_weight total;
 };
 
-/* Sums up one event of a profile, which was read with callers (not leaves_only). To be freed. */
+/* Sums up one event of a profile that was read with callers (not leaves_only). The caller frees the result. */
 void mkperf_charge_make(struct mkperf_charge *c, const struct mkperf_profile *p, uint32_t event);
-/* The same from c->npairs pairs, each once; the rest of *c is 0. PDs have numbers below npds. */
+/* Sums up c->npairs pairs, each of which occurs once; the rest of *c is 0. Numbers of PDs are below npds. */
 void mkperf_charge_sum(struct mkperf_charge *c, uint32_t npds);
 void mkperf_charge_free(struct mkperf_charge *c);
 

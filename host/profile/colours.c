@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see colours.h. */
+/* The colours of the PDs of a profile, see colours.h. */
 #include "colours.h"
 
 #include <stdlib.h>

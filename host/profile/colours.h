@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The colours of a profile's PDs (base/pd_colour.h): chosen for all PDs of the system, also those without a
- * sample, as far as the recording names them. So they are the same in all recordings of a system.
+ * The colours of the PDs of a profile (base/pd_colour.h). They are chosen for all PDs of the system that the recording names, also
+ * for PDs without a sample. Therefore a PD has one colour in all recordings of a system.
  *
- * Owns: the set of names and their colours. Called by the flame graph and by the page.
+ * Owns: the set of names and their colours. The flame graph and the page use it.
  */
 #ifndef MKPERF_HOST_PROFILE_COLOURS_H
 #define MKPERF_HOST_PROFILE_COLOURS_H
@@ -13,13 +13,13 @@
 
 struct mkperf_colours { /* all zero: empty */
     struct mkperf_hash names;
-    uint32_t *colour; /* of each of them */
+    uint32_t *colour; /* one for each name */
 };
 
-/* For a profile, or for two that are shown beside each other; b: NULL. */
+/* Chooses the colours for a profile, or for two that are shown together; b may be NULL. */
 void mkperf_colours_choose(struct mkperf_colours *c, const struct mkperf_profile *a,
                            const struct mkperf_profile *b);
-/* 0xrrggbb; for a name that is none of them, MKPERF_COLOUR_UNKNOWN. */
+/* The colour of a name as 0xrrggbb; MKPERF_COLOUR_UNKNOWN for other names. */
 uint32_t mkperf_colours_of(struct mkperf_colours *c, const char *name);
 void mkperf_colours_free(struct mkperf_colours *c);
 

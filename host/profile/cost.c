@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see cost.h. */
+/* The cost of profiling, see cost.h. */
 #include "cost.h"
 
 #include <string.h>
 
 #include "base/percent.h"
 
-enum { TIMER_CODE = 0x10000 }; /* of the event `timer`: no PMU's */
+enum { TIMER_CODE = 0x10000 }; /* the code of the event `timer`, which no PMU has */
 
 static bool is_timer(const struct mkperf_places *s, uint32_t event)
 {
@@ -96,7 +96,7 @@ void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_places *s
         snprintf(of_kernel, sizeof of_kernel, "%.2f %%", mkperf_percent(c->kernel[event], all));
     }
     if (pds) {
-        /* Too little: they run right after samples, and have few themselves (docs/accuracy.md). */
+        /* It is too small: they run right after samples, so few samples hit them (docs/accuracy.md). */
         snprintf(of_pds, sizeof of_pds, "at least %.2f %%", mkperf_percent(c->pds[event], all));
     }
     snprintf(text, n, "%.2f %% of %s (kernel: %s, PDs: %s)",

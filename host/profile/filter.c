@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see filter.h. */
+/* The filters of samples and their options, see filter.h. */
 #include "filter.h"
 
 #include <ctype.h>

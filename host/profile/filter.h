@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which samples of a recording are shown.
+ * Which samples of a recording are shown, and the slices of its time.
  *
- * Owns: the filters that the looking commands share, and the texts of their options. What is left
- * out counts nowhere: percentages are of what passes.
+ * Owns: the filters of the commands that show a recording, and the texts of their options. Samples that do not pass are counted
+ * nowhere: percentages are of the samples that pass.
  */
 #ifndef MKPERF_HOST_PROFILE_FILTER_H
 #define MKPERF_HOST_PROFILE_FILTER_H
@@ -13,13 +13,15 @@
 #include <stdio.h>
 
 #include "base/cpu_list.h"
+#include "base/error.h"
+#include "base/hash.h"
 #include "symbols/symbols.h"
 
 struct report_filter {
     struct mkperf_cpu_list cores;
     bool has_time;
     uint64_t from_ns, to_ns; /* both included, as in perf */
-    bool percent;            /* the times are known when the recording is read, from these */
+    bool percent;            /* from_ns and to_ns follow from these when the recording is read: */
     double from_percent, to_percent;
 };
 
@@ -35,22 +37,52 @@ static inline bool report_filter_passes(const struct report_filter *f, uint64_t 
 }
 
 /*
- * Options that the looking commands share. -i: of a const char *, the path; --pd and -e: of a
- * struct report_names; --cpu and --time: of a struct report_filter.
+ * Options that these commands share, with the type of the value that each group sets. -i: const char *, the path; --pd and -e:
+ * struct report_names; --cpu and --time: struct report_filter.
  */
 struct report_names {
     const char *pd, *event; /* NULL: all */
 };
 extern const struct mkperf_option_group report_input_options, report_names_options,
     report_filter_options;
-/* --elf-path and --symfs: of a struct mkperf_elf_search. The second is without
- * --elf-path, for commands that have another one. */
+/* --elf-path and --symfs: struct mkperf_elf_search. The second group has no --elf-path, for commands with another one. */
 extern const struct mkperf_option_group report_elf_options, report_symfs_options;
 
-/* Seconds with up to nine decimals, exactly, in ns. Returns what follows; NULL: not a time. */
+/* Parses seconds with up to nine decimals into ns, exactly. Returns the text that follows; NULL: it is not a time. */
 const char *report_filter_seconds(const char *text, uint64_t *ns);
 
-/* Says in a head which samples are shown; nothing if all are. */
+/* Prints in a head which samples are shown; nothing if all are. */
 void report_filter_print(const struct report_filter *f, FILE *out);
+
+enum { MKPERF_TIME_SLICES_MAX = 1 << 20 };
+
+/* The time of a recording in slices of one length (--time-quantum), numbered in the order of their appearance. */
+struct mkperf_time_slices {
+    uint64_t
+        quantum_ns; /* the length; a slice begins at a multiple of it. 0: slice 0 is the whole time */
+    struct mkperf_hash numbers;
+};
+
+/* The number of the slice with that time. USAGE: there are too many. */
+static inline enum mkperf_status mkperf_time_slice(struct mkperf_time_slices *t, uint64_t time_ns,
+                                                   uint32_t *slice, struct mkperf_error *e)
+{
+    uint64_t key = t->quantum_ns != 0 ? time_ns / t->quantum_ns : 0;
+
+    *slice = t->quantum_ns != 0 ? mkperf_hash_number(&t->numbers, &key, 1) : 0;
+    return *slice < MKPERF_TIME_SLICES_MAX
+               ? MKPERF_OK
+               : mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                  "--time-quantum: the recording has more than %d of these",
+                                  MKPERF_TIME_SLICES_MAX);
+}
+
+/* When a slice begins, in ns. */
+static inline uint64_t mkperf_time_slice_ns(const struct mkperf_time_slices *t, uint32_t slice)
+{
+    uint32_t words;
+
+    return t->quantum_ns != 0 ? *mkperf_hash_key(&t->numbers, slice, &words) * t->quantum_ns : 0;
+}
 
 #endif

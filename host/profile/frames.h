@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From addresses to functions, for the commands that look at a recording.
+ * The functions of chains, for the commands that show a recording.
  *
- * Owns: the functions that chains consist of, each once, as profile/places.h names them.
+ * Owns: the reading of a recording into a profile, and the functions of which its chains consist, each once. profile/places.h
+ * names them. A function is one label: PD, mode, name and, if lines are asked for, its line.
  */
 #ifndef MKPERF_HOST_PROFILE_FRAMES_H
 #define MKPERF_HOST_PROFILE_FRAMES_H
@@ -16,30 +17,37 @@
 struct mkperf_label {
     uint32_t pd;
     bool kernel;
-    uint32_t name, line; /* numbers of texts; line 0 = not asked for */
+    uint32_t name, line; /* numbers of texts; line 0: lines are not asked for */
 };
 
 struct mkperf_frames {
     struct mkperf_profile *profile;
     bool with_line;
     struct mkperf_hash functions;
-    uint32_t *function_of; /* of each place of the stack, + 1; 0: not asked for yet */
+    uint32_t *function_of; /* for each place: its function, plus 1; 0: it was not needed yet */
     uint32_t room;
-    size_t
-        *chain_at; /* of each chain: where its functions are in list, + 1; 0: not asked for yet */
+    size_t *
+        chain_at; /* for each chain: the index of its functions in list, plus 1; 0: not needed yet */
     uint32_t chain_room;
-    uint32_t *list; /* of each chain: how many, and these */
+    uint32_t *list; /* for each chain: the number of its functions, then the functions */
     size_t listed, list_room;
 };
 
-/* Reads the recording at path into profile, which has its options, and checks that it has what
- * `names` asks for (NULL: nothing). Missing ELFs are not errors: see mkperf_frames_warn. Close f, and
- * free the profile, in any case. */
+/*
+ * Reads the recording at path into a profile, of which the caller has set the options, and checks that it has the PD and event
+ * of `names` (NULL: no check). A missing ELF is no error: see mkperf_frames_warn. The caller closes f and frees the profile in
+ * any case.
+ */
 enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_profile *profile,
                                       const char *path, bool with_line,
                                       const struct report_names *names, struct mkperf_error *e);
 
 void mkperf_frames_close(struct mkperf_frames *f);
+
+/* An error, USAGE, if the recording has no such PD or event (NULL: not asked for), or if its filter lets no sample pass: the
+ * table would be empty. */
+enum mkperf_status report_check_names(const struct mkperf_profile *p, const char *path,
+                                      const char *pd, const char *event, struct mkperf_error *e);
 
 /* The ELF that names an address of a PD or of the kernel; NULL: none. */
 static inline struct mkperf_module *mkperf_frames_module(const struct mkperf_frames *f, uint64_t pd,
@@ -50,17 +58,17 @@ static inline struct mkperf_module *mkperf_frames_module(const struct mkperf_fra
     return kernel ? s->kernel : pd < s->npds ? s->pd[pd].module : NULL;
 }
 
-/* Says which ELFs are missing, and that the recording's end is. */
+/* Prints which ELFs are missing, and whether the end of the recording is. */
 void mkperf_frames_warn(const struct mkperf_frames *f, FILE *out);
 
 /* "; did you mean 'X'?" for the name of a function that no sample hit; "" if none is near. */
 const char *mkperf_frames_guess(struct mkperf_frames *f, const char *wanted,
                                 char buffer[MKPERF_GUESS_TEXT]);
 
-/* Says what profiling cost, for each event, as far as that is known. */
+/* Prints the cost of profiling for each event, as far as it is known. */
 void mkperf_frames_cost(struct mkperf_frames *f, FILE *out);
 
-/* The functions of a chain, innermost first, as numbers. Returns how many: at least one. */
+/* The functions of a chain, innermost first, as numbers. Returns their number, at least 1. */
 uint32_t mkperf_frames_of(struct mkperf_frames *f, uint32_t chain,
                           uint32_t function[MKPERF_PLACES_MAX]);
 

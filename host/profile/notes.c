@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The head that formats with room for text carry, see mkperf_profile_notes.
+ * The head of formats that have room for text, see mkperf_profile_notes.
  *
- * Owns: its lines. What a format has a better place for stands there as well.
+ * Owns: its lines. A format may also contain their facts in another place.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -151,10 +151,12 @@ void mkperf_profile_warnings(const struct mkperf_profile *p, mkperf_put_warning 
 {
     struct mkperf_totals totals = p->totals;
 
-    for (uint32_t i = 0; i < p->nevents && p->totals.samples == 0; i++) { /* it goes on */
+    for (uint32_t i = 0; i < p->nevents && p->totals.samples == 0;
+         i++) { /* the session has not ended */
         totals.samples += p->total[i].samples;
     }
-    memcpy(totals.lost, p->lost, sizeof totals.lost); /* with what reports of losses said */
+    memcpy(totals.lost, p->lost,
+           sizeof totals.lost); /* reports of losses may have more than the totals */
     mkperf_places_warnings(&p->places, &totals, put, self);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see places.h. */
+/* From addresses to named frames, see places.h. */
 #include "places.h"
 
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "blocked.h"
 #include "model/agreement.h"
+#include "scheduling.h"
 
 enum { PAGE = 4096 };
 
@@ -24,7 +24,7 @@ const char *mkperf_places_text(const struct mkperf_places *s, uint32_t number)
     return mkperf_hash_text(&s->texts, number);
 }
 
-/* *problem: why the recorder had no ELF, NULL; then why there is none here. */
+/* Opens an ELF. *problem is why the recorder had none, or NULL; it is replaced by why there is none here. */
 static struct mkperf_module *open_module(struct mkperf_places *s, const char *elf,
                                          const struct mkperf_build_id *id, char **problem)
 {
@@ -50,7 +50,7 @@ void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *s
 {
     s->session = *session;
     s->symbols = mkperf_symbols_new();
-    mkperf_places_text_number(s, ""); /* 0 */
+    mkperf_places_text_number(s, ""); /* text 0 */
     s->platform = mkperf_xstrdup(session->platform);
     s->cpu = mkperf_xstrdup(session->cpu);
     s->kernel_elf = mkperf_xstrdup(session->kernel_elf);
@@ -143,7 +143,7 @@ static uint32_t function_number(struct mkperf_places *s, const struct mkperf_fun
     return number;
 }
 
-/* The number of a position's file, whole; 0: unknown. */
+/* The number of the whole path of a file; 0: it is unknown. */
 static uint32_t file_number(struct mkperf_places *s, const struct mkperf_line *at)
 {
     char whole[MKPERF_HASH_TEXT];
@@ -201,7 +201,7 @@ static const char *name_of(const void *self, uint32_t pd)
     return mkperf_places_pd_name(self, pd);
 }
 
-static void resolve(struct mkperf_places *s, const struct mkperf_place *p)
+static void resolve_place(struct mkperf_places *s, const struct mkperf_place *p)
 {
     struct mkperf_function f = {.pd = p->pd, .kernel = p->kernel};
     struct mkperf_module *m = p->kernel ? s->kernel : p->pd < s->npds ? s->pd[p->pd].module : NULL;
@@ -239,8 +239,8 @@ static void resolve(struct mkperf_places *s, const struct mkperf_place *p)
     add_frame(s, f, symbol.name, n > 0 ? &line[n - 1] : NULL);
 }
 
-/* The number of a place like that one, made if it is new. */
-static uint32_t number_of(struct mkperf_places *s, struct mkperf_place p)
+/* The number of a place. A new place is resolved. */
+static uint32_t place_number(struct mkperf_places *s, struct mkperf_place p)
 {
     uint64_t key[2] = {p.pd | (uint64_t)p.kernel << 32 | (uint64_t)p.blocked << 33 |
                            (uint64_t)p.edge << 34,
@@ -251,7 +251,7 @@ static uint32_t number_of(struct mkperf_places *s, struct mkperf_place p)
     MKPERF_GROW(s->place, s->place_room, s->places.count);
     if (number == known) {
         p.first = s->nframes;
-        resolve(s, &p);
+        resolve_place(s, &p);
         p.nframes = s->nframes - p.first;
         s->place[number] = p;
     }
@@ -260,7 +260,7 @@ static uint32_t number_of(struct mkperf_places *s, struct mkperf_place p)
 
 uint32_t mkperf_places_edge(struct mkperf_places *s, uint32_t pd, bool inferred)
 {
-    return number_of(s, (struct mkperf_place){.pd = pd, .edge = true, .addr = inferred});
+    return place_number(s, (struct mkperf_place){.pd = pd, .edge = true, .addr = inferred});
 }
 
 uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
@@ -274,8 +274,7 @@ uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
             (struct mkperf_address){.addr = sample->kernel_pc, .pd = sample->pd, .kernel = true};
     }
     if (sample->flags & MKPERF_SAMPLE_BLOCKED) {
-        out[n++] =
-            (struct mkperf_address){.addr = sample->kernel_pc, .pd = sample->pd, .blocked = true};
+        out[n++] = (struct mkperf_address){.addr = sample->wait, .pd = sample->pd, .blocked = true};
     }
     if (user) {
         out[n++] = (struct mkperf_address){.addr = sample->pc, .pd = sample->pd};
@@ -288,21 +287,22 @@ uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
     return n;
 }
 
-uint32_t mkperf_places_of(struct mkperf_places *s, const struct mkperf_sample *sample,
+uint32_t mkperf_places_of(struct mkperf_places *s, uint32_t pd,
+                          const struct mkperf_address address[MKPERF_PLACES_MAX], uint32_t n,
                           uint32_t place[MKPERF_PLACES_MAX])
 {
-    struct mkperf_address address[MKPERF_PLACES_MAX];
-    uint32_t n = mkperf_sample_addresses(sample, address);
-
-    if (n == 0) { /* neither kernel nor user: an unknown place */
-        address[n++] = (struct mkperf_address){.pd = sample->pd, .kernel = true};
+    if (n == 0) { /* it ran neither in the kernel nor in user mode, as far as is known */
+        place[0] = place_number(s, (struct mkperf_place){.pd = pd, .kernel = true});
+        return 1;
     }
     for (uint32_t i = 0; i < n; i++) {
         const struct mkperf_address *a = &address[i];
-        uint64_t addr = a->addr - (a->is_return && a->addr != 0); /* in the call itself */
-        place[i] = number_of(
-            s, (struct mkperf_place){
-                   .pd = a->pd, .kernel = a->kernel, .blocked = a->blocked, .addr = addr});
+
+        place[i] = place_number(
+            s, (struct mkperf_place){.pd = a->pd,
+                                     .kernel = a->kernel,
+                                     .blocked = a->blocked,
+                                     .addr = a->addr - (a->is_return && a->addr != 0)});
     }
     return n;
 }

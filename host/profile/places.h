@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From a sample to named frames: the one step between the model and every sink that names code.
+ * From addresses to named frames: the one step between the model and every sink that names code.
  *
- * Owns: PDs and session of the profile as copies, the ELFs, and each place (an address in a PD or
- * in the kernel) resolved once into frames. Memory grows with the number of distinct places. What
- * has no name is "[unknown]" with the page of its address; nothing is left out.
+ * Owns: copies of the PDs and the session, the ELFs, and each place, which is resolved once into frames. profile.c and the
+ * streamed exports ask for the places of addresses. Memory grows with the number of distinct places.
+ *
+ *      sample ─► address[]         place[]                frame[]                   function[]
+ *                pc 0x2100         0: PD 1, 0x2100  ─┬─►  0: inlined, line 12  ──►  "get"
+ *                return 0x2404     1: PD 1, 0x2403   │    1: line 40           ──►  "loop"
+ *                (each address)    first, nframes ───┘    (innermost first)         (each function once)
+ *
+ * Invariants
+ *  1. Numbers of places, functions and texts are dense and never change. Text 0 is "".
+ *  2. A place has at least one frame. Code without a name is "[unknown]" with the page of its address; nothing is left out.
+ *  3. The address of a caller is inside its call: one byte before the return address.
+ *
+ * Example: the sample above has places 0 and 1. With `inlined`, place 0 has the frames "get" and "loop", else only "loop".
  */
 #ifndef MKPERF_HOST_PROFILE_PLACES_H
 #define MKPERF_HOST_PROFILE_PLACES_H
@@ -16,45 +27,48 @@
 #include "symbols/symbols.h"
 
 enum {
-    MKPERF_PLACES_MAX = MKPERF_MAX_FRAMES + 3, /* places of a sample: kernel, pc, callers */
-    MKPERF_PLACES_INLINED = 16,                /* frames of a place */
+    MKPERF_PLACES_MAX = MKPERF_MAX_FRAMES + 3, /* most places of a sample: kernel, pc, callers */
+    MKPERF_PLACES_INLINED = 16,                /* most frames of a place */
 };
 
 struct mkperf_places_pd {
     char *name, *elf, *parent; /* elf, parent: NULL if unknown */
     uint64_t thread;
-    uint64_t samples;             /* counted by the profile */
+    uint64_t samples;             /* the profile counts them */
     struct mkperf_module *module; /* NULL: none */
-    char *problem;                /* why there is none, NULL: no ELF is known */
-    bool profiler;                /* its program is mkperf's own, the profiler or a client */
+    char *problem;                /* why there is no module; NULL: no ELF is known */
+    bool profiler;                /* its program is a part of mkperf: the profiler or a client */
 };
 
 struct mkperf_function {
-    uint32_t pd; /* of the address space; a kernel function has the PD it worked for */
+    uint32_t
+        pd; /* the PD with this address space; for a kernel function, the PD for which the kernel worked */
     bool kernel, inlined, known;
-    uint32_t name, file; /* texts; file 0: unknown */
-    uint64_t start;      /* link address; 0 if unknown or inlined */
+    uint32_t name, file; /* numbers of texts; file 0: unknown */
+    uint64_t start;      /* the link address; 0 if it is unknown or inlined */
     uint64_t size;
 };
 
 struct mkperf_frame {
     uint32_t function;
-    uint32_t file, line; /* of the code, 0: unknown */
+    uint32_t file, line; /* of the code; 0: unknown */
 };
 
 struct mkperf_place {
     uint32_t pd;
     bool kernel;
-    bool blocked;  /* no code: addr is what a thread waits for, blocked.h */
-    bool edge;     /* no code: a protected call into the PD; addr 1: it is inferred */
-    uint64_t addr; /* of code: for callers, inside the call */
+    bool blocked; /* it is no code: addr is the `wait` of a sample (scheduling.h) */
+    bool edge; /* it is no code, but a protected call into the PD; addr 1: the call is inferred */
+    uint64_t addr; /* of code; of a caller, an address inside the call */
     uint32_t first, nframes;
 };
 
 struct mkperf_places {
-    bool inlined;  /* set before begin: inlined functions are frames of their own */
-    bool no_lines; /* the same: frames have no files and lines, which is quicker */
-    struct mkperf_elf_search search; /* the same */
+    /* Set before begin: */
+    bool inlined;  /* inlined functions are frames */
+    bool no_lines; /* frames have no files and lines, which is quicker */
+    struct mkperf_elf_search search;
+
     struct mkperf_session session;
     char *platform, *cpu, *kernel_elf, *image, *unverified, *command, *pd_names;
     struct mkperf_places_pd *pd;
@@ -62,7 +76,7 @@ struct mkperf_places {
     struct mkperf_symbols *symbols;
     struct mkperf_module *kernel;
     char *kernel_problem;
-    uint64_t capture; /* the kernel's function that takes samples, 0: unknown */
+    uint64_t capture; /* address of the kernel's function that takes samples; 0: unknown */
     struct mkperf_hash texts, functions, places;
     struct mkperf_function *function;
     struct mkperf_place *place;
@@ -71,10 +85,10 @@ struct mkperf_places {
 };
 
 void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *session);
-/* FAILED: it was announced before. */
+/* Adds a PD. Errors: FAILED, it was announced before. */
 enum mkperf_status mkperf_places_pd(struct mkperf_places *s, const struct mkperf_pd *pd,
                                     struct mkperf_error *e);
-/* Takes over the events of a later session; its texts stay those of begin. */
+/* Copies the events of a later session. The texts remain those of begin. */
 void mkperf_places_events(struct mkperf_places *s, const struct mkperf_session *session);
 void mkperf_places_free(struct mkperf_places *s);
 
@@ -82,23 +96,24 @@ struct mkperf_address {
     uint64_t addr;
     uint32_t pd;
     bool kernel;
-    bool blocked;   /* as of a place */
-    bool is_return; /* of a caller: the call stands before it */
+    bool blocked;   /* as in a place */
+    bool is_return; /* it is the return address of a caller: the call is before it */
 };
 
 /*
- * The addresses of a sample, innermost first. Returns how many; 0: nothing is known of it. In a
- * sample with KERNEL and NO_USER the callers are the kernel's own.
+ * The addresses of a sample, innermost first. Returns their number; 0: no address is known. In a sample with KERNEL and NO_USER
+ * the callers are those of the kernel.
  */
 uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
                                  struct mkperf_address out[MKPERF_PLACES_MAX]);
 
-/* The places of these addresses: at least one, which may be unknown. Returns how many. */
-uint32_t mkperf_places_of(struct mkperf_places *s, const struct mkperf_sample *sample,
+/* The places of n addresses of a sample of `pd`. Returns their number: n, or 1 unknown place if n is 0. */
+uint32_t mkperf_places_of(struct mkperf_places *s, uint32_t pd,
+                          const struct mkperf_address address[MKPERF_PLACES_MAX], uint32_t n,
                           uint32_t place[MKPERF_PLACES_MAX]);
 
-/* The number of a place between the frames of a PD and those of its caller in another PD, with one frame:
- * "[PD]", or "[PD] (inferred)". */
+/* The number of a place between the frames of a PD and the frames of its caller in another PD. It has one frame: "[PD]", or
+ * "[PD] (inferred)". */
 uint32_t mkperf_places_edge(struct mkperf_places *s, uint32_t pd, bool inferred);
 
 /* The frames of a place, innermost first; at least one. Valid until the next place is resolved. */
@@ -109,7 +124,7 @@ static inline const struct mkperf_frame *mkperf_places_frames(const struct mkper
     return s->frame + s->place[place].first;
 }
 
-/* A text's number; "" is 0. Texts are cut, see base/hash.h. */
+/* The number of a text; that of "" is 0. Long texts are cut, see base/hash.h. */
 uint32_t mkperf_places_text_number(struct mkperf_places *s, const char *text);
 const char *mkperf_places_text(const struct mkperf_places *s, uint32_t number);
 static inline const char *mkperf_places_name(const struct mkperf_places *s, uint32_t function)
@@ -117,28 +132,28 @@ static inline const char *mkperf_places_name(const struct mkperf_places *s, uint
     return mkperf_places_text(s, s->function[function].name);
 }
 
-/* What code without a name is called: "[unknown]" with the page of its address. */
+/* The name of code without a name: "[unknown]" with the page of its address. */
 enum { MKPERF_PLACES_UNKNOWN = 64 };
 void mkperf_places_unknown(bool kernel, uint64_t addr, char name[MKPERF_PLACES_UNKNOWN]);
 
 const char *mkperf_places_pd_name(const struct mkperf_places *s, uint32_t pd);
-/* Whether its samples are of one of several PDs: their callers are candidates, not callers. */
+/* Whether its samples belong to one of several PDs. Their callers are candidates for the PD, not callers. */
 bool mkperf_places_ambiguous(const struct mkperf_places *s, uint32_t pd);
-/* Whether callers in other PDs, of samples of that event, were inferred from registers (docs/stock.md):
- * those of the timer's samples are, and of what is read in them. */
+/* Whether callers in other PDs were inferred from registers (docs/stock.md) in samples of this event. They are in samples of
+ * the timer and of events that are read in them. */
 bool mkperf_places_inferred(const struct mkperf_places *s, uint32_t event);
 bool mkperf_places_idle(const struct mkperf_places *s, uint32_t pd);
-/* The event's name, "event-N" if the session does not say. */
+/* The name of an event; "event-N" if the session has none. */
 const char *mkperf_places_event_name(const struct mkperf_places *s, uint32_t event, char room[32]);
 
-/* What a reader must know to trust the numbers: model/warnings.h. */
+/* Puts what a reader must know to trust the numbers, see model/warnings.h. */
 void mkperf_places_warnings(const struct mkperf_places *s, const struct mkperf_totals *totals,
                             mkperf_put_warning *put, void *self);
 
-/* Says which ELFs are missing, one line each, with `prefix` in front. */
+/* Prints which ELFs are missing, one line each, beginning with `prefix`. */
 void mkperf_places_warn(const struct mkperf_places *s, FILE *out, const char *prefix);
 
-/* What users call a kind of mark. */
+/* The names of the kinds of marks. */
 extern const char *const mkperf_mark_names[MKPERF_MARK_END + 1];
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see profile.h. */
+/* A profile: the sink that counts chains, and their places; see profile.h. */
 #include "profile.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static enum mkperf_status begin_sched(struct mkperf_profile *p, struct mkperf_er
                             : MKPERF_OK;
 }
 
-/* The event of samples that are made from scheduling events, if they are. */
+/* Replaces the events of the session if samples are made from scheduling events. */
 static enum mkperf_status make_event(struct mkperf_profile *p, struct mkperf_session *session,
                                      struct mkperf_error *e)
 {
@@ -59,7 +59,8 @@ static enum mkperf_status make_event(struct mkperf_profile *p, struct mkperf_ses
     return MKPERF_OK;
 }
 
-static enum mkperf_status begin(void *self, const struct mkperf_session *of, struct mkperf_error *e)
+static enum mkperf_status begin_profile(void *self, const struct mkperf_session *of,
+                                        struct mkperf_error *e)
 {
     struct mkperf_profile *p = self;
     struct mkperf_session session = *of;
@@ -95,6 +96,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     return mkperf_places_pd(&p->places, pd, e);
 }
 
+/* Writes the key of a sample's chain, see profile.h. Returns its number of words. */
 static uint32_t chain_key(const struct mkperf_profile *p, const struct mkperf_sample *s,
                           uint32_t slice, uint64_t key[MKPERF_PROFILE_WORDS_MAX])
 {
@@ -102,14 +104,23 @@ static uint32_t chain_key(const struct mkperf_profile *p, const struct mkperf_sa
                      (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER | MKPERF_SAMPLE_BLOCKED);
     const struct mkperf_caller *caller = s->callers->caller;
     unsigned callers = p->leaves_only ? 0 : s->callers->n, own = 0;
-    uint32_t n = MKPERF_PROFILE_CALLERS;
+    uint32_t n = MKPERF_PROFILE_ADDRESSES;
 
+    if (flags & MKPERF_SAMPLE_KERNEL) {
+        key[n++] = s->kernel_pc;
+    }
+    if (flags & MKPERF_SAMPLE_BLOCKED) {
+        key[n++] = s->wait;
+    }
+    if (!(flags & MKPERF_SAMPLE_NO_USER)) {
+        key[n++] = s->pc;
+    }
     for (; own < callers && caller[own].pd == s->pd; own++) {
         key[n++] = caller[own].addr;
     }
     if (own < callers) {
         flags |= MKPERF_PROFILE_OTHER_PDS;
-        n = MKPERF_PROFILE_CALLERS;
+        n -= own;
         for (unsigned i = 0; i < callers; i++) {
             key[n++] = caller[i].addr;
             key[n++] = caller[i].pd;
@@ -119,13 +130,10 @@ static uint32_t chain_key(const struct mkperf_profile *p, const struct mkperf_sa
     key[MKPERF_PROFILE_FLAGS] = flags |
                                 (uint64_t)(p->cores ? s->core : 0) << MKPERF_PROFILE_CORE_AT |
                                 (uint64_t)slice << MKPERF_PROFILE_SLICE_AT;
-    key[MKPERF_PROFILE_KERNEL_PC] =
-        flags & (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_BLOCKED) ? s->kernel_pc : 0;
-    key[MKPERF_PROFILE_PC] = flags & MKPERF_SAMPLE_NO_USER ? 0 : s->pc;
     return n;
 }
 
-static void count(struct mkperf_profile *p, const struct mkperf_sample *s, uint32_t number)
+static void count_sample(struct mkperf_profile *p, const struct mkperf_sample *s, uint32_t number)
 {
     MKPERF_GROW(p->weight, p->weight_room, (size_t)number + 1);
     p->weight[number].samples++;
@@ -142,7 +150,7 @@ static void count(struct mkperf_profile *p, const struct mkperf_sample *s, uint3
     p->last_ns = s->time_ns > p->last_ns ? s->time_ns : p->last_ns;
 }
 
-/* A sample, or a run or a time of waiting as one. */
+/* Counts a sample of the recording, or one that is made of a run or of a time of waiting. */
 static enum mkperf_status keep_sample(void *self, const struct mkperf_sample *s,
                                       struct mkperf_error *e)
 {
@@ -160,7 +168,7 @@ static enum mkperf_status keep_sample(void *self, const struct mkperf_sample *s,
         return e->status;
     }
     uint32_t number = mkperf_hash_number(&p->chains, key, chain_key(p, s, slice, key));
-    count(p, s, number);
+    count_sample(p, s, number);
     if (!p->times) {
         return MKPERF_OK;
     }
@@ -190,7 +198,7 @@ static enum mkperf_status add_run(void *self, const struct mkperf_core_interval 
                                     .pd = run->pd,
                                     .core = run->core,
                                     .flags = MKPERF_SAMPLE_NO_USER | MKPERF_SAMPLE_BLOCKED,
-                                    .kernel_pc = mkperf_blocked_runs(),
+                                    .wait = mkperf_blocked_runs(),
                                     .callers = &none};
 
     return keep_sample(self, &s, e);
@@ -291,8 +299,8 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     return p->times ? mkperf_spool_add(&p->losses, l, e) : MKPERF_OK;
 }
 
-static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
-                              struct mkperf_error *e)
+static enum mkperf_status end_profile(void *self, const struct mkperf_totals *totals,
+                                      struct mkperf_error *e)
 {
     struct mkperf_profile *p = self;
 
@@ -313,20 +321,20 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
         p->first_ns = p->last_ns = 0;
     }
     enum mkperf_status status = p->whole != NULL ? p->whole(p->self, e) : MKPERF_OK;
-    p->totals.interactions = NULL; /* gone after this call */
+    p->totals.interactions = NULL; /* they are valid during this call only */
     return status;
 }
 
 const struct mkperf_sink_ops mkperf_profile_ops = {
     .name = "profile",
-    .begin = begin,
+    .begin = begin_profile,
     .pd = add_pd,
     .events = add_events,
     .sample = add_sample,
     .mark = add_mark,
     .sched = add_sched,
     .lost = add_lost,
-    .end = end,
+    .end = end_profile,
 };
 
 struct mkperf_sink mkperf_profile_sink(struct mkperf_profile *p)
@@ -348,38 +356,33 @@ struct mkperf_chain_head mkperf_profile_head(const struct mkperf_profile *p, uin
         .slice = (uint32_t)(key[MKPERF_PROFILE_FLAGS] >> MKPERF_PROFILE_SLICE_AT)};
 }
 
-/* What each sample of a chain is like; its callers in *callers. */
-static struct mkperf_sample sample_of(const struct mkperf_profile *p, uint32_t chain,
-                                      struct mkperf_chain *callers)
-{
-    uint32_t words;
-    const uint64_t *key = mkperf_hash_key(&p->chains, chain, &words);
-
-    uint32_t flags = (uint32_t)key[MKPERF_PROFILE_FLAGS], pd = (uint32_t)key[MKPERF_PROFILE_THREAD];
-    bool others = flags & MKPERF_PROFILE_OTHER_PDS;
-
-    callers->n = 0;
-    for (uint32_t i = MKPERF_PROFILE_CALLERS; i < words; i += others ? 2 : 1) {
-        callers->caller[callers->n++] =
-            (struct mkperf_caller){.addr = key[i], .pd = others ? (uint32_t)key[i + 1] : pd};
-    }
-    return (struct mkperf_sample){.pd = pd,
-                                  .flags = flags & ~MKPERF_PROFILE_OTHER_PDS,
-                                  .kernel_pc = key[MKPERF_PROFILE_KERNEL_PC],
-                                  .pc = key[MKPERF_PROFILE_PC],
-                                  .callers = callers};
-}
-
 uint32_t mkperf_profile_addresses(const struct mkperf_profile *p, uint32_t chain,
                                   struct mkperf_address out[MKPERF_PLACES_MAX])
 {
-    struct mkperf_chain callers;
-    struct mkperf_sample s = sample_of(p, chain, &callers);
+    uint32_t words, at = MKPERF_PROFILE_ADDRESSES, n = 0;
+    const uint64_t *key = mkperf_hash_key(&p->chains, chain, &words);
+    uint32_t flags = (uint32_t)key[MKPERF_PROFILE_FLAGS], pd = (uint32_t)key[MKPERF_PROFILE_THREAD];
+    bool others = flags & MKPERF_PROFILE_OTHER_PDS, user = !(flags & MKPERF_SAMPLE_NO_USER);
 
-    return mkperf_sample_addresses(&s, out);
+    if (flags & MKPERF_SAMPLE_KERNEL) {
+        out[n++] = (struct mkperf_address){.addr = key[at++], .pd = pd, .kernel = true};
+    }
+    if (flags & MKPERF_SAMPLE_BLOCKED) {
+        out[n++] = (struct mkperf_address){.addr = key[at++], .pd = pd, .blocked = true};
+    }
+    if (user) {
+        out[n++] = (struct mkperf_address){.addr = key[at++], .pd = pd};
+    }
+    for (; at < words; at += others ? 2 : 1) {
+        out[n++] = (struct mkperf_address){.addr = key[at],
+                                           .pd = others ? (uint32_t)key[at + 1] : pd,
+                                           .kernel = !user,
+                                           .is_return = true};
+    }
+    return n;
 }
 
-/* Puts edges where the PD changes, as long as there is room. */
+/* Inserts edges where the PD changes, as long as there is room. */
 static void add_edges(struct mkperf_places *s, struct mkperf_profile_chain *c)
 {
     bool inferred = mkperf_places_inferred(s, c->event);
@@ -390,7 +393,7 @@ static void add_edges(struct mkperf_places *s, struct mkperf_profile_chain *c)
             memmove(c->place + i + 1, c->place + i, (c->n - i) * sizeof *c->place);
             c->place[i] = mkperf_places_edge(s, pd, inferred);
             c->n++;
-            i++; /* of the same PD as the one before it */
+            i++; /* skips the edge, which has the PD of the place before it */
         }
     }
 }
@@ -399,14 +402,14 @@ void mkperf_profile_chain(struct mkperf_profile *p, uint32_t number,
                           struct mkperf_profile_chain *out)
 {
     struct mkperf_chain_head head = mkperf_profile_head(p, number);
-    struct mkperf_chain callers;
-    struct mkperf_sample s = sample_of(p, number, &callers);
+    struct mkperf_address address[MKPERF_PLACES_MAX];
+    uint32_t n = mkperf_profile_addresses(p, number, address);
 
     out->pd = head.pd;
     out->event = head.event;
     out->core = head.core;
     out->weight = p->weight[number];
-    out->n = mkperf_places_of(&p->places, &s, out->place);
+    out->n = mkperf_places_of(&p->places, head.pd, address, n, out->place);
     if (p->edges && !mkperf_places_ambiguous(&p->places, head.pd)) {
         add_edges(&p->places, out);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see spans.h. */
+/* The stretch of time that a sample represents, see spans.h. */
 #include "spans.h"
 
 #include <stdlib.h>
@@ -9,15 +9,17 @@
 
 enum { RATES_MAX = 1 << 15 };
 
-/* Jitter of an interrupt: so much more time than its events need is still a sample's. */
+/* A sample represents up to this factor of the time that its events need, because interrupts jitter. */
 static const double SLACK = 1.1;
 
-struct last { /* sample of an event on a core */
+/* The last sample of an event on a core. */
+struct last {
     uint64_t time_ns;
     bool seen, kernel;
 };
 
-struct rates { /* events a nanosecond, between samples of the same mode */
+/* Rates between samples of the same mode, in events per nanosecond. */
+struct rates {
     double *rate;
     size_t n, skip, left;
 };
@@ -35,7 +37,7 @@ static int by_rate(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The event's rate on a core that does nothing else; 0: not known. */
+/* The rate of the event on a core that does nothing else; 0: it is not known. */
 static double full_rate(struct rates *r)
 {
     qsort(r->rate, r->n, sizeof *r->rate, by_rate);
@@ -56,9 +58,10 @@ static bool in_kernel(const struct mkperf_profile *p, uint32_t chain)
             MKPERF_SAMPLE_KERNEL) != 0;
 }
 
-/* One pass: intervals since the sample before into span, and rates of one event. */
-static double measure(const struct mkperf_profile *p, const struct mkperf_profile_sample *sample,
-                      size_t n, uint32_t event, struct last *last, uint64_t *span)
+/* Writes the intervals between samples of one event into span. Returns the rate of the event. */
+static double measure_rate(const struct mkperf_profile *p,
+                           const struct mkperf_profile_sample *sample, size_t n, uint32_t event,
+                           struct last *last, uint64_t *span)
 {
     struct rates r = {.rate = mkperf_xcalloc(RATES_MAX, sizeof *r.rate), .skip = n / RATES_MAX};
 
@@ -91,7 +94,7 @@ uint64_t *mkperf_profile_spans(const struct mkperf_profile *p,
 
     for (uint32_t event = 0; event < p->nevents; event++) {
         bool is_time = mkperf_event_is_time(mkperf_places_event_name(&p->places, event, room));
-        double rate = measure(p, sample, n, event, last, span);
+        double rate = measure_rate(p, sample, n, event, last, span);
 
         if (rates != NULL) {
             rates[event] = is_time ? rate : 0;
@@ -101,7 +104,7 @@ uint64_t *mkperf_profile_spans(const struct mkperf_profile *p,
                 continue;
             }
             double most = is_time && rate > 0 ? SLACK * (double)sample[i].period / rate : 0;
-            if (span[i] == UINT64_MAX) { /* the first on its core */
+            if (span[i] == UINT64_MAX) { /* it is the first one on its core */
                 span[i] = (uint64_t)(most / SLACK + 0.5);
             } else if (most > 0 && (double)span[i] > most) {
                 span[i] = (uint64_t)most;

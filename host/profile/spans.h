@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stretch of time that a sample stands for, for pictures that have a time axis.
+ * The stretch of time that a sample represents, for pictures with a time axis.
  *
- * Owns: the rule. The time of a core between two samples of an event is the later one's, so no
- * moment is two samples' and a core is never busy for more than the time there is. An event that
- * counts with time (cycles, a clock) says more: a sample of n cycles stands for no more time than n
- * cycles take. So time in which a core slept without counting stays empty, and a late sample, which
- * stands for several periods, fills all of them. Called by the page's data and by the Firefox
- * export.
+ * Owns: the rule. The time of a core between two samples of an event belongs to the later sample. Therefore no moment belongs to
+ * two samples of an event on a core. For an event that counts with time (cycles, a clock), a sample of n cycles represents at
+ * most the time that n cycles take. Therefore time in which a core slept without counting is empty, and a late sample, which
+ * represents several periods, fills all of them. The data of the page and the Firefox export call it.
  *
- * What may be wrong: a core's speed is taken from the samples themselves (its 90th percentile), so
- * it is too low if it never ran undisturbed between two samples.
+ * What may be wrong: the speed of a core is the 90th percentile of the rates between its samples. It is too low if the core never
+ * ran undisturbed between two samples.
  */
 #ifndef MKPERF_HOST_PROFILE_SPANS_H
 #define MKPERF_HOST_PROFILE_SPANS_H
@@ -18,9 +16,9 @@
 #include "profile.h"
 
 /*
- * The time in ns that ends with each of n samples, which are in the order of time. To be freed.
- * rate: NULL, or for each event of p how many of it a core counts in a nanosecond if it does nothing
- * else; 0 if that is not known, or if the event does not count with time.
+ * The time in ns that ends with each of n samples, which are in the order of time. The caller frees it. `rate` is NULL, or gets
+ * for each event of p the number that a core counts in a nanosecond if it does nothing else; 0 if that is not known, or if the
+ * event does not count with time.
  */
 uint64_t *mkperf_profile_spans(const struct mkperf_profile *p,
                                const struct mkperf_profile_sample *sample, size_t n, double *rate);

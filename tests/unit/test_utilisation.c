@@ -2,7 +2,7 @@
 /* How long PDs ran, of all the time and in slices of it: report -s time, -s util and --util. */
 #include "story_recording.h"
 
-#include "profile/utilisation.h"
+#include "profile/scheduling.h"
 #include "sched/analysis.h"
 
 static struct story story;

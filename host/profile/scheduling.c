@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a profile takes from scheduling events, see scheduling.h. */
+#include "scheduling.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/percent.h"
+#include "base/xalloc.h"
+
+/* The `wait` of a sample, from its highest bit: state, kind of the event that woke the PD, interrupt, other PD. */
+enum { STATE_SHIFT = 56, KIND_SHIFT = 48, IRQ_SHIFT = 32, IRQS = 0xffff };
+
+static uint64_t wait_of(const struct mkperf_blocked_source *b, const struct mkperf_interval *i)
+{
+    const struct mkperf_woken *w = &b->woken;
+    bool known = i->state == MKPERF_PD_WAITING && w->to == i->pd && w->time == i->to;
+    uint64_t kind = known ? w->kind : MKPERF_SCHED_SWITCH, irq = known ? w->irq & IRQS : 0;
+
+    return (uint64_t)i->state << STATE_SHIFT | kind << KIND_SHIFT | irq << IRQ_SHIFT |
+           (known ? w->from : i->by);
+}
+
+static void blocked_on_interval(void *self, const struct mkperf_interval *i)
+{
+    static const struct mkperf_chain none = {.n = 0};
+    struct mkperf_blocked_source *b = self;
+    struct mkperf_sample s = {.time_ns = i->to,
+                              .period = i->to - i->from,
+                              .pd = i->pd,
+                              .core = i->core,
+                              .flags = MKPERF_SAMPLE_NO_USER | MKPERF_SAMPLE_BLOCKED,
+                              .callers = &none};
+
+    if (i->state != MKPERF_PD_CALLING && i->state != MKPERF_PD_WAITING &&
+        i->state != MKPERF_PD_THROTTLED && i->state != MKPERF_PD_STOPPED) {
+        return;
+    }
+    s.wait = wait_of(b, i);
+    if (b->failed->status == MKPERF_OK) {
+        (void)b->add(b->self, &s, b->failed);
+    }
+}
+
+static void blocked_on_woken(void *self, const struct mkperf_woken *w)
+{
+    ((struct mkperf_blocked_source *)self)->woken = *w;
+}
+
+void mkperf_blocked_attach(struct mkperf_blocked_source *b, struct mkperf_analysis *a)
+{
+    b->woken.to = MKPERF_SCHED_NOBODY;
+    mkperf_analysis_listen(a, (struct mkperf_analysis_listener){.interval = blocked_on_interval,
+                                                                .woken = blocked_on_woken,
+                                                                .self = b});
+}
+
+uint64_t mkperf_blocked_runs(void)
+{
+    return (uint64_t)MKPERF_PD_RUNNING << STATE_SHIFT;
+}
+
+void mkperf_blocked_text(uint64_t wait, const char *(*name_of)(const void *self, uint32_t pd),
+                         const void *self, char text[MKPERF_BLOCKED_TEXT])
+{
+    enum mkperf_pd_state state = (enum mkperf_pd_state)(wait >> STATE_SHIFT);
+    enum mkperf_sched_kind kind = (enum mkperf_sched_kind)(wait >> KIND_SHIFT & 0xff);
+    uint32_t pd = (uint32_t)wait;
+    const char *by = pd != MKPERF_SCHED_NOBODY ? name_of(self, pd) : "?";
+
+    if (state == MKPERF_PD_RUNNING) {
+        snprintf(text, MKPERF_BLOCKED_TEXT, "[runs]");
+    } else if (state == MKPERF_PD_CALLING) {
+        snprintf(text, MKPERF_BLOCKED_TEXT, "[calls %s]", by);
+    } else if (state == MKPERF_PD_THROTTLED) {
+        snprintf(text, MKPERF_BLOCKED_TEXT, "[budget used up]");
+    } else if (state == MKPERF_PD_STOPPED) {
+        snprintf(text, MKPERF_BLOCKED_TEXT, "[stopped]");
+    } else if (kind == MKPERF_SCHED_IRQ) {
+        snprintf(text, MKPERF_BLOCKED_TEXT, "[waits for interrupt %" PRIu64 "]",
+                 wait >> IRQ_SHIFT & IRQS);
+    } else if (kind == MKPERF_SCHED_NOTIFY) {
+        snprintf(text, MKPERF_BLOCKED_TEXT, "[waits for a notification of %s]", by);
+    } else if (kind == MKPERF_SCHED_CALL) {
+        snprintf(text, MKPERF_BLOCKED_TEXT, "[waits for a call of %s]", by);
+    } else {
+        snprintf(text, MKPERF_BLOCKED_TEXT, "[waits]");
+    }
+}
+
+static uint64_t slice_key(uint32_t what, uint32_t slice)
+{
+    return what | (uint64_t)slice << 32;
+}
+
+static void add_run(struct mkperf_utilisation *u, const struct mkperf_core_interval *run,
+                    uint32_t slice)
+{
+    uint64_t core_key = slice_key(run->core, slice), pd_key = slice_key(run->pd, slice);
+    uint64_t ns = run->to - run->from;
+    uint32_t core = mkperf_hash_number(&u->cores, &core_key, 1);
+
+    MKPERF_GROW(u->core, u->core_room, u->cores.count);
+    if (run->pd == MKPERF_SCHED_NOBODY) {
+        u->core[core].unknown_ns += ns;
+        return;
+    }
+    u->core[core].known_ns += ns;
+    uint32_t pd = mkperf_hash_number(&u->pds, &pd_key, 1);
+    MKPERF_GROW(u->ran_ns, u->ran_room, u->pds.count);
+    u->ran_ns[pd] += ns;
+    if (u->on_run != NULL) {
+        (void)u->on_run(u->self, run, u->failed);
+    }
+}
+
+static void utilisation_on_core(void *self, const struct mkperf_core_interval *i)
+{
+    struct mkperf_utilisation *u = self;
+    const struct report_filter *f = u->filter;
+    struct mkperf_core_interval run = *i;
+    uint64_t quantum = u->slices->quantum_ns, to = i->to;
+    uint32_t slice;
+
+    if (!mkperf_cpu_list_has(&f->cores, i->core)) {
+        return;
+    }
+    if (f->has_time) {
+        run.from = run.from > f->from_ns ? run.from : f->from_ns;
+        to = to <= f->to_ns ? to : f->to_ns + 1;
+    }
+    for (; run.from < to && u->failed->status == MKPERF_OK; run.from = run.to) {
+        run.to = to;
+        if (quantum != 0 && to - run.from > quantum - run.from % quantum) {
+            run.to = run.from + quantum - run.from % quantum;
+        }
+        if (mkperf_time_slice(u->slices, run.from, &slice, u->failed) == MKPERF_OK) {
+            add_run(u, &run, slice);
+        }
+    }
+}
+
+void mkperf_utilisation_attach(struct mkperf_utilisation *u, struct mkperf_analysis *a)
+{
+    mkperf_analysis_listen(
+        a, (struct mkperf_analysis_listener){.core = utilisation_on_core, .self = u});
+}
+
+void mkperf_utilisation_end(struct mkperf_utilisation *u)
+{
+    u->slice = mkperf_xcalloc((size_t)u->slices->numbers.count + 1, sizeof *u->slice);
+    for (uint32_t i = 0; i < u->cores.count; i++) {
+        uint32_t words;
+        struct mkperf_core_time *to = &u->slice[*mkperf_hash_key(&u->cores, i, &words) >> 32];
+
+        to->known_ns = u->core[i].known_ns > to->known_ns ? u->core[i].known_ns : to->known_ns;
+        to->unknown_ns += u->core[i].unknown_ns;
+    }
+}
+
+void mkperf_utilisation_free(struct mkperf_utilisation *u)
+{
+    mkperf_hash_free(&u->pds);
+    mkperf_hash_free(&u->cores);
+    free(u->ran_ns);
+    free(u->core);
+    free(u->slice);
+}
+
+bool mkperf_utilisation_of(const struct mkperf_utilisation *u, uint32_t pd, uint32_t slice,
+                           double *percent, uint64_t *unknown_ns)
+{
+    uint64_t key = slice_key(pd, slice);
+    int64_t at = mkperf_hash_find(&u->pds, &key, 1);
+
+    if (u->slice == NULL || u->slice[slice].known_ns == 0) {
+        return false;
+    }
+    *percent = mkperf_percent(at >= 0 ? u->ran_ns[at] : 0, u->slice[slice].known_ns);
+    *unknown_ns = u->slice[slice].unknown_ns;
+    return true;
+}
+
+static void keep_record(struct mkperf_schedule *s, struct mkperf_spool *spool, const void *record)
+{
+    if (s->failed->status == MKPERF_OK) {
+        mkperf_spool_add(spool, record, s->failed);
+    }
+}
+
+static void schedule_on_interval(void *self, const struct mkperf_interval *i)
+{
+    struct mkperf_schedule *s = self;
+
+    if (s->intervals.count % MKPERF_SCHEDULE_BLOCK == 0) {
+        MKPERF_GROW(s->block, s->block_room, s->blocks + 1);
+        s->block[s->blocks++] = (struct mkperf_schedule_block){.from = i->from, .to = i->to};
+    }
+    struct mkperf_schedule_block *b = &s->block[s->blocks - 1];
+    b->from = i->from < b->from ? i->from : b->from;
+    b->to = i->to > b->to ? i->to : b->to;
+    keep_record(s, &s->intervals, i);
+}
+
+static void schedule_on_woken(void *self, const struct mkperf_woken *w)
+{
+    struct mkperf_schedule *s = self;
+
+    keep_record(s, &s->wakings, w);
+}
+
+static void schedule_on_call(void *self, uint32_t from, const struct mkperf_call *call,
+                             uint64_t end)
+{
+    struct mkperf_schedule *s = self;
+    const struct mkperf_schedule_call kept = {.from_ns = call->start,
+                                              .taken_ns = call->start + call->parts.wait,
+                                              .to_ns = end,
+                                              .from = from,
+                                              .to = call->to};
+
+    keep_record(s, &s->calls, &kept);
+}
+
+static void schedule_on_core(void *self, const struct mkperf_core_interval *i)
+{
+    struct mkperf_schedule *s = self;
+
+    if (i->pd == MKPERF_SCHED_NOBODY) {
+        keep_record(s, &s->gaps, i);
+    }
+}
+
+enum mkperf_status mkperf_schedule_open(struct mkperf_schedule *s, struct mkperf_analysis *analysis,
+                                        struct mkperf_error *failed, struct mkperf_error *e)
+{
+    s->open = true;
+    s->failed = failed;
+    mkperf_analysis_listen(analysis,
+                           (struct mkperf_analysis_listener){.interval = schedule_on_interval,
+                                                             .call = schedule_on_call,
+                                                             .woken = schedule_on_woken,
+                                                             .core = schedule_on_core,
+                                                             .self = s});
+    if (mkperf_spool_open(&s->intervals, sizeof(struct mkperf_interval), e) != MKPERF_OK ||
+        mkperf_spool_open(&s->calls, sizeof(struct mkperf_schedule_call), e) != MKPERF_OK ||
+        mkperf_spool_open(&s->wakings, sizeof(struct mkperf_woken), e) != MKPERF_OK) {
+        return e->status;
+    }
+    return mkperf_spool_open(&s->gaps, sizeof(struct mkperf_core_interval), e);
+}
+
+enum mkperf_status mkperf_schedule_map(struct mkperf_schedule *s, struct mkperf_error *e)
+{
+    if (!s->open) {
+        return MKPERF_OK;
+    }
+    if (mkperf_spool_map(&s->intervals, e) != MKPERF_OK ||
+        mkperf_spool_map(&s->calls, e) != MKPERF_OK ||
+        mkperf_spool_map(&s->wakings, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return mkperf_spool_map(&s->gaps, e);
+}
+
+void mkperf_schedule_close(struct mkperf_schedule *s)
+{
+    mkperf_spool_close(&s->intervals);
+    mkperf_spool_close(&s->calls);
+    mkperf_spool_close(&s->gaps);
+    mkperf_spool_close(&s->wakings);
+    free(s->block);
+    s->block = NULL;
+    s->blocks = s->block_room = 0;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a profile takes from scheduling events: off-CPU samples, utilisation, and a schedule for pictures.
+ *
+ * Owns: three listeners of an analysis (sched/analysis.h). profile.c attaches the ones that its options ask for.
+ *
+ *      events ─► analysis ─┬─ interval ─► mkperf_blocked_source ─► samples with MKPERF_SAMPLE_BLOCKED ─► chains of the profile
+ *                          ├─ core ─────► mkperf_utilisation     ─► ns for each PD and slice; runs as samples
+ *                          └─ all ──────► mkperf_schedule        ─► temporary files of intervals, calls, wake-ups, gaps
+ */
+#ifndef MKPERF_HOST_PROFILE_SCHEDULING_H
+#define MKPERF_HOST_PROFILE_SCHEDULING_H
+
+#include "base/spool.h"
+#include "filter.h"
+#include "sched/analysis.h"
+
+/*
+ * Off-CPU samples (report --off-cpu). If a recording has samples of blocked threads (record --off-cpu), the profile takes only
+ * these. If it has only scheduling events, each interval for which a PD was blocked becomes a sample without a callchain; its
+ * `wait` names what the PD waited for. Periods are ns. A PD that is ready, but does not run, is not blocked.
+ */
+struct mkperf_blocked_source {
+    /* Set before it is attached: */
+    enum mkperf_status (*add)(void *self, const struct mkperf_sample *s, struct mkperf_error *e);
+    void *self;                  /* the argument of add */
+    struct mkperf_error *failed; /* gets the first error of add */
+
+    struct mkperf_woken woken; /* the last PD that was woken */
+};
+
+/* Attached before the first event of the analysis. */
+void mkperf_blocked_attach(struct mkperf_blocked_source *b, struct mkperf_analysis *a);
+
+/* The `wait` of a sample of a PD that runs: report --util makes samples of the time that PDs ran. */
+uint64_t mkperf_blocked_runs(void);
+
+/* The text of a `wait`: "[calls server]", "[waits for interrupt 33]", "[runs]". name_of returns the name of a PD. */
+enum { MKPERF_BLOCKED_TEXT = 128 };
+void mkperf_blocked_text(uint64_t wait, const char *(*name_of)(const void *self, uint32_t pd),
+                         const void *self, char text[MKPERF_BLOCKED_TEXT]);
+
+/*
+ * How long each PD ran, in the whole recording or in slices of time. Time and cores that the filter leaves out are in no sum.
+ * Time of gaps is counted separately, and shares are of the rest.
+ */
+struct mkperf_utilisation {
+    /* Set before it is attached: */
+    const struct report_filter *filter;
+    struct mkperf_time_slices *slices;
+    /* A PD, which may be the idle thread, ran within one slice; may be NULL. */
+    enum mkperf_status (*on_run)(void *self, const struct mkperf_core_interval *run,
+                                 struct mkperf_error *e);
+    void *self;                  /* the argument of on_run */
+    struct mkperf_error *failed; /* gets the first error */
+
+    struct mkperf_hash pds; /* keys: PD and slice */
+    uint64_t *ran_ns;       /* one for each key */
+    uint32_t ran_room;
+    struct mkperf_hash cores; /* keys: core and slice */
+    struct mkperf_core_time {
+        uint64_t known_ns, unknown_ns;
+    } * core; /* one for each key */
+    uint32_t core_room;
+    struct mkperf_core_time
+        *slice; /* one for each slice, after the end: the known time of the core with the most, and
+                                     * the unknown time of all cores */
+};
+
+/* Attached before the first event of the analysis. */
+void mkperf_utilisation_attach(struct mkperf_utilisation *u, struct mkperf_analysis *a);
+/* Called after the analysis has ended. */
+void mkperf_utilisation_end(struct mkperf_utilisation *u);
+void mkperf_utilisation_free(struct mkperf_utilisation *u);
+
+/* The share of the known time of a slice for which the PD ran, in per cent: 100 is one core all the time. *unknown_ns gets the
+ * unknown time of cores in the slice. False: nothing is known. */
+bool mkperf_utilisation_of(const struct mkperf_utilisation *u, uint32_t pd, uint32_t slice,
+                           double *percent, uint64_t *unknown_ns);
+
+/* A whole call. */
+struct mkperf_schedule_call {
+    uint64_t from_ns, taken_ns, to_ns; /* the call; when the callee ran with it; the reply */
+    uint32_t from, to;
+};
+
+/* The times of MKPERF_SCHEDULE_BLOCK intervals, or fewer in the last block. A reader finds the intervals of a time by them. */
+enum { MKPERF_SCHEDULE_BLOCK = 4096 };
+struct mkperf_schedule_block {
+    uint64_t from, to; /* ns: the earliest begin and the latest end */
+};
+
+/* Temporary files for pictures with a time axis. Records are in the order of their ends. */
+struct mkperf_schedule {
+    bool open;
+    struct mkperf_spool intervals;       /* struct mkperf_interval */
+    struct mkperf_schedule_block *block; /* blocks of intervals */
+    size_t blocks, block_room;
+    struct mkperf_spool calls; /* struct mkperf_schedule_call */
+    struct mkperf_spool gaps;  /* struct mkperf_core_interval for which it is not known what ran */
+    struct mkperf_spool wakings; /* struct mkperf_woken */
+    uint64_t lost; /* lost events, as far as gaps state them; the profile counts them */
+    struct mkperf_error *failed;
+};
+
+/* Keeps the findings of `analysis` from now on. Errors: those of mkperf_spool_open. *failed gets the first later error. */
+enum mkperf_status mkperf_schedule_open(struct mkperf_schedule *s, struct mkperf_analysis *analysis,
+                                        struct mkperf_error *failed, struct mkperf_error *e);
+/* Makes the records accessible, after the analysis has ended. Does nothing if it is not open. */
+enum mkperf_status mkperf_schedule_map(struct mkperf_schedule *s, struct mkperf_error *e);
+void mkperf_schedule_close(struct mkperf_schedule *s);
+
+#endif
