@@ -33,8 +33,8 @@ struct callgrind {
     uint64_t *cost; /* cost[row * columns + column] */
     uint32_t room;
     size_t cost_room;
-    bool *named_function,
-        *named_file; /* by number: the name was written; later its number is enough */
+    /* By number: whether the name was written. Each name is written once, with its number. */
+    bool *named_function, *named_file;
     struct function_names names;
 };
 

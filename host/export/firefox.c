@@ -16,10 +16,10 @@
 
 #include "base/xalloc.h"
 
-enum { TID_CORE = 20 }; /* the number of bits below the core in a thread's id */
-enum {
-    GAP_STEPS = 2
-}; /* a PD without a sample for this number of sampling intervals did not run */
+/* The number of bits below the core in a thread's id. */
+enum { TID_CORE = 20 };
+/* A PD without a sample for this number of sampling intervals did not run. */
+enum { GAP_STEPS = 2 };
 
 struct firefox {
     struct mkperf_profile *c;

@@ -64,7 +64,8 @@ struct firefox_threads {
 struct firefox_set {
     uint32_t *local; /* by number of the profile: the number of the thread + 1; 0: not used */
     uint32_t *used;  /* by number of the thread: the number of the profile */
-    uint32_t count;
+    uint32_t count;  /* the number of those that the thread uses */
+    uint32_t n;      /* the number of those that the profile has */
 };
 
 struct firefox_tables {

@@ -2,6 +2,7 @@
 /* Owns: a thread's tables of strings, functions, frames and stacks in the Firefox Profiler's format; see firefox.h. */
 #include "firefox.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ static void set_open(struct firefox_set *s, uint32_t n)
 {
     s->local = mkperf_xcalloc(n, sizeof *s->local);
     s->used = mkperf_xcalloc(n, sizeof *s->used);
+    s->n = n;
 }
 
 static void set_close(struct firefox_set *s)
@@ -29,6 +31,7 @@ static void set_reset(struct firefox_set *s)
 
 static uint32_t set_add(struct firefox_set *s, uint32_t number)
 {
+    assert(number < s->n);
     if (s->local[number] == 0) {
         s->used[s->count++] = number;
         s->local[number] = s->count;
@@ -219,20 +222,17 @@ static int64_t func_file(struct firefox_tables *f, uint32_t i)
     return func_at(f, i)->file != 0 ? (int64_t)set_add(&f->string, func_at(f, i)->file) : INT64_MIN;
 }
 
-static void put_strings(struct firefox_tables *f)
+void firefox_tables_put(struct firefox_tables *f)
 {
-    mkperf_textout_puts(f->t, "\"stringArray\":[");
-    for (uint32_t i = 0; i < f->string.count; i++) {
-        mkperf_textout_put(f->t, ",", i > 0);
-        mkperf_textout_json(f->t, mkperf_places_text(&f->c->places, f->string.used[i]));
-    }
-    mkperf_textout_put(f->t, "]", 1);
-}
+    uint32_t n = f->stacks.count;
 
-static void put_frames(struct firefox_tables *f)
-{
-    uint32_t n = f->frame.count;
-
+    mkperf_textout_puts(f->t, "\"stackTable\":{");
+    put_column(f, "frame", n, stack_frame);
+    put_column(f, "prefix", n, stack_prefix);
+    put_column(f, "category", n, stack_category);
+    put_constant(f, "subcategory", n, "0");
+    mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
+    n = f->frame.count;
     mkperf_textout_puts(f->t, "\"frameTable\":{");
     put_column(f, "address", n, frame_address);
     put_column(f, "inlineDepth", n, frame_depth);
@@ -245,19 +245,6 @@ static void put_frames(struct firefox_tables *f)
     put_column(f, "line", n, frame_line);
     put_constant(f, "column", n, "null");
     mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
-}
-
-void firefox_tables_put(struct firefox_tables *f)
-{
-    uint32_t n = f->stacks.count;
-
-    mkperf_textout_puts(f->t, "\"stackTable\":{");
-    put_column(f, "frame", n, stack_frame);
-    put_column(f, "prefix", n, stack_prefix);
-    put_column(f, "category", n, stack_category);
-    put_constant(f, "subcategory", n, "0");
-    mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
-    put_frames(f);
     n = f->func.count;
     mkperf_textout_puts(f->t, "\"funcTable\":{");
     put_column(f, "name", n, func_name);
@@ -271,5 +258,11 @@ void firefox_tables_put(struct firefox_tables *f)
     mkperf_textout_puts(f->t, "\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],"
                               "\"length\":0},\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],"
                               "\"name\":[],\"functionSize\":[],\"length\":0},\n");
-    put_strings(f);
+    /* The columns above added functions and texts, so stringArray is last. */
+    mkperf_textout_puts(f->t, "\"stringArray\":[");
+    for (uint32_t i = 0; i < f->string.count; i++) {
+        mkperf_textout_put(f->t, ",", i > 0);
+        mkperf_textout_json(f->t, mkperf_places_text(&f->c->places, f->string.used[i]));
+    }
+    mkperf_textout_put(f->t, "]", 1);
 }

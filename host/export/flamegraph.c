@@ -336,12 +336,6 @@ static void put_title(const struct picture *p)
     }
 }
 
-/* Writes the script without the comment at the beginning of its file. */
-static void put_script(struct mkperf_textout *t)
-{
-    mkperf_textout_puts(t, strstr(flamegraph_js_begin, "'use strict'"));
-}
-
 static void put_head(const struct picture *p, const struct mkperf_profile *c, uint32_t event)
 {
     uint32_t height = TOP + p->rows * ROW + BOTTOM;
@@ -360,7 +354,8 @@ static void put_head(const struct picture *p, const struct mkperf_profile *c, ui
                         "#frames .white{fill:#fff}#warning{fill:#b00000}"
                         "#frames g:hover rect{stroke:#000;stroke-width:1}"
                         ".button{cursor:pointer;fill:#05c}</style>\n<script><![CDATA[\n");
-    put_script(p->t);
+    /* The comment at the beginning of the script's file is omitted. */
+    mkperf_textout_puts(p->t, strstr(flamegraph_js_begin, "'use strict'"));
     mkperf_textout_printf(p->t,
                           "]]></script>\n<rect width=\"100%%\" height=\"%u\" fill=\"#fdfdfa\"/>\n"
                           "<text id=\"title\" x=\"50%%\" y=\"20\" text-anchor=\"middle\">",

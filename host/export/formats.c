@@ -2,6 +2,7 @@
 /* Owns: the table of formats, and the sink of formats that are written at the end; see formats.h. */
 #include "formats.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,7 @@ enum mkperf_status mkperf_format_open(const struct mkperf_format *f, const struc
 {
     struct profiled_output *o;
 
+    assert((f->open != NULL) != (f->write != NULL));
     if (f->open != NULL) {
         return f->open(x, out, e);
     }

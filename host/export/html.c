@@ -137,26 +137,20 @@ static struct page_bytes container_of(struct mkperf_frames *f, const char *name)
     return page_data_make(&in);
 }
 
-static void put_base(struct html *h)
-{
-    struct mkperf_frames f = {.profile = h->x->base};
-    struct page_bytes b;
-
-    if (h->x->base == NULL) {
-        return;
-    }
-    b = container_of(&f, h->x->base_name != NULL ? h->x->base_name : "another profile");
-    put_container(h, "base-data", &b);
-    page_bytes_free(&b);
-    mkperf_frames_close(&f);
-}
-
 static void put_data(void *self)
 {
     struct html *h = self;
 
     put_container(h, "profile-data", &h->data);
-    put_base(h);
+    if (h->x->base != NULL) {
+        struct mkperf_frames f = {.profile = h->x->base};
+        struct page_bytes b =
+            container_of(&f, h->x->base_name != NULL ? h->x->base_name : "another profile");
+
+        put_container(h, "base-data", &b);
+        page_bytes_free(&b);
+        mkperf_frames_close(&f);
+    }
     put_code(h);
 }
 

@@ -349,12 +349,6 @@ static void put_figure(void *self, const char *key, uint64_t value)
     put_number(self, key, value);
 }
 
-static void put_figures(struct mkperf_textout *t, enum mkperf_figure_section from,
-                        enum mkperf_figure_section to, const struct mkperf_totals *totals)
-{
-    mkperf_figures_each(from, to, totals, put_figure, t);
-}
-
 static enum mkperf_status jsonl_end(void *self, const struct mkperf_totals *totals,
                                     struct mkperf_error *e)
 {
@@ -365,11 +359,11 @@ static enum mkperf_status jsonl_end(void *self, const struct mkperf_totals *tota
     put_cores(t, totals);
     mkperf_places_warnings(&j->places, totals, put_warning, t);
     mkperf_textout_puts(t, "{\"type\":\"totals\"");
-    put_figures(t, MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, totals);
+    mkperf_figures_each(MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, totals, put_figure, t);
     put_lost(t, totals->lost);
-    put_figures(t, MKPERF_SECTION_SECOND, MKPERF_SECTION_THIRD, totals);
+    mkperf_figures_each(MKPERF_SECTION_SECOND, MKPERF_SECTION_THIRD, totals, put_figure, t);
     put_counted(j, totals);
-    put_figures(t, MKPERF_SECTION_THIRD, MKPERF_SECTION_END, totals);
+    mkperf_figures_each(MKPERF_SECTION_THIRD, MKPERF_SECTION_END, totals, put_figure, t);
     mkperf_cost_snapshots(&j->cost, &j->places, totals->snapshots_us);
     put_cost(j);
     mkperf_textout_puts(t, totals->complete ? ",\"complete\":true}\n" : ",\"complete\":false}\n");

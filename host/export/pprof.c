@@ -326,8 +326,8 @@ static void put_tables(struct pprof *p)
 {
     const struct mkperf_places *s = &p->c->places;
 
-    put_mapping(p, (uint64_t)s->npds + 1, s->kernel,
-                "[kernel]"); /* pprof shows the first mapping as "File" */
+    /* The kernel is first, because pprof shows the first mapping as "File". */
+    put_mapping(p, (uint64_t)s->npds + 1, s->kernel, "[kernel]");
     for (uint32_t i = 0; i < s->npds; i++) {
         if (s->pd[i].name != NULL) {
             put_mapping(p, (uint64_t)i + 1, s->pd[i].module, s->pd[i].name);
