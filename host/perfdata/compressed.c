@@ -2,6 +2,7 @@
 /* Owns: compressed records, see compressed.h. */
 #include "compressed.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -116,6 +117,7 @@ void perfin_inflate_feed(struct perfin_inflate *f, const uint8_t *p, size_t n)
         f->part = mkperf_xcalloc(1, RECORD_MAX);
         f->buffer = mkperf_xcalloc(1, INFLATE_BYTES);
     }
+    assert(n <= RECORD_MAX && (f->part_used == f->part_bytes || f->part_bytes == 0));
     memcpy(f->part, p, n);
     f->part_bytes = n;
     f->part_used = 0;

@@ -6,6 +6,7 @@
  * unknown features in a pipe, so mkperf's own features are records there of a kind that perf skips.
  * Called by the writer and by recovery.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,6 +29,7 @@ struct perfdata_feature *perfdata_features_at(struct perfdata_features *f, unsig
 {
     unsigned i = f->n;
 
+    assert(f->n < PERF_FEATURES_MAX && bit < HEADER_FEAT_BITS);
     for (; i > 0 && f->at[i - 1].bit > bit; i--) {
         f->at[i] = f->at[i - 1];
     }

@@ -25,6 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <assert.h>
+
 #include <mkperf/jitter.h>
 #include <mkperf/record.h>
 #include <mkperf/wire.h>
@@ -197,6 +199,7 @@ static inline bool columns_next(struct mkperf_columns *c, unsigned counter, uint
     struct mkperf_expected *x = &c->of[counter];
     uint64_t expected = c->time;
 
+    assert(counter < MKPERF_MAX_COUNTERS && c->i < c->batch->samples);
     if (!x->begun) {
         if (!columns_first(c, counter, period)) {
             return false;

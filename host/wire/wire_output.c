@@ -7,6 +7,8 @@
  * over all cores. The core of a sample in a lost frame is therefore known only when the last Status
  * of the session reports how many samples each core took.
  */
+#include <assert.h>
+
 #include "wire_internal.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -93,6 +95,7 @@ enum mkperf_status stream_begin(struct mkperf_stream *s, struct mkperf_error *e)
 enum mkperf_status stream_emit(struct mkperf_stream *s, const struct mkperf_sample *sample,
                                struct mkperf_error *e)
 {
+    assert(s->began && sample->pd < s->announced);
     return s->order.merge != NULL ? mkperf_merge_add(s->order.merge, sample, sink_of(s), e)
                                   : mkperf_sink_sample(&s->config.sink, sample, e);
 }
@@ -102,6 +105,7 @@ enum mkperf_status stream_emit_sched(struct mkperf_stream *s, const struct mkper
 {
     const struct mkperf_sink *sink = sink_of(s);
 
+    assert(s->began);
     if (!MKPERF_SINK_HAS(sink, sched)) {
         return MKPERF_OK;
     }
@@ -123,6 +127,7 @@ uint32_t stream_lost_core(const struct mkperf_stream *s)
 enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost *lost,
                                struct mkperf_error *e)
 {
+    assert(lost->where < MKPERF_LOST_PLACES);
     if (lost->samples == 0) {
         return MKPERF_OK;
     }
