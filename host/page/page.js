@@ -112,7 +112,7 @@ const FILTERS = ['event', 'from', 'to', 'core', 'pd', 'fn', 'node', 'words'];
 
 function update(changed) {
   const has = (...names) => names.some((name) => changed.has(name)), main = document.querySelector('main');
-  main.style.minHeight = `${main.offsetHeight}px`; // or a page that is scrolled moves when a table becomes shorter
+  main.style.minHeight = `${main.getBoundingClientRect().height}px`; // or a page that is scrolled moves when a table becomes shorter
   selection.changed(changed);
   comparison?.selection.changed(changed);
   if (has(...FILTERS)) {

@@ -113,13 +113,13 @@ stays() {
     js "return document.getElementById('flame').getBoundingClientRect().top + ' ' + scrollY" >"$D/log"
     js "scrollTo(0, 0)" >"$D/moved"
     [ "$(js "return $where")" = "$before" ] || { echo "$before"; js "return $where"; return 1; }
-    picture "$D/wide.png" && clear_all || return 1
+    picture "$D/wide.png" && clear_all && visit "$url" || return 1
     js "scrollTo(0, document.documentElement.scrollHeight)" >"$D/log"
     before=$(js "return scrollY")
     rows=$(js "return document.querySelectorAll('#functions tbody tr').length")
     js "change({ fn: '', node: [], words: 'leaf_40' })" >"$D/log"
     waits "document.querySelectorAll('#functions tbody tr').length < $rows / 2" || return 1
-    [ "$(js "return scrollY")" = "$before" ] || { js "return scrollY"; return 1; }
+    [ "$(js "return scrollY")" = "$before" ] || { echo "$before"; js "return scrollY"; return 1; }
     wd POST "$session/window/rect" '{"width":1200,"height":1000}' >"$D/log"
     clear_all
 }
