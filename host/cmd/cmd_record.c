@@ -15,11 +15,8 @@
 #include "base/process.h"
 #include "cmd.h"
 #include "link/recorder.h"
-#include "model/agreement.h"
-#include "model/cores.h"
 #include "model/figures.h"
-#include "model/only_cores.h"
-#include "model/plausible.h"
+#include "model/relays.h"
 
 struct record {
     struct mkperf_recorder recorder;    /* first, because the groups of options store into it */

@@ -14,7 +14,7 @@
 #include "base/printout.h"
 #include "base/progress.h"
 #include "cmd.h"
-#include "model/off_cpu.h"
+#include "model/relays.h"
 #include "report/report.h"
 
 enum { OPTION_LIMIT = 256, OPTION_PERCENTAGE, OPTION_QUANTUM };

@@ -15,7 +15,7 @@
 #include "base/progress.h"
 #include "base/xalloc.h"
 #include "model/figures.h"
-#include "model/only_cores.h"
+#include "model/relays.h"
 
 static void print_input_warning(void *self, const char *text)
 {

@@ -10,7 +10,7 @@
  *   4. In a comparison, frames with a larger share than before are red, and those with a smaller share are blue. Frames
  *      that only the other profile has are not drawn; their share is in the subtitle.
  *   5. Frames narrower than NARROWEST pixels are omitted; their number is in the description.
- *   6. Losses are in the subtitle. Below it is the first warning (model/warnings.h), with all warnings in its tooltip.
+ *   6. Losses are in the subtitle. Below it is the first warning (model/figures.h), with all warnings in its tooltip.
  *      Notes are in the description.
  */
 #include <inttypes.h>

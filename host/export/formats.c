@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "model/off_cpu.h"
+#include "model/relays.h"
 #include "perfdata/writer.h"
 
 struct perfdata_output {

@@ -9,7 +9,7 @@
 #define MKPERF_HOST_EXPORT_FORMATS_H
 
 #include "base/textout.h"
-#include "model/warnings.h"
+#include "model/figures.h"
 #include "profile/profile.h"
 
 /* A user's options for an output. The strings live longer than the output. */
@@ -84,7 +84,7 @@ mkperf_write_profile mkperf_folded_write, mkperf_flamegraph_write, mkperf_html_w
 mkperf_open_output mkperf_jsonl_open, mkperf_chrome_open, mkperf_ctf_open, mkperf_csv_open;
 
 /*
- * What a sink that keeps nothing else needs of a stream to list its warnings at the end (model/warnings.h): copies of
+ * What a sink that keeps nothing else needs of a stream to list its warnings at the end (model/figures.h): copies of
  * the session and of the names of its PDs. All members are zero before a session begins.
  */
 struct export_kept {

@@ -32,7 +32,6 @@
  */
 #include <inttypes.h>
 
-#include "model/cores.h"
 #include "model/figures.h"
 #include "model/interactions.h"
 #include "parts.h"

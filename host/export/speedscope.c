@@ -9,7 +9,7 @@
  *   [marks]              the number of times that each mark was reached
  *   [interactions]       calls and notifications between PDs
  *   [cost of profiling]  events of the profiler itself
- *   [warnings]           a frame for each line (model/warnings.h); their number is in the file's title
+ *   [warnings]           a frame for each line (model/figures.h); their number is in the file's title
  * The sum of losses is also in the exporter's name.
  */
 #include <stdlib.h>

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/agreement.h"
-#include "model/plausible.h"
+#include "model/relays.h"
 #include "perfdata/reader.h"
 
 enum { HEAD = 4096, RECORDS = 4 };

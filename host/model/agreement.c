@@ -1,6 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see agreement.h. */
-#include "agreement.h"
+/*
+ * Whether samples and scheduling events agree about which PD ran.
+ *
+ * Owns: the sums by core and PD, and the comparison. Three more figures come from the same sums: the time of mkperf's own PDs,
+ * PDs that stopped with a fault, and whether only idle was sampled.
+ *
+ * The PDs' shares of a core's time are compared. mkperf's own PDs are in no share: they run right after samples, so
+ * they have fewer samples than their share of the time (docs/accuracy.md). Idle is a share where it has at least half of the samples that
+ * its time would have. On hardware cycles stand still in idle, and shares are those of the busy time. If the session
+ * samples selected PDs, the PDs that have samples are compared.
+ *
+ * Two shares contradict each other if they differ by more than chance explains. With the share p by events and
+ * n = (sum of weights)^2 / (sum of squared weights), the limit is Bernstein's inequality:
+ *     sqrt(2 V L) + L / 3 * (largest weight) / (sum of weights),  V = 1.8 p (1 - p) / n,  L = ln(2 m / 10^-4)
+ * m is the number of shares of the recording. The chance that a true recording is named is at most 10^-4. 1.8 is the largest
+ * factor by which jitter leaves the variance above that of independent samples (docs/design.md, Jitter). The limit is
+ * some 6.5 standard errors for 7 shares with many samples. It is wider by time and samples that may belong to any PD: lost and late samples,
+ * the time of lost events, and 200 ns for each switch of the PD. Around a switch, a sample in the kernel belongs to the
+ * thread that entered the kernel, and the event to the thread that leaves it.
+ */
+#include "relays.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,7 +35,7 @@
 static const double FALSE_ALARM = 1e-4; /* of a whole recording, at most */
 static const double EXCESS = 1.8;       /* of the variance, above that of independent samples */
 static const double SWITCH_NS =
-    200; /* of a switch, that samples and events may count differently */
+    200; /* of a switch, which samples and events may count for different PDs */
 static const double UNKNOWN_MAX =
     0.25; /* of the time or of the samples; with more, nothing is compared */
 enum {
@@ -69,7 +88,7 @@ struct mkperf_agreement {
 struct base {
     double weight, squares, ns, unknown;
     uint64_t samples, shares; /* shares 0: nothing is compared */
-    bool idle;                /* is in it */
+    bool idle;                /* the sums include idle */
 };
 
 bool mkperf_module_is_profiler(struct mkperf_module *module)
@@ -250,7 +269,7 @@ static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, str
     return mkperf_sink_sched(&a->to, s, e);
 }
 
-/* Whether a cell belongs to what is compared of a core; idle: that has idle in it. */
+/* Whether a cell of a core is compared; idle: the comparison includes idle. */
 static bool is_compared(const struct mkperf_agreement *a, const struct cell *cell, uint32_t core,
                         bool idle)
 {
@@ -260,7 +279,7 @@ static bool is_compared(const struct mkperf_agreement *a, const struct cell *cel
            (!a->selected || cell->samples != 0);
 }
 
-static struct base sum(const struct mkperf_agreement *a, uint32_t core, bool idle)
+static struct base sum_cells(const struct mkperf_agreement *a, uint32_t core, bool idle)
 {
     struct base b = {.idle = idle};
 
@@ -278,7 +297,7 @@ static struct base sum(const struct mkperf_agreement *a, uint32_t core, bool idl
     return b;
 }
 
-/* The part of a core's time or samples that may be anybody's. */
+/* The part of a core's time or samples that may belong to any PD. */
 static double unknown_of(const struct mkperf_agreement *a, uint32_t core,
                          const struct mkperf_totals *t)
 {
@@ -300,7 +319,7 @@ static double unknown_of(const struct mkperf_agreement *a, uint32_t core,
 
 static struct base base_of(struct mkperf_agreement *a, uint32_t core, const struct mkperf_totals *t)
 {
-    struct base all = sum(a, core, true), busy = sum(a, core, false), b = all;
+    struct base all = sum_cells(a, core, true), busy = sum_cells(a, core, false), b = all;
 
     if (2 * (all.weight - busy.weight) * busy.ns < busy.weight * (all.ns - busy.ns)) {
         b = busy; /* idle has less than half of the samples that its time would have */
@@ -363,7 +382,7 @@ static void compare_all(struct mkperf_agreement *a, const struct mkperf_totals *
     free(base);
 }
 
-/* What mkperf's own PDs took. */
+/* Sums the time of mkperf's own PDs. */
 static void sum_own(const struct mkperf_agreement *a, struct mkperf_totals *t)
 {
     for (uint32_t core = 0; core < a->ncores; core++) {

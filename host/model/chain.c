@@ -21,14 +21,14 @@ enum mkperf_lr mkperf_repair_decide(struct mkperf_repair *r, struct mkperf_modul
     return r->cache[i].lr;
 }
 
-static void add(struct mkperf_chain *c, uint64_t addr, uint32_t pd)
+static void add_frame(struct mkperf_chain *c, uint64_t addr, uint32_t pd)
 {
     if (c->n < MKPERF_MAX_FRAMES) {
         c->caller[c->n++] = (struct mkperf_caller){.addr = addr, .pd = pd};
     }
 }
 
-/* A caller in another PD stands at its system call: words identity, lr and pc. Returns its PD. */
+/* Adds a caller in another PD, which waits in its system call: words identity, lr and pc. Returns its PD. */
 static uint32_t add_caller(struct mkperf_chain_forms *c, const uint64_t *word,
                            const struct mkperf_chain_lookup *lookup)
 {
@@ -37,11 +37,11 @@ static uint32_t add_caller(struct mkperf_chain_forms *c, const uint64_t *word,
     uint64_t lr = word[1];
     uint64_t pc = word[2];
 
-    add(&c->plain, pc, pd);
+    add_frame(&c->plain, pc, pd);
     switch (lookup->decide(lookup->self, pd, pc - CALL_BYTES)) {
     case MKPERF_LR_YES:
         if (lr != 0) {
-            add(&c->plain, lr, pd);
+            add_frame(&c->plain, lr, pd);
         }
         break;
     case MKPERF_LR_UNKNOWN:
@@ -76,7 +76,7 @@ void mkperf_chain_prepare(struct mkperf_chain_forms *c, uint32_t pd, uint64_t lr
             owner = add_caller(c, frame + i + 1, lookup);
             i += CALLER_WORDS;
         } else {
-            add(plain, frame[i], owner);
+            add_frame(plain, frame[i], owner);
         }
     }
     repaired->n = plain->n;

@@ -2,9 +2,9 @@
 /*
  * Completes call chains: the PD of each caller, and the caller that is only in the link register.
  *
- * Owns: the rule and a cache of decisions (bounded). Called by decoders of live streams. A
- * frame-pointer walk misses the caller of a function without a frame (yet); the program's unwind
- * data decide. Without them the chain stays as it arrived, and is counted.
+ * Owns: the rule and a bounded cache of decisions. Called by decoders of live streams. A walk over frame pointers misses the
+ * caller of a function that has no frame, or not yet. The program's unwind data decide whether that is so. Without them the
+ * chain is passed on as it arrived, and the sample is counted.
  */
 #ifndef MKPERF_HOST_MODEL_CHAIN_H
 #define MKPERF_HOST_MODEL_CHAIN_H
@@ -29,15 +29,14 @@ enum mkperf_lr mkperf_repair_decide(struct mkperf_repair *r, struct mkperf_modul
 /* A chain in its two forms: as it arrived, and with the link register in front. */
 struct mkperf_chain_forms {
     struct mkperf_chain plain, repaired;
-    bool
-        unrepaired; /* of a caller in another PD, it is not known whether its own caller is missing */
+    bool unrepaired; /* a caller in another PD may lack its own caller */
 };
 
-/* What preparing a chain needs to know; `self` is passed to both. */
+/* Functions of the caller that mkperf_chain_prepare needs; `self` is passed to both. */
 struct mkperf_chain_lookup {
-    /* The id of the PD with that thread identity. */
+    /* Returns the id of the PD with that thread identity. */
     uint32_t (*find)(void *self, uint64_t thread);
-    /* Whether the link register holds the caller of the function at pc of PD `pd`. */
+    /* Returns whether the link register holds the caller of the function at pc of PD `pd`. */
     enum mkperf_lr (*decide)(void *self, uint32_t pd, uint64_t pc);
     void *self;
 };

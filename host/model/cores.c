@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see cores.h. */
-#include "cores.h"
+/* Owns: texts and lines of a file for each core's part of a recording, and for the fill of the output ring. See figures.h. */
+#include "figures.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cpu_list.h"
 #include "base/percent.h"
-#include "figures.h"
 
 enum { MASK_BITS = 32 };
 
@@ -87,7 +87,7 @@ bool mkperf_cores_line(struct mkperf_totals *t, const char *key, const char *val
     if (sscanf(value, "%u %u %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 "%n", &core, &state,
                &c.samples, &c.late_events, &c.began_ns, &c.ended_ns, &n) != 6 ||
         core >= MKPERF_MAX_CORES || state > MKPERF_CORE_ABSENT) {
-        return true; /* of a later mkperf */
+        return true; /* a later mkperf wrote this line */
     }
     c.state = (enum mkperf_core_state)state;
     for (unsigned k = 0; k <= MKPERF_LOST_PLACES; k++) {
@@ -139,7 +139,7 @@ static bool warn_of_missing(const struct mkperf_session *s, char text[MKPERF_COR
     return mkperf_cores_missing(s);
 }
 
-/* Events whose counters are the machine's, and not a core's. */
+/* An emulator counts some events for the whole machine. */
 static bool warn_of_events(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT])
 {
     char names[MKPERF_CORES_TEXT / 2] = "";
@@ -170,4 +170,75 @@ bool mkperf_cores_warning(const struct mkperf_session *s, unsigned n, char text[
         }
     }
     return false;
+}
+
+static void raise_to(uint64_t *to, uint64_t value)
+{
+    *to = value > *to ? value : *to;
+}
+
+/* Makes one point of each two neighbours. */
+static void merge_points(struct mkperf_fill *f)
+{
+    for (size_t i = 0; i < MKPERF_FILL_POINTS / 2; i++) {
+        f->point[i] = f->point[2 * i + 1];
+        raise_to(&f->point[i].bytes, f->point[2 * i].bytes);
+    }
+    f->n = MKPERF_FILL_POINTS / 2;
+    f->merged *= 2;
+    f->in_last = f->merged;
+}
+
+void mkperf_fill_add(struct mkperf_fill *f, uint64_t time_ns, uint64_t bytes, uint64_t size)
+{
+    struct mkperf_fill_point *last = f->n != 0 ? &f->point[f->n - 1] : NULL;
+
+    if (size == 0) {
+        return;
+    }
+    f->size = size;
+    raise_to(&f->peak, bytes);
+    f->merged = f->merged != 0 ? f->merged : 1;
+    if (last != NULL && (time_ns <= last->time_ns || f->in_last < f->merged)) {
+        f->in_last += time_ns > last->time_ns;
+        raise_to(&last->time_ns, time_ns);
+        raise_to(&last->bytes, bytes);
+        return;
+    }
+    if (f->n == MKPERF_FILL_POINTS) {
+        merge_points(f);
+    }
+    f->point[f->n++] = (struct mkperf_fill_point){time_ns, bytes};
+    f->in_last = 1;
+}
+
+void mkperf_fill_text(const struct mkperf_fill *f, char *text, size_t n)
+{
+    snprintf(text, n, "at most %" PRIu64 " of %" PRIu64 " bytes (%.1f %%)", f->peak, f->size,
+             mkperf_percent(f->peak, f->size));
+}
+
+void mkperf_fill_write(const struct mkperf_fill *f, FILE *out)
+{
+    if (f->size == 0) {
+        return;
+    }
+    fprintf(out, "ring_bytes %" PRIu64 "\nring_peak %" PRIu64 "\n", f->size, f->peak);
+    for (uint32_t i = 0; i < f->n; i++) {
+        fprintf(out, "ring_fill %" PRIu64 " %" PRIu64 "\n", f->point[i].time_ns, f->point[i].bytes);
+    }
+}
+
+void mkperf_fill_line(struct mkperf_fill *f, const char *key, const char *value)
+{
+    char *end;
+    uint64_t number = strtoull(value, &end, 10);
+
+    if (strcmp(key, "ring_bytes") == 0) {
+        f->size = number;
+    } else if (strcmp(key, "ring_peak") == 0) {
+        f->peak = number;
+    } else if (strcmp(key, "ring_fill") == 0 && f->n < MKPERF_FILL_POINTS) {
+        f->point[f->n++] = (struct mkperf_fill_point){number, strtoull(end, NULL, 10)};
+    }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the table of figures, see figures.h. */
+/* Owns: the table of figures, and the loops over it. See figures.h. */
 #include "figures.h"
 
 #include <inttypes.h>
@@ -22,23 +22,23 @@ const struct mkperf_loss_place mkperf_loss_places[MKPERF_LOST_PLACES] = {
 
 typedef void text_fn(const struct mkperf_totals *t, FILE *out);
 
-/* How a figure is shown in an output: where, and as what. */
+/* The line of a figure in an output. */
 struct line {
-    unsigned order;    /* section + number; 0: not there */
+    unsigned order;    /* section + number; 0: the output does not have the figure */
     const char *title; /* of the head, and of the summary if there is one */
-    const char *text;  /* %n in it: the value, %p: as a percentage of the samples */
-    text_fn *write;    /* instead, for what one number does not say; "": nothing to say */
+    const char *text;  /* %n in it is the value, %p the value as a percentage of the samples */
+    text_fn *write;    /* writes the text instead, from several members; nothing: no line */
 };
 
 struct mkperf_figure {
-    const char *key; /* with its unit, unless that is what its name says */
-    size_t at;       /* of a uint64_t in struct mkperf_totals */
-    bool recovered;  /* a recovered file has it too: what arrived can be counted again */
-    bool warns;      /* if it is not 0, numbers are not what they seem */
+    const char *key; /* with a unit, except for counts */
+    size_t at;       /* offset of a uint64_t in struct mkperf_totals */
+    bool recovered;  /* a recovery can count it again from what arrived */
+    bool warns;      /* above 0, it makes other numbers doubtful */
     struct line in[MKPERF_FIGURE_OUTPUTS];
 };
 
-/* The timer's samples, by how surely they were attributed. */
+/* The timer's samples by the confidence of their attribution. */
 static void write_attributed(const struct mkperf_totals *t, FILE *out)
 {
     uint64_t timed = t->confidence[MKPERF_PROVED] + t->confidence[MKPERF_INFERRED] +
@@ -62,7 +62,7 @@ static void write_marks(const struct mkperf_totals *t, FILE *out)
     }
 }
 
-/* Whether samples and scheduling events agree about who ran, and the PD that differs most. */
+/* The result of the comparison of samples with scheduling events, and the PD that differs most. */
 static void write_agreed(const struct mkperf_totals *t, FILE *out)
 {
     const struct mkperf_agreed *a = &t->agreed;
@@ -104,7 +104,7 @@ static void write_contradiction(const struct mkperf_totals *t, FILE *out)
     }
 }
 
-/* What recording scheduling events cost, by these events. */
+/* The cost of recording scheduling events, by these events. */
 static void write_own(const struct mkperf_totals *t, FILE *out)
 {
     if (t->known_ns != 0 && t->own_ns != 0) {
@@ -257,9 +257,9 @@ static uint64_t value_of(const struct mkperf_figure *f, const struct mkperf_tota
     return *(const uint64_t *)(const void *)((const char *)t + f->at);
 }
 
-/* The figure with the lowest order from *order on, which becomes its successor's; NULL: none. */
-static const struct mkperf_figure *next(enum mkperf_figure_output output, unsigned *order,
-                                        unsigned end)
+/* Finds the figure with the lowest order from *order on, and sets *order behind it; NULL: there is none before end. */
+static const struct mkperf_figure *next_figure(enum mkperf_figure_output output, unsigned *order,
+                                               unsigned end)
 {
     const struct mkperf_figure *found = NULL;
 
@@ -279,12 +279,12 @@ void mkperf_figures_each(enum mkperf_figure_section from, enum mkperf_figure_sec
 {
     const struct mkperf_figure *f;
 
-    for (unsigned order = from; (f = next(MKPERF_FIGURE_JSON, &order, to)) != NULL;) {
+    for (unsigned order = from; (f = next_figure(MKPERF_FIGURE_JSON, &order, to)) != NULL;) {
         member(self, f->key, value_of(f, t));
     }
 }
 
-/* A line's text, with the value in it. */
+/* Writes a line's text with the value in it. */
 static void put_text(const char *text, uint64_t value, const struct mkperf_totals *t, FILE *out)
 {
     for (const char *p = text; *p != '\0'; p++) {
@@ -300,7 +300,7 @@ static void put_text(const char *text, uint64_t value, const struct mkperf_total
     }
 }
 
-/* What a line says; NULL: nothing. The caller frees it. */
+/* The text of a line; NULL: there is no line. The caller frees it. */
 static char *text_of(const struct mkperf_figure *f, const struct line *line,
                      const struct mkperf_totals *t)
 {
@@ -328,7 +328,7 @@ void mkperf_figures_texts(enum mkperf_figure_output output, enum mkperf_figure_s
 {
     const struct mkperf_figure *f;
 
-    for (unsigned order = from; (f = next(output, &order, to)) != NULL;) {
+    for (unsigned order = from; (f = next_figure(output, &order, to)) != NULL;) {
         char *text = text_of(f, &f->in[output], t);
 
         if (text != NULL) {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of figures: what is counted about a recording as a whole, one row each, and the places
- * where samples are lost.
+ * The figures of a recording: their names, their texts, and the warnings that follow from them.
  *
- * Owns: names and texts of the members of struct mkperf_totals. perf.data's writer and
- * reader, the head of reports, record's summary, JSON Lines and the warnings of all formats (warnings.h)
- * loop over the table. To add a figure: a member in model.h, a row in figures.c, and what counts
- * it.
+ * Owns: the table of the members of struct mkperf_totals and of the places where samples are lost (figures.c), texts about
+ * cores and the output ring (cores.c), and the list of warnings (warnings.c). perf.data's writer and reader, the head of
+ * reports, record's summary, JSON Lines and all exports loop over the table. To add a figure: a member in model.h, a row in
+ * figures.c, and the place that counts it.
  */
 #ifndef MKPERF_HOST_MODEL_FIGURES_H
 #define MKPERF_HOST_MODEL_FIGURES_H
@@ -17,7 +16,7 @@
 
 /* A place where samples are lost, by enum mkperf_lost_where. */
 struct mkperf_loss_place {
-    const char *key;     /* in files and formats; "lost_" before it is its figure's key */
+    const char *key;     /* in files and formats; the figure's key is "lost_" and this */
     const char *brief;   /* in the line of progress */
     const char *cause;   /* in reports */
     const char *summary; /* behind "N samples" in record's summary */
@@ -37,8 +36,8 @@ enum mkperf_figure_output {
 
 /* Sections of an output, each in the order of its rows' numbers. */
 enum mkperf_figure_section {
-    MKPERF_SECTION_FIRST = 0,   /* head: of the time; JSON: before the losses */
-    MKPERF_SECTION_SECOND = 20, /* head: what may be wrong; JSON: counts */
+    MKPERF_SECTION_FIRST = 0,   /* head: behind the time; JSON: before the losses */
+    MKPERF_SECTION_SECOND = 20, /* head: numbers that may be wrong; JSON: counts */
     MKPERF_SECTION_THIRD = 40,  /* JSON: times and the rest */
     MKPERF_SECTION_END = 60,
 };
@@ -49,8 +48,8 @@ void mkperf_figures_each(enum mkperf_figure_section from, enum mkperf_figure_sec
                          void (*member)(void *self, const char *key, uint64_t value), void *self);
 
 /*
- * Calls row for each line that a section of the head or the summary has, in order; what is 0 has none. title:
- * NULL in lines of the summary without one. text may have several lines. warns: numbers are not what they seem.
+ * Calls row for each line of a section of the head or the summary, in order. A figure of 0 has no line. title is NULL in
+ * lines of the summary without one. text may have several lines. warns: the figure makes other numbers doubtful.
  */
 void mkperf_figures_texts(enum mkperf_figure_output output, enum mkperf_figure_section from,
                           enum mkperf_figure_section to, const struct mkperf_totals *t,
@@ -62,12 +61,84 @@ void mkperf_figures_print(enum mkperf_figure_output output, enum mkperf_figure_s
                           enum mkperf_figure_section to, const struct mkperf_totals *t, FILE *out);
 
 /*
- * Writes the figures as lines `key value` for perf.data. recovered: only those that a recovery can
- * count, since the target's own were lost.
+ * Writes the figures as lines `key value` for perf.data. recovered: only those that a recovery can count, because the
+ * target's own were lost.
  */
 void mkperf_figures_write(const struct mkperf_totals *t, bool recovered, FILE *out);
 
 /* Reads such a line into t. False: no figure has that key. */
 bool mkperf_figures_read(struct mkperf_totals *t, const char *key, const char *value);
+
+/* ---- each core's part of a recording (cores.c). A recording of one core has no such figures. ---- */
+
+extern const char *const mkperf_core_states[MKPERF_CORE_ABSENT + 1];
+
+/* The reason why a core's figures may be too small, as a clause behind its name; NULL: they are right. The text is constant
+ * or in `room`. */
+enum { MKPERF_CORE_PROBLEM_TEXT = 160 };
+const char *mkperf_core_problem(const struct mkperf_core *core,
+                                char room[MKPERF_CORE_PROBLEM_TEXT]);
+
+/*
+ * Prints a line for each core if there are several, the first behind `first`, the others behind
+ * `rest`: "core 1  1234 samples (25.00 %), 3 lost (ring 3)".
+ */
+void mkperf_cores_print(const struct mkperf_totals *t, const char *first, const char *rest,
+                        FILE *out);
+
+/* Write the cores as lines `key value` for perf.data, and read such a line. False: the line is not a core's. */
+void mkperf_cores_write(const struct mkperf_totals *t, FILE *out);
+bool mkperf_cores_line(struct mkperf_totals *t, const char *key, const char *value);
+
+/* The cores that a session samples, as a mask; 0: not known, or more than a mask has. */
+uint32_t mkperf_session_cores(const struct mkperf_session *s);
+
+/* Whether the target is known to have more cores than are sampled. */
+bool mkperf_cores_missing(const struct mkperf_session *s);
+
+/*
+ * Stores warning number n, from 0 on, about figures of several cores: a sentence without a capital and a full stop. False:
+ * there are no more. The warnings: the target has more cores than are sampled, and percentages are of these; events that
+ * each core counts for all cores.
+ */
+enum { MKPERF_CORES_TEXT = 384 };
+bool mkperf_cores_warning(const struct mkperf_session *s, unsigned n, char text[MKPERF_CORES_TEXT]);
+
+/* ---- how full the target's output ring was (cores.c) ---- */
+
+/* Adds a report. A time before that of the last report counts as that time. size 0: the target reported nothing. */
+void mkperf_fill_add(struct mkperf_fill *f, uint64_t time_ns, uint64_t bytes, uint64_t size);
+
+/* Writes the peak into text: "at most 1024 of 65536 bytes (1.6 %)". */
+void mkperf_fill_text(const struct mkperf_fill *f, char *text, size_t n);
+
+/* Write the points as lines `key value` for perf.data, and read such a line; other keys are ignored. */
+void mkperf_fill_write(const struct mkperf_fill *f, FILE *out);
+void mkperf_fill_line(struct mkperf_fill *f, const char *key, const char *value);
+
+/* ---- warnings: what a reader must know to trust the numbers (warnings.c) ---- */
+
+enum mkperf_warning_level {
+    MKPERF_NOTE,    /* a count, or by how much a number may be wrong */
+    MKPERF_WARNING, /* numbers are biased or mean something else */
+    MKPERF_ERROR,   /* names are wrong */
+    MKPERF_WARNING_LEVELS,
+};
+
+extern const char *const mkperf_warning_names[MKPERF_WARNING_LEVELS]; /* "note", ... */
+
+/* Called for a line of the list, which has no line's end. */
+typedef void mkperf_put_warning(void *self, enum mkperf_warning_level level, const char *text);
+
+/* The sources of the list. pd_name returns the name of a PD, never NULL. */
+struct mkperf_warnings {
+    const struct mkperf_session *session;
+    const struct mkperf_totals *totals;
+    const char *(*pd_name)(const void *names, uint32_t pd);
+    const void *names;
+};
+
+/* Calls put for each line; a recording without problems has none. */
+void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *put, void *self);
 
 #endif

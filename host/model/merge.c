@@ -5,6 +5,7 @@
  */
 #include "merge.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +184,7 @@ static enum mkperf_status note(struct mkperf_merge *m, struct queue *q, uint64_t
 enum mkperf_status mkperf_merge_add(struct mkperf_merge *m, const struct mkperf_sample *sample,
                                     const struct mkperf_sink *to, struct mkperf_error *e)
 {
+    assert(sample->core < MKPERF_MAX_CORES);
     struct queue *q = &m->queue[sample->core];
 
     append(m, q, sample);
@@ -192,6 +194,7 @@ enum mkperf_status mkperf_merge_add(struct mkperf_merge *m, const struct mkperf_
 enum mkperf_status mkperf_merge_add_sched(struct mkperf_merge *m, const struct mkperf_sched *event,
                                           const struct mkperf_sink *to, struct mkperf_error *e)
 {
+    assert(event->core < MKPERF_MAX_CORES);
     struct queue *q = &m->queue[MKPERF_MAX_CORES + event->core];
     const struct waiting w = {
         .time_ns = event->time_ns, .words = HEAD, .event = true, .sched = *event};

@@ -1,10 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one in-memory model of a profile's event stream, between decoders and sinks.
+ * The model of a profile: what passes from a decoder to a sink, one event at a time.
  *
- * Owns: the types that pass from a decoder to a sink, and the sink contract. A decoder calls the
- * sink's functions in the order of the stream; nothing is kept for longer than a call, so memory
- * does not grow with the stream.
+ *      decoder                      relays (relays.h)                 sink
+ *      wire: a target's stream ─┐   agreement, plausible,      ┌─► perf.data, report, exports, page
+ *      perf.data, other files  ─┴─► only_cores, off_cpu ───────┘
+ *
+ *      begin(session)  pd  pd  sample  sched  sample  mark  lost  flush  ...  end(totals)
+ *                      the stream, in the order in which the decoder meets it
+ *
+ * Owns: the types of these calls, and the contract of sinks (below). Invariants:
+ *
+ *   1. A call's arguments are valid during the call. Nothing is kept between calls, so memory does not grow with the stream.
+ *   2. A PD has a dense id from 0 on, which is never reused, and its `pd` call precedes its first sample, event and mark.
+ *   3. Indices are valid: a sample's event is below nevents, its core below MKPERF_MODEL_CORES.
+ *   4. Names and texts are printable; paths are unchanged, because they are opened.
+ *   5. What is missing is counted: by `lost` when it is noticed, and in the totals.
+ *
+ * Example: a PD `client` is interrupted in the kernel, in a call from its function at 0x200404.
+ *
+ *      pd     {.id = 0, .name = "client", .elf = "build/client.elf"}
+ *      sample {.time_ns = 5000, .period = 1000, .pd = 0, .flags = MKPERF_SAMPLE_KERNEL,
+ *              .kernel_pc = 0xffffff8080001234, .pc = 0x200404, .callers = {1, {{0x200010, 0}}}}
  */
 #ifndef MKPERF_HOST_MODEL_MODEL_H
 #define MKPERF_HOST_MODEL_MODEL_H
@@ -14,10 +31,9 @@
 
 #include <mkperf/observe.h>
 #include <mkperf/record.h>
+#include <mkperf/sched.h>
 
 #include "base/error.h"
-#include "fill.h"
-#include "sched_event.h"
 #include "symbols/identity.h"
 
 enum mkperf_model_limits {
@@ -34,8 +50,8 @@ struct mkperf_event {
     uint64_t period;              /* 0 with a frequency */
     uint32_t frequency;           /* samples per second and core, 0 with a period */
     uint32_t group;               /* events with the same number, not 0, count at the same times */
-    bool read;      /* does not sample: its counts are read in samples of the group's first event */
-    bool all_cores; /* each core's counters count what all cores do: an emulator's */
+    bool read;      /* it does not sample; samples of the group's first event have its counts */
+    bool all_cores; /* an emulator: each core's counter counts the events of all cores */
 };
 
 /* ":u" or ":k" behind the name of an event that counts in one mode only; "". */
@@ -60,35 +76,35 @@ struct mkperf_pd {
     const char *elf;                 /* path of its program, NULL if none is known */
     const char *parent;              /* name of the parent PD, NULL */
     struct mkperf_build_id build_id; /* of the ELF that ran, if the decoder knows */
-    const char *unnamed;             /* why no ELF is used for its addresses, NULL */
+    const char *unnamed;             /* the reason why its addresses get no names, NULL */
     struct mkperf_scheduling scheduling;
-    bool profiler; /* one of mkperf's own: a profiler PD, or a client PD */
+    bool profiler; /* it is mkperf's own: a profiler PD or a client PD */
 };
 
+/* A session as the target runs it: what is sampled, where, and whose names its threads have. */
 struct mkperf_session {
     const char *platform; /* of the target: "pocket", "microkit"; "" if unknown */
     const char *cpu;
     char arch[MKPERF_ARCH_BYTES];           /* perf's name: "aarch64", "x86_64"; "" if unknown */
     const char *kernel_elf;                 /* path, NULL if none is known */
     struct mkperf_build_id kernel_build_id; /* of the kernel that ran, if the decoder knows */
-    const char *kernel_unnamed; /* why no ELF is used for the kernel's addresses, NULL */
-    /* Whose names these are: `image` is the identity of the image that ran, in hexadecimal, whose
-     * own list of programs gave the names and the build ids of their ELFs. If it is NULL, nothing
-     * says that the names belong to what ran, and `unverified` says why. Both NULL: not known. */
+    const char *kernel_unnamed; /* the reason why the kernel's addresses get no names, NULL */
+    /* The source of names. `image` is the identity of the image that ran, in hexadecimal; its own list of programs gave
+     * names and build ids. Without it `unverified` gives the reason why names may belong to another image. Both NULL: not
+     * known. */
     const char *image, *unverified;
-    /* All PDs of the system, also those without a sample, as far as they are known: each name and a line's end;
-     * NULL: none is known. */
+    /* The names of all PDs that are known, also of those without a sample, each with a line's end; NULL: none. */
     const char *pd_names;
-    unsigned cores;        /* that the target samples */
-    uint32_t core_mask;    /* of them, those that the session samples; 0: all */
-    unsigned target_cores; /* that the target is known to have at least; 0: not known */
+    unsigned cores;        /* the cores that the target can sample */
+    uint32_t core_mask;    /* the cores that the session samples; 0: all of them */
+    unsigned target_cores; /* the cores that the target has at least; 0: not known */
     unsigned nevents;
     struct mkperf_event event[MKPERF_MODEL_EVENTS];
     unsigned max_frames;
     bool jitter;
-    bool selected;       /* it samples selected PDs; of others there are no samples */
-    bool sched;          /* it has scheduling events, and maybe no samples: nevents may be 0 */
-    const char *command; /* the command line that recorded it, NULL if unknown */
+    bool selected;       /* it samples selected PDs only */
+    bool sched;          /* it has scheduling events; nevents may be 0 then, without samples */
+    const char *command; /* the command line of the recording, NULL if unknown */
 };
 
 /* A caller: a return address in a PD's address space. */
@@ -98,16 +114,15 @@ struct mkperf_caller {
 };
 
 /*
- * The callers of a sample, innermost first, complete: the leaf's caller is there. They are callers
- * of its user code; in a sample with KERNEL and NO_USER they are the kernel's own, and their PD is
- * the sample's.
+ * The callers of a sample, innermost first. The leaf's caller is included. They are callers of its user code; in a sample
+ * with KERNEL and NO_USER they are the kernel's own, and have the sample's PD.
  */
 struct mkperf_chain {
     unsigned n;
     struct mkperf_caller caller[MKPERF_MAX_FRAMES + 1];
 };
 
-/* What an event of a sample's group counted since the last sample of the sample's mode. */
+/* The count of a group's event since the last sample of the same mode (user or kernel). */
 struct mkperf_read {
     uint32_t event; /* index into the session's events */
     uint64_t count;
@@ -131,22 +146,21 @@ struct mkperf_sample {
 };
 
 /* Samples known to be missing. */
-enum mkperf_lost_where { /* the first three are enum mkperf_loss_where */
-                         MKPERF_LOST_RING = MKPERF_LOSS_RING,
-                         MKPERF_LOST_OUTPUT = MKPERF_LOSS_OUTPUT,
-                         MKPERF_LOST_LINK = MKPERF_LOSS_LINK,
-                         MKPERF_LOST_TRANSIT, /* in frames that did not arrive whole */
-                         MKPERF_LOST_CHAIN, /* arrived, but their chain was defined in a lost frame
-                                             */
-                         MKPERF_LOST_PLACES,
+enum mkperf_lost_where {
+    MKPERF_LOST_RING = MKPERF_LOSS_RING, /* the first three are those of enum mkperf_loss_where */
+    MKPERF_LOST_OUTPUT = MKPERF_LOSS_OUTPUT,
+    MKPERF_LOST_LINK = MKPERF_LOSS_LINK,
+    MKPERF_LOST_TRANSIT, /* in frames that did not arrive whole */
+    MKPERF_LOST_CHAIN,   /* the sample arrived, but the frame that defined its chain did not */
+    MKPERF_LOST_PLACES,
 };
 
 struct mkperf_lost {
     uint64_t time_ns; /* of the report, 0 = unknown */
     uint64_t samples;
-    uint64_t events; /* that they represented; 0 = unknown */
+    uint64_t events; /* the sum of the samples' periods; 0 = unknown */
     enum mkperf_lost_where where;
-    uint32_t core; /* or MKPERF_CORE_UNKNOWN: of several */
+    uint32_t core; /* or MKPERF_CORE_UNKNOWN: of several cores */
 };
 
 /* A flag of samples that only the host sets: the thread is blocked, and no code is known. `wait` is what it waits for
@@ -161,19 +175,19 @@ enum mkperf_core_state {
     MKPERF_CORE_ABSENT, /* never answered */
 };
 
-/* A core's part of the totals: cores.h. */
+/* A core's part of the totals. */
 struct mkperf_core {
     enum mkperf_core_state state;
     uint64_t samples, lost[MKPERF_LOST_PLACES], late_events;
-    uint64_t late_answers;       /* requests of the target that it did not answer in time */
-    uint64_t began_ns, ended_ns; /* its part in the session; 0: not known */
+    uint64_t late_answers;       /* requests of the target that the core answered too late */
+    uint64_t began_ns, ended_ns; /* when the core took part in the session; 0: not known */
 };
 
 /* A moment that a program marked, or where a phase of its work begins or ends. */
 enum mkperf_mark_kind {
     MKPERF_MARK_POINT,
     MKPERF_MARK_BEGIN,
-    MKPERF_MARK_END, /* of the phase begun last with the same PD, id and name */
+    MKPERF_MARK_END, /* of a phase; marks.h finds its begin */
 };
 
 struct mkperf_mark {
@@ -184,23 +198,48 @@ struct mkperf_mark {
     const char *name; /* the program's, never NULL; valid during the call */
 };
 
+/* ---- scheduling events: those of one core are in the order of time ---- */
+
+#define MKPERF_SCHED_NOBODY UINT32_MAX /* no PD, or an unknown one */
+
+/* perf's name of running time in ns; mkperf's comes from scheduling events. */
+#define MKPERF_RUN_TIME_EVENT "task-clock"
+
+struct mkperf_sched {
+    uint64_t time_ns; /* target's monotonic clock */
+    uint32_t core;
+    enum mkperf_sched_kind kind;
+    enum mkperf_sched_reason reason; /* of a switch: why `from` stopped */
+    uint32_t from;                   /* PD that ran; MKPERF_SCHED_NOBODY: not known */
+    uint32_t to;                     /* PD of the event; of a gap MKPERF_SCHED_NOBODY */
+    uint32_t irq;                    /* of an interrupt */
+    uint64_t lost;                   /* of a gap: missing events; 0: the number is not known */
+    uint64_t since_ns;               /* of a gap: time of the last event before it; 0: none */
+};
+
+/* Names: "switch", "call", ...; "called", "preempted", ... */
+extern const char *const mkperf_sched_kind_names[MKPERF_SCHED_KINDS];
+extern const char *const mkperf_sched_reason_names[MKPERF_STOPPED_REASONS];
+
+/* ---- totals ---- */
+
 struct mkperf_interactions;
 
-/* A PD of whose samples more than one in a hundred cannot be of the ELF that names them. */
+/* A suspect PD: more than one in a hundred of its samples cannot be of its ELF. */
 enum { MKPERF_SUSPECTS = 16 };
 #define MKPERF_SUSPECT_KERNEL UINT32_MAX
 
 struct mkperf_suspect {
     uint32_t pd;       /* or MKPERF_SUSPECT_KERNEL */
-    uint64_t samples;  /* in user mode, of the PD; the kernel's: in the kernel */
-    uint64_t doubtful; /* of them */
-    uint64_t outside,
-        no_call; /* of these: where the ELF has no code; a return address after no call */
+    uint64_t samples;  /* of the PD in user mode; of the kernel in kernel mode */
+    uint64_t doubtful; /* samples that cannot be of the ELF */
+    uint64_t outside;  /* doubtful ones at an address where the ELF has no code */
+    uint64_t no_call;  /* doubtful ones with a return address that follows no call */
 };
 
 /*
- * Who ran by samples and by scheduling events, agreement.h. A share is a PD's, of the time of a core that is compared.
- * The rest is of the PD that differs most, as measured by what chance allows.
+ * The comparison of samples with scheduling events (agreement.c). A share is a PD's part of the time of a core. The members
+ * from by_samples_ppm on describe the PD that differs most, in relation to what chance allows.
  */
 struct mkperf_agreed {
     uint64_t compared;     /* shares; 0: none */
@@ -208,83 +247,102 @@ struct mkperf_agreed {
     uint64_t by_samples_ppm, by_events_ppm;
     uint64_t error_ppm; /* standard error of the share by samples */
     uint32_t core;
-    bool busy_only; /* shares are those of its time without idle */
+    bool busy_only; /* shares are of the core's time without idle */
     double off;     /* above 1: more than chance allows */
     char pd[MKPERF_MODEL_NAME];
     char not [MKPERF_MODEL_NAME]; /* why a core, or all, is not compared; "": they are */
 };
 
-/* Totals for a trustworthy head of a report. */
+/*
+ * How full the target's output ring was over time. Samples wait there for the link. About once per second of its time the
+ * target reports the most bytes that waited since its last report. When all points are used, each two neighbours become
+ * one, which has the higher value.
+ */
+enum { MKPERF_FILL_POINTS = 256 };
+
+struct mkperf_fill_point {
+    uint64_t time_ns; /* of the report, which covers the time since the previous point */
+    uint64_t bytes;
+};
+
+struct mkperf_fill {
+    uint64_t size; /* the ring's bytes by the last report; 0: there was no report */
+    uint64_t peak; /* bytes */
+    uint32_t n;
+    uint32_t merged;  /* reports in a point, a power of two; 0: one */
+    uint32_t in_last; /* reports in the last point */
+    struct mkperf_fill_point point[MKPERF_FILL_POINTS]; /* in the order of time */
+};
+
+/* The figures of a whole recording. figures.h has their names and texts. */
 struct mkperf_totals {
     uint64_t samples;
     uint64_t lost[MKPERF_LOST_PLACES];
     uint64_t late_events;
     uint64_t spurious;
-    uint64_t disturbed;  /* times that the PMU held something else than the target had written */
-    uint64_t storms;     /* sessions that the target ended, since they took most of its time */
-    uint64_t unrepaired; /* samples whose leaf's caller could not be determined (no unwind data) */
+    uint64_t disturbed;  /* times that the PMU had another value than the target had written */
+    uint64_t storms;     /* sessions that the target ended because they took most of its time */
+    uint64_t unrepaired; /* samples that may lack the leaf's caller: there are no unwind data */
     uint64_t marks;
     uint64_t marks_lost;
     uint64_t restarts;         /* of the target, seen in the stream */
     uint64_t confidence[4];    /* samples, by enum mkperf_confidence */
-    uint64_t inferred_callers; /* the timer's samples with callers in other PDs: by registers */
+    uint64_t inferred_callers; /* the timer's samples with callers in other PDs, from registers */
     uint64_t first_ns, last_ns;
+    uint64_t snapshots_us; /* the time of the timer's register snapshots, which no sample shows */
     uint64_t
-        snapshots_us; /* that the timer's register snapshots took, which no sample shows; 0: not known, or none */
-    uint64_t unread; /* the timer's samples without their events' counts: too long an interval */
-    /* Scheduling events, and those that are missing, by place (_CHAIN: their code was lost). */
+        unread; /* the timer's samples without their events' counts: the interval was too long */
+    /* Scheduling events, and missing ones by place. MKPERF_LOST_CHAIN: the event's code was in a lost frame. */
     uint64_t sched_events, sched_lost[MKPERF_LOST_PLACES], sched_overwritten;
-    uint64_t off_cpu_unpaired; /* samples of blocked threads: for how long is not known */
-    uint64_t overwritten;      /* samples of a flight recording that had given way to these */
+    uint64_t
+        off_cpu_unpaired; /* samples of blocked threads that were left out: how long is not known */
+    uint64_t overwritten; /* older samples that a flight recording had overwritten */
     const struct mkperf_interactions *interactions; /* valid during the call; NULL: none */
-    /* Of multiplexed events: how long their sessions ran, and of that, how long
-     * they were counted. 0: an event was counted all the time. */
+    /* Multiplexed events: how long their sessions ran, and how long of that they were counted. 0: all the time. */
     uint64_t enabled_ns[MKPERF_MODEL_EVENTS], running_ns[MKPERF_MODEL_EVENTS];
     struct mkperf_fill fill;
     uint64_t unordered; /* samples that came too late for their place in the order of cores */
     unsigned ncores;    /* of a target with several; else 0 */
     struct mkperf_core core[MKPERF_MAX_CORES];
     struct mkperf_agreed agreed;
-    /* By scheduling events: the time that mkperf's own PDs ran, and the longest that is known of a core. */
+    /* By scheduling events: the time of mkperf's own PDs, and the longest time that is known of one core. */
     uint64_t own_ns, known_ns;
-    uint64_t faulted; /* times that a PD stopped with a fault; the last one's name: */
-    char faulted_pd[MKPERF_MODEL_NAME];
-    uint64_t only_idle; /* samples, if all are of idle and of mkperf's own PDs; else 0 */
+    uint64_t faulted;                   /* times that a PD stopped with a fault */
+    char faulted_pd[MKPERF_MODEL_NAME]; /* the last of these PDs */
+    uint64_t only_idle; /* all samples, if only idle and mkperf's own PDs have samples; else 0 */
     unsigned nsuspects; /* the most doubtful samples first */
     struct mkperf_suspect suspect[MKPERF_SUSPECTS];
-    bool complete; /* the target's totals at stop agree with what arrived */
-    /* The input ends early: the missing part is in no count. */
-    bool cut;
-    uint64_t cut_bytes; /* at its end, of no use */
+    bool complete;      /* the target's totals at stop agree with what arrived */
+    bool cut;           /* the input ends early: the missing part is in no count */
+    uint64_t cut_bytes; /* the incomplete record at the input's end */
 };
 
-/* What arrived, whatever it was. */
+/* Samples and scheduling events that arrived. */
 static inline uint64_t mkperf_totals_received(const struct mkperf_totals *t)
 {
     return t->samples + t->sched_events;
 }
 
+/* ---- sinks ---- */
+
 /*
- * A sink: a consumer of a profile. Functions return MKPERF_OK or fill *e. Order of calls: begin,
- * then any of pd (once for each PD, before its first sample), events, sample, mark, sched, lost, and
- * flush (a batch is over), then end; abandon instead of end releases everything and keeps the part that
- * was written. NULL functions are skipped.
+ * A sink: a consumer of a profile. Functions return MKPERF_OK or fill *e. A function that is NULL is skipped.
  *
- * relays: the sink is in front of another one, the struct mkperf_sink that is the first member of
- * what self points to. Calls of functions that are NULL here go to that one; the others call it
- * with mkperf_sink_... for what they pass on.
+ * The order of calls: begin; then any of pd (once for each PD), events, sample, mark, sched, lost and flush, which is the end
+ * of a batch; then end. abandon instead of end releases everything and keeps the part that was written.
  *
- * events: a later session of the same stream has other events: session->event has grown at its end
- * (the older ones are unchanged; the rest of *session is the later session's). A sink without this
- * function cannot represent them: its stream ends there with an error.
+ * Order of time: samples of one core are in it. Those of several cores are merged if they come from a target, except
+ * totals->unordered ones; those of a file have the file's order. A mark's time may be before that of earlier samples.
  *
- * reads: the sink handles a sample's reads. A sink without it gets, after a sample with reads, one
- * more for each event that was read and counted anything: the same place, with that event and its
- * count as the period, as in perf (mkperf_sink_sample).
+ * relays: the sink is in front of another one, a struct mkperf_sink that is the first member of what self points to. Calls of
+ * functions that are NULL here are made there. The other functions call it with mkperf_sink_... for what they pass on.
  *
- * mark: its time may be before that of earlier samples. Samples of one core are in the order of
- * time. A target's samples and events are merged, so cores are ordered among each other, apart from
- * totals->unordered ones; those of a file are as the file has them.
+ * events: a later session of the same stream has other events. session->event has new ones behind the older ones, which are
+ * unchanged; the rest of *session is the later session's. A sink without this function cannot represent them, so its stream
+ * ends there with an error.
+ *
+ * reads: the sink uses the counts in samples of a group. A sink without it gets each of these counts above 0 as a sample of
+ * its own after the sample with the counts: at the same place, with that event and the count as the period, as in perf.
  */
 struct mkperf_sink_ops {
     const char *name;
@@ -309,17 +367,17 @@ struct mkperf_sink_ops {
 struct mkperf_sink {
     const struct mkperf_sink_ops *ops;
     void *self;
-    bool leaves_only; /* a decoder may leave out a sample's callers, to save time */
-    bool every_pd;    /* of a file: all PDs that it lists, too, not only those of its records */
+    bool leaves_only; /* a decoder may omit a sample's callers, to save time */
+    bool every_pd;    /* a reader of a file passes on PDs without records, too */
 };
 
-/* Whether calls of a function reach the sink, or one behind it. */
+/* Whether calls of a function reach this sink or the one behind it. */
 #define MKPERF_SINK_HAS(sink, function) ((sink)->ops->function != NULL || (sink)->ops->relays)
 
 /*
- * How decoders and relays call a sink. Names and texts are printable (base/printable.h) when the
- * sink gets them; paths are as they were, for they are opened. Errors of begin: INPUT, the session
- * has scheduling events alone and the sink takes none; of events: INPUT, the sink has no such function.
+ * Decoders and relays call a sink with these functions, which make names and texts printable (base/printable.h). Errors of
+ * begin: INPUT, the session has only scheduling events and the sink takes none. Errors of events: INPUT, the sink has no such
+ * function.
  */
 enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
                                      const struct mkperf_session *session, struct mkperf_error *e);
@@ -328,7 +386,7 @@ enum mkperf_status mkperf_sink_pd(const struct mkperf_sink *sink, const struct m
                                   struct mkperf_error *e);
 enum mkperf_status mkperf_sink_events(const struct mkperf_sink *sink,
                                       const struct mkperf_session *session, struct mkperf_error *e);
-/* The function of a sink to which events do not matter. */
+/* For sinks that need nothing of a later session's events. */
 enum mkperf_status mkperf_ignore_events(void *self, const struct mkperf_session *session,
                                         struct mkperf_error *e);
 enum mkperf_status mkperf_sink_mark(const struct mkperf_sink *sink, const struct mkperf_mark *mark,
@@ -343,8 +401,8 @@ enum mkperf_status mkperf_sink_flush(const struct mkperf_sink *sink, struct mkpe
 enum mkperf_status mkperf_sink_end(const struct mkperf_sink *sink,
                                    const struct mkperf_totals *totals, struct mkperf_error *e);
 void mkperf_sink_abandon(const struct mkperf_sink *sink);
-/* A decoder's last call. status: how it went until now; OK: end, else, or if that fails, abandon.
- * totals: not read if the status is not OK. Returns the status, or end's. */
+/* A decoder's last call: end if the decoder's status is OK, abandon if it is not or if end fails. totals is used only by end.
+ * Returns the status, or that of end. */
 enum mkperf_status mkperf_sink_finish(const struct mkperf_sink *sink, enum mkperf_status status,
                                       const struct mkperf_totals *totals, struct mkperf_error *e);
 

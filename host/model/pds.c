@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the registry of PDs and the search for their ELFs, see pds.h. */
+/*
+ * Owns: the registry of PDs, and the search for their ELFs and the kernel's. What an image lists is preferred to what a
+ * .system file describes, because a target sends the list of the image that runs. See pds.h.
+ */
 #include "pds.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,20 +13,48 @@
 
 #include "base/printable.h"
 #include "base/xalloc.h"
-#include "pds_internal.h"
+#include "symbols/find_elf.h"
+#include "system/image_table.h"
+#include "system/system.h"
 
-const char *pds_own(struct mkperf_pds *p, char *text)
+enum { WHY = 1024, LISTED = 8 }; /* bytes of a reason; differences in a warning */
+
+struct mkperf_pds {
+    struct mkperf_symbols *symbols;
+    struct mkperf_pds_config config;
+    struct mkperf_system *system; /* NULL: none was given */
+    char *system_directory;       /* of the .system file: where ELFs are by default */
+    bool settled;
+    bool system_fits;           /* the PDs of `system` are the first ones here, in its order */
+    struct mkperf_image *image; /* NULL: the first PDs are those of `system` */
+    struct mkperf_finder *finder;
+    char image_id[MKPERF_IMAGE_TEXT];
+    char *unverified; /* NULL with an image */
+    char *kernel, *kernel_unnamed;
+    struct mkperf_build_id kernel_build_id;
+    uint32_t n;
+    struct mkperf_pd pd[MKPERF_MAX_PDS];
+    struct mkperf_module *module[MKPERF_MAX_PDS];
+    char *owned[4 * MKPERF_MAX_PDS]; /* the strings of pd */
+    size_t nowned;
+};
+
+/* Makes p the owner of a text; NULL stays NULL. */
+static const char *own_text(struct mkperf_pds *p, char *text)
 {
+    assert(p->nowned < sizeof p->owned / sizeof *p->owned);
     return text != NULL ? p->owned[p->nowned++] = text : NULL;
 }
 
-char *pds_find_file(const struct mkperf_pds *p, const char *name)
+/* Finds a readable file in the directories of the ELF path: a new string, or NULL. */
+static char *find_beside(const struct mkperf_pds *p, const char *name)
 {
     return mkperf_find_file(p->config.elf_path != NULL ? p->config.elf_path : p->system_directory,
                             name);
 }
 
-void pds_warn(const struct mkperf_pds *p, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void warn(const struct mkperf_pds *p,
+                                                       const char *format, ...)
 {
     char text[2048];
     va_list args;
@@ -31,18 +63,20 @@ void pds_warn(const struct mkperf_pds *p, const char *format, ...)
         va_start(args, format);
         vsnprintf(text, sizeof text, format, args);
         va_end(args);
-        mkperf_printable(text); /* paths of files that were met on the way */
+        mkperf_printable(text); /* it may quote paths of files */
         p->config.warn(p->config.self, text);
     }
 }
 
-uint32_t pds_add(struct mkperf_pds *p, uint64_t thread, char *name, char *parent)
+/* Adds a PD, which becomes the owner of name and parent. Returns its id. */
+static uint32_t add_pd(struct mkperf_pds *p, uint64_t thread, char *name, char *parent)
 {
+    assert(p->n < MKPERF_MAX_PDS);
     p->pd[p->n] = (struct mkperf_pd){
         .thread = thread,
         .id = p->n,
-        .name = name != NULL ? pds_own(p, name) : "?",
-        .parent = pds_own(p, parent),
+        .name = name != NULL ? own_text(p, name) : "?",
+        .parent = own_text(p, parent),
     };
     return p->n++;
 }
@@ -51,25 +85,25 @@ uint32_t pds_add(struct mkperf_pds *p, uint64_t thread, char *name, char *parent
 static bool find_elf(struct mkperf_pds *p, uint32_t id, const char *program)
 {
     struct mkperf_error e;
-    char *path = p->config.names_only ? NULL : pds_find_file(p, program);
+    char *path = p->config.names_only ? NULL : find_beside(p, program);
 
     if (p->config.names_only) {
         return true;
     }
     if (path == NULL) {
-        path = pds_find_file(p, basename(program));
+        path = find_beside(p, basename(program));
     }
     if (path == NULL) {
-        pds_warn(p, "%s: its program %s was not found; its addresses get no names", p->pd[id].name,
-                 program);
+        warn(p, "%s: its program %s was not found; its addresses get no names", p->pd[id].name,
+             program);
         return false;
     }
     if (mkperf_symbols_module(p->symbols, path, &p->module[id], &e) != MKPERF_OK) {
-        pds_warn(p, "%s: %s; its addresses get no names", p->pd[id].name, e.text);
+        warn(p, "%s: %s; its addresses get no names", p->pd[id].name, e.text);
         free(path);
         return false;
     }
-    p->pd[id].elf = pds_own(p, path);
+    p->pd[id].elf = own_text(p, path);
     return true;
 }
 
@@ -85,7 +119,7 @@ static enum mkperf_status add_system(struct mkperf_pds *p, const struct mkperf_s
     for (unsigned i = 0; i < system->npds; i++) {
         const struct mkperf_system_pd *pd = &system->pd[i];
         char *parent = pd->parent >= 0 ? mkperf_xstrdup(system->pd[pd->parent].name) : NULL;
-        uint32_t id = pds_add(p, pd->thread, mkperf_xstrdup(pd->name), parent);
+        uint32_t id = add_pd(p, pd->thread, mkperf_xstrdup(pd->name), parent);
         found += (pd->symbols != NULL && find_elf(p, id, pd->symbols)) ||
                  (pd->program != NULL && find_elf(p, id, pd->program));
     }
@@ -106,7 +140,7 @@ static enum mkperf_status load_system(struct mkperf_pds *p, struct mkperf_error 
     return mkperf_system_load(path, &p->system, e);
 }
 
-static void find_kernel(struct mkperf_pds *p)
+static void find_any_kernel(struct mkperf_pds *p)
 {
     struct mkperf_module *module;
     struct mkperf_error e;
@@ -114,26 +148,229 @@ static void find_kernel(struct mkperf_pds *p)
     if (p->config.names_only) {
         return;
     }
-    if (p->config.kernel != NULL) { /* it was opened before */
+    if (p->config.kernel != NULL) { /* check_config opened it */
         p->kernel = mkperf_xstrdup(p->config.kernel);
         return;
     }
-    p->kernel = pds_find_file(p, "kernel.elf");
+    p->kernel = find_beside(p, "kernel.elf");
     if (p->kernel == NULL) {
-        p->kernel = pds_find_file(p, "sel4.elf");
+        p->kernel = find_beside(p, "sel4.elf");
     }
     if (p->kernel == NULL) {
-        pds_warn(p,
-                 "no kernel ELF (--kernel, or kernel.elf in --elf-path): kernel addresses get no "
-                 "names");
+        warn(p, "no kernel ELF (--kernel, or kernel.elf in --elf-path): kernel addresses get no "
+                "names");
     } else if (mkperf_symbols_module(p->symbols, p->kernel, &module, &e) != MKPERF_OK) {
-        pds_warn(p, "%s; kernel addresses get no names", e.text);
+        warn(p, "%s; kernel addresses get no names", e.text);
         free(p->kernel);
         p->kernel = NULL;
     }
 }
 
-/* Of the PDs of the .system file, which are the first ones. */
+/* ---- the image's own list: names from the list, ELFs by build id ---- */
+
+/* What differs between the .system file and the image, for one warning. */
+struct differences {
+    char text[WHY];
+    size_t n;
+    unsigned count;
+};
+
+static void add_difference(struct differences *d, const char *format, const char *name,
+                           unsigned long long a, unsigned long long b)
+{
+    d->count++;
+    if (d->count <= LISTED && d->n < sizeof d->text) {
+        d->n += (size_t)snprintf(d->text + d->n, sizeof d->text - d->n, d->n != 0 ? "; " : "");
+    }
+    if (d->count <= LISTED && d->n < sizeof d->text) {
+        d->n += (size_t)snprintf(d->text + d->n, sizeof d->text - d->n, format, name, a, b);
+    }
+}
+
+static int by_name(const struct mkperf_image *image, const char *name)
+{
+    for (unsigned i = 0; i < image->n; i++) {
+        if (strcmp(image->program[i].name, name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static bool in_system(const struct mkperf_system *s, const char *name)
+{
+    for (unsigned i = 0; i < s->npds; i++) {
+        if (strcmp(s->pd[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Compares the .system file with the image. The file's PDs are the image's first ones, in the same order; the monitor is in
+ * no .system file. */
+static void compare_system(struct mkperf_pds *p)
+{
+    struct differences d = {.n = 0};
+    uint8_t hash[MKPERF_CONTENT_HASH_BYTES];
+    struct mkperf_error e;
+
+    for (unsigned i = 0; i < p->system->npds; i++) {
+        const struct mkperf_system_pd *pd = &p->system->pd[i];
+        int at = by_name(p->image, pd->name);
+        if (at < 0) {
+            add_difference(&d, "%s is not in the image", pd->name, 0, 0);
+        } else if (p->image->program[at].thread != pd->thread) {
+            add_difference(&d, "%s has the number %llu in the file, %llu in the image", pd->name,
+                           (unsigned long long)pd->thread,
+                           (unsigned long long)p->image->program[at].thread);
+        } else if (p->image->program[at].parent != pd->parent) {
+            add_difference(&d, "%s has another parent", pd->name, 0, 0);
+        }
+    }
+    for (unsigned i = 0; i < p->image->n; i++) {
+        const struct mkperf_image_program *program = &p->image->program[i];
+        if (program->thread != MKPERF_THREAD_INITIAL && !in_system(p->system, program->name)) {
+            add_difference(&d, "%s is not in the file", program->name, 0, 0);
+        }
+    }
+    p->system_fits = d.count == 0;
+    if (d.count != 0) {
+        warn(p, "--system %s is not of the image that runs: %s%s. Names are the image's",
+             p->config.system, d.text, d.count > LISTED ? "; and more" : "");
+    } else if (mkperf_file_hash(p->config.system, hash, &e) == MKPERF_OK &&
+               memcmp(hash, p->image->system, sizeof hash) != 0) {
+        warn(p,
+             "--system %s was changed since the image was built, or is another file; its PDs "
+             "have the same names and numbers",
+             p->config.system);
+    }
+}
+
+/* Adds the files of the .system file to the search. They may be below the ELF path's directories. */
+static void add_candidates(struct mkperf_pds *p)
+{
+    for (unsigned i = 0; i < p->system->npds; i++) {
+        const char *const file[] = {p->system->pd[i].symbols, p->system->pd[i].program};
+        for (unsigned k = 0; k < 2; k++) {
+            char *path = file[k] != NULL ? find_beside(p, file[k]) : NULL;
+            if (path != NULL) {
+                mkperf_finder_add(p->finder, path);
+            }
+            free(path);
+        }
+    }
+}
+
+/* Finds and opens the ELF of a program's build. A damaged ELF is skipped. NULL: there is none, and why has the reason. */
+static const char *find_program(struct mkperf_pds *p, const struct mkperf_image_program *program,
+                                struct mkperf_module **m, char why[WHY])
+{
+    struct mkperf_error e = {.status = MKPERF_OK};
+    const char *path;
+
+    while ((path = mkperf_finder_find(p->finder, &program->build_id, program->file, why, WHY)) !=
+           NULL) {
+        if (mkperf_symbols_recorded(p->symbols, path, &program->build_id, m, &e) == MKPERF_OK) {
+            return path;
+        }
+        mkperf_finder_reject(p->finder, path);
+    }
+    if (e.status != MKPERF_OK) {
+        snprintf(why, WHY, "%s", e.text);
+    }
+    return NULL;
+}
+
+static void add_program(struct mkperf_pds *p, const struct mkperf_image_program *program)
+{
+    const char *parent = program->parent >= 0 ? p->image->program[program->parent].name : NULL;
+    uint32_t id = add_pd(p, program->thread, mkperf_xstrdup(program->name), mkperf_xstrdup(parent));
+    struct mkperf_pd *pd = &p->pd[id];
+    char why[WHY];
+
+    pd->build_id = program->build_id;
+    if (p->config.names_only) {
+        return;
+    }
+    const char *path = find_program(p, program, &p->module[id], why);
+    if (path != NULL) {
+        pd->elf = own_text(p, mkperf_xstrdup(path));
+    } else {
+        pd->unnamed = own_text(p, mkperf_xstrdup(why));
+    }
+}
+
+/* Warns once for each program without an ELF, or once if no program has one. */
+static void warn_unnamed(const struct mkperf_pds *p)
+{
+    uint32_t without = 0;
+
+    for (uint32_t i = 0; i < p->n; i++) {
+        without += p->pd[i].unnamed != NULL;
+    }
+    if (without == p->n && without > 1) {
+        warn(p,
+             "none of the image's %u programs has its ELF here (--elf-path): their addresses "
+             "get no names. %s: %s",
+             without, p->pd[0].name, p->pd[0].unnamed);
+        return;
+    }
+    for (uint32_t i = 0; i < p->n; i++) {
+        if (p->pd[i].unnamed != NULL) {
+            warn(p, "%s: %s; its addresses get no names", p->pd[i].name, p->pd[i].unnamed);
+        }
+    }
+}
+
+/* Finds the ELF of the kernel that runs. A file of --kernel must be that build. */
+static void find_image_kernel(struct mkperf_pds *p)
+{
+    const struct mkperf_image_program *kernel = &p->image->kernel;
+    const char *path = p->config.kernel;
+    struct mkperf_module *module;
+    struct mkperf_error e;
+    char why[WHY];
+
+    p->kernel_build_id = kernel->build_id;
+    if (path == NULL) {
+        path = find_program(p, kernel, &module, why);
+    } else if (kernel->build_id.n == 0) {
+        snprintf(why, sizeof why, "the image does not tell which build of the kernel runs");
+        path = NULL;
+    } else if (mkperf_symbols_recorded(p->symbols, path, &kernel->build_id, &module, &e) !=
+               MKPERF_OK) {
+        snprintf(why, sizeof why, "%s", e.text);
+        path = NULL;
+    }
+    if (path != NULL) {
+        p->kernel = mkperf_xstrdup(path);
+        return;
+    }
+    p->kernel_unnamed = mkperf_xstrdup(why);
+    warn(p, "kernel: %s; its addresses get no names", why);
+}
+
+/* Adds the PDs, their ELFs and the kernel's as p->image lists them, without "idle". */
+static void add_image(struct mkperf_pds *p)
+{
+    p->finder = mkperf_finder_new(p->config.elf_path, p->system_directory);
+    if (p->system != NULL) {
+        compare_system(p);
+        add_candidates(p);
+    }
+    for (unsigned i = 0; i < p->image->n; i++) {
+        add_program(p, &p->image->program[i]);
+    }
+    warn_unnamed(p);
+    if (!p->config.names_only) {
+        find_image_kernel(p);
+    }
+}
+
+/* ---- both ---- */
+
+/* Adds how PDs are scheduled. The PDs of the .system file are the first ones. */
 static void add_scheduling(struct mkperf_pds *p)
 {
     for (unsigned i = 0; i < p->system->npds; i++) {
@@ -160,26 +397,26 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
         p->image = mkperf_xcalloc(1, sizeof *p->image);
         *p->image = *image;
         mkperf_image_text(image, p->image_id);
-        pds_add_image(p);
+        add_image(p);
     } else {
         p->unverified = mkperf_xstrdup(unverified);
         if (p->system != NULL) {
             p->system_fits = true;
             status = add_system(p, p->system, e);
         } else if (p->config.later) {
-            pds_warn(p, "the image does not list its programs, and no --system: PDs have numbers "
-                        "instead of names");
+            warn(p, "the image does not list its programs, and no --system: PDs have numbers "
+                    "instead of names");
         }
-        find_kernel(p);
+        find_any_kernel(p);
     }
-    pds_add(p, MKPERF_THREAD_IDLE, mkperf_xstrdup("idle"), NULL);
+    add_pd(p, MKPERF_THREAD_IDLE, mkperf_xstrdup("idle"), NULL);
     if (p->system != NULL && p->system_fits) {
         add_scheduling(p);
     }
     return status;
 }
 
-/* What is wrong with the options is said before a target is asked. */
+/* Checks the options, so that their errors are reported before a connection to a target is made. */
 static enum mkperf_status check_config(struct mkperf_pds *p, struct mkperf_error *e)
 {
     struct mkperf_module *module;
@@ -234,7 +471,7 @@ static const struct {
 enum { OTHERS = sizeof others / sizeof *others };
 static const char unknown[] = "unknown-"; /* and the thread in hexadecimal */
 
-/* The name of a thread that is no PD: a new string. */
+/* Names a thread that is no PD: a new string. */
 static char *other_name(const struct mkperf_pds *p, uint64_t thread)
 {
     if (p->n == MKPERF_MAX_PDS - 1 || thread == MKPERF_THREAD_NONE) {
@@ -279,14 +516,13 @@ uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread)
     if (p->n == MKPERF_MAX_PDS) {
         return MKPERF_MAX_PDS - 1;
     }
-    uint32_t id = pds_add(p, thread, other_name(p, thread), NULL);
-    /* an image that lists its programs lists the monitor, too, or does not say which one it is */
-    char *path = thread == MKPERF_THREAD_INITIAL && p->image == NULL
-                     ? pds_find_file(p, "monitor.elf")
-                     : NULL;
+    uint32_t id = add_pd(p, thread, other_name(p, thread), NULL);
+    /* An image's own list has the monitor. */
+    char *path = thread == MKPERF_THREAD_INITIAL && p->image == NULL ? find_beside(p, "monitor.elf")
+                                                                     : NULL;
     struct mkperf_error e;
     if (path != NULL && mkperf_symbols_module(p->symbols, path, &p->module[id], &e) == MKPERF_OK) {
-        p->pd[id].elf = pds_own(p, path);
+        p->pd[id].elf = own_text(p, path);
     } else {
         free(path);
     }
@@ -318,7 +554,7 @@ bool mkperf_pds_settled(const struct mkperf_pds *p)
     return p->settled;
 }
 
-/* Functions that a seL4 kernel for several cores has, and one for a single core has not. */
+/* Whether the kernel has functions that only a seL4 kernel for several cores has. */
 static bool has_more_cores(struct mkperf_module *kernel)
 {
     static const char *const functions[] = {"handleIPI", "migrateTCB", "doMaskReschedule",

@@ -26,10 +26,10 @@ struct mkperf_pds_config {
     const char *system;   /* path of the .system file, NULL */
     const char *elf_path; /* DIR[:DIR], NULL: the directory of the .system file */
     const char *kernel;   /* path of the kernel's ELF, NULL: kernel.elf or sel4.elf in elf_path */
-    bool names_only;      /* ELFs are not looked for */
-    bool later; /* mkperf_pds_settle is called when it is known whether the image lists its programs
-                 */
-    void (*warn)(void *self, const char *text); /* an ELF that is missing or unusable */
+    bool names_only;      /* no ELFs are searched for */
+    bool
+        later; /* the caller calls mkperf_pds_settle when it has the image's list, or knows that there is none */
+    void (*warn)(void *self, const char *text); /* called for an ELF that is missing or unusable */
     void *self;
 };
 
@@ -44,34 +44,33 @@ enum mkperf_status mkperf_pds_new(const struct mkperf_pds_config *config,
 void mkperf_pds_free(struct mkperf_pds *p);
 
 /*
- * Names and ELFs, once: from the image's list, or without one from the .system file; `unverified`
- * says then why nothing confirms them (NULL: not known). A .system file beside an image is compared
- * with it. What has no ELF of the right build is a warning, and its reason is in the PD. Errors: as
- * mkperf_pds_new; out of memory.
+ * Adds names and ELFs, once: from the image's list, or without one from the .system file. `unverified` is the reason why
+ * nothing confirms the names then (NULL: not known). A .system file that was given with an image is compared with it. A PD
+ * without an ELF of the right build is a warning, and the PD has the reason. Errors: as mkperf_pds_new.
  */
 enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_image *image,
                                      const char *unverified, struct mkperf_error *e);
 bool mkperf_pds_settled(const struct mkperf_pds *p);
-/* What the registry knows of a session: kernel, image. Strings live as long as p. */
+/* Stores in a session what the registry knows: kernel, image, cores. Strings live as long as p. */
 void mkperf_pds_describe(const struct mkperf_pds *p, struct mkperf_session *session);
 
 /*
- * The thread of a name that mkperf_pds_find gave to a thread that is no listed PD. False: it gave no
- * such name, or to several threads ("unknown").
+ * Stores the thread of a name that mkperf_pds_find gave to a thread that is no listed PD. False: it gives no such name, or
+ * gives it to several threads ("unknown").
  */
 bool mkperf_pds_other_thread(const char *name, uint64_t *thread);
 
-/* The id of the PD with this identity, which may be new. */
+/* Returns the id of the PD with this identity, and adds the PD if it is new. */
 uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread);
 
 uint32_t mkperf_pds_count(const struct mkperf_pds *p);
 /* Valid until the next mkperf_pds_find; its strings live as long as p. */
 const struct mkperf_pd *mkperf_pds_at(const struct mkperf_pds *p, uint32_t id);
 struct mkperf_module *mkperf_pds_module(const struct mkperf_pds *p, uint32_t id); /* or NULL */
-/* The .system file's content: its PDs have the ids of their indices. NULL without one, or if it
- * does not describe the image that runs. */
+/* The .system file's content, in which a PD's index is its id. NULL: there is none, or it does not describe the image that
+ * runs. */
 const struct mkperf_system *mkperf_pds_system(const struct mkperf_pds *p);
-/* How many cores the target has at least, by the .system file's `cpu` and by the kernel. */
+/* The number of cores that the target has at least, from the .system file's `cpu` and from the kernel's functions. */
 unsigned mkperf_pds_cores(const struct mkperf_pds *p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see plausible.h. The same addresses come again and again: answers are cached. */
-#include "plausible.h"
+/* Owns: the counts of doubtful samples by PD, and a cache of answers, because addresses recur. See relays.h. */
+#include "relays.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "symbols/symbols.h"
 
 enum { CACHE = 4096 }; /* entries, direct mapped; a power of two */
 
@@ -69,14 +68,14 @@ static struct mkperf_module *open_module(struct mkperf_plausible *p, const char 
     struct mkperf_module *module = NULL;
     struct mkperf_error e;
 
-    if (elf != NULL) { /* why it cannot be opened is said where names are looked up */
+    if (elf != NULL) { /* an error is reported where names are looked up */
         (void)mkperf_symbols_recorded(p->symbols, elf, id, &module, &e);
     }
     return module;
 }
 
-static enum mkperf_status begin(void *self, const struct mkperf_session *session,
-                                struct mkperf_error *e)
+static enum mkperf_status on_begin(void *self, const struct mkperf_session *session,
+                                   struct mkperf_error *e)
 {
     struct mkperf_plausible *p = self;
 
@@ -85,7 +84,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     return mkperf_sink_begin(&p->to, session, e);
 }
 
-static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
 {
     struct mkperf_plausible *p = self;
 
@@ -100,8 +99,10 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     return mkperf_sink_pd(&p->to, pd, e);
 }
 
-/* A return address may be the end of a function whose last call does not come back. */
-static bool good(struct mkperf_plausible *p, struct mkperf_module *m, uint64_t addr, bool is_return)
+/* Whether the address can be what it should be: code, or the end of a call. A return address may be behind its function if
+ * the last call of that never returns. */
+static bool is_good(struct mkperf_plausible *p, struct mkperf_module *m, uint64_t addr,
+                    bool is_return)
 {
     struct answer *a = &p->cache[(addr >> 1 ^ addr >> 13 ^ (uintptr_t)m >> 6 ^ is_return) % CACHE];
 
@@ -113,16 +114,16 @@ static bool good(struct mkperf_plausible *p, struct mkperf_module *m, uint64_t a
     return a->good;
 }
 
-/* A pc, and the sample's callers if they are those of the same code. */
-static void check(struct mkperf_plausible *p, struct mkperf_module *m, struct counts *counts,
-                  const struct mkperf_sample *s, uint64_t pc, bool callers)
+/* Counts a sample with its pc, and with its callers if they belong to the same code. */
+static void check_sample(struct mkperf_plausible *p, struct mkperf_module *m, struct counts *counts,
+                         const struct mkperf_sample *s, uint64_t pc, bool callers)
 {
-    bool outside = !good(p, m, pc, false), no_call = false;
+    bool outside = !is_good(p, m, pc, false), no_call = false;
 
     for (unsigned i = 0; callers && i < s->callers->n && !no_call; i++) {
         const struct mkperf_caller *c = &s->callers->caller[i];
-        bool again = i == 0 && c->addr == pc; /* some tools put the pc into the chain, too */
-        no_call = c->pd == s->pd && !again && !good(p, m, c->addr, true);
+        bool again = i == 0 && c->addr == pc; /* the pc is in the chains of some tools, too */
+        no_call = c->pd == s->pd && !again && !is_good(p, m, c->addr, true);
     }
     counts->samples++;
     counts->outside += outside;
@@ -130,24 +131,24 @@ static void check(struct mkperf_plausible *p, struct mkperf_module *m, struct co
     counts->doubtful += outside || no_call;
 }
 
-static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
-                                     struct mkperf_error *e)
+static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
+                                    struct mkperf_error *e)
 {
     struct mkperf_plausible *p = self;
     struct pd *pd = s->pd < p->npds ? &p->pd[s->pd] : NULL;
     bool no_user = s->flags & MKPERF_SAMPLE_NO_USER;
 
     if (p->kernel != NULL && s->flags & MKPERF_SAMPLE_KERNEL && s->kernel_pc != 0) {
-        check(p, p->kernel, &p->kernel_counts, s, s->kernel_pc, no_user);
+        check_sample(p, p->kernel, &p->kernel_counts, s, s->kernel_pc, no_user);
     }
     if (pd != NULL && pd->module != NULL && !no_user) {
-        check(p, pd->module, &pd->counts, s, s->pc, true);
+        check_sample(p, pd->module, &pd->counts, s, s->pc, true);
     }
     return mkperf_sink_sample(&p->to, s, e);
 }
 
-/* Those with most doubtful samples stay if there are too many. */
-static void suspect(struct mkperf_plausible *p, uint32_t pd, const struct counts *c)
+/* Adds a suspect in the order of doubtful samples. If there are too many, those with the fewest are dropped. */
+static void add_suspect(struct mkperf_plausible *p, uint32_t pd, const struct counts *c)
 {
     struct mkperf_suspect new = {.pd = pd,
                                  .samples = c->samples,
@@ -170,16 +171,16 @@ static void suspect(struct mkperf_plausible *p, uint32_t pd, const struct counts
     p->suspect[at] = new;
 }
 
-static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
-                              struct mkperf_error *e)
+static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
+                                 struct mkperf_error *e)
 {
     struct mkperf_plausible *p = self;
     struct mkperf_totals more = *totals;
 
     for (uint32_t i = 0; i < p->npds; i++) {
-        suspect(p, i, &p->pd[i].counts);
+        add_suspect(p, i, &p->pd[i].counts);
     }
-    suspect(p, MKPERF_SUSPECT_KERNEL, &p->kernel_counts);
+    add_suspect(p, MKPERF_SUSPECT_KERNEL, &p->kernel_counts);
     more.nsuspects = p->nsuspects;
     memcpy(more.suspect, p->suspect, sizeof more.suspect);
     return mkperf_sink_end(&p->to, &more, e);
@@ -191,10 +192,10 @@ struct mkperf_sink mkperf_plausible_sink(struct mkperf_plausible *p)
         .name = "plausible",
         .reads = true,
         .relays = true,
-        .begin = begin,
-        .pd = add_pd,
-        .sample = add_sample,
-        .end = end,
+        .begin = on_begin,
+        .pd = on_pd,
+        .sample = on_sample,
+        .end = on_end,
     };
 
     return (struct mkperf_sink){.ops = &ops, .self = p, .leaves_only = p->to.leaves_only};

@@ -1,18 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the calls to a sink, see model.h: the way through relays, printable texts, and samples with
- * group reads for sinks without reads.
+ * Owns: the calls to a sink (model.h). They pass relays, make texts printable, and give the counts of a group as samples to
+ * sinks without reads. Also owns the names of scheduling events.
  */
 #include "model.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/printable.h"
 #include "base/xalloc.h"
 
-enum { TEXT = 1024 }; /* the stored part of an unprintable text */
+enum { TEXT = 1024 }; /* an unprintable text is cut at this length */
 
-/* The sink that gets calls of a function: relays without it pass them on. */
+const char *const mkperf_sched_kind_names[MKPERF_SCHED_KINDS] = {
+    [MKPERF_SCHED_SWITCH] = "switch", [MKPERF_SCHED_CALL] = "call",
+    [MKPERF_SCHED_REPLY] = "reply",   [MKPERF_SCHED_NOTIFY] = "notify",
+    [MKPERF_SCHED_IRQ] = "irq",       [MKPERF_SCHED_FAULT] = "fault",
+    [MKPERF_SCHED_LOCK] = "lock",     [MKPERF_SCHED_LOCK_WAIT] = "lock-wait",
+    [MKPERF_SCHED_WAKE] = "wake",     [MKPERF_SCHED_RECEIVE] = "receive",
+    [MKPERF_SCHED_GAP] = "gap",
+};
+
+const char *const mkperf_sched_reason_names[MKPERF_STOPPED_REASONS] = {
+    [MKPERF_STOPPED_UNKNOWN] = "unknown",
+    [MKPERF_STOPPED_CALLED] = "called",
+    [MKPERF_STOPPED_REPLIED] = "replied",
+    [MKPERF_STOPPED_WAIT_MESSAGE] = "waits-message",
+    [MKPERF_STOPPED_WAIT_NOTIFICATION] = "waits-notification",
+    [MKPERF_STOPPED_PREEMPTED] = "preempted",
+    [MKPERF_STOPPED_BUDGET] = "budget",
+    [MKPERF_STOPPED_FAULTED] = "faulted",
+    [MKPERF_STOPPED_SUSPENDED] = "suspended",
+    [MKPERF_STOPPED_IDLE] = "idle",
+    [MKPERF_STOPPED_QUEUED] = "queued",
+};
+
+/* Moves on to the sink that gets the calls of a function: relays without it pass them on. */
 #define PASS_RELAYS(sink, function)                                    \
     while ((sink)->ops->function == NULL && (sink)->ops->relays) {     \
         (sink) = (sink)->self; /* its first member is the next sink */ \
@@ -33,8 +57,9 @@ enum mkperf_status mkperf_ignore_events(void *self, const struct mkperf_session 
     return MKPERF_OK;
 }
 
-static enum mkperf_status suits(const struct mkperf_sink *sink,
-                                const struct mkperf_session *session, struct mkperf_error *e)
+static enum mkperf_status check_samples(const struct mkperf_sink *sink,
+                                        const struct mkperf_session *session,
+                                        struct mkperf_error *e)
 {
     PASS_RELAYS(sink, sched);
     return session->nevents != 0 || sink->ops->sched != NULL ? MKPERF_OK : mkperf_no_samples(e);
@@ -46,8 +71,9 @@ enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
     char platform[TEXT], cpu[TEXT], command[TEXT], image[TEXT], unverified[TEXT], kernel[TEXT];
     struct mkperf_session s = *session;
 
+    assert(s.nevents <= MKPERF_MODEL_EVENTS);
     e->status = MKPERF_OK;
-    if (suits(sink, session, e) != MKPERF_OK) {
+    if (check_samples(sink, session, e) != MKPERF_OK) {
         return e->status;
     }
     PASS_RELAYS(sink, begin);
@@ -78,6 +104,7 @@ enum mkperf_status mkperf_sink_events(const struct mkperf_sink *sink,
 {
     struct mkperf_session s = *session;
 
+    assert(s.nevents <= MKPERF_MODEL_EVENTS);
     PASS_RELAYS(sink, events);
     if (sink->ops->events == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT,
@@ -96,6 +123,7 @@ enum mkperf_status mkperf_sink_pd(const struct mkperf_sink *sink, const struct m
     char name[TEXT], parent[TEXT], unnamed[TEXT];
     struct mkperf_pd p = *pd;
 
+    assert(p.name != NULL && p.id != UINT32_MAX);
     PASS_RELAYS(sink, pd);
     if (sink->ops->pd == NULL) {
         return MKPERF_OK;
@@ -112,6 +140,7 @@ enum mkperf_status mkperf_sink_mark(const struct mkperf_sink *sink, const struct
     char name[TEXT];
     struct mkperf_mark m = *mark;
 
+    assert(m.name != NULL);
     PASS_RELAYS(sink, mark);
     if (sink->ops->mark == NULL) {
         return MKPERF_OK;
@@ -120,9 +149,9 @@ enum mkperf_status mkperf_sink_mark(const struct mkperf_sink *sink, const struct
     return sink->ops->mark(sink->self, &m, e);
 }
 
-/* The events that are read, as samples of their own. */
-static enum mkperf_status spread(const struct mkperf_sink *sink, const struct mkperf_sample *sample,
-                                 struct mkperf_error *e)
+/* Gives the counts in a sample as samples of their own. */
+static enum mkperf_status put_reads(const struct mkperf_sink *sink,
+                                    const struct mkperf_sample *sample, struct mkperf_error *e)
 {
     struct mkperf_sample one = *sample;
 
@@ -141,6 +170,9 @@ static enum mkperf_status spread(const struct mkperf_sink *sink, const struct mk
 enum mkperf_status mkperf_sink_sample(const struct mkperf_sink *sink,
                                       const struct mkperf_sample *sample, struct mkperf_error *e)
 {
+    assert(sample->callers != NULL && sample->callers->n <= MKPERF_MAX_FRAMES + 1);
+    assert(sample->event < MKPERF_MODEL_EVENTS && sample->core < MKPERF_MODEL_CORES);
+    assert(sample->nreads == 0 || sample->reads != NULL);
     PASS_RELAYS(sink, sample);
     if (sink->ops->sample == NULL) {
         return MKPERF_OK;
@@ -148,12 +180,13 @@ enum mkperf_status mkperf_sink_sample(const struct mkperf_sink *sink,
     if (sink->ops->sample(sink->self, sample, e) != MKPERF_OK) {
         return e->status;
     }
-    return sample->nreads == 0 || sink->ops->reads ? MKPERF_OK : spread(sink, sample, e);
+    return sample->nreads == 0 || sink->ops->reads ? MKPERF_OK : put_reads(sink, sample, e);
 }
 
 enum mkperf_status mkperf_sink_sched(const struct mkperf_sink *sink,
                                      const struct mkperf_sched *event, struct mkperf_error *e)
 {
+    assert(event->kind < MKPERF_SCHED_KINDS && event->reason < MKPERF_STOPPED_REASONS);
     PASS_RELAYS(sink, sched);
     return sink->ops->sched != NULL ? sink->ops->sched(sink->self, event, e) : MKPERF_OK;
 }
@@ -161,6 +194,7 @@ enum mkperf_status mkperf_sink_sched(const struct mkperf_sink *sink,
 enum mkperf_status mkperf_sink_lost(const struct mkperf_sink *sink, const struct mkperf_lost *lost,
                                     struct mkperf_error *e)
 {
+    assert(lost->where < MKPERF_LOST_PLACES);
     PASS_RELAYS(sink, lost);
     return sink->ops->lost != NULL ? sink->ops->lost(sink->self, lost, e) : MKPERF_OK;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see warnings.h. */
-#include "warnings.h"
+/*
+ * Owns: the list of warnings, its order, and how serious each is. Exports write it where their format has a place, and `mkperf
+ * convert` prints it. The head of a report (report/head.c) has the same facts in more detail.
+ */
+#include "figures.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -8,9 +11,7 @@
 #include <string.h>
 
 #include "base/percent.h"
-#include "cores.h"
-#include "figures.h"
-#include "plausible.h"
+#include "relays.h"
 
 enum { LINE = 1024 };
 
@@ -25,9 +26,9 @@ struct list {
     void *self;
 };
 
-static void add(const struct list *l, enum mkperf_warning_level level, const char *format, ...)
+static void add_line(const struct list *l, enum mkperf_warning_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void add(const struct list *l, enum mkperf_warning_level level, const char *format, ...)
+static void add_line(const struct list *l, enum mkperf_warning_level level, const char *format, ...)
 {
     char line[LINE];
     va_list args;
@@ -44,12 +45,12 @@ static void add_cores(const struct list *l)
     char text[MKPERF_CORES_TEXT], room[MKPERF_CORE_PROBLEM_TEXT];
 
     for (unsigned i = 0; mkperf_cores_warning(l->of->session, i, text); i++) {
-        add(l, MKPERF_WARNING, "%s", text);
+        add_line(l, MKPERF_WARNING, "%s", text);
     }
     for (unsigned i = 0; i < t->ncores; i++) {
         const char *problem = mkperf_core_problem(&t->core[i], room);
         if (problem != NULL) {
-            add(l, MKPERF_WARNING, "core %u %s", i, problem);
+            add_line(l, MKPERF_WARNING, "core %u %s", i, problem);
         }
     }
 }
@@ -60,13 +61,14 @@ static void add_names(const struct list *l)
     char text[512];
 
     if (l->of->session->unverified != NULL) {
-        add(l, MKPERF_NOTE, "names are unverified: %s", l->of->session->unverified);
+        add_line(l, MKPERF_NOTE, "names are unverified: %s", l->of->session->unverified);
     }
     for (unsigned i = 0; i < t->nsuspects; i++) {
         const char *name = t->suspect[i].pd == MKPERF_SUSPECT_KERNEL
                                ? "kernel"
                                : l->of->pd_name(l->of->names, t->suspect[i].pd);
-        add(l, MKPERF_ERROR, "%s", mkperf_suspect_text(&t->suspect[i], name, text, sizeof text));
+        add_line(l, MKPERF_ERROR, "%s",
+                 mkperf_suspect_text(&t->suspect[i], name, text, sizeof text));
     }
 }
 
@@ -85,12 +87,12 @@ static void add_losses(const struct list *l)
         }
     }
     if (lost != 0) {
-        add(l, part > LOUD ? MKPERF_WARNING : MKPERF_NOTE,
-            "%.2f %% of the samples were lost (%s)%s", part, where,
-            part > LOUD ? ": numbers are biased against what ran then" : "");
+        add_line(l, part > LOUD ? MKPERF_WARNING : MKPERF_NOTE,
+                 "%.2f %% of the samples were lost (%s)%s", part, where,
+                 part > LOUD ? ": numbers are biased against what ran then" : "");
     }
     if (t->marks_lost != 0) {
-        add(l, MKPERF_NOTE, "%" PRIu64 " marks were lost", t->marks_lost);
+        add_line(l, MKPERF_NOTE, "%" PRIu64 " marks were lost", t->marks_lost);
     }
 }
 
@@ -99,7 +101,7 @@ static void add_figure(void *self, bool warns, const char *title, const char *te
     char line[LINE];
     size_t n = 0;
 
-    for (; *text != '\0' && n + 3 < sizeof line; text++) { /* several lines are one */
+    for (; *text != '\0' && n + 3 < sizeof line; text++) { /* the lines of a text become one line */
         if (*text == '\n') {
             line[n++] = ';';
             line[n++] = ' ';
@@ -108,7 +110,7 @@ static void add_figure(void *self, bool warns, const char *title, const char *te
         }
     }
     line[n] = '\0';
-    add(self, warns ? MKPERF_WARNING : MKPERF_NOTE, "%s: %s", title, line);
+    add_line(self, warns ? MKPERF_WARNING : MKPERF_NOTE, "%s: %s", title, line);
 }
 
 static void add_multiplexed(const struct list *l)
@@ -118,8 +120,8 @@ static void add_multiplexed(const struct list *l)
 
     for (unsigned i = 0; i < s->nevents; i++) {
         if (t->enabled_ns[i] != 0) {
-            add(l, MKPERF_NOTE, "event %s multiplexed: counted %.2f %% of the time",
-                s->event[i].name, mkperf_percent(t->running_ns[i], t->enabled_ns[i]));
+            add_line(l, MKPERF_NOTE, "event %s multiplexed: counted %.2f %% of the time",
+                     s->event[i].name, mkperf_percent(t->running_ns[i], t->enabled_ns[i]));
         }
     }
 }
@@ -129,12 +131,13 @@ static void add_end(const struct list *l)
     const struct mkperf_totals *t = l->of->totals;
 
     if (t->cut) {
-        add(l, MKPERF_WARNING,
-            "the recording was cut off, or its end has no totals of losses (the last %" PRIu64
-            " bytes are an incomplete record): more may be missing than is known",
-            t->cut_bytes);
+        add_line(l, MKPERF_WARNING,
+                 "the recording was cut off, or its end has no totals of losses (the last %" PRIu64
+                 " bytes are an incomplete record): more may be missing than is known",
+                 t->cut_bytes);
     } else if (!t->complete) {
-        add(l, MKPERF_NOTE,
+        add_line(
+            l, MKPERF_NOTE,
             "no matching totals from the target (the recording goes on, was cut off, or was not "
             "made "
             "by mkperf): more may be lost than is known");

@@ -9,7 +9,7 @@
  * PD called is a conclusion, profile/places.h), pds [{name, idle, profiler,
  * colour, kernel}], texts, cores, from and to (decimal strings of nanoseconds), samples, lost,
  * complete, older {samples, marks, losses} (live: how many of each came before those that are here), warnings
- * [{level, text}] (model/warnings.h), calls [{from, to, calls, notifications}] (names of PDs), calls_ns.
+ * [{level, text}] (model/figures.h), calls [{from, to, calls, notifications}] (names of PDs), calls_ns.
  * Columns, one value for each
  *   sample    s_delta (ns since the one before, the first: since `from`), s_chain, s_core,
  *             s_period, s_span (ns that it stands for, profile/spans.h)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "model/sched_event.h"
+#include "model/model.h"
 
 static uint64_t later(uint64_t a, uint64_t b)
 {

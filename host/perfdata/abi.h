@@ -67,7 +67,7 @@
  *       sched_lost_code, sched_overwritten
  *                               scheduling events
  *       ring_bytes, ring_peak
- *       ring_fill TIME_NS BYTES two numbers (model/fill.h); only if the target reported it
+ *       ring_fill TIME_NS BYTES two numbers (model/figures.h); only if the target reported it
  *       first_ns, last_ns
  *       complete 0|1
  *       recovered 0|1           1: late_events to unread, ring_bytes and the rest, marks_lost and

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "model/cores.h"
 #include "model/figures.h"
 #include "reader_internal.h"
 

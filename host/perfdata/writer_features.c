@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "model/cores.h"
 #include "model/figures.h"
 #include "model/interactions.h"
 #include "writer_internal.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "model/off_cpu.h"
+#include "model/relays.h"
 #include "symbols/identity.h"
 #include "writer_internal.h"
 #include <mkperf/version.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "model/agreement.h"
+#include "model/relays.h"
 #include "scheduling.h"
 
 enum { PAGE = 4096 };

@@ -23,7 +23,7 @@
 #include <stdio.h>
 
 #include "base/hash.h"
-#include "model/warnings.h"
+#include "model/figures.h"
 #include "symbols/symbols.h"
 
 enum {
@@ -146,7 +146,7 @@ bool mkperf_places_idle(const struct mkperf_places *s, uint32_t pd);
 /* The name of an event; "event-N" if the session has none. */
 const char *mkperf_places_event_name(const struct mkperf_places *s, uint32_t event, char room[32]);
 
-/* Puts what a reader must know to trust the numbers, see model/warnings.h. */
+/* Puts what a reader must know to trust the numbers, see model/figures.h. */
 void mkperf_places_warnings(const struct mkperf_places *s, const struct mkperf_totals *totals,
                             mkperf_put_warning *put, void *self);
 

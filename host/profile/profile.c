@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "base/xalloc.h"
 #include "model/figures.h"
-#include "model/off_cpu.h"
+#include "model/relays.h"
 
 static enum mkperf_status add_run(void *self, const struct mkperf_core_interval *run,
                                   struct mkperf_error *e);

@@ -11,9 +11,8 @@
 #include "base/cpu_list.h"
 #include "base/percent.h"
 #include "base/printable.h"
-#include "model/cores.h"
 #include "model/figures.h"
-#include "model/plausible.h"
+#include "model/relays.h"
 
 enum { MARKS_SHOWN = 4 }; /* without --marks */
 

@@ -13,7 +13,6 @@
 #include "base/progress.h"
 #include "link/recorder.h"
 #include "measure.h"
-#include "model/cores.h"
 #include "model/figures.h"
 
 /* Seconds between readings with counts by PD, which are the result if another host ends the session. */

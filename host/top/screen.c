@@ -10,7 +10,6 @@
 #include "base/colour.h"
 #include "base/percent.h"
 #include "base/xalloc.h"
-#include "model/cores.h"
 #include "model/figures.h"
 #include "report/pager.h"
 #include "report/report.h"

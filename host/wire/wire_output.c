@@ -3,7 +3,7 @@
  * Owns: all that the stream passes on to its sink, and the order in which the sink gets it.
  *
  * With several cores, or samples of blocked threads, samples and events first wait in a merge
- * (model/merge.h), and behind it in model/off_cpu.h. Batches have a core, but samples are numbered
+ * (model/merge.h), and behind it in model/relays.h (off_cpu). Batches have a core, but samples are numbered
  * over all cores. The core of a sample in a lost frame is therefore known only when the last Status
  * of the session reports how many samples each core took.
  */

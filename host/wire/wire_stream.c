@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "model/figures.h"
 #include "receiver.h"
 #include "wire_internal.h"
 

@@ -36,8 +36,8 @@
 #include "model/interactions.h"
 #include "model/merge.h"
 #include "model/model.h"
-#include "model/off_cpu.h"
 #include "model/pds.h"
+#include "model/relays.h"
 #include "wire_message.h"
 
 struct mkperf_stream_config {

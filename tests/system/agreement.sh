@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A recording is compared with itself: samples and scheduling events agree in each of ten recordings of the demo. One of
 # which samples were moved to another PD is named in every output. For 2 to 7
-# shares, samples that are independent of each other must be 6.2 standard errors off to be named (host/model/agreement.h):
+# shares, samples that are independent of each other must be 6.2 standard errors off to be named (host/model/relays.h):
 # with eleven recordings less than once in 10^7. Environment: B and MKPERF.
 set -u
 NAME=agreement

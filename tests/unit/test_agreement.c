@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/agreement.h"
 #include "model/figures.h"
+#include "model/relays.h"
 
 enum { WORK, SERVER, MINE, IDLE, PDS, CORES = 2, PERIOD = 1 << 19, SAMPLES = 4000 };
 

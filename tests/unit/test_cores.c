@@ -5,7 +5,7 @@
 
 #include "base/cpu_list.h"
 #include "fake_target.h"
-#include "model/cores.h"
+#include "model/figures.h"
 
 enum { BATCHES = 60, IN_BATCH = 10 };
 

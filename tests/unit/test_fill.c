@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "fake_target.h"
-#include "model/fill.h"
+#include "model/figures.h"
 #include "recording.h"
 
 static void test_points(void **state)

@@ -2,7 +2,7 @@
 /* Off-CPU time: samples of blocked threads with their switches, and what PDs waited for without. */
 #include "story_recording.h"
 
-#include "model/off_cpu.h"
+#include "model/relays.h"
 
 static struct mkperf_totals totals;
 static struct mkperf_off_cpu relay;

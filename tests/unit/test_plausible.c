@@ -3,7 +3,7 @@
  * Needs aarch64-linux-gnu-gcc. */
 #include "recording.h"
 
-#include "model/plausible.h"
+#include "model/relays.h"
 #include "perfdata/reader.h"
 
 static struct mkperf_totals seen;

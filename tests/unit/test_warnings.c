@@ -8,7 +8,6 @@
 
 #include "export/formats.h"
 #include "model/figures.h"
-#include "model/warnings.h"
 
 enum { LINES = 40 };
 

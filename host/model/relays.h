@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Relays: sinks in front of another sink, which check, complete or select what passes.
+ *
+ *     plausible    counts samples that cannot be of the ELFs that name them      end: totals->suspect
+ *     agreement    compares samples with scheduling events                       end: totals->agreed, own_ns, faulted, only_idle
+ *     only_cores   passes on samples and events of some cores only               end: totals of these cores
+ *     off_cpu      holds a blocked thread's sample until the thread runs again   end: totals->off_cpu_unpaired
+ *
+ * Each has a struct mkperf_sink as its first member and passes on all calls that it does not need (model.h, relays).
+ */
+#ifndef MKPERF_HOST_MODEL_RELAYS_H
+#define MKPERF_HOST_MODEL_RELAYS_H
+
+#include "base/cpu_list.h"
+#include "model.h"
+#include "symbols/symbols.h"
+
+/*
+ * ---- plausible: a program that was rebuilt, or has the name of another PD, is noticed in most of its samples. A sample is
+ * doubtful at an address where the ELF has no code, or with a return address that follows no call. A PD is suspect if more
+ * than one sample in a hundred, and at least MKPERF_SUSPECT_LEAST, are doubtful. ----
+ */
+
+enum { MKPERF_SUSPECT_LEAST = 3 };
+
+struct mkperf_plausible;
+
+/* symbols: the modules that are used; NULL: the relay opens its own. */
+struct mkperf_plausible *mkperf_plausible_new(struct mkperf_sink to,
+                                              struct mkperf_symbols *symbols);
+struct mkperf_sink mkperf_plausible_sink(struct mkperf_plausible *p);
+void mkperf_plausible_free(struct mkperf_plausible *p);
+
+/* After the end: the number of suspect PDs, and suspect number i as a sentence that begins with the PD's name. */
+unsigned mkperf_plausible_suspects(const struct mkperf_plausible *p);
+const char *mkperf_plausible_text(const struct mkperf_plausible *p, unsigned i, char *text,
+                                  size_t n);
+
+/* The sentence for a suspect of the totals; name: that of its PD. */
+const char *mkperf_suspect_text(const struct mkperf_suspect *s, const char *name, char *text,
+                                size_t n);
+
+/*
+ * ---- agreement: sums for each PD of each core the weight of its samples of `cycles` and its running time by events, and
+ * compares the shares at the end; agreement.c has the rule. Memory grows only with cores and PDs. It also sets `profiler` of
+ * mkperf's own PDs (struct mkperf_pd). ----
+ */
+
+struct mkperf_agreement;
+
+/* symbols as above. */
+struct mkperf_agreement *mkperf_agreement_new(struct mkperf_sink to,
+                                              struct mkperf_symbols *symbols);
+struct mkperf_sink mkperf_agreement_sink(struct mkperf_agreement *a);
+void mkperf_agreement_free(struct mkperf_agreement *a); /* NULL is allowed */
+
+/* After the end: the totals that the next sink got, except interactions, which are not valid any more. */
+const struct mkperf_totals *mkperf_agreement_totals(const struct mkperf_agreement *a);
+
+/* Whether a program is one of mkperf's own: it has the main function of the profiler PD or of a client PD. */
+bool mkperf_module_is_profiler(struct mkperf_module *module);
+
+/*
+ * ---- only_cores: the session's core_mask and the totals are those of the chosen cores. Losses of an unknown core are passed
+ * on. ----
+ */
+
+struct mkperf_only_cores {
+    struct mkperf_sink to; /* first: it relays */
+    struct mkperf_cpu_list cores;
+    uint64_t samples, dropped_lost[MKPERF_LOST_PLACES];
+};
+
+/* The caller has set o->to and o->cores. Returns o->to if no cores were given. */
+struct mkperf_sink mkperf_only_cores_sink(struct mkperf_only_cores *o);
+
+/*
+ * ---- off_cpu: samples of threads that stop to wait (record --off-cpu). The target sends such a sample at the time of the
+ * switch from its thread. When the thread runs again, the sample is passed on with the time in between, in nanoseconds, as
+ * its period and the end of that time as its time, as in perf. It is between the stream decoder and its sink, behind the
+ * merge of cores. A sample without both switches (gap, end of the session) is omitted and counted. ----
+ */
+
+#define MKPERF_OFF_CPU_EVENT "offcpu-time" /* perf's name */
+
+/* A PD, and the sample of it that waits until the PD runs again. */
+struct mkperf_blocked {
+    bool waits;          /* there is such a sample */
+    uint64_t stopped_ns; /* the PD's last switch */
+    uint64_t sampled_ns;
+    struct mkperf_sample sample;
+    struct mkperf_chain callers;
+};
+
+struct mkperf_off_cpu {
+    struct mkperf_sink to;        /* first: it relays */
+    uint32_t event;               /* number of MKPERF_OFF_CPU_EVENT in the session */
+    struct mkperf_totals *totals; /* omitted samples move from samples to off_cpu_unpaired */
+    uint32_t npds, room;
+    struct mkperf_blocked *pd;
+};
+
+/* The number of the event in a session; MKPERF_MODEL_EVENTS: it has none. */
+uint32_t mkperf_off_cpu_event(const struct mkperf_session *session);
+
+/* The caller has set o->to, o->event and o->totals. */
+struct mkperf_sink mkperf_off_cpu_sink(struct mkperf_off_cpu *o);
+/* At the end of the session: omits the samples that still wait. */
+void mkperf_off_cpu_close(struct mkperf_off_cpu *o);
+void mkperf_off_cpu_free(struct mkperf_off_cpu *o);
+
+#endif
