@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/printout.h"
+#include "base/outfile.h"
 #include "base/process.h"
 #include "cmd/cmd.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: parsing of command lines by their description, see args.h. */
+/* Owns: the parsing of command lines by their descriptions, and sets of cores. See args.h. */
+#include <assert.h>
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -8,9 +10,8 @@
 #include <string.h>
 
 #include "args.h"
-#include "guess.h"
+#include "outfile.h"
 #include "printable.h"
-#include "printout.h"
 #include "xalloc.h"
 
 enum { FIRST = 256, HELP = FIRST + MKPERF_OPTIONS_MAX };
@@ -51,8 +52,9 @@ static void make_table(const struct mkperf_command *c, struct table *t)
     memset(t, 0, sizeof *t);
     memcpy(t->letters, ":h", 3);
     for (unsigned i = 0; i < MKPERF_OPTION_GROUPS && c->options[i].group != NULL; i++) {
-        for (const struct mkperf_option *o = c->options[i].group->options;
-             !mkperf_option_is_end(o) && t->n < MKPERF_OPTIONS_MAX; o++) {
+        for (const struct mkperf_option *o = c->options[i].group->options; !mkperf_option_is_end(o);
+             o++) {
+            assert(t->n < MKPERF_OPTIONS_MAX);
             add_option(t, o, i);
         }
     }
@@ -73,9 +75,10 @@ static unsigned number_of(const struct table *t, int found)
     return i;
 }
 
+/* A search for a word in the list of an option. */
 struct find {
     const char *word;
-    size_t n; /* of its part before the first comma, as in perf's -g graph,0.5,caller */
+    size_t n; /* the length before the first comma, as in perf's -g graph,0.5,caller */
     bool found;
 };
 
@@ -100,7 +103,7 @@ static const char *value_of(const struct mkperf_option *o, int argc, char **argv
     return f.found ? argv[optind++] : optarg;
 }
 
-static bool real(const char *text, double *out)
+static bool parse_real(const char *text, double *out)
 {
     char *end;
 
@@ -110,17 +113,18 @@ static bool real(const char *text, double *out)
 
 enum mkperf_status mkperf_given_percent(const struct mkperf_given *g, double *out)
 {
-    return real(g->value, out) && *out >= 0 && *out <= 100 ? MKPERF_OK
-                                                           : mkperf_given_bad(g, "a percentage");
+    return parse_real(g->value, out) && *out >= 0 && *out <= 100
+               ? MKPERF_OK
+               : mkperf_given_bad(g, "a percentage");
 }
 
 static enum mkperf_status store_seconds(const struct mkperf_given *g, double *out)
 {
-    return real(g->value, out) && *out > 0 && *out < 1e9 ? MKPERF_OK
-                                                         : mkperf_given_bad(g, "seconds");
+    return parse_real(g->value, out) && *out > 0 && *out < 1e9 ? MKPERF_OK
+                                                               : mkperf_given_bad(g, "seconds");
 }
 
-/* Stores the number of a word of o->words, on top of that of the first. */
+/* Stores the value of a word of o->words: that of the first word plus the word's index. */
 static enum mkperf_status store_word(const struct mkperf_option *o, const struct mkperf_given *g,
                                      unsigned *out)
 {
@@ -143,10 +147,10 @@ static enum mkperf_status store_word(const struct mkperf_option *o, const struct
     return g->value != NULL ? mkperf_given_bad(g, want) : MKPERF_OK;
 }
 
-/* Stores an option in self, as its row has it. */
-static enum mkperf_status store(const struct mkperf_option *o,
-                                const struct mkperf_option_group *group, char *self,
-                                const struct mkperf_given *g)
+/* Stores an option's value in self, in the way that its row states. */
+static enum mkperf_status store_value(const struct mkperf_option *o,
+                                      const struct mkperf_option_group *group, char *self,
+                                      const struct mkperf_given *g)
 {
     void *at = self + o->store.at;
 
@@ -173,8 +177,9 @@ static enum mkperf_status store(const struct mkperf_option *o,
     }
 }
 
-static enum mkperf_status set(const struct mkperf_command *c, const struct table *t, void *self,
-                              int found, int argc, char **argv, struct mkperf_error *e)
+static enum mkperf_status store_found(const struct mkperf_command *c, const struct table *t,
+                                      void *self, int found, int argc, char **argv,
+                                      struct mkperf_error *e)
 {
     unsigned i = number_of(t, found);
     const struct mkperf_option *o = t->from[i];
@@ -188,8 +193,8 @@ static enum mkperf_status set(const struct mkperf_command *c, const struct table
     }
     g.name = name;
     g.value = value_of(o, argc, argv);
-    return store(o, c->options[t->group[i]].group, (char *)self + c->options[t->group[i]].offset,
-                 &g);
+    return store_value(o, c->options[t->group[i]].group,
+                       (char *)self + c->options[t->group[i]].offset, &g);
 }
 
 static enum mkperf_status complain(const struct mkperf_command *c, int found, char **argv,
@@ -258,7 +263,7 @@ enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self,
         }
         if ((found >= FIRST &&
              check_whole(c, t.from[number_of(&t, found)], argv, e) != MKPERF_OK) ||
-            set(c, &t, self, found, argc, argv, e) != MKPERF_OK) {
+            store_found(c, &t, self, found, argc, argv, e) != MKPERF_OK) {
             return e->status;
         }
     }
@@ -361,4 +366,83 @@ char *mkperf_command_line(int argc, char **argv)
     }
     mkperf_memstream_close(f);
     return line;
+}
+
+/* ---- sets of cores ---- */
+
+/* Returns a number and sets *end behind it. -1: there is no number, or it is too large. */
+static int64_t parse_core(const char *text, uint32_t most, char **end)
+{
+    unsigned long n = isdigit((unsigned char)*text) ? strtoul(text, end, 10) : most;
+
+    return n < most ? (int64_t)n : -1;
+}
+
+enum mkperf_status mkperf_given_cpus(const struct mkperf_given *g, uint32_t most,
+                                     struct mkperf_cpu_list *l)
+{
+    char want[64], *at = NULL;
+
+    snprintf(want, sizeof want, "cores below %u, as in 0-2,5", most);
+    memset(l, 0, sizeof *l);
+    for (const char *text = g->value;; text = at + 1) {
+        int64_t first = parse_core(text, most, &at);
+        int64_t last = first >= 0 && *at == '-' ? parse_core(at + 1, most, &at) : first;
+
+        if (first < 0 || last < first || (*at != ',' && *at != '\0')) {
+            return mkperf_given_bad(g, want);
+        }
+        for (; first <= last; first++) {
+            l->given = true;
+            l->bits[first / 64] |= UINT64_C(1) << first % 64;
+        }
+        if (*at == '\0') {
+            return MKPERF_OK;
+        }
+    }
+}
+
+static void append_core(char text[MKPERF_CPU_LIST_TEXT], const char *before, uint32_t cpu)
+{
+    size_t n = strlen(text);
+
+    if (n + 16 < MKPERF_CPU_LIST_TEXT) {
+        snprintf(text + n, MKPERF_CPU_LIST_TEXT - n, "%s%u", before, cpu);
+    } else if (strcmp(text + n - 3, "...") != 0) {
+        snprintf(text + n, MKPERF_CPU_LIST_TEXT - n, "...");
+    }
+}
+
+const char *mkperf_cpu_list_text(const struct mkperf_cpu_list *l, char text[MKPERF_CPU_LIST_TEXT])
+{
+    unsigned n = 0;
+
+    assert(l->given);
+    for (unsigned i = 0; i < MKPERF_CPU_LIST_MAX / 64; i++) {
+        n += (unsigned)__builtin_popcountll(l->bits[i]);
+    }
+    snprintf(text, MKPERF_CPU_LIST_TEXT, n > 1 ? "cores" : "core");
+    const char *before = " ";
+    for (uint32_t i = 0, last; i < MKPERF_CPU_LIST_MAX; i = last + 1) {
+        last = i;
+        if (!mkperf_cpu_list_has(l, i)) {
+            continue;
+        }
+        while (mkperf_cpu_list_has(l, last + 1)) {
+            last++;
+        }
+        append_core(text, before, i);
+        if (last > i) {
+            append_core(text, "-", last);
+        }
+        before = ",";
+    }
+    return text;
+}
+
+const char *mkperf_cpu_mask_text(uint64_t mask, char text[MKPERF_CPU_LIST_TEXT])
+{
+    const struct mkperf_cpu_list l = {.given = true, .bits = {mask}};
+
+    return mkperf_cpu_list_text(&l, text);
 }

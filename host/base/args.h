@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Arguments of commands: one description of each, the source of parsing (args.c),
- * --help (usage.c), the man pages and shell completion (host/help).
+ * Arguments of commands: one description of each command, from which mkperf makes everything else.
  *
- * Owns: the shape of descriptions, which are constants in the commands' own files. To add an
- * option: a row in the command's (or a shared group's) table, with the member that stores it, or
- * with an id and a case in that group's set function.
+ *     struct mkperf_command ───┬─► args.c          parsing: options store their values in the command's own structure (self)
+ *       options[] ─► group     ├─► usage.c         --help
+ *         mkperf_option[]      └─► host/help       the man pages, and completion for bash and zsh
+ *
+ * Owns: the form of descriptions, which are constants in the commands' files. To add an option: a row in the table of the
+ * command or of a shared group. The row names the member of self that stores the value; otherwise it has an id, and the group's
+ * set function has a case for it.
  */
 #ifndef MKPERF_HOST_BASE_ARGS_H
 #define MKPERF_HOST_BASE_ARGS_H
@@ -23,7 +26,7 @@ enum { MKPERF_OPTION_GROUPS = 10, MKPERF_OPTIONS_MAX = 64, MKPERF_SECTIONS = 4 }
 typedef void mkperf_put(void *to, const char *word, const char *help);
 typedef void mkperf_list(mkperf_put *put, void *to);
 
-/* What a value or an operand is, for completion. */
+/* The kind of a value or an operand, for completion. */
 enum mkperf_value {
     MKPERF_VALUE_TEXT, /* nothing that a shell knows */
     MKPERF_VALUE_FILE,
@@ -48,7 +51,8 @@ struct mkperf_store {
         MKPERF_STORE_WORD,
     } how;
     size_t at;
-    uint64_t min, max; /* of a number; of a word: the value of the first one, and without one */
+    uint64_t min,
+        max; /* limits of a number; for words, the value of the first word and the value without one */
 };
 
 /* For rows of a table: the name of an option's value, and what it is for completion. */
@@ -71,8 +75,7 @@ struct mkperf_store {
 /* clang-format on */
 
 struct mkperf_option {
-    /* The letter of its short form; from 256 on, it has none. 0: neither a letter nor a case in the
-     * set function. */
+    /* The letter of the short form; from 256 on, there is no short form. 0: no letter, and no case in the set function. */
     int id;
     const char *name;  /* the long form, without dashes; NULL: none */
     const char *value; /* the name of its argument; "[X]": optional; NULL: none */
@@ -202,5 +205,45 @@ const char *mkperf_option_help(const struct mkperf_option *o, char buffer[MKPERF
 /* Words of an option or operand, from words and list. */
 void mkperf_words(const char *words, mkperf_list *list, mkperf_put *put, void *to);
 void mkperf_help_text(const struct mkperf_command *c, FILE *out); /* --help */
+
+/* ---- "did you mean": the word of a list that is nearest to a typed one (usage.c) ---- */
+
+struct mkperf_guess {
+    const char *word;  /* the typed word */
+    unsigned distance; /* of the best word; at first, of the words that are too far */
+    char best[128];    /* "": no word is near */
+};
+
+void mkperf_guess_begin(struct mkperf_guess *g, const char *word);
+void mkperf_guess_try(struct mkperf_guess *g, const char *candidate);
+/* mkperf_guess_try as a mkperf_put; `to` is a struct mkperf_guess. */
+void mkperf_guess_put(void *to, const char *candidate, const char *help);
+
+/* Writes "; did you mean 'X'?", or "" without a guess, and returns buffer. */
+enum { MKPERF_GUESS_TEXT = 160 };
+const char *mkperf_guess_text(const struct mkperf_guess *g, char buffer[MKPERF_GUESS_TEXT]);
+
+/* ---- a set of cores, as perf's -C has it: "0", "1,3", "0-2,5" (args.c) ---- */
+
+enum { MKPERF_CPU_LIST_MAX = 4096 };
+
+struct mkperf_cpu_list {
+    bool given; /* false: all cores */
+    uint64_t bits[MKPERF_CPU_LIST_MAX / 64];
+};
+
+static inline bool mkperf_cpu_list_has(const struct mkperf_cpu_list *l, uint32_t cpu)
+{
+    return !l->given || (cpu < MKPERF_CPU_LIST_MAX && l->bits[cpu / 64] >> cpu % 64 & 1);
+}
+
+/* Parses an option's value, of which all numbers must be below `most`. Errors: USAGE. */
+enum mkperf_status mkperf_given_cpus(const struct mkperf_given *g, uint32_t most,
+                                     struct mkperf_cpu_list *l);
+
+/* The text of a set that is given and not empty: "core 0", "cores 0-2,5". A long text ends with "...". */
+enum { MKPERF_CPU_LIST_TEXT = 128 };
+const char *mkperf_cpu_mask_text(uint64_t mask, char text[MKPERF_CPU_LIST_TEXT]);
+const char *mkperf_cpu_list_text(const struct mkperf_cpu_list *l, char text[MKPERF_CPU_LIST_TEXT]);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see colour.h. */
+/* Owns: the options and sequences of coloured text, and the choice of PDs' colours. See colour.h. */
 #include "colour.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Self is the enum mkperf_colour. */
+#include "xalloc.h"
+
+/* The group's self is the enum mkperf_colour. */
 #define WHEN                                                                             \
     {                                                                                    \
         .how = MKPERF_STORE_WORD, .min = MKPERF_COLOUR_AUTO, .max = MKPERF_COLOUR_ALWAYS \
@@ -48,4 +50,102 @@ const char *mkperf_colour_begin(bool on, double percent)
 const char *mkperf_colour_end(bool on, double percent)
 {
     return on && percent >= MKPERF_COLOUR_WARM ? "\033[0m" : "";
+}
+
+/* Each colour is as far as possible from those before it, in CIELAB and as the colour-blind see it. */
+const uint32_t mkperf_pd_palette[MKPERF_PD_COLOURS] = {
+    0x42a9ea, 0xb5f570, 0x74964e, 0xca9903, 0xaef3b2, 0x6f80fc, 0x2bdff9, 0x9b82b0,
+    0xf7a17e, 0xbd7e29, 0xe3cd3e, 0xf74882, 0xabbf53, 0x62f8f2, 0xe5e895, 0xd2a9d4,
+    0xa5d8b1, 0xe7857d, 0x987fc7, 0xf35452, 0x7b83e5, 0x0cc5f3, 0x87f7d0, 0xaadb74,
+};
+
+static const double KERNEL_DARK = 0.72;
+
+static uint32_t hash_name(const char *s)
+{
+    uint32_t h = 2166136261u;
+
+    for (; *s != '\0'; s++) {
+        h = (h ^ (unsigned char)*s) * 16777619u;
+    }
+    return h ^ h >> 15;
+}
+
+/* mkperf's own PDs have samples only in some recordings of a system, so they get the colours that the others leave. */
+static bool is_own(const char *name)
+{
+    static const char *const own[] = {"profiler", "client", "client_net", "mkperf_profiler",
+                                      "mkperf_client"};
+    size_t i = 0;
+
+    while (i < sizeof own / sizeof *own && strcmp(own[i], name) != 0) {
+        i++;
+    }
+    return i < sizeof own / sizeof *own;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const char *x = **(const char *const *const *)a, *y = **(const char *const *const *)b;
+
+    return is_own(x) != is_own(y) ? (is_own(x) ? 1 : -1) : strcmp(x, y);
+}
+
+static bool is_grey(const char *name)
+{
+    return *name == '\0' || strcmp(name, "idle") == 0;
+}
+
+void mkperf_pd_colours(const char *const *name, size_t n, uint32_t *colour)
+{
+    const char *const **order = mkperf_xcalloc(n + 1, sizeof *order);
+    static const uint32_t steps[] = {1, 5, 7, 11, 13, 17, 19, 23}; /* each reaches all colours */
+    unsigned used[MKPERF_PD_COLOURS] = {0}, round = 0, coloured = 0, colours = 8;
+
+    for (size_t i = 0; i < n; i++) {
+        order[i] = &name[i];
+        coloured += !is_grey(name[i]);
+    }
+    if (coloured > colours) { /* the first colours of the palette are the farthest apart */
+        colours = coloured > 12 ? MKPERF_PD_COLOURS : 12;
+    }
+    qsort(order, n, sizeof *order, by_name);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t wanted = hash_name(*order[i]), at = wanted % colours, tries = 0;
+        uint32_t step = steps[wanted / colours % (sizeof steps / sizeof *steps)];
+        size_t number = (size_t)(order[i] - name);
+
+        if (is_grey(*order[i])) {
+            colour[number] = **order[i] == '\0' ? MKPERF_COLOUR_UNKNOWN : MKPERF_COLOUR_IDLE;
+            continue;
+        }
+        for (; used[at] > round; tries++) {
+            at = (at + step) % colours;
+            round += tries == colours;
+        }
+        used[at]++;
+        colour[number] = mkperf_pd_palette[at];
+    }
+    free(order);
+}
+
+static uint32_t mix(uint32_t colour, double factor, double add)
+{
+    uint32_t out = 0;
+
+    for (int shift = 16; shift >= 0; shift -= 8) {
+        double part = (double)(colour >> shift & 255) * factor + add;
+        out |= (uint32_t)(part + 0.5) << shift;
+    }
+    return out;
+}
+
+uint32_t mkperf_kernel_colour(uint32_t pd)
+{
+    return mix(pd, KERNEL_DARK, 0);
+}
+
+uint32_t mkperf_lighter(uint32_t colour, double part)
+{
+    return mix(colour, 1 - part, 255 * part);
 }

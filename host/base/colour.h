@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Colours of shares, as perf has them: red from 5 per cent on, green from 0.5 on.
+ * Colours: of shares in text, as perf has them, and of PDs in pictures.
  *
- * Owns: the choice whether colours are used (--color, https://no-color.org) and which.
+ * Owns: whether text has colours (--color, https://no-color.org), and the palette of PDs.
  */
 #ifndef MKPERF_HOST_BASE_COLOUR_H
 #define MKPERF_HOST_BASE_COLOUR_H
@@ -21,8 +21,33 @@ bool mkperf_colour_wanted(enum mkperf_colour when, FILE *out);
 #define MKPERF_COLOUR_HOT 5.0
 #define MKPERF_COLOUR_WARM 0.5
 
-/* What to print before and after a share. "" if it has no colour, or `on` is false. */
+/* The escape sequences before and after a share: "" if it has no colour, or if `on` is false. */
 const char *mkperf_colour_begin(bool on, double percent);
 const char *mkperf_colour_end(bool on, double percent);
+
+/*
+ * ---- the colour of a PD, equal in every picture: flame graph, page, and exports ----
+ *
+ * The colour depends on the PD's name, and on whether the system has up to 8, up to 12, or more PDs, because fewer colours are
+ * farther apart. If two names of one system have the same colour, the later name in alphabetical order gets another colour;
+ * mkperf's own PDs are behind all others. Callers give the names of all PDs of a system
+ * (profile/colours.h), so that a system has the same colours in all its recordings. The colours are far apart for normal sight,
+ * protanopia and deuteranopia (test_pd_colour.c), and black text is legible on them.
+ */
+
+enum { MKPERF_PD_COLOURS = 24 };
+
+extern const uint32_t mkperf_pd_palette[MKPERF_PD_COLOURS]; /* 0xrrggbb */
+#define MKPERF_COLOUR_IDLE UINT32_C(0xc9cdd1)
+#define MKPERF_COLOUR_UNKNOWN UINT32_C(0xa0a0a0)
+
+/* colour[i] becomes the colour of name[i], 0xrrggbb; names are different. From the 25th name on
+ * colours repeat. "idle" and "" are grey. */
+void mkperf_pd_colours(const char *const *name, size_t n, uint32_t *colour);
+
+/* The colour of the kernel's work for a PD: darker. */
+uint32_t mkperf_kernel_colour(uint32_t pd);
+/* A mixture of a colour and white; part: 0 (the colour) to 1 (white). */
+uint32_t mkperf_lighter(uint32_t colour, double part);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files that are part of the program, taken in by the assembler from the top of the source tree: scripts, styles.
+ * Files that become a part of the program: scripts and styles. The assembler reads them, below the top of the source tree.
  *
- * Owns: nothing. The objects of those who use it depend on the files in host/build.mk.
+ * Owns: nothing. host/build.mk makes the objects depend on these files.
  */
 #ifndef MKPERF_HOST_BASE_EMBED_H
 #define MKPERF_HOST_BASE_EMBED_H

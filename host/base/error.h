@@ -32,8 +32,7 @@ enum mkperf_status mkperf_error_set(struct mkperf_error *e, enum mkperf_status s
 /* The meaning of this exit status; NULL: no such status. */
 const char *mkperf_status_text(enum mkperf_status status);
 
-/* Sets of statuses for struct mkperf_command: 1 << status; OK, FAILED and USAGE go without saying.
- */
+/* Sets of statuses for struct mkperf_command: 1 << status. OK, FAILED and USAGE belong to every set. */
 enum {
     MKPERF_STATUSES_READ = 1 << MKPERF_ERR_INPUT,
     MKPERF_STATUSES_WRITE = 1 << MKPERF_ERR_OUTPUT,

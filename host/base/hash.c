@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see hash.h. Open addressing, at most half full. */
+/* Owns: the slots and the keys, see hash.h. */
 #include "hash.h"
 
 #include <assert.h>
@@ -31,7 +31,7 @@ static uint32_t hash_words(const uint64_t *key, uint32_t words)
     return (uint32_t)(a >> 32);
 }
 
-static void place(struct mkperf_hash *t, struct mkperf_hash_slot slot)
+static void fill_slot(struct mkperf_hash *t, struct mkperf_hash_slot slot)
 {
     uint32_t i = slot.hash & (t->nslots - 1);
 
@@ -46,17 +46,18 @@ static void grow_slots(struct mkperf_hash *t)
     struct mkperf_hash_slot *old = t->slot;
     uint32_t before = t->nslots;
 
-    t->nslots = (uint32_t)mkperf_room(before, FIRST_SLOTS); /* a power of two */
+    t->nslots = (uint32_t)mkperf_room(before, FIRST_SLOTS);
+    assert((t->nslots & (t->nslots - 1)) == 0);
     t->slot = mkperf_xcalloc(t->nslots, sizeof *t->slot);
     for (uint32_t i = 0; i < before; i++) {
         if (old[i].at != 0) {
-            place(t, old[i]);
+            fill_slot(t, old[i]);
         }
     }
     free(old);
 }
 
-/* Keys are short: a call of memcmp takes longer. */
+/* A call of memcmp takes longer, because keys are short. */
 static inline bool equal(const uint64_t *a, const uint64_t *b, uint32_t words)
 {
     uint32_t i = 0;
@@ -112,7 +113,7 @@ uint32_t mkperf_hash_number(struct mkperf_hash *t, const uint64_t *key, uint32_t
     t->words[at] = words | (uint64_t)t->count << 32;
     memcpy(t->words + at + 1, key, words * sizeof *key);
     t->used += words + 1;
-    place(t, (struct mkperf_hash_slot){.hash = hash, .at = at + 1});
+    fill_slot(t, (struct mkperf_hash_slot){.hash = hash, .at = at + 1});
     return t->count++;
 }
 

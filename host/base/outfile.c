@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: output files, see outfile.h. Interrupted system calls are resumed. */
+/* Owns: output files, and the streams into them. Interrupted system calls are resumed. See outfile.h. */
 #include "outfile.h"
 
 #include <errno.h>
@@ -139,8 +139,8 @@ enum mkperf_status mkperf_outfile_write_through(struct mkperf_outfile *o, const 
     return MKPERF_OK;
 }
 
-static enum mkperf_status pass(struct mkperf_outfile *o, const uint8_t *p, size_t n,
-                               struct mkperf_error *e)
+static enum mkperf_status pass_on(struct mkperf_outfile *o, const uint8_t *p, size_t n,
+                                  struct mkperf_error *e)
 {
     o->passed += n;
     return o->filter != NULL ? o->filter(o->filter_self, p, n, e)
@@ -152,7 +152,7 @@ enum mkperf_status mkperf_outfile_flush(struct mkperf_outfile *o, struct mkperf_
     size_t n = o->used;
 
     o->used = 0;
-    return pass(o, o->buffer, n, e);
+    return pass_on(o, o->buffer, n, e);
 }
 
 uint8_t *mkperf_outfile_reserve_slow(struct mkperf_outfile *o, size_t n, struct mkperf_error *e)
@@ -168,7 +168,7 @@ enum mkperf_status mkperf_outfile_write(struct mkperf_outfile *o, const void *p,
                                         struct mkperf_error *e)
 {
     if (n > MKPERF_OUTFILE_BUFFER) {
-        return mkperf_outfile_flush(o, e) != MKPERF_OK ? e->status : pass(o, p, n, e);
+        return mkperf_outfile_flush(o, e) != MKPERF_OK ? e->status : pass_on(o, p, n, e);
     }
     uint8_t *to = mkperf_outfile_reserve(o, n, e);
     if (to == NULL) {
@@ -189,7 +189,7 @@ enum mkperf_status mkperf_outfile_patch(struct mkperf_outfile *o, uint64_t offse
     return done == (ssize_t)n ? MKPERF_OK : failed(o, e);
 }
 
-/* Best effort: without it, the older file is replaced. */
+/* If this fails, the older file is replaced. */
 static void keep_old(const char *path)
 {
     char *old;
@@ -237,4 +237,68 @@ void mkperf_outfile_close(struct mkperf_outfile *o)
     free(o->buffer);
     o->path = o->partial = NULL;
     o->buffer = NULL;
+}
+
+/* The stream has its own buffer, so each part that leaves it is written at once. */
+static ssize_t write_through(void *self, const char *text, size_t n)
+{
+    struct mkperf_printout *p = self;
+
+    if (p->error.status == MKPERF_OK &&
+        mkperf_outfile_write(&p->file, text, n, &p->error) == MKPERF_OK) {
+        mkperf_outfile_flush(&p->file, &p->error);
+    }
+    return p->error.status == MKPERF_OK ? (ssize_t)n : 0;
+}
+
+enum mkperf_status mkperf_printout_open(struct mkperf_printout *p, const char *path,
+                                        struct mkperf_error *e)
+{
+    *p = (struct mkperf_printout){.to = NULL};
+    if (mkperf_outfile_open(&p->file, path, e) != MKPERF_OK) {
+        return e->status;
+    }
+    p->to = fopencookie(p, "w", (cookie_io_functions_t){.write = write_through});
+    if (p->to == NULL) {
+        mkperf_die();
+    }
+    return MKPERF_OK;
+}
+
+/* Closes a file that is not complete. It keeps its temporary name, unless it is empty. */
+static void give_up(struct mkperf_printout *p, struct mkperf_error *e)
+{
+    if (p->file.partial != NULL && p->file.written > 0) {
+        const struct mkperf_error why = *e;
+        mkperf_error_set(e, why.status, "%s; what was printed until then is in %s", why.text,
+                         p->file.partial);
+    } else if (p->file.partial != NULL) {
+        unlink(p->file.partial);
+    }
+    p->file.used = 0;
+    mkperf_outfile_close(&p->file);
+}
+
+enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkperf_error *e)
+{
+    if (p->to == NULL) {
+        return e->status;
+    }
+    (void)fclose(p->to); /* its error is in p->error */
+    p->to = NULL;
+    if (e->status == MKPERF_OK && p->error.status != MKPERF_OK) {
+        *e = p->error;
+    }
+    if (e->status == MKPERF_OK) {
+        return mkperf_outfile_finish(&p->file, e);
+    }
+    give_up(p, e);
+    return e->status;
+}
+
+enum mkperf_status mkperf_stdout_flush(struct mkperf_error *e)
+{
+    return fflush(stdout) == 0 && !ferror(stdout)
+               ? MKPERF_OK
+               : mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
 }

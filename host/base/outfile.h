@@ -9,9 +9,11 @@
 #ifndef MKPERF_HOST_BASE_OUTFILE_H
 #define MKPERF_HOST_BASE_OUTFILE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "error.h"
 
@@ -21,12 +23,11 @@ struct mkperf_outfile {
     int fd; /* -1: closed */
     char *path;
     bool stream;      /* a pipe or standard output: nothing can be patched */
-    bool keep_old;    /* an older file of that name, when this one is finished */
-    char *partial;    /* the name until it is finished; NULL: written in place */
+    bool keep_old;    /* an older file of that name is kept when this one is finished */
+    char *partial;    /* the name until the file is finished; NULL: the file is written in place */
     uint64_t written; /* bytes that the kernel has taken */
-    uint64_t
-        passed; /* bytes that left the buffer: more than `written` if a filter made them fewer */
-    /* Takes what leaves the buffer, and writes with mkperf_outfile_write_through; NULL: none. */
+    uint64_t passed;  /* bytes that left the buffer; a filter can write fewer */
+    /* Takes the bytes that leave the buffer, and writes with mkperf_outfile_write_through; NULL: none. */
     enum mkperf_status (*filter)(void *self, const uint8_t *p, size_t n, struct mkperf_error *e);
     void *filter_self;
     size_t used; /* bytes in the buffer */
@@ -39,17 +40,18 @@ enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *pat
                                        struct mkperf_error *e);
 
 /*
- * The same for recordings, as perf has it: only the user can read the file, since it shows
- * what a system does; and a file that was there becomes path + ".old" when this one is finished.
+ * Does so for a recording, as perf does. Only the user can read the file, because it shows what a system does. An older file
+ * becomes path + ".old" when this one is finished.
  */
 enum mkperf_status mkperf_outfile_open_private(struct mkperf_outfile *o, const char *path,
                                                struct mkperf_error *e);
 
-/* Continues the file `from`, cut to n bytes; its name will be path (may be the same). */
+/* Continues the file `from`, which is cut to n bytes. It becomes path, which may be the same. */
 enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *from, uint64_t n,
                                         const char *path, struct mkperf_error *e);
 
-/* Room for n contiguous bytes, at most MKPERF_OUTFILE_BUFFER; NULL with *e set. */
+/* mkperf_outfile_reserve: room for n contiguous bytes, at most MKPERF_OUTFILE_BUFFER; NULL with *e set. The caller fills it
+ * and calls mkperf_outfile_commit. */
 uint8_t *mkperf_outfile_reserve_slow(struct mkperf_outfile *o, size_t n, struct mkperf_error *e);
 
 static inline uint8_t *mkperf_outfile_reserve(struct mkperf_outfile *o, size_t n,
@@ -63,6 +65,7 @@ static inline uint8_t *mkperf_outfile_reserve(struct mkperf_outfile *o, size_t n
 
 static inline void mkperf_outfile_commit(struct mkperf_outfile *o, size_t n)
 {
+    assert(n <= MKPERF_OUTFILE_BUFFER - o->used);
     o->used += n;
 }
 
@@ -78,11 +81,11 @@ static inline uint64_t mkperf_outfile_taken(const struct mkperf_outfile *o)
     return o->passed + o->used;
 }
 
-/* Appends n bytes of any number. */
+/* Appends n bytes, as many as there are. */
 enum mkperf_status mkperf_outfile_write(struct mkperf_outfile *o, const void *p, size_t n,
                                         struct mkperf_error *e);
 enum mkperf_status mkperf_outfile_flush(struct mkperf_outfile *o, struct mkperf_error *e);
-/* For the filter: n bytes into the file, past the buffer. */
+/* For the filter: writes n bytes to the file, without the buffer. */
 enum mkperf_status mkperf_outfile_write_through(struct mkperf_outfile *o, const uint8_t *p,
                                                 size_t n, struct mkperf_error *e);
 
@@ -95,5 +98,29 @@ enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf
 
 /* Closes without renaming: the written part stays under the temporary name. Idempotent. */
 void mkperf_outfile_close(struct mkperf_outfile *o);
+
+/*
+ * ---- a command's text for its option -o: a stream into an output file ----
+ *
+ * The file gets its name when everything is printed; until then it has a temporary name, and flushed text is in it. If the
+ * command or writing fails, the file keeps the temporary name, which the error's text has then; an empty file is removed.
+ */
+
+struct mkperf_printout {
+    FILE *to; /* NULL: not open */
+    struct mkperf_outfile file;
+    struct mkperf_error error; /* the first one of writing */
+};
+
+/* "-": standard output. OUTPUT: it cannot be written. p must not be moved in memory. */
+enum mkperf_status mkperf_printout_open(struct mkperf_printout *p, const char *path,
+                                        struct mkperf_error *e);
+
+/* For a command that prints to stdout itself, at its end: OUTPUT if not all of it could be written. */
+enum mkperf_status mkperf_stdout_flush(struct mkperf_error *e);
+
+/* Closes what is open. The file gets its name if e->status is OK and writing succeeded; an error of
+ * writing is put into *e if it has no error yet. Returns e->status. */
+enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkperf_error *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: which characters are printable, see printable.h. */
+/* Owns: the table of characters that are not printable, and the removal of escape sequences. See printable.h. */
 #include "printable.h"
 
 #include <stdarg.h>
@@ -91,7 +91,7 @@ bool mkperf_is_printable(const char *s)
     return true;
 }
 
-static void replace(char *s, const char *allowed)
+static void replace_hidden(char *s, const char *allowed)
 {
     char *to = s;
 
@@ -113,12 +113,12 @@ static void replace(char *s, const char *allowed)
 
 void mkperf_printable(char *s)
 {
-    replace(s, "");
+    replace_hidden(s, "");
 }
 
 void mkperf_printable_lines(char *s)
 {
-    replace(s, "\n\t");
+    replace_hidden(s, "\n\t");
 }
 
 const char *mkperf_printable_copy(const char *s, char *buffer, size_t n)
@@ -141,4 +141,45 @@ void mkperf_print_line(FILE *out, const char *format, ...)
     va_end(args);
     mkperf_printable(line);
     fprintf(out, "%s\n", line);
+}
+
+/* Follows the escape sequences of a stream, and returns whether this byte is text. A control byte ends a sequence. */
+static bool take_byte(struct mkperf_console_text *t, unsigned char c)
+{
+    if (c < 0x20) {
+        t->state = c == 0x1b ? MKPERF_TEXT_ESCAPE : MKPERF_TEXT_PLAIN;
+        return c == '\t';
+    }
+    switch (t->state) {
+    case MKPERF_TEXT_ESCAPE: /* ESC [ begins a sequence; ESC with another byte is a whole one */
+        t->state = c == '[' ? MKPERF_TEXT_SEQUENCE : MKPERF_TEXT_PLAIN;
+        return false;
+    case MKPERF_TEXT_SEQUENCE: /* parameters, up to a final byte */
+        t->state = c < 0x40 ? MKPERF_TEXT_SEQUENCE : MKPERF_TEXT_PLAIN;
+        return false;
+    default:
+        return true;
+    }
+}
+
+void mkperf_console_text_end(struct mkperf_console_text *t)
+{
+    if (t->n > 0) {
+        t->line[t->n] = '\0';
+        t->n = 0;
+        mkperf_printable_lines(t->line); /* keeps tabs; the line has no newline */
+        t->print(t->self, t->line);
+    }
+}
+
+void mkperf_console_text_add(struct mkperf_console_text *t, const char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] == '\n' || t->n == MKPERF_CONSOLE_LINE) {
+            mkperf_console_text_end(t);
+        }
+        if (take_byte(t, (unsigned char)p[i])) {
+            t->line[t->n++] = p[i];
+        }
+    }
 }

@@ -28,13 +28,12 @@ bool mkperf_is_printable(const char *s);
 /* Replaces each character of s that is not printable by '?', in place. s never grows. */
 void mkperf_printable(char *s);
 
-/* The same for text of several lines: newlines and tabs stay, a carriage return before a newline is
- * dropped. */
+/* Does so in text of several lines. Newlines and tabs are kept; a carriage return before a newline is dropped. */
 void mkperf_printable_lines(char *s);
 
 /*
  * Returns s if it is printable or NULL, else a printable copy of its beginning in buffer (n bytes,
- * n > 0). For paths, which must stay what they are.
+ * n > 0). For paths, which must not be changed.
  */
 const char *mkperf_printable_copy(const char *s, char *buffer, size_t n);
 
@@ -42,5 +41,25 @@ enum { MKPERF_PRINTABLE_PATH = 512 }; /* a buffer for a path in a message */
 
 /* Prints one line, its end included, of at most 1023 printable bytes. For warnings and notices. */
 void mkperf_print_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * ---- a target's console text, in printable lines without escape sequences (ECMA-48: colours, cursor movements) ----
+ */
+
+enum { MKPERF_CONSOLE_LINE = 512 }; /* longer lines are cut into several */
+
+struct mkperf_console_text {
+    char line[MKPERF_CONSOLE_LINE + 1];
+    size_t n;
+    enum { MKPERF_TEXT_PLAIN, MKPERF_TEXT_ESCAPE, MKPERF_TEXT_SEQUENCE } state;
+    void (*print)(void *self, const char *line); /* set by the caller; lines are not empty */
+    void *self;
+};
+
+/* Appends n bytes and prints the lines that they end. */
+void mkperf_console_text_add(struct mkperf_console_text *t, const char *p, size_t n);
+
+/* Prints what was received since the last end of a line. */
+void mkperf_console_text_end(struct mkperf_console_text *t);
 
 #endif

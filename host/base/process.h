@@ -1,22 +1,54 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkperf as a process: descriptors 0 to 2 and signals. Called by main, and by the commands that run
- * until they are interrupted.
+ * mkperf as a process: its descriptors, signals and clock, and the progress line of a long command.
+ *
+ * Owns: the count of signals that end a command, and the one progress line. Called by main and the commands; decoders and long
+ * loops report their position.
  */
 #ifndef MKPERF_HOST_BASE_PROCESS_H
 #define MKPERF_HOST_BASE_PROCESS_H
 
+#include <stdint.h>
+#include <time.h>
+
 /*
- * Opens /dev/null for each of descriptors 0 to 2 that is closed: otherwise messages would be
- * written into the next file that is opened, maybe an output. Ignores signals whose cause is an
- * error with a text (SIGPIPE, SIGXFSZ).
+ * Opens /dev/null for each of descriptors 0 to 2 that is closed. Otherwise messages would be written to the next file that
+ * is opened, which may be an output. Ignores SIGPIPE and SIGXFSZ, because the failed write is an error with a text.
  */
 void mkperf_process_init(void);
 
 /*
- * From now on SIGINT, SIGTERM and SIGHUP end a command in order. Returns the number of such signals
- * so far, which begins at 0 with each call. SIGHUP stays ignored if it is (nohup).
+ * From now on SIGINT, SIGTERM and SIGHUP are counted, so that the command can end in order. Returns the count, which each
+ * call sets to 0. A SIGHUP that is ignored (nohup) stays ignored.
  */
 volatile int *mkperf_process_interrupts(void);
+
+/* The host's monotonic clock in seconds. Targets have their own. */
+static inline double mkperf_now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/*
+ * ---- the progress line: on standard error, if that is a terminal, from the third second on ----
+ *
+ * It is removed before anything else is printed there. A command begins and ends it. A report of a position costs nothing
+ * while no line has begun.
+ */
+
+/* what: the text before the amount, for example "perf.data". It lives until the end. */
+void mkperf_progress_begin(const char *what);
+/* Bytes done and in all (0: unknown). */
+void mkperf_progress_bytes(uint64_t done, uint64_t all);
+/* Steps done and in all. */
+void mkperf_progress_steps(uint64_t done, uint64_t all);
+/* Seconds done and in all (0: unknown). */
+void mkperf_progress_seconds(double done, double all);
+/* Removes the line. The next report of a position draws it again. */
+void mkperf_progress_clear(void);
+void mkperf_progress_end(void); /* idempotent */
 
 #endif

@@ -3,10 +3,11 @@
 #ifndef MKPERF_HOST_BASE_SORT_H
 #define MKPERF_HOST_BASE_SORT_H
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Ascending; with the operands exchanged, descending. */
+/* The result of a comparison for ascending order. Exchanged operands give descending order. */
 static inline int mkperf_compare(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
@@ -16,6 +17,7 @@ static inline int mkperf_compare(uint64_t a, uint64_t b)
 static inline void mkperf_sort(void *p, size_t n, size_t size,
                                int (*compare)(const void *a, const void *b))
 {
+    assert(p != NULL || n == 0);
     if (n > 1) {
         qsort(p, n, size, compare);
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see spool.h. */
+/* Owns: the temporary file, and sorting in place. See spool.h. */
 #include "spool.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -24,8 +25,8 @@ enum mkperf_status mkperf_spool_open(struct mkperf_spool *s, size_t size, struct
     char *path = NULL;
 
     *s = (struct mkperf_spool){.size = size};
-    if (size > RECORD_MAX ||
-        asprintf(&path, "%s/mkperf-XXXXXX",
+    assert(size <= RECORD_MAX);
+    if (asprintf(&path, "%s/mkperf-XXXXXX",
                  directory != NULL && *directory ? directory : "/var/tmp") < 0) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
     }
@@ -97,8 +98,9 @@ static char *at(const struct mkperf_spool *s, size_t i)
 }
 
 /* Moves the record at i down until no child (of the first n) is larger. */
-static void sift(struct mkperf_spool *s, size_t i, size_t n,
-                 int (*compare)(const void *a, const void *b))
+/* Moves record i down the heap of the first n records. */
+static void sift_down(struct mkperf_spool *s, size_t i, size_t n,
+                      int (*compare)(const void *a, const void *b))
 {
     _Alignas(8) char moving[RECORD_MAX];
 
@@ -120,8 +122,8 @@ static void sift(struct mkperf_spool *s, size_t i, size_t n,
     memcpy(at(s, i), moving, s->size);
 }
 
-/* Sorts what is nearly sorted, as records of several cores are: by insertion, for at most NEAR moves
- * a record on average. False: it is not nearly sorted, and partly done. */
+/* Sorts by insertion, with at most NEAR moves per record on average. That is enough for records of several cores, which are
+ * nearly sorted. False: the records are only partly sorted. */
 static bool insertion_sort(struct mkperf_spool *s, int (*compare)(const void *a, const void *b))
 {
     size_t moves = NEAR * s->count;
@@ -152,13 +154,13 @@ void mkperf_spool_sort(struct mkperf_spool *s, int (*compare)(const void *a, con
         return;
     }
     for (size_t i = s->count / 2; i-- > 0;) {
-        sift(s, i, s->count, compare);
+        sift_down(s, i, s->count, compare);
     }
     for (size_t n = s->count; n-- > 1;) {
         memcpy(last, at(s, n), s->size);
         memcpy(at(s, n), at(s, 0), s->size);
         memcpy(at(s, 0), last, s->size);
-        sift(s, 0, n, compare);
+        sift_down(s, 0, n, compare);
     }
 }
 

@@ -26,10 +26,10 @@ enum mkperf_status mkperf_spool_add(struct mkperf_spool *s, const void *record,
 /* After the last record: makes them accessible. */
 enum mkperf_status mkperf_spool_map(struct mkperf_spool *s, struct mkperf_error *e);
 
-/* Copies the records from number `first` on, at most n. Returns how many; 0 as well if they cannot be
- * read. In contrast to the map, no page of the file becomes memory of this process. */
+/* Copies at most n records from number `first` on. Returns how many; 0 also if they cannot be read. In contrast to the map, no
+ * page of the file becomes memory of this process. */
 size_t mkperf_spool_read(struct mkperf_spool *s, size_t first, void *records, size_t n);
-/* The same of the last n records, in the order in which they were added. */
+/* Copies the last n records in the order in which they were added. Returns how many. */
 size_t mkperf_spool_last(struct mkperf_spool *s, void *records, size_t n);
 
 /* Sorts in place, without further memory. Not stable. */

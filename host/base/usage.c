@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the output of --help, 80 columns wide; iteration over descriptions. See args.h. */
+/* Owns: the output of --help, 80 columns wide; the iteration over descriptions; "did you mean". See args.h. */
+#include <ctype.h>
 #include <string.h>
 
 #include "args.h"
@@ -47,8 +48,8 @@ void mkperf_words(const char *words, mkperf_list *list, mkperf_put *put, void *t
     }
 }
 
-/* Fills lines from column `indent` on; the cursor is at column `at`. Ends the line. */
-static void fill(FILE *out, const char *text, int indent, int at)
+/* Prints words in lines from column `indent` on; the cursor is at column `at`. Ends the last line. */
+static void print_filled(FILE *out, const char *text, int indent, int at)
 {
     bool first = at >= indent;
 
@@ -67,7 +68,7 @@ static void fill(FILE *out, const char *text, int indent, int at)
     fputc('\n', out);
 }
 
-static void paragraphs(FILE *out, const char *text, int indent)
+static void print_paragraphs(FILE *out, const char *text, int indent)
 {
     char paragraph[4096];
 
@@ -77,14 +78,14 @@ static void paragraphs(FILE *out, const char *text, int indent)
 
         snprintf(paragraph, sizeof paragraph, "%.*s", (int)n, text);
         fprintf(out, "%*s", indent, "");
-        fill(out, paragraph, indent, indent);
+        print_filled(out, paragraph, indent, indent);
         text += n + (end != NULL ? 2 : 0);
         fputs(*text != '\0' ? "\n" : "", out);
     }
 }
 
 /* A term, and its description in the column to the right (or on the next line). */
-static void entry(FILE *out, const char *term, const char *help)
+static void print_entry(FILE *out, const char *term, const char *help)
 {
     int at = fprintf(out, "%*s%s", INDENT, "", term);
 
@@ -93,15 +94,15 @@ static void entry(FILE *out, const char *term, const char *help)
         at = 0;
     }
     fprintf(out, "%*s", *help != '\0' ? COLUMN - at : 0, "");
-    fill(out, help, COLUMN, COLUMN);
+    print_filled(out, help, COLUMN, COLUMN);
 }
 
 static void put_entry(void *to, const char *word, const char *help)
 {
-    entry(to, word, help);
+    print_entry(to, word, help);
 }
 
-static void option(FILE *out, const struct mkperf_option *o)
+static void print_option(FILE *out, const struct mkperf_option *o)
 {
     char term[96], buffer[MKPERF_HELP_BYTES], letter[8] = "    ";
     const char *name = o->name != NULL ? o->name : "", *value = o->value != NULL ? o->value : "";
@@ -115,17 +116,17 @@ static void option(FILE *out, const struct mkperf_option *o)
              : value[0] != '\0' ? " "
                                 : "",
              value + optional);
-    entry(out, term, mkperf_option_help(o, buffer));
+    print_entry(out, term, mkperf_option_help(o, buffer));
 }
 
-static void statuses(FILE *out, unsigned set)
+static void print_statuses(FILE *out, unsigned set)
 {
     fputs("\nExit status:\n", out);
     for (int i = 0; i <= MKPERF_ERR_USAGE; i++) {
         bool is_common = i == MKPERF_OK || i == MKPERF_ERR_FAILED || i == MKPERF_ERR_USAGE;
         if (is_common || (i < 32 && (set >> i & 1))) {
             fprintf(out, "%*s%-5d", INDENT, "", i);
-            fill(out, mkperf_status_text((enum mkperf_status)i), INDENT + 5, INDENT + 5);
+            print_filled(out, mkperf_status_text((enum mkperf_status)i), INDENT + 5, INDENT + 5);
         }
     }
 }
@@ -135,18 +136,18 @@ void mkperf_help_text(const struct mkperf_command *c, FILE *out)
     const struct mkperf_option *o;
 
     fprintf(out, "usage: mkperf %s %s\n\n", c->name, c->synopsis);
-    paragraphs(out, c->description, 0);
+    print_paragraphs(out, c->description, 0);
     fputs("\nOptions:\n", out);
     for (unsigned i = 0; (o = mkperf_command_option(c, i)) != NULL; i++) {
-        option(out, o);
+        print_option(out, o);
     }
-    entry(out, "-h, --help", "this text");
+    print_entry(out, "-h, --help", "this text");
     for (unsigned i = 0; i < MKPERF_SECTIONS && c->sections[i].title != NULL; i++) {
         const struct mkperf_help_section *s = &c->sections[i];
 
         fprintf(out, "\n%s:\n", s->title);
         if (s->text != NULL) {
-            paragraphs(out, s->text, INDENT);
+            print_paragraphs(out, s->text, INDENT);
         }
         if (s->list != NULL) {
             s->list(put_entry, out);
@@ -161,5 +162,80 @@ void mkperf_help_text(const struct mkperf_command *c, FILE *out)
             p += n + (p[n] == '\n');
         }
     }
-    statuses(out, c->statuses);
+    print_statuses(out, c->statuses);
+}
+
+/* ---- "did you mean" ---- */
+
+enum { LENGTH_MAX = 63 };
+
+static unsigned smaller(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* Edits (insert, delete, replace, swap neighbours) from a to b; letters' case does not count. */
+static unsigned distance_of(const char *a, size_t na, const char *b, size_t nb)
+{
+    unsigned row[3][LENGTH_MAX + 1], *before = row[0], *last = row[1], *now = row[2];
+
+    for (size_t j = 0; j <= nb; j++) {
+        last[j] = (unsigned)j;
+    }
+    for (size_t i = 1; i <= na; i++) {
+        now[0] = (unsigned)i;
+        for (size_t j = 1; j <= nb; j++) {
+            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
+            now[j] = smaller(smaller(last[j], now[j - 1]) + 1, last[j - 1] + (x != y));
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+                tolower((unsigned char)a[i - 2]) == y) {
+                now[j] = smaller(now[j], before[j - 2] + 1);
+            }
+        }
+        unsigned *reused = before;
+        before = last;
+        last = now;
+        now = reused;
+    }
+    return last[nb];
+}
+
+void mkperf_guess_begin(struct mkperf_guess *g, const char *word)
+{
+    size_t n = strlen(word);
+
+    *g = (struct mkperf_guess){.word = word};
+    g->distance = (n < 3 ? 1 : (unsigned)n / 3) + 1; /* a word this far away is no guess */
+}
+
+/* A word that begins with what was typed is as near as one mistake. */
+void mkperf_guess_try(struct mkperf_guess *g, const char *candidate)
+{
+    size_t n = strlen(g->word), length = strlen(candidate);
+    unsigned d;
+
+    if (n > LENGTH_MAX || length > LENGTH_MAX || length >= sizeof g->best) {
+        return;
+    }
+    d = distance_of(g->word, n, candidate, length);
+    if (n >= 3 && strncmp(candidate, g->word, n) == 0) {
+        d = smaller(d, 1);
+    }
+    if (d < g->distance && d < n) {
+        g->distance = d;
+        snprintf(g->best, sizeof g->best, "%s", candidate);
+    }
+}
+
+void mkperf_guess_put(void *to, const char *candidate, const char *help)
+{
+    (void)help;
+    mkperf_guess_try(to, candidate);
+}
+
+const char *mkperf_guess_text(const struct mkperf_guess *g, char buffer[MKPERF_GUESS_TEXT])
+{
+    snprintf(buffer, MKPERF_GUESS_TEXT, g->best[0] != '\0' ? "; did you mean '%s'?" : "%s",
+             g->best);
+    return buffer;
 }

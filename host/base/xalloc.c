@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see xalloc.h. */
+/* Owns: the end of a process that has no memory, see xalloc.h. */
 #include "xalloc.h"
 
 #include <stdarg.h>
@@ -18,7 +18,7 @@ void mkperf_die(void)
 {
     void (*last)(void) = mkperf_out_of_memory;
 
-    mkperf_out_of_memory = NULL; /* what it needs itself must not call it again */
+    mkperf_out_of_memory = NULL; /* if it runs out of memory itself, it is not called again */
     if (last != NULL) {
         last();
     }

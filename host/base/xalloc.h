@@ -24,18 +24,18 @@ void *mkperf_xrealloc(void *p, size_t n, size_t size);
 char *mkperf_xstrdup(const char *text); /* NULL for NULL */
 char *mkperf_xprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A stream whose text, of *n bytes and a NUL, is in *text after mkperf_memstream_close; freed with
- * free. *text and *n must live until then. */
+/* Opens a stream into memory. After mkperf_memstream_close *text has *n bytes and a NUL, and is freed with free. text and n
+ * must be valid until then. */
 FILE *mkperf_memstream_open(char **text, size_t *n);
 void mkperf_memstream_close(FILE *f);
 
-/* A room of at least n elements, at least twice as large as `room`. */
+/* Returns a number of elements that is at least n and at least twice `room`. */
 size_t mkperf_room(size_t room, size_t n);
 /* p, grown from `from` to `to` elements; the new ones are zero. */
 void *mkperf_xgrow(void *p, size_t from, size_t to, size_t size);
 
-/* Makes room in an array for at least n elements; the new ones are zero. `room`: how many there is
- * room for, a variable of any unsigned type. */
+/* Makes room in an array for at least n elements; the new ones are zero. `room` is a variable of any unsigned type with the
+ * number of elements that fit. */
 #define MKPERF_GROW(array, room, n)                                                 \
     do {                                                                            \
         size_t room_before_ = (room);                                               \

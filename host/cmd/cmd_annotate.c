@@ -8,7 +8,7 @@
 
 #include "annotate/annotate.h"
 #include "base/colour.h"
-#include "base/printout.h"
+#include "base/outfile.h"
 #include "cmd.h"
 
 struct command {

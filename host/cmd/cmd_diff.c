@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/colour.h"
-#include "base/printout.h"
+#include "base/outfile.h"
 #include "base/xalloc.h"
 #include "cmd.h"
 #include "report/report.h"

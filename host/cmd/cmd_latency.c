@@ -5,7 +5,7 @@
  * Owns: the command line, and when tables are printed. The numbers are computed by host/sched or by the target.
  */
 
-#include "base/printout.h"
+#include "base/outfile.h"
 #include "base/process.h"
 #include "cmd.h"
 #include "import/import.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/progress.h"
+#include "base/process.h"
 #include "cmd.h"
 #include "model/figures.h"
 #include "perfdata/writer.h"

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/colour.h"
-#include "base/printout.h"
-#include "base/progress.h"
+#include "base/outfile.h"
+#include "base/process.h"
 #include "cmd.h"
 #include "model/relays.h"
 #include "report/report.h"

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/outfile.h"
 #include "base/printable.h"
-#include "base/printout.h"
 #include "cmd.h"
 #include "report/columns.h"
 

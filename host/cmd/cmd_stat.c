@@ -5,7 +5,7 @@
  * Owns: the command line and the output. host/stat measures.
  */
 
-#include "base/printout.h"
+#include "base/outfile.h"
 #include "base/process.h"
 #include "cmd.h"
 #include "pmu/events.h"

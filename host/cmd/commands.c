@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "base/guess.h"
-#include "base/printout.h"
+#include "base/args.h"
+#include "base/outfile.h"
 #include "cmd.h"
 
 const struct mkperf_command *const mkperf_commands[] = {

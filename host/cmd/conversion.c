@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/printable.h"
-#include "base/progress.h"
+#include "base/process.h"
 #include "base/xalloc.h"
 #include "model/figures.h"
 #include "model/relays.h"

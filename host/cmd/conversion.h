@@ -8,7 +8,7 @@
 #ifndef MKPERF_HOST_CMD_CONVERSION_H
 #define MKPERF_HOST_CMD_CONVERSION_H
 
-#include "base/cpu_list.h"
+#include "base/args.h"
 #include "export/formats.h"
 #include "import/import.h"
 

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/put.h"
+#include "base/bytes.h"
 #include "base/xalloc.h"
 #include "parts.h"
 #include "perfdata/tracepoints.h"

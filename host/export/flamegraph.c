@@ -4,7 +4,7 @@
  *
  * Owns: layout and colours. Called through the table of formats. The tree of stacks is folded.c's.
  *   1. Widths are periods. The root is on top unless --upward is given.
- *   2. Each PD has the same colour as in the other views (base/pd_colour.h). Kernel frames are darker, inlined functions
+ *   2. Each PD has the same colour as in the other views (base/colour.h). Kernel frames are darker, inlined functions
  *      are lighter, unknown code is grey.
  *   3. Idle is omitted unless --idle is given. Its share is in the title. Shares include idle in both cases.
  *   4. In a comparison, frames with a larger share than before are red, and those with a smaller share are blue. Frames

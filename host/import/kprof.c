@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/progress.h"
+#include "base/process.h"
 #include "base/sort.h"
 #include "base/xalloc.h"
 #include "kprof_internal.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/progress.h"
+#include "base/process.h"
 #include "base/xalloc.h"
 #include "wire/receiver.h"
 #include "wire/wire_stream.h"

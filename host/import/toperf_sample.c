@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/get.h"
+#include "base/bytes.h"
 #include "toperf_internal.h"
 
 enum { DIGITS_MAX = 19 }; /* always below 2^64 */

@@ -16,7 +16,7 @@
 
 #include <mkperf/auth.h>
 
-#include "base/monotonic.h"
+#include "base/process.h"
 #include "mkperf.pb.h"
 #include "source.h"
 #include "wire/receiver.h"

@@ -8,7 +8,7 @@
 #include <mkperf/record.h>
 #include <mkperf/session.h>
 
-#include "base/cpu_list.h"
+#include "base/args.h"
 #include "perfdata/writer.h"
 #include "pmu/events.h"
 #include "source.h"

@@ -18,8 +18,8 @@
 #ifndef MKPERF_HOST_LINK_RECORDER_H
 #define MKPERF_HOST_LINK_RECORDER_H
 
-#include "base/console_text.h"
 #include "base/outfile.h"
+#include "base/printable.h"
 #include "connection.h"
 #include "perfdata/writer.h"
 #include "record_options.h"

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu_list.h"
+#include "base/args.h"
 #include "base/xalloc.h"
 #include "pmu/events.h"
 #include "symbols/find_elf.h"

@@ -20,7 +20,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/monotonic.h"
+#include "base/process.h"
 
 enum { WRITE_PATIENCE_MS = 2000, SLICE_MS = 50 };
 

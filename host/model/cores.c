@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu_list.h"
+#include "base/args.h"
 #include "base/percent.h"
 
 enum { MASK_BITS = 32 };

@@ -12,7 +12,7 @@
 #ifndef MKPERF_HOST_MODEL_RELAYS_H
 #define MKPERF_HOST_MODEL_RELAYS_H
 
-#include "base/cpu_list.h"
+#include "base/args.h"
 #include "model.h"
 #include "symbols/symbols.h"
 

@@ -9,8 +9,7 @@
 #include <zstd_errors.h>
 
 #include "abi.h"
-#include "base/get.h"
-#include "base/put.h"
+#include "base/bytes.h"
 #include "base/xalloc.h"
 
 enum {

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/progress.h"
+#include "base/process.h"
 #include "base/sort.h"
 #include "base/xalloc.h"
 

@@ -20,8 +20,8 @@
 #include <stdint.h>
 
 #include "abi.h"
+#include "base/bytes.h"
 #include "base/error.h"
-#include "base/get.h"
 #include "base/xalloc.h"
 #include "compressed.h"
 #include "model/interactions.h"

@@ -19,8 +19,8 @@
 
 #include <stdio.h>
 
+#include "base/bytes.h"
 #include "base/outfile.h"
-#include "base/put.h"
 #include "compressed.h"
 #include "tracepoints.h"
 #include "writer.h"

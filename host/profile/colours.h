@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The colours of the PDs of a profile (base/pd_colour.h). They are chosen for all PDs of the system that the recording names, also
+ * The colours of the PDs of a profile (base/colour.h). They are chosen for all PDs of the system that the recording names, also
  * for PDs without a sample. Therefore a PD has one colour in all recordings of a system.
  *
  * Owns: the set of names and their colours. The flame graph and the page use it.
@@ -8,7 +8,7 @@
 #ifndef MKPERF_HOST_PROFILE_COLOURS_H
 #define MKPERF_HOST_PROFILE_COLOURS_H
 
-#include "base/pd_colour.h"
+#include "base/colour.h"
 #include "profile.h"
 
 struct mkperf_colours { /* all zero: empty */

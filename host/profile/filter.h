@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/cpu_list.h"
+#include "base/args.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "symbols/symbols.h"

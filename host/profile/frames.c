@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/progress.h"
+#include "base/process.h"
 #include "base/xalloc.h"
 #include "cost.h"
 #include "import/import.h"

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "base/guess.h"
+#include "base/args.h"
 #include "places.h"
 #include "profile.h"
 

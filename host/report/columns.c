@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/guess.h"
+#include "base/args.h"
 #include "base/printable.h"
 
 enum { MIN_UNKNOWN_NS = 500 }; /* a shorter time is not shown: it is half of the last digit */

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-#include "base/cpu_list.h"
+#include "base/args.h"
 #include "base/percent.h"
 #include "base/printable.h"
 #include "model/figures.h"

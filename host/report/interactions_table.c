@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/outfile.h"
 #include "base/percent.h"
 #include "base/printable.h"
-#include "base/printout.h"
 #include "base/xalloc.h"
 #include "import/import.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/colour.h"
-#include "base/progress.h"
+#include "base/process.h"
 #include "base/sort.h"
 #include "base/xalloc.h"
 

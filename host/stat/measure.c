@@ -10,7 +10,7 @@
 
 #include <mkperf/soft.h>
 
-#include "base/progress.h"
+#include "base/process.h"
 #include "link/recorder.h"
 #include "measure.h"
 #include "model/figures.h"

@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "base/get.h"
+#include "base/bytes.h"
 #include "base/sort.h"
 #include "base/xalloc.h"
 #include "symbols_internal.h"

@@ -10,7 +10,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-#include "base/get.h"
+#include "base/bytes.h"
 #include "base/xalloc.h"
 #include "symbols_internal.h"
 

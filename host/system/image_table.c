@@ -11,9 +11,8 @@
 #include <mkperf/frame.h>
 #include <mkperf/record.h>
 
-#include "base/get.h"
+#include "base/bytes.h"
 #include "base/printable.h"
-#include "base/put.h"
 
 struct cursor {
     const uint8_t *p;

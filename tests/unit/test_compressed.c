@@ -3,8 +3,7 @@
  * what perf or an attacker writes is read, or refused within bounds. */
 #include <zstd.h>
 
-#include "base/get.h"
-#include "base/put.h"
+#include "base/bytes.h"
 #include "perfdata/reader.h"
 #include "recording.h"
 

@@ -3,7 +3,7 @@
  * that are late. */
 #include "recording.h"
 
-#include "base/cpu_list.h"
+#include "base/args.h"
 #include "fake_target.h"
 #include "model/figures.h"
 

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/pd_colour.h"
+#include "base/colour.h"
 
 static double linear(uint32_t byte)
 {

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "base/progress.h"
+#include "base/process.h"
 #include "perfdata/writer.h"
 #include "symbols/symbols.h"
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/colour.h"
-#include "base/progress.h"
+#include "base/process.h"
 
 static void test_colours_are_perfs(void **state)
 {
