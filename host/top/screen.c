@@ -18,8 +18,23 @@ enum { UTIL_WIDTH = 9 }; /* width of the column "Ran" in the table of charged ti
 
 static const char *const sorts[TOP_SORTS] = {"share", "name", "PD"};
 
-static const char keys[] = "Enter this PD only   u all PDs   i idle   c charged   s sort   "
-                           "z window/all   Tab event   p pause   q quit";
+static const char keys[] =
+    "h help   Enter this PD only   u all PDs   i idle   c charged   s sort   "
+    "z window/all   Tab event   p pause   q quit";
+
+static const char *const help[] = {
+    "  h, ?            this text; any key goes back to the tables",
+    "  Up, Down        select a PD or a function",
+    "  Enter           only functions of the selected PD",
+    "  u, Backspace    functions of all PDs",
+    "  i               without idle, or with it",
+    "  c               time by the PD that used it, or by the PD that it was used for",
+    "  s               sort by share, name or PD",
+    "  z               samples of the last seconds (--window), or of the whole session",
+    "  Tab             the next event",
+    "  p, Space        pause and continue; samples are counted meanwhile",
+    "  q               quit",
+};
 
 static void head_text(const struct top_screen *s, char *text, size_t n)
 {
@@ -234,9 +249,17 @@ static void act(struct top_screen *s, int key)
 {
     struct top_counts *c = s->counts;
 
+    if (s->help && key != 'q') {
+        s->help = false;
+        return;
+    }
     switch (key) {
     case 'q':
         s->quit = true;
+        break;
+    case 'h':
+    case '?':
+        s->help = true;
         break;
     case 'p':
     case ' ':
@@ -343,6 +366,13 @@ void top_screen_draw(struct top_screen *s)
     erase();
     head_text(s, text, sizeof text);
     report_put_line(0, text, true);
+    for (unsigned i = 0; s->help && i < sizeof help / sizeof *help; i++) {
+        report_put_line((int)i + 2, help[i], false);
+    }
+    if (s->help) {
+        refresh();
+        return;
+    }
     while (cores < LINES - 7 && core_text(s, (unsigned)cores, text, sizeof text)) {
         report_put_line(++cores, text, false);
     }

@@ -28,6 +28,7 @@ struct top_screen {
     const struct mkperf_totals *totals;
     bool colour;
     bool curses, paused, quit;
+    bool help; /* the keys are explained in place of the tables */
     uint32_t event;
     enum top_sort sort;
     bool charged;   /* the table of PDs shows charged time */

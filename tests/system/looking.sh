@@ -95,13 +95,18 @@ top_live() {
     keys c i
     shows "$D/top.txt" ', without idle' || return 1
     if screen capture-pane -p | grep -q '% .* idle$'; then return 1; fi
+    keys '?'
+    shows "$D/top.txt" 'h, ?  .*this text' 'Tab  .*the next event' || return 1
+    if screen capture-pane -p | grep -q 'Samples  PD'; then return 1; fi
+    keys x
+    shows "$D/top.txt" 'Samples  PD  ' ', without idle' || return 1
     keys i s p
     shows "$D/top.txt" 'PAUSED' ', by name' || return 1
     keys q
     shows "$D/top.txt" '^# lost 0'
 }
 boot # not in check's subshell, which would forget the processes to end
-check "top of a running system: zoom, charged time, idle, sort, pause, quit" top_live
+check "top of a running system: zoom, charged time, idle, help, sort, pause, quit" top_live
 screen kill-server 2>/dev/null
 
 quiet() { # nothing was refused, and nothing failed
