@@ -135,9 +135,8 @@ static const struct mkperf_option sampling_options[] = {
      .store = MKPERF_SETS(struct mkperf_record_options, configure.no_jitter)},
     {.name = "duration",
      .value = "S",
-     .help =
-         "seconds of the target's time; in host time at most 10 times that and 10 s, or less if "
-         "its time stands still",
+     .help = "seconds of the target's time, which may take longer here; without samples: S seconds "
+             "here, and then 2 s, or up to 20 s if the target runs slowly",
      .store = MKPERF_SECONDS(struct mkperf_record_options, duration_s)},
     {.id = 0},
 };

@@ -42,6 +42,19 @@ static void slow_target(void **state)
     assert_true(mkperf_deadline_over(&d, 140 + 20.1));
 }
 
+/* As long as samples arrive, there is no limit in host time: 2 s of a target can take 70 s. */
+static void very_slow_target(void **state)
+{
+    (void)state;
+    mkperf_deadline_begin(&d, 2, 100);
+    for (int i = 0; i <= 699; i++) {
+        mkperf_deadline_observe(&d, true, i / 350.0, 100 + i * 0.1);
+        assert_false(mkperf_deadline_over(&d, 100 + i * 0.1));
+    }
+    mkperf_deadline_observe(&d, true, 2, 170);
+    assert_true(mkperf_deadline_over(&d, 170));
+}
+
 static void no_samples(void **state)
 {
     (void)state;
@@ -81,9 +94,10 @@ static void link_that_comes_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_duration), cmocka_unit_test(target_time),
-        cmocka_unit_test(slow_target), cmocka_unit_test(no_samples),
-        cmocka_unit_test(one_sample),  cmocka_unit_test(link_that_comes_back),
+        cmocka_unit_test(no_duration),          cmocka_unit_test(target_time),
+        cmocka_unit_test(slow_target),          cmocka_unit_test(very_slow_target),
+        cmocka_unit_test(no_samples),           cmocka_unit_test(one_sample),
+        cmocka_unit_test(link_that_comes_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
