@@ -111,7 +111,7 @@ static char *record(int *status)
     static char target[400];
 
     snprintf(target, sizeof target, "file:%s", recording_path("cores.raw"));
-    return RUN(record, status, "-t", target, "-o", recording_path("cores.data"));
+    return RUN(record, status, "-t", target, "--no-compress", "-o", recording_path("cores.data"));
 }
 
 static void the_summary_names_each_core(void **state)
