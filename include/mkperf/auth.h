@@ -4,8 +4,8 @@
  * docs/protocol.md, "Who may connect", has the order of messages and a worked example. The MAC's
  * field is called `mac` in the schema.
  *
- * Owns: the hashed bytes. SHA-256 is from mbed TLS; HMAC is RFC 2104 over it. All state is the
- * caller's; no heap.
+ * Owns: the hashed bytes. SHA-256 comes from mbed TLS; HMAC is RFC 2104 over it. The caller owns
+ * all state. Nothing is allocated.
  */
 #ifndef MKPERF_AUTH_H
 #define MKPERF_AUTH_H
@@ -29,13 +29,13 @@ enum mkperf_auth_sizes {
     MKPERF_HMAC_BLOCK = 64,
 };
 
-/* A pre-shared key. The name chooses one of a target's list; "" is a name, too. */
+/* A pre-shared key. The name selects a key from the target's list and may be empty. */
 struct mkperf_shared_key {
     char name[32];
     uint8_t bytes[MKPERF_KEY_BYTES];
 };
 
-/* The end that sends: part of every hash. */
+/* The sending end, which is part of every hash. */
 enum mkperf_auth_role { MKPERF_ROLE_HOST = 'H', MKPERF_ROLE_TARGET = 'T' };
 
 struct mkperf_hmac {
@@ -87,7 +87,7 @@ static inline bool mkperf_auth_same(const uint8_t *a, const uint8_t *b, size_t n
     return difference == 0;
 }
 
-/* The parts of the hellos that are hashed; both ends have them after the hellos. */
+/* The parts of the hellos that are hashed. Both ends know them after the hellos. */
 struct mkperf_auth_hellos {
     uint8_t host_nonce[MKPERF_NONCE_BYTES];
     uint8_t target_nonce[MKPERF_NONCE_BYTES];
@@ -208,8 +208,8 @@ static inline bool mkperf_auth_verify(const uint8_t mac_key[MKPERF_KEY_BYTES], u
 /*
  * The number of a frame: its 16-bit sequence, extended. The frame of a direction's hello has its
  * sequence as its number; the frame after number `last` has the smallest greater number with the
- * sequence's 16 bits. So a frame's number is greater than that of every frame accepted before, and
- * up to 65534 lost frames in a row are tolerated.
+ * sequence's 16 bits. A frame's number is therefore greater than that of every frame accepted
+ * before. Up to 65534 lost frames in a row are tolerated.
  */
 static inline uint64_t mkperf_auth_number(uint64_t last, uint16_t sequence)
 {

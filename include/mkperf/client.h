@@ -27,33 +27,32 @@
 #include <stdint.h>
 
 enum mkperf_app_op {
-    MKPERF_APP_START =
-        1, /* as the text command `start`: the configured events, else cycles at 1 kHz */
+    MKPERF_APP_START = 1, /* starts the configured events, or cycles at 1 kHz */
     MKPERF_APP_STOP = 2,
-    MKPERF_APP_MARK = 3,  /* words as in mkperf_app_mark */
-    MKPERF_APP_RUNS = 4,  /* OK: a session, or a flight recording, runs; else REFUSED */
-    MKPERF_APP_DUMP = 25, /* the same words: a mark, and the flight recording is held */
+    MKPERF_APP_MARK = 3,  /* takes the words of mkperf_app_mark */
+    MKPERF_APP_RUNS = 4,  /* OK if a session or a flight recording runs; else REFUSED */
+    MKPERF_APP_DUMP = 25, /* takes the words of a mark; adds it and holds the flight recording */
 };
 
 enum mkperf_app_result {
     MKPERF_APP_OK = 0,
-    MKPERF_APP_REFUSED = 1, /* for instance: no PMU, the last session is still being sent, no
-                               flight recording runs */
+    MKPERF_APP_REFUSED = 1, /* for example: there is no PMU, the last session is still being
+                               sent, or no flight recording runs */
     MKPERF_APP_MALFORMED = 2,
 };
 
 enum mkperf_mark_kind {
     MKPERF_MARK_POINT = 0,
-    MKPERF_MARK_BEGIN = 1, /* of a phase, which ends at the END with the same id and name */
+    MKPERF_MARK_BEGIN = 1, /* begins a phase; the END with the same id and name ends it */
     MKPERF_MARK_END = 2,
 };
 
 enum mkperf_app_words {
-    MKPERF_APP_NAME_BYTES = 32, /* of a mark's name and of the PD's, with their NULs */
+    MKPERF_APP_NAME_BYTES = 32, /* of a mark's name, and of the PD's name, with NUL */
     MKPERF_APP_MARK_WORDS = 1 + 2 * MKPERF_APP_NAME_BYTES / 8, /* kind and id, name, PD's name */
 };
 
-/* For programs. The client PD and the tests use only the above. */
+/* The rest is for programs. The client PD and the tests use only the part above. */
 #ifdef MICROKIT_MAX_CHANNELS
 
 static inline void mkperf_app_put_text(unsigned first, const char *text)
@@ -77,8 +76,8 @@ static inline uint32_t mkperf_app_call(unsigned channel, enum mkperf_app_op op, 
     return (uint32_t)microkit_msginfo_get_label(reply);
 }
 
-/* Each returns an enum mkperf_app_result; MKPERF_APP_OK also if the session already runs, or does
- * not run. */
+/* Both functions return an enum mkperf_app_result: MKPERF_APP_OK also if a start finds a session
+ * that already runs, or a stop finds none. */
 static inline uint32_t mkperf_app_start(unsigned channel)
 {
     return mkperf_app_call(channel, MKPERF_APP_START, 0);
@@ -89,7 +88,7 @@ static inline uint32_t mkperf_app_stop(unsigned channel)
     return mkperf_app_call(channel, MKPERF_APP_STOP, 0);
 }
 
-/* Whether a session, or a flight recording, runs. For a program that waits for one. */
+/* Whether a session or a flight recording runs, for a program that waits for one. */
 static inline int mkperf_app_runs(unsigned channel)
 {
     return mkperf_app_call(channel, MKPERF_APP_RUNS, 0) == MKPERF_APP_OK;
@@ -102,7 +101,7 @@ static inline void mkperf_app_put_mark(enum mkperf_mark_kind kind, uint32_t id, 
     mkperf_app_put_text(1 + MKPERF_APP_NAME_BYTES / 8, microkit_name);
 }
 
-/* name: shown in the profile, cut at 31 bytes; id: any number of the program's. */
+/* name: shown in the profile, cut at 31 bytes; id: a number that the program chooses. */
 static inline uint32_t mkperf_app_mark(unsigned channel, enum mkperf_mark_kind kind, uint32_t id,
                                        const char *name)
 {
@@ -112,8 +111,8 @@ static inline uint32_t mkperf_app_mark(unsigned channel, enum mkperf_mark_kind k
 
 /*
  * Holds the flight recording (mkperf record --overwrite) for `mkperf dump`, with a mark of that
- * name and number at its end. For a program that detects an error. Without a flight recording it
- * returns MKPERF_APP_REFUSED and has no effect.
+ * name and number at its end. A program calls it when it detects an error. Without a flight
+ * recording it returns MKPERF_APP_REFUSED and has no effect.
  */
 static inline uint32_t mkperf_app_dump(unsigned channel, uint32_t id, const char *name)
 {

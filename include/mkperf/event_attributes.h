@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What may follow the name of an event: `cycles:u`, `cycles/freq=100/`, `cycles,period=1000`.
+ * The attributes after the name of an event: `cycles:u`, `cycles/freq=100/`, `cycles,period=1000`.
  *
- * Owns: the table of modifiers and the table of terms, by their fields of EventSpec. Used by the
- * parsers of both grammars: the host's -e (host/pmu/events.c) and the target's text commands
+ * Owns: the table of modifiers and the table of terms, with their fields of EventSpec. The parsers
+ * of both grammars use it: the host's -e (host/pmu/events.c) and the target's text commands
  * (pd/client/words.c). A new attribute is a row here; pd/profiler/plan.c decides what it means.
  */
 #ifndef MKPERF_EVENT_ATTRIBUTES_H
@@ -30,7 +30,8 @@
     X("freq",   frequency, period,    MKPERF_MAX_FREQUENCY)
 /* clang-format on */
 
-/* Sets the field of a modifier; group: it follows a group. False: no such modifier there. */
+/* Sets the field of a modifier. group: the modifier follows a group. False: it is not allowed
+ * there. */
 static inline bool mkperf_event_modifier(char letter, bool group, mkperf_EventSpec *spec)
 {
     switch (letter) {
@@ -55,7 +56,7 @@ static inline bool mkperf_event_same_bytes(const char *a, const char *b, size_t 
     return i == n;
 }
 
-/* The greatest value of the term whose key are the n bytes at `key`; 0: no such term. */
+/* The greatest value of the term that the n bytes at `key` name; 0: no such term. */
 static inline uint64_t mkperf_event_term_max(const char *key, size_t n)
 {
 #define TERM(name, field, other, max)                                     \

@@ -35,7 +35,7 @@ static inline uint32_t mkperf_crc32_table(uint32_t crc, const void *p, size_t n)
 #ifdef __ARM_FEATURE_CRC32
 #include <arm_acle.h>
 
-/* The same with the processor's CRC instructions, if the build's target has them. */
+/* mkperf_crc32_table with the processor's CRC instructions, if the build's target has them. */
 static inline uint32_t mkperf_crc32_arm(uint32_t crc, const void *p, size_t n)
 {
     typedef uint64_t __attribute__((may_alias)) word;
@@ -64,21 +64,21 @@ static inline uint32_t mkperf_crc32_arm(uint32_t crc, const void *p, size_t n)
 #define mkperf_crc32 mkperf_crc32_table
 #endif
 
-/* COBS on its way into a buffer. */
+/* A COBS encoder that writes into a buffer. */
 struct mkperf_cobs {
-    uint8_t *code; /* where the present block's length will be: at most 254 bytes before */
-    uint8_t *end;  /* of what was written */
+    uint8_t *code; /* the place of the current block's length, at most 254 bytes before `end` */
+    uint8_t *end;  /* of the written bytes */
 };
 
-/* There is a zero at `zero`: a block ends before it, and the next one's length takes its place. */
+/* Ends a block before the zero at `zero`. The next block's length replaces that zero. */
 static inline void mkperf_cobs_zero(struct mkperf_cobs *c, uint8_t *zero)
 {
     *c->code = (uint8_t)(zero - c->code);
     c->code = zero;
 }
 
-/* Ends blocks at the zeros of n bytes at p, which have been copied to c->end. Works by words, because it
- * is on the target's path of every sample. */
+/* Ends blocks at the zeros of n bytes at p, which have been copied to c->end. It reads words,
+ * because the target runs it for every sample. */
 static inline void mkperf_cobs_zeros(struct mkperf_cobs *c, const uint8_t *p, size_t n)
 {
     typedef uint64_t __attribute__((may_alias)) word;
@@ -112,20 +112,21 @@ static inline void mkperf_cobs_zeros(struct mkperf_cobs *c, const uint8_t *p, si
     }
 }
 
-/* n bytes more; there is space for one more of each 254, rounded up, and for the first length. */
+/* Appends n bytes. The buffer has room for them, for one more byte per 254, rounded up, and for the
+ * first length. */
 static inline void mkperf_cobs_add(struct mkperf_cobs *c, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
 
     while (n != 0) {
-        size_t rest = 0xff - (size_t)(c->end - c->code); /* of the block, if no zero ends it */
+        size_t rest = 0xff - (size_t)(c->end - c->code); /* bytes that still fit into the block */
         size_t part = n < rest ? n : rest;
         memcpy(c->end, p, part);
         mkperf_cobs_zeros(c, p, part);
         c->end += part;
         p += part;
         n -= part;
-        if (c->end - c->code == 0xff) { /* as long as a length can say */
+        if (c->end - c->code == 0xff) { /* the greatest length of a block */
             *c->code = 0xff;
             c->code = c->end++;
         }
@@ -137,7 +138,7 @@ static inline struct mkperf_cobs mkperf_cobs_begin(uint8_t *to)
     return (struct mkperf_cobs){to, to + 1};
 }
 
-/* Returns the end of all that was written. */
+/* Returns the end of the written bytes. */
 static inline uint8_t *mkperf_cobs_end(const struct mkperf_cobs *c)
 {
     *c->code = (uint8_t)(c->end - c->code);

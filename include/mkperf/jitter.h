@@ -2,13 +2,13 @@
 /*
  * Jitter: the random part of an interval between two samples of a counter.
  *
- * Owns: its width and its generator. That has no state: a draw is a function of the time of the
- * sample at which the interval begins. So a receiver that has a counter's last sample knows the
- * period of its next one, and the wire need not carry it (docs/protocol.md, "Batches"). Used by the
- * kernel hook, which draws, by the profiler PD, the client PD and the host.
+ * Owns: its width and its generator. The generator has no state: a draw is a function of the time
+ * of the sample at which the interval begins. A receiver of a counter's last sample can therefore
+ * compute the period of the next one, and the wire omits it (docs/protocol.md, "Batches"). The
+ * kernel hook draws; the profiler PD, the client PD and the host compute the same draws.
  *
- * It separates samples from what programs do in step with them. It is no secret: a program that
- * knows the exact time of its last sample can compute when the next one is due.
+ * Jitter keeps samples out of step with loops of programs. It is no secret: a program that knows
+ * the exact time of its last sample can compute the time of the next one.
  */
 #ifndef MKPERF_JITTER_H
 #define MKPERF_JITTER_H
@@ -16,15 +16,16 @@
 #include <stdint.h>
 
 /*
- * What every interval between overflows is a multiple of, a power of two. 1, but for QEMU under
- * `-icount shift=1` (platform/microkit/boards), if the kernel does not help it: cycles go by in
- * twos there, and QEMU loses the overflow of an interval that ends in the middle of an instruction.
+ * Every interval between overflows is a multiple of this power of two. It is 1 except for QEMU
+ * under `-icount shift=1` (platform/microkit/boards) without the kernel's help. An instruction is
+ * two cycles there, and QEMU loses the overflow of an interval that ends in the middle of an
+ * instruction.
  */
 #ifndef MKPERF_PERIOD_STEP
 #define MKPERF_PERIOD_STEP 1
 #endif
 
-/* A period in whole steps. */
+/* The period, rounded down to whole steps. */
 static inline uint32_t mkperf_in_steps(uint32_t period)
 {
     return period & ~(uint32_t)(MKPERF_PERIOD_STEP - 1);
@@ -32,8 +33,9 @@ static inline uint32_t mkperf_in_steps(uint32_t period)
 
 /*
  * The jitter for a period (2 .. MKPERF_MAX_PERIOD): the largest 2^k - 1 that is at most the period,
- * in steps. So intervals are drawn from a width of half a period to a whole one: a smaller width
- * keeps a loop of a few periods in step for longer (docs/design.md, "Jitter").
+ * in steps. Intervals are therefore drawn from a width between half a period and a whole one. With
+ * a smaller width, a loop of a few periods stays in step with the samples for longer
+ * (docs/design.md, "Jitter").
  */
 static inline uint32_t mkperf_jitter_mask(uint32_t period)
 {
@@ -42,12 +44,14 @@ static inline uint32_t mkperf_jitter_mask(uint32_t period)
     return mkperf_in_steps((UINT32_C(1) << k) - 1);
 }
 
-/* 2^64 divided by the golden ratio: multiplication carries each bit of the time into many others. */
+/* 2^64 divided by the golden ratio: multiplication carries each bit of the time into many
+ * others. */
 #define MKPERF_JITTER_MIX UINT64_C(0x9e3779b97f4a7c15)
 
 /*
- * 32 bits that look random, of a sample's time (its record's) and its counter's number. mix:
- * MKPERF_JITTER_MIX, which a caller may keep in memory: as a constant it takes four instructions.
+ * Computes 32 bits that look random from the time in a sample's record and its counter's number.
+ * mix is MKPERF_JITTER_MIX. A caller may keep it in memory, because the constant takes four
+ * instructions.
  */
 static inline uint32_t mkperf_jitter_draw(uint64_t time, unsigned counter, uint64_t mix)
 {
@@ -57,8 +61,8 @@ static inline uint32_t mkperf_jitter_draw(uint64_t time, unsigned counter, uint6
 }
 
 /*
- * The interval that follows such a draw. mask: 2^k - 1, of which low bits may be clear; 0: no jitter.
- * Uniform in [period - (mask + 1) / 2, period + mask / 2] where mask is 2^k - 1; modulo 2^64.
+ * The interval for a draw. mask: 2^k - 1, of which low bits may be clear; 0: no jitter. It is
+ * uniform in [period - (mask + 1) / 2, period + mask / 2] where mask is 2^k - 1; modulo 2^64.
  */
 static inline uint64_t mkperf_jitter_interval(uint64_t period, uint32_t mask, uint32_t draw)
 {

@@ -1,25 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sample ring: single producer, single consumer, lock-free, variable-length records.
+ * The sample ring: one producer, one consumer, no locks, records of variable length.
  *
- * Owns: its layout in shared memory and the functions on it. One ring for each core between
- * the kernel hook (producer) and the profiler PD (consumer), and one between the profiler PD
- * (producer) and the client PD (consumer).
+ * Concept: two programs share a header and a ring of records. The producer appends at `head`, and
+ * the consumer reads at `tail`. Each core has a ring from the kernel hook (producer) to the
+ * profiler PD (consumer). The output ring leads from the profiler PD (producer) to the client PD
+ * (consumer).
  *
- * Policy "stream": a record that does not fit is dropped and counted by the producer. No
- * committed record is lost.
+ *     struct mkperf_ring   head | tail | counters of dropped records
+ *     data[]               [ free | SAMPLE | SCHED | SAMPLE | free ]
+ *                                 ^ tail % size             ^ head % size
  *
- * Policy "flight recorder": a new record overwrites the oldest ones, and the producer counts
- * them. While it records, the producer owns both positions: `head` in the shared header does not
- * move, so the consumer finds an empty ring and accesses nothing. mkperf_ring_show gives everything
- * to the consumer; until the consumer has released all of it, the producer accesses nothing. The
- * owner changes only while the other side cannot run (the consumer waits in a protected call), so
- * both sides never access the ring at the same time.
+ * Invariants
+ * 1. Positions count bytes since the start of the session. They are multiples of 8, never decrease,
+ *    and tail <= head <= tail + size.
+ * 2. No record wraps around the end of data[]. A PAD record fills the space before the end.
+ * 3. The bytes from tail to head belong to the consumer. All other bytes belong to the producer.
+ * 4. Policy "stream": the producer drops and counts a record that does not fit. No committed record
+ *    is lost.
+ * 5. Policy "flight recorder": a new record overwrites the oldest ones, and the producer counts
+ *    them. While it records, the producer owns both positions and leaves `head` in the header
+ *    unchanged. The consumer therefore finds an empty ring. mkperf_ring_show gives the records to
+ *    the consumer, and the producer waits until all are released. The owner changes only while the
+ *    consumer waits in a protected call.
+ * 6. Neither side trusts the other. Each keeps its own position and the size in private memory, and
+ *    reads only the other's position from the header. The producer treats an impossible position as
+ *    a full ring, the consumer as a corrupt one. No position leads to an access outside the ring.
  *
- * Trust: each side keeps its own position and the size in memory that the other side cannot
- * write (struct mkperf_ring_producer, struct mkperf_ring_consumer). From the shared header it reads
- * only the other side's position. An impossible position is treated as full (producer) or as
- * corrupt (consumer); no position leads to an access outside the ring.
+ * Example: the ring has 4096 bytes, and head and tail are 4064. A record of 64 bytes does not fit
+ * before the end. mkperf_ring_reserve writes 32 bytes of PAD and returns data[0].
+ * mkperf_ring_commit publishes head 4160. mkperf_ring_peek skips the PAD and returns the record.
+ * mkperf_ring_release moves tail to 4160.
  */
 #ifndef MKPERF_RING_H
 #define MKPERF_RING_H
@@ -36,17 +47,14 @@ enum mkperf_ring_limits {
     MKPERF_RING_HEADER_BYTES = 256,
 };
 
-/*
- * Shared memory: this header, then `size` bytes of records (a power of two). Positions count
- * bytes since the start and never wrap in practice (2^64).
- */
+/* The shared memory. The size of data[] is a power of two. */
 struct mkperf_ring {
     uint64_t head;            /* written by the producer */
-    uint64_t dropped_samples; /* producer: records dropped because the ring was full, ever */
-    uint64_t dropped_events;  /* producer: the events those stood for */
-    uint64_t late_events;     /* kernel hook only: events folded into a sample's period because the
-                                 counter ran too far past its overflow before it was re-armed */
-    uint64_t dropped_sched;   /* kernel hook only: scheduling events dropped, as samples are */
+    uint64_t dropped_samples; /* producer: samples dropped because the ring was full */
+    uint64_t dropped_events;  /* producer: sum of the periods of dropped samples */
+    uint64_t late_events;   /* kernel hook only: events that a sample's period includes because its
+                                 counter was armed again too late */
+    uint64_t dropped_sched; /* kernel hook only: scheduling events dropped */
     uint64_t pad0[11];
     uint64_t tail; /* written by the consumer */
     uint64_t pad1[15];
@@ -74,7 +82,7 @@ static inline bool mkperf_ring_size_ok(uint64_t size)
            (size & (size - 1)) == 0;
 }
 
-/* Producer: as mkperf_ring_reserve, with the tail that is in p. */
+/* Producer: as mkperf_ring_reserve, but with the known tail p->tail instead of a new load. */
 static inline uint64_t *mkperf_ring_place(struct mkperf_ring_producer *p, uint64_t bytes)
 {
     uint64_t used = p->head - p->tail;
@@ -94,9 +102,9 @@ static inline uint64_t *mkperf_ring_place(struct mkperf_ring_producer *p, uint64
 
 /*
  * Producer: reserves contiguous space for a record of up to `bytes` (a multiple of 8, at most
- * MKPERF_MAX_RECORD_BYTES). Returns the place to write it, or NULL if it does not fit (the caller
- * counts the drop). The record is invisible to the consumer before mkperf_ring_commit; not
- * committing is allowed.
+ * MKPERF_MAX_RECORD_BYTES). Returns the place of the record, or NULL if it does not fit; the caller
+ * then counts the drop. The consumer sees the record only after mkperf_ring_commit. The caller may
+ * leave it uncommitted.
  *
  * The acquire load of `tail` pairs with the release store in mkperf_ring_release: the consumer
  * has read the bytes that are about to be overwritten.
@@ -117,9 +125,9 @@ static inline bool mkperf_ring_fits(const struct mkperf_ring_producer *p, uint64
 }
 
 /*
- * Producer, flight recorder: the oldest record from p->tail on, PAD or other, *size bytes; adding
- * *size to p->tail removes it. NULL: the ring is empty, or its contents are invalid, because the
- * consumer can write there; then discard everything.
+ * Producer, flight recorder: returns the record at p->tail, which may be a PAD, and its length in
+ * *size. The caller removes it by adding *size to p->tail. NULL: the ring is empty, or its contents
+ * are invalid, because the consumer can write there. The caller then discards all contents.
  */
 static inline const uint64_t *mkperf_ring_oldest(const struct mkperf_ring_producer *p,
                                                  unsigned *size)
@@ -142,8 +150,9 @@ static inline void mkperf_ring_keep(struct mkperf_ring_producer *p, uint64_t byt
     p->head += bytes;
 }
 
-/* Producer, flight recorder: gives everything from `tail` to p->head to the consumer, which must
- * set its own position to `tail`. Release: pairs with the acquire load in mkperf_ring_peek. */
+/* Producer, flight recorder: gives the records from `tail` to p->head to the consumer, which must
+ * set its own position to `tail`. The release stores pair with the acquire load in
+ * mkperf_ring_peek. */
 static inline void mkperf_ring_show(struct mkperf_ring_producer *p, uint64_t tail)
 {
     __atomic_store_n(&p->ring->tail, tail, __ATOMIC_RELEASE);
@@ -151,8 +160,8 @@ static inline void mkperf_ring_show(struct mkperf_ring_producer *p, uint64_t tai
 }
 
 /*
- * Producer: publishes the record just written at the last reserved place; `bytes` at most what was
- * reserved. The release store pairs with the acquire load in mkperf_ring_peek.
+ * Producer: publishes `bytes` at the last reserved place; at most the reserved number. The release
+ * store pairs with the acquire load in mkperf_ring_peek.
  */
 static inline void mkperf_ring_commit(struct mkperf_ring_producer *p, uint64_t bytes)
 {
@@ -161,9 +170,9 @@ static inline void mkperf_ring_commit(struct mkperf_ring_producer *p, uint64_t b
 }
 
 /*
- * Producer: the contiguous writable bytes, from the returned place on; their number in *bytes,
- * maybe 0. For several records at once: write one after the other, then publish all with one
- * mkperf_ring_commit. Barrier: as mkperf_ring_reserve.
+ * Producer: returns the place of the contiguous writable bytes and their number in *bytes, which
+ * may be 0. The caller can write several records there and publish them with one
+ * mkperf_ring_commit. The barrier is that of mkperf_ring_reserve.
  */
 static inline uint64_t *mkperf_ring_room(struct mkperf_ring_producer *p, uint64_t *bytes)
 {
@@ -177,10 +186,11 @@ static inline uint64_t *mkperf_ring_room(struct mkperf_ring_producer *p, uint64_
 }
 
 /*
- * Consumer: the contiguous readable bytes, from the next record on; their number in *bytes, maybe
- * 0. `head` is the producer's position, loaded from the ring with acquire. The bytes are not
- * validated: the caller checks the sizes of the records. Records that the caller cannot handle must
- * be read with mkperf_ring_peek. The caller may change records until it releases them.
+ * Consumer: returns the place of the contiguous readable bytes, which begin with the next record,
+ * and their number in *bytes, which may be 0. `head` is the producer's position, loaded from the
+ * ring with acquire. The bytes are not validated: the caller checks the sizes of the records.
+ * Records that the caller cannot handle must be read with mkperf_ring_peek. The caller may change
+ * records until it releases them.
  */
 static inline uint64_t *mkperf_ring_stretch(const struct mkperf_ring_consumer *c, uint64_t head,
                                             uint64_t *bytes)
@@ -196,16 +206,17 @@ static inline uint64_t *mkperf_ring_stretch(const struct mkperf_ring_consumer *c
 }
 
 /*
- * Consumer: the next record that is not padding, whole and within the ring, or NULL. *corrupt is
- * set (never cleared) if the producer's position or a record's size is impossible; everything up
- * to the producer's position is then skipped. The record stays valid until mkperf_ring_release.
+ * Consumer: returns the next record that is not padding, or NULL. The record is complete and within
+ * the ring, and stays valid until mkperf_ring_release. An impossible position of the producer or
+ * size of a record sets *corrupt, which is never cleared here. The consumer then skips to the
+ * producer's position.
  */
 static inline const uint64_t *mkperf_ring_peek(struct mkperf_ring_consumer *c, unsigned *size,
                                                bool *corrupt)
 {
     uint64_t head = __atomic_load_n(&c->ring->head, __ATOMIC_ACQUIRE);
 
-    for (int i = 0; i < 2; i++) { /* at most one pad is before a record */
+    for (int i = 0; i < 2; i++) { /* at most one PAD precedes a record */
         uint64_t used = head - c->tail;
         if (used == 0) {
             return NULL;
@@ -214,7 +225,7 @@ static inline const uint64_t *mkperf_ring_peek(struct mkperf_ring_consumer *c, u
         uint64_t header = c->ring->data[at / 8];
         unsigned bytes = mkperf_record_size(header);
         if (used > c->size || (head | bytes) % 8 != 0 || bytes - UINT64_C(1) >= used ||
-            at + bytes > c->size) { /* no bytes: more than used */
+            at + bytes > c->size) { /* a size of 0 underflows and fails, too */
             break;
         }
         if (mkperf_record_type(header) != MKPERF_RECORD_PAD) {
@@ -229,16 +240,16 @@ static inline const uint64_t *mkperf_ring_peek(struct mkperf_ring_consumer *c, u
     return NULL;
 }
 
-/* Consumer: releases `bytes`, of the record last peeked or of contiguous readable bytes. Pairs with
- * the load in mkperf_ring_reserve. */
+/* Consumer: releases `bytes` of the last record from mkperf_ring_peek, or of the bytes from
+ * mkperf_ring_stretch. The store pairs with the acquire load in mkperf_ring_reserve. */
 static inline void mkperf_ring_release(struct mkperf_ring_consumer *c, unsigned bytes)
 {
     c->tail += bytes;
     __atomic_store_n(&c->ring->tail, c->tail, __ATOMIC_RELEASE);
 }
 
-/* Producer: bytes that the consumer has not released yet. Acquire: it has read what it has
- * released; pairs with the release store in mkperf_ring_release. */
+/* Producer: the number of bytes that the consumer has not released. The acquire load pairs with the
+ * release store in mkperf_ring_release: the consumer has read the released bytes. */
 static inline uint64_t mkperf_ring_used(const struct mkperf_ring_producer *p)
 {
     return p->head - __atomic_load_n(&p->ring->tail, __ATOMIC_ACQUIRE);

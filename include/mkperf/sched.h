@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scheduling events: records in which a kernel says who runs, and because of whom.
+ * Scheduling events: a kernel's records of the thread that runs on a core, and of the reason.
  *
- * Owns: their layout in the rings. kernel/sched.c writes them into the core's ring, the profiler PD
- * puts identities in the place of slots and passes them on, the client PD encodes them
- * (pd/client/sched.c). Kinds and reasons have the numbers that they have on the wire, where
- * proto/mkperf.proto says what each means; a kernel without them has no MKPERF_FEATURE_SCHED.
+ * Owns: their layout in the rings. kernel/sched.c writes them into the core's ring. The profiler PD
+ * replaces slots by identities and writes the output ring. The client PD encodes them
+ * (pd/client/sched.c). Kinds and reasons have the numbers of the wire, and proto/mkperf.proto
+ * defines each. A kernel without scheduling events has no MKPERF_FEATURE_SCHED.
  *
  * SCHED, an event
- *   word 0   bits 32-35 kind; 36-39 reason, of an IRQ the low bits of its number; 40-47 slot of the
- *            thread; 48-55 of an IRQ the other bits of its number
+ *   word 0   bits 32-35 kind; 36-39 reason, or the low bits of an IRQ's number; 40-47 slot of the
+ *            thread; 48-55 the high bits of an IRQ's number
  *   word 1   time, ticks
- *   word 2   in the output ring alone: the thread's identity
+ *   word 2   only in the output ring: the thread's identity
  *
- * SCHED_THREAD, in the core's ring alone: from now on the slot is this thread's
+ * SCHED_THREAD, only in the core's ring: from now on the slot belongs to this thread
  *   word 0   bits 40-47 slot
  *   word 1   time, ticks
- *   words 2, 3  as of a sample
+ *   words 2, 3  as in a sample
  *
  * SCHED_LOSS: events are missing between the last one and the next
  *   word 1   time of the first of them, ticks
@@ -40,11 +40,11 @@ enum mkperf_sched_kind {
     MKPERF_SCHED_LOCK_WAIT = 7,
     MKPERF_SCHED_WAKE = 8,
     MKPERF_SCHED_RECEIVE = 9,
-    MKPERF_SCHED_GAP = 10, /* on the host alone: events of a core are missing */
+    MKPERF_SCHED_GAP = 10, /* only on the host: events of a core are missing */
     MKPERF_SCHED_KINDS,
 };
 
-/* Why a thread stopped. */
+/* The reason for which a thread stopped. */
 enum mkperf_sched_reason {
     MKPERF_STOPPED_UNKNOWN = 0,
     MKPERF_STOPPED_CALLED = 1,
@@ -62,23 +62,23 @@ enum mkperf_sched_reason {
 
 enum mkperf_sched_words {
     MKPERF_SCHED_SLOTS = 256,
-    MKPERF_SCHED_WORDS = 2,        /* of an event in the core's ring, */
-    MKPERF_SCHED_OUTPUT_WORDS = 3, /* and in the output ring */
+    MKPERF_SCHED_WORDS = 2,        /* of an event in the core's ring */
+    MKPERF_SCHED_OUTPUT_WORDS = 3, /* of an event in the output ring */
     MKPERF_SCHED_IDENTITY = 2,
     MKPERF_SCHED_THREAD_WORDS = 4,
     MKPERF_SCHED_LOST = 2,
     MKPERF_SCHED_LOSS_WORDS = 3,
 };
 
-/* What happened, in word 0 of an event in the core's ring. irq: below 4096, 0 of other kinds; reason: of
- * switches, 0 otherwise. */
+/* Kind, reason and IRQ in word 0 of an event in the core's ring. irq: below 4096, 0 for other
+ * kinds. reason: 0 except for switches. */
 static inline uint64_t mkperf_sched_what(unsigned kind, unsigned reason, unsigned irq)
 {
     return (uint64_t)kind << 32 | (uint64_t)(reason | (irq & 15)) << 36 |
            (uint64_t)(irq >> 4 & 0xff) << 48;
 }
 
-/* Word 0 without slot and core. */
+/* Word 0 of an event, without slot and core. */
 static inline uint64_t mkperf_sched_header(unsigned kind, unsigned reason, unsigned irq)
 {
     return MKPERF_RECORD_SCHED | (uint64_t)(8 * MKPERF_SCHED_WORDS) << 16 |

@@ -1,20 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How a client PD speaks with the profiler PD: operations, and the page that both map.
+ * The interface between a client PD and the profiler PD: operations, and the region that both map.
  *
- * Owns: the layout of the output region (session page, then the output ring of ring.h) and the
- * meaning of each operation. A client writes its arguments into `request`, makes a protected call
- * with the operation as the label, and finds the result in the label of the reply and in the page.
+ * Concept: a client writes its arguments into the session page and makes a protected call with the
+ * operation as its label. The result is in the label of the reply and in the page. Records come
+ * through the output ring. The profiler PD notifies the client once for each drain that put
+ * something into that ring.
  *
- * What crosses the page are the messages of proto/mkperf.proto as the structs that nanopb generates
- * from it; neither side needs nanopb's runtime for that. A request always starts from
- * MKPERF_SESSION_REQUEST_ZERO. The profiler PD copies a request and checks the copy before it looks
- * at it (pd/profiler/request.h), and never reads back what it wrote, so a hostile client can spoil
- * only what it is shown itself. The client passes the answers on to hosts and adds what only it
- * knows; it keeps its hands off fields that are not its own.
+ *     output region     0 +----------------------------------------------+
+ *                         | struct mkperf_session_page                   |
+ *                         |   request, observe, part   written by client |
+ *                         |   session, status, ...     written by profiler PD
+ *     SESSION_PAGE_BYTES  +----------------------------------------------+
+ *                         | output ring (ring.h): header, then records   |
+ *                         +----------------------------------------------+
  *
- * The profiler PD's priority is above the client's (Microkit's rule for protected calls). It
- * notifies the client once for each drain that put something into the output ring.
+ * Owns: the layout of the region and the meaning of each operation. The messages in the page are
+ * those of proto/mkperf.proto, as the structs that nanopb generates. Neither side needs nanopb's
+ * runtime for them.
+ *
+ * Invariants
+ * 1. A request starts as MKPERF_SESSION_REQUEST_ZERO.
+ * 2. The profiler PD copies a request and checks the copy before use (pd/profiler/request.h). It
+ *    never reads its own answers back. A hostile client can therefore spoil only its own view.
+ * 3. The client does not change fields that the profiler PD writes.
+ * 4. The profiler PD's priority is above the client's (Microkit's rule for protected calls).
+ *
+ * Example: a client sets request.configure.events[0] to `cycles` with frequency 1000 and calls
+ * CONFIGURE. The reply is MKPERF_RESULT_OK, and `session` holds the event with its counter. After
+ * START the client reads SAMPLE records from mkperf_output_ring until it calls STOP.
  */
 #ifndef MKPERF_SESSION_H
 #define MKPERF_SESSION_H
@@ -29,32 +43,32 @@
 
 #include "mkperf.pb.h"
 
-/* Operations: the label of the protected call. Arguments and results beside the label of the reply
- * (enum mkperf_session_result; on anything but OK also `error`). Each fills session, tick_hz,
- * output_bytes and status, too. */
+/* Operations: the label of the protected call. The reply's label is an enum mkperf_session_result;
+ * if it is not OK, `error` has the reason. Every operation fills session, tick_hz, output_bytes and
+ * status in addition to the fields named here. */
 enum mkperf_session_op {
     MKPERF_OP_INFO = 1,      /* fills hello: boot id, CPU, PMU, counters, cores */
-    MKPERF_OP_CONFIGURE = 2, /* takes request. Only while stopped */
+    MKPERF_OP_CONFIGURE = 2, /* takes request; only while the session is stopped */
     MKPERF_OP_START = 3,
-    MKPERF_OP_STOP = 4,   /* what was captured is in the output ring or counted as lost, losses
-                             that had no room follow with DRAIN */
-    MKPERF_OP_STATUS = 5, /* drains */
+    MKPERF_OP_STOP = 4,   /* moves all samples to the output ring or counts them as lost; LOSS
+                             records without room follow with DRAIN */
+    MKPERF_OP_STATUS = 5, /* drains, as DRAIN does */
     MKPERF_OP_DRAIN = 6,  /* moves records from the sample rings to the output ring */
     MKPERF_OP_LIST = 7,   /* takes part, an event's index; fills events */
-    MKPERF_OP_COUNTS = 8, /* takes part; fills counts. Part 0 takes a snapshot, the
-                             other parts are the rest of it */
-    MKPERF_OP_DUMP = 25,  /* shows the flight recording in the output ring, from the ring's
+    MKPERF_OP_COUNTS = 8, /* takes part; fills counts. Part 0 takes a snapshot; the
+                             other parts return the rest of that snapshot */
+    MKPERF_OP_DUMP = 25,  /* gives the client the flight recording: the output ring from its
                              tail on */
-    MKPERF_OP_HOLD = 26,  /* an application's wish: ends the flight recording and keeps it */
+    MKPERF_OP_HOLD = 26,  /* ends the flight recording for an application, and keeps it */
     MKPERF_OP_INTERACTIONS = 27, /* takes part; fills interactions, as COUNTS does */
     MKPERF_OP_LATENCY = 28,      /* takes part; fills latency, as COUNTS does */
-    MKPERF_OP_OBSERVE = 30,      /* takes observe; with part 0 fills observer. Only while
-                                    stopped */
+    MKPERF_OP_OBSERVE = 30,      /* takes observe; with part 0 fills observer. Only while the
+                                    session is stopped */
 };
 
-/* Why a flight recording is held. */
+/* The reason for which a flight recording is held. */
 enum mkperf_flight_trigger {
-    MKPERF_FLIGHT_STOP = mkperf_FlightTrigger_FLIGHT_STOP, /* a Stop, or it still runs */
+    MKPERF_FLIGHT_STOP = mkperf_FlightTrigger_FLIGHT_STOP, /* a Stop, or the recording still runs */
     MKPERF_FLIGHT_MARK = mkperf_FlightTrigger_FLIGHT_MARK, /* an application, by MKPERF_OP_HOLD */
     MKPERF_FLIGHT_FAULT = mkperf_FlightTrigger_FLIGHT_FAULT,
 };
@@ -79,7 +93,7 @@ enum mkperf_session_result {
     MKPERF_RESULT_NO_TIMER = mkperf_ErrorCode_ERROR_NO_TIMER,
 };
 
-/* How many of a repeated field a message's struct holds (proto/mkperf.options). */
+/* The number of elements of a repeated field in a message's struct (proto/mkperf.options). */
 #define MKPERF_ROOM(message, field) \
     (sizeof(((message *)0)->field) / sizeof(((message *)0)->field[0]))
 
@@ -93,14 +107,14 @@ enum mkperf_session_limits {
                                                                    to INTERACTIONS */
     MKPERF_MAX_FAULTS = MKPERF_ROOM(mkperf_Configure, dump_on_fault),
     MKPERF_OBSERVE_WINDOWS = MKPERF_ROOM(mkperf_Observe, stack),
-    MKPERF_TARGET_CORES = MKPERF_ROOM(mkperf_Status, cores), /* that are sampled, of more */
+    MKPERF_TARGET_CORES = MKPERF_ROOM(mkperf_Status, cores), /* most sampled cores */
     MKPERF_MAX_FREQUENCY = 100000,
     MKPERF_MAX_PERIOD = 0x7fffffff,
     MKPERF_SESSION_PAGE_BYTES = 16384,
     MKPERF_CORE_RING_BYTES = 256 * 1024, /* data of a core's sample ring */
     MKPERF_OUTPUT_RING_BYTES = 512 * 1024,
     MKPERF_OUTPUT_REGION_BYTES = 0x100000,
-    MKPERF_RINGS_REGION_BYTES = 0x200000, /* one page of 2 MiB, see descriptor.h */
+    MKPERF_RINGS_REGION_BYTES = 0x200000, /* one page of 2 MiB, as descriptor.h requires */
 };
 
 _Static_assert(MKPERF_ROOM(mkperf_Configure, events) == MKPERF_MAX_EVENTS &&
@@ -113,29 +127,29 @@ _Static_assert(MKPERF_ROOM(mkperf_Configure, events) == MKPERF_MAX_EVENTS &&
                    MKPERF_ROOM(mkperf_Interactions, threads) == MKPERF_EDGE_PART,
                "proto/mkperf.options agrees with wire.h, record.h and soft.h");
 
-struct mkperf_session_request { /* of CONFIGURE */
+struct mkperf_session_request { /* the arguments of CONFIGURE */
     mkperf_Configure configure;
-    /* Data bytes of the core's ring and of the output ring: powers of two, at most the sizes above;
-     * 0: those. overwrite_bytes of the message is ignored. */
+    /* Data bytes of each core's ring and of the output ring: powers of two, at most the limits
+     * above. 0 means the limit. overwrite_bytes of the message is ignored. */
     uint32_t core_bytes;
     uint32_t output_bytes;
-    uint32_t wake_samples; /* samples for each wake-up of the profiler PD; 0: adapts */
+    uint32_t wake_samples; /* samples per wake-up of the profiler PD; 0: it adapts the number */
 };
 
 #define MKPERF_SESSION_REQUEST_ZERO \
     ((struct mkperf_session_request){.configure = mkperf_Configure_init_zero})
 
 struct mkperf_session_page {
-    /* The client writes these three, each as a whole; everything else it does not. */
+    /* The client writes these three, each as a whole, and nothing else. */
     struct mkperf_session_request request;
     mkperf_Observe observe;
-    uint32_t part; /* of LIST, COUNTS, INTERACTIONS, LATENCY */
+    uint32_t part; /* argument of LIST, COUNTS, INTERACTIONS and LATENCY */
 
     mkperf_Session session;
-    uint64_t tick_hz;         /* of every time in the session's records; 0 before the first start */
+    uint64_t tick_hz;         /* ticks per second of times in records; 0 before the first start */
     uint32_t output_bytes;    /* data bytes of the output ring in this session */
-    mkperf_Status status;     /* without what only the client knows */
-    mkperf_TargetHello hello; /* likewise */
+    mkperf_Status status;     /* without the fields that only the client knows */
+    mkperf_TargetHello hello; /* without the fields that only the client knows */
     mkperf_Events events;
     mkperf_Counts counts;
     mkperf_Interactions interactions;
@@ -144,7 +158,7 @@ struct mkperf_session_page {
     mkperf_Error error;
 };
 
-/* A bool in memory that another PD can write to, which may be neither 0 nor 1. */
+/* Reads a bool that another PD can write, and that may therefore be neither 0 nor 1. */
 static inline bool mkperf_page_bool(const bool *b)
 {
     return *(const volatile unsigned char *)b != 0;
@@ -161,8 +175,8 @@ static inline struct mkperf_ring *mkperf_output_ring(uintptr_t region)
     return (struct mkperf_ring *)(region + MKPERF_SESSION_PAGE_BYTES);
 }
 
-/* The sample ring of a core in the rings' region: each starts at a page. After those of the cores
- * comes one of the profiler PD's own (MKPERF_TARGET_CORES). */
+/* The sample ring of a core in the rings' region: each starts at a page. The ring with the number
+ * MKPERF_TARGET_CORES is the profiler PD's own. */
 static inline struct mkperf_ring *mkperf_core_ring(uintptr_t region, unsigned core)
 {
     return (struct mkperf_ring *)(region + core * (uintptr_t)(MKPERF_CORE_RING_BYTES + 4096));
@@ -173,14 +187,14 @@ _Static_assert((MKPERF_TARGET_CORES + 1) * (MKPERF_CORE_RING_BYTES + 4096) +
                    MKPERF_RINGS_REGION_BYTES,
                "rings' region");
 
-/* Where the kernel counts software events, in the rings' region: before the next. */
+/* The kernel's table of software events in the rings' region, before the table of counts. */
 static inline struct mkperf_soft *mkperf_soft_table(uintptr_t region)
 {
     return (struct mkperf_soft *)(region + MKPERF_RINGS_REGION_BYTES - MKPERF_COUNTS_REGION_BYTES -
                                   MKPERF_SOFT_REGION_BYTES);
 }
 
-/* Where the kernel counts by thread, in the rings' region: at its end. */
+/* The kernel's table of counts by thread, at the end of the rings' region. */
 static inline struct mkperf_counts *mkperf_counts_table(uintptr_t region)
 {
     return (struct mkperf_counts *)(region + MKPERF_RINGS_REGION_BYTES -

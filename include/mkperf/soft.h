@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Software events: what a kernel counts itself, by thread and by who called or notified whom.
+ * Software events: the kernel counts them, by thread and by pairs of a caller and its callee.
  *
- * Owns: the table's layout. It lies in the profiler PD's memory, at the address `soft` of the
- * descriptor, and is written by kernel/soft.c alone. A kernel without it has no
- * MKPERF_FEATURE_SOFT and refuses a request with such events.
+ * Owns: the table's layout. The table is in the profiler PD's memory, at the address `soft` of the
+ * descriptor. Only kernel/soft.c writes it. A kernel without that file has no MKPERF_FEATURE_SOFT
+ * and refuses a request with such events.
  *
- * Names are perf's where perf has one:
+ * The names are those of perf, if perf has the event:
  *
- * - context-switches: the thread stopped running and another ran; counted for the one that stopped.
- * - faults: it did what its fault handler (Microkit: the parent PD or the monitor) receives:
- *   memory faults, capability faults, unknown system calls, exceptions. perf's `faults` are memory
- *   faults alone.
- * - ppcalls: its protected call was delivered to the callee (a plain send, too).
- * - notifications: it signalled a notification that is bound to a thread. Interrupts do not count.
+ * - context-switches: the thread stopped and another one ran. The event belongs to the first.
+ * - faults: the thread caused a message to its fault handler (Microkit: the parent PD or the
+ * monitor).
+ *   These are memory faults, capability faults, unknown system calls and exceptions. perf's
+ *   `faults` are only memory faults.
+ * - ppcalls: the thread's protected call, or its plain send, was delivered to the callee.
+ * - notifications: the thread signalled a notification that is bound to a thread. Interrupts are
+ * not
+ *   counted.
  */
 #ifndef MKPERF_SOFT_H
 #define MKPERF_SOFT_H
@@ -33,15 +36,15 @@ enum mkperf_soft_kind {
 enum mkperf_soft_limits {
     MKPERF_SOFT_EDGE_KINDS = 2,
     MKPERF_SOFT_EDGES = 512, /* a power of two */
-    MKPERF_SOFT_PROBES = 16, /* places that an edge may have; if all are taken, it is not kept */
+    MKPERF_SOFT_PROBES = 16, /* places tried for an edge; if all are taken, it is not kept */
     MKPERF_SOFT_REGION_BYTES = 0x8000,
 };
 
-/* The number of an event of kind 0, and so on; a PMU's numbers have 16 bits. */
+/* The event of kind k has the number MKPERF_SOFT_CODE + k. A PMU's numbers have only 16 bits. */
 #define MKPERF_SOFT_CODE UINT32_C(0x10000)
 
 #define MKPERF_SOFT_ALL ((UINT32_C(1) << MKPERF_SOFT_KINDS) - 1)
-/* Of the descriptor's mask: a FAULT record for each fault. */
+/* A bit of the descriptor's soft_mask: the hook writes a FAULT record for each fault. */
 #define MKPERF_SOFT_FAULT_RECORDS (UINT32_C(1) << 31)
 
 struct mkperf_soft_thread {
@@ -51,20 +54,21 @@ struct mkperf_soft_thread {
 };
 
 struct mkperf_soft_edge {
-    uint64_t from; /* keys; from 0: free */
+    uint64_t from; /* this and `to` are keys; from == 0: free */
     uint64_t from_sc;
     uint64_t to;
     uint64_t to_sc;
     uint64_t count[MKPERF_SOFT_EDGE_KINDS]; /* protected calls, notifications */
 };
 
-/* What has no room is in the totals alone: total minus the sum over threads, or over edges, is what
- * could not be attributed. */
+/* Only the totals include events for which the table had no room. The total minus the sum over
+ * threads, or over edges, is the number of events that could not be attributed. */
 struct mkperf_soft {
     uint64_t total[MKPERF_SOFT_KINDS];
-    uint64_t records_dropped; /* FAULT records that the sample ring had no room for */
+    uint64_t records_dropped; /* FAULT records that did not fit into the sample ring */
     struct mkperf_soft_thread thread[MKPERF_COUNT_THREADS]; /* open hashing by key and sc */
-    struct mkperf_soft_edge edge[MKPERF_SOFT_EDGES];        /* open hashing by all four */
+    struct mkperf_soft_edge
+        edge[MKPERF_SOFT_EDGES]; /* open hashing by all four words before count */
 };
 
 _Static_assert(sizeof(struct mkperf_soft) <= MKPERF_SOFT_REGION_BYTES, "software events' region");

@@ -2,12 +2,12 @@
 /*
  * The stamp: the table of programs that an image carries, as bytes.
  *
- * Owns: the layout. `mkperf stamp` writes it into the client PD's ELF when the image is built, the
- * client PD sends it to hosts unread but for its size, the host reads it (host/system/image_table.c).
- * docs/formats.md describes it for other programs. All numbers are little-endian.
+ * Owns: the layout. `mkperf stamp` writes the table into the client PD's ELF when the image is
+ * built. The client PD reads only its size and sends it to hosts. host/system/image_table.c parses
+ * it. docs/formats.md describes it for other programs. All numbers are little-endian.
  *
  *   bytes  0.. 8  magic: MKPERF_STAMP_MAGIC, or MKPERF_STAMP_EMPTY in an ELF without a stamp
- *          8..12  size of the table in bytes, these included
+ *          8..12  size of the table in bytes, with this header
  *         12..16  CRC-32 (frame.h) of bytes 16 to size
  *         16..32  image: identifies the image as a whole
  *         32..64  SHA-256 of the .system file
@@ -50,7 +50,7 @@ enum mkperf_stamp {
 
 enum mkperf_stamp_flags {
     MKPERF_STAMP_PASSIVE = 1,
-    MKPERF_STAMP_DERIVED = 2, /* the ELF has no build id: this is a hash of what is loaded of it */
+    MKPERF_STAMP_DERIVED = 2, /* the ELF has no build id: this is a hash of its loaded segments */
 };
 
 _Static_assert(MKPERF_STAMP_HEADER_BYTES +

@@ -10,12 +10,12 @@
 #ifndef MKPERF_WIRE_H
 #define MKPERF_WIRE_H
 
-/* What a sample's period that was not expected means for the next ones: Batch.change. */
+/* The effect of an unexpected period of a sample on the periods after it: Batch.change. */
 enum mkperf_change {
-    MKPERF_CHANGE_BASE = 0,  /* their middle has changed by as much, */
-    MKPERF_CHANGE_WIDTH = 1, /* and so has the width of the jitter, */
-    MKPERF_CHANGE_ONCE = 2,  /* or nothing */
-    MKPERF_CHANGE_BITS = 2,  /* that it takes */
+    MKPERF_CHANGE_BASE = 0,  /* their middle changes by the same difference */
+    MKPERF_CHANGE_WIDTH = 1, /* their middle and the width of the jitter change */
+    MKPERF_CHANGE_ONCE = 2,  /* they do not change */
+    MKPERF_CHANGE_BITS = 2,  /* bits of such a value */
 };
 
 enum mkperf_wire {
@@ -27,12 +27,12 @@ enum mkperf_wire {
     MKPERF_MAC_BYTES = 2 + 8,    /* field 15 of a message: key, length, value (auth.h) */
     MKPERF_MESSAGE_BYTES = MKPERF_CONTENT_BYTES + MKPERF_MAC_BYTES,
     MKPERF_FRAME_OVERHEAD = 2 + 4, /* sequence and CRC */
-    /* COBS adds one byte for each 254 and one; then the two delimiters. */
+    /* COBS adds one byte, and one for each 254 bytes. The two delimiters follow. */
     MKPERF_FRAME_BYTES = MKPERF_MESSAGE_BYTES + MKPERF_FRAME_OVERHEAD +
                          (MKPERF_MESSAGE_BYTES + MKPERF_FRAME_OVERHEAD) / 254 + 1 + 2,
     MKPERF_TCP_PORT = 1236,
     MKPERF_RATE_SHIFT = 16,    /* Batch.rate is in ticks for 2^16 events */
-    MKPERF_PC_BYTES = 4,       /* Batch.pc counts these */
+    MKPERF_PC_BYTES = 4,       /* unit of Batch.pc */
     MKPERF_EPOCH_FRAMES = 512, /* the target begins a new chain epoch after this many batches */
 };
 
