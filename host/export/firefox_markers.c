@@ -158,7 +158,7 @@ bool firefox_sched_known(const struct mkperf_profile *c, uint32_t pd)
     const struct mkperf_analysis *a = c->sched;
 
     return c->schedule.open && a->events > 0 && pd < a->npds && !a->pd[pd].idle &&
-           a->pd[pd].in[MKPERF_PD_UNKNOWN] < a->last_ns - a->first_ns;
+           a->pd[pd].name != NULL && a->pd[pd].in[MKPERF_PD_UNKNOWN] < a->last_ns - a->first_ns;
 }
 
 static void add_state(const struct firefox_tables *f, enum mkperf_pd_state state, uint64_t from,
