@@ -125,6 +125,40 @@ static void late_times(void **state)
     }
 }
 
+/* A recording lists PDs that no event names: they have no track. */
+static void unused_pds(void **state)
+{
+    struct mkperf_session session = {.platform = "pocket", .cores = 1, .nevents = 1, .sched = true};
+    struct mkperf_totals totals = {.complete = true, .sched_events = 4, .last_ns = 4000};
+    const char *out = recording_path("unused.json");
+    struct recording r;
+    int status;
+
+    (void)state;
+    session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false, false};
+    recording_new(&r, "unused.data");
+    assert_int_equal(r.sink.ops->begin(r.sink.self, &session, &r.e), MKPERF_OK);
+    recording_pd(&r, 0, 1, "client", NULL);
+    recording_pd(&r, 1, 2, "unused", NULL);
+    recording_pd(&r, 2, 3, "server", NULL);
+    for (unsigned i = 0; i < 4; i++) {
+        const struct mkperf_sched event = {.time_ns = 1000 * (i + 1),
+                                           .kind = MKPERF_SCHED_SWITCH,
+                                           .reason = MKPERF_STOPPED_PREEMPTED,
+                                           .from = i % 2 * 2,
+                                           .to = 2 - i % 2 * 2};
+        assert_int_equal(r.sink.ops->sched(r.sink.self, &event, &r.e), MKPERF_OK);
+    }
+    assert_int_equal(r.sink.ops->end(r.sink.self, &totals, &r.e), MKPERF_OK);
+    recording_free(&r);
+    RUN(convert, &status, recording_path("unused.data"), "--to", "firefox", "-o", out);
+    assert_int_equal(status, 0);
+    char *text = recording_shell("cat %s", out);
+    assert_non_null(strstr(text, "server"));
+    assert_null(strstr(text, "[unknown]"));
+    free(text);
+}
+
 static void directories_of_traces(void **state)
 {
     const uint64_t times[] = {1000, 2000, 3000};
@@ -179,7 +213,7 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(late_times),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(late_times), cmocka_unit_test(unused_pds),
                                        cmocka_unit_test(directories_of_traces)};
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);
