@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Conditions that end a flight recording, so that what led to them stays.
+ * Conditions that end a flight recording, so that it keeps the events before the condition.
  *
- * Owns: struct mkperf_conditions: which condition was met. Stages report what they see while the rings
- * are drained; main.c looks after each drain, and holds the recording. A new condition is a function
- * here that a stage calls.
+ * Owns: struct mkperf_conditions: the condition that was met. Stages report conditions while the
+ * rings are drained. main.c checks `met` after each drain, and holds the recording. A new condition
+ * is a function here that a stage calls.
  */
 #ifndef MKPERF_PROFILER_CONDITIONS_H
 #define MKPERF_PROFILER_CONDITIONS_H
@@ -15,21 +15,22 @@
 
 #include "plan.h"
 
-/* Both are enum mkperf_flight_trigger; MKPERF_FLIGHT_STOP is none. */
+/* met and why are enum mkperf_flight_trigger. MKPERF_FLIGHT_STOP means that there is no
+ * condition. */
 struct mkperf_conditions {
     const struct mkperf_plan *plan;
     uint32_t met;
-    uint32_t why;    /* the recording is held */
-    uint64_t thread; /* of FAULT: whose */
+    uint32_t why;    /* the reason for which the recording is held */
+    uint64_t thread; /* with FAULT: the thread that faulted */
 };
 
-/* A recording begins, or is discarded. */
+/* Called when a recording begins or is discarded. */
 static inline void mkperf_conditions_begin(struct mkperf_conditions *c)
 {
     *c = (struct mkperf_conditions){.plan = c->plan};
 }
 
-/* A thread faulted. */
+/* Called when a thread has faulted. */
 static inline void mkperf_conditions_fault(struct mkperf_conditions *c, uint64_t thread)
 {
     for (unsigned i = 0; i < c->plan->faults && c->met == MKPERF_FLIGHT_STOP; i++) {

@@ -6,12 +6,12 @@
 
 enum {
     SLICE_CYCLES = 4000000, /* on average: 4 ms at 1 GHz */
-    MAX_READS = 1000,       /* attempts at a reading without an overflow in between */
+    MAX_READS = 1000,       /* attempts to read without an overflow during the reading */
 };
 
-/* What the counters of a core have counted in all, by slot. op: STOP, or 0. A core that does not
- * answer has counted what its records say. Records of scheduling events do not count as one that
- * came after the reading. */
+/* Stores the total counts of a core by slot in out. op: STOP, or 0. The counts of a core that does
+ * not answer are those in its records. The reading is repeated if an overflow's record followed it;
+ * records of scheduling events do not matter. */
 static void collect_core(struct mkperf_counting *c, unsigned core, uint32_t op, uint64_t *out)
 {
     const struct mkperf_answer *a = &c->kernel->core[core].d->answer;
@@ -40,15 +40,17 @@ static void collect_core(struct mkperf_counting *c, unsigned core, uint32_t op, 
     }
 }
 
-/* The time of the own core's last answer, or of a request where the session is not on that core. */
+/* The time of the own core's last answer, or of a new request if the session is not on that
+ * core. */
 static uint64_t answer_time(struct mkperf_kernel *k)
 {
     return mkperf_kernel_on_here(k) ? mkperf_answered(k)->time : mkperf_kernel_time(k);
 }
 
-/* The same of all cores, and when that was: the own core is the last. With STOP they stop at the
- * same time, before any is read. */
-static uint64_t collect(struct mkperf_counting *c, uint32_t op, uint64_t (*out)[MKPERF_COUNT_SLOTS])
+/* Stores the total counts of all cores in out, the own core's last. Returns the time of that. With
+ * STOP all cores stop before any is read, so that they stop at about one time. */
+static uint64_t collect_cores(struct mkperf_counting *c, uint32_t op,
+                              uint64_t (*out)[MKPERF_COUNT_SLOTS])
 {
     struct mkperf_kernel *k = c->kernel;
 
@@ -65,27 +67,27 @@ static uint64_t collect(struct mkperf_counting *c, uint32_t op, uint64_t (*out)[
     return op == MKPERF_REQUEST_STOP && stopped != 0 ? stopped : answer_time(k);
 }
 
-static bool by_thread(const struct mkperf_counting *c)
+static bool counts_by_thread(const struct mkperf_counting *c)
 {
     return c->plan->per_thread &&
            (mkperf_answered(c->kernel)->features & MKPERF_FEATURE_COUNTS) != 0;
 }
 
-static uint64_t since(uint64_t now, uint64_t then)
+static uint64_t ticks_between(uint64_t now, uint64_t then)
 {
     return now != 0 && then != 0 && now > then ? now - then : 0;
 }
 
-/* Ticks that each event's counters have counted until now. */
+/* Stores the ticks during which each event's counters counted until now. */
 static void run_times(const struct mkperf_counting *c, uint64_t now, uint64_t *out)
 {
     for (unsigned i = 0; i < c->plan->events; i++) {
         bool on = c->plan->event[i].slice == c->slice;
-        out[i] = c->running[i] + (on ? since(now, c->resumed) : 0);
+        out[i] = c->running[i] + (on ? ticks_between(now, c->resumed) : 0);
     }
 }
 
-/* The configuration and the slots for a slice. */
+/* Writes the configuration and the slots of a slice. */
 static void set_slice(struct mkperf_counting *c, uint32_t slice)
 {
     struct mkperf_configuration *want = mkperf_wanted(c->kernel);
@@ -129,7 +131,7 @@ void mkperf_counting_begin(struct mkperf_counting *c)
     }
     mkperf_kernel_set_clocks(c->kernel, c->plan, SLICE_CYCLES);
     *c->table = (struct mkperf_counts){0};
-    if (by_thread(c)) {
+    if (counts_by_thread(c)) {
         want->counts = (uintptr_t)c->table;
     }
     set_slice(c, 0);
@@ -150,7 +152,7 @@ void mkperf_counting_rotate(struct mkperf_counting *c)
     }
     c->drain->tally->expired = false;
     c->rotated++;
-    uint64_t now = collect(c, MKPERF_REQUEST_STOP, c->drain->tally->total);
+    uint64_t now = collect_cores(c, MKPERF_REQUEST_STOP, c->drain->tally->total);
     run_times(c, now, c->running);
     set_slice(c, (c->slice + 1) % c->plan->slices);
     mkperf_cores_share(k, k->on);
@@ -158,7 +160,7 @@ void mkperf_counting_rotate(struct mkperf_counting *c)
     c->resumed = answer_time(k);
 }
 
-/* The thread's row, maybe a new one; NULL: the table is full. */
+/* Finds the thread's row or adds it. NULL: the table is full. */
 static struct mkperf_counting_thread *row_of(struct mkperf_counting *c, uint64_t identity)
 {
     for (uint32_t i = 0; i < c->threads; i++) {
@@ -173,7 +175,8 @@ static struct mkperf_counting_thread *row_of(struct mkperf_counting *c, uint64_t
     return &c->thread[c->threads++];
 }
 
-/* Copies the kernel's table, and adds what is missing in it to the profiler PD, which is running. */
+/* Copies the kernel's table. Events that are missing there belong to the profiler PD, which
+ * runs. */
 static void copy_threads(struct mkperf_counting *c)
 {
     const struct mkperf_counts *t = c->table;
@@ -196,7 +199,8 @@ static void copy_threads(struct mkperf_counting *c)
             rest[s] -= from->count[s];
         }
     }
-    /* Other cores' threads run while the table is read. The profiler PD does not pay for that. */
+    /* Other cores' threads run while the table is read, so the rest can be negative. It is not
+     * subtracted from the profiler PD. */
     for (unsigned s = 0; s < MKPERF_COUNT_SLOTS && self != NULL; s++) {
         self->count[s] += c->kernel->cores > 1 && (int64_t)rest[s] < 0 ? 0 : rest[s];
     }
@@ -222,8 +226,8 @@ static void copy_soft(struct mkperf_counting *c)
     }
 }
 
-/* op: STOP, or 0. The request is an entry of this PD's own into the kernel, so a kernel that counts
- * at its entries has given the others what was theirs. */
+/* op: STOP, or 0. The request enters the kernel. A kernel that updates its table at entries has
+ * therefore added the events of all other threads. */
 static void take_snapshot(struct mkperf_counting *c, uint32_t op)
 {
     for (unsigned i = 0; i < MKPERF_COUNT_SLOTS; i++) {
@@ -231,7 +235,7 @@ static void take_snapshot(struct mkperf_counting *c, uint32_t op)
             c->by_core[core][i] = 0;
         }
     }
-    c->now = collect(c, op, c->by_core);
+    c->now = collect_cores(c, op, c->by_core);
     for (unsigned i = 0; i < MKPERF_COUNT_SLOTS; i++) {
         c->count[i] = 0;
         for (unsigned core = 0; core < c->kernel->cores; core++) {
@@ -239,7 +243,7 @@ static void take_snapshot(struct mkperf_counting *c, uint32_t op)
         }
     }
     c->threads = 0;
-    if (by_thread(c)) {
+    if (counts_by_thread(c)) {
         copy_threads(c);
     }
     copy_soft(c);
@@ -259,12 +263,12 @@ static void answer_totals(const struct mkperf_counting *c, mkperf_Counts *out)
     for (size_t i = 0; i < c->plan->events; i++) {
         out->events[i].user = c->count[2 * i];
         out->events[i].kernel = c->count[2 * i + 1];
-        out->events[i].running_ticks = c->plan->event[i].soft != 0 ? since(c->now, c->began)
+        out->events[i].running_ticks = c->plan->event[i].soft != 0 ? ticks_between(c->now, c->began)
                                                                    : c->ran[i];
     }
 }
 
-/* The index-th core of the snapshot. One that came late has had its counters for as much less. */
+/* Fills in the index-th core of the snapshot. A late core counted for a shorter time. */
 static void answer_core(const struct mkperf_counting *c, uint32_t index, mkperf_Counts *out)
 {
     mkperf_CoreCount *to = &out->cores[0];
@@ -274,10 +278,10 @@ static void answer_core(const struct mkperf_counting *c, uint32_t index, mkperf_
         rest &= rest - 1;
     }
     to->core = (uint32_t)__builtin_ctz(rest);
-    to->enabled_ticks = since(c->now, c->kernel->core[to->core].started);
+    to->enabled_ticks = ticks_between(c->now, c->kernel->core[to->core].started);
     to->events_count = (pb_size_t)c->plan->events;
     for (size_t i = 0; i < c->plan->events; i++) {
-        uint64_t ran = c->plan->event[i].soft != 0 ? since(c->now, c->began) : c->ran[i];
+        uint64_t ran = c->plan->event[i].soft != 0 ? ticks_between(c->now, c->began) : c->ran[i];
         to->events[i].user = c->by_core[to->core][2 * i];
         to->events[i].kernel = c->by_core[to->core][2 * i + 1];
         to->events[i].running_ticks = ran < to->enabled_ticks ? ran : to->enabled_ticks;
@@ -311,11 +315,11 @@ bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool runni
     uint32_t cores = (uint32_t)__builtin_popcount(c->cores);
     uint32_t first_core = 1 + (c->threads + MKPERF_COUNT_PART - 1) / MKPERF_COUNT_PART;
     *out = (mkperf_Counts){
-        .enabled_ticks = since(c->now, c->began),
+        .enabled_ticks = ticks_between(c->now, c->began),
         .part = part,
         .parts = first_core + cores,
         .slices = c->plan->slices,
-        .by_pd = by_thread(c) || (c->plan->per_thread && c->plan->soft_only),
+        .by_pd = counts_by_thread(c) || (c->plan->per_thread && c->plan->soft_only),
     };
     if (part >= out->parts) {
         return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "the counts have no such part");

@@ -50,7 +50,8 @@ static inline void copy_words(uint64_t *to, const uint64_t *from, uint64_t bytes
     }
 }
 
-/* Reports a core's losses, those at each place in a record; false if there is no space for it yet. */
+/* Reports a core's losses, those at each place in a record; false if there is no space for it
+ * yet. */
 static bool tell_losses(struct mkperf_drain *d, unsigned core)
 {
     struct mkperf_drain_core *c = &d->core[core];
@@ -117,10 +118,10 @@ static void note(const struct mkperf_drain *d, unsigned core, uint64_t header, u
 }
 
 /*
- * Takes samples from the next record on, as many as lie in one piece and have room in the output. The
- * identity of its thread takes the place of a badge, the event's pace is noted, and all are copied at
- * once. A sample without room is lost, and counted. Returns the bytes taken, and adds the number of
- * samples to *samples; 0: the next record is no sample of the session.
+ * Takes samples from the next record on, as many as lie in one piece and have room in the output.
+ * The identity of its thread takes the place of a badge, the event's pace is noted, and all are
+ * copied at once. A sample without room is lost, and counted. Returns the bytes taken, and adds the
+ * number of samples to *samples; 0: the next record is no sample of the session.
  */
 static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
                                     const struct mkperf_ring_consumer *ring, uint64_t end,

@@ -97,8 +97,9 @@ static bool set_configuration(struct mkperf_hook_session *s, mkperf_Error *error
            mkperf_sched_prepare(s->drain->sched, s->kernel, error);
 }
 
-/* Begins the configured session on all cores, on the own one last, or refuses with the hook's reason.
- * Another core may be late; it is in the session from when it answers (mkperf_cores_collect). */
+/* Begins the configured session on all cores, on the own one last, or refuses with the hook's
+ * reason. Another core may be late; it is in the session from when it answers
+ * (mkperf_cores_collect). */
 static bool apply_session(struct mkperf_hook_session *s, mkperf_Error *error)
 {
     static const char *const why[] = {

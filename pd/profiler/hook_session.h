@@ -2,12 +2,13 @@
 /*
  * A session of the kernel's hook: planned once, started, drained, stopped.
  *
- * Owns: struct mkperf_hook_session, and the order of steps between the stages and the kernel. Called by
- * main.c only. The hook has a session only while everything that it refers to is in place.
+ * Owns: struct mkperf_hook_session, and the order of steps between the stages and the kernel. Only
+ * main.c calls it. The hook has a session only while all memory to which the session refers is
+ * valid.
  *
- *   start   probe, try events -> stages begin -> configuration -> APPLY on all cores -> stages started
- *   drain   rings -> stages; then the next slice, periods, watermarks -> UPDATE
- *   stop    STOP -> rings -> last counts -> WITHDRAW -> what happened since
+ *   start   probe, try events -> stages begin -> configuration -> APPLY on all cores -> stages
+ *   started drain   rings -> stages, then the next slice, periods, watermarks -> UPDATE
+ *   stop    STOP -> rings -> last counts -> WITHDRAW -> records since then
  */
 #ifndef MKPERF_PROFILER_HOOK_SESSION_H
 #define MKPERF_PROFILER_HOOK_SESSION_H
@@ -31,19 +32,20 @@ struct mkperf_hook_session {
     struct mkperf_latencies *latencies;
     bool running;
     bool silent;    /* no sample since the last STATUS */
-    uint64_t asked; /* ticks: when all cores were last asked */
+    uint64_t asked; /* ticks: time of the last request to all cores */
 };
 
-/* Makes a plan of the request, for the cores that it names. False: *error has the reason, and *plan is
- * unchanged. */
+/* Makes a plan of the request, for the cores that it names. False: *error has the reason, and *plan
+ * is unchanged. */
 bool mkperf_session_plan(struct mkperf_hook_session *s, struct mkperf_plan *plan,
                          const struct mkperf_session_request *request, mkperf_Error *error);
-/* False: *error has the reason, and nothing is running. */
+/* Starts the session. False: *error has the reason, and no session runs. */
 bool mkperf_session_start(struct mkperf_hook_session *s, mkperf_Error *error);
-/* Drains until the rings are below their watermarks, and adapts periods and watermarks to the samples.
- * Ends the session if the hook has ended it. Returns whether the client has to be notified. */
+/* Drains until the rings are below their watermarks, and adapts periods and watermarks to the
+ * samples. Ends the session if the hook has ended it. Returns whether the client has to be
+ * notified. */
 bool mkperf_session_drain(struct mkperf_hook_session *s);
-/* Adapts frequencies to silence: called for each STATUS. */
+/* Called for each STATUS: shortens the periods of events that do not occur. */
 void mkperf_session_quiet(struct mkperf_hook_session *s);
 void mkperf_session_stop(struct mkperf_hook_session *s);
 

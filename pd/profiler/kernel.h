@@ -2,9 +2,9 @@
 /*
  * Requests to the kernel hook, of this PD's core and of the others.
  *
- * Owns: struct mkperf_kernel: a descriptor for each core, and what the answers said. A request is an
- * acknowledgement of the PMU's interrupt (include/mkperf/descriptor.h). Called by every stage that
- * uses the PMU.
+ * Owns: struct mkperf_kernel: a descriptor for each core, and what the answers said. A request is
+ * an acknowledgement of the PMU's interrupt (include/mkperf/descriptor.h). Called by every stage
+ * that uses the PMU.
  *
  *   want (configuration) --> request --> kernel on that core --> answer (status, counters, time)
  *
@@ -67,8 +67,8 @@ struct mkperf_kernel {
     struct mkperf_kernel_core core[MKPERF_TARGET_CORES];
 };
 
-/* At boot: finds out whether the kernel has the hook, and what the PMU is (k->cpu). k is zero but for
- * cpu.pmu and rings. */
+/* At boot: finds out whether the kernel has the hook, and what the PMU is (k->cpu). k is zero but
+ * for cpu.pmu and rings. */
 void mkperf_kernel_init(struct mkperf_kernel *k);
 /* A session begins: nothing has been said about it yet. */
 void mkperf_kernel_begin(struct mkperf_kernel *k);
@@ -84,9 +84,9 @@ uint64_t mkperf_kernel_time(struct mkperf_kernel *k);
 struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_kernel *k, uint64_t ring_bytes);
 /* Writes the selectors of the event's counters into the own core's configuration. */
 void mkperf_kernel_select(struct mkperf_kernel *k, const struct mkperf_plan_event *e);
-/* Writes the plan's clocks into the own core's configuration: the one that ends a slice after so many
- * cycles on average, and the one that wakes this PD for scheduling events. Jitter keeps any program
- * out of step with them. */
+/* Writes the plan's clocks into the own core's configuration: the one that ends a slice after so
+ * many cycles on average, and the one that wakes this PD for scheduling events. Jitter keeps any
+ * program out of step with them. */
 void mkperf_kernel_set_clocks(struct mkperf_kernel *k, const struct mkperf_plan *plan,
                               uint32_t slice_cycles);
 

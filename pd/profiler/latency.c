@@ -6,8 +6,8 @@
 
 enum {
     NOWHERE = 0xffff,  /* no index */
-    CELL_PROBES = 32,  /* places that a bucket may have */
-    BUCKET_EXACT = 16, /* below, a bucket is a tick wide */
+    CELL_PROBES = 32,  /* places that are tried for a bucket */
+    BUCKET_EXACT = 16, /* buckets below this number are one tick wide */
 };
 
 #define LATENCY_HASH UINT64_C(0x9e3779b97f4a7c15)
@@ -46,7 +46,7 @@ void mkperf_latency_begin(struct mkperf_latency *l)
     }
 }
 
-/* The index of a thread, maybe a new one; NOWHERE: there is no room. */
+/* Finds the index of a thread or adds it. NOWHERE: there is no room. */
 static unsigned index_of(struct mkperf_latency *l, uint64_t identity)
 {
     uint64_t at = identity * LATENCY_HASH >> 32;
@@ -63,7 +63,7 @@ static unsigned index_of(struct mkperf_latency *l, uint64_t identity)
     return NOWHERE;
 }
 
-/* Counts in the histogram of the pair with that index. False: no room. */
+/* Counts one latency in a bucket of the pair with that index. False: there is no room. */
 static bool count_bucket(struct mkperf_latency *l, unsigned pair, unsigned bucket)
 {
     uint64_t key = (uint64_t)(pair + 1) << 16 | bucket;
@@ -82,7 +82,7 @@ static bool count_bucket(struct mkperf_latency *l, unsigned pair, unsigned bucke
     return false;
 }
 
-/* The pair with that key, maybe a new one; NULL: there is no room. */
+/* Finds the pair with that key or adds it. NULL: there is no room. */
 static struct mkperf_latency_pair *pair_of(struct mkperf_latency *l, uint64_t key)
 {
     uint64_t at = key * LATENCY_HASH >> 32;
@@ -100,7 +100,7 @@ static struct mkperf_latency_pair *pair_of(struct mkperf_latency *l, uint64_t ke
     return NULL;
 }
 
-static void add(struct mkperf_latency *l, uint64_t key, uint64_t from, uint64_t until)
+static void record_latency(struct mkperf_latency *l, uint64_t key, uint64_t from, uint64_t until)
 {
     uint64_t ticks = until > from ? until - from : 0;
     struct mkperf_latency_pair *p = pair_of(l, key);
@@ -120,8 +120,8 @@ static void add(struct mkperf_latency *l, uint64_t key, uint64_t from, uint64_t 
     }
 }
 
-/* The running thread calls. callee: NOWHERE if it is busy. */
-static void call(struct mkperf_latency_thread *t, unsigned callee, uint64_t time)
+/* The running thread makes a protected call. callee: NOWHERE if the callee is busy. */
+static void begin_call(struct mkperf_latency_thread *t, unsigned callee, uint64_t time)
 {
     t->calls = true;
     t->called_at = time;
@@ -130,27 +130,27 @@ static void call(struct mkperf_latency_thread *t, unsigned callee, uint64_t time
 }
 
 /* The reply to thread `to` was delivered. */
-static void reply(struct mkperf_latency *l, unsigned to, uint64_t time)
+static void finish_call(struct mkperf_latency *l, unsigned to, uint64_t time)
 {
     struct mkperf_latency_thread *t = &l->thread[to];
 
     if (t->calls && t->answered) {
-        add(l, make_key(MKPERF_LATENCY_CALL, to, t->callee), t->called_at, time);
+        record_latency(l, make_key(MKPERF_LATENCY_CALL, to, t->callee), t->called_at, time);
     }
     t->calls = false;
     t->known = true;
 }
 
 /* Thread `to` was notified, by thread `waker` or an interrupt. */
-static void wake(struct mkperf_latency *l, unsigned to, unsigned kind, unsigned waker, unsigned irq,
-                 uint64_t time)
+static void wake_thread(struct mkperf_latency *l, unsigned to, unsigned kind, unsigned waker,
+                        unsigned irq, uint64_t time)
 {
     struct mkperf_latency_thread *t = &l->thread[to];
     bool waited = t->waits;
 
     t->waits = false;
     if (kind == MKPERF_LATENCY_NOTIFY && waker == NOWHERE) {
-        return; /* by whom is unknown */
+        return; /* the waker is unknown */
     }
     if (!waited) {
         struct mkperf_latency_pair *p =
@@ -168,9 +168,9 @@ static void wake(struct mkperf_latency *l, unsigned to, unsigned kind, unsigned 
     t->woken_at = time;
 }
 
-/* Thread `now` stopped. */
-static void stop(struct mkperf_latency *l, unsigned now, unsigned reason, unsigned to,
-                 uint64_t time)
+/* Thread `now` stops, and thread `to` runs. */
+static void stop_thread(struct mkperf_latency *l, unsigned now, unsigned reason, unsigned to,
+                        uint64_t time)
 {
     struct mkperf_latency_thread *t = &l->thread[now];
 
@@ -178,13 +178,13 @@ static void stop(struct mkperf_latency *l, unsigned now, unsigned reason, unsign
     t->waits = reason == MKPERF_STOPPED_WAIT_MESSAGE ||
                reason == MKPERF_STOPPED_WAIT_NOTIFICATION || reason == MKPERF_STOPPED_REPLIED;
     if (reason == MKPERF_STOPPED_QUEUED) {
-        call(t, NOWHERE, time);
+        begin_call(t, NOWHERE, time);
     } else if (reason == MKPERF_STOPPED_CALLED && !t->calls) {
-        call(t, to, time);
+        begin_call(t, to, time);
     }
 }
 
-/* How long what runs on a core has run until `time`. */
+/* The run time until `time` of the thread that runs on a core. */
 static uint64_t present_run(const struct mkperf_latency *l, unsigned core, uint64_t time)
 {
     uint64_t until = time < l->end ? time : l->end;
@@ -211,7 +211,7 @@ unsigned mkperf_latency_runs(const struct mkperf_latency *l, uint64_t time,
     return n;
 }
 
-static void run(struct mkperf_latency *l, unsigned core, unsigned to, uint64_t time)
+static void begin_run(struct mkperf_latency *l, unsigned core, unsigned to, uint64_t time)
 {
     struct mkperf_latency_thread *t = &l->thread[to];
 
@@ -225,7 +225,7 @@ static void run(struct mkperf_latency *l, unsigned core, unsigned to, uint64_t t
     if (t->woken) {
         unsigned from = t->wake_kind == MKPERF_LATENCY_IRQ ? t->wake_irq : t->waker;
         t->woken = false;
-        add(l, make_key(t->wake_kind, from, to), t->woken_at, time);
+        record_latency(l, make_key(t->wake_kind, from, to), t->woken_at, time);
     }
 }
 
@@ -237,7 +237,7 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
     unsigned reason = mkperf_sched_reason_of(header);
 
     if (about == NOWHERE) {
-        mkperf_latency_gap(l); /* what happens to it is not known */
+        mkperf_latency_gap(l); /* the thread's state would be wrong from now on */
         l->dropped++;
         return;
     }
@@ -246,29 +246,29 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
     switch (mkperf_sched_kind_of(header)) {
     case MKPERF_SCHED_SWITCH:
         if (now != NOWHERE) {
-            stop(l, now, reason, about, time);
+            stop_thread(l, now, reason, about, time);
         }
         if (reason == MKPERF_STOPPED_REPLIED) {
-            reply(l, about, time);
+            finish_call(l, about, time);
         }
-        run(l, core, about, time);
+        begin_run(l, core, about, time);
         t->runs += reason != MKPERF_STOPPED_UNKNOWN;
         break;
     case MKPERF_SCHED_CALL:
         if (now != NOWHERE) {
-            call(&l->thread[now], about, time);
+            begin_call(&l->thread[now], about, time);
         }
         t->known = true;
         t->waits = false;
         break;
     case MKPERF_SCHED_REPLY:
-        reply(l, about, time);
+        finish_call(l, about, time);
         break;
     case MKPERF_SCHED_NOTIFY:
-        wake(l, about, MKPERF_LATENCY_NOTIFY, now, 0, time);
+        wake_thread(l, about, MKPERF_LATENCY_NOTIFY, now, 0, time);
         break;
     case MKPERF_SCHED_IRQ:
-        wake(l, about, MKPERF_LATENCY_IRQ, NOWHERE, mkperf_sched_irq_of(header), time);
+        wake_thread(l, about, MKPERF_LATENCY_IRQ, NOWHERE, mkperf_sched_irq_of(header), time);
         break;
     case MKPERF_SCHED_RECEIVE:
         t->answered = now != NOWHERE;
@@ -300,7 +300,7 @@ void mkperf_latency_gap(struct mkperf_latency *l)
 }
 
 /* Lets the cell at `at` of a heap of n sink to its place; the greatest is on top. */
-static void sink(uint64_t *heap, unsigned at, unsigned n)
+static void sink_cell(uint64_t *heap, unsigned at, unsigned n)
 {
     uint64_t cell = heap[at];
 
@@ -327,13 +327,13 @@ unsigned mkperf_latency_sort(struct mkperf_latency *l)
         }
     }
     for (unsigned i = n / 2; i-- > 0;) {
-        sink(l->cell, i, n);
+        sink_cell(l->cell, i, n);
     }
     for (unsigned rest = n; rest > 1; rest--) {
         uint64_t last = l->cell[rest - 1];
         l->cell[rest - 1] = l->cell[0];
         l->cell[0] = last;
-        sink(l->cell, 0, rest - 1);
+        sink_cell(l->cell, 0, rest - 1);
     }
     return n;
 }

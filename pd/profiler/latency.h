@@ -2,20 +2,27 @@
 /*
  * Latencies between PDs, aggregated from scheduling events instead of streaming them.
  *
- * Owns: struct mkperf_latency: what each thread waits for, and the histograms. Called by the profiler
- * PD's sched.c for each event of each core, in the order of time on a core. No platform, no
- * dependence on the profiler: host-testable.
+ * Concept: the events of each core are replayed. For each thread the replay knows whether it runs,
+ * waits, was woken or awaits a reply. A latency that ends is counted in a bucket of its pair.
  *
- * What is measured (LatencyKind in proto/mkperf.proto):
- *   call    from the caller's call (delivered, or queued) to the delivery of its reply
- *   notify  from a notification to a thread that waits until that runs
- *   irq     the same for an interrupt
- * and how long each thread ran.
- * A second wake-up before the thread runs is not measured: it was ready already. It is counted as one that found the
- * thread busy, as are those of a thread that runs or waits for a reply. After a gap nothing
- * is known of any thread, and nothing is measured that began before.
+ *     events of a core -> thread[] (state) -> a latency ends -> pair[] (count, total, max)
+ *                                                            -> cell[] (pair, bucket -> count)
  *
- * What may be lost: a latency whose pair, thread or bucket has no room. `dropped` counts it.
+ *     call    from a caller's call (delivered or queued) to the delivery of its reply
+ *     notify  from a notification to the start of the thread that waited for it
+ *     irq     from an interrupt to the start of the thread that waited for it
+ *
+ * Owns: struct mkperf_latency. The profiler PD calls it for each event, in the order of time. It
+ * depends on no platform and no other stage, so that it is tested on the host.
+ *
+ * Invariants
+ * 1. A wake-up is measured only if its thread was waiting. Any other wake-up counts as `busy` of
+ *    its pair: the thread ran, was ready, or awaited a reply.
+ * 2. After a gap the state of all threads is unknown. No latency that began before it is measured.
+ * 3. A latency without room for its thread, pair or bucket is lost, and `dropped` counts it.
+ *
+ * Example: thread 3 waits, and thread 5 notifies it at 1000 ticks. Thread 3 runs at 1040. The pair
+ * (notify, 5, 3) counts a latency of 40 ticks in the bucket mkperf_latency_bucket(40).
  */
 #ifndef MKPERF_PROFILER_LATENCY_H
 #define MKPERF_PROFILER_LATENCY_H
@@ -27,9 +34,9 @@
 #include <mkperf/sched.h>
 
 enum mkperf_latency_limits {
-    MKPERF_LATENCY_THREADS = 128, /* a power of two, as the next two */
+    MKPERF_LATENCY_THREADS = 128, /* this and the next two are powers of two */
     MKPERF_LATENCY_PAIRS = 256,
-    MKPERF_LATENCY_CELLS = 8192, /* (pair, bucket) that occurred */
+    MKPERF_LATENCY_CELLS = 8192, /* most different (pair, bucket) */
     MKPERF_LATENCY_BUCKETS = 16 * (63 - 3) + 16,
 };
 
@@ -42,10 +49,10 @@ enum mkperf_latency_kind {
 struct mkperf_latency_thread {
     uint64_t identity;
     bool used;
-    bool known;    /* what it does, since some event */
-    bool waits;    /* stopped to receive, and nothing came since */
-    bool woken;    /* by the next three */
-    bool calls;    /* since called_at */
+    bool known;    /* its state is known */
+    bool waits;    /* it stopped to receive, and was not woken since */
+    bool woken;    /* since woken_at, by wake_kind and wake_irq or waker */
+    bool calls;    /* it awaits a reply since called_at */
     bool answered; /* `callee` is known */
     uint8_t wake_kind;
     uint16_t wake_irq;
@@ -53,11 +60,11 @@ struct mkperf_latency_thread {
     uint16_t waker;  /* index */
     uint64_t woken_at;
     uint64_t called_at;
-    uint64_t run_ticks; /* without the present run */
+    uint64_t run_ticks; /* without the current run */
     uint64_t runs;
 };
 
-/* How long a thread had run at a time. */
+/* The run time of a thread until some time. */
 struct mkperf_latency_run {
     uint64_t identity;
     uint64_t ticks;
@@ -70,18 +77,18 @@ struct mkperf_latency_pair {
     uint64_t total;
     uint64_t max;
     uint64_t max_at;
-    uint64_t busy; /* notifications, or interrupts, that its thread was not waiting for */
+    uint64_t busy; /* wake-ups of a thread that was not waiting */
 };
 
 struct mkperf_latency {
     uint64_t dropped;
-    uint64_t end;                       /* threads run until then at most */
+    uint64_t end;                       /* ticks: run times end here */
     uint16_t running[MKPERF_MAX_CORES]; /* index + 1; 0: not known */
-    uint64_t since[MKPERF_MAX_CORES];   /* when it began to run */
+    uint64_t since[MKPERF_MAX_CORES];   /* ticks: time at which that thread began to run */
     struct mkperf_latency_thread thread[MKPERF_LATENCY_THREADS]; /* open hashing by identity */
     struct mkperf_latency_pair pair[MKPERF_LATENCY_PAIRS];       /* open hashing by key */
     /* A bucket of a pair: bits 48-63 index of the pair + 1, 32-47 bucket, 0-31 count; 0: free. Open
-     * hashing by the first two. */
+     * hashing by pair and bucket. */
     uint64_t cell[MKPERF_LATENCY_CELLS];
 };
 
@@ -100,7 +107,7 @@ static inline uint32_t mkperf_latency_cell_count(uint64_t cell)
     return (uint32_t)cell;
 }
 
-/* What a pair's key says. from: identity, of IRQ 0. */
+/* A pair's key, unpacked. from: identity; 0 for an IRQ. */
 struct mkperf_latency_ends {
     unsigned kind;
     unsigned irq;
@@ -109,24 +116,24 @@ struct mkperf_latency_ends {
 };
 
 void mkperf_latency_begin(struct mkperf_latency *l);
-/* An event: header as in the core's ring, the thread that it names, ticks. core: below
- * MKPERF_MAX_CORES. */
+/* Replays an event. header: as in the core's ring; identity: the event's thread; time: ticks; core:
+ * below MKPERF_MAX_CORES. */
 void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t header,
                           uint64_t identity, uint64_t time);
-/* Events of some core are missing here. */
+/* Called where events of a core are missing. */
 void mkperf_latency_gap(struct mkperf_latency *l);
 
-/* How long each thread had run at `time`, which is not before that of the last event, or is l->end. Returns
- * how many have an entry in `out`, which has room for MKPERF_LATENCY_THREADS. */
+/* Stores the run time of each thread until `time`, which is at least that of the last event or
+ * l->end. `out` has room for MKPERF_LATENCY_THREADS. Returns the number of entries. */
 unsigned mkperf_latency_runs(const struct mkperf_latency *l, uint64_t time,
                              struct mkperf_latency_run *out);
 
-/* Sorts the cells of a copy, which counts nothing any more, by pair and bucket. Returns how many
- * there are. */
+/* Sorts the cells by pair and bucket, and returns their number. *l must be a copy: no more events
+ * can be counted in it. */
 unsigned mkperf_latency_sort(struct mkperf_latency *l);
 
 unsigned mkperf_latency_bucket(uint64_t ticks);
-/* l->thread is looked at, so of the same struct as the pair, or a later copy. */
+/* Unpacks the key of a pair of *l or of an earlier copy of it. */
 struct mkperf_latency_ends mkperf_latency_ends(const struct mkperf_latency *l,
                                                const struct mkperf_latency_pair *pair);
 

@@ -3,9 +3,9 @@
  * The profiler PD: its entry points, the operations of session.h, and how its stages are connected.
  *
  * Owns: the one instance of each stage, and the session's number. No other file knows all of them.
- * Woken by the kernel hook (channel 0) and by a timer (channel 2), called by the client PD (channel 1).
- * It trusts neither the request page nor the label of a call. A PD has one thread, so nothing is
- * locked.
+ * Woken by the kernel hook (channel 0) and by a timer (channel 2), called by the client PD (channel
+ * 1). It trusts neither the request page nor the label of a call. A PD has one thread, so nothing
+ * is locked.
  *
  *   CONFIGURE -> plan -> START -> (wake-up: drain) .. -> STOP
  *
@@ -114,7 +114,8 @@ void init(void)
     }
     p->output.ring.ring = mkperf_output_ring(mkperf_output);
     p->output.ring.size = MKPERF_OUTPUT_RING_BYTES;
-    /* After a warm reset, memory may hold the last boot's positions. The client does not run yet. */
+    /* After a warm reset, memory may hold the last boot's positions. The client does not run
+     * yet. */
     p->output.ring.ring->head = 0;
     p->output.ring.ring->tail = 0;
     p->kernel.cpu.pmu = &MKPERF_PMU;
@@ -342,8 +343,8 @@ static void info(struct mkperf_profiler *p)
     }
 }
 
-/* Long answers are put together here, since the client can write to the page at any time. They are too
- * large for a PD's stack. */
+/* Long answers are put together here, since the client can write to the page at any time. They are
+ * too large for a PD's stack. */
 static union {
     mkperf_Events events;
     mkperf_Counts counts;
@@ -461,8 +462,8 @@ microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
     return microkit_msginfo_new(error.code, 0);
 }
 
-/* Does what Microkit's monitor does for PDs without a parent: it prints on the console what happened,
- * and the PD stays stopped. */
+/* Does what Microkit's monitor does for PDs without a parent: it prints on the console what
+ * happened, and the PD stays stopped. */
 seL4_Bool fault(microkit_child child, microkit_msginfo msginfo, microkit_msginfo *reply_msginfo)
 {
     char text[160];

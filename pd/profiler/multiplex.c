@@ -2,15 +2,15 @@
 /*
  * The counters of a session that samples, slice after slice: see multiplex.h.
  *
- * Two requests are between two slices: the counters are stopped and the hook says where each is, and
- * then it begins with those of the next. So nothing that the hook did until then, reported or not
- * (filters, a full ring), is missing in what is kept.
+ * A change of slices takes two requests. The first stops the counters and returns their values; the
+ * second starts the counters of the next slice. The stored values therefore include all work of the
+ * hook until then, even samples that a filter or a full ring suppressed.
  */
 #include "multiplex.h"
 
 #include <mkperf/jitter.h>
 
-enum { TURN_CYCLES = 10000000 }; /* of a slice, on average: 10 ms at 1 GHz */
+enum { TURN_CYCLES = 10000000 }; /* average length of a slice: 10 ms at 1 GHz */
 
 /* One of an event's counters, in its slice. */
 struct place {
@@ -56,7 +56,7 @@ static void set_counter(struct mkperf_multiplex *m, unsigned core, const struct 
     if (!left->known) {
         *left = (struct mkperf_multiplex_left){.left = period, .interval = period};
     }
-    /* Its period may have become shorter in the meantime; the rest is in whole steps. */
+    /* The period may have become shorter in the meantime. The rest must be in whole steps. */
     uint32_t wanted = mkperf_in_steps(left->left < period ? left->left : period);
     wanted = wanted != 0 ? wanted : MKPERF_PERIOD_STEP;
     left->interval = left->interval - left->left + wanted;
@@ -68,8 +68,8 @@ static void set_counter(struct mkperf_multiplex *m, unsigned core, const struct 
     c->reads = mkperf_plan_reads(m->plan, at->event, at->counter);
 }
 
-/* The own core's configuration for the present slice. */
-static void set_present(struct mkperf_multiplex *m)
+/* Writes the own core's configuration for the current slice. */
+static void set_own_core(struct mkperf_multiplex *m)
 {
     struct mkperf_configuration *want = mkperf_wanted(m->kernel);
     const struct mkperf_plan_slice *slice = &m->plan->slice[m->slice];
@@ -88,8 +88,8 @@ static void set_present(struct mkperf_multiplex *m)
     m->kernel->stale = 0;
 }
 
-/* The same for the other cores, whose counters were left elsewhere. */
-static void set_others(struct mkperf_multiplex *m)
+/* Writes the configurations of the other cores, whose counters stopped at other values. */
+static void set_other_cores(struct mkperf_multiplex *m)
 {
     struct place at;
 
@@ -107,7 +107,7 @@ void mkperf_multiplex_begin(struct mkperf_multiplex *m)
     *m = (struct mkperf_multiplex){
         .plan = m->plan, .kernel = m->kernel, .pacer = m->pacer, .drain = m->drain};
     m->drain->number[MKPERF_OFF_CPU_COUNTER] = MKPERF_OFF_CPU_COUNTER;
-    set_present(m);
+    set_own_core(m);
 }
 
 void mkperf_multiplex_started(struct mkperf_multiplex *m)
@@ -131,13 +131,13 @@ static void keep_counter(struct mkperf_multiplex *m, unsigned core, const struct
     left->left = 0 - now->value;
     left->interval = now->interval;
     if (left->left == 0 || left->left > left->interval) {
-        left->left = left->interval; /* cannot be */
+        left->left = left->interval; /* an impossible value */
     }
 }
 
-/* Stops the slice's counters and takes note of where they are, and when. A core that does not stop in
- * time leaves the session: what its counters count from now on has no name. */
-static bool end_turn(struct mkperf_multiplex *m)
+/* Stops the slice's counters, and stores their values and the time. A core that does not stop in
+ * time leaves the session, because its counters would count events of the wrong slice. */
+static bool end_slice(struct mkperf_multiplex *m)
 {
     struct mkperf_kernel *k = m->kernel;
     struct place at;
@@ -171,12 +171,12 @@ void mkperf_multiplex_rotate(struct mkperf_multiplex *m)
     if (!m->drain->tally->expired) {
         return;
     }
-    if (end_turn(m)) {
+    if (end_slice(m)) {
         m->slice = (m->slice + 1) % m->plan->slices;
         m->rotated++;
-        set_present(m);
-        set_others(m);
-        /* Its events are paced as if no time had passed since they were stopped. */
+        set_own_core(m);
+        set_other_cores(m);
+        /* The slice's events are paced as if no time had passed since they stopped. */
         for (unsigned i = 0; i < m->plan->events; i++) {
             if (m->plan->event[i].slice == m->slice) {
                 mkperf_pace_resume(m->pacer, i, m->resumed - m->stopped[i]);
@@ -190,7 +190,7 @@ void mkperf_multiplex_rotate(struct mkperf_multiplex *m)
 void mkperf_multiplex_end(struct mkperf_multiplex *m)
 {
     if (m->plan->clock != 0) {
-        end_turn(m);
+        end_slice(m);
     }
 }
 

@@ -2,13 +2,14 @@
 /*
  * Multiplexing: the counters of a session that samples, slice after slice.
  *
- * Owns: struct mkperf_multiplex. A session whose events all fit has one slice. Otherwise an overflow
- * of the plan's clock ends a slice. A counter stops within an interval and resumes there in its next
- * slice, so that every sample's weight is what was counted, and no counted event is lost. Events
- * outside their slices are not counted; the time in the counters is, and yields the scale.
+ * Owns: struct mkperf_multiplex. A session whose events all fit has one slice. Otherwise an
+ * overflow of the plan's clock ends a slice. A counter stops within an interval and continues it in
+ * its next slice. Every sample's period is therefore the number of events really counted, and no
+ * counted event is lost. Events outside their slices are not counted. The time of an event's slices
+ * yields the factor by which its count is scaled.
  *
  *   slice 0 |--- A B ---|           |--- A B ---|      a sample of A every period of A's own count
- *   slice 1             |--- C D ---|                  left[] keeps where A and B were
+ *   slice 1             |--- C D ---|                  left[] keeps the intervals of A and B
  *                       ^ STOP, snapshot, CONTINUE
  *
  * Called by hook_session.c. May be lost: nothing.
@@ -23,12 +24,12 @@
 
 #include "drain.h"
 
-/* Where a counter was left. */
+/* The state in which a counter was stopped. */
 struct mkperf_multiplex_left {
     bool known;
-    uint32_t left;     /* events to its overflow, */
-    uint32_t interval; /* which ends an interval of this many; */
-    uint64_t partial;  /* or for a group read: its count since the leader's last overflow */
+    uint32_t left;     /* events to its overflow */
+    uint32_t interval; /* events of the interval that this overflow ends */
+    uint64_t partial;  /* of a group read instead: its count since the leader's last overflow */
 };
 
 struct mkperf_multiplex {
@@ -36,24 +37,23 @@ struct mkperf_multiplex {
     struct mkperf_kernel *kernel;
     struct mkperf_pacer *pacer;
     struct mkperf_drain *drain;
-    uint32_t slice;                      /* now */
+    uint32_t slice;                      /* the current slice */
     uint64_t rotated;                    /* completed slices */
-    uint64_t began;                      /* ticks; 0: not known */
-    uint64_t resumed;                    /* ticks: when the current slice began */
+    uint64_t began;                      /* ticks: start of the session; 0: unknown */
+    uint64_t resumed;                    /* ticks: start of the current slice */
     uint64_t running[MKPERF_MAX_EVENTS]; /* ticks in completed slices, by event */
-    uint64_t stopped[MKPERF_MAX_EVENTS]; /* ticks: when the event's last slice ended */
+    uint64_t stopped[MKPERF_MAX_EVENTS]; /* ticks: end of the event's last slice */
     struct mkperf_multiplex_left left[MKPERF_TARGET_CORES][MKPERF_MAX_COUNTERS]; /* by number */
 };
 
-/* Begins a session that samples: the configuration and numbers of its first slice, before it is
- * applied and after mkperf_pace_begin. */
+/* Begins a session that samples: writes the configuration and numbers of its first slice. Called
+ * after mkperf_pace_begin, and before the session is applied. */
 void mkperf_multiplex_begin(struct mkperf_multiplex *m);
-/* The session was applied, and counts. */
+/* Called when the session was applied and counts. */
 void mkperf_multiplex_started(struct mkperf_multiplex *m);
-/* After a drain: the next slice, if it is due. */
+/* Called after a drain: begins the next slice if it is due. */
 void mkperf_multiplex_rotate(struct mkperf_multiplex *m);
-/* The session ends and its counters stand still: the last slice's time. While the hook still has
- * it. */
+/* Ends the last slice and adds its time, while the hook still has the session. */
 void mkperf_multiplex_end(struct mkperf_multiplex *m);
 /* Fills the times of a status. */
 void mkperf_multiplex_status(const struct mkperf_multiplex *m, bool running, mkperf_Status *out);

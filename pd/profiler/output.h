@@ -3,16 +3,17 @@
  * The end of the pipeline: the ring to the client PD, as a stream or as a flight recorder.
  *
  * Owns: struct mkperf_output. Called by every stage that has a record for the client. In a stream a
- * record that does not fit is the caller's loss. In a flight recording the newest records stay on the
- * target: a new one takes the place of the oldest ones, and the client sees an empty ring until a dump.
+ * record that does not fit is the caller's loss. In a flight recording the newest records stay on
+ * the target: a new one takes the place of the oldest ones, and the client sees an empty ring until
+ * a dump.
  *
  *   recording -> (a condition, or Stop) held -> next CONFIGURE or START
  *       \--------------- dump ---------------/ , as often as wanted
  *
  * 1. During a dump the client owns the ring. A running recording then waits in the cores' rings;
  *    records that do not fit there are dropped and counted as usual.
- * 2. The client can write to the ring at any time. A recording that it has spoiled is discarded as a
- *    whole, and counted as corrupt.
+ * 2. The client can write to the ring at any time. A recording that it has spoiled is discarded as
+ *    a whole, and counted as corrupt.
  *
  * docs/design.md has the reasons.
  */
@@ -45,12 +46,13 @@ struct mkperf_output {
     uint64_t corrupt;
 };
 
-/* A session begins. The ring gets the size of the plan if it is empty: only then do positions fit any
- * size. A flight recording takes the ring from the client. False: the client has not read the last
- * session's records yet, as *error says. */
+/* A session begins. The ring gets the size of the plan if it is empty: only then do positions fit
+ * any size. A flight recording takes the ring from the client. False: the client has not read the
+ * last session's records yet, as *error says. */
 bool mkperf_output_begin(struct mkperf_output *o, const struct mkperf_plan *plan,
                          mkperf_Error *error);
-/* Ends a flight recording and discards it. The ring continues at the position that the client has. */
+/* Ends a flight recording and discards it. The ring continues at the position that the client
+ * has. */
 void mkperf_output_forget(struct mkperf_output *o);
 /* Whether stages may write: not while the client reads a dump. Detects that it has read all. */
 bool mkperf_output_open(struct mkperf_output *o);
@@ -59,18 +61,19 @@ bool mkperf_output_dump(struct mkperf_output *o, mkperf_Error *error);
 /* The recording's part of a status. */
 void mkperf_output_status(const struct mkperf_output *o, bool running, mkperf_Status *out);
 
-/* For the next one: space in a flight recording, by overwriting the oldest records. Never NULL for up
- * to half of the ring. */
+/* For the next one: space in a flight recording, by overwriting the oldest records. Never NULL for
+ * up to half of the ring. */
 uint64_t *mkperf_output_overwrite(struct mkperf_output *o, uint64_t bytes);
 
-/* Contiguous space for a record; NULL: there is none. For several records: of mkperf_output_stretch. */
+/* Contiguous space for a record; NULL: there is none. For several records: of
+ * mkperf_output_stretch. */
 static inline uint64_t *mkperf_output_room(struct mkperf_output *o, uint64_t bytes)
 {
     return o->flight ? mkperf_output_overwrite(o, bytes) : mkperf_ring_reserve(&o->ring, bytes);
 }
 
-/* The bytes that mkperf_output_room has for several records at once, maybe 0. It may have more for one
- * record. A flight recording takes them one by one, so that none is overwritten too early. */
+/* The bytes that mkperf_output_room has for several records at once, maybe 0. It may have more for
+ * one record. A flight recording takes them one by one, so that none is overwritten too early. */
 static inline uint64_t mkperf_output_stretch(struct mkperf_output *o)
 {
     uint64_t bytes = 0;
@@ -81,8 +84,8 @@ static inline uint64_t mkperf_output_stretch(struct mkperf_output *o)
     return bytes;
 }
 
-/* Hands over what was written at the last room: `samples` samples, or `events` scheduling events, or
- * other records. */
+/* Hands over what was written at the last room: `samples` samples, or `events` scheduling events,
+ * or other records. */
 static inline void mkperf_output_commit(struct mkperf_output *o, uint64_t bytes, unsigned samples,
                                         unsigned events)
 {

@@ -5,14 +5,13 @@
 #include "policy.h"
 
 enum {
-    PACE_SAMPLES = 8,      /* are enough to judge a rate by, */
-    PACE_PER_SECOND = 20,  /* and so is a 20th of a second. */
-    SETTLED = 8,           /* A period that changes by more than this part will change again. */
-    STARVED_INTERVALS = 10 /* An event is late after this many of its intervals. */
+    PACE_SAMPLES = 8,      /* samples after which a rate is judged */
+    PACE_PER_SECOND = 20,  /* a rate is also judged after this part of a second */
+    SETTLED = 8,           /* a period that changes by more than this part will change again */
+    STARVED_INTERVALS = 10 /* intervals without a sample after which an event is absent */
 };
 
-/* The event's period from now on. A counter that is on the way to the end of an interval which is
- * now far too long, the hook sets forward. */
+/* Sets the event's period. The hook shortens a current interval that is now far too long. */
 static void set_period(struct mkperf_pacer *p, unsigned core, unsigned event, uint32_t period)
 {
     const struct mkperf_plan_event *e = &p->plan->event[event];
@@ -37,7 +36,7 @@ static void set_period(struct mkperf_pacer *p, unsigned core, unsigned event, ui
 }
 
 /* Adapts an event with a frequency to the samples since the last call. */
-static void adapt(struct mkperf_pacer *p, unsigned core, unsigned event, bool dropped)
+static void adapt_to_rate(struct mkperf_pacer *p, unsigned core, unsigned event, bool dropped)
 {
     const struct mkperf_plan_event *e = &p->plan->event[event];
     struct mkperf_pace *pace = &p->core[core][event];
@@ -63,7 +62,8 @@ static void adapt(struct mkperf_pacer *p, unsigned core, unsigned event, bool dr
 }
 
 /* Lowers the period of an event with a frequency that has not occurred for long. */
-static void feed(struct mkperf_pacer *p, unsigned core, unsigned event, uint64_t now, bool silent)
+static void adapt_to_absence(struct mkperf_pacer *p, unsigned core, unsigned event, uint64_t now,
+                             bool silent)
 {
     const struct mkperf_plan_event *e = &p->plan->event[event];
     struct mkperf_pace *pace = &p->core[core][event];
@@ -71,7 +71,7 @@ static void feed(struct mkperf_pacer *p, unsigned core, unsigned event, uint64_t
                         p->kernel->tick_hz / 10;
 
     if (pace->last == 0) {
-        pace->last = now; /* no sample yet: its time begins with the session's first sample */
+        pace->last = now; /* the event has no sample yet: its wait begins now */
     }
     if (!silent && (int64_t)(now - pace->last) <= (int64_t)patience) {
         return;
@@ -92,8 +92,8 @@ bool mkperf_pace_adapt(struct mkperf_pacer *p, uint32_t slice, uint64_t now, boo
         unsigned core = (unsigned)__builtin_ctz(rest);
         for (unsigned i = 0; i < p->plan->events; i++) {
             if (p->plan->event[i].frequency != 0 && p->plan->event[i].slice == slice) {
-                adapt(p, core, i, dropped);
-                feed(p, core, i, now, silent);
+                adapt_to_rate(p, core, i, dropped);
+                adapt_to_absence(p, core, i, now, silent);
                 settling |= p->core[core][i].settling;
             }
         }

@@ -2,12 +2,12 @@
 /*
  * Pacing: the period of each event on each core.
  *
- * Owns: struct mkperf_pacer. The drain notes samples here; hook_session.c adapts the periods after a
- * drain, and sends the changed configurations (kernel.stale) to the hook. On each core an event has
- * one period for its user and its kernel counter, so that all its samples weigh the same. With a
- * frequency the period follows the rate that was seen.
+ * Owns: struct mkperf_pacer. The drain notes samples here; hook_session.c adapts the periods after
+ * a drain, and sends the changed configurations (kernel.stale) to the hook. On each core an event
+ * has one period for its user and its kernel counter, so that all its samples have equal weight.
+ * With a frequency, the period follows the measured rate.
  *
- *   samples seen (samples, events, from .. last) -> policy.h -> period -> want.counter[].period
+ *   drained samples (samples, events, from .. last) -> policy.h -> period -> want.counter[].period
  */
 #ifndef MKPERF_PROFILER_PACE_H
 #define MKPERF_PROFILER_PACE_H
@@ -18,14 +18,14 @@
 #include "kernel.h"
 #include "plan.h"
 
-/* What is known of an event on a core while a session runs. Times are ticks. */
+/* An event on a core while a session runs. Times are ticks. */
 struct mkperf_pace {
-    uint32_t period;  /* at present */
+    uint32_t period;  /* the current one */
     uint32_t samples; /* since `from` */
-    uint64_t events;  /* that these stand for */
-    uint64_t from;    /* time of a sample; 0: none yet */
+    uint64_t events;  /* sum of the periods of these samples */
+    uint64_t from;    /* time of the sample from which the rate is measured; 0: none yet */
     uint64_t last;    /* time of the last sample, or of the last reaction to its absence */
-    bool settling;    /* The last change was large, or there was none yet. */
+    bool settling;    /* The last change was large, or the period has not changed yet. */
 };
 
 struct mkperf_pacer {
@@ -34,17 +34,18 @@ struct mkperf_pacer {
     struct mkperf_pace core[MKPERF_TARGET_CORES][MKPERF_MAX_EVENTS];
 };
 
-/* A session begins with the periods of its plan. */
+/* Sets the periods of the plan, for a new session. */
 void mkperf_pace_begin(struct mkperf_pacer *p);
 /* Adapts the events of that slice to the samples since the last call. now: ticks. dropped: samples
- * were lost on the way, so that only the direction is known. silent: no sample came for long. Returns
- * whether a period changes so much that it will change again soon. */
+ * were lost, so that the rate is only known to be too high. silent: there was no sample for long.
+ * Returns whether a period changes so much that it will change again soon. */
 bool mkperf_pace_adapt(struct mkperf_pacer *p, uint32_t slice, uint64_t now, bool dropped,
                        bool silent);
-/* The event counts again after `away` ticks in which it did not. */
+/* Called when the event counts again after `away` ticks without counting. */
 void mkperf_pace_resume(struct mkperf_pacer *p, unsigned event, uint64_t away);
 
-/* Samples of an event were drained, the last one at `time`. events: those that they stand for. */
+/* Called for drained samples of an event, the last one at `time`. events: the sum of their
+ * periods. */
 static inline void mkperf_pace_note(struct mkperf_pace *pace, uint32_t samples, uint64_t events,
                                     uint64_t time)
 {

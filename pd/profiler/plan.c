@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From a client's request to a plan.
+ * The checks that turn a client's request into a plan: see plan.h.
  *
- * Owns: the checks. Called by the profiler PD for CONFIGURE. Each event takes one counter for user
- * mode and one for the kernel, because an overflow's interrupt is taken when the kernel is left, so
- * only the counter itself shows where the event happened.
+ * Owns no state. Called for CONFIGURE. Each event takes one counter for user mode and one for the
+ * kernel. The CPU takes an overflow's interrupt only when the kernel is left, so that only the
+ * counter shows whether the kernel caused the event.
  */
 #include "plan.h"
 
@@ -12,7 +12,7 @@
 #include "policy.h"
 #include "request.h"
 
-/* A software event: the kernel counts it, all the time. */
+/* Plans a software event, which the kernel counts in all slices. */
 static bool plan_soft_event(struct mkperf_plan_event *e, unsigned i, const mkperf_EventSpec *want,
                             uint32_t kind, mkperf_Error *error)
 {
@@ -60,7 +60,7 @@ bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_Eve
     return true;
 }
 
-/* The most group reads in a sample of event i. */
+/* The greatest number of group reads in a sample of event i. */
 static uint32_t reads_of(const mkperf_Configure *request, unsigned i)
 {
     uint32_t group = request->events[i].group;
@@ -72,7 +72,7 @@ static uint32_t reads_of(const mkperf_Configure *request, unsigned i)
     return sum;
 }
 
-/* Events that sample, and not the kernel alone. */
+/* The number of events that sample user mode. */
 static uint32_t sampling_user(const mkperf_Configure *request)
 {
     uint32_t n = 0;
@@ -84,7 +84,7 @@ static uint32_t sampling_user(const mkperf_Configure *request)
     return n;
 }
 
-/* How often to sample it. */
+/* Plans the period or the frequency of an event. */
 static bool plan_period(const struct mkperf_plan *plan, struct mkperf_plan_event *e, unsigned i,
                         const mkperf_Configure *request, const struct mkperf_cpu *cpu,
                         mkperf_Error *error)
@@ -123,7 +123,7 @@ static bool plan_period(const struct mkperf_plan *plan, struct mkperf_plan_event
     return true;
 }
 
-static uint32_t width(const mkperf_EventSpec *want)
+static uint32_t counters_of(const mkperf_EventSpec *want)
 {
     if (mkperf_soft_named(want->name) != 0) {
         return 0;
@@ -131,18 +131,17 @@ static uint32_t width(const mkperf_EventSpec *want)
     return !want->user == !want->kernel ? 2 : 1;
 }
 
-/* The same, and one counter that is left over for each that samples user events, where the kernel
- * wants that (MKPERF_FEATURE_FOLLOWERS). */
-static uint32_t room(const mkperf_EventSpec *want, const struct mkperf_cpu *cpu)
+/* The counters of the event, and a spare one if it samples user mode and the kernel needs that
+ * (MKPERF_FEATURE_FOLLOWERS). */
+static uint32_t counters_with_spare(const mkperf_EventSpec *want, const struct mkperf_cpu *cpu)
 {
     bool samples = !want->count && !want->read;
     bool user = want->user || !want->kernel;
 
-    return width(want) + (cpu->followers && samples && user ? 1 : 0);
+    return counters_of(want) + (cpu->followers && samples && user ? 1 : 0);
 }
 
-/* Gives the event its counters in its slice, from `next` on, and their numbers, from `number`
- * on. */
+/* Assigns the event counters of its slice from `next` on, and numbers from `number` on. */
 static void plan_counters(struct mkperf_plan *plan, unsigned i, const mkperf_EventSpec *want,
                           uint32_t next, uint32_t number)
 {
@@ -172,15 +171,15 @@ static void plan_counters(struct mkperf_plan *plan, unsigned i, const mkperf_Eve
     plan->counter_mask |= mask;
 }
 
-/* Counters that the group of event i, or the event alone, needs at the same time. */
-static uint32_t group_room(const mkperf_Configure *request, unsigned i,
-                           const struct mkperf_cpu *cpu)
+/* The counters that the group of event i needs at one time, or the event if it has no group. */
+static uint32_t group_counters(const mkperf_Configure *request, unsigned i,
+                               const struct mkperf_cpu *cpu)
 {
     uint32_t group = request->events[i].group;
-    uint32_t sum = room(&request->events[i], cpu);
+    uint32_t sum = counters_with_spare(&request->events[i], cpu);
 
     while (group != 0 && ++i < request->events_count && request->events[i].group == group) {
-        sum += room(&request->events[i], cpu);
+        sum += counters_with_spare(&request->events[i], cpu);
     }
     return sum;
 }
@@ -199,14 +198,14 @@ static bool refuse_group(mkperf_Error *error, unsigned i, uint32_t needed, uint3
 }
 
 /*
- * Packs events into slices of at most `there` counters, a group always into one. The order is
- * the request's, so neighbours without a group tend to count together, too.
+ * Packs events into slices of at most `there` counters, each group into a single slice. The order
+ * is that of the request, so that neighbours without a group often count together, too.
  */
 static bool plan_slices(struct mkperf_plan *plan, const mkperf_Configure *request,
                         const struct mkperf_cpu *cpu, uint32_t there, mkperf_Error *error)
 {
     uint32_t next = 0;
-    uint32_t taken = 0; /* and those to be left over */
+    uint32_t taken = 0; /* counters of the slice, with the spare ones */
     uint32_t number = 0;
     uint32_t group = 0;
 
@@ -214,7 +213,7 @@ static bool plan_slices(struct mkperf_plan *plan, const mkperf_Configure *reques
     for (unsigned i = 0; i < plan->events; i++) {
         const mkperf_EventSpec *want = &request->events[i];
         if (want->group == 0 || want->group != group) {
-            uint32_t needed = group_room(request, i, cpu);
+            uint32_t needed = group_counters(request, i, cpu);
             if (needed > there) {
                 return refuse_group(error, i, needed, there);
             }
@@ -227,16 +226,16 @@ static bool plan_slices(struct mkperf_plan *plan, const mkperf_Configure *reques
         group = want->group;
         plan->event[i].slice = plan->slices - 1;
         plan_counters(plan, i, want, next, number);
-        next += width(want);
-        taken += room(want, cpu);
-        number += width(want);
+        next += counters_of(want);
+        taken += counters_with_spare(want, cpu);
+        number += counters_of(want);
     }
     plan->kernel_mask = plan->slice[0].kernel_mask;
     return true;
 }
 
-/* Scheduling events wake no PD where they happen (the scheduler is at work there), so a counter
- * that is left over strikes now and then. Without one, samples do. */
+/* A scheduling event cannot wake this PD, because the scheduler is at work. A counter of cycles
+ * that no event needs therefore wakes it regularly. If all counters are in use, samples wake it. */
 static void plan_beat(struct mkperf_plan *plan, const struct mkperf_cpu *cpu, uint32_t needed)
 {
     const struct mkperf_pmu_event *cycles = mkperf_event_named(cpu, "cycles");
@@ -249,7 +248,8 @@ static void plan_beat(struct mkperf_plan *plan, const struct mkperf_cpu *cpu, ui
     }
 }
 
-/* More events than counters: they are multiplexed, and one counter is the clock. */
+/* Reserves the last counter as the clock of the slices, because there are more events than
+ * counters. */
 static bool plan_clock(struct mkperf_plan *plan, const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
     const struct mkperf_pmu_event *cycles = mkperf_event_named(cpu, "cycles");
@@ -273,8 +273,8 @@ static bool plan_all_counters(struct mkperf_plan *plan, const mkperf_Configure *
     uint32_t needed = 0;
 
     for (unsigned i = 0; i < plan->events; i++) {
-        numbers += width(&request->events[i]);
-        needed += room(&request->events[i], cpu);
+        numbers += counters_of(&request->events[i]);
+        needed += counters_with_spare(&request->events[i], cpu);
     }
     if (numbers > most) {
         return mkperf_refuse(error, MKPERF_RESULT_COUNTERS, 0,
@@ -301,7 +301,8 @@ uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint3
     const struct mkperf_plan_event *leader = &plan->event[event];
     bool is_user = counter + 1 == leader->user_counter;
     bool is_kernel = counter + 1 == leader->kernel_counter;
-    /* Each mode is read with the leader's counter of that mode, or with its only one. */
+    /* Each mode is read with the leader's counter of that mode, or with the leader's only
+     * counter. */
     bool user = is_user || (is_kernel && leader->user_counter == 0);
     bool kernel = is_kernel || (is_user && leader->kernel_counter == 0);
     uint32_t mask = 0;
@@ -316,7 +317,7 @@ uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint3
     return mask;
 }
 
-/* That no counter has more to read than a sample holds. */
+/* Checks that no sample has more values than its record can hold. */
 static bool check_reads(const struct mkperf_plan *plan, mkperf_Error *error)
 {
     for (unsigned i = 0; i < plan->events; i++) {
@@ -354,8 +355,9 @@ static bool plan_read(struct mkperf_plan *plan, unsigned i, const mkperf_Configu
     return true;
 }
 
-/* In QEMU (that is where intervals have steps) without the kernel's help: cycles alone, whose
- * intervals the steps make right, and the kernel's own events, which are noticed at its end. */
+/* Whether QEMU loses overflows of the event. Only QEMU without the kernel's help has steps. There,
+ * cycles overflow correctly because of the steps, and events of the kernel because the hook checks
+ * their counters when the kernel is left. */
 static bool loses_overflows(const struct mkperf_plan_event *e, const mkperf_EventSpec *want,
                             const struct mkperf_cpu *cpu)
 {
@@ -438,7 +440,7 @@ static bool plan_limits(const struct mkperf_plan *plan, mkperf_Error *error)
     return true;
 }
 
-/* Software events beside the samples, and the flight recording. */
+/* Plans software events, off-CPU samples and the flight recording. */
 static bool plan_soft(struct mkperf_plan *plan, const mkperf_Configure *request,
                       mkperf_Error *error)
 {

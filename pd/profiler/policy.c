@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The profiler PD's choices: see policy.h, which says what each is and who asks. */
+/* The profiler PD's choices: see policy.h. */
 #include "policy.h"
 
 #include <mkperf/descriptor.h>
@@ -69,7 +69,7 @@ uint32_t mkperf_adapt_period(uint32_t period, uint32_t minimum, uint32_t frequen
         return period;
     }
     if (near >= period / 2 && near <= (uint64_t)period * 2) {
-        near = (period + near) / 2; /* maybe noise */
+        near = (period + near) / 2; /* the difference may be noise */
     }
     return (uint32_t)clamp(near, minimum, MKPERF_MAX_PERIOD);
 }

@@ -2,14 +2,14 @@
 /*
  * Scheduling events on their way to the client.
  *
- * Owns: struct mkperf_sched: which thread a slot stands for on each core, and the losses that are not
- * yet reported. Called by drain.c for each record of the three types (include/mkperf/sched.h).
+ * Owns: struct mkperf_sched: the thread of each slot on each core, and the losses that are not yet
+ * reported. Called by drain.c for each record of the three types (include/mkperf/sched.h).
  *
  *   SCHED_THREAD (slot, thread) -> thread[slot]
  *   SCHED (slot) -> thread[slot] -> event with an identity -> output
  *
- * What may be lost: events that the hook could not write, and those that do not fit into the output.
- * Both are counted, and a record before the next event of that core says how many.
+ * What may be lost: events that the hook could not write, and events that do not fit into the
+ * output. Both are counted, and a record before the next event of that core has their number.
  */
 #ifndef MKPERF_PROFILER_SCHED_H
 #define MKPERF_PROFILER_SCHED_H
@@ -23,7 +23,7 @@
 #include "output.h"
 #include "plan.h"
 
-/* The threads that a core's slots stand for, as far as its ring was read. */
+/* The threads of a core's slots, as of the last record read from its ring. */
 struct mkperf_slots {
     uint64_t thread[MKPERF_SCHED_SLOTS];
 };
@@ -35,7 +35,7 @@ static inline void mkperf_slots_begin(struct mkperf_slots *s)
     }
 }
 
-/* What a SCHED_THREAD record says. */
+/* Applies a SCHED_THREAD record. */
 static inline void mkperf_slots_take(struct mkperf_slots *s, const uint64_t *record)
 {
     s->thread[mkperf_sched_slot_of(record[MKPERF_WORD_HEADER])] =
@@ -44,9 +44,9 @@ static inline void mkperf_slots_take(struct mkperf_slots *s, const uint64_t *rec
 
 struct mkperf_sched_core {
     struct mkperf_slots slots;
-    uint64_t dropped;   /* of the ring's count of events, the part that is in lost_ring */
+    uint64_t dropped;   /* the part of the ring's count that lost_ring includes */
     uint64_t lost;      /* events not yet reported in the stream */
-    uint64_t lost_from; /* from this time on */
+    uint64_t lost_from; /* time of the first of these events */
 };
 
 struct mkperf_sched {
@@ -58,15 +58,15 @@ struct mkperf_sched {
     struct mkperf_sched_core core[MKPERF_TARGET_CORES];
 };
 
-/* A session begins: the configuration's part, before it is applied. False: the kernel has no
- * scheduling events, as *error says. */
+/* Begins a session: writes scheduling events into the configuration. False: the kernel has none,
+ * and *error has the reason. */
 bool mkperf_sched_prepare(struct mkperf_sched *s, struct mkperf_kernel *kernel,
                           mkperf_Error *error);
-/* A record of the three types from that core's ring. False: it is none of the session's. */
+/* Takes a record of the three types from that core's ring. False: it is not one of the session. */
 bool mkperf_sched_take(struct mkperf_sched *s, unsigned core, const uint64_t *record,
                        unsigned size);
-/* The end of a drain of that core. dropped: what the ring counts. Reports losses that no event
- * followed. */
+/* Called at the end of a drain of that core: reports losses that no event followed. dropped: the
+ * ring's count of dropped events. */
 void mkperf_sched_drained(struct mkperf_sched *s, unsigned core, uint64_t dropped);
 void mkperf_sched_status(const struct mkperf_sched *s, mkperf_Status *out);
 

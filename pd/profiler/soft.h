@@ -2,12 +2,13 @@
 /*
  * Software events: the table that the kernel fills in, records of faults, and INTERACTIONS.
  *
- * Owns: struct mkperf_soft_stage: the table between sessions, and the snapshot of it that is being
- * answered. include/mkperf/soft.h says what the events are. Called by drain.c for FAULT records, by
- * hook_session.c at a session's start and end, by counting.c for counts, and by main.c for INTERACTIONS.
+ * Owns: struct mkperf_soft_stage: the kernel's table, and the snapshot of it for the current
+ * answers. include/mkperf/soft.h defines the events. Called by drain.c for FAULT records, by
+ * hook_session.c at a session's start and end, by counting.c for counts, and by main.c for
+ * INTERACTIONS.
  *
- * What may be lost: the record of a fault that does not fit into the output. It is in the count of
- * faults, and counted as a dropped record.
+ * What may be lost: the record of a fault that does not fit into the output. The fault is still in
+ * the count of faults, and the record is counted as dropped.
  */
 #ifndef MKPERF_PROFILER_SOFT_H
 #define MKPERF_PROFILER_SOFT_H
@@ -30,9 +31,9 @@ struct mkperf_soft_stage {
     struct mkperf_soft *table; /* The kernel writes it. */
     bool on;                   /* The last session had software events. */
     uint64_t began;            /* ticks */
-    uint64_t ended;            /* ticks; 0: it runs */
+    uint64_t ended;            /* ticks; 0: the session runs */
 
-    /* the snapshot, without free entries; identities take the place of keys */
+    /* the snapshot, without free entries and with identities instead of keys */
     uint64_t enabled;
     uint64_t total[MKPERF_SOFT_KINDS];
     uint64_t records_dropped;
@@ -42,22 +43,22 @@ struct mkperf_soft_stage {
     struct mkperf_soft_thread thread[MKPERF_COUNT_THREADS];
 };
 
-/* Whether the kernel has software events, as it last said. */
+/* Whether the kernel's last answer had the feature of software events. */
 bool mkperf_soft_there(const struct mkperf_kernel *kernel);
-/* The identity of a thread that has this key and scheduling context in the kernel's tables. */
+/* The identity of the thread with this key and scheduling context in the kernel's tables. */
 static inline uint64_t mkperf_soft_identity(uint64_t key, uint64_t sc)
 {
     return mkperf_thread_of(key - mkperf_counts_key(0), sc);
 }
 
-/* A session begins: an empty table, and the configuration's part, before it is applied. False: the
- * kernel has no software events, as *error says. */
+/* Begins a session: clears the table and writes software events into the configuration. False: the
+ * kernel has none, and *error has the reason. */
 bool mkperf_soft_prepare(struct mkperf_soft_stage *s, mkperf_Error *error);
-/* The session was applied. */
+/* Called when the session was applied. */
 void mkperf_soft_started(struct mkperf_soft_stage *s);
-/* The counters were stopped. While the hook still has the session. */
+/* Called when the counters were stopped, while the hook still has the session. */
 void mkperf_soft_ended(struct mkperf_soft_stage *s);
-/* A FAULT record of a core. False: it is none of the session's. */
+/* Takes a FAULT record of a core. False: it is not one of the session. */
 bool mkperf_soft_take(struct mkperf_soft_stage *s, const uint64_t *record, unsigned size);
 /* Fills a part of the answer to INTERACTIONS; part 0 takes the snapshot. False: *error has the
  * reason. */

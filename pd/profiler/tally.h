@@ -2,9 +2,10 @@
 /*
  * Overflows of counters that do not sample: they add to a count, end a slice, or wake this PD.
  *
- * Owns: struct mkperf_tally. Called by drain.c for each such record. counting.c and multiplex.c read
- * the counts and the end of a slice from it. A counter that counts is armed with MKPERF_COUNT_PERIOD
- * events; the record of an overflow stands for those, so no counter wraps unnoticed.
+ * Owns: struct mkperf_tally. Called by drain.c for each such record. counting.c and multiplex.c
+ * read the counts and the end of a slice from it. A counter that does not sample is armed with
+ * MKPERF_COUNT_PERIOD events. Each of its overflows has a record with that period, so that no wrap
+ * is missed.
  */
 #ifndef MKPERF_PROFILER_TALLY_H
 #define MKPERF_PROFILER_TALLY_H
@@ -22,8 +23,9 @@ struct mkperf_tally {
     bool expired;  /* The clock overflowed: the slice is over. */
     uint32_t mask; /* counters that count in this slice */
     uint8_t slot[MKPERF_MAX_COUNTERS];
-    uint64_t total[MKPERF_TARGET_CORES][MKPERF_COUNT_SLOTS]; /* without the counters' values */
-    uint64_t last[MKPERF_TARGET_CORES];                      /* ticks: the last record in it */
+    uint64_t total[MKPERF_TARGET_CORES]
+                  [MKPERF_COUNT_SLOTS]; /* without the counters' current values */
+    uint64_t last[MKPERF_TARGET_CORES]; /* ticks: time of the last record in total[] */
 };
 
 static inline void mkperf_tally_begin(struct mkperf_tally *t)
@@ -31,7 +33,7 @@ static inline void mkperf_tally_begin(struct mkperf_tally *t)
     *t = (struct mkperf_tally){.plan = t->plan};
 }
 
-/* A SAMPLE record of a session that counts. */
+/* Takes a SAMPLE record of a session that counts. */
 static inline void mkperf_tally_count(struct mkperf_tally *t, unsigned core, const uint64_t *record)
 {
     unsigned counter = mkperf_record_counter(record[MKPERF_WORD_HEADER]);
@@ -44,7 +46,7 @@ static inline void mkperf_tally_count(struct mkperf_tally *t, unsigned core, con
     }
 }
 
-/* A SLICE record. False: it is none of the session's. */
+/* Takes a SLICE record. False: it is not one of the session. */
 static inline bool mkperf_tally_slice(struct mkperf_tally *t, const uint64_t *record, unsigned size)
 {
     unsigned counter = mkperf_record_counter(record[MKPERF_WORD_HEADER]);
