@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The chain table of a stream: the key of a sample's chain, look-up, and replacement.
+ * The chain table of a stream: keys of chains, look-up and replacement.
  *
- * Owns: struct mkperf_chains (encode.h). Used by encode.c only; inline functions, because this is
- * most of a sample's cost in the client PD.
+ * Owns: struct mkperf_chains (encode.h). Only encode.c uses it. The functions are inline, because
+ * they are most of a sample's cost in the client PD.
  */
 #ifndef MKPERF_CHAINS_H
 #define MKPERF_CHAINS_H
@@ -13,28 +13,28 @@
 enum {
     KEY_HEADER = 0x00ffffff, /* of a header's upper half: nframes, counter, flags; not core */
     STRIDE = 4,              /* words */
-    KERNEL_BIT = 48,         /* of a header: the flags */
+    KERNEL_BIT = 48,         /* bit of the flag in a header */
     NO_USER_BIT = 49,
-    HINT_BIT = 16, /* of a hash: where the index of its hint begins */
+    HINT_BIT = 16, /* first bit of the hint's index in a hash */
 };
 
-#define NO_CHAIN UINT64_MAX /* header of a slot that is not in use */
+#define NO_CHAIN UINT64_MAX /* header of an unused slot */
 
-/* Where a chain's words begin in its sample's record, behind the word of its pc. Idle's kernel_pc
- * stands for its pc. */
+/* The position of a chain's first word in its sample's record, after the word of the pc. The
+ * kernel_pc of an idle sample takes the place of the pc. */
 static inline size_t key_at(uint64_t header)
 {
     return MKPERF_WORD_LR + 2 * (header >> NO_USER_BIT & 1);
 }
 
 /*
- * The key of a sample's chain, which is n words of its record from key_at on. The words are read four
- * at a time, the last four maybe twice, because this is most of a sample's cost here.
+ * The key of a sample's chain: n words of its record from key_at on. It reads four words at a time,
+ * and may read some of the last four twice, because this is most of a sample's cost.
  *
- * Two chains are the same if thread, counter, flags and number of words are, and all 64 bits of their
- * hashes: they are not compared word by word. By chance that happens to different ones once in some
- * 10^19 pairs. A program that makes stacks with equal hashes deceives about itself alone, which it can
- * do by any false stack.
+ * Two chains are equal if their threads, counters, flags, numbers of words and 64-bit hashes are
+ * equal. Their words are not compared. Two different chains have equal hashes by chance once in
+ * about 10^19 pairs. A program can make such stacks, but deceives only about itself, as with any
+ * false stack.
  */
 static inline __attribute__((always_inline)) struct mkperf_key
 make_key(uint64_t mix, uint64_t header, const uint64_t *record, size_t n, uint32_t reads)
@@ -92,13 +92,13 @@ static inline uint16_t *hint_of(struct mkperf_chains *t, uint64_t hash)
     return &t->hint[(uint32_t)(hash >> HINT_BIT) % MKPERF_ENCODE_HINTS];
 }
 
-/* The slot where a chain is if it has one, most of the time. */
+/* The slot in which a chain probably is. */
 static inline unsigned likely_slot(struct mkperf_chains *t, const struct mkperf_key *k)
 {
     return *hint_of(t, k->hash);
 }
 
-/* The slot of a chain; MKPERF_CHAIN_SLOTS: it has none. */
+/* The slot of a chain; MKPERF_CHAIN_SLOTS: the table does not have it. */
 static inline unsigned find_slot(struct mkperf_chains *t, const struct mkperf_key *k)
 {
     unsigned slot = set_of(k->hash);
@@ -113,7 +113,7 @@ static inline unsigned find_slot(struct mkperf_chains *t, const struct mkperf_ke
     return MKPERF_CHAIN_SLOTS;
 }
 
-/* Slot for a new chain: the lowest unused way of its set, else the least recently used. */
+/* The slot for a new chain: the lowest unused way of its set, or the least recently used way. */
 static inline unsigned oldest_slot(const struct mkperf_chains *t, uint64_t hash, uint64_t time)
 {
     unsigned oldest = set_of(hash);

@@ -3,14 +3,14 @@
  * The client PD without its platform: connections, the control protocol, and records to frames.
  *
  * Owns: struct mkperf_client. A platform's main opens connections, passes them received bytes and
- * sends the bytes of their links; the profiler PD is reached through a function pointer and the
+ * sends the bytes of their links; it reaches the profiler PD through a function pointer and the
  * session page. Host-testable. control.c executes messages, connections.c owns the connections'
  * states, stream.c sends unsolicited messages, command.c parses lines of text, report.c builds
  * messages.
  *
  * Back-pressure: while the link that sets the pace (stream.c) is full, records stay in the output
- * ring; if that is full, the profiler PD counts what it cannot deliver. Nothing blocks. A
- * connection that does not set the pace and is full loses batches, which it counts for itself.
+ * ring. If the ring is full, the profiler PD counts the records that it drops. Nothing blocks. Any
+ * other connection that is full loses batches, and counts their samples.
  */
 #ifndef MKPERF_CONTROL_H
 #define MKPERF_CONTROL_H
@@ -34,11 +34,11 @@ enum mkperf_client_limits {
     MKPERF_HOSTS = 4,        /* admitted connections at once, over TCP */
     MKPERF_CONNECTIONS = 32, /* connections at once; at most 32, see the masks below */
     MKPERF_NOBODY = MKPERF_CONNECTIONS,
-    MKPERF_OLD_HELLOS = 64, /* that are known when they are sent again */
+    MKPERF_OLD_HELLOS = 64, /* remembered hellos, which are refused when they are repeated */
     /* Frames of a queue reserved for answers: hello, session, status, error. */
     MKPERF_ANSWER_FRAMES = 4,
     MKPERF_WATCHER_EPOCH = 16, /* batches before an epoch may begin for a watcher */
-    MKPERF_FALLBACK_HZ = 100,  /* of a clock that counts calls, if there is no other */
+    MKPERF_FALLBACK_HZ = 100,  /* rate of a clock that counts calls, if there is no other clock */
 };
 
 struct mkperf_gap {
@@ -49,13 +49,13 @@ struct mkperf_gap {
     uint64_t samples;
 };
 
-/* A hello whose host has not proved yet that it has the key. Until then nothing else of the
- * connection changes: on a serial line an older host may still be there. */
+/* A hello of a host that has not proved yet that it has the key. Until the proof, nothing else of
+ * the connection changes, because an older host may still use the serial line. */
 struct mkperf_claim {
-    bool made;                        /* and is still pending */
+    bool made;                        /* a hello waits for its proof */
     bool open;                        /* a Prove may follow */
     bool watch;                       /* as in HostHello */
-    const uint8_t *key;               /* that the host named */
+    const uint8_t *key;               /* the key that the host named */
     struct mkperf_auth_hellos hellos; /* its `name` is the next */
     char name[MKPERF_NAME_BYTES];
     uint64_t out_base; /* of our frames' numbers: what they are above 16 bits does not count */
@@ -65,21 +65,21 @@ struct mkperf_claim {
 struct mkperf_connection {
     struct mkperf_link link;
     bool used;
-    bool has_key; /* its hello shows that its host has a key of the target's */
-    bool ends;    /* TCP: it can be closed, and an error closes it */
-    bool framed;  /* has sent a frame: no plain text any more */
+    bool has_key; /* its hello showed a key of the target */
+    bool ends;    /* TCP: the connection can be closed, and an error closes it */
+    bool framed;  /* its host has sent a frame; plain text is refused from then on */
     bool ending;  /* to be closed when its queue is empty */
     bool watch;
-    bool wants_epoch; /* it lost its chains: ResetChains */
+    bool wants_epoch; /* its host lost its chains: ResetChains */
     bool tell_role;
     bool tell_session;
-    bool listing; /* for request list_request, from list_next on */
+    bool listing; /* answers list_request in parts, the next from list_next on */
     bool list_text;
     uint32_t number; /* since boot */
     uint64_t opened; /* ticks */
     uint32_t list_request;
     uint32_t list_next;
-    uint64_t lost;       /* samples of this session that it did not get, */
+    uint64_t lost;       /* samples of this session that it did not get */
     uint64_t sched_lost; /* and scheduling events */
     struct mkperf_gap gap;
     char name[MKPERF_NAME_BYTES];
@@ -98,7 +98,7 @@ struct mkperf_client {
     uint32_t (*call)(uint32_t op);    /* a protected call: enum mkperf_session_op in, _result out */
     uint64_t (*clock)(void);          /* ticks, the clock of the samples; NULL: there is none */
     uint64_t clock_hz;
-    struct mkperf_connection *connection; /* `places`, at most MKPERF_CONNECTIONS */
+    struct mkperf_connection *connection; /* array of `places`, at most MKPERF_CONNECTIONS */
     unsigned places;
     uint8_t (*queue)[MKPERF_LINK_BYTES]; /* `hosts`: as many connections can be admitted */
     unsigned hosts;
@@ -120,15 +120,15 @@ struct mkperf_client {
     uint8_t message[MKPERF_CONTENT_BYTES];
     struct mkperf_settings settings; /* of the text commands */
 
-    bool running;          /* a session was started and its end is not yet sent */
+    bool running;          /* a session was started, and its end has not been sent */
     bool stopping;         /* Status follows the last batch, to stop_by as answer to stop_request */
     bool dumping;          /* a dump ends then; */
-    unsigned dump_by;      /* it was asked for by this connection, */
-    uint32_t dump_request; /* which has sent nothing but this request since */
+    unsigned dump_by;      /* the connection that requested the dump */
+    uint32_t dump_request; /* its request; it has sent no other since */
     bool restarting;       /* then configure from the page and start, for the same request */
     bool new_epoch;        /* begin one before the next batch */
     bool announce;         /* send hello and session before the next batch */
-    bool status_due;       /* a status is to go with the next records */
+    bool status_due;       /* the next records are sent with a status */
     unsigned stop_by;
     uint32_t stop_request;
     bool trigger_there; /* the mark that ended the flight recording: */
@@ -148,7 +148,7 @@ struct mkperf_client {
                      [MKPERF_NONCE_BYTES]; /* of the last hellos that showed it */
 };
 
-/* Prepares the client; everything but the fields above is zero before. */
+/* Prepares the client. All fields except those above are zero before. */
 void mkperf_client_init(struct mkperf_client *c);
 
 /* A new connection: its index, or -1 if all places are taken (counted). ends: see the struct. */
@@ -175,10 +175,10 @@ void mkperf_client_pump(struct mkperf_client *c);
 /* enum mkperf_session_result; the error is in the page. by, request: who gets Status or Session. */
 uint32_t mkperf_control_start(struct mkperf_client *c);
 uint32_t mkperf_control_stop(struct mkperf_client *c, unsigned by, uint32_t request);
-/* Restarts a dump that another host had started. A host repeats its request if the answer is late: that
- * is answered again, and the dump goes on. */
+/* Restarts a dump that another host had started. A host repeats its request if the answer is late:
+ * that is answered again, and the dump goes on. */
 uint32_t mkperf_control_dump(struct mkperf_client *c, unsigned who, uint32_t request);
-/* Whether a session runs that can be stopped: its samples are sent, or are a flight recording. */
+/* Whether a session runs that can be stopped. Its samples are sent or form a flight recording. */
 bool mkperf_control_active(const struct mkperf_client *c);
 uint64_t mkperf_client_now(struct mkperf_client *c);
 uint64_t mkperf_client_hz(const struct mkperf_client *c);
@@ -189,8 +189,7 @@ static inline bool mkperf_connection_ready(const struct mkperf_client *c, unsign
 {
     return c->ready >> who & 1;
 }
-/* Gives the connection a large queue, if it has none. False: as many are admitted as there can be.
- */
+/* Gives the connection a large queue if it has none. False: no more connections can be admitted. */
 bool mkperf_connection_admit(struct mkperf_client *c, unsigned who);
 
 void mkperf_connection_hello(struct mkperf_client *c, unsigned who, uint32_t request,
@@ -225,7 +224,7 @@ bool mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request
 bool mkperf_report_session(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_events(struct mkperf_client *c, unsigned who, uint32_t request); /* LIST's */
-/* The same as the text of a reply, to a command; more: others follow. */
+/* Queues the list as the text of a reply to a command. more: further replies follow. */
 void mkperf_report_events_text(struct mkperf_client *c, unsigned who, uint32_t request, bool more);
 bool mkperf_report_observer(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_ack(struct mkperf_client *c, unsigned who, uint32_t request);
@@ -235,20 +234,20 @@ bool mkperf_report_interactions(struct mkperf_client *c, unsigned who, uint32_t 
 bool mkperf_report_latency(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t part);
 bool mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_gap(struct mkperf_client *c, unsigned who);
-/* To all that are ready and not full; the others are counted. */
+/* Queues the message for all connections that are ready and not full; counts the others. */
 bool mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark);
 bool mkperf_report_reply(struct mkperf_client *c, unsigned who, uint32_t request, bool ok,
                          const char *text, bool more);
-/* The state or, of a call that returned anything but OK, the error. */
+/* Queues the state, or the error if the call did not return OK. */
 bool mkperf_report_result(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t result);
 /* Errors are sent only as an answer to a request (request != 0). */
 bool mkperf_report_error(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t code,
                          const char *text);
-/* The error in the page, which a call left that returned `result`. */
+/* Queues the error in the page after a call that returned `result`. */
 bool mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t request,
                            uint32_t result);
 
-/* GetStamp, from any host. */
+/* Answers GetStamp, from any host. */
 void mkperf_report_stamp(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t offset);
 
 #endif

@@ -2,15 +2,15 @@
 /*
  * From records to Batch messages (proto/mkperf.proto).
  *
- * Owns: struct mkperf_encoder, the chain table of one stream and the batch being made. Called by
+ * Owns: struct mkperf_encoder, the chain table of one stream and the unfinished batch. Called by
  * the client PD for each record of the output ring; host-testable, no platform in it.
  *
- * Nothing is lost here: a record that does not fit leaves the batch as it was, to be finished
- * first; an invalid record is refused and the caller counts it.
+ * Nothing is lost here. A record that does not fit leaves the batch unchanged; the caller finishes
+ * the batch and adds the record again. An invalid record is refused, and the caller counts it.
  *
- * A chain is everything of a sample but pc, time and period (and but kernel_pc where that is the
- * exact pc of the idle thread). The table is 4-way set-associative, so that the chains that came
- * first have slots below 128, which take one byte on the wire.
+ * A chain is a sample without its pc, time and period, and for the idle thread without kernel_pc,
+ * which is its exact pc. The table is set-associative with MKPERF_ENCODE_WAYS ways. The first
+ * chains have slots below 128, which take one byte on the wire.
  */
 #ifndef MKPERF_ENCODE_H
 #define MKPERF_ENCODE_H
@@ -26,7 +26,7 @@
 
 enum mkperf_encode_result {
     MKPERF_ENCODE_ADDED,
-    MKPERF_ENCODE_FULL, /* finish the batch, then add the record again */
+    MKPERF_ENCODE_FULL, /* the caller finishes the batch and adds the record again */
     MKPERF_ENCODE_BAD,  /* not a record that a session writes */
 };
 
@@ -34,16 +34,16 @@ enum mkperf_encode_limits {
     MKPERF_ENCODE_WAYS = 8,
     MKPERF_ENCODE_SETS = MKPERF_CHAIN_SLOTS / MKPERF_ENCODE_WAYS,
     MKPERF_ENCODE_HINTS = 8 * MKPERF_CHAIN_SLOTS,
-    MKPERF_CHAIN_BYTES = 1024, /* a definition and what is before it are shorter */
+    MKPERF_CHAIN_BYTES = 1024, /* more than a definition and its preceding fields */
 };
 
 struct mkperf_chain {
-    uint64_t hash; /* the first three as in the key */
+    uint64_t hash; /* hash, header, thread: as in struct mkperf_key */
     uint64_t thread;
     uint64_t header;
-    uint64_t pc;      /* which the pcs of its samples are relative to */
+    uint64_t pc;      /* origin of the pcs of its samples */
     uint64_t used;    /* time of the last sample */
-    uint64_t pads[3]; /* so that a slot's position is a shift */
+    uint64_t pads[3]; /* make the size a power of two, so that an index is a shift */
 };
 
 struct mkperf_chains {
@@ -51,10 +51,10 @@ struct mkperf_chains {
     uint16_t hint[MKPERF_ENCODE_HINTS];            /* by hash: a slot */
 };
 
-struct mkperf_key {  /* what makes a chain, of the record being added */
+struct mkperf_key {  /* the identity of a chain, from the record that is added */
     uint64_t header; /* nframes, counter, flags, and above them the counters that are read */
     uint64_t thread;
-    uint64_t hash; /* of both, and of lr, kernel_pc and frames; idle's: frames */
+    uint64_t hash; /* of both, lr, kernel_pc and frames; for idle only of both and frames */
 };
 
 struct mkperf_column { /* encoded values of one field */
@@ -62,18 +62,18 @@ struct mkperf_column { /* encoded values of one field */
     uint8_t bytes[MKPERF_CONTENT_BYTES];
 };
 
-struct mkperf_definitions { /* of chains, with space for one more than fits */
+struct mkperf_definitions { /* encoded chains, with space for one more than a batch holds */
     uint32_t n;
     uint8_t bytes[MKPERF_CONTENT_BYTES + MKPERF_CHAIN_BYTES];
 };
 
-struct mkperf_ends { /* of the columns that every sample adds to */
+struct mkperf_ends { /* ends of the columns to which every sample adds */
     uint8_t *slot, *pc, *time;
 };
 
-struct mkperf_reads { /* values in a sample */
+struct mkperf_reads { /* the values of other counters in a sample */
     uint32_t mask;    /* of counters */
-    uint32_t n;       /* its bits */
+    uint32_t n;       /* number of bits in mask */
     uint32_t bytes;   /* of the encoded values */
     uint64_t value[MKPERF_MAX_READS];
 };
@@ -83,14 +83,12 @@ struct mkperf_encoder {
     uint32_t session;
     uint32_t epoch;
     uint32_t batches; /* of this epoch */
-    uint64_t
-        mix; /* MKPERF_JITTER_MIX: in memory, since a constant is made again, in four steps, for
-                     each use */
+    uint64_t mix; /* MKPERF_JITTER_MIX in memory, because the constant takes four instructions */
     uint64_t tick_hz;
     uint64_t sent; /* samples in finished batches of this session */
     uint32_t slot; /* of the last sample's chain; MKPERF_CHAIN_SLOTS: none in this epoch */
 
-    /* the batch being made */
+    /* the unfinished batch */
     uint32_t samples;
     uint32_t fits_unchecked; /* known-chain samples guaranteed to fit; recheck room() after that */
     uint32_t losses;
@@ -107,7 +105,7 @@ struct mkperf_encoder {
     struct mkperf_column loss, read, period, change;
     struct mkperf_periods periods;
 
-    /* the record being added */
+    /* the record that is added */
     struct mkperf_reads reads;
 };
 
@@ -115,7 +113,8 @@ struct mkperf_encoder {
  * tick_hz: ticks per second of the records' times. */
 void mkperf_encoder_begin(struct mkperf_encoder *e, uint32_t session, uint64_t tick_hz);
 
-/* The expected period of a counter, known before its first sample. jitter: whether it has any. */
+/* Sets the expected period of a counter before its first sample. jitter: whether periods have
+ * jitter. */
 void mkperf_encoder_expect(struct mkperf_encoder *e, unsigned counter, uint64_t period,
                            bool jitter);
 
@@ -130,9 +129,9 @@ enum mkperf_encode_result mkperf_encoder_add(struct mkperf_encoder *e, const uin
                                              unsigned size);
 
 /*
- * Adds contiguous records, `bytes` bytes with maybe a partial last one, as long as they are samples
- * of known chains that fit into the batch. Returns the bytes of the added records; the next record
- * is for mkperf_encoder_add.
+ * Adds contiguous records while they are samples of known chains that fit into the batch. `bytes`
+ * may include a part of a last record. Returns the bytes of the added records. The caller passes
+ * the next record to mkperf_encoder_add.
  */
 size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records, size_t bytes);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: guessing what a counter's periods are about, see periods.h. */
+/* The expected period of each counter: see periods.h. */
 #include "periods.h"
 
 #include <mkperf/jitter.h>
@@ -38,8 +38,8 @@ static bool fits(uint64_t period, uint32_t draw, uint32_t mask, struct mkperf_mi
 
 /*
  * The hook adds what a counter ran beyond its overflow if that is more than half of the next
- * interval. So a period that is as much too long says nothing about the next one; but if the next one
- * is wrong, too, the middle has changed.
+ * interval. So a period that is as much too long says nothing about the next one; but if the next
+ * one is wrong, too, the middle has changed.
  */
 static bool ended_late(struct mkperf_period *p, unsigned counter, uint64_t more, uint64_t time,
                        uint64_t mix)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the encoder expects of each counter's next sample: its period and its time.
+ * The expected period and time of each counter's next sample.
  *
  * Owns: struct mkperf_periods. Used by encode.c only. A period follows from the time of the
  * counter's sample before (include/mkperf/jitter.h) while the middle of the periods, the base,
- * stays the same. Its changes are not announced: they are detected by a period that was not
- * expected. A wrong guess costs bytes and nothing else, because the receiver makes the same one and
- * gets the difference.
+ * stays the same. The base's changes are not announced. An unexpected period reveals
+ * them. A wrong guess costs only bytes, because the receiver makes the same guess and gets the
+ * difference.
  */
 #ifndef MKPERF_PERIODS_H
 #define MKPERF_PERIODS_H
@@ -22,10 +22,10 @@ struct mkperf_middle {
 };
 
 struct mkperf_period {
-    uint64_t last;   /* time of the counter's last sample, */
-    uint64_t low;    /* the base less half of the jitter's width, */
-    uint64_t mask;   /* of the jitter, */
-    uint64_t rate;   /* ticks for 2^MKPERF_RATE_SHIFT events: what a sample needs */
+    uint64_t last;   /* time of the counter's last sample */
+    uint64_t low;    /* the base minus half of the jitter's width */
+    uint64_t mask;   /* of the jitter */
+    uint64_t rate;   /* ticks per 2^MKPERF_RATE_SHIFT events */
     uint64_t events; /* of the batch's samples that followed one of the same counter, */
     uint64_t ticks;  /* and the time between those two */
     uint64_t from;   /* of those that follow one another now: the first's time, */
@@ -44,16 +44,17 @@ struct mkperf_periods {
     struct mkperf_period of[MKPERF_MAX_COUNTERS];
 };
 
-/* The next period if nothing changed. The counter is known. mix: MKPERF_JITTER_MIX. */
+/* The next period if the middle is unchanged. The counter has had a sample. mix:
+ * MKPERF_JITTER_MIX. */
 uint64_t mkperf_period_next(const struct mkperf_period *p, unsigned counter, uint64_t mix);
 
-/* Sets the middle. jitter: as the session has it. */
+/* Sets the middle. jitter: whether the session has jitter. */
 void mkperf_period_expect(struct mkperf_period *p, uint64_t period, bool jitter);
 
 /*
- * A period of a known counter, whose last sample was at `last`, is not the next one. Changes the
- * middle so that it is, unless the interval seems to have ended late: then what follows is as
- * before. time: of the sample. Returns whether it changed.
+ * Called for an unexpected period of a known counter, with the last sample at `last`. Changes the
+ * middle so that it explains the period. The middle stays if the interval seems to have ended late.
+ * time: that of the sample. Returns whether the middle changed.
  */
 bool mkperf_period_change(struct mkperf_period *p, unsigned counter, uint64_t period, uint64_t time,
                           uint64_t mix);

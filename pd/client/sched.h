@@ -2,13 +2,13 @@
 /*
  * From scheduling events to Sched messages (proto/mkperf.proto, docs/protocol.md).
  *
- * Owns: struct mkperf_sched_encoder, the codes of one stream and the message being made. Called by
+ * Owns: struct mkperf_sched_encoder, the codes of one stream and the unfinished message. Called by
  * the client PD for each such record of the output ring; host-testable, no platform in it.
  *
- * A code is what repeats in events: kind, reason, interrupt and thread. All cores share the table, so
- * a code means the same on each; it is defined for each core at its first use there. If the table is full, a new
- * epoch begins. Nothing is lost here: a record that does not fit leaves the message as it was, to be
- * finished first.
+ * A code is the repeated part of events: kind, reason, interrupt and thread. All cores share the
+ * table, so a code means the same on each; it is defined for each core at its first use there. If
+ * the table is full, a new epoch begins. Nothing is lost here: a record that does not fit leaves
+ * the message as it was, to be finished first.
  */
 #ifndef MKPERF_CLIENT_SCHED_H
 #define MKPERF_CLIENT_SCHED_H
@@ -24,7 +24,7 @@
 #include "encode.h"
 
 enum mkperf_sched_encoder_limits {
-    MKPERF_SCHED_PLACES = 1024, /* of the hash table; a power of two */
+    MKPERF_SCHED_PLACES = 1024, /* places of the hash table; a power of two */
     MKPERF_SCHED_CODES = 512,   /* at most 1024 on the wire */
 };
 
@@ -44,7 +44,7 @@ struct mkperf_sched_encoder {
     uint64_t sent;                   /* events in finished messages of this session */
     uint64_t seen[MKPERF_MAX_CORES]; /* events of each core, lost ones included */
 
-    /* the message being made */
+    /* the unfinished message */
     uint32_t events;
     uint32_t definitions;
     uint32_t core;
@@ -62,18 +62,19 @@ struct mkperf_sched_encoder {
 
 _Static_assert(MKPERF_MAX_CORES <= 8, "a bit for each core");
 
-/* Begins a session with an empty message and a new epoch. The encoder is all zeros before the first.
+/* Begins a session with an empty message and a new epoch. The encoder is all zeros before the
+ * first.
  */
 void mkperf_sched_encoder_begin(struct mkperf_sched_encoder *e, uint32_t session, uint64_t tick_hz);
 /* Forgets all codes. Only between messages. */
 void mkperf_sched_encoder_new_epoch(struct mkperf_sched_encoder *e);
-/* Whether it is time for a new epoch, for receivers that missed codes. */
+/* Whether a new epoch is due, for receivers that missed codes. */
 bool mkperf_sched_encoder_epoch_over(const struct mkperf_sched_encoder *e);
 /* Adds a record of the output ring, SCHED or SCHED_LOSS. */
 enum mkperf_encode_result mkperf_sched_encoder_add(struct mkperf_sched_encoder *e,
                                                    const uint64_t *record, unsigned size);
-/* Writes the message as a ToHost into out (MKPERF_CONTENT_BYTES) and begins an empty one. Returns its
- * length, 0 if there were no events. */
+/* Writes the message as a ToHost into out (MKPERF_CONTENT_BYTES) and begins an empty one. Returns
+ * its length, 0 if there were no events. */
 size_t mkperf_sched_encoder_finish(struct mkperf_sched_encoder *e, uint8_t *out);
 
 #endif

@@ -11,15 +11,15 @@
 #include "../lib/text.h"
 
 enum {
-    /* Frames that one step may queue: hello, session, gap and status before records; scheduling events and
-     * a batch. */
+    /* Frames that one step may queue: hello, session, gap and status before records; scheduling
+     * events and a batch. */
     STEP_FRAMES = 6,
     MAX_STEPS = 16384, /* in one call; the queues and the ring are exhausted earlier */
     REJOIN_FRAMES = MKPERF_ANSWER_FRAMES + STEP_FRAMES + 8, /* space that ends a gap */
 };
 
 /* The lowest connection of a mask that is not 0, and the mask without it. */
-static unsigned next(uint32_t *mask)
+static unsigned take_lowest(uint32_t *mask)
 {
     unsigned who = (unsigned)__builtin_ctz(*mask);
 
@@ -32,8 +32,8 @@ static bool has_room(const struct mkperf_client *c, unsigned who)
     return mkperf_link_room(&c->connection[who].link) >= MKPERF_ANSWER_FRAMES + STEP_FRAMES;
 }
 
-/* Whether a connection gets a frame of a step. One that had room for the step at its beginning has it for each
- * of its frames. */
+/* Whether a connection gets a frame of a step. One that had room for the step at its beginning has
+ * it for each of its frames. */
 static bool accepts(const struct mkperf_connection *p)
 {
     return mkperf_link_room(&p->link) > MKPERF_ANSWER_FRAMES;
@@ -46,7 +46,7 @@ static bool may_go_on(const struct mkperf_client *c)
         return has_room(c, c->controller);
     }
     for (uint32_t rest = c->ready; rest != 0;) {
-        if (has_room(c, next(&rest))) {
+        if (has_room(c, take_lowest(&rest))) {
             return true;
         }
     }
@@ -74,7 +74,7 @@ static void open_gap(struct mkperf_connection *p, uint64_t first)
 static void send_batch(struct mkperf_client *c, size_t n, uint64_t first, uint64_t samples)
 {
     for (uint32_t rest = c->ready; rest != 0;) {
-        unsigned i = next(&rest);
+        unsigned i = take_lowest(&rest);
         struct mkperf_connection *p = &c->connection[i];
         if (!p->gap.open && accepts(p) && mkperf_link_send(&p->link, c->message, n)) {
             continue;
@@ -82,15 +82,15 @@ static void send_batch(struct mkperf_client *c, size_t n, uint64_t first, uint64
         open_gap(p, first);
         p->gap.samples += samples;
         p->gap.batches++;
-        p->lost += p->gap.joined ? 0 : samples; /* before it joined: not its loss */
+        p->lost += p->gap.joined ? 0 : samples; /* samples before it joined are no loss */
     }
 }
 
-/* The same with scheduling events: `events` of them. */
+/* Sends the message in c->message, which has `events` scheduling events. */
 static void send_sched(struct mkperf_client *c, size_t n, uint64_t events)
 {
     for (uint32_t rest = c->ready; rest != 0;) {
-        unsigned i = next(&rest);
+        unsigned i = take_lowest(&rest);
         struct mkperf_connection *p = &c->connection[i];
         if (!p->gap.open && accepts(p) && mkperf_link_send(&p->link, c->message, n)) {
             continue;
@@ -106,7 +106,7 @@ static bool epoch_wanted(const struct mkperf_client *c)
     uint32_t sent = c->encoder.batches + c->sched.messages;
 
     for (uint32_t rest = c->ready; rest != 0;) {
-        unsigned i = next(&rest);
+        unsigned i = take_lowest(&rest);
         if ((c->connection[i].gap.open || c->connection[i].wants_epoch) &&
             mkperf_link_room(&c->connection[i].link) >= REJOIN_FRAMES &&
             (sent >= MKPERF_WATCHER_EPOCH || i == c->controller)) {
@@ -128,8 +128,9 @@ static void note_time(struct mkperf_client *c, uint64_t time)
     }
 }
 
-/* Sends a status to all connections that have space. Called only while the ring has records: the request
- * makes the profiler PD add its latest samples, which would otherwise be a batch of their own. */
+/* Sends a status to all connections that have space. Called only while the ring has records: the
+ * request makes the profiler PD add its latest samples, which would otherwise be a batch of their
+ * own. */
 static void tell_status(struct mkperf_client *c)
 {
     c->status_due = false;
@@ -138,7 +139,7 @@ static void tell_status(struct mkperf_client *c)
     }
     c->call(MKPERF_OP_STATUS);
     for (uint32_t rest = c->ready; rest != 0;) {
-        unsigned i = next(&rest);
+        unsigned i = take_lowest(&rest);
         if (has_room(c, i)) {
             mkperf_report_status(c, i, 0);
         }
@@ -198,7 +199,7 @@ static void announce(struct mkperf_client *c)
 {
     c->announce = false;
     for (uint32_t rest = c->ready; rest != 0;) {
-        unsigned i = next(&rest);
+        unsigned i = take_lowest(&rest);
         struct mkperf_connection *p = &c->connection[i];
         if (!has_room(c, i)) {
             open_gap(p, c->encoder.sent);
@@ -230,7 +231,7 @@ static void list_events(struct mkperf_client *c, unsigned who)
     }
 }
 
-/* Sends something to one connection alone. False: nothing to send. */
+/* Sends a pending message to a single connection. False: there is none. */
 static bool serve(struct mkperf_client *c, unsigned who)
 {
     struct mkperf_connection *p = &c->connection[who];
@@ -260,7 +261,7 @@ static bool serve(struct mkperf_client *c, unsigned who)
 static void tell_end(struct mkperf_client *c, bool answer)
 {
     for (uint32_t rest = c->ready; rest != 0;) {
-        unsigned i = next(&rest);
+        unsigned i = take_lowest(&rest);
         mkperf_report_status(c, i, answer && i == c->stop_by ? c->stop_request : 0);
     }
 }
@@ -322,7 +323,8 @@ static void take_fault(struct mkperf_client *c, const uint64_t *record)
     mkperf_report_mark(c, &m);
 }
 
-/* An event. False: the message before it was sent, and it stays for the next one. */
+/* Adds a scheduling event. False: the full message was sent, and the event stays for the next
+ * one. */
 static bool take_sched(struct mkperf_client *c, const uint64_t *record, unsigned size)
 {
     switch (mkperf_sched_encoder_add(&c->sched, record, size)) {
@@ -381,8 +383,8 @@ static inline void take_run(struct mkperf_client *c, struct mkperf_ring_consumer
     mkperf_ring_release(ring, (unsigned)mkperf_encoder_add_run(&c->encoder, records, bytes));
 }
 
-/* The fill level before anything is consumed; between two calls less than a step's records are
- * added. */
+/* Notes the fill level before records are consumed. Less than a step's records are added between
+ * two calls. */
 static void note_fill(struct mkperf_client *c)
 {
     uint64_t head = __atomic_load_n(&c->ring.ring->head, __ATOMIC_RELAXED);
@@ -452,7 +454,7 @@ void mkperf_client_pump(struct mkperf_client *c)
     c->calls++;
     note_fill(c);
     for (uint32_t rest = c->admitted; rest != 0;) {
-        unsigned who = next(&rest);
+        unsigned who = take_lowest(&rest);
         for (unsigned n = 0; n < MAX_STEPS && serve(c, who); n++) {
         }
     }

@@ -26,8 +26,8 @@ static unsigned digit(char c)
     return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
 }
 
-/* The number at *word, which is moved behind it. False: no digit, or above max. */
-static bool number(const char **word, unsigned base, uint64_t max, uint64_t *out)
+/* Parses the number at *word and moves *word behind it. False: no digit, or above max. */
+static bool parse_number(const char **word, unsigned base, uint64_t max, uint64_t *out)
 {
     const char *w = *word;
 
@@ -51,7 +51,7 @@ bool mkperf_command_number(const char *word, bool any, uint64_t max, uint64_t *o
         base = 16;
         word += 2;
     }
-    return number(&word, base, max, out) && *word == '\0';
+    return parse_number(&word, base, max, out) && *word == '\0';
 }
 
 /* The event's name or number, up to ':' or ','. */
@@ -63,7 +63,7 @@ static bool event_name(const char **word, mkperf_EventSpec *out)
 
     if (*w == 'r' && digit(w[1]) < 16) {
         w++;
-        if (number(&w, 16, UINT32_MAX, &raw) && (*w == ':' || *w == ',' || *w == '\0')) {
+        if (parse_number(&w, 16, UINT32_MAX, &raw) && (*w == ':' || *w == ',' || *w == '\0')) {
             out->raw = (uint32_t)raw;
             *word = w;
             return true;
@@ -94,7 +94,7 @@ static bool modifiers(const char **word, mkperf_EventSpec *out)
     return any;
 }
 
-/* `,KEY=N` at *word, which is moved behind it. */
+/* Parses `,KEY=N` at *word and moves *word behind it. */
 static bool term(const char **word, mkperf_EventSpec *out)
 {
     const char *key = *word + 1, *end = key;
@@ -109,7 +109,7 @@ static bool term(const char **word, mkperf_EventSpec *out)
         return false;
     }
     *word = end + 1;
-    if (!number(word, 10, max, &value) || value == 0) {
+    if (!parse_number(word, 10, max, &value) || value == 0) {
         return false;
     }
     mkperf_event_set_term(key, n, value, out);
