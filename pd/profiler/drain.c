@@ -3,7 +3,7 @@
 #include "drain.h"
 
 enum {
-    /* The most that is copied before its space is given back to the hook. */
+    /* most bytes copied before their space is given back to the hook */
     RUN_BYTES = 16 * 1024,
     SMALLEST_SAMPLE = 8 * MKPERF_SAMPLE_FIXED_WORDS,
     LOSS_BYTES = 8 * MKPERF_LOSS_WORDS,
@@ -75,8 +75,8 @@ static bool tell_losses(struct mkperf_drain *d, unsigned core)
     return true;
 }
 
-/* Whether it is a sample of the session. The hook is the kernel, so its records are whole; the
- * client, which uses the frames, checks that itself. */
+/* Whether the record is a sample of the session. The hook is the kernel, so its records are
+ * complete. The client uses the frames, and checks them itself. */
 static inline bool sample_ok(const struct mkperf_drain *d, uint64_t header)
 {
     unsigned counter = mkperf_record_counter(header);
@@ -196,7 +196,7 @@ static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
     return bytes;
 }
 
-/* Gives a record that is no sample for the output to its stage. False: it makes no sense. */
+/* Gives a record that is no sample for the output to its stage. False: the record is invalid. */
 static bool dispatch(struct mkperf_drain *d, unsigned core, const uint64_t *record, unsigned size)
 {
     unsigned type = mkperf_record_type(record[MKPERF_WORD_HEADER]);

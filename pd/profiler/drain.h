@@ -36,17 +36,17 @@
 #include "soft.h"
 #include "tally.h"
 
-struct mkperf_lost { /* not yet reported in the stream */
+struct mkperf_lost { /* losses that are not yet reported in the stream */
     uint64_t samples;
     uint64_t events;
 };
 
 struct mkperf_drain_core {
-    uint64_t now;       /* ticks: of its last record */
-    uint32_t samples;   /* of the last drain */
+    uint64_t now;       /* ticks: time of its last record */
+    uint32_t samples;   /* samples of the last drain */
     bool unreported;    /* There are losses in lost[]. */
     uint64_t captured;  /* samples of the session, as the next two */
-    uint64_t lost_ring; /* of the ring's count, the part that is included */
+    uint64_t lost_ring; /* the part of the ring's count that is included */
     uint64_t lost_output;
     uint64_t lost_events; /* the events of lost_ring */
     uint64_t late_events;
@@ -62,18 +62,18 @@ struct mkperf_drain {
     struct mkperf_sched *sched;
     struct mkperf_merge *merge;
     struct mkperf_output *output;
-    uint64_t now; /* ticks: of the last record of any core */
+    uint64_t now; /* ticks: time of the last record of any core */
     uint32_t corrupt;
     uint8_t number[MKPERF_MAX_COUNTERS]; /* of the plan, by hardware counter of the current slice */
     struct mkperf_ring_consumer ring[MKPERF_TARGET_CORES];
     struct mkperf_drain_core core[MKPERF_TARGET_CORES];
 };
 
-/* Empties a ring, as the hook expects it at the start of a session. Only without one. */
+/* Empties a ring, as the hook expects at the start of a session. Called only without a session. */
 void mkperf_ring_clear(struct mkperf_ring_consumer *c);
-/* A session begins, with empty rings of the plan's size. */
+/* Begins a session with empty rings of the plan's size. */
 void mkperf_drain_begin(struct mkperf_drain *d);
-/* What a drain moved. */
+/* The result of a drain. */
 struct mkperf_drained {
     uint32_t samples;
     uint64_t bytes; /* of these */

@@ -12,7 +12,7 @@
  * 2. Another core executes a request when the kernel has called it. This PD waits for that for at
  *    most MKPERF_CORES_PATIENCE_MS. A core that has not answered by then is late, and the status of
  *    the session names it.
- * 3. Of two requests for a core the last one counts.
+ * 3. Of several pending requests for a core only the last one is executed.
  */
 #ifndef MKPERF_PROFILER_KERNEL_H
 #define MKPERF_PROFILER_KERNEL_H
@@ -51,8 +51,8 @@ struct mkperf_kernel_core {
 
 struct mkperf_kernel {
     struct mkperf_cpu cpu;
-    const char *missing;   /* why there can be no session of the hook, or NULL */
-    uint32_t missing_code; /* the same as an enum mkperf_session_result */
+    const char *missing;   /* the reason for which the hook cannot have a session, or NULL */
+    uint32_t missing_code; /* enum mkperf_session_result for `missing` */
     uintptr_t rings;       /* region with the cores' rings and the kernel's tables */
     unsigned cores;        /* that can be sampled, from core 0 on */
     unsigned all_cores;    /* of the kernel; 0: not known */
@@ -70,7 +70,7 @@ struct mkperf_kernel {
 /* At boot: finds out whether the kernel has the hook, and what the PMU is (k->cpu). k is zero but
  * for cpu.pmu and rings. */
 void mkperf_kernel_init(struct mkperf_kernel *k);
-/* A session begins: nothing has been said about it yet. */
+/* Called when a session begins: forgets the answers about the last one. */
 void mkperf_kernel_begin(struct mkperf_kernel *k);
 
 /* One request to the own core: enum mkperf_request, maybe with MKPERF_REQUEST_SNAPSHOT; 0 asks for
@@ -96,15 +96,15 @@ void mkperf_cores_probe(struct mkperf_kernel *k);
 uint32_t mkperf_cores_heard(const struct mkperf_kernel *k);
 /* Copies the own core's configuration to the other cores of the mask, each with its own ring. */
 void mkperf_cores_share(struct mkperf_kernel *k, uint32_t mask);
-/* The same request of each core of the mask, the own one last. Cores that are late already are not
- * asked. Returns the cores that executed it. */
+/* Makes one request to each core of the mask, to the own core last. Late cores get no request.
+ * Returns the cores that executed it. */
 uint32_t mkperf_cores_request(struct mkperf_kernel *k, uint32_t mask, uint32_t op);
-/* Takes answers that came late. */
+/* Reads answers of cores that were late. */
 void mkperf_cores_collect(struct mkperf_kernel *k);
-/* Ends the session on late cores of the mask, too, if they ever come to it. */
+/* Ends the session on late cores of the mask, too, as soon as they answer. */
 void mkperf_cores_give_up(struct mkperf_kernel *k, uint32_t mask);
 
-/* Fills what the answers said into a status. With several cores, cores[i] is core i. */
+/* Fills the contents of the answers into a status. With several cores, cores[i] is core i. */
 void mkperf_kernel_status(const struct mkperf_kernel *k, mkperf_Status *out);
 
 /* The requested configuration of the own core. */

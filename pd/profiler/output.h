@@ -28,11 +28,11 @@
 
 #include "plan.h"
 
-/* How many records of a kind a flight recording has. */
+/* The numbers of a flight recording's records of one kind. */
 struct mkperf_flight_count {
     uint64_t held;
     uint64_t overwritten;
-    uint64_t dumped; /* by the last dump */
+    uint64_t dumped; /* in the last dump */
 };
 
 struct mkperf_output {

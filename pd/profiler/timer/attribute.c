@@ -2,10 +2,10 @@
 /*
  * Which thread was running when the timer interrupted: see attribute.h.
  *
- * It rests on these facts. A thread that was interrupted in user mode has the interrupted pc in its
- * registers. A thread that entered the kernel has the address of its system call instruction there
- * until it runs again. A thread that ran since the last snapshot has other registers than then. The
- * kernel runs the highest priority that can run.
+ * The rule uses four facts. A thread that was interrupted in user mode has the interrupted pc in
+ * its registers. A thread that entered the kernel has the address of its system call instruction
+ * there until it runs again. The registers of a thread that ran have changed since the last
+ * snapshot. The kernel runs the highest priority that can run.
  */
 #include "attribute.h"
 
@@ -75,7 +75,8 @@ static bool any_ran(const struct mkperf_evidence *e, unsigned n)
     return false;
 }
 
-/* Threads that ran, below that priority: had the other been able to run, they would not have. */
+/* Threads below that priority that ran. They could not have run if the other thread had been able
+ * to. */
 static bool lower_ran(const struct mkperf_evidence *e, unsigned n, int32_t priority)
 {
     for (unsigned i = 0; i < n; i++) {

@@ -21,7 +21,7 @@ struct mkperf_evidence {
                    */
     bool waits;   /* at_call: the call is one that waits for messages or notifications */
     bool calls;   /* at_call: the call is one that waits for a reply */
-    bool limited; /* may be out of budget anywhere */
+    bool limited; /* it may be out of budget at any instruction */
     bool stopped; /* it faulted and stays stopped */
 };
 
@@ -34,7 +34,7 @@ struct mkperf_verdict {
     uint8_t candidate[MKPERF_MAX_CANDIDATES];
 };
 
-/* unobserved: the highest priority of PDs that cannot be observed, -1 if there are none. */
+/* unobserved: the highest priority of PDs that cannot be observed; -1 if there are none. */
 struct mkperf_verdict mkperf_attribute(const struct mkperf_evidence *e, unsigned n,
                                        int32_t unobserved);
 

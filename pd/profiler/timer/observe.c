@@ -35,7 +35,7 @@ struct region {
 #define STACK_REGION(n) {&mkperf_stack##n, &mkperf_stack##n##_bytes},
 static const struct region regions[] = {STACKS(STACK_REGION)};
 
-/* Whether these bytes are for reading stacks, word by word. */
+/* Whether these bytes are within a region with stacks, and aligned to words. */
 static bool is_stack(uint64_t ours, uint64_t bytes)
 {
     for (unsigned i = 0; ours % 8 == 0 && i < sizeof regions / sizeof *regions; i++) {
@@ -131,7 +131,7 @@ static bool begin(struct mkperf_observation *o, const mkperf_Observe *part)
     return true;
 }
 
-/* A new PD; NULL: *error has the reason. */
+/* Adds a PD. NULL: *error has the reason. */
 static struct mkperf_observed *add(struct mkperf_observation *o, const mkperf_Observe *part,
                                    mkperf_Error *error)
 {
@@ -268,7 +268,7 @@ int mkperf_observe_caller(const struct mkperf_observation *o, uint64_t callee)
             continue;
         }
         if (found >= 0) {
-            return -1; /* one of them is being served, and the other waits */
+            return -1; /* two PDs are at calls: one is served, the other waits */
         }
         found = (int)i;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The threads that the profiler PD observes: those whose TCBs' capabilities it holds, which are its
- * child PDs' with any Microkit, and any PD's that its <cspace> names with Microkit 2.3.
+ * The threads that the profiler PD observes. It holds the capabilities of their TCBs: those of its
+ * child PDs with any Microkit, and those that its <cspace> names with Microkit 2.3.
  *
  * Owns: struct mkperf_observation: the host's data on each PD (priority, addresses of its system
  * call instructions, stacks that both map), its registers at the last snapshot, and the
@@ -23,8 +23,8 @@
 
 enum mkperf_observation_limits {
     MKPERF_OBSERVED = 62,    /* a Microkit system has at most 63 PDs */
-    MKPERF_ALL_SITES = 8192, /* of all of them */
-    MKPERF_ALL_CALLS = 512,  /* the same */
+    MKPERF_ALL_SITES = 8192, /* of all observed PDs */
+    MKPERF_ALL_CALLS = 512,  /* of all observed PDs */
     MKPERF_MAX_CHILD_ID = 61,
 };
 
@@ -35,8 +35,8 @@ struct mkperf_observed_call {
 
 struct mkperf_observed {
     uint64_t thread;
-    uint32_t child;      /* id, if slot is 0 */
-    uint32_t slot;       /* of the cspace */
+    uint32_t child;      /* id of the child, if slot is 0 */
+    uint32_t slot;       /* slot in the cspace */
     uint32_t first_site; /* in the observation's list */
     uint32_t sites;
     uint32_t first_call; /* the same */
@@ -52,7 +52,7 @@ struct mkperf_observation {
     uint64_t self;       /* identity of the profiler PD */
     int32_t unobserved;  /* highest priority of PDs that cannot be observed, -1 */
     uint32_t unreadable; /* snapshots of a PD that the kernel refused */
-    bool partial;        /* there is one in the last look */
+    bool partial;        /* a PD was unreadable in the last snapshot */
     uint64_t stopped;    /* children that faulted, bit = id */
     unsigned n;
     struct mkperf_observed thread[MKPERF_OBSERVED];
@@ -72,16 +72,18 @@ bool mkperf_observe_reported(struct mkperf_observation *o, const mkperf_Observe 
 void mkperf_observe_look(struct mkperf_observation *o);
 
 /*
- * The thread whose protected call the thread `callee` was serving at the last snapshot, if registers
- * prove it: it stands at the instruction of its call to `callee`, and no other PD does. -1: none.
- * docs/stock.md has the argument. Bounded by the numbers of threads and channels.
+ * The thread whose protected call the thread `callee` was serving at the last snapshot, if
+ * registers prove it: its pc is at its call to `callee`, and that of no other PD is. -1: there is
+ * no proof. docs/stock.md has the argument. The time is bounded by the numbers of threads and
+ * channels.
  */
 int mkperf_observe_caller(const struct mkperf_observation *o, uint64_t callee);
 
 /*
  * The callers of thread i at the last snapshot, by its frame pointer, as far as its stack is in
  * memory that this PD maps, too: at most max return addresses into frame, innermost first. *flags:
- * of enum mkperf_sample_flags, why it ended. Bounded, and reads only within the reported windows.
+ * bits of enum mkperf_sample_flags, the reason for its end. It is bounded, and reads only within
+ * the reported windows.
  */
 unsigned mkperf_observe_walk(const struct mkperf_observation *o, unsigned i, uint64_t *frame,
                              unsigned max, unsigned *flags);

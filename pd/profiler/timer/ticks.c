@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When the timer's snapshots are taken: see ticks.h.
+ * The times of the timer's snapshots: see ticks.h.
  *
  * What may be lost: samples that do not fit into the output ring, as with the hook. A snapshot that
  * is too late moves the sample; the delay is in the sample's weight and counted as late.
@@ -74,7 +74,7 @@ static uint64_t interval(struct mkperf_ticks *t)
     return t->period - t->jitter / 2 + (next_random(t) * t->jitter >> 32);
 }
 
-/* As wide as the shortest interval permits with two snapshots. */
+/* The greatest width that leaves room for two snapshots in the shortest interval. */
 static uint64_t jitter(const struct mkperf_ticks *t)
 {
     uint64_t shortest = 2 * t->window + 3 * t->cost;
@@ -85,7 +85,7 @@ static uint64_t jitter(const struct mkperf_ticks *t)
     return t->period >= 2 * shortest ? t->period : 2 * (t->period - shortest);
 }
 
-/* When to take the first snapshot: so that the second follows a window after its end. */
+/* The time of the first snapshot. The second one follows a window after its end. */
 static uint64_t first_look_at(const struct mkperf_ticks *t)
 {
     return t->due - t->window - t->cost;
@@ -146,8 +146,8 @@ void mkperf_ticks_stop(struct mkperf_ticks *t)
 
 /* ---- interrupts ---------------------------------------------------------------------------- */
 
-/* When the next sample is due: not before there is time for two snapshots, and for other PDs in
- * between. */
+/* The time of the next sample, which leaves time for two snapshots and for other PDs between
+ * them. */
 static void next_due(struct mkperf_ticks *t)
 {
     uint64_t soonest = t->timer->now() + 2 * t->window + t->cost;

@@ -3,9 +3,9 @@
  * A session whose samples a timer takes, with an unchanged kernel: `-e timer`.
  *
  * Owns: struct mkperf_ticks: the times of snapshots, the attribution's statistics, and a ring of
- * samples that the drain reads in the hook's place. Called by main.c only, as hook_session.h is for the
- * hook's sessions. ticks_plan.c checks sessions, ticks.c schedules snapshots, ticks_sample.c makes the
- * samples.
+ * samples that the drain reads in the hook's place. Called by main.c only, as hook_session.h is for
+ * the hook's sessions. ticks_plan.c checks sessions, ticks.c schedules snapshots, ticks_sample.c
+ * makes the samples.
  *
  *   timer:  ... |look|------- window -------|look = sample| ............ |look| ...
  *                    threads that run in here have other registers afterwards
@@ -39,22 +39,22 @@ struct mkperf_ticks {
     struct mkperf_kernel *kernel;
     struct mkperf_drain *drain;
     const struct mkperf_timer *timer;
-    const char *no_timer; /* why there is none, or NULL */
+    const char *no_timer; /* the reason for which there is no timer, or NULL */
     bool running;
     bool check;       /* The session compares with the hook. */
     bool sample_next; /* The first snapshot was taken. */
-    uint64_t due;     /* ticks: of the sample */
-    uint64_t from;    /* ticks: when the sample before was due */
-    uint64_t late_us; /* by which samples were moved */
+    uint64_t due;     /* ticks: time of the next sample */
+    uint64_t from;    /* ticks: time at which the last sample was due */
+    uint64_t late_us; /* total delay of samples */
     uint64_t rest;    /* of a microsecond, in ticks * 10^6, not yet in a sample's weight */
-    uint64_t entered; /* ticks: when the current interrupt began; 0: none */
-    uint64_t spent;   /* ticks, at interrupts */
-    uint64_t left;    /* ticks: when this PD had last done its work */
+    uint64_t entered; /* ticks: start of the current interrupt; 0: none */
+    uint64_t spent;   /* ticks spent at interrupts */
+    uint64_t left;    /* ticks: end of this PD's last work */
     uint64_t random;
     uint64_t period; /* ticks */
     uint64_t window; /* ticks between the two snapshots */
     uint64_t jitter; /* ticks: the width from which intervals are drawn */
-    uint64_t cost;   /* ticks: of a snapshot */
+    uint64_t cost;   /* ticks that a snapshot takes */
     uint32_t wake;   /* samples between two drains */
     uint32_t waiting;
     struct mkperf_ring_producer ring;
@@ -64,7 +64,7 @@ struct mkperf_ticks {
     struct mkperf_timer_reads reads;
 };
 
-/* Finds the timer, once. */
+/* Finds the timer. Called once. */
 void mkperf_ticks_init(struct mkperf_ticks *t);
 /* Whether the request is for the timer. */
 bool mkperf_ticks_wanted(const mkperf_Configure *request);
@@ -79,11 +79,12 @@ void mkperf_ticks_stop(struct mkperf_ticks *t);
 /* The timer's interrupt, or the hook's wake-up while it checks. Returns whether the output ring has
  * new records. */
 bool mkperf_ticks_interrupt(struct mkperf_ticks *t, bool hook);
-/* A child of this PD faulted. It looks like one that was interrupted, so the fault is remembered. */
+/* A child of this PD faulted. It looks like one that was interrupted, so the fault is
+ * remembered. */
 void mkperf_ticks_fault(struct mkperf_ticks *t, uint32_t child);
-/* This PD goes back to wait. */
+/* Called before this PD waits again. */
 void mkperf_ticks_leave(struct mkperf_ticks *t);
-/* The session's part of a status, after the drain's. */
+/* Fills the session's part of a status. Called after that of the drain. */
 void mkperf_ticks_status(const struct mkperf_ticks *t, mkperf_Status *out);
 
 /* The hook's sample at the same time: its thread, and whose protected calls that was serving. */

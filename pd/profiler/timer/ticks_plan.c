@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The checks of a timer session, OBSERVE and CONFIGURE: see ticks.h. An invalid request is refused with
- * its reason, and the earlier plan stays.
+ * The checks of a timer session, OBSERVE and CONFIGURE: see ticks.h. An invalid request is refused
+ * with its reason, and the earlier plan stays.
  */
 #include <microkit.h>
 
@@ -37,7 +37,7 @@ bool mkperf_ticks_observe(struct mkperf_ticks *t, struct mkperf_session_page *pa
     return mkperf_observe_reported(&t->observation, &part, error);
 }
 
-/* The cost of a snapshot, and so the shortest period. */
+/* The cost of a snapshot, which determines the shortest period. */
 static uint64_t shortest_period_us(struct mkperf_ticks *t)
 {
     uint64_t began = t->timer->now();

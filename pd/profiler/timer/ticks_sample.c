@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One sample from two snapshots: its attribution (attribute.c), its record, its statistics: see ticks.h.
+ * One sample from two snapshots: its attribution (attribute.c), its record, its statistics: see
+ * ticks.h.
  *
  * What may be lost: a sample that does not fit into the ring, counted there like the hook's.
  */
@@ -55,13 +56,13 @@ static unsigned put_frames(const struct mkperf_ticks *t, const struct mkperf_ver
     return n;
 }
 
-/* The PDs whose calls a sample's is serving, the innermost first. */
+/* The PDs whose calls the sample's PD serves, innermost first. */
 struct callers {
     unsigned n;
     uint8_t of[MKPERF_MAX_CALLERS];
 };
 
-/* Those that registers prove, at most the session's number. */
+/* Finds the callers that registers prove, at most the session's number. */
 static void find_callers(const struct mkperf_ticks *t, const struct mkperf_verdict *v,
                          struct callers *c)
 {
@@ -129,7 +130,7 @@ static void put_sample(struct mkperf_ticks *t, const struct mkperf_verdict *v, u
     unsigned flags = 0;
     w[MKPERF_WORD_TIME] = now;
     w[MKPERF_WORD_THREAD] = thread;
-    w[MKPERF_WORD_SC] = thread >> 8; /* as the hook would say it, for drain.c */
+    w[MKPERF_WORD_SC] = thread >> 8; /* in the form of the hook, for drain.c */
     w[MKPERF_WORD_PERIOD] = weight;
     w[MKPERF_WORD_PC] = 0;
     w[MKPERF_WORD_LR] = 0;
@@ -177,7 +178,7 @@ static uint64_t take_weight(struct mkperf_ticks *t)
     return sum / hz;
 }
 
-/* The hook knows a child on another's scheduling context by another name (record.h). */
+/* The hook identifies a child on another scheduling context differently (record.h). */
 static bool same_thread(uint64_t a, uint64_t b)
 {
     uint64_t child = MKPERF_THREAD_CHILD_BIT | 0xff;

@@ -3,12 +3,12 @@
  * PMU counters that are read in the timer's samples: `-e '{timer,cycles,...}:S'`.
  *
  * Owns: struct mkperf_timer_reads: each counter's value at the last sample. Called by ticks.c. With
- * the kernel hook they are a session of its; without it they need a kernel that lets user mode use
- * the PMU. Each event has one counter, for both modes unless the host wants one of them. Counters
- * stand still while this PD is at its interrupts, so that what it does there is in no value.
+ * the kernel hook they are one of its sessions. Without it they need a kernel that lets user mode
+ * use the PMU. Each event has one counter, for both modes unless the host wants one of them.
+ * Counters are stopped while this PD handles an interrupt, so that no value includes its own work.
  *
  * What may be lost: the values of an interval that was too long for counters of 32 bits. Its sample
- * has none, and is counted.
+ * has no values, and `unread` counts it.
  */
 #ifndef MKPERF_TIMER_READS_H
 #define MKPERF_TIMER_READS_H
@@ -28,8 +28,8 @@ struct mkperf_timer_reads {
     uint32_t mask;                    /* of hardware counters, from 0 on without a gap; 0: none */
     bool hook;                        /* the hook has them, else they are used from user mode */
     uint32_t count[MKPERF_MAX_READS]; /* since the last sample */
-    uint32_t last[MKPERF_MAX_READS];  /* user mode: what a counter said when it was read */
-    uint64_t at;                      /* ticks: when the last sample was */
+    uint32_t last[MKPERF_MAX_READS];  /* user mode: value at the last reading */
+    uint64_t at;                      /* ticks: time of the last sample */
     uint64_t unread;                  /* samples without values */
 };
 
@@ -41,13 +41,13 @@ bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_plan *plan,
  * names the one that failed. */
 bool mkperf_timer_reads_start(struct mkperf_timer_reads *r, uint64_t now, mkperf_Error *error);
 void mkperf_timer_reads_stop(struct mkperf_timer_reads *r);
-/* This PD begins with an interrupt, and is at its end. */
+/* Called at the beginning and at the end of an interrupt. */
 void mkperf_timer_reads_pause(struct mkperf_timer_reads *r);
 void mkperf_timer_reads_resume(struct mkperf_timer_reads *r);
 /*
- * What was counted since the last call, until this PD's interrupt at `now` (ticks), as words of a
- * sample with MKPERF_SAMPLE_READ (record.h) into out, of 1 + MKPERF_MAX_READS words. Returns how
- * many; 0: nothing to report. hz: ticks a second.
+ * Stores the events since the last call, until this PD's interrupt at `now` (ticks), as words of a
+ * sample with MKPERF_SAMPLE_READ (record.h) into out, of 1 + MKPERF_MAX_READS words. Returns
+ * their number; 0: there is nothing to report. hz: ticks per second.
  */
 unsigned mkperf_timer_reads_take(struct mkperf_timer_reads *r, uint64_t hz, uint64_t now,
                                  uint64_t *out);
