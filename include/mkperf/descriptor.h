@@ -14,8 +14,8 @@
  *
  * A request about the core on which the PD runs is carried out before the acknowledgement returns.
  * For another core (`core`), the kernel interrupts that core, which carries the request out when it
- * enters the kernel. That may be later, or never if the core does not run. Of several pending requests
- * for one core only the last is carried out.
+ * enters the kernel. That may be later, or never if the core does not run. Of several pending
+ * requests for one core only the last is carried out.
  *
  * Owns: the layout of requests and answers.
  *
