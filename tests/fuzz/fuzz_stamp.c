@@ -27,7 +27,6 @@ static void client_side(const uint8_t *data, size_t n)
     static struct mkperf_client client;
     static struct mkperf_session_page page;
     static struct mkperf_connection place;
-    mkperf_TargetHello hello = mkperf_TargetHello_init_zero;
     uint8_t *table = malloc(n + 1); /* of its own, so that the sanitizer sees each byte beyond it */
 
     memcpy(table, data, n);
@@ -35,19 +34,22 @@ static void client_side(const uint8_t *data, size_t n)
     client.connection = &place;
     client.stamp = table;
     client.stamp_reserved = (uint32_t)n;
-    mkperf_client_stamp_hello(&client, &hello);
-    if (hello.stamp_bytes > n) {
+    client.platform = "fuzz";
+    (void)mkperf_report_hello(&client, 0, 0);
+    uint32_t size = client.out.hello.stamp_bytes;
+    if (size > n) {
         abort();
     }
-    for (uint32_t at = 0; at < hello.stamp_bytes; at += MKPERF_STAMP_PART_BYTES) {
-        mkperf_client_stamp(&client, 0, 1, at);
+    place = (struct mkperf_connection){0};
+    for (uint32_t at = 0; at < size; at += MKPERF_STAMP_PART_BYTES) {
+        mkperf_report_stamp(&client, 0, 1, at);
         if (client.out.stamp.offset != at ||
             memcmp(client.out.stamp.table.bytes, table + at, client.out.stamp.table.size) != 0) {
             abort();
         }
         place = (struct mkperf_connection){0}; /* what was queued is not sent */
     }
-    mkperf_client_stamp(&client, 0, 1, hello.stamp_bytes);
+    mkperf_report_stamp(&client, 0, 1, size);
     place = (struct mkperf_connection){0};
     free(table);
 }
