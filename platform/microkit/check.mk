@@ -15,11 +15,12 @@ else ifneq ($(filter-out 1,$(MICROKIT_CORES)),)
 SEL4_TEST := $(B)/tests/sel4
 $(call program_system,$(SEL4_TEST),cores,tests/pd/cores.c demo/known_work.S)
 $(call program_system,$(SEL4_TEST),contend,tests/pd/contend.c)
-check-sel4: host $(SEL4_TEST)/cores/loader.img $(SEL4_TEST)/contend/loader.img $(TURNS)
+check-sel4: host $(SEL4_TEST)/cores/loader.img $(SEL4_TEST)/contend/loader.img $(CORES)/loader.img $(TURNS)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) CORES=$(MICROKIT_CORES) CORES_DIR=$(SEL4_TEST)/cores \
 	CORES_QEMU='$(call boot_cores,$(SEL4_TEST)/cores/loader.img)' CONTEND_DIR=$(SEL4_TEST)/contend \
-	CONTEND_QEMU='$(call boot_cores,$(SEL4_TEST)/contend/loader.img)' TESTS='$(TESTS)' tests/sel4/check
+	CONTEND_QEMU='$(call boot_cores,$(SEL4_TEST)/contend/loader.img)' IDLE_DIR=$(CORES) \
+	IDLE_QEMU='$(call boot_cores,$(CORES)/loader.img)' TESTS='$(TESTS)' tests/sel4/check
 else
 SEL4_TEST := $(B)/tests/sel4
 $(call program_system,$(SEL4_TEST),wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin.S)
