@@ -6,6 +6,7 @@
  * The member `type` names the kind of an object. The kinds and their other members are
  *
  *   session  platform, cpu, cores, kernel_elf, command, jitter, max_frames,
+ *            turns: true if the cores are QEMU's, which take turns,
  *            events: [{name, code, user, kernel, period | frequency, group,
  *              read: true if its counts are in the samples of its group,
  *              all_cores: true if the counters of each core count the events of all cores}]
@@ -98,6 +99,7 @@ static enum mkperf_status jsonl_begin(void *self, const struct mkperf_session *s
     put_string(t, "command", session->command);
     put_number(t, "max_frames", session->max_frames);
     mkperf_textout_puts(t, session->jitter ? ",\"jitter\":true" : ",\"jitter\":false");
+    mkperf_textout_puts(t, session->turns ? ",\"turns\":true" : "");
     put_events(t, session);
     (void)e;
     mkperf_places_begin(&j->places, session);

@@ -159,10 +159,20 @@ static bool warn_of_events(const struct mkperf_session *s, char text[MKPERF_CORE
     return names[0] != '\0';
 }
 
+/* A core of an emulator has times in which it does not run. */
+static bool warn_of_turns(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT])
+{
+    snprintf(text, MKPERF_CORES_TEXT,
+             "QEMU's cores take turns: time passes for a core while others run. The times of PDs "
+             "contain such waits, and shares by samples and by scheduling events can differ by "
+             "some points");
+    return s->turns;
+}
+
 bool mkperf_cores_warning(const struct mkperf_session *s, unsigned n, char text[MKPERF_CORES_TEXT])
 {
     static bool (*const warnings[])(const struct mkperf_session *, char text[MKPERF_CORES_TEXT]) = {
-        warn_of_missing, warn_of_events};
+        warn_of_missing, warn_of_events, warn_of_turns};
 
     for (unsigned i = 0; i < sizeof warnings / sizeof warnings[0]; i++) {
         if (warnings[i](s, text) && n-- == 0) {

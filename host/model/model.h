@@ -102,6 +102,7 @@ struct mkperf_session {
     struct mkperf_event event[MKPERF_MODEL_EVENTS];
     unsigned max_frames;
     bool jitter;
+    bool turns;          /* its cores are QEMU's, which take turns */
     bool selected;       /* it samples selected PDs only */
     bool sched;          /* it has scheduling events; nevents may be 0 then, without samples */
     const char *command; /* the command line of the recording, NULL if unknown */

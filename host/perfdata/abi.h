@@ -40,6 +40,7 @@
  *       content ID HEX          the identity of a program without a build id
  *       unnamed ID REASON       why no ELF is used for its addresses
  *       profiler ID             it is one of mkperf's own PDs
+ *       turns 1                 the cores are QEMU's, which take turns
  *       selected 1              only some PDs were sampled (record --pd)
  *       scheduling ID PRIORITY PASSIVE CPU BUDGET PERIOD
  *                               from its .system file; microseconds

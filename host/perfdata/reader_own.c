@@ -213,6 +213,8 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
         m->core_mask = (uint32_t)strtoul(value, NULL, 16);
     } else if (strcmp(key, "frames") == 0) {
         m->max_frames = (unsigned)strtoul(value, NULL, 10);
+    } else if (strcmp(key, "turns") == 0) {
+        m->turns = value[0] == '1';
     } else if (strcmp(key, "jitter") == 0) {
         m->jitter = value[0] == '1';
     } else if (strcmp(key, "selected") == 0) {

@@ -254,6 +254,9 @@ static void write_about(struct mkperf_perfdata *w)
     if (s->selected) {
         fprintf(w->about, "selected 1\n");
     }
+    if (s->turns) {
+        fprintf(w->about, "turns 1\n");
+    }
     if (s->image != NULL) {
         write_text(w->about, "image", s->image);
     } else if (s->unverified != NULL) {

@@ -269,6 +269,7 @@ static void warn_of_cores(const struct stat_measure *s)
         .cores = hello->cores,
         .core_mask = s->recorder.options.configure.cores,
         .target_cores = known > hello->target_cores ? known : hello->target_cores,
+        .turns = s->session.turns,
         .nevents = s->session.events_count};
     char text[MKPERF_CORES_TEXT];
 

@@ -94,6 +94,7 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
     s->session.max_frames = session.max_frames;
     s->session.jitter = session.jitter;
     s->session.selected |= m->selected;
+    s->session.turns |= m->turns;
     s->session.core_mask = m->cores & ((1U << MKPERF_MAX_CORES) - 1);
     if (!s->began) {
         s->session.sched = session.sched;

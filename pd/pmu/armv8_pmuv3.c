@@ -83,11 +83,16 @@ static bool supported(const uint64_t *id, uint32_t code)
 /*
  * QEMU's PMU: it has none of the events that the architecture requires of a CPU with caches and branch
  * prediction (Arm ARM, D11.11.2). It has `instructions` only where it counts them for its clock, over all
- * cores; cycles are that clock.
+ * cores; cycles are that clock. With that clock its cores take turns.
  */
+static bool in_turns(const uint64_t *id)
+{
+    return supported(id, INST_RETIRED) && !supported(id, L1D_CACHE) && !supported(id, BR_PRED);
+}
+
 static bool machine_wide(const uint64_t *id, uint32_t code)
 {
-    return code == INST_RETIRED && !supported(id, L1D_CACHE) && !supported(id, BR_PRED);
+    return code == INST_RETIRED && in_turns(id);
 }
 
 static uint32_t selector(uint32_t code, bool user, bool kernel)
@@ -101,6 +106,7 @@ const struct mkperf_pmu mkperf_armv8_pmuv3 = {
     .cpu = cpu,
     .supported = supported,
     .machine_wide = machine_wide,
+    .in_turns = in_turns,
     .select = selector,
     .user = &mkperf_armv8_user,
     .events = mkperf_armv8_events,

@@ -56,6 +56,8 @@ struct mkperf_pmu {
     /* Whether it is an emulator's PMU, whose counters of events other than time are the machine's, and not
      * a core's. NULL: the architecture has none. */
     bool (*machine_wide)(const uint64_t *id, uint32_t code);
+    /* Whether it is an emulator's PMU, and the cores take turns. NULL: the architecture has none. */
+    bool (*in_turns)(const uint64_t *id);
     /* The selector of a counter that counts the event in user mode, in the kernel, or in both. */
     uint32_t (*select)(uint32_t code, bool user, bool kernel);
 

@@ -266,6 +266,7 @@ static void fill_session(const struct mkperf_profiler *p)
         .off_cpu = plan->off_cpu,
         .cores = p->kernel.cores > 1 ? plan->cores : 0,
         .selected = plan->filters != 0,
+        .turns = kernel_cores(p) > 1 && cpu->pmu->in_turns != NULL && cpu->pmu->in_turns(cpu->id),
         .source = p->timer ? mkperf_SampleSource_SOURCE_TIMER : mkperf_SampleSource_SOURCE_HOOK,
     };
     for (unsigned i = 0; i < plan->events; i++) {

@@ -31,6 +31,7 @@ struct fake {
     size_t n;
     uint16_t sequence;
     bool all_cores;     /* each core's counters count what all cores do */
+    bool turns;         /* its cores are QEMU's, which take turns */
     bool lose;          /* the next frames are built and thrown away */
     bool authenticated; /* with mac_key; a number is the sequence: fakes do not live that long */
     uint8_t mac_key[MKPERF_KEY_BYTES];
@@ -114,6 +115,7 @@ static inline void fake_session_of(struct fake *f, uint32_t request, uint32_t id
     s->events[0].user_counter = s->events[0].kernel_counter = 1;
     s->events[0].period = FAKE_PERIOD;
     s->events[0].all_cores = f->all_cores;
+    s->turns = f->turns;
     fake_send(f, &m);
 }
 
