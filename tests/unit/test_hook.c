@@ -201,6 +201,50 @@ static void test_pending(void **state)
     assert_int_equal(d.answer.disturbed, 0);
 }
 
+/* An overflow that is pending at an entry becomes a sample of the thread that the entry interrupts. The next thread is
+ * noted after it, has no part in it, and has the next overflow. */
+static void test_boundary(void **state)
+{
+    static const struct {
+        uint64_t badge;
+        unsigned type;
+    } wanted[] = {{1, MKPERF_RECORD_SAMPLE}, {0, MKPERF_RECORD_SCHED}, {2, MKPERF_RECORD_SAMPLE}};
+    struct mkperf_ring_consumer c = {.ring = &memory.ring, .size = RING_BYTES};
+    unsigned size, found = 0;
+    bool corrupt = false;
+
+    (void)state;
+    boot(2);
+    d.want.sched = MKPERF_SCHED_EVENTS;
+    assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
+    c.tail = memory.ring.head;
+    for (cpu.badge = 1; cpu.badge <= 2; cpu.badge++) {
+        uint64_t entered = mkperf_port_time();
+        cpu.overflow = 1;
+        cpu.value[0] = 17;
+        mkperf_hook_take(&hook, mkperf_pmu_overflow() & hook.mask);
+        assert_int_equal(cpu.overflow, 0);
+        assert_int_equal(0 - cpu.value[0], PERIOD - 17);
+        assert_int_equal(hook.captures, cpu.badge);
+        assert_true(hook.head > c.tail);
+        if (cpu.badge == 1) {
+            mkperf_sched_switch(&hook, MKPERF_STOPPED_PREEMPTED, other, owner, entered);
+        }
+    }
+    for (const uint64_t *w; (w = mkperf_ring_peek(&c, &size, &corrupt)) != NULL;
+         mkperf_ring_release(&c, size)) {
+        assert_true(found < sizeof wanted / sizeof *wanted);
+        assert_int_equal(mkperf_record_type(w[0]), wanted[found].type);
+        if (wanted[found].type == MKPERF_RECORD_SAMPLE) {
+            assert_int_equal(mkperf_record_counter(w[0]), 0);
+            assert_int_equal(w[MKPERF_WORD_THREAD], wanted[found].badge);
+        }
+        found++;
+    }
+    assert_false(corrupt);
+    assert_int_equal(found, sizeof wanted / sizeof *wanted);
+}
+
 /* What other software did to the PMU is counted and corrected. */
 static void test_disturbed(void **state)
 {
@@ -540,7 +584,7 @@ int main(void)
         cmocka_unit_test(test_storm_in_step), cmocka_unit_test(test_unmapped),
         cmocka_unit_test(test_values),        cmocka_unit_test(test_values_of_no_sample),
         cmocka_unit_test(test_filters),       cmocka_unit_test(test_off_cpu),
-        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_counts),        cmocka_unit_test(test_boundary),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
