@@ -146,6 +146,15 @@ static inline void mkperf_captured(struct mkperf_hook *s, uint64_t entered)
  */
 void mkperf_hook_take(struct mkperf_hook *s, uint32_t hit);
 
+/*
+ * Whether each sample wakes the session's owner. The counter of such a session stands in for a timer whose
+ * interrupt is checked (`record -e timer --check-timer`), so a port leaves its overflows to the interrupt.
+ */
+static inline bool mkperf_hook_wakes_each(const struct mkperf_hook *s)
+{
+    return s->watermark <= sizeof(uint64_t); /* less than any record has */
+}
+
 /* For sched.c: a sample of `thread`, which stops to wait and whose registers are saved, with
  * MKPERF_OFF_CPU_COUNTER. */
 void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t now);

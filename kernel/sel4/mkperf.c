@@ -265,7 +265,7 @@ NO_INLINE void mkperf_boundary(word_t flags)
     struct mkperf_hook *hook = &mkperf_node[CURRENT_CPU_INDEX()].hook;
     uint32_t hit = flags & hook->mask;
 
-    if (hit != 0 && mkperf_holdsLock()) {
+    if (hit != 0 && !mkperf_hook_wakes_each(hook) && mkperf_holdsLock()) {
         mkperf_capture(hook, hit, mkperf_port_time());
         mkperf_qemuArmed(hook);
     }

@@ -327,6 +327,7 @@ void mkperf_drain_begin(struct mkperf_drain *d)
     }
     d->now = 0;
     d->corrupt = 0;
+    mkperf_tally_begin(d->tally);
     mkperf_merge_begin(d->merge);
 }
 

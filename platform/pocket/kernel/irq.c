@@ -237,7 +237,7 @@ static inline void arm(const struct mkperf_hook *hook, bool idle)
  * session. The profiler may become ready. */
 void irq_boundary(struct core *core, uint32_t hit)
 {
-    if (hit == 0) {
+    if (hit == 0 || mkperf_hook_wakes_each(&core->hook)) {
         return;
     }
     mkperf_hook_take(&core->hook, hit);
