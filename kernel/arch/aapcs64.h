@@ -74,11 +74,12 @@ mkperf_walk(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, u
         uint64_t ret;
         do {
             const struct mkperf_frame_record *record = (const struct mkperf_frame_record *)next;
-            /* A thread on another core may write to it meanwhile: each word is loaded once. */
-            uint64_t caller = __atomic_load_n(&record->caller, __ATOMIC_RELAXED);
-            ret = __atomic_load_n(&record->ret, __ATOMIC_RELAXED);
+            ret = record->ret;
+            next = record->caller + to_window;
+            /* A thread on another core may write to the record meanwhile. The compiler cannot load these words
+             * again after this line. Atomic loads would not be one instruction (ldp). */
+            __asm__("" : "+r"(next), "+r"(ret));
             at = rotated;
-            next = caller + to_window;
             rotated = mkperf_rotated(next);
             if (ret == 0) { /* start code: the outermost frame */
                 break;

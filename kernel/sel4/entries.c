@@ -138,10 +138,10 @@ NO_INLINE void NORETURN mkperf_leave(void)
     UNREACHABLE();
 }
 
-/* In the copies, in the place of switchToThread_fp: a call, or a reply. */
+/* In the copies, in the place of switchToThread_fp: a call, or a reply. path: the function of the fast path. */
 #ifdef CONFIG_FASTPATH
 static inline FORCE_INLINE void mkperf_switchDirectly(tcb_t *thread, vspace_root_t *root,
-                                                      pde_t asid)
+                                                      pde_t asid, const char *path)
 {
 #ifdef CONFIG_MKPERF_SCHED
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
@@ -149,7 +149,7 @@ static inline FORCE_INLINE void mkperf_switchDirectly(tcb_t *thread, vspace_root
 
     switchToThread_fp(thread, root, asid);
     if (mkperf_hook_schedules(&node->hook)) {
-        bool_t calls = thread_state_get_tsType(last->tcbState) == ThreadState_BlockedOnReply;
+        bool_t calls = __builtin_strcmp(path, "mkperf_fastCall") == 0;
 
         node->running = thread;
         mkperf_sched_switch(&node->hook, calls ? MKPERF_STOPPED_CALLED : MKPERF_STOPPED_REPLIED,
@@ -183,7 +183,7 @@ void mkperf_slowpathOfFault(vm_fault_type_t type) NORETURN;
 #define vm_fault_slowpath mkperf_slowpathOfFault
 
 #ifdef CONFIG_FASTPATH
-#define switchToThread_fp mkperf_switchDirectly
+#define switchToThread_fp(thread, root, asid) mkperf_switchDirectly(thread, root, asid, __func__)
 #define fastpath_call mkperf_fastCall
 #define fastpath_reply_recv mkperf_fastReplyRecv
 #define fastpath_signal mkperf_fastSignal
