@@ -117,6 +117,7 @@ check "the flight recorder keeps samples and scheduling events of both cores" fl
 
 # Two events that sample, of a group. QEMU counts instructions of the whole machine on each core, and says so. A core
 # that sleeps has none (an overflow on its way to sleep may strike there); one that runs has as many as it has cycles.
+# An overflow in the kernel's way into idle becomes a sample when idle ends, with an address of idle: some 2 % of instructions.
 group() {
     "$MKPERF" report --stdio "$D/group.data" >"$D/group.txt" && "$MKPERF" convert -q "$D/group.data" -o "$D/group.jsonl" || return 1
     warning='QEMU counts instructions on each core for all cores together'
@@ -129,7 +130,7 @@ group() {
             $5 == "idle_loop" { asleep[$2] += $3 }
             END {
                 print asleep["cycles"], "cycles and", asleep["instructions"] + 0, "instructions in idle_loop"
-                bad = asleep["cycles"] == 0 || asleep["instructions"] > sum["instructions"] / 100
+                bad = asleep["cycles"] == 0 || asleep["instructions"] > sum["instructions"] / 25
                 for (c = 0; c < 2; c++) {
                     off = user[c, "cycles"] - user[c, "instructions"]
                     print "core", c, user[c, "cycles"] + 0, "cycles,", user[c, "instructions"] + 0, "instructions of user mode"

@@ -136,6 +136,10 @@ static void watch_switch(struct core *core, const struct task *t)
 
     if (__builtin_expect(hit != 0, 0)) {
         irq_boundary_inside(core, hit);
+    }
+    if (hit != 0 ||
+        ncores ==
+            1) { /* as many instructions before the counts are read, whatever was done above */
         time = mkperf_port_time();
     }
     if (mkperf_hook_has_tables(&core->hook)) {
