@@ -22,6 +22,12 @@ record() {
 check "recorded" record
 [ -s "$data" ] || exit 1
 
+convert() { # convert NAME [OPTION]: without inlined functions, which mkperf report adds to those around them
+    name=$1
+    shift
+    "$MKPERF" convert -q --no-inline "$@" "$data" -o "$D/$name"
+}
+
 # `function events`, over all PDs, sorted: the report's.
 "$MKPERF" report --stdio -i "$data" >"$D/report"
 sums() {
