@@ -128,7 +128,9 @@ class Flame {
       }
     }
     this.box.replaceChildren(...this.elements.values());
-    this.most = Math.max(this.most ?? 0, this.deepest); // what is below it stays where it is
+    // Frames that are too narrow to be drawn count as well: zooming in shows them, and what is below stays where it is.
+    this.most = this.tree.nodes.reduce((most, node, i) => (this.total[i] > 0 ? Math.max(most, node.depth) : most),
+      Math.max(this.most ?? 0, this.deepest));
     this.box.style.height = `${(this.most + 1) * ROW}px`;
     const first = this.elements.get(this.zoomed) ?? this.box.firstElementChild;
     if (first) {
