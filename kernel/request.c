@@ -301,7 +301,7 @@ static uint32_t update(struct mkperf_hook *s)
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
-/* time: now; then when counters were started. */
+/* *time is the present time at the call. If counters are started, it becomes the time of that. */
 static uint32_t carry_out(struct mkperf_hook *s, uint32_t op, const void *caller, uint32_t *what,
                           uint64_t *time)
 {

@@ -244,7 +244,7 @@ static void put_warning(void *self, enum mkperf_warning_level level, const char 
     w->comma = ",";
 }
 
-/* Why code has no names; NULL: it has. */
+/* Writes why code of `of` has no names. Nothing is written if `problem` is NULL. */
 static void put_problem(struct warnings_out *w, const char *of, const char *problem)
 {
     char text[1024];

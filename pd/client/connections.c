@@ -177,7 +177,7 @@ static const uint8_t *find_key(const struct mkperf_client *c, const mkperf_HostH
 }
 
 /*
- * Whether the hello shows that its host has the key. Who has recorded a hello can send it again, so
+ * Whether the hello shows that its host has the key. A stranger can record a hello and send it again, so
  * the nonces of the last ones are remembered: a repeated one shows nothing. Only hellos of hosts
  * with a key are remembered, so strangers do not displace them.
  */

@@ -260,7 +260,7 @@ static void settle(struct core *core)
 }
 
 /* The end of every kernel entry that may have changed who should run. Returns who does. A sample at a switch may
- * make the profiler ready, so that there is one more. */
+ * make the profiler ready, and then the core switches once more. */
 struct task *sched_exit(void)
 {
     struct core *core = core_self();
