@@ -301,6 +301,11 @@ static enum mkperf_status index_sample(struct kprof *k, const struct kprof_recor
                  'A' + (char)(k->era - MKPERF_KPROF_A), k->fits[k->era], k->samples);
         return kprof_refuse(k, r, reason);
     }
+    if (s.cpu >= MKPERF_MODEL_CORES) {
+        snprintf(reason, sizeof reason, "core %u of a sample: the highest possible is %d",
+                 (unsigned)s.cpu, MKPERF_MODEL_CORES - 1);
+        return kprof_refuse(k, r, reason);
+    }
     note_event(k, s.info);
     k->cores = s.cpu >= k->cores ? s.cpu + 1 : k->cores;
     struct kprof_index index = {.time_ns = s.time_ns, .offset = r->offset};
@@ -370,7 +375,8 @@ static void warn_of_findings(const struct kprof *k)
                    k->unread);
     }
     if (k->not_fitting > 0) {
-        kprof_warn(k, "%" PRIu64 " samples that do not fit the era were omitted", k->not_fitting);
+        kprof_warn(k, "%" PRIu64 " records were omitted: they do not fit the era or are impossible",
+                   k->not_fitting);
     }
     if (k->unknown_types > 0) {
         kprof_warn(k, "%" PRIu64 " records of unknown types were skipped", k->unknown_types);

@@ -291,11 +291,11 @@ static enum mkperf_status check_members(struct toperf *t, struct toperf_raw *r)
         r->bad = true;
         return found_in_sample(t, r, TOPERF_BAD_VALUE, reason);
     }
-    if (!r->bad && (r->cpu > UINT16_MAX || r->pid > UINT32_MAX)) {
+    if (!r->bad && (r->cpu >= MKPERF_MODEL_CORES || r->pid > UINT32_MAX)) {
         r->bad = true;
         return found_in_sample(t, r, TOPERF_BAD_VALUE,
-                               r->cpu > UINT16_MAX ? "no core has such a number"
-                                                   : "pid: beyond 32 bits");
+                               r->cpu >= MKPERF_MODEL_CORES ? "no core has such a number"
+                                                            : "pid: beyond 32 bits");
     }
     if (r->bad && t->in->lenient) {
         return found_in_sample(t, r, TOPERF_BAD_VALUE, "");

@@ -147,7 +147,19 @@ static void an_era_can_be_forced(void **state)
     assert_non_null(strstr(e.text, "does not fit era A (0 of 3 do)"));
     assert_int_equal(read_era(MKPERF_KPROF_C, true), MKPERF_OK);
     assert_int_equal(l.samples, 1); /* user samples of B and C are alike */
-    assert_non_null(strstr(warnings, "2 samples that do not fit the era"));
+    assert_non_null(strstr(warnings, "2 records were omitted"));
+}
+
+static void a_core_that_cannot_exist_is_refused(void **state)
+{
+    (void)state;
+    put_typical('B');
+    put_sample('B', false, 0, 9500, 31, MKPERF_MODEL_CORES, 1, user_pc);
+    assert_int_equal(read_era(MKPERF_KPROF_AUTO, false), MKPERF_ERR_INPUT);
+    assert_non_null(strstr(e.text, "core 4096 of a sample"));
+    assert_int_equal(read_era(MKPERF_KPROF_AUTO, true), MKPERF_OK);
+    assert_int_equal(l.samples, 3);
+    assert_non_null(strstr(warnings, "1 records were omitted"));
 }
 
 static void info_names_events(void **state)
@@ -252,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_eras_apart),
         cmocka_unit_test(an_era_can_be_forced),
+        cmocka_unit_test(a_core_that_cannot_exist_is_refused),
         cmocka_unit_test(info_names_events),
         cmocka_unit_test(files_of_a_process_are_pds),
         cmocka_unit_test(refuses_with_an_offset),

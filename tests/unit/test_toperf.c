@@ -210,6 +210,9 @@ static void says_where_and_why(void **state)
         {BAD("\"\"", "1", "1", "1", "0", ""), "ip: expected a number"},
         {BAD("1", "3", "1", "1", "0", ""), "pid 3 is not in elf_tcb_mappings"},
         {BAD("1", "4294967296", "1", "1", "0", ""), "pid: beyond 32 bits"},
+        {"{" MAPPING ", \"samples\": [{\"ip\": 1, \"pid\": 1, \"time\": 1, \"cpu\": 4096, "
+         "\"period\": 1, \"nr\": 0, \"ips\": []}]}",
+         "no core has such a number"},
         {BAD("1", "1", "1", "0", "0", ""), "period: 0"},
         {BAD("1", "1", "1", "1", "2", "5"), "nr is more than ips has"},
         {BAD("1", "1", "1", "1", "2", "5, 0"), "a 0 among its first nr"},
