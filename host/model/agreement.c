@@ -93,7 +93,8 @@ struct base {
 
 bool mkperf_module_is_profiler(struct mkperf_module *module)
 {
-    return module != NULL && (mkperf_symbol_address(module, "mkperf_drain_ring") != 0 ||
+    /* Functions that each profiler PD and each client PD has: in pd/profiler/drain.c and pd/client/control.h. */
+    return module != NULL && (mkperf_symbol_address(module, "mkperf_drain") != 0 ||
                               mkperf_symbol_address(module, "mkperf_client_pump") != 0);
 }
 

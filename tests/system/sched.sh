@@ -24,6 +24,17 @@ nothing_lost() {
 }
 check "none lost, no gap" nothing_lost
 
+# Both of mkperf's PDs are known as such: the share of one core that the summary states is the sum of their run times.
+own_pds() {
+    awk '$1 == "total" { span = $3 - $2 }
+        $1 == "pd" && ($2 == "profiler" || $2 == "client") { own += $5; pds += $5 > 0 }
+        FILENAME ~ /log$/ && /mkperf.s PDs ran/ { sub(/.*PDs ran /, ""); stated = $1 }
+        END { printf "stated %.2f %%, %.4f %% by the table\n", stated, 100 * own / span
+              d = stated - 100 * own / span
+              exit pds != 2 || d > 0.02 || d < -0.02 }' "$D/values" "$D/record.log"
+}
+check "the time of mkperf's PDs" own_pds
+
 small() { # at most 4 bytes an event on the line
     bytes=$(sed -n 's/^  line .* \([0-9.]*\) an event;.*/\1/p' "$D/record.log")
     echo "$bytes bytes an event"
