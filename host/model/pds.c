@@ -247,6 +247,17 @@ static void compare_system(struct mkperf_pds *p)
     }
 }
 
+/* Returns where Microkit's monitor would be: an SDK has its ELF in the directory of the kernel's ELF.
+ * A new string; NULL without --kernel. */
+static char *monitor_beside_kernel(const struct mkperf_pds *p)
+{
+    const char *kernel = p->config.kernel;
+
+    return kernel != NULL
+               ? mkperf_xprintf("%.*smonitor.elf", (int)(basename(kernel) - kernel), kernel)
+               : NULL;
+}
+
 /* Adds the files of the .system file to the search. They may be below the ELF path's directories. */
 static void add_candidates(struct mkperf_pds *p)
 {
@@ -358,6 +369,11 @@ static void add_image(struct mkperf_pds *p)
     if (p->system != NULL) {
         compare_system(p);
         add_candidates(p);
+    }
+    if (p->config.kernel != NULL) {
+        char *monitor = monitor_beside_kernel(p);
+        mkperf_finder_add(p->finder, monitor);
+        free(monitor);
     }
     for (unsigned i = 0; i < p->image->n; i++) {
         add_program(p, &p->image->program[i]);
@@ -518,8 +534,11 @@ uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread)
     }
     uint32_t id = add_pd(p, thread, other_name(p, thread), NULL);
     /* An image's own list has the monitor. */
-    char *path = thread == MKPERF_THREAD_INITIAL && p->image == NULL ? find_beside(p, "monitor.elf")
-                                                                     : NULL;
+    char *path = NULL;
+    if (thread == MKPERF_THREAD_INITIAL && p->image == NULL) {
+        path = find_beside(p, "monitor.elf");
+        path = path != NULL ? path : monitor_beside_kernel(p);
+    }
     struct mkperf_error e;
     if (path != NULL && mkperf_symbols_module(p->symbols, path, &p->module[id], &e) == MKPERF_OK) {
         p->pd[id].elf = own_text(p, path);

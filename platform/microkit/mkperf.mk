@@ -20,7 +20,8 @@
 # none, and the note would lie over the first page of the program.
 #
 # $(call mkperf_stamp,SYSTEM,DIR[:DIR]) writes the list of the programs in SYSTEM, whose ELFs are in
-# DIR, into the client PD's ELF, so that hosts get the names from the image that runs. MKPERF is the
+# DIR, into the client PD's ELF, so that hosts get the names from the image that runs. It also copies the ELFs of
+# the kernel and of Microkit's monitor to $(BUILD_DIR)/mkperf, where `mkperf record` finds them. MKPERF is the
 # command, from this tree if it has the sources.
 
 MKPERF_DIR := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
@@ -34,8 +35,11 @@ MKPERF_MAKE = $(MAKE) -C $(MKPERF_DIR) BUILD_DIR=$(MKPERF_BUILD)/build \
     MICROKIT_CONFIG=$(MICROKIT_CONFIG) $(if $(MICROKIT_KERNEL),MICROKIT_KERNEL=$(abspath $(MICROKIT_KERNEL))) \
     $(if $(MICROKIT_QEMU),MICROKIT_QEMU=$(MICROKIT_QEMU))
 MKPERF ?= $(if $(wildcard $(MKPERF_DIR)/host/main.c),$(MKPERF_BUILD)/build/mkperf,mkperf)
+MKPERF_KERNEL = $(or $(MICROKIT_KERNEL),$(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/$(MICROKIT_CONFIG)/elf/sel4.elf)
+MKPERF_MONITOR = $(wildcard $(dir $(MKPERF_KERNEL))monitor.elf)
 mkperf_stamp = $(MKPERF) stamp -q $(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/mkperf_client.elf \
-    --kernel $(or $(MICROKIT_KERNEL),$(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/$(MICROKIT_CONFIG)/elf/sel4.elf)
+    --kernel $(MKPERF_KERNEL) && cp $(MKPERF_KERNEL) $(BUILD_DIR)/mkperf/mkperf_kernel.elf \
+    $(if $(MKPERF_MONITOR),&& cp $(MKPERF_MONITOR) $(BUILD_DIR)/mkperf/mkperf_monitor.elf)
 
 # $(call mkperf_qemu,IMAGE) boots IMAGE in QEMU, if QEMU has the board; the serial port is left to the caller.
 # QEMU takes the place of the shell, so that it ends with make.

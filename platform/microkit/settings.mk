@@ -73,11 +73,15 @@ $(shell rm -rf $(B)/obj/target $(B)/demo $(B)/net $(B)/stock $(B)/shared $(B)/lo
     echo '$(MICROKIT_FOR)' >$(B)/microkit-for)
 endif
 
-# Images are made by the SDK's tool, with a report beside each.
+# Images are made by the SDK's tool, with a report beside each. Links in the directory of the programs lead to the ELFs of the
+# kernel and of Microkit's monitor, so that --elf-path of that directory is enough to record the image.
 image_name := loader.img
+MICROKIT_MONITOR := $(wildcard $(dir $(MICROKIT_KERNEL))monitor.elf)
 define image_rules
 $(1): $(2) $(4) $(MICROKIT_KERNEL) | $(B)/mkperf
 	$(call stamp_client,$(1:.img=.stamped),$(2),$(3),$(MICROKIT_KERNEL),$(4))
+	$$(Q)ln -sf $(abspath $(MICROKIT_KERNEL)) $(3)/mkperf_kernel.elf \
+	    $(if $(MICROKIT_MONITOR),&& ln -sf $(abspath $(MICROKIT_MONITOR)) $(3)/mkperf_monitor.elf)
 	$$(Q)$$(microkit_run) $(2) --search-path $(1:.img=.stamped) $(3) --board $$(MICROKIT_BOARD) \
 	    --config $$(MICROKIT_CONFIG) -o $(1) -r $(1:.img=.txt) >$(1:.img=.log) || \
 	    { cat $(1:.img=.log) >&2; exit 1; }

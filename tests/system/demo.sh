@@ -23,6 +23,10 @@ record() {
 }
 check "recorded over the serial line" record
 [ -s "$data" ] || exit 1
+named() {
+    ! grep 'no ELF\|get no names' "$D/record.log"
+}
+check "each ELF of the image is found" named
 report() {
     perf_quiet report --stdio -i "$data" -g none --sort comm,dso,symbol >"$D/report"
 }

@@ -28,8 +28,6 @@ extract() { # the files, and commands1, commands2
         sed -n 's/^    \(make .*MICROKIT_SDK=.*\)/\1/p' "$page" |
             sed "s|/path/to/sdk|${board%/board/*}|; s|\(MICROKIT_BOARD\)=[^ ]*|\1=${board##*/}|; s|\(MICROKIT_CONFIG\)=[^ ]*|\1=${FIRST_BOARD##*/} MICROKIT_QEMU=$FIRST_QEMU|" \
                 >"$D/commands1"
-        more=$(sed -n 's|^`build:build/mkperf:/path/to/sdk/board/[^/]*/[^/]*/\([a-z]*\)`.*|\1|p' "$page")
-        [ -n "$more" ] && sed -i "s|--elf-path build:build/mkperf|&:$FIRST_BOARD/$more|" "$D/commands2"
     fi
     sed -i "s|/path/to/mkperf|$sources|" "$D"/commands1
     [ -s "$D/Makefile" ] && [ -s "$D/commands2" ] && [ "$(ls "$D"/*.c | wc -l)" -eq 4 ]

@@ -50,7 +50,8 @@ static int setup(void **state)
     write_file("bad.system", "<system>\n<nonsense/>\n</system>\n");
     snprintf(command, sizeof command,
              "cd %s && mkdir elf empty && aarch64-linux-gnu-gcc -nostdlib -static -o elf/alpha.elf "
-             "a.s && cp elf/alpha.elf elf/sel4.elf",
+             "a.s && cp elf/alpha.elf elf/sel4.elf && "
+             "mkdir sdk && cp elf/alpha.elf sdk/monitor.elf && cp elf/alpha.elf sdk/sel4.elf",
              directory);
     return system(command);
 }
@@ -120,6 +121,22 @@ static void system_names_pds(void **state)
     uint64_t none;
     assert_false(mkperf_pds_other_thread("unknown", &none));
     assert_false(mkperf_pds_other_thread("alpha", &none));
+    mkperf_pds_free(p);
+    mkperf_symbols_free(symbols);
+}
+
+/* In an SDK the monitor's ELF is in the directory of the kernel's, which --kernel names. */
+static void monitor_is_beside_the_kernel(void **state)
+{
+    struct mkperf_pds_config c = {.kernel = in_directory("sdk/sel4.elf")};
+    struct mkperf_symbols *symbols = mkperf_symbols_new();
+    struct mkperf_error e = {.text = ""};
+    struct mkperf_pds *p;
+
+    (void)state;
+    assert_int_equal(mkperf_pds_new(&c, symbols, &p, &e), MKPERF_OK);
+    const struct mkperf_pd *monitor = mkperf_pds_at(p, mkperf_pds_find(p, MKPERF_THREAD_INITIAL));
+    assert_non_null(strstr(monitor->elf, "sdk/monitor.elf"));
     mkperf_pds_free(p);
     mkperf_symbols_free(symbols);
 }
@@ -304,13 +321,10 @@ static void wrong_event_lists(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(system_names_pds),
-        cmocka_unit_test(wrong_inputs_are_errors),
-        cmocka_unit_test(unknown_threads_are_bounded),
-        cmocka_unit_test(decisions_are_kept),
-        cmocka_unit_test(link_register_goes_in_front),
-        cmocka_unit_test(chains_go_on_in_callers),
-        cmocka_unit_test(event_lists),
+        cmocka_unit_test(system_names_pds),        cmocka_unit_test(monitor_is_beside_the_kernel),
+        cmocka_unit_test(wrong_inputs_are_errors), cmocka_unit_test(unknown_threads_are_bounded),
+        cmocka_unit_test(decisions_are_kept),      cmocka_unit_test(link_register_goes_in_front),
+        cmocka_unit_test(chains_go_on_in_callers), cmocka_unit_test(event_lists),
         cmocka_unit_test(wrong_event_lists),
     };
 
