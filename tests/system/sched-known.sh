@@ -108,6 +108,11 @@ durations() {
         }' "$D/sched.txt" >"$D/slack"
 }
 
+# Each PD has the same share of the time by samples as by events: more than six standard errors are no chance.
+agreed() {
+    contains "$D/record.log" '^  checked samples and scheduling events agree in all [5-9] shares; '
+}
+
 # All run times, and idle, are the time of the session, to the nanosecond.
 sums() {
     awk '
@@ -295,6 +300,7 @@ util() {
 
 check "a recording of scheduling events, none lost" recording
 check "100,000 calls, none missing; switches as the kernel counted them" counted
+check "samples and scheduling events agree" agreed
 check "runs take their known instructions" durations
 check "run times and idle are the session, to the nanosecond" sums
 check "each round has its inversion" inversion
