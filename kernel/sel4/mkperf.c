@@ -257,13 +257,14 @@ void mkperf_askedRequest(void)
 
 /*
  * A boundary (hook.h): the kernel was entered by something else than the profiling interrupt, and counters have
- * overflowed. The owner is signalled at the next profiling interrupt, because the scheduler must not be changed here. So
- * what is taken here is not measured either: a session that takes too much would end without a word.
+ * overflowed. The owner is signalled at the next profiling interrupt, because the scheduler must not be changed here.
+ * Therefore the overflow of a counter that only wakes the owner is left to its interrupt, which follows when the kernel is
+ * left. What is taken here is not measured either: a session that takes too much would end without a word.
  */
 NO_INLINE void mkperf_boundary(word_t flags)
 {
     struct mkperf_hook *hook = &mkperf_node[CURRENT_CPU_INDEX()].hook;
-    uint32_t hit = flags & hook->mask;
+    uint32_t hit = flags & hook->mask & ~hook->session.slice_mask;
 
     if (hit != 0 && !mkperf_hook_wakes_each(hook) && mkperf_holdsLock()) {
         mkperf_capture(hook, hit, mkperf_port_time());
