@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <mkperf/text_commands.h>
+
 #include "base/printable.h"
 
 static const double REPEAT_S = 2.0; /* between repetitions of a command, which a line may lose */
@@ -202,11 +204,6 @@ static enum mkperf_status send_command(struct console *c, const char *text, doub
     struct mkperf_peer *peer = console_peer(c);
     double began = mkperf_now_s();
 
-    if (strlen(text) >= sizeof m.msg.command.text) {
-        on_notice(c, "a command has at most 159 characters");
-        c->refused = true;
-        return MKPERF_OK;
-    }
     memcpy(m.msg.command.text, text, strlen(text) + 1);
     c->replied = false;
     if (mkperf_peer_ask(peer, &m, peer->source.ops->network ? 0 : REPEAT_S, patience_s, e) !=
@@ -237,16 +234,21 @@ static enum mkperf_status reconnect(struct console *c, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-static void local_help(void)
+static void print_help(void)
 {
     puts("Of this console: help; connect (again, after the connection was lost); exit or quit.\n"
          "Of the target:");
+    for (unsigned i = 0; i < MKPERF_TEXT_COMMAND_COUNT; i++) {
+        const struct mkperf_text_command *row = &mkperf_text_commands[i];
+        printf("%s%s: %s\n", row->word, row->arguments, row->effect);
+    }
     (void)fflush(stdout);
 }
 
 enum mkperf_status console_line(struct console *c, char *line, struct mkperf_error *e)
 {
     size_t n = strlen(line);
+    struct mkperf_words words;
     enum mkperf_status status;
 
     while (n > 0 && isspace((unsigned char)line[n - 1])) {
@@ -256,10 +258,18 @@ enum mkperf_status console_line(struct console *c, char *line, struct mkperf_err
     if (*line == '\0' || *line == '#') {
         return MKPERF_OK;
     }
-    c->done = strcmp(line, "exit") == 0 || strcmp(line, "quit") == 0;
-    if (strcmp(line, "help") == 0) {
-        local_help();
-    } else if (strcmp(line, "connect") == 0 && !c->connected) {
+    if (!mkperf_words_split(&words, line, strlen(line)) || words.n == 0) {
+        on_notice(c,
+                  "no command: it has at most 159 printable characters, 24 words, and pairs of '");
+        c->refused = true;
+        return MKPERF_OK;
+    }
+    c->done = mkperf_word_is(words.word[0], "exit") || mkperf_word_is(words.word[0], "quit");
+    if (mkperf_word_is(words.word[0], "help")) {
+        print_help();
+        return MKPERF_OK;
+    }
+    if (mkperf_word_is(words.word[0], "connect") && !c->connected) {
         return reconnect(c, e);
     }
     if (!c->connected) {

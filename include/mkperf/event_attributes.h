@@ -4,7 +4,7 @@
  *
  * Owns: the table of modifiers and the table of terms, with their fields of EventSpec. The parsers
  * of both grammars use it: the host's -e (host/pmu/events.c) and the target's text commands
- * (pd/client/words.c). A new attribute is a row here; pd/profiler/plan.c decides what it means.
+ * (pd/client/command.c). A new attribute is a row here; pd/profiler/plan.c decides what it means.
  */
 #ifndef MKPERF_EVENT_ATTRIBUTES_H
 #define MKPERF_EVENT_ATTRIBUTES_H

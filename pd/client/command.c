@@ -1,86 +1,327 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The commands: see command.h for ownership and callers. Settings are executed in
- * command_settings.c. */
-#include "command_line.h"
+/* The functions of the text commands: see command.h for ownership and callers. */
+#include <mkperf/event_attributes.h>
+#include <mkperf/text_commands.h>
 
 #include "../lib/text.h"
+#include "control.h"
 
-static struct mkperf_line line; /* too large for a PD's stack */
+enum {
+    DEFAULT_US = 1000,
+    DEFAULT_DEPTH = 16,
+    MIN_US = 10,
+    MAX_US = 1000000,
+};
+
+/* The help of text_commands.h has these numbers. */
+_Static_assert(MKPERF_MAX_FRAMES == 64 && MKPERF_RING_MIN_BYTES == 4 * 1024 &&
+                   MKPERF_OUTPUT_RING_BYTES == 512 * 1024 && MKPERF_CORE_RING_BYTES == 256 * 1024 &&
+                   MKPERF_MAX_EVENTS - 1 == 15,
+               "numbers in the help");
+
+/* A line that is being executed, and its answer. It is too large for a PD's stack. */
+static struct line {
+    struct mkperf_client *c;
+    unsigned who;
+    uint32_t request;
+    const struct mkperf_text_command *row;
+    struct mkperf_words words;
+    struct mkperf_text out;
+    char answer[sizeof((mkperf_Reply *)0)->text];
+} line;
+
+/* Adds to the answer. Text that does not fit is cut off. */
+__attribute__((format(printf, 2, 3))) static void put(struct line *l, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    mkperf_text_vprint(&l->out, format, values);
+    va_end(values);
+}
+
+static bool refuse(struct line *l, const char *text)
+{
+    put(l, "%s\n", text);
+    return false;
+}
+
+static bool usage(struct line *l)
+{
+    put(l, "usage: %s%s: %s\n", l->row->word, l->row->arguments, l->row->effect);
+    return false;
+}
 
 /* An error in the page, as text. */
-static bool refuse_result(struct mkperf_line *l, uint32_t result)
+static bool refuse_result(struct line *l, uint32_t result)
 {
     const mkperf_Error *e = &l->c->page->error;
     char text[MKPERF_TEXT_BYTES];
 
     mkperf_text_copy(text, e->text, sizeof text);
-    mkperf_line_put(l, (uint32_t)e->code == result ? text
-                                                   : "the profiler PD refused and gave no reason");
-    return mkperf_line_refuse(l, "\n");
+    return refuse(l, (uint32_t)e->code == result ? text
+                                                 : "the profiler PD refused and gave no reason");
 }
 
-/* ---- sessions ---- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
-static void set_request(struct mkperf_client *c)
+static unsigned digit(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return (unsigned)(c - '0');
+    }
+    char small = (char)(c | 0x20);
+    return small >= 'a' && small <= 'f' ? (unsigned)(small - 'a') + 10 : 16;
+}
+
+/* Parses the number at *word and moves *word behind it. False: no digit, or above max. */
+static bool parse_number(const char **word, unsigned base, uint64_t max, uint64_t *out)
+{
+    const char *w = *word;
+
+    *out = 0;
+    for (; digit(*w) < base; w++) {
+        if (*out > (max - digit(*w)) / base) {
+            return false;
+        }
+        *out = *out * base + digit(*w);
+    }
+    bool any = w != *word;
+    *word = w;
+    return any;
+}
+
+/* Parses a word that is a number, decimal or 0x... False: no number, or above max. */
+static bool number(const char *word, uint64_t max, uint64_t *out)
+{
+    bool hex = word[0] == '0' && (word[1] | 0x20) == 'x';
+
+    word += hex ? 2 : 0;
+    return parse_number(&word, hex ? 16 : 10, max, out) && *word == '\0';
+}
+
+/* Parses on or off. False: neither. */
+static bool on_off(const char *word, bool *on)
+{
+    *on = mkperf_word_is(word, "on");
+    return *on || mkperf_word_is(word, "off");
+}
+
+/* The event's name or number, up to ':' or ','. */
+static bool event_name(const char **word, mkperf_EventSpec *out)
+{
+    const char *w = *word + 1;
+    uint64_t raw;
+    size_t n = 0;
+
+    if (**word == 'r' && parse_number(&w, 16, UINT32_MAX, &raw) &&
+        (*w == ':' || *w == ',' || *w == '\0')) {
+        out->raw = (uint32_t)raw;
+        *word = w;
+        return true;
+    }
+    for (w = *word; *w != ':' && *w != ',' && *w != '\0'; w++) {
+        if (n + 1 >= sizeof out->name) {
+            return false;
+        }
+        out->name[n++] = *w;
+    }
+    *word = w;
+    return n != 0;
+}
+
+/* Parses a word such as `cycles:u,period=1000`. False: it is no event. */
+static bool event(const char *word, uint32_t period_us, mkperf_EventSpec *out)
+{
+    uint64_t value;
+
+    *out = (mkperf_EventSpec){.frequency = 1000000 / period_us};
+    if (!event_name(&word, out)) {
+        return false;
+    }
+    if (*word == ':') {
+        const char *first = ++word;
+        while (mkperf_event_modifier(*word, false, out)) {
+            word++;
+        }
+        if (word == first) {
+            return false;
+        }
+    }
+    if (*word != ',') {
+        return *word == '\0';
+    }
+    const char *key = ++word;
+    while (*word != '=' && *word != '\0') {
+        word++;
+    }
+    size_t n = (size_t)(word - key);
+    uint64_t max = mkperf_event_term_max(key, n);
+    if (*word++ != '=' || max == 0 || !parse_number(&word, 10, max, &value) || value == 0 ||
+        *word != '\0') {
+        return false;
+    }
+    mkperf_event_set_term(key, n, value, out);
+    return true;
+}
+
+/* ---- settings for the next `start` ------------------------------------------------------------ */
+
+void mkperf_command_defaults(struct mkperf_settings *s)
+{
+    *s = (struct mkperf_settings){.period_us = DEFAULT_US, .depth = DEFAULT_DEPTH};
+}
+
+static bool command_timer(struct line *l)
+{
+    const char *what = l->words.word[1];
+    const char *value = l->words.word[2];
+    bool all = mkperf_word_is(what, "all");
+    uint64_t n;
+    bool on;
+
+    if (mkperf_word_is(what, "period")) {
+        if (!number(value, MAX_US, &n) || n < MIN_US) {
+            return usage(l);
+        }
+        l->c->settings.period_us = (uint32_t)n;
+        return true;
+    }
+    if (!on_off(value, &on) || (!all && !number(what, UINT32_MAX, &n))) {
+        return usage(l);
+    }
+    if (!all && n >= l->c->page->hello.cores) {
+        put(l, "No such coreid %lu\n", n);
+        return false;
+    }
+    l->c->settings.timer = on;
+    return true;
+}
+
+static bool command_sched(struct line *l)
+{
+    bool on;
+
+    if (!on_off(l->words.word[1], &on)) {
+        return usage(l);
+    }
+    l->c->settings.sched = on;
+    return true;
+}
+
+static bool command_prof_btdepth(struct line *l)
+{
+    uint64_t depth;
+
+    if (!number(l->words.word[1], MKPERF_MAX_FRAMES, &depth)) {
+        return usage(l);
+    }
+    l->c->settings.depth = (uint32_t)depth;
+    return true;
+}
+
+/* A ring's size: the largest power of two that is not above KB. */
+static bool set_ring(struct line *l, uint32_t max, uint32_t *bytes)
+{
+    uint64_t kb;
+
+    if (!number(l->words.word[1], max / 1024, &kb) || kb < MKPERF_RING_MIN_BYTES / 1024) {
+        return usage(l);
+    }
+    *bytes = UINT32_C(1024) << (63 - __builtin_clzll(kb));
+    put(l, "%u KB from the next start\n", *bytes / 1024);
+    return true;
+}
+
+static bool command_prof_qlimit(struct line *l)
+{
+    return set_ring(l, MKPERF_OUTPUT_RING_BYTES, &l->c->settings.output_bytes);
+}
+
+static bool command_prof_cpubufsz(struct line *l)
+{
+    return set_ring(l, MKPERF_CORE_RING_BYTES, &l->c->settings.core_bytes);
+}
+
+static bool command_events(struct line *l)
+{
+    static mkperf_EventSpec want[MKPERF_MAX_EVENTS - 1];
+    struct mkperf_settings *s = &l->c->settings;
+    unsigned n = l->words.n - 1;
+
+    if (n == 0) {
+        mkperf_stream_list(l->c, l->who, l->request, true);
+        return true;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        if (!event(l->words.word[i + 1], s->period_us, &want[i])) {
+            put(l, "not an event: %s\n", l->words.word[i + 1]);
+            return usage(l);
+        }
+    }
+    for (unsigned i = 0; i < n; i++) {
+        s->event[i] = want[i];
+    }
+    s->events = n;
+    return true;
+}
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+uint32_t mkperf_command_start(struct mkperf_client *c)
 {
     const struct mkperf_settings *s = &c->settings;
     struct mkperf_session_request *r = &c->page->request;
     mkperf_Configure *m = &r->configure;
     uint32_t n = s->events;
 
+    if (!s->timer && !s->sched && n == 0 && c->page->session.events_count != 0) {
+        return mkperf_control_start(c);
+    }
     *r = MKPERF_SESSION_REQUEST_ZERO;
     for (uint32_t i = 0; i < n; i++) {
         m->events[i] = s->event[i];
     }
     if (s->timer || (n == 0 && !s->sched)) {
-        (void)mkperf_command_event("cycles", s->period_us, &m->events[n++]);
+        (void)event("cycles", s->period_us, &m->events[n++]);
     }
     m->events_count = (pb_size_t)n;
     m->max_frames = s->depth;
     m->sched = s->sched;
     r->core_bytes = s->core_bytes;
     r->output_bytes = s->output_bytes;
-}
-
-uint32_t mkperf_command_start(struct mkperf_client *c)
-{
-    uint32_t result = MKPERF_RESULT_OK;
-
-    const struct mkperf_settings *s = &c->settings;
-    if (s->timer || s->sched || s->events != 0 || c->page->session.events_count == 0) {
-        set_request(c);
-        result = c->call(MKPERF_OP_CONFIGURE);
-    }
+    uint32_t result = c->call(MKPERF_OP_CONFIGURE);
     return result == MKPERF_RESULT_OK ? mkperf_control_start(c) : result;
 }
 
-static bool start(struct mkperf_line *l)
+static bool command_start(struct line *l)
 {
+    uint32_t result = MKPERF_RESULT_OK;
+
     if (l->c->stopping) {
-        return mkperf_line_refuse(l, "the last session's samples are still on their way\n");
+        return refuse(l, "the last session's samples are still on their way");
     }
     if (!mkperf_control_active(l->c)) {
-        uint32_t result = mkperf_command_start(l->c);
-        if (result != MKPERF_RESULT_OK) {
-            return refuse_result(l, result);
-        }
+        result = mkperf_command_start(l->c);
     }
-    mkperf_line_number(l, "session ", l->c->page->session.id, " runs\n");
+    if (result != MKPERF_RESULT_OK) {
+        return refuse_result(l, result);
+    }
+    put(l, "session %u runs\n", l->c->page->session.id);
     return true;
 }
 
-static bool stop(struct mkperf_line *l)
+static bool command_stop(struct line *l)
 {
+    uint32_t result = MKPERF_RESULT_OK;
+
     if (mkperf_control_active(l->c)) {
-        uint32_t result = mkperf_control_stop(l->c, MKPERF_NOBODY, 0);
-        if (result != MKPERF_RESULT_OK) {
-            return refuse_result(l, result);
-        }
+        result = mkperf_control_stop(l->c, MKPERF_NOBODY, 0);
     }
-    return true;
+    return result == MKPERF_RESULT_OK || refuse_result(l, result);
 }
 
-static bool flush(struct mkperf_line *l)
+static bool command_flush(struct line *l)
 {
     if (l->c->running || mkperf_control_active(l->c)) {
         l->c->call(MKPERF_OP_DRAIN);
@@ -88,209 +329,120 @@ static bool flush(struct mkperf_line *l)
     return true;
 }
 
-static bool clear(struct mkperf_line *l)
+static bool command_clear(struct line *l)
 {
     if (l->c->running && !l->c->stopping) {
-        return mkperf_line_refuse(l, "a session is running: stop it first\n");
+        return refuse(l, "a session is running: stop it first");
     }
-    mkperf_line_number(l, "", mkperf_stream_clear(l->c), " samples dropped\n");
+    put(l, "%lu samples dropped\n", mkperf_stream_clear(l->c));
     return true;
 }
 
-static bool leave(struct mkperf_line *l)
+static bool command_exit(struct line *l)
 {
     mkperf_connection_give_up_control(l->c, l->who);
     l->c->connection[l->who].ending = l->c->connection[l->who].ends;
-    return mkperf_line_say(l, "bye\n");
+    put(l, "bye\n");
+    return true;
 }
 
-/* ---- commands that only print ---- */
+/* ---- commands that only print ---------------------------------------------------------------- */
 
-static bool connected(struct mkperf_line *l)
+static bool command_connect(struct line *l)
+{
+    const struct mkperf_client *c = l->c;
+
+    put(l, "mkperf on %s, %s\nyou are connection %u%s\n", c->platform,
+        c->key == NULL ? "no key: any host may connect" : "with a key",
+        c->connection[l->who].number,
+        c->controller == l->who          ? " and control"
+        : c->controller == MKPERF_NOBODY ? "; no host controls"
+                                         : "; another controls");
+    return true;
+}
+
+static bool command_status(struct line *l)
 {
     struct mkperf_client *c = l->c;
-
-    mkperf_line_put(l, "mkperf on ");
-    mkperf_line_put(l, c->platform);
-    mkperf_line_put(l, c->key == NULL ? ", no key: any host may connect\n" : ", with a key\n");
-    mkperf_line_number(l, "you are connection ", c->connection[l->who].number, "");
-    return mkperf_line_say(l, c->controller == l->who          ? " and control\n"
-                              : c->controller == MKPERF_NOBODY ? "; no host controls\n"
-                                                               : "; another controls\n");
-}
-
-static void put_settings(struct mkperf_line *l)
-{
-    const struct mkperf_settings *s = &l->c->settings;
-
-    mkperf_line_number(l, s->timer ? "timer on, period " : "timer off, period ", s->period_us,
-                       " us");
-    mkperf_line_number(l, ", events ", s->events, s->sched ? ", sched on" : "");
-    mkperf_line_number(l, ", prof_btdepth ", s->depth, "");
-    mkperf_line_number(l, ", prof_qlimit ",
-                       (s->output_bytes != 0 ? s->output_bytes : MKPERF_OUTPUT_RING_BYTES) / 1024,
-                       " KB");
-    mkperf_line_number(l, ", prof_cpubufsz ",
-                       (s->core_bytes != 0 ? s->core_bytes : MKPERF_CORE_RING_BYTES) / 1024,
-                       " KB\n");
-}
-
-static void put_flight(struct mkperf_line *l, const mkperf_Status *s)
-{
-    if ((int)s->flight != MKPERF_FLIGHT_NONE) {
-        mkperf_line_put(l, (int)s->flight == MKPERF_FLIGHT_RECORDING ? "flight recording runs"
-                                                                     : "flight recording");
-        mkperf_line_number(l, ", holds ", s->held, "");
-        mkperf_line_number(l, " samples, overwritten ", s->overwritten, "\n");
-    }
-}
-
-static bool status(struct mkperf_line *l)
-{
-    struct mkperf_client *c = l->c;
+    const struct mkperf_settings *set = &c->settings;
+    const struct mkperf_connection *p = &c->connection[l->who];
     const mkperf_Status *s = &c->page->status;
 
     c->call(MKPERF_OP_STATUS);
-    mkperf_line_number(l, "session ", c->page->session.id,
-                       c->running ? ", runs\n" : ", does not run\n");
-    mkperf_line_number(l, "captured ", s->captured, "");
-    mkperf_line_number(l, ", sent ", c->encoder.sent, "");
-    mkperf_line_number(l, ", lost: ring ", s->lost_ring, "");
-    mkperf_line_number(l, ", output ", s->lost_output, "");
-    mkperf_line_number(l, ", link ", c->connection[l->who].lost + c->dropped, "\n");
-    mkperf_line_number(l, "output ring: at most ", c->ring_peak, "");
-    mkperf_line_number(l, " of ", c->ring.size, " bytes waited in the last second\n");
-    mkperf_line_number(l, "late events ", s->late_events, "");
-    mkperf_line_number(l, ", spurious ", s->spurious, "");
-    mkperf_line_number(l, ", disturbed ", s->disturbed,
-                       mkperf_page_bool(&s->storm) ? ", ended by a storm" : "");
-    mkperf_line_number(l, ", corrupt ", s->corrupt + c->corrupt, "");
-    mkperf_line_number(l, ", bad frames ", c->connection[l->who].link.bad_frames, "\n");
-    mkperf_line_number(l, "connections ", c->connections, "");
-    mkperf_line_number(l, ", links lost ", c->links_lost, "");
-    mkperf_line_number(l, ", refused ", c->refused, "");
-    mkperf_line_number(l, ", wrong keys ", c->bad_auth, "");
-    mkperf_line_number(l, ", marks lost ", c->marks_lost, "\n");
-    put_flight(l, s);
-    put_settings(l);
+    put(l, "session %u, %s\n", c->page->session.id, c->running ? "runs" : "does not run");
+    put(l, "captured %lu, sent %lu, lost: ring %lu, output %lu, link %lu\n", s->captured,
+        c->encoder.sent, s->lost_ring, s->lost_output, p->lost + c->dropped);
+    put(l, "output ring: at most %lu of %lu bytes waited in the last second\n", c->ring_peak,
+        c->ring.size);
+    put(l, "late events %lu, spurious %lu, disturbed %lu%s, corrupt %lu, bad frames %lu\n",
+        s->late_events, s->spurious, s->disturbed,
+        mkperf_page_bool(&s->storm) ? ", ended by a storm" : "", s->corrupt + c->corrupt,
+        p->link.bad_frames);
+    put(l, "connections %u, links lost %u, refused %u, wrong keys %u, marks lost %u\n",
+        c->connections, c->links_lost, c->refused, c->bad_auth, c->marks_lost);
+    if ((int)s->flight != MKPERF_FLIGHT_NONE) {
+        put(l, "flight recording%s, holds %lu samples, overwritten %lu\n",
+            (int)s->flight == MKPERF_FLIGHT_RECORDING ? " runs" : "", s->held, s->overwritten);
+    }
+    put(l, "timer %s, period %u us, events %u%s, prof_btdepth %u", set->timer ? "on" : "off",
+        set->period_us, set->events, set->sched ? ", sched on" : "", set->depth);
+    put(l, ", prof_qlimit %u KB, prof_cpubufsz %u KB\n",
+        (set->output_bytes != 0 ? set->output_bytes : MKPERF_OUTPUT_RING_BYTES) / 1024,
+        (set->core_bytes != 0 ? set->core_bytes : MKPERF_CORE_RING_BYTES) / 1024);
     return true;
 }
 
-static bool help(struct mkperf_line *l);
-
-/* ---- the table ---- */
-
-static const struct command {
-    const char *word;
-    bool (*run)(struct mkperf_line *l); /* false: refused, and nothing has changed */
-    bool control;                       /* changes state: controller only */
-    const char *arguments;
-} commands[] = {
-    {"help", help, false, ""},
-    {"connect", connected, false, ""},
-    {"status", status, false, ""},
-    {"events", mkperf_settings_events, false, " [NAME|rHEX[:u|:k][,period=N|,freq=N] ...]"},
-    {"timer", mkperf_settings_timer, true, " {{all, N} {on, off}, period USEC}"},
-    {"sched", mkperf_settings_sched, true, " {on, off}"},
-    {"prof_btdepth", mkperf_settings_btdepth, true, " DEPTH"},
-    {"prof_qlimit", mkperf_settings_qlimit, true, " KB"},
-    {"prof_cpubufsz", mkperf_settings_cpubufsz, true, " KB"},
-    {"start", start, true, ""},
-    {"stop", stop, true, ""},
-    {"flush", flush, true, ""},
-    {"clear", clear, true, ""},
-    {"exit", leave, false, ""},
-};
-
-static bool help(struct mkperf_line *l)
+static bool command_help(struct line *l)
 {
-    for (unsigned i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        mkperf_line_put(l, commands[i].word);
-        mkperf_line_put(l, commands[i].arguments);
-        mkperf_line_put(l, "\n");
+    for (unsigned i = 0; i < MKPERF_TEXT_COMMAND_COUNT; i++) {
+        const struct mkperf_text_command *row = &mkperf_text_commands[i];
+        put(l, "%s%s: %s\n", row->word, row->arguments, row->effect);
     }
     return true;
 }
 
-static bool usage(struct mkperf_line *l)
-{
-    mkperf_line_put(l, "usage: ");
-    for (unsigned i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        mkperf_line_put(l, i == 0 ? "" : "|");
-        mkperf_line_put(l, commands[i].word);
-    }
-    return mkperf_line_refuse(l, "\n");
-}
+/* ---- a line ---------------------------------------------------------------------------------- */
 
-static bool carry_out(struct mkperf_line *l)
-{
-    for (unsigned i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        const struct command *m = &commands[i];
-        if (!mkperf_command_same(l->word[0], m->word)) {
-            continue;
-        }
-        bool control = m->control || (m->run == mkperf_settings_events && l->words > 1);
-        if (control && !mkperf_connection_may_control(l->c, l->who)) {
-            l->c->refused++;
-            return mkperf_line_refuse(l, "this connection does not control the target\n");
-        }
-        return m->run(l);
-    }
-    return usage(l);
-}
+#define FUNCTION(word, arguments, least, most, right, effect) command_##word,
+/* By the index of the command's row. False: refused, and nothing has changed. */
+static bool (*const functions[])(struct line *l) = {MKPERF_TEXT_COMMANDS(FUNCTION)};
 
-/* Splits the line: blanks between words, '...' around blanks, '' in that a quote. False: a quote
- * without its end, an invalid character, or too much. */
-static bool split(struct mkperf_line *l, const char *text, size_t n)
+static bool carry_out(struct line *l, const char *text, size_t n)
 {
-    size_t out = 0;
-    bool word = false;
-    bool quoted = false;
+    bool split = mkperf_words_split(&l->words, text, n) && l->words.n != 0;
 
-    l->words = 0;
-    for (size_t i = 0; i < n && i < MKPERF_COMMAND_BYTES && text[i] != '\0'; i++) {
-        char c = text[i];
-        if (!quoted && (c == ' ' || c == '\t' || c == '\r' || c == '\n')) {
-            l->bytes[out] = '\0';
-            out += word;
-            word = false;
-            continue;
+    l->row = split ? mkperf_text_command_named(l->words.word[0]) : NULL;
+    if (l->row == NULL) {
+        put(l, "usage: ");
+        for (unsigned i = 0; i < MKPERF_TEXT_COMMAND_COUNT; i++) {
+            put(l, "%s%s", i == 0 ? "" : "|", mkperf_text_commands[i].word);
         }
-        if (!word) {
-            if (l->words == MKPERF_COMMAND_WORDS) {
-                return false;
-            }
-            l->word[l->words++] = &l->bytes[out];
-            word = true;
-        }
-        if (c == '\'' && quoted && i + 1 < n && text[i + 1] == '\'') {
-            i++;
-        } else if (c == '\'') {
-            quoted = !quoted;
-            continue;
-        }
-        if (c < ' ' || c > '~') {
-            return false;
-        }
-        l->bytes[out++] = c;
+        return refuse(l, "");
     }
-    l->bytes[out] = '\0';
-    return !quoted;
+    if (l->words.n < 1U + l->row->least || l->words.n > 1U + l->row->most) {
+        return usage(l);
+    }
+    if ((l->row->right == MKPERF_COMMAND_CONTROL ||
+         (l->row->right == MKPERF_COMMAND_SET && l->words.n > 1)) &&
+        !mkperf_connection_may_control(l->c, l->who)) {
+        l->c->refused++;
+        return refuse(l, "this connection does not control the target");
+    }
+    return functions[l->row - mkperf_text_commands](l);
 }
 
 void mkperf_command(struct mkperf_client *c, unsigned who, uint32_t request, const char *text,
                     size_t n)
 {
-    struct mkperf_line *l = &line;
+    struct line *l = &line;
 
     l->c = c;
     l->who = who;
     l->request = request;
     l->out = mkperf_text_begin(l->answer, sizeof l->answer);
-    bool ok = n <= MKPERF_COMMAND_BYTES && split(l, text, n) && l->words != 0 ? carry_out(l)
-                                                                              : usage(l);
+    bool ok = carry_out(l, text, n);
     if (c->connection[who].listing && c->connection[who].list_text && l->answer[0] == '\0') {
-        return; /* the answer follows in parts */
+        return; /* The answer follows in parts. */
     }
     mkperf_report_reply(c, who, request, ok, l->answer[0] != '\0' ? l->answer : "ok\n", false);
 }

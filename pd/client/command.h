@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines of text that control the profiler: docs/protocol.md, "Commands".
+ * Lines of text that control the profiler (include/mkperf/text_commands.h has the language).
  *
- * Owns: the words, and the settings that are valid from the next `start`. Called by control.c for
- * Command messages and for plain text. A line is parsed as a whole before it has any effect.
+ * Owns: the settings that are valid from the next `start`. Called by control.c for Command messages
+ * and for plain text, and by mark.c for applications. A line that is refused has no effect.
  */
 #ifndef MKPERF_COMMAND_H
 #define MKPERF_COMMAND_H
@@ -16,16 +16,9 @@
 
 struct mkperf_client;
 
-enum mkperf_command_limits {
-    MKPERF_COMMAND_BYTES = 160, /* longest line */
-    MKPERF_COMMAND_WORDS = 24,
-    MKPERF_TIMER_MIN_US = 10,
-    MKPERF_TIMER_MAX_US = 1000000,
-};
-
 struct mkperf_settings {
-    bool timer; /* sample on cycles, each period_us */
-    bool sched; /* scheduling events, with samples or without */
+    bool timer; /* cycles are sampled, each period_us */
+    bool sched; /* The session has scheduling events, with samples or without. */
     uint32_t period_us;
     uint32_t depth;
     uint32_t core_bytes; /* 0: the largest size */
@@ -43,11 +36,5 @@ void mkperf_command(struct mkperf_client *c, unsigned who, uint32_t request, con
 /* Configures the settings and starts a session, for `start` and for applications. If the settings
  * are unchanged, the configuration of a host is used. Returns an enum mkperf_session_result. */
 uint32_t mkperf_command_start(struct mkperf_client *c);
-
-/* events.c: one word of `events LIST`; false: not understood. period_us: the default's. */
-bool mkperf_command_event(const char *word, uint32_t period_us, mkperf_EventSpec *out);
-/* Parses a word that has only digits, or with `any` also 0x... False: no number, or above max. */
-bool mkperf_command_number(const char *word, bool any, uint64_t max, uint64_t *out);
-bool mkperf_command_same(const char *a, const char *b);
 
 #endif

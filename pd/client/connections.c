@@ -237,7 +237,7 @@ static void refuse(struct mkperf_client *c, unsigned who, uint32_t request, mkpe
     p->link.authenticated = false;
     p->ending = p->ends;
     p->claim.open = false;
-    mkperf_report_error(c, who, request, code, text);
+    mkperf_report_error(c, who, request, code, "%s", text);
     p->link.authenticated = authenticated;
 }
 
@@ -249,14 +249,10 @@ void mkperf_connection_hello(struct mkperf_client *c, unsigned who, uint32_t req
     struct mkperf_connection *p = &c->connection[who];
 
     if (m->protocol != MKPERF_PROTOCOL) {
-        char said[128];
-        struct mkperf_text text = mkperf_text_begin(said, sizeof said);
-        mkperf_text_put(&text, "the target speaks mkperf protocol ");
-        mkperf_text_dec(&text, MKPERF_PROTOCOL);
-        mkperf_text_put(&text, ", the host ");
-        mkperf_text_dec(&text, m->protocol);
-        mkperf_text_put(&text, ": use the mkperf command of the target's build");
-        mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_PROTOCOL, said);
+        mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_PROTOCOL,
+                            "the target speaks mkperf protocol %u, the host %u: use the mkperf "
+                            "command of the target's build",
+                            (unsigned)MKPERF_PROTOCOL, m->protocol);
         return;
     }
     if (c->page->hello.boot_id == 0) {

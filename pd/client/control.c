@@ -75,7 +75,7 @@ static void observe(struct mkperf_client *c, unsigned who, uint32_t request,
     if (result != MKPERF_RESULT_OK) {
         mkperf_report_refusal(c, who, request, result);
     } else if (m->part == 0) {
-        mkperf_report_observer(c, who, request);
+        mkperf_report_page(c, who, request, mkperf_ToHost_observer_tag);
     } else {
         mkperf_report_ack(c, who, request);
     }
@@ -114,7 +114,7 @@ static void malformed(struct mkperf_client *c, unsigned who, const char *text)
     p->link.bad_frames++;
     p->ending = p->ends;
     c->refused += p->ends;
-    mkperf_report_error(c, who, c->in.request, mkperf_ErrorCode_ERROR_MALFORMED, text);
+    mkperf_report_error(c, who, c->in.request, mkperf_ErrorCode_ERROR_MALFORMED, "%s", text);
 }
 
 static void carry_out(struct mkperf_client *c, unsigned who)
@@ -135,22 +135,22 @@ static void carry_out(struct mkperf_client *c, unsigned who)
         mkperf_report_status(c, who, m->request);
         break;
     case mkperf_ToTarget_get_counts_tag:
-        mkperf_report_counts(c, who, m->request, m->msg.get_counts.part);
+        mkperf_report_part(c, who, m->request, mkperf_ToHost_counts_tag, MKPERF_OP_COUNTS,
+                           m->msg.get_counts.part);
         break;
     case mkperf_ToTarget_get_interactions_tag:
-        mkperf_report_interactions(c, who, m->request, m->msg.get_interactions.part);
+        mkperf_report_part(c, who, m->request, mkperf_ToHost_interactions_tag,
+                           MKPERF_OP_INTERACTIONS, m->msg.get_interactions.part);
         break;
     case mkperf_ToTarget_get_latency_tag:
-        mkperf_report_latency(c, who, m->request, m->msg.get_latency.part);
+        mkperf_report_part(c, who, m->request, mkperf_ToHost_latency_tag, MKPERF_OP_LATENCY,
+                           m->msg.get_latency.part);
         break;
     case mkperf_ToTarget_get_stamp_tag:
         mkperf_report_stamp(c, who, m->request, m->msg.get_stamp.offset);
         break;
     case mkperf_ToTarget_list_events_tag:
-        p->listing = true;
-        p->list_text = false;
-        p->list_request = m->request;
-        p->list_next = 0;
+        mkperf_stream_list(c, who, m->request, false);
         break;
     case mkperf_ToTarget_reset_chains_tag:
         p->wants_epoch = c->running;

@@ -207,6 +207,8 @@ bool mkperf_connection_may_control(struct mkperf_client *c, unsigned who);
 void mkperf_stream_flush(struct mkperf_client *c);
 /* `clear`: drops the output ring's contents; returns the number of samples. */
 uint64_t mkperf_stream_clear(struct mkperf_client *c);
+/* Answers LIST in parts, as messages or as text. */
+void mkperf_stream_list(struct mkperf_client *c, unsigned who, uint32_t request, bool text);
 /* The connection has no chain: it gets batches from the next epoch on. */
 void mkperf_stream_join(struct mkperf_client *c, unsigned who);
 
@@ -217,36 +219,34 @@ void mkperf_stream_join(struct mkperf_client *c, unsigned who);
 uint32_t mkperf_client_app(struct mkperf_client *c, uint64_t label, const uint64_t *words,
                            unsigned n);
 
-/* ---- report.c: messages. Each is queued unless the link is full; returns whether it
- * was. ---- */
+/* ---- report.c: messages. Each is queued unless the link is full. ---- */
 
-bool mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request);
-bool mkperf_report_session(struct mkperf_client *c, unsigned who, uint32_t request);
-bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t request);
-bool mkperf_report_events(struct mkperf_client *c, unsigned who, uint32_t request); /* LIST's */
-/* Queues the list as the text of a reply to a command. more: further replies follow. */
+void mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request);
+void mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t request);
+/* A message of the session page, as it is there: the one with the tag `which` in ToHost. */
+void mkperf_report_page(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t which);
+/* Part `part` of the answer to `op`, which is such a message, or the profiler PD's refusal. */
+void mkperf_report_part(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t which,
+                        uint32_t op, uint32_t part);
+/* The page's list of events as the text of a reply to a command. more: further replies follow. */
 void mkperf_report_events_text(struct mkperf_client *c, unsigned who, uint32_t request, bool more);
-bool mkperf_report_observer(struct mkperf_client *c, unsigned who, uint32_t request);
-bool mkperf_report_ack(struct mkperf_client *c, unsigned who, uint32_t request);
-bool mkperf_report_counts(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t part);
-bool mkperf_report_interactions(struct mkperf_client *c, unsigned who, uint32_t request,
-                                uint32_t part);
-bool mkperf_report_latency(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t part);
-bool mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request);
-bool mkperf_report_gap(struct mkperf_client *c, unsigned who);
+void mkperf_report_ack(struct mkperf_client *c, unsigned who, uint32_t request);
+void mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request);
+void mkperf_report_gap(struct mkperf_client *c, unsigned who);
 /* Queues the message for all connections that are ready and not full; counts the others. */
-bool mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark);
-bool mkperf_report_reply(struct mkperf_client *c, unsigned who, uint32_t request, bool ok,
+void mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark);
+void mkperf_report_reply(struct mkperf_client *c, unsigned who, uint32_t request, bool ok,
                          const char *text, bool more);
 /* Queues the state, or the error if the call did not return OK. */
-bool mkperf_report_result(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t result);
+void mkperf_report_result(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t result);
 /* Errors are sent only as an answer to a request (request != 0). */
-bool mkperf_report_error(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t code,
-                         const char *text);
+__attribute__((format(printf, 5, 6))) void mkperf_report_error(struct mkperf_client *c,
+                                                               unsigned who, uint32_t request,
+                                                               uint32_t code, const char *text,
+                                                               ...);
 /* Queues the error in the page after a call that returned `result`. */
-bool mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t request,
+void mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t request,
                            uint32_t result);
-
 /* Answers GetStamp, from any host. */
 void mkperf_report_stamp(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t offset);
 

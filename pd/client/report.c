@@ -47,12 +47,14 @@ static size_t encode(struct mkperf_client *c, uint32_t request, pb_size_t which,
     return n + rest.bytes_written;
 }
 
-static bool send_message(struct mkperf_client *c, unsigned who, uint32_t request, pb_size_t which,
+static void send_message(struct mkperf_client *c, unsigned who, uint32_t request, pb_size_t which,
                          const pb_msgdesc_t *fields, const void *message)
 {
     size_t n = encode(c, request, which, fields, message);
 
-    return n != 0 && mkperf_link_send(&c->connection[who].link, c->message, n);
+    if (n != 0) {
+        mkperf_link_send(&c->connection[who].link, c->message, n);
+    }
 }
 
 /* SEND(session, mkperf_Session, message): with the tag and the fields of that message. */
@@ -77,18 +79,50 @@ static uint32_t table_bytes(const struct mkperf_client *c)
     return size >= MKPERF_STAMP_HEADER_BYTES && size <= c->stamp_reserved ? size : 0;
 }
 
-static void stamp_hello(const struct mkperf_client *c, mkperf_TargetHello *m)
+/* ---- messages that are in the page ---- */
+
+_Static_assert(mkperf_Interactions_size + 16 <= MKPERF_CONTENT_BYTES, "message size");
+
+void mkperf_report_page(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t which)
 {
-    m->stamp_bytes = table_bytes(c);
-    m->image.size = m->stamp_bytes != 0 ? MKPERF_STAMP_IMAGE_BYTES : 0;
-    if (m->image.size != 0) {
-        memcpy(m->image.bytes, c->stamp + MKPERF_STAMP_IMAGE_AT, MKPERF_STAMP_IMAGE_BYTES);
+#define PAGE(name, type)                                                                      \
+    {                                                                                         \
+        mkperf_ToHost_##name##_tag, type##_fields, offsetof(struct mkperf_session_page, name) \
+    }
+    static const struct {
+        uint32_t which;
+        const pb_msgdesc_t *fields;
+        size_t at;
+    } messages[] = {
+        PAGE(session, mkperf_Session), PAGE(observer, mkperf_Observer),
+        PAGE(events, mkperf_Events),   PAGE(counts, mkperf_Counts),
+        PAGE(latency, mkperf_Latency), PAGE(interactions, mkperf_Interactions),
+        PAGE(error, mkperf_Error),
+    };
+
+    for (unsigned i = 0; i < sizeof messages / sizeof *messages; i++) {
+        if (messages[i].which == which) {
+            send_message(c, who, request, (pb_size_t)which, messages[i].fields,
+                         (const uint8_t *)c->page + messages[i].at);
+        }
     }
 }
 
-/* ---- messages ---- */
+void mkperf_report_part(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t which,
+                        uint32_t op, uint32_t part)
+{
+    c->page->part = part;
+    uint32_t result = c->call(op);
+    if (result == MKPERF_RESULT_OK) {
+        mkperf_report_page(c, who, request, which);
+    } else {
+        mkperf_report_refusal(c, who, request, result);
+    }
+}
 
-bool mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request)
+/* ---- other messages ---- */
+
+void mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request)
 {
     const struct mkperf_connection *p = &c->connection[who];
     mkperf_TargetHello *m = &c->out.hello;
@@ -99,7 +133,11 @@ bool mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request
     mkperf_text_copy(m->version, MKPERF_VERSION, sizeof m->version);
     m->authentication = c->key != NULL ? mkperf_Authentication_AUTHENTICATION_KEY
                                        : mkperf_Authentication_AUTHENTICATION_NONE;
-    stamp_hello(c, m);
+    m->stamp_bytes = table_bytes(c);
+    m->image.size = m->stamp_bytes != 0 ? MKPERF_STAMP_IMAGE_BYTES : 0;
+    if (m->image.size != 0) {
+        memcpy(m->image.bytes, c->stamp + MKPERF_STAMP_IMAGE_AT, MKPERF_STAMP_IMAGE_BYTES);
+    }
     m->nonce.size = 0;
     m->proof.size = 0;
     if (request != 0 && p->claim.open) {
@@ -108,15 +146,10 @@ bool mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request
         m->proof.size = MKPERF_PROOF_BYTES;
         mkperf_auth_proof(p->claim.key, MKPERF_ROLE_TARGET, &p->claim.hellos, m->proof.bytes);
     }
-    return SEND(hello, mkperf_TargetHello, m);
+    SEND(hello, mkperf_TargetHello, m);
 }
 
-bool mkperf_report_session(struct mkperf_client *c, unsigned who, uint32_t request)
-{
-    return SEND(session, mkperf_Session, &c->page->session);
-}
-
-bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t request)
+void mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t request)
 {
     const struct mkperf_connection *p = &c->connection[who];
     mkperf_Status *m = &c->out.status;
@@ -135,70 +168,27 @@ bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t reques
     m->marks_lost = c->marks_lost;
     m->ring_peak = c->ring_peak;
     m->ring_bytes = c->ring.size;
-    return SEND(status, mkperf_Status, m);
+    SEND(status, mkperf_Status, m);
 }
 
-bool mkperf_report_observer(struct mkperf_client *c, unsigned who, uint32_t request)
+void mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request)
 {
-    return SEND(observer, mkperf_Observer, &c->page->observer);
-}
-
-bool mkperf_report_events(struct mkperf_client *c, unsigned who, uint32_t request)
-{
-    return SEND(events, mkperf_Events, &c->page->events);
-}
-
-bool mkperf_report_counts(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t part)
-{
-    c->page->part = part;
-    uint32_t result = c->call(MKPERF_OP_COUNTS);
-    return result == MKPERF_RESULT_OK ? SEND(counts, mkperf_Counts, &c->page->counts)
-                                      : mkperf_report_refusal(c, who, request, result);
-}
-
-_Static_assert(mkperf_Interactions_size + 16 <= MKPERF_CONTENT_BYTES, "message size");
-
-bool mkperf_report_interactions(struct mkperf_client *c, unsigned who, uint32_t request,
-                                uint32_t part)
-{
-    c->page->part = part;
-    uint32_t result = c->call(MKPERF_OP_INTERACTIONS);
-    return result == MKPERF_RESULT_OK
-               ? SEND(interactions, mkperf_Interactions, &c->page->interactions)
-               : mkperf_report_refusal(c, who, request, result);
-}
-
-bool mkperf_report_latency(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t part)
-{
-    c->page->part = part;
-    uint32_t result = c->call(MKPERF_OP_LATENCY);
-    return result == MKPERF_RESULT_OK ? SEND(latency, mkperf_Latency, &c->page->latency)
-                                      : mkperf_report_refusal(c, who, request, result);
-}
-
-static unsigned watchers(const struct mkperf_client *c)
-{
-    uint32_t controller = c->controller < MKPERF_CONNECTIONS ? UINT32_C(1) << c->controller : 0;
-
-    return (unsigned)__builtin_popcount(c->ready & ~controller);
-}
-
-bool mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request)
-{
+    bool controlled = c->controller != MKPERF_NOBODY;
+    uint32_t watchers = c->ready & ~(controlled ? UINT32_C(1) << c->controller : 0);
     mkperf_Role m = {
         .control = c->controller == who,
-        .controlled = c->controller != MKPERF_NOBODY,
-        .watchers = watchers(c),
+        .controlled = controlled,
+        .watchers = (uint32_t)__builtin_popcount(watchers),
         .you = c->connection[who].number,
     };
 
-    if (m.controlled) {
+    if (controlled) {
         mkperf_text_copy(m.controller, c->connection[c->controller].name, sizeof m.controller);
     }
-    return SEND(role, mkperf_Role, &m);
+    SEND(role, mkperf_Role, &m);
 }
 
-bool mkperf_report_gap(struct mkperf_client *c, unsigned who)
+void mkperf_report_gap(struct mkperf_client *c, unsigned who)
 {
     const struct mkperf_gap *gap = &c->connection[who].gap;
     const uint32_t request = 0;
@@ -210,10 +200,10 @@ bool mkperf_report_gap(struct mkperf_client *c, unsigned who)
         .reason = gap->joined ? mkperf_GapReason_GAP_JOINED : mkperf_GapReason_GAP_SLOW,
     };
 
-    return SEND(gap, mkperf_Gap, &m);
+    SEND(gap, mkperf_Gap, &m);
 }
 
-bool mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark)
+void mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark)
 {
     size_t n = encode(c, 0, mkperf_ToHost_mark_tag, mkperf_Mark_fields, mark);
 
@@ -225,67 +215,62 @@ bool mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark)
             c->marks_lost++;
         }
     }
-    return n != 0;
 }
 
-bool mkperf_report_reply(struct mkperf_client *c, unsigned who, uint32_t request, bool ok,
+void mkperf_report_reply(struct mkperf_client *c, unsigned who, uint32_t request, bool ok,
                          const char *text, bool more)
 {
     mkperf_Reply *m = &c->out.reply;
-    size_t n = 0;
 
-    while (text[n] != '\0') {
-        n++;
-    }
     if (!c->connection[who].framed) {
-        return mkperf_link_text(&c->connection[who].link, text, n);
+        mkperf_link_text(&c->connection[who].link, text, strlen(text));
+    } else if (request != 0) {
+        m->ok = ok;
+        m->more = more;
+        mkperf_text_copy(m->text, text, sizeof m->text);
+        SEND(reply, mkperf_Reply, m);
     }
-    if (request == 0) {
-        return true; /* no answer requested */
-    }
-    m->ok = ok;
-    m->more = more;
-    struct mkperf_text t = mkperf_text_begin(m->text, sizeof m->text);
-    mkperf_text_put(&t, text);
-    return SEND(reply, mkperf_Reply, m);
 }
 
-bool mkperf_report_result(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t result)
+void mkperf_report_result(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t result)
 {
-    if (request == 0) {
-        return true;
+    if (result != MKPERF_RESULT_OK) {
+        mkperf_report_refusal(c, who, request, result);
+    } else if (request != 0) {
+        mkperf_report_page(c, who, request, mkperf_ToHost_session_tag);
     }
-    return result == MKPERF_RESULT_OK ? mkperf_report_session(c, who, request)
-                                      : mkperf_report_refusal(c, who, request, result);
 }
 
-bool mkperf_report_ack(struct mkperf_client *c, unsigned who, uint32_t request)
+void mkperf_report_ack(struct mkperf_client *c, unsigned who, uint32_t request)
 {
-    mkperf_Ack m = mkperf_Ack_init_zero;
-
-    return SEND(ack, mkperf_Ack, &m);
+    SEND(ack, mkperf_Ack, &(mkperf_Ack)mkperf_Ack_init_zero);
 }
 
-bool mkperf_report_error(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t code,
-                         const char *text)
+void mkperf_report_error(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t code,
+                         const char *text, ...)
 {
     mkperf_Error *m = &c->out.error;
+    struct mkperf_text t = mkperf_text_begin(m->text, sizeof m->text);
+    va_list values;
 
+    va_start(values, text);
+    mkperf_text_vprint(&t, text, values);
+    va_end(values);
     m->code = (mkperf_ErrorCode)code;
     m->event = 0;
-    mkperf_text_copy(m->text, text, sizeof m->text);
-    return request == 0 || SEND(error, mkperf_Error, m); /* 0: no answer requested */
+    if (request != 0) {
+        SEND(error, mkperf_Error, m);
+    }
 }
 
-bool mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t result)
+void mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t result)
 {
-    const mkperf_Error *e = &c->page->error;
-
-    if ((uint32_t)e->code != result) {
-        return mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_INTERNAL,
-                                   "the profiler PD refused and gave no reason");
+    if ((uint32_t)c->page->error.code != result) {
+        mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_INTERNAL,
+                            "the profiler PD refused and gave no reason");
+    } else if (request != 0) {
+        mkperf_report_page(c, who, request, mkperf_ToHost_error_tag);
     }
-    return request == 0 || SEND(error, mkperf_Error, e);
 }
 
 /* The entries are not read here: the host that asked for them checks them. */
@@ -317,7 +302,8 @@ void mkperf_report_events_text(struct mkperf_client *c, unsigned who, uint32_t r
 {
     static char answer[sizeof((mkperf_Reply *)0)->text]; /* too large for a PD's stack */
     const mkperf_Events *list = &c->page->events;
-    char part[sizeof list->events[0].description];
+    char name[sizeof list->events[0].name];
+    char description[sizeof list->events[0].description];
     struct mkperf_text t = mkperf_text_begin(answer, sizeof answer);
 
     for (uint32_t i = 0; i < MKPERF_LIST_EVENTS && i < list->events_count; i++) {
@@ -325,12 +311,9 @@ void mkperf_report_events_text(struct mkperf_client *c, unsigned who, uint32_t r
         if (!mkperf_page_bool(&e->supported)) {
             continue;
         }
-        mkperf_text_copy(part, e->name, sizeof e->name);
-        mkperf_text_put(&t, part);
-        mkperf_text_put(&t, "  ");
-        mkperf_text_copy(part, e->description, sizeof part);
-        mkperf_text_put(&t, part);
-        mkperf_text_put(&t, "\n");
+        mkperf_text_copy(name, e->name, sizeof name);
+        mkperf_text_copy(description, e->description, sizeof description);
+        mkperf_text_print(&t, "%s  %s\n", name, description);
     }
     mkperf_report_reply(c, who, request, true, answer, more);
 }

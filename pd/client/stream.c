@@ -207,13 +207,23 @@ static void announce(struct mkperf_client *c)
         }
         p->wants_epoch = false;
         mkperf_report_hello(c, i, 0);
-        mkperf_report_session(c, i, 0);
+        mkperf_report_page(c, i, 0, mkperf_ToHost_session_tag);
         p->tell_session = false;
         if (p->gap.open && p->gap.samples != 0) {
             mkperf_report_gap(c, i);
         }
         p->gap = (struct mkperf_gap){0};
     }
+}
+
+void mkperf_stream_list(struct mkperf_client *c, unsigned who, uint32_t request, bool text)
+{
+    struct mkperf_connection *p = &c->connection[who];
+
+    p->listing = true;
+    p->list_text = text;
+    p->list_request = request;
+    p->list_next = 0;
 }
 
 static void list_events(struct mkperf_client *c, unsigned who)
@@ -227,7 +237,7 @@ static void list_events(struct mkperf_client *c, unsigned who)
     if (p->list_text) {
         mkperf_report_events_text(c, who, p->list_request, p->listing);
     } else {
-        mkperf_report_events(c, who, p->list_request);
+        mkperf_report_page(c, who, p->list_request, mkperf_ToHost_events_tag);
     }
 }
 
@@ -247,7 +257,7 @@ static bool serve(struct mkperf_client *c, unsigned who)
         p->tell_session = false;
         const mkperf_Session *s = &c->page->session;
         if (s->events_count != 0 || mkperf_page_bool(&s->sched) || mkperf_page_bool(&s->latency)) {
-            mkperf_report_session(c, who, 0);
+            mkperf_report_page(c, who, 0, mkperf_ToHost_session_tag);
         }
     } else if (p->listing) {
         list_events(c, who);
@@ -317,8 +327,7 @@ static void take_fault(struct mkperf_client *c, const uint64_t *record)
     };
     struct mkperf_text name = mkperf_text_begin(m.name, sizeof m.name);
 
-    mkperf_text_put(&name, "fault at ");
-    mkperf_text_hex(&name, record[MKPERF_FAULT_PC]);
+    mkperf_text_print(&name, "fault at 0x%lx", record[MKPERF_FAULT_PC]);
     mkperf_stream_flush(c);
     mkperf_report_mark(c, &m);
 }

@@ -49,6 +49,33 @@ void mkperf_text_hex(struct mkperf_text *t, uint64_t value)
     put_number(t, value, 16);
 }
 
+void mkperf_text_vprint(struct mkperf_text *t, const char *format, va_list values)
+{
+    for (; *format != '\0'; format++) {
+        if (*format != '%') {
+            put_char(t, *format);
+            continue;
+        }
+        bool is_long = format[1] == 'l';
+        format += is_long ? 2 : 1;
+        if (*format == 's') {
+            mkperf_text_put(t, va_arg(values, const char *));
+        } else {
+            uint64_t value = is_long ? va_arg(values, uint64_t) : va_arg(values, uint32_t);
+            put_number(t, value, *format == 'x' ? 16 : 10);
+        }
+    }
+}
+
+void mkperf_text_print(struct mkperf_text *t, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    mkperf_text_vprint(t, format, values);
+    va_end(values);
+}
+
 void mkperf_text_copy(char *to, const char *from, size_t n)
 {
     size_t i = 0;

@@ -8,6 +8,7 @@
 #ifndef MKPERF_TEXT_H
 #define MKPERF_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,12 @@ struct mkperf_text mkperf_text_begin(char *buffer, size_t n);
 void mkperf_text_put(struct mkperf_text *t, const char *s);
 void mkperf_text_dec(struct mkperf_text *t, uint64_t value);
 void mkperf_text_hex(struct mkperf_text *t, uint64_t value); /* with 0x */
+/* Appends text as printf would. The format may contain %s, %u and %x for 32 bits, and %lu and %lx
+ * for 64 bits, and no other conversion. */
+__attribute__((format(printf, 2, 3))) void mkperf_text_print(struct mkperf_text *t,
+                                                             const char *format, ...);
+__attribute__((format(printf, 2, 0))) void mkperf_text_vprint(struct mkperf_text *t,
+                                                              const char *format, va_list values);
 
 /* Copies the string at `from`, which may lack its NUL, and cuts it; both hold n bytes. */
 void mkperf_text_copy(char *to, const char *from, size_t n);

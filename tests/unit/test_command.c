@@ -89,6 +89,8 @@ static void refused(void **state)
         " ",
         "bogus",
         "START",
+        "start now",
+        "exit 'status",
         "timer",
         "timer all",
         "timer all maybe",
@@ -147,6 +149,11 @@ static void refused(void **state)
         assert_int_equal(calls[MKPERF_OP_START] + calls[MKPERF_OP_CONFIGURE], 0);
     }
     assert_non_null(strstr(command(h, "bogus")->text, "usage: help|connect|"));
+    assert_string_equal(command(h, "sched maybe")->text,
+                        "usage: sched on|off: records scheduling events\n");
+    /* The list of commands fits into a reply. */
+    assert_non_null(strstr(command(h, "help")->text, "exit: gives up control, and ends a "
+                                                     "connection over TCP\n"));
 }
 
 static void watchers(void **state)

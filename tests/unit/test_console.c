@@ -114,7 +114,10 @@ static void commands_from_the_command_line(void **state)
     expect(0, 0, "part two\n");
     expect(0, 0, "this console controls the target");
     expect(piped(how, "-c|nonsense", ""), MKPERF_ERR_REFUSED, "usage: start|stop|status");
-    expect(piped(how, "-c|help", ""), MKPERF_ERR_REFUSED, "Of this console:");
+    expect(piped(how, "-c|help", ""), 0, "Of this console:");
+    expect(0, 0, "prof_btdepth DEPTH: ");
+    expect(0, 0, "exit: gives up control");
+    expect(piped(how, "-c|status 'now", ""), MKPERF_ERR_REFUSED, "pairs of '");
     expect(piped(how, "", "status\n# a comment\n\n"), 0, "part two\n");
     expect(0, 0, "target: printed by the target\n");
     expect(piped(how, "", "exit\nstatus\n"), 0, "controls");
