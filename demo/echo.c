@@ -53,17 +53,10 @@ static void print(const struct echo *e)
     uint64_t hz = mkperf_clock_hz();
     uint64_t ticks = mkperf_clock_ticks() - e->begin;
 
-    mkperf_text_put(&t, "echo: connection ");
-    mkperf_text_dec(&t, e->number);
-    mkperf_text_put(&t, ": ");
-    mkperf_text_dec(&t, e->bytes / 1024);
-    mkperf_text_put(&t, " KiB");
+    mkperf_text_print(&t, "echo: connection %u: %lu KiB", e->number, e->bytes / 1024);
     if (hz != 0 && ticks != 0) {
-        mkperf_text_put(&t, " in ");
-        mkperf_text_dec(&t, ticks * 1000 / hz);
-        mkperf_text_put(&t, " ms, ");
-        mkperf_text_dec(&t, e->bytes * hz / ticks / 1024);
-        mkperf_text_put(&t, " KiB/s each way by the target's clock");
+        mkperf_text_print(&t, " in %lu ms, %lu KiB/s each way by the target's clock",
+                          ticks * 1000 / hz, e->bytes * hz / ticks / 1024);
     }
     mkperf_text_put(&t, "\n");
     microkit_dbg_puts(line);

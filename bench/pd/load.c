@@ -74,27 +74,16 @@ static void sort(uint32_t *p, unsigned n) /* Shell's, gaps of Ciura's up to 701 
     }
 }
 
-static void put(struct mkperf_text *t, uint64_t value)
-{
-    mkperf_text_put(t, " ");
-    mkperf_text_dec(t, value);
-}
-
 static void print(void)
 {
     char line[160];
     struct mkperf_text t = mkperf_text_begin(line, sizeof line);
 
     sort(latency, BLOCKS);
-    mkperf_text_put(&t, by_tcp ? "batch tcp" : "batch udp");
-    put(&t, changed ? 2 : on);
-    put(&t, sum);
-    put(&t, BLOCKS);
-    put(&t, latency[BLOCKS / 2]);
-    put(&t, latency[BLOCKS * 99 / 100]);
-    put(&t, latency[BLOCKS * 999 / 1000]);
-    put(&t, latency[BLOCKS - 1]);
-    mkperf_text_put(&t, "\n");
+    mkperf_text_print(&t, "batch %s %u %lu %u %u %u %u %u\n", by_tcp ? "tcp" : "udp",
+                      changed ? 2U : on, sum, (unsigned)BLOCKS, latency[BLOCKS / 2],
+                      latency[BLOCKS * 99 / 100], latency[BLOCKS * 999 / 1000],
+                      latency[BLOCKS - 1]);
     microkit_dbg_puts(line);
 }
 

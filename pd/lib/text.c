@@ -38,17 +38,6 @@ static void put_number(struct mkperf_text *t, uint64_t value, unsigned base)
     }
 }
 
-void mkperf_text_dec(struct mkperf_text *t, uint64_t value)
-{
-    put_number(t, value, 10);
-}
-
-void mkperf_text_hex(struct mkperf_text *t, uint64_t value)
-{
-    mkperf_text_put(t, "0x");
-    put_number(t, value, 16);
-}
-
 void mkperf_text_vprint(struct mkperf_text *t, const char *format, va_list values)
 {
     for (; *format != '\0'; format++) {

@@ -21,8 +21,6 @@ struct mkperf_text {
 /* n: bytes of the buffer, at least 1. */
 struct mkperf_text mkperf_text_begin(char *buffer, size_t n);
 void mkperf_text_put(struct mkperf_text *t, const char *s);
-void mkperf_text_dec(struct mkperf_text *t, uint64_t value);
-void mkperf_text_hex(struct mkperf_text *t, uint64_t value); /* with 0x */
 /* Appends text as printf would. The format may contain %s, %u and %x for 32 bits, and %lu and %lx
  * for 64 bits, and no other conversion. */
 __attribute__((format(printf, 2, 3))) void mkperf_text_print(struct mkperf_text *t,

@@ -59,10 +59,8 @@ static void cpu(const uint64_t *id, char *name, size_t n)
         }
     }
     if (implementer != 0) {
-        mkperf_text_put(&t, "implementer ");
-        mkperf_text_hex(&t, implementer);
-        mkperf_text_put(&t, id[ID_MIDR] != 0 ? " part " : " PMU ");
-        mkperf_text_hex(&t, id[ID_MIDR] != 0 ? part : code);
+        mkperf_text_print(&t, "implementer 0x%x %s 0x%x", implementer,
+                          id[ID_MIDR] != 0 ? "part" : "PMU", id[ID_MIDR] != 0 ? part : code);
     }
 }
 

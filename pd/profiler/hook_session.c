@@ -21,7 +21,7 @@ bool mkperf_session_plan(struct mkperf_hook_session *s, struct mkperf_plan *plan
     uint32_t all = mkperf_cores_heard(k);
 
     if (k->missing != NULL) {
-        return mkperf_refuse(error, k->missing_code, 0, k->missing);
+        return mkperf_refuse(error, k->missing_code, 0, "%s", k->missing);
     }
     if ((request->configure.cores & ~all) != 0) {
         return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
@@ -119,10 +119,9 @@ static bool apply_session(struct mkperf_hook_session *s, mkperf_Error *error)
     }
     mkperf_cores_request(k, k->on, MKPERF_REQUEST_WITHDRAW);
     uint32_t status = mkperf_answered(k)->status;
-    const char *text = status < sizeof why / sizeof *why && why[status] != NULL
-                           ? why[status]
-                           : "the hook refuses the session";
-    return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0, text);
+    bool known = status < sizeof why / sizeof *why && why[status] != NULL;
+    return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0, "%s",
+                         known ? why[status] : "the hook refuses the session");
 }
 
 bool mkperf_session_start(struct mkperf_hook_session *s, mkperf_Error *error)
@@ -131,7 +130,7 @@ bool mkperf_session_start(struct mkperf_hook_session *s, mkperf_Error *error)
     struct mkperf_drain *d = s->drain;
 
     if (k->missing != NULL) {
-        return mkperf_refuse(error, k->missing_code, 0, k->missing);
+        return mkperf_refuse(error, k->missing_code, 0, "%s", k->missing);
     }
     if (!mkperf_probe(k, &d->ring[k->here], error) || !try_events(s, error) ||
         !mkperf_output_begin(d->output, s->plan, error)) {

@@ -131,10 +131,4 @@ static inline bool mkperf_kernel_on_here(const struct mkperf_kernel *k)
     return k->on >> k->here & 1;
 }
 
-/* The bit of a counter of the plan (+ 1, 0: none). */
-static inline uint32_t mkperf_counter_bit(uint32_t counter)
-{
-    return counter != 0 ? UINT32_C(1) << (counter - 1) : 0;
-}
-
 #endif

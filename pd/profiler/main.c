@@ -189,7 +189,7 @@ static void start(struct mkperf_profiler *p, mkperf_Error *error)
     if (p->plan.events == 0 && !mkperf_plan_schedules(&p->plan)) {
         const char *missing = p->kernel.missing;
         mkperf_refuse(error, missing != NULL ? p->kernel.missing_code : MKPERF_RESULT_STATE, 0,
-                      missing != NULL ? missing : "nothing is configured");
+                      "%s", missing != NULL ? missing : "nothing is configured");
         return;
     }
     mkperf_conditions_begin(&p->conditions);
@@ -473,17 +473,13 @@ seL4_Bool fault(microkit_child child, microkit_msginfo msginfo, microkit_msginfo
 
     (void)reply_msginfo;
     mkperf_ticks_fault(&profiler.ticks, child);
-    mkperf_text_put(&t, "mkperf: child ");
-    mkperf_text_dec(&t, child);
-    mkperf_text_put(&t, " of the profiler PD stopped: ");
-    mkperf_text_put(&t, label == seL4_Fault_VMFault         ? "a memory fault"
-                        : label == seL4_Fault_UserException ? "a user exception"
-                                                            : "a fault");
-    mkperf_text_put(&t, ", pc ");
-    mkperf_text_hex(&t, seL4_GetMR(0)); /* of all kinds of faults */
+    mkperf_text_print(&t, "mkperf: child %u of the profiler PD stopped: %s, pc 0x%lx", child,
+                      label == seL4_Fault_VMFault         ? "a memory fault"
+                      : label == seL4_Fault_UserException ? "a user exception"
+                                                          : "a fault",
+                      seL4_GetMR(0)); /* of all kinds of faults */
     if (label == seL4_Fault_VMFault) {
-        mkperf_text_put(&t, ", address ");
-        mkperf_text_hex(&t, seL4_GetMR(seL4_VMFault_Addr));
+        mkperf_text_print(&t, ", address 0x%lx", seL4_GetMR(seL4_VMFault_Addr));
     }
     mkperf_text_put(&t, "\n");
     microkit_dbg_puts(text);

@@ -12,123 +12,166 @@
 #include "policy.h"
 #include "request.h"
 
-/* Plans a software event, which the kernel counts in all slices. */
-static bool plan_soft_event(struct mkperf_plan_event *e, unsigned i, const mkperf_EventSpec *want,
-                            uint32_t kind, mkperf_Error *error)
+/* The modes in which an event counts: bit 0 user, bit 1 kernel. */
+static unsigned modes_of(const mkperf_EventSpec *want)
 {
-    e->soft = kind;
-    e->code = MKPERF_SOFT_CODE + kind - 1;
-    if (!want->count) {
-        return mkperf_refuse_event(
-            error, MKPERF_RESULT_RANGE, i, "'", e->name,
-            "' is a software event: it can be counted (mkperf stat), not sampled");
-    }
-    if (want->user || want->kernel) {
-        return mkperf_refuse_event(error, MKPERF_RESULT_RANGE, i, "'", e->name,
-                                   "' is a software event: it has no user half and no kernel half");
-    }
-    return true;
+    return !want->user == !want->kernel ? 3 : want->user ? 1 : 2;
 }
 
-bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_EventSpec *want,
-                       const struct mkperf_cpu *cpu, mkperf_Error *error)
+/* The PMU's event of cycles. NULL: the CPU cannot count it. */
+static const struct mkperf_pmu_event *cycles_of(const struct mkperf_cpu *cpu)
 {
+    const struct mkperf_pmu_event *e = mkperf_event_named(cpu, "cycles");
+
+    return e != NULL && mkperf_cpu_supports(cpu, e->code) ? e : NULL;
+}
+
+/* ---- one event ------------------------------------------------------------------------------- */
+
+bool mkperf_plan_named(struct mkperf_planning *m, unsigned i)
+{
+    const mkperf_EventSpec *want = &m->request->events[i];
+    struct mkperf_plan_event *e = &m->plan.event[i];
+
     mkperf_text_copy(e->name, want->name, sizeof e->name);
-    uint32_t soft = mkperf_soft_named(e->name);
-    if (soft != 0) {
-        return plan_soft_event(e, i, want, soft, error);
-    }
-    if (e->name[0] != '\0') {
-        const struct mkperf_pmu_event *known = mkperf_event_named(cpu, e->name);
-        if (known == NULL && want->raw == 0) {
-            return mkperf_refuse_event(error, MKPERF_RESULT_EVENT_UNKNOWN, i,
-                                       "no event is called '", e->name,
-                                       "'; `mkperf list` shows the supported ones");
+    e->soft = mkperf_soft_named(e->name);
+    if (e->soft != 0) { /* The kernel counts a software event in all slices. */
+        e->code = MKPERF_SOFT_CODE + e->soft - 1;
+        if (!want->count) {
+            return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
+                                 "'%s' is a software event: it can be counted (mkperf stat), not "
+                                 "sampled",
+                                 e->name);
         }
-        e->code = known != NULL ? known->code : want->raw;
-    } else {
+        if (want->user || want->kernel) {
+            return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
+                                 "'%s' is a software event: it has no user half and no kernel half",
+                                 e->name);
+        }
+        return true;
+    }
+    const struct mkperf_pmu_event *known = mkperf_event_named(m->cpu, e->name);
+    e->code = known != NULL ? known->code : want->raw;
+    if (e->name[0] == '\0') {
         struct mkperf_text t = mkperf_text_begin(e->name, sizeof e->name);
-        mkperf_text_put(&t, "raw_");
-        mkperf_text_hex(&t, want->raw);
-        e->code = want->raw;
+        mkperf_text_print(&t, "raw_0x%x", want->raw);
+    } else if (known == NULL && want->raw == 0) {
+        return mkperf_refuse(m->error, MKPERF_RESULT_EVENT_UNKNOWN, i + 1,
+                             "no event is called '%s'; `mkperf list` shows the supported ones",
+                             e->name);
     }
-    if (!mkperf_cpu_supports(cpu, e->code)) {
-        return mkperf_refuse_event(error, MKPERF_RESULT_EVENT_UNSUPPORTED, i,
-                                   "this CPU cannot count '", e->name,
-                                   "': its PMU does not implement the event");
-    }
-    return true;
+    return mkperf_cpu_supports(m->cpu, e->code) ||
+           mkperf_refuse(m->error, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
+                         "this CPU cannot count '%s': its PMU does not implement the event",
+                         e->name);
 }
 
-/* The greatest number of group reads in a sample of event i. */
-static uint32_t reads_of(const mkperf_Configure *request, unsigned i)
+/* The event after the last one of the group of event i, or after event i if that has no group. */
+static unsigned group_end(const mkperf_Configure *request, unsigned i)
 {
     uint32_t group = request->events[i].group;
-    uint32_t sum = 0;
+    unsigned end = i + 1;
 
-    while (group != 0 && ++i < request->events_count && request->events[i].group == group) {
-        sum += request->events[i].read;
+    while (group != 0 && end < request->events_count && request->events[end].group == group) {
+        end++;
     }
-    return sum;
-}
-
-/* The number of events that sample user mode. */
-static uint32_t sampling_user(const mkperf_Configure *request)
-{
-    uint32_t n = 0;
-
-    for (unsigned i = 0; i < request->events_count; i++) {
-        const mkperf_EventSpec *want = &request->events[i];
-        n += !want->count && !want->read && (want->user || !want->kernel);
-    }
-    return n;
+    return end;
 }
 
 /* Plans the period or the frequency of an event. */
-static bool plan_period(const struct mkperf_plan *plan, struct mkperf_plan_event *e, unsigned i,
-                        const mkperf_Configure *request, const struct mkperf_cpu *cpu,
-                        mkperf_Error *error)
+static bool plan_period(struct mkperf_planning *m, unsigned i)
 {
-    const mkperf_EventSpec *want = &request->events[i];
-    uint32_t frames = plan->max_frames;
-    uint32_t reads = reads_of(request, i);
-    unsigned rate = mkperf_event_rate(cpu, e->code);
-    bool kernel = want->kernel && !want->user;
+    const mkperf_EventSpec *want = &m->request->events[i];
+    struct mkperf_plan_event *e = &m->plan.event[i];
+    unsigned rate = mkperf_event_rate(m->cpu, e->code);
+    uint32_t reads = 0; /* most group reads in a sample of the event */
+    uint32_t users = 0; /* events that sample user mode */
 
-    e->minimum =
-        mkperf_min_period(rate, kernel, frames, plan->callers, reads, sampling_user(request));
+    for (unsigned other = i + 1; other < group_end(m->request, i); other++) {
+        reads += m->request->events[other].read;
+    }
+    for (unsigned other = 0; other < m->request->events_count; other++) {
+        const mkperf_EventSpec *o = &m->request->events[other];
+        users += !o->count && !o->read && (modes_of(o) & 1);
+    }
+    e->minimum = mkperf_min_period(rate, modes_of(want) == 2, m->plan.max_frames, m->plan.callers,
+                                   reads, users);
     if (want->period != 0) {
-        if (want->period >= e->minimum && want->period <= MKPERF_MAX_PERIOD) {
-            e->period = (uint32_t)want->period;
-            return true;
-        }
-        struct mkperf_text t = mkperf_refusal(error, MKPERF_RESULT_RANGE, i + 1);
-        mkperf_text_put(&t, "the period of '");
-        mkperf_text_put(&t, e->name);
-        mkperf_text_put(&t, "' must be from ");
-        mkperf_text_dec(&t, e->minimum);
-        mkperf_text_put(&t, " to 2147483647 events; a sample costs about ");
-        mkperf_text_dec(&t, mkperf_sample_cost(frames, reads));
-        mkperf_text_put(&t, sampling_user(request) > 1
-                                ? " instructions, for each event that samples"
-                                : " instructions");
-        return false;
+        e->period = (uint32_t)want->period;
+        return (want->period >= e->minimum && want->period <= MKPERF_MAX_PERIOD) ||
+               mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
+                             "the period of '%s' must be from %u to 2147483647 events; a sample "
+                             "costs about %u instructions%s",
+                             e->name, e->minimum, mkperf_sample_cost(m->plan.max_frames, reads),
+                             users > 1 ? ", for each event that samples" : "");
     }
     if (want->frequency == 0 || want->frequency > MKPERF_MAX_FREQUENCY) {
-        return mkperf_refuse_event(error, MKPERF_RESULT_RANGE, i, "the frequency of '", e->name,
-                                   "' must be from 1 to 100000 samples a second");
+        return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
+                             "the frequency of '%s' must be from 1 to 100000 samples a second",
+                             e->name);
     }
     e->frequency = want->frequency;
     e->period = mkperf_first_period(want->frequency, e->minimum, rate);
     return true;
 }
 
+/* Whether QEMU loses overflows of the event. Only QEMU without the kernel's help has steps. There,
+ * cycles overflow correctly because of the steps, and events of the kernel because the hook checks
+ * their counters when the kernel is left. */
+static bool loses_overflows(const struct mkperf_planning *m, unsigned i)
+{
+    const struct mkperf_pmu_event *cycles = mkperf_event_named(m->cpu, "cycles");
+
+    return MKPERF_PERIOD_STEP != 1 && !m->cpu->followers && modes_of(&m->request->events[i]) != 2 &&
+           (cycles == NULL || m->plan.event[i].code != cycles->code);
+}
+
+static bool plan_event(struct mkperf_planning *m, unsigned i)
+{
+    const mkperf_EventSpec *want = &m->request->events[i];
+    struct mkperf_plan_event *e = &m->plan.event[i];
+
+    if (!mkperf_plan_named(m, i)) {
+        return false;
+    }
+    e->group = want->group;
+    e->count = want->count;
+    e->read = want->read;
+    e->leader = i;
+    while (e->group != 0 && e->leader > 0 && m->request->events[e->leader - 1].group == e->group) {
+        e->leader--;
+    }
+    if (e->count != m->plan.counting) {
+        return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
+                             "a session samples or counts: '%s' is not like the first event",
+                             e->name);
+    }
+    if (e->read && (e->leader == i || m->plan.event[e->leader].read || m->plan.counting)) {
+        return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
+                             "'%s' is to be read with a group whose first event samples, and is in "
+                             "none",
+                             e->name);
+    }
+    m->plan.soft_only &= e->soft != 0;
+    m->plan.soft_mask |= mkperf_counter_bit(e->soft);
+    m->plan.adaptive |= !e->count && !e->read && want->period == 0;
+    if (e->count || e->read) {
+        e->period = MKPERF_COUNT_PERIOD;
+        return true;
+    }
+    return plan_period(m, i) &&
+           (!loses_overflows(m, i) ||
+            mkperf_refuse(m->error, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
+                          "QEMU loses overflows of '%s', so its shares would be wrong: build the "
+                          "kernel with KernelMkperfQEMU=ON",
+                          e->name));
+}
+
+/* ---- counters -------------------------------------------------------------------------------- */
+
 static uint32_t counters_of(const mkperf_EventSpec *want)
 {
-    if (mkperf_soft_named(want->name) != 0) {
-        return 0;
-    }
-    return !want->user == !want->kernel ? 2 : 1;
+    return mkperf_soft_named(want->name) != 0 ? 0 : (uint32_t)__builtin_popcount(modes_of(want));
 }
 
 /* The counters of the event, and a spare one if it samples user mode and the kernel needs that
@@ -136,86 +179,65 @@ static uint32_t counters_of(const mkperf_EventSpec *want)
 static uint32_t counters_with_spare(const mkperf_EventSpec *want, const struct mkperf_cpu *cpu)
 {
     bool samples = !want->count && !want->read;
-    bool user = want->user || !want->kernel;
 
-    return counters_of(want) + (cpu->followers && samples && user ? 1 : 0);
+    return counters_of(want) + (cpu->followers && samples && (modes_of(want) & 1) ? 1 : 0);
 }
 
-/* Assigns the event counters of its slice from `next` on, and numbers from `number` on. */
+/* Assigns event i the counters of its slice from `next` on, and numbers from `number` on. */
 static void plan_counters(struct mkperf_plan *plan, unsigned i, const mkperf_EventSpec *want,
                           uint32_t next, uint32_t number)
 {
     struct mkperf_plan_event *e = &plan->event[i];
     struct mkperf_plan_slice *slice = &plan->slice[e->slice];
-    bool both = !want->user == !want->kernel;
-    uint32_t mask = 0;
+    uint32_t first = next;
 
     if (e->soft != 0) {
         return;
     }
-    if (both || want->user) {
-        mask |= UINT32_C(1) << next;
+    if (modes_of(want) & 1) {
         plan->event_of[number] = (uint8_t)i;
         e->user_counter = ++next;
         e->user_number = ++number;
     }
-    if (both || want->kernel) {
-        mask |= UINT32_C(1) << next;
+    if (modes_of(want) & 2) {
         slice->kernel_mask |= UINT32_C(1) << next;
         plan->event_of[number] = (uint8_t)i;
         e->kernel_counter = ++next;
         e->kernel_number = ++number;
     }
+    uint32_t mask = (UINT32_C(1) << next) - (UINT32_C(1) << first);
     slice->counter_mask |= mask;
     slice->read_mask |= e->read ? mask : 0;
     plan->counter_mask |= mask;
-}
-
-/* The counters that the group of event i needs at one time, or the event if it has no group. */
-static uint32_t group_counters(const mkperf_Configure *request, unsigned i,
-                               const struct mkperf_cpu *cpu)
-{
-    uint32_t group = request->events[i].group;
-    uint32_t sum = counters_with_spare(&request->events[i], cpu);
-
-    while (group != 0 && ++i < request->events_count && request->events[i].group == group) {
-        sum += counters_with_spare(&request->events[i], cpu);
-    }
-    return sum;
-}
-
-static bool refuse_group(mkperf_Error *error, unsigned i, uint32_t needed, uint32_t there)
-{
-    struct mkperf_text t = mkperf_refusal(error, MKPERF_RESULT_COUNTERS, i + 1);
-
-    mkperf_text_put(&t, "the group that begins here needs ");
-    mkperf_text_dec(&t, needed);
-    mkperf_text_put(&t,
-                    " counters at the same time, and with other events to share the counters with "
-                    "there are ");
-    mkperf_text_dec(&t, there);
-    return false;
 }
 
 /*
  * Packs events into slices of at most `there` counters, each group into a single slice. The order
  * is that of the request, so that neighbours without a group often count together, too.
  */
-static bool plan_slices(struct mkperf_plan *plan, const mkperf_Configure *request,
-                        const struct mkperf_cpu *cpu, uint32_t there, mkperf_Error *error)
+static bool plan_slices(struct mkperf_planning *m, uint32_t there)
 {
+    struct mkperf_plan *plan = &m->plan;
+    unsigned group = 0; /* the end of the current group */
     uint32_t next = 0;
     uint32_t taken = 0; /* counters of the slice, with the spare ones */
     uint32_t number = 0;
-    uint32_t group = 0;
 
     plan->slices = 1;
     for (unsigned i = 0; i < plan->events; i++) {
-        const mkperf_EventSpec *want = &request->events[i];
-        if (want->group == 0 || want->group != group) {
-            uint32_t needed = group_counters(request, i, cpu);
+        const mkperf_EventSpec *want = &m->request->events[i];
+        if (i >= group) {
+            uint32_t needed = 0;
+            group = group_end(m->request, i);
+            for (unsigned other = i; other < group; other++) {
+                needed += counters_with_spare(&m->request->events[other], m->cpu);
+            }
             if (needed > there) {
-                return refuse_group(error, i, needed, there);
+                return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, i + 1,
+                                     "the group that begins here needs %u counters at the same "
+                                     "time, and with other events to share the counters with there "
+                                     "are %u",
+                                     needed, there);
             }
             if (taken + needed > there) {
                 plan->slices++;
@@ -223,77 +245,60 @@ static bool plan_slices(struct mkperf_plan *plan, const mkperf_Configure *reques
                 taken = 0;
             }
         }
-        group = want->group;
         plan->event[i].slice = plan->slices - 1;
         plan_counters(plan, i, want, next, number);
         next += counters_of(want);
-        taken += counters_with_spare(want, cpu);
+        taken += counters_with_spare(want, m->cpu);
         number += counters_of(want);
     }
     plan->kernel_mask = plan->slice[0].kernel_mask;
     return true;
 }
 
-/* A scheduling event cannot wake this PD, because the scheduler is at work. A counter of cycles
- * that no event needs therefore wakes it regularly. If all counters are in use, samples wake it. */
-static void plan_beat(struct mkperf_plan *plan, const struct mkperf_cpu *cpu, uint32_t needed)
+/*
+ * Plans the counters of all events, and one counter of cycles in addition:
+ *   - If there are more events than counters, the last counter is the clock of the slices.
+ *   - Otherwise, a counter that no event needs is the beat of a session with scheduling events. Such
+ *     an event cannot wake this PD, because the scheduler is at work. Without a beat, samples do.
+ */
+static bool plan_all_counters(struct mkperf_planning *m)
 {
-    const struct mkperf_pmu_event *cycles = mkperf_event_named(cpu, "cycles");
-
-    if (mkperf_plan_schedules(plan) && needed < cpu->counters && cycles != NULL &&
-        mkperf_cpu_supports(cpu, cycles->code)) {
-        plan->beat = (uint32_t)__builtin_popcount(plan->counter_mask) + 1;
-        plan->clock_code = cycles->code;
-        plan->counter_mask |= UINT32_C(1) << (plan->beat - 1);
-    }
-}
-
-/* Reserves the last counter as the clock of the slices, because there are more events than
- * counters. */
-static bool plan_clock(struct mkperf_plan *plan, const struct mkperf_cpu *cpu, mkperf_Error *error)
-{
-    const struct mkperf_pmu_event *cycles = mkperf_event_named(cpu, "cycles");
-
-    if (cycles == NULL || !mkperf_cpu_supports(cpu, cycles->code)) {
-        return mkperf_refuse(error, MKPERF_RESULT_COUNTERS, 0,
-                             "more events than counters, and no cycles to multiplex by");
-    }
-    plan->clock = cpu->counters;
-    plan->clock_code = cycles->code;
-    plan->counter_mask |= UINT32_C(1) << (plan->clock - 1);
-    return true;
-}
-
-static bool plan_all_counters(struct mkperf_plan *plan, const mkperf_Configure *request,
-                              const struct mkperf_cpu *cpu, mkperf_Error *error)
-{
+    const struct mkperf_pmu_event *cycles = cycles_of(m->cpu);
+    struct mkperf_plan *plan = &m->plan;
     uint32_t most = MKPERF_MAX_COUNTERS - (plan->off_cpu ? 1 : 0);
-    uint32_t there = cpu->counters < most ? cpu->counters : most;
+    uint32_t there = m->cpu->counters < most ? m->cpu->counters : most;
     uint32_t numbers = 0;
     uint32_t needed = 0;
 
     for (unsigned i = 0; i < plan->events; i++) {
-        numbers += counters_of(&request->events[i]);
-        needed += counters_with_spare(&request->events[i], cpu);
+        numbers += counters_of(&m->request->events[i]);
+        needed += counters_with_spare(&m->request->events[i], m->cpu);
     }
     if (numbers > most) {
-        return mkperf_refuse(error, MKPERF_RESULT_COUNTERS, 0,
+        return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, 0,
                              "these events need more than 31 counters, even when multiplexed; an "
                              "event takes two, user and kernel: :u or :k halves the need");
     }
     if (plan->counting && mkperf_plan_schedules(plan) && needed >= there) {
-        return mkperf_refuse(error, MKPERF_RESULT_COUNTERS, 0,
+        return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, 0,
                              "scheduling events beside events that count need a counter that "
                              "is left over, and these events take all");
     }
-    if (needed <= there) {
-        if (!plan_slices(plan, request, cpu, there, error)) {
-            return false;
-        }
-        plan_beat(plan, cpu, needed);
-        return true;
+    if (!plan_slices(m, needed <= there ? there : there - 1)) {
+        return false;
     }
-    return plan_slices(plan, request, cpu, there - 1, error) && plan_clock(plan, cpu, error);
+    if (needed > there && cycles == NULL) {
+        return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, 0,
+                             "more events than counters, and no cycles to multiplex by");
+    }
+    if (needed > there) {
+        plan->clock = m->cpu->counters;
+    } else if (mkperf_plan_schedules(plan) && needed < m->cpu->counters && cycles != NULL) {
+        plan->beat = (uint32_t)__builtin_popcount(plan->counter_mask) + 1;
+    }
+    plan->clock_code = cycles != NULL ? cycles->code : 0;
+    plan->counter_mask |= mkperf_counter_bit(plan->clock) | mkperf_counter_bit(plan->beat);
+    return true;
 }
 
 uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint32_t counter)
@@ -310,169 +315,83 @@ uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint3
     for (unsigned i = 0; i < plan->events; i++) {
         const struct mkperf_plan_event *e = &plan->event[i];
         if (e->read && e->leader == event) {
-            mask |= user && e->user_counter != 0 ? UINT32_C(1) << (e->user_counter - 1) : 0;
-            mask |= kernel && e->kernel_counter != 0 ? UINT32_C(1) << (e->kernel_counter - 1) : 0;
+            mask |= user ? mkperf_counter_bit(e->user_counter) : 0;
+            mask |= kernel ? mkperf_counter_bit(e->kernel_counter) : 0;
         }
     }
     return mask;
 }
 
 /* Checks that no sample has more values than its record can hold. */
-static bool check_reads(const struct mkperf_plan *plan, mkperf_Error *error)
+static bool check_reads(const struct mkperf_planning *m)
 {
-    for (unsigned i = 0; i < plan->events; i++) {
-        const struct mkperf_plan_event *e = &plan->event[i];
-        uint32_t user = e->user_counter != 0 ? mkperf_plan_reads(plan, i, e->user_counter - 1) : 0;
-        uint32_t kernel = e->kernel_counter != 0 ? mkperf_plan_reads(plan, i, e->kernel_counter - 1)
-                                                 : 0;
-        if (__builtin_popcount(user) > MKPERF_MAX_READS ||
-            __builtin_popcount(kernel) > MKPERF_MAX_READS) {
-            return mkperf_refuse(error, MKPERF_RESULT_COUNTERS, i + 1,
+    for (unsigned i = 0; i < 2 * m->plan.events; i++) {
+        const struct mkperf_plan_event *e = &m->plan.event[i / 2];
+        uint32_t counter = i % 2 == 0 ? e->user_counter : e->kernel_counter;
+        uint32_t reads = counter != 0 ? mkperf_plan_reads(&m->plan, i / 2, counter - 1) : 0;
+        if (__builtin_popcount(reads) > MKPERF_MAX_READS) {
+            return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, i / 2 + 1,
                                  "a sample holds the values of at most 12 counters");
         }
     }
     return true;
 }
 
-/* A group read needs a leader that samples. */
-static bool plan_read(struct mkperf_plan *plan, unsigned i, const mkperf_Configure *request,
-                      mkperf_Error *error)
+/* ---- the session ----------------------------------------------------------------------------- */
+
+bool mkperf_plan_samples(struct mkperf_planning *m)
 {
-    struct mkperf_plan_event *e = &plan->event[i];
-    unsigned first = i;
+    const mkperf_Configure *request = m->request;
 
-    while (e->group != 0 && first > 0 && request->events[first - 1].group == e->group) {
-        first--;
-    }
-    e->leader = first;
-    e->read = request->events[i].read;
-    if (e->read && (first == i || plan->event[first].read || plan->counting)) {
-        return mkperf_refuse_event(
-            error, MKPERF_RESULT_RANGE, i, "'", e->name,
-            "' is to be read with a group whose first event samples, and is in "
-            "none");
-    }
-    return true;
-}
-
-/* Whether QEMU loses overflows of the event. Only QEMU without the kernel's help has steps. There,
- * cycles overflow correctly because of the steps, and events of the kernel because the hook checks
- * their counters when the kernel is left. */
-static bool loses_overflows(const struct mkperf_plan_event *e, const mkperf_EventSpec *want,
-                            const struct mkperf_cpu *cpu)
-{
-    if (MKPERF_PERIOD_STEP == 1 || cpu->followers || (want->kernel && !want->user)) {
-        return false;
-    }
-    const struct mkperf_pmu_event *cycles = mkperf_event_named(cpu, "cycles");
-    return cycles == NULL || e->code != cycles->code;
-}
-
-static bool plan_one(struct mkperf_plan *plan, unsigned i, const mkperf_Configure *request,
-                     const struct mkperf_cpu *cpu, mkperf_Error *error)
-{
-    const mkperf_EventSpec *want = &request->events[i];
-    struct mkperf_plan_event *e = &plan->event[i];
-
-    if (!mkperf_plan_named(e, i, want, cpu, error)) {
-        return false;
-    }
-    e->group = want->group;
-    e->count = want->count;
-    if (e->count != plan->counting) {
-        return mkperf_refuse_event(error, MKPERF_RESULT_RANGE, i, "a session samples or counts: '",
-                                   e->name, "' is not like the first event");
-    }
-    plan->soft_only &= e->soft != 0;
-    plan->soft_mask |= e->soft != 0 ? UINT32_C(1) << (e->soft - 1) : 0;
-    if (!plan_read(plan, i, request, error)) {
-        return false;
-    }
-    if (e->count || e->read) {
-        e->period = MKPERF_COUNT_PERIOD;
-        return true;
-    }
-    if (!plan_period(plan, e, i, request, cpu, error)) {
-        return false;
-    }
-    if (loses_overflows(e, want, cpu)) {
-        return mkperf_refuse_event(error, MKPERF_RESULT_EVENT_UNSUPPORTED, i,
-                                   "QEMU loses overflows of '", e->name,
-                                   "', so its shares would be wrong: build the kernel with "
-                                   "KernelMkperfQEMU=ON");
-    }
-    plan->adaptive |= e->frequency != 0;
-    return true;
-}
-
-bool mkperf_plan_samples(struct mkperf_plan *plan, const mkperf_Configure *request,
-                         mkperf_Error *error)
-{
     if (request->max_frames > MKPERF_MAX_FRAMES) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
+        return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, 0,
                              "the call chain's depth must be from 0 to 64");
     }
     if (request->callers > MKPERF_MAX_CALLERS) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
+        return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, 0,
                              "a call chain continues in 8 other PDs at most");
     }
-    plan->max_frames = request->max_frames;
-    plan->callers = request->max_frames != 0 ? request->callers : 0;
-    plan->no_jitter = request->no_jitter;
-    plan->filters = request->only_count;
-    for (unsigned i = 0; i < plan->filters; i++) {
-        plan->filter[i] = mkperf_thread_from_wire(request->only[i]);
+    m->plan.max_frames = request->max_frames;
+    m->plan.callers = request->max_frames != 0 ? request->callers : 0;
+    m->plan.no_jitter = request->no_jitter;
+    m->plan.filters = request->only_count;
+    for (unsigned i = 0; i < m->plan.filters; i++) {
+        m->plan.filter[i] = mkperf_thread_from_wire(request->only[i]);
     }
     return true;
 }
 
-static bool plan_limits(const struct mkperf_plan *plan, mkperf_Error *error)
+static bool ring_ok(uint32_t bytes, uint32_t most)
 {
-    if (plan->events == 0 && !mkperf_plan_schedules(plan)) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "a session has from 1 to 16 events");
-    }
-    if (!mkperf_ring_size_ok(plan->core_bytes) || plan->core_bytes > MKPERF_CORE_RING_BYTES ||
-        !mkperf_ring_size_ok(plan->output_bytes) || plan->output_bytes > MKPERF_OUTPUT_RING_BYTES) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
-                             "a ring's size must be a power of two, from 4096 bytes to what "
-                             "the target has");
-    }
-    return true;
+    return mkperf_ring_size_ok(bytes) && bytes <= most;
 }
 
-/* Plans software events, off-CPU samples and the flight recording. */
-static bool plan_soft(struct mkperf_plan *plan, const mkperf_Configure *request,
-                      mkperf_Error *error)
+/* Refuses a session whose parts do not go together. */
+static bool check_session(const struct mkperf_planning *m)
 {
-    plan->overwrite = request->overwrite;
-    plan->soft_mask = request->interactions ? MKPERF_SOFT_ALL : 0;
-    plan->faults = request->dump_on_fault_count;
-    if (plan->off_cpu && (!plan->sched || plan->counting)) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
-                             "threads that wait are sampled with scheduling events, and not "
-                             "with events that count");
-    }
-    if (plan->off_cpu && plan->events == MKPERF_MAX_EVENTS) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
-                             "a session has at most 16 events, off-CPU samples being one");
-    }
-    if (plan->overwrite && plan->counting) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
-                             "a flight recording samples: events that count have no place "
-                             "in it");
-    }
-    if (plan->faults != 0 && !plan->overwrite) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
-                             "a fault can end a flight recording, and nothing else");
-    }
-    for (unsigned i = 0; i < plan->faults; i++) {
-        plan->fault[i] = mkperf_thread_from_wire(request->dump_on_fault[i]);
-    }
-    if (plan->faults != 0) {
-        plan->soft_mask |= UINT32_C(1) << MKPERF_SOFT_FAULT;
-    }
-    if (plan->soft_mask != 0 && !plan->counting) {
-        plan->soft_mask |= MKPERF_SOFT_FAULT_RECORDS;
+    const struct mkperf_plan *plan = &m->plan;
+    const struct {
+        bool wrong;
+        const char *text;
+    } rules[] = {
+        {plan->events == 0 && !mkperf_plan_schedules(plan), "a session has from 1 to 16 events"},
+        {!ring_ok(plan->core_bytes, MKPERF_CORE_RING_BYTES) ||
+             !ring_ok(plan->output_bytes, MKPERF_OUTPUT_RING_BYTES),
+         "a ring's size must be a power of two, from 4096 bytes to what the target has"},
+        {plan->off_cpu && (!plan->sched || plan->counting),
+         "threads that wait are sampled with scheduling events, and not with events that count"},
+        {plan->off_cpu && plan->events == MKPERF_MAX_EVENTS,
+         "a session has at most 16 events, off-CPU samples being one"},
+        {plan->overwrite && plan->counting,
+         "a flight recording samples: events that count have no place in it"},
+        {plan->faults != 0 && !plan->overwrite,
+         "a fault can end a flight recording, and nothing else"},
+    };
+
+    for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].wrong) {
+            return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, 0, "%s", rules[i].text);
+        }
     }
     return true;
 }
@@ -480,37 +399,50 @@ static bool plan_soft(struct mkperf_plan *plan, const mkperf_Configure *request,
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
                       const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
-    const mkperf_Configure *configure = &request->configure;
-    struct mkperf_plan made = {
-        .events = configure->events_count,
-        .counting = configure->events_count != 0 && configure->events[0].count,
-        .per_thread = configure->per_pd,
-        .soft_only = true,
-        .wake_samples = request->wake_samples,
-        .core_bytes = request->core_bytes != 0 ? request->core_bytes : MKPERF_CORE_RING_BYTES,
-        .output_bytes = request->output_bytes != 0 ? request->output_bytes
-                                                   : MKPERF_OUTPUT_RING_BYTES,
-        .sched = configure->sched,
-        .latency = configure->latency,
-        .off_cpu = configure->off_cpu,
-    };
+    const mkperf_Configure *c = &request->configure;
+    struct mkperf_planning m = {
+        .request = c,
+        .cpu = cpu,
+        .error = error,
+        .plan = {
+            .events = c->events_count,
+            .counting = c->events_count != 0 && c->events[0].count,
+            .per_thread = c->per_pd,
+            .soft_only = true,
+            .wake_samples = request->wake_samples,
+            .core_bytes = request->core_bytes != 0 ? request->core_bytes : MKPERF_CORE_RING_BYTES,
+            .output_bytes = request->output_bytes != 0 ? request->output_bytes
+                                                       : MKPERF_OUTPUT_RING_BYTES,
+            .sched = c->sched,
+            .latency = c->latency,
+            .off_cpu = c->off_cpu,
+            .overwrite = c->overwrite,
+            .soft_mask = c->interactions ? MKPERF_SOFT_ALL : 0,
+            .faults = c->dump_on_fault_count,
+        }};
 
-    if (!plan_limits(&made, error) || !mkperf_plan_samples(&made, configure, error) ||
-        !plan_soft(&made, configure, error)) {
+    if (!check_session(&m) || !mkperf_plan_samples(&m)) {
         return false;
     }
-    for (unsigned i = 0; i < made.events; i++) {
-        if (!plan_one(&made, i, configure, cpu, error)) {
+    for (unsigned i = 0; i < m.plan.faults; i++) {
+        m.plan.fault[i] = mkperf_thread_from_wire(c->dump_on_fault[i]);
+        m.plan.soft_mask |= UINT32_C(1) << MKPERF_SOFT_FAULT;
+    }
+    if (m.plan.soft_mask != 0 && !m.plan.counting) {
+        m.plan.soft_mask |= MKPERF_SOFT_FAULT_RECORDS;
+    }
+    for (unsigned i = 0; i < m.plan.events; i++) {
+        if (!plan_event(&m, i)) {
             return false;
         }
     }
-    if (!plan_all_counters(&made, configure, cpu, error) || !check_reads(&made, error)) {
+    if (!plan_all_counters(&m) || !check_reads(&m)) {
         return false;
     }
-    if (made.off_cpu) {
-        made.counter_mask |= UINT32_C(1) << MKPERF_OFF_CPU_COUNTER;
-        made.event_of[MKPERF_OFF_CPU_COUNTER] = (uint8_t)made.events;
+    if (m.plan.off_cpu) {
+        m.plan.counter_mask |= UINT32_C(1) << MKPERF_OFF_CPU_COUNTER;
+        m.plan.event_of[MKPERF_OFF_CPU_COUNTER] = (uint8_t)m.plan.events;
     }
-    *plan = made;
+    *plan = m.plan;
     return true;
 }

@@ -79,6 +79,20 @@ static inline bool mkperf_plan_schedules(const struct mkperf_plan *plan)
     return plan->sched || plan->latency;
 }
 
+/* The bit of a counter (+ 1; 0: none), or of a kind of software events. */
+static inline uint32_t mkperf_counter_bit(uint32_t counter)
+{
+    return counter != 0 ? UINT32_C(1) << (counter - 1) : 0;
+}
+
+/* A plan that is being made from a request. */
+struct mkperf_planning {
+    struct mkperf_plan plan;
+    const mkperf_Configure *request;
+    const struct mkperf_cpu *cpu;
+    mkperf_Error *error;
+};
+
 /*
  * Makes a plan from a request of mkperf_request_take. True: *plan is complete. False: *error
  * has the reason, and *plan is unchanged.
@@ -86,15 +100,13 @@ static inline bool mkperf_plan_schedules(const struct mkperf_plan *plan)
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
                       const struct mkperf_cpu *cpu, mkperf_Error *error);
 
-/* Fills in chains, jitter and filters, which every session with samples has. False: *error has the
- * reason. */
-bool mkperf_plan_samples(struct mkperf_plan *plan, const mkperf_Configure *request,
-                         mkperf_Error *error);
+/* Parts of that, for the timer's sessions, too. False: the error has the reason. */
 
-/* Resolves event i of a request: fills in e->name and e->code, and e->soft of a counted software
- * event. False: *error has the reason. */
-bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_EventSpec *want,
-                       const struct mkperf_cpu *cpu, mkperf_Error *error);
+/* Fills in chains, jitter and filters, which every session with samples has. */
+bool mkperf_plan_samples(struct mkperf_planning *m);
+/* Resolves event i of the request: fills in its name and code, and `soft` of a counted software
+ * event. */
+bool mkperf_plan_named(struct mkperf_planning *m, unsigned i);
 
 /* The counters that are read in the samples of the event's hardware counter (from 0). The event is
  * the first of a group. */

@@ -2,29 +2,16 @@
 /* Copies of the client PD's requests, and refusals of them: see request.h. */
 #include "request.h"
 
-struct mkperf_text mkperf_refusal(mkperf_Error *error, uint32_t code, uint32_t event)
+bool mkperf_refuse(mkperf_Error *error, uint32_t code, uint32_t event, const char *text, ...)
 {
+    struct mkperf_text t = mkperf_text_begin(error->text, sizeof error->text);
+    va_list values;
+
     error->code = (mkperf_ErrorCode)code;
     error->event = event;
-    return mkperf_text_begin(error->text, sizeof error->text);
-}
-
-bool mkperf_refuse(mkperf_Error *error, uint32_t code, uint32_t event, const char *text)
-{
-    struct mkperf_text t = mkperf_refusal(error, code, event);
-
-    mkperf_text_put(&t, text);
-    return false;
-}
-
-bool mkperf_refuse_event(mkperf_Error *error, uint32_t code, uint32_t i, const char *before,
-                         const char *name, const char *after)
-{
-    struct mkperf_text t = mkperf_refusal(error, code, i + 1);
-
-    mkperf_text_put(&t, before);
-    mkperf_text_put(&t, name);
-    mkperf_text_put(&t, after);
+    va_start(values, text);
+    mkperf_text_vprint(&t, text, values);
+    va_end(values);
     return false;
 }
 

@@ -16,13 +16,10 @@
 
 #include "../lib/text.h"
 
-/* Fills an error: about event (index + 1, or 0). Returns false. */
-bool mkperf_refuse(mkperf_Error *error, uint32_t code, uint32_t event, const char *text);
-/* The same with `before`, the name of event i (from 0), and `after`. */
-bool mkperf_refuse_event(mkperf_Error *error, uint32_t code, uint32_t i, const char *before,
-                         const char *name, const char *after);
-/* The same, with a text that the caller puts together. */
-struct mkperf_text mkperf_refusal(mkperf_Error *error, uint32_t code, uint32_t event);
+/* Fills in an error about the event with that index + 1 (0: about none). The text is formatted as by
+ * mkperf_text_print. Returns false. */
+__attribute__((format(printf, 4, 5))) bool mkperf_refuse(mkperf_Error *error, uint32_t code,
+                                                         uint32_t event, const char *text, ...);
 
 /* The argument of CONFIGURE. False: malformed, as *error says. */
 bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf_session_page *page,

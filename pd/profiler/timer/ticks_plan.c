@@ -25,7 +25,7 @@ bool mkperf_ticks_observe(struct mkperf_ticks *t, struct mkperf_session_page *pa
     mkperf_Observe part;
 
     if (t->no_timer != NULL) {
-        return mkperf_refuse(error, MKPERF_RESULT_NO_TIMER, 0, t->no_timer);
+        return mkperf_refuse(error, MKPERF_RESULT_NO_TIMER, 0, "%s", t->no_timer);
     }
     if (!mkperf_request_take_observe(&part, page, error)) {
         return false;
@@ -37,69 +37,56 @@ bool mkperf_ticks_observe(struct mkperf_ticks *t, struct mkperf_session_page *pa
     return mkperf_observe_reported(&t->observation, &part, error);
 }
 
-/* The cost of a snapshot, which determines the shortest period. */
-static uint64_t shortest_period_us(struct mkperf_ticks *t)
+/* Plans the period of the timer. Its shortest is four times the cost of a snapshot, and more. */
+static bool plan_timer_period(struct mkperf_ticks *t, struct mkperf_planning *m)
 {
+    const mkperf_EventSpec *want = &m->request->events[0];
+    struct mkperf_plan_event *e = &m->plan.event[0];
     uint64_t began = t->timer->now();
 
     mkperf_observe_look(&t->observation);
     t->cost = t->timer->now() - began;
-    uint64_t us = mkperf_ticks_us(t, 4 * t->cost) + 2 * (uint64_t)MKPERF_TICKS_WINDOW_US;
-    return us > MIN_PERIOD_US ? us : MIN_PERIOD_US;
-}
-
-static bool refuse_period(mkperf_Error *error, uint64_t shortest)
-{
-    struct mkperf_text text = mkperf_refusal(error, MKPERF_RESULT_RANGE, 1);
-
-    mkperf_text_put(&text, "the period of 'timer' must be from ");
-    mkperf_text_dec(&text, (uint32_t)shortest);
-    mkperf_text_put(&text, " (what looking at these PDs costs, four times) to 1000000 us");
-    return false;
-}
-
-static bool plan_timer_period(struct mkperf_ticks *t, const mkperf_EventSpec *want,
-                              struct mkperf_plan_event *e, mkperf_Error *error)
-{
-    uint64_t shortest = shortest_period_us(t);
+    uint64_t shortest = mkperf_ticks_us(t, 4 * t->cost) + 2 * (uint64_t)MKPERF_TICKS_WINDOW_US;
+    shortest = shortest > MIN_PERIOD_US ? shortest : MIN_PERIOD_US;
     uint64_t period = want->period;
-
     if (period == 0 && want->frequency != 0 && want->frequency <= MKPERF_MAX_FREQUENCY) {
         e->frequency = want->frequency;
         period = MKPERF_TICKS_US_PER_S / want->frequency;
     }
-    if (period < shortest || period > MAX_PERIOD_US) {
-        return refuse_period(error, shortest);
-    }
     e->period = (uint32_t)period;
     e->minimum = (uint32_t)shortest;
-    return true;
+    return (period >= shortest && period <= MAX_PERIOD_US) ||
+           mkperf_refuse(m->error, MKPERF_RESULT_RANGE, 1,
+                         "the period of 'timer' must be from %u (what looking at these PDs costs, "
+                         "four times) to 1000000 us",
+                         (uint32_t)shortest);
 }
 
-static bool plan_timer_limits(const struct mkperf_ticks *t, const mkperf_Configure *request,
-                              mkperf_Error *error)
+/* Refuses what a session of the timer cannot be. */
+static bool check_timer(const struct mkperf_ticks *t, const mkperf_Configure *request,
+                        mkperf_Error *error)
 {
     const mkperf_EventSpec *want = &request->events[0];
+    const struct {
+        bool wrong;
+        uint32_t event; /* + 1 */
+        const char *text;
+    } rules[] = {
+        {request->sched || request->latency, 0,
+         "scheduling events come from the kernel's extension, and a session of 'timer' does "
+         "without it"},
+        {want->count, 1, "'timer' samples and does not count"},
+        {request->overwrite || request->interactions || request->per_pd, 1,
+         "'timer' makes no flight recording and counts nothing"},
+        {!want->user != !want->kernel, 1, "'timer' cannot tell user mode from the kernel"},
+        {(request->cores & ~(UINT32_C(1) << t->kernel->here)) != 0, 1,
+         "'timer' samples the profiler PD's core alone"},
+    };
 
-    if (request->sched || request->latency) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
-                             "scheduling events come from the kernel's extension, and a session of "
-                             "'timer' does without it");
-    }
-    if (want->count) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 1, "'timer' samples and does not count");
-    }
-    if (request->overwrite || request->interactions || request->per_pd) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 1,
-                             "'timer' makes no flight recording and counts nothing");
-    }
-    if (!want->user != !want->kernel) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 1,
-                             "'timer' cannot tell user mode from the kernel");
-    }
-    if ((request->cores & ~(UINT32_C(1) << t->kernel->here)) != 0) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 1,
-                             "'timer' samples the profiler PD's core alone");
+    for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].wrong) {
+            return mkperf_refuse(error, MKPERF_RESULT_RANGE, rules[i].event, "%s", rules[i].text);
+        }
     }
     return true;
 }
@@ -108,21 +95,29 @@ bool mkperf_ticks_plan(struct mkperf_ticks *t, struct mkperf_plan *plan,
                        const struct mkperf_session_request *wanted, mkperf_Error *error)
 {
     const mkperf_Configure *request = &wanted->configure;
-    struct mkperf_plan made = {
-        .events = 1,
-        .core_bytes = MKPERF_CORE_RING_BYTES,
-        .output_bytes = MKPERF_OUTPUT_RING_BYTES,
-        .counter_mask = 1,
-        .slices = 1,
-        .cores = UINT32_C(1) << t->kernel->here,
-        .wake_samples = wanted->wake_samples,
-    };
-    struct mkperf_plan_event *e = &made.event[0];
+    struct mkperf_planning m = {
+        .request = request,
+        .cpu = &t->kernel->cpu,
+        .error = error,
+        .plan = {
+            .events = 1,
+            .core_bytes = MKPERF_CORE_RING_BYTES,
+            .output_bytes = MKPERF_OUTPUT_RING_BYTES,
+            .counter_mask = 1,
+            .slices = 1,
+            .cores = UINT32_C(1) << t->kernel->here,
+            .wake_samples = wanted->wake_samples,
+            .event[0] = {.name = MKPERF_TIMER_EVENT,
+                         .code = MKPERF_TIMER_CODE,
+                         .user_number = 1, /* no counter, but samples name their event by it */
+                         .kernel_number = 1,
+                         .group = request->events[0].group},
+        }};
 
     if (t->no_timer != NULL) {
-        return mkperf_refuse(error, MKPERF_RESULT_NO_TIMER, 0, t->no_timer);
+        return mkperf_refuse(error, MKPERF_RESULT_NO_TIMER, 0, "%s", t->no_timer);
     }
-    if (!plan_timer_limits(t, request, error) || !mkperf_plan_samples(&made, request, error)) {
+    if (!check_timer(t, request, error) || !mkperf_plan_samples(&m)) {
         return false;
     }
     if (!t->observation.reported || t->observation.n == 0) {
@@ -134,16 +129,10 @@ bool mkperf_ticks_plan(struct mkperf_ticks *t, struct mkperf_plan *plan,
         return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 1,
                              "nothing to check the timer's samples against: no PMU");
     }
-    mkperf_text_copy(e->name, MKPERF_TIMER_EVENT, sizeof e->name);
-    e->code = MKPERF_TIMER_CODE;
-    e->user_number = 1; /* no counter, but samples name their event by it */
-    e->kernel_number = 1;
-    e->group = request->events[0].group;
-    if (!plan_timer_period(t, &request->events[0], e, error) ||
-        !mkperf_timer_reads_plan(t->kernel, &made, request, error)) {
+    if (!plan_timer_period(t, &m) || !mkperf_timer_reads_plan(t->kernel, &m)) {
         return false;
     }
-    *plan = made;
+    *plan = m.plan;
     t->check = request->check;
     return true;
 }

@@ -14,86 +14,72 @@ enum {
 
 /* ---- CONFIGURE ------------------------------------------------------------------------------ */
 
-/* What cannot be, whatever the PMU is. */
-static bool plan_shape(const struct mkperf_plan *plan, const mkperf_Configure *request,
-                       mkperf_Error *error)
+/* Plans event i, which has one counter, whatever modes it counts: hardware counter i - 1, number i
+ * (each + 1 here). */
+static bool plan_timer_read(struct mkperf_planning *m, unsigned i)
 {
-    for (unsigned i = 1; i < request->events_count; i++) {
-        const mkperf_EventSpec *want = &request->events[i];
-        if (want->count || !want->read || want->group == 0 ||
-            want->group != request->events[0].group) {
-            return mkperf_refuse(error, MKPERF_RESULT_RANGE, i + 1,
-                                 "beside 'timer' nothing samples or counts: other events can "
-                                 "only be read with it, -e '{timer,...}:S'");
-        }
-    }
-    if (request->check) {
-        return mkperf_refuse(error, MKPERF_RESULT_COUNTERS, 2,
-                             "checking the timer's samples needs the counters itself");
-    }
-    if (plan->event[0].period > LONGEST_PERIOD_US) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 1,
-                             "with events to be read, the period of 'timer' must be at most "
-                             "100000 us: counters have 32 bits");
-    }
-    return true;
-}
+    const mkperf_EventSpec *want = &m->request->events[i];
+    struct mkperf_plan_event *e = &m->plan.event[i];
+    bool both = !want->user == !want->kernel;
 
-static bool plan_timer_read(struct mkperf_plan *plan, unsigned i, const mkperf_Configure *request,
-                            const struct mkperf_cpu *cpu, mkperf_Error *error)
-{
-    const mkperf_EventSpec *want = &request->events[i];
-    struct mkperf_plan_event *e = &plan->event[i];
-
-    if (!mkperf_plan_named(e, i, want, cpu, error)) {
+    if (!mkperf_plan_named(m, i)) {
         return false;
     }
     e->read = true;
     e->group = want->group;
     e->period = MKPERF_COUNT_PERIOD;
-    /* One counter, whatever it counts: hardware counter i - 1, number i (each + 1 here). */
-    bool both = !want->user == !want->kernel;
-    if (both || want->user) {
-        e->user_counter = i;
-        e->user_number = i + 1;
-    }
-    if (both || want->kernel) {
-        e->kernel_counter = i;
-        e->kernel_number = i + 1;
-    }
-    plan->event_of[i] = (uint8_t)i;
+    e->user_counter = both || want->user ? i : 0;
+    e->user_number = both || want->user ? i + 1 : 0;
+    e->kernel_counter = both || want->kernel ? i : 0;
+    e->kernel_number = both || want->kernel ? i + 1 : 0;
+    m->plan.event_of[i] = (uint8_t)i;
     return true;
 }
 
-bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_plan *plan,
-                             const mkperf_Configure *request, mkperf_Error *error)
+bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_planning *m)
 {
+    const mkperf_Configure *request = m->request;
     uint32_t n = request->events_count - 1;
 
     if (n == 0) {
         return true;
     }
-    if (!plan_shape(plan, request, error)) {
-        return false;
+    for (unsigned i = 1; i <= n; i++) {
+        const mkperf_EventSpec *want = &request->events[i];
+        if (want->count || !want->read || want->group == 0 ||
+            want->group != request->events[0].group) {
+            return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
+                                 "beside 'timer' nothing samples or counts: other events can "
+                                 "only be read with it, -e '{timer,...}:S'");
+        }
+    }
+    if (request->check) {
+        return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, 2,
+                             "checking the timer's samples needs the counters itself");
+    }
+    if (m->plan.event[0].period > LONGEST_PERIOD_US) {
+        return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, 1,
+                             "with events to be read, the period of 'timer' must be at most "
+                             "100000 us: counters have 32 bits");
     }
     const char *why = k->missing; /* Without the hook, the kernel may let user mode use counters. */
     if (why != NULL && k->cpu.pmu->user != NULL) {
         why = k->cpu.pmu->user->find(&k->cpu);
     }
     if (why != NULL) {
-        return mkperf_refuse(error, MKPERF_RESULT_NO_PMU, 2, why);
+        return mkperf_refuse(m->error, MKPERF_RESULT_NO_PMU, 2, "%s", why);
     }
     for (unsigned i = 1; i <= n; i++) {
-        if (!plan_timer_read(plan, i, request, &k->cpu, error)) {
+        if (!plan_timer_read(m, i)) {
             return false;
         }
     }
     if (n > MKPERF_MAX_READS || n > k->cpu.counters) {
-        return mkperf_refuse(error, MKPERF_RESULT_COUNTERS, 2,
+        return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, 2,
                              "more events to be read with 'timer' than the CPU has counters, "
                              "or than 12");
     }
-    plan->events = request->events_count;
+    m->plan.events = request->events_count;
     return true;
 }
 

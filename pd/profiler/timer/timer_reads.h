@@ -33,10 +33,9 @@ struct mkperf_timer_reads {
     uint64_t unread;                  /* samples without values */
 };
 
-/* Plans the events after the first of a timer's session (plan->event[0]), at most
- * MKPERF_MAX_READS. False: *error has the reason, and *plan is invalid. */
-bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_plan *plan,
-                             const mkperf_Configure *request, mkperf_Error *error);
+/* Plans the events after the first of a timer's session, which is planned; they are at most
+ * MKPERF_MAX_READS. False: the error has the reason, and the plan is invalid. */
+bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_planning *m);
 /* With the session. start: counters are programmed and count from `now` (ticks) on; false: *error
  * names the one that failed. */
 bool mkperf_timer_reads_start(struct mkperf_timer_reads *r, uint64_t now, mkperf_Error *error);
