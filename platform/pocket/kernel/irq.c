@@ -167,6 +167,10 @@ static void request(struct core *core, struct mkperf_descriptor *d, const struct
         mkperf_counts_switch(&core->hook, core->current->identity);
     }
     mkperf_hook_request(&core->hook, d, t, true);
+    if (watched(core) && core->hook.session.counts != 0) {
+        /* Finds the table of a new session here: the first switch then reads the counters as soon after the time as others. */
+        mkperf_counts_switch(&core->hook, core->current->identity);
+    }
     if (core->hook.mask != 0) {
         qemu_pmu_follow(&core->hook, core->current->pd == NULL);
     }
