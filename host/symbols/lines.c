@@ -13,6 +13,8 @@
 #include "base/xalloc.h"
 #include "symbols_internal.h"
 
+enum { SCOPES = 64 }; /* nested functions, inlined functions and blocks around an address */
+
 void mkperf_lines_free(struct mkperf_module *m)
 {
     free(m->range);
@@ -152,43 +154,72 @@ static void line_of(struct mkperf_module *m, Dwarf_Die *unit, uint64_t addr,
     }
 }
 
-/* Lists the functions from the innermost scope outwards; `next` is the position in the innermost one. */
-static size_t walk_scopes(struct mkperf_module *m, Dwarf_Die *unit, Dwarf_Die *scope, int nscopes,
-                          struct mkperf_line next, struct mkperf_line *out, size_t max)
+static bool may_have_code(int tag)
+{
+    return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+           tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block ||
+           tag == DW_TAG_with_stmt || tag == DW_TAG_entry_point || tag == DW_TAG_module;
+}
+
+/*
+ * Stores the scopes of the unit that have the address: functions, inlined functions and blocks, the outermost first. Returns
+ * how many. dwarf_getscopes does this as well, but leaks its list if a part of the unit is damaged. Each step goes forward in
+ * the file, whatever its bytes are, so the walk ends.
+ */
+static size_t find_scopes(Dwarf_Die *unit, uint64_t addr, Dwarf_Die scope[SCOPES])
+{
+    Dwarf_Die at, next;
+    size_t n = 0;
+    bool more = dwarf_child(unit, &at) == 0;
+
+    while (more && n < SCOPES) {
+        bool inside = may_have_code(dwarf_tag(&at)) && dwarf_haspc(&at, addr) > 0;
+
+        if (inside) {
+            scope[n++] = at;
+        }
+        more = (inside ? dwarf_child(&at, &next) : dwarf_siblingof(&at, &next)) == 0 &&
+               (const char *)next.addr > (const char *)at.addr;
+        at = next;
+    }
+    return n;
+}
+
+/* Stores the functions from the innermost scope outwards; `next` is the position in the innermost one. */
+static size_t walk_scopes(struct mkperf_module *m, Dwarf_Die *unit, Dwarf_Die *scope,
+                          size_t nscopes, struct mkperf_line next, struct mkperf_line *out,
+                          size_t max)
 {
     size_t n = 0;
 
-    for (int i = 0; i < nscopes && n < max; i++) {
-        int tag = dwarf_tag(&scope[i]);
+    for (size_t i = nscopes; i > 0 && n < max; i--) {
+        Dwarf_Die *die = &scope[i - 1];
+        int tag = dwarf_tag(die);
 
         if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) {
             continue;
         }
-        next.function = function_name(m, &scope[i]);
+        next.function = function_name(m, die);
         out[n++] = next;
         if (tag == DW_TAG_subprogram) {
             break;
         }
-        store_call(m, unit, &scope[i], &next);
+        store_call(m, unit, die, &next);
     }
     return n;
 }
 
 size_t mkperf_lines_at(struct mkperf_module *m, uint64_t addr, struct mkperf_line *out, size_t max)
 {
-    Dwarf_Die unit, *inner = NULL, *outer = NULL;
+    Dwarf_Die unit, scope[SCOPES];
     struct mkperf_line first;
-    size_t n = 0;
 
     if (max == 0 || !find_unit(m, addr, &unit)) {
         return 0;
     }
     line_of(m, &unit, addr, &first);
-    if (dwarf_getscopes(&unit, addr, &inner) > 0) {
-        int nouter = dwarf_getscopes_die(&inner[0], &outer);
-
-        n = walk_scopes(m, &unit, outer, nouter, first, out, max);
-    }
+    size_t nscopes = find_scopes(&unit, addr, scope);
+    size_t n = walk_scopes(m, &unit, scope, nscopes, first, out, max);
     if (n == 0 && (first.file || first.line)) { /* assembler has lines, but no functions */
         struct mkperf_symbol symbol;
 
@@ -196,7 +227,5 @@ size_t mkperf_lines_at(struct mkperf_module *m, uint64_t addr, struct mkperf_lin
         first.function = symbol.name;
         out[n++] = first;
     }
-    free(inner);
-    free(outer);
     return n;
 }

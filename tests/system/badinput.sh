@@ -9,7 +9,6 @@ B=$(realpath "$B")
 . tests/system/lib.sh
 mkdir -p "$D/elf"
 demo=$(realpath "$B/demo")
-tests=$(realpath tests)
 mkperf=$(realpath "$B/tests/mkperf-asan")
 QEMU=$(cat "$B/demo/qemu-command")
 MKPERF=$(realpath "$B/mkperf")
@@ -340,8 +339,8 @@ elfs() {
 }
 check "ELFs of a recording" elfs
 
-# DWARF with every abstract origin turned into a specification: nothing leaks but what tests/lsan.supp
-# names, and mkperf continues.
+# DWARF with every abstract origin turned into a specification: mkperf continues, and nothing leaks. libdw's own search for
+# scopes (dwarf_getscopes of 0.188) leaks 64 bytes for each such address.
 abstract_origins() {
     "$MKPERF" convert -q good.raw --from raw --system "$demo/demo.system" --elf-path "$D/moved" \
         -o moved.data || return 1
@@ -357,13 +356,12 @@ abstract_origins() {
         ) >"$moved"
         cmp -s "$moved" "$elf" && complain "no abstract origin in $elf"
     done
-    suppressions=$tests/lsan.supp:print_suppressions=0
-    ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0 LSAN_OPTIONS=suppressions=$suppressions \
+    ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0 \
         run 0 known_leaf_40 report -i moved.data --stdio -s pd,symbol,line
     finish
 }
 cp "$demo/known.elf" moved/known.elf
-check "ELF with damaged DWARF: leaks of libraries are named" abstract_origins
+check "ELF with damaged DWARF: nothing leaks" abstract_origins
 
 # ---- a raw capture ----
 raw_capture() {
