@@ -221,6 +221,7 @@ static void show_interval(struct stat_measure *s)
 {
     static struct stat_reading step;
 
+    s->style.titles = s->before.rows == 0;
     stat_difference(&step, &s->work, &s->before);
     show(s, &step, s->work.seconds);
     s->before = s->work;
@@ -250,7 +251,9 @@ static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
         if (s->interval_ms == 0) {
             mkperf_progress_seconds(time, wanted > 0 ? wanted : 0);
         }
-        if (s->interval_ms != 0 && time >= next) {
+        /* The last interval of a duration ends with the session, which run_once reads once more. */
+        bool last = wanted > 0 && time >= wanted;
+        if (s->interval_ms != 0 && time >= next && !last) {
             show_interval(s);
             while (next <= time) { /* a long answer skips intervals; later ones keep their times */
                 next += (double)s->interval_ms / 1000;
@@ -434,7 +437,7 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
         read_counts(s, has_parts(s), &by_pd, e) != MKPERF_OK) {
         return e->status;
     }
-    if (s->interval_ms != 0 && s->work.seconds > s->before.seconds) { /* a shorter last interval */
+    if (s->interval_ms != 0 && s->work.seconds > s->before.seconds) { /* the last interval */
         show_interval(s);
     }
     return MKPERF_OK;

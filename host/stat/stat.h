@@ -105,6 +105,7 @@ struct stat_style {
     bool per_core;  /* rows of cores instead of the row of the system */
     unsigned cores; /* cores on which the target counts */
     bool interval;  /* the first column is time_s, the end of the reading */
+    bool titles;    /* the titles of columns precede the first interval of a table for people */
     double time_s;
     unsigned runs;     /* the reading is the mean of this many runs */
     const char *title; /* the target */

@@ -305,10 +305,26 @@ static void print_tail(const struct stat_reading *r, const struct stat_style *st
     fputc('\n', style->out);
 }
 
+/* The titles of the columns of -I, as wide as the columns of print_row. */
+static void print_titles(const struct stat_reading *r, const struct stat_style *style)
+{
+    fprintf(style->out, "#%15s", "time");
+    if (style->per_core) {
+        fprintf(style->out, "%-8s%3s ", " core", "of");
+    }
+    if (has_rows(r, false)) {
+        fprintf(style->out, "%16s", "PD");
+    }
+    fprintf(style->out, "%20s      %s\n", "counts", "events");
+}
+
 void stat_print(const struct stat_reading *r, const struct stat_style *style)
 {
     bool frame = style->separator == NULL && !style->interval;
 
+    if (style->titles && style->interval && style->separator == NULL) {
+        print_titles(r, style);
+    }
     if (frame) {
         fprintf(style->out, "\n Performance counter stats for '%s'", style->title);
         if (style->runs > 1) {

@@ -78,9 +78,14 @@ static inline bool on_abandoned(struct target *t, const mkperf_ToTarget *m)
 
 /*
  * A reading each 10 ms, of 7 events a tick in user mode, all of one PD. What bob's session counts
- * is seen from FAKE_BOBS on.
+ * is seen from FAKE_BOBS on. The last reading of a whole session is some ticks later than the one before Stop.
  */
-enum { FAKE_COUNTS_HZ = 1000000, FAKE_READING_TICKS = 10000, FAKE_BOBS = 1000000000 };
+enum {
+    FAKE_COUNTS_HZ = 1000000,
+    FAKE_READING_TICKS = 10000,
+    FAKE_STOP_TICKS = 20,
+    FAKE_BOBS = 1000000000
+};
 
 static inline void end_counting(struct target *t)
 {
@@ -115,14 +120,16 @@ static inline void on_counts(struct target *t, uint32_t request, uint32_t part)
     memset(&m, 0, sizeof m);
     m.request = request;
     m.which_msg = mkperf_ToHost_counts_tag;
-    *c = (mkperf_Counts){.session = t->session,
-                         .running = t->running,
-                         .tick_hz = FAKE_COUNTS_HZ,
-                         .enabled_ticks = (uint64_t)t->readings * FAKE_READING_TICKS,
-                         .part = part,
-                         .parts = t->how.parts != 0 ? t->how.parts : 2,
-                         .slices = 1,
-                         .by_pd = true};
+    *c = (mkperf_Counts){
+        .session = t->session,
+        .running = t->running,
+        .tick_hz = FAKE_COUNTS_HZ,
+        .enabled_ticks = (uint64_t)t->readings * FAKE_READING_TICKS +
+                         (t->how.counts == COUNTED && !t->running ? FAKE_STOP_TICKS : 0),
+        .part = part,
+        .parts = t->how.parts != 0 ? t->how.parts : 2,
+        .slices = 1,
+        .by_pd = true};
     uint64_t user = c->enabled_ticks * 7 + (t->reported ? FAKE_BOBS : 0);
     if (part == 0) {
         c->events_count = 1;

@@ -106,6 +106,20 @@ static void test_intervals_and_runs(void **state)
     assert_non_null(strstr(text, "0.050000000,140000,,cycles,20000000,"));
     assert_null(strstr(text, "0.060000000,"));
 
+    /* The last interval of a duration ends with the session: there is none of a few microseconds behind it. */
+    begin((struct how){.counts = COUNTED});
+    text = RUN(stat, &status, "-t", address, "-e", "cycles", "-I", "30", "--duration", "0.06");
+    end();
+    assert_int_equal(status, 0);
+    const char *titles = strstr(text, "#           time              counts      events\n");
+    assert_non_null(titles);
+    const char *first = strstr(titles, "     0.030000000             210,000      cycles ");
+    assert_non_null(first);
+    const char *last = strstr(first, "     0.060020000             210,140      cycles ");
+    assert_non_null(last);
+    assert_string_equal(strchr(last, '\n'), "\n");
+    assert_ptr_equal(strchr(first, '\n') + 1, last);
+
     begin((struct how){.counts = BOB_STARTS, .readings = 5});
     text = RUN(stat, &status, "-t", address, "-e", "cycles", "-x", ",", "-r", "9", "--duration",
                "0.03");
