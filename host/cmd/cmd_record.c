@@ -168,6 +168,23 @@ static void show_image(const struct mkperf_session *s)
     }
 }
 
+static void put_warning(void *self, enum mkperf_warning_level level, const char *text)
+{
+    (void)self;
+    if (level != MKPERF_NOTE) {
+        fprintf(stderr, "mkperf: %s: %s\n", mkperf_warning_names[level], text);
+    }
+}
+
+/* Prints what makes numbers doubtful, in place of the summary. The summary has these facts, too. */
+static void show_warnings(const struct record *rec)
+{
+    const struct mkperf_stream *s = rec->recorder.stream;
+    const struct mkperf_warnings w = {.session = &s->session, .totals = &s->totals};
+
+    mkperf_warnings_each(&w, put_warning, NULL);
+}
+
 /* Prints PDs with wrong names, also with --quiet. */
 static void show_suspects(const struct record *rec)
 {
@@ -344,9 +361,12 @@ static enum mkperf_status record_target(struct record *rec, struct mkperf_error 
         totals->only_idle = checked->only_idle;
         mkperf_console_text_end(&rec->recorder.text);
         clear_progress(rec);
-        if (rec->recorder.stream->began && status != MKPERF_ERR_OUTPUT &&
-            !rec->recorder.options.quiet) {
-            show_summary(rec, mkperf_perfdata_bytes(rec->recorder.perfdata));
+        if (rec->recorder.stream->began && status != MKPERF_ERR_OUTPUT) {
+            if (rec->recorder.options.quiet) {
+                show_warnings(rec);
+            } else {
+                show_summary(rec, mkperf_perfdata_bytes(rec->recorder.perfdata));
+            }
         }
         show_suspects(rec);
     }

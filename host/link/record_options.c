@@ -276,7 +276,7 @@ static const struct mkperf_option output_options[] = {
      .help = "records as they are, for programs that do not read compressed ones (hotspot)"},
     {.id = 'q',
      .name = "quiet",
-     .help = "no progress, no summary, no lines of the target's console",
+     .help = "no progress, no summary, no lines of the target's console; warnings are printed",
      .store = MKPERF_SETS(struct mkperf_record_options, quiet)},
     {.id = 0},
 };

@@ -269,6 +269,24 @@ static void top_has_a_line_for_each_core(void **state)
     has(text, "   0.00%        0  core 2, has never answered");
 }
 
+/* --quiet leaves out the summary, but no warning. */
+static void quiet_prints_warnings(void **state)
+{
+    char target[400];
+    int status;
+
+    (void)state;
+    snprintf(target, sizeof target, "file:%s", recording_path("cores.raw"));
+    char *text = RUN(record, &status, "-q", "-t", target, "-o", recording_path("quiet.data"));
+    assert_int_equal(status, 0);
+    has(text, "mkperf: warning: the target has at least 4 cores and only cores 0-2 are sampled");
+    has(text, "mkperf: warning: QEMU's cores take turns");
+    has(text, "mkperf: warning: core 1 did not answer 1 request of the target in time");
+    has(text, "mkperf: warning: core 2 has never answered");
+    has(text, "mkperf: warning: 1.41 % of the samples were lost (ring 7, transit 10)");
+    assert_null(strstr(text, "samples in"));
+}
+
 /* A recording that was killed: what each core has is counted again. */
 static void a_recovered_file_has_cores(void **state)
 {
@@ -326,6 +344,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_summary_names_each_core),
+        cmocka_unit_test(quiet_prints_warnings),
         cmocka_unit_test(the_file_says_the_same),
         cmocka_unit_test(cores_are_in_one_order),
         cmocka_unit_test(cores_can_be_chosen),
