@@ -315,6 +315,7 @@ struct mkperf_totals {
     struct mkperf_suspect suspect[MKPERF_SUSPECTS];
     bool complete;      /* the target's totals at stop agree with what arrived */
     bool cut;           /* the input ends early: the missing part is in no count */
+    bool recoverable;   /* cut, and mkperf recover can finish the file */
     uint64_t cut_bytes; /* the incomplete record at the input's end */
 };
 

@@ -133,8 +133,8 @@ static void add_end(const struct list *l)
     if (t->cut) {
         add_line(l, MKPERF_WARNING,
                  "the recording was cut off, or its end has no totals of losses (the last %" PRIu64
-                 " bytes are an incomplete record): more may be missing than is known",
-                 t->cut_bytes);
+                 " bytes are an incomplete record): more may be missing than is known%s",
+                 t->cut_bytes, t->recoverable ? "; mkperf recover finishes the file" : "");
     } else if (!t->complete) {
         add_line(
             l, MKPERF_NOTE,

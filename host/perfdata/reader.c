@@ -229,6 +229,7 @@ static struct mkperf_totals totals_of(const struct perfin_reader *r)
     t.cut_bytes = r->bytes.size != UINT64_MAX && r->frame.unfinished ? r->bytes.size - r->offset
                                                                      : 0;
     t.cut = r->frame.pipe ? !r->session.has_totals : r->frame.unfinished;
+    t.recoverable = r->frame.indexed;
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (t.lost[i] < r->lost[i]) {
             t.lost[i] = r->lost[i];

@@ -293,12 +293,12 @@ static enum mkperf_status read_feature_table(struct perfin_bytes *b, struct perf
 static void read_index(struct perfin_bytes *b, struct perfin_frame *f, uint64_t at)
 {
     const uint8_t *p = perfin_at(b, at, 16);
-    uint64_t n;
 
-    if (!p || memcmp(p, MKPERF_PERFDATA_INDEX, 8) != 0) {
+    f->indexed = p != NULL && memcmp(p, MKPERF_PERFDATA_INDEX, 8) == 0;
+    if (!f->indexed) {
         return;
     }
-    n = mkperf_get64(p + 8);
+    uint64_t n = mkperf_get64(p + 8);
     for (uint64_t i = 0; i < n && i < HEADER_FEAT_BITS; i++) {
         uint64_t bit;
 
@@ -447,7 +447,13 @@ enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame
     }
     f->data = section(header + PERF_HEADER_DATA);
     if (!inside(b, f->data)) {
-        return perfin_bad(b, b->size, "cut short: the file ends before its data does", e);
+        const uint8_t *p = perfin_at(b, attrs.offset + attrs.size, 8);
+        bool ours = p != NULL && memcmp(p, MKPERF_PERFDATA_INDEX, 8) == 0;
+        return perfin_bad(b, b->size,
+                          ours ? "cut short: the file ends before its data does; mkperf recover "
+                                 "keeps what it has"
+                               : "cut short: the file ends before its data does",
+                          e);
     }
     if (f->data.size == 0) {
         f->unfinished = true;

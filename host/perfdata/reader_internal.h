@@ -82,6 +82,7 @@ struct perfin_frame {
     size_t nids;
     struct perfin_section data;
     bool unfinished; /* the writer died: there is no feature table, and data ends with the file */
+    bool indexed;    /* mkperf wrote the file: it has an index before its data */
     bool pipe;       /* recorded into a pipe: the file has only records, and data ends with it */
     struct perfin_section feature[HEADER_FEAT_BITS]; /* size 0: the feature is absent */
     struct {

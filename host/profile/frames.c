@@ -148,8 +148,9 @@ void mkperf_frames_warn(const struct mkperf_frames *f, FILE *out)
     if (p->totals.cut) {
         fprintf(out,
                 "# WARNING: cut off, or its end has no totals of losses (the last %" PRIu64
-                " bytes are an incomplete record): more may be missing than is known\n",
-                p->totals.cut_bytes);
+                " bytes are an incomplete record): more may be missing than is known%s\n",
+                p->totals.cut_bytes,
+                p->totals.recoverable ? "; mkperf recover finishes the file" : "");
     }
     if (p->runs) {
         return; /* no function is shown */
