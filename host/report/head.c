@@ -189,7 +189,10 @@ void report_head_print(const struct mkperf_profile *p, const char *path, bool ma
     print_image(p, out);
     print_cores(p, out);
     for (unsigned i = 0; i < p->places.session.nevents; i++) {
-        print_event(p, i, out);
+        if (!p->off_cpu || p->made ||
+            i == p->off_cpu_event) { /* the others' samples were not counted */
+            print_event(p, i, out);
+        }
     }
     print_time(p, out);
     print_losses(p, out);

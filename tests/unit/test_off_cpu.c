@@ -144,6 +144,30 @@ static void without_chains(void **state)
     assert_int_equal(status, MKPERF_ERR_USAGE);
 }
 
+/* The head names the event that is shown, and no other one, of which it has counted no samples. */
+static void head_of_off_cpu(void **state)
+{
+    struct mkperf_session session = {
+        .cores = 1,
+        .nevents = 2,
+        .event = {{.name = "cycles", .user = true, .kernel = true, .period = 1000},
+                  {.name = MKPERF_OFF_CPU_EVENT, .user = true, .kernel = true, .period = 1}}};
+    struct recording r;
+    int status;
+
+    (void)state;
+    story_record(&story, &r, "blocked.data", &session);
+    story_rounds(&story, 40);
+    story_end(&story);
+    recording_free(&r);
+    char *text = RUN(report, &status, "--stdio", "--off-cpu", recording_path("blocked.data"));
+    assert_int_equal(status, 0);
+    has(text, "# event       offcpu-time, ");
+    assert_null(strstr(text, "# event       cycles"));
+    text = RUN(report, &status, "--stdio", recording_path("blocked.data"));
+    has(text, "# event       cycles, ");
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -155,7 +179,8 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(paired), cmocka_unit_test(not_paired),
-                                       cmocka_unit_test(without_chains)};
+                                       cmocka_unit_test(without_chains),
+                                       cmocka_unit_test(head_of_off_cpu)};
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);
 }
