@@ -308,8 +308,9 @@ void report_tree_print(const struct report_row *r, const struct report_rows *row
 {
     struct mkperf_tree t;
     uint64_t whole = rows->whole;
-    /* With --pd, the limit is a part of the weight of that PD. Of a small PD no branch would be left otherwise. */
-    double base = (double)(o->pd ? rows->shown.period : whole);
+    /* With --pd and --symbol, the limit is a part of the weight of that PD or row. No branch of a small one would be left
+     * otherwise. */
+    double base = (double)(o->symbol ? r->children.period : o->pd ? rows->shown.period : whole);
     struct printer p = {.tree = &t,
                         .frames = f,
                         .event = rows->event,

@@ -112,6 +112,28 @@ static void test_trees(void **state)
     assert_non_null(strstr(text, "|--100.00%-- gamma_\n"));
 }
 
+/* The callers of a function that was asked for are shown, however small its part is. */
+static void test_trees_of_small_rows(void **state)
+{
+    const uint64_t callers[] = {recording_at.gamma + 20, recording_at.start + 12, 0};
+    struct recording r;
+    int status;
+
+    (void)state;
+    recording_begin(&r, "small.data");
+    for (unsigned i = 0; i < 300; i++) {
+        recording_put(&r, 0, 0, 0, 1000, recording_at.alpha, NULL);
+    }
+    recording_put(&r, 0, 0, 0, 1000, recording_at.beta, callers);
+    recording_end(&r, 0);
+    char *text = RUN(report, &status, "--stdio", "-g", "-S", "beta", recording_path("small.data"));
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(text, "|--0.33%-- gamma_\n"));
+    assert_non_null(strstr(text, "|--0.33%-- _start\n"));
+    text = RUN(report, &status, "--stdio", "-g", recording_path("small.data"));
+    assert_null(strstr(text, "|--"));
+}
+
 static void test_filters_and_lines(void **state)
 {
     int status;
@@ -193,6 +215,7 @@ int main(void)
         cmocka_unit_test(test_children_equal_perf),
         cmocka_unit_test(test_head),
         cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_trees_of_small_rows),
         cmocka_unit_test(test_filters_and_lines),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_missing_elf),
