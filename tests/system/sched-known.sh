@@ -239,10 +239,16 @@ bytes() {
     sed -nE 's/^ *line .* ([0-9.]+) an event.*/\1/p' "$D/record.log" | awk '{ print; ok = $1 > 0 && $1 <= 4 } END { exit !ok }'
 }
 
-# The flight recorder keeps the newest events.
+# The flight recorder keeps the newest events. It is fetched until it has 10,000 switches, at most 50 times.
+cat >"$D/fetch" <<EOF
+for i in \$(seq 50); do
+    $MKPERF dump -t \$T --system $t/sched.system --elf-path $t -o $D/f.data || exit
+    perf script --ns -i $D/f.data -F event 2>/dev/null >$D/flight.events
+    [ "\$(grep -c sched_switch $D/flight.events)" -lt 10000 ] || break
+done
+EOF
 flight() {
-    scripts/qemu-talk "$D" '$MKPERF record -t $T --overwrite --sched' 'sleep 2' \
-        "\$MKPERF dump -t \$T --system $t/sched.system --elf-path $t -o $D/f.data" >"$D/flight.log" 2>&1 || {
+    scripts/qemu-talk "$D" '$MKPERF record -t $T --overwrite --sched' "sh $D/fetch" >"$D/flight.log" 2>&1 || {
         cat "$D/flight.log"
         return 1
     }

@@ -194,8 +194,11 @@ cat >"$D/session" <<EOF
 set -eu
 $MKPERF record -t \$T --sched -e cycles -F 1000 --duration 1 $system -o $D/both.data -q
 $MKPERF record -t \$T --overwrite --sched $system -q
-sleep 0.5
-$MKPERF dump -t \$T $system -o $D/flight.data -q
+for i in \$(seq 100); do # until the demo has worked: the flight recording has its calls
+    $MKPERF dump -t \$T $system -o $D/flight.data -q
+    $MKPERF latency -x ' ' -o $D/flight $D/flight.data
+    ! grep -q '^call requester server ' $D/flight || break
+done
 $MKPERF latency -t \$T --duration 1 -x ' ' -o $D/live
 $MKPERF latency -t \$T --duration 1 -x , -o $D/both.live --record $D/both.events --system $demo/demo.system
 $MKPERF stat -t \$T --util -e cycles --duration 1 -x , -o $D/stat --system $demo/demo.system
@@ -258,7 +261,7 @@ util_live() {
 }
 check "utilisation in mkperf top" util_live
 flight() {
-    "$MKPERF" latency -x ' ' "$D/flight.data" >"$D/flight" && grep -q '^call requester server ' "$D/flight"
+    grep '^call requester server ' "$D/flight" || { cat "$D/flight"; return 1; }
 }
 check "events of the flight recorder" flight
 same() { # the median of the target's own table: the same but for the width of a bucket
