@@ -15,6 +15,7 @@ const struct mkperf_command *const mkperf_commands[] = {
     &mkperf_list_command,
     &mkperf_top_command,
     &mkperf_console_command,
+    &mkperf_explain_command,
     &mkperf_report_command,
     &mkperf_latency_command,
     &mkperf_annotate_command,

@@ -68,7 +68,7 @@ static enum mkperf_status begin_profile(void *self, const struct mkperf_session 
     if (make_event(p, &session, e) != MKPERF_OK) {
         return e->status;
     }
-    if (session.nevents == 0 && !(p->keep_schedule && session.sched)) {
+    if (session.nevents == 0 && !((p->keep_schedule || p->events_suffice) && session.sched)) {
         return mkperf_no_samples(e);
     }
     p->nevents = session.nevents;

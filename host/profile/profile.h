@@ -85,14 +85,15 @@ enum { MKPERF_PROFILE_MARKS = 32 };
 
 struct mkperf_profile {
     /* Set before reading: */
-    bool cores;         /* keep cores apart */
-    bool times;         /* keep samples, losses and marks in spools */
-    bool edges;         /* chains have an edge where a PD calls another one */
-    bool leaves_only;   /* callers are not kept */
-    bool keep_schedule; /* with times: keep intervals of PDs; then a session may have no samples */
-    bool off_cpu;       /* an off-CPU profile, see scheduling.h */
-    bool utilisation;   /* keep how long PDs ran; not with keep_schedule */
-    bool runs;          /* with utilisation: the time that PDs ran instead of samples */
+    bool cores;          /* keep cores apart */
+    bool times;          /* keep samples, losses and marks in spools */
+    bool edges;          /* chains have an edge where a PD calls another one */
+    bool leaves_only;    /* callers are not kept */
+    bool keep_schedule;  /* with times: keep intervals of PDs; then a session may have no samples */
+    bool events_suffice; /* a session may have no samples, if it has scheduling events */
+    bool off_cpu;        /* an off-CPU profile, see scheduling.h */
+    bool utilisation;    /* keep how long PDs ran; not with keep_schedule */
+    bool runs;           /* with utilisation: the time that PDs ran instead of samples */
     struct mkperf_time_slices slices; /* the quantum is set: of chains, and of utilisation */
     struct report_filter filter;      /* samples that do not pass are not counted */
     enum mkperf_status (*whole)(void *self,

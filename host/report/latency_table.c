@@ -350,45 +350,48 @@ static bool is_same_row(const struct mkperf_path_step *a, const struct mkperf_pa
            a->what.serving == b->what.serving && a->irq_known == b->irq_known && a->irq == b->irq;
 }
 
-struct sum {
-    const struct mkperf_path_step *step; /* the first step of this row */
-    uint64_t ns, times;
-};
-
 static int compare_sums(const void *pa, const void *pb)
 {
-    const struct sum *a = pa, *b = pb;
+    const struct report_path_sum *a = pa, *b = pb;
 
     return a->ns != b->ns ? mkperf_compare(b->ns, a->ns) : a->step > b->step ? 1 : -1;
 }
 
-static void print_sums(const struct report_path *p, FILE *out)
+size_t report_path_sums(const struct mkperf_path *path, struct report_path_sum **sums)
 {
-    const struct mkperf_path *path = p->path;
-    struct sum *sum = NULL;
-    unsigned n = 0, room = 0;
-    char text[256];
+    struct report_path_sum *sum = NULL;
+    size_t n = 0, room = 0;
 
     for (size_t i = 0; i < path->n; i++) {
-        unsigned k = 0;
+        size_t k = 0;
 
         while (k < n && !is_same_row(sum[k].step, &path->step[i])) {
             k++;
         }
         if (k == n) {
             MKPERF_GROW(sum, room, n + 1);
-            sum[n++] = (struct sum){.step = &path->step[i]};
+            sum[n++] = (struct report_path_sum){.step = &path->step[i]};
         }
         sum[k].ns += path->step[i].what.to - path->step[i].what.from;
         sum[k].times++;
     }
     mkperf_sort(sum, n, sizeof *sum, compare_sums);
+    *sums = sum;
+    return n;
+}
+
+static void print_sums(const struct report_path *p, FILE *out)
+{
+    struct report_path_sum *sum;
+    size_t n = report_path_sums(p->path, &sum);
+    char text[256];
+
     fprintf(out, "\n%14s %8s %8s  what\n", "us", "%", "times");
-    for (unsigned k = 0; k < n; k++) {
+    for (size_t k = 0; k < n; k++) {
         report_path_text(p->analysis, sum[k].step, text, sizeof text);
         fprintf(out, "%10" PRIu64 ".%03" PRIu64 " %8.2f %8" PRIu64 "  %s\n", sum[k].ns / 1000,
-                sum[k].ns % 1000, mkperf_percent(sum[k].ns, path->to - path->from), sum[k].times,
-                text);
+                sum[k].ns % 1000, mkperf_percent(sum[k].ns, p->path->to - p->path->from),
+                sum[k].times, text);
     }
     free(sum);
 }

@@ -35,6 +35,14 @@ void report_path_print(const struct report_path *p, FILE *out);
 /* Prints rows "path" and "step". The separator is NULL for JSON Lines. */
 void report_path_values(const struct report_path *p, const char *separator, FILE *out);
 
+/* The time of all steps of a path that wait for the same thing or run for the same PD. */
+struct report_path_sum {
+    const struct mkperf_path_step *step; /* the first one */
+    uint64_t ns, times;
+};
+/* Sums up the steps of a path, most time first. Returns their number. The caller frees *sums; the path must live as long. */
+size_t report_path_sums(const struct mkperf_path *path, struct report_path_sum **sums);
+
 /* The text of a step, such as "server runs, for client" or "store is ready, driver runs". */
 void report_path_text(const struct mkperf_analysis *a, const struct mkperf_path_step *step,
                       char *text, size_t n);

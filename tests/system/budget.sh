@@ -97,3 +97,7 @@ check "2 ms of 10 ms: throttled 80 % +- 0.5" throttled
 check "an exhaustion and a refill in each period" exhausted
 check "a passive PD runs on its caller's budget" passive
 check "the table says what budgets were used" tables
+explained() {
+    explains "$D/b.data" budget problem 'spinner used up its budget [0-9]* times and was throttled for [0-9.]* %'
+}
+check "mkperf explain names whose budget is used up" explained

@@ -51,6 +51,9 @@ culprit() {
 check "three commands of the page" three
 check "which call, and who preempts it" which_call
 check "the culprit by name" culprit
+# One command says all of it: the slowest call, and first what it waited for longest.
+check "mkperf explain says why" explains "$D/perf.data" slow-call answer \
+    'user called echo for [0-9.]* us .* of these, [0-9.]* us: echo is ready, logger runs'
 
 # The page's second example: the program ends the flight recording when an answer is late, and the recording has that one.
 deadline() {

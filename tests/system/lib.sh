@@ -66,6 +66,13 @@ contains() {
     done
 }
 
+# explains FILE QUESTION VERDICT PATTERN: mkperf explain answers the question about FILE so, in JSON and in its page.
+explains() {
+    "$MKPERF" explain --json --why "$2" "$1" >"$D/explained" && contains "$D/explained" "\"verdict\":\"$3\",\"text\":\"[^\"]*$4" &&
+        "$MKPERF" explain "$1" >"$D/explained.txt" && contains "$D/explained.txt" "^  $2 " || return 1
+    [ "$(wc -c <"$D/explained.txt")" -le 4096 ] || { echo "more than a page"; return 1; }
+}
+
 # perf for x86 prints on stderr that it cannot unwind AArch64; nothing else may be there.
 perf_quiet() {
     perf "$@" 2>"$D/perf.err" || {

@@ -46,3 +46,5 @@ kinds() {
 check "a recording, none lost" recording
 check "reasons seen: $REASONS" reasons
 check "events without a switch seen: $KINDS" kinds
+check "mkperf explain names the PD that faults" explains "$D/r.data" faults problem \
+    'a PD stopped with a fault [0-9]* times, the last time [a-z]*'

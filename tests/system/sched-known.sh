@@ -321,6 +321,8 @@ check "runs take their known instructions" durations
 check "run times and idle are the session, to the nanosecond" sums
 check "each round has its inversion" inversion
 check "mkperf latency names it, and how long" named
+check "mkperf explain names it" explains "$D/s.data" inversion problem \
+    'high waited for low while middle ran, which has a lower priority: [0-9]* times'
 check "calls are made of their known parts" answers
 check "the critical path of a call is its parts" path
 check "at most 4 bytes an event on the line" bytes
