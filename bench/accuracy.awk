@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Compares a profile of tests/pd/accuracy.c with the truth.
-#   awk -f bench/accuracy.awk LOG SCRIPT SCRIPT
-# LOG: what the system printed (`truth NAME INSTRUCTIONS`), and `kernel SHARE`, the kernel's of all instructions in a session.
-# SCRIPT: mkperf script -F comm,period,event,ip,sym; it is read twice. A session adds to the kernel's work at each system call,
-# so the undisturbed time of `syscalls` says nothing of its user part. That part is taken from the first reading, and has no row.
+#   awk -f bench/accuracy.awk LOG SCRIPT
+# LOG: what the system printed (`truth NAME INSTRUCTIONS` of a round), and two counts of a session: `kernel SHARE`, the
+# kernel's share of all instructions, and `user INSTRUCTIONS`, those of a round in user mode.
+# SCRIPT: mkperf script -F comm,period,event,ip,sym.
+# A session adds to the kernel's work at each system call, so the undisturbed time of `syscalls` is no truth. Its user part is
+# what is left of a round's user mode without the other kinds of work.
 # Prints for each kind of work
 #   share NAME TRUE MEASURED ERROR SE     shares and the error in per cent, SE: one standard error,
 #                                         sqrt(p (1 - p) / n) of n samples
@@ -23,10 +25,8 @@ function flush_chunk(k,    i, e) {
 }
 function sample(    kind, k) {
     if (comm != "work" && comm != "callee") return
-    if (kernel && leaf == "mkperf_capture") { capture += file == 3; return }
+    if (kernel && leaf == "mkperf_capture") { capture++; return }
     kind = kernel ? "kernel" : in_calls || comm == "callee" ? "syscalls" : in_deep ? "work_10" : leaf
-    if (file == 2) { first[kind] += period; first_sum += period; return }
-    if (kind == "syscalls") return
     if (!(kind in truth)) kind = "rest"
     n[kind]++; weight[kind] += period; samples++; sum += period
     for (k in chunk_n) {
@@ -35,12 +35,10 @@ function sample(    kind, k) {
     }
 }
 BEGIN { chunk_n[100] = chunk_n[1000] = chunk_n[10000] = 0 }
-FNR == 1 { file++ }
-FNR == 1 && file == 3 { # the sum of all but `syscalls`, in the session
-    all = (all - truth["syscalls"]) / (1 - share / (1 - first["syscalls"] / first_sum))
-    delete truth["syscalls"]
-    truth["kernel"] = all * share / (1 - first["syscalls"] / first_sum)
-    comm = ""
+FNR == 1 && ++file == 2 { # a round in the session
+    truth["syscalls"] += user - all
+    all = user / (1 - share)
+    truth["kernel"] = all * share
 }
 file == 1 {
     if (match($0, /truth [a-z0-9_]+ [0-9]+$/)) {
@@ -48,6 +46,7 @@ file == 1 {
         truth[t[2]] = t[3]; all += t[3]
     }
     if ($1 == "kernel") share = $2
+    if ($1 == "user") user = $2
     next
 }
 NF == 0 { if (comm != "") sample(); comm = ""; next }

@@ -10,7 +10,7 @@ mkdir -p "$a"
 
 bench/accuracy-shares "$a" 10007 "${ACCURACY_SECONDS:-2}" >"$a/shares"
 n=$(awk '$1 == "samples" { print $2 }' "$a/shares")
-for kind in work_60 work_10 branchy chase work_5 kernel work_3 work_1_5 work_0_4 work_0_1; do
+for kind in work_60 work_10 branchy chase work_5 kernel work_3 work_1_5 syscalls work_0_4 work_0_1; do
     set -- $(awk -v kind="$kind" '$1 == "share" && $2 == kind' "$a/shares")
     value "accuracy_error_$kind" "$5" points - "true $3 %, measured $4 %; one standard error $6"
 done

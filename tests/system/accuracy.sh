@@ -14,7 +14,7 @@ shares() {
         $1 == "share" { kinds++; e = $5 / $6; if (e > 6 || e < -6) { print $2, "is wrong"; bad = 1 } }
         $1 == "samples" { n = $2 }
         $1 == "chi-square" { z = $4 }
-        END { exit bad || kinds != 11 || n < 20000 || z > 6 }' "$D/shares"
+        END { exit bad || kinds != 12 || n < 20000 || z > 6 }' "$D/shares"
 }
 check "shares from 0.1 to 60 per cent, in user mode and in the kernel, are the counted ones" shares
 
