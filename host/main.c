@@ -4,10 +4,6 @@
  *
  * Exit status: enum mkperf_status.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/outfile.h"
 #include "base/process.h"
 #include "cmd/cmd.h"

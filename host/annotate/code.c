@@ -4,14 +4,6 @@
 
 #include <capstone/capstone.h>
 #include <elf.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/printable.h"
-#include "base/xalloc.h"
 
 static enum mkperf_status refuse(const struct annotate_code *c, uint64_t addr, const char *why,
                                  struct mkperf_error *e)

@@ -2,13 +2,6 @@
 /* Owns: the count of samples by instruction, and the order of functions. See annotate.h. */
 #include "annotate.h"
 
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/sort.h"
-#include "base/xalloc.h"
-
 /* Stores the innermost address of a chain. False: the choice excludes the chain, or its function is unknown. */
 static bool find_hit(const struct mkperf_frames *f, const struct annotate_choice *c, uint32_t chain,
                      struct annotate_hit *out)

@@ -3,12 +3,8 @@
 #include "annotate.h"
 
 #include <capstone/capstone.h>
-#include <inttypes.h>
-#include <string.h>
 
 #include "base/colour.h"
-#include "base/percent.h"
-#include "base/printable.h"
 
 /* The source line that was printed last. */
 struct printed {

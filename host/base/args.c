@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the parsing of command lines by their descriptions, and sets of cores. See args.h. */
-#include <assert.h>
-#include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "args.h"
 #include "outfile.h"
-#include "printable.h"
-#include "xalloc.h"
 
 enum { FIRST = 256, HELP = FIRST + MKPERF_OPTIONS_MAX };
 

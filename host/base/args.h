@@ -13,12 +13,7 @@
 #ifndef MKPERF_HOST_BASE_ARGS_H
 #define MKPERF_HOST_BASE_ARGS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include "error.h"
+#include "base.h"
 
 enum { MKPERF_OPTION_GROUPS = 10, MKPERF_OPTIONS_MAX = 64, MKPERF_SECTIONS = 4 };
 
@@ -143,7 +138,7 @@ struct mkperf_command {
     const char *no_operands; /* why there are no more, for users who expect perf's; NULL */
     struct mkperf_help_section sections[MKPERF_SECTIONS];
     const char *examples; /* lines, shown as they are; NULL */
-    unsigned statuses;    /* 1 << status for each that it may end with; see error.h */
+    unsigned statuses;    /* 1 << status for each that it may end with; see base.h */
     bool bare_errors;     /* they are printed without the command's name */
     struct {
         size_t bytes;

@@ -8,10 +8,9 @@
 #ifndef MKPERF_HOST_BASE_BYTES_H
 #define MKPERF_HOST_BASE_BYTES_H
 
-#include <assert.h>
 #include <endian.h>
-#include <stdint.h>
-#include <string.h>
+
+#include "base.h"
 
 static inline uint16_t mkperf_get16(const uint8_t *p)
 {

@@ -2,11 +2,7 @@
 /* Owns: the options and sequences of coloured text, and the choice of PDs' colours. See colour.h. */
 #include "colour.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "xalloc.h"
 
 /* The group's self is the enum mkperf_colour. */
 #define WHEN                                                                             \

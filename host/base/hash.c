@@ -2,13 +2,6 @@
 /* Owns: the slots and the keys, see hash.h. */
 #include "hash.h"
 
-#include <assert.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "xalloc.h"
-
 enum { FIRST_SLOTS = 256 };
 
 /* Two independent halves, which a processor works on at once. */

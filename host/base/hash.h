@@ -17,8 +17,7 @@
 #ifndef MKPERF_HOST_BASE_HASH_H
 #define MKPERF_HOST_BASE_HASH_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base.h"
 
 struct mkperf_hash_slot {
     uint32_t hash;

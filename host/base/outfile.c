@@ -2,15 +2,9 @@
 /* Owns: output files, and the streams into them. Interrupted system calls are resumed. See outfile.h. */
 #include "outfile.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "xalloc.h"
 
 enum { PUBLIC = 0666, PRIVATE = 0600 }; /* permissions, before umask */
 enum { OPEN_FILES = 8 };

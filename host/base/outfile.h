@@ -9,13 +9,7 @@
 #ifndef MKPERF_HOST_BASE_OUTFILE_H
 #define MKPERF_HOST_BASE_OUTFILE_H
 
-#include <assert.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include "error.h"
+#include "base.h"
 
 enum { MKPERF_OUTFILE_BUFFER = 256 * 1024 };
 

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the table of characters that are not printable, and the removal of escape sequences. See printable.h. */
-#include "printable.h"
-
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
+/* Owns: the table of characters that are not printable, and the removal of escape sequences. See base.h. */
+#include "base.h"
 
 /* Characters that print nothing and change how others are shown (Unicode 15, general category Cf
  * and the separators of lines and paragraphs). */

@@ -8,8 +8,9 @@
 #ifndef MKPERF_HOST_BASE_PROCESS_H
 #define MKPERF_HOST_BASE_PROCESS_H
 
-#include <stdint.h>
 #include <time.h>
+
+#include "base.h"
 
 /*
  * Opens /dev/null for each of descriptors 0 to 2 that is closed. Otherwise messages would be written to the next file that

@@ -2,12 +2,7 @@
 /* Owns: the temporary file, and sorting in place. See spool.h. */
 #include "spool.h"
 
-#include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

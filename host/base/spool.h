@@ -10,9 +10,7 @@
 #ifndef MKPERF_HOST_BASE_SPOOL_H
 #define MKPERF_HOST_BASE_SPOOL_H
 
-#include <stdio.h>
-
-#include "error.h"
+#include "base.h"
 
 struct mkperf_spool {
     FILE *file;

@@ -2,15 +2,7 @@
 /* Owns: see textout.h. */
 #include "textout.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "printable.h"
-#include "xalloc.h"
 
 enum mkperf_status mkperf_textout_open(struct mkperf_textout *t, const char *path,
                                        struct mkperf_error *e)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the output of --help, 80 columns wide; the iteration over descriptions; "did you mean". See args.h. */
-#include <ctype.h>
-#include <string.h>
-
 #include "args.h"
 
 enum { WIDTH = 80, INDENT = 2, COLUMN = 26 };

@@ -4,8 +4,6 @@
  *
  * Owns: the command's options and the choice of functions. host/annotate counts, disassembles and prints.
  */
-#include <string.h>
-
 #include "annotate/annotate.h"
 #include "base/colour.h"
 #include "base/outfile.h"

@@ -5,12 +5,9 @@
  * Owns: the options, and the choice between a prompt, standard input and -c. host/console executes some commands itself,
  * and sends the others to the target as text (docs/protocol.md, "Commands").
  */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/process.h"
-#include "base/xalloc.h"
 #include "cmd.h"
 #include "console/conversation.h"
 

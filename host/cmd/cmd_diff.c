@@ -9,14 +9,10 @@
  *   3. A table has many rows, so the probability of a deviation is multiplied by their number (Bonferroni).
  *   4. Samples are assumed to be independent. A program that changes slowly has fewer independent samples.
  */
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/colour.h"
 #include "base/outfile.h"
-#include "base/xalloc.h"
 #include "cmd.h"
 #include "report/report.h"
 

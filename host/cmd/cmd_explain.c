@@ -13,14 +13,9 @@
  *
  * An answer that depends on chance has its interval at 95 %. Times by scheduling events are exact, apart from gaps.
  */
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/outfile.h"
-#include "base/percent.h"
-#include "base/xalloc.h"
 #include "cmd.h"
 #include "import/import.h"
 #include "model/figures.h"

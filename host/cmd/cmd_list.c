@@ -5,10 +5,6 @@
  * Owns: the output, which merges the target's list with the table of its CPU. The target's list takes precedence. Events
  * that only the table has are marked.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "cmd.h"
 #include "link/recorder.h"
 #include "pmu/events.h"

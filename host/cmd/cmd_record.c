@@ -6,12 +6,8 @@
  * Owns: the messages (console text of the target, progress, summary), signals, and the end of the output. After the
  * first sample, every end finishes the file, except an error of the disk.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/printable.h"
 #include "base/process.h"
 #include "cmd.h"
 #include "link/recorder.h"

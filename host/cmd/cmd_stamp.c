@@ -5,10 +5,6 @@
  * Owns: the table's contents, and the changed ELF. The client PD's build id does not change. The ELFs with and without
  * the table have the same code, symbols and lines, and a host may use either.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,7 +12,6 @@
 #include <mkperf/record.h>
 
 #include "base/outfile.h"
-#include "base/xalloc.h"
 #include "cmd.h"
 #include "symbols/find_elf.h"
 #include "symbols/identity.h"

@@ -5,10 +5,7 @@
  * Owns: the command's options, and the begin and end of the session. host/link talks with the target, as for mkperf
  * record. host/top counts and draws.
  */
-#include <stdlib.h>
-
 #include "base/colour.h"
-#include "base/printable.h"
 #include "base/process.h"
 #include "cmd.h"
 #include "link/recorder.h"

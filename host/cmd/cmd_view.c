@@ -5,9 +5,6 @@
  * Owns: the command's options, and the data that the server asks for. host/view is the server, and host/page makes the
  * page and its data.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/process.h"

@@ -6,14 +6,9 @@
  */
 #include "conversion.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/printable.h"
 #include "base/process.h"
-#include "base/xalloc.h"
 #include "model/figures.h"
 #include "model/relays.h"
 

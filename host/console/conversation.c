@@ -2,16 +2,10 @@
 /* Owns: commands, their answers, and what the target sends without a request; see conversation.h. */
 #include "conversation.h"
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <mkperf/text_commands.h>
-
-#include "base/printable.h"
 
 static const double REPEAT_S = 2.0; /* between repetitions of a command, which a line may lose */
 static const double BYE_S = 1.0;    /* for the answer to exit */

@@ -9,11 +9,6 @@
  *   A call that occurs several times in a stack (recursion) adds to the inclusive cost once.
  *   Losses and periods are in lines "desc:".
  */
-#include <ctype.h>
-#include <stdlib.h>
-
-#include "base/sort.h"
-#include "base/xalloc.h"
 #include "parts.h"
 #include <mkperf/version.h>
 

@@ -9,10 +9,6 @@
  *   There is no displayTimeUnit: some versions of Perfetto use it as the unit of all times.
  *   Warnings are in otherData, which Perfetto shows in its information on the trace.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "parts.h"
 #include "sched/analysis.h"
 

@@ -29,9 +29,6 @@
  *   stack     functions separated by ';', outermost first; [PD] precedes the functions of another PD, which the
  *             functions before it called
  */
-
-#include <inttypes.h>
-
 #include "model/figures.h"
 #include "model/interactions.h"
 #include "parts.h"

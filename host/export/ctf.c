@@ -8,15 +8,10 @@
  * buffer for each core. Texts are C strings. Numbers are little-endian, without padding.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/xalloc.h"
 #include "parts.h"
 #include "perfdata/tracepoints.h"
 

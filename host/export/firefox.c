@@ -9,12 +9,8 @@
  */
 #include "firefox.h"
 
-#include <stdlib.h>
-
 #include "model/figures.h"
 #include <mkperf/version.h>
-
-#include "base/xalloc.h"
 
 /* The number of bits below the core in a thread's id. */
 enum { TID_CORE = 20 };

@@ -10,10 +10,6 @@
  *   3. No rule changes the sum of a counter.
  *   4. The fill level is reported about once per second. A report is valid for the time since the previous one.
  */
-#include <stdlib.h>
-
-#include "base/sort.h"
-#include "base/xalloc.h"
 #include "firefox.h"
 #include "profile/spans.h"
 

@@ -9,12 +9,6 @@
  *     one flow, which the reply ends.
  *   Losses: a point for each report, in the thread of losses.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
 #include "firefox.h"
 #include "model/figures.h"
 #include "model/marks.h"

@@ -2,12 +2,6 @@
 /* Owns: a thread's tables of strings, functions, frames and stacks in the Firefox Profiler's format; see firefox.h. */
 #include "firefox.h"
 
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
-
 static void set_open(struct firefox_set *s, uint32_t n)
 {
     s->local = mkperf_xcalloc(n, sizeof *s->local);

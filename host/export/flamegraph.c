@@ -13,13 +13,7 @@
  *   6. Losses are in the subtitle. Below it is the first warning (model/figures.h), with all warnings in its tooltip.
  *      Notes are in the description.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/embed.h"
-#include "base/percent.h"
-#include "base/xalloc.h"
 #include "parts.h"
 #include "profile/colours.h"
 

@@ -7,11 +7,6 @@
  * functions in _[i], as in the output of perf's folding scripts. The format contains only stacks: losses and other
  * events are omitted, and the command prints them.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
 #include "parts.h"
 
 enum { DEPTH_MAX = 2048 };

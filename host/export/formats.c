@@ -2,11 +2,6 @@
 /* Owns: the table of formats, and the sink of formats that are written at the end; see formats.h. */
 #include "formats.h"
 
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
 #include "model/relays.h"
 #include "perfdata/writer.h"
 

@@ -6,11 +6,8 @@
  * The profile to compare with (--diff) is a second container. The file has the code of the CODE_FUNCTIONS functions with
  * the largest weights of their own; for other functions the page reports that their code is not in the file.
  */
-#include <stdlib.h>
 #include <zlib.h>
 
-#include "base/sort.h"
-#include "base/xalloc.h"
 #include "formats.h"
 #include "page/assets.h"
 #include "page/code_json.h"

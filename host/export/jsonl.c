@@ -31,8 +31,6 @@
  *
  * Unknown values are omitted. Numbers are exact integers. Some readers of JSON round them above 2^53.
  */
-#include <inttypes.h>
-
 #include "model/figures.h"
 #include "model/interactions.h"
 #include "parts.h"

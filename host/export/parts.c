@@ -7,11 +7,6 @@
  */
 #include "parts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
-
 enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
                                        const struct mkperf_profile *c, uint32_t *event,
                                        struct mkperf_error *e)

@@ -10,12 +10,8 @@
  *   The target's clock is not wall time: the file has a duration and no date.
  *   The table of strings contains the profile's texts, then names with a PD, then extra strings.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
-#include "base/printable.h"
-#include "base/xalloc.h"
 #include "parts.h"
 
 enum { EXTRA_MAX = 4096, CHUNK = 16384, MESSAGE_MAX = 4096 };

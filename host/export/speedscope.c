@@ -12,9 +12,6 @@
  *   [warnings]           a frame for each line (model/figures.h); their number is in the file's title
  * The sum of losses is also in the exporter's name.
  */
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "model/figures.h"
 #include "model/interactions.h"
 #include "parts.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the output of mkperf --help, and man pages in the language of man(7), from the descriptions of base/args.h. */
-#include <ctype.h>
-#include <string.h>
-
 #include <mkperf/version.h>
 
 #include "help.h"

@@ -13,9 +13,6 @@
 #ifndef MKPERF_HOST_IMPORT_IMPORT_H
 #define MKPERF_HOST_IMPORT_IMPORT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "model/model.h"
 
 /* The layouts that kpdata had. */

@@ -2,10 +2,6 @@
 /* The table of input formats, and their detection from the contents of a file. */
 #include "import.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "model/relays.h"
 #include "perfdata/reader.h"
 

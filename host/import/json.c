@@ -5,18 +5,11 @@
  */
 #include "json.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/process.h"
-#include "base/xalloc.h"
 
 enum { SPACE = 1, WORD = 2, STRING_END = 4, ONE = 8 }; /* classes of bytes */
 

@@ -8,11 +8,7 @@
 #ifndef MKPERF_HOST_IMPORT_JSON_H
 #define MKPERF_HOST_IMPORT_JSON_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/error.h"
+#include "base/base.h"
 
 enum {
     MKPERF_JSON_TOKEN = 4096, /* longest string or word */

@@ -3,19 +3,12 @@
  * Akaros' kpdata: framing, layouts (eras), the two readings, and the way of a sample to the sink. The
  * format's rules are in import.h. The processes and mappings are in kprof_maps.c.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/process.h"
-#include "base/sort.h"
-#include "base/xalloc.h"
 #include "kprof_internal.h"
 
 enum { DOMAIN_TIMER = 1, DOMAIN_PMU = 2 };

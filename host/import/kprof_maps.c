@@ -6,14 +6,6 @@
  * Several mappings may contain an address. The last one made before the sample is used. If all were
  * made later, it is the first one, because mappings that existed at the start are reported late.
  */
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/sort.h"
-#include "base/xalloc.h"
 #include "kprof_internal.h"
 
 enum mkperf_status kprof_bad(const struct kprof *k, uint64_t offset, const char *reason)

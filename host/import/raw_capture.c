@@ -2,14 +2,9 @@
 /* A raw capture, from the file through receiver and stream decoder to a sink. See import.h. */
 #include "import.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/process.h"
-#include "base/xalloc.h"
 #include "wire/receiver.h"
 #include "wire/wire_stream.h"
 

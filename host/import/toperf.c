@@ -3,12 +3,6 @@
  * samples.json: the structure of the file, read strictly or leniently. The format's rules are in
  * import.h.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
 #include "toperf_internal.h"
 
 static enum mkperf_status read_sample(struct toperf *t, void *self)

@@ -3,14 +3,8 @@
  * samples.json: elf_tcb_mappings, and the PDs made of them. A PD is named after its ELF, without
  * directory and ".elf". If two PDs run the same ELF, "#id" is appended to the later ones.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/xalloc.h"
 #include "symbols/symbols.h"
 #include "toperf_internal.h"
 

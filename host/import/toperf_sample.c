@@ -7,9 +7,6 @@
  * sample unchanged to the slow way, which reads tokens and reports errors. So the fast way must accept
  * only what the slow way accepts, with the same result.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/bytes.h"
 #include "toperf_internal.h"
 

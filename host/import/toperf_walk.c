@@ -5,10 +5,6 @@
  * A finding is text that a strict reading refuses and a lenient one repairs and counts. Called by the
  * decoder's other files.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "toperf_internal.h"
 
 static const char *const texts[TOPERF_FINDINGS] = {

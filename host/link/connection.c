@@ -7,10 +7,6 @@
 #include "connection.h"
 
 #include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <mkperf/frame.h>

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the handshake, and opening and restoring a link; see connection.h, and docs/protocol.md, "Who may
  * connect". */
-#include <errno.h>
-#include <inttypes.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "connection.h"

@@ -12,7 +12,7 @@
 #ifndef MKPERF_HOST_LINK_DEADLINE_H
 #define MKPERF_HOST_LINK_DEADLINE_H
 
-#include <stdbool.h>
+#include "base/base.h"
 
 /* Seconds of the target's time, and the most host seconds that are allowed for one of them. */
 #define MKPERF_DEADLINE_GRACE_S 2.0

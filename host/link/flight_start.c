@@ -3,9 +3,6 @@
  * recorder.h. */
 #include "recorder.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include <mkperf/session.h>
 
 static enum mkperf_status begin_flight(struct mkperf_recorder *r, struct mkperf_error *e)

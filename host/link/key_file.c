@@ -2,9 +2,7 @@
 /* Owns: reading of key files, see key_file.h. */
 #include "key_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

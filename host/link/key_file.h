@@ -9,7 +9,7 @@
 
 #include <mkperf/auth.h>
 
-#include "base/error.h"
+#include "base/base.h"
 
 /*
  * A file of exactly 32 bytes, or one line `[NAME] KEY` with 64 hexadecimal digits; blank lines and

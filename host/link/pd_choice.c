@@ -2,8 +2,6 @@
 /* Owns: --pd, --subtree and --dump-on-fault of `mkperf record`: names of PDs to thread identities, see recorder.h. */
 #include "recorder.h"
 
-#include <string.h>
-
 static bool is_name(const char *name, size_t n, const char *other)
 {
     return other != NULL && strlen(other) == n && memcmp(name, other, n) == 0;

@@ -2,9 +2,6 @@
 /* Owns: the tables of options, their parsing and checks; see record_options.h. */
 #include "record_options.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <mkperf/record.h>
 #include <mkperf/session.h>
 

@@ -4,12 +4,6 @@
  */
 #include "recorder.h"
 
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const double REPEAT_S = 0.5; /* between repetitions of a request */
 
 static void on_text(void *self, const char *p, size_t n)

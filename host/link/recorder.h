@@ -19,7 +19,6 @@
 #define MKPERF_HOST_LINK_RECORDER_H
 
 #include "base/outfile.h"
-#include "base/printable.h"
 #include "connection.h"
 #include "perfdata/writer.h"
 #include "record_options.h"

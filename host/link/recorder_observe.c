@@ -3,11 +3,6 @@
  * Owns: what the target must know for `-e timer`: which PDs the profiler PD can observe, and the addresses
  * of their system calls, stacks and channels. docs/stock.md describes their use.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/percent.h"
 #include "recorder.h"
 #include "system/system.h"
 

@@ -5,7 +5,6 @@
  */
 #include "recorder.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "deadline.h"

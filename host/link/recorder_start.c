@@ -9,12 +9,7 @@
  */
 #include "recorder.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/args.h"
-#include "base/xalloc.h"
 #include "pmu/events.h"
 #include "symbols/find_elf.h"
 #include "symbols/identity.h"

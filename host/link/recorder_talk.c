@@ -5,9 +5,6 @@
  */
 #include "recorder.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 /* ---- conversations that are not recordings ---- */
 
 static enum mkperf_status no_sched(void *self, const struct mkperf_sched *event,

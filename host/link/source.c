@@ -2,7 +2,6 @@
 /* Owns: the table of the kinds of sources, and what is common to opening and closing them; see source.h. */
 #include "source.h"
 
-#include <string.h>
 #include <unistd.h>
 
 enum { CONNECT_PATIENCE_S = 5 };

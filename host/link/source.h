@@ -8,10 +8,7 @@
 #ifndef MKPERF_HOST_LINK_SOURCE_H
 #define MKPERF_HOST_LINK_SOURCE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/error.h"
+#include "base/base.h"
 
 struct mkperf_source;
 

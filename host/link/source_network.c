@@ -6,15 +6,10 @@
  * Owns: both kinds, and their notation of addresses. listen: has one connection at a time. Its socket
  * continues to listen during a session, so that a target can reconnect.
  */
-#include <ctype.h>
-#include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

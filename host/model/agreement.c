@@ -21,15 +21,9 @@
  */
 #include "relays.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/hash.h"
-#include "base/percent.h"
-#include "base/xalloc.h"
 #include "figures.h"
 
 static const double FALSE_ALARM = 1e-4; /* of a whole recording, at most */

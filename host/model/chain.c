@@ -2,8 +2,6 @@
 /* Owns: preparing call chains, see chain.h. */
 #include "chain.h"
 
-#include <string.h>
-
 enum mkperf_lr mkperf_repair_decide(struct mkperf_repair *r, struct mkperf_module *m, uint64_t pc)
 {
     uint64_t mixed = (pc >> 1 ^ (uintptr_t)m >> 4) * UINT64_C(0x9e3779b97f4a7c15);

@@ -2,12 +2,7 @@
 /* Owns: texts and lines of a file for each core's part of a recording, and for the fill of the output ring. See figures.h. */
 #include "figures.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/args.h"
-#include "base/percent.h"
 
 enum { MASK_BITS = 32 };
 

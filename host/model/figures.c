@@ -2,14 +2,6 @@
 /* Owns: the table of figures, and the loops over it. See figures.h. */
 #include "figures.h"
 
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/percent.h"
-#include "base/xalloc.h"
-
 /* clang-format off */
 const struct mkperf_loss_place mkperf_loss_places[MKPERF_LOST_PLACES] = {
     [MKPERF_LOST_RING]    = {"ring",    "ring",   "sample ring full",   "in the kernel's ring"},

@@ -10,8 +10,6 @@
 #ifndef MKPERF_HOST_MODEL_FIGURES_H
 #define MKPERF_HOST_MODEL_FIGURES_H
 
-#include <stdio.h>
-
 #include "model.h"
 
 /* A place where samples are lost, by enum mkperf_lost_where. */

@@ -3,12 +3,6 @@
  * of lines, which become '?'. */
 #include "interactions.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/printable.h"
-
 const char *const mkperf_soft_names[MKPERF_SOFT_KINDS] = {
     [MKPERF_SOFT_SWITCH] = "context-switches",
     [MKPERF_SOFT_FAULT] = "faults",

@@ -8,11 +8,9 @@
 #ifndef MKPERF_HOST_MODEL_INTERACTIONS_H
 #define MKPERF_HOST_MODEL_INTERACTIONS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include <mkperf/soft.h>
+
+#include "base/base.h"
 
 enum { MKPERF_INTERACTION_NAME = 64 };
 

@@ -2,11 +2,6 @@
 /* Pairs the marks of phases: see marks.h. */
 #include "marks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
-
 /* A begin without an end, in the list of its phase, or an unused one in the list of those. */
 struct mkperf_begun {
     struct mkperf_phase_begin begin;

@@ -11,8 +11,6 @@
 #ifndef MKPERF_HOST_MODEL_MARKS_H
 #define MKPERF_HOST_MODEL_MARKS_H
 
-#include <stdbool.h>
-
 #include "base/hash.h"
 
 struct mkperf_phase {

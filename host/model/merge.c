@@ -5,12 +5,6 @@
  */
 #include "merge.h"
 
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
-
 /* In a queue, in words of 8 bytes: this, of a sample the callers and the reads. */
 struct waiting {
     uint64_t time_ns;

@@ -26,14 +26,10 @@
 #ifndef MKPERF_HOST_MODEL_MODEL_H
 #define MKPERF_HOST_MODEL_MODEL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <mkperf/observe.h>
 #include <mkperf/record.h>
 #include <mkperf/sched.h>
 
-#include "base/error.h"
 #include "symbols/identity.h"
 
 enum mkperf_model_limits {
@@ -377,7 +373,7 @@ struct mkperf_sink {
 #define MKPERF_SINK_HAS(sink, function) ((sink)->ops->function != NULL || (sink)->ops->relays)
 
 /*
- * Decoders and relays call a sink with these functions, which make names and texts printable (base/printable.h). Errors of
+ * Decoders and relays call a sink with these functions, which make names and texts printable (base/base.h). Errors of
  * begin: INPUT, the session has only scheduling events and the sink takes none. Errors of events: INPUT, the sink has no such
  * function.
  */

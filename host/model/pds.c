@@ -5,14 +5,6 @@
  */
 #include "pds.h"
 
-#include <assert.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/printable.h"
-#include "base/xalloc.h"
 #include "symbols/find_elf.h"
 #include "system/image_table.h"
 #include "system/system.h"

@@ -2,13 +2,6 @@
 /* Owns: the counts of doubtful samples by PD, and a cache of answers, because addresses recur. See relays.h. */
 #include "relays.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
-
 enum { CACHE = 4096 }; /* entries, direct mapped; a power of two */
 
 struct counts {

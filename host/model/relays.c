@@ -2,10 +2,6 @@
 /* Owns: the selection of cores, and the samples of blocked threads that wait. See relays.h. */
 #include "relays.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
 #include "figures.h"
 
 /* ---- only_cores ---- */

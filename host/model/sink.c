@@ -5,12 +5,6 @@
  */
 #include "model.h"
 
-#include <assert.h>
-#include <stdlib.h>
-
-#include "base/printable.h"
-#include "base/xalloc.h"
-
 enum { TEXT = 1024 }; /* an unprintable text is cut at this length */
 
 const char *const mkperf_sched_kind_names[MKPERF_SCHED_KINDS] = {

@@ -5,12 +5,6 @@
  */
 #include "figures.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/percent.h"
 #include "relays.h"
 
 enum { LINE = 1024 };

@@ -5,8 +5,6 @@
  */
 #include "assets.h"
 
-#include <string.h>
-
 #include "base/embed.h"
 
 #define STYLE "text/css; charset=utf-8"

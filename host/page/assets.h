@@ -8,8 +8,7 @@
 #ifndef MKPERF_HOST_PAGE_ASSETS_H
 #define MKPERF_HOST_PAGE_ASSETS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 struct page_asset {
     const char *name; /* below the token; "" is the page itself */

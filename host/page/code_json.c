@@ -2,11 +2,6 @@
 /* Owns: see code_json.h. */
 #include "code_json.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
 #include "container.h"
 
 struct file {

@@ -2,13 +2,6 @@
 /* Owns: see container.h. */
 #include "container.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/printable.h"
-#include "base/xalloc.h"
-
 void page_bytes_put(struct page_bytes *b, const void *p, size_t n)
 {
     if (n == 0) {

@@ -11,12 +11,7 @@
 #ifndef MKPERF_HOST_PAGE_CONTAINER_H
 #define MKPERF_HOST_PAGE_CONTAINER_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/xalloc.h"
+#include "base/base.h"
 
 enum { PAGE_VERSION = 1 };
 

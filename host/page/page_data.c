@@ -2,10 +2,6 @@
 /* Owns: see page_data.h. */
 #include "page_data.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "code_json.h"
 #include "model/figures.h"
 #include "profile/colours.h"

@@ -2,11 +2,7 @@
 /* Owns: see page_intervals.h. */
 #include "page_intervals.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include "base/hash.h"
-#include "base/xalloc.h"
 
 /* Parts of a stretch, and of all its lists together. */
 enum { PARTS_MOST = 8192, PARTS_LEAST = 512, PARTS_OF_ALL = 1 << 22 };

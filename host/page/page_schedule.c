@@ -2,10 +2,6 @@
 /* Owns: see page_schedule.h. */
 #include "page_schedule.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "model/model.h"
 
 static uint64_t later(uint64_t a, uint64_t b)

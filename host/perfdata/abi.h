@@ -99,7 +99,7 @@
 #ifndef MKPERF_HOST_PERFDATA_ABI_H
 #define MKPERF_HOST_PERFDATA_ABI_H
 
-#include <stdint.h>
+#include "base/base.h"
 
 enum perf_record {
     PERF_RECORD_MMAP = 1,

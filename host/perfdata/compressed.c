@@ -2,15 +2,11 @@
 /* Owns: compressed records, see compressed.h. */
 #include "compressed.h"
 
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
 #include "abi.h"
 #include "base/bytes.h"
-#include "base/xalloc.h"
 
 enum {
     HEADER = 8,

@@ -21,10 +21,6 @@
 #ifndef MKPERF_HOST_PERFDATA_COMPRESSED_H
 #define MKPERF_HOST_PERFDATA_COMPRESSED_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/outfile.h"
 
 struct ZSTD_CCtx_s;

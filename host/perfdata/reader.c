@@ -5,10 +5,6 @@
  */
 #include "reader.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
 #include "reader_internal.h"
 
 /* Reads the trailer of a record that is no sample: its thread, time and core. */

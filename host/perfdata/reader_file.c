@@ -8,17 +8,11 @@
  */
 #include "reader_internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/process.h"
-#include "base/sort.h"
-#include "base/xalloc.h"
 
 enum { ATTR_MAX_BYTES = 4096 };
 

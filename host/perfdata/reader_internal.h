@@ -15,14 +15,8 @@
 #ifndef MKPERF_HOST_PERFDATA_READER_INTERNAL_H
 #define MKPERF_HOST_PERFDATA_READER_INTERNAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "abi.h"
 #include "base/bytes.h"
-#include "base/error.h"
-#include "base/xalloc.h"
 #include "compressed.h"
 #include "model/interactions.h"
 #include "model/model.h"

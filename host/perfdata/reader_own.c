@@ -5,12 +5,6 @@
  * Owns: the contents of these features, lines `key value` about the session and its totals (abi.h).
  * Invalid lines are skipped.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
 #include "model/figures.h"
 #include "reader_internal.h"
 

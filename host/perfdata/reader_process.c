@@ -5,10 +5,6 @@
  * Owns: COMM, MMAP and MMAP2 records, which have a process's name and program, and the announcement
  * of PDs. Called for each record by reader.c and reader_sample.c.
  */
-#include <stdio.h>
-#include <string.h>
-
-#include "base/printable.h"
 
 #include "model/pds.h"
 #include "reader_internal.h"

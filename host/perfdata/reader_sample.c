@@ -5,9 +5,6 @@
  * Owns: the fields of such a record, the meaning of its callchain, and the raw data of tracepoints
  * (tracepoints.h). Called by reader.c, also for gaps of scheduling events.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "reader_internal.h"
 
 enum { MARK_BYTES = 128 };

@@ -6,13 +6,6 @@
  */
 #include "reader_internal.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
-
 void perfin_set_text(char **to, const void *p, size_t n)
 {
     free(*to);

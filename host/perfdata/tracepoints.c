@@ -2,12 +2,6 @@
 /* Owns: the formats of the tracepoints as text, see tracepoints.h. */
 #include "tracepoints.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
-
 #define COMMON                                                                     \
     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
     "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \

@@ -16,10 +16,9 @@
 #ifndef MKPERF_HOST_PERFDATA_TRACEPOINTS_H
 #define MKPERF_HOST_PERFDATA_TRACEPOINTS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include <mkperf/sched.h>
+
+#include "base/base.h"
 
 enum { PERF_TYPE_TRACEPOINT = 2, MKPERF_TRACE_GAP = 1000 };
 

@@ -5,10 +5,8 @@
  * Owns: struct mkperf_perfdata. The head is written before the first record, when all PDs that are
  * known from the start have been announced.
  */
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "base/xalloc.h"
 #include "writer_internal.h"
 
 enum { ROUND_BYTES = 64 * 1024, ROUND_BYTES_MAX = 64 * 1024 * 1024 };

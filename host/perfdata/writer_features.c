@@ -6,11 +6,6 @@
  * unknown features in a pipe, so mkperf's own features are records there of a kind that perf skips.
  * Called by the writer and by recovery.
  */
-#include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "model/figures.h"
 #include "model/interactions.h"
 #include "writer_internal.h"

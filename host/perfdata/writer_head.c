@@ -6,10 +6,7 @@
  * Owns: their layout. Called by the writer.
  */
 #include <elf.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "base/xalloc.h"
 #include "model/relays.h"
 #include "symbols/identity.h"
 #include "writer_internal.h"

@@ -17,8 +17,6 @@
 #ifndef MKPERF_HOST_PERFDATA_WRITER_INTERNAL_H
 #define MKPERF_HOST_PERFDATA_WRITER_INTERNAL_H
 
-#include <stdio.h>
-
 #include "base/bytes.h"
 #include "base/outfile.h"
 #include "compressed.h"

@@ -4,8 +4,6 @@
  *
  * Owns: MMAP, MMAP2 and COMM records and the build-id table. Called by the writer.
  */
-#include <stdio.h>
-
 #include "writer_internal.h"
 
 enum { PAGE = 4096, PROT_READ_EXEC = 5, MAP_PRIVATE_FLAG = 2, BUILD_ID_MAX = 20 };

@@ -6,7 +6,6 @@
  * buffer are lost, and so are all compressed records from the first damaged one on. Memory does not
  * grow with the file.
  */
-#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

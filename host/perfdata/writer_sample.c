@@ -7,8 +7,6 @@
  * the data, so the file of a killed writer has them too. A pipe has all its events in this form.
  * Called by the writer, when everything that a record names is in the file.
  */
-#include <stdio.h>
-
 #include "writer_internal.h"
 
 enum { NAME_ROOM = MKPERF_MODEL_NAME + 8, TEXT_ROOM = 128 };

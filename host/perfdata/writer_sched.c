@@ -6,8 +6,6 @@
  * thread ran, and waiting for the kernel's lock. Called by the writer, when everything that an event
  * names is in the file.
  */
-
-#include "base/xalloc.h"
 #include "writer_internal.h"
 
 enum { PRIO_UNKNOWN = 0 };

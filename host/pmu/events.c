@@ -2,12 +2,6 @@
 /* Owns: the parser of -e, and the look-ups in the tables of CPUs. See events.h. */
 #include "events.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include <mkperf/event_attributes.h>

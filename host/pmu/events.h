@@ -8,10 +8,7 @@
 #ifndef MKPERF_HOST_PMU_EVENTS_H
 #define MKPERF_HOST_PMU_EVENTS_H
 
-#include <stdint.h>
-
 #include "base/args.h"
-#include "base/error.h"
 #include "mkperf.pb.h"
 
 struct mkperf_pmu_table_event {

@@ -2,11 +2,6 @@
 /* The sums of charged time, see charge.h. */
 #include "charge.h"
 
-#include <stdlib.h>
-
-#include "base/sort.h"
-#include "base/xalloc.h"
-
 /* The PD that a chain of `pd` with n addresses (mkperf_profile_addresses) is charged to. */
 static uint32_t charged_pd(const struct mkperf_profile *p, uint32_t pd,
                            const struct mkperf_address *address, uint32_t n)

@@ -2,11 +2,6 @@
 /* The colours of the PDs of a profile, see colours.h. */
 #include "colours.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
-
 static void add_names(struct mkperf_colours *c, const struct mkperf_profile *p)
 {
     const char *line = p->places.pd_names, *end;

@@ -2,10 +2,6 @@
 /* The cost of profiling, see cost.h. */
 #include "cost.h"
 
-#include <string.h>
-
-#include "base/percent.h"
-
 enum { TIMER_CODE = 0x10000 }; /* the code of the event `timer`, which no PMU has */
 
 static bool is_timer(const struct mkperf_places *s, uint32_t event)

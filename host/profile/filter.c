@@ -2,11 +2,6 @@
 /* The filters of samples and their options, see filter.h. */
 #include "filter.h"
 
-#include <ctype.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "pmu/events.h"
 
 enum { DECIMALS = 9 };

@@ -8,12 +8,7 @@
 #ifndef MKPERF_HOST_PROFILE_FILTER_H
 #define MKPERF_HOST_PROFILE_FILTER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "base/args.h"
-#include "base/error.h"
 #include "base/hash.h"
 #include "symbols/symbols.h"
 

@@ -2,12 +2,7 @@
 /* The functions of chains, and the reading of a recording into a profile; see frames.h. */
 #include "frames.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/process.h"
-#include "base/xalloc.h"
 #include "cost.h"
 #include "import/import.h"
 #include "perfdata/reader.h"

@@ -8,8 +8,6 @@
 #ifndef MKPERF_HOST_PROFILE_FRAMES_H
 #define MKPERF_HOST_PROFILE_FRAMES_H
 
-#include <stdio.h>
-
 #include "base/args.h"
 #include "places.h"
 #include "profile.h"

@@ -4,12 +4,6 @@
  *
  * Owns: its lines. A format may also contain their facts in another place.
  */
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/percent.h"
 #include "model/figures.h"
 #include "model/interactions.h"
 #include "profile.h"

@@ -2,11 +2,6 @@
 /* From addresses to named frames, see places.h. */
 #include "places.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
 #include "model/relays.h"
 #include "scheduling.h"
 

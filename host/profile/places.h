@@ -20,8 +20,6 @@
 #ifndef MKPERF_HOST_PROFILE_PLACES_H
 #define MKPERF_HOST_PROFILE_PLACES_H
 
-#include <stdio.h>
-
 #include "base/hash.h"
 #include "model/figures.h"
 #include "symbols/symbols.h"

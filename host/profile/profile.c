@@ -2,11 +2,6 @@
 /* A profile: the sink that counts chains, and their places; see profile.h. */
 #include "profile.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/sort.h"
-#include "base/xalloc.h"
 #include "model/figures.h"
 #include "model/relays.h"
 

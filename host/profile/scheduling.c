@@ -2,13 +2,6 @@
 /* What a profile takes from scheduling events, see scheduling.h. */
 #include "scheduling.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/percent.h"
-#include "base/xalloc.h"
-
 /* The `wait` of a sample, from its highest bit: state, kind of the event that woke the PD, interrupt, other PD. */
 enum { STATE_SHIFT = 56, KIND_SHIFT = 48, IRQ_SHIFT = 32, IRQS = 0xffff };
 

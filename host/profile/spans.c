@@ -2,11 +2,6 @@
 /* The stretch of time that a sample represents, see spans.h. */
 #include "spans.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
-
 enum { RATES_MAX = 1 << 15 };
 
 /* A sample represents up to this factor of the time that its events need, because interrupts jitter. */

@@ -2,11 +2,6 @@
 /* Owns: see tree.h. */
 #include "tree.h"
 
-#include <stdlib.h>
-
-#include "base/sort.h"
-#include "base/xalloc.h"
-
 enum { FIRST_SLOTS = 256 };
 
 void mkperf_tree_init(struct mkperf_tree *t)

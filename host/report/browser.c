@@ -6,15 +6,10 @@
  */
 #include "report.h"
 
-#include <inttypes.h>
 #include <ncurses.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "annotate/annotate.h"
-#include "base/percent.h"
-#include "base/xalloc.h"
 #include "pager.h"
 
 enum { TEXT = 1400 };

@@ -2,11 +2,7 @@
 /* The table of columns, see columns.h. */
 #include "columns.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "base/args.h"
-#include "base/printable.h"
 
 enum { MIN_UNKNOWN_NS = 500 }; /* a shorter time is not shown: it is half of the last digit */
 

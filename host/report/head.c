@@ -6,11 +6,7 @@
  */
 #include "report.h"
 
-#include <inttypes.h>
-
 #include "base/args.h"
-#include "base/percent.h"
-#include "base/printable.h"
 #include "model/figures.h"
 #include "model/relays.h"
 

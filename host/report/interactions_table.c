@@ -7,14 +7,7 @@
  */
 #include "report.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/outfile.h"
-#include "base/percent.h"
-#include "base/printable.h"
-#include "base/xalloc.h"
 #include "import/import.h"
 
 struct reading {

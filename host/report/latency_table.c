@@ -2,12 +2,6 @@
 /* Latencies and critical paths as tables, see latency_table.h. Times are microseconds with three decimals. */
 #include "latency_table.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
-#include "base/percent.h"
-#include "base/sort.h"
-#include "base/xalloc.h"
 #include "model/figures.h"
 
 static void print_us(uint64_t ns, FILE *out)

@@ -8,8 +8,6 @@
 #ifndef MKPERF_HOST_REPORT_LATENCY_TABLE_H
 #define MKPERF_HOST_REPORT_LATENCY_TABLE_H
 
-#include <stdio.h>
-
 #include "sched/critical_path.h"
 #include "sched/latency_rows.h"
 

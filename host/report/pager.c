@@ -3,11 +3,8 @@
 #include "pager.h"
 
 #include <ncurses.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/colour.h"
-#include "base/xalloc.h"
 
 enum { KEY_ESC = 27, PAIR_HOT = 1, PAIR_WARM };
 

@@ -7,7 +7,7 @@
 #ifndef MKPERF_HOST_REPORT_PAGER_H
 #define MKPERF_HOST_REPORT_PAGER_H
 
-#include <stdbool.h>
+#include "base/base.h"
 
 enum { REPORT_SEARCH = 128 };
 

@@ -8,8 +8,6 @@
 #ifndef MKPERF_HOST_REPORT_REPORT_H
 #define MKPERF_HOST_REPORT_REPORT_H
 
-#include <stdio.h>
-
 #include "model/interactions.h"
 #include "profile/charge.h"
 #include "rows.h"

@@ -2,14 +2,8 @@
 /* The rows of a report and the call trees below them, see rows.h. */
 #include "rows.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/colour.h"
 #include "base/process.h"
-#include "base/sort.h"
-#include "base/xalloc.h"
 
 /* Whether a chain belongs to the event, has weight, and passes the filters by PD and idle. */
 static bool is_wanted(const struct mkperf_frames *f, const struct report_options *o, uint32_t event,

@@ -19,7 +19,6 @@
 #ifndef MKPERF_HOST_REPORT_ROWS_H
 #define MKPERF_HOST_REPORT_ROWS_H
 
-#include "base/percent.h"
 #include "columns.h"
 #include "profile/tree.h"
 

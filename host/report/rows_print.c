@@ -6,11 +6,7 @@
  */
 #include "report.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "base/colour.h"
-#include "base/percent.h"
 
 struct layout {
     int width[REPORT_SORT_KEYS]; /* of each column; the last is not padded */

@@ -2,9 +2,6 @@
 /* Rows for programs, see values.h. */
 #include "values.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 void report_value_row(const struct report_values *v, const char *kind)
 {
     fprintf(v->out, v->separator == NULL ? "{\"type\":\"%s\"" : "%s", kind);

@@ -10,9 +10,7 @@
 #ifndef MKPERF_HOST_REPORT_VALUES_H
 #define MKPERF_HOST_REPORT_VALUES_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "base/base.h"
 
 struct report_values {
     FILE *out;
@@ -47,7 +45,7 @@ void report_value_end(const struct report_values *v);
 void report_value_number(const struct report_values *v, const char *key, uint64_t value);
 /* A share in per cent, with four decimals. */
 void report_value_share(const struct report_values *v, const char *key, double percent);
-/* A text; it is printable (base/printable.h). A text that contains the separator is put in double quotes. */
+/* A text; it is printable (base/base.h). A text that contains the separator is put in double quotes. */
 void report_value_text(const struct report_values *v, const char *key, const char *value);
 
 #endif

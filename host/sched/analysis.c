@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The analysis as a sink. Owns: its memory, its listeners, and the order of its results; see analysis.h. */
-#include <stdlib.h>
-
 #include "analysis_internal.h"
-#include "base/sort.h"
-#include "base/xalloc.h"
 
 const char *const mkperf_pd_state_names[MKPERF_PD_STATES] = {
     [MKPERF_PD_UNKNOWN] = "unknown", [MKPERF_PD_RUNNING] = "running",

@@ -10,7 +10,6 @@
  * priority than a caller that waits. Inversions are known only among PDs of known priorities.
  */
 #include "analysis_internal.h"
-#include "base/xalloc.h"
 
 void mkperf_bys_add(struct mkperf_bys *b, uint32_t pd, uint64_t ns)
 {

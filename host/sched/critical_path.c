@@ -2,13 +2,6 @@
 /* The critical path: the choice of a time, the timeline of it, and the walk; see critical_path.h. */
 #include "critical_path.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
-
 enum { ROUNDED_NS = 1000 }; /* tables show times rounded to this, which the user may copy */
 
 static bool copy_name(char out[MKPERF_MODEL_NAME], const char *text, size_t n)

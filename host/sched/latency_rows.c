@@ -2,13 +2,6 @@
 /* Latencies as rows, see latency_rows.h. */
 #include "latency_rows.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/sort.h"
-#include "base/xalloc.h"
-
 #define NS_PER_S 1000000000
 
 const char *const mkperf_latency_kind_names[MKPERF_LATENCY_KINDS] = {

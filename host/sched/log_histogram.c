@@ -2,10 +2,6 @@
 /* A histogram with logarithmic buckets, see log_histogram.h. */
 #include "log_histogram.h"
 
-#include <stdlib.h>
-
-#include "base/xalloc.h"
-
 enum { LINEAR = 16, SHIFT = 4 };
 
 unsigned mkperf_log_bucket(uint64_t value)

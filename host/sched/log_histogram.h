@@ -14,7 +14,7 @@
 #ifndef MKPERF_HOST_SCHED_LOG_HISTOGRAM_H
 #define MKPERF_HOST_SCHED_LOG_HISTOGRAM_H
 
-#include <stdint.h>
+#include "base/base.h"
 
 enum { MKPERF_LOG_BUCKETS = 16 * 61 };
 

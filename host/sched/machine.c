@@ -7,7 +7,6 @@
  * PD is the reason from then on.
  */
 #include "analysis_internal.h"
-#include "base/xalloc.h"
 
 static const enum mkperf_pd_state state_after[MKPERF_STOPPED_REASONS] = {
     [MKPERF_STOPPED_UNKNOWN] = MKPERF_PD_UNKNOWN,

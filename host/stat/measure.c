@@ -5,9 +5,6 @@
  * Another host may take over control, end the session and begin its own. The target reports the end first, so later messages
  * belong to the other session. Then the last complete reading before the end is the result.
  */
-#include <inttypes.h>
-#include <string.h>
-
 #include <mkperf/soft.h>
 
 #include "base/process.h"

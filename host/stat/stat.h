@@ -14,9 +14,7 @@
 #ifndef MKPERF_HOST_STAT_STAT_H
 #define MKPERF_HOST_STAT_STAT_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
+#include "base/base.h"
 #include "mkperf.pb.h"
 #include "model/pds.h"
 

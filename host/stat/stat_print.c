@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The output of `mkperf stat`, in the layout of perf stat; see stat.h. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "stat.h"
 
 /* The event numbers of the architecture from which figures are derived, independent of the name that the user gave. */

@@ -3,18 +3,11 @@
 #include "find_elf.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "base/sort.h"
-#include "base/xalloc.h"
 
 enum { LOCK_TRIES = 5000, LOCK_PAUSE_NS = 2000000 };
 

@@ -5,14 +5,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/xalloc.h"
 
 /* The places in their order. PERF and DEBUGINFOD are looked up by identity; the others are listed. */
 enum place { PLACE_ELF_PATH, PLACE_PERF, PLACE_DEBUGINFOD, PLACE_TREE };

@@ -31,10 +31,6 @@
 #ifndef MKPERF_HOST_SYMBOLS_FIND_ELF_H
 #define MKPERF_HOST_SYMBOLS_FIND_ELF_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/error.h"
 #include "identity.h"
 
 /* ---- the search ---- */

@@ -9,15 +9,9 @@
  *
  * C++ names are demangled if a C++ runtime is installed. It is looked for at run time; nothing is linked.
  */
-#include <assert.h>
 #include <dlfcn.h>
 #include <search.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/printable.h"
-#include "base/sort.h"
-#include "base/xalloc.h"
 #include "symbols_internal.h"
 
 typedef char *demangle_fn(const char *mangled, char *out, size_t *n, int *status);

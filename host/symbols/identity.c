@@ -2,10 +2,7 @@
 /* Owns: the computation of identities. An ELF's sizes are compared with the file's size before they are used. */
 #include "identity.h"
 
-#include <errno.h>
 #include <gelf.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <mbedtls/sha256.h>
 

@@ -8,12 +8,7 @@
 #ifndef MKPERF_HOST_SYMBOLS_IDENTITY_H
 #define MKPERF_HOST_SYMBOLS_IDENTITY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "base/error.h"
+#include "base/base.h"
 
 enum {
     MKPERF_BUILD_ID_BYTES = 20,

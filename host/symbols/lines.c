@@ -7,10 +7,7 @@
  * .debug_frame.
  */
 #include <dwarf.h>
-#include <stdlib.h>
 
-#include "base/sort.h"
-#include "base/xalloc.h"
 #include "symbols_internal.h"
 
 enum { SCOPES = 64 }; /* nested functions, inlined functions and blocks around an address */

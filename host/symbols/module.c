@@ -6,16 +6,11 @@
  * sinks that need symbols. The file is mapped private, so that elfutils' changes stay local. A truncated file is refused,
  * because a part of a symbol table would yield wrong names.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/xalloc.h"
 #include "find_elf.h"
 #include "symbols_internal.h"
 

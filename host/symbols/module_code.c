@@ -7,11 +7,7 @@
  * form of an SVC is one. Data between instructions can have that form, too; that does no harm, because a thread never
  * waits there.
  */
-#include <stdlib.h>
-
 #include "base/bytes.h"
-#include "base/sort.h"
-#include "base/xalloc.h"
 #include "symbols_internal.h"
 
 /* Arm ARM, C6.2.365: SVC #imm16. */

@@ -17,11 +17,6 @@
 #ifndef MKPERF_HOST_SYMBOLS_SYMBOLS_H
 #define MKPERF_HOST_SYMBOLS_SYMBOLS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/error.h"
 #include "identity.h"
 
 struct mkperf_symbols;

@@ -6,12 +6,9 @@
  * each distinct leaf address of a recording. Three sources decide, in this order: the code around the address, if it sets
  * or restores the frame pointer; the compiler's call-frame information; without that, the function's control flow.
  */
-#include <assert.h>
 #include <dwarf.h>
-#include <stdlib.h>
 
 #include "base/bytes.h"
-#include "base/xalloc.h"
 #include "symbols_internal.h"
 
 enum {

@@ -6,13 +6,6 @@
  * read strictly: a number consists of digits and is within its bounds, a truth value is 'true' or
  * 'false'. Called by elements.c, check.c and parse.c.
  */
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/printable.h"
-#include "base/xalloc.h"
 #include "system_internal.h"
 
 bool system_error(struct place *at, const char *format, ...)

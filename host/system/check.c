@@ -6,9 +6,6 @@
  * priorities of protected calls. It also computes the identity that samples of each PD carry. Called
  * by parse.c.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include <mkperf/record.h>
 
 #include "system_internal.h"

@@ -7,8 +7,6 @@
  * attribute. Elements that mkperf does not need are checked for their form. The first of those that
  * mkperf's own packer cannot build is remembered as "beyond" it.
  */
-#include <string.h>
-
 #include "system_internal.h"
 
 enum { MAX_STACK_BYTES = 16 << 20, SMALL_PAGE = 0x1000, LARGE_PAGE = 0x200000 };

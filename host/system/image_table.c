@@ -5,14 +5,10 @@
  */
 #include "image_table.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include <mkperf/frame.h>
 #include <mkperf/record.h>
 
 #include "base/bytes.h"
-#include "base/printable.h"
 
 struct cursor {
     const uint8_t *p;

@@ -8,13 +8,8 @@
 #ifndef MKPERF_HOST_SYSTEM_IMAGE_TABLE_H
 #define MKPERF_HOST_SYSTEM_IMAGE_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <mkperf/stamp.h>
 
-#include "base/error.h"
 #include "symbols/identity.h"
 
 struct mkperf_image_program {

@@ -7,14 +7,8 @@
  * the whole file. The first error ends parsing. Document types are refused, so that there are no
  * entities to expand.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <mkperf/record.h>
 
-#include "base/xalloc.h"
 #include "system_internal.h"
 
 #define IN(element) (1u << (element))

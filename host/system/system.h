@@ -12,11 +12,7 @@
 #ifndef MKPERF_HOST_SYSTEM_SYSTEM_H
 #define MKPERF_HOST_SYSTEM_SYSTEM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/error.h"
+#include "base/base.h"
 
 enum mkperf_system_limits {
     /* Microkit's limits. An id is that of a channel, an irq or a child; a slot is that of a cspace. */

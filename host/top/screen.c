@@ -2,14 +2,9 @@
 /* The display of mkperf top, see screen.h. */
 #include "screen.h"
 
-#include <inttypes.h>
 #include <ncurses.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/colour.h"
-#include "base/percent.h"
-#include "base/xalloc.h"
 #include "model/figures.h"
 #include "report/pager.h"
 #include "report/report.h"

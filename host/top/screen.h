@@ -8,8 +8,6 @@
 #ifndef MKPERF_HOST_TOP_SCREEN_H
 #define MKPERF_HOST_TOP_SCREEN_H
 
-#include <stdio.h>
-
 #include "top_counts.h"
 
 enum { TOP_TEXT = 512 };

@@ -2,11 +2,6 @@
 /* A running session, counted by function over the last seconds; see top_counts.h. */
 #include "top_counts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/percent.h"
-#include "base/xalloc.h"
 #include "profile/places.h"
 
 enum { PAGE = 4096 };

@@ -2,16 +2,10 @@
 /* Owns: see http_server_internal.h. */
 #include "http_server_internal.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/xalloc.h"
 #include "export/formats.h"
 #include "import/import.h"
 #include "page/assets.h"

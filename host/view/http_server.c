@@ -4,14 +4,9 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
-#include "base/xalloc.h"
 #include "http_server_internal.h"
 
 enum { IDLE_S = 30, REQUEST_BYTES = 16 * 1024, WAIT_MS = 100 };

@@ -11,10 +11,6 @@
 #ifndef MKPERF_HOST_VIEW_HTTP_SERVER_H
 #define MKPERF_HOST_VIEW_HTTP_SERVER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/error.h"
 #include "page/container.h"
 #include "symbols/symbols.h"
 

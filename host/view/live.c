@@ -2,10 +2,6 @@
 /* Owns: see live.h. */
 #include "live.h"
 
-#include <stdlib.h>
-
-#include "base/printable.h"
-#include "base/xalloc.h"
 #include "live_schedule.h"
 #include "page/page_data.h"
 

@@ -2,10 +2,6 @@
 /* Owns: see live_schedule.h. */
 #include "live_schedule.h"
 
-#include <stdlib.h>
-
-#include "base/xalloc.h"
-
 static uint64_t later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;

@@ -2,9 +2,6 @@
 /* Owns: see shown.h. */
 #include "shown.h"
 
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "page/page_data.h"
 
 /* At the recording's end: interactions are gone afterwards. */

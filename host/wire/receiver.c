@@ -2,8 +2,6 @@
 /* Owns: separating frames, text and noise, see receiver.h. */
 #include "receiver.h"
 
-#include <string.h>
-
 #include <mkperf/frame.h>
 
 void mkperf_receiver_init(struct mkperf_receiver *w, const struct mkperf_receiver_ops *ops,

@@ -10,13 +10,9 @@
 #ifndef MKPERF_HOST_WIRE_RECEIVER_H
 #define MKPERF_HOST_WIRE_RECEIVER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <mkperf/wire.h>
 
-#include "base/error.h"
+#include "base/base.h"
 
 /* A larger gap means that the sender's numbering restarted, so that its size has no meaning. */
 enum { MKPERF_WIRE_MAX_GAP = 0x8000 };

@@ -7,9 +7,6 @@
 
 #include <pb_common.h>
 #include <pb_decode.h>
-#include <string.h>
-
-#include "base/printable.h"
 
 enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 

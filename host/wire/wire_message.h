@@ -21,16 +21,11 @@
 #ifndef MKPERF_HOST_WIRE_WIRE_MESSAGE_H
 #define MKPERF_HOST_WIRE_WIRE_MESSAGE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <assert.h>
-
 #include <mkperf/jitter.h>
 #include <mkperf/record.h>
 #include <mkperf/wire.h>
 
+#include "base/base.h"
 #include "mkperf.pb.h"
 
 struct mkperf_batch_loss {
@@ -80,7 +75,7 @@ static inline uint64_t mkperf_zigzag(uint64_t v)
 
 /*
  * Decodes n bytes of any message but a batch into *m. All its strings are printable afterwards
- * (base/printable.h). False: the bytes are no such message.
+ * (base/base.h). False: the bytes are no such message.
  */
 bool mkperf_wire_decode(const uint8_t *p, size_t n, mkperf_ToHost *m);
 

@@ -7,8 +7,6 @@
  * over all cores. The core of a sample in a lost frame is therefore known only when the last Status
  * of the session reports how many samples each core took.
  */
-#include <assert.h>
-
 #include "wire_internal.h"
 
 #define NS_PER_S UINT64_C(1000000000)

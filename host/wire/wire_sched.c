@@ -4,8 +4,6 @@
  * has its own codes, numbers and running thread. Events that are missing or have an unknown code
  * become one gap before the next event of that core.
  */
-
-#include "base/xalloc.h"
 #include "wire_internal.h"
 
 enum { CODES = 1024, MAX_CODE_BITS = 16 };

@@ -7,13 +7,6 @@
  * A Session that arrives before the list is held until names are settled, so that no PD has two names
  * in one profile.
  */
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
 #include "system/image_table.h"
 #include "wire_internal.h"
 

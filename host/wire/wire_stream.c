@@ -3,10 +3,6 @@
  * events are decoded here; all other messages are decoded by the file of their name. */
 #include "wire_stream.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
 #include "model/figures.h"
 #include "receiver.h"
 #include "wire_internal.h"

@@ -25,7 +25,7 @@ $(POCKET_KERNEL): $(POCKET_KERNEL_OBJ) $(POCKET)/kernel/kernel.ld
 	    -T $(POCKET)/kernel/kernel.ld $(POCKET_KERNEL_OBJ) -o $@
 
 $(B)/pocket-pack: $(call host_objects,plain,$(wildcard $(POCKET)/pack/*.c host/system/*.c) \
-                    $(addprefix host/base/,error.c printable.c xalloc.c))
+                    $(addprefix host/base/,base.c printable.c))
 	$(Q)$(HOST_CC) $^ -lelf -lexpat -o $@
 
 # Tests of the platform itself, see selftest/ and tests/system/pocket.sh.

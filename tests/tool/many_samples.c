@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "base/base.h"
 #include "perfdata/writer.h"
 
 enum { PDS = 20, CORES = 4, INTERVAL_NS = 250000, PERIOD = 250000 };

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/error.h"
+#include "base/base.h"
 #include "cmd/cmd.h"
 
 static char directory[] = "/tmp/mkperf-console-XXXXXX";

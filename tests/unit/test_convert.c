@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "base/base.h"
 #include "cmd/cmd.h"
 
 static char dir[] = "/tmp/mkperf-convert-XXXXXX";

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/hash.h"
 #include "base/outfile.h"
-#include "base/xalloc.h"
 
 static void grown_memory_is_zero(void **state)
 {

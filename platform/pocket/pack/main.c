@@ -2,7 +2,7 @@
 /*
  * pocket-pack SYSTEM --elf-path DIR[:DIR] --kernel KERNEL.elf -o IMAGE
  *
- * Makes an image that QEMU boots. Exit status and messages as host/base/error.h defines them.
+ * Makes an image that QEMU boots. Exit status and messages as host/base/base.h defines them.
  */
 #include <errno.h>
 #include <getopt.h>

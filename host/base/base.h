@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What every file of the host has: the C library, errors, memory, text that may be printed, sorting and percentages. Each header of
+ * the host includes it, so a .c file includes it only if it includes no other header of the host.
+ *
+ * Errors: a function that can fail fills a struct mkperf_error with place and reason and returns its status. Only main and the
+ * commands print and exit.
+ *
+ * Memory: mkperf_x... never return NULL for memory that a command cannot do without. If there is none, they print a message and
+ * end the process with MKPERF_ERR_FAILED; files that are being written keep what was received (mkperf_out_of_memory). They are
+ * not for sizes that an input states: those are compared with the input's own size first.
+ */
+#ifndef MKPERF_HOST_BASE_BASE_H
+#define MKPERF_HOST_BASE_BASE_H
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- errors ---- */
+
+/* Also the exit status of the mkperf command. Texts: mkperf_status_text. Numbers are not reused. */
+enum mkperf_status {
+    MKPERF_OK = 0,
+    MKPERF_ERR_FAILED = 1,   /* any error without its own status */
+    MKPERF_ERR_INPUT = 2,    /* a file, ELF or stream is missing or invalid: the text says why */
+    MKPERF_ERR_OUTPUT = 4,   /* writing failed (disk full, permission) */
+    MKPERF_ERR_SILENT = 5,   /* the target does not answer */
+    MKPERF_ERR_PROTOCOL = 6, /* the target speaks another version of the protocol */
+    MKPERF_ERR_NOISE = 7,    /* the line carries bytes but no frame */
+    MKPERF_ERR_REFUSED = 8,  /* the target refused the request; its reason is in the text */
+    MKPERF_ERR_LINK = 9,     /* the connection broke; what was received is kept */
+    MKPERF_ERR_USAGE = 129,  /* command line; the number is perf's and git's */
+};
+
+struct mkperf_error {
+    enum mkperf_status status;
+    char text[1024];
+};
+
+/* Sets status and text (printf format; cut at the buffer's end) and returns status. */
+enum mkperf_status mkperf_error_set(struct mkperf_error *e, enum mkperf_status status,
+                                    const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The meaning of this exit status; NULL: no such status. */
+const char *mkperf_status_text(enum mkperf_status status);
+
+/* Sets of statuses for struct mkperf_command: 1 << status. OK, FAILED and USAGE belong to every set. */
+enum {
+    MKPERF_STATUSES_READ = 1 << MKPERF_ERR_INPUT,
+    MKPERF_STATUSES_WRITE = 1 << MKPERF_ERR_OUTPUT,
+    MKPERF_STATUSES_TARGET = 1 << MKPERF_ERR_SILENT | 1 << MKPERF_ERR_PROTOCOL |
+                             1 << MKPERF_ERR_NOISE | 1 << MKPERF_ERR_REFUSED | 1 << MKPERF_ERR_LINK,
+};
+
+/* ---- memory ---- */
+
+/* Called once before the process ends, if it is set. */
+extern void (*mkperf_out_of_memory)(void);
+
+_Noreturn void mkperf_die(void);
+
+/* n elements, all zero; never NULL. Freed with free. */
+void *mkperf_xcalloc(size_t n, size_t size);
+/* As reallocarray, but never NULL. */
+void *mkperf_xrealloc(void *p, size_t n, size_t size);
+char *mkperf_xstrdup(const char *text); /* NULL for NULL */
+char *mkperf_xprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Opens a stream into memory. After mkperf_memstream_close *text has *n bytes and a NUL, and is freed with free. text and n
+ * must be valid until then. */
+FILE *mkperf_memstream_open(char **text, size_t *n);
+void mkperf_memstream_close(FILE *f);
+
+/* Returns a number of elements that is at least n and at least twice `room`. */
+size_t mkperf_room(size_t room, size_t n);
+/* p, grown from `from` to `to` elements; the new ones are zero. */
+void *mkperf_xgrow(void *p, size_t from, size_t to, size_t size);
+
+/* Makes room in an array for at least n elements; the new ones are zero. `room` is a variable of any unsigned type with the
+ * number of elements that fit. */
+#define MKPERF_GROW(array, room, n)                                                 \
+    do {                                                                            \
+        size_t room_before_ = (room);                                               \
+        if ((n) > room_before_) {                                                   \
+            (room) = mkperf_room(room_before_, (n));                                \
+            (array) = mkperf_xgrow((array), room_before_, (room), sizeof *(array)); \
+        }                                                                           \
+    } while (0)
+
+/*
+ * ---- text from elsewhere, made printable (printable.c): the one place that decides what may be printed ----
+ *
+ * Names and messages arrive from targets, recordings, ELFs and other hosts. Printed unchanged,
+ * they could move the cursor, change colours, begin new lines or reverse the order of the text
+ * around them. Called where such text enters mkperf (wire messages, symbols, perf.data)
+ * and for each message that quotes it.
+ */
+
+/* Returns the length of the UTF-8 sequence at s, 0 if there is no valid one. s ends with NUL. */
+size_t mkperf_utf8(const char *s);
+
+/*
+ * Returns the length in bytes of the printable character at s; 0: the character is a control
+ * character (C0, C1, DEL), a bidirectional or another invisible control, or no UTF-8.
+ */
+size_t mkperf_printable_char(const char *s);
+
+bool mkperf_is_printable(const char *s);
+
+/* Replaces each character of s that is not printable by '?', in place. s never grows. */
+void mkperf_printable(char *s);
+
+/* Does so in text of several lines. Newlines and tabs are kept; a carriage return before a newline is dropped. */
+void mkperf_printable_lines(char *s);
+
+/*
+ * Returns s if it is printable or NULL, else a printable copy of its beginning in buffer (n bytes,
+ * n > 0). For paths, which must not be changed.
+ */
+const char *mkperf_printable_copy(const char *s, char *buffer, size_t n);
+
+enum { MKPERF_PRINTABLE_PATH = 512 }; /* a buffer for a path in a message */
+
+/* Prints one line, its end included, of at most 1023 printable bytes. For warnings and notices. */
+void mkperf_print_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * ---- a target's console text, in printable lines without escape sequences (ECMA-48: colours, cursor movements) ----
+ */
+
+enum { MKPERF_CONSOLE_LINE = 512 }; /* longer lines are cut into several */
+
+struct mkperf_console_text {
+    char line[MKPERF_CONSOLE_LINE + 1];
+    size_t n;
+    enum { MKPERF_TEXT_PLAIN, MKPERF_TEXT_ESCAPE, MKPERF_TEXT_SEQUENCE } state;
+    void (*print)(void *self, const char *line); /* set by the caller; lines are not empty */
+    void *self;
+};
+
+/* Appends n bytes and prints the lines that they end. */
+void mkperf_console_text_add(struct mkperf_console_text *t, const char *p, size_t n);
+
+/* Prints what was received since the last end of a line. */
+void mkperf_console_text_end(struct mkperf_console_text *t);
+
+/* ---- sorting and percentages ---- */
+
+/* The result of a comparison for ascending order. Exchanged operands give descending order. */
+static inline int mkperf_compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* p may be NULL if n is 0. */
+static inline void mkperf_sort(void *p, size_t n, size_t size,
+                               int (*compare)(const void *a, const void *b))
+{
+    assert(p != NULL || n == 0);
+    if (n > 1) {
+        qsort(p, n, size, compare);
+    }
+}
+
+/* part of whole in per cent; 0 if whole is 0. */
+static inline double mkperf_percent(uint64_t part, uint64_t whole)
+{
+    return whole != 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+#endif
