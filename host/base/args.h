@@ -50,21 +50,31 @@ struct mkperf_store {
         max; /* limits of a number; for words, the value of the first word and the value without one */
 };
 
-/* For rows of a table: the name of an option's value, and what it is for completion. */
+/*
+ * A row of a table of options: letter (or an id, or 0), long name, help; then what it takes, how it is stored, and other members.
+ *
+ *     MKPERF_OPTION('o', "output", "the file to write", MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, output)),
+ */
+#define MKPERF_OPTION(letter, long_name, text, ...)                      \
+    {                                                                    \
+        .id = (letter), .name = (long_name), .help = (text), __VA_ARGS__ \
+    }
+
+/* For rows: the name of an option's value, and what it is for completion. */
 #define MKPERF_TAKES(what, name) .value = (name), .kind = MKPERF_VALUE_##what
 
-/* For rows of a table. The compiler rejects a member that is not of the type in the comment. */
+/* For rows: in which member of self the value is stored. The compiler rejects a member that is not of the type in the comment. */
 /* clang-format off */
-#define MKPERF_IGNORED {.how = MKPERF_STORE_NONE}
-#define MKPERF_SETS(type, member) {MKPERF_STORE_(TRUE, type, member, bool)}           /* bool */
-#define MKPERF_CLEARS(type, member) {MKPERF_STORE_(FALSE, type, member, bool)}        /* bool */
-#define MKPERF_TEXT(type, member) {MKPERF_STORE_(TEXT, type, member, const char *)}   /* const char *; NULL: no value */
-#define MKPERF_SECONDS(type, member) {MKPERF_STORE_(SECONDS, type, member, double)}   /* double, > 0 */
-#define MKPERF_PER_CENT(type, member) {MKPERF_STORE_(PERCENT, type, member, double)}  /* double, 0 to 100 */
+#define MKPERF_IGNORED .store = {.how = MKPERF_STORE_NONE}
+#define MKPERF_SETS(type, member) .store = {MKPERF_STORE_(TRUE, type, member, bool)}           /* bool */
+#define MKPERF_CLEARS(type, member) .store = {MKPERF_STORE_(FALSE, type, member, bool)}        /* bool */
+#define MKPERF_TEXT(type, member) .store = {MKPERF_STORE_(TEXT, type, member, const char *)}   /* const char *; NULL: no value */
+#define MKPERF_SECONDS(type, member) .store = {MKPERF_STORE_(SECONDS, type, member, double)}   /* double, > 0 */
+#define MKPERF_PER_CENT(type, member) .store = {MKPERF_STORE_(PERCENT, type, member, double)}  /* double, 0 to 100 */
 #define MKPERF_NUMBER(type, member, least, most) /* uint64_t */ \
-    {MKPERF_STORE_(NUMBER, type, member, uint64_t), .min = (least), .max = (most)}
+    .store = {MKPERF_STORE_(NUMBER, type, member, uint64_t), .min = (least), .max = (most)}
 #define MKPERF_ENUM(type, member, first, without) /* an enum, whose values are in the order of the words */ \
-    {MKPERF_STORE_(WORD, type, member, unsigned), .min = (first), .max = (without)}
+    .store = {MKPERF_STORE_(WORD, type, member, unsigned), .min = (first), .max = (without)}
 #define MKPERF_STORE_(kind, type, member, of) \
     .how = MKPERF_STORE_##kind, .at = _Generic(((type *)0)->member, __typeof__(of) : offsetof(type, member))
 /* clang-format on */

@@ -11,17 +11,13 @@
     }
 
 static const struct mkperf_option options[] = {
-    {.name = "color",
-     MKPERF_TAKES(WORD, "[WHEN]"),
-     .words = "auto always never",
-     .help = "shares in red from 5 per cent on, in green from 0.5 on: auto (on a terminal, unless "
-             "NO_COLOR is set; the default), always (also without WHEN), never",
-     .store = WHEN},
-    {.name = "stdio-color",
-     MKPERF_TAKES(WORD, "WHEN"),
-     .words = "auto always never",
-     .help = "the same, as perf calls it",
-     .store = WHEN},
+    MKPERF_OPTION(
+        0, "color",
+        "shares in red from 5 per cent on, in green from 0.5 on: auto (on a terminal, unless "
+        "NO_COLOR is set; the default), always (also without WHEN), never",
+        MKPERF_TAKES(WORD, "[WHEN]"), .words = "auto always never", .store = WHEN),
+    MKPERF_OPTION(0, "stdio-color", "the same, as perf calls it", MKPERF_TAKES(WORD, "WHEN"),
+                  .words = "auto always never", .store = WHEN),
     {.id = 0},
 };
 

@@ -20,21 +20,13 @@ struct command {
 };
 
 static const struct mkperf_option options[] = {
-    {.id = 's',
-     .name = "symbol",
-     .value = "SYMBOL",
-     .help = "the same as SYMBOL",
-     .store = MKPERF_TEXT(struct command, symbol)},
-    {.name = "no-source",
-     .help = "no source lines",
-     .store = MKPERF_CLEARS(struct command, style.source)},
-    {.name = "percent-limit",
-     .value = "N",
-     .help = "without SYMBOL: functions of at least N per cent (1)",
-     .store = MKPERF_PER_CENT(struct command, limit)},
-    {.name = "stdio",
-     .help = "accepted for perf's sake: the output is always text",
-     .store = MKPERF_IGNORED},
+    MKPERF_OPTION('s', "symbol", "the same as SYMBOL", .value = "SYMBOL",
+                  MKPERF_TEXT(struct command, symbol)),
+    MKPERF_OPTION(0, "no-source", "no source lines", MKPERF_CLEARS(struct command, style.source)),
+    MKPERF_OPTION(0, "percent-limit", "without SYMBOL: functions of at least N per cent (1)",
+                  .value = "N", MKPERF_PER_CENT(struct command, limit)),
+    MKPERF_OPTION(0, "stdio", "accepted for perf's sake: the output is always text",
+                  MKPERF_IGNORED),
     {.id = 0},
 };
 

@@ -12,17 +12,11 @@
 #include "console/conversation.h"
 
 static const struct mkperf_option options[] = {
-    {.id = 'c',
-     .name = "command",
-     .value = "\"CMD; CMD\"",
-     .help = "these commands, and no prompt; status %d if one was refused",
-     .number = MKPERF_ERR_REFUSED,
-     .store = MKPERF_TEXT(struct console, commands)},
-    {.id = 'o',
-     .name = "output",
-     MKPERF_TAKES(FILE, "FILE"),
-     .help = "samples that arrive go into this perf.data file",
-     .store = MKPERF_TEXT(struct console, recorder.options.output)},
+    MKPERF_OPTION('c', "command", "these commands, and no prompt; status %d if one was refused",
+                  .value = "\"CMD; CMD\"", .number = MKPERF_ERR_REFUSED,
+                  MKPERF_TEXT(struct console, commands)),
+    MKPERF_OPTION('o', "output", "samples that arrive go into this perf.data file",
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct console, recorder.options.output)),
     {.id = 0},
 };
 

@@ -32,27 +32,23 @@ struct command {
 };
 
 static const struct mkperf_option options[] = {
-    {.id = 'c',
-     .name = "compute",
-     MKPERF_TAKES(WORD, "HOW"),
-     .words = "delta delta-abs",
-     .help = "order of rows: delta-abs (largest change first, the default), or delta (what grew "
-             "first)",
-     .store = MKPERF_ENUM(struct command, order, BY_GROWTH, BY_CHANGE)},
-    {.id = 's',
-     .name = "sort",
-     MKPERF_TAKES(WORDS, "KEYS"),
-     .list = report_columns_put_keys,
-     .help = "what rows are, as for report: functions of PDs (pd,sym, the default), PDs (pd), ..."},
-    {.name = "confidence",
-     .value = "N",
-     .help = "per cent (95): in 100 - N of 100 comparisons of equal systems, some row is called "
-             "significant",
-     .store = MKPERF_PER_CENT(struct command, confidence)},
-    {.name = "percent-limit",
-     .value = "N",
-     .help = "leave out rows below N per cent in both (0)",
-     .store = MKPERF_PER_CENT(struct command, limit)},
+    MKPERF_OPTION(
+        'c', "compute",
+        "order of rows: delta-abs (largest change first, the default), or delta (what grew "
+        "first)",
+        MKPERF_TAKES(WORD, "HOW"), .words = "delta delta-abs",
+        MKPERF_ENUM(struct command, order, BY_GROWTH, BY_CHANGE)),
+    MKPERF_OPTION(
+        's', "sort",
+        "what rows are, as for report: functions of PDs (pd,sym, the default), PDs (pd), ...",
+        MKPERF_TAKES(WORDS, "KEYS"), .list = report_columns_put_keys),
+    MKPERF_OPTION(
+        0, "confidence",
+        "per cent (95): in 100 - N of 100 comparisons of equal systems, some row is called "
+        "significant",
+        .value = "N", MKPERF_PER_CENT(struct command, confidence)),
+    MKPERF_OPTION(0, "percent-limit", "leave out rows below N per cent in both (0)", .value = "N",
+                  MKPERF_PER_CENT(struct command, limit)),
     {.id = 0},
 };
 

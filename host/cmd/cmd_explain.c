@@ -559,14 +559,10 @@ static const char question_words[] =
     "faults trust names profiler-cost time throughput idle slow-call wakeups budget inversion";
 
 static const struct mkperf_option options[] = {
-    {.name = "why",
-     MKPERF_TAKES(WORD, "QUESTION"),
-     .words = question_words,
-     .help = "answer only this question",
-     .store = MKPERF_TEXT(struct explain, why)},
-    {.name = "json",
-     .help = "as JSON Lines: one object for each question",
-     .store = MKPERF_SETS(struct explain, json)},
+    MKPERF_OPTION(0, "why", "answer only this question", MKPERF_TAKES(WORD, "QUESTION"),
+                  .words = question_words, MKPERF_TEXT(struct explain, why)),
+    MKPERF_OPTION(0, "json", "as JSON Lines: one object for each question",
+                  MKPERF_SETS(struct explain, json)),
     {.id = 0},
 };
 static const struct mkperf_option_group group = {options, NULL};

@@ -26,53 +26,39 @@ struct command {
 };
 
 static const struct mkperf_option options[] = {
-    {.id = 'i',
-     .name = "input",
-     MKPERF_TAKES(FILE, "FILE"),
-     .help = "a recording with scheduling events (record --sched; default perf.data)",
-     .store = MKPERF_TEXT(struct command, input)},
-    {.id = 'I',
-     .name = "interval-print",
-     .value = "MS",
-     .help = "with -t, print every MS milliseconds what was measured so far",
-     .store = MKPERF_NUMBER(struct command, interval_ms, 1, MAX_INTERVAL_MS)},
-    {.id = OPT_PATH,
-     .name = "critical-path",
-     .value = "[WHAT]",
-     .help =
-         "instead: which runs and waits determined how long something took: FROM:TO, the longest "
-         "call of a pair of PDs; MARK..MARK, from a mark to a later one; PHASE, a phase; without "
-         "WHAT, the longest call of all"},
-    {.id = OPT_AT,
-     .name = "at",
-     .value = "S",
-     .help = "with --critical-path, not the longest but the one under way at S seconds of the "
-             "target's time"},
-    {.name = "duration",
-     .value = "S",
-     .help = "with -t, end after S seconds (default: with Ctrl-C)",
-     .store = MKPERF_SECONDS(struct command, recorder.options.duration_s)},
-    {.name = "record",
-     MKPERF_TAKES(FILE, "FILE"),
-     .help =
-         "with -t, have the events sent, too, into a recording FILE, and print what was measured "
-         "at its end",
-     .store = MKPERF_TEXT(struct command, recording)},
-    {.name = "system",
-     MKPERF_TAKES(FILE, "FILE"),
-     .help = "with -t, the .system file: names of PDs, where the image does not list them",
-     .store = MKPERF_TEXT(struct command, recorder.options.system)},
-    {.id = 'x',
-     .name = "field-separator",
-     .value = "SEP",
-     .help = "rows for programs: the kind of row, then its fields; docs/latency.md lists them",
-     .store = MKPERF_TEXT(struct command, separator)},
-    {.name = "json", .help = "the same as JSON Lines", .store = MKPERF_SETS(struct command, json)},
-    {.id = 'o',
-     .name = "output",
-     MKPERF_TAKES(FILE, "FILE"),
-     .help = "print there (default: standard output); it is FILE.partial until all is printed",
-     .store = MKPERF_TEXT(struct command, output)},
+    MKPERF_OPTION('i', "input",
+                  "a recording with scheduling events (record --sched; default perf.data)",
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, input)),
+    MKPERF_OPTION('I', "interval-print",
+                  "with -t, print every MS milliseconds what was measured so far", .value = "MS",
+                  MKPERF_NUMBER(struct command, interval_ms, 1, MAX_INTERVAL_MS)),
+    MKPERF_OPTION(
+        OPT_PATH, "critical-path",
+        "instead: which runs and waits determined how long something took: FROM:TO, the longest "
+        "call of a pair of PDs; MARK..MARK, from a mark to a later one; PHASE, a phase; without "
+        "WHAT, the longest call of all",
+        .value = "[WHAT]"),
+    MKPERF_OPTION(OPT_AT, "at",
+                  "with --critical-path, not the longest but the one under way at S seconds of the "
+                  "target's time",
+                  .value = "S"),
+    MKPERF_OPTION(0, "duration", "with -t, end after S seconds (default: with Ctrl-C)",
+                  .value = "S", MKPERF_SECONDS(struct command, recorder.options.duration_s)),
+    MKPERF_OPTION(
+        0, "record",
+        "with -t, have the events sent, too, into a recording FILE, and print what was measured "
+        "at its end",
+        MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, recording)),
+    MKPERF_OPTION(0, "system",
+                  "with -t, the .system file: names of PDs, where the image does not list them",
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, recorder.options.system)),
+    MKPERF_OPTION('x', "field-separator",
+                  "rows for programs: the kind of row, then its fields; docs/latency.md lists them",
+                  .value = "SEP", MKPERF_TEXT(struct command, separator)),
+    MKPERF_OPTION(0, "json", "the same as JSON Lines", MKPERF_SETS(struct command, json)),
+    MKPERF_OPTION('o', "output",
+                  "print there (default: standard output); it is FILE.partial until all is printed",
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, output)),
     {.id = 0},
 };
 

@@ -28,11 +28,8 @@ static void put_tables(mkperf_put *put, void *to)
 }
 
 static const struct mkperf_option options[] = {
-    {.name = "cpu",
-     MKPERF_TAKES(WORD, "NAME"),
-     .list = put_tables,
-     .help = "the CPU, where the target cannot say which it has",
-     .store = MKPERF_TEXT(struct list, cpu)},
+    MKPERF_OPTION(0, "cpu", "the CPU, where the target cannot say which it has",
+                  MKPERF_TAKES(WORD, "NAME"), .list = put_tables, MKPERF_TEXT(struct list, cpu)),
     {.id = 0},
 };
 

@@ -452,9 +452,8 @@ const struct mkperf_command mkperf_record_command = {
 };
 
 static const struct mkperf_option dump_options[] = {
-    {.name = "wait",
-     .help = "wait until a fault, a mark or a stop has ended the recording",
-     .store = MKPERF_SETS(struct mkperf_record_options, wait)},
+    MKPERF_OPTION(0, "wait", "wait until a fault, a mark or a stop has ended the recording",
+                  MKPERF_SETS(struct mkperf_record_options, wait)),
     {.id = 0},
 };
 

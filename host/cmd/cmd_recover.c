@@ -6,11 +6,10 @@
 #include "perfdata/writer.h"
 
 static const struct mkperf_option options[] = {
-    {.id = 'o',
-     .name = "output",
-     MKPERF_TAKES(FILE, "OUTPUT"),
-     .help = "the finished file; without it FILE is finished in place and loses its \".partial\"",
-     .store = {.how = MKPERF_STORE_TEXT}},
+    MKPERF_OPTION(
+        'o', "output",
+        "the finished file; without it FILE is finished in place and loses its \".partial\"",
+        MKPERF_TAKES(FILE, "OUTPUT"), .store = {.how = MKPERF_STORE_TEXT}),
     {.id = 0},
 };
 

@@ -39,18 +39,15 @@ struct command {
 };
 
 static const struct mkperf_option options[] = {
-    {.id = 'F',
-     .name = "fields",
-     MKPERF_TAKES(WORDS, "LIST"),
-     .list = report_columns_put_fields,
-     .help = "of comm, tid, pid, cpu, time, period, event, ip, sym, symoff, dso, srcline; +NAME "
-             "adds to the default, -NAME takes from it "
-             "(comm,tid,cpu,time,period,event,ip,sym,symoff,dso)"},
-    {.id = 'G',
-     .name = "hide-call-graph",
-     .help = "the innermost frame only, on the sample's line",
-     .store = MKPERF_SETS(struct command, flat)},
-    {.name = "ns", .help = "times in nanoseconds", .store = MKPERF_SETS(struct command, ns)},
+    MKPERF_OPTION(
+        'F', "fields",
+        "of comm, tid, pid, cpu, time, period, event, ip, sym, symoff, dso, srcline; +NAME "
+        "adds to the default, -NAME takes from it "
+        "(comm,tid,cpu,time,period,event,ip,sym,symoff,dso)",
+        MKPERF_TAKES(WORDS, "LIST"), .list = report_columns_put_fields),
+    MKPERF_OPTION('G', "hide-call-graph", "the innermost frame only, on the sample's line",
+                  MKPERF_SETS(struct command, flat)),
+    MKPERF_OPTION(0, "ns", "times in nanoseconds", MKPERF_SETS(struct command, ns)),
     {.id = 0},
 };
 

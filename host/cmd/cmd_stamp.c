@@ -32,23 +32,14 @@ struct stamp {
 };
 
 static const struct mkperf_option options[] = {
-    {.name = "elf-path",
-     MKPERF_TAKES(DIRS, "DIR[:DIR]"),
-     .help = "where the programs are (the .system file's directory)",
-     .store = MKPERF_TEXT(struct stamp, elf_path)},
-    {.name = "kernel",
-     MKPERF_TAKES(FILE, "ELF"),
-     .help = "the kernel that the image gets; Microkit's monitor.elf is looked for beside it",
-     .store = MKPERF_TEXT(struct stamp, kernel)},
-    {.id = 'o',
-     .name = "output",
-     MKPERF_TAKES(FILE, "FILE"),
-     .help = "the client PD's ELF with the table (the ELF itself is changed)",
-     .store = MKPERF_TEXT(struct stamp, output)},
-    {.id = 'q',
-     .name = "quiet",
-     .help = "print errors alone",
-     .store = MKPERF_SETS(struct stamp, quiet)},
+    MKPERF_OPTION(0, "elf-path", "where the programs are (the .system file's directory)",
+                  MKPERF_TAKES(DIRS, "DIR[:DIR]"), MKPERF_TEXT(struct stamp, elf_path)),
+    MKPERF_OPTION(0, "kernel",
+                  "the kernel that the image gets; Microkit's monitor.elf is looked for beside it",
+                  MKPERF_TAKES(FILE, "ELF"), MKPERF_TEXT(struct stamp, kernel)),
+    MKPERF_OPTION('o', "output", "the client PD's ELF with the table (the ELF itself is changed)",
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct stamp, output)),
+    MKPERF_OPTION('q', "quiet", "print errors alone", MKPERF_SETS(struct stamp, quiet)),
     {.id = 0},
 };
 

@@ -20,64 +20,45 @@ struct stat {
 };
 
 static const struct mkperf_option options[] = {
-    {.id = 'e',
-     .name = "event",
-     MKPERF_TAKES(WORDS, "EVENTS"),
-     .list = mkperf_pmu_events,
-     .help =
-         "as for record; {A,B} counts A and B at the same times; default cycles,instructions. "
-         "More events than counters are multiplexed: counts are scaled then, and the share of the "
-         "time is printed"},
-    {.name = "per-pd",
-     .help = "also by protection domain: exactly if the target's kernel can, else estimated from "
-             "samples, with the standard error",
-     .store = MKPERF_SETS(struct stat, measure.per_pd)},
-    {.name = "per-core",
-     .help = "the system by core, for those that the target counts on",
-     .store = MKPERF_SETS(struct stat, measure.per_core)},
-    {.id = 'C', .name = "cpu", .value = "LIST", .help = "count on these cores only, as in 0-2"},
-    {.name = "pd",
-     .value = "NAME[,NAME]",
-     .help = "only these PDs (implies --per-pd)",
-     .store = MKPERF_TEXT(struct stat, only)},
-    {.name = "estimate",
-     .help = "by PD from samples, whatever the kernel can",
-     .store = MKPERF_SETS(struct stat, measure.estimate)},
-    {.name = "util",
-     .help = "also how long each PD and idle ran, in ns (" MKPERF_RUN_TIME_EVENT
-             "), by the target's scheduling events; implies --per-pd",
-     .store = MKPERF_SETS(struct stat, measure.util)},
-    {.name = "system",
-     MKPERF_TAKES(FILE, "FILE"),
-     .help = "the .system file: names of PDs",
-     .store = MKPERF_TEXT(struct stat, measure.recorder.options.system)},
-    {.name = "duration",
-     .value = "S",
-     .help = "seconds of the target's time",
-     .store = MKPERF_SECONDS(struct stat, measure.recorder.options.duration_s)},
-    {.id = 'I',
-     .name = "interval-print",
-     .value = "MS",
-     .help = "a reading every MS milliseconds",
-     .store = MKPERF_NUMBER(struct stat, measure.interval_ms, 1, MAX_INTERVAL_MS)},
-    {.id = 'r',
-     .name = "repeat",
-     .value = "N",
-     .help = "N runs of --duration: mean and its standard error",
-     .store = MKPERF_NUMBER(struct stat, measure.runs, 1, MAX_RUNS)},
-    {.id = 'x',
-     .name = "field-separator",
-     .value = "SEP",
-     .help =
-         "fields for programs: count, unit, event, time counted in ns, share of the time in per "
-         "cent, derived figure, its unit, user, kernel, standard error; before them with -I the "
-         "time, with --per-core the core and how many cores it is of, with --per-pd the PD",
-     .store = MKPERF_TEXT(struct stat, separator)},
-    {.id = 'o',
-     .name = "output",
-     MKPERF_TAKES(FILE, "FILE"),
-     .help = "print there (default: standard error); it is FILE.partial until all is printed",
-     .store = MKPERF_TEXT(struct stat, output)},
+    MKPERF_OPTION(
+        'e', "event",
+        "as for record; {A,B} counts A and B at the same times; default cycles,instructions. "
+        "More events than counters are multiplexed: counts are scaled then, and the share of the "
+        "time is printed",
+        MKPERF_TAKES(WORDS, "EVENTS"), .list = mkperf_pmu_events),
+    MKPERF_OPTION(
+        0, "per-pd",
+        "also by protection domain: exactly if the target's kernel can, else estimated from "
+        "samples, with the standard error",
+        MKPERF_SETS(struct stat, measure.per_pd)),
+    MKPERF_OPTION(0, "per-core", "the system by core, for those that the target counts on",
+                  MKPERF_SETS(struct stat, measure.per_core)),
+    MKPERF_OPTION('C', "cpu", "count on these cores only, as in 0-2", .value = "LIST"),
+    MKPERF_OPTION(0, "pd", "only these PDs (implies --per-pd)", .value = "NAME[,NAME]",
+                  MKPERF_TEXT(struct stat, only)),
+    MKPERF_OPTION(0, "estimate", "by PD from samples, whatever the kernel can",
+                  MKPERF_SETS(struct stat, measure.estimate)),
+    MKPERF_OPTION(0, "util",
+                  "also how long each PD and idle ran, in ns (" MKPERF_RUN_TIME_EVENT
+                  "), by the target's scheduling events; implies --per-pd",
+                  MKPERF_SETS(struct stat, measure.util)),
+    MKPERF_OPTION(0, "system", "the .system file: names of PDs", MKPERF_TAKES(FILE, "FILE"),
+                  MKPERF_TEXT(struct stat, measure.recorder.options.system)),
+    MKPERF_OPTION(0, "duration", "seconds of the target's time", .value = "S",
+                  MKPERF_SECONDS(struct stat, measure.recorder.options.duration_s)),
+    MKPERF_OPTION('I', "interval-print", "a reading every MS milliseconds", .value = "MS",
+                  MKPERF_NUMBER(struct stat, measure.interval_ms, 1, MAX_INTERVAL_MS)),
+    MKPERF_OPTION('r', "repeat", "N runs of --duration: mean and its standard error", .value = "N",
+                  MKPERF_NUMBER(struct stat, measure.runs, 1, MAX_RUNS)),
+    MKPERF_OPTION(
+        'x', "field-separator",
+        "fields for programs: count, unit, event, time counted in ns, share of the time in per "
+        "cent, derived figure, its unit, user, kernel, standard error; before them with -I the "
+        "time, with --per-core the core and how many cores it is of, with --per-pd the PD",
+        .value = "SEP", MKPERF_TEXT(struct stat, separator)),
+    MKPERF_OPTION('o', "output",
+                  "print there (default: standard error); it is FILE.partial until all is printed",
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct stat, output)),
     {.id = 0},
 };
 

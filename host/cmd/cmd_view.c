@@ -27,24 +27,19 @@ struct command {
 };
 
 static const struct mkperf_option options[] = {
-    {.id = 'p',
-     .name = "port",
-     .value = "N",
-     .help = "port (default: a free one)",
-     .store = MKPERF_NUMBER(struct command, port, 0, UINT16_MAX)},
-    {.name = "diff",
-     MKPERF_TAKES(FILE, "OTHER"),
-     .help = "compare with this recording, which was before",
-     .store = MKPERF_TEXT(struct command, base)},
-    {.name = "sched",
-     .help = "with -t: scheduling events as well: when PDs ran, were ready, or waited for a reply",
-     .store = MKPERF_SETS(struct command, live.recorder.options.configure.sched)},
-    {.name = "speedscope",
-     MKPERF_TAKES(DIR, "DIR"),
-     .help =
-         "speedscope's release (dist/release of its npm package), linked from the page; default: "
-         "$MKPERF_SPEEDSCOPE, or speedscope beside mkperf or in ../share/mkperf, if it is there",
-     .store = MKPERF_TEXT(struct command, speedscope)},
+    MKPERF_OPTION('p', "port", "port (default: a free one)", .value = "N",
+                  MKPERF_NUMBER(struct command, port, 0, UINT16_MAX)),
+    MKPERF_OPTION(0, "diff", "compare with this recording, which was before",
+                  MKPERF_TAKES(FILE, "OTHER"), MKPERF_TEXT(struct command, base)),
+    MKPERF_OPTION(
+        0, "sched",
+        "with -t: scheduling events as well: when PDs ran, were ready, or waited for a reply",
+        MKPERF_SETS(struct command, live.recorder.options.configure.sched)),
+    MKPERF_OPTION(
+        0, "speedscope",
+        "speedscope's release (dist/release of its npm package), linked from the page; default: "
+        "$MKPERF_SPEEDSCOPE, or speedscope beside mkperf or in ../share/mkperf, if it is there",
+        MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct command, speedscope)),
     {.id = 0},
 };
 

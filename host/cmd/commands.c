@@ -95,14 +95,11 @@ struct help {
 };
 
 static const struct mkperf_option options[] = {
-    {.name = "man",
-     .help = "a man page's source; without COMMAND, mkperf(1)'s",
-     .store = MKPERF_SETS(struct help, man)},
-    {.name = "completion",
-     MKPERF_TAKES(WORD, "SHELL"),
-     .words = "bash zsh",
-     .help = "what makes bash or zsh complete mkperf's commands and options",
-     .store = MKPERF_ENUM(struct help, shell, SHELL_BASH, SHELL_NONE)},
+    MKPERF_OPTION(0, "man", "a man page's source; without COMMAND, mkperf(1)'s",
+                  MKPERF_SETS(struct help, man)),
+    MKPERF_OPTION(0, "completion", "what makes bash or zsh complete mkperf's commands and options",
+                  MKPERF_TAKES(WORD, "SHELL"), .words = "bash zsh",
+                  MKPERF_ENUM(struct help, shell, SHELL_BASH, SHELL_NONE)),
     {.id = 0},
 };
 

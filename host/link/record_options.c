@@ -15,44 +15,34 @@ enum { OPT_MAX_FRAMES = 256, OPT_NO_RECONNECT, OPT_CALLERS, OPT_NO_CALLERS, OPT_
 /* ---- the connection: struct mkperf_peer_options ---- */
 
 static const struct mkperf_option link_options[] = {
-    {.id = 't',
-     .name = "target",
-     MKPERF_TAKES(TARGET, "TARGET"),
-     .help = "where the target is, see below",
-     .store = MKPERF_TEXT(struct mkperf_peer_options, target)},
-    {.name = "timeout",
-     .value = "S",
-     .help = "patience with a silent target (default %d)",
-     .number = MKPERF_DEFAULT_TIMEOUT_S,
-     .store = MKPERF_SECONDS(struct mkperf_peer_options, timeout_s)},
-    {.name = "key-file",
-     MKPERF_TAKES(FILE, "FILE"),
-     .help = "the key for the target: 32 bytes, or a line [NAME] and 64 hexadecimal digits",
-     .store = MKPERF_TEXT(struct mkperf_peer_options, key_file)},
+    MKPERF_OPTION('t', "target", "where the target is, see below", MKPERF_TAKES(TARGET, "TARGET"),
+                  MKPERF_TEXT(struct mkperf_peer_options, target)),
+    MKPERF_OPTION(0, "timeout", "patience with a silent target (default %d)", .value = "S",
+                  .number = MKPERF_DEFAULT_TIMEOUT_S,
+                  MKPERF_SECONDS(struct mkperf_peer_options, timeout_s)),
+    MKPERF_OPTION(0, "key-file",
+                  "the key for the target: 32 bytes, or a line [NAME] and 64 hexadecimal digits",
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct mkperf_peer_options, key_file)),
     {.id = 0},
 };
 
 static const struct mkperf_option watch_options[] = {
-    {.name = "watch",
-     .help = "watch the running session: change nothing, stop nothing",
-     .store = MKPERF_SETS(struct mkperf_peer_options, watch)},
+    MKPERF_OPTION(0, "watch", "watch the running session: change nothing, stop nothing",
+                  MKPERF_SETS(struct mkperf_peer_options, watch)),
     {.id = 0},
 };
 
 static const struct mkperf_option control_options[] = {
-    {.name = "take-over",
-     .help = "control the target although another host does",
-     .store = MKPERF_SETS(struct mkperf_peer_options, take_over)},
+    MKPERF_OPTION(0, "take-over", "control the target although another host does",
+                  MKPERF_SETS(struct mkperf_peer_options, take_over)),
     {.id = 0},
 };
 
 static const struct mkperf_option reconnect_options[] = {
-    {.name = "reconnect",
-     .value = "S",
-     .help = "try a broken connection again for S seconds (default %d)",
-     .number = MKPERF_RECONNECT_S,
-     .store = MKPERF_SECONDS(struct mkperf_peer_options, reconnect_s)},
-    {.id = OPT_NO_RECONNECT, .name = "no-reconnect", .help = "a broken connection is the end"},
+    MKPERF_OPTION(0, "reconnect", "try a broken connection again for S seconds (default %d)",
+                  .value = "S", .number = MKPERF_RECONNECT_S,
+                  MKPERF_SECONDS(struct mkperf_peer_options, reconnect_s)),
+    MKPERF_OPTION(OPT_NO_RECONNECT, "no-reconnect", "a broken connection is the end"),
     {.id = 0},
 };
 
@@ -84,80 +74,57 @@ void mkperf_target_help(mkperf_put *put, void *to)
 /* ---- sampling and names: struct mkperf_record_options ---- */
 
 static const struct mkperf_option sampling_options[] = {
-    {.id = 'e',
-     .name = "event",
-     MKPERF_TAKES(WORDS, "EVENTS"),
-     .list = mkperf_pmu_events,
-     .help = "events, as perf: cycles, instructions:u, r1b:k, ...; NAME/period=N/ or NAME/freq=N/ "
-             "for one event (default cycles)"},
-    {.id = 'c',
-     .name = "count",
-     .value = "N",
-     .help = "events between samples",
-     .store = MKPERF_NUMBER(struct mkperf_record_options, count, 1, UINT32_MAX)},
-    {.id = 'F',
-     .name = "freq",
-     .value = "N",
-     .help = "samples per second and core (default %d); max: as many as a target takes",
-     .number = MKPERF_DEFAULT_FREQUENCY},
-    {.id = 'g',
-     .name = "call-graph",
-     MKPERF_TAKES(WORD, "[HOW]"),
-     .words = "fp dwarf lbr", /* the others are refused with the reason */
-     .help = "callchains (on by default), by frame pointers (fp)"},
-    {.id = 'C',
-     .name = "cpu",
-     .value = "LIST",
-     .help = "sample these cores only, as in 0-2; default: all that the target samples"},
-    {.id = 'a',
-     .name = "all-cpus",
-     .help = "always so; perf has this option",
-     .store = MKPERF_IGNORED},
-    {.id = OPT_MAX_FRAMES,
-     .name = "max-frames",
-     .value = "N",
-     .help = "depth of callchains; 0 = none (default %d)",
-     .number = MKPERF_DEFAULT_FRAMES},
-    {.id = OPT_CALLERS,
-     .name = "callers",
-     .value = "N",
-     .help = "PDs in which a callchain continues, from a protected call's callee to its caller, at "
-             "most 8 (default %d)",
-     .number = MKPERF_DEFAULT_CALLERS},
-    {.id = OPT_NO_CALLERS,
-     .name = "no-callers",
-     .help = "callchains end at the PD, as with --callers 0"},
-    {.name = "no-jitter",
-     .help = "exact periods: samples may run in step with the program",
-     .store = MKPERF_SETS(struct mkperf_record_options, configure.no_jitter)},
-    {.name = "duration",
-     .value = "S",
-     .help = "seconds of the target's time, which may take longer here; without samples: S seconds "
-             "here, and then 2 s, or up to 20 s if the target runs slowly",
-     .store = MKPERF_SECONDS(struct mkperf_record_options, duration_s)},
+    MKPERF_OPTION(
+        'e', "event",
+        "events, as perf: cycles, instructions:u, r1b:k, ...; NAME/period=N/ or NAME/freq=N/ "
+        "for one event (default cycles)",
+        MKPERF_TAKES(WORDS, "EVENTS"), .list = mkperf_pmu_events),
+    MKPERF_OPTION('c', "count", "events between samples", .value = "N",
+                  MKPERF_NUMBER(struct mkperf_record_options, count, 1, UINT32_MAX)),
+    MKPERF_OPTION('F', "freq",
+                  "samples per second and core (default %d); max: as many as a target takes",
+                  .value = "N", .number = MKPERF_DEFAULT_FREQUENCY),
+    MKPERF_OPTION('g', "call-graph", "callchains (on by default), by frame pointers (fp)",
+                  MKPERF_TAKES(WORD, "[HOW]"),
+                  .words = "fp dwarf lbr") /* the others are refused with the reason */,
+    MKPERF_OPTION('C', "cpu",
+                  "sample these cores only, as in 0-2; default: all that the target samples",
+                  .value = "LIST"),
+    MKPERF_OPTION('a', "all-cpus", "always so; perf has this option", MKPERF_IGNORED),
+    MKPERF_OPTION(OPT_MAX_FRAMES, "max-frames", "depth of callchains; 0 = none (default %d)",
+                  .value = "N", .number = MKPERF_DEFAULT_FRAMES),
+    MKPERF_OPTION(
+        OPT_CALLERS, "callers",
+        "PDs in which a callchain continues, from a protected call's callee to its caller, at "
+        "most 8 (default %d)",
+        .value = "N", .number = MKPERF_DEFAULT_CALLERS),
+    MKPERF_OPTION(OPT_NO_CALLERS, "no-callers", "callchains end at the PD, as with --callers 0"),
+    MKPERF_OPTION(0, "no-jitter", "exact periods: samples may run in step with the program",
+                  MKPERF_SETS(struct mkperf_record_options, configure.no_jitter)),
+    MKPERF_OPTION(
+        0, "duration",
+        "seconds of the target's time, which may take longer here; without samples: S seconds "
+        "here, and then 2 s, or up to 20 s if the target runs slowly",
+        .value = "S", MKPERF_SECONDS(struct mkperf_record_options, duration_s)),
     {.id = 0},
 };
 
 static const struct mkperf_option names_options[] = {
-    {.name = "system",
-     MKPERF_TAKES(FILE, "FILE"),
-     .help =
-         "the .system file: names of PDs, where the image does not list them; -e timer needs it",
-     .store = MKPERF_TEXT(struct mkperf_record_options, system)},
-    {.name = "elf-path",
-     MKPERF_TAKES(DIRS, "DIR[:DIR]"),
-     .help =
-         "directories of the PDs' ELFs (default: that of the .system file); mkperf also searches "
-         "for them by build id, see docs/formats.md",
-     .store = MKPERF_TEXT(struct mkperf_record_options, elf_path)},
+    MKPERF_OPTION(
+        0, "system",
+        "the .system file: names of PDs, where the image does not list them; -e timer needs it",
+        MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct mkperf_record_options, system)),
+    MKPERF_OPTION(
+        0, "elf-path",
+        "directories of the PDs' ELFs (default: that of the .system file); mkperf also searches "
+        "for them by build id, see docs/formats.md",
+        MKPERF_TAKES(DIRS, "DIR[:DIR]"), MKPERF_TEXT(struct mkperf_record_options, elf_path)),
     {.id = 0},
 };
 
 static const struct mkperf_option kernel_options[] = {
-    {.name = "kernel",
-     MKPERF_TAKES(FILE, "ELF"),
-     .help = "the kernel's ELF (default: kernel.elf or sel4.elf in --elf-path)",
-     .store = MKPERF_TEXT(struct mkperf_record_options, kernel)},
+    MKPERF_OPTION(0, "kernel", "the kernel's ELF (default: kernel.elf or sel4.elf in --elf-path)",
+                  MKPERF_TAKES(FILE, "ELF"), MKPERF_TEXT(struct mkperf_record_options, kernel)),
     {.id = 0},
 };
 
@@ -225,56 +192,42 @@ const struct mkperf_option_group mkperf_kernel_options = {kernel_options, NULL};
 /* ---- which PDs are sampled, and the output: struct mkperf_record_options ---- */
 
 static const struct mkperf_option choice_options[] = {
-    {.id = 'p',
-     .name = "pd",
-     .value = "NAME[,NAME]",
-     .help = "sample these PDs only (at most 16 in all)",
-     .store = MKPERF_TEXT(struct mkperf_record_options, pd)},
-    {.name = "subtree",
-     .value = "NAME",
-     .help = "and this one with its children",
-     .store = MKPERF_TEXT(struct mkperf_record_options, subtree)},
-    {.name = "check-timer",
-     .help = "with -e timer and a kernel that has the extension: compare its threads with the "
-             "kernel's",
-     .store = MKPERF_SETS(struct mkperf_record_options, configure.check)},
+    MKPERF_OPTION('p', "pd", "sample these PDs only (at most 16 in all)", .value = "NAME[,NAME]",
+                  MKPERF_TEXT(struct mkperf_record_options, pd)),
+    MKPERF_OPTION(0, "subtree", "and this one with its children", .value = "NAME",
+                  MKPERF_TEXT(struct mkperf_record_options, subtree)),
+    MKPERF_OPTION(0, "check-timer",
+                  "with -e timer and a kernel that has the extension: compare its threads with the "
+                  "kernel's",
+                  MKPERF_SETS(struct mkperf_record_options, configure.check)),
     {.id = 0},
 };
 
 static const struct mkperf_option output_options[] = {
-    {.id = 'o',
-     .name = "output",
-     MKPERF_TAKES(FILE, "FILE"),
-     .help = "output (default perf.data); - is standard output, for perf report -i -",
-     .store = MKPERF_TEXT(struct mkperf_record_options, output)},
-    {.name = "raw",
-     MKPERF_TAKES(FILE, "FILE"),
-     .help = "keep the line's bytes too, for -t file:FILE",
-     .store = MKPERF_TEXT(struct mkperf_record_options, raw)},
-    {.id = 'N',
-     .name = "no-buildid-cache",
-     .help =
-         "keep no copies of the ELFs; without it they are kept in ~/.debug, perf's cache, so that "
-         "the recording has names after the programs are built again",
-     .store = MKPERF_SETS(struct mkperf_record_options, keep_no_elfs)},
-    {.id = 'B',
-     .name = "no-buildid",
-     .help = "as -N; the build ids are in the file nevertheless, since names are verified by them",
-     .store = MKPERF_SETS(struct mkperf_record_options, keep_no_elfs)},
-    {.id = 'z',
-     .name = "compression-level",
-     .value = "[N]",
-     .help =
-         "compress records at level N of zstd, 1 (default, fastest) to 22 (smallest); files are "
-         "compressed at level %d without this option, pipes are not",
-     .number = MKPERF_COMPRESSED_LEVEL},
-    {.id = OPT_NO_COMPRESS,
-     .name = "no-compress",
-     .help = "records as they are, for programs that do not read compressed ones (hotspot)"},
-    {.id = 'q',
-     .name = "quiet",
-     .help = "no progress, no summary, no lines of the target's console; warnings are printed",
-     .store = MKPERF_SETS(struct mkperf_record_options, quiet)},
+    MKPERF_OPTION('o', "output",
+                  "output (default perf.data); - is standard output, for perf report -i -",
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct mkperf_record_options, output)),
+    MKPERF_OPTION(0, "raw", "keep the line's bytes too, for -t file:FILE",
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct mkperf_record_options, raw)),
+    MKPERF_OPTION(
+        'N', "no-buildid-cache",
+        "keep no copies of the ELFs; without it they are kept in ~/.debug, perf's cache, so that "
+        "the recording has names after the programs are built again",
+        MKPERF_SETS(struct mkperf_record_options, keep_no_elfs)),
+    MKPERF_OPTION(
+        'B', "no-buildid",
+        "as -N; the build ids are in the file nevertheless, since names are verified by them",
+        MKPERF_SETS(struct mkperf_record_options, keep_no_elfs)),
+    MKPERF_OPTION(
+        'z', "compression-level",
+        "compress records at level N of zstd, 1 (default, fastest) to 22 (smallest); files are "
+        "compressed at level %d without this option, pipes are not",
+        .value = "[N]", .number = MKPERF_COMPRESSED_LEVEL),
+    MKPERF_OPTION(OPT_NO_COMPRESS, "no-compress",
+                  "records as they are, for programs that do not read compressed ones (hotspot)"),
+    MKPERF_OPTION('q', "quiet",
+                  "no progress, no summary, no lines of the target's console; warnings are printed",
+                  MKPERF_SETS(struct mkperf_record_options, quiet)),
     {.id = 0},
 };
 
@@ -300,33 +253,34 @@ const struct mkperf_option_group mkperf_output_options = {output_options, set_ou
 /* ---- flight recordings and events of scheduling: struct mkperf_record_options ---- */
 
 static const struct mkperf_option flight_options[] = {
-    {.name = "overwrite",
-     .help = "flight recorder: the newest samples stay on the target and nothing is sent before "
-             "mkperf dump asks; record returns at once",
-     .store = MKPERF_SETS(struct mkperf_record_options, configure.overwrite)},
-    {.id = 'm',
-     .name = "mmap-pages",
-     .value = "SIZE",
-     .help = "with --overwrite, so much memory for them: a power of two, with B, K or M behind it "
-             "or in pages of 4 KiB (default and at most %dK)",
-     .number = MKPERF_OUTPUT_RING_BYTES / 1024},
-    {.name = "dump-on-fault",
-     .value = "NAME[,NAME]",
-     .help = "with --overwrite: a fault of one of these PDs ends the recording and keeps it",
-     .store = MKPERF_TEXT(struct mkperf_record_options, dump_on_fault)},
-    {.name = "interactions",
-     .help = "count context switches, faults, protected calls and notifications, by PD and by who "
-             "reached whom: mkperf report --interactions",
-     .store = MKPERF_SETS(struct mkperf_record_options, configure.interactions)},
-    {.name = "sched",
-     .help = "record scheduling events: mkperf latency, perf sched; without -e, -c and -F nothing "
-             "is sampled beside them",
-     .store = MKPERF_SETS(struct mkperf_record_options, configure.sched)},
-    {.name = "off-cpu",
-     .help =
-         "with the callchain of each thread that stops to wait, and for how long: mkperf report "
-         "--off-cpu; implies --sched",
-     .store = MKPERF_SETS(struct mkperf_record_options, configure.off_cpu)},
+    MKPERF_OPTION(
+        0, "overwrite",
+        "flight recorder: the newest samples stay on the target and nothing is sent before "
+        "mkperf dump asks; record returns at once",
+        MKPERF_SETS(struct mkperf_record_options, configure.overwrite)),
+    MKPERF_OPTION(
+        'm', "mmap-pages",
+        "with --overwrite, so much memory for them: a power of two, with B, K or M behind it "
+        "or in pages of 4 KiB (default and at most %dK)",
+        .value = "SIZE", .number = MKPERF_OUTPUT_RING_BYTES / 1024),
+    MKPERF_OPTION(0, "dump-on-fault",
+                  "with --overwrite: a fault of one of these PDs ends the recording and keeps it",
+                  .value = "NAME[,NAME]", MKPERF_TEXT(struct mkperf_record_options, dump_on_fault)),
+    MKPERF_OPTION(
+        0, "interactions",
+        "count context switches, faults, protected calls and notifications, by PD and by who "
+        "reached whom: mkperf report --interactions",
+        MKPERF_SETS(struct mkperf_record_options, configure.interactions)),
+    MKPERF_OPTION(
+        0, "sched",
+        "record scheduling events: mkperf latency, perf sched; without -e, -c and -F nothing "
+        "is sampled beside them",
+        MKPERF_SETS(struct mkperf_record_options, configure.sched)),
+    MKPERF_OPTION(
+        0, "off-cpu",
+        "with the callchain of each thread that stops to wait, and for how long: mkperf report "
+        "--off-cpu; implies --sched",
+        MKPERF_SETS(struct mkperf_record_options, configure.off_cpu)),
     {.id = 0},
 };
 

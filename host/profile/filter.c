@@ -117,52 +117,38 @@ static enum mkperf_status set_filter(void *self, const struct mkperf_given *g)
                                 : mkperf_given_cpus(g, MKPERF_CPU_LIST_MAX, &f->cores);
 }
 
-const struct mkperf_option_group report_input_options = {
-    (const struct mkperf_option[]){{.id = 'i',
-                                    .name = "input",
-                                    MKPERF_TAKES(FILE, "FILE"),
-                                    .help = "the recording (perf.data); - is standard input",
-                                    .store = {.how = MKPERF_STORE_TEXT}},
-                                   {.id = 0}},
-    NULL};
-
-static const struct mkperf_option elf_options[] = {
-    {.name = "elf-path",
-     MKPERF_TAKES(DIRS, "DIR[:DIR]"),
-     .help = "directories with the ELFs of the recorded build, if they are no longer at their "
-             "place; they are found by build id",
-     .store = MKPERF_TEXT(struct mkperf_elf_search, elf_path)},
-    {.name = "symfs",
-     MKPERF_TAKES(DIR, "DIR"),
-     .help = "look for the recording's ELFs below DIR, at DIR/PATH instead of PATH",
-     .store = MKPERF_TEXT(struct mkperf_elf_search, symfs)},
+static const struct mkperf_option input_options[] = {
+    MKPERF_OPTION('i', "input", "the recording (perf.data); - is standard input",
+                  MKPERF_TAKES(FILE, "FILE"), .store = {.how = MKPERF_STORE_TEXT}),
     {.id = 0},
 };
 
+static const struct mkperf_option elf_options[] = {
+    MKPERF_OPTION(0, "elf-path",
+                  "directories with the ELFs of the recorded build, if they are no longer at their "
+                  "place; they are found by build id",
+                  MKPERF_TAKES(DIRS, "DIR[:DIR]"), MKPERF_TEXT(struct mkperf_elf_search, elf_path)),
+    MKPERF_OPTION(0, "symfs",
+                  "look for the recording's ELFs below DIR, at DIR/PATH instead of PATH",
+                  MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct mkperf_elf_search, symfs)),
+    {.id = 0},
+};
+
+static const struct mkperf_option names_options[] = {
+    MKPERF_OPTION(0, "pd", "only samples of this protection domain", .value = "NAME",
+                  MKPERF_TEXT(struct report_names, pd)),
+    MKPERF_OPTION(0, "comm", "the same, as perf calls it", .value = "NAME",
+                  MKPERF_TEXT(struct report_names, pd)),
+    MKPERF_OPTION(0, "comms", "the same", .value = "NAME", MKPERF_TEXT(struct report_names, pd)),
+    MKPERF_OPTION('e', "event", "only this event", MKPERF_TAKES(WORD, "NAME"),
+                  .list = mkperf_pmu_events, MKPERF_TEXT(struct report_names, event)),
+    {.id = 0},
+};
+
+const struct mkperf_option_group report_input_options = {input_options, NULL};
 const struct mkperf_option_group report_elf_options = {elf_options, NULL};
 const struct mkperf_option_group report_symfs_options = {elf_options + 1, NULL};
-
-const struct mkperf_option_group report_names_options = {
-    (const struct mkperf_option[]){{.name = "pd",
-                                    .value = "NAME",
-                                    .help = "only samples of this protection domain",
-                                    .store = MKPERF_TEXT(struct report_names, pd)},
-                                   {.name = "comm",
-                                    .value = "NAME",
-                                    .help = "the same, as perf calls it",
-                                    .store = MKPERF_TEXT(struct report_names, pd)},
-                                   {.name = "comms",
-                                    .value = "NAME",
-                                    .help = "the same",
-                                    .store = MKPERF_TEXT(struct report_names, pd)},
-                                   {.id = 'e',
-                                    .name = "event",
-                                    MKPERF_TAKES(WORD, "NAME"),
-                                    .list = mkperf_pmu_events,
-                                    .help = "only this event",
-                                    .store = MKPERF_TEXT(struct report_names, event)},
-                                   {.id = 0}},
-    NULL};
+const struct mkperf_option_group report_names_options = {names_options, NULL};
 
 const struct mkperf_option_group report_filter_options = {
     (const struct mkperf_option[]){
