@@ -9,10 +9,21 @@
 enum { PUBLIC = 0666, PRIVATE = 0600 }; /* permissions, before umask */
 enum { OPEN_FILES = 8 };
 
-static enum mkperf_status failed(const struct mkperf_outfile *o, struct mkperf_error *e)
+/* Keeps the first error. */
+static void failed(struct mkperf_outfile *o)
 {
-    return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", o->partial ? o->partial : o->path,
-                            strerror(errno));
+    if (o->error.status == MKPERF_OK) {
+        mkperf_error_set(&o->error, MKPERF_ERR_OUTPUT, "%s: %s", o->partial ? o->partial : o->path,
+                         strerror(errno));
+    }
+}
+
+enum mkperf_status mkperf_outfile_status(const struct mkperf_outfile *o, struct mkperf_error *e)
+{
+    if (o->error.status != MKPERF_OK) {
+        *e = o->error;
+    }
+    return o->error.status;
 }
 
 /* The files that are open, for a process that ends for want of memory. */
@@ -20,11 +31,9 @@ static struct mkperf_outfile *open_files[OPEN_FILES];
 
 static void flush_open_files(void)
 {
-    struct mkperf_error ignored;
-
     for (unsigned i = 0; i < OPEN_FILES; i++) {
         if (open_files[i] != NULL) {
-            mkperf_outfile_flush(open_files[i], &ignored);
+            mkperf_outfile_flush(open_files[i]);
         }
     }
 }
@@ -76,9 +85,9 @@ static enum mkperf_status open_as(struct mkperf_outfile *o, const char *path, mo
     }
     o->fd = open_for_writing(o, standard_output, mode);
     if (o->fd < 0) {
-        failed(o, e);
+        failed(o);
         mkperf_outfile_close(o);
-        return e->status;
+        return mkperf_outfile_status(o, e);
     }
     o->stream = standard_output || lseek(o->fd, 0, SEEK_CUR) < 0;
     o->keep_old = mode == PRIVATE && o->partial != NULL;
@@ -107,80 +116,67 @@ enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *fr
     o->written = n;
     o->fd = open(from, O_RDWR | O_CLOEXEC);
     if (o->fd < 0 || ftruncate(o->fd, (off_t)n) != 0 || lseek(o->fd, 0, SEEK_END) != (off_t)n) {
-        failed(o, e);
+        failed(o);
         mkperf_outfile_close(o);
-        return e->status;
+        return mkperf_outfile_status(o, e);
     }
     register_file(o);
     return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_outfile_write_through(struct mkperf_outfile *o, const uint8_t *p,
-                                                size_t n, struct mkperf_error *e)
+void mkperf_outfile_write_through(struct mkperf_outfile *o, const uint8_t *p, size_t n)
 {
-    while (n > 0) {
+    while (n > 0 && o->error.status == MKPERF_OK) {
         ssize_t done = write(o->fd, p, n);
-        if (done < 0 && errno == EINTR) {
-            continue;
+        if (done > 0) {
+            o->written += (uint64_t)done;
+            p += done;
+            n -= (size_t)done;
+        } else if (done == 0 || errno != EINTR) {
+            failed(o);
         }
-        if (done <= 0) {
-            return failed(o, e);
-        }
-        o->written += (uint64_t)done;
-        p += done;
-        n -= (size_t)done;
     }
-    return MKPERF_OK;
 }
 
-static enum mkperf_status pass_on(struct mkperf_outfile *o, const uint8_t *p, size_t n,
-                                  struct mkperf_error *e)
+/* Gives bytes that leave the buffer to the filter or to the file. */
+static void pass_on(struct mkperf_outfile *o, const uint8_t *p, size_t n)
 {
     o->passed += n;
-    return o->filter != NULL ? o->filter(o->filter_self, p, n, e)
-                             : mkperf_outfile_write_through(o, p, n, e);
+    if (o->error.status != MKPERF_OK) {
+        return;
+    }
+    if (o->filter != NULL) {
+        o->filter(o->filter_self, p, n);
+    } else {
+        mkperf_outfile_write_through(o, p, n);
+    }
 }
 
-enum mkperf_status mkperf_outfile_flush(struct mkperf_outfile *o, struct mkperf_error *e)
+void mkperf_outfile_flush(struct mkperf_outfile *o)
 {
     size_t n = o->used;
 
     o->used = 0;
-    return pass_on(o, o->buffer, n, e);
+    pass_on(o, o->buffer, n);
 }
 
-uint8_t *mkperf_outfile_reserve_slow(struct mkperf_outfile *o, size_t n, struct mkperf_error *e)
+void mkperf_outfile_write(struct mkperf_outfile *o, const void *p, size_t n)
 {
     if (n > MKPERF_OUTFILE_BUFFER) {
-        mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: a record of %zu bytes", o->path, n);
-        return NULL;
+        mkperf_outfile_flush(o);
+        pass_on(o, p, n);
+        return;
     }
-    return mkperf_outfile_flush(o, e) == MKPERF_OK ? o->buffer : NULL;
-}
-
-enum mkperf_status mkperf_outfile_write(struct mkperf_outfile *o, const void *p, size_t n,
-                                        struct mkperf_error *e)
-{
-    if (n > MKPERF_OUTFILE_BUFFER) {
-        return mkperf_outfile_flush(o, e) != MKPERF_OK ? e->status : pass_on(o, p, n, e);
-    }
-    uint8_t *to = mkperf_outfile_reserve(o, n, e);
-    if (to == NULL) {
-        return e->status;
-    }
-    memcpy(to, p, n);
+    memcpy(mkperf_outfile_reserve(o, n), p, n);
     mkperf_outfile_commit(o, n);
-    return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_outfile_patch(struct mkperf_outfile *o, uint64_t offset, const void *p,
-                                        size_t n, struct mkperf_error *e)
+void mkperf_outfile_patch(struct mkperf_outfile *o, uint64_t offset, const void *p, size_t n)
 {
-    if (mkperf_outfile_flush(o, e) != MKPERF_OK) {
-        return e->status;
+    mkperf_outfile_flush(o);
+    if (o->error.status == MKPERF_OK && pwrite(o->fd, p, n, (off_t)offset) != (ssize_t)n) {
+        failed(o);
     }
-    ssize_t done = pwrite(o->fd, p, n, (off_t)offset);
-    return done == (ssize_t)n ? MKPERF_OK : failed(o, e);
 }
 
 /* If this fails, the older file is replaced. */
@@ -196,32 +192,28 @@ static void keep_old(const char *path)
 
 enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf_error *e)
 {
-    enum mkperf_status status = mkperf_outfile_flush(o, e);
-
-    if (status == MKPERF_OK && close(o->fd) != 0) {
-        status = failed(o, e);
+    mkperf_outfile_flush(o);
+    if (o->error.status == MKPERF_OK && close(o->fd) != 0) {
+        failed(o);
     }
-    if (status == MKPERF_OK) {
+    if (o->error.status == MKPERF_OK) {
         o->fd = -1;
         if (o->keep_old) {
             keep_old(o->path);
         }
         if (o->partial != NULL && rename(o->partial, o->path) != 0) {
-            status = failed(o, e);
+            failed(o);
         }
     }
     mkperf_outfile_close(o);
-    return status;
+    return mkperf_outfile_status(o, e);
 }
 
 void mkperf_outfile_close(struct mkperf_outfile *o)
 {
     forget_file(o);
     if (o->fd >= 0) {
-        if (o->used > 0) {
-            struct mkperf_error ignored;
-            mkperf_outfile_flush(o, &ignored);
-        }
+        mkperf_outfile_flush(o);
         close(o->fd);
     }
     o->fd = -1;
@@ -238,11 +230,9 @@ static ssize_t write_through(void *self, const char *text, size_t n)
 {
     struct mkperf_printout *p = self;
 
-    if (p->error.status == MKPERF_OK &&
-        mkperf_outfile_write(&p->file, text, n, &p->error) == MKPERF_OK) {
-        mkperf_outfile_flush(&p->file, &p->error);
-    }
-    return p->error.status == MKPERF_OK ? (ssize_t)n : 0;
+    mkperf_outfile_write(&p->file, text, n);
+    mkperf_outfile_flush(&p->file);
+    return p->file.error.status == MKPERF_OK ? (ssize_t)n : 0;
 }
 
 enum mkperf_status mkperf_printout_open(struct mkperf_printout *p, const char *path,
@@ -278,12 +268,9 @@ enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkper
     if (p->to == NULL) {
         return e->status;
     }
-    (void)fclose(p->to); /* its error is in p->error */
+    (void)fclose(p->to); /* its error is in the file */
     p->to = NULL;
-    if (e->status == MKPERF_OK && p->error.status != MKPERF_OK) {
-        *e = p->error;
-    }
-    if (e->status == MKPERF_OK) {
+    if (e->status == MKPERF_OK && mkperf_outfile_status(&p->file, e) == MKPERF_OK) {
         return mkperf_outfile_finish(&p->file, e);
     }
     give_up(p, e);

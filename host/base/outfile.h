@@ -2,9 +2,10 @@
 /*
  * A file being written: one large buffer, patches, and the right name only when it is whole.
  *
- * Owns: the descriptor, the buffer, the temporary name. Used by sinks and for raw captures. What
- * is in the buffer is lost if the process is killed (not if it has no memory); the buffer always
- * holds whole records. An open file stays where it is in memory.
+ * Owns: the descriptor, the buffer, the temporary name, and the first error, which is sticky: after it nothing is written, so
+ * that writers ask once for a whole record or more (mkperf_outfile_status). Used by sinks and for raw captures. What is in the
+ * buffer is lost if the process is killed (not if it has no memory); the buffer always holds whole records. An open file stays
+ * where it is in memory.
  */
 #ifndef MKPERF_HOST_BASE_OUTFILE_H
 #define MKPERF_HOST_BASE_OUTFILE_H
@@ -21,8 +22,9 @@ struct mkperf_outfile {
     char *partial;    /* the name until the file is finished; NULL: the file is written in place */
     uint64_t written; /* bytes that the kernel has taken */
     uint64_t passed;  /* bytes that left the buffer; a filter can write fewer */
+    struct mkperf_error error; /* the first one; status MKPERF_OK: none so far */
     /* Takes the bytes that leave the buffer, and writes with mkperf_outfile_write_through; NULL: none. */
-    enum mkperf_status (*filter)(void *self, const uint8_t *p, size_t n, struct mkperf_error *e);
+    void (*filter)(void *self, const uint8_t *p, size_t n);
     void *filter_self;
     size_t used; /* bytes in the buffer */
     uint8_t *buffer;
@@ -44,17 +46,20 @@ enum mkperf_status mkperf_outfile_open_private(struct mkperf_outfile *o, const c
 enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *from, uint64_t n,
                                         const char *path, struct mkperf_error *e);
 
-/* mkperf_outfile_reserve: room for n contiguous bytes, at most MKPERF_OUTFILE_BUFFER; NULL with *e set. The caller fills it
- * and calls mkperf_outfile_commit. */
-uint8_t *mkperf_outfile_reserve_slow(struct mkperf_outfile *o, size_t n, struct mkperf_error *e);
+/* Returns the status of the first error of writing, which is copied to *e; without one, MKPERF_OK. */
+enum mkperf_status mkperf_outfile_status(const struct mkperf_outfile *o, struct mkperf_error *e);
 
-static inline uint8_t *mkperf_outfile_reserve(struct mkperf_outfile *o, size_t n,
-                                              struct mkperf_error *e)
+/* Writes what is in the buffer. */
+void mkperf_outfile_flush(struct mkperf_outfile *o);
+
+/* Returns room for n contiguous bytes, at most MKPERF_OUTFILE_BUFFER. The caller fills it and calls mkperf_outfile_commit. */
+static inline uint8_t *mkperf_outfile_reserve(struct mkperf_outfile *o, size_t n)
 {
-    if (n <= MKPERF_OUTFILE_BUFFER - o->used) {
-        return o->buffer + o->used;
+    assert(n <= MKPERF_OUTFILE_BUFFER);
+    if (n > MKPERF_OUTFILE_BUFFER - o->used) {
+        mkperf_outfile_flush(o);
     }
-    return mkperf_outfile_reserve_slow(o, n, e);
+    return o->buffer + o->used;
 }
 
 static inline void mkperf_outfile_commit(struct mkperf_outfile *o, size_t n)
@@ -76,18 +81,14 @@ static inline uint64_t mkperf_outfile_taken(const struct mkperf_outfile *o)
 }
 
 /* Appends n bytes, as many as there are. */
-enum mkperf_status mkperf_outfile_write(struct mkperf_outfile *o, const void *p, size_t n,
-                                        struct mkperf_error *e);
-enum mkperf_status mkperf_outfile_flush(struct mkperf_outfile *o, struct mkperf_error *e);
+void mkperf_outfile_write(struct mkperf_outfile *o, const void *p, size_t n);
 /* For the filter: writes n bytes to the file, without the buffer. */
-enum mkperf_status mkperf_outfile_write_through(struct mkperf_outfile *o, const uint8_t *p,
-                                                size_t n, struct mkperf_error *e);
+void mkperf_outfile_write_through(struct mkperf_outfile *o, const uint8_t *p, size_t n);
 
 /* Replaces n bytes at offset, all of them written before. */
-enum mkperf_status mkperf_outfile_patch(struct mkperf_outfile *o, uint64_t offset, const void *p,
-                                        size_t n, struct mkperf_error *e);
+void mkperf_outfile_patch(struct mkperf_outfile *o, uint64_t offset, const void *p, size_t n);
 
-/* Flushes, closes and gives the file its name. */
+/* Flushes, closes and gives the file its name, unless there was an error. */
 enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf_error *e);
 
 /* Closes without renaming: the written part stays under the temporary name. Idempotent. */
@@ -103,7 +104,6 @@ void mkperf_outfile_close(struct mkperf_outfile *o);
 struct mkperf_printout {
     FILE *to; /* NULL: not open */
     struct mkperf_outfile file;
-    struct mkperf_error error; /* the first one of writing */
 };
 
 /* "-": standard output. OUTPUT: it cannot be written. p must not be moved in memory. */

@@ -7,7 +7,6 @@
 enum mkperf_status mkperf_textout_open(struct mkperf_textout *t, const char *path,
                                        struct mkperf_error *e)
 {
-    t->error.status = MKPERF_OK;
     return mkperf_outfile_open(&t->out, path, e);
 }
 
@@ -15,17 +14,11 @@ enum mkperf_status mkperf_textout_finish(struct mkperf_textout *t, struct mkperf
 {
     char *partial = t->out.partial != NULL ? mkperf_xstrdup(t->out.partial) : NULL;
 
-    if (t->error.status != MKPERF_OK) {
-        *e = t->error;
-        mkperf_textout_discard(t);
-    } else if (mkperf_outfile_finish(&t->out, e) != MKPERF_OK) {
-        t->error = *e;
-        if (partial != NULL) {
-            unlink(partial);
-        }
+    if (mkperf_outfile_finish(&t->out, e) != MKPERF_OK && partial != NULL) {
+        unlink(partial);
     }
     free(partial);
-    return t->error.status;
+    return t->out.error.status;
 }
 
 void mkperf_textout_discard(struct mkperf_textout *t)
@@ -39,9 +32,7 @@ void mkperf_textout_discard(struct mkperf_textout *t)
 
 void mkperf_textout_put(struct mkperf_textout *t, const void *p, size_t n)
 {
-    if (t->error.status == MKPERF_OK) {
-        mkperf_outfile_write(&t->out, p, n, &t->error);
-    }
+    mkperf_outfile_write(&t->out, p, n);
 }
 
 void mkperf_textout_puts(struct mkperf_textout *t, const char *s)

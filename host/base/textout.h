@@ -2,8 +2,7 @@
 /*
  * A text file being written by a sink: numbers, and strings quoted for JSON, XML and CSV.
  *
- * Owns: the output file and its first error, which is sticky, so that writers need not check every
- * write. Used by the text sinks. Strings of any bytes become valid UTF-8: invalid bytes become
+ * Owns: the output file, whose first error is sticky, so that writers need not check every write. Used by the text sinks. Strings of any bytes become valid UTF-8: invalid bytes become
  * U+FFFD. A file that is not finished is removed.
  */
 #ifndef MKPERF_HOST_BASE_TEXTOUT_H
@@ -13,7 +12,6 @@
 
 struct mkperf_textout {
     struct mkperf_outfile out;
-    struct mkperf_error error; /* status MKPERF_OK: none so far */
 };
 
 /* "-" is standard output. */

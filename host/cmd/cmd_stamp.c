@@ -257,9 +257,8 @@ static enum mkperf_status write_client(const struct stamp *s, const uint8_t *tab
     memcpy(changed + s->reserved.offset, table, n);
     enum mkperf_status status = mkperf_outfile_open(&out, to, e);
     if (status == MKPERF_OK) {
-        status = mkperf_outfile_write(&out, changed, size, e);
-        status = status == MKPERF_OK ? mkperf_outfile_finish(&out, e) : status;
-        mkperf_outfile_close(&out);
+        mkperf_outfile_write(&out, changed, size);
+        status = mkperf_outfile_finish(&out, e);
     }
     free(changed);
     if (status == MKPERF_OK && strcmp(to, "-") != 0) {

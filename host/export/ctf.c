@@ -119,7 +119,8 @@ static enum mkperf_status open_core(struct ctf *c, uint32_t core, struct mkperf_
     mkperf_put32(&p, MAGIC);
     mkperf_put32(&p, 0);
     mkperf_put32(&p, core);
-    return mkperf_outfile_write(&c->core[core], header, sizeof header, e);
+    mkperf_outfile_write(&c->core[core], header, sizeof header);
+    return MKPERF_OK;
 }
 
 /* Writes a PD's name and its pid, which is the same as in perf.data. */
@@ -168,14 +169,11 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
     if (open_core(c, event->core, e) != MKPERF_OK) {
         return e->status;
     }
-    uint8_t *room = mkperf_outfile_reserve(&c->core[event->core], EVENT_ROOM, e);
+    uint8_t *room = mkperf_outfile_reserve(&c->core[event->core], EVENT_ROOM);
     struct mkperf_put p = {room};
-    if (room == NULL) {
-        return e->status;
-    }
     put_event(&p, c, event);
     mkperf_outfile_commit(&c->core[event->core], (size_t)(p.p - room));
-    return MKPERF_OK;
+    return mkperf_outfile_status(&c->core[event->core], e);
 }
 
 /* Writes a warning as a text of the environment, quoted as in C. */
@@ -201,13 +199,13 @@ static enum mkperf_status write_metadata(struct ctf *c, const struct mkperf_tota
     export_kept_warnings(&c->kept, totals, put_warning, c);
     fputs("};\n", c->env);
     mkperf_memstream_close(c->env);
-    bool whole = open_file(c, &c->metadata, "metadata", e) == MKPERF_OK &&
-                 mkperf_outfile_write(&c->metadata, metadata, sizeof metadata - 1, e) ==
-                     MKPERF_OK &&
-                 mkperf_outfile_write(&c->metadata, env, n, e) == MKPERF_OK &&
-                 mkperf_outfile_finish(&c->metadata, e) == MKPERF_OK;
+    if (open_file(c, &c->metadata, "metadata", e) == MKPERF_OK) {
+        mkperf_outfile_write(&c->metadata, metadata, sizeof metadata - 1);
+        mkperf_outfile_write(&c->metadata, env, n);
+        mkperf_outfile_finish(&c->metadata, e);
+    }
     free(env);
-    return whole ? MKPERF_OK : e->status;
+    return mkperf_outfile_status(&c->metadata, e);
 }
 
 /* Removes the files of a trace, and the directory if it then is empty. */

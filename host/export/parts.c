@@ -168,11 +168,7 @@ uint32_t mkperf_streamed_sample(struct mkperf_streamed *s, const struct mkperf_s
 
 enum mkperf_status mkperf_streamed_status(const struct mkperf_streamed *s, struct mkperf_error *e)
 {
-    if (s->text.error.status == MKPERF_OK) {
-        return MKPERF_OK;
-    }
-    *e = s->text.error;
-    return e->status;
+    return mkperf_outfile_status(&s->text.out, e);
 }
 
 enum mkperf_status mkperf_streamed_finish(struct mkperf_streamed *s, struct mkperf_error *e)

@@ -28,7 +28,10 @@ static enum mkperf_status on_bytes(void *self, const uint8_t *p, size_t n, struc
 {
     struct mkperf_recorder *r = self;
 
-    return r->raw.path != NULL ? mkperf_outfile_write(&r->raw, p, n, e) : MKPERF_OK;
+    if (r->raw.path != NULL) {
+        mkperf_outfile_write(&r->raw, p, n);
+    }
+    return mkperf_outfile_status(&r->raw, e);
 }
 
 /* Another host has taken over control, if this one had it. */
@@ -99,7 +102,10 @@ static enum mkperf_status on_tick(void *self, struct mkperf_error *e)
         return MKPERF_OK;
     }
     r->synced_s = now;
-    if (r->raw.path != NULL && mkperf_outfile_flush(&r->raw, e) != MKPERF_OK) {
+    if (r->raw.path != NULL) {
+        mkperf_outfile_flush(&r->raw);
+    }
+    if (mkperf_outfile_status(&r->raw, e) != MKPERF_OK) {
         return e->status;
     }
     return r->perfdata != NULL ? mkperf_perfdata_sync(r->perfdata, e) : MKPERF_OK;

@@ -35,7 +35,7 @@ static size_t part_of(const uint8_t *p, size_t n)
     return bytes;
 }
 
-static enum mkperf_status compress(void *self, const uint8_t *p, size_t n, struct mkperf_error *e)
+static void compress(void *self, const uint8_t *p, size_t n)
 {
     struct perfdata_compressor *c = self;
 
@@ -45,54 +45,43 @@ static enum mkperf_status compress(void *self, const uint8_t *p, size_t n, struc
         ZSTD_outBuffer out = {.dst = c->record + HEADER, .size = RECORD_MAX - HEADER};
         size_t left = ZSTD_compressStream2(c->stream, &out, &in, ZSTD_e_flush);
         if (left != 0) {
-            return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: zstd: %s", c->out->path,
-                                    ZSTD_isError(left) ? ZSTD_getErrorName(left)
-                                                       : "a part is too large");
+            mkperf_error_set(&c->out->error, MKPERF_ERR_FAILED, "%s: zstd: %s", c->out->path,
+                             ZSTD_isError(left) ? ZSTD_getErrorName(left) : "a part is too large");
+            return;
         }
         struct mkperf_put head = {c->record};
         mkperf_put32(&head, PERF_RECORD_COMPRESSED);
         mkperf_put16(&head, 0);
         mkperf_put16(&head, (uint16_t)(HEADER + out.pos));
-        if (mkperf_outfile_write_through(c->out, c->record, HEADER + out.pos, e) != MKPERF_OK) {
-            return e->status;
-        }
+        mkperf_outfile_write_through(c->out, c->record, HEADER + out.pos);
         c->counts.bytes += bytes;
         c->counts.written += HEADER + out.pos;
         p += bytes;
         n -= bytes;
     }
-    return MKPERF_OK;
 }
 
-enum mkperf_status perfdata_compress_begin(struct perfdata_compressor *c,
-                                           struct mkperf_outfile *out, int level,
-                                           struct mkperf_error *e)
+void perfdata_compress_begin(struct perfdata_compressor *c, struct mkperf_outfile *out, int level)
 {
-    if (mkperf_outfile_flush(out, e) != MKPERF_OK) {
-        return e->status;
-    }
+    mkperf_outfile_flush(out);
     c->stream = ZSTD_createCCtx();
     if (c->stream == NULL ||
         ZSTD_isError(ZSTD_CCtx_setParameter(c->stream, ZSTD_c_compressionLevel, level))) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "zstd: no memory for level %d", level);
+        mkperf_error_set(&out->error, MKPERF_ERR_FAILED, "zstd: no memory for level %d", level);
+        return;
     }
     c->record = mkperf_xcalloc(1, RECORD_MAX);
     c->out = out;
     out->filter = compress;
     out->filter_self = c;
-    return MKPERF_OK;
 }
 
-enum mkperf_status perfdata_compress_end(struct perfdata_compressor *c, struct mkperf_error *e)
+void perfdata_compress_end(struct perfdata_compressor *c)
 {
-    if (c->out == NULL) {
-        return MKPERF_OK;
+    if (c->out != NULL) {
+        mkperf_outfile_flush(c->out);
+        c->out->filter = NULL;
     }
-    if (mkperf_outfile_flush(c->out, e) != MKPERF_OK) {
-        return e->status;
-    }
-    c->out->filter = NULL;
-    return MKPERF_OK;
 }
 
 void perfdata_compress_free(struct perfdata_compressor *c)

@@ -49,11 +49,9 @@ struct perfdata_compressor {
 };
 
 /* Makes *out compress all records that leave its buffer from now on. level: 1 to 22. */
-enum mkperf_status perfdata_compress_begin(struct perfdata_compressor *c,
-                                           struct mkperf_outfile *out, int level,
-                                           struct mkperf_error *e);
+void perfdata_compress_begin(struct perfdata_compressor *c, struct mkperf_outfile *out, int level);
 /* Flushes *out, and ends its compression. */
-enum mkperf_status perfdata_compress_end(struct perfdata_compressor *c, struct mkperf_error *e);
+void perfdata_compress_end(struct perfdata_compressor *c);
 void perfdata_compress_free(struct perfdata_compressor *c);
 
 /* ---- reading ---- */

@@ -37,7 +37,10 @@ uint64_t mkperf_perfdata_bytes(const struct mkperf_perfdata *w)
 
 enum mkperf_status mkperf_perfdata_sync(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
-    return w->began ? mkperf_outfile_flush(&w->out, e) : MKPERF_OK;
+    if (w->began) {
+        mkperf_outfile_flush(&w->out);
+    }
+    return mkperf_outfile_status(&w->out, e);
 }
 
 /* Closes the file, and removes it if it has no head, because it is of no use then. */
@@ -100,13 +103,10 @@ static enum mkperf_status begin_file(void *self, const struct mkperf_session *se
     return MKPERF_OK;
 }
 
-static enum mkperf_status introduce_pd(struct mkperf_perfdata *w, uint32_t id,
-                                       struct mkperf_error *e)
+static void introduce_pd(struct mkperf_perfdata *w, uint32_t id)
 {
-    if (perfdata_pd_comm(w, id + 1, w->pd[id].name, e) != MKPERF_OK) {
-        return e->status;
-    }
-    return perfdata_pd_map(w, id, id, e);
+    perfdata_pd_comm(w, id + 1, w->pd[id].name);
+    perfdata_pd_map(w, id, id);
 }
 
 static bool known_pd(const struct mkperf_perfdata *w, uint32_t id)
@@ -115,22 +115,19 @@ static bool known_pd(const struct mkperf_perfdata *w, uint32_t id)
 }
 
 /* The head of a pipe: its header, events and features as records. */
-static enum mkperf_status write_pipe_head(struct mkperf_perfdata *w, struct mkperf_error *e)
+static void write_pipe_head(struct mkperf_perfdata *w)
 {
     uint8_t header[PERF_PIPE_HEADER_BYTES];
     struct mkperf_put c = {header};
 
     mkperf_put_padded(&c, "PERFILE2", 8, 8);
     mkperf_put64(&c, PERF_PIPE_HEADER_BYTES);
-    if (mkperf_outfile_write(&w->out, header, sizeof header, e) != MKPERF_OK) {
-        return e->status;
-    }
+    mkperf_outfile_write(&w->out, header, sizeof header);
     for (unsigned i = 0; i < w->session.nevents; i++) {
-        if (perfdata_event_announce(w, i, e) != MKPERF_OK) {
-            return e->status;
-        }
+        perfdata_event_announce(w, i);
     }
-    return perfdata_trace_announce(w, e) == MKPERF_OK ? perfdata_pipe_features(w, e) : e->status;
+    perfdata_trace_announce(w);
+    perfdata_pipe_features(w);
 }
 
 /* Writes everything before the first sample, mark, event or loss. */
@@ -144,20 +141,23 @@ static enum mkperf_status write_start(struct mkperf_perfdata *w, struct mkperf_e
     if (w->level != 0) {
         perfdata_compressed_add(&w->head, w->level);
     }
-    if ((w->out.stream ? write_pipe_head(w, e) : perfdata_head_write(w, e)) != MKPERF_OK ||
-        (w->level != 0 &&
-         perfdata_compress_begin(&w->compressor, &w->out, w->level, e) != MKPERF_OK) ||
-        perfdata_kernel_maps(w, e) != MKPERF_OK) {
-        return e->status;
+    if (w->out.stream) {
+        write_pipe_head(w);
+    } else {
+        perfdata_head_write(w);
     }
-    w->began = true;
+    if (w->level != 0) {
+        perfdata_compress_begin(&w->compressor, &w->out, w->level);
+    }
+    perfdata_kernel_maps(w);
+    w->began = w->out.error.status == MKPERF_OK;
     for (uint32_t i = 0; i < w->npds; i++) {
-        if (known_pd(w, i) && introduce_pd(w, i, e) != MKPERF_OK) {
-            return e->status;
+        if (known_pd(w, i)) {
+            introduce_pd(w, i);
         }
     }
-    return mkperf_outfile_flush(&w->out,
-                                e); /* so that the file of a killed writer can be recovered */
+    mkperf_outfile_flush(&w->out); /* so that the file of a killed writer can be recovered */
+    return mkperf_outfile_status(&w->out, e);
 }
 
 /* Room for a PD, which may be announced before smaller ids. NULL: it failed, with *e. */
@@ -198,7 +198,8 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
         return e->status;
     }
     if (w->began) {
-        return introduce_pd(w, pd->id, e);
+        introduce_pd(w, pd->id);
+        return mkperf_outfile_status(&w->out, e);
     }
     perfdata_write_pd(w, pd, added->module);
     if (added->module != NULL) {
@@ -225,7 +226,8 @@ static enum mkperf_status map_foreign(struct mkperf_perfdata *w, uint32_t pd, ui
         return MKPERF_OK;
     }
     to->mapped[pd / 8] |= (uint8_t)(1 << pd % 8);
-    return perfdata_pd_map(w, pd, in, e);
+    perfdata_pd_map(w, pd, in);
+    return MKPERF_OK;
 }
 
 /* False: the core's number is too large, with *e. */
@@ -270,7 +272,8 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     w->core_ns[s->core] = s->time_ns;
     w->unordered |= s->time_ns < w->last_ns;
     w->last_ns = s->time_ns > w->last_ns ? s->time_ns : w->last_ns;
-    return perfdata_sample_add(w, s, e);
+    perfdata_sample_add(w, s);
+    return mkperf_outfile_status(&w->out, e);
 }
 
 static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
@@ -291,7 +294,8 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
     if (!w->began && write_start(w, e) != MKPERF_OK) {
         return e->status;
     }
-    return perfdata_mark_add(w, m, e);
+    perfdata_mark_add(w, m);
+    return mkperf_outfile_status(&w->out, e);
 }
 
 static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
@@ -308,7 +312,8 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
         return mkperf_error_set(e, MKPERF_ERR_FAILED,
                                 "a scheduling event of a PD or session that was not announced");
     }
-    return perfdata_sched_add(w, s, e);
+    perfdata_sched_add(w, s);
+    return mkperf_outfile_status(&w->out, e);
 }
 
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
@@ -319,14 +324,12 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
     if (!w->began && write_start(w, e) != MKPERF_OK) {
         return e->status;
     }
-    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_LOST_SAMPLES, 0, e);
-    if (c.p == NULL) {
-        return e->status;
-    }
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_LOST_SAMPLES, 0);
     mkperf_put64(&c, lost->samples);
     /* Time 0: the loss may be older than samples that are in the file already. */
     perfdata_sample_id(&c, UINT32_MAX, lost->where, 0, lost->core);
-    return perfdata_end(&w->out, c);
+    perfdata_end(&w->out, c);
+    return mkperf_outfile_status(&w->out, e);
 }
 
 /* The time of the core that is furthest behind. 0: a core has no sample or event, or the number of cores is
@@ -355,25 +358,19 @@ static uint64_t furthest_behind(const struct mkperf_perfdata *w)
  * behind. A core that is silent for too long is not waited for, because perf holds all records of two
  * rounds in memory.
  */
-static enum mkperf_status finish_round(struct mkperf_perfdata *w, struct mkperf_error *e)
+static void finish_round(struct mkperf_perfdata *w)
 {
     uint64_t bytes = mkperf_outfile_taken(&w->out) - w->round_taken;
 
     if (bytes < ROUND_BYTES ||
         (w->unordered && bytes < ROUND_BYTES_MAX && furthest_behind(w) < w->round_ns)) {
-        return MKPERF_OK;
+        return;
     }
-    if (perfdata_sched_runtimes(w, e) != MKPERF_OK) {
-        return e->status;
-    }
-    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_FINISHED_ROUND, 0, e);
-    if (c.p == NULL) {
-        return e->status;
-    }
+    perfdata_sched_runtimes(w);
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_FINISHED_ROUND, 0);
     perfdata_end(&w->out, c);
     w->round_ns = w->last_ns;
     w->round_taken = mkperf_outfile_taken(&w->out);
-    return MKPERF_OK;
 }
 
 /* A batch has ended. The reader of a pipe gets it at once. */
@@ -381,10 +378,13 @@ static enum mkperf_status flush_file(void *self, struct mkperf_error *e)
 {
     struct mkperf_perfdata *w = self;
 
-    if (!w->began || finish_round(w, e) != MKPERF_OK) {
-        return w->began ? e->status : MKPERF_OK;
+    if (w->began) {
+        finish_round(w);
     }
-    return w->out.stream ? mkperf_outfile_flush(&w->out, e) : MKPERF_OK;
+    if (w->began && w->out.stream) {
+        mkperf_outfile_flush(&w->out);
+    }
+    return mkperf_outfile_status(&w->out, e);
 }
 
 static enum mkperf_status end_file(void *self, const struct mkperf_totals *totals,
@@ -396,13 +396,13 @@ static enum mkperf_status end_file(void *self, const struct mkperf_totals *total
         return e->status;
     }
     perfdata_totals_add(&w->head, totals, false, w);
-    if (perfdata_sched_runtimes(w, e) != MKPERF_OK ||
-        perfdata_kernel_dummy(&w->out, w->last_ns, e) != MKPERF_OK ||
-        perfdata_compress_end(&w->compressor, e) != MKPERF_OK ||
-        (w->out.stream ? perfdata_pipe_features(w, e)
-                       : perfdata_tail_write(&w->out, w->data_offset, &w->head,
-                                             &w->compressor.counts, e)) != MKPERF_OK) {
-        return e->status;
+    perfdata_sched_runtimes(w);
+    perfdata_kernel_dummy(&w->out, w->last_ns);
+    perfdata_compress_end(&w->compressor);
+    if (w->out.stream) {
+        perfdata_pipe_features(w);
+    } else {
+        perfdata_tail_write(&w->out, w->data_offset, &w->head, &w->compressor.counts);
     }
     return mkperf_outfile_finish(&w->out, e);
 }

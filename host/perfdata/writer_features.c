@@ -127,9 +127,8 @@ void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals
 }
 
 /* Writes the ratio of compression into its feature, which is in the file already. */
-static enum mkperf_status write_ratio(struct mkperf_outfile *out, const struct perfdata_features *f,
-                                      const struct perfdata_compressed *counts,
-                                      struct mkperf_error *e)
+static void write_ratio(struct mkperf_outfile *out, const struct perfdata_features *f,
+                        const struct perfdata_compressed *counts)
 {
     enum { RATIO_AT = 12 };
     uint8_t ratio[4];
@@ -138,16 +137,13 @@ static enum mkperf_status write_ratio(struct mkperf_outfile *out, const struct p
     for (unsigned i = 0; counts->written != 0 && i < f->n; i++) {
         if (f->at[i].bit == HEADER_COMPRESSED) {
             mkperf_put32(&c, (uint32_t)((counts->bytes + counts->written / 2) / counts->written));
-            return mkperf_outfile_patch(out, f->at[i].offset + RATIO_AT, ratio, sizeof ratio, e);
+            mkperf_outfile_patch(out, f->at[i].offset + RATIO_AT, ratio, sizeof ratio);
         }
     }
-    return MKPERF_OK;
 }
 
-enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
-                                       struct perfdata_features *f,
-                                       const struct perfdata_compressed *counts,
-                                       struct mkperf_error *e)
+void perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
+                         struct perfdata_features *f, const struct perfdata_compressed *counts)
 {
     uint64_t end = mkperf_outfile_offset(out), at = end + UINT64_C(16) * f->n;
     uint8_t table[16 * PERF_FEATURES_MAX], patch[16 + 8 + 8 + HEADER_FEAT_BITS / 8] = {0};
@@ -162,22 +158,17 @@ enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data
         mkperf_put64(&c, f->at[i].size);
         patch[32 + f->at[i].bit / 8] |= (uint8_t)(1 << f->at[i].bit % 8);
     }
-    if (mkperf_outfile_write(out, table, (size_t)(c.p - table), e) != MKPERF_OK) {
-        return e->status;
-    }
+    mkperf_outfile_write(out, table, (size_t)(c.p - table));
     for (unsigned i = 0; i < f->n; i++) {
-        if (f->at[i].text != NULL &&
-            mkperf_outfile_write(out, f->at[i].text, f->at[i].size, e) != MKPERF_OK) {
-            return e->status;
+        if (f->at[i].text != NULL) {
+            mkperf_outfile_write(out, f->at[i].text, f->at[i].size);
         }
     }
-    if (write_ratio(out, f, counts, e) != MKPERF_OK) {
-        return e->status;
-    }
+    write_ratio(out, f, counts);
     c.p = patch;
     mkperf_put64(&c, data_offset);
     mkperf_put64(&c, end - data_offset); /* then event_types: none; then the features' bits */
-    return mkperf_outfile_patch(out, PERF_HEADER_DATA, patch, sizeof patch, e);
+    mkperf_outfile_patch(out, PERF_HEADER_DATA, patch, sizeof patch);
 }
 
 /* ---- a pipe: features as records ---- */
@@ -185,63 +176,49 @@ enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data
 enum { OWN_TEXT_MAX = 32 * 1024 }; /* bytes in a record; a multiple of 8 */
 
 /* Writes a record of a number and n bytes. */
-static enum mkperf_status put_record(struct mkperf_perfdata *w, unsigned type, uint64_t number,
-                                     const char *p, size_t n, struct mkperf_error *e)
+static void put_record(struct mkperf_perfdata *w, unsigned type, uint64_t number, const char *p,
+                       size_t n)
 {
-    struct mkperf_put c = perfdata_begin(&w->out, type, 0, e);
-
-    if (c.p == NULL) {
-        return e->status;
-    }
+    struct mkperf_put c = perfdata_begin(&w->out, type, 0);
     mkperf_put64(&c, number);
     mkperf_put_bytes(&c, p, n);
-    return perfdata_end(&w->out, c);
+    perfdata_end(&w->out, c);
 }
 
-static enum mkperf_status put_own(struct mkperf_perfdata *w, const struct perfdata_feature *f,
-                                  struct mkperf_error *e)
+static void put_own(struct mkperf_perfdata *w, const struct perfdata_feature *f)
 {
     for (size_t at = 0; at < f->size; at += OWN_TEXT_MAX) {
         size_t n = f->size - at < OWN_TEXT_MAX ? f->size - at : OWN_TEXT_MAX;
-        if (put_record(w, PERF_RECORD_HEADER_EVENT_TYPE, f->bit, f->text + at, n, e) != MKPERF_OK) {
-            return e->status;
-        }
+        put_record(w, PERF_RECORD_HEADER_EVENT_TYPE, f->bit, f->text + at, n);
     }
-    return MKPERF_OK;
 }
 
 /* Writes the formats of tracepoints behind a record that has only their size. */
-static enum mkperf_status put_formats(struct mkperf_perfdata *w, const struct perfdata_feature *f,
-                                      struct mkperf_error *e)
+static void put_formats(struct mkperf_perfdata *w, const struct perfdata_feature *f)
 {
     uint8_t record[12];
     struct mkperf_put c = {record};
 
     perfdata_record(&c, PERF_RECORD_HEADER_TRACING_DATA, 0, sizeof record);
     mkperf_put32(&c, (uint32_t)((f->size + 7) / 8 * 8));
-    if (mkperf_outfile_write(&w->out, record, sizeof record, e) != MKPERF_OK ||
-        mkperf_outfile_write(&w->out, f->text, f->size, e) != MKPERF_OK) {
-        return e->status;
-    }
-    return mkperf_outfile_write(&w->out, "\0\0\0\0\0\0\0", -f->size % 8, e);
+    mkperf_outfile_write(&w->out, record, sizeof record);
+    mkperf_outfile_write(&w->out, f->text, f->size);
+    mkperf_outfile_write(&w->out, "\0\0\0\0\0\0\0", -f->size % 8);
 }
 
-enum mkperf_status perfdata_pipe_features(struct mkperf_perfdata *w, struct mkperf_error *e)
+void perfdata_pipe_features(struct mkperf_perfdata *w)
 {
-    enum mkperf_status status = MKPERF_OK;
-
-    for (unsigned i = 0; status == MKPERF_OK && i < w->head.n; i++) {
+    for (unsigned i = 0; i < w->head.n; i++) {
         const struct perfdata_feature *f = &w->head.at[i];
         if (f->bit == HEADER_BUILD_ID) { /* its entries are records already */
-            status = mkperf_outfile_write(&w->out, f->text, f->size, e);
+            mkperf_outfile_write(&w->out, f->text, f->size);
         } else if (f->bit == HEADER_TRACING_DATA) {
-            status = put_formats(w, f, e);
+            put_formats(w, f);
         } else if (f->bit == MKPERF_PERFDATA_SESSION || f->bit == MKPERF_PERFDATA_TOTALS) {
-            status = put_own(w, f, e);
+            put_own(w, f);
         } else {
-            status = put_record(w, PERF_RECORD_HEADER_FEATURE, f->bit, f->text, f->size, e);
+            put_record(w, PERF_RECORD_HEADER_FEATURE, f->bit, f->text, f->size);
         }
     }
     perfdata_features_free(&w->head);
-    return status;
 }

@@ -347,7 +347,7 @@ static size_t ids_of(const struct mkperf_perfdata *w)
     return w->session.nevents + perfdata_trace_points(w) + trailer_ids(w);
 }
 
-static enum mkperf_status write_attrs(struct mkperf_perfdata *w, struct mkperf_error *e)
+static void write_attrs(struct mkperf_perfdata *w)
 {
     uint8_t buffer[(MKPERF_MODEL_EVENTS + MKPERF_TRACE_POINTS + 1) * (8 + PERF_ATTR_BYTES + 16)];
     struct mkperf_put c = {buffer};
@@ -374,10 +374,10 @@ static enum mkperf_status write_attrs(struct mkperf_perfdata *w, struct mkperf_e
         mkperf_put64(&c, PERF_HEADER_BYTES + 8 * (two ? n : n + trailer_ids(w) + i));
         mkperf_put64(&c, two ? 16 : 8);
     }
-    return mkperf_outfile_write(&w->out, buffer, (size_t)(c.p - buffer), e);
+    mkperf_outfile_write(&w->out, buffer, (size_t)(c.p - buffer));
 }
 
-static enum mkperf_status write_index(struct mkperf_perfdata *w, struct mkperf_error *e)
+static void write_index(struct mkperf_perfdata *w)
 {
     uint8_t buffer[16 + PERF_FEATURES_MAX * 24];
     struct mkperf_put c = {buffer};
@@ -392,21 +392,17 @@ static enum mkperf_status write_index(struct mkperf_perfdata *w, struct mkperf_e
         mkperf_put64(&c, w->head.at[i].offset);
         mkperf_put64(&c, w->head.at[i].size);
     }
-    if (mkperf_outfile_write(&w->out, buffer, (size_t)(c.p - buffer), e) != MKPERF_OK) {
-        return e->status;
-    }
+    mkperf_outfile_write(&w->out, buffer, (size_t)(c.p - buffer));
     for (unsigned i = 0; i < w->head.n; i++) {
         struct perfdata_feature *f = &w->head.at[i];
-        if (mkperf_outfile_write(&w->out, f->text, f->size, e) != MKPERF_OK) {
-            return e->status;
-        }
+        mkperf_outfile_write(&w->out, f->text, f->size);
         free(f->text);
         f->text = NULL;
     }
-    return mkperf_outfile_write(&w->out, "\0\0\0\0\0\0\0", -at % 8, e);
+    mkperf_outfile_write(&w->out, "\0\0\0\0\0\0\0", -at % 8);
 }
 
-enum mkperf_status perfdata_head_write(struct mkperf_perfdata *w, struct mkperf_error *e)
+void perfdata_head_write(struct mkperf_perfdata *w)
 {
     uint8_t header[PERF_HEADER_BYTES] = {0};
     struct mkperf_put c = {header};
@@ -417,12 +413,11 @@ enum mkperf_status perfdata_head_write(struct mkperf_perfdata *w, struct mkperf_
     mkperf_put64(&c, PERF_ATTR_BYTES + 16);
     mkperf_put64(&c, PERF_HEADER_BYTES + 8 * ids_of(w));
     mkperf_put64(&c, (PERF_ATTR_BYTES + 16) * n);
-    if (mkperf_outfile_write(&w->out, header, sizeof header, e) != MKPERF_OK ||
-        write_attrs(w, e) != MKPERF_OK || write_index(w, e) != MKPERF_OK) {
-        return e->status;
-    }
+    mkperf_outfile_write(&w->out, header, sizeof header);
+    write_attrs(w);
+    write_index(w);
     w->data_offset = mkperf_outfile_offset(&w->out);
     c.p = header;
     mkperf_put64(&c, w->data_offset);
-    return mkperf_outfile_patch(&w->out, PERF_HEADER_DATA, header, 8, e);
+    mkperf_outfile_patch(&w->out, PERF_HEADER_DATA, header, 8);
 }

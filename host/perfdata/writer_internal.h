@@ -114,10 +114,8 @@ void perfdata_features_free(struct perfdata_features *f);
 void perfdata_compressed_add(struct perfdata_features *f, int level);
 /* Writes the feature table and the features that are not in the file. Patches the header, and the ratio of
  * compression. */
-enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
-                                       struct perfdata_features *f,
-                                       const struct perfdata_compressed *counts,
-                                       struct mkperf_error *e);
+void perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
+                         struct perfdata_features *f, const struct perfdata_compressed *counts);
 /* Adds the totals. w: its later events are included; NULL: the file is recovered. */
 void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals *totals,
                          bool recovered, const struct mkperf_perfdata *w);
@@ -125,14 +123,14 @@ void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals
 /* Writes the session's events from number `from` on, as lines of mkperf's own features. */
 void perfdata_write_events(FILE *f, const struct mkperf_session *s, unsigned from);
 /* Writes the collected features to a pipe and discards them: after the head's events, and at the end. */
-enum mkperf_status perfdata_pipe_features(struct mkperf_perfdata *w, struct mkperf_error *e);
+void perfdata_pipe_features(struct mkperf_perfdata *w);
 /* Writes a string as perf pads it to p, which has room for n + 68 bytes. Returns the bytes written. */
 size_t perfdata_string(uint8_t *p, const char *text);
 
 /* ---- writer_head.c ---- */
 
 void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_session *session);
-enum mkperf_status perfdata_head_write(struct mkperf_perfdata *w, struct mkperf_error *e);
+void perfdata_head_write(struct mkperf_perfdata *w);
 /* Adds a PD that is known from the start: its identity, its build, or why it has no ELF. */
 void perfdata_write_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,
                        const struct mkperf_module *module);
@@ -150,40 +148,33 @@ unsigned perfdata_trace_points(const struct mkperf_perfdata *w);
 
 /* ---- writer_sample.c; the head has been written ---- */
 
-enum mkperf_status perfdata_sample_add(struct mkperf_perfdata *w, const struct mkperf_sample *s,
-                                       struct mkperf_error *e);
+void perfdata_sample_add(struct mkperf_perfdata *w, const struct mkperf_sample *s);
 
 /* Write the attribute and the name of the session's event i, and the attributes of tracepoints. */
-enum mkperf_status perfdata_event_announce(struct mkperf_perfdata *w, unsigned i,
-                                           struct mkperf_error *e);
-enum mkperf_status perfdata_trace_announce(struct mkperf_perfdata *w, struct mkperf_error *e);
+void perfdata_event_announce(struct mkperf_perfdata *w, unsigned i);
+void perfdata_trace_announce(struct mkperf_perfdata *w);
 /* Adds the events of a later session. */
 enum mkperf_status perfdata_events_add(struct mkperf_perfdata *w,
                                        const struct mkperf_session *session,
                                        struct mkperf_error *e);
-enum mkperf_status perfdata_mark_add(struct mkperf_perfdata *w, const struct mkperf_mark *m,
-                                     struct mkperf_error *e);
+void perfdata_mark_add(struct mkperf_perfdata *w, const struct mkperf_mark *m);
 
 /* ---- writer_sched.c; the file has the event's PDs ---- */
 
-enum mkperf_status perfdata_sched_add(struct mkperf_perfdata *w, const struct mkperf_sched *s,
-                                      struct mkperf_error *e);
+void perfdata_sched_add(struct mkperf_perfdata *w, const struct mkperf_sched *s);
 /* Writes how long PDs ran since their last record of it: with each round, and at the end. */
-enum mkperf_status perfdata_sched_runtimes(struct mkperf_perfdata *w, struct mkperf_error *e);
+void perfdata_sched_runtimes(struct mkperf_perfdata *w);
 
 /* ---- writer_maps.c ---- */
 
 void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uint8_t *id, size_t n);
 void perfdata_kernel_build_ids(struct mkperf_perfdata *w);
-enum mkperf_status perfdata_kernel_maps(struct mkperf_perfdata *w, struct mkperf_error *e);
+void perfdata_kernel_maps(struct mkperf_perfdata *w);
 /* Writes the last record of the data, at the time of the last sample. */
-enum mkperf_status perfdata_kernel_dummy(struct mkperf_outfile *out, uint64_t ns,
-                                         struct mkperf_error *e);
-enum mkperf_status perfdata_pd_comm(struct mkperf_perfdata *w, uint32_t pid, const char *name,
-                                    struct mkperf_error *e);
+void perfdata_kernel_dummy(struct mkperf_outfile *out, uint64_t ns);
+void perfdata_pd_comm(struct mkperf_perfdata *w, uint32_t pid, const char *name);
 /* Maps the ELF of PD `pd`, at the addresses of that PD, into the process of PD `in`. */
-enum mkperf_status perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint32_t in,
-                                   struct mkperf_error *e);
+void perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint32_t in);
 
 /* ---- records ---- */
 
@@ -196,18 +187,16 @@ static inline void perfdata_record(struct mkperf_put *c, unsigned type, unsigned
 
 /* Begins a record of at most 64 KiB. The caller puts what follows its head. c.p NULL: it failed, with *e. */
 static inline struct mkperf_put perfdata_begin(struct mkperf_outfile *out, unsigned type,
-                                               unsigned misc, struct mkperf_error *e)
+                                               unsigned misc)
 {
-    struct mkperf_put c = {mkperf_outfile_reserve(out, PERF_RECORD_MAX, e)};
+    struct mkperf_put c = {mkperf_outfile_reserve(out, PERF_RECORD_MAX)};
 
-    if (c.p != NULL) {
-        perfdata_record(&c, type, misc, 0);
-    }
+    perfdata_record(&c, type, misc, 0);
     return c;
 }
 
 /* Ends a record with zeros up to a multiple of 8 bytes, and writes its size into its head. */
-static inline enum mkperf_status perfdata_end(struct mkperf_outfile *out, struct mkperf_put c)
+static inline void perfdata_end(struct mkperf_outfile *out, struct mkperf_put c)
 {
     struct mkperf_put size = {out->buffer + out->used + PERF_RECORD_SIZE_AT};
     size_t n = (size_t)(c.p - (out->buffer + out->used));
@@ -216,7 +205,6 @@ static inline enum mkperf_status perfdata_end(struct mkperf_outfile *out, struct
     n += -n % 8;
     mkperf_put16(&size, (uint16_t)n);
     mkperf_outfile_commit(out, n);
-    return MKPERF_OK;
 }
 
 /* Puts n bytes of text, a 0, and zeros up to a multiple of 8 bytes. */

@@ -38,14 +38,10 @@ void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uin
     (void)fwrite(entry, 1, (size_t)(c.p - entry), f); /* into memory: fclose reports errors */
 }
 
-static enum mkperf_status kernel_map(struct mkperf_outfile *out, struct mkperf_segment s,
-                                     const char *path, uint64_t ns, struct mkperf_error *e)
+static void kernel_map(struct mkperf_outfile *out, struct mkperf_segment s, const char *path,
+                       uint64_t ns)
 {
-    struct mkperf_put c = perfdata_begin(out, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, e);
-
-    if (c.p == NULL) {
-        return e->status;
-    }
+    struct mkperf_put c = perfdata_begin(out, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
     mkperf_put32(&c, UINT32_MAX);
     mkperf_put32(&c, 0);
     mkperf_put64(&c, s.vaddr);
@@ -53,7 +49,7 @@ static enum mkperf_status kernel_map(struct mkperf_outfile *out, struct mkperf_s
     mkperf_put64(&c, s.offset);
     perfdata_put_text(&c, path, strlen(path));
     perfdata_sample_id(&c, 0, 0, ns, 0);
-    return perfdata_end(out, c);
+    perfdata_end(out, c);
 }
 
 /* The whole pages that a loader would map for a segment. */
@@ -84,52 +80,42 @@ void perfdata_kernel_build_ids(struct mkperf_perfdata *w)
  * another segment would therefore get wrong names. Until perf has read an address in .text, addresses
  * in other sections have no names.
  */
-enum mkperf_status perfdata_kernel_maps(struct mkperf_perfdata *w, struct mkperf_error *e)
+void perfdata_kernel_maps(struct mkperf_perfdata *w)
 {
     struct mkperf_segment text;
 
     if (w->kernel == NULL || !mkperf_module_text(w->kernel, &text)) {
-        return MKPERF_OK;
+        return;
     }
-    return kernel_map(&w->out, text, mkperf_module_path(w->kernel), 0, e);
+    kernel_map(&w->out, text, mkperf_module_path(w->kernel), 0);
 }
 
-enum mkperf_status perfdata_kernel_dummy(struct mkperf_outfile *out, uint64_t ns,
-                                         struct mkperf_error *e)
+void perfdata_kernel_dummy(struct mkperf_outfile *out, uint64_t ns)
 {
     struct mkperf_segment page = {.vaddr = DUMMY_KERNEL, .size = PAGE, .offset = DUMMY_KERNEL};
 
-    return kernel_map(out, page, DUMMY_NAME "_text", ns, e);
+    kernel_map(out, page, DUMMY_NAME "_text", ns);
 }
 
-enum mkperf_status perfdata_pd_comm(struct mkperf_perfdata *w, uint32_t pid, const char *name,
-                                    struct mkperf_error *e)
+void perfdata_pd_comm(struct mkperf_perfdata *w, uint32_t pid, const char *name)
 {
-    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_COMM, 0, e);
-
-    if (c.p == NULL) {
-        return e->status;
-    }
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_COMM, 0);
     mkperf_put32(&c, pid);
     mkperf_put32(&c, pid);
     perfdata_put_text(&c, name, strnlen(name, PAGE));
     perfdata_sample_id(&c, pid, pid, 0, 0);
-    return perfdata_end(&w->out, c);
+    perfdata_end(&w->out, c);
 }
 
-static enum mkperf_status user_map(struct mkperf_perfdata *w, struct mkperf_module *module,
-                                   struct mkperf_segment s, uint32_t pid, struct mkperf_error *e)
+static void user_map(struct mkperf_perfdata *w, struct mkperf_module *module,
+                     struct mkperf_segment s, uint32_t pid)
 {
     const char *path = mkperf_module_path(module);
     size_t id_size = 0;
     const uint8_t *id = mkperf_module_build_id(module, &id_size);
     bool has_id = id != NULL && id_size > 0 && id_size <= BUILD_ID_MAX;
     unsigned misc = PERF_RECORD_MISC_USER | (has_id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0);
-    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_MMAP2, misc, e);
-
-    if (c.p == NULL) {
-        return e->status;
-    }
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_MMAP2, misc);
     mkperf_put32(&c, pid);
     mkperf_put32(&c, pid);
     mkperf_put64(&c, s.vaddr);
@@ -141,11 +127,10 @@ static enum mkperf_status user_map(struct mkperf_perfdata *w, struct mkperf_modu
     mkperf_put32(&c, MAP_PRIVATE_FLAG);
     perfdata_put_text(&c, path, strlen(path));
     perfdata_sample_id(&c, pid, pid, 0, 0);
-    return perfdata_end(&w->out, c);
+    perfdata_end(&w->out, c);
 }
 
-enum mkperf_status perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint32_t in,
-                                   struct mkperf_error *e)
+void perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint32_t in)
 {
     struct mkperf_module *module = w->pd[pd].module;
     size_t n = 0;
@@ -157,9 +142,6 @@ enum mkperf_status perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint3
             continue; /* mkperf_perfdata_slid writes addresses there as unknown */
         }
         p.vaddr = mkperf_perfdata_slid(pd, p.vaddr);
-        if (user_map(w, module, p, in + 1, e) != MKPERF_OK) {
-            return e->status;
-        }
+        user_map(w, module, p, in + 1);
     }
-    return MKPERF_OK;
 }

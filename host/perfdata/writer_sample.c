@@ -12,41 +12,30 @@
 enum { NAME_ROOM = MKPERF_MODEL_NAME + 8, TEXT_ROOM = 128 };
 
 /* Writes an attribute with the id that its samples have. trailers: also with the id of trailers, 1. */
-static enum mkperf_status put_attr(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id,
-                                   bool trailers, struct mkperf_error *e)
+static void put_attr(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id, bool trailers)
 {
-    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_HEADER_ATTR, 0, e);
-
-    if (c.p == NULL) {
-        return e->status;
-    }
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_HEADER_ATTR, 0);
     mkperf_put_bytes(&c, attr, PERF_ATTR_BYTES);
     mkperf_put64(&c, id);
     if (trailers) {
         mkperf_put64(&c, 1);
     }
-    return perfdata_end(&w->out, c);
+    perfdata_end(&w->out, c);
 }
 
 /* Writes an attribute, and the name that perf shows for it. */
-static enum mkperf_status announce_attr(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id,
-                                        const char *name, struct mkperf_error *e)
+static void announce_attr(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id,
+                          const char *name)
 {
-    if (put_attr(w, attr, id, false, e) != MKPERF_OK) {
-        return e->status;
-    }
-    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_EVENT_UPDATE, 0, e);
-    if (c.p == NULL) {
-        return e->status;
-    }
+    put_attr(w, attr, id, false);
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_EVENT_UPDATE, 0);
     mkperf_put64(&c, PERF_EVENT_UPDATE_NAME);
     mkperf_put64(&c, id);
     perfdata_put_text(&c, name, strlen(name));
-    return perfdata_end(&w->out, c);
+    perfdata_end(&w->out, c);
 }
 
-enum mkperf_status perfdata_event_announce(struct mkperf_perfdata *w, unsigned i,
-                                           struct mkperf_error *e)
+void perfdata_event_announce(struct mkperf_perfdata *w, unsigned i)
 {
     const struct mkperf_event *event = &w->session.event[i];
     uint8_t attr[PERF_ATTR_BYTES];
@@ -55,10 +44,10 @@ enum mkperf_status perfdata_event_announce(struct mkperf_perfdata *w, unsigned i
 
     perfdata_event_name(event, name, sizeof name);
     perfdata_put_attr(&c, w, i);
-    return announce_attr(w, attr, i + 1, name, e);
+    announce_attr(w, attr, i + 1, name);
 }
 
-enum mkperf_status perfdata_trace_announce(struct mkperf_perfdata *w, struct mkperf_error *e)
+void perfdata_trace_announce(struct mkperf_perfdata *w)
 {
     bool trailers = w->session.nevents == 0; /* otherwise event 0 has the id of trailers */
     uint8_t attr[PERF_ATTR_BYTES];
@@ -66,11 +55,8 @@ enum mkperf_status perfdata_trace_announce(struct mkperf_perfdata *w, struct mkp
     for (unsigned i = 0; i < perfdata_trace_points(w); i++) {
         struct mkperf_put c = {attr};
         perfdata_put_trace_attr(&c, (enum mkperf_trace_point)i);
-        if (put_attr(w, attr, MKPERF_TRACE_ID + i, trailers && i == 0, e) != MKPERF_OK) {
-            return e->status;
-        }
+        put_attr(w, attr, MKPERF_TRACE_ID + i, trailers && i == 0);
     }
-    return MKPERF_OK;
 }
 
 enum mkperf_status perfdata_events_add(struct mkperf_perfdata *w,
@@ -88,21 +74,19 @@ enum mkperf_status perfdata_events_add(struct mkperf_perfdata *w,
         w->session.event[i] = session->event[i];
     }
     for (unsigned i = before; i < session->nevents; i++) {
-        if (perfdata_event_announce(w, i, e) != MKPERF_OK) {
-            return e->status;
-        }
+        perfdata_event_announce(w, i);
     }
-    return MKPERF_OK;
+    return mkperf_outfile_status(&w->out, e);
 }
 
-static enum mkperf_status announce_marks(struct mkperf_perfdata *w, struct mkperf_error *e)
+static void announce_marks(struct mkperf_perfdata *w)
 {
     uint8_t attr[PERF_ATTR_BYTES];
     struct mkperf_put c = {attr};
 
     perfdata_put_mark_attr(&c);
     w->has_marks = true;
-    return announce_attr(w, attr, MKPERF_PERFDATA_MARK, "mkperf:mark", e);
+    announce_attr(w, attr, MKPERF_PERFDATA_MARK, "mkperf:mark");
 }
 
 /* "begin 7 request", "end 7 request", "point 0 ready" */
@@ -115,19 +99,15 @@ static size_t mark_text(const struct mkperf_mark *m, char *text, size_t room)
     return n < (int)room ? (size_t)n : room - 1;
 }
 
-enum mkperf_status perfdata_mark_add(struct mkperf_perfdata *w, const struct mkperf_mark *m,
-                                     struct mkperf_error *e)
+void perfdata_mark_add(struct mkperf_perfdata *w, const struct mkperf_mark *m)
 {
     char text[TEXT_ROOM];
     size_t length = mark_text(m, text, sizeof text), raw = (4 + length + 1 + 7) / 8 * 8 - 4;
 
-    if (!w->has_marks && announce_marks(w, e) != MKPERF_OK) {
-        return e->status;
+    if (!w->has_marks) {
+        announce_marks(w);
     }
-    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, e);
-    if (c.p == NULL) {
-        return e->status;
-    }
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
     mkperf_put64(&c, MKPERF_PERFDATA_MARK);
     mkperf_put64(&c, 0);
     mkperf_put32(&c, m->pd + 1);
@@ -137,7 +117,7 @@ enum mkperf_status perfdata_mark_add(struct mkperf_perfdata *w, const struct mkp
     mkperf_put64(&c, 1);
     mkperf_put32(&c, (uint32_t)raw);
     mkperf_put_padded(&c, text, length, raw);
-    return perfdata_end(&w->out, c);
+    perfdata_end(&w->out, c);
 }
 
 static uint64_t kernel_address(uint64_t addr)
@@ -199,17 +179,12 @@ static void put_group(struct mkperf_perfdata *w, struct mkperf_put *c,
     }
 }
 
-enum mkperf_status perfdata_sample_add(struct mkperf_perfdata *w, const struct mkperf_sample *s,
-                                       struct mkperf_error *e)
+void perfdata_sample_add(struct mkperf_perfdata *w, const struct mkperf_sample *s)
 {
     bool kernel = s->flags & MKPERF_SAMPLE_KERNEL;
     unsigned group = group_size(w, s->event);
-    struct mkperf_put c = perfdata_begin(
-        &w->out, PERF_RECORD_SAMPLE, kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER, e);
-
-    if (c.p == NULL) {
-        return e->status;
-    }
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE,
+                                         kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER);
     mkperf_put64(&c, s->event + 1);
     mkperf_put64(&c, kernel ? kernel_address(s->kernel_pc) : mkperf_perfdata_slid(s->pd, s->pc));
     mkperf_put32(&c, s->pd + 1);
@@ -223,5 +198,5 @@ enum mkperf_status perfdata_sample_add(struct mkperf_perfdata *w, const struct m
     if (w->chains[s->event]) {
         put_chain(&c, s);
     }
-    return perfdata_end(&w->out, c);
+    perfdata_end(&w->out, c);
 }

@@ -74,28 +74,19 @@ static void put_raw(struct mkperf_put *c, const struct mkperf_perfdata *w,
 
 /* Begins a sample with `bytes` of raw data. The caller puts the fields of its tracepoint. */
 static struct mkperf_put begin_tracepoint(struct mkperf_perfdata *w, enum mkperf_trace_point point,
-                                          uint32_t pd, const struct mkperf_sched *s, size_t bytes,
-                                          struct mkperf_error *e)
+                                          uint32_t pd, const struct mkperf_sched *s, size_t bytes)
 {
-    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, e);
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
 
-    if (c.p != NULL) {
-        put_fields(&c, w, point, pd, s);
-        put_raw(&c, w, point, pd, bytes);
-    }
+    put_fields(&c, w, point, pd, s);
+    put_raw(&c, w, point, pd, bytes);
     return c;
 }
 
-static enum mkperf_status put_switch(struct mkperf_perfdata *w, const struct mkperf_sched *s,
-                                     struct mkperf_error *e)
+static void put_switch(struct mkperf_perfdata *w, const struct mkperf_sched *s)
 {
     bool known = s->from != MKPERF_SCHED_NOBODY;
-    struct mkperf_put c =
-        begin_tracepoint(w, MKPERF_TRACE_SWITCH, s->from, s, TRACE_SWITCH_BYTES, e);
-
-    if (c.p == NULL) {
-        return e->status;
-    }
+    struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_SWITCH, s->from, s, TRACE_SWITCH_BYTES);
     put_comm(&c, w, s->from);
     mkperf_put32(&c, pid_of(w, s->from));
     mkperf_put32(&c, prio_of(w, s->from));
@@ -105,72 +96,56 @@ static enum mkperf_status put_switch(struct mkperf_perfdata *w, const struct mkp
     mkperf_put32(&c, prio_of(w, s->to));
     mkperf_put32(&c, s->reason);
     mkperf_put32(&c, known);
-    return perfdata_end(&w->out, c);
+    perfdata_end(&w->out, c);
 }
 
-static enum mkperf_status put_wakeup(struct mkperf_perfdata *w, const struct mkperf_sched *s,
-                                     struct mkperf_error *e)
+static void put_wakeup(struct mkperf_perfdata *w, const struct mkperf_sched *s)
 {
     w->pd[s->to].sleep = AWAKE;
     if (pid_of(w, s->to) == 0) {
-        return MKPERF_OK;
+        return;
     }
-    struct mkperf_put c =
-        begin_tracepoint(w, MKPERF_TRACE_WAKEUP, s->from, s, TRACE_WAKEUP_BYTES, e);
-    if (c.p == NULL) {
-        return e->status;
-    }
+    struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_WAKEUP, s->from, s, TRACE_WAKEUP_BYTES);
     put_comm(&c, w, s->to);
     mkperf_put32(&c, pid_of(w, s->to));
     mkperf_put32(&c, prio_of(w, s->to));
     mkperf_put32(&c, s->core);
-    return perfdata_end(&w->out, c);
+    perfdata_end(&w->out, c);
 }
 
 /* Writes how long a PD ran since the last such record. perf adds them up, so no switch needs its own. */
-static enum mkperf_status put_runtime(struct mkperf_perfdata *w, uint32_t pd,
-                                      struct mkperf_error *e)
+static void put_runtime(struct mkperf_perfdata *w, uint32_t pd)
 {
     struct perfdata_pd *p = &w->pd[pd];
     const struct mkperf_sched s = {.time_ns = w->last_ns, .core = p->core};
-    struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_RUNTIME, pd, &s, TRACE_RUNTIME_BYTES, e);
-
-    if (c.p == NULL) {
-        return e->status;
-    }
+    struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_RUNTIME, pd, &s, TRACE_RUNTIME_BYTES);
     put_comm(&c, w, pd);
     mkperf_put32(&c, pid_of(w, pd));
     mkperf_put32(&c, 0);
     mkperf_put64(&c, p->ran_ns - p->written_ns);
     mkperf_put64(&c, p->ran_ns);
     p->written_ns = p->ran_ns;
-    return perfdata_end(&w->out, c);
+    perfdata_end(&w->out, c);
 }
 
-enum mkperf_status perfdata_sched_runtimes(struct mkperf_perfdata *w, struct mkperf_error *e)
+void perfdata_sched_runtimes(struct mkperf_perfdata *w)
 {
     for (uint32_t i = 0; i < w->npds; i++) {
-        if (w->pd[i].ran_ns > w->pd[i].written_ns && put_runtime(w, i, e) != MKPERF_OK) {
-            return e->status;
+        if (w->pd[i].ran_ns > w->pd[i].written_ns) {
+            put_runtime(w, i);
         }
     }
-    return MKPERF_OK;
 }
 
-static enum mkperf_status put_other(struct mkperf_perfdata *w, const struct mkperf_sched *s,
-                                    struct mkperf_error *e)
+static void put_other(struct mkperf_perfdata *w, const struct mkperf_sched *s)
 {
-    struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_SCHED, s->from, s, TRACE_SCHED_BYTES, e);
-
-    if (c.p == NULL) {
-        return e->status;
-    }
+    struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_SCHED, s->from, s, TRACE_SCHED_BYTES);
     put_comm(&c, w, s->to);
     mkperf_put32(&c, pid_of(w, s->to));
     mkperf_put32(&c, s->kind);
     mkperf_put32(&c, s->irq);
     mkperf_put32(&c, s->from != MKPERF_SCHED_NOBODY);
-    return perfdata_end(&w->out, c);
+    perfdata_end(&w->out, c);
 }
 
 /* The function that takes the kernel's lock, in kernels that mkperf knows; 0: not known. */
@@ -189,17 +164,12 @@ static uint64_t lock_function(struct mkperf_perfdata *w)
 
 /* perf lock contention pairs these records by thread, and adds them up by thread or by the fourth function of
  * the chain. On Linux, the three before it belong to the lock and to the tracepoint. */
-static enum mkperf_status put_lock(struct mkperf_perfdata *w, const struct mkperf_sched *s,
-                                   struct mkperf_error *e)
+static void put_lock(struct mkperf_perfdata *w, const struct mkperf_sched *s)
 {
     enum { CHAIN = 5, SPIN = 1 };
     bool waits = s->kind == MKPERF_SCHED_LOCK_WAIT;
     enum mkperf_trace_point point = waits ? MKPERF_TRACE_LOCK_BEGIN : MKPERF_TRACE_LOCK_END;
-    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, e);
-
-    if (c.p == NULL) {
-        return e->status;
-    }
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
     put_fields(&c, w, point, s->from, s);
     mkperf_put64(&c, CHAIN);
     mkperf_put64(&c, PERF_CONTEXT_KERNEL);
@@ -209,17 +179,12 @@ static enum mkperf_status put_lock(struct mkperf_perfdata *w, const struct mkper
     put_raw(&c, w, point, s->from, TRACE_LOCK_BYTES);
     mkperf_put64(&c, lock_function(w));
     mkperf_put32(&c, waits ? SPIN : 0);
-    return perfdata_end(&w->out, c);
+    perfdata_end(&w->out, c);
 }
 
-static enum mkperf_status put_gap(struct mkperf_perfdata *w, const struct mkperf_sched *s,
-                                  struct mkperf_error *e)
+static void put_gap(struct mkperf_perfdata *w, const struct mkperf_sched *s)
 {
-    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_LOST, 0, e);
-
-    if (c.p == NULL) {
-        return e->status;
-    }
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_LOST, 0);
     mkperf_put64(&c, MKPERF_TRACE_ID);
     mkperf_put64(&c, s->lost);
     perfdata_sample_id(&c, 0, MKPERF_TRACE_GAP, s->time_ns, s->core);
@@ -228,11 +193,9 @@ static enum mkperf_status put_gap(struct mkperf_perfdata *w, const struct mkperf
         w->pd[i].sleep = AWAKE_UNKNOWN;
     }
     w->cores[s->core].runs = false;
-    return MKPERF_OK;
 }
 
-static enum mkperf_status add_switch(struct mkperf_perfdata *w, const struct mkperf_sched *s,
-                                     struct mkperf_error *e)
+static void add_switch(struct mkperf_perfdata *w, const struct mkperf_sched *s)
 {
     struct perfdata_core *core = &w->cores[s->core];
     uint64_t ran = core->runs ? s->time_ns - core->since_ns : 0;
@@ -245,10 +208,10 @@ static enum mkperf_status add_switch(struct mkperf_perfdata *w, const struct mkp
     }
     core->runs = true;
     core->since_ns = s->time_ns;
-    if (to->sleep != AWAKE && put_wakeup(w, s, e) != MKPERF_OK) {
-        return e->status;
+    if (to->sleep != AWAKE) {
+        put_wakeup(w, s);
     }
-    return put_switch(w, s, e);
+    put_switch(w, s);
 }
 
 /* Whether the event ends the sleep of its thread. */
@@ -269,8 +232,7 @@ static bool wakes(const struct mkperf_sched *s, unsigned sleep)
     }
 }
 
-enum mkperf_status perfdata_sched_add(struct mkperf_perfdata *w, const struct mkperf_sched *s,
-                                      struct mkperf_error *e)
+void perfdata_sched_add(struct mkperf_perfdata *w, const struct mkperf_sched *s)
 {
     if (s->core >= w->cores_known) {
         MKPERF_GROW(w->cores, w->cores_room, (size_t)s->core + 1);
@@ -280,17 +242,18 @@ enum mkperf_status perfdata_sched_add(struct mkperf_perfdata *w, const struct mk
     w->unordered |= s->time_ns < w->last_ns;
     w->last_ns = s->time_ns > w->last_ns ? s->time_ns : w->last_ns;
     if (s->kind == MKPERF_SCHED_GAP) {
-        return put_gap(w, s, e);
+        put_gap(w, s);
+        return;
     }
     if (s->kind == MKPERF_SCHED_SWITCH) {
-        return add_switch(w, s, e);
+        add_switch(w, s);
+        return;
     }
-    if (put_other(w, s, e) != MKPERF_OK) {
-        return e->status;
-    }
+    put_other(w, s);
     if ((s->kind == MKPERF_SCHED_LOCK || s->kind == MKPERF_SCHED_LOCK_WAIT) &&
         perfdata_trace_points(w) > MKPERF_TRACE_ONE_CORE) {
-        return put_lock(w, s, e);
+        put_lock(w, s);
+    } else if (wakes(s, w->pd[s->to].sleep)) {
+        put_wakeup(w, s);
     }
-    return wakes(s, w->pd[s->to].sleep) ? put_wakeup(w, s, e) : MKPERF_OK;
 }
