@@ -2,12 +2,14 @@
 /*
  * mkperf diff: shows which shares changed between two recordings, and whether chance explains the change.
  *
- * Owns: the command's options, the comparison, and its table. A row is a function of a PD. Its shares are those of mkperf
- * report. The significance is computed as follows.
+ * Owns: the command's options, the comparison, its table, and the verdict of --fail-above. A row is a function of a PD. Its
+ * shares are those of mkperf report. The significance is computed as follows.
  *   1. It is that of two proportions.
  *   2. Samples of unequal weight count as (sum of weights)^2 / (sum of squared weights) samples of equal weight.
  *   3. A table has many rows, so the probability of a deviation is multiplied by their number (Bonferroni).
  *   4. Samples are assumed to be independent. A program that changes slowly has fewer independent samples.
+ *
+ * A row has grown by 100 * (B - A) / A per cent. A row that A does not have has grown without limit.
  */
 #include <math.h>
 
@@ -16,7 +18,9 @@
 #include "cmd.h"
 #include "report/report.h"
 
-enum { EXPECTED_MIN = 5 };
+static const double POWER_DEVIATION =
+    0.8416; /* a normal deviation is below it in 80 of 100 cases */
+enum { EXPECTED_MIN = 5, OPT_FAIL_ABOVE = 256 };
 enum side { SIDE_A, SIDE_B, SIDES };
 
 static const char timer_event[] = "timer"; /* the event without kernel time, see docs/stock.md */
@@ -26,6 +30,9 @@ struct command {
     struct report_names names;
     struct mkperf_elf_search elfs;
     double confidence, limit;
+    double fail_above; /* growth of a row in per cent; negative: no growth is a failure */
+    bool json;
+    unsigned failed; /* rows that grew by more than that, significantly */
     enum { BY_GROWTH, BY_CHANGE } order;
     enum mkperf_colour colour;
     struct report_column_list keys;
@@ -49,12 +56,18 @@ static const struct mkperf_option options[] = {
         .value = "N", MKPERF_PER_CENT(struct command, confidence)),
     MKPERF_OPTION(0, "percent-limit", "leave out rows below N per cent in both (0)", .value = "N",
                   MKPERF_PER_CENT(struct command, limit)),
+    MKPERF_OPTION(OPT_FAIL_ABOVE, "fail-above",
+                  "exit with status 1 if a row grew by more than N per cent of what it was, and "
+                  "chance does not explain it: for continuous integration",
+                  .value = "N"),
+    MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct command, json)),
     {.id = 0},
 };
 
 struct entry {
     char *text[REPORT_SORT_KEYS]; /* a text for each key; entries with equal texts are compared */
     bool kernel;
+    bool idle;           /* more idle time is not a failure */
     double share[SIDES]; /* from 0 to 1 */
     double delta;
     double
@@ -69,11 +82,19 @@ struct comparison {
     double samples[SIDES]; /* the number of samples of equal weight, for the current event */
 };
 
-/* Sets the keys of -s, the only option without a `store`. */
-static enum mkperf_status set_keys(void *self, const struct mkperf_given *g)
+/* Sets the keys of -s, or the growth of --fail-above, behind which a sign of per cent may follow. */
+static enum mkperf_status set_option(void *self, const struct mkperf_given *g)
 {
     struct command *c = self;
+    char *end;
 
+    if (g->id == OPT_FAIL_ABOVE) {
+        c->fail_above = strtod(g->value, &end);
+        end += *end == '%';
+        return end != g->value && *end == '\0' && c->fail_above >= 0 && c->fail_above <= 1e6
+                   ? MKPERF_OK
+                   : mkperf_given_bad(g, "a number of per cent, at least 0, as in 5 or 5%");
+    }
     if (report_columns_sort(&c->keys, g) != MKPERF_OK) {
         return g->e->status;
     }
@@ -83,7 +104,7 @@ static enum mkperf_status set_keys(void *self, const struct mkperf_given *g)
                : MKPERF_OK;
 }
 
-static const struct mkperf_option_group group = {options, set_keys};
+static const struct mkperf_option_group group = {options, set_option};
 
 static void free_texts(struct comparison *d)
 {
@@ -102,7 +123,8 @@ static void add_entry(struct comparison *d, const struct mkperf_frames *f,
     struct entry *to = &d->entry[d->n++];
     char text[600];
 
-    *to = (struct entry){.kernel = r->key.kernel};
+    *to = (struct entry){.kernel = r->key.kernel,
+                         .idle = f->profile->places.pd[r->key.pd].thread == MKPERF_THREAD_IDLE};
     to->share[side] = share;
     for (unsigned k = 0; k < keys->n; k++) {
         report_column_text(keys->column[k], f, &r->key, text, sizeof text);
@@ -190,6 +212,36 @@ static double chance_of(const double share[SIDES], const double samples[SIDES])
     return erfc(fabs(share[SIDE_B] - share[SIDE_A]) / error / M_SQRT2);
 }
 
+/*
+ * The growth of a row, in per cent of its share in A, that would have been significant in 80 of 100 comparisons with as many
+ * samples. 0: the samples are too few for any claim.
+ */
+static double visible_growth(const struct comparison *d, const struct entry *r, double confidence)
+{
+    double a = d->samples[SIDE_A], b = d->samples[SIDE_B], p = r->share[SIDE_A];
+    double allowed = (1 - confidence / 100) / (double)d->n, low = 0, high = 40;
+
+    if (a <= 0 || b <= 0 || p * fmin(a, b) < EXPECTED_MIN) {
+        return 0;
+    }
+    for (unsigned i = 0; i < 60;
+         i++) { /* the deviation that chance exceeds with that probability */
+        double middle = (low + high) / 2;
+
+        if (erfc(middle / M_SQRT2) > allowed) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return 100 * (low + POWER_DEVIATION) * sqrt(p * (1 - p) * (1 / a + 1 / b)) / p;
+}
+
+static double growth_of(const struct entry *r)
+{
+    return r->share[SIDE_A] > 0 ? 100 * r->delta / r->share[SIDE_A] : r->delta > 0 ? INFINITY : 0;
+}
+
 static int compare_entries(const void *pa, const void *pb, void *by_growth)
 {
     const struct entry *a = pa, *b = pb;
@@ -238,6 +290,42 @@ static void print_columns(char *const *text, const struct report_column_list *ke
     }
 }
 
+/* Prints rows "change", then one "changes" for the event. */
+static void print_values(const struct comparison *d, const struct command *c, const char *event)
+{
+    const struct report_values v = {.out = stdout};
+    uint64_t significant = 0;
+
+    for (size_t i = 0; i < d->n; i++) {
+        const struct entry *r = &d->entry[i];
+        bool sure = r->chance <= 1 - c->confidence / 100;
+        char chance[32];
+
+        significant += sure;
+        if (100 * fmax(r->share[SIDE_A], r->share[SIDE_B]) < c->limit) {
+            continue;
+        }
+        report_value_row(&v, "change");
+        report_value_text(&v, "event", event);
+        for (unsigned k = 0; k < c->keys.n; k++) {
+            report_value_text(&v, report_column_name(c->keys.column[k]), r->text[k]);
+        }
+        report_value_share(&v, "before", 100 * r->share[SIDE_A]);
+        report_value_share(&v, "after", 100 * r->share[SIDE_B]);
+        snprintf(chance, sizeof chance, "%.3g", r->chance);
+        report_value_text(&v, "chance", chance);
+        report_value_number(&v, "significant", sure);
+        report_value_share(&v, "visible_growth", visible_growth(d, r, c->confidence));
+        report_value_end(&v);
+    }
+    report_value_row(&v, "changes");
+    report_value_text(&v, "event", event);
+    report_value_number(&v, "rows", d->n);
+    report_value_number(&v, "significant", significant);
+    report_value_number(&v, "failed", c->failed);
+    report_value_end(&v);
+}
+
 static void print_rows(const struct comparison *d, const struct command *c)
 {
     bool colour = mkperf_colour_wanted(c->colour, stdout);
@@ -272,21 +360,65 @@ static void print_rows(const struct comparison *d, const struct command *c)
     if (left_out) {
         printf("# %zu rows below %g %% are omitted\n", left_out, c->limit);
     }
-    printf("# %zu of the rows above differ significantly; ~ marks those that may be chance\n\n",
+    printf("# %zu of the rows above differ significantly; ~ marks those that may be chance\n",
            significant);
+    const struct entry *largest = NULL;
+    for (size_t i = 0; i < d->n; i++) {
+        largest = largest == NULL || d->entry[i].share[SIDE_A] > largest->share[SIDE_A]
+                      ? &d->entry[i]
+                      : largest;
+    }
+    double visible = largest != NULL ? visible_growth(d, largest, c->confidence) : 0;
+    if (visible > 0) {
+        printf(
+            "# with these samples a growth of the largest row by %.2g %% of its share would have "
+            "been seen\n",
+            visible);
+    }
+    putchar('\n');
 }
 
-static void compare_event(struct comparison *d, const struct command *c, uint32_t a, uint32_t b)
+/* Names the rows that --fail-above does not allow. */
+static void find_failures(const struct comparison *d, struct command *c)
 {
+    for (size_t i = 0; i < d->n && c->fail_above >= 0; i++) {
+        const struct entry *r = &d->entry[i];
+
+        if (r->idle || r->chance > 1 - c->confidence / 100 || growth_of(r) <= c->fail_above ||
+            100 * r->share[SIDE_B] < c->limit) {
+            continue;
+        }
+        c->failed++;
+        fprintf(stderr, "mkperf diff: from %.2f %% to %.2f %%", 100 * r->share[SIDE_A],
+                100 * r->share[SIDE_B]);
+        if (r->share[SIDE_A] > 0) {
+            fprintf(stderr, " (%.1f %% more)", growth_of(r));
+        }
+        for (unsigned k = 0; k < c->keys.n; k++) {
+            fprintf(stderr, "%s %s", k == 0 ? ":" : "", r->text[k]);
+        }
+        fputc('\n', stderr);
+    }
+}
+
+static void compare_event(struct comparison *d, struct command *c, uint32_t a, uint32_t b)
+{
+    const char *event = d->profile[SIDE_A].places.session.event[a].name;
+
     free_texts(d);
     add_side(d, SIDE_A, a, c->names.pd, &c->keys);
     add_side(d, SIDE_B, b, c->names.pd, &c->keys);
     merge_sides(d);
     judge_entries(d, c->order == BY_GROWTH);
+    find_failures(d, c);
+    if (c->json) {
+        print_values(d, c, event);
+        return;
+    }
     printf("#\n# Event '%s': %" PRIu64 " samples in A (worth %.0f equal ones), %" PRIu64
            " in B (%.0f)\n",
-           d->profile[SIDE_A].places.session.event[a].name, d->profile[SIDE_A].total[a].samples,
-           d->samples[SIDE_A], d->profile[SIDE_B].total[b].samples, d->samples[SIDE_B]);
+           event, d->profile[SIDE_A].total[a].samples, d->samples[SIDE_A],
+           d->profile[SIDE_B].total[b].samples, d->samples[SIDE_B]);
     printf("# Chance: of such a change in any of %zu rows if nothing changed\n#\n", d->n);
     print_rows(d, c);
 }
@@ -306,29 +438,34 @@ static int find_event(const struct mkperf_session *s, const char *name)
  * Compares the samples of the timer with those of another event, if each recording has one event. Both show where time
  * is spent. Functions are not compared, because the timer attributes kernel time to the code that the kernel returned to.
  */
-static void compare_timer(struct comparison *d, const struct command *c)
+static void compare_timer(struct comparison *d, struct command *c)
 {
     const struct mkperf_session *a = &d->profile[SIDE_A].places.session;
     const struct mkperf_session *b = &d->profile[SIDE_B].places.session;
     struct command by_pd = *c;
 
     by_pd.keys = (struct report_column_list){{REPORT_SORT_PD}, 1};
-    printf("#\n# '%s' against '%s': shares by PD, each with its part of the kernel. The timer "
-           "gives the\n# kernel's time to whom it returned to.\n",
-           a->event[0].name, b->event[0].name);
+    fprintf(c->json ? stderr : stdout,
+            "#\n# '%s' against '%s': shares by PD, each with its part of the kernel. The timer "
+            "gives the\n# kernel's time to whom it returned to.\n",
+            a->event[0].name, b->event[0].name);
     compare_event(d, &by_pd, 0, 0);
+    c->failed = by_pd.failed;
 }
 
-static enum mkperf_status compare_all(struct comparison *d, const struct command *c,
+static enum mkperf_status compare_all(struct comparison *d, struct command *c,
                                       struct mkperf_error *e)
 {
+    FILE *head = c->json ? stderr : stdout;
     const struct mkperf_session *a = &d->profile[SIDE_A].places.session;
     unsigned compared = 0;
 
     for (int side = SIDE_A; side < SIDES; side++) {
-        printf("# %c:\n", "AB"[side]);
-        report_head_print(&d->profile[side], c->path[side], false, stdout);
-        mkperf_frames_warn(&d->frames[side], stdout);
+        if (!c->json) {
+            printf("# %c:\n", "AB"[side]);
+            report_head_print(&d->profile[side], c->path[side], false, stdout);
+        }
+        mkperf_frames_warn(&d->frames[side], head);
     }
     for (unsigned i = 0; i < a->nevents; i++) {
         int b = find_event(&d->profile[SIDE_B].places.session, a->event[i].name);
@@ -349,7 +486,11 @@ static enum mkperf_status compare_all(struct comparison *d, const struct command
                                 c->path[SIDE_B], c->names.event ? " " : "",
                                 c->names.event ? c->names.event : "");
     }
-    return mkperf_stdout_flush(e);
+    if (mkperf_stdout_flush(e) == MKPERF_OK && c->failed != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "%u row%s grew by more than %g %%", c->failed,
+                                c->failed == 1 ? "" : "s", c->fail_above);
+    }
+    return e->status;
 }
 
 /* Checks the name in --pd. A PD that only one recording has is valid. */
@@ -410,7 +551,7 @@ const struct mkperf_command mkperf_diff_command = {
     .operands_min = SIDES,
     .operands_max = SIDES,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .self = MKPERF_SELF(struct command, .confidence = 95, .order = BY_CHANGE,
+    .self = MKPERF_SELF(struct command, .confidence = 95, .order = BY_CHANGE, .fail_above = -1,
                         .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}),
     .run = run_diff,
 };

@@ -99,7 +99,7 @@ static void add_warning(void *self, enum mkperf_warning_level level, const char 
 
     /* The question `faults` has that one. */
     if (level != MKPERF_NOTE && strncmp(text, "faulted", 7) != 0 && l->n++ < WARNINGS_SHOWN) {
-        fprintf(l->to, "%s%s", l->n > 1 ? "\n" : "", text);
+        fprintf(l->to, "%s%s", l->n > 1 ? ";\n" : "", text);
     }
 }
 
@@ -121,7 +121,7 @@ static enum verdict explain_trust(struct explain *x, FILE *to)
 
     mkperf_warnings_each(&w, add_warning, &l);
     if (l.n > WARNINGS_SHOWN) {
-        fprintf(to, "\nand %u more (mkperf report --header-only)", l.n - WARNINGS_SHOWN);
+        fprintf(to, ";\nand %u more (mkperf report --header-only)", l.n - WARNINGS_SHOWN);
     }
     if (l.n != 0) {
         return PROBLEM;
@@ -377,7 +377,7 @@ static enum verdict explain_idle(struct explain *x, FILE *to)
         if (!c->seen || c->idle == 0) {
             continue;
         }
-        fprintf(to, "%score %u was idle for %.2f %% of the time", shown++ > 0 ? "\n" : "", i,
+        fprintf(to, "%score %u was idle for %.2f %% of the time", shown++ > 0 ? ";\n" : "", i,
                 percent_of_span(x, c->idle));
         for (unsigned k = 0; k < sizeof why / sizeof *why; k++) {
             uint32_t pd = greatest_pd(x, i, why[k], UINT64_MAX);
@@ -625,6 +625,9 @@ static enum mkperf_status print_answers(struct explain *x)
             report_value_row(&v, "answer");
             report_value_text(&v, "question", questions[i].name);
             report_value_text(&v, "verdict", verdict_names[verdict[i]]);
+            for (char *end = strchr(text[i], '\n'); end != NULL; end = strchr(end, '\n')) {
+                *end = ' ';
+            }
             report_value_text(&v, "text", text[i]);
             report_value_text(&v, "next", questions[i].next);
             report_value_end(&v);

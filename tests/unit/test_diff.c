@@ -17,6 +17,20 @@ static void make(const char *name, unsigned alpha, unsigned beta, uint64_t weigh
     recording_end(&r, lost);
 }
 
+/* `alpha` samples in alpha, and 1000 - alpha of the idle thread. */
+static void make_idle(const char *name, unsigned alpha)
+{
+    struct recording r;
+
+    recording_begin(&r, name);
+    for (unsigned i = 0; i < 1000; i++) {
+        bool idle = i >= alpha;
+        recording_put(&r, idle ? 2 : 0, 0, idle ? MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER : 0,
+                      1000, idle ? recording_at.idle : recording_at.alpha, NULL);
+    }
+    recording_end(&r, 0);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -27,6 +41,8 @@ static int setup(void **state)
     make("few", 2, 8, 1000, 0);
     make("none", 0, 900, 1000, 0);
     make("heavy", 10, 590, 40000, 0);
+    make_idle("busy", 800);
+    make_idle("idle", 500);
     return 0;
 }
 
@@ -108,6 +124,54 @@ static void test_order_and_filter(void **state)
     assert_non_null(strstr(text, "# 1 rows below 55 % are omitted"));
 }
 
+/* alpha grew by 20 % of its share, beyond chance. A growth by 2 % may be chance. */
+static void test_fail_above(void **state)
+{
+    int status;
+    char *text =
+        RUN(diff, &status, "--fail-above", "10%", recording_path("half"), recording_path("more"));
+
+    (void)state;
+    assert_int_equal(status, 1);
+    has(text, "mkperf diff: from 50.00 % to 60.00 % (20.0 % more): client one [.] alpha\n");
+    has(text, "mkperf diff: 1 row grew by more than 10 %\n");
+    RUN(diff, &status, "--fail-above", "25", recording_path("half"), recording_path("more"));
+    assert_int_equal(status, 0);
+    RUN(diff, &status, "--fail-above", "0", recording_path("half"), recording_path("little"));
+    assert_int_equal(status, 0);
+    text = RUN(diff, &status, "--fail-above", "5", recording_path("none"), recording_path("half"));
+    assert_int_equal(status, 1);
+    has(text, "mkperf diff: from 0.00 % to 50.00 %: client one [.] alpha\n");
+    RUN(diff, &status, "--fail-above", "5", recording_path("busy"), recording_path("idle"));
+    assert_int_equal(status, 0);
+    text = RUN(diff, &status, "--fail-above", "5", recording_path("idle"), recording_path("busy"));
+    has(text, "mkperf diff: 1 row grew by more than 5 %\n");
+    RUN(diff, &status, "--fail-above", "-1", recording_path("half"), recording_path("more"));
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    RUN(diff, &status, "--fail-above", "5x", recording_path("half"), recording_path("more"));
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+}
+
+/*
+ * The growth that would have been seen: two rows, so the deviation that chance exceeds with 0.05 / 2 is 2.2414. Then
+ * 100 * (2.2414 + 0.8416) * sqrt(0.5 * 0.5 * (1 / 1000 + 1 / 1000)) / 0.5 = 13.788.
+ */
+static void test_json(void **state)
+{
+    int status;
+    char *text = RUN(diff, &status, "--json", recording_path("half"), recording_path("more"));
+
+    (void)state;
+    has(text,
+        "{\"type\":\"change\",\"event\":\"cycles\",\"pd\":\"client one\",\"symbol\":\"[.] "
+        "alpha\",\"before\":50.0000,\"after\":60.0000,\"chance\":\"1.39e-05\",\"significant\":1,"
+        "\"visible_growth\":13.78");
+    has(text,
+        "{\"type\":\"changes\",\"event\":\"cycles\",\"rows\":2,\"significant\":2,\"failed\":0}\n");
+    text = RUN(diff, &status, recording_path("half"), recording_path("more"));
+    has(text, "# with these samples a growth of the largest row by 14 % of its share");
+}
+
 static void test_bad_input(void **state)
 {
     char *text;
@@ -135,6 +199,8 @@ int main(void)
         cmocka_unit_test(test_edges),
         cmocka_unit_test(test_equals_report),
         cmocka_unit_test(test_order_and_filter),
+        cmocka_unit_test(test_fail_above),
+        cmocka_unit_test(test_json),
         cmocka_unit_test(test_bad_input),
     };
 
