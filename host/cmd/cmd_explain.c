@@ -36,7 +36,8 @@ enum verdict { PROBLEM, ANSWER, RULED_OUT, UNDECIDED, VERDICTS };
 static const char *const verdict_names[VERDICTS] = {"problem", "answer", "ruled out", "undecided"};
 
 struct explain {
-    const char *input, *why;
+    const char *input;
+    unsigned why; /* the number of a question, from 0 on; ALL_QUESTIONS */
     bool json;
     struct mkperf_elf_search elfs;
     struct mkperf_profile profile;
@@ -216,7 +217,7 @@ static double interval_of(const struct mkperf_profile *p, double share)
 }
 
 /*
- * The PD that was longest in `state`, but for less than `below` ns, of PDs that ran on `core` last (UINT32_MAX: of all).
+ * The PD that was longest in `state`, for less than `below` ns, of PDs that ran on `core` last (UINT32_MAX: of all).
  * NOBODY: there is none.
  */
 static uint32_t greatest_pd(const struct explain *x, uint32_t core, enum mkperf_pd_state state,
@@ -229,7 +230,8 @@ static uint32_t greatest_pd(const struct explain *x, uint32_t core, enum mkperf_
     for (uint32_t i = 0; i < a->npds; i++) {
         const struct mkperf_sched_pd *p = &a->pd[i];
 
-        if (!p->idle && p->name != NULL && p->in[state] > most && p->in[state] < below &&
+        if (!p->idle && p->name != NULL && (state == MKPERF_PD_RUNNING || !is_own(x, i)) &&
+            p->in[state] > most && p->in[state] < below &&
             (core == UINT32_MAX || (p->has_core && p->core == core))) {
             found = i;
             most = p->in[state];
@@ -554,13 +556,14 @@ static const struct question {
     {"budget", explain_budget, "latency"},
     {"inversion", explain_inversion, "latency"},
 };
-enum { QUESTIONS = sizeof questions / sizeof *questions };
+enum { QUESTIONS = sizeof questions / sizeof *questions, ALL_QUESTIONS = QUESTIONS };
+/* Their names, in the same order: the number of a word is that of its question. */
 static const char question_words[] =
     "faults trust names profiler-cost time throughput idle slow-call wakeups budget inversion";
 
 static const struct mkperf_option options[] = {
     MKPERF_OPTION(0, "why", "answer only this question", MKPERF_TAKES(WORD, "QUESTION"),
-                  .words = question_words, MKPERF_TEXT(struct explain, why)),
+                  .words = question_words, MKPERF_ENUM(struct explain, why, 0, ALL_QUESTIONS)),
     MKPERF_OPTION(0, "json", "as JSON Lines: one object for each question",
                   MKPERF_SETS(struct explain, json)),
     {.id = 0},
@@ -617,7 +620,7 @@ static enum mkperf_status print_answers(struct explain *x)
     for (unsigned i = 0; i < QUESTIONS; i++) {
         size_t bytes;
         FILE *to = mkperf_memstream_open(&text[i], &bytes);
-        bool asked = x->why == NULL || strcmp(x->why, questions[i].name) == 0;
+        bool asked = x->why == ALL_QUESTIONS || x->why == i;
 
         verdict[i] = asked ? questions[i].explain(x, to) : VERDICTS;
         mkperf_memstream_close(to);
@@ -666,7 +669,7 @@ static void print_next(const struct explain *x)
         bool useful = (q->explain == explain_time && x->profile.total[0].samples != 0) ||
                       (q->explain == explain_call && x->events != NULL && x->events->nedges != 0);
 
-        if (x->why != NULL ? strcmp(x->why, q->name) == 0 : useful) {
+        if (x->why != ALL_QUESTIONS ? x->why == i : useful) {
             printf("  mkperf %s %s\n", q->next, x->input);
         }
     }
@@ -720,6 +723,6 @@ const struct mkperf_command mkperf_explain_command = {
                 "mkperf explain\n"
                 "mkperf explain --why slow-call",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .self = MKPERF_SELF(struct explain, .input = "perf.data"),
+    .self = MKPERF_SELF(struct explain, .input = "perf.data", .why = ALL_QUESTIONS),
     .run = run_explain,
 };

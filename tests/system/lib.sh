@@ -69,6 +69,7 @@ contains() {
 # explains FILE QUESTION VERDICT PATTERN: mkperf explain answers the question about FILE so, in JSON and in its page.
 explains() {
     "$MKPERF" explain --json --why "$2" "$1" >"$D/explained" && contains "$D/explained" "\"verdict\":\"$3\",\"text\":\"[^\"]*$4" &&
+        "$MKPERF" explain --json "$1" | python3 -c 'import json, sys; assert len([json.loads(l) for l in sys.stdin]) == 11' &&
         "$MKPERF" explain "$1" >"$D/explained.txt" && contains "$D/explained.txt" "^  $2 " || return 1
     [ "$(wc -c <"$D/explained.txt")" -le 4096 ] || { echo "more than a page"; return 1; }
 }
