@@ -148,10 +148,7 @@ static void add_side(struct comparison *d, enum side side, uint32_t event, const
                   (double)rows.row[i].self.period / (double)p->total[event].period);
     }
     report_rows_free(&rows);
-    d->samples[side] = p->squares[event] > 0
-                           ? (double)p->total[event].period * (double)p->total[event].period /
-                                 p->squares[event]
-                           : 0;
+    d->samples[side] = mkperf_profile_equal_samples(p, event);
 }
 
 /* A symbol's text without the mode before it, so that kernel and user functions of one name are neighbours. */

@@ -13,7 +13,6 @@
  *
  * An answer that depends on chance has its interval at 95 %. Times by scheduling events are exact, apart from gaps.
  */
-#include <math.h>
 
 #include "base/outfile.h"
 #include "cmd.h"
@@ -206,16 +205,6 @@ static enum verdict explain_faults(struct explain *x, FILE *to)
     return PROBLEM;
 }
 
-/* Half of the interval at 95 % of a share, in per cent. Samples of unequal weight count as fewer equal ones. */
-static double interval_of(const struct mkperf_profile *p, double share)
-{
-    double n = p->squares[0] > 0
-                   ? (double)p->total[0].period * (double)p->total[0].period / p->squares[0]
-                   : 0;
-
-    return n > 0 ? 1.96 * 100 * sqrt(share / 100 * (1 - share / 100) / n) : 100;
-}
-
 /*
  * The PD that was longest in `state`, for less than `below` ns, of PDs that ran on `core` last (UINT32_MAX: of all).
  * NOBODY: there is none.
@@ -284,7 +273,7 @@ static enum verdict explain_time(struct explain *x, FILE *to)
         }
         fprintf(to, shown++ > 0 ? "; " : "of %s: ", p->places.session.event[0].name);
         fprintf(to, "%s %.2f ± %.2f %%", mkperf_profile_pd_name(p, pd), share,
-                interval_of(p, share));
+                mkperf_profile_interval(p, 0, share));
         while (f < functions.n && functions.row[f].key.pd != pd) {
             f++;
         }

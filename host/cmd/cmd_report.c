@@ -66,6 +66,10 @@ static const struct mkperf_option options[] = {
                   MKPERF_TAKES(WORD, "HOW"), .words = "absolute relative"),
     MKPERF_OPTION(0, "no-idle", "leave idle out: percentages are of the rest",
                   MKPERF_SETS(struct command, report.no_idle)),
+    MKPERF_OPTION(0, "ci",
+                  "behind each share, half of its interval at 95 %: a smaller difference may be "
+                  "chance",
+                  MKPERF_SETS(struct command, report.interval)),
     MKPERF_OPTION('n', "show-nr-samples", "always so; perf has this option", MKPERF_IGNORED),
     MKPERF_OPTION(0, "marks", "list marks above the table (the first 32)",
                   MKPERF_SETS(struct command, marks)),
@@ -393,6 +397,13 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
         return mkperf_usage_error(e, "report",
                                   "-x and --json are of the table of rows: without "
                                   "--interactions, --charged, --hierarchy and -g");
+    }
+    if (c->report.interval && (c->off_cpu || c->util || c->interactions || c->charged ||
+                               c->hierarchy || c->report.relative || c->report.no_idle)) {
+        return mkperf_usage_error(e, "report",
+                                  "--ci is for shares of all samples: without --off-cpu, --util, "
+                                  "--interactions, --charged, --hierarchy, --no-idle and "
+                                  "--percentage relative");
     }
     if (c->util && !c->sorted) {
         c->report.keys = (struct report_column_list){{REPORT_SORT_PD}, 1};

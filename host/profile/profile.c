@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A profile: the sink that counts chains, and their places; see profile.h. */
+#include <math.h>
+
 #include "profile.h"
 
 #include "model/figures.h"
@@ -421,6 +423,21 @@ void mkperf_profile_cost(struct mkperf_profile *p)
                         chain.weight.period);
     }
     mkperf_cost_snapshots(&p->cost, &p->places, p->totals.snapshots_us);
+}
+
+double mkperf_profile_equal_samples(const struct mkperf_profile *p, uint32_t event)
+{
+    double sum = (double)p->total[event].period;
+
+    return p->squares[event] > 0 ? sum * sum / p->squares[event] : 0;
+}
+
+double mkperf_profile_interval(const struct mkperf_profile *p, uint32_t event, double share)
+{
+    double n = mkperf_profile_equal_samples(p, event);
+    double with_4 = (share / 100 * n + 2) / (n + 4); /* two more samples inside, two outside */
+
+    return n > 0 ? 1.96 * 100 * sqrt(with_4 * (1 - with_4) / (n + 4)) : 100;
 }
 
 uint64_t mkperf_profile_lost(const struct mkperf_profile *p)

@@ -176,6 +176,15 @@ void mkperf_profile_cost(struct mkperf_profile *p);
  * ends of their records. */
 enum mkperf_status mkperf_profile_order(struct mkperf_profile *p, struct mkperf_error *e);
 
+/* The number of samples of equal weight that say as much as those of an event: (sum of weights)^2 / (sum of their squares). */
+double mkperf_profile_equal_samples(const struct mkperf_profile *p, uint32_t event);
+
+/*
+ * Half of the interval at 95 % of a share of an event, both in per cent (Agresti and Coull, 1998). Samples are assumed to be
+ * independent; a load in a few long bursts has a larger interval. 100 without samples.
+ */
+double mkperf_profile_interval(const struct mkperf_profile *p, uint32_t event, double share);
+
 /* The number of samples that are known to be lost, at all places. */
 uint64_t mkperf_profile_lost(const struct mkperf_profile *p);
 

@@ -36,6 +36,7 @@ struct report_options {
     const char *symbol; /* only rows of this function are shown; NULL: all */
     bool no_idle;       /* samples of the idle thread are left out; the others are 100 per cent */
     bool relative;      /* the samples that are shown are 100 per cent */
+    bool interval;      /* shares are printed with their intervals at 95 % */
 };
 
 struct report_row {

@@ -52,8 +52,8 @@ void report_row_text(const struct mkperf_frames *f, const struct report_options 
 
 static void print_titles(const struct layout *l, const struct report_options *o, FILE *out)
 {
-    fprintf(out, o->children ? "# Children      Self  Samples           Period"
-                             : "# Overhead  Samples           Period");
+    fprintf(out, "# %s%s  Samples           Period",
+            o->children ? "Children      Self" : "Overhead", o->interval ? "   95 %" : "");
     for (unsigned i = 0; i < o->keys.n; i++) {
         bool last = i + 1 == o->keys.n;
 
@@ -68,16 +68,20 @@ static void print_share(double share, bool colour, FILE *out)
             mkperf_colour_end(colour, share));
 }
 
-static void print_row(const struct report_row *r, const struct layout *l,
-                      const struct mkperf_frames *f, const struct report_options *o, uint64_t whole,
-                      FILE *out)
+static void print_row(const struct report_rows *rows, const struct report_row *r,
+                      const struct layout *l, const struct mkperf_frames *f,
+                      const struct report_options *o, FILE *out)
 {
+    double share = mkperf_percent(r->self.period, rows->whole);
     char text[600];
 
     if (o->children) {
-        print_share(mkperf_percent(r->children.period, whole), o->colour, out);
+        print_share(mkperf_percent(r->children.period, rows->whole), o->colour, out);
     }
-    print_share(mkperf_percent(r->self.period, whole), o->colour, out);
+    print_share(share, o->colour, out);
+    if (o->interval) {
+        fprintf(out, " ±%5.2f", mkperf_profile_interval(f->profile, rows->event, share));
+    }
     fprintf(out, "  %7" PRIu64 "  %15" PRIu64, r->self.samples, r->self.period);
     for (unsigned i = 0; i < o->keys.n; i++) {
         report_column_text(o->keys.column[i], f, &r->key, text, sizeof text);
@@ -89,7 +93,6 @@ static void print_row(const struct report_row *r, const struct layout *l,
 void report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
                        const struct report_options *o, FILE *out)
 {
-    uint64_t whole = rows->whole;
     struct layout l = lay_out(rows, f, o);
 
     print_titles(&l, o, out);
@@ -97,7 +100,7 @@ void report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
         if (report_row_share(rows, i) < o->limit) {
             continue;
         }
-        print_row(&rows->row[i], &l, f, o, whole, out);
+        print_row(rows, &rows->row[i], &l, f, o, out);
         if (o->graph != REPORT_GRAPH_NONE) {
             report_tree_print(&rows->row[i], rows, f, o, out);
         }
@@ -250,6 +253,12 @@ void report_rows_values(const struct report_rows *rows, const struct mkperf_fram
         report_value_number(v, "period", r->self.period);
         for (unsigned k = 0; k < o->keys.n; k++) {
             put_column(v, o->keys.column[k], f, &r->key);
+        }
+        if (o->interval) {
+            report_value_share(
+                v, "interval",
+                mkperf_profile_interval(f->profile, rows->event,
+                                        mkperf_percent(r->self.period, rows->whole)));
         }
         report_value_end(v);
     }

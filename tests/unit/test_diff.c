@@ -110,6 +110,21 @@ static void test_equals_report(void **state)
     assert_non_null(strstr(text, "    40.40%       10           400000  client one  [.] alpha"));
 }
 
+/* Half of the interval of 500 of 1000 samples: 196 * sqrt(0.5 * 0.5 / 1004) = 3.093 per cent. */
+static void test_interval(void **state)
+{
+    int status;
+    char *text =
+        RUN(report, &status, "--ci", "--stdio", "-i", recording_path("half"), "-e", "cycles");
+
+    (void)state;
+    has(text, "    50.00% ± 3.09      500           500000  client one  [.] alpha");
+    text = RUN(report, &status, "--ci", "--json", "-i", recording_path("half"), "-e", "cycles");
+    has(text, "\"symbol\":\"[.] alpha\",\"interval\":3.0929}");
+    RUN(report, &status, "--ci", "--no-idle", "-i", recording_path("half"));
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+}
+
 static void test_order_and_filter(void **state)
 {
     int status;
@@ -194,13 +209,10 @@ static void test_bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_significant),
-        cmocka_unit_test(test_chance),
-        cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_equals_report),
-        cmocka_unit_test(test_order_and_filter),
-        cmocka_unit_test(test_fail_above),
-        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_significant), cmocka_unit_test(test_chance),
+        cmocka_unit_test(test_edges),       cmocka_unit_test(test_equals_report),
+        cmocka_unit_test(test_interval),    cmocka_unit_test(test_order_and_filter),
+        cmocka_unit_test(test_fail_above),  cmocka_unit_test(test_json),
         cmocka_unit_test(test_bad_input),
     };
 
