@@ -63,7 +63,7 @@ watchers() {
     controller=$pid
     RUN="start $D/watch.log" record "$port" --watch -o "$D/watch.data"
     watcher=$pid
-    RUN="start $D/slow.log" record "$proxy" --watch --timeout 60 -o "$D/slow.data"
+    RUN="start $D/slow.log" record "$proxy" --watch --timeout 600 -o "$D/slow.data"
     slow=$pid
     wait_for 60 grep stalled "$D/proxy.log" || return 1
     wait_for 120 written "$D/control.data.partial" 16000000 || return 1
@@ -139,7 +139,8 @@ changes() {
     watcher=$pid
     wait_for 60 watched || return 1
     say -c "events cycles,freq=2000; start" >"$D/commands" && wait_for 60 more_of changes 20000 &&
-        say -c "events instructions,period=500000; stop; start" >>"$D/commands" && wait_for 60 more_of changes 40000 &&
+        say -c "events instructions,period=500000; stop; start" >>"$D/commands" &&
+        wait_for 60 more_of changes $(($(stat -c %s "$D/changes.data.partial") + 20000)) &&
         say -c "stop" >>"$D/commands" || { cat "$D/commands"; return 1; }
     wait_for 60 settled changes
     kill -INT $watcher
