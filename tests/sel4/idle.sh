@@ -2,17 +2,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Where idle cores are, on seL4 with several cores: the demo with a part of its PDs on a second core. Idle time belongs to
 # the idle thread's function, and not to the kernel's entry that came before it.
-# Environment: IDLE_DIR (the system's description), IDLE_QEMU, CORES and KERNEL; UP as for tests/system/cores.sh.
+# Environment: IDLE_DIR (the system's description), IDLE_QEMU, CORES and KERNEL.
 set -u
 NAME=${NAME:-sel4-idle}
 . tests/system/lib.sh
 QEMU=$IDLE_QEMU
-UP=${UP:-true}
 files="--system $IDLE_DIR/cores.system --elf-path $B/demo --kernel $KERNEL"
-export D files QEMU UP
+export D files QEMU
 
 # An idle millisecond takes QEMU about a second: the core that makes turns fair (docs/sel4.md, "QEMU") does not idle.
-check "the demo on two of $CORES cores is recorded" scripts/qemu-talk "$D" 'sh -c "$UP"' \
+check "the demo on two of $CORES cores is recorded" scripts/qemu-talk "$D" \
     '$MKPERF record -t $T -e cycles -F 10000 --duration 0.02 $files -o $D/idle.data >$D/idle.log 2>&1'
 
 # The kernel's work for an interrupt of an idle core is a part of idle, too; it must be less than a tenth.

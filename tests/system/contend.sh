@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # All cores fighting for the kernel's lock: each wait for it is a pair of scheduling events, which perf lock
 # contention reads, and the time spent in it is in the samples under the name of the function that waits.
-# Environment: CONTEND_DIR, CONTEND_QEMU, CORES and KERNEL for another platform, RATE of samples there; UP as for cores.sh; its
+# Environment: CONTEND_DIR, CONTEND_QEMU, CORES and KERNEL for another platform, RATE of samples there; its
 # kernel's waiting is not in a function of its own.
 set -u
 NAME=${NAME:-contend}
@@ -11,12 +11,14 @@ t=${CONTEND_DIR:-$B/tests/pd/contend}
 files="--system $t/contend.system --elf-path $t:$B/demo${KERNEL:+ --kernel $KERNEL}"
 QEMU=${CONTEND_QEMU:-$(cat "$t/qemu-command")}
 RATE=${RATE:-5000}
-UP=${UP:-true}
 CORES=${CORES:-4}
-export D files QEMU RATE UP
+export D files QEMU RATE
 
-check "$CORES cores that fight for the lock are recorded" scripts/qemu-talk "$D" 'sh -c "$UP"' \
+check "$CORES cores that fight for the lock are recorded" scripts/qemu-talk "$D" \
     '$MKPERF record -t $T -e cycles -F $RATE --sched --duration 0.2 $files -o $D/c.data >$D/c.log 2>&1'
+
+check "samples and scheduling events agree on each core" contains "$D/c.log" \
+    '^  checked samples and scheduling events agree in all [1-9][0-9]* shares; '
 
 # Lines of `lock`: core, PD, ns, begin or end.
 events() {

@@ -3,7 +3,7 @@
 # Four cores in QEMU, or CORES: known shares on all of them at the same time, a call from core to core, counts, many
 # sessions after each other, and a machine that has fewer cores than the system was made for. With several cores
 # QEMU counts instructions of the whole machine, so shares are of time, and sums are compared with the clock.
-# Environment: CORES_DIR, CORES_QEMU, CORES and KERNEL for another platform; UP, a command that waits until the target is up.
+# Environment: CORES_DIR, CORES_QEMU, CORES and KERNEL for another platform.
 set -u
 NAME=${NAME:-cores}
 . tests/system/lib.sh
@@ -12,15 +12,14 @@ files="--system $t/cores.system --elf-path $t:$B/demo${KERNEL:+ --kernel $KERNEL
 export D t files
 
 QEMU=${CORES_QEMU:-$(cat "$t/qemu-command")}
-UP=${UP:-true}
 CORES=${CORES:-4}
-export QEMU UP
+export QEMU
 cat >"$D/sessions" <<'EOF'
 for i in 1 2 3 4 5 6 7 8; do
     $MKPERF record -t $T -e cycles -F 10000 --duration 0.03 $files -o $D/short$i.data || exit 1
 done
 EOF
-check "$CORES cores are recorded and counted" scripts/qemu-talk "$D" 'sh -c "$UP"' \
+check "$CORES cores are recorded and counted" scripts/qemu-talk "$D" \
     '$MKPERF record -t $T -e cycles -F 1000 --callers 2 --duration 1 $files -o $D/slow.data >$D/slow.log 2>&1' \
     '$MKPERF record -t $T -e cycles -F 10000 --duration 0.2 $files -o $D/fast.data >$D/fast.log 2>&1' \
     '$MKPERF record -t $T -e cycles -F 50000 --duration 0.1 $files -o $D/fastest.data >$D/fastest.log 2>&1' \

@@ -17,7 +17,7 @@ export S
 talk() {
     log=$D/$1.log
     shift
-    timeout -k 5 120 scripts/qemu-talk "$D" "$@" >"$log" 2>&1 || {
+    timeout -k 5 600 scripts/qemu-talk "$D" "$@" >"$log" 2>&1 || {
         cat "$log"
         return 1
     }
