@@ -132,26 +132,6 @@ static void disassemble(struct annotate_code *c, struct annotate_insn *out)
     }
 }
 
-static void print_word(struct annotate_code *c, struct annotate_insn *out)
-{
-    uint64_t word = 0;
-    size_t size = c->left < 4 ? c->left : 4;
-
-    if (mkperf_module_machine(c->module) == EM_RISCV && c->left >= 2 && (c->p[0] & 3) != 3) {
-        size = 2; /* a compressed instruction */
-    }
-    for (size_t i = size; i-- > 0;) {
-        word = word << 8 | c->p[i];
-    }
-    out->addr = c->addr;
-    out->size = size;
-    snprintf(out->text, sizeof out->text, "%-7s 0x%0*" PRIx64, size == 2 ? ".half" : ".word",
-             (int)(2 * size), word);
-    c->p += size;
-    c->left -= size;
-    c->addr += size;
-}
-
 bool annotate_code_next(struct annotate_code *c, struct annotate_insn *out)
 {
     if (c->left == 0) {
@@ -160,7 +140,21 @@ bool annotate_code_next(struct annotate_code *c, struct annotate_insn *out)
     if (c->readable && cs_disasm_iter(c->capstone, &c->p, &c->left, &c->addr, c->insn)) {
         disassemble(c, out);
     } else {
-        print_word(c, out);
+        uint64_t word = 0;
+        size_t size = c->left < 4 ? c->left : 4;
+        if (mkperf_module_machine(c->module) == EM_RISCV && c->left >= 2 && (c->p[0] & 3) != 3) {
+            size = 2; /* a compressed instruction */
+        }
+        for (size_t i = size; i-- > 0;) {
+            word = word << 8 | c->p[i];
+        }
+        out->addr = c->addr;
+        out->size = size;
+        snprintf(out->text, sizeof out->text, "%-7s 0x%0*" PRIx64, size == 2 ? ".half" : ".word",
+                 (int)(2 * size), word);
+        c->p += size;
+        c->left -= size;
+        c->addr += size;
     }
     return true;
 }

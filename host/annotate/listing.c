@@ -50,15 +50,6 @@ static void print_source(struct printed *last, const struct annotate_function *f
     fprintf(out, "           %s:%d  %s\n", basename(at.file), at.line, text ? text : "");
 }
 
-static void print_insn(const struct annotate_insn *insn, const struct mkperf_weight *w,
-                       const struct annotate_function *fn, bool colour, FILE *out)
-{
-    double share = mkperf_percent(w->period, fn->weight.period);
-
-    fprintf(out, "%s%8.2f%s : %10" PRIx64 ":  %s\n", mkperf_colour_begin(colour, share), share,
-            mkperf_colour_end(colour, share), insn->addr, insn->text);
-}
-
 enum mkperf_status annotate_print(const struct annotate_hits *h,
                                   const struct annotate_function *function,
                                   const struct mkperf_frames *f, const struct annotate_choice *c,
@@ -89,7 +80,10 @@ enum mkperf_status annotate_print(const struct annotate_hits *h,
         if (style->source) {
             print_source(&last, function, insn.addr, sources, out);
         }
-        print_insn(&insn, &w, function, style->colour, out);
+        bool colour = style->colour;
+        double share = mkperf_percent(w.period, function->weight.period);
+        fprintf(out, "%s%8.2f%s : %10" PRIx64 ":  %s\n", mkperf_colour_begin(colour, share), share,
+                mkperf_colour_end(colour, share), insn.addr, insn.text);
     }
     fputc('\n', out);
     annotate_code_close(&code);

@@ -39,20 +39,6 @@ static void add_option(struct table *t, const struct mkperf_option *o, unsigned 
     t->group[t->n++] = group;
 }
 
-static void make_table(const struct mkperf_command *c, struct table *t)
-{
-    memset(t, 0, sizeof *t);
-    memcpy(t->letters, ":h", 3);
-    for (unsigned i = 0; i < MKPERF_OPTION_GROUPS && c->options[i].group != NULL; i++) {
-        for (const struct mkperf_option *o = c->options[i].group->options; !mkperf_option_is_end(o);
-             o++) {
-            assert(t->n < MKPERF_OPTIONS_MAX);
-            add_option(t, o, i);
-        }
-    }
-    t->option[t->nlong] = (struct option){"help", no_argument, NULL, HELP};
-}
-
 /* The number of the option that getopt found. */
 static unsigned number_of(const struct table *t, int found)
 {
@@ -242,7 +228,16 @@ enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self,
     int found;
 
     *args = (struct mkperf_args){.helped = false};
-    make_table(c, &t);
+    memset(&t, 0, sizeof t);
+    memcpy(t.letters, ":h", 3);
+    for (unsigned i = 0; i < MKPERF_OPTION_GROUPS && c->options[i].group != NULL; i++) {
+        for (const struct mkperf_option *o = c->options[i].group->options; !mkperf_option_is_end(o);
+             o++) {
+            assert(t.n < MKPERF_OPTIONS_MAX);
+            add_option(&t, o, i);
+        }
+    }
+    t.option[t.nlong] = (struct option){"help", no_argument, NULL, HELP};
     optind = 0; /* restart, in case of a second call */
     while ((found = getopt_long(argc, argv, t.letters, t.option, NULL)) != -1) {
         if (found == HELP || (found == 'h' && number_of(&t, 'h') == t.n)) {

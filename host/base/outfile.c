@@ -51,13 +51,6 @@ static void register_file(struct mkperf_outfile *o)
     mkperf_out_of_memory = flush_open_files;
 }
 
-static void forget_file(const struct mkperf_outfile *o)
-{
-    for (unsigned i = 0; i < OPEN_FILES; i++) {
-        open_files[i] = open_files[i] != o ? open_files[i] : NULL;
-    }
-}
-
 /* Opens the temporary file, until the output is finished. */
 static int open_for_writing(const struct mkperf_outfile *o, bool standard_output, mode_t mode)
 {
@@ -211,7 +204,9 @@ enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf
 
 void mkperf_outfile_close(struct mkperf_outfile *o)
 {
-    forget_file(o);
+    for (unsigned i = 0; i < OPEN_FILES; i++) {
+        open_files[i] = open_files[i] != o ? open_files[i] : NULL;
+    }
     if (o->fd >= 0) {
         mkperf_outfile_flush(o);
         close(o->fd);

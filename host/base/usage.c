@@ -116,18 +116,6 @@ static void print_option(FILE *out, const struct mkperf_option *o)
     print_entry(out, term, mkperf_option_help(o, buffer));
 }
 
-static void print_statuses(FILE *out, unsigned set)
-{
-    fputs("\nExit status:\n", out);
-    for (int i = 0; i <= MKPERF_ERR_USAGE; i++) {
-        bool is_common = i == MKPERF_OK || i == MKPERF_ERR_FAILED || i == MKPERF_ERR_USAGE;
-        if (is_common || (i < 32 && (set >> i & 1))) {
-            fprintf(out, "%*s%-5d", INDENT, "", i);
-            print_filled(out, mkperf_status_text((enum mkperf_status)i), INDENT + 5, INDENT + 5);
-        }
-    }
-}
-
 void mkperf_help_text(const struct mkperf_command *c, FILE *out)
 {
     const struct mkperf_option *o;
@@ -159,7 +147,15 @@ void mkperf_help_text(const struct mkperf_command *c, FILE *out)
             p += n + (p[n] == '\n');
         }
     }
-    print_statuses(out, c->statuses);
+    unsigned set = c->statuses;
+    fputs("\nExit status:\n", out);
+    for (int i = 0; i <= MKPERF_ERR_USAGE; i++) {
+        bool is_common = i == MKPERF_OK || i == MKPERF_ERR_FAILED || i == MKPERF_ERR_USAGE;
+        if (is_common || (i < 32 && (set >> i & 1))) {
+            fprintf(out, "%*s%-5d", INDENT, "", i);
+            print_filled(out, mkperf_status_text((enum mkperf_status)i), INDENT + 5, INDENT + 5);
+        }
+    }
 }
 
 /* ---- "did you mean" ---- */

@@ -99,61 +99,6 @@ static void show_progress(void *self)
     rec->shown_ns = t->last_ns;
 }
 
-static void show_events(const struct mkperf_session *s, const struct mkperf_totals *t)
-{
-    for (unsigned i = 0; i < s->nevents; i++) {
-        const struct mkperf_event *v = &s->event[i];
-        fprintf(stderr, "  event   %s%s, ", v->name, mkperf_event_modes(v));
-        if (v->read) {
-            fprintf(stderr, "read in samples of its group");
-        } else if (v->period != 0) {
-            fprintf(stderr, "every %" PRIu64, v->period);
-        } else {
-            fprintf(stderr, "%" PRIu32 " samples/s and core", v->frequency);
-        }
-        if (t->enabled_ns[i] != 0) { /* the event was multiplexed */
-            fprintf(stderr, ", counted %.2f %% of the time (%.3f of %.3f s)",
-                    100 * (double)t->running_ns[i] / (double)t->enabled_ns[i],
-                    (double)t->running_ns[i] / 1e9, (double)t->enabled_ns[i] / 1e9);
-        }
-        fputc('\n', stderr);
-    }
-}
-
-static void show_losses(const struct mkperf_stream *s)
-{
-    const struct mkperf_totals *t = &s->totals;
-
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        if (t->lost[i] != 0) {
-            fprintf(stderr, "  lost    %" PRIu64 " samples %s\n", t->lost[i],
-                    mkperf_loss_places[i].summary);
-        }
-    }
-    if (s->skipped != 0) {
-        fprintf(stderr, "  joined  after %" PRIu64 " samples of the session\n", s->skipped);
-    }
-    if (s->others != 0) {
-        fprintf(stderr, "  others  %" PRIu64 " samples of an earlier session: not stored\n",
-                s->others);
-    }
-    mkperf_figures_print(MKPERF_FIGURE_SUMMARY, MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, t,
-                         stderr);
-    if (t->fill.size != 0) {
-        char text[96];
-
-        mkperf_fill_text(&t->fill, text, sizeof text);
-        fprintf(stderr, "  ring    %s waited for the link\n", text);
-    }
-    mkperf_figures_print(MKPERF_FIGURE_SUMMARY, MKPERF_SECTION_SECOND, MKPERF_SECTION_END, t,
-                         stderr);
-    if (s->has_status && s->status.running) {
-        fprintf(stderr, "  the session continued after this recording\n");
-    } else if (!t->complete) {
-        fprintf(stderr, "  the counts do not match the target's: more may be lost\n");
-    }
-}
-
 /* Prints the image that the names are from. */
 static void show_image(const struct mkperf_session *s)
 {
@@ -208,18 +153,6 @@ static void show_cores(const struct mkperf_session *s, const struct mkperf_total
     }
 }
 
-static void show_flight(const struct record *rec)
-{
-    const struct mkperf_stream *s = rec->recorder.stream;
-    char why[128];
-
-    if (rec->dump && s->has_status) {
-        mkperf_flight_reason(&s->status, rec->recorder.pds, why, sizeof why);
-        fprintf(stderr, "  flight  %" PRIu64 " older samples were overwritten; %s\n",
-                s->totals.overwritten, why[0] != '\0' ? why : "the recording continues");
-    }
-}
-
 static void show_summary(const struct record *rec, uint64_t bytes)
 {
     const struct mkperf_stream *s = rec->recorder.stream;
@@ -235,10 +168,57 @@ static void show_summary(const struct record *rec, uint64_t bytes)
             mkperf_lost_sum(sched ? t->sched_lost : t->lost), bytes);
     show_image(&s->session);
     show_cores(&s->session, t);
-    show_events(&s->session, t);
-    show_flight(rec);
+    for (unsigned i = 0; i < s->session.nevents; i++) {
+        const struct mkperf_event *v = &s->session.event[i];
+        fprintf(stderr, "  event   %s%s, ", v->name, mkperf_event_modes(v));
+        if (v->read) {
+            fprintf(stderr, "read in samples of its group");
+        } else if (v->period != 0) {
+            fprintf(stderr, "every %" PRIu64, v->period);
+        } else {
+            fprintf(stderr, "%" PRIu32 " samples/s and core", v->frequency);
+        }
+        if (t->enabled_ns[i] != 0) { /* the event was multiplexed */
+            fprintf(stderr, ", counted %.2f %% of the time (%.3f of %.3f s)",
+                    100 * (double)t->running_ns[i] / (double)t->enabled_ns[i],
+                    (double)t->running_ns[i] / 1e9, (double)t->enabled_ns[i] / 1e9);
+        }
+        fputc('\n', stderr);
+    }
+    char why[128];
+    if (rec->dump && s->has_status) {
+        mkperf_flight_reason(&s->status, rec->recorder.pds, why, sizeof why);
+        fprintf(stderr, "  flight  %" PRIu64 " older samples were overwritten; %s\n",
+                s->totals.overwritten, why[0] != '\0' ? why : "the recording continues");
+    }
     mkperf_observe_summary(s, stderr);
-    show_losses(s);
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        if (t->lost[i] != 0) {
+            fprintf(stderr, "  lost    %" PRIu64 " samples %s\n", t->lost[i],
+                    mkperf_loss_places[i].summary);
+        }
+    }
+    if (s->skipped != 0) {
+        fprintf(stderr, "  joined  after %" PRIu64 " samples of the session\n", s->skipped);
+    }
+    if (s->others != 0) {
+        fprintf(stderr, "  others  %" PRIu64 " samples of an earlier session: not stored\n",
+                s->others);
+    }
+    mkperf_figures_print(MKPERF_FIGURE_SUMMARY, MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, t,
+                         stderr);
+    if (t->fill.size != 0) {
+        char text[96];
+        mkperf_fill_text(&t->fill, text, sizeof text);
+        fprintf(stderr, "  ring    %s waited for the link\n", text);
+    }
+    mkperf_figures_print(MKPERF_FIGURE_SUMMARY, MKPERF_SECTION_SECOND, MKPERF_SECTION_END, t,
+                         stderr);
+    if (s->has_status && s->status.running) {
+        fprintf(stderr, "  the session continued after this recording\n");
+    } else if (!t->complete) {
+        fprintf(stderr, "  the counts do not match the target's: more may be lost\n");
+    }
     if (rec->recorder.breaks != 0) {
         fprintf(stderr, "  link    broke %u times\n", rec->recorder.breaks);
     }

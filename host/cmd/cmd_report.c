@@ -251,25 +251,6 @@ static void print_event(struct mkperf_frames *f, const struct command *c, uint32
     report_rows_free(&rows);
 }
 
-static void print_head(const struct command *c, struct mkperf_frames *f)
-{
-    const struct mkperf_profile *p = f->profile;
-
-    report_head_print(p, c->input, c->marks, stdout);
-    report_filter_print(&p->filter, stdout);
-    if (p->utilisation && p->sched != NULL && p->sched->gaps != 0) {
-        printf("# gaps        %" PRIu64 " in the scheduling events, %.6f s: how long PDs ran is a "
-               "share of the rest\n",
-               p->sched->gaps, (double)p->sched->gap_ns / 1e9);
-    }
-    if (p->off_cpu && p->made) {
-        printf("# blocked     by what each PD waited for: no callchains of blocked threads were "
-               "recorded (record --off-cpu)\n");
-    }
-    mkperf_frames_cost(f, stdout);
-    mkperf_frames_warn(f, stdout);
-}
-
 static enum mkperf_status print_report(const struct command *c, struct mkperf_frames *f,
                                        struct mkperf_error *e)
 {
@@ -279,7 +260,21 @@ static enum mkperf_status print_report(const struct command *c, struct mkperf_fr
     if (for_programs(c)) {
         mkperf_frames_warn(f, stderr);
     } else {
-        print_head(c, f);
+        report_head_print(p, c->input, c->marks, stdout);
+        report_filter_print(&p->filter, stdout);
+        if (p->utilisation && p->sched != NULL && p->sched->gaps != 0) {
+            printf("# gaps        %" PRIu64
+                   " in the scheduling events, %.6f s: how long PDs ran is a "
+                   "share of the rest\n",
+                   p->sched->gaps, (double)p->sched->gap_ns / 1e9);
+        }
+        if (p->off_cpu && p->made) {
+            printf(
+                "# blocked     by what each PD waited for: no callchains of blocked threads were "
+                "recorded (record --off-cpu)\n");
+        }
+        mkperf_frames_cost(f, stdout);
+        mkperf_frames_warn(f, stdout);
     }
     if (c->head_only) {
         return mkperf_stdout_flush(e);

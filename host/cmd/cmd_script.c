@@ -60,15 +60,6 @@ static enum mkperf_status set_option(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group group = {options, set_option};
 
-static void print_time(const struct command *c, uint64_t ns)
-{
-    if (c->ns) {
-        printf("%5" PRIu64 ".%09" PRIu64 ": ", ns / 1000000000, ns % 1000000000);
-    } else {
-        printf("%5" PRIu64 ".%06" PRIu64 ": ", ns / 1000000000, ns % 1000000000 / 1000);
-    }
-}
-
 /* Prints the part of a line before the frames. The pid and the tid are the PD's number + 1, as in perf.data. */
 static void print_start(const struct command *c, const struct mkperf_profile *p,
                         const struct mkperf_profile_sample *s)
@@ -89,22 +80,18 @@ static void print_start(const struct command *c, const struct mkperf_profile *p,
         printf("[%03" PRIu32 "] ", s->core);
     }
     if (c->fields & FIELD_TIME) {
-        print_time(c, s->time_ns);
+        uint64_t ns = s->time_ns;
+        if (c->ns) {
+            printf("%5" PRIu64 ".%09" PRIu64 ": ", ns / 1000000000, ns % 1000000000);
+        } else {
+            printf("%5" PRIu64 ".%06" PRIu64 ": ", ns / 1000000000, ns % 1000000000 / 1000);
+        }
     }
     if (c->fields & FIELD_PERIOD) {
         printf("%10" PRIu64 " ", s->period);
     }
     if (c->fields & FIELD_EVENT) {
         printf("%*s: ", c->event_width, p->places.session.event[head.event].name);
-    }
-}
-
-static void print_source(struct mkperf_module *m, uint64_t addr)
-{
-    struct mkperf_line line;
-
-    if (m && mkperf_lines_at(m, addr, &line, 1) > 0 && line.file) {
-        printf("\n  %s:%d", basename(line.file), line.line);
     }
 }
 
@@ -150,7 +137,10 @@ static void print_frame(const struct command *c, const struct mkperf_frames *f,
         fputs(" (inferred)", stdout);
     }
     if (c->fields & FIELD_SRCLINE) {
-        print_source(m, inside);
+        struct mkperf_line line;
+        if (m && mkperf_lines_at(m, inside, &line, 1) > 0 && line.file) {
+            printf("\n  %s:%d", basename(line.file), line.line);
+        }
     }
     if (!c->flat) {
         putchar('\n');

@@ -166,25 +166,6 @@ static void on_progress(void *self)
     }
 }
 
-static void set_up_screen(struct top *t)
-{
-    struct command *c = &t->command;
-
-    t->counts.pds = t->recorder.pds;
-    t->counts.symbols = t->recorder.symbols;
-    t->counts.window_ns = (uint64_t)((c->window_s > 0 ? c->window_s : DEFAULT_WINDOW_S) * 1e9);
-    t->counts.all = c->window_s == 0;
-    t->counts.no_idle = c->no_idle;
-    t->screen.target = t->recorder.options.link.target;
-    t->screen.rows = (unsigned)c->rows;
-    t->screen.colour = mkperf_colour_wanted(c->colour, stdout);
-    t->screen.counts = &t->counts;
-    t->screen.totals = &t->recorder.stream->totals;
-    t->screen.pd = c->pd;
-    t->screen.charged = c->charged;
-    c->stdio |= !report_browser_usable();
-}
-
 static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &t->recorder;
@@ -199,7 +180,20 @@ static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
         return e->status;
     }
     mkperf_recorder_decode(r, top_counts_sink(&t->counts), NULL);
-    set_up_screen(t);
+    struct command *c = &t->command;
+    t->counts.pds = t->recorder.pds;
+    t->counts.symbols = t->recorder.symbols;
+    t->counts.window_ns = (uint64_t)((c->window_s > 0 ? c->window_s : DEFAULT_WINDOW_S) * 1e9);
+    t->counts.all = c->window_s == 0;
+    t->counts.no_idle = c->no_idle;
+    t->screen.target = t->recorder.options.link.target;
+    t->screen.rows = (unsigned)c->rows;
+    t->screen.colour = mkperf_colour_wanted(c->colour, stdout);
+    t->screen.counts = &t->counts;
+    t->screen.totals = &t->recorder.stream->totals;
+    t->screen.pd = c->pd;
+    t->screen.charged = c->charged;
+    c->stdio |= !report_browser_usable();
     return MKPERF_OK;
 }
 

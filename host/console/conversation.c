@@ -228,17 +228,6 @@ static enum mkperf_status reconnect(struct console *c, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-static void print_help(void)
-{
-    puts("Of this console: help; connect (again, after the connection was lost); exit or quit.\n"
-         "Of the target:");
-    for (unsigned i = 0; i < MKPERF_TEXT_COMMAND_COUNT; i++) {
-        const struct mkperf_text_command *row = &mkperf_text_commands[i];
-        printf("%s%s: %s\n", row->word, row->arguments, row->effect);
-    }
-    (void)fflush(stdout);
-}
-
 enum mkperf_status console_line(struct console *c, char *line, struct mkperf_error *e)
 {
     size_t n = strlen(line);
@@ -260,7 +249,14 @@ enum mkperf_status console_line(struct console *c, char *line, struct mkperf_err
     }
     c->done = mkperf_word_is(words.word[0], "exit") || mkperf_word_is(words.word[0], "quit");
     if (mkperf_word_is(words.word[0], "help")) {
-        print_help();
+        puts(
+            "Of this console: help; connect (again, after the connection was lost); exit or quit.\n"
+            "Of the target:");
+        for (unsigned i = 0; i < MKPERF_TEXT_COMMAND_COUNT; i++) {
+            const struct mkperf_text_command *row = &mkperf_text_commands[i];
+            printf("%s%s: %s\n", row->word, row->arguments, row->effect);
+        }
+        (void)fflush(stdout);
         return MKPERF_OK;
     }
     if (mkperf_word_is(words.word[0], "connect") && !c->connected) {

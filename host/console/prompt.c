@@ -77,28 +77,6 @@ static int next_character(EditLine *edit, wchar_t *to)
     return 1;
 }
 
-/* Reads ~/.mkperf_history. Only the user can read this file, because commands may be confidential. */
-static void open_history(struct prompt *p)
-{
-    const char *home = getenv("HOME");
-
-    history(p->history, &p->event, H_SETSIZE, HISTORY);
-    history(p->history, &p->event, H_SETUNIQUE, 1);
-    if (home != NULL && strlen(home) < sizeof p->file - 32) {
-        snprintf(p->file, sizeof p->file, "%s/.mkperf_history", home);
-        history(p->history, &p->event, H_LOAD, p->file);
-    }
-}
-
-static void save_history(struct prompt *p)
-{
-    if (p->file[0] != '\0') {
-        mode_t mask = umask(S_IRWXG | S_IRWXO);
-        history(p->history, &p->event, H_SAVE, p->file);
-        umask(mask);
-    }
-}
-
 static bool set_up(struct prompt *p)
 {
     p->history = history_init();
@@ -112,7 +90,14 @@ static bool set_up(struct prompt *p)
     el_set(p->edit, EL_HIST, history, p->history);
     el_set(p->edit, EL_GETCFN, next_character);
     el_source(p->edit, NULL);
-    open_history(p);
+    /* Reads ~/.mkperf_history. Only the user can read this file, because commands may be confidential. */
+    const char *home = getenv("HOME");
+    history(p->history, &p->event, H_SETSIZE, HISTORY);
+    history(p->history, &p->event, H_SETUNIQUE, 1);
+    if (home != NULL && strlen(home) < sizeof p->file - 32) {
+        snprintf(p->file, sizeof p->file, "%s/.mkperf_history", home);
+        history(p->history, &p->event, H_LOAD, p->file);
+    }
     return true;
 }
 
@@ -158,7 +143,11 @@ enum mkperf_status console_prompt(struct console *c, struct mkperf_error *e)
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "the terminal cannot be used for a prompt");
     }
     status = converse(&p, e);
-    save_history(&p);
+    if (p.file[0] != '\0') {
+        mode_t mask = umask(S_IRWXG | S_IRWXO);
+        history(p.history, &p.event, H_SAVE, p.file);
+        umask(mask);
+    }
     tear_down(&p);
     return status;
 }

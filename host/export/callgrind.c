@@ -135,20 +135,6 @@ static const char *object_of(const struct mkperf_places *s, const struct mkperf_
     return f->kernel ? "kernel" : mkperf_places_pd_name(s, f->pd);
 }
 
-static void put_function_name(struct callgrind *g, uint32_t function)
-{
-    bool root = function >= g->c->places.functions.count;
-    const char *pd = root ? NULL : function_names_pd(&g->names, function);
-
-    mkperf_textout_put(g->t, " ", 1);
-    mkperf_textout_plain(g->t, name_at(&g->c->places, function), '\n', ' ');
-    if (pd != NULL) {
-        mkperf_textout_puts(g->t, " {");
-        mkperf_textout_plain(g->t, pd, '\n', ' ');
-        mkperf_textout_put(g->t, "}", 1);
-    }
-}
-
 /* Writes the lines ob=, fl= and fn= of a function. `prefix` is "c" for a callee, and "" otherwise. */
 static void put_function(struct callgrind *g, uint32_t number, const char *prefix)
 {
@@ -167,7 +153,15 @@ static void put_function(struct callgrind *g, uint32_t number, const char *prefi
     mkperf_textout_printf(t, "\n%sfn=(%u)", prefix, number + 1);
     if (!g->named_function[number]) {
         g->named_function[number] = true;
-        put_function_name(g, number);
+        bool root = number >= g->c->places.functions.count;
+        const char *pd = root ? NULL : function_names_pd(&g->names, number);
+        mkperf_textout_put(g->t, " ", 1);
+        mkperf_textout_plain(g->t, name_at(&g->c->places, number), '\n', ' ');
+        if (pd != NULL) {
+            mkperf_textout_puts(g->t, " {");
+            mkperf_textout_plain(g->t, pd, '\n', ' ');
+            mkperf_textout_put(g->t, "}", 1);
+        }
     }
     mkperf_textout_put(t, "\n", 1);
 }
@@ -195,71 +189,12 @@ static void put_row(struct callgrind *g, uint32_t number, bool fresh)
     mkperf_textout_put(g->t, "\n", 1);
 }
 
-static void put_rows(struct callgrind *g)
-{
-    const struct mkperf_places *s = &g->c->places;
-    uint32_t n = g->rows.count, function, last = UINT32_MAX;
-    uint32_t *order = mkperf_xcalloc((size_t)n + 1, sizeof *order);
-
-    g->named_function = mkperf_xcalloc((size_t)pd_function(s, 0) + s->npds + 1, sizeof(bool));
-    g->named_file = mkperf_xcalloc(s->texts.count, sizeof(bool));
-    function_names_init(&g->names, &g->c->places);
-    for (uint32_t i = 0; i < n; i++) {
-        order[i] = i;
-    }
-    qsort_r(order, n, sizeof *order, compare_rows, g);
-    for (uint32_t i = 0; i < n; i++) {
-        function = g->row[order[i]].function;
-        put_row(g, order[i], function != last);
-        last = function;
-    }
-    free(order);
-}
-
-/* Writes the name of an event as one word of letters, digits and underscores. */
-static void put_event_name(struct callgrind *g, uint32_t event)
-{
-    char room[32], name[MKPERF_MODEL_NAME];
-
-    snprintf(name, sizeof name, "%s", mkperf_places_event_name(&g->c->places, event, room));
-    for (char *p = name; *p != '\0'; p++) {
-        *p = isalnum((unsigned char)*p) ? *p : '_';
-    }
-    mkperf_textout_puts(g->t, isdigit((unsigned char)name[0]) ? " _" : " ");
-    mkperf_textout_puts(g->t, name);
-}
-
 static void put_note(void *self, const char *line)
 {
     struct callgrind *g = self;
 
     mkperf_textout_puts(g->t, "desc: ");
     mkperf_textout_plain(g->t, line, '\n', ' ');
-    mkperf_textout_put(g->t, "\n", 1);
-}
-
-static void put_head(struct callgrind *g, const char *title)
-{
-    uint64_t samples = 0;
-
-    mkperf_textout_puts(g->t,
-                        "# callgrind format\nversion: 1\ncreator: mkperf " MKPERF_VERSION "\n");
-    mkperf_textout_puts(g->t, "cmd: ");
-    mkperf_textout_plain(g->t, title != NULL ? title : "mkperf", '\n', ' ');
-    mkperf_textout_put(g->t, "\n", 1);
-    mkperf_profile_notes(g->c, put_note, g);
-    mkperf_textout_puts(g->t, "positions: line\nevents:");
-    for (uint32_t i = 0; i + 1 < g->columns; i++) {
-        put_event_name(g, i);
-    }
-    mkperf_textout_puts(g->t, " Samples\nsummary:");
-    for (uint32_t i = 0; i + 1 < g->columns; i++) {
-        mkperf_textout_put(g->t, " ", 1);
-        mkperf_textout_u64(g->t, g->c->total[i].period);
-        samples += g->c->total[i].samples;
-    }
-    mkperf_textout_put(g->t, " ", 1);
-    mkperf_textout_u64(g->t, samples);
     mkperf_textout_put(g->t, "\n", 1);
 }
 
@@ -274,8 +209,50 @@ enum mkperf_status mkperf_callgrind_write(const struct mkperf_export *x, struct 
         mkperf_profile_chain(c, i, &chain);
         add_chain(&g, &chain, i);
     }
-    put_head(&g, x->title);
-    put_rows(&g);
+    const char *title = x->title;
+    uint64_t samples = 0;
+    mkperf_textout_puts(g.t,
+                        "# callgrind format\nversion: 1\ncreator: mkperf " MKPERF_VERSION "\n");
+    mkperf_textout_puts(g.t, "cmd: ");
+    mkperf_textout_plain(g.t, title != NULL ? title : "mkperf", '\n', ' ');
+    mkperf_textout_put(g.t, "\n", 1);
+    mkperf_profile_notes(g.c, put_note, &g);
+    mkperf_textout_puts(g.t, "positions: line\nevents:");
+    for (uint32_t i = 0; i + 1 < g.columns; i++) {
+        /* Writes the name of an event as one word of letters, digits and underscores. */
+        char room[32], name[MKPERF_MODEL_NAME];
+        snprintf(name, sizeof name, "%s", mkperf_places_event_name(&g.c->places, i, room));
+        for (char *p = name; *p != '\0'; p++) {
+            *p = isalnum((unsigned char)*p) ? *p : '_';
+        }
+        mkperf_textout_puts(g.t, isdigit((unsigned char)name[0]) ? " _" : " ");
+        mkperf_textout_puts(g.t, name);
+    }
+    mkperf_textout_puts(g.t, " Samples\nsummary:");
+    for (uint32_t i = 0; i + 1 < g.columns; i++) {
+        mkperf_textout_put(g.t, " ", 1);
+        mkperf_textout_u64(g.t, g.c->total[i].period);
+        samples += g.c->total[i].samples;
+    }
+    mkperf_textout_put(g.t, " ", 1);
+    mkperf_textout_u64(g.t, samples);
+    mkperf_textout_put(g.t, "\n", 1);
+    const struct mkperf_places *s = &g.c->places;
+    uint32_t n = g.rows.count, function, last = UINT32_MAX;
+    uint32_t *order = mkperf_xcalloc((size_t)n + 1, sizeof *order);
+    g.named_function = mkperf_xcalloc((size_t)pd_function(s, 0) + s->npds + 1, sizeof(bool));
+    g.named_file = mkperf_xcalloc(s->texts.count, sizeof(bool));
+    function_names_init(&g.names, &g.c->places);
+    for (uint32_t i = 0; i < n; i++) {
+        order[i] = i;
+    }
+    qsort_r(order, n, sizeof *order, compare_rows, &g);
+    for (uint32_t i = 0; i < n; i++) {
+        function = g.row[order[i]].function;
+        put_row(&g, order[i], function != last);
+        last = function;
+    }
+    free(order);
     mkperf_hash_free(&g.rows);
     free(g.row);
     free(g.cost);

@@ -132,15 +132,6 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     return c->to.ops->pd(c->to.self, pd, e);
 }
 
-static void put_gap(struct chrome *c, const struct mkperf_sched *event)
-{
-    begin_object(c, "X", CORES, event->core);
-    mkperf_textout_printf(&c->text, "\"gap: %" PRIu64 " events are missing\"", event->lost);
-    put_us(&c->text, "ts", event->since_ns);
-    put_us(&c->text, "dur", event->time_ns - event->since_ns);
-    mkperf_textout_puts(&c->text, "}");
-}
-
 static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event,
                                     struct mkperf_error *e)
 {
@@ -153,7 +144,11 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
         name_track(c, CORES, event->core, name);
     }
     if (event->kind == MKPERF_SCHED_GAP && event->since_ns != 0) {
-        put_gap(c, event);
+        begin_object(c, "X", CORES, event->core);
+        mkperf_textout_printf(&c->text, "\"gap: %" PRIu64 " events are missing\"", event->lost);
+        put_us(&c->text, "ts", event->since_ns);
+        put_us(&c->text, "dur", event->time_ns - event->since_ns);
+        mkperf_textout_puts(&c->text, "}");
     }
     return c->to.ops->sched(c->to.self, event, e);
 }

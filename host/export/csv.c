@@ -186,19 +186,6 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     return MKPERF_OK;
 }
 
-static void put_cores(struct mkperf_textout *t, const struct mkperf_totals *totals)
-{
-    for (unsigned i = 0; i < totals->ncores; i++) {
-        const struct mkperf_core *core = &totals->core[i];
-
-        mkperf_textout_printf(t, "core,,%u,,,,%" PRIu64 ",,,,,,\n", i, core->samples);
-        for (unsigned k = 0; k < MKPERF_LOST_PLACES; k++) {
-            mkperf_textout_printf(t, "core,,%u,,,,%" PRIu64 ",,%s,,,,\n", i, core->lost[k],
-                                  mkperf_loss_places[k].key);
-        }
-    }
-}
-
 static void put_cost(struct csv *c)
 {
     const uint64_t *const sums[] = {c->out.cost.kernel, c->out.cost.pds};
@@ -288,7 +275,14 @@ static enum mkperf_status csv_end(void *self, const struct mkperf_totals *totals
         mkperf_textout_u64(&c->out.text, totals->lost[i]);
         mkperf_textout_printf(&c->out.text, ",,%s,,,,\n", mkperf_loss_places[i].key);
     }
-    put_cores(&c->out.text, totals);
+    for (unsigned i = 0; i < totals->ncores; i++) {
+        const struct mkperf_core *core = &totals->core[i];
+        mkperf_textout_printf(&c->out.text, "core,,%u,,,,%" PRIu64 ",,,,,,\n", i, core->samples);
+        for (unsigned k = 0; k < MKPERF_LOST_PLACES; k++) {
+            mkperf_textout_printf(&c->out.text, "core,,%u,,,,%" PRIu64 ",,%s,,,,\n", i,
+                                  core->lost[k], mkperf_loss_places[k].key);
+        }
+    }
     mkperf_cost_snapshots(&c->out.cost, &c->out.places, totals->snapshots_us);
     put_cost(c);
     put_interactions(&c->out.text, totals->interactions);

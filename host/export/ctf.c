@@ -137,30 +137,6 @@ static void put_text(struct mkperf_put *p, const char *text)
     mkperf_put_padded(p, text, strlen(text), strlen(text) + 1);
 }
 
-static void put_event(struct mkperf_put *p, const struct ctf *c, const struct mkperf_sched *s)
-{
-    bool gap = s->kind == MKPERF_SCHED_GAP, is_switch = s->kind == MKPERF_SCHED_SWITCH;
-
-    mkperf_put16(p, gap ? EVENT_GAP : is_switch ? EVENT_SWITCH : EVENT_SCHED);
-    mkperf_put64(p, s->time_ns);
-    if (gap) {
-        mkperf_put64(p, s->lost);
-        mkperf_put64(p, s->since_ns);
-    } else if (is_switch) {
-        put_thread(p, c, s->from);
-        mkperf_put32(p, s->from < c->npds ? c->pd[s->from].priority : 0);
-        mkperf_put64(p, mkperf_trace_prev_state(s->reason));
-        put_thread(p, c, s->to);
-        mkperf_put32(p, s->to < c->npds ? c->pd[s->to].priority : 0);
-        put_text(p, mkperf_sched_reason_names[s->reason]);
-    } else {
-        put_text(p, mkperf_sched_kind_names[s->kind]);
-        put_thread(p, c, s->from);
-        put_thread(p, c, s->to);
-        mkperf_put32(p, s->irq);
-    }
-}
-
 static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event,
                                     struct mkperf_error *e)
 {
@@ -171,7 +147,25 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
     }
     uint8_t *room = mkperf_outfile_reserve(&c->core[event->core], EVENT_ROOM);
     struct mkperf_put p = {room};
-    put_event(&p, c, event);
+    bool gap = event->kind == MKPERF_SCHED_GAP, is_switch = event->kind == MKPERF_SCHED_SWITCH;
+    mkperf_put16(&p, gap ? EVENT_GAP : is_switch ? EVENT_SWITCH : EVENT_SCHED);
+    mkperf_put64(&p, event->time_ns);
+    if (gap) {
+        mkperf_put64(&p, event->lost);
+        mkperf_put64(&p, event->since_ns);
+    } else if (is_switch) {
+        put_thread(&p, c, event->from);
+        mkperf_put32(&p, event->from < c->npds ? c->pd[event->from].priority : 0);
+        mkperf_put64(&p, mkperf_trace_prev_state(event->reason));
+        put_thread(&p, c, event->to);
+        mkperf_put32(&p, event->to < c->npds ? c->pd[event->to].priority : 0);
+        put_text(&p, mkperf_sched_reason_names[event->reason]);
+    } else {
+        put_text(&p, mkperf_sched_kind_names[event->kind]);
+        put_thread(&p, c, event->from);
+        put_thread(&p, c, event->to);
+        mkperf_put32(&p, event->irq);
+    }
     mkperf_outfile_commit(&c->core[event->core], (size_t)(p.p - room));
     return mkperf_outfile_status(&c->core[event->core], e);
 }
@@ -186,26 +180,6 @@ static void put_warning(void *self, enum mkperf_warning_level level, const char 
         fprintf(c->env, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
     }
     fputs("\";\n", c->env);
-}
-
-static enum mkperf_status write_metadata(struct ctf *c, const struct mkperf_totals *totals,
-                                         struct mkperf_error *e)
-{
-    char *env = NULL;
-    size_t n = 0;
-
-    c->env = mkperf_memstream_open(&env, &n);
-    fputs("env {\n\tdomain = \"kernel\";\n\ttracer_name = \"mkperf\";\n", c->env);
-    export_kept_warnings(&c->kept, totals, put_warning, c);
-    fputs("};\n", c->env);
-    mkperf_memstream_close(c->env);
-    if (open_file(c, &c->metadata, "metadata", e) == MKPERF_OK) {
-        mkperf_outfile_write(&c->metadata, metadata, sizeof metadata - 1);
-        mkperf_outfile_write(&c->metadata, env, n);
-        mkperf_outfile_finish(&c->metadata, e);
-    }
-    free(env);
-    return mkperf_outfile_status(&c->metadata, e);
 }
 
 /* Removes the files of a trace, and the directory if it then is empty. */
@@ -247,7 +221,20 @@ static enum mkperf_status ctf_end(void *self, const struct mkperf_totals *totals
             return e->status;
         }
     }
-    if (write_metadata(c, totals, e) != MKPERF_OK) {
+    char *env = NULL;
+    size_t n = 0;
+    c->env = mkperf_memstream_open(&env, &n);
+    fputs("env {\n\tdomain = \"kernel\";\n\ttracer_name = \"mkperf\";\n", c->env);
+    export_kept_warnings(&c->kept, totals, put_warning, c);
+    fputs("};\n", c->env);
+    mkperf_memstream_close(c->env);
+    if (open_file(c, &c->metadata, "metadata", e) == MKPERF_OK) {
+        mkperf_outfile_write(&c->metadata, metadata, sizeof metadata - 1);
+        mkperf_outfile_write(&c->metadata, env, n);
+        mkperf_outfile_finish(&c->metadata, e);
+    }
+    free(env);
+    if (mkperf_outfile_status(&c->metadata, e) != MKPERF_OK) {
         return e->status;
     }
     if (rename(c->partial, c->path) != 0) {

@@ -233,18 +233,6 @@ static void put_thread(struct firefox *f, uint64_t thread, bool is_main)
     mkperf_textout_put(f->t, "}", 1);
 }
 
-/* Writes the thread of losses. It has no samples, and a marker for each report. */
-static void put_losses(struct firefox *f)
-{
-    firefox_tables_reset(&f->tables, 0, false);
-    open_thread(f, "lost samples", "lost samples", 0, 0, true);
-    mkperf_textout_puts(f->t, "\"samples\":{\"stack\":[],\"time\":[],\"weight\":[],"
-                              "\"weightType\":\"samples\",\"length\":0},\n");
-    firefox_markers_put_lost(&f->tables);
-    firefox_tables_put(&f->tables);
-    mkperf_textout_put(f->t, "}", 1);
-}
-
 /* The threads with samples, and one for each PD that has only marks or scheduling events. */
 static struct firefox_threads list_threads(const struct mkperf_profile *c)
 {
@@ -278,29 +266,6 @@ static struct firefox_threads list_threads(const struct mkperf_profile *c)
     return threads;
 }
 
-static void put_threads(struct firefox *f, const char *title)
-{
-    struct firefox_threads threads = list_threads(f->c);
-    const uint64_t *list = threads.list;
-    uint32_t n = threads.n;
-
-    f->nthreads = n + (f->c->losses.count > 0);
-    put_meta(f, title);
-    for (uint32_t i = 0; i < n; i++) {
-        bool first = i == 0 || firefox_thread_pd(list[i - 1]) != firefox_thread_pd(list[i]);
-        mkperf_textout_puts(f->t, i > 0 ? ",\n" : "");
-        put_thread(f, list[i], first);
-    }
-    if (f->c->losses.count > 0) {
-        mkperf_textout_puts(f->t, n > 0 ? ",\n" : "");
-        put_losses(f);
-    }
-    mkperf_textout_puts(f->t, "],\n");
-    firefox_counters_put(&f->tables, &threads);
-    mkperf_textout_puts(f->t, "}\n");
-    free(threads.list);
-}
-
 enum mkperf_status mkperf_firefox_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                         struct mkperf_textout *t, struct mkperf_error *e)
 {
@@ -314,7 +279,32 @@ enum mkperf_status mkperf_firefox_write(const struct mkperf_export *x, struct mk
     mkperf_places_text_number(&c->places, FIREFOX_LOST);
     firefox_tables_open(&f.tables, c, t);
     firefox_marks_pair(&f.tables);
-    put_threads(&f, x->title);
+    const char *title = x->title;
+    struct firefox_threads threads = list_threads(f.c);
+    const uint64_t *list = threads.list;
+    uint32_t n = threads.n;
+    f.nthreads = n + (f.c->losses.count > 0);
+    put_meta(&f, title);
+    for (uint32_t i = 0; i < n; i++) {
+        bool first = i == 0 || firefox_thread_pd(list[i - 1]) != firefox_thread_pd(list[i]);
+        mkperf_textout_puts(f.t, i > 0 ? ",\n" : "");
+        put_thread(&f, list[i], first);
+    }
+    if (f.c->losses.count > 0) {
+        mkperf_textout_puts(f.t, n > 0 ? ",\n" : "");
+        /* Writes the thread of losses. It has no samples, and a marker for each report. */
+        firefox_tables_reset(&f.tables, 0, false);
+        open_thread(&f, "lost samples", "lost samples", 0, 0, true);
+        mkperf_textout_puts(f.t, "\"samples\":{\"stack\":[],\"time\":[],\"weight\":[],"
+                                 "\"weightType\":\"samples\",\"length\":0},\n");
+        firefox_markers_put_lost(&f.tables);
+        firefox_tables_put(&f.tables);
+        mkperf_textout_put(f.t, "}", 1);
+    }
+    mkperf_textout_puts(f.t, "],\n");
+    firefox_counters_put(&f.tables, &threads);
+    mkperf_textout_puts(f.t, "}\n");
+    free(threads.list);
     firefox_tables_close(&f.tables);
     return MKPERF_OK;
 }

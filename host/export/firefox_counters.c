@@ -87,25 +87,6 @@ static void add_sample(const struct steps *s, uint64_t end_ns, uint64_t span_ns,
     value[last] += period - put;
 }
 
-/* Fills values[thread * steps + step] with sums of periods, and rate[event] as mkperf_profile_spans does. */
-static void sum_samples(const struct firefox_tables *f, const struct steps *s,
-                        const struct firefox_threads *threads, uint64_t *values, double *rate)
-{
-    const struct mkperf_profile_sample *sample = f->c->samples.map;
-    uint64_t *span = mkperf_profile_spans(f->c, sample, f->c->samples.count, rate);
-
-    for (size_t i = 0; i < f->c->samples.count; i++) {
-        uint64_t thread = firefox_thread_of(f->c, sample[i].chain);
-        const uint64_t *at =
-            bsearch(&thread, threads->list, threads->n, sizeof thread, firefox_compare_threads);
-        if (at != NULL) {
-            add_sample(s, sample[i].time_ns, span[i], sample[i].period,
-                       &values[(size_t)(at - threads->list) * s->n]);
-        }
-    }
-    free(span);
-}
-
 uint64_t firefox_counters_begin(const struct mkperf_profile *c)
 {
     const struct mkperf_profile_sample *sample = c->samples.map;
@@ -201,20 +182,6 @@ static void level_all(const struct firefox_threads *threads, const struct steps 
     free(g.value);
 }
 
-static void put_lost(struct firefox_tables *f, const struct steps *s, uint64_t *value,
-                     uint32_t thread)
-{
-    const struct mkperf_lost *lost = f->c->losses.map;
-
-    for (unsigned i = 0; i < s->n; i++) {
-        value[i] = 0;
-    }
-    for (size_t i = 0; i < f->c->losses.count; i++) {
-        value[step_of(s, lost[i].time_ns)] += lost[i].samples;
-    }
-    put_counter(f, s, value, "lost samples", "Samples lost, at the time of the report", 0, thread);
-}
-
 /*
  * Writes the fill level of the output ring. The Firefox Profiler adds up the values of a counter of this category, so
  * differences are written. A counter must have a thread, so this one has the thread of the first PD.
@@ -262,7 +229,19 @@ void firefox_counters_put(struct firefox_tables *f, const struct firefox_threads
     uint32_t main_thread = 0;
     char room[32], text[192], core[24] = "";
 
-    sum_samples(f, &s, threads, values, rate);
+    /* Fills values[thread * steps + step] with sums of periods, and rate[event] as mkperf_profile_spans does. */
+    const struct mkperf_profile_sample *sample = f->c->samples.map;
+    uint64_t *span = mkperf_profile_spans(f->c, sample, f->c->samples.count, rate);
+    for (size_t i = 0; i < f->c->samples.count; i++) {
+        uint64_t thread = firefox_thread_of(f->c, sample[i].chain);
+        const uint64_t *at =
+            bsearch(&thread, threads->list, threads->n, sizeof thread, firefox_compare_threads);
+        if (at != NULL) {
+            add_sample(&s, sample[i].time_ns, span[i], sample[i].period,
+                       &values[(size_t)(at - threads->list) * s.n]);
+        }
+    }
+    free(span);
     level_all(threads, &s, values, rate, c);
     mkperf_textout_puts(f->t, "\"counters\":[");
     for (uint32_t i = 0; i < n; i++) {
@@ -280,7 +259,14 @@ void firefox_counters_put(struct firefox_tables *f, const struct firefox_threads
     }
     if (c->losses.count > 0) {
         mkperf_textout_puts(f->t, n > 0 ? ",\n" : "");
-        put_lost(f, &s, values, n);
+        const struct mkperf_lost *lost = f->c->losses.map;
+        for (unsigned i = 0; i < s.n; i++) {
+            values[i] = 0;
+        }
+        for (size_t i = 0; i < f->c->losses.count; i++) {
+            values[step_of(&s, lost[i].time_ns)] += lost[i].samples;
+        }
+        put_counter(f, &s, values, "lost samples", "Samples lost, at the time of the report", 0, n);
     }
     if (c->totals.fill.n > 0 && n > 0) {
         mkperf_textout_puts(f->t, ",\n");

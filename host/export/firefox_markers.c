@@ -80,24 +80,6 @@ static enum firefox_phase phase_of(const struct firefox_tables *f, size_t i)
     return mark_at(f, i)->kind == MKPERF_MARK_BEGIN ? FIREFOX_START : FIREFOX_END;
 }
 
-static void add_marks(const struct firefox_tables *f, uint32_t pd, struct firefox_markers *m)
-{
-    for (size_t i = 0; i < f->c->marks.count; i++) {
-        if (mark_at(f, i)->pd == pd && f->mark_end[i] != SKIPPED) {
-            enum firefox_phase phase = phase_of(f, i);
-
-            add_marker(m, (struct firefox_marker){.phase = phase,
-                                                  .from_ns = mark_at(f, i)->time_ns,
-                                                  .to_ns = phase == FIREFOX_INTERVAL
-                                                               ? f->mark_end[i]
-                                                               : mark_at(f, i)->time_ns,
-                                                  .name = mark_at(f, i)->name,
-                                                  .type = "mark",
-                                                  .number = mark_at(f, i)->id});
-        }
-    }
-}
-
 static uint32_t text_number(struct mkperf_profile *c, const char *name)
 {
     return mkperf_places_text_number(&c->places, name);
@@ -167,61 +149,6 @@ static void add_state(const struct firefox_tables *f, enum mkperf_pd_state state
                           .name = text_number(f->c, state_name(state)),
                           .type = "sched",
                           .other = pd_text(f, by)});
-    }
-}
-
-static void add_states(const struct firefox_tables *f, uint32_t pd, struct firefox_markers *m)
-{
-    const struct mkperf_interval *i = f->c->schedule.intervals.map;
-    uint64_t at = f->c->sched->first_ns;
-
-    for (size_t k = 0; k < f->c->schedule.intervals.count; k++) {
-        if (i[k].pd == pd && i[k].state != MKPERF_PD_WAITING) {
-            add_state(f, MKPERF_PD_WAITING, at, i[k].from, MKPERF_SCHED_NOBODY, m);
-            add_state(f, i[k].state, i[k].from, i[k].to, i[k].by, m);
-            at = i[k].to;
-        }
-    }
-    add_state(f, MKPERF_PD_WAITING, at, f->c->sched->last_ns, MKPERF_SCHED_NOBODY, m);
-}
-
-static void add_calls(const struct firefox_tables *f, uint32_t pd, struct firefox_markers *m)
-{
-    const struct mkperf_schedule_call *call = f->c->schedule.calls.map;
-    char name[NAME_BYTES];
-
-    for (size_t k = 0; k < f->c->schedule.calls.count; k++) {
-        struct firefox_marker marker = {
-            .phase = FIREFOX_INTERVAL, .type = "call", .to_ns = call[k].to_ns};
-
-        if (call[k].from != pd && call[k].to != pd) {
-            continue;
-        }
-        flow_name(name, k);
-        marker.flow = text_number(f->c, name);
-        if (call[k].from == pd) {
-            marker.from_ns = call[k].from_ns;
-            marker.name = text_number(f->c, "call");
-            marker.other = pd_text(f, call[k].to);
-            add_marker(m, marker);
-            marker.phase = FIREFOX_INSTANT;
-            marker.type = "reply";
-            marker.from_ns = call[k].to_ns;
-            marker.name = text_number(f->c, "reply");
-        } else {
-            marker.from_ns = call[k].taken_ns;
-            marker.name = text_number(f->c, "serve");
-            marker.other = pd_text(f, call[k].from);
-        }
-        add_marker(m, marker);
-    }
-}
-
-static void add_schedule(const struct firefox_tables *f, uint32_t pd, struct firefox_markers *m)
-{
-    if (firefox_sched_known(f->c, pd)) {
-        add_states(f, pd, m);
-        add_calls(f, pd, m);
     }
 }
 
@@ -322,8 +249,57 @@ void firefox_markers_put(struct firefox_tables *f, uint32_t pd)
 {
     struct firefox_markers m = {.n = 0};
 
-    add_marks(f, pd, &m);
-    add_schedule(f, pd, &m);
+    for (size_t i = 0; i < f->c->marks.count; i++) {
+        if (mark_at(f, i)->pd == pd && f->mark_end[i] != SKIPPED) {
+            enum firefox_phase phase = phase_of(f, i);
+            add_marker(&m, (struct firefox_marker){.phase = phase,
+                                                   .from_ns = mark_at(f, i)->time_ns,
+                                                   .to_ns = phase == FIREFOX_INTERVAL
+                                                                ? f->mark_end[i]
+                                                                : mark_at(f, i)->time_ns,
+                                                   .name = mark_at(f, i)->name,
+                                                   .type = "mark",
+                                                   .number = mark_at(f, i)->id});
+        }
+    }
+    if (firefox_sched_known(f->c, pd)) {
+        const struct mkperf_interval *i = f->c->schedule.intervals.map;
+        uint64_t at = f->c->sched->first_ns;
+        for (size_t k = 0; k < f->c->schedule.intervals.count; k++) {
+            if (i[k].pd == pd && i[k].state != MKPERF_PD_WAITING) {
+                add_state(f, MKPERF_PD_WAITING, at, i[k].from, MKPERF_SCHED_NOBODY, &m);
+                add_state(f, i[k].state, i[k].from, i[k].to, i[k].by, &m);
+                at = i[k].to;
+            }
+        }
+        add_state(f, MKPERF_PD_WAITING, at, f->c->sched->last_ns, MKPERF_SCHED_NOBODY, &m);
+        const struct mkperf_schedule_call *call = f->c->schedule.calls.map;
+        char name[NAME_BYTES];
+        for (size_t k = 0; k < f->c->schedule.calls.count; k++) {
+            struct firefox_marker marker = {
+                .phase = FIREFOX_INTERVAL, .type = "call", .to_ns = call[k].to_ns};
+            if (call[k].from != pd && call[k].to != pd) {
+                continue;
+            }
+            flow_name(name, k);
+            marker.flow = text_number(f->c, name);
+            if (call[k].from == pd) {
+                marker.from_ns = call[k].from_ns;
+                marker.name = text_number(f->c, "call");
+                marker.other = pd_text(f, call[k].to);
+                add_marker(&m, marker);
+                marker.phase = FIREFOX_INSTANT;
+                marker.type = "reply";
+                marker.from_ns = call[k].to_ns;
+                marker.name = text_number(f->c, "reply");
+            } else {
+                marker.from_ns = call[k].taken_ns;
+                marker.name = text_number(f->c, "serve");
+                marker.other = pd_text(f, call[k].from);
+            }
+            add_marker(&m, marker);
+        }
+    }
     put_columns(f, &m);
 }
 

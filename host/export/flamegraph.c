@@ -113,36 +113,6 @@ static void change_colour(double points, char out[8])
     format_hsl(out, points > 0 ? 0 : 220, points == 0 ? 0 : 0.9, 0.93 - 0.33 * strength);
 }
 
-static void put_tooltip(const struct picture *p, uint32_t node)
-{
-    const struct mkperf_tree_node *n = &p->tree->tree.node[node];
-    struct stack_label label = stack_tree_label(p->tree, node);
-    uint32_t file = p->tree->file[node];
-    struct mkperf_weight self = mkperf_tree_self(&p->tree->tree, node);
-
-    mkperf_textout_puts(p->t, "<title>");
-    mkperf_textout_xml(p->t, stack_tree_text(p->tree, label.name));
-    mkperf_textout_printf(p->t, "&#10;%" PRIu64 ", %.2f%%", n->total.period, share(p, node, 0));
-    if (self.period != 0) {
-        mkperf_textout_printf(p->t, ", itself %" PRIu64 " in %" PRIu64 " samples", self.period,
-                              self.samples);
-    }
-    if (p->x->base != NULL) {
-        mkperf_textout_printf(p->t, "&#10;before %.2f%%, change %+.2f points", share(p, node, 1),
-                              share(p, node, 0) - share(p, node, 1));
-    }
-    if (label.kind == STACK_PD) {
-        mkperf_textout_puts(p->t, n->parent == 0 ? "&#10;PD" : "&#10;PD, called by the one before");
-    } else if (label.kind == STACK_KERNEL || label.kind == STACK_INLINED) {
-        mkperf_textout_puts(p->t, label.kind == STACK_KERNEL ? "&#10;kernel" : "&#10;inlined");
-    }
-    if (file != 0) {
-        mkperf_textout_puts(p->t, "&#10;");
-        mkperf_textout_xml(p->t, stack_tree_text(p->tree, file));
-    }
-    mkperf_textout_puts(p->t, "</title>");
-}
-
 /* Writes the part of the name that fits, cut at the beginning of a character. */
 static void put_label(const struct picture *p, const char *name, double width)
 {
@@ -183,7 +153,30 @@ static void put_frame(struct picture *p, uint32_t node, uint64_t x, uint32_t dep
         depth);
     mkperf_textout_xml(p->t, name);
     mkperf_textout_puts(p->t, "\">");
-    put_tooltip(p, node);
+    const struct mkperf_tree_node *n = &p->tree->tree.node[node];
+    uint32_t file = p->tree->file[node];
+    struct mkperf_weight self = mkperf_tree_self(&p->tree->tree, node);
+    mkperf_textout_puts(p->t, "<title>");
+    mkperf_textout_xml(p->t, stack_tree_text(p->tree, label.name));
+    mkperf_textout_printf(p->t, "&#10;%" PRIu64 ", %.2f%%", n->total.period, share(p, node, 0));
+    if (self.period != 0) {
+        mkperf_textout_printf(p->t, ", itself %" PRIu64 " in %" PRIu64 " samples", self.period,
+                              self.samples);
+    }
+    if (p->x->base != NULL) {
+        mkperf_textout_printf(p->t, "&#10;before %.2f%%, change %+.2f points", share(p, node, 1),
+                              share(p, node, 0) - share(p, node, 1));
+    }
+    if (label.kind == STACK_PD) {
+        mkperf_textout_puts(p->t, n->parent == 0 ? "&#10;PD" : "&#10;PD, called by the one before");
+    } else if (label.kind == STACK_KERNEL || label.kind == STACK_INLINED) {
+        mkperf_textout_puts(p->t, label.kind == STACK_KERNEL ? "&#10;kernel" : "&#10;inlined");
+    }
+    if (file != 0) {
+        mkperf_textout_puts(p->t, "&#10;");
+        mkperf_textout_xml(p->t, stack_tree_text(p->tree, file));
+    }
+    mkperf_textout_puts(p->t, "</title>");
     mkperf_textout_printf(p->t,
                           "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" fill=\"%s\" "
                           "rx=\"2\"/><text x=\"%.2f\" y=\"%u\"%s>",
@@ -290,36 +283,6 @@ static void add_alarm(void *self, enum mkperf_warning_level level, const char *t
     }
 }
 
-/* Writes the first warning, cut to the width of the picture. */
-static void put_alarms(const struct picture *p, const struct mkperf_profile *c)
-{
-    struct alarms a = {.of = ""};
-    char line[ALARM + 1], more[64] = "";
-
-    a.out = mkperf_memstream_open(&a.text, &a.n);
-    mkperf_profile_warnings(c, add_alarm, &a);
-    if (p->x->base != NULL) {
-        a.of = "before: ";
-        mkperf_profile_warnings(p->x->base, add_alarm, &a);
-    }
-    mkperf_memstream_close(a.out);
-    if (a.count > 0) {
-        size_t first = strcspn(a.text, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)first, a.text);
-        if (a.count > 1) {
-            snprintf(more, sizeof more, " (and %u more)", a.count - 1);
-        }
-        mkperf_textout_puts(p->t, "<text id=\"warning\" x=\"10\" y=\"56\"><title>");
-        mkperf_textout_xml(p->t, a.text);
-        mkperf_textout_puts(p->t, "</title>");
-        mkperf_textout_xml(p->t, line);
-        mkperf_textout_puts(p->t, first >= sizeof line ? "..." : "");
-        mkperf_textout_xml(p->t, more);
-        mkperf_textout_puts(p->t, "</text>\n");
-    }
-    free(a.text);
-}
-
 static void put_title(const struct picture *p)
 {
     const char *title = p->x->title != NULL ? p->x->title : p->x->input;
@@ -357,7 +320,31 @@ static void put_head(const struct picture *p, const struct mkperf_profile *c, ui
     put_title(p);
     mkperf_textout_puts(p->t, "</text>\n");
     put_subtitle(p, c, event);
-    put_alarms(p, c);
+    /* Writes the first warning, cut to the width of the picture. */
+    struct alarms a = {.of = ""};
+    char line[ALARM + 1], more[64] = "";
+    a.out = mkperf_memstream_open(&a.text, &a.n);
+    mkperf_profile_warnings(c, add_alarm, &a);
+    if (p->x->base != NULL) {
+        a.of = "before: ";
+        mkperf_profile_warnings(p->x->base, add_alarm, &a);
+    }
+    mkperf_memstream_close(a.out);
+    if (a.count > 0) {
+        size_t first = strcspn(a.text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)first, a.text);
+        if (a.count > 1) {
+            snprintf(more, sizeof more, " (and %u more)", a.count - 1);
+        }
+        mkperf_textout_puts(p->t, "<text id=\"warning\" x=\"10\" y=\"56\"><title>");
+        mkperf_textout_xml(p->t, a.text);
+        mkperf_textout_puts(p->t, "</title>");
+        mkperf_textout_xml(p->t, line);
+        mkperf_textout_puts(p->t, first >= sizeof line ? "..." : "");
+        mkperf_textout_xml(p->t, more);
+        mkperf_textout_puts(p->t, "</text>\n");
+    }
+    free(a.text);
     mkperf_textout_printf(
         p->t,
         "<text id=\"reset\" class=\"button\" x=\"10\" y=\"20\" display=\"none\">Reset"

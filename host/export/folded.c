@@ -151,22 +151,6 @@ static void put_node_name(const struct stack_tree *tree, uint32_t node, struct m
     }
 }
 
-static void put_line(const struct stack_tree *tree, uint32_t node, struct mkperf_textout *t)
-{
-    uint32_t path[DEPTH_MAX];
-    unsigned n = 0;
-
-    for (uint32_t at = node; at != 0 && n < DEPTH_MAX; at = tree->tree.node[at].parent) {
-        path[n++] = at;
-    }
-    while (n-- > 0) {
-        put_node_name(tree, path[n], t);
-        mkperf_textout_put(t, n > 0 ? ";" : " ", 1);
-    }
-    mkperf_textout_u64(t, mkperf_tree_self(&tree->tree, node).period);
-    mkperf_textout_put(t, "\n", 1);
-}
-
 enum mkperf_status mkperf_folded_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                        struct mkperf_textout *t, struct mkperf_error *e)
 {
@@ -182,7 +166,17 @@ enum mkperf_status mkperf_folded_write(const struct mkperf_export *x, struct mkp
     for (uint32_t i = mkperf_tree_next(&tree.tree, 0); i != 0;
          i = mkperf_tree_next(&tree.tree, i)) {
         if (mkperf_tree_self(&tree.tree, i).period != 0) {
-            put_line(&tree, i, t);
+            uint32_t path[DEPTH_MAX];
+            unsigned n = 0;
+            for (uint32_t at = i; at != 0 && n < DEPTH_MAX; at = tree.tree.node[at].parent) {
+                path[n++] = at;
+            }
+            while (n-- > 0) {
+                put_node_name(&tree, path[n], t);
+                mkperf_textout_put(t, n > 0 ? ";" : " ", 1);
+            }
+            mkperf_textout_u64(t, mkperf_tree_self(&tree.tree, i).period);
+            mkperf_textout_put(t, "\n", 1);
         }
     }
     stack_tree_free(&tree);

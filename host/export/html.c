@@ -105,27 +105,6 @@ static struct heavy *heaviest(struct mkperf_frames *f)
     return list;
 }
 
-static void put_code(struct html *h)
-{
-    struct heavy *list = heaviest(&h->frames);
-    struct annotate_sources sources = {.n = 0};
-    char *text = NULL;
-    size_t n = 0;
-    FILE *out = mkperf_memstream_open(&text, &n);
-
-    for (uint32_t i = 0; i < h->frames.functions.count && i < CODE_FUNCTIONS; i++) {
-        fputs(i > 0 ? ",\n" : "", out);
-        page_code_json(&h->frames, list[i].function, &sources, out);
-    }
-    mkperf_memstream_close(out);
-    mkperf_textout_puts(h->t, "<script type=\"application/json\" id=\"code-data\">[");
-    mkperf_textout_put(h->t, text, n);
-    mkperf_textout_puts(h->t, "]</script>\n");
-    annotate_sources_free(&sources);
-    free(text);
-    free(list);
-}
-
 static struct page_bytes container_of(struct mkperf_frames *f, const char *name)
 {
     struct page_input in = page_input_of(f, name);
@@ -148,7 +127,22 @@ static void put_data(void *self)
         page_bytes_free(&b);
         mkperf_frames_close(&f);
     }
-    put_code(h);
+    struct heavy *list = heaviest(&h->frames);
+    struct annotate_sources sources = {.n = 0};
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = mkperf_memstream_open(&text, &n);
+    for (uint32_t i = 0; i < h->frames.functions.count && i < CODE_FUNCTIONS; i++) {
+        fputs(i > 0 ? ",\n" : "", out);
+        page_code_json(&h->frames, list[i].function, &sources, out);
+    }
+    mkperf_memstream_close(out);
+    mkperf_textout_puts(h->t, "<script type=\"application/json\" id=\"code-data\">[");
+    mkperf_textout_put(h->t, text, n);
+    mkperf_textout_puts(h->t, "]</script>\n");
+    annotate_sources_free(&sources);
+    free(text);
+    free(list);
 }
 
 enum mkperf_status mkperf_html_write(const struct mkperf_export *x, struct mkperf_profile *c,

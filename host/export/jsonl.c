@@ -51,31 +51,27 @@ static void put_number(struct mkperf_textout *t, const char *key, uint64_t value
     mkperf_textout_u64(t, value);
 }
 
-static void put_event(struct mkperf_textout *t, const struct mkperf_event *event)
-{
-    mkperf_textout_puts(t, "{\"name\":");
-    mkperf_textout_json(t, event->name);
-    mkperf_textout_printf(t, ",\"code\":%" PRIu32 ",\"user\":%s,\"kernel\":%s", event->code,
-                          event->user ? "true" : "false", event->kernel ? "true" : "false");
-    if (event->period != 0) {
-        put_number(t, "period", event->period);
-    } else if (event->frequency != 0) {
-        put_number(t, "frequency", event->frequency);
-    }
-    if (event->group != 0) {
-        put_number(t, "group", event->group);
-    }
-    mkperf_textout_puts(t, event->read ? ",\"read\":true" : "");
-    mkperf_textout_puts(t, event->all_cores ? ",\"all_cores\":true" : "");
-    mkperf_textout_put(t, "}", 1);
-}
-
 static void put_events(struct mkperf_textout *t, const struct mkperf_session *session)
 {
     mkperf_textout_puts(t, ",\"events\":[");
     for (unsigned i = 0; i < session->nevents; i++) {
         mkperf_textout_put(t, ",", i > 0);
-        put_event(t, &session->event[i]);
+        const struct mkperf_event *event = &session->event[i];
+        mkperf_textout_puts(t, "{\"name\":");
+        mkperf_textout_json(t, event->name);
+        mkperf_textout_printf(t, ",\"code\":%" PRIu32 ",\"user\":%s,\"kernel\":%s", event->code,
+                              event->user ? "true" : "false", event->kernel ? "true" : "false");
+        if (event->period != 0) {
+            put_number(t, "period", event->period);
+        } else if (event->frequency != 0) {
+            put_number(t, "frequency", event->frequency);
+        }
+        if (event->group != 0) {
+            put_number(t, "group", event->group);
+        }
+        mkperf_textout_puts(t, event->read ? ",\"read\":true" : "");
+        mkperf_textout_puts(t, event->all_cores ? ",\"all_cores\":true" : "");
+        mkperf_textout_put(t, "}", 1);
     }
     mkperf_textout_puts(t, "]}\n");
 }
@@ -139,19 +135,6 @@ static void put_frame(struct mkperf_streamed *j, const struct mkperf_sample *s,
     mkperf_textout_puts(t, f->inlined ? ",\"inlined\":true}" : "}");
 }
 
-static void put_stack(struct mkperf_streamed *j, const struct mkperf_sample *s,
-                      const uint32_t *place, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t frames;
-        const struct mkperf_frame *f = mkperf_places_frames(&j->places, place[i], &frames);
-        for (uint32_t k = 0; k < frames; k++) {
-            mkperf_textout_put(&j->text, ",", i > 0 || k > 0);
-            put_frame(j, s, &j->places.place[place[i]], &f[k]);
-        }
-    }
-}
-
 /* Writes ,"reads":[{"event":"instructions","count":4711},...] */
 static void put_reads(struct mkperf_streamed *j, const struct mkperf_sample *s)
 {
@@ -185,7 +168,14 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     put_reads(j, s);
     mkperf_textout_puts(t, s->flags & MKPERF_SAMPLE_KERNEL ? ",\"mode\":\"kernel\",\"stack\":["
                                                            : ",\"mode\":\"user\",\"stack\":[");
-    put_stack(j, s, place, n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t frames;
+        const struct mkperf_frame *f = mkperf_places_frames(&j->places, place[i], &frames);
+        for (uint32_t k = 0; k < frames; k++) {
+            mkperf_textout_put(&j->text, ",", i > 0 || k > 0);
+            put_frame(j, s, &j->places.place[place[i]], &f[k]);
+        }
+    }
     mkperf_textout_puts(t, "]}\n");
     return mkperf_streamed_status(j, e);
 }
@@ -242,41 +232,6 @@ static void put_lost(struct mkperf_textout *t, const uint64_t lost[MKPERF_LOST_P
                               lost[i]);
     }
     mkperf_textout_put(t, "}", 1);
-}
-
-static void put_cores(struct mkperf_textout *t, const struct mkperf_totals *totals)
-{
-    for (unsigned i = 0; i < totals->ncores; i++) {
-        const struct mkperf_core *c = &totals->core[i];
-
-        mkperf_textout_puts(t, "{\"type\":\"core\"");
-        put_number(t, "core", i);
-        put_string(t, "state", mkperf_core_states[c->state]);
-        put_number(t, "samples", c->samples);
-        put_lost(t, c->lost);
-        put_number(t, "late_events", c->late_events);
-        put_number(t, "late_answers", c->late_answers);
-        mkperf_textout_puts(t, "}\n");
-    }
-}
-
-/* Writes ,"counted":[{"event":"cycles","running_ns":5,"enabled_ns":9},...] of multiplexed events. */
-static void put_counted(struct mkperf_streamed *j, const struct mkperf_totals *totals)
-{
-    bool any = false;
-    char room[32];
-
-    for (uint32_t i = 0; i < MKPERF_MODEL_EVENTS; i++) {
-        if (totals->enabled_ns[i] != 0) {
-            mkperf_textout_puts(&j->text, any ? ",{\"event\":" : ",\"counted\":[{\"event\":");
-            mkperf_textout_json(&j->text, mkperf_places_event_name(&j->places, i, room));
-            put_number(&j->text, "running_ns", totals->running_ns[i]);
-            put_number(&j->text, "enabled_ns", totals->enabled_ns[i]);
-            mkperf_textout_put(&j->text, "}", 1);
-            any = true;
-        }
-    }
-    mkperf_textout_put(&j->text, "]", any);
 }
 
 static void put_cost(struct mkperf_streamed *j)
@@ -355,13 +310,36 @@ static enum mkperf_status jsonl_end(void *self, const struct mkperf_totals *tota
     struct mkperf_textout *t = &j->text;
 
     put_interactions(t, totals->interactions);
-    put_cores(t, totals);
+    for (unsigned i = 0; i < totals->ncores; i++) {
+        const struct mkperf_core *c = &totals->core[i];
+        mkperf_textout_puts(t, "{\"type\":\"core\"");
+        put_number(t, "core", i);
+        put_string(t, "state", mkperf_core_states[c->state]);
+        put_number(t, "samples", c->samples);
+        put_lost(t, c->lost);
+        put_number(t, "late_events", c->late_events);
+        put_number(t, "late_answers", c->late_answers);
+        mkperf_textout_puts(t, "}\n");
+    }
     mkperf_places_warnings(&j->places, totals, put_warning, t);
     mkperf_textout_puts(t, "{\"type\":\"totals\"");
     mkperf_figures_each(MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, totals, put_figure, t);
     put_lost(t, totals->lost);
     mkperf_figures_each(MKPERF_SECTION_SECOND, MKPERF_SECTION_THIRD, totals, put_figure, t);
-    put_counted(j, totals);
+    /* Writes ,"counted":[{"event":"cycles","running_ns":5,"enabled_ns":9},...] of multiplexed events. */
+    bool any = false;
+    char room[32];
+    for (uint32_t i = 0; i < MKPERF_MODEL_EVENTS; i++) {
+        if (totals->enabled_ns[i] != 0) {
+            mkperf_textout_puts(&j->text, any ? ",{\"event\":" : ",\"counted\":[{\"event\":");
+            mkperf_textout_json(&j->text, mkperf_places_event_name(&j->places, i, room));
+            put_number(&j->text, "running_ns", totals->running_ns[i]);
+            put_number(&j->text, "enabled_ns", totals->enabled_ns[i]);
+            mkperf_textout_put(&j->text, "}", 1);
+            any = true;
+        }
+    }
+    mkperf_textout_put(&j->text, "]", any);
     mkperf_figures_each(MKPERF_SECTION_THIRD, MKPERF_SECTION_END, totals, put_figure, t);
     mkperf_cost_snapshots(&j->cost, &j->places, totals->snapshots_us);
     put_cost(j);

@@ -227,43 +227,6 @@ static void put_mapping(struct pprof *p, uint64_t id, struct mkperf_module *modu
     emit(p, PROFILE_MAPPING);
 }
 
-static void put_locations(struct pprof *p)
-{
-    const struct mkperf_places *s = &p->c->places;
-
-    for (uint32_t i = 0; i < s->places.count; i++) {
-        const struct mkperf_place *place = &s->place[i];
-        uint32_t n;
-        const struct mkperf_frame *frame = mkperf_places_frames(s, i, &n);
-        put_number(&p->m, 1, (uint64_t)i + 1);
-        bool of_pd = !place->kernel && place->pd < s->npds && s->pd[place->pd].name != NULL;
-        put_number(&p->m, 2, (of_pd ? place->pd : s->npds) + UINT64_C(1));
-        put_number(&p->m, 3, place->edge ? 0 : place->addr);
-        for (uint32_t k = 0; k < n; k++) {
-            struct message line = {.n = 0};
-            put_number(&line, 1, (uint64_t)frame[k].function + 1);
-            put_number(&line, 2, frame[k].line);
-            put_nested(&p->m, 4, &line);
-        }
-        emit(p, PROFILE_LOCATION);
-    }
-}
-
-static void put_functions(struct pprof *p)
-{
-    const struct mkperf_places *s = &p->c->places;
-    uint64_t with_pd = s->texts.count;
-
-    for (uint32_t i = 0; i < s->functions.count; i++) {
-        put_number(&p->m, 1, (uint64_t)i + 1);
-        put_number(&p->m, 2,
-                   function_names_pd(&p->names, i) != NULL ? with_pd++ : s->function[i].name);
-        put_number(&p->m, 3, s->function[i].name);
-        put_number(&p->m, 4, s->function[i].file);
-        emit(p, PROFILE_FUNCTION);
-    }
-}
-
 /* Writes a string of the table. Unprintable bytes become '?'. */
 static void put_string(struct pprof *p, const char *text)
 {
@@ -282,40 +245,11 @@ static void put_string(struct pprof *p, const char *text)
     emit(p, PROFILE_STRING_TABLE);
 }
 
-static void put_names_with_pd(struct pprof *p)
-{
-    const struct mkperf_places *s = &p->c->places;
-    char text[MESSAGE_MAX];
-
-    for (uint32_t i = 0; i < s->functions.count; i++) {
-        const char *pd = function_names_pd(&p->names, i);
-        if (pd != NULL) {
-            snprintf(text, sizeof text, "%s {%.255s}", mkperf_places_name(s, i), pd);
-            put_string(p, text);
-        }
-    }
-}
-
 static void put_comment(void *self, const char *line)
 {
     struct pprof *p = self;
 
     emit_number(p, PROFILE_COMMENT, extra_string(p, line));
-}
-
-static void put_samples(struct pprof *p)
-{
-    struct mkperf_profile_chain chain;
-
-    p->texts = p->c->places.texts.count;
-    for (uint32_t i = 0; i < p->c->places.functions.count; i++) {
-        p->texts += function_names_pd(&p->names, i) != NULL;
-    }
-    put_types(p);
-    for (uint32_t i = 0; i < p->c->chains.count; i++) {
-        mkperf_profile_chain(p->c, i, &chain);
-        put_sample(p, &chain);
-    }
 }
 
 static void put_tables(struct pprof *p)
@@ -329,13 +263,43 @@ static void put_tables(struct pprof *p)
             put_mapping(p, (uint64_t)i + 1, s->pd[i].module, s->pd[i].name);
         }
     }
-    put_locations(p);
-    put_functions(p);
+    for (uint32_t i = 0; i < s->places.count; i++) {
+        const struct mkperf_place *place = &s->place[i];
+        uint32_t n;
+        const struct mkperf_frame *frame = mkperf_places_frames(s, i, &n);
+        put_number(&p->m, 1, (uint64_t)i + 1);
+        bool of_pd = !place->kernel && place->pd < s->npds && s->pd[place->pd].name != NULL;
+        put_number(&p->m, 2, (of_pd ? place->pd : s->npds) + UINT64_C(1));
+        put_number(&p->m, 3, place->edge ? 0 : place->addr);
+        for (uint32_t k = 0; k < n; k++) {
+            struct message line = {.n = 0};
+            put_number(&line, 1, (uint64_t)frame[k].function + 1);
+            put_number(&line, 2, frame[k].line);
+            put_nested(&p->m, 4, &line);
+        }
+        emit(p, PROFILE_LOCATION);
+    }
+    uint64_t with_pd = s->texts.count;
+    for (uint32_t i = 0; i < s->functions.count; i++) {
+        put_number(&p->m, 1, (uint64_t)i + 1);
+        put_number(&p->m, 2,
+                   function_names_pd(&p->names, i) != NULL ? with_pd++ : s->function[i].name);
+        put_number(&p->m, 3, s->function[i].name);
+        put_number(&p->m, 4, s->function[i].file);
+        emit(p, PROFILE_FUNCTION);
+    }
     mkperf_profile_notes(p->c, put_comment, p);
     for (uint32_t i = 0; i < s->texts.count; i++) {
         put_string(p, mkperf_places_text(s, i));
     }
-    put_names_with_pd(p);
+    char text[MESSAGE_MAX];
+    for (uint32_t i = 0; i < s->functions.count; i++) {
+        const char *pd = function_names_pd(&p->names, i);
+        if (pd != NULL) {
+            snprintf(text, sizeof text, "%s {%.255s}", mkperf_places_name(s, i), pd);
+            put_string(p, text);
+        }
+    }
     for (uint32_t i = 0; i < p->nextra; i++) {
         put_string(p, p->extra[i]);
     }
@@ -355,7 +319,16 @@ enum mkperf_status mkperf_pprof_write(const struct mkperf_export *x, struct mkpe
     p->c = c;
     p->t = t;
     function_names_init(&p->names, &c->places);
-    put_samples(p);
+    struct mkperf_profile_chain chain;
+    p->texts = p->c->places.texts.count;
+    for (uint32_t i = 0; i < p->c->places.functions.count; i++) {
+        p->texts += function_names_pd(&p->names, i) != NULL;
+    }
+    put_types(p);
+    for (uint32_t i = 0; i < p->c->chains.count; i++) {
+        mkperf_profile_chain(p->c, i, &chain);
+        put_sample(p, &chain);
+    }
     put_tables(p);
     function_names_free(&p->names);
     deflateEnd(&p->z);

@@ -20,7 +20,7 @@
 struct speedscope {
     struct mkperf_profile *c;
     struct mkperf_textout *t;
-    struct mkperf_profile_chain chain; /* the chain that put_chain writes */
+    struct mkperf_profile_chain chain; /* the chain that is written */
     uint32_t frames;                   /* the number of frames that are written */
     bool comma;                        /* a comma must precede the next profile */
     uint32_t event;                    /* the argument of cost_of */
@@ -53,63 +53,9 @@ static void keep_warning(void *self, enum mkperf_warning_level level, const char
     s->alarms += level != MKPERF_NOTE;
 }
 
-static void free_warnings(struct speedscope *s)
-{
-    for (uint32_t i = 0; i < s->nwarnings; i++) {
-        free(s->warning[i]);
-    }
-    free(s->warning);
-}
-
 static uint32_t edges_of(const struct speedscope *s)
 {
     return s->c->totals.interactions != NULL ? s->c->totals.interactions->nedges : 0;
-}
-
-/* Writes all frames. Their order is functions, PDs, places of loss, marks, pairs of PDs, the profiler's two parts, warnings. */
-static void put_frames(struct speedscope *s)
-{
-    const struct mkperf_places *stack = &s->c->places;
-    struct function_names names;
-    char note[300];
-
-    mkperf_textout_puts(s->t, "\"shared\":{\"frames\":[");
-    function_names_init(&names, stack);
-    for (uint32_t i = 0; i < stack->functions.count; i++) {
-        const struct mkperf_function *f = &stack->function[i];
-        const char *pd = f->kernel ? NULL : function_names_pd(&names, i);
-        snprintf(note, sizeof note, " {%.255s}", pd != NULL ? pd : "");
-        put_frame(s, mkperf_places_name(stack, i),
-                  f->kernel    ? " [kernel]"
-                  : pd != NULL ? note
-                               : "",
-                  f->file);
-    }
-    function_names_free(&names);
-    for (uint32_t i = 0; i < stack->npds; i++) {
-        put_frame(s, mkperf_places_pd_name(stack, i), "", 0);
-    }
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        put_frame(s, mkperf_loss_places[i].key, " [lost]", 0);
-    }
-    for (uint32_t i = 0; i < s->c->mark_keys.count; i++) {
-        uint32_t words;
-        const uint64_t *key = mkperf_hash_key(&s->c->mark_keys, i, &words);
-        snprintf(note, sizeof note, " [mark of %.255s]",
-                 mkperf_places_pd_name(stack, (uint32_t)key[0]));
-        put_frame(s, mkperf_places_text(stack, (uint32_t)key[1]), note, 0);
-    }
-    for (uint32_t i = 0; i < edges_of(s); i++) {
-        const struct mkperf_interaction *edge = &s->c->totals.interactions->edge[i];
-        snprintf(note, sizeof note, " -> %s", edge->to);
-        put_frame(s, edge->from, note, 0);
-    }
-    put_frame(s, "mkperf_capture [kernel]", "", 0);
-    put_frame(s, "profiler's PDs", "", 0);
-    for (uint32_t i = 0; i < s->nwarnings; i++) {
-        put_frame(s, s->warning[i], "", 0);
-    }
-    mkperf_textout_puts(s->t, "]},\n");
 }
 
 static void open_profile(struct speedscope *s, const char *name, const char *event)
@@ -348,13 +294,56 @@ enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct
     mkperf_textout_puts(t, "\"activeProfileIndex\":0,\"name\":");
     put_name(&s, x->title != NULL ? x->title : "mkperf");
     mkperf_textout_puts(t, ",\n");
-    put_frames(&s);
+    /* Writes all frames. Their order is functions, PDs, places of loss, marks, pairs of PDs, the profiler's two parts, warnings. */
+    const struct mkperf_places *stack = &s.c->places;
+    struct function_names names;
+    char note[300];
+    mkperf_textout_puts(s.t, "\"shared\":{\"frames\":[");
+    function_names_init(&names, stack);
+    for (uint32_t i = 0; i < stack->functions.count; i++) {
+        const struct mkperf_function *f = &stack->function[i];
+        const char *pd = f->kernel ? NULL : function_names_pd(&names, i);
+        snprintf(note, sizeof note, " {%.255s}", pd != NULL ? pd : "");
+        put_frame(&s, mkperf_places_name(stack, i),
+                  f->kernel    ? " [kernel]"
+                  : pd != NULL ? note
+                               : "",
+                  f->file);
+    }
+    function_names_free(&names);
+    for (uint32_t i = 0; i < stack->npds; i++) {
+        put_frame(&s, mkperf_places_pd_name(stack, i), "", 0);
+    }
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        put_frame(&s, mkperf_loss_places[i].key, " [lost]", 0);
+    }
+    for (uint32_t i = 0; i < s.c->mark_keys.count; i++) {
+        uint32_t words;
+        const uint64_t *key = mkperf_hash_key(&s.c->mark_keys, i, &words);
+        snprintf(note, sizeof note, " [mark of %.255s]",
+                 mkperf_places_pd_name(stack, (uint32_t)key[0]));
+        put_frame(&s, mkperf_places_text(stack, (uint32_t)key[1]), note, 0);
+    }
+    for (uint32_t i = 0; i < edges_of(&s); i++) {
+        const struct mkperf_interaction *edge = &s.c->totals.interactions->edge[i];
+        snprintf(note, sizeof note, " -> %s", edge->to);
+        put_frame(&s, edge->from, note, 0);
+    }
+    put_frame(&s, "mkperf_capture [kernel]", "", 0);
+    put_frame(&s, "profiler's PDs", "", 0);
+    for (uint32_t i = 0; i < s.nwarnings; i++) {
+        put_frame(&s, s.warning[i], "", 0);
+    }
+    mkperf_textout_puts(s.t, "]},\n");
     mkperf_textout_puts(t, "\"profiles\":[");
     for (uint32_t i = 0; i < c->nevents; i++) {
         put_event(&s, i);
     }
     put_figures(&s);
     mkperf_textout_puts(t, "]}\n");
-    free_warnings(&s);
+    for (uint32_t i = 0; i < s.nwarnings; i++) {
+        free(s.warning[i]);
+    }
+    free(s.warning);
     return MKPERF_OK;
 }

@@ -87,39 +87,6 @@ static void put_bash_value(FILE *out, enum mkperf_value kind, const char *words,
     fputs(" ;;\n", out);
 }
 
-static void put_bash_lists(FILE *out, const struct lists *l)
-{
-    fputs("_mkperf_commands='", out);
-    for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
-        fprintf(out, "%s%s", i > 0 ? " " : "", mkperf_commands[i]->name);
-    }
-    fputs("'\n", out);
-    for (unsigned i = 0; i < l->n; i++) {
-        fprintf(out, "_mkperf_list_%u='", i);
-        l->list[i](put_bash_word, out);
-        fputs("'\n", out);
-    }
-}
-
-static void put_bash_options(FILE *out)
-{
-    const struct mkperf_option *o;
-
-    fputs("\n_mkperf_options()\n{\n    case $1 in\n", out);
-    for (unsigned c = 0; mkperf_commands[c] != NULL; c++) {
-        fprintf(out, "    %s) words='", mkperf_commands[c]->name);
-        for (unsigned i = 0; (o = mkperf_command_option(mkperf_commands[c], i)) != NULL; i++) {
-            if (o->name != NULL) {
-                fprintf(out, "--%s ", o->name);
-            } else {
-                fprintf(out, "-%c ", o->id);
-            }
-        }
-        fputs("--help' ;;\n", out);
-    }
-    fputs("    esac\n}\n", out);
-}
-
 static void put_bash_values(FILE *out, const struct lists *l)
 {
     const struct mkperf_option *o;
@@ -154,8 +121,30 @@ void mkperf_help_bash(FILE *out)
     const struct lists l = all_lists();
 
     fputs("# bash completion of mkperf, made by: mkperf help --completion bash\n", out);
-    put_bash_lists(out, &l);
-    put_bash_options(out);
+    fputs("_mkperf_commands='", out);
+    for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
+        fprintf(out, "%s%s", i > 0 ? " " : "", mkperf_commands[i]->name);
+    }
+    fputs("'\n", out);
+    for (unsigned i = 0; i < l.n; i++) {
+        fprintf(out, "_mkperf_list_%u='", i);
+        l.list[i](put_bash_word, out);
+        fputs("'\n", out);
+    }
+    const struct mkperf_option *o;
+    fputs("\n_mkperf_options()\n{\n    case $1 in\n", out);
+    for (unsigned c = 0; mkperf_commands[c] != NULL; c++) {
+        fprintf(out, "    %s) words='", mkperf_commands[c]->name);
+        for (unsigned i = 0; (o = mkperf_command_option(mkperf_commands[c], i)) != NULL; i++) {
+            if (o->name != NULL) {
+                fprintf(out, "--%s ", o->name);
+            } else {
+                fprintf(out, "-%c ", o->id);
+            }
+        }
+        fputs("--help' ;;\n", out);
+    }
+    fputs("    esac\n}\n", out);
     put_bash_values(out, &l);
     put_script(help_bash_begin, help_bash_end, out);
 }
@@ -209,45 +198,39 @@ static void put_zsh_action(FILE *out, enum mkperf_value kind, const char *words,
     }
 }
 
-static void put_zsh_option(FILE *out, const struct mkperf_option *o, const struct lists *l)
-{
-    char buffer[MKPERF_HELP_BYTES];
-    const char *help = mkperf_option_help(o, buffer);
-    bool optional = o->value != NULL && o->value[0] == '[';
-
-    for (int form = 0; form < 2; form++) {
-        if (form == 0 ? !mkperf_option_has_letter(o) : o->name == NULL) {
-            continue;
-        }
-        fputs(" \\\n        '", out);
-        if (mkperf_option_has_letter(o) && o->name != NULL) {
-            fprintf(out, "(-%c --%s)", o->id, o->name);
-        }
-        if (form == 0) {
-            fprintf(out, "-%c%s", o->id, optional ? "-" : o->value != NULL ? "+" : "");
-        } else {
-            fprintf(out, "--%s%s", o->name, optional ? "=-" : o->value != NULL ? "=" : "");
-        }
-        fputc('[', out);
-        put_quoted(out, help, "[]:\\");
-        fputc(']', out);
-        if (o->value != NULL) {
-            fputs(optional ? "::" : ":", out);
-            put_quoted(out, o->value, ":\\");
-            fputc(':', out);
-            put_zsh_action(out, o->kind, o->words, o->list, l);
-        }
-        fputc('\'', out);
-    }
-}
-
 static void put_zsh_command(FILE *out, const struct mkperf_command *c, const struct lists *l)
 {
     const struct mkperf_option *o;
 
     fprintf(out, "_mkperf_%s()\n{\n    _arguments -s", c->name);
     for (unsigned i = 0; (o = mkperf_command_option(c, i)) != NULL; i++) {
-        put_zsh_option(out, o, l);
+        char buffer[MKPERF_HELP_BYTES];
+        const char *help = mkperf_option_help(o, buffer);
+        bool optional = o->value != NULL && o->value[0] == '[';
+        for (int form = 0; form < 2; form++) {
+            if (form == 0 ? !mkperf_option_has_letter(o) : o->name == NULL) {
+                continue;
+            }
+            fputs(" \\\n        '", out);
+            if (mkperf_option_has_letter(o) && o->name != NULL) {
+                fprintf(out, "(-%c --%s)", o->id, o->name);
+            }
+            if (form == 0) {
+                fprintf(out, "-%c%s", o->id, optional ? "-" : o->value != NULL ? "+" : "");
+            } else {
+                fprintf(out, "--%s%s", o->name, optional ? "=-" : o->value != NULL ? "=" : "");
+            }
+            fputc('[', out);
+            put_quoted(out, help, "[]:\\");
+            fputc(']', out);
+            if (o->value != NULL) {
+                fputs(optional ? "::" : ":", out);
+                put_quoted(out, o->value, ":\\");
+                fputc(':', out);
+                put_zsh_action(out, o->kind, o->words, o->list, l);
+            }
+            fputc('\'', out);
+        }
     }
     fputs(" \\\n        '(- *)'{-h,--help}'[what the command does]'", out);
     for (int i = 0; i < c->operands_max; i++) {

@@ -76,35 +76,6 @@ static void put_term(void *to, const char *word, const char *help)
     fputs(*help != '\0' ? "\n" : "\\&\n", out);
 }
 
-static void put_option(FILE *out, const struct mkperf_option *o)
-{
-    const char *value = o->value != NULL ? o->value : "", *help;
-    char buffer[MKPERF_HELP_BYTES];
-    bool optional = value[0] == '[';
-
-    fputs(".TP\n", out);
-    if (mkperf_option_has_letter(o)) {
-        fprintf(out, "\\fB\\-%c\\fR%s", o->id, o->name != NULL ? ", " : "");
-    }
-    if (o->name != NULL) {
-        fputs("\\fB\\-\\-", out);
-        for (const char *p = o->name; *p != '\0'; p++) {
-            fputs(*p == '-' ? "\\" : "", out);
-            fputc(*p, out);
-        }
-        fputs("\\fR", out);
-    }
-    if (optional) {
-        fprintf(out, "[=\\fI%.*s\\fR]", (int)strlen(value) - 2, value + 1);
-    } else if (*value != '\0') {
-        fprintf(out, " \\fI%s\\fR", value);
-    }
-    fputc('\n', out);
-    help = mkperf_option_help(o, buffer);
-    put_filled(out, help, strlen(help));
-    fputc('\n', out);
-}
-
 static void put_statuses(FILE *out, unsigned set)
 {
     fputs(".SH EXIT STATUS\n", out);
@@ -148,26 +119,6 @@ static void put_head(FILE *out, const char *command, const char *summary)
             command != NULL ? command : "", summary);
 }
 
-static void put_sections(const struct mkperf_command *c, FILE *out)
-{
-    for (unsigned i = 0; i < MKPERF_SECTIONS && c->sections[i].title != NULL; i++) {
-        fputs(".SH ", out);
-        put_upper(out, c->sections[i].title);
-        fputc('\n', out);
-        if (c->sections[i].text != NULL) {
-            put_paragraphs(out, c->sections[i].text);
-        }
-        if (c->sections[i].list != NULL) {
-            c->sections[i].list(put_term, out);
-        }
-    }
-    if (c->examples != NULL) {
-        fputs(".SH EXAMPLES\n.nf\n", out);
-        put_escaped(out, c->examples, strlen(c->examples));
-        fputs("\n.fi\n", out);
-    }
-}
-
 static void put_main_page(FILE *out)
 {
     put_head(out, NULL, "profiler for systems on seL4 and Microkit");
@@ -204,10 +155,48 @@ void mkperf_help_man(const struct mkperf_command *c, FILE *out)
     put_paragraphs(out, c->description);
     fputs(".SH OPTIONS\n", out);
     for (unsigned i = 0; (o = mkperf_command_option(c, i)) != NULL; i++) {
-        put_option(out, o);
+        const char *value = o->value != NULL ? o->value : "", *help;
+        char buffer[MKPERF_HELP_BYTES];
+        bool optional = value[0] == '[';
+        fputs(".TP\n", out);
+        if (mkperf_option_has_letter(o)) {
+            fprintf(out, "\\fB\\-%c\\fR%s", o->id, o->name != NULL ? ", " : "");
+        }
+        if (o->name != NULL) {
+            fputs("\\fB\\-\\-", out);
+            for (const char *p = o->name; *p != '\0'; p++) {
+                fputs(*p == '-' ? "\\" : "", out);
+                fputc(*p, out);
+            }
+            fputs("\\fR", out);
+        }
+        if (optional) {
+            fprintf(out, "[=\\fI%.*s\\fR]", (int)strlen(value) - 2, value + 1);
+        } else if (*value != '\0') {
+            fprintf(out, " \\fI%s\\fR", value);
+        }
+        fputc('\n', out);
+        help = mkperf_option_help(o, buffer);
+        put_filled(out, help, strlen(help));
+        fputc('\n', out);
     }
     fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nprints this\n", out);
-    put_sections(c, out);
+    for (unsigned i = 0; i < MKPERF_SECTIONS && c->sections[i].title != NULL; i++) {
+        fputs(".SH ", out);
+        put_upper(out, c->sections[i].title);
+        fputc('\n', out);
+        if (c->sections[i].text != NULL) {
+            put_paragraphs(out, c->sections[i].text);
+        }
+        if (c->sections[i].list != NULL) {
+            c->sections[i].list(put_term, out);
+        }
+    }
+    if (c->examples != NULL) {
+        fputs(".SH EXAMPLES\n.nf\n", out);
+        put_escaped(out, c->examples, strlen(c->examples));
+        fputs("\n.fi\n", out);
+    }
     put_statuses(out, c->statuses);
     put_see_also(out, c);
 }

@@ -58,30 +58,6 @@ static bool infos_have_domains(const struct kprof *k)
     return true;
 }
 
-static void name_events(struct kprof *k)
-{
-    bool domains = infos_have_domains(k);
-
-    for (uint32_t i = 0; i < k->session.nevents; i++) {
-        struct mkperf_event *event = &k->session.event[i];
-        uint64_t info = k->info[i];
-        *event = (struct mkperf_event){.user = true, .kernel = true, .period = 1};
-        if (info == 0) {
-            snprintf(event->name, sizeof event->name, "samples");
-        } else if (domains && info >> 60 == DOMAIN_TIMER) {
-            uint64_t period_us = info & ((UINT64_C(1) << 60) - 1);
-            snprintf(event->name, sizeof event->name, "timer");
-            event->period = period_us > 0 && period_us < UINT64_MAX / 1000 ? period_us * 1000 : 1;
-        } else if (domains) {
-            event->code = info & 0xffff;
-            snprintf(event->name, sizeof event->name, "%s%04" PRIx32,
-                     info >> 16 & 1 ? "fixed-r" : "r", event->code);
-        } else {
-            snprintf(event->name, sizeof event->name, "stream-%" PRIx64, info);
-        }
-    }
-}
-
 /* Takes the callers, which follow the innermost pc. Some recorders wrote the innermost pc twice. */
 static enum mkperf_status take_callers(struct kprof *k, const struct kprof_sample *s, bool kernel,
                                        uint32_t pd)
@@ -105,40 +81,6 @@ static enum mkperf_status take_callers(struct kprof *k, const struct kprof_sampl
         k->chain.caller[k->chain.n++] = (struct mkperf_caller){.addr = addr, .pd = (uint32_t)in};
     }
     return MKPERF_OK;
-}
-
-static void count_sample(struct kprof *k, const struct kprof_sample *s)
-{
-    if (k->totals.samples++ == 0) {
-        k->totals.first_ns = s->time_ns;
-    }
-    k->totals.last_ns = s->time_ns;
-}
-
-static enum mkperf_status deliver_sample(struct kprof *k, const struct kprof_sample *s, bool kernel)
-{
-    uint64_t pc = mkperf_get64(s->pc);
-    int64_t pd = !kernel       ? kprof_code_at(k, (uint32_t)s->pid, s->time_ns, &pc)
-                 : s->pid >= 0 ? kprof_process_pd(k, (uint32_t)s->pid, s->time_ns)
-                               : kprof_kernel_pd(k);
-
-    if (pd < 0 || take_callers(k, s, kernel, (uint32_t)pd) != MKPERF_OK) {
-        return k->e->status;
-    }
-    uint32_t event = event_of(k, s->info);
-    struct mkperf_sample sample = {
-        .time_ns = s->time_ns,
-        .period = k->session.event[event].period,
-        .pd = (uint32_t)pd,
-        .event = event,
-        .core = s->cpu,
-        .flags = kernel ? MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER : 0,
-        .kernel_pc = kernel ? pc : 0,
-        .pc = kernel ? 0 : pc,
-        .callers = &k->chain,
-    };
-    count_sample(k, s);
-    return mkperf_sink_sample(k->sink, &sample, k->e);
 }
 
 /* Reads an unsigned LEB128 number of at most 64 bits. False: it is cut, or longer. */
@@ -257,7 +199,7 @@ static enum mkperf_status count_and_map(struct kprof *k, const struct kprof_reco
 
 /*
  * Chooses the era that most samples fit. B and C differ only in kernel samples. Without any, both are
- * read alike, and only the meaning of info differs (name_events).
+ * read alike, and only the meaning of info differs (first_reading).
  */
 static enum mkperf_status choose_era(struct kprof *k)
 {
@@ -323,7 +265,25 @@ static enum mkperf_status first_reading(struct kprof *k)
     }
     mkperf_spool_sort(&k->index, compare_index);
     kprof_sort_maps(k);
-    name_events(k);
+    bool domains = infos_have_domains(k);
+    for (uint32_t i = 0; i < k->session.nevents; i++) {
+        struct mkperf_event *event = &k->session.event[i];
+        uint64_t info = k->info[i];
+        *event = (struct mkperf_event){.user = true, .kernel = true, .period = 1};
+        if (info == 0) {
+            snprintf(event->name, sizeof event->name, "samples");
+        } else if (domains && info >> 60 == DOMAIN_TIMER) {
+            uint64_t period_us = info & ((UINT64_C(1) << 60) - 1);
+            snprintf(event->name, sizeof event->name, "timer");
+            event->period = period_us > 0 && period_us < UINT64_MAX / 1000 ? period_us * 1000 : 1;
+        } else if (domains) {
+            event->code = info & 0xffff;
+            snprintf(event->name, sizeof event->name, "%s%04" PRIx32,
+                     info >> 16 & 1 ? "fixed-r" : "r", event->code);
+        } else {
+            snprintf(event->name, sizeof event->name, "stream-%" PRIx64, info);
+        }
+    }
     return MKPERF_OK;
 }
 
@@ -353,34 +313,36 @@ static enum mkperf_status second_reading(struct kprof *k)
         if (record_at(k, &at, &r) != NULL || !fits_era(k->era, &r, &s)) {
             return kprof_bad(k, index[i].offset, "the file changed while it was read");
         }
-        if (deliver_sample(k, &s, r.type == KPROF_KERNEL) != MKPERF_OK) {
+        bool kernel = r.type == KPROF_KERNEL;
+        uint64_t pc = mkperf_get64(s.pc);
+        int64_t pd = !kernel      ? kprof_code_at(k, (uint32_t)s.pid, s.time_ns, &pc)
+                     : s.pid >= 0 ? kprof_process_pd(k, (uint32_t)s.pid, s.time_ns)
+                                  : kprof_kernel_pd(k);
+        if (pd < 0 || take_callers(k, &s, kernel, (uint32_t)pd) != MKPERF_OK) {
+            return k->e->status;
+        }
+        uint32_t event = event_of(k, s.info);
+        struct mkperf_sample sample = {
+            .time_ns = s.time_ns,
+            .period = k->session.event[event].period,
+            .pd = (uint32_t)pd,
+            .event = event,
+            .core = s.cpu,
+            .flags = kernel ? MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER : 0,
+            .kernel_pc = kernel ? pc : 0,
+            .pc = kernel ? 0 : pc,
+            .callers = &k->chain,
+        };
+        if (k->totals.samples++ == 0) {
+            k->totals.first_ns = s.time_ns;
+        }
+        k->totals.last_ns = s.time_ns;
+        if (mkperf_sink_sample(k->sink, &sample, k->e) != MKPERF_OK) {
             return k->e->status;
         }
         mkperf_progress_steps(i, k->index.count);
     }
     return MKPERF_OK;
-}
-
-static void warn_of_findings(const struct kprof *k)
-{
-    if (k->unread > 0) {
-        kprof_warn(k, "the last %" PRIu64 " bytes are an incomplete record and were omitted",
-                   k->unread);
-    }
-    if (k->not_fitting > 0) {
-        kprof_warn(k, "%" PRIu64 " records were omitted: they do not fit the era or are impossible",
-                   k->not_fitting);
-    }
-    if (k->unknown_types > 0) {
-        kprof_warn(k, "%" PRIu64 " records of unknown types were skipped", k->unknown_types);
-    }
-    if (k->deep > 0) {
-        kprof_warn(k, "%" PRIu64 " chains were cut at %d callers", k->deep, MKPERF_MAX_FRAMES);
-    }
-    if (k->other_infos > 0) {
-        kprof_warn(k, "%" PRIu64 " samples of further events were counted as the last event",
-                   k->other_infos);
-    }
 }
 
 static enum mkperf_status read_both(struct kprof *k)
@@ -403,7 +365,24 @@ static enum mkperf_status read_both(struct kprof *k)
     if (second_reading(k) != MKPERF_OK) {
         return k->e->status;
     }
-    warn_of_findings(k);
+    if (k->unread > 0) {
+        kprof_warn(k, "the last %" PRIu64 " bytes are an incomplete record and were omitted",
+                   k->unread);
+    }
+    if (k->not_fitting > 0) {
+        kprof_warn(k, "%" PRIu64 " records were omitted: they do not fit the era or are impossible",
+                   k->not_fitting);
+    }
+    if (k->unknown_types > 0) {
+        kprof_warn(k, "%" PRIu64 " records of unknown types were skipped", k->unknown_types);
+    }
+    if (k->deep > 0) {
+        kprof_warn(k, "%" PRIu64 " chains were cut at %d callers", k->deep, MKPERF_MAX_FRAMES);
+    }
+    if (k->other_infos > 0) {
+        kprof_warn(k, "%" PRIu64 " samples of further events were counted as the last event",
+                   k->other_infos);
+    }
     return MKPERF_OK;
 }
 

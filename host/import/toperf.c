@@ -62,19 +62,6 @@ static enum mkperf_status need_mapping(struct toperf *t)
     return MKPERF_OK;
 }
 
-static enum mkperf_status read_samples(struct toperf *t)
-{
-    bool cut = false;
-
-    if (t->json.token != MKPERF_JSON_OPEN_ARRAY) {
-        return mkperf_json_bad(&t->json, t->e, "samples: expected an array");
-    }
-    if (!t->has_mapping && need_mapping(t) != MKPERF_OK) {
-        return t->e->status;
-    }
-    return toperf_array(t, &cut, read_sample, NULL);
-}
-
 static enum mkperf_status top_member(struct toperf *t, void *self, const char *key, size_t n)
 {
     bool *has_samples = self;
@@ -93,7 +80,14 @@ static enum mkperf_status top_member(struct toperf *t, void *self, const char *k
     }
     if (n == 7 && memcmp(key, "samples", n) == 0) {
         *has_samples = true;
-        return read_samples(t);
+        bool cut = false;
+        if (t->json.token != MKPERF_JSON_OPEN_ARRAY) {
+            return mkperf_json_bad(&t->json, t->e, "samples: expected an array");
+        }
+        if (!t->has_mapping && need_mapping(t) != MKPERF_OK) {
+            return t->e->status;
+        }
+        return toperf_array(t, &cut, read_sample, NULL);
     }
     toperf_note(t, TOPERF_UNKNOWN_KEY);
     return toperf_skip(t);

@@ -75,12 +75,6 @@ static void refuse(struct mkperf_peer *l, const char *why)
     mkperf_error_set(&l->refusal, MKPERF_ERR_REFUSED, "%s: %s", l->source.spec, why);
 }
 
-static void derive_mac_keys(struct mkperf_peer *l)
-{
-    mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, l->mac_out);
-    mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, l->mac_in);
-}
-
 static void check_proof(struct mkperf_peer *l, const mkperf_TargetHello *hello)
 {
     uint8_t proof[MKPERF_PROOF_BYTES];
@@ -96,7 +90,8 @@ static void check_proof(struct mkperf_peer *l, const mkperf_TargetHello *hello)
         refuse(l, "wrong key: the target has another one than --key-file, or is not the target");
         return;
     }
-    derive_mac_keys(l);
+    mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, l->mac_out);
+    mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, l->mac_in);
     l->state = MKPERF_PEER_PROVING;
 }
 
@@ -232,7 +227,7 @@ static void on_text(void *self, const char *p, size_t n)
     if (l->state != MKPERF_PEER_SEALED) {
         l->ops->text(l->self, p, n);
     } else if (l->source.ops->network) {
-        l->foreign = true; /* see take_bytes */
+        l->foreign = true; /* see mkperf_peer_pump */
     } else {
         if (!l->foreign) {
             mkperf_peer_say(l, "text on this line is not authenticated: it is the console's, or "
@@ -285,27 +280,6 @@ void mkperf_peer_end(struct mkperf_peer *l)
     mbedtls_platform_zeroize(l->mac_in, sizeof l->mac_in);
 }
 
-/* Handles received bytes. A network connection has no bytes between authenticated messages. */
-static enum mkperf_status take_bytes(struct mkperf_peer *l, size_t n, struct mkperf_error *e)
-{
-    bool closed = l->state == MKPERF_PEER_SEALED && l->source.ops->network;
-    uint64_t noise = l->receiver.noise;
-
-    l->heard_s = mkperf_now_s();
-    if ((l->ops->bytes != NULL && l->ops->bytes(l->self, l->buffer, n, e) != MKPERF_OK) ||
-        mkperf_receiver_push(&l->receiver, l->buffer, n, e) != MKPERF_OK) {
-        return e->status;
-    }
-    if (closed && (l->foreign || l->receiver.noise != noise)) {
-        l->foreign = false;
-        return mkperf_error_set(e, MKPERF_ERR_LINK,
-                                "%s: text or a damaged frame between authenticated messages: not "
-                                "from the target",
-                                l->source.spec);
-    }
-    return MKPERF_OK;
-}
-
 enum mkperf_status mkperf_peer_pump(struct mkperf_peer *l, int timeout_ms, struct mkperf_error *e)
 {
     struct pollfd ready = {.fd = l->source.fd, .events = POLLIN};
@@ -316,8 +290,21 @@ enum mkperf_status mkperf_peer_pump(struct mkperf_peer *l, int timeout_ms, struc
         return e->status;
     }
     if (n != 0) {
-        if (take_bytes(l, n, e) != MKPERF_OK) {
+        /* Handles received bytes. A network connection has no bytes between authenticated messages. */
+        bool closed = l->state == MKPERF_PEER_SEALED && l->source.ops->network;
+        uint64_t noise = l->receiver.noise;
+        l->heard_s = mkperf_now_s();
+        if ((l->ops->bytes != NULL && l->ops->bytes(l->self, l->buffer, n, e) != MKPERF_OK) ||
+            mkperf_receiver_push(&l->receiver, l->buffer, n, e) != MKPERF_OK) {
             return e->status;
+        }
+        if (closed && (l->foreign || l->receiver.noise != noise)) {
+            l->foreign = false;
+            return mkperf_error_set(
+                e, MKPERF_ERR_LINK,
+                "%s: text or a damaged frame between authenticated messages: not "
+                "from the target",
+                l->source.spec);
         }
     } else if (l->state != MKPERF_PEER_SEALED || !l->source.ops->network) {
         mkperf_receiver_idle(&l->receiver); /* otherwise the bytes are the beginning of a frame */

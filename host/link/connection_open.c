@@ -42,14 +42,6 @@ static enum mkperf_status make_hello(struct mkperf_peer *l, mkperf_ToTarget *m,
     return MKPERF_OK;
 }
 
-static void make_proof(const struct mkperf_peer *l, mkperf_ToTarget *m)
-{
-    memset(m, 0, sizeof *m);
-    m->which_msg = mkperf_ToTarget_prove_tag;
-    m->msg.prove.proof.size = MKPERF_PROOF_BYTES;
-    mkperf_auth_proof(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, m->msg.prove.proof.bytes);
-}
-
 /* Sets the error for a hello without an answer, from what the line had instead. */
 static enum mkperf_status silence(struct mkperf_peer *l, double patience_s, struct mkperf_error *e)
 {
@@ -97,7 +89,10 @@ static enum mkperf_status prove(struct mkperf_peer *l, struct mkperf_error *e)
 {
     mkperf_ToTarget m;
 
-    make_proof(l, &m);
+    memset(&m, 0, sizeof m);
+    m.which_msg = mkperf_ToTarget_prove_tag;
+    m.msg.prove.proof.size = MKPERF_PROOF_BYTES;
+    mkperf_auth_proof(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, m.msg.prove.proof.bytes);
     if (mkperf_peer_ask(l, &m, 0, PROVE_S, e) != MKPERF_OK) {
         return e->status != MKPERF_ERR_SILENT
                    ? e->status
@@ -163,15 +158,6 @@ static enum mkperf_status try_to_connect(struct mkperf_peer *l, double patience_
     return MKPERF_OK;
 }
 
-static void say_open(struct mkperf_peer *l)
-{
-    if (l->state == MKPERF_PEER_OPEN && l->source.ops->network) {
-        mkperf_peer_say(l,
-                        "the target has no key: any host that reaches it can read and control it "
-                        "(for development on a private network only)");
-    }
-}
-
 enum mkperf_status mkperf_peer_connect(struct mkperf_peer *l, struct mkperf_error *e)
 {
     double until = mkperf_now_s() + l->options->timeout_s, pause = PAUSE_S;
@@ -185,7 +171,11 @@ enum mkperf_status mkperf_peer_connect(struct mkperf_peer *l, struct mkperf_erro
         }
         pause = 2 * pause < PAUSE_MAX_S ? 2 * pause : PAUSE_MAX_S;
     }
-    say_open(l);
+    if (l->state == MKPERF_PEER_OPEN && l->source.ops->network) {
+        mkperf_peer_say(l,
+                        "the target has no key: any host that reaches it can read and control it "
+                        "(for development on a private network only)");
+    }
     e->status = MKPERF_OK; /* *e has the error of an earlier attempt */
     return MKPERF_OK;
 }

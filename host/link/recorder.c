@@ -34,16 +34,6 @@ static enum mkperf_status on_bytes(void *self, const uint8_t *p, size_t n, struc
     return mkperf_outfile_status(&r->raw, e);
 }
 
-/* Another host has taken over control, if this one had it. */
-static void on_role(struct mkperf_recorder *r, const mkperf_Role *role)
-{
-    if (!r->watching && r->link.has_role && r->link.role.control && !role->control) {
-        r->watching = true;
-        mkperf_peer_say(&r->link, "%s took over control of the target: going on as a watcher",
-                        role->controller[0] != '\0' ? role->controller : "another host");
-    }
-}
-
 /* Passes a message to the stream, and then acts on it, unless it is a batch. */
 static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, unsigned gap,
                                      struct mkperf_error *e)
@@ -65,7 +55,13 @@ static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, uns
         !s->starting) {
         s->waiting = true;
     } else if (m->which_msg == mkperf_ToHost_role_tag) {
-        on_role(r, &m->msg.role);
+        /* Another host has taken over control, if this one had it. */
+        const mkperf_Role *role = &m->msg.role;
+        if (!r->watching && r->link.has_role && r->link.role.control && !role->control) {
+            r->watching = true;
+            mkperf_peer_say(&r->link, "%s took over control of the target: going on as a watcher",
+                            role->controller[0] != '\0' ? role->controller : "another host");
+        }
     } else if (m->which_msg == mkperf_ToHost_status_tag) {
         r->forgotten = r->forgotten ||
                        (s->has_session && s->running && m->msg.status.session != s->session_id &&
@@ -77,24 +73,18 @@ static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, uns
     return MKPERF_OK;
 }
 
-/* Reports the losses of a gap when samples arrive after it. */
-static void report_gap(struct mkperf_recorder *r)
-{
-    const struct mkperf_totals *t = &r->stream->totals;
-
-    if (r->gap_open && mkperf_totals_received(t) > r->gap_samples) {
-        r->gap_open = false;
-        mkperf_peer_say(&r->link, "samples arrive again; lost in transit in between: %" PRIu64,
-                        t->lost[MKPERF_LOST_TRANSIT] - r->gap_lost);
-    }
-}
-
 static enum mkperf_status on_tick(void *self, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = self;
     double now = mkperf_now_s();
 
-    report_gap(r);
+    /* Reports the losses of a gap when samples arrive after it. */
+    const struct mkperf_totals *t = &r->stream->totals;
+    if (r->gap_open && mkperf_totals_received(t) > r->gap_samples) {
+        r->gap_open = false;
+        mkperf_peer_say(&r->link, "samples arrive again; lost in transit in between: %" PRIu64,
+                        t->lost[MKPERF_LOST_TRANSIT] - r->gap_lost);
+    }
     if (r->progress != NULL) {
         r->progress(r->self);
     }

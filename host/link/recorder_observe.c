@@ -160,28 +160,6 @@ static unsigned add_calls(const struct observing *t, unsigned i, unsigned done, 
     return done;
 }
 
-static void name_unobserved(const struct observing *t)
-{
-    char text[1024] = "";
-    size_t n = 0;
-
-    for (unsigned i = 0; i < t->system->npds; i++) {
-        if (i != t->index && !is_elsewhere(t, i) && !observable(t, i) && n < sizeof text) {
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n != 0 ? ", " : "",
-                                  t->system->pd[i].name);
-        }
-    }
-    if (n != 0 && t->r->notice != NULL) {
-        char all[1200];
-        snprintf(all, sizeof all,
-                 "not observed, since neither children of %s nor in its <cspace>, or without an "
-                 "ELF: %s. Samples that may "
-                 "be theirs are marked ambiguous (docs/stock.md)",
-                 t->profiler->name, text);
-        t->r->notice(t->r->self, all);
-    }
-}
-
 static enum mkperf_status ask_part(struct observing *t, mkperf_Observe *o, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_observe_tag};
@@ -303,7 +281,23 @@ enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error
     if (find_profiler(&t, e) != MKPERF_OK || t.profiler == NULL) {
         return e->status;
     }
-    name_unobserved(&t);
+    char text[1024] = "";
+    size_t n = 0;
+    for (unsigned i = 0; i < t.system->npds; i++) {
+        if (i != t.index && !is_elsewhere(&t, i) && !observable(&t, i) && n < sizeof text) {
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n != 0 ? ", " : "",
+                                  t.system->pd[i].name);
+        }
+    }
+    if (n != 0 && t.r->notice != NULL) {
+        char all[1200];
+        snprintf(all, sizeof all,
+                 "not observed, since neither children of %s nor in its <cspace>, or without an "
+                 "ELF: %s. Samples that may "
+                 "be theirs are marked ambiguous (docs/stock.md)",
+                 t.profiler->name, text);
+        t.r->notice(t.r->self, all);
+    }
     for (unsigned i = 0; i < t.system->npds; i++) {
         if (observable(&t, i) && send_pd(&t, i, e) != MKPERF_OK) {
             return e->status;

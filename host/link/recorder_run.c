@@ -16,18 +16,6 @@ static const double STATUS_DUE_S = 1.5; /* the target sends a Status per second 
 static const double STOP_PATIENCE_S = 3.0; /* without a byte, for the last Status */
 static const double DRAIN_PATIENCE_S = 60; /* for all messages before it */
 
-/* Notes whether the samples' time has moved since the last call. */
-static void note_progress(struct mkperf_recorder *r, double now)
-{
-    uint64_t last = r->stream->totals.last_ns;
-
-    if (last != r->moved_ns) {
-        r->apart_s = fmax(now - r->moved_s, APART_KEEPS * r->apart_s);
-        r->moved_ns = last;
-        r->moved_s = now;
-    }
-}
-
 /*
  * Whether to request the target's counters. While batches arrive, the target sends them each second of
  * its own time, which differs from the host's. An unneeded request costs the target as much as dozens of
@@ -74,7 +62,13 @@ static enum mkperf_status serve_session(struct mkperf_recorder *r, struct mkperf
         r->reset_s = now;
         return mkperf_peer_send(&r->link, &reset, e);
     }
-    note_progress(r, now);
+    /* Notes whether the samples' time has moved since the last call. */
+    uint64_t last = r->stream->totals.last_ns;
+    if (last != r->moved_ns) {
+        r->apart_s = fmax(now - r->moved_s, APART_KEEPS * r->apart_s);
+        r->moved_ns = last;
+        r->moved_s = now;
+    }
     if (is_status_due(r, now)) {
         r->status_s = now;
         r->status_ns = s->totals.last_ns;
@@ -124,13 +118,6 @@ static enum mkperf_status stop_watching(struct mkperf_recorder *r, struct mkperf
     return MKPERF_OK;
 }
 
-static enum mkperf_status fail_to_stop(const struct mkperf_recorder *r, struct mkperf_error *e)
-{
-    return mkperf_error_set(e, MKPERF_ERR_LINK,
-                            "%s: no answer to Stop: the end of the session may be missing",
-                            r->link.source.spec);
-}
-
 /*
  * Waits as long as bytes arrive, because a slow line may still transfer queued messages. A target that
  * has received the first Stop refuses a repeated one, which does no harm.
@@ -152,7 +139,9 @@ enum mkperf_status mkperf_recorder_stop(struct mkperf_recorder *r, struct mkperf
         enum mkperf_status status = MKPERF_OK;
         if (now - r->link.heard_s > STOP_PATIENCE_S || now - began > DRAIN_PATIENCE_S ||
             (r->stop != NULL && *r->stop != stops)) {
-            return fail_to_stop(r, e);
+            return mkperf_error_set(e, MKPERF_ERR_LINK,
+                                    "%s: no answer to Stop: the end of the session may be missing",
+                                    r->link.source.spec);
         }
         if (now - sent >= STOP_PATIENCE_S) {
             sent = now;

@@ -355,44 +355,6 @@ static void compare(struct mkperf_agreement *a, const struct base *b, const stru
     }
 }
 
-static void compare_all(struct mkperf_agreement *a, const struct mkperf_totals *t)
-{
-    struct base *base = mkperf_xcalloc((size_t)a->ncores + 1, sizeof *base);
-    double m = 0;
-
-    if (a->ncores == 0) {
-        snprintf(a->agreed.not, sizeof a->agreed.not, "too few samples");
-    }
-    for (uint32_t core = 0; core < a->ncores; core++) {
-        base[core] = base_of(a, core, t);
-        m += (double)base[core].shares;
-    }
-    for (uint32_t i = 0; i < a->keys.count; i++) {
-        const struct base *b = &base[a->cell[i].core];
-
-        if (b->shares != 0 && is_compared(a, &a->cell[i], a->cell[i].core, b->idle)) {
-            compare(a, b, &a->cell[i], m);
-        }
-    }
-    free(base);
-}
-
-/* Sums the time of mkperf's own PDs. */
-static void sum_own(const struct mkperf_agreement *a, struct mkperf_totals *t)
-{
-    for (uint32_t core = 0; core < a->ncores; core++) {
-        uint64_t known = 0;
-
-        for (uint32_t i = 0; i < a->keys.count; i++) {
-            const struct cell *cell = &a->cell[i];
-
-            known += cell->core == core ? cell->ns : 0;
-            t->own_ns += cell->core == core && a->pd[cell->pd].profiler ? cell->ns : 0;
-        }
-        t->known_ns = known > t->known_ns ? known : t->known_ns;
-    }
-}
-
 static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
                                  struct mkperf_error *e)
 {
@@ -404,9 +366,33 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
         charge(a, core, a->core[core].last);
     }
     if (a->on) {
-        compare_all(a, totals);
+        struct base *base = mkperf_xcalloc((size_t)a->ncores + 1, sizeof *base);
+        double m = 0;
+        if (a->ncores == 0) {
+            snprintf(a->agreed.not, sizeof a->agreed.not, "too few samples");
+        }
+        for (uint32_t core = 0; core < a->ncores; core++) {
+            base[core] = base_of(a, core, totals);
+            m += (double)base[core].shares;
+        }
+        for (uint32_t i = 0; i < a->keys.count; i++) {
+            const struct base *b = &base[a->cell[i].core];
+            if (b->shares != 0 && is_compared(a, &a->cell[i], a->cell[i].core, b->idle)) {
+                compare(a, b, &a->cell[i], m);
+            }
+        }
+        free(base);
     }
-    sum_own(a, &more);
+    /* Sums the time of mkperf's own PDs. */
+    for (uint32_t core = 0; core < a->ncores; core++) {
+        uint64_t known = 0;
+        for (uint32_t i = 0; i < a->keys.count; i++) {
+            const struct cell *cell = &a->cell[i];
+            known += cell->core == core ? cell->ns : 0;
+            more.own_ns += cell->core == core && a->pd[cell->pd].profiler ? cell->ns : 0;
+        }
+        more.known_ns = known > more.known_ns ? known : more.known_ns;
+    }
     more.agreed = a->agreed;
     more.faulted = a->faulted;
     snprintf(more.faulted_pd, sizeof more.faulted_pd, "%s",

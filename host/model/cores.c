@@ -182,18 +182,6 @@ static void raise_to(uint64_t *to, uint64_t value)
     *to = value > *to ? value : *to;
 }
 
-/* Makes one point of each two neighbours. */
-static void merge_points(struct mkperf_fill *f)
-{
-    for (size_t i = 0; i < MKPERF_FILL_POINTS / 2; i++) {
-        f->point[i] = f->point[2 * i + 1];
-        raise_to(&f->point[i].bytes, f->point[2 * i].bytes);
-    }
-    f->n = MKPERF_FILL_POINTS / 2;
-    f->merged *= 2;
-    f->in_last = f->merged;
-}
-
 void mkperf_fill_add(struct mkperf_fill *f, uint64_t time_ns, uint64_t bytes, uint64_t size)
 {
     struct mkperf_fill_point *last = f->n != 0 ? &f->point[f->n - 1] : NULL;
@@ -211,7 +199,14 @@ void mkperf_fill_add(struct mkperf_fill *f, uint64_t time_ns, uint64_t bytes, ui
         return;
     }
     if (f->n == MKPERF_FILL_POINTS) {
-        merge_points(f);
+        /* Makes one point of each two neighbours. */
+        for (size_t i = 0; i < MKPERF_FILL_POINTS / 2; i++) {
+            f->point[i] = f->point[2 * i + 1];
+            raise_to(&f->point[i].bytes, f->point[2 * i].bytes);
+        }
+        f->n = MKPERF_FILL_POINTS / 2;
+        f->merged *= 2;
+        f->in_last = f->merged;
     }
     f->point[f->n++] = (struct mkperf_fill_point){time_ns, bytes};
     f->in_last = 1;

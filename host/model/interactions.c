@@ -128,17 +128,6 @@ static void read_edge(struct mkperf_interactions *i, const char *value)
     mkperf_interactions_add(i, &edge);
 }
 
-static void read_pd(struct mkperf_interactions *i, const char *value)
-{
-    struct mkperf_soft_counts pd;
-
-    memset(&pd, 0, sizeof pd);
-    if (numbers(&value, pd.count, MKPERF_SOFT_KINDS)) {
-        snprintf(pd.pd, sizeof pd.pd, "%s", value);
-        mkperf_interactions_add_pd(i, &pd);
-    }
-}
-
 bool mkperf_interactions_is_line(const char *key)
 {
     return strcmp(key, key_time) == 0 || strcmp(key, key_total) == 0 ||
@@ -156,7 +145,12 @@ bool mkperf_interactions_line(struct mkperf_interactions *i, const char *key, co
     } else if (strcmp(key, key_edge) == 0) {
         read_edge(i, value);
     } else if (strcmp(key, key_pd) == 0) {
-        read_pd(i, value);
+        struct mkperf_soft_counts pd;
+        memset(&pd, 0, sizeof pd);
+        if (numbers(&value, pd.count, MKPERF_SOFT_KINDS)) {
+            snprintf(pd.pd, sizeof pd.pd, "%s", value);
+            mkperf_interactions_add_pd(i, &pd);
+        }
     } else {
         return false;
     }

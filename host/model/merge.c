@@ -81,25 +81,6 @@ static uint64_t *reserve(struct queue *q, size_t n)
     return q->word + q->tail;
 }
 
-static void append(struct mkperf_merge *m, struct queue *q, const struct mkperf_sample *s)
-{
-    size_t chain = offsetof(struct mkperf_chain, caller) +
-                   s->callers->n * sizeof s->callers->caller[0];
-    size_t reads = s->nreads * sizeof *s->reads;
-    struct waiting w = {
-        .time_ns = s->time_ns, .reads = (uint32_t)(HEAD + words_of(chain)), .sample = *s};
-
-    w.words = w.reads + (uint32_t)words_of(reads);
-    uint64_t *at = reserve(q, w.words);
-    memcpy(at, &w, sizeof w);
-    memcpy(at + HEAD, s->callers, chain);
-    if (reads != 0) {
-        memcpy(at + w.reads, s->reads, reads);
-    }
-    q->tail += w.words;
-    m->words += w.words;
-}
-
 /* The queue with the oldest sample; of several, the lowest core's. NULL: all are empty. */
 static struct queue *oldest(struct mkperf_merge *m, uint64_t *time_ns)
 {
@@ -181,7 +162,20 @@ enum mkperf_status mkperf_merge_add(struct mkperf_merge *m, const struct mkperf_
     assert(sample->core < MKPERF_MAX_CORES);
     struct queue *q = &m->queue[sample->core];
 
-    append(m, q, sample);
+    size_t chain = offsetof(struct mkperf_chain, caller) +
+                   sample->callers->n * sizeof sample->callers->caller[0];
+    size_t reads = sample->nreads * sizeof *sample->reads;
+    struct waiting w = {
+        .time_ns = sample->time_ns, .reads = (uint32_t)(HEAD + words_of(chain)), .sample = *sample};
+    w.words = w.reads + (uint32_t)words_of(reads);
+    uint64_t *at = reserve(q, w.words);
+    memcpy(at, &w, sizeof w);
+    memcpy(at + HEAD, sample->callers, chain);
+    if (reads != 0) {
+        memcpy(at + w.reads, sample->reads, reads);
+    }
+    q->tail += w.words;
+    m->words += w.words;
     return note(m, q, sample->time_ns, to, e);
 }
 

@@ -354,46 +354,7 @@ static void find_image_kernel(struct mkperf_pds *p)
     warn(p, "kernel: %s; its addresses get no names", why);
 }
 
-/* Adds the PDs, their ELFs and the kernel's as p->image lists them, without "idle". */
-static void add_image(struct mkperf_pds *p)
-{
-    p->finder = mkperf_finder_new(p->config.elf_path, p->system_directory);
-    if (p->system != NULL) {
-        compare_system(p);
-        add_candidates(p);
-    }
-    if (p->config.kernel != NULL) {
-        char *monitor = monitor_beside_kernel(p);
-        mkperf_finder_add(p->finder, monitor);
-        free(monitor);
-    }
-    for (unsigned i = 0; i < p->image->n; i++) {
-        add_program(p, &p->image->program[i]);
-    }
-    warn_unnamed(p);
-    if (!p->config.names_only) {
-        find_image_kernel(p);
-    }
-}
-
 /* ---- both ---- */
-
-/* Adds how PDs are scheduled. The PDs of the .system file are the first ones. */
-static void add_scheduling(struct mkperf_pds *p)
-{
-    for (unsigned i = 0; i < p->system->npds; i++) {
-        const struct mkperf_system_pd *pd = &p->system->pd[i];
-
-        p->pd[i].scheduling = (struct mkperf_scheduling){
-            .known = true,
-            .passive = pd->passive,
-            .priority = pd->priority,
-            .cpu = pd->cpu,
-            .budget_us = pd->budget,
-            .period_us = pd->period,
-        };
-    }
-}
 
 enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_image *image,
                                      const char *unverified, struct mkperf_error *e)
@@ -405,7 +366,24 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
         p->image = mkperf_xcalloc(1, sizeof *p->image);
         *p->image = *image;
         mkperf_image_text(image, p->image_id);
-        add_image(p);
+        /* Adds the PDs, their ELFs and the kernel's as p->image lists them, without "idle". */
+        p->finder = mkperf_finder_new(p->config.elf_path, p->system_directory);
+        if (p->system != NULL) {
+            compare_system(p);
+            add_candidates(p);
+        }
+        if (p->config.kernel != NULL) {
+            char *monitor = monitor_beside_kernel(p);
+            mkperf_finder_add(p->finder, monitor);
+            free(monitor);
+        }
+        for (unsigned i = 0; i < p->image->n; i++) {
+            add_program(p, &p->image->program[i]);
+        }
+        warn_unnamed(p);
+        if (!p->config.names_only) {
+            find_image_kernel(p);
+        }
     } else {
         p->unverified = mkperf_xstrdup(unverified);
         if (p->system != NULL) {
@@ -419,7 +397,18 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
     }
     add_pd(p, MKPERF_THREAD_IDLE, mkperf_xstrdup("idle"), NULL);
     if (p->system != NULL && p->system_fits) {
-        add_scheduling(p);
+        /* Adds how PDs are scheduled. The PDs of the .system file are the first ones. */
+        for (unsigned i = 0; i < p->system->npds; i++) {
+            const struct mkperf_system_pd *pd = &p->system->pd[i];
+            p->pd[i].scheduling = (struct mkperf_scheduling){
+                .known = true,
+                .passive = pd->passive,
+                .priority = pd->priority,
+                .cpu = pd->cpu,
+                .budget_us = pd->budget,
+                .period_us = pd->period,
+            };
+        }
     }
     return status;
 }

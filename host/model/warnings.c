@@ -33,22 +33,6 @@ static void add_line(const struct list *l, enum mkperf_warning_level level, cons
     l->put(l->self, level, line);
 }
 
-static void add_cores(const struct list *l)
-{
-    const struct mkperf_totals *t = l->of->totals;
-    char text[MKPERF_CORES_TEXT], room[MKPERF_CORE_PROBLEM_TEXT];
-
-    for (unsigned i = 0; mkperf_cores_warning(l->of->session, i, text); i++) {
-        add_line(l, MKPERF_WARNING, "%s", text);
-    }
-    for (unsigned i = 0; i < t->ncores; i++) {
-        const char *problem = mkperf_core_problem(&t->core[i], room);
-        if (problem != NULL) {
-            add_line(l, MKPERF_WARNING, "core %u %s", i, problem);
-        }
-    }
-}
-
 static void add_names(const struct list *l)
 {
     const struct mkperf_totals *t = l->of->totals;
@@ -143,7 +127,17 @@ void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *p
     struct list l = {w, put, self};
 
     add_names(&l);
-    add_cores(&l);
+    const struct mkperf_totals *t = l.of->totals;
+    char text[MKPERF_CORES_TEXT], room[MKPERF_CORE_PROBLEM_TEXT];
+    for (unsigned i = 0; mkperf_cores_warning(l.of->session, i, text); i++) {
+        add_line(&l, MKPERF_WARNING, "%s", text);
+    }
+    for (unsigned i = 0; i < t->ncores; i++) {
+        const char *problem = mkperf_core_problem(&t->core[i], room);
+        if (problem != NULL) {
+            add_line(&l, MKPERF_WARNING, "core %u %s", i, problem);
+        }
+    }
     add_losses(&l);
     mkperf_figures_texts(MKPERF_FIGURE_HEAD, MKPERF_SECTION_FIRST, MKPERF_SECTION_END, w->totals,
                          add_figure, &l);

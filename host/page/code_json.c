@@ -101,18 +101,6 @@ static void put_file(const struct file *f, struct annotate_sources *sources, FIL
     fputs("]}", out);
 }
 
-static void put_files(struct files *files, struct annotate_sources *sources, FILE *out)
-{
-    fputs("],\"files\":[", out);
-    for (int i = 0; i < files->n; i++) {
-        fputs(i > 0 ? "," : "", out);
-        put_file(&files->file[i], sources, out);
-        free(files->file[i].name);
-        free(files->file[i].directory);
-    }
-    fputs("]}", out);
-}
-
 static bool find_symbol(const struct mkperf_frames *f, uint32_t function,
                         struct mkperf_module **module, struct mkperf_symbol *symbol)
 {
@@ -152,5 +140,12 @@ void page_code_json(const struct mkperf_frames *f, uint32_t function,
         put_instructions(&code, module, symbol.start, &files, out);
         annotate_code_close(&code);
     }
-    put_files(&files, sources, out);
+    fputs("],\"files\":[", out);
+    for (int i = 0; i < files.n; i++) {
+        fputs(i > 0 ? "," : "", out);
+        put_file(&files.file[i], sources, out);
+        free(files.file[i].name);
+        free(files.file[i].directory);
+    }
+    fputs("]}", out);
 }

@@ -133,29 +133,6 @@ static void put_functions(struct maker *m)
     PAGE_COLUMN(&m->c, "f_name", n, text_of(m, mkperf_frames_label(m->f, (uint32_t)i).name));
 }
 
-static void put_chains(struct maker *m)
-{
-    uint32_t n = m->p->chains.count, functions;
-    struct mkperf_tree t;
-    uint64_t *start;
-
-    PAGE_COLUMN(&m->c, "c_event", n, mkperf_profile_head(m->p, (uint32_t)i).event);
-    PAGE_COLUMN(&m->c, "c_pd", n, mkperf_profile_head(m->p, (uint32_t)i).pd);
-    mkperf_tree_init(&t);
-    PAGE_COLUMN(&m->c, "c_node", n,
-                add_chain(&t, m, (uint32_t)i, mkperf_profile_head(m->p, (uint32_t)i).pd));
-    functions = m->f->functions.count;
-    start = page_function_starts(m->f);
-    PAGE_COLUMN(&m->c, "c_offset", n, offset_of(m, (uint32_t)i, start));
-    PAGE_COLUMN(&m->c, "n_parent", t.n, t.node[i].parent);
-    PAGE_COLUMN(&m->c, "n_label", t.n,
-                t.node[i].label & PD_LABEL ? functions + (t.node[i].label & ~PD_LABEL)
-                                           : t.node[i].label);
-    free(start);
-    mkperf_tree_free(&t);
-    put_functions(m);
-}
-
 static void put_marks(struct maker *m)
 {
     const struct page_input *in = m->in;
@@ -176,53 +153,6 @@ static void put_marks(struct maker *m)
 static void put_line(void *self, const char *line)
 {
     fprintf(self, "%s\n", line);
-}
-
-static void put_head(const struct maker *m, FILE *out)
-{
-    char *text = NULL;
-    size_t n = 0;
-    FILE *head = mkperf_memstream_open(&text, &n);
-
-    mkperf_profile_notes(m->p, put_line, head);
-    mkperf_frames_warn(m->f, head);
-    mkperf_memstream_close(head);
-    page_json_text(text, out);
-    free(text);
-}
-
-static void put_pds(const struct maker *m, FILE *out)
-{
-    struct mkperf_colours colours = {.colour = NULL};
-
-    mkperf_colours_choose(&colours, m->p, NULL);
-    fputs(",\"pds\":[", out);
-    for (uint32_t i = 0; i < m->p->places.npds; i++) {
-        uint32_t colour = mkperf_colours_of(&colours, mkperf_profile_pd_name(m->p, i));
-        fprintf(out, "%s{\"name\":", i > 0 ? "," : "");
-        page_json_text(mkperf_profile_pd_name(m->p, i), out);
-        fprintf(out, ",\"idle\":%s,\"profiler\":%s,\"colour\":\"#%06x\",\"kernel\":\"#%06x\"}",
-                mkperf_places_idle(&m->p->places, i) ? "true" : "false",
-                m->p->places.pd[i].profiler ? "true" : "false", colour,
-                mkperf_kernel_colour(colour));
-    }
-    fputs("]", out);
-    mkperf_colours_free(&colours);
-}
-
-static void put_events(const struct maker *m, FILE *out)
-{
-    char room[32];
-
-    fputs(",\"events\":[", out);
-    for (uint32_t i = 0; i < m->p->nevents; i++) {
-        const char *name = mkperf_places_event_name(&m->p->places, i, room);
-        fprintf(out, "%s{\"name\":", i > 0 ? "," : "");
-        page_json_text(name, out);
-        fprintf(out, ",\"time\":%s,\"inferred\":%s}", mkperf_event_is_time(name) ? "true" : "false",
-                mkperf_places_inferred(&m->p->places, i) ? "true" : "false");
-    }
-    fputs("]", out);
 }
 
 struct warnings_out {
@@ -251,19 +181,6 @@ static void put_problem(struct warnings_out *w, const char *of, const char *prob
     }
 }
 
-static void put_warnings(const struct maker *m, FILE *out)
-{
-    struct warnings_out w = {out, ""};
-
-    fputs(",\"warnings\":[", out);
-    mkperf_profile_warnings(m->p, put_warning, &w);
-    for (uint32_t i = 0; i < m->p->places.npds; i++) {
-        put_problem(&w, mkperf_profile_pd_name(m->p, i), m->p->places.pd[i].problem);
-    }
-    put_problem(&w, "the kernel", m->p->places.kernel_problem);
-    fputs("]", out);
-}
-
 /* The same of a recording that has scheduling events instead: whole calls, and notifications that arrived. */
 static void put_sched_calls(const struct mkperf_analysis *a, FILE *out)
 {
@@ -288,20 +205,6 @@ static void put_sched_calls(const struct mkperf_analysis *a, FILE *out)
     fputs("]", out);
 }
 
-static void put_calls(const struct mkperf_interactions *a, FILE *out)
-{
-    fprintf(out, ",\"calls_ns\":\"%" PRIu64 "\",\"calls\":[", a != NULL ? a->ns : 0);
-    for (unsigned i = 0; a != NULL && i < a->nedges; i++) {
-        fputs(i > 0 ? ",{\"from\":" : "{\"from\":", out);
-        page_json_text(a->edge[i].from, out);
-        fputs(",\"to\":", out);
-        page_json_text(a->edge[i].to, out);
-        fprintf(out, ",\"calls\":%" PRIu64 ",\"notifications\":%" PRIu64 "}", a->edge[i].calls,
-                a->edge[i].notifications);
-    }
-    fputs("]", out);
-}
-
 static void put_json(const struct maker *m)
 {
     const struct page_input *in = m->in;
@@ -310,9 +213,38 @@ static void put_json(const struct maker *m)
     fputs("{\"file\":", out);
     page_json_text(in->file, out);
     fputs(",\"head\":", out);
-    put_head(m, out);
-    put_events(m, out);
-    put_pds(m, out);
+    char *text = NULL;
+    size_t n = 0;
+    FILE *head = mkperf_memstream_open(&text, &n);
+    mkperf_profile_notes(m->p, put_line, head);
+    mkperf_frames_warn(m->f, head);
+    mkperf_memstream_close(head);
+    page_json_text(text, out);
+    free(text);
+    char room[32];
+    fputs(",\"events\":[", out);
+    for (uint32_t i = 0; i < m->p->nevents; i++) {
+        const char *name = mkperf_places_event_name(&m->p->places, i, room);
+        fprintf(out, "%s{\"name\":", i > 0 ? "," : "");
+        page_json_text(name, out);
+        fprintf(out, ",\"time\":%s,\"inferred\":%s}", mkperf_event_is_time(name) ? "true" : "false",
+                mkperf_places_inferred(&m->p->places, i) ? "true" : "false");
+    }
+    fputs("]", out);
+    struct mkperf_colours colours = {.colour = NULL};
+    mkperf_colours_choose(&colours, m->p, NULL);
+    fputs(",\"pds\":[", out);
+    for (uint32_t i = 0; i < m->p->places.npds; i++) {
+        uint32_t colour = mkperf_colours_of(&colours, mkperf_profile_pd_name(m->p, i));
+        fprintf(out, "%s{\"name\":", i > 0 ? "," : "");
+        page_json_text(mkperf_profile_pd_name(m->p, i), out);
+        fprintf(out, ",\"idle\":%s,\"profiler\":%s,\"colour\":\"#%06x\",\"kernel\":\"#%06x\"}",
+                mkperf_places_idle(&m->p->places, i) ? "true" : "false",
+                m->p->places.pd[i].profiler ? "true" : "false", colour,
+                mkperf_kernel_colour(colour));
+    }
+    fputs("]", out);
+    mkperf_colours_free(&colours);
     fprintf(out,
             ",\"cores\":%u,\"from\":\"%" PRIu64 "\",\"to\":\"%" PRIu64 "\",\"samples\":%zu"
             ",\"lost\":%" PRIu64 ",\"complete\":%s,\"live\":%s,\"speedscope\":%s",
@@ -321,11 +253,28 @@ static void put_json(const struct maker *m)
             in->speedscope ? "true" : "false");
     fprintf(out, ",\"older\":{\"samples\":%zu,\"marks\":%zu,\"losses\":%zu}", in->older_samples,
             in->older_marks, in->older_losses);
-    put_warnings(m, out);
+    struct warnings_out w = {out, ""};
+    fputs(",\"warnings\":[", out);
+    mkperf_profile_warnings(m->p, put_warning, &w);
+    for (uint32_t i = 0; i < m->p->places.npds; i++) {
+        put_problem(&w, mkperf_profile_pd_name(m->p, i), m->p->places.pd[i].problem);
+    }
+    put_problem(&w, "the kernel", m->p->places.kernel_problem);
+    fputs("]", out);
     if (in->interactions == NULL && in->schedule.analysis != NULL) {
         put_sched_calls(in->schedule.analysis, out);
     } else {
-        put_calls(in->interactions, out);
+        const struct mkperf_interactions *a = in->interactions;
+        fprintf(out, ",\"calls_ns\":\"%" PRIu64 "\",\"calls\":[", a != NULL ? a->ns : 0);
+        for (unsigned i = 0; a != NULL && i < a->nedges; i++) {
+            fputs(i > 0 ? ",{\"from\":" : "{\"from\":", out);
+            page_json_text(a->edge[i].from, out);
+            fputs(",\"to\":", out);
+            page_json_text(a->edge[i].to, out);
+            fprintf(out, ",\"calls\":%" PRIu64 ",\"notifications\":%" PRIu64 "}", a->edge[i].calls,
+                    a->edge[i].notifications);
+        }
+        fputs("]", out);
     }
     fputs(",\"texts\":[", out);
     for (uint32_t i = 0; i < m->texts.count; i++) {
@@ -344,7 +293,24 @@ struct page_bytes page_data_make(const struct page_input *in)
     page_data_span(in, &m.first, &m.last);
     page_columns_begin(&m.c);
     put_samples(&m);
-    put_chains(&m);
+    uint32_t n = m.p->chains.count, functions;
+    struct mkperf_tree t;
+    uint64_t *start;
+    PAGE_COLUMN(&m.c, "c_event", n, mkperf_profile_head(m.p, (uint32_t)i).event);
+    PAGE_COLUMN(&m.c, "c_pd", n, mkperf_profile_head(m.p, (uint32_t)i).pd);
+    mkperf_tree_init(&t);
+    PAGE_COLUMN(&m.c, "c_node", n,
+                add_chain(&t, &m, (uint32_t)i, mkperf_profile_head(m.p, (uint32_t)i).pd));
+    functions = m.f->functions.count;
+    start = page_function_starts(m.f);
+    PAGE_COLUMN(&m.c, "c_offset", n, offset_of(&m, (uint32_t)i, start));
+    PAGE_COLUMN(&m.c, "n_parent", t.n, t.node[i].parent);
+    PAGE_COLUMN(&m.c, "n_label", t.n,
+                t.node[i].label & PD_LABEL ? functions + (t.node[i].label & ~PD_LABEL)
+                                           : t.node[i].label);
+    free(start);
+    mkperf_tree_free(&t);
+    put_functions(&m);
     put_marks(&m);
     put_json(&m);
     bool read =

@@ -200,18 +200,6 @@ static uint64_t *sums_of(struct scan *s, const struct mkperf_interval *i)
     return s->sum[*list - 1];
 }
 
-static void add_sums(struct scan *s, const struct mkperf_interval *i)
-{
-    uint64_t at = later(i->from, s->stretch->from), to = earlier(i->to, s->stretch->to);
-    uint64_t *sum = sums_of(s, i);
-
-    for (size_t part = part_of(s, at); at < to; part++) {
-        uint64_t end = part + 1 < s->parts ? earlier(edge(s, part + 1), to) : to;
-        sum[part] += end - at;
-        at = end;
-    }
-}
-
 static void scan_block(void *self, const struct mkperf_interval *i, size_t n)
 {
     struct scan *s = self;
@@ -225,25 +213,15 @@ static void scan_block(void *self, const struct mkperf_interval *i, size_t n)
             s->interval[s->found - 1] = *i;
         }
         if (i->state != MKPERF_PD_WAITING) {
-            add_sums(s, i);
+            uint64_t at = later(i->from, s->stretch->from), to = earlier(i->to, s->stretch->to);
+            uint64_t *sum = sums_of(s, i);
+            for (size_t part = part_of(s, at); at < to; part++) {
+                uint64_t end = part + 1 < s->parts ? earlier(edge(s, part + 1), to) : to;
+                sum[part] += end - at;
+                at = end;
+            }
         }
     }
-}
-
-static void put_sums(struct page_columns *c, const struct scan *s)
-{
-    size_t all = s->lists * s->parts, per_pd = (size_t)MKPERF_PD_STATES * s->cores;
-    uint32_t n = 0;
-
-    fprintf(c->json, "\"exact\":false,\"found\":%zu,\"parts\":%zu,\"lists\":[", s->found, s->parts);
-    for (size_t i = 0; n < s->lists; i++) {
-        if (s->list[i] != 0) {
-            put_list(c->json, n++, i / per_pd, i / s->cores % MKPERF_PD_STATES, i % s->cores,
-                     (s->list[i] - 1) * s->parts, s->parts);
-        }
-    }
-    fputs("]", c->json);
-    PAGE_COLUMN(c, "b_ns", all, s->sum[i / s->parts][i % s->parts]);
 }
 
 bool page_intervals_put(struct page_columns *c, const struct page_schedule *s,
@@ -268,7 +246,18 @@ bool page_intervals_put(struct page_columns *c, const struct page_schedule *s,
     if (read && *exact) {
         put_exact(c, scan.interval, scan.found, stretch->origin);
     } else if (read) {
-        put_sums(c, &scan);
+        size_t all = scan.lists * scan.parts, per_pd = (size_t)MKPERF_PD_STATES * scan.cores;
+        uint32_t n = 0;
+        fprintf(c->json, "\"exact\":false,\"found\":%zu,\"parts\":%zu,\"lists\":[", scan.found,
+                scan.parts);
+        for (size_t i = 0; n < scan.lists; i++) {
+            if (scan.list[i] != 0) {
+                put_list(c->json, n++, i / per_pd, i / scan.cores % MKPERF_PD_STATES,
+                         i % scan.cores, (scan.list[i] - 1) * scan.parts, scan.parts);
+            }
+        }
+        fputs("]", c->json);
+        PAGE_COLUMN(c, "b_ns", all, scan.sum[i / scan.parts][i % scan.parts]);
     }
     for (size_t i = 0; i < scan.lists; i++) {
         free(scan.sum[i]);

@@ -9,26 +9,6 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* In the order of their ends. */
-static void put_calls(struct page_columns *c, const struct page_schedule *s, uint64_t from)
-{
-    uint32_t *at = mkperf_xcalloc(s->calls + 1, sizeof *at); /* those of the page's time */
-    const struct mkperf_schedule_call *call = s->call;
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->calls; i++) {
-        if (call[i].from_ns >= from && call[i].to != MKPERF_SCHED_NOBODY) {
-            at[n++] = (uint32_t)i;
-        }
-    }
-    PAGE_COLUMN(c, "a_delta", n, call[at[i]].to_ns - (i > 0 ? call[at[i - 1]].to_ns : from));
-    PAGE_COLUMN(c, "a_wait", n, call[at[i]].taken_ns - call[at[i]].from_ns);
-    PAGE_COLUMN(c, "a_length", n, call[at[i]].to_ns - call[at[i]].from_ns);
-    PAGE_COLUMN(c, "a_from", n, call[at[i]].from);
-    PAGE_COLUMN(c, "a_to", n, call[at[i]].to);
-    free(at);
-}
-
 /* Wakings of a stretch of time, and how long after each its PD ran. */
 struct wakings {
     struct mkperf_woken *woken;
@@ -201,7 +181,21 @@ bool page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
     fputs("],", c->json);
     bool read = put_stretch(c, s, &all, true);
     fputs("}", c->json);
-    put_calls(c, s, from);
+    /* In the order of their ends. */
+    uint32_t *at = mkperf_xcalloc(s->calls + 1, sizeof *at); /* those of the page's time */
+    const struct mkperf_schedule_call *call = s->call;
+    size_t n = 0;
+    for (size_t i = 0; i < s->calls; i++) {
+        if (call[i].from_ns >= from && call[i].to != MKPERF_SCHED_NOBODY) {
+            at[n++] = (uint32_t)i;
+        }
+    }
+    PAGE_COLUMN(c, "a_delta", n, call[at[i]].to_ns - (i > 0 ? call[at[i - 1]].to_ns : from));
+    PAGE_COLUMN(c, "a_wait", n, call[at[i]].taken_ns - call[at[i]].from_ns);
+    PAGE_COLUMN(c, "a_length", n, call[at[i]].to_ns - call[at[i]].from_ns);
+    PAGE_COLUMN(c, "a_from", n, call[at[i]].from);
+    PAGE_COLUMN(c, "a_to", n, call[at[i]].to);
+    free(at);
     put_gaps(c, s, from);
     return read;
 }

@@ -50,19 +50,6 @@ static void all_cores_line(struct perfin_session *in, const char *text)
     }
 }
 
-/* counted INDEX RUNNING_NS ENABLED_NS */
-static void counted_line(struct mkperf_totals *t, const char *text)
-{
-    uint64_t running, enabled;
-    unsigned index;
-
-    if (sscanf(text, "%u %" SCNu64 " %" SCNu64, &index, &running, &enabled) == 3 &&
-        index < MKPERF_MODEL_EVENTS && running <= enabled) {
-        t->running_ns[index] = running;
-        t->enabled_ns[index] = enabled;
-    }
-}
-
 /* suspect PD SAMPLES DOUBTFUL OUTSIDE NO_CALL */
 static bool suspect_line(struct perfin_session *in, const char *text)
 {
@@ -145,18 +132,6 @@ static bool program_line(struct perfin_session *s, const char *key, const char *
     return true;
 }
 
-/* profiler ID, after the PD's own line. */
-static bool profiler_line(struct perfin_session *s, const char *text)
-{
-    unsigned long id = strtoul(text, NULL, 10);
-    int64_t index = id < MKPERF_PERFDATA_PDS ? perfin_process_of(s, (uint32_t)id + 1) : -1;
-
-    if (index >= 0) {
-        s->process[index].profiler = true;
-    }
-    return index >= 0 || id >= MKPERF_PERFDATA_PDS;
-}
-
 /* scheduling ID PRIORITY PASSIVE CPU BUDGET PERIOD, after the PD's own line. */
 static bool scheduling_line(struct perfin_session *s, const char *text)
 {
@@ -214,7 +189,13 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
     } else if (strcmp(key, "selected") == 0) {
         m->selected = value[0] == '1';
     } else if (strcmp(key, "profiler") == 0) {
-        return profiler_line(s, value);
+        /* profiler ID, after the PD's own line. */
+        unsigned long id = strtoul(value, NULL, 10);
+        int64_t index = id < MKPERF_PERFDATA_PDS ? perfin_process_of(s, (uint32_t)id + 1) : -1;
+        if (index >= 0) {
+            s->process[index].profiler = true;
+        }
+        return index >= 0 || id >= MKPERF_PERFDATA_PDS;
     } else if (strcmp(key, "scheduling") == 0) {
         return scheduling_line(s, value);
     } else if (strcmp(key, "event") == 0) {
@@ -229,15 +210,6 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
     return true;
 }
 
-static bool interactions_line(struct perfin_session *s, const char *key, const char *value)
-{
-    if (s->interactions == NULL) {
-        s->interactions = mkperf_xcalloc(1, sizeof *s->interactions);
-        s->totals.interactions = s->interactions;
-    }
-    return mkperf_interactions_line(s->interactions, key, value);
-}
-
 static bool totals_line(struct perfin_session *s, const char *key, const char *value)
 {
     struct mkperf_totals *t = &s->totals;
@@ -247,7 +219,11 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
     } else if (strcmp(key, "complete") == 0) {
         t->complete = value[0] == '1';
     } else if (mkperf_interactions_is_line(key)) {
-        return interactions_line(s, key, value);
+        if (s->interactions == NULL) {
+            s->interactions = mkperf_xcalloc(1, sizeof *s->interactions);
+            s->totals.interactions = s->interactions;
+        }
+        return mkperf_interactions_line(s->interactions, key, value);
     } else if (strcmp(key, "event") == 0) {
         event_line(s, value);
     } else if (strcmp(key, "group") == 0) {
@@ -255,7 +231,14 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
     } else if (strcmp(key, "all_cores") == 0) {
         all_cores_line(s, value);
     } else if (strcmp(key, "counted") == 0) {
-        counted_line(t, value);
+        /* counted INDEX RUNNING_NS ENABLED_NS */
+        uint64_t running, enabled;
+        unsigned index;
+        if (sscanf(value, "%u %" SCNu64 " %" SCNu64, &index, &running, &enabled) == 3 &&
+            index < MKPERF_MODEL_EVENTS && running <= enabled) {
+            t->running_ns[index] = running;
+            t->enabled_ns[index] = enabled;
+        }
     } else if (strcmp(key, "suspect") == 0) {
         return suspect_line(s, value);
     } else {

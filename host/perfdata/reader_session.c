@@ -187,18 +187,6 @@ void perfin_name_event(struct perfin_session *s, uint32_t index, const char *nam
     }
 }
 
-static void read_cores(struct perfin_bytes *b, const struct perfin_frame *f,
-                       struct mkperf_session *s)
-{
-    size_t n;
-    uint8_t *p = perfin_feature(b, f, HEADER_NRCPUS, &n);
-
-    if (p && n >= 8) {
-        s->cores = mkperf_get32(p);
-    }
-    free(p);
-}
-
 void perfin_read_perf_features(struct perfin_bytes *b, const struct perfin_frame *f,
                                struct perfin_session *s)
 {
@@ -208,7 +196,12 @@ void perfin_read_perf_features(struct perfin_bytes *b, const struct perfin_frame
         s->model.max_frames = f->attr[i].max_stack;
     }
     read_event_names(b, f, &s->model);
-    read_cores(b, f, &s->model);
+    size_t n;
+    uint8_t *p = perfin_feature(b, f, HEADER_NRCPUS, &n);
+    if (p && n >= 8) {
+        s->model.cores = mkperf_get32(p);
+    }
+    free(p);
     read_string(b, f, HEADER_HOSTNAME, &s->platform);
     read_string(b, f, HEADER_CPUDESC, &s->cpu);
     read_command(b, f, &s->command);

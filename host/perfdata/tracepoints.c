@@ -125,16 +125,6 @@ static void put_sized(FILE *f, const char *text, size_t n)
     (void)fwrite(text, 1, n, f);
 }
 
-static void put_format(FILE *f, unsigned i)
-{
-    char *text = mkperf_xprintf("name: %s\nID: %u\nformat:\n" COMMON "%s\nprint fmt: %s\n",
-                                points[i].name, points[i].number, points[i].fields,
-                                points[i].print);
-
-    put_sized(f, text, strlen(text));
-    free(text);
-}
-
 /* Puts the formats of one system, which are neighbours in the table. Returns the index after the last. */
 static unsigned put_system(FILE *f, unsigned first, unsigned npoints)
 {
@@ -146,7 +136,11 @@ static unsigned put_system(FILE *f, unsigned first, unsigned npoints)
     put_text(f, points[first].system);
     put(f, end - first, 4);
     for (unsigned i = first; i < end; i++) {
-        put_format(f, i);
+        char *text = mkperf_xprintf("name: %s\nID: %u\nformat:\n" COMMON "%s\nprint fmt: %s\n",
+                                    points[i].name, points[i].number, points[i].fields,
+                                    points[i].print);
+        put_sized(f, text, strlen(text));
+        free(text);
     }
     return end;
 }

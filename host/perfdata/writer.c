@@ -114,22 +114,6 @@ static bool known_pd(const struct mkperf_perfdata *w, uint32_t id)
     return id < w->npds && w->pd[id].name != NULL;
 }
 
-/* The head of a pipe: its header, events and features as records. */
-static void write_pipe_head(struct mkperf_perfdata *w)
-{
-    uint8_t header[PERF_PIPE_HEADER_BYTES];
-    struct mkperf_put c = {header};
-
-    mkperf_put_padded(&c, "PERFILE2", 8, 8);
-    mkperf_put64(&c, PERF_PIPE_HEADER_BYTES);
-    mkperf_outfile_write(&w->out, header, sizeof header);
-    for (unsigned i = 0; i < w->session.nevents; i++) {
-        perfdata_event_announce(w, i);
-    }
-    perfdata_trace_announce(w);
-    perfdata_pipe_features(w);
-}
-
 /* Writes everything before the first sample, mark, event or loss. */
 static enum mkperf_status write_start(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
@@ -142,7 +126,17 @@ static enum mkperf_status write_start(struct mkperf_perfdata *w, struct mkperf_e
         perfdata_compressed_add(&w->head, w->level);
     }
     if (w->out.stream) {
-        write_pipe_head(w);
+        /* The head of a pipe: its header, events and features as records. */
+        uint8_t header[PERF_PIPE_HEADER_BYTES];
+        struct mkperf_put c = {header};
+        mkperf_put_padded(&c, "PERFILE2", 8, 8);
+        mkperf_put64(&c, PERF_PIPE_HEADER_BYTES);
+        mkperf_outfile_write(&w->out, header, sizeof header);
+        for (unsigned i = 0; i < w->session.nevents; i++) {
+            perfdata_event_announce(w, i);
+        }
+        perfdata_trace_announce(w);
+        perfdata_pipe_features(w);
     } else {
         perfdata_head_write(w);
     }

@@ -80,31 +80,6 @@ void perfdata_write_events(FILE *f, const struct mkperf_session *s, unsigned fro
     }
 }
 
-static void write_totals(FILE *f, const struct mkperf_totals *t, bool recovered)
-{
-    mkperf_figures_write(t, recovered, f);
-    mkperf_cores_write(t, f);
-    if (!recovered) {
-        mkperf_fill_write(&t->fill, f);
-        if (t->interactions != NULL) {
-            mkperf_interactions_write(t->interactions, f);
-        }
-        for (unsigned i = 0; i < t->nsuspects; i++) {
-            const struct mkperf_suspect *s = &t->suspect[i];
-            fprintf(f, "suspect %u %llu %llu %llu %llu\n", s->pd, (unsigned long long)s->samples,
-                    (unsigned long long)s->doubtful, (unsigned long long)s->outside,
-                    (unsigned long long)s->no_call);
-        }
-    }
-    for (unsigned i = 0; i < MKPERF_MODEL_EVENTS; i++) {
-        if (t->enabled_ns[i] != 0) {
-            fprintf(f, "counted %u %llu %llu\n", i, (unsigned long long)t->running_ns[i],
-                    (unsigned long long)t->enabled_ns[i]);
-        }
-    }
-    fprintf(f, "complete %d\nrecovered %d\n", t->complete, recovered);
-}
-
 void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals *totals,
                          bool recovered, const struct mkperf_perfdata *w)
 {
@@ -117,7 +92,27 @@ void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals
     if (w != NULL) {
         perfdata_write_events(lines, &w->session, w->head_events);
     }
-    write_totals(lines, totals, recovered);
+    mkperf_figures_write(totals, recovered, lines);
+    mkperf_cores_write(totals, lines);
+    if (!recovered) {
+        mkperf_fill_write(&totals->fill, lines);
+        if (totals->interactions != NULL) {
+            mkperf_interactions_write(totals->interactions, lines);
+        }
+        for (unsigned i = 0; i < totals->nsuspects; i++) {
+            const struct mkperf_suspect *s = &totals->suspect[i];
+            fprintf(lines, "suspect %u %llu %llu %llu %llu\n", s->pd,
+                    (unsigned long long)s->samples, (unsigned long long)s->doubtful,
+                    (unsigned long long)s->outside, (unsigned long long)s->no_call);
+        }
+    }
+    for (unsigned i = 0; i < MKPERF_MODEL_EVENTS; i++) {
+        if (totals->enabled_ns[i] != 0) {
+            fprintf(lines, "counted %u %llu %llu\n", i, (unsigned long long)totals->running_ns[i],
+                    (unsigned long long)totals->enabled_ns[i]);
+        }
+    }
+    fprintf(lines, "complete %d\nrecovered %d\n", totals->complete, recovered);
     mkperf_memstream_close(lines);
     mkperf_put64(&c, totals->first_ns);
     mkperf_put64(&c, totals->last_ns);
@@ -193,19 +188,6 @@ static void put_own(struct mkperf_perfdata *w, const struct perfdata_feature *f)
     }
 }
 
-/* Writes the formats of tracepoints behind a record that has only their size. */
-static void put_formats(struct mkperf_perfdata *w, const struct perfdata_feature *f)
-{
-    uint8_t record[12];
-    struct mkperf_put c = {record};
-
-    perfdata_record(&c, PERF_RECORD_HEADER_TRACING_DATA, 0, sizeof record);
-    mkperf_put32(&c, (uint32_t)((f->size + 7) / 8 * 8));
-    mkperf_outfile_write(&w->out, record, sizeof record);
-    mkperf_outfile_write(&w->out, f->text, f->size);
-    mkperf_outfile_write(&w->out, "\0\0\0\0\0\0\0", -f->size % 8);
-}
-
 void perfdata_pipe_features(struct mkperf_perfdata *w)
 {
     for (unsigned i = 0; i < w->head.n; i++) {
@@ -213,7 +195,14 @@ void perfdata_pipe_features(struct mkperf_perfdata *w)
         if (f->bit == HEADER_BUILD_ID) { /* its entries are records already */
             mkperf_outfile_write(&w->out, f->text, f->size);
         } else if (f->bit == HEADER_TRACING_DATA) {
-            put_formats(w, f);
+            /* Writes the formats of tracepoints behind a record that has only their size. */
+            uint8_t record[12];
+            struct mkperf_put c = {record};
+            perfdata_record(&c, PERF_RECORD_HEADER_TRACING_DATA, 0, sizeof record);
+            mkperf_put32(&c, (uint32_t)((f->size + 7) / 8 * 8));
+            mkperf_outfile_write(&w->out, record, sizeof record);
+            mkperf_outfile_write(&w->out, f->text, f->size);
+            mkperf_outfile_write(&w->out, "\0\0\0\0\0\0\0", -f->size % 8);
         } else if (f->bit == MKPERF_PERFDATA_SESSION || f->bit == MKPERF_PERFDATA_TOTALS) {
             put_own(w, f);
         } else {

@@ -128,17 +128,6 @@ void perfdata_put_trace_attr(struct mkperf_put *c, enum mkperf_trace_point point
              0);
 }
 
-static void add_trace_formats(struct mkperf_perfdata *w)
-{
-    size_t n = 0;
-
-    if (w->session.sched) {
-        char *text = mkperf_trace_formats(perfdata_trace_points(w), &n);
-        perfdata_features_add(&w->head, HEADER_TRACING_DATA, text, n);
-        free(text);
-    }
-}
-
 static void add_event_desc(struct mkperf_perfdata *w)
 {
     uint8_t buffer[8 + MKPERF_MODEL_EVENTS * (PERF_ATTR_BYTES + 4 + 4 + 2 * PERF_STRING_ALIGN + 8)];
@@ -189,21 +178,6 @@ static void add_groups(struct mkperf_perfdata *w)
     perfdata_features_add(&w->head, HEADER_GROUP_DESC, buffer, size);
 }
 
-static void add_numbers(struct mkperf_perfdata *w, const char *command)
-{
-    uint8_t buffer[PERF_PATH_MAX + 2 * PERF_STRING_ALIGN];
-    struct mkperf_put c = {buffer};
-    unsigned cores = w->session.cores != 0 ? w->session.cores : 1;
-
-    mkperf_put32(&c, cores);
-    mkperf_put32(&c, cores);
-    perfdata_features_add(&w->head, HEADER_NRCPUS, buffer, 8);
-    c.p = buffer;
-    mkperf_put32(&c, 1);
-    c.p += perfdata_string(c.p, command != NULL ? command : "mkperf record");
-    perfdata_features_add(&w->head, HEADER_CMDLINE, buffer, (size_t)(c.p - buffer));
-}
-
 /* Writes a line `key text` of mkperf's own features. */
 static void write_text(FILE *f, const char *key, const char *text)
 {
@@ -234,33 +208,6 @@ static void write_kernel(const struct mkperf_perfdata *w)
     if (s->kernel_unnamed != NULL) {
         write_text(w->about, "kernel_unnamed", s->kernel_unnamed);
     }
-}
-
-static void write_about(struct mkperf_perfdata *w)
-{
-    const struct mkperf_session *s = &w->session;
-
-    fprintf(w->about, "platform %s\ncores %u\nframes %u\njitter %d\n",
-            s->platform != NULL ? s->platform : "", s->cores, s->max_frames, s->jitter);
-    if (s->target_cores > s->cores) {
-        fprintf(w->about, "target_cores %u\n", s->target_cores);
-    }
-    if (s->core_mask != 0) {
-        fprintf(w->about, "core_mask %x\n", s->core_mask);
-    }
-    if (s->selected) {
-        fprintf(w->about, "selected 1\n");
-    }
-    if (s->turns) {
-        fprintf(w->about, "turns 1\n");
-    }
-    if (s->image != NULL) {
-        write_text(w->about, "image", s->image);
-    } else if (s->unverified != NULL) {
-        write_text(w->about, "unverified", s->unverified);
-    }
-    write_kernel(w);
-    perfdata_write_events(w->about, s, 0);
 }
 
 void perfdata_write_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,
@@ -300,15 +247,51 @@ void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_sessio
 
     w->build_ids = mkperf_memstream_open(&w->build_ids_text, &w->build_ids_size);
     w->about = mkperf_memstream_open(&w->about_text, &w->about_size);
-    write_about(w);
+    const struct mkperf_session *s = &w->session;
+    fprintf(w->about, "platform %s\ncores %u\nframes %u\njitter %d\n",
+            s->platform != NULL ? s->platform : "", s->cores, s->max_frames, s->jitter);
+    if (s->target_cores > s->cores) {
+        fprintf(w->about, "target_cores %u\n", s->target_cores);
+    }
+    if (s->core_mask != 0) {
+        fprintf(w->about, "core_mask %x\n", s->core_mask);
+    }
+    if (s->selected) {
+        fprintf(w->about, "selected 1\n");
+    }
+    if (s->turns) {
+        fprintf(w->about, "turns 1\n");
+    }
+    if (s->image != NULL) {
+        write_text(w->about, "image", s->image);
+    } else if (s->unverified != NULL) {
+        write_text(w->about, "unverified", s->unverified);
+    }
+    write_kernel(w);
+    perfdata_write_events(w->about, s, 0);
     add_string(w, HEADER_HOSTNAME, platform);
     add_string(w, HEADER_OSRELEASE, platform);
     add_string(w, HEADER_VERSION, "mkperf " MKPERF_VERSION);
     add_string(w, HEADER_CPUDESC, cpu);
     add_event_desc(w);
-    add_trace_formats(w);
+    size_t n = 0;
+    if (w->session.sched) {
+        char *text = mkperf_trace_formats(perfdata_trace_points(w), &n);
+        perfdata_features_add(&w->head, HEADER_TRACING_DATA, text, n);
+        free(text);
+    }
     add_groups(w);
-    add_numbers(w, session->command);
+    const char *command = session->command;
+    uint8_t buffer[PERF_PATH_MAX + 2 * PERF_STRING_ALIGN];
+    struct mkperf_put c = {buffer};
+    unsigned cores = w->session.cores != 0 ? w->session.cores : 1;
+    mkperf_put32(&c, cores);
+    mkperf_put32(&c, cores);
+    perfdata_features_add(&w->head, HEADER_NRCPUS, buffer, 8);
+    c.p = buffer;
+    mkperf_put32(&c, 1);
+    c.p += perfdata_string(c.p, command != NULL ? command : "mkperf record");
+    perfdata_features_add(&w->head, HEADER_CMDLINE, buffer, (size_t)(c.p - buffer));
 }
 
 /* The machine of the kernel's ELF or of the first PD that has one; without ELFs, that of the session. */

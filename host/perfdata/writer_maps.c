@@ -107,29 +107,6 @@ void perfdata_pd_comm(struct mkperf_perfdata *w, uint32_t pid, const char *name)
     perfdata_end(&w->out, c);
 }
 
-static void user_map(struct mkperf_perfdata *w, struct mkperf_module *module,
-                     struct mkperf_segment s, uint32_t pid)
-{
-    const char *path = mkperf_module_path(module);
-    size_t id_size = 0;
-    const uint8_t *id = mkperf_module_build_id(module, &id_size);
-    bool has_id = id != NULL && id_size > 0 && id_size <= BUILD_ID_MAX;
-    unsigned misc = PERF_RECORD_MISC_USER | (has_id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0);
-    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_MMAP2, misc);
-    mkperf_put32(&c, pid);
-    mkperf_put32(&c, pid);
-    mkperf_put64(&c, s.vaddr);
-    mkperf_put64(&c, s.size);
-    mkperf_put64(&c, s.offset);
-    mkperf_put32(&c, has_id ? (uint32_t)id_size : 0);
-    mkperf_put_padded(&c, has_id ? id : (const uint8_t *)"", has_id ? id_size : 0, BUILD_ID_MAX);
-    mkperf_put32(&c, PROT_READ_EXEC);
-    mkperf_put32(&c, MAP_PRIVATE_FLAG);
-    perfdata_put_text(&c, path, strlen(path));
-    perfdata_sample_id(&c, pid, pid, 0, 0);
-    perfdata_end(&w->out, c);
-}
-
 void perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint32_t in)
 {
     struct mkperf_module *module = w->pd[pd].module;
@@ -142,6 +119,25 @@ void perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint32_t in)
             continue; /* mkperf_perfdata_slid writes addresses there as unknown */
         }
         p.vaddr = mkperf_perfdata_slid(pd, p.vaddr);
-        user_map(w, module, p, in + 1);
+        uint32_t pid = in + 1;
+        const char *path = mkperf_module_path(module);
+        size_t id_size = 0;
+        const uint8_t *id = mkperf_module_build_id(module, &id_size);
+        bool has_id = id != NULL && id_size > 0 && id_size <= BUILD_ID_MAX;
+        unsigned misc = PERF_RECORD_MISC_USER | (has_id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0);
+        struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_MMAP2, misc);
+        mkperf_put32(&c, pid);
+        mkperf_put32(&c, pid);
+        mkperf_put64(&c, p.vaddr);
+        mkperf_put64(&c, p.size);
+        mkperf_put64(&c, p.offset);
+        mkperf_put32(&c, has_id ? (uint32_t)id_size : 0);
+        mkperf_put_padded(&c, has_id ? id : (const uint8_t *)"", has_id ? id_size : 0,
+                          BUILD_ID_MAX);
+        mkperf_put32(&c, PROT_READ_EXEC);
+        mkperf_put32(&c, MAP_PRIVATE_FLAG);
+        perfdata_put_text(&c, path, strlen(path));
+        perfdata_sample_id(&c, pid, pid, 0, 0);
+        perfdata_end(&w->out, c);
     }
 }

@@ -25,46 +25,6 @@ struct reader {
     struct perfdata_features features;
 };
 
-static enum mkperf_status read_head(struct reader *r, struct mkperf_error *e)
-{
-    struct perfin_bytes *b = &r->bytes;
-    const uint8_t *p = perfin_at(b, 0, PERF_HEADER_BYTES);
-
-    if (p == NULL || memcmp(p, "PERFILE2", 8) != 0) {
-        return perfin_bad(b, 0, "no perf.data header (the writer died before the first record?)",
-                          e);
-    }
-    if (mkperf_get64(p + 8) == PERF_PIPE_HEADER_BYTES) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: a pipe's layout: needs no finishing",
-                                b->path);
-    }
-    uint64_t at = mkperf_get64(p + PERF_HEADER_ATTRS) + mkperf_get64(p + PERF_HEADER_ATTRS + 8);
-    uint64_t size = mkperf_get64(p + PERF_HEADER_DATA + 8);
-    r->data = mkperf_get64(p + PERF_HEADER_DATA);
-    p = perfin_at(b, at, 16);
-    if (p == NULL || memcmp(p, MKPERF_PERFDATA_INDEX, 8) != 0) {
-        return perfin_bad(b, at, "not a file that mkperf wrote", e);
-    }
-    uint64_t n = mkperf_get64(p + 8);
-    if (size != 0 && r->data <= b->size && size < b->size - r->data) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: is finished, nothing to do", b->path);
-    }
-    if (n > PERF_FEATURES_MAX - 2 || r->data < at || r->data > b->size) {
-        return perfin_bad(b, at + 8, "a damaged index", e);
-    }
-    for (uint64_t i = 0; i < n; i++) {
-        uint64_t here = at + 16 + 24 * i;
-        p = perfin_at(b, here, 24);
-        if (p == NULL || mkperf_get64(p) >= HEADER_FEAT_BITS || mkperf_get64(p + 8) > r->data ||
-            mkperf_get64(p + 16) > r->data - mkperf_get64(p + 8)) {
-            return perfin_bad(b, here, "a damaged index", e);
-        }
-        perfdata_features_at(&r->features, (unsigned)mkperf_get64(p), mkperf_get64(p + 8),
-                             mkperf_get64(p + 16));
-    }
-    return MKPERF_OK;
-}
-
 static void note_time(struct mkperf_totals *t, uint64_t time)
 {
     bool first = t->samples == 0 && t->sched_events == 0;
@@ -73,24 +33,18 @@ static void note_time(struct mkperf_totals *t, uint64_t time)
     t->last_ns = time > t->last_ns ? time : t->last_ns;
 }
 
-/* Counts a sample of a tracepoint, unless the writer derived it from others. */
-static void count_sched(const uint8_t *record, struct mkperf_totals *t)
-{
-    uint64_t point = mkperf_get64(record + PERF_SAMPLE_ID_AT) - MKPERF_TRACE_ID;
-
-    if (point == MKPERF_TRACE_SWITCH || point == MKPERF_TRACE_SCHED) {
-        note_time(t, mkperf_get64(record + PERF_TRACE_TIME_AT));
-        t->sched_events++;
-    }
-}
-
 static void count_record(const uint8_t *record, size_t size, struct mkperf_totals *t)
 {
     unsigned type = mkperf_get32(record);
 
     if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_TIME_AT &&
         mkperf_get64(record + PERF_SAMPLE_ID_AT) - MKPERF_TRACE_ID < MKPERF_TRACE_POINTS) {
-        count_sched(record, t);
+        /* Counts a sample of a tracepoint, unless the writer derived it from others. */
+        uint64_t point = mkperf_get64(record + PERF_SAMPLE_ID_AT) - MKPERF_TRACE_ID;
+        if (point == MKPERF_TRACE_SWITCH || point == MKPERF_TRACE_SCHED) {
+            note_time(t, mkperf_get64(record + PERF_TRACE_TIME_AT));
+            t->sched_events++;
+        }
     } else if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_CPU_AT + 4 &&
                mkperf_get64(record + PERF_SAMPLE_ID_AT) == MKPERF_PERFDATA_MARK) {
         t->marks++;
@@ -264,8 +218,39 @@ static enum mkperf_status recover(struct reader *r, const char *to, struct mkper
     if (r->bytes.stream) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: not a regular file", r->bytes.path);
     }
-    if (read_head(r, e) != MKPERF_OK) {
-        return e->status;
+    struct perfin_bytes *b = &r->bytes;
+    const uint8_t *p = perfin_at(b, 0, PERF_HEADER_BYTES);
+    if (p == NULL || memcmp(p, "PERFILE2", 8) != 0) {
+        return perfin_bad(b, 0, "no perf.data header (the writer died before the first record?)",
+                          e);
+    }
+    if (mkperf_get64(p + 8) == PERF_PIPE_HEADER_BYTES) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: a pipe's layout: needs no finishing",
+                                b->path);
+    }
+    uint64_t at = mkperf_get64(p + PERF_HEADER_ATTRS) + mkperf_get64(p + PERF_HEADER_ATTRS + 8);
+    uint64_t size = mkperf_get64(p + PERF_HEADER_DATA + 8);
+    r->data = mkperf_get64(p + PERF_HEADER_DATA);
+    p = perfin_at(b, at, 16);
+    if (p == NULL || memcmp(p, MKPERF_PERFDATA_INDEX, 8) != 0) {
+        return perfin_bad(b, at, "not a file that mkperf wrote", e);
+    }
+    uint64_t n = mkperf_get64(p + 8);
+    if (size != 0 && r->data <= b->size && size < b->size - r->data) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: is finished, nothing to do", b->path);
+    }
+    if (n > PERF_FEATURES_MAX - 2 || r->data < at || r->data > b->size) {
+        return perfin_bad(b, at + 8, "a damaged index", e);
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t here = at + 16 + 24 * i;
+        p = perfin_at(b, here, 24);
+        if (p == NULL || mkperf_get64(p) >= HEADER_FEAT_BITS || mkperf_get64(p + 8) > r->data ||
+            mkperf_get64(p + 16) > r->data - mkperf_get64(p + 8)) {
+            return perfin_bad(b, here, "a damaged index", e);
+        }
+        perfdata_features_at(&r->features, (unsigned)mkperf_get64(p), mkperf_get64(p + 8),
+                             mkperf_get64(p + 16));
     }
     scan_records(r, totals);
     return in_place(r, to) ? finish_in_place(r, totals, e) : finish_copy(r, to, totals, e);

@@ -125,32 +125,6 @@ static uint64_t kernel_address(uint64_t addr)
     return addr >= (uint64_t)-4096 ? 0 : addr; /* perf would take it for a context marker */
 }
 
-/* Puts the callchain: the number of its words, then the words. */
-static void put_chain(struct mkperf_put *c, const struct mkperf_sample *s)
-{
-    const struct mkperf_chain *callers = s->callers;
-    bool user = !(s->flags & MKPERF_SAMPLE_NO_USER);
-    struct mkperf_put count = *c;
-
-    c->p += 8;
-    if (s->flags & MKPERF_SAMPLE_KERNEL) {
-        mkperf_put64(c, PERF_CONTEXT_KERNEL);
-        mkperf_put64(c, kernel_address(s->kernel_pc));
-        /* A kernel that was interrupted in its own work has kernel callers, see model.h. */
-        for (unsigned i = 0; !user && i < callers->n; i++) {
-            mkperf_put64(c, kernel_address(callers->caller[i].addr));
-        }
-    }
-    if (user) {
-        mkperf_put64(c, PERF_CONTEXT_USER);
-        mkperf_put64(c, mkperf_perfdata_slid(s->pd, s->pc));
-        for (unsigned i = 0; i < callers->n; i++) {
-            mkperf_put64(c, mkperf_perfdata_slid(callers->caller[i].pd, callers->caller[i].addr));
-        }
-    }
-    mkperf_put64(&count, (uint64_t)(c->p - count.p) / 8 - 1);
-}
-
 /* The number of events in the group of `event` whose values are in its samples; 0: none. */
 static unsigned group_size(const struct mkperf_perfdata *w, unsigned event)
 {
@@ -162,21 +136,6 @@ static unsigned group_size(const struct mkperf_perfdata *w, unsigned event)
         n++;
     }
     return n;
-}
-
-/* Puts the sums of the group's values since the first sample. perf calculates the differences. */
-static void put_group(struct mkperf_perfdata *w, struct mkperf_put *c,
-                      const struct mkperf_sample *s, unsigned n)
-{
-    w->count[s->event] += s->period;
-    for (unsigned i = 0; i < s->nreads; i++) {
-        w->count[s->reads[i].event] += s->reads[i].count;
-    }
-    mkperf_put64(c, n);
-    for (unsigned i = s->event; i < s->event + n; i++) {
-        mkperf_put64(c, w->count[i]);
-        mkperf_put64(c, i + 1);
-    }
 }
 
 void perfdata_sample_add(struct mkperf_perfdata *w, const struct mkperf_sample *s)
@@ -193,10 +152,40 @@ void perfdata_sample_add(struct mkperf_perfdata *w, const struct mkperf_sample *
     mkperf_put64(&c, s->core);
     mkperf_put64(&c, s->period);
     if (group != 0) {
-        put_group(w, &c, s, group);
+        /* Puts the sums of the group's values since the first sample. perf calculates the differences. */
+        w->count[s->event] += s->period;
+        for (unsigned i = 0; i < s->nreads; i++) {
+            w->count[s->reads[i].event] += s->reads[i].count;
+        }
+        mkperf_put64(&c, group);
+        for (unsigned i = s->event; i < s->event + group; i++) {
+            mkperf_put64(&c, w->count[i]);
+            mkperf_put64(&c, i + 1);
+        }
     }
     if (w->chains[s->event]) {
-        put_chain(&c, s);
+        /* Puts the callchain: the number of its words, then the words. */
+        const struct mkperf_chain *callers = s->callers;
+        bool user = !(s->flags & MKPERF_SAMPLE_NO_USER);
+        struct mkperf_put count = c;
+        c.p += 8;
+        if (s->flags & MKPERF_SAMPLE_KERNEL) {
+            mkperf_put64(&c, PERF_CONTEXT_KERNEL);
+            mkperf_put64(&c, kernel_address(s->kernel_pc));
+            /* A kernel that was interrupted in its own work has kernel callers, see model.h. */
+            for (unsigned i = 0; !user && i < callers->n; i++) {
+                mkperf_put64(&c, kernel_address(callers->caller[i].addr));
+            }
+        }
+        if (user) {
+            mkperf_put64(&c, PERF_CONTEXT_USER);
+            mkperf_put64(&c, mkperf_perfdata_slid(s->pd, s->pc));
+            for (unsigned i = 0; i < callers->n; i++) {
+                mkperf_put64(&c,
+                             mkperf_perfdata_slid(callers->caller[i].pd, callers->caller[i].addr));
+            }
+        }
+        mkperf_put64(&count, (uint64_t)(c.p - count.p) / 8 - 1);
     }
     perfdata_end(&w->out, c);
 }

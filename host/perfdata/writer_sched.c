@@ -83,22 +83,6 @@ static struct mkperf_put begin_tracepoint(struct mkperf_perfdata *w, enum mkperf
     return c;
 }
 
-static void put_switch(struct mkperf_perfdata *w, const struct mkperf_sched *s)
-{
-    bool known = s->from != MKPERF_SCHED_NOBODY;
-    struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_SWITCH, s->from, s, TRACE_SWITCH_BYTES);
-    put_comm(&c, w, s->from);
-    mkperf_put32(&c, pid_of(w, s->from));
-    mkperf_put32(&c, prio_of(w, s->from));
-    mkperf_put64(&c, mkperf_trace_prev_state(s->reason));
-    put_comm(&c, w, s->to);
-    mkperf_put32(&c, pid_of(w, s->to));
-    mkperf_put32(&c, prio_of(w, s->to));
-    mkperf_put32(&c, s->reason);
-    mkperf_put32(&c, known);
-    perfdata_end(&w->out, c);
-}
-
 static void put_wakeup(struct mkperf_perfdata *w, const struct mkperf_sched *s)
 {
     w->pd[s->to].sleep = AWAKE;
@@ -113,39 +97,24 @@ static void put_wakeup(struct mkperf_perfdata *w, const struct mkperf_sched *s)
     perfdata_end(&w->out, c);
 }
 
-/* Writes how long a PD ran since the last such record. perf adds them up, so no switch needs its own. */
-static void put_runtime(struct mkperf_perfdata *w, uint32_t pd)
-{
-    struct perfdata_pd *p = &w->pd[pd];
-    const struct mkperf_sched s = {.time_ns = w->last_ns, .core = p->core};
-    struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_RUNTIME, pd, &s, TRACE_RUNTIME_BYTES);
-    put_comm(&c, w, pd);
-    mkperf_put32(&c, pid_of(w, pd));
-    mkperf_put32(&c, 0);
-    mkperf_put64(&c, p->ran_ns - p->written_ns);
-    mkperf_put64(&c, p->ran_ns);
-    p->written_ns = p->ran_ns;
-    perfdata_end(&w->out, c);
-}
-
 void perfdata_sched_runtimes(struct mkperf_perfdata *w)
 {
     for (uint32_t i = 0; i < w->npds; i++) {
         if (w->pd[i].ran_ns > w->pd[i].written_ns) {
-            put_runtime(w, i);
+            /* Writes how long a PD ran since the last such record. perf adds them up, so no switch needs its own. */
+            struct perfdata_pd *p = &w->pd[i];
+            const struct mkperf_sched s = {.time_ns = w->last_ns, .core = p->core};
+            struct mkperf_put c =
+                begin_tracepoint(w, MKPERF_TRACE_RUNTIME, i, &s, TRACE_RUNTIME_BYTES);
+            put_comm(&c, w, i);
+            mkperf_put32(&c, pid_of(w, i));
+            mkperf_put32(&c, 0);
+            mkperf_put64(&c, p->ran_ns - p->written_ns);
+            mkperf_put64(&c, p->ran_ns);
+            p->written_ns = p->ran_ns;
+            perfdata_end(&w->out, c);
         }
     }
-}
-
-static void put_other(struct mkperf_perfdata *w, const struct mkperf_sched *s)
-{
-    struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_SCHED, s->from, s, TRACE_SCHED_BYTES);
-    put_comm(&c, w, s->to);
-    mkperf_put32(&c, pid_of(w, s->to));
-    mkperf_put32(&c, s->kind);
-    mkperf_put32(&c, s->irq);
-    mkperf_put32(&c, s->from != MKPERF_SCHED_NOBODY);
-    perfdata_end(&w->out, c);
 }
 
 /* The function that takes the kernel's lock, in kernels that mkperf knows; 0: not known. */
@@ -211,7 +180,18 @@ static void add_switch(struct mkperf_perfdata *w, const struct mkperf_sched *s)
     if (to->sleep != AWAKE) {
         put_wakeup(w, s);
     }
-    put_switch(w, s);
+    bool known = s->from != MKPERF_SCHED_NOBODY;
+    struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_SWITCH, s->from, s, TRACE_SWITCH_BYTES);
+    put_comm(&c, w, s->from);
+    mkperf_put32(&c, pid_of(w, s->from));
+    mkperf_put32(&c, prio_of(w, s->from));
+    mkperf_put64(&c, mkperf_trace_prev_state(s->reason));
+    put_comm(&c, w, s->to);
+    mkperf_put32(&c, pid_of(w, s->to));
+    mkperf_put32(&c, prio_of(w, s->to));
+    mkperf_put32(&c, s->reason);
+    mkperf_put32(&c, known);
+    perfdata_end(&w->out, c);
 }
 
 /* Whether the event ends the sleep of its thread. */
@@ -249,7 +229,13 @@ void perfdata_sched_add(struct mkperf_perfdata *w, const struct mkperf_sched *s)
         add_switch(w, s);
         return;
     }
-    put_other(w, s);
+    struct mkperf_put c = begin_tracepoint(w, MKPERF_TRACE_SCHED, s->from, s, TRACE_SCHED_BYTES);
+    put_comm(&c, w, s->to);
+    mkperf_put32(&c, pid_of(w, s->to));
+    mkperf_put32(&c, s->kind);
+    mkperf_put32(&c, s->irq);
+    mkperf_put32(&c, s->from != MKPERF_SCHED_NOBODY);
+    perfdata_end(&w->out, c);
     if ((s->kind == MKPERF_SCHED_LOCK || s->kind == MKPERF_SCHED_LOCK_WAIT) &&
         perfdata_trace_points(w) > MKPERF_TRACE_ONE_CORE) {
         put_lock(w, s);

@@ -100,12 +100,49 @@ static bool is_raw(const char *name, size_t n)
     return true;
 }
 
-static enum mkperf_status parse_name(const char **at, mkperf_EventSpec *spec,
-                                     struct mkperf_error *e)
+static enum mkperf_status parse_terms(const char **at, mkperf_EventSpec *spec,
+                                      struct mkperf_error *e)
 {
+    const char *end = strchr(*at, '/');
+
+    if (end == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: no closing / after \"%.60s\"", *at);
+    }
+    while (*at < end) {
+        size_t n = strcspn(*at, ",/");
+        /* A term of /period=N,freq=N/, n bytes long. */
+        const char *term = *at;
+        char number[24] = "";
+        const char *equals = memchr(term, '=', n);
+        size_t key = equals != NULL ? (size_t)(equals - term) : n;
+        uint64_t value, max = mkperf_event_term_max(term, key);
+        if (max == 0) {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: \"%.*s\": want period=N or freq=N",
+                                    (int)n, term);
+        }
+        if (key < n && n - key - 1 < sizeof number) {
+            memcpy(number, equals + 1, n - key - 1);
+        }
+        if (!parse_number(number, max, &value)) {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                    "-e: \"%.*s\": want a number from 1 to %" PRIu64, (int)n, term,
+                                    max);
+        }
+        mkperf_event_set_term(term, key, value, spec);
+        *at += n + (*at + n < end);
+    }
+    *at = end + 1;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status parse_event(const char **at, mkperf_EventSpec *spec,
+                                      struct mkperf_error *e)
+{
+    const char *start = *at;
+    bool modifiers = false;
+
     const char *name = *at;
     size_t n = 0;
-
     while (isalnum((unsigned char)name[n]) || (name[n] != '\0' && strchr("-_.", name[n]))) {
         n++;
     }
@@ -119,62 +156,6 @@ static enum mkperf_status parse_name(const char **at, mkperf_EventSpec *spec,
         spec->raw = (uint32_t)strtoul(name + 1, NULL, 16);
     } else {
         memcpy(spec->name, name, n);
-    }
-    return MKPERF_OK;
-}
-
-/* A term of /period=N,freq=N/, n bytes long. */
-static enum mkperf_status parse_term(const char *term, size_t n, mkperf_EventSpec *spec,
-                                     struct mkperf_error *e)
-{
-    char number[24] = "";
-    const char *equals = memchr(term, '=', n);
-    size_t key = equals != NULL ? (size_t)(equals - term) : n;
-    uint64_t value, max = mkperf_event_term_max(term, key);
-
-    if (max == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: \"%.*s\": want period=N or freq=N",
-                                (int)n, term);
-    }
-    if (key < n && n - key - 1 < sizeof number) {
-        memcpy(number, equals + 1, n - key - 1);
-    }
-    if (!parse_number(number, max, &value)) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "-e: \"%.*s\": want a number from 1 to %" PRIu64, (int)n, term,
-                                max);
-    }
-    mkperf_event_set_term(term, key, value, spec);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status parse_terms(const char **at, mkperf_EventSpec *spec,
-                                      struct mkperf_error *e)
-{
-    const char *end = strchr(*at, '/');
-
-    if (end == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: no closing / after \"%.60s\"", *at);
-    }
-    while (*at < end) {
-        size_t n = strcspn(*at, ",/");
-        if (parse_term(*at, n, spec, e) != MKPERF_OK) {
-            return e->status;
-        }
-        *at += n + (*at + n < end);
-    }
-    *at = end + 1;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status parse_event(const char **at, mkperf_EventSpec *spec,
-                                      struct mkperf_error *e)
-{
-    const char *start = *at;
-    bool modifiers = false;
-
-    if (parse_name(at, spec, e) != MKPERF_OK) {
-        return e->status;
     }
     if (**at == '/') {
         ++*at;
@@ -235,23 +216,6 @@ static enum mkperf_status close_group(const char **at, mkperf_Configure *c, pb_s
     return MKPERF_OK;
 }
 
-static enum mkperf_status append_event(const char **at, mkperf_Configure *c, uint32_t group,
-                                       struct mkperf_error *e)
-{
-    const pb_size_t max = sizeof c->events / sizeof *c->events;
-    mkperf_EventSpec spec = mkperf_EventSpec_init_zero;
-
-    if (c->events_count == max) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: more than %d events", max);
-    }
-    if (parse_event(at, &spec, e) != MKPERF_OK) {
-        return e->status;
-    }
-    spec.group = group;
-    c->events[c->events_count++] = spec;
-    return MKPERF_OK;
-}
-
 enum mkperf_status mkperf_events_parse(const char *text, mkperf_Configure *c,
                                        struct mkperf_error *e)
 {
@@ -264,9 +228,16 @@ enum mkperf_status mkperf_events_parse(const char *text, mkperf_Configure *c,
             group = first + 1U;
             at++;
         }
-        if (append_event(&at, c, group, e) != MKPERF_OK) {
+        const pb_size_t max = sizeof c->events / sizeof *c->events;
+        mkperf_EventSpec spec = mkperf_EventSpec_init_zero;
+        if (c->events_count == max) {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: more than %d events", max);
+        }
+        if (parse_event(&at, &spec, e) != MKPERF_OK) {
             return e->status;
         }
+        spec.group = group;
+        c->events[c->events_count++] = spec;
         if (*at == '}' && group != 0) {
             at++;
             if (close_group(&at, c, first, e) != MKPERF_OK) {

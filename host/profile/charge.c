@@ -25,9 +25,12 @@ static int by_charge(const void *a, const void *b)
     return order != 0 ? order : mkperf_compare(x->pd, y->pd);
 }
 
-/* Computes the sums of PDs from the sums of pairs. c->pd and index, which is zeroed, have room for every PD. */
-static void sum_pds(struct mkperf_charge *c, uint32_t *index)
+void mkperf_charge_sum(struct mkperf_charge *c, uint32_t npds)
 {
+    uint32_t *index = mkperf_xcalloc((size_t)npds + 1, sizeof *index);
+
+    c->pd = mkperf_xcalloc((size_t)npds + 1, sizeof *c->pd);
+    /* Computes the sums of PDs from the sums of pairs. c->pd and index, which is zeroed, have room for every PD. */
     for (uint32_t i = 0; i < c->npairs; i++) {
         const uint32_t side[2] = {c->pair[i].to, c->pair[i].by};
         for (unsigned k = 0; k < 2; k++) {
@@ -47,14 +50,6 @@ static void sum_pds(struct mkperf_charge *c, uint32_t *index)
         }
         mkperf_weight_add(&c->total, &pair->weight);
     }
-}
-
-void mkperf_charge_sum(struct mkperf_charge *c, uint32_t npds)
-{
-    uint32_t *index = mkperf_xcalloc((size_t)npds + 1, sizeof *index);
-
-    c->pd = mkperf_xcalloc((size_t)npds + 1, sizeof *c->pd);
-    sum_pds(c, index);
     free(index);
     qsort(c->pair, c->npairs, sizeof *c->pair, by_weight);
     qsort(c->pd, c->npds, sizeof *c->pd, by_charge);

@@ -29,39 +29,6 @@ static void note(const struct notes *n, const char *format, ...)
     n->put(n->self, line);
 }
 
-static void note_event(const struct notes *n, uint32_t i)
-{
-    const struct mkperf_profile *c = n->c;
-    const struct mkperf_event *event = &c->places.session.event[i];
-    char room[32], how[64] = "";
-
-    if (i < c->places.session.nevents && event->period != 0) {
-        snprintf(how, sizeof how, ", one sample each %" PRIu64, event->period);
-    } else if (i < c->places.session.nevents && event->frequency != 0) {
-        snprintf(how, sizeof how, ", %u samples per second and core", event->frequency);
-    }
-    note(n, "event %s: %" PRIu64 " samples, period sum %" PRIu64 "%s",
-         mkperf_places_event_name(&c->places, i, room), c->total[i].samples, c->total[i].period,
-         how);
-}
-
-static void note_image(const struct notes *n)
-{
-    const struct mkperf_places *s = &n->c->places;
-
-    if (s->image != NULL) {
-        note(n, "image: %s, which lists its programs", s->image);
-    }
-    for (uint32_t i = 0; i < s->npds; i++) {
-        if (s->pd[i].name != NULL && s->pd[i].problem != NULL) {
-            note(n, "no symbols for %s: %s", s->pd[i].name, s->pd[i].problem);
-        }
-    }
-    if (s->kernel_problem != NULL) {
-        note(n, "no symbols for the kernel: %s", s->kernel_problem);
-    }
-}
-
 static void note_warning(void *self, enum mkperf_warning_level level, const char *text)
 {
     note(self, "%s%s%s", level == MKPERF_NOTE ? "" : mkperf_warning_names[level],
@@ -126,21 +93,6 @@ static void note_marks(const struct notes *n)
     }
 }
 
-static void note_interactions(const struct notes *n)
-{
-    const struct mkperf_interactions *a = n->c->totals.interactions;
-
-    for (unsigned i = 0; a != NULL && i < MKPERF_SOFT_KINDS; i++) {
-        if (a->total[i] != 0) {
-            note(n, "%s: %" PRIu64, mkperf_soft_names[i], a->total[i]);
-        }
-    }
-    for (unsigned i = 0; a != NULL && i < a->nedges; i++) {
-        note(n, "%s to %s: %" PRIu64 " calls, %" PRIu64 " notifications", a->edge[i].from,
-             a->edge[i].to, a->edge[i].calls, a->edge[i].notifications);
-    }
-}
-
 void mkperf_profile_warnings(const struct mkperf_profile *p, mkperf_put_warning *put, void *self)
 {
     struct mkperf_totals totals = p->totals;
@@ -161,13 +113,43 @@ void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self
 
     mkperf_profile_warnings(p, note_warning, &n);
     for (uint32_t i = 0; i < p->nevents; i++) {
-        note_event(&n, i);
+        const struct mkperf_profile *c = n.c;
+        const struct mkperf_event *event = &c->places.session.event[i];
+        char room[32], how[64] = "";
+        if (i < c->places.session.nevents && event->period != 0) {
+            snprintf(how, sizeof how, ", one sample each %" PRIu64, event->period);
+        } else if (i < c->places.session.nevents && event->frequency != 0) {
+            snprintf(how, sizeof how, ", %u samples per second and core", event->frequency);
+        }
+        note(&n, "event %s: %" PRIu64 " samples, period sum %" PRIu64 "%s",
+             mkperf_places_event_name(&c->places, i, room), c->total[i].samples, c->total[i].period,
+             how);
     }
-    note_image(&n);
+    const struct mkperf_places *s = &n.c->places;
+    if (s->image != NULL) {
+        note(&n, "image: %s, which lists its programs", s->image);
+    }
+    for (uint32_t i = 0; i < s->npds; i++) {
+        if (s->pd[i].name != NULL && s->pd[i].problem != NULL) {
+            note(&n, "no symbols for %s: %s", s->pd[i].name, s->pd[i].problem);
+        }
+    }
+    if (s->kernel_problem != NULL) {
+        note(&n, "no symbols for the kernel: %s", s->kernel_problem);
+    }
     note_losses(&n);
     note_cost(&n);
     note_marks(&n);
-    note_interactions(&n);
+    const struct mkperf_interactions *a = n.c->totals.interactions;
+    for (unsigned i = 0; a != NULL && i < MKPERF_SOFT_KINDS; i++) {
+        if (a->total[i] != 0) {
+            note(&n, "%s: %" PRIu64, mkperf_soft_names[i], a->total[i]);
+        }
+    }
+    for (unsigned i = 0; a != NULL && i < a->nedges; i++) {
+        note(&n, "%s to %s: %" PRIu64 " calls, %" PRIu64 " notifications", a->edge[i].from,
+             a->edge[i].to, a->edge[i].calls, a->edge[i].notifications);
+    }
     if (p->totals.complete) {
         put(self, "complete: yes");
     }

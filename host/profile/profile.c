@@ -130,23 +130,6 @@ static uint32_t chain_key(const struct mkperf_profile *p, const struct mkperf_sa
     return n;
 }
 
-static void count_sample(struct mkperf_profile *p, const struct mkperf_sample *s, uint32_t number)
-{
-    MKPERF_GROW(p->weight, p->weight_room, (size_t)number + 1);
-    p->weight[number].samples++;
-    p->weight[number].period += s->period;
-    p->total[s->event].samples++;
-    p->total[s->event].period += s->period;
-    p->squares[s->event] += (double)s->period * (double)s->period;
-    p->nevents = s->event >= p->nevents ? s->event + 1 : p->nevents;
-    p->cores_seen = s->core >= p->cores_seen ? s->core + 1 : p->cores_seen;
-    if (s->pd < p->places.npds) {
-        p->places.pd[s->pd].samples++;
-    }
-    p->first_ns = s->time_ns < p->first_ns ? s->time_ns : p->first_ns;
-    p->last_ns = s->time_ns > p->last_ns ? s->time_ns : p->last_ns;
-}
-
 /* Counts a sample of the recording, or one that is made of a run or of a time of waiting. */
 static enum mkperf_status keep_sample(void *self, const struct mkperf_sample *s,
                                       struct mkperf_error *e)
@@ -165,7 +148,19 @@ static enum mkperf_status keep_sample(void *self, const struct mkperf_sample *s,
         return e->status;
     }
     uint32_t number = mkperf_hash_number(&p->chains, key, chain_key(p, s, slice, key));
-    count_sample(p, s, number);
+    MKPERF_GROW(p->weight, p->weight_room, (size_t)number + 1);
+    p->weight[number].samples++;
+    p->weight[number].period += s->period;
+    p->total[s->event].samples++;
+    p->total[s->event].period += s->period;
+    p->squares[s->event] += (double)s->period * (double)s->period;
+    p->nevents = s->event >= p->nevents ? s->event + 1 : p->nevents;
+    p->cores_seen = s->core >= p->cores_seen ? s->core + 1 : p->cores_seen;
+    if (s->pd < p->places.npds) {
+        p->places.pd[s->pd].samples++;
+    }
+    p->first_ns = s->time_ns < p->first_ns ? s->time_ns : p->first_ns;
+    p->last_ns = s->time_ns > p->last_ns ? s->time_ns : p->last_ns;
     if (!p->times) {
         return MKPERF_OK;
     }

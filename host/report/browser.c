@@ -52,31 +52,6 @@ static void free_trees(struct items *l)
     l->n = 0;
 }
 
-static void items_free(struct items *l)
-{
-    free_trees(l);
-    report_rows_free(&l->rows);
-    free(l->item);
-    l->item = NULL;
-    l->room = 0;
-}
-
-static void items_build(struct items *l)
-{
-    uint32_t n = 0;
-
-    free_trees(l);
-    report_rows_free(&l->rows);
-    report_rows_build(&l->rows, l->frames, &l->options, l->event);
-    make_room(l, 0, l->rows.n);
-    for (uint32_t i = 0; i < l->rows.n; i++) {
-        if (report_row_share(&l->rows, i) >= l->options.limit) {
-            l->item[n++] = (struct item){.row = i, .pd = l->rows.row[i].key.pd};
-        }
-    }
-    l->n = n;
-}
-
 static struct mkperf_tree *tree_of(struct items *l, const struct item *row)
 {
     struct mkperf_tree *tree = mkperf_xcalloc(1, sizeof *tree);
@@ -151,24 +126,6 @@ static size_t items_parent(const struct items *l, size_t at)
     return at;
 }
 
-static void row_text(const struct items *l, const struct item *at, char *text, size_t n)
-{
-    const struct report_row *r = &l->rows.row[at->row];
-    uint64_t whole = l->rows.whole;
-    char columns[TEXT / 2];
-    char mark = at->open ? '-' : '+';
-
-    report_row_text(l->frames, &l->options, r, columns, sizeof columns);
-    if (l->options.children) {
-        snprintf(text, n, "%c %6.2f%% %6.2f%% %8" PRIu64 "  %s", mark,
-                 mkperf_percent(r->children.period, whole), mkperf_percent(r->self.period, whole),
-                 r->self.samples, columns);
-    } else {
-        snprintf(text, n, "%c %6.2f%% %8" PRIu64 "  %s", mark,
-                 mkperf_percent(r->self.period, whole), r->self.samples, columns);
-    }
-}
-
 static void items_text(const struct items *l, size_t at, char *text, size_t n)
 {
     const struct item *i = &l->item[at];
@@ -177,7 +134,18 @@ static void items_text(const struct items *l, size_t at, char *text, size_t n)
     char node[TEXT / 2];
 
     if (i->node == 0) {
-        row_text(l, i, text, n);
+        const struct report_row *r = &l->rows.row[i->row];
+        char columns[TEXT / 2];
+        char mark = i->open ? '-' : '+';
+        report_row_text(l->frames, &l->options, r, columns, sizeof columns);
+        if (l->options.children) {
+            snprintf(text, n, "%c %6.2f%% %6.2f%% %8" PRIu64 "  %s", mark,
+                     mkperf_percent(r->children.period, whole),
+                     mkperf_percent(r->self.period, whole), r->self.samples, columns);
+        } else {
+            snprintf(text, n, "%c %6.2f%% %8" PRIu64 "  %s", mark,
+                     mkperf_percent(r->self.period, whole), r->self.samples, columns);
+        }
         return;
     }
     report_tree_text(i->tree, l->frames, l->event, i->node, parent->pd, whole, node, sizeof node);
@@ -215,7 +183,18 @@ bool report_browser_usable(void)
 static void build_list(struct browser *b)
 {
     b->at = b->top = 0;
-    items_build(&b->list);
+    struct items *l = &b->list;
+    uint32_t n = 0;
+    free_trees(l);
+    report_rows_free(&l->rows);
+    report_rows_build(&l->rows, l->frames, &l->options, l->event);
+    make_room(l, 0, l->rows.n);
+    for (uint32_t i = 0; i < l->rows.n; i++) {
+        if (report_row_share(&l->rows, i) >= l->options.limit) {
+            l->item[n++] = (struct item){.row = i, .pd = l->rows.row[i].key.pd};
+        }
+    }
+    l->n = n;
 }
 
 static void draw_head(const struct browser *b)
@@ -469,5 +448,10 @@ void report_browse(struct mkperf_frames *f, const struct report_options *o, cons
         act_on_key(&b, key);
     }
     endwin();
-    items_free(&b.list);
+    struct items *l = &b.list;
+    free_trees(l);
+    report_rows_free(&l->rows);
+    free(l->item);
+    l->item = NULL;
+    l->room = 0;
 }

@@ -12,24 +12,7 @@
 
 enum { MARKS_SHOWN = 4 }; /* without --marks */
 
-static const double LOUD = 1.0; /* a warning is printed if more per cent of the samples are lost */
-
-static void print_origin(const struct mkperf_profile *p, const char *path, FILE *out)
-{
-    unsigned cores = p->places.session.cores;
-    char text[MKPERF_PRINTABLE_PATH];
-
-    fprintf(out, "# file        %s\n", mkperf_printable_copy(path, text, sizeof text));
-    if (p->places.command) {
-        fprintf(out, "# command     %s\n", p->places.command);
-    }
-    fprintf(out, "# target      %s, cpu %s, %u core%s (samples from %u)\n",
-            p->places.platform[0] ? p->places.platform : "unknown",
-            p->places.cpu[0] ? p->places.cpu : "unknown", cores, cores == 1 ? "" : "s",
-            p->cores_seen);
-}
-
-/* Prints whether the names belong to the programs that ran. */
+static const double LOUD = 1.0; /* Prints whether the names belong to the programs that ran. */
 static void print_image(const struct mkperf_profile *p, FILE *out)
 {
     char text[512];
@@ -73,19 +56,6 @@ static void print_cores(const struct mkperf_profile *p, FILE *out)
     }
 }
 
-/* A multiplexed event was counted only for a part of the time. */
-static void print_multiplexing(const struct mkperf_profile *p, unsigned i, FILE *out)
-{
-    double enabled = (double)p->totals.enabled_ns[i], running = (double)p->totals.running_ns[i];
-
-    fprintf(out, "#             multiplexed: counted %.2f %% of the time", 100 * running / enabled);
-    if (running > 0) {
-        fprintf(out, "; scaled to all of it, period sum %.0f",
-                (double)p->total[i].period * enabled / running);
-    }
-    fputc('\n', out);
-}
-
 static void print_event(const struct mkperf_profile *p, unsigned i, FILE *out)
 {
     const struct mkperf_event *v = &p->places.session.event[i];
@@ -108,18 +78,16 @@ static void print_event(const struct mkperf_profile *p, unsigned i, FILE *out)
     }
     fputc('\n', out);
     if (p->totals.enabled_ns[i] != 0) {
-        print_multiplexing(p, i, out);
+        /* A multiplexed event was counted only for a part of the time. */
+        double enabled = (double)p->totals.enabled_ns[i], running = (double)p->totals.running_ns[i];
+        fprintf(out, "#             multiplexed: counted %.2f %% of the time",
+                100 * running / enabled);
+        if (running > 0) {
+            fprintf(out, "; scaled to all of it, period sum %.0f",
+                    (double)p->total[i].period * enabled / running);
+        }
+        fputc('\n', out);
     }
-}
-
-static void print_time(const struct mkperf_profile *p, FILE *out)
-{
-    const struct mkperf_totals *t = &p->totals;
-    double seconds = t->last_ns > t->first_ns ? (double)(t->last_ns - t->first_ns) / 1e9 : 0;
-
-    fprintf(out, "# duration    %.3f s from the first sample to the last\n", seconds);
-    mkperf_figures_print(MKPERF_FIGURE_HEAD, MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, t, out);
-    fprintf(out, "# jitter      %s\n", p->places.session.jitter ? "on" : "off or unknown");
 }
 
 static void print_losses(const struct mkperf_profile *p, FILE *out)
@@ -181,7 +149,17 @@ static void print_marks(const struct mkperf_profile *p, unsigned most, FILE *out
 
 void report_head_print(const struct mkperf_profile *p, const char *path, bool marks, FILE *out)
 {
-    print_origin(p, path, out);
+    /* a warning is printed if more per cent of the samples are lost */
+    unsigned cores = p->places.session.cores;
+    char text[MKPERF_PRINTABLE_PATH];
+    fprintf(out, "# file        %s\n", mkperf_printable_copy(path, text, sizeof text));
+    if (p->places.command) {
+        fprintf(out, "# command     %s\n", p->places.command);
+    }
+    fprintf(out, "# target      %s, cpu %s, %u core%s (samples from %u)\n",
+            p->places.platform[0] ? p->places.platform : "unknown",
+            p->places.cpu[0] ? p->places.cpu : "unknown", cores, cores == 1 ? "" : "s",
+            p->cores_seen);
     print_image(p, out);
     print_cores(p, out);
     for (unsigned i = 0; i < p->places.session.nevents; i++) {
@@ -190,7 +168,11 @@ void report_head_print(const struct mkperf_profile *p, const char *path, bool ma
             print_event(p, i, out);
         }
     }
-    print_time(p, out);
+    const struct mkperf_totals *t = &p->totals;
+    double seconds = t->last_ns > t->first_ns ? (double)(t->last_ns - t->first_ns) / 1e9 : 0;
+    fprintf(out, "# duration    %.3f s from the first sample to the last\n", seconds);
+    mkperf_figures_print(MKPERF_FIGURE_HEAD, MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, t, out);
+    fprintf(out, "# jitter      %s\n", p->places.session.jitter ? "on" : "off or unknown");
     print_losses(p, out);
     mkperf_figures_print(MKPERF_FIGURE_HEAD, MKPERF_SECTION_SECOND, MKPERF_SECTION_END, &p->totals,
                          out);

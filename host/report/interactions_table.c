@@ -65,39 +65,6 @@ static int heavier(const void *a, const void *b)
     return names != 0 ? names : strcmp(left->to, right->to);
 }
 
-static void print_rate(uint64_t count, uint64_t ns, FILE *out)
-{
-    if (ns != 0) {
-        fprintf(out, " %10.1f", (double)count * 1e9 / (double)ns);
-    } else {
-        fprintf(out, " %10s", "?");
-    }
-}
-
-static void print_edges(const struct mkperf_interactions *i, FILE *out)
-{
-    fprintf(out, "%10s %13s %10s  %s\n", "ppcalls", "notifications", "per second", "from -> to");
-    for (unsigned n = 0; n < i->nedges; n++) {
-        const struct mkperf_interaction *e = &i->edge[n];
-        fprintf(out, "%10" PRIu64 " %13" PRIu64, e->calls, e->notifications);
-        print_rate(weight(e), i->ns, out);
-        fprintf(out, "  %s -> %s\n", e->from, e->to);
-    }
-}
-
-static void print_pds(const struct mkperf_interactions *i, FILE *out)
-{
-    fprintf(out, "\n%16s %8s %10s %13s  %s\n", mkperf_soft_names[MKPERF_SOFT_SWITCH],
-            mkperf_soft_names[MKPERF_SOFT_FAULT], mkperf_soft_names[MKPERF_SOFT_PPCALL],
-            mkperf_soft_names[MKPERF_SOFT_NOTIFICATION], "by");
-    for (unsigned n = 0; n < i->npds; n++) {
-        const uint64_t *c = i->pd[n].count;
-        fprintf(out, "%16" PRIu64 " %8" PRIu64 " %10" PRIu64 " %13" PRIu64 "  %s\n",
-                c[MKPERF_SOFT_SWITCH], c[MKPERF_SOFT_FAULT], c[MKPERF_SOFT_PPCALL],
-                c[MKPERF_SOFT_NOTIFICATION], i->pd[n].pd);
-    }
-}
-
 static void warn_unplaced(const struct mkperf_interactions *i, const char *mark, FILE *out)
 {
     for (unsigned kind = MKPERF_SOFT_PPCALL; kind < MKPERF_SOFT_KINDS; kind++) {
@@ -129,8 +96,28 @@ void report_interactions_print(const struct mkperf_interactions *i, const char *
     }
     warn_unplaced(i, "#", out);
     fputs("#\n", out);
-    print_edges(i, out);
-    print_pds(i, out);
+    fprintf(out, "%10s %13s %10s  %s\n", "ppcalls", "notifications", "per second", "from -> to");
+    for (unsigned n = 0; n < i->nedges; n++) {
+        const struct mkperf_interaction *e = &i->edge[n];
+        fprintf(out, "%10" PRIu64 " %13" PRIu64, e->calls, e->notifications);
+        uint64_t count = weight(e);
+        uint64_t ns = i->ns;
+        if (ns != 0) {
+            fprintf(out, " %10.1f", (double)count * 1e9 / (double)ns);
+        } else {
+            fprintf(out, " %10s", "?");
+        }
+        fprintf(out, "  %s -> %s\n", e->from, e->to);
+    }
+    fprintf(out, "\n%16s %8s %10s %13s  %s\n", mkperf_soft_names[MKPERF_SOFT_SWITCH],
+            mkperf_soft_names[MKPERF_SOFT_FAULT], mkperf_soft_names[MKPERF_SOFT_PPCALL],
+            mkperf_soft_names[MKPERF_SOFT_NOTIFICATION], "by");
+    for (unsigned n = 0; n < i->npds; n++) {
+        const uint64_t *c = i->pd[n].count;
+        fprintf(out, "%16" PRIu64 " %8" PRIu64 " %10" PRIu64 " %13" PRIu64 "  %s\n",
+                c[MKPERF_SOFT_SWITCH], c[MKPERF_SOFT_FAULT], c[MKPERF_SOFT_PPCALL],
+                c[MKPERF_SOFT_NOTIFICATION], i->pd[n].pd);
+    }
 }
 
 /* A quoted identifier of the DOT language. */

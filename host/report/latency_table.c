@@ -127,24 +127,6 @@ static void print_most(const struct report_latency *l, const char *what, const s
     }
 }
 
-static void print_budget(const struct mkperf_sched_pd *p, uint64_t span, FILE *out)
-{
-    const struct mkperf_scheduling *s = &p->scheduling;
-
-    if (s->known && s->budget_us < s->period_us) {
-        double share = (double)s->budget_us / (double)s->period_us;
-
-        fprintf(out,
-                "  budget %" PRIu64 " of %" PRIu64
-                " us (%.2f %%), consumed %.2f %%, head room %.2f %%",
-                s->budget_us, s->period_us, 100 * share, mkperf_percent(p->consumed, span),
-                100 * share - mkperf_percent(p->consumed, span));
-    }
-    if (p->exhausted != 0) {
-        fprintf(out, "  used up %" PRIu64 " times", p->exhausted);
-    }
-}
-
 static void print_pds(const struct report_latency *l, FILE *out)
 {
     const struct mkperf_analysis *a = l->analysis;
@@ -174,7 +156,18 @@ static void print_pds(const struct report_latency *l, FILE *out)
         }
         print_most(l, "ready: mostly behind", &p->ready_by, out);
         print_most(l, "calls: mostly", &p->blocked_on, out);
-        print_budget(p, span, out);
+        const struct mkperf_scheduling *s = &p->scheduling;
+        if (s->known && s->budget_us < s->period_us) {
+            double share = (double)s->budget_us / (double)s->period_us;
+            fprintf(out,
+                    "  budget %" PRIu64 " of %" PRIu64
+                    " us (%.2f %%), consumed %.2f %%, head room %.2f %%",
+                    s->budget_us, s->period_us, 100 * share, mkperf_percent(p->consumed, span),
+                    100 * share - mkperf_percent(p->consumed, span));
+        }
+        if (p->exhausted != 0) {
+            fprintf(out, "  used up %" PRIu64 " times", p->exhausted);
+        }
         fputc('\n', out);
     }
 }
@@ -190,22 +183,6 @@ static void print_runs(const struct mkperf_latency_rows *rows, FILE *out)
         fprintf(out, "%8.2f %9" PRIu64 "  %s\n",
                 rows->seconds > 0 ? (double)rows->run[i].ns / rows->seconds / 1e7 : 0,
                 rows->run[i].runs, rows->run[i].pd);
-    }
-}
-
-static void print_cores(const struct mkperf_analysis *a, FILE *out)
-{
-    uint64_t span = a->last_ns - a->first_ns;
-
-    fprintf(out, "\n# cores, %% of each core's time\n%8s %8s %8s  core\n", "busy", "idle",
-            "unknown");
-    for (uint32_t i = 0; i < a->ncores; i++) {
-        const struct mkperf_sched_core *c = &a->core[i];
-
-        if (c->seen) {
-            fprintf(out, "%8.2f %8.2f %8.2f  %" PRIu32 "\n", mkperf_percent(c->busy, span),
-                    mkperf_percent(c->idle, span), mkperf_percent(c->unknown, span), i);
-        }
     }
 }
 
@@ -229,26 +206,6 @@ static void print_inversions(const struct mkperf_analysis *a, FILE *out)
     }
 }
 
-static void print_missing(const struct mkperf_analysis *a, FILE *out)
-{
-    if (a->gaps != 0) {
-        fprintf(out, "# gaps        %" PRIu64 ", %.6f s: no statistic includes them\n", a->gaps,
-                (double)a->gap_ns / 1e9);
-    }
-    mkperf_figures_print(MKPERF_FIGURE_HEAD, MKPERF_SECTION_SECOND, MKPERF_SECTION_THIRD,
-                         &a->totals, out);
-    if (a->late_events != 0) {
-        fprintf(out, "# disorder    %" PRIu64 " events of a core came too late to be in order\n",
-                a->late_events);
-    }
-    if (a->calls_void != 0 || a->calls_open != 0) {
-        fprintf(out,
-                "# calls       %" PRIu64 " of which a part is not known, %" PRIu64
-                " without a reply at the end: not included\n",
-                a->calls_void, a->calls_open);
-    }
-}
-
 void report_latency_print(const struct report_latency *l, FILE *out)
 {
     const struct mkperf_analysis *a = l->analysis;
@@ -256,7 +213,23 @@ void report_latency_print(const struct report_latency *l, FILE *out)
     fprintf(out, "# %s: ", l->title);
     if (a != NULL) {
         fprintf(out, "%" PRIu64 " scheduling events in %.6f s\n", a->events, l->rows->seconds);
-        print_missing(a, out);
+        if (a->gaps != 0) {
+            fprintf(out, "# gaps        %" PRIu64 ", %.6f s: no statistic includes them\n", a->gaps,
+                    (double)a->gap_ns / 1e9);
+        }
+        mkperf_figures_print(MKPERF_FIGURE_HEAD, MKPERF_SECTION_SECOND, MKPERF_SECTION_THIRD,
+                             &a->totals, out);
+        if (a->late_events != 0) {
+            fprintf(out,
+                    "# disorder    %" PRIu64 " events of a core came too late to be in order\n",
+                    a->late_events);
+        }
+        if (a->calls_void != 0 || a->calls_open != 0) {
+            fprintf(out,
+                    "# calls       %" PRIu64 " of which a part is not known, %" PRIu64
+                    " without a reply at the end: not included\n",
+                    a->calls_void, a->calls_open);
+        }
     } else {
         fprintf(out, "latencies of %.6f s\n", l->rows->seconds);
     }
@@ -275,7 +248,16 @@ void report_latency_print(const struct report_latency *l, FILE *out)
     if (a != NULL) {
         print_inversions(a, out);
         print_pds(l, out);
-        print_cores(a, out);
+        uint64_t span = a->last_ns - a->first_ns;
+        fprintf(out, "\n# cores, %% of each core's time\n%8s %8s %8s  core\n", "busy", "idle",
+                "unknown");
+        for (uint32_t i = 0; i < a->ncores; i++) {
+            const struct mkperf_sched_core *c = &a->core[i];
+            if (c->seen) {
+                fprintf(out, "%8.2f %8.2f %8.2f  %" PRIu32 "\n", mkperf_percent(c->busy, span),
+                        mkperf_percent(c->idle, span), mkperf_percent(c->unknown, span), i);
+            }
+        }
     } else {
         print_runs(l->rows, out);
     }

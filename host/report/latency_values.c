@@ -6,17 +6,6 @@
 #include "latency_table.h"
 #include "values.h"
 
-static void put_latency(const struct report_values *v, const struct mkperf_latency_row *r)
-{
-    REPORT_ROW(v, mkperf_latency_kind_names[r->kind], REPORT_TEXT("from", r->from),
-               REPORT_TEXT("to", r->to), REPORT_NUMBER("irq", r->irq),
-               REPORT_NUMBER("count", r->count), REPORT_NUMBER("total_ns", r->total),
-               REPORT_NUMBER("p50_ns", r->quantile[0]), REPORT_NUMBER("p90_ns", r->quantile[1]),
-               REPORT_NUMBER("p99_ns", r->quantile[2]), REPORT_NUMBER("p999_ns", r->quantile[3]),
-               REPORT_NUMBER("max_ns", r->max), REPORT_NUMBER("max_at_ns", r->max_at),
-               REPORT_NUMBER("busy", r->busy));
-}
-
 static void put_by(const struct report_values *v, const struct mkperf_analysis *a, const char *kind,
                    const char *from, const char *to, const struct mkperf_bys *b)
 {
@@ -37,26 +26,6 @@ static void put_parts(const struct report_values *v, const char *kind,
                REPORT_NUMBER("other_ns", p->other));
 }
 
-static void put_pd(const struct report_values *v, const struct mkperf_analysis *a, uint32_t i)
-{
-    const struct mkperf_sched_pd *p = &a->pd[i];
-    const struct mkperf_scheduling *s = &p->scheduling;
-
-    REPORT_ROW(v, "pd", REPORT_TEXT("pd", p->name), REPORT_NUMBER("priority", s->priority),
-               REPORT_NUMBER("unknown_ns", p->in[MKPERF_PD_UNKNOWN]),
-               REPORT_NUMBER("running_ns", p->in[MKPERF_PD_RUNNING]),
-               REPORT_NUMBER("ready_ns", p->in[MKPERF_PD_READY]),
-               REPORT_NUMBER("calling_ns", p->in[MKPERF_PD_CALLING]),
-               REPORT_NUMBER("waiting_ns", p->in[MKPERF_PD_WAITING]),
-               REPORT_NUMBER("throttled_ns", p->in[MKPERF_PD_THROTTLED]),
-               REPORT_NUMBER("stopped_ns", p->in[MKPERF_PD_STOPPED]),
-               REPORT_NUMBER("runs", p->runs), REPORT_NUMBER("preempted", p->preemptions),
-               REPORT_NUMBER("exhausted", p->exhausted), REPORT_NUMBER("budget_us", s->budget_us),
-               REPORT_NUMBER("period_us", s->period_us), REPORT_NUMBER("consumed_ns", p->consumed));
-    put_by(v, a, "ready", p->name, "", &p->ready_by);
-    put_by(v, a, "blocked", p->name, "", &p->blocked_on);
-}
-
 static void put_analysis(const struct report_values *v, const struct mkperf_analysis *a)
 {
     for (unsigned i = 0; i < a->ninversions; i++) {
@@ -70,7 +39,23 @@ static void put_analysis(const struct report_values *v, const struct mkperf_anal
     }
     for (uint32_t i = 0; i < a->npds; i++) {
         if (!a->pd[i].idle && a->pd[i].name != NULL) {
-            put_pd(v, a, i);
+            const struct mkperf_sched_pd *p = &a->pd[i];
+            const struct mkperf_scheduling *s = &p->scheduling;
+            REPORT_ROW(v, "pd", REPORT_TEXT("pd", p->name), REPORT_NUMBER("priority", s->priority),
+                       REPORT_NUMBER("unknown_ns", p->in[MKPERF_PD_UNKNOWN]),
+                       REPORT_NUMBER("running_ns", p->in[MKPERF_PD_RUNNING]),
+                       REPORT_NUMBER("ready_ns", p->in[MKPERF_PD_READY]),
+                       REPORT_NUMBER("calling_ns", p->in[MKPERF_PD_CALLING]),
+                       REPORT_NUMBER("waiting_ns", p->in[MKPERF_PD_WAITING]),
+                       REPORT_NUMBER("throttled_ns", p->in[MKPERF_PD_THROTTLED]),
+                       REPORT_NUMBER("stopped_ns", p->in[MKPERF_PD_STOPPED]),
+                       REPORT_NUMBER("runs", p->runs), REPORT_NUMBER("preempted", p->preemptions),
+                       REPORT_NUMBER("exhausted", p->exhausted),
+                       REPORT_NUMBER("budget_us", s->budget_us),
+                       REPORT_NUMBER("period_us", s->period_us),
+                       REPORT_NUMBER("consumed_ns", p->consumed));
+            put_by(v, a, "ready", p->name, "", &p->ready_by);
+            put_by(v, a, "blocked", p->name, "", &p->blocked_on);
         }
     }
     for (uint32_t i = 0; i < a->ncores; i++) {
@@ -95,7 +80,13 @@ void report_latency_values(const struct report_latency *l, FILE *out)
     for (unsigned i = 0; i < l->rows->n; i++) {
         const struct mkperf_latency_row *r = &l->rows->row[i];
 
-        put_latency(&v, r);
+        REPORT_ROW(&v, mkperf_latency_kind_names[r->kind], REPORT_TEXT("from", r->from),
+                   REPORT_TEXT("to", r->to), REPORT_NUMBER("irq", r->irq),
+                   REPORT_NUMBER("count", r->count), REPORT_NUMBER("total_ns", r->total),
+                   REPORT_NUMBER("p50_ns", r->quantile[0]), REPORT_NUMBER("p90_ns", r->quantile[1]),
+                   REPORT_NUMBER("p99_ns", r->quantile[2]),
+                   REPORT_NUMBER("p999_ns", r->quantile[3]), REPORT_NUMBER("max_ns", r->max),
+                   REPORT_NUMBER("max_at_ns", r->max_at), REPORT_NUMBER("busy", r->busy));
         if (r->edge != NULL) {
             put_parts(&v, "parts", r, &r->edge->sum);
             put_parts(&v, "worst", r, &r->edge->worst);

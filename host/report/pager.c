@@ -35,19 +35,6 @@ void report_screen_start(bool colour)
     }
 }
 
-static void colour_share(int y, const char *text, bool reverse)
-{
-    char *end;
-    double share = strtod(text, &end);
-    short pair = share >= MKPERF_COLOUR_HOT ? PAIR_HOT : PAIR_WARM;
-    bool is_share = end != text && (*end == '%' || strncmp(end, " :", 2) == 0);
-
-    if (coloured && is_share && share >= MKPERF_COLOUR_WARM) {
-        mvchgat(y, 0, (int)(end - text) + (*end == '%'), reverse ? A_REVERSE : A_NORMAL, pair,
-                NULL);
-    }
-}
-
 void report_put_line(int y, const char *text, bool reverse)
 {
     if (reverse) {
@@ -55,7 +42,14 @@ void report_put_line(int y, const char *text, bool reverse)
     }
     mvhline(y, 0, ' ', COLS);
     mvaddnstr(y, 0, text, COLS);
-    colour_share(y, text, reverse);
+    char *end;
+    double share = strtod(text, &end);
+    short pair = share >= MKPERF_COLOUR_HOT ? PAIR_HOT : PAIR_WARM;
+    bool is_share = end != text && (*end == '%' || strncmp(end, " :", 2) == 0);
+    if (coloured && is_share && share >= MKPERF_COLOUR_WARM) {
+        mvchgat(y, 0, (int)(end - text) + (*end == '%'), reverse ? A_REVERSE : A_NORMAL, pair,
+                NULL);
+    }
     if (reverse) {
         attroff(A_REVERSE);
     }
@@ -89,40 +83,6 @@ bool report_ask(const char *prompt, char words[REPORT_SEARCH])
         memcpy(words, typed, sizeof typed);
     }
     return words[0] != '\0';
-}
-
-static void split_lines(struct pager *p, const char *text)
-{
-    p->text = mkperf_xstrdup(text);
-    for (const char *c = text; *c; c++) {
-        p->n += *c == '\n';
-    }
-    p->line = mkperf_xcalloc((size_t)p->n + 1, sizeof *p->line);
-    p->n = 0;
-    for (char *rest = p->text, *line; (line = strsep(&rest, "\n")) != NULL;) {
-        if (rest || *line) {
-            p->line[p->n++] = line;
-        }
-    }
-}
-
-static void draw_page(const struct pager *p)
-{
-    char foot[256];
-
-    erase();
-    report_put_line(0, p->title, true);
-    for (int i = 0; i < LINES - 2 && p->top + i < p->n; i++) {
-        const char *line = p->line[p->top + i];
-
-        attrset(line[0] != '#' && strtod(line, NULL) >= MKPERF_COLOUR_HOT ? A_BOLD : A_NORMAL);
-        report_put_line(1 + i, line, false);
-        attrset(A_NORMAL);
-    }
-    snprintf(foot, sizeof foot, "line %d of %d   arrows, PgUp, PgDn   / search   n next   q back",
-             p->n ? p->top + 1 : 0, p->n);
-    report_put_line(LINES - 1, foot, true);
-    refresh();
 }
 
 static void search_next(struct pager *p)
@@ -192,9 +152,32 @@ void report_pager_show(const char *title, const char *text)
 {
     struct pager p = {.title = title};
 
-    split_lines(&p, text);
+    p.text = mkperf_xstrdup(text);
+    for (const char *c = text; *c; c++) {
+        p.n += *c == '\n';
+    }
+    p.line = mkperf_xcalloc((size_t)p.n + 1, sizeof *p.line);
+    p.n = 0;
+    for (char *rest = p.text, *line; (line = strsep(&rest, "\n")) != NULL;) {
+        if (rest || *line) {
+            p.line[p.n++] = line;
+        }
+    }
     do {
-        draw_page(&p);
+        char foot[256];
+        erase();
+        report_put_line(0, p.title, true);
+        for (int i = 0; i < LINES - 2 && p.top + i < p.n; i++) {
+            const char *line = p.line[p.top + i];
+            attrset(line[0] != '#' && strtod(line, NULL) >= MKPERF_COLOUR_HOT ? A_BOLD : A_NORMAL);
+            report_put_line(1 + i, line, false);
+            attrset(A_NORMAL);
+        }
+        snprintf(foot, sizeof foot,
+                 "line %d of %d   arrows, PgUp, PgDn   / search   n next   q back",
+                 p.n ? p.top + 1 : 0, p.n);
+        report_put_line(LINES - 1, foot, true);
+        refresh();
     } while (act_on_key(&p, getch()));
     free(p.text);
     free(p.line);

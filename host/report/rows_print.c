@@ -50,18 +50,6 @@ void report_row_text(const struct mkperf_frames *f, const struct report_options 
     }
 }
 
-static void print_titles(const struct layout *l, const struct report_options *o, FILE *out)
-{
-    fprintf(out, "# %s%s  Samples           Period",
-            o->children ? "Children      Self" : "Overhead", o->interval ? "   95 %" : "");
-    for (unsigned i = 0; i < o->keys.n; i++) {
-        bool last = i + 1 == o->keys.n;
-
-        fprintf(out, "  %-*s", last ? 0 : l->width[i], report_column_title(o->keys.column[i]));
-    }
-    fprintf(out, "\n#\n");
-}
-
 static void print_share(double share, bool colour, FILE *out)
 {
     fprintf(out, "%s%9.2f%%%s", mkperf_colour_begin(colour, share), share,
@@ -95,7 +83,13 @@ void report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
 {
     struct layout l = lay_out(rows, f, o);
 
-    print_titles(&l, o, out);
+    fprintf(out, "# %s%s  Samples           Period",
+            o->children ? "Children      Self" : "Overhead", o->interval ? "   95 %" : "");
+    for (unsigned i = 0; i < o->keys.n; i++) {
+        bool last = i + 1 == o->keys.n;
+        fprintf(out, "  %-*s", last ? 0 : l.width[i], report_column_title(o->keys.column[i]));
+    }
+    fprintf(out, "\n#\n");
     for (uint32_t i = 0; i < rows->n; i++) {
         if (report_row_share(rows, i) < o->limit) {
             continue;

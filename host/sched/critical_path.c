@@ -68,24 +68,18 @@ static void on_call(void *self, uint32_t from, const struct mkperf_call *call, u
     }
 }
 
-static void add_phase(struct mkperf_path_choice *c, const struct mkperf_mark *m)
-{
-    struct mkperf_phase phase = {.pd = m->pd, .id = m->id};
-    struct mkperf_phase_begin begin = {.time_ns = m->time_ns};
-
-    if (m->kind == MKPERF_MARK_BEGIN) {
-        mkperf_marks_begin(&c->phases, &phase, &begin);
-    } else if (m->kind == MKPERF_MARK_END && mkperf_marks_end(&c->phases, &phase, &begin)) {
-        offer(c, m->pd, MKPERF_SCHED_NOBODY, begin.time_ns, m->time_ns);
-    }
-}
-
 static enum mkperf_status on_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
 {
     struct mkperf_path_choice *c = self;
 
     if (c->kind == MKPERF_PATH_PHASE && strcmp(m->name, c->first) == 0) {
-        add_phase(c, m);
+        struct mkperf_phase phase = {.pd = m->pd, .id = m->id};
+        struct mkperf_phase_begin begin = {.time_ns = m->time_ns};
+        if (m->kind == MKPERF_MARK_BEGIN) {
+            mkperf_marks_begin(&c->phases, &phase, &begin);
+        } else if (m->kind == MKPERF_MARK_END && mkperf_marks_end(&c->phases, &phase, &begin)) {
+            offer(c, m->pd, MKPERF_SCHED_NOBODY, begin.time_ns, m->time_ns);
+        }
     } else if (c->kind == MKPERF_PATH_MARKS && c->marked && strcmp(m->name, c->second) == 0 &&
                m->time_ns > c->mark_ns) {
         offer(c, m->pd, MKPERF_SCHED_NOBODY, c->mark_ns, m->time_ns);

@@ -251,25 +251,6 @@ static void charge_ready_on(struct mkperf_analysis *a, uint32_t core, uint64_t n
     }
 }
 
-static void stop_running(struct mkperf_analysis *a, const struct mkperf_sched *s)
-{
-    struct mkperf_sched_pd *p = &a->pd[s->from];
-    uint64_t now = s->time_ns;
-
-    enter_state(a, s->from, state_after[s->reason], now);
-    p->core = s->core;
-    p->has_core = true;
-    p->preemptions += s->reason == MKPERF_STOPPED_PREEMPTED;
-    p->exhausted += s->reason == MKPERF_STOPPED_BUDGET;
-    if (s->reason == MKPERF_STOPPED_QUEUED) {
-        sched_call_begin(a, s->from, MKPERF_SCHED_NOBODY, now);
-    } else if (s->reason == MKPERF_STOPPED_CALLED && !p->call.active && sched_is_pd(a, s->to)) {
-        deliver_call(a, s);
-    } else if (s->reason == MKPERF_STOPPED_REPLIED) {
-        end_call(a, s);
-    }
-}
-
 static void start_running(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
     struct mkperf_sched_pd *p = &a->pd[s->to];
@@ -310,24 +291,6 @@ void sched_charge_core(struct mkperf_analysis *a, uint32_t core, uint64_t now)
         SCHED_REPORT(a, core, &i);
         c->since = now;
     }
-}
-
-static void switch_core(struct mkperf_analysis *a, const struct mkperf_sched *s)
-{
-    struct mkperf_sched_core *c = &a->core[s->core];
-
-    sched_inversions_end(a, s->core, s->time_ns);
-    charge_ready_on(a, s->core, s->time_ns);
-    sched_charge_core(a, s->core, s->time_ns);
-    a->switches += s->reason != MKPERF_STOPPED_UNKNOWN;
-    if (s->from != MKPERF_SCHED_NOBODY && s->from != s->to && sched_is_pd(a, s->from)) {
-        stop_running(a, s);
-    }
-    if (sched_is_pd(a, s->to)) {
-        start_running(a, s);
-    }
-    c->running = s->to;
-    sched_inversions_begin(a, s->core, s->time_ns);
 }
 
 /* Events of a core are missing: what PDs did on it, and what they sent from it, is unknown in between. */
@@ -429,7 +392,33 @@ void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched 
     if (is_gap) {
         forget_gap(a, &s);
     } else if (s.kind == MKPERF_SCHED_SWITCH) {
-        switch_core(a, &s);
+        struct mkperf_sched_core *c = &a->core[s.core];
+        sched_inversions_end(a, s.core, s.time_ns);
+        charge_ready_on(a, s.core, s.time_ns);
+        sched_charge_core(a, s.core, s.time_ns);
+        a->switches += s.reason != MKPERF_STOPPED_UNKNOWN;
+        if (s.from != MKPERF_SCHED_NOBODY && s.from != s.to && sched_is_pd(a, s.from)) {
+            struct mkperf_sched_pd *p = &a->pd[s.from];
+            uint64_t now = s.time_ns;
+            enter_state(a, s.from, state_after[s.reason], now);
+            p->core = s.core;
+            p->has_core = true;
+            p->preemptions += s.reason == MKPERF_STOPPED_PREEMPTED;
+            p->exhausted += s.reason == MKPERF_STOPPED_BUDGET;
+            if (s.reason == MKPERF_STOPPED_QUEUED) {
+                sched_call_begin(a, s.from, MKPERF_SCHED_NOBODY, now);
+            } else if (s.reason == MKPERF_STOPPED_CALLED && !p->call.active &&
+                       sched_is_pd(a, s.to)) {
+                deliver_call(a, &s);
+            } else if (s.reason == MKPERF_STOPPED_REPLIED) {
+                end_call(a, &s);
+            }
+        }
+        if (sched_is_pd(a, s.to)) {
+            start_running(a, &s);
+        }
+        c->running = s.to;
+        sched_inversions_begin(a, s.core, s.time_ns);
     } else if (sched_is_pd(a, s.to)) {
         change_state(a, &s);
     }

@@ -260,29 +260,6 @@ static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-/* Warns of cores that are not counted, and of events that count all cores. */
-static void warn_of_cores(const struct stat_measure *s)
-{
-    const mkperf_TargetHello *hello = &s->recorder.stream->hello;
-    unsigned known = mkperf_pds_cores(s->recorder.pds);
-    struct mkperf_session session = {
-        .cores = hello->cores,
-        .core_mask = s->recorder.options.configure.cores,
-        .target_cores = known > hello->target_cores ? known : hello->target_cores,
-        .turns = s->session.turns,
-        .nevents = s->session.events_count};
-    char text[MKPERF_CORES_TEXT];
-
-    for (unsigned i = 0; i < session.nevents; i++) {
-        snprintf(session.event[i].name, sizeof session.event[i].name, "%s",
-                 s->session.events[i].name);
-        session.event[i].all_cores = s->session.events[i].all_cores;
-    }
-    for (unsigned i = 0; mkperf_cores_warning(&session, i, text); i++) {
-        fprintf(stderr, "mkperf: warning: %s\n", text);
-    }
-}
-
 static enum mkperf_status begin(struct stat_measure *s, struct mkperf_error *e)
 {
     enum mkperf_status status = mkperf_recorder_begin(&s->recorder, e);
@@ -290,7 +267,24 @@ static enum mkperf_status begin(struct stat_measure *s, struct mkperf_error *e)
     s->counting = status == MKPERF_OK;
     if (s->counting && !s->warned) {
         s->warned = true;
-        warn_of_cores(s);
+        /* Warns of cores that are not counted, and of events that count all cores. */
+        const mkperf_TargetHello *hello = &s->recorder.stream->hello;
+        unsigned known = mkperf_pds_cores(s->recorder.pds);
+        struct mkperf_session session = {
+            .cores = hello->cores,
+            .core_mask = s->recorder.options.configure.cores,
+            .target_cores = known > hello->target_cores ? known : hello->target_cores,
+            .turns = s->session.turns,
+            .nevents = s->session.events_count};
+        char text[MKPERF_CORES_TEXT];
+        for (unsigned i = 0; i < session.nevents; i++) {
+            snprintf(session.event[i].name, sizeof session.event[i].name, "%s",
+                     s->session.events[i].name);
+            session.event[i].all_cores = s->session.events[i].all_cores;
+        }
+        for (unsigned i = 0; mkperf_cores_warning(&session, i, text); i++) {
+            fprintf(stderr, "mkperf: warning: %s\n", text);
+        }
     }
     return status;
 }
@@ -363,18 +357,6 @@ static enum mkperf_status talk(struct stat_measure *s, struct mkperf_error *e)
     return mkperf_recorder_talk(&s->recorder, &to, NULL, e);
 }
 
-/* The kernel does not count by PD: begins again, with an estimate from samples. */
-static enum mkperf_status fall_back(struct stat_measure *s, struct mkperf_error *e)
-{
-    fprintf(stderr, "mkperf: this kernel does not count by PD: estimating from samples\n");
-    if (stop(s, e) != MKPERF_OK) {
-        return e->status;
-    }
-    mkperf_recorder_free(&s->recorder); /* other events need a new conversation */
-    set_events(s, true);
-    return talk(s, e) == MKPERF_OK ? receive_samples(s, e) : e->status;
-}
-
 /* Warns of cores that did not take part all the time. */
 static void warn_of_late(const struct stat_measure *s)
 {
@@ -428,7 +410,14 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
         return e->status;
     }
     if (s->per_pd && !by_pd) {
-        return fall_back(s, e);
+        /* The kernel does not count by PD: begins again, with an estimate from samples. */
+        fprintf(stderr, "mkperf: this kernel does not count by PD: estimating from samples\n");
+        if (stop(s, e) != MKPERF_OK) {
+            return e->status;
+        }
+        mkperf_recorder_free(&s->recorder); /* other events need a new conversation */
+        set_events(s, true);
+        return talk(s, e) == MKPERF_OK ? receive_samples(s, e) : e->status;
     }
     if (count(s, e) != MKPERF_OK || stop(s, e) != MKPERF_OK ||
         read_counts(s, has_parts(s), &by_pd, e) != MKPERF_OK) {

@@ -267,60 +267,20 @@ static void print_row(const struct stat_reading *r, unsigned k, const struct sta
     }
 }
 
-static void print_tail(const struct stat_reading *r, const struct stat_style *style)
-{
-    if (r->seconds > 0) {
-        fprintf(style->out, "\n%20.9f seconds of the target's time elapsed\n", r->seconds);
-    } else {
-        fprintf(style->out, "\n  The target's time is not known.\n");
-    }
-    if (r->slices > 1) {
-        fprintf(style->out,
-                "\n  multiplexed, %u slices: more events than counters. Counts are scaled from the "
-                "share of the\n"
-                "  time in parentheses, and wrong by what differed in the rest.\n",
-                r->slices);
-    }
-    if (style->per_core && style->cores <= 1) {
-        fputs("\n  C0 is the core that the profiler PD runs on. Nothing is counted on others.\n",
-              style->out);
-    } else if (style->cores > 1 && !has_rows(r, true)) {
-        fprintf(style->out, "\n  Counts are sums over %u cores%s.\n", style->cores,
-                style->per_core ? "; the target does not count by core" : "");
-    }
-    if (r->estimate) {
-        fprintf(style->out,
-                "\n  ~ estimated from samples, with the standard error in parentheses.\n");
-    } else if (has_rows(r, false)) {
-        fputs(
-            "\n  To tell PDs apart the kernel reads the counters at each switch or entry. That "
-            "work is\n"
-            "  in the kernel counts of who entered: much where system calls are many (--estimate\n"
-            "  does without it).\n",
-            style->out);
-    }
-    fputc('\n', style->out);
-}
-
-/* The titles of the columns of -I, as wide as the columns of print_row. */
-static void print_titles(const struct stat_reading *r, const struct stat_style *style)
-{
-    fprintf(style->out, "#%15s", "time");
-    if (style->per_core) {
-        fprintf(style->out, "%-8s%3s ", " core", "of");
-    }
-    if (has_rows(r, false)) {
-        fprintf(style->out, "%16s", "PD");
-    }
-    fprintf(style->out, "%20s      %s\n", "counts", "events");
-}
-
 void stat_print(const struct stat_reading *r, const struct stat_style *style)
 {
     bool frame = style->separator == NULL && !style->interval;
 
     if (style->titles && style->interval && style->separator == NULL) {
-        print_titles(r, style);
+        /* The titles of the columns of -I, as wide as the columns of print_row. */
+        fprintf(style->out, "#%15s", "time");
+        if (style->per_core) {
+            fprintf(style->out, "%-8s%3s ", " core", "of");
+        }
+        if (has_rows(r, false)) {
+            fprintf(style->out, "%16s", "PD");
+        }
+        fprintf(style->out, "%20s      %s\n", "counts", "events");
     }
     if (frame) {
         fprintf(style->out, "\n Performance counter stats for '%s'", style->title);
@@ -339,7 +299,40 @@ void stat_print(const struct stat_reading *r, const struct stat_style *style)
         print_row(r, k, style);
     }
     if (frame) {
-        print_tail(r, style);
+        if (r->seconds > 0) {
+            fprintf(style->out, "\n%20.9f seconds of the target's time elapsed\n", r->seconds);
+        } else {
+            fprintf(style->out, "\n  The target's time is not known.\n");
+        }
+        if (r->slices > 1) {
+            fprintf(
+                style->out,
+                "\n  multiplexed, %u slices: more events than counters. Counts are scaled from the "
+                "share of the\n"
+                "  time in parentheses, and wrong by what differed in the rest.\n",
+                r->slices);
+        }
+        if (style->per_core && style->cores <= 1) {
+            fputs(
+                "\n  C0 is the core that the profiler PD runs on. Nothing is counted on others.\n",
+                style->out);
+        } else if (style->cores > 1 && !has_rows(r, true)) {
+            fprintf(style->out, "\n  Counts are sums over %u cores%s.\n", style->cores,
+                    style->per_core ? "; the target does not count by core" : "");
+        }
+        if (r->estimate) {
+            fprintf(style->out,
+                    "\n  ~ estimated from samples, with the standard error in parentheses.\n");
+        } else if (has_rows(r, false)) {
+            fputs(
+                "\n  To tell PDs apart the kernel reads the counters at each switch or entry. That "
+                "work is\n"
+                "  in the kernel counts of who entered: much where system calls are many "
+                "(--estimate\n"
+                "  does without it).\n",
+                style->out);
+        }
+        fputc('\n', style->out);
     }
     (void)fflush(style->out); /* closing the stream reports its errors */
 }

@@ -185,33 +185,6 @@ static void list_files(struct mkperf_finder *f, const char *directory, enum plac
     }
 }
 
-static void list_elf_path(struct mkperf_finder *f)
-{
-    const char *at = f->elf_path;
-
-    while (at != NULL) {
-        size_t n = strcspn(at, ":");
-        char *directory = n != 0 ? mkperf_xprintf("%.*s", (int)n, at) : mkperf_xstrdup(".");
-        list_files(f, directory, PLACE_ELF_PATH, 0);
-        free(directory);
-        at = at[n] == ':' ? at + n + 1 : NULL;
-    }
-}
-
-/* In perf's cache, the name is a directory with the file "elf", or, of older perfs, a link to the file. */
-static void look_up_perf(struct mkperf_finder *f, const char *hex)
-{
-    char *cache = mkperf_elf_cache_directory();
-
-    for (unsigned old = 0; cache != NULL && old < 2; old++) {
-        add_file(
-            f,
-            mkperf_xprintf("%s/.build-id/%.2s/%s%s", cache, hex, hex + 2, old != 0 ? "" : "/elf"),
-            PLACE_PERF, 0);
-    }
-    free(cache);
-}
-
 static void look_up_debuginfod(struct mkperf_finder *f, const char *hex)
 {
     const char *cache = getenv("DEBUGINFOD_CACHE_PATH"), *xdg = getenv("XDG_CACHE_HOME"),
@@ -239,7 +212,15 @@ static void search_place(struct mkperf_finder *f, enum place place,
     mkperf_build_id_text(id, hex);
     if (place == PLACE_PERF || place == PLACE_DEBUGINFOD) {
         if (place == PLACE_PERF && id->n >= 2) {
-            look_up_perf(f, hex);
+            /* In perf's cache, the name is a directory with the file "elf", or, of older perfs, a link to the file. */
+            char *cache = mkperf_elf_cache_directory();
+            for (unsigned old = 0; cache != NULL && old < 2; old++) {
+                add_file(f,
+                         mkperf_xprintf("%s/.build-id/%.2s/%s%s", cache, hex, hex + 2,
+                                        old != 0 ? "" : "/elf"),
+                         PLACE_PERF, 0);
+            }
+            free(cache);
         } else if (id->n >= 2 && !id->derived) { /* debuginfod knows only linkers' build ids */
             look_up_debuginfod(f, hex);
         }
@@ -251,7 +232,14 @@ static void search_place(struct mkperf_finder *f, enum place place,
     f->listed[place] = true;
     f->entries = 0;
     if (place == PLACE_ELF_PATH) {
-        list_elf_path(f);
+        const char *at = f->elf_path;
+        while (at != NULL) {
+            size_t n = strcspn(at, ":");
+            char *directory = n != 0 ? mkperf_xprintf("%.*s", (int)n, at) : mkperf_xstrdup(".");
+            list_files(f, directory, PLACE_ELF_PATH, 0);
+            free(directory);
+            at = at[n] == ':' ? at + n + 1 : NULL;
+        }
     } else {
         list_files(f, ".", PLACE_TREE, 0);
     }

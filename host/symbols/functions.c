@@ -173,33 +173,6 @@ static Elf_Scn *find_table(Elf *elf, GElf_Shdr *out)
     return dynamic && gelf_getshdr(dynamic, out) ? dynamic : NULL;
 }
 
-static void collect_functions(struct mkperf_module *m, Elf_Data *data, const GElf_Shdr *table,
-                              size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        GElf_Sym sym;
-        GElf_Shdr sh;
-        const char *name;
-
-        if (!gelf_getsym(data, (int)i, &sym) || !is_function(&sym) ||
-            !gelf_getshdr(elf_getscn(m->elf, sym.st_shndx), &sh) ||
-            !(sh.sh_flags & SHF_EXECINSTR) || sym.st_value - sh.sh_addr >= sh.sh_size) {
-            continue;
-        }
-        name = elf_strptr(m->elf, table->sh_link, sym.st_name);
-        if (!name || is_marker(name)) {
-            continue;
-        }
-        m->function[m->nfunctions++] = (struct mkperf_function){
-            .start = sym.st_value,
-            .size = sym.st_size,
-            .raw = name,
-            .type = GELF_ST_TYPE(sym.st_info),
-            .bind = GELF_ST_BIND(sym.st_info),
-        };
-    }
-}
-
 /* Keeps one function for each address and drops the labels inside functions. The table is sorted. */
 static void drop_labels(struct mkperf_module *m)
 {
@@ -237,23 +210,6 @@ static uint64_t section_end(Elf *elf, uint64_t addr)
     return addr;
 }
 
-/* Gives a size to functions that have none. */
-static void add_sizes(struct mkperf_module *m)
-{
-    for (size_t i = 0; i < m->nfunctions; i++) {
-        struct mkperf_function *f = &m->function[i];
-
-        if (f->size == 0) {
-            uint64_t end = section_end(m->elf, f->start);
-
-            if (i + 1 < m->nfunctions && f[1].start < end) {
-                end = f[1].start;
-            }
-            f->size = end - f->start;
-        }
-    }
-}
-
 static void load_functions(struct mkperf_module *m)
 {
     GElf_Shdr table;
@@ -267,10 +223,40 @@ static void load_functions(struct mkperf_module *m)
     }
     n = data->d_size / sizeof(Elf64_Sym);
     m->function = mkperf_xcalloc(n, sizeof *m->function); /* elfutils compared n with the file */
-    collect_functions(m, data, &table, n);
+    for (size_t i = 0; i < n; i++) {
+        GElf_Sym sym;
+        GElf_Shdr sh;
+        const char *name;
+        if (!gelf_getsym(data, (int)i, &sym) || !is_function(&sym) ||
+            !gelf_getshdr(elf_getscn(m->elf, sym.st_shndx), &sh) ||
+            !(sh.sh_flags & SHF_EXECINSTR) || sym.st_value - sh.sh_addr >= sh.sh_size) {
+            continue;
+        }
+        name = elf_strptr(m->elf, table.sh_link, sym.st_name);
+        if (!name || is_marker(name)) {
+            continue;
+        }
+        m->function[m->nfunctions++] = (struct mkperf_function){
+            .start = sym.st_value,
+            .size = sym.st_size,
+            .raw = name,
+            .type = GELF_ST_TYPE(sym.st_info),
+            .bind = GELF_ST_BIND(sym.st_info),
+        };
+    }
     qsort(m->function, m->nfunctions, sizeof *m->function, compare_start);
     drop_labels(m);
-    add_sizes(m);
+    /* Gives a size to functions that have none. */
+    for (size_t i = 0; i < m->nfunctions; i++) {
+        struct mkperf_function *f = &m->function[i];
+        if (f->size == 0) {
+            uint64_t end = section_end(m->elf, f->start);
+            if (i + 1 < m->nfunctions && f[1].start < end) {
+                end = f[1].start;
+            }
+            f->size = end - f->start;
+        }
+    }
 }
 
 static struct mkperf_function *find_function(struct mkperf_module *m, uint64_t addr)

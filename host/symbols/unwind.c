@@ -214,21 +214,16 @@ void mkperf_unwind_free(struct mkperf_module *m)
     free(m->lr_cache);
 }
 
-static void load_cfi(struct mkperf_module *m)
-{
-    m->cfi_loaded = true;
-    m->eh_cfi = dwarf_getcfi_elf(m->elf);
-    if (mkperf_module_dwarf(m)) {
-        m->debug_cfi = dwarf_getcfi(m->dwarf);
-    }
-}
-
 static Dwarf_Frame *frame_at(struct mkperf_module *m, uint64_t pc)
 {
     Dwarf_Frame *frame = NULL;
 
     if (!m->cfi_loaded) {
-        load_cfi(m);
+        m->cfi_loaded = true;
+        m->eh_cfi = dwarf_getcfi_elf(m->elf);
+        if (mkperf_module_dwarf(m)) {
+            m->debug_cfi = dwarf_getcfi(m->dwarf);
+        }
     }
     if (m->eh_cfi && dwarf_cfi_addrframe(m->eh_cfi, pc, &frame) == 0) {
         return frame;

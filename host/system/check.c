@@ -247,14 +247,6 @@ static bool check_channels(const struct mkperf_system *s, uint64_t *used, struct
     return true;
 }
 
-static void number_threads(const struct mkperf_system *s)
-{
-    for (unsigned i = 0; i < s->npds; i++) {
-        struct mkperf_system_pd *pd = &s->pd[i];
-        pd->thread = pd->parent < 0 ? (uint64_t)i + 1 : MKPERF_THREAD_CHILD(i, pd->child_id);
-    }
-}
-
 bool system_check(const struct mkperf_system *s, struct place *at)
 {
     uint64_t used[MKPERF_SYSTEM_MAX_PDS] = {0};
@@ -263,7 +255,10 @@ bool system_check(const struct mkperf_system *s, struct place *at)
     if (s->npds == 0) {
         return system_error(at, "no protection_domain is defined");
     }
-    number_threads(s);
+    for (unsigned i = 0; i < s->npds; i++) {
+        struct mkperf_system_pd *pd = &s->pd[i];
+        pd->thread = pd->parent < 0 ? (uint64_t)i + 1 : MKPERF_THREAD_CHILD(i, pd->child_id);
+    }
     return check_pd_names(s, at) && check_children(s, at) && check_regions(s, at) &&
            check_maps(s, at) && check_irqs(s, used, at) && check_channels(s, used, at);
 }

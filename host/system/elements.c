@@ -48,24 +48,6 @@ static void set_id(struct reader *r, struct mkperf_system_pd *pd, uint64_t id)
     }
 }
 
-static void read_pd_numbers(struct reader *r, struct mkperf_system_pd *pd)
-{
-    read_budget(r, &pd->budget, &pd->period);
-    pd->limited = pd->budget < pd->period;
-    pd->priority = (unsigned)system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
-    pd->cpu = (unsigned)system_number_or(r, "cpu", 63, 0);
-    pd->stack_size = system_number_or(r, "stack_size", MAX_STACK_BYTES, SMALL_PAGE);
-    pd->passive = system_bool_or(r, "passive", false);
-    pd->smc = system_bool_or(r, "smc", false);
-    system_bool_or(r, "fpu", true);
-    if (system_attribute(r, "domain") != NULL) {
-        note_beyond(r, "domains");
-    }
-    if (pd->stack_size == 0 || pd->stack_size % SMALL_PAGE != 0) {
-        system_error(&r->at, "stack_size is not a positive multiple of 0x1000");
-    }
-}
-
 void system_start_pd(struct reader *r)
 {
     struct mkperf_system *s = r->system;
@@ -91,7 +73,20 @@ void system_start_pd(struct reader *r)
     pd->child_id = (unsigned)id;
     r->pd_open[r->depth] = (int)s->npds - 1;
     pd->name = system_copy(r, "name", name);
-    read_pd_numbers(r, pd);
+    read_budget(r, &pd->budget, &pd->period);
+    pd->limited = pd->budget < pd->period;
+    pd->priority = (unsigned)system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
+    pd->cpu = (unsigned)system_number_or(r, "cpu", 63, 0);
+    pd->stack_size = system_number_or(r, "stack_size", MAX_STACK_BYTES, SMALL_PAGE);
+    pd->passive = system_bool_or(r, "passive", false);
+    pd->smc = system_bool_or(r, "smc", false);
+    system_bool_or(r, "fpu", true);
+    if (system_attribute(r, "domain") != NULL) {
+        note_beyond(r, "domains");
+    }
+    if (pd->stack_size == 0 || pd->stack_size % SMALL_PAGE != 0) {
+        system_error(&r->at, "stack_size is not a positive multiple of 0x1000");
+    }
     if (parent >= 0) {
         set_id(r, &s->pd[parent], id);
     }
@@ -142,20 +137,6 @@ void system_start_region(struct reader *r)
     }
 }
 
-static void read_permissions(struct reader *r, const char *text, struct mkperf_system_map *map)
-{
-    map->read = strchr(text, 'r') != NULL;
-    map->write = strchr(text, 'w') != NULL;
-    map->execute = strchr(text, 'x') != NULL;
-    if (text[strspn(text, "rwx")] != '\0') {
-        system_error(&r->at, "perms may hold 'r', 'w' and 'x' only, not '%.64s'", text);
-    } else if (map->write && !map->read && !map->execute) {
-        system_error(&r->at, "perms must not be 'w' alone");
-    } else if (*text == '\0') {
-        system_error(&r->at, "perms is empty");
-    }
-}
-
 static const struct {
     const char *name;
     enum mkperf_setvar_kind kind;
@@ -173,7 +154,17 @@ void system_start_map(struct reader *r)
     struct mkperf_system_map map = {.line = r->at.line};
 
     map.vaddr = system_number(r, "vaddr", MAX_ADDRESS - 1);
-    read_permissions(r, perms != NULL ? perms : "rw", &map);
+    const char *text = perms != NULL ? perms : "rw";
+    map.read = strchr(text, 'r') != NULL;
+    map.write = strchr(text, 'w') != NULL;
+    map.execute = strchr(text, 'x') != NULL;
+    if (text[strspn(text, "rwx")] != '\0') {
+        system_error(&r->at, "perms may hold 'r', 'w' and 'x' only, not '%.64s'", text);
+    } else if (map.write && !map.read && !map.execute) {
+        system_error(&r->at, "perms must not be 'w' alone");
+    } else if (*text == '\0') {
+        system_error(&r->at, "perms is empty");
+    }
     map.cached = system_bool_or(r, "cached", true);
     struct mkperf_system_map *kept =
         of_vm ? NULL : system_append(&r->at, (void **)&pd->map, &pd->nmaps, sizeof map, "maps");

@@ -63,18 +63,6 @@ static enum element element_named(const char *name)
     return DOCUMENT;
 }
 
-static void check_attributes(struct reader *r, enum element element)
-{
-    for (const char **a = r->attributes; *a != NULL; a += 2) {
-        char spaced[40];
-        int n = snprintf(spaced, sizeof spaced, " %s ", a[0]);
-        if (n >= (int)sizeof spaced || strstr(language[element].attributes, spaced) == NULL) {
-            system_error(&r->at, "element '%s' has no attribute '%.64s'", language[element].name,
-                         a[0]);
-        }
-    }
-}
-
 static void start_element(struct reader *r, const char *name)
 {
     enum element element = element_named(name);
@@ -90,25 +78,18 @@ static void start_element(struct reader *r, const char *name)
         r->depth++;
         r->open[r->depth] = element;
         r->pd_open[r->depth] = r->pd_open[r->depth - 1];
-        check_attributes(r, element);
+        for (const char **a = r->attributes; *a != NULL; a += 2) {
+            char spaced[40];
+            int n = snprintf(spaced, sizeof spaced, " %s ", a[0]);
+            if (n >= (int)sizeof spaced || strstr(language[element].attributes, spaced) == NULL) {
+                system_error(&r->at, "element '%s' has no attribute '%.64s'",
+                             language[element].name, a[0]);
+            }
+        }
     }
     if (!r->at.failed && language[element].start != NULL) {
         language[element].start(r);
     }
-}
-
-static void end_element(struct reader *r)
-{
-    enum element element = r->open[r->depth];
-
-    if (element == PD && system_current_pd(r)->program == NULL) {
-        system_error(&r->at, "protection_domain '%s' has no program_image",
-                     system_current_pd(r)->name);
-    } else if (element == CHANNEL && r->ends_read != 2) {
-        r->at.line = r->system->channel[r->system->nchannels - 1].line;
-        system_error(&r->at, "channel must have two ends");
-    }
-    r->depth--;
 }
 
 /*
@@ -147,7 +128,15 @@ static void XMLCALL on_end(void *data, const char *name)
 
     (void)name;
     if (take_line(r)) {
-        end_element(r);
+        enum element element = r->open[r->depth];
+        if (element == PD && system_current_pd(r)->program == NULL) {
+            system_error(&r->at, "protection_domain '%s' has no program_image",
+                         system_current_pd(r)->name);
+        } else if (element == CHANNEL && r->ends_read != 2) {
+            r->at.line = r->system->channel[r->system->nchannels - 1].line;
+            system_error(&r->at, "channel must have two ends");
+        }
+        r->depth--;
         stop_if_failed(r);
     }
 }

@@ -152,34 +152,6 @@ static void add_charged(struct top_screen *s, const struct mkperf_charge *c,
     report_charged_row(c, pd, util, name, row->text, sizeof row->text);
 }
 
-/* Makes the rows of the table of PDs. Below a PD are the PDs that worked for it. PDs that ran without a sample are last. */
-static void make_charged(struct top_screen *s)
-{
-    const struct mkperf_charge_pd none = {.pd = 0};
-    int util = s->counts->sched != NULL ? UTIL_WIDTH : 0;
-    struct mkperf_charge c;
-
-    top_counts_charge(s->counts, s->event, &c);
-    s->charged_row =
-        mkperf_xcalloc((size_t)c.npds + c.npairs + s->list.npds + 1, sizeof *s->charged_row);
-    for (uint32_t i = 0; i < c.npds; i++) {
-        add_charged(s, &c, &c.pd[i], mkperf_pds_at(s->counts->pds, c.pd[i].pd)->name);
-        for (uint32_t k = 0; k < c.npairs; k++) {
-            if (c.pair[k].to == c.pd[i].pd && c.pair[k].by != c.pd[i].pd) {
-                struct top_charged_row *row = &s->charged_row[s->ncharged++];
-                row->pd = mkperf_pds_at(s->counts->pds, c.pair[k].by)->name;
-                report_charged_by(&c, &c.pair[k], util, row->pd, row->text, sizeof row->text);
-            }
-        }
-    }
-    for (uint32_t i = 0; i < s->list.npds; i++) {
-        if (!in_charged(s, s->list.pd[i].pd)) {
-            add_charged(s, &c, &none, s->list.pd[i].pd);
-        }
-    }
-    mkperf_charge_free(&c);
-}
-
 static void print_entry(const struct top_screen *s, const char *text, FILE *out)
 {
     double share = strtod(text, NULL);
@@ -315,7 +287,29 @@ void top_screen_refresh(struct top_screen *s)
     }
     top_screen_free(s);
     top_counts_list(s->counts, s->event, s->pd, s->sort, &s->list);
-    make_charged(s);
+    /* Makes the rows of the table of PDs. Below a PD are the PDs that worked for it. PDs that ran without a sample are last. */
+    const struct mkperf_charge_pd none = {.pd = 0};
+    int util = s->counts->sched != NULL ? UTIL_WIDTH : 0;
+    struct mkperf_charge c;
+    top_counts_charge(s->counts, s->event, &c);
+    s->charged_row =
+        mkperf_xcalloc((size_t)c.npds + c.npairs + s->list.npds + 1, sizeof *s->charged_row);
+    for (uint32_t i = 0; i < c.npds; i++) {
+        add_charged(s, &c, &c.pd[i], mkperf_pds_at(s->counts->pds, c.pd[i].pd)->name);
+        for (uint32_t k = 0; k < c.npairs; k++) {
+            if (c.pair[k].to == c.pd[i].pd && c.pair[k].by != c.pd[i].pd) {
+                struct top_charged_row *row = &s->charged_row[s->ncharged++];
+                row->pd = mkperf_pds_at(s->counts->pds, c.pair[k].by)->name;
+                report_charged_by(&c, &c.pair[k], util, row->pd, row->text, sizeof row->text);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < s->list.npds; i++) {
+        if (!in_charged(s, s->list.pd[i].pd)) {
+            add_charged(s, &c, &none, s->list.pd[i].pd);
+        }
+    }
+    mkperf_charge_free(&c);
     if (s->at >= pd_rows(s) + s->list.nfunctions) {
         s->at = 0;
     }

@@ -53,15 +53,6 @@ enum MHD_Result view_answer_problem(struct MHD_Connection *c, unsigned status, c
                  "text/plain; charset=utf-8", own_policy);
 }
 
-static enum MHD_Result answer_page(struct MHD_Connection *c, const struct page_asset *p)
-{
-    return reply(c, MHD_HTTP_OK,
-                 MHD_create_response_from_buffer((size_t)(p->end - p->begin),
-                                                 (void *)(uintptr_t)p->begin,
-                                                 MHD_RESPMEM_PERSISTENT),
-                 p->type, own_policy);
-}
-
 /* A parameter's number, up to max; absent: leaves *out and *has. False: it is none. */
 static bool number(struct MHD_Connection *c, const char *name, uint64_t max, uint64_t *out,
                    bool *has)
@@ -82,22 +73,6 @@ static enum MHD_Result answer_memory(struct MHD_Connection *c, void *p, size_t n
 {
     return reply(c, MHD_HTTP_OK, MHD_create_response_from_buffer(n, p, MHD_RESPMEM_MUST_FREE), type,
                  own_policy);
-}
-
-/* A profile's container: of the recording, or of that with which it is compared. */
-static enum MHD_Result answer_profile(const struct view_server *s, struct MHD_Connection *c,
-                                      bool base)
-{
-    bool kept = false;
-    struct page_bytes b = s->data(s->self, base, &kept);
-
-    if (b.n == 0) { /* nothing to compare with */
-        return view_answer_problem(c, MHD_HTTP_NO_CONTENT, "");
-    }
-    return reply(c, MHD_HTTP_OK,
-                 MHD_create_response_from_buffer(
-                     b.n, b.p, kept ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_FREE),
-                 columns_type, own_policy);
 }
 
 /* States of PDs in a stretch of time, of a recording that is too large for a page. */
@@ -226,11 +201,26 @@ enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *
 {
     for (size_t i = 0; i < page_nassets; i++) {
         if (strcmp(path, page_assets[i].name) == 0) {
-            return answer_page(c, &page_assets[i]);
+            const struct page_asset *p = &page_assets[i];
+            return reply(c, MHD_HTTP_OK,
+                         MHD_create_response_from_buffer((size_t)(p->end - p->begin),
+                                                         (void *)(uintptr_t)p->begin,
+                                                         MHD_RESPMEM_PERSISTENT),
+                         p->type, own_policy);
         }
     }
     if (strcmp(path, "data/profile") == 0 || strcmp(path, "data/base") == 0) {
-        return answer_profile(s, c, strcmp(path, "data/base") == 0);
+        /* A profile's container: of the recording, or of that with which it is compared. */
+        bool base = strcmp(path, "data/base") == 0;
+        bool kept = false;
+        struct page_bytes b = s->data(s->self, base, &kept);
+        if (b.n == 0) { /* nothing to compare with */
+            return view_answer_problem(c, MHD_HTTP_NO_CONTENT, "");
+        }
+        return reply(c, MHD_HTTP_OK,
+                     MHD_create_response_from_buffer(
+                         b.n, b.p, kept ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_FREE),
+                     columns_type, own_policy);
     }
     if (strcmp(path, "data/stretch") == 0) {
         return answer_stretch(s, c);

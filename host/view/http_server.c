@@ -103,17 +103,6 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
     *context = &s->connection[i];
 }
 
-/* It has sent a request: it keeps its connection. */
-static void heard(struct MHD_Connection *connection)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-    if (info != NULL && info->socket_context != NULL) {
-        ((struct view_connection *)info->socket_context)->silent = false;
-    }
-}
-
 static enum MHD_Result on_request(void *self, struct MHD_Connection *c, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_size, void **state)
@@ -124,7 +113,12 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *c, const ch
     (void)upload;
     (void)upload_size;
     (void)state;
-    heard(c);
+    /* It has sent a request: it keeps its connection. */
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    if (info != NULL && info->socket_context != NULL) {
+        ((struct view_connection *)info->socket_context)->silent = false;
+    }
     if (!is_here(s, c) || !has_token(s, url)) {
         return view_answer_problem(c, MHD_HTTP_FORBIDDEN, "not with this address");
     }
@@ -132,22 +126,6 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *c, const ch
         return view_answer_problem(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET");
     }
     return view_answer(s, c, url + 1 + VIEW_TOKEN + 1);
-}
-
-/* Only what is there at the start is served, by names compared as a whole. */
-static void list_files(struct view_server *s)
-{
-    DIR *d = s->speedscope ? opendir(s->speedscope) : NULL;
-    const struct dirent *entry;
-
-    while (d && s->nfiles < VIEW_FILES_MAX && (entry = readdir(d)) != NULL) {
-        if (entry->d_name[0] != '.' && (s->file[s->nfiles] = mkperf_xstrdup(entry->d_name))) {
-            s->nfiles++;
-        }
-    }
-    if (d) {
-        closedir(d);
-    }
 }
 
 enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error *e)
@@ -172,7 +150,17 @@ enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error 
     }
     info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT);
     s->port = info ? info->port : s->port;
-    list_files(s);
+    /* Only what is there at the start is served, by names compared as a whole. */
+    DIR *d = s->speedscope ? opendir(s->speedscope) : NULL;
+    const struct dirent *entry;
+    while (d && s->nfiles < VIEW_FILES_MAX && (entry = readdir(d)) != NULL) {
+        if (entry->d_name[0] != '.' && (s->file[s->nfiles] = mkperf_xstrdup(entry->d_name))) {
+            s->nfiles++;
+        }
+    }
+    if (d) {
+        closedir(d);
+    }
     return MKPERF_OK;
 }
 

@@ -74,10 +74,13 @@ static void warn(void *self, const char *text)
     mkperf_print_line(stderr, "mkperf view: warning: %s", text);
 }
 
-static enum mkperf_status set_up(struct view_live *l, struct mkperf_error *e)
+enum mkperf_status view_live_run(struct view_live *l, struct view_server *server,
+                                 struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &l->recorder;
+    enum mkperf_status status;
 
+    l->server = server;
     l->profile.cores = l->profile.times = l->profile.keep_schedule = true;
     l->profile.places.no_lines = true;
     l->frames.profile = &l->profile;
@@ -90,19 +93,6 @@ static enum mkperf_status set_up(struct view_live *l, struct mkperf_error *e)
         return e->status;
     }
     mkperf_recorder_decode(r, mkperf_profile_sink(&l->profile), NULL);
-    return MKPERF_OK;
-}
-
-enum mkperf_status view_live_run(struct view_live *l, struct view_server *server,
-                                 struct mkperf_error *e)
-{
-    struct mkperf_recorder *r = &l->recorder;
-    enum mkperf_status status;
-
-    l->server = server;
-    if (set_up(l, e) != MKPERF_OK) {
-        return e->status;
-    }
     if (!r->link.source.ops->interactive) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
                                 "-t: a capture is no running target; mkperf convert makes a "

@@ -119,42 +119,6 @@ static bool take_reads(const struct mkperf_stream *s, uint32_t mask, unsigned *a
     return true;
 }
 
-/* away: of the sample's pc from its chain's. */
-static enum mkperf_status emit_sample(struct mkperf_stream *s,
-                                      const struct mkperf_stream_slot *slot, uint64_t time_ns,
-                                      uint64_t period, uint64_t away, unsigned *read,
-                                      struct mkperf_error *e)
-{
-    struct mkperf_read reads[MKPERF_MAX_COUNTERS];
-    struct mkperf_sample sample = {
-        .time_ns = time_ns,
-        .period = period,
-        .pd = slot->pd,
-        .event = slot->event,
-        .core = s->batch.core,
-        .flags = slot->flags,
-        .kernel_pc = slot->kernel_pc,
-    };
-
-    if (slot->flags & MKPERF_SAMPLE_NO_USER) {
-        sample.kernel_pc += away;
-    } else {
-        sample.pc = slot->pc + away;
-    }
-    if (slot->reads != 0 && !take_reads(s, slot->reads, read, reads, &sample.nreads)) {
-        s->malformed++; /* not a batch that a target makes */
-        sample.nreads = 0;
-    }
-    sample.reads = reads;
-    sample.callers = choose_chain(s, slot, sample.pc);
-    s->totals.samples++;
-    enum mkperf_confidence confidence = mkperf_confidence(slot->flags);
-    s->totals.confidence[confidence]++;
-    s->totals.inferred_callers += (slot->flags & MKPERF_SAMPLE_CALLERS) != 0 &&
-                                  (confidence == MKPERF_PROVED || confidence == MKPERF_INFERRED);
-    return stream_emit(s, &sample, e);
-}
-
 static void note_invalid(struct mkperf_stream *s)
 {
     s->malformed++;
@@ -195,7 +159,36 @@ static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unkn
         uint64_t ns = stream_time(s, c.time, b->tick_hz);
         last = ns > last ? ns : last;
         stream_note_time(&s->totals, last);
-        if (emit_sample(s, slot, last, period, away, &read, e) != MKPERF_OK) {
+        /* away: of the sample's pc from its chain's. */
+        uint64_t time_ns = last;
+        struct mkperf_read reads[MKPERF_MAX_COUNTERS];
+        struct mkperf_sample sample = {
+            .time_ns = time_ns,
+            .period = period,
+            .pd = slot->pd,
+            .event = slot->event,
+            .core = s->batch.core,
+            .flags = slot->flags,
+            .kernel_pc = slot->kernel_pc,
+        };
+        if (slot->flags & MKPERF_SAMPLE_NO_USER) {
+            sample.kernel_pc += away;
+        } else {
+            sample.pc = slot->pc + away;
+        }
+        if (slot->reads != 0 && !take_reads(s, slot->reads, &read, reads, &sample.nreads)) {
+            s->malformed++; /* not a batch that a target makes */
+            sample.nreads = 0;
+        }
+        sample.reads = reads;
+        sample.callers = choose_chain(s, slot, sample.pc);
+        s->totals.samples++;
+        enum mkperf_confidence confidence = mkperf_confidence(slot->flags);
+        s->totals.confidence[confidence]++;
+        s->totals.inferred_callers +=
+            (slot->flags & MKPERF_SAMPLE_CALLERS) != 0 &&
+            (confidence == MKPERF_PROVED || confidence == MKPERF_INFERRED);
+        if (stream_emit(s, &sample, e) != MKPERF_OK) {
             return e->status;
         }
     }

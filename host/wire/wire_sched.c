@@ -77,37 +77,6 @@ static struct mkperf_stream_core *core_of(struct mkperf_stream *s, uint32_t core
     return s->sched.core[core];
 }
 
-/* Compares a message's epoch and number with those that its core expects. */
-static void note_number(struct mkperf_stream *s, struct mkperf_stream_core *c,
-                        const mkperf_Sched *m)
-{
-    if (!c->has_epoch || m->epoch != c->epoch) {
-        c->has_epoch = true;
-        c->epoch = m->epoch;
-        c->generation++;
-        c->valid = s->sched.generation;
-        s->sched.damaged = false;
-    } else if (c->valid != s->sched.generation) { /* a message of this epoch was lost */
-        c->generation++;
-        c->valid = s->sched.generation;
-    }
-    if (!c->numbered) {
-        c->numbered = true;
-        c->gap = c->gap || m->first_event != 0;
-        if (s->from_start) {
-            c->missing += m->first_event;
-            s->sched.jumped += m->first_event;
-        }
-    } else if (m->first_event != c->next_event) {
-        uint64_t jump = m->first_event > c->next_event ? m->first_event - c->next_event : 0;
-
-        c->gap = true;
-        c->missing += jump;
-        s->sched.jumped += jump;
-    }
-    c->next_event = m->first_event + m->event_count;
-}
-
 static void define_code(struct mkperf_stream *s, struct mkperf_stream_core *c,
                         const mkperf_SchedCode *from)
 {
@@ -214,7 +183,31 @@ enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
         return MKPERF_OK; /* it is another host's; if only its Session was lost, the numbers show the loss */
     }
     struct mkperf_stream_core *c = core_of(s, m->core);
-    note_number(s, c, m);
+    /* Compares a message's epoch and number with those that its core expects. */
+    if (!c->has_epoch || m->epoch != c->epoch) {
+        c->has_epoch = true;
+        c->epoch = m->epoch;
+        c->generation++;
+        c->valid = s->sched.generation;
+        s->sched.damaged = false;
+    } else if (c->valid != s->sched.generation) { /* a message of this epoch was lost */
+        c->generation++;
+        c->valid = s->sched.generation;
+    }
+    if (!c->numbered) {
+        c->numbered = true;
+        c->gap = c->gap || m->first_event != 0;
+        if (s->from_start) {
+            c->missing += m->first_event;
+            s->sched.jumped += m->first_event;
+        }
+    } else if (m->first_event != c->next_event) {
+        uint64_t jump = m->first_event > c->next_event ? m->first_event - c->next_event : 0;
+        c->gap = true;
+        c->missing += jump;
+        s->sched.jumped += jump;
+    }
+    c->next_event = m->first_event + m->event_count;
     s->sched.arrived += m->event_count;
     for (unsigned i = 0; i < m->codes_count; i++) {
         define_code(s, c, &m->codes[i]);

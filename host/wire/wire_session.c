@@ -10,39 +10,6 @@
 #include "system/image_table.h"
 #include "wire_internal.h"
 
-static void convert_event(const mkperf_SessionEvent *from, struct mkperf_event *to)
-{
-    memset(to, 0, sizeof *to);
-    if (from->name[0] != '\0') {
-        snprintf(to->name, sizeof to->name, "%s", from->name);
-    } else {
-        snprintf(to->name, sizeof to->name, "r%" PRIx32, from->code);
-    }
-    to->code = from->code;
-    to->user = from->user_counter != 0;
-    to->kernel = from->kernel_counter != 0;
-    to->period = from->period;
-    to->frequency = from->frequency;
-    to->group = from->group;
-    to->read = from->read;
-    to->all_cores = from->all_cores;
-    if (strcmp(to->name, MKPERF_OFF_CPU_EVENT) == 0) { /* it has no counter and no mode */
-        to->kernel = to->user = true;
-    }
-}
-
-static void convert_session(const mkperf_Session *from, struct mkperf_session *to)
-{
-    memset(to, 0, sizeof *to);
-    to->nevents = from->events_count;
-    to->max_frames = from->max_frames;
-    to->jitter = !from->no_jitter;
-    to->sched = from->sched;
-    for (unsigned i = 0; i < to->nevents; i++) {
-        convert_event(&from->events[i], &to->event[i]);
-    }
-}
-
 static bool same_event(const struct mkperf_event *a, const struct mkperf_event *b)
 {
     return strcmp(a->name, b->name) == 0 && a->code == b->code && a->user == b->user &&
@@ -82,7 +49,32 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
     const struct mkperf_sink *sink = &s->config.sink;
     struct mkperf_session session, before = s->session;
 
-    convert_session(m, &session);
+    memset(&session, 0, sizeof session);
+    session.nevents = m->events_count;
+    session.max_frames = m->max_frames;
+    session.jitter = !m->no_jitter;
+    session.sched = m->sched;
+    for (unsigned i = 0; i < session.nevents; i++) {
+        const mkperf_SessionEvent *from = &m->events[i];
+        struct mkperf_event *to = &session.event[i];
+        memset(to, 0, sizeof *to);
+        if (from->name[0] != '\0') {
+            snprintf(to->name, sizeof to->name, "%s", from->name);
+        } else {
+            snprintf(to->name, sizeof to->name, "r%" PRIx32, from->code);
+        }
+        to->code = from->code;
+        to->user = from->user_counter != 0;
+        to->kernel = from->kernel_counter != 0;
+        to->period = from->period;
+        to->frequency = from->frequency;
+        to->group = from->group;
+        to->read = from->read;
+        to->all_cores = from->all_cores;
+        if (strcmp(to->name, MKPERF_OFF_CPU_EVENT) == 0) { /* it has no counter and no mode */
+            to->kernel = to->user = true;
+        }
+    }
     s->session.nevents = s->began ? s->session.nevents : 0;
     s->session.max_frames = session.max_frames;
     s->session.jitter = session.jitter;
@@ -157,19 +149,6 @@ static enum mkperf_status reconcile(struct mkperf_stream *s, bool over, struct m
     return stream_lost(s, &lost, e);
 }
 
-/* Adds how long each multiplexed event was enabled, and how long it was counted. */
-static void add_multiplexing(struct mkperf_stream *s)
-{
-    const mkperf_Status *t = &s->status;
-
-    for (unsigned i = 0; i < t->running_ticks_count && stream_tick_hz_ok(t->tick_hz); i++) {
-        uint64_t running = t->running_ticks[i] < t->enabled_ticks ? t->running_ticks[i]
-                                                                  : t->enabled_ticks;
-        s->totals.enabled_ns[s->number_of[i]] += stream_ns(t->enabled_ticks, t->tick_hz);
-        s->totals.running_ns[s->number_of[i]] += stream_ns(running, t->tick_hz);
-    }
-}
-
 /*
  * Adds the current session to the totals. over: no more of it will arrive, even if it was running in
  * the last Status.
@@ -202,7 +181,13 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
     s->totals.storms += t->storm;
     s->totals.snapshots_us += t->has_attribution ? t->attribution.spent_us : 0;
     s->totals.unread += t->has_attribution ? t->attribution.unread : 0;
-    add_multiplexing(s);
+    /* Adds how long each multiplexed event was enabled, and how long it was counted. */
+    for (unsigned i = 0; i < t->running_ticks_count && stream_tick_hz_ok(t->tick_hz); i++) {
+        uint64_t running = t->running_ticks[i] < t->enabled_ticks ? t->running_ticks[i]
+                                                                  : t->enabled_ticks;
+        s->totals.enabled_ns[s->number_of[i]] += stream_ns(t->enabled_ticks, t->tick_hz);
+        s->totals.running_ns[s->number_of[i]] += stream_ns(running, t->tick_hz);
+    }
     s->totals.complete = s->totals.complete && s->from_start && !t->running &&
                          s->next_sample - s->passed_over == t->sent &&
                          t->captured == t->sent + t->lost_output + t->lost_link &&
