@@ -1,130 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel hook: from a counter's overflow to a record in the core's sample ring.
+ * From a counter's overflow to a record in the core's sample ring.
  *
- * Owns: taking one sample. Called by the kernel's interrupt path, by request.c and, for threads that
- * stop to wait, by sched.c (see hook.h).
- * Everything that depends on the kernel is behind mkperf_port.h, which each port fills in; the
- * contract stands in docs/porting.md. No policy, no allocation, bounded work, no function pointers.
- * Of the memory that others can write to, the ring's tail is read, once for each record, and stack
- * frames.
+ * Owns: taking one sample, and reserving and publishing the ring's bytes. Called by the kernel's
+ * interrupt path, by request.c for overflows that are pending, and by sched.c for threads that stop
+ * to wait (hook.h). Everything that depends on the kernel is behind mkperf_port.h, which each port
+ * fills in; docs/porting.md has the contract.
  *
- * What may be lost: a sample for which the ring has no room, or while the ring is not mapped; it
- * is counted in the ring's header.
+ * Rules
+ * 1. No policy, no allocation, no function pointer, and no loop without a constant bound.
+ * 2. Of the memory that others can write, only the ring's tail and stack frames are read. The tail
+ *    is read once for each record.
+ * 3. The counter is armed last. A kernel counter therefore does not count the hook, and the
+ *    interrupted thread gets on before the next overflow, whatever the period.
+ *
+ * What may be lost: a sample for which the ring has no room, or while the ring is not mapped. Both
+ * are counted in the ring's header.
  */
 #include <mkperf_port.h>
 
 #include "hook.h"
 
 enum {
-    LOOK_WIDTH = 32,   /* captures whose time is measured: one within so many after the last, */
-    LOOK_AFTER = 1024, /* and after so many it is decided */
+    LOOK_WIDTH = 32,   /* the time of one capture in at most so many is measured */
+    LOOK_AFTER = 1024, /* so many captures after the last decision comes the next */
     /*
-     * What cannot be measured, the way from the interrupt to the port and from the port back to user
-     * mode, is taken for so many instructions, rounded up; and what is measured for at least so many,
-     * and so many for each word of its record. Their ratio gives the former's time.
+     * Instructions of what cannot be measured: the way from the interrupt to the port, and from the
+     * port back to user mode, rounded up. And the fewest instructions of what is measured, of which
+     * each word of the record needs some. Their ratio gives the time of what cannot be measured.
      */
     UNSEEN_COST = 80,
     SEEN_COST = 90,
     SEEN_WORD_COST = 10,
 };
 
-/* The next interval of counter i, which begins at a sample of this time: with jitter as jitter.h
- * defines it. */
-static inline uint32_t next_interval(const struct mkperf_hook *s, unsigned i, uint64_t time)
-{
-    const struct mkperf_hook_counter *c = &s->counter[i];
-    uint32_t interval = c->period;
+/* ---- the ring --------------------------------------------------------------------------------- */
 
-    if (c->jitter_mask != 0) {
-        uint32_t draw = mkperf_jitter_draw(time, i, s->mix);
-        interval = (uint32_t)mkperf_jitter_interval(interval, c->jitter_mask, draw);
-    }
-    return interval < c->least ? c->least : interval;
-}
-
-uint32_t mkperf_hook_interval(const struct mkperf_hook *s, unsigned i, uint64_t time)
-{
-    return next_interval(s, i, time);
-}
-
-/*
- * Counter i, which has counted on since its overflow, is to be armed with the value that is left in
- * *value, so that no event is lost: the next interval ends `next` events after this overflow. A
- * counter that ran too far (its period is shorter than the way through the kernel) starts afresh,
- * and what it ran goes into the weight of the present sample. Returns that weight.
- */
-static inline __attribute__((always_inline)) uint64_t rearm(struct mkperf_hook *s, unsigned i,
-                                                            uint64_t now, uint32_t *value)
-{
-    struct mkperf_hook_counter *c = &s->counter[i];
-    uint32_t ran = mkperf_pmu_read(i);
-    uint64_t weight = c->armed;
-    uint32_t next = next_interval(s, i, now);
-
-    if (__builtin_expect(ran > next / 2, 0)) {
-        weight += ran;
-        s->late_events += ran;
-        s->ring->late_events = s->late_events;
-        ran = 0;
-    }
-    *value = ran - next;
-    c->armed = next;
-    return weight;
-}
-
-/* Whether the session wants samples of this thread. Only with filters. */
-static bool wants_thread(const struct mkperf_hook *s, struct mkperf_identity id)
-{
-    for (uint32_t i = 0; i < s->session.filters; i++) {
-        const struct mkperf_filter *f = &s->session.filter[i];
-        if (f->badge == id.badge && ((f->sc ^ id.sc) & f->sc_mask) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The same of the thread that a sample would be about. */
-__attribute__((noinline)) static bool wanted(const struct mkperf_hook *s, bool kernel)
-{
-    struct mkperf_port_context c;
-
-    mkperf_port_context(&c, kernel);
-    return wants_thread(s, mkperf_port_identity(c.thread));
-}
-
-/* What a counter of read_mask has counted: 0 when armed, and on over its overflow. */
-static uint32_t count_of(unsigned i)
-{
-    return mkperf_pmu_read(i) - MKPERF_COUNT_PERIOD;
-}
-
-/* Puts what the counters of `mask` counted since the last time behind w[words], and the number of
- * them there; at most MKPERF_MAX_READS. w NULL: nowhere. Returns the words. */
-static unsigned read_counters(struct mkperf_hook *s, uint32_t mask, uint64_t *w, unsigned words)
-{
-    unsigned n = 0;
-
-    for (; mask != 0; mask &= mask - 1) {
-        unsigned i = (unsigned)__builtin_ctz(mask);
-        uint32_t count = count_of(i);
-        if (w != NULL && n < MKPERF_MAX_READS) {
-            n++;
-            w[words + n] = (uint64_t)i << MKPERF_READ_COUNTER_SHIFT |
-                           ((count - s->read[i]) & MKPERF_READ_COUNT);
-        }
-        s->read[i] = count;
-    }
-    if (w == NULL) {
-        return 0;
-    }
-    w[words] = n;
-    return 1 + n;
-}
-
-/* Publishes what was written to the ring. Only the crossing of the watermark wakes: a consumer that is
- * already behind has been reported. */
+/* Publishes what was written to the ring. The owner is woken only when the watermark is crossed: an
+ * owner that is already behind was woken before. */
 static inline void publish(struct mkperf_hook *s, uint64_t bytes)
 {
     struct mkperf_ring *ring = s->ring;
@@ -138,8 +51,8 @@ static inline void publish(struct mkperf_hook *s, uint64_t bytes)
     }
 }
 
-/* Where the ring may be full, or its end is near. */
-__attribute__((noinline)) static uint64_t *reserve_slowly(struct mkperf_hook *s, uint64_t bytes)
+/* The ring may be full, or its end is near. */
+MKPERF_NOINLINE uint64_t *reserve_slowly(struct mkperf_hook *s, uint64_t bytes)
 {
     struct mkperf_ring_producer p = {.ring = s->ring, .size = s->ring_bytes, .head = s->head};
     uint64_t *w = mkperf_ring_reserve(&p, bytes);
@@ -164,24 +77,149 @@ static inline uint64_t *reserve(struct mkperf_hook *s, uint64_t bytes)
     return &ring->data[at / 8];
 }
 
-__attribute__((noinline)) static void drop(struct mkperf_hook *s, uint64_t weight)
+MKPERF_NOINLINE void drop(struct mkperf_hook *s, uint64_t weight)
 {
     s->wrote = 0;
     s->dropped_samples++;
     s->dropped_events += weight;
-    s->ring->dropped_samples = s->dropped_samples; // NOLINT(clang-analyzer-core.NullDereference)
-    s->ring->dropped_events = s->dropped_events;
+    if (s->ring != NULL) {
+        s->ring->dropped_samples = s->dropped_samples;
+        s->ring->dropped_events = s->dropped_events;
+    }
+}
+
+void mkperf_hook_find_ring(struct mkperf_hook *s)
+{
+    if (s->ring != NULL) {
+        return;
+    }
+    s->ring = mkperf_port_memory(s->owner, s->session.ring,
+                                 (uint64_t)s->ring_bytes + MKPERF_RING_HEADER_BYTES);
+    if (s->ring != NULL) {
+        s->ring->dropped_samples = s->dropped_samples;
+        s->ring->dropped_events = s->dropped_events;
+        s->ring->dropped_sched = s->sched.lost_before + s->sched.lost;
+        s->ring->late_events = s->late_events;
+        __atomic_store_n(&s->ring->head, s->head, __ATOMIC_RELEASE);
+    }
+}
+
+uint64_t *mkperf_hook_reserve(struct mkperf_hook *s, uint64_t bytes)
+{
+    mkperf_hook_find_ring(s);
+    return s->ring != NULL ? reserve(s, bytes) : NULL;
+}
+
+uint64_t *mkperf_hook_record(struct mkperf_hook *s, unsigned type, unsigned words, unsigned counter,
+                             uint64_t time)
+{
+    uint64_t *w = mkperf_hook_reserve(s, UINT64_C(8) * words);
+
+    if (w != NULL) {
+        w[MKPERF_WORD_HEADER] =
+            mkperf_record_header(type, 8 * words, 0, counter, 0, mkperf_port_core());
+        w[MKPERF_WORD_TIME] = time;
+    }
+    return w;
+}
+
+void mkperf_hook_publish(struct mkperf_hook *s, uint64_t bytes)
+{
+    publish(s, bytes);
+}
+
+/* ---- counters --------------------------------------------------------------------------------- */
+
+uint32_t mkperf_hook_interval(const struct mkperf_hook *s, unsigned i, uint64_t time)
+{
+    const struct mkperf_hook_counter *c = &s->counter[i];
+    uint32_t interval = c->period;
+
+    if (c->jitter_mask != 0) {
+        uint32_t draw = mkperf_jitter_draw(time, i, s->mix);
+        interval = (uint32_t)mkperf_jitter_interval(interval, c->jitter_mask, draw);
+    }
+    return interval < c->least ? c->least : interval;
 }
 
 /*
- * Puts the threads whose calls are being served to w, and behind them the number of their words:
- * `caller`, whose call the sample's thread is serving, the one whose call that is serving, and so on.
- * They are blocked until they get their replies, so their registers and stacks stand still. Bounded
- * by max words, of which there must be room for one caller without frames, and by the session's number
- * of callers, whatever the kernel's objects say. Returns the words.
+ * Returns the weight of counter i's sample, and stores the value to arm it with in *value. The
+ * counter has continued since its overflow. No event is lost: the next interval ends `next` events
+ * after this overflow. A counter that ran too far starts again, and what it ran is added to the
+ * present weight. That happens if the period is shorter than the way through the kernel.
  */
-static inline __attribute__((always_inline)) unsigned
-put_callers(const struct mkperf_hook *s, const void *caller, uint64_t *w, unsigned max)
+MKPERF_INLINE uint64_t rearm(struct mkperf_hook *s, unsigned i, uint64_t now, uint32_t *value)
+{
+    struct mkperf_hook_counter *c = &s->counter[i];
+    uint32_t ran = mkperf_pmu_read(i);
+    uint64_t weight = c->armed;
+    uint32_t next = mkperf_hook_interval(s, i, now);
+
+    if (__builtin_expect(ran > next / 2, 0)) {
+        weight += ran;
+        s->late_events += ran;
+        if (s->ring != NULL) {
+            s->ring->late_events = s->late_events;
+        }
+        ran = 0;
+    }
+    *value = ran - next;
+    c->armed = next;
+    return weight;
+}
+
+/* What a counter of read_mask has counted: 0 when it is armed; it continues over its overflow. */
+static uint32_t count_of(unsigned i)
+{
+    return mkperf_pmu_read(i) - MKPERF_COUNT_PERIOD;
+}
+
+/* Stores what the counters of `mask` counted since the last time after w[words], and their number in
+ * w[words]. Returns the words that were used. w NULL: the counts are discarded. */
+static unsigned read_counters(struct mkperf_hook *s, uint32_t mask, uint64_t *w, unsigned words)
+{
+    unsigned n = 0;
+
+    for (; mask != 0; mask &= mask - 1) {
+        unsigned i = (unsigned)__builtin_ctz(mask);
+        uint32_t count = count_of(i);
+        if (w != NULL && n < MKPERF_MAX_READS) {
+            n++;
+            w[words + n] = (uint64_t)i << MKPERF_READ_COUNTER_SHIFT |
+                           ((count - s->read[i]) & MKPERF_READ_COUNT);
+        }
+        s->read[i] = count;
+    }
+    if (w == NULL) {
+        return 0;
+    }
+    w[words] = n;
+    return 1 + n;
+}
+
+/* ---- a sample --------------------------------------------------------------------------------- */
+
+/* Whether the session, which has filters, wants samples of this thread. */
+static bool wanted(const struct mkperf_hook *s, struct mkperf_identity id)
+{
+    for (uint32_t i = 0; i < s->session.filters; i++) {
+        const struct mkperf_filter *f = &s->session.filter[i];
+        if (f->badge == id.badge && ((f->sc ^ id.sc) & f->sc_mask) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Stores the threads whose calls are being served at w, and the number of their words after them:
+ * first `caller`, whose call the sample's thread is serving, then the thread whose call that one is
+ * serving, and so on. They are blocked until they get their replies, so their registers and stacks do
+ * not change. Bounded by max words, which have room for at least one caller without frames, and by the
+ * session's number of callers, whatever the kernel's objects contain. Returns the words.
+ */
+MKPERF_INLINE unsigned put_callers(const struct mkperf_hook *s, const void *caller, uint64_t *w,
+                                   unsigned max)
 {
     unsigned words = 0;
     unsigned level = 0;
@@ -211,11 +249,10 @@ put_callers(const struct mkperf_hook *s, const void *caller, uint64_t *w, unsign
     return words + 1;
 }
 
-/* Puts the chain of the thread that a sample is about to w, and who called it, and sets their flags.
- * Returns the words. */
-static inline __attribute__((always_inline)) unsigned put_chain(const struct mkperf_hook *s,
-                                                                const struct mkperf_port_context *c,
-                                                                uint64_t *w, unsigned *flags)
+/* Stores the chain of the sample's thread and its callers at w, and adds to *flags. Returns the
+ * words. */
+MKPERF_INLINE unsigned put_chain(const struct mkperf_hook *s, const struct mkperf_port_context *c,
+                                 uint64_t *w, unsigned *flags)
 {
     unsigned frames = 0;
 
@@ -235,29 +272,41 @@ static inline __attribute__((always_inline)) unsigned put_chain(const struct mkp
 }
 
 /*
- * Writes one sample for counter i into the ring, or counts it as dropped. reads: counters whose
- * values ride in it. Inlined for the plain case (none), in which nothing of them is left.
+ * Writes one sample of counter i, or counts it as dropped. waiting: the thread, if the sample is not
+ * of the one that runs. special: the session may have filters or reads, or no ring. reads: counters
+ * whose values are in the sample. Inlined, so that nothing of what is special is left in the plain
+ * case.
  */
-static inline __attribute__((always_inline)) void
-take(struct mkperf_hook *s, unsigned i, bool kernel, uint64_t now, uint64_t weight, uint32_t reads)
+MKPERF_INLINE void take(struct mkperf_hook *s, unsigned i, const void *waiting, bool kernel,
+                        uint64_t now, uint64_t weight, bool special, uint32_t reads)
 {
-    uint64_t *w = reserve(s, s->room + (reads != 0 ? 8 * (1 + MKPERF_MAX_READS) : 0));
+    unsigned flags = kernel ? MKPERF_SAMPLE_KERNEL : 0;
+    unsigned words = MKPERF_SAMPLE_FIXED_WORDS;
+    unsigned frames = 0;
+    bool user = true;
+    struct mkperf_port_context c;
+    uint64_t *w = NULL;
 
+    if (waiting != NULL) {
+        mkperf_port_blocked(&c, waiting);
+    } else {
+        user = mkperf_port_context(&c, kernel);
+    }
+    struct mkperf_identity thread = mkperf_port_identity(c.thread);
+    bool unwanted = special && s->session.filters != 0 && !wanted(s, thread);
+
+    if (!unwanted && (!special || s->ring != NULL)) {
+        w = reserve(s, s->room + (reads != 0 ? 8 * (1 + MKPERF_MAX_READS) : 0));
+    }
     if (__builtin_expect(w == NULL, 0)) {
         if (reads != 0) {
             read_counters(s, reads, NULL, 0);
         }
-        drop(s, weight);
+        if (!unwanted) {
+            drop(s, weight);
+        }
         return;
     }
-
-    unsigned flags = kernel ? MKPERF_SAMPLE_KERNEL : 0;
-    unsigned words = MKPERF_SAMPLE_FIXED_WORDS;
-    unsigned frames = 0;
-    struct mkperf_port_context c;
-    bool user = mkperf_port_context(&c, kernel);
-    struct mkperf_identity thread = mkperf_port_identity(c.thread);
-
     w[MKPERF_WORD_TIME] = now;
     w[MKPERF_WORD_THREAD] = thread.badge;
     w[MKPERF_WORD_SC] = thread.sc;
@@ -283,134 +332,51 @@ take(struct mkperf_hook *s, unsigned i, bool kernel, uint64_t now, uint64_t weig
     publish(s, 8 * (uint64_t)words);
 }
 
-/* A slice of the counters' time ended. Without space in the ring, the next overflow reports it. */
+/* A slice of the counters' time has ended. If the ring has no room, the next overflow reports it. */
 static void report_slice(struct mkperf_hook *s, unsigned i, uint64_t now)
 {
-    uint64_t bytes = UINT64_C(8) * MKPERF_SLICE_WORDS;
-    uint64_t *w = reserve(s, bytes);
-
-    if (w != NULL) {
-        w[MKPERF_WORD_TIME] = now;
-        w[MKPERF_WORD_HEADER] =
-            mkperf_record_header(MKPERF_RECORD_SLICE, (unsigned)bytes, 0, i, 0, mkperf_port_core());
-        publish(s, bytes);
+    if (mkperf_hook_record(s, MKPERF_RECORD_SLICE, MKPERF_SLICE_WORDS, i, now) != NULL) {
+        publish(s, UINT64_C(8) * MKPERF_SLICE_WORDS);
     }
     mkperf_port_wake();
 }
 
-/* An overflow in a session that has filters, group reads, or multiplexing. */
-static inline void take_special(struct mkperf_hook *s, unsigned i, bool kernel, uint64_t now,
-                                uint64_t weight)
-{
-    uint32_t reads = s->session.counter[i].reads;
-
-    if (s->session.slice_mask >> i & 1) {
-        report_slice(s, i, now);
-    } else if (s->session.read_mask >> i & 1) {
-        s->read[i] -= weight; /* it begins again */
-    } else if (s->session.filters == 0 || wanted(s, kernel)) {
-        take(s, i, kernel, now, weight, reads);
-    } else {
-        read_counters(s, reads, NULL, 0);
-    }
-    /* What kernel counters counted of this belongs to no thread, as for the one that overflowed. */
-    for (reads &= s->kernel_mask; reads != 0; reads &= reads - 1) {
-        unsigned k = (unsigned)__builtin_ctz(reads);
-        s->read[k] = count_of(k);
-    }
-}
-
-/* Counter i has overflowed. special: whether the session has anything special. */
-static inline __attribute__((always_inline)) void take_one(struct mkperf_hook *s, unsigned i,
-                                                           uint64_t now, bool special)
+/* Counter i has overflowed. special: the session has filters, reads, slices or counts, or no ring. */
+MKPERF_INLINE void take_one(struct mkperf_hook *s, unsigned i, uint64_t now, bool special)
 {
     uint32_t value;
     bool kernel = s->kernel_mask >> i & 1;
     uint64_t weight = rearm(s, i, now, &value);
+    uint32_t reads = special ? s->session.counter[i].reads : 0;
 
-    if (special) {
-        take_special(s, i, kernel, now, weight);
+    if (special && (s->session.slice_mask >> i & 1)) {
+        report_slice(s, i, now);
+    } else if (special && (s->session.read_mask >> i & 1)) {
+        s->read[i] -= weight; /* the counter begins again */
     } else {
-        take(s, i, kernel, now, weight, 0);
+        take(s, i, NULL, kernel, now, weight, special, reads);
     }
-    /* Last, so that a kernel counter does not count the hook, and the interrupted thread gets on
-     * before the next overflow, whatever the period. */
+    /* What kernel counters counted of this belongs to no thread. */
+    for (reads &= s->kernel_mask; special && reads != 0; reads &= reads - 1) {
+        unsigned k = (unsigned)__builtin_ctz(reads);
+        s->read[k] = count_of(k);
+    }
     mkperf_pmu_write(i, value);
-}
-
-/* The ring is not mapped as it was: counters continue, and what they counted is reported when it is there
- * again. */
-__attribute__((noinline)) static void take_nowhere(struct mkperf_hook *s, uint32_t hit,
-                                                   uint64_t now)
-{
-    for (; hit != 0; hit &= hit - 1) {
-        unsigned i = (unsigned)__builtin_ctz(hit);
-        s->dropped_samples++;
-        s->dropped_events += s->counter[i].armed;
-        s->counter[i].armed = next_interval(s, i, now);
-        s->read[i] = 0;
-        mkperf_pmu_write(i, 0 - s->counter[i].armed);
-    }
-}
-
-void mkperf_hook_find_ring(struct mkperf_hook *s)
-{
-    if (s->ring != NULL) {
-        return;
-    }
-    s->ring = mkperf_port_memory(s->owner, s->session.ring,
-                                 (uint64_t)s->ring_bytes + MKPERF_RING_HEADER_BYTES);
-    if (s->ring != NULL) {
-        s->ring->dropped_samples = s->dropped_samples;
-        s->ring->dropped_events = s->dropped_events;
-        s->ring->dropped_sched = s->sched.lost_before + s->sched.lost;
-        s->ring->late_events = s->late_events;
-        __atomic_store_n(&s->ring->head, s->head, __ATOMIC_RELEASE);
-    }
 }
 
 void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t now)
 {
-    struct mkperf_port_context c;
-    struct mkperf_identity id = mkperf_port_identity(thread);
-    unsigned flags = 0;
-    uint64_t *w;
-
-    if (s->session.filters != 0 && !wants_thread(s, id)) {
-        return;
-    }
     mkperf_hook_find_ring(s);
-    if (s->ring == NULL) {
-        s->dropped_samples++;
-        s->dropped_events++;
-        return;
-    }
-    w = reserve(s, s->room);
-    if (w == NULL) {
-        drop(s, 1);
-        return;
-    }
-    mkperf_port_blocked(&c, thread);
-    w[MKPERF_WORD_TIME] = now;
-    w[MKPERF_WORD_THREAD] = id.badge;
-    w[MKPERF_WORD_SC] = id.sc;
-    w[MKPERF_WORD_PERIOD] = 1;
-    w[MKPERF_WORD_PC] = c.pc;
-    w[MKPERF_WORD_LR] = c.lr;
-    unsigned frames = put_chain(s, &c, w + MKPERF_SAMPLE_FIXED_WORDS, &flags);
-    unsigned bytes = 8 * (MKPERF_SAMPLE_FIXED_WORDS + frames);
-    w[MKPERF_WORD_HEADER] = mkperf_record_header(MKPERF_RECORD_SAMPLE, bytes, frames,
-                                                 MKPERF_OFF_CPU_COUNTER, flags, mkperf_port_core());
-    publish(s, bytes);
+    take(s, MKPERF_OFF_CPU_COUNTER, thread, false, now, 1, true, 0);
 }
 
 /*
- * Whether the hook takes more than half of the time: counters whose intervals are long enough one
- * by one may together still be too many, and how long a sample takes depends on the CPU and on the
- * kernel. Some captures are measured, from the time that the port read to mkperf_captured. They are
- * chosen at random, because counters that overflow in a fixed pattern could otherwise hide expensive
- * captures between the measured ones. The measurement continues over sessions, so starting a new
- * session does not reset it. After a storm, no session starts for as long as the storm lasted.
+ * Whether the hook takes more than half of the time. Counters whose intervals are long enough one
+ * by one may together be too many, and the time of a sample depends on the CPU and on the kernel.
+ * Some captures are measured, from the time that the port read to mkperf_captured. They are chosen
+ * at random, because counters that overflow in a fixed pattern could otherwise hide expensive
+ * captures between the measured ones. The measurement continues over sessions, so that a new session
+ * does not reset it. After a storm, no session starts for as long as the storm lasted.
  */
 void mkperf_hook_look(struct mkperf_hook *s, uint64_t entered)
 {
@@ -434,7 +400,7 @@ void mkperf_hook_look(struct mkperf_hook *s, uint64_t entered)
         s->enabled = 0;
         s->storm = 1;
         s->quiet = now + passed;
-        s->since = s->quiet; /* what then passes is no time without samples */
+        s->since = s->quiet; /* what passes until then is no time without samples */
         mkperf_port_wake();
     }
     s->first = s->captures;
@@ -444,17 +410,15 @@ void mkperf_hook_look(struct mkperf_hook *s, uint64_t entered)
 }
 
 /* All that is not the commonest case. */
-__attribute__((noinline)) static void capture_any(struct mkperf_hook *s, uint32_t hit, uint64_t now)
+MKPERF_NOINLINE void capture_any(struct mkperf_hook *s, uint32_t hit, uint64_t now)
 {
     s->wrote = 0;
     mkperf_hook_find_ring(s);
-    if (s->ring == NULL) {
-        take_nowhere(s, hit, now);
-        hit = 0;
-    }
     for (; hit != 0; hit &= hit - 1) {
-        unsigned i = (unsigned)__builtin_ctz(hit);
-        take_one(s, i, now, s->special != 0);
+        take_one(s, (unsigned)__builtin_ctz(hit), now, s->special != 0 || s->ring == NULL);
+    }
+    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_COUNTS) && s->session.counts != 0) {
+        mkperf_counts_take(s);
     }
 }
 
@@ -462,7 +426,7 @@ void mkperf_capture(struct mkperf_hook *s, uint32_t hit, uint64_t now)
 {
     mkperf_pmu_clear(hit);
     s->captures++;
-    /* Counter 0 is often the only one, and with its number known much is spared. */
+    /* Counter 0 is often the only one, and a known number saves much. */
     if (__builtin_expect(hit == 1 && s->ring != NULL && s->special == 0, 1)) {
         take_one(s, 0, now, false);
     } else {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests of the profiler PD: see hook.h and include/mkperf/descriptor.h.
+ * Requests of the profiler PD (include/mkperf/descriptor.h).
  *
- * Owns: what a session is, in kernel memory, and what the PMU is programmed to. Called by the
- * kernel where the PMU's interrupt is acknowledged and where an owner ends. The descriptor is read
- * once; what is checked here is the copy. Nothing can be lost here: overflows that no interrupt was
- * taken for yet become samples first.
+ * Owns: what a session is, in kernel memory, and what the PMU is programmed to. Called by the kernel
+ * where the PMU's interrupt is acknowledged, and where an owner ends (hook.h).
+ *
+ * Rules
+ * 1. The descriptor is read once. Only the copy is checked and used.
+ * 2. Nothing is lost here: overflows whose interrupt is pending become samples first.
+ * 3. The PMU is compared with what it was programmed to at each request of the owner.
  */
 #include <mkperf_port.h>
 
@@ -15,14 +18,9 @@ typedef uint64_t __attribute__((may_alias)) aliased;
 
 enum { PATIENCE = 2 }; /* periods that a counter may have left when its period was shortened */
 
-void mkperf_hook_boot(void)
-{
-    mkperf_pmu_boot();
-}
-
 /* ---- what the PMU holds ---------------------------------------------------------------------- */
 
-/* How many bits are set; without the library that __builtin_popcount may want. */
+/* How many bits are set; without the library that __builtin_popcount may need. */
 static uint32_t bits(uint32_t mask)
 {
     uint32_t n = 0;
@@ -33,7 +31,7 @@ static uint32_t bits(uint32_t mask)
     return n;
 }
 
-/* Events that counter i has left to its overflow; 0 if that was just now, for counters of the
+/* Events that counter i has left to its overflow. 0: it has overflowed just now, for counters of the
  * kernel continue. */
 static uint32_t left_of(unsigned i)
 {
@@ -42,9 +40,9 @@ static uint32_t left_of(unsigned i)
     return mkperf_pmu_overflow() >> i & 1 ? 0 : left;
 }
 
-/* Compares the session's counters with what they were programmed to, and puts them right. A value
- * is wrong if more is left than the whole interval. */
-static void check(struct mkperf_hook *s)
+/* Compares the session's counters with what they were programmed to, and corrects them. A value is
+ * wrong if more events are left than the whole interval has. */
+static void correct(struct mkperf_hook *s)
 {
     uint32_t wrong = (mkperf_pmu_running() ^ s->enabled) & s->mask;
 
@@ -71,13 +69,7 @@ static void check(struct mkperf_hook *s)
     }
 }
 
-static void stop_counters(struct mkperf_hook *s)
-{
-    mkperf_pmu_disable(s->mask);
-    s->enabled = 0;
-}
-
-/* Overflows whose interrupt the kernel has not taken yet, since it was not in user mode. */
+/* Overflows whose interrupt the kernel has not taken yet, because it was not in user mode. */
 static void take_pending(struct mkperf_hook *s)
 {
     uint32_t hit = mkperf_pmu_overflow() & s->mask;
@@ -90,15 +82,15 @@ static void take_pending(struct mkperf_hook *s)
 void mkperf_hook_end(struct mkperf_hook *s, bool here)
 {
     if (s->mask != 0 && here) {
-        stop_counters(s);
+        mkperf_pmu_disable(s->mask);
         mkperf_pmu_clear(s->mask);
     }
     s->mask = 0;
     s->enabled = 0;
     s->owner = NULL;
-    s->watches = false;
     s->tables = false;
-    s->schedules = false;
+    s->reports = false;
+    s->watches = false;
     s->session.counts = 0;
     s->session.soft_mask = 0;
     s->session.sched = 0;
@@ -107,7 +99,7 @@ void mkperf_hook_end(struct mkperf_hook *s, bool here)
 
 /* ---- a configuration ------------------------------------------------------------------------- */
 
-/* From memory that may change meanwhile: each word is loaded once. */
+/* Copies a configuration from memory that may change meanwhile: each word is loaded once. */
 static void copy(struct mkperf_configuration *to, const struct mkperf_configuration *from)
 {
     aliased *w = (aliased *)to;
@@ -117,7 +109,7 @@ static void copy(struct mkperf_configuration *to, const struct mkperf_configurat
     }
 }
 
-/* s->want: nothing in it may name a missing counter, or lead anywhere else. */
+/* Limits s->want to what the CPU and the hook have. */
 static uint32_t check_counters(struct mkperf_hook *s)
 {
     struct mkperf_configuration *want = &s->want;
@@ -139,19 +131,21 @@ static uint32_t check_counters(struct mkperf_hook *s)
     return MKPERF_REQUEST_OK;
 }
 
-/* Memory of a new session: all that it names is the caller's. */
+/* Checks that all memory that s->want names belongs to the caller, and that the kernel has what it
+ * wants. */
 static uint32_t check_memory(struct mkperf_hook *s, const void *caller)
 {
     const struct mkperf_configuration *want = &s->want;
+    uint32_t features = (want->counts != 0 ? MKPERF_FEATURE_COUNTS : 0) |
+                        (want->soft_mask != 0 ? MKPERF_FEATURE_SOFT : 0) |
+                        (want->sched != 0 ? MKPERF_FEATURE_SCHED : 0);
 
     if (!mkperf_ring_size_ok(want->ring_bytes) ||
         mkperf_port_memory(caller, want->ring,
                            (uint64_t)want->ring_bytes + MKPERF_RING_HEADER_BYTES) == NULL) {
         return MKPERF_REQUEST_BAD_RING;
     }
-    if ((want->counts != 0 && !(MKPERF_PORT_FEATURES & MKPERF_FEATURE_COUNTS)) ||
-        (want->soft_mask != 0 && !(MKPERF_PORT_FEATURES & MKPERF_FEATURE_SOFT)) ||
-        (want->sched != 0 && !(MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED))) {
+    if ((features & ~(uint32_t)(MKPERF_PORT_FEATURES)) != 0) {
         return MKPERF_REQUEST_BAD_FEATURE;
     }
     if ((want->counts != 0 &&
@@ -163,61 +157,54 @@ static uint32_t check_memory(struct mkperf_hook *s, const void *caller)
     return MKPERF_REQUEST_OK;
 }
 
-/* Periods, which any request may change: with counter[] the session's. */
+/* Sets the period of counter i, which any request may change. */
 static void take_period(struct mkperf_hook *s, unsigned i,
                         const struct mkperf_request_counter *from)
 {
     struct mkperf_hook_counter *c = &s->counter[i];
-    uint32_t select = s->session.counter[i].select;
-    uint32_t reads = bits(s->session.counter[i].reads);
 
     c->period = from->period;
     c->jitter_mask = from->jitter_mask;
-    c->least =
-        mkperf_least_interval(s->max_frames, s->callers, reads, mkperf_pmu_counts_kernel(select));
+    c->least = mkperf_least_interval(s->max_frames, s->callers, bits(s->session.counter[i].reads),
+                                     mkperf_pmu_counts_kernel(s->session.counter[i].select));
 }
 
-/* Programs and arms the counters of the session. Returns false, with *what the counter, if the PMU
- * does not take an event; then none of them counts. */
-static bool program_all(struct mkperf_hook *s, uint32_t *what)
+/* Starts or continues the session in s->session, which is checked, and stores the time in *time. If
+ * the PMU does not take a counter's event, there is no session, and *what is that counter. */
+static uint32_t begin_session(struct mkperf_hook *s, uint32_t *what, uint64_t *time)
 {
+    const struct mkperf_configuration *session = &s->session;
+
+    s->mask = session->counter_mask;
+    s->special = session->filters | session->read_mask | session->slice_mask |
+                 (session->counts != 0);
+    s->watermark = session->watermark;
     s->kernel_mask = 0;
     for (uint32_t rest = s->mask; rest != 0; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
-        const struct mkperf_request_counter *c = &s->session.counter[i];
+        const struct mkperf_request_counter *c = &session->counter[i];
         take_period(s, i, c);
         /* An interval that is too short ends later, and its sample weighs more. */
         uint32_t add = c->left < s->counter[i].least ? s->counter[i].least - c->left : 0;
         s->counter[i].armed = (c->first > c->left ? c->first : c->left) + add;
         s->read[i] = c->read;
         s->kernel_mask |= (uint32_t)mkperf_pmu_kernel_alone(c->select) << i;
+        s->count_last[i] = 0 - (c->left + add);
         mkperf_pmu_select(i, c->select);
-        mkperf_pmu_write(i, 0 - (c->left + add));
+        mkperf_pmu_write(i, s->count_last[i]);
     }
-    mkperf_pmu_clear(s->mask); /* not before the values are set; what was written takes effect */
+    mkperf_pmu_clear(s->mask); /* after the values are set; selections take effect */
     for (uint32_t rest = s->mask; rest != 0; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
-        if (mkperf_pmu_selected(i) != s->session.counter[i].select) {
+        if (mkperf_pmu_selected(i) != session->counter[i].select) {
             *what = i;
-            return false;
+            mkperf_hook_end(s, true);
+            return MKPERF_REQUEST_BAD_EVENT;
         }
     }
-    return true;
-}
-
-/* The session's configuration is checked and in s->session: it begins, or continues, at *time. */
-static uint32_t begin_session(struct mkperf_hook *s, uint32_t *what, uint64_t *time)
-{
-    s->mask = s->session.counter_mask;
-    s->special = s->session.filters | s->session.read_mask | s->session.slice_mask;
-    s->watermark = s->session.watermark;
-    s->count_known = false;
-    if (!program_all(s, what)) {
-        mkperf_hook_end(s, true);
-        return MKPERF_REQUEST_BAD_EVENT;
-    }
-    s->watches = s->tables || s->schedules || (s->mask & s->kernel_mask) != 0;
-    s->enabled = s->session.enable_mask;
+    s->reports = session->sched != 0 || session->counts != 0 || session->soft_mask != 0;
+    s->watches = s->reports || s->kernel_mask != 0;
+    s->enabled = session->enable_mask;
     *time = mkperf_port_time();
     mkperf_pmu_enable(s->enabled);
     return MKPERF_REQUEST_OK;
@@ -239,8 +226,6 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what,
     mkperf_hook_end(s, true);
     copy(&s->session, &s->want);
     s->owner = caller;
-    s->schedules = s->session.sched != 0;
-    s->tables = (s->session.counts | s->session.soft_mask) != 0;
     s->ring_bytes = s->session.ring_bytes;
     s->max_frames = s->session.max_frames < MKPERF_MAX_FRAMES ? s->session.max_frames
                                                               : MKPERF_MAX_FRAMES;
@@ -254,16 +239,16 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what,
     s->late_events = 0;
     s->disturbed = 0;
     s->storm = 0;
-    mkperf_hook_find_ring(
-        s); /* a core that is late may have written for an earlier session: void */
+    /* A core that was late may have written to the ring for an earlier session. This empties it. */
+    mkperf_hook_find_ring(s);
     status = begin_session(s, what, time);
-    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && s->schedules) {
+    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && s->reports) {
         mkperf_sched_begin(s, *time);
     }
     return status;
 }
 
-/* Other counters, when those before stand still: what belongs to the session's memory stays as it
+/* Continues with other counters, after the ones before were stopped. The session's memory stays as it
  * was. */
 static uint32_t go_on(struct mkperf_hook *s, uint32_t *what, uint64_t *time)
 {
@@ -301,52 +286,83 @@ static uint32_t update(struct mkperf_hook *s)
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
-/* *time is the present time at the call. If counters are started, it becomes the time of that. */
-static uint32_t carry_out(struct mkperf_hook *s, uint32_t op, const void *caller, uint32_t *what,
-                          uint64_t *time)
+/* What has to be done before any request of the owner: nothing that happened until now is lost. */
+static void settle(struct mkperf_hook *s, uint32_t op)
 {
+    mkperf_hook_find_ring(s);
+    take_pending(s);
+    correct(s);
+    s->sched.limit = 0; /* the owner may have emptied the ring, or request a watermark */
+    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && s->reports) {
+        mkperf_sched_flush(s);
+        if (s->session.counts != 0) {
+            mkperf_counts_take(s);
+        }
+    }
+    /* Last, so that the time of the stop follows at once. */
+    if (op == MKPERF_REQUEST_STOP || op == MKPERF_REQUEST_WITHDRAW ||
+        op == MKPERF_REQUEST_CONTINUE) {
+        mkperf_pmu_disable(s->mask);
+        s->enabled = 0;
+        take_pending(s); /* none can follow it now */
+    }
+}
+
+/* Carries out a request, which is in s->want. *time is the present time at the call. If counters are
+ * started, it becomes the time of that. own: the caller has a session. */
+static uint32_t carry_out(struct mkperf_hook *s, uint32_t op, bool own, const void *caller,
+                          uint32_t *what, uint64_t *time)
+{
+    if (op > MKPERF_REQUEST_WITHDRAW) {
+        return MKPERF_REQUEST_BAD_OP;
+    }
+    if (op > MKPERF_REQUEST_APPLY && !own) {
+        return MKPERF_REQUEST_BAD_STATE;
+    }
     switch (op) {
-    case 0:
-        return MKPERF_REQUEST_OK;
     case MKPERF_REQUEST_APPLY:
         return apply(s, caller, what, time);
     case MKPERF_REQUEST_CONTINUE:
-    case MKPERF_REQUEST_UPDATE:
-    case MKPERF_REQUEST_STOP:
-    case MKPERF_REQUEST_WITHDRAW:
-        break;
-    default:
-        return MKPERF_REQUEST_BAD_OP;
-    }
-    if (s->mask == 0 || s->owner != caller) {
-        return MKPERF_REQUEST_BAD_STATE;
-    }
-    if (op == MKPERF_REQUEST_CONTINUE) {
         return go_on(s, what, time);
-    }
-    if (op == MKPERF_REQUEST_UPDATE) {
+    case MKPERF_REQUEST_UPDATE:
         return update(s);
-    }
-    if (op == MKPERF_REQUEST_WITHDRAW) {
+    case MKPERF_REQUEST_WITHDRAW:
         mkperf_hook_end(s, true);
+        return MKPERF_REQUEST_OK;
+    default: /* STOP was carried out before the snapshot; 0 is no operation */
+        return MKPERF_REQUEST_OK;
     }
-    return MKPERF_REQUEST_OK; /* STOP: it was done before the snapshot */
 }
 
-static void answer_counters(const struct mkperf_hook *s, struct mkperf_answer *a)
+void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, const void *caller,
+                         bool here)
 {
-    for (uint32_t rest = s->mask; rest != 0; rest &= rest - 1) {
+    uint32_t sequence = __atomic_load_n(&d->sequence, __ATOMIC_RELAXED);
+    uint32_t word = __atomic_load_n(&d->op, __ATOMIC_RELAXED);
+    uint32_t op = word & MKPERF_REQUEST_OP;
+    struct mkperf_answer *a = &d->answer;
+    bool own = here && s->mask != 0 && s->owner == caller;
+    uint32_t what = 0;
+
+    if (__atomic_load_n(&d->magic, __ATOMIC_RELAXED) != MKPERF_DESCRIPTOR_MAGIC ||
+        __atomic_load_n(&d->answered, __ATOMIC_RELAXED) == sequence) {
+        return;
+    }
+    if (own) {
+        settle(s, op);
+    }
+    uint64_t time = mkperf_port_time();
+    uint32_t read = (word & MKPERF_REQUEST_SNAPSHOT) != 0 && own ? s->mask : 0;
+    for (uint32_t rest = read; rest != 0; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         a->counter[i].value = mkperf_pmu_read(i);
         a->counter[i].interval = s->counter[i].armed;
         a->counter[i].read = s->read[i];
     }
-}
-
-static void answer(const struct mkperf_hook *s, struct mkperf_answer *a, uint32_t status,
-                   uint32_t what, uint64_t time)
-{
-    a->status = status;
+    if (op >= MKPERF_REQUEST_APPLY && op <= MKPERF_REQUEST_UPDATE) {
+        copy(&s->want, &d->want);
+    }
+    a->status = here ? carry_out(s, op, own, caller, &what, &time) : MKPERF_REQUEST_BAD_CORE;
     a->what = what;
     a->features = MKPERF_PORT_FEATURES;
     a->counters = mkperf_pmu_counters();
@@ -361,48 +377,5 @@ static void answer(const struct mkperf_hook *s, struct mkperf_answer *a, uint32_
     a->captures = s->captures;
     a->spurious = s->spurious;
     a->disturbed = s->disturbed;
-}
-
-void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, const void *caller,
-                         bool here)
-{
-    uint32_t sequence = __atomic_load_n(&d->sequence, __ATOMIC_RELAXED);
-    uint32_t word = __atomic_load_n(&d->op, __ATOMIC_RELAXED);
-    uint32_t op = word & MKPERF_REQUEST_OP;
-    uint32_t status = MKPERF_REQUEST_BAD_CORE;
-    uint32_t what = 0;
-    uint64_t time = mkperf_port_time();
-
-    if (__atomic_load_n(&d->magic, __ATOMIC_RELAXED) != MKPERF_DESCRIPTOR_MAGIC ||
-        __atomic_load_n(&d->answered, __ATOMIC_RELAXED) == sequence) {
-        return;
-    }
-    if (here) {
-        bool own = s->mask != 0 && s->owner == caller;
-        if (own) {
-            mkperf_hook_find_ring(s);
-            take_pending(s);
-            check(s);
-            s->sched.limit = 0; /* the owner may have emptied the ring, or ask for a watermark */
-            if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && s->schedules) {
-                mkperf_sched_flush(s);
-            }
-            if (op == MKPERF_REQUEST_STOP || op == MKPERF_REQUEST_WITHDRAW ||
-                op == MKPERF_REQUEST_CONTINUE) {
-                stop_counters(s);
-                take_pending(s); /* none can follow it now */
-            }
-        }
-        time = mkperf_port_time();
-        if ((word & MKPERF_REQUEST_SNAPSHOT) != 0 && own) {
-            answer_counters(s, &d->answer);
-        }
-        if (op == MKPERF_REQUEST_APPLY || op == MKPERF_REQUEST_CONTINUE ||
-            op == MKPERF_REQUEST_UPDATE) {
-            copy(&s->want, &d->want);
-        }
-        status = carry_out(s, op, caller, &what, &time);
-    }
-    answer(s, &d->answer, status, what, time);
     __atomic_store_n(&d->answered, sequence, __ATOMIC_RELEASE);
 }

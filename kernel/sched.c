@@ -1,25 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scheduling events: see hook.h, which says who calls, and include/mkperf/sched.h, which has their
- * records.
+ * What happened to threads: scheduling events in the core's ring, and counts of them.
  *
- * Owns: how an event gets into the core's ring. An event has two words and refers
- * to a thread by a slot. A record before the slot's first event names the thread. The port chooses the
- * slot; threads with the same slot replace each other, each time with a new record. The
- * plain case is a comparison of the slot and one of the position: `limit` lies before the end of the
- * ring, of its free part, and of what is below the watermark, whichever is next; 0 after a loss. The
- * event of a delivery is held back until the next event, which may be the switch that says the same.
+ * Owns: how an event gets into the ring (include/mkperf/sched.h has the records), and what of it is
+ * counted (counted.c). hook.h describes who calls.
+ *
+ * Rules
+ * 1. An event has two words and refers to a thread by a slot. A record before the slot's first event
+ *    names the thread. The port chooses the slot. Threads with the same slot replace each other, each
+ *    time with a new record.
+ * 2. The plain case compares the slot and one position. `limit` is the next of three places: the end
+ *    of the ring, the end of its free part, and the watermark. It is 0 after a loss, and in a session
+ *    without events.
+ * 3. The event of a delivery is held back until the next event, which may be the switch that reports
+ *    both.
+ * 4. What is counted belongs to s->running: the thread as it was when it began to run. A passive
+ *    server has lost its scheduling context when it stops.
  *
  * What may be lost: events for which the ring has no room, or while it is not mapped. They are
- * counted in the ring's header, and a record before the next event says how many are missing.
+ * counted in the ring's header, and a record before the next event has their number.
  */
 #include <mkperf_port.h>
 
 #include "hook.h"
 
-#define SCHED_BYTES (UINT64_C(8) * MKPERF_SCHED_WORDS)
-#define SCHED_THREAD_BYTES (UINT64_C(8) * MKPERF_SCHED_THREAD_WORDS)
-#define SCHED_LOSS_BYTES (UINT64_C(8) * MKPERF_SCHED_LOSS_WORDS)
+enum {
+    SCHED_BYTES = 8 * MKPERF_SCHED_WORDS,
+    SCHED_THREAD_BYTES = 8 * MKPERF_SCHED_THREAD_WORDS,
+    SCHED_LOSS_BYTES = 8 * MKPERF_SCHED_LOSS_WORDS,
+};
+
+#define COUNTED \
+    (UINT64_C(1) << 63) /* in `sampled`: each switch is counted; no reason has this bit */
 
 /* Reasons for which a thread that stopped waits. */
 enum {
@@ -29,108 +41,73 @@ enum {
             1 << MKPERF_STOPPED_SUSPENDED,
 };
 
-static uint64_t sched_core(void)
+/* The position up to which events need no checks. */
+static uint64_t sched_limit(const struct mkperf_hook *s)
 {
-    return (uint64_t)mkperf_port_core() << 56;
-}
-
-static void sched_lose(struct mkperf_hook *s, uint64_t time)
-{
-    struct mkperf_hook_sched *c = &s->sched;
-
-    if (c->lost++ == 0) {
-        c->lost_from = time;
-    }
-    c->limit = 0;
-    if (s->ring != NULL) {
-        s->ring->dropped_sched = c->lost_before + c->lost;
-    }
-}
-
-/* The position up to which events need no look, from `head` on. */
-static uint64_t sched_limit(const struct mkperf_hook *s, uint64_t head, uint64_t tail)
-{
-    uint64_t end = (head | (s->ring_bytes - 1)) + 1; /* of the ring */
+    uint64_t tail = __atomic_load_n(&s->ring->tail, __ATOMIC_ACQUIRE);
+    uint64_t end = (s->head | (s->ring_bytes - 1)) + 1; /* of the ring */
     uint64_t full = tail + s->ring_bytes;
     uint64_t limit = end < full ? end : full;
 
-    /* Before the watermark and not up to it: the event that reaches it wakes. Behind it, the
-     * consumer is on its way, and where it is has to be looked up now and then. */
-    uint64_t look = head - tail < s->watermark ? tail + s->watermark - 1 : head + s->watermark;
+    /* Before the watermark: the event that reaches it wakes the owner. After it, the consumer is on
+     * its way, and its position has to be read now and then. */
+    uint64_t look = s->head - tail < s->watermark ? tail + s->watermark - 1
+                                                  : s->head + s->watermark;
     return look < limit ? look : limit;
 }
 
-static uint64_t *put_sched_loss(struct mkperf_hook *s, uint64_t *w)
+/* An event that needs a check, or a record before it. */
+MKPERF_NOINLINE void put_sched_slowly(struct mkperf_hook *s, uint64_t header, unsigned slot,
+                                      const void *thread, uint64_t time)
 {
     struct mkperf_hook_sched *c = &s->sched;
-
-    w[MKPERF_WORD_HEADER] =
-        mkperf_record_header(MKPERF_RECORD_SCHED_LOSS, (unsigned)SCHED_LOSS_BYTES, 0, 0, 0, 0) |
-        sched_core();
-    w[MKPERF_WORD_TIME] = c->lost_from;
-    w[MKPERF_SCHED_LOST] = c->lost;
-    c->lost_before += c->lost;
-    c->lost = 0;
-    return w + MKPERF_SCHED_LOSS_WORDS;
-}
-
-static uint64_t *put_sched_thread(struct mkperf_hook *s, uint64_t *w, unsigned slot,
-                                  const void *thread, uint64_t time)
-{
-    struct mkperf_identity id = mkperf_port_identity(thread);
-
-    w[MKPERF_WORD_HEADER] = mkperf_record_header(MKPERF_RECORD_SCHED_THREAD,
-                                                 (unsigned)SCHED_THREAD_BYTES, 0, slot, 0, 0) |
-                            sched_core();
-    w[MKPERF_WORD_TIME] = time;
-    w[MKPERF_WORD_THREAD] = id.badge;
-    w[MKPERF_WORD_SC] = id.sc;
-    s->sched.slot[slot] = thread;
-    return w + MKPERF_SCHED_THREAD_WORDS;
-}
-
-/* An event before which something has to be looked at, or said. */
-__attribute__((noinline)) static void put_sched_slowly(struct mkperf_hook *s, uint64_t header,
-                                                       unsigned slot, const void *thread,
-                                                       uint64_t time)
-{
-    struct mkperf_hook_sched *c = &s->sched;
+    unsigned core = mkperf_port_core();
     bool known = c->slot[slot] == thread;
-    uint64_t bytes = SCHED_BYTES + (c->lost != 0 ? SCHED_LOSS_BYTES : 0) +
+    unsigned bytes = SCHED_BYTES + (c->lost != 0 ? SCHED_LOSS_BYTES : 0) +
                      (known ? 0 : SCHED_THREAD_BYTES);
 
-    mkperf_hook_find_ring(s);
-    if (s->ring == NULL) {
-        sched_lose(s, time);
+    if (s->session.sched == 0) {
         return;
     }
-    struct mkperf_ring_producer p = {.ring = s->ring, .size = s->ring_bytes, .head = s->head};
-    uint64_t *w = mkperf_ring_reserve(&p, bytes);
-
+    uint64_t *w = mkperf_hook_reserve(s, bytes);
     if (w == NULL) {
-        sched_lose(s, time);
+        c->lost_from = c->lost == 0 ? time : c->lost_from;
+        c->lost++;
+        c->limit = 0;
+        if (s->ring != NULL) {
+            s->ring->dropped_sched = c->lost_before + c->lost;
+        }
         return;
     }
     if (c->lost != 0) {
-        w = put_sched_loss(s, w);
+        w[MKPERF_WORD_HEADER] =
+            mkperf_record_header(MKPERF_RECORD_SCHED_LOSS, SCHED_LOSS_BYTES, 0, 0, 0, core);
+        w[MKPERF_WORD_TIME] = c->lost_from;
+        w[MKPERF_SCHED_LOST] = c->lost;
+        c->lost_before += c->lost;
+        c->lost = 0;
+        w += MKPERF_SCHED_LOSS_WORDS;
     }
     if (!known) {
-        w = put_sched_thread(s, w, slot, thread, time);
+        struct mkperf_identity id = mkperf_port_identity(thread);
+
+        w[MKPERF_WORD_HEADER] =
+            mkperf_record_header(MKPERF_RECORD_SCHED_THREAD, SCHED_THREAD_BYTES, 0, slot, 0, core);
+        w[MKPERF_WORD_TIME] = time;
+        w[MKPERF_WORD_THREAD] = id.badge;
+        w[MKPERF_WORD_SC] = id.sc;
+        c->slot[slot] = thread;
+        w += MKPERF_SCHED_THREAD_WORDS;
     }
     w[MKPERF_WORD_HEADER] = header;
     w[MKPERF_WORD_TIME] = time;
-    mkperf_ring_commit(&p, bytes);
-    uint64_t before = s->head - p.tail;
-    s->head = p.head;
-    c->limit = sched_limit(s, p.head, p.tail);
-    if (before < s->watermark && p.head - p.tail >= s->watermark) {
-        mkperf_port_wake();
-    }
+    mkperf_hook_publish(s, bytes);
+    c->limit = sched_limit(s);
 }
 
-/* what: of mkperf_sched_header, without what all events of a core have in common. */
-static inline __attribute__((always_inline)) void put_sched(struct mkperf_hook *s, uint64_t what,
-                                                            const void *thread, uint64_t time)
+/* Writes an event. what: of mkperf_sched_what. */
+MKPERF_INLINE void put_sched(struct mkperf_hook *s, uint64_t what, const void *thread,
+                             uint64_t time)
 {
     unsigned slot = mkperf_port_slot(thread) % MKPERF_SCHED_SLOTS;
     uint64_t header = s->sched.header | what | (uint64_t)slot << 40;
@@ -142,97 +119,173 @@ static inline __attribute__((always_inline)) void put_sched(struct mkperf_hook *
         return;
     }
     struct mkperf_ring *ring = s->ring;
-    uint64_t *w = (uint64_t *)(void *)((uint8_t *)ring + MKPERF_RING_HEADER_BYTES +
-                                       (head & (s->ring_bytes - 1)));
+    uint64_t *w = &ring->data[(head & (s->ring_bytes - 1)) / 8];
     w[MKPERF_WORD_HEADER] = header;
     w[MKPERF_WORD_TIME] = time;
     s->head = next;
     __atomic_store_n(&ring->head, next, __ATOMIC_RELEASE);
 }
 
-/* The same behind the event of a delivery. Apart, so that nothing is saved for it. */
-__attribute__((noinline)) static void put_behind(struct mkperf_hook *s, uint64_t what,
-                                                 const void *thread, uint64_t time)
+__attribute__((noinline)) void mkperf_sched_flush(struct mkperf_hook *s)
+{
+    struct mkperf_hook_delivery d = s->sched.delivery;
+
+    if (d.to != NULL) {
+        s->sched.delivery.to = NULL;
+        put_sched(s, mkperf_sched_what(d.kind, 0, 0), d.to, d.time);
+    }
+}
+
+/* An event after that of a delivery. A function of its own, so that nothing is saved for it. */
+MKPERF_NOINLINE void put_behind(struct mkperf_hook *s, uint64_t what, const void *thread,
+                                uint64_t time)
 {
     mkperf_sched_flush(s);
     put_sched(s, what, thread, time);
 }
 
-/* The same of an event that is not the switch which a delivery waits for. */
-static inline __attribute__((always_inline)) void put_other(struct mkperf_hook *s, uint64_t what,
-                                                            const void *thread, uint64_t time)
+/* An event that is not the switch for which a delivery waits. */
+MKPERF_INLINE void put_other(struct mkperf_hook *s, uint64_t what, const void *thread,
+                             uint64_t time)
 {
-    if (__builtin_expect(s->sched.delivered != NULL, 0)) {
+    if (__builtin_expect(s->sched.delivery.to != NULL, 0)) {
         put_behind(s, what, thread, time);
         return;
     }
     put_sched(s, what, thread, time);
 }
 
-__attribute__((noinline)) void mkperf_sched_flush(struct mkperf_hook *s)
-{
-    struct mkperf_hook_sched *c = &s->sched;
-    const void *thread = c->delivered;
-
-    if (thread != NULL) {
-        c->delivered = NULL;
-        put_sched(s, mkperf_sched_what(c->kind, 0, 0), thread, c->time);
-    }
-}
-
-/* A switch behind the event of a delivery, or with a sample of the thread that stops. */
-__attribute__((noinline)) static void put_sampled(struct mkperf_hook *s, unsigned reason,
-                                                  const void *last, const void *thread,
-                                                  uint64_t time)
+/* A switch from a thread that is sampled, or after the event of a delivery. */
+MKPERF_NOINLINE void put_sampled(struct mkperf_hook *s, unsigned reason, const void *last,
+                                 const void *thread, uint64_t time)
 {
     mkperf_sched_flush(s);
-    if (s->sched.sampled >> reason & 1) {
+    if (last != NULL && (s->sched.sampled >> reason & 1) != 0) {
         mkperf_capture_waiting(s, last, time);
     }
     put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
 }
 
-/* A switch after a delivery, which it says as well if it is to that thread. */
-__attribute__((noinline)) static void put_switch(struct mkperf_hook *s, unsigned reason,
-                                                 const void *last, const void *thread,
-                                                 uint64_t time)
+/* A switch after a delivery: it reports that as well if it is to the same thread. */
+MKPERF_NOINLINE void put_switch(struct mkperf_hook *s, unsigned reason, const void *last,
+                                const void *thread, uint64_t time)
 {
-    struct mkperf_hook_sched *c = &s->sched;
-    bool replies = c->kind == MKPERF_SCHED_REPLY;
+    struct mkperf_hook_delivery *d = &s->sched.delivery;
+    bool replies = d->kind == MKPERF_SCHED_REPLY;
     bool waits = reason == MKPERF_STOPPED_WAIT_MESSAGE ||
                  reason == MKPERF_STOPPED_WAIT_NOTIFICATION;
 
-    if (c->delivered != NULL && c->delivered == thread &&
-        (replies ? waits : reason == MKPERF_STOPPED_CALLED)) {
-        c->delivered = NULL;
+    if (d->to != NULL && d->to == thread && (replies ? waits : reason == MKPERF_STOPPED_CALLED)) {
+        d->to = NULL;
         reason = replies ? MKPERF_STOPPED_REPLIED : reason;
     }
-    if (__builtin_expect(c->delivered != NULL || (c->sampled >> reason & 1) != 0, 0)) {
+    if (__builtin_expect(d->to != NULL || (s->sched.sampled >> reason & 1) != 0, 0)) {
         put_sampled(s, reason, last, thread, time);
         return;
     }
     put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
 }
 
+/* A switch in a session with counts. They are taken first, as soon after the time at each switch: then
+ * times and counts agree. A call was counted when it was delivered, except that of a fast path. */
+MKPERF_NOINLINE void put_counted_switch(struct mkperf_hook *s, unsigned reason, const void *last,
+                                        const void *thread, uint64_t time)
+{
+    struct mkperf_identity next = mkperf_port_identity(thread);
+
+    if (s->session.counts != 0) {
+        mkperf_counts_take(s);
+    }
+    if (reason == MKPERF_STOPPED_CALLED && !s->sched.called) {
+        mkperf_soft_event(s, MKPERF_SOFT_PPCALL, s->running, next);
+    }
+    mkperf_soft_event(s, MKPERF_SOFT_SWITCH, s->running, next);
+    s->running = next;
+    s->sched.called = false;
+    put_switch(s, reason, last, thread, time);
+}
+
 void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *last,
                          const void *thread, uint64_t time)
 {
-    if (((uintptr_t)s->sched.delivered | s->sched.sampled) != 0) {
+    if (((uintptr_t)s->sched.delivery.to | s->sched.sampled) == 0) {
+        put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
+    } else if ((s->sched.sampled & COUNTED) != 0) {
+        put_counted_switch(s, reason, last, thread, time);
+    } else {
         put_switch(s, reason, last, thread, time);
-        return;
     }
-    put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
 }
 
-void mkperf_sched_deliver_next(struct mkperf_hook *s, unsigned kind, const void *thread,
-                               uint64_t time)
+MKPERF_NOINLINE void deliver_behind(struct mkperf_hook *s, unsigned kind, const void *to,
+                                    uint64_t time)
 {
     mkperf_sched_flush(s);
-    mkperf_sched_delivered(s, kind, thread, time);
+    s->sched.delivery = (struct mkperf_hook_delivery){to, time, kind};
+}
+
+/* A call or a reply reached a thread. Its event is held back, unless the thread belongs to another
+ * core: that one continues meanwhile. */
+MKPERF_INLINE void deliver(struct mkperf_hook *s, unsigned kind, const void *to, bool here)
+{
+    uint64_t time = mkperf_port_time();
+
+    if (!here) {
+        put_other(s, mkperf_sched_what(kind, 0, 0), to, time);
+    } else if (__builtin_expect(s->sched.delivery.to != NULL, 0)) {
+        deliver_behind(s, kind, to, time);
+    } else {
+        s->sched.delivery = (struct mkperf_hook_delivery){to, time, kind};
+    }
+}
+
+/* A message that is counted, received after it was sent, or of a fault. */
+MKPERF_NOINLINE void message_slowly(struct mkperf_hook *s, const void *from, const void *to,
+                                    bool fault, bool here)
+{
+    bool received = to == mkperf_port_running();
+
+    if (s->tables && !fault) {
+        s->sched.called = s->sched.called || !received;
+        mkperf_soft_event(s, MKPERF_SOFT_PPCALL, received ? mkperf_port_identity(from) : s->running,
+                          received ? s->running : mkperf_port_identity(to));
+    }
+    if (received || fault) {
+        mkperf_sched_event(s, received ? MKPERF_SCHED_RECEIVE : MKPERF_SCHED_FAULT,
+                           received ? from : to);
+    } else {
+        deliver(s, MKPERF_SCHED_CALL, to, here);
+    }
+}
+
+void mkperf_sched_message(struct mkperf_hook *s, const void *from, const void *to, bool fault,
+                          bool here)
+{
+    if (s->tables || fault || to == mkperf_port_running()) {
+        message_slowly(s, from, to, fault, here);
+    } else {
+        deliver(s, MKPERF_SCHED_CALL, to, here);
+    }
+}
+
+void mkperf_sched_reply(struct mkperf_hook *s, const void *to, bool here)
+{
+    deliver(s, MKPERF_SCHED_REPLY, to, here);
+}
+
+/* The running thread's notification, in a session with counts. */
+MKPERF_NOINLINE void count_notification(struct mkperf_hook *s, const void *thread)
+{
+    mkperf_soft_event(s, MKPERF_SOFT_NOTIFICATION, s->running, mkperf_port_identity(thread));
+    put_other(s, mkperf_sched_what(MKPERF_SCHED_NOTIFY, 0, 0), thread, mkperf_port_time());
 }
 
 void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, const void *thread)
 {
+    if (s->tables && kind == MKPERF_SCHED_NOTIFY) {
+        count_notification(s, thread);
+        return;
+    }
     put_other(s, mkperf_sched_what(kind, 0, 0), thread, mkperf_port_time());
 }
 
@@ -254,24 +307,34 @@ void mkperf_sched_forget(struct mkperf_hook *s, const void *thread)
     if (s->sched.slot[slot] == thread) {
         s->sched.slot[slot] = NULL;
     }
-    if (s->sched.delivered == thread) {
-        s->sched.delivered = NULL;
+    if (s->sched.delivery.to == thread) {
+        s->sched.delivery.to = NULL;
     }
 }
 
 void mkperf_sched_begin(struct mkperf_hook *s, uint64_t time)
 {
+    const void *running = mkperf_port_running();
     struct mkperf_hook_sched *c = &s->sched;
 
+    c->header = mkperf_sched_header(0, 0, 0) | (uint64_t)mkperf_port_core() << 56;
     c->limit = 0;
-    c->header = mkperf_sched_header(0, 0, 0) | sched_core();
-    c->sampled = (s->session.sched & MKPERF_SCHED_OFF_CPU) != 0 ? WAITS : 0;
     c->lost = 0;
     c->lost_before = 0;
-    c->delivered = NULL;
+    c->delivery.to = NULL;
+    c->called = false;
     for (unsigned i = 0; i < MKPERF_SCHED_SLOTS; i++) {
         c->slot[i] = NULL;
     }
-    put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 0),
-              mkperf_port_running(), time);
+    c->sampled = (s->session.sched & MKPERF_SCHED_OFF_CPU) != 0 ? WAITS : 0;
+    s->tables = s->session.counts != 0 || s->session.soft_mask != 0;
+    s->running = mkperf_port_identity(running);
+    put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 0), running, time);
+    if (s->tables) {
+        c->sampled |= COUNTED;
+    }
+    if (s->session.counts != 0) {
+        mkperf_counts_take(
+            s); /* looks the table up: the first switch then costs what others cost */
+    }
 }

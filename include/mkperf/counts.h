@@ -3,7 +3,7 @@
  * Counts by thread: the table that a kernel fills in at each switch while a session counts.
  *
  * Owns: the table's layout. The table is in the profiler PD's memory, at the address `counts` of
- * the descriptor. Only kernel/counts.c writes it. A kernel without that file has no
+ * the descriptor. Only kernel/counted.c writes it. A kernel without that file has no
  * MKPERF_FEATURE_COUNTS and refuses a request with such an address.
  */
 #ifndef MKPERF_COUNTS_H

@@ -3,7 +3,7 @@
  * Software events: the kernel counts them, by thread and by pairs of a caller and its callee.
  *
  * Owns: the table's layout. The table is in the profiler PD's memory, at the address `soft` of the
- * descriptor. Only kernel/soft.c writes it. A kernel without that file has no MKPERF_FEATURE_SOFT
+ * descriptor. Only kernel/counted.c writes it. A kernel without that file has no MKPERF_FEATURE_SOFT
  * and refuses a request with such events.
  *
  * The names are those of perf, if perf has the event:

@@ -45,13 +45,6 @@
 #define MKPERF_SELECT_BITS \
     (MKPERF_SELECT_P | MKPERF_SELECT_U | MKPERF_SELECT_NSH | MKPERF_SELECT_M | MKPERF_SELECT_EVENT)
 
-/* clang-format off */
-#define MKPERF_EACH_COUNTER(X)                                                         \
-    X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)    \
-    X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27)      \
-    X(28) X(29) X(30)
-/* clang-format on */
-
 /* Whether a selector counts in the kernel, and whether it counts there alone. */
 static inline int mkperf_pmu_counts_kernel(uint32_t select)
 {
@@ -84,77 +77,47 @@ static inline void mkperf_pmu_clear(uint32_t mask)
     MKPERF_ISB();
 }
 
-#define MKPERF_READ_CASE(n) \
-    case n:                 \
-        return (uint32_t)MKPERF_READ_REGISTER("pmevcntr" #n "_el0");
-__attribute__((noinline)) static uint32_t mkperf_pmu_read_any(unsigned i)
+/* The registers of counter i are those that PMSELR_EL0 selects. Counter 0 is often the only one, and its
+ * value has a name: a sample of it needs no selection and no barrier. */
+static inline void mkperf_pmu_use(unsigned i)
 {
-    switch (i) {
-        MKPERF_EACH_COUNTER(MKPERF_READ_CASE)
-    default: /* 31 is the cycle counter in the PMU's masks */
-        return (uint32_t)MKPERF_READ_REGISTER("pmccntr_el0");
-    }
+    MKPERF_WRITE_REGISTER("pmselr_el0", i);
+    MKPERF_ISB();
 }
-#undef MKPERF_READ_CASE
 
-#define MKPERF_WRITE_CASE(n)                                \
-    case n:                                                 \
-        MKPERF_WRITE_REGISTER("pmevcntr" #n "_el0", value); \
-        break;
-__attribute__((noinline)) static void mkperf_pmu_write_any(unsigned i, uint32_t value)
-{
-    switch (i) {
-        MKPERF_EACH_COUNTER(MKPERF_WRITE_CASE)
-    default:
-        break;
-    }
-}
-#undef MKPERF_WRITE_CASE
-
-/* A counter's value, 32 bits, and setting it. Counter 0 is often the only one, and spared the jump
- * table. */
+/* Returns, or sets, the value of a counter: 32 bits. */
 static inline uint32_t mkperf_pmu_read(unsigned i)
 {
-    return __builtin_expect(i == 0, 1) ? (uint32_t)MKPERF_READ_REGISTER("pmevcntr0_el0")
-                                       : mkperf_pmu_read_any(i);
+    if (__builtin_expect(i == 0, 1)) {
+        return (uint32_t)MKPERF_READ_REGISTER("pmevcntr0_el0");
+    }
+    mkperf_pmu_use(i);
+    return (uint32_t)MKPERF_READ_REGISTER("pmxevcntr_el0");
 }
 
 static inline void mkperf_pmu_write(unsigned i, uint32_t value)
 {
     if (__builtin_expect(i == 0, 1)) {
         MKPERF_WRITE_REGISTER("pmevcntr0_el0", value);
-    } else {
-        mkperf_pmu_write_any(i, value);
+        return;
     }
+    mkperf_pmu_use(i);
+    MKPERF_WRITE_REGISTER("pmxevcntr_el0", value);
 }
 
-/* What a counter counts: the bits of MKPERF_SELECT_BITS; and setting it, for one that is off. */
-#define MKPERF_READ_CASE(n) \
-    case n:                 \
-        return (uint32_t)MKPERF_READ_REGISTER("pmevtyper" #n "_el0") & MKPERF_SELECT_BITS;
+/* Returns what a counter counts: the bits of MKPERF_SELECT_BITS. Or sets it, for a counter that is
+ * off. */
 static inline uint32_t mkperf_pmu_selected(unsigned i)
 {
-    switch (i & 31) {
-        MKPERF_EACH_COUNTER(MKPERF_READ_CASE)
-    default:
-        return 0;
-    }
+    mkperf_pmu_use(i);
+    return (uint32_t)MKPERF_READ_REGISTER("pmxevtyper_el0") & MKPERF_SELECT_BITS;
 }
-#undef MKPERF_READ_CASE
 
-#define MKPERF_WRITE_CASE(n)                                                      \
-    case n:                                                                       \
-        MKPERF_WRITE_REGISTER("pmevtyper" #n "_el0", select &MKPERF_SELECT_BITS); \
-        break;
 static inline void mkperf_pmu_select(unsigned i, uint32_t select)
 {
-    switch (i & 31) {
-        MKPERF_EACH_COUNTER(MKPERF_WRITE_CASE)
-    default:
-        break;
-    }
+    mkperf_pmu_use(i);
+    MKPERF_WRITE_REGISTER("pmxevtyper_el0", select & MKPERF_SELECT_BITS);
 }
-#undef MKPERF_WRITE_CASE
 
 /* Counters that count and interrupt. */
 static inline uint32_t mkperf_pmu_running(void)

@@ -36,40 +36,33 @@
 #include <arch/fastpath/fastpath.h>
 #include <fastpath/fastpath.h>
 
-/* The function that `copy` is a copy of, by its name; all of it is done by the compiler. */
+/* The function of which `copy` is a copy, by its name. The compiler does all of it. */
 #define MKPERF_IS(name) (__builtin_strcmp(copy, "mkperf_" #name) == 0)
+#define MKPERF_RETURN_IF(name) \
+    if (MKPERF_IS(name)) {     \
+        return (word_t)name;   \
+    }
 static inline FORCE_INLINE word_t mkperf_originalOf(const char *copy)
 {
-    if (MKPERF_IS(c_handle_interrupt)) {
-        return (word_t)c_handle_interrupt;
-    }
+    MKPERF_RETURN_IF(c_handle_interrupt)
+    MKPERF_RETURN_IF(c_handle_undefined_instruction)
 #ifdef CONFIG_FASTPATH
-    if (MKPERF_IS(c_handle_fastpath_call)) {
-        return (word_t)c_handle_fastpath_call;
-    }
-    if (MKPERF_IS(c_handle_fastpath_reply_recv)) {
-        return (word_t)c_handle_fastpath_reply_recv;
-    }
+    MKPERF_RETURN_IF(c_handle_fastpath_call)
+    MKPERF_RETURN_IF(c_handle_fastpath_reply_recv)
 #ifdef CONFIG_SIGNAL_FASTPATH
-    if (MKPERF_IS(c_handle_fastpath_signal)) {
-        return (word_t)c_handle_fastpath_signal;
-    }
+    MKPERF_RETURN_IF(c_handle_fastpath_signal)
 #endif
+#endif
+#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
+    MKPERF_RETURN_IF(c_handle_vcpu_fault)
 #endif
     if (MKPERF_IS(c_handle_vm_fault)) {
         return getESR() >> ESR_EC_SHIFT == ESR_EC_LEL_IABT ? (word_t)c_handle_instruction_fault
                                                            : (word_t)c_handle_data_fault;
     }
-    if (MKPERF_IS(c_handle_undefined_instruction)) {
-        return (word_t)c_handle_undefined_instruction;
-    }
-#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
-    if (MKPERF_IS(c_handle_vcpu_fault)) {
-        return (word_t)c_handle_vcpu_fault;
-    }
-#endif
     return (word_t)c_handle_syscall;
 }
+#undef MKPERF_RETURN_IF
 
 /* The overflow flags, as they were before this core waited for the lock. */
 static inline FORCE_INLINE word_t mkperf_overflowsAtEntry(void)
@@ -90,7 +83,7 @@ static inline FORCE_INLINE void mkperf_entryHook(const char *copy)
     if (MKPERF_IS(c_handle_interrupt)) {
         if (flags != 0) {
             mkperf_interrupt(flags);
-        } else if (mkperf_watching()) {
+        } else if (mkperf_reports()) {
             mkperf_tellInterrupt(getActiveIRQ());
         }
     } else if (unlikely(flags != 0)) {
@@ -107,72 +100,53 @@ static inline FORCE_INLINE void mkperf_entryHook(const char *copy)
 #ifdef ENABLE_SMP_SUPPORT
 static NO_INLINE void mkperf_lock(bool_t irqPath)
 {
-    bool_t waits = (mkperf_entry[CURRENT_CPU_INDEX()].watched & MKPERF_WATCHED_SWITCHES) != 0 &&
+    bool_t waits = mkperf_reports() &&
                    __atomic_load_n(&big_kernel_lock.tail, __ATOMIC_RELAXED)->state !=
                        CLHState_Granted;
     word_t began = waits ? mkperf_port_time() : 0;
 
     mkperf_node[CURRENT_CPU_INDEX()].overflows = mkperf_overflows();
     clh_lock_acquire(irqPath);
-#ifdef CONFIG_MKPERF_SCHED
-    if (unlikely(waits)) {
+    if (config_set(CONFIG_MKPERF_EVENTS) && unlikely(waits)) {
         mkperf_tellLock(began);
     }
-#endif
 }
 #endif
 
-/* In the copies, in the place of restore_user_context: it is clear who runs now. What the kernel did
- * before idle is the work of the thread that entered it. */
+/* In the copies, in the place of restore_user_context: it is clear who runs now. */
 NO_INLINE void NORETURN mkperf_leave(void)
 {
-    if (mkperf_watching() && mkperf_holdsLock()) {
-        tcb_t *thread = NODE_STATE(ksCurThread);
-
-        if (thread == NODE_STATE(ksIdleThread)) {
-            mkperf_countIdle();
-        }
-        mkperf_tellSwitch(thread);
+    if (mkperf_reports() && mkperf_holdsLock()) {
+        mkperf_tellSwitch(NODE_STATE(ksCurThread));
     }
     restore_user_context();
     UNREACHABLE();
 }
 
-/* In the copies, in the place of switchToThread_fp: a call, or a reply. path: the function of the fast path. */
+/* In the copies, in the place of switchToThread_fp: a call, or a reply. path: the function of the fast
+ * path. */
 #ifdef CONFIG_FASTPATH
 static inline FORCE_INLINE void mkperf_switchDirectly(tcb_t *thread, vspace_root_t *root,
                                                       pde_t asid, const char *path)
 {
-#ifdef CONFIG_MKPERF_SCHED
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
     tcb_t *last = NODE_STATE(ksCurThread);
+    bool_t calls = __builtin_strcmp(path, "mkperf_fastCall") == 0;
 
     switchToThread_fp(thread, root, asid);
-    if (mkperf_hook_schedules(&node->hook)) {
-        bool_t calls = __builtin_strcmp(path, "mkperf_fastCall") == 0;
-
+    if (config_set(CONFIG_MKPERF_EVENTS) && mkperf_hook_reports(&node->hook)) {
         node->running = thread;
         mkperf_sched_switch(&node->hook, calls ? MKPERF_STOPPED_CALLED : MKPERF_STOPPED_REPLIED,
                             last, thread, mkperf_port_time());
     }
-#else
-    switchToThread_fp(thread, root, asid);
-#endif
 }
 #endif
 
 /* ---- the copies ------------------------------------------------------------------------------ */
 
-void mkperf_c_handle_syscall(word_t cptr, word_t msgInfo, syscall_t syscall);
-void mkperf_c_handle_interrupt(void);
-void mkperf_c_handle_undefined_instruction(void);
-void mkperf_c_handle_data_fault(void);
-void mkperf_c_handle_instruction_fault(void);
-void mkperf_c_handle_vcpu_fault(word_t hsr);
-void mkperf_c_handle_enfp(void);
-void mkperf_c_handle_fastpath_call(word_t cptr, word_t msgInfo);
-void mkperf_c_handle_fastpath_reply_recv(word_t cptr, word_t msgInfo, word_t reply);
-void mkperf_c_handle_fastpath_signal(word_t cptr, word_t msgInfo);
+/* vectors.S calls the copies, so they need no prototypes. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 void mkperf_slowpath(syscall_t syscall) NORETURN;
 void mkperf_slowpathOfFault(vm_fault_type_t type) NORETURN;
 
@@ -197,7 +171,7 @@ static inline void NORETURN fastpath_reply_recv(word_t cptr, word_t msgInfo, wor
 #ifdef CONFIG_SIGNAL_FASTPATH
 static inline void NORETURN mkperf_signal(word_t cptr, word_t msgInfo)
 {
-    if (mkperf_watching()) {
+    if (mkperf_reports()) {
         slowpath(SysSend);
     }
     fastpath_signal(cptr, msgInfo);
@@ -208,7 +182,7 @@ static inline void NORETURN mkperf_signal(word_t cptr, word_t msgInfo)
 #ifdef CONFIG_EXCEPTION_FASTPATH
 static inline void NORETURN mkperf_faultOf(vm_fault_type_t type)
 {
-    if (mkperf_watching()) {
+    if (mkperf_reports()) {
         vm_fault_slowpath(type);
     }
     fastpath_vm_fault(type);
@@ -238,3 +212,4 @@ static inline void NORETURN mkperf_faultOf(vm_fault_type_t type)
 #undef fastpath_reply_recv
 #undef fastpath_signal
 #undef fastpath_vm_fault
+#pragma GCC diagnostic pop

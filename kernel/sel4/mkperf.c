@@ -11,7 +11,6 @@
 #include <mkperf_port.h>
 
 #include <linker.h>
-#include <qemu.h>
 
 /* Of kernel/traps.h, which does not include what it needs. */
 #include <benchmark/benchmark_track.h>
@@ -35,45 +34,6 @@ enum {
     PMCR_N_SHIFT = 11,
     PMCR_N_MASK = MASK(5),
 };
-
-/* For MKPERF_KEEP: calls a function and keeps all registers that it may change (x30 apart, and the
- * flags); the kernel uses none but the general ones. */
-asm(".macro mkperf_keep name\n"
-    ".pushsection .text\n"
-    ".global mkperf_keep_\\name\n"
-    ".type mkperf_keep_\\name, %function\n"
-    "mkperf_keep_\\name:\n"
-    "    stp x29, x30, [sp, #-176]!\n"
-    "    stp x0, x1, [sp, #16]\n"
-    "    stp x2, x3, [sp, #32]\n"
-    "    stp x4, x5, [sp, #48]\n"
-    "    stp x6, x7, [sp, #64]\n"
-    "    stp x8, x9, [sp, #80]\n"
-    "    stp x10, x11, [sp, #96]\n"
-    "    stp x12, x13, [sp, #112]\n"
-    "    stp x14, x15, [sp, #128]\n"
-    "    stp x16, x17, [sp, #144]\n"
-    "    str x18, [sp, #160]\n"
-    "    bl mkperf_\\name\n"
-    "    ldp x0, x1, [sp, #16]\n"
-    "    ldp x2, x3, [sp, #32]\n"
-    "    ldp x4, x5, [sp, #48]\n"
-    "    ldp x6, x7, [sp, #64]\n"
-    "    ldp x8, x9, [sp, #80]\n"
-    "    ldp x10, x11, [sp, #96]\n"
-    "    ldp x12, x13, [sp, #112]\n"
-    "    ldp x14, x15, [sp, #128]\n"
-    "    ldp x16, x17, [sp, #144]\n"
-    "    ldr x18, [sp, #160]\n"
-    "    ldp x29, x30, [sp], #176\n"
-    "    ret\n"
-    ".size mkperf_keep_\\name, . - mkperf_keep_\\name\n"
-    ".popsection\n"
-    ".endm\n"
-    "mkperf_keep request\n"
-    "mkperf_keep tellDelivery\n"
-    "mkperf_keep tellNotification\n"
-    "mkperf_keep tellFault\n");
 
 /* No page of a stack is remembered. */
 static void forgetStacks(word_t core)
@@ -134,21 +94,28 @@ BOOT_CODE void mkperf_initCPU(void)
     mdcr |= ((pmcr >> PMCR_N_SHIFT) & PMCR_N_MASK) | MDCR_TPM | MDCR_TPMCR;
     MSR("mdcr_el2", mdcr);
 #endif
-    mkperf_hook_boot();
+    mkperf_pmu_boot();
     mkperf_initMemory();
     forgetStacks(CURRENT_CPU_INDEX());
     mkperf_node[CURRENT_CPU_INDEX()].shape.shape = MKPERF_NO_SHAPE;
 }
 
-/* The interrupt is over: unmasked, inactive, and ready to come again. */
-static inline void complete(irq_t irq)
+/* Takes the samples of a profiling interrupt that came at `now`, and ends it: it is unmasked, inactive,
+ * and ready to come again. */
+static inline FORCE_INLINE void capture(struct mkperf_node *node, uint32_t hit, irq_t irq,
+                                        uint64_t now)
 {
+    mkperf_capture(&node->hook, hit, now);
+    if (config_set(CONFIG_MKPERF_QEMU)) {
+        mkperf_qemuArmed(&node->hook);
+    }
     ackInterrupt(irq);
 #ifdef CONFIG_ARM_GIC_V3_SUPPORT
     /* For an interrupt of a user's, ackInterrupt leaves this to the user's acknowledgement. */
     isb();
     deactivateInterrupt(irq);
 #endif
+    mkperf_captured(&node->hook, now);
 }
 
 /* Signals the owner as handleInterrupt would; irq is not masked for it. */
@@ -178,14 +145,6 @@ static NO_INLINE void NORETURN wake(struct mkperf_node *node, irq_t irq)
     mkperf_leave();
 }
 
-static word_t whatIsWatched(const struct mkperf_hook *hook)
-{
-    bool_t entries = hook->session.counts != 0 || hook->session.soft_mask != 0;
-
-    return (entries ? MKPERF_WATCHED_ENTRIES : 0) |
-           (mkperf_hook_schedules(hook) ? MKPERF_WATCHED_SWITCHES : 0);
-}
-
 /* How this core is entered from now on: noticed by the hook while there is a session (entries.c). */
 static void chooseVectors(const struct mkperf_node *node)
 {
@@ -200,29 +159,24 @@ static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, wo
 {
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
     struct mkperf_entry *entry = &mkperf_entry[CURRENT_CPU_INDEX()];
-    bool_t reports = mkperf_hook_schedules(&node->hook);
+    bool_t reported = mkperf_hook_reports(&node->hook);
 
     if (d == NULL) {
         return;
     }
-#ifdef MKPERF_WATCHES
-    if (entry->watched & MKPERF_WATCHED_ENTRIES) {
-        mkperf_watch();
-    } else {
-        node->known = false;
-    }
-#endif
     node->shape.shape = MKPERF_NO_SHAPE; /* the place may be another now */
     mkperf_hook_request(&node->hook, d, thread, here);
     entry->function = function;
     entry->thread = NODE_STATE(ksCurThread);
-    entry->watched = whatIsWatched(&node->hook);
-    if (!reports) {
+    entry->reports = mkperf_hook_reports(&node->hook);
+    if (!reported) {
         node->running = NODE_STATE(ksCurThread); /* as in the event of mkperf_sched_begin */
         node->refills = 0;
     }
     chooseVectors(node);
-    mkperf_qemuChosen(&node->hook);
+    if (config_set(CONFIG_MKPERF_QEMU)) {
+        mkperf_qemuChosen(&node->hook);
+    }
 }
 
 #ifdef ENABLE_SMP_SUPPORT
@@ -268,7 +222,9 @@ NO_INLINE void mkperf_boundary(word_t flags)
 
     if (hit != 0 && !mkperf_hook_wakes_each(hook) && mkperf_holdsLock()) {
         mkperf_capture(hook, hit, mkperf_port_time());
-        mkperf_qemuArmed(hook);
+        if (config_set(CONFIG_MKPERF_QEMU)) {
+            mkperf_qemuArmed(hook);
+        }
     }
 }
 
@@ -295,7 +251,7 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
 
     if (unlikely(IRQT_TO_IRQ(irq) != CONFIG_MKPERF_IRQ)) {
         mkperf_boundary(flags);
-        if (mkperf_watching()) {
+        if (mkperf_reports()) {
             mkperf_tellInterrupt(irq);
         }
         return;
@@ -309,11 +265,8 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
 #if defined(CONFIG_BENCHMARK_TRACK_KERNEL_ENTRIES) || defined(CONFIG_BENCHMARK_TRACK_UTILISATION)
     ksEnter = timestamp();
 #endif
-    mkperf_capture(&node->hook, hit, now);
+    capture(node, hit, irq, now);
     mkperf_entered((word_t)c_handle_interrupt); /* until here the last entry was needed */
-    mkperf_qemuArmed(&node->hook);
-    complete(irq);
-    mkperf_captured(&node->hook, now);
     if (unlikely(node->wake)) {
         wake(node, irq);
     }
@@ -332,10 +285,7 @@ NO_INLINE void mkperf_preemption(word_t flags)
     if (hit == 0 || IRQT_TO_IRQ(irq) != CONFIG_MKPERF_IRQ) {
         return;
     }
-    mkperf_capture(&node->hook, hit, now);
-    mkperf_qemuArmed(&node->hook);
-    complete(irq);
-    mkperf_captured(&node->hook, now);
+    capture(node, hit, irq, now);
     if (node->wake) {
         signal(node, irq);
     }
@@ -346,7 +296,7 @@ NO_INLINE void mkperf_preemption(word_t flags)
  * `userData` in its IPC buffer, which is found, and its rights are checked, by the kernel's own
  * function.
  */
-VISIBLE NO_INLINE void mkperf_request(word_t handled)
+NO_INLINE void mkperf_request(word_t handled)
 {
     irq_t irq = CORE_IRQ_TO_IRQT(handled, CONFIG_MKPERF_IRQ);
     tcb_t *thread = NODE_STATE(ksCurThread);
@@ -379,27 +329,6 @@ VISIBLE NO_INLINE void mkperf_request(word_t handled)
     }
 }
 
-/* ---- what a session watches: counts and software events (watch.c), scheduling events (switches.c) */
-
-VISIBLE NO_INLINE void mkperf_tellDelivery(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
-{
-    if (endpoint != NULL) {
-        mkperf_countDelivery(sender, receiver);
-    }
-    mkperf_tellMessage(sender, endpoint, receiver);
-}
-
-VISIBLE NO_INLINE void mkperf_tellNotification(notification_t *ntfn)
-{
-    mkperf_countNotification(ntfn);
-    mkperf_tellSignal(ntfn);
-}
-
-VISIBLE NO_INLINE void mkperf_tellFault(tcb_t *tcb)
-{
-    mkperf_countFault(tcb);
-}
-
 /* ---- what is forgotten ------------------------------------------------------------------------ */
 
 void mkperf_mappingsChanged(void)
@@ -413,7 +342,7 @@ void mkperf_mappingsChanged(void)
 static void end(word_t core)
 {
     mkperf_hook_end(&mkperf_node[core].hook, core == CURRENT_CPU_INDEX());
-    mkperf_entry[core].watched = 0;
+    mkperf_entry[core].reports = false;
     if (core == CURRENT_CPU_INDEX()) {
         chooseVectors(&mkperf_node[core]);
     }
@@ -422,21 +351,28 @@ static void end(word_t core)
 void mkperf_threadDeleted(tcb_t *tcb)
 {
     for (word_t i = 0; i < CONFIG_MAX_NUM_NODES; i++) {
+        struct mkperf_node *node = &mkperf_node[i];
+
         if (mkperf_entry[i].thread == tcb) {
             mkperf_entry[i].thread = NULL;
         }
-        if (mkperf_node[i].running == tcb) {
-            mkperf_node[i].running = NULL;
+        if (node->running == tcb) {
+            node->running = NULL;
         }
-        if (mkperf_node[i].hook.owner == tcb) {
+        for (word_t k = node->refills; k-- > 0;) {
+            if (node->refilled[k] == tcb) {
+                node->refills--;
+                node->refilled[k] = node->refilled[node->refills];
+            }
+        }
+        if (config_set(CONFIG_MKPERF_EVENTS)) {
+            mkperf_sched_forget(&node->hook, tcb);
+        }
+        if (node->hook.owner == tcb) {
             end(i);
         }
-#ifdef CONFIG_MKPERF_SCHED
-        mkperf_sched_forget(&mkperf_node[i].hook, tcb);
-        mkperf_forgetRefill(&mkperf_node[i], tcb);
-#endif
 #ifdef ENABLE_SMP_SUPPORT
-        if (mkperf_node[i].asker == tcb) {
+        if (node->asker == tcb) {
             mkperf_entry[i].asked = false;
         }
 #endif

@@ -18,25 +18,18 @@
 #include <smp/lock.h>
 #include <types.h>
 
-#if defined CONFIG_MKPERF_COUNTS || defined CONFIG_MKPERF_SOFT || defined CONFIG_MKPERF_SCHED
-#define MKPERF_WATCHES 1
-#endif
-
-/* Bits of mkperf_entry.watched. */
-#define MKPERF_WATCHED_ENTRIES 1  /* counts by PD, software events: each entry is looked at */
-#define MKPERF_WATCHED_SWITCHES 2 /* scheduling events */
-
 /*
- * The last entry into the kernel while a session runs, for the sample of an event that happens in it
- * and is noticed when the kernel has returned to user mode, perhaps to another thread. Apart from
- * the rest of the hook's state so that the compiler can reach it from where it reaches ksCurThread.
+ * What the hook needs at each entry into the kernel while a session runs. An event that happens in the
+ * kernel is noticed when the kernel has returned to user mode, perhaps to another thread; its sample
+ * has the entry before. Apart from the rest of the hook's state, so that the compiler can reach it from
+ * where it reaches ksCurThread.
  */
 struct mkperf_entry {
     word_t function; /* the kernel's function that was entered */
-    tcb_t *thread;   /* the thread that it was entered from; NULL if that was deleted since */
-    word_t watched;  /* what the session watches, MKPERF_WATCHED_*; 0: nothing */
+    tcb_t *thread;   /* the thread from which it was entered; NULL: it was deleted since */
+    bool_t reports;  /* the session has scheduling events or counts: mkperf_hook_reports */
 #ifdef ENABLE_SMP_SUPPORT
-    bool_t asked; /* another core's thread has a request for this one */
+    bool_t asked; /* a thread of another core has a request for this core */
 #endif
 };
 
@@ -60,19 +53,6 @@ extern struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
 #endif
 #define MKPERF_AP_READ 1
 
-void mkperf_preemption(word_t flags);
-
-/*
- * Calls mkperf_NAME, whose arguments are in x0 to x2, by way of mkperf_keep_NAME (mkperf.c), which
- * keeps all registers: so a function that does not get here need not save any for it.
- */
-#define MKPERF_KEEP(name, ...)                                        \
-    asm volatile("stp x29, x30, [sp, #-16]!\n\tbl mkperf_keep_" #name \
-                 "\n\tldp x29, x30, [sp], #16"                        \
-                 :                                                    \
-                 : __VA_ARGS__                                        \
-                 : "cc", "memory")
-
 /* At boot, on each core. */
 void mkperf_initCPU(void);
 
@@ -83,14 +63,20 @@ void mkperf_mappingsChanged(void);
 void mkperf_threadDeleted(tcb_t *tcb);
 void mkperf_handlerDeleted(irq_t irq);
 
-/* Whether the session watches anything: all that is looked at if not. */
-static inline bool_t mkperf_watching(void)
-{
-#ifdef MKPERF_WATCHES
-    return unlikely(mkperf_entry[CURRENT_CPU_INDEX()].watched != 0);
-#else
-    return false;
+/* The rest of the functions below, if there is something to do. */
+void mkperf_preemption(word_t flags);
+void mkperf_request(word_t handled);
+void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
+void mkperf_tellSignal(notification_t *ntfn);
+void mkperf_tellFault(tcb_t *tcb);
+#ifdef ENABLE_SMP_SUPPORT
+void mkperf_askedRequest(void);
 #endif
+
+/* Whether the session has scheduling events or counts. A kernel without KernelMkperfEvents has none. */
+static inline bool_t mkperf_reports(void)
+{
+    return config_set(CONFIG_MKPERF_EVENTS) && unlikely(mkperf_entry[CURRENT_CPU_INDEX()].reports);
 }
 
 /* The counters that have overflowed since their flags were last cleared. */
@@ -116,16 +102,12 @@ static inline void mkperf_preempted(void)
 static inline void mkperf_acknowledged(irq_t irq)
 {
     if (unlikely(IRQT_TO_IRQ(irq) == CONFIG_MKPERF_IRQ)) {
-        register word_t x0 asm("x0") = IRQT_TO_CORE(irq);
-
-        MKPERF_KEEP(request, "r"(x0));
+        mkperf_request(IRQT_TO_CORE(irq));
     }
 }
 
-/* In handleIPI, with the lock held: the reschedule interrupt of another core, maybe with a request. */
+/* In handleIPI, with the lock held: another core's reschedule interrupt, perhaps with a request. */
 #ifdef ENABLE_SMP_SUPPORT
-void mkperf_askedRequest(void);
-
 static inline void mkperf_rescheduled(void)
 {
     if (unlikely(mkperf_entry[CURRENT_CPU_INDEX()].asked)) {
@@ -134,35 +116,28 @@ static inline void mkperf_rescheduled(void)
 }
 #endif
 
-/* In doIPCTransfer: a message through an endpoint, a fault's too; without an endpoint a reply. */
+/* In doIPCTransfer: a message through an endpoint, also that of a fault; without an endpoint, a
+ * reply. */
 static inline void mkperf_delivered(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
 {
-    if (mkperf_watching()) {
-        register tcb_t *x0 asm("x0") = sender;
-        register endpoint_t *x1 asm("x1") = endpoint;
-        register tcb_t *x2 asm("x2") = receiver;
-
-        MKPERF_KEEP(tellDelivery, "r"(x0), "r"(x1), "r"(x2));
+    if (mkperf_reports()) {
+        mkperf_tellMessage(sender, endpoint, receiver);
     }
 }
 
 /* In performInvocation_Notification: the current thread signals ntfn. */
 static inline void mkperf_notified(notification_t *ntfn)
 {
-    if (mkperf_watching()) {
-        register notification_t *x0 asm("x0") = ntfn;
-
-        MKPERF_KEEP(tellNotification, "r"(x0));
+    if (mkperf_reports()) {
+        mkperf_tellSignal(ntfn);
     }
 }
 
-/* In handleFault: current_fault is tcb's. */
+/* In handleFault: current_fault is that of tcb. */
 static inline void mkperf_fault(tcb_t *tcb)
 {
-    if (mkperf_watching()) {
-        register tcb_t *x0 asm("x0") = tcb;
-
-        MKPERF_KEEP(tellFault, "r"(x0));
+    if (mkperf_reports()) {
+        mkperf_tellFault(tcb);
     }
 }
 

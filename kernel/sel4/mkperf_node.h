@@ -36,20 +36,17 @@ struct mkperf_shape {
 #define MKPERF_REFILLS 8 /* expected at a time; the others show in their switches alone */
 
 struct mkperf_node {
-    /* The last page that a walk of frames was in: of the sampled thread, of the one whose call it
+    /* The page in which a walk of frames was last: of the sampled thread, of the thread whose call it
      * was serving, and so on. */
     struct mkperf_stack stack[1 + MKPERF_MAX_CALLERS];
     struct mkperf_shape shape;
-    bool_t wake;      /* the owner is to be signalled: now, or after a fault soon */
-    bool_t known;     /* while watched: the identity that the last entry's thread had then, */
-    bool_t delivered; /* which may change while another runs; a message was delivered since */
-    struct mkperf_identity id;
-    tcb_t *running; /* the thread of the last reported switch; NULL: none, or deleted since */
-    word_t refills; /* threads in the release queue whose refills are to be reported */
+    bool_t wake;    /* the owner must be signalled: now, or after a fault soon */
+    tcb_t *running; /* the thread of the last reported switch; NULL: it was deleted since */
+    word_t refills; /* threads in the release queue with refills that will be reported */
     tcb_t *refilled[MKPERF_REFILLS];
 #ifdef ENABLE_SMP_SUPPORT
-    irq_t irq;        /* by whose handler the last request came: its notification is signalled */
-    tcb_t *asker;     /* while mkperf_entry's `asked`: whose request it is, */
+    irq_t irq;        /* the interrupt of the last request: the owner is signalled by its handler */
+    tcb_t *asker;     /* while mkperf_entry's `asked`: the thread with the request */
     word_t request;   /* and the address of its descriptor */
     word_t overflows; /* the PMU's flags when the last entry began to wait for the lock */
 #endif
@@ -76,84 +73,33 @@ static inline FORCE_INLINE bool_t mkperf_holdsLock(void)
     return SMP_TERNARY(clh_is_self_in_queue(), true);
 }
 
+/* The kernel was entered: by which function, and from which thread. */
+static inline FORCE_INLINE void mkperf_entered(word_t function)
+{
+    if (mkperf_holdsLock()) {
+        mkperf_entry[CURRENT_CPU_INDEX()].function = function;
+        mkperf_entry[CURRENT_CPU_INDEX()].thread = NODE_STATE(ksCurThread);
+    }
+}
+
 /* mkperf.c */
 void mkperf_interrupt(word_t flags);
 void mkperf_boundary(word_t flags);
-void mkperf_request(word_t handled);
-void mkperf_tellDelivery(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
-void mkperf_tellNotification(notification_t *ntfn);
-void mkperf_tellFault(tcb_t *tcb);
 const cte_t *mkperf_slot(struct mkperf_shape *known, cap_t root, word_t place);
 
 /* entries.c */
 void mkperf_leave(void) NORETURN;
-extern char mkperf_vectors[1]; /* vectors.S, beside the kernel's arm_vector_table */
+extern char mkperf_vectors[1]; /* vectors.S, like the kernel's arm_vector_table */
 
-/* watch.c */
-void mkperf_watch(void);
-#ifdef CONFIG_MKPERF_COUNTS
-void mkperf_countIdle(void);
-#else
-static inline void mkperf_countIdle(void)
-{
-}
-#endif
-#ifdef CONFIG_MKPERF_SOFT
-void mkperf_countDelivery(tcb_t *sender, tcb_t *receiver);
-void mkperf_countNotification(notification_t *ntfn);
-void mkperf_countFault(tcb_t *tcb);
-#else
-static inline void mkperf_countDelivery(tcb_t *sender, tcb_t *receiver)
-{
-}
-static inline void mkperf_countNotification(notification_t *ntfn)
-{
-}
-static inline void mkperf_countFault(tcb_t *tcb)
-{
-}
-#endif
-
-/* switches.c */
-#ifdef CONFIG_MKPERF_SCHED
+/* switches.c, each only while mkperf_reports() */
 void mkperf_tellSwitch(tcb_t *thread);
 void mkperf_tellLock(word_t began);
-void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
-void mkperf_tellSignal(notification_t *ntfn);
 void mkperf_tellInterrupt(irq_t irq);
-void mkperf_forgetRefill(struct mkperf_node *node, tcb_t *thread);
-#else
-static inline void mkperf_tellSwitch(tcb_t *thread)
-{
-}
-static inline void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
-{
-}
-static inline void mkperf_tellSignal(notification_t *ntfn)
-{
-}
-static inline void mkperf_tellInterrupt(irq_t irq)
-{
-}
-#endif
 
-/* The kernel was entered: by which function, and from which thread. That another thread was running
- * than at the last entry is a context switch for watch.c. */
-static inline FORCE_INLINE void mkperf_entered(word_t function)
-{
-    struct mkperf_entry *e = &mkperf_entry[CURRENT_CPU_INDEX()];
-
-    if (!mkperf_holdsLock()) {
-        return;
-    }
-#ifdef MKPERF_WATCHES
-    if (unlikely((e->watched & MKPERF_WATCHED_ENTRIES) != 0)) {
-        mkperf_watch();
-    }
-#endif
-    e->function = function;
-    e->thread = NODE_STATE(ksCurThread);
-}
+/* qemu.c, only with KernelMkperfQEMU. Chosen: the session's counters were programmed, or it is over.
+ * Armed: they were armed again. */
+void mkperf_qemuChosen(const struct mkperf_hook *hook);
+void mkperf_qemuArmed(const struct mkperf_hook *hook);
 
 /* memory.c */
 void mkperf_initMemory(void);

@@ -28,29 +28,12 @@
 #include <mkperf/descriptor.h>
 #include <mkperf_node.h>
 
-#ifdef CONFIG_MKPERF_COUNTS
-#define MKPERF_SEL4_COUNTS MKPERF_FEATURE_COUNTS
-#else
-#define MKPERF_SEL4_COUNTS 0
-#endif
-#ifdef CONFIG_MKPERF_SOFT
-#define MKPERF_SEL4_SOFT MKPERF_FEATURE_SOFT
-#else
-#define MKPERF_SEL4_SOFT 0
-#endif
-#ifdef CONFIG_MKPERF_SCHED
-#define MKPERF_SEL4_SCHED MKPERF_FEATURE_SCHED
-#else
-#define MKPERF_SEL4_SCHED 0
-#endif
-#ifdef CONFIG_MKPERF_QEMU
-#define MKPERF_SEL4_FOLLOWERS MKPERF_FEATURE_FOLLOWERS
-#else
-#define MKPERF_SEL4_FOLLOWERS 0
-#endif
 #define MKPERF_PORT_CORES CONFIG_MAX_NUM_NODES
-#define MKPERF_PORT_FEATURES \
-    (MKPERF_SEL4_COUNTS | MKPERF_SEL4_SOFT | MKPERF_SEL4_SCHED | MKPERF_SEL4_FOLLOWERS)
+#define MKPERF_PORT_FEATURES                                                   \
+    ((config_set(CONFIG_MKPERF_EVENTS)                                         \
+          ? MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT | MKPERF_FEATURE_SCHED \
+          : 0) |                                                               \
+     (config_set(CONFIG_MKPERF_QEMU) ? MKPERF_FEATURE_FOLLOWERS : 0))
 
 struct mkperf_port_context {
     const void *thread; /* the tcb_t that the sample is about; NULL: none that is known */
@@ -90,14 +73,27 @@ static inline word_t mkperf_port_elr(void)
     return elr;
 }
 
+/* What a thread has saved. pc: the register that has its program counter. A vCPU's thread has the program
+ * counter and the link register of its guest, but no frames that could be reached: its frame pointer is
+ * an address in the guest's own translation. */
+static inline void mkperf_savedContext(struct mkperf_port_context *c, tcb_t *thread, word_t pc)
+{
+    c->thread = thread;
+    c->pc = getRegister(thread, pc);
+    c->lr = getRegister(thread, X30);
+    c->fp = getRegister(thread, X29);
+#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
+    if (unlikely(thread->tcbArch.tcbVCPU != NULL)) {
+        c->fp = 0;
+    }
+#endif
+}
+
 /*
  * What a sample is about. An event in user mode: the thread that was interrupted. An event in the
  * kernel, which is noticed only when the kernel returns to user mode, maybe to another thread: the
  * thread from which the kernel was entered. The idle thread's code is the kernel's, too; what
  * happened before its first instruction belongs to the entry before.
- *
- * A vCPU's thread has a program counter and a link register of its guest, but no frames that could
- * be reached: what its frame pointer says is an address in the guest's own translation.
  */
 static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
 {
@@ -108,21 +104,11 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
             thread = mkperf_entry[CURRENT_CPU_INDEX()].thread;
         }
     }
-    c->thread = thread;
     if (unlikely(thread == NODE_STATE(ksIdleThread) || (kernel && thread == NULL))) {
-        c->pc = 0;
-        c->lr = 0;
-        c->fp = 0;
+        *c = (struct mkperf_port_context){thread, 0, 0, 0};
         return false;
     }
-    c->pc = getRegister(thread, FaultIP); /* of a system call: its instruction */
-    c->lr = getRegister(thread, X30);
-    c->fp = getRegister(thread, X29);
-#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
-    if (unlikely(thread->tcbArch.tcbVCPU != NULL)) {
-        c->fp = 0;
-    }
-#endif
+    mkperf_savedContext(c, thread, FaultIP); /* of a system call: its instruction */
     return true;
 }
 
@@ -198,20 +184,10 @@ static inline const void *mkperf_port_caller(const void *of, uint64_t reply)
     return caller;
 }
 
-/* What such a caller waits with. */
+/* What a thread waits with. */
 static inline void mkperf_port_blocked(struct mkperf_port_context *c, const void *of)
 {
-    tcb_t *caller = (tcb_t *)of;
-
-    c->thread = caller;
-    c->pc = getRegister(caller, NextIP);
-    c->lr = getRegister(caller, X30);
-    c->fp = getRegister(caller, X29);
-#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
-    if (unlikely(caller->tcbArch.tcbVCPU != NULL)) {
-        c->fp = 0;
-    }
-#endif
+    mkperf_savedContext(c, (tcb_t *)of, NextIP);
 }
 
 /* Which of the places for a TCB in memory it has: neighbours have neighbouring ones. */
@@ -223,21 +199,14 @@ static inline unsigned mkperf_port_slot(const void *thread)
 /* Of the idle thread where it was; otherwise the function of the last entry. */
 static inline uint64_t mkperf_port_kernel_pc(void)
 {
-    if (NODE_STATE(ksCurThread) == NODE_STATE(ksIdleThread)) {
-        word_t pc = mkperf_port_elr();
+    word_t pc = mkperf_port_elr();
 
-#ifdef ENABLE_SMP_SUPPORT
-        /* The thread that was interrupted may have been stopped by another core since. At EL2 the kernel's
-         * addresses are below USER_TOP. */
-        if (pc < PPTR_BASE) {
-            return mkperf_entry[CURRENT_CPU_INDEX()].function;
-        }
-#endif
-        if (pc != (word_t)idle_thread) {
-            return pc;
-        }
+    /* The thread that was interrupted may have been stopped by another core since: then pc is not the
+     * kernel's. At EL2 the kernel's addresses are below USER_TOP. */
+    if (NODE_STATE(ksCurThread) == NODE_STATE(ksIdleThread) && pc >= PPTR_BASE &&
+        pc != (word_t)idle_thread) {
+        return pc;
     }
-
     return mkperf_entry[CURRENT_CPU_INDEX()].function;
 }
 

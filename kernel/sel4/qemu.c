@@ -15,11 +15,6 @@
  */
 #include <mkperf_port.h>
 
-#include <hook.h>
-#include <qemu.h>
-
-#ifdef CONFIG_MKPERF_QEMU
-
 /* Two functions, not inlined, so that tests/sel4/cost can attribute their costs. */
 
 /* The session's counters of the mask that interrupt soon get followers out of `spare`; returns those.
@@ -43,7 +38,7 @@ static inline FORCE_INLINE uint32_t follow(const struct mkperf_hook *s, uint32_t
     return followers;
 }
 
-static inline FORCE_INLINE uint32_t follow_all(const struct mkperf_hook *s, bool_t chosen)
+static inline FORCE_INLINE uint32_t followAll(const struct mkperf_hook *s, bool_t chosen)
 {
     uint32_t spare = mkperf_pmu_counters() & ~s->mask;
     uint32_t followers = follow(s, s->enabled & ~s->kernel_mask, spare, chosen);
@@ -56,13 +51,11 @@ NO_INLINE void mkperf_qemuChosen(const struct mkperf_hook *s)
     uint32_t spare = mkperf_pmu_counters() & ~s->mask;
 
     mkperf_pmu_disable(spare);
-    MKPERF_WRITE_REGISTER("pmcntenset_el0", follow_all(s, true));
+    MKPERF_WRITE_REGISTER("pmcntenset_el0", followAll(s, true));
     mkperf_pmu_clear(spare);
 }
 
 NO_INLINE void mkperf_qemuArmed(const struct mkperf_hook *s)
 {
-    mkperf_pmu_clear(follow_all(s, false));
+    mkperf_pmu_clear(followAll(s, false));
 }
-
-#endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Scheduling events on seL4: from the kernel's state to kernel/sched.c's calls.
+ * What happens to threads on seL4: from the kernel's state to the calls of kernel/sched.c.
  *
- * Owns: why a thread stopped, as its state tells it. Called with the big kernel lock held, from the
- * functions of mkperf.h and from entries.c, while mkperf_watching.
+ * Owns: the reason for which a thread stopped, and the thread that a message or a signal reaches. Called
+ * with the big kernel lock held, from the functions of mkperf.h and from entries.c, while
+ * mkperf_reports().
  */
 #include <mkperf_port.h>
-
-#ifdef CONFIG_MKPERF_SCHED
 
 #include <api/syscall.h>
 #include <kernel/sporadic.h>
@@ -15,9 +14,9 @@
 #include <object/endpoint.h>
 #include <object/notification.h>
 
-static inline struct mkperf_hook *mkperf_schedHook(void)
+static inline struct mkperf_node *mkperf_thisNode(void)
 {
-    return &mkperf_node[CURRENT_CPU_INDEX()].hook;
+    return &mkperf_node[CURRENT_CPU_INDEX()];
 }
 
 static bool_t mkperf_faulted(tcb_t *thread)
@@ -25,7 +24,7 @@ static bool_t mkperf_faulted(tcb_t *thread)
     return seL4_Fault_get_seL4_FaultType(thread->tcbFault) != seL4_Fault_NullFault;
 }
 
-/* thread: NULL if it was deleted. */
+/* Why a thread stopped. thread: NULL if it was deleted. */
 static word_t mkperf_reasonOf(tcb_t *thread)
 {
     if (thread == NULL) {
@@ -45,9 +44,6 @@ static word_t mkperf_reasonOf(tcb_t *thread)
         return MKPERF_STOPPED_WAIT_NOTIFICATION;
     case ThreadState_Running:
     case ThreadState_Restart:
-#ifdef CONFIG_VTX
-    case ThreadState_RunningVM:
-#endif
         return thread_state_get_tcbInReleaseQueue(thread->tcbState) ? MKPERF_STOPPED_BUDGET
                                                                     : MKPERF_STOPPED_PREEMPTED;
     default:
@@ -55,7 +51,7 @@ static word_t mkperf_reasonOf(tcb_t *thread)
     }
 }
 
-/* `thread` waits in the release queue for a refill that is to be reported. */
+/* Remembers that `thread` waits in the release queue for a refill, which will be reported. */
 static void mkperf_expectRefill(struct mkperf_node *node, tcb_t *thread)
 {
     for (word_t i = 0; i < node->refills; i++) {
@@ -69,7 +65,7 @@ static void mkperf_expectRefill(struct mkperf_node *node, tcb_t *thread)
     }
 }
 
-/* The threads whose refills are expected, and that have left the release queue since. */
+/* Reports the threads that have left the release queue since their refills were expected. */
 static NO_INLINE void mkperf_tellRefilled(struct mkperf_node *node)
 {
     word_t left = 0;
@@ -80,7 +76,7 @@ static NO_INLINE void mkperf_tellRefilled(struct mkperf_node *node)
         if (thread_state_get_tcbInReleaseQueue(thread->tcbState)) {
             node->refilled[left] = thread;
             left++;
-        } else if (isRunnable(thread) && mkperf_hook_schedules(&node->hook)) {
+        } else if (isRunnable(thread)) {
             mkperf_sched_event(&node->hook, MKPERF_SCHED_WAKE, thread);
         }
     }
@@ -90,13 +86,13 @@ static NO_INLINE void mkperf_tellRefilled(struct mkperf_node *node)
 /* `thread` is the current one when the kernel is left. */
 NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
 {
-    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+    struct mkperf_node *node = mkperf_thisNode();
     tcb_t *last = node->running;
 
     if (unlikely(node->refills != 0)) {
         mkperf_tellRefilled(node);
     }
-    if (mkperf_hook_schedules(&node->hook) && thread != last) {
+    if (thread != last) {
         unsigned reason = mkperf_reasonOf(last);
 
         if (unlikely(reason == MKPERF_STOPPED_BUDGET)) {
@@ -110,39 +106,19 @@ NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
 /* The current thread's entry has waited for the lock, which it holds now. */
 NO_INLINE void mkperf_tellLock(word_t began)
 {
-    struct mkperf_hook *hook = mkperf_schedHook();
-
-    if (mkperf_hook_schedules(hook)) {
-        mkperf_sched_lock(hook, NODE_STATE(ksCurThread), began, mkperf_port_time());
-    }
+    mkperf_sched_lock(&mkperf_thisNode()->hook, NODE_STATE(ksCurThread), began, mkperf_port_time());
 }
 
-/* A call or a reply was delivered: with the switch, if that follows on this core. */
-static void mkperf_tellDelivered(struct mkperf_hook *hook, unsigned kind, tcb_t *receiver)
+/* A message was transferred. endpoint: NULL for a reply, also to a fault. */
+NO_INLINE void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
 {
-    if (SMP_TERNARY(receiver->tcbAffinity == CURRENT_CPU_INDEX(), true)) {
-        mkperf_sched_delivered(hook, kind, receiver, mkperf_port_time());
-    } else {
-        mkperf_sched_event(hook, kind, receiver);
-    }
-}
+    struct mkperf_hook *hook = &mkperf_thisNode()->hook;
+    bool_t here = SMP_TERNARY(receiver->tcbAffinity == CURRENT_CPU_INDEX(), true);
 
-/* A message was transferred. endpoint: NULL for a reply, to a fault, too. */
-void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
-{
-    struct mkperf_hook *hook = mkperf_schedHook();
-
-    if (!mkperf_hook_schedules(hook)) {
-        return;
-    }
     if (endpoint == NULL) {
-        mkperf_tellDelivered(hook, MKPERF_SCHED_REPLY, receiver);
-    } else if (receiver == NODE_STATE(ksCurThread)) {
-        mkperf_sched_event(hook, MKPERF_SCHED_RECEIVE, sender);
-    } else if (mkperf_faulted(sender)) {
-        mkperf_sched_event(hook, MKPERF_SCHED_FAULT, receiver);
+        mkperf_sched_reply(hook, receiver, here);
     } else {
-        mkperf_tellDelivered(hook, MKPERF_SCHED_CALL, receiver);
+        mkperf_sched_message(hook, sender, receiver, mkperf_faulted(sender), here);
     }
 }
 
@@ -157,54 +133,50 @@ static tcb_t *mkperf_listener(notification_t *ntfn)
     return bound;
 }
 
-void mkperf_tellSignal(notification_t *ntfn)
+NO_INLINE void mkperf_tellSignal(notification_t *ntfn)
 {
-    struct mkperf_hook *hook = mkperf_schedHook();
     tcb_t *thread = mkperf_listener(ntfn);
 
-    if (mkperf_hook_schedules(hook) && thread != NULL) {
-        mkperf_sched_event(hook, MKPERF_SCHED_NOTIFY, thread);
+    if (thread != NULL) {
+        mkperf_sched_event(&mkperf_thisNode()->hook, MKPERF_SCHED_NOTIFY, thread);
     }
 }
 
-/* At the timer's interrupt: refills that are due, of threads that were ready without a budget, too. It arrives a
- * little early, so threads get their refills in this entry or in one of the next. A refill is reported when its
- * thread has left the release queue. */
-static void mkperf_expectRefills(struct mkperf_node *node)
+/* What a thread itself did wrong is a fault: not a guest's exit, and not a budget that is used up. */
+NO_INLINE void mkperf_tellFault(tcb_t *tcb)
 {
-    ticks_t time = getCurrentTime() + getKernelWcetTicks();
-    tcb_t *thread = NODE_STATE(ksReleaseQueue).head;
+    word_t type = seL4_Fault_get_seL4_FaultType(current_fault);
+    bool_t memory = type == seL4_Fault_VMFault;
 
-    for (word_t i = 0; i < MKPERF_REFILLS && thread != NULL &&
-                       refill_head(thread->tcbSchedContext)->rTime <= time;
-         i++) {
-        mkperf_expectRefill(node, thread);
-        thread = thread->tcbSchedNext;
+    if (memory || type == seL4_Fault_CapFault || type == seL4_Fault_UnknownSyscall ||
+        type == seL4_Fault_UserException) {
+        mkperf_soft_fault(&mkperf_thisNode()->hook, mkperf_port_identity(tcb),
+                          getRegister(tcb, FaultIP),
+                          memory ? seL4_Fault_VMFault_get_address(current_fault) : 0);
     }
 }
 
-void mkperf_forgetRefill(struct mkperf_node *node, tcb_t *thread)
-{
-    for (word_t i = 0; i < node->refills; i++) {
-        if (node->refilled[i] == thread) {
-            node->refills--;
-            node->refilled[i] = node->refilled[node->refills];
-            return;
-        }
-    }
-}
-
-/* An interrupt that is not the profiler's, before it is delivered. */
+/* An interrupt that does not belong to the profiler is about to be delivered. */
 NO_INLINE void mkperf_tellInterrupt(irq_t irq)
 {
-    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
-    struct mkperf_hook *hook = &node->hook;
+    struct mkperf_node *node = mkperf_thisNode();
 
-    if (!mkperf_hook_schedules(hook) || IRQT_TO_IRQ(irq) > maxIRQ) {
+    if (IRQT_TO_IRQ(irq) > maxIRQ) {
         return;
     }
     if (intStateIRQTable[IRQT_TO_IDX(irq)] == IRQTimer) {
-        mkperf_expectRefills(node);
+        /* The interrupt arrives a little early, so threads get their refills in this entry or in one of
+         * the next. The release queue is in the order of the refills' times. It also contains threads
+         * that were ready without a budget. */
+        ticks_t time = getCurrentTime() + getKernelWcetTicks();
+        tcb_t *thread = NODE_STATE(ksReleaseQueue).head;
+
+        for (word_t i = 0; i < MKPERF_REFILLS && thread != NULL &&
+                           refill_head(thread->tcbSchedContext)->rTime <= time;
+             i++) {
+            mkperf_expectRefill(node, thread);
+            thread = thread->tcbSchedNext;
+        }
     } else if (intStateIRQTable[IRQT_TO_IDX(irq)] == IRQSignal) {
         cap_t cap = intStateIRQNode[IRQT_TO_IDX(irq)].cap;
         tcb_t *thread = cap_get_capType(cap) == cap_notification_cap
@@ -212,9 +184,7 @@ NO_INLINE void mkperf_tellInterrupt(irq_t irq)
                             : NULL;
 
         if (thread != NULL) {
-            mkperf_sched_irq(hook, (unsigned)IRQT_TO_IRQ(irq), thread);
+            mkperf_sched_irq(&node->hook, (unsigned)IRQT_TO_IRQ(irq), thread);
         }
     }
 }
-
-#endif

@@ -16,7 +16,7 @@ bool mkperf_sched_prepare(struct mkperf_sched *s, struct mkperf_kernel *kernel, 
     if (wanted && !(mkperf_answered(kernel)->features & MKPERF_FEATURE_SCHED)) {
         return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
                              "the kernel's mkperf extension has no scheduling events "
-                             "(KernelMkperfSched)");
+                             "(KernelMkperfEvents)");
     }
     mkperf_wanted(kernel)->sched = (wanted ? MKPERF_SCHED_EVENTS : 0) |
                                    (s->plan->off_cpu ? MKPERF_SCHED_OFF_CPU : 0);

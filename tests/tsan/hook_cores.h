@@ -16,10 +16,9 @@
 #include <string.h>
 
 #include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/counts.c"  // NOLINT(bugprone-suspicious-include)
+#include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/request.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
-#include "kernel/soft.c"    // NOLINT(bugprone-suspicious-include)
 
 #include "tests/hook_pmu.h"
 
@@ -241,22 +240,14 @@ static void count(struct core *c)
     c->overflow |= which;
 }
 
-static struct mkperf_identity name_of(int t)
-{
-    return mkperf_port_identity(t != NOBODY ? &threads[t] : NULL);
-}
-
 /* The core's scheduler: another thread, or none. */
 static void run_another(struct core *c)
 {
     int t = (int)(next_random(&c->seed) % (THREADS + 1)) - 1;
 
     t = t != NOBODY && !threads[t].alive ? NOBODY : t;
-    if (mkperf_hook_watches(&c->hook)) {
-        mkperf_soft_event(&c->hook, MKPERF_SOFT_SWITCH, name_of(c->current), name_of(t));
-    }
-    if (mkperf_hook_schedules(&c->hook) && t != NOBODY) {
-        mkperf_sched_delivered(&c->hook, MKPERF_SCHED_CALL, &threads[t], mkperf_port_time());
+    if (mkperf_hook_reports(&c->hook) && t != NOBODY) {
+        mkperf_sched_message(&c->hook, mkperf_port_running(), &threads[t], false, true);
         mkperf_sched_switch(&c->hook, MKPERF_STOPPED_CALLED,
                             c->current != NOBODY ? &threads[c->current] : NULL, &threads[t],
                             mkperf_port_time());

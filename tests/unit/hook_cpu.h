@@ -18,10 +18,9 @@
 #include <cmocka.h>
 
 #include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/counts.c"  // NOLINT(bugprone-suspicious-include)
+#include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/request.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
-#include "kernel/soft.c"    // NOLINT(bugprone-suspicious-include)
 
 #include "tests/hook_one_core.h"
 #include "tests/hook_pmu.h"

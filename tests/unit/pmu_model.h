@@ -28,6 +28,7 @@ static struct {
     uint64_t type[31], value[31];
     uint64_t type_mask;
     unsigned unsynchronized; /* writes since the last ISB */
+    unsigned selected;       /* by PMSELR: the counter of pmxevcntr and pmxevtyper */
     unsigned misuse;         /* a running counter's type or value written, one that is not there */
     bool user;               /* the access is user mode's */
     bool cycle_touched;
@@ -42,11 +43,15 @@ static unsigned there(void)
 static int indexed(const char *name, const char *prefix)
 {
     size_t n = strlen(prefix);
+    bool selected = strncmp(name, "pmx", 3) == 0 && strncmp(name + 3, prefix + 2, n - 2) == 0;
 
-    if (strncmp(name, prefix, n) != 0) {
+    if (!selected && strncmp(name, prefix, n) != 0) {
         return -1;
     }
-    int i = atoi(name + n);
+    if (selected) {
+        assert_int_equal(m.unsynchronized & 4, 0);
+    }
+    int i = selected ? (int)m.selected : atoi(name + n);
     m.misuse += (unsigned)i >= there();
     return i;
 }
@@ -104,6 +109,10 @@ static void model_write(const char *name, uint64_t v)
         m.type[i] = v & m.type_mask;
     } else if (is(name, "pmcr_el0")) {
         write_pmcr(v);
+    } else if (is(name, "pmselr_el0")) {
+        m.selected = (unsigned)v;
+        m.unsynchronized |= 4;
+        return;
     } else if (is(name, "pmuserenr_el0")) {
         m.userenr = v;
     } else {
@@ -127,6 +136,7 @@ static void model_isb(void)
 #define MKPERF_ISB() model_isb()
 
 #include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
+#include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/request.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
 
@@ -328,7 +338,7 @@ static int reset(void **state)
                 UINT64_C(1) << (32 + 0x05);
     m.ceid[1] = UINT64_C(1) << (0x21 - 0x20) | UINT64_C(1) << (32 + 0x24 - 0x20);
     m.type_mask = UINT64_C(0xfc00ffff);
-    mkperf_hook_boot();
+    mkperf_pmu_boot();
     d.magic = MKPERF_DESCRIPTOR_MAGIC;
     d.want.watermark = UINT32_MAX;
     d.want.ring_bytes = MKPERF_RING_MIN_BYTES;

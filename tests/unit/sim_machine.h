@@ -18,10 +18,9 @@
 #include <cmocka.h>
 
 #include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/counts.c"  // NOLINT(bugprone-suspicious-include)
+#include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/request.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
-#include "kernel/soft.c"    // NOLINT(bugprone-suspicious-include)
 
 #include "tests/hook_one_core.h"
 #include "tests/hook_pmu.h"
@@ -182,7 +181,8 @@ void microkit_notify(microkit_channel ch)
 
 static void tick(void);
 static void interrupt(void);
-static void count_by_thread(uint64_t thread);
+static void run_thread(uint64_t thread);
+static uint64_t sim_thread(void);
 
 /* The profiler PD acknowledges its interrupt: the kernel's part of a request. */
 void microkit_irq_ack(microkit_channel ch)
@@ -198,7 +198,7 @@ void microkit_irq_ack(microkit_channel ch)
     if (!sim.hook) {
         return;
     }
-    count_by_thread(1);
+    run_thread(1);
     if ((d->op & MKPERF_REQUEST_OP) == MKPERF_REQUEST_APPLY) { /* another session, or its probe */
         memset(sim.counted, 0, sizeof sim.counted);
         for (unsigned i = 0; i < COUNTERS; i++) {
@@ -206,6 +206,7 @@ void microkit_irq_ack(microkit_channel ch)
         }
     }
     mkperf_hook_request(&sim.hook_state, d, sim_profiler_thread, true);
+    run_thread(sim_thread());
     uint32_t op = d->op & MKPERF_REQUEST_OP;
     for (unsigned i = 0; i < 200 && profiler.ticks.reads.mask == 0 && sim.hook_state.enabled != 0 &&
                          (op == MKPERF_REQUEST_APPLY || op == MKPERF_REQUEST_CONTINUE);
@@ -281,12 +282,13 @@ void mkperf_port_wake(void)
     sim.woken = true;
 }
 
-/* What the kernel does at a switch away from a thread, at a capture, and at a request. */
-static void count_by_thread(uint64_t thread)
+/* What the kernel counts at a switch to a thread. */
+static void run_thread(uint64_t thread)
 {
-    if (mkperf_hook_watches(&sim.hook_state)) {
-        mkperf_counts_switch(&sim.hook_state, (struct mkperf_identity){thread, 0x100});
+    if (sim.hook_state.session.counts != 0) {
+        mkperf_counts_take(&sim.hook_state);
     }
+    sim.hook_state.running = (struct mkperf_identity){thread, 0x100};
 }
 
 static uint32_t sim_mask(bool interrupts)
@@ -310,7 +312,6 @@ static void interrupt(void)
         uint64_t now = mkperf_port_time();
         mkperf_capture(&sim.hook_state, hit, now);
         mkperf_captured(&sim.hook_state, now);
-        count_by_thread(sim_thread());
     } else { /* the ordinary way */
         sim.hook_state.spurious++;
         sim.masked = true;
@@ -325,7 +326,7 @@ static void tick(void)
 
     sim.ticks++;
     if (sim_thread() != before) {
-        count_by_thread(before);
+        run_thread(sim_thread());
     }
     for (unsigned i = 0; i < COUNTERS && sim.counts; i++) {
         struct sim_counter *c = &sim.counter[i];

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
+#include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
 
 #include "model/chain.h"
 #include "pd/client/wire_frames.h"

@@ -537,6 +537,12 @@ static void test_off_cpu(void **state)
     assert_int_equal(hook.sched.lost, 2);
 }
 
+static const uint64_t *counts_of(uint64_t badge, uint64_t sc)
+{
+    return thread_counts(&table.thread->key, sizeof table.thread[0] / 8,
+                         key_of(&hook, (struct mkperf_identity){badge, sc}));
+}
+
 /* Counts by thread: every counter of the session; a scheduling context tells those apart that are
  * to be distinguished by it. */
 static void test_counts(void **state)
@@ -551,26 +557,29 @@ static void test_counts(void **state)
         d.want.slot[0] = 1;
         d.want.slot[ALL] = 255;
         request(MKPERF_REQUEST_APPLY);
-        assert_true(mkperf_hook_watches(&hook));
+        assert_true(mkperf_hook_reports(&hook));
         cpu.reads = cpu.writes = 0;
-        mkperf_counts_entry(&hook, (struct mkperf_identity){1, 5}, (struct mkperf_identity){2, 5});
+        hook.running = (struct mkperf_identity){1, 6};
         for (unsigned i = 0; i < there; i++) {
             cpu.value[i] += 7;
         }
-        mkperf_counts_entry(&hook, (struct mkperf_identity){1, 6}, (struct mkperf_identity){1, 6});
-        assert_int_equal(cpu.reads, 2 * there);
+        cpu.badge = 2;
+        mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, other, mkperf_port_time());
+        assert_int_equal(cpu.reads, there);
         assert_int_equal(cpu.writes, 0);
-        const struct mkperf_counts_thread *one = find(&hook, (struct mkperf_identity){1, 99});
+        const uint64_t *one = counts_of(1, 99);
         assert_non_null(one);
-        assert_int_equal(one->count[1], 7);
-        assert_int_equal(one->count[0], 7 * (there - 1));
+        assert_int_equal(one[1], 7);
+        assert_int_equal(one[0], 7 * (there - 1));
+        assert_int_equal(hook.running.badge, 2);
         assert_int_equal(table.self, mkperf_counts_key(3));
         for (unsigned i = 0; i < 2; i++) {
             cpu.value[0] += 10 + i;
-            mkperf_counts_switch(&hook, (struct mkperf_identity){9, 0x300 + i});
+            hook.running = (struct mkperf_identity){9, 0x300 + i};
+            mkperf_counts_take(&hook);
         }
-        assert_int_equal(find(&hook, (struct mkperf_identity){9, 0x400})->count[1], 10);
-        assert_int_equal(find(&hook, (struct mkperf_identity){9, 0x401})->count[1], 11);
+        assert_int_equal(counts_of(9, 0x400)[1], 10);
+        assert_int_equal(counts_of(9, 0x401)[1], 11);
     }
 }
 int main(void)

@@ -75,21 +75,23 @@ static void test_random(void **state)
             for (unsigned i = 0; i < ALL; i++) {
                 assert_true(!(hit >> i & 1) || 0 - cpu.value[i] >= MKPERF_HOOK_SAMPLE_COST);
             }
-            if (mkperf_hook_watches(&hook)) {
-                mkperf_counts_entry(&hook, (struct mkperf_identity){cpu.badge, cpu.sc},
-                                    (struct mkperf_identity){draw() % 100, draw()});
+            if (mkperf_hook_reports(&hook)) {
+                hook.running = (struct mkperf_identity){cpu.badge, cpu.sc};
+                mkperf_counts_take(&hook);
                 mkperf_soft_event(&hook, (unsigned)draw() % MKPERF_SOFT_KINDS,
                                   (struct mkperf_identity){draw() % 100, draw()},
                                   (struct mkperf_identity){draw() % 100, draw()});
                 mkperf_soft_fault(&hook, (struct mkperf_identity){draw() % 100, draw()}, 1, 2);
             }
-            for (unsigned i = 0; i < 8 && mkperf_hook_schedules(&hook); i++) {
+            for (unsigned i = 0; i < 8 && mkperf_hook_reports(&hook); i++) {
                 const void *thread = draw() & 1 ? owner : other;
-                mkperf_sched_delivered(&hook, MKPERF_SCHED_CALL + (draw() & 1), thread,
-                                       mkperf_port_time());
+                mkperf_sched_reply(&hook, thread, draw() & 1);
                 mkperf_sched_switch(&hook, draw() & 15, thread, draw() & 1 ? owner : other,
                                     mkperf_port_time());
                 mkperf_sched_irq(&hook, draw() & 4095, thread);
+                mkperf_sched_message(&hook, draw() & 1 ? owner : other, thread, draw() & 1,
+                                     draw() & 1);
+                mkperf_sched_event(&hook, MKPERF_SCHED_NOTIFY, thread);
                 scheduled++;
             }
         }

@@ -15,7 +15,9 @@
 
 #include "mkperf_port.h"
 
-#include "kernel/sched.c" // NOLINT(bugprone-suspicious-include)
+#include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
+#include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
+#include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
 
 #include "pd/client/sched.h"
 #include "pd/profiler/latency.h"
@@ -68,25 +70,31 @@ void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
     return mapped ? &memory : NULL;
 }
 
-/* capture.c's */
-void mkperf_hook_find_ring(struct mkperf_hook *s)
-{
-    s->ring = mkperf_port_memory(s->owner, s->session.ring, 0);
-}
-
 void mkperf_port_wake(void)
 {
     wakes++;
 }
 
-/* No session here wants them: test_hook.c has those. */
-void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t now)
-{
-    (void)s;
-    (void)thread;
-    (void)now;
-    fail();
-}
+/* What samples and counts need: no session here wants them, test_hook.c has those. */
+#define NEVER(declaration, ...) \
+    declaration                 \
+    {                           \
+        fail();                 \
+        __VA_ARGS__;            \
+    }
+NEVER(uint32_t mkperf_pmu_read(unsigned i), return i)
+NEVER(void mkperf_pmu_write(unsigned i, uint32_t value), (void)(i + value))
+NEVER(void mkperf_pmu_clear(uint32_t mask), (void)mask)
+NEVER(void mkperf_pmu_disable(uint32_t mask), (void)mask)
+NEVER(bool mkperf_port_context(struct mkperf_port_context *c, bool kernel),
+      return c != NULL && kernel)
+NEVER(const void *mkperf_port_caller(const void *thread, uint64_t reply),
+      return reply ? thread : NULL)
+NEVER(void mkperf_port_blocked(struct mkperf_port_context *c, const void *thread),
+      c->thread = thread)
+NEVER(uint64_t mkperf_port_kernel_pc(void), return 0)
+NEVER(uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va),
+      return (uintptr_t)thread + level + va)
 
 static void begin(uint32_t watermark)
 {
@@ -96,7 +104,7 @@ static void begin(uint32_t watermark)
     hook.ring_bytes = RING_BYTES;
     hook.watermark = watermark;
     hook.owner = &threads[0];
-    hook.schedules = true;
+    hook.session.sched = MKPERF_SCHED_EVENTS;
     mapped = true;
     ticks_now = 0;
     wakes = 0;
@@ -225,7 +233,7 @@ static void test_delivery(void **state)
     drain(&r);
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t before = r.events;
-        mkperf_sched_delivered(&hook, cases[i].kind, &threads[5], mkperf_port_time());
+        deliver(&hook, cases[i].kind, &threads[5], true);
         mkperf_sched_switch(&hook, cases[i].reason, NULL, &threads[cases[i].same ? 5 : 6],
                             mkperf_port_time());
         drain(&r);
@@ -233,7 +241,7 @@ static void test_delivery(void **state)
         assert_int_equal(r.reason, cases[i].says);
     }
     /* A thread that is deleted is reported no more, and its address is announced again. */
-    mkperf_sched_delivered(&hook, MKPERF_SCHED_REPLY, &threads[5], mkperf_port_time());
+    mkperf_sched_reply(&hook, &threads[5], true);
     mkperf_sched_forget(&hook, &threads[5]);
     uint64_t before = r.events;
     mkperf_sched_flush(&hook);

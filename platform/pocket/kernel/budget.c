@@ -126,7 +126,7 @@ void budget_release(struct core *core, uint64_t now)
         }
         const struct budget *b = budget_of(t);
         if (b == NULL || b->refill[0].at <= now) {
-            if (mkperf_hook_schedules(&core->hook)) {
+            if (reported(core)) {
                 mkperf_sched_event(&core->hook, MKPERF_SCHED_WAKE, t);
             }
             sched_enqueue(t, false);

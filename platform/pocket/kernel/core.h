@@ -188,7 +188,7 @@ void sys_pd_delete(struct task *t);
 /* trap.c */
 struct task *trap_from_user(void);
 void trap_boundary(struct core *core, uint32_t hit);
-void trap_session_boundary(void);
+struct task *trap_in_session(void);
 void __attribute__((noreturn)) trap_in_kernel(uint64_t vector);
 void fault_entry(struct task *t, uint64_t esr, uint64_t far);
 
@@ -214,17 +214,16 @@ void irq_request(struct core *core, struct task *t);
 void irq_request_here(struct core *core);
 void sys_irq_ack(struct task *t);
 
-/* Switches, software and scheduling events are looked at while this is true. If not, this is all that they
- * cost. */
+/* Switches are looked at while this is true. If not, this is all that they cost. */
 static inline bool watched(const struct core *core)
 {
     return __builtin_expect(mkperf_hook_watches(&core->hook), 0);
 }
 
-/* The same of scheduling events, when something is watched. */
-static inline bool scheduled(const struct core *core)
+/* The same for all that kernel/sched.c has functions for. */
+static inline bool reported(const struct core *core)
 {
-    return mkperf_hook_schedules(&core->hook);
+    return __builtin_expect(mkperf_hook_reports(&core->hook), 0);
 }
 
 /* qemu_pmu.c */

@@ -36,52 +36,10 @@ static void received(struct task *t, uint64_t badge, uint64_t info)
     }
 }
 
-/* A call or a reply. The switch to a thread of this core may say the same; another core has its own
- * events. Apart, so that nothing is saved for it. */
-__attribute__((noinline)) static void tell_delivered(struct core *core, unsigned kind,
-                                                     const struct task *to)
-{
-    if (to->core == core) {
-        mkperf_sched_delivered(&core->hook, kind, to, mkperf_port_time());
-    } else {
-        mkperf_sched_event(&core->hook, kind, to);
-    }
-}
-
-/* A message that is a fault, was waited for, or is counted, was handed over. */
-__attribute__((noinline)) static void watch_message(struct core *core, const struct task *from,
-                                                    const struct task *to)
-{
-    if (!from->faulted && core->hook.session.soft_mask != 0) {
-        mkperf_soft_event(&core->hook, MKPERF_SOFT_PPCALL, from->identity, to->identity);
-    }
-    if (!scheduled(core)) {
-        return;
-    }
-    if (to == core->current) {
-        mkperf_sched_event(&core->hook, MKPERF_SCHED_RECEIVE, from);
-    } else if (from->faulted) {
-        mkperf_sched_event(&core->hook, MKPERF_SCHED_FAULT, to);
-    } else {
-        tell_delivered(core, MKPERF_SCHED_CALL, to);
-    }
-}
-
-/* A message was handed over, and something is watched: a call if scheduling events alone are. */
-__attribute__((noinline)) static void watch_delivery(struct core *core, const struct task *from,
-                                                     const struct task *to)
-{
-    if (mkperf_hook_has_tables(&core->hook) || to == core->current || from->faulted) {
-        watch_message(core, from, to);
-    } else if (scheduled(core)) {
-        tell_delivered(core, MKPERF_SCHED_CALL, to);
-    }
-}
-
 /* An event of the current task's about another, if events are wanted. */
 static void tell(unsigned kind, const struct task *about)
 {
-    if (watched(core_self()) && scheduled(core_self())) {
+    if (reported(core_self())) {
         mkperf_sched_event(&core_self()->hook, kind, about);
     }
 }
@@ -93,8 +51,8 @@ static void deliver(struct task *from, struct task *to)
     from->state = TASK_AWAITING;
     to->serving = from;
     received(to, from->badge, from->info);
-    if (watched(core_self())) {
-        watch_delivery(core_self(), from, to);
+    if (reported(core_self())) {
+        mkperf_sched_message(&core_self()->hook, from, to, from->faulted, to->core == core_self());
     }
 }
 
@@ -171,8 +129,8 @@ static void reply(struct task *t, uint64_t info)
         copy(client->message, t->message, message_length(info));
         client->context.x[0] = 0; /* a reply's badge, as on seL4 */
         client->context.x[1] = info;
-        if (watched(core_self()) && scheduled(core_self())) {
-            tell_delivered(core_self(), MKPERF_SCHED_REPLY, client);
+        if (reported(core_self())) {
+            mkperf_sched_reply(&core_self()->hook, client, client->core == core_self());
         }
     }
     sched_ready(client, false);
@@ -191,10 +149,6 @@ void sys_notify(struct task *t)
     const struct pocket_channel *c = channel(t, t->context.x[0], POCKET_CHANNEL_NOTIFY);
 
     if (c != NULL) {
-        if (watched(core_self()) && core_self()->hook.session.soft_mask != 0) {
-            mkperf_soft_event(&core_self()->hook, MKPERF_SOFT_NOTIFICATION, t->identity,
-                              tasks[c->pd].identity);
-        }
         tell(MKPERF_SCHED_NOTIFY, &tasks[c->pd]);
         ipc_notify(&tasks[c->pd], UINT64_C(1) << c->id);
     }

@@ -163,14 +163,7 @@ static struct mkperf_descriptor *descriptor(const struct task *t, uint64_t va)
 
 static void request(struct core *core, struct mkperf_descriptor *d, const struct task *t)
 {
-    if (watched(core) && core->hook.session.counts != 0) {
-        mkperf_counts_switch(&core->hook, core->current->identity);
-    }
     mkperf_hook_request(&core->hook, d, t, true);
-    if (watched(core) && core->hook.session.counts != 0) {
-        /* Finds the table of a new session here: the first switch then reads the counters as soon after the time as others. */
-        mkperf_counts_switch(&core->hook, core->current->identity);
-    }
     if (core->hook.mask != 0) {
         qemu_pmu_follow(&core->hook, core->current->pd == NULL);
     }
@@ -245,9 +238,6 @@ void irq_boundary(struct core *core, uint32_t hit)
         return;
     }
     mkperf_hook_take(&core->hook, hit);
-    if (core->hook.session.counts != 0) {
-        mkperf_counts_switch(&core->hook, core->current->identity);
-    }
     qemu_pmu_arm(&core->hook, core->current->pd == NULL);
 }
 
@@ -271,9 +261,6 @@ static inline __attribute__((always_inline)) bool sampled(struct core *core, uin
         return false;
     }
     mkperf_capture(hook, hit, now);
-    if (watched(core) && hook->session.counts != 0) {
-        mkperf_counts_switch(hook, core->current->identity);
-    }
     arm(hook, core->current->pd == NULL);
     *gicc(GICC_EOIR) = iar;
     core->last_entry = (uint64_t)mkperf_capture;
@@ -321,7 +308,7 @@ void irq_entry(struct core *core)
         core->hook.spurious += irq == PMU_IRQ;
         irq_disable(irq);
         if (irq < POCKET_MAX_IRQS && holders[irq].task != NULL) {
-            if (watched(core) && scheduled(core)) {
+            if (reported(core)) {
                 mkperf_sched_irq(&core->hook, irq, holders[irq].task);
             }
             ipc_notify(holders[irq].task, holders[irq].badge);

@@ -2,7 +2,7 @@
 /*
  * The cores' start in C: tasks from the image that the packer left, then the first switch.
  */
-#include "core.h"
+#include "mkperf_port.h"
 
 struct task tasks[POCKET_MAX_PDS];
 unsigned ntasks;
@@ -59,7 +59,7 @@ static void idle_init(struct core *core)
 static void __attribute__((noreturn)) boot_other(struct core *core)
 {
     irq_init_core();
-    mkperf_hook_boot();
+    mkperf_pmu_boot();
     irq_bind_all(core);
     restore(smp_first(core));
 }
@@ -85,7 +85,7 @@ void boot_main(struct core *core)
     }
     irq_init();
     irq_init_core();
-    mkperf_hook_boot();
+    mkperf_pmu_boot();
     ntasks = (unsigned)image->npds;
     for (unsigned i = 0; i < ntasks; i++) {
         task_init(&tasks[i], &image->pd[i], i + 1);

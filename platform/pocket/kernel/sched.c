@@ -113,39 +113,26 @@ static unsigned reason_of(const struct task *t)
     return MKPERF_STOPPED_SUSPENDED;
 }
 
-/* The current task makes way for t: in counts by thread, and of software events. */
-__attribute__((noinline)) static void count_switch(struct core *core, const struct task *t)
-{
-    const struct task *now = core->current;
-
-    if (core->hook.session.soft_mask != 0) {
-        mkperf_soft_event(&core->hook, MKPERF_SOFT_SWITCH, now->identity, t->identity);
-    }
-    if (core->hook.session.counts != 0) {
-        mkperf_counts_switch(&core->hook, now->identity);
-    }
-}
-
-/* The same, and something is watched. What the kernel did until now was the current task's work. */
+/* The current task makes way for t, and something is watched. What the kernel did until now was the
+ * current task's work. */
 static void watch_switch(struct core *core, const struct task *t)
 {
     const struct task *now = core->current;
     unsigned reason = reason_of(now); /* before counters and time are read */
     uint64_t time = mkperf_port_time();
-    uint32_t hit = qemu_pmu_kernel_overflow(&core->hook);
 
-    if (__builtin_expect(hit != 0, 0)) {
-        irq_boundary_inside(core, hit);
+    if (core->hook.kernel_mask != 0) {
+        uint32_t hit = qemu_pmu_kernel_overflow(&core->hook);
+        if (hit != 0) {
+            irq_boundary_inside(core, hit);
+        }
+        /* After the sample. And, on one core, with as many instructions before the counts are read as
+         * always, so that times and counts agree. */
+        if (hit != 0 || ncores == 1) {
+            time = mkperf_port_time();
+        }
     }
-    if (hit != 0 ||
-        ncores ==
-            1) { /* as many instructions before the counts are read, whatever was done above */
-        time = mkperf_port_time();
-    }
-    if (mkperf_hook_has_tables(&core->hook)) {
-        count_switch(core, t);
-    }
-    if (scheduled(core)) {
+    if (mkperf_hook_reports(&core->hook)) {
         mkperf_sched_switch(&core->hook, reason, now, t, time);
     }
 }

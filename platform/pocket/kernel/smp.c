@@ -43,7 +43,7 @@ static void await_lock(struct core *core, uint32_t mine)
         __asm__ volatile("yield"); /* to QEMU: another core's turn */
     }
     uint64_t got = mkperf_port_time();
-    if (watched(core) && scheduled(core)) {
+    if (reported(core)) {
         mkperf_sched_lock(&core->hook, core->current, began, got);
     }
     uint64_t last_entry = core->last_entry; /* of what had overflowed before */

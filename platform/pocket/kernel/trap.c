@@ -96,7 +96,7 @@ void fault_entry(struct task *t, uint64_t esr, uint64_t far)
     bool fetch = class_of(esr) == EC_FETCH_USER;
     bool memory = fetch || class_of(esr) == EC_DATA_USER;
 
-    if (watched(core_self())) {
+    if (reported(core_self())) {
         mkperf_soft_fault(&core_self()->hook, t->identity, t->context.pc, memory ? far : 0);
     }
     if (t->pd->parent < 0) {
@@ -150,14 +150,6 @@ void trap_boundary(struct core *core, uint32_t hit)
     WRITE_REG(elr_el1, elr);
 }
 
-/* Called by vectors_session before trap_from_user. */
-void trap_session_boundary(void)
-{
-    struct core *core = core_self();
-
-    trap_boundary(core, mkperf_pmu_overflow() & core->hook.mask);
-}
-
 /* Called by vectors.S with the current task's registers saved. */
 struct task *trap_from_user(void)
 {
@@ -175,6 +167,18 @@ struct task *trap_from_user(void)
         fault_entry(t, esr, READ_REG(far_el1));
     }
     return sched_exit();
+}
+
+/* The same, called by vectors_session. */
+struct task *trap_in_session(void)
+{
+    struct core *core = core_self();
+    uint32_t hit = mkperf_pmu_overflow() & core->hook.mask;
+
+    if (__builtin_expect(hit != 0, 0)) {
+        trap_boundary(core, hit);
+    }
+    return trap_from_user();
 }
 
 /* A bug in pocket. There is nothing left to trust, so the machine stops here. */

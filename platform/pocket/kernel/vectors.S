@@ -122,8 +122,7 @@ sync_rest:
 
 session_sync_rest:
     save_rest
-    bl trap_session_boundary
-    bl trap_from_user
+    bl trap_in_session
     b restore
 
 smp_irq_declined:

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a session counts in the kernel: PMU events by thread, and software events.
+ *
+ * Owns: how the two tables of the profiler PD are written (include/mkperf/counts.h, soft.h), and the
+ * FAULT record. Called by sched.c at switches and deliveries, by capture.c and request.c, and by the
+ * port for faults.
+ *
+ * Rules
+ * 1. No counter is stopped or written here. The sum over threads is therefore what the counters say.
+ * 2. What counters counted between two calls of mkperf_counts_take belongs to the thread that was
+ *    running, s->running. The kernel's work belongs to the thread that ran before the next switch.
+ * 3. A row, once taken, keeps its key for the session.
+ *
+ * What may be lost: the attribution of an event if the table has no free row (the totals still
+ * contain it), and the record of a fault if the ring has no room (counted in the table).
+ */
+#include <mkperf_port.h>
+
+#include "hook.h"
+
+#define ROW_HASH UINT64_C(0x9e3779b97f4a7c15)
+
+/* The key of a thread in the tables (sc_if in descriptor.h). */
+static struct mkperf_identity key_of(const struct mkperf_hook *s, struct mkperf_identity id)
+{
+    uint64_t sc = (id.badge & s->session.sc_if) != 0 ? id.sc & s->session.sc_mask : 0;
+
+    return (struct mkperf_identity){mkperf_counts_key(id.badge), sc};
+}
+
+/*
+ * Finds the row of a thread, or a free one, which then has its key. Returns the counts behind the key;
+ * NULL if no row is free. rows: MKPERF_COUNT_THREADS rows of `words` words, which begin with the key. A
+ * first word of 0 is a free row.
+ */
+MKPERF_INLINE uint64_t *thread_counts(uint64_t *rows, unsigned words, struct mkperf_identity key)
+{
+    uint64_t at = (key.badge + key.sc) * ROW_HASH >> 32;
+
+    for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++, at++) {
+        uint64_t *row = rows + at % MKPERF_COUNT_THREADS * words;
+        if (row[0] == 0) {
+            row[0] = key.badge;
+            row[1] = key.sc;
+        }
+        if (row[0] == key.badge && row[1] == key.sc) {
+            return row + 2;
+        }
+    }
+    return NULL;
+}
+
+/* The session's table of counts. NULL: it has none, or the table is no longer mapped. */
+static struct mkperf_counts *counts_table(struct mkperf_hook *s)
+{
+    if (s->counts == NULL && s->session.counts != 0) {
+        s->counts = mkperf_port_memory(s->owner, s->session.counts, sizeof(struct mkperf_counts));
+        if (s->counts != NULL) {
+            struct mkperf_identity self = key_of(s, mkperf_port_identity(s->owner));
+            s->counts->self = self.badge;
+            s->counts->self_sc = self.sc;
+        }
+    }
+    return s->counts;
+}
+
+void mkperf_counts_take(struct mkperf_hook *s)
+{
+    struct mkperf_counts *t = counts_table(s);
+    uint64_t *count = NULL;
+
+    if (t != NULL) {
+        count = thread_counts(&t->thread->key, sizeof t->thread[0] / 8, key_of(s, s->running));
+    }
+    for (uint32_t rest = s->session.count_mask; rest != 0; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        uint32_t value = mkperf_pmu_read(i);
+        if (count != NULL) {
+            count[s->session.slot[i]] += (value - s->count_last[i]) & MKPERF_COUNT_BITS;
+        }
+        s->count_last[i] = value;
+    }
+}
+
+/* The session's table of software events. NULL: it has none, or the table is no longer mapped. */
+static struct mkperf_soft *soft_table(struct mkperf_hook *s)
+{
+    if (s->soft == NULL && s->session.soft_mask != 0) {
+        s->soft = mkperf_port_memory(s->owner, s->session.soft, sizeof(struct mkperf_soft));
+    }
+    return s->soft;
+}
+
+static void count_edge(struct mkperf_soft *t, unsigned kind, struct mkperf_identity from,
+                       struct mkperf_identity to)
+{
+    uint64_t at = ((from.badge + from.sc) * ROW_HASH + to.badge + to.sc) * ROW_HASH >> 32;
+
+    for (unsigned i = 0; i < MKPERF_SOFT_PROBES; i++, at++) {
+        struct mkperf_soft_edge *edge = &t->edge[at % MKPERF_SOFT_EDGES];
+        if (edge->from == 0) {
+            *edge = (struct mkperf_soft_edge){from.badge, from.sc, to.badge, to.sc, {0}};
+        }
+        if (edge->from == from.badge && edge->from_sc == from.sc && edge->to == to.badge &&
+            edge->to_sc == to.sc) {
+            edge->count[kind]++;
+            return;
+        }
+    }
+}
+
+void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_identity from,
+                       struct mkperf_identity to)
+{
+    struct mkperf_soft *t = soft_table(s);
+
+    if (t == NULL || !(s->session.soft_mask >> kind & 1)) {
+        return;
+    }
+    struct mkperf_identity key = key_of(s, from);
+    uint64_t *count = thread_counts(&t->thread->key, sizeof t->thread[0] / 8, key);
+    t->total[kind]++;
+    if (count != NULL) {
+        count[kind]++;
+    }
+    if (kind >= MKPERF_SOFT_PPCALL) {
+        count_edge(t, kind - MKPERF_SOFT_PPCALL, key, key_of(s, to));
+    }
+}
+
+void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uint64_t pc,
+                       uint64_t address)
+{
+    struct mkperf_soft *t = soft_table(s);
+
+    mkperf_soft_event(s, MKPERF_SOFT_FAULT, thread, thread);
+    if (t == NULL || (s->session.soft_mask & MKPERF_SOFT_FAULT_RECORDS) == 0) {
+        return;
+    }
+    uint64_t *w =
+        mkperf_hook_record(s, MKPERF_RECORD_FAULT, MKPERF_FAULT_WORDS, 0, mkperf_port_time());
+    if (w == NULL) {
+        t->records_dropped++;
+    } else {
+        w[MKPERF_WORD_THREAD] = thread.badge;
+        w[MKPERF_WORD_SC] = thread.sc;
+        w[MKPERF_FAULT_PC] = pc;
+        w[MKPERF_FAULT_ADDRESS] = address;
+        mkperf_hook_publish(s, UINT64_C(8) * MKPERF_FAULT_WORDS);
+    }
+    mkperf_port_wake();
+}
