@@ -69,13 +69,21 @@ $(call program_system,$(TEST_PD),robin,tests/pd/robin.c)
 $(call program_system,$(TEST_PD),pair,tests/pd/pair.c)
 $(call program_system,$(TEST_PD),sched,tests/pd/sched.c)
 $(call program_system,$(TEST_PD),budget,tests/pd/budget.c)
+# $(call demand_system,NAME,BUDGETS): the PDs of tests/pd/demand.c with these budgets.
+demand_system = $(call pd,$(TEST_PD)/$(1)/demand.elf,tests/pd/demand.c)\
+    $(call copies,$(TEST_PD)/$(1),$(DEMO),profiler client)\
+    $(call system,$(TEST_PD)/$(1)/$(1).system,tests/pd/demand.system.in,$(2))\
+    $(call image,$(TEST_PD)/$(1)/$(1).img,$(TEST_PD)/$(1)/$(1).system,$(TEST_PD)/$(1),profiler client demand)
+$(call demand_system,demand,SHORT=9000 BURST=9000 THIRD=19000 OFTEN=19000)
+$(call demand_system,demand_enough,SHORT=1734 BURST=2040 THIRD=3060 OFTEN=10000)
+$(call demand_system,demand_less,SHORT=1615 BURST=1900 THIRD=2850 OFTEN=3060)
 $(call program_system,$(TEST_PD),late,tests/pd/late.c)
 $(call program_system,$(TEST_PD),deadline,tests/pd/late.c)
 $(call program_system,$(TEST_PD),reasons,tests/pd/reasons.c)
 $(call program_system,$(TEST_PD),steps,tests/pd/steps.c)
 $(call program_system,$(TEST_PD),deep,tests/pd/deep.c tests/pd/wildfp_spin.S pd/lib/own_stack.S)
 $(TEST_PD)/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
-TEST_SYSTEMS += accuracy budget late deadline reasons called callers contend cores exact flight hostile hostile_profiler lockstep wildfp race robin pair sched steps stopped deep
+TEST_SYSTEMS += accuracy budget demand demand_enough demand_less late deadline reasons called callers contend cores exact flight hostile hostile_profiler lockstep wildfp race robin pair sched steps stopped deep
 
 # The demo with a timer and without the hook: no PD has the PMU's interrupt.
 $(call system,$(TEST_PD)/nohook/nohook.system,demo/demo.system.in,PACER=pacer TIMER=1 CHILDREN=1 NOHOOK=1)

@@ -16,6 +16,7 @@
 const struct mkperf_command *mkperf_command_by_name(const char *name);
 
 extern const struct mkperf_command mkperf_annotate_command;
+extern const struct mkperf_command mkperf_budget_command;
 extern const struct mkperf_command mkperf_console_command;
 extern const struct mkperf_command mkperf_convert_command;
 extern const struct mkperf_command mkperf_diff_command;

@@ -542,7 +542,7 @@ static const struct question {
     {"idle", explain_idle, "latency"},
     {"slow-call", explain_call, "latency --critical-path"},
     {"wakeups", explain_wakeups, "latency"},
-    {"budget", explain_budget, "latency"},
+    {"budget", explain_budget, "budget"},
     {"inversion", explain_inversion, "latency"},
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions, ALL_QUESTIONS = QUESTIONS };

@@ -227,6 +227,8 @@ void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched 
 /* The stream has ended: counts intervals that last until now, and sorts the results, most time first. */
 void mkperf_analysis_end(struct mkperf_analysis *a);
 
+/* The PD on whose budget a PD runs: the caller, if it is passive and serves a call. Valid within a listener. */
+uint32_t mkperf_analysis_payer(const struct mkperf_analysis *a, uint32_t pd);
 /* The name of a PD; "?" if it is not known. */
 const char *mkperf_analysis_name(const struct mkperf_analysis *a, uint32_t pd);
 /* Adds ns to the time of a PD. */

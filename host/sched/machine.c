@@ -27,15 +27,13 @@ static uint32_t runner(const struct mkperf_analysis *a, uint32_t core)
     return core < a->ncores ? a->core[core].running : MKPERF_SCHED_NOBODY;
 }
 
-/* The PD on whose budget a PD runs. */
-static struct mkperf_sched_pd *payer(struct mkperf_analysis *a, uint32_t pd)
+uint32_t mkperf_analysis_payer(const struct mkperf_analysis *a, uint32_t pd)
 {
-    struct mkperf_sched_pd *p = &a->pd[pd];
-
-    for (uint32_t i = 0; i < a->npds && p->scheduling.passive && p->serving < a->npds; i++) {
-        p = &a->pd[p->serving];
+    for (uint32_t i = 0; i < a->npds && a->pd[pd].scheduling.passive && a->pd[pd].serving < a->npds;
+         i++) {
+        pd = a->pd[pd].serving;
     }
-    return p;
+    return pd;
 }
 
 /* Counts an interval of a PD that has ended. */
@@ -47,7 +45,7 @@ static void count_interval(struct mkperf_analysis *a, uint32_t pd, enum mkperf_p
 
     p->in[state] += ns;
     if (state == MKPERF_PD_RUNNING) {
-        payer(a, pd)->consumed += ns;
+        a->pd[mkperf_analysis_payer(a, pd)].consumed += ns;
     }
     sched_call_charge(a, pd, state, slice->by, ns);
     const struct mkperf_interval i = {.pd = pd,

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mkperf budget: shows how much time each PD needs within its period, and advises budgets.
+ *
+ * Owns: the command's options, the advice, and its table. host/sched/demand.h says what the demand is and what may be wrong
+ * with it. The advice for a PD is the least budget with which it would not have been throttled, and the margin. A PD that was
+ * throttled gets none: its demand is not known, because it would have used more.
+ */
+#include <math.h>
+
+#include "base/outfile.h"
+#include "cmd.h"
+#include "import/import.h"
+#include "report/report.h"
+#include "sched/demand.h"
+
+struct command {
+    const char *input;
+    uint64_t period_us; /* of PDs that may always run */
+    double margin;      /* per cent */
+    bool json;
+};
+
+static const struct mkperf_option options[] = {
+    MKPERF_OPTION(0, "period",
+                  "microseconds (10000): the period of PDs that may always run, for which the "
+                  "advice is to have",
+                  .value = "US", MKPERF_NUMBER(struct command, period_us, 1, 3600000000)),
+    MKPERF_OPTION(0, "margin", "per cent (10) that the advice is above what was used", .value = "N",
+                  MKPERF_PER_CENT(struct command, margin)),
+    MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct command, json)),
+    {.id = 0},
+};
+static const struct mkperf_option_group group = {options, NULL};
+
+/* A budget in microseconds. 0: none is advised, because the PD was throttled. At most the period. */
+static uint64_t advice_for(const struct command *c, const struct mkperf_demand_pd *p)
+{
+    double us = ceil((double)mkperf_demand_budget(p) * (1 + c->margin / 100) / 1000);
+    double most = (double)p->period_ns / 1000;
+
+    return p->throttled != 0 ? 0 : (uint64_t)fmin(us, most);
+}
+
+static void print_head(const struct command *c, const struct mkperf_analysis *a)
+{
+    printf(
+        "# %s: %.6f s of scheduling events. Used: the most in any period, passive PDs' work for "
+        "the PD\n# included. Advised: what would have sufficed, and %g %%; more-than: the PD was "
+        "throttled, so its need is\n# not known.\n",
+        c->input, (double)(a->last_ns - a->first_ns) / 1e9, c->margin);
+    if (a->gaps != 0) {
+        printf("# WARNING: events are missing for %.6f s. PDs may have used more time.\n",
+               (double)a->gap_ns / 1e9);
+    }
+    printf("#\n# period us  budget us     used us      %%       at s  mean us  by others  throttled"
+           "  advised us  PD\n#\n");
+}
+
+static void print_pd(const struct command *c, const struct mkperf_analysis *a, uint32_t number,
+                     const struct mkperf_demand_pd *p)
+{
+    const struct report_values v = {.out = stdout};
+    const struct mkperf_sched_pd *pd = &a->pd[number];
+    const struct mkperf_scheduling *s = &pd->scheduling;
+    bool limited = s->known && s->budget_us < s->period_us;
+    double span = (double)(a->last_ns - a->first_ns);
+    double mean_ns = span > 0 ? (double)p->used_ns * (double)p->period_ns / span : 0;
+    uint64_t advised = advice_for(c, p);
+    char budget[32] = "always";
+
+    if (c->json) {
+        REPORT_ROW(&v, "budget", REPORT_TEXT("pd", pd->name),
+                   REPORT_NUMBER("period_us", p->period_ns / 1000),
+                   REPORT_NUMBER("budget_us", limited ? s->budget_us : p->period_ns / 1000),
+                   REPORT_NUMBER("used_ns", p->worst_ns), REPORT_NUMBER("at_ns", p->worst_from),
+                   REPORT_NUMBER("mean_ns", (uint64_t)mean_ns), REPORT_NUMBER("all_ns", p->used_ns),
+                   REPORT_NUMBER("by_others_ns", p->for_ns),
+                   REPORT_NUMBER("throttled", p->throttled), REPORT_NUMBER("advised_us", advised));
+        return;
+    }
+    if (limited) {
+        snprintf(budget, sizeof budget, "%" PRIu64, s->budget_us);
+    }
+    printf("%11" PRIu64 " %10s %11.3f %6.2f %10.6f %8.0f %9.2f%% %10" PRIu64 " ",
+           p->period_ns / 1000, budget, (double)p->worst_ns / 1e3,
+           mkperf_percent(p->worst_ns, p->period_ns), (double)p->worst_from / 1e9, mean_ns / 1e3,
+           mkperf_percent(p->for_ns, p->used_ns), p->throttled);
+    if (advised != 0) {
+        printf(" %10" PRIu64 "  %s%s\n", advised, pd->name,
+               (double)advised * 1000 > 1.5 * (double)p->worst_ns ? " (short runs use up refills)"
+                                                                  : "");
+    } else {
+        printf(" more-than %" PRIu64 "  %s\n", s->budget_us, pd->name);
+    }
+}
+
+static enum mkperf_status run_budget(void *self, const struct mkperf_args *args,
+                                     struct mkperf_error *e)
+{
+    struct command *c = self;
+    const struct mkperf_input in = {.from = NULL};
+    struct mkperf_analysis *a = mkperf_analysis_new();
+    struct mkperf_demand d = {.default_ns = c->period_us * 1000};
+    struct mkperf_sink sink = mkperf_analysis_sink(a);
+
+    c->input = args->n > 0 ? args->operand[0] : c->input;
+    sink.leaves_only = true;
+    mkperf_demand_attach(&d, a);
+    if (mkperf_input_read(c->input, &in, &sink, e) == MKPERF_OK && a->events == 0) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT,
+                         "%s: no scheduling events were recorded (mkperf record --sched)",
+                         c->input);
+    } else if (e->status == MKPERF_OK) {
+        if (!c->json) {
+            print_head(c, a);
+        }
+        for (uint32_t i = 0; i < d.npds; i++) {
+            if (d.pd[i].used_ns != 0 && a->pd[i].name != NULL && !a->pd[i].scheduling.passive) {
+                print_pd(c, a, i, &d.pd[i]);
+            }
+        }
+        (void)mkperf_stdout_flush(e);
+    }
+    mkperf_analysis_free(a);
+    mkperf_demand_free(&d);
+    return e->status;
+}
+
+const struct mkperf_command mkperf_budget_command = {
+    .name = "budget",
+    .summary = "show how much time PDs need in a period, and advise budgets",
+    .synopsis = "[options] [FILE]",
+    .description =
+        "Of a recording with scheduling events: the most time that each PD used within one of its "
+        "periods, passive PDs' work for it included. A budget of that much would never have been "
+        "used up. Record with budgets that are large enough: a PD that is throttled would use "
+        "more than it shows.",
+    .options = {{&report_input_options, offsetof(struct command, input)}, {&group, 0}},
+    .operand = MKPERF_VALUE_FILE,
+    .operands_max = 1,
+    .examples = "mkperf record -t tcp:192.168.1.5 --sched --duration 60\n"
+                "mkperf budget --margin 20",
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .self = MKPERF_SELF(struct command, .input = "perf.data", .period_us = 10000, .margin = 10),
+    .run = run_budget,
+};

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The demand of each PD, see demand.h. */
+#include "demand.h"
+
+static struct mkperf_demand_pd *payer_of(struct mkperf_demand *d, uint32_t pd)
+{
+    const struct mkperf_scheduling *s = &d->analysis->pd[pd].scheduling;
+    bool limited = s->known && s->budget_us < s->period_us;
+
+    MKPERF_GROW(d->pd, d->room, (size_t)pd + 1);
+    d->npds = d->npds > pd + 1 ? d->npds : pd + 1;
+    if (d->pd[pd].period_ns == 0) {
+        d->pd[pd].period_ns = limited ? s->period_us * 1000 : d->default_ns;
+    }
+    return &d->pd[pd];
+}
+
+/* Adds a run behind those of the window, which then ends with it. */
+static void add_run(struct mkperf_demand_pd *p, uint64_t from, uint64_t to)
+{
+    uint64_t begin = to > p->period_ns ? to - p->period_ns : 0, outside = 0;
+
+    p->sum_ns += to - from;
+    if (p->n > p->first && p->run[p->n - 1].to == from) {
+        p->run[p->n - 1].to = to;
+    } else {
+        MKPERF_GROW(p->run, p->room, p->n + 1);
+        p->run[p->n++] = (struct mkperf_demand_run){from, to};
+    }
+    while (p->run[p->first].to <= begin) { /* the last run ends behind it */
+        p->sum_ns -= p->run[p->first].to - p->run[p->first].from;
+        p->first++;
+    }
+    if (p->run[p->first].from < begin) {
+        outside = begin - p->run[p->first].from;
+    }
+    if (p->sum_ns - outside > p->worst_ns) {
+        p->worst_ns = p->sum_ns - outside;
+        p->worst_from = begin;
+    }
+}
+
+static void add_interval(void *self, const struct mkperf_interval *i)
+{
+    struct mkperf_demand *d = self;
+    bool running = i->state == MKPERF_PD_RUNNING;
+    uint64_t ns = i->to - i->from;
+
+    if ((!running && i->state != MKPERF_PD_THROTTLED) || d->analysis->pd[i->pd].idle) {
+        return;
+    }
+    uint32_t payer = mkperf_analysis_payer(d->analysis, i->pd);
+    struct mkperf_demand_pd *p = payer_of(d, payer);
+    if (!running) {
+        p->throttled++;
+        p->throttled_ns += ns;
+        return;
+    }
+    p->used_ns += ns;
+    p->for_ns += payer != i->pd ? ns : 0;
+    add_run(p, i->from, i->to);
+}
+
+enum { REFILLS = 2, LEAST_NS = 20000, STEP_NS = 1000 };
+
+/* A budget as the kernel keeps it. refill[0] is used first; amounts add up to the budget. */
+struct server {
+    uint64_t period;
+    unsigned n;
+    struct {
+        uint64_t at, amount;
+    } refill[REFILLS];
+};
+
+/* Adds what was used, behind all refills. Without room for one more, it comes together with the last one. */
+static void give_back(struct server *s, uint64_t at, uint64_t amount)
+{
+    unsigned last = s->n - 1;
+
+    if (s->n != 0 && at <= s->refill[last].at + s->refill[last].amount) {
+        s->refill[last].amount += amount;
+    } else if (s->n == REFILLS) {
+        s->refill[last].at = at - s->refill[last].amount;
+        s->refill[last].amount += amount;
+    } else {
+        s->refill[s->n].at = at;
+        s->refill[s->n++].amount = amount;
+    }
+}
+
+static void drop_first(struct server *s)
+{
+    s->refill[0] = s->refill[1];
+    s->n--;
+}
+
+/* Runs from `from` to `to`. False: the budget was used up before the end, or there was none at the begin. */
+static bool serve(struct server *s, uint64_t from, uint64_t to)
+{
+    if (s->refill[0].at > from) {
+        return false;
+    }
+    s->refill[0].at = from;
+    while (s->n > 1 && s->refill[1].at <= s->refill[0].at + s->refill[0].amount) {
+        s->refill[1].amount += s->refill[0].amount;
+        s->refill[1].at = s->refill[0].at;
+        drop_first(s);
+    }
+    if (s->refill[0].amount <= to - from) {
+        return s->refill[0].amount == to - from && s->n == 1 && s->refill[0].amount == s->period;
+    }
+    s->refill[0].at = to;
+    s->refill[0].amount -= to - from;
+    give_back(s, from + s->period, to - from);
+    while (s->n > 1 && s->refill[0].amount < LEAST_NS) {
+        s->refill[1].at -= s->refill[0].amount;
+        s->refill[1].amount += s->refill[0].amount;
+        drop_first(s);
+    }
+    return true;
+}
+
+static bool suffices(const struct mkperf_demand_pd *p, uint64_t budget)
+{
+    struct server s = {.period = p->period_ns, .n = 1, .refill = {{.at = 0, .amount = budget}}};
+
+    for (size_t i = 0; i < p->n; i++) {
+        if (!serve(&s, p->run[i].from, p->run[i].to)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p)
+{
+    uint64_t low = p->worst_ns / STEP_NS, high = p->period_ns / STEP_NS; /* high suffices */
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (suffices(p, middle * STEP_NS)) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return high * STEP_NS;
+}
+
+void mkperf_demand_attach(struct mkperf_demand *d, struct mkperf_analysis *a)
+{
+    d->analysis = a;
+    mkperf_analysis_listen(a,
+                           (struct mkperf_analysis_listener){.interval = add_interval, .self = d});
+}
+
+void mkperf_demand_free(struct mkperf_demand *d)
+{
+    for (uint32_t i = 0; i < d->npds; i++) {
+        free(d->pd[i].run);
+    }
+    free(d->pd);
+    *d = (struct mkperf_demand){.npds = 0};
+}
