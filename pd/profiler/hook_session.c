@@ -140,7 +140,7 @@ bool mkperf_session_start(struct mkperf_hook_session *s, mkperf_Error *error)
     mkperf_drain_begin(d);
     mkperf_pace_begin(d->pacer);
     s->asked = 0;
-    s->silent = true;
+    s->silent_from = 0;
     s->running = set_configuration(s, error) && apply_session(s, error);
     if (!s->running) {
         k->session = false;
@@ -247,8 +247,8 @@ bool mkperf_session_drain(struct mkperf_hook_session *s)
         mkperf_multiplex_rotate(s->multiplex);
     }
     bool dropped = mkperf_drain_lost_ring(d) != lost;
-    bool settling = mkperf_pace_adapt(d->pacer, s->multiplex->slice, d->now, dropped, false);
-    s->silent = s->silent && drained.samples == 0;
+    bool settling = mkperf_pace_adapt(d->pacer, s->multiplex->slice, d->now, dropped, 0);
+    s->silent_from = drained.samples == 0 ? s->silent_from : 0;
     if (drained.samples != 0 && !mkperf_plan_schedules(s->plan)) {
         uint64_t ticks = before != 0 ? d->now - before : 0;
         uint32_t wake =
@@ -275,12 +275,16 @@ bool mkperf_session_drain(struct mkperf_hook_session *s)
 
 void mkperf_session_quiet(struct mkperf_hook_session *s)
 {
-    if (s->running && s->silent && s->plan->adaptive) {
-        mkperf_pace_adapt(s->drain->pacer, s->multiplex->slice, s->drain->now, false, true);
+    uint64_t now = mkperf_answered(s->kernel)->time; /* The drain before has asked the kernel. */
+
+    /* Two hosts may ask at nearly the same time. Therefore the time in between counts. */
+    if (s->running && s->silent_from != 0 && s->plan->adaptive) {
+        mkperf_pace_adapt(s->drain->pacer, s->multiplex->slice, s->drain->now, false,
+                          now - s->silent_from);
         tell_hook(s->kernel);
         tell_others(s);
     }
-    s->silent = true;
+    s->silent_from = now;
     s->asked = 0; /* The next drain asks all cores. */
 }
 

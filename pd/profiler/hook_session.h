@@ -31,8 +31,8 @@ struct mkperf_hook_session {
     struct mkperf_multiplex *multiplex;
     struct mkperf_latencies *latencies;
     bool running;
-    bool silent;    /* no sample since the last STATUS */
-    uint64_t asked; /* ticks: time of the last request to all cores */
+    uint64_t silent_from; /* ticks: time of the last STATUS; 0: there were samples since */
+    uint64_t asked;       /* ticks: time of the last request to all cores */
 };
 
 /* Makes a plan of the request, for the cores that it names. False: *error has the reason, and *plan

@@ -5,10 +5,11 @@
 #include "policy.h"
 
 enum {
-    PACE_SAMPLES = 8,      /* samples after which a rate is judged */
-    PACE_PER_SECOND = 20,  /* a rate is also judged after this part of a second */
-    SETTLED = 8,           /* a period that changes by more than this part will change again */
-    STARVED_INTERVALS = 10 /* intervals without a sample after which an event is absent */
+    PACE_SAMPLES = 8,       /* samples after which a rate is judged */
+    PACE_PER_SECOND = 20,   /* a rate is also judged after this part of a second */
+    SETTLED = 8,            /* a period that changes by more than this part will change again */
+    STARVED_INTERVALS = 10, /* intervals without a sample after which an event is absent */
+    SILENT_INTERVALS = 4,   /* the same if no event has a sample */
 };
 
 /* Sets the event's period. The hook shortens a current interval that is now far too long. */
@@ -63,10 +64,11 @@ static void adapt_to_rate(struct mkperf_pacer *p, unsigned core, unsigned event,
 
 /* Lowers the period of an event with a frequency that has not occurred for long. */
 static void adapt_to_absence(struct mkperf_pacer *p, unsigned core, unsigned event, uint64_t now,
-                             bool silent)
+                             uint64_t silence)
 {
     const struct mkperf_plan_event *e = &p->plan->event[event];
     struct mkperf_pace *pace = &p->core[core][event];
+    bool silent = silence > SILENT_INTERVALS * p->kernel->tick_hz / e->frequency;
     uint64_t patience = STARVED_INTERVALS * p->kernel->tick_hz / e->frequency +
                         p->kernel->tick_hz / 10;
 
@@ -84,7 +86,7 @@ static void adapt_to_absence(struct mkperf_pacer *p, unsigned core, unsigned eve
 }
 
 bool mkperf_pace_adapt(struct mkperf_pacer *p, uint32_t slice, uint64_t now, bool dropped,
-                       bool silent)
+                       uint64_t silence)
 {
     bool settling = false;
 
@@ -93,7 +95,7 @@ bool mkperf_pace_adapt(struct mkperf_pacer *p, uint32_t slice, uint64_t now, boo
         for (unsigned i = 0; i < p->plan->events; i++) {
             if (p->plan->event[i].frequency != 0 && p->plan->event[i].slice == slice) {
                 adapt_to_rate(p, core, i, dropped);
-                adapt_to_absence(p, core, i, now, silent);
+                adapt_to_absence(p, core, i, now, silence);
                 settling |= p->core[core][i].settling;
             }
         }

@@ -37,10 +37,10 @@ struct mkperf_pacer {
 /* Sets the periods of the plan, for a new session. */
 void mkperf_pace_begin(struct mkperf_pacer *p);
 /* Adapts the events of that slice to the samples since the last call. now: ticks. dropped: samples
- * were lost, so that the rate is only known to be too high. silent: there was no sample for long.
- * Returns whether a period changes so much that it will change again soon. */
+ * were lost, so that the rate is only known to be too high. silence: ticks for which there was no
+ * sample of any event, as far as is known. Returns whether a period changes so much that it will change again soon. */
 bool mkperf_pace_adapt(struct mkperf_pacer *p, uint32_t slice, uint64_t now, bool dropped,
-                       bool silent);
+                       uint64_t silence);
 /* Called when the event counts again after `away` ticks without counting. */
 void mkperf_pace_resume(struct mkperf_pacer *p, unsigned event, uint64_t away);
 

@@ -72,7 +72,7 @@ dead() {
         contains "$D/dead.txt" '^# WARNING: core 1 did not answer' '^#  *core 1  .* 1 late answer$' &&
         contains "$D/dead.jsonl" '"core":1,"state":"late"' &&
         awk '$1 == 0 { last = $3; n = $4 } $1 == 1 { its = $3; m = $4 }
-            END { exit !(n > 0.9 * last && n < 1.2 * last && m > 0.9 * its && m < 1.2 * its && its > 100 && last > its + 200) }' "$D/dead.times"
+            END { exit !(n > 0.9 * last && n < 1.1 * last && m > 0.9 * its && m < 1.1 * its && its > 100 && last > its + 200) }' "$D/dead.times"
 }
 check "a core that dies during a session is named, and what it had is there" dead
 
@@ -91,7 +91,7 @@ counted() {
 }
 check "counts of the others, with a warning" counted
 
-# Core 1's samples begin when it goes on. While a frequency settles, there are up to 15 % more samples.
+# Core 1's samples begin when it goes on.
 late() {
     when late >"$D/late.times"
     cat "$D/late.times" "$D/late.log"
@@ -100,7 +100,7 @@ late() {
         contains "$D/late.txt" '^# WARNING: core 1 did not answer 1 request' &&
         contains "$D/late.jsonl" '"core":1,"state":"runs",.*"late_answers":1' &&
         awk '$1 == 0 { n = $4; last = $3 } $1 == 1 { first = $2; m = $4; its = $3 - $2 }
-            END { exit !(n > 0.9 * last && n < 1.2 * last && first > 100 && m > 0.9 * its && m < 1.2 * its && its > 100) }' "$D/late.times"
+            END { exit !(n > 0.9 * last && n < 1.1 * last && first > 100 && m > 0.9 * its && m < 1.1 * its && its > 100) }' "$D/late.times"
 }
 check "a core that comes late to a session is named, and takes part from then on" late
 

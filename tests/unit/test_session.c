@@ -185,6 +185,23 @@ static void test_sudden_fall(void **state)
     check_events(s);
 }
 
+/* Two hosts that ask for the status at the same time: no sample comes in between, and the period stays. */
+static void test_asked_twice(void **state)
+{
+    (void)state;
+    configure_one(event("cycles", 0, 1000), mkperf_ToHost_session_tag);
+    start_session();
+    run_asking(3);
+    uint64_t before = got.batch_samples;
+    for (unsigned i = 0; i < 10; i++) {
+        command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+        command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+        run(TICK_HZ / 10);
+    }
+    stop_session();
+    assert_in_range(got.batch_samples - before, 900, 1150);
+}
+
 /* An event that stops to come: the period is lowered when the host asks for the status. */
 static void test_silence(void **state)
 {
@@ -381,6 +398,7 @@ int main(void)
         T(test_frequency_follows),
         T(test_frequency_is_found_soon),
         T(test_frequency_of_a_rare_event),
+        T(test_asked_twice),
         T(test_silence),
         T(test_sudden_fall),
         T(test_user_or_kernel),
