@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A target on the network with a key, in QEMU. Hosts that have the key reach it over a slow link, while others
 # that lack the key attack it over a fast one: 20 of 20 hosts get in, beside each of eight attacks.
-# Environment: as for net-cut.sh; DELAYS: milliseconds each way; PATIENCE: seconds that a host may take.
+# Environment: as for net-cut.sh; DELAYS: milliseconds each way; PATIENCE: seconds that a host may take; HELLOS: a second.
 set -u
 NAME=${NAME:-net-slow}
 . tests/system/lib.sh
@@ -75,6 +75,6 @@ for ms in ${DELAYS:-300}; do
     beside "64 connections that replay a handshake" "$tool" slots "$fast" 64 "$D/replay"
     beside "64 connections that send garbage" "$tool" slots "$fast" 64 "$D/garbage"
     beside "200 connections a second that are closed at once" "$tool" crowd "$fast" 200 1 /dev/null
-    beside "250 connections a second with a hello" "$tool" crowd "$fast" 250 64 "$D/hello"
+    beside "${HELLOS:-250} connections a second with a hello" "$tool" crowd "$fast" "${HELLOS:-250}" 64 "$D/hello"
     beside "a flood of SYNs" "$tool" syns "$frames_from" "$frames_to" 250
 done

@@ -94,8 +94,9 @@ chi_square() {
 in_step() {
     set -- $(chi_square 1)
     [ $# -eq 2 ] || return 1
-    echo "chi-square $1 with $2 samples; 50 is one in ten million, and for what is left of step one in a hundred thousand"
-    [ "$2" -ge 100 ] && [ "$1" -lt 50 ]
+    # What is left of step makes the variance 1.27 times that of chance: 50 is one in 100,000, and 64 one in ten million.
+    echo "chi-square $1 with $2 samples; 64 is one in ten million"
+    [ "$2" -ge 100 ] && [ "$1" -lt 64 ]
 }
 without_jitter() {
     set -- $(chi_square 0.3 --no-jitter)
