@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see textout.h. */
-#include "textout.h"
+/* Owns: see outfile.h. */
+#include "outfile.h"
 
 #include <unistd.h>
 

@@ -18,7 +18,6 @@
 #include "cmd.h"
 #include "import/import.h"
 #include "model/figures.h"
-#include "report/latency_table.h"
 #include "report/report.h"
 
 enum { WIDTH = 100, TITLE = 14, PDS_SHOWN = 3, STEPS_SHOWN = 3, WARNINGS_SHOWN = 4 };

@@ -11,7 +11,7 @@
 #include "import/import.h"
 #include "link/recorder.h"
 #include "profile/filter.h"
-#include "report/latency_table.h"
+#include "report/report.h"
 
 enum { OPT_PATH = 256, OPT_AT };
 enum { MAX_INTERVAL_MS = 3600000 };

@@ -3,7 +3,7 @@
 #include "base/process.h"
 #include "cmd.h"
 #include "model/figures.h"
-#include "perfdata/writer.h"
+#include "perfdata/perfdata.h"
 
 static const struct mkperf_option options[] = {
     MKPERF_OPTION(

@@ -7,7 +7,7 @@
  */
 #include "base/outfile.h"
 #include "cmd.h"
-#include "report/columns.h"
+#include "report/report.h"
 
 /* The fields of a line, as bits of a set. */
 enum field {

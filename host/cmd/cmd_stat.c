@@ -9,7 +9,7 @@
 #include "base/process.h"
 #include "cmd.h"
 #include "pmu/events.h"
-#include "stat/measure.h"
+#include "stat/stat.h"
 
 enum { MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
 

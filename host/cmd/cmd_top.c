@@ -10,7 +10,7 @@
 #include "cmd.h"
 #include "link/recorder.h"
 #include "report/report.h"
-#include "top/screen.h"
+#include "top/top.h"
 
 enum { DEFAULT_WINDOW_S = 10, OPT_WINDOW = 256 };
 

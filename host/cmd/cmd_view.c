@@ -9,11 +9,9 @@
 
 #include "base/process.h"
 #include "cmd.h"
-#include "page/code_json.h"
+#include "page/page.h"
 #include "pmu/events.h"
-#include "view/http_server.h"
-#include "view/live.h"
-#include "view/shown.h"
+#include "view/view.h"
 
 enum { PATH_BYTES = 4096 };
 

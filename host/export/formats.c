@@ -3,7 +3,7 @@
 #include "formats.h"
 
 #include "model/relays.h"
-#include "perfdata/writer.h"
+#include "perfdata/perfdata.h"
 
 struct perfdata_output {
     struct mkperf_perfdata *writer;

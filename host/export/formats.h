@@ -8,7 +8,7 @@
 #ifndef MKPERF_HOST_EXPORT_FORMATS_H
 #define MKPERF_HOST_EXPORT_FORMATS_H
 
-#include "base/textout.h"
+#include "base/outfile.h"
 #include "model/figures.h"
 #include "profile/profile.h"
 

@@ -2,16 +2,14 @@
 /*
  * The page of mkperf view with a profile in it: one HTML file that loads nothing else.
  *
- * Owns: the form of the data in the file. The container of page/page_data.h is compressed by gzip and written in base64.
+ * Owns: the form of the data in the file. The container of page/page.h is compressed by gzip and written in base64.
  * The profile to compare with (--diff) is a second container. The file has the code of the CODE_FUNCTIONS functions with
  * the largest weights of their own; for other functions the page reports that their code is not in the file.
  */
 #include <zlib.h>
 
 #include "formats.h"
-#include "page/assets.h"
-#include "page/code_json.h"
-#include "page/page_data.h"
+#include "page/page.h"
 
 enum { CODE_FUNCTIONS = 200, CHUNK = 48 * 1024 };
 

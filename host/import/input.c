@@ -3,7 +3,7 @@
 #include "import.h"
 
 #include "model/relays.h"
-#include "perfdata/reader.h"
+#include "perfdata/perfdata.h"
 
 enum { HEAD = 4096, RECORDS = 4 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the tables of options, their parsing and checks; see record_options.h. */
-#include "record_options.h"
+/* Owns: the tables of options, their parsing and checks; see recorder.h. */
+#include "recorder.h"
 
 #include <mkperf/record.h>
 #include <mkperf/session.h>
 
 #include "base/args.h"
-#include "perfdata/writer.h"
+#include "perfdata/perfdata.h"
 #include "pmu/events.h"
 #include "source.h"
 

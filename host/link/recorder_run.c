@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "deadline.h"
+#include "connection.h"
 
 static const double REPEAT_S = 0.5;     /* between two ResetChains, and repetitions of GetStatus */
 static const double STATUS_S = 1.0;     /* between requests for the target's counters */

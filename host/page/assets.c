@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: see assets.h. In page.html a style or script stands alone on a line, which the page as one file
+ * Owns: see page.h. In page.html a style or script stands alone on a line, which the page as one file
  * replaces by the file's contents.
  */
-#include "assets.h"
+#include "page.h"
 
 #include "base/embed.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see code_json.h. */
-#include "code_json.h"
+/* Owns: see page.h. */
 
-#include "container.h"
+#include "page.h"
 
 struct file {
     char *name, *directory; /* directory NULL: none */

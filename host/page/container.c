@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see container.h. */
-#include "container.h"
+/* Owns: see page.h. */
+#include "page.h"
 
 void page_bytes_put(struct page_bytes *b, const void *p, size_t n)
 {

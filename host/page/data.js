@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// mkperf view's page: a profile as it arrives. Owns: the reader of container.h's columns and what is
+// mkperf view's page: a profile as it arrives. Owns: the reader of page.h's columns and what is
 // derived from them once: times, the stack tree's order, functions of start code. Every number of
 // the page comes from these arrays; they do not change after reading.
 'use strict';

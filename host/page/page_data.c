@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see page_data.h. */
-#include "page_data.h"
+/* Owns: see page.h. */
 
-#include "code_json.h"
 #include "model/figures.h"
+#include "page.h"
 #include "profile/colours.h"
 #include "profile/spans.h"
 #include "profile/tree.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see page_intervals.h. */
-#include "page_intervals.h"
+/* Owns: see page.h. */
+#include "page.h"
 
 #include "base/hash.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see page_schedule.h. */
-#include "page_schedule.h"
+/* Owns: see page.h. */
+#include "page.h"
 
 #include "model/model.h"
 

@@ -5,8 +5,8 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "abi.h"
 #include "base/bytes.h"
+#include "perfdata.h"
 
 enum {
     HEADER = 8,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the walk over a file's records, and the totals; see reader.h. An event's attributes define the
+ * Owns: the walk over a file's records, and the totals; see perfdata.h. An event's attributes define the
  * fields of a record. struct perfin_cursor takes them one after the other.
  */
-#include "reader.h"
+#include "perfdata.h"
 
 #include "reader_internal.h"
 

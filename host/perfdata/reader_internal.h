@@ -15,11 +15,11 @@
 #ifndef MKPERF_HOST_PERFDATA_READER_INTERNAL_H
 #define MKPERF_HOST_PERFDATA_READER_INTERNAL_H
 
-#include "abi.h"
 #include "base/bytes.h"
 #include "compressed.h"
 #include "model/interactions.h"
 #include "model/model.h"
+#include "perfdata.h"
 #include "tracepoints.h"
 
 /* ---- reader_file.c ---- */

@@ -2,7 +2,7 @@
 /*
  * The session of a perf.data file, as far as mkperf's own features describe it.
  *
- * Owns: the contents of these features, lines `key value` about the session and its totals (abi.h).
+ * Owns: the contents of these features, lines `key value` about the session and its totals (perfdata.h).
  * Invalid lines are skipped.
  */
 #include "model/figures.h"

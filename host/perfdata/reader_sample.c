@@ -259,7 +259,7 @@ static enum mkperf_status split_chain(struct perfin_reader *r, const struct raw_
     return MKPERF_OK;
 }
 
-/* Parses the text of a mark, see abi.h. False: it is no mark. */
+/* Parses the text of a mark, see perfdata.h. False: it is no mark. */
 static bool parse_mark(char *text, struct mkperf_mark *m)
 {
     static const char *const kinds[] = {

@@ -2,7 +2,7 @@
 /*
  * What the files of the perf.data writer share.
  *
- * A file in the order in which it is written (abi.h has the layout), and the file that writes it:
+ * A file in the order in which it is written (perfdata.h has the layout), and the file that writes it:
  *
  *     header, attributes, index, prepared features      writer_head.c, writer_features.c
  *     data: address spaces                               writer_maps.c
@@ -20,8 +20,8 @@
 #include "base/bytes.h"
 #include "base/outfile.h"
 #include "compressed.h"
+#include "perfdata.h"
 #include "tracepoints.h"
-#include "writer.h"
 
 enum {
     PERF_RECORD_MAX = 1 << 16,

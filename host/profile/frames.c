@@ -5,7 +5,7 @@
 #include "base/process.h"
 #include "cost.h"
 #include "import/import.h"
-#include "perfdata/reader.h"
+#include "perfdata/perfdata.h"
 
 const char *mkperf_frames_text(const struct mkperf_frames *f, uint32_t number)
 {

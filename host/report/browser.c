@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "annotate/annotate.h"
-#include "pager.h"
 
 enum { TEXT = 1400 };
 

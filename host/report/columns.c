@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of columns, see columns.h. */
-#include "columns.h"
+/* The table of columns, see report.h. */
+#include "report.h"
 
 #include "base/args.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Latencies and critical paths as tables, see latency_table.h. Times are microseconds with three decimals. */
-#include "latency_table.h"
+/* Latencies and critical paths as tables, see report.h. Times are microseconds with three decimals. */
+#include "report.h"
 
 #include "model/figures.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Latencies and critical paths as values for programs, see latency_table.h: one row per line, as JSON or with a separator. Only
+ * Latencies and critical paths as values for programs, see report.h: one row per line, as JSON or with a separator. Only
  * JSON contains the names of values, so the order of the values of each kind is fixed.
  */
-#include "latency_table.h"
-#include "values.h"
+#include "report.h"
 
 static void put_by(const struct report_values *v, const struct mkperf_analysis *a, const char *kind,
                    const char *from, const char *to, const struct mkperf_bys *b)

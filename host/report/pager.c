@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A text on the screen, see pager.h. */
-#include "pager.h"
+/* A text on the screen, see report.h. */
+#include "report.h"
 
 #include <ncurses.h>
 

@@ -1,17 +1,248 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What other folders use of the reports: their head, their tables of rows and of PDs, and the browser.
- *
- * Owns: the declarations of head.c, rows_print.c, interactions_table.c and browser.c. rows.h describes rows, columns.h their
- * columns, values.h the form for programs, latency_table.h the output of `mkperf latency`.
+ * What other folders use of the reports, in sections: columns, rows for programs, the screen, rows and their call trees, the
+ * printed tables, and latencies.
  */
 #ifndef MKPERF_HOST_REPORT_REPORT_H
 #define MKPERF_HOST_REPORT_REPORT_H
 
+#include "base/base.h"
 #include "model/interactions.h"
 #include "profile/charge.h"
-#include "rows.h"
-#include "values.h"
+#include "profile/frames.h"
+#include "profile/tree.h"
+#include "sched/critical_path.h"
+#include "sched/latency_rows.h"
+
+/*
+ * The table of columns that report, diff and script share: the names of each column, its text, and the words that tell its
+ * rows apart.
+ *
+ * Owns: the names of sort keys (-s) and fields (-F), and their parsing. A new column is a row in columns.c. If no word of
+ * struct report_row_key tells its rows apart, add a word there and in report_columns_key.
+ */
+
+enum report_column_id {
+    /* Columns of rows. Some are also fields of samples. */
+    REPORT_SORT_PD,
+    REPORT_SORT_SYMBOL,
+    REPORT_SORT_EVENT,
+    REPORT_SORT_CORE,
+    REPORT_SORT_MODE,
+    REPORT_SORT_LINE,
+    REPORT_SORT_DSO,
+    REPORT_SORT_TIME,
+    REPORT_SORT_UTIL,
+    REPORT_SORT_KEYS,
+    /* Fields of samples only. */
+    REPORT_FIELD_TID = REPORT_SORT_KEYS,
+    REPORT_FIELD_PID,
+    REPORT_FIELD_PERIOD,
+    REPORT_FIELD_IP,
+    REPORT_FIELD_SYMOFF,
+    REPORT_COLUMNS,
+};
+
+/* The key of a row. A word that no chosen column needs is 0. */
+struct report_row_key {
+    uint32_t pd, name, core, kernel, line, event;
+    uint32_t dso;   /* 0: unknown, 1: the kernel, else 2 + the first PD with that ELF */
+    uint32_t slice; /* number of the slice of time */
+};
+
+/* A list of columns in the order in which they were given, each once. */
+struct report_column_list {
+    enum report_column_id column[REPORT_COLUMNS];
+    unsigned n;
+};
+
+bool report_columns_have(const struct report_column_list *list, enum report_column_id column);
+
+/* The key of a row in these columns, for a function of a chain. The event always tells rows apart. */
+struct report_row_key report_columns_key(const struct report_column_list *list,
+                                         const struct mkperf_frames *f,
+                                         const struct mkperf_chain_head *head,
+                                         const struct mkperf_label *label);
+/* Writes the text of a column of a row into a buffer of n bytes. The column is one of rows. */
+void report_column_text(enum report_column_id column, const struct mkperf_frames *f,
+                        const struct report_row_key *key, char *buffer, size_t n);
+const char *report_column_title(enum report_column_id column);
+const char *report_column_name(enum report_column_id column); /* as a sort key */
+
+/*
+ * Parses a comma-separated list of columns of rows (-s). Other names that perf uses are known. The names of columns that are
+ * always shown (overhead, samples, period) are accepted. Errors: USAGE, with the valid names and the most similar one.
+ */
+enum mkperf_status report_columns_sort(struct report_column_list *list,
+                                       const struct mkperf_given *g);
+/* Parses a list of fields (-F) into a set of bits, 1 << column. +NAME and -NAME change the set `standard`. */
+enum mkperf_status report_columns_fields(unsigned *fields, unsigned standard,
+                                         const struct mkperf_given *g);
+
+/* Lists of names for help and completion (mkperf_list). */
+void report_columns_put_keys(mkperf_put *put, void *to);
+void report_columns_put_fields(mkperf_put *put, void *to);
+
+/*
+ * Rows for programs (-x SEP, --json): one row per line, beginning with its kind.
+ *
+ *      -x ,      row,cycles,12.5000,40
+ *      --json    {"type":"row","event":"cycles","percent":12.5000,"samples":40}
+ *
+ * Owns: both forms. Only JSON contains the names of values, so the order of the values of each kind is fixed.
+ */
+
+struct report_values {
+    FILE *out;
+    const char *separator; /* NULL: JSON Lines */
+};
+
+/* A text, or a number. */
+struct report_value {
+    const char *key, *text; /* text NULL: it is a number */
+    uint64_t number;
+};
+#define REPORT_TEXT(key, text) \
+    {                          \
+        key, text, 0           \
+    }
+#define REPORT_NUMBER(key, number) \
+    {                              \
+        key, NULL, number          \
+    }
+
+/* A row whose values are known beforehand: REPORT_ROW(v, "kind", REPORT_TEXT("pd", name), ...); */
+#define REPORT_ROW(v, kind, ...)                                               \
+    report_value_list((v), (kind), (const struct report_value[]){__VA_ARGS__}, \
+                      sizeof(const struct report_value[]){__VA_ARGS__} /       \
+                          sizeof(struct report_value))
+void report_value_list(const struct report_values *v, const char *kind,
+                       const struct report_value *value, size_t n);
+
+/* A row of other values: its kind, then its values one after the other, then its end. */
+void report_value_row(const struct report_values *v, const char *kind);
+void report_value_end(const struct report_values *v);
+void report_value_number(const struct report_values *v, const char *key, uint64_t value);
+/* A share in per cent, with four decimals. */
+void report_value_share(const struct report_values *v, const char *key, double percent);
+/* A text; it is printable (base/base.h). A text that contains the separator is put in double quotes. */
+void report_value_text(const struct report_values *v, const char *key, const char *value);
+
+/*
+ * A text on the screen that the user scrolls and searches, and the lines and colours of screens.
+ *
+ * Owns: the use of curses that browser.c and top/screen.c share. Call report_screen_start first.
+ */
+
+enum { REPORT_SEARCH = 128 };
+
+/* Shows a text until the user leaves it. A line that begins with a share of MKPERF_COLOUR_HOT per cent or more is bold. */
+void report_pager_show(const char *title, const char *text);
+
+/* Asks for words to search on the last line. `words` are the words of the last search, and remain if none are typed. False:
+ * there are none, or the user gave up. */
+bool report_ask(const char *prompt, char words[REPORT_SEARCH]);
+
+/* Starts curses for a program that reads keys. `colour`: shares are in colour. The caller ends with endwin. */
+void report_screen_start(bool colour);
+
+/*
+ * Writes a text into line y; the part that is wider than the screen is cut. A share at its begin ("12.50%" or "12.50 :") is in
+ * colour.
+ */
+void report_put_line(int y, const char *text, bool reverse);
+
+/*
+ * The rows of a report: chains summed by the keys that the user sorts by; and the call trees below them.
+ *
+ * Owns: the options of the table, the rows and their order, and the trees of callers or callees. `report`, its browser and
+ * `diff` build rows of a profile that is complete.
+ *
+ *      chain (innermost first)     weight     sorted by pd,symbol            self    children
+ *      read  <- copy <- main         3        row  client  read                3        3
+ *      copy  <- main                 2        row  client  copy                2        5
+ *                                             row  client  main                0        5
+ *
+ * Invariants
+ *  1. `self` is the weight of the chains of which the row's function is the innermost one. The sum of `self` over all rows is
+ *     `shown`, unless o->symbol selects rows.
+ *  2. `children` is the weight of all chains in which the function occurs. A chain counts once, however often it recurs.
+ *  3. Rows are sorted by `children`, then by `self`, then by their texts; with the key `time` in the order of time.
+ */
+
+enum report_graph { REPORT_GRAPH_NONE, REPORT_GRAPH_CALLERS, REPORT_GRAPH_CALLEES };
+
+struct report_options {
+    struct report_column_list keys; /* what tells rows apart */
+    bool children;                  /* rows also for functions that only call others */
+    enum report_graph graph;
+    double limit;       /* rows with fewer per cent are left out */
+    double graph_limit; /* branches of call trees with fewer per cent are left out */
+    const char *pd;     /* only samples of this PD are shown; NULL: all */
+    const char *event;  /* only this event is shown; NULL: all */
+    bool colour;        /* shares are in colour */
+    const char *symbol; /* only rows of this function are shown; NULL: all */
+    bool no_idle;       /* samples of the idle thread are left out; the others are 100 per cent */
+    bool relative;      /* the samples that are shown are 100 per cent */
+    bool interval;      /* shares are printed with their intervals at 95 % */
+};
+
+struct report_row {
+    struct report_row_key key;
+    uint32_t first;               /* order of appearance */
+    uint32_t first_hit, last_hit; /* its chains: indices into `hit`, plus 1; 0: it has none */
+    struct mkperf_weight self, children;
+};
+
+/* A chain in which a row's function occurs. */
+struct report_hit {
+    uint32_t chain;
+    uint32_t next; /* the next hit of the row: an index, plus 1; 0: it is the last one */
+};
+
+struct report_rows {
+    uint32_t event;
+    struct mkperf_hash numbers;
+    struct report_row *row;
+    uint32_t n, room;
+    struct report_hit *hit; /* of all rows; empty if the profile does not keep callers */
+    uint32_t nhits, hit_room;
+    struct mkperf_weight shown; /* the samples of the event that pass the filters by PD and idle */
+    uint64_t whole;             /* the period sum that is 100 per cent */
+};
+
+/* The share of a row in per cent. With o->children it includes the functions that the row's function called. */
+static inline double report_row_share(const struct report_rows *rows, uint32_t row)
+{
+    return mkperf_percent(rows->row[row].children.period, rows->whole);
+}
+
+/* Builds all rows of an event, sorted. The caller frees them. */
+void report_rows_build(struct report_rows *rows, struct mkperf_frames *f,
+                       const struct report_options *o, uint32_t event);
+void report_rows_free(struct report_rows *rows);
+
+/*
+ * Builds the call tree of row r of rows: its callers or its callees, as o->graph says. The root is the row, and the labels
+ * of nodes are functions of f. The children of a node are ordered by weight, greatest first. The caller frees the tree with
+ * mkperf_tree_free.
+ */
+void report_tree_build(struct mkperf_tree *t, const struct report_row *r,
+                       const struct report_rows *rows, struct mkperf_frames *f,
+                       const struct report_options *o);
+
+/*
+ * The text of a node in a tree of samples of `event`: share, function, line, and the PD if it is not parent_pd. `whole` is the
+ * period sum that is 100 per cent.
+ */
+void report_tree_text(const struct mkperf_tree *t, const struct mkperf_frames *f, uint32_t event,
+                      uint32_t node, uint32_t parent_pd, uint64_t whole, char *text, size_t n);
+
+/* Prints the call tree of row r. Percentages have the same base as those of rows. */
+void report_tree_print(const struct report_row *r, const struct report_rows *rows,
+                       struct mkperf_frames *f, const struct report_options *o, FILE *out);
+
+/* ---- what is printed: the head, the table of rows, the table of PDs, and the browser ---- */
 
 /*
  * head.c: prints what a reader must know to trust the numbers below it: origin, losses, warnings. `path` names the
@@ -61,5 +292,46 @@ void report_charged_print(const struct mkperf_profile *p, uint32_t event, double
 bool report_browser_usable(void);
 /* Shows the recording that was read from `path` until the user quits. */
 void report_browse(struct mkperf_frames *f, const struct report_options *o, const char *path);
+
+/*
+ * The output of `mkperf latency`: latencies and critical paths, as tables for people and as rows for programs.
+ *
+ * Owns: the form. latency_table.c prints text, and latency_values.c prints values with a separator or JSON Lines. Both print
+ * the same rows and analysis. A step of a path names the PD that ran or waited, the reason, and the PD that it served.
+ */
+
+struct report_latency {
+    const char *title; /* the file, or the target */
+    const struct mkperf_latency_rows *rows;
+    const struct mkperf_analysis *analysis; /* NULL: latencies of a target */
+    const char *separator;                  /* between values; not used with `json` */
+    bool json;
+};
+
+void report_latency_print(const struct report_latency *l, FILE *out);
+/* Prints one row per line, beginning with its kind. Times are ns. */
+void report_latency_values(const struct report_latency *l, FILE *out);
+
+struct report_path {
+    const char *title; /* the time that the path explains */
+    const struct mkperf_path *path;
+    const struct mkperf_analysis *analysis;
+};
+
+void report_path_print(const struct report_path *p, FILE *out);
+/* Prints rows "path" and "step". The separator is NULL for JSON Lines. */
+void report_path_values(const struct report_path *p, const char *separator, FILE *out);
+
+/* The time of all steps of a path that wait for the same thing or run for the same PD. */
+struct report_path_sum {
+    const struct mkperf_path_step *step; /* the first one */
+    uint64_t ns, times;
+};
+/* Sums up the steps of a path, most time first. Returns their number. The caller frees *sums; the path must live as long. */
+size_t report_path_sums(const struct mkperf_path *path, struct report_path_sum **sums);
+
+/* The text of a step, such as "server runs, for client" or "store is ready, driver runs". */
+void report_path_text(const struct mkperf_analysis *a, const struct mkperf_path_step *step,
+                      char *text, size_t n);
 
 #endif

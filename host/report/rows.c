@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rows of a report and the call trees below them, see rows.h. */
-#include "rows.h"
+/* The rows of a report and the call trees below them, see report.h. */
+#include "report.h"
 
 #include "base/colour.h"
 #include "base/process.h"

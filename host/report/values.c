@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rows for programs, see values.h. */
-#include "values.h"
+/* Rows for programs, see report.h. */
+#include "report.h"
 
 void report_value_row(const struct report_values *v, const char *kind)
 {

@@ -1,5 +1,51 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * Scheduling events analysed: what each PD did at each time, the parts of each call, and the latencies of all calls.
+ *
+ * The histogram of latencies comes first, then the analysis, which has one for each pair of PDs.
+ */
+#ifndef MKPERF_HOST_SCHED_ANALYSIS_H
+#define MKPERF_HOST_SCHED_ANALYSIS_H
+
+#include "base/base.h"
+#include "model/model.h"
+
+/*
+ * A histogram of latencies with logarithmic buckets.
+ *
+ * Owns: the buckets, which are the buckets of LatencyPair in proto/mkperf.proto. The caller chooses the unit of values.
+ * Values below 16 have a bucket each. Above, each power of two is divided into 16 buckets, so that a bucket is at most
+ * 1/16 of its least value wide:
+ *
+ *      value    0  1 ... 15 | 16  17 ... 31 | 32,33  34,35 ... 62,63 | 64..67 ...
+ *      bucket   0  1 ... 15 | 16  17 ... 31 |   32     33  ...   47  |   48   ...
+ *
+ * Memory grows with the logarithm of the greatest value, up to MKPERF_LOG_BUCKETS counters.
+ */
+enum { MKPERF_LOG_BUCKETS = 16 * 61 };
+
+struct mkperf_log_histogram {
+    uint64_t count, total, max;
+    uint32_t room;
+    uint64_t *in; /* the number of values in each bucket */
+};
+
+/* The bucket of a value. */
+unsigned mkperf_log_bucket(uint64_t value);
+/* The least value of a bucket; UINT64_MAX for MKPERF_LOG_BUCKETS. */
+uint64_t mkperf_log_bucket_from(unsigned bucket);
+
+void mkperf_log_add(struct mkperf_log_histogram *h, uint64_t value);
+/* Adds n values to a bucket. The caller sets count, total and max. False: there is no such bucket. */
+int mkperf_log_add_bucket(struct mkperf_log_histogram *h, uint64_t bucket, uint64_t n);
+/*
+ * A value that at least `per_mille` thousandths of the values do not exceed: the greatest value of
+ * its bucket, and at most the maximum. 0 without values.
+ */
+uint64_t mkperf_log_quantile(const struct mkperf_log_histogram *h, unsigned per_mille);
+void mkperf_log_free(struct mkperf_log_histogram *h);
+
+/*
  * The analysis of scheduling events: where PDs, cores, and calls between PDs spent their time.
  *
  * Owns: the state of each PD and of each core, the call that each PD serves, and the results: sums, histograms and the
@@ -30,11 +76,6 @@
  * Example: `client` calls `server` at 1.0 ms. The core of `server` runs another PD until 1.2 ms and `server` until 3.0 ms,
  * when it replies. The edge client -> server gets a call with wall 2.0 ms = wait 0.2 ms + own 1.8 ms.
  */
-#ifndef MKPERF_HOST_SCHED_ANALYSIS_H
-#define MKPERF_HOST_SCHED_ANALYSIS_H
-
-#include "log_histogram.h"
-#include "model/model.h"
 
 enum mkperf_pd_state {
     MKPERF_PD_UNKNOWN,

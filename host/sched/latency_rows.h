@@ -3,7 +3,7 @@
  * Latencies as rows: of the analysis of a recording, or as a target aggregated them.
  *
  * Owns: the rows. `report/` prints them, and `link/` fills the rows of a target. A target may send a pair in pieces, which
- * are added up. All times are nanoseconds. A quantile is the greatest value of its bucket (log_histogram.h), and at most
+ * are added up. All times are nanoseconds. A quantile is the greatest value of its bucket (analysis.h), and at most
  * the maximum.
  */
 #ifndef MKPERF_HOST_SCHED_LATENCY_ROWS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A histogram with logarithmic buckets, see log_histogram.h. */
-#include "log_histogram.h"
+/* A histogram with logarithmic buckets, see analysis.h. */
+#include "analysis.h"
 
 enum { LINEAR = 16, SHIFT = 4 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The conversation of a measurement with the target, see measure.h.
+ * The conversation of a measurement with the target, see stat.h.
  *
  * Another host may take over control, end the session and begin its own. The target reports the end first, so later messages
  * belong to the other session. Then the last complete reading before the end is the result.
@@ -9,8 +9,8 @@
 
 #include "base/process.h"
 #include "link/recorder.h"
-#include "measure.h"
 #include "model/figures.h"
+#include "stat.h"
 
 /* Seconds between readings with counts by PD, which are the result if another host ends the session. */
 static const double WHOLE_S = 1.0;

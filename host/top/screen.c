@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The display of mkperf top, see screen.h. */
-#include "screen.h"
+/* The display of mkperf top, see top.h. */
+#include "top.h"
 
 #include <ncurses.h>
 
 #include "base/colour.h"
 #include "model/figures.h"
-#include "report/pager.h"
 #include "report/report.h"
 
 enum { UTIL_WIDTH = 9 }; /* width of the column "Ran" in the table of charged time */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A running session, counted by function over the last seconds; see top_counts.h. */
-#include "top_counts.h"
+/* A running session, counted by function over the last seconds; see top.h. */
+#include "top.h"
 
 #include "profile/places.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see http_server_internal.h. */
-#include "http_server_internal.h"
+/* Owns: the answers to requests, see view.h. */
+#include "view.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 
 #include "export/formats.h"
 #include "import/import.h"
-#include "page/assets.h"
+#include "page/page.h"
 
 enum { STRETCH_MOST = 1000000 }; /* single intervals in an answer */
 

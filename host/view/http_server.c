@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see http_server.h. Access to answers; their contents are in answer.c. */
-#include "http_server.h"
+/* Owns: see view.h. Access to answers; their contents are in answer.c. */
+#include "view.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-
-#include "http_server_internal.h"
 
 enum { IDLE_S = 30, REQUEST_BYTES = 16 * 1024, WAIT_MS = 100 };
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see live.h. */
-#include "live.h"
+/* Owns: see view.h. */
 
-#include "live_schedule.h"
-#include "page/page_data.h"
+#include "page/page.h"
+#include "view.h"
 
 static void show_notice(void *self, const char *text)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see live_schedule.h. */
-#include "live_schedule.h"
+/* Owns: see view.h. */
+#include "view.h"
 
 static uint64_t later(uint64_t a, uint64_t b)
 {

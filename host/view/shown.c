@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see shown.h. */
-#include "shown.h"
+/* Owns: see view.h. */
+#include "view.h"
 
-#include "page/page_data.h"
+#include "page/page.h"
 
 /* At the recording's end: interactions are gone afterwards. */
 static enum mkperf_status keep_interactions(void *self, struct mkperf_error *e)

@@ -15,7 +15,7 @@
 #include "fuzz/descriptor.h"
 #include "fuzz/failing_sink.h"
 #include "fuzz/mutate_perfdata.h"
-#include "perfdata/reader.h"
+#include "perfdata/perfdata.h"
 
 struct seen {
     unsigned nevents;

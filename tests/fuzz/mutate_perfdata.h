@@ -10,7 +10,7 @@
 #define MKPERF_TESTS_FUZZ_MUTATE_PERFDATA_H
 
 #include "mutate.h"
-#include "perfdata/abi.h"
+#include "perfdata/perfdata.h"
 
 enum { MUTATE_RECORD = 2048, MUTATE_SECTIONS = 100 };
 

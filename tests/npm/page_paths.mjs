@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs the page's own scripts over a container (host/page/container.h), without a browser: the critical paths
+// Runs the page's own scripts over a container (host/page/page.h), without a browser: the critical paths
 // and times that a text asks for by its lines "path PD FROM TO" and "choose WHAT AT", and the latencies, in the form of that text. Prints the first
 // line that differs; exit status 1. Of tests/unit/test_page_path.c.
 // usage: node page_paths.mjs CONTAINER TEXT [wake-ups]

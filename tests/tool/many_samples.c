@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "perfdata/writer.h"
+#include "perfdata/perfdata.h"
 
 enum { PDS = 20, CORES = 4, INTERVAL_NS = 250000, PERIOD = 250000 };
 

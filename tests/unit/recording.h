@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "perfdata/writer.h"
+#include "perfdata/perfdata.h"
 
 static char recording_dir[] = "/tmp/mkperf-looking-XXXXXX";
 

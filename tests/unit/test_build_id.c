@@ -5,7 +5,7 @@
  */
 #include "recording.h"
 
-#include "perfdata/reader.h"
+#include "perfdata/perfdata.h"
 
 static const char another_program[] =
     "volatile int sink;\n"

@@ -5,7 +5,7 @@
  */
 #include "recording.h"
 
-#include "perfdata/reader.h"
+#include "perfdata/perfdata.h"
 #include "profile/colours.h"
 
 enum { PDS = 20 };

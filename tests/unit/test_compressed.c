@@ -4,7 +4,7 @@
 #include <zstd.h>
 
 #include "base/bytes.h"
-#include "perfdata/reader.h"
+#include "perfdata/perfdata.h"
 #include "recording.h"
 
 enum { SAMPLES = 4000, FILE_MAX = 4 << 20 };

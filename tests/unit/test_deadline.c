@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "link/deadline.h"
+#include "link/connection.h"
 
 static struct mkperf_deadline d;
 

@@ -15,7 +15,7 @@
 
 #include "link/key_file.h"
 #include "link/source.h"
-#include "perfdata/reader.h"
+#include "perfdata/perfdata.h"
 
 /* ---- the host ---- */
 

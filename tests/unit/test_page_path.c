@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "page/page_data.h"
-#include "report/latency_table.h"
+#include "page/page.h"
+#include "report/report.h"
 #include "sched/latency_rows.h"
 
 enum { WINDOWS = 30, STORIES = 30, MARKS = 200 };

@@ -7,8 +7,8 @@
 
 #include "sched_story.h"
 
-#include "page/page_data.h"
-#include "view/live_schedule.h"
+#include "page/page.h"
+#include "view/view.h"
 
 enum { ROUNDS = 3 };
 

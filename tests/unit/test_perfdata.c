@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "base/process.h"
-#include "perfdata/writer.h"
+#include "perfdata/perfdata.h"
 #include "symbols/symbols.h"
 
 static char directory[] = "/tmp/mkperf-test-XXXXXX";

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "log_sink.h"
-#include "perfdata/reader.h"
+#include "perfdata/perfdata.h"
 
 enum { ROUNDS = 40, LOST = 3, MANY = 1000 };
 

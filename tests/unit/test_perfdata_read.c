@@ -15,8 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "perfdata/reader.h"
-#include "perfdata/writer.h"
+#include "perfdata/perfdata.h"
 
 /* A file under construction. */
 struct file {

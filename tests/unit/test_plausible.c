@@ -4,7 +4,7 @@
 #include "recording.h"
 
 #include "model/relays.h"
-#include "perfdata/reader.h"
+#include "perfdata/perfdata.h"
 
 static struct mkperf_totals seen;
 static unsigned passed;

@@ -16,8 +16,7 @@
 #include <unistd.h>
 
 #include "model/model.h"
-#include "perfdata/reader.h"
-#include "perfdata/writer.h"
+#include "perfdata/perfdata.h"
 
 static char path[] = "/tmp/mkperf-reads-XXXXXX";
 

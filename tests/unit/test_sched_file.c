@@ -7,7 +7,7 @@
 
 #include <sys/stat.h>
 
-#include "perfdata/reader.h"
+#include "perfdata/perfdata.h"
 
 enum { ROUNDS = 20 };
 

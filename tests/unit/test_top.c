@@ -4,7 +4,7 @@
 
 #include "fake_target.h"
 #include "sched_story.h"
-#include "top/screen.h"
+#include "top/top.h"
 
 static struct mkperf_symbols *symbols;
 static struct mkperf_pds *pds;

@@ -96,10 +96,12 @@
  * LOST_SAMPLES records: pid = -1, tid = enum mkperf_lost_where, time and cpu of the report; cpu -1:
  * of several cores, not known of which.
  */
-#ifndef MKPERF_HOST_PERFDATA_ABI_H
-#define MKPERF_HOST_PERFDATA_ABI_H
+#ifndef MKPERF_HOST_PERFDATA_PERFDATA_H
+#define MKPERF_HOST_PERFDATA_PERFDATA_H
 
 #include "base/base.h"
+#include "model/model.h"
+#include "symbols/symbols.h"
 
 enum perf_record {
     PERF_RECORD_MMAP = 1,
@@ -244,5 +246,68 @@ static inline uint64_t mkperf_perfdata_unslid(uint32_t *pd, uint64_t addr)
     }
     return addr >> 47 == 1 ? addr & ~MKPERF_PERFDATA_END : addr;
 }
+
+/*
+ * The perf.data reader: passes a recording on to a sink.
+ *
+ * Owns: the path from records to the sink's calls. Called by all commands that read a recording.
+ * Files of perf itself are read as far as the model reaches: processes are PDs, addresses are
+ * unchanged, and records of other kinds are skipped. The pipe's layout is read from a pipe or from
+ * a file; the file's layout only from a file. A file whose writer was killed is read up to its last
+ * whole record; its totals are incomplete then.
+ *
+ * Memory does not grow with the file, only with the number of its processes.
+ */
+
+/*
+ * Reads the file (standard input if it is called "-") into sink, from begin to end (abandon on
+ * error). What is passed lives until end has returned. `samples` and `lost` of the totals are at
+ * least what the records say, and `complete` is false if the two disagree or the file has no
+ * totals. Errors: MKPERF_ERR_INPUT "path: offset N: reason"; those of the sink.
+ */
+enum mkperf_status mkperf_perfdata_read(const char *path, const struct mkperf_sink *sink,
+                                        struct mkperf_error *e);
+
+/* Reads a recording from n bytes of memory. name: for messages. */
+enum mkperf_status mkperf_perfdata_read_memory(const char *name, const void *p, size_t n,
+                                               const struct mkperf_sink *sink,
+                                               struct mkperf_error *e);
+
+/*
+ * The perf.data writer: a sink that writes a file for perf, hotspot and samply.
+ *
+ * Owns: the file while it is written; its layout is that of perfdata.h. Called by `mkperf record`;
+ * `mkperf recover` finishes a file whose writer died. Nothing is lost unless the disk is full, which
+ * is an error. A killed writer leaves PATH.partial, which is whole up to the last buffer written.
+ */
+
+struct mkperf_perfdata;
+
+/*
+ * A writer for PATH, "-": standard output. Until `end` it is called PATH.partial; something that is
+ * not a regular file (/dev/null) is written in place. symbols: for segments and build ids of the
+ * PDs' ELFs, must outlive the sink. Errors: MKPERF_ERR_OUTPUT.
+ */
+enum mkperf_status mkperf_perfdata_new(const char *path, struct mkperf_symbols *symbols,
+                                       struct mkperf_perfdata **out, struct mkperf_error *e);
+/*
+ * Records are compressed at this level of zstd, 1 to MKPERF_COMPRESSED_LEVELS; 0: not at all.
+ * MKPERF_COMPRESS_FILES: at MKPERF_COMPRESSED_LEVEL, unless the output is a stream. To be called before the
+ * sink's first call. Without it: not at all.
+ */
+enum { MKPERF_COMPRESS_FILES = -1, MKPERF_COMPRESSED_LEVEL = 1, MKPERF_COMPRESSED_LEVELS = 22 };
+void mkperf_perfdata_compress(struct mkperf_perfdata *w, int level);
+struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w);
+uint64_t mkperf_perfdata_bytes(const struct mkperf_perfdata *w); /* written so far */
+/* Writes the buffer to the kernel, so that a killed writer's file has it. Cheap once a second. */
+enum mkperf_status mkperf_perfdata_sync(struct mkperf_perfdata *w, struct mkperf_error *e);
+void mkperf_perfdata_free(struct mkperf_perfdata *w); /* after end or abandon; or without either */
+
+/*
+ * Finishes the file at `path` that a killed writer left, into `out` (or in place, renamed without
+ * ".partial", if NULL). *totals are the file's.
+ */
+enum mkperf_status mkperf_perfdata_recover(const char *path, const char *out,
+                                           struct mkperf_totals *totals, struct mkperf_error *e);
 
 #endif
