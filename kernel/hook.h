@@ -111,8 +111,8 @@ struct mkperf_hook {
     uint64_t spurious; /* written by the port: interrupts of the PMU that were not the hook's */
     uint64_t spent;    /* ticks in the hook during `looks` captures */
     uint64_t seen;     /* instructions that these take at least */
-    uint64_t since;    /* when the decision before was made, in ticks */
-    uint64_t first;    /* the number of captures then */
+    uint64_t since;    /* the time of the last decision of mkperf_hook_look, in ticks */
+    uint64_t first;    /* the number of captures at that time */
     uint32_t looks;
     uint64_t quiet; /* no session starts before this time, in ticks */
     uint64_t read[MKPERF_MAX_COUNTERS];
@@ -204,7 +204,7 @@ void mkperf_hook_publish(struct mkperf_hook *s, uint64_t bytes);
 
 /* ---- request.c -------------------------------------------------------------------------------- */
 
-/* The core to which a request refers, which is made on core `here`: any number. */
+/* Returns the core to which a request refers, which may be any number. here: the core on which it is made. */
 static inline uint32_t mkperf_hook_core(const struct mkperf_descriptor *d, uint32_t here)
 {
     uint32_t core = __atomic_load_n(&d->core, __ATOMIC_RELAXED);

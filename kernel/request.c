@@ -20,7 +20,7 @@ enum { PATIENCE = 2 }; /* periods that a counter may have left when its period w
 
 /* ---- what the PMU holds ---------------------------------------------------------------------- */
 
-/* How many bits are set; without the library that __builtin_popcount may need. */
+/* Returns how many bits are set, without the library that __builtin_popcount may need. */
 static uint32_t bits(uint32_t mask)
 {
     uint32_t n = 0;
@@ -31,8 +31,8 @@ static uint32_t bits(uint32_t mask)
     return n;
 }
 
-/* Events that counter i has left to its overflow. 0: it has overflowed just now, for counters of the
- * kernel continue. */
+/* Returns the events that counter i has left to its overflow. 0: it has just overflowed, which a counter of the
+ * kernel can do here. */
 static uint32_t left_of(unsigned i)
 {
     uint32_t left = 0 - mkperf_pmu_read(i);

@@ -2,8 +2,10 @@
 /*
  * The call chain on AArch64: a linked list of frame records (AAPCS64 6.4.6).
  *
- * Owns: the walk. Included by ports, behind mkperf_port_user_page; called by capture.c alone. A
- * file for another architecture offers the same function.
+ *     x29 ──► [ caller | ret ] ──► [ caller | ret ] ──► [ ... | 0 ]   towards higher addresses
+ *
+ * Owns: the walk. Ports include this file after mkperf_port_user_page, and only capture.c calls the walk. A file
+ * for another architecture offers the same function.
  */
 #ifndef MKPERF_AAPCS64_H
 #define MKPERF_AAPCS64_H
@@ -20,8 +22,8 @@ struct mkperf_frame_record {
     uint64_t ret;    /* where it returns to */
 };
 
-/* Right by 3: of aligned addresses it keeps the order, and a misaligned one becomes larger than any
- * of them. So one comparison finds both. */
+/* Rotates an address right by 3. The order of aligned addresses stays, and a misaligned one becomes larger than
+ * all of them. One comparison therefore detects both a wrong order and a wrong alignment. */
 static inline uint64_t mkperf_rotated(uint64_t address)
 {
     return address >> 3 | address << 61;
@@ -34,20 +36,20 @@ static inline bool mkperf_record_in_page(uint64_t offset)
            mkperf_rotated(MKPERF_PAGE_BYTES - sizeof(struct mkperf_frame_record));
 }
 
-/* What a walk found: frames, and flags that say why it ended early. */
+/* The result of a walk: the number of frames, and the reason for which it ended early. */
 struct mkperf_walked {
     uint32_t frames;
     uint32_t flags; /* enum mkperf_sample_flags */
 };
 
 /*
- * Walks a thread's frame records from fp into frames[0 .. max). level: 0 for the thread that a
- * sample is about, 1 for the one whose call it serves, and so on: the port remembers a page for
- * each. Each record must be 8-byte aligned, lie within one page that the thread itself could read,
- * and stand above the last one: so the walk ends, whatever memory holds, and never faults.
+ * Walks a thread's frame records from fp into frames[0 .. max). level: 0 for the thread that a sample is about,
+ * 1 for the thread whose call that one serves, and so on; the port remembers a page for each. Each record must
+ * be 8-byte aligned, within one page that the thread itself could read, and at a higher address than the one
+ * before. The walk therefore ends and never faults, whatever memory contains.
  *
- * Within a page, positions are the kernel's own (window), which differ from the thread's by the
- * same number modulo 2^64 everywhere.
+ * Within a page, positions are addresses in the kernel (window). They differ from the thread's addresses by one
+ * number, modulo 2^64.
  */
 static inline __attribute__((always_inline)) struct mkperf_walked
 mkperf_walk(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, uint32_t max)

@@ -3,9 +3,9 @@
  * Armv8-A's PMUv3 as the kernel hook uses it, at EL1 or EL2 (Arm ARM, D13.4 and chapter D7).
  *
  * Owns: every access to the PMU's registers. Included by ports (mkperf_port.h). A file for another
- * architecture offers the same functions; this is their contract. A counter's number is that of a
- * counter which the CPU has: an access to another is undefined. The cycle counter PMCCNTR_EL0 is
- * left to the kernel, and PMCR_EL0.E, once set, stays set for it.
+ * architecture offers the same functions, and this is their contract. A number must be that of a counter
+ * which the CPU has: an access to another one is undefined. The cycle counter PMCCNTR_EL0 belongs to the kernel.
+ * PMCR_EL0.E, once set, therefore stays set.
  */
 #ifndef MKPERF_ARMV8_PMUV3_H
 #define MKPERF_ARMV8_PMUV3_H
@@ -32,10 +32,9 @@
 #define MKPERF_PMCR_N_MASK 0x1f
 
 /*
- * PMEVTYPER<n>_EL0. EL1 is counted unless P, EL0 unless U, EL2 only with NSH, EL3 when M equals P.
- * NSK and NSU stay 0: then Non-secure EL1 and EL0 follow P and U for "not counted" (both are
- * compared for equality with P and U) and for "counted". A profiler may set what is in
- * MKPERF_SELECT_BITS.
+ * PMEVTYPER<n>_EL0. EL1 is counted unless P is set, EL0 unless U is set, EL2 only if NSH is set, and EL3 if M
+ * equals P. NSK and NSU stay 0, so that P and U decide in the Non-secure state as well. A profiler may set the
+ * bits of MKPERF_SELECT_BITS.
  */
 #define MKPERF_SELECT_P (UINT32_C(1) << 31)
 #define MKPERF_SELECT_U (UINT32_C(1) << 30)
@@ -45,7 +44,7 @@
 #define MKPERF_SELECT_BITS \
     (MKPERF_SELECT_P | MKPERF_SELECT_U | MKPERF_SELECT_NSH | MKPERF_SELECT_M | MKPERF_SELECT_EVENT)
 
-/* Whether a selector counts in the kernel, and whether it counts there alone. */
+/* Whether a selector counts in the kernel, and whether it counts only there. */
 static inline int mkperf_pmu_counts_kernel(uint32_t select)
 {
     return !(select & MKPERF_SELECT_P) || (select & MKPERF_SELECT_NSH);
@@ -56,7 +55,7 @@ static inline int mkperf_pmu_kernel_alone(uint32_t select)
     return (select & MKPERF_SELECT_U) != 0;
 }
 
-/* The event counters that the CPU has and this exception level may use. */
+/* Returns the event counters that the CPU has and that this exception level may use. */
 static inline uint32_t mkperf_pmu_counters(void)
 {
     uint32_t n = (uint32_t)(MKPERF_READ_REGISTER("pmcr_el0") >> MKPERF_PMCR_N_SHIFT) &
@@ -65,7 +64,7 @@ static inline uint32_t mkperf_pmu_counters(void)
     return (UINT32_C(1) << n) - 1; /* n <= 31 */
 }
 
-/* Event counters that overflowed since that was last cleared. */
+/* Returns the event counters that have overflowed since their flags were last cleared. */
 static inline uint32_t mkperf_pmu_overflow(void)
 {
     return (uint32_t)MKPERF_READ_REGISTER("pmovsclr_el0");
@@ -119,7 +118,7 @@ static inline void mkperf_pmu_select(unsigned i, uint32_t select)
     MKPERF_WRITE_REGISTER("pmxevtyper_el0", select & MKPERF_SELECT_BITS);
 }
 
-/* Counters that count and interrupt. */
+/* Returns the counters that count and interrupt. */
 static inline uint32_t mkperf_pmu_running(void)
 {
     uint64_t on = MKPERF_READ_REGISTER("pmcr_el0") & MKPERF_PMCR_E ? ~UINT64_C(0) : 0;
@@ -128,8 +127,8 @@ static inline uint32_t mkperf_pmu_running(void)
                       MKPERF_READ_REGISTER("pmintenset_el1") & on);
 }
 
-/* Counters of the mask begin to count and to interrupt, or cease to; others are left alone. After
- * disable, no more overflows of them happen. */
+/* The counters of the mask begin to count and to interrupt, or stop. Others do not change. After disable, none of
+ * them overflows any more. */
 static inline void mkperf_pmu_enable(uint32_t mask)
 {
     MKPERF_ISB(); /* selectors and values first */
@@ -149,8 +148,8 @@ static inline void mkperf_pmu_disable(uint32_t mask)
     MKPERF_ISB();
 }
 
-/* At boot: no access from user mode, nothing counts, nothing interrupts. The cycle counter's
- * interrupt is left alone. */
+/* At boot: user mode has no access, and no event counter counts or interrupts. The cycle counter and its interrupt
+ * do not change. */
 static inline void mkperf_pmu_boot(void)
 {
     const uint32_t all = (UINT32_C(1) << MKPERF_MAX_COUNTERS) - 1;
@@ -160,7 +159,7 @@ static inline void mkperf_pmu_boot(void)
     mkperf_pmu_clear(all);
 }
 
-/* What says which PMU it is, and which events it has: pd/pmu/armv8_pmuv3.c reads it. */
+/* Stores the registers that identify the PMU and its events, for pd/pmu/armv8_pmuv3.c. */
 static inline void mkperf_pmu_describe(uint64_t *out)
 {
     out[0] = MKPERF_READ_REGISTER("midr_el1");

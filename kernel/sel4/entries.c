@@ -3,11 +3,11 @@
  * How the kernel is entered and left while a session runs on a core.
  *
  * Without a session a core uses the kernel's own vectors and entry functions, and nothing in them is
- * the hook's. A session has the core's vector base lead to a second copy of the vectors (vectors.S),
- * and so to second copies of the entry functions and fast paths, which are compiled here from the
- * kernel's own sources. A copy does what the original does, and besides: an interrupt may be a
- * sample; each entry stores its function and thread; the fast paths report their switch; and the exit
- * from the slow path reports which thread runs next.
+ * the hook's. During a session the core's vector base leads to a second copy of the vectors (vectors.S),
+ * and from there to second copies of the entry functions and fast paths, which are compiled here from the
+ * kernel's own sources. A copy does what the original does. In addition, an interrupt may be a sample,
+ * each entry stores its function and thread, the fast paths report their switch, and the exit from the slow
+ * path reports which thread runs next.
  *
  * Owns: what the copies do differently. Called by the vectors of a core with a session.
  *
@@ -36,7 +36,7 @@
 #include <arch/fastpath/fastpath.h>
 #include <fastpath/fastpath.h>
 
-/* The function of which `copy` is a copy, by its name. The compiler does all of it. */
+/* Returns the function of which `copy` is a copy, by its name. All of it is done at compile time. */
 #define MKPERF_IS(name) (__builtin_strcmp(copy, "mkperf_" #name) == 0)
 #define MKPERF_RETURN_IF(name) \
     if (MKPERF_IS(name)) {     \
@@ -64,7 +64,7 @@ static inline FORCE_INLINE word_t mkperf_originalOf(const char *copy)
 }
 #undef MKPERF_RETURN_IF
 
-/* The overflow flags, as they were before this core waited for the lock. */
+/* Returns the overflow flags as they were before this core waited for the lock. */
 static inline FORCE_INLINE word_t mkperf_overflowsAtEntry(void)
 {
 #ifdef ENABLE_SMP_SUPPORT
@@ -75,7 +75,7 @@ static inline FORCE_INLINE word_t mkperf_overflowsAtEntry(void)
     return mkperf_overflows();
 }
 
-/* In the copies, in the place of c_entry_hook. What has overflowed by now becomes samples, before the entry is stored. */
+/* Replaces c_entry_hook in the copies. Overflows become samples before the entry is stored. */
 static inline FORCE_INLINE void mkperf_entryHook(const char *copy)
 {
     word_t flags = mkperf_overflowsAtEntry();
@@ -113,7 +113,7 @@ static NO_INLINE void mkperf_lock(bool_t irqPath)
 }
 #endif
 
-/* In the copies, in the place of restore_user_context: it is clear who runs now. */
+/* Replaces restore_user_context in the copies, where it is decided which thread runs next. */
 NO_INLINE void NORETURN mkperf_leave(void)
 {
     if (mkperf_reports() && mkperf_holdsLock()) {
@@ -123,8 +123,8 @@ NO_INLINE void NORETURN mkperf_leave(void)
     UNREACHABLE();
 }
 
-/* In the copies, in the place of switchToThread_fp: a call, or a reply. path: the function of the fast
- * path. */
+/* Replaces switchToThread_fp in the copies, which is called for a call and for a reply. path: the name of
+ * the fast path's function. */
 #ifdef CONFIG_FASTPATH
 static inline FORCE_INLINE void mkperf_switchDirectly(tcb_t *thread, vspace_root_t *root,
                                                       pde_t asid, const char *path)
@@ -167,7 +167,7 @@ static inline void NORETURN fastpath_reply_recv(word_t cptr, word_t msgInfo, wor
 #include <../src/fastpath/fastpath.c>
 #undef switchToThread_fp
 
-/* What has no event on its fast path goes the slow one while something is watched. */
+/* Signals and faults report nothing on their fast paths, and take the slow one in a session with events. */
 #ifdef CONFIG_SIGNAL_FASTPATH
 static inline void NORETURN mkperf_signal(word_t cptr, word_t msgInfo)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From an address in a thread's address space to the kernel's own view of the memory there.
+ * Translation: from an address in a thread's address space to the kernel's view of the memory there.
  *
- * Owns: the translation, by the kernel's page table structures in software. The MMU is not asked:
- * so nothing that a user address holds can fault, and PAR_EL1, which belongs to a guest, is left
- * alone. lookupPTSlot, which this repeats, is private to vspace.c.
+ * Owns: the walk through the kernel's page table structures, in software. The MMU is not asked. Therefore
+ * nothing that is at a user address can fault, and PAR_EL1, which belongs to a guest, keeps its value.
+ * lookupPTSlot would do a part of this, but is private to vspace.c.
  */
 #include <mkperf_port.h>
 
@@ -18,8 +18,9 @@
 enum { MKPERF_MAX_RAM_REGIONS = 8 };
 
 /*
- * The machine's RAM, as far as the kernel's window reaches: a copy, since the kernel's own list is
- * discarded after boot. A user may map a device as if it were memory; the hook must not follow.
+ * The machine's RAM, as far as the kernel's window reaches. This is a copy, because the kernel discards its
+ * own list after boot. It is needed because a user may map a device as if it were memory, which the hook must
+ * not read.
  */
 static struct {
     word_t n;
@@ -36,7 +37,7 @@ BOOT_CODE void mkperf_initMemory(void)
     }
 }
 
-/* Whether the frame at paddr is memory. A frame is wholly within a region, or wholly outside. */
+/* Whether the frame at paddr is RAM. A frame is either wholly within a region or wholly outside. */
 static bool_t mkperf_isRAM(paddr_t paddr)
 {
     for (word_t i = 0; i < mkperf_ram.n; i++) {
@@ -47,8 +48,8 @@ static bool_t mkperf_isRAM(paddr_t paddr)
     return false;
 }
 
-/* Whether pte maps memory, cached as the kernel's own view of it is, that user code may read, or
- * also write. MKPERF_AP_READ is set in what both encode. */
+/* Whether pte maps memory that user code may read (write: and write), with the cache attributes of the
+ * kernel's own view. The bit MKPERF_AP_READ is set in both encodings of rights. */
 static bool_t mkperf_mapsMemory(pte_t pte, bool_t write)
 {
     word_t attributes;
@@ -68,10 +69,10 @@ static bool_t mkperf_mapsMemory(pte_t pte, bool_t write)
 }
 
 /*
- * The kernel's view of va in the address space of thread, 0 unless it is mapped there for user
- * access (writable, if asked), as cached memory, in RAM. *room: bytes from there to the end of the
- * page. The address space is looked up through its ASID as the kernel itself does when it switches
- * to a thread: a page table is reachable from there as long as it exists, and no longer.
+ * Returns the kernel's view of va in the address space of a thread, and in *room the bytes from there to the
+ * end of the page. 0: va is not mapped there as cached RAM that user code may read (write: and write). The
+ * address space is looked up through its ASID, as in setVMRoot: a page table can be reached that way as long
+ * as it exists, and not afterwards.
  */
 static word_t mkperf_translate(tcb_t *thread, word_t va, bool_t write, word_t *room)
 {
@@ -116,7 +117,8 @@ static word_t mkperf_translate(tcb_t *thread, word_t va, bool_t write, word_t *r
     return (word_t)paddr_to_pptr(frame) + offset;
 }
 
-/* `bytes` from va on, 8-byte aligned and within one page of owner's that it may write; or NULL. */
+/* Returns the kernel's view of `bytes` bytes at va. NULL: va is not 8-byte aligned, or they are not within one
+ * page that the owner may write. */
 NO_INLINE void *mkperf_memoryOf(tcb_t *owner, word_t va, word_t bytes)
 {
     word_t room = 0;

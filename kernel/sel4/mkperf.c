@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Samples and requests on seL4: what becomes of the profiling interrupt, and whose it is.
+ * Samples and requests on seL4: what happens at the profiling interrupt, and to whom it belongs.
  *
- * Authority: a request is the invocation of the interrupt's handler, so whoever holds that
- * capability may profile. The handler of one core's interrupt is enough for all cores: a system
- * may give a thread that of its own core only, as Microkit does, and a profiler that sees one core
- * sees who calls and is called from others anyway. Who is woken says the notification that the handler was given, as for any
- * interrupt. Nothing else was added: no object, no invocation, no right.
+ * Owns: the state of each core, requests, and what the hook forgets. Called by the kernel through mkperf.h,
+ * and by the copies of its entries (entries.c).
+ *
+ * Authority: a request is the invocation of the interrupt's handler. Whoever holds that capability may
+ * profile. The handler of one core's interrupt is enough for all cores: a system may give a thread only
+ * that of its own core, as Microkit does, and a profiler that sees one core sees who calls others and is
+ * called by them anyway. The owner is woken through the notification that the handler was given, as for
+ * any interrupt. Nothing else was added: no object, no invocation, no right.
  */
 #include <mkperf_port.h>
 
 #include <linker.h>
 
-/* Of kernel/traps.h, which does not include what it needs. */
+/* kernel/traps.h needs these and does not include them. */
 #include <benchmark/benchmark_track.h>
 #include <benchmark/benchmark_utilisation.h>
 
@@ -22,8 +25,8 @@
 #include <object/notification.h>
 
 struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
-/* Away from the kernel's own variables, which the compiler reaches from one address as far as it can;
- * and adrp alone gives the address of the first. */
+/* On pages of its own: the compiler reaches the kernel's variables from one address, as far as it can, and
+ * this one by a single adrp. */
 struct mkperf_node mkperf_node[CONFIG_MAX_NUM_NODES] ALIGN_BSS(BIT(seL4_PageBits));
 
 enum {
@@ -35,7 +38,7 @@ enum {
     PMCR_N_MASK = MASK(5),
 };
 
-/* No page of a stack is remembered. */
+/* Forgets the pages of stacks that were walked on a core. */
 static void forgetStacks(word_t core)
 {
     for (word_t i = 0; i < ARRAY_SIZE(mkperf_node[core].stack); i++) {
@@ -44,8 +47,8 @@ static void forgetStacks(word_t core)
 }
 
 /*
- * The slot at `place` in the CSpace of a root CNode's capability; an empty one if there is none.
- * Remembers the shape of a CSpace that has one level.
+ * Returns the slot at `place` in the CSpace of a root CNode's capability, or an empty one if there is none.
+ * Stores the shape of a CSpace that has one level in *known.
  */
 NO_INLINE const cte_t *mkperf_slot(struct mkperf_shape *known, cap_t root, word_t place)
 {
@@ -66,7 +69,7 @@ NO_INLINE const cte_t *mkperf_slot(struct mkperf_shape *known, cap_t root, word_
     word_t radix = cap_cnode_cap_get_capCNodeRadix(bare);
     word_t guardBits = cap_cnode_cap_get_capCNodeGuardSize(bare);
 
-    /* All that counts is in what is remembered, and nothing but the address is in the rest. */
+    /* Radix, guard size and type are in the bits that are remembered, and only the address is in the others. */
     if (radix + guardBits == wordBits && radix == cap_cnode_cap_get_capCNodeRadix(root) &&
         guardBits == cap_cnode_cap_get_capCNodeGuardSize(root) &&
         cap_get_capType(bare) == cap_cnode_cap && cap_cnode_cap_get_capCNodePtr(bare) == 0) {
@@ -78,9 +81,9 @@ NO_INLINE const cte_t *mkperf_slot(struct mkperf_shape *known, cap_t root, word_
 }
 
 /*
- * With hypervisor support all counters are given to EL1 and EL0 (HPMN), for only those can
- * interrupt without being EL2's own, they may count at EL2, and a guest's or a PD's access to them
- * traps, whatever PMUSERENR_EL0 says.
+ * With hypervisor support, MDCR_EL2 gives all counters to EL1 and EL0 (HPMN), because only these can
+ * interrupt without belonging to EL2. It lets them count at EL2 (HPMD), and makes every access of a guest or
+ * a PD to them trap (TPM, TPMCR), whatever PMUSERENR_EL0 allows.
  */
 BOOT_CODE void mkperf_initCPU(void)
 {
@@ -100,8 +103,8 @@ BOOT_CODE void mkperf_initCPU(void)
     mkperf_node[CURRENT_CPU_INDEX()].shape.shape = MKPERF_NO_SHAPE;
 }
 
-/* Takes the samples of a profiling interrupt that came at `now`, and ends it: it is unmasked, inactive,
- * and ready to come again. */
+/* Takes the samples of a profiling interrupt that arrived at `now`, and ends the interrupt: it is unmasked,
+ * inactive, and can arrive again. */
 static inline FORCE_INLINE void capture(struct mkperf_node *node, uint32_t hit, irq_t irq,
                                         uint64_t now)
 {
@@ -111,14 +114,14 @@ static inline FORCE_INLINE void capture(struct mkperf_node *node, uint32_t hit, 
     }
     ackInterrupt(irq);
 #ifdef CONFIG_ARM_GIC_V3_SUPPORT
-    /* For an interrupt of a user's, ackInterrupt leaves this to the user's acknowledgement. */
+    /* If a user holds the interrupt, ackInterrupt leaves this to the user's acknowledgement. */
     isb();
     deactivateInterrupt(irq);
 #endif
     mkperf_captured(&node->hook, now);
 }
 
-/* Signals the owner as handleInterrupt would; irq is not masked for it. */
+/* Signals the owner as handleInterrupt would, but does not mask the interrupt. */
 static void signal(struct mkperf_node *node, irq_t irq)
 {
 #ifdef ENABLE_SMP_SUPPORT
@@ -134,7 +137,7 @@ static void signal(struct mkperf_node *node, irq_t irq)
     }
 }
 
-/* As c_handle_interrupt, for an interrupt whose sample has been taken. */
+/* Does the rest of c_handle_interrupt after a sample. */
 static NO_INLINE void NORETURN wake(struct mkperf_node *node, irq_t irq)
 {
     updateTimestamp();
@@ -145,15 +148,15 @@ static NO_INLINE void NORETURN wake(struct mkperf_node *node, irq_t irq)
     mkperf_leave();
 }
 
-/* How this core is entered from now on: noticed by the hook while there is a session (entries.c). */
+/* Chooses how this core is entered from now on: in a session through the copies of entries.c. */
 static void chooseVectors(const struct mkperf_node *node)
 {
     setVtable((pptr_t)(node->hook.mask != 0 ? mkperf_vectors : arm_vector_table));
 }
 
 /*
- * A request is carried out on this core; d NULL: there is no descriptor any more. function: through
- * which the kernel was entered; without a session no entry has stored it.
+ * Carries out a request on this core. d NULL: the descriptor is no longer mapped. function: the one through
+ * which the kernel was entered, which no entry has stored if there was no session.
  */
 static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, word_t function)
 {
@@ -164,13 +167,13 @@ static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, wo
     if (d == NULL) {
         return;
     }
-    node->shape.shape = MKPERF_NO_SHAPE; /* the place may be another now */
+    node->shape.shape = MKPERF_NO_SHAPE; /* the request may name another place */
     mkperf_hook_request(&node->hook, d, thread, here);
     entry->function = function;
     entry->thread = NODE_STATE(ksCurThread);
     entry->reports = mkperf_hook_reports(&node->hook);
     if (!reported) {
-        node->running = NODE_STATE(ksCurThread); /* as in the event of mkperf_sched_begin */
+        node->running = NODE_STATE(ksCurThread); /* mkperf_sched_begin has reported it */
         node->refills = 0;
     }
     chooseVectors(node);
@@ -180,7 +183,7 @@ static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, wo
 }
 
 #ifdef ENABLE_SMP_SUPPORT
-/* The current thread has a request for another core: that is called when the kernel is left. */
+/* Stores the current thread's request for another core, which gets an interrupt when the kernel is left. */
 static void ask(word_t core, tcb_t *thread, word_t request, irq_t irq)
 {
     struct mkperf_node *node = &mkperf_node[core];
@@ -192,8 +195,8 @@ static void ask(word_t core, tcb_t *thread, word_t request, irq_t irq)
     ARCH_NODE_STATE(ipiReschedulePending) |= BIT(core);
 }
 
-/* What another core's thread has asked of this one. The core's interrupt of the PMU may have no
- * handler of its own: the hook needs none, and what is not the hook's masks it again. */
+/* Carries out the request that a thread of another core has stored here. This core's PMU interrupt is unmasked
+ * for the session. It needs no handler: if it arrives outside a session, the kernel masks it again. */
 void mkperf_askedRequest(void)
 {
     word_t core = CURRENT_CPU_INDEX();
@@ -210,10 +213,11 @@ void mkperf_askedRequest(void)
 #endif
 
 /*
- * A boundary (hook.h): the kernel was entered by something else than the profiling interrupt, and counters have
- * overflowed. The owner is signalled at the next profiling interrupt, because the scheduler must not be changed here.
- * Therefore the overflow of a counter that only wakes the owner is left to its interrupt, which follows when the kernel is
- * left. What is taken here is not measured either: a session that takes too much would end without a word.
+ * Takes samples at a boundary (hook.h): the kernel was entered by something else than the profiling
+ * interrupt, and counters have overflowed. The owner is signalled at the next profiling interrupt, because
+ * the scheduler must not be changed here. The overflow of a counter that only wakes the owner is therefore
+ * left to its interrupt, which follows when the kernel is left. The time of these samples is not measured
+ * (mkperf_captured): a session that is switched off here could not wake its owner.
  */
 NO_INLINE void mkperf_boundary(word_t flags)
 {
@@ -229,18 +233,17 @@ NO_INLINE void mkperf_boundary(word_t flags)
 }
 
 /*
- * A counter has overflowed, and some interrupt is there. If it is the profiling interrupt, the
- * samples are taken, and the kernel returns to user mode from here. Else the samples are taken, too, and the caller
- * continues with the interrupt. It does so, too, if the counters that
- * overflowed are not the session's: the interrupt is then masked and signalled as any other, and
- * cannot come again before its handler is invoked.
+ * Handles an interrupt that arrived with a counter's overflow. The samples are taken in any case. If the
+ * interrupt is the profiling one, the kernel returns to user mode from here. Otherwise the caller continues
+ * with the interrupt. It also does so if no counter of the session has overflowed: the interrupt is then
+ * masked and signalled as any other, and cannot arrive again before its handler is invoked.
  *
- * Without updateTimestamp and checkBudget, if no thread has to be woken. That is sound for the
- * scheduler: ksCurTime and ksConsumed stay what they were at the last entry, the thread that continues
- * is the one that was running, and the next entry computes what it consumed from the timer as ever,
- * the hook's time included. No thread state, queue or scheduler action changes, so there is nothing
- * to schedule. The deadline timer stays programmed, and fires late by no more than one sample. To
- * the scheduler it is as if the processor had been slower for a moment.
+ * If no thread has to be woken, neither updateTimestamp nor checkBudget is called. That is sound for the
+ * scheduler. ksCurTime and ksConsumed keep their values of the last entry. The thread that continues is the
+ * one that was running. The next entry computes from the timer, as always, what that thread has consumed,
+ * and that includes the hook's time. No thread state, queue or scheduler action changes, so there is nothing
+ * to schedule. The deadline timer stays programmed, and fires late by at most one sample. To the scheduler it
+ * is as if the processor had been slower for a moment.
  */
 NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
 {
@@ -266,7 +269,7 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
     ksEnter = timestamp();
 #endif
     capture(node, hit, irq, now);
-    mkperf_entered((word_t)c_handle_interrupt); /* until here the last entry was needed */
+    mkperf_entered((word_t)c_handle_interrupt); /* the sample needed the last one */
     if (unlikely(node->wake)) {
         wake(node, irq);
     }
@@ -274,7 +277,7 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
     UNREACHABLE();
 }
 
-/* The same where the kernel, in a long operation, has seen that an interrupt is pending. */
+/* Does the same where the kernel, in a long operation, has found that an interrupt is pending. */
 NO_INLINE void mkperf_preemption(word_t flags)
 {
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
@@ -292,9 +295,9 @@ NO_INLINE void mkperf_preemption(word_t flags)
 }
 
 /*
- * The current thread acknowledges the PMU's interrupt of the core `handled`. Its descriptor is named by
- * `userData` in its IPC buffer, which is found, and its rights are checked, by the kernel's own
- * function.
+ * Handles the current thread's acknowledgement of the PMU's interrupt of the core `handled`. `userData` in the
+ * thread's IPC buffer is the address of its descriptor, or 0. lookupIPCBuffer finds the buffer and checks its
+ * rights.
  */
 NO_INLINE void mkperf_request(word_t handled)
 {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What mkperf adds to seL4: the calls that stand in the kernel's own files, each as MKPERF(call).
+ * What mkperf adds to seL4: the calls in the kernel's own files, each as MKPERF(call).
  *
- * Owns: what is done where such a call stands, inline. How the kernel is entered and left while a
- * session runs is in entries.c; the rest is in mkperf.c (samples, requests), watch.c (counts by PD,
- * software events), switches.c (scheduling events) and memory.c (translation). docs/sel4.md says how
- * the hook fits into the kernel.
+ * Owns: the inline part of these calls. The other files of this folder do the rest; README.md has an overview,
+ * and docs/sel4.md describes how the hook fits into the kernel.
  */
 #ifndef MKPERF_SEL4_H
 #define MKPERF_SEL4_H
@@ -20,9 +18,9 @@
 
 /*
  * What the hook needs at each entry into the kernel while a session runs. An event that happens in the
- * kernel is noticed when the kernel has returned to user mode, perhaps to another thread; its sample
- * has the entry before. Apart from the rest of the hook's state, so that the compiler can reach it from
- * where it reaches ksCurThread.
+ * kernel is noticed when the kernel has returned to user mode, perhaps to another thread, and its sample
+ * needs the entry before. This is apart from the rest of the hook's state, so that the compiler can reach it
+ * from the address from which it reaches ksCurThread.
  */
 struct mkperf_entry {
     word_t function; /* the kernel's function that was entered */
@@ -36,9 +34,9 @@ struct mkperf_entry {
 extern struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
 
 /*
- * Page table entries, for memory.c: memory that is cached as the kernel's own view of it is, and
- * the rights of user code (Arm ARM, "S2AP data access permissions" and "AP[2:1]"). The bit that
- * allows to read is set in both.
+ * Fields of page table entries, for memory.c: the attributes of memory with the cache attributes of the
+ * kernel's own view, and the rights of user code (Arm ARM, "S2AP data access permissions" and "AP[2:1]"). The
+ * bit that permits reading is set in both encodings of rights.
  */
 #ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
 #define MKPERF_PTE_NORMAL 15
@@ -53,17 +51,17 @@ extern struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
 #endif
 #define MKPERF_AP_READ 1
 
-/* At boot, on each core. */
+/* Is called at boot, on each core. */
 void mkperf_initCPU(void);
 
-/* A mapping was changed or removed, or an address space deleted: forget what was translated. */
+/* A mapping was changed or removed, or an address space was deleted: forgets all translations. */
 void mkperf_mappingsChanged(void);
 
-/* A thread, or an interrupt's handler, is being deleted: forget it; its session is over. */
+/* A thread or an interrupt's handler is being deleted: forgets it, and ends its session. */
 void mkperf_threadDeleted(tcb_t *tcb);
 void mkperf_handlerDeleted(irq_t irq);
 
-/* The rest of the functions below, if there is something to do. */
+/* What the inline functions below call if there is something to do. */
 void mkperf_preemption(word_t flags);
 void mkperf_request(word_t handled);
 void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
@@ -79,7 +77,7 @@ static inline bool_t mkperf_reports(void)
     return config_set(CONFIG_MKPERF_EVENTS) && unlikely(mkperf_entry[CURRENT_CPU_INDEX()].reports);
 }
 
-/* The counters that have overflowed since their flags were last cleared. */
+/* Returns the counters that have overflowed since their flags were last cleared. */
 static inline word_t mkperf_overflows(void)
 {
     word_t flags;
@@ -88,7 +86,7 @@ static inline word_t mkperf_overflows(void)
     return flags;
 }
 
-/* In mcsPreemptionPoint: the kernel was preempted, perhaps by a profiling interrupt. */
+/* In mcsPreemptionPoint: an interrupt is pending, perhaps the profiling one. */
 static inline void mkperf_preempted(void)
 {
     word_t flags = mkperf_overflows();
@@ -106,7 +104,7 @@ static inline void mkperf_acknowledged(irq_t irq)
     }
 }
 
-/* In handleIPI, with the lock held: another core's reschedule interrupt, perhaps with a request. */
+/* In handleIPI, with the lock held: a reschedule interrupt of another core, perhaps with a request. */
 #ifdef ENABLE_SMP_SUPPORT
 static inline void mkperf_rescheduled(void)
 {
@@ -116,8 +114,8 @@ static inline void mkperf_rescheduled(void)
 }
 #endif
 
-/* In doIPCTransfer: a message through an endpoint, also that of a fault; without an endpoint, a
- * reply. */
+/* In doIPCTransfer: a message was copied. endpoint: NULL if it is a reply. The message of a fault has an
+ * endpoint, too. */
 static inline void mkperf_delivered(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
 {
     if (mkperf_reports()) {

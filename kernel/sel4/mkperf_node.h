@@ -2,9 +2,10 @@
 /*
  * The hook's state of one core on seL4.
  *
- * Owns: struct mkperf_node, beside struct mkperf_entry (mkperf.h). Read and written on its core,
- * with the big kernel lock held and interrupts masked; mkperf_mappingsChanged, mkperf_threadDeleted,
- * mkperf_handlerDeleted and a request for another core reach all cores', with the lock.
+ * Owns: struct mkperf_node. (struct mkperf_entry, in mkperf.h, is the part that each entry needs.) It is read and
+ * written on its core, with the big kernel lock held and interrupts masked. mkperf_mappingsChanged,
+ * mkperf_threadDeleted, mkperf_handlerDeleted and a request for another core write to the states of all cores,
+ * with the lock.
  */
 #ifndef MKPERF_SEL4_NODE_H
 #define MKPERF_SEL4_NODE_H
@@ -12,17 +13,18 @@
 #include <hook.h>
 #include <mkperf.h>
 
+/* A page of a stack. */
 struct mkperf_stack {
-    word_t space;  /* address space, */
-    word_t page;   /* page, */
-    word_t window; /* and where the kernel sees it */
+    word_t space;  /* the address space: mkperf_spaceOf */
+    word_t page;   /* the page's address there */
+    word_t window; /* the page's address in the kernel */
 };
 
 /*
- * Where a capability stands in the CSpaces of a shape, for almost all have the same: an offset from
- * the CNode's start. What a shape is stands in a CNode capability: all of the first word but the
- * CNode's address (type, guard size, radix), and the guard. The offset follows from these and from
- * the place alone, so nothing that happens to a CSpace can make it wrong.
+ * Where a capability is in the CSpaces of a shape: at an offset from the CNode's start. Almost all CSpaces have
+ * the same shape. The shape is in a CNode capability: in the guard, and in all of the first word except the
+ * CNode's address (type, guard size, radix). The offset follows only from these and from the capability's
+ * place. Nothing that happens to a CSpace can therefore make it wrong.
  */
 struct mkperf_shape {
     word_t shape; /* MKPERF_NO_SHAPE: none is known */
@@ -33,7 +35,7 @@ struct mkperf_shape {
 #define MKPERF_SHAPE_SHIFT 47
 #define MKPERF_NO_SHAPE (~SEL4_WORD_CONST(0)) /* more bits than a shape has */
 
-#define MKPERF_REFILLS 8 /* expected at a time; the others show in their switches alone */
+#define MKPERF_REFILLS 8 /* expected at a time; of others only the switches are reported */
 
 struct mkperf_node {
     /* The page in which a walk of frames was last: of the sampled thread, of the thread whose call it
@@ -47,7 +49,7 @@ struct mkperf_node {
 #ifdef ENABLE_SMP_SUPPORT
     irq_t irq;        /* the interrupt of the last request: the owner is signalled by its handler */
     tcb_t *asker;     /* while mkperf_entry's `asked`: the thread with the request */
-    word_t request;   /* and the address of its descriptor */
+    word_t request;   /* the address of that thread's descriptor */
     word_t overflows; /* the PMU's flags when the last entry began to wait for the lock */
 #endif
     struct mkperf_hook hook;
@@ -59,21 +61,21 @@ extern struct mkperf_node mkperf_node[CONFIG_MAX_NUM_NODES];
 #define MKPERF_NO_SPACE (~SEL4_WORD_CONST(0))
 
 /*
- * What names a thread's address space: the second word of its capability for it, the root table's
- * address and its ASID. Nothing but such capabilities, or none, can be in a TCB's slot for it.
+ * The identity of a thread's address space: the second word of the thread's capability for it, which has the
+ * root table's address and the ASID. A TCB's slot for it contains such a capability or none.
  */
 static inline word_t mkperf_spaceOf(tcb_t *thread)
 {
     return TCB_PTR_CTE_PTR(thread, tcbVTable)->cap.words[1];
 }
 
-/* Whether what belongs to all cores may be looked at. */
+/* Whether this core may use what belongs to all cores. */
 static inline FORCE_INLINE bool_t mkperf_holdsLock(void)
 {
     return SMP_TERNARY(clh_is_self_in_queue(), true);
 }
 
-/* The kernel was entered: by which function, and from which thread. */
+/* Stores the function by which the kernel was entered, and the thread from which. */
 static inline FORCE_INLINE void mkperf_entered(word_t function)
 {
     if (mkperf_holdsLock()) {
@@ -96,8 +98,8 @@ void mkperf_tellSwitch(tcb_t *thread);
 void mkperf_tellLock(word_t began);
 void mkperf_tellInterrupt(irq_t irq);
 
-/* qemu.c, only with KernelMkperfQEMU. Chosen: the session's counters were programmed, or it is over.
- * Armed: they were armed again. */
+/* qemu.c, only with KernelMkperfQEMU. Chosen: the session's counters were programmed, or the session is over.
+ * Armed: its counters were armed again. */
 void mkperf_qemuChosen(const struct mkperf_hook *hook);
 void mkperf_qemuArmed(const struct mkperf_hook *hook);
 

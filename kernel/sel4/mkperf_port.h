@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * seL4's side of the kernel hook: what kernel/capture.c needs to know from the kernel.
+ * The hook's port to seL4 (docs/porting.md has the contract): AArch64, MCS, with and without hypervisor
+ * support.
  *
- * Owns: how the hook reads the interrupted thread on seL4 (AArch64, MCS, with and without
- * hypervisor support). memory.c reaches user memory.
+ * Owns: what kernel/ reads of threads: registers, badges, callers. memory.c reads user memory.
  */
 #ifndef MKPERF_SEL4_PORT_H
 #define MKPERF_SEL4_PORT_H
@@ -36,15 +36,15 @@
      (config_set(CONFIG_MKPERF_QEMU) ? MKPERF_FEATURE_FOLLOWERS : 0))
 
 struct mkperf_port_context {
-    const void *thread; /* the tcb_t that the sample is about; NULL: none that is known */
+    const void *thread; /* the tcb_t that the sample is about; NULL: it is unknown */
     uint64_t pc;
     uint64_t lr;
     uint64_t fp;
 };
 
 /*
- * The last page that was found holds like an entry of the TLB, until the kernel changes or removes
- * a mapping, for the address space that it was found in.
+ * The last page that was found is remembered with its address space. Like an entry of the TLB, it is valid
+ * until the kernel changes or removes a mapping.
  */
 static inline uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t page)
 {
@@ -61,7 +61,7 @@ static inline void *mkperf_port_memory(const void *owner, uint64_t va, uint64_t 
     return mkperf_memoryOf((tcb_t *)owner, va, bytes);
 }
 
-/* Where the interrupt was taken. */
+/* The address at which the interrupt was taken. */
 static inline word_t mkperf_port_elr(void)
 {
     word_t elr;
@@ -73,9 +73,9 @@ static inline word_t mkperf_port_elr(void)
     return elr;
 }
 
-/* What a thread has saved. pc: the register that has its program counter. A vCPU's thread has the program
- * counter and the link register of its guest, but no frames that could be reached: its frame pointer is
- * an address in the guest's own translation. */
+/* The registers that a thread has saved. pc: the register with its program counter. A vCPU's thread has the
+ * program counter and the link register of its guest, but no frames: its frame pointer is an address in the
+ * guest's own translation. */
 static inline void mkperf_savedContext(struct mkperf_port_context *c, tcb_t *thread, word_t pc)
 {
     c->thread = thread;
@@ -90,10 +90,10 @@ static inline void mkperf_savedContext(struct mkperf_port_context *c, tcb_t *thr
 }
 
 /*
- * What a sample is about. An event in user mode: the thread that was interrupted. An event in the
- * kernel, which is noticed only when the kernel returns to user mode, maybe to another thread: the
- * thread from which the kernel was entered. The idle thread's code is the kernel's, too; what
- * happened before its first instruction belongs to the entry before.
+ * The thread that a sample is about. An event in user mode belongs to the thread that was interrupted. An event
+ * in the kernel is noticed only when the kernel returns to user mode, perhaps to another thread: it belongs to
+ * the thread from which the kernel was entered. The idle thread's code is in the kernel, too. An event before
+ * its first instruction belongs to the entry before.
  */
 static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
 {
@@ -108,13 +108,13 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
         *c = (struct mkperf_port_context){thread, 0, 0, 0};
         return false;
     }
-    mkperf_savedContext(c, thread, FaultIP); /* of a system call: its instruction */
+    mkperf_savedContext(c, thread, FaultIP); /* of a system call: its address */
     return true;
 }
 
 /*
- * The badges of a thread's fault handler and of its scheduling context, as they are. The initial
- * thread has no fault handler and is known by its address space.
+ * The badges of a thread's fault handler and of its scheduling context, unchanged. The initial thread has no
+ * fault handler and is identified by its address space.
  */
 static inline struct mkperf_identity mkperf_port_identity(const void *of)
 {
@@ -147,7 +147,7 @@ static inline struct mkperf_identity mkperf_port_identity(const void *of)
     return id;
 }
 
-/* The slot at `reply` in a thread's CSpace; an empty one if there is none. */
+/* The slot at `reply` in the CSpace with this root, or an empty one if there is none. */
 static inline const cte_t *mkperf_replySlot(const cte_t *root, uint64_t reply)
 {
     struct mkperf_shape *known = &mkperf_node[CURRENT_CPU_INDEX()].shape;
@@ -161,10 +161,10 @@ static inline const cte_t *mkperf_replySlot(const cte_t *root, uint64_t reply)
 }
 
 /*
- * The thread whose protected call `of` is serving, or NULL. A thread that serves a call holds a reply
- * object that the caller is blocked on; reply: where in its CSpace the capability for it is. While
- * the thread waits for the next call, the object's thread is itself and blocked on receiving, and
- * after a deletion or another reply there is none: then no thread is served. A fault is no call.
+ * Returns the thread whose protected call `of` is serving, or NULL. A thread that serves a call holds a reply
+ * object on which the caller is blocked. reply: the place of the object's capability in the CSpace of `of`.
+ * While `of` waits for the next call, the object's thread is `of`, which is blocked on receiving. After a
+ * deletion or another reply the object has no thread. No call is served in these cases. A fault is not a call.
  */
 static inline const void *mkperf_port_caller(const void *of, uint64_t reply)
 {
@@ -184,25 +184,25 @@ static inline const void *mkperf_port_caller(const void *of, uint64_t reply)
     return caller;
 }
 
-/* What a thread waits with. */
+/* The registers of a thread that waits. */
 static inline void mkperf_port_blocked(struct mkperf_port_context *c, const void *of)
 {
     mkperf_savedContext(c, (tcb_t *)of, NextIP);
 }
 
-/* Which of the places for a TCB in memory it has: neighbours have neighbouring ones. */
+/* The number of the TCB's place in memory. Threads that were made one after the other have different slots. */
 static inline unsigned mkperf_port_slot(const void *thread)
 {
     return (unsigned)((word_t)thread >> seL4_TCBBits);
 }
 
-/* Of the idle thread where it was; otherwise the function of the last entry. */
+/* The address at which the idle thread was interrupted; otherwise the function of the last entry. */
 static inline uint64_t mkperf_port_kernel_pc(void)
 {
     word_t pc = mkperf_port_elr();
 
-    /* The thread that was interrupted may have been stopped by another core since: then pc is not the
-     * kernel's. At EL2 the kernel's addresses are below USER_TOP. */
+    /* If another core has stopped the interrupted thread since, the idle thread is current and pc is not in
+     * the kernel. At EL2 the kernel's addresses are below USER_TOP, so PPTR_BASE decides. */
     if (NODE_STATE(ksCurThread) == NODE_STATE(ksIdleThread) && pc >= PPTR_BASE &&
         pc != (word_t)idle_thread) {
         return pc;
@@ -234,7 +234,7 @@ static inline uint64_t mkperf_port_tick_hz(void)
     return hz;
 }
 
-/* The signal itself is given where the interrupt's service ends: mkperf.c. */
+/* The owner is signalled where the handling of the interrupt ends (mkperf.c). */
 static inline void mkperf_port_wake(void)
 {
     mkperf_node[CURRENT_CPU_INDEX()].wake = true;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A help for QEMU, which loses overflows of event counters under -icount (7.2 to 11.1).
+ * A workaround for QEMU 7.2 to 11.1, which loses overflows of event counters under -icount.
  *
- * QEMU sets its timer one event before an event counter's overflow. Where the timer can meet that
- * event exactly, it finds no overflow then, and zero events to wait for, which sets no timer: the
- * overflow is not noticed before something else makes QEMU look, such as a change of the exception
- * level. So each counter of the session gets a follower: a counter that is left over, of the same
- * event, one event behind. When the timer comes too early for the one, it is set once more for the
- * other, and that is when the first overflows. Followers do not interrupt.
+ * QEMU sets its timer one event before an event counter's overflow. If the timer meets that event exactly,
+ * QEMU finds no overflow and zero events to wait for, and sets no timer. The overflow then stays unnoticed
+ * until QEMU looks again, for example when the exception level changes. Each counter of the session therefore
+ * gets a follower: a counter that the session does not use, of the same event, one event behind. After the
+ * timer that is too early for the first counter, the timer for the follower meets the first one's overflow.
+ * Followers do not interrupt.
  *
- * Owns: the counters that a session leaves over. The profiler PD reads
- * MKPERF_FEATURE_FOLLOWERS and leaves one for each counter of user events that samples. Counters of the kernel's own events
- * are followed with what is then left: without a follower, the return to user mode makes QEMU look.
+ * Owns: the counters that a session does not use. The profiler PD reads MKPERF_FEATURE_FOLLOWERS and leaves one
+ * for each counter of user events that samples. Counters of kernel events get what is left. One without a
+ * follower is noticed at the return to user mode.
  */
 #include <mkperf_port.h>
 
-/* Two functions, not inlined, so that tests/sel4/cost can attribute their costs. */
+/* The two functions below are not inlined, so that tests/sel4/cost can attribute their costs. */
 
-/* The session's counters of the mask that interrupt soon get followers out of `spare`; returns those.
- * chosen: they are selected and enabled, too. */
+/* Gives followers out of `spare` to the session's counters of `mask` that sample, and returns the followers.
+ * chosen: their events are selected as well. */
 static inline FORCE_INLINE uint32_t follow(const struct mkperf_hook *s, uint32_t mask,
                                            uint32_t spare, bool_t chosen)
 {

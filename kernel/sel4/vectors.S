@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The exception vectors of a core while a session runs on it: the kernel's own source once more, whose
- * branches lead to the entry functions of entries.c.
+ * The exception vectors of a core during a session: the kernel's own source, compiled a second time, with
+ * branches to the entry functions of entries.c.
  */
 #include <copies.h>
 
@@ -14,7 +14,7 @@
 #define lower_el_irq mkperf_lower_el_irq
 #define lower_el_serr mkperf_lower_el_serr
 
-/* A table begins at a multiple of 2 KiB; so does the kernel's own if it comes behind this one. */
+/* A table begins at a multiple of 2 KiB, also the kernel's own if it follows this one. */
 .section .vectors, "ax"
 .balign 2048
 
