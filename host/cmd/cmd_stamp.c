@@ -128,6 +128,13 @@ static enum mkperf_status add_pd(struct stamp *s, unsigned i, struct mkperf_modu
 
     *out = (struct mkperf_image_program){
         .thread = pd->thread, .parent = pd->parent, .passive = pd->passive};
+    if (pd->budget <= UINT32_MAX && pd->period <= UINT32_MAX) {
+        out->scheduled = true;
+        out->priority = (uint8_t)pd->priority;
+        out->cpu = (uint8_t)pd->cpu;
+        out->budget_us = (uint32_t)pd->budget;
+        out->period_us = (uint32_t)pd->period;
+    }
     if (strlen(pd->name) >= sizeof out->name) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%d: the name of a PD may have %d bytes",
                                 s->path, pd->line, MKPERF_STAMP_NAME_BYTES);

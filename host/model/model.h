@@ -56,7 +56,7 @@ static inline const char *mkperf_event_modes(const struct mkperf_event *event)
     return event->user == event->kernel ? "" : event->user ? ":u" : ":k";
 }
 
-/* How the kernel schedules a PD, as its .system file says. */
+/* How the kernel schedules a PD, as the image's stamp or its .system file lists it. */
 struct mkperf_scheduling {
     bool known;
     bool passive; /* runs on its callers' budgets */

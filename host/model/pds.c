@@ -293,6 +293,16 @@ static void add_program(struct mkperf_pds *p, const struct mkperf_image_program 
     char why[WHY];
 
     pd->build_id = program->build_id;
+    if (program->scheduled) {
+        pd->scheduling = (struct mkperf_scheduling){
+            .known = true,
+            .passive = program->passive,
+            .priority = program->priority,
+            .cpu = program->cpu,
+            .budget_us = program->budget_us,
+            .period_us = program->period_us,
+        };
+    }
     if (p->config.names_only) {
         return;
     }

@@ -40,6 +40,21 @@ static bool read_text(struct cursor *c, size_t n, char *out, size_t most)
     return true;
 }
 
+static bool read_scheduling(struct cursor *c, struct mkperf_image_program *out)
+{
+    const uint8_t *p = c->p + c->at;
+
+    if (c->n - c->at < MKPERF_STAMP_SCHEDULED_BYTES) {
+        return invalid(c, "it ends within an entry");
+    }
+    out->priority = p[0];
+    out->cpu = p[1];
+    out->budget_us = mkperf_get32(p + 2);
+    out->period_us = mkperf_get32(p + 6);
+    c->at += MKPERF_STAMP_SCHEDULED_BYTES;
+    return true;
+}
+
 static bool read_program(struct cursor *c, unsigned npds, bool kernel,
                          struct mkperf_image_program *out)
 {
@@ -51,6 +66,7 @@ static bool read_program(struct cursor *c, unsigned npds, bool kernel,
     out->thread = mkperf_get64(p);
     out->parent = (int)parent - 1;
     out->passive = (flags & MKPERF_STAMP_PASSIVE) != 0;
+    out->scheduled = (flags & MKPERF_STAMP_SCHEDULED) != 0;
     out->build_id.derived = (flags & MKPERF_STAMP_DERIVED) != 0;
     if (parent > npds) {
         return invalid(c, "a parent that is not in the table");
@@ -69,7 +85,8 @@ static bool read_program(struct cursor *c, unsigned npds, bool kernel,
     memcpy(out->build_id.byte, c->p + c->at, id);
     c->at += id;
     return read_text(c, name, out->name, sizeof out->name - 1) &&
-           read_text(c, file, out->file, sizeof out->file - 1);
+           read_text(c, file, out->file, sizeof out->file - 1) &&
+           (!out->scheduled || read_scheduling(c, out));
 }
 
 /* Two entries with one identity, or with one name, would make names ambiguous. */
@@ -136,7 +153,8 @@ static void put_program(struct mkperf_put *c, const struct mkperf_image_program 
 {
     size_t name = strlen(from->name), file = strlen(from->file);
     unsigned flags = (from->passive ? MKPERF_STAMP_PASSIVE : 0) |
-                     (from->build_id.derived ? MKPERF_STAMP_DERIVED : 0);
+                     (from->build_id.derived ? MKPERF_STAMP_DERIVED : 0) |
+                     (from->scheduled ? MKPERF_STAMP_SCHEDULED : 0);
     const uint8_t sizes[] = {from->build_id.n, (uint8_t)name, (uint8_t)file};
 
     mkperf_put64(c, from->thread);
@@ -145,6 +163,11 @@ static void put_program(struct mkperf_put *c, const struct mkperf_image_program 
     mkperf_put_bytes(c, from->build_id.byte, from->build_id.n);
     mkperf_put_bytes(c, from->name, name);
     mkperf_put_bytes(c, from->file, file);
+    if (from->scheduled) {
+        mkperf_put16(c, (uint16_t)(from->priority | from->cpu << 8));
+        mkperf_put32(c, from->budget_us);
+        mkperf_put32(c, from->period_us);
+    }
 }
 
 size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_STAMP_BYTES])

@@ -13,9 +13,11 @@
 #include "symbols/identity.h"
 
 struct mkperf_image_program {
-    uint64_t thread; /* the identity in samples of the PD, 0 for the kernel */
-    int parent;      /* index in `program`, -1 if it has none */
-    bool passive;
+    uint64_t thread;         /* the identity in samples of the PD, 0 for the kernel */
+    int parent;              /* index in `program`, -1 if it has none */
+    bool passive, scheduled; /* scheduled: the next members are known */
+    uint8_t priority, cpu;
+    uint32_t budget_us, period_us;
     struct mkperf_build_id build_id;        /* n is 0 if the program could not be identified */
     char name[MKPERF_STAMP_NAME_BYTES + 1]; /* name of the PD, "" for the kernel */
     char file[MKPERF_STAMP_FILE_BYTES + 1]; /* name of the ELF without directories, "" if unknown */

@@ -21,6 +21,8 @@
  *             11  bytes of the PD's name, 1 to 64 (kernel: 0)
  *             12  bytes of the program's file name, 0 to 64
  *         13..    build id, name, file name; no terminating zeros, no zeros inside
+ *         then, with MKPERF_STAMP_SCHEDULED, how the PD is scheduled: its priority (1 byte), its core (1),
+ *         its budget and its period in microseconds (4 each)
  */
 #ifndef MKPERF_STAMP_H
 #define MKPERF_STAMP_H
@@ -37,26 +39,28 @@ enum mkperf_stamp {
     MKPERF_STAMP_SYSTEM_AT = 32,
     MKPERF_STAMP_COUNT_AT = 64,
     MKPERF_STAMP_HEADER_BYTES = 68,
-    MKPERF_STAMP_ENTRY_BYTES = 13, /* without its strings */
+    MKPERF_STAMP_ENTRY_BYTES = 13, /* without its strings and what follows them */
+    MKPERF_STAMP_SCHEDULED_BYTES = 10,
     MKPERF_STAMP_IMAGE_BYTES = 16,
     MKPERF_STAMP_SYSTEM_BYTES = 32,
     MKPERF_STAMP_ID_BYTES = 20,
     MKPERF_STAMP_NAME_BYTES = 64,
     MKPERF_STAMP_FILE_BYTES = 64,
     MKPERF_STAMP_PROGRAMS = 64,     /* 63 PDs, which is Microkit's limit, and its monitor */
-    MKPERF_STAMP_BYTES = 10752,     /* reserved in the ELF: the largest table fits */
+    MKPERF_STAMP_BYTES = 11264,     /* reserved in the ELF: the largest table fits */
     MKPERF_STAMP_PART_BYTES = 1024, /* of the table, in one message */
 };
 
 enum mkperf_stamp_flags {
     MKPERF_STAMP_PASSIVE = 1,
     MKPERF_STAMP_DERIVED = 2, /* the ELF has no build id: this is a hash of its loaded segments */
+    MKPERF_STAMP_SCHEDULED = 4,
 };
 
-_Static_assert(MKPERF_STAMP_HEADER_BYTES +
-                       (MKPERF_STAMP_PROGRAMS + 1) *
-                           (MKPERF_STAMP_ENTRY_BYTES + MKPERF_STAMP_ID_BYTES +
-                            MKPERF_STAMP_NAME_BYTES + MKPERF_STAMP_FILE_BYTES) <=
+_Static_assert(MKPERF_STAMP_HEADER_BYTES + (MKPERF_STAMP_PROGRAMS + 1) *
+                                               (MKPERF_STAMP_ENTRY_BYTES + MKPERF_STAMP_ID_BYTES +
+                                                MKPERF_STAMP_NAME_BYTES + MKPERF_STAMP_FILE_BYTES +
+                                                MKPERF_STAMP_SCHEDULED_BYTES) <=
                    MKPERF_STAMP_BYTES,
                "the largest stamp fits");
 

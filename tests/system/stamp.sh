@@ -63,6 +63,13 @@ live() {
 }
 check "a record without --system has the image's names, ELFs found below the directory" live
 [ -s "$D/stamped.raw" ] || exit 1
+# Each PD's priority: in a line of the file, as the .system file has it.
+priorities() {
+    grep -a '^scheduling ' "$D/live.data" | awk '{ print $3 }' | sort >"$D/priorities"
+    sed -n 's/.*<protection_domain .*priority="\([0-9]*\)".*/\1/p' "$demo/demo.system" | sort | diff - "$D/priorities" &&
+        [ -s "$D/priorities" ]
+}
+check "and its PDs' priorities" priorities
 
 plain() {
     "$B/pocket-pack" "$demo/demo.system" --elf-path "$demo" --kernel "$demo/kernel.elf" \

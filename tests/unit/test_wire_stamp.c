@@ -96,8 +96,11 @@ static void make_table(const char *first)
         .id = {0xab, 0xcd}, .kernel = {.parent = -1, .build_id = {.n = 20, .byte = {1}}}, .n = 30};
     for (unsigned i = 0; i < image.n; i++) { /* more than one part */
         struct mkperf_image_program *p = &image.program[i];
-        *p = (struct mkperf_image_program){
-            .thread = i + 1, .parent = -1, .build_id = {.n = 20, .byte = {2}}};
+        *p = (struct mkperf_image_program){.thread = i + 1,
+                                           .parent = -1,
+                                           .scheduled = true,
+                                           .priority = (uint8_t)(100 + i),
+                                           .build_id = {.n = 20, .byte = {2}}};
         snprintf(p->name, sizeof p->name, "%s%u", first, i);
         snprintf(p->file, sizeof p->file, "%s%u.elf", first, i);
     }
@@ -196,6 +199,8 @@ static void asked_for(void **state)
     assert_int_equal(seen->samples, 1);
     assert_int_equal(seen->wire.stream->skipped, 3);
     assert_string_equal(seen->name, "pd2");
+    assert_int_equal(mkperf_pds_at(seen->wire.pds, 2)->scheduling.priority, 102);
+    assert_true(mkperf_pds_at(seen->wire.pds, 2)->scheduling.known);
     assert_memory_equal(seen->image, "abcd00", 6);
     assert_string_equal(seen->unverified, "");
     assert_non_null(strstr(seen->unnamed, "no ELF with the build id 02"));
