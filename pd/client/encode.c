@@ -312,105 +312,49 @@ static bool kind_ok(const struct mkperf_encoder *e, uint64_t header)
            (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL);
 }
 
-/* Looks at the room again. False: it may not be enough for another sample. */
-static bool more_fit(struct mkperf_encoder *e)
-{
-    note_room(e);
-    return e->fits_unchecked > e->samples;
-}
-
-/* One with a change, or far from its chain. */
-static __attribute__((noinline)) enum mkperf_encode_result add_unlikely(struct mkperf_encoder *e,
-                                                                        uint64_t header,
-                                                                        const uint64_t *record,
-                                                                        struct mkperf_key key)
-{
-    return add_sample(e, header, record, &key, find_slot(&e->table, &key));
-}
-
-/* The slot of a sample's chain, which it gets if it has none; MKPERF_CHAIN_SLOTS: there may be no room
- * for it and the sample. */
-static __attribute__((noinline)) unsigned slot_of(struct mkperf_encoder *e, uint64_t header,
-                                                  const uint64_t *record, struct mkperf_key key)
-{
-    unsigned slot = find_slot(&e->table, &key);
-
-    if (slot == MKPERF_CHAIN_SLOTS && e->samples < MKPERF_BATCH_SAMPLES &&
-        sample_ok(header, mkperf_record_size(header))) {
-        slot = add_chain(e, &key, header, record, ONE_SAMPLE + CHANGE, slot);
-        note_room(e);
-    }
-    return slot;
-}
-
-/* What a run changes, in registers until it ends. */
-struct run {
-    struct mkperf_ends end;
-    struct mkperf_period *p; /* of the last sample's counter; NULL: there is none */
-    uint64_t last;           /* its time: as in *p, like the next three */
+/* Samples of one counter that follow one another, in registers until they end. */
+struct stretch {
+    struct mkperf_period *p; /* of the counter; NULL: there is no sample */
+    uint64_t last;           /* time of the last sample: as in *p, like the next three */
     uint64_t low;
     uint64_t mask;
     uint64_t rate;
-    uint64_t events; /* of the counter's samples that follow one another, but the first */
-    uint32_t slot;
-    uint32_t left; /* samples that fit unchecked */
+    uint64_t events; /* of all but the first */
 };
 
-#define RUN static inline __attribute__((always_inline)) void
-
-RUN run_begin(struct run *r, const struct mkperf_encoder *e)
+static inline __attribute__((always_inline)) void end_stretch(struct mkperf_encoder *e,
+                                                              const struct stretch *s)
 {
-    r->end = e->end;
-    r->p = NULL;
-    r->slot = e->slot;
-    r->left = e->fits_unchecked - e->samples;
-}
-
-/* Samples of one counter that followed one another, from p->from on, end. */
-RUN run_end_stretch(struct run *r)
-{
-    if (r->p != NULL) {
-        if (r->last != r->p->before) { /* there is one */
-            r->p->ticks += r->last - r->p->from;
-            r->p->events += r->events;
-        }
-        r->p->last = r->last;
+    if (s->p != NULL && s->last != s->p->before) { /* It has a sample. */
+        s->p->ticks += s->last - s->p->from;
+        s->p->events += s->events;
+        s->p->last = s->last;
+        e->last_time = s->last;
     }
 }
 
-/* The next sample is this one, of another counter. */
-RUN run_begin_stretch(struct run *r, struct mkperf_period *p, const uint64_t *record)
+/* The next sample is this one, of a counter with those periods. */
+static inline __attribute__((always_inline)) struct stretch begin_stretch(struct mkperf_period *p,
+                                                                          const uint64_t *record)
 {
-    r->p = p;
-    r->last = p->last;
-    r->low = p->low;
-    r->mask = p->mask;
-    r->rate = p->rate;
     p->from = record[MKPERF_WORD_TIME];
     p->before = p->last;
-    r->events = 0 - record[MKPERF_WORD_PERIOD];
-}
-
-/* The batch has what the run added. */
-RUN run_pause(struct run *r, struct mkperf_encoder *e)
-{
-    e->samples = e->fits_unchecked - r->left;
-    set_ends(e, r->end);
-}
-
-RUN run_end(struct run *r, struct mkperf_encoder *e)
-{
-    run_end_stretch(r);
-    if (r->p != NULL) {
-        e->last_time = r->last;
-    }
-    e->slot = r->slot;
-    run_pause(r, e);
+    return (struct stretch){
+        .p = p,
+        .last = p->last,
+        .low = p->low,
+        .mask = p->mask,
+        .rate = p->rate,
+        .events = 0 - record[MKPERF_WORD_PERIOD],
+    };
 }
 
 /*
- * The record's size determines the words of the record and of its key. If the record is longer than its
- * chain, the words after the chain are part of the key.
+ * Ends at the first record that needs more than a look-up and three numbers, which
+ * mkperf_encoder_add then adds: another type, a new chain, a pc that is far from its chain's, an
+ * unexpected period, or a batch that may be full. The record's size determines the words of the
+ * record and of its key. If the record is longer than its chain, the words after the chain are part
+ * of the key.
  */
 size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records, size_t bytes)
 {
@@ -419,10 +363,12 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
     const uint64_t kind = UINT64_C(0xffffff000007ffff); /* what kind_ok looks at */
     const uint64_t mix = e->mix;
     uint64_t like = UINT64_MAX; /* header of the last sample */
-    struct run r = {0};
+    uint32_t left = e->fits_unchecked - e->samples;
+    uint32_t last_slot = e->slot;
+    struct mkperf_ends to = e->end;
+    struct stretch s = {0};
 
-    run_begin(&r, e);
-    while (record < end) {
+    while (record < end && left > 0) {
         uint64_t header = record[MKPERF_WORD_HEADER]; /* once: what is checked is what is used */
         size_t words = mkperf_record_size(header) / 8;
         size_t n = words - key_at(header);
@@ -434,53 +380,38 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
             if (!kind_ok(e, header)) {
                 break;
             }
-            if (r.p == NULL || mkperf_record_counter(header ^ like) != 0) {
-                run_end_stretch(&r);
-                run_begin_stretch(&r, &e->periods.of[mkperf_record_counter(header)], record);
+            if (s.p == NULL || mkperf_record_counter(header ^ like) != 0) {
+                end_stretch(e, &s);
+                s = begin_stretch(&e->periods.of[mkperf_record_counter(header)], record);
             }
             like = header;
         }
         struct mkperf_key key = make_key(mix, header, record, n, 0);
         size_t slot = likely_slot(&e->table, &key);
-        if (__builtin_expect(!same_chain(&key, &e->table.chain[slot]), 0)) {
-            run_pause(&r, e);
-            slot = slot_of(e, header, record, key);
-            r.left = e->fits_unchecked - e->samples;
-            if (slot == MKPERF_CHAIN_SLOTS) {
-                break;
-            }
-        }
         struct mkperf_chain *c = &e->table.chain[slot];
         uint64_t period = record[MKPERF_WORD_PERIOD];
         uint64_t time = record[MKPERF_WORD_TIME];
         uint64_t away = *pc_word(header, record) - c->pc;
-        uint32_t draw = mkperf_jitter_draw(r.last, mkperf_record_counter(header), mix);
-        if (__builtin_expect(r.left == 0 || !pc_ok(away) || r.low + (draw & r.mask) != period, 0)) {
-            run_end(&r, e);
-            if (!(r.left == 0 && more_fit(e))) {
-                if (!sample_ok(header, mkperf_record_size(header)) ||
-                    add_unlikely(e, header, record, key) != MKPERF_ENCODE_ADDED) {
-                    return (size_t)(record - records) * 8;
-                }
-                record = next;
-            }
-            run_begin(&r, e);
-            like = UINT64_MAX;
-            continue;
+        uint32_t draw = mkperf_jitter_draw(s.last, mkperf_record_counter(header), mix);
+        if (__builtin_expect(!same_chain(&key, c), 0) ||
+            __builtin_expect(!pc_ok(away) || s.low + (draw & s.mask) != period, 0)) {
+            break;
         }
-        r.end.time =
-            mkperf_put_value(r.end.time, mkperf_zigzag(time - due(r.last, period, r.rate)));
-        c->used = r.last = time;
-        r.events += period;
-        r.end.pc = mkperf_put_value(r.end.pc, pc_value(away, slot != r.slot));
-        if (slot != r.slot) {
-            r.slot = (uint32_t)slot;
-            r.end.slot = put_slot(r.end.slot, r.slot);
+        to.time = mkperf_put_value(to.time, mkperf_zigzag(time - due(s.last, period, s.rate)));
+        c->used = s.last = time;
+        s.events += period;
+        to.pc = mkperf_put_value(to.pc, pc_value(away, slot != last_slot));
+        if (slot != last_slot) {
+            last_slot = (uint32_t)slot;
+            to.slot = put_slot(to.slot, last_slot);
         }
-        r.left--;
+        left--;
         record = next;
     }
-    run_end(&r, e);
+    end_stretch(e, &s);
+    e->slot = last_slot;
+    e->samples = e->fits_unchecked - left;
+    set_ends(e, to);
     return (size_t)(record - records) * 8;
 }
 
