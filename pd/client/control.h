@@ -25,6 +25,7 @@
 
 #include "mkperf.pb.h"
 
+#include "../lib/bits.h"
 #include "command.h"
 #include "encode.h"
 #include "link.h"

@@ -78,8 +78,8 @@ bool mkperf_period_change(struct mkperf_period *p, unsigned counter, uint64_t pe
 
 void mkperf_periods_end(struct mkperf_periods *p)
 {
-    for (uint32_t rest = p->begun; rest != 0; rest &= rest - 1) {
-        struct mkperf_period *c = &p->of[__builtin_ctz(rest)];
+    MKPERF_EACH_BIT (i, p->begun) {
+        struct mkperf_period *c = &p->of[i];
         if (c->events != 0) {
             c->rate = (c->ticks << MKPERF_RATE_SHIFT) / c->events;
         }

@@ -16,6 +16,8 @@
 
 #include <mkperf/record.h>
 
+#include "../lib/bits.h"
+
 struct mkperf_middle {
     uint64_t base;
     uint32_t mask; /* of the jitter; 0: none */

@@ -207,8 +207,8 @@ void mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark)
 {
     size_t n = encode(c, 0, mkperf_ToHost_mark_tag, mkperf_Mark_fields, mark);
 
-    for (uint32_t rest = n != 0 ? c->ready : 0; rest != 0; rest &= rest - 1) {
-        struct mkperf_link *l = &c->connection[__builtin_ctz(rest)].link;
+    MKPERF_EACH_BIT (i, n != 0 ? c->ready : 0) {
+        struct mkperf_link *l = &c->connection[i].link;
         if (mkperf_link_room(l) > MKPERF_ANSWER_FRAMES) {
             mkperf_link_send(l, c->message, n);
         } else {

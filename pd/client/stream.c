@@ -18,15 +18,6 @@ enum {
     REJOIN_FRAMES = MKPERF_ANSWER_FRAMES + STEP_FRAMES + 8, /* space that ends a gap */
 };
 
-/* The lowest connection of a mask that is not 0, and the mask without it. */
-static unsigned take_lowest(uint32_t *mask)
-{
-    unsigned who = (unsigned)__builtin_ctz(*mask);
-
-    *mask &= *mask - 1;
-    return who;
-}
-
 static bool has_room(const struct mkperf_client *c, unsigned who)
 {
     return mkperf_link_room(&c->connection[who].link) >= MKPERF_ANSWER_FRAMES + STEP_FRAMES;
@@ -45,8 +36,8 @@ static bool may_go_on(const struct mkperf_client *c)
     if (c->controller != MKPERF_NOBODY && mkperf_connection_ready(c, c->controller)) {
         return has_room(c, c->controller);
     }
-    for (uint32_t rest = c->ready; rest != 0;) {
-        if (has_room(c, take_lowest(&rest))) {
+    MKPERF_EACH_BIT (i, c->ready) {
+        if (has_room(c, i)) {
             return true;
         }
     }
@@ -70,32 +61,20 @@ static void open_gap(struct mkperf_connection *p, uint64_t first)
     }
 }
 
-/* Sends the batch in c->message, which has samples of the session from `first` on. */
-static void send_batch(struct mkperf_client *c, size_t n, uint64_t first, uint64_t samples)
+/* Sends the message of n bytes in c->message: a batch of samples, whose first has the number `first`,
+ * or scheduling events. */
+static void send_stream(struct mkperf_client *c, size_t n, uint64_t first, uint64_t samples,
+                        uint64_t events)
 {
-    for (uint32_t rest = c->ready; rest != 0;) {
-        unsigned i = take_lowest(&rest);
+    MKPERF_EACH_BIT (i, c->ready) {
         struct mkperf_connection *p = &c->connection[i];
         if (!p->gap.open && accepts(p) && mkperf_link_send(&p->link, c->message, n)) {
             continue;
         }
         open_gap(p, first);
         p->gap.samples += samples;
-        p->gap.batches++;
+        p->gap.batches += events == 0;
         p->lost += p->gap.joined ? 0 : samples; /* samples before it joined are no loss */
-    }
-}
-
-/* Sends the message in c->message, which has `events` scheduling events. */
-static void send_sched(struct mkperf_client *c, size_t n, uint64_t events)
-{
-    for (uint32_t rest = c->ready; rest != 0;) {
-        unsigned i = take_lowest(&rest);
-        struct mkperf_connection *p = &c->connection[i];
-        if (!p->gap.open && accepts(p) && mkperf_link_send(&p->link, c->message, n)) {
-            continue;
-        }
-        open_gap(p, c->encoder.sent);
         p->sched_lost += p->gap.joined ? 0 : events;
     }
 }
@@ -105,8 +84,7 @@ static bool epoch_wanted(const struct mkperf_client *c)
 {
     uint32_t sent = c->encoder.batches + c->sched.messages;
 
-    for (uint32_t rest = c->ready; rest != 0;) {
-        unsigned i = take_lowest(&rest);
+    MKPERF_EACH_BIT (i, c->ready) {
         if ((c->connection[i].gap.open || c->connection[i].wants_epoch) &&
             mkperf_link_room(&c->connection[i].link) >= REJOIN_FRAMES &&
             (sent >= MKPERF_WATCHER_EPOCH || i == c->controller)) {
@@ -138,8 +116,7 @@ static void tell_status(struct mkperf_client *c)
         return;
     }
     c->call(MKPERF_OP_STATUS);
-    for (uint32_t rest = c->ready; rest != 0;) {
-        unsigned i = take_lowest(&rest);
+    MKPERF_EACH_BIT (i, c->ready) {
         if (has_room(c, i)) {
             mkperf_report_status(c, i, 0);
         }
@@ -156,7 +133,7 @@ static void flush_sched(struct mkperf_client *c)
     if (n == 0) {
         return;
     }
-    send_sched(c, n, events);
+    send_stream(c, n, c->encoder.sent, 0, events);
     c->new_epoch |= mkperf_sched_encoder_epoch_over(&c->sched) || epoch_wanted(c);
     note_time(c, time);
 }
@@ -172,7 +149,7 @@ void mkperf_stream_flush(struct mkperf_client *c)
     if (n == 0) {
         return;
     }
-    send_batch(c, n, first, c->encoder.sent - first);
+    send_stream(c, n, first, c->encoder.sent - first, 0);
     c->new_epoch |= mkperf_encoder_epoch_over(&c->encoder) || epoch_wanted(c);
     note_time(c, time);
 }
@@ -198,8 +175,7 @@ uint64_t mkperf_stream_clear(struct mkperf_client *c)
 static void announce(struct mkperf_client *c)
 {
     c->announce = false;
-    for (uint32_t rest = c->ready; rest != 0;) {
-        unsigned i = take_lowest(&rest);
+    MKPERF_EACH_BIT (i, c->ready) {
         struct mkperf_connection *p = &c->connection[i];
         if (!has_room(c, i)) {
             open_gap(p, c->encoder.sent);
@@ -270,8 +246,7 @@ static bool serve(struct mkperf_client *c, unsigned who)
 /* The status of a session that has ended, to the host that requested the end and to all others. */
 static void tell_end(struct mkperf_client *c, bool answer)
 {
-    for (uint32_t rest = c->ready; rest != 0;) {
-        unsigned i = take_lowest(&rest);
+    MKPERF_EACH_BIT (i, c->ready) {
         mkperf_report_status(c, i, answer && i == c->stop_by ? c->stop_request : 0);
     }
 }
@@ -332,54 +307,33 @@ static void take_fault(struct mkperf_client *c, const uint64_t *record)
     mkperf_report_mark(c, &m);
 }
 
-/* Adds a scheduling event. False: the full message was sent, and the event stays for the next
- * one. */
-static bool take_sched(struct mkperf_client *c, const uint64_t *record, unsigned size)
-{
-    switch (mkperf_sched_encoder_add(&c->sched, record, size)) {
-    case MKPERF_ENCODE_FULL:
-        flush_sched(c);
-        return false;
-    case MKPERF_ENCODE_BAD:
-        c->corrupt++;
-        break;
-    case MKPERF_ENCODE_ADDED:
-        break;
-    }
-    return true;
-}
-
-/* Consumes one record. False: frames were queued, and the step ends; if the batch was full, the
+/* Consumes one record. False: frames were queued, and the step ends; if a message was full, the
  * record stays for the next one. */
 static inline bool take(struct mkperf_client *c, struct mkperf_ring_consumer *ring,
                         const uint64_t *record, unsigned size)
 {
     unsigned type = mkperf_record_type(record[MKPERF_WORD_HEADER]);
+    bool sched = type == MKPERF_RECORD_SCHED || type == MKPERF_RECORD_SCHED_LOSS;
+    bool fault = type == MKPERF_RECORD_FAULT && size == 8 * MKPERF_FAULT_WORDS;
+    enum mkperf_encode_result result = MKPERF_ENCODE_ADDED;
 
-    if (type == MKPERF_RECORD_SCHED || type == MKPERF_RECORD_SCHED_LOSS) {
-        if (!take_sched(c, record, size)) {
-            return false;
-        }
-        mkperf_ring_release(ring, size);
-        return true;
-    }
-    if (type == MKPERF_RECORD_FAULT && size == 8 * MKPERF_FAULT_WORDS) {
+    if (fault) {
         take_fault(c, record);
-        mkperf_ring_release(ring, size);
+    } else {
+        result = sched ? mkperf_sched_encoder_add(&c->sched, record, size)
+                       : mkperf_encoder_add(&c->encoder, record, size);
+    }
+    if (result == MKPERF_ENCODE_FULL) {
+        if (sched) {
+            flush_sched(c);
+        } else {
+            mkperf_stream_flush(c);
+        }
         return false;
     }
-    switch (mkperf_encoder_add(&c->encoder, record, size)) {
-    case MKPERF_ENCODE_FULL:
-        mkperf_stream_flush(c);
-        return false;
-    case MKPERF_ENCODE_BAD:
-        c->corrupt++;
-        break;
-    case MKPERF_ENCODE_ADDED:
-        break;
-    }
+    c->corrupt += result == MKPERF_ENCODE_BAD;
     mkperf_ring_release(ring, size);
-    return true;
+    return !fault;
 }
 
 /* Consumes the following records as long as they are ordinary samples. */
@@ -462,8 +416,7 @@ void mkperf_client_pump(struct mkperf_client *c)
 {
     c->calls++;
     note_fill(c);
-    for (uint32_t rest = c->admitted; rest != 0;) {
-        unsigned who = take_lowest(&rest);
+    MKPERF_EACH_BIT (who, c->admitted) {
         for (unsigned n = 0; n < MAX_STEPS && serve(c, who); n++) {
         }
     }

@@ -80,25 +80,6 @@ static inline uint8_t *enclose(uint8_t *from, uint8_t *to, unsigned field)
     return to + longer;
 }
 
-/* Frames of a chain as field `frames`, differences packed. found: they are as the hook found them.
- * Returns its end. */
-static inline uint8_t *put_frames(uint8_t *at, const uint64_t *frames, unsigned n, uint64_t before,
-                                  bool found)
-{
-    uint8_t *from = at + HEAD;
-
-    if (n == 0) {
-        return at;
-    }
-    at = from;
-    for (unsigned i = 0; i < n; i++) {
-        uint64_t frame = found ? address(frames[i]) : frames[i];
-        at = mkperf_put_value(at, mkperf_zigzag(frame - before));
-        before = frame;
-    }
-    return enclose(from, at, mkperf_Chain_frames_tag);
-}
-
 uint32_t mkperf_wire_chain(uint8_t *to, unsigned field, uint64_t header, const uint64_t *record,
                            unsigned slot, uint32_t sample, uint32_t reads)
 {
@@ -120,10 +101,13 @@ uint32_t mkperf_wire_chain(uint8_t *to, unsigned field, uint64_t header, const u
     at = put_field(at, mkperf_Chain_lr_tag,
                    flags & MKPERF_SAMPLE_NO_USER ? 0 : record[MKPERF_WORD_LR]);
     at = put_field(at, mkperf_Chain_kernel_pc_tag, kernel_pc);
-    if (flags & MKPERF_SAMPLE_CALLERS || thread == MKPERF_THREAD_AMBIGUOUS) {
-        at = put_frames(at, wire, mkperf_wire_frames(wire, header, thread, frames), pc, false);
-    } else {
-        at = put_frames(at, frames, mkperf_record_nframes(header), pc, true);
+    unsigned n = mkperf_wire_frames(wire, header, thread, frames);
+    if (n != 0) { /* differences, packed */
+        uint8_t *packed = at += HEAD;
+        for (unsigned i = 0; i < n; i++) {
+            at = mkperf_put_value(at, mkperf_zigzag(wire[i] - (i == 0 ? pc : wire[i - 1])));
+        }
+        at = enclose(packed, at, mkperf_Chain_frames_tag);
     }
     at += mkperf_put_field(at, mkperf_Chain_reads_tag, reads);
     return (uint32_t)(enclose(from, at, field) - to);

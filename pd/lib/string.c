@@ -22,18 +22,31 @@ enum { SHORT = 24 }; /* bytes, too few for the word loop */
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* n words from an aligned address. Loads come before stores: they become pairs. */
+/* Loads come before stores: they become pairs. */
+INLINE void copy_four(word *to, const word *from)
+{
+    uint64_t a = from[0];
+    uint64_t b = from[1];
+    uint64_t c = from[2];
+    uint64_t d = from[3];
+
+    to[0] = a;
+    to[1] = b;
+    to[2] = c;
+    to[3] = d;
+}
+
+/* n words from an aligned address. */
 static void copy_aligned(word *to, const word *from, size_t n)
 {
+    for (; n >= 16; n -= 16, to += 16, from += 16) {
+        copy_four(to, from);
+        copy_four(to + 4, from + 4);
+        copy_four(to + 8, from + 8);
+        copy_four(to + 12, from + 12);
+    }
     for (; n >= 4; n -= 4, to += 4, from += 4) {
-        uint64_t a = from[0];
-        uint64_t b = from[1];
-        uint64_t c = from[2];
-        uint64_t d = from[3];
-        to[0] = a;
-        to[1] = b;
-        to[2] = c;
-        to[3] = d;
+        copy_four(to, from);
     }
     for (; n > 0; n--) {
         *to++ = *from++;

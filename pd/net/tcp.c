@@ -320,16 +320,15 @@ static void transmit(void)
 {
     for (unsigned round = 0; round < MAX_ROUNDS; round++) {
         size_t moved = 0;
-        for (uint32_t rest = sockets; rest != 0; rest &= rest - 1) {
-            moved += send((unsigned)__builtin_ctz(rest));
+        MKPERF_EACH_BIT (i, sockets) {
+            moved += send(i);
         }
         if (moved == 0) {
             break; /* no queue has gained space since the pump ran */
         }
         mkperf_client_pump(client);
     }
-    for (uint32_t rest = sockets; rest != 0; rest &= rest - 1) {
-        unsigned who = (unsigned)__builtin_ctz(rest);
+    MKPERF_EACH_BIT (who, sockets) {
         tcp_output(socket[who]);
         if (!(sockets >> who & 1)) {
             continue; /* lwIP has given it up */

@@ -2,53 +2,14 @@
 /* From the cores' sample rings to the stages: see drain.h. */
 #include "drain.h"
 
+#include <string.h>
+
 enum {
     /* most bytes copied before their space is given back to the hook */
     RUN_BYTES = 16 * 1024,
     SMALLEST_SAMPLE = 8 * MKPERF_SAMPLE_FIXED_WORDS,
     LOSS_BYTES = 8 * MKPERF_LOSS_WORDS,
 };
-
-/* Four words. Without restrict, so that the loads come before the stores and become pairs. */
-static inline void copy_four(uint64_t *to, const uint64_t *from)
-{
-    uint64_t a = from[0];
-    uint64_t b = from[1];
-    uint64_t c = from[2];
-    uint64_t d = from[3];
-
-    to[0] = a;
-    to[1] = b;
-    to[2] = c;
-    to[3] = d;
-}
-
-/* bytes: a multiple of 8. */
-static inline void copy_words(uint64_t *to, const uint64_t *from, uint64_t bytes)
-{
-    for (; bytes >= 128; bytes -= 128, from += 16, to += 16) {
-        copy_four(to, from);
-        copy_four(to + 4, from + 4);
-        copy_four(to + 8, from + 8);
-        copy_four(to + 12, from + 12);
-    }
-    for (; bytes >= 32; bytes -= 32) {
-        copy_four(to, from);
-        from += 4;
-        to += 4;
-    }
-    if (bytes & 16) {
-        uint64_t a = from[0];
-        uint64_t b = from[1];
-        to[0] = a;
-        to[1] = b;
-        from += 2;
-        to += 2;
-    }
-    if (bytes & 8) {
-        *to = *from;
-    }
-}
 
 /* Reports a core's losses, those at each place in a record; false if there is no space for it
  * yet. */
@@ -185,7 +146,7 @@ static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
     *samples += taken;
     uint64_t *to = reported ? mkperf_output_room(d->output, bytes) : NULL;
     if (to != NULL) {
-        copy_words(to, from, bytes);
+        memcpy(to, from, bytes);
         mkperf_output_commit(d->output, bytes, taken, 0);
     } else {
         c->lost_output += taken;
@@ -293,8 +254,7 @@ struct mkperf_drained mkperf_drain(struct mkperf_drain *d)
     if (d->plan->latency) {
         mkperf_merge_events(d->merge, d->kernel->on, d->ring, mkperf_kernel_time(d->kernel), end);
     }
-    for (uint32_t rest = d->kernel->on; rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
+    MKPERF_EACH_BIT (i, d->kernel->on) {
         if (!d->plan->latency) {
             end[i] = __atomic_load_n(&d->ring[i].ring->head, __ATOMIC_ACQUIRE);
         }

@@ -191,8 +191,7 @@ static void set_watermarks(struct mkperf_hook_session *s, uint32_t wake, uint64_
 {
     struct mkperf_kernel *k = s->kernel;
 
-    for (uint32_t rest = k->on; rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
+    MKPERF_EACH_BIT (i, k->on) {
         struct mkperf_configuration *want = &k->core[i].d->want;
         uint32_t next = mkperf_watermark(wake, bytes, (uint32_t)s->drain->ring[i].size);
         uint32_t tolerated = want->watermark / (i == k->here ? 16 : 2);
@@ -206,8 +205,7 @@ static void set_watermarks(struct mkperf_hook_session *s, uint32_t wake, uint64_
 /* Whether each ring is below its watermark: the hook wakes only when it crosses that. */
 static bool below(const struct mkperf_hook_session *s)
 {
-    for (uint32_t rest = s->kernel->on; rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
+    MKPERF_EACH_BIT (i, s->kernel->on) {
         const struct mkperf_ring_consumer *ring = &s->drain->ring[i];
         uint64_t head = __atomic_load_n(&ring->ring->head, __ATOMIC_ACQUIRE);
         if (head - ring->tail >= s->kernel->core[i].d->want.watermark) {
@@ -222,8 +220,8 @@ static uint32_t most_samples(const struct mkperf_hook_session *s)
 {
     uint32_t most = 0;
 
-    for (uint32_t rest = s->kernel->on; rest != 0; rest &= rest - 1) {
-        uint32_t samples = s->drain->core[__builtin_ctz(rest)].samples;
+    MKPERF_EACH_BIT (i, s->kernel->on) {
+        uint32_t samples = s->drain->core[i].samples;
         most = samples > most ? samples : most;
     }
     return most;

@@ -212,8 +212,8 @@ void mkperf_cores_collect(struct mkperf_kernel *k)
 
 static bool any_pending(const struct mkperf_kernel *k, uint32_t mask)
 {
-    for (; mask != 0; mask &= mask - 1) {
-        if (k->core[__builtin_ctz(mask)].pending) {
+    MKPERF_EACH_BIT (i, mask) {
+        if (k->core[i].pending) {
             return true;
         }
     }
@@ -254,8 +254,7 @@ uint32_t mkperf_cores_request(struct mkperf_kernel *k, uint32_t mask, uint32_t o
     uint32_t done = 0;
     uint32_t asked = 0;
 
-    for (uint32_t rest = mkperf_cores_others(k, mask); rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
+    MKPERF_EACH_BIT (i, mkperf_cores_others(k, mask)) {
         if (!k->core[i].pending || (op & MKPERF_REQUEST_OP) == MKPERF_REQUEST_APPLY) {
             send_request(k, i, op);
             asked |= UINT32_C(1) << i;
@@ -264,11 +263,11 @@ uint32_t mkperf_cores_request(struct mkperf_kernel *k, uint32_t mask, uint32_t o
     if (asked != 0) {
         wait_for(k, asked);
     }
-    for (uint32_t rest = asked; rest != 0; rest &= rest - 1) {
-        struct mkperf_kernel_core *c = &k->core[__builtin_ctz(rest)];
+    MKPERF_EACH_BIT (i, asked) {
+        struct mkperf_kernel_core *c = &k->core[i];
         c->late_answers += c->pending;
         if (!c->pending && c->d->answer.status == MKPERF_REQUEST_OK) {
-            done |= rest & -rest;
+            done |= UINT32_C(1) << i;
         }
     }
     if (mask >> k->here & 1) {
@@ -283,8 +282,7 @@ uint32_t mkperf_cores_request(struct mkperf_kernel *k, uint32_t mask, uint32_t o
 
 void mkperf_cores_give_up(struct mkperf_kernel *k, uint32_t mask)
 {
-    for (uint32_t rest = mkperf_cores_others(k, mask); rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
+    MKPERF_EACH_BIT (i, mkperf_cores_others(k, mask)) {
         if (k->core[i].pending) {
             send_request(k, i, MKPERF_REQUEST_WITHDRAW);
         }
@@ -293,8 +291,7 @@ void mkperf_cores_give_up(struct mkperf_kernel *k, uint32_t mask)
 
 void mkperf_cores_share(struct mkperf_kernel *k, uint32_t mask)
 {
-    for (uint32_t rest = mkperf_cores_others(k, mask); rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
+    MKPERF_EACH_BIT (i, mkperf_cores_others(k, mask)) {
         k->core[i].d->want = *mkperf_wanted(k);
         k->core[i].d->want.ring = (uintptr_t)mkperf_core_ring(k->rings, i);
     }

@@ -23,6 +23,7 @@
 #include <mkperf/descriptor.h>
 #include <mkperf/session.h>
 
+#include "../lib/bits.h"
 #include "../pmu/pmu.h"
 #include "plan.h"
 

@@ -25,11 +25,9 @@ static void set_period(struct mkperf_pacer *p, unsigned core, unsigned event, ui
         return;
     }
     pace->period = period;
-    for (uint32_t rest =
-             mkperf_counter_bit(e->user_counter) | mkperf_counter_bit(e->kernel_counter);
-         rest != 0; rest &= rest - 1) {
-        struct mkperf_request_counter *c =
-            &p->kernel->core[core].d->want.counter[__builtin_ctz(rest)];
+    MKPERF_EACH_BIT (i,
+                     mkperf_counter_bit(e->user_counter) | mkperf_counter_bit(e->kernel_counter)) {
+        struct mkperf_request_counter *c = &p->kernel->core[core].d->want.counter[i];
         c->period = period;
         c->jitter_mask = p->plan->no_jitter ? 0 : mkperf_jitter_mask(period);
         p->kernel->stale |= UINT32_C(1) << core;
@@ -90,8 +88,7 @@ bool mkperf_pace_adapt(struct mkperf_pacer *p, uint32_t slice, uint64_t now, boo
 {
     bool settling = false;
 
-    for (uint32_t rest = p->plan->adaptive ? p->kernel->on : 0; rest != 0; rest &= rest - 1) {
-        unsigned core = (unsigned)__builtin_ctz(rest);
+    MKPERF_EACH_BIT (core, p->plan->adaptive ? p->kernel->on : 0) {
         for (unsigned i = 0; i < p->plan->events; i++) {
             if (p->plan->event[i].frequency != 0 && p->plan->event[i].slice == slice) {
                 adapt_to_rate(p, core, i, dropped);

@@ -49,15 +49,14 @@ void mkperf_merge_events(struct mkperf_merge *m, uint32_t mask,
 {
     struct merge_core merge[MKPERF_TARGET_CORES];
 
-    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
+    MKPERF_EACH_BIT (i, mask) {
         merge[i].ring = ring[i];
         merge_next(&merge[i], until);
     }
     for (;;) {
         struct merge_core *first = NULL;
-        for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-            struct merge_core *c = &merge[__builtin_ctz(rest)];
+        MKPERF_EACH_BIT (i, mask) {
+            struct merge_core *c = &merge[i];
             if (c->record != NULL &&
                 (first == NULL || c->record[MKPERF_WORD_TIME] < first->record[MKPERF_WORD_TIME])) {
                 first = c;
@@ -70,8 +69,7 @@ void mkperf_merge_events(struct mkperf_merge *m, uint32_t mask,
         first->ring.tail += first->size;
         merge_next(first, until);
     }
-    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
+    MKPERF_EACH_BIT (i, mask) {
         end[i] = merge[i].ring.tail;
     }
 }

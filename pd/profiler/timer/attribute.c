@@ -9,14 +9,7 @@
  */
 #include "attribute.h"
 
-#include <stddef.h>
-
 enum { NOBODY = -2 };
-
-static bool interrupted(const struct mkperf_evidence *e)
-{
-    return !e->at_call && !e->stopped;
-}
 
 /* The thread of highest priority among those interrupted that ran, or did not, since the last
  * snapshot; NOBODY if there is none. *tie: another one has that priority. */
@@ -26,7 +19,7 @@ static int highest(const struct mkperf_evidence *e, unsigned n, bool ran, bool *
 
     *tie = false;
     for (unsigned i = 0; i < n; i++) {
-        if (!interrupted(&e[i]) || e[i].ran != ran) {
+        if (e[i].at_call || e[i].stopped || e[i].ran != ran) {
             continue;
         }
         if (best == NOBODY || e[i].priority > e[best].priority) {
@@ -52,100 +45,43 @@ static struct mkperf_verdict ambiguous(const struct mkperf_evidence *e, unsigned
     return v;
 }
 
-/* Whether a thread above that priority can run although it was not interrupted: it is at a call
- * that does not wait, which it is about to make, or which woke a thread above it. */
-static bool passed_over(const struct mkperf_evidence *e, unsigned n, int32_t priority)
-{
-    for (unsigned i = 0; i < n; i++) {
-        if (e[i].at_call && !e[i].waits && !e[i].calls && !e[i].stopped &&
-            e[i].priority > priority) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool any_ran(const struct mkperf_evidence *e, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++) {
-        if (e[i].ran) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Threads below that priority that ran. They could not have run if the other thread had been able
- * to. */
-static bool lower_ran(const struct mkperf_evidence *e, unsigned n, int32_t priority)
-{
-    for (unsigned i = 0; i < n; i++) {
-        if (e[i].ran && e[i].priority < priority) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool only_one_ran(const struct mkperf_evidence *e, unsigned n)
-{
-    unsigned ran = 0;
-
-    for (unsigned i = 0; i < n; i++) {
-        ran += e[i].ran;
-    }
-    return ran == 1;
-}
-
-/* No thread was interrupted: all wait, or one is about to make a call. */
-static struct mkperf_verdict nobody(const struct mkperf_evidence *e, unsigned n, int32_t unobserved)
-{
-    struct mkperf_verdict v = {.confidence = MKPERF_PROVED, .who = MKPERF_WHO_IDLE};
-
-    for (unsigned i = 0; i < n; i++) {
-        if (!e[i].stopped && !e[i].waits) {
-            return ambiguous(e, n); /* it calls, so another thread replies */
-        }
-    }
-    if (unobserved >= 0) {
-        return ambiguous(e, n);
-    }
-    if (any_ran(e, n)) {
-        v.confidence = MKPERF_INFERRED;
-    }
-    return v;
-}
-
-/* A thread can run, and none that can has run since the last snapshot. */
-static struct mkperf_verdict unchanged(const struct mkperf_evidence *e, unsigned n, int who,
-                                       int32_t unobserved)
-{
-    const struct mkperf_evidence *t = &e[who];
-
-    if (t->limited || unobserved >= t->priority || lower_ran(e, n, t->priority) ||
-        passed_over(e, n, t->priority)) {
-        return ambiguous(e, n);
-    }
-    return (struct mkperf_verdict){.confidence = MKPERF_INFERRED, .who = who};
-}
-
 struct mkperf_verdict mkperf_attribute(const struct mkperf_evidence *e, unsigned n,
                                        int32_t unobserved)
 {
     bool tie;
+    bool any_call = false; /* a thread is about to make a call, or another one replies to it */
     int who = highest(e, n, true, &tie);
+    bool changed = who != NOBODY;
 
-    if (who == NOBODY) {
+    if (!changed) {
         who = highest(e, n, false, &tie);
-        if (who == NOBODY) {
-            return nobody(e, n, unobserved);
-        }
-        return tie ? ambiguous(e, n) : unchanged(e, n, who, unobserved);
     }
-    if (tie || passed_over(e, n, e[who].priority)) {
+    int32_t priority = who != NOBODY ? e[who].priority : -1;
+    unsigned ran = 0;
+    bool lower_ran = false;   /* It could not have if `who` had been able to. */
+    bool passed_over = false; /* A thread above `who` can run although it was not interrupted: it is
+                               * at a call that does not wait, which it is about to make, or which
+                               * woke a thread above it. */
+    for (unsigned i = 0; i < n; i++) {
+        bool call = e[i].at_call && !e[i].waits && !e[i].stopped;
+        ran += e[i].ran;
+        lower_ran |= e[i].ran && e[i].priority < priority;
+        passed_over |= call && !e[i].calls && e[i].priority > priority;
+        any_call |= call;
+    }
+    bool alone = ran == 1 && unobserved < priority;
+    bool doubtful = tie || passed_over;
+    if (who == NOBODY) { /* No thread was interrupted: all wait, or one is at a call. */
+        doubtful = any_call || unobserved >= 0;
+        alone = ran == 0;
+        who = MKPERF_WHO_IDLE;
+    } else if (!changed) { /* No thread that can run has run since the last snapshot. */
+        doubtful |= e[who].limited || unobserved >= priority || lower_ran;
+        alone = false;
+    }
+    if (doubtful) {
         return ambiguous(e, n);
     }
-    bool alone = only_one_ran(e, n) && unobserved < e[who].priority;
     return (struct mkperf_verdict){.confidence = alone ? MKPERF_PROVED : MKPERF_INFERRED,
                                    .who = who};
 }
