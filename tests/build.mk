@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Everything that is checked. tests/run prints the results; its last line is `N passed, N failed`.
 #
+# This file makes the programs and the images that the tests need. The tests are found by their names:
+#
 #   tests/unit/test_*.c    cmocka programs, host code, address and undefined-behaviour sanitizers
 #   tests/tsan/test_*.c    programs under ThreadSanitizer, exit status
 #   tests/fuzz/fuzz_*.c    libFuzzer targets, a short run over tests/fuzz/corpus/NAME and beyond
@@ -11,8 +13,7 @@ UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 TSAN_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/tsan/test_*.c))
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-# Target sources that are tested on the host: the platform-independent ones. Their directories add
-# to it.
+# Target sources that are tested on the host, because they depend on no platform. The build.mk of their folders adds them.
 HOSTED_SRC ?=
 $(B)/lib/asan/libhosted.a: $(call host_objects,asan,$(HOSTED_SRC))
 $(B)/lib/asan/libhosted.a $(B)/lib/fuzz/libhosted.a:
@@ -33,57 +34,73 @@ $(B)/tests/tsan/test_hook_race: private HOST_CFLAGS += -Itests/unit/mock
 $(B)/tests/unit/test_crc: private HOST_CFLAGS += -Itests/unit/mock
 include tests/fuzz/build.mk
 
-# Systems that only tests run, on the built-in platform: $(TEST_PD)/NAME with NAME.img and qemu-command.
+# ---- systems that only tests run ----
+#
+# Each is $(TEST_PD)/NAME/NAME.img, on the built-in platform, and the command that boots it is qemu-command in the
+# same folder. A new system of mkperf and one program is a line below and tests/pd/NAME.system.in. The functions
+# (pd, copies, system, image, program_system) are those of pd/rules.mk, in which each has a comment.
 TEST_PD := $(B)/tests/pd
-# A client that requires the key tests/pd/test.key.
+TEST_SYSTEMS :=
+
+# $(call test_program,NAME,SOURCES): the system tests/pd/NAME.system.in with the program that SOURCES make.
+test_program = $(call program_system,$(TEST_PD),$(1),$(2))$(eval TEST_SYSTEMS += $(1))
+
+# A client that requires the key tests/pd/test.key: $(call with_test_key,ITS SOURCES) has that key in place of the build's.
 $(B)/tests/key/key.c: tests/pd/test.key scripts/key-source
 	$(Q)scripts/key-source $@ $<
 with_test_key = $(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(1))
 
 QUIET_PDS := profiler client_net ticker # tests/pd/quiet.system.in
 
-TEST_SYSTEMS :=
 ifeq ($(MICROKIT_SDK),)
-$(call program_system,$(TEST_PD),accuracy,tests/pd/accuracy.c tests/pd/accuracy_work.S)
-$(call program_system,$(TEST_PD),exact,tests/pd/exact.c)
-$(call program_system,$(TEST_PD),callers,tests/pd/callers.c)
-$(call program_system,$(TEST_PD),called,tests/pd/callers.c)
-$(call program_system,$(TEST_PD),stopped,tests/pd/stopped.c)
-$(call program_system,$(TEST_PD),cores,tests/pd/cores.c demo/known_work.S)
-$(call program_system,$(TEST_PD),contend,tests/pd/contend.c)
+# Programs with known shares, call chains, events, budgets or faults, which the tests compare with what mkperf reports.
+$(call test_program,accuracy,tests/pd/accuracy.c tests/pd/accuracy_work.S)
+$(call test_program,exact,tests/pd/exact.c)
+$(call test_program,callers,tests/pd/callers.c)
+$(call test_program,called,tests/pd/callers.c)
+$(call test_program,stopped,tests/pd/stopped.c)
+$(call test_program,cores,tests/pd/cores.c demo/known_work.S)
+$(call test_program,contend,tests/pd/contend.c)
+$(call test_program,flight,tests/pd/flight.c)
+$(call test_program,hostile,tests/pd/hostile.c)
+$(call test_program,lockstep,tests/pd/lockstep.c tests/pd/lockstep_loop.S)
+$(call test_program,wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin.S)
+$(call test_program,robin,tests/pd/robin.c)
+$(call test_program,pair,tests/pd/pair.c)
+$(call test_program,sched,tests/pd/sched.c)
+$(call test_program,budget,tests/pd/budget.c)
+$(call test_program,late,tests/pd/late.c)
+$(call test_program,deadline,tests/pd/late.c)
+$(call test_program,reasons,tests/pd/reasons.c)
+$(call test_program,steps,tests/pd/steps.c)
+$(call test_program,deep,tests/pd/deep.c tests/pd/wildfp_spin.S pd/lib/own_stack.S)
+$(TEST_PD)/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
 $(TEST_PD)/cores/qemu-command $(TEST_PD)/contend/qemu-command: private QEMU_SMP = 4
+
+# $(call demand_system,NAME,BUDGETS): the PDs of tests/pd/demand.c with these budgets.
+demand_system = $(call pd,$(TEST_PD)/$(1)/demand.elf,tests/pd/demand.c)\
+    $(call copies,$(TEST_PD)/$(1),$(DEMO),profiler client)\
+    $(call system,$(TEST_PD)/$(1)/$(1).system,tests/pd/demand.system.in,$(2))\
+    $(call image,$(TEST_PD)/$(1)/$(1).img,$(TEST_PD)/$(1)/$(1).system,$(TEST_PD)/$(1),profiler client demand)\
+    $(eval TEST_SYSTEMS += $(1))
+$(call demand_system,demand,SHORT=9000 BURST=9000 THIRD=19000 OFTEN=19000)
+$(call demand_system,demand_enough,SHORT=1734 BURST=2040 THIRD=3060 OFTEN=10000)
+$(call demand_system,demand_less,SHORT=1615 BURST=1900 THIRD=2850 OFTEN=3060)
+
+# A program without mkperf's PDs.
 RACE := $(TEST_PD)/race
 $(call pd,$(RACE)/race.elf,tests/pd/race.c)
 $(call system,$(RACE)/race.system,tests/pd/race.system.in)
 $(call image,$(RACE)/race.img,$(RACE)/race.system,$(RACE),race)
 $(RACE)/qemu-command: private QEMU_SMP = 2
-$(call program_system,$(TEST_PD),flight,tests/pd/flight.c)
-$(call program_system,$(TEST_PD),hostile,tests/pd/hostile.c)
+TEST_SYSTEMS += race
+
+# A program in the place of the profiler PD.
 EVIL := $(TEST_PD)/hostile_profiler
 $(call pd,$(EVIL)/hostile_profiler.elf,tests/pd/hostile_profiler.c $(CLIENT_UARTS))
 $(call system,$(EVIL)/hostile_profiler.system,tests/pd/hostile_profiler.system.in)
 $(call image,$(EVIL)/hostile_profiler.img,$(EVIL)/hostile_profiler.system,$(EVIL),hostile_profiler)
-$(call program_system,$(TEST_PD),lockstep,tests/pd/lockstep.c tests/pd/lockstep_loop.S)
-$(call program_system,$(TEST_PD),wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin.S)
-$(call program_system,$(TEST_PD),robin,tests/pd/robin.c)
-$(call program_system,$(TEST_PD),pair,tests/pd/pair.c)
-$(call program_system,$(TEST_PD),sched,tests/pd/sched.c)
-$(call program_system,$(TEST_PD),budget,tests/pd/budget.c)
-# $(call demand_system,NAME,BUDGETS): the PDs of tests/pd/demand.c with these budgets.
-demand_system = $(call pd,$(TEST_PD)/$(1)/demand.elf,tests/pd/demand.c)\
-    $(call copies,$(TEST_PD)/$(1),$(DEMO),profiler client)\
-    $(call system,$(TEST_PD)/$(1)/$(1).system,tests/pd/demand.system.in,$(2))\
-    $(call image,$(TEST_PD)/$(1)/$(1).img,$(TEST_PD)/$(1)/$(1).system,$(TEST_PD)/$(1),profiler client demand)
-$(call demand_system,demand,SHORT=9000 BURST=9000 THIRD=19000 OFTEN=19000)
-$(call demand_system,demand_enough,SHORT=1734 BURST=2040 THIRD=3060 OFTEN=10000)
-$(call demand_system,demand_less,SHORT=1615 BURST=1900 THIRD=2850 OFTEN=3060)
-$(call program_system,$(TEST_PD),late,tests/pd/late.c)
-$(call program_system,$(TEST_PD),deadline,tests/pd/late.c)
-$(call program_system,$(TEST_PD),reasons,tests/pd/reasons.c)
-$(call program_system,$(TEST_PD),steps,tests/pd/steps.c)
-$(call program_system,$(TEST_PD),deep,tests/pd/deep.c tests/pd/wildfp_spin.S pd/lib/own_stack.S)
-$(TEST_PD)/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
-TEST_SYSTEMS += accuracy budget demand demand_enough demand_less late deadline reasons called callers contend cores exact flight hostile hostile_profiler lockstep wildfp race robin pair sched steps stopped deep
+TEST_SYSTEMS += hostile_profiler
 
 # The demo with a timer and without the hook: no PD has the PMU's interrupt.
 $(call system,$(TEST_PD)/nohook/nohook.system,demo/demo.system.in,PACER=pacer TIMER=1 CHILDREN=1 NOHOOK=1)
@@ -126,7 +143,9 @@ endif
 TEST_IMAGES := $(call bootable,$(addprefix $(TEST_PD)/,$(TEST_SYSTEMS))) \
     $(if $(TEST_SYSTEMS),$(B)/echo-load $(call bootable,$(B)/bench/line115200))
 
-# For tests of connections: breaks them, and says what no mkperf says.
+# ---- tools of the tests ----
+
+# For tests of connections: interrupts them, and sends what no mkperf sends.
 $(B)/net-tool: tests/tool/net_tool.c | $(SETUP)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $< -o $@
@@ -136,11 +155,11 @@ $(B)/stop-core: tests/tool/stop_core.c | $(SETUP)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $< -o $@
 
-# A large recording, for tests of speed.
+# Makes a large recording, for tests of speed.
 $(B)/many-samples: tests/tool/many_samples.c $(B)/lib/plain/libmkperf.a
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -MMD -MP $< $(filter %.a,$^) $(HOST_LIBS) -o $@
 
-# mkperf with sanitizers, for what shall not crash it.
+# mkperf with sanitizers, for inputs that must not crash it.
 $(B)/tests/mkperf-asan: $(B)/obj/asan/host/main.o $(B)/lib/asan/libmkperf.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(ASAN_FLAGS) $^ $(HOST_LIBS) -o $@
