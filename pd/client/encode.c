@@ -24,7 +24,7 @@ enum {
     SLOT = 2,
     COUNTER_BYTES = VARINT + 2 + VARINT, /* base, width and rate */
     NO_COUNTER = 3,                      /* the same of a counter without samples: zeros */
-    /* The fixed part of a message: tag, length and value of each field at its longest. */
+    /* The fixed part of a message: the tag, the length and the longest value of each field. */
     FIXED_BYTES = 3 + 6 + 2 + 6 + 11 + 11 + 11 + 3 * 4 + 5 * 4,
     ONE_SAMPLE = PC + SLOT + VARINT,            /* in the columns, at its longest */
     CHANGE = 3 + VARINT + 2,                    /* in a batch, at its longest */
@@ -41,7 +41,7 @@ _Static_assert(FIXED_BYTES + NO_COUNTER * MKPERF_MAX_COUNTERS + COUNTER_BYTES + 
 /* Bits for the distance of a pc, in words, from its chain's pc; one bit is for `slot`. */
 #define PC_WORDS (UINT64_C(1) << 32)
 
-/* Ends the samples' columns there. */
+/* Ends the columns of the samples at `end`. */
 static inline void set_ends(struct mkperf_encoder *e, struct mkperf_ends end)
 {
     e->bytes += (uint32_t)(end.slot - e->end.slot) + (uint32_t)(end.pc - e->end.pc) +
@@ -57,7 +57,7 @@ static uint32_t room(const struct mkperf_encoder *e)
     return used < MKPERF_CONTENT_BYTES ? MKPERF_CONTENT_BYTES - used : 0;
 }
 
-/* Samples up to this number need no look at the room for them. */
+/* Computes up to which sample the room needs no further check. */
 static void note_room(struct mkperf_encoder *e)
 {
     uint32_t fit = e->samples + room(e) / ONE_SAMPLE;
@@ -65,8 +65,8 @@ static void note_room(struct mkperf_encoder *e)
     e->fits_unchecked = fit < MKPERF_BATCH_SAMPLES ? fit : MKPERF_BATCH_SAMPLES;
 }
 
-/* Takes the values that ride in a sample out of it: `words` from `at` on. False: they make no
- * sense. */
+/* Reads the values of other counters from the `words` words at `at` of a sample. False: they are
+ * invalid. */
 static bool take_reads(struct mkperf_reads *r, const uint64_t *at, unsigned words)
 {
     uint64_t n = words != 0 ? at[0] : 0;
@@ -88,7 +88,7 @@ static bool take_reads(struct mkperf_reads *r, const uint64_t *at, unsigned word
     return true;
 }
 
-/* Where the values stand in a sample whose size was checked. */
+/* The first word of these values in a sample. The sample's size was checked. */
 static unsigned reads_at(uint64_t header)
 {
     unsigned flags = mkperf_record_flags(header);
@@ -137,14 +137,14 @@ static __attribute__((noinline)) unsigned add_chain(struct mkperf_encoder *e,
     return slot;
 }
 
-/* Whether the column can tell a pc that is so far from its chain's. If not, the chain is defined
- * again with this one. */
+/* Whether the column can hold a pc at that distance from its chain's pc. If not, the chain is
+ * defined again with the new pc. */
 static inline bool pc_ok(uint64_t away)
 {
     return ((away + MKPERF_PC_BYTES * PC_WORDS / 2) & ~(MKPERF_PC_BYTES * (PC_WORDS - 1))) == 0;
 }
 
-/* A value of the column, whose bit 0 says whether the chain is another than the one before. */
+/* A value of the column. Its bit 0 is set if the sample before has another chain. */
 static inline uint64_t pc_value(uint64_t away, bool other)
 {
     uint64_t words = (uint64_t)((int64_t)away >> PC_SHIFT);
@@ -163,13 +163,14 @@ static inline uint8_t *put_slot(uint8_t *at, unsigned slot)
     return at;
 }
 
-/* Time that a sample is expected at. */
+/* The time at which a sample is expected. */
 static inline uint64_t due(uint64_t last, uint64_t period, uint64_t rate)
 {
     return last + (period * rate >> MKPERF_RATE_SHIFT);
 }
 
-/* The counter's first sample in the batch. Returns the time that it is expected at. */
+/* Begins a counter with its first sample in the batch. Returns the time at which the receiver
+ * expects that sample. */
 static uint64_t begin_counter(struct mkperf_encoder *e, unsigned counter, uint64_t period,
                               uint64_t time)
 {
@@ -211,7 +212,7 @@ static void put_change(struct mkperf_encoder *e, const struct mkperf_period *p,
     e->bytes += n;
 }
 
-/* The period and time of a sample that is added. Returns the time that it is expected at. */
+/* Encodes the period of a sample. Returns the time at which the receiver expects the sample. */
 static uint64_t put_period(struct mkperf_encoder *e, unsigned counter, uint64_t period,
                            uint64_t time)
 {

@@ -61,8 +61,8 @@ static void open_gap(struct mkperf_connection *p, uint64_t first)
     }
 }
 
-/* Sends the message of n bytes in c->message: a batch of samples, whose first has the number `first`,
- * or scheduling events. */
+/* Sends the message of n bytes in c->message: scheduling events, or a batch of samples. The first
+ * sample has the number `first`. */
 static void send_stream(struct mkperf_client *c, size_t n, uint64_t first, uint64_t samples,
                         uint64_t events)
 {
@@ -79,7 +79,8 @@ static void send_stream(struct mkperf_client *c, size_t n, uint64_t first, uint6
     }
 }
 
-/* A watcher in a gap whose queue has emptied needs an epoch; a controller needs one at once. */
+/* Whether a connection in a gap, with an empty queue, needs an epoch. A controller gets it at once,
+ * a watcher after MKPERF_WATCHER_EPOCH messages. */
 static bool epoch_wanted(const struct mkperf_client *c)
 {
     uint32_t sent = c->encoder.batches + c->sched.messages;
@@ -171,7 +172,7 @@ uint64_t mkperf_stream_clear(struct mkperf_client *c)
     return c->dropped - before;
 }
 
-/* Announces the chains' new epoch to connections that accept it; they are in step from here on. */
+/* Announces the new epoch of chains to all connections with room. Their gaps end here. */
 static void announce(struct mkperf_client *c)
 {
     c->announce = false;
@@ -251,7 +252,7 @@ static void tell_end(struct mkperf_client *c, bool answer)
     }
 }
 
-/* Configure with `restart`: the old session has ended and is reported, the next one begins. */
+/* Begins the next session of a Configure with `restart`. The old one has ended and was reported. */
 static void restart(struct mkperf_client *c)
 {
     unsigned by = c->stop_by;
@@ -268,7 +269,7 @@ static void restart(struct mkperf_client *c)
     }
 }
 
-/* The output ring is empty and its last batch sent. */
+/* Ends the session: the output ring is empty, and the last batch was sent. */
 static bool end_session(struct mkperf_client *c)
 {
     unsigned size;
@@ -358,7 +359,7 @@ static void note_fill(struct mkperf_client *c)
     }
 }
 
-/* The kernel hook switched the session off, as the last answer of the profiler PD says. */
+/* Whether the kernel hook has ended the session, according to the profiler PD's last answer. */
 static bool ended_by_hook(const struct mkperf_client *c)
 {
     return mkperf_page_bool(&c->page->status.storm) && !mkperf_page_bool(&c->page->session.running);

@@ -10,7 +10,7 @@
 
 enum { MKPERF_VARINT = 10 }; /* bytes, at most */
 
-/* As the next one. Returns the end of what it wrote. */
+/* Writes a number. Returns the end of its bytes. */
 static inline uint8_t *mkperf_put_value(uint8_t *at, uint64_t v)
 {
     for (; v > 0x7f; v >>= 7) {
@@ -30,7 +30,7 @@ static inline uint32_t mkperf_varint_size(uint64_t v)
     return (70 - (uint32_t)__builtin_clzll(v | 1)) / 7;
 }
 
-/* As sint64 has a difference. */
+/* The encoding of a difference as sint64. */
 static inline uint64_t mkperf_zigzag(uint64_t difference)
 {
     return difference << 1 ^ (0 - (difference >> 63));

@@ -9,8 +9,8 @@
 
 #include "mkperf.pb.h"
 
-/* A return address that the hook found in a thread's stack. What looks like a marker is none: the thread
- * put it there. */
+/* A return address that the hook found in a thread's stack. A value that looks like a marker
+ * becomes 0, because only the thread can have put it there. */
 static inline uint64_t address(uint64_t found)
 {
     return found < MKPERF_FRAME_MARKERS ? found : 0;

@@ -170,8 +170,8 @@ static void tell_hook(struct mkperf_kernel *k)
     k->stale &= ~here;
 }
 
-/* The same on the other cores, each of which this interrupts: those with changes, and all of them
- * ASKS_PER_SECOND times. */
+/* Sends changes to the other cores. This interrupts each of them. Cores without changes are asked
+ * ASKS_PER_SECOND times a second. */
 static void tell_others(struct mkperf_hook_session *s)
 {
     struct mkperf_kernel *k = s->kernel;

@@ -100,7 +100,8 @@ struct mkperf_planning {
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
                       const struct mkperf_cpu *cpu, mkperf_Error *error);
 
-/* Parts of that, for the timer's sessions, too. False: the error has the reason. */
+/* The next two are parts of that, which the timer's sessions use, too. False: the error has the
+ * reason. */
 
 /* Fills in chains, jitter and filters, which every session with samples has. */
 bool mkperf_plan_samples(struct mkperf_planning *m);

@@ -188,7 +188,7 @@ static bool same_thread(uint64_t a, uint64_t b)
            (!special && (a & b & MKPERF_THREAD_CHILD_BIT) != 0 && (a & child) == (b & child));
 }
 
-/* The callers of a sample whose thread is right. */
+/* Compares the callers of a sample whose thread is right. */
 static void compare_callers(struct mkperf_ticks *t, const struct callers *callers,
                             const struct mkperf_ticks_truth *truth)
 {
