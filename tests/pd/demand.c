@@ -16,7 +16,15 @@
 
 #include "spin.h"
 
-enum { CH_SHORT = 1, CH_BURST = 2, CH_THIRD = 3, CH_OFTEN = 4, CH_HELPER = 2, MS = 1000000, PACE = 101000 };
+enum {
+    CH_SHORT = 1,
+    CH_BURST = 2,
+    CH_THIRD = 3,
+    CH_OFTEN = 4,
+    CH_HELPER = 2,
+    MS = 1000000,
+    PACE = 101000
+};
 
 static unsigned times;
 
