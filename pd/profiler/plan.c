@@ -120,10 +120,11 @@ static bool plan_period(struct mkperf_planning *m, unsigned i)
  * their counters when the kernel is left. */
 static bool loses_overflows(const struct mkperf_planning *m, unsigned i)
 {
+    if (MKPERF_PERIOD_STEP == 1 || m->cpu->followers || modes_of(&m->request->events[i]) == 2) {
+        return false;
+    }
     const struct mkperf_pmu_event *cycles = mkperf_event_named(m->cpu, "cycles");
-
-    return MKPERF_PERIOD_STEP != 1 && !m->cpu->followers && modes_of(&m->request->events[i]) != 2 &&
-           (cycles == NULL || m->plan.event[i].code != cycles->code);
+    return cycles == NULL || m->plan.event[i].code != cycles->code;
 }
 
 static bool plan_event(struct mkperf_planning *m, unsigned i)

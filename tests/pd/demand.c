@@ -23,6 +23,8 @@ enum {
     CH_OFTEN = 4,
     CH_HELPER = 2,
     MS = 1000000,
+    SHORT = 1700000,
+    LONG = 3000000,
     PACE = 101000
 };
 
@@ -45,12 +47,12 @@ void notified(microkit_channel ch)
 {
     (void)ch;
     if (microkit_name[0] == 's') {
-        work(17 * MS / 10);
+        work(SHORT);
     } else if (microkit_name[0] == 'b') {
         work(MS);
         microkit_ppcall(CH_HELPER, microkit_msginfo_new(0, 0));
     } else if (microkit_name[0] == 't' || times++ % 3 == 0) {
-        work(3 * MS);
+        work(LONG);
     }
 }
 
