@@ -15,8 +15,8 @@
 
 #include "plan.h"
 
-/* met and why are enum mkperf_flight_trigger. MKPERF_FLIGHT_STOP means that there is no
- * condition. */
+/* The members `met` and `why` have values of enum mkperf_flight_trigger. MKPERF_FLIGHT_STOP: no
+ * condition is met. */
 struct mkperf_conditions {
     const struct mkperf_plan *plan;
     uint32_t met;

@@ -3,7 +3,7 @@
 #include "ring_merge.h"
 
 struct merge_core {
-    struct mkperf_ring_consumer ring; /* its own position */
+    struct mkperf_ring_consumer ring; /* the merge's position in the core's ring */
     const uint64_t *record;           /* the next one; NULL: none that is old enough */
     unsigned size;
 };
