@@ -17,7 +17,7 @@ enum { OPTION_LIMIT = 256, OPTION_PERCENTAGE, OPTION_QUANTUM };
 struct command {
     const char *input;
     bool stdio, interactions, dot, marks, charged, off_cpu, hierarchy, util, json, sorted, inverted,
-        head_only;
+        inlined, head_only;
     const char *output; /* the file for --interactions */
     const char *separator;
     uint64_t quantum_ns; /* 0: --time-quantum is not given */
@@ -80,7 +80,10 @@ static const struct mkperf_option options[] = {
     MKPERF_OPTION(0, "header", "always so; perf has this option", MKPERF_IGNORED),
     MKPERF_OPTION(0, "header-only", "print what was recorded, and no table",
                   MKPERF_SETS(struct command, head_only)),
-    MKPERF_OPTION(0, "no-inline", "always so; perf has this option", MKPERF_IGNORED),
+    MKPERF_OPTION(0, "inline", "inlined functions are rows and callers of their own",
+                  MKPERF_SETS(struct command, inlined)),
+    MKPERF_OPTION(0, "no-inline", "they are part of the function around them (the default)",
+                  MKPERF_CLEARS(struct command, inlined)),
     MKPERF_OPTION(
         0, "interactions",
         "instead: which PD called and notified which, and how often (record --interactions)",
@@ -331,7 +334,7 @@ static enum mkperf_status run_profile(void *self, struct mkperf_error *e)
                                                         : c->quantum_ns != 0 ? c->quantum_ns
                                                                              : QUANTUM_NS},
                                .filter = c->filter,
-                               .places = {.search = c->elfs}};
+                               .places = {.search = c->elfs, .inlined = c->inlined}};
     struct mkperf_frames f;
     bool with_line = report_columns_have(keys, REPORT_SORT_LINE);
 

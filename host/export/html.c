@@ -90,7 +90,7 @@ static int by_period(const void *a, const void *b)
 static struct heavy *heaviest(struct mkperf_frames *f)
 {
     struct heavy *list = mkperf_xcalloc((size_t)f->functions.count + 1, sizeof *list);
-    uint32_t function[MKPERF_PLACES_MAX];
+    uint32_t function[MKPERF_FRAMES_MAX];
 
     for (uint32_t i = 0; i < f->functions.count; i++) {
         list[i].function = i;

@@ -90,7 +90,7 @@ static void put_samples(struct maker *m)
 /* The innermost node of a chain, and where in its function it was interrupted. */
 static uint32_t add_chain(struct mkperf_tree *t, struct maker *m, uint32_t chain, uint32_t pd)
 {
-    uint32_t function[MKPERF_PLACES_MAX], n = mkperf_frames_of(m->f, chain, function);
+    uint32_t function[MKPERF_FRAMES_MAX], n = mkperf_frames_of(m->f, chain, function);
     bool ambiguous = mkperf_places_ambiguous(&m->p->places, pd);
     uint32_t owner = ambiguous ? pd : mkperf_frames_label(m->f, function[n - 1]).pd;
     uint32_t node = mkperf_tree_child(t, 0, PD_LABEL | owner);
@@ -108,7 +108,7 @@ static uint32_t add_chain(struct mkperf_tree *t, struct maker *m, uint32_t chain
 
 static uint64_t offset_of(const struct maker *m, uint32_t chain, const uint64_t *start)
 {
-    uint32_t function[MKPERF_PLACES_MAX];
+    uint32_t function[MKPERF_FRAMES_MAX];
     struct mkperf_address address[MKPERF_PLACES_MAX];
     struct mkperf_symbol symbol;
 

@@ -109,7 +109,7 @@ enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_pro
     enum mkperf_status status;
 
     *f = (struct mkperf_frames){.profile = profile, .with_line = with_line};
-    profile->places.no_lines = true;
+    profile->places.no_lines = !profile->places.inlined;
     if (profile->filter.percent && resolve_time(&profile->filter, path, e) != MKPERF_OK) {
         return e->status;
     }
@@ -192,39 +192,59 @@ static uint32_t line_number(struct mkperf_frames *f, struct mkperf_module *m, ui
     return mkperf_places_text_number(&f->profile->places, text);
 }
 
-static uint32_t function_of(struct mkperf_frames *f, uint32_t number)
+/* The number of the function of frame `at`, which is a frame of the place. */
+static uint32_t function_of(struct mkperf_frames *f, const struct mkperf_place *place, uint32_t at)
 {
     struct mkperf_places *places = &f->profile->places;
-    struct mkperf_place place = places->place[number];
-    uint32_t n;
 
-    MKPERF_GROW(f->function_of, f->room, (size_t)number + 1);
-    if (f->function_of[number] == 0) {
-        const struct mkperf_frame *frame = mkperf_places_frames(places, number, &n);
+    MKPERF_GROW(f->function_of, f->room, (size_t)at + 1);
+    if (f->function_of[at] == 0) {
+        const struct mkperf_frame *frame = &places->frame[at];
         uint32_t name = places->function[frame->function].name;
-        struct mkperf_module *m = mkperf_frames_module(f, place.pd, place.kernel);
-        uint64_t key[4] = {place.pd, place.kernel, name, line_number(f, m, place.addr)};
-        f->function_of[number] = mkperf_hash_number(&f->functions, key, 4) + 1;
+        uint32_t line = 0;
+        char text[MKPERF_HASH_TEXT];
+
+        if (f->with_line && places->inlined && frame->file != 0) {
+            snprintf(text, sizeof text, "%s:%" PRIu32,
+                     basename(mkperf_places_text(places, frame->file)), frame->line);
+            line = mkperf_places_text_number(places, text);
+        } else {
+            line = line_number(f, mkperf_frames_module(f, place->pd, place->kernel), place->addr);
+        }
+        if (places->function[frame->function].inlined) {
+            snprintf(text, sizeof text, "%s (inlined)", mkperf_places_text(places, name));
+            name = mkperf_places_text_number(places, text);
+        }
+        uint64_t key[4] = {place->pd, place->kernel, name, line};
+        f->function_of[at] = mkperf_hash_number(&f->functions, key, 4) + 1;
     }
-    return f->function_of[number] - 1;
+    return f->function_of[at] - 1;
 }
 
 static void list_chain(struct mkperf_frames *f, uint32_t chain)
 {
     struct mkperf_profile_chain c;
+    uint32_t n = 0, function[MKPERF_FRAMES_MAX];
 
     mkperf_profile_chain(f->profile, chain, &c);
-    MKPERF_GROW(f->list, f->list_room, f->listed + 1 + c.n);
-    f->chain_at[chain] = f->listed + 1;
-    f->list[f->listed++] = c.n;
     for (uint32_t i = 0; i < c.n; i++) {
-        uint32_t function = function_of(f, c.place[i]);
-        f->list[f->listed++] = function;
+        struct mkperf_place place = f->profile->places.place[c.place[i]];
+        uint32_t room = MKPERF_FRAMES_MAX - n - (c.n - i - 1); /* each later place needs one */
+        uint32_t left_out = place.nframes > room ? place.nframes - room : 0;
+
+        for (uint32_t j = left_out; j < place.nframes; j++) {
+            function[n++] = function_of(f, &place, place.first + j);
+        }
     }
+    MKPERF_GROW(f->list, f->list_room, f->listed + 1 + n);
+    f->chain_at[chain] = f->listed + 1;
+    f->list[f->listed] = n;
+    memcpy(f->list + f->listed + 1, function, n * sizeof *function);
+    f->listed += 1 + n;
 }
 
 uint32_t mkperf_frames_of(struct mkperf_frames *f, uint32_t chain,
-                          uint32_t function[MKPERF_PLACES_MAX])
+                          uint32_t function[MKPERF_FRAMES_MAX])
 {
     MKPERF_GROW(f->chain_at, f->chain_room, (size_t)chain + 1);
     if (f->chain_at[chain] == 0) {
@@ -249,7 +269,7 @@ struct mkperf_label mkperf_frames_label(const struct mkperf_frames *f, uint32_t 
 const char *mkperf_frames_guess(struct mkperf_frames *f, const char *wanted,
                                 char buffer[MKPERF_GUESS_TEXT])
 {
-    uint32_t function[MKPERF_PLACES_MAX];
+    uint32_t function[MKPERF_FRAMES_MAX];
     struct mkperf_guess guess;
 
     mkperf_guess_begin(&guess, wanted);

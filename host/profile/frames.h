@@ -3,7 +3,9 @@
  * The functions of chains, for the commands that show a recording.
  *
  * Owns: the reading of a recording into a profile, and the functions of which its chains consist, each once. profile/places.h
- * names them. A function is one label: PD, mode, name and, if lines are asked for, its line.
+ * names them. A function is one label: PD, mode, name and, if lines are asked for, its line. With places.inlined, an inlined
+ * function is a function of its own, "NAME (inlined)". Where a chain has more than MKPERF_FRAMES_MAX functions, inlined ones
+ * are left out.
  */
 #ifndef MKPERF_HOST_PROFILE_FRAMES_H
 #define MKPERF_HOST_PROFILE_FRAMES_H
@@ -11,6 +13,8 @@
 #include "base/args.h"
 #include "places.h"
 #include "profile.h"
+
+enum { MKPERF_FRAMES_MAX = 4 * MKPERF_PLACES_MAX }; /* most functions of a chain */
 
 struct mkperf_label {
     uint32_t pd;
@@ -22,7 +26,7 @@ struct mkperf_frames {
     struct mkperf_profile *profile;
     bool with_line;
     struct mkperf_hash functions;
-    uint32_t *function_of; /* for each place: its function, plus 1; 0: it was not needed yet */
+    uint32_t *function_of; /* for each frame of places.h: its function, plus 1; 0: not needed yet */
     uint32_t room;
     size_t *
         chain_at; /* for each chain: the index of its functions in list, plus 1; 0: not needed yet */
@@ -68,7 +72,7 @@ void mkperf_frames_cost(struct mkperf_frames *f, FILE *out);
 
 /* The functions of a chain, innermost first, as numbers. Returns their number, at least 1. */
 uint32_t mkperf_frames_of(struct mkperf_frames *f, uint32_t chain,
-                          uint32_t function[MKPERF_PLACES_MAX]);
+                          uint32_t function[MKPERF_FRAMES_MAX]);
 
 struct mkperf_label mkperf_frames_label(const struct mkperf_frames *f, uint32_t number);
 const char *mkperf_frames_text(const struct mkperf_frames *f, uint32_t number);

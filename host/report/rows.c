@@ -62,7 +62,7 @@ static void add_to_rows(struct report_rows *rows, struct mkperf_frames *f,
                         const struct report_options *o, uint32_t chain)
 {
     const struct mkperf_weight *w = &f->profile->weight[chain];
-    uint32_t function[MKPERF_PLACES_MAX], seen[MKPERF_PLACES_MAX], nseen = 0;
+    uint32_t function[MKPERF_FRAMES_MAX], seen[MKPERF_FRAMES_MAX], nseen = 0;
     uint32_t n = mkperf_frames_of(f, chain, function);
 
     mkperf_weight_add(&rows->shown, w);
@@ -207,7 +207,7 @@ static int occurrence(const struct report_row *r, const struct mkperf_frames *f,
 static void add_to_tree(struct mkperf_tree *t, const struct report_row *r, struct mkperf_frames *f,
                         const struct report_options *o, uint32_t chain)
 {
-    uint32_t function[MKPERF_PLACES_MAX], node = 0;
+    uint32_t function[MKPERF_FRAMES_MAX], node = 0;
     uint32_t n = mkperf_frames_of(f, chain, function);
     int at = occurrence(r, f, o, chain, function, n);
     int step = o->graph == REPORT_GRAPH_CALLERS ? 1 : -1;
@@ -269,7 +269,7 @@ struct printer {
     double least;
     FILE *out;
     bool colour;
-    char indent[4 * MKPERF_PLACES_MAX + 8];
+    char indent[4 * MKPERF_FRAMES_MAX + 8];
 };
 
 /* Children are in the order of their periods, so none is shown after one that is not. */

@@ -317,8 +317,8 @@ uint64_t mkperf_symbol_address(struct mkperf_module *m, const char *name)
 
 bool mkperf_symbol_is(const char *name, const char *wanted)
 {
-    static const char *const behind[] = {"(",      ".constprop.", ".isra.",
-                                         ".part.", ".cold",       ".lto_priv."};
+    static const char *const behind[] = {"(",     ".constprop.", ".isra.",    ".part.",
+                                         ".cold", ".lto_priv.",  " (inlined)"};
     size_t n = strlen(wanted);
 
     if (strncmp(name, wanted, n) != 0) {
