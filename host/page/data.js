@@ -77,11 +77,11 @@ class Profile extends Columns {
     }
   }
 
-  // Start code: functions that begin the stacks of several PDs and take next to no time themselves,
-  // such as _start and the loop that calls notified(). They end with the entry points, also if two PDs
-  // run one program.
+  // Start code: functions that begin the stacks of several PDs, such as _start and the loop that calls
+  // notified(). They call an entry point, or take next to no time themselves. They end with the entry points,
+  // also if two PDs run one program. The loop waits for events: it may have any share of the time.
   findStartCode() {
-    const nodes = this.n_label.length, self = new Map(), total = new Map();
+    const nodes = this.n_label.length, self = new Map(), total = new Map(), callers = new Set();
     const weight = new Float64Array(nodes), start = new Uint8Array(nodes);
     for (let i = 0; i < this.c_node.length; i++) {
       const name = this.names[this.leaf[i]];
@@ -90,6 +90,10 @@ class Profile extends Columns {
     }
     for (let i = nodes - 1; i > 0; i--) {
       weight[this.n_parent[i]] += weight[i];
+      const label = this.n_label[i], caller = this.n_label[this.n_parent[i]];
+      if (label < this.functions && caller < this.functions && ENTRY_POINTS.includes(this.names[label])) {
+        callers.add(this.names[caller]);
+      }
     }
     this.isStart = new Uint8Array(this.functions);
     for (let found = true; found;) {
@@ -108,7 +112,7 @@ class Profile extends Columns {
       for (let f = 0; f < this.functions; f++) {
         const name = this.names[f], all = total.get(name);
         if (!this.isStart[f] && !this.f_kernel[f] && (pds.get(name)?.size ?? 0) > 1 &&
-            (self.get(name) ?? 0) < 0.05 * all) {
+            (callers.has(name) || (self.get(name) ?? 0) < 0.05 * all)) {
           this.isStart[f] = 1;
           found = true;
         }

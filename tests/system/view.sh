@@ -262,6 +262,7 @@ idle() { # left out, with its share; shown when asked for
     press "document.getElementById('starts')" || return 1
     waits "[...document.querySelectorAll('.frame')].some(e => e.textContent === '_start')" || return 1
     press "document.getElementById('idle')" && press "document.getElementById('starts')"
+    waits "![...document.querySelectorAll('.frame')].some(e => e.textContent === '_start' || e.textContent === 'pocket_main')"
 }
 address() { # the address holds the state
     visit "$url#event=instructions&pd=dummy2&t=100000000-1500000000&fn=dummy2%2Fcrc_byte&open=1" || return 1
