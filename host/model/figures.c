@@ -199,6 +199,8 @@ static const struct mkperf_figure figures[] = {
     {"sched_overwritten", AT(sched_overwritten), false, false,
      {HEAD(SECOND + 14, "flight", "%n older scheduling events had been overwritten", NULL),
       JSON(SECOND + 15)}},
+    {"queue_readings", AT(queue_readings), true, false,
+     {SUMMARY(SECOND + 18, "queues", "%n readings of queues", NULL), JSON(THIRD + 15)}},
     {"first_ns", AT(first_ns), true, false, {JSON(THIRD + 1)}},
     {"last_ns", AT(last_ns), true, false, {JSON(THIRD + 2)}},
     {"unordered", AT(unordered), false, false,

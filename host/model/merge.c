@@ -10,10 +10,11 @@ struct waiting {
     uint64_t time_ns;
     uint32_t words; /* of all three */
     uint32_t reads; /* where they begin */
-    bool event;
+    enum { SAMPLE, EVENT, READING } kind;
     union {
         struct mkperf_sample sample;
         struct mkperf_sched sched;
+        struct mkperf_queue_reading reading;
     };
 };
 
@@ -125,8 +126,11 @@ static enum mkperf_status release_first(struct mkperf_merge *m, struct queue *q,
     } else {
         m->released_ns = w.time_ns;
     }
-    if (w.event) {
+    if (w.kind == EVENT) {
         return mkperf_sink_sched(to, &w.sched, e);
+    }
+    if (w.kind == READING) {
+        return mkperf_sink_queue_reading(to, &w.reading, e);
     }
     w.sample.callers = (const struct mkperf_chain *)(const void *)(at + HEAD);
     w.sample.reads = (const struct mkperf_read *)(const void *)(at + w.reads);
@@ -179,16 +183,33 @@ enum mkperf_status mkperf_merge_add(struct mkperf_merge *m, const struct mkperf_
     return note(m, q, sample->time_ns, to, e);
 }
 
+static enum mkperf_status add_event(struct mkperf_merge *m, uint32_t core, const struct waiting *w,
+                                    const struct mkperf_sink *to, struct mkperf_error *e)
+{
+    assert(core < MKPERF_MAX_CORES);
+    struct queue *q = &m->queue[MKPERF_MAX_CORES + core];
+
+    memcpy(reserve(q, HEAD), w, sizeof *w);
+    q->tail += HEAD;
+    m->words += HEAD;
+    return note(m, q, w->time_ns, to, e);
+}
+
 enum mkperf_status mkperf_merge_add_sched(struct mkperf_merge *m, const struct mkperf_sched *event,
                                           const struct mkperf_sink *to, struct mkperf_error *e)
 {
-    assert(event->core < MKPERF_MAX_CORES);
-    struct queue *q = &m->queue[MKPERF_MAX_CORES + event->core];
     const struct waiting w = {
-        .time_ns = event->time_ns, .words = HEAD, .event = true, .sched = *event};
+        .time_ns = event->time_ns, .words = HEAD, .kind = EVENT, .sched = *event};
 
-    memcpy(reserve(q, HEAD), &w, sizeof w);
-    q->tail += HEAD;
-    m->words += HEAD;
-    return note(m, q, event->time_ns, to, e);
+    return add_event(m, event->core, &w, to, e);
+}
+
+enum mkperf_status mkperf_merge_add_reading(struct mkperf_merge *m,
+                                            const struct mkperf_queue_reading *reading,
+                                            const struct mkperf_sink *to, struct mkperf_error *e)
+{
+    const struct waiting w = {
+        .time_ns = reading->time_ns, .words = HEAD, .kind = READING, .reading = *reading};
+
+    return add_event(m, reading->core, &w, to, e);
 }

@@ -2,8 +2,8 @@
 /*
  * Samples and scheduling events of several cores into one order of time.
  *
- * Owns: those that wait for what other cores send. Called by the stream decoder with each sample
- * and each event, in the order of its core; hands them to a sink. One is released when every core
+ * Owns: those that wait for what other cores send. Called by the stream decoder with each sample,
+ * each event and each reading of a queue, in the order of its core; hands them to a sink. One is released when every core
  * has sent a later one, of samples and of events if the session has both. A core that is MKPERF_MERGE_WAIT_NS behind the newest sample is not waited for:
  * it may be idle. Memory is bounded by MKPERF_MERGE_BYTES: beyond that the oldest sample is
  * released. Nothing is lost: what comes after a later sample was released is passed on, and
@@ -33,6 +33,11 @@ enum mkperf_status mkperf_merge_add(struct mkperf_merge *m, const struct mkperf_
 /* The same for a scheduling event. */
 enum mkperf_status mkperf_merge_add_sched(struct mkperf_merge *m, const struct mkperf_sched *event,
                                           const struct mkperf_sink *to, struct mkperf_error *e);
+
+/* The same for a reading of a queue, in one order with the events of its core. */
+enum mkperf_status mkperf_merge_add_reading(struct mkperf_merge *m,
+                                            const struct mkperf_queue_reading *reading,
+                                            const struct mkperf_sink *to, struct mkperf_error *e);
 
 /* Releases what no core can precede any more; all of it: whatever is left. */
 enum mkperf_status mkperf_merge_release(struct mkperf_merge *m, bool all,

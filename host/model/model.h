@@ -77,6 +77,17 @@ struct mkperf_pd {
     bool profiler; /* it is mkperf's own: a profiler PD or a client PD */
 };
 
+/* A ring between two PDs with two indices, which run free. The producer writes `tail`, the consumer writes `head`. */
+struct mkperf_queue {
+    const char *name;
+    const char *kind;                /* "net", "serial", "blk"; "ring" of a description file */
+    const char *producer, *consumer; /* names of PDs; NULL: a device, or not known */
+    uint64_t capacity;               /* slots; of a serial queue bytes */
+    unsigned index_bits;             /* 8, 16, 32 or 64 */
+    bool returns;                    /* it carries free buffers back; its entries are no packets */
+    bool seen; /* the profiler PD has a mapping of it; otherwise it has no readings */
+};
+
 /* A session as the target runs it: what is sampled, where, and whose names its threads have. */
 struct mkperf_session {
     const char *platform; /* of the target: "pocket", "microkit"; "" if unknown */
@@ -98,9 +109,12 @@ struct mkperf_session {
     struct mkperf_event event[MKPERF_MODEL_EVENTS];
     unsigned max_frames;
     bool jitter;
-    bool turns;          /* its cores are QEMU's, which take turns */
-    bool selected;       /* it samples selected PDs only */
-    bool sched;          /* it has scheduling events; nevents may be 0 then, without samples */
+    bool turns;    /* its cores are QEMU's, which take turns */
+    bool selected; /* it samples selected PDs only */
+    bool sched;    /* it has scheduling events; nevents may be 0 then, without samples */
+    /* The queues that the target knows, by their numbers in readings. Valid during the call, as strings are. */
+    unsigned nqueues;
+    const struct mkperf_queue *queue;
     const char *command; /* the command line of the recording, NULL if unknown */
 };
 
@@ -218,6 +232,18 @@ struct mkperf_sched {
 extern const char *const mkperf_sched_kind_names[MKPERF_SCHED_KINDS];
 extern const char *const mkperf_sched_reason_names[MKPERF_STOPPED_REASONS];
 
+/*
+ * A reading of a queue: its indices at one moment, as the target read them. With scheduling events, a core reads all queues
+ * at each switch and sends those with new indices; such a reading has the time of the switch and precedes it. No index that
+ * another party wrote is checked before a sink gets it.
+ */
+struct mkperf_queue_reading {
+    uint64_t time_ns; /* target's monotonic clock */
+    uint32_t core;
+    uint32_t queue;      /* number of the queue in the session, below nqueues */
+    uint64_t head, tail; /* of the queue's index_bits */
+};
+
 /* ---- totals ---- */
 
 struct mkperf_interactions;
@@ -291,6 +317,7 @@ struct mkperf_totals {
         unread; /* the timer's samples without their events' counts: the interval was too long */
     /* Scheduling events, and missing ones by place. MKPERF_LOST_CHAIN: the event's code was in a lost frame. */
     uint64_t sched_events, sched_lost[MKPERF_LOST_PLACES], sched_overwritten;
+    uint64_t queue_readings;
     uint64_t
         off_cpu_unpaired; /* samples of blocked threads that were left out: how long is not known */
     uint64_t overwritten; /* older samples that a flight recording had overwritten */
@@ -326,11 +353,13 @@ static inline uint64_t mkperf_totals_received(const struct mkperf_totals *t)
 /*
  * A sink: a consumer of a profile. Functions return MKPERF_OK or fill *e. A function that is NULL is skipped.
  *
- * The order of calls: begin; then any of pd (once for each PD), events, sample, mark, sched, lost and flush, which is the end
- * of a batch; then end. abandon instead of end releases everything and keeps the part that was written.
+ * The order of calls: begin; then any of pd (once for each PD), events, sample, mark, sched, queue_reading, lost and flush,
+ * which is the end of a batch; then end. abandon instead of end releases everything and keeps the part that was written.
  *
  * Order of time: samples of one core are in it. Those of several cores are merged if they come from a target, except
  * totals->unordered ones; those of a file have the file's order. A mark's time may be before that of earlier samples.
+ *
+ * Readings of queues are in one order of time with the scheduling events of their core.
  *
  * relays: the sink is in front of another one, a struct mkperf_sink that is the first member of what self points to. Calls of
  * functions that are NULL here are made there. The other functions call it with mkperf_sink_... for what they pass on.
@@ -355,6 +384,8 @@ struct mkperf_sink_ops {
     enum mkperf_status (*mark)(void *self, const struct mkperf_mark *mark, struct mkperf_error *e);
     enum mkperf_status (*sched)(void *self, const struct mkperf_sched *event,
                                 struct mkperf_error *e);
+    enum mkperf_status (*queue_reading)(void *self, const struct mkperf_queue_reading *reading,
+                                        struct mkperf_error *e);
     enum mkperf_status (*lost)(void *self, const struct mkperf_lost *lost, struct mkperf_error *e);
     enum mkperf_status (*flush)(void *self, struct mkperf_error *e);
     enum mkperf_status (*end)(void *self, const struct mkperf_totals *totals,
@@ -393,6 +424,9 @@ enum mkperf_status mkperf_sink_sample(const struct mkperf_sink *sink,
                                       const struct mkperf_sample *sample, struct mkperf_error *e);
 enum mkperf_status mkperf_sink_sched(const struct mkperf_sink *sink,
                                      const struct mkperf_sched *event, struct mkperf_error *e);
+enum mkperf_status mkperf_sink_queue_reading(const struct mkperf_sink *sink,
+                                             const struct mkperf_queue_reading *reading,
+                                             struct mkperf_error *e);
 enum mkperf_status mkperf_sink_lost(const struct mkperf_sink *sink, const struct mkperf_lost *lost,
                                     struct mkperf_error *e);
 enum mkperf_status mkperf_sink_flush(const struct mkperf_sink *sink, struct mkperf_error *e);

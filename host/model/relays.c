@@ -48,6 +48,15 @@ static enum mkperf_status pass_event_of_core(void *self, const struct mkperf_sch
     return mkperf_cpu_list_has(&o->cores, s->core) ? mkperf_sink_sched(&o->to, s, e) : MKPERF_OK;
 }
 
+static enum mkperf_status pass_reading_of_core(void *self, const struct mkperf_queue_reading *r,
+                                               struct mkperf_error *e)
+{
+    const struct mkperf_only_cores *o = self;
+
+    return mkperf_cpu_list_has(&o->cores, r->core) ? mkperf_sink_queue_reading(&o->to, r, e)
+                                                   : MKPERF_OK;
+}
+
 static enum mkperf_status end_cores(void *self, const struct mkperf_totals *totals,
                                     struct mkperf_error *e)
 {
@@ -75,6 +84,7 @@ struct mkperf_sink mkperf_only_cores_sink(struct mkperf_only_cores *o)
         .begin = begin_cores,
         .sample = pass_sample_of_core,
         .sched = pass_event_of_core,
+        .queue_reading = pass_reading_of_core,
         .lost = pass_lost_of_core,
         .end = end_cores,
     };

@@ -59,6 +59,42 @@ static enum mkperf_status check_samples(const struct mkperf_sink *sink,
     return session->nevents != 0 || sink->ops->sched != NULL ? MKPERF_OK : mkperf_no_samples(e);
 }
 
+static const char *printable_text(const char *text)
+{
+    char *copy = mkperf_xstrdup(text);
+
+    if (copy != NULL) {
+        mkperf_printable(copy);
+    }
+    return copy;
+}
+
+/* The session's queues with printable names, for free_queues. */
+static struct mkperf_queue *printable_queues(const struct mkperf_session *session)
+{
+    struct mkperf_queue *q = mkperf_xcalloc(session->nqueues + 1, sizeof *q);
+
+    for (unsigned i = 0; i < session->nqueues; i++) {
+        q[i] = session->queue[i];
+        q[i].name = printable_text(q[i].name);
+        q[i].kind = printable_text(q[i].kind);
+        q[i].producer = printable_text(q[i].producer);
+        q[i].consumer = printable_text(q[i].consumer);
+    }
+    return q;
+}
+
+static void free_queues(struct mkperf_queue *q, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        free((char *)q[i].name);
+        free((char *)q[i].kind);
+        free((char *)q[i].producer);
+        free((char *)q[i].consumer);
+    }
+    free(q);
+}
+
 enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
                                      const struct mkperf_session *session, struct mkperf_error *e)
 {
@@ -85,11 +121,14 @@ enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
         mkperf_printable_lines(names);
     }
     s.pd_names = names;
+    struct mkperf_queue *queues = printable_queues(session);
+    s.queue = queues;
     for (unsigned i = 0; i < s.nevents; i++) {
         mkperf_printable(s.event[i].name);
     }
     enum mkperf_status status = sink->ops->begin(sink->self, &s, e);
     free(names);
+    free_queues(queues, s.nqueues);
     return status;
 }
 
@@ -183,6 +222,15 @@ enum mkperf_status mkperf_sink_sched(const struct mkperf_sink *sink,
     assert(event->kind < MKPERF_SCHED_KINDS && event->reason < MKPERF_STOPPED_REASONS);
     PASS_RELAYS(sink, sched);
     return sink->ops->sched != NULL ? sink->ops->sched(sink->self, event, e) : MKPERF_OK;
+}
+
+enum mkperf_status mkperf_sink_queue_reading(const struct mkperf_sink *sink,
+                                             const struct mkperf_queue_reading *reading,
+                                             struct mkperf_error *e)
+{
+    PASS_RELAYS(sink, queue_reading);
+    return sink->ops->queue_reading != NULL ? sink->ops->queue_reading(sink->self, reading, e)
+                                            : MKPERF_OK;
 }
 
 enum mkperf_status mkperf_sink_lost(const struct mkperf_sink *sink, const struct mkperf_lost *lost,

@@ -42,6 +42,9 @@
  *       profiler ID             it is one of mkperf's own PDs
  *       turns 1                 the cores are QEMU's, which take turns
  *       selected 1              only some PDs were sampled (record --pd)
+ *       queue NUMBER CAPACITY BITS RETURNS SEEN KIND PRODUCER CONSUMER NAME
+ *                               struct mkperf_queue; "-": not known. A reading is mkperf:queue, tracepoints.h
+ *       sched 0                 if there are queues, and no scheduling events
  *       scheduling ID PRIORITY PASSIVE CPU BUDGET PERIOD
  *                               from its .system file; microseconds
  *
@@ -67,6 +70,7 @@
  *       sched_events, sched_lost_ring, sched_lost_output, sched_lost_link, sched_lost_transit,
  *       sched_lost_code, sched_overwritten
  *                               scheduling events
+ *       queue_readings
  *       ring_bytes, ring_peak
  *       ring_fill TIME_NS BYTES two numbers (model/figures.h); only if the target reported it
  *       first_ns, last_ns

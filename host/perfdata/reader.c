@@ -221,6 +221,7 @@ static struct mkperf_totals totals_of(const struct perfin_reader *r)
     }
     t.marks = r->marks;
     t.sched_events = r->sched_events;
+    t.queue_readings = r->queue_readings;
     /* The end of a pipe's data is known only from the totals, which only mkperf writes. */
     t.cut_bytes = r->bytes.size != UINT64_MAX && r->frame.unfinished ? r->bytes.size - r->offset
                                                                      : 0;

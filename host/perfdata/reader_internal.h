@@ -112,7 +112,7 @@ uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, un
 
 /* ---- reader_session.c and reader_own.c ---- */
 
-enum { PERFIN_PROCESSES_MAX = 1 << 16 };
+enum { PERFIN_PROCESSES_MAX = 1 << 16, PERFIN_QUEUES_MAX = 1 << 12 };
 
 struct perfin_process {
     uint32_t pid;
@@ -133,7 +133,10 @@ struct perfin_session {
     unsigned described; /* how many events mkperf's own features describe */
     char *platform, *cpu, *kernel_elf, *kernel_unnamed, *image, *unverified, *command, *pd_names;
     struct mkperf_interactions *interactions; /* NULL: none */
-    struct perfin_process *process;           /* by the model's PD id */
+    unsigned queue_room;
+    struct mkperf_queue *queue;     /* the model's, with texts to be freed */
+    bool no_sched;                  /* its tracepoints are those of queues only */
+    struct perfin_process *process; /* by the model's PD id */
     uint32_t nprocesses, room;
     uint32_t last; /* the process that was found last, most often the next one too */
 };
@@ -186,7 +189,7 @@ struct perfin_reader {
     uint64_t offset; /* of the current record */
     uint64_t samples, marks, first_ns, last_ns;
     bool has_time;
-    uint64_t sched_events;
+    uint64_t sched_events, queue_readings;
     unsigned cores_room;
     uint64_t *sched_ns; /* time of the last scheduling event by core, of cores_room cores */
     uint64_t lost[MKPERF_LOST_PLACES];

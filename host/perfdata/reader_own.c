@@ -152,6 +152,33 @@ static bool scheduling_line(struct perfin_session *s, const char *text)
     return index >= 0;
 }
 
+/* queue NUMBER CAPACITY BITS RETURNS SEEN KIND PRODUCER CONSUMER NAME; queues are in the order of their numbers. */
+static bool queue_line(struct perfin_session *s, const char *text)
+{
+    struct mkperf_queue q = {.name = NULL};
+    char kind[MKPERF_MODEL_NAME], producer[MKPERF_MODEL_NAME], consumer[MKPERF_MODEL_NAME],
+        name[MKPERF_MODEL_NAME];
+    unsigned number, returns, seen, n = s->model.nqueues;
+
+    if (sscanf(text, "%u %" SCNu64 " %u %u %u %63s %63s %63s %63s", &number, &q.capacity,
+               &q.index_bits, &returns, &seen, kind, producer, consumer, name) != 9 ||
+        number != n || n >= PERFIN_QUEUES_MAX ||
+        (q.index_bits != 8 && q.index_bits != 16 && q.index_bits != 32 && q.index_bits != 64)) {
+        return false;
+    }
+    q.returns = returns != 0;
+    q.seen = seen != 0;
+    q.kind = mkperf_xstrdup(kind);
+    q.name = mkperf_xstrdup(name);
+    q.producer = strcmp(producer, "-") != 0 ? mkperf_xstrdup(producer) : NULL;
+    q.consumer = strcmp(consumer, "-") != 0 ? mkperf_xstrdup(consumer) : NULL;
+    MKPERF_GROW(s->queue, s->queue_room, n + 1);
+    s->queue[n] = q;
+    s->model.queue = s->queue;
+    s->model.nqueues = n + 1;
+    return true;
+}
+
 static bool session_line(struct perfin_session *s, const char *key, const char *value)
 {
     struct mkperf_session *m = &s->model;
@@ -198,6 +225,10 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
         return index >= 0 || id >= MKPERF_PERFDATA_PDS;
     } else if (strcmp(key, "scheduling") == 0) {
         return scheduling_line(s, value);
+    } else if (strcmp(key, "queue") == 0) {
+        return queue_line(s, value);
+    } else if (strcmp(key, "sched") == 0) {
+        s->no_sched = value[0] == '0';
     } else if (strcmp(key, "event") == 0) {
         event_line(s, value);
     } else if (strcmp(key, "group") == 0) {
@@ -278,7 +309,8 @@ static enum mkperf_status read_own_session(struct perfin_bytes *b, const struct 
     bool fits = true;
 
     s->native = each_line(b, f, MKPERF_PERFDATA_SESSION, s, session_line, &fits);
-    return fits ? MKPERF_OK : perfin_bad(b, 0, "more PDs or interactions than fit", e);
+    return fits ? MKPERF_OK
+                : perfin_bad(b, 0, "more PDs than fit, or a damaged description of a queue", e);
 }
 
 enum mkperf_status perfin_read_totals(struct perfin_bytes *b, const struct perfin_frame *f,

@@ -82,7 +82,7 @@ enum mkperf_status perfin_begin(struct perfin_reader *r)
     s->model.image = s->image;
     s->model.unverified = s->unverified;
     s->model.pd_names = s->pd_names = listed_names(s);
-    s->model.sched = r->frame.has_trace;
+    s->model.sched = r->frame.has_trace && !s->no_sched;
     r->events = s->model.nevents;
     if (mkperf_sink_begin(r->sink, &s->model, r->e) != MKPERF_OK || !r->sink->every_pd) {
         return r->e->status;

@@ -365,6 +365,28 @@ static enum mkperf_status read_sched(struct perfin_reader *r, struct mkperf_sche
     return mkperf_sink_sched(r->sink, out, r->e);
 }
 
+/* Reads the raw data of mkperf:queue. */
+static enum mkperf_status read_queue(struct perfin_reader *r, const struct raw_sample *raw)
+{
+    struct mkperf_queue_reading out = {.time_ns = raw->time, .core = raw->core};
+
+    if (raw->raw == NULL || raw->nraw < TRACE_QUEUE_BYTES) {
+        return perfin_fail(r, "a reading of a queue is cut");
+    }
+    out.queue = mkperf_get32(raw->raw + TRACE_QUEUE_NUMBER);
+    out.head = mkperf_get64(raw->raw + TRACE_QUEUE_HEAD);
+    out.tail = mkperf_get64(raw->raw + TRACE_QUEUE_TAIL);
+    if (out.queue >= r->session.model.nqueues || out.core >= MKPERF_MODEL_CORES) {
+        return perfin_fail(r, "a reading of an unknown queue, or of a core beyond 4095");
+    }
+    if (perfin_begin(r) != MKPERF_OK) {
+        return r->e->status;
+    }
+    note_time(r, out.time_ns);
+    r->queue_readings++;
+    return mkperf_sink_queue_reading(r->sink, &out, r->e);
+}
+
 enum mkperf_status perfin_read_gap(struct perfin_reader *r, uint64_t lost, uint64_t time,
                                    uint32_t core)
 {
@@ -412,6 +434,9 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     if (perfin_is_trace(raw.event)) {
         struct mkperf_sched event = {.time_ns = raw.time, .core = raw.core};
 
+        if (raw.event - PERFIN_TRACE == MKPERF_TRACE_QUEUE) {
+            return read_queue(r, &raw);
+        }
         return read_sched(r, &event, (enum mkperf_trace_point)(raw.event - PERFIN_TRACE), raw.raw,
                           raw.nraw);
     }

@@ -224,6 +224,13 @@ void perfin_free_session(struct perfin_session *s)
     free(s->image);
     free(s->unverified);
     free(s->pd_names);
+    for (unsigned i = 0; i < s->model.nqueues; i++) {
+        free((char *)s->queue[i].name);
+        free((char *)s->queue[i].kind);
+        free((char *)s->queue[i].producer);
+        free((char *)s->queue[i].consumer);
+    }
+    free(s->queue);
     free(s->command);
     free(s->interactions);
 }

@@ -67,6 +67,11 @@ static const struct {
                                "\tfield:void * lock_addr;\toffset:8;\tsize:8;\tsigned:0;\n"
                                "\tfield:int ret;\toffset:16;\tsize:4;\tsigned:1;\n",
                                "\"%p (ret=%d)\", REC->lock_addr, REC->ret"},
+    [MKPERF_TRACE_QUEUE] = {"mkperf", "queue", 2001,
+                            "\tfield:unsigned int queue;\toffset:8;\tsize:4;\tsigned:0;\n"
+                            "\tfield:u64 head;\toffset:16;\tsize:8;\tsigned:0;\n"
+                            "\tfield:u64 tail;\toffset:24;\tsize:8;\tsigned:0;\n",
+                            "\"queue=%u head=%Lu tail=%Lu\", REC->queue, REC->head, REC->tail"},
 };
 
 static const char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scheduling events in perf.data: perf's own tracepoints, and one of mkperf's.
+ * Scheduling events and readings of queues in perf.data: perf's own tracepoints, and two of mkperf's.
  *
  * Owns: their numbers and the positions of their fields, once for writer and reader. A switch is
- * sched:sched_switch with two more fields (reason, prev_known); every other event is mkperf:sched.
+ * sched:sched_switch with two more fields (reason, prev_known); every other event is mkperf:sched. A reading is mkperf:queue.
  * sched:sched_wakeup, sched:sched_stat_runtime, lock:contention_begin and lock:contention_end (of the
  * kernel's lock, if there are several cores) are derived from these for perf; the reader skips them.
  * perf adds run times up, so each PD has one record of it per round. A gap is a LOST record with the tid
@@ -30,6 +30,8 @@ enum mkperf_trace_point {
     MKPERF_TRACE_ONE_CORE, /* a target with one core has the tracepoints before this */
     MKPERF_TRACE_LOCK_BEGIN = MKPERF_TRACE_ONE_CORE,
     MKPERF_TRACE_LOCK_END,
+    MKPERF_TRACE_NO_QUEUES, /* a target without known queues has those before this */
+    MKPERF_TRACE_QUEUE = MKPERF_TRACE_NO_QUEUES,
     MKPERF_TRACE_POINTS,
 };
 
@@ -51,6 +53,10 @@ enum mkperf_trace_layout { /* positions in the raw data, and its size */
                            TRACE_SCHED_KNOWN = 36,
                            TRACE_SCHED_BYTES = 40,
                            TRACE_LOCK_BYTES = 20,
+                           TRACE_QUEUE_NUMBER = 8,
+                           TRACE_QUEUE_HEAD = 16,
+                           TRACE_QUEUE_TAIL = 24,
+                           TRACE_QUEUE_BYTES = 32,
 };
 
 enum mkperf_prev_state {

@@ -310,6 +310,21 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
     return mkperf_outfile_status(&w->out, e);
 }
 
+static enum mkperf_status add_reading(void *self, const struct mkperf_queue_reading *r,
+                                      struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+
+    if (!w->began && write_start(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (r->queue >= w->session.nqueues || r->core >= MKPERF_MODEL_CORES) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "a reading of a queue without description");
+    }
+    perfdata_queue_add(w, r);
+    return mkperf_outfile_status(&w->out, e);
+}
+
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
                                    struct mkperf_error *e)
 {
@@ -417,6 +432,7 @@ struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w)
         .sample = add_sample,
         .mark = add_mark,
         .sched = add_sched,
+        .queue_reading = add_reading,
         .lost = add_lost,
         .flush = flush_file,
         .end = end_file,

@@ -118,14 +118,18 @@ unsigned perfdata_trace_points(const struct mkperf_perfdata *w)
 {
     bool several = w->session.cores > 1 || w->session.target_cores > 1;
 
-    return !w->session.sched ? 0 : several ? MKPERF_TRACE_POINTS : MKPERF_TRACE_ONE_CORE;
+    return w->session.nqueues != 0 ? MKPERF_TRACE_POINTS
+           : !w->session.sched     ? 0
+           : several               ? MKPERF_TRACE_NO_QUEUES
+                                   : MKPERF_TRACE_ONE_CORE;
 }
 
 void perfdata_put_trace_attr(struct mkperf_put *c, enum mkperf_trace_point point)
 {
+    bool lock = point == MKPERF_TRACE_LOCK_BEGIN || point == MKPERF_TRACE_LOCK_END;
+
     put_attr(c, PERF_TYPE_TRACEPOINT, mkperf_trace_number(point), 1,
-             PERF_SAMPLE_RAW | (point >= MKPERF_TRACE_LOCK_BEGIN ? PERF_SAMPLE_CALLCHAIN : 0), 0,
-             0);
+             PERF_SAMPLE_RAW | (lock ? PERF_SAMPLE_CALLCHAIN : 0), 0, 0);
 }
 
 static void add_event_desc(struct mkperf_perfdata *w)
@@ -210,6 +214,33 @@ static void write_kernel(const struct mkperf_perfdata *w)
     }
 }
 
+/* Writes a word of a line: its spaces become '?', and a text that is missing is "-". */
+static void write_word(FILE *f, const char *text)
+{
+    for (text = text != NULL && *text != '\0' ? text : "-"; *text != '\0'; text++) {
+        fputc((unsigned char)*text <= ' ' ? '?' : *text, f);
+    }
+    fputc(' ', f);
+}
+
+static void write_queues(FILE *f, const struct mkperf_session *s)
+{
+    if (s->nqueues != 0 && !s->sched) {
+        fprintf(f, "sched 0\n");
+    }
+    for (unsigned i = 0; i < s->nqueues; i++) {
+        const struct mkperf_queue *q = &s->queue[i];
+
+        fprintf(f, "queue %u %" PRIu64 " %u %d %d ", i, q->capacity, q->index_bits, q->returns,
+                q->seen);
+        write_word(f, q->kind);
+        write_word(f, q->producer);
+        write_word(f, q->consumer);
+        write_word(f, q->name);
+        fputc('\n', f);
+    }
+}
+
 void perfdata_write_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,
                        const struct mkperf_module *module)
 {
@@ -268,6 +299,7 @@ void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_sessio
         write_text(w->about, "unverified", s->unverified);
     }
     write_kernel(w);
+    write_queues(w->about, s);
     perfdata_write_events(w->about, s, 0);
     add_string(w, HEADER_HOSTNAME, platform);
     add_string(w, HEADER_OSRELEASE, platform);
@@ -275,7 +307,7 @@ void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_sessio
     add_string(w, HEADER_CPUDESC, cpu);
     add_event_desc(w);
     size_t n = 0;
-    if (w->session.sched) {
+    if (perfdata_trace_points(w) != 0) {
         char *text = mkperf_trace_formats(perfdata_trace_points(w), &n);
         perfdata_features_add(&w->head, HEADER_TRACING_DATA, text, n);
         free(text);
@@ -322,7 +354,7 @@ void perfdata_head_close(struct mkperf_perfdata *w)
  * no event has in a session that has only scheduling events. */
 static unsigned trailer_ids(const struct mkperf_perfdata *w)
 {
-    return w->session.nevents == 0 && w->session.sched;
+    return w->session.nevents == 0 && perfdata_trace_points(w) != 0;
 }
 
 static size_t ids_of(const struct mkperf_perfdata *w)

@@ -162,6 +162,7 @@ void perfdata_mark_add(struct mkperf_perfdata *w, const struct mkperf_mark *m);
 /* ---- writer_sched.c; the file has the event's PDs ---- */
 
 void perfdata_sched_add(struct mkperf_perfdata *w, const struct mkperf_sched *s);
+void perfdata_queue_add(struct mkperf_perfdata *w, const struct mkperf_queue_reading *r);
 /* Writes how long PDs ran since their last record of it: with each round, and at the end. */
 void perfdata_sched_runtimes(struct mkperf_perfdata *w);
 

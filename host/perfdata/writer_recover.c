@@ -27,7 +27,7 @@ struct reader {
 
 static void note_time(struct mkperf_totals *t, uint64_t time)
 {
-    bool first = t->samples == 0 && t->sched_events == 0;
+    bool first = t->samples == 0 && t->sched_events == 0 && t->queue_readings == 0;
 
     t->first_ns = first || time < t->first_ns ? time : t->first_ns;
     t->last_ns = time > t->last_ns ? time : t->last_ns;
@@ -44,6 +44,9 @@ static void count_record(const uint8_t *record, size_t size, struct mkperf_total
         if (point == MKPERF_TRACE_SWITCH || point == MKPERF_TRACE_SCHED) {
             note_time(t, mkperf_get64(record + PERF_TRACE_TIME_AT));
             t->sched_events++;
+        } else if (point == MKPERF_TRACE_QUEUE) {
+            note_time(t, mkperf_get64(record + PERF_TRACE_TIME_AT));
+            t->queue_readings++;
         }
     } else if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_CPU_AT + 4 &&
                mkperf_get64(record + PERF_SAMPLE_ID_AT) == MKPERF_PERFDATA_MARK) {

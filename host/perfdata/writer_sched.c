@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records of scheduling events, see tracepoints.h.
+ * Records of scheduling events and of readings of queues, see tracepoints.h.
  *
  * Owns: these records, and those that are derived for perf: wake-ups of threads that slept, how long a
  * thread ran, and waiting for the kernel's lock. Called by the writer, when everything that an event
@@ -194,6 +194,32 @@ static void add_switch(struct mkperf_perfdata *w, const struct mkperf_sched *s)
     perfdata_end(&w->out, c);
 }
 
+/* Notes an event or a reading of a core for the rounds of the file. */
+static void note_core(struct mkperf_perfdata *w, uint32_t core, uint64_t time_ns)
+{
+    if (core >= w->cores_known) {
+        MKPERF_GROW(w->cores, w->cores_room, (size_t)core + 1);
+        w->cores_known = core + 1;
+    }
+    w->cores[core].last_ns = time_ns;
+    w->unordered |= time_ns < w->last_ns;
+    w->last_ns = time_ns > w->last_ns ? time_ns : w->last_ns;
+}
+
+void perfdata_queue_add(struct mkperf_perfdata *w, const struct mkperf_queue_reading *r)
+{
+    const struct mkperf_sched at = {.time_ns = r->time_ns, .core = r->core};
+
+    note_core(w, r->core, r->time_ns);
+    struct mkperf_put c =
+        begin_tracepoint(w, MKPERF_TRACE_QUEUE, MKPERF_SCHED_NOBODY, &at, TRACE_QUEUE_BYTES);
+    mkperf_put32(&c, r->queue);
+    mkperf_put32(&c, 0);
+    mkperf_put64(&c, r->head);
+    mkperf_put64(&c, r->tail);
+    perfdata_end(&w->out, c);
+}
+
 /* Whether the event ends the sleep of its thread. */
 static bool wakes(const struct mkperf_sched *s, unsigned sleep)
 {
@@ -214,13 +240,7 @@ static bool wakes(const struct mkperf_sched *s, unsigned sleep)
 
 void perfdata_sched_add(struct mkperf_perfdata *w, const struct mkperf_sched *s)
 {
-    if (s->core >= w->cores_known) {
-        MKPERF_GROW(w->cores, w->cores_room, (size_t)s->core + 1);
-        w->cores_known = s->core + 1;
-    }
-    w->cores[s->core].last_ns = s->time_ns;
-    w->unordered |= s->time_ns < w->last_ns;
-    w->last_ns = s->time_ns > w->last_ns ? s->time_ns : w->last_ns;
+    note_core(w, s->core, s->time_ns);
     if (s->kind == MKPERF_SCHED_GAP) {
         put_gap(w, s);
         return;

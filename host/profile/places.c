@@ -60,6 +60,7 @@ void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *s
     s->session.image = s->image;
     s->session.unverified = s->unverified;
     s->session.pd_names = s->pd_names;
+    s->session.queue = NULL;
     s->session.command = s->command;
     mkperf_symbols_expect(s->symbols, session->arch);
     mkperf_symbols_search(s->symbols, &s->search);

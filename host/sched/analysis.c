@@ -123,6 +123,7 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
     a->session.platform = a->session.cpu = a->session.command = NULL;
     a->session.kernel_elf = a->session.kernel_unnamed = NULL;
     a->session.image = a->session.unverified = a->session.pd_names = NULL;
+    a->session.queue = NULL;
     return MKPERF_OK;
 }
 

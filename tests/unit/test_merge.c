@@ -215,10 +215,61 @@ static void memory_is_bounded(void **state)
     mkperf_merge_free(m);
 }
 
+/* What came out, in order: 1000 + core for a reading, the core for an event. */
+static unsigned passed[8], npassed;
+
+static enum mkperf_status pass_event(void *self, const struct mkperf_sched *event,
+                                     struct mkperf_error *e)
+{
+    (void)self, (void)e;
+    passed[npassed++] = event->core;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_reading(void *self, const struct mkperf_queue_reading *r,
+                                     struct mkperf_error *e)
+{
+    (void)self, (void)e;
+    assert_int_equal(r->head, r->time_ns + 1);
+    assert_int_equal(r->tail, r->time_ns + 2);
+    passed[npassed++] = 1000 + r->core;
+    return MKPERF_OK;
+}
+
+/* A reading stays in front of the event with its time, and the cores are in one order. */
+static void readings_keep_their_place(void **state)
+{
+    static const struct mkperf_sink_ops both = {
+        .name = "both", .sched = pass_event, .queue_reading = on_reading};
+    static const unsigned expected[] = {1000, 0, 1001, 1, 1000, 0};
+    const struct mkperf_sink to = {.ops = &both};
+    struct mkperf_merge *m = mkperf_merge_new();
+    struct mkperf_error e;
+
+    (void)state;
+    npassed = 0;
+    mkperf_merge_await(m, 0, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        static const uint64_t times[] = {10, 30, 20};
+        uint64_t t = times[i];
+        const struct mkperf_queue_reading r = {
+            .time_ns = t, .core = i == 2, .head = t + 1, .tail = t + 2};
+        const struct mkperf_sched s = {.time_ns = t, .core = i == 2};
+
+        assert_int_equal(mkperf_merge_add_reading(m, &r, &to, &e), MKPERF_OK);
+        assert_int_equal(mkperf_merge_add_sched(m, &s, &to, &e), MKPERF_OK);
+    }
+    assert_int_equal(mkperf_merge_release(m, true, &to, &e), MKPERF_OK);
+    assert_int_equal(npassed, 6);
+    assert_memory_equal(passed, expected, sizeof expected);
+    mkperf_merge_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cores_come_out_in_one_order),
+        cmocka_unit_test(readings_keep_their_place),
         cmocka_unit_test(a_sample_waits_for_the_other_cores),
         cmocka_unit_test(a_silent_core_delays_by_a_second),
         cmocka_unit_test(memory_is_bounded),

@@ -9,13 +9,32 @@
 
 #include "perfdata/perfdata.h"
 
-enum { ROUNDS = 20 };
+enum { ROUNDS = 20, READINGS = 40 };
+
+static const struct mkperf_queue queues[] = {
+    {.name = "rx_active",
+     .kind = "net",
+     .producer = "driver",
+     .consumer = "client",
+     .capacity = 512,
+     .index_bits = 16,
+     .seen = true},
+    {.name = "rx_free",
+     .kind = "net",
+     .consumer = "driver",
+     .capacity = UINT64_C(1) << 40,
+     .index_bits = 64,
+     .returns = true},
+};
 
 struct back {
     struct mkperf_session session;
     uint32_t npds;
     struct mkperf_pd pd[16];
-    unsigned events, samples;
+    unsigned events, samples, readings;
+    struct mkperf_queue queue[2]; /* without texts */
+    struct mkperf_queue_reading reading[READINGS];
+    unsigned after[READINGS]; /* the number of events before a reading */
     struct mkperf_sched event[STORY_EVENTS];
     struct mkperf_totals totals;
     bool ended;
@@ -25,7 +44,17 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *s,
                                    struct mkperf_error *e)
 {
     (void)e;
-    ((struct back *)self)->session = *s;
+    struct back *b = self;
+    b->session = *s;
+    for (unsigned i = 0; i < s->nqueues && i < 2; i++) {
+        const struct mkperf_queue *q = &s->queue[i];
+        assert_string_equal(q->name, queues[i].name);
+        assert_string_equal(q->kind, "net");
+        assert_string_equal(q->consumer, queues[i].consumer);
+        assert_int_equal(q->producer == NULL, queues[i].producer == NULL);
+        assert_true(q->producer == NULL || strcmp(q->producer, "driver") == 0);
+        b->queue[i] = *q;
+    }
     return MKPERF_OK;
 }
 
@@ -59,6 +88,18 @@ static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, str
     return MKPERF_OK;
 }
 
+static enum mkperf_status on_reading(void *self, const struct mkperf_queue_reading *r,
+                                     struct mkperf_error *e)
+{
+    struct back *b = self;
+
+    (void)e;
+    assert_true(b->readings < READINGS);
+    b->after[b->readings] = b->events;
+    b->reading[b->readings++] = *r;
+    return MKPERF_OK;
+}
+
 static enum mkperf_status on_end(void *self, const struct mkperf_totals *t, struct mkperf_error *e)
 {
     (void)e;
@@ -87,6 +128,7 @@ static void read_back(const char *path)
                                                .pd = on_pd,
                                                .sample = on_sample,
                                                .sched = on_sched,
+                                               .queue_reading = on_reading,
                                                .end = on_end};
     struct mkperf_sink sink = {.ops = &ops, .self = &back};
     struct mkperf_error e = {.text = ""};
@@ -99,6 +141,34 @@ static void read_back(const char *path)
         fail_msg("%s", e.text);
     }
     assert_true(back.ended);
+}
+
+static struct mkperf_queue_reading reading(unsigned i)
+{
+    return (struct mkperf_queue_reading){.time_ns = 5000000 + 100 * i,
+                                         .core = i % 2,
+                                         .queue = i / 2 % 2,
+                                         .head = i % 2 != 0 ? UINT64_MAX - i : i,
+                                         .tail = UINT64_MAX / 3 * i};
+}
+
+/* The readings that came back, each before the event that was recorded behind it. */
+static void compare_readings(unsigned n)
+{
+    assert_int_equal(back.session.nqueues, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(back.queue[i].capacity, queues[i].capacity);
+        assert_int_equal(back.queue[i].index_bits, queues[i].index_bits);
+        assert_int_equal(back.queue[i].returns, queues[i].returns);
+        assert_int_equal(back.queue[i].seen, queues[i].seen);
+    }
+    assert_int_equal(back.readings, n);
+    assert_int_equal(back.totals.queue_readings, n);
+    for (unsigned i = 0; i < n; i++) {
+        struct mkperf_queue_reading r = reading(i);
+        assert_memory_equal(&back.reading[i], &r, sizeof r);
+        assert_int_equal(back.after[i], back.after[0] + i);
+    }
 }
 
 static void compare(void)
@@ -138,9 +208,21 @@ static void all_kinds(struct story *s)
     on_core(s, 1, t + 1500, STORE, MKPERF_STOPPED_IDLE);
 }
 
+/* Each reading precedes an event with its time. */
+static void add_readings(struct story *s)
+{
+    for (unsigned i = 0; i < READINGS; i++) {
+        struct mkperf_queue_reading r = reading(i);
+
+        assert_int_equal(mkperf_sink_queue_reading(&s->sink, &r, &s->e), MKPERF_OK);
+        on_core(s, r.core, r.time_ns, i % 4, MKPERF_STOPPED_PREEMPTED);
+    }
+}
+
 static void write_story(const char *name, unsigned nevents, bool all)
 {
-    struct mkperf_session session = {.cores = all ? 2 : 1, .nevents = nevents};
+    struct mkperf_session session = {
+        .cores = all ? 2 : 1, .nevents = nevents, .nqueues = all ? 2 : 0, .queue = queues};
     struct mkperf_chain none = {.n = 0};
     struct recording r;
 
@@ -160,6 +242,7 @@ static void write_story(const char *name, unsigned nevents, bool all)
     }
     if (all) {
         all_kinds(&story);
+        add_readings(&story);
     }
     struct mkperf_totals t = {.samples = nevents * ROUNDS,
                               .sched_events = story.events - all,
@@ -179,6 +262,7 @@ static void comes_back(void **state)
         write_story("all.data", nevents, true);
         read_back(recording_path("all.data"));
         compare();
+        compare_readings(READINGS);
         assert_int_equal(back.session.nevents, nevents);
         assert_int_equal(back.samples, nevents * ROUNDS);
         assert_int_equal(back.totals.sched_events, story.events - 1);
@@ -213,6 +297,7 @@ static void comes_back_from_a_pipe(void **state)
         assert_int_equal(pclose(reader), 0);
         read_back(recording_path("pipe.data"));
         compare();
+        compare_readings(READINGS);
         assert_int_equal(back.samples, nevents * ROUNDS);
     }
 }
@@ -245,6 +330,9 @@ static void comes_back_recovered(void **state)
     assert_int_equal(totals.samples, 0);
     story.events = back.events;
     compare();
+    assert_true(back.readings > 0 && back.readings < READINGS);
+    assert_int_equal(totals.queue_readings, back.readings);
+    compare_readings(back.readings);
 }
 
 /* What perf prints of a recording; it must not complain. */
@@ -317,6 +405,17 @@ static void perf_sched_reads_it(void **state)
     free(stats);
 }
 
+/* perf prints readings. */
+static void perf_prints_readings(void **state)
+{
+    (void)state;
+    write_story("queues.data", 1, true);
+    char *text = recording_shell("perf script -i %s 2>&1", recording_path("queues.data"));
+    has(text, "mkperf:queue: queue=0 head=18446744073709551614 tail=6148914691236517205");
+    has(text, "mkperf:sched: ");
+    free(text);
+}
+
 static void lock(struct story *s, uint64_t ns, enum mkperf_sched_kind kind, uint32_t core)
 {
     story_pass(s, (struct mkperf_sched){.time_ns = ns,
@@ -373,7 +472,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(comes_back),           cmocka_unit_test(comes_back_from_a_pipe),
         cmocka_unit_test(comes_back_recovered), cmocka_unit_test(perf_sched_reads_it),
-        cmocka_unit_test(perf_lock_reads_it),
+        cmocka_unit_test(perf_lock_reads_it),   cmocka_unit_test(perf_prints_readings),
     };
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);
