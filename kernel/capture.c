@@ -436,8 +436,10 @@ void mkperf_capture(struct mkperf_hook *s, uint32_t hit, uint64_t now)
 
 void mkperf_hook_take(struct mkperf_hook *s, uint32_t hit)
 {
-    uint64_t now = mkperf_port_time();
+    if (hit != 0) {
+        uint64_t now = mkperf_port_time();
 
-    mkperf_capture(s, hit, now);
-    mkperf_captured(s, now);
+        mkperf_capture(s, hit, now);
+        mkperf_captured(s, now);
+    }
 }

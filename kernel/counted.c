@@ -2,9 +2,8 @@
 /*
  * What a session counts in the kernel: PMU events by thread, and software events.
  *
- * Owns: how the two tables of the profiler PD are written (include/mkperf/counts.h, soft.h), and the
- * FAULT record. Called by sched.c at switches and deliveries, by capture.c and request.c, and by the
- * port for faults.
+ * Owns: how the two tables of the profiler PD are written (include/mkperf/counts.h, soft.h). Called by
+ * sched.c when something happens to a thread, by capture.c and by request.c.
  *
  * Rules
  * 1. No counter is stopped or written here. The sum over threads is therefore what the counters say.
@@ -12,8 +11,8 @@
  *    running, s->running. The kernel's work belongs to the thread that ran before the next switch.
  * 3. A row, once taken, keeps its key for the session.
  *
- * What may be lost: the attribution of an event if the table has no free row (the totals still
- * contain it), and the record of a fault if the ring has no room (counted in the table).
+ * What may be lost: the attribution of an event if the table has no free row. The totals still
+ * contain it.
  */
 #include <mkperf_port.h>
 
@@ -127,27 +126,4 @@ void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_ident
     if (kind >= MKPERF_SOFT_PPCALL) {
         count_edge(t, kind - MKPERF_SOFT_PPCALL, key, key_of(s, to));
     }
-}
-
-void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uint64_t pc,
-                       uint64_t address)
-{
-    struct mkperf_soft *t = soft_table(s);
-
-    mkperf_soft_event(s, MKPERF_SOFT_FAULT, thread, thread);
-    if (t == NULL || (s->session.soft_mask & MKPERF_SOFT_FAULT_RECORDS) == 0) {
-        return;
-    }
-    uint64_t *w =
-        mkperf_hook_record(s, MKPERF_RECORD_FAULT, MKPERF_FAULT_WORDS, 0, mkperf_port_time());
-    if (w == NULL) {
-        t->records_dropped++;
-    } else {
-        w[MKPERF_WORD_THREAD] = thread.badge;
-        w[MKPERF_WORD_SC] = thread.sc;
-        w[MKPERF_FAULT_PC] = pc;
-        w[MKPERF_FAULT_ADDRESS] = address;
-        mkperf_hook_publish(s, UINT64_C(8) * MKPERF_FAULT_WORDS);
-    }
-    mkperf_port_wake();
 }

@@ -104,7 +104,6 @@ struct mkperf_hook {
     /* Used by some. */
     uint32_t enabled; /* counters that count */
     bool reports;     /* invariant 5 */
-    bool tables;      /* the session has counts by thread or software events */
     bool watches;     /* `reports`, or a counter counts only in the kernel */
     uint32_t storm;
     uint64_t disturbed;
@@ -168,8 +167,8 @@ static inline void mkperf_captured(struct mkperf_hook *s, uint64_t entered)
  *   work.
  *
  * Without the first, an interrupt or a system call that coincides with an overflow would move the
- * sample to the thread that runs next. hit: counters of the session, not 0, with flags set at the
- * boundary.
+ * sample to the thread that runs next. hit: counters of the session with flags set at the boundary; with
+ * 0 nothing is done.
  */
 void mkperf_hook_take(struct mkperf_hook *s, uint32_t hit);
 
@@ -287,6 +286,14 @@ void mkperf_sched_irq(struct mkperf_hook *s, unsigned irq, const void *thread);
  * lock, before other events of this entry, and only if it had to wait. */
 void mkperf_sched_lock(struct mkperf_hook *s, const void *thread, uint64_t began, uint64_t got);
 
+/*
+ * A fault of `thread` at user address pc. address: the memory that it accessed, or 0 if it faulted for
+ * another reason. In addition to the count, a FAULT record in the core's ring, if the session wants
+ * that; the owner is then woken. Only while mkperf_hook_reports.
+ */
+void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uint64_t pc,
+                       uint64_t address);
+
 /* The thread is deleted, and its address may be reused. At any time, for the states of all cores. */
 void mkperf_sched_forget(struct mkperf_hook *s, const void *thread);
 
@@ -296,14 +303,6 @@ void mkperf_sched_begin(struct mkperf_hook *s, uint64_t time);
 void mkperf_sched_flush(struct mkperf_hook *s);
 
 /* ---- counted.c, optional ---------------------------------------------------------------------- */
-
-/*
- * A fault of `thread` at user address pc. address: the memory that it accessed, or 0 if it faulted for
- * another reason. In addition to the count, a FAULT record in the core's ring, if the session wants
- * that; the owner is then woken. Only while mkperf_hook_reports.
- */
-void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uint64_t pc,
-                       uint64_t address);
 
 /* For the other files of the hook. One software event of thread `from`. to: the thread that a call or
  * notification reached, ignored for other kinds. Bounded: MKPERF_COUNT_THREADS and MKPERF_SOFT_PROBES

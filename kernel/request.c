@@ -69,16 +69,6 @@ static void correct(struct mkperf_hook *s)
     }
 }
 
-/* Overflows whose interrupt the kernel has not taken yet, because it was not in user mode. */
-static void take_pending(struct mkperf_hook *s)
-{
-    uint32_t hit = mkperf_pmu_overflow() & s->mask;
-
-    if (hit != 0) {
-        mkperf_hook_take(s, hit);
-    }
-}
-
 void mkperf_hook_end(struct mkperf_hook *s, bool here)
 {
     if (s->mask != 0 && here) {
@@ -88,7 +78,6 @@ void mkperf_hook_end(struct mkperf_hook *s, bool here)
     s->mask = 0;
     s->enabled = 0;
     s->owner = NULL;
-    s->tables = false;
     s->reports = false;
     s->watches = false;
     s->session.counts = 0;
@@ -290,7 +279,7 @@ static uint32_t update(struct mkperf_hook *s)
 static void settle(struct mkperf_hook *s, uint32_t op)
 {
     mkperf_hook_find_ring(s);
-    take_pending(s);
+    mkperf_hook_take(s, mkperf_pmu_overflow() & s->mask);
     correct(s);
     s->sched.limit = 0; /* the owner may have emptied the ring, or request a watermark */
     if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && s->reports) {
@@ -304,7 +293,7 @@ static void settle(struct mkperf_hook *s, uint32_t op)
         op == MKPERF_REQUEST_CONTINUE) {
         mkperf_pmu_disable(s->mask);
         s->enabled = 0;
-        take_pending(s); /* none can follow it now */
+        mkperf_hook_take(s, mkperf_pmu_overflow() & s->mask); /* none can follow now */
     }
 }
 

@@ -18,7 +18,8 @@
  *    server has lost its scheduling context when it stops.
  *
  * What may be lost: events for which the ring has no room, or while it is not mapped. They are
- * counted in the ring's header, and a record before the next event has their number.
+ * counted in the ring's header, and a record before the next event has their number. The records of
+ * faults that are lost so are counted in the table of software events.
  */
 #include <mkperf_port.h>
 
@@ -40,6 +41,12 @@ enum {
             1 << MKPERF_STOPPED_BUDGET | 1 << MKPERF_STOPPED_FAULTED |
             1 << MKPERF_STOPPED_SUSPENDED,
 };
+
+/* Whether the session has counts. */
+static inline bool counted(const struct mkperf_hook *s)
+{
+    return (s->sched.sampled & COUNTED) != 0;
+}
 
 /* The position up to which events need no checks. */
 static uint64_t sched_limit(const struct mkperf_hook *s)
@@ -210,7 +217,7 @@ void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *las
 {
     if (((uintptr_t)s->sched.delivery.to | s->sched.sampled) == 0) {
         put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
-    } else if ((s->sched.sampled & COUNTED) != 0) {
+    } else if (counted(s)) {
         put_counted_switch(s, reason, last, thread, time);
     } else {
         put_switch(s, reason, last, thread, time);
@@ -245,7 +252,7 @@ MKPERF_NOINLINE void message_slowly(struct mkperf_hook *s, const void *from, con
 {
     bool received = to == mkperf_port_running();
 
-    if (s->tables && !fault) {
+    if (counted(s) && !fault) {
         s->sched.called = s->sched.called || !received;
         mkperf_soft_event(s, MKPERF_SOFT_PPCALL, received ? mkperf_port_identity(from) : s->running,
                           received ? s->running : mkperf_port_identity(to));
@@ -261,7 +268,7 @@ MKPERF_NOINLINE void message_slowly(struct mkperf_hook *s, const void *from, con
 void mkperf_sched_message(struct mkperf_hook *s, const void *from, const void *to, bool fault,
                           bool here)
 {
-    if (s->tables || fault || to == mkperf_port_running()) {
+    if (counted(s) || fault || to == mkperf_port_running()) {
         message_slowly(s, from, to, fault, here);
     } else {
         deliver(s, MKPERF_SCHED_CALL, to, here);
@@ -282,7 +289,7 @@ MKPERF_NOINLINE void count_notification(struct mkperf_hook *s, const void *threa
 
 void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, const void *thread)
 {
-    if (s->tables && kind == MKPERF_SCHED_NOTIFY) {
+    if (counted(s) && kind == MKPERF_SCHED_NOTIFY) {
         count_notification(s, thread);
         return;
     }
@@ -298,6 +305,27 @@ void mkperf_sched_lock(struct mkperf_hook *s, const void *thread, uint64_t began
 {
     put_other(s, mkperf_sched_what(MKPERF_SCHED_LOCK_WAIT, 0, 0), thread, began);
     put_other(s, mkperf_sched_what(MKPERF_SCHED_LOCK, 0, 0), thread, got);
+}
+
+void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uint64_t pc,
+                       uint64_t address)
+{
+    mkperf_soft_event(s, MKPERF_SOFT_FAULT, thread, thread);
+    if (s->soft == NULL || (s->session.soft_mask & MKPERF_SOFT_FAULT_RECORDS) == 0) {
+        return;
+    }
+    uint64_t *w =
+        mkperf_hook_record(s, MKPERF_RECORD_FAULT, MKPERF_FAULT_WORDS, 0, mkperf_port_time());
+    if (w == NULL) {
+        s->soft->records_dropped++;
+    } else {
+        w[MKPERF_WORD_THREAD] = thread.badge;
+        w[MKPERF_WORD_SC] = thread.sc;
+        w[MKPERF_FAULT_PC] = pc;
+        w[MKPERF_FAULT_ADDRESS] = address;
+        mkperf_hook_publish(s, UINT64_C(8) * MKPERF_FAULT_WORDS);
+    }
+    mkperf_port_wake();
 }
 
 void mkperf_sched_forget(struct mkperf_hook *s, const void *thread)
@@ -326,13 +354,10 @@ void mkperf_sched_begin(struct mkperf_hook *s, uint64_t time)
     for (unsigned i = 0; i < MKPERF_SCHED_SLOTS; i++) {
         c->slot[i] = NULL;
     }
-    c->sampled = (s->session.sched & MKPERF_SCHED_OFF_CPU) != 0 ? WAITS : 0;
-    s->tables = s->session.counts != 0 || s->session.soft_mask != 0;
+    c->sampled = ((s->session.sched & MKPERF_SCHED_OFF_CPU) != 0 ? WAITS : 0) |
+                 (s->session.counts != 0 || s->session.soft_mask != 0 ? COUNTED : 0);
     s->running = mkperf_port_identity(running);
     put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 0), running, time);
-    if (s->tables) {
-        c->sampled |= COUNTED;
-    }
     if (s->session.counts != 0) {
         mkperf_counts_take(
             s); /* looks the table up: the first switch then costs what others cost */

@@ -113,16 +113,6 @@ static NO_INLINE void mkperf_lock(bool_t irqPath)
 }
 #endif
 
-/* Replaces restore_user_context in the copies, where it is decided which thread runs next. */
-NO_INLINE void NORETURN mkperf_leave(void)
-{
-    if (mkperf_reports() && mkperf_holdsLock()) {
-        mkperf_tellSwitch(NODE_STATE(ksCurThread));
-    }
-    restore_user_context();
-    UNREACHABLE();
-}
-
 /* Replaces switchToThread_fp in the copies, which is called for a call and for a reply. path: the name of
  * the fast path's function. */
 #ifdef CONFIG_FASTPATH
@@ -168,28 +158,12 @@ static inline void NORETURN fastpath_reply_recv(word_t cptr, word_t msgInfo, wor
 #undef switchToThread_fp
 
 /* Signals and faults report nothing on their fast paths, and take the slow one in a session with events. */
-#ifdef CONFIG_SIGNAL_FASTPATH
-static inline void NORETURN mkperf_signal(word_t cptr, word_t msgInfo)
-{
-    if (mkperf_reports()) {
-        slowpath(SysSend);
-    }
-    fastpath_signal(cptr, msgInfo);
-}
 #undef fastpath_signal
-#define fastpath_signal mkperf_signal
-#endif
-#ifdef CONFIG_EXCEPTION_FASTPATH
-static inline void NORETURN mkperf_faultOf(vm_fault_type_t type)
-{
-    if (mkperf_reports()) {
-        vm_fault_slowpath(type);
-    }
-    fastpath_vm_fault(type);
-}
 #undef fastpath_vm_fault
-#define fastpath_vm_fault mkperf_faultOf
-#endif
+#define fastpath_signal(cptr, msgInfo) \
+    (mkperf_reports() ? slowpath(SysSend) : mkperf_fastSignal(cptr, msgInfo))
+#define fastpath_vm_fault(type) \
+    (mkperf_reports() ? vm_fault_slowpath(type) : mkperf_fastFault(type))
 #endif
 
 #ifdef ENABLE_SMP_SUPPORT

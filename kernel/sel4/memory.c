@@ -38,7 +38,7 @@ BOOT_CODE void mkperf_initMemory(void)
 }
 
 /* Whether the frame at paddr is RAM. A frame is either wholly within a region or wholly outside. */
-static bool_t mkperf_isRAM(paddr_t paddr)
+static bool_t isRAM(paddr_t paddr)
 {
     for (word_t i = 0; i < mkperf_ram.n; i++) {
         if (mkperf_ram.region[i].start <= paddr && paddr < mkperf_ram.region[i].end) {
@@ -50,7 +50,7 @@ static bool_t mkperf_isRAM(paddr_t paddr)
 
 /* Whether pte maps memory that user code may read (write: and write), with the cache attributes of the
  * kernel's own view. The bit MKPERF_AP_READ is set in both encodings of rights. */
-static bool_t mkperf_mapsMemory(pte_t pte, bool_t write)
+static bool_t mapsMemory(pte_t pte, bool_t write)
 {
     word_t attributes;
     word_t ap;
@@ -74,7 +74,7 @@ static bool_t mkperf_mapsMemory(pte_t pte, bool_t write)
  * address space is looked up through its ASID, as in setVMRoot: a page table can be reached that way as long
  * as it exists, and not afterwards.
  */
-static word_t mkperf_translate(tcb_t *thread, word_t va, bool_t write, word_t *room)
+static word_t translate(tcb_t *thread, word_t va, bool_t write, word_t *room)
 {
     cap_t root = TCB_PTR_CTE_PTR(thread, tcbVTable)->cap;
 
@@ -103,14 +103,14 @@ static word_t mkperf_translate(tcb_t *thread, word_t va, bool_t write, word_t *r
 
     pte_t pte = *slot;
 
-    if (unlikely(!mkperf_mapsMemory(pte, write))) {
+    if (unlikely(!mapsMemory(pte, write))) {
         return 0;
     }
 
     paddr_t frame = pte_get_page_base_address(pte);
     word_t offset = va & MASK(bits);
 
-    if (unlikely(!mkperf_isRAM(frame))) {
+    if (unlikely(!isRAM(frame))) {
         return 0;
     }
     *room = BIT(bits) - offset;
@@ -122,7 +122,7 @@ static word_t mkperf_translate(tcb_t *thread, word_t va, bool_t write, word_t *r
 NO_INLINE void *mkperf_memoryOf(tcb_t *owner, word_t va, word_t bytes)
 {
     word_t room = 0;
-    word_t window = va % sizeof(word_t) == 0 ? mkperf_translate(owner, va, true, &room) : 0;
+    word_t window = va % sizeof(word_t) == 0 ? translate(owner, va, true, &room) : 0;
 
     return window != 0 && bytes <= room ? (void *)window : NULL;
 }
@@ -130,7 +130,7 @@ NO_INLINE void *mkperf_memoryOf(tcb_t *owner, word_t va, word_t bytes)
 NO_INLINE word_t mkperf_stackPage(struct mkperf_stack *stack, tcb_t *thread, word_t page)
 {
     word_t room;
-    word_t window = mkperf_translate(thread, page, false, &room);
+    word_t window = translate(thread, page, false, &room);
 
     if (likely(window != 0)) {
         stack->space = mkperf_spaceOf(thread);

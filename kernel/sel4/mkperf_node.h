@@ -23,8 +23,9 @@ struct mkperf_stack {
 /*
  * Where a capability is in the CSpaces of a shape: at an offset from the CNode's start. Almost all CSpaces have
  * the same shape. The shape is in a CNode capability: in the guard, and in all of the first word except the
- * CNode's address (type, guard size, radix). The offset follows only from these and from the capability's
- * place. Nothing that happens to a CSpace can therefore make it wrong.
+ * CNode's address (type, guard size, radix: cnode_cap in structures_64.bf, whose hash `apply` checks). The
+ * offset follows only from these and from the capability's place. Nothing that happens to a CSpace can therefore
+ * make it wrong.
  */
 struct mkperf_shape {
     word_t shape; /* MKPERF_NO_SHAPE: none is known */
@@ -84,14 +85,13 @@ static inline FORCE_INLINE void mkperf_entered(word_t function)
     }
 }
 
+extern char mkperf_vectors[1]; /* vectors.S, like the kernel's arm_vector_table */
+
 /* mkperf.c */
+void mkperf_leave(void) NORETURN;
 void mkperf_interrupt(word_t flags);
 void mkperf_boundary(word_t flags);
 const cte_t *mkperf_slot(struct mkperf_shape *known, cap_t root, word_t place);
-
-/* entries.c */
-void mkperf_leave(void) NORETURN;
-extern char mkperf_vectors[1]; /* vectors.S, like the kernel's arm_vector_table */
 
 /* switches.c, each only while mkperf_reports() */
 void mkperf_tellSwitch(tcb_t *thread);

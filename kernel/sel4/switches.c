@@ -14,18 +14,18 @@
 #include <object/endpoint.h>
 #include <object/notification.h>
 
-static inline struct mkperf_node *mkperf_thisNode(void)
+static inline struct mkperf_node *thisNode(void)
 {
     return &mkperf_node[CURRENT_CPU_INDEX()];
 }
 
-static bool_t mkperf_faulted(tcb_t *thread)
+static bool_t faulted(tcb_t *thread)
 {
     return seL4_Fault_get_seL4_FaultType(thread->tcbFault) != seL4_Fault_NullFault;
 }
 
 /* Why a thread stopped. thread: NULL if it was deleted. */
-static word_t mkperf_reasonOf(tcb_t *thread)
+static word_t reasonOf(tcb_t *thread)
 {
     if (thread == NULL) {
         return MKPERF_STOPPED_UNKNOWN;
@@ -35,9 +35,9 @@ static word_t mkperf_reasonOf(tcb_t *thread)
     }
     switch (thread_state_get_tsType(thread->tcbState)) {
     case ThreadState_BlockedOnReply:
-        return mkperf_faulted(thread) ? MKPERF_STOPPED_FAULTED : MKPERF_STOPPED_CALLED;
+        return faulted(thread) ? MKPERF_STOPPED_FAULTED : MKPERF_STOPPED_CALLED;
     case ThreadState_BlockedOnSend:
-        return mkperf_faulted(thread) ? MKPERF_STOPPED_FAULTED : MKPERF_STOPPED_QUEUED;
+        return faulted(thread) ? MKPERF_STOPPED_FAULTED : MKPERF_STOPPED_QUEUED;
     case ThreadState_BlockedOnReceive:
         return MKPERF_STOPPED_WAIT_MESSAGE;
     case ThreadState_BlockedOnNotification:
@@ -47,12 +47,12 @@ static word_t mkperf_reasonOf(tcb_t *thread)
         return thread_state_get_tcbInReleaseQueue(thread->tcbState) ? MKPERF_STOPPED_BUDGET
                                                                     : MKPERF_STOPPED_PREEMPTED;
     default:
-        return mkperf_faulted(thread) ? MKPERF_STOPPED_FAULTED : MKPERF_STOPPED_SUSPENDED;
+        return faulted(thread) ? MKPERF_STOPPED_FAULTED : MKPERF_STOPPED_SUSPENDED;
     }
 }
 
 /* Remembers that `thread` waits in the release queue for a refill, which will be reported. */
-static void mkperf_expectRefill(struct mkperf_node *node, tcb_t *thread)
+static void expectRefill(struct mkperf_node *node, tcb_t *thread)
 {
     for (word_t i = 0; i < node->refills; i++) {
         if (node->refilled[i] == thread) {
@@ -66,7 +66,7 @@ static void mkperf_expectRefill(struct mkperf_node *node, tcb_t *thread)
 }
 
 /* Reports the threads that have left the release queue since their refills were expected. */
-static NO_INLINE void mkperf_tellRefilled(struct mkperf_node *node)
+static NO_INLINE void tellRefilled(struct mkperf_node *node)
 {
     word_t left = 0;
 
@@ -86,17 +86,17 @@ static NO_INLINE void mkperf_tellRefilled(struct mkperf_node *node)
 /* `thread` is the current one when the kernel is left. */
 NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
 {
-    struct mkperf_node *node = mkperf_thisNode();
+    struct mkperf_node *node = thisNode();
     tcb_t *last = node->running;
 
     if (unlikely(node->refills != 0)) {
-        mkperf_tellRefilled(node);
+        tellRefilled(node);
     }
     if (thread != last) {
-        unsigned reason = mkperf_reasonOf(last);
+        unsigned reason = reasonOf(last);
 
         if (unlikely(reason == MKPERF_STOPPED_BUDGET)) {
-            mkperf_expectRefill(node, last);
+            expectRefill(node, last);
         }
         mkperf_sched_switch(&node->hook, reason, last, thread, mkperf_port_time());
         node->running = thread;
@@ -106,24 +106,24 @@ NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
 /* The current thread's entry has waited for the lock, which it holds now. */
 NO_INLINE void mkperf_tellLock(word_t began)
 {
-    mkperf_sched_lock(&mkperf_thisNode()->hook, NODE_STATE(ksCurThread), began, mkperf_port_time());
+    mkperf_sched_lock(&thisNode()->hook, NODE_STATE(ksCurThread), began, mkperf_port_time());
 }
 
 /* A message was transferred. endpoint: NULL for a reply, also to a fault. */
 NO_INLINE void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
 {
-    struct mkperf_hook *hook = &mkperf_thisNode()->hook;
+    struct mkperf_hook *hook = &thisNode()->hook;
     bool_t here = SMP_TERNARY(receiver->tcbAffinity == CURRENT_CPU_INDEX(), true);
 
     if (endpoint == NULL) {
         mkperf_sched_reply(hook, receiver, here);
     } else {
-        mkperf_sched_message(hook, sender, receiver, mkperf_faulted(sender), here);
+        mkperf_sched_message(hook, sender, receiver, faulted(sender), here);
     }
 }
 
 /* The thread that a signal reaches: the bound one, or the one that waits first. */
-static tcb_t *mkperf_listener(notification_t *ntfn)
+static tcb_t *listener(notification_t *ntfn)
 {
     tcb_t *bound = TCB_PTR(notification_ptr_get_ntfnBoundTCB(ntfn));
 
@@ -135,10 +135,10 @@ static tcb_t *mkperf_listener(notification_t *ntfn)
 
 NO_INLINE void mkperf_tellSignal(notification_t *ntfn)
 {
-    tcb_t *thread = mkperf_listener(ntfn);
+    tcb_t *thread = listener(ntfn);
 
     if (thread != NULL) {
-        mkperf_sched_event(&mkperf_thisNode()->hook, MKPERF_SCHED_NOTIFY, thread);
+        mkperf_sched_event(&thisNode()->hook, MKPERF_SCHED_NOTIFY, thread);
     }
 }
 
@@ -150,8 +150,7 @@ NO_INLINE void mkperf_tellFault(tcb_t *tcb)
 
     if (memory || type == seL4_Fault_CapFault || type == seL4_Fault_UnknownSyscall ||
         type == seL4_Fault_UserException) {
-        mkperf_soft_fault(&mkperf_thisNode()->hook, mkperf_port_identity(tcb),
-                          getRegister(tcb, FaultIP),
+        mkperf_soft_fault(&thisNode()->hook, mkperf_port_identity(tcb), getRegister(tcb, FaultIP),
                           memory ? seL4_Fault_VMFault_get_address(current_fault) : 0);
     }
 }
@@ -159,7 +158,7 @@ NO_INLINE void mkperf_tellFault(tcb_t *tcb)
 /* An interrupt that does not belong to the profiler is about to be delivered. */
 NO_INLINE void mkperf_tellInterrupt(irq_t irq)
 {
-    struct mkperf_node *node = mkperf_thisNode();
+    struct mkperf_node *node = thisNode();
 
     if (IRQT_TO_IRQ(irq) > maxIRQ) {
         return;
@@ -174,13 +173,13 @@ NO_INLINE void mkperf_tellInterrupt(irq_t irq)
         for (word_t i = 0; i < MKPERF_REFILLS && thread != NULL &&
                            refill_head(thread->tcbSchedContext)->rTime <= time;
              i++) {
-            mkperf_expectRefill(node, thread);
+            expectRefill(node, thread);
             thread = thread->tcbSchedNext;
         }
     } else if (intStateIRQTable[IRQT_TO_IDX(irq)] == IRQSignal) {
         cap_t cap = intStateIRQNode[IRQT_TO_IDX(irq)].cap;
         tcb_t *thread = cap_get_capType(cap) == cap_notification_cap
-                            ? mkperf_listener(NTFN_PTR(cap_notification_cap_get_capNtfnPtr(cap)))
+                            ? listener(NTFN_PTR(cap_notification_cap_get_capNtfnPtr(cap)))
                             : NULL;
 
         if (thread != NULL) {
