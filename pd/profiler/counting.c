@@ -93,17 +93,16 @@ static void set_slice(struct mkperf_counting *c, uint32_t slice)
     struct mkperf_configuration *want = mkperf_wanted(c->kernel);
     struct mkperf_tally *tally = c->drain->tally;
     const struct mkperf_plan *plan = c->plan;
+    const struct mkperf_plan_slice *now = &plan->slice[slice];
 
     c->slice = slice;
-    tally->mask = plan->slice[slice].counter_mask;
-    for (unsigned i = 0; i < 2 * plan->events; i++) {
-        const struct mkperf_plan_event *e = &plan->event[i / 2];
-        uint32_t counter = i % 2 == 0 ? e->user_counter : e->kernel_counter;
-        if (e->slice == slice && counter != 0) {
-            tally->slot[counter - 1] = (uint8_t)i;
-            want->slot[counter - 1] = (uint8_t)i;
-            mkperf_kernel_select(c->kernel, e);
-        }
+    tally->mask = now->counter_mask;
+    for (uint32_t counter = 0; counter < now->end - now->first; counter++) {
+        unsigned event = plan->event_of[now->first + counter];
+        bool kernel = plan->event[event].kernel_counter == counter + 1;
+        tally->slot[counter] = (uint8_t)(2 * event + kernel);
+        want->slot[counter] = tally->slot[counter];
+        mkperf_kernel_select(c->kernel, &plan->event[event]);
     }
     want->count_mask = tally->mask;
     want->slice_mask = mkperf_counter_bit(plan->beat);
@@ -319,7 +318,7 @@ bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool runni
         .part = part,
         .parts = first_core + cores,
         .slices = c->plan->slices,
-        .by_pd = counts_by_thread(c) || (c->plan->per_thread && c->plan->soft_only),
+        .by_pd = counts_by_thread(c) || (c->plan->per_thread && c->plan->slice[0].end == 0),
     };
     if (part >= out->parts) {
         return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "the counts have no such part");

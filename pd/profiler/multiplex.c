@@ -12,36 +12,18 @@
 
 enum { TURN_CYCLES = 10000000 }; /* average length of a slice: 10 ms at 1 GHz */
 
-/* One of an event's counters, in its slice. */
-struct place {
-    uint32_t event;
-    uint32_t counter; /* of the hardware */
-    uint32_t number;  /* of the plan */
-};
-
-/* The n-th (from 0) counter of the current slice that counts an event. False: there is no n-th. */
-static bool nth_place(const struct mkperf_multiplex *m, unsigned n, struct place *out)
-{
-    for (unsigned i = 0; i < 2 * m->plan->events; i++) {
-        const struct mkperf_plan_event *e = &m->plan->event[i / 2];
-        uint32_t counter = i % 2 == 0 ? e->user_counter : e->kernel_counter;
-        uint32_t number = i % 2 == 0 ? e->user_number : e->kernel_number;
-        if (e->slice == m->slice && counter != 0 && n-- == 0) {
-            *out = (struct place){i / 2, counter - 1, number - 1};
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ---- the beginning of a slice ---------------------------------------------------------------- */
 
-static void set_counter(struct mkperf_multiplex *m, unsigned core, const struct place *at)
+/* Writes the counter with number n, which is one of the current slice, into a core's
+ * configuration. */
+static void set_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
 {
-    struct mkperf_request_counter *c = &m->kernel->core[core].d->want.counter[at->counter];
-    struct mkperf_multiplex_left *left = &m->left[core][at->number];
-    const struct mkperf_plan_event *e = &m->plan->event[at->event];
-    uint32_t period = m->pacer->core[core][at->event].period;
+    uint32_t counter = n - m->plan->slice[m->slice].first;
+    uint32_t event = m->plan->event_of[n];
+    struct mkperf_request_counter *c = &m->kernel->core[core].d->want.counter[counter];
+    struct mkperf_multiplex_left *left = &m->left[core][n];
+    const struct mkperf_plan_event *e = &m->plan->event[event];
+    uint32_t period = m->pacer->core[core][event].period;
 
     c->reads = 0;
     c->read = 0;
@@ -65,7 +47,7 @@ static void set_counter(struct mkperf_multiplex *m, unsigned core, const struct 
     c->first = left->interval;
     c->period = period;
     c->jitter_mask = m->plan->no_jitter ? 0 : mkperf_jitter_mask(period);
-    c->reads = mkperf_plan_reads(m->plan, at->event, at->counter);
+    c->reads = mkperf_plan_reads(m->plan, event, counter);
 }
 
 /* Writes the own core's configuration for the current slice. */
@@ -73,12 +55,11 @@ static void set_own_core(struct mkperf_multiplex *m)
 {
     struct mkperf_configuration *want = mkperf_wanted(m->kernel);
     const struct mkperf_plan_slice *slice = &m->plan->slice[m->slice];
-    struct place at;
 
-    for (unsigned n = 0; nth_place(m, n, &at); n++) {
-        m->drain->number[at.counter] = (uint8_t)at.number;
-        set_counter(m, m->kernel->here, &at);
-        mkperf_kernel_select(m->kernel, &m->plan->event[at.event]);
+    for (uint32_t n = slice->first; n < slice->end; n++) {
+        m->drain->number[n - slice->first] = (uint8_t)n;
+        set_counter(m, m->kernel->here, n);
+        mkperf_kernel_select(m->kernel, &m->plan->event[m->plan->event_of[n]]);
     }
     mkperf_kernel_set_clocks(m->kernel, m->plan, TURN_CYCLES);
     want->read_mask = slice->read_mask;
@@ -91,13 +72,12 @@ static void set_own_core(struct mkperf_multiplex *m)
 /* Writes the configurations of the other cores, whose counters stopped at other values. */
 static void set_other_cores(struct mkperf_multiplex *m)
 {
-    struct place at;
+    const struct mkperf_plan_slice *slice = &m->plan->slice[m->slice];
 
     mkperf_cores_share(m->kernel, m->kernel->on);
-    for (uint32_t rest = mkperf_cores_others(m->kernel, m->kernel->on); rest != 0;
-         rest &= rest - 1) {
-        for (unsigned n = 0; nth_place(m, n, &at); n++) {
-            set_counter(m, (unsigned)__builtin_ctz(rest), &at);
+    MKPERF_EACH_BIT (core, mkperf_cores_others(m->kernel, m->kernel->on)) {
+        for (uint32_t n = slice->first; n < slice->end; n++) {
+            set_counter(m, core, n);
         }
     }
 }
@@ -118,13 +98,15 @@ void mkperf_multiplex_started(struct mkperf_multiplex *m)
 
 /* ---- the end of a slice ---------------------------------------------------------------------- */
 
-static void keep_counter(struct mkperf_multiplex *m, unsigned core, const struct place *at)
+/* Keeps the state in which the counter with number n was stopped on a core. */
+static void keep_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
 {
-    const struct mkperf_answer_counter *now = &m->kernel->core[core].d->answer.counter[at->counter];
-    struct mkperf_multiplex_left *left = &m->left[core][at->number];
+    uint32_t counter = n - m->plan->slice[m->slice].first;
+    const struct mkperf_answer_counter *now = &m->kernel->core[core].d->answer.counter[counter];
+    struct mkperf_multiplex_left *left = &m->left[core][n];
 
     left->known = true;
-    if (m->plan->event[at->event].read) {
+    if (m->plan->event[m->plan->event_of[n]].read) {
         left->partial = (uint32_t)(now->value - MKPERF_COUNT_PERIOD) - now->read;
         return;
     }
@@ -140,7 +122,7 @@ static void keep_counter(struct mkperf_multiplex *m, unsigned core, const struct
 static bool end_slice(struct mkperf_multiplex *m)
 {
     struct mkperf_kernel *k = m->kernel;
-    struct place at;
+    const struct mkperf_plan_slice *slice = &m->plan->slice[m->slice];
     uint32_t stopped =
         mkperf_cores_request(k, k->on, MKPERF_REQUEST_STOP | MKPERF_REQUEST_SNAPSHOT);
 
@@ -151,9 +133,9 @@ static bool end_slice(struct mkperf_multiplex *m)
     mkperf_drain(m->drain); /* under the numbers of this slice */
     uint64_t now = mkperf_kernel_time(k);
     m->drain->now = now;
-    for (uint32_t rest = stopped; rest != 0; rest &= rest - 1) {
-        for (unsigned n = 0; nth_place(m, n, &at); n++) {
-            keep_counter(m, (unsigned)__builtin_ctz(rest), &at);
+    MKPERF_EACH_BIT (core, stopped) {
+        for (uint32_t n = slice->first; n < slice->end; n++) {
+            keep_counter(m, core, n);
         }
     }
     for (unsigned i = 0; i < m->plan->events; i++) {

@@ -153,7 +153,6 @@ static bool plan_event(struct mkperf_planning *m, unsigned i)
                              "none",
                              e->name);
     }
-    m->plan.soft_only &= e->soft != 0;
     m->plan.soft_mask |= mkperf_counter_bit(e->soft);
     m->plan.adaptive |= !e->count && !e->read && want->period == 0;
     if (e->count || e->read) {
@@ -184,29 +183,24 @@ static uint32_t counters_with_spare(const mkperf_EventSpec *want, const struct m
     return counters_of(want) + (cpu->followers && samples && (modes_of(want) & 1) ? 1 : 0);
 }
 
-/* Assigns event i the counters of its slice from `next` on, and numbers from `number` on. */
-static void plan_counters(struct mkperf_plan *plan, unsigned i, const mkperf_EventSpec *want,
-                          uint32_t next, uint32_t number)
+/* Assigns event i the next counters of its slice. */
+static void plan_counters(struct mkperf_plan *plan, unsigned i, const mkperf_EventSpec *want)
 {
     struct mkperf_plan_event *e = &plan->event[i];
     struct mkperf_plan_slice *slice = &plan->slice[e->slice];
-    uint32_t first = next;
+    unsigned modes = e->soft == 0 ? modes_of(want) : 0;
 
-    if (e->soft != 0) {
-        return;
+    if (modes & 1) {
+        plan->event_of[slice->end++] = (uint8_t)i;
+        e->user_counter = slice->end - slice->first;
+        e->user_number = slice->end;
     }
-    if (modes_of(want) & 1) {
-        plan->event_of[number] = (uint8_t)i;
-        e->user_counter = ++next;
-        e->user_number = ++number;
+    if (modes & 2) {
+        plan->event_of[slice->end++] = (uint8_t)i;
+        e->kernel_counter = slice->end - slice->first;
+        e->kernel_number = slice->end;
     }
-    if (modes_of(want) & 2) {
-        slice->kernel_mask |= UINT32_C(1) << next;
-        plan->event_of[number] = (uint8_t)i;
-        e->kernel_counter = ++next;
-        e->kernel_number = ++number;
-    }
-    uint32_t mask = (UINT32_C(1) << next) - (UINT32_C(1) << first);
+    uint32_t mask = mkperf_counter_bit(e->user_counter) | mkperf_counter_bit(e->kernel_counter);
     slice->counter_mask |= mask;
     slice->read_mask |= e->read ? mask : 0;
     plan->counter_mask |= mask;
@@ -220,9 +214,7 @@ static bool plan_slices(struct mkperf_planning *m, uint32_t there)
 {
     struct mkperf_plan *plan = &m->plan;
     unsigned group = 0; /* the end of the current group */
-    uint32_t next = 0;
     uint32_t taken = 0; /* counters of the slice, with the spare ones */
-    uint32_t number = 0;
 
     plan->slices = 1;
     for (unsigned i = 0; i < plan->events; i++) {
@@ -241,18 +233,15 @@ static bool plan_slices(struct mkperf_planning *m, uint32_t there)
                                      needed, there);
             }
             if (taken + needed > there) {
-                plan->slices++;
-                next = 0;
+                uint32_t end = plan->slice[plan->slices - 1].end;
+                plan->slice[plan->slices++] = (struct mkperf_plan_slice){.first = end, .end = end};
                 taken = 0;
             }
         }
         plan->event[i].slice = plan->slices - 1;
-        plan_counters(plan, i, want, next, number);
-        next += counters_of(want);
+        plan_counters(plan, i, want);
         taken += counters_with_spare(want, m->cpu);
-        number += counters_of(want);
     }
-    plan->kernel_mask = plan->slice[0].kernel_mask;
     return true;
 }
 
@@ -326,13 +315,16 @@ uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint3
 /* Checks that no sample has more values than its record can hold. */
 static bool check_reads(const struct mkperf_planning *m)
 {
-    for (unsigned i = 0; i < 2 * m->plan.events; i++) {
-        const struct mkperf_plan_event *e = &m->plan.event[i / 2];
-        uint32_t counter = i % 2 == 0 ? e->user_counter : e->kernel_counter;
-        uint32_t reads = counter != 0 ? mkperf_plan_reads(&m->plan, i / 2, counter - 1) : 0;
-        if (__builtin_popcount(reads) > MKPERF_MAX_READS) {
-            return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, i / 2 + 1,
-                                 "a sample holds the values of at most 12 counters");
+    const struct mkperf_plan *plan = &m->plan;
+
+    for (unsigned slice = 0; slice < plan->slices; slice++) {
+        for (uint32_t n = plan->slice[slice].first; n < plan->slice[slice].end; n++) {
+            uint32_t event = plan->event_of[n];
+            uint32_t reads = mkperf_plan_reads(plan, event, n - plan->slice[slice].first);
+            if (__builtin_popcount(reads) > MKPERF_MAX_READS) {
+                return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, event + 1,
+                                     "a sample holds the values of at most 12 counters");
+            }
         }
     }
     return true;
@@ -409,7 +401,6 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
             .events = c->events_count,
             .counting = c->events_count != 0 && c->events[0].count,
             .per_thread = c->per_pd,
-            .soft_only = true,
             .wake_samples = request->wake_samples,
             .core_bytes = request->core_bytes != 0 ? request->core_bytes : MKPERF_CORE_RING_BYTES,
             .output_bytes = request->output_bytes != 0 ? request->output_bytes

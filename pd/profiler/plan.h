@@ -33,10 +33,12 @@ struct mkperf_plan_event {
     uint32_t slice;
 };
 
-/* Events that count at the same time. A session has one slice if all its events fit. */
+/* Events that count at the same time. A session has one slice if all its events fit. The counter
+ * with number n is hardware counter n - first. */
 struct mkperf_plan_slice {
+    uint32_t first; /* number of the first counter */
+    uint32_t end;   /* number after that of the last counter */
     uint32_t counter_mask;
-    uint32_t kernel_mask;
     uint32_t read_mask; /* the counters of events with `read` */
 };
 
@@ -48,13 +50,11 @@ struct mkperf_plan {
     bool adaptive; /* some event has a frequency */
     bool counting; /* all events count, or all sample */
     bool per_thread;
-    bool soft_only; /* there is no PMU event */
     uint32_t wake_samples;
     uint32_t core_bytes; /* data bytes of each core's ring */
     uint32_t cores;      /* the sampled or counted cores, bit = number */
     uint32_t output_bytes;
     uint32_t counter_mask; /* the counters of all slices */
-    uint32_t kernel_mask;  /* kernel_mask of the first slice */
     uint32_t clock;        /* counter + 1 whose overflow ends a slice; 0 = none */
     uint32_t clock_code;
     uint32_t beat; /* counter + 1 that wakes this PD for scheduling events; 0 = none */
