@@ -33,8 +33,7 @@ static void collect_core(struct mkperf_counting *c, unsigned core, uint32_t op, 
     for (unsigned i = 0; i < MKPERF_COUNT_SLOTS; i++) {
         out[i] = tally->total[core][i];
     }
-    for (uint32_t rest = answered != 0 ? tally->mask : 0; rest != 0; rest &= rest - 1) {
-        unsigned n = (unsigned)__builtin_ctz(rest);
+    MKPERF_EACH_BIT (n, answered != 0 ? tally->mask : 0) {
         /* This includes an overflow that is not yet handled. */
         out[tally->slot[n]] += a->counter[n].value - MKPERF_COUNT_PERIOD;
     }

@@ -195,6 +195,7 @@ static void read_ring_counts(struct mkperf_drain *d, unsigned core)
     c->lost[MKPERF_LOSS_RING].samples += samples - c->lost_ring;
     c->lost[MKPERF_LOSS_RING].events += events - c->lost_events;
     c->unreported |= samples != c->lost_ring;
+    d->lost_ring += samples - c->lost_ring;
     c->lost_ring = samples;
     c->lost_events = events;
     c->late_events = __atomic_load_n(&ring->late_events, __ATOMIC_RELAXED);
@@ -286,19 +287,10 @@ void mkperf_drain_begin(struct mkperf_drain *d)
         d->core[i] = (struct mkperf_drain_core){0};
     }
     d->now = 0;
+    d->lost_ring = 0;
     d->corrupt = 0;
     mkperf_tally_begin(d->tally);
     mkperf_merge_begin(d->merge);
-}
-
-uint64_t mkperf_drain_lost_ring(const struct mkperf_drain *d)
-{
-    uint64_t lost = 0;
-
-    for (unsigned i = 0; i < d->kernel->cores; i++) {
-        lost += d->core[i].lost_ring;
-    }
-    return lost;
 }
 
 void mkperf_drain_status(const struct mkperf_drain *d, mkperf_Status *out)

@@ -62,7 +62,8 @@ struct mkperf_drain {
     struct mkperf_sched *sched;
     struct mkperf_merge *merge;
     struct mkperf_output *output;
-    uint64_t now; /* ticks: time of the last record of any core */
+    uint64_t now;       /* ticks: time of the last record of any core */
+    uint64_t lost_ring; /* samples of the session that were lost in the cores' rings */
     uint32_t corrupt;
     uint8_t number[MKPERF_MAX_COUNTERS]; /* of the plan, by hardware counter of the current slice */
     struct mkperf_ring_consumer ring[MKPERF_TARGET_CORES];
@@ -81,8 +82,6 @@ struct mkperf_drained {
 };
 /* Moves the records of the session's cores to the stages. */
 struct mkperf_drained mkperf_drain(struct mkperf_drain *d);
-/* Samples lost in the session's rings, of all cores. */
-uint64_t mkperf_drain_lost_ring(const struct mkperf_drain *d);
 /* Adds the samples' part to a status, after mkperf_kernel_status. */
 void mkperf_drain_status(const struct mkperf_drain *d, mkperf_Status *out);
 

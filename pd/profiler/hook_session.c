@@ -233,7 +233,7 @@ bool mkperf_session_drain(struct mkperf_hook_session *s)
     struct mkperf_drain *d = s->drain;
     uint64_t before = d->now;
     uint64_t head = d->output->ring.head;
-    uint64_t lost = mkperf_drain_lost_ring(d);
+    uint64_t lost = d->lost_ring;
     struct mkperf_drained drained = mkperf_drain(d);
 
     if (!s->running) {
@@ -244,8 +244,8 @@ bool mkperf_session_drain(struct mkperf_hook_session *s)
     } else {
         mkperf_multiplex_rotate(s->multiplex);
     }
-    bool dropped = mkperf_drain_lost_ring(d) != lost;
-    bool settling = mkperf_pace_adapt(d->pacer, s->multiplex->slice, d->now, dropped, 0);
+    bool settling =
+        mkperf_pace_adapt(d->pacer, s->multiplex->slice, d->now, d->lost_ring != lost, 0);
     s->silent_from = drained.samples == 0 ? s->silent_from : 0;
     if (drained.samples != 0 && !mkperf_plan_schedules(s->plan)) {
         uint64_t ticks = before != 0 ? d->now - before : 0;

@@ -30,20 +30,7 @@ unsigned mkperf_latency_bucket(uint64_t ticks)
 
 void mkperf_latency_begin(struct mkperf_latency *l)
 {
-    l->dropped = 0;
-    l->end = UINT64_MAX;
-    for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
-        l->running[i] = 0;
-    }
-    for (unsigned i = 0; i < MKPERF_LATENCY_THREADS; i++) {
-        l->thread[i] = (struct mkperf_latency_thread){0};
-    }
-    for (unsigned i = 0; i < MKPERF_LATENCY_PAIRS; i++) {
-        l->pair[i] = (struct mkperf_latency_pair){0};
-    }
-    for (unsigned i = 0; i < MKPERF_LATENCY_CELLS; i++) {
-        l->cell[i] = 0;
-    }
+    *l = (struct mkperf_latency){.end = UINT64_MAX};
 }
 
 /* Finds the index of a thread or adds it. NOWHERE: there is no room. */
@@ -299,22 +286,6 @@ void mkperf_latency_gap(struct mkperf_latency *l)
     }
 }
 
-/* Lets the cell at `at` of a heap of n sink to its place; the greatest is on top. */
-static void sink_cell(uint64_t *heap, unsigned at, unsigned n)
-{
-    uint64_t cell = heap[at];
-
-    for (unsigned child = 2 * at + 1; child < n; child = 2 * at + 1) {
-        child += child + 1 < n && heap[child + 1] > heap[child];
-        if (heap[child] <= cell) {
-            break;
-        }
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = cell;
-}
-
 unsigned mkperf_latency_sort(struct mkperf_latency *l)
 {
     unsigned n = 0;
@@ -326,14 +297,20 @@ unsigned mkperf_latency_sort(struct mkperf_latency *l)
             l->cell[n++] = cell;
         }
     }
-    for (unsigned i = n / 2; i-- > 0;) {
-        sink_cell(l->cell, i, n);
+    /* Shellsort with Knuth's gaps: at most some 800,000 steps for 8192 cells. */
+    unsigned gap = 1;
+    while (gap < n / 3) {
+        gap = 3 * gap + 1;
     }
-    for (unsigned rest = n; rest > 1; rest--) {
-        uint64_t last = l->cell[rest - 1];
-        l->cell[rest - 1] = l->cell[0];
-        l->cell[0] = last;
-        sink_cell(l->cell, 0, rest - 1);
+    for (; gap > 0; gap /= 3) {
+        for (unsigned i = gap; i < n; i++) {
+            uint64_t cell = l->cell[i];
+            unsigned at = i;
+            for (; at >= gap && l->cell[at - gap] > cell; at -= gap) {
+                l->cell[at] = l->cell[at - gap];
+            }
+            l->cell[at] = cell;
+        }
     }
     return n;
 }

@@ -36,15 +36,13 @@ bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf
         c->dump_on_fault_count > MKPERF_MAX_FAULTS) {
         return refuse_list(error);
     }
-    make_bool(&c->no_jitter);
-    make_bool(&c->restart);
-    make_bool(&c->per_pd);
-    make_bool(&c->check);
-    make_bool(&c->overwrite);
-    make_bool(&c->interactions);
-    make_bool(&c->sched);
-    make_bool(&c->latency);
-    make_bool(&c->off_cpu);
+    bool *const bools[] = {
+        &c->no_jitter,    &c->restart, &c->per_pd,  &c->check,   &c->overwrite,
+        &c->interactions, &c->sched,   &c->latency, &c->off_cpu,
+    };
+    for (unsigned i = 0; i < sizeof bools / sizeof *bools; i++) {
+        make_bool(bools[i]);
+    }
     for (unsigned i = 0; i < MKPERF_MAX_EVENTS; i++) {
         mkperf_EventSpec *e = &c->events[i];
         e->name[sizeof e->name - 1] = '\0';

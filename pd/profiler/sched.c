@@ -20,12 +20,8 @@ bool mkperf_sched_prepare(struct mkperf_sched *s, struct mkperf_kernel *kernel, 
     }
     mkperf_wanted(kernel)->sched = (wanted ? MKPERF_SCHED_EVENTS : 0) |
                                    (s->plan->off_cpu ? MKPERF_SCHED_OFF_CPU : 0);
-    s->captured = 0;
-    s->lost_ring = 0;
-    s->lost_output = 0;
+    *s = (struct mkperf_sched){.plan = s->plan, .output = s->output};
     for (unsigned i = 0; i < MKPERF_TARGET_CORES; i++) {
-        s->core[i].dropped = 0;
-        s->core[i].lost = 0;
         mkperf_slots_begin(&s->core[i].slots);
     }
     return true;

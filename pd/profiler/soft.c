@@ -60,32 +60,29 @@ bool mkperf_soft_take(struct mkperf_soft_stage *s, const uint64_t *record, unsig
     return true;
 }
 
-/* A copy of the table without free entries. */
+/* Copies the table, and moves its used entries to the front. */
 static void take_view(struct mkperf_soft_stage *s)
 {
-    const struct mkperf_soft *t = s->table;
+    struct mkperf_soft *v = &s->view;
     uint64_t now = s->ended != 0 ? s->ended : mkperf_kernel_time(s->kernel);
 
     s->enabled = s->began != 0 && now > s->began ? now - s->began : 0;
-    s->records_dropped = t->records_dropped;
     s->edges = 0;
     s->threads = 0;
-    for (unsigned i = 0; i < MKPERF_SOFT_KINDS; i++) {
-        s->total[i] = t->total[i];
-    }
+    *v = *s->table;
     for (unsigned i = 0; i < MKPERF_SOFT_EDGES; i++) {
-        if (t->edge[i].from != 0) {
-            struct mkperf_soft_edge *edge = &s->edge[s->edges++];
-            *edge = t->edge[i];
-            edge->from = mkperf_soft_identity(edge->from, edge->from_sc);
-            edge->to = mkperf_soft_identity(edge->to, edge->to_sc);
+        struct mkperf_soft_edge edge = v->edge[i];
+        if (edge.from != 0) {
+            edge.from = mkperf_soft_identity(edge.from, edge.from_sc);
+            edge.to = mkperf_soft_identity(edge.to, edge.to_sc);
+            v->edge[s->edges++] = edge;
         }
     }
     for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++) {
-        if (t->thread[i].key != 0) {
-            struct mkperf_soft_thread *thread = &s->thread[s->threads++];
-            *thread = t->thread[i];
-            thread->key = mkperf_soft_identity(thread->key, thread->sc);
+        struct mkperf_soft_thread thread = v->thread[i];
+        if (thread.key != 0) {
+            thread.key = mkperf_soft_identity(thread.key, thread.sc);
+            v->thread[s->threads++] = thread;
         }
     }
 }
@@ -94,10 +91,10 @@ static void put_edges(const struct mkperf_soft_stage *s, uint32_t first, mkperf_
 {
     for (uint32_t i = first; i < s->edges && out->edges_count < MKPERF_EDGE_PART; i++) {
         out->edges[out->edges_count++] = (mkperf_Edge){
-            .from = mkperf_thread_to_wire(s->edge[i].from),
-            .to = mkperf_thread_to_wire(s->edge[i].to),
-            .calls = s->edge[i].count[0],
-            .notifications = s->edge[i].count[1],
+            .from = mkperf_thread_to_wire(s->view.edge[i].from),
+            .to = mkperf_thread_to_wire(s->view.edge[i].to),
+            .calls = s->view.edge[i].count[0],
+            .notifications = s->view.edge[i].count[1],
         };
     }
 }
@@ -106,10 +103,10 @@ static void put_threads(const struct mkperf_soft_stage *s, uint32_t first, mkper
 {
     for (uint32_t i = first; i < s->threads && out->threads_count < MKPERF_EDGE_PART; i++) {
         mkperf_ThreadEvents *to = &out->threads[out->threads_count++];
-        to->thread = mkperf_thread_to_wire(s->thread[i].key);
+        to->thread = mkperf_thread_to_wire(s->view.thread[i].key);
         to->count_count = MKPERF_SOFT_KINDS;
         for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
-            to->count[kind] = s->thread[i].count[kind];
+            to->count[kind] = s->view.thread[i].count[kind];
         }
     }
 }
@@ -135,10 +132,10 @@ bool mkperf_soft_answer(struct mkperf_soft_stage *s, uint32_t part, mkperf_Inter
         .part = part,
         .parts = parts,
         .total_count = MKPERF_SOFT_KINDS,
-        .records_dropped = s->records_dropped,
+        .records_dropped = s->view.records_dropped,
     };
     for (unsigned i = 0; i < MKPERF_SOFT_KINDS; i++) {
-        out->total[i] = s->total[i];
+        out->total[i] = s->view.total[i];
     }
     put_edges(s, part * MKPERF_EDGE_PART, out);
     put_threads(s, part * MKPERF_EDGE_PART, out);

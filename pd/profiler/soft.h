@@ -33,14 +33,11 @@ struct mkperf_soft_stage {
     uint64_t began;            /* ticks */
     uint64_t ended;            /* ticks; 0: the session runs */
 
-    /* the snapshot, without free entries and with identities instead of keys */
-    uint64_t enabled;
-    uint64_t total[MKPERF_SOFT_KINDS];
-    uint64_t records_dropped;
+    /* the snapshot, in which used entries come first and have identities instead of keys */
+    struct mkperf_soft view;
+    uint64_t enabled; /* ticks */
     uint32_t edges;
     uint32_t threads;
-    struct mkperf_soft_edge edge[MKPERF_SOFT_EDGES];
-    struct mkperf_soft_thread thread[MKPERF_COUNT_THREADS];
 };
 
 /* Whether the kernel's last answer had the feature of software events. */
