@@ -246,7 +246,7 @@ static void take_snapshot(struct mkperf_counting *c, uint32_t op)
     }
     copy_soft(c);
     run_times(c, c->now, c->ran);
-    mkperf_latencies_counted(c->latencies, c->now);
+    mkperf_latencies_counted(c->drain->latencies, c->now);
     c->cores = c->kernel->cores > 1 ? c->kernel->on : 0;
 }
 

@@ -22,7 +22,6 @@
 #include <mkperf/session.h>
 
 #include "drain.h"
-#include "latencies.h"
 
 struct mkperf_counting_thread {
     uint64_t identity;
@@ -33,7 +32,6 @@ struct mkperf_counting {
     const struct mkperf_plan *plan;
     struct mkperf_kernel *kernel;
     struct mkperf_drain *drain;
-    struct mkperf_latencies *latencies;
     const struct mkperf_soft *soft;      /* the kernel's table of software events */
     struct mkperf_counts *table;         /* counts by thread; the kernel writes it */
     uint32_t slice;                      /* the current slice */

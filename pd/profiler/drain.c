@@ -253,7 +253,8 @@ struct mkperf_drained mkperf_drain(struct mkperf_drain *d)
         return result;
     }
     if (d->plan->latency) {
-        mkperf_merge_events(d->merge, d->kernel->on, d->ring, mkperf_kernel_time(d->kernel), end);
+        uint64_t now = mkperf_kernel_time(d->kernel);
+        mkperf_latencies_merge(d->latencies, d->kernel->on, d->ring, now, end);
     }
     MKPERF_EACH_BIT (i, d->kernel->on) {
         if (!d->plan->latency) {
@@ -290,7 +291,6 @@ void mkperf_drain_begin(struct mkperf_drain *d)
     d->lost_ring = 0;
     d->corrupt = 0;
     mkperf_tally_begin(d->tally);
-    mkperf_merge_begin(d->merge);
 }
 
 void mkperf_drain_status(const struct mkperf_drain *d, mkperf_Status *out)

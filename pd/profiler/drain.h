@@ -11,7 +11,7 @@
  *        ...         +-- SLICE -----------------> tally
  *                    +-- FAULT -----------------> soft -> conditions, output
  *                    +-- SCHED, _THREAD, _LOSS -> sched -> output
- *                    before that, with latencies: merge -> latency
+ *                    before that: latencies
  *
  * 1. Each record is given to one stage, which knows only what comes after it.
  * 2. captured = delivered + lost, always. What may be lost: samples that do not fit into the output
@@ -29,9 +29,9 @@
 #include <mkperf/session.h>
 
 #include "kernel.h"
+#include "latencies.h"
 #include "output.h"
 #include "pace.h"
-#include "ring_merge.h"
 #include "sched.h"
 #include "soft.h"
 #include "tally.h"
@@ -60,7 +60,7 @@ struct mkperf_drain {
     struct mkperf_tally *tally;
     struct mkperf_soft_stage *soft;
     struct mkperf_sched *sched;
-    struct mkperf_merge *merge;
+    struct mkperf_latencies *latencies;
     struct mkperf_output *output;
     uint64_t now;       /* ticks: time of the last record of any core */
     uint64_t lost_ring; /* samples of the session that were lost in the cores' rings */

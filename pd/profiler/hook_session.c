@@ -92,7 +92,7 @@ static bool set_configuration(struct mkperf_hook_session *s, mkperf_Error *error
     if (want->counter_mask == 0) {
         want->counter_mask = 1; /* Software events only: a counter that is off. */
     }
-    mkperf_latencies_begin(s->latencies);
+    mkperf_latencies_begin(s->drain->latencies);
     return mkperf_soft_prepare(s->drain->soft, error) &&
            mkperf_sched_prepare(s->drain->sched, s->kernel, error);
 }
@@ -144,12 +144,12 @@ bool mkperf_session_start(struct mkperf_hook_session *s, mkperf_Error *error)
     s->running = set_configuration(s, error) && apply_session(s, error);
     if (!s->running) {
         k->session = false;
-        s->latencies->on = false;
+        s->drain->latencies->on = false;
         mkperf_output_forget(d->output);
         return false;
     }
     mkperf_soft_started(d->soft);
-    mkperf_latencies_started(s->latencies);
+    mkperf_latencies_started(s->drain->latencies);
     if (s->plan->counting) {
         mkperf_counting_started(s->counting);
     } else {
@@ -292,7 +292,7 @@ void mkperf_session_stop(struct mkperf_hook_session *s)
 
     mkperf_cores_request(k, k->on, MKPERF_REQUEST_STOP);
     if (s->plan->counting && k->core[k->here].stopped != 0) {
-        mkperf_latencies_end(s->latencies, k->core[k->here].stopped); /* with the counters */
+        mkperf_latencies_end(s->drain->latencies, k->core[k->here].stopped); /* with the counters */
     }
     mkperf_drain(s->drain); /* all of it: nothing is added any more */
     if (s->plan->counting) {
@@ -304,7 +304,7 @@ void mkperf_session_stop(struct mkperf_hook_session *s)
     mkperf_cores_request(k, k->on, MKPERF_REQUEST_WITHDRAW);
     mkperf_cores_give_up(k, s->plan->cores);
     if (mkperf_plan_schedules(s->plan)) {
-        mkperf_latencies_end(s->latencies, mkperf_answered(k)->time);
+        mkperf_latencies_end(s->drain->latencies, mkperf_answered(k)->time);
         mkperf_drain(s->drain); /* what happened since counters were stopped */
     }
     s->running = false;

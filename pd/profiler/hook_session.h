@@ -20,7 +20,6 @@
 
 #include "counting.h"
 #include "drain.h"
-#include "latencies.h"
 #include "multiplex.h"
 
 struct mkperf_hook_session {
@@ -29,7 +28,6 @@ struct mkperf_hook_session {
     struct mkperf_drain *drain;
     struct mkperf_counting *counting;
     struct mkperf_multiplex *multiplex;
-    struct mkperf_latencies *latencies;
     bool running;
     uint64_t silent_from; /* ticks: time of the last STATUS; 0: there were samples since */
     uint64_t asked;       /* ticks: time of the last request to all cores */

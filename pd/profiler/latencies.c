@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The latencies of a session, as the client asks for them: see latencies.h. */
+/* The latencies of a session: see latencies.h. */
 #include "latencies.h"
 
 #include "request.h"
@@ -23,6 +23,9 @@ void mkperf_latencies_begin(struct mkperf_latencies *l)
     if (l->on) {
         mkperf_latency_begin(&l->latency);
     }
+    for (unsigned i = 0; i < MKPERF_TARGET_CORES; i++) {
+        mkperf_slots_begin(&l->slots[i]);
+    }
 }
 
 void mkperf_latencies_started(struct mkperf_latencies *l)
@@ -45,6 +48,75 @@ void mkperf_latencies_counted(struct mkperf_latencies *l, uint64_t time)
         l->runs = mkperf_latency_runs(&l->latency, time, l->run);
     }
 }
+
+/* ---- from the rings ---------------------------------------------------------------------- */
+
+struct merge_core {
+    struct mkperf_ring_consumer ring; /* the merge's position in the core's ring */
+    const uint64_t *record;           /* the next one; NULL: none that is old enough */
+    unsigned size;
+};
+
+/* A corrupt ring is skipped here, and counted where it is drained. */
+static void merge_next(struct merge_core *c, uint64_t until)
+{
+    bool corrupt = false;
+
+    c->record = mkperf_ring_peek(&c->ring, &c->size, &corrupt);
+    if (c->record != NULL &&
+        (c->size <= 8 * MKPERF_WORD_TIME || c->record[MKPERF_WORD_TIME] > until)) {
+        c->record = NULL;
+    }
+}
+
+static void merge_record(struct mkperf_latencies *l, unsigned core, const uint64_t *record,
+                         unsigned size)
+{
+    uint64_t header = record[MKPERF_WORD_HEADER];
+    unsigned type = mkperf_record_type(header);
+
+    if (type == MKPERF_RECORD_SCHED_THREAD && size == 8 * MKPERF_SCHED_THREAD_WORDS) {
+        mkperf_slots_take(&l->slots[core], record);
+    } else if (type == MKPERF_RECORD_SCHED) {
+        mkperf_latency_event(&l->latency, core, header,
+                             l->slots[core].thread[mkperf_sched_slot_of(header)],
+                             record[MKPERF_WORD_TIME]);
+    } else if (type == MKPERF_RECORD_SCHED_LOSS) {
+        mkperf_latency_gap(&l->latency);
+    }
+}
+
+void mkperf_latencies_merge(struct mkperf_latencies *l, uint32_t mask,
+                            const struct mkperf_ring_consumer *ring, uint64_t until, uint64_t *end)
+{
+    struct merge_core merge[MKPERF_TARGET_CORES];
+
+    MKPERF_EACH_BIT (i, mask) {
+        merge[i].ring = ring[i];
+        merge_next(&merge[i], until);
+    }
+    for (;;) {
+        struct merge_core *first = NULL;
+        MKPERF_EACH_BIT (i, mask) {
+            struct merge_core *c = &merge[i];
+            if (c->record != NULL &&
+                (first == NULL || c->record[MKPERF_WORD_TIME] < first->record[MKPERF_WORD_TIME])) {
+                first = c;
+            }
+        }
+        if (first == NULL) {
+            break;
+        }
+        merge_record(l, (unsigned)(first - merge), first->record, first->size);
+        first->ring.tail += first->size;
+        merge_next(first, until);
+    }
+    MKPERF_EACH_BIT (i, mask) {
+        end[i] = merge[i].ring.tail;
+    }
+}
+
+/* ---- answers ------------------------------------------------------------------------------ */
 
 static void put_pair(const struct mkperf_latency *l, unsigned index, bool first,
                      mkperf_LatencyPair *to)

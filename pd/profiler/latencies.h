@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The answers to the operation LATENCY (session.h): the latencies of a session.
+ * The latencies of a session: from the cores' rings to the answers to LATENCY (session.h).
  *
- * Owns: struct mkperf_latencies: the histograms of the session (latency.h), the snapshot of them
- * for the current answers, and its division into parts. Called by hook_session.c at a session's
- * start and end, by counting.c when counts are read, and by main.c for LATENCY.
+ * Owns: struct mkperf_latencies: the histograms (latency.h), the snapshot of them for the current
+ * answers, and its division into parts. Called by drain.c before the rings are emptied, by
+ * hook_session.c at a session's start and end, by counting.c when counts are read, and by main.c for
+ * LATENCY.
+ *
+ * A call from core to core is in two rings, so the events of all cores are replayed in the order of
+ * time. They are read without releasing them, which needs no memory but a position for each core.
+ * The kernel writes events with its lock held, and a request has had the lock since. Everything that
+ * is older than the answer is therefore in the rings. What is newer stays there until the next
+ * drain, since another core may have something older than that.
+ *
+ *   ring 0  |1 4 6 9|        until = 8
+ *   ring 1  |2 3 7 |   ->    1 2 3 4 6 7 -> latency.c      9 stays
  *
  *   latency --- a request for part 0 ---> shown, sorted --> part[0] part[1] .. (pairs, run times)
  */
@@ -14,11 +24,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mkperf/ring.h>
 #include <mkperf/session.h>
 
 #include "kernel.h"
 #include "latency.h"
 #include "plan.h"
+#include "sched.h"
 
 enum { MKPERF_LATENCY_PARTS = 256 }; /* of an answer; the cells of latency.h fill fewer */
 
@@ -26,9 +38,10 @@ struct mkperf_latencies {
     const struct mkperf_plan *plan;
     struct mkperf_kernel *kernel;
     struct mkperf_latency latency;
-    bool on;        /* The last session had latencies. */
-    uint64_t began; /* ticks */
-    uint64_t ended; /* ticks; 0: the session runs */
+    struct mkperf_slots slots[MKPERF_TARGET_CORES]; /* as far as events were merged */
+    bool on;                                        /* The last session had latencies. */
+    uint64_t began;                                 /* ticks */
+    uint64_t ended;                                 /* ticks; 0: the session runs */
 
     /* the snapshot */
     struct mkperf_latency shown;
@@ -42,6 +55,10 @@ struct mkperf_latencies {
 
 /* Called before a session begins. */
 void mkperf_latencies_begin(struct mkperf_latencies *l);
+/* Replays the events of the mask's cores until that time (ticks). ring: by core. end: by core, up
+ * to where its ring was read and can be emptied. */
+void mkperf_latencies_merge(struct mkperf_latencies *l, uint32_t mask,
+                            const struct mkperf_ring_consumer *ring, uint64_t until, uint64_t *end);
 /* Called when the session was applied. */
 void mkperf_latencies_started(struct mkperf_latencies *l);
 /* Called when the session has ended. Run times end at that time (ticks). Later calls for a session

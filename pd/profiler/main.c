@@ -43,7 +43,6 @@ static struct mkperf_profiler {
     struct mkperf_soft_stage soft;
     struct mkperf_sched sched;
     struct mkperf_latencies latencies;
-    struct mkperf_merge merge;
     struct mkperf_tally tally;
     struct mkperf_pacer pacer;
     struct mkperf_drain drain;
@@ -67,7 +66,6 @@ static void connect(struct mkperf_profiler *p)
     p->sched.output = &p->output;
     p->latencies.plan = &p->plan;
     p->latencies.kernel = &p->kernel;
-    p->merge.latency = &p->latencies.latency;
     p->tally.plan = &p->plan;
     p->pacer.plan = &p->plan;
     p->pacer.kernel = &p->kernel;
@@ -77,12 +75,11 @@ static void connect(struct mkperf_profiler *p)
     p->drain.tally = &p->tally;
     p->drain.soft = &p->soft;
     p->drain.sched = &p->sched;
-    p->drain.merge = &p->merge;
+    p->drain.latencies = &p->latencies;
     p->drain.output = &p->output;
     p->counting.plan = &p->plan;
     p->counting.kernel = &p->kernel;
     p->counting.drain = &p->drain;
-    p->counting.latencies = &p->latencies;
     p->counting.soft = p->soft.table;
     p->counting.table = mkperf_counts_table(mkperf_rings);
     p->multiplex.plan = &p->plan;
@@ -94,7 +91,6 @@ static void connect(struct mkperf_profiler *p)
     p->session.drain = &p->drain;
     p->session.counting = &p->counting;
     p->session.multiplex = &p->multiplex;
-    p->session.latencies = &p->latencies;
     p->ticks.plan = &p->plan;
     p->ticks.kernel = &p->kernel;
     p->ticks.drain = &p->drain;

@@ -36,7 +36,6 @@
 #include "pd/profiler/output.c"       // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/pace.c"         // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/probe.c"        // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/ring_merge.c"   // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/sched.c"        // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/soft.c"         // NOLINT(bugprone-suspicious-include)
 
