@@ -3,7 +3,7 @@
  * What mkperf adds to seL4: the calls in the kernel's own files, each as MKPERF(call).
  *
  * Owns: the inline part of these calls. The other files of this folder do the rest; README.md has an overview,
- * and docs/sel4.md describes how the hook fits into the kernel.
+ * and docs/hook.md describes how the hook fits into the kernel.
  */
 #ifndef MKPERF_SEL4_H
 #define MKPERF_SEL4_H

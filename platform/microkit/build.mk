@@ -18,7 +18,7 @@ endif
 # $(call boot,IMAGE): the command that boots IMAGE in QEMU. $(need_qemu): a recipe's beginning, which ends it
 # where there is no QEMU with the board's machine.
 boot = $(foreach IMAGE,$(1),$(BOARD_QEMU))
-# $(call boot_cores,IMAGE): the same with the kernel's number of cores, and one more, for fair turns (docs/sel4.md, "QEMU");
+# $(call boot_cores,IMAGE): the same with the kernel's number of cores, and one more, for fair turns (docs/qemu.md);
 # needs $(TURNS). The timer of a network filter, which nothing goes through, ends each turn after 1 us. An instruction takes 1
 # ns, since all cores share the machine's.
 TURNS := $(B)/turns-$(MICROKIT_CORES).bin

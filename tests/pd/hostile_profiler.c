@@ -29,7 +29,7 @@ enum {
     CYCLES = 0x11,
     INSTRUCTIONS = 0x08,
     COUNTERS = 6, /* that are asked for, if there are so many, */
-    FOLLOWED = 3, /* or if the kernel wants others to follow them (docs/sel4.md, QEMU) */
+    FOLLOWED = 3, /* or if the kernel wants others to follow them (docs/qemu.md) */
     MOST = 204,   /* per cent of its own time that work may take: twice, and 2 in 100 */
     HARMLESS = 150,
     SECRET = 0x5ec2e7,
@@ -208,7 +208,7 @@ static void all_counters(void)
 
 /* `counters` counters of cycles whose first overflows are spread over an interval, so that each is an interrupt of
  * its own. Samples have no frames, so entry and exit, which the hook only estimates, are the largest part of their
- * time. Even numbers: see docs/sel4.md, QEMU. */
+ * time. Even numbers: see docs/qemu.md. */
 static void cycles(uint32_t counters, uint32_t interval)
 {
     begin();

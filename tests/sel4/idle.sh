@@ -10,7 +10,7 @@ QEMU=$IDLE_QEMU
 files="--system $IDLE_DIR/cores.system --elf-path $B/demo --kernel $KERNEL"
 export D files QEMU
 
-# An idle millisecond takes QEMU about a second: the core that makes turns fair (docs/sel4.md, "QEMU") does not idle.
+# An idle millisecond takes QEMU about a second: the core that makes turns fair (docs/qemu.md) does not idle.
 check "the demo on two of $CORES cores is recorded" scripts/qemu-talk "$D" \
     '$MKPERF record -t $T -e cycles -F 10000 --duration 0.02 $files -o $D/idle.data >$D/idle.log 2>&1'
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Firmware of QEMU's virt machine that has one core more than the kernel, for fair turns with -icount
- * (docs/sel4.md, "QEMU"). It starts that core, number CORES, by PSCI, and jumps to Microkit's loader.
+ * (docs/qemu.md). It starts that core, number CORES, by PSCI, and jumps to Microkit's loader.
  *
  * QEMU gives a core no time in its turn if a timer of the machine has just come due, and so a core
  * whose turn comes after one that lets no timer be set may never run. A request to the TLBs of all
