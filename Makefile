@@ -16,7 +16,7 @@
 # SYSTEM_LIBS=yes: mkperf with the system's nanopb and mbed TLS (make host, packages).
 #
 # With MICROKIT_SDK, MICROKIT_BOARD and MICROKIT_CONFIG the target half is built for that Microkit
-# SDK instead of the built-in platform, see docs/user-guide.md.
+# SDK instead of the built-in platform, see docs/install.md.
 
 BUILD_DIR ?= build
 B := $(BUILD_DIR)

@@ -74,7 +74,7 @@ $(B)/share.stamp: $(B)/mkperf
 	$(Q)$(MKPERF_RUN) help --completion zsh >$(B)/completion/_mkperf
 	$(Q)touch $@
 
-# What a Microkit system includes (docs/user-guide.md) goes to share/mkperf.
+# What a Microkit system includes (docs/install.md) goes to share/mkperf.
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 DATADIR ?= $(PREFIX)/share

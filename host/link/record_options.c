@@ -160,7 +160,7 @@ static enum mkperf_status set_sampling(void *self, const struct mkperf_given *g)
                    ? MKPERF_OK
                    : mkperf_usage_error(g->e, g->command,
                                         "%s: the kernel follows frame pointers (fp), it does not "
-                                        "copy stacks for %s; see docs/user-guide.md",
+                                        "copy stacks for %s; see docs/record.md",
                                         g->name, g->value);
     case OPT_MAX_FRAMES:
         return set_depth(&o->configure.max_frames, MKPERF_MAX_FRAMES, g);

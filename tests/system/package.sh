@@ -24,7 +24,7 @@ run() {
     [ "$("$D/root/usr/bin/mkperf" --version)" = "$("$B/mkperf" --version)" ] || return 1
     "$D/root/usr/bin/kprof2perf" --help | grep -q '^usage: mkperf kprof2perf' || return 1
     for f in man/man1/mkperf-report.1.gz bash-completion/completions/mkperf \
-        zsh/vendor-completions/_mkperf doc/mkperf/user-guide.md.gz mkperf/kernel/capture.c \
+        zsh/vendor-completions/_mkperf doc/mkperf/record.md.gz mkperf/kernel/capture.c \
         mkperf/platform/microkit/mkperf.mk mkperf/pd/profiler; do
         [ -e "$D/root/usr/share/$f" ] || { echo "no $f"; return 1; }
     done
