@@ -22,8 +22,7 @@ _Static_assert(MKPERF_MAX_FRAMES == 64 && MKPERF_RING_MIN_BYTES == 4 * 1024 &&
 /* A line that is being executed, and its answer. It is too large for a PD's stack. */
 static struct line {
     struct mkperf_client *c;
-    unsigned who;
-    uint32_t request;
+    struct mkperf_peer peer;
     const struct mkperf_text_command *row;
     struct mkperf_words words;
     struct mkperf_text out;
@@ -250,7 +249,7 @@ static bool command_events(struct line *l)
     unsigned n = l->words.n - 1;
 
     if (n == 0) {
-        mkperf_stream_list(l->c, l->who, l->request, true);
+        mkperf_stream_list(l->peer, true);
         return true;
     }
     for (unsigned i = 0; i < n; i++) {
@@ -340,8 +339,8 @@ static bool command_clear(struct line *l)
 
 static bool command_exit(struct line *l)
 {
-    mkperf_connection_give_up_control(l->c, l->who);
-    l->c->connection[l->who].ending = l->c->connection[l->who].ends;
+    mkperf_connection_give_up_control(l->peer);
+    l->peer.p->ending = l->peer.p->ends;
     put(l, "bye\n");
     return true;
 }
@@ -353,9 +352,8 @@ static bool command_connect(struct line *l)
     const struct mkperf_client *c = l->c;
 
     put(l, "mkperf on %s, %s\nyou are connection %u%s\n", c->platform,
-        c->key == NULL ? "no key: any host may connect" : "with a key",
-        c->connection[l->who].number,
-        c->controller == l->who          ? " and control"
+        c->key == NULL ? "no key: any host may connect" : "with a key", l->peer.p->number,
+        c->controller == l->peer.who     ? " and control"
         : c->controller == MKPERF_NOBODY ? "; no host controls"
                                          : "; another controls");
     return true;
@@ -365,7 +363,7 @@ static bool command_status(struct line *l)
 {
     struct mkperf_client *c = l->c;
     const struct mkperf_settings *set = &c->settings;
-    const struct mkperf_connection *p = &c->connection[l->who];
+    const struct mkperf_connection *p = l->peer.p;
     const mkperf_Status *s = &c->page->status;
 
     c->call(MKPERF_OP_STATUS);
@@ -424,25 +422,23 @@ static bool carry_out(struct line *l, const char *text, size_t n)
     }
     if ((l->row->right == MKPERF_COMMAND_CONTROL ||
          (l->row->right == MKPERF_COMMAND_SET && l->words.n > 1)) &&
-        !mkperf_connection_may_control(l->c, l->who)) {
+        !mkperf_connection_may_control(l->peer)) {
         l->c->refused++;
         return refuse(l, "this connection does not control the target");
     }
     return functions[l->row - mkperf_text_commands](l);
 }
 
-void mkperf_command(struct mkperf_client *c, unsigned who, uint32_t request, const char *text,
-                    size_t n)
+void mkperf_command(struct mkperf_peer peer, const char *text, size_t n)
 {
     struct line *l = &line;
 
-    l->c = c;
-    l->who = who;
-    l->request = request;
+    l->c = peer.c;
+    l->peer = peer;
     l->out = mkperf_text_begin(l->answer, sizeof l->answer);
     bool ok = carry_out(l, text, n);
-    if (c->connection[who].listing && c->connection[who].list_text && l->answer[0] == '\0') {
+    if (peer.p->listing && peer.p->list_text && l->answer[0] == '\0') {
         return; /* The answer follows in parts. */
     }
-    mkperf_report_reply(c, who, request, ok, l->answer[0] != '\0' ? l->answer : "ok\n", false);
+    mkperf_report_reply(peer, ok, l->answer[0] != '\0' ? l->answer : "ok\n", false);
 }

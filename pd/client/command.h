@@ -15,6 +15,7 @@
 #include <mkperf/session.h>
 
 struct mkperf_client;
+struct mkperf_peer;
 
 struct mkperf_settings {
     bool timer; /* cycles are sampled, each period_us */
@@ -30,8 +31,7 @@ struct mkperf_settings {
 void mkperf_command_defaults(struct mkperf_settings *s);
 
 /* Executes a line of at most n bytes, which ends there or at a NUL, and answers. */
-void mkperf_command(struct mkperf_client *c, unsigned who, uint32_t request, const char *text,
-                    size_t n);
+void mkperf_command(struct mkperf_peer peer, const char *text, size_t n);
 
 /* Configures the settings and starts a session, for `start` and for applications. If the settings
  * are unchanged, the configuration of a host is used. Returns an enum mkperf_session_result. */

@@ -22,16 +22,18 @@ static void report_roles(struct mkperf_client *c)
     }
 }
 
-bool mkperf_connection_admit(struct mkperf_client *c, unsigned who)
+bool mkperf_connection_admit(struct mkperf_peer peer)
 {
-    if (c->admitted >> who & 1) {
+    struct mkperf_client *c = peer.c;
+
+    if (c->admitted >> peer.who & 1) {
         return true;
     }
     for (unsigned i = 0; i < c->hosts; i++) {
         if (!(c->queues >> i & 1)) {
             c->queues |= UINT32_C(1) << i;
-            c->admitted |= UINT32_C(1) << who;
-            mkperf_link_grow(&c->connection[who].link, c->queue[i]);
+            c->admitted |= UINT32_C(1) << peer.who;
+            mkperf_link_grow(&peer.p->link, c->queue[i]);
             return true;
         }
     }
@@ -40,16 +42,16 @@ bool mkperf_connection_admit(struct mkperf_client *c, unsigned who)
 }
 
 /* The connection may send requests and gets unsolicited messages from now on. It is admitted. */
-static void become_ready(struct mkperf_client *c, unsigned who)
+static void become_ready(struct mkperf_peer peer)
 {
-    struct mkperf_connection *p = &c->connection[who];
+    struct mkperf_client *c = peer.c;
 
-    c->ready |= UINT32_C(1) << who;
-    p->tell_session = true;
-    if (c->controller == MKPERF_NOBODY && !p->watch) {
-        c->controller = who;
+    c->ready |= UINT32_C(1) << peer.who;
+    peer.p->tell_session = true;
+    if (c->controller == MKPERF_NOBODY && !peer.p->watch) {
+        c->controller = peer.who;
     }
-    mkperf_stream_join(c, who);
+    mkperf_stream_join(peer);
     report_roles(c);
 }
 
@@ -64,11 +66,11 @@ int mkperf_client_open(struct mkperf_client *c, bool ends)
         c->refused++;
         return -1;
     }
-    c->connection[i] = (struct mkperf_connection){.used = true, .ends = ends};
-    c->connection[i].number = ++c->connections;
-    if (!ends && mkperf_connection_admit(c, i) && c->key == NULL) {
-        become_ready(c, i); /* a line without a key: any host */
-        c->connection[i].tell_role = c->connection[i].tell_session = false;
+    struct mkperf_peer peer = mkperf_peer(c, i, 0);
+    *peer.p = (struct mkperf_connection){.used = true, .ends = ends, .number = ++c->connections};
+    if (!ends && mkperf_connection_admit(peer) && c->key == NULL) {
+        become_ready(peer); /* a line without a key: any host */
+        peer.p->tell_role = peer.p->tell_session = false;
     }
     return (int)i;
 }
@@ -96,11 +98,11 @@ int mkperf_client_least(const struct mkperf_client *c)
     return least;
 }
 
-void mkperf_connection_give_up_control(struct mkperf_client *c, unsigned who)
+void mkperf_connection_give_up_control(struct mkperf_peer peer)
 {
-    if (c->controller == who) {
-        c->controller = MKPERF_NOBODY;
-        report_roles(c);
+    if (peer.c->controller == peer.who) {
+        peer.c->controller = MKPERF_NOBODY;
+        report_roles(peer.c);
     }
 }
 
@@ -122,7 +124,7 @@ void mkperf_client_closed(struct mkperf_client *c, unsigned who)
     if (c->stop_by == who) {
         c->stop_by = MKPERF_NOBODY;
     }
-    mkperf_connection_give_up_control(c, who);
+    mkperf_connection_give_up_control(mkperf_peer(c, who, 0));
     if (was_ready) { /* else it was no watcher: hosts do not hear of strangers that come and go */
         report_roles(c);
     }
@@ -152,16 +154,16 @@ static void make_nonce(struct mkperf_client *c, struct mkperf_claim *claim)
 }
 
 /* A new host on the connection: the state after opening, except for its frames' numbers. */
-static void begin_again(struct mkperf_client *c, unsigned who, bool watch, const char *name)
+static void begin_again(struct mkperf_peer peer, bool watch, const char *name)
 {
-    struct mkperf_connection *p = &c->connection[who];
+    struct mkperf_connection *p = peer.p;
 
     p->watch = watch;
     p->listing = false;
     p->gap = (struct mkperf_gap){0};
     mkperf_text_copy(p->name, name, sizeof p->name);
-    if (c->controller == who && (c->key != NULL || watch)) {
-        mkperf_connection_give_up_control(c, who);
+    if (peer.c->key != NULL || watch) {
+        mkperf_connection_give_up_control(peer);
     }
 }
 
@@ -228,28 +230,36 @@ static void challenge(struct mkperf_client *c, struct mkperf_connection *p,
 }
 
 /* Ends a handshake. Messages to a host that has not proved its key have no MAC. */
-static void refuse(struct mkperf_client *c, unsigned who, uint32_t request, mkperf_ErrorCode code,
-                   const char *text)
+static void refuse(struct mkperf_peer peer, mkperf_ErrorCode code, const char *text)
 {
-    struct mkperf_connection *p = &c->connection[who];
+    struct mkperf_connection *p = peer.p;
     bool authenticated = p->link.authenticated;
 
     p->link.authenticated = false;
     p->ending = p->ends;
     p->claim.open = false;
-    mkperf_report_error(c, who, request, code, "%s", text);
+    mkperf_report_error(peer, code, "%s", text);
     p->link.authenticated = authenticated;
 }
 
-static const char busy_text[] = "as many hosts are connected as there can be";
-
-void mkperf_connection_hello(struct mkperf_client *c, unsigned who, uint32_t request,
-                             const mkperf_HostHello *m)
+/* The same if there is no room for the host. Returns whether there is room. */
+static bool admit_or_refuse(struct mkperf_peer peer)
 {
-    struct mkperf_connection *p = &c->connection[who];
+    bool admitted = mkperf_connection_admit(peer);
+
+    if (!admitted) {
+        refuse(peer, mkperf_ErrorCode_ERROR_BUSY, "as many hosts are connected as there can be");
+    }
+    return admitted;
+}
+
+void mkperf_connection_hello(struct mkperf_peer peer, const mkperf_HostHello *m)
+{
+    struct mkperf_client *c = peer.c;
+    struct mkperf_connection *p = peer.p;
 
     if (m->protocol != MKPERF_PROTOCOL) {
-        mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_PROTOCOL,
+        mkperf_report_error(peer, mkperf_ErrorCode_ERROR_PROTOCOL,
                             "the target speaks mkperf protocol %u, the host %u: use the mkperf "
                             "command of the target's build",
                             (unsigned)MKPERF_PROTOCOL, m->protocol);
@@ -258,32 +268,29 @@ void mkperf_connection_hello(struct mkperf_client *c, unsigned who, uint32_t req
     if (c->page->hello.boot_id == 0) {
         c->call(MKPERF_OP_INFO); /* there may be a kernel hook to ask by now */
     }
+    bool authenticated = p->link.authenticated;
     if (c->key != NULL) {
         const uint8_t *key = find_key(c, m);
         if (key == NULL) {
             c->bad_auth++;
-            refuse(c, who, request, mkperf_ErrorCode_ERROR_AUTHENTICATION,
+            refuse(peer, mkperf_ErrorCode_ERROR_AUTHENTICATION,
                    "the target has no key of the name that the host's key file has");
             return;
         }
         challenge(c, p, m, key);
-        bool authenticated = p->link.authenticated;
         p->link.authenticated = false;
-        if (request != 0) {
-            mkperf_report_hello(c, who, request);
-        }
-        p->link.authenticated = authenticated;
+    } else if (!admit_or_refuse(peer)) {
         return;
+    } else {
+        begin_again(peer, m->watch, m->name);
     }
-    if (!mkperf_connection_admit(c, who)) {
-        refuse(c, who, request, mkperf_ErrorCode_ERROR_BUSY, busy_text);
-        return;
+    if (peer.request != 0) {
+        mkperf_report_hello(peer);
     }
-    begin_again(c, who, m->watch, m->name);
-    if (request != 0) {
-        mkperf_report_hello(c, who, request);
+    p->link.authenticated = authenticated;
+    if (c->key == NULL) {
+        become_ready(peer);
     }
-    become_ready(c, who);
 }
 
 static bool proof_right(const struct mkperf_claim *claim, const mkperf_Prove *m)
@@ -298,67 +305,62 @@ static bool proof_right(const struct mkperf_claim *claim, const mkperf_Prove *m)
 }
 
 /* The host has proved itself: the connection is its own, with new keys. */
-static void accept_claim(struct mkperf_client *c, unsigned who)
+static void accept_claim(struct mkperf_peer peer)
 {
-    struct mkperf_connection *p = &c->connection[who];
-    struct mkperf_claim *claim = &p->claim;
+    struct mkperf_link *link = &peer.p->link;
+    struct mkperf_claim *claim = &peer.p->claim;
 
     claim->open = false;
-    mkperf_auth_mac_key(claim->key, MKPERF_ROLE_TARGET, &claim->hellos, p->link.out_key);
-    mkperf_auth_mac_key(claim->key, MKPERF_ROLE_HOST, &claim->hellos, p->link.in_key);
-    p->link.number -= claim->out_base;
-    p->link.accepted = mkperf_auth_number(claim->in, p->link.sequence);
-    p->link.authenticated = true;
-    c->ready &= ~(UINT32_C(1) << who);
-    begin_again(c, who, claim->watch, claim->name);
+    mkperf_auth_mac_key(claim->key, MKPERF_ROLE_TARGET, &claim->hellos, link->out_key);
+    mkperf_auth_mac_key(claim->key, MKPERF_ROLE_HOST, &claim->hellos, link->in_key);
+    link->number -= claim->out_base;
+    link->accepted = mkperf_auth_number(claim->in, link->sequence);
+    link->authenticated = true;
+    peer.c->ready &= ~(UINT32_C(1) << peer.who);
+    begin_again(peer, claim->watch, claim->name);
 }
 
-void mkperf_connection_prove(struct mkperf_client *c, unsigned who, uint32_t request,
-                             const mkperf_Prove *m)
+void mkperf_connection_prove(struct mkperf_peer peer, const mkperf_Prove *m)
 {
-    struct mkperf_connection *p = &c->connection[who];
+    struct mkperf_claim *claim = &peer.p->claim;
 
-    p->claim.made = false;
+    claim->made = false;
     /* Every proof is checked: wrong ones must not keep a right one out. On a connection that
      * ends there is one. */
-    if (!proof_right(&p->claim, m)) {
-        c->bad_auth++;
-        refuse(c, who, request, mkperf_ErrorCode_ERROR_AUTHENTICATION,
-               "the host's key is not the target's");
-        return;
+    if (!proof_right(claim, m)) {
+        peer.c->bad_auth++;
+        refuse(peer, mkperf_ErrorCode_ERROR_AUTHENTICATION, "the host's key is not the target's");
+    } else if (admit_or_refuse(peer)) {
+        accept_claim(peer);
+        mkperf_report_ack(peer);
+        become_ready(peer);
     }
-    if (!mkperf_connection_admit(c, who)) {
-        refuse(c, who, request, mkperf_ErrorCode_ERROR_BUSY, busy_text);
-        return;
-    }
-    accept_claim(c, who);
-    mkperf_report_ack(c, who, request);
-    become_ready(c, who);
 }
 
-bool mkperf_connection_may_control(struct mkperf_client *c, unsigned who)
+bool mkperf_connection_may_control(struct mkperf_peer peer)
 {
-    if (c->controller == MKPERF_NOBODY && !c->connection[who].framed) {
-        c->controller = who;
-        report_roles(c);
+    if (peer.c->controller == MKPERF_NOBODY && !peer.p->framed) {
+        peer.c->controller = peer.who;
+        report_roles(peer.c);
     }
-    return c->controller == who;
+    return peer.c->controller == peer.who;
 }
 
-void mkperf_connection_take_control(struct mkperf_client *c, unsigned who, uint32_t request,
-                                    bool force)
+void mkperf_connection_take_control(struct mkperf_peer peer, bool force)
 {
-    if (c->controller != MKPERF_NOBODY && c->controller != who && !force) {
+    struct mkperf_client *c = peer.c;
+
+    if (c->controller != MKPERF_NOBODY && c->controller != peer.who && !force) {
         c->refused++;
-        mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_NOT_CONTROLLER,
+        mkperf_report_error(peer, mkperf_ErrorCode_ERROR_NOT_CONTROLLER,
                             "another host controls this target");
         return;
     }
-    c->controller = who;
-    c->connection[who].watch = false;
+    c->controller = peer.who;
+    peer.p->watch = false;
     report_roles(c);
-    if (request != 0) {
-        mkperf_report_role(c, who, request);
-        c->connection[who].tell_role = false;
+    if (peer.request != 0) {
+        mkperf_report_role(peer);
+        peer.p->tell_role = false;
     }
 }

@@ -20,107 +20,89 @@ void mkperf_client_init(struct mkperf_client *c)
     c->call(MKPERF_OP_INFO);
 }
 
-/* The request of a host, with the sizes of rings that text commands set. */
-static void set_request(struct mkperf_client *c, const mkperf_Configure *m)
+/* Whether the last session's end is still unreported; the answer is then an error. */
+static bool busy(struct mkperf_peer peer)
 {
+    if (peer.c->stopping) {
+        mkperf_report_error(peer, mkperf_ErrorCode_ERROR_STATE,
+                            "the last session's samples are still on their way");
+    }
+    return peer.c->stopping;
+}
+
+/* The rings of the session have the sizes that text commands have set. */
+static void configure(struct mkperf_peer peer, const mkperf_Configure *m)
+{
+    struct mkperf_client *c = peer.c;
     struct mkperf_session_request *r = &c->page->request;
 
     *r = MKPERF_SESSION_REQUEST_ZERO;
     r->configure = *m;
     r->core_bytes = c->settings.core_bytes;
     r->output_bytes = m->overwrite_bytes != 0 ? m->overwrite_bytes : c->settings.output_bytes;
-}
-
-/* Whether the last session's end is still unreported; the answer is then an error. */
-static bool busy(struct mkperf_client *c, unsigned who, uint32_t request)
-{
-    if (c->stopping) {
-        mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_STATE,
-                            "the last session's samples are still on their way");
-    }
-    return c->stopping;
-}
-
-static void configure(struct mkperf_client *c, unsigned who, uint32_t request,
-                      const mkperf_Configure *m)
-{
-    if (busy(c, who, request)) {
-        return;
-    }
-    set_request(c, m);
-    if (m->restart && c->running && mkperf_control_stop(c, who, request) == MKPERF_RESULT_OK) {
+    if (m->restart && c->running &&
+        mkperf_control_stop(c, peer.who, peer.request) == MKPERF_RESULT_OK) {
         c->restarting = true;
         return;
     }
-    mkperf_report_result(c, who, request, c->call(MKPERF_OP_CONFIGURE));
-}
-
-static void stop(struct mkperf_client *c, unsigned who, uint32_t request)
-{
-    if (busy(c, who, request)) {
-        return;
-    }
-    uint32_t result = mkperf_control_stop(c, who, request);
-    if (result != MKPERF_RESULT_OK) {
-        mkperf_report_refusal(c, who, request, result);
-    }
+    mkperf_report_result(peer, c->call(MKPERF_OP_CONFIGURE));
 }
 
 /* The data for attributing the timer's samples. The profiler PD checks more than nanopb's bounds. */
-static void observe(struct mkperf_client *c, unsigned who, uint32_t request,
-                    const mkperf_Observe *m)
+static void observe(struct mkperf_peer peer, const mkperf_Observe *m)
 {
-    c->page->observe = *m;
-    uint32_t result = c->call(MKPERF_OP_OBSERVE);
+    peer.c->page->observe = *m;
+    uint32_t result = peer.c->call(MKPERF_OP_OBSERVE);
     if (result != MKPERF_RESULT_OK) {
-        mkperf_report_refusal(c, who, request, result);
+        mkperf_report_refusal(peer, result);
     } else if (m->part == 0) {
-        mkperf_report_page(c, who, request, mkperf_ToHost_observer_tag);
+        mkperf_report_page(peer, mkperf_ToHost_observer_tag);
     } else {
-        mkperf_report_ack(c, who, request);
+        mkperf_report_ack(peer);
     }
 }
 
 /* Requests that change state: controller only. */
-static void carry_out_control(struct mkperf_client *c, unsigned who)
+static void carry_out_control(struct mkperf_peer peer, const mkperf_ToTarget *m)
 {
-    const mkperf_ToTarget *m = &c->in;
+    struct mkperf_client *c = peer.c;
+    bool dump_goes_on = m->which_msg == mkperf_ToTarget_dump_tag && c->dumping;
 
-    if (c->controller != who) {
+    if (c->controller != peer.who) {
         c->refused++;
-        mkperf_report_error(c, who, m->request, mkperf_ErrorCode_ERROR_NOT_CONTROLLER,
+        mkperf_report_error(peer, mkperf_ErrorCode_ERROR_NOT_CONTROLLER,
                             c->controller == MKPERF_NOBODY
                                 ? "this connection only watches, and no host controls"
                                 : "this connection only watches: another host controls");
-    } else if (m->which_msg == mkperf_ToTarget_configure_tag) {
-        configure(c, who, m->request, &m->msg.configure);
-    } else if (m->which_msg == mkperf_ToTarget_stop_tag) {
-        stop(c, who, m->request);
-    } else if (m->which_msg == mkperf_ToTarget_dump_tag) {
-        if (c->dumping || !busy(c, who, m->request)) {
-            mkperf_report_result(c, who, m->request, mkperf_control_dump(c, who, m->request));
-        }
     } else if (m->which_msg == mkperf_ToTarget_observe_tag) {
-        observe(c, who, m->request, &m->msg.observe);
-    } else if (!busy(c, who, m->request)) {
-        mkperf_report_result(c, who, m->request, mkperf_control_start(c));
+        observe(peer, &m->msg.observe);
+    } else if (!dump_goes_on && busy(peer)) {
+        return;
+    } else if (m->which_msg == mkperf_ToTarget_configure_tag) {
+        configure(peer, &m->msg.configure);
+    } else if (m->which_msg == mkperf_ToTarget_stop_tag) {
+        uint32_t result = mkperf_control_stop(c, peer.who, peer.request);
+        if (result != MKPERF_RESULT_OK) {
+            mkperf_report_refusal(peer, result);
+        }
+    } else if (m->which_msg == mkperf_ToTarget_dump_tag) {
+        mkperf_report_result(peer, mkperf_control_dump(peer));
+    } else {
+        mkperf_report_result(peer, mkperf_control_start(c));
     }
 }
 
-static void malformed(struct mkperf_client *c, unsigned who, const char *text)
+static void malformed(struct mkperf_peer peer, const char *text)
 {
-    struct mkperf_connection *p = &c->connection[who];
-
-    p->link.bad_frames++;
-    p->ending = p->ends;
-    c->refused += p->ends;
-    mkperf_report_error(c, who, c->in.request, mkperf_ErrorCode_ERROR_MALFORMED, "%s", text);
+    peer.p->link.bad_frames++;
+    peer.p->ending = peer.p->ends;
+    peer.c->refused += peer.p->ends;
+    mkperf_report_error(peer, mkperf_ErrorCode_ERROR_MALFORMED, "%s", text);
 }
 
-static void carry_out(struct mkperf_client *c, unsigned who)
+static void carry_out(struct mkperf_peer peer, const mkperf_ToTarget *m)
 {
-    struct mkperf_connection *p = &c->connection[who];
-    const mkperf_ToTarget *m = &c->in;
+    struct mkperf_client *c = peer.c;
 
     switch (m->which_msg) {
     case mkperf_ToTarget_configure_tag:
@@ -128,71 +110,72 @@ static void carry_out(struct mkperf_client *c, unsigned who)
     case mkperf_ToTarget_stop_tag:
     case mkperf_ToTarget_dump_tag:
     case mkperf_ToTarget_observe_tag:
-        carry_out_control(c, who);
+        carry_out_control(peer, m);
         break;
     case mkperf_ToTarget_get_status_tag:
         c->call(MKPERF_OP_STATUS);
-        mkperf_report_status(c, who, m->request);
+        mkperf_report_status(peer);
         break;
     case mkperf_ToTarget_get_counts_tag:
-        mkperf_report_part(c, who, m->request, mkperf_ToHost_counts_tag, MKPERF_OP_COUNTS,
+        mkperf_report_part(peer, mkperf_ToHost_counts_tag, MKPERF_OP_COUNTS,
                            m->msg.get_counts.part);
         break;
     case mkperf_ToTarget_get_interactions_tag:
-        mkperf_report_part(c, who, m->request, mkperf_ToHost_interactions_tag,
-                           MKPERF_OP_INTERACTIONS, m->msg.get_interactions.part);
+        mkperf_report_part(peer, mkperf_ToHost_interactions_tag, MKPERF_OP_INTERACTIONS,
+                           m->msg.get_interactions.part);
         break;
     case mkperf_ToTarget_get_latency_tag:
-        mkperf_report_part(c, who, m->request, mkperf_ToHost_latency_tag, MKPERF_OP_LATENCY,
+        mkperf_report_part(peer, mkperf_ToHost_latency_tag, MKPERF_OP_LATENCY,
                            m->msg.get_latency.part);
         break;
     case mkperf_ToTarget_get_stamp_tag:
-        mkperf_report_stamp(c, who, m->request, m->msg.get_stamp.offset);
+        mkperf_report_stamp(peer, m->msg.get_stamp.offset);
         break;
     case mkperf_ToTarget_list_events_tag:
-        mkperf_stream_list(c, who, m->request, false);
+        mkperf_stream_list(peer, false);
         break;
     case mkperf_ToTarget_reset_chains_tag:
-        p->wants_epoch = c->running;
-        c->new_epoch |= c->running && who == c->controller;
-        if (m->request != 0) {
-            mkperf_report_ack(c, who, m->request);
+        peer.p->wants_epoch = c->running;
+        c->new_epoch |= c->running && peer.who == c->controller;
+        if (peer.request != 0) {
+            mkperf_report_ack(peer);
         }
         break;
     case mkperf_ToTarget_take_control_tag:
-        mkperf_connection_take_control(c, who, m->request, m->msg.take_control.force);
+        mkperf_connection_take_control(peer, m->msg.take_control.force);
         break;
     case mkperf_ToTarget_command_tag:
-        mkperf_command(c, who, m->request, m->msg.command.text, sizeof m->msg.command.text);
+        mkperf_command(peer, m->msg.command.text, sizeof m->msg.command.text);
         break;
     default:
-        malformed(c, who, "a message without a content that this target knows");
+        malformed(peer, "a message without a content that this target knows");
     }
 }
 
-/* Whether the connection may send this now. Refusals are answered here. */
-static bool admit(struct mkperf_client *c, unsigned who, const uint8_t *message, size_t n)
+/* Whether the connection may send message m now, of n bytes. Refusals are answered here. */
+static bool admit(struct mkperf_peer peer, const mkperf_ToTarget *m, const uint8_t *message,
+                  size_t n)
 {
-    struct mkperf_connection *p = &c->connection[who];
-    const mkperf_ToTarget *m = &c->in;
+    struct mkperf_client *c = peer.c;
+    struct mkperf_connection *p = peer.p;
 
-    if (c->dump_by == who && m->which_msg != mkperf_ToTarget_dump_tag) {
+    if (c->dump_by == peer.who && m->which_msg != mkperf_ToTarget_dump_tag) {
         c->dump_by = MKPERF_NOBODY; /* another program's requests may have the same numbers */
     }
 
-    bool ready = mkperf_connection_ready(c, who);
+    bool ready = mkperf_connection_ready(c, peer.who);
     bool authenticated = p->link.authenticated && mkperf_link_accept(&p->link, message, n);
 
     /* On a line, a host may send a hello without the last host's keys. */
     if (m->which_msg == mkperf_ToTarget_hello_tag &&
         (authenticated || !p->link.authenticated || !p->ends)) {
-        mkperf_connection_hello(c, who, m->request, &m->msg.hello);
+        mkperf_connection_hello(peer, &m->msg.hello);
     } else if (m->which_msg == mkperf_ToTarget_prove_tag && (p->claim.open || !ready)) {
-        mkperf_connection_prove(c, who, m->request, &m->msg.prove);
+        mkperf_connection_prove(peer, &m->msg.prove);
     } else if (!ready) {
         c->bad_auth += c->key != NULL;
         p->ending = p->ends;
-        mkperf_report_error(c, who, m->request,
+        mkperf_report_error(peer,
                             c->key != NULL ? mkperf_ErrorCode_ERROR_AUTHENTICATION
                                            : mkperf_ErrorCode_ERROR_PROTOCOL,
                             c->key != NULL ? "this target has a key: prove yours first"
@@ -206,52 +189,53 @@ static bool admit(struct mkperf_client *c, unsigned who, const uint8_t *message,
     return false;
 }
 
-static void take_message(struct mkperf_client *c, unsigned who, const uint8_t *message, size_t n)
+static void take_message(struct mkperf_peer peer, const uint8_t *message, size_t n)
 {
-    struct mkperf_connection *p = &c->connection[who];
+    mkperf_ToTarget *m = &peer.c->in;
     pb_istream_t stream = pb_istream_from_buffer(message, n);
 
-    p->framed = true;
-    if (mkperf_link_room(&p->link) == 0) {
-        p->link.bad_frames++; /* a host that sends requests and does not read: it may repeat them */
+    peer.p->framed = true;
+    if (mkperf_link_room(&peer.p->link) == 0) {
+        peer.p->link.bad_frames++; /* It sends requests and does not read: it may repeat them. */
         return;
     }
-    c->in = (mkperf_ToTarget)mkperf_ToTarget_init_zero;
-    if (!pb_decode(&stream, mkperf_ToTarget_fields, &c->in)) {
-        malformed(c, who, "the message does not decode");
-    } else if (admit(c, who, message, n)) {
-        carry_out(c, who);
+    *m = (mkperf_ToTarget)mkperf_ToTarget_init_zero;
+    bool decoded = pb_decode(&stream, mkperf_ToTarget_fields, m);
+    peer.request = m->request;
+    if (!decoded) {
+        malformed(peer, "the message does not decode");
+    } else if (admit(peer, m, message, n)) {
+        carry_out(peer, m);
     }
 }
 
 /* Plain text, for people with a terminal: only without a key, and before the first frame. */
-static void take_line(struct mkperf_client *c, unsigned who)
+static void take_line(struct mkperf_peer peer)
 {
-    struct mkperf_connection *p = &c->connection[who];
     const char *line;
-    int n = mkperf_link_line(&p->link, &line);
+    int n = mkperf_link_line(&peer.p->link, &line);
 
     if (n <= 0) {
         return;
     }
-    if (c->key != NULL) {
-        static const char text[] = "this target has a key: use mkperf\n";
-        mkperf_link_text(&p->link, text, sizeof text - 1);
-        p->ending = p->ends;
+    const char *refusal = NULL;
+    if (peer.c->key != NULL) {
+        refusal = "this target has a key: use mkperf\n";
+    } else if (!mkperf_connection_admit(peer)) {
+        refusal = "as many hosts are connected as there can be\n";
+    }
+    if (refusal != NULL) {
+        mkperf_report_reply(peer, false, refusal, false);
+        peer.p->ending = peer.p->ends;
         return;
     }
-    if (!mkperf_connection_admit(c, who)) {
-        static const char text[] = "as many hosts are connected as there can be\n";
-        mkperf_link_text(&p->link, text, sizeof text - 1);
-        p->ending = p->ends;
-        return;
-    }
-    mkperf_command(c, who, 0, line, (size_t)n);
+    mkperf_command(peer, line, (size_t)n);
 }
 
 void mkperf_client_byte(struct mkperf_client *c, unsigned who, uint8_t byte)
 {
-    struct mkperf_connection *p = &c->connection[who];
+    struct mkperf_peer peer = mkperf_peer(c, who, 0);
+    struct mkperf_connection *p = peer.p;
     const uint8_t *message;
 
     if (!p->used || p->ending) {
@@ -269,8 +253,8 @@ void mkperf_client_byte(struct mkperf_client *c, unsigned who, uint8_t byte)
         c->pool ^= c->pool >> 29;
     }
     if (n >= 0) {
-        take_message(c, who, message, (size_t)n);
+        take_message(peer, message, (size_t)n);
     } else if (!p->framed && (byte == '\n' || byte == '\r')) {
-        take_line(c, who);
+        take_line(peer);
     }
 }

@@ -149,6 +149,20 @@ struct mkperf_client {
                      [MKPERF_NONCE_BYTES]; /* of the last hellos that showed it */
 };
 
+/* A connection, and the request of its host that is being answered. */
+struct mkperf_peer {
+    struct mkperf_client *c;
+    struct mkperf_connection *p;
+    unsigned who;     /* index of p */
+    uint32_t request; /* 0: none, or one without a number, which gets no answer */
+};
+
+static inline struct mkperf_peer mkperf_peer(struct mkperf_client *c, unsigned who,
+                                             uint32_t request)
+{
+    return (struct mkperf_peer){c, &c->connection[who], who, request};
+}
+
 /* Prepares the client. All fields except those above are zero before. */
 void mkperf_client_init(struct mkperf_client *c);
 
@@ -173,12 +187,13 @@ void mkperf_client_pump(struct mkperf_client *c);
 
 /* ---- session.c ---- */
 
-/* enum mkperf_session_result; the error is in the page. by, request: who gets Status or Session. */
+/* enum mkperf_session_result; the error is in the page. by: the index of the connection that gets
+ * Status or Session for its request, or MKPERF_NOBODY. */
 uint32_t mkperf_control_start(struct mkperf_client *c);
 uint32_t mkperf_control_stop(struct mkperf_client *c, unsigned by, uint32_t request);
 /* Restarts a dump that another host had started. A host repeats its request if the answer is late:
  * that is answered again, and the dump goes on. */
-uint32_t mkperf_control_dump(struct mkperf_client *c, unsigned who, uint32_t request);
+uint32_t mkperf_control_dump(struct mkperf_peer peer);
 /* Whether a session runs that can be stopped. Its samples are sent or form a flight recording. */
 bool mkperf_control_active(const struct mkperf_client *c);
 uint64_t mkperf_client_now(struct mkperf_client *c);
@@ -191,17 +206,14 @@ static inline bool mkperf_connection_ready(const struct mkperf_client *c, unsign
     return c->ready >> who & 1;
 }
 /* Gives the connection a large queue if it has none. False: no more connections can be admitted. */
-bool mkperf_connection_admit(struct mkperf_client *c, unsigned who);
+bool mkperf_connection_admit(struct mkperf_peer peer);
 
-void mkperf_connection_hello(struct mkperf_client *c, unsigned who, uint32_t request,
-                             const mkperf_HostHello *m);
-void mkperf_connection_prove(struct mkperf_client *c, unsigned who, uint32_t request,
-                             const mkperf_Prove *m);
-void mkperf_connection_take_control(struct mkperf_client *c, unsigned who, uint32_t request,
-                                    bool force);
-void mkperf_connection_give_up_control(struct mkperf_client *c, unsigned who);
+void mkperf_connection_hello(struct mkperf_peer peer, const mkperf_HostHello *m);
+void mkperf_connection_prove(struct mkperf_peer peer, const mkperf_Prove *m);
+void mkperf_connection_take_control(struct mkperf_peer peer, bool force);
+void mkperf_connection_give_up_control(struct mkperf_peer peer);
 /* Whether it may change state; takes control if no host has it and the line is text. */
-bool mkperf_connection_may_control(struct mkperf_client *c, unsigned who);
+bool mkperf_connection_may_control(struct mkperf_peer peer);
 
 /* ---- stream.c ---- */
 
@@ -209,9 +221,9 @@ void mkperf_stream_flush(struct mkperf_client *c);
 /* `clear`: drops the output ring's contents; returns the number of samples. */
 uint64_t mkperf_stream_clear(struct mkperf_client *c);
 /* Answers LIST in parts, as messages or as text. */
-void mkperf_stream_list(struct mkperf_client *c, unsigned who, uint32_t request, bool text);
+void mkperf_stream_list(struct mkperf_peer peer, bool text);
 /* The connection has no chain: it gets batches from the next epoch on. */
-void mkperf_stream_join(struct mkperf_client *c, unsigned who);
+void mkperf_stream_join(struct mkperf_peer peer);
 
 /* ---- mark.c ---- */
 
@@ -222,33 +234,28 @@ uint32_t mkperf_client_app(struct mkperf_client *c, uint64_t label, const uint64
 
 /* ---- report.c: messages. Each is queued unless the link is full. ---- */
 
-void mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request);
-void mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t request);
+void mkperf_report_hello(struct mkperf_peer peer);
+void mkperf_report_status(struct mkperf_peer peer);
 /* A message of the session page, as it is there: the one with the tag `which` in ToHost. */
-void mkperf_report_page(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t which);
+void mkperf_report_page(struct mkperf_peer peer, uint32_t which);
 /* Part `part` of the answer to `op`, which is such a message, or the profiler PD's refusal. */
-void mkperf_report_part(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t which,
-                        uint32_t op, uint32_t part);
+void mkperf_report_part(struct mkperf_peer peer, uint32_t which, uint32_t op, uint32_t part);
 /* The page's list of events as the text of a reply to a command. more: further replies follow. */
-void mkperf_report_events_text(struct mkperf_client *c, unsigned who, uint32_t request, bool more);
-void mkperf_report_ack(struct mkperf_client *c, unsigned who, uint32_t request);
-void mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request);
-void mkperf_report_gap(struct mkperf_client *c, unsigned who);
+void mkperf_report_events_text(struct mkperf_peer peer, bool more);
+void mkperf_report_ack(struct mkperf_peer peer);
+void mkperf_report_role(struct mkperf_peer peer);
+void mkperf_report_gap(struct mkperf_peer peer);
 /* Queues the message for all connections that are ready and not full; counts the others. */
 void mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark);
-void mkperf_report_reply(struct mkperf_client *c, unsigned who, uint32_t request, bool ok,
-                         const char *text, bool more);
+void mkperf_report_reply(struct mkperf_peer peer, bool ok, const char *text, bool more);
 /* Queues the state, or the error if the call did not return OK. */
-void mkperf_report_result(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t result);
-/* Errors are sent only as an answer to a request (request != 0). */
-__attribute__((format(printf, 5, 6))) void mkperf_report_error(struct mkperf_client *c,
-                                                               unsigned who, uint32_t request,
-                                                               uint32_t code, const char *text,
-                                                               ...);
+void mkperf_report_result(struct mkperf_peer peer, uint32_t result);
+/* Errors are sent only as an answer to a request (peer.request != 0). */
+__attribute__((format(printf, 3, 4))) void
+mkperf_report_error(struct mkperf_peer peer, uint32_t code, const char *text, ...);
 /* Queues the error in the page after a call that returned `result`. */
-void mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t request,
-                           uint32_t result);
+void mkperf_report_refusal(struct mkperf_peer peer, uint32_t result);
 /* Answers GetStamp, from any host. */
-void mkperf_report_stamp(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t offset);
+void mkperf_report_stamp(struct mkperf_peer peer, uint32_t offset);
 
 #endif

@@ -47,19 +47,19 @@ static size_t encode(struct mkperf_client *c, uint32_t request, pb_size_t which,
     return n + rest.bytes_written;
 }
 
-static void send_message(struct mkperf_client *c, unsigned who, uint32_t request, pb_size_t which,
-                         const pb_msgdesc_t *fields, const void *message)
+static void send_message(struct mkperf_peer peer, pb_size_t which, const pb_msgdesc_t *fields,
+                         const void *message)
 {
-    size_t n = encode(c, request, which, fields, message);
+    size_t n = encode(peer.c, peer.request, which, fields, message);
 
     if (n != 0) {
-        mkperf_link_send(&c->connection[who].link, c->message, n);
+        mkperf_link_send(&peer.p->link, peer.c->message, n);
     }
 }
 
 /* SEND(session, mkperf_Session, message): with the tag and the fields of that message. */
 #define SEND(name, type, message) \
-    send_message(c, who, request, mkperf_ToHost_##name##_tag, type##_fields, message)
+    send_message(peer, mkperf_ToHost_##name##_tag, type##_fields, message)
 
 /* ---- the stamp: the image's table of programs ---- */
 
@@ -83,7 +83,7 @@ static uint32_t table_bytes(const struct mkperf_client *c)
 
 _Static_assert(mkperf_Interactions_size + 16 <= MKPERF_CONTENT_BYTES, "message size");
 
-void mkperf_report_page(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t which)
+void mkperf_report_page(struct mkperf_peer peer, uint32_t which)
 {
 #define PAGE(name, type)                                                                      \
     {                                                                                         \
@@ -102,29 +102,29 @@ void mkperf_report_page(struct mkperf_client *c, unsigned who, uint32_t request,
 
     for (unsigned i = 0; i < sizeof messages / sizeof *messages; i++) {
         if (messages[i].which == which) {
-            send_message(c, who, request, (pb_size_t)which, messages[i].fields,
-                         (const uint8_t *)c->page + messages[i].at);
+            send_message(peer, (pb_size_t)which, messages[i].fields,
+                         (const uint8_t *)peer.c->page + messages[i].at);
         }
     }
 }
 
-void mkperf_report_part(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t which,
-                        uint32_t op, uint32_t part)
+void mkperf_report_part(struct mkperf_peer peer, uint32_t which, uint32_t op, uint32_t part)
 {
-    c->page->part = part;
-    uint32_t result = c->call(op);
+    peer.c->page->part = part;
+    uint32_t result = peer.c->call(op);
     if (result == MKPERF_RESULT_OK) {
-        mkperf_report_page(c, who, request, which);
+        mkperf_report_page(peer, which);
     } else {
-        mkperf_report_refusal(c, who, request, result);
+        mkperf_report_refusal(peer, result);
     }
 }
 
 /* ---- other messages ---- */
 
-void mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request)
+void mkperf_report_hello(struct mkperf_peer peer)
 {
-    const struct mkperf_connection *p = &c->connection[who];
+    struct mkperf_client *c = peer.c;
+    const struct mkperf_claim *claim = &peer.p->claim;
     mkperf_TargetHello *m = &c->out.hello;
 
     *m = c->page->hello;
@@ -140,18 +140,19 @@ void mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request
     }
     m->nonce.size = 0;
     m->proof.size = 0;
-    if (request != 0 && p->claim.open) {
+    if (peer.request != 0 && claim->open) {
         m->nonce.size = MKPERF_NONCE_BYTES;
-        memcpy(m->nonce.bytes, p->claim.hellos.target_nonce, MKPERF_NONCE_BYTES);
+        memcpy(m->nonce.bytes, claim->hellos.target_nonce, MKPERF_NONCE_BYTES);
         m->proof.size = MKPERF_PROOF_BYTES;
-        mkperf_auth_proof(p->claim.key, MKPERF_ROLE_TARGET, &p->claim.hellos, m->proof.bytes);
+        mkperf_auth_proof(claim->key, MKPERF_ROLE_TARGET, &claim->hellos, m->proof.bytes);
     }
     SEND(hello, mkperf_TargetHello, m);
 }
 
-void mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t request)
+void mkperf_report_status(struct mkperf_peer peer)
 {
-    const struct mkperf_connection *p = &c->connection[who];
+    struct mkperf_client *c = peer.c;
+    const struct mkperf_connection *p = peer.p;
     mkperf_Status *m = &c->out.status;
 
     *m = c->page->status;
@@ -171,15 +172,16 @@ void mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t reques
     SEND(status, mkperf_Status, m);
 }
 
-void mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request)
+void mkperf_report_role(struct mkperf_peer peer)
 {
+    struct mkperf_client *c = peer.c;
     bool controlled = c->controller != MKPERF_NOBODY;
     uint32_t watchers = c->ready & ~(controlled ? UINT32_C(1) << c->controller : 0);
     mkperf_Role m = {
-        .control = c->controller == who,
+        .control = c->controller == peer.who,
         .controlled = controlled,
         .watchers = (uint32_t)__builtin_popcount(watchers),
-        .you = c->connection[who].number,
+        .you = peer.p->number,
     };
 
     if (controlled) {
@@ -188,12 +190,11 @@ void mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request)
     SEND(role, mkperf_Role, &m);
 }
 
-void mkperf_report_gap(struct mkperf_client *c, unsigned who)
+void mkperf_report_gap(struct mkperf_peer peer)
 {
-    const struct mkperf_gap *gap = &c->connection[who].gap;
-    const uint32_t request = 0;
+    const struct mkperf_gap *gap = &peer.p->gap;
     mkperf_Gap m = {
-        .session = c->page->session.id,
+        .session = peer.c->page->session.id,
         .first_sample = gap->first,
         .samples = gap->samples,
         .batches = gap->batches,
@@ -217,14 +218,13 @@ void mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark)
     }
 }
 
-void mkperf_report_reply(struct mkperf_client *c, unsigned who, uint32_t request, bool ok,
-                         const char *text, bool more)
+void mkperf_report_reply(struct mkperf_peer peer, bool ok, const char *text, bool more)
 {
-    mkperf_Reply *m = &c->out.reply;
+    mkperf_Reply *m = &peer.c->out.reply;
 
-    if (!c->connection[who].framed) {
-        mkperf_link_text(&c->connection[who].link, text, strlen(text));
-    } else if (request != 0) {
+    if (!peer.p->framed) {
+        mkperf_link_text(&peer.p->link, text, strlen(text));
+    } else if (peer.request != 0) {
         m->ok = ok;
         m->more = more;
         mkperf_text_copy(m->text, text, sizeof m->text);
@@ -232,24 +232,23 @@ void mkperf_report_reply(struct mkperf_client *c, unsigned who, uint32_t request
     }
 }
 
-void mkperf_report_result(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t result)
+void mkperf_report_result(struct mkperf_peer peer, uint32_t result)
 {
     if (result != MKPERF_RESULT_OK) {
-        mkperf_report_refusal(c, who, request, result);
-    } else if (request != 0) {
-        mkperf_report_page(c, who, request, mkperf_ToHost_session_tag);
+        mkperf_report_refusal(peer, result);
+    } else if (peer.request != 0) {
+        mkperf_report_page(peer, mkperf_ToHost_session_tag);
     }
 }
 
-void mkperf_report_ack(struct mkperf_client *c, unsigned who, uint32_t request)
+void mkperf_report_ack(struct mkperf_peer peer)
 {
     SEND(ack, mkperf_Ack, &(mkperf_Ack)mkperf_Ack_init_zero);
 }
 
-void mkperf_report_error(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t code,
-                         const char *text, ...)
+void mkperf_report_error(struct mkperf_peer peer, uint32_t code, const char *text, ...)
 {
-    mkperf_Error *m = &c->out.error;
+    mkperf_Error *m = &peer.c->out.error;
     struct mkperf_text t = mkperf_text_begin(m->text, sizeof m->text);
     va_list values;
 
@@ -258,34 +257,35 @@ void mkperf_report_error(struct mkperf_client *c, unsigned who, uint32_t request
     va_end(values);
     m->code = (mkperf_ErrorCode)code;
     m->event = 0;
-    if (request != 0) {
+    if (peer.request != 0) {
         SEND(error, mkperf_Error, m);
     }
 }
 
-void mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t result)
+void mkperf_report_refusal(struct mkperf_peer peer, uint32_t result)
 {
-    if ((uint32_t)c->page->error.code != result) {
-        mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_INTERNAL,
+    if ((uint32_t)peer.c->page->error.code != result) {
+        mkperf_report_error(peer, mkperf_ErrorCode_ERROR_INTERNAL,
                             "the profiler PD refused and gave no reason");
-    } else if (request != 0) {
-        mkperf_report_page(c, who, request, mkperf_ToHost_error_tag);
+    } else if (peer.request != 0) {
+        mkperf_report_page(peer, mkperf_ToHost_error_tag);
     }
 }
 
 /* The entries are not read here: the host that asked for them checks them. */
-void mkperf_report_stamp(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t offset)
+void mkperf_report_stamp(struct mkperf_peer peer, uint32_t offset)
 {
+    struct mkperf_client *c = peer.c;
     uint32_t size = table_bytes(c);
     mkperf_Stamp *m = &c->out.stamp;
 
     if (size == 0) {
-        mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_STATE,
+        mkperf_report_error(peer, mkperf_ErrorCode_ERROR_STATE,
                             "this image has no stamp: mkperf stamp writes one");
         return;
     }
     if (offset >= size) {
-        mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_RANGE,
+        mkperf_report_error(peer, mkperf_ErrorCode_ERROR_RANGE,
                             "the stamp ends before this offset");
         return;
     }
@@ -298,10 +298,10 @@ void mkperf_report_stamp(struct mkperf_client *c, unsigned who, uint32_t request
     SEND(stamp, mkperf_Stamp, m);
 }
 
-void mkperf_report_events_text(struct mkperf_client *c, unsigned who, uint32_t request, bool more)
+void mkperf_report_events_text(struct mkperf_peer peer, bool more)
 {
     static char answer[sizeof((mkperf_Reply *)0)->text]; /* too large for a PD's stack */
-    const mkperf_Events *list = &c->page->events;
+    const mkperf_Events *list = &peer.c->page->events;
     char name[sizeof list->events[0].name];
     char description[sizeof list->events[0].description];
     struct mkperf_text t = mkperf_text_begin(answer, sizeof answer);
@@ -315,5 +315,5 @@ void mkperf_report_events_text(struct mkperf_client *c, unsigned who, uint32_t r
         mkperf_text_copy(description, e->description, sizeof description);
         mkperf_text_print(&t, "%s  %s\n", name, description);
     }
-    mkperf_report_reply(c, who, request, true, answer, more);
+    mkperf_report_reply(peer, true, answer, more);
 }

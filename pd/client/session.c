@@ -71,20 +71,20 @@ uint32_t mkperf_control_start(struct mkperf_client *c)
     return result;
 }
 
-uint32_t mkperf_control_dump(struct mkperf_client *c, unsigned who, uint32_t request)
+uint32_t mkperf_control_dump(struct mkperf_peer peer)
 {
-    if (c->dumping && c->dump_by == who && c->dump_request == request) {
+    struct mkperf_client *c = peer.c;
+
+    if (c->dumping && c->dump_by == peer.who && c->dump_request == peer.request) {
         return MKPERF_RESULT_OK;
     }
-
     uint32_t result = c->call(MKPERF_OP_DUMP);
-
     if (result == MKPERF_RESULT_OK) {
         begin_session(c);
         c->stopping = true;
         c->dumping = true;
-        c->dump_by = who;
-        c->dump_request = request;
+        c->dump_by = peer.who;
+        c->dump_request = peer.request;
         c->stop_by = MKPERF_NOBODY;
     }
     return result;

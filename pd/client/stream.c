@@ -44,14 +44,15 @@ static bool may_go_on(const struct mkperf_client *c)
     return false;
 }
 
-void mkperf_stream_join(struct mkperf_client *c, unsigned who)
+void mkperf_stream_join(struct mkperf_peer peer)
 {
-    struct mkperf_connection *p = &c->connection[who];
+    struct mkperf_client *c = peer.c;
+    struct mkperf_connection *p = peer.p;
 
     p->gap = (struct mkperf_gap){.open = c->running, .joined = true, .samples = c->encoder.sent};
     p->lost = 0;
     p->sched_lost = 0;
-    c->new_epoch |= c->running && who == c->controller;
+    c->new_epoch |= c->running && peer.who == c->controller;
 }
 
 static void open_gap(struct mkperf_connection *p, uint64_t first)
@@ -119,7 +120,7 @@ static void tell_status(struct mkperf_client *c)
     c->call(MKPERF_OP_STATUS);
     MKPERF_EACH_BIT (i, c->ready) {
         if (has_room(c, i)) {
-            mkperf_report_status(c, i, 0);
+            mkperf_report_status(mkperf_peer(c, i, 0));
         }
     }
     c->ring_peak = 0;
@@ -177,95 +178,88 @@ static void announce(struct mkperf_client *c)
 {
     c->announce = false;
     MKPERF_EACH_BIT (i, c->ready) {
-        struct mkperf_connection *p = &c->connection[i];
+        struct mkperf_peer peer = mkperf_peer(c, i, 0);
+        struct mkperf_connection *p = peer.p;
         if (!has_room(c, i)) {
             open_gap(p, c->encoder.sent);
             continue;
         }
         p->wants_epoch = false;
-        mkperf_report_hello(c, i, 0);
-        mkperf_report_page(c, i, 0, mkperf_ToHost_session_tag);
+        mkperf_report_hello(peer);
+        mkperf_report_page(peer, mkperf_ToHost_session_tag);
         p->tell_session = false;
         if (p->gap.open && p->gap.samples != 0) {
-            mkperf_report_gap(c, i);
+            mkperf_report_gap(peer);
         }
         p->gap = (struct mkperf_gap){0};
     }
 }
 
-void mkperf_stream_list(struct mkperf_client *c, unsigned who, uint32_t request, bool text)
+void mkperf_stream_list(struct mkperf_peer peer, bool text)
 {
-    struct mkperf_connection *p = &c->connection[who];
-
-    p->listing = true;
-    p->list_text = text;
-    p->list_request = request;
-    p->list_next = 0;
+    peer.p->listing = true;
+    peer.p->list_text = text;
+    peer.p->list_request = peer.request;
+    peer.p->list_next = 0;
 }
 
-static void list_events(struct mkperf_client *c, unsigned who)
+static void list_events(struct mkperf_peer peer)
 {
-    struct mkperf_connection *p = &c->connection[who];
+    struct mkperf_connection *p = peer.p;
+    struct mkperf_session_page *page = peer.c->page;
 
-    c->page->part = p->list_next;
-    c->call(MKPERF_OP_LIST);
+    page->part = p->list_next;
+    peer.c->call(MKPERF_OP_LIST);
     p->list_next += MKPERF_LIST_EVENTS;
-    p->listing = mkperf_page_bool(&c->page->events.more) && p->list_next < UINT16_MAX;
+    p->listing = mkperf_page_bool(&page->events.more) && p->list_next < UINT16_MAX;
+    peer.request = p->list_request;
     if (p->list_text) {
-        mkperf_report_events_text(c, who, p->list_request, p->listing);
+        mkperf_report_events_text(peer, p->listing);
     } else {
-        mkperf_report_page(c, who, p->list_request, mkperf_ToHost_events_tag);
+        mkperf_report_page(peer, mkperf_ToHost_events_tag);
     }
 }
 
 /* Sends a pending message to a single connection. False: there is none. */
-static bool serve(struct mkperf_client *c, unsigned who)
+static bool serve(struct mkperf_peer peer)
 {
-    struct mkperf_connection *p = &c->connection[who];
-    bool ready = mkperf_connection_ready(c, who);
+    struct mkperf_connection *p = peer.p;
+    bool ready = mkperf_connection_ready(peer.c, peer.who);
 
-    if (mkperf_link_room(&p->link) <= MKPERF_ANSWER_FRAMES) {
+    if (!accepts(p)) {
         return false;
     }
     if (ready && p->tell_role) {
         p->tell_role = false;
-        mkperf_report_role(c, who, 0);
+        mkperf_report_role(peer);
     } else if (ready && p->tell_session) {
         p->tell_session = false;
-        const mkperf_Session *s = &c->page->session;
+        const mkperf_Session *s = &peer.c->page->session;
         if (s->events_count != 0 || mkperf_page_bool(&s->sched) || mkperf_page_bool(&s->latency)) {
-            mkperf_report_page(c, who, 0, mkperf_ToHost_session_tag);
+            mkperf_report_page(peer, mkperf_ToHost_session_tag);
         }
     } else if (p->listing) {
-        list_events(c, who);
+        list_events(peer);
     } else {
         return false;
     }
     return true;
 }
 
-/* The status of a session that has ended, to the host that requested the end and to all others. */
-static void tell_end(struct mkperf_client *c, bool answer)
-{
-    MKPERF_EACH_BIT (i, c->ready) {
-        mkperf_report_status(c, i, answer && i == c->stop_by ? c->stop_request : 0);
-    }
-}
-
 /* Begins the next session of a Configure with `restart`. The old one has ended and was reported. */
 static void restart(struct mkperf_client *c)
 {
-    unsigned by = c->stop_by;
+    unsigned by = c->stop_request != 0 ? c->stop_by : MKPERF_NOBODY; /* who gets an answer */
     uint32_t result = c->call(MKPERF_OP_CONFIGURE);
 
     c->restarting = false;
-    if (result != MKPERF_RESULT_OK && by != MKPERF_NOBODY && c->stop_request != 0) {
-        mkperf_report_refusal(c, by, c->stop_request, result);
+    if (result != MKPERF_RESULT_OK && by != MKPERF_NOBODY) {
+        mkperf_report_refusal(mkperf_peer(c, by, c->stop_request), result);
         by = MKPERF_NOBODY;
     }
     result = mkperf_control_start(c);
-    if (by != MKPERF_NOBODY && c->stop_request != 0) {
-        mkperf_report_result(c, by, c->stop_request, result);
+    if (by != MKPERF_NOBODY) {
+        mkperf_report_result(mkperf_peer(c, by, c->stop_request), result);
     }
 }
 
@@ -285,7 +279,10 @@ static bool end_session(struct mkperf_client *c)
         mkperf_report_mark(c, &c->trigger);
     }
     c->dumping = false;
-    tell_end(c, !c->restarting);
+    MKPERF_EACH_BIT (i, c->ready) {
+        bool asked = i == c->stop_by && !c->restarting;
+        mkperf_report_status(mkperf_peer(c, i, asked ? c->stop_request : 0));
+    }
     if (c->restarting) {
         restart(c);
     }
@@ -418,7 +415,7 @@ void mkperf_client_pump(struct mkperf_client *c)
     c->calls++;
     note_fill(c);
     MKPERF_EACH_BIT (who, c->admitted) {
-        for (unsigned n = 0; n < MAX_STEPS && serve(c, who); n++) {
+        for (unsigned n = 0; n < MAX_STEPS && serve(mkperf_peer(c, who, 0)); n++) {
         }
     }
     for (unsigned i = 0; i < MAX_STEPS; i++) {
