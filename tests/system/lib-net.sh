@@ -5,6 +5,10 @@ net=${NET_DIR:-$B/net}
 elfs=${NET_ELFS:-$B/demo}
 kernel=${KERNEL:-$B/demo/kernel.elf}
 tool=$B/net-tool
+# Ports of loopback, all different: QEMU's two, and two of a second QEMU or of the test.
+read -r port echo port2 echo2 <<EOF
+$("$tool" port 4)
+EOF
 # Commands started with `start`, and QEMU, end with the test. check runs its command in a subshell, so their
 # process ids are in a file.
 : >"$D/pids"
@@ -45,21 +49,18 @@ answers() {
 
 # boot COMMAND [HOSTFWD]: QEMU with two network devices, whose servers are at $port and $echo on loopback; its
 # console goes to $D/console, and its monitor is at $D/monitor. With frames=yes before it, the first network
-# takes Ethernet frames as well, in datagrams from port $frames_from to port $frames_to.
+# takes Ethernet frames as well, in datagrams to $D/frames. Its own frames go to a path where nobody
+# is: a frame that comes back resets its connection, because QEMU's network takes it for the other end's.
 boot() {
     command=$1
     ulimit -n "$(ulimit -Hn)" # QEMU's user network keeps a descriptor for a minute after a connection's end
-    port=$("$tool" port)
-    echo=$("$tool" port)
     rm -f "$D/monitor"
     : >"$D/console"
     user="user,hostfwd=tcp:127.0.0.1:$port-:1236${2:-}" # words of a command may be in it
     set -- -netdev "$user,id=n0"
     if [ -n "${frames:-}" ]; then
-        frames_from=$("$tool" port)
-        frames_to=$("$tool" port)
         set -- -netdev "$user,id=users" \
-            -netdev "socket,id=frames,udp=127.0.0.1:$frames_from,localaddr=127.0.0.1:$frames_to" \
+            -netdev "dgram,id=frames,local.type=unix,local.path=$D/frames,remote.type=unix,remote.path=$D/no-frames" \
             -netdev hubport,id=hub0,hubid=0,netdev=users -netdev hubport,id=hub1,hubid=0,netdev=frames \
             -netdev hubport,id=n0,hubid=0
     fi

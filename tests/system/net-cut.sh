@@ -143,7 +143,7 @@ get_in() {
 }
 syns=250 # a second, which may be a tenth of the target's: 50 in 20 s once kept all hosts out
 flooded() {
-    start "$D/crowd.log" "$tool" syns "$frames_from" "$frames_to" $syns
+    start "$D/crowd.log" "$tool" syns "$D/frames" $syns
     crowd=$pid
     wait_for 60 grep many "$D/crowd.log" || { echo "there is no flood"; return 1; }
     get_in
@@ -175,4 +175,4 @@ check "a recorder whose link breaks comes back beside eight silent connections" 
 check "a recorder whose link breaks comes back beside 1000 connections a second" \
     returns "$tool" crowd "$port" 1000 200 "$D/said"
 check "a recorder whose link breaks comes back beside a flood of SYNs" \
-    returns "$tool" syns "$frames_from" "$frames_to" $syns
+    returns "$tool" syns "$D/frames" $syns

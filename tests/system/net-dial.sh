@@ -10,7 +10,7 @@ test_keys
 
 # The address that the target dials (tests/pd/net_dial.c); `net-tool pipe` passes it to mkperf, or to a
 # proxy before it.
-called=$("$tool" port)
+called=$port2
 boot "$(cat "$B/tests/pd/dial/qemu-command")" \
     ",guestfwd=tcp:10.0.2.100:1237-cmd:$tool pipe $called"
 

@@ -39,7 +39,7 @@ full() { # hosts have all places
     ! say --watch --timeout 1 -c status >"$D/full" 2>&1 && grep 'as many hosts are connected' "$D/full"
 }
 (
-    D=$D/vanish
+    D=$D/vanish port=$port2 echo=$echo2
     mkdir -p "$D"
     trap 'kill -9 $(cat "$D/pids" "$D/qemu.pid") 2>/dev/null' EXIT
     boot "${QUIET_QEMU:-$(cat "$B/tests/pd/quiet/qemu-command")}" ""

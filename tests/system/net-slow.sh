@@ -14,7 +14,7 @@ patience=${PATIENCE:-20} # tests/unit/test_client_auth.c holds the target to its
 # The attackers have a port of QEMU's of their own: they compete for the target, not for QEMU's queue of
 # connections.
 frames=yes
-fast=$("$tool" port)
+fast=$port2
 boot "${NETKEY_QEMU:-$(cat "$B/tests/pd/netkey/qemu-command")}" ",hostfwd=tcp:127.0.0.1:$fast-:1236"
 check "the target answers" answers
 
@@ -76,5 +76,5 @@ for ms in ${DELAYS:-300}; do
     beside "64 connections that send garbage" "$tool" slots "$fast" 64 "$D/garbage"
     beside "200 connections a second that are closed at once" "$tool" crowd "$fast" 200 1 /dev/null
     beside "${HELLOS:-250} connections a second with a hello" "$tool" crowd "$fast" "${HELLOS:-250}" 64 "$D/hello"
-    beside "a flood of SYNs" "$tool" syns "$frames_from" "$frames_to" 250
+    beside "a flood of SYNs" "$tool" syns "$D/frames" 250
 done

@@ -3,8 +3,8 @@
  * For tests of network connections: breaks a connection at a place that the test chooses, and sends
  * bytes that no mkperf would send.
  *
- *   net-tool port
- *     prints a free TCP port of 127.0.0.1
+ *   net-tool port [N]
+ *     prints N (1) different ports of 127.0.0.1, each free for TCP and for UDP, on one line
  *   net-tool proxy LISTEN PORT PLAN...
  *     forwards connections, each by the first PLAN that is left, or by the last one. A connection that
  *     ends before its N bytes leaves its PLAN to a later one. A PLAN is
@@ -22,10 +22,10 @@
  *   net-tool slots PORT HOLD FILE
  *     holds HOLD connections open, each after sending the file; one that is closed is opened again at once
  *   crowd, slots and syns print `many` on standard error once MANY connections, or SYNs, were made
- *   net-tool syns LOCAL QEMU RATE
+ *   net-tool syns PATH RATE
  *     sends RATE TCP SYNs per second to the target's port 1236, and never the rest of a handshake, as
- *     Ethernet frames in datagrams from port LOCAL to port QEMU, where QEMU's `-netdev socket` is.
- *     They have many source ports, of addresses that do not exist
+ *     Ethernet frames in datagrams to the Unix socket PATH, where QEMU's `-netdev dgram` is. They have
+ *     many source ports, of addresses that do not exist
  *   net-tool pipe PORT
  *     standard input and output to a connection and back
  *   net-tool monitor PATH COMMAND
@@ -91,6 +91,18 @@ static struct sockaddr_in loopback(const char *port)
     return a;
 }
 
+static struct sockaddr_un unix_address(const char *path)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+
+    if (strlen(path) >= sizeof a.sun_path) {
+        errno = ENAMETOOLONG;
+        die(path);
+    }
+    memcpy(a.sun_path, path, strlen(path) + 1);
+    return a;
+}
+
 /* -1: no listener. receive: bytes of the receive buffer; 0: default. */
 static int connect_to(const char *port, int receive)
 {
@@ -121,14 +133,24 @@ static int listen_at(const char *port)
     return fd;
 }
 
-static int port(void)
+/* The sockets stay open until the end, so that the ports differ. QEMU forwards one number for both protocols. */
+static int ports(unsigned n)
 {
-    int fd = listen_at("0");
-    struct sockaddr_in a = {.sin_port = 0};
-    socklen_t n = sizeof a;
+    enum { TRIES = 100 };
 
-    getsockname(fd, (struct sockaddr *)&a, &n);
-    printf("%d\n", ntohs(a.sin_port));
+    for (unsigned i = 0, tries = 0; i < n; tries++) {
+        struct sockaddr_in a = loopback("0");
+        socklen_t length = sizeof a;
+        int tcp = socket(AF_INET, SOCK_STREAM, 0), udp = socket(AF_INET, SOCK_DGRAM, 0);
+
+        if (bind(tcp, (struct sockaddr *)&a, length) == 0 &&
+            getsockname(tcp, (struct sockaddr *)&a, &length) == 0 &&
+            bind(udp, (struct sockaddr *)&a, length) == 0) {
+            printf("%d%c", ntohs(a.sin_port), ++i < n ? ' ' : '\n');
+        } else if (tries == TRIES) {
+            die("no port");
+        }
+    }
     return 0;
 }
 
@@ -558,20 +580,19 @@ static void make_syn(uint8_t frame[FRAME], uint64_t k)
     put16(tcp + 16, internet_checksum(internet_sum(tcp, TCP, internet_sum(ip + 12, 8, 6 + TCP))));
 }
 
-static _Noreturn void syns(const char *local, const char *to, double rate)
+static _Noreturn void syns(const char *to, double rate)
 {
-    struct sockaddr_in from = loopback(local), at = loopback(to);
+    struct sockaddr_un at = unix_address(to);
     uint8_t frame[FRAME];
-    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     double began = now_s();
 
-    if (bind(fd, (struct sockaddr *)&from, sizeof from) != 0) {
-        die("bind");
-    }
     for (uint64_t k = 0;; usleep(1000)) {
         for (; (double)k < (now_s() - began) * rate; k++) {
             make_syn(frame, k);
-            (void)sendto(fd, frame, sizeof frame, 0, (struct sockaddr *)&at, sizeof at);
+            if (sendto(fd, frame, sizeof frame, 0, (struct sockaddr *)&at, sizeof at) < 0) {
+                die(to);
+            }
             count_made(MANY_SYNS);
         }
     }
@@ -601,15 +622,10 @@ static int pipe_through(const char *to)
 
 static int monitor(const char *path, const char *command)
 {
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    struct sockaddr_un a = unix_address(path);
     uint8_t chunk[CHUNK];
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    if (strlen(path) >= sizeof a.sun_path) {
-        errno = ENAMETOOLONG;
-        die(path);
-    }
-    memcpy(a.sun_path, path, strlen(path) + 1);
     if (connect(fd, (struct sockaddr *)&a, sizeof a) != 0) {
         die(path);
     }
@@ -628,8 +644,8 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
 
     signal(SIGPIPE, SIG_IGN);
-    if (strcmp(what, "port") == 0 && argc == 2) {
-        return port();
+    if (strcmp(what, "port") == 0 && argc <= 3) {
+        return ports(argc == 3 ? (unsigned)atoi(argv[2]) : 1);
     }
     if (strcmp(what, "proxy") == 0 && argc > 4 && argc - 4 <= PAIRS) {
         proxy(argv[2], argv[3], argv + 4, (unsigned)argc - 4);
@@ -643,8 +659,8 @@ int main(int argc, char **argv)
     if (strcmp(what, "slots") == 0 && argc == 5) {
         slots(argv[2], (unsigned)atoi(argv[3]), argv[4]);
     }
-    if (strcmp(what, "syns") == 0 && argc == 5) {
-        syns(argv[2], argv[3], atof(argv[4]));
+    if (strcmp(what, "syns") == 0 && argc == 4) {
+        syns(argv[2], atof(argv[3]));
     }
     if (strcmp(what, "pipe") == 0 && argc == 3) {
         return pipe_through(argv[2]);
