@@ -532,7 +532,7 @@ static const struct question {
     enum verdict (*explain)(struct explain *x, FILE *to);
     const char *next;
 } questions[] = {
-    {"faults", explain_faults, "script --sched"},
+    {"faults", explain_faults, "latency"},
     {"trust", explain_trust, "report --header-only"},
     {"names", explain_names, "report --stdio -s pd,dso"},
     {"profiler-cost", explain_cost, "report --header-only"},
@@ -598,6 +598,17 @@ static void print_head(const struct explain *x)
            t->sched_events);
 }
 
+/* The command that shows more about the question. NULL: the recording lacks what such a command needs. */
+static const char *next_of(const struct explain *x, const struct question *q)
+{
+    const char *of_events = x->events != NULL ? "latency" : NULL;
+
+    if (strncmp(q->next, "report", strlen("report")) == 0) {
+        return x->profile.total[0].samples != 0 ? q->next : of_events;
+    }
+    return of_events != NULL ? q->next : NULL;
+}
+
 static enum mkperf_status print_answers(struct explain *x)
 {
     static const char *const titles[VERDICTS] = {"Problems", "Answers", "Ruled out", "Not decided"};
@@ -620,7 +631,8 @@ static enum mkperf_status print_answers(struct explain *x)
                 *end = ' ';
             }
             report_value_text(&v, "text", text[i]);
-            report_value_text(&v, "next", questions[i].next);
+            const char *next = next_of(x, &questions[i]);
+            report_value_text(&v, "next", next != NULL ? next : "");
             report_value_end(&v);
         }
     }
@@ -651,14 +663,17 @@ static enum mkperf_status print_answers(struct explain *x)
 /* Prints commands that show more: of the question, or of samples and of the slowest call, as far as there are any. */
 static void print_next(const struct explain *x)
 {
-    printf("\nNext\n");
+    bool any = false;
+
     for (unsigned i = 0; i < QUESTIONS; i++) {
         const struct question *q = &questions[i];
+        const char *next = next_of(x, q);
         bool useful = (q->explain == explain_time && x->profile.total[0].samples != 0) ||
                       (q->explain == explain_call && x->events != NULL && x->events->nedges != 0);
 
-        if (x->why != ALL_QUESTIONS ? x->why == i : useful) {
-            printf("  mkperf %s %s\n", q->next, x->input);
+        if (next != NULL && (x->why != ALL_QUESTIONS ? x->why == i : useful)) {
+            printf("%s  mkperf %s %s\n", any ? "" : "\nNext\n", next, x->input);
+            any = true;
         }
     }
 }

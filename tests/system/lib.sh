@@ -66,12 +66,20 @@ contains() {
     done
 }
 
-# explains FILE QUESTION VERDICT PATTERN: mkperf explain answers the question about FILE so, in JSON and in its page.
+# explains FILE QUESTION VERDICT PATTERN: mkperf explain answers the question about FILE so, in JSON and in its page. The
+# commands that it advises next work.
 explains() {
     "$MKPERF" explain --json --why "$2" "$1" >"$D/explained" && contains "$D/explained" "\"verdict\":\"$3\",\"text\":\"[^\"]*$4" &&
         "$MKPERF" explain --json "$1" | python3 -c 'import json, sys; assert len([json.loads(l) for l in sys.stdin]) == 11' &&
         "$MKPERF" explain "$1" >"$D/explained.txt" && contains "$D/explained.txt" "^  $2 " || return 1
     [ "$(wc -c <"$D/explained.txt")" -le 4096 ] || { echo "more than a page"; return 1; }
+    for question in faults trust names profiler-cost time throughput idle slow-call wakeups budget inversion; do
+        "$MKPERF" explain --why $question "$1" | sed -n 's/^  mkperf //p'
+    done >"$D/next"
+    while read -r next; do
+        # shellcheck disable=SC2086 # a command and its options
+        "$MKPERF" $next >"$D/next.txt" 2>&1 </dev/null || { echo "mkperf $next"; cat "$D/next.txt"; return 1; }
+    done <"$D/next"
 }
 
 # perf for x86 prints on stderr that it cannot unwind AArch64; nothing else may be there.
