@@ -42,6 +42,7 @@
 #include <mkperf/ring.h>
 #include <mkperf/sched.h>
 #include <mkperf/soft.h>
+#include <mkperf/words.h>
 
 /* Functions of one file, for the hot path and for what is not on it. */
 #define MKPERF_INLINE static inline __attribute__((always_inline))
@@ -74,10 +75,24 @@ struct mkperf_hook_sched {
     uint64_t lost;      /* events since the last one that was written */
     uint64_t lost_from; /* the time of the first of these */
     uint64_t lost_before; /* events of the session that were lost before these */
-    uint64_t sampled;     /* reasons of switches at which a sample is taken, bit = number */
+    uint64_t sampled;     /* reasons of switches at which a sample is taken or words are read, bit =
+                         number */
     struct mkperf_hook_delivery delivery;
     bool called; /* the call for which the running thread stops is already counted */
     const void *slot[MKPERF_SCHED_SLOTS]; /* the threads that have a record in the session */
+};
+
+/* Two words of user memory that are read at switches. Most queues have two. */
+struct mkperf_hook_pair {
+    const uint64_t *at[2]; /* the kernel's view of each word */
+    uint64_t mask[2];      /* the bits that are read */
+    uint64_t last[2];      /* the values in the last reading */
+};
+
+struct mkperf_hook_words {
+    uint32_t pairs; /* 0: none, or they are to be looked up again */
+    uint64_t seen;  /* set of the words that are mapped */
+    struct mkperf_hook_pair pair[MKPERF_MAX_WORDS / 2];
 };
 
 struct mkperf_hook {
@@ -122,6 +137,7 @@ struct mkperf_hook {
     uint32_t count_last[MKPERF_MAX_COUNTERS]; /* values up to which counts by thread were taken */
 
     struct mkperf_hook_sched sched;
+    struct mkperf_hook_words words;
 
     struct mkperf_configuration session; /* checked */
     struct mkperf_configuration want;    /* a request that is being checked */
@@ -234,6 +250,7 @@ static inline void mkperf_hook_unmapped(struct mkperf_hook *s)
     s->sched.limit = 0;
     s->counts = NULL;
     s->soft = NULL;
+    s->words.pairs = 0;
 }
 
 /* Invariant 5. It changes only in mkperf_hook_request and mkperf_hook_end. */
@@ -301,6 +318,8 @@ void mkperf_sched_forget(struct mkperf_hook *s, const void *thread);
  * writes the event of a delivery that waits for its switch. */
 void mkperf_sched_begin(struct mkperf_hook *s, uint64_t time);
 void mkperf_sched_flush(struct mkperf_hook *s);
+/* For request.c. Counts an event or a reading for which the ring has no room. */
+void mkperf_sched_lose(struct mkperf_hook *s, uint64_t time);
 
 /* ---- counted.c, optional ---------------------------------------------------------------------- */
 
@@ -314,5 +333,16 @@ void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_ident
  * runs, after each capture (a counter must not count 2^31 events between two calls) and at requests;
  * only if session.counts is not 0. */
 void mkperf_counts_take(struct mkperf_hook *s);
+
+/* ---- words.c, optional ------------------------------------------------------------------------ */
+
+/*
+ * For the other files of the hook. find: looks up the words of the session, which has some; the next
+ * reading has all of them. read: writes the words that have changed since this core's last reading
+ * into the ring. all: it follows a find. time: of the reading. False: the ring has no room.
+ * Bounded: MKPERF_MAX_WORDS words.
+ */
+void mkperf_words_find(struct mkperf_hook *s);
+bool mkperf_words_read(struct mkperf_hook *s, bool all, uint64_t time);
 
 #endif

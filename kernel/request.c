@@ -83,6 +83,7 @@ void mkperf_hook_end(struct mkperf_hook *s, bool here)
     s->session.counts = 0;
     s->session.soft_mask = 0;
     s->session.sched = 0;
+    s->session.words = 0;
     mkperf_hook_unmapped(s);
 }
 
@@ -127,7 +128,8 @@ static uint32_t check_memory(struct mkperf_hook *s, const void *caller)
     const struct mkperf_configuration *want = &s->want;
     uint32_t features = (want->counts != 0 ? MKPERF_FEATURE_COUNTS : 0) |
                         (want->soft_mask != 0 ? MKPERF_FEATURE_SOFT : 0) |
-                        (want->sched != 0 ? MKPERF_FEATURE_SCHED : 0);
+                        (want->sched != 0 ? MKPERF_FEATURE_SCHED : 0) |
+                        (want->words != 0 ? MKPERF_FEATURE_WORDS : 0);
 
     if (!mkperf_ring_size_ok(want->ring_bytes) ||
         mkperf_port_memory(caller, want->ring,
@@ -140,7 +142,9 @@ static uint32_t check_memory(struct mkperf_hook *s, const void *caller)
     if ((want->counts != 0 &&
          mkperf_port_memory(caller, want->counts, sizeof(struct mkperf_counts)) == NULL) ||
         (want->soft_mask != 0 &&
-         mkperf_port_memory(caller, want->soft, sizeof(struct mkperf_soft)) == NULL)) {
+         mkperf_port_memory(caller, want->soft, sizeof(struct mkperf_soft)) == NULL) ||
+        (want->words != 0 &&
+         mkperf_port_memory(caller, want->words, sizeof(struct mkperf_words)) == NULL)) {
         return MKPERF_REQUEST_BAD_TABLE;
     }
     return MKPERF_REQUEST_OK;
@@ -156,6 +160,17 @@ static void take_period(struct mkperf_hook *s, unsigned i,
     c->jitter_mask = from->jitter_mask;
     c->least = mkperf_least_interval(s->max_frames, s->callers, bits(s->session.counter[i].reads),
                                      mkperf_pmu_counts_kernel(s->session.counter[i].select));
+}
+
+/* Reads all words of the session, at a request. */
+static void read_words(struct mkperf_hook *s, uint64_t time)
+{
+    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_WORDS) && s->session.words != 0) {
+        mkperf_words_find(s);
+        if (!mkperf_words_read(s, true, time)) {
+            mkperf_sched_lose(s, time);
+        }
+    }
 }
 
 /* Starts or continues the session in s->session, which is checked, and stores the time in *time. If
@@ -231,9 +246,10 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what,
     /* A core that was late may have written to the ring for an earlier session. This empties it. */
     mkperf_hook_find_ring(s);
     status = begin_session(s, what, time);
-    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && s->reports) {
+    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && (s->reports || s->session.words != 0)) {
         mkperf_sched_begin(s, *time);
     }
+    read_words(s, *time);
     return status;
 }
 
@@ -251,6 +267,7 @@ static uint32_t go_on(struct mkperf_hook *s, uint32_t *what, uint64_t *time)
     s->want.soft = s->session.soft;
     s->want.soft_mask = s->session.soft_mask;
     s->want.sched = s->session.sched;
+    s->want.words = s->session.words;
     copy(&s->session, &s->want);
     return begin_session(s, what, time);
 }
@@ -288,6 +305,7 @@ static void settle(struct mkperf_hook *s, uint32_t op)
             mkperf_counts_take(s);
         }
     }
+    read_words(s, mkperf_port_time());
     /* Last, so that the time of the stop follows at once. */
     if (op == MKPERF_REQUEST_STOP || op == MKPERF_REQUEST_WITHDRAW ||
         op == MKPERF_REQUEST_CONTINUE) {

@@ -34,6 +34,8 @@ enum {
 #define COUNTED \
     (UINT64_C(1) << 63) /* in `sampled`: each switch is counted; no reason has this bit */
 
+#define ALL_REASONS ((UINT64_C(1) << MKPERF_STOPPED_REASONS) - 1)
+
 /* Reasons for which a thread that stopped waits. */
 enum {
     WAITS = 1 << MKPERF_STOPPED_CALLED | 1 << MKPERF_STOPPED_QUEUED | 1 << MKPERF_STOPPED_REPLIED |
@@ -46,6 +48,12 @@ enum {
 static inline bool counted(const struct mkperf_hook *s)
 {
     return (s->sched.sampled & COUNTED) != 0;
+}
+
+/* The reasons for which a thread that stops is sampled. */
+static inline uint64_t waits(const struct mkperf_hook *s)
+{
+    return (s->session.sched & MKPERF_SCHED_OFF_CPU) != 0 ? WAITS : 0;
 }
 
 /* The position up to which events need no checks. */
@@ -63,6 +71,18 @@ static uint64_t sched_limit(const struct mkperf_hook *s)
     return look < limit ? look : limit;
 }
 
+void mkperf_sched_lose(struct mkperf_hook *s, uint64_t time)
+{
+    struct mkperf_hook_sched *c = &s->sched;
+
+    c->lost_from = c->lost == 0 ? time : c->lost_from;
+    c->lost++;
+    c->limit = 0;
+    if (s->ring != NULL) {
+        s->ring->dropped_sched = c->lost_before + c->lost;
+    }
+}
+
 /* An event that needs a check, or a record before it. */
 MKPERF_NOINLINE void put_sched_slowly(struct mkperf_hook *s, uint64_t header, unsigned slot,
                                       const void *thread, uint64_t time)
@@ -78,12 +98,7 @@ MKPERF_NOINLINE void put_sched_slowly(struct mkperf_hook *s, uint64_t header, un
     }
     uint64_t *w = mkperf_hook_reserve(s, bytes);
     if (w == NULL) {
-        c->lost_from = c->lost == 0 ? time : c->lost_from;
-        c->lost++;
-        c->limit = 0;
-        if (s->ring != NULL) {
-            s->ring->dropped_sched = c->lost_before + c->lost;
-        }
+        mkperf_sched_lose(s, time);
         return;
     }
     if (c->lost != 0) {
@@ -162,12 +177,15 @@ MKPERF_INLINE void put_other(struct mkperf_hook *s, uint64_t what, const void *t
     put_sched(s, what, thread, time);
 }
 
-/* A switch from a thread that is sampled, or after the event of a delivery. */
+/* A switch from a thread that is sampled, or after the event of a delivery, or in a session with words. */
 MKPERF_NOINLINE void put_sampled(struct mkperf_hook *s, unsigned reason, const void *last,
                                  const void *thread, uint64_t time)
 {
     mkperf_sched_flush(s);
-    if (last != NULL && (s->sched.sampled >> reason & 1) != 0) {
+    if (s->words.pairs != 0 && !mkperf_words_read(s, false, time)) {
+        mkperf_sched_lose(s, time);
+    }
+    if (last != NULL && (waits(s) >> reason & 1) != 0) {
         mkperf_capture_waiting(s, last, time);
     }
     put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
@@ -354,7 +372,7 @@ void mkperf_sched_begin(struct mkperf_hook *s, uint64_t time)
     for (unsigned i = 0; i < MKPERF_SCHED_SLOTS; i++) {
         c->slot[i] = NULL;
     }
-    c->sampled = ((s->session.sched & MKPERF_SCHED_OFF_CPU) != 0 ? WAITS : 0) |
+    c->sampled = (s->session.words != 0 ? ALL_REASONS : waits(s)) |
                  (s->session.counts != 0 || s->session.soft_mask != 0 ? COUNTED : 0);
     s->running = mkperf_port_identity(running);
     put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 0), running, time);

@@ -46,7 +46,7 @@
 #include <mkperf/record.h>
 
 #define MKPERF_CORE_HERE UINT32_MAX                          /* the core on which the caller runs */
-#define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x33637365646b706d) /* "mpkdesc3" */
+#define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x34637365646b706d) /* "mpkdesc4" */
 
 /*
  * The cost of a sample in the kernel, in instructions, rounded up. A sample without frames costs
@@ -115,13 +115,13 @@ enum mkperf_request_status {
                                         on which the caller does not run */
     MKPERF_REQUEST_BAD_COUNTERS = 3, /* no counters, or some that the CPU lacks */
     MKPERF_REQUEST_BAD_RING = 4,     /* wrong size, or not within one mapping of the caller */
-    MKPERF_REQUEST_BAD_TABLE = 5,   /* the table of counts, or of software events, is not within one
-                                        mapping of the caller */
-    MKPERF_REQUEST_BAD_FEATURE = 6, /* this kernel was built without counts, software events or
-                                        scheduling events */
-    MKPERF_REQUEST_BAD_STATE = 7,   /* the caller has no session to continue */
-    MKPERF_REQUEST_BAD_EVENT = 8,   /* the PMU did not take the `select` of counter `what` */
-    MKPERF_REQUEST_BAD_TIME = 9,    /* too soon after a storm */
+    MKPERF_REQUEST_BAD_TABLE = 5,    /* the table of counts, of software events, or of words, is not
+                                        within one mapping of the caller */
+    MKPERF_REQUEST_BAD_FEATURE = 6,  /* this kernel was built without counts, software events,
+                                        scheduling events or words */
+    MKPERF_REQUEST_BAD_STATE = 7,    /* the caller has no session to continue */
+    MKPERF_REQUEST_BAD_EVENT = 8,    /* the PMU did not take the `select` of counter `what` */
+    MKPERF_REQUEST_BAD_TIME = 9,     /* too soon after a storm */
 };
 
 /* Bits of an answer's `features`. */
@@ -131,6 +131,7 @@ enum mkperf_hook_features {
     MKPERF_FEATURE_FOLLOWERS = 4, /* in an emulator: overflows of user events come in time for as
                                      many counters as a session leaves over (docs/sel4.md, "QEMU") */
     MKPERF_FEATURE_SCHED = 8,     /* scheduling events (sched.h) */
+    MKPERF_FEATURE_WORDS = 16,    /* words of memory at switches (words.h) */
 };
 
 enum mkperf_sched_wish {
@@ -186,8 +187,9 @@ struct mkperf_configuration {
      * scheduling context's badge. Records have whole badges. */
     uint64_t sc_if;
     uint64_t sc_mask;
-    uint64_t counts;     /* table of counts by thread: address in the profiler PD, 0 = none */
-    uint64_t soft;       /* table of software events: address in the profiler PD, or 0 */
+    uint64_t counts; /* table of counts by thread: address in the profiler PD, 0 = none */
+    uint64_t soft;   /* table of software events: address in the profiler PD, or 0 */
+    uint64_t words;  /* table of words: address in the profiler PD, or 0. Each request reads it */
     uint32_t count_mask; /* counters that count by thread */
     uint32_t soft_mask;  /* requested software events, bit = enum mkperf_soft_kind */
     uint32_t sched;      /* enum mkperf_sched_wish, 0: no scheduling events */

@@ -77,6 +77,7 @@ enum mkperf_record_type {
     MKPERF_RECORD_SCHED = 24, /* this and the next two: sched.h */
     MKPERF_RECORD_SCHED_THREAD = 25,
     MKPERF_RECORD_SCHED_LOSS = 26,
+    MKPERF_RECORD_WORDS = 27, /* words.h */
 };
 
 enum mkperf_sample_flags {

@@ -30,7 +30,7 @@ if(KernelMkperfQEMU)
     add_sources(PREFIX ${mkperf_relative} CFILES sel4/qemu.c)
 endif()
 if(KernelMkperfEvents)
-    add_sources(PREFIX ${mkperf_relative} CFILES counted.c sched.c sel4/switches.c)
+    add_sources(PREFIX ${mkperf_relative} CFILES counted.c sched.c words.c sel4/switches.c)
 endif()
 include_directories(
     ${mkperf_dir}/../include

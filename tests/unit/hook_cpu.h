@@ -21,6 +21,7 @@
 #include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/request.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
+#include "kernel/words.c"   // NOLINT(bugprone-suspicious-include)
 
 #include "tests/hook_one_core.h"
 #include "tests/hook_pmu.h"
@@ -52,8 +53,12 @@ static struct {
 
 static struct mkperf_counts table;
 static struct mkperf_soft soft;
+static struct mkperf_words words;
 static const char owner[1], other[1];
-enum { FEATURES = MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT | MKPERF_FEATURE_SCHED };
+enum {
+    FEATURES = MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT | MKPERF_FEATURE_SCHED |
+               MKPERF_FEATURE_WORDS
+};
 uint32_t mock_features = FEATURES;
 
 /* ---- the hook's port ------------------------------------------------------------------------ */
@@ -177,9 +182,10 @@ void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
         uint64_t bytes;
     } mapped[] = {{&memory, sizeof memory.ring + sizeof memory.data},
                   {&table, sizeof table},
-                  {&soft, sizeof soft}};
+                  {&soft, sizeof soft},
+                  {&words, sizeof words}};
 
-    for (unsigned i = 0; i < 3 && cpu.mapped && thread == owner; i++) {
+    for (unsigned i = 0; i < 4 && cpu.mapped && thread == owner; i++) {
         if (va == (uintptr_t)mapped[i].at && bytes <= mapped[i].bytes) {
             return mapped[i].at;
         }

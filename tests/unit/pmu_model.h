@@ -139,6 +139,7 @@ static void model_isb(void)
 #include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/request.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
+#include "kernel/words.c"   // NOLINT(bugprone-suspicious-include)
 
 /* In place of pd/pmu/armv8_user_regs.h. */
 #define MKPERF_ARMV8_USER_REGS_H

@@ -21,6 +21,7 @@
 #include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/request.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
+#include "kernel/words.c"   // NOLINT(bugprone-suspicious-include)
 
 #include "tests/hook_one_core.h"
 #include "tests/hook_pmu.h"

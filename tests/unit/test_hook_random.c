@@ -2,6 +2,10 @@
 /* The kernel hook with 20,000 random requests: what a descriptor holds is bounded, whatever it is. */
 #include "hook_cpu.h"
 
+enum { PAGE_WORDS = 512 };
+
+static uint64_t page[PAGE_WORDS] __attribute__((aligned(4096)));
+
 static uint64_t draw(void)
 {
     cpu.random ^= cpu.random << 13;
@@ -26,6 +30,11 @@ static void random_request(const struct mkperf_descriptor *good, unsigned n)
         d.want.counts = n % 3 == 0 ? (uintptr_t)&table : n % 3 == 1 ? 0 : d.want.counts;
         d.want.soft_mask = n % 5 != 0 ? 0 : d.want.soft_mask;
         d.want.soft = (uintptr_t)&soft;
+        d.want.words = n % 3 == 0 ? 0 : n % 11 != 0 ? (uintptr_t)&words : d.want.words;
+    }
+    words.n = n % 5 != 0 ? draw() % (MKPERF_MAX_WORDS + 1) : draw();
+    for (unsigned i = 0; i < MKPERF_MAX_WORDS; i++) {
+        words.word[i] = draw() & 1 ? draw() : (uintptr_t)&page[draw() % PAGE_WORDS] | draw() << 56;
     }
     d.op = (uint32_t)draw() % 16;
     d.sequence = d.answered + 1;
@@ -42,6 +51,7 @@ static void test_random(void **state)
     struct mkperf_descriptor good;
     unsigned applied = 0;
     unsigned scheduled = 0;
+    unsigned read = 0; /* switches with words */
 
     (void)state;
     boot(6);
@@ -50,6 +60,8 @@ static void test_random(void **state)
     memset(memory.guard, 0xa5, sizeof memory.guard);
     for (unsigned n = 0; n < RANDOM_DESCRIPTORS; n++) {
         cpu.mapped = n % 13 != 0;
+        hook_page = n % 17 != 0 ? page : NULL;
+        page[draw() % PAGE_WORDS] = draw();
         if (n % 64 == 0) { /* another CPU, on which nothing was begun */
             mkperf_hook_end(&hook, true);
             cpu.there = 1 + (unsigned)(draw() >> 32) % ALL;
@@ -84,6 +96,8 @@ static void test_random(void **state)
                 mkperf_soft_fault(&hook, (struct mkperf_identity){draw() % 100, draw()}, 1, 2);
             }
             for (unsigned i = 0; i < 8 && mkperf_hook_reports(&hook); i++) {
+                page[draw() % PAGE_WORDS] = draw();
+                read += hook.words.pairs != 0;
                 const void *thread = draw() & 1 ? owner : other;
                 mkperf_sched_reply(&hook, thread, draw() & 1);
                 mkperf_sched_switch(&hook, draw() & 15, thread, draw() & 1 ? owner : other,
@@ -101,9 +115,11 @@ static void test_random(void **state)
     }
     assert_true(applied > RANDOM_DESCRIPTORS / 10);
     assert_true(scheduled > RANDOM_DESCRIPTORS / 10);
+    assert_true(read > RANDOM_DESCRIPTORS / 10);
     assert_true(cpu.writes > RANDOM_DESCRIPTORS && cpu.wakes > 0 && cpu.reads > cpu.writes);
 
     /* And sampling is intact. */
+    mkperf_hook_end(&hook, true); /* its counters may be others */
     d = good;
     cpu.mapped = true;
     cpu.there = 6;

@@ -18,6 +18,7 @@
 #include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
+#include "kernel/words.c"   // NOLINT(bugprone-suspicious-include)
 
 #include "pd/client/sched.h"
 #include "pd/profiler/latency.h"
@@ -62,11 +63,15 @@ uint64_t mkperf_port_time(void)
     return ++ticks_now;
 }
 
+static struct mkperf_words table; /* the session's table */
+
 void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
 {
     (void)thread;
-    (void)va;
-    (void)bytes;
+    if (va == (uintptr_t)&table) {
+        assert_int_equal(bytes, sizeof table);
+        return &table;
+    }
     return mapped ? &memory : NULL;
 }
 
@@ -93,8 +98,17 @@ NEVER(const void *mkperf_port_caller(const void *thread, uint64_t reply),
 NEVER(void mkperf_port_blocked(struct mkperf_port_context *c, const void *thread),
       c->thread = thread)
 NEVER(uint64_t mkperf_port_kernel_pc(void), return 0)
-NEVER(uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va),
-      return (uintptr_t)thread + level + va)
+
+/* A page of words, which another thread writes. */
+static uint64_t page[512] __attribute__((aligned(4096)));
+static bool page_mapped;
+
+uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va)
+{
+    assert_ptr_equal(thread, &threads[0]);
+    assert_int_equal(level, 0);
+    return page_mapped && va == (uintptr_t)page ? va : 0;
+}
 
 static void begin(uint32_t watermark)
 {
@@ -187,6 +201,176 @@ static void test_ring(void **state)
         /* 48 bytes an event, for two threads share a slot: 85 fit, and 21 are the watermark. */
         assert_true((pause > 85) == (r.lost + open > 0));
         assert_true((pause > 21) == (wakes > 0));
+    }
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* A word of the page, of which `bytes` are read (bit 0: the byte at its address). */
+static uint64_t word_at(unsigned index, uint64_t bytes)
+{
+    return (uint64_t)(uintptr_t)&page[index] | bytes << MKPERF_WORD_BYTES_SHIFT;
+}
+
+/* Begins a session with words, as a request does. */
+static void begin_words(unsigned n)
+{
+    table.n = n;
+    begin(RING_BYTES);
+    hook.session.words = (uintptr_t)&table;
+    mkperf_sched_begin(&hook, mkperf_port_time());
+    mkperf_words_find(&hook);
+}
+
+struct taken {
+    struct mkperf_ring_consumer c;
+    unsigned events, readings, lost;
+    uint64_t flags, time, set, value[MKPERF_MAX_WORDS]; /* of the last reading */
+    bool first; /* the last record is an event with the time of the last reading */
+};
+
+static void take_all(struct taken *t)
+{
+    unsigned size;
+    bool corrupt = false;
+    const uint64_t *w;
+
+    t->c.ring = &memory.ring;
+    t->c.size = RING_BYTES;
+    while ((w = mkperf_ring_peek(&t->c, &size, &corrupt)) != NULL) {
+        unsigned type = mkperf_record_type(w[0]);
+        if (type == MKPERF_RECORD_WORDS) {
+            t->readings++;
+            t->flags = mkperf_record_flags(w[0]);
+            t->time = w[MKPERF_WORD_TIME];
+            t->set = w[MKPERF_WORDS_SET];
+            unsigned at = MKPERF_WORDS_FIXED;
+            for (unsigned i = 0; i < MKPERF_MAX_WORDS; i++) {
+                at += i % 2 == 0 && i != 0 && (t->set >> (i - 2) & 3) != 0 ? 2 : 0;
+                t->value[i] = t->set >> i & 1 ? w[at + i % 2] : t->value[i];
+            }
+            at += (t->set >> 62) != 0 ? 2 : 0;
+            assert_int_equal(size, 8 * at);
+        } else if (type == MKPERF_RECORD_SCHED_LOSS) {
+            t->lost += (unsigned)w[MKPERF_SCHED_LOST];
+        } else if (type == MKPERF_RECORD_SCHED) {
+            t->events++;
+            t->first = w[MKPERF_WORD_TIME] == t->time;
+        }
+        mkperf_ring_release(&t->c, size);
+    }
+    assert_false(corrupt);
+}
+
+static void switch_to(unsigned thread)
+{
+    mkperf_sched_switch(&hook, MKPERF_STOPPED_PREEMPTED, &threads[0], &threads[thread],
+                        mkperf_port_time());
+}
+
+/* What changed is read before the switch; only the selected bytes, and nothing if nothing changed. */
+static void test_words(void **state)
+{
+    struct taken t = {0};
+
+    (void)state;
+    memset(page, 0, sizeof page);
+    page_mapped = true;
+    page[3] = UINT64_C(0x1122334455667788);
+    table.word[0] = word_at(3, 0x06);   /* bytes 1 and 2 */
+    table.word[1] = word_at(511, 0xff); /* the page's last word */
+    table.word[2] = word_at(9, 0xff) + 4096;
+    begin_words(3);
+    (void)mkperf_words_read(&hook, true, 1);
+    take_all(&t);
+    assert_int_equal(t.flags, MKPERF_WORDS_ALL);
+    assert_int_equal(t.set, 3); /* the third is not mapped */
+    assert_int_equal(t.value[0], 0x667700);
+    assert_int_equal(t.value[1], 0);
+    switch_to(1);
+    page[3] += 1 + (UINT64_C(1) << 32); /* not in bytes 1 and 2 */
+    page[9] = 1;
+    switch_to(2);
+    take_all(&t);
+    assert_int_equal(t.readings, 1);
+    page[511] = UINT64_MAX;
+    switch_to(3);
+    take_all(&t);
+    assert_int_equal(t.readings, 2);
+    assert_int_equal(t.flags, 0);
+    assert_int_equal(t.set, 3); /* the word and the other one of its pair */
+    assert_true(t.value[1] == UINT64_MAX);
+    assert_true(t.first);
+    /* A delivery of an earlier time that the switch does not report comes before the reading. */
+    mkperf_sched_message(&hook, &threads[0], &threads[5], false, true);
+    page[3] += 0x100;
+    switch_to(6);
+    unsigned events = t.events;
+    take_all(&t);
+    assert_int_equal(t.events, events + 2);
+    assert_int_equal(t.value[0], 0x667800);
+    assert_true(t.first);
+}
+
+/* A mapping that changed is not followed before the next request. */
+static void test_words_unmapped(void **state)
+{
+    struct taken t = {0};
+
+    (void)state;
+    page_mapped = true;
+    table.word[0] = word_at(0, 0xff);
+    begin_words(1);
+    (void)mkperf_words_read(&hook, true, 1);
+    page_mapped = false;
+    mkperf_hook_unmapped(&hook);
+    page[0]++;
+    switch_to(1);
+    take_all(&t);
+    assert_int_equal(t.readings, 1);
+    mkperf_words_find(&hook);
+    (void)mkperf_words_read(&hook, true, 2);
+    take_all(&t);
+    assert_int_equal(t.readings, 2);
+    assert_int_equal(t.set, 0);
+    switch_to(2);
+    take_all(&t);
+    assert_int_equal(t.readings, 2);
+    page_mapped = true;
+    mkperf_words_find(&hook);
+    (void)mkperf_words_read(&hook, true, 3);
+    take_all(&t);
+    assert_int_equal(t.set, 1);
+    assert_int_equal(t.value[0], page[0]);
+}
+
+/* A reading without room is counted, and the next one has its words. A table may claim any size. */
+static void test_words_lost(void **state)
+{
+    struct taken t = {0};
+
+    (void)state;
+    page_mapped = true;
+    for (unsigned i = 0; i < MKPERF_MAX_WORDS; i++) {
+        table.word[i] = word_at(i, 0xff);
+    }
+    begin_words(UINT32_MAX);
+    assert_int_equal(2 * hook.words.pairs, MKPERF_MAX_WORDS);
+    unsigned switches = 0;
+    while (hook.sched.lost == 0) {
+        page[switches % MKPERF_MAX_WORDS]++;
+        switch_to(switches++ % 3);
+    }
+    take_all(&t);
+    unsigned got = t.events + t.readings;
+    page[0]++;
+    switch_to(7);
+    take_all(&t);
+    assert_true(t.lost != 0);
+    assert_int_equal(t.lost, memory.ring.dropped_sched);
+    assert_true(got != 0);
+    for (unsigned i = 0; i < MKPERF_MAX_WORDS; i++) {
+        assert_int_equal(t.value[i], page[i]);
     }
 }
 
@@ -550,15 +734,12 @@ static void test_encoder_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_unmapped),
-        cmocka_unit_test(test_delivery),
-        cmocka_unit_test(test_buckets),
-        cmocka_unit_test(test_latencies),
-        cmocka_unit_test(test_run_times),
-        cmocka_unit_test(test_latency_limits),
-        cmocka_unit_test(test_encoder),
-        cmocka_unit_test(test_encoder_refuses),
+        cmocka_unit_test(test_ring),           cmocka_unit_test(test_unmapped),
+        cmocka_unit_test(test_delivery),       cmocka_unit_test(test_words),
+        cmocka_unit_test(test_words_unmapped), cmocka_unit_test(test_words_lost),
+        cmocka_unit_test(test_buckets),        cmocka_unit_test(test_latencies),
+        cmocka_unit_test(test_run_times),      cmocka_unit_test(test_latency_limits),
+        cmocka_unit_test(test_encoder),        cmocka_unit_test(test_encoder_refuses),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
