@@ -289,6 +289,25 @@ enum mkperf_status mkperf_given_bad(const struct mkperf_given *g, const char *wa
                               g->value != NULL ? g->value : "");
 }
 
+uint64_t mkperf_duration_ns(const char *text)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+    char *end;
+
+    errno = 0;
+    uint64_t n = strtoull(text, &end, 10);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(end, units[i].name) == 0 && *text >= '0' && *text <= '9' && errno == 0 &&
+            n <= UINT64_MAX / units[i].ns) {
+            return n * units[i].ns;
+        }
+    }
+    return 0;
+}
+
 enum mkperf_status mkperf_given_unknown(const struct mkperf_given *g)
 {
     return mkperf_error_set(g->e, MKPERF_ERR_FAILED, "%s: no code takes %s", g->command, g->name);

@@ -185,6 +185,9 @@ enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self,
                                      char **argv, struct mkperf_args *args, struct mkperf_error *e);
 
 /* For set functions: stores a value in *out, or USAGE with the valid values. */
+/* The ns of a whole number with its unit, as "10ms" (s, ms, us, ns). 0: it is none, 0, or too long. */
+uint64_t mkperf_duration_ns(const char *text);
+
 enum mkperf_status mkperf_given_bad(const struct mkperf_given *g, const char *want);
 enum mkperf_status mkperf_given_number(const struct mkperf_given *g, uint64_t min, uint64_t max,
                                        uint64_t *out);

@@ -596,6 +596,9 @@ static void print_head(const struct explain *x)
            (double)(t->last_ns > t->first_ns ? t->last_ns - t->first_ns : x->span) / 1e9,
            p->places.session.cores, p->places.session.cores == 1 ? "" : "s", t->samples,
            t->sched_events);
+    if (t->stopped[0] != '\0') {
+        printf("Ended %s\n", t->stopped);
+    }
 }
 
 /* The command that shows more about the question. NULL: the recording lacks what such a command needs. */

@@ -185,11 +185,10 @@ static void show_summary(const struct record *rec, uint64_t bytes)
         }
         fputc('\n', stderr);
     }
-    char why[128];
     if (rec->dump && s->has_status) {
-        mkperf_flight_reason(&s->status, rec->recorder.pds, why, sizeof why);
-        fprintf(stderr, "  flight  %" PRIu64 " older samples were overwritten; %s\n",
-                s->totals.overwritten, why[0] != '\0' ? why : "the recording continues");
+        fprintf(stderr, "  flight  %" PRIu64 " older samples were overwritten; %s%s\n",
+                t->overwritten, t->stopped[0] != '\0' ? "ended " : "the recording continues",
+                t->stopped);
     }
     mkperf_observe_summary(s, stderr);
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
@@ -282,7 +281,10 @@ static enum mkperf_status receive_samples(struct record *rec, struct mkperf_erro
         return mkperf_recorder_replay(r, e);
     }
     if (rec->dump) {
-        return mkperf_recorder_dump(r, e);
+        if (mkperf_recorder_dump(r, e) == MKPERF_OK) {
+            mkperf_flight_reason(r, &r->stream->totals);
+        }
+        return e->status;
     }
     if (mkperf_recorder_start(r, e) != MKPERF_OK || mkperf_recorder_run(r, e) != MKPERF_OK ||
         mkperf_recorder_stop(r, e) != MKPERF_OK) {
@@ -370,8 +372,23 @@ static enum mkperf_status run_record(void *self, const struct mkperf_args *args,
     rec->interrupts = mkperf_process_interrupts();
     rec->drawn_s = mkperf_now_s(); /* the first progress line is drawn 0.5 s from now */
     rec->terminal = !o->quiet && isatty(STDERR_FILENO);
-    enum mkperf_status status = o->configure.overwrite ? mkperf_flight_start(&rec->recorder, e)
-                                                       : record_target(rec, e);
+    bool leaves = o->configure.overwrite;
+    enum mkperf_status status = MKPERF_OK;
+    if (leaves || o->stop_if != NULL) {
+        o->configure.overwrite = true;
+        o->wait = !leaves;
+        status = mkperf_flight_start(&rec->recorder, e);
+    }
+    if (status == MKPERF_OK && !leaves) {
+        if (o->stop_if != NULL) { /* What follows is `mkperf dump --wait`. */
+            char *command = o->command;
+            o->command = NULL;
+            mkperf_recorder_free(&rec->recorder);
+            o->command = command;
+            rec->dump = true;
+        }
+        status = record_target(rec, e);
+    }
     if (status == MKPERF_ERR_OUTPUT && rec->recorder.stream != NULL &&
         rec->recorder.stream->began && strcmp(o->output, "-") != 0) {
         fprintf(stderr,

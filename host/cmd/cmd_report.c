@@ -115,27 +115,6 @@ static const struct mkperf_option options[] = {
 
 static const char default_input[] = "perf.data";
 
-/* Reads a whole number with its unit. */
-static enum mkperf_status set_quantum(uint64_t *ns, const struct mkperf_given *g)
-{
-    static const struct {
-        const char *name;
-        uint64_t ns;
-    } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
-    char *end;
-
-    errno = 0;
-    uint64_t n = strtoull(g->value, &end, 10);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(end, units[i].name) == 0 && *g->value >= '0' && *g->value <= '9' && errno == 0 &&
-            n > 0 && n <= UINT64_MAX / units[i].ns) {
-            *ns = n * units[i].ns;
-            return MKPERF_OK;
-        }
-    }
-    return mkperf_given_bad(g, "a time with its unit, as in 10ms (s, ms, us, ns)");
-}
-
 /* Reads caller, callee or none, or the list that perf accepts. Of this list, the order and the least percentage are used. */
 static enum mkperf_status set_graph(struct command *c, const struct mkperf_given *g)
 {
@@ -186,7 +165,10 @@ static enum mkperf_status set_option(void *self, const struct mkperf_given *g)
                    ? MKPERF_OK
                    : mkperf_given_bad(g, "relative or absolute");
     case OPTION_QUANTUM:
-        return set_quantum(&c->quantum_ns, g);
+        c->quantum_ns = mkperf_duration_ns(g->value);
+        return c->quantum_ns != 0
+                   ? MKPERF_OK
+                   : mkperf_given_bad(g, "a time with its unit, as in 10ms (s, ms, us, ns)");
     case 'g':
         return set_graph(c, g);
     default:

@@ -26,7 +26,7 @@
  *   warning  level: "note" | "warning" | "ERROR", text: what a reader must know to trust the numbers
  *   totals   samples, lost: {where: n}, late_events, spurious, disturbed, storms, unrepaired, marks, marks_lost,
  *            restarts, counted: [{event, running_ns, enabled_ns}] of multiplexed events,
- *            first_ns, last_ns, overwritten, unread, complete,
+ *            first_ns, last_ns, overwritten, stopped_at_ns, stopped_ns, unread, complete,
  *            cost: {event: {kernel, pds}}: the events of the profiler itself, each only if known
  *
  * Unknown values are omitted. Numbers are exact integers. Some readers of JSON round them above 2^53.

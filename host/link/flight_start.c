@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the start of a flight recording (`mkperf record --overwrite`), and the reason of its end; see
- * recorder.h. */
+/* Owns: the start of a flight recording (`mkperf record --overwrite` and `--stop-if`), the conditions that end
+ * it, and the reason of its end; see recorder.h. */
 #include "recorder.h"
 
 #include <mkperf/session.h>
@@ -14,6 +14,7 @@ static enum mkperf_status begin_flight(struct mkperf_recorder *r, struct mkperf_
     if (mkperf_recorder_talk(r, NULL, NULL, e) != MKPERF_OK ||
         mkperf_filter(o->pd, o->subtree, r->pds, c, e) != MKPERF_OK ||
         mkperf_filter_faults(o->dump_on_fault, r->pds, c, e) != MKPERF_OK ||
+        mkperf_flight_conditions(o->stop_if, r->pds, c, e) != MKPERF_OK ||
         mkperf_recorder_begin(r, e) != MKPERF_OK) {
         return e->status;
     }
@@ -42,30 +43,204 @@ enum mkperf_status mkperf_flight_start(struct mkperf_recorder *r, struct mkperf_
         uint32_t bytes = o->configure.overwrite_bytes != 0 ? o->configure.overwrite_bytes
                                                            : MKPERF_OUTPUT_RING_BYTES;
         fprintf(stderr,
-                "mkperf: %s: the flight recorder runs and stores the last %" PRIu32
-                " KiB of %s; mkperf dump -t %s fetches them\n",
+                "mkperf: %s: the flight recorder runs and stores the last %" PRIu32 " KiB of %s; ",
                 o->link.target, bytes / 1024,
-                o->configure.events_count != 0 ? "samples" : "scheduling events", o->link.target);
+                o->configure.events_count != 0 ? "samples" : "scheduling events");
+        fprintf(stderr, o->wait ? "record waits for its end\n" : "mkperf dump -t %s fetches them\n",
+                o->link.target);
     }
     return e->status;
 }
 
-const char *mkperf_flight_reason(const mkperf_Status *status, struct mkperf_pds *pds, char *text,
-                                 size_t n)
+/* ---- conditions ---- */
+
+/* A condition: its first word, how it is sent, and which of its parts it has. */
+static const struct form {
+    const char *word;
+    mkperf_StopKind kind;
+    bool from, time; /* "A->B" is possible; "> T" is needed */
+} forms[] = {
+    {"call", mkperf_StopKind_STOP_CALL, true, true},
+    {"wake irq", mkperf_StopKind_STOP_IRQ, false, true},
+    {"wake", mkperf_StopKind_STOP_NOTIFY, true, true},
+    {"ready", mkperf_StopKind_STOP_READY, false, true},
+    {"throttled", mkperf_StopKind_STOP_THROTTLED, false, false},
+};
+
+/* Stores the identity of a PD as the wire has it: 0 for "". False: no PD has that name. */
+static bool find_pd(const struct mkperf_pds *pds, const char *name, uint64_t *out)
 {
-    text[0] = '\0';
-    if (status->flight == mkperf_FlightState_FLIGHT_HELD) {
-        switch (status->trigger) {
-        case mkperf_FlightTrigger_FLIGHT_FAULT:
-            snprintf(text, n, "ended by a fault of %s",
-                     mkperf_pds_at(pds, mkperf_pds_find(pds, status->trigger_thread - 2))->name);
-            break;
-        case mkperf_FlightTrigger_FLIGHT_MARK:
-            snprintf(text, n, "ended by an application's mark");
-            break;
-        default:
-            snprintf(text, n, "ended by a stop");
+    for (uint32_t i = 0; name[0] != '\0' && i < mkperf_pds_count(pds); i++) {
+        if (strcmp(mkperf_pds_at(pds, i)->name, name) == 0) {
+            *out = mkperf_pds_at(pds, i)->thread + 2;
+            return true;
         }
     }
+    *out = 0;
+    return name[0] == '\0';
+}
+
+/* Removes blanks at both ends. */
+static char *trimmed(char *text)
+{
+    text += strspn(text, " ");
+    for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--) {
+        text[n - 1] = '\0';
+    }
     return text;
+}
+
+/* Reads what is behind the first word: "A->B > T", "N > T" or "NAME". NULL, or what is wrong with it. */
+static const char *read_condition(const struct form *f, char *text, const struct mkperf_pds *pds,
+                                  mkperf_StopIf *out)
+{
+    char *arrow = f->from ? strstr(text, "->") : NULL;
+    char *time = strchr(arrow != NULL ? arrow + 2 : text, '>');
+
+    *out = (mkperf_StopIf){.kind = f->kind};
+    if ((time != NULL) != f->time) {
+        return f->time ? "\"> TIME\" is missing" : "it has no time";
+    }
+    if (time != NULL) {
+        *time = '\0';
+        out->ns = mkperf_duration_ns(trimmed(time + 1));
+        if (out->ns == 0 || out->ns > 10000000000) {
+            return "want a time with its unit up to 10s, as in 500us";
+        }
+    }
+    if (arrow != NULL) {
+        *arrow = '\0';
+        if (!find_pd(pds, trimmed(text), &out->from)) {
+            return "no PD has the first name (names come from the image, or from --system)";
+        }
+        text = arrow + 2;
+    }
+    text = trimmed(text);
+    if (f->kind == mkperf_StopKind_STOP_IRQ) {
+        char *end;
+        unsigned long irq = strtoul(text, &end, 10);
+        out->from = irq + 1;
+        return *text >= '0' && *text <= '9' && *end == '\0' && irq < 4096
+                   ? NULL
+                   : "want an interrupt's number below 4096";
+    }
+    return find_pd(pds, text, &out->to)
+               ? NULL
+               : "no PD has that name (names come from the image, or from --system)";
+}
+
+/* fault NAME, or all PDs */
+static const char *read_fault(char *text, const struct mkperf_pds *pds, mkperf_Configure *c)
+{
+    uint64_t thread;
+
+    text = trimmed(text);
+    if (!find_pd(pds, text, &thread)) {
+        return "no PD has that name (names come from the image, or from --system)";
+    }
+    for (uint32_t i = 0; i < (thread != 0 ? 1 : mkperf_pds_count(pds)); i++) {
+        if (c->dump_on_fault_count == MKPERF_MAX_FAULTS) {
+            return thread != 0 ? "too many PDs" : "the system has too many PDs: name some";
+        }
+        c->dump_on_fault[c->dump_on_fault_count++] =
+            thread != 0 ? thread : mkperf_pds_at(pds, i)->thread + 2;
+    }
+    return NULL;
+}
+
+enum mkperf_status mkperf_flight_conditions(const char *list, const struct mkperf_pds *pds,
+                                            mkperf_Configure *c, struct mkperf_error *e)
+{
+    for (const char *at = list; at != NULL; at = *at == ',' ? at + 1 : NULL) {
+        char *one = mkperf_xprintf("%.*s", (int)strcspn(at, ","), at), *text = trimmed(one);
+        const char *wrong = "want call, wake, ready, throttled or fault";
+        size_t n;
+
+        if (strncmp(text, "fault", 5) == 0) {
+            wrong = read_fault(text + 5, pds, c);
+        }
+        for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+            n = strlen(forms[i].word);
+            if (strncmp(text, forms[i].word, n) == 0 && (text[n] == ' ' || text[n] == '\0')) {
+                wrong =
+                    c->stop_if_count == MKPERF_MAX_STOPS
+                        ? "more than 4 conditions"
+                        : read_condition(&forms[i], text + n, pds, &c->stop_if[c->stop_if_count]);
+                c->stop_if_count += wrong == NULL;
+                break;
+            }
+        }
+        free(one);
+        n = strcspn(at, ",");
+        if (wrong != NULL) {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE, "--stop-if: \"%.*s\": %s", (int)n, at,
+                                    wrong);
+        }
+        at += n;
+    }
+    return MKPERF_OK;
+}
+
+/* ---- the end ---- */
+
+static const char *name_of(const struct mkperf_recorder *r, uint64_t on_wire)
+{
+    return on_wire != 0 ? mkperf_pds_at(r->pds, mkperf_pds_find(r->pds, on_wire - 2))->name : "";
+}
+
+/* Writes which latency ended the recording. */
+static void write_latency(const struct mkperf_recorder *r, const mkperf_Status *s,
+                          struct mkperf_totals *t)
+{
+    const char *to = name_of(r, s->trigger_thread);
+    double us = (double)t->stopped_ns / 1e3, until = (double)t->stopped_at_ns / 1e9;
+    char *text = t->stopped, irq[32];
+    const char *from = irq;
+
+    switch (s->trigger_kind) {
+    case mkperf_StopKind_STOP_READY:
+        snprintf(text, MKPERF_STOPPED_TEXT,
+                 "by %s: it was ready and did not run for %.3f us, until %.6f s", to, us, until);
+        break;
+    case mkperf_StopKind_STOP_THROTTLED:
+        snprintf(text, MKPERF_STOPPED_TEXT, "by %s: its budget was used up at %.6f s", to, until);
+        break;
+    default:
+        if (s->trigger_kind == mkperf_StopKind_STOP_IRQ) {
+            snprintf(irq, sizeof irq, "irq %" PRIu64, s->trigger_from);
+        } else {
+            from = name_of(r, s->trigger_from);
+        }
+        snprintf(text, MKPERF_STOPPED_TEXT, "by a %s %s -> %s that took %.3f us, until %.6f s",
+                 s->trigger_kind == mkperf_StopKind_STOP_CALL ? "call" : "wake-up", from, to, us,
+                 until);
+    }
+}
+
+void mkperf_flight_reason(const struct mkperf_recorder *r, struct mkperf_totals *t)
+{
+    const mkperf_Status *s = &r->stream->status;
+    double hz = (double)s->tick_hz;
+
+    t->stopped[0] = '\0';
+    if (s->flight != mkperf_FlightState_FLIGHT_HELD) {
+        return;
+    }
+    switch (s->trigger) {
+    case mkperf_FlightTrigger_FLIGHT_FAULT:
+        snprintf(t->stopped, sizeof t->stopped, "by a fault of %s", name_of(r, s->trigger_thread));
+        break;
+    case mkperf_FlightTrigger_FLIGHT_MARK:
+        snprintf(t->stopped, sizeof t->stopped, "by an application's mark");
+        break;
+    case mkperf_FlightTrigger_FLIGHT_CONDITION:
+        if (hz > 0) {
+            t->stopped_ns = (uint64_t)((double)s->trigger_ticks / hz * 1e9);
+            t->stopped_at_ns = (uint64_t)((double)s->trigger_at / hz * 1e9);
+        }
+        write_latency(r, s, t);
+        break;
+    default:
+        snprintf(t->stopped, sizeof t->stopped, "by a stop");
+    }
 }

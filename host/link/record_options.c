@@ -267,6 +267,13 @@ static const struct mkperf_option flight_options[] = {
                   "with --overwrite: a fault of one of these PDs ends the recording and keeps it",
                   .value = "NAME[,NAME]", MKPERF_TEXT(struct mkperf_record_options, dump_on_fault)),
     MKPERF_OPTION(
+        0, "stop-if",
+        "flight recorder that ends when this happened, and is fetched then: 'call A->B > 500us', "
+        "'wake A->B > T', 'wake irq N > T', 'ready NAME > T', 'throttled NAME', 'fault NAME', "
+        "several separated by commas; implies --overwrite and --sched. A and NAME may be left "
+        "out. With --overwrite, record returns at once and mkperf dump fetches it",
+        .value = "CONDITION", MKPERF_TEXT(struct mkperf_record_options, stop_if)),
+    MKPERF_OPTION(
         0, "interactions",
         "count context switches, faults, protected calls and notifications, by PD and by who "
         "reached whom: mkperf report --interactions",
@@ -309,13 +316,16 @@ const struct mkperf_option_group mkperf_flight_options = {flight_options, set_si
 enum mkperf_status mkperf_flight_check(const struct mkperf_record_options *o,
                                        struct mkperf_error *e)
 {
-    if (!o->configure.overwrite && (o->dump_on_fault != NULL || o->configure.overwrite_bytes)) {
-        return mkperf_usage_error(e, "record", "--dump-on-fault and -m are for --overwrite");
-    }
-    if (o->configure.overwrite && (o->duration_s > 0 || o->link.watch || o->raw != NULL)) {
+    if (!o->configure.overwrite && o->stop_if == NULL &&
+        (o->dump_on_fault != NULL || o->configure.overwrite_bytes)) {
         return mkperf_usage_error(e, "record",
-                                  "--overwrite begins a recording that mkperf dump fetches: no "
-                                  "--duration, --watch or --raw");
+                                  "--dump-on-fault and -m are for --overwrite and --stop-if");
+    }
+    if ((o->configure.overwrite || o->stop_if != NULL) &&
+        (o->duration_s > 0 || o->link.watch || o->raw != NULL)) {
+        return mkperf_usage_error(e, "record",
+                                  "--overwrite and --stop-if begin a recording that the target "
+                                  "keeps: no --duration, --watch or --raw");
     }
     return MKPERF_OK;
 }
@@ -345,7 +355,7 @@ enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
     if (o->count != 0 && o->frequency != 0) {
         return mkperf_usage_error(e, command, "-c and -F exclude each other");
     }
-    o->configure.sched |= o->configure.off_cpu;
+    o->configure.sched |= o->configure.off_cpu || o->stop_if != NULL;
     if (o->configure.events_count == 0 &&
         (!o->configure.sched || o->count != 0 || o->frequency != 0) &&
         mkperf_events_parse("cycles", &o->configure, e) != MKPERF_OK) {

@@ -115,6 +115,12 @@ static void write_faulted(const struct mkperf_totals *t, FILE *out)
     }
 }
 
+/* What ended a flight recording. */
+static void write_stopped(const struct mkperf_totals *t, FILE *out)
+{
+    fputs(t->stopped, out);
+}
+
 #define AT(member) offsetof(struct mkperf_totals, member)
 #define HEAD(n, ...) [MKPERF_FIGURE_HEAD] = {(n), __VA_ARGS__}
 #define SUMMARY(n, ...) [MKPERF_FIGURE_SUMMARY] = {(n), __VA_ARGS__}
@@ -201,6 +207,9 @@ static const struct mkperf_figure figures[] = {
       JSON(SECOND + 15)}},
     {"queue_readings", AT(queue_readings), true, false,
      {SUMMARY(SECOND + 18, "queues", "%n readings of queues", NULL), JSON(THIRD + 15)}},
+    {"stopped_at_ns", AT(stopped_at_ns), false, false,
+     {HEAD(FIRST + 2, "stopped", NULL, write_stopped), JSON(THIRD + 16)}},
+    {"stopped_ns", AT(stopped_ns), false, false, {JSON(THIRD + 17)}},
     {"first_ns", AT(first_ns), true, false, {JSON(THIRD + 1)}},
     {"last_ns", AT(last_ns), true, false, {JSON(THIRD + 2)}},
     {"unordered", AT(unordered), false, false,

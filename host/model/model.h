@@ -297,6 +297,8 @@ struct mkperf_fill {
     struct mkperf_fill_point point[MKPERF_FILL_POINTS]; /* in the order of time */
 };
 
+enum { MKPERF_STOPPED_TEXT = 256 };
+
 /* The figures of a whole recording. figures.h has their names and texts. */
 struct mkperf_totals {
     uint64_t samples;
@@ -321,6 +323,8 @@ struct mkperf_totals {
     uint64_t
         off_cpu_unpaired; /* samples of blocked threads that were left out: how long is not known */
     uint64_t overwritten; /* older samples that a flight recording had overwritten */
+    uint64_t stopped_ns, stopped_at_ns; /* the latency that ended it, and that latency's end */
+    char stopped[MKPERF_STOPPED_TEXT];  /* what ended it; "": it was not held, or it is no flight recording */
     const struct mkperf_interactions *interactions; /* valid during the call; NULL: none */
     /* Multiplexed events: how long their sessions ran, and how long of that they were counted. 0: all the time. */
     uint64_t enabled_ns[MKPERF_MODEL_EVENTS], running_ns[MKPERF_MODEL_EVENTS];

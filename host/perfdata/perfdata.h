@@ -71,6 +71,8 @@
  *       sched_lost_code, sched_overwritten
  *                               scheduling events
  *       queue_readings
+ *       stopped_ns, stopped_at_ns
+ *       stopped TEXT            what ended a flight recording
  *       ring_bytes, ring_peak
  *       ring_fill TIME_NS BYTES two numbers (model/figures.h); only if the target reported it
  *       first_ns, last_ns

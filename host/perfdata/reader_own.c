@@ -247,6 +247,9 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
 
     if (mkperf_figures_read(t, key, value) || mkperf_cores_line(t, key, value)) {
         return true;
+    } else if (strcmp(key, "stopped") == 0) {
+        snprintf(t->stopped, sizeof t->stopped, "%s", value);
+        mkperf_printable(t->stopped);
     } else if (strcmp(key, "complete") == 0) {
         t->complete = value[0] == '1';
     } else if (mkperf_interactions_is_line(key)) {

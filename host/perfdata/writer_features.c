@@ -106,6 +106,9 @@ void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals
                     (unsigned long long)s->outside, (unsigned long long)s->no_call);
         }
     }
+    if (totals->stopped[0] != '\0') {
+        fprintf(lines, "stopped %s\n", totals->stopped);
+    }
     for (unsigned i = 0; i < MKPERF_MODEL_EVENTS; i++) {
         if (totals->enabled_ns[i] != 0) {
             fprintf(lines, "counted %u %llu %llu\n", i, (unsigned long long)totals->running_ns[i],

@@ -71,6 +71,7 @@ enum mkperf_flight_trigger {
     MKPERF_FLIGHT_STOP = mkperf_FlightTrigger_FLIGHT_STOP, /* a Stop, or the recording still runs */
     MKPERF_FLIGHT_MARK = mkperf_FlightTrigger_FLIGHT_MARK, /* an application, by MKPERF_OP_HOLD */
     MKPERF_FLIGHT_FAULT = mkperf_FlightTrigger_FLIGHT_FAULT,
+    MKPERF_FLIGHT_CONDITION = mkperf_FlightTrigger_FLIGHT_CONDITION,
 };
 
 enum mkperf_flight_state {
@@ -106,6 +107,7 @@ enum mkperf_session_limits {
     MKPERF_EDGE_PART = MKPERF_ROOM(mkperf_Interactions, edges), /* threads, and edges, in one answer
                                                                    to INTERACTIONS */
     MKPERF_MAX_FAULTS = MKPERF_ROOM(mkperf_Configure, dump_on_fault),
+    MKPERF_MAX_STOPS = MKPERF_ROOM(mkperf_Configure, stop_if),
     MKPERF_OBSERVE_WINDOWS = MKPERF_ROOM(mkperf_Observe, stack),
     MKPERF_TARGET_CORES = MKPERF_ROOM(mkperf_Status, cores), /* most sampled cores */
     MKPERF_MAX_FREQUENCY = 100000,

@@ -78,10 +78,11 @@ static bool set_configuration(struct mkperf_hook_session *s, mkperf_Error *error
 
     want->max_frames = plan->max_frames;
     want->callers = plan->callers;
-    /* With scheduling events, each wake-up is an event, too. */
+    /* With scheduling events, each wake-up is an event, too. A condition that ends the recording is
+     * noticed at a wake-up. */
     want->watermark =
         mkperf_plan_schedules(plan)
-            ? plan->core_bytes / 4
+            ? plan->core_bytes / (plan->stops != 0 ? 16 : 4)
             : mkperf_watermark(mkperf_wake_samples(wake, 0, 0, 0), 0, plan->core_bytes);
     if (plan->counting) {
         mkperf_counting_begin(s->counting);

@@ -14,6 +14,30 @@ enum {
     FIRST_RUN = FIRST_PAIR + MKPERF_LATENCY_PAIRS,
 };
 
+_Static_assert((int)MKPERF_MAX_STOPS == (int)MKPERF_LATENCY_LIMITS &&
+                   (int)mkperf_StopKind_STOP_CALL == (int)MKPERF_LATENCY_CALL &&
+                   (int)mkperf_StopKind_STOP_IRQ == (int)MKPERF_LATENCY_IRQ &&
+                   (int)mkperf_StopKind_STOP_THROTTLED == (int)MKPERF_LATENCY_THROTTLED,
+               "the request's conditions are limits of latencies");
+
+/* The latencies that end a flight recording. The plan has at most MKPERF_LATENCY_LIMITS of them. */
+static void set_limits(struct mkperf_latencies *l)
+{
+    for (unsigned i = 0; i < l->plan->stops; i++) {
+        const mkperf_StopIf *stop = &l->plan->stop[i];
+        bool irq = stop->kind == mkperf_StopKind_STOP_IRQ;
+        l->latency.limit[i] = (struct mkperf_latency_limit){
+            .kind = (uint32_t)stop->kind,
+            .any_from = stop->from == 0,
+            .any_to = stop->to == 0,
+            .from = irq ? stop->from - 1 : mkperf_thread_from_wire(stop->from),
+            .to = mkperf_thread_from_wire(stop->to),
+            .ticks = stop->ns * l->kernel->tick_hz / 1000000000,
+        };
+    }
+    l->latency.limits = l->plan->stops;
+}
+
 void mkperf_latencies_begin(struct mkperf_latencies *l)
 {
     l->on = l->plan->latency;
@@ -22,6 +46,7 @@ void mkperf_latencies_begin(struct mkperf_latencies *l)
     l->run_at = 0;
     if (l->on) {
         mkperf_latency_begin(&l->latency);
+        set_limits(l);
     }
     for (unsigned i = 0; i < MKPERF_TARGET_CORES; i++) {
         mkperf_slots_begin(&l->slots[i]);

@@ -87,11 +87,32 @@ static struct mkperf_latency_pair *pair_of(struct mkperf_latency *l, uint64_t ke
     return NULL;
 }
 
+/* Compares a latency with the limits. from: index of a thread, or the interrupt; to: index. */
+static void check_limits(struct mkperf_latency *l, unsigned kind, unsigned from, unsigned to,
+                         uint64_t ticks, uint64_t at)
+{
+    uint64_t who = kind == MKPERF_LATENCY_IRQ ? from : l->thread[from].identity;
+
+    for (unsigned i = 0; i < l->limits && l->reached.limit == 0; i++) {
+        const struct mkperf_latency_limit *limit = &l->limit[i];
+        if (limit->kind == kind && ticks >= limit->ticks &&
+            (limit->any_to || limit->to == l->thread[to].identity) &&
+            (limit->any_from || limit->from == who)) {
+            l->reached =
+                (struct mkperf_latency_reached){i + 1, who, l->thread[to].identity, ticks, at};
+        }
+    }
+}
+
 static void record_latency(struct mkperf_latency *l, uint64_t key, uint64_t from, uint64_t until)
 {
     uint64_t ticks = until > from ? until - from : 0;
     struct mkperf_latency_pair *p = pair_of(l, key);
 
+    if (l->limits != 0) {
+        check_limits(l, (unsigned)(key & 3) - 1, key >> 18 & 0xffff, key >> 2 & 0xffff, ticks,
+                     until);
+    }
     if (p == NULL) {
         return;
     }
@@ -105,6 +126,13 @@ static void record_latency(struct mkperf_latency *l, uint64_t key, uint64_t from
         p->max = ticks;
         p->max_at = until;
     }
+}
+
+/* The thread can run, and does not run yet. */
+static void make_ready(struct mkperf_latency_thread *t, uint64_t time)
+{
+    t->ready_at = t->ready ? t->ready_at : time;
+    t->ready = true;
 }
 
 /* The running thread makes a protected call. callee: NOWHERE if the callee is busy. */
@@ -148,6 +176,7 @@ static void wake_thread(struct mkperf_latency *l, unsigned to, unsigned kind, un
         }
         return;
     }
+    make_ready(t, time);
     t->woken = true;
     t->wake_kind = (uint8_t)kind;
     t->waker = (uint16_t)waker;
@@ -162,6 +191,11 @@ static void stop_thread(struct mkperf_latency *l, unsigned now, unsigned reason,
     struct mkperf_latency_thread *t = &l->thread[now];
 
     t->known = true;
+    t->ready = reason == MKPERF_STOPPED_PREEMPTED;
+    t->ready_at = time;
+    if (reason == MKPERF_STOPPED_BUDGET && l->limits != 0) {
+        check_limits(l, MKPERF_LATENCY_THROTTLED, now, now, 0, time);
+    }
     t->waits = reason == MKPERF_STOPPED_WAIT_MESSAGE ||
                reason == MKPERF_STOPPED_WAIT_NOTIFICATION || reason == MKPERF_STOPPED_REPLIED;
     if (reason == MKPERF_STOPPED_QUEUED) {
@@ -209,6 +243,10 @@ static void begin_run(struct mkperf_latency *l, unsigned core, unsigned to, uint
     l->running[core] = (uint16_t)(to + 1);
     t->known = true;
     t->waits = false;
+    if (t->ready && l->limits != 0) {
+        check_limits(l, MKPERF_LATENCY_READY, to, to, time - t->ready_at, time);
+    }
+    t->ready = false;
     if (t->woken) {
         unsigned from = t->wake_kind == MKPERF_LATENCY_IRQ ? t->wake_irq : t->waker;
         t->woken = false;
@@ -247,9 +285,11 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
         }
         t->known = true;
         t->waits = false;
+        make_ready(t, time);
         break;
     case MKPERF_SCHED_REPLY:
         finish_call(l, about, time);
+        make_ready(t, time);
         break;
     case MKPERF_SCHED_NOTIFY:
         wake_thread(l, about, MKPERF_LATENCY_NOTIFY, now, 0, time);
@@ -264,6 +304,7 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
     case MKPERF_SCHED_WAKE:
         t->known = true;
         t->waits = false;
+        make_ready(t, time);
         break;
     case MKPERF_SCHED_FAULT:
         t->waits = false;
@@ -282,6 +323,7 @@ void mkperf_latency_gap(struct mkperf_latency *l)
         l->thread[i].known = false;
         l->thread[i].waits = false;
         l->thread[i].woken = false;
+        l->thread[i].ready = false;
         l->thread[i].calls = false;
     }
 }

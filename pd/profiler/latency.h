@@ -38,12 +38,33 @@ enum mkperf_latency_limits {
     MKPERF_LATENCY_PAIRS = 256,
     MKPERF_LATENCY_CELLS = 8192, /* most different (pair, bucket) */
     MKPERF_LATENCY_BUCKETS = 16 * (63 - 3) + 16,
+    MKPERF_LATENCY_LIMITS = 4,
 };
 
 enum mkperf_latency_kind {
     MKPERF_LATENCY_CALL = 0,
     MKPERF_LATENCY_NOTIFY = 1,
     MKPERF_LATENCY_IRQ = 2,
+    /* These two are only compared with limits: */
+    MKPERF_LATENCY_READY = 3,     /* from when a thread could run until it ran */
+    MKPERF_LATENCY_THROTTLED = 4, /* a thread used up its budget; it takes no time */
+};
+
+/* A latency that is looked for: one of this kind, of at least so many ticks. */
+struct mkperf_latency_limit {
+    uint32_t kind;
+    bool any_from, any_to;
+    uint64_t from; /* identity, or the interrupt; READY and THROTTLED have none */
+    uint64_t to;   /* identity */
+    uint64_t ticks;
+};
+
+/* The first latency that reached a limit. */
+struct mkperf_latency_reached {
+    uint32_t limit; /* its number, from 1 on; 0: none was reached */
+    uint64_t from, to;
+    uint64_t ticks;
+    uint64_t at; /* its end */
 };
 
 struct mkperf_latency_thread {
@@ -54,12 +75,14 @@ struct mkperf_latency_thread {
     bool woken;    /* since woken_at, by wake_kind and wake_irq or waker */
     bool calls;    /* it awaits a reply since called_at */
     bool answered; /* `callee` is known */
+    bool ready;    /* it could run since ready_at */
     uint8_t wake_kind;
     uint16_t wake_irq;
     uint16_t callee; /* index */
     uint16_t waker;  /* index */
     uint64_t woken_at;
     uint64_t called_at;
+    uint64_t ready_at;
     uint64_t run_ticks; /* without the current run */
     uint64_t runs;
 };
@@ -81,6 +104,9 @@ struct mkperf_latency_pair {
 };
 
 struct mkperf_latency {
+    struct mkperf_latency_limit limit[MKPERF_LATENCY_LIMITS];
+    unsigned limits;
+    struct mkperf_latency_reached reached;
     uint64_t dropped;
     uint64_t end;                       /* ticks: run times end here */
     uint16_t running[MKPERF_MAX_CORES]; /* index + 1; 0: not known */
@@ -115,6 +141,7 @@ struct mkperf_latency_ends {
     uint64_t to;
 };
 
+/* Forgets all, limits included. The caller may store limits afterwards. */
 void mkperf_latency_begin(struct mkperf_latency *l);
 /* Replays an event. header: as in the core's ring; identity: the event's thread; time: ticks; core:
  * below MKPERF_MAX_CORES. */

@@ -147,6 +147,7 @@ static bool drain(struct mkperf_profiler *p)
     if (!p->output.flight) {
         return fresh;
     }
+    mkperf_conditions_latency(&p->conditions, &p->latencies.latency.reached);
     if (p->conditions.met == MKPERF_FLIGHT_STOP || !running(p)) {
         return false;
     }
@@ -258,7 +259,7 @@ static void fill_session(const struct mkperf_profiler *p)
         .slices = plan->slices,
         .overwrite = p->output.flight,
         .sched = plan->sched,
-        .latency = plan->latency,
+        .latency = plan->latency && plan->stops == 0,
         .off_cpu = plan->off_cpu,
         .cores = p->kernel.cores > 1 ? plan->cores : 0,
         .selected = plan->filters != 0,

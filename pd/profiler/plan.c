@@ -359,6 +359,8 @@ static bool ring_ok(uint32_t bytes, uint32_t most)
     return mkperf_ring_size_ok(bytes) && bytes <= most;
 }
 
+static const uint64_t STOP_NS_MAX = 10000000000; /* of a condition that ends a flight recording */
+
 /* Refuses a session whose parts do not go together. */
 static bool check_session(const struct mkperf_planning *m)
 {
@@ -379,6 +381,8 @@ static bool check_session(const struct mkperf_planning *m)
          "a flight recording samples: events that count have no place in it"},
         {plan->faults != 0 && !plan->overwrite,
          "a fault can end a flight recording, and nothing else"},
+        {m->request->stop_if_count != 0 && (!plan->overwrite || !plan->sched),
+         "a condition on latencies ends flight recordings with scheduling events, and no others"},
     };
 
     for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++) {
@@ -406,11 +410,12 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
             .output_bytes = request->output_bytes != 0 ? request->output_bytes
                                                        : MKPERF_OUTPUT_RING_BYTES,
             .sched = c->sched,
-            .latency = c->latency,
+            .latency = c->latency || c->stop_if_count != 0,
             .off_cpu = c->off_cpu,
             .overwrite = c->overwrite,
             .soft_mask = c->interactions ? MKPERF_SOFT_ALL : 0,
             .faults = c->dump_on_fault_count,
+            .stops = c->stop_if_count,
         }};
 
     if (!check_session(&m) || !mkperf_plan_samples(&m)) {
@@ -419,6 +424,15 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
     for (unsigned i = 0; i < m.plan.faults; i++) {
         m.plan.fault[i] = mkperf_thread_from_wire(c->dump_on_fault[i]);
         m.plan.soft_mask |= UINT32_C(1) << MKPERF_SOFT_FAULT;
+    }
+    for (unsigned i = 0; i < m.plan.stops; i++) {
+        m.plan.stop[i] = c->stop_if[i];
+        if ((unsigned)c->stop_if[i].kind > mkperf_StopKind_STOP_THROTTLED ||
+            c->stop_if[i].ns > STOP_NS_MAX) {
+            return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                 "a condition that ends a flight recording is of another kind, or "
+                                 "longer than 10 s");
+        }
     }
     if (m.plan.soft_mask != 0 && !m.plan.counting) {
         m.plan.soft_mask |= MKPERF_SOFT_FAULT_RECORDS;

@@ -69,6 +69,8 @@ struct mkperf_plan {
     bool off_cpu;       /* threads that stop to wait are sampled */
     uint32_t faults;    /* threads whose fault ends the flight recording */
     uint64_t fault[MKPERF_MAX_FAULTS];
+    uint32_t stops; /* latencies that end the flight recording, as the request has them */
+    mkperf_StopIf stop[MKPERF_MAX_STOPS];
     uint8_t event_of[MKPERF_MAX_COUNTERS]; /* index of the event by number */
     struct mkperf_plan_event event[MKPERF_MAX_EVENTS];
 };

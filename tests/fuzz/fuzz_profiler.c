@@ -99,6 +99,11 @@ static void request(void)
     c->interactions = flags & 32;
     c->only_count = flags & 64 ? byte() % (MKPERF_MAX_FILTERS + 1) : 0;
     c->dump_on_fault_count = flags & 128 ? byte() % (MKPERF_MAX_FAULTS + 1) : 0;
+    c->stop_if_count = flags & 65536 ? byte() % (MKPERF_MAX_STOPS + 1) : 0;
+    for (unsigned i = 0; i < c->stop_if_count; i++) {
+        c->stop_if[i] = (mkperf_StopIf){
+            .kind = (mkperf_StopKind)(byte() % 6), .from = byte(), .to = byte(), .ns = word()};
+    }
     c->sched = flags & 2048;
     c->latency = flags & 4096;
     c->cores = flags & 8192 ? byte() : 0;

@@ -252,6 +252,79 @@ static const char *name_of(uint64_t thread)
     return story_names[thread == MKPERF_THREAD_IDLE ? IDLE : thread - 1];
 }
 
+/* Gives the story's events to the target, at 1 ns a tick. */
+static void replay(void)
+{
+    for (unsigned i = 0; i < story.events; i++) {
+        const struct mkperf_sched *e = &story.kept[i];
+        uint64_t thread = e->to == IDLE ? MKPERF_THREAD_IDLE : e->to + 1;
+        mkperf_latency_event(
+            &target, e->core,
+            mkperf_sched_header(e->kind, e->kind == MKPERF_SCHED_SWITCH ? e->reason : 0, e->irq),
+            thread, e->time_ns);
+    }
+}
+
+/* Whether the story reaches a limit; target.reached says how. */
+static bool reaches(struct mkperf_latency_limit limit)
+{
+    mkperf_latency_begin(&target);
+    target.limits = 1;
+    limit.any_from = limit.from == 0;
+    limit.any_to = limit.to == 0;
+    target.limit[0] = limit;
+    replay();
+    assert_int_equal(target.dropped, 0);
+    return target.reached.limit != 0;
+}
+
+/* The conditions that end a flight recording: the first latency that reaches the limit, to the tick. */
+static void limits(void **state)
+{
+    const struct mkperf_latency_reached *r = &target.reached;
+
+    (void)state;
+    assert_true(reaches((struct mkperf_latency_limit){
+        .kind = MKPERF_LATENCY_CALL, .from = CLIENT + 1, .to = SERVER + 1, .ticks = 38000}));
+    assert_int_equal(r->ticks, 38000);
+    assert_int_equal(r->at, 1046000); /* as the table of the recording has it */
+    assert_int_equal(r->from, CLIENT + 1);
+    assert_int_equal(r->to, SERVER + 1);
+    assert_false(reaches((struct mkperf_latency_limit){
+        .kind = MKPERF_LATENCY_CALL, .from = CLIENT + 1, .to = SERVER + 1, .ticks = 38001}));
+    assert_false(reaches((struct mkperf_latency_limit){
+        .kind = MKPERF_LATENCY_CALL, .from = SERVER + 1, .to = CLIENT + 1}));
+    assert_true(reaches(
+        (struct mkperf_latency_limit){.kind = MKPERF_LATENCY_CALL, .to = STORE + 1, .ticks = 1}));
+    assert_int_equal(r->from, SERVER + 1);
+    assert_true(
+        reaches((struct mkperf_latency_limit){.kind = MKPERF_LATENCY_IRQ, .from = 33, .ticks = 1}));
+    assert_int_equal(r->from, 33);
+    assert_int_equal(r->to, DRIVER + 1);
+    assert_false(reaches((struct mkperf_latency_limit){.kind = MKPERF_LATENCY_IRQ, .from = 34}));
+    assert_true(reaches(
+        (struct mkperf_latency_limit){.kind = MKPERF_LATENCY_READY, .to = STORE + 1, .ticks = 1}));
+    uint64_t ready = r->ticks;
+    assert_true(reaches((struct mkperf_latency_limit){
+        .kind = MKPERF_LATENCY_READY, .to = STORE + 1, .ticks = ready}));
+    assert_false(reaches((struct mkperf_latency_limit){
+        .kind = MKPERF_LATENCY_READY, .to = STORE + 1, .ticks = 1000000}));
+    assert_false(reaches((struct mkperf_latency_limit){.kind = MKPERF_LATENCY_THROTTLED}));
+    mkperf_latency_begin(&target);
+    target.limits = 1;
+    target.limit[0] = (struct mkperf_latency_limit){
+        .kind = MKPERF_LATENCY_THROTTLED, .any_from = true, .to = CLIENT + 1};
+    for (unsigned i = 0; i < 2; i++) {
+        mkperf_latency_event(
+            &target, 0,
+            mkperf_sched_header(MKPERF_SCHED_SWITCH,
+                                i == 0 ? MKPERF_STOPPED_IDLE : MKPERF_STOPPED_BUDGET, 0),
+            i == 0 ? CLIENT + 1 : MKPERF_THREAD_IDLE, 100 + i);
+        assert_int_equal(r->limit, i);
+    }
+    assert_int_equal(r->at, 101);
+}
+
 /* What the target aggregates itself of the same events, at 1 ns a tick, are the same numbers. */
 static void same_as_on_the_target(void **state)
 {
@@ -261,14 +334,7 @@ static void same_as_on_the_target(void **state)
 
     (void)state;
     mkperf_latency_begin(&target);
-    for (unsigned i = 0; i < story.events; i++) {
-        const struct mkperf_sched *e = &story.kept[i];
-        uint64_t thread = e->to == IDLE ? MKPERF_THREAD_IDLE : e->to + 1;
-        mkperf_latency_event(
-            &target, e->core,
-            mkperf_sched_header(e->kind, e->kind == MKPERF_SCHED_SWITCH ? e->reason : 0, e->irq),
-            thread, e->time_ns);
-    }
+    replay();
     unsigned cells = mkperf_latency_sort(&target);
     for (unsigned i = 0; i < MKPERF_LATENCY_PAIRS; i++) {
         static const char *const kinds[] = {"call", "notification", "irq"};
@@ -326,6 +392,7 @@ int main(void)
         cmocka_unit_test(critical_path),
         cmocka_unit_test(critical_path_refuses),
         cmocka_unit_test(same_as_on_the_target),
+        cmocka_unit_test(limits),
         cmocka_unit_test(refuses),
     };
 

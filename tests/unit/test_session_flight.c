@@ -240,6 +240,14 @@ static void test_flight_refusals(void **state)
     m.msg.configure.dump_on_fault_count = 1;
     ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
+    m = flight(0);
+    m.msg.configure.stop_if_count = 1;
+    ask(&m, mkperf_ToHost_error_tag); /* no scheduling events */
+    refused(mkperf_ErrorCode_ERROR_RANGE, 0);
+    m.msg.configure.sched = true;
+    m.msg.configure.stop_if[0].ns = UINT64_C(10000000001);
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 0);
     /* A kernel without software events: an error and not a zero. */
     m = flight(0);
     m.msg.configure.interactions = true;
