@@ -22,6 +22,7 @@ extern const struct mkperf_command mkperf_convert_command;
 extern const struct mkperf_command mkperf_diff_command;
 extern const struct mkperf_command mkperf_dump_command;
 extern const struct mkperf_command mkperf_explain_command;
+extern const struct mkperf_command mkperf_flow_command;
 extern const struct mkperf_command mkperf_help_command;
 extern const struct mkperf_command mkperf_kprof2perf_command;
 extern const struct mkperf_command mkperf_latency_command;

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What limits throughput: the queues between PDs, the work of each PD, and the conclusion.
+ *
+ * Owns: the counts of each queue by its readings, the work of each PD at its queues by scheduling events, and the rules that
+ * name what limits. `mkperf flow` shows them. A sink in front of the analysis of scheduling events (sched/analysis.h).
+ *
+ *      readings ─► queues.c  produced, consumed, occupancy over time, time that an entry stays      ┐
+ *      events   ─► stages.c  activations, packets per activation, where the time of each PD went    ├─► limit.c  what limits
+ *      samples  ─► stages.c  cycles of each PD: own, in the kernel, in other PDs that it calls      ┘
+ *
+ * Invariants
+ *  1. An index is of another party and may be anything. A reading that no queue can have is counted as implausible. A difference
+ *     that may have wrapped more than once is counted as unknown. Neither changes a count of entries.
+ *  2. produced + first = consumed + now, for each queue, after each reading that is neither implausible nor unknown.
+ *  3. Each nanosecond of a PD from first_ns to last_ns is in one sum of its stage.
+ *
+ * What may be wrong: indices are known at switches. Between two switches the work on all entries is assumed to be equal; `doubt` is the
+ * greatest error of the area under the occupancy that this can cause.
+ *
+ * Memory grows with queues and PDs, and with the entries that are in queues at one time.
+ *
+ * Example: `echo` takes 8 entries of a queue between two switches, at 10 and 18 us, and the queue is empty then. It is assumed to
+ * take one per us, the first one at once. The mean occupancy in these 8 us is 3.5, with a doubt of 8.
+ */
+#ifndef MKPERF_HOST_FLOW_FLOW_H
+#define MKPERF_HOST_FLOW_FLOW_H
+
+#include "sched/analysis.h"
+
+enum { MKPERF_FLOW_SLICES = 128, MKPERF_FLOW_NONE = -1 };
+
+/* Entries of a queue that are in it still, by the times at which they arrived. */
+struct mkperf_flow_arrival {
+    double first, step; /* ns: when the first one arrived, and the time to the next one */
+    uint64_t n;
+};
+
+struct mkperf_flow_queue {
+    struct mkperf_queue about; /* its texts are copies */
+    uint32_t producer,
+        consumer;        /* PDs of the analysis; MKPERF_SCHED_NOBODY: a device, or not known */
+    bool began;          /* there was a plausible reading */
+    uint64_t head, tail; /* of that one */
+    uint64_t first, now; /* entries in the queue at the first and the last one */
+    uint64_t produced, consumed; /* since the first one */
+    uint64_t readings, unknown, implausible;
+    uint64_t first_ns, since_ns; /* the sums are of the time between */
+    uint64_t known_ns, unknown_ns, empty_ns, full_ns;
+    uint64_t most;
+    double area, doubt;                 /* entries * ns: under the occupancy; its greatest error */
+    struct mkperf_log_histogram filled; /* ns by occupancy */
+    struct mkperf_log_histogram stay;   /* ns from arrival to departure, of entries that did both */
+    struct mkperf_flow_arrival *arrival;
+    size_t arrival_first, arrivals, arrival_room;
+    uint64_t unmatched; /* entries in the queue that arrived before the first of `arrival` */
+    double slice_area[MKPERF_FLOW_SLICES];
+    double slice_full[MKPERF_FLOW_SLICES]; /* ns */
+};
+
+/* Why a PD waited. It is decided when the PD begins to wait. */
+enum mkperf_flow_wait {
+    MKPERF_FLOW_STARVED, /* its queues had no entry for it */
+    MKPERF_FLOW_BLOCKED, /* a queue that it produces for was full, or it had no free buffer */
+    MKPERF_FLOW_ASLEEP,  /* there was work, which it did not do */
+    MKPERF_FLOW_WAITS,
+};
+
+/* The work of a PD at the queues of one class. */
+struct mkperf_flow_stage {
+    uint32_t pd; /* MKPERF_SCHED_NOBODY: it has no record */
+    char *name, *kind;
+    bool consumes;    /* packets; otherwise it is a source */
+    uint64_t in, out; /* packets that it consumed and produced */
+    enum mkperf_pd_state state;
+    enum mkperf_flow_wait wait;
+    uint64_t in_state[MKPERF_PD_STATES], waited[MKPERF_FLOW_WAITS]; /* ns */
+    uint64_t running_full;  /* ns that it ran while a queue that it produces for was full */
+    uint64_t running_empty; /* ns that it ran while all queues that it consumes were empty */
+    /* Activations: from a wake-up until the PD waits again. */
+    bool active;
+    uint64_t in0, out0, ran0, called0; /* at the begin of this one */
+    uint64_t activations, empty;       /* empty: of these, without packets */
+    struct mkperf_log_histogram packets;
+    /* Sums over activations with packets, for time = fixed + each * packets: n, ns, n^2, n * ns. */
+    double sum_n, sum_ns, sum_nn, sum_n_ns;
+    uint64_t cycles_own, cycles_kernel, cycles_calls;
+    double slice_busy[MKPERF_FLOW_SLICES]; /* ns */
+    double slice_packets[MKPERF_FLOW_SLICES];
+};
+
+enum mkperf_flow_cause {
+    MKPERF_FLOW_UNDECIDED, /* there are no readings, or no scheduling events */
+    MKPERF_FLOW_LOAD,      /* nothing in the system: all of them wait for packets */
+    MKPERF_FLOW_OWN,       /* a PD's own work */
+    MKPERF_FLOW_CALLS,     /* calls to another PD */
+    MKPERF_FLOW_CORE,      /* the PDs of a core together */
+    MKPERF_FLOW_PRIORITY,  /* a PD that is no stage runs instead */
+    MKPERF_FLOW_BUDGET,
+    MKPERF_FLOW_SLEEP, /* a PD waits although it has work */
+    MKPERF_FLOW_CAUSES,
+};
+extern const char *const mkperf_flow_cause_names[MKPERF_FLOW_CAUSES];
+
+/* The conclusion. Shares are of the time of the recording, from 0 to 1. */
+struct mkperf_flow_limit {
+    enum mkperf_flow_cause cause;
+    int stage;   /* that limits, or that is busiest; MKPERF_FLOW_NONE */
+    uint32_t by; /* the PD that is the reason: the stage's own, a callee, another one on its core */
+    double share; /* of the time in which the stage had something to do and could do it */
+    double own, calls, ready, throttled, asleep; /* its parts */
+    double core_busy;                            /* of the core of `by` */
+    double rate, error; /* packets/s of the stage, and half the width of its interval at 95 % */
+    int next;           /* the stage that would limit next; MKPERF_FLOW_NONE */
+    double next_share;  /* of the time that `next`, or its core, needs at this rate */
+    int full, empty;    /* the queue before, and the queue behind; MKPERF_FLOW_NONE */
+    uint64_t from, to;  /* ns: the longest time in which the share is near to this one */
+};
+
+struct mkperf_flow {
+    struct mkperf_sink to; /* of the analysis: first, because this sink relays */
+    struct mkperf_analysis *analysis;
+    unsigned nqueues, nstages;
+    struct mkperf_flow_queue *queue;
+    struct mkperf_flow_stage *stage;
+    bool began;
+    uint64_t first_ns, last_ns;
+    uint64_t read_ns; /* the last time at which a core read the queues */
+    uint64_t slice_ns;
+    uint32_t cycles; /* number of the event `cycles`; MKPERF_MODEL_EVENTS: there is none */
+};
+
+/* Begins with an analysis that has had no event. The caller frees both, the flow first. */
+void mkperf_flow_init(struct mkperf_flow *f, struct mkperf_analysis *a);
+void mkperf_flow_free(struct mkperf_flow *f);
+struct mkperf_sink mkperf_flow_sink(struct mkperf_flow *f);
+
+/* Packets of a stage: the greater one of what it consumed and what it produced. */
+uint64_t mkperf_flow_packets(const struct mkperf_flow_stage *s);
+/* ns of a stage in which it had something to do and could do it; *total: in which it is known what it did. */
+uint64_t mkperf_flow_busy(const struct mkperf_flow_stage *s, uint64_t *total);
+/* The conclusion, after the end of the stream. */
+struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f);
+
+#endif

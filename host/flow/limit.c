@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What limits throughput: the rules, see flow.h.
+ *
+ * A stage is busy while it runs, calls, is ready or is throttled, and while it sleeps although it has work. It is not busy while it
+ * waits for packets, or for space behind it. What limits is busy all the time: the stages before it are blocked, the stages
+ * behind it are starved. The greatest part of its busy time is the cause.
+ */
+#include <math.h>
+
+#include "flow_internal.h"
+
+/* docs/flow.md states these limits. */
+static const double SATURATED = 0.97; /* a stage that is busy for longer limits */
+static const double PRESSED = 0.75; /* it limits from this share on, if a queue before it is full */
+static const double FULL = 0.05;    /* share of time for which a queue is full under pressure */
+static const double CORE_BUSY = 0.95; /* a core that is busy for longer limits the PDs on it */
+static const double COMPETES =
+    0.05;                         /* share of time for which a stage is ready under competition */
+static const double UNFED = 0.03; /* a source that waits for less than this always has packets */
+static const double HALF = 0.5;   /* a stage that is less busy never limits */
+
+const char *const mkperf_flow_cause_names[MKPERF_FLOW_CAUSES] = {
+    [MKPERF_FLOW_UNDECIDED] = "undecided", [MKPERF_FLOW_LOAD] = "load",
+    [MKPERF_FLOW_OWN] = "own work",        [MKPERF_FLOW_CALLS] = "calls",
+    [MKPERF_FLOW_CORE] = "core",           [MKPERF_FLOW_PRIORITY] = "priority",
+    [MKPERF_FLOW_BUDGET] = "budget",       [MKPERF_FLOW_SLEEP] = "sleep",
+};
+
+uint64_t mkperf_flow_busy(const struct mkperf_flow_stage *s, uint64_t *total)
+{
+    uint64_t known = 0, busy = s->waited[MKPERF_FLOW_ASLEEP];
+
+    for (unsigned i = 0; i < MKPERF_PD_STATES; i++) {
+        known += i != MKPERF_PD_UNKNOWN ? s->in_state[i] : 0;
+        busy += i != MKPERF_PD_UNKNOWN && i != MKPERF_PD_WAITING ? s->in_state[i] : 0;
+    }
+    /* A PD that never waits polls: it had nothing to do while its queues were empty. */
+    busy -= s->running_full;
+    busy -= s->in_state[MKPERF_PD_WAITING] == 0 && s->consumes ? s->running_empty : 0;
+    *total = known;
+    return busy;
+}
+
+static double share(uint64_t part, uint64_t of)
+{
+    return of != 0 ? (double)part / (double)of : 0;
+}
+
+static double busy_share(const struct mkperf_flow_stage *s)
+{
+    uint64_t total, busy = mkperf_flow_busy(s, &total);
+
+    return share(busy, total);
+}
+
+/* The fullest queue of packets that a stage consumes, or the emptiest one that it produces for. */
+static int queue_at(const struct mkperf_flow *f, const struct mkperf_flow_stage *s, bool before)
+{
+    int found = MKPERF_FLOW_NONE;
+
+    for (unsigned i = 0; i < f->nqueues; i++) {
+        const struct mkperf_flow_queue *q = &f->queue[i];
+        const struct mkperf_flow_queue *best = found >= 0 ? &f->queue[found] : NULL;
+
+        if (q->about.returns || q->known_ns == 0 || strcmp(q->about.kind, s->kind) != 0 ||
+            s->pd != (before ? q->consumer : q->producer)) {
+            continue;
+        }
+        if (best == NULL ||
+            (before ? share(q->full_ns, q->known_ns) > share(best->full_ns, best->known_ns)
+                    : share(q->empty_ns, q->known_ns) > share(best->empty_ns, best->known_ns))) {
+            found = (int)i;
+        }
+    }
+    return found;
+}
+
+static double core_busy(const struct mkperf_analysis *a, uint32_t core)
+{
+    const struct mkperf_sched_core *c = core < a->ncores ? &a->core[core] : NULL;
+
+    return c != NULL ? share(c->busy, c->busy + c->idle) : 0;
+}
+
+static bool is_stage(const struct mkperf_flow *f, uint32_t pd)
+{
+    bool found = false;
+
+    for (unsigned i = 0; i < f->nstages; i++) {
+        found |= f->stage[i].pd == pd;
+    }
+    return found;
+}
+
+/* The PD that ran longest on a core. */
+static uint32_t largest_on(const struct mkperf_flow *f, uint32_t core)
+{
+    const struct mkperf_analysis *a = f->analysis;
+    uint32_t most = MKPERF_SCHED_NOBODY;
+
+    for (uint32_t i = 0; i < a->npds; i++) {
+        if (a->pd[i].name != NULL && !a->pd[i].idle && a->pd[i].core == core &&
+            (most == MKPERF_SCHED_NOBODY ||
+             a->pd[i].in[MKPERF_PD_RUNNING] > a->pd[most].in[MKPERF_PD_RUNNING])) {
+            most = i;
+        }
+    }
+    return most;
+}
+
+/* The stage that calls a PD for the longest time; MKPERF_FLOW_NONE: no stage does. */
+static int caller_of(const struct mkperf_flow *f, uint32_t pd)
+{
+    int found = MKPERF_FLOW_NONE;
+    uint64_t most = 0;
+
+    for (unsigned k = 0; k < f->analysis->nedges; k++) {
+        const struct mkperf_call_edge *edge = &f->analysis->edge[k];
+        for (unsigned i = 0; i < f->nstages && edge->to == pd; i++) {
+            if (f->stage[i].pd == edge->from && edge->sum.own > most) {
+                most = edge->sum.own;
+                found = (int)i;
+            }
+        }
+    }
+    return found;
+}
+
+/*
+ * Sets cause and `by` from the parts of the busy time. On a core that is always busy, being ready is no cause: all PDs of the core
+ * compete, and the one that runs longest is the reason. It is a stage, or it serves calls of one, or it has nothing to do
+ * with the queues.
+ */
+static void find_cause(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
+{
+    const struct mkperf_sched_pd *p = &f->analysis->pd[f->stage[l->stage].pd];
+    const struct mkperf_by *behind = mkperf_bys_most(&p->ready_by);
+    const struct mkperf_by *callee = mkperf_bys_most(&p->blocked_on);
+    double most = fmax(fmax(fmax(l->own, l->calls), fmax(l->ready, l->throttled)), l->asleep);
+    uint32_t largest = p->has_core ? largest_on(f, p->core) : MKPERF_SCHED_NOBODY;
+
+    l->by = f->stage[l->stage].pd;
+    if (most == l->throttled) {
+        l->cause = MKPERF_FLOW_BUDGET;
+    } else if (most == l->asleep) {
+        l->cause = MKPERF_FLOW_SLEEP;
+    } else if (l->core_busy >= CORE_BUSY && l->ready > COMPETES && is_stage(f, largest)) {
+        l->cause = MKPERF_FLOW_CORE;
+        l->by = largest;
+    } else if (l->core_busy >= CORE_BUSY && l->ready > COMPETES && caller_of(f, largest) >= 0) {
+        l->cause = MKPERF_FLOW_CALLS;
+        l->stage = caller_of(f, largest);
+        l->by = largest;
+    } else if (most == l->ready) {
+        l->cause = MKPERF_FLOW_PRIORITY;
+        l->by = behind != NULL ? behind->pd : l->by;
+    } else if (most == l->calls) {
+        l->cause = MKPERF_FLOW_CALLS;
+        l->by = callee != NULL ? callee->pd : l->by;
+    } else {
+        l->cause = MKPERF_FLOW_OWN;
+    }
+}
+
+/* The rate of the stage over slices that are whole, with its interval. */
+static void find_rate(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
+{
+    const struct mkperf_flow_stage *s = &f->stage[l->stage];
+    uint64_t n = (f->last_ns - f->first_ns) / f->slice_ns;
+    double seconds = (double)f->slice_ns / 1e9, sum = 0, squares = 0;
+
+    for (uint64_t i = 0; i < n; i++) {
+        double rate = s->slice_packets[i] / seconds;
+        sum += rate;
+        squares += rate * rate;
+    }
+    l->rate = f->last_ns > f->first_ns
+                  ? (double)mkperf_flow_packets(s) * 1e9 / (double)(f->last_ns - f->first_ns)
+                  : 0;
+    if (n > 1) {
+        double variance = (squares - sum * sum / (double)n) / (double)(n - 1);
+        l->error = 1.96 * sqrt(fmax(variance, 0) / (double)n);
+    }
+}
+
+/* The longest run of slices in which the stage is as busy as in all. */
+static void find_time(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
+{
+    const struct mkperf_flow_stage *s = &f->stage[l->stage];
+    uint64_t n = (f->last_ns - f->first_ns) / f->slice_ns, first = 0, best = 0;
+
+    l->from = f->first_ns;
+    l->to = f->last_ns;
+    for (uint64_t i = 0; i < n; i++) {
+        if (s->slice_busy[i] < 0.9 * l->share * (double)f->slice_ns) {
+            first = i + 1;
+        } else if (i + 1 - first > best) {
+            best = i + 1 - first;
+            l->from = f->first_ns + first * f->slice_ns;
+            l->to = i + 1 == n ? f->last_ns : f->first_ns + (i + 1) * f->slice_ns;
+        }
+    }
+}
+
+/* The stage that would limit next, if the limiting PD took no time: by its own work and calls, or by what else runs on its core. */
+static void find_next(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
+{
+    const struct mkperf_analysis *a = f->analysis;
+    uint32_t off = l->by < a->npds ? l->by : f->stage[l->stage].pd;
+
+    l->next = MKPERF_FLOW_NONE;
+    for (unsigned i = 0; i < f->nstages; i++) {
+        const struct mkperf_flow_stage *s = &f->stage[i];
+        uint64_t total;
+
+        (void)mkperf_flow_busy(s, &total);
+        if ((int)i == l->stage || s->pd == off || s->pd >= a->npds || total == 0) {
+            continue;
+        }
+        const struct mkperf_sched_pd *p = &a->pd[s->pd];
+        double own =
+            share(s->in_state[MKPERF_PD_RUNNING] - s->running_full + s->in_state[MKPERF_PD_CALLING],
+                  total);
+        double core = core_busy(a, p->core);
+        core -= a->pd[off].core == p->core ? share(a->pd[off].in[MKPERF_PD_RUNNING], total) : 0;
+        double needs = fmax(own, p->has_core ? core : 0);
+        if (l->next == MKPERF_FLOW_NONE || needs > l->next_share) {
+            l->next = (int)i;
+            l->next_share = needs;
+        }
+    }
+}
+
+/* Whether a source of the stage's class always has packets: then the load does not limit. */
+static bool is_fed(const struct mkperf_flow *f, const struct mkperf_flow_stage *of)
+{
+    bool fed = false;
+
+    for (unsigned i = 0; i < f->nstages; i++) {
+        const struct mkperf_flow_stage *s = &f->stage[i];
+        uint64_t total;
+
+        (void)mkperf_flow_busy(s, &total);
+        fed |= !s->consumes && total != 0 && strcmp(s->kind, of->kind) == 0 && s->out != 0 &&
+               share(s->waited[MKPERF_FLOW_STARVED], total) < UNFED;
+    }
+    return fed;
+}
+
+/* Sets the share of the stage and its parts. */
+static void find_parts(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
+{
+    const struct mkperf_flow_stage *s = &f->stage[l->stage];
+    const struct mkperf_sched_pd *p = &f->analysis->pd[s->pd];
+    uint64_t total, busy = mkperf_flow_busy(s, &total);
+    /* That a ready PD was throttled is known only when its budget is refilled, so the analysis counts it. */
+    uint64_t throttled = p->in[MKPERF_PD_THROTTLED];
+    uint64_t ready = s->in_state[MKPERF_PD_READY] + s->in_state[MKPERF_PD_THROTTLED];
+
+    l->share = share(busy, total);
+    l->own = share(s->in_state[MKPERF_PD_RUNNING] - s->running_full, total);
+    l->calls = share(s->in_state[MKPERF_PD_CALLING], total);
+    l->throttled = share(throttled < ready ? throttled : ready, total);
+    l->ready = share(ready, total) - l->throttled;
+    l->asleep = share(s->waited[MKPERF_FLOW_ASLEEP], total);
+    l->core_busy = p->has_core ? core_busy(f->analysis, p->core) : 0;
+}
+
+struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f)
+{
+    struct mkperf_flow_limit l = {.stage = MKPERF_FLOW_NONE, .by = MKPERF_SCHED_NOBODY};
+    double score = 0;
+
+    l.next = l.full = l.empty = MKPERF_FLOW_NONE;
+    for (unsigned i = 0; i < f->nstages; i++) {
+        const struct mkperf_flow_stage *s = &f->stage[i];
+        double busy = busy_share(s);
+        if (mkperf_flow_packets(s) != 0 && s->pd < f->analysis->npds &&
+            (l.stage == MKPERF_FLOW_NONE || busy > score)) {
+            l.stage = (int)i;
+            score = busy;
+        }
+    }
+    if (l.stage == MKPERF_FLOW_NONE || f->analysis->events == 0) {
+        return l;
+    }
+    const struct mkperf_flow_stage *s = &f->stage[l.stage];
+    int full = queue_at(f, s, true);
+    bool pressed = full >= 0 && share(f->queue[full].full_ns, f->queue[full].known_ns) >= FULL;
+    l.by = s->pd;
+    find_parts(f, &l);
+    if (l.share >= SATURATED || (pressed && l.share >= PRESSED) ||
+        (l.share >= HALF && is_fed(f, s))) {
+        find_cause(f, &l);
+        find_parts(f, &l); /* the rules may have named another stage */
+    } else {
+        l.cause = MKPERF_FLOW_LOAD;
+    }
+    l.full = queue_at(f, &f->stage[l.stage], true);
+    l.empty = queue_at(f, &f->stage[l.stage], false);
+    find_rate(f, &l);
+    find_time(f, &l);
+    find_next(f, &l);
+    return l;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The work of PDs at their queues, and the sink. See flow.h. */
+#include "flow_internal.h"
+
+enum { SLICE_NS = 1000000 };
+
+void mkperf_flow_init(struct mkperf_flow *f, struct mkperf_analysis *a)
+{
+    *f = (struct mkperf_flow){.to = mkperf_analysis_sink(a),
+                              .analysis = a,
+                              .slice_ns = SLICE_NS,
+                              .cycles = MKPERF_MODEL_EVENTS};
+}
+
+void mkperf_flow_free(struct mkperf_flow *f)
+{
+    for (unsigned i = 0; i < f->nqueues; i++) {
+        struct mkperf_flow_queue *q = &f->queue[i];
+
+        free((char *)q->about.name);
+        free((char *)q->about.kind);
+        free((char *)q->about.producer);
+        free((char *)q->about.consumer);
+        mkperf_log_free(&q->filled);
+        mkperf_log_free(&q->stay);
+        free(q->arrival);
+    }
+    for (unsigned i = 0; i < f->nstages; i++) {
+        free(f->stage[i].name);
+        free(f->stage[i].kind);
+        mkperf_log_free(&f->stage[i].packets);
+    }
+    free(f->queue);
+    free(f->stage);
+    *f = (struct mkperf_flow){.nqueues = 0};
+}
+
+static void add_stage(struct mkperf_flow *f, const char *name, const char *kind, bool consumes)
+{
+    unsigned i = 0;
+
+    if (name == NULL) {
+        return; /* a device */
+    }
+    while (i < f->nstages &&
+           (strcmp(f->stage[i].name, name) != 0 || strcmp(f->stage[i].kind, kind) != 0)) {
+        i++;
+    }
+    if (i == f->nstages) {
+        f->stage[f->nstages++] = (struct mkperf_flow_stage){
+            .pd = MKPERF_SCHED_NOBODY, .name = mkperf_xstrdup(name), .kind = mkperf_xstrdup(kind)};
+    }
+    f->stage[i].consumes |= consumes;
+}
+
+static enum mkperf_status on_begin(void *self, const struct mkperf_session *session,
+                                   struct mkperf_error *e)
+{
+    struct mkperf_flow *f = self;
+
+    f->queue = mkperf_xcalloc(session->nqueues + 1, sizeof *f->queue);
+    f->stage = mkperf_xcalloc(2 * session->nqueues + 1, sizeof *f->stage);
+    f->nqueues = session->nqueues;
+    for (unsigned i = 0; i < f->nqueues; i++) {
+        struct mkperf_flow_queue *q = &f->queue[i];
+        q->about = session->queue[i];
+        q->about.name = mkperf_xstrdup(q->about.name);
+        q->about.kind = mkperf_xstrdup(q->about.kind);
+        q->about.producer = mkperf_xstrdup(q->about.producer);
+        q->about.consumer = mkperf_xstrdup(q->about.consumer);
+        q->producer = q->consumer = MKPERF_SCHED_NOBODY;
+        add_stage(f, q->about.producer, q->about.kind, q->about.returns);
+        add_stage(f, q->about.consumer, q->about.kind, !q->about.returns);
+    }
+    for (unsigned i = 0; i < session->nevents; i++) {
+        if (strcmp(session->event[i].name, "cycles") == 0) {
+            f->cycles = i;
+        }
+    }
+    return mkperf_sink_begin(&f->to, session, e);
+}
+
+static bool is_named(const char *a, const char *b)
+{
+    return a != NULL && strcmp(a, b) == 0;
+}
+
+static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    struct mkperf_flow *f = self;
+
+    for (unsigned i = 0; i < f->nqueues; i++) {
+        struct mkperf_flow_queue *q = &f->queue[i];
+        q->producer = is_named(q->about.producer, pd->name) ? pd->id : q->producer;
+        q->consumer = is_named(q->about.consumer, pd->name) ? pd->id : q->consumer;
+    }
+    for (unsigned i = 0; i < f->nstages; i++) {
+        struct mkperf_flow_stage *s = &f->stage[i];
+        s->pd = is_named(s->name, pd->name) ? pd->id : s->pd;
+    }
+    return mkperf_sink_pd(&f->to, pd, e);
+}
+
+/* What the queues of a stage allow now. */
+struct chance {
+    bool work;      /* a queue that it consumes has packets */
+    bool full;      /* a queue that it produces for is full */
+    bool no_buffer; /* a queue that returns buffers to it is empty */
+};
+
+static struct chance chance_of(const struct mkperf_flow *f, const struct mkperf_flow_stage *s)
+{
+    struct chance c = {.work = false};
+
+    for (unsigned i = 0; i < f->nqueues; i++) {
+        const struct mkperf_flow_queue *q = &f->queue[i];
+        if (!q->began) {
+            continue;
+        }
+        if (q->consumer == s->pd && q->about.returns) {
+            c.no_buffer |= q->now == 0;
+        } else if (q->consumer == s->pd) {
+            c.work |= q->now != 0;
+        } else if (q->producer == s->pd && !q->about.returns) {
+            c.full |= q->now >= q->about.capacity;
+        }
+    }
+    return c;
+}
+
+/* Adds the time since the last event or reading to each stage, in the state that it has had since. */
+static void advance(struct mkperf_flow *f, uint64_t time)
+{
+    if (!f->began) {
+        f->began = true;
+        f->first_ns = f->last_ns = f->read_ns = time;
+    }
+    if (time <= f->last_ns) {
+        return;
+    }
+    uint64_t ns = time - f->last_ns;
+    flow_slices_reach(f, time);
+    for (unsigned i = 0; i < f->nstages; i++) {
+        struct mkperf_flow_stage *s = &f->stage[i];
+        bool busy = s->state != MKPERF_PD_UNKNOWN && s->state != MKPERF_PD_WAITING;
+
+        s->in_state[s->state] += ns;
+        if (s->state == MKPERF_PD_WAITING) {
+            s->waited[s->wait] += ns;
+            busy = s->wait == MKPERF_FLOW_ASLEEP;
+        } else if (s->state == MKPERF_PD_RUNNING) {
+            struct chance c = chance_of(f, s);
+            s->running_full += c.full ? ns : 0;
+            s->running_empty += !c.full && !c.work ? ns : 0;
+            busy = !c.full;
+        }
+        if (busy) {
+            flow_slices_add(f, s->slice_busy, f->last_ns, time, 1);
+        }
+    }
+    f->last_ns = time;
+}
+
+uint64_t mkperf_flow_packets(const struct mkperf_flow_stage *s)
+{
+    return s->in > s->out ? s->in : s->out;
+}
+
+static void begin_activation(struct mkperf_flow_stage *s, const struct mkperf_sched_pd *p)
+{
+    s->active = true;
+    s->in0 = s->in;
+    s->out0 = s->out;
+    s->ran0 = p->in[MKPERF_PD_RUNNING];
+    s->called0 = p->in[MKPERF_PD_CALLING];
+}
+
+static void end_activation(struct mkperf_flow_stage *s, const struct mkperf_sched_pd *p)
+{
+    uint64_t in = s->in - s->in0, out = s->out - s->out0, n = in > out ? in : out;
+    double ns =
+        (double)(p->in[MKPERF_PD_RUNNING] - s->ran0 + p->in[MKPERF_PD_CALLING] - s->called0);
+
+    s->active = false;
+    s->activations++;
+    if (n == 0) {
+        s->empty++;
+        return;
+    }
+    mkperf_log_add(&s->packets, n);
+    s->sum_n += (double)n;
+    s->sum_ns += ns;
+    s->sum_nn += (double)n * (double)n;
+    s->sum_n_ns += (double)n * ns;
+}
+
+/* Follows the states of stages after an event. */
+static void follow(struct mkperf_flow *f)
+{
+    for (unsigned i = 0; i < f->nstages; i++) {
+        struct mkperf_flow_stage *s = &f->stage[i];
+        const struct mkperf_sched_pd *p = s->pd < f->analysis->npds ? &f->analysis->pd[s->pd]
+                                                                    : NULL;
+        enum mkperf_pd_state before = s->state;
+
+        if (p == NULL || p->state == before) {
+            continue;
+        }
+        s->state = p->state;
+        if (s->state == MKPERF_PD_WAITING) {
+            struct chance c = chance_of(f, s);
+            s->wait = c.full || (c.work && c.no_buffer) ? MKPERF_FLOW_BLOCKED
+                      : c.work                          ? MKPERF_FLOW_ASLEEP
+                                                        : MKPERF_FLOW_STARVED;
+            if (s->active) {
+                end_activation(s, p);
+            }
+        } else if (s->state == MKPERF_PD_UNKNOWN) {
+            s->active = false; /* its events are missing */
+        } else if (before == MKPERF_PD_WAITING) {
+            begin_activation(s, p);
+        }
+    }
+}
+
+static enum mkperf_status on_sched(void *self, const struct mkperf_sched *event,
+                                   struct mkperf_error *e)
+{
+    struct mkperf_flow *f = self;
+    bool gap = event->kind == MKPERF_SCHED_GAP;
+
+    /* What happened in a gap is unknown from its begin on, so that time is not charged to the states before it. */
+    advance(f, gap && event->since_ns > f->first_ns ? event->since_ns : event->time_ns);
+    enum mkperf_status status = mkperf_sink_sched(&f->to, event, e);
+    follow(f);
+    advance(f, event->time_ns);
+    if (event->kind == MKPERF_SCHED_SWITCH && event->time_ns > f->read_ns) {
+        f->read_ns = event->time_ns;
+    }
+    return status;
+}
+
+static void add_packets(struct mkperf_flow *f, uint32_t pd, const char *kind, uint64_t n, bool in,
+                        uint64_t time)
+{
+    for (unsigned i = 0; i < f->nstages; i++) {
+        struct mkperf_flow_stage *s = &f->stage[i];
+        if (s->pd == pd && strcmp(s->kind, kind) == 0) {
+            *(in ? &s->in : &s->out) += n;
+            if (in == s->consumes) {
+                uint64_t k = (time - f->first_ns) / f->slice_ns;
+                s->slice_packets[k] += (double)n;
+            }
+        }
+    }
+}
+
+static enum mkperf_status on_reading(void *self, const struct mkperf_queue_reading *r,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_flow *f = self;
+    struct mkperf_queue_reading now = *r;
+    uint64_t made, took;
+
+    if (r->queue >= f->nqueues) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "a reading of queue %" PRIu32 " of %u",
+                                r->queue, f->nqueues);
+    }
+    advance(f, r->time_ns);
+    now.time_ns = r->time_ns < f->last_ns ? f->last_ns : r->time_ns;
+    flow_slices_reach(f, now.time_ns);
+    const struct mkperf_flow_queue *q = &f->queue[r->queue];
+    if (flow_queue_read(f, &now, &made, &took) && !q->about.returns) {
+        if (q->producer != MKPERF_SCHED_NOBODY) {
+            add_packets(f, q->producer, q->about.kind, made, false, now.time_ns);
+        }
+        if (q->consumer != MKPERF_SCHED_NOBODY) {
+            add_packets(f, q->consumer, q->about.kind, took, true, now.time_ns);
+        }
+    }
+    if (!f->analysis->session.sched) {
+        f->read_ns = now.time_ns; /* each reading is one of all queues */
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_sample(void *self, const struct mkperf_sample *sample,
+                                    struct mkperf_error *e)
+{
+    struct mkperf_flow *f = self;
+
+    if (sample->event == f->cycles) {
+        for (unsigned i = 0; i < f->nstages; i++) {
+            struct mkperf_flow_stage *s = &f->stage[i];
+            bool calls = false;
+
+            for (unsigned k = 0; k < sample->callers->n && sample->pd != s->pd; k++) {
+                calls |= sample->callers->caller[k].pd == s->pd;
+            }
+            *(sample->pd != s->pd ? &s->cycles_calls
+              : sample->flags & MKPERF_SAMPLE_KERNEL
+                  ? &s->cycles_kernel
+                  : &s->cycles_own) += sample->pd == s->pd || calls ? sample->period : 0;
+        }
+    }
+    return mkperf_sink_sample(&f->to, sample, e);
+}
+
+static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
+                                 struct mkperf_error *e)
+{
+    struct mkperf_flow *f = self;
+
+    for (unsigned i = 0; i < f->nqueues; i++) {
+        flow_queue_end(f, &f->queue[i]);
+    }
+    return mkperf_sink_end(&f->to, totals, e);
+}
+
+struct mkperf_sink mkperf_flow_sink(struct mkperf_flow *f)
+{
+    static const struct mkperf_sink_ops ops = {
+        .name = "flow",
+        .reads = true,
+        .relays = true,
+        .begin = on_begin,
+        .pd = on_pd,
+        .events = mkperf_ignore_events,
+        .sample = on_sample,
+        .sched = on_sched,
+        .queue_reading = on_reading,
+        .end = on_end,
+    };
+
+    return (struct mkperf_sink){.ops = &ops, .self = f};
+}

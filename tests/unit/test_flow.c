@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Queues and throughput: counts, occupancy, Little's law, and what limits, against a simulator that knows the truth. */
+#include <math.h>
+#include <time.h>
+
+#include "flow/flow.h"
+
+#include "perfdata/perfdata.h"
+
+#include "flow_pipeline.h"
+#include "recording.h"
+
+enum { MS = 1000000, PLANTED = 20, LOADED = 10 };
+
+static struct sim s;
+static struct mkperf_analysis *a;
+static struct mkperf_flow f;
+
+static void begin(void)
+{
+    a = mkperf_analysis_new();
+    mkperf_flow_init(&f, a);
+    sim_begin(&s, mkperf_flow_sink(&f));
+}
+
+static void end(void)
+{
+    mkperf_flow_free(&f);
+    mkperf_analysis_free(a);
+}
+
+static void reset(uint64_t seed)
+{
+    memset(&s, 0, sizeof s);
+    s.seed = seed;
+}
+
+static const struct mkperf_flow_stage *stage_of(unsigned pd)
+{
+    for (unsigned i = 0; i < f.nstages; i++) {
+        if (f.stage[i].pd == pd) {
+            return &f.stage[i];
+        }
+    }
+    return NULL;
+}
+
+/* Compares all counts with the truth. Queues with more than one entry on average are within `near` of their true occupancy. */
+static void compare(double near)
+{
+    for (unsigned i = 0; i < s.nqueues; i++) {
+        const struct mkperf_flow_queue *q = &f.queue[i];
+        const struct sim_queue *t = &s.queue[i];
+        double mean = q->area / (double)q->known_ns, truth = t->area / (double)(s.now - s.begin);
+        double stay = (double)q->stay.total / (double)q->stay.count;
+        double truly = t->stayed / (double)t->left;
+        double rate = (double)q->consumed / (double)q->known_ns;
+
+        assert_int_equal(q->now, t->tail - t->head);
+        assert_int_equal(q->produced + q->first, q->consumed + q->now);
+        assert_int_equal(q->consumed, t->left);
+        assert_int_equal(q->produced, s.pd[t->producer].packets);
+        assert_int_equal(q->unknown + q->implausible, 0);
+        assert_true(fabs(q->area - t->area) <= q->doubt * 1.001 + 1);
+        assert_true(q->most <= t->capacity);
+        if (truth > 1 && (fabs(mean - truth) > near * truth || fabs(stay - truly) > near * truly)) {
+            fail_msg("%s: mean %g, truly %g; stay %g, truly %g", t->name, mean, truth, stay, truly);
+        }
+        if (mean > 0.1 && fabs(mean - rate * stay) > 0.01 * mean) {
+            fail_msg("%s: mean %g, rate * stay %g", t->name, mean, rate * stay);
+        }
+    }
+    for (unsigned i = 0; i < s.npds; i++) {
+        const struct mkperf_flow_stage *stage = stage_of(i);
+        const struct sim_pd *p = &s.pd[i];
+
+        if (stage != NULL) {
+            assert_true(mkperf_flow_packets(stage) - p->packets <= 1); /* one is in work */
+            assert_true(p->activations - stage->activations <=
+                        2); /* the first one and the last one */
+            assert_true(stage->packets.max <= p->most_in_activation + 1);
+            assert_int_equal(stage->in_state[MKPERF_PD_RUNNING], p->ran);
+        }
+    }
+}
+
+static const char *const names[] = {"driver", "virt", "copy", "echo", "tx"};
+
+/* n PDs in a line, from `first` ns of work for a packet on, `more` for each later one. */
+static void line(unsigned n, unsigned cores, uint64_t first, uint64_t more, uint64_t capacity)
+{
+    for (unsigned i = 0; i < n; i++) {
+        sim_add(&s, names[i], i % cores, 200 - 10 * i, first + more * i);
+    }
+    for (unsigned i = 0; i + 1 < n; i++) {
+        sim_connect(&s, (int)i, (int)i + 1, capacity);
+    }
+}
+
+static struct mkperf_flow_limit run_for(uint64_t ms)
+{
+    begin();
+    sim_start(&s);
+    sim_run(&s, ms * MS);
+    sim_end(&s);
+    return mkperf_flow_limit(&f);
+}
+
+/* Five PDs on one core and on two cores, with random work and an open load. */
+static void a_pipeline_of_five(void **state)
+{
+    (void)state;
+    for (unsigned cores = 1; cores <= 2; cores++) {
+        reset(cores);
+        line(5, cores, 2000, 1000, 128);
+        for (unsigned i = 0; i < 5; i++) {
+            s.pd[i].random = 1000;
+            s.pd[i].fixed = 500;
+        }
+        s.pd[0].arrival = cores == 1 ? 25000 : 14000;
+        s.pd[0].arrival_rand = 10000;
+        struct mkperf_flow_limit l = run_for(1000);
+        compare(0.05);
+        assert_int_equal(l.cause, MKPERF_FLOW_LOAD);
+        end();
+    }
+}
+
+/* The source always has packets: the queue before the slow PD is full, that behind it is empty. */
+static void a_slow_pd(void **state)
+{
+    (void)state;
+    for (unsigned slow = 0; slow < 4; slow++) {
+        reset(slow);
+        line(4, 4, 3000, 0, 64);
+        s.pd[slow].each = 5000;
+        s.pd[slow].random = 500;
+        s.pd[slow].batch = 16;
+        struct mkperf_flow_limit l = run_for(500);
+        compare(0.05);
+        assert_int_equal(l.cause, MKPERF_FLOW_OWN);
+        assert_int_equal(l.by, slow);
+        assert_true(l.share > 0.99);
+        assert_true(fabs(l.rate - 1e9 / 5250) < 0.01 * l.rate);
+        assert_true(l.next >= 0 && fabs(l.next_share - 3000.0 / 5250) < 0.02);
+        if (slow > 0) {
+            assert_int_equal(l.full, slow - 1);
+            assert_true(f.queue[l.full].area / (double)f.queue[l.full].known_ns > 40);
+        }
+        if (slow < 3) {
+            assert_int_equal(l.empty, slow);
+        }
+        end();
+    }
+}
+
+/* The same figures from a file. */
+static void through_a_file(void **state)
+{
+    struct mkperf_error e = {.text = ""};
+    struct recording r;
+
+    (void)state;
+    reset(7);
+    line(4, 2, 3000, 0, 64);
+    s.pd[2].each = 9000;
+    recording_new(&r, "flow.data");
+    sim_begin(&s, r.sink);
+    sim_start(&s);
+    sim_run(&s, UINT64_C(300) * MS);
+    sim_end(&s);
+    recording_free(&r);
+    a = mkperf_analysis_new();
+    mkperf_flow_init(&f, a);
+    struct mkperf_sink sink = mkperf_flow_sink(&f);
+    if (mkperf_perfdata_read(recording_path("flow.data"), &sink, &e) != MKPERF_OK) {
+        fail_msg("%s", e.text);
+    }
+    compare(0.05);
+    struct mkperf_flow_limit l = mkperf_flow_limit(&f);
+    assert_string_equal(mkperf_analysis_name(a, l.by), "copy");
+    end();
+}
+
+/* A random line of 3 to 5 PDs on one or two cores, with random priorities, batches and queues. */
+static unsigned random_line(void)
+{
+    unsigned n = 3 + (unsigned)sim_random(&s, 3), cores = 1 + (unsigned)sim_random(&s, 2);
+
+    for (unsigned i = 0; i < n; i++) {
+        struct sim_pd *p = sim_add(&s, names[i], (unsigned)sim_random(&s, cores),
+                                   50 + 10 * (unsigned)sim_random(&s, 15) + i,
+                                   1000 + sim_random(&s, 3000));
+        p->random = sim_random(&s, 1000);
+        p->fixed = sim_random(&s, 1000);
+        p->batch = sim_random(&s, 2) != 0 ? 4u << sim_random(&s, 5) : 0;
+    }
+    for (unsigned i = 0; i + 1 < n; i++) {
+        sim_connect(&s, (int)i, (int)i + 1, UINT64_C(16) << sim_random(&s, 5));
+    }
+    return n;
+}
+
+static void explain(const struct mkperf_flow_limit *l, uint64_t seed, unsigned kind,
+                    unsigned planted)
+{
+    for (unsigned i = 0; i < s.npds; i++) {
+        const struct mkperf_flow_stage *stage = stage_of(i);
+        uint64_t total = 0, busy = stage != NULL ? mkperf_flow_busy(stage, &total) : 0;
+        const struct mkperf_sched_pd *p = &a->pd[i];
+        print_message(
+            "%s core %u priority %u each %g us batch %u: busy %g, ran %g ready %g calls %g\n",
+            s.pd[i].name, s.pd[i].core, s.pd[i].priority, (double)s.pd[i].each / 1e3, s.pd[i].batch,
+            total != 0 ? (double)busy / (double)total : 0,
+            (double)p->in[MKPERF_PD_RUNNING] / (double)(s.now - s.begin),
+            (double)p->in[MKPERF_PD_READY] / (double)(s.now - s.begin),
+            (double)p->in[MKPERF_PD_CALLING] / (double)(s.now - s.begin));
+    }
+    for (unsigned i = 0; i < s.nqueues; i++) {
+        const struct mkperf_flow_queue *q = &f.queue[i];
+        print_message("%s of %g: mean %g full %g empty %g\n", q->about.name,
+                      (double)q->about.capacity, q->area / (double)q->known_ns,
+                      (double)q->full_ns / (double)q->known_ns,
+                      (double)q->empty_ns / (double)q->known_ns);
+    }
+    fail_msg("seed %" PRIu64 ": planted kind %u at %s; found %s, %s, share %g", seed, kind,
+             s.pd[planted].name, mkperf_flow_cause_names[l->cause],
+             l->by < s.npds ? s.pd[l->by].name : "-", l->share);
+}
+
+/* The seed differs in each run. A limit is planted so that it takes at least twice what the rest of the line takes. */
+static void planted_limits_are_named(void **state)
+{
+    enum { OWN, CALLS, BUDGET, PRIORITY, KINDS };
+    uint64_t base = (uint64_t)time(NULL) * 1000;
+
+    (void)state;
+    for (unsigned i = 0; i < PLANTED; i++) {
+        unsigned kind = i % KINDS;
+        reset(base + i);
+        (void)sim_random(&s, 1);
+        unsigned n = random_line(), planted = (unsigned)sim_random(&s, n), by = planted;
+        struct sim_pd *p = &s.pd[planted];
+        if (kind == OWN) {
+            p->each = 40000 + sim_random(&s, 20000);
+        } else if (kind == CALLS) {
+            sim_add(&s, "timer", p->core, 255, 40000 + sim_random(&s, 20000));
+            p->callee = (int)n;
+            by = n;
+        } else if (kind == BUDGET) {
+            p->period = 10 * MS;
+            p->budget = 500000;
+        } else {
+            struct sim_pd *hog = sim_add(&s, "hog", p->core, 255, 950000);
+            hog->hog_every = 1 * MS;
+            by = n;
+        }
+        struct mkperf_flow_limit l = run_for(200);
+        bool named = l.by == by;
+        named = named &&
+                (kind == OWN      ? l.cause == MKPERF_FLOW_OWN || l.cause == MKPERF_FLOW_CORE
+                 : kind == CALLS  ? l.cause == MKPERF_FLOW_CALLS || l.cause == MKPERF_FLOW_CORE
+                 : kind == BUDGET ? l.cause == MKPERF_FLOW_BUDGET
+                                  : l.cause == MKPERF_FLOW_PRIORITY);
+        if (!named) {
+            explain(&l, base + i, kind, planted);
+        }
+        end();
+    }
+}
+
+/* The load is at most 70 % of what the busiest core can do. */
+static void only_the_load(void **state)
+{
+    uint64_t base = (uint64_t)time(NULL) * 1000 + 500;
+
+    (void)state;
+    for (unsigned i = 0; i < LOADED; i++) {
+        uint64_t needs[SIM_CORES] = {0}, most = 0;
+        reset(base + i);
+        (void)sim_random(&s, 1);
+        unsigned n = random_line();
+        for (unsigned k = 0; k < n; k++) {
+            needs[s.pd[k].core] += s.pd[k].each + s.pd[k].random + s.pd[k].fixed;
+            most = needs[s.pd[k].core] > most ? needs[s.pd[k].core] : most;
+        }
+        s.pd[0].arrival = most;
+        s.pd[0].arrival_rand = most + sim_random(&s, 3 * most);
+        struct mkperf_flow_limit l = run_for(200);
+        if (l.cause != MKPERF_FLOW_LOAD) {
+            explain(&l, base + i, 99, 0);
+        }
+        end();
+    }
+}
+
+static void read_queue(uint64_t time, uint64_t head, uint64_t tail)
+{
+    const struct mkperf_queue_reading r = {.time_ns = time, .head = head, .tail = tail};
+    const struct mkperf_sched event = {.time_ns = time, .to = 0, .from = MKPERF_SCHED_NOBODY};
+
+    assert_int_equal(mkperf_sink_queue_reading(&s.sink, &r, &s.e), MKPERF_OK);
+    assert_int_equal(mkperf_sink_sched(&s.sink, &event, &s.e), MKPERF_OK);
+}
+
+static void one_queue(unsigned bits, uint64_t capacity)
+{
+    reset(1);
+    line(2, 1, 1000, 0, capacity);
+    s.queue[0].bits = bits;
+    begin();
+}
+
+/* What a hostile component writes is counted as implausible, changes no count, and is no reason to stop. */
+static void indices_of_a_hostile_component(void **state)
+{
+    const struct mkperf_flow_queue *q;
+
+    (void)state;
+    one_queue(16, 512);
+    q = &f.queue[0];
+    read_queue(1000, 10, 700); /* more than the capacity, at once */
+    assert_false(q->began);
+    read_queue(2000, 65530, 65535);
+    read_queue(3000, 65533, 4); /* wraps */
+    assert_int_equal(q->produced, 5);
+    assert_int_equal(q->consumed, 3);
+    assert_int_equal(q->now, 7);
+    read_queue(4000, 65533, 2); /* goes back */
+    assert_int_equal(q->implausible, 2);
+    read_queue(5000, 65533, 2 + 600); /* above the capacity */
+    assert_int_equal(q->implausible, 3);
+    read_queue(6000, 65533, 10);
+    assert_int_equal(q->implausible, 3);
+    assert_int_equal(q->produced, 5 + 8);
+    assert_int_equal(q->produced + q->first, q->consumed + q->now);
+    end();
+    for (unsigned bits = 8; bits <= 64; bits *= 2) {
+        one_queue(bits, bits == 64 ? UINT64_MAX : UINT64_MAX >> (64 - bits));
+        q = &f.queue[0];
+        for (uint64_t i = 0; i < 20000; i++) {
+            uint64_t head = sim_random(&s, UINT64_C(1) << 31) << 33 | sim_random(&s, 1 << 30);
+            read_queue(1000 + 10 * i, head,
+                       i % 3 != 0 ? head + i % 100 : sim_random(&s, 1 << 30) << 34);
+            assert_int_equal(q->produced + q->first, q->consumed + q->now);
+        }
+        assert_int_equal(q->readings, 20000);
+        mkperf_flow_limit(&f);
+        end();
+    }
+}
+
+/* 16 bits wrap after 43 ms at 1.5 million entries per second: a longer pause makes the counts unknown. */
+static void a_pause_in_which_an_index_may_wrap(void **state)
+{
+    const struct mkperf_flow_queue *q;
+
+    (void)state;
+    one_queue(16, 512);
+    q = &f.queue[0];
+    read_queue(1000000, 0, 0);
+    read_queue(41000000, 60000, 60100); /* 40 ms: as many as that are possible */
+    assert_int_equal(q->unknown, 0);
+    assert_int_equal(q->produced, 60100);
+    read_queue(91000000, 60300, 60400);
+    assert_int_equal(q->unknown, 1);
+    assert_int_equal(q->produced, 60100);
+    assert_int_equal(q->unknown_ns, 50000000);
+    read_queue(92000000, 60400, 60450);
+    assert_int_equal(q->produced, 60150);
+    assert_int_equal(q->consumed, 60100);
+    end();
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    recording_setup();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pipeline_of_five),
+        cmocka_unit_test(a_slow_pd),
+        cmocka_unit_test(through_a_file),
+        cmocka_unit_test(indices_of_a_hostile_component),
+        cmocka_unit_test(a_pause_in_which_an_index_may_wrap),
+        cmocka_unit_test(planted_limits_are_named),
+        cmocka_unit_test(only_the_load),
+    };
+
+    return cmocka_run_group_tests(tests, setup, recording_teardown);
+}
