@@ -101,3 +101,24 @@ explained() {
     explains "$D/b.data" budget problem 'spinner used up its budget [0-9]* times and was throttled for [0-9.]* %'
 }
 check "mkperf explain names whose budget is used up" explained
+
+# The target ends a recording itself: at an exhaustion, and at a call that needs a refill. The recording has what the target names.
+stop_if() { # stop_if CONDITION PATTERN
+    scripts/qemu-talk "$D" "$MKPERF record -t \$T --stop-if '$1' --system $t/budget.system --elf-path $t -o $D/stop.data" >"$D/stop.log" 2>&1 ||
+        { cat "$D/stop.log"; return 1; }
+    cat "$D/stop.log"
+    "$MKPERF" explain "$D/stop.data" | grep -Eq "^Ended $2" && "$MKPERF" latency -x ' ' -o "$D/stop" "$D/stop.data"
+}
+stop_throttled() {
+    stop_if 'throttled spinner' 'by spinner: its budget was used up at [0-9.]+ s$' &&
+        awk '$1 == "pd" && $2 == "spinner" { print; exit $13 < 1 }' "$D/stop"
+}
+stop_call() {
+    stop_if 'ready nobody > 1s,call asker->helper > 4ms' 'x' && return 1
+    grep -q '"ready nobody > 1s": no PD has that name' "$D/stop.log" || return 1
+    stop_if 'call asker->helper > 4ms' 'by a call asker -> helper that took [4-9][0-9]{3}\.[0-9]{3} us, until [0-9.]+ s$' &&
+        took=$(sed -n 's/.*that took \([0-9.]*\) us.*/\1/p' "$D/stop.log") &&
+        awk -v took="$took" '$1 == "call" && $2 == "asker" { print; n += $11 / 1000 > took - 1 } END { exit !n }' "$D/stop"
+}
+check "record --stop-if: an exhausted budget ends the recording" stop_throttled
+check "a call that waits for a refill ends it" stop_call
