@@ -2,6 +2,8 @@
 /* Sessions whose events are counted: see counting.h. */
 #include "counting.h"
 
+#include <string.h>
+
 #include "request.h"
 
 enum {
@@ -43,7 +45,7 @@ static void collect_core(struct mkperf_counting *c, unsigned core, uint32_t op, 
  * core. */
 static uint64_t answer_time(struct mkperf_kernel *k)
 {
-    return mkperf_kernel_on_here(k) ? mkperf_answered(k)->time : mkperf_kernel_time(k);
+    return k->on >> k->here & 1 ? mkperf_answered(k)->time : mkperf_kernel_time(k);
 }
 
 /* Stores the total counts of all cores in out, the own core's last. Returns the time of that. With
@@ -77,12 +79,14 @@ static uint64_t ticks_between(uint64_t now, uint64_t then)
     return now != 0 && then != 0 && now > then ? now - then : 0;
 }
 
-/* Stores the ticks during which each event's counters counted until now. */
+/* Stores the ticks during which each event was counted until now. The kernel counts a software event
+ * in all slices. */
 static void run_times(const struct mkperf_counting *c, uint64_t now, uint64_t *out)
 {
     for (unsigned i = 0; i < c->plan->events; i++) {
-        bool on = c->plan->event[i].slice == c->slice;
-        out[i] = c->running[i] + (on ? ticks_between(now, c->resumed) : 0);
+        const struct mkperf_plan_event *e = &c->plan->event[i];
+        uint64_t present = e->slice == c->slice ? ticks_between(now, c->resumed) : 0;
+        out[i] = e->soft != 0 ? ticks_between(now, c->began) : c->running[i] + present;
     }
 }
 
@@ -113,15 +117,11 @@ void mkperf_counting_begin(struct mkperf_counting *c)
 {
     struct mkperf_configuration *want = mkperf_wanted(c->kernel);
 
-    c->rotated = 0;
-    c->began = 0;
-    c->resumed = 0;
-    c->now = 0;
-    c->cores = 0;
-    c->threads = 0;
-    for (unsigned i = 0; i < MKPERF_MAX_EVENTS; i++) {
-        c->running[i] = 0;
-    }
+    *c = (struct mkperf_counting){.plan = c->plan,
+                                  .kernel = c->kernel,
+                                  .drain = c->drain,
+                                  .soft = c->soft,
+                                  .table = c->table};
     for (unsigned i = 0; i < MKPERF_MAX_COUNTERS; i++) {
         want->counter[i] = (struct mkperf_request_counter){.left = MKPERF_COUNT_PERIOD,
                                                            .first = MKPERF_COUNT_PERIOD,
@@ -228,11 +228,7 @@ static void copy_soft(struct mkperf_counting *c)
  * therefore added the events of all other threads. */
 static void take_snapshot(struct mkperf_counting *c, uint32_t op)
 {
-    for (unsigned i = 0; i < MKPERF_COUNT_SLOTS; i++) {
-        for (unsigned core = 0; core < c->kernel->cores; core++) {
-            c->by_core[core][i] = 0;
-        }
-    }
+    memset(c->by_core, 0, sizeof c->by_core);
     c->now = collect_cores(c, op, c->by_core);
     for (unsigned i = 0; i < MKPERF_COUNT_SLOTS; i++) {
         c->count[i] = 0;
@@ -261,8 +257,7 @@ static void answer_totals(const struct mkperf_counting *c, mkperf_Counts *out)
     for (size_t i = 0; i < c->plan->events; i++) {
         out->events[i].user = c->count[2 * i];
         out->events[i].kernel = c->count[2 * i + 1];
-        out->events[i].running_ticks = c->plan->event[i].soft != 0 ? ticks_between(c->now, c->began)
-                                                                   : c->ran[i];
+        out->events[i].running_ticks = c->ran[i];
     }
 }
 
@@ -279,10 +274,9 @@ static void answer_core(const struct mkperf_counting *c, uint32_t index, mkperf_
     to->enabled_ticks = ticks_between(c->now, c->kernel->core[to->core].started);
     to->events_count = (pb_size_t)c->plan->events;
     for (size_t i = 0; i < c->plan->events; i++) {
-        uint64_t ran = c->plan->event[i].soft != 0 ? ticks_between(c->now, c->began) : c->ran[i];
         to->events[i].user = c->by_core[to->core][2 * i];
         to->events[i].kernel = c->by_core[to->core][2 * i + 1];
-        to->events[i].running_ticks = ran < to->enabled_ticks ? ran : to->enabled_ticks;
+        to->events[i].running_ticks = c->ran[i] < to->enabled_ticks ? c->ran[i] : to->enabled_ticks;
     }
     out->cores_count = 1;
 }

@@ -18,19 +18,18 @@ bool mkperf_session_plan(struct mkperf_hook_session *s, struct mkperf_plan *plan
                          const struct mkperf_session_request *request, mkperf_Error *error)
 {
     struct mkperf_kernel *k = s->kernel;
-    uint32_t all = mkperf_cores_heard(k);
 
     if (k->missing != NULL) {
         return mkperf_refuse(error, k->missing_code, 0, "%s", k->missing);
     }
-    if ((request->configure.cores & ~all) != 0) {
+    if ((request->configure.cores & ~k->heard) != 0) {
         return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
                              "the target does not sample all of these cores");
     }
     if (!mkperf_plan_make(plan, request, &k->cpu, error)) {
         return false;
     }
-    plan->cores = request->configure.cores != 0 ? (uint32_t)request->configure.cores : all;
+    plan->cores = request->configure.cores != 0 ? (uint32_t)request->configure.cores : k->heard;
     return true;
 }
 

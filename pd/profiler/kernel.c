@@ -77,6 +77,7 @@ void mkperf_kernel_init(struct mkperf_kernel *k)
         k->core[i].d = &pages[i].descriptor;
     }
     k->cores = 1;
+    k->heard = UINT32_C(1) << k->here;
     k->missing_code = MKPERF_RESULT_NO_PMU;
     if (!(microkit_irqs >> MKPERF_CHANNEL_PMU & 1)) {
         k->missing = "the profiler PD does not have the PMU's interrupt (channel 0)";
@@ -93,16 +94,15 @@ void mkperf_kernel_init(struct mkperf_kernel *k)
     k->all_cores = mkperf_answered(k)->cores;
     k->cores = k->all_cores < MKPERF_TARGET_CORES ? k->all_cores : MKPERF_TARGET_CORES;
     if (here >= MKPERF_TARGET_CORES) {
-        k->core[k->here].heard = true;
         k->missing = "the profiler PD must run on one of the cores 0 to 3";
         return;
     }
     if (here != k->here) {
         k->core[k->here].spurious_before = 0;
         k->here = here;
+        k->heard = UINT32_C(1) << here;
         mkperf_kernel_request(k, 0); /* The answer has to be in this core's page. */
     }
-    k->core[k->here].heard = true;
     const struct mkperf_answer *a = mkperf_answered(k);
     for (unsigned i = 0; i < MKPERF_PMU_ID_WORDS; i++) {
         k->cpu.id[i] = a->pmu[i];
@@ -182,8 +182,8 @@ static void note_answer(struct mkperf_kernel *k, unsigned core)
     struct mkperf_kernel_core *c = &k->core[core];
     uint32_t op = c->op & MKPERF_REQUEST_OP;
 
-    c->pending = false;
-    c->heard = true;
+    k->pending &= ~(UINT32_C(1) << core);
+    k->heard |= UINT32_C(1) << core;
     if (c->d->answer.status != MKPERF_REQUEST_OK) {
         return;
     }
@@ -201,23 +201,13 @@ static void note_answer(struct mkperf_kernel *k, unsigned core)
 
 void mkperf_cores_collect(struct mkperf_kernel *k)
 {
-    for (unsigned i = 0; i < k->cores; i++) {
+    MKPERF_EACH_BIT (i, k->pending) {
         struct mkperf_kernel_core *c = &k->core[i];
-        if (c->pending && __atomic_load_n(&c->d->answered, __ATOMIC_ACQUIRE) == c->sequence) {
+        if (__atomic_load_n(&c->d->answered, __ATOMIC_ACQUIRE) == c->sequence) {
             take_answer(k, i);
             note_answer(k, i);
         }
     }
-}
-
-static bool any_pending(const struct mkperf_kernel *k, uint32_t mask)
-{
-    MKPERF_EACH_BIT (i, mask) {
-        if (k->core[i].pending) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Waits for the answers of other cores. The time is the kernel's, by requests to the own core. */
@@ -229,7 +219,7 @@ static void wait_for(struct mkperf_kernel *k, uint32_t mask)
     while (now - begin <= k->tick_hz * MKPERF_CORES_PATIENCE_MS / 1000) {
         for (unsigned i = 0; i < SPINS_PER_LOOK; i++) {
             mkperf_cores_collect(k);
-            if (!any_pending(k, mask)) {
+            if ((k->pending & mask) == 0) {
                 return;
             }
 #ifdef __aarch64__ /* A CPU with several threads, and QEMU, may let others run. */
@@ -244,29 +234,27 @@ static void wait_for(struct mkperf_kernel *k, uint32_t mask)
 static void send_request(struct mkperf_kernel *k, unsigned core, uint32_t op)
 {
     k->core[core].op = op;
-    k->core[core].pending = true;
+    k->pending |= UINT32_C(1) << core;
     acknowledge(&k->core[core], core, op);
     __sel4_ipc_buffer->userData = (uintptr_t)k->core[k->here].d;
 }
 
 uint32_t mkperf_cores_request(struct mkperf_kernel *k, uint32_t mask, uint32_t op)
 {
+    bool applies = (op & MKPERF_REQUEST_OP) == MKPERF_REQUEST_APPLY;
+    uint32_t asked = mkperf_cores_others(k, mask) & (applies ? mask : ~k->pending);
     uint32_t done = 0;
-    uint32_t asked = 0;
 
-    MKPERF_EACH_BIT (i, mkperf_cores_others(k, mask)) {
-        if (!k->core[i].pending || (op & MKPERF_REQUEST_OP) == MKPERF_REQUEST_APPLY) {
-            send_request(k, i, op);
-            asked |= UINT32_C(1) << i;
-        }
+    MKPERF_EACH_BIT (i, asked) {
+        send_request(k, i, op);
     }
     if (asked != 0) {
         wait_for(k, asked);
     }
     MKPERF_EACH_BIT (i, asked) {
-        struct mkperf_kernel_core *c = &k->core[i];
-        c->late_answers += c->pending;
-        if (!c->pending && c->d->answer.status == MKPERF_REQUEST_OK) {
+        bool late = k->pending >> i & 1;
+        k->core[i].late_answers += late;
+        if (!late && k->core[i].d->answer.status == MKPERF_REQUEST_OK) {
             done |= UINT32_C(1) << i;
         }
     }
@@ -282,10 +270,8 @@ uint32_t mkperf_cores_request(struct mkperf_kernel *k, uint32_t mask, uint32_t o
 
 void mkperf_cores_give_up(struct mkperf_kernel *k, uint32_t mask)
 {
-    MKPERF_EACH_BIT (i, mkperf_cores_others(k, mask)) {
-        if (k->core[i].pending) {
-            send_request(k, i, MKPERF_REQUEST_WITHDRAW);
-        }
+    MKPERF_EACH_BIT (i, mkperf_cores_others(k, mask) & k->pending) {
+        send_request(k, i, MKPERF_REQUEST_WITHDRAW);
     }
 }
 
@@ -297,22 +283,10 @@ void mkperf_cores_share(struct mkperf_kernel *k, uint32_t mask)
     }
 }
 
-uint32_t mkperf_cores_heard(const struct mkperf_kernel *k)
-{
-    uint32_t mask = UINT32_C(1) << k->here;
-
-    for (unsigned i = 0; i < k->cores; i++) {
-        mask |= (uint32_t)k->core[i].heard << i;
-    }
-    return mask;
-}
-
 void mkperf_cores_probe(struct mkperf_kernel *k)
 {
-    uint32_t all = (UINT32_C(1) << k->cores) - 1;
-
     mkperf_cores_collect(k);
-    mkperf_cores_request(k, all & ~mkperf_cores_heard(k), 0);
+    mkperf_cores_request(k, ((UINT32_C(1) << k->cores) - 1) & ~k->heard, 0);
 }
 
 void mkperf_kernel_status(const struct mkperf_kernel *k, mkperf_Status *out)
@@ -324,9 +298,9 @@ void mkperf_kernel_status(const struct mkperf_kernel *k, mkperf_Status *out)
         out->disturbed += c->disturbed;
         out->cores[i] = (mkperf_CoreStatus){
             .core = i,
-            .state = i != k->here && !c->heard ? mkperf_CoreState_CORE_ABSENT
-                     : c->pending              ? mkperf_CoreState_CORE_LATE
-                                               : mkperf_CoreState_CORE_RUNS,
+            .state = !(k->heard >> i & 1)  ? mkperf_CoreState_CORE_ABSENT
+                     : k->pending >> i & 1 ? mkperf_CoreState_CORE_LATE
+                                           : mkperf_CoreState_CORE_RUNS,
             .started_ticks = c->started,
             .stopped_ticks = c->stopped,
             .late_answers = c->late_answers,

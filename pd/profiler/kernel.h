@@ -41,8 +41,6 @@ struct mkperf_kernel_core {
     uint32_t sequence;           /* of the last request */
     uint32_t op;                 /* of the last request */
     uint32_t late_answers;
-    bool heard;               /* The core has answered at least once. */
-    bool pending;             /* The last request has no answer yet. */
     uint64_t started;         /* ticks: when its counters began to count; 0: not yet */
     uint64_t stopped;         /* ticks: when they stopped; 0: not yet */
     uint64_t spurious_before; /* of its answers, before the session */
@@ -59,6 +57,8 @@ struct mkperf_kernel {
     unsigned all_cores;    /* of the kernel; 0: not known */
     unsigned here;         /* the core of this PD */
     uint32_t on;           /* cores that the session runs on, bit = number */
+    uint32_t heard;        /* cores that have answered at least once, and this PD's */
+    uint32_t pending;      /* cores whose last request has no answer yet */
     uint32_t stale;        /* cores whose configuration changed since their last request */
     bool session;          /* Answers are about a session. */
     bool hook;             /* The last request to the own core was answered. */
@@ -93,8 +93,6 @@ void mkperf_kernel_set_clocks(struct mkperf_kernel *k, const struct mkperf_plan 
 
 /* Waits for the cores that have never answered. Only while no session runs. */
 void mkperf_cores_probe(struct mkperf_kernel *k);
-/* The cores that have answered, bit = number. */
-uint32_t mkperf_cores_heard(const struct mkperf_kernel *k);
 /* Copies the own core's configuration to the other cores of the mask, each with its own ring. */
 void mkperf_cores_share(struct mkperf_kernel *k, uint32_t mask);
 /* Makes one request to each core of the mask, to the own core last. Late cores get no request.
@@ -124,12 +122,6 @@ static inline const struct mkperf_answer *mkperf_answered(const struct mkperf_ke
 static inline uint32_t mkperf_cores_others(const struct mkperf_kernel *k, uint32_t mask)
 {
     return mask & ~(UINT32_C(1) << k->here);
-}
-
-/* Whether the session runs on this PD's core. */
-static inline bool mkperf_kernel_on_here(const struct mkperf_kernel *k)
-{
-    return k->on >> k->here & 1;
 }
 
 #endif

@@ -332,7 +332,7 @@ static void info(struct mkperf_profiler *p)
     }
     out->boot_id = k->boot_id;
     out->counters = k->missing == NULL ? k->cpu.counters : 0;
-    out->cores = (uint32_t)__builtin_popcount(mkperf_cores_heard(k));
+    out->cores = (uint32_t)__builtin_popcount(k->heard);
     out->target_cores = kernel_cores(p);
     mkperf_text_copy(out->pmu, k->cpu.pmu->name, sizeof out->pmu);
     out->cpu[0] = '\0';
