@@ -264,22 +264,20 @@ static bool plan_all_counters(struct mkperf_planning *m)
         numbers += counters_of(&m->request->events[i]);
         needed += counters_with_spare(&m->request->events[i], m->cpu);
     }
-    if (numbers > most) {
-        return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, 0,
-                             "these events need more than 31 counters, even when multiplexed; an "
-                             "event takes two, user and kernel: :u or :k halves the need");
-    }
-    if (plan->counting && mkperf_plan_schedules(plan) && needed >= there) {
-        return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, 0,
-                             "scheduling events beside events that count need a counter that "
-                             "is left over, and these events take all");
-    }
-    if (!plan_slices(m, needed <= there ? there : there - 1)) {
+    const struct mkperf_rule rules[] = {
+        {numbers > most, MKPERF_RESULT_COUNTERS, 0,
+         "these events need more than 31 counters, even when multiplexed; an event takes two, user "
+         "and kernel: :u or :k halves the need"},
+        {plan->counting && mkperf_plan_schedules(plan) && needed >= there, MKPERF_RESULT_COUNTERS,
+         0,
+         "scheduling events beside events that count need a counter that is left over, and these "
+         "events take all"},
+        {needed > there && cycles == NULL, MKPERF_RESULT_COUNTERS, 0,
+         "more events than counters, and no cycles to multiplex by"},
+    };
+    if (!mkperf_check_rules(rules, sizeof rules / sizeof *rules, m->error) ||
+        !plan_slices(m, needed <= there ? there : there - 1)) {
         return false;
-    }
-    if (needed > there && cycles == NULL) {
-        return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, 0,
-                             "more events than counters, and no cycles to multiplex by");
     }
     if (needed > there) {
         plan->clock = m->cpu->counters;
@@ -336,13 +334,15 @@ bool mkperf_plan_samples(struct mkperf_planning *m)
 {
     const mkperf_Configure *request = m->request;
 
-    if (request->max_frames > MKPERF_MAX_FRAMES) {
-        return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, 0,
-                             "the call chain's depth must be from 0 to 64");
-    }
-    if (request->callers > MKPERF_MAX_CALLERS) {
-        return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, 0,
-                             "a call chain continues in 8 other PDs at most");
+    const struct mkperf_rule rules[] = {
+        {request->max_frames > MKPERF_MAX_FRAMES, MKPERF_RESULT_RANGE, 0,
+         "the call chain's depth must be from 0 to 64"},
+        {request->callers > MKPERF_MAX_CALLERS, MKPERF_RESULT_RANGE, 0,
+         "a call chain continues in 8 other PDs at most"},
+    };
+
+    if (!mkperf_check_rules(rules, sizeof rules / sizeof *rules, m->error)) {
+        return false;
     }
     m->plan.max_frames = request->max_frames;
     m->plan.callers = request->max_frames != 0 ? request->callers : 0;
@@ -365,32 +365,27 @@ static const uint64_t STOP_NS_MAX = 10000000000; /* of a condition that ends a f
 static bool check_session(const struct mkperf_planning *m)
 {
     const struct mkperf_plan *plan = &m->plan;
-    const struct {
-        bool wrong;
-        const char *text;
-    } rules[] = {
-        {plan->events == 0 && !mkperf_plan_schedules(plan), "a session has from 1 to 16 events"},
+    const struct mkperf_rule rules[] = {
+        {plan->events == 0 && !mkperf_plan_schedules(plan), MKPERF_RESULT_RANGE, 0,
+         "a session has from 1 to 16 events"},
         {!ring_ok(plan->core_bytes, MKPERF_CORE_RING_BYTES) ||
              !ring_ok(plan->output_bytes, MKPERF_OUTPUT_RING_BYTES),
+         MKPERF_RESULT_RANGE, 0,
          "a ring's size must be a power of two, from 4096 bytes to what the target has"},
-        {plan->off_cpu && (!plan->sched || plan->counting),
+        {plan->off_cpu && (!plan->sched || plan->counting), MKPERF_RESULT_RANGE, 0,
          "threads that wait are sampled with scheduling events, and not with events that count"},
-        {plan->off_cpu && plan->events == MKPERF_MAX_EVENTS,
+        {plan->off_cpu && plan->events == MKPERF_MAX_EVENTS, MKPERF_RESULT_RANGE, 0,
          "a session has at most 16 events, off-CPU samples being one"},
-        {plan->overwrite && plan->counting,
+        {plan->overwrite && plan->counting, MKPERF_RESULT_RANGE, 0,
          "a flight recording samples: events that count have no place in it"},
-        {plan->faults != 0 && !plan->overwrite,
+        {plan->faults != 0 && !plan->overwrite, MKPERF_RESULT_RANGE, 0,
          "a fault can end a flight recording, and nothing else"},
-        {m->request->stop_if_count != 0 && (!plan->overwrite || !plan->sched),
+        {m->request->stop_if_count != 0 && (!plan->overwrite || !plan->sched), MKPERF_RESULT_RANGE,
+         0,
          "a condition on latencies ends flight recordings with scheduling events, and no others"},
     };
 
-    for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++) {
-        if (rules[i].wrong) {
-            return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, 0, "%s", rules[i].text);
-        }
-    }
-    return true;
+    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, m->error);
 }
 
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,

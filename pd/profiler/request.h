@@ -21,6 +21,17 @@
 __attribute__((format(printf, 4, 5))) bool mkperf_refuse(mkperf_Error *error, uint32_t code,
                                                          uint32_t event, const char *text, ...);
 
+/* A reason to refuse a request, if `broken`. The others: as of mkperf_refuse. */
+struct mkperf_rule {
+    bool broken;
+    uint32_t code;
+    uint32_t event;
+    const char *text;
+};
+
+/* Refuses by the first of n rules that is broken. True: none is. */
+bool mkperf_check_rules(const struct mkperf_rule *rule, unsigned n, mkperf_Error *error);
+
 /* The argument of CONFIGURE. False: malformed, as *error says. */
 bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf_session_page *page,
                          mkperf_Error *error);

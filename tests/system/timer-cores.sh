@@ -21,7 +21,7 @@ said() {
         "$MKPERF" convert -q "$D/timer.data" -o "$D/timer.folded" &&
         contains "$D/timer.log" "^mkperf: warning: the target has at least 2 cores and $warning" ' 0 lost,' &&
         contains "$D/timer" "^# WARNING: the target has at least 2 cores and $warning" &&
-        contains "$D/other.log" "'timer' samples the profiler PD's core alone"
+        contains "$D/other.log" "'timer' samples only the profiler PD's core"
 }
 check "summary, file and report say which core is sampled" said
 

@@ -36,7 +36,6 @@ static uint64_t from_us(const struct mkperf_ticks *t, uint64_t us)
 
 void mkperf_ticks_init(struct mkperf_ticks *t)
 {
-
     t->timer = &MKPERF_TIMER;
     if (!(microkit_irqs >> MKPERF_CHANNEL_TIMER & 1)) {
         t->no_timer = "the profiler PD has no timer interrupt (channel 2), see docs/stock.md";
@@ -70,7 +69,6 @@ static void own_ring(struct mkperf_ticks *t)
  * removes the period's frequency and its multiples (the transform of that window is zero there). */
 static uint64_t interval(struct mkperf_ticks *t)
 {
-
     return t->period - t->jitter / 2 + (next_random(t) * t->jitter >> 32);
 }
 
@@ -278,7 +276,6 @@ bool mkperf_ticks_interrupt(struct mkperf_ticks *t, bool hook)
 
 void mkperf_ticks_leave(struct mkperf_ticks *t)
 {
-
     if (!t->running) {
         return;
     }

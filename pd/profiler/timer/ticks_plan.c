@@ -67,28 +67,26 @@ static bool check_timer(const struct mkperf_ticks *t, const mkperf_Configure *re
                         mkperf_Error *error)
 {
     const mkperf_EventSpec *want = &request->events[0];
-    const struct {
-        bool wrong;
-        uint32_t event; /* + 1 */
-        const char *text;
-    } rules[] = {
-        {request->sched || request->latency, 0,
+    const struct mkperf_rule rules[] = {
+        {t->no_timer != NULL, MKPERF_RESULT_NO_TIMER, 0, t->no_timer},
+        {request->sched || request->latency, MKPERF_RESULT_RANGE, 0,
          "scheduling events come from the kernel's extension, and a session of 'timer' does "
          "without it"},
-        {want->count, 1, "'timer' samples and does not count"},
-        {request->overwrite || request->interactions || request->per_pd, 1,
+        {want->count, MKPERF_RESULT_RANGE, 1, "'timer' samples and does not count"},
+        {request->overwrite || request->interactions || request->per_pd, MKPERF_RESULT_RANGE, 1,
          "'timer' makes no flight recording and counts nothing"},
-        {!want->user != !want->kernel, 1, "'timer' cannot tell user mode from the kernel"},
-        {(request->cores & ~(UINT32_C(1) << t->kernel->here)) != 0, 1,
-         "'timer' samples the profiler PD's core alone"},
+        {!want->user != !want->kernel, MKPERF_RESULT_RANGE, 1,
+         "'timer' cannot tell user mode from the kernel"},
+        {(request->cores & ~(UINT32_C(1) << t->kernel->here)) != 0, MKPERF_RESULT_RANGE, 1,
+         "'timer' samples only the profiler PD's core"},
+        {!t->observation.reported || t->observation.n == 0, MKPERF_RESULT_NO_TIMER, 1,
+         "the timer has no PD to observe: it can be the profiler PD's children and its cspace's; "
+         "the host names them (--system)"},
+        {request->check && t->kernel->missing != NULL, MKPERF_RESULT_NO_HOOK, 1,
+         "nothing to check the timer's samples against: no PMU"},
     };
 
-    for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++) {
-        if (rules[i].wrong) {
-            return mkperf_refuse(error, MKPERF_RESULT_RANGE, rules[i].event, "%s", rules[i].text);
-        }
-    }
-    return true;
+    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, error);
 }
 
 bool mkperf_ticks_plan(struct mkperf_ticks *t, struct mkperf_plan *plan,
@@ -114,22 +112,8 @@ bool mkperf_ticks_plan(struct mkperf_ticks *t, struct mkperf_plan *plan,
                          .group = request->events[0].group},
         }};
 
-    if (t->no_timer != NULL) {
-        return mkperf_refuse(error, MKPERF_RESULT_NO_TIMER, 0, "%s", t->no_timer);
-    }
-    if (!check_timer(t, request, error) || !mkperf_plan_samples(&m)) {
-        return false;
-    }
-    if (!t->observation.reported || t->observation.n == 0) {
-        return mkperf_refuse(error, MKPERF_RESULT_NO_TIMER, 1,
-                             "the timer has no PD to observe: it can be the profiler PD's "
-                             "children and its cspace's; the host names them (--system)");
-    }
-    if (request->check && t->kernel->missing != NULL) {
-        return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 1,
-                             "nothing to check the timer's samples against: no PMU");
-    }
-    if (!plan_timer_period(t, &m) || !mkperf_timer_reads_plan(t->kernel, &m)) {
+    if (!check_timer(t, request, error) || !mkperf_plan_samples(&m) || !plan_timer_period(t, &m) ||
+        !mkperf_timer_reads_plan(t->kernel, &m)) {
         return false;
     }
     *plan = m.plan;

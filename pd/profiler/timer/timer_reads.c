@@ -44,6 +44,20 @@ bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_planning *m)
     if (n == 0) {
         return true;
     }
+    const char *why = k->missing; /* Without the hook, the kernel may let user mode use counters. */
+    if (why != NULL && k->cpu.pmu->user != NULL) {
+        why = k->cpu.pmu->user->find(&k->cpu);
+    }
+    const struct mkperf_rule rules[] = {
+        {request->check, MKPERF_RESULT_COUNTERS, 2,
+         "checking the timer's samples needs the counters itself"},
+        {m->plan.event[0].period > LONGEST_PERIOD_US, MKPERF_RESULT_RANGE, 1,
+         "with events to be read, the period of 'timer' must be at most 100000 us: counters have "
+         "32 bits"},
+        {why != NULL, MKPERF_RESULT_NO_PMU, 2, why},
+        {n > MKPERF_MAX_READS || n > k->cpu.counters, MKPERF_RESULT_COUNTERS, 2,
+         "more events to be read with 'timer' than the CPU has counters, or than 12"},
+    };
     for (unsigned i = 1; i <= n; i++) {
         const mkperf_EventSpec *want = &request->events[i];
         if (want->count || !want->read || want->group == 0 ||
@@ -53,31 +67,13 @@ bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_planning *m)
                                  "only be read with it, -e '{timer,...}:S'");
         }
     }
-    if (request->check) {
-        return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, 2,
-                             "checking the timer's samples needs the counters itself");
-    }
-    if (m->plan.event[0].period > LONGEST_PERIOD_US) {
-        return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, 1,
-                             "with events to be read, the period of 'timer' must be at most "
-                             "100000 us: counters have 32 bits");
-    }
-    const char *why = k->missing; /* Without the hook, the kernel may let user mode use counters. */
-    if (why != NULL && k->cpu.pmu->user != NULL) {
-        why = k->cpu.pmu->user->find(&k->cpu);
-    }
-    if (why != NULL) {
-        return mkperf_refuse(m->error, MKPERF_RESULT_NO_PMU, 2, "%s", why);
+    if (!mkperf_check_rules(rules, sizeof rules / sizeof *rules, m->error)) {
+        return false;
     }
     for (unsigned i = 1; i <= n; i++) {
         if (!plan_timer_read(m, i)) {
             return false;
         }
-    }
-    if (n > MKPERF_MAX_READS || n > k->cpu.counters) {
-        return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, 2,
-                             "more events to be read with 'timer' than the CPU has counters, "
-                             "or than 12");
     }
     m->plan.events = request->events_count;
     return true;
@@ -155,10 +151,12 @@ void mkperf_timer_reads_stop(struct mkperf_timer_reads *r)
 
 void mkperf_timer_reads_pause(struct mkperf_timer_reads *r)
 {
-
-    if (r->mask != 0 && r->hook) {
+    if (r->mask == 0) {
+        return;
+    }
+    if (r->hook) {
         mkperf_kernel_request(r->kernel, MKPERF_REQUEST_STOP | MKPERF_REQUEST_SNAPSHOT);
-    } else if (r->mask != 0) {
+    } else {
         r->kernel->cpu.pmu->user->stop(r->mask);
     }
     for (unsigned n = 0; r->mask >> n & 1; n++) {
