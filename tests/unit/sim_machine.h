@@ -44,7 +44,6 @@
 static const struct mkperf_timer sim_timer;
 #include "pd/profiler/timer/observe.c"      // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/timer/ticks.c"        // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/timer/ticks_plan.c"   // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/timer/ticks_sample.c" // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/timer/timer_reads.c"  // NOLINT(bugprone-suspicious-include)
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The snapshots of other threads' registers: see observe.h.
+ * The snapshots of other threads' registers: see ticks.h.
  *
  * The host's data are trusted in one respect: the meaning of each thread's registers. Memory is
  * read only within the regions that the system description gives this PD for that.
  */
-#include "observe.h"
+#include "ticks.h"
 
 #include "../request.h"
 
@@ -119,18 +119,6 @@ static bool take_windows(struct mkperf_observed *t, const mkperf_Observe *part, 
     return true;
 }
 
-static bool begin(struct mkperf_observation *o, const mkperf_Observe *part)
-{
-    o->reported = true;
-    o->part = 0;
-    o->self = mkperf_thread_from_wire(part->thread);
-    o->unobserved = (int32_t)part->priority - 1;
-    o->n = 0;
-    o->all_sites = 0;
-    o->all_calls = 0;
-    return true;
-}
-
 /* Adds a PD. NULL: *error has the reason. */
 static struct mkperf_observed *add(struct mkperf_observation *o, const mkperf_Observe *part,
                                    mkperf_Error *error)
@@ -161,7 +149,14 @@ bool mkperf_observe_reported(struct mkperf_observation *o, const mkperf_Observe 
                              mkperf_Error *error)
 {
     if (part->part == 0) {
-        return begin(o, part);
+        o->reported = true;
+        o->part = 0;
+        o->self = mkperf_thread_from_wire(part->thread);
+        o->unobserved = (int32_t)part->priority - 1;
+        o->n = 0;
+        o->all_sites = 0;
+        o->all_calls = 0;
+        return true;
     }
     if (!o->reported) {
         return mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "part 0 of Observe must be first");

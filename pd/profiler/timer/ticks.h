@@ -4,8 +4,8 @@
  *
  * Owns: struct mkperf_ticks: the times of snapshots, the attribution's statistics, and a ring of
  * samples that the drain reads in the hook's place. Called by main.c only, as hook_session.h is for
- * the hook's sessions. ticks_plan.c checks sessions, ticks.c schedules snapshots, ticks_sample.c
- * makes the samples.
+ * the hook's sessions. ticks.c plans sessions and schedules snapshots, observe.c takes them,
+ * timer_reads.c reads counters, ticks_sample.c makes the samples.
  *
  *   timer:  ... |look|------- window -------|look = sample| ............ |look| ...
  *                    threads that run in here have other registers afterwards
@@ -19,14 +19,133 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <microkit.h>
+
 #include <mkperf/observe.h>
 #include <mkperf/ring.h>
 #include <mkperf/session.h>
 
 #include "../../timer/timer.h"
 #include "../drain.h"
-#include "observe.h"
-#include "timer_reads.h"
+#include "attribute.h"
+
+/*
+ * ---- observe.c: the threads that this PD observes ----
+ *
+ * It holds the capabilities of their TCBs: those of its child PDs with any Microkit, and those that
+ * its <cspace> names with Microkit 2.3. struct mkperf_observation has the host's data on each PD
+ * (priority, addresses of its system call instructions, stacks that both map), its registers at the
+ * last snapshot, and the observations from them. A snapshot costs a system call for each PD.
+ */
+
+enum mkperf_observation_limits {
+    MKPERF_OBSERVED = 62,    /* a Microkit system has at most 63 PDs */
+    MKPERF_ALL_SITES = 8192, /* of all observed PDs */
+    MKPERF_ALL_CALLS = 512,  /* of all observed PDs */
+    MKPERF_MAX_CHILD_ID = 61,
+};
+
+struct mkperf_observed_call {
+    uint64_t callee;
+    uint32_t channel;
+};
+
+struct mkperf_observed {
+    uint64_t thread;
+    uint32_t child;      /* id of the child, if slot is 0 */
+    uint32_t slot;       /* slot in the cspace */
+    uint32_t first_site; /* in the observation's list */
+    uint32_t sites;
+    uint32_t first_call; /* the same */
+    uint32_t calls;
+    uint32_t windows;
+    mkperf_StackWindow window[MKPERF_OBSERVE_WINDOWS];
+    seL4_UserContext regs;
+};
+
+struct mkperf_observation {
+    bool reported;       /* part 0 was received */
+    uint32_t part;       /* the last one */
+    uint64_t self;       /* identity of the profiler PD */
+    int32_t unobserved;  /* highest priority of PDs that cannot be observed, -1 */
+    uint32_t unreadable; /* snapshots of a PD that the kernel refused */
+    bool partial;        /* a PD was unreadable in the last snapshot */
+    uint64_t stopped;    /* children that faulted, bit = id */
+    unsigned n;
+    struct mkperf_observed thread[MKPERF_OBSERVED];
+    struct mkperf_evidence evidence[MKPERF_OBSERVED];
+    uint32_t all_sites;
+    uint32_t site[MKPERF_ALL_SITES]; /* addresses / 4 */
+    uint32_t all_calls;
+    struct mkperf_observed_call call[MKPERF_ALL_CALLS];
+};
+
+/* Takes a part that mkperf_request_take_observe gave. False: *error has the reason, and the part is
+ * discarded. */
+bool mkperf_observe_reported(struct mkperf_observation *o, const mkperf_Observe *part,
+                             mkperf_Error *error);
+
+/* Takes a snapshot of all threads. evidence[].ran: compared with the previous snapshot. */
+void mkperf_observe_look(struct mkperf_observation *o);
+
+/*
+ * The thread whose protected call the thread `callee` was serving at the last snapshot, if
+ * registers prove it: its pc is at its call to `callee`, and that of no other PD is. -1: there is
+ * no proof. docs/stock.md has the argument. The time is bounded by the numbers of threads and
+ * channels.
+ */
+int mkperf_observe_caller(const struct mkperf_observation *o, uint64_t callee);
+
+/*
+ * The callers of thread i at the last snapshot, by its frame pointer, as far as its stack is in
+ * memory that this PD maps, too: at most max return addresses into frame, innermost first. *flags:
+ * bits of enum mkperf_sample_flags, the reason for its end. It is bounded, and reads only within
+ * the reported windows.
+ */
+unsigned mkperf_observe_walk(const struct mkperf_observation *o, unsigned i, uint64_t *frame,
+                             unsigned max, unsigned *flags);
+
+/*
+ * ---- timer_reads.c: counters that are read in the timer's samples, -e '{timer,cycles,...}:S' ----
+ *
+ * With the kernel hook they are one of its sessions. Without it they need a kernel that lets user
+ * mode use the PMU. Each event has one counter, for both modes unless the host wants one of them.
+ * Counters are stopped while this PD handles an interrupt, so that no value includes its own work.
+ *
+ * What may be lost: the values of an interval that was too long for counters of 32 bits. Its sample
+ * has no values, and `unread` counts it.
+ */
+
+struct mkperf_timer_reads {
+    struct mkperf_kernel *kernel;
+    const struct mkperf_plan *plan;
+    uint32_t mask;                    /* of hardware counters, from 0 on without a gap; 0: none */
+    bool hook;                        /* the hook has them, else they are used from user mode */
+    uint32_t count[MKPERF_MAX_READS]; /* since the last sample */
+    uint32_t last[MKPERF_MAX_READS];  /* user mode: value at the last reading */
+    uint64_t at;                      /* ticks: time of the last sample */
+    uint64_t unread;                  /* samples without values */
+};
+
+/* Plans the events after the first of a timer's session, which is planned; they are at most
+ * MKPERF_MAX_READS. False: the error has the reason, and the plan is invalid. */
+bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_planning *m);
+/* With the session. start: counters are programmed and count from `now` (ticks) on; false: *error
+ * names the one that failed. */
+bool mkperf_timer_reads_start(struct mkperf_timer_reads *r, uint64_t now, mkperf_Error *error);
+void mkperf_timer_reads_stop(struct mkperf_timer_reads *r);
+/* Called at the beginning and at the end of an interrupt. */
+void mkperf_timer_reads_pause(struct mkperf_timer_reads *r);
+void mkperf_timer_reads_resume(struct mkperf_timer_reads *r);
+/*
+ * Stores the events since the last call, until this PD's interrupt at `now` (ticks), as words of a
+ * sample with MKPERF_SAMPLE_READ (record.h) into out, of 1 + MKPERF_MAX_READS words. Returns
+ * their number; 0: there is nothing to report. hz: ticks per second.
+ */
+unsigned mkperf_timer_reads_take(struct mkperf_timer_reads *r, uint64_t hz, uint64_t now,
+                                 uint64_t *out);
+
+/* ---- ticks.c and ticks_sample.c: the session ---- */
 
 enum {
     /* Between the two snapshots: many times the return to the interrupted thread. */

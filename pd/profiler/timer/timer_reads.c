@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PMU counters that are read in the timer's samples: see timer_reads.h. */
-#include "timer_reads.h"
+/* PMU counters that are read in the timer's samples: see ticks.h. */
+#include "ticks.h"
 
 #include "../request.h"
 
