@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The chain table of a stream: keys of chains, look-up and replacement.
+ * The chains of a stream: their table (keys, look-up and replacement), and their form on the wire.
  *
- * Owns: struct mkperf_chains (encode.h). Only encode.c uses it. The functions are inline, because
- * they are most of a sample's cost in the client PD.
+ * Owns: struct mkperf_chains (encode.h). The encoder uses it. The table's functions are inline,
+ * because they are most of a sample's cost in the client PD. wire_frames.c converts a chain once,
+ * when it is new: from the record's form to the wire's, in which markers precede callers in other
+ * threads (include/mkperf/record.h describes both). Return addresses come from threads' stacks; an
+ * address that looks like a marker becomes 0, so that no thread can invent callers.
  */
 #ifndef MKPERF_CHAINS_H
 #define MKPERF_CHAINS_H
@@ -77,7 +80,7 @@ static inline const uint64_t *pc_word(uint64_t header, const uint64_t *record)
     return record + key_at(header) - 1;
 }
 
-static inline bool same_chain(const struct mkperf_key *k, const struct mkperf_chain *c)
+static inline bool same_chain(const struct mkperf_key *k, const struct mkperf_known_chain *c)
 {
     return ((c->hash ^ k->hash) | (c->thread ^ k->thread) | (c->header ^ k->header)) == 0;
 }
@@ -134,7 +137,7 @@ static inline unsigned oldest_slot(const struct mkperf_chains *t, uint64_t hash,
 static inline void keep_chain(struct mkperf_chains *t, const struct mkperf_key *k, uint64_t pc,
                               unsigned slot)
 {
-    struct mkperf_chain *c = &t->chain[slot];
+    struct mkperf_known_chain *c = &t->chain[slot];
 
     *hint_of(t, k->hash) = (uint16_t)slot;
     c->hash = k->hash;
@@ -149,5 +152,22 @@ static inline void forget_chains(struct mkperf_chains *t)
         t->chain[i].header = NO_CHAIN;
     }
 }
+
+/* ---- wire_frames.c ---- */
+
+/*
+ * Puts the chain of a sample to `to`, which has room for MKPERF_MAX_FRAMES words, and returns its
+ * words. header, thread: the record's; word: mkperf_record_nframes(header) words of chain, at most
+ * MKPERF_MAX_FRAMES. Callers that do not fit their own sizes are left out.
+ */
+unsigned mkperf_wire_frames(uint64_t *to, uint64_t header, uint64_t thread, const uint64_t *word);
+
+/*
+ * Writes the chain of a sample to `to` as a field (below 16) that is a Chain message; there is room
+ * for mkperf_Chain_size and 4 bytes. Returns its bytes. slot: of the chain; sample: the sample's
+ * index in the batch; reads: mask of the counters that are read with it.
+ */
+uint32_t mkperf_wire_chain(uint8_t *to, unsigned field, uint64_t header, const uint64_t *record,
+                           unsigned slot, uint32_t sample, uint32_t reads);
 
 #endif

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The functions of the text commands: see command.h for ownership and callers. */
+/*
+ * Lines of text that control the profiler (include/mkperf/text_commands.h has the language).
+ *
+ * Owns: struct mkperf_settings, and the line that is being executed. Called by control.c for Command
+ * messages and for plain text, and by mark.c for applications.
+ */
 #include <mkperf/event_attributes.h>
 #include <mkperf/text_commands.h>
 

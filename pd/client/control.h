@@ -26,7 +26,6 @@
 #include "mkperf.pb.h"
 
 #include "../lib/bits.h"
-#include "command.h"
 #include "encode.h"
 #include "link.h"
 #include "sched.h"
@@ -40,6 +39,18 @@ enum mkperf_client_limits {
     MKPERF_ANSWER_FRAMES = 4,
     MKPERF_WATCHER_EPOCH = 16, /* batches before an epoch may begin for a watcher */
     MKPERF_FALLBACK_HZ = 100,  /* rate of a clock that counts calls, if there is no other clock */
+};
+
+/* The settings of the text commands, which are valid from the next `start`. */
+struct mkperf_settings {
+    bool timer; /* cycles are sampled, each period_us */
+    bool sched; /* The session has scheduling events, with samples or without. */
+    uint32_t period_us;
+    uint32_t depth;
+    uint32_t core_bytes; /* 0: the largest size */
+    uint32_t output_bytes;
+    uint32_t events; /* number of events in addition to the timer */
+    mkperf_EventSpec event[MKPERF_MAX_EVENTS - 1];
 };
 
 struct mkperf_gap {
@@ -225,12 +236,28 @@ void mkperf_stream_list(struct mkperf_peer peer, bool text);
 /* The connection has no chain: it gets batches from the next epoch on. */
 void mkperf_stream_join(struct mkperf_peer peer);
 
+/* ---- command.c: lines of text that control the profiler (include/mkperf/text_commands.h) ---- */
+
+void mkperf_command_defaults(struct mkperf_settings *s);
+/* Executes a line of at most n bytes, which ends there or at a NUL, and answers. A line that is
+ * refused has no effect. */
+void mkperf_command(struct mkperf_peer peer, const char *text, size_t n);
+/* Configures the settings and starts a session, for `start` and for applications. If the settings
+ * are unchanged, the configuration of a host is used. Returns an enum mkperf_session_result. */
+uint32_t mkperf_command_start(struct mkperf_client *c);
+
 /* ---- mark.c ---- */
 
 /* An application's call (include/mkperf/client.h): `words` of message registers. Returns an enum
  * mkperf_app_result. */
 uint32_t mkperf_client_app(struct mkperf_client *c, uint64_t label, const uint64_t *words,
                            unsigned n);
+
+/* ---- stamp_reserved.c ---- */
+
+/* The stamp of this image (mkperf/stamp.h): reserved in the client PD's ELF, written by `mkperf
+ * stamp` after linking. */
+extern const uint8_t mkperf_stamp[MKPERF_STAMP_BYTES];
 
 /* ---- report.c: messages. Each is queued unless the link is full. ---- */
 

@@ -13,7 +13,6 @@
 
 #include "chains.h"
 #include "varint.h"
-#include "wire_frames.h"
 
 #include "mkperf.pb.h"
 
@@ -389,7 +388,7 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
         }
         struct mkperf_key key = make_key(mix, header, record, n, 0);
         size_t slot = likely_slot(&e->table, &key);
-        struct mkperf_chain *c = &e->table.chain[slot];
+        struct mkperf_known_chain *c = &e->table.chain[slot];
         uint64_t period = record[MKPERF_WORD_PERIOD];
         uint64_t time = record[MKPERF_WORD_TIME];
         uint64_t away = *pc_word(header, record) - c->pc;

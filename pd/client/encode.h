@@ -37,7 +37,7 @@ enum mkperf_encode_limits {
     MKPERF_CHAIN_BYTES = 1024, /* more than a definition and its preceding fields */
 };
 
-struct mkperf_chain {
+struct mkperf_known_chain {
     uint64_t hash; /* hash, header, thread: as in struct mkperf_key */
     uint64_t thread;
     uint64_t header;
@@ -47,8 +47,8 @@ struct mkperf_chain {
 };
 
 struct mkperf_chains {
-    struct mkperf_chain chain[MKPERF_CHAIN_SLOTS]; /* way * MKPERF_ENCODE_SETS + set */
-    uint16_t hint[MKPERF_ENCODE_HINTS];            /* by hash: a slot */
+    struct mkperf_known_chain chain[MKPERF_CHAIN_SLOTS]; /* way * MKPERF_ENCODE_SETS + set */
+    uint16_t hint[MKPERF_ENCODE_HINTS];                  /* by hash: a slot */
 };
 
 struct mkperf_key {  /* the identity of a chain, from the record that is added */

@@ -13,7 +13,6 @@
 #include "../lib/clock.h"
 #include "key.h"
 #include "link_layer.h"
-#include "stamp.h"
 
 #ifndef MKPERF_PLATFORM
 #define MKPERF_PLATFORM "microkit"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the conversion of a chain from a record's form to the wire's, see wire_frames.h. */
-#include "wire_frames.h"
+/* Owns: the conversion of a chain from a record's form to the wire's, see chains.h. */
+#include "chains.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "varint.h"

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The names of events: see event_names.h. */
-#include "event_names.h"
+/*
+ * The names of events: the PMU's, software events, and the timer: see plan.h.
+ *
+ * Owns: the names of software events. Called by plan.c and probe.c to find an event, and by main.c
+ * for LIST. No platform: tested on the host.
+ */
+#include "plan.h"
 
 #include <mkperf/observe.h>
 

@@ -13,7 +13,6 @@
  */
 #include <microkit.h>
 
-#include "event_names.h"
 #include "hook_session.h"
 #include "probe.h"
 #include "request.h"

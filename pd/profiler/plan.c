@@ -8,7 +8,6 @@
  */
 #include "plan.h"
 
-#include "event_names.h"
 #include "policy.h"
 #include "request.h"
 

@@ -3,7 +3,6 @@
 #include "probe.h"
 
 #include "drain.h"
-#include "event_names.h"
 #include "request.h"
 
 enum {

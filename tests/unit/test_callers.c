@@ -17,7 +17,7 @@
 #include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
 
 #include "model/chain.h"
-#include "pd/client/wire_frames.h"
+#include "pd/client/chains.h"
 
 enum {
     THREADS = 12, /* the first is the sampled one, each serves the next */
