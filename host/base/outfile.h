@@ -118,14 +118,18 @@ enum mkperf_status mkperf_stdout_flush(struct mkperf_error *e);
 enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkperf_error *e);
 
 /*
- * A text file being written by a sink: numbers, and strings quoted for JSON, XML and CSV.
+ * A text being written: numbers, JSON, and strings quoted for JSON, XML and CSV.
  *
- * Owns: the output file, whose first error is sticky, so that writers need not check every write. Used by the text sinks. Strings of any bytes become valid UTF-8: invalid bytes become
- * U+FFFD. A file that is not finished is removed.
+ * Owns: the output file, whose first error is sticky, so that writers need not check every write. Used by the text sinks, and by
+ * commands for rows that programs read. Strings of any bytes become valid UTF-8: invalid bytes, and characters that are not
+ * printable, become U+FFFD. A file that is not finished is removed.
  */
 
 struct mkperf_textout {
     struct mkperf_outfile out;
+    FILE *
+        over; /* not NULL: the text goes to this stream, which the caller closes, and `out` is not used */
+    char last; /* the last byte that was written */
 };
 
 /* "-" is standard output. */
@@ -140,6 +144,22 @@ void mkperf_textout_u64(struct mkperf_textout *t, uint64_t n);
 void mkperf_textout_printf(struct mkperf_textout *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));                     /* at most 1023 bytes */
 void mkperf_textout_ms(struct mkperf_textout *t, uint64_t ns); /* milliseconds, to the nanosecond */
+
+/*
+ * Writes JSON. The format is JSON with ' for each double quote, and printf's conversions for values:
+ *
+ *      mkperf_json(t, ",{'name':%s,'count':%" PRIu64 ",'user':%hhd}", name, count, is_user);
+ *
+ *      %s              a string, with its quotes; null if it is NULL
+ *      %u %d %x        a number (also l, ll, z); %hhd: true or false
+ *      %.4f %.3g       a number; null if it is not finite
+ *
+ * A comma at the beginning of the format is left out behind an opening bracket, so that all elements are written alike.
+ */
+void mkperf_json(struct mkperf_textout *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Writes ,"key":"value", or nothing if the value is NULL or empty. */
+void mkperf_json_known(struct mkperf_textout *t, const char *key, const char *value);
 
 void mkperf_textout_json(struct mkperf_textout *t, const char *s); /* with its quotes */
 void mkperf_textout_xml(struct mkperf_textout *t, const char *s);  /* text or attribute */

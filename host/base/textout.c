@@ -2,6 +2,7 @@
 /* Owns: see outfile.h. */
 #include "outfile.h"
 
+#include <math.h>
 #include <unistd.h>
 
 enum mkperf_status mkperf_textout_open(struct mkperf_textout *t, const char *path,
@@ -32,7 +33,14 @@ void mkperf_textout_discard(struct mkperf_textout *t)
 
 void mkperf_textout_put(struct mkperf_textout *t, const void *p, size_t n)
 {
-    mkperf_outfile_write(&t->out, p, n);
+    if (n > 0) {
+        t->last = ((const char *)p)[n - 1];
+    }
+    if (t->over != NULL) {
+        (void)fwrite(p, 1, n, t->over); /* its owner asks the stream for errors */
+    } else {
+        mkperf_outfile_write(&t->out, p, n);
+    }
 }
 
 void mkperf_textout_puts(struct mkperf_textout *t, const char *s)
@@ -75,6 +83,12 @@ void mkperf_textout_ms(struct mkperf_textout *t, uint64_t ns)
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
+/* Bytes that no form escapes: most of what is written. */
+static const bool ordinary[256] = {
+    [' ' ... '!'] = true, ['#' ... '%'] = true, ['\'' ... ';'] = true,
+    ['=' ... '='] = true, ['?' ... '['] = true, [']' ... '~'] = true,
+};
+
 /* Writes s; escape returns the replacement of a character, NULL for itself. */
 static void put_escaped(struct mkperf_textout *t, const char *s,
                         const char *(*escape)(char c, char room[8]))
@@ -83,6 +97,10 @@ static void put_escaped(struct mkperf_textout *t, const char *s,
     char room[8];
 
     while (*s != '\0') {
+        if (ordinary[(unsigned char)*s]) {
+            s++;
+            continue;
+        }
         size_t n = mkperf_utf8(s);
         instead = n == 1 ? escape(*s, room) : mkperf_printable_char(s) == 0 ? replacement : NULL;
         if (instead != NULL) {
@@ -115,6 +133,78 @@ void mkperf_textout_json(struct mkperf_textout *t, const char *s)
     mkperf_textout_put(t, "\"", 1);
     put_escaped(t, s, escape_json);
     mkperf_textout_put(t, "\"", 1);
+}
+
+/* Writes the value of a conversion. `at` is behind its %. Returns the rest of the format. */
+static const char *put_value(struct mkperf_textout *t, const char *at, va_list *args)
+{
+    char spec[16] = "%", text[64];
+    bool wide = false; /* 64 bits: long, long long and size_t */
+    size_t n = 0;      /* where the letter of the conversion is */
+
+    for (; strchr("sudxfg", at[n]) == NULL; n++) {
+        assert(n + 3 < sizeof spec);
+        wide |= at[n] == 'l' || at[n] == 'z';
+        spec[n + 1] = at[n];
+    }
+    spec[n + 1] = at[n];
+    if (at[n] == 's') {
+        const char *s = va_arg(*args, const char *);
+        if (s != NULL) {
+            mkperf_textout_json(t, s);
+        } else {
+            mkperf_textout_puts(t, "null");
+        }
+    } else if (at[n] == 'u') {
+        mkperf_textout_u64(t, wide ? va_arg(*args, uint64_t) : va_arg(*args, unsigned));
+    } else if (at[0] == 'h') {
+        mkperf_textout_puts(t, va_arg(*args, int) ? "true" : "false");
+    } else if (at[n] == 'f' || at[n] == 'g') {
+        double value = va_arg(*args, double);
+        snprintf(text, sizeof text, spec, value);
+        mkperf_textout_puts(t, isfinite(value) ? text : "null");
+    } else if (at[n] == 'x') {
+        snprintf(text, sizeof text, "%" PRIx64,
+                 wide ? va_arg(*args, uint64_t) : va_arg(*args, unsigned));
+        mkperf_textout_puts(t, text);
+    } else {
+        snprintf(text, sizeof text, "%" PRId64, wide ? va_arg(*args, int64_t) : va_arg(*args, int));
+        mkperf_textout_puts(t, text);
+    }
+    return at + n + 1;
+}
+
+void mkperf_json(struct mkperf_textout *t, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (*format == ',' && (t->last == '[' || t->last == '{')) {
+        format++;
+    }
+    while (*format != '\0') {
+        char literal[64];
+        size_t n = 0;
+
+        for (; n < sizeof literal && *format != '%' && *format != '\0'; n++, format++) {
+            literal[n] = *format;
+            if (*format == '\'') {
+                literal[n] = '"';
+            }
+        }
+        mkperf_textout_put(t, literal, n);
+        if (*format == '%') {
+            format = put_value(t, format + 1, &args);
+        }
+    }
+    va_end(args);
+}
+
+void mkperf_json_known(struct mkperf_textout *t, const char *key, const char *value)
+{
+    if (value != NULL && *value != '\0') {
+        mkperf_json(t, ",%s:%s", key, value);
+    }
 }
 
 static const char *escape_xml(char c, char room[8])

@@ -19,6 +19,7 @@ struct command {
     uint64_t period_us; /* of PDs that may always run */
     double margin;      /* per cent */
     bool json;
+    struct report_values values; /* with --json */
 };
 
 static const struct mkperf_option options[] = {
@@ -57,10 +58,9 @@ static void print_head(const struct command *c, const struct mkperf_analysis *a)
            "  advised us  PD\n#\n");
 }
 
-static void print_pd(const struct command *c, const struct mkperf_analysis *a, uint32_t number,
+static void print_pd(struct command *c, const struct mkperf_analysis *a, uint32_t number,
                      const struct mkperf_demand_pd *p)
 {
-    const struct report_values v = {.out = stdout};
     const struct mkperf_sched_pd *pd = &a->pd[number];
     const struct mkperf_scheduling *s = &pd->scheduling;
     bool limited = s->known && s->budget_us < s->period_us;
@@ -70,7 +70,7 @@ static void print_pd(const struct command *c, const struct mkperf_analysis *a, u
     char budget[32] = "always";
 
     if (c->json) {
-        REPORT_ROW(&v, "budget", REPORT_TEXT("pd", pd->name),
+        REPORT_ROW(&c->values, "budget", REPORT_TEXT("pd", pd->name),
                    REPORT_NUMBER("period_us", p->period_ns / 1000),
                    REPORT_NUMBER("budget_us", limited ? s->budget_us : p->period_ns / 1000),
                    REPORT_NUMBER("used_ns", p->worst_ns), REPORT_NUMBER("at_ns", p->worst_from),
@@ -112,7 +112,9 @@ static enum mkperf_status run_budget(void *self, const struct mkperf_args *args,
                          "%s: no scheduling events were recorded (mkperf record --sched)",
                          c->input);
     } else if (e->status == MKPERF_OK) {
-        if (!c->json) {
+        if (c->json) {
+            c->values = report_values_begin(stdout, NULL, "budget", c->input);
+        } else {
             print_head(c, a);
         }
         for (uint32_t i = 0; i < d.npds; i++) {

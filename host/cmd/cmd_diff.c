@@ -32,7 +32,8 @@ struct command {
     double confidence, limit;
     double fail_above; /* growth of a row in per cent; negative: no growth is a failure */
     bool json;
-    unsigned failed; /* rows that grew by more than that, significantly */
+    struct report_values values; /* with --json */
+    unsigned failed;             /* rows that grew by more than that, significantly */
     enum { BY_GROWTH, BY_CHANGE } order;
     enum mkperf_colour colour;
     struct report_column_list keys;
@@ -288,39 +289,40 @@ static void print_columns(char *const *text, const struct report_column_list *ke
 }
 
 /* Prints rows "change", then one "changes" for the event. */
-static void print_values(const struct comparison *d, const struct command *c, const char *event)
+static void print_values(const struct comparison *d, struct command *c, const char *event)
 {
-    const struct report_values v = {.out = stdout};
+    struct report_values *v = &c->values;
     uint64_t significant = 0;
 
     for (size_t i = 0; i < d->n; i++) {
         const struct entry *r = &d->entry[i];
         bool sure = r->chance <= 1 - c->confidence / 100;
-        char chance[32];
 
         significant += sure;
         if (100 * fmax(r->share[SIDE_A], r->share[SIDE_B]) < c->limit) {
             continue;
         }
-        report_value_row(&v, "change");
-        report_value_text(&v, "event", event);
+        report_value_row(v, "change");
+        report_value_text(v, "event", event);
         for (unsigned k = 0; k < c->keys.n; k++) {
-            report_value_text(&v, report_column_name(c->keys.column[k]), r->text[k]);
+            if (c->keys.column[k] == REPORT_SORT_EVENT) {
+                continue; /* each row has its event */
+            }
+            report_value_text(v, report_column_name(c->keys.column[k]), r->text[k]);
         }
-        report_value_share(&v, "before", 100 * r->share[SIDE_A]);
-        report_value_share(&v, "after", 100 * r->share[SIDE_B]);
-        snprintf(chance, sizeof chance, "%.3g", r->chance);
-        report_value_text(&v, "chance", chance);
-        report_value_number(&v, "significant", sure);
-        report_value_share(&v, "visible_growth", visible_growth(d, r, c->confidence));
-        report_value_end(&v);
+        report_value_share(v, "before", 100 * r->share[SIDE_A]);
+        report_value_share(v, "after", 100 * r->share[SIDE_B]);
+        report_value_real(v, "chance", r->chance);
+        report_value_number(v, "significant", sure);
+        report_value_share(v, "visible_growth", visible_growth(d, r, c->confidence));
+        report_value_end(v);
     }
-    report_value_row(&v, "changes");
-    report_value_text(&v, "event", event);
-    report_value_number(&v, "rows", d->n);
-    report_value_number(&v, "significant", significant);
-    report_value_number(&v, "failed", c->failed);
-    report_value_end(&v);
+    report_value_row(v, "changes");
+    report_value_text(v, "event", event);
+    report_value_number(v, "rows", d->n);
+    report_value_number(v, "significant", significant);
+    report_value_number(v, "failed", c->failed);
+    report_value_end(v);
 }
 
 static void print_rows(const struct comparison *d, const struct command *c)
@@ -457,8 +459,17 @@ static enum mkperf_status compare_all(struct comparison *d, struct command *c,
     const struct mkperf_session *a = &d->profile[SIDE_A].places.session;
     unsigned compared = 0;
 
+    if (c->json) {
+        c->values = report_values_begin(stdout, NULL, "diff", NULL);
+    }
     for (int side = SIDE_A; side < SIDES; side++) {
-        if (!c->json) {
+        if (c->json) {
+            REPORT_ROW(&c->values, "side", REPORT_TEXT("side", side == SIDE_A ? "A" : "B"),
+                       REPORT_TEXT("input", c->path[side]),
+                       REPORT_NUMBER("samples", d->profile[side].totals.samples),
+                       REPORT_NUMBER("lost", mkperf_profile_lost(&d->profile[side])));
+            report_warning_values(&d->frames[side], &c->values);
+        } else {
             printf("# %c:\n", "AB"[side]);
             report_head_print(&d->profile[side], c->path[side], false, stdout);
         }

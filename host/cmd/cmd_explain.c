@@ -615,10 +615,13 @@ static const char *next_of(const struct explain *x, const struct question *q)
 static enum mkperf_status print_answers(struct explain *x)
 {
     static const char *const titles[VERDICTS] = {"Problems", "Answers", "Ruled out", "Not decided"};
-    const struct report_values v = {.out = stdout};
+    struct report_values v = {.separator = ""};
     enum verdict verdict[QUESTIONS];
     char *text[QUESTIONS];
 
+    if (x->json) {
+        v = report_values_begin(stdout, NULL, "explain", x->input);
+    }
     for (unsigned i = 0; i < QUESTIONS; i++) {
         size_t bytes;
         FILE *to = mkperf_memstream_open(&text[i], &bytes);

@@ -235,7 +235,7 @@ static void print_queues(const struct mkperf_flow *f)
 
 /* ---- JSON ---- */
 
-static void put_limit(const struct report_values *v, const struct mkperf_flow *f,
+static void put_limit(struct report_values *v, const struct mkperf_flow *f,
                       const struct mkperf_flow_limit *l)
 {
     report_value_row(v, "limit");
@@ -262,7 +262,7 @@ static void put_limit(const struct report_values *v, const struct mkperf_flow *f
     report_value_end(v);
 }
 
-static void put_rows(const struct report_values *v, const struct mkperf_flow *f)
+static void put_rows(struct report_values *v, const struct mkperf_flow *f)
 {
     for (unsigned i = 0; i < f->nstages; i++) {
         const struct mkperf_flow_stage *s = &f->stage[i];
@@ -334,7 +334,8 @@ static enum mkperf_status run_flow(void *self, const struct mkperf_args *args,
     } else if (e->status == MKPERF_OK) {
         struct mkperf_flow_limit l = mkperf_flow_limit(&f);
         if (c->json) {
-            const struct report_values v = {.out = stdout};
+            struct report_values v = report_values_begin(stdout, NULL, "flow", c->input);
+
             put_limit(&v, &f, &l);
             put_rows(&v, &f);
         } else {

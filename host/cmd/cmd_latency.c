@@ -21,6 +21,7 @@ struct command {
     const char *input, *separator, *output;
     const char *recording; /* the file of --record, or NULL */
     bool json, path;
+    struct report_values values; /* of -x and --json */
     struct mkperf_path_choice choice;
     uint64_t interval_ms;
 };
@@ -84,10 +85,26 @@ static enum mkperf_status set_path(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group group = {options, set_path};
 
-static void print_table(const struct report_latency *l, FILE *out)
+static bool for_programs(const struct command *c)
 {
-    if (l->json || l->separator != NULL) {
-        report_latency_values(l, out);
+    return c->json || c->separator != NULL;
+}
+
+/* Begins the rows for programs, before the first table. */
+static struct report_values *values_of(struct command *c, FILE *out)
+{
+    if (c->values.to.over == NULL) {
+        c->values =
+            report_values_begin(out, c->json ? NULL : c->separator, "latency",
+                                c->input != NULL ? c->input : c->recorder.options.link.target);
+    }
+    return &c->values;
+}
+
+static void print_table(struct command *c, const struct report_latency *l, FILE *out)
+{
+    if (for_programs(c)) {
+        report_latency_values(l, values_of(c, out));
     } else {
         report_latency_print(l, out);
     }
@@ -120,12 +137,9 @@ static enum mkperf_status show_recording(struct command *c, FILE *out, struct mk
             (void)no_events(c, e);
         } else {
             mkperf_latency_rows_of(a, &rows);
-            const struct report_latency l = {.title = c->input,
-                                             .rows = &rows,
-                                             .analysis = a,
-                                             .separator = c->separator,
-                                             .json = c->json};
-            print_table(&l, out);
+            const struct report_latency l = {.title = c->input, .rows = &rows, .analysis = a};
+
+            print_table(c, &l, out);
         }
     }
     mkperf_latency_rows_free(&rows);
@@ -148,8 +162,8 @@ static enum mkperf_status print_path(struct command *c, FILE *out, struct mkperf
 
         mkperf_path_choice_title(found, title, sizeof title);
         mkperf_path_find(&path, &timeline, found->pd, found->from_ns, found->to_ns);
-        if (c->json || c->separator != NULL) {
-            report_path_values(&r, c->json ? NULL : c->separator, out);
+        if (for_programs(c)) {
+            report_path_values(&r, values_of(c, out));
         } else {
             report_path_print(&r, out);
         }
@@ -183,11 +197,9 @@ static enum mkperf_status print_now(struct command *c, FILE *out, struct mkperf_
     if (mkperf_latency_query(&c->recorder, rows, e) != MKPERF_OK) {
         return e->status;
     }
-    const struct report_latency l = {.title = c->recorder.options.link.target,
-                                     .rows = rows,
-                                     .separator = c->separator,
-                                     .json = c->json};
-    print_table(&l, out);
+    const struct report_latency l = {.title = c->recorder.options.link.target, .rows = rows};
+
+    print_table(c, &l, out);
     return MKPERF_OK;
 }
 
@@ -277,7 +289,7 @@ static enum mkperf_status run_latency(void *self, const struct mkperf_args *args
                                   c->path ? "--critical-path is for a recording"
                                           : "--at is for --critical-path");
     }
-    c->input = args->n > 0 ? args->operand[0] : c->input != NULL ? c->input : "perf.data";
+    c->input = args->n > 0 ? args->operand[0] : c->input != NULL || live ? c->input : "perf.data";
     if (mkperf_printout_open(&out, c->output != NULL ? c->output : "-", e) != MKPERF_OK) {
         return e->status;
     }

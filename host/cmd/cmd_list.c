@@ -8,6 +8,7 @@
 #include "cmd.h"
 #include "link/recorder.h"
 #include "pmu/events.h"
+#include "report/report.h"
 
 enum { MAX_LISTED = 1024, ATTEMPTS = 3 };
 
@@ -15,7 +16,9 @@ struct list {
     struct mkperf_recorder recorder; /* first, as mkperf_recorder_talk_init requires */
     const char *cpu;                 /* NULL: the target's CPU */
     const char *pattern;             /* a part of the names to list; NULL: all */
-    bool last;                       /* the last part of the target's list has arrived */
+    bool json;
+    struct report_values values; /* with --json */
+    bool last;                   /* the last part of the target's list has arrived */
     unsigned n;
     mkperf_EventInfo event[MAX_LISTED];
 };
@@ -30,6 +33,7 @@ static void put_tables(mkperf_put *put, void *to)
 static const struct mkperf_option options[] = {
     MKPERF_OPTION(0, "cpu", "the CPU, where the target cannot say which it has",
                   MKPERF_TAKES(WORD, "NAME"), .list = put_tables, MKPERF_TEXT(struct list, cpu)),
+    MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct list, json)),
     {.id = 0},
 };
 
@@ -90,10 +94,18 @@ static enum mkperf_status fetch_list(struct list *l, struct mkperf_error *e)
                             l->recorder.options.link.target);
 }
 
-static void print_event(const struct list *l, const char *name, uint32_t code, const char *has,
+static void print_event(struct list *l, const char *name, uint32_t code, const char *has,
                         const char *description)
 {
-    if (l->pattern == NULL || strstr(name, l->pattern) != NULL) {
+    if (l->pattern != NULL && strstr(name, l->pattern) == NULL) {
+        return;
+    }
+    if (l->json) {
+        REPORT_ROW(&l->values, "known_event", REPORT_TEXT("name", name),
+                   REPORT_NUMBER("code", code),
+                   REPORT_TEXT("supported", *has == '?' ? "unknown" : has),
+                   REPORT_TEXT("description", description));
+    } else {
         printf("  %-28s r%-5" PRIx32 " %-4s %s\n", name, code, has, description);
     }
 }
@@ -108,16 +120,19 @@ static bool is_listed(const struct list *l, const char *name)
     return false;
 }
 
-static void print_table(const struct list *l, const char *cpu)
+static void print_table(struct list *l, const char *cpu)
 {
     const struct mkperf_pmu_table *t = mkperf_pmu_table(cpu);
 
     if (t == NULL) {
-        printf("\nNo table of %s here: its own events can be had by number, rNN.\n",
-               cpu[0] != '\0' ? cpu : "this CPU (it does not say its name, see --cpu)");
+        fprintf(l->json ? stderr : stdout,
+                "\nNo table of %s here: its own events can be had by number, rNN.\n",
+                cpu[0] != '\0' ? cpu : "this CPU (it does not say its name, see --cpu)");
         return;
     }
-    printf("\nFrom the table of %s (\"?\": the CPU cannot be asked):\n\n", t->cpu);
+    if (!l->json) {
+        printf("\nFrom the table of %s (\"?\": the CPU cannot be asked):\n\n", t->cpu);
+    }
     for (unsigned i = 0; i < t->n; i++) {
         if (!is_listed(l, t->event[i].name)) {
             print_event(l, t->event[i].name, t->event[i].code, "?", t->event[i].description);
@@ -135,15 +150,22 @@ static enum mkperf_status list_target(struct list *l, struct mkperf_error *e)
         return e->status;
     }
     const mkperf_TargetHello *h = &l->recorder.stream->hello;
-    printf("Events of %s (%s, cpu %s, PMU %s, %" PRIu32 " counters):\n\n",
-           l->recorder.options.link.target, h->platform, h->cpu[0] != '\0' ? h->cpu : "unknown",
-           h->pmu, h->counters);
+    if (l->json) {
+        l->values = report_values_begin(stdout, NULL, "list", l->recorder.options.link.target);
+        REPORT_ROW(&l->values, "target", REPORT_TEXT("platform", h->platform),
+                   REPORT_TEXT("cpu", h->cpu), REPORT_TEXT("pmu", h->pmu),
+                   REPORT_NUMBER("counters", h->counters));
+    } else {
+        printf("Events of %s (%s, cpu %s, PMU %s, %" PRIu32 " counters):\n\n",
+               l->recorder.options.link.target, h->platform, h->cpu[0] != '\0' ? h->cpu : "unknown",
+               h->pmu, h->counters);
+    }
     for (unsigned i = 0; i < l->n; i++) {
         const mkperf_EventInfo *v = &l->event[i];
         print_event(l, v->name, v->code, v->supported ? "yes" : "no", v->description);
     }
     print_table(l, l->cpu != NULL ? l->cpu : h->cpu);
-    return MKPERF_OK;
+    return mkperf_stdout_flush(e);
 }
 
 static enum mkperf_status run_list(void *self, const struct mkperf_args *args,
@@ -161,8 +183,11 @@ static enum mkperf_status run_list(void *self, const struct mkperf_args *args,
     if (mkperf_pmu_table(l->cpu) == NULL) {
         return mkperf_usage_error(e, "list", "no table of \"%s\"", l->cpu);
     }
+    if (l->json) {
+        l->values = report_values_begin(stdout, NULL, "list", NULL);
+    }
     print_table(l, l->cpu);
-    return MKPERF_OK;
+    return mkperf_stdout_flush(e);
 }
 
 const struct mkperf_command mkperf_list_command = {

@@ -9,6 +9,7 @@
 #include "base/outfile.h"
 #include "base/process.h"
 #include "cmd.h"
+#include "export/formats.h"
 #include "model/relays.h"
 #include "report/report.h"
 
@@ -20,7 +21,8 @@ struct command {
         inlined, head_only;
     const char *output; /* the file for --interactions */
     const char *separator;
-    uint64_t quantum_ns; /* 0: --time-quantum is not given */
+    struct report_values values; /* of -x and --json */
+    uint64_t quantum_ns;         /* 0: --time-quantum is not given */
     enum mkperf_colour colour;
     struct report_options report;
     struct report_names names;
@@ -106,7 +108,8 @@ static const struct mkperf_option options[] = {
     MKPERF_OPTION('x', "field-separator",
                   "rows for programs: the kind of row, then its fields; docs/looking.md lists them",
                   .value = "SEP", MKPERF_TEXT(struct command, separator)),
-    MKPERF_OPTION(0, "json", "the same as JSON Lines", MKPERF_SETS(struct command, json)),
+    MKPERF_OPTION(0, "json", "rows as JSON Lines; with --header-only, what was recorded",
+                  MKPERF_SETS(struct command, json)),
     MKPERF_OPTION('o', "output",
                   "where --interactions goes (default: standard output); FILE.dot implies --dot",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, output)),
@@ -183,11 +186,6 @@ static bool for_programs(const struct command *c)
     return c->json || c->separator != NULL;
 }
 
-static struct report_values values_of(const struct command *c)
-{
-    return (struct report_values){.out = stdout, .separator = c->json ? NULL : c->separator};
-}
-
 /* Prints which samples the table shows, and the sum that is 100 per cent. */
 static void print_base(const struct mkperf_profile *p, const struct command *c, uint32_t event,
                        const struct report_rows *rows)
@@ -208,11 +206,15 @@ static void print_base(const struct mkperf_profile *p, const struct command *c, 
     }
 }
 
-static void print_event(struct mkperf_frames *f, const struct command *c, uint32_t i)
+static void print_event(struct mkperf_frames *f, struct command *c, uint32_t i)
 {
     const struct mkperf_profile *p = f->profile;
     struct report_rows rows;
 
+    if (c->charged && c->json) {
+        report_charged_values(p, i, &c->values);
+        return;
+    }
     if (c->charged) {
         report_charged_print(p, i, c->report.limit, stdout);
         return;
@@ -221,9 +223,7 @@ static void print_event(struct mkperf_frames *f, const struct command *c, uint32
     report_rows_build(&rows, f, &c->report, i);
     mkperf_progress_end();
     if (for_programs(c)) {
-        const struct report_values v = values_of(c);
-
-        report_rows_values(&rows, f, &c->report, &v);
+        report_rows_values(&rows, f, &c->report, &c->values);
     } else if (rows.n != 0 || !c->report.symbol) {
         print_base(p, c, i, &rows);
         printf("#\n");
@@ -236,14 +236,20 @@ static void print_event(struct mkperf_frames *f, const struct command *c, uint32
     report_rows_free(&rows);
 }
 
-static enum mkperf_status print_report(const struct command *c, struct mkperf_frames *f,
+static enum mkperf_status print_report(struct command *c, struct mkperf_frames *f,
                                        struct mkperf_error *e)
 {
-    const struct mkperf_profile *p = f->profile;
-    const struct report_values v = values_of(c);
+    struct mkperf_profile *p = f->profile;
 
     if (for_programs(c)) {
         mkperf_frames_warn(f, stderr);
+        c->values = report_values_begin(stdout, c->json ? NULL : c->separator, "report", c->input);
+        if (c->head_only) {
+            report_head_values(p, &c->values);
+            mkperf_frames_warnings(f, mkperf_jsonl_warning, &c->values.to);
+        } else if (c->json) {
+            report_warning_values(f, &c->values);
+        }
     } else {
         report_head_print(p, c->input, c->marks, stdout);
         report_filter_print(&p->filter, stdout);
@@ -270,7 +276,7 @@ static enum mkperf_status print_report(const struct command *c, struct mkperf_fr
         }
     }
     if (for_programs(c)) {
-        report_total_values(p, &v);
+        report_total_values(p, &c->values);
     }
     return mkperf_stdout_flush(e);
 }
@@ -358,8 +364,10 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
     c->interactions |= c->dot;
     c->stdio |= c->head_only;
     c->report.graph = c->inverted ? REPORT_GRAPH_CALLERS : c->report.graph;
-    if (c->head_only && for_programs(c)) {
-        return mkperf_usage_error(e, "report", "--header-only is text: without -x and --json");
+    if (c->separator != NULL && !c->json && (c->head_only || c->interactions || c->charged)) {
+        return mkperf_usage_error(e, "report",
+                                  "-x is of the table of rows: with --header-only, --interactions "
+                                  "and --charged use --json");
     }
     if (c->off_cpu + c->util + c->interactions + c->charged > 1) {
         return mkperf_usage_error(
@@ -372,11 +380,9 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
     if (c->quantum_ns != 0 && !report_columns_have(&c->report.keys, REPORT_SORT_TIME)) {
         return mkperf_usage_error(e, "report", "--time-quantum is for -s time");
     }
-    if (for_programs(c) &&
-        (c->interactions || c->charged || c->hierarchy || c->report.graph != REPORT_GRAPH_NONE)) {
+    if (for_programs(c) && (c->dot || c->hierarchy || c->report.graph != REPORT_GRAPH_NONE)) {
         return mkperf_usage_error(e, "report",
-                                  "-x and --json are of the table of rows: without "
-                                  "--interactions, --charged, --hierarchy and -g");
+                                  "-x and --json are of tables: without --dot, --hierarchy and -g");
     }
     if (c->report.interval && (c->off_cpu || c->util || c->interactions || c->charged ||
                                c->hierarchy || c->report.relative || c->report.no_idle)) {
@@ -396,9 +402,12 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
     if (c->output != NULL && !c->interactions) {
         return mkperf_usage_error(e, "report", "-o is for --interactions");
     }
-    return c->interactions
-               ? report_interactions(c->input, c->dot || ends_in_dot(c->output), c->output, e)
-               : run_profile(self, e);
+    return c->interactions ? report_interactions(c->input,
+                                                 c->json                            ? REPORT_JSON
+                                                 : c->dot || ends_in_dot(c->output) ? REPORT_DOT
+                                                                                    : REPORT_TABLE,
+                                                 c->output, e)
+                           : run_profile(self, e);
 }
 
 static const struct mkperf_refusal refused[] = {

@@ -16,6 +16,8 @@ enum { MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
 struct stat {
     struct stat_measure measure; /* first, as mkperf_recorder_talk_init requires */
     const char *only, *output, *separator;
+    bool json;
+    struct report_values values; /* with --json */
     struct mkperf_printout printout;
 };
 
@@ -56,6 +58,8 @@ static const struct mkperf_option options[] = {
         "cent, derived figure, its unit, user, kernel, standard error; before them with -I the "
         "time, with --per-core the core and how many cores it is of, with --per-pd the PD",
         .value = "SEP", MKPERF_TEXT(struct stat, separator)),
+    MKPERF_OPTION('j', "json", "rows as JSON Lines, on standard output",
+                  MKPERF_SETS(struct stat, json)),
     MKPERF_OPTION('o', "output",
                   "print there (default: standard error); it is FILE.partial until all is printed",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct stat, output)),
@@ -101,8 +105,13 @@ static enum mkperf_status open_output(struct stat *s, struct mkperf_error *e)
     if (s->output != NULL && mkperf_printout_open(&s->printout, s->output, e) != MKPERF_OK) {
         return e->status;
     }
-    s->measure.style = (struct stat_style){.out = s->output != NULL ? s->printout.to : stderr,
+    FILE *out = s->output != NULL ? s->printout.to : s->json ? stdout : stderr;
+    if (s->json) {
+        s->values = report_values_begin(out, NULL, "stat", s->measure.recorder.options.link.target);
+    }
+    s->measure.style = (struct stat_style){.out = out,
                                            .separator = s->separator,
+                                           .values = s->json ? &s->values : NULL,
                                            .interval = s->measure.interval_ms != 0,
                                            .per_core = s->measure.per_core,
                                            .runs = 1,
@@ -122,15 +131,14 @@ static enum mkperf_status run_stat(void *self, const struct mkperf_args *args,
     }
     s->measure.recorder.stop = mkperf_process_interrupts();
     stat_measure(&s->measure, e);
-    if (e->status == MKPERF_OK && s->output == NULL && ferror(stderr)) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard error cannot be written");
+    if (e->status == MKPERF_OK && s->output == NULL && ferror(s->measure.style.out)) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard %s cannot be written",
+                                s->json ? "output" : "error");
     }
     return mkperf_printout_close(&s->printout, e);
 }
 
 static const struct mkperf_refusal refused[] = {
-    {"-j", "-x, gives fields for programs"},
-    {"--json", "-x, gives fields for programs"},
     {"-p", "a target has PDs and no processes; --pd NAME selects them"},
     {"--pid", "a target has PDs and no processes; --pd NAME selects them"},
     {NULL, NULL},

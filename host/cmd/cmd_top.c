@@ -16,7 +16,7 @@ enum { DEFAULT_WINDOW_S = 10, OPT_WINDOW = 256 };
 
 struct command {
     double delay_s, window_s;
-    bool zero, charged, no_idle, util, stdio;
+    bool zero, charged, no_idle, util, stdio, json;
     enum mkperf_colour colour;
     const char *pd;
     uint64_t rows;
@@ -30,8 +30,8 @@ static const struct mkperf_option options[] = {
                   MKPERF_SETS(struct command, zero)),
     MKPERF_OPTION(0, "pd", "only functions of this protection domain", .value = "NAME",
                   MKPERF_TEXT(struct command, pd)),
-    MKPERF_OPTION(0, "rows", "with --stdio: functions of a table (20); 0: all", .value = "N",
-                  MKPERF_NUMBER(struct command, rows, 0, 1000000)),
+    MKPERF_OPTION(0, "rows", "with --stdio and --json: functions of a table (20); 0: all",
+                  .value = "N", MKPERF_NUMBER(struct command, rows, 0, 1000000)),
     MKPERF_OPTION(0, "charged", "what each PD used itself, and what others used on its behalf",
                   MKPERF_SETS(struct command, charged)),
     MKPERF_OPTION(0, "no-idle", "leave idle out: percentages are of the rest, but those of cores",
@@ -40,6 +40,8 @@ static const struct mkperf_option options[] = {
                   MKPERF_SETS(struct command, util)),
     MKPERF_OPTION(0, "stdio", "print tables; the default without a terminal",
                   MKPERF_SETS(struct command, stdio)),
+    MKPERF_OPTION(0, "json", "print a line of JSON each time instead of tables",
+                  MKPERF_SETS(struct command, json)),
     {.id = 0},
 };
 
@@ -48,6 +50,7 @@ struct top {
     struct mkperf_recorder recorder;
     struct top_counts counts;
     struct top_screen screen;
+    struct report_values values; /* with --json */
     double drawn_s;
     uint64_t
         session; /* the session that is shown: its id, and in the upper half the number of restarts */
@@ -145,7 +148,11 @@ static void draw_screen(struct top *t)
     if (t->screen.curses) {
         top_screen_draw(&t->screen);
     } else if (t->recorder.stream->began) {
-        top_screen_print(&t->screen, stdout);
+        if (t->command.json) {
+            top_screen_values(&t->screen, &t->values.to);
+        } else {
+            top_screen_print(&t->screen, stdout);
+        }
         t->screen.quit |= fflush(stdout) != 0; /* main reports the error at the end */
     }
 }
@@ -193,7 +200,10 @@ static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
     t->screen.totals = &t->recorder.stream->totals;
     t->screen.pd = c->pd;
     t->screen.charged = c->charged;
-    c->stdio |= !report_browser_usable();
+    c->stdio |= c->json || !report_browser_usable();
+    if (c->json) {
+        t->values = report_values_begin(stdout, NULL, "top", t->screen.target);
+    }
     return MKPERF_OK;
 }
 
@@ -254,6 +264,10 @@ static enum mkperf_status run_top(void *self, const struct mkperf_args *args,
     struct command *c = &t->command;
 
     (void)args;
+    if (c->json && c->charged) {
+        return mkperf_usage_error(e, "top",
+                                  "--json has no charged time; report --charged --json has");
+    }
     if (mkperf_record_options_finish(&t->recorder.options, "top", e) != MKPERF_OK) {
         return e->status;
     }

@@ -83,6 +83,15 @@ mkperf_write_profile mkperf_folded_write, mkperf_flamegraph_write, mkperf_html_w
     mkperf_speedscope_write, mkperf_firefox_write, mkperf_pprof_write, mkperf_callgrind_write;
 mkperf_open_output mkperf_jsonl_open, mkperf_chrome_open, mkperf_ctf_open, mkperf_csv_open;
 
+/* Objects of JSON Lines (jsonl.c), which `mkperf report --json` writes too. A warning's `self` is the struct mkperf_textout. */
+void mkperf_jsonl_session(struct mkperf_textout *t, const struct mkperf_session *session);
+void mkperf_jsonl_pd(struct mkperf_textout *t, const struct mkperf_pd *pd);
+void mkperf_jsonl_interactions(struct mkperf_textout *t, const struct mkperf_interactions *a);
+void mkperf_jsonl_warning(void *self, enum mkperf_warning_level level, const char *text);
+/* What follows the samples: interactions, cores, warnings and totals. */
+void mkperf_jsonl_totals(struct mkperf_textout *t, const struct mkperf_places *places,
+                         const struct mkperf_cost *cost, const struct mkperf_totals *totals);
+
 /*
  * What a sink that keeps nothing else needs of a stream to list its warnings at the end (model/figures.h): copies of
  * the session and of the names of its PDs. All members are zero before a session begins.

@@ -129,23 +129,20 @@ void mkperf_frames_close(struct mkperf_frames *f)
     mkperf_hash_free(&f->functions);
 }
 
-static void warn_of(FILE *out, const char *who, const char *problem)
+void mkperf_frames_warnings(const struct mkperf_frames *f, mkperf_put_warning *put, void *self)
 {
-    fprintf(out, "# WARNING: no symbols for %s: %s\n", who,
-            problem != NULL ? problem : "no ELF of it is known");
-}
-
-void mkperf_frames_warn(const struct mkperf_frames *f, FILE *out)
-{
+    const char none[] = "no ELF of it is known";
     const struct mkperf_profile *p = f->profile;
     const struct mkperf_places *s = &p->places;
+    char text[1024];
 
     if (p->totals.cut) {
-        fprintf(out,
-                "# WARNING: cut off, or its end has no totals of losses (the last %" PRIu64
-                " bytes are an incomplete record): more may be missing than is known%s\n",
-                p->totals.cut_bytes,
-                p->totals.recoverable ? "; mkperf recover finishes the file" : "");
+        snprintf(text, sizeof text,
+                 "cut off, or its end has no totals of losses (the last %" PRIu64
+                 " bytes are an incomplete record): more may be missing than is known%s",
+                 p->totals.cut_bytes,
+                 p->totals.recoverable ? "; mkperf recover finishes the file" : "");
+        put(self, MKPERF_WARNING, text);
     }
     if (p->runs) {
         return; /* no function is shown */
@@ -154,14 +151,27 @@ void mkperf_frames_warn(const struct mkperf_frames *f, FILE *out)
         bool asked = s->pd[i].samples > 0 && s->pd[i].thread != MKPERF_THREAD_IDLE &&
                      s->pd[i].thread != MKPERF_THREAD_AMBIGUOUS;
         if (s->pd[i].problem != NULL || (s->pd[i].module == NULL && asked)) {
-            warn_of(out, mkperf_profile_pd_name(p, i), s->pd[i].problem);
+            snprintf(text, sizeof text, "no symbols for %s: %s", mkperf_profile_pd_name(p, i),
+                     s->pd[i].problem != NULL ? s->pd[i].problem : none);
+            put(self, MKPERF_WARNING, text);
         }
     }
-    if (s->kernel_problem != NULL) {
-        warn_of(out, "the kernel", s->kernel_problem);
-    } else if (s->kernel == NULL) {
-        fprintf(out, "# note: no symbols for the kernel: no ELF of it is known\n");
+    if (s->kernel_problem != NULL || s->kernel == NULL) {
+        snprintf(text, sizeof text, "no symbols for the kernel: %s",
+                 s->kernel_problem != NULL ? s->kernel_problem : none);
+        put(self, s->kernel_problem != NULL ? MKPERF_WARNING : MKPERF_NOTE, text);
     }
+}
+
+static void print_warning(void *out, enum mkperf_warning_level level, const char *text)
+{
+    fprintf(out, "# %s: %s\n", level == MKPERF_WARNING ? "WARNING" : mkperf_warning_names[level],
+            text);
+}
+
+void mkperf_frames_warn(const struct mkperf_frames *f, FILE *out)
+{
+    mkperf_frames_warnings(f, print_warning, out);
 }
 
 void mkperf_frames_cost(struct mkperf_frames *f, FILE *out)

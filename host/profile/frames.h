@@ -60,7 +60,9 @@ static inline struct mkperf_module *mkperf_frames_module(const struct mkperf_fra
     return kernel ? s->kernel : pd < s->npds ? s->pd[pd].module : NULL;
 }
 
-/* Prints which ELFs are missing, and whether the end of the recording is. */
+/* Calls put for each ELF that is missing, and if the end of the recording is. */
+void mkperf_frames_warnings(const struct mkperf_frames *f, mkperf_put_warning *put, void *self);
+/* Prints these warnings as lines of a report's head. */
 void mkperf_frames_warn(const struct mkperf_frames *f, FILE *out);
 
 /* "; did you mean 'X'?" for the name of a function that no sample hit; "" if none is near. */

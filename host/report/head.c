@@ -7,6 +7,7 @@
 #include "report.h"
 
 #include "base/args.h"
+#include "export/formats.h"
 #include "model/figures.h"
 #include "model/relays.h"
 
@@ -177,4 +178,28 @@ void report_head_print(const struct mkperf_profile *p, const char *path, bool ma
     mkperf_figures_print(MKPERF_FIGURE_HEAD, MKPERF_SECTION_SECOND, MKPERF_SECTION_END, &p->totals,
                          out);
     print_marks(p, marks ? MKPERF_PROFILE_MARKS : MARKS_SHOWN, out);
+}
+
+void report_head_values(struct mkperf_profile *p, struct report_values *v)
+{
+    mkperf_profile_cost(p);
+    mkperf_jsonl_session(&v->to, &p->places.session);
+    for (uint32_t i = 0; i < p->places.npds; i++) {
+        const struct mkperf_places_pd *pd = &p->places.pd[i];
+
+        if (pd->name != NULL) {
+            mkperf_jsonl_pd(&v->to, &(struct mkperf_pd){.id = i,
+                                                        .name = pd->name,
+                                                        .elf = pd->elf,
+                                                        .parent = pd->parent,
+                                                        .thread = pd->thread});
+        }
+    }
+    mkperf_jsonl_totals(&v->to, &p->places, &p->cost, &p->totals);
+}
+
+void report_warning_values(const struct mkperf_frames *f, struct report_values *v)
+{
+    mkperf_profile_warnings(f->profile, mkperf_jsonl_warning, &v->to);
+    mkperf_frames_warnings(f, mkperf_jsonl_warning, &v->to);
 }

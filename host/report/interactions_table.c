@@ -7,7 +7,7 @@
  */
 #include "report.h"
 
-#include "base/outfile.h"
+#include "export/formats.h"
 #include "import/import.h"
 
 struct reading {
@@ -166,31 +166,36 @@ void report_interactions_dot(const struct mkperf_interactions *i, FILE *out)
     fputs("}\n", out);
 }
 
-static enum mkperf_status write_to(const struct mkperf_interactions *i, const char *path, bool dot,
-                                   const char *output, struct mkperf_error *e)
+static void put_values(const struct mkperf_interactions *i, const char *path, FILE *out)
 {
-    struct mkperf_printout out;
+    struct report_values v = report_values_begin(out, NULL, "report", path);
 
-    if (mkperf_printout_open(&out, output, e) != MKPERF_OK) {
-        return e->status;
-    }
-    if (dot) {
-        report_interactions_dot(i, out.to);
-    } else {
-        report_interactions_print(i, path, out.to);
-    }
-    return mkperf_printout_close(&out, e);
+    REPORT_ROW(&v, "interactions", REPORT_NUMBER("ns", i->ns),
+               REPORT_NUMBER("calls_dropped", mkperf_interactions_unplaced(i, MKPERF_SOFT_PPCALL)),
+               REPORT_NUMBER("notifications_dropped",
+                             mkperf_interactions_unplaced(i, MKPERF_SOFT_NOTIFICATION)),
+               REPORT_NUMBER("fault_marks_dropped", i->records_dropped));
+    mkperf_jsonl_interactions(&v.to, i);
 }
 
-enum mkperf_status report_interactions(const char *path, bool dot, const char *output,
+enum mkperf_status report_interactions(const char *path, enum report_form form, const char *output,
                                        struct mkperf_error *e)
 {
     struct mkperf_interactions *i = mkperf_xcalloc(1, sizeof *i);
+    struct mkperf_printout out;
 
     e->status = MKPERF_OK;
-    if (read_all(path, i, e) == MKPERF_OK) {
+    if (read_all(path, i, e) == MKPERF_OK &&
+        mkperf_printout_open(&out, output != NULL ? output : "-", e) == MKPERF_OK) {
         qsort(i->edge, i->nedges, sizeof i->edge[0], heavier);
-        write_to(i, path, dot, output != NULL ? output : "-", e);
+        if (form == REPORT_DOT) {
+            report_interactions_dot(i, out.to);
+        } else if (form == REPORT_JSON) {
+            put_values(i, path, out.to);
+        } else {
+            report_interactions_print(i, path, out.to);
+        }
+        (void)mkperf_printout_close(&out, e);
     }
     free(i);
     return e->status;
@@ -252,6 +257,42 @@ void report_charged_print(const struct mkperf_profile *p, uint32_t event, double
     }
     if (hidden != 0) {
         fprintf(out, "# %" PRIu32 " rows below %g %% are omitted\n", hidden, limit);
+    }
+    mkperf_charge_free(&c);
+}
+
+static void put_weight(struct report_values *v, const char *samples, const char *period,
+                       const struct mkperf_weight *w)
+{
+    report_value_number(v, samples, w->samples);
+    report_value_number(v, period, w->period);
+}
+
+void report_charged_values(const struct mkperf_profile *p, uint32_t event, struct report_values *v)
+{
+    const char *name = p->places.session.event[event].name;
+    struct mkperf_charge c;
+
+    mkperf_charge_make(&c, p, event);
+    for (uint32_t i = 0; i < c.npds; i++) {
+        const struct mkperf_charge_pd *pd = &c.pd[i];
+
+        report_value_row(v, "charged");
+        report_value_text(v, "event", name);
+        report_value_text(v, "pd", mkperf_profile_pd_name(p, pd->pd));
+        report_value_share(v, "percent", share(&c, &pd->charged));
+        put_weight(v, "samples", "period", &pd->charged);
+        put_weight(v, "self_samples", "self_period", &pd->self);
+        put_weight(v, "imposed_samples", "imposed_period", &pd->imposed);
+        put_weight(v, "served_samples", "served_period", &pd->served);
+        report_value_end(v);
+    }
+    for (uint32_t i = 0; i < c.npairs; i++) {
+        REPORT_ROW(v, "charged_by", REPORT_TEXT("event", name),
+                   REPORT_TEXT("pd", mkperf_profile_pd_name(p, c.pair[i].to)),
+                   REPORT_TEXT("by", mkperf_profile_pd_name(p, c.pair[i].by)),
+                   REPORT_NUMBER("samples", c.pair[i].weight.samples),
+                   REPORT_NUMBER("period", c.pair[i].weight.period));
     }
     mkperf_charge_free(&c);
 }

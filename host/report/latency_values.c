@@ -5,7 +5,7 @@
  */
 #include "report.h"
 
-static void put_by(const struct report_values *v, const struct mkperf_analysis *a, const char *kind,
+static void put_by(struct report_values *v, const struct mkperf_analysis *a, const char *kind,
                    const char *from, const char *to, const struct mkperf_bys *b)
 {
     for (unsigned i = 0; i < b->n; i++) {
@@ -15,8 +15,8 @@ static void put_by(const struct report_values *v, const struct mkperf_analysis *
     }
 }
 
-static void put_parts(const struct report_values *v, const char *kind,
-                      const struct mkperf_latency_row *r, const struct mkperf_call_parts *p)
+static void put_parts(struct report_values *v, const char *kind, const struct mkperf_latency_row *r,
+                      const struct mkperf_call_parts *p)
 {
     REPORT_ROW(v, kind, REPORT_TEXT("from", r->from), REPORT_TEXT("to", r->to),
                REPORT_NUMBER("wall_ns", p->wall), REPORT_NUMBER("wait_ns", p->wait),
@@ -25,7 +25,7 @@ static void put_parts(const struct report_values *v, const char *kind,
                REPORT_NUMBER("other_ns", p->other));
 }
 
-static void put_analysis(const struct report_values *v, const struct mkperf_analysis *a)
+static void put_analysis(struct report_values *v, const struct mkperf_analysis *a)
 {
     for (unsigned i = 0; i < a->ninversions; i++) {
         const struct mkperf_inversion *x = &a->inversion[i];
@@ -72,14 +72,12 @@ static void put_analysis(const struct report_values *v, const struct mkperf_anal
                REPORT_NUMBER("calls_open", a->calls_open));
 }
 
-void report_latency_values(const struct report_latency *l, FILE *out)
+void report_latency_values(const struct report_latency *l, struct report_values *v)
 {
-    const struct report_values v = {.out = out, .separator = l->json ? NULL : l->separator};
-
     for (unsigned i = 0; i < l->rows->n; i++) {
         const struct mkperf_latency_row *r = &l->rows->row[i];
 
-        REPORT_ROW(&v, mkperf_latency_kind_names[r->kind], REPORT_TEXT("from", r->from),
+        REPORT_ROW(v, mkperf_latency_kind_names[r->kind], REPORT_TEXT("from", r->from),
                    REPORT_TEXT("to", r->to), REPORT_NUMBER("irq", r->irq),
                    REPORT_NUMBER("count", r->count), REPORT_NUMBER("total_ns", r->total),
                    REPORT_NUMBER("p50_ns", r->quantile[0]), REPORT_NUMBER("p90_ns", r->quantile[1]),
@@ -87,21 +85,21 @@ void report_latency_values(const struct report_latency *l, FILE *out)
                    REPORT_NUMBER("p999_ns", r->quantile[3]), REPORT_NUMBER("max_ns", r->max),
                    REPORT_NUMBER("max_at_ns", r->max_at), REPORT_NUMBER("busy", r->busy));
         if (r->edge != NULL) {
-            put_parts(&v, "parts", r, &r->edge->sum);
-            put_parts(&v, "worst", r, &r->edge->worst);
-            put_by(&v, l->analysis, "nested", r->from, r->to, &r->edge->nested_by);
-            put_by(&v, l->analysis, "preempted", r->from, r->to, &r->edge->preempted_by);
+            put_parts(v, "parts", r, &r->edge->sum);
+            put_parts(v, "worst", r, &r->edge->worst);
+            put_by(v, l->analysis, "nested", r->from, r->to, &r->edge->nested_by);
+            put_by(v, l->analysis, "preempted", r->from, r->to, &r->edge->preempted_by);
         }
     }
     if (l->analysis != NULL) {
-        put_analysis(&v, l->analysis);
+        put_analysis(v, l->analysis);
     } else {
         for (unsigned i = 0; i < l->rows->nruns; i++) {
-            REPORT_ROW(&v, "run", REPORT_TEXT("pd", l->rows->run[i].pd),
+            REPORT_ROW(v, "run", REPORT_TEXT("pd", l->rows->run[i].pd),
                        REPORT_NUMBER("running_ns", l->rows->run[i].ns),
                        REPORT_NUMBER("runs", l->rows->run[i].runs));
         }
-        REPORT_ROW(&v, "total",
+        REPORT_ROW(v, "total",
                    REPORT_NUMBER("enabled_ns", (uint64_t)(l->rows->seconds * 1e9 + 0.5)),
                    REPORT_NUMBER("dropped", l->rows->dropped));
     }
@@ -112,18 +110,16 @@ static const char *name_or_none(const struct mkperf_analysis *a, uint32_t pd)
     return pd == MKPERF_SCHED_NOBODY ? "" : mkperf_analysis_name(a, pd);
 }
 
-void report_path_values(const struct report_path *p, const char *separator, FILE *out)
+void report_path_values(const struct report_path *p, struct report_values *v)
 {
-    const struct report_values v = {.out = out, .separator = separator};
-
-    REPORT_ROW(&v, "path", REPORT_NUMBER("from_ns", p->path->from),
+    REPORT_ROW(v, "path", REPORT_NUMBER("from_ns", p->path->from),
                REPORT_NUMBER("to_ns", p->path->to), REPORT_NUMBER("steps", p->path->n));
     for (size_t i = 0; i < p->path->n; i++) {
         const struct mkperf_path_step *s = &p->path->step[i];
         const struct mkperf_interval *what = &s->what;
         bool entered = s->entered != MKPERF_SCHED_SWITCH;
 
-        REPORT_ROW(&v, "step", REPORT_NUMBER("from_ns", what->from),
+        REPORT_ROW(v, "step", REPORT_NUMBER("from_ns", what->from),
                    REPORT_NUMBER("to_ns", what->to),
                    REPORT_TEXT("pd", mkperf_analysis_name(p->analysis, what->pd)),
                    REPORT_TEXT("state", mkperf_pd_state_names[what->state]),

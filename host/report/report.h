@@ -6,7 +6,7 @@
 #ifndef MKPERF_HOST_REPORT_REPORT_H
 #define MKPERF_HOST_REPORT_REPORT_H
 
-#include "base/base.h"
+#include "base/outfile.h"
 #include "model/interactions.h"
 #include "profile/charge.h"
 #include "profile/frames.h"
@@ -89,13 +89,20 @@ void report_columns_put_fields(mkperf_put *put, void *to);
  *      -x ,      row,cycles,12.5000,40
  *      --json    {"type":"row","event":"cycles","percent":12.5000,"samples":40}
  *
- * Owns: both forms. Only JSON contains the names of values, so the order of the values of each kind is fixed.
+ * Owns: both forms. Only JSON contains the names of values, so the order of the values of each kind is fixed. All kinds of rows
+ * and their values are in docs/mkperf.schema.json; a change that a program can notice changes REPORT_SCHEMA.
  */
 
+enum { REPORT_SCHEMA = 1 };
+
 struct report_values {
-    FILE *out;
-    const char *separator; /* NULL: JSON Lines */
+    struct mkperf_textout to; /* set `over` */
+    const char *separator;    /* NULL: JSON Lines */
 };
+
+/* Prepares rows for a stream. JSON Lines begin with a row "mkperf": schema, version, command and input (NULL: none). */
+struct report_values report_values_begin(FILE *out, const char *separator, const char *command,
+                                         const char *input);
 
 /* A text, or a number. */
 struct report_value {
@@ -116,17 +123,19 @@ struct report_value {
     report_value_list((v), (kind), (const struct report_value[]){__VA_ARGS__}, \
                       sizeof(const struct report_value[]){__VA_ARGS__} /       \
                           sizeof(struct report_value))
-void report_value_list(const struct report_values *v, const char *kind,
-                       const struct report_value *value, size_t n);
+void report_value_list(struct report_values *v, const char *kind, const struct report_value *value,
+                       size_t n);
 
 /* A row of other values: its kind, then its values one after the other, then its end. */
-void report_value_row(const struct report_values *v, const char *kind);
-void report_value_end(const struct report_values *v);
-void report_value_number(const struct report_values *v, const char *key, uint64_t value);
-/* A share in per cent, with four decimals. */
-void report_value_share(const struct report_values *v, const char *key, double percent);
-/* A text; it is printable (base/base.h). A text that contains the separator is put in double quotes. */
-void report_value_text(const struct report_values *v, const char *key, const char *value);
+void report_value_row(struct report_values *v, const char *kind);
+void report_value_end(struct report_values *v);
+void report_value_number(struct report_values *v, const char *key, uint64_t value);
+/* A share in per cent, with four decimals; NAN: not known, null or an empty field. */
+void report_value_share(struct report_values *v, const char *key, double percent);
+/* Any other number, with six digits. */
+void report_value_real(struct report_values *v, const char *key, double value);
+/* A text. With a separator it must be printable (base/base.h), and is put in double quotes if it contains the separator. */
+void report_value_text(struct report_values *v, const char *key, const char *value);
 
 /*
  * A text on the screen that the user scrolls and searches, and the lines and colours of screens.
@@ -262,16 +271,22 @@ void report_hierarchy_print(const struct report_rows *rows, const struct mkperf_
                             const struct report_options *o, FILE *out);
 /* For programs: a row "row" for each row, then one "event". */
 void report_rows_values(const struct report_rows *rows, const struct mkperf_frames *f,
-                        const struct report_options *o, const struct report_values *v);
+                        const struct report_options *o, struct report_values *v);
 /* For programs: the row "total" of a recording, after the rows of all events. */
-void report_total_values(const struct mkperf_profile *p, const struct report_values *v);
+void report_total_values(const struct mkperf_profile *p, struct report_values *v);
+/* For programs: what a recording is, as in the format jsonl without its samples and marks. Rows are JSON. */
+void report_head_values(struct mkperf_profile *p, struct report_values *v);
+/* For programs: a JSON row "warning" for each problem of a recording. */
+void report_warning_values(const struct mkperf_frames *f, struct report_values *v);
 
 /* interactions_table.c: one line for each edge, the busiest first, then one for each PD. */
 void report_interactions_print(const struct mkperf_interactions *i, const char *path, FILE *out);
 /* Prints a directed graph in the DOT language: PDs, and an arrow for each edge and kind. */
 void report_interactions_dot(const struct mkperf_interactions *i, FILE *out);
+/* The form of `mkperf report --interactions`. */
+enum report_form { REPORT_TABLE, REPORT_DOT, REPORT_JSON };
 /* `mkperf report --interactions`: reads path and writes to output (NULL: standard output). */
-enum mkperf_status report_interactions(const char *path, bool dot, const char *output,
+enum mkperf_status report_interactions(const char *path, enum report_form form, const char *output,
                                        struct mkperf_error *e);
 
 /*
@@ -287,6 +302,8 @@ void report_charged_by(const struct mkperf_charge *c, const struct mkperf_charge
                        int more, const char *name, char *text, size_t n);
 /* Prints the table of charged time of one event. The last line states how many rows are below `limit` per cent. */
 void report_charged_print(const struct mkperf_profile *p, uint32_t event, double limit, FILE *out);
+/* For programs: rows "charged" and "charged_by" of one event, without a limit. */
+void report_charged_values(const struct mkperf_profile *p, uint32_t event, struct report_values *v);
 
 /* browser.c: whether standard input and output are a terminal on which curses can draw. */
 bool report_browser_usable(void);
@@ -304,13 +321,11 @@ struct report_latency {
     const char *title; /* the file, or the target */
     const struct mkperf_latency_rows *rows;
     const struct mkperf_analysis *analysis; /* NULL: latencies of a target */
-    const char *separator;                  /* between values; not used with `json` */
-    bool json;
 };
 
 void report_latency_print(const struct report_latency *l, FILE *out);
 /* Prints one row per line, beginning with its kind. Times are ns. */
-void report_latency_values(const struct report_latency *l, FILE *out);
+void report_latency_values(const struct report_latency *l, struct report_values *v);
 
 struct report_path {
     const char *title; /* the time that the path explains */
@@ -319,8 +334,8 @@ struct report_path {
 };
 
 void report_path_print(const struct report_path *p, FILE *out);
-/* Prints rows "path" and "step". The separator is NULL for JSON Lines. */
-void report_path_values(const struct report_path *p, const char *separator, FILE *out);
+/* Prints rows "path" and "step". */
+void report_path_values(const struct report_path *p, struct report_values *v);
 
 /* The time of all steps of a path that wait for the same thing or run for the same PD. */
 struct report_path_sum {

@@ -6,6 +6,8 @@
  */
 #include "report.h"
 
+#include <math.h>
+
 #include "base/colour.h"
 
 struct layout {
@@ -200,7 +202,7 @@ void report_hierarchy_print(const struct report_rows *rows, const struct mkperf_
     mkperf_hash_free(&h.texts);
 }
 
-static void put_column(const struct report_values *v, enum report_column_id column,
+static void put_column(struct report_values *v, enum report_column_id column,
                        const struct mkperf_frames *f, const struct report_row_key *key)
 {
     const struct mkperf_profile *p = f->profile;
@@ -213,21 +215,23 @@ static void put_column(const struct report_values *v, enum report_column_id colu
         report_value_number(v, "time_ns", mkperf_time_slice_ns(&p->slices, key->slice));
         break;
     case REPORT_SORT_UTIL:
-        if (mkperf_utilisation_of(&p->util, key->pd, key->slice, &percent, &unknown_ns)) {
-            report_value_share(v, "util_percent", percent);
-        } else {
-            report_value_text(v, "util_percent", "");
+        if (!mkperf_utilisation_of(&p->util, key->pd, key->slice, &percent, &unknown_ns)) {
+            percent = NAN;
         }
+        report_value_share(v, "util_percent", percent);
         report_value_number(v, "unknown_ns", unknown_ns);
         break;
     default:
+        if (column == REPORT_SORT_EVENT && v->separator == NULL) {
+            break; /* each row has its event */
+        }
         report_column_text(column, f, key, text, sizeof text);
         report_value_text(v, report_column_name(column), text);
     }
 }
 
 void report_rows_values(const struct report_rows *rows, const struct mkperf_frames *f,
-                        const struct report_options *o, const struct report_values *v)
+                        const struct report_options *o, struct report_values *v)
 {
     const char *event = f->profile->places.session.event[rows->event].name;
 
@@ -263,7 +267,7 @@ void report_rows_values(const struct report_rows *rows, const struct mkperf_fram
                REPORT_NUMBER("shown_period", rows->shown.period));
 }
 
-void report_total_values(const struct mkperf_profile *p, const struct report_values *v)
+void report_total_values(const struct mkperf_profile *p, struct report_values *v)
 {
     REPORT_ROW(v, "total", REPORT_NUMBER("first_ns", p->totals.first_ns),
                REPORT_NUMBER("last_ns", p->totals.last_ns),

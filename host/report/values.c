@@ -2,58 +2,85 @@
 /* Rows for programs, see report.h. */
 #include "report.h"
 
-void report_value_row(const struct report_values *v, const char *kind)
+#include <math.h>
+#include <mkperf/version.h>
+
+struct report_values report_values_begin(FILE *out, const char *separator, const char *command,
+                                         const char *input)
 {
-    fprintf(v->out, v->separator == NULL ? "{\"type\":\"%s\"" : "%s", kind);
+    struct report_values v = {.to = {.over = out}, .separator = separator};
+
+    if (separator == NULL) {
+        mkperf_json(&v.to, "{'type':'mkperf','schema':%d,'version':%s,'command':%s", REPORT_SCHEMA,
+                    MKPERF_VERSION, command);
+        mkperf_json_known(&v.to, "input", input);
+        report_value_end(&v);
+    }
+    return v;
 }
 
-void report_value_end(const struct report_values *v)
-{
-    fputs(v->separator == NULL ? "}\n" : "\n", v->out);
-}
-
-static void begin_value(const struct report_values *v, const char *key)
+void report_value_row(struct report_values *v, const char *kind)
 {
     if (v->separator == NULL) {
-        fprintf(v->out, ",\"%s\":", key);
+        mkperf_json(&v->to, "{'type':%s", kind);
     } else {
-        fputs(v->separator, v->out);
+        mkperf_textout_puts(&v->to, kind);
     }
 }
 
-void report_value_number(const struct report_values *v, const char *key, uint64_t value)
+void report_value_end(struct report_values *v)
 {
-    begin_value(v, key);
-    fprintf(v->out, "%" PRIu64, value);
+    mkperf_textout_puts(&v->to, v->separator == NULL ? "}\n" : "\n");
 }
 
-void report_value_share(const struct report_values *v, const char *key, double percent)
+static void begin_value(struct report_values *v, const char *key)
 {
-    begin_value(v, key);
-    fprintf(v->out, "%.4f", percent);
+    if (v->separator == NULL) {
+        mkperf_json(&v->to, ",%s:", key);
+    } else {
+        mkperf_textout_puts(&v->to, v->separator);
+    }
 }
 
-void report_value_text(const struct report_values *v, const char *key, const char *value)
+void report_value_number(struct report_values *v, const char *key, uint64_t value)
 {
-    char escape = v->separator == NULL ? '\\' : '"'; /* precedes a double quote */
-
     begin_value(v, key);
-    if (v->separator != NULL && strstr(value, v->separator) == NULL) {
-        fputs(value, v->out);
+    mkperf_textout_u64(&v->to, value);
+}
+
+void report_value_share(struct report_values *v, const char *key, double percent)
+{
+    begin_value(v, key);
+    if (isfinite(percent) || v->separator == NULL) {
+        mkperf_json(&v->to, "%.4f", percent);
+    }
+}
+
+void report_value_real(struct report_values *v, const char *key, double value)
+{
+    begin_value(v, key);
+    mkperf_json(&v->to, "%.6g", value);
+}
+
+void report_value_text(struct report_values *v, const char *key, const char *value)
+{
+    begin_value(v, key);
+    if (v->separator == NULL) {
+        mkperf_textout_json(&v->to, value);
         return;
     }
-    fputc('"', v->out);
+    bool quoted = strstr(value, v->separator) != NULL;
+
+    mkperf_textout_puts(&v->to, quoted ? "\"" : "");
     for (; *value != '\0'; value++) {
-        if (*value == '"' || *value == escape) {
-            fputc(escape, v->out);
-        }
-        fputc(*value, v->out);
+        mkperf_textout_put(&v->to, "\"", quoted && *value == '"');
+        mkperf_textout_put(&v->to, value, 1);
     }
-    fputc('"', v->out);
+    mkperf_textout_puts(&v->to, quoted ? "\"" : "");
 }
 
-void report_value_list(const struct report_values *v, const char *kind,
-                       const struct report_value *value, size_t n)
+void report_value_list(struct report_values *v, const char *kind, const struct report_value *value,
+                       size_t n)
 {
     report_value_row(v, kind);
     for (size_t i = 0; i < n; i++) {

@@ -18,6 +18,7 @@
 #include "link/recorder.h"
 #include "mkperf.pb.h"
 #include "model/pds.h"
+#include "report/report.h"
 
 enum { STAT_EVENTS = 16, STAT_ROWS = 1 + 128 + MKPERF_MAX_CORES };
 
@@ -101,10 +102,11 @@ struct stat_style {
     FILE *out;
     const char
         *separator; /* NULL: a table for people, as perf stat; else fields, as perf stat -x */
-    bool per_core;  /* rows of cores instead of the row of the system */
-    unsigned cores; /* cores on which the target counts */
-    bool interval;  /* the first column is time_s, the end of the reading */
-    bool titles;    /* the titles of columns precede the first interval of a table for people */
+    struct report_values *values; /* not NULL: rows for programs go there, and not to `out` */
+    bool per_core;                /* rows of cores instead of the row of the system */
+    unsigned cores;               /* cores on which the target counts */
+    bool interval;                /* the first column is time_s, the end of the reading */
+    bool titles; /* the titles of columns precede the first interval of a table for people */
     double time_s;
     unsigned runs;     /* the reading is the mean of this many runs */
     const char *title; /* the target */

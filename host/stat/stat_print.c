@@ -237,13 +237,45 @@ static void print_core(const struct stat_row *row, bool system, const struct sta
     }
 }
 
+/* Prints a row "count". Members that are not known are left out. */
+static void print_values(const struct stat_reading *r, const struct stat_row *row, const char *pd,
+                         unsigned i, const struct stat_style *style)
+{
+    const mkperf_SessionEvent *v = &style->session->events[i];
+    const struct stat_value *value = &row->value[i];
+    double share = stat_share(r, row, i), figure;
+    struct mkperf_textout *t = &style->values->to;
+    const char *unit;
+
+    mkperf_json(t, "{'type':'count','time_s':%.9f,'seconds':%.9f,'runs':%u", style->time_s,
+                stat_seconds(r, row), style->runs);
+    if (stat_is_core(row)) {
+        mkperf_json(t, ",'core':%u", row->pd - STAT_CORE);
+    } else {
+        mkperf_json(t, ",'cores':%u", style->cores);
+    }
+    mkperf_json_known(t, "pd", pd);
+    mkperf_json(t, ",'event':%s,'user_counted':%hhd,'kernel_counted':%hhd,'percent_counted':%.4f",
+                v->name, v->user_counter != 0, v->kernel_counter != 0, 100 * share);
+    if (share > 0) {
+        mkperf_json(t, ",'count':%.0f,'user':%.0f,'kernel':%.0f,'error':%.0f,'estimate':%hhd",
+                    stat_sum(value), value->user, value->kernel, value->error, r->estimate);
+    }
+    if (share > 0 && stat_derived(r, row, style->session, i, &figure, &unit)) {
+        mkperf_json(t, ",'figure':%.6f,'unit':%s", figure, unit);
+    }
+    mkperf_textout_puts(t, "}\n");
+}
+
 static void print_row(const struct stat_reading *r, unsigned k, const struct stat_style *style)
 {
     bool system = k == 0 || stat_is_core(&r->row[k]), pds = has_rows(r, false);
     const char *name = system ? "system" : pd_of(r, k, style);
 
     for (unsigned i = 0; i < r->events; i++) {
-        if (style->separator != NULL) {
+        if (style->values != NULL) {
+            print_values(r, &r->row[k], system ? NULL : name, i, style);
+        } else if (style->separator != NULL) {
             if (style->interval) {
                 fprintf(style->out, "%.9f%s", style->time_s, style->separator);
             }
@@ -269,9 +301,10 @@ static void print_row(const struct stat_reading *r, unsigned k, const struct sta
 
 void stat_print(const struct stat_reading *r, const struct stat_style *style)
 {
-    bool frame = style->separator == NULL && !style->interval;
+    bool for_people = style->separator == NULL && style->values == NULL;
+    bool frame = for_people && !style->interval;
 
-    if (style->titles && style->interval && style->separator == NULL) {
+    if (style->titles && style->interval && for_people) {
         /* The titles of the columns of -I, as wide as the columns of print_row. */
         fprintf(style->out, "#%15s", "time");
         if (style->per_core) {

@@ -185,6 +185,54 @@ void top_screen_print(const struct top_screen *s, FILE *out)
     fputc('\n', out);
 }
 
+/* Writes one of the lists of PDs and functions, at most `most` entries. */
+static void put_list(struct mkperf_textout *t, const struct top_screen *s, const char *key,
+                     const struct top_entry *list, uint32_t n, uint32_t most)
+{
+    mkperf_json(t, ",%s:[", key);
+    for (uint32_t i = 0; i < n && i < most; i++) {
+        mkperf_json(t, ",{'pd':%s,'percent':%.4f,'samples':%" PRIu64 ",'period':%" PRIu64,
+                    list[i].pd, mkperf_percent(list[i].weight.period, s->list.total.period),
+                    list[i].weight.samples, list[i].weight.period);
+        if (list[i].name != NULL) {
+            mkperf_json(t, ",'function':%s,'kernel':%hhd", list[i].name, list[i].kernel);
+        } else if (s->counts->sched != NULL) {
+            mkperf_json(t, ",'util_percent':%.4f", list[i].util);
+        }
+        mkperf_textout_puts(t, "}");
+    }
+    mkperf_textout_puts(t, "]");
+}
+
+void top_screen_values(const struct top_screen *s, struct mkperf_textout *t)
+{
+    const struct mkperf_totals *all = s->totals;
+    const struct mkperf_session *session = &s->counts->session;
+
+    mkperf_json(t, "{'type':'top','time_ns':%" PRIu64 ",'window_ns':%" PRIu64, all->last_ns,
+                s->counts->all ? all->last_ns - all->first_ns : s->counts->window_ns);
+    if (s->event < session->nevents) {
+        mkperf_json_known(t, "event", session->event[s->event].name);
+    }
+    mkperf_json(t,
+                ",'samples':%" PRIu64 ",'lost':%" PRIu64 ",'shown_samples':%" PRIu64
+                ",'shown_period':%" PRIu64 ",'cores':[",
+                all->samples, mkperf_lost_sum(all->lost), s->list.total.samples,
+                s->list.total.period);
+    for (unsigned i = 0; i < all->ncores; i++) {
+        mkperf_json(
+            t, ",{'core':%u,'state':%s,'percent':%.4f,'samples':%" PRIu64 ",'lost':%" PRIu64 "}", i,
+            mkperf_core_states[all->core[i].state],
+            mkperf_percent(s->list.core[i].period, s->list.whole.period), s->list.core[i].samples,
+            mkperf_lost_sum(all->core[i].lost));
+    }
+    mkperf_textout_puts(t, "]");
+    put_list(t, s, "pds", s->list.pd, s->list.npds, UINT32_MAX);
+    put_list(t, s, "functions", s->list.function, s->list.nfunctions,
+             s->rows != 0 ? s->rows : UINT32_MAX);
+    mkperf_json(t, ",'all_functions':%" PRIu32 "}\n", s->list.nfunctions);
+}
+
 void top_screen_start(struct top_screen *s)
 {
     report_screen_start(s->colour);

@@ -15,6 +15,7 @@
 #define MKPERF_HOST_TOP_TOP_H
 
 #include "base/hash.h"
+#include "base/outfile.h"
 #include "model/model.h"
 #include "model/pds.h"
 #include "profile/charge.h"
@@ -146,5 +147,7 @@ void top_screen_free(struct top_screen *s);
 void top_screen_draw(struct top_screen *s);
 /* Prints the tables, without curses. */
 void top_screen_print(const struct top_screen *s, FILE *out);
+/* Prints the lists as one row "top" for programs, in one line. */
+void top_screen_values(const struct top_screen *s, struct mkperf_textout *t);
 
 #endif

@@ -45,6 +45,22 @@ multiplexed() {
 }
 check "multiplexed events are scaled right" multiplexed
 
+# What live commands print for programs is of the schema, and has what was asked for.
+rows() {
+    on "$demo" '$MKPERF stat -t $T -I 100 --per-pd --duration 0.5 --json -o $D/counts.json --system $demo/demo.system' \
+        '$MKPERF stat -t $T --per-core --util --duration 0.2 -j >$D/cores.json' \
+        '$MKPERF top -t $T -d 0.1 --json --util --duration 1 --system $demo/demo.system --elf-path $demo >$D/top.json' \
+        '$MKPERF latency -t $T --duration 0.5 --json >$D/latency.json' '$MKPERF list -t $T --json cycles >$D/list.json' || return 1
+    for i in "counts count" "cores count" "top top" "latency call run total" "list target known_event"; do
+        tests/tool/check-json ${i#* } <"$D/${i%% *}.json" || return 1
+    done
+    jq -se 'map(select(.type == "count" and .event == "cycles")) | (map(select(.pd == "known")) | length >= 4)
+        and ([.[] | select(.pd == null) | .count] | add) > 400000000' "$D/counts.json" >/dev/null || { cat "$D/counts.json"; return 1; }
+    jq -se 'map(select(.type == "top")) | length >= 3 and ([.[-1].pds[].samples] | add) == .[-1].shown_samples
+        and .[-1].all_functions >= (.[-1].functions | length)' "$D/top.json" >/dev/null || { cat "$D/top.json"; return 1; }
+}
+check "rows for programs of live commands" rows
+
 # Group reads in the samples of the leader: in QEMU an instruction takes a cycle, so a PD has equal counts
 # of both, and idle has almost no instructions. Checked with perf as well. The demo works for some 0.35 of
 # each second but the first.

@@ -177,7 +177,7 @@ cost() {
     pds=",\"pds\":$want"
     [ "$want" != 0 ] || pds='\(,"pds":0\)\{0,1\}'
     [ "$(in_csv user)" = "$want" ] && [ "$(in_csv kernel)" = "$kernel" ] &&
-        grep -q "\"cost\":{\"cycles\":{\"kernel\":$kernel$pds}}" "$D/out.jsonl" &&
+        grep -q "\"cost\":\[{\"event\":\"cycles\",\"kernel\":$kernel$pds}\]" "$D/out.jsonl" &&
         grep -q '^cost of profiling: [0-9.]* % of cycles' "$D/out.svg" &&
         grep -q '^# cost  *of profiling: [0-9.]* % of cycles' "$D/report"
 }

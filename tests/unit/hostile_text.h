@@ -4,7 +4,7 @@
  * what a command printed, which must be UTF-8 without control characters, escape sequences and
  * bidirectional controls, and in which no text from elsewhere begins a line of its own.
  *
- * Owns: read_file, write_file, patch, check_text, CHECK. Included after recording.h.
+ * Owns: read_file, write_file, patch, check_text, CHECK, CHECK_JSON. Included after recording.h.
  */
 #ifndef MKPERF_TESTS_HOSTILE_TEXT_H
 #define MKPERF_TESTS_HOSTILE_TEXT_H
@@ -120,6 +120,31 @@ static inline void check(const char *what, const char *text)
         if (status_ != (wanted)) {                                \
             fail_msg(#command ": status %d: %s", status_, text_); \
         }                                                         \
+    } while (0)
+
+/* The same, and its rows for programs are those of docs/mkperf.schema.json, among them one of type `type`. What is printed on
+ * standard error is in the text as well: no such line begins with a brace. */
+static inline void check_rows(const char *text, const char *type)
+{
+    char command[600];
+
+    write_file(recording_path("rows"), text, strlen(text));
+    snprintf(command, sizeof command, "grep '^{' %s | tests/tool/check-json %s",
+             recording_path("rows"), type);
+    if (system(command) != 0) {
+        fail_msg("rows that are not of the schema: %s", text);
+    }
+}
+
+#define CHECK_JSON(command, type, ...)                            \
+    do {                                                          \
+        int status_;                                              \
+        char *text_ = RUN(command, &status_, __VA_ARGS__);        \
+        check(#command, text_);                                   \
+        if (status_ != 0) {                                       \
+            fail_msg(#command ": status %d: %s", status_, text_); \
+        }                                                         \
+        check_rows(text_, type);                                  \
     } while (0)
 
 #endif

@@ -179,7 +179,7 @@ static void test_json(void **state)
     (void)state;
     has(text,
         "{\"type\":\"change\",\"event\":\"cycles\",\"pd\":\"client one\",\"symbol\":\"[.] "
-        "alpha\",\"before\":50.0000,\"after\":60.0000,\"chance\":\"1.39e-05\",\"significant\":1,"
+        "alpha\",\"before\":50.0000,\"after\":60.0000,\"chance\":1.39359e-05,\"significant\":1,"
         "\"visible_growth\":13.78");
     has(text,
         "{\"type\":\"changes\",\"event\":\"cycles\",\"rows\":2,\"significant\":2,\"failed\":0}\n");

@@ -10,6 +10,8 @@
 #include "flow_pipeline.h"
 #include "recording.h"
 
+#include "hostile_text.h"
+
 enum { MS = 1000000, PLANTED = 20, LOADED = 10 };
 
 static struct sim s;
@@ -180,6 +182,7 @@ static void through_a_file(void **state)
     struct mkperf_flow_limit l = mkperf_flow_limit(&f);
     assert_string_equal(mkperf_analysis_name(a, l.by), "copy");
     end();
+    CHECK_JSON(flow, "limit stage queue", recording_path("flow.data"), "--json");
 }
 
 /* A random line of 3 to 5 PDs on one or two cores, with random priorities, batches and queues. */

@@ -102,7 +102,6 @@ static void test_perf_words(void **state)
     SAYS(report, MKPERF_ERR_USAGE, "want caller, callee or none", "-gflat", in);
     SAYS(report, MKPERF_ERR_USAGE, "--dso|--pd NAME", "--dso", "one.elf", in);
     SAYS(report, MKPERF_ERR_USAGE, "--max-stack|--max-frames", "--max-stack", "3", in);
-    SAYS(stat, MKPERF_ERR_USAGE, "-j|-x,", "-j");
     SAYS(stat, MKPERF_ERR_USAGE, "--pid|--pd NAME", "--pid", "1");
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) {
         SAYS(report, 0, "gamma_", "--stdio", ignored[i], in);

@@ -142,6 +142,8 @@ static void test_other_commands(void **state)
     begin((struct how){.texts = HOSTILE, .marks = true, .says = true});
     CHECK(top, 0, "-t", address, "--stdio", "--duration", "0.02");
     CHECK(list, 0, "-t", address);
+    CHECK_JSON(list, "target known_event", "-t", address, "--json");
+    CHECK_JSON(top, "top", "-t", address, "--json", "--duration", "0.02");
     CHECK(console, MKPERF_ERR_REFUSED, "-t", address, "-c", "nonsense");
     end();
     begin((struct how){.texts = HOSTILE, .counts = COUNTED});
@@ -149,8 +151,10 @@ static void test_other_commands(void **state)
     end();
     begin((struct how){.texts = HOSTILE, .counts = COUNTED, .parts = 3});
     CHECK(stat, 0, "-t", address, "-e", "cycles", "--duration", "0.03", "--per-pd", "-x", ",");
+    CHECK_JSON(stat, "count", "-t", address, "-e", "cycles", "--duration", "0.03", "--per-pd",
+               "--json");
     CHECK(latency, 0, "-t", address, "--duration", "0.02");
-    CHECK(latency, 0, "-t", address, "--duration", "0.02", "--json");
+    CHECK_JSON(latency, "total", "-t", address, "--duration", "0.02", "--json");
     end();
     begin((struct how){.texts = HOSTILE, .bob = true, .marks = true, .says = true});
     CHECK(record, 0, "-t", address, "-o", recording_path("bob.data"), "--watch", "--duration",

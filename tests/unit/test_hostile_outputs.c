@@ -70,10 +70,11 @@ static void latencies(void **state)
     (void)state;
     CHECK(latency, 0, in);
     CHECK(latency, 0, in, "-x", ",");
-    CHECK(latency, 0, in, "--json");
+    CHECK_JSON(latency, "call pd core ready total", in, "--json");
+    CHECK_JSON(budget, "budget", in, "--json");
     CHECK(latency, 0, in, "--critical-path");
     CHECK(latency, 0, in, "--critical-path", "-x", ";");
-    CHECK(latency, 0, in, "--critical-path", "--json");
+    CHECK_JSON(latency, "path step", in, "--critical-path", "--json");
     CHECK(latency, MKPERF_ERR_USAGE, in, "--critical-path=no\033[31m:such");
     CHECK(latency, MKPERF_ERR_INPUT, recording_path("no\033[31m\nF!"));
 }
@@ -87,6 +88,14 @@ static void reports(void **state)
     CHECK(report, 0, "-i", in, "--stdio", "--marks");
     CHECK(report, 0, "-i", in, "--interactions");
     CHECK(report, 0, "-i", in, "--dot");
+    CHECK_JSON(report, "row event total", in, "--json", "-s", "event,pd,symbol,core,mode,line,dso");
+    CHECK_JSON(report, "row", in, "--json", "--util", "-s", "time,pd,util");
+    CHECK_JSON(report, "session pd totals", in, "--json", "--header-only");
+    CHECK_JSON(report, "charged charged_by", in, "--json", "--charged");
+    CHECK_JSON(report, "interactions soft calls", in, "--json", "--interactions");
+    CHECK_JSON(report, "row warning", recording_path("samples.data"), "--json");
+    CHECK_JSON(diff, "side change changes", in, in, "--json", "-s", "event,pd,symbol");
+    CHECK_JSON(explain, "answer", in, "--json");
     CHECK(script, 0, "-i", in);
 }
 
@@ -125,6 +134,12 @@ static void formats(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         CHECK(convert, 0, recording_path("hostile.data"), "--to", names[i], "-o", out);
         check_file(names[i], out);
+        if (strcmp(names[i], "jsonl") == 0) {
+            size_t n;
+            char *text = read_file(out, &n);
+            check_rows(text, "session pd sample totals");
+            free(text);
+        }
     }
     /* A directory: a text that describes the bytes of the other file, in which are names as well. */
     CHECK(convert, 0, recording_path("hostile.data"), "-o", recording_path("trace.ctf"));

@@ -284,8 +284,9 @@ static void errors(void **state)
     FAILS("exclude each other", "--util", "--charged", data);
     FAILS("exclude each other", "--util", "--off-cpu", data);
     FAILS("--util is of one event", "--util", "-e", "cycles", data);
-    FAILS("without --interactions, --charged", "--json", "--charged", data);
-    FAILS("without --interactions, --charged", "-x", ",", "-g", data);
+    FAILS("--charged use --json", "-x", ",", "--charged", data);
+    FAILS("without --dot, --hierarchy and -g", "-x", ",", "-g", data);
+    FAILS("without --dot, --hierarchy and -g", "--json", "--hierarchy", data);
     FAILS("no scheduling events were recorded", "--util", samples);
     FAILS("has no samples: mkperf latency and mkperf report --util", data);
     char *text = RUN(diff, &status, "-s", "pd,time", samples, samples);
