@@ -47,7 +47,7 @@ void init(void)
     client.places = mkperf_link_layer.places;
     client.queue = mkperf_link_layer.queue;
     client.hosts = mkperf_link_layer.hosts;
-    if (mkperf_clock_there()) {
+    if (mkperf_clock_hz() != 0) {
         client.clock = mkperf_clock_ticks;
         client.clock_hz = mkperf_clock_hz();
     }

@@ -87,27 +87,17 @@ static __attribute__((noinline)) void copy_words(word *to, const uint8_t *from, 
     const word *f = (const word *)(const void *)(from - (uintptr_t)from % 8);
 
     switch ((uintptr_t)from % 8) {
-    case 1:
-        copy_shifted(to, f, n, 8);
+#define SHIFTED(bytes)                       \
+    case bytes:                              \
+        copy_shifted(to, f, n, 8 * (bytes)); \
         break;
-    case 2:
-        copy_shifted(to, f, n, 16);
-        break;
-    case 3:
-        copy_shifted(to, f, n, 24);
-        break;
-    case 4:
-        copy_shifted(to, f, n, 32);
-        break;
-    case 5:
-        copy_shifted(to, f, n, 40);
-        break;
-    case 6:
-        copy_shifted(to, f, n, 48);
-        break;
-    case 7:
-        copy_shifted(to, f, n, 56);
-        break;
+        SHIFTED(1)
+        SHIFTED(2)
+        SHIFTED(3)
+        SHIFTED(4)
+        SHIFTED(5)
+        SHIFTED(6)
+        SHIFTED(7)
     default:
         copy_aligned(to, f, n);
     }
