@@ -38,7 +38,6 @@ enum mkperf_client_limits {
     /* Frames of a queue reserved for answers: hello, session, status, error. */
     MKPERF_ANSWER_FRAMES = 4,
     MKPERF_WATCHER_EPOCH = 16, /* batches before an epoch may begin for a watcher */
-    MKPERF_FALLBACK_HZ = 100,  /* rate of a clock that counts calls, if there is no other clock */
 };
 
 /* The settings of the text commands, which are valid from the next `start`. */
@@ -208,7 +207,6 @@ uint32_t mkperf_control_dump(struct mkperf_peer peer);
 /* Whether a session runs that can be stopped. Its samples are sent or form a flight recording. */
 bool mkperf_control_active(const struct mkperf_client *c);
 uint64_t mkperf_client_now(struct mkperf_client *c);
-uint64_t mkperf_client_hz(const struct mkperf_client *c);
 
 /* ---- connections.c ---- */
 

@@ -21,78 +21,45 @@ static void take_text(char *to, const uint64_t *words)
     to[MKPERF_APP_NAME_BYTES - 1] = '\0';
 }
 
-/* False: the words are invalid. */
-static bool make_mark(const struct mkperf_client *c, const uint64_t *words, mkperf_Mark *out)
+/* Makes a mark of MKPERF_APP_MARK_WORDS words. False: they are invalid. */
+static bool make_mark(struct mkperf_client *c, const uint64_t *words, mkperf_Mark *out)
 {
-    mkperf_Mark m = {
+    *out = (mkperf_Mark){
         .session = c->running ? c->page->session.id : 0,
-        .tick_hz = mkperf_client_hz(c),
+        .tick_hz = c->clock != NULL ? c->clock_hz : c->encoder.tick_hz,
         .time_ticks = c->clock != NULL ? c->clock() : c->encoder.last_time,
         .kind = (mkperf_MarkKind)(words[0] >> 32),
         .id = (uint32_t)words[0],
     };
-
-    if (words[0] >> 32 > MKPERF_MARK_END) {
-        return false;
-    }
-    if (c->clock == NULL) {
-        m.tick_hz = c->encoder.tick_hz;
-    }
-    take_text(m.name, words + 1);
-    take_text(m.pd, words + 1 + MKPERF_APP_NAME_BYTES / 8);
-    *out = m;
-    return true;
-}
-
-static uint32_t mark(struct mkperf_client *c, const uint64_t *words)
-{
-    mkperf_Mark m;
-
-    if (!make_mark(c, words, &m)) {
-        return MKPERF_APP_MALFORMED;
-    }
-    mkperf_report_mark(c, &m);
-    return MKPERF_APP_OK;
-}
-
-/* The mark is stored with the recording, and sent with each dump. */
-static uint32_t hold(struct mkperf_client *c, const uint64_t *words)
-{
-    mkperf_Mark m;
-
-    if (!make_mark(c, words, &m)) {
-        return MKPERF_APP_MALFORMED;
-    }
-    if (c->call(MKPERF_OP_HOLD) != MKPERF_RESULT_OK) {
-        return MKPERF_APP_REFUSED;
-    }
-    c->trigger = m;
-    c->trigger_there = true;
-    return MKPERF_APP_OK;
+    take_text(out->name, words + 1);
+    take_text(out->pd, words + 1 + MKPERF_APP_NAME_BYTES / 8);
+    return words[0] >> 32 <= MKPERF_MARK_END;
 }
 
 uint32_t mkperf_client_app(struct mkperf_client *c, uint64_t label, const uint64_t *words,
                            unsigned n)
 {
+    bool active = mkperf_control_active(c);
+    bool done = true;
+    mkperf_Mark mark;
+
     if (label == MKPERF_APP_START) {
-        if (mkperf_control_active(c)) {
-            return MKPERF_APP_OK;
-        }
-        return !c->stopping && mkperf_command_start(c) == MKPERF_RESULT_OK ? MKPERF_APP_OK
-                                                                           : MKPERF_APP_REFUSED;
-    }
-    if (label == MKPERF_APP_STOP) {
-        if (mkperf_control_active(c)) {
+        done = active || (!c->stopping && mkperf_command_start(c) == MKPERF_RESULT_OK);
+    } else if (label == MKPERF_APP_STOP) {
+        if (active) {
             mkperf_control_stop(c, MKPERF_NOBODY, 0);
         }
-        return MKPERF_APP_OK;
+    } else if (label == MKPERF_APP_RUNS) {
+        done = active;
+    } else if ((label != MKPERF_APP_MARK && label != MKPERF_APP_DUMP) ||
+               n != MKPERF_APP_MARK_WORDS || !make_mark(c, words, &mark)) {
+        return MKPERF_APP_MALFORMED;
+    } else if (label == MKPERF_APP_MARK) {
+        mkperf_report_mark(c, &mark);
+    } else { /* The mark is stored with the recording, and sent with each dump. */
+        done = c->call(MKPERF_OP_HOLD) == MKPERF_RESULT_OK;
+        c->trigger = done ? mark : c->trigger;
+        c->trigger_there |= done;
     }
-    if (label == MKPERF_APP_RUNS) {
-        return mkperf_control_active(c) ? MKPERF_APP_OK : MKPERF_APP_REFUSED;
-    }
-    if (label == MKPERF_APP_DUMP && n == MKPERF_APP_MARK_WORDS) {
-        return hold(c, words);
-    }
-    return label == MKPERF_APP_MARK && n == MKPERF_APP_MARK_WORDS ? mark(c, words)
-                                                                  : MKPERF_APP_MALFORMED;
+    return done ? MKPERF_APP_OK : MKPERF_APP_REFUSED;
 }

@@ -13,11 +13,6 @@ uint64_t mkperf_client_now(struct mkperf_client *c)
     return c->clock != NULL ? c->clock() : c->calls;
 }
 
-uint64_t mkperf_client_hz(const struct mkperf_client *c)
-{
-    return c->clock != NULL ? c->clock_hz : MKPERF_FALLBACK_HZ;
-}
-
 static void begin_session(struct mkperf_client *c)
 {
     const mkperf_Session *s = &c->page->session;
@@ -37,12 +32,9 @@ static void begin_session(struct mkperf_client *c)
         if (mkperf_page_bool(&e->read)) {
             continue; /* does not sample */
         }
-        if (e->user_counter != 0) {
-            mkperf_encoder_expect(&c->encoder, e->user_counter - 1, period, jitter);
-        }
-        if (e->kernel_counter != 0) {
-            mkperf_encoder_expect(&c->encoder, e->kernel_counter - 1, period, jitter);
-        }
+        /* The number of a missing half is 0, and 0 - 1 is ignored. */
+        mkperf_encoder_expect(&c->encoder, e->user_counter - 1, period, jitter);
+        mkperf_encoder_expect(&c->encoder, e->kernel_counter - 1, period, jitter);
     }
     for (unsigned i = 0; i < c->places; i++) {
         c->connection[i].gap = (struct mkperf_gap){0};
