@@ -419,22 +419,20 @@ static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, uint64_t hea
                                           const uint64_t *record)
 {
     uint8_t loss[mkperf_Loss_size];
-    uint32_t n;
 
     if (e->losses == MKPERF_LOSS_PLACES ||
         (!mkperf_encoder_empty(e) && e->core != mkperf_record_core(header)) ||
         room(e) < 2 + mkperf_Loss_size) {
         return MKPERF_ENCODE_FULL;
     }
-    n = mkperf_put_field(loss, mkperf_Loss_where_tag, mkperf_record_counter(header));
-    n += mkperf_put_field(loss + n, mkperf_Loss_time_ticks_tag, record[MKPERF_WORD_TIME]);
-    n += mkperf_put_field(loss + n, mkperf_Loss_samples_tag, record[MKPERF_LOSS_SAMPLES]);
-    n += mkperf_put_field(loss + n, mkperf_Loss_events_tag, record[MKPERF_LOSS_EVENTS]);
-    uint32_t before = e->loss.n;
-    e->loss.n += mkperf_put_length(e->loss.bytes + e->loss.n, mkperf_Batch_losses_tag, n);
-    memcpy(e->loss.bytes + e->loss.n, loss, n);
-    e->loss.n += n;
-    e->bytes += e->loss.n - before;
+    uint8_t *at = mkperf_put_field(loss, mkperf_Loss_where_tag, mkperf_record_counter(header));
+    at = mkperf_put_field(at, mkperf_Loss_time_ticks_tag, record[MKPERF_WORD_TIME]);
+    at = mkperf_put_field(at, mkperf_Loss_samples_tag, record[MKPERF_LOSS_SAMPLES]);
+    at = mkperf_put_field(at, mkperf_Loss_events_tag, record[MKPERF_LOSS_EVENTS]);
+    uint8_t *from = e->loss.bytes + e->loss.n;
+    uint8_t *to = mkperf_put_bytes(from, mkperf_Batch_losses_tag, loss, (uint32_t)(at - loss));
+    e->loss.n += (uint32_t)(to - from);
+    e->bytes += (uint32_t)(to - from);
     e->fits_unchecked = e->samples;
     if (mkperf_encoder_empty(e)) {
         e->first_time = record[MKPERF_WORD_TIME];

@@ -121,9 +121,6 @@ void mkperf_encoder_expect(struct mkperf_encoder *e, unsigned counter, uint64_t 
 /* Forgets all chains. Only between batches. */
 void mkperf_encoder_new_epoch(struct mkperf_encoder *e);
 
-/* Whether the epoch has had MKPERF_EPOCH_FRAMES batches. */
-bool mkperf_encoder_epoch_over(const struct mkperf_encoder *e);
-
 /* Adds a record (size bytes, as the ring gave it) to the batch. */
 enum mkperf_encode_result mkperf_encoder_add(struct mkperf_encoder *e, const uint64_t *record,
                                              unsigned size);

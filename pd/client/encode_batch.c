@@ -23,11 +23,6 @@ void mkperf_encoder_new_epoch(struct mkperf_encoder *e)
     forget_chains(&e->table);
 }
 
-bool mkperf_encoder_epoch_over(const struct mkperf_encoder *e)
-{
-    return e->batches >= MKPERF_EPOCH_FRAMES;
-}
-
 bool mkperf_encoder_empty(const struct mkperf_encoder *e)
 {
     return e->samples == 0 && e->losses == 0;
@@ -66,31 +61,14 @@ void mkperf_encoder_expect(struct mkperf_encoder *e, unsigned counter, uint64_t 
     }
 }
 
-/* The fields before the columns. Returns their length. */
-static uint32_t put_head(const struct mkperf_encoder *e, uint8_t *at)
+/* A column, omitted if it is empty. Returns its end. */
+static uint8_t *put_column(uint8_t *at, unsigned field, const uint8_t *bytes, uint32_t n)
 {
-    uint32_t n = mkperf_put_field(at, mkperf_Batch_session_tag, e->session);
-
-    n += mkperf_put_field(at + n, mkperf_Batch_core_tag, e->core);
-    n += mkperf_put_field(at + n, mkperf_Batch_epoch_tag, e->epoch);
-    n += mkperf_put_field(at + n, mkperf_Batch_first_sample_tag, e->sent);
-    n += mkperf_put_field(at + n, mkperf_Batch_tick_hz_tag, e->tick_hz);
-    n += mkperf_put_field(at + n, mkperf_Batch_time_ticks_tag, e->first_time);
-    return n;
+    return n == 0 ? at : mkperf_put_bytes(at, field, bytes, n);
 }
 
-static uint32_t put_packed(uint8_t *at, unsigned field, const uint8_t *bytes, uint32_t length)
-{
-    if (length == 0) {
-        return 0;
-    }
-    uint32_t n = mkperf_put_length(at, field, length);
-    memcpy(at + n, bytes, length);
-    return n + length;
-}
-
-/* Writes the columns that have a value for each counter. Returns their length. */
-static uint32_t put_counters(const struct mkperf_encoder *e, uint8_t *at)
+/* Writes the columns that have a value for each counter. Returns their end. */
+static uint8_t *put_counters(const struct mkperf_encoder *e, uint8_t *at)
 {
     uint32_t begun = e->periods.begun;
     uint8_t base[MKPERF_MAX_COUNTERS * VARINT];
@@ -108,41 +86,45 @@ static uint32_t put_counters(const struct mkperf_encoder *e, uint8_t *at)
             mkperf_put_varint(width + widths, has ? mkperf_period_width(p->reported.mask) : 0);
         rates += mkperf_put_varint(rate + rates, has ? p->reported_rate : 0);
     }
-    uint32_t n = put_packed(at, mkperf_Batch_base_period_tag, base, bases);
-    n += put_packed(at + n, mkperf_Batch_width_tag, width, widths);
-    return n + put_packed(at + n, mkperf_Batch_rate_tag, rate, rates);
+    at = put_column(at, mkperf_Batch_base_period_tag, base, bases);
+    at = put_column(at, mkperf_Batch_width_tag, width, widths);
+    return put_column(at, mkperf_Batch_rate_tag, rate, rates);
 }
 
 size_t mkperf_encoder_finish(struct mkperf_encoder *e, uint8_t *out)
 {
-    uint32_t start = 3; /* tag and length, once that is known; at most 16383 */
-    uint32_t n = start;
+    uint8_t *start = out + 3; /* tag and length, once that is known; at most 16383 */
+    uint8_t *at = start;
 
     if (mkperf_encoder_empty(e)) {
         return 0;
     }
-    n += put_head(e, out + n);
-    n += put_counters(e, out + n);
-    memcpy(out + n, e->chains.bytes, e->chains.n);
-    n += e->chains.n;
-    n += put_packed(out + n, mkperf_Batch_slot_tag, e->slot_column,
+    at = mkperf_put_field(at, mkperf_Batch_session_tag, e->session);
+    at = mkperf_put_field(at, mkperf_Batch_core_tag, e->core);
+    at = mkperf_put_field(at, mkperf_Batch_epoch_tag, e->epoch);
+    at = mkperf_put_field(at, mkperf_Batch_first_sample_tag, e->sent);
+    at = mkperf_put_field(at, mkperf_Batch_tick_hz_tag, e->tick_hz);
+    at = mkperf_put_field(at, mkperf_Batch_time_ticks_tag, e->first_time);
+    at = put_counters(e, at);
+    memcpy(at, e->chains.bytes, e->chains.n);
+    at += e->chains.n;
+    at = put_column(at, mkperf_Batch_slot_tag, e->slot_column,
                     (uint32_t)(e->end.slot - e->slot_column));
-    n += put_packed(out + n, mkperf_Batch_pc_tag, e->pc_column,
-                    (uint32_t)(e->end.pc - e->pc_column));
-    n += put_packed(out + n, mkperf_Batch_time_tag, e->time_column,
+    at = put_column(at, mkperf_Batch_pc_tag, e->pc_column, (uint32_t)(e->end.pc - e->pc_column));
+    at = put_column(at, mkperf_Batch_time_tag, e->time_column,
                     (uint32_t)(e->end.time - e->time_column));
-    n += put_packed(out + n, mkperf_Batch_period_tag, e->period.bytes, e->period.n);
-    n += put_packed(out + n, mkperf_Batch_change_tag, e->change.bytes, e->change.n);
-    memcpy(out + n, e->loss.bytes, e->loss.n);
-    n += e->loss.n;
-    n += put_packed(out + n, mkperf_Batch_read_tag, e->read.bytes, e->read.n);
+    at = put_column(at, mkperf_Batch_period_tag, e->period.bytes, e->period.n);
+    at = put_column(at, mkperf_Batch_change_tag, e->change.bytes, e->change.n);
+    memcpy(at, e->loss.bytes, e->loss.n);
+    at += e->loss.n;
+    at = put_column(at, mkperf_Batch_read_tag, e->read.bytes, e->read.n);
     /* A length of two bytes whatever its value: a varint may end in a zero. */
     out[0] = mkperf_ToHost_batch_tag << 3 | 2;
-    out[1] = (uint8_t)((n - start) | 0x80);
-    out[2] = (uint8_t)((n - start) >> 7);
+    out[1] = (uint8_t)((at - start) | 0x80);
+    out[2] = (uint8_t)((at - start) >> 7);
     mkperf_periods_end(&e->periods);
     e->sent += e->samples;
     e->batches++;
     empty_batch(e);
-    return n;
+    return (size_t)(at - out);
 }

@@ -27,11 +27,6 @@ void mkperf_sched_encoder_new_epoch(struct mkperf_sched_encoder *e)
     }
 }
 
-bool mkperf_sched_encoder_epoch_over(const struct mkperf_sched_encoder *e)
-{
-    return e->messages >= MKPERF_EPOCH_FRAMES;
-}
-
 static void empty_message(struct mkperf_sched_encoder *e)
 {
     e->events = 0;
@@ -83,15 +78,15 @@ static void define_code(struct mkperf_sched_encoder *e, const struct mkperf_sche
                         uint64_t header)
 {
     uint8_t bytes[CODE_BYTES];
-    uint32_t n = mkperf_put_field(bytes, mkperf_SchedCode_code_tag, c->code);
+    uint8_t *at = mkperf_put_field(bytes, mkperf_SchedCode_code_tag, c->code);
 
-    n += mkperf_put_field(bytes + n, mkperf_SchedCode_kind_tag, mkperf_sched_kind_of(header));
-    n += mkperf_put_field(bytes + n, mkperf_SchedCode_reason_tag, mkperf_sched_reason_of(header));
-    n += mkperf_put_field(bytes + n, mkperf_SchedCode_thread_tag, mkperf_thread_to_wire(c->thread));
-    n += mkperf_put_field(bytes + n, mkperf_SchedCode_irq_tag, mkperf_sched_irq_of(header));
-    e->code_bytes += mkperf_put_length(e->code + e->code_bytes, mkperf_Sched_codes_tag, n);
-    memcpy(e->code + e->code_bytes, bytes, n);
-    e->code_bytes += n;
+    at = mkperf_put_field(at, mkperf_SchedCode_kind_tag, mkperf_sched_kind_of(header));
+    at = mkperf_put_field(at, mkperf_SchedCode_reason_tag, mkperf_sched_reason_of(header));
+    at = mkperf_put_field(at, mkperf_SchedCode_thread_tag, mkperf_thread_to_wire(c->thread));
+    at = mkperf_put_field(at, mkperf_SchedCode_irq_tag, mkperf_sched_irq_of(header));
+    at = mkperf_put_bytes(e->code + e->code_bytes, mkperf_Sched_codes_tag, bytes,
+                          (uint32_t)(at - bytes));
+    e->code_bytes = (uint32_t)(at - e->code);
     e->definitions++;
 }
 
@@ -167,29 +162,27 @@ enum mkperf_encode_result mkperf_sched_encoder_add(struct mkperf_sched_encoder *
 
 size_t mkperf_sched_encoder_finish(struct mkperf_sched_encoder *e, uint8_t *out)
 {
-    enum { START = 4 }; /* tag and length of two bytes each; the length once it is known */
-    uint32_t n = START;
+    uint8_t *start = out + 4; /* tag and length of two bytes each; the length once it is known */
+    uint8_t *at = start;
 
     if (e->events == 0) {
         return 0;
     }
-    n += mkperf_put_field(out + n, mkperf_Sched_session_tag, e->session);
-    n += mkperf_put_field(out + n, mkperf_Sched_core_tag, e->core);
-    n += mkperf_put_field(out + n, mkperf_Sched_epoch_tag, e->epoch);
-    n += mkperf_put_field(out + n, mkperf_Sched_first_event_tag, e->first);
-    n += mkperf_put_field(out + n, mkperf_Sched_tick_hz_tag, e->tick_hz);
-    n += mkperf_put_field(out + n, mkperf_Sched_time_ticks_tag, e->first_time);
-    memcpy(out + n, e->code, e->code_bytes);
-    n += e->code_bytes;
-    n += mkperf_put_field(out + n, mkperf_Sched_code_bits_tag, e->bits);
-    n += mkperf_put_length(out + n, mkperf_Sched_event_tag, e->event_bytes);
-    memcpy(out + n, e->event, e->event_bytes);
-    n += e->event_bytes;
-    mkperf_put_varint(out, (uint64_t)mkperf_ToHost_sched_tag << 3 | 2);
-    out[2] = (uint8_t)((n - START) | 0x80);
-    out[3] = (uint8_t)((n - START) >> 7);
+    at = mkperf_put_field(at, mkperf_Sched_session_tag, e->session);
+    at = mkperf_put_field(at, mkperf_Sched_core_tag, e->core);
+    at = mkperf_put_field(at, mkperf_Sched_epoch_tag, e->epoch);
+    at = mkperf_put_field(at, mkperf_Sched_first_event_tag, e->first);
+    at = mkperf_put_field(at, mkperf_Sched_tick_hz_tag, e->tick_hz);
+    at = mkperf_put_field(at, mkperf_Sched_time_ticks_tag, e->first_time);
+    memcpy(at, e->code, e->code_bytes);
+    at += e->code_bytes;
+    at = mkperf_put_field(at, mkperf_Sched_code_bits_tag, e->bits);
+    at = mkperf_put_bytes(at, mkperf_Sched_event_tag, e->event, e->event_bytes);
+    mkperf_put_value(out, (uint64_t)mkperf_ToHost_sched_tag << 3 | 2);
+    out[2] = (uint8_t)((at - start) | 0x80);
+    out[3] = (uint8_t)((at - start) >> 7);
     e->sent += e->events;
     e->messages++;
     empty_message(e);
-    return n;
+    return (size_t)(at - out);
 }

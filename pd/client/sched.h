@@ -68,8 +68,6 @@ _Static_assert(MKPERF_MAX_CORES <= 8, "a bit for each core");
 void mkperf_sched_encoder_begin(struct mkperf_sched_encoder *e, uint32_t session, uint64_t tick_hz);
 /* Forgets all codes. Only between messages. */
 void mkperf_sched_encoder_new_epoch(struct mkperf_sched_encoder *e);
-/* Whether a new epoch is due, for receivers that missed codes. */
-bool mkperf_sched_encoder_epoch_over(const struct mkperf_sched_encoder *e);
 /* Adds a record of the output ring, SCHED or SCHED_LOSS. */
 enum mkperf_encode_result mkperf_sched_encoder_add(struct mkperf_sched_encoder *e,
                                                    const uint64_t *record, unsigned size);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Protocol buffers by hand: numbers and the beginnings of fields, for what the encoders of the stream
- * write without nanopb. Each function writes at `at` and returns the bytes written.
+ * write without nanopb. Each function writes at `at`.
  */
 #ifndef MKPERF_CLIENT_VARINT_H
 #define MKPERF_CLIENT_VARINT_H
 
 #include <stdint.h>
+#include <string.h>
 
 enum { MKPERF_VARINT = 10 }; /* bytes, at most */
 
@@ -20,6 +21,7 @@ static inline uint8_t *mkperf_put_value(uint8_t *at, uint64_t v)
     return at;
 }
 
+/* The same, which returns the number of bytes. */
 static inline uint32_t mkperf_put_varint(uint8_t *at, uint64_t v)
 {
     return (uint32_t)(mkperf_put_value(at, v) - at);
@@ -36,21 +38,18 @@ static inline uint64_t mkperf_zigzag(uint64_t difference)
     return difference << 1 ^ (0 - (difference >> 63));
 }
 
-/* A field of wire type 0 (varint), omitted if it is 0. */
-static inline uint32_t mkperf_put_field(uint8_t *at, unsigned field, uint64_t v)
+/* A field of wire type 0 (varint), omitted if it is 0. Returns its end. */
+static inline uint8_t *mkperf_put_field(uint8_t *at, unsigned field, uint64_t v)
 {
-    if (v == 0) {
-        return 0;
-    }
-    uint32_t n = mkperf_put_varint(at, (uint64_t)field << 3);
-    return n + mkperf_put_varint(at + n, v);
+    return v == 0 ? at : mkperf_put_value(mkperf_put_value(at, (uint64_t)field << 3), v);
 }
 
-/* The start of a field of wire type 2: what follows it is `length` bytes. */
-static inline uint32_t mkperf_put_length(uint8_t *at, unsigned field, uint64_t length)
+/* A field of wire type 2: n bytes. Returns its end. */
+static inline uint8_t *mkperf_put_bytes(uint8_t *at, unsigned field, const void *bytes, uint32_t n)
 {
-    uint32_t n = mkperf_put_varint(at, (uint64_t)field << 3 | 2);
-    return n + mkperf_put_varint(at + n, length);
+    at = mkperf_put_value(mkperf_put_value(at, (uint64_t)field << 3 | 2), n);
+    memcpy(at, bytes, n);
+    return at + n;
 }
 
 #endif

@@ -53,16 +53,6 @@ unsigned mkperf_wire_frames(uint64_t *to, uint64_t header, uint64_t thread, cons
     return out;
 }
 
-/* A field below 16 of wire type 0, omitted if it is 0. */
-static inline uint8_t *put_field(uint8_t *at, unsigned field, uint64_t v)
-{
-    if (v == 0) {
-        return at;
-    }
-    *at++ = (uint8_t)(field << 3);
-    return mkperf_put_value(at, v);
-}
-
 /* What is between `from` and `to` as a field below 16 of wire type 2, from `from` - HEAD on. Moves it if
  * its length takes more than a byte. Returns its end. */
 enum { HEAD = 2 };
@@ -91,15 +81,15 @@ uint32_t mkperf_wire_chain(uint8_t *to, unsigned field, uint64_t header, const u
     uint8_t *from = to + HEAD;
     uint8_t *at = from;
 
-    at = put_field(at, mkperf_Chain_slot_tag, slot);
-    at = put_field(at, mkperf_Chain_at_tag, sample);
-    at = put_field(at, mkperf_Chain_thread_tag, mkperf_thread_to_wire(thread));
-    at = put_field(at, mkperf_Chain_counter_tag, mkperf_record_counter(header));
-    at = put_field(at, mkperf_Chain_flags_tag, flags);
-    at = put_field(at, mkperf_Chain_pc_tag, pc);
-    at = put_field(at, mkperf_Chain_lr_tag,
-                   flags & MKPERF_SAMPLE_NO_USER ? 0 : record[MKPERF_WORD_LR]);
-    at = put_field(at, mkperf_Chain_kernel_pc_tag, kernel_pc);
+    at = mkperf_put_field(at, mkperf_Chain_slot_tag, slot);
+    at = mkperf_put_field(at, mkperf_Chain_at_tag, sample);
+    at = mkperf_put_field(at, mkperf_Chain_thread_tag, mkperf_thread_to_wire(thread));
+    at = mkperf_put_field(at, mkperf_Chain_counter_tag, mkperf_record_counter(header));
+    at = mkperf_put_field(at, mkperf_Chain_flags_tag, flags);
+    at = mkperf_put_field(at, mkperf_Chain_pc_tag, pc);
+    at = mkperf_put_field(at, mkperf_Chain_lr_tag,
+                          flags & MKPERF_SAMPLE_NO_USER ? 0 : record[MKPERF_WORD_LR]);
+    at = mkperf_put_field(at, mkperf_Chain_kernel_pc_tag, kernel_pc);
     unsigned n = mkperf_wire_frames(wire, header, thread, frames);
     if (n != 0) { /* differences, packed */
         uint8_t *packed = at += HEAD;
@@ -108,6 +98,6 @@ uint32_t mkperf_wire_chain(uint8_t *to, unsigned field, uint64_t header, const u
         }
         at = enclose(packed, at, mkperf_Chain_frames_tag);
     }
-    at += mkperf_put_field(at, mkperf_Chain_reads_tag, reads);
+    at = mkperf_put_field(at, mkperf_Chain_reads_tag, reads);
     return (uint32_t)(enclose(from, at, field) - to);
 }
