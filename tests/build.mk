@@ -7,6 +7,7 @@
 #   tests/tsan/test_*.c    programs under ThreadSanitizer, exit status
 #   tests/fuzz/fuzz_*.c    libFuzzer targets, a short run over tests/fuzz/corpus/NAME and beyond
 #   tests/check-layers     the include graph of the sources
+#   tests/check-docs       language and links of the documents, subjects of commits
 #   tests/system/*.sh      whole runs; print `ok NAME` or `not ok NAME: why`
 
 UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))

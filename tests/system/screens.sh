@@ -56,9 +56,10 @@ picture() {
 # Sets port and session.
 start_browser() {
     mkdir -p "$D/chromium"
+    : >"$D/chromedriver.log"
     chromedriver --port=0 >"$D/chromedriver.log" 2>&1 &
     pids="$pids $!"
-    for i in $(seq 50); do
+    for i in $(seq 600); do
         port=$(sed -n 's/.*started successfully on port \([0-9]*\).*/\1/p' "$D/chromedriver.log")
         [ -n "$port" ] && break
         sleep 0.1
