@@ -131,13 +131,12 @@ static void put_data(void *self)
     size_t n = 0;
     FILE *out = mkperf_memstream_open(&text, &n);
     for (uint32_t i = 0; i < h->frames.functions.count && i < CODE_FUNCTIONS; i++) {
-        fputs(i > 0 ? ",\n" : "", out);
+        fputs(i > 0 ? ",\n" : "[", out);
         page_code_json(&h->frames, list[i].function, &sources, out);
     }
+    fputs(h->frames.functions.count != 0 ? "]" : "[]", out);
     mkperf_memstream_close(out);
-    mkperf_textout_puts(h->t, "<script type=\"application/json\" id=\"code-data\">[");
-    mkperf_textout_put(h->t, text, n);
-    mkperf_textout_puts(h->t, "]</script>\n");
+    put_container(h, "code-data", &(struct page_bytes){.p = (uint8_t *)text, .n = n});
     annotate_sources_free(&sources);
     free(text);
     free(list);

@@ -226,9 +226,9 @@ const source = {
   },
 
   async code(f) {
-    const text = document.getElementById('code-data')?.textContent;
-    if (text !== undefined) {
-      this.codes ??= new Map(JSON.parse(text).map((code) => [code.function, code]));
+    const bytes = this.codes ?? await this.inPage('code-data');
+    if (bytes) {
+      this.codes ??= new Map(JSON.parse(new TextDecoder().decode(bytes)).map((code) => [code.function, code]));
       return this.codes.get(f) ?? { insn: [], files: [], elf: '',
         problem: 'this file has the code of the heaviest functions only' };
     }
