@@ -6,7 +6,7 @@
 #   make fuzz      the fuzz targets for HOURS, make fuzz-coverage what they reach (tests/fuzz/build.mk)
 #   make bench     the figures of docs/verification.md in 3 minutes, compared with bench/figures.json;
 #                  SECTIONS=all or SECTIONS="rates echo": in full, KEEP=1: keep the new ones
-#   make pictures  those of docs/viewers.md, made again
+#   make pictures  those of docs/viewers.md and docs/example.html, made again; make example: only the latter
 #   make host      build/mkperf                make target    the PDs and the demo's image
 #   make install   mkperf, its man pages and completion, and what systems include, into DESTDIR/PREFIX
 #   make clean
@@ -56,7 +56,7 @@ TARGET_CFLAGS = -std=c11 -O2 -g $(WARN) -mcpu=cortex-a53 -ffreestanding -fno-sta
                  -fno-pic -fno-omit-frame-pointer -mstrict-align -fno-tree-loop-distribute-patterns \
                  -ffunction-sections -fdata-sections -Iinclude -I$(B)/proto -I$(B)/src/nanopb $(MBEDTLS_CFLAGS)
 
-.PHONY: all host target demo test bench install clean format pictures
+.PHONY: all host target demo test bench install clean format pictures example
 all: host target
 
 # Everything that is built waits for the packages (order only: a second run does nothing).
@@ -86,6 +86,9 @@ format: $(SETUP)
 # FIREFOX_PROFILER: a built front end of it.
 pictures: host target $(B)/echo-load $(call bootable,$(TEST_PD)/late)
 	$(Q)B=$(B) MKPERF=$(B)/mkperf scripts/pictures
+
+example: host $(call bootable,$(TEST_PD)/late)
+	$(Q)B=$(B) MKPERF=$(B)/mkperf scripts/pictures example
 
 clean:
 	rm -rf $(B)

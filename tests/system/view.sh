@@ -280,6 +280,16 @@ screens() { # light, dark, narrow: nothing is wider than the window
     picture "$D/narrow.png"
     wd POST "$session/window/rect" '{"width":1200,"height":1000}' >"$D/log"
 }
+# docs/example.html is a recording of its own in today's page.
+shell_of() { # shell_of PAGE: without its data
+    sed 's/<script type="application\/octet-stream".*<\/script>//' "$1"
+}
+example() {
+    shell_of "$D/profile.html" >"$D/shell" && shell_of docs/example.html | cmp - "$D/shell" ||
+        { echo "docs/example.html is of an older page: make example"; return 1; }
+    visit "file://$(realpath docs/example.html)" || return 1
+    waits "/the server echo is late/.test(document.body.textContent) && /user → echo/.test(document.body.textContent)"
+}
 speedscope() {
     visit "$url" || return 1
     link=$(js "return document.getElementById('speedscope').href")
@@ -439,6 +449,7 @@ if start_view "$data" && start_browser; then
         check "speedscope opens the profile" speedscope
     fi
     check "the page as one file" one_file
+    check "docs/example.html is of today's page" example
     check "recorded another" record "$D/before.data" 1.3
     start_view "$data" --diff "$D/before.data"
     check "a comparison has the numbers of mkperf diff" compared
