@@ -70,6 +70,7 @@ $(call test_program,robin,tests/pd/robin.c)
 $(call test_program,pair,tests/pd/pair.c)
 $(call test_program,sched,tests/pd/sched.c)
 $(call test_program,budget,tests/pd/budget.c)
+$(call test_program,demand,tests/pd/demand.c)
 $(call test_program,late,tests/pd/late.c)
 $(call test_program,deadline,tests/pd/late.c)
 $(call test_program,reasons,tests/pd/reasons.c)
@@ -77,16 +78,6 @@ $(call test_program,steps,tests/pd/steps.c)
 $(call test_program,deep,tests/pd/deep.c tests/pd/wildfp_spin.S pd/lib/own_stack.S)
 $(TEST_PD)/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
 $(TEST_PD)/cores/qemu-command $(TEST_PD)/contend/qemu-command: private QEMU_SMP = 4
-
-# $(call demand_system,NAME,BUDGETS): the PDs of tests/pd/demand.c with these budgets.
-demand_system = $(call pd,$(TEST_PD)/$(1)/demand.elf,tests/pd/demand.c)\
-    $(call copies,$(TEST_PD)/$(1),$(DEMO),profiler client)\
-    $(call system,$(TEST_PD)/$(1)/$(1).system,tests/pd/demand.system.in,$(2))\
-    $(call image,$(TEST_PD)/$(1)/$(1).img,$(TEST_PD)/$(1)/$(1).system,$(TEST_PD)/$(1),profiler client demand)\
-    $(eval TEST_SYSTEMS += $(1))
-$(call demand_system,demand,SHORT=9000 BURST=9000 THIRD=19000 OFTEN=19000)
-$(call demand_system,demand_enough,SHORT=1734 BURST=2040 THIRD=3060 OFTEN=10000)
-$(call demand_system,demand_less,SHORT=1615 BURST=1900 THIRD=2850 OFTEN=3060)
 
 # A program without mkperf's PDs.
 RACE := $(TEST_PD)/race

@@ -4,7 +4,8 @@
  *
  * Owns: the command's options, the advice, and its table. host/sched/demand.h says what the demand is and what may be wrong
  * with it. The advice for a PD is the least budget with which it would not have been throttled, and the margin. A PD that was
- * throttled gets none: its demand is not known, because it would have used more.
+ * throttled gets none: its demand is not known, because it would have used more. With --system the advice is a diff of the
+ * system's description (host/system/budgets.c).
  */
 #include <math.h>
 
@@ -13,9 +14,10 @@
 #include "import/import.h"
 #include "report/report.h"
 #include "sched/demand.h"
+#include "system/system.h"
 
 struct command {
-    const char *input;
+    const char *input, *system;
     uint64_t period_us; /* of PDs that may always run */
     double margin;      /* per cent */
     bool json;
@@ -29,6 +31,10 @@ static const struct mkperf_option options[] = {
                   .value = "US", MKPERF_NUMBER(struct command, period_us, 1, 3600000000)),
     MKPERF_OPTION(0, "margin", "per cent (10) that the advice is above what was used", .value = "N",
                   MKPERF_PER_CENT(struct command, margin)),
+    MKPERF_OPTION(0, "system",
+                  "print the advice as a diff of this .system file, for `patch FILE`: budgets "
+                  "that are in it and below their periods change",
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, system)),
     MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct command, json)),
     {.id = 0},
 };
@@ -95,6 +101,95 @@ static void print_pd(struct command *c, const struct mkperf_analysis *a, uint32_
     }
 }
 
+/* Whether the row of this PD is shown: it ran, and pays for its own time. */
+static bool is_shown(const struct mkperf_analysis *a, const struct mkperf_demand *d, uint32_t pd)
+{
+    return d->pd[pd].used_ns != 0 && a->pd[pd].name != NULL && !a->pd[pd].scheduling.passive;
+}
+
+static int pd_named(const struct mkperf_system *s, const char *name)
+{
+    for (unsigned i = 0; i < s->npds; i++) {
+        if (strcmp(s->pd[i].name, name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* The budget that the file shall give to this PD, into budget_us[]. */
+static enum mkperf_status change_budget(const struct command *c, const struct mkperf_system *s,
+                                        const struct mkperf_sched_pd *pd,
+                                        const struct mkperf_demand_pd *p, uint64_t *budget_us,
+                                        struct mkperf_error *e)
+{
+    const struct mkperf_scheduling *had = &pd->scheduling;
+    int i = pd_named(s, pd->name);
+
+    if (!had->known || had->budget_us >= had->period_us) {
+        return MKPERF_OK;
+    }
+    if (i < 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "%s: there is no protection_domain '%s', which was recorded in "
+                                "%s: use the file of the recorded system",
+                                c->system, pd->name, c->input);
+    }
+    if (s->pd[i].period != had->period_us || s->pd[i].budget_at.n == 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "%s:%d: '%s' was recorded with a budget in a period of %" PRIu64
+                                " us, which is not in this file: use the file of the recorded "
+                                "system",
+                                c->system, s->pd[i].line, pd->name, had->period_us);
+    }
+    budget_us[i] = advice_for(c, p);
+    if (budget_us[i] == 0) {
+        fprintf(stderr,
+                "mkperf: %s:%d: '%s' was throttled, so its need is not known; its budget is left. "
+                "Record it with a larger one\n",
+                c->system, s->pd[i].line, pd->name);
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status print_patch(const struct command *c, const struct mkperf_analysis *a,
+                                      const struct mkperf_demand *d, struct mkperf_error *e)
+{
+    uint64_t budget_us[MKPERF_SYSTEM_MAX_PDS] = {0};
+    struct mkperf_system *s = NULL;
+    enum mkperf_status status = mkperf_system_load(c->system, &s, e);
+
+    for (uint32_t i = 0; i < d->npds && status == MKPERF_OK; i++) {
+        if (is_shown(a, d, i)) {
+            status = change_budget(c, s, &a->pd[i], &d->pd[i], budget_us, e);
+        }
+    }
+    if (status == MKPERF_OK && a->gaps != 0) {
+        fprintf(stderr, "mkperf: warning: events are missing for %.6f s: PDs may need more\n",
+                (double)a->gap_ns / 1e9);
+    }
+    if (status == MKPERF_OK) {
+        mkperf_system_print_budgets(stdout, s, c->system, budget_us);
+    }
+    mkperf_system_free(s);
+    return status;
+}
+
+static void print_rows(struct command *c, const struct mkperf_analysis *a,
+                       const struct mkperf_demand *d)
+{
+    if (c->json) {
+        c->values = report_values_begin(stdout, NULL, "budget", c->input);
+    } else {
+        print_head(c, a);
+    }
+    for (uint32_t i = 0; i < d->npds; i++) {
+        if (is_shown(a, d, i)) {
+            print_pd(c, a, i, &d->pd[i]);
+        }
+    }
+}
+
 static enum mkperf_status run_budget(void *self, const struct mkperf_args *args,
                                      struct mkperf_error *e)
 {
@@ -111,17 +206,12 @@ static enum mkperf_status run_budget(void *self, const struct mkperf_args *args,
         mkperf_error_set(e, MKPERF_ERR_INPUT,
                          "%s: no scheduling events were recorded (mkperf record --sched)",
                          c->input);
+    } else if (e->status == MKPERF_OK && c->system == NULL) {
+        print_rows(c, a, &d);
     } else if (e->status == MKPERF_OK) {
-        if (c->json) {
-            c->values = report_values_begin(stdout, NULL, "budget", c->input);
-        } else {
-            print_head(c, a);
-        }
-        for (uint32_t i = 0; i < d.npds; i++) {
-            if (d.pd[i].used_ns != 0 && a->pd[i].name != NULL && !a->pd[i].scheduling.passive) {
-                print_pd(c, a, i, &d.pd[i]);
-            }
-        }
+        (void)print_patch(c, a, &d, e);
+    }
+    if (e->status == MKPERF_OK) {
         (void)mkperf_stdout_flush(e);
     }
     mkperf_analysis_free(a);
@@ -142,7 +232,8 @@ const struct mkperf_command mkperf_budget_command = {
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .examples = "mkperf record -t tcp:192.168.1.5 --sched --duration 60\n"
-                "mkperf budget --margin 20",
+                "mkperf budget --margin 20\n"
+                "mkperf budget --system my.system | patch my.system",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(struct command, .input = "perf.data", .period_us = 10000, .margin = 10),
     .run = run_budget,

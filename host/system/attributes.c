@@ -70,6 +70,41 @@ const char *system_attribute(struct reader *r, const char *name)
     return NULL;
 }
 
+static const char *skip_space(const char *p, const char *end)
+{
+    while (p < end && strchr(" \t\r\n", *p) != NULL) {
+        p++;
+    }
+    return p;
+}
+
+/* expat has checked the element's form: NAME, then attributes as name = "value" or 'value'. In UTF-16, none is found. */
+struct mkperf_system_span system_span(struct reader *r, const char *name)
+{
+    const char *p = r->text + XML_GetCurrentByteIndex(r->xml);
+    const char *end = p + XML_GetCurrentByteCount(r->xml);
+    size_t length = strlen(name);
+
+    while (p < end && strchr(" \t\r\n", *p) == NULL) {
+        p++;
+    }
+    for (p = skip_space(p, end); p < end;) {
+        const char *equals = memchr(p, '=', (size_t)(end - p));
+        const char *quote = equals != NULL ? skip_space(equals + 1, end) : end;
+        const char *close = quote < end ? memchr(quote + 1, *quote, (size_t)(end - quote - 1))
+                                        : NULL;
+        if (close == NULL) {
+            break;
+        }
+        if (strncmp(p, name, length) == 0 && skip_space(p + length, end) == equals) {
+            return (struct mkperf_system_span){(size_t)(quote + 1 - r->text),
+                                               (size_t)(close - quote - 1)};
+        }
+        p = skip_space(close + 1, end);
+    }
+    return (struct mkperf_system_span){0, 0};
+}
+
 const char *system_required(struct reader *r, const char *name)
 {
     const char *value = system_attribute(r, name);

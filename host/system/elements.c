@@ -74,6 +74,7 @@ void system_start_pd(struct reader *r)
     r->pd_open[r->depth] = (int)s->npds - 1;
     pd->name = system_copy(r, "name", name);
     read_budget(r, &pd->budget, &pd->period);
+    pd->budget_at = system_span(r, "budget");
     pd->limited = pd->budget < pd->period;
     pd->priority = (unsigned)system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
     pd->cpu = (unsigned)system_number_or(r, "cpu", 63, 0);

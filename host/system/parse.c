@@ -212,6 +212,7 @@ void mkperf_system_free(struct mkperf_system *s)
     for (unsigned i = 0; i < s->nregions; i++) {
         free(s->region[i].name);
     }
+    free(s->text);
     free(s->pd);
     free(s->region);
     free(s->channel);
@@ -230,7 +231,8 @@ enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_
                                        struct mkperf_system **out, struct mkperf_error *e)
 {
     struct mkperf_system *s = mkperf_xcalloc(1, sizeof *s);
-    struct reader r = {.system = s, .at = {.path = path, .line = 1, .e = e}, .pd_open = {-1}};
+    struct reader r = {
+        .system = s, .text = text, .at = {.path = path, .line = 1, .e = e}, .pd_open = {-1}};
 
     if (n > MKPERF_SYSTEM_MAX_BYTES) {
         system_error(&r.at, "larger than %d bytes", MKPERF_SYSTEM_MAX_BYTES);
@@ -244,6 +246,9 @@ enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_
         mkperf_system_free(s);
         return e->status;
     }
+    s->text = mkperf_xrealloc(NULL, n + 1, 1);
+    memcpy(s->text, text, n);
+    s->bytes = n;
     *out = s;
     return MKPERF_OK;
 }

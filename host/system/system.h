@@ -71,6 +71,11 @@ struct mkperf_system_tcb {
     int line;
 };
 
+/* Where the value of an attribute is in the text, without its quotes. n = 0: the element does not have it. */
+struct mkperf_system_span {
+    size_t at, n;
+};
+
 struct mkperf_system_pd {
     char *name;
     unsigned priority; /* 0 .. 254 */
@@ -80,8 +85,9 @@ struct mkperf_system_pd {
     bool limited; /* its budget is below its period, so the kernel may throttle it */
     uint64_t stack_size;
     uint64_t budget, period; /* microseconds */
-    char *program;           /* path of program_image, as written */
-    char *symbols;           /* path_for_symbols, NULL if it is not given */
+    struct mkperf_system_span budget_at;
+    char *program; /* path of program_image, as written */
+    char *symbols; /* path_for_symbols, NULL if it is not given */
     struct mkperf_system_map *map;
     struct mkperf_system_irq *irq;
     struct mkperf_system_setvar *setvar;
@@ -118,6 +124,8 @@ struct mkperf_system {
     /* The first element or attribute that was checked for its form and not kept, NULL: none. */
     const char *beyond;
     int beyond_line;
+    char *text; /* the file's */
+    size_t bytes;
 };
 
 /*
@@ -130,6 +138,13 @@ enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_
 /* Reads the file at `path` as mkperf_system_parse does. */
 enum mkperf_status mkperf_system_load(const char *path, struct mkperf_system **out,
                                       struct mkperf_error *e);
+
+/*
+ * Prints a unified diff of the file at `path` that gives PDs other budgets: budget_us[i] is that of s->pd[i], 0 leaves it as it is.
+ * Only values of attributes that are in the file change. Prints nothing if none does.
+ */
+void mkperf_system_print_budgets(FILE *out, const struct mkperf_system *s, const char *path,
+                                 const uint64_t *budget_us);
 
 void mkperf_system_free(struct mkperf_system *s);
 

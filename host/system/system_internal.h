@@ -85,6 +85,7 @@ struct reader {
     struct mkperf_system *system;
     struct references names[REFERENCE_KINDS];
     struct place at;
+    const char *text;
     const char **attributes; /* of the element that begins */
     unsigned depth;
     enum element open[SYSTEM_MAX_DEPTH];
@@ -105,6 +106,7 @@ uint64_t system_number_or(struct reader *r, const char *name, uint64_t max, uint
 bool system_bool_or(struct reader *r, const char *name, bool otherwise);
 /* A new copy of `text`, which must be printable and not empty. NULL after an error. */
 char *system_copy(struct reader *r, const char *name, const char *text);
+struct mkperf_system_span system_span(struct reader *r, const char *name);
 /* Adds a reference, to be resolved at the end of the file. */
 void system_refer(struct reader *r, enum reference_kind kind, const char *name, unsigned owner,
                   unsigned item);

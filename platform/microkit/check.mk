@@ -30,6 +30,8 @@ $(call program_system,$(SEL4_TEST),callers,tests/pd/callers.c)
 $(call program_system,$(SEL4_TEST),stopped,tests/pd/stopped.c)
 $(call program_system,$(SEL4_TEST),sched,tests/pd/sched.c)
 $(call program_system,$(SEL4_TEST),budget,tests/pd/budget.c)
+$(call program_system,$(SEL4_TEST),demand,tests/pd/demand.c)
+$(TARGET_OBJ)/tests/pd/demand.o: TARGET_CFLAGS += -DINSTRUCTION_NS=2 # -icount shift=1
 $(call program_system,$(SEL4_TEST),reasons,tests/pd/reasons.c)
 
 # Virtual machines need a kernel at EL2.
@@ -69,7 +71,7 @@ net_qemu = $(subst $(comma)sleep=off,,$(call boot,$(1))) -global virtio-mmio.for
 
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img \
-            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/stopped/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_TEST)/budget/loader.img $(SEL4_TEST)/reasons/loader.img $(SEL4_NET_TESTS) \
+            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/stopped/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_TEST)/budget/loader.img $(SEL4_TEST)/demand/loader.img $(SEL4_TEST)/reasons/loader.img $(SEL4_NET_TESTS) \
             $(SEL4_TEST)/forger/loader.img $(SEL4_TEST)/hostile/loader.img $(EVIL)/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
@@ -88,6 +90,9 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	SCHED_DIR=$(SEL4_TEST)/sched \
 	BUDGET_DIR=$(SEL4_TEST)/budget \
 	BUDGET_QEMU='$(call boot,$(SEL4_TEST)/budget/loader.img)' \
+	DEMAND_DIR=$(SEL4_TEST)/demand \
+	DEMAND_QEMU='$(call boot,$(SEL4_TEST)/demand/loader.img)' \
+	MICROKIT='$(microkit_run) --board $(MICROKIT_BOARD) --config $(MICROKIT_CONFIG)' \
 	REASONS_DIR=$(SEL4_TEST)/reasons \
 	REASONS_QEMU='$(call boot,$(SEL4_TEST)/reasons/loader.img)' \
 	SCHED_QEMU='$(call boot,$(SEL4_TEST)/sched/loader.img)' \

@@ -16,16 +16,20 @@
 
 #include "spin.h"
 
+#ifndef INSTRUCTION_NS
+#define INSTRUCTION_NS 1 /* of QEMU's time */
+#endif
+
 enum {
     CH_SHORT = 1,
     CH_BURST = 2,
     CH_THIRD = 3,
     CH_OFTEN = 4,
     CH_HELPER = 2,
-    MS = 1000000,
-    SHORT = 1700000,
-    LONG = 3000000,
-    PACE = 101000
+    MS = 1000000 / INSTRUCTION_NS,
+    SHORT = 1700000 / INSTRUCTION_NS,
+    LONG = 3000000 / INSTRUCTION_NS,
+    PACE = 101000 / INSTRUCTION_NS
 };
 
 static unsigned times;

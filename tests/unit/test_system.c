@@ -327,6 +327,81 @@ static void bad_channels(void **state)
                   "t.system:2: id 1 is used twice in protection_domain 'a'");
 }
 
+/* The diff that gives the PDs these budgets. */
+static void budgets(const char *text, const uint64_t *budget_us, const char *diff)
+{
+    struct mkperf_system *s = parse(text);
+    char *printed = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&printed, &n);
+
+    mkperf_system_print_budgets(out, s, "a.system", budget_us);
+    fclose(out);
+    assert_string_equal(printed, diff);
+    free(printed);
+    mkperf_system_free(s);
+}
+
+/* In any form that an attribute has: two on a line, alone on one, with a name that others end with, within a child. */
+static void other_budgets(void **state)
+{
+    static const char text[] =
+        "<system>\n"
+        "<protection_domain name='budget=9' period ='20' budget\t= \"1_0\"><program_image "
+        "path='p'/>"
+        "<protection_domain id='1' name='b>' budget='1'><program_image path='p'/>"
+        "</protection_domain></protection_domain>\n"
+        "<protection_domain name='c'><program_image path='p'/></protection_domain>\n"
+        "\n\n\n\n\n\n"
+        "<protection_domain\r\n  budget='0x5'\r\n  name='d'>\n"
+        "<program_image path='p'/></protection_domain></system>";
+    const uint64_t all[] = {11, 12, 13, 14}, none[] = {10, 0, 7, 5}, last[] = {0, 0, 0, 6};
+
+    (void)state;
+    budgets(text, none, "");
+    budgets(text, all,
+            "--- a.system\n+++ a.system\n"
+            "@@ -1,5 +1,5 @@\n"
+            " <system>\n"
+            "-<protection_domain name='budget=9' period ='20' budget\t= \"1_0\"><program_image "
+            "path='p'/>"
+            "<protection_domain id='1' name='b>' budget='1'><program_image path='p'/>"
+            "</protection_domain></protection_domain>\n"
+            "+<protection_domain name='budget=9' period ='20' budget\t= \"11\"><program_image "
+            "path='p'/>"
+            "<protection_domain id='1' name='b>' budget='12'><program_image path='p'/>"
+            "</protection_domain></protection_domain>\n"
+            " <protection_domain name='c'><program_image path='p'/></protection_domain>\n"
+            " \n \n"
+            "@@ -8,6 +8,6 @@\n"
+            " \n \n"
+            " <protection_domain\r\n"
+            "-  budget='0x5'\r\n"
+            "+  budget='14'\r\n"
+            "   name='d'>\n"
+            " <program_image path='p'/></protection_domain></system>\n"
+            "\\ No newline at end of file\n");
+    budgets("<system><protection_domain name='a'><program_image path='p'/></protection_domain>"
+            "<protection_domain name='b'><program_image path='p'/></protection_domain>"
+            "<protection_domain name='c'><program_image path='p'/></protection_domain>"
+            "<protection_domain name='d' budget='5'><program_image "
+            "path='p'/></protection_domain></system>",
+            last,
+            "--- a.system\n+++ a.system\n@@ -1,1 +1,1 @@\n"
+            "-<system><protection_domain name='a'><program_image path='p'/></protection_domain>"
+            "<protection_domain name='b'><program_image path='p'/></protection_domain>"
+            "<protection_domain name='c'><program_image path='p'/></protection_domain>"
+            "<protection_domain name='d' budget='5'><program_image "
+            "path='p'/></protection_domain></system>\n"
+            "\\ No newline at end of file\n"
+            "+<system><protection_domain name='a'><program_image path='p'/></protection_domain>"
+            "<protection_domain name='b'><program_image path='p'/></protection_domain>"
+            "<protection_domain name='c'><program_image path='p'/></protection_domain>"
+            "<protection_domain name='d' budget='6'><program_image "
+            "path='p'/></protection_domain></system>\n"
+            "\\ No newline at end of file\n");
+}
+
 static void file(void **state)
 {
     struct mkperf_error e = {.text = ""};
@@ -344,15 +419,11 @@ static void file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything),
-        cmocka_unit_test(identities),
-        cmocka_unit_test(virtual_machine),
-        cmocka_unit_test(newer),
-        cmocka_unit_test(bad_form),
-        cmocka_unit_test(bad_numbers),
-        cmocka_unit_test(bad_context),
-        cmocka_unit_test(bad_channels),
-        cmocka_unit_test(file),
+        cmocka_unit_test(everything),      cmocka_unit_test(identities),
+        cmocka_unit_test(virtual_machine), cmocka_unit_test(newer),
+        cmocka_unit_test(bad_form),        cmocka_unit_test(bad_numbers),
+        cmocka_unit_test(bad_context),     cmocka_unit_test(bad_channels),
+        cmocka_unit_test(other_budgets),   cmocka_unit_test(file),
     };
     return cmocka_run_group_tests_name("system", tests, NULL, NULL);
 }

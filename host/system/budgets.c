@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A .system file with other budgets, as a unified diff.
+ *
+ * Owns: the diff's form. Called by `mkperf budget --system`. A budget is a number without a line's end, so each changed line
+ * becomes one line, and both files have the same lines otherwise. Bytes outside the changed values are printed as they are.
+ */
+#include "system.h"
+
+enum { CONTEXT = 3 };
+
+struct line {
+    size_t at, n;  /* in the text; n is without the line's end */
+    unsigned from; /* the first changed PD in it, and how many: PDs are in the order of the text */
+    unsigned changes;
+};
+
+static bool is_changed(const struct mkperf_system_pd *pd, uint64_t budget_us)
+{
+    return budget_us != 0 && pd->budget_at.n != 0 && budget_us != pd->budget;
+}
+
+static struct line *split(const struct mkperf_system *s, const uint64_t *budget_us, size_t *nlines)
+{
+    struct line *line = NULL;
+    size_t room = 0, n = 0;
+    unsigned pd = 0;
+
+    for (size_t at = 0; at < s->bytes; n++) {
+        const char *end = memchr(s->text + at, '\n', s->bytes - at);
+        MKPERF_GROW(line, room, n + 1);
+        line[n] = (struct line){.at = at};
+        line[n].n = (end != NULL ? (size_t)(end - s->text) : s->bytes) - at;
+        at += line[n].n + 1;
+        for (; pd < s->npds && s->pd[pd].budget_at.at < at; pd++) {
+            if (is_changed(&s->pd[pd], budget_us[pd])) {
+                line[n].from = line[n].changes++ == 0 ? pd : line[n].from;
+            }
+        }
+    }
+    *nlines = n;
+    return line;
+}
+
+static void print_line(FILE *out, const struct mkperf_system *s, char sign, const struct line *l,
+                       const uint64_t *budget_us)
+{
+    size_t at = l->at, end = l->at + l->n;
+
+    (void)fputc(sign, out);
+    for (unsigned pd = l->from; sign == '+' && pd < s->npds && s->pd[pd].budget_at.at < end; pd++) {
+        struct mkperf_system_span span = s->pd[pd].budget_at;
+        if (is_changed(&s->pd[pd], budget_us[pd])) {
+            (void)fwrite(s->text + at, 1, span.at - at, out);
+            (void)fprintf(out, "%" PRIu64, budget_us[pd]);
+            at = span.at + span.n;
+        }
+    }
+    (void)fwrite(s->text + at, 1, end - at, out);
+    (void)fputs(end < s->bytes ? "\n" : "\n\\ No newline at end of file\n", out);
+}
+
+void mkperf_system_print_budgets(FILE *out, const struct mkperf_system *s, const char *path,
+                                 const uint64_t *budget_us)
+{
+    size_t n, end = 0;
+    struct line *line = split(s, budget_us, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (line[i].changes == 0) {
+            continue;
+        }
+        if (end == 0) {
+            (void)fprintf(out, "--- %s\n+++ %s\n", path, path);
+        }
+        size_t begin = i - end > CONTEXT ? i - CONTEXT : end;
+        end = i +
+              1; /* of the part: behind the last changed line that is near, and what follows it */
+        for (size_t k = i; k < n && k < end + 2 * (size_t)CONTEXT; k++) {
+            end = line[k].changes != 0 ? k + 1 : end;
+        }
+        end = n - end > CONTEXT ? end + CONTEXT : n;
+        fprintf(out, "@@ -%zu,%zu +%zu,%zu @@\n", begin + 1, end - begin, begin + 1, end - begin);
+        for (size_t k = begin; k < end; k++) {
+            if (line[k].changes != 0) {
+                print_line(out, s, '-', &line[k], budget_us);
+            }
+            print_line(out, s, line[k].changes != 0 ? '+' : ' ', &line[k], budget_us);
+        }
+        i = end - 1;
+    }
+    free(line);
+}
