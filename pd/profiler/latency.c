@@ -156,21 +156,19 @@ static void finish_call(struct mkperf_latency *l, unsigned to, uint64_t time)
     t->known = true;
 }
 
-/* Thread `to` was notified, by thread `waker` or an interrupt. */
-static void wake_thread(struct mkperf_latency *l, unsigned to, unsigned kind, unsigned waker,
-                        unsigned irq, uint64_t time)
+/* Thread `to` was notified. from: index of the waker, or the interrupt. */
+static void wake_thread(struct mkperf_latency *l, unsigned to, unsigned kind, unsigned from,
+                        uint64_t time)
 {
     struct mkperf_latency_thread *t = &l->thread[to];
     bool waited = t->waits;
 
     t->waits = false;
-    if (kind == MKPERF_LATENCY_NOTIFY && waker == NOWHERE) {
+    if (kind == MKPERF_LATENCY_NOTIFY && from == NOWHERE) {
         return; /* the waker is unknown */
     }
     if (!waited) {
-        struct mkperf_latency_pair *p =
-            t->known ? pair_of(l, make_key(kind, kind == MKPERF_LATENCY_IRQ ? irq : waker, to))
-                     : NULL;
+        struct mkperf_latency_pair *p = t->known ? pair_of(l, make_key(kind, from, to)) : NULL;
         if (p != NULL) {
             p->busy++;
         }
@@ -179,8 +177,7 @@ static void wake_thread(struct mkperf_latency *l, unsigned to, unsigned kind, un
     make_ready(t, time);
     t->woken = true;
     t->wake_kind = (uint8_t)kind;
-    t->waker = (uint16_t)waker;
-    t->wake_irq = (uint16_t)irq;
+    t->waker = (uint16_t)from;
     t->woken_at = time;
 }
 
@@ -248,9 +245,8 @@ static void begin_run(struct mkperf_latency *l, unsigned core, unsigned to, uint
     }
     t->ready = false;
     if (t->woken) {
-        unsigned from = t->wake_kind == MKPERF_LATENCY_IRQ ? t->wake_irq : t->waker;
         t->woken = false;
-        record_latency(l, make_key(t->wake_kind, from, to), t->woken_at, time);
+        record_latency(l, make_key(t->wake_kind, t->waker, to), t->woken_at, time);
     }
 }
 
@@ -292,10 +288,10 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
         make_ready(t, time);
         break;
     case MKPERF_SCHED_NOTIFY:
-        wake_thread(l, about, MKPERF_LATENCY_NOTIFY, now, 0, time);
+        wake_thread(l, about, MKPERF_LATENCY_NOTIFY, now, time);
         break;
     case MKPERF_SCHED_IRQ:
-        wake_thread(l, about, MKPERF_LATENCY_IRQ, NOWHERE, mkperf_sched_irq_of(header), time);
+        wake_thread(l, about, MKPERF_LATENCY_IRQ, mkperf_sched_irq_of(header), time);
         break;
     case MKPERF_SCHED_RECEIVE:
         t->answered = now != NOWHERE;

@@ -72,14 +72,13 @@ struct mkperf_latency_thread {
     bool used;
     bool known;    /* its state is known */
     bool waits;    /* it stopped to receive, and was not woken since */
-    bool woken;    /* since woken_at, by wake_kind and wake_irq or waker */
+    bool woken;    /* since woken_at, by wake_kind and waker */
     bool calls;    /* it awaits a reply since called_at */
     bool answered; /* `callee` is known */
     bool ready;    /* it could run since ready_at */
     uint8_t wake_kind;
-    uint16_t wake_irq;
     uint16_t callee; /* index */
-    uint16_t waker;  /* index */
+    uint16_t waker;  /* index, or the interrupt */
     uint64_t woken_at;
     uint64_t called_at;
     uint64_t ready_at;
