@@ -18,7 +18,7 @@ static void collect_core(struct mkperf_counting *c, unsigned core, uint32_t op, 
 {
     const struct mkperf_answer *a = &c->kernel->core[core].d->answer;
     const struct mkperf_ring *ring = c->drain->ring[core].ring;
-    const struct mkperf_tally *tally = c->drain->tally;
+    const struct mkperf_tally *tally = &c->drain->tally;
     uint32_t answered = 0;
 
     for (unsigned i = 0; i < MAX_READS; i++) {
@@ -94,7 +94,7 @@ static void run_times(const struct mkperf_counting *c, uint64_t now, uint64_t *o
 static void set_slice(struct mkperf_counting *c, uint32_t slice)
 {
     struct mkperf_configuration *want = mkperf_wanted(c->kernel);
-    struct mkperf_tally *tally = c->drain->tally;
+    struct mkperf_tally *tally = &c->drain->tally;
     const struct mkperf_plan *plan = c->plan;
     const struct mkperf_plan_slice *now = &plan->slice[slice];
 
@@ -145,12 +145,12 @@ void mkperf_counting_rotate(struct mkperf_counting *c)
 {
     struct mkperf_kernel *k = c->kernel;
 
-    if (!c->drain->tally->expired) {
+    if (!c->drain->tally.expired) {
         return;
     }
-    c->drain->tally->expired = false;
+    c->drain->tally.expired = false;
     c->rotated++;
-    uint64_t now = collect_cores(c, MKPERF_REQUEST_STOP, c->drain->tally->total);
+    uint64_t now = collect_cores(c, MKPERF_REQUEST_STOP, c->drain->tally.total);
     run_times(c, now, c->running);
     set_slice(c, (c->slice + 1) % c->plan->slices);
     mkperf_cores_share(k, k->on);

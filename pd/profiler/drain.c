@@ -157,6 +157,35 @@ static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
     return bytes;
 }
 
+/* Takes a SAMPLE record of a session that counts. */
+static void count_sample(struct mkperf_drain *d, unsigned core, const uint64_t *record)
+{
+    unsigned counter = mkperf_record_counter(record[MKPERF_WORD_HEADER]);
+    struct mkperf_tally *t = &d->tally;
+
+    t->last[core] = record[MKPERF_WORD_TIME];
+    if (counter + 1 == d->plan->clock) {
+        t->expired = true;
+    } else if (t->mask >> counter & 1) {
+        t->total[core][t->slot[counter]] += record[MKPERF_WORD_PERIOD];
+    }
+}
+
+/* Takes a SLICE record. False: it is not one of the session. */
+static bool take_slice(struct mkperf_drain *d, const uint64_t *record, unsigned size)
+{
+    unsigned counter = mkperf_record_counter(record[MKPERF_WORD_HEADER]);
+
+    if (size < 8 * MKPERF_SLICE_WORDS) {
+        return false;
+    }
+    if (counter + 1 == d->plan->beat) {
+        return true; /* It has woken this PD. */
+    }
+    d->tally.expired = d->plan->clock != 0 && !d->plan->counting;
+    return d->tally.expired;
+}
+
 /* Gives a record that is no sample for the output to its stage. False: the record is invalid. */
 static bool dispatch(struct mkperf_drain *d, unsigned core, const uint64_t *record, unsigned size)
 {
@@ -172,10 +201,10 @@ static bool dispatch(struct mkperf_drain *d, unsigned core, const uint64_t *reco
     } else if (type == MKPERF_RECORD_FAULT) {
         ok = mkperf_soft_take(d->soft, record, size);
     } else if (type == MKPERF_RECORD_SLICE) {
-        ok = mkperf_tally_slice(d->tally, record, size);
+        ok = take_slice(d, record, size);
     } else if (d->plan->counting && size >= SMALLEST_SAMPLE &&
                sample_ok(d, record[MKPERF_WORD_HEADER])) {
-        mkperf_tally_count(d->tally, core, record);
+        count_sample(d, core, record);
         ok = true;
     }
     if (ok && type != MKPERF_RECORD_SCHED_THREAD && type != MKPERF_RECORD_SCHED_LOSS) {
@@ -290,7 +319,7 @@ void mkperf_drain_begin(struct mkperf_drain *d)
     d->now = 0;
     d->lost_ring = 0;
     d->corrupt = 0;
-    mkperf_tally_begin(d->tally);
+    d->tally = (struct mkperf_tally){0};
 }
 
 void mkperf_drain_status(const struct mkperf_drain *d, mkperf_Status *out)

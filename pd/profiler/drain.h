@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mkperf/counts.h>
 #include <mkperf/ring.h>
 #include <mkperf/session.h>
 
@@ -34,7 +35,6 @@
 #include "pace.h"
 #include "sched.h"
 #include "soft.h"
-#include "tally.h"
 
 struct mkperf_lost { /* losses that are not yet reported in the stream */
     uint64_t samples;
@@ -53,11 +53,22 @@ struct mkperf_drain_core {
     struct mkperf_lost lost[MKPERF_LOSS_LINK];
 };
 
+/* Overflows of counters that do not sample: they add to a count, end a slice, or wake this PD. Such a
+ * counter is armed with MKPERF_COUNT_PERIOD events. Each of its overflows has a record with that
+ * period, so that no wrap is missed. counting.c and multiplex.c read this, and set mask and slot. */
+struct mkperf_tally {
+    bool expired;  /* The clock overflowed: the slice is over. */
+    uint32_t mask; /* counters that count in this slice */
+    uint8_t slot[MKPERF_MAX_COUNTERS];
+    uint64_t total[MKPERF_TARGET_CORES]
+                  [MKPERF_COUNT_SLOTS]; /* without the counters' current values */
+    uint64_t last[MKPERF_TARGET_CORES]; /* ticks: time of the last record in total[] */
+};
+
 struct mkperf_drain {
     const struct mkperf_plan *plan;
     struct mkperf_kernel *kernel;
     struct mkperf_pacer *pacer;
-    struct mkperf_tally *tally;
     struct mkperf_soft_stage *soft;
     struct mkperf_sched *sched;
     struct mkperf_latencies *latencies;
@@ -68,6 +79,7 @@ struct mkperf_drain {
     uint8_t number[MKPERF_MAX_COUNTERS]; /* of the plan, by hardware counter of the current slice */
     struct mkperf_ring_consumer ring[MKPERF_TARGET_CORES];
     struct mkperf_drain_core core[MKPERF_TARGET_CORES];
+    struct mkperf_tally tally;
 };
 
 /* Empties a ring, as the hook expects at the start of a session. Called only without a session. */

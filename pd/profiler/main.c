@@ -42,7 +42,6 @@ static struct mkperf_profiler {
     struct mkperf_soft_stage soft;
     struct mkperf_sched sched;
     struct mkperf_latencies latencies;
-    struct mkperf_tally tally;
     struct mkperf_pacer pacer;
     struct mkperf_drain drain;
 
@@ -65,13 +64,11 @@ static void connect(struct mkperf_profiler *p)
     p->sched.output = &p->output;
     p->latencies.plan = &p->plan;
     p->latencies.kernel = &p->kernel;
-    p->tally.plan = &p->plan;
     p->pacer.plan = &p->plan;
     p->pacer.kernel = &p->kernel;
     p->drain.plan = &p->plan;
     p->drain.kernel = &p->kernel;
     p->drain.pacer = &p->pacer;
-    p->drain.tally = &p->tally;
     p->drain.soft = &p->soft;
     p->drain.sched = &p->sched;
     p->drain.latencies = &p->latencies;
@@ -160,10 +157,6 @@ static void configure(struct mkperf_profiler *p, mkperf_Error *error)
     static struct mkperf_session_request request; /* too large for a PD's stack */
 
     if (!mkperf_request_take(&request, p->page, error)) {
-        return;
-    }
-    if (running(p)) {
-        mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running: stop it first");
         return;
     }
     bool timer = mkperf_ticks_wanted(&request.configure);
@@ -353,6 +346,10 @@ static void operation(struct mkperf_profiler *p, uint64_t op, mkperf_Error *erro
 {
     uint32_t part = mkperf_request_part(p->page);
 
+    if ((op == MKPERF_OP_CONFIGURE || op == MKPERF_OP_OBSERVE) && running(p)) {
+        mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running: stop it first");
+        return;
+    }
     switch (op) {
     case MKPERF_OP_INFO:
         info(p);
@@ -408,11 +405,7 @@ static void operation(struct mkperf_profiler *p, uint64_t op, mkperf_Error *erro
         }
         break;
     case MKPERF_OP_OBSERVE:
-        if (running(p)) {
-            mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running: stop it first");
-        } else {
-            mkperf_ticks_observe(&p->ticks, p->page, error);
-        }
+        mkperf_ticks_observe(&p->ticks, p->page, error);
         break;
     default:
         mkperf_refuse(error, MKPERF_RESULT_MALFORMED, 0, "no such operation");

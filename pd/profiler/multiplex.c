@@ -150,7 +150,7 @@ static bool end_slice(struct mkperf_multiplex *m)
 
 void mkperf_multiplex_rotate(struct mkperf_multiplex *m)
 {
-    if (!m->drain->tally->expired) {
+    if (!m->drain->tally.expired) {
         return;
     }
     if (end_slice(m)) {
@@ -166,7 +166,7 @@ void mkperf_multiplex_rotate(struct mkperf_multiplex *m)
         }
         mkperf_cores_request(m->kernel, m->kernel->on, MKPERF_REQUEST_CONTINUE);
     }
-    m->drain->tally->expired = false;
+    m->drain->tally.expired = false;
 }
 
 void mkperf_multiplex_end(struct mkperf_multiplex *m)
