@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Owns: conversations that are not recordings, the snapshots of what a target counts and aggregates, and the
- * fetch of flight recordings; see recorder.h and docs/events.md.
+ * fetch of flight recordings; see recorder.h, docs/events.md and docs/flight.md.
  */
 #include "recorder.h"
 

@@ -129,7 +129,7 @@ enum mkperf_hook_features {
     MKPERF_FEATURE_COUNTS = 1,    /* counts by thread (counts.h) */
     MKPERF_FEATURE_SOFT = 2,      /* software events (soft.h) */
     MKPERF_FEATURE_FOLLOWERS = 4, /* in an emulator: overflows of user events come in time for as
-                                     many counters as a session leaves over (docs/sel4.md, "QEMU") */
+                                     many counters as a session leaves over (docs/qemu.md) */
     MKPERF_FEATURE_SCHED = 8,     /* scheduling events (sched.h) */
     MKPERF_FEATURE_WORDS = 16,    /* words of memory at switches (words.h) */
 };

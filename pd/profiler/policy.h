@@ -15,8 +15,8 @@
 enum mkperf_policy {
     MKPERF_MIN_PERIOD_BUSY = 1000, /* for events that can occur every cycle; more if a sample costs
                                       more */
-    /* The cost of a sample on the target in instructions, rounded up (docs/sel4.md,
-     * docs/events.md) */
+    /* The cost of a sample on the target in instructions, rounded up
+     * (docs/verification.md, "Cost on the target") */
     MKPERF_COST_SAMPLE = 450, /* the hook without frames, and the copy */
     MKPERF_COST_FRAME = 17,   /* each return address */
     MKPERF_COST_GROUP = 70,   /* all group reads together */
