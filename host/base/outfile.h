@@ -158,6 +158,9 @@ void mkperf_textout_ms(struct mkperf_textout *t, uint64_t ns); /* milliseconds, 
  */
 void mkperf_json(struct mkperf_textout *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Writes fields of CSV in the same way; %s is quoted if it must be. */
+void mkperf_csv(struct mkperf_textout *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Writes ,"key":"value", or nothing if the value is NULL or empty. */
 void mkperf_json_known(struct mkperf_textout *t, const char *key, const char *value);
 

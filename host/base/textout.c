@@ -135,8 +135,10 @@ void mkperf_textout_json(struct mkperf_textout *t, const char *s)
     mkperf_textout_put(t, "\"", 1);
 }
 
-/* Writes the value of a conversion. `at` is behind its %. Returns the rest of the format. */
-static const char *put_value(struct mkperf_textout *t, const char *at, va_list *args)
+/* Writes the value of a conversion, a string with `quote`. `at` is behind its %. Returns the rest of the format. */
+static const char *put_value(struct mkperf_textout *t,
+                             void (*quote)(struct mkperf_textout *t, const char *s), const char *at,
+                             va_list *args)
 {
     char spec[16] = "%", text[64];
     bool wide = false; /* 64 bits: long, long long and size_t */
@@ -151,7 +153,7 @@ static const char *put_value(struct mkperf_textout *t, const char *at, va_list *
     if (at[n] == 's') {
         const char *s = va_arg(*args, const char *);
         if (s != NULL) {
-            mkperf_textout_json(t, s);
+            quote(t, s);
         } else {
             mkperf_textout_puts(t, "null");
         }
@@ -174,11 +176,10 @@ static const char *put_value(struct mkperf_textout *t, const char *at, va_list *
     return at + n + 1;
 }
 
-void mkperf_json(struct mkperf_textout *t, const char *format, ...)
+static void put_template(struct mkperf_textout *t,
+                         void (*quote)(struct mkperf_textout *t, const char *s), const char *format,
+                         va_list *args)
 {
-    va_list args;
-
-    va_start(args, format);
     if (*format == ',' && (t->last == '[' || t->last == '{')) {
         format++;
     }
@@ -194,9 +195,26 @@ void mkperf_json(struct mkperf_textout *t, const char *format, ...)
         }
         mkperf_textout_put(t, literal, n);
         if (*format == '%') {
-            format = put_value(t, format + 1, &args);
+            format = put_value(t, quote, format + 1, args);
         }
     }
+}
+
+void mkperf_json(struct mkperf_textout *t, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    put_template(t, mkperf_textout_json, format, &args);
+    va_end(args);
+}
+
+void mkperf_csv(struct mkperf_textout *t, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    put_template(t, mkperf_textout_csv, format, &args);
     va_end(args);
 }
 

@@ -30,36 +30,44 @@ struct chrome {
  */
 static void put_us(struct mkperf_textout *t, const char *key, uint64_t ns)
 {
-    mkperf_textout_printf(t, ",\"%s\":%" PRIu64 ".%03u2", key, ns / 1000, (unsigned)(ns % 1000));
+    mkperf_json(t, ",%s:", key);
+    mkperf_textout_printf(t, "%" PRIu64 ".%03u2", ns / 1000, (unsigned)(ns % 1000));
 }
 
-/* Begins an object, up to the value of its name, which the caller writes. */
-static void begin_object(struct chrome *c, const char *phase, unsigned process, uint32_t thread)
+/* Begins an object, up to its name. */
+static void begin_object(struct chrome *c, const char *phase, unsigned process, uint32_t thread,
+                         const char *name)
 {
-    mkperf_textout_printf(&c->text, "%s{\"ph\":\"%s\",\"pid\":%u,\"tid\":%" PRIu32 ",\"name\":",
-                          c->events++ == 0 ? "" : ",\n", phase, process,
-                          process == PDS ? FIRST_PD + thread : FIRST_CORE + thread);
+    mkperf_textout_puts(&c->text, c->events++ == 0 ? "" : ",\n");
+    mkperf_json(&c->text, "{'ph':%s,'pid':%u,'tid':%" PRIu32 ",'name':%s", phase, process,
+                process == PDS ? FIRST_PD + thread : FIRST_CORE + thread, name);
 }
 
-static void name_track(struct chrome *c, unsigned process, uint32_t thread, const char *name)
+/* Names a track (what: thread_name), or all of a process (process_name). */
+static void name_track(struct chrome *c, unsigned process, uint32_t thread, const char *what,
+                       const char *name)
 {
-    begin_object(c, "M", process, thread);
-    mkperf_textout_puts(&c->text, "\"thread_name\",\"args\":{\"name\":");
-    mkperf_textout_json(&c->text, name);
-    mkperf_textout_puts(&c->text, "}}");
+    begin_object(c, "M", process, thread, what);
+    mkperf_json(&c->text, ",'args':{'name':%s}}", name);
 }
 
 static void put_slice(struct chrome *c, unsigned process, uint32_t thread, const char *name,
-                      const char *other, const struct mkperf_interval *i)
+                      uint64_t from, uint64_t to)
+{
+    begin_object(c, "X", process, thread, name);
+    put_us(&c->text, "ts", from);
+    put_us(&c->text, "dur", to - from);
+    mkperf_textout_puts(&c->text, "}");
+}
+
+/* Writes what a PD did. `other`: the PD that this is about, or "". */
+static void put_state(struct chrome *c, const struct mkperf_interval *i, const char *what,
+                      const char *other)
 {
     char text[160];
 
-    begin_object(c, "X", process, thread);
-    snprintf(text, sizeof text, "%s%s", name, other);
-    mkperf_textout_json(&c->text, text);
-    put_us(&c->text, "ts", i->from);
-    put_us(&c->text, "dur", i->to - i->from);
-    mkperf_textout_puts(&c->text, "}");
+    snprintf(text, sizeof text, "%s%s", what, other);
+    put_slice(c, PDS, i->pd, text, i->from, i->to);
 }
 
 static void on_interval(void *self, const struct mkperf_interval *i)
@@ -69,18 +77,18 @@ static void on_interval(void *self, const struct mkperf_interval *i)
 
     switch (i->state) {
     case MKPERF_PD_RUNNING:
-        put_slice(c, PDS, i->pd, "running", "", i);
-        put_slice(c, CORES, i->core, mkperf_analysis_name(c->analysis, i->pd), "", i);
+        put_state(c, i, "running", "");
+        put_slice(c, CORES, i->core, mkperf_analysis_name(c->analysis, i->pd), i->from, i->to);
         break;
     case MKPERF_PD_READY:
-        put_slice(c, PDS, i->pd, "ready, runs: ", by, i);
+        put_state(c, i, "ready, runs: ", by);
         break;
     case MKPERF_PD_CALLING:
-        put_slice(c, PDS, i->pd, "calls ", by, i);
+        put_state(c, i, "calls ", by);
         break;
     case MKPERF_PD_THROTTLED:
     case MKPERF_PD_STOPPED:
-        put_slice(c, PDS, i->pd, mkperf_pd_state_names[i->state], "", i);
+        put_state(c, i, mkperf_pd_state_names[i->state], "");
         break;
     default:
         break; /* a waiting PD, and an unknown state, have an empty track */
@@ -93,15 +101,14 @@ static void on_call(void *self, uint32_t from, const struct mkperf_call *call, u
 {
     struct chrome *c = self;
 
-    begin_object(c, "s", PDS, from);
-    mkperf_textout_printf(&c->text, "\"call\",\"cat\":\"call\",\"id\":%" PRIu64, ++c->calls);
+    begin_object(c, "s", PDS, from, "call");
+    mkperf_json(&c->text, ",'cat':'call','id':%" PRIu64, ++c->calls);
     put_us(&c->text, "ts", call->start - 1);
     mkperf_textout_puts(&c->text, "}");
-    begin_object(c, "f", PDS, call->to);
-    mkperf_textout_printf(&c->text, "\"call\",\"cat\":\"call\",\"bp\":\"e\",\"id\":%" PRIu64,
-                          c->calls);
+    begin_object(c, "f", PDS, call->to, "call");
+    mkperf_json(&c->text, ",'cat':'call','bp':'e','id':%" PRIu64, c->calls);
     put_us(&c->text, "ts", call->start + call->parts.wait);
-    mkperf_textout_printf(&c->text, ",\"args\":{\"wall_ns\":%" PRIu64 "}}", end - call->start);
+    mkperf_json(&c->text, ",'args':{'wall_ns':%" PRIu64 "}}", end - call->start);
 }
 
 static enum mkperf_status chrome_begin(void *self, const struct mkperf_session *session,
@@ -114,10 +121,8 @@ static enum mkperf_status chrome_begin(void *self, const struct mkperf_session *
     }
     export_kept_session(&c->kept, session);
     mkperf_textout_puts(&c->text, "{\"traceEvents\":[\n");
-    begin_object(c, "M", PDS, 0);
-    mkperf_textout_puts(&c->text, "\"process_name\",\"args\":{\"name\":\"PDs\"}}");
-    begin_object(c, "M", CORES, 0);
-    mkperf_textout_puts(&c->text, "\"process_name\",\"args\":{\"name\":\"cores\"}}");
+    name_track(c, PDS, 0, "process_name", "PDs");
+    name_track(c, CORES, 0, "process_name", "cores");
     return c->to.ops->begin(c->to.self, session, e);
 }
 
@@ -126,7 +131,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     struct chrome *c = self;
 
     if (pd->thread != MKPERF_THREAD_IDLE) {
-        name_track(c, PDS, pd->id, pd->name);
+        name_track(c, PDS, pd->id, "thread_name", pd->name);
     }
     export_kept_pd(&c->kept, pd);
     return c->to.ops->pd(c->to.self, pd, e);
@@ -136,19 +141,16 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
                                     struct mkperf_error *e)
 {
     struct chrome *c = self;
-    char name[32];
+    char name[64];
 
     if (event->core < CORES_NAMED && !c->named[event->core]) {
         c->named[event->core] = true;
         snprintf(name, sizeof name, "core %" PRIu32, event->core);
-        name_track(c, CORES, event->core, name);
+        name_track(c, CORES, event->core, "thread_name", name);
     }
     if (event->kind == MKPERF_SCHED_GAP && event->since_ns != 0) {
-        begin_object(c, "X", CORES, event->core);
-        mkperf_textout_printf(&c->text, "\"gap: %" PRIu64 " events are missing\"", event->lost);
-        put_us(&c->text, "ts", event->since_ns);
-        put_us(&c->text, "dur", event->time_ns - event->since_ns);
-        mkperf_textout_puts(&c->text, "}");
+        snprintf(name, sizeof name, "gap: %" PRIu64 " events are missing", event->lost);
+        put_slice(c, CORES, event->core, name, event->since_ns, event->time_ns);
     }
     return c->to.ops->sched(c->to.self, event, e);
 }
@@ -160,9 +162,8 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
     struct chrome *c = self;
 
     (void)e;
-    begin_object(c, phases[m->kind], PDS, m->pd);
-    mkperf_textout_json(&c->text, m->name);
-    mkperf_textout_printf(&c->text, ",\"cat\":\"mark\",\"s\":\"t\",\"id\":%" PRIu32, m->id);
+    begin_object(c, phases[m->kind], PDS, m->pd, m->name);
+    mkperf_json(&c->text, ",'cat':'mark','s':'t','id':%" PRIu32, m->id);
     put_us(&c->text, "ts", m->time_ns);
     mkperf_textout_puts(&c->text, "}");
     return MKPERF_OK;
@@ -174,8 +175,7 @@ static void put_warning(void *self, enum mkperf_warning_level level, const char 
     char line[1100];
 
     snprintf(line, sizeof line, "%s: %s", mkperf_warning_names[level], text);
-    mkperf_textout_printf(&c->text, ",\"warning %u\":", ++c->warnings);
-    mkperf_textout_json(&c->text, line);
+    mkperf_json(&c->text, ",'warning %u':%s", ++c->warnings, line);
 }
 
 static enum mkperf_status chrome_end(void *self, const struct mkperf_totals *totals,
@@ -190,10 +190,9 @@ static enum mkperf_status chrome_end(void *self, const struct mkperf_totals *tot
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         lost += totals->sched_lost[i];
     }
-    mkperf_textout_printf(&c->text,
-                          "\n],\"otherData\":{\"events\":%" PRIu64 ",\"lost\":%" PRIu64
-                          ",\"gaps\":%" PRIu64,
-                          totals->sched_events, lost, c->analysis->gaps);
+    mkperf_json(&c->text,
+                "\n],'otherData':{'events':%" PRIu64 ",'lost':%" PRIu64 ",'gaps':%" PRIu64,
+                totals->sched_events, lost, c->analysis->gaps);
     export_kept_warnings(&c->kept, totals, put_warning, c);
     mkperf_textout_puts(&c->text, "}}\n");
     return mkperf_textout_finish(&c->text, e);

@@ -81,28 +81,13 @@ static void put_stack(struct csv *c, const uint32_t *place, uint32_t n)
     mkperf_textout_puts(&c->out.text, "\"\n");
 }
 
-static void put_code(struct csv *c, const uint32_t *place, uint32_t n)
-{
-    struct mkperf_textout *t = &c->out.text;
-    uint32_t frames;
-
-    const struct mkperf_frame *f = mkperf_places_frames(&c->out.places, place[0], &frames);
-    mkperf_textout_csv(t, mkperf_places_name(&c->out.places, f->function));
-    mkperf_textout_put(t, ",", 1);
-    mkperf_textout_csv(t, mkperf_places_text(&c->out.places, f->file));
-    mkperf_textout_put(t, ",", 1);
-    if (f->line != 0) {
-        mkperf_textout_u64(t, f->line);
-    }
-    mkperf_textout_put(t, ",", 1);
-    put_stack(c, place, n);
-}
-
-/* Writes the columns of a sample or a read up to `where`. */
+/* Writes a sample, or the count of another event that was read with it. */
 static void put_row(struct csv *c, const struct mkperf_sample *s, const char *kind, uint32_t event,
-                    uint64_t period)
+                    uint64_t period, const uint32_t *place, uint32_t n)
 {
+    const struct mkperf_places *places = &c->out.places;
     bool read = kind[0] == 'r';
+    uint32_t frames;
     char room[32];
 
     if (event < MKPERF_MODEL_EVENTS) {
@@ -110,19 +95,17 @@ static void put_row(struct csv *c, const struct mkperf_sample *s, const char *ki
         c->total[event].period += period;
         c->nevents = event >= c->nevents ? event + 1 : c->nevents;
     }
-    mkperf_textout_puts(&c->out.text, kind);
+    const struct mkperf_frame *f = mkperf_places_frames(places, place[0], &frames);
+    mkperf_csv(&c->out.text, "%s,%" PRIu64 ",%" PRIu32 ",%s,%s,%s,%d,%" PRIu64 ",,%s,%s,", kind,
+               s->time_ns, s->core, mkperf_places_pd_name(places, s->pd),
+               mkperf_places_event_name(places, event, room),
+               s->flags & MKPERF_SAMPLE_KERNEL ? "kernel" : "user", !read, period,
+               mkperf_places_name(places, f->function), mkperf_places_text(places, f->file));
+    if (f->line != 0) {
+        mkperf_textout_u64(&c->out.text, f->line);
+    }
     mkperf_textout_put(&c->out.text, ",", 1);
-    mkperf_textout_u64(&c->out.text, s->time_ns);
-    mkperf_textout_put(&c->out.text, ",", 1);
-    mkperf_textout_u64(&c->out.text, s->core);
-    mkperf_textout_put(&c->out.text, ",", 1);
-    mkperf_textout_csv(&c->out.text, mkperf_places_pd_name(&c->out.places, s->pd));
-    mkperf_textout_put(&c->out.text, ",", 1);
-    mkperf_textout_csv(&c->out.text, mkperf_places_event_name(&c->out.places, event, room));
-    mkperf_textout_puts(&c->out.text, s->flags & MKPERF_SAMPLE_KERNEL ? ",kernel," : ",user,");
-    mkperf_textout_puts(&c->out.text, read ? "0," : "1,");
-    mkperf_textout_u64(&c->out.text, period);
-    mkperf_textout_puts(&c->out.text, ",,");
+    put_stack(c, place, n);
 }
 
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
@@ -132,11 +115,9 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     uint32_t place[MKPERF_PLACES_MAX];
     uint32_t n = mkperf_streamed_sample(&c->out, s, place);
 
-    put_row(c, s, "sample", s->event, s->period);
-    put_code(c, place, n);
+    put_row(c, s, "sample", s->event, s->period, place, n);
     for (unsigned i = 0; i < s->nreads; i++) {
-        put_row(c, s, "read", s->reads[i].event, s->reads[i].count);
-        put_code(c, place, n);
+        put_row(c, s, "read", s->reads[i].event, s->reads[i].count, place, n);
     }
     return mkperf_streamed_status(&c->out, e);
 }
@@ -157,13 +138,9 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
     struct csv *c = self;
 
     (void)e;
-    mkperf_textout_puts(&c->out.text, "mark,");
-    mkperf_textout_u64(&c->out.text, m->time_ns);
-    mkperf_textout_put(&c->out.text, ",,", 2);
-    mkperf_textout_csv(&c->out.text, mkperf_places_pd_name(&c->out.places, m->pd));
-    mkperf_textout_printf(&c->out.text, ",,%s,,,,", mkperf_mark_names[m->kind]);
-    mkperf_textout_csv(&c->out.text, m->name);
-    mkperf_textout_printf(&c->out.text, ",,%u,\n", m->id);
+    mkperf_csv(&c->out.text, "mark,%" PRIu64 ",,%s,,%s,,,,%s,,%" PRIu32 ",\n", m->time_ns,
+               mkperf_places_pd_name(&c->out.places, m->pd), mkperf_mark_names[m->kind], m->name,
+               m->id);
     return MKPERF_OK;
 }
 
@@ -172,49 +149,21 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     struct csv *c = self;
 
     (void)e;
-    mkperf_textout_puts(&c->out.text, "lost,");
-    mkperf_textout_u64(&c->out.text, l->time_ns);
-    mkperf_textout_put(&c->out.text, ",", 1);
+    mkperf_csv(&c->out.text, "lost,%" PRIu64 ",", l->time_ns);
     if (l->core != MKPERF_CORE_UNKNOWN) {
         mkperf_textout_u64(&c->out.text, l->core);
     }
-    mkperf_textout_puts(&c->out.text, ",,,,");
-    mkperf_textout_u64(&c->out.text, l->samples);
-    mkperf_textout_put(&c->out.text, ",", 1);
-    mkperf_textout_u64(&c->out.text, l->events);
-    mkperf_textout_printf(&c->out.text, ",%s,,,,\n", mkperf_loss_places[l->where].key);
+    mkperf_csv(&c->out.text, ",,,,%" PRIu64 ",%" PRIu64 ",%s,,,,\n", l->samples, l->events,
+               mkperf_loss_places[l->where].key);
     return MKPERF_OK;
-}
-
-static void put_cost(struct csv *c)
-{
-    const uint64_t *const sums[] = {c->out.cost.kernel, c->out.cost.pds};
-    char room[32];
-
-    for (uint32_t i = 0; i < c->nevents; i++) {
-        bool known[] = {mkperf_cost_kernel_known(&c->out.places),
-                        mkperf_cost_pds_known(&c->out.cost, &c->out.places, i)};
-        for (unsigned k = 0; k < 2; k++) {
-            if (known[k]) {
-                mkperf_textout_puts(&c->out.text, "cost,,,,");
-                mkperf_textout_csv(&c->out.text, mkperf_places_event_name(&c->out.places, i, room));
-                mkperf_textout_puts(&c->out.text, k == 0 ? ",kernel,," : ",user,,");
-                mkperf_textout_u64(&c->out.text, sums[k][i]);
-                mkperf_textout_puts(&c->out.text, ",,,,,\n");
-            }
-        }
-    }
 }
 
 static void put_soft(struct mkperf_textout *t, const char *pd, const uint64_t *count, bool zeros)
 {
     for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
         if (zeros || count[kind] != 0) {
-            mkperf_textout_puts(t, "soft,,,");
-            mkperf_textout_csv(t, pd);
-            mkperf_textout_printf(t, ",%s,,", mkperf_soft_names[kind]);
-            mkperf_textout_u64(t, count[kind]);
-            mkperf_textout_puts(t, ",,,,,,\n");
+            mkperf_csv(t, "soft,,,%s,%s,,%" PRIu64 ",,,,,,\n", pd, mkperf_soft_names[kind],
+                       count[kind]);
         }
     }
 }
@@ -223,70 +172,64 @@ static void put_edge(struct mkperf_textout *t, const char *kind,
                      const struct mkperf_interaction *edge, uint64_t count)
 {
     if (count != 0) {
-        mkperf_textout_printf(t, "%s,,,", kind);
-        mkperf_textout_csv(t, edge->from);
-        mkperf_textout_puts(t, ",,,");
-        mkperf_textout_u64(t, count);
-        mkperf_textout_puts(t, ",,");
-        mkperf_textout_csv(t, edge->to);
-        mkperf_textout_puts(t, ",,,,\n");
-    }
-}
-
-static void put_interactions(struct mkperf_textout *t, const struct mkperf_interactions *a)
-{
-    if (a == NULL) {
-        return;
-    }
-    put_soft(t, "", a->total, true);
-    for (unsigned i = 0; i < a->npds; i++) {
-        put_soft(t, a->pd[i].pd, a->pd[i].count, false);
-    }
-    for (unsigned i = 0; i < a->nedges; i++) {
-        put_edge(t, "call", &a->edge[i], a->edge[i].calls);
-        put_edge(t, "notification", &a->edge[i], a->edge[i].notifications);
+        mkperf_csv(t, "%s,,,%s,,,%" PRIu64 ",,%s,,,,\n", kind, edge->from, count, edge->to);
     }
 }
 
 static void put_warning(void *self, enum mkperf_warning_level level, const char *text)
 {
-    mkperf_textout_printf(self, "warning,,,,,%s,,,,", mkperf_warning_names[level]);
-    mkperf_textout_csv(self, text);
-    mkperf_textout_puts(self, ",,,\n");
+    mkperf_csv(self, "warning,,,,,%s,,,,%s,,,\n", mkperf_warning_names[level], text);
 }
 
 static enum mkperf_status csv_end(void *self, const struct mkperf_totals *totals,
                                   struct mkperf_error *e)
 {
     struct csv *c = self;
+    struct mkperf_textout *t = &c->out.text;
+    const struct mkperf_places *places = &c->out.places;
+    const struct mkperf_interactions *a = totals->interactions;
     char room[32];
 
     for (uint32_t i = 0; i < c->nevents; i++) {
-        mkperf_textout_puts(&c->out.text, "total,,,,");
-        mkperf_textout_csv(&c->out.text, mkperf_places_event_name(&c->out.places, i, room));
-        mkperf_textout_put(&c->out.text, ",,", 2);
-        mkperf_textout_u64(&c->out.text, c->total[i].samples);
-        mkperf_textout_put(&c->out.text, ",", 1);
-        mkperf_textout_u64(&c->out.text, c->total[i].period);
-        mkperf_textout_puts(&c->out.text, ",,,,,\n");
+        mkperf_csv(t, "total,,,,%s,,%" PRIu64 ",%" PRIu64 ",,,,,\n",
+                   mkperf_places_event_name(places, i, room), c->total[i].samples,
+                   c->total[i].period);
     }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        mkperf_textout_puts(&c->out.text, "total,,,,,,");
-        mkperf_textout_u64(&c->out.text, totals->lost[i]);
-        mkperf_textout_printf(&c->out.text, ",,%s,,,,\n", mkperf_loss_places[i].key);
+        mkperf_csv(t, "total,,,,,,%" PRIu64 ",,%s,,,,\n", totals->lost[i],
+                   mkperf_loss_places[i].key);
     }
     for (unsigned i = 0; i < totals->ncores; i++) {
         const struct mkperf_core *core = &totals->core[i];
-        mkperf_textout_printf(&c->out.text, "core,,%u,,,,%" PRIu64 ",,,,,,\n", i, core->samples);
+
+        mkperf_csv(t, "core,,%u,,,,%" PRIu64 ",,,,,,\n", i, core->samples);
         for (unsigned k = 0; k < MKPERF_LOST_PLACES; k++) {
-            mkperf_textout_printf(&c->out.text, "core,,%u,,,,%" PRIu64 ",,%s,,,,\n", i,
-                                  core->lost[k], mkperf_loss_places[k].key);
+            mkperf_csv(t, "core,,%u,,,,%" PRIu64 ",,%s,,,,\n", i, core->lost[k],
+                       mkperf_loss_places[k].key);
         }
     }
-    mkperf_cost_snapshots(&c->out.cost, &c->out.places, totals->snapshots_us);
-    put_cost(c);
-    put_interactions(&c->out.text, totals->interactions);
-    mkperf_places_warnings(&c->out.places, totals, put_warning, &c->out.text);
+    mkperf_cost_snapshots(&c->out.cost, places, totals->snapshots_us);
+    for (uint32_t i = 0; i < c->nevents; i++) {
+        if (mkperf_cost_kernel_known(places)) {
+            mkperf_csv(t, "cost,,,,%s,kernel,,%" PRIu64 ",,,,,\n",
+                       mkperf_places_event_name(places, i, room), c->out.cost.kernel[i]);
+        }
+        if (mkperf_cost_pds_known(&c->out.cost, places, i)) {
+            mkperf_csv(t, "cost,,,,%s,user,,%" PRIu64 ",,,,,\n",
+                       mkperf_places_event_name(places, i, room), c->out.cost.pds[i]);
+        }
+    }
+    if (a != NULL) {
+        put_soft(t, "", a->total, true);
+    }
+    for (unsigned i = 0; a != NULL && i < a->npds; i++) {
+        put_soft(t, a->pd[i].pd, a->pd[i].count, false);
+    }
+    for (unsigned i = 0; a != NULL && i < a->nedges; i++) {
+        put_edge(t, "call", &a->edge[i], a->edge[i].calls);
+        put_edge(t, "notification", &a->edge[i], a->edge[i].notifications);
+    }
+    mkperf_places_warnings(places, totals, put_warning, t);
     return mkperf_streamed_finish(&c->out, e);
 }
 

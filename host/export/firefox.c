@@ -29,50 +29,49 @@ static void put_note(void *self, const char *line)
 {
     struct firefox *f = self;
 
-    mkperf_textout_printf(f->t, "%s{\"label\":\"note %u\",\"format\":\"string\",\"value\":",
-                          f->notes > 0 ? "," : "", f->notes + 1);
-    mkperf_textout_json(f->t, line);
-    mkperf_textout_put(f->t, "}", 1);
-    f->notes++;
+    mkperf_json(f->t, ",{'label':'note %u','format':'string','value':%s}", ++f->notes, line);
 }
 
-static const char categories[] =
-    "\"categories\":["
-    "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
-    "{\"name\":\"User\",\"color\":\"blue\",\"subcategories\":[\"Other\"]},"
-    "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
-    "{\"name\":\"Idle\",\"color\":\"transparent\",\"subcategories\":[\"Other\"]},"
-    "{\"name\":\"Caller in another PD\",\"color\":\"purple\",\"subcategories\":[\"Other\"]},"
-    "{\"name\":\"Protected call\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]}],\n";
+/* Of stacks, by enum firefox_category. */
+static const struct {
+    const char *name, *colour;
+} categories[] = {
+    {"Other", "grey"},
+    {"User", "blue"},
+    {"Kernel", "orange"},
+    {"Idle", "transparent"},
+    {"Caller in another PD", "purple"},
+    {"Protected call", "yellow"},
+};
 
+/* Of markers, which firefox_markers.c writes. */
 static const char schema[] =
-    "\"markerSchema\":[{\"name\":\"lost\",\"tooltipLabel\":\"{marker.data.samples} samples lost\","
-    "\"tableLabel\":\"{marker.data.samples} samples lost: {marker.data.where}\","
-    "\"chartLabel\":\"lost {marker.data.samples}\","
-    "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"data\":["
-    "{\"key\":\"where\",\"label\":\"Place\",\"format\":\"string\",\"searchable\":true},"
-    "{\"key\":\"samples\",\"label\":\"Samples lost\",\"format\":\"integer\"},"
-    "{\"key\":\"events\",\"label\":\"Events they stood for (0: unknown)\",\"format\":\"integer\"},"
-    "{\"key\":\"core\",\"label\":\"Core\",\"format\":\"integer\"}]},\n"
-    "{\"name\":\"mark\",\"tooltipLabel\":\"{marker.name} ({marker.data.id})\","
-    "\"tableLabel\":\"{marker.name} ({marker.data.id})\",\"chartLabel\":\"{marker.name}\","
-    "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"data\":["
-    "{\"key\":\"id\",\"label\":\"Number\",\"format\":\"integer\"}]},\n"
-    "{\"name\":\"sched\",\"tooltipLabel\":\"{marker.name} {marker.data.by}\","
-    "\"tableLabel\":\"{marker.name} {marker.data.by}\",\"chartLabel\":\"{marker.name}\","
-    "\"display\":[\"marker-chart\",\"marker-table\"],\"data\":["
-    "{\"key\":\"by\",\"label\":\"PD that ran, or is waited for\",\"format\":\"unique-string\"}]},\n"
-    "{\"name\":\"call\",\"tooltipLabel\":\"{marker.name} {marker.data.pd}\","
-    "\"tableLabel\":\"{marker.name} {marker.data.pd}\","
-    "\"chartLabel\":\"{marker.name} {marker.data.pd}\","
-    "\"display\":[\"marker-chart\",\"marker-table\"],\"data\":["
-    "{\"key\":\"pd\",\"label\":\"PD\",\"format\":\"unique-string\"},"
-    "{\"key\":\"flow\",\"label\":\"Call\",\"format\":\"flow-id\"}]},\n"
-    "{\"name\":\"reply\",\"tooltipLabel\":\"{marker.name} of {marker.data.pd}\","
-    "\"tableLabel\":\"{marker.name} of {marker.data.pd}\",\"chartLabel\":\"{marker.name}\","
-    "\"display\":[\"marker-chart\",\"marker-table\"],\"data\":["
-    "{\"key\":\"pd\",\"label\":\"PD\",\"format\":\"unique-string\"},"
-    "{\"key\":\"flow\",\"label\":\"Call\",\"format\":\"terminating-flow-id\"}]}],\n";
+    "'markerSchema':[{'name':'lost','tooltipLabel':'{marker.data.samples} samples lost',"
+    "'tableLabel':'{marker.data.samples} samples lost: {marker.data.where}',"
+    "'chartLabel':'lost {marker.data.samples}',"
+    "'display':['marker-chart','marker-table','timeline-overview'],'data':["
+    "{'key':'where','label':'Place','format':'string','searchable':true},"
+    "{'key':'samples','label':'Samples lost','format':'integer'},"
+    "{'key':'events','label':'Events they stood for (0: unknown)','format':'integer'},"
+    "{'key':'core','label':'Core','format':'integer'}]},\n"
+    "{'name':'mark','tooltipLabel':'{marker.name} ({marker.data.id})',"
+    "'tableLabel':'{marker.name} ({marker.data.id})','chartLabel':'{marker.name}',"
+    "'display':['marker-chart','marker-table','timeline-overview'],'data':["
+    "{'key':'id','label':'Number','format':'integer'}]},\n"
+    "{'name':'sched','tooltipLabel':'{marker.name} {marker.data.by}',"
+    "'tableLabel':'{marker.name} {marker.data.by}','chartLabel':'{marker.name}',"
+    "'display':['marker-chart','marker-table'],'data':["
+    "{'key':'by','label':'PD that ran, or is waited for','format':'unique-string'}]},\n"
+    "{'name':'call','tooltipLabel':'{marker.name} {marker.data.pd}',"
+    "'tableLabel':'{marker.name} {marker.data.pd}','chartLabel':'{marker.name} {marker.data.pd}',"
+    "'display':['marker-chart','marker-table'],'data':["
+    "{'key':'pd','label':'PD','format':'unique-string'},"
+    "{'key':'flow','label':'Call','format':'flow-id'}]},\n"
+    "{'name':'reply','tooltipLabel':'{marker.name} of {marker.data.pd}',"
+    "'tableLabel':'{marker.name} of {marker.data.pd}',"
+    "'chartLabel':'{marker.name}','display':['marker-chart','marker-table'],'data':["
+    "{'key':'pd','label':'PD','format':'unique-string'},"
+    "{'key':'flow','label':'Call','format':'terminating-flow-id'}]}],\n";
 
 /* The average time between two samples of a core, in milliseconds. */
 static double interval_ms(const struct mkperf_profile *c)
@@ -88,9 +87,7 @@ static double interval_ms(const struct mkperf_profile *c)
 static void put_optional(struct mkperf_textout *t, const char *key, const char *value)
 {
     if (value != NULL && *value != '\0') {
-        mkperf_textout_printf(t, "\"%s\":", key);
-        mkperf_textout_json(t, value);
-        mkperf_textout_puts(t, ",");
+        mkperf_json(t, "%s:%s,", key, value);
     }
 }
 
@@ -99,29 +96,32 @@ static void put_meta(struct firefox *f, const char *title)
     const struct mkperf_session *s = &f->c->places.session;
     struct mkperf_textout *t = f->t;
 
-    mkperf_textout_printf(t, "{\"meta\":{\"interval\":%.6f,\"startTime\":0,\"processType\":0,",
-                          interval_ms(f->c));
-    mkperf_textout_puts(t, "\"product\":");
-    mkperf_textout_json(t, title != NULL ? title : "mkperf");
-    mkperf_textout_puts(t, ",\"stackwalk\":1,\"version\":27,\"preprocessedProfileVersion\":51,\n");
+    mkperf_json(t,
+                "{'meta':{'interval':%.6f,'startTime':0,'processType':0,'product':%s,"
+                "'stackwalk':1,'version':27,'preprocessedProfileVersion':51,\n",
+                interval_ms(f->c), title != NULL ? title : "mkperf");
     put_optional(t, "platform", s->platform);
     put_optional(t, "CPUName", s->cpu);
     put_optional(t, "arguments", s->command);
-    mkperf_textout_printf(t, "\"logicalCPUs\":%u,\n", s->cores);
-    mkperf_textout_puts(t, categories);
-    mkperf_textout_puts(t, schema);
-    mkperf_textout_puts(
-        t, "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":"
-           "\"variable CPU cycles\"},\"symbolicated\":true,"
-           "\"symbolicationNotSupported\":true,\"importedFrom\":\"mkperf " MKPERF_VERSION
-           "\",\"usesOnlyOneStackType\":true,\"sourceCodeIsNotOnSearchfox\":true,"
-           "\"keepProfileThreadOrder\":true,\"initialVisibleThreads\":[");
-    for (uint32_t i = 0; i < f->nthreads; i++) {
-        mkperf_textout_printf(t, i > 0 ? ",%u" : "%u", i);
+    mkperf_json(t, "'logicalCPUs':%u,\n", s->cores);
+    mkperf_json(t, "'categories':[");
+    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++) {
+        mkperf_json(t, ",{'name':%s,'color':%s,'subcategories':['Other']}", categories[i].name,
+                    categories[i].colour);
     }
-    mkperf_textout_puts(t, "],\n\"extra\":[{\"label\":\"Recording\",\"entries\":[");
+    mkperf_json(t, "],\n");
+    mkperf_json(t, schema);
+    mkperf_json(t, "'sampleUnits':{'time':'ms','eventDelay':'ms','threadCPUDelta':"
+                   "'variable CPU cycles'},'symbolicated':true,'symbolicationNotSupported':true,"
+                   "'importedFrom':'mkperf " MKPERF_VERSION "','usesOnlyOneStackType':true,"
+                   "'sourceCodeIsNotOnSearchfox':true,'keepProfileThreadOrder':true,"
+                   "'initialVisibleThreads':[");
+    for (uint32_t i = 0; i < f->nthreads; i++) {
+        mkperf_json(t, ",%u", i);
+    }
+    mkperf_json(t, "],\n'extra':[{'label':'Recording','entries':[");
     mkperf_profile_notes(f->c, put_note, f);
-    mkperf_textout_puts(t, "]}]},\n\"libs\":[],\"threads\":[\n");
+    mkperf_json(t, "]}]},\n'libs':[],'threads':[\n");
 }
 
 enum column { COLUMN_STACK, COLUMN_TIME, COLUMN_WEIGHT, COLUMN_ACTIVE };
@@ -168,7 +168,7 @@ static size_t put_column(struct firefox *f, uint64_t thread, const char *name, e
         .f = f, .which = which, .step_ns = (uint64_t)(interval_ms(f->c) * 1e6)};
     uint64_t last = f->c->first_ns;
 
-    mkperf_textout_printf(f->t, "\"%s\":[", name);
+    mkperf_json(f->t, "%s:[", name);
     for (size_t i = 0; i <= f->c->samples.count; i++) {
         bool end = i == f->c->samples.count;
         uint64_t time = end ? f->c->last_ns : sample[i].time_ns;
@@ -191,14 +191,11 @@ static size_t put_column(struct firefox *f, uint64_t thread, const char *name, e
 static void open_thread(struct firefox *f, const char *name, const char *process, uint32_t pid,
                         uint32_t tid, bool is_main)
 {
-    mkperf_textout_puts(f->t, "{\"processType\":\"default\",\"processStartupTime\":0,"
-                              "\"processShutdownTime\":null,\"registerTime\":0,"
-                              "\"unregisterTime\":null,\"pausedRanges\":[],\"name\":");
-    mkperf_textout_json(f->t, name);
-    mkperf_textout_puts(f->t, ",\"processName\":");
-    mkperf_textout_json(f->t, process);
-    mkperf_textout_printf(f->t, ",\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,\n",
-                          is_main ? "true" : "false", pid, tid);
+    mkperf_json(f->t,
+                "{'processType':'default','processStartupTime':0,'processShutdownTime':null,"
+                "'registerTime':0,'unregisterTime':null,'pausedRanges':[],'name':%s,"
+                "'processName':%s,'isMainThread':%hhd,'pid':'%u','tid':%u,\n",
+                name, process, is_main, pid, tid);
 }
 
 static void put_thread(struct firefox *f, uint64_t thread, bool is_main)
@@ -222,12 +219,12 @@ static void put_thread(struct firefox *f, uint64_t thread, bool is_main)
              mkperf_places_event_name(&c->places, event, room));
     open_thread(f, name, process, pd + 1,
                 (core << TID_CORE) + (pd + 1) * MKPERF_MODEL_EVENTS + event, is_main);
-    mkperf_textout_puts(f->t, "\"samples\":{");
+    mkperf_json(f->t, "'samples':{");
     put_column(f, thread, "stack", COLUMN_STACK);
     put_column(f, thread, "time", COLUMN_TIME);
     put_column(f, thread, "threadCPUDelta", COLUMN_ACTIVE);
     size_t n = put_column(f, thread, "weight", COLUMN_WEIGHT);
-    mkperf_textout_printf(f->t, "\"weightType\":\"samples\",\"length\":%zu},\n", n);
+    mkperf_json(f->t, "'weightType':'samples','length':%zu},\n", n);
     firefox_markers_put(&f->tables, is_main ? pd : MKPERF_SCHED_NOBODY);
     firefox_tables_put(&f->tables);
     mkperf_textout_put(f->t, "}", 1);
@@ -295,8 +292,8 @@ enum mkperf_status mkperf_firefox_write(const struct mkperf_export *x, struct mk
         /* Writes the thread of losses. It has no samples, and a marker for each report. */
         firefox_tables_reset(&f.tables, 0, false);
         open_thread(&f, "lost samples", "lost samples", 0, 0, true);
-        mkperf_textout_puts(f.t, "\"samples\":{\"stack\":[],\"time\":[],\"weight\":[],"
-                                 "\"weightType\":\"samples\",\"length\":0},\n");
+        mkperf_json(f.t, "'samples':{'stack':[],'time':[],'weight':[],'weightType':'samples',"
+                         "'length':0},\n");
         firefox_markers_put_lost(&f.tables);
         firefox_tables_put(&f.tables);
         mkperf_textout_put(f.t, "}", 1);

@@ -41,17 +41,15 @@ static unsigned step_of(const struct steps *s, uint64_t ns)
 static void put_head(struct firefox_tables *f, const struct steps *s, const char *name,
                      const char *category, const char *description, uint32_t pid, uint32_t thread)
 {
-    mkperf_textout_puts(f->t, "{\"name\":");
-    mkperf_textout_json(f->t, name);
-    mkperf_textout_printf(f->t, ",\"category\":\"%s\",\"description\":", category);
-    mkperf_textout_json(f->t, description);
-    mkperf_textout_printf(f->t, ",\"pid\":\"%u\",\"mainThreadIndex\":%u,\"samples\":{\"time\":[",
-                          pid, thread);
+    mkperf_json(f->t,
+                "{'name':%s,'category':%s,'description':%s,'pid':'%u','mainThreadIndex':%u,"
+                "'samples':{'time':[",
+                name, category, description, pid, thread);
     for (unsigned i = 0; i < s->n; i++) {
         mkperf_textout_put(f->t, ",", i > 0);
         mkperf_textout_ms(f->t, i * s->step_ns);
     }
-    mkperf_textout_puts(f->t, "],\"count\":[");
+    mkperf_json(f->t, "],'count':[");
 }
 
 static void put_counter(struct firefox_tables *f, const struct steps *s, const uint64_t *value,
@@ -62,7 +60,7 @@ static void put_counter(struct firefox_tables *f, const struct steps *s, const u
         mkperf_textout_put(f->t, ",", i > 0);
         mkperf_textout_u64(f->t, value[i]);
     }
-    mkperf_textout_printf(f->t, "],\"length\":%u}}", s->n);
+    mkperf_json(f->t, "],'length':%u}}", s->n);
 }
 
 int firefox_compare_threads(const void *a, const void *b)
@@ -208,15 +206,14 @@ static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t p
         if (at < fill->n && fill->point[at].bytes > now) {
             now = fill->point[at].bytes;
         }
-        mkperf_textout_put(f->t, ",", i > 0);
-        mkperf_textout_printf(f->t, "%lld", (long long)(now - before));
+        mkperf_json(f->t, ",%" PRId64, (int64_t)(now - before));
         before = now;
     }
-    mkperf_textout_printf(f->t,
-                          "],\"length\":%u},\"display\":{\"graphType\":\"line-accumulated\","
-                          "\"unit\":\"bytes\",\"color\":\"orange\",\"markerSchemaLocation\":null,"
-                          "\"sortWeight\":60,\"label\":\"output ring\"}}",
-                          s->n);
+    mkperf_json(f->t,
+                "],'length':%u},'display':{'graphType':'line-accumulated','unit':'bytes',"
+                "'color':'orange','markerSchemaLocation':null,'sortWeight':60,"
+                "'label':'output ring'}}",
+                s->n);
 }
 
 void firefox_counters_put(struct firefox_tables *f, const struct firefox_threads *threads)
@@ -243,7 +240,7 @@ void firefox_counters_put(struct firefox_tables *f, const struct firefox_threads
     }
     free(span);
     level_all(threads, &s, values, rate, c);
-    mkperf_textout_puts(f->t, "\"counters\":[");
+    mkperf_json(f->t, "'counters':[");
     for (uint32_t i = 0; i < n; i++) {
         uint64_t thread = threads->list[i];
         uint32_t pd = firefox_thread_pd(thread);

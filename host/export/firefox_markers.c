@@ -157,32 +157,26 @@ struct column {
     void (*put)(struct firefox_tables *f, const struct firefox_marker *m);
 };
 
-static void put_lost_members(struct firefox_tables *f, const struct mkperf_lost *lost)
-{
-    mkperf_textout_printf(f->t, ",\"where\":\"%s\"", mkperf_loss_places[lost->where].key);
-    if (lost->core != MKPERF_CORE_UNKNOWN) {
-        mkperf_textout_printf(f->t, ",\"core\":%u", lost->core);
-    }
-    mkperf_textout_puts(f->t, ",\"samples\":");
-    mkperf_textout_u64(f->t, lost->samples);
-    mkperf_textout_puts(f->t, ",\"events\":");
-    mkperf_textout_u64(f->t, lost->events);
-}
-
 static void put_data(struct firefox_tables *f, const struct firefox_marker *m)
 {
-    mkperf_textout_printf(f->t, "{\"type\":\"%s\"", m->type);
+    bool mark = strcmp(m->type, "mark") == 0, sched = strcmp(m->type, "sched") == 0;
+
     if (m->lost != NULL) {
-        put_lost_members(f, m->lost);
-    } else if (strcmp(m->type, "mark") == 0) {
-        mkperf_textout_printf(f->t, ",\"id\":%u", m->number);
+        mkperf_json(f->t, "{'type':%s,'where':%s", m->type, mkperf_loss_places[m->lost->where].key);
+        if (m->lost->core != MKPERF_CORE_UNKNOWN) {
+            mkperf_json(f->t, ",'core':%" PRIu32, m->lost->core);
+        }
+        mkperf_json(f->t, ",'samples':%" PRIu64 ",'events':%" PRIu64, m->lost->samples,
+                    m->lost->events);
     } else {
-        mkperf_textout_puts(f->t, strcmp(m->type, "sched") == 0 ? ",\"by\":" : ",\"pd\":");
-        mkperf_textout_u64(f->t, firefox_tables_text(f, m->other));
+        mkperf_json(f->t, "{'type':%s,%s:%" PRIu32, m->type,
+                    mark    ? "id"
+                    : sched ? "by"
+                            : "pd",
+                    mark ? m->number : firefox_tables_text(f, m->other));
     }
     if (m->flow != 0) {
-        mkperf_textout_puts(f->t, ",\"flow\":");
-        mkperf_textout_u64(f->t, firefox_tables_text(f, m->flow));
+        mkperf_json(f->t, ",'flow':%" PRIu32, firefox_tables_text(f, m->flow));
     }
     mkperf_textout_put(f->t, "}", 1);
 }
@@ -232,16 +226,16 @@ static void put_columns(struct firefox_tables *f, struct firefox_markers *m)
         {"endTime", put_end}, {"phase", put_phase}, {"category", put_category},
     };
 
-    mkperf_textout_puts(f->t, "\"markers\":{");
+    mkperf_json(f->t, "'markers':{");
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
-        mkperf_textout_printf(f->t, "\"%s\":[", columns[k].name);
+        mkperf_json(f->t, "%s:[", columns[k].name);
         for (size_t i = 0; i < m->n; i++) {
             mkperf_textout_put(f->t, ",", i > 0);
             columns[k].put(f, &m->marker[i]);
         }
         mkperf_textout_puts(f->t, "],");
     }
-    mkperf_textout_printf(f->t, "\"length\":%zu},\n", m->n);
+    mkperf_json(f->t, "'length':%zu},\n", m->n);
     free(m->marker);
 }
 

@@ -99,7 +99,7 @@ void firefox_tables_add(struct firefox_tables *f, uint32_t chain)
 static void put_column(struct firefox_tables *f, const char *name, uint32_t n,
                        int64_t (*value_of)(struct firefox_tables *f, uint32_t i))
 {
-    mkperf_textout_printf(f->t, "\"%s\":[", name);
+    mkperf_json(f->t, "%s:[", name);
     for (uint32_t i = 0; i < n; i++) {
         int64_t v = value_of(f, i);
         mkperf_textout_put(f->t, ",", i > 0);
@@ -117,7 +117,7 @@ static void put_column(struct firefox_tables *f, const char *name, uint32_t n,
 /* A column of n equal values. */
 static void put_constant(struct firefox_tables *f, const char *name, uint32_t n, const char *value)
 {
-    mkperf_textout_printf(f->t, "\"%s\":[", name);
+    mkperf_json(f->t, "%s:[", name);
     for (uint32_t i = 0; i < n; i++) {
         mkperf_textout_printf(f->t, i > 0 ? ",%s" : "%s", value);
     }
@@ -220,14 +220,14 @@ void firefox_tables_put(struct firefox_tables *f)
 {
     uint32_t n = f->stacks.count;
 
-    mkperf_textout_puts(f->t, "\"stackTable\":{");
+    mkperf_json(f->t, "'stackTable':{");
     put_column(f, "frame", n, stack_frame);
     put_column(f, "prefix", n, stack_prefix);
     put_column(f, "category", n, stack_category);
     put_constant(f, "subcategory", n, "0");
-    mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
+    mkperf_json(f->t, "'length':%u},\n", n);
     n = f->frame.count;
-    mkperf_textout_puts(f->t, "\"frameTable\":{");
+    mkperf_json(f->t, "'frameTable':{");
     put_column(f, "address", n, frame_address);
     put_column(f, "inlineDepth", n, frame_depth);
     put_column(f, "category", n, frame_category);
@@ -238,9 +238,9 @@ void firefox_tables_put(struct firefox_tables *f)
     put_constant(f, "implementation", n, "null");
     put_column(f, "line", n, frame_line);
     put_constant(f, "column", n, "null");
-    mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
+    mkperf_json(f->t, "'length':%u},\n", n);
     n = f->func.count;
-    mkperf_textout_puts(f->t, "\"funcTable\":{");
+    mkperf_json(f->t, "'funcTable':{");
     put_column(f, "name", n, func_name);
     put_constant(f, "isJS", n, "false");
     put_constant(f, "relevantForJS", n, "false");
@@ -248,15 +248,14 @@ void firefox_tables_put(struct firefox_tables *f)
     put_column(f, "fileName", n, func_file);
     put_constant(f, "lineNumber", n, "null");
     put_constant(f, "columnNumber", n, "null");
-    mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
-    mkperf_textout_puts(f->t, "\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],"
-                              "\"length\":0},\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],"
-                              "\"name\":[],\"functionSize\":[],\"length\":0},\n");
+    mkperf_json(f->t, "'length':%u},\n", n);
+    mkperf_json(f->t, "'resourceTable':{'lib':[],'name':[],'host':[],'type':[],'length':0},\n"
+                      "'nativeSymbols':{'libIndex':[],'address':[],'name':[],'functionSize':[],"
+                      "'length':0},\n");
     /* The columns above added functions and texts, so stringArray is last. */
-    mkperf_textout_puts(f->t, "\"stringArray\":[");
+    mkperf_json(f->t, "'stringArray':[");
     for (uint32_t i = 0; i < f->string.count; i++) {
-        mkperf_textout_put(f->t, ",", i > 0);
-        mkperf_textout_json(f->t, mkperf_places_text(&f->c->places, f->string.used[i]));
+        mkperf_json(f->t, ",%s", mkperf_places_text(&f->c->places, f->string.used[i]));
     }
     mkperf_textout_put(f->t, "]", 1);
 }

@@ -35,11 +35,10 @@ static void put_frame(struct speedscope *s, const char *name, const char *note, 
     char label[1200];
 
     snprintf(label, sizeof label, "%s%s", name, note);
-    mkperf_textout_puts(t, s->frames++ > 0 ? ",\n{\"name\":" : "{\"name\":");
-    mkperf_textout_json(t, label);
+    mkperf_textout_puts(t, s->frames++ > 0 ? ",\n" : "");
+    mkperf_json(t, "{'name':%s", label);
     if (file != 0) {
-        mkperf_textout_puts(t, ",\"file\":");
-        mkperf_textout_json(t, mkperf_places_text(&s->c->places, file));
+        mkperf_json(t, ",'file':%s", mkperf_places_text(&s->c->places, file));
     }
     mkperf_textout_put(t, "}", 1);
 }
@@ -65,34 +64,30 @@ static void open_profile(struct speedscope *s, const char *name, const char *eve
     snprintf(label, sizeof label, "%.255s (%.128s)", name, event);
     mkperf_textout_puts(s->t, s->comma ? ",\n" : "");
     s->comma = true;
-    mkperf_textout_puts(s->t, "{\"type\":\"sampled\",\"unit\":\"none\",\"name\":");
-    mkperf_textout_json(s->t, label);
-    mkperf_textout_puts(s->t, ",\"startValue\":0,\"samples\":[");
+    mkperf_json(s->t, "{'type':'sampled','unit':'none','name':%s,'startValue':0,'samples':[",
+                label);
 }
 
 static void close_profile(struct speedscope *s, uint64_t sum)
 {
-    mkperf_textout_puts(s->t, "],\"endValue\":");
-    mkperf_textout_u64(s->t, sum);
-    mkperf_textout_put(s->t, "}", 1);
+    mkperf_json(s->t, "],'endValue':%" PRIu64 "}", sum);
 }
 
-static void put_number(struct speedscope *s, const char **comma, uint32_t frame)
+/* Writes an element of an array of numbers. */
+static void put_number(struct speedscope *s, uint64_t number)
 {
-    mkperf_textout_puts(s->t, *comma);
-    mkperf_textout_u64(s->t, frame);
-    *comma = ",";
+    mkperf_textout_put(s->t, ",", s->t->last != '[');
+    mkperf_textout_u64(s->t, number);
 }
 
 /* Writes the chain's functions, outermost first. A PD precedes its functions. If the chain begins in its own PD, this PD
  * is written only if `with_pd` is set. */
-static void put_chain(struct speedscope *s, uint32_t number, bool with_pd, bool first)
+static void put_chain(struct speedscope *s, uint32_t number, bool with_pd)
 {
     const struct mkperf_places *stack = &s->c->places;
-    const char *comma = "";
 
     mkperf_profile_chain(s->c, number, &s->chain);
-    mkperf_textout_puts(s->t, first ? "[" : ",[");
+    mkperf_textout_puts(s->t, s->t->last == '[' ? "[" : ",[");
     bool ambiguous = mkperf_places_ambiguous(stack, s->chain.pd);
     uint32_t owner = with_pd ? UINT32_MAX : s->chain.pd;
 
@@ -102,10 +97,10 @@ static void put_chain(struct speedscope *s, uint32_t number, bool with_pd, bool 
         uint32_t pd = ambiguous ? s->chain.pd : stack->place[s->chain.place[i]].pd;
         if (pd != owner) {
             owner = pd;
-            put_number(s, &comma, stack->functions.count + pd);
+            put_number(s, stack->functions.count + pd);
         }
         while (n-- > 0) {
-            put_number(s, &comma, frame[n].function);
+            put_number(s, frame[n].function);
         }
     }
     mkperf_textout_put(s->t, "]", 1);
@@ -148,13 +143,12 @@ static void put_thread(struct speedscope *s, uint64_t thread, const char *event)
     uint32_t chain = 0, pd = (uint32_t)thread;
 
     open_profile(s, pd == ALL_PDS ? "all" : mkperf_places_pd_name(&s->c->places, pd), event);
-    for (size_t i = 0, n = 0; next_run(s->c, thread, &i, &chain, &weight); n++) {
-        put_chain(s, chain, pd == ALL_PDS, n == 0);
+    for (size_t i = 0; next_run(s->c, thread, &i, &chain, &weight);) {
+        put_chain(s, chain, pd == ALL_PDS);
     }
-    mkperf_textout_puts(s->t, "],\"weights\":[");
-    for (size_t i = 0, n = 0; next_run(s->c, thread, &i, &chain, &weight); n++) {
-        mkperf_textout_put(s->t, ",", n > 0);
-        mkperf_textout_u64(s->t, weight);
+    mkperf_json(s->t, "],'weights':[");
+    for (size_t i = 0; next_run(s->c, thread, &i, &chain, &weight);) {
+        put_number(s, weight);
         sum += weight;
     }
     close_profile(s, sum);
@@ -165,7 +159,6 @@ static void put_counts(struct speedscope *s, const char *name, const char *unit,
                        uint32_t n, uint64_t (*value)(const struct speedscope *s, uint32_t i))
 {
     uint64_t sum = 0;
-    bool comma = false;
 
     for (uint32_t i = 0; i < n; i++) {
         sum += value(s, i);
@@ -176,17 +169,13 @@ static void put_counts(struct speedscope *s, const char *name, const char *unit,
     open_profile(s, name, unit);
     for (uint32_t i = 0; i < n; i++) {
         if (value(s, i) != 0) {
-            mkperf_textout_printf(s->t, comma ? ",[%u]" : "[%u]", frame + i);
-            comma = true;
+            mkperf_json(s->t, ",[%u]", frame + i);
         }
     }
-    mkperf_textout_puts(s->t, "],\"weights\":[");
-    comma = false;
+    mkperf_json(s->t, "],'weights':[");
     for (uint32_t i = 0; i < n; i++) {
         if (value(s, i) != 0) {
-            mkperf_textout_put(s->t, ",", comma);
-            mkperf_textout_u64(s->t, value(s, i));
-            comma = true;
+            put_number(s, value(s, i));
         }
     }
     close_profile(s, sum);
@@ -264,20 +253,6 @@ static void put_event(struct speedscope *s, uint32_t event)
     free(seen);
 }
 
-/* Writes the title of speedscope's page, with the number of warnings. */
-static void put_name(const struct speedscope *s, const char *title)
-{
-    char name[512];
-
-    if (s->alarms == 0) {
-        mkperf_textout_json(s->t, title);
-        return;
-    }
-    snprintf(name, sizeof name, "%.400s (%u warning%s: see the profile [warnings])", title,
-             s->alarms, s->alarms == 1 ? "" : "s");
-    mkperf_textout_json(s->t, name);
-}
-
 enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                            struct mkperf_textout *t, struct mkperf_error *e)
 {
@@ -287,18 +262,20 @@ enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct
         return e->status;
     }
     mkperf_profile_warnings(c, keep_warning, &s);
-    mkperf_textout_puts(t,
-                        "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n");
-    mkperf_textout_printf(t, "\"exporter\":\"mkperf " MKPERF_VERSION " (lost samples: %llu)\",\n",
-                          (unsigned long long)mkperf_profile_lost(c));
-    mkperf_textout_puts(t, "\"activeProfileIndex\":0,\"name\":");
-    put_name(&s, x->title != NULL ? x->title : "mkperf");
-    mkperf_textout_puts(t, ",\n");
+    const char *title = x->title != NULL ? x->title : "mkperf"; /* of speedscope's page */
+    char name[512];
+    snprintf(name, sizeof name, "%.400s (%u warning%s: see the profile [warnings])", title,
+             s.alarms, s.alarms == 1 ? "" : "s");
+    mkperf_json(t,
+                "{'$schema':'https://www.speedscope.app/file-format-schema.json',\n"
+                "'exporter':'mkperf " MKPERF_VERSION " (lost samples: %" PRIu64
+                ")',\n'activeProfileIndex':0,'name':%s,\n",
+                mkperf_profile_lost(c), s.alarms != 0 ? name : title);
     /* Writes all frames. Their order is functions, PDs, places of loss, marks, pairs of PDs, the profiler's two parts, warnings. */
     const struct mkperf_places *stack = &s.c->places;
     struct function_names names;
     char note[300];
-    mkperf_textout_puts(s.t, "\"shared\":{\"frames\":[");
+    mkperf_json(t, "'shared':{'frames':[");
     function_names_init(&names, stack);
     for (uint32_t i = 0; i < stack->functions.count; i++) {
         const struct mkperf_function *f = &stack->function[i];
@@ -334,8 +311,7 @@ enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct
     for (uint32_t i = 0; i < s.nwarnings; i++) {
         put_frame(&s, s.warning[i], "", 0);
     }
-    mkperf_textout_puts(s.t, "]},\n");
-    mkperf_textout_puts(t, "\"profiles\":[");
+    mkperf_json(t, "]},\n'profiles':[");
     for (uint32_t i = 0; i < c->nevents; i++) {
         put_event(&s, i);
     }
