@@ -14,11 +14,19 @@
 #include "report/report.h"
 
 struct command {
-    const char *input;
-    bool json;
+    const char *input, *what_if;
+    bool json, advise;
+    struct report_values values; /* with --json */
 };
 
 static const struct mkperf_option options[] = {
+    MKPERF_OPTION(
+        0, "what-if",
+        "predicts the rate with a change: 'PD own -20%', 'PD calls -50%', 'PD priority 100', "
+        "'PD core 1', 'PD budget US/PERIOD' or 'PD batch 32'; several with commas",
+        .value = "CHANGE", MKPERF_TEXT(struct command, what_if)),
+    MKPERF_OPTION(0, "advise", "tries simple changes of each PD, and lists the best ones",
+                  MKPERF_SETS(struct command, advise)),
     MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct command, json)),
     {.id = 0},
 };
@@ -143,6 +151,122 @@ static void print_answer(const struct mkperf_flow *f, const struct mkperf_flow_l
     rule_out(l, MKPERF_FLOW_BUDGET, "the PD is throttled for only", l->throttled);
     rule_out(l, MKPERF_FLOW_SLEEP, "the PD sleeps with work for only", l->asleep);
     printf("Not decided\n  devices: the recording has no rate of a wire or a disk\n\n");
+}
+
+/* ---- predictions ---- */
+
+enum { CHANGES = 16, ADVICE = 5 };
+
+static void print_prediction(struct command *c, const char *change,
+                             const struct mkperf_flow_prediction *p)
+{
+    struct report_values *v = &c->values;
+
+    if (c->json) {
+        report_value_row(v, "prediction");
+        report_value_text(v, "change", change);
+        report_value_real(v, "recorded_per_s", p->recorded);
+        report_value_real(v, "replayed_per_s", p->replayed);
+        report_value_real(v, "predicted_per_s", p->after);
+        report_value_share(v, "gain", p->gain);
+        report_value_share(v, "least", p->least);
+        report_value_share(v, "most", p->most);
+        report_value_end(v);
+    } else {
+        printf("%+7.1f %% (%+.1f to %+.1f)  %10.0f packets/s  %s\n", p->gain, p->least, p->most,
+               p->after, change);
+    }
+}
+
+static void print_assumptions(const struct command *c, const struct mkperf_flow_prediction *p)
+{
+    if (!c->json) {
+        printf("# Assumed: each packet and each activation needs the work of the recording; caches "
+               "and devices do "
+               "not matter;\n# sources have as many packets as before, or always one. The replay "
+               "without a change "
+               "is %.1f %% off the recording.\n# The interval has that error, and the gains if PDs "
+               "notify for each "
+               "packet or only before they wait.\n\n",
+               100 * per(p->replayed - p->recorded, p->recorded));
+    }
+}
+
+/* Reads the changes of a text, with commas between them, into change[CHANGES]. */
+static enum mkperf_status read_changes(const struct command *c, const struct mkperf_flow *f,
+                                       struct mkperf_flow_change *change, unsigned *n,
+                                       struct mkperf_error *e)
+{
+    char *text = mkperf_xstrdup(c->what_if), *rest = NULL;
+
+    e->status = MKPERF_OK;
+    for (char *one = strtok_r(text, ",", &rest); one != NULL && e->status == MKPERF_OK;
+         one = strtok_r(NULL, ",", &rest)) {
+        if (*n == CHANGES) {
+            mkperf_error_set(e, MKPERF_ERR_USAGE, "--what-if: more than %d changes", CHANGES);
+        } else {
+            (void)mkperf_flow_parse(f, one, &change[(*n)++], e);
+        }
+    }
+    free(text);
+    return e->status;
+}
+
+struct advice {
+    char text[MKPERF_MODEL_NAME + 32];
+    struct mkperf_flow_prediction p;
+};
+
+static int compare_advice(const void *pa, const void *pb)
+{
+    const struct advice *a = pa, *b = pb;
+
+    return (a->p.gain < b->p.gain) - (a->p.gain > b->p.gain);
+}
+
+/* Tries a faster PD, faster calls, a higher priority, and each other core, for each PD. */
+static void advise(struct command *c, const struct mkperf_flow *f,
+                   const struct mkperf_flow_limit *l)
+{
+    unsigned cores = f->analysis->ncores, n = 0;
+    struct advice *all = mkperf_xcalloc((size_t)f->nstages * (3 + cores), sizeof *all);
+
+    for (unsigned i = 0; i < f->nstages; i++) {
+        const struct mkperf_flow_stage *s = &f->stage[i];
+        for (unsigned k = 0; k < 3 + cores && s->pd < f->analysis->npds; k++) {
+            struct advice *a = &all[n];
+            struct mkperf_flow_change change = {.pd = s->pd, .factor = 0.8};
+            if ((k == 1 && s->in_state[MKPERF_PD_CALLING] == 0) ||
+                (k >= 3 && f->analysis->pd[s->pd].core == k - 3)) {
+                continue;
+            }
+            change.what = k == 0   ? MKPERF_FLOW_CHANGE_OWN
+                          : k == 1 ? MKPERF_FLOW_CHANGE_CALLS
+                          : k == 2 ? MKPERF_FLOW_CHANGE_PRIORITY
+                                   : MKPERF_FLOW_CHANGE_CORE;
+            change.value = k == 2 ? 254 : k - 3;
+            snprintf(a->text, sizeof a->text,
+                     k < 2    ? "%s %s -20%%"
+                     : k == 2 ? "%s %s 254"
+                              : "%s %s %u",
+                     s->name,
+                     k == 0   ? "own"
+                     : k == 1 ? "calls"
+                     : k == 2 ? "priority"
+                              : "core",
+                     k - 3);
+            a->p = mkperf_flow_predict(f, l, &change, 1);
+            n++;
+        }
+    }
+    mkperf_sort(all, n, sizeof *all, compare_advice);
+    if (!c->json) {
+        printf("Advice: what the best of %u changes would bring\n", n);
+    }
+    for (unsigned i = 0; i < n && i < ADVICE && all[i].p.gain > 1; i++) {
+        print_prediction(c, all[i].text, &all[i].p);
+    }
+    free(all);
 }
 
 /* ---- tables ---- */
@@ -315,6 +439,50 @@ static void put_rows(struct report_values *v, const struct mkperf_flow *f)
     }
 }
 
+static enum mkperf_status answer(struct command *c, const struct mkperf_flow *f,
+                                 struct mkperf_error *e)
+{
+    struct mkperf_flow_limit l = mkperf_flow_limit(f);
+    struct mkperf_flow_change change[CHANGES];
+    unsigned n = 0;
+
+    if ((c->what_if != NULL || c->advise) && l.cause == MKPERF_FLOW_UNDECIDED) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "%s: predictions need scheduling events (mkperf record --sched)",
+                                c->input);
+    }
+    if (c->what_if != NULL && read_changes(c, f, change, &n, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (c->json) {
+        c->values = report_values_begin(stdout, NULL, "flow", c->input);
+        put_limit(&c->values, f, &l);
+    } else {
+        print_answer(f, &l);
+    }
+    if (c->what_if != NULL || c->advise) {
+        struct mkperf_flow_prediction p = mkperf_flow_predict(f, &l, change, n);
+        if (c->what_if != NULL) {
+            print_prediction(c, c->what_if, &p);
+        }
+        if (c->advise) {
+            advise(c, f, &l);
+        }
+        print_assumptions(c, &p);
+    }
+    if (c->json) {
+        put_rows(&c->values, f);
+    } else {
+        if (f->analysis->gaps != 0) {
+            printf("# WARNING: events are missing for %.6f s, which are in no figure.\n",
+                   (double)f->analysis->gap_ns / 1e9);
+        }
+        print_stages(f);
+        print_queues(f);
+    }
+    return mkperf_stdout_flush(e);
+}
+
 static enum mkperf_status run_flow(void *self, const struct mkperf_args *args,
                                    struct mkperf_error *e)
 {
@@ -332,22 +500,7 @@ static enum mkperf_status run_flow(void *self, const struct mkperf_args *args,
                          "lists them",
                          c->input);
     } else if (e->status == MKPERF_OK) {
-        struct mkperf_flow_limit l = mkperf_flow_limit(&f);
-        if (c->json) {
-            struct report_values v = report_values_begin(stdout, NULL, "flow", c->input);
-
-            put_limit(&v, &f, &l);
-            put_rows(&v, &f);
-        } else {
-            print_answer(&f, &l);
-            if (a->gaps != 0) {
-                printf("# WARNING: events are missing for %.6f s, which are in no figure.\n",
-                       (double)a->gap_ns / 1e9);
-            }
-            print_stages(&f);
-            print_queues(&f);
-        }
-        (void)mkperf_stdout_flush(e);
+        (void)answer(c, &f, e);
     }
     mkperf_flow_free(&f);
     mkperf_analysis_free(a);
@@ -368,6 +521,7 @@ const struct mkperf_command mkperf_flow_command = {
     .operands_max = 1,
     .examples = "mkperf record -t tcp:192.168.1.5 --sched --duration 10\n"
                 "mkperf flow\n"
+                "mkperf flow --what-if 'echo own -20%'\n"
                 "mkperf flow --json | jq 'select(.type == \"limit\")'",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(struct command, .input = "perf.data"),

@@ -79,10 +79,10 @@ struct mkperf_flow_stage {
     uint64_t running_empty; /* ns that it ran while all queues that it consumes were empty */
     /* Activations: from a wake-up until the PD waits again. */
     bool active;
-    uint64_t in0, out0, ran0, called0; /* at the begin of this one */
-    uint64_t activations, empty;       /* empty: of these, without packets */
+    uint64_t in0, out0, ran0;    /* at the begin of this one */
+    uint64_t activations, empty; /* empty: of these, without packets */
     struct mkperf_log_histogram packets;
-    /* Sums over activations with packets, for time = fixed + each * packets: n, ns, n^2, n * ns. */
+    /* Sums over activations with packets, for running time = fixed + each * packets: n, ns, n^2, n * ns. */
     double sum_n, sum_ns, sum_nn, sum_n_ns;
     uint64_t cycles_own, cycles_kernel, cycles_calls;
     double slice_busy[MKPERF_FLOW_SLICES]; /* ns */
@@ -141,5 +141,39 @@ uint64_t mkperf_flow_packets(const struct mkperf_flow_stage *s);
 uint64_t mkperf_flow_busy(const struct mkperf_flow_stage *s, uint64_t *total);
 /* The conclusion, after the end of the stream. */
 struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f);
+
+/* A change of a PD, for a prediction. */
+enum mkperf_flow_what {
+    MKPERF_FLOW_CHANGE_OWN,   /* its own work, by a factor */
+    MKPERF_FLOW_CHANGE_CALLS, /* the work of its callees for it, by a factor */
+    MKPERF_FLOW_CHANGE_PRIORITY,
+    MKPERF_FLOW_CHANGE_CORE,
+    MKPERF_FLOW_CHANGE_BUDGET, /* microseconds */
+    MKPERF_FLOW_CHANGE_BATCH,  /* packets until it notifies */
+};
+struct mkperf_flow_change {
+    uint32_t pd;
+    enum mkperf_flow_what what;
+    double factor;
+    uint64_t value, period; /* period of a budget in microseconds; 0: as it is */
+};
+
+/* Rates are in packets/s of the stage that limits, gains in per cent. */
+struct mkperf_flow_prediction {
+    double recorded, replayed; /* the rate of the recording, and of its replay without the change */
+    double after;              /* the rate that is predicted */
+    double gain, least, most;  /* what is predicted, and its interval */
+    double
+        error; /* points in the interval: the error of the replay, and half the interval of the rate */
+};
+
+/* Reads a change: "PD own -20%", "PD priority 100", "PD budget 500/10000" and so on. Errors: USAGE. */
+enum mkperf_status mkperf_flow_parse(const struct mkperf_flow *f, const char *text,
+                                     struct mkperf_flow_change *c, struct mkperf_error *e);
+/* Replays the recording with n changes. l has a stage. */
+struct mkperf_flow_prediction mkperf_flow_predict(const struct mkperf_flow *f,
+                                                  const struct mkperf_flow_limit *l,
+                                                  const struct mkperf_flow_change *change,
+                                                  unsigned n);
 
 #endif

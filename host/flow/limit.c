@@ -140,15 +140,17 @@ static void find_cause(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
     double most = fmax(fmax(fmax(l->own, l->calls), fmax(l->ready, l->throttled)), l->asleep);
     uint32_t largest = p->has_core ? largest_on(f, p->core) : MKPERF_SCHED_NOBODY;
 
+    bool competes = l->ready > COMPETES && (l->core_busy >= CORE_BUSY || most == l->ready);
+
     l->by = f->stage[l->stage].pd;
     if (most == l->throttled) {
         l->cause = MKPERF_FLOW_BUDGET;
     } else if (most == l->asleep) {
         l->cause = MKPERF_FLOW_SLEEP;
-    } else if (l->core_busy >= CORE_BUSY && l->ready > COMPETES && is_stage(f, largest)) {
+    } else if (competes && is_stage(f, largest)) {
         l->cause = MKPERF_FLOW_CORE;
         l->by = largest;
-    } else if (l->core_busy >= CORE_BUSY && l->ready > COMPETES && caller_of(f, largest) >= 0) {
+    } else if (competes && caller_of(f, largest) >= 0) {
         l->cause = MKPERF_FLOW_CALLS;
         l->stage = caller_of(f, largest);
         l->by = largest;

@@ -172,14 +172,12 @@ static void begin_activation(struct mkperf_flow_stage *s, const struct mkperf_sc
     s->in0 = s->in;
     s->out0 = s->out;
     s->ran0 = p->in[MKPERF_PD_RUNNING];
-    s->called0 = p->in[MKPERF_PD_CALLING];
 }
 
 static void end_activation(struct mkperf_flow_stage *s, const struct mkperf_sched_pd *p)
 {
     uint64_t in = s->in - s->in0, out = s->out - s->out0, n = in > out ? in : out;
-    double ns =
-        (double)(p->in[MKPERF_PD_RUNNING] - s->ran0 + p->in[MKPERF_PD_CALLING] - s->called0);
+    double ns = (double)(p->in[MKPERF_PD_RUNNING] - s->ran0);
 
     s->active = false;
     s->activations++;

@@ -12,7 +12,7 @@
 
 #include "hostile_text.h"
 
-enum { MS = 1000000, PLANTED = 20, LOADED = 10 };
+enum { MS = 1000000, PLANTED = 20, LOADED = 10, PREDICTED = 20 };
 
 static struct sim s;
 static struct mkperf_analysis *a;
@@ -235,7 +235,8 @@ static void explain(const struct mkperf_flow_limit *l, uint64_t seed, unsigned k
 static void planted_limits_are_named(void **state)
 {
     enum { OWN, CALLS, BUDGET, PRIORITY, KINDS };
-    uint64_t base = (uint64_t)time(NULL) * 1000;
+    uint64_t base = getenv("SEED") ? strtoull(getenv("SEED"), NULL, 10)
+                                   : (uint64_t)time(NULL) * 1000;
 
     (void)state;
     for (unsigned i = 0; i < PLANTED; i++) {
@@ -375,6 +376,99 @@ static void a_pause_in_which_an_index_may_wrap(void **state)
     end();
 }
 
+/* Packets per second of a PD by the simulator's own count, with a change or without one. */
+static double true_rate(uint64_t seed, const struct mkperf_flow_change *c, unsigned *n)
+{
+    reset(seed);
+    (void)sim_random(&s, 1);
+    *n = random_line();
+    unsigned slow = (unsigned)sim_random(&s, *n);
+    s.pd[slow].each += sim_random(&s, 10000);
+    for (unsigned i = 0; i < *n; i++) {
+        struct sim_pd *p = &s.pd[i];
+        if (c == NULL || c->pd != i) {
+            continue;
+        }
+        if (c->what == MKPERF_FLOW_CHANGE_OWN) {
+            p->each = (uint64_t)((double)p->each * c->factor);
+            p->random = (uint64_t)((double)p->random * c->factor);
+            p->fixed = (uint64_t)((double)p->fixed * c->factor);
+        } else if (c->what == MKPERF_FLOW_CHANGE_PRIORITY) {
+            p->priority = (unsigned)c->value;
+        }
+    }
+    begin();
+    sim_start(&s);
+    sim_run(&s, UINT64_C(400) * MS);
+    sim_end(&s);
+    return (double)s.pd[*n - 1].packets * 1e9 / (double)(s.now - s.begin);
+}
+
+/* The gain of a change, against the gain that the simulator measures with it. Seeds are fixed. */
+static void predictions_come_true(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < PREDICTED; i++) {
+        unsigned n;
+        double before = true_rate(1000 + i, NULL, &n);
+        struct mkperf_flow_limit l = mkperf_flow_limit(&f);
+        struct mkperf_flow_change c = {.pd = l.by,
+                                       .what = i % 4 != 3 ? MKPERF_FLOW_CHANGE_OWN
+                                                          : MKPERF_FLOW_CHANGE_PRIORITY,
+                                       .factor = 0.3 + 0.1 * (i % 6),
+                                       .value = 255};
+        struct mkperf_flow_prediction p = mkperf_flow_predict(&f, &l, &c, 1);
+        end();
+        double gain = 100 * (true_rate(1000 + i, &c, &n) / before - 1);
+        end();
+        if (fabs(p.gain - gain) > 5 || p.least > p.gain || p.most < p.gain) {
+            fail_msg("case %u: predicted %g %% (%g to %g), truly %g %%", i, p.gain, p.least, p.most,
+                     gain);
+        }
+    }
+}
+
+static void parse(const char *text, const char *problem)
+{
+    struct mkperf_error e = {.text = ""};
+    struct mkperf_flow_change c;
+    enum mkperf_status status = mkperf_flow_parse(&f, text, &c, &e);
+
+    assert_int_equal(status, problem == NULL ? MKPERF_OK : MKPERF_ERR_USAGE);
+    if (problem != NULL && strstr(e.text, problem) == NULL) {
+        fail_msg("%s: %s", text, e.text);
+    }
+}
+
+static void changes_as_text(void **state)
+{
+    struct mkperf_error e;
+    struct mkperf_flow_change c;
+
+    (void)state;
+    reset(1);
+    line(3, 1, 1000, 0, 16);
+    begin();
+    assert_int_equal(mkperf_flow_parse(&f, "virt own -20%", &c, &e), MKPERF_OK);
+    assert_true(c.pd == 1 && c.what == MKPERF_FLOW_CHANGE_OWN && fabs(c.factor - 0.8) < 1e-9);
+    assert_int_equal(mkperf_flow_parse(&f, "copy budget 500/20000", &c, &e), MKPERF_OK);
+    assert_true(c.pd == 2 && c.value == 500 && c.period == 20000);
+    parse("driver calls +50%", NULL);
+    parse("driver batch 8", NULL);
+    parse("driver core 1", NULL);
+    parse("driver own", "three words");
+    parse("nobody own -20%", "no PD of this name");
+    parse("driver size 3", "changes are");
+    parse("driver own -101%", "per cent");
+    parse("driver own 20", "per cent");
+    parse("driver own nan%", "per cent");
+    parse("driver priority 256", "a number from 0 to 255");
+    parse("driver batch 0", "a number from 1");
+    parse("driver core -1", "a number from 0");
+    parse("driver budget 5/x", "a number from 1");
+    end();
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -392,6 +486,8 @@ int main(void)
         cmocka_unit_test(a_pause_in_which_an_index_may_wrap),
         cmocka_unit_test(planted_limits_are_named),
         cmocka_unit_test(only_the_load),
+        cmocka_unit_test(predictions_come_true),
+        cmocka_unit_test(changes_as_text),
     };
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);
