@@ -6,8 +6,8 @@
  * Owns: the connections' states. Called by control.c and by the transport. A connection is
  * admitted when its host has sent a hello and, to a target with keys, proved that it has one. There
  * are more connections than hosts that can be admitted; a connection that is not admitted is closed
- * for a newer one. Those whose hello shows no key are closed first, so a host without a key cannot
- * keep out a host with one, however long that host's handshake takes.
+ * for a newer one. Connections without a hello that shows a key are closed first. A host without a
+ * key therefore cannot keep out a host with one, however long that host's handshake takes.
  */
 #include "control.h"
 
@@ -137,8 +137,8 @@ bool mkperf_client_finished(const struct mkperf_client *c, unsigned who)
     return p->used && p->ending && p->link.head == p->link.tail;
 }
 
-/* Sixteen bytes that never come again: what they are made of does not, and who has no key cannot
- * predict them. */
+/* Makes sixteen bytes from the boot id and the number of challenges, so that they never occur again.
+ * Without the key they cannot be predicted. */
 static void make_nonce(struct mkperf_client *c, struct mkperf_claim *claim)
 {
     uint64_t seed[4] = {c->page->hello.boot_id, ++c->challenges, c->pool, mkperf_client_now(c)};
@@ -242,7 +242,7 @@ static void refuse(struct mkperf_peer peer, mkperf_ErrorCode code, const char *t
     p->link.authenticated = authenticated;
 }
 
-/* The same if there is no room for the host. Returns whether there is room. */
+/* Admits the connection, or refuses it if there is no room. Returns whether it is admitted. */
 static bool admit_or_refuse(struct mkperf_peer peer)
 {
     bool admitted = mkperf_connection_admit(peer);

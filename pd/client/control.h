@@ -69,7 +69,7 @@ struct mkperf_claim {
     const uint8_t *key;               /* the key that the host named */
     struct mkperf_auth_hellos hellos; /* its `name` is the next */
     char name[MKPERF_NAME_BYTES];
-    uint64_t out_base; /* of our frames' numbers: what they are above 16 bits does not count */
+    uint64_t out_base; /* of our frames' numbers: subtracted, so that their upper bits begin at 0 */
     uint16_t in;       /* sequence of the host's last frame in the handshake */
 };
 
@@ -91,7 +91,7 @@ struct mkperf_connection {
     uint32_t list_request;
     uint32_t list_next;
     uint64_t lost;       /* samples of this session that it did not get */
-    uint64_t sched_lost; /* and scheduling events */
+    uint64_t sched_lost; /* scheduling events of this session that it did not get */
     struct mkperf_gap gap;
     char name[MKPERF_NAME_BYTES];
     struct mkperf_claim claim;
@@ -131,32 +131,31 @@ struct mkperf_client {
     uint8_t message[MKPERF_CONTENT_BYTES];
     struct mkperf_settings settings; /* of the text commands */
 
-    bool running;          /* a session was started, and its end has not been sent */
-    bool stopping;         /* Status follows the last batch, to stop_by as answer to stop_request */
-    bool dumping;          /* a dump ends then; */
-    unsigned dump_by;      /* the connection that requested the dump */
-    uint32_t dump_request; /* its request; it has sent no other since */
-    bool restarting;       /* then configure from the page and start, for the same request */
-    bool new_epoch;        /* begin one before the next batch */
-    bool announce;         /* send hello and session before the next batch */
-    bool status_due;       /* the next records are sent with a status */
-    unsigned stop_by;
-    uint32_t stop_request;
-    bool trigger_there; /* the mark that ended the flight recording: */
-    mkperf_Mark trigger;
+    bool running;           /* A session was started, and its end has not been sent. */
+    bool stopping;          /* The session ends after the last batch, with a Status. */
+    unsigned stop_by;       /* the connection that gets this Status as its answer */
+    uint32_t stop_request;  /* its request */
+    bool restarting;        /* After that, the page's request is configured and started. */
+    bool dumping;           /* The session is a dump. */
+    unsigned dump_by;       /* the connection that requested the dump */
+    uint32_t dump_request;  /* its request; the connection has sent no other since */
+    bool new_epoch;         /* An epoch begins before the next batch. */
+    bool announce;          /* Hello and session are sent before the next batch. */
+    bool status_due;        /* A status is sent with the next records. */
+    bool trigger_there;     /* A mark ended the flight recording. */
+    mkperf_Mark trigger;    /* that mark */
     uint64_t corrupt;       /* invalid records */
-    uint64_t dropped;       /* samples of this session that `clear` dropped, */
-    uint64_t sched_dropped; /* and scheduling events */
+    uint64_t dropped;       /* samples of this session that `clear` dropped */
+    uint64_t sched_dropped; /* scheduling events that it dropped */
     uint64_t status_time;   /* ticks: of the last batch after which a status was due */
     uint64_t ring_peak;     /* bytes: the highest fill level of `ring` since then */
 
     uint32_t bad_auth, refused, connections, links_lost, marks_lost; /* since boot */
     uint32_t old_hellos; /* hellos that showed a key, since boot */
-    uint64_t calls;      /* the fallback clock */
-    uint64_t pool;       /* mixed with the arrival times of bytes */
-    uint64_t challenges;
-    uint8_t old_nonce[MKPERF_OLD_HELLOS]
-                     [MKPERF_NONCE_BYTES]; /* of the last hellos that showed it */
+    uint64_t calls;      /* of the pump: the clock if there is no other */
+    uint64_t pool;       /* of randomness: the arrival times of bytes are mixed into it */
+    uint64_t challenges; /* since boot */
+    uint8_t old_nonce[MKPERF_OLD_HELLOS][MKPERF_NONCE_BYTES]; /* of the last hellos with a key */
 };
 
 /* A connection, and the request of its host that is being answered. */
@@ -178,9 +177,9 @@ void mkperf_client_init(struct mkperf_client *c);
 
 /* A new connection: its index, or -1 if all places are taken (counted). ends: see the struct. */
 int mkperf_client_open(struct mkperf_client *c, bool ends);
-/* If all places are taken: the connection that has to make room for a new one; else -1. It is the
- * oldest one that is not admitted and whose hello has not shown a key; or, if there is none, the
- * oldest one that is not admitted. */
+/* The connection that makes room for a new one if all places are taken; else -1. Of those that are
+ * not admitted, it is the oldest without a hello that showed a key, or the oldest if all have shown
+ * one. */
 int mkperf_client_least(const struct mkperf_client *c);
 /* The connection has ended; the contents of its queue are lost, which the host detects by
  * number. */

@@ -22,7 +22,7 @@ enum {
     PC = 5,       /* of a value of that column, see pc_ok */
     SLOT = 2,
     COUNTER_BYTES = VARINT + 2 + VARINT, /* base, width and rate */
-    NO_COUNTER = 3,                      /* the same of a counter without samples: zeros */
+    NO_COUNTER = 3,                      /* three zeros for a counter without samples */
     /* The fixed part of a message: the tag, the length and the longest value of each field. */
     FIXED_BYTES = 3 + 6 + 2 + 6 + 11 + 11 + 11 + 3 * 4 + 5 * 4,
     ONE_SAMPLE = PC + SLOT + VARINT,            /* in the columns, at its longest */
@@ -113,8 +113,9 @@ static inline bool sample_ok(uint64_t header, unsigned size)
            (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL);
 }
 
-/* Defines the chain of the sample being added, whose columns take at most `more` bytes, in this slot,
- * or if it has none in one of its set. Returns its slot; MKPERF_CHAIN_SLOTS: there is no room. */
+/* Defines the chain of the sample that is added, in this slot, or in one of its set if the chain has
+ * none. more: most bytes of the sample in the columns. Returns the slot; MKPERF_CHAIN_SLOTS: there is
+ * no room. */
 static __attribute__((noinline)) unsigned add_chain(struct mkperf_encoder *e,
                                                     const struct mkperf_key *k, uint64_t header,
                                                     const uint64_t *record, uint32_t more,
@@ -193,8 +194,8 @@ static uint64_t begin_counter(struct mkperf_encoder *e, unsigned counter, uint64
     return e->last_time;
 }
 
-/* The period is not the one that the receiver expects: it is `more` in this sample alone, or in this
- * one and those after it, maybe with jitter of another width. */
+/* Notes a period that the receiver does not expect. It is longer by `more` in this sample only, or in
+ * all samples from this one on, maybe with jitter of another width. */
 static void put_change(struct mkperf_encoder *e, const struct mkperf_period *p,
                        enum mkperf_change kind, uint64_t more)
 {
@@ -250,7 +251,8 @@ static uint64_t put_period(struct mkperf_encoder *e, unsigned counter, uint64_t 
     return expected;
 }
 
-/* Any sample whose size was checked, with the key of its chain and that chain's slot, if it has one. */
+/* Adds any sample. Its size was checked. slot: of its chain; MKPERF_CHAIN_SLOTS: the table does not
+ * have the chain. */
 static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t header,
                                             const uint64_t *record, const struct mkperf_key *key,
                                             unsigned slot)

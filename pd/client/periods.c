@@ -37,9 +37,9 @@ static bool fits(uint64_t period, uint32_t draw, uint32_t mask, struct mkperf_mi
 }
 
 /*
- * The hook adds what a counter ran beyond its overflow if that is more than half of the next
- * interval. So a period that is as much too long says nothing about the next one; but if the next
- * one is wrong, too, the middle has changed.
+ * Whether the interval seems to have ended late. The hook adds the events beyond an overflow to the
+ * period if they are more than half of the next interval. Such a period is no sign of a new middle.
+ * If the next period is unexpected, too, the middle has changed.
  */
 static bool ended_late(struct mkperf_period *p, unsigned counter, uint64_t more, uint64_t time,
                        uint64_t mix)

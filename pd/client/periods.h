@@ -23,26 +23,30 @@ struct mkperf_middle {
     uint32_t mask; /* of the jitter; 0: none */
 };
 
+/* A counter. Times are ticks. */
 struct mkperf_period {
-    uint64_t last;   /* time of the counter's last sample */
-    uint64_t low;    /* the base minus half of the jitter's width */
-    uint64_t mask;   /* of the jitter */
-    uint64_t rate;   /* ticks per 2^MKPERF_RATE_SHIFT events */
-    uint64_t events; /* of the batch's samples that followed one of the same counter, */
-    uint64_t ticks;  /* and the time between those two */
-    uint64_t from;   /* of those that follow one another now: the first's time, */
-    uint64_t before; /* and that of the counter's sample before it */
+    uint64_t last; /* time of the counter's last sample */
+    uint64_t low;  /* the base minus half of the jitter's width */
+    uint64_t mask; /* of the jitter */
+    uint64_t rate; /* ticks per 2^MKPERF_RATE_SHIFT events */
+    /* The batch's samples that directly followed a sample of the same counter. */
+    uint64_t events; /* the sum of their periods */
+    uint64_t ticks;  /* the sum of their distances from the sample before */
+    /* The current row of such samples. */
+    uint64_t from;   /* time of its first sample */
+    uint64_t before; /* time of the counter's sample before the row */
     struct mkperf_middle now;
-    struct mkperf_middle reported; /* at the counter's first sample in the batch, */
-    uint64_t reported_rate;        /* likewise */
-    uint64_t late;                 /* time of a sample whose interval seemed to have ended late */
-    bool jitter;                   /* its periods may have any */
+    /* As of the counter's first sample in the batch. */
+    struct mkperf_middle reported;
+    uint64_t reported_rate;
+    uint64_t late; /* time of a sample with an interval that seemed to have ended late */
+    bool jitter;   /* Its periods may have jitter. */
 };
 
 struct mkperf_periods {
-    uint32_t core;  /* that they are about: another core's say nothing of its counters */
-    uint32_t known; /* counters that have had a sample, bit = number, */
-    uint32_t begun; /* in this batch */
+    uint32_t core;  /* of the samples; another core's counters have other periods */
+    uint32_t known; /* counters that have had a sample, bit = number */
+    uint32_t begun; /* counters that have had a sample in this batch */
     struct mkperf_period of[MKPERF_MAX_COUNTERS];
 };
 

@@ -24,7 +24,7 @@
 static size_t encode(struct mkperf_client *c, uint32_t request, pb_size_t which,
                      const pb_msgdesc_t *fields, const void *message)
 {
-    enum { LENGTH = 2, TAIL = 6 }; /* a length of two bytes whatever it is; the request behind */
+    enum { LENGTH = 2, TAIL = 6 }; /* the length always takes two bytes; the request is last */
     pb_ostream_t head = pb_ostream_from_buffer(c->message, sizeof c->message);
 
     if (!pb_encode_tag(&head, PB_WT_STRING, which)) {

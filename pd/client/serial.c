@@ -32,8 +32,7 @@ static void init_line(struct mkperf_client *c)
     transport->init();
 }
 
-/* Moves the queue to the device: at most twice for the queue's wrap, and again for bytes that the
- * pump added. */
+/* Moves the queue to the device. The queue wraps once at most, and the pump may add bytes. */
 static void transmit(void)
 {
     struct mkperf_link *link = &client->connection[who].link;

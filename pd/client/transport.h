@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the client PD needs of a byte stream. A driver is one const struct; main.c names it.
+ * The contract between serial.c and the driver of a byte stream. A driver is one const struct; the
+ * build names it (MKPERF_TRANSPORT).
  */
 #ifndef MKPERF_TRANSPORT_H
 #define MKPERF_TRANSPORT_H

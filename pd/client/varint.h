@@ -21,7 +21,7 @@ static inline uint8_t *mkperf_put_value(uint8_t *at, uint64_t v)
     return at;
 }
 
-/* The same, which returns the number of bytes. */
+/* Writes a number. Returns the number of its bytes. */
 static inline uint32_t mkperf_put_varint(uint8_t *at, uint64_t v)
 {
     return (uint32_t)(mkperf_put_value(at, v) - at);

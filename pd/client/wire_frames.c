@@ -53,8 +53,8 @@ unsigned mkperf_wire_frames(uint64_t *to, uint64_t header, uint64_t thread, cons
     return out;
 }
 
-/* What is between `from` and `to` as a field below 16 of wire type 2, from `from` - HEAD on. Moves it if
- * its length takes more than a byte. Returns its end. */
+/* Makes the bytes between `from` and `to` a field below 16 of wire type 2, which begins at `from` - HEAD.
+ * The bytes move if their length takes more than a byte. Returns the field's end. */
 enum { HEAD = 2 };
 static inline uint8_t *enclose(uint8_t *from, uint8_t *to, unsigned field)
 {

@@ -54,8 +54,8 @@ static void copy_aligned(word *to, const word *from, size_t n)
 }
 
 /*
- * The same from `shift` bits behind an aligned address: a word of the destination is the end of one
- * aligned word of the source and the beginning of the next. Only words that hold bytes of the source
+ * Copies n words from `shift` bits behind an aligned address. A word of the destination is the end of
+ * one aligned word of the source and the beginning of the next. Only words that hold bytes of the source
  * are read. Inlined for each shift, since a constant one takes one instruction a word.
  */
 INLINE void copy_shifted(word *to, const word *from, size_t n, unsigned shift)
@@ -124,8 +124,8 @@ WEAK void *memcpy(void *restrict to, const void *restrict from, size_t n)
     return to;
 }
 
-/* The same from the ends down: n words that end at an aligned address, from those that end anywhere
- * below. */
+/* Copies n words from the last one to the first. The destination ends at the aligned address `to`,
+ * the source at any address `from`. */
 static void copy_words_down(word *to, const uint8_t *from, size_t n)
 {
     unsigned shift = 8 * (unsigned)((uintptr_t)from % 8);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text of fixed size: see text.h, which says what it owns, who calls it and what is cut. */
+/* Text of fixed size: see text.h for ownership and callers, and for text that is cut. */
 #include "text.h"
 
 struct mkperf_text mkperf_text_begin(char *buffer, size_t n)

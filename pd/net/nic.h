@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the IP stack needs of a network device. A driver is one const struct; the stack is linked
- * with one. Frames begin with the destination's address and have no checksum at their end.
+ * The contract between the IP stack and the driver of a network device. A driver is one const
+ * struct, and the stack is linked with one. Frames begin with the destination's address and have no checksum at their end.
  */
 #ifndef MKPERF_NIC_H
 #define MKPERF_NIC_H

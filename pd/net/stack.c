@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* lwIP on a network device: see stack.h, which says what is owned, who calls, and what time is. */
+/* lwIP on a network device: see stack.h for ownership, callers and time. */
 #include "stack.h"
 
 #include <microkit.h>

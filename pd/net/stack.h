@@ -2,7 +2,7 @@
 /*
  * lwIP on this PD's network device.
  *
- * Owns: lwIP, whose callbacks run inside mkperf_stack_poll and nowhere else. Time is the samples'
+ * Owns: lwIP. Its callbacks run only inside mkperf_stack_poll. Time is the samples'
  * clock; lwIP's timers run whenever the PD is woken, so it needs regular wake-ups (a ticker,
  * docs/net.md). Without them, a lost packet on an idle link waits longer; nothing else changes.
  */
@@ -23,9 +23,9 @@ bool mkperf_stack_init(const struct mkperf_stack_address *address);
 
 /* A notification of the PD on that channel: reads received frames, runs timers. */
 void mkperf_stack_notified(unsigned channel);
-/* The same without one, before the PD goes to sleep. */
+/* Reads received frames and runs timers before the PD waits. */
 void mkperf_stack_poll(void);
-/* After mkperf_stack_notified and all that followed from it. */
+/* Called last for a notification, after mkperf_stack_notified and all work that followed from it. */
 void mkperf_stack_done(unsigned channel);
 
 /* Whether the interface has an address. */

@@ -44,7 +44,7 @@ static struct mkperf_client *client;
 static struct mkperf_connection connection[MKPERF_CONNECTIONS];
 static uint8_t queue[MKPERF_HOSTS][MKPERF_LINK_BYTES];
 static struct tcp_pcb *socket[MKPERF_CONNECTIONS];
-static uint32_t sockets;                              /* those that there are, bit = index */
+static uint32_t sockets;                              /* open sockets, bit = index */
 static const char *const dial_text = MKPERF_NET_DIAL; /* NULL: listen */
 static struct {
     bool wanted; /* dial_text is valid */
@@ -133,7 +133,7 @@ static void evict(void)
     }
 }
 
-/* The connection gets a place, if need be that of another. */
+/* Gives the connection a place, if necessary that of another one. */
 static err_t take_place(struct tcp_pcb *pcb)
 {
     evict();

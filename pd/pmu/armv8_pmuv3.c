@@ -3,7 +3,7 @@
  * The back-end for Armv8-A's PMUv3 (names and bits: Arm ARM, D13.4 and chapter D7).
  *
  * Owns: nothing that changes. id: MIDR_EL1 (0 where user mode asks), PMCR_EL0, PMCEID0_EL0,
- * PMCEID1_EL0. Selectors are PMEVTYPER<n>_EL0's, of which kernel/arch/armv8_pmuv3.h says the bits.
+ * PMCEID1_EL0. Selectors are values of PMEVTYPER<n>_EL0 (bits: kernel/arch/armv8_pmuv3.h).
  * Cycles are event 0x11 on an event counter: the cycle counter belongs to the kernel.
  */
 #include "../lib/text.h"
@@ -64,7 +64,7 @@ static void cpu(const uint64_t *id, char *name, size_t n)
     }
 }
 
-/* Beyond the architecture's own events the CPU does not say; those are taken at their word. */
+/* The CPU reports only the architecture's own events. Any other event is assumed to exist. */
 static bool supported(const uint64_t *id, uint32_t code)
 {
     const uint64_t *ceid = id + ID_PMCEID;

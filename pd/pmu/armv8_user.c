@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * PMUv3 from EL0, on a kernel without the hook that exports it (PMUSERENR_EL0.EN): see struct
- * mkperf_pmu_user, which says who calls. With the hook EL0 has no access, and this says so.
+ * mkperf_pmu_user for the callers. With the hook, EL0 has no access, and `find` reports that.
  */
 #include "armv8_user_regs.h"
 

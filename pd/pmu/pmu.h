@@ -53,10 +53,10 @@ struct mkperf_pmu {
     void (*cpu)(const uint64_t *id, char *name, size_t n);
     /* Whether the CPU implements the event, as far as it reports that. */
     bool (*supported)(const uint64_t *id, uint32_t code);
-    /* Whether it is an emulator's PMU, whose counters of events other than time are the machine's, and not
-     * a core's. NULL: the architecture has none. */
+    /* Whether an emulator counts the event over the whole machine instead of over a core. NULL: the
+     * architecture has no such PMU. */
     bool (*machine_wide)(const uint64_t *id, uint32_t code);
-    /* Whether it is an emulator's PMU, and the cores take turns. NULL: the architecture has none. */
+    /* Whether it is the PMU of an emulator that runs the cores in turns. NULL: as above. */
     bool (*in_turns)(const uint64_t *id);
     /* The selector of a counter that counts the event in user mode, in the kernel, or in both. */
     uint32_t (*select)(uint32_t code, bool user, bool kernel);

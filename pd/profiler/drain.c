@@ -68,7 +68,7 @@ static void renumber(const struct mkperf_drain *d, uint64_t *w)
     }
 }
 
-/* Samples of one counter that follow each other, the last one at `time`. */
+/* Notes successive samples of one counter for their event's pace. time: of the last one. */
 static void note(const struct mkperf_drain *d, unsigned core, uint64_t header, uint32_t samples,
                  uint64_t events, uint64_t time)
 {
@@ -98,8 +98,8 @@ static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
     uint64_t *from = mkperf_ring_stretch(ring, end, &left);
     uint64_t *w = from;
     uint64_t header = UINT64_MAX; /* of the last sample */
-    uint32_t same = 0;            /* samples of its counter that are not noted yet, */
-    uint64_t events = 0;          /* and what they stand for */
+    uint32_t same = 0;            /* samples of its counter that are not noted yet */
+    uint64_t events = 0;          /* the sum of their periods */
     uint32_t taken = 0;
     uint64_t weight = 0;
 
@@ -234,7 +234,7 @@ static void read_ring_counts(struct mkperf_drain *d, unsigned core)
     }
 }
 
-/* Up to `end` of the core's ring. Returns the bytes of samples. */
+/* Empties a core's ring up to `end`. Returns the bytes of its samples. */
 static uint64_t drain_core(struct mkperf_drain *d, unsigned core, uint64_t end)
 {
     struct mkperf_drain_core *c = &d->core[core];

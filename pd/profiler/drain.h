@@ -14,9 +14,9 @@
  *                    before that: latencies
  *
  * 1. Each record is given to one stage, which knows only what comes after it.
- * 2. captured = delivered + lost, always. What may be lost: samples that do not fit into the output
- *    ring, and those that the hook dropped. Both are counted, and a LOSS record before the core's
- *    next sample says how many.
+ * 2. captured = delivered + lost, always. Samples may be lost that do not fit into the output ring,
+ *    or that the hook dropped. Both are counted, and a LOSS record before the core's next sample
+ *    has their number.
  * 3. A drain is bounded by what the rings hold when it begins.
  */
 #ifndef MKPERF_PROFILER_DRAIN_H

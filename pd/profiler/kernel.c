@@ -21,7 +21,7 @@ static union {
     uint8_t page[4096];
 } pages[MKPERF_TARGET_CORES] __attribute__((aligned(4096)));
 
-/* What an answer says about its core's session. */
+/* Takes the part of an answer that is about its core's session. */
 static void take_answer(struct mkperf_kernel *k, unsigned core)
 {
     struct mkperf_kernel_core *c = &k->core[core];

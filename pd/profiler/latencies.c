@@ -193,7 +193,7 @@ static uint32_t fill_pairs(const struct mkperf_latencies *l, uint32_t at, mkperf
     return at;
 }
 
-/* The same with run times, of threads from `at` on. */
+/* Puts run times into an answer, those of threads from `at` on, as many as fit. Returns the next. */
 static uint32_t fill_threads(const struct mkperf_latencies *l, uint32_t at, mkperf_Latency *out)
 {
     for (; at < l->runs && out->threads_count < MKPERF_ROOM(mkperf_Latency, threads); at++) {
@@ -206,7 +206,8 @@ static uint32_t fill_threads(const struct mkperf_latencies *l, uint32_t at, mkpe
     return at;
 }
 
-/* The same with the notifications of pairs from `at` on that found their thread busy. */
+/* Puts wake-ups of busy threads into an answer, of pairs from `at` on, as many as fit. Returns the
+ * next. */
 static uint32_t fill_busy(const struct mkperf_latencies *l, uint32_t at, mkperf_Latency *out)
 {
     for (; at < MKPERF_LATENCY_PAIRS && out->pairs_count < MKPERF_ROOM(mkperf_Latency, pairs);
@@ -220,7 +221,7 @@ static uint32_t fill_busy(const struct mkperf_latencies *l, uint32_t at, mkperf_
     return at;
 }
 
-/* The part from `at` on. Returns the next part's. */
+/* Fills the part that begins at position `at`. Returns the position of the next part. */
 static uint32_t fill(const struct mkperf_latencies *l, uint32_t at, mkperf_Latency *out)
 {
     out->pairs_count = 0;

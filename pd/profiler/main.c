@@ -20,7 +20,7 @@
 
 #include "../lib/text.h"
 
-/* What seL4's configuration in the SDK says: Microkit's loader starts as many cores. */
+/* seL4's configuration in the SDK has the number of cores that Microkit's loader starts. */
 #ifndef CONFIG_MAX_NUM_NODES
 #define CONFIG_MAX_NUM_NODES 1
 #endif

@@ -360,7 +360,7 @@ static bool ring_ok(uint32_t bytes, uint32_t most)
 
 static const uint64_t STOP_NS_MAX = 10000000000; /* of a condition that ends a flight recording */
 
-/* Refuses a session whose parts do not go together. */
+/* Refuses requests with parts that contradict each other. */
 static bool check_session(const struct mkperf_planning *m)
 {
     const struct mkperf_plan *plan = &m->plan;

@@ -69,7 +69,7 @@ static void send(size_t n)
 {
     filling.len = (uint16_t)n;
     is_filling = false;
-    (void)net_enqueue_active(&tx, filling); /* as many places as there are buffers */
+    (void)net_enqueue_active(&tx, filling); /* The queue has a place for each buffer. */
 }
 
 static void kick(void)

@@ -4,7 +4,7 @@
  * chapter 12.1), for kernels that export the generic counter to user mode and no timer with it.
  *
  * Owns: the device. Called by the profiler PD through struct mkperf_timer. Times are those of the
- * generic counter; the GPT, free running, is used for its compare interrupt alone. Its rate depends
+ * generic counter; the GPT, free running, is used only for its compare interrupt. Its rate depends
  * on the clock tree, so it is measured against the generic counter.
  */
 #include <microkit.h>

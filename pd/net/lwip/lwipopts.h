@@ -40,13 +40,13 @@
 #define TCP_SND_QUEUELEN 160
 #define TCP_MAXRTX 6                /* a peer that is gone is noticed in half a minute */
 #define TCP_LISTEN_BACKLOG 0        /* MEMP_NUM_TCP_PCB is the limit */
-#define LWIP_TCP_PCB_NUM_EXT_ARGS 1 /* tells of each SYN, see tcp.c */
+#define LWIP_TCP_PCB_NUM_EXT_ARGS 1 /* a callback for each SYN, see tcp.c */
 #define LWIP_TCP_KEEPALIVE 1
 #define LWIP_NETIF_TX_SINGLE_PBUF 1
 #define LWIP_CHKSUM mkperf_checksum
 
-/* sDDF says for which boards its driver lets the device fill in checksums; such a device wants to
- * find their fields empty. What is received is checked here on every board. */
+/* sDDF defines NETWORK_HW_HAS_CHECKSUM for boards on which the device fills in checksums. Such a
+ * device expects empty fields. Received checksums are verified here on every board. */
 #ifdef MKPERF_SDDF
 #include <sddf/network/constants.h>
 #ifdef NETWORK_HW_HAS_CHECKSUM

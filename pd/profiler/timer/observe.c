@@ -139,7 +139,8 @@ static struct mkperf_observed *add(struct mkperf_observation *o, const mkperf_Ob
                       "--system this target's?");
         return NULL;
     }
-    /* Faults of another PD's child are reported elsewhere: it may stop anywhere, too. */
+    /* Only children of this PD report their faults here. Another PD may stop at any instruction
+     * without this PD's knowledge, as one without a budget does. */
     o->evidence[o->n++] = (struct mkperf_evidence){.priority = (int32_t)part->priority,
                                                    .limited = part->limited || part->slot != 0};
     return t;

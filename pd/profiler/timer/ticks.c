@@ -288,8 +288,8 @@ static void first_look(struct mkperf_ticks *t)
         uint32_t cycles = MKPERF_TICKS_WINDOW_US * CYCLES_PER_US +
                           ((uint32_t)next_random(t) & 0xfff);
         t->timer->arm(t->due + 4 * t->window);
-        /* In both modes, like the timer: in user mode alone, system calls would delay the counter,
-         * and the sample would be of the code after them. */
+        /* The counter counts in both modes, as the timer does. In user mode only, system calls would
+         * delay it, and the sample would be of the code after them. */
         mkperf_probe_arm(t->kernel, mkperf_in_steps(cycles));
     } else {
         t->timer->arm(t->due);

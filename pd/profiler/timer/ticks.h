@@ -206,14 +206,14 @@ void mkperf_ticks_leave(struct mkperf_ticks *t);
 /* Fills the session's part of a status. Called after that of the drain. */
 void mkperf_ticks_status(const struct mkperf_ticks *t, mkperf_Status *out);
 
-/* The hook's sample at the same time: its thread, and whose protected calls that was serving. */
+/* The hook's sample at the same time: its thread, and the callers that this thread was serving. */
 struct mkperf_ticks_truth {
     uint64_t thread;
     unsigned callers;
     uint64_t caller[MKPERF_MAX_CALLERS];
 };
 
-/* For the three files. The sample that is due, taken at `now` (ticks); truth: NULL without one. */
+/* ticks_sample.c: makes the sample that is due, at `now` (ticks). truth: NULL without a check. */
 void mkperf_ticks_take(struct mkperf_ticks *t, uint64_t now,
                        const struct mkperf_ticks_truth *truth);
 /* Microseconds, rounded down. */

@@ -3,7 +3,8 @@
  * One sample from two snapshots: its attribution (attribute.c), its record, its statistics: see
  * ticks.h.
  *
- * What may be lost: a sample that does not fit into the ring, counted there like the hook's.
+ * What may be lost: a sample that does not fit into the ring. The ring's header counts it, as it does
+ * for the hook.
  */
 #include "ticks.h"
 
@@ -36,7 +37,7 @@ static bool unwanted(const struct mkperf_ticks *t, const struct mkperf_verdict *
     return t->plan->filters != 0;
 }
 
-/* The words after the fixed ones. Returns the frames. */
+/* Puts the chain after a sample's fixed words. Returns its words. */
 static unsigned put_frames(const struct mkperf_ticks *t, const struct mkperf_verdict *v,
                            uint64_t *w, unsigned *flags)
 {
@@ -56,7 +57,7 @@ static unsigned put_frames(const struct mkperf_ticks *t, const struct mkperf_ver
     return n;
 }
 
-/* The PDs whose calls the sample's PD serves, innermost first. */
+/* The PDs that wait for the sample's PD in protected calls, innermost first. */
 struct callers {
     unsigned n;
     uint8_t of[MKPERF_MAX_CALLERS];
@@ -78,7 +79,8 @@ static void find_callers(const struct mkperf_ticks *t, const struct mkperf_verdi
     }
 }
 
-/* Their words, as the hook puts them (record.h); max: of them, and of the one behind. */
+/* Puts the callers' words in the hook's form (record.h), and a last word with their number. Returns
+ * all words, at most max. */
 static unsigned put_inferred(const struct mkperf_ticks *t, const struct callers *callers,
                              uint64_t *w, unsigned max)
 {
@@ -188,7 +190,7 @@ static bool same_thread(uint64_t a, uint64_t b)
            (!special && (a & b & MKPERF_THREAD_CHILD_BIT) != 0 && (a & child) == (b & child));
 }
 
-/* Compares the callers of a sample whose thread is right. */
+/* Compares the callers of a sample that was attributed to the right thread. */
 static void compare_callers(struct mkperf_ticks *t, const struct callers *callers,
                             const struct mkperf_ticks_truth *truth)
 {

@@ -88,7 +88,8 @@ static uint32_t selector(const struct mkperf_timer_reads *r, unsigned n)
     return r->kernel->cpu.pmu->select(e->code, e->user_counter != 0, e->kernel_counter != 0);
 }
 
-/* The first of the events that the PMU does not take; their number: it takes all. */
+/* Starts the counters from user mode. Returns the index of the first event that the PMU does not
+ * take; `events`: it takes all. */
 static unsigned start_user(struct mkperf_timer_reads *r, unsigned events)
 {
     for (unsigned n = 0; n < events; n++) {
@@ -100,7 +101,7 @@ static unsigned start_user(struct mkperf_timer_reads *r, unsigned events)
     return events;
 }
 
-/* A session of the hook's in which nothing samples. */
+/* Starts them as a session of the hook in which no counter samples. Returns as start_user does. */
 static unsigned start_hook(struct mkperf_timer_reads *r, unsigned events)
 {
     struct mkperf_configuration *want = mkperf_kernel_blank(r->kernel, MKPERF_CORE_RING_BYTES);
@@ -160,7 +161,7 @@ void mkperf_timer_reads_pause(struct mkperf_timer_reads *r)
         r->kernel->cpu.pmu->user->stop(r->mask);
     }
     for (unsigned n = 0; r->mask >> n & 1; n++) {
-        if (r->hook) { /* which begins again each time */
+        if (r->hook) { /* The hook's counters begin again each time. */
             r->count[n] += mkperf_answered(r->kernel)->counter[n].value - MKPERF_COUNT_PERIOD;
         } else {
             uint32_t value = r->kernel->cpu.pmu->user->read(n);
