@@ -144,7 +144,7 @@ static uint32_t check_memory(struct mkperf_hook *s, const void *caller)
         (want->soft_mask != 0 &&
          mkperf_port_memory(caller, want->soft, sizeof(struct mkperf_soft)) == NULL) ||
         (want->words != 0 &&
-         mkperf_port_memory(caller, want->words, sizeof(struct mkperf_words)) == NULL)) {
+         mkperf_port_memory(caller, want->words, sizeof(struct mkperf_word_table)) == NULL)) {
         return MKPERF_REQUEST_BAD_TABLE;
     }
     return MKPERF_REQUEST_OK;

@@ -20,7 +20,7 @@
 void mkperf_words_find(struct mkperf_hook *s)
 {
     static const uint64_t nothing;
-    const struct mkperf_words *table =
+    const struct mkperf_word_table *table =
         mkperf_port_memory(s->owner, s->session.words, sizeof *table);
     uint64_t n = table != NULL ? __atomic_load_n(&table->n, __ATOMIC_RELAXED) : 0;
 

@@ -56,8 +56,10 @@ system = $(eval $(call system_rules,$(1),$(2),$(3)))
 
 # $(call stamp_client,DIR,SYSTEM,ELFDIR,KERNEL,ELFS): the first line of image_rules' recipe. The client PD among
 # ELFS gets the list of the image's programs; its changed copy is in DIR, which the packer searches first.
+# STAMP_QUEUES, of one image: the file that describes its queues.
 stamp_client = $$(Q)rm -rf $(1)$(if $(filter client% mkperf_client%,$(notdir $(5))), && mkdir -p $(1) && $(B)/mkperf stamp -q \
-    $(2) --elf-path $(3) --kernel $(4) -o $(1)/$(filter client% mkperf_client%,$(notdir $(5))))
+    $$(if $$(STAMP_QUEUES),--queues $$(STAMP_QUEUES)) $(2) --elf-path $(3) --kernel $(4) \
+    -o $(1)/$(filter client% mkperf_client%,$(notdir $(5))))
 
 # $(call image,IMAGE,SYSTEM,ELFDIR,NAMES): packs SYSTEM, whose programs are ELFDIR/NAME.elf.
 image = $(eval $(call image_rules,$(1),$(2),$(3),$(call elves,$(3),$(4))))

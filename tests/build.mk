@@ -79,6 +79,21 @@ $(call test_program,deep,tests/pd/deep.c tests/pd/wildfp_spin.S pd/lib/own_stack
 $(TEST_PD)/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
 $(TEST_PD)/cores/qemu-command $(TEST_PD)/contend/qemu-command: private QEMU_SMP = 4
 
+# $(call flow_system,NAME,QUEUES,VALUES): the pipeline of tests/pd/flow.c with these names and this description of its queues.
+flow_system = $(call pd,$(TEST_PD)/$(1)/flow.elf,tests/pd/flow.c)\
+    $(call copies,$(TEST_PD)/$(1),$(DEMO),profiler client)\
+    $(call system,$(TEST_PD)/$(1)/$(1).system,tests/pd/flow.system.in,$(3))\
+    $(call system,$(TEST_PD)/$(1)/$(1).queues,tests/pd/$(2).queues.in,$(3))\
+    $(call image,$(TEST_PD)/$(1)/$(1).img,$(TEST_PD)/$(1)/$(1).system,$(TEST_PD)/$(1),profiler client flow)\
+    $(eval $(TEST_PD)/$(1)/$(1).img: $(TEST_PD)/$(1)/$(1).queues)\
+    $(eval $(TEST_PD)/$(1)/$(1).img: private STAMP_QUEUES = $(TEST_PD)/$(1)/$(1).queues)\
+    $(eval TEST_SYSTEMS += $(1))
+$(call flow_system,flow,flow,A=a2 B=b8 C=c4 D=d1 CPU=0)
+$(call flow_system,flow_counted,flow_counted,A=a2 B=b8 C=c4 D=d1 CPU=0)
+$(call flow_system,flow_slow,flow,A=a2 B=b80 C=c4 D=d1 CPU=1)
+$(call flow_system,flow_evil,flow,A=a2 B=b8 C=c4 D=evil20 CPU=0)
+$(TEST_PD)/flow_slow/qemu-command: private QEMU_SMP = 2
+
 # A program without mkperf's PDs.
 RACE := $(TEST_PD)/race
 $(call pd,$(RACE)/race.elf,tests/pd/race.c)

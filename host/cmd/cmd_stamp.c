@@ -13,6 +13,7 @@
 
 #include "base/outfile.h"
 #include "cmd.h"
+#include "stamp_queues.h"
 #include "symbols/find_elf.h"
 #include "symbols/identity.h"
 #include "symbols/symbols.h"
@@ -20,7 +21,7 @@
 #include "system/system.h"
 
 struct stamp {
-    const char *elf_path, *kernel, *output; /* options; NULL: not given */
+    const char *elf_path, *kernel, *output, *queues; /* options; NULL: not given */
     bool quiet;
     const char *path; /* the .system file */
     struct mkperf_system *system;
@@ -37,6 +38,8 @@ static const struct mkperf_option options[] = {
     MKPERF_OPTION(0, "kernel",
                   "the kernel that the image gets; Microkit's monitor.elf is looked for beside it",
                   MKPERF_TAKES(FILE, "ELF"), MKPERF_TEXT(struct stamp, kernel)),
+    MKPERF_OPTION(0, "queues", "describes rings between PDs, for mkperf record --queues",
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct stamp, queues)),
     MKPERF_OPTION('o', "output", "the client PD's ELF with the table (the ELF itself is changed)",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct stamp, output)),
     MKPERF_OPTION('q', "quiet", "print errors alone", MKPERF_SETS(struct stamp, quiet)),
@@ -226,7 +229,9 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
             return e->status;
         }
     }
-    if (add_monitor(s, &module[s->image.n], e) != MKPERF_OK || check_client(s, e) != MKPERF_OK) {
+    if (add_monitor(s, &module[s->image.n], e) != MKPERF_OK || check_client(s, e) != MKPERF_OK ||
+        (s->queues != NULL &&
+         mkperf_stamp_queues_read(s->queues, s->system, &s->image, e) != MKPERF_OK)) {
         return e->status;
     }
     *n = mkperf_image_write(&s->image, table);

@@ -284,6 +284,11 @@ static const struct mkperf_option flight_options[] = {
         "is sampled beside them",
         MKPERF_SETS(struct mkperf_record_options, configure.sched)),
     MKPERF_OPTION(
+        0, "queues",
+        "with the indices of the queues that the image lists, read at each switch: mkperf flow; "
+        "implies --sched",
+        MKPERF_SETS(struct mkperf_record_options, queues)),
+    MKPERF_OPTION(
         0, "off-cpu",
         "with the callchain of each thread that stops to wait, and for how long: mkperf report "
         "--off-cpu; implies --sched",
@@ -355,7 +360,7 @@ enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
     if (o->count != 0 && o->frequency != 0) {
         return mkperf_usage_error(e, command, "-c and -F exclude each other");
     }
-    o->configure.sched |= o->configure.off_cpu || o->stop_if != NULL;
+    o->configure.sched |= o->configure.off_cpu || o->stop_if != NULL || o->queues;
     if (o->configure.events_count == 0 &&
         (!o->configure.sched || o->count != 0 || o->frequency != 0) &&
         mkperf_events_parse("cycles", &o->configure, e) != MKPERF_OK) {

@@ -33,6 +33,7 @@ struct mkperf_record_options {
     double duration_s; /* 0: until interrupted */
     bool quiet;
     bool keep_no_elfs;
+    bool queues;   /* with the indices of the queues that the image lists */
     char *command; /* the whole command line */
 };
 

@@ -13,6 +13,7 @@
 #include "pmu/events.h"
 #include "symbols/find_elf.h"
 #include "symbols/identity.h"
+#include "system/image_table.h"
 
 static const double REPEAT_S = 0.5;        /* between repetitions of a request */
 static const double STOP_PATIENCE_S = 3.0; /* without a byte, for the end of another session */
@@ -170,6 +171,42 @@ static enum mkperf_status check_cores(const struct mkperf_recorder *r, uint32_t 
                                   "reports can (-C)");
 }
 
+/* Requests the words that hold the indices of queues. A queue that the profiler PD does not map is a warning. */
+static enum mkperf_status choose_words(struct mkperf_recorder *r, mkperf_Configure *c,
+                                       struct mkperf_error *e)
+{
+    const struct mkperf_image *image = mkperf_pds_image(r->pds);
+    struct mkperf_image_place place[MKPERF_STAMP_QUEUES][2];
+
+    if (!r->options.queues) {
+        return MKPERF_OK;
+    }
+    if (image == NULL || image->nqueues == 0) {
+        return mkperf_error_set(
+            e, MKPERF_ERR_REFUSED,
+            "%s: the image lists no queues (--queues): mkperf stamp finds those "
+            "of sDDF, and others with --queues FILE",
+            r->link.source.spec);
+    }
+    c->words_count = (pb_size_t)mkperf_image_words(image, c->words, place);
+    for (unsigned i = 0; i < image->nqueues; i++) {
+        if (image->queue[i].head == 0 && r->warn != NULL) {
+            char *text = mkperf_xprintf("queue %s is not read: the profiler PD has no map of its "
+                                        "memory region",
+                                        image->queue[i].name);
+            r->warn(r->self, text);
+            free(text);
+        }
+    }
+    return c->words_count != 0
+               ? MKPERF_OK
+               : mkperf_error_set(
+                     e, MKPERF_ERR_REFUSED,
+                     "%s: the profiler PD maps no queue (--queues): add <map perms=\"r\"> "
+                     "for their memory regions to it",
+                     r->link.source.spec);
+}
+
 static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_configure_tag};
@@ -180,6 +217,7 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
     m.msg.configure = r->options.configure;
     mkperf_events_resolve(&m.msg.configure, r->stream->hello.cpu);
     if (choose_cores(r, &m.msg.configure.cores, e) != MKPERF_OK ||
+        choose_words(r, &m.msg.configure, e) != MKPERF_OK ||
         mkperf_recorder_request(r, &m, "Configure", e) != MKPERF_OK) {
         return e->status;
     }
@@ -202,6 +240,12 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
         return mkperf_error_set(e, MKPERF_ERR_REFUSED,
                                 "%s: the target's build has no samples of blocked threads "
                                 "(--off-cpu)",
+                                r->link.source.spec);
+    }
+    if (m.msg.configure.words_count != 0 && r->link.answer.which_msg == mkperf_ToHost_session_tag &&
+        r->link.answer.msg.session.words != m.msg.configure.words_count) {
+        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
+                                "%s: the target's build cannot read queues (--queues)",
                                 r->link.source.spec);
     }
     return check_cores(r, m.msg.configure.cores, e);

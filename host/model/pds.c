@@ -19,6 +19,7 @@ struct mkperf_pds {
     bool settled;
     bool system_fits;           /* the PDs of `system` are the first ones here, in its order */
     struct mkperf_image *image; /* NULL: the first PDs are those of `system` */
+    struct mkperf_queue queue[MKPERF_STAMP_QUEUES]; /* those of `image` */
     struct mkperf_finder *finder;
     char image_id[MKPERF_IMAGE_TEXT];
     char *unverified; /* NULL with an image */
@@ -364,6 +365,23 @@ static void find_image_kernel(struct mkperf_pds *p)
     warn(p, "kernel: %s; its addresses get no names", why);
 }
 
+static struct mkperf_queue queue_of(const struct mkperf_image *image,
+                                    const struct mkperf_image_queue *q)
+{
+    static const char *const kind[MKPERF_QUEUE_KINDS] = {"ring", "net", "serial", "blk"};
+
+    return (struct mkperf_queue){
+        .name = q->name,
+        .kind = kind[q->kind],
+        .producer = q->producer >= 0 ? image->program[q->producer].name : NULL,
+        .consumer = q->consumer >= 0 ? image->program[q->consumer].name : NULL,
+        .capacity = q->slots,
+        .index_bits = q->bits,
+        .returns = q->returns,
+        .seen = q->head != 0,
+    };
+}
+
 /* ---- both ---- */
 
 enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_image *image,
@@ -389,6 +407,9 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
         }
         for (unsigned i = 0; i < p->image->n; i++) {
             add_program(p, &p->image->program[i]);
+        }
+        for (unsigned i = 0; i < p->image->nqueues; i++) {
+            p->queue[i] = queue_of(p->image, &p->image->queue[i]);
         }
         warn_unnamed(p);
         if (!p->config.names_only) {
@@ -603,4 +624,11 @@ void mkperf_pds_describe(const struct mkperf_pds *p, struct mkperf_session *sess
     session->kernel_unnamed = p->kernel_unnamed;
     session->image = p->image != NULL ? p->image_id : NULL;
     session->unverified = p->unverified;
+    session->nqueues = p->image != NULL ? p->image->nqueues : 0;
+    session->queue = p->queue;
+}
+
+const struct mkperf_image *mkperf_pds_image(const struct mkperf_pds *p)
+{
+    return p->image;
 }

@@ -51,7 +51,7 @@ void mkperf_pds_free(struct mkperf_pds *p);
 enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_image *image,
                                      const char *unverified, struct mkperf_error *e);
 bool mkperf_pds_settled(const struct mkperf_pds *p);
-/* Stores in a session what the registry knows: kernel, image, cores. Strings live as long as p. */
+/* Stores in a session what the registry knows: kernel, image, cores, queues. All lives as long as p. */
 void mkperf_pds_describe(const struct mkperf_pds *p, struct mkperf_session *session);
 
 /*
@@ -67,6 +67,8 @@ uint32_t mkperf_pds_count(const struct mkperf_pds *p);
 /* Valid until the next mkperf_pds_find; its strings live as long as p. */
 const struct mkperf_pd *mkperf_pds_at(const struct mkperf_pds *p, uint32_t id);
 struct mkperf_module *mkperf_pds_module(const struct mkperf_pds *p, uint32_t id); /* or NULL */
+/* The image's own list. NULL: there is none. */
+const struct mkperf_image *mkperf_pds_image(const struct mkperf_pds *p);
 /* The .system file's content, in which a PD's index is its id. NULL: there is none, or it does not describe the image that
  * runs. */
 const struct mkperf_system *mkperf_pds_system(const struct mkperf_pds *p);

@@ -89,6 +89,38 @@ static bool read_program(struct cursor *c, unsigned npds, bool kernel,
            (!out->scheduled || read_scheduling(c, out));
 }
 
+/* An index of a queue: naturally aligned, at an address of user code. */
+static bool index_ok(uint64_t address, unsigned bits)
+{
+    return address % (bits / 8) == 0 && address >> 47 == 0;
+}
+
+static bool read_queue(struct cursor *c, unsigned npds, struct mkperf_image_queue *out)
+{
+    if (c->n - c->at < MKPERF_STAMP_QUEUE_BYTES) {
+        return invalid(c, "it ends within a queue");
+    }
+    const uint8_t *p = c->p + c->at;
+    *out = (struct mkperf_image_queue){
+        .kind = (enum mkperf_queue_kind)p[0],
+        .returns = (p[1] & MKPERF_QUEUE_RETURNS) != 0,
+        .producer = p[2] - 1,
+        .consumer = p[3] - 1,
+        .bits = p[4],
+        .slots = mkperf_get64(p + 6),
+        .head = mkperf_get64(p + 14),
+        .tail = mkperf_get64(p + 22),
+    };
+    if (p[0] >= MKPERF_QUEUE_KINDS || p[2] > npds || p[3] > npds || p[5] == 0 ||
+        (out->bits != 8 && out->bits != 16 && out->bits != 32 && out->bits != 64) ||
+        !index_ok(out->head, out->bits) || !index_ok(out->tail, out->bits) ||
+        (out->head == 0) != (out->tail == 0)) {
+        return invalid(c, "a queue that cannot be");
+    }
+    c->at += MKPERF_STAMP_QUEUE_BYTES;
+    return read_text(c, p[5], out->name, sizeof out->name - 1);
+}
+
 /* Two entries with one identity, or with one name, would make names ambiguous. */
 static bool check_distinct(const struct cursor *c, const struct mkperf_image *image, unsigned i)
 {
@@ -121,8 +153,9 @@ static bool read_header(struct cursor *c, struct mkperf_image *out)
     memcpy(out->id, c->p + MKPERF_STAMP_IMAGE_AT, sizeof out->id);
     memcpy(out->system, c->p + MKPERF_STAMP_SYSTEM_AT, sizeof out->system);
     out->n = (unsigned)mkperf_get16(c->p + MKPERF_STAMP_COUNT_AT);
-    if (out->n > MKPERF_STAMP_PROGRAMS) {
-        return invalid(c, "too many programs");
+    out->nqueues = (unsigned)mkperf_get16(c->p + MKPERF_STAMP_QUEUES_AT);
+    if (out->n > MKPERF_STAMP_PROGRAMS || out->nqueues > MKPERF_STAMP_QUEUES) {
+        return invalid(c, "too many programs or queues");
     }
     c->at = MKPERF_STAMP_HEADER_BYTES;
     return true;
@@ -139,6 +172,11 @@ enum mkperf_status mkperf_image_read(const uint8_t *p, size_t n, struct mkperf_i
     }
     for (unsigned i = 0; i < out->n; i++) {
         if (!read_program(&c, out->n, false, &out->program[i]) || !check_distinct(&c, out, i)) {
+            return MKPERF_ERR_INPUT;
+        }
+    }
+    for (unsigned i = 0; i < out->nqueues; i++) {
+        if (!read_queue(&c, out->n, &out->queue[i])) {
             return MKPERF_ERR_INPUT;
         }
     }
@@ -170,16 +208,33 @@ static void put_program(struct mkperf_put *c, const struct mkperf_image_program 
     }
 }
 
+static void put_queue(struct mkperf_put *c, const struct mkperf_image_queue *from)
+{
+    size_t name = strlen(from->name);
+    const uint8_t head[] = {(uint8_t)from->kind,           from->returns ? MKPERF_QUEUE_RETURNS : 0,
+                            (uint8_t)(from->producer + 1), (uint8_t)(from->consumer + 1),
+                            (uint8_t)from->bits,           (uint8_t)name};
+
+    mkperf_put_bytes(c, head, sizeof head);
+    mkperf_put64(c, from->slots);
+    mkperf_put64(c, from->head);
+    mkperf_put64(c, from->tail);
+    mkperf_put_bytes(c, from->name, name);
+}
+
 size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_STAMP_BYTES])
 {
     struct mkperf_put c = {out + MKPERF_STAMP_IMAGE_AT}, head = {out};
 
     mkperf_put_bytes(&c, image->id, sizeof image->id);
     mkperf_put_bytes(&c, image->system, sizeof image->system);
-    mkperf_put32(&c, image->n); /* 2 bytes, and 2 zeros */
+    mkperf_put32(&c, image->n | image->nqueues << 16);
     put_program(&c, &image->kernel);
     for (unsigned i = 0; i < image->n; i++) {
         put_program(&c, &image->program[i]);
+    }
+    for (unsigned i = 0; i < image->nqueues; i++) {
+        put_queue(&c, &image->queue[i]);
     }
     size_t n = (size_t)(c.p - out);
     mkperf_put_bytes(&head, MKPERF_STAMP_MAGIC, MKPERF_STAMP_MAGIC_BYTES);
@@ -219,6 +274,32 @@ int mkperf_image_find(const struct mkperf_image *image, uint64_t thread)
         }
     }
     return found;
+}
+
+unsigned mkperf_image_words(const struct mkperf_image *image, uint64_t word[MKPERF_MAX_WORDS],
+                            struct mkperf_image_place place[MKPERF_STAMP_QUEUES][2])
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < image->nqueues; i++) {
+        const struct mkperf_image_queue *q = &image->queue[i];
+        /* The head first: then no consumer seems to be ahead of its producer. */
+        const uint64_t address[2] = {q->head, q->tail};
+        unsigned first = n;
+        for (unsigned k = 0; k < 2 && q->head != 0; k++) {
+            uint64_t at = address[k] & MKPERF_WORD_ADDRESS, bytes = (1U << q->bits / 8) - 1;
+            unsigned w = first;
+            while (w < n && (word[w] & MKPERF_WORD_ADDRESS) != at) {
+                w++;
+            }
+            if (w == n) {
+                word[n++] = at;
+            }
+            word[w] |= bytes << (address[k] % 8) << MKPERF_WORD_BYTES_SHIFT;
+            place[i][k] = (struct mkperf_image_place){(uint8_t)w, (uint8_t)(8 * (address[k] % 8))};
+        }
+    }
+    return n;
 }
 
 const char *mkperf_image_text(const struct mkperf_image *image, char text[MKPERF_IMAGE_TEXT])

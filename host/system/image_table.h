@@ -9,6 +9,7 @@
 #define MKPERF_HOST_SYSTEM_IMAGE_TABLE_H
 
 #include <mkperf/stamp.h>
+#include <mkperf/words.h>
 
 #include "symbols/identity.h"
 
@@ -23,12 +24,25 @@ struct mkperf_image_program {
     char file[MKPERF_STAMP_FILE_BYTES + 1]; /* name of the ELF without directories, "" if unknown */
 };
 
+/* A ring between two programs with two indices. */
+struct mkperf_image_queue {
+    char name[MKPERF_STAMP_QUEUE_NAME_BYTES + 1];
+    enum mkperf_queue_kind kind;
+    bool returns;           /* it carries free buffers back */
+    int producer, consumer; /* indices in `program`, -1: none */
+    unsigned bits;          /* of an index */
+    uint64_t slots;
+    uint64_t head, tail; /* addresses in the profiler PD; both 0: it has no mapping */
+};
+
 struct mkperf_image {
     uint8_t id[MKPERF_STAMP_IMAGE_BYTES];
     uint8_t system[MKPERF_STAMP_SYSTEM_BYTES]; /* SHA-256 of the .system file */
     struct mkperf_image_program kernel;
     unsigned n;
     struct mkperf_image_program program[MKPERF_STAMP_PROGRAMS]; /* in the .system file's order */
+    unsigned nqueues;
+    struct mkperf_image_queue queue[MKPERF_STAMP_QUEUES];
 };
 
 /* Reads the n bytes at p. MKPERF_ERR_INPUT with the place and the reason: the table is invalid. */
@@ -46,6 +60,18 @@ size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_S
  * child on the scheduling context of its caller is found by its child id, unless two have that id.
  */
 int mkperf_image_find(const struct mkperf_image *image, uint64_t thread);
+
+/* Where an index is in the words of memory that a target reads. */
+struct mkperf_image_place {
+    uint8_t word, shift; /* shift: of its lowest bit */
+};
+
+/*
+ * Stores the words that hold the indices of all queues with a mapping, as the target is asked to read them (words.h), and the
+ * place of each queue's head and tail in them. Returns the number of words. Host and target have the same order from the image.
+ */
+unsigned mkperf_image_words(const struct mkperf_image *image, uint64_t word[MKPERF_MAX_WORDS],
+                            struct mkperf_image_place place[MKPERF_STAMP_QUEUES][2]);
 
 /* The image's identity in hexadecimal. */
 enum { MKPERF_IMAGE_TEXT = 2 * MKPERF_STAMP_IMAGE_BYTES + 1 };

@@ -35,6 +35,9 @@ void stream_cores_begin(struct mkperf_stream *s, uint32_t core);
 /* Passes a sample, or an event, on to the sink, in the order of all cores. */
 enum mkperf_status stream_emit(struct mkperf_stream *s, const struct mkperf_sample *sample,
                                struct mkperf_error *e);
+enum mkperf_status stream_emit_reading(struct mkperf_stream *s,
+                                       const struct mkperf_queue_reading *reading,
+                                       struct mkperf_error *e);
 enum mkperf_status stream_emit_sched(struct mkperf_stream *s, const struct mkperf_sched *event,
                                      struct mkperf_error *e);
 /* After a message: passes on what need not wait for another core. all: passes on the rest too. */
@@ -58,6 +61,8 @@ enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
 void stream_sched_damaged(struct mkperf_stream *s);
 /* A session begins. Its events are numbered from 0. */
 void stream_sched_begin(struct mkperf_stream *s);
+/* The session's number of words. They hold the indices of the queues that the image lists. */
+void stream_sched_words(struct mkperf_stream *s, uint32_t words);
 /* A session ends: adds its losses to the totals. */
 void stream_sched_close(struct mkperf_stream *s);
 

@@ -81,6 +81,7 @@ enum mkperf_status stream_begin(struct mkperf_stream *s, struct mkperf_error *e)
     if (s->hello.target_cores > s->session.target_cores) {
         s->session.target_cores = s->hello.target_cores;
     }
+    s->session.nqueues = s->sched.words != 0 ? s->session.nqueues : 0;
     s->session.command = s->config.command;
     s->began = true;
     stream_cores_begin(s, 0);
@@ -115,6 +116,18 @@ enum mkperf_status stream_release(struct mkperf_stream *s, bool all, struct mkpe
 {
     return s->order.merge != NULL ? mkperf_merge_release(s->order.merge, all, sink_of(s), e)
                                   : MKPERF_OK;
+}
+
+enum mkperf_status stream_emit_reading(struct mkperf_stream *s,
+                                       const struct mkperf_queue_reading *reading,
+                                       struct mkperf_error *e)
+{
+    const struct mkperf_sink *sink = sink_of(s);
+
+    assert(s->began);
+    s->totals.queue_readings++;
+    return s->order.merge != NULL ? mkperf_merge_add_reading(s->order.merge, reading, sink, e)
+                                  : mkperf_sink_queue_reading(sink, reading, e);
 }
 
 uint32_t stream_lost_core(const struct mkperf_stream *s)

@@ -13,6 +13,7 @@ struct code {
     enum mkperf_sched_kind kind;
     enum mkperf_sched_reason reason;
     uint32_t pd, irq;
+    bool reading; /* it is no event, but a reading of words */
 };
 
 struct mkperf_stream_core {
@@ -25,6 +26,8 @@ struct mkperf_stream_core {
     bool gap;         /* events before the next known one are missing */
     uint64_t missing; /* how many, as far as it is known */
     uint32_t running; /* the PD that runs */
+    uint64_t known;   /* set of words with a known value */
+    uint64_t word[MKPERF_MAX_WORDS];
     struct code code[CODES];
 };
 
@@ -44,8 +47,20 @@ void stream_sched_begin(struct mkperf_stream *s)
             s->sched.core[i]->has_epoch = s->sched.core[i]->numbered = false;
             s->sched.core[i]->running = MKPERF_SCHED_NOBODY;
             s->sched.core[i]->missing = 0;
+            s->sched.core[i]->known = 0;
             s->sched.core[i]->gap = true; /* events between two sessions are unknown */
         }
+    }
+}
+
+void stream_sched_words(struct mkperf_stream *s, uint32_t words)
+{
+    const struct mkperf_image *image = mkperf_pds_image(s->config.pds);
+    uint64_t word[MKPERF_MAX_WORDS];
+
+    s->sched.words = words;
+    if (words != 0 && (image == NULL || mkperf_image_words(image, word, s->sched.place) != words)) {
+        s->sched.words = 0; /* another program's; their meaning is not known */
     }
 }
 
@@ -80,7 +95,9 @@ static struct mkperf_stream_core *core_of(struct mkperf_stream *s, uint32_t core
 static void define_code(struct mkperf_stream *s, struct mkperf_stream_core *c,
                         const mkperf_SchedCode *from)
 {
-    if (from->code >= CODES || (unsigned)from->kind >= MKPERF_SCHED_GAP ||
+    if (from->code >= CODES ||
+        ((unsigned)from->kind >= MKPERF_SCHED_GAP &&
+         from->kind != mkperf_SchedKind_SCHED_READING) ||
         (unsigned)from->reason >= MKPERF_STOPPED_REASONS) {
         if (from->code < CODES) {
             c->code[from->code].generation = 0; /* a newer target has more kinds */
@@ -93,6 +110,7 @@ static void define_code(struct mkperf_stream *s, struct mkperf_stream_core *c,
         .reason = (enum mkperf_sched_reason)from->reason,
         .pd = mkperf_pds_find(s->config.pds, from->thread - 2),
         .irq = from->irq,
+        .reading = from->kind == mkperf_SchedKind_SCHED_READING,
     };
 }
 
@@ -142,10 +160,83 @@ static enum mkperf_status emit_event(struct mkperf_stream *s, struct mkperf_stre
     return stream_emit_sched(s, &event, e);
 }
 
+/* The numbers of readings in a message, in the order of their events. */
+struct numbers {
+    const uint64_t *at, *end;
+};
+
+static uint64_t next_number(struct numbers *n)
+{
+    return n->at < n->end ? *n->at++ : 0;
+}
+
+static uint64_t index_of(const struct mkperf_stream_core *c, struct mkperf_image_place place,
+                         unsigned bits)
+{
+    return c->word[place.word] >> place.shift & UINT64_MAX >> (64 - bits);
+}
+
+/* Passes on each queue of which a word is in the set, if all its words are known. */
+static enum mkperf_status emit_readings(struct mkperf_stream *s, const struct mkperf_stream_core *c,
+                                        uint32_t core, uint64_t set, uint64_t ns,
+                                        struct mkperf_error *e)
+{
+    const struct mkperf_image *image = mkperf_pds_image(s->config.pds);
+
+    for (unsigned i = 0; i < s->session.nqueues && s->sched.words != 0; i++) {
+        const struct mkperf_image_place *place = s->sched.place[i];
+        uint64_t words = UINT64_C(1) << place[0].word | UINT64_C(1) << place[1].word;
+        if (image->queue[i].head == 0 || (set & words) == 0 || (c->known & words) != words) {
+            continue;
+        }
+        const struct mkperf_queue_reading reading = {
+            .time_ns = ns,
+            .core = core,
+            .queue = i,
+            .head = index_of(c, place[0], image->queue[i].bits),
+            .tail = index_of(c, place[1], image->queue[i].bits),
+        };
+        if (stream_emit_reading(s, &reading, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status decode_reading(struct mkperf_stream *s, struct mkperf_stream_core *c,
+                                         uint32_t core, struct numbers *n, uint64_t ns,
+                                         struct mkperf_error *e)
+{
+    uint64_t head = next_number(n), set = 0;
+
+    if (c->gap && pass_gap(s, c, core, ns, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if ((head & 1) != 0) {
+        c->known &= next_number(n);
+    }
+    for (uint64_t left = head >> 1; left != 0 && n->at < n->end; left--) {
+        uint64_t which = next_number(n), value = next_number(n);
+        unsigned i = (unsigned)(which >> 1) % MKPERF_MAX_WORDS;
+        if ((which & 1) != 0) {
+            c->word[i] = value;
+            c->known |= UINT64_C(1) << i;
+        } else {
+            c->word[i] += value >> 1 ^ (0 - (value & 1));
+        }
+        set |= UINT64_C(1) << i;
+    }
+    c->last_ns = ns;
+    s->totals.sched_events++;
+    stream_note_time(&s->totals, ns);
+    return emit_readings(s, c, core, set, ns, e);
+}
+
 static enum mkperf_status decode_events(struct mkperf_stream *s, struct mkperf_stream_core *c,
                                         const mkperf_Sched *m, struct mkperf_error *e)
 {
     uint64_t ticks = m->time_ticks, mask = (UINT64_C(1) << m->code_bits) - 1;
+    struct numbers numbers = {m->reading, m->reading + m->reading_count};
 
     for (unsigned i = 0; i < m->event_count; i++) {
         uint64_t code = m->event[i] & mask;
@@ -157,11 +248,15 @@ static enum mkperf_status decode_events(struct mkperf_stream *s, struct mkperf_s
             c->missing++;
             c->gap = true;
             s->sched.damaged = true;
+            c->known =
+                0; /* Perhaps it was a reading. The numbers of those that follow are not found. */
+            numbers.at = numbers.end;
             continue;
         }
         uint64_t ns = stream_time(s, ticks, m->tick_hz);
         ns = ns > c->last_ns ? ns : c->last_ns;
-        if (emit_event(s, c, m->core, known, ns, e) != MKPERF_OK) {
+        if ((known->reading ? decode_reading(s, c, m->core, &numbers, ns, e)
+                            : emit_event(s, c, m->core, known, ns, e)) != MKPERF_OK) {
             return e->status;
         }
     }
@@ -190,9 +285,11 @@ enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
         c->generation++;
         c->valid = s->sched.generation;
         s->sched.damaged = false;
+        c->known = 0;
     } else if (c->valid != s->sched.generation) { /* a message of this epoch was lost */
         c->generation++;
         c->valid = s->sched.generation;
+        c->known = 0;
     }
     if (!c->numbered) {
         c->numbered = true;
@@ -204,6 +301,7 @@ enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
     } else if (m->first_event != c->next_event) {
         uint64_t jump = m->first_event > c->next_event ? m->first_event - c->next_event : 0;
         c->gap = true;
+        c->known = 0;
         c->missing += jump;
         s->sched.jumped += jump;
     }

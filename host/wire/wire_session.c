@@ -90,6 +90,7 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
                                 m->id);
     }
     s->sched.running = session.sched;
+    stream_sched_words(s, m->words);
     s->order.off_cpu_on = session.sched && m->off_cpu;
     memset(s->event_of, -1, sizeof s->event_of);
     for (unsigned i = 0; i < session.nevents; i++) {

@@ -38,6 +38,7 @@
 #include "model/model.h"
 #include "model/pds.h"
 #include "model/relays.h"
+#include "system/image_table.h"
 #include "wire_message.h"
 
 struct mkperf_stream_config {
@@ -99,6 +100,9 @@ struct mkperf_stream_sched {
     struct mkperf_stream_core *core[MKPERF_MAX_CORES]; /* NULL: the core has sent no event */
     uint64_t generation;                               /* of codes, as of slots */
     bool running;                                      /* the session has scheduling events */
+    uint32_t
+        words; /* that the session reads; 0: none, or they are not those of the image's queues */
+    struct mkperf_image_place place[MKPERF_STAMP_QUEUES][2]; /* of each queue's head and tail */
     bool damaged;     /* some codes may be unknown until a new epoch begins */
     uint64_t arrived; /* events of the session, including those with an unknown code */
     uint64_t jumped;  /* events of the session that are missing by their numbers */

@@ -40,6 +40,7 @@
 #include <mkperf/ring.h>
 #include <mkperf/soft.h>
 #include <mkperf/wire.h>
+#include <mkperf/words.h>
 
 #include "mkperf.pb.h"
 
@@ -125,6 +126,7 @@ _Static_assert(MKPERF_ROOM(mkperf_Configure, events) == MKPERF_MAX_EVENTS &&
                    MKPERF_ROOM(mkperf_Counts, events) == MKPERF_MAX_EVENTS &&
                    MKPERF_ROOM(mkperf_ThreadCount, user) == MKPERF_MAX_EVENTS &&
                    MKPERF_ROOM(mkperf_Configure, only) == MKPERF_MAX_FILTERS &&
+                   MKPERF_ROOM(mkperf_Configure, words) == MKPERF_MAX_WORDS &&
                    MKPERF_ROOM(mkperf_Interactions, total) == MKPERF_SOFT_KINDS &&
                    MKPERF_ROOM(mkperf_Interactions, threads) == MKPERF_EDGE_PART,
                "proto/mkperf.options agrees with wire.h, record.h and soft.h");

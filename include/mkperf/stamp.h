@@ -12,7 +12,7 @@
  *         16..32  image: identifies the image as a whole
  *         32..64  SHA-256 of the .system file
  *         64..66  number of programs n
- *         66..68  0
+ *         66..68  number of queues
  *   then n + 1 entries, the kernel's first:
  *          0.. 8  the PD's identity in samples (record.h); 0 for the kernel
  *              8  index of the parent PD + 1 among the programs, 0 = none
@@ -23,6 +23,16 @@
  *         13..    build id, name, file name; no terminating zeros, no zeros inside
  *         then, with MKPERF_STAMP_SCHEDULED, how the PD is scheduled: its priority (1 byte), its core (1),
  *         its budget and its period in microseconds (4 each)
+ *   then an entry for each queue:
+ *              0  kind, enum mkperf_queue_kind
+ *              1  flags, enum mkperf_queue_flags
+ *          2,  3  indices of the producer and the consumer + 1 among the programs, 0 = none
+ *              4  bits of an index: 8, 16, 32 or 64
+ *              5  bytes of its name, 1 to 32
+ *          6..14  slots
+ *         14..22  address of the head (the consumer's index) in the profiler PD; 0: it has no mapping
+ *         22..30  address of the tail (the producer's index), or 0
+ *         30..    name
  */
 #ifndef MKPERF_STAMP_H
 #define MKPERF_STAMP_H
@@ -38,6 +48,7 @@ enum mkperf_stamp {
     MKPERF_STAMP_IMAGE_AT = 16,
     MKPERF_STAMP_SYSTEM_AT = 32,
     MKPERF_STAMP_COUNT_AT = 64,
+    MKPERF_STAMP_QUEUES_AT = 66,
     MKPERF_STAMP_HEADER_BYTES = 68,
     MKPERF_STAMP_ENTRY_BYTES = 13, /* without its strings and what follows them */
     MKPERF_STAMP_SCHEDULED_BYTES = 10,
@@ -46,8 +57,11 @@ enum mkperf_stamp {
     MKPERF_STAMP_ID_BYTES = 20,
     MKPERF_STAMP_NAME_BYTES = 64,
     MKPERF_STAMP_FILE_BYTES = 64,
-    MKPERF_STAMP_PROGRAMS = 64,     /* 63 PDs, which is Microkit's limit, and its monitor */
-    MKPERF_STAMP_BYTES = 11264,     /* reserved in the ELF: the largest table fits */
+    MKPERF_STAMP_PROGRAMS = 64, /* 63 PDs, which is Microkit's limit, and its monitor */
+    MKPERF_STAMP_QUEUES = 32,
+    MKPERF_STAMP_QUEUE_BYTES = 30, /* without its name */
+    MKPERF_STAMP_QUEUE_NAME_BYTES = 32,
+    MKPERF_STAMP_BYTES = 13312,     /* reserved in the ELF: the largest table fits */
     MKPERF_STAMP_PART_BYTES = 1024, /* of the table, in one message */
 };
 
@@ -57,10 +71,26 @@ enum mkperf_stamp_flags {
     MKPERF_STAMP_SCHEDULED = 4,
 };
 
-_Static_assert(MKPERF_STAMP_HEADER_BYTES + (MKPERF_STAMP_PROGRAMS + 1) *
-                                               (MKPERF_STAMP_ENTRY_BYTES + MKPERF_STAMP_ID_BYTES +
-                                                MKPERF_STAMP_NAME_BYTES + MKPERF_STAMP_FILE_BYTES +
-                                                MKPERF_STAMP_SCHEDULED_BYTES) <=
+/* A queue's layout and the purpose of its entries: those of sDDF's classes, or any other ring. */
+enum mkperf_queue_kind {
+    MKPERF_QUEUE_RING = 0,
+    MKPERF_QUEUE_NET = 1,
+    MKPERF_QUEUE_SERIAL = 2,
+    MKPERF_QUEUE_BLK = 3,
+    MKPERF_QUEUE_KINDS,
+};
+
+enum mkperf_queue_flags {
+    MKPERF_QUEUE_RETURNS = 1, /* it carries free buffers back */
+};
+
+_Static_assert(MKPERF_STAMP_HEADER_BYTES +
+                       (MKPERF_STAMP_PROGRAMS + 1) *
+                           (MKPERF_STAMP_ENTRY_BYTES + MKPERF_STAMP_ID_BYTES +
+                            MKPERF_STAMP_NAME_BYTES + MKPERF_STAMP_FILE_BYTES +
+                            MKPERF_STAMP_SCHEDULED_BYTES) +
+                       MKPERF_STAMP_QUEUES *
+                           (MKPERF_STAMP_QUEUE_BYTES + MKPERF_STAMP_QUEUE_NAME_BYTES) <=
                    MKPERF_STAMP_BYTES,
                "the largest stamp fits");
 

@@ -42,7 +42,7 @@ enum mkperf_words_limits {
 #define MKPERF_WORD_ADDRESS UINT64_C(0x00fffffffffffff8)
 #define MKPERF_WORD_BYTES_SHIFT 56
 
-struct mkperf_words {
+struct mkperf_word_table {
     uint64_t n; /* at most MKPERF_MAX_WORDS */
     uint64_t word[MKPERF_MAX_WORDS];
 };

@@ -29,11 +29,10 @@
 #include <mkperf_node.h>
 
 #define MKPERF_PORT_CORES CONFIG_MAX_NUM_NODES
-#define MKPERF_PORT_FEATURES                                                   \
-    ((config_set(CONFIG_MKPERF_EVENTS)                                         \
-          ? MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT |                      \
-                MKPERF_FEATURE_SCHED | MKPERF_FEATURE_WORDS                    \
-          : 0) |                                                               \
+#define MKPERF_PORT_FEATURES                                                             \
+    ((config_set(CONFIG_MKPERF_EVENTS) ? MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT |   \
+                                             MKPERF_FEATURE_SCHED | MKPERF_FEATURE_WORDS \
+                                       : 0) |                                            \
      (config_set(CONFIG_MKPERF_QEMU) ? MKPERF_FEATURE_FOLLOWERS : 0))
 
 struct mkperf_port_context {

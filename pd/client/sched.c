@@ -10,10 +10,11 @@
 
 enum {
     /* Outside of codes and events: tag, length and value of each field at its longest. */
-    FIXED_BYTES = 4 + 6 + 6 + 6 + 11 + 11 + 11 + 3 + 4,
+    FIXED_BYTES = 4 + 6 + 6 + 6 + 11 + 11 + 11 + 3 + 4 + 4,
     CODE_BYTES = 2 + 3 + 2 + 2 + 11 + 3 + 2, /* a definition at its longest */
     MAX_EVENTS = sizeof((mkperf_Sched *)0)->event / sizeof(uint64_t),
     MAX_DEFINITIONS = sizeof((mkperf_Sched *)0)->codes / sizeof(mkperf_SchedCode),
+    MAX_READINGS = sizeof((mkperf_Sched *)0)->reading / sizeof(uint64_t), /* numbers in them */
     LEAST_BITS = 5,
 };
 
@@ -25,6 +26,9 @@ void mkperf_sched_encoder_new_epoch(struct mkperf_sched_encoder *e)
     for (unsigned i = 0; i < MKPERF_SCHED_PLACES; i++) {
         e->place[i].what = 0;
     }
+    for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
+        e->known[i] = 0;
+    }
 }
 
 static void empty_message(struct mkperf_sched_encoder *e)
@@ -33,6 +37,8 @@ static void empty_message(struct mkperf_sched_encoder *e)
     e->definitions = 0;
     e->code_bytes = 0;
     e->event_bytes = 0;
+    e->reading_bytes = 0;
+    e->numbers = 0;
 }
 
 void mkperf_sched_encoder_begin(struct mkperf_sched_encoder *e, uint32_t session, uint64_t tick_hz)
@@ -90,22 +96,23 @@ static void define_code(struct mkperf_sched_encoder *e, const struct mkperf_sche
     e->definitions++;
 }
 
-static bool has_room(const struct mkperf_sched_encoder *e)
+/* numbers: of the event's reading, at most; each takes MKPERF_VARINT bytes at most. */
+static bool has_room(const struct mkperf_sched_encoder *e, uint32_t numbers)
 {
     return e->events < MAX_EVENTS && e->definitions < MAX_DEFINITIONS &&
-           FIXED_BYTES + e->code_bytes + CODE_BYTES + e->event_bytes + MKPERF_VARINT <=
+           e->numbers + numbers <= MAX_READINGS &&
+           FIXED_BYTES + e->code_bytes + CODE_BYTES + e->event_bytes + e->reading_bytes +
+                   MKPERF_VARINT * (1 + numbers) <=
                MKPERF_CONTENT_BYTES;
 }
 
 static enum mkperf_encode_result add_event(struct mkperf_sched_encoder *e, uint64_t header,
-                                           const uint64_t *record)
+                                           uint64_t time, uint64_t thread, uint32_t numbers)
 {
-    uint64_t time = record[MKPERF_WORD_TIME];
-    uint64_t thread = record[MKPERF_SCHED_IDENTITY];
     unsigned core = mkperf_record_core(header);
     uint32_t what = (uint32_t)(header >> 32 & 0xff00ff) + 1;
 
-    if (e->events != 0 && (e->core != core || time < e->last_time || !has_room(e))) {
+    if (e->events != 0 && (e->core != core || time < e->last_time || !has_room(e, numbers))) {
         return MKPERF_ENCODE_FULL;
     }
     struct mkperf_sched_code *c = find_code(e, what, thread);
@@ -136,6 +143,63 @@ static enum mkperf_encode_result add_event(struct mkperf_sched_encoder *e, uint6
     return MKPERF_ENCODE_ADDED;
 }
 
+static void put_number(struct mkperf_sched_encoder *e, uint64_t v)
+{
+    e->reading_bytes += mkperf_put_varint(e->reading + e->reading_bytes, v);
+    e->numbers++;
+}
+
+/* Adds a WORDS record, with the words that differ from what the receiver knows of this core. */
+static enum mkperf_encode_result add_words(struct mkperf_sched_encoder *e, uint64_t header,
+                                           const uint64_t *record, unsigned size)
+{
+    unsigned core = mkperf_record_core(header);
+    bool all = (mkperf_record_flags(header) & MKPERF_WORDS_ALL) != 0;
+    uint64_t what = mkperf_sched_what(mkperf_SchedKind_SCHED_READING, 0, 0);
+    uint64_t set = record[MKPERF_WORDS_SET];
+    uint8_t number[MKPERF_MAX_WORDS];
+    uint64_t value[MKPERF_MAX_WORDS];
+    uint32_t n = 0;
+    unsigned at = MKPERF_WORDS_FIXED;
+
+    for (unsigned i = 0; i < MKPERF_MAX_WORDS; i += 2) {
+        if ((set >> i & 3) == 0) {
+            continue;
+        }
+        if (8 * (at + 2) > size) {
+            return MKPERF_ENCODE_BAD;
+        }
+        for (unsigned k = i; k < i + 2; k++, at++) {
+            uint64_t v = record[at];
+            if ((set >> k & 1) != 0 && ((e->known[core] >> k & 1) == 0 || v != e->word[core][k])) {
+                number[n] = (uint8_t)k;
+                value[n++] = v;
+            }
+        }
+    }
+    enum mkperf_encode_result result = add_event(
+        e, what | (uint64_t)core << 56, record[MKPERF_WORD_TIME], MKPERF_THREAD_NONE, 2 + 2 * n);
+    if (result != MKPERF_ENCODE_ADDED) {
+        return result;
+    }
+    uint64_t known = e->known[core]; /* A new epoch may have begun. */
+    put_number(e, (uint64_t)n << 1 | all);
+    if (all) {
+        put_number(e, set);
+        known &= set;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        bool absolute = (known >> number[i] & 1) == 0;
+        uint64_t *before = &e->word[core][number[i]];
+        put_number(e, (uint64_t)number[i] << 1 | absolute);
+        put_number(e, absolute ? value[i] : mkperf_zigzag(value[i] - *before));
+        *before = value[i];
+        known |= UINT64_C(1) << number[i];
+    }
+    e->known[core] = known;
+    return MKPERF_ENCODE_ADDED;
+}
+
 enum mkperf_encode_result mkperf_sched_encoder_add(struct mkperf_sched_encoder *e,
                                                    const uint64_t *record, unsigned size)
 {
@@ -147,7 +211,10 @@ enum mkperf_encode_result mkperf_sched_encoder_add(struct mkperf_sched_encoder *
     }
     if (mkperf_record_type(header) == MKPERF_RECORD_SCHED &&
         size == 8 * MKPERF_SCHED_OUTPUT_WORDS) {
-        return add_event(e, header, record);
+        return add_event(e, header, record[MKPERF_WORD_TIME], record[MKPERF_SCHED_IDENTITY], 0);
+    }
+    if (mkperf_record_type(header) == MKPERF_RECORD_WORDS && size >= 8 * MKPERF_WORDS_FIXED) {
+        return add_words(e, header, record, size);
     }
     if (mkperf_record_type(header) != MKPERF_RECORD_SCHED_LOSS ||
         size != 8 * MKPERF_SCHED_LOSS_WORDS) {
@@ -157,6 +224,7 @@ enum mkperf_encode_result mkperf_sched_encoder_add(struct mkperf_sched_encoder *
         return MKPERF_ENCODE_FULL; /* a gap is between two messages */
     }
     e->seen[core] += record[MKPERF_SCHED_LOST];
+    e->known[core] = 0;
     return MKPERF_ENCODE_ADDED;
 }
 
@@ -178,6 +246,9 @@ size_t mkperf_sched_encoder_finish(struct mkperf_sched_encoder *e, uint8_t *out)
     at += e->code_bytes;
     at = mkperf_put_field(at, mkperf_Sched_code_bits_tag, e->bits);
     at = mkperf_put_bytes(at, mkperf_Sched_event_tag, e->event, e->event_bytes);
+    if (e->reading_bytes != 0) {
+        at = mkperf_put_bytes(at, mkperf_Sched_reading_tag, e->reading, e->reading_bytes);
+    }
     mkperf_put_value(out, (uint64_t)mkperf_ToHost_sched_tag << 3 | 2);
     out[2] = (uint8_t)((at - start) | 0x80);
     out[3] = (uint8_t)((at - start) >> 7);

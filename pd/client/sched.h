@@ -20,6 +20,7 @@
 #include <mkperf/record.h>
 #include <mkperf/sched.h>
 #include <mkperf/wire.h>
+#include <mkperf/words.h>
 
 #include "encode.h"
 
@@ -41,8 +42,10 @@ struct mkperf_sched_encoder {
     uint32_t messages; /* of this epoch */
     uint32_t codes;    /* of this epoch, all cores */
     uint64_t tick_hz;
-    uint64_t sent;                   /* events in finished messages of this session */
-    uint64_t seen[MKPERF_MAX_CORES]; /* events of each core, lost ones included */
+    uint64_t sent;                    /* events in finished messages of this session */
+    uint64_t seen[MKPERF_MAX_CORES];  /* events of each core, lost ones included */
+    uint64_t known[MKPERF_MAX_CORES]; /* sets of words whose values the receiver has */
+    uint64_t word[MKPERF_MAX_CORES][MKPERF_MAX_WORDS]; /* these values */
 
     /* the unfinished message */
     uint32_t events;
@@ -56,6 +59,9 @@ struct mkperf_sched_encoder {
     uint32_t event_bytes;
     uint8_t code[MKPERF_CONTENT_BYTES];
     uint8_t event[MKPERF_CONTENT_BYTES];
+    uint32_t reading_bytes;
+    uint32_t numbers; /* in `reading` */
+    uint8_t reading[MKPERF_CONTENT_BYTES];
 
     struct mkperf_sched_code place[MKPERF_SCHED_PLACES]; /* open hashing by thread and what */
 };
@@ -68,7 +74,7 @@ _Static_assert(MKPERF_MAX_CORES <= 8, "a bit for each core");
 void mkperf_sched_encoder_begin(struct mkperf_sched_encoder *e, uint32_t session, uint64_t tick_hz);
 /* Forgets all codes. Only between messages. */
 void mkperf_sched_encoder_new_epoch(struct mkperf_sched_encoder *e);
-/* Adds a record of the output ring, SCHED or SCHED_LOSS. */
+/* Adds a record of the output ring: SCHED, SCHED_LOSS or WORDS. */
 enum mkperf_encode_result mkperf_sched_encoder_add(struct mkperf_sched_encoder *e,
                                                    const uint64_t *record, unsigned size);
 /* Writes the message as a ToHost into out (MKPERF_CONTENT_BYTES) and begins an empty one. Returns

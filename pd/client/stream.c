@@ -166,7 +166,7 @@ uint64_t mkperf_stream_clear(struct mkperf_client *c)
     while ((record = mkperf_ring_peek(&c->ring, &size, &corrupt)) != NULL) {
         unsigned type = mkperf_record_type(record[MKPERF_WORD_HEADER]);
         c->dropped += type == MKPERF_RECORD_SAMPLE;
-        c->sched_dropped += type == MKPERF_RECORD_SCHED;
+        c->sched_dropped += type == MKPERF_RECORD_SCHED || type == MKPERF_RECORD_WORDS;
         mkperf_ring_release(&c->ring, size);
     }
     c->corrupt += corrupt;
@@ -311,7 +311,8 @@ static inline bool take(struct mkperf_client *c, struct mkperf_ring_consumer *ri
                         const uint64_t *record, unsigned size)
 {
     unsigned type = mkperf_record_type(record[MKPERF_WORD_HEADER]);
-    bool sched = type == MKPERF_RECORD_SCHED || type == MKPERF_RECORD_SCHED_LOSS;
+    bool sched = type == MKPERF_RECORD_SCHED || type == MKPERF_RECORD_SCHED_LOSS ||
+                 type == MKPERF_RECORD_WORDS;
     bool fault = type == MKPERF_RECORD_FAULT && size == 8 * MKPERF_FAULT_WORDS;
     enum mkperf_encode_result result = MKPERF_ENCODE_ADDED;
 

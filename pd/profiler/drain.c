@@ -196,7 +196,7 @@ static bool dispatch(struct mkperf_drain *d, unsigned core, const uint64_t *reco
         return false;
     }
     if (type == MKPERF_RECORD_SCHED || type == MKPERF_RECORD_SCHED_THREAD ||
-        type == MKPERF_RECORD_SCHED_LOSS) {
+        type == MKPERF_RECORD_SCHED_LOSS || type == MKPERF_RECORD_WORDS) {
         ok = mkperf_sched_take(d->sched, core, record, size);
     } else if (type == MKPERF_RECORD_FAULT) {
         ok = mkperf_soft_take(d->soft, record, size);

@@ -253,6 +253,7 @@ static void fill_session(const struct mkperf_profiler *p)
         .sched = plan->sched,
         .latency = plan->latency && plan->stops == 0,
         .off_cpu = plan->off_cpu,
+        .words = plan->words,
         .cores = p->kernel.cores > 1 ? plan->cores : 0,
         .selected = plan->filters != 0,
         .turns = kernel_cores(p) > 1 && cpu->pmu->in_turns != NULL && cpu->pmu->in_turns(cpu->id),

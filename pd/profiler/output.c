@@ -55,7 +55,7 @@ static void drop_oldest(struct mkperf_output *o)
     unsigned type = mkperf_record_type(record[MKPERF_WORD_HEADER]);
     if (type == MKPERF_RECORD_SAMPLE) {
         overwrite_one(&o->samples);
-    } else if (type == MKPERF_RECORD_SCHED) {
+    } else if (type == MKPERF_RECORD_SCHED || type == MKPERF_RECORD_WORDS) {
         overwrite_one(&o->events);
     }
     o->ring.tail += size;

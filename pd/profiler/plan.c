@@ -375,6 +375,8 @@ static bool check_session(const struct mkperf_planning *m)
          "threads that wait are sampled with scheduling events, and not with events that count"},
         {plan->off_cpu && plan->events == MKPERF_MAX_EVENTS, MKPERF_RESULT_RANGE, 0,
          "a session has at most 16 events, off-CPU samples being one"},
+        {plan->words != 0 && !plan->sched, MKPERF_RESULT_RANGE, 0,
+         "queues are read with scheduling events (--sched)"},
         {plan->overwrite && plan->counting, MKPERF_RESULT_RANGE, 0,
          "a flight recording samples: events that count have no place in it"},
         {plan->faults != 0 && !plan->overwrite, MKPERF_RESULT_RANGE, 0,
@@ -410,6 +412,7 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
             .soft_mask = c->interactions ? MKPERF_SOFT_ALL : 0,
             .faults = c->dump_on_fault_count,
             .stops = c->stop_if_count,
+            .words = c->words_count,
         }};
 
     if (!check_session(&m) || !mkperf_plan_samples(&m)) {
@@ -430,6 +433,9 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
     }
     if (m.plan.soft_mask != 0 && !m.plan.counting) {
         m.plan.soft_mask |= MKPERF_SOFT_FAULT_RECORDS;
+    }
+    for (unsigned i = 0; i < m.plan.words; i++) {
+        m.plan.word[i] = c->words[i];
     }
     for (unsigned i = 0; i < m.plan.events; i++) {
         if (!plan_event(&m, i)) {

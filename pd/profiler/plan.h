@@ -67,7 +67,9 @@ struct mkperf_plan {
     bool sched;         /* scheduling events are streamed */
     bool latency;       /* scheduling events are aggregated */
     bool off_cpu;       /* threads that stop to wait are sampled */
-    uint32_t faults;    /* threads whose fault ends the flight recording */
+    uint32_t words;     /* words that are read at switches */
+    uint64_t word[MKPERF_MAX_WORDS];
+    uint32_t faults; /* threads whose fault ends the flight recording */
     uint64_t fault[MKPERF_MAX_FAULTS];
     uint32_t stops; /* latencies that end the flight recording, as the request has them */
     mkperf_StopIf stop[MKPERF_MAX_STOPS];

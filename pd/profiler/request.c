@@ -43,7 +43,8 @@ bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf
 
     *out = *(const volatile struct mkperf_session_request *)&page->request;
     if (c->events_count > MKPERF_MAX_EVENTS || c->only_count > MKPERF_MAX_FILTERS ||
-        c->dump_on_fault_count > MKPERF_MAX_FAULTS || c->stop_if_count > MKPERF_MAX_STOPS) {
+        c->dump_on_fault_count > MKPERF_MAX_FAULTS || c->stop_if_count > MKPERF_MAX_STOPS ||
+        c->words_count > MKPERF_MAX_WORDS) {
         return refuse_list(error);
     }
     bool *const bools[] = {

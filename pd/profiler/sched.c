@@ -2,12 +2,17 @@
 /* Scheduling events on their way to the client: see sched.h. */
 #include "sched.h"
 
+#include <string.h>
+
 #include "request.h"
 
 enum {
     EVENT_OUT_BYTES = 8 * MKPERF_SCHED_OUTPUT_WORDS,
     LOST_BYTES = 8 * MKPERF_SCHED_LOSS_WORDS,
 };
+
+/* The words of the session, which the kernel reads at each request. They are within a page. */
+static struct mkperf_word_table word_table __attribute__((aligned(1024)));
 
 bool mkperf_sched_prepare(struct mkperf_sched *s, struct mkperf_kernel *kernel, mkperf_Error *error)
 {
@@ -18,6 +23,15 @@ bool mkperf_sched_prepare(struct mkperf_sched *s, struct mkperf_kernel *kernel, 
                              "the kernel's mkperf extension has no scheduling events "
                              "(KernelMkperfEvents)");
     }
+    if (s->plan->words != 0 && !(mkperf_answered(kernel)->features & MKPERF_FEATURE_WORDS)) {
+        return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
+                             "the kernel's mkperf extension is older and cannot read queues");
+    }
+    word_table.n = s->plan->words;
+    for (unsigned i = 0; i < s->plan->words; i++) {
+        word_table.word[i] = s->plan->word[i];
+    }
+    mkperf_wanted(kernel)->words = word_table.n != 0 ? (uintptr_t)&word_table : 0;
     mkperf_wanted(kernel)->sched = (wanted ? MKPERF_SCHED_EVENTS : 0) |
                                    (s->plan->off_cpu ? MKPERF_SCHED_OFF_CPU : 0);
     *s = (struct mkperf_sched){.plan = s->plan, .output = s->output};
@@ -51,23 +65,42 @@ static void add_lost(struct mkperf_sched_core *c, uint64_t events, uint64_t time
     c->lost += events;
 }
 
-static void stream_event(struct mkperf_sched *s, unsigned core, const uint64_t *record)
+/* Room for the output record of an event or a reading. NULL: there is none, and it is counted as lost. */
+static uint64_t *event_room(struct mkperf_sched *s, unsigned core, uint64_t time, unsigned bytes)
 {
-    const uint64_t size_bits = UINT64_C(0xffff) << 16;
     struct mkperf_sched_core *c = &s->core[core];
-    uint64_t header = record[MKPERF_WORD_HEADER];
-    uint64_t *w =
-        c->lost == 0 || tell_lost(s, core) ? mkperf_output_room(s->output, EVENT_OUT_BYTES) : NULL;
+    uint64_t *w = c->lost == 0 || tell_lost(s, core) ? mkperf_output_room(s->output, bytes) : NULL;
 
     if (w == NULL) {
         s->lost_output++;
-        add_lost(c, 1, record[MKPERF_WORD_TIME]);
-        return;
+        add_lost(c, 1, time);
     }
-    w[MKPERF_WORD_HEADER] = (header & ~size_bits) | (uint64_t)EVENT_OUT_BYTES << 16;
-    w[MKPERF_WORD_TIME] = record[MKPERF_WORD_TIME];
-    w[MKPERF_SCHED_IDENTITY] = c->slots.thread[mkperf_sched_slot_of(header)];
-    mkperf_output_commit(s->output, EVENT_OUT_BYTES, 0, 1);
+    return w;
+}
+
+static void stream_event(struct mkperf_sched *s, unsigned core, const uint64_t *record)
+{
+    const uint64_t size_bits = UINT64_C(0xffff) << 16;
+    uint64_t header = record[MKPERF_WORD_HEADER];
+    uint64_t *w = event_room(s, core, record[MKPERF_WORD_TIME], EVENT_OUT_BYTES);
+
+    if (w != NULL) {
+        w[MKPERF_WORD_HEADER] = (header & ~size_bits) | (uint64_t)EVENT_OUT_BYTES << 16;
+        w[MKPERF_WORD_TIME] = record[MKPERF_WORD_TIME];
+        w[MKPERF_SCHED_IDENTITY] = s->core[core].slots.thread[mkperf_sched_slot_of(header)];
+        mkperf_output_commit(s->output, EVENT_OUT_BYTES, 0, 1);
+    }
+}
+
+static void stream_words(struct mkperf_sched *s, unsigned core, const uint64_t *record,
+                         unsigned size)
+{
+    uint64_t *w = event_room(s, core, record[MKPERF_WORD_TIME], size);
+
+    if (w != NULL) {
+        memcpy(w, record, size);
+        mkperf_output_commit(s->output, size, 0, 1);
+    }
 }
 
 bool mkperf_sched_take(struct mkperf_sched *s, unsigned core, const uint64_t *record, unsigned size)
@@ -85,6 +118,9 @@ bool mkperf_sched_take(struct mkperf_sched *s, unsigned core, const uint64_t *re
         }
     } else if (type == MKPERF_RECORD_SCHED_THREAD && size == 8 * MKPERF_SCHED_THREAD_WORDS) {
         mkperf_slots_take(&s->core[core].slots, record);
+    } else if (type == MKPERF_RECORD_WORDS && size >= 8 * MKPERF_WORDS_FIXED) {
+        s->captured++;
+        stream_words(s, core, record, size);
     } else if (type == MKPERF_RECORD_SCHED_LOSS && size == LOST_BYTES) {
         add_lost(&s->core[core], record[MKPERF_SCHED_LOST], record[MKPERF_WORD_TIME]);
     } else {

@@ -62,7 +62,7 @@ struct mkperf_sched {
  * and *error has the reason. */
 bool mkperf_sched_prepare(struct mkperf_sched *s, struct mkperf_kernel *kernel,
                           mkperf_Error *error);
-/* Takes a record of the three types from that core's ring. False: it is not one of the session. */
+/* Takes a record of events or words from that core's ring. False: it is not one of the session. */
 bool mkperf_sched_take(struct mkperf_sched *s, unsigned core, const uint64_t *record,
                        unsigned size);
 /* Called at the end of a drain of that core: reports losses that no event followed. dropped: the

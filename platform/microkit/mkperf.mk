@@ -37,7 +37,7 @@ MKPERF_MAKE = $(MAKE) -C $(MKPERF_DIR) BUILD_DIR=$(MKPERF_BUILD)/build \
 MKPERF ?= $(if $(wildcard $(MKPERF_DIR)/host/main.c),$(MKPERF_BUILD)/build/mkperf,mkperf)
 MKPERF_KERNEL = $(or $(MICROKIT_KERNEL),$(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/$(MICROKIT_CONFIG)/elf/sel4.elf)
 MKPERF_MONITOR = $(wildcard $(dir $(MKPERF_KERNEL))monitor.elf)
-mkperf_stamp = $(MKPERF) stamp -q $(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/mkperf_client.elf \
+mkperf_stamp = $(MKPERF) stamp -q $(if $(MKPERF_QUEUES),--queues $(MKPERF_QUEUES) )$(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/mkperf_client.elf \
     --kernel $(MKPERF_KERNEL) && cp $(MKPERF_KERNEL) $(BUILD_DIR)/mkperf/mkperf_kernel.elf \
     $(if $(MKPERF_MONITOR),&& cp $(MKPERF_MONITOR) $(BUILD_DIR)/mkperf/mkperf_monitor.elf)
 

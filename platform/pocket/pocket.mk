@@ -25,7 +25,7 @@ POCKET_KERNEL := $(MKPERF_BUILD)/build/demo/kernel.elf
 BOARD_DIR := $(MKPERF_BUILD)/board
 MICROKIT_TOOL := POCKET_PACK=$(MKPERF_BUILD)/build/pocket-pack POCKET_KERNEL=$(POCKET_KERNEL) \
     $(MKPERF_DIR)/platform/pocket/tool
-mkperf_stamp = $(MKPERF) stamp -q $(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/mkperf_client.elf \
+mkperf_stamp = $(MKPERF) stamp -q $(if $(MKPERF_QUEUES),--queues $(MKPERF_QUEUES) )$(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/mkperf_client.elf \
     --kernel $(POCKET_KERNEL)
 
 mkperf_qemu = $(QEMU) $(1)

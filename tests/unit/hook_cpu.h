@@ -53,7 +53,7 @@ static struct {
 
 static struct mkperf_counts table;
 static struct mkperf_soft soft;
-static struct mkperf_words words;
+static struct mkperf_word_table words;
 static const char owner[1], other[1];
 enum {
     FEATURES = MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT | MKPERF_FEATURE_SCHED |

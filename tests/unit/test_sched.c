@@ -63,7 +63,7 @@ uint64_t mkperf_port_time(void)
     return ++ticks_now;
 }
 
-static struct mkperf_words table; /* the session's table */
+static struct mkperf_word_table table; /* the session's table */
 
 void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
 {

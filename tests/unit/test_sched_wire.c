@@ -3,14 +3,24 @@
 #include "wire_host.h"
 
 #include "model/figures.h"
+#include "system/image_table.h"
+
+#include <pb_decode.h>
+
+#define mkperf_chain client_chain /* The host has another struct of that name. */
+#include "pd/client/sched.h"
+#undef mkperf_chain
 
 enum { HZ = 62500000, NS = 16, BITS = 6, KEEP = 4096, CODE_A = 1, CODE_B, CODE_IRQ, CODE_IDLE };
+
+static uint32_t words; /* of the next Session */
 
 struct seen {
     struct wire_host wire;
     struct mkperf_session session;
     unsigned begins, npds, n;
     struct mkperf_sched event[KEEP];
+    unsigned readings[MKPERF_MAX_CORES];
 };
 
 static enum mkperf_status on_begin(void *self, const struct mkperf_session *s,
@@ -38,15 +48,39 @@ static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, str
     struct seen *seen = self;
 
     (void)e;
-    assert_true(seen->begins == 1 && seen->n < KEEP);
+    assert_true(seen->begins == 1 && (words != 0 || seen->n < KEEP));
     assert_true(s->to == MKPERF_SCHED_NOBODY || s->to < seen->npds);
     assert_true(s->from == MKPERF_SCHED_NOBODY || s->from < seen->npds);
-    seen->event[seen->n++] = *s;
+    seen->event[seen->n++ % KEEP] = *s;
+    return MKPERF_OK;
+}
+
+/* What the words of readings hold at each tick. */
+enum { TICKS = 20000, WORDS = 3 };
+static uint64_t truth[TICKS][WORDS];
+
+/* Whether a reading is what its queue had at that time. */
+static enum mkperf_status on_reading(void *self, const struct mkperf_queue_reading *r,
+                                     struct mkperf_error *e)
+{
+    struct seen *seen = self;
+    uint64_t tick = r->time_ns / NS;
+
+    (void)e;
+    assert_true(seen->begins == 1 && r->queue < 2 && tick < TICKS);
+    seen->readings[r->core]++;
+    if (r->queue == 0) {
+        assert_int_equal(r->head, truth[tick][0] >> 32);
+        assert_int_equal(r->tail, truth[tick][1] & UINT32_MAX);
+    } else {
+        assert_int_equal(r->head, truth[tick][2] >> 16 & 0xffff);
+        assert_int_equal(r->tail, truth[tick][2] & 0xffff);
+    }
     return MKPERF_OK;
 }
 
 static const struct mkperf_sink_ops sink = {
-    .name = "test", .begin = on_begin, .pd = on_pd, .sched = on_sched};
+    .name = "test", .begin = on_begin, .pd = on_pd, .sched = on_sched, .queue_reading = on_reading};
 
 static struct seen *seen;
 static struct fake *f;
@@ -61,6 +95,7 @@ static void session(uint32_t id, bool running)
     m.msg.session.id = id;
     m.msg.session.running = running;
     m.msg.session.sched = true;
+    m.msg.session.words = words;
     fake_send(f, &m);
 }
 
@@ -68,7 +103,7 @@ static int begin(void **state)
 {
     const struct mkperf_pds_config pds = {.system = NULL};
 
-    (void)state;
+    words = *state != NULL ? WORDS : 0;
     f = wire_host_fake();
     seen = calloc(1, sizeof *seen);
     assert_non_null(seen);
@@ -365,6 +400,124 @@ static void two_sessions(void **state)
     assert_int_equal(seen->begins, 1);
 }
 
+/* ---- readings of queues ---------------------------------------------------------------------- */
+
+static struct mkperf_sched_encoder encoder;
+
+/* Sends the encoder's message, or loses it. */
+static void send_words(bool lost)
+{
+    static uint8_t out[MKPERF_CONTENT_BYTES];
+    size_t n = mkperf_sched_encoder_finish(&encoder, out);
+
+    if (n == 0 || lost) {
+        return;
+    }
+    pb_istream_t stream = pb_istream_from_buffer(out, n);
+    memset(&message, 0, sizeof message);
+    assert_true(pb_decode(&stream, mkperf_ToHost_fields, &message));
+    fake_send(f, &message);
+    push();
+}
+
+static void add_record(const uint64_t *record, unsigned words_of_it)
+{
+    enum mkperf_encode_result result = mkperf_sched_encoder_add(&encoder, record, 8 * words_of_it);
+
+    if (result == MKPERF_ENCODE_FULL) {
+        send_words(rand() % 16 == 0);
+        result = mkperf_sched_encoder_add(&encoder, record, 8 * words_of_it);
+    }
+    assert_int_equal(result, MKPERF_ENCODE_ADDED);
+}
+
+/* The values of a core's words, of which `changed` are written, in pairs. */
+static void add_words(unsigned core, uint64_t time, uint64_t changed, bool all)
+{
+    uint64_t record[MKPERF_WORDS_FIXED + 4];
+    unsigned n = MKPERF_WORDS_FIXED;
+
+    for (unsigned i = 0; i < 4; i += 2) {
+        if (all || (changed >> i & 3) != 0) {
+            record[n++] = truth[time][i];
+            record[n++] = i + 1 < WORDS ? truth[time][i + 1] : 0;
+            changed |= UINT64_C(3) << i;
+        }
+    }
+    record[0] =
+        mkperf_record_header(MKPERF_RECORD_WORDS, 8 * n, 0, 0, all ? MKPERF_WORDS_ALL : 0, core);
+    record[MKPERF_WORD_TIME] = time;
+    record[MKPERF_WORDS_SET] = changed & ((UINT64_C(1) << WORDS) - 1);
+    add_record(record, n);
+}
+
+/*
+ * Two queues, in three words, on two cores, among scheduling events, with losses of records and of
+ * messages and with new epochs: each reading that arrives is right, and after an epoch and a reading of
+ * all words they arrive again.
+ */
+static void readings(void **state)
+{
+    static struct mkperf_image image;
+    uint64_t last[2][WORDS] = {{0}};
+    uint64_t word[MKPERF_MAX_WORDS];
+    struct mkperf_image_place place[MKPERF_STAMP_QUEUES][2];
+    struct mkperf_error e;
+
+    (void)state;
+    srand(26);
+    image.nqueues = 2;
+    image.queue[0] = (struct mkperf_image_queue){
+        .name = "a", .producer = -1, .consumer = -1, .bits = 32, .head = 0x1004, .tail = 0x1040};
+    image.queue[1] = (struct mkperf_image_queue){
+        .name = "b", .producer = -1, .consumer = -1, .bits = 16, .head = 0x2002, .tail = 0x2000};
+    assert_int_equal(mkperf_image_words(&image, word, place), WORDS);
+    assert_int_equal(word[0] >> MKPERF_WORD_BYTES_SHIFT, 0xf0);
+    assert_int_equal(word[2], 0x2000 | UINT64_C(0x0f) << MKPERF_WORD_BYTES_SHIFT);
+    assert_int_equal(mkperf_pds_settle(seen->wire.pds, &image, NULL, &e), MKPERF_OK);
+    mkperf_sched_encoder_begin(&encoder, 1, HZ);
+    for (uint64_t time = 1; time < TICKS; time++) {
+        unsigned core = (unsigned)rand() % 2;
+        bool all = rand() % 50 == 0;
+        uint64_t changed = 0;
+        memcpy(truth[time], truth[time - 1], sizeof truth[time]);
+        unsigned which = (unsigned)rand() % WORDS;
+        truth[time][which] += rand() % 20 == 0 ? (uint64_t)rand() << 40
+                              : which == 0     ? UINT64_C(1) << 32
+                              : which == 2     ? 0x10001
+                                               : 1;
+        truth[time][0] &= UINT64_C(0xffffffff00000000);
+        truth[time][1] &= UINT32_MAX;
+        truth[time][2] &= UINT32_MAX;
+        for (unsigned i = 0; i < WORDS; i++) {
+            changed |= (uint64_t)(last[core][i] != truth[time][i]) << i;
+        }
+        if (rand() % 100 == 0) { /* The reading is lost on its way to the client. */
+            const uint64_t lost[] = {
+                mkperf_record_header(MKPERF_RECORD_SCHED_LOSS, 24, 0, 0, 0, core), time, 1};
+            add_record(lost, 3);
+            memcpy(last[core], truth[time], sizeof last[core]);
+            continue;
+        }
+        if (changed != 0 || all) {
+            add_words(core, time, changed, all);
+            memcpy(last[core], truth[time], sizeof last[core]);
+        }
+        const uint64_t event[] = {
+            (mkperf_sched_header(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 0) + (8 << 16)) |
+                (uint64_t)core << 56,
+            time, 7};
+        add_record(event, 3);
+        if (rand() % 300 == 0) {
+            send_words(false);
+            mkperf_sched_encoder_new_epoch(&encoder);
+        }
+    }
+    send_words(false);
+    assert_true(seen->readings[0] > TICKS / 8);
+    assert_true(seen->readings[1] > TICKS / 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +527,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(nonsense, begin, end),
         cmocka_unit_test_setup_teardown(lost_at_the_end, begin, end),
         cmocka_unit_test_setup_teardown(two_sessions, begin, end),
+        cmocka_unit_test_prestate_setup_teardown(readings, begin, end, &words),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,10 +218,11 @@ static void test_hostile_client(void **state)
 {
     struct mkperf_session_request *r = &client.page->request;
     mkperf_Configure *c = &r->configure;
-    pb_size_t *const counts[] = {&c->events_count, &c->only_count, &c->dump_on_fault_count, &c->stop_if_count};
+    pb_size_t *const counts[] = {&c->events_count, &c->only_count, &c->dump_on_fault_count,
+                                 &c->stop_if_count, &c->words_count};
 
     (void)state;
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 5; i++) {
         *r = MKPERF_SESSION_REQUEST_ZERO;
         c->events_count = 1;
         c->events[0] = event("cycles", 100000, 0);
@@ -230,7 +231,7 @@ static void test_hostile_client(void **state)
         assert_int_equal(client.page->error.code, MKPERF_RESULT_MALFORMED);
     }
     memset(r, 0xff, sizeof *r); /* no bool is 1, no string ends */
-    c->only_count = c->dump_on_fault_count = c->stop_if_count = 0;
+    c->only_count = c->dump_on_fault_count = c->stop_if_count = c->words_count = 0;
     c->events_count = 1;
     c->max_frames = 0;
     assert_int_equal(call(MKPERF_OP_CONFIGURE), MKPERF_RESULT_RANGE);
