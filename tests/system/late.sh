@@ -30,7 +30,7 @@ at_home() { # the N-th, of a recording
 }
 three() {
     cat "$D/commands"
-    [ "$(wc -l <"$D/commands")" -eq 8 ] && live 1 1 && at_home 2 && at_home 3
+    [ "$(wc -l <"$D/commands")" -eq 6 ] && live 1 1 && at_home 2 && at_home 3
 }
 # The second says which call: hundreds of times its median, for it was preempted, most of all by the logger.
 which_call() {
@@ -55,16 +55,15 @@ check "the culprit by name" culprit
 check "mkperf explain says why" explains "$D/perf.data" slow-call answer \
     'user called echo for [0-9.]* us .* of these, [0-9.]* us: echo is ready, logger runs'
 
-# The page's fourth and fifth command take a minute of the target's time; tests/system/demand.sh has mkperf budget.
 # The page's last example: the program ends the flight recording when an answer is late, and the recording has that one.
 deadline() {
-    QEMU=$(cat "$B/tests/pd/deadline/qemu-command") live 6 7 && at_home 8 || return 1
-    cat "$D/7"
-    grep -q "ended by an application's mark" "$D/7" &&
+    QEMU=$(cat "$B/tests/pd/deadline/qemu-command") live 4 5 && at_home 6 || return 1
+    cat "$D/5"
+    grep -q "ended by an application's mark" "$D/5" &&
         { ! command -v perf >/dev/null || perf_quiet script -i "$D/perf.data" | grep '^ *timed .* mkperf:mark:'; } &&
         awk '$1 == "#" && $3 ~ /^us,/ { print; late = $2 > 300 } # of 7 steps
             /^ *us +% +times/ { table = 1; next }
-            table && NF { print; exit !(late && $1 >= 400 && $0 ~ /echo is ready, logger runs$/) }' "$D/8"
+            table && NF { print; exit !(late && $1 >= 400 && $0 ~ /echo is ready, logger runs$/) }' "$D/6"
 }
 check "what happened before a missed deadline" deadline
 # Without a program's help: the target ends the recording at the first call that takes long, or at the first PD that waits long for
