@@ -16,6 +16,7 @@
 
 #include "base/outfile.h"
 #include "cmd.h"
+#include "flow/flow.h"
 #include "import/import.h"
 #include "model/figures.h"
 #include "report/report.h"
@@ -296,6 +297,29 @@ static double busy_of(const struct mkperf_sched_core *c)
 }
 
 /* The first of these rules that applies gives the answer: a core, a budget, a PD that never waits for work, the load. */
+/* Of a recording with queues: reads it again for them. */
+static enum verdict explain_flow(struct explain *x, FILE *to)
+{
+    const struct mkperf_input in = {.from = NULL};
+    struct mkperf_analysis *a = mkperf_analysis_new();
+    struct mkperf_flow f;
+
+    mkperf_flow_init(&f, a);
+    const struct mkperf_sink sink = mkperf_flow_sink(&f);
+    if (mkperf_input_read(x->input, &in, &sink, x->e) == MKPERF_OK) {
+        struct mkperf_flow_limit l = mkperf_flow_limit(&f);
+
+        mkperf_flow_sentence(&f, &l, to);
+        if (l.stage >= 0) {
+            fprintf(to, "; %s has %.0f packets/s", f.stage[l.stage].name, l.rate);
+        }
+        fputs("; mkperf flow shows the figures, and predicts changes", to);
+    }
+    mkperf_flow_free(&f);
+    mkperf_analysis_free(a);
+    return ANSWER;
+}
+
 static enum verdict explain_throughput(struct explain *x, FILE *to)
 {
     const struct mkperf_analysis *a = x->events;
@@ -304,6 +328,9 @@ static enum verdict explain_throughput(struct explain *x, FILE *to)
 
     if (lacks_events(x, to)) {
         return UNDECIDED;
+    }
+    if (x->profile.places.session.nqueues != 0) {
+        return explain_flow(x, to);
     }
     for (uint32_t i = 1; i < a->ncores; i++) {
         core = a->core[i].seen && busy_of(&a->core[i]) > busy_of(&a->core[core]) ? i : core;

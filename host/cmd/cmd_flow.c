@@ -49,48 +49,6 @@ static double seconds(const struct mkperf_flow *f, uint64_t time)
 
 /* ---- the answer ---- */
 
-static void print_cause(const struct mkperf_flow *f, const struct mkperf_flow_limit *l)
-{
-    const struct mkperf_flow_stage *s = &f->stage[l->stage];
-    const char *by = mkperf_analysis_name(f->analysis, l->by);
-    const struct mkperf_sched_pd *p = &f->analysis->pd[s->pd];
-
-    switch (l->cause) {
-    case MKPERF_FLOW_OWN:
-        printf("%s limits: it is busy for %.1f %% of the time, most of it with its own work (%.1f "
-               "%%).\n",
-               by, 100 * l->share, 100 * l->own);
-        break;
-    case MKPERF_FLOW_CALLS:
-        printf("%s limits: %s waits for its calls to %s for %.1f %% of the time.\n", by, s->name,
-               by, 100 * l->calls);
-        break;
-    case MKPERF_FLOW_CORE:
-        printf("Core %" PRIu32
-               " limits: it is busy for %.1f %% of the time, and %s uses most of it (%.1f %%).\n",
-               p->core, 100 * l->core_busy, by,
-               per_cent(f->analysis->pd[l->by].in[MKPERF_PD_RUNNING], f->last_ns - f->first_ns));
-        break;
-    case MKPERF_FLOW_PRIORITY:
-        printf("%s limits: it runs instead of %s, which is ready for %.1f %% of the time.\n", by,
-               s->name, 100 * l->ready);
-        break;
-    case MKPERF_FLOW_BUDGET:
-        printf("The budget of %s limits: it is throttled for %.1f %% of the time.\n", by,
-               100 * l->throttled);
-        break;
-    case MKPERF_FLOW_SLEEP:
-        printf(
-            "%s limits: it waits for %.1f %% of the time although a queue before it has entries.\n",
-            by, 100 * l->asleep);
-        break;
-    default:
-        printf("The load limits: no PD is always busy; the busiest one is %s (%.1f %%).\n", s->name,
-               100 * l->share);
-        break;
-    }
-}
-
 static void print_queue_near(const struct mkperf_flow *f, int queue, const char *where)
 {
     if (queue >= 0) {
@@ -124,7 +82,8 @@ static void print_answer(const struct mkperf_flow *f, const struct mkperf_flow_l
         return;
     }
     const struct mkperf_flow_stage *s = &f->stage[l->stage];
-    print_cause(f, l);
+    mkperf_flow_sentence(f, l, stdout);
+    printf(".\n");
     printf("%s: %.0f packets/s +- %.0f (95 %%)", s->name, l->rate, l->error);
     if (l->next >= 0 && l->next_share > 0 && l->cause != MKPERF_FLOW_LOAD) {
         printf("; without this limit at most %.2f times as many, then %s limits.\n",

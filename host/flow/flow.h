@@ -26,6 +26,8 @@
 #ifndef MKPERF_HOST_FLOW_FLOW_H
 #define MKPERF_HOST_FLOW_FLOW_H
 
+#include <stdio.h>
+
 #include "sched/analysis.h"
 
 enum { MKPERF_FLOW_SLICES = 128, MKPERF_FLOW_NONE = -1 };
@@ -141,6 +143,9 @@ uint64_t mkperf_flow_packets(const struct mkperf_flow_stage *s);
 uint64_t mkperf_flow_busy(const struct mkperf_flow_stage *s, uint64_t *total);
 /* The conclusion, after the end of the stream. */
 struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f);
+
+/* Writes the conclusion as a sentence without its full stop. */
+void mkperf_flow_sentence(const struct mkperf_flow *f, const struct mkperf_flow_limit *l, FILE *to);
 
 /* A change of a PD, for a prediction. */
 enum mkperf_flow_what {

@@ -6,6 +6,7 @@
  * waits for packets, or for space behind it. What limits is busy all the time: the stages before it are blocked, the stages
  * behind it are starved. The greatest part of its busy time is the cause.
  */
+#include <inttypes.h>
 #include <math.h>
 
 #include "flow_internal.h"
@@ -140,10 +141,14 @@ static void find_cause(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
     double most = fmax(fmax(fmax(l->own, l->calls), fmax(l->ready, l->throttled)), l->asleep);
     uint32_t largest = p->has_core ? largest_on(f, p->core) : MKPERF_SCHED_NOBODY;
 
-    bool competes = l->ready > COMPETES && (l->core_busy >= CORE_BUSY || most == l->ready);
+    /* On a core that has idle time, a PD with a budget would have run more often with a larger one. */
+    bool budget = l->throttled > COMPETES && l->core_busy < CORE_BUSY &&
+                  l->throttled >= fmax(l->own, fmax(l->calls, l->asleep));
+    bool competes = l->ready > COMPETES && (l->core_busy >= CORE_BUSY || most == l->ready) &&
+                    !budget;
 
     l->by = f->stage[l->stage].pd;
-    if (most == l->throttled) {
+    if (most == l->throttled || budget) {
         l->cause = MKPERF_FLOW_BUDGET;
     } else if (most == l->asleep) {
         l->cause = MKPERF_FLOW_SLEEP;
@@ -305,4 +310,54 @@ struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f)
     find_time(f, &l);
     find_next(f, &l);
     return l;
+}
+
+void mkperf_flow_sentence(const struct mkperf_flow *f, const struct mkperf_flow_limit *l, FILE *to)
+{
+    const struct mkperf_analysis *a = f->analysis;
+    const char *by = mkperf_analysis_name(a, l->by),
+               *name = l->stage >= 0 ? f->stage[l->stage].name : "?";
+    uint32_t core = l->by < a->npds ? a->pd[l->by].core : 0;
+
+    switch (l->cause) {
+    case MKPERF_FLOW_UNDECIDED:
+        fprintf(
+            to, "what limits is undecided: %s",
+            a->events == 0
+                ? "the recording has no scheduling events; record them with mkperf record --sched"
+                : "no PD of the scheduling events moved an entry of a queue");
+        break;
+    case MKPERF_FLOW_OWN:
+        fprintf(to, "%s limits: it is busy for %.1f %% of the time, with its own work for %.1f %%",
+                by, 100 * l->share, 100 * l->own);
+        break;
+    case MKPERF_FLOW_CALLS:
+        fprintf(to, "%s limits: %s waits for its calls to %s for %.1f %% of the time", by, name, by,
+                100 * l->calls);
+        break;
+    case MKPERF_FLOW_CORE:
+        fprintf(to,
+                "core %" PRIu32 " limits: it is busy for %.1f %% of the time, with %s for %.1f %%",
+                core, 100 * l->core_busy, by,
+                100 * share(a->pd[l->by].in[MKPERF_PD_RUNNING], f->last_ns - f->first_ns));
+        break;
+    case MKPERF_FLOW_PRIORITY:
+        fprintf(to, "%s limits: it runs instead of %s, which is ready for %.1f %% of the time", by,
+                name, 100 * l->ready);
+        break;
+    case MKPERF_FLOW_BUDGET:
+        fprintf(to, "the budget of %s limits: the PD is throttled for %.1f %% of the time", by,
+                100 * l->throttled);
+        break;
+    case MKPERF_FLOW_SLEEP:
+        fprintf(
+            to,
+            "%s limits: it waits for %.1f %% of the time although a queue before it has entries",
+            by, 100 * l->asleep);
+        break;
+    default:
+        fprintf(to, "the load limits: no PD is always busy; the busiest one is %s with %.1f %%",
+                name, 100 * l->share);
+        break;
+    }
 }

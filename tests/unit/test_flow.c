@@ -181,6 +181,13 @@ static void through_a_file(void **state)
     compare(0.05);
     struct mkperf_flow_limit l = mkperf_flow_limit(&f);
     assert_string_equal(mkperf_analysis_name(a, l.by), "copy");
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = mkperf_memstream_open(&text, &size);
+    mkperf_flow_sentence(&f, &l, to);
+    mkperf_memstream_close(to);
+    assert_ptr_equal(strstr(text, "copy limits: it is busy for 8"), text);
+    free(text);
     end();
     CHECK_JSON(flow, "limit stage queue", recording_path("flow.data"), "--json");
 }
