@@ -67,12 +67,10 @@ static inline FORCE_INLINE word_t mkperf_originalOf(const char *copy)
 /* Returns the overflow flags as they were before this core waited for the lock. */
 static inline FORCE_INLINE word_t mkperf_overflowsAtEntry(void)
 {
-#ifdef ENABLE_SMP_SUPPORT
-    if (mkperf_holdsLock()) {
+    if (config_set(CONFIG_ENABLE_SMP_SUPPORT) && mkperf_holdsLock()) {
         return mkperf_node[CURRENT_CPU_INDEX()].overflows;
     }
-#endif
-    return mkperf_overflows();
+    return mkperf_pmu_overflow();
 }
 
 /* Replaces c_entry_hook in the copies. Overflows become samples before the entry is stored. */
@@ -105,7 +103,7 @@ static NO_INLINE void mkperf_lock(bool_t irqPath)
                        CLHState_Granted;
     word_t began = waits ? mkperf_port_time() : 0;
 
-    mkperf_node[CURRENT_CPU_INDEX()].overflows = mkperf_overflows();
+    mkperf_node[CURRENT_CPU_INDEX()].overflows = mkperf_pmu_overflow();
     clh_lock_acquire(irqPath);
     if (config_set(CONFIG_MKPERF_EVENTS) && unlikely(waits)) {
         mkperf_tellLock(began);
@@ -124,7 +122,7 @@ static inline FORCE_INLINE void mkperf_switchDirectly(tcb_t *thread, vspace_root
     bool_t calls = __builtin_strcmp(path, "mkperf_fastCall") == 0;
 
     switchToThread_fp(thread, root, asid);
-    if (config_set(CONFIG_MKPERF_EVENTS) && mkperf_hook_reports(&node->hook)) {
+    if (config_set(CONFIG_MKPERF_EVENTS) && node->hook.reports) {
         node->running = thread;
         mkperf_sched_switch(&node->hook, calls ? MKPERF_STOPPED_CALLED : MKPERF_STOPPED_REPLIED,
                             last, thread, mkperf_port_time());

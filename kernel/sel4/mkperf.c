@@ -114,12 +114,9 @@ static inline FORCE_INLINE void capture(struct mkperf_node *node, uint32_t hit, 
 }
 
 /* Signals the owner as handleInterrupt would, but does not mask the interrupt. */
-static void signal(struct mkperf_node *node, irq_t irq)
+static void signal(struct mkperf_node *node)
 {
-#ifdef ENABLE_SMP_SUPPORT
-    irq = node->irq;
-#endif
-    cap_t cap = intStateIRQNode[IRQT_TO_IDX(irq)].cap;
+    cap_t cap = intStateIRQNode[IRQT_TO_IDX(node->irq)].cap;
 
     node->wake = false;
     if (cap_get_capType(cap) == cap_notification_cap &&
@@ -140,11 +137,11 @@ NO_INLINE void NORETURN mkperf_leave(void)
 }
 
 /* Does the rest of c_handle_interrupt after a sample. */
-static NO_INLINE void NORETURN wake(struct mkperf_node *node, irq_t irq)
+static NO_INLINE void NORETURN wake(struct mkperf_node *node)
 {
     updateTimestamp();
     checkBudget();
-    signal(node, irq);
+    signal(node);
     schedule();
     activateThread();
     mkperf_leave();
@@ -164,37 +161,25 @@ static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, wo
 {
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
     struct mkperf_entry *entry = &mkperf_entry[CURRENT_CPU_INDEX()];
-    bool_t reported = mkperf_hook_reports(&node->hook);
 
     if (d == NULL) {
         return;
     }
     node->shape.shape = MKPERF_NO_SHAPE; /* the request may name another place */
     mkperf_hook_request(&node->hook, d, thread, here);
+    if (!entry->reports) {
+        node->running = NODE_STATE(ksCurThread); /* mkperf_sched_begin has reported it */
+    }
     entry->function = function;
     entry->thread = NODE_STATE(ksCurThread);
-    entry->reports = mkperf_hook_reports(&node->hook);
-    if (!reported) {
-        node->running = NODE_STATE(ksCurThread); /* mkperf_sched_begin has reported it */
-        node->refills = 0;
-    }
+    entry->reports = node->hook.reports;
     chooseVectors(node);
     if (config_set(CONFIG_MKPERF_QEMU)) {
         mkperf_qemuChosen(&node->hook);
     }
-}
-
-#ifdef ENABLE_SMP_SUPPORT
-/* Stores the current thread's request for another core, which gets an interrupt when the kernel is left. */
-static void ask(word_t core, tcb_t *thread, word_t request, irq_t irq)
-{
-    struct mkperf_node *node = &mkperf_node[core];
-
-    node->asker = thread;
-    node->request = request;
-    node->irq = irq;
-    mkperf_entry[core].asked = true;
-    ARCH_NODE_STATE(ipiReschedulePending) |= BIT(core);
+    if (node->wake) {
+        signal(node);
+    }
 }
 
 /* Carries out the request that a thread of another core has stored here. This core's PMU interrupt is unmasked
@@ -208,15 +193,11 @@ void mkperf_askedRequest(void)
     carryOut(mkperf_memoryOf(node->asker, node->request, sizeof(struct mkperf_descriptor)),
              node->asker, true, (word_t)c_handle_interrupt);
     maskInterrupt(false, CORE_IRQ_TO_IRQT(core, CONFIG_MKPERF_IRQ));
-    if (node->wake) {
-        signal(node, node->irq);
-    }
 }
-#endif
 
 /*
- * Takes samples at a boundary (hook.h): the kernel was entered by something else than the profiling
- * interrupt, and counters have overflowed. The owner is signalled at the next profiling interrupt, because
+ * Takes samples at a boundary (hook.h): counters have overflowed, and the kernel was entered by something else
+ * than the profiling interrupt, or is in a long operation. The owner is signalled at the next profiling interrupt, because
  * the scheduler must not be changed here. The overflow of a counter that only wakes the owner is therefore
  * left to its interrupt, which follows when the kernel is left. The time of these samples is not measured
  * (mkperf_captured): a session that is switched off here could not wake its owner.
@@ -273,39 +254,26 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
     capture(node, hit, irq, now);
     mkperf_entered((word_t)c_handle_interrupt); /* the sample needed the last one */
     if (unlikely(node->wake)) {
-        wake(node, irq);
+        wake(node);
     }
     restore_user_context();
     UNREACHABLE();
 }
 
-/* Does the same where the kernel, in a long operation, has found that an interrupt is pending. */
-NO_INLINE void mkperf_preemption(word_t flags)
+void mkperf_preempted(void)
 {
-    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
-    uint32_t hit = flags & node->hook.mask;
-    uint64_t now = mkperf_port_time();
-    irq_t irq = getActiveIRQ();
-
-    if (hit == 0 || IRQT_TO_IRQ(irq) != CONFIG_MKPERF_IRQ) {
-        return;
-    }
-    capture(node, hit, irq, now);
-    if (node->wake) {
-        signal(node, irq);
-    }
+    mkperf_boundary(mkperf_pmu_overflow());
 }
 
 /*
  * Handles the current thread's acknowledgement of the PMU's interrupt of the core `handled`. `userData` in the
  * thread's IPC buffer is the address of its descriptor, or 0. lookupIPCBuffer finds the buffer and checks its
- * rights.
+ * rights. A request for another core is stored there, and that core gets an interrupt when the kernel is left.
  */
 NO_INLINE void mkperf_request(word_t handled)
 {
-    irq_t irq = CORE_IRQ_TO_IRQT(handled, CONFIG_MKPERF_IRQ);
     tcb_t *thread = NODE_STATE(ksCurThread);
-    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+    word_t here = CURRENT_CPU_INDEX();
     seL4_IPCBuffer *buffer = (seL4_IPCBuffer *)lookupIPCBuffer(true, thread);
 
     if (buffer == NULL || buffer->userData == 0) {
@@ -313,25 +281,22 @@ NO_INLINE void mkperf_request(word_t handled)
     }
 
     struct mkperf_descriptor *d = mkperf_memoryOf(thread, buffer->userData, sizeof *d);
-    bool_t here = handled == CURRENT_CPU_INDEX();
+    word_t core = d != NULL && handled == here ? mkperf_hook_core(d, here) : CONFIG_MAX_NUM_NODES;
 
-    if (d != NULL && here) {
-        word_t core = mkperf_hook_core(d, CURRENT_CPU_INDEX());
-
+    if (core < CONFIG_MAX_NUM_NODES) {
+        mkperf_node[core].irq = CORE_IRQ_TO_IRQT(here, CONFIG_MKPERF_IRQ);
+    }
 #ifdef ENABLE_SMP_SUPPORT
-        if (core != CURRENT_CPU_INDEX() && core < CONFIG_MAX_NUM_NODES) {
-            ask(core, thread, buffer->userData, irq);
-            return;
-        }
-        node->irq = irq;
+    if (core < CONFIG_MAX_NUM_NODES && core != here) {
+        mkperf_node[core].asker = thread;
+        mkperf_node[core].request = buffer->userData;
+        mkperf_entry[core].asked = true;
+        ARCH_NODE_STATE(ipiReschedulePending) |= BIT(core);
+        return;
+    }
 #endif
-        here = core == CURRENT_CPU_INDEX();
-    }
-    carryOut(d, thread, here,
+    carryOut(d, thread, core == here,
              (word_t)config_ternary(CONFIG_FASTPATH, c_handle_fastpath_call, c_handle_syscall));
-    if (node->wake) {
-        signal(node, irq);
-    }
 }
 
 /* ---- what is forgotten ------------------------------------------------------------------------ */
@@ -364,39 +329,24 @@ void mkperf_threadDeleted(tcb_t *tcb)
         if (node->running == tcb) {
             node->running = NULL;
         }
-        for (word_t k = node->refills; k-- > 0;) {
-            if (node->refilled[k] == tcb) {
-                node->refills--;
-                node->refilled[k] = node->refilled[node->refills];
-            }
-        }
         if (config_set(CONFIG_MKPERF_EVENTS)) {
             mkperf_sched_forget(&node->hook, tcb);
         }
         if (node->hook.owner == tcb) {
             end(i);
         }
-#ifdef ENABLE_SMP_SUPPORT
         if (node->asker == tcb) {
             mkperf_entry[i].asked = false;
         }
-#endif
     }
 }
 
 void mkperf_handlerDeleted(irq_t irq)
 {
-    if (IRQT_TO_IRQ(irq) != CONFIG_MKPERF_IRQ) {
-        return;
-    }
-#ifdef ENABLE_SMP_SUPPORT
     for (word_t i = 0; i < CONFIG_MAX_NUM_NODES; i++) {
-        if (IRQT_TO_IDX(mkperf_node[i].irq) == IRQT_TO_IDX(irq)) {
+        if (IRQT_TO_IDX(irq) == IRQT_TO_IDX(mkperf_node[i].irq)) {
             mkperf_entry[i].asked = false;
             end(i);
         }
     }
-#else
-    end(IRQT_TO_CORE(irq));
-#endif
 }

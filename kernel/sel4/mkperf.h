@@ -25,10 +25,8 @@
 struct mkperf_entry {
     word_t function; /* the kernel's function that was entered */
     tcb_t *thread;   /* the thread from which it was entered; NULL: it was deleted since */
-    bool_t reports;  /* the session has scheduling events or counts: mkperf_hook_reports */
-#ifdef ENABLE_SMP_SUPPORT
-    bool_t asked; /* a thread of another core has a request for this core */
-#endif
+    bool_t reports;  /* the session has scheduling events or counts: `reports` in hook.h */
+    bool_t asked;    /* a thread of another core has a request for this core */
 };
 
 extern struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
@@ -62,14 +60,12 @@ void mkperf_threadDeleted(tcb_t *tcb);
 void mkperf_handlerDeleted(irq_t irq);
 
 /* What the inline functions below call if there is something to do. */
-void mkperf_preemption(word_t flags);
 void mkperf_request(word_t handled);
 void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
 void mkperf_tellSignal(notification_t *ntfn);
 void mkperf_tellFault(tcb_t *tcb);
-#ifdef ENABLE_SMP_SUPPORT
+void mkperf_tellAwakened(tcb_t *tcb);
 void mkperf_askedRequest(void);
-#endif
 
 /* Whether the session has scheduling events or counts. A kernel without KernelMkperfEvents has none. */
 static inline bool_t mkperf_reports(void)
@@ -77,24 +73,9 @@ static inline bool_t mkperf_reports(void)
     return config_set(CONFIG_MKPERF_EVENTS) && unlikely(mkperf_entry[CURRENT_CPU_INDEX()].reports);
 }
 
-/* Returns the counters that have overflowed since their flags were last cleared. */
-static inline word_t mkperf_overflows(void)
-{
-    word_t flags;
-
-    asm volatile("mrs %0, pmovsclr_el0" : "=r"(flags));
-    return flags;
-}
-
-/* In mcsPreemptionPoint: an interrupt is pending, perhaps the profiling one. */
-static inline void mkperf_preempted(void)
-{
-    word_t flags = mkperf_overflows();
-
-    if (unlikely(flags != 0)) {
-        mkperf_preemption(flags);
-    }
-}
+/* In mcsPreemptionPoint: a long operation ends early, perhaps because of the profiling interrupt. Its sample
+ * clears the overflow flags, and the interrupt is no longer pending. */
+void mkperf_preempted(void);
 
 /* In invokeIRQHandler_AckIRQ. */
 static inline void mkperf_acknowledged(irq_t irq)
@@ -105,38 +86,32 @@ static inline void mkperf_acknowledged(irq_t irq)
 }
 
 /* In handleIPI, with the lock held: a reschedule interrupt of another core, perhaps with a request. */
-#ifdef ENABLE_SMP_SUPPORT
 static inline void mkperf_rescheduled(void)
 {
     if (unlikely(mkperf_entry[CURRENT_CPU_INDEX()].asked)) {
         mkperf_askedRequest();
     }
 }
-#endif
+
+#define MKPERF_IF_REPORTS(call) \
+    do {                        \
+        if (mkperf_reports()) { \
+            call;               \
+        }                       \
+    } while (0)
 
 /* In doIPCTransfer: a message was copied. endpoint: NULL if it is a reply. The message of a fault has an
  * endpoint, too. */
-static inline void mkperf_delivered(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
-{
-    if (mkperf_reports()) {
-        mkperf_tellMessage(sender, endpoint, receiver);
-    }
-}
+#define mkperf_delivered(sender, endpoint, receiver) \
+    MKPERF_IF_REPORTS(mkperf_tellMessage(sender, endpoint, receiver))
 
 /* In performInvocation_Notification: the current thread signals ntfn. */
-static inline void mkperf_notified(notification_t *ntfn)
-{
-    if (mkperf_reports()) {
-        mkperf_tellSignal(ntfn);
-    }
-}
+#define mkperf_notified(ntfn) MKPERF_IF_REPORTS(mkperf_tellSignal(ntfn))
+
+/* In tcbReleaseDequeue: tcb has a budget again and can run. */
+#define mkperf_awakened(tcb) MKPERF_IF_REPORTS(mkperf_tellAwakened(tcb))
 
 /* In handleFault: current_fault is that of tcb. */
-static inline void mkperf_fault(tcb_t *tcb)
-{
-    if (mkperf_reports()) {
-        mkperf_tellFault(tcb);
-    }
-}
+#define mkperf_fault(tcb) MKPERF_IF_REPORTS(mkperf_tellFault(tcb))
 
 #endif

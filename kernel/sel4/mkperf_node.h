@@ -36,23 +36,17 @@ struct mkperf_shape {
 #define MKPERF_SHAPE_SHIFT 47
 #define MKPERF_NO_SHAPE (~SEL4_WORD_CONST(0)) /* more bits than a shape has */
 
-#define MKPERF_REFILLS 8 /* expected at a time; of others only the switches are reported */
-
 struct mkperf_node {
     /* The page in which a walk of frames was last: of the sampled thread, of the thread whose call it
      * was serving, and so on. */
     struct mkperf_stack stack[1 + MKPERF_MAX_CALLERS];
     struct mkperf_shape shape;
-    bool_t wake;    /* the owner must be signalled: now, or after a fault soon */
-    tcb_t *running; /* the thread of the last reported switch; NULL: it was deleted since */
-    word_t refills; /* threads in the release queue with refills that will be reported */
-    tcb_t *refilled[MKPERF_REFILLS];
-#ifdef ENABLE_SMP_SUPPORT
+    bool_t wake;      /* the owner must be signalled: now, or after a fault soon */
+    tcb_t *running;   /* the thread of the last reported switch; NULL: it was deleted since */
     irq_t irq;        /* the interrupt of the last request: the owner is signalled by its handler */
     tcb_t *asker;     /* while mkperf_entry's `asked`: the thread with the request */
     word_t request;   /* the address of that thread's descriptor */
     word_t overflows; /* the PMU's flags when the last entry began to wait for the lock */
-#endif
     struct mkperf_hook hook;
 };
 

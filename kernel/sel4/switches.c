@@ -9,7 +9,6 @@
 #include <mkperf_port.h>
 
 #include <api/syscall.h>
-#include <kernel/sporadic.h>
 #include <kernel/thread.h>
 #include <object/endpoint.h>
 #include <object/notification.h>
@@ -51,54 +50,14 @@ static word_t reasonOf(tcb_t *thread)
     }
 }
 
-/* Remembers that `thread` waits in the release queue for a refill, which will be reported. */
-static void expectRefill(struct mkperf_node *node, tcb_t *thread)
-{
-    for (word_t i = 0; i < node->refills; i++) {
-        if (node->refilled[i] == thread) {
-            return;
-        }
-    }
-    if (node->refills < MKPERF_REFILLS) {
-        node->refilled[node->refills] = thread;
-        node->refills++;
-    }
-}
-
-/* Reports the threads that have left the release queue since their refills were expected. */
-static NO_INLINE void tellRefilled(struct mkperf_node *node)
-{
-    word_t left = 0;
-
-    for (word_t i = 0; i < node->refills; i++) {
-        tcb_t *thread = node->refilled[i];
-
-        if (thread_state_get_tcbInReleaseQueue(thread->tcbState)) {
-            node->refilled[left] = thread;
-            left++;
-        } else if (isRunnable(thread)) {
-            mkperf_sched_event(&node->hook, MKPERF_SCHED_WAKE, thread);
-        }
-    }
-    node->refills = left;
-}
-
 /* `thread` is the current one when the kernel is left. */
 NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
 {
     struct mkperf_node *node = thisNode();
     tcb_t *last = node->running;
 
-    if (unlikely(node->refills != 0)) {
-        tellRefilled(node);
-    }
     if (thread != last) {
-        unsigned reason = reasonOf(last);
-
-        if (unlikely(reason == MKPERF_STOPPED_BUDGET)) {
-            expectRefill(node, last);
-        }
-        mkperf_sched_switch(&node->hook, reason, last, thread, mkperf_port_time());
+        mkperf_sched_switch(&node->hook, reasonOf(last), last, thread, mkperf_port_time());
         node->running = thread;
     }
 }
@@ -142,6 +101,11 @@ NO_INLINE void mkperf_tellSignal(notification_t *ntfn)
     }
 }
 
+NO_INLINE void mkperf_tellAwakened(tcb_t *tcb)
+{
+    mkperf_sched_event(&thisNode()->hook, MKPERF_SCHED_WAKE, tcb);
+}
+
 /* What a thread itself did wrong is a fault: not a guest's exit, and not a budget that is used up. */
 NO_INLINE void mkperf_tellFault(tcb_t *tcb)
 {
@@ -158,32 +122,16 @@ NO_INLINE void mkperf_tellFault(tcb_t *tcb)
 /* An interrupt that does not belong to the profiler is about to be delivered. */
 NO_INLINE void mkperf_tellInterrupt(irq_t irq)
 {
-    struct mkperf_node *node = thisNode();
-
-    if (IRQT_TO_IRQ(irq) > maxIRQ) {
+    if (IRQT_TO_IRQ(irq) > maxIRQ || intStateIRQTable[IRQT_TO_IDX(irq)] != IRQSignal) {
         return;
     }
-    if (intStateIRQTable[IRQT_TO_IDX(irq)] == IRQTimer) {
-        /* The interrupt arrives a little early, so threads get their refills in this entry or in one of
-         * the next. The release queue is in the order of the refills' times. It also contains threads
-         * that were ready without a budget. */
-        ticks_t time = getCurrentTime() + getKernelWcetTicks();
-        tcb_t *thread = NODE_STATE(ksReleaseQueue).head;
 
-        for (word_t i = 0; i < MKPERF_REFILLS && thread != NULL &&
-                           refill_head(thread->tcbSchedContext)->rTime <= time;
-             i++) {
-            expectRefill(node, thread);
-            thread = thread->tcbSchedNext;
-        }
-    } else if (intStateIRQTable[IRQT_TO_IDX(irq)] == IRQSignal) {
-        cap_t cap = intStateIRQNode[IRQT_TO_IDX(irq)].cap;
-        tcb_t *thread = cap_get_capType(cap) == cap_notification_cap
-                            ? listener(NTFN_PTR(cap_notification_cap_get_capNtfnPtr(cap)))
-                            : NULL;
+    cap_t cap = intStateIRQNode[IRQT_TO_IDX(irq)].cap;
+    tcb_t *thread = cap_get_capType(cap) == cap_notification_cap
+                        ? listener(NTFN_PTR(cap_notification_cap_get_capNtfnPtr(cap)))
+                        : NULL;
 
-        if (thread != NULL) {
-            mkperf_sched_irq(&node->hook, (unsigned)IRQT_TO_IRQ(irq), thread);
-        }
+    if (thread != NULL) {
+        mkperf_sched_irq(&thisNode()->hook, (unsigned)IRQT_TO_IRQ(irq), thread);
     }
 }
