@@ -29,12 +29,18 @@ start() {
     echo $pid >>"$D/pids"
 }
 
-# wait_for SECONDS COMMAND...: waits until it succeeds
+# wait_for SECONDS COMMAND...: waits until it succeeds. Gives up when QEMU has used that many seconds of a core, or less than 0.2 s
+# in 600 tries, or has ended.
 wait_for() {
-    until_s=$(($(date +%s) + $1))
+    wait_most=$(($1 * 100)) wait_mark=0 wait_tries=0
+    wait_qemu=$(cat "$D/qemu.pid")
+    wait_from=$(processor_time "$wait_qemu")
     shift
     until "$@" >/dev/null 2>&1; do
-        [ "$(date +%s)" -lt $until_s ] || return 1
+        wait_used=$(processor_time "$wait_qemu")
+        [ -n "$wait_used" ] && [ $((wait_used - wait_from)) -lt $wait_most ] && [ $wait_tries -lt 600 ] || return 1
+        wait_tries=$((wait_tries + 1))
+        [ "$wait_used" -lt $((wait_mark + 20)) ] || wait_tries=0 wait_mark=$wait_used
         sleep 0.1
     done
 }

@@ -34,12 +34,17 @@ has() {
     return 1
 }
 
+# processor_time PROCESS: in hundredths of a second; nothing if it has ended
+processor_time() {
+    sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk '$1 != "Z" { print $12 + $13 }'
+}
+
 # await FILE PATTERN PROCESS: waits for PATTERN in FILE, the serial line of QEMU's PROCESS, and ends that process. Fails if
 # QEMU ends, if it used five minutes of a core, or if it used less than 0.2 s in 30 s: an idle machine writes nothing more.
 await() {
     idle=0 mark=0 why=
     until grep -q -- "$2" "$1" 2>/dev/null; do
-        used=$(sed 's/.*) //' "/proc/$3/stat" 2>/dev/null | awk '$1 != "Z" { print $12 + $13 }') # hundredths of a second
+        used=$(processor_time "$3")
         [ "${used:-0}" -lt $((mark + 20)) ] && idle=$((idle + 1)) || { idle=0 mark=$used; }
         [ -n "$used" ] || why="QEMU has ended"
         [ "$mark" -lt 30000 ] || why="QEMU used five minutes of a core"
