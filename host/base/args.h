@@ -15,7 +15,7 @@
 
 #include "base.h"
 
-enum { MKPERF_OPTION_GROUPS = 10, MKPERF_OPTIONS_MAX = 64, MKPERF_SECTIONS = 4 };
+enum { MKPERF_OPTION_GROUPS = 11, MKPERF_OPTIONS_MAX = 64, MKPERF_SECTIONS = 4 };
 
 /* Called for each item of a list that a shell can complete or the help shows. help may be "". */
 typedef void mkperf_put(void *to, const char *word, const char *help);

@@ -3,11 +3,13 @@
  * mkperf diff: shows which shares changed between two recordings, and whether chance explains the change.
  *
  * Owns: the command's options, the comparison, its table, and the verdict of --fail-above. A row is a function of a PD. Its
- * shares are those of mkperf report. The significance is computed as follows.
+ * shares are those of mkperf report, and of several recordings of a side their mean. The significance is computed as follows.
  *   1. It is that of two proportions.
  *   2. Samples of unequal weight count as (sum of weights)^2 / (sum of squared weights) samples of equal weight.
- *   3. A table has many rows, so the probability of a deviation is multiplied by their number (Bonferroni).
- *   4. Samples are assumed to be independent. A program that changes slowly has fewer independent samples.
+ *   3. If a side has several recordings, their differences give a second probability, by Student's t with one variance for
+ *      both sides. The greater probability counts. Runs that differ by more than sampling explains make a change less certain.
+ *   4. A table has many rows, so the probability of a deviation is multiplied by their number (Bonferroni).
+ *   5. Samples are assumed to be independent. A program that changes slowly has fewer independent samples.
  *
  * A row has grown by 100 * (B - A) / A per cent. A row that A does not have has grown without limit.
  */
@@ -20,18 +22,19 @@
 
 static const double POWER_DEVIATION =
     0.8416; /* a normal deviation is below it in 80 of 100 cases */
-enum { EXPECTED_MIN = 5, OPT_FAIL_ABOVE = 256 };
+enum { EXPECTED_MIN = 5, OPT_FAIL_ABOVE = 256, RUNS = 32 };
 enum side { SIDE_A, SIDE_B, SIDES };
 
 static const char timer_event[] = "timer"; /* the event without kernel time, see docs/stock.md */
 
 struct command {
     const char *path[SIDES];
+    const char *junit;
     struct report_names names;
     struct mkperf_elf_search elfs;
     double confidence, limit;
     double fail_above; /* growth of a row in per cent; negative: no growth is a failure */
-    bool json;
+    bool json, markdown;
     struct report_values values; /* with --json */
     unsigned failed;             /* rows that grew by more than that, significantly */
     enum { BY_GROWTH, BY_CHANGE } order;
@@ -62,25 +65,42 @@ static const struct mkperf_option options[] = {
                   "chance does not explain it: for continuous integration",
                   .value = "N"),
     MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct command, json)),
+    MKPERF_OPTION(0, "markdown", "the rows that differ significantly as a table in Markdown",
+                  MKPERF_SETS(struct command, markdown)),
+    MKPERF_OPTION(0, "junit",
+                  "also write the rows into FILE, each as a test case that --fail-above judges",
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, junit)),
     {.id = 0},
 };
 
 struct entry {
     char *text[REPORT_SORT_KEYS]; /* a text for each key; entries with equal texts are compared */
     bool kernel;
-    bool idle;           /* more idle time is not a failure */
-    double share[SIDES]; /* from 0 to 1 */
+    bool idle;               /* more idle time is not a failure */
+    double share[SIDES];     /* from 0 to 1; of several recordings their mean */
+    double run[SIDES][RUNS]; /* of each recording */
+    double between; /* standard error of delta by the recordings' differences; 0: not known */
     double delta;
     double
         chance; /* the probability of such a deviation in any row if the systems are equal; 1: nothing is claimed */
 };
 
+struct run {
+    char *path;
+    struct mkperf_profile profile;
+    struct mkperf_frames frames;
+};
+
 struct comparison {
-    struct mkperf_profile profile[SIDES];
-    struct mkperf_frames frames[SIDES];
+    struct run *run[SIDES]; /* the recordings of each side */
+    unsigned runs[SIDES];
     struct entry *entry;
     size_t n, room;
-    double samples[SIDES]; /* the number of samples of equal weight, for the current event */
+    double samples[SIDES];       /* the number of samples of equal weight, for the current event */
+    struct mkperf_textout cases; /* with --junit: the test cases, as text in case_text */
+    char *case_text;
+    size_t case_bytes;
+    unsigned ncases;
 };
 
 /* Sets the keys of -s, or the growth of --fail-above, behind which a sign of per cent may follow. */
@@ -119,37 +139,52 @@ static void free_texts(struct comparison *d)
 
 static void add_entry(struct comparison *d, const struct mkperf_frames *f,
                       const struct report_column_list *keys, const struct report_row *r,
-                      enum side side, double share)
+                      enum side side, unsigned run, double share)
 {
     struct entry *to = &d->entry[d->n++];
     char text[600];
 
     *to = (struct entry){.kernel = r->key.kernel,
                          .idle = f->profile->places.pd[r->key.pd].thread == MKPERF_THREAD_IDLE};
-    to->share[side] = share;
+    to->run[side][run] = share;
     for (unsigned k = 0; k < keys->n; k++) {
         report_column_text(keys->column[k], f, &r->key, text, sizeof text);
         to->text[k] = mkperf_xstrdup(text);
     }
 }
 
-/* Appends an entry for each row of one side. */
-static void add_side(struct comparison *d, enum side side, uint32_t event, const char *pd,
-                     const struct report_column_list *keys)
+/* The number of the event in a session, or -1. */
+static int find_event(const struct mkperf_session *s, const char *name)
 {
-    struct report_options o = {.keys = *keys, .pd = pd};
-    struct mkperf_frames *f = &d->frames[side];
+    for (unsigned i = 0; i < s->nevents; i++) {
+        if (strcmp(s->event[i].name, name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* Appends an entry for each row of a recording. event: its name. */
+static void add_run(struct comparison *d, enum side side, unsigned run, const char *event,
+                    const struct command *c)
+{
+    struct report_options o = {.keys = c->keys, .pd = c->names.pd};
+    struct mkperf_frames *f = &d->run[side][run].frames;
     const struct mkperf_profile *p = f->profile;
+    int number = find_event(&p->places.session, event);
     struct report_rows rows;
 
-    report_rows_build(&rows, f, &o, event);
+    if (number < 0) {
+        return;
+    }
+    report_rows_build(&rows, f, &o, (uint32_t)number);
     MKPERF_GROW(d->entry, d->room, d->n + rows.n + 1);
     for (uint32_t i = 0; i < rows.n; i++) {
-        add_entry(d, f, keys, &rows.row[i], side,
-                  (double)rows.row[i].self.period / (double)p->total[event].period);
+        add_entry(d, f, &c->keys, &rows.row[i], side, run,
+                  (double)rows.row[i].self.period / (double)p->total[number].period);
     }
     report_rows_free(&rows);
-    d->samples[side] = mkperf_profile_equal_samples(p, event);
+    d->samples[side] += mkperf_profile_equal_samples(p, (uint32_t)number);
 }
 
 /* A symbol's text without the mode before it, so that kernel and user functions of one name are neighbours. */
@@ -171,16 +206,17 @@ static int compare_names(const void *pa, const void *pb)
     return order ? order : a->kernel - b->kernel;
 }
 
-/* Merges the entries of the two sides, so that each function has one entry. */
-static void merge_sides(struct comparison *d)
+/* Merges the entries of all recordings, so that each function has one entry with the mean of each side. */
+static void merge_runs(struct comparison *d)
 {
     size_t n = 0;
 
     qsort(d->entry, d->n, sizeof *d->entry, compare_names);
     for (size_t i = 0; i < d->n; i++) {
         if (n > 0 && compare_names(&d->entry[n - 1], &d->entry[i]) == 0) {
-            d->entry[n - 1].share[SIDE_A] += d->entry[i].share[SIDE_A];
-            d->entry[n - 1].share[SIDE_B] += d->entry[i].share[SIDE_B];
+            for (unsigned k = 0; k < SIDES * RUNS; k++) {
+                d->entry[n - 1].run[k / RUNS][k % RUNS] += d->entry[i].run[k / RUNS][k % RUNS];
+            }
             for (unsigned k = 0; k < REPORT_SORT_KEYS; k++) {
                 free(d->entry[i].text[k]);
             }
@@ -189,6 +225,11 @@ static void merge_sides(struct comparison *d)
         }
     }
     d->n = n;
+    for (size_t i = 0; i < n; i++) {
+        for (unsigned k = 0; k < SIDES * RUNS; k++) {
+            d->entry[i].share[k / RUNS] += d->entry[i].run[k / RUNS][k % RUNS] / d->runs[k / RUNS];
+        }
+    }
 }
 
 /*
@@ -208,6 +249,40 @@ static double chance_of(const double share[SIDES], const double samples[SIDES])
         return 1;
     }
     return erfc(fabs(share[SIDE_B] - share[SIDE_A]) / error / M_SQRT2);
+}
+
+/*
+ * The probability that Student's t with n degrees of freedom is further from 0 than t. n: at least 1. Abramowitz and Stegun,
+ * Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
+ */
+static double student(double t, unsigned n)
+{
+    double angle = atan(fabs(t) / sqrt(n)), cosine = cos(angle), term = 1, sum = 0;
+
+    for (unsigned k = n % 2 == 0 ? 2 : 3; k <= n; k += 2) {
+        sum += term;
+        term *= cosine * cosine * (k - 1) / k;
+    }
+    sum *= n % 2 == 0 ? 1 : cosine;
+    return fmax(0, 1 - (n % 2 == 0 ? sin(angle) * sum : (angle + sin(angle) * sum) * M_2_PI));
+}
+
+/* The probability of the deviation by the differences between recordings of one side. Sets r->between. 1: nothing is claimed. */
+static double chance_between(const struct comparison *d, struct entry *r)
+{
+    unsigned n = d->runs[SIDE_A] + d->runs[SIDE_B] - 2;
+    double squares = 0;
+
+    for (unsigned side = SIDE_A; side < SIDES; side++) {
+        for (unsigned i = 0; i < d->runs[side]; i++) {
+            squares += pow(r->run[side][i] - r->share[side], 2);
+        }
+    }
+    if (n == 0) {
+        return 0; /* there is one recording of each side, which has no differences */
+    }
+    r->between = sqrt(squares / n * (1.0 / d->runs[SIDE_A] + 1.0 / d->runs[SIDE_B]));
+    return r->between > 0 ? student(r->delta / r->between, n) : 0;
 }
 
 /*
@@ -232,7 +307,8 @@ static double visible_growth(const struct comparison *d, const struct entry *r, 
             high = middle;
         }
     }
-    return 100 * (low + POWER_DEVIATION) * sqrt(p * (1 - p) * (1 / a + 1 / b)) / p;
+    return 100 * (low + POWER_DEVIATION) * fmax(r->between, sqrt(p * (1 - p) * (1 / a + 1 / b))) /
+           p;
 }
 
 static double growth_of(const struct entry *r)
@@ -256,7 +332,8 @@ static void judge_entries(struct comparison *d, bool by_growth)
         struct entry *at = &d->entry[i];
 
         at->delta = at->share[SIDE_B] - at->share[SIDE_A];
-        at->chance = fmin(1, chance_of(at->share, d->samples) * (double)d->n);
+        at->chance =
+            fmin(1, fmax(chance_of(at->share, d->samples), chance_between(d, at)) * (double)d->n);
     }
     qsort_r(d->entry, d->n, sizeof *d->entry, compare_entries, &by_growth);
 }
@@ -325,6 +402,48 @@ static void print_values(const struct comparison *d, struct command *c, const ch
     report_value_end(v);
 }
 
+/* Prints text for a cell of a table in Markdown: a bar would end the cell. */
+static void print_cell(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        printf(strchr("|`*_<>[]\\", *text) != NULL ? "\\%c" : "%c", *text);
+    }
+}
+
+/* Prints the rows that differ significantly as a table in Markdown. */
+static void print_markdown(const struct comparison *d, const struct command *c, const char *event)
+{
+    size_t n = 0;
+
+    printf("### %s\n\n| before | after | change | chance |", event);
+    for (unsigned k = 0; k < c->keys.n; k++) {
+        printf(" %s |", report_column_title(c->keys.column[k]));
+    }
+    printf("\n|---:|---:|---:|---:|");
+    for (unsigned k = 0; k < c->keys.n; k++) {
+        printf("---|");
+    }
+    putchar('\n');
+    for (size_t i = 0; i < d->n; i++) {
+        const struct entry *r = &d->entry[i];
+
+        if (r->chance > 1 - c->confidence / 100 ||
+            100 * fmax(r->share[SIDE_A], r->share[SIDE_B]) < c->limit) {
+            continue;
+        }
+        n++;
+        printf("| %.2f %% | %.2f %% | %+.2f %% | %.2g |", 100 * r->share[SIDE_A],
+               100 * r->share[SIDE_B], 100 * r->delta, r->chance);
+        for (unsigned k = 0; k < c->keys.n; k++) {
+            putchar(' ');
+            print_cell(r->text[k]);
+            printf(" |");
+        }
+        putchar('\n');
+    }
+    printf("\n%zu of %zu rows differ significantly.\n\n", n, d->n);
+}
+
 static void print_rows(const struct comparison *d, const struct command *c)
 {
     bool colour = mkperf_colour_wanted(c->colour, stdout);
@@ -377,14 +496,63 @@ static void print_rows(const struct comparison *d, const struct command *c)
     putchar('\n');
 }
 
-/* Names the rows that --fail-above does not allow. */
-static void find_failures(const struct comparison *d, struct command *c)
+/* Writes a row as a test case. failed: --fail-above does not allow it. */
+static void put_case(struct comparison *d, const struct command *c, const struct entry *r,
+                     const char *event, bool failed)
 {
-    for (size_t i = 0; i < d->n && c->fail_above >= 0; i++) {
-        const struct entry *r = &d->entry[i];
+    struct mkperf_textout *t = &d->cases;
 
-        if (r->idle || r->chance > 1 - c->confidence / 100 || growth_of(r) <= c->fail_above ||
-            100 * r->share[SIDE_B] < c->limit) {
+    d->ncases++;
+    mkperf_textout_puts(t, "    <testcase classname=\"");
+    mkperf_textout_xml(t, event);
+    mkperf_textout_puts(t, "\" name=\"");
+    for (unsigned k = 0; k < c->keys.n; k++) {
+        mkperf_textout_puts(t, k == 0 ? "" : " ");
+        mkperf_textout_xml(t, r->text[k]);
+    }
+    mkperf_textout_puts(t, failed ? "\">\n      <failure message=\"" : "\"/>\n");
+    if (failed) {
+        mkperf_textout_printf(t,
+                              "from %.2f %% to %.2f %%, probability of chance %.2g\"/>\n"
+                              "    </testcase>\n",
+                              100 * r->share[SIDE_A], 100 * r->share[SIDE_B], r->chance);
+    }
+}
+
+/* Writes the file of --junit: the test cases of all events. */
+static enum mkperf_status write_junit(struct comparison *d, const struct command *c,
+                                      struct mkperf_error *e)
+{
+    struct mkperf_textout t = {.over = NULL};
+
+    if (mkperf_textout_open(&t, c->junit, e) != MKPERF_OK) {
+        return e->status;
+    }
+    mkperf_textout_printf(&t,
+                          "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+                          "  <testsuite name=\"mkperf diff\" tests=\"%u\" failures=\"%u\">\n",
+                          d->ncases, c->failed);
+    mkperf_textout_puts(&t, d->case_text);
+    mkperf_textout_puts(&t, "  </testsuite>\n</testsuites>\n");
+    if (mkperf_textout_finish(&t, e) != MKPERF_OK) {
+        mkperf_textout_discard(&t);
+    }
+    return e->status;
+}
+
+/* Names the rows that --fail-above does not allow. */
+static void find_failures(struct comparison *d, struct command *c, const char *event)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        const struct entry *r = &d->entry[i];
+        bool shown = 100 * r->share[SIDE_B] >= c->limit;
+        bool failed = c->fail_above >= 0 && shown && !r->idle &&
+                      r->chance <= 1 - c->confidence / 100 && growth_of(r) > c->fail_above;
+
+        if (c->junit != NULL && shown) {
+            put_case(d, c, r, event, failed);
+        }
+        if (!failed) {
             continue;
         }
         c->failed++;
@@ -400,37 +568,50 @@ static void find_failures(const struct comparison *d, struct command *c)
     }
 }
 
-static void compare_event(struct comparison *d, struct command *c, uint32_t a, uint32_t b)
+static const struct mkperf_session *session_of(const struct comparison *d, enum side side,
+                                               unsigned run)
 {
-    const char *event = d->profile[SIDE_A].places.session.event[a].name;
+    return &d->run[side][run].profile.places.session;
+}
+
+/* Compares event a of side A with event b of side B. */
+static void compare_event(struct comparison *d, struct command *c, const char *a, const char *b)
+{
+    uint64_t samples[SIDES] = {0};
 
     free_texts(d);
-    add_side(d, SIDE_A, a, c->names.pd, &c->keys);
-    add_side(d, SIDE_B, b, c->names.pd, &c->keys);
-    merge_sides(d);
+    for (unsigned side = SIDE_A; side < SIDES; side++) {
+        const char *event = side == SIDE_A ? a : b;
+
+        d->samples[side] = 0;
+        for (unsigned i = 0; i < d->runs[side]; i++) {
+            add_run(d, (enum side)side, i, event, c);
+            samples[side] += d->run[side][i]
+                                 .profile
+                                 .total[find_event(session_of(d, (enum side)side, i), event)]
+                                 .samples;
+        }
+    }
+    merge_runs(d);
     judge_entries(d, c->order == BY_GROWTH);
-    find_failures(d, c);
+    find_failures(d, c, a);
     if (c->json) {
-        print_values(d, c, event);
+        print_values(d, c, a);
+        return;
+    }
+    if (c->markdown) {
+        print_markdown(d, c, a);
         return;
     }
     printf("#\n# Event '%s': %" PRIu64 " samples in A (worth %.0f equal ones), %" PRIu64
            " in B (%.0f)\n",
-           event, d->profile[SIDE_A].total[a].samples, d->samples[SIDE_A],
-           d->profile[SIDE_B].total[b].samples, d->samples[SIDE_B]);
+           a, samples[SIDE_A], d->samples[SIDE_A], samples[SIDE_B], d->samples[SIDE_B]);
+    if (d->runs[SIDE_A] + d->runs[SIDE_B] > SIDES) {
+        printf("# Shares are means of %u recordings in A and %u in B, whose differences count\n",
+               d->runs[SIDE_A], d->runs[SIDE_B]);
+    }
     printf("# Chance: of such a change in any of %zu rows if nothing changed\n#\n", d->n);
     print_rows(d, c);
-}
-
-/* The number of the event in a session, or -1. */
-static int find_event(const struct mkperf_session *s, const char *name)
-{
-    for (unsigned i = 0; i < s->nevents; i++) {
-        if (strcmp(s->event[i].name, name) == 0) {
-            return (int)i;
-        }
-    }
-    return -1;
 }
 
 /*
@@ -439,77 +620,129 @@ static int find_event(const struct mkperf_session *s, const char *name)
  */
 static void compare_timer(struct comparison *d, struct command *c)
 {
-    const struct mkperf_session *a = &d->profile[SIDE_A].places.session;
-    const struct mkperf_session *b = &d->profile[SIDE_B].places.session;
+    const char *a = session_of(d, SIDE_A, 0)->event[0].name;
+    const char *b = session_of(d, SIDE_B, 0)->event[0].name;
     struct command by_pd = *c;
 
     by_pd.keys = (struct report_column_list){{REPORT_SORT_PD}, 1};
-    fprintf(c->json ? stderr : stdout,
+    fprintf(c->json || c->markdown ? stderr : stdout,
             "#\n# '%s' against '%s': shares by PD, each with its part of the kernel. The timer "
             "gives the\n# kernel's time to whom it returned to.\n",
-            a->event[0].name, b->event[0].name);
-    compare_event(d, &by_pd, 0, 0);
+            a, b);
+    compare_event(d, &by_pd, a, b);
     c->failed = by_pd.failed;
+}
+
+/* Whether all recordings have the event. */
+static bool is_common(const struct comparison *d, const char *event)
+{
+    for (unsigned side = SIDE_A; side < SIDES; side++) {
+        for (unsigned i = 0; i < d->runs[side]; i++) {
+            if (find_event(session_of(d, (enum side)side, i), event) < 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void print_heads(const struct comparison *d, struct command *c)
+{
+    for (unsigned n = 0; n < d->runs[SIDE_A] + d->runs[SIDE_B]; n++) {
+        unsigned side = n < d->runs[SIDE_A] ? SIDE_A : SIDE_B;
+        struct run *r = &d->run[side][side == SIDE_A ? n : n - d->runs[SIDE_A]];
+
+        if (c->json) {
+            REPORT_ROW(&c->values, "side", REPORT_TEXT("side", side == SIDE_A ? "A" : "B"),
+                       REPORT_TEXT("input", r->path),
+                       REPORT_NUMBER("samples", r->profile.totals.samples),
+                       REPORT_NUMBER("lost", mkperf_profile_lost(&r->profile)));
+            report_warning_values(&r->frames, &c->values);
+        } else if (!c->markdown) {
+            printf("# %c:\n", "AB"[side]);
+            report_head_print(&r->profile, r->path, false, stdout);
+        }
+        mkperf_frames_warn(&r->frames, c->json || c->markdown ? stderr : stdout);
+    }
 }
 
 static enum mkperf_status compare_all(struct comparison *d, struct command *c,
                                       struct mkperf_error *e)
 {
-    FILE *head = c->json ? stderr : stdout;
-    const struct mkperf_session *a = &d->profile[SIDE_A].places.session;
+    const struct mkperf_session *a = session_of(d, SIDE_A, 0), *b = session_of(d, SIDE_B, 0);
+    bool single = d->runs[SIDE_A] == 1 && d->runs[SIDE_B] == 1;
     unsigned compared = 0;
 
     if (c->json) {
         c->values = report_values_begin(stdout, NULL, "diff", NULL);
     }
-    for (int side = SIDE_A; side < SIDES; side++) {
-        if (c->json) {
-            REPORT_ROW(&c->values, "side", REPORT_TEXT("side", side == SIDE_A ? "A" : "B"),
-                       REPORT_TEXT("input", c->path[side]),
-                       REPORT_NUMBER("samples", d->profile[side].totals.samples),
-                       REPORT_NUMBER("lost", mkperf_profile_lost(&d->profile[side])));
-            report_warning_values(&d->frames[side], &c->values);
-        } else {
-            printf("# %c:\n", "AB"[side]);
-            report_head_print(&d->profile[side], c->path[side], false, stdout);
-        }
-        mkperf_frames_warn(&d->frames[side], head);
+    if (c->junit != NULL) {
+        d->cases.over = mkperf_memstream_open(&d->case_text, &d->case_bytes);
     }
+    print_heads(d, c);
     for (unsigned i = 0; i < a->nevents; i++) {
-        int b = find_event(&d->profile[SIDE_B].places.session, a->event[i].name);
+        const char *event = a->event[i].name;
 
-        if (b < 0 || (c->names.event && strcmp(c->names.event, a->event[i].name) != 0)) {
-            continue;
+        if (is_common(d, event) && (!c->names.event || strcmp(c->names.event, event) == 0)) {
+            compare_event(d, c, event, event);
+            compared++;
         }
-        compare_event(d, c, i, (uint32_t)b);
-        compared++;
     }
-    const struct mkperf_session *other = &d->profile[SIDE_B].places.session;
-    if (compared == 0 && !c->names.event && a->nevents == 1 && other->nevents == 1 &&
-        (find_event(a, timer_event) == 0 || find_event(other, timer_event) == 0)) {
+    if (compared == 0 && !c->names.event && single && a->nevents == 1 && b->nevents == 1 &&
+        (find_event(a, timer_event) == 0 || find_event(b, timer_event) == 0)) {
         compare_timer(d, c);
     } else if (compared == 0) {
-        return mkperf_error_set(e, c->names.event ? MKPERF_ERR_USAGE : MKPERF_ERR_INPUT,
-                                "%s and %s have no event%s%s in common", c->path[SIDE_A],
-                                c->path[SIDE_B], c->names.event ? " " : "",
-                                c->names.event ? c->names.event : "");
+        mkperf_error_set(e, c->names.event ? MKPERF_ERR_USAGE : MKPERF_ERR_INPUT,
+                         "%s and %s have no event%s%s in common", c->path[SIDE_A], c->path[SIDE_B],
+                         c->names.event ? " " : "", c->names.event ? c->names.event : "");
     }
-    if (mkperf_stdout_flush(e) == MKPERF_OK && c->failed != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "%u row%s grew by more than %g %%", c->failed,
-                                c->failed == 1 ? "" : "s", c->fail_above);
+    if (c->junit != NULL) {
+        mkperf_memstream_close(d->cases.over);
+        if (e->status == MKPERF_OK) {
+            write_junit(d, c, e);
+        }
+    }
+    if (e->status == MKPERF_OK && mkperf_stdout_flush(e) == MKPERF_OK && c->failed != 0) {
+        mkperf_error_set(e, MKPERF_ERR_FAILED, "%u row%s grew by more than %g %%", c->failed,
+                         c->failed == 1 ? "" : "s", c->fail_above);
     }
     return e->status;
 }
 
-/* Checks the name in --pd. A PD that only one recording has is valid. */
+/* Reads the recordings of a side: FILE[,FILE]. */
+static enum mkperf_status read_side(struct comparison *d, const struct command *c, enum side side,
+                                    struct mkperf_error *e)
+{
+    bool with_line = report_columns_have(&c->keys, REPORT_SORT_LINE);
+    const char *at = c->path[side];
+
+    d->run[side] = mkperf_xcalloc(RUNS, sizeof *d->run[side]);
+    do {
+        size_t n = strcspn(at, ",");
+        if (d->runs[side] == RUNS) {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE, "more than %d recordings at %s", RUNS, at);
+        }
+        struct run *r = &d->run[side][d->runs[side]++];
+        r->path = mkperf_xprintf("%.*s", (int)n, at);
+        r->profile.places.search = c->elfs;
+        r->profile.cores = report_columns_have(&c->keys, REPORT_SORT_CORE);
+        if (mkperf_frames_read(&r->frames, &r->profile, r->path, with_line, NULL, e) != MKPERF_OK) {
+            return e->status;
+        }
+        at += n;
+    } while (*at++ == ',');
+    return MKPERF_OK;
+}
+
+/* Checks the name in --pd. A PD that only one side has is valid. */
 static enum mkperf_status check_pd(const struct comparison *d, const struct command *c,
                                    struct mkperf_error *e)
 {
-    if (report_check_names(&d->profile[SIDE_A], c->path[SIDE_A], c->names.pd, NULL, e) ==
-        MKPERF_OK) {
-        return MKPERF_OK;
-    }
-    return report_check_names(&d->profile[SIDE_B], c->path[SIDE_B], c->names.pd, NULL, e);
+    const struct run *a = d->run[SIDE_A], *b = d->run[SIDE_B];
+
+    return report_check_names(&a->profile, a->path, c->names.pd, NULL, e) == MKPERF_OK
+               ? MKPERF_OK
+               : report_check_names(&b->profile, b->path, c->names.pd, NULL, e);
 }
 
 static enum mkperf_status run_diff(void *self, const struct mkperf_args *args,
@@ -517,39 +750,36 @@ static enum mkperf_status run_diff(void *self, const struct mkperf_args *args,
 {
     struct command *c = self;
     struct comparison d = {.n = 0};
-    enum mkperf_status status = MKPERF_OK;
-    bool with_line = report_columns_have(&c->keys, REPORT_SORT_LINE);
 
-    for (int side = SIDE_A; side < SIDES && status == MKPERF_OK; side++) {
-        c->path[side] = args->operand[side];
-        d.profile[side].places.search = c->elfs;
-        d.profile[side].cores = report_columns_have(&c->keys, REPORT_SORT_CORE);
-        status = mkperf_frames_read(&d.frames[side], &d.profile[side], c->path[side], with_line,
-                                    NULL, e);
+    c->path[SIDE_A] = args->operand[SIDE_A];
+    c->path[SIDE_B] = args->operand[SIDE_B];
+    if (read_side(&d, c, SIDE_A, e) == MKPERF_OK && read_side(&d, c, SIDE_B, e) == MKPERF_OK &&
+        check_pd(&d, c, e) == MKPERF_OK) {
+        compare_all(&d, c, e);
     }
-    if (status == MKPERF_OK) {
-        status = check_pd(&d, c, e);
-    }
-    if (status == MKPERF_OK) {
-        status = compare_all(&d, c, e);
-    }
-    for (int side = SIDE_A; side < SIDES; side++) {
-        if (d.frames[side].profile) {
-            mkperf_frames_close(&d.frames[side]);
+    for (unsigned side = SIDE_A; side < SIDES; side++) {
+        for (unsigned i = 0; i < d.runs[side]; i++) {
+            mkperf_frames_close(&d.run[side][i].frames);
+            mkperf_profile_free(&d.run[side][i].profile);
+            free(d.run[side][i].path);
         }
-        mkperf_profile_free(&d.profile[side]);
+        free(d.run[side]);
     }
     free_texts(&d);
     free(d.entry);
-    return status;
+    free(d.case_text);
+    return e->status;
 }
 
 const struct mkperf_command mkperf_diff_command = {
     .name = "diff",
     .summary = "compare two profiles: which shares grew",
-    .synopsis = "[options] A B",
+    .synopsis = "[options] A[,A] B[,B]",
     .description =
-        "Each function's share in the recordings A (before) and B (after), and the difference.\n\n"
+        "Each function's share in the recordings A (before) and B (after), and the difference. A "
+        "side "
+        "may be several recordings (record --repeat): then the shares are means, and what differs "
+        "between recordings of one side counts against significance.\n\n"
         "Rows marked ~ may be chance. Percentages are of the event's period sum over all PDs.",
     .options = {{&group, 0},
                 {&report_names_options, offsetof(struct command, names)},

@@ -20,6 +20,7 @@ struct record {
     struct mkperf_agreement *agreement; /* passes samples on to plausible */
     struct mkperf_only_cores only;      /* passes those of -C on to agreement */
     volatile int *interrupts;
+    uint64_t repeat;   /* recordings; 0: one, under its own name */
     bool dump;         /* fetch a flight recording, and start nothing */
     bool terminal;     /* standard error is a terminal: show progress */
     bool drawn;        /* a progress line is shown */
@@ -358,6 +359,44 @@ static void init_record(void *self, int argc, char **argv)
     mkperf_record_options_init(&rec->recorder.options, argc, argv);
 }
 
+/* Makes the recorder ready for another recording with the same options. */
+static void forget_recording(struct record *rec)
+{
+    char *command = rec->recorder.options.command;
+
+    mkperf_agreement_free(rec->agreement);
+    mkperf_plausible_free(rec->plausible);
+    rec->agreement = NULL;
+    rec->plausible = NULL;
+    rec->recorder.options.command = NULL;
+    mkperf_recorder_free(&rec->recorder);
+    rec->recorder.options.command = command;
+}
+
+/* Records --repeat times, each time under a name with its number. A recording that fails ends it. */
+static enum mkperf_status record_repeatedly(struct record *rec, struct mkperf_error *e)
+{
+    struct mkperf_record_options *o = &rec->recorder.options;
+    const mkperf_Configure configure = o->configure;
+    const char *output = o->output;
+
+    for (uint64_t i = 1; i <= rec->repeat && e->status == MKPERF_OK; i++) {
+        char *name = mkperf_xprintf("%s.%" PRIu64, output, i);
+        if (i > 1) {
+            forget_recording(rec);
+            o->configure = configure;
+        }
+        o->output = name;
+        record_target(rec, e);
+        o->output = output;
+        free(name);
+        if (*rec->interrupts != 0) {
+            break;
+        }
+    }
+    return e->status;
+}
+
 static enum mkperf_status run_record(void *self, const struct mkperf_args *args,
                                      struct mkperf_error *e)
 {
@@ -368,6 +407,9 @@ static enum mkperf_status run_record(void *self, const struct mkperf_args *args,
     if (mkperf_record_options_finish(o, rec->dump ? "dump" : "record", e) != MKPERF_OK ||
         mkperf_flight_check(o, e) != MKPERF_OK) {
         return e->status;
+    }
+    if (rec->repeat != 0 && (o->duration_s == 0 || strcmp(o->output, "-") == 0)) {
+        return mkperf_usage_error(e, "record", "--repeat needs --duration, and files");
     }
     rec->interrupts = mkperf_process_interrupts();
     rec->drawn_s = mkperf_now_s(); /* the first progress line is drawn 0.5 s from now */
@@ -381,13 +423,10 @@ static enum mkperf_status run_record(void *self, const struct mkperf_args *args,
     }
     if (status == MKPERF_OK && !leaves) {
         if (o->stop_if != NULL) { /* What follows is `mkperf dump --wait`. */
-            char *command = o->command;
-            o->command = NULL;
-            mkperf_recorder_free(&rec->recorder);
-            o->command = command;
+            forget_recording(rec);
             rec->dump = true;
         }
-        status = record_target(rec, e);
+        status = rec->repeat != 0 ? record_repeatedly(rec, e) : record_target(rec, e);
     }
     if (status == MKPERF_ERR_OUTPUT && rec->recorder.stream != NULL &&
         rec->recorder.stream->began && strcmp(o->output, "-") != 0) {
@@ -418,6 +457,15 @@ static void end_record(void *self)
     mkperf_recorder_free(&rec->recorder);
 }
 
+static const struct mkperf_option repeat_options[] = {
+    MKPERF_OPTION(
+        'r', "repeat",
+        "N recordings of --duration, FILE.1 to FILE.N, of which mkperf diff takes several",
+        .value = "N", MKPERF_NUMBER(struct record, repeat, 1, 1000)),
+    {.id = 0},
+};
+static const struct mkperf_option_group repeat_group = {repeat_options, NULL};
+
 const struct mkperf_command mkperf_record_command = {
     .name = "record",
     .summary = "sample a running system into a perf.data file",
@@ -430,6 +478,7 @@ const struct mkperf_command mkperf_record_command = {
                 {&mkperf_kernel_options, 0},
                 {&mkperf_choice_options, 0},
                 {&mkperf_output_options, 0},
+                {&repeat_group, 0},
                 {&mkperf_flight_options, 0},
                 {&mkperf_watch_options, offsetof(struct mkperf_record_options, link)},
                 {&mkperf_control_options, offsetof(struct mkperf_record_options, link)},

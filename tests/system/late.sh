@@ -112,3 +112,12 @@ run_times() { # run_times NS QEMU-COMMAND
 check "run times are the kernel's own counts of cycles, within 5 us in 1 s" run_times 5000 "$QEMU"
 # The session begins and ends some instructions after its time is read, and a PD gets its entry of the table at its first switch.
 check "and within 20 ns by a clock of 1 GHz" run_times 20 "$(echo "$QEMU" | sed 's/cortex-a53/&,cntfrq=1000000000/')"
+
+# Three recordings of one boot: none replaces another, and mkperf diff takes two of them as one side.
+repeated() {
+    scripts/qemu-talk "$D" "$MKPERF record -t \$T --repeat 3 --duration 0.2 -e cycles -q --elf-path $t -o $D/r.data" >"$D/repeat.log" 2>&1 ||
+        { cat "$D/repeat.log"; return 1; }
+    "$MKPERF" diff --fail-above 0 "$D/r.data.1,$D/r.data.2" "$D/r.data.3" >"$D/diff" 2>"$D/err" || { cat "$D/diff" "$D/err"; return 1; }
+    grep -q '^# Shares are means of 2 recordings in A and 1 in B' "$D/diff" && ! cmp -s "$D/r.data.1" "$D/r.data.3" && [ ! -e "$D/r.data" ]
+}
+check "record --repeat 3, and mkperf diff of two against one" repeated

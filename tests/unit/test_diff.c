@@ -85,6 +85,78 @@ static void test_chance(void **state)
     assert_non_null(strstr(text, "# 0 of the rows above"));
 }
 
+/*
+ * Several recordings of a side. Shares of alpha: 50, 52 and 54 % before, 60, 62 and 64 % after. Student's t has four degrees of
+ * freedom and is 0.1 / (0.02 * sqrt(2 / 3)) = 6.1237. Its probability is 0.0036, for two rows twice as much; by samples alone
+ * it would be 3e-14.
+ */
+static void test_several(void **state)
+{
+    char before[1024], after[1024], mixed[1024], text_of[64];
+    int status;
+
+    (void)state;
+    before[0] = after[0] = '\0';
+    for (unsigned i = 0; i < 3; i++) {
+        snprintf(text_of, sizeof text_of, "run%u", i);
+        make(text_of, 500 + 20 * i, 500 - 20 * i, 1000, 0);
+        snprintf(before + strlen(before), sizeof before - strlen(before), "%s%s", i > 0 ? "," : "",
+                 recording_path(text_of));
+        snprintf(text_of, sizeof text_of, "later%u", i);
+        make(text_of, 600 + 20 * i, 400 - 20 * i, 1000, 0);
+        snprintf(after + strlen(after), sizeof after - strlen(after), "%s%s", i > 0 ? "," : "",
+                 recording_path(text_of));
+    }
+    char *text = RUN(diff, &status, "-e", "cycles", before, after);
+    assert_int_equal(status, 0);
+    has(text, "   52.00%    62.00%    +10.00%   0.0072    client one  [.] alpha");
+    has(text, "# Shares are means of 3 recordings in A and 3 in B");
+    /* One recording after: the variance is that before, and the degrees of freedom are two. t = 0.1 / (0.02 * sqrt(4 / 3)) =
+     * 4.3301, whose probability is 0.04939. */
+    text = RUN(diff, &status, "-e", "cycles", before, recording_path("later1"));
+    has(text, "   52.00%    62.00%    +10.00%    0.099  ~ client one  [.] alpha");
+    /* What differs as much within a side is no change between the sides. */
+    snprintf(mixed, sizeof mixed, "%s,%s", recording_path("more"), recording_path("half"));
+    text = RUN(diff, &status, "-e", "cycles", "--fail-above", "1", mixed, recording_path("more"));
+    assert_int_equal(status, 0);
+    has(text, "# 0 of the rows above differ significantly");
+    snprintf(mixed, sizeof mixed, "%s,", recording_path("more"));
+    RUN(diff, &status, mixed, recording_path("more"));
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+}
+
+/* Files for continuous integration. */
+static void test_gate_files(void **state)
+{
+    char path[512];
+    int status;
+    char *text;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s", recording_path("junit.xml"));
+    text = RUN(diff, &status, "-e", "cycles", "--fail-above", "10", "--junit", path, "--markdown",
+               recording_path("half"), recording_path("more"));
+    assert_int_equal(status, 1);
+    has(text, "| before | after | change | chance | PD | Symbol |\n|---:|---:|---:|---:|---|---|\n"
+              "| 50.00 % | 60.00 % | +10.00 % | 1.4e-05 | client one | \\[.\\] alpha |\n");
+    has(text, "\n2 of 2 rows differ significantly.\n");
+    text = recording_shell("cat %s", path);
+    has(text, "<testsuite name=\"mkperf diff\" tests=\"2\" failures=\"1\">\n");
+    has(text, "<testcase classname=\"cycles\" name=\"client one [.] alpha\">\n      <failure "
+              "message=\"from 50.00 % to 60.00 %, probability of chance 1.4e-05\"/>\n"
+              "    </testcase>\n");
+    has(text, "<testcase classname=\"cycles\" name=\"server [.] beta\"/>\n");
+    free(text);
+    text = recording_shell(
+        "python3 -c \"import xml.dom.minidom; "
+        "print(len(xml.dom.minidom.parse('%s').getElementsByTagName('testcase')))\"",
+        path);
+    has(text, "2\n");
+    free(text);
+    RUN(diff, &status, "--junit", "/nonexistent/x", recording_path("half"), recording_path("more"));
+    assert_int_equal(status, MKPERF_ERR_OUTPUT);
+}
+
 /* A function that is in one recording only; and unequal weights, worth fewer samples. */
 static void test_edges(void **state)
 {
@@ -210,6 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_significant), cmocka_unit_test(test_chance),
+        cmocka_unit_test(test_several),     cmocka_unit_test(test_gate_files),
         cmocka_unit_test(test_edges),       cmocka_unit_test(test_equals_report),
         cmocka_unit_test(test_interval),    cmocka_unit_test(test_order_and_filter),
         cmocka_unit_test(test_fail_above),  cmocka_unit_test(test_json),
