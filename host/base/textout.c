@@ -140,16 +140,17 @@ static const char *put_value(struct mkperf_textout *t,
                              void (*quote)(struct mkperf_textout *t, const char *s), const char *at,
                              va_list *args)
 {
-    char spec[16] = "%", text[64];
-    bool wide = false; /* 64 bits: long, long long and size_t */
-    size_t n = 0;      /* where the letter of the conversion is */
+    char spec[24] = "%", text[64]; /* spec: the conversion without its length */
+    bool wide = false;             /* 64 bits: long, long long and size_t */
+    size_t n = 0, used = 1;        /* n: where the letter of the conversion is */
 
     for (; strchr("sudxfg", at[n]) == NULL; n++) {
-        assert(n + 3 < sizeof spec);
+        assert(n < 12);
         wide |= at[n] == 'l' || at[n] == 'z';
-        spec[n + 1] = at[n];
+        if (strchr("lzh", at[n]) == NULL) {
+            spec[used++] = at[n];
+        }
     }
-    spec[n + 1] = at[n];
     if (at[n] == 's') {
         const char *s = va_arg(*args, const char *);
         if (s != NULL) {
@@ -161,17 +162,19 @@ static const char *put_value(struct mkperf_textout *t,
         mkperf_textout_u64(t, wide ? va_arg(*args, uint64_t) : va_arg(*args, unsigned));
     } else if (at[0] == 'h') {
         mkperf_textout_puts(t, va_arg(*args, int) ? "true" : "false");
-    } else if (at[n] == 'f' || at[n] == 'g') {
-        double value = va_arg(*args, double);
-        snprintf(text, sizeof text, spec, value);
-        mkperf_textout_puts(t, isfinite(value) ? text : "null");
     } else if (at[n] == 'x') {
-        snprintf(text, sizeof text, "%" PRIx64,
-                 wide ? va_arg(*args, uint64_t) : va_arg(*args, unsigned));
+        memcpy(spec + used, PRIx64, sizeof PRIx64);
+        snprintf(text, sizeof text, spec, wide ? va_arg(*args, uint64_t) : va_arg(*args, unsigned));
+        mkperf_textout_puts(t, text);
+    } else if (at[n] == 'd') {
+        memcpy(spec + used, PRId64, sizeof PRId64);
+        snprintf(text, sizeof text, spec, wide ? va_arg(*args, int64_t) : va_arg(*args, int));
         mkperf_textout_puts(t, text);
     } else {
-        snprintf(text, sizeof text, "%" PRId64, wide ? va_arg(*args, int64_t) : va_arg(*args, int));
-        mkperf_textout_puts(t, text);
+        double value = va_arg(*args, double);
+        spec[used] = at[n];
+        snprintf(text, sizeof text, spec, value);
+        mkperf_textout_puts(t, isfinite(value) ? text : "null");
     }
     return at + n + 1;
 }

@@ -65,7 +65,7 @@ static int file_number(struct files *files, const struct mkperf_line *at)
 }
 
 static void put_instructions(struct annotate_code *code, struct mkperf_module *module,
-                             uint64_t start, struct files *files, FILE *out)
+                             uint64_t start, struct files *files, struct mkperf_textout *t)
 {
     struct annotate_insn insn;
 
@@ -73,31 +73,26 @@ static void put_instructions(struct annotate_code *code, struct mkperf_module *m
         struct mkperf_line at = {.file = NULL};
         int file = mkperf_lines_at(module, insn.addr, &at, 1) > 0 ? file_number(files, &at) : -1;
 
-        fprintf(out, "%s[%" PRIu64 ",%zu,", n > 0 ? "," : "", insn.addr - start, insn.size);
-        page_json_text(insn.text, out);
-        fprintf(out, ",%d,%d]", file, file >= 0 ? at.line : 0);
+        mkperf_json(t, ",[%" PRIu64 ",%zu,%s,%d,%d]", insn.addr - start, insn.size, insn.text, file,
+                    file >= 0 ? at.line : 0);
     }
 }
 
-static void put_file(const struct file *f, struct annotate_sources *sources, FILE *out)
+static void put_file(const struct file *f, struct annotate_sources *sources,
+                     struct mkperf_textout *t)
 {
     const char *text;
     int from = f->first > 4 ? f->first - 4 : 1, n = 0;
 
-    fputs("{\"name\":", out);
-    page_json_text(basename(f->name), out);
-    fputs(",\"path\":", out);
-    page_json_text(f->name, out);
-    fprintf(out, ",\"from\":%d,\"text\":[", from);
+    mkperf_json(t, ",{'name':%s,'path':%s,'from':%d,'text':[", basename(f->name), f->name, from);
     for (; n < PAGE_CODE_LINES && from + n <= f->last + 3; n++) {
         text = annotate_source_line(sources, f->directory, f->name, from + n);
         if (text == NULL) {
             break;
         }
-        fputs(n > 0 ? "," : "", out);
-        page_json_text(text, out);
+        mkperf_json(t, ",%s", text);
     }
-    fputs("]}", out);
+    mkperf_json(t, "]}");
 }
 
 static bool find_symbol(const struct mkperf_frames *f, uint32_t function,
@@ -124,27 +119,25 @@ void page_code_json(const struct mkperf_frames *f, uint32_t function,
                   annotate_code_open(&code, module, symbol.start, symbol.size, &e) == MKPERF_OK;
     const char *path = module != NULL ? mkperf_module_path(module) : "";
 
-    fprintf(out, "{\"function\":%" PRIu32 ",\"name\":", function);
-    page_json_text(mkperf_frames_text(f, mkperf_frames_label(f, function).name), out);
-    fputs(",\"elf\":", out);
-    page_json_text(basename(path), out);
-    fprintf(out, ",\"start\":\"%" PRIx64 "\",\"size\":%" PRIu64 ",\"problem\":", symbol.start,
-            symbol.size);
-    page_json_text(opened  ? ""
-                   : found ? e.text
-                           : "no ELF has this function, so its code is not known",
-                   out);
-    fputs(",\"insn\":[", out);
+    struct mkperf_textout t = {.over = out};
+
+    mkperf_json(&t,
+                "{'function':%" PRIu32 ",'name':%s,'elf':%s,'start':'%" PRIx64 "','size':%" PRIu64
+                ",'problem':%s,'insn':[",
+                function, mkperf_frames_text(f, mkperf_frames_label(f, function).name),
+                basename(path), symbol.start, symbol.size,
+                opened  ? ""
+                : found ? e.text
+                        : "no ELF has this function, so its code is not known");
     if (opened) {
-        put_instructions(&code, module, symbol.start, &files, out);
+        put_instructions(&code, module, symbol.start, &files, &t);
         annotate_code_close(&code);
     }
-    fputs("],\"files\":[", out);
+    mkperf_json(&t, "],'files':[");
     for (int i = 0; i < files.n; i++) {
-        fputs(i > 0 ? "," : "", out);
-        put_file(&files.file[i], sources, out);
+        put_file(&files.file[i], sources, &t);
         free(files.file[i].name);
         free(files.file[i].directory);
     }
-    fputs("]}", out);
+    mkperf_json(&t, "]}");
 }

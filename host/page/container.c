@@ -46,8 +46,8 @@ static void align(struct page_bytes *b)
 
 void page_columns_begin(struct page_columns *c)
 {
-    *c = (struct page_columns){.json = NULL};
-    c->json = mkperf_memstream_open(&c->text, &c->text_length);
+    *c = (struct page_columns){.text = NULL};
+    c->json.over = mkperf_memstream_open(&c->text, &c->text_length);
     c->index = mkperf_memstream_open(&c->index_text, &c->index_length);
 }
 
@@ -83,8 +83,10 @@ struct page_bytes page_columns_finish(struct page_columns *c)
     struct page_bytes head = {.n = 0}, out = c->data;
 
     mkperf_memstream_close(c->index);
-    fprintf(c->json, ",\"columns\":{%s}}", c->index_text);
-    mkperf_memstream_close(c->json);
+    mkperf_json(&c->json, ",'columns':{");
+    mkperf_textout_puts(&c->json, c->index_text);
+    mkperf_json(&c->json, "}}");
+    mkperf_memstream_close(c->json.over);
     page_bytes_put(&head, "mkpv", 4);
     put_le(&head, PAGE_VERSION, 4);
     put_le(&head, c->text_length, 4);
@@ -99,26 +101,4 @@ struct page_bytes page_columns_finish(struct page_columns *c)
     page_bytes_free(&head);
     c->data = (struct page_bytes){.n = 0};
     return out;
-}
-
-void page_json_text(const char *text, FILE *out)
-{
-    fputc('"', out);
-    while (*text) {
-        size_t n = mkperf_utf8(text);
-        unsigned char c = (unsigned char)*text;
-
-        if (n != 1 && mkperf_printable_char(text) == 0) {
-            fputs("\\ufffd", out);
-            n = n != 0 ? n : 1;
-        } else if (c == '"' || c == '\\') {
-            fprintf(out, "\\%c", c);
-        } else if (c < 0x20 || c == 0x7f || c == '<') {
-            fprintf(out, "\\u%04x", c);
-        } else {
-            fprintf(out, "%.*s", (int)n, text);
-        }
-        text += n;
-    }
-    fputc('"', out);
 }

@@ -6,7 +6,7 @@
 #define MKPERF_HOST_PAGE_PAGE_H
 
 #include "annotate/annotate.h"
-#include "base/base.h"
+#include "base/outfile.h"
 #include "model/interactions.h"
 #include "profile/frames.h"
 #include "profile/scheduling.h"
@@ -29,7 +29,7 @@ struct page_bytes { /* grows as it is written */
 };
 
 struct page_columns {
-    FILE *json; /* the text without its end: `{"a":1,...`, written by the caller */
+    struct mkperf_textout json; /* the text without its end: `{"a":1,...`, written by the caller */
     char *text;
     size_t text_length;
     FILE *index;
@@ -59,9 +59,6 @@ struct page_bytes page_columns_finish(struct page_columns *c);
 
 void page_bytes_put(struct page_bytes *b, const void *p, size_t n);
 void page_bytes_free(struct page_bytes *b);
-
-/* A JSON string with its quotes, which may stand in an HTML page. Invalid bytes become U+FFFD. */
-void page_json_text(const char *text, FILE *out);
 
 /*
  * The page's files, part of the program.

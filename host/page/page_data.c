@@ -154,135 +154,114 @@ static void put_line(void *self, const char *line)
     fprintf(self, "%s\n", line);
 }
 
-struct warnings_out {
-    FILE *out;
-    const char *comma;
-};
-
 static void put_warning(void *self, enum mkperf_warning_level level, const char *text)
 {
-    struct warnings_out *w = self;
-
-    fprintf(w->out, "%s{\"level\":\"%s\",\"text\":", w->comma, mkperf_warning_names[level]);
-    page_json_text(text, w->out);
-    fputs("}", w->out);
-    w->comma = ",";
+    mkperf_json(self, ",{'level':%s,'text':%s}", mkperf_warning_names[level], text);
 }
 
 /* Writes why code of `of` has no names. Nothing is written if `problem` is NULL. */
-static void put_problem(struct warnings_out *w, const char *of, const char *problem)
+static void put_problem(struct mkperf_textout *t, const char *of, const char *problem)
 {
     char text[1024];
 
     if (problem != NULL) {
         snprintf(text, sizeof text, "no symbols for %s: %s", of, problem);
-        put_warning(w, MKPERF_WARNING, text);
+        put_warning(t, MKPERF_WARNING, text);
     }
+}
+
+static void put_calls(struct mkperf_textout *t, const char *from, const char *to, uint64_t calls,
+                      uint64_t notifications)
+{
+    mkperf_json(t, ",{'from':%s,'to':%s,'calls':%" PRIu64 ",'notifications':%" PRIu64 "}", from, to,
+                calls, notifications);
 }
 
 /* The same of a recording that has scheduling events instead: whole calls, and notifications that arrived. */
-static void put_sched_calls(const struct mkperf_analysis *a, FILE *out)
+static void put_sched_calls(const struct mkperf_analysis *a, struct mkperf_textout *t)
 {
-    const char *comma = "";
+    for (unsigned i = 0; i < a->nedges; i++) {
+        const struct mkperf_call_edge *edge = &a->edge[i];
 
-    fprintf(out, ",\"calls_ns\":\"%" PRIu64 "\",\"calls\":[", a->last_ns - a->first_ns);
-    for (unsigned i = 0; i < a->nedges + a->nwakes; i++) {
-        const struct mkperf_call_edge *edge = i < a->nedges ? &a->edge[i] : NULL;
-        const struct mkperf_wakeup *wake = edge == NULL ? &a->wake[i - a->nedges] : NULL;
-        uint64_t calls = edge != NULL ? edge->wall.count : 0;
-        uint64_t notifications = wake != NULL ? wake->delay.count + wake->busy : 0;
-        if (calls + notifications == 0 || (wake != NULL && wake->kind != MKPERF_SCHED_NOTIFY)) {
-            continue;
+        if (edge->wall.count != 0) {
+            put_calls(t, mkperf_analysis_name(a, edge->from), mkperf_analysis_name(a, edge->to),
+                      edge->wall.count, 0);
         }
-        fprintf(out, "%s{\"from\":", comma);
-        page_json_text(mkperf_analysis_name(a, edge != NULL ? edge->from : wake->from), out);
-        fputs(",\"to\":", out);
-        page_json_text(mkperf_analysis_name(a, edge != NULL ? edge->to : wake->to), out);
-        fprintf(out, ",\"calls\":%" PRIu64 ",\"notifications\":%" PRIu64 "}", calls, notifications);
-        comma = ",";
     }
-    fputs("]", out);
+    for (unsigned i = 0; i < a->nwakes; i++) {
+        const struct mkperf_wakeup *wake = &a->wake[i];
+        uint64_t n = wake->delay.count + wake->busy;
+
+        if (n != 0 && wake->kind == MKPERF_SCHED_NOTIFY) {
+            put_calls(t, mkperf_analysis_name(a, wake->from), mkperf_analysis_name(a, wake->to), 0,
+                      n);
+        }
+    }
 }
 
-static void put_json(const struct maker *m)
+static void put_json(struct maker *m)
 {
     const struct page_input *in = m->in;
-    FILE *out = m->c.json;
-
-    fputs("{\"file\":", out);
-    page_json_text(in->file, out);
-    fputs(",\"head\":", out);
-    char *text = NULL;
+    const struct mkperf_interactions *a = in->interactions;
+    const struct mkperf_analysis *sched = a == NULL ? in->schedule.analysis : NULL;
+    const struct mkperf_profile *p = m->p;
+    struct mkperf_colours colours = {.colour = NULL};
+    struct mkperf_textout *t = &m->c.json;
+    char *head_text = NULL, room[32];
     size_t n = 0;
-    FILE *head = mkperf_memstream_open(&text, &n);
-    mkperf_profile_notes(m->p, put_line, head);
+    FILE *head = mkperf_memstream_open(&head_text, &n);
+
+    mkperf_profile_notes(p, put_line, head);
     mkperf_frames_warn(m->f, head);
     mkperf_memstream_close(head);
-    page_json_text(text, out);
-    free(text);
-    char room[32];
-    fputs(",\"events\":[", out);
-    for (uint32_t i = 0; i < m->p->nevents; i++) {
-        const char *name = mkperf_places_event_name(&m->p->places, i, room);
-        fprintf(out, "%s{\"name\":", i > 0 ? "," : "");
-        page_json_text(name, out);
-        fprintf(out, ",\"time\":%s,\"inferred\":%s}", mkperf_event_is_time(name) ? "true" : "false",
-                mkperf_places_inferred(&m->p->places, i) ? "true" : "false");
+    mkperf_json(t, "{'file':%s,'head':%s,'events':[", in->file, head_text);
+    free(head_text);
+    for (uint32_t i = 0; i < p->nevents; i++) {
+        const char *name = mkperf_places_event_name(&p->places, i, room);
+
+        mkperf_json(t, ",{'name':%s,'time':%hhd,'inferred':%hhd}", name, mkperf_event_is_time(name),
+                    mkperf_places_inferred(&p->places, i));
     }
-    fputs("]", out);
-    struct mkperf_colours colours = {.colour = NULL};
     mkperf_colours_choose(&colours, m->p, NULL);
-    fputs(",\"pds\":[", out);
-    for (uint32_t i = 0; i < m->p->places.npds; i++) {
-        uint32_t colour = mkperf_colours_of(&colours, mkperf_profile_pd_name(m->p, i));
-        fprintf(out, "%s{\"name\":", i > 0 ? "," : "");
-        page_json_text(mkperf_profile_pd_name(m->p, i), out);
-        fprintf(out, ",\"idle\":%s,\"profiler\":%s,\"colour\":\"#%06x\",\"kernel\":\"#%06x\"}",
-                mkperf_places_idle(&m->p->places, i) ? "true" : "false",
-                m->p->places.pd[i].profiler ? "true" : "false", colour,
-                mkperf_kernel_colour(colour));
+    mkperf_json(t, "],'pds':[");
+    for (uint32_t i = 0; i < p->places.npds; i++) {
+        uint32_t colour = mkperf_colours_of(&colours, mkperf_profile_pd_name(p, i));
+
+        mkperf_json(t, ",{'name':%s,'idle':%hhd,'profiler':%hhd,'colour':'#%06x','kernel':'#%06x'}",
+                    mkperf_profile_pd_name(p, i), mkperf_places_idle(&p->places, i),
+                    p->places.pd[i].profiler, colour, mkperf_kernel_colour(colour));
     }
-    fputs("]", out);
     mkperf_colours_free(&colours);
-    fprintf(out,
-            ",\"cores\":%u,\"from\":\"%" PRIu64 "\",\"to\":\"%" PRIu64 "\",\"samples\":%zu"
-            ",\"lost\":%" PRIu64 ",\"complete\":%s,\"live\":%s,\"speedscope\":%s",
-            m->p->cores_seen, m->first, m->last, in->samples, mkperf_profile_lost(m->p),
-            m->p->totals.complete ? "true" : "false", in->live ? "true" : "false",
-            in->speedscope ? "true" : "false");
-    fprintf(out, ",\"older\":{\"samples\":%zu,\"marks\":%zu,\"losses\":%zu}", in->older_samples,
-            in->older_marks, in->older_losses);
-    struct warnings_out w = {out, ""};
-    fputs(",\"warnings\":[", out);
-    mkperf_profile_warnings(m->p, put_warning, &w);
-    for (uint32_t i = 0; i < m->p->places.npds; i++) {
-        put_problem(&w, mkperf_profile_pd_name(m->p, i), m->p->places.pd[i].problem);
+    mkperf_json(t,
+                "],'cores':%u,'from':'%" PRIu64 "','to':'%" PRIu64 "','samples':%zu,'lost':%" PRIu64
+                ",'complete':%hhd,'live':%hhd,'speedscope':%hhd"
+                ",'older':{'samples':%zu,'marks':%zu,'losses':%zu},'warnings':[",
+                p->cores_seen, m->first, m->last, in->samples, mkperf_profile_lost(p),
+                p->totals.complete, in->live, in->speedscope, in->older_samples, in->older_marks,
+                in->older_losses);
+    mkperf_profile_warnings(p, put_warning, t);
+    for (uint32_t i = 0; i < p->places.npds; i++) {
+        put_problem(t, mkperf_profile_pd_name(p, i), p->places.pd[i].problem);
     }
-    put_problem(&w, "the kernel", m->p->places.kernel_problem);
-    fputs("]", out);
-    if (in->interactions == NULL && in->schedule.analysis != NULL) {
-        put_sched_calls(in->schedule.analysis, out);
-    } else {
-        const struct mkperf_interactions *a = in->interactions;
-        fprintf(out, ",\"calls_ns\":\"%" PRIu64 "\",\"calls\":[", a != NULL ? a->ns : 0);
-        for (unsigned i = 0; a != NULL && i < a->nedges; i++) {
-            fputs(i > 0 ? ",{\"from\":" : "{\"from\":", out);
-            page_json_text(a->edge[i].from, out);
-            fputs(",\"to\":", out);
-            page_json_text(a->edge[i].to, out);
-            fprintf(out, ",\"calls\":%" PRIu64 ",\"notifications\":%" PRIu64 "}", a->edge[i].calls,
-                    a->edge[i].notifications);
-        }
-        fputs("]", out);
+    put_problem(t, "the kernel", p->places.kernel_problem);
+    mkperf_json(t, "],'calls_ns':'%" PRIu64 "','calls':[",
+                a != NULL       ? a->ns
+                : sched != NULL ? sched->last_ns - sched->first_ns
+                                : 0);
+    if (sched != NULL) {
+        put_sched_calls(sched, t);
     }
-    fputs(",\"texts\":[", out);
+    for (unsigned i = 0; a != NULL && i < a->nedges; i++) {
+        put_calls(t, a->edge[i].from, a->edge[i].to, a->edge[i].calls, a->edge[i].notifications);
+    }
+    mkperf_json(t, "],'texts':[");
     for (uint32_t i = 0; i < m->texts.count; i++) {
         uint32_t words;
-        fputs(i > 0 ? "," : "", out);
-        page_json_text(mkperf_frames_text(m->f, (uint32_t)*mkperf_hash_key(&m->texts, i, &words)),
-                       out);
+
+        mkperf_json(t, ",%s",
+                    mkperf_frames_text(m->f, (uint32_t)*mkperf_hash_key(&m->texts, i, &words)));
     }
-    fputs("]", out);
+    mkperf_json(t, "]");
 }
 
 struct page_bytes page_data_make(const struct page_input *in)

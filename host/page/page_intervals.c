@@ -104,12 +104,11 @@ static void make_lists(struct lists *l, const struct mkperf_interval *interval, 
     free(list);
 }
 
-static void put_list(FILE *out, uint32_t number, uint64_t pd, uint64_t state, uint64_t core,
+static void put_list(struct mkperf_textout *t, uint64_t pd, uint64_t state, uint64_t core,
                      size_t first, size_t n)
 {
-    fprintf(out,
-            "%s{\"pd\":%" PRIu64 ",\"state\":\"%s\",\"core\":%" PRIu64 ",\"first\":%zu,\"n\":%zu}",
-            number > 0 ? "," : "", pd, mkperf_pd_state_names[state], core, first, n);
+    mkperf_json(t, ",{'pd':%" PRIu64 ",'state':%s,'core':%" PRIu64 ",'first':%zu,'n':%zu}", pd,
+                mkperf_pd_state_names[state], core, first, n);
 }
 
 /* Since the end of the interval before it in its list, or since the origin. */
@@ -133,14 +132,14 @@ static void put_exact(struct page_columns *c, const struct mkperf_interval *inte
     make_lists(&l, interval, intervals, origin);
     const struct mkperf_interval *in = l.interval;
     size_t n = l.first[l.key.count];
-    fputs("\"exact\":true,\"lists\":[", c->json);
+    mkperf_json(&c->json, "'exact':true,'lists':[");
     for (uint32_t list = 0; list < l.key.count; list++) {
         uint32_t words;
         const uint64_t *key = mkperf_hash_key(&l.key, list, &words);
-        put_list(c->json, list, key[0], key[1], key[2], l.first[list],
+        put_list(&c->json, key[0], key[1], key[2], l.first[list],
                  l.first[list + 1] - l.first[list]);
     }
-    fputs("]", c->json);
+    mkperf_json(&c->json, "]");
     PAGE_COLUMN(c, "i_gap", n,
                 gap_before(&in[i], i == 0 || !same_list(&in[i - 1], &in[i]), origin));
     PAGE_COLUMN(c, "i_length", n, in[i].to - in[i].from);
@@ -247,16 +246,17 @@ bool page_intervals_put(struct page_columns *c, const struct page_schedule *s,
         put_exact(c, scan.interval, scan.found, stretch->origin);
     } else if (read) {
         size_t all = scan.lists * scan.parts, per_pd = (size_t)MKPERF_PD_STATES * scan.cores;
-        uint32_t n = 0;
-        fprintf(c->json, "\"exact\":false,\"found\":%zu,\"parts\":%zu,\"lists\":[", scan.found,
-                scan.parts);
+        size_t n = 0;
+        mkperf_json(&c->json, "'exact':false,'found':%zu,'parts':%zu,'lists':[", scan.found,
+                    scan.parts);
         for (size_t i = 0; n < scan.lists; i++) {
             if (scan.list[i] != 0) {
-                put_list(c->json, n++, i / per_pd, i / scan.cores % MKPERF_PD_STATES,
-                         i % scan.cores, (scan.list[i] - 1) * scan.parts, scan.parts);
+                n++;
+                put_list(&c->json, i / per_pd, i / scan.cores % MKPERF_PD_STATES, i % scan.cores,
+                         (scan.list[i] - 1) * scan.parts, scan.parts);
             }
         }
-        fputs("]", c->json);
+        mkperf_json(&c->json, "]");
         PAGE_COLUMN(c, "b_ns", all, scan.sum[i / scan.parts][i % scan.parts]);
     }
     for (size_t i = 0; i < scan.lists; i++) {

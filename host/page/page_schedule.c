@@ -161,26 +161,24 @@ bool page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
     const uint64_t end = later(a->last_ns, from);
     const struct page_stretch all = {
         .origin = from, .from = begin, .to = later(end, begin + 1), .most = PAGE_INTERVALS};
-    bool first = true;
 
-    fprintf(c->json,
-            ",\"sched\":{\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"from\":%" PRIu64
-            ",\"to\":%" PRIu64 ",\"cut\":%s,\"kinds\":[",
-            a->events, later(lost, s->lost), begin - from, end - from,
-            s->since_ns > a->first_ns ? "true" : "false");
+    mkperf_json(&c->json,
+                ",'sched':{'events':%" PRIu64 ",'lost':%" PRIu64 ",'from':%" PRIu64 ",'to':%" PRIu64
+                ",'cut':%hhd,'kinds':[",
+                a->events, later(lost, s->lost), begin - from, end - from,
+                s->since_ns > a->first_ns);
     for (unsigned i = 0; i < MKPERF_SCHED_KINDS; i++) {
-        fprintf(c->json, "%s\"%s\"", i > 0 ? "," : "", mkperf_sched_kind_names[i]);
+        mkperf_json(&c->json, ",%s", mkperf_sched_kind_names[i]);
     }
-    fputs("],\"cores\":[", c->json);
+    mkperf_json(&c->json, "],'cores':[");
     for (uint32_t i = 0; i < a->ncores; i++) {
         if (a->core[i].seen) {
-            fprintf(c->json, "%s%" PRIu32, first ? "" : ",", i);
-            first = false;
+            mkperf_json(&c->json, ",%" PRIu32, i);
         }
     }
-    fputs("],", c->json);
+    mkperf_json(&c->json, "],");
     bool read = put_stretch(c, s, &all, true);
-    fputs("}", c->json);
+    mkperf_json(&c->json, "}");
     /* In the order of their ends. */
     uint32_t *at = mkperf_xcalloc(s->calls + 1, sizeof *at); /* those of the page's time */
     const struct mkperf_schedule_call *call = s->call;
@@ -208,7 +206,7 @@ struct page_bytes page_schedule_stretch(const struct page_schedule *s, uint64_t 
     struct page_columns c;
 
     page_columns_begin(&c);
-    fprintf(c.json, "{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",", from, to);
+    mkperf_json(&c.json, "{'from':%" PRIu64 ",'to':%" PRIu64 ",", from, to);
     bool read = put_stretch(&c, s, &stretch, false);
     struct page_bytes b = page_columns_finish(&c);
     if (!read) {
