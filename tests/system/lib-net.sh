@@ -76,6 +76,8 @@ boot() {
         -device virtio-net-device,netdev=n1,bus=virtio-mmio-bus.8
     qemu=$pid
     echo $qemu >"$D/qemu.pid"
+    PACE=$qemu # net-tool's
+    export PACE
     : >"$D/pids"
 }
 

@@ -144,7 +144,7 @@ get_in() {
     kill $crowd
     grep ' 0 lost' "$D/crowded.log"
 }
-syns=250 # a second, which may be a tenth of the target's: 50 in 20 s once kept all hosts out
+syns=250 # a second: 50 in 20 s once kept all hosts out
 flooded() {
     no_hosts
     start "$D/crowd.log" "$tool" syns "$D/frames" $syns
@@ -167,7 +167,7 @@ returns() { # COMMAND...: which runs in this time
     RUN="start $D/returns.log" record "$proxy" -F 4000 --timeout 60 -o "$D/returns.data"
     recorder=$pid
     wait_for 300 grep 'connected again' "$D/returns.log" || { cat "$D/returns.log"; return 1; }
-    kill $crowd # on a slow machine, 1000 a second of its time may be too many a second of the target's to work beside
+    kill $crowd
     wait_for 300 grep 'samples arrive again' "$D/returns.log" || { cat "$D/returns.log"; return 1; }
     kill -INT $recorder
     wait $recorder || { cat "$D/returns.log"; return 1; }
