@@ -72,8 +72,7 @@ void mkperf_counts_take(struct mkperf_hook *s)
     if (t != NULL) {
         count = thread_counts(&t->thread->key, sizeof t->thread[0] / 8, key_of(s, s->running));
     }
-    for (uint32_t rest = s->session.count_mask; rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
+    MKPERF_EACH_BIT (i, s->session.count_mask) {
         uint32_t value = mkperf_pmu_read(i);
         if (count != NULL) {
             count[s->session.slot[i]] += (value - s->count_last[i]) & MKPERF_COUNT_BITS;

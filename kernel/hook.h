@@ -36,6 +36,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <mkperf/bits.h>
 #include <mkperf/counts.h>
 #include <mkperf/descriptor.h>
 #include <mkperf/jitter.h>
@@ -119,7 +120,6 @@ struct mkperf_hook {
     /* Used by some. */
     uint32_t enabled; /* counters that count */
     bool reports;     /* invariant 5 */
-    bool watches;     /* `reports`, or a counter counts only in the kernel */
     uint32_t storm;
     uint64_t disturbed;
     uint64_t spurious; /* written by the port: interrupts of the PMU that were not the hook's */
@@ -253,20 +253,7 @@ static inline void mkperf_hook_unmapped(struct mkperf_hook *s)
     s->words.pairs = 0;
 }
 
-/* Invariant 5. It changes only in mkperf_hook_request and mkperf_hook_end. */
-static inline bool mkperf_hook_reports(const struct mkperf_hook *s)
-{
-    return s->reports;
-}
-
-/* Whether a switch must be looked at: because of invariant 5, or because it is a boundary of a counter
- * that counts only in the kernel (mkperf_hook_take). It changes as the other does. */
-static inline bool mkperf_hook_watches(const struct mkperf_hook *s)
-{
-    return s->watches;
-}
-
-/* ---- sched.c, optional: each only while mkperf_hook_reports ----------------------------------- */
+/* ---- sched.c, optional: each only while `reports` -------------------------------------------- */
 
 /*
  * What happened to threads. Each becomes a scheduling event in the core's ring, a count of software
@@ -306,7 +293,7 @@ void mkperf_sched_lock(struct mkperf_hook *s, const void *thread, uint64_t began
 /*
  * A fault of `thread` at user address pc. address: the memory that it accessed, or 0 if it faulted for
  * another reason. In addition to the count, a FAULT record in the core's ring, if the session wants
- * that; the owner is then woken. Only while mkperf_hook_reports.
+ * that; the owner is then woken. Only while `reports`.
  */
 void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uint64_t pc,
                        uint64_t address);

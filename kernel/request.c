@@ -14,8 +14,6 @@
 
 #include "hook.h"
 
-typedef uint64_t __attribute__((may_alias)) aliased;
-
 enum { PATIENCE = 2 }; /* periods that a counter may have left when its period was shortened */
 
 /* ---- what the PMU holds ---------------------------------------------------------------------- */
@@ -47,19 +45,17 @@ static void correct(struct mkperf_hook *s)
     uint32_t wrong = (mkperf_pmu_running() ^ s->enabled) & s->mask;
 
     s->disturbed += bits(wrong);
-    for (uint32_t rest = s->mask; rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
-        bool other = mkperf_pmu_selected(i) != s->session.counter[i].select;
-        bool moved = left_of(i) > s->counter[i].armed;
-        if (other || moved) {
-            s->disturbed += (uint64_t)other + moved;
+    MKPERF_EACH_BIT (i, s->mask) {
+        const struct mkperf_request_counter *c = &s->session.counter[i];
+        if (mkperf_pmu_selected(i) != c->select) {
+            s->disturbed++;
             wrong |= UINT32_C(1) << i;
-        }
-        if (other) {
             mkperf_pmu_disable(UINT32_C(1) << i);
-            mkperf_pmu_select(i, s->session.counter[i].select);
+            mkperf_pmu_select(i, c->select);
         }
-        if (moved) {
+        if (left_of(i) > s->counter[i].armed) {
+            s->disturbed++;
+            wrong |= UINT32_C(1) << i;
             mkperf_pmu_write(i, 0 - s->counter[i].armed);
         }
     }
@@ -76,10 +72,10 @@ void mkperf_hook_end(struct mkperf_hook *s, bool here)
         mkperf_pmu_clear(s->mask);
     }
     s->mask = 0;
+    s->kernel_mask = 0;
     s->enabled = 0;
     s->owner = NULL;
     s->reports = false;
-    s->watches = false;
     s->session.counts = 0;
     s->session.soft_mask = 0;
     s->session.sched = 0;
@@ -92,10 +88,10 @@ void mkperf_hook_end(struct mkperf_hook *s, bool here)
 /* Copies a configuration from memory that may change meanwhile: each word is loaded once. */
 static void copy(struct mkperf_configuration *to, const struct mkperf_configuration *from)
 {
-    aliased *w = (aliased *)to;
+    typedef uint64_t __attribute__((may_alias)) aliased;
 
-    for (unsigned i = 0; i < sizeof *to / sizeof *w; i++) {
-        w[i] = __atomic_load_n((const aliased *)from + i, __ATOMIC_RELAXED);
+    for (unsigned i = 0; i < sizeof *to / sizeof(aliased); i++) {
+        ((aliased *)to)[i] = __atomic_load_n((const aliased *)from + i, __ATOMIC_RELAXED);
     }
 }
 
@@ -112,8 +108,7 @@ static uint32_t check_counters(struct mkperf_hook *s)
     want->slice_mask &= want->counter_mask;
     want->count_mask &= want->counter_mask;
     want->filters = want->filters < MKPERF_MAX_FILTERS ? want->filters : MKPERF_MAX_FILTERS;
-    for (uint32_t rest = want->counter_mask; rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
+    MKPERF_EACH_BIT (i, want->counter_mask) {
         want->counter[i].reads &= want->read_mask;
         want->counter[i].select &= MKPERF_SELECT_BITS;
         want->slot[i] %= MKPERF_COUNT_SLOTS;
@@ -121,9 +116,15 @@ static uint32_t check_counters(struct mkperf_hook *s)
     return MKPERF_REQUEST_OK;
 }
 
-/* Checks that all memory that s->want names belongs to the caller, and that the kernel has what it
- * wants. */
-static uint32_t check_memory(struct mkperf_hook *s, const void *caller)
+/* Whether so many bytes at this address are not wholly memory to which the owner may write. */
+static bool foreign(const void *owner, uint64_t address, uint64_t bytes)
+{
+    return mkperf_port_memory(owner, address, bytes) == NULL;
+}
+
+/* Checks whether s->want may begin now: all memory that it names belongs to the caller, the kernel has what
+ * it wants, and the time after a storm is over. */
+static uint32_t check_session(const struct mkperf_hook *s, const void *caller, uint64_t time)
 {
     const struct mkperf_configuration *want = &s->want;
     uint32_t features = (want->counts != 0 ? MKPERF_FEATURE_COUNTS : 0) |
@@ -132,22 +133,18 @@ static uint32_t check_memory(struct mkperf_hook *s, const void *caller)
                         (want->words != 0 ? MKPERF_FEATURE_WORDS : 0);
 
     if (!mkperf_ring_size_ok(want->ring_bytes) ||
-        mkperf_port_memory(caller, want->ring,
-                           (uint64_t)want->ring_bytes + MKPERF_RING_HEADER_BYTES) == NULL) {
+        foreign(caller, want->ring, UINT64_C(0) + want->ring_bytes + MKPERF_RING_HEADER_BYTES)) {
         return MKPERF_REQUEST_BAD_RING;
     }
     if ((features & ~(uint32_t)(MKPERF_PORT_FEATURES)) != 0) {
         return MKPERF_REQUEST_BAD_FEATURE;
     }
-    if ((want->counts != 0 &&
-         mkperf_port_memory(caller, want->counts, sizeof(struct mkperf_counts)) == NULL) ||
-        (want->soft_mask != 0 &&
-         mkperf_port_memory(caller, want->soft, sizeof(struct mkperf_soft)) == NULL) ||
-        (want->words != 0 &&
-         mkperf_port_memory(caller, want->words, sizeof(struct mkperf_word_table)) == NULL)) {
+    if ((want->counts != 0 && foreign(caller, want->counts, sizeof(struct mkperf_counts))) ||
+        (want->soft_mask != 0 && foreign(caller, want->soft, sizeof(struct mkperf_soft))) ||
+        (want->words != 0 && foreign(caller, want->words, sizeof(struct mkperf_word_table)))) {
         return MKPERF_REQUEST_BAD_TABLE;
     }
-    return MKPERF_REQUEST_OK;
+    return time < s->quiet ? MKPERF_REQUEST_BAD_TIME : MKPERF_REQUEST_OK;
 }
 
 /* Sets the period of counter i, which any request may change. */
@@ -184,8 +181,7 @@ static uint32_t begin_session(struct mkperf_hook *s, uint32_t *what, uint64_t *t
                  (session->counts != 0);
     s->watermark = session->watermark;
     s->kernel_mask = 0;
-    for (uint32_t rest = s->mask; rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
+    MKPERF_EACH_BIT (i, s->mask) {
         const struct mkperf_request_counter *c = &session->counter[i];
         take_period(s, i, c);
         /* An interval that is too short ends later, and its sample weighs more. */
@@ -196,34 +192,25 @@ static uint32_t begin_session(struct mkperf_hook *s, uint32_t *what, uint64_t *t
         s->count_last[i] = 0 - (c->left + add);
         mkperf_pmu_select(i, c->select);
         mkperf_pmu_write(i, s->count_last[i]);
-    }
-    mkperf_pmu_clear(s->mask); /* after the values are set; selections take effect */
-    for (uint32_t rest = s->mask; rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
-        if (mkperf_pmu_selected(i) != session->counter[i].select) {
+        if (mkperf_pmu_selected(i) != c->select) {
             *what = i;
             mkperf_hook_end(s, true);
             return MKPERF_REQUEST_BAD_EVENT;
         }
     }
+    mkperf_pmu_clear(s->mask); /* after the values are set */
     s->reports = session->sched != 0 || session->counts != 0 || session->soft_mask != 0;
-    s->watches = s->reports || s->kernel_mask != 0;
     s->enabled = session->enable_mask;
     *time = mkperf_port_time();
     mkperf_pmu_enable(s->enabled);
     return MKPERF_REQUEST_OK;
 }
 
+/* Begins a session of the caller. */
 static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what, uint64_t *time)
 {
-    uint32_t status = check_counters(s);
+    uint32_t status = check_session(s, caller, *time);
 
-    if (status == MKPERF_REQUEST_OK) {
-        status = check_memory(s, caller);
-    }
-    if (status == MKPERF_REQUEST_OK && *time < s->quiet) {
-        status = MKPERF_REQUEST_BAD_TIME;
-    }
     if (status != MKPERF_REQUEST_OK) {
         return status;
     }
@@ -257,11 +244,6 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what,
  * was. */
 static uint32_t go_on(struct mkperf_hook *s, uint32_t *what, uint64_t *time)
 {
-    uint32_t status = s->storm ? MKPERF_REQUEST_BAD_STATE : check_counters(s);
-
-    if (status != MKPERF_REQUEST_OK) {
-        return status;
-    }
     s->want.ring = s->session.ring;
     s->want.counts = s->session.counts;
     s->want.soft = s->session.soft;
@@ -272,13 +254,13 @@ static uint32_t go_on(struct mkperf_hook *s, uint32_t *what, uint64_t *time)
     return begin_session(s, what, time);
 }
 
-static uint32_t update(struct mkperf_hook *s)
+/* Changes periods. A counter that has far too many events left gets a new interval. */
+static void update(struct mkperf_hook *s)
 {
     uint64_t now = mkperf_port_time();
 
     s->watermark = s->want.watermark;
-    for (uint32_t rest = s->mask & ~s->session.read_mask; rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
+    MKPERF_EACH_BIT (i, s->mask & ~s->session.read_mask) {
         take_period(s, i, &s->want.counter[i]);
         uint32_t left = left_of(i);
         uint32_t next = mkperf_hook_interval(s, i, now);
@@ -287,7 +269,6 @@ static uint32_t update(struct mkperf_hook *s)
             s->counter[i].armed -= left - next;
         }
     }
-    return MKPERF_REQUEST_OK;
 }
 
 /* ---- the request ----------------------------------------------------------------------------- */
@@ -320,25 +301,26 @@ static void settle(struct mkperf_hook *s, uint32_t op)
 static uint32_t carry_out(struct mkperf_hook *s, uint32_t op, bool own, const void *caller,
                           uint32_t *what, uint64_t *time)
 {
+    bool configures = op == MKPERF_REQUEST_APPLY || op == MKPERF_REQUEST_CONTINUE;
+    uint32_t status = MKPERF_REQUEST_OK;
+
     if (op > MKPERF_REQUEST_WITHDRAW) {
         return MKPERF_REQUEST_BAD_OP;
     }
-    if (op > MKPERF_REQUEST_APPLY && !own) {
+    if (op > MKPERF_REQUEST_APPLY && (!own || (configures && s->storm))) {
         return MKPERF_REQUEST_BAD_STATE;
     }
-    switch (op) {
-    case MKPERF_REQUEST_APPLY:
-        return apply(s, caller, what, time);
-    case MKPERF_REQUEST_CONTINUE:
-        return go_on(s, what, time);
-    case MKPERF_REQUEST_UPDATE:
-        return update(s);
-    case MKPERF_REQUEST_WITHDRAW:
-        mkperf_hook_end(s, true);
-        return MKPERF_REQUEST_OK;
-    default: /* STOP was carried out before the snapshot; 0 is no operation */
-        return MKPERF_REQUEST_OK;
+    if (configures) {
+        status = check_counters(s);
     }
+    if (op == MKPERF_REQUEST_UPDATE) {
+        update(s);
+    } else if (op == MKPERF_REQUEST_WITHDRAW) {
+        mkperf_hook_end(s, true);
+    } else if (configures && status == MKPERF_REQUEST_OK) {
+        status = op == MKPERF_REQUEST_APPLY ? apply(s, caller, what, time) : go_on(s, what, time);
+    }
+    return status; /* STOP was carried out before the snapshot; 0 is no operation */
 }
 
 void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, const void *caller,
@@ -360,8 +342,7 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
     }
     uint64_t time = mkperf_port_time();
     uint32_t read = (word & MKPERF_REQUEST_SNAPSHOT) != 0 && own ? s->mask : 0;
-    for (uint32_t rest = read; rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
+    MKPERF_EACH_BIT (i, read) {
         a->counter[i].value = mkperf_pmu_read(i);
         a->counter[i].interval = s->counter[i].armed;
         a->counter[i].read = s->read[i];

@@ -19,13 +19,13 @@
 #include <stdint.h>
 
 #include <mkperf/auth.h>
+#include <mkperf/bits.h>
 #include <mkperf/ring.h>
 #include <mkperf/session.h>
 #include <mkperf/stamp.h>
 
 #include "mkperf.pb.h"
 
-#include "../lib/bits.h"
 #include "encode.h"
 #include "link.h"
 #include "sched.h"

@@ -14,9 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mkperf/bits.h>
 #include <mkperf/record.h>
-
-#include "../lib/bits.h"
 
 struct mkperf_middle {
     uint64_t base;

@@ -20,10 +20,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mkperf/bits.h>
 #include <mkperf/descriptor.h>
 #include <mkperf/session.h>
 
-#include "../lib/bits.h"
 #include "../pmu/pmu.h"
 #include "plan.h"
 

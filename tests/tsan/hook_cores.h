@@ -247,7 +247,7 @@ static void run_another(struct core *c)
     int t = (int)(next_random(&c->seed) % (THREADS + 1)) - 1;
 
     t = t != NOBODY && !threads[t].alive ? NOBODY : t;
-    if (mkperf_hook_reports(&c->hook) && t != NOBODY) {
+    if (c->hook.reports && t != NOBODY) {
         mkperf_sched_message(&c->hook, mkperf_port_running(), &threads[t], false, true);
         mkperf_sched_switch(&c->hook, MKPERF_STOPPED_CALLED,
                             c->current != NOBODY ? &threads[c->current] : NULL, &threads[t],

@@ -87,7 +87,7 @@ static void test_random(void **state)
             for (unsigned i = 0; i < ALL; i++) {
                 assert_true(!(hit >> i & 1) || 0 - cpu.value[i] >= MKPERF_HOOK_SAMPLE_COST);
             }
-            if (mkperf_hook_reports(&hook)) {
+            if (hook.reports) {
                 hook.running = (struct mkperf_identity){cpu.badge, cpu.sc};
                 mkperf_counts_take(&hook);
                 mkperf_soft_event(&hook, (unsigned)draw() % MKPERF_SOFT_KINDS,
@@ -95,7 +95,7 @@ static void test_random(void **state)
                                   (struct mkperf_identity){draw() % 100, draw()});
                 mkperf_soft_fault(&hook, (struct mkperf_identity){draw() % 100, draw()}, 1, 2);
             }
-            for (unsigned i = 0; i < 8 && mkperf_hook_reports(&hook); i++) {
+            for (unsigned i = 0; i < 8 && hook.reports; i++) {
                 page[draw() % PAGE_WORDS] = draw();
                 read += hook.words.pairs != 0;
                 const void *thread = draw() & 1 ? owner : other;

@@ -217,13 +217,13 @@ void sys_irq_ack(struct task *t);
 /* Switches are looked at while this is true. If not, this is all that they cost. */
 static inline bool watched(const struct core *core)
 {
-    return __builtin_expect(mkperf_hook_watches(&core->hook), 0);
+    return __builtin_expect(core->hook.reports || core->hook.kernel_mask != 0, 0);
 }
 
 /* The same for all that kernel/sched.c has functions for. */
 static inline bool reported(const struct core *core)
 {
-    return __builtin_expect(mkperf_hook_reports(&core->hook), 0);
+    return __builtin_expect(core->hook.reports, 0);
 }
 
 /* qemu_pmu.c */

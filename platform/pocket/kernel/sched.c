@@ -132,7 +132,7 @@ static void watch_switch(struct core *core, const struct task *t)
             time = mkperf_port_time();
         }
     }
-    if (mkperf_hook_reports(&core->hook)) {
+    if (core->hook.reports) {
         mkperf_sched_switch(&core->hook, reason, now, t, time);
     }
 }
