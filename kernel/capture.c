@@ -98,7 +98,7 @@ void mkperf_hook_find_ring(struct mkperf_hook *s)
     if (s->ring != NULL) {
         s->ring->dropped_samples = s->dropped_samples;
         s->ring->dropped_events = s->dropped_events;
-        s->ring->dropped_sched = s->sched.lost_before + s->sched.lost;
+        s->ring->dropped_sched = s->sched.lost;
         s->ring->late_events = s->late_events;
         __atomic_store_n(&s->ring->head, s->head, __ATOMIC_RELEASE);
     }

@@ -67,19 +67,20 @@ struct mkperf_hook_counter {
 struct mkperf_hook_delivery {
     const void *to; /* NULL: there is none */
     uint64_t time;
-    unsigned kind; /* MKPERF_SCHED_CALL or _REPLY */
+    uint64_t limit; /* that of struct mkperf_hook_sched before it waited */
+    unsigned kind;  /* MKPERF_SCHED_CALL or _REPLY */
 };
 
 struct mkperf_hook_sched {
     uint64_t header;    /* the bits that all events of this core have */
     uint64_t limit;     /* events that end at this position of the ring or before need no checks */
-    uint64_t lost;      /* events since the last one that was written */
-    uint64_t lost_from; /* the time of the first of these */
-    uint64_t lost_before; /* events of the session that were lost before these */
-    uint64_t sampled;     /* reasons of switches at which a sample is taken or words are read, bit =
-                         number */
+    uint64_t lost;      /* events of the session */
+    uint64_t reported;  /* those of them that a record in the ring reports */
+    uint64_t lost_from; /* the time of the first of the others */
     struct mkperf_hook_delivery delivery;
-    bool called; /* the call for which the running thread stops is already counted */
+    bool special; /* the session has counts, words, or samples of threads that stop to wait */
+    bool counted; /* it has counts by thread or software events */
+    bool called;  /* the call for which the running thread stops is already counted */
     const void *slot[MKPERF_SCHED_SLOTS]; /* the threads that have a record in the session */
 };
 
@@ -248,6 +249,7 @@ static inline void mkperf_hook_unmapped(struct mkperf_hook *s)
 {
     s->ring = NULL;
     s->sched.limit = 0;
+    s->sched.delivery.limit = 0;
     s->counts = NULL;
     s->soft = NULL;
     s->words.pairs = 0;

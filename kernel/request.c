@@ -279,7 +279,6 @@ static void settle(struct mkperf_hook *s, uint32_t op)
     mkperf_hook_find_ring(s);
     mkperf_hook_take(s, mkperf_pmu_overflow() & s->mask);
     correct(s);
-    s->sched.limit = 0; /* the owner may have emptied the ring, or request a watermark */
     if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && s->reports) {
         mkperf_sched_flush(s);
         if (s->session.counts != 0) {
@@ -287,6 +286,7 @@ static void settle(struct mkperf_hook *s, uint32_t op)
         }
     }
     read_words(s, mkperf_port_time());
+    s->sched.limit = 0; /* the owner may have emptied the ring, or request a watermark */
     /* Last, so that the time of the stop follows at once. */
     if (op == MKPERF_REQUEST_STOP || op == MKPERF_REQUEST_WITHDRAW ||
         op == MKPERF_REQUEST_CONTINUE) {

@@ -10,10 +10,9 @@
  *    names the thread. The port chooses the slot. Threads with the same slot replace each other, each
  *    time with a new record.
  * 2. The plain case compares the slot and one position. `limit` is the next of three places: the end
- *    of the ring, the end of its free part, and the watermark. It is 0 after a loss, and in a session
- *    without events.
- * 3. The event of a delivery is held back until the next event, which may be the switch that reports
- *    both.
+ *    of the ring, the end of its free part, and the watermark. It is 0 after a loss, while a delivery
+ *    waits, and in a session without events.
+ * 3. The event of a delivery waits for the next event, which may be the switch that reports both.
  * 4. What is counted belongs to s->running: the thread as it was when it began to run. A passive
  *    server has lost its scheduling context when it stops.
  *
@@ -31,11 +30,6 @@ enum {
     SCHED_LOSS_BYTES = 8 * MKPERF_SCHED_LOSS_WORDS,
 };
 
-#define COUNTED \
-    (UINT64_C(1) << 63) /* in `sampled`: each switch is counted; no reason has this bit */
-
-#define ALL_REASONS ((UINT64_C(1) << MKPERF_STOPPED_REASONS) - 1)
-
 /* Reasons for which a thread that stopped waits. */
 enum {
     WAITS = 1 << MKPERF_STOPPED_CALLED | 1 << MKPERF_STOPPED_QUEUED | 1 << MKPERF_STOPPED_REPLIED |
@@ -43,18 +37,6 @@ enum {
             1 << MKPERF_STOPPED_BUDGET | 1 << MKPERF_STOPPED_FAULTED |
             1 << MKPERF_STOPPED_SUSPENDED,
 };
-
-/* Whether the session has counts. */
-static inline bool counted(const struct mkperf_hook *s)
-{
-    return (s->sched.sampled & COUNTED) != 0;
-}
-
-/* The reasons for which a thread that stops is sampled. */
-static inline uint64_t waits(const struct mkperf_hook *s)
-{
-    return (s->session.sched & MKPERF_SCHED_OFF_CPU) != 0 ? WAITS : 0;
-}
 
 /* The position up to which events need no checks. */
 static uint64_t sched_limit(const struct mkperf_hook *s)
@@ -75,22 +57,22 @@ void mkperf_sched_lose(struct mkperf_hook *s, uint64_t time)
 {
     struct mkperf_hook_sched *c = &s->sched;
 
-    c->lost_from = c->lost == 0 ? time : c->lost_from;
+    c->lost_from = c->lost == c->reported ? time : c->lost_from;
     c->lost++;
     c->limit = 0;
     if (s->ring != NULL) {
-        s->ring->dropped_sched = c->lost_before + c->lost;
+        s->ring->dropped_sched = c->lost;
     }
 }
 
-/* An event that needs a check, or a record before it. */
-MKPERF_NOINLINE void put_sched_slowly(struct mkperf_hook *s, uint64_t header, unsigned slot,
-                                      const void *thread, uint64_t time)
+/* Writes an event, and before it the records of a loss and of the thread, if they are due. */
+static void write_event(struct mkperf_hook *s, uint64_t what, const void *thread, uint64_t time)
 {
     struct mkperf_hook_sched *c = &s->sched;
+    unsigned slot = mkperf_port_slot(thread) % MKPERF_SCHED_SLOTS;
     unsigned core = mkperf_port_core();
     bool known = c->slot[slot] == thread;
-    unsigned bytes = SCHED_BYTES + (c->lost != 0 ? SCHED_LOSS_BYTES : 0) +
+    unsigned bytes = SCHED_BYTES + (c->lost != c->reported ? SCHED_LOSS_BYTES : 0) +
                      (known ? 0 : SCHED_THREAD_BYTES);
 
     if (s->session.sched == 0) {
@@ -101,13 +83,12 @@ MKPERF_NOINLINE void put_sched_slowly(struct mkperf_hook *s, uint64_t header, un
         mkperf_sched_lose(s, time);
         return;
     }
-    if (c->lost != 0) {
+    if (c->lost != c->reported) {
         w[MKPERF_WORD_HEADER] =
             mkperf_record_header(MKPERF_RECORD_SCHED_LOSS, SCHED_LOSS_BYTES, 0, 0, 0, core);
         w[MKPERF_WORD_TIME] = c->lost_from;
-        w[MKPERF_SCHED_LOST] = c->lost;
-        c->lost_before += c->lost;
-        c->lost = 0;
+        w[MKPERF_SCHED_LOST] = c->lost - c->reported;
+        c->reported = c->lost;
         w += MKPERF_SCHED_LOSS_WORDS;
     }
     if (!known) {
@@ -121,146 +102,119 @@ MKPERF_NOINLINE void put_sched_slowly(struct mkperf_hook *s, uint64_t header, un
         c->slot[slot] = thread;
         w += MKPERF_SCHED_THREAD_WORDS;
     }
-    w[MKPERF_WORD_HEADER] = header;
+    w[MKPERF_WORD_HEADER] = c->header | what | (uint64_t)slot << 40;
     w[MKPERF_WORD_TIME] = time;
     mkperf_hook_publish(s, bytes);
     c->limit = sched_limit(s);
 }
 
-/* Writes an event. what: of mkperf_sched_what. */
-MKPERF_INLINE void put_sched(struct mkperf_hook *s, uint64_t what, const void *thread,
+void mkperf_sched_flush(struct mkperf_hook *s)
+{
+    struct mkperf_hook_delivery *d = &s->sched.delivery;
+
+    if (d->to != NULL) {
+        write_event(s, mkperf_sched_what(d->kind, 0, 0), d->to, d->time);
+        d->to = NULL;
+    }
+}
+
+MKPERF_NOINLINE void put_slowly(struct mkperf_hook *s, uint64_t what, const void *thread,
+                                uint64_t time)
+{
+    mkperf_sched_flush(s);
+    write_event(s, what, thread, time);
+}
+
+/* Writes an event, after that of a delivery that waits. what: of mkperf_sched_what. */
+MKPERF_INLINE void put_event(struct mkperf_hook *s, uint64_t what, const void *thread,
                              uint64_t time)
 {
     unsigned slot = mkperf_port_slot(thread) % MKPERF_SCHED_SLOTS;
-    uint64_t header = s->sched.header | what | (uint64_t)slot << 40;
     uint64_t head = s->head;
     uint64_t next = head + SCHED_BYTES;
 
     if (__builtin_expect(next > s->sched.limit || s->sched.slot[slot] != thread, 0)) {
-        put_sched_slowly(s, header, slot, thread, time);
+        put_slowly(s, what, thread, time);
         return;
     }
     struct mkperf_ring *ring = s->ring;
     uint64_t *w = &ring->data[(head & (s->ring_bytes - 1)) / 8];
-    w[MKPERF_WORD_HEADER] = header;
+    w[MKPERF_WORD_HEADER] = s->sched.header | what | (uint64_t)slot << 40;
     w[MKPERF_WORD_TIME] = time;
     s->head = next;
     __atomic_store_n(&ring->head, next, __ATOMIC_RELEASE);
 }
 
-__attribute__((noinline)) void mkperf_sched_flush(struct mkperf_hook *s)
-{
-    struct mkperf_hook_delivery d = s->sched.delivery;
-
-    if (d.to != NULL) {
-        s->sched.delivery.to = NULL;
-        put_sched(s, mkperf_sched_what(d.kind, 0, 0), d.to, d.time);
-    }
-}
-
-/* An event after that of a delivery. A function of its own, so that nothing is saved for it. */
-MKPERF_NOINLINE void put_behind(struct mkperf_hook *s, uint64_t what, const void *thread,
-                                uint64_t time)
-{
-    mkperf_sched_flush(s);
-    put_sched(s, what, thread, time);
-}
-
-/* An event that is not the switch for which a delivery waits. */
-MKPERF_INLINE void put_other(struct mkperf_hook *s, uint64_t what, const void *thread,
-                             uint64_t time)
-{
-    if (__builtin_expect(s->sched.delivery.to != NULL, 0)) {
-        put_behind(s, what, thread, time);
-        return;
-    }
-    put_sched(s, what, thread, time);
-}
-
-/* A switch from a thread that is sampled, or after the event of a delivery, or in a session with words. */
-MKPERF_NOINLINE void put_sampled(struct mkperf_hook *s, unsigned reason, const void *last,
-                                 const void *thread, uint64_t time)
-{
-    mkperf_sched_flush(s);
-    if (s->words.pairs != 0 && !mkperf_words_read(s, false, time)) {
-        mkperf_sched_lose(s, time);
-    }
-    if (last != NULL && (waits(s) >> reason & 1) != 0) {
-        mkperf_capture_waiting(s, last, time);
-    }
-    put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
-}
-
-/* A switch after a delivery: it reports that as well if it is to the same thread. */
-MKPERF_NOINLINE void put_switch(struct mkperf_hook *s, unsigned reason, const void *last,
-                                const void *thread, uint64_t time)
+/* Returns the reason of a switch. It becomes that of the delivery that waits if that was to the same thread:
+ * the switch then reports both. */
+MKPERF_INLINE unsigned reason_of(struct mkperf_hook *s, unsigned reason, const void *thread)
 {
     struct mkperf_hook_delivery *d = &s->sched.delivery;
     bool replies = d->kind == MKPERF_SCHED_REPLY;
     bool waits = reason == MKPERF_STOPPED_WAIT_MESSAGE ||
                  reason == MKPERF_STOPPED_WAIT_NOTIFICATION;
 
-    if (d->to != NULL && d->to == thread && (replies ? waits : reason == MKPERF_STOPPED_CALLED)) {
-        d->to = NULL;
-        reason = replies ? MKPERF_STOPPED_REPLIED : reason;
+    if (d->to != thread || !(replies ? waits : reason == MKPERF_STOPPED_CALLED)) {
+        return reason;
     }
-    if (__builtin_expect(d->to != NULL || (s->sched.sampled >> reason & 1) != 0, 0)) {
-        put_sampled(s, reason, last, thread, time);
-        return;
-    }
-    put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
+    d->to = NULL;
+    s->sched.limit = d->limit;
+    return replies ? MKPERF_STOPPED_REPLIED : MKPERF_STOPPED_CALLED;
 }
 
-/* A switch in a session with counts. They are taken first, as soon after the time at each switch: then
- * times and counts agree. A call was counted when it was delivered, except that of a fast path. */
-MKPERF_NOINLINE void put_counted_switch(struct mkperf_hook *s, unsigned reason, const void *last,
-                                        const void *thread, uint64_t time)
+/* A switch in a session with counts, words, or samples of threads that stop to wait. Counts are taken first, as
+ * soon after the time at each switch: then times and counts agree. A call was counted when it was delivered,
+ * except that of a fast path. */
+MKPERF_NOINLINE void special_switch(struct mkperf_hook *s, unsigned reason, const void *last,
+                                    const void *thread, uint64_t time)
 {
-    struct mkperf_identity next = mkperf_port_identity(thread);
+    if (s->sched.counted) {
+        struct mkperf_identity next = mkperf_port_identity(thread);
 
-    if (s->session.counts != 0) {
-        mkperf_counts_take(s);
+        if (s->session.counts != 0) {
+            mkperf_counts_take(s);
+        }
+        if (reason == MKPERF_STOPPED_CALLED && !s->sched.called) {
+            mkperf_soft_event(s, MKPERF_SOFT_PPCALL, s->running, next);
+        }
+        mkperf_soft_event(s, MKPERF_SOFT_SWITCH, s->running, next);
+        s->running = next;
+        s->sched.called = false;
     }
-    if (reason == MKPERF_STOPPED_CALLED && !s->sched.called) {
-        mkperf_soft_event(s, MKPERF_SOFT_PPCALL, s->running, next);
+    reason = reason_of(s, reason, thread);
+    mkperf_sched_flush(s);
+    if (s->words.pairs != 0 && !mkperf_words_read(s, false, time)) {
+        mkperf_sched_lose(s, time);
     }
-    mkperf_soft_event(s, MKPERF_SOFT_SWITCH, s->running, next);
-    s->running = next;
-    s->sched.called = false;
-    put_switch(s, reason, last, thread, time);
+    if (last != NULL && (s->session.sched & MKPERF_SCHED_OFF_CPU) != 0 && (WAITS >> reason & 1)) {
+        mkperf_capture_waiting(s, last, time);
+    }
+    put_event(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
 }
 
 void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *last,
                          const void *thread, uint64_t time)
 {
-    if (((uintptr_t)s->sched.delivery.to | s->sched.sampled) == 0) {
-        put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
-    } else if (counted(s)) {
-        put_counted_switch(s, reason, last, thread, time);
-    } else {
-        put_switch(s, reason, last, thread, time);
+    if (__builtin_expect(s->sched.special, 0)) {
+        special_switch(s, reason, last, thread, time);
+        return;
     }
+    reason = reason_of(s, reason, thread);
+    put_event(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
 }
 
-MKPERF_NOINLINE void deliver_behind(struct mkperf_hook *s, unsigned kind, const void *to,
-                                    uint64_t time)
-{
-    mkperf_sched_flush(s);
-    s->sched.delivery = (struct mkperf_hook_delivery){to, time, kind};
-}
-
-/* A call or a reply reached a thread. Its event is held back, unless the thread belongs to another
- * core: that one continues meanwhile. */
+/* A call or a reply reached a thread. Its event waits, unless the thread belongs to another core, which
+ * continues meanwhile, or another delivery waits already. */
 MKPERF_INLINE void deliver(struct mkperf_hook *s, unsigned kind, const void *to, bool here)
 {
+    struct mkperf_hook_delivery *d = &s->sched.delivery;
     uint64_t time = mkperf_port_time();
 
-    if (!here) {
-        put_other(s, mkperf_sched_what(kind, 0, 0), to, time);
-    } else if (__builtin_expect(s->sched.delivery.to != NULL, 0)) {
-        deliver_behind(s, kind, to, time);
+    if (here && d->to == NULL) {
+        *d = (struct mkperf_hook_delivery){to, time, s->sched.limit, kind};
+        s->sched.limit = 0;
     } else {
-        s->sched.delivery = (struct mkperf_hook_delivery){to, time, kind};
+        put_event(s, mkperf_sched_what(kind, 0, 0), to, time);
     }
 }
 
@@ -270,7 +224,7 @@ MKPERF_NOINLINE void message_slowly(struct mkperf_hook *s, const void *from, con
 {
     bool received = to == mkperf_port_running();
 
-    if (counted(s) && !fault) {
+    if (s->sched.counted && !fault) {
         s->sched.called = s->sched.called || !received;
         mkperf_soft_event(s, MKPERF_SOFT_PPCALL, received ? mkperf_port_identity(from) : s->running,
                           received ? s->running : mkperf_port_identity(to));
@@ -286,7 +240,7 @@ MKPERF_NOINLINE void message_slowly(struct mkperf_hook *s, const void *from, con
 void mkperf_sched_message(struct mkperf_hook *s, const void *from, const void *to, bool fault,
                           bool here)
 {
-    if (counted(s) || fault || to == mkperf_port_running()) {
+    if (s->sched.counted || fault || to == mkperf_port_running()) {
         message_slowly(s, from, to, fault, here);
     } else {
         deliver(s, MKPERF_SCHED_CALL, to, here);
@@ -298,31 +252,23 @@ void mkperf_sched_reply(struct mkperf_hook *s, const void *to, bool here)
     deliver(s, MKPERF_SCHED_REPLY, to, here);
 }
 
-/* The running thread's notification, in a session with counts. */
-MKPERF_NOINLINE void count_notification(struct mkperf_hook *s, const void *thread)
-{
-    mkperf_soft_event(s, MKPERF_SOFT_NOTIFICATION, s->running, mkperf_port_identity(thread));
-    put_other(s, mkperf_sched_what(MKPERF_SCHED_NOTIFY, 0, 0), thread, mkperf_port_time());
-}
-
 void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, const void *thread)
 {
-    if (counted(s) && kind == MKPERF_SCHED_NOTIFY) {
-        count_notification(s, thread);
-        return;
+    if (kind == MKPERF_SCHED_NOTIFY && s->sched.counted) {
+        mkperf_soft_event(s, MKPERF_SOFT_NOTIFICATION, s->running, mkperf_port_identity(thread));
     }
-    put_other(s, mkperf_sched_what(kind, 0, 0), thread, mkperf_port_time());
+    put_event(s, mkperf_sched_what(kind, 0, 0), thread, mkperf_port_time());
 }
 
 void mkperf_sched_irq(struct mkperf_hook *s, unsigned irq, const void *thread)
 {
-    put_other(s, mkperf_sched_what(MKPERF_SCHED_IRQ, 0, irq), thread, mkperf_port_time());
+    put_event(s, mkperf_sched_what(MKPERF_SCHED_IRQ, 0, irq), thread, mkperf_port_time());
 }
 
 void mkperf_sched_lock(struct mkperf_hook *s, const void *thread, uint64_t began, uint64_t got)
 {
-    put_other(s, mkperf_sched_what(MKPERF_SCHED_LOCK_WAIT, 0, 0), thread, began);
-    put_other(s, mkperf_sched_what(MKPERF_SCHED_LOCK, 0, 0), thread, got);
+    put_event(s, mkperf_sched_what(MKPERF_SCHED_LOCK_WAIT, 0, 0), thread, began);
+    put_event(s, mkperf_sched_what(MKPERF_SCHED_LOCK, 0, 0), thread, got);
 }
 
 void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uint64_t pc,
@@ -366,16 +312,17 @@ void mkperf_sched_begin(struct mkperf_hook *s, uint64_t time)
     c->header = mkperf_sched_header(0, 0, 0) | (uint64_t)mkperf_port_core() << 56;
     c->limit = 0;
     c->lost = 0;
-    c->lost_before = 0;
+    c->reported = 0;
     c->delivery.to = NULL;
     c->called = false;
     for (unsigned i = 0; i < MKPERF_SCHED_SLOTS; i++) {
         c->slot[i] = NULL;
     }
-    c->sampled = (s->session.words != 0 ? ALL_REASONS : waits(s)) |
-                 (s->session.counts != 0 || s->session.soft_mask != 0 ? COUNTED : 0);
+    c->counted = s->session.counts != 0 || s->session.soft_mask != 0;
+    c->special = c->counted || s->session.words != 0 ||
+                 (s->session.sched & MKPERF_SCHED_OFF_CPU) != 0;
     s->running = mkperf_port_identity(running);
-    put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 0), running, time);
+    put_event(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 0), running, time);
     if (s->session.counts != 0) {
         mkperf_counts_take(
             s); /* looks the table up: the first switch then costs what others cost */
