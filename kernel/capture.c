@@ -38,7 +38,8 @@ enum {
 
 /* Publishes what was written to the ring. The owner is woken only when the watermark is crossed: an
  * owner that is already behind was woken before. */
-static inline void publish(struct mkperf_hook *s, uint64_t bytes)
+inline __attribute__((always_inline)) void mkperf_hook_publish(struct mkperf_hook *s,
+                                                               uint64_t bytes)
 {
     struct mkperf_ring *ring = s->ring;
     uint64_t used = s->head - __atomic_load_n(&ring->tail, __ATOMIC_RELAXED);
@@ -58,7 +59,7 @@ MKPERF_NOINLINE uint64_t *reserve_slowly(struct mkperf_hook *s, uint64_t bytes)
     uint64_t *w = mkperf_ring_reserve(&p, bytes);
 
     if (p.head != s->head) { /* padding */
-        publish(s, p.head - s->head);
+        mkperf_hook_publish(s, p.head - s->head);
     }
     return w;
 }
@@ -123,11 +124,6 @@ uint64_t *mkperf_hook_record(struct mkperf_hook *s, unsigned type, unsigned word
     return w;
 }
 
-void mkperf_hook_publish(struct mkperf_hook *s, uint64_t bytes)
-{
-    publish(s, bytes);
-}
-
 /* ---- counters --------------------------------------------------------------------------------- */
 
 uint32_t mkperf_hook_interval(const struct mkperf_hook *s, unsigned i, uint64_t time)
@@ -180,8 +176,7 @@ static unsigned read_counters(struct mkperf_hook *s, uint32_t mask, uint64_t *w,
 {
     unsigned n = 0;
 
-    for (; mask != 0; mask &= mask - 1) {
-        unsigned i = (unsigned)__builtin_ctz(mask);
+    MKPERF_EACH_BIT (i, mask) {
         uint32_t count = count_of(i);
         if (w != NULL && n < MKPERF_MAX_READS) {
             n++;
@@ -329,16 +324,7 @@ MKPERF_INLINE void take(struct mkperf_hook *s, unsigned i, const void *waiting, 
     }
     w[MKPERF_WORD_HEADER] =
         mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, frames, i, flags, mkperf_port_core());
-    publish(s, 8 * (uint64_t)words);
-}
-
-/* A slice of the counters' time has ended. If the ring has no room, the next overflow reports it. */
-static void report_slice(struct mkperf_hook *s, unsigned i, uint64_t now)
-{
-    if (mkperf_hook_record(s, MKPERF_RECORD_SLICE, MKPERF_SLICE_WORDS, i, now) != NULL) {
-        publish(s, UINT64_C(8) * MKPERF_SLICE_WORDS);
-    }
-    mkperf_port_wake();
+    mkperf_hook_publish(s, 8 * (uint64_t)words);
 }
 
 /* Counter i has overflowed. special: the session has filters, reads, slices or counts, or no ring. */
@@ -350,15 +336,18 @@ MKPERF_INLINE void take_one(struct mkperf_hook *s, unsigned i, uint64_t now, boo
     uint32_t reads = special ? s->session.counter[i].reads : 0;
 
     if (special && (s->session.slice_mask >> i & 1)) {
-        report_slice(s, i, now);
+        /* A slice of the counters' time has ended. Without room, the next overflow reports it. */
+        if (mkperf_hook_record(s, MKPERF_RECORD_SLICE, MKPERF_SLICE_WORDS, i, now) != NULL) {
+            mkperf_hook_publish(s, UINT64_C(8) * MKPERF_SLICE_WORDS);
+        }
+        mkperf_port_wake();
     } else if (special && (s->session.read_mask >> i & 1)) {
         s->read[i] -= weight; /* the counter begins again */
     } else {
         take(s, i, NULL, kernel, now, weight, special, reads);
     }
     /* What kernel counters counted of this belongs to no thread. */
-    for (reads &= s->kernel_mask; special && reads != 0; reads &= reads - 1) {
-        unsigned k = (unsigned)__builtin_ctz(reads);
+    MKPERF_EACH_BIT (k, reads & s->kernel_mask) {
         s->read[k] = count_of(k);
     }
     mkperf_pmu_write(i, value);
@@ -414,8 +403,8 @@ MKPERF_NOINLINE void capture_any(struct mkperf_hook *s, uint32_t hit, uint64_t n
 {
     s->wrote = 0;
     mkperf_hook_find_ring(s);
-    for (; hit != 0; hit &= hit - 1) {
-        take_one(s, (unsigned)__builtin_ctz(hit), now, s->special != 0 || s->ring == NULL);
+    MKPERF_EACH_BIT (i, hit) {
+        take_one(s, i, now, s->special != 0 || s->ring == NULL);
     }
     if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_COUNTS) && s->session.counts != 0) {
         mkperf_counts_take(s);

@@ -50,10 +50,14 @@ MKPERF_INLINE uint64_t *thread_counts(uint64_t *rows, unsigned words, struct mkp
     return NULL;
 }
 
-/* The session's table of counts. NULL: it has none, or the table is no longer mapped. */
-static struct mkperf_counts *counts_table(struct mkperf_hook *s)
+void mkperf_counts_take(struct mkperf_hook *s)
 {
-    if (s->counts == NULL && s->session.counts != 0) {
+    uint64_t *count = NULL;
+
+    if (s->session.counts == 0) {
+        return;
+    }
+    if (s->counts == NULL) {
         s->counts = mkperf_port_memory(s->owner, s->session.counts, sizeof(struct mkperf_counts));
         if (s->counts != NULL) {
             struct mkperf_identity self = key_of(s, mkperf_port_identity(s->owner));
@@ -61,16 +65,9 @@ static struct mkperf_counts *counts_table(struct mkperf_hook *s)
             s->counts->self_sc = self.sc;
         }
     }
-    return s->counts;
-}
-
-void mkperf_counts_take(struct mkperf_hook *s)
-{
-    struct mkperf_counts *t = counts_table(s);
-    uint64_t *count = NULL;
-
-    if (t != NULL) {
-        count = thread_counts(&t->thread->key, sizeof t->thread[0] / 8, key_of(s, s->running));
+    if (s->counts != NULL) {
+        count = thread_counts(&s->counts->thread->key, sizeof s->counts->thread[0] / 8,
+                              key_of(s, s->running));
     }
     MKPERF_EACH_BIT (i, s->session.count_mask) {
         uint32_t value = mkperf_pmu_read(i);
@@ -79,15 +76,6 @@ void mkperf_counts_take(struct mkperf_hook *s)
         }
         s->count_last[i] = value;
     }
-}
-
-/* The session's table of software events. NULL: it has none, or the table is no longer mapped. */
-static struct mkperf_soft *soft_table(struct mkperf_hook *s)
-{
-    if (s->soft == NULL && s->session.soft_mask != 0) {
-        s->soft = mkperf_port_memory(s->owner, s->session.soft, sizeof(struct mkperf_soft));
-    }
-    return s->soft;
 }
 
 static void count_edge(struct mkperf_soft *t, unsigned kind, struct mkperf_identity from,
@@ -111,8 +99,11 @@ static void count_edge(struct mkperf_soft *t, unsigned kind, struct mkperf_ident
 void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_identity from,
                        struct mkperf_identity to)
 {
-    struct mkperf_soft *t = soft_table(s);
+    struct mkperf_soft *t = s->soft;
 
+    if (t == NULL && s->session.soft_mask != 0) {
+        t = s->soft = mkperf_port_memory(s->owner, s->session.soft, sizeof *t);
+    }
     if (t == NULL || !(s->session.soft_mask >> kind & 1)) {
         return;
     }

@@ -319,8 +319,8 @@ void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_ident
                        struct mkperf_identity to);
 
 /* What the counters counted since the last call belongs to s->running. Called before another thread
- * runs, after each capture (a counter must not count 2^31 events between two calls) and at requests;
- * only if session.counts is not 0. */
+ * runs, after each capture (a counter must not count 2^31 events between two calls) and at requests.
+ * Does nothing in a session without a table of counts. */
 void mkperf_counts_take(struct mkperf_hook *s);
 
 /* ---- words.c, optional ------------------------------------------------------------------------ */

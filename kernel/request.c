@@ -281,9 +281,7 @@ static void settle(struct mkperf_hook *s, uint32_t op)
     correct(s);
     if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && s->reports) {
         mkperf_sched_flush(s);
-        if (s->session.counts != 0) {
-            mkperf_counts_take(s);
-        }
+        mkperf_counts_take(s);
     }
     read_words(s, mkperf_port_time());
     s->sched.limit = 0; /* the owner may have emptied the ring, or request a watermark */

@@ -171,9 +171,7 @@ MKPERF_NOINLINE void special_switch(struct mkperf_hook *s, unsigned reason, cons
     if (s->sched.counted) {
         struct mkperf_identity next = mkperf_port_identity(thread);
 
-        if (s->session.counts != 0) {
-            mkperf_counts_take(s);
-        }
+        mkperf_counts_take(s);
         if (reason == MKPERF_STOPPED_CALLED && !s->sched.called) {
             mkperf_soft_event(s, MKPERF_SOFT_PPCALL, s->running, next);
         }
@@ -323,8 +321,5 @@ void mkperf_sched_begin(struct mkperf_hook *s, uint64_t time)
                  (s->session.sched & MKPERF_SCHED_OFF_CPU) != 0;
     s->running = mkperf_port_identity(running);
     put_event(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 0), running, time);
-    if (s->session.counts != 0) {
-        mkperf_counts_take(
-            s); /* looks the table up: the first switch then costs what others cost */
-    }
+    mkperf_counts_take(s); /* looks the table up: the first switch then costs what others cost */
 }
