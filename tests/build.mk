@@ -153,9 +153,9 @@ TEST_IMAGES := $(call bootable,$(addprefix $(TEST_PD)/,$(TEST_SYSTEMS))) \
 # ---- tools of the tests ----
 
 # For tests of connections: interrupts them, and sends what no mkperf sends.
-$(B)/net-tool: tests/tool/net_tool.c | $(SETUP)
+$(B)/net-tool: tests/tool/net_tool.c tests/tool/net_proxy.c tests/tool/net_tool.h | $(SETUP)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(HOST_CFLAGS) $< -o $@
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(filter %.c,$^) -o $@
 
 # For tests of cores that die: stops one of QEMU's.
 $(B)/stop-core: tests/tool/stop_core.c | $(SETUP)

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For tests of network connections: breaks a connection at a place that the test chooses, and sends
- * bytes that no mkperf would send.
+ * For tests of network connections: programs that connect, break connections, and send bytes that no
+ * mkperf would send.
  *
  *   net-tool port [N]
  *     prints N (1) different ports of 127.0.0.1, each free for TCP and for UDP, on one line
  *   net-tool proxy LISTEN PORT PLAN...
- *     forwards connections, each by the first PLAN that is left, or by the last one. A connection that
- *     ends before its N bytes leaves its PLAN to a later one. A PLAN is
- *     - pass
- *     - up:N, down:N: cut after N bytes to the target, from the target; N odd: reset, even: closed
- *     - freeze:N: after N bytes from the target nothing is forwarded, and nothing is closed
- *     - stall:N: after N bytes from the target it is not read from until the proxy gets SIGUSR1
- *     - delay:MS: passes; bytes, and the ends of connections, arrive MS later, each way
- *     - tap:FILE: passes; the bytes to the target are stored
+ *     forwards connections, and breaks them by plans: see net_proxy.c
  *   net-tool send PORT FILE SECONDS
  *     sends the file and prints the answer; exit status 0: the other end closed it, 3: it is open
  *     after that many seconds
@@ -32,16 +25,16 @@
  *   net-tool monitor PATH COMMAND
  *     a command for QEMU's monitor
  *
- * Owns: its sockets, all on loopback. It prints a line on standard error at each connection's end.
+ * Owns: its sockets, all on loopback.
  */
+#include "net_tool.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,33 +43,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAIRS = 512, CHUNK = 2048, STILL_OPEN = 3, MONITOR_MS = 300, MANY = 8, MANY_SYNS = 250 };
-enum kind { PASS, UP, DOWN, FREEZE, STALL, DELAY };
+enum { MEMBERS = 512, STILL_OPEN = 3, MONITOR_MS = 300, MANY = 8, MANY_SYNS = 250 };
 
-struct late { /* bytes on their way, or the connection's end: n = 0 */
-    struct late *next;
-    double due_s;
-    size_t n;
-    uint8_t bytes[CHUNK];
-};
-
-struct pair {
-    int host, target, tap; /* descriptors, -1: none */
-    enum kind kind;
-    uint64_t limit, up, down;
-    bool frozen, stalled;
-    bool ended[2];         /* DELAY: nothing more comes from the host, from the target */
-    struct late *queue[2]; /* DELAY: from the host, from the target; the oldest first */
-    unsigned number, plan;
-};
-
-static void die(const char *what)
+_Noreturn void net_die(const char *what)
 {
     perror(what);
     exit(1);
 }
 
-static double now_s(void)
+double net_now_s(void)
 {
     struct timespec t;
 
@@ -92,7 +67,7 @@ static double paced_s(void)
     char path[64];
 
     if (pid == NULL) {
-        return now_s();
+        return net_now_s();
     }
     snprintf(path, sizeof path, "/proc/%s/stat", pid);
     FILE *f = fopen(path, "r");
@@ -100,13 +75,13 @@ static double paced_s(void)
                             "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
                             "%lu %lu",
                             &user, &system) != 2) {
-        die(path);
+        net_die(path);
     }
     (void)fclose(f);
     return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
 }
 
-static struct sockaddr_in loopback(const char *port)
+struct sockaddr_in net_loopback(const char *port)
 {
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
 
@@ -120,16 +95,15 @@ static struct sockaddr_un unix_address(const char *path)
 
     if (strlen(path) >= sizeof a.sun_path) {
         errno = ENAMETOOLONG;
-        die(path);
+        net_die(path);
     }
     memcpy(a.sun_path, path, strlen(path) + 1);
     return a;
 }
 
-/* -1: no listener. receive: bytes of the receive buffer; 0: default. */
-static int connect_to(const char *port, int receive)
+int net_connect(const char *port, int receive)
 {
-    struct sockaddr_in a = loopback(port);
+    struct sockaddr_in a = net_loopback(port);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1, segment = 536;
 
     if (receive != 0) { /* small segments limit the other end's buffer, too */
@@ -144,25 +118,13 @@ static int connect_to(const char *port, int receive)
     return fd;
 }
 
-static int listen_at(const char *port)
-{
-    struct sockaddr_in a = loopback(port);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
-
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(fd, (struct sockaddr *)&a, sizeof a) != 0 || listen(fd, 16) != 0) {
-        die("listen");
-    }
-    return fd;
-}
-
 /* The sockets stay open until the end, so that the ports differ. QEMU forwards one number for both protocols. */
 static int ports(unsigned n)
 {
     enum { TRIES = 100 };
 
     for (unsigned i = 0, tries = 0; i < n; tries++) {
-        struct sockaddr_in a = loopback("0");
+        struct sockaddr_in a = net_loopback("0");
         socklen_t length = sizeof a;
         int tcp = socket(AF_INET, SOCK_STREAM, 0), udp = socket(AF_INET, SOCK_DGRAM, 0);
 
@@ -171,13 +133,13 @@ static int ports(unsigned n)
             bind(udp, (struct sockaddr *)&a, length) == 0) {
             printf("%d%c", ntohs(a.sin_port), ++i < n ? ' ' : '\n');
         } else if (tries == TRIES) {
-            die("no port");
+            net_die("no port");
         }
     }
     return 0;
 }
 
-static bool write_all(int fd, const uint8_t *p, size_t n)
+bool net_write_all(int fd, const uint8_t *p, size_t n)
 {
     while (n > 0) {
         ssize_t done = write(fd, p, n);
@@ -190,235 +152,19 @@ static bool write_all(int fd, const uint8_t *p, size_t n)
     return true;
 }
 
-/* ---- proxy ---- */
-
-static volatile sig_atomic_t go_on;
-static enum { LEFT, TAKEN, DONE } plan_state[PAIRS];
-
-static void on_signal(int number)
-{
-    (void)number;
-    go_on = 1;
-}
-
-static void follow(struct pair *p, const char *plan)
-{
-    static const char *const words[] = {
-        [UP] = "up:",       [DOWN] = "down:",   [FREEZE] = "freeze:",
-        [STALL] = "stall:", [DELAY] = "delay:",
-    };
-
-    p->kind = PASS;
-    p->tap = -1;
-    for (int k = UP; k <= DELAY; k++) {
-        size_t n = strlen(words[k]);
-        if (strncmp(plan, words[k], n) == 0) {
-            p->kind = (enum kind)k;
-            p->limit = strtoull(plan + n, NULL, 10);
-        }
-    }
-    if (strncmp(plan, "tap:", 4) == 0) {
-        p->tap = open(plan + 4, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    }
-}
-
-static void end(struct pair *p, const char *why)
-{
-    struct linger reset = {.l_onoff = 1};
-
-    if (p->kind != DELAY && p->limit % 2 != 0) {
-        setsockopt(p->host, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-        setsockopt(p->target, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-    }
-    close(p->host);
-    close(p->target);
-    if (p->tap >= 0) {
-        close(p->tap);
-    }
-    p->host = p->target = -1;
-    for (int up = 0; up < 2; up++) {
-        for (struct late *late; (late = p->queue[up]) != NULL;) {
-            p->queue[up] = late->next;
-            free(late);
-        }
-    }
-    if (plan_state[p->plan] == TAKEN) {
-        plan_state[p->plan] = LEFT;
-    }
-    fprintf(stderr, "connection %u: %s, up %llu, down %llu\n", p->number, why,
-            (unsigned long long)p->up, (unsigned long long)p->down);
-}
-
-static void cut(struct pair *p)
-{
-    plan_state[p->plan] = DONE;
-    end(p, "cut");
-}
-
-static unsigned next_plan(unsigned plans)
-{
-    unsigned k = 0;
-
-    while (k < plans && plan_state[k] != LEFT) {
-        k++;
-    }
-    return k < plans ? k : plans - 1;
-}
-
-static void accept_one(int listener, const char *to, char **plan, unsigned plans, struct pair *p,
-                       unsigned k)
-{
-    int on = 1;
-
-    *p = (struct pair){.number = k, .plan = next_plan(plans)};
-    plan_state[p->plan] = TAKEN;
-    follow(p, plan[p->plan]);
-    p->host = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-    p->target = connect_to(to, p->kind == STALL ? 4096 : 0);
-    setsockopt(p->host, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (p->target < 0) {
-        p->target = dup(p->host);
-        end(p, "no program at the other end");
-    } else if (p->limit == 0 && (p->kind == UP || p->kind == DOWN)) {
-        cut(p);
-    }
-}
-
-static void move_later(struct pair *p, bool up)
-{
-    struct late *late = malloc(sizeof *late), **last = &p->queue[up];
-
-    if (late == NULL) {
-        die("memory");
-    }
-    ssize_t n = read(up ? p->host : p->target, late->bytes, sizeof late->bytes);
-    late->n = n > 0 ? (size_t)n : 0;
-    late->due_s = now_s() + (double)p->limit / 1e3;
-    late->next = NULL;
-    p->ended[up] = late->n == 0;
-    while (*last != NULL) {
-        last = &(*last)->next;
-    }
-    *last = late;
-}
-
-/* Forwards what is due. Returns the milliseconds until more is, at most `most`. */
-static int deliver_late(struct pair *p, int most)
-{
-    for (int up = 0; up < 2; up++) {
-        while (p->queue[up] != NULL && p->queue[up]->due_s <= now_s()) {
-            struct late *late = p->queue[up];
-            int to = up ? p->target : p->host;
-            if (late->n == 0 || !write_all(to, late->bytes, late->n)) {
-                end(p, up ? "closed by the host" : "closed by the target");
-                return most;
-            }
-            *(up ? &p->up : &p->down) += late->n;
-            p->queue[up] = late->next;
-            free(late);
-        }
-        if (p->queue[up] != NULL) {
-            int wait = (int)((p->queue[up]->due_s - now_s()) * 1e3) + 1;
-            most = wait < most ? wait : most;
-        }
-    }
-    return most;
-}
-
-/* Forwards available bytes, exactly up to a limit. */
-static void move(struct pair *p, bool up)
-{
-    uint8_t chunk[CHUNK];
-    bool limited = up ? p->kind == UP : p->kind != PASS && p->kind != UP;
-    uint64_t *moved = up ? &p->up : &p->down;
-    size_t most = sizeof chunk;
-
-    if (p->kind == DELAY) {
-        move_later(p, up);
-        return;
-    }
-    if (limited && *moved < p->limit && p->limit - *moved < most) {
-        most = (size_t)(p->limit - *moved);
-    }
-    ssize_t n = read(up ? p->host : p->target, chunk, most);
-    if (n <= 0 || !write_all(up ? p->target : p->host, chunk, (size_t)n)) {
-        end(p, up ? "closed by the host" : "closed by the target");
-        return;
-    }
-    if (up && p->tap >= 0 && !write_all(p->tap, chunk, (size_t)n)) {
-        die("tap");
-    }
-    *moved += (uint64_t)n;
-    if (!limited || *moved != p->limit) {
-        return;
-    }
-    if (p->kind == FREEZE) {
-        p->frozen = true;
-        plan_state[p->plan] = DONE;
-        fprintf(stderr, "connection %u: frozen, up %llu, down %llu\n", p->number,
-                (unsigned long long)p->up, (unsigned long long)p->down);
-    } else if (p->kind == STALL) {
-        p->stalled = true;
-        plan_state[p->plan] = DONE;
-        fprintf(stderr, "connection %u: stalled\n", p->number);
-    } else {
-        cut(p);
-    }
-}
-
-static _Noreturn void proxy(const char *listen_port, const char *to, char **plan, unsigned plans)
-{
-    static struct pair pairs[PAIRS];
-    static struct pollfd fds[2 * PAIRS + 1];
-    unsigned n = 0;
-    int listener = listen_at(listen_port);
-
-    signal(SIGUSR1, on_signal);
-    for (;;) {
-        int wait = 50;
-        fds[0] = (struct pollfd){.fd = listener, .events = POLLIN};
-        for (unsigned i = 0; i < n; i++) {
-            struct pair *p = &pairs[i];
-            wait = deliver_late(p, wait);
-            fds[1 + 2 * i] =
-                (struct pollfd){.fd = p->frozen || p->ended[1] ? -1 : p->host, .events = POLLIN};
-            fds[2 + 2 * i] = (struct pollfd){
-                .fd = p->frozen || p->ended[0] || (p->stalled && !go_on) ? -1 : p->target,
-                .events = POLLIN};
-        }
-        if (poll(fds, 2 * n + 1, wait) <= 0) {
-            continue;
-        }
-        for (unsigned i = 0; i < n; i++) {
-            if (pairs[i].host >= 0 && fds[1 + 2 * i].revents != 0) {
-                move(&pairs[i], true);
-            }
-            if (pairs[i].host >= 0 && fds[2 + 2 * i].revents != 0) {
-                move(&pairs[i], false);
-            }
-        }
-        if (fds[0].revents != 0 && n < PAIRS) {
-            accept_one(listener, to, plan, plans, &pairs[n], n);
-            n++;
-        }
-    }
-}
-
-/* ---- the others ---- */
-
 static int send_file(const char *to, const char *path, double seconds)
 {
-    uint8_t chunk[CHUNK];
-    int fd = connect_to(to, 0), file = open(path, O_RDONLY | O_CLOEXEC);
-    double until = now_s() + seconds;
+    uint8_t chunk[NET_CHUNK];
+    int fd = net_connect(to, 0), file = open(path, O_RDONLY | O_CLOEXEC);
+    double until = net_now_s() + seconds;
     ssize_t n;
 
     if (fd < 0 || file < 0) {
-        die(fd < 0 ? to : path);
+        net_die(fd < 0 ? to : path);
     }
-    while ((n = read(file, chunk, sizeof chunk)) > 0 && write_all(fd, chunk, (size_t)n)) {
+    while ((n = read(file, chunk, sizeof chunk)) > 0 && net_write_all(fd, chunk, (size_t)n)) {
     }
-    while (now_s() < until) {
+    while (net_now_s() < until) {
         struct pollfd ready = {.fd = fd, .events = POLLIN};
         if (poll(&ready, 1, 50) <= 0) {
             continue;
@@ -427,8 +173,8 @@ static int send_file(const char *to, const char *path, double seconds)
         if (n <= 0) {
             return 0;
         }
-        if (!write_all(STDOUT_FILENO, chunk, (size_t)n)) {
-            die("output");
+        if (!net_write_all(STDOUT_FILENO, chunk, (size_t)n)) {
+            net_die("output");
         }
     }
     return STILL_OPEN;
@@ -437,7 +183,7 @@ static int send_file(const char *to, const char *path, double seconds)
 /* Sends on a connection once it is made, and forgets what comes back. Returns whether it was sent. */
 static bool say_when_open(int fd, const uint8_t *p, size_t n)
 {
-    uint8_t back[CHUNK];
+    uint8_t back[NET_CHUNK];
     struct pollfd ready = {.fd = fd, .events = POLLOUT};
 
     if (poll(&ready, 1, 0) != 1 || ready.revents != POLLOUT) {
@@ -479,8 +225,20 @@ static int stranger(const struct sockaddr_in *to)
         }
         close(fd);
     }
-    die("no port");
+    net_die("no port");
     return -1;
+}
+
+/* Reads the text that each of `hold` connections sends. Returns its bytes, at most NET_CHUNK. */
+static size_t read_text(const char *path, uint8_t *text, unsigned hold)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = file >= 0 ? read(file, text, NET_CHUNK) : -1;
+
+    if (n < 0 || hold == 0 || hold > MEMBERS) {
+        net_die(path);
+    }
+    return (size_t)n;
 }
 
 /* Opens connections without waiting for them. */
@@ -489,20 +247,16 @@ static _Noreturn void crowd(const char *to, double rate, unsigned hold, const ch
     static struct {
         int fd;
         bool said;
-    } member[PAIRS];
-    uint8_t text[CHUNK];
-    struct sockaddr_in a = loopback(to);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = file >= 0 ? read(file, text, sizeof text) : -1;
+    } member[MEMBERS];
+    uint8_t text[NET_CHUNK];
+    struct sockaddr_in a = net_loopback(to);
+    size_t n = read_text(path, text, hold);
     double began = paced_s();
 
-    if (n < 0 || hold == 0 || hold > PAIRS) {
-        die(path);
-    }
     for (uint64_t k = 0;;) {
         double due = (paced_s() - began) * rate;
         for (unsigned i = 0; i < hold && i < k; i++) {
-            if (!member[i].said && say_when_open(member[i].fd, text, (size_t)n)) {
+            if (!member[i].said && say_when_open(member[i].fd, text, n)) {
                 member[i].said = true;
                 count_made(MANY);
             }
@@ -520,16 +274,12 @@ static _Noreturn void crowd(const char *to, double rate, unsigned hold, const ch
 
 static _Noreturn void slots(const char *to, unsigned hold, const char *path)
 {
-    static struct pollfd slot[PAIRS];
-    static bool said[PAIRS];
-    uint8_t text[CHUNK], back[CHUNK];
-    struct sockaddr_in a = loopback(to);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = file >= 0 ? read(file, text, sizeof text) : -1;
+    static struct pollfd slot[MEMBERS];
+    static bool said[MEMBERS];
+    uint8_t text[NET_CHUNK], back[NET_CHUNK];
+    struct sockaddr_in a = net_loopback(to);
+    size_t n = read_text(path, text, hold);
 
-    if (n < 0 || hold == 0 || hold > PAIRS) {
-        die(path);
-    }
     for (unsigned i = 0; i < hold; i++) {
         slot[i].fd = -1;
     }
@@ -537,7 +287,7 @@ static _Noreturn void slots(const char *to, unsigned hold, const char *path)
         for (unsigned i = 0; i < hold; i++) {
             struct pollfd *p = &slot[i];
             if (p->fd >= 0 && !said[i] && p->revents == POLLOUT) {
-                said[i] = n == 0 || send(p->fd, text, (size_t)n, MSG_NOSIGNAL) == n;
+                said[i] = n == 0 || send(p->fd, text, n, MSG_NOSIGNAL) == (ssize_t)n;
                 p->events = POLLIN;
                 count_made(MANY);
             } else if (p->fd >= 0 && p->revents != 0 &&
@@ -615,7 +365,7 @@ static _Noreturn void syns(const char *to, double rate)
         for (double due = (paced_s() - began) * rate; (double)k < due; k++) {
             make_syn(frame, k);
             if (sendto(fd, frame, sizeof frame, 0, (struct sockaddr *)&at, sizeof at) < 0) {
-                die(to);
+                net_die(to);
             }
             count_made(MANY_SYNS);
         }
@@ -624,8 +374,8 @@ static _Noreturn void syns(const char *to, double rate)
 
 static int pipe_through(const char *to)
 {
-    uint8_t chunk[CHUNK];
-    int fd = connect_to(to, 0);
+    uint8_t chunk[NET_CHUNK];
+    int fd = net_connect(to, 0);
 
     if (fd < 0) {
         return 1; /* no listener: the target may try again */
@@ -637,7 +387,7 @@ static int pipe_through(const char *to)
         for (int i = 0; i < 2; i++) {
             ssize_t n = ready[i].revents != 0 ? read(ready[i].fd, chunk, sizeof chunk) : 1;
             if (n <= 0 || (ready[i].revents != 0 &&
-                           !write_all(i == 0 ? fd : STDOUT_FILENO, chunk, (size_t)n))) {
+                           !net_write_all(i == 0 ? fd : STDOUT_FILENO, chunk, (size_t)n))) {
                 return 0;
             }
         }
@@ -647,16 +397,16 @@ static int pipe_through(const char *to)
 static int monitor(const char *path, const char *command)
 {
     struct sockaddr_un a = unix_address(path);
-    uint8_t chunk[CHUNK];
+    uint8_t chunk[NET_CHUNK];
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     if (connect(fd, (struct sockaddr *)&a, sizeof a) != 0) {
-        die(path);
+        net_die(path);
     }
     dprintf(fd, "%s\n", command);
     for (struct pollfd ready = {.fd = fd, .events = POLLIN}; poll(&ready, 1, MONITOR_MS) > 0;) {
         ssize_t n = read(fd, chunk, sizeof chunk);
-        if (n <= 0 || !write_all(STDOUT_FILENO, chunk, (size_t)n)) {
+        if (n <= 0 || !net_write_all(STDOUT_FILENO, chunk, (size_t)n)) {
             break;
         }
     }
@@ -671,8 +421,8 @@ int main(int argc, char **argv)
     if (strcmp(what, "port") == 0 && argc <= 3) {
         return ports(argc == 3 ? (unsigned)atoi(argv[2]) : 1);
     }
-    if (strcmp(what, "proxy") == 0 && argc > 4 && argc - 4 <= PAIRS) {
-        proxy(argv[2], argv[3], argv + 4, (unsigned)argc - 4);
+    if (strcmp(what, "proxy") == 0 && argc > 4 && argc - 4 <= NET_PROXY_PLANS) {
+        net_proxy(argv[2], argv[3], argv + 4, (unsigned)argc - 4);
     }
     if (strcmp(what, "send") == 0 && argc == 5) {
         return send_file(argv[2], argv[3], atof(argv[4]));
