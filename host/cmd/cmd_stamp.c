@@ -22,7 +22,7 @@
 
 struct stamp {
     const char *elf_path, *kernel, *output, *queues; /* options; NULL: not given */
-    bool quiet;
+    bool quiet, no_sddf;
     const char *path; /* the .system file */
     struct mkperf_system *system;
     struct mkperf_symbols *symbols;
@@ -40,6 +40,8 @@ static const struct mkperf_option options[] = {
                   MKPERF_TAKES(FILE, "ELF"), MKPERF_TEXT(struct stamp, kernel)),
     MKPERF_OPTION(0, "queues", "describes rings between PDs, for mkperf record --queues",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct stamp, queues)),
+    MKPERF_OPTION(0, "no-sddf", "do not look for the queues of sDDF in the programs",
+                  MKPERF_SETS(struct stamp, no_sddf)),
     MKPERF_OPTION('o', "output", "the client PD's ELF with the table (the ELF itself is changed)",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct stamp, output)),
     MKPERF_OPTION('q', "quiet", "print errors alone", MKPERF_SETS(struct stamp, quiet)),
@@ -230,6 +232,8 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
         }
     }
     if (add_monitor(s, &module[s->image.n], e) != MKPERF_OK || check_client(s, e) != MKPERF_OK ||
+        (!s->no_sddf &&
+         mkperf_stamp_queues_find(s->path, s->system, module, &s->image, e) != MKPERF_OK) ||
         (s->queues != NULL &&
          mkperf_stamp_queues_read(s->queues, s->system, &s->image, e) != MKPERF_OK)) {
         return e->status;
@@ -295,6 +299,9 @@ static enum mkperf_status stamp_client(struct stamp *s, struct mkperf_error *e)
     fprintf(stderr, "mkperf: %s: %u programs, image %s\n",
             s->output != NULL ? s->output : mkperf_module_path(s->client), s->image.n,
             mkperf_image_text(&s->image, text));
+    for (unsigned i = 0; i < s->image.nqueues; i++) {
+        mkperf_stamp_queue_print(&s->image, &s->image.queue[i], stderr);
+    }
     return MKPERF_OK;
 }
 

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see stamp_queues.h. The profiler PD is the one whose ELF gets the address of mkperf_rings. */
+/*
+ * Owns: see stamp_queues.h. The profiler PD is the one whose ELF gets the address of mkperf_rings.
+ *
+ * sDDF's sections hold the structures of include/sddf/{network,serial,blk}/config.h, for 64-bit machines. A connection has the
+ * addresses of its queues in the section's PD. The memory region behind such an address identifies the queue, so that both of
+ * its PDs are found.
+ */
 #include "stamp_queues.h"
+
+#include "base/bytes.h"
 
 enum { LINE_BYTES = 512, UNSET = -1 };
 
@@ -47,6 +55,191 @@ static uint64_t profiler_map(const struct mkperf_system *s, unsigned region)
     }
     return 0;
 }
+
+/* ---- sDDF's sections ---- */
+
+/* A class: its version, where its queues have their indices, and where a connection has the rest. */
+struct class
+{
+    enum mkperf_queue_kind kind;
+    uint8_t version;
+    unsigned head, tail, bits;
+    unsigned forward,
+        back; /* a connection's region_resource_t of either queue; the same: there is only one */
+    unsigned slots, slots_bytes;
+    unsigned bytes; /* of a connection */
+};
+
+static const struct class net = {MKPERF_QUEUE_NET, 5, 2, 0, 16, 16, 0, 32, 2, 40};
+static const struct class serial = {MKPERF_QUEUE_SERIAL, 3, 4, 0, 32, 0, 0, 24, 8, 40};
+static const struct class blk = {MKPERF_QUEUE_BLK, 2, 0, 4, 32, 16, 32, 48, 2, 56};
+
+/* A connection in a section, or an array of them with their number. */
+static const struct connection {
+    const struct class *of;
+    const char *section;
+    bool produces; /* its PD produces the entries of the forward queue */
+    uint32_t at, stride, number_at, number_bytes; /* number_bytes 0: one connection */
+} connections[] = {
+    {&net, ".net_driver_config", true, 8, 0, 0, 0},
+    {&net, ".net_driver_config", false, 48, 0, 0, 0},
+    {&net, ".net_virt_rx_config", false, 8, 0, 0, 0},
+    {&net, ".net_virt_rx_config", true, 88, 432, 27736, 1},
+    {&net, ".net_virt_tx_config", true, 8, 0, 0, 0},
+    {&net, ".net_virt_tx_config", false, 48, 2096, 134192, 1},
+    {&net, ".net_copy_config", false, 8, 0, 0, 0},
+    {&net, ".net_copy_config", true, 1072, 0, 0, 0},
+    {&net, ".net_client_config", false, 8, 0, 0, 0},
+    {&net, ".net_client_config", true, 64, 0, 0, 0},
+    {&serial, ".serial_driver_config", true, 8, 0, 0, 0},
+    {&serial, ".serial_driver_config", false, 48, 0, 0, 0},
+    {&serial, ".serial_virt_rx_config", false, 8, 0, 0, 0},
+    {&serial, ".serial_virt_rx_config", true, 48, 40, 2608, 1},
+    {&serial, ".serial_virt_tx_config", true, 8, 0, 0, 0},
+    {&serial, ".serial_virt_tx_config", false, 48, 104, 6704, 1},
+    {&serial, ".serial_client_config", false, 8, 0, 0, 0},
+    {&serial, ".serial_client_config", true, 48, 0, 0, 0},
+    {&blk, ".blk_driver_config", false, 8, 0, 0, 0},
+    {&blk, ".blk_virt_config", true, 16, 0, 0, 0},
+    {&blk, ".blk_virt_config", false, 96, 88, 8, 8},
+    {&blk, ".blk_client_config", true, 8, 0, 0, 0},
+};
+
+enum { MOST_CLIENTS = 64, MAGIC_BYTES = 5 };
+
+static uint64_t number_at(const uint8_t *p, unsigned bytes)
+{
+    return bytes == 8 ? mkperf_get64(p) : bytes == 2 ? mkperf_get16(p) : p[0];
+}
+
+/* What all connections of a system need. */
+struct search {
+    const struct mkperf_system *system;
+    struct mkperf_image *image;
+    /* By queue of the image: its memory region, and its place there. */
+    int region[MKPERF_STAMP_QUEUES];
+    uint64_t offset[MKPERF_STAMP_QUEUES];
+    struct mkperf_error *e;
+};
+
+/* The queue with this memory, which is added if it is new. NULL: there is no room for it. */
+static struct mkperf_image_queue *queue_in(struct search *s, unsigned region, uint64_t offset)
+{
+    struct mkperf_image *image = s->image;
+    const char *name = s->system->region[region].name;
+
+    for (unsigned i = 0; i < image->nqueues; i++) {
+        if (s->region[i] == (int)region && s->offset[i] == offset) {
+            return &image->queue[i];
+        }
+    }
+    if (image->nqueues == MKPERF_STAMP_QUEUES) {
+        return NULL;
+    }
+    struct mkperf_image_queue *q = &image->queue[image->nqueues];
+    *q = (struct mkperf_image_queue){.producer = UNSET, .consumer = UNSET};
+    /* The end of a long name differs more than its beginning. */
+    size_t cut = strlen(name) > MKPERF_STAMP_QUEUE_NAME_BYTES
+                     ? strlen(name) - MKPERF_STAMP_QUEUE_NAME_BYTES
+                     : 0;
+    snprintf(q->name, sizeof q->name, "%s", name + cut);
+    s->region[image->nqueues] = (int)region;
+    s->offset[image->nqueues++] = offset;
+    return q;
+}
+
+/* Adds one queue of a connection, at an address of the PD. */
+static bool add_sddf(struct search *s, const struct place *at, const struct class *c, unsigned pd,
+                     uint64_t address, uint64_t slots, bool produces, bool returns)
+{
+    const struct mkperf_system_pd *p = &s->system->pd[pd];
+
+    if (address == 0 || slots == 0) {
+        return true; /* The connection is not used, such as the input of a driver that has none. */
+    }
+    for (unsigned i = 0; i < p->nmaps; i++) {
+        const struct mkperf_system_region *r = &s->system->region[p->map[i].region];
+        uint64_t offset = address - p->map[i].vaddr;
+        if (address < p->map[i].vaddr || offset >= r->size || offset % 8 != 0) {
+            continue;
+        }
+        struct mkperf_image_queue *q = queue_in(s, p->map[i].region, offset);
+        if (q == NULL) {
+            return wrong(at, "an image lists at most %d queues", MKPERF_STAMP_QUEUES);
+        }
+        uint64_t map = profiler_map(s->system, p->map[i].region);
+        q->kind = c->kind;
+        q->returns = returns;
+        q->bits = c->bits;
+        q->slots = slots;
+        q->head = map != 0 ? map + offset + c->head : 0;
+        q->tail = map != 0 ? map + offset + c->tail : 0;
+        *(produces ? &q->producer : &q->consumer) = (int)pd;
+        return true;
+    }
+    return wrong(at, "%s: the queue at 0x%" PRIx64 " of its sDDF configuration is in no map of it",
+                 p->name, address);
+}
+
+/* Adds the queues of one row of `connections` for a PD with that section. */
+static bool add_connections(struct search *s, const struct place *at, const struct connection *row,
+                            unsigned pd, const uint8_t *p, uint64_t n)
+{
+    const struct class *c = row->of;
+    uint64_t end = row->number_bytes != 0 ? row->number_at + (uint64_t)row->number_bytes : 0;
+    uint64_t count = row->number_bytes == 0 ? 1
+                     : end <= n             ? number_at(p + row->number_at, row->number_bytes)
+                                            : UINT64_MAX;
+
+    if (count > MOST_CLIENTS ||
+        (count != 0 && row->at + (count - 1) * row->stride + c->bytes > n)) {
+        return wrong(at, "%s: its section %s is shorter than its connections",
+                     s->system->pd[pd].name, row->section);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const uint8_t *q = p + row->at + i * row->stride;
+        uint64_t slots = number_at(q + c->slots, c->slots_bytes);
+        if (!add_sddf(s, at, c, pd, mkperf_get64(q + c->forward), slots, row->produces, false) ||
+            (c->back != c->forward &&
+             !add_sddf(s, at, c, pd, mkperf_get64(q + c->back), slots, !row->produces, true))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum mkperf_status mkperf_stamp_queues_find(const char *path, const struct mkperf_system *system,
+                                            struct mkperf_module *const *module,
+                                            struct mkperf_image *image, struct mkperf_error *e)
+{
+    struct search s = {.system = system, .image = image, .e = e};
+
+    e->status = MKPERF_OK;
+    for (unsigned i = 0; i < system->npds; i++) {
+        const struct place at = {path, (unsigned)system->pd[i].line, e};
+        for (size_t k = 0; module[i] != NULL && k < sizeof connections / sizeof *connections; k++) {
+            const struct connection *row = &connections[k];
+            uint64_t n;
+            const uint8_t *p = mkperf_module_section(module[i], row->section, &n);
+            if (p == NULL || n < MAGIC_BYTES || memcmp(p, "\0\0\0\0\0", MAGIC_BYTES) == 0) {
+                continue;
+            }
+            if (memcmp(p, "sDDF", 4) != 0 || p[4] != row->of->version) {
+                wrong(&at,
+                      "%s: its section %s has version %u of sDDF's configuration, and mkperf knows "
+                      "version %u: describe its queues with --queues FILE and --no-sddf",
+                      system->pd[i].name, row->section, p[4], row->of->version);
+                return e->status;
+            }
+            if (!add_connections(&s, &at, row, i, p, n)) {
+                return e->status;
+            }
+        }
+    }
+    return e->status;
+}
+
+/* ---- the description file ---- */
 
 static int region_named(const struct mkperf_system *s, const char *name)
 {
@@ -204,4 +397,18 @@ enum mkperf_status mkperf_stamp_queues_read(const char *path, const struct mkper
     }
     (void)fclose(f);
     return e->status;
+}
+
+static const char *name_of(const struct mkperf_image *image, int program)
+{
+    return program >= 0 ? image->program[program].name : "?";
+}
+
+void mkperf_stamp_queue_print(const struct mkperf_image *image, const struct mkperf_image_queue *q,
+                              FILE *to)
+{
+    fprintf(to, "  queue   %s (%s%s, %" PRIu64 " slots), %s -> %s%s\n", q->name,
+            mkperf_queue_kinds[q->kind], q->returns ? ", returns" : "", q->slots,
+            name_of(image, q->producer), name_of(image, q->consumer),
+            q->head != 0 ? "" : "; not read: the profiler PD has no map of its memory region");
 }

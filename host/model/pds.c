@@ -368,11 +368,9 @@ static void find_image_kernel(struct mkperf_pds *p)
 static struct mkperf_queue queue_of(const struct mkperf_image *image,
                                     const struct mkperf_image_queue *q)
 {
-    static const char *const kind[MKPERF_QUEUE_KINDS] = {"ring", "net", "serial", "blk"};
-
     return (struct mkperf_queue){
         .name = q->name,
-        .kind = kind[q->kind],
+        .kind = mkperf_queue_kinds[q->kind],
         .producer = q->producer >= 0 ? image->program[q->producer].name : NULL,
         .consumer = q->consumer >= 0 ? image->program[q->consumer].name : NULL,
         .capacity = q->slots,

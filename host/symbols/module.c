@@ -431,6 +431,26 @@ static bool file_offset(const struct mkperf_module *m, uint64_t addr, uint64_t n
     return false;
 }
 
+const uint8_t *mkperf_module_section(const struct mkperf_module *m, const char *name, uint64_t *n)
+{
+    Elf_Scn *section = NULL;
+    size_t names;
+
+    while (elf_getshdrstrndx(m->elf, &names) == 0 &&
+           (section = elf_nextscn(m->elf, section)) != NULL) {
+        GElf_Shdr h;
+        const char *found = gelf_getshdr(section, &h) != NULL ? elf_strptr(m->elf, names, h.sh_name)
+                                                              : NULL;
+        if (found != NULL && strcmp(found, name) == 0 && h.sh_type != SHT_NOBITS &&
+            h.sh_offset <= m->size && h.sh_size <= m->size - h.sh_offset) {
+            size_t size;
+            *n = h.sh_size;
+            return mkperf_module_file(m, &size) + h.sh_offset;
+        }
+    }
+    return NULL;
+}
+
 bool mkperf_module_object(const struct mkperf_module *m, const char *name, uint64_t at_least,
                           uint64_t *offset, uint64_t *size)
 {

@@ -84,6 +84,9 @@ bool mkperf_module_content(const struct mkperf_module *m, struct mkperf_blank bl
 bool mkperf_module_object(const struct mkperf_module *m, const char *name, uint64_t at_least,
                           uint64_t *offset, uint64_t *size);
 
+/* Returns the bytes of a section of the file by its name, *n of them. NULL: there is none with content. */
+const uint8_t *mkperf_module_section(const struct mkperf_module *m, const char *name, uint64_t *n);
+
 /* The module's file, *n bytes; it lives as long as the module. */
 const uint8_t *mkperf_module_file(const struct mkperf_module *m, size_t *n);
 

@@ -10,6 +10,13 @@
 
 #include "base/bytes.h"
 
+const char *const mkperf_queue_kinds[MKPERF_QUEUE_KINDS] = {
+    [MKPERF_QUEUE_RING] = "ring",
+    [MKPERF_QUEUE_NET] = "net",
+    [MKPERF_QUEUE_SERIAL] = "serial",
+    [MKPERF_QUEUE_BLK] = "blk",
+};
+
 struct cursor {
     const uint8_t *p;
     size_t n, at; /* at <= n */

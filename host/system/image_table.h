@@ -24,6 +24,9 @@ struct mkperf_image_program {
     char file[MKPERF_STAMP_FILE_BYTES + 1]; /* name of the ELF without directories, "" if unknown */
 };
 
+/* Names of kinds of queues: "ring", "net", "serial", "blk". */
+extern const char *const mkperf_queue_kinds[MKPERF_QUEUE_KINDS];
+
 /* A ring between two programs with two indices. */
 struct mkperf_image_queue {
     char name[MKPERF_STAMP_QUEUE_NAME_BYTES + 1];

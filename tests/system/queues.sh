@@ -103,3 +103,106 @@ bad_lines() {
         refused "q1 color=red" "color=: want region"
 }
 check "a wrong description of a queue: file, line and reason" bad_lines
+
+# A system with sDDF's classes, as `mkperf stamp` sees it: the sections have the layout of sDDF's structures, by ctypes.
+sddf_system() { # VERSION OF NET
+    rm -rf "$D/sddf" && mkdir "$D/sddf" && cp "$B/tests/pd/flow/client.elf" "$B/tests/pd/flow/profiler.elf" "$D/sddf" &&
+        python3 - "$D/sddf" "$1" <<'END'
+import ctypes as c, sys
+def struct(*fields):
+    return type("S", (c.Structure,), {"_fields_": list(fields)})
+region = struct(("vaddr", c.c_uint64), ("size", c.c_uint64))
+device = struct(("region", region), ("io", c.c_uint64))
+conn = struct(("free", region), ("active", region), ("n", c.c_uint16), ("id", c.c_uint8))
+mac = struct(("addr", c.c_uint8 * 6))
+magic = ("magic", c.c_uint8 * 5)
+driver = struct(magic, ("rx", conn), ("tx", conn))
+part = struct(("data", device), ("n", c.c_uint32))
+tx_client = struct(("conn", conn), ("regions", part * 64), ("n", c.c_uint8))
+virt_tx = struct(magic, ("driver", conn), ("clients", tx_client * 64), ("n", c.c_uint8))
+rx_client = struct(("conn", conn), ("macs", mac * 64), ("n", c.c_uint8))
+virt_rx = struct(magic, ("driver", conn), ("data", device), ("meta", region), ("clients", rx_client * 64), ("n", c.c_uint8))
+copy = struct(magic, ("rx", conn), ("rx_data", region * 64), ("client", conn), ("client_data", region))
+client = struct(magic, ("rx", conn), ("rx_data", region), ("tx", conn), ("tx_data", region), ("mac", mac))
+sconn = struct(("queue", region), ("data", region), ("id", c.c_uint8))
+svirt = struct(("conn", sconn), ("name", c.c_char * 64))
+sdriver = struct(magic, ("rx", sconn), ("tx", sconn), ("baud", c.c_uint64), ("on", c.c_bool))
+svirt_tx = struct(magic, ("driver", sconn), ("clients", svirt * 64), ("n", c.c_uint8))
+bconn = struct(("info", region), ("req", region), ("resp", region), ("n", c.c_uint16), ("id", c.c_uint8))
+bpart = struct(("conn", bconn), ("data", device), ("partition", c.c_uint32))
+bdata = struct(("conn", bconn), ("data", device))
+bvirt = struct(magic, ("n", c.c_uint64), ("driver", bdata), ("clients", bpart * 64))
+bclient = struct(magic, ("conn", bconn), ("data", region))
+where, version = sys.argv[1], int(sys.argv[2])
+regions, maps = [], {}
+def at(pd, name): # the address of a queue's region in a PD
+    if name not in regions:
+        regions.append(name)
+    maps.setdefault(pd, {})[name] = 0x20000000 + 0x10000 * regions.index(name) + 0x1000 * len(pd)
+    return region(maps[pd][name], 4096)
+def link(pd, name, n=512):
+    return conn(at(pd, name + "_free"), at(pd, name + "_active"), n)
+def serial(pd, name):
+    return sconn(at(pd, name), region(0x50000000, 2048))
+def blk(pd, name):
+    return bconn(region(1, 2), at(pd, name + "_req"), at(pd, name + "_resp"), 128)
+net = (c.c_uint8 * 5)(*b"sDDF", version)
+ser = (c.c_uint8 * 5)(*b"sDDF", 3)
+disk = (c.c_uint8 * 5)(*b"sDDF", 2)
+def put(pd, section, s):
+    open(f"{where}/{pd}{section}", "wb").write(bytes(s))
+put("eth", ".net_driver_config", driver(net, link("eth", "rx"), link("eth", "tx")))
+s = virt_rx(magic=net, driver=link("virtrx", "rx"), n=2)
+s.clients[0].conn, s.clients[1].conn = link("virtrx", "copy"), link("virtrx", "other")
+put("virtrx", ".net_virt_rx_config", s)
+s = virt_tx(magic=net, driver=link("virttx", "tx"), n=1)
+s.clients[0].conn = link("virttx", "out")
+put("virttx", ".net_virt_tx_config", s)
+put("copier", ".net_copy_config", copy(magic=net, rx=link("copier", "copy"), client=link("copier", "in")))
+put("echo", ".net_client_config", client(magic=net, rx=link("echo", "in"), tx=link("echo", "out")))
+put("uart", ".serial_driver_config", sdriver(magic=ser, tx=serial("uart", "line")))
+s = svirt_tx(magic=ser, driver=serial("svirt", "line"), n=1)
+s.clients[0].conn = serial("svirt", "text")
+put("svirt", ".serial_virt_tx_config", s)
+s = bvirt(magic=disk, n=1)
+s.clients[0].conn = blk("bvirt", "file")
+put("bvirt", ".blk_virt_config", s)
+put("fs", ".blk_client_config", bclient(magic=disk, conn=blk("fs", "file")))
+with open(f"{where}/sddf.system", "w") as f:
+    f.write("<system>\n")
+    for r in regions + ["mkperf_rings"]:
+        f.write(f'<memory_region name="{r}" size="0x1000" />\n')
+    read = ["rx_active", "text"]
+    own = "".join(f'<map mr="{r}" vaddr="{0x30000000 + 0x1000 * i:#x}" perms="r" />' for i, r in enumerate(read))
+    f.write('<protection_domain name="profiler" priority="254"><program_image path="profiler.elf" />'
+            f'<map mr="mkperf_rings" vaddr="0x10000000" perms="rw" setvar_vaddr="mkperf_rings" />{own}</protection_domain>\n')
+    f.write('<protection_domain name="client" priority="253"><program_image path="client.elf" /></protection_domain>\n')
+    for pd, m in maps.items():
+        f.write(f'<protection_domain name="{pd}" priority="1"><program_image path="{pd}.elf" />' +
+                "".join(f'<map mr="{r}" vaddr="{a:#x}" perms="rw" />' for r, a in m.items()) + "</protection_domain>\n")
+    f.write("</system>\n")
+END
+    for config in "$D"/sddf/*_config; do
+        name=${config##*/}
+        "${OBJCOPY:-aarch64-linux-gnu-objcopy}" --add-section ".${name#*.}=$config" "$B/tests/pd/flow/flow.elf" "$D/sddf/${name%%.*}.elf" ||
+            return 1
+    done
+    "$MKPERF" stamp "$D/sddf/sddf.system" --kernel "$B/demo/kernel.elf" -o "$D/sddf/stamped.elf" 2>"$D/stamped"
+}
+sddf() {
+    unread='; not read: the profiler PD has no map of its memory region'
+    sddf_system 5 || { cat "$D/stamped"; return 1; }
+    contains "$D/stamped" "queue   rx_active (net, 512 slots), eth -> virtrx\$" "queue   rx_free (net, returns, 512 slots), virtrx -> eth$unread\$" \
+        "queue   tx_active (net, 512 slots), virttx -> eth$unread" "queue   copy_active (net, 512 slots), virtrx -> copier$unread" \
+        "queue   other_active (net, 512 slots), virtrx -> ?$unread" "queue   in_active (net, 512 slots), copier -> echo$unread" \
+        "queue   out_active (net, 512 slots), echo -> virttx$unread" "queue   out_free (net, returns, 512 slots), virttx -> echo$unread" \
+        "queue   line (serial, 2048 slots), svirt -> uart$unread" "queue   text (serial, 2048 slots), ? -> svirt\$" \
+        "queue   file_req (blk, 128 slots), fs -> bvirt$unread" "queue   file_resp (blk, returns, 128 slots), bvirt -> fs$unread" &&
+        [ "$(grep -c '^  queue ' "$D/stamped")" = 16 ]
+}
+check "sDDF's queues are found, with their PDs" sddf
+sddf_version() {
+    sddf_system 6 && return 1
+    contains "$D/stamped" 'eth: its section .net_driver_config has version 6'
+}
+check "another version of sDDF's configuration: said" sddf_version
