@@ -24,8 +24,7 @@ const char *mkperf_status_text(enum mkperf_status status)
         return "any error without its own status";
     case MKPERF_ERR_INPUT:
         return "bad input: a file, ELF or stream that is missing or invalid; the message "
-               "says "
-               "where and why";
+               "has the place and the reason";
     case MKPERF_ERR_OUTPUT:
         return "writing failed (disk full, permission)";
     case MKPERF_ERR_SILENT:

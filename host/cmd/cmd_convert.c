@@ -146,7 +146,7 @@ static const struct mkperf_option toperf_options[] = {
                   MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct mkperf_conversion, in.build_dir)),
     MKPERF_OPTION('o', "output", "the file to write (perf.data)", MKPERF_TAKES(FILE, "FILE"),
                   MKPERF_TEXT(struct mkperf_conversion, out.path)),
-    MKPERF_OPTION('p', "print-summary", "print the samples, one a line"),
+    MKPERF_OPTION('p', "print-summary", "print the samples, one per line"),
     MKPERF_OPTION(0, "lenient", "repair or omit invalid data, and report that",
                   MKPERF_SETS(struct mkperf_conversion, in.lenient)),
     MKPERF_OPTION(0, "time-hz", "time is in ticks of this clock, not nanoseconds", .value = "N",

@@ -478,7 +478,7 @@ static void print_rows(const struct comparison *d, const struct command *c)
     if (left_out) {
         printf("# %zu rows below %g %% are omitted\n", left_out, c->limit);
     }
-    printf("# %zu of the rows above differ significantly; ~ marks those that may be chance\n",
+    printf("# %zu of the rows above differ significantly; ~ marks rows that may be chance\n",
            significant);
     const struct entry *largest = NULL;
     for (size_t i = 0; i < d->n; i++) {

@@ -747,8 +747,8 @@ const struct mkperf_command mkperf_explain_command = {
     .summary = "answer questions about a recording in a page of text",
     .synopsis = "[options] [FILE]",
     .description =
-        "What a recording shows, and whether it can be trusted: where the time goes, what limits, "
-        "the slowest call and why, what was ruled out, and by which figure. Most questions need "
+        "Shows whether a recording can be trusted, where the time passes, what limits, the slowest "
+        "call and why, and what was ruled out, each with its figures. Most questions need "
         "scheduling events (mkperf record --sched).",
     .options = {{&report_input_options, offsetof(struct explain, input)},
                 {&group, 0},

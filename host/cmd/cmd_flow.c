@@ -302,7 +302,7 @@ static void print_queues(const struct mkperf_flow *f)
         const struct mkperf_flow_queue *q = &f->queue[i];
 
         if (!q->about.seen) {
-            printf("# %s is not seen: the profiler PD has no mapping of it\n", q->about.name);
+            printf("# %s is not recorded: the profiler PD has no mapping of it\n", q->about.name);
         } else if (!q->began) {
             printf("# %s has no plausible reading\n", q->about.name);
         }

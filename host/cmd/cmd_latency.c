@@ -305,10 +305,10 @@ const struct mkperf_command mkperf_latency_command = {
     .synopsis = "[-i FILE | -t TARGET] [options]",
     .description =
         "Of a recording with scheduling events: for each pair of PDs how long protected calls took "
-        "and what the time was spent on, how long notified PDs and interrupt handlers waited until "
-        "they ran, priority inversions, and what each PD did with its time. With --critical-path: "
-        "why one call, or the time between two marks, took as long as it did.\n\n"
-        "Of a target (-t): the latencies alone, which the target counts itself: nothing is sent "
+        "and why; how long notified PDs and interrupt handlers waited until they ran; priority "
+        "inversions; the time of each PD by its states. With --critical-path: why one call, or "
+        "the time between two marks, took as long as it did.\n\n"
+        "Of a target (-t): only the latencies, which the target counts itself: nothing is sent "
         "but the table. They are those since the command began.",
     .options = {{&mkperf_link_options, offsetof(struct command, recorder.options.link)},
                 {&group, 0}},

@@ -31,7 +31,7 @@ static void put_tables(mkperf_put *put, void *to)
 }
 
 static const struct mkperf_option options[] = {
-    MKPERF_OPTION(0, "cpu", "the CPU, where the target cannot say which it has",
+    MKPERF_OPTION(0, "cpu", "the CPU, where the target cannot detect which it has",
                   MKPERF_TAKES(WORD, "NAME"), .list = put_tables, MKPERF_TEXT(struct list, cpu)),
     MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct list, json)),
     {.id = 0},
@@ -127,7 +127,7 @@ static void print_table(struct list *l, const char *cpu)
     if (t == NULL) {
         fprintf(l->json ? stderr : stdout,
                 "\nNo table of %s here: its own events can be had by number, rNN.\n",
-                cpu[0] != '\0' ? cpu : "this CPU (it does not say its name, see --cpu)");
+                cpu[0] != '\0' ? cpu : "this CPU (its name is unknown, see --cpu)");
         return;
     }
     if (!l->json) {
@@ -195,8 +195,9 @@ const struct mkperf_command mkperf_list_command = {
     .summary = "show the events that a target can count",
     .synopsis = "[-t TARGET] [--cpu NAME] [PART-OF-NAME]",
     .description =
-        "Shows the events that a target can count, asked from the target, and those of its CPU's "
-        "table, whose presence the CPU itself does not tell. Without -t: the table of --cpu.\n\n"
+        "Shows the events that a target can count, asked from the target, and the events of its "
+        "CPU's table, of which the CPU does not report the presence. Without -t: the table of "
+        "--cpu.\n\n"
         "rNN counts any event by its number in hexadecimal, listed or not.",
     .options = {{&mkperf_link_options, offsetof(struct list, recorder.options.link)}, {&group, 0}},
     .operand = MKPERF_VALUE_WORD,

@@ -82,7 +82,7 @@ static const struct mkperf_option options[] = {
     MKPERF_OPTION(0, "header", "always so; perf has this option", MKPERF_IGNORED),
     MKPERF_OPTION(0, "header-only", "print what was recorded, and no table",
                   MKPERF_SETS(struct command, head_only)),
-    MKPERF_OPTION(0, "inline", "inlined functions are rows and callers of their own",
+    MKPERF_OPTION(0, "inline", "inlined functions are separate rows and callers",
                   MKPERF_SETS(struct command, inlined)),
     MKPERF_OPTION(0, "no-inline", "they are part of the function around them (the default)",
                   MKPERF_CLEARS(struct command, inlined)),
@@ -98,7 +98,7 @@ static const struct mkperf_option options[] = {
     MKPERF_OPTION(
         0, "off-cpu",
         "instead: the time in which threads were blocked, in ns, by their callchains (record "
-        "--off-cpu); with scheduling events alone, by what each PD waited for",
+        "--off-cpu); with only scheduling events, by what each PD waited for",
         MKPERF_SETS(struct command, off_cpu)),
     MKPERF_OPTION(
         0, "util",
@@ -111,7 +111,7 @@ static const struct mkperf_option options[] = {
     MKPERF_OPTION(0, "json", "rows as JSON Lines; with --header-only, what was recorded",
                   MKPERF_SETS(struct command, json)),
     MKPERF_OPTION('o', "output",
-                  "where --interactions goes (default: standard output); FILE.dot implies --dot",
+                  "output of --interactions (default: standard output); FILE.dot implies --dot",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, output)),
     {.id = 0},
 };

@@ -35,16 +35,17 @@ struct stamp {
 static const struct mkperf_option options[] = {
     MKPERF_OPTION(0, "elf-path", "where the programs are (the .system file's directory)",
                   MKPERF_TAKES(DIRS, "DIR[:DIR]"), MKPERF_TEXT(struct stamp, elf_path)),
-    MKPERF_OPTION(0, "kernel",
-                  "the kernel that the image gets; Microkit's monitor.elf is looked for beside it",
-                  MKPERF_TAKES(FILE, "ELF"), MKPERF_TEXT(struct stamp, kernel)),
+    MKPERF_OPTION(
+        0, "kernel",
+        "the kernel that the image gets; Microkit's monitor.elf is expected in its directory",
+        MKPERF_TAKES(FILE, "ELF"), MKPERF_TEXT(struct stamp, kernel)),
     MKPERF_OPTION(0, "queues", "describes rings between PDs, for mkperf record --queues",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct stamp, queues)),
     MKPERF_OPTION(0, "no-sddf", "do not look for the queues of sDDF in the programs",
                   MKPERF_SETS(struct stamp, no_sddf)),
     MKPERF_OPTION('o', "output", "the client PD's ELF with the table (the ELF itself is changed)",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct stamp, output)),
-    MKPERF_OPTION('q', "quiet", "print errors alone", MKPERF_SETS(struct stamp, quiet)),
+    MKPERF_OPTION('q', "quiet", "print only errors", MKPERF_SETS(struct stamp, quiet)),
     {.id = 0},
 };
 

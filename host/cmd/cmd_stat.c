@@ -33,7 +33,7 @@ static const struct mkperf_option options[] = {
         "also by protection domain: exactly if the target's kernel can, else estimated from "
         "samples, with the standard error",
         MKPERF_SETS(struct stat, measure.per_pd)),
-    MKPERF_OPTION(0, "per-core", "the system by core, for those that the target counts on",
+    MKPERF_OPTION(0, "per-core", "the system by core, for the cores that the target counts on",
                   MKPERF_SETS(struct stat, measure.per_core)),
     MKPERF_OPTION('C', "cpu", "count on these cores only, as in 0-2", .value = "LIST"),
     MKPERF_OPTION(0, "pd", "only these PDs (implies --per-pd)", .value = "NAME[,NAME]",

@@ -282,9 +282,8 @@ const struct mkperf_command mkperf_top_command = {
     .summary = "watch a running system",
     .synopsis = "-t TARGET [options]",
     .description =
-        "What a running seL4/Microkit system is doing, by protection domain and function. Nothing "
-        "is "
-        "written to a file.\n\n"
+        "Shows the work of a running seL4/Microkit system, by protection domain and function. "
+        "Nothing is written to a file.\n\n"
         "Keys: Enter shows one PD, u all; i with or without idle; c charged time; s sort; z window "
         "or all; Tab event; p pause; q quit.",
     .options = {{&mkperf_link_options, offsetof(struct top, recorder.options.link)},

@@ -36,7 +36,7 @@ static const struct mkperf_option options[] = {
     MKPERF_OPTION(
         0, "speedscope",
         "speedscope's release (dist/release of its npm package), linked from the page; default: "
-        "$MKPERF_SPEEDSCOPE, or speedscope beside mkperf or in ../share/mkperf, if it is there",
+        "$MKPERF_SPEEDSCOPE, or speedscope next to mkperf or in ../share/mkperf, if it exists",
         MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct command, speedscope)),
     {.id = 0},
 };

@@ -286,8 +286,8 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
     if (stat(x->path, &st) == 0 && !(S_ISDIR(st.st_mode) && is_empty(x->path))) {
         return mkperf_error_set(
             e, MKPERF_ERR_OUTPUT,
-            "%s: exists already, and a CTF trace is a directory of its own: remove "
-            "it, or choose another name",
+            "%s: exists already, and a CTF trace is a new directory: remove it, or "
+            "choose another name",
             x->path);
     }
     size_t n = strlen(x->path);

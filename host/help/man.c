@@ -123,7 +123,7 @@ static void put_main_page(FILE *out)
 {
     put_head(out, NULL, "profiler for systems on seL4 and Microkit");
     fputs(".SH SYNOPSIS\n.B mkperf\n\\fICOMMAND\\fR [options]\n.SH DESCRIPTION\n"
-          "Samples and counts what a system built with seL4 and Microkit does: every\n"
+          "Samples and counts the work of a system built with seL4 and Microkit: every\n"
           "protection domain, the kernel and idle, on any event of the CPU's performance\n"
           "monitoring unit.\n"
           ".SH COMMANDS\n",
@@ -208,7 +208,7 @@ void mkperf_help_overview(FILE *out)
     for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
         fprintf(out, "  %-10s  %s\n", mkperf_commands[i]->name, mkperf_commands[i]->summary);
     }
-    fputs("\nmkperf help COMMAND (or mkperf COMMAND --help) says more; mkperf --version the\n"
-          "version.\n",
+    fputs("\nmkperf help COMMAND (or mkperf COMMAND --help) describes a command; mkperf\n"
+          "--version prints the version.\n",
           out);
 }

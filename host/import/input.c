@@ -144,7 +144,7 @@ enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input
     if (i == INPUTS) {
         mkperf_error_set(e, MKPERF_ERR_INPUT,
                          "%s: neither perf.data nor samples.json nor kpdata nor a raw capture; "
-                         "--from says otherwise",
+                         "--from names the format",
                          path);
     }
     if (i < 0 || i == INPUTS) {

@@ -216,7 +216,7 @@ static enum mkperf_status choose_era(struct kprof *k)
         return kprof_bad(k, 0, "no sample fits any era of kpdata");
     }
     if (k->samples > 0 && best == MKPERF_KPROF_C && k->fits[MKPERF_KPROF_A] == k->fits[best]) {
-        return kprof_bad(k, 0, "samples fit two eras; say which with --kprof-era");
+        return kprof_bad(k, 0, "samples fit two eras; choose one with --kprof-era");
     }
     k->era = best;
     return MKPERF_OK;
@@ -355,7 +355,7 @@ static enum mkperf_status read_both(struct kprof *k)
     }
     k->session.command = k->in->command;
     k->session.platform = "akaros";
-    k->session.unverified = "kpdata does not tell which build of a program ran";
+    k->session.unverified = "kpdata does not show which build of a program ran";
     k->session.cpu = "";
     k->session.cores = k->cores;
     k->session.max_frames = MKPERF_DEFAULT_FRAMES;

@@ -197,7 +197,7 @@ enum mkperf_status toperf_begin(struct toperf *t, uint64_t period)
     t->began = true;
     t->session = (struct mkperf_session){
         .platform = "microkit",
-        .unverified = "samples.json does not tell which build of a program ran",
+        .unverified = "samples.json does not show which build of a program ran",
         .cpu = "",
         .cores = 1,
         .nevents = 1,

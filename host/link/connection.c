@@ -231,7 +231,7 @@ static void on_text(void *self, const char *p, size_t n)
     } else {
         if (!l->foreign) {
             mkperf_peer_say(l, "text on this line is not authenticated: it is the console's, or "
-                               "anybody's who can write to the line");
+                               "another writer's");
         }
         l->foreign = true;
         l->ops->text(l->self, p, n);

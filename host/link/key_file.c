@@ -96,10 +96,11 @@ static enum mkperf_status check_access(int fd, const char *path, struct mkperf_e
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     }
     if (S_ISREG(st.st_mode) && (st.st_mode & OTHERS) != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "%s: others can read or write this key: chmod 600 %s, and if "
-                                "anybody did, a new key",
-                                path, path);
+        return mkperf_error_set(
+            e, MKPERF_ERR_INPUT,
+            "%s: others can read or write this key: chmod 600 %s, and make a new "
+            "key if they did",
+            path, path);
     }
     return MKPERF_OK;
 }

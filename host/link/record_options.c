@@ -281,7 +281,7 @@ static const struct mkperf_option flight_options[] = {
     MKPERF_OPTION(
         0, "sched",
         "record scheduling events: mkperf latency, perf sched; without -e, -c and -F nothing "
-        "is sampled beside them",
+        "is sampled",
         MKPERF_SETS(struct mkperf_record_options, configure.sched)),
     MKPERF_OPTION(
         0, "queues",
@@ -369,8 +369,8 @@ enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
     if (o->configure.events_count == 0 && !o->configure.off_cpu &&
         (o->pd != NULL || o->subtree != NULL)) {
         return mkperf_usage_error(e, command,
-                                  "%s selects samples, and scheduling events are of all PDs: for "
-                                  "samples beside them, add -e, -c or -F",
+                                  "%s selects samples, and scheduling events are of all PDs: to "
+                                  "sample as well, add -e, -c or -F",
                                   o->pd != NULL ? "--pd" : "--subtree");
     }
     for (unsigned i = 0; i < o->configure.events_count; i++) {

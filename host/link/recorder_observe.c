@@ -276,7 +276,7 @@ enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error
     }
     if (t.system == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "-e timer: needs --system, for the PDs whose registers are read");
+                                "-e timer: needs --system, for the PDs with registers to read");
     }
     if (find_profiler(&t, e) != MKPERF_OK || t.profiler == NULL) {
         return e->status;
@@ -354,7 +354,7 @@ void mkperf_observe_summary(const struct mkperf_stream *s, FILE *out)
                 a->unread);
     }
     if (s->has_status && a->faults != 0) {
-        fprintf(out, "  %" PRIu32 " children of the profiler PD faulted, and stand still\n",
+        fprintf(out, "  %" PRIu32 " children of the profiler PD faulted, and are stopped\n",
                 a->faults);
     }
 }

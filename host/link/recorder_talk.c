@@ -271,7 +271,7 @@ static enum mkperf_status receive_dump(struct mkperf_recorder *r, uint64_t most,
         if (received > most) {
             return mkperf_error_set(e, MKPERF_ERR_INPUT,
                                     "%s: the dump does not end: %" PRIu64 " samples and events "
-                                    "came, the target said that it holds less than half of that",
+                                    "arrived, the target reported less than half of that",
                                     r->link.source.spec, received);
         }
         if (mkperf_stream_needs_reset(s) && now - r->reset_s >= REPEAT_S) {

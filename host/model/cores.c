@@ -148,8 +148,8 @@ static bool warn_of_events(const struct mkperf_session *s, char text[MKPERF_CORE
     }
     snprintf(
         text, MKPERF_CORES_TEXT,
-        "QEMU counts %s on each core for all cores together: what a core counts is not what it "
-        "executed, and shares are of time",
+        "QEMU counts %s on each core for all cores together: counts of a core are not its own, "
+        "and shares are of time",
         names);
     return names[0] != '\0';
 }

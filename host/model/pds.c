@@ -350,7 +350,7 @@ static void find_image_kernel(struct mkperf_pds *p)
     if (path == NULL) {
         path = find_program(p, kernel, &module, why);
     } else if (kernel->build_id.n == 0) {
-        snprintf(why, sizeof why, "the image does not tell which build of the kernel runs");
+        snprintf(why, sizeof why, "the image does not show which build of the kernel runs");
         path = NULL;
     } else if (mkperf_symbols_recorded(p->symbols, path, &kernel->build_id, &module, &e) !=
                MKPERF_OK) {

@@ -40,7 +40,7 @@ enum mkperf_status mkperf_no_samples(struct mkperf_error *e)
 {
     return mkperf_error_set(
         e, MKPERF_ERR_INPUT,
-        "a recording of scheduling events alone has no samples: mkperf latency and "
+        "a recording of only scheduling events has no samples: mkperf latency and "
         "mkperf report --util show what is in it");
 }
 

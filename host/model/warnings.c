@@ -116,9 +116,8 @@ static void add_end(const struct list *l)
     } else if (!t->complete) {
         add_line(
             l, MKPERF_NOTE,
-            "no matching totals from the target (the recording goes on, was cut off, or was not "
-            "made "
-            "by mkperf): more may be lost than is known");
+            "no matching totals from the target (the recording continues, was cut off, or was not "
+            "made by mkperf): more may be lost than is known");
     }
 }
 

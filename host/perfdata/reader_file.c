@@ -414,7 +414,7 @@ static enum mkperf_status read_pipe_head(struct perfin_bytes *b, struct perfin_f
         }
     }
     if (f->nattrs == 0 && !f->has_trace) {
-        return perfin_bad(b, at, "no event stands before the first record", e);
+        return perfin_bad(b, at, "no event is before the first record", e);
     }
     f->data = (struct perfin_section){at, b->size - at};
     return MKPERF_OK;

@@ -74,7 +74,7 @@ void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_places *s
 
     if (with_timer(s) && !pds) {
         snprintf(text, n,
-                 is_timer(s, event) ? "unknown, the recording does not say"
+                 is_timer(s, event) ? "unknown, the recording does not have it"
                                     : "unknown, not counted while the profiler PD works");
         return;
     }

@@ -263,7 +263,8 @@ enum mkperf_status report_columns_sort(struct report_column_list *list,
             break;
         }
     }
-    return list->n > 0 ? MKPERF_OK : mkperf_given_bad(g, "a key beside what is always shown");
+    return list->n > 0 ? MKPERF_OK
+                       : mkperf_given_bad(g, "a key in addition to what is always shown");
 }
 
 enum mkperf_status report_columns_fields(unsigned *fields, unsigned standard,

@@ -221,7 +221,7 @@ void report_latency_print(const struct report_latency *l, FILE *out)
                              &a->totals, out);
         if (a->late_events != 0) {
             fprintf(out,
-                    "# disorder    %" PRIu64 " events of a core came too late to be in order\n",
+                    "# disorder    %" PRIu64 " events of a core arrived too late to be in order\n",
                     a->late_events);
         }
         if (a->calls_void != 0 || a->calls_open != 0) {

@@ -357,13 +357,13 @@ void stat_print(const struct stat_reading *r, const struct stat_style *style)
             fprintf(style->out,
                     "\n  ~ estimated from samples, with the standard error in parentheses.\n");
         } else if (has_rows(r, false)) {
-            fputs(
-                "\n  To tell PDs apart the kernel reads the counters at each switch or entry. That "
-                "work is\n"
-                "  in the kernel counts of who entered: much where system calls are many "
-                "(--estimate\n"
-                "  does without it).\n",
-                style->out);
+            fputs("\n  To distinguish PDs the kernel reads the counters at each switch or entry. "
+                  "That "
+                  "work is\n"
+                  "  in the kernel counts of who entered: much where system calls are many "
+                  "(--estimate\n"
+                  "  does without it).\n",
+                  style->out);
         }
         fputc('\n', style->out);
     }

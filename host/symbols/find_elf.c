@@ -280,7 +280,7 @@ static void explain(const struct mkperf_finder *f, const struct mkperf_build_id 
     mkperf_build_id_text(id, wanted);
     if (other != NULL) {
         mkperf_build_id_text(&other->id, has);
-        snprintf(why, n, "%s is another build (%s) than the one that runs (%s)", other->path, has,
+        snprintf(why, n, "%s is another build (%s) than the running one (%s)", other->path, has,
                  wanted);
         return;
     }
@@ -297,7 +297,7 @@ const char *mkperf_finder_find(struct mkperf_finder *f, const struct mkperf_buil
                                const char *file, char *why, size_t n)
 {
     if (id->n == 0) {
-        snprintf(why, n, "the image does not tell which build of %s runs",
+        snprintf(why, n, "the image does not show which build of %s runs",
                  file[0] != '\0' ? file : "its program");
         return NULL;
     }

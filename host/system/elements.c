@@ -162,7 +162,7 @@ void system_start_map(struct reader *r)
     if (text[strspn(text, "rwx")] != '\0') {
         system_error(&r->at, "perms may hold 'r', 'w' and 'x' only, not '%.64s'", text);
     } else if (map.write && !map.read && !map.execute) {
-        system_error(&r->at, "perms must not be 'w' alone");
+        system_error(&r->at, "perms must not be only 'w'");
     } else if (*text == '\0') {
         system_error(&r->at, "perms is empty");
     }

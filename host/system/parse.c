@@ -71,7 +71,7 @@ static void start_element(struct reader *r, const char *name)
     if (element == DOCUMENT) {
         system_error(&r->at, "unknown element '%.64s'", name);
     } else if ((language[element].parents & IN(parent)) == 0) {
-        system_error(&r->at, "element '%s' may not stand here", name);
+        system_error(&r->at, "element '%s' is not allowed here", name);
     } else if (r->depth + 1 == SYSTEM_MAX_DEPTH) {
         system_error(&r->at, "elements are nested too deeply");
     } else {

@@ -17,7 +17,7 @@ static const char keys[] =
     "z window/all   Tab event   p pause   q quit";
 
 static const char *const help[] = {
-    "  h, ?            this text; any key goes back to the tables",
+    "  h, ?            this text; any key returns to the tables",
     "  Up, Down        select a PD or a function",
     "  Enter           only functions of the selected PD",
     "  u, Backspace    functions of all PDs",
@@ -26,7 +26,7 @@ static const char *const help[] = {
     "  s               sort by share, name or PD",
     "  z               samples of the last seconds (--window), or of the whole session",
     "  Tab             the next event",
-    "  p, Space        pause and continue; samples are counted meanwhile",
+    "  p, Space        pause and continue; samples are still counted",
     "  q               quit",
 };
 
@@ -52,7 +52,7 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
                  ? " (of all cores on each, QEMU)"
                  : "",
              (double)(t->last_ns - t->first_ns) / 1e9, t->samples, window,
-             session->target_cores > session->cores ? " of the sampled cores alone" : cores,
+             session->target_cores > session->cores ? " of the sampled cores only" : cores,
              s->pd ? ", PD " : "", s->pd ? s->pd : "", s->sort != TOP_BY_SHARE ? ", by " : "",
              s->sort != TOP_BY_SHARE ? sorts[s->sort] : "", s->charged ? ", charged" : "",
              s->counts->no_idle ? ", without idle" : "",

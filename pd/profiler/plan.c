@@ -106,8 +106,7 @@ static bool plan_period(struct mkperf_planning *m, unsigned i)
     }
     if (want->frequency == 0 || want->frequency > MKPERF_MAX_FREQUENCY) {
         return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
-                             "the frequency of '%s' must be from 1 to 100000 samples a second",
-                             e->name);
+                             "the frequency of '%s' must be from 1 to 100000 samples/s", e->name);
     }
     e->frequency = want->frequency;
     e->period = mkperf_first_period(want->frequency, e->minimum, rate);
@@ -148,7 +147,7 @@ static bool plan_event(struct mkperf_planning *m, unsigned i)
     }
     if (e->read && (e->leader == i || m->plan.event[e->leader].read || m->plan.counting)) {
         return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
-                             "'%s' is to be read with a group whose first event samples, and is in "
+                             "'%s' must be in a group of which the first event samples, and is in "
                              "none",
                              e->name);
     }
@@ -269,7 +268,7 @@ static bool plan_all_counters(struct mkperf_planning *m)
          "and kernel: :u or :k halves the need"},
         {plan->counting && mkperf_plan_schedules(plan) && needed >= there, MKPERF_RESULT_COUNTERS,
          0,
-         "scheduling events beside events that count need a counter that is left over, and these "
+         "scheduling events with events that count need an unused counter, and these "
          "events take all"},
         {needed > there && cycles == NULL, MKPERF_RESULT_COUNTERS, 0,
          "more events than counters, and no cycles to multiplex by"},

@@ -100,7 +100,7 @@ bool mkperf_probe(struct mkperf_kernel *k, struct mkperf_ring_consumer *ring, mk
     }
     if (!counted) {
         return mkperf_refuse(error, MKPERF_RESULT_NO_PMU, 0,
-                             "the PMU's counters stand still in user mode: the kernel or the "
+                             "the PMU's counters do not count in user mode: the kernel or the "
                              "firmware forbids counting (MDCR_EL2, MDCR_EL3)");
     }
     return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,

@@ -120,7 +120,7 @@ samples_json() {
     # As in the example of the tool that is replaced: what is behind nr entries is left out, and said so.
     for more in 's/"nr": 1/"nr": 0/' 's/\[7\]/[7, 8]/'; do
         printf '{%s, "samples": [%s,\n%s]}' "$map" "$sample" "$(echo "$sample" | sed "$more")" >bad.json
-        warns '1 samples whose nr and ips disagree: the shorter chain was used' bad.json
+        warns '1 samples in which nr and ips disagree: the shorter chain was used' bad.json
     done
     json 'nr is more than ips has' ips '[]'
     json 'expected an array' ips 7

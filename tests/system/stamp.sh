@@ -154,7 +154,7 @@ stale_elf() {
     rm -rf "$D/elfs" && mkdir "$D/elfs" && cp "$demo"/*.elf "$D/elfs"
     cp "$demo/dummy2.elf" "$D/elfs/known.elf"
     replay stale stamped.raw --elf-path "$D/elfs"
-    has stale.log 'known: .*/elfs/known.elf is another build ([0-9a-f]*) than the one that runs' &&
+    has stale.log 'known: .*/elfs/known.elf is another build ([0-9a-f]*) than the running one' &&
         has stale.txt '# WARNING: no symbols for known: .*is another build' &&
         has stale.txt 'known .*\[unknown\] 0x' && hasnt stale.txt 'known .* crc_byte' &&
         has stale.txt 'dummy2 .* crc_byte' || return 1

@@ -202,7 +202,7 @@ check "inferred callers are marked" callers_marked
 check "--no-callers" callers_not_wanted
 check "--pd" only_known
 check "a period below the cost of looking" refused "must be from" -e timer -c 10
-check "user mode alone" refused "cannot tell user mode" -e timer:u
+check "user mode alone" refused "cannot distinguish user mode" -e timer:u
 check "with other events" refused "only be read with it" -e timer,cycles
 check "counts over too long an interval" refused "at most" -e '{timer,cycles}:S' -c 200000
 counts_and_check() {

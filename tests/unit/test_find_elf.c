@@ -142,7 +142,7 @@ static void other_builds(void **state)
     f = mkperf_finder_new(recording_path("bad"), NULL);
     expect(f, &one, "one.elf", NULL, "bad/one.elf is another build (");
     expect(f, &one, "two.elf", NULL, "no ELF with the build id ");
-    expect(f, &none, "one.elf", NULL, "does not tell which build of one.elf runs");
+    expect(f, &none, "one.elf", NULL, "does not show which build of one.elf runs");
     mkperf_finder_free(f);
 }
 

@@ -188,7 +188,7 @@ static void newer(void **state)
                  "t.system:2: slot 1 is already used on line 1");
     body_refused(CSPACE("") CSPACE("</cspace><cspace>"),
                  "t.system:1: protection_domain 'a' has a cspace already");
-    body_refused("<cspace/>", "t.system:1: element 'cspace' may not stand here");
+    body_refused("<cspace/>", "t.system:1: element 'cspace' is not allowed here");
     body_refused("<protection_domain name='a' setvar_id='x'/>",
                  "t.system:1: id belongs to a child protection_domain only");
     body_refused("<memory_region name='m'/>", "t.system:1: attribute 'size' is missing");
@@ -205,7 +205,7 @@ static void bad_form(void **state)
     refused("<!DOCTYPE s [<!ENTITY e 'e'>]><system>&e;</system>",
             "t.system:1: document types are not supported");
     body_refused("\ntext", "t.system:2: text does not belong here");
-    body_refused("\n<irq/>", "t.system:2: element 'irq' may not stand here");
+    body_refused("\n<irq/>", "t.system:2: element 'irq' is not allowed here");
     body_refused("<memory_region name='m' size='4096' colour='red'/>",
                  "t.system:1: element 'memory_region' has no attribute 'colour'");
     body_refused("<protection_domain/>", "t.system:1: attribute 'name' is missing");
@@ -281,7 +281,7 @@ static void bad_context(void **state)
     in_pd_refused("<map mr='m' vaddr='0x7ffffffff000'/>", "",
                   "t.system:1: map of 'm' ends above the user address space");
     in_pd_refused("<map mr='m' vaddr='0' perms='w'/>", "",
-                  "t.system:1: perms must not be 'w' alone");
+                  "t.system:1: perms must not be only 'w'");
     in_pd_refused("<map mr='m' vaddr='0' setvar_vaddr='s' setvar_size='s'/>", "",
                   "t.system:1: symbol 's' is already set on line 1");
     in_pd_refused("<setvar symbol='s' region_paddr='x'/>", "",

@@ -117,7 +117,7 @@ static bool check_timer(const struct mkperf_ticks *t, const mkperf_Configure *re
         {request->overwrite || request->interactions || request->per_pd, MKPERF_RESULT_RANGE, 1,
          "'timer' makes no flight recording and counts nothing"},
         {!want->user != !want->kernel, MKPERF_RESULT_RANGE, 1,
-         "'timer' cannot tell user mode from the kernel"},
+         "'timer' cannot distinguish user mode and kernel"},
         {(request->cores & ~(UINT32_C(1) << t->kernel->here)) != 0, MKPERF_RESULT_RANGE, 1,
          "'timer' samples only the profiler PD's core"},
         {!t->observation.reported || t->observation.n == 0, MKPERF_RESULT_NO_TIMER, 1,

@@ -63,7 +63,7 @@ bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_planning *m)
         if (want->count || !want->read || want->group == 0 ||
             want->group != request->events[0].group) {
             return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
-                                 "beside 'timer' nothing samples or counts: other events can "
+                                 "with 'timer' nothing else samples or counts: other events can "
                                  "only be read with it, -e '{timer,...}:S'");
         }
     }
