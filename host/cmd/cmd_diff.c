@@ -607,7 +607,7 @@ static void compare_event(struct comparison *d, struct command *c, const char *a
            " in B (%.0f)\n",
            a, samples[SIDE_A], d->samples[SIDE_A], samples[SIDE_B], d->samples[SIDE_B]);
     if (d->runs[SIDE_A] + d->runs[SIDE_B] > SIDES) {
-        printf("# Shares are means of %u recordings in A and %u in B, whose differences count\n",
+        printf("# Shares are means of %u recordings in A and %u in B; their differences count\n",
                d->runs[SIDE_A], d->runs[SIDE_B]);
     }
     printf("# Chance: of such a change in any of %zu rows if nothing changed\n#\n", d->n);
