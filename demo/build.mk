@@ -42,6 +42,6 @@ $(call image,$(SHARED)/shared.img,$(SHARED)/shared.system,$(DEMO),$(DEMO_PDS))
 $(call image,$(NET)/net.img,$(NET)/net.system,$(DEMO),$(NET_PDS))
 $(call network_machine,$(NET))
 target: $(call bootable,$(DEMO) $(NET) $(STOCK) $(SHARED) $(CORES))
-demo: host $(call bootable,$(DEMO) $(SHARED) $(NET) $(CORES)) $(B)/echo-load
+demo: host $(call bootable,$(DEMO) $(SHARED) $(NET) $(CORES) $(B)/tests/pd/flow_slow $(B)/tests/pd/late) $(B)/echo-load
 	$(Q)B=$(B) DEMO_SECONDS=$(DEMO_SECONDS) demo/run
 endif
