@@ -17,6 +17,10 @@ bounded sched_instructions_per_call_event "$(awk "BEGIN { printf \"%.1f\", $per_
 value sched_call_and_reply_instructions "$(thousandth sched_call_and_reply_instructions)" instructions - \
     "a protected call and its reply with events, on pocket; $(thousandth call_and_reply_instructions) without"
 bounded sched_ring_bytes_per_event "$(thousandth sched_ring_bytes_per_event)" bytes '<=16' "in the core's ring"
+bounded queue_instructions_per_switch "$(thousandth queue_instructions_per_switch)" instructions '<=20' \
+    "of each queue with two words, read at each switch; beside $(thousandth queues_instructions_per_switch) a switch for all queues"
+value queue_instructions_per_change "$(thousandth queue_instructions_per_change)" instructions - \
+    "more for a switch at which a queue has changed: its record"
 demo=$B/demo
 QEMU="$(cat "$demo/qemu-command")" scripts/qemu-record "$d" --sched --duration 2 --system "$demo/demo.system" \
     --elf-path "$demo" -o "$d/sched.data" >"$d/sched.log" 2>&1 || {

@@ -8,13 +8,18 @@
  *
  * The events of ROUNDS rounds fit the core's ring below its watermark, so no other PD runs between them;
  * the events of one that does are counted, too. Time is instructions; a loop of known length measures
- * how many a tick has. Prints `figure NAME VALUE`, VALUE in thousandths.
+ * how many a tick has. Reading of queues at switches is measured with 8 and with 24 of them. Prints `figure NAME VALUE`, VALUE in thousandths.
  */
 #include "client.h"
 
 enum { CH_CALLEE = 2, ROUNDS = 1000, ITERATIONS = 1000000, LOOP = 2 };
 
 uintptr_t mkperf_rings; /* set by the system description */
+uintptr_t bench_queues; /* a page that the profiler PD maps at PROFILER_QUEUES */
+
+/* Queues in the page, each with two indices of 32 bits in words of their own. */
+enum { FEW_QUEUES = 8, MANY_QUEUES = 24, QUEUE_BYTES = 128, TAIL = 64, READINGS = 500 };
+#define PROFILER_QUEUES UINT64_C(0x20000000)
 
 /* The ticks of ITERATIONS * LOOP instructions. */
 static uint64_t calibrate(void)
@@ -45,6 +50,30 @@ static uint64_t notifications(void)
     return ticks() - before;
 }
 
+/* READINGS notifications, two switches each. */
+static uint64_t readings(void)
+{
+    uint64_t before = ticks();
+
+    for (unsigned i = 0; i < READINGS; i++) {
+        microkit_notify(CH_CALLEE);
+    }
+    return ticks() - before;
+}
+
+/* The same; one index moves before each of them. */
+static uint64_t moved_readings(void)
+{
+    volatile uint32_t *tail = (volatile uint32_t *)(bench_queues + TAIL);
+    uint64_t before = ticks();
+
+    for (unsigned i = 0; i < READINGS; i++) {
+        ++*tail;
+        microkit_notify(CH_CALLEE);
+    }
+    return ticks() - before;
+}
+
 /* Events in the core's ring between two positions. */
 static uint64_t events_between(const struct mkperf_ring *ring, uint64_t from, uint64_t to)
 {
@@ -59,21 +88,27 @@ static uint64_t events_between(const struct mkperf_ring *ring, uint64_t from, ui
     return events;
 }
 
-/* ROUNDS rounds in a session: ticks, events, and bytes in the ring. */
+/* Rounds in a session: ticks, events, and bytes in the ring. */
 struct session {
     uint64_t ticks;
     uint64_t events;
     uint64_t bytes;
 };
 
-/* False: it was refused, or events are missing. */
-static bool in_session(uint64_t (*rounds)(void), unsigned least, struct session *out)
+/* least: events that there must be. False: it was refused, or events are missing. */
+static bool in_session(uint64_t (*rounds)(void), unsigned queues, unsigned least,
+                       struct session *out)
 {
     const struct mkperf_ring *ring = mkperf_core_ring(mkperf_rings, 0);
     struct mkperf_session_request *r = &page()->request;
 
     *r = MKPERF_SESSION_REQUEST_ZERO;
     r->configure.sched = true;
+    r->configure.words_count = (pb_size_t)(2 * queues);
+    for (unsigned i = 0; i < 2 * queues; i++) {
+        uint64_t at = PROFILER_QUEUES + (uint64_t)i / 2 * QUEUE_BYTES + (i % 2 != 0 ? TAIL : 0);
+        r->configure.words[i] = at | UINT64_C(0x0f) << MKPERF_WORD_BYTES_SHIFT;
+    }
     if (call(MKPERF_OP_CONFIGURE) != MKPERF_RESULT_OK ||
         call(MKPERF_OP_START) != MKPERF_RESULT_OK) {
         microkit_dbg_puts("sched_cost: the profiler refuses: ");
@@ -87,7 +122,7 @@ static bool in_session(uint64_t (*rounds)(void), unsigned least, struct session 
     out->bytes = to - from;
     out->events = events_between(ring, from, to);
     call(MKPERF_OP_STOP);
-    if (out->events < (uint64_t)least * ROUNDS || page()->status.sched_lost_ring != 0) {
+    if (out->events < least || page()->status.sched_lost_ring != 0) {
         microkit_dbg_puts("sched_cost: events are missing\n");
         return false;
     }
@@ -99,9 +134,14 @@ static void measure(void)
     uint64_t loop = calibrate();
     uint64_t call_off = calls();
     uint64_t notify_off = notifications();
-    struct session called, notified;
+    struct session called, notified, none, few, many, moved;
 
-    if (!in_session(calls, 2, &called) || !in_session(notifications, 3, &notified)) {
+    if (!in_session(calls, 0, 2 * ROUNDS, &called) ||
+        !in_session(notifications, 0, 3 * ROUNDS, &notified) ||
+        !in_session(readings, 0, 3 * READINGS, &none) ||
+        !in_session(readings, FEW_QUEUES, 3 * READINGS, &few) ||
+        !in_session(readings, MANY_QUEUES, 3 * READINGS, &many) ||
+        !in_session(moved_readings, FEW_QUEUES, 3 * READINGS, &moved)) {
         return;
     }
     uint64_t instructions = UINT64_C(1000) * LOOP * ITERATIONS / loop; /* thousandths, a tick */
@@ -112,6 +152,12 @@ static void measure(void)
            (called.ticks - call_off) * instructions / called.events);
     figure("sched_call_and_reply_instructions", called.ticks * instructions / ROUNDS);
     figure("call_and_reply_instructions", call_off * instructions / ROUNDS);
+    uint64_t queue = (many.ticks - few.ticks) * instructions /
+                     (2 * READINGS * (uint64_t)(MANY_QUEUES - FEW_QUEUES));
+    figure("queue_instructions_per_switch", queue);
+    figure("queues_instructions_per_switch",
+           (few.ticks - none.ticks) * instructions / (2 * READINGS) - FEW_QUEUES * queue);
+    figure("queue_instructions_per_change", (moved.ticks - few.ticks) * instructions / READINGS);
     figure("sched_ring_bytes_per_event", called.bytes * 1000 / called.events);
 }
 
