@@ -153,10 +153,10 @@ static void measure(void)
     figure("sched_call_and_reply_instructions", called.ticks * instructions / ROUNDS);
     figure("call_and_reply_instructions", call_off * instructions / ROUNDS);
     uint64_t queue = (many.ticks - few.ticks) * instructions /
-                     (2 * READINGS * (uint64_t)(MANY_QUEUES - FEW_QUEUES));
+                     (UINT64_C(2) * READINGS * (MANY_QUEUES - FEW_QUEUES));
     figure("queue_instructions_per_switch", queue);
     figure("queues_instructions_per_switch",
-           (few.ticks - none.ticks) * instructions / (2 * READINGS) - FEW_QUEUES * queue);
+           (few.ticks - none.ticks) * instructions / (UINT64_C(2) * READINGS) - FEW_QUEUES * queue);
     figure("queue_instructions_per_change", (moved.ticks - few.ticks) * instructions / READINGS);
     figure("sched_ring_bytes_per_event", called.bytes * 1000 / called.events);
 }
