@@ -19,7 +19,7 @@ static const double CORE_BUSY = 0.95; /* a core that is busy for longer limits t
 static const double COMPETES =
     0.05;                         /* share of time for which a stage is ready under competition */
 static const double UNFED = 0.03; /* a source that waits for less than this always has packets */
-static const double HALF = 0.5;   /* a stage that is less busy never limits */
+static const double EQUAL = 0.01; /* stages whose busy shares differ by less are equally busy */
 
 const char *const mkperf_flow_cause_names[MKPERF_FLOW_CAUSES] = {
     [MKPERF_FLOW_UNDECIDED] = "undecided", [MKPERF_FLOW_LOAD] = "load",
@@ -274,22 +274,68 @@ static void find_parts(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
     l->core_busy = p->has_core ? core_busy(f->analysis, p->core) : 0;
 }
 
-struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f)
+/*
+ * The stage that is busy for the longest time. Of stages that are equally busy, it is the one that most often has packets before
+ * it: a source that is always busy may be held up by a stage behind it.
+ */
+static int busiest(const struct mkperf_flow *f)
 {
-    struct mkperf_flow_limit l = {.stage = MKPERF_FLOW_NONE, .by = MKPERF_SCHED_NOBODY};
-    double score = 0;
+    double most = 0, fed = 0;
+    int found = MKPERF_FLOW_NONE;
 
-    l.next = l.full = l.empty = MKPERF_FLOW_NONE;
-    for (unsigned i = 0; i < f->nstages; i++) {
-        const struct mkperf_flow_stage *s = &f->stage[i];
-        double busy = busy_share(s);
-        if (mkperf_flow_packets(s) != 0 && s->pd < f->analysis->npds &&
-            (l.stage == MKPERF_FLOW_NONE || busy > score)) {
-            l.stage = (int)i;
-            score = busy;
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (unsigned i = 0; i < f->nstages; i++) {
+            const struct mkperf_flow_stage *s = &f->stage[i];
+            double busy = busy_share(s);
+            int before = queue_at(f, s, true);
+
+            if (mkperf_flow_packets(s) == 0 || s->pd >= f->analysis->npds) {
+                continue;
+            }
+            double has =
+                before >= 0 ? 1 - share(f->queue[before].empty_ns, f->queue[before].known_ns) : 0;
+            if (pass == 0) {
+                most = fmax(most, busy);
+            } else if (busy >= most - EQUAL && (found < 0 || has > fed)) {
+                found = (int)i;
+                fed = has;
+            }
         }
     }
+    return found;
+}
+
+/*
+ * No stage is always busy although packets wait: stages hold each other up in turn. If one of them is throttled while its core has
+ * idle time, that is the reason for the idle time. `stage` is the busiest one.
+ */
+static int held_up(const struct mkperf_flow *f, int stage)
+{
+    double most = COMPETES;
+
+    for (unsigned i = 0; i < f->nstages; i++) {
+        struct mkperf_flow_limit l = {.stage = (int)i};
+
+        if (f->stage[i].pd >= f->analysis->npds || mkperf_flow_packets(&f->stage[i]) == 0) {
+            continue;
+        }
+        find_parts(f, &l);
+        if (l.throttled > most && l.core_busy < CORE_BUSY) {
+            most = l.throttled;
+            stage = (int)i;
+        }
+    }
+    return stage;
+}
+
+struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f)
+{
+    struct mkperf_flow_limit l = {.by = MKPERF_SCHED_NOBODY};
+
+    l.next = l.full = l.empty = MKPERF_FLOW_NONE;
+    l.stage = busiest(f);
     if (l.stage == MKPERF_FLOW_NONE || f->analysis->events == 0) {
+        l.stage = MKPERF_FLOW_NONE;
         return l;
     }
     const struct mkperf_flow_stage *s = &f->stage[l.stage];
@@ -297,8 +343,10 @@ struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f)
     bool pressed = full >= 0 && share(f->queue[full].full_ns, f->queue[full].known_ns) >= FULL;
     l.by = s->pd;
     find_parts(f, &l);
-    if (l.share >= SATURATED || (pressed && l.share >= PRESSED) ||
-        (l.share >= HALF && is_fed(f, s))) {
+    bool full_load = l.share >= SATURATED || (pressed && l.share >= PRESSED);
+    if (full_load || is_fed(f, s)) {
+        l.stage = full_load ? l.stage : held_up(f, l.stage);
+        find_parts(f, &l);
         find_cause(f, &l);
         find_parts(f, &l); /* the rules may have named another stage */
     } else {

@@ -4,7 +4,7 @@
  *
  * Each PD gets the mean work that the recording shows: for a packet, for an activation, and in calls. Queues have their sizes, cores
  * run the PD of the highest priority, budgets are refilled every period, and PDs without queues run as often and as long as in
- * the recording. The replay without the change is compared with the recording; its error is part of the interval.
+ * the recording. A source that never waits, and does not limit, has packets without any work. The replay without the change is compared with the recording; its error is part of the interval.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -175,6 +175,10 @@ static void build(struct replay *r, const struct mkperf_flow *f, const struct mk
         p->source = !s->consumes;
         if (p->source && (double)s->waited[MKPERF_FLOW_STARVED] > 0.03 * (double)total) {
             p->every = span / (double)mkperf_flow_packets(s);
+        }
+        if (p->source && (int)i != l->stage && s->in_state[MKPERF_PD_WAITING] == 0) {
+            /* It polls while the stages behind it hold it up: how much it could do is not known. */
+            p->each = p->fixed = p->budget = 0;
         }
         r->watched = (int)i == l->stage ? r->npds - 1 : r->watched;
     }
