@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the conversion of a chain from a record's form to the wire's, see chains.h. */
+/* A chain in the wire's form (see chains.h), and fields that are written by hand (see varint.h). Owns nothing. */
 #include "chains.h"
 
 #include <string.h>
@@ -7,6 +7,18 @@
 #include "varint.h"
 
 #include "mkperf.pb.h"
+
+uint8_t *mkperf_put_field(uint8_t *at, unsigned field, uint64_t v)
+{
+    return v == 0 ? at : mkperf_put_value(mkperf_put_value(at, (uint64_t)field << 3), v);
+}
+
+uint8_t *mkperf_put_bytes(uint8_t *at, unsigned field, const void *bytes, uint32_t n)
+{
+    at = mkperf_put_value(mkperf_put_value(at, (uint64_t)field << 3 | 2), n);
+    memcpy(at, bytes, n);
+    return at + n;
+}
 
 /* A return address that the hook found in a thread's stack. A value that looks like a marker
  * becomes 0, because only the thread can have put it there. */
