@@ -6,7 +6,8 @@
 #   make fuzz      the fuzz targets for HOURS, make fuzz-coverage what they reach (tests/fuzz/build.mk)
 #   make bench     the figures of docs/verification.md in 3 minutes, compared with bench/figures.json;
 #                  SECTIONS=all or SECTIONS="rates echo": in full, KEEP=1: keep the new ones
-#   make pictures  those of docs/viewers.md and docs/example.html, made again; make example: only the latter
+#   make pictures  those of docs/viewers.md and docs/example.html, made again; make example: only the latter;
+#                  make demo-page: the output in docs/demo.md
 #   make host      build/mkperf                make target    the PDs and the demo's image
 #   make install   mkperf, its man pages and completion, and what systems include, into DESTDIR/PREFIX
 #   make clean
@@ -56,7 +57,7 @@ TARGET_CFLAGS = -std=c11 -O2 -g $(WARN) -mcpu=cortex-a53 -ffreestanding -fno-sta
                  -fno-pic -fno-omit-frame-pointer -mstrict-align -fno-tree-loop-distribute-patterns \
                  -ffunction-sections -fdata-sections -Iinclude -I$(B)/proto -I$(B)/src/nanopb $(MBEDTLS_CFLAGS)
 
-.PHONY: all host target demo test bench install clean format pictures example
+.PHONY: all host target demo test bench install clean format pictures example demo-page
 all: host target
 
 # Everything that is built waits for the packages (order only: a second run does nothing).
@@ -89,6 +90,12 @@ pictures: host target $(B)/echo-load $(call bootable,$(TEST_PD)/late)
 
 example: host $(call bootable,$(TEST_PD)/late)
 	$(Q)B=$(B) MKPERF=$(B)/mkperf scripts/pictures example
+
+# The page ends with the output, between lines of ```.
+demo-page:
+	$(Q)$(MAKE) --no-print-directory demo >$(B)/demo.log
+	$(Q){ sed '/^```$$/q' docs/demo.md; sed -n '/^# Over a serial/,$$p' $(B)/demo.log; echo '```'; } >$(B)/demo.md
+	$(Q)cp $(B)/demo.md docs/demo.md
 
 clean:
 	rm -rf $(B)
