@@ -180,6 +180,7 @@ static void print_rows(struct command *c, const struct mkperf_analysis *a,
 {
     if (c->json) {
         c->values = report_values_begin(stdout, NULL, "budget", c->input);
+        report_gap_values(a, &c->values);
     } else {
         print_head(c, a);
     }

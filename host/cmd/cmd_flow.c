@@ -415,6 +415,7 @@ static enum mkperf_status answer(struct command *c, const struct mkperf_flow *f,
     }
     if (c->json) {
         c->values = report_values_begin(stdout, NULL, "flow", c->input);
+        report_gap_values(f->analysis, &c->values);
         put_limit(&c->values, f, &l);
     } else {
         print_answer(f, &l);

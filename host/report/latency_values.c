@@ -5,6 +5,8 @@
  */
 #include "report.h"
 
+#include "export/formats.h"
+
 static void put_by(struct report_values *v, const struct mkperf_analysis *a, const char *kind,
                    const char *from, const char *to, const struct mkperf_bys *b)
 {
@@ -72,8 +74,23 @@ static void put_analysis(struct report_values *v, const struct mkperf_analysis *
                REPORT_NUMBER("calls_open", a->calls_open));
 }
 
+void report_gap_values(const struct mkperf_analysis *a, struct report_values *v)
+{
+    char text[160];
+
+    if (a->gaps != 0 && v->separator == NULL) {
+        snprintf(text, sizeof text,
+                 "scheduling events are missing for %.6f s: it is not known what ran then",
+                 (double)a->gap_ns / 1e9);
+        mkperf_jsonl_warning(&v->to, MKPERF_WARNING, text);
+    }
+}
+
 void report_latency_values(const struct report_latency *l, struct report_values *v)
 {
+    if (l->analysis != NULL) {
+        report_gap_values(l->analysis, v);
+    }
     for (unsigned i = 0; i < l->rows->n; i++) {
         const struct mkperf_latency_row *r = &l->rows->row[i];
 
@@ -112,6 +129,7 @@ static const char *name_or_none(const struct mkperf_analysis *a, uint32_t pd)
 
 void report_path_values(const struct report_path *p, struct report_values *v)
 {
+    report_gap_values(p->analysis, v);
     REPORT_ROW(v, "path", REPORT_NUMBER("from_ns", p->path->from),
                REPORT_NUMBER("to_ns", p->path->to), REPORT_NUMBER("steps", p->path->n));
     for (size_t i = 0; i < p->path->n; i++) {

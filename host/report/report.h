@@ -333,6 +333,9 @@ struct report_path {
     const struct mkperf_analysis *analysis;
 };
 
+/* For programs: a JSON row "warning" if scheduling events are missing. It precedes the rows of an analysis. */
+void report_gap_values(const struct mkperf_analysis *a, struct report_values *v);
+
 void report_path_print(const struct report_path *p, FILE *out);
 /* Prints rows "path" and "step". */
 void report_path_values(const struct report_path *p, struct report_values *v);

@@ -190,6 +190,7 @@ static void through_a_file(void **state)
     free(text);
     end();
     CHECK_JSON(flow, "limit stage queue", recording_path("flow.data"), "--json");
+    CHECK_JSON(flow, "prediction", recording_path("flow.data"), "--json", "--advise");
 }
 
 /* A random line of 3 to 5 PDs on one or two cores, with random priorities, batches and queues. */

@@ -153,6 +153,11 @@ static void gaps(void **state)
         "the rest\n");
     has(text, "    37.50%        1           300000  client  37.50%\n");
     has(text, "    25.00%        2           200000  idle    25.00%\n");
+    const char *warning =
+        "\"text\":\"scheduling events are missing for 0.000200 s: it is not known "
+        "what ran then\"}\n";
+    has(RUN(latency, &status, "--json", data), warning);
+    has(RUN(budget, &status, "--json", data), warning);
     text = RUN(report, &status, "--stdio", "--util", "-s", "time,pd,util", "--time-quantum",
                "500us", data);
     has(text,
