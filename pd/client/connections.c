@@ -114,7 +114,7 @@ void mkperf_client_closed(struct mkperf_client *c, unsigned who)
     bool was_ready = mkperf_connection_ready(c, who);
 
     c->links_lost += c->running && was_ready;
-    c->refused += p->claim.made; /* sent hello to a target with a key, and closed */
+    c->refused += p->claim.made; /* Its host sent a hello to a target with a key, and no proof. */
     for (unsigned i = 0; i < c->hosts; i++) {
         c->queues &= ~(p->link.large == c->queue[i] ? UINT32_C(1) << i : 0);
     }
@@ -125,7 +125,7 @@ void mkperf_client_closed(struct mkperf_client *c, unsigned who)
         c->stop_by = MKPERF_NOBODY;
     }
     mkperf_connection_give_up_control(mkperf_peer(c, who, 0));
-    if (was_ready) { /* else it was no watcher: hosts do not hear of strangers that come and go */
+    if (was_ready) { /* Hosts get no message about strangers. */
         report_roles(c);
     }
 }

@@ -175,19 +175,20 @@ static inline struct mkperf_peer mkperf_peer(struct mkperf_client *c, unsigned w
 /* Prepares the client. All fields except those above are zero before. */
 void mkperf_client_init(struct mkperf_client *c);
 
-/* A new connection: its index, or -1 if all places are taken (counted). ends: see the struct. */
+/* Opens a connection. Returns its index, or -1 if all places are taken, which is counted as refused.
+ * ends: see the struct. */
 int mkperf_client_open(struct mkperf_client *c, bool ends);
 /* The connection that makes room for a new one if all places are taken; else -1. Of those that are
  * not admitted, it is the oldest without a hello that showed a key, or the oldest if all have shown
  * one. */
 int mkperf_client_least(const struct mkperf_client *c);
-/* The connection has ended; the contents of its queue are lost, which the host detects by
- * number. */
+/* Called when a connection has ended. The contents of its queue are lost. The host detects that by
+ * the numbers of frames. */
 void mkperf_client_closed(struct mkperf_client *c, unsigned who);
 /* Whether the transport must close the connection now. */
 bool mkperf_client_finished(const struct mkperf_client *c, unsigned who);
 
-/* One byte from a connection; a message that it completes is executed and answered. */
+/* Takes one byte from a connection. A message that it completes is executed and answered. */
 void mkperf_client_byte(struct mkperf_client *c, unsigned who, uint8_t byte);
 
 /* Moves records from the output ring into frames, as far as the link that sets the pace accepts

@@ -54,7 +54,7 @@ struct mkperf_chains {
 struct mkperf_key {  /* the identity of a chain, from the record that is added */
     uint64_t header; /* nframes, counter, flags, and above them the counters that are read */
     uint64_t thread;
-    uint64_t hash; /* of both, lr, kernel_pc and frames; for idle only of both and frames */
+    uint64_t hash; /* of header, thread, lr, kernel_pc and frames; idle: without lr and kernel_pc */
 };
 
 struct mkperf_column { /* encoded values of one field */
@@ -67,7 +67,7 @@ struct mkperf_definitions { /* encoded chains, with space for one more than a ba
     uint8_t bytes[MKPERF_CONTENT_BYTES + MKPERF_CHAIN_BYTES];
 };
 
-struct mkperf_ends { /* ends of the columns to which every sample adds */
+struct mkperf_ends { /* ends of the three columns that every sample extends */
     uint8_t *slot, *pc, *time;
 };
 
@@ -90,7 +90,7 @@ struct mkperf_encoder {
 
     /* the unfinished batch */
     uint32_t samples;
-    uint32_t fits_unchecked; /* known-chain samples guaranteed to fit; recheck room() after that */
+    uint32_t fits_unchecked; /* up to this number, samples of known chains fit without a check */
     uint32_t losses;
     uint32_t bytes; /* of all columns */
     uint32_t core;

@@ -93,7 +93,7 @@ static uint8_t *put_counters(const struct mkperf_encoder *e, uint8_t *at)
 
 size_t mkperf_encoder_finish(struct mkperf_encoder *e, uint8_t *out)
 {
-    uint8_t *start = out + 3; /* tag and length, once that is known; at most 16383 */
+    uint8_t *start = out + 3; /* behind the tag, and the length of two bytes */
     uint8_t *at = start;
 
     if (mkperf_encoder_empty(e)) {

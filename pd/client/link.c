@@ -128,7 +128,7 @@ int mkperf_link_byte(struct mkperf_link *l, uint8_t byte, const uint8_t **messag
     l->skipping = false;
     l->delimited = true;
     if (nothing) {
-        return -1; /* two delimiters in a row are no frame, nor with empty lines in between */
+        return -1; /* Two delimiters in a row are no frame, even with empty lines between them. */
     }
     int length = skipped ? -1 : mkperf_frame_decode(l->in, n, &l->sequence);
     if (length < 0) {

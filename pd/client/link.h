@@ -61,17 +61,17 @@ bool mkperf_link_text(struct mkperf_link *l, const char *text, size_t n);
 const uint8_t *mkperf_link_out(const struct mkperf_link *l, size_t *n);
 void mkperf_link_sent(struct mkperf_link *l, size_t n);
 
-/* One byte from the transport. Returns the length of the message that it completed and points
- * *message at it (valid until the next call), or -1. */
+/* Takes one byte from the transport. If it completes a message: returns the message's length, and
+ * points *message at it until the next call. Otherwise: -1. */
 int mkperf_link_byte(struct mkperf_link *l, uint8_t byte, const uint8_t **message);
 
 /* Whether the last received message, of n bytes, has a valid MAC; it is then accepted. */
 bool mkperf_link_accept(struct mkperf_link *l, const uint8_t *message, size_t n);
 
-/* If the bytes since the last delimiter or line end in a line of text with its newline: consumes
- * it, and returns its length without the newline (0: an empty one), *line pointing at it (valid
- * until the next byte); else -1. After a delimiter, text shorter than MKPERF_LINK_MAYBE_FRAME is no
- * line yet. */
+/* Consumes a line of text, if the bytes since the last delimiter or line end in one with its newline.
+ * Returns its length without the newline (0: an empty line), and points *line at it until the next
+ * byte. -1: there is no line. After a delimiter, text shorter than MKPERF_LINK_MAYBE_FRAME is no line
+ * yet. */
 int mkperf_link_line(struct mkperf_link *l, const char **line);
 
 #endif

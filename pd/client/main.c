@@ -85,7 +85,7 @@ microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
     uint64_t label = microkit_msginfo_get_label(msginfo);
     uint32_t result = mkperf_client_app(&client, label, words, n);
     if (label == MKPERF_APP_RUNS) {
-        return microkit_msginfo_new(result, 0); /* programs ask often, and nothing is to be sent */
+        return microkit_msginfo_new(result, 0); /* Programs ask often. There is nothing to send. */
     }
     mkperf_client_pump(&client);
     mkperf_link_layer.transmit();

@@ -230,7 +230,7 @@ enum mkperf_encode_result mkperf_sched_encoder_add(struct mkperf_sched_encoder *
 
 size_t mkperf_sched_encoder_finish(struct mkperf_sched_encoder *e, uint8_t *out)
 {
-    uint8_t *start = out + 4; /* tag and length of two bytes each; the length once it is known */
+    uint8_t *start = out + 4; /* behind the tag and the length, of two bytes each */
     uint8_t *at = start;
 
     if (e->events == 0) {

@@ -2,7 +2,8 @@
 /*
  * The client PD's link layer: one serial line, one connection that never ends.
  *
- * Owns: the device, through a driver of transport.h; on channel 0 unless that names another.
+ * Owns: the device, through a driver of transport.h. Its interrupt is channel 0, unless the driver
+ * names other channels.
  */
 #include <microkit.h>
 

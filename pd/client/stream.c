@@ -62,8 +62,8 @@ static void open_gap(struct mkperf_connection *p, uint64_t first)
     }
 }
 
-/* Sends the message of n bytes in c->message: scheduling events, or a batch of samples. The first
- * sample has the number `first`. */
+/* Sends the n bytes in c->message to all connections without a gap: scheduling events, or a batch of
+ * samples of which the first has the number `first`. */
 static void send_stream(struct mkperf_client *c, size_t n, uint64_t first, uint64_t samples,
                         uint64_t events)
 {

@@ -36,7 +36,7 @@ INLINE void copy_four(word *to, const word *from)
     to[3] = d;
 }
 
-/* n words from an aligned address. */
+/* Copies n words from an aligned address. */
 static void copy_aligned(word *to, const word *from, size_t n)
 {
     for (; n >= 16; n -= 16, to += 16, from += 16) {
@@ -80,8 +80,8 @@ INLINE void copy_shifted(word *to, const word *from, size_t n, unsigned shift)
     }
 }
 
-/* n words to an aligned address, from any. Not inlined: the compiler would know that source and
- * destination do not overlap, and store each word as soon as it is loaded. */
+/* Copies n words to an aligned address from any address. It is not inlined: the compiler would know
+ * that source and destination do not overlap, and store each word as soon as it is loaded. */
 static __attribute__((noinline)) void copy_words(word *to, const uint8_t *from, size_t n)
 {
     const word *f = (const word *)(const void *)(from - (uintptr_t)from % 8);

@@ -21,7 +21,7 @@ struct mkperf_stack_address { /* a.b.c.d as text; address NULL: DHCP */
 /* False: there is no network device. */
 bool mkperf_stack_init(const struct mkperf_stack_address *address);
 
-/* A notification of the PD on that channel: reads received frames, runs timers. */
+/* Handles a notification of the PD on a channel: reads received frames, runs timers. */
 void mkperf_stack_notified(unsigned channel);
 /* Reads received frames and runs timers before the PD waits. */
 void mkperf_stack_poll(void);

@@ -151,7 +151,7 @@ static err_t take_place(struct tcp_pcb *pcb)
     return ERR_OK;
 }
 
-/* The first bytes of a connection, or its end without any. */
+/* Called for the first bytes of a connection, or for its end without any byte. */
 static err_t first_received(void *arg, struct tcp_pcb *pcb, struct pbuf *p, err_t err)
 {
     (void)arg;

@@ -5,9 +5,9 @@
  * (QEMU: -global virtio-mmio.force-legacy=false).
  *
  * Owns: the device whose registers are virtio_net_offset bytes into the page `mkperf_nic_regs`, and
- * the memory `mkperf_nic_dma`, which it reads and writes by physical address. What the device
- * writes is not trusted: a buffer's number and length are bounded before they are used. Names
- * contain virtio, so that a profile shows the driver's share.
+ * the memory `mkperf_nic_dma`, which it reads and writes by physical address. The driver does not
+ * trust the device, and bounds a buffer's number and length before it uses them. Names contain
+ * virtio, so that a profile shows the driver's share.
  */
 #include <microkit.h>
 
@@ -62,7 +62,7 @@ enum sizes {
     ENTRIES = 64, /* of each queue, a power of two */
     BUFFER = 2048,
     HEADER = 12, /* struct virtio_net_hdr; nothing of it is used */
-    SHIFT = 6,   /* frames then begin as lwIP's do (ETH_PAD_SIZE): copied by words */
+    SHIFT = 6,   /* Frames begin at lwIP's offset (ETH_PAD_SIZE), so that copies are by words. */
     QUEUE_BYTES = 4096,
     RX = 0,
     TX = 1,

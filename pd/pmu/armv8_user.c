@@ -40,7 +40,7 @@ static const char *find(struct mkperf_cpu *cpu)
         return "the PMU has no event counters for this exception level (PMCR_EL0.N = 0)";
     }
     cpu->counters = counters();
-    cpu->id[0] = 0; /* MIDR_EL1 is EL1's */
+    cpu->id[0] = 0; /* EL0 cannot read MIDR_EL1. */
     cpu->id[1] = pmu_read_pmcr();
     cpu->id[2] = pmu_read_pmceid0();
     cpu->id[3] = pmu_read_pmceid1();
@@ -62,7 +62,7 @@ static bool program(unsigned counter, uint32_t select)
 
 static void start(uint32_t mask)
 {
-    pmu_write_pmovsclr(mask & all()); /* no event's counter: its overflow has no meaning */
+    pmu_write_pmovsclr(mask & all()); /* No counter samples, so overflows have no meaning. */
     pmu_write_pmcntenset(mask & all());
     pmu_write_pmcr((pmu_read_pmcr() & ~(uint64_t)(PMCR_P | PMCR_C)) | PMCR_E);
     pmu_isb();

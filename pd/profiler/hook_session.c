@@ -294,7 +294,7 @@ void mkperf_session_stop(struct mkperf_hook_session *s)
     if (s->plan->counting && k->core[k->here].stopped != 0) {
         mkperf_latencies_end(s->drain->latencies, k->core[k->here].stopped); /* with the counters */
     }
-    mkperf_drain(s->drain); /* all of it: nothing is added any more */
+    mkperf_drain(s->drain); /* Nothing is added to the rings any more. */
     if (s->plan->counting) {
         mkperf_counting_end(s->counting);
     } else {
@@ -305,7 +305,7 @@ void mkperf_session_stop(struct mkperf_hook_session *s)
     mkperf_cores_give_up(k, s->plan->cores);
     if (mkperf_plan_schedules(s->plan)) {
         mkperf_latencies_end(s->drain->latencies, mkperf_answered(k)->time);
-        mkperf_drain(s->drain); /* what happened since counters were stopped */
+        mkperf_drain(s->drain); /* The rings have events since the counters were stopped. */
     }
     s->running = false;
     k->session = false;

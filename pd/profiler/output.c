@@ -43,7 +43,7 @@ static void drop_oldest(struct mkperf_output *o)
     unsigned size = 0;
     const uint64_t *record = mkperf_ring_oldest(&o->ring, &size);
 
-    if (record == NULL) { /* The client has written there. */
+    if (record == NULL) { /* The client has written into the records. */
         o->samples.overwritten += o->samples.held;
         o->samples.held = 0;
         o->events.overwritten += o->events.held;

@@ -89,18 +89,18 @@ bool mkperf_observe_reported(struct mkperf_observation *o, const mkperf_Observe 
 void mkperf_observe_look(struct mkperf_observation *o);
 
 /*
- * The thread whose protected call the thread `callee` was serving at the last snapshot, if
- * registers prove it: its pc is at its call to `callee`, and that of no other PD is. -1: there is
- * no proof. docs/stock.md has the argument. The time is bounded by the numbers of threads and
+ * Returns the index of the caller that the thread `callee` was serving at the last snapshot. The
+ * proof is its pc, which is at its call to `callee`, while no other PD is at such a call. -1: there
+ * is no proof. docs/stock.md has the argument. The time is bounded by the numbers of threads and
  * channels.
  */
 int mkperf_observe_caller(const struct mkperf_observation *o, uint64_t callee);
 
 /*
- * The callers of thread i at the last snapshot, by its frame pointer, as far as its stack is in
- * memory that this PD maps, too: at most max return addresses into frame, innermost first. *flags:
- * bits of enum mkperf_sample_flags, the reason for its end. It is bounded, and reads only within
- * the reported windows.
+ * Stores the return addresses of thread i at the last snapshot into frame, at most max of them,
+ * innermost first. Returns their number. It follows the frame pointer as far as the stack is in
+ * memory that this PD maps, too, and reads only within the reported windows. *flags: the reason for
+ * the chain's end, bits of enum mkperf_sample_flags.
  */
 unsigned mkperf_observe_walk(const struct mkperf_observation *o, unsigned i, uint64_t *frame,
                              unsigned max, unsigned *flags);
