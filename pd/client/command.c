@@ -96,7 +96,7 @@ static bool parse_number(const char **word, unsigned base, uint64_t max, uint64_
 }
 
 /* Parses a word that is a number, decimal or 0x... False: no number, or above max. */
-static bool number(const char *word, uint64_t max, uint64_t *out)
+static bool parse_word(const char *word, uint64_t max, uint64_t *out)
 {
     bool hex = word[0] == '0' && (word[1] | 0x20) == 'x';
 
@@ -105,14 +105,14 @@ static bool number(const char *word, uint64_t max, uint64_t *out)
 }
 
 /* Parses on or off. False: neither. */
-static bool on_off(const char *word, bool *on)
+static bool parse_on_off(const char *word, bool *on)
 {
     *on = mkperf_word_is(word, "on");
     return *on || mkperf_word_is(word, "off");
 }
 
 /* The event's name or number, up to ':' or ','. */
-static bool event_name(const char **word, mkperf_EventSpec *out)
+static bool parse_event_name(const char **word, mkperf_EventSpec *out)
 {
     const char *w = *word + 1;
     uint64_t raw;
@@ -135,12 +135,12 @@ static bool event_name(const char **word, mkperf_EventSpec *out)
 }
 
 /* Parses a word such as `cycles:u,period=1000`. False: it is no event. */
-static bool event(const char *word, uint32_t period_us, mkperf_EventSpec *out)
+static bool parse_event(const char *word, uint32_t period_us, mkperf_EventSpec *out)
 {
     uint64_t value;
 
     *out = (mkperf_EventSpec){.frequency = 1000000 / period_us};
-    if (!event_name(&word, out)) {
+    if (!parse_event_name(&word, out)) {
         return false;
     }
     if (*word == ':') {
@@ -185,13 +185,13 @@ static bool command_timer(struct line *l)
     bool on;
 
     if (mkperf_word_is(what, "period")) {
-        if (!number(value, MAX_US, &n) || n < MIN_US) {
+        if (!parse_word(value, MAX_US, &n) || n < MIN_US) {
             return usage(l);
         }
         l->c->settings.period_us = (uint32_t)n;
         return true;
     }
-    if (!on_off(value, &on) || (!all && !number(what, UINT32_MAX, &n))) {
+    if (!parse_on_off(value, &on) || (!all && !parse_word(what, UINT32_MAX, &n))) {
         return usage(l);
     }
     if (!all && n >= l->c->page->hello.cores) {
@@ -206,7 +206,7 @@ static bool command_sched(struct line *l)
 {
     bool on;
 
-    if (!on_off(l->words.word[1], &on)) {
+    if (!parse_on_off(l->words.word[1], &on)) {
         return usage(l);
     }
     l->c->settings.sched = on;
@@ -217,7 +217,7 @@ static bool command_prof_btdepth(struct line *l)
 {
     uint64_t depth;
 
-    if (!number(l->words.word[1], MKPERF_MAX_FRAMES, &depth)) {
+    if (!parse_word(l->words.word[1], MKPERF_MAX_FRAMES, &depth)) {
         return usage(l);
     }
     l->c->settings.depth = (uint32_t)depth;
@@ -229,7 +229,7 @@ static bool set_ring(struct line *l, uint32_t max, uint32_t *bytes)
 {
     uint64_t kb;
 
-    if (!number(l->words.word[1], max / 1024, &kb) || kb < MKPERF_RING_MIN_BYTES / 1024) {
+    if (!parse_word(l->words.word[1], max / 1024, &kb) || kb < MKPERF_RING_MIN_BYTES / 1024) {
         return usage(l);
     }
     *bytes = UINT32_C(1024) << (63 - __builtin_clzll(kb));
@@ -258,7 +258,7 @@ static bool command_events(struct line *l)
         return true;
     }
     for (unsigned i = 0; i < n; i++) {
-        if (!event(l->words.word[i + 1], s->period_us, &want[i])) {
+        if (!parse_event(l->words.word[i + 1], s->period_us, &want[i])) {
             put(l, "not an event: %s\n", l->words.word[i + 1]);
             return usage(l);
         }
@@ -287,7 +287,7 @@ uint32_t mkperf_command_start(struct mkperf_client *c)
         m->events[i] = s->event[i];
     }
     if (s->timer || (n == 0 && !s->sched)) {
-        (void)event("cycles", s->period_us, &m->events[n++]);
+        (void)parse_event("cycles", s->period_us, &m->events[n++]);
     }
     m->events_count = (pb_size_t)n;
     m->max_frames = s->depth;

@@ -21,7 +21,7 @@ unsigned mkperf_link_room(const struct mkperf_link *l)
     return (queue_bytes(l) - (l->head - l->tail)) / MKPERF_FRAME_BYTES;
 }
 
-static void queue(struct mkperf_link *l, const void *bytes, size_t n)
+static void append(struct mkperf_link *l, const void *bytes, size_t n)
 {
     uint32_t size = queue_bytes(l);
     uint32_t at = l->head % size;
@@ -64,7 +64,7 @@ bool mkperf_link_send(struct mkperf_link *l, const uint8_t *message, size_t n)
     if (whole) {
         l->head += (uint32_t)n;
     } else {
-        queue(l, frame, n);
+        append(l, frame, n);
     }
     l->number++;
     return true;
@@ -75,7 +75,7 @@ bool mkperf_link_text(struct mkperf_link *l, const char *text, size_t n)
     if (n > queue_bytes(l) - (l->head - l->tail)) {
         return false;
     }
-    queue(l, text, n);
+    append(l, text, n);
     return true;
 }
 
@@ -100,7 +100,7 @@ static bool newline(uint8_t byte)
 }
 
 /* Whether the received bytes are newlines, and too short for a frame. */
-static bool empty(const struct mkperf_link *l)
+static bool only_newlines(const struct mkperf_link *l)
 {
     uint32_t n = 0;
 
@@ -122,7 +122,7 @@ int mkperf_link_byte(struct mkperf_link *l, uint8_t byte, const uint8_t **messag
     }
     uint32_t n = l->received;
     bool skipped = l->skipping;
-    bool nothing = empty(l);
+    bool nothing = only_newlines(l);
 
     l->received = 0;
     l->skipping = false;

@@ -7,7 +7,7 @@
 
 enum { MIDDLE_BITS = 32 }; /* no session's base is longer */
 
-static void set(struct mkperf_period *p, struct mkperf_middle m)
+static void set_middle(struct mkperf_period *p, struct mkperf_middle m)
 {
     p->now = m;
     p->mask = m.mask;
@@ -24,11 +24,12 @@ void mkperf_period_expect(struct mkperf_period *p, uint64_t period, bool jitter)
     bool any = jitter && period > 1 && period >> MIDDLE_BITS == 0 && period != UINT32_MAX;
 
     p->jitter = jitter;
-    set(p, (struct mkperf_middle){period, any ? mkperf_jitter_mask((uint32_t)period) : 0});
+    set_middle(p, (struct mkperf_middle){period, any ? mkperf_jitter_mask((uint32_t)period) : 0});
 }
 
-/* The middle that a jitter of this mask would give; whether the policy gives it that mask. */
-static bool fits(uint64_t period, uint32_t draw, uint32_t mask, struct mkperf_middle *m)
+/* Stores the middle that a jitter of this mask would give. Returns whether the policy gives that middle
+ * this mask. */
+static bool find_middle(uint64_t period, uint32_t draw, uint32_t mask, struct mkperf_middle *m)
 {
     m->base = period - mkperf_jitter_interval(0, mask, draw);
     m->mask = mask;
@@ -62,17 +63,17 @@ bool mkperf_period_change(struct mkperf_period *p, unsigned counter, uint64_t pe
     if (ended_late(p, counter, period - p->low - (draw & p->mask), time, mix)) {
         return false;
     }
-    bool found = !p->jitter || fits(period, draw, p->now.mask, &m);
+    bool found = !p->jitter || find_middle(period, draw, p->now.mask, &m);
     /* The width is between half a base and a whole one, so there are few that it can be. */
     for (unsigned i = 0; !found && i < 3; i++) {
         uint64_t like = (period << i) / 2;
         found = like > 1 && like < UINT32_MAX &&
-                fits(period, draw, mkperf_jitter_mask((uint32_t)like), &m);
+                find_middle(period, draw, mkperf_jitter_mask((uint32_t)like), &m);
     }
     if (!found || !p->jitter) {
-        fits(period, draw, p->now.mask, &m); /* whatever it is, it explains the period */
+        find_middle(period, draw, p->now.mask, &m); /* Any middle explains the period. */
     }
-    set(p, m);
+    set_middle(p, m);
     return true;
 }
 

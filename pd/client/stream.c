@@ -221,7 +221,7 @@ static void list_events(struct mkperf_peer peer)
 }
 
 /* Sends a pending message to a single connection. False: there is none. */
-static bool serve(struct mkperf_peer peer)
+static bool serve_connection(struct mkperf_peer peer)
 {
     struct mkperf_connection *p = peer.p;
     bool ready = mkperf_connection_ready(peer.c, peer.who);
@@ -307,8 +307,8 @@ static void take_fault(struct mkperf_client *c, const uint64_t *record)
 
 /* Consumes one record. False: frames were queued, and the step ends; if a message was full, the
  * record stays for the next one. */
-static inline bool take(struct mkperf_client *c, struct mkperf_ring_consumer *ring,
-                        const uint64_t *record, unsigned size)
+static inline bool take_record(struct mkperf_client *c, struct mkperf_ring_consumer *ring,
+                               const uint64_t *record, unsigned size)
 {
     unsigned type = mkperf_record_type(record[MKPERF_WORD_HEADER]);
     bool sched = type == MKPERF_RECORD_SCHED || type == MKPERF_RECORD_SCHED_LOSS ||
@@ -388,7 +388,7 @@ static bool step(struct mkperf_client *c)
             tell_status(c);
         }
         for (unsigned i = 0; i < MKPERF_BATCH_SAMPLES && record != NULL; i++) {
-            if (!take(c, &ring, record, size)) {
+            if (!take_record(c, &ring, record, size)) {
                 break;
             }
             take_run(c, &ring);
@@ -416,7 +416,7 @@ void mkperf_client_pump(struct mkperf_client *c)
     c->calls++;
     note_fill(c);
     MKPERF_EACH_BIT (who, c->admitted) {
-        for (unsigned n = 0; n < MAX_STEPS && serve(mkperf_peer(c, who, 0)); n++) {
+        for (unsigned n = 0; n < MAX_STEPS && serve_connection(mkperf_peer(c, who, 0)); n++) {
         }
     }
     for (unsigned i = 0; i < MAX_STEPS; i++) {

@@ -103,7 +103,7 @@ bool mkperf_stack_init(const struct mkperf_stack_address *address)
     return true;
 }
 
-static void take(const uint8_t *frame, size_t n)
+static void take_frame(const uint8_t *frame, size_t n)
 {
     struct pbuf *p = pbuf_alloc(PBUF_RAW, (u16_t)(n + ETH_PAD_SIZE), PBUF_POOL);
 
@@ -126,7 +126,7 @@ void mkperf_stack_poll(void)
     }
     for (unsigned i = 0; i < MAX_FRAMES && (frame = mkperf_nic.receive(&n)) != NULL; i++) {
         if (n != 0 && n <= MKPERF_NIC_FRAME_BYTES) {
-            take(frame, n);
+            take_frame(frame, n);
         }
     }
     sys_check_timeouts();

@@ -24,7 +24,7 @@ static uint32_t counters(void)
 }
 
 /* All event counters as a mask: never bit 31, the cycle counter. */
-static uint32_t all(void)
+static uint32_t all_counters(void)
 {
     return (UINT32_C(1) << counters()) - 1;
 }
@@ -62,16 +62,17 @@ static bool program(unsigned counter, uint32_t select)
 
 static void start(uint32_t mask)
 {
-    pmu_write_pmovsclr(mask & all()); /* No counter samples, so overflows have no meaning. */
-    pmu_write_pmcntenset(mask & all());
+    pmu_write_pmovsclr(mask &
+                       all_counters()); /* No counter samples, so overflows have no meaning. */
+    pmu_write_pmcntenset(mask & all_counters());
     pmu_write_pmcr((pmu_read_pmcr() & ~(uint64_t)(PMCR_P | PMCR_C)) | PMCR_E);
     pmu_isb();
 }
 
 static void stop(uint32_t mask)
 {
-    pmu_write_pmcntenclr(mask & all());
-    pmu_write_pmovsclr(mask & all());
+    pmu_write_pmcntenclr(mask & all_counters());
+    pmu_write_pmovsclr(mask & all_counters());
     pmu_isb();
 }
 

@@ -69,8 +69,8 @@ static void renumber(const struct mkperf_drain *d, uint64_t *w)
 }
 
 /* Notes successive samples of one counter for their event's pace. time: of the last one. */
-static void note(const struct mkperf_drain *d, unsigned core, uint64_t header, uint32_t samples,
-                 uint64_t events, uint64_t time)
+static void note_pace(const struct mkperf_drain *d, unsigned core, uint64_t header,
+                      uint32_t samples, uint64_t events, uint64_t time)
 {
     if (d->plan->adaptive && samples != 0) {
         unsigned number = d->number[mkperf_record_counter(header)];
@@ -118,7 +118,7 @@ static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
             if (!sample_ok(d, next) || size % 8 != 0) {
                 break;
             }
-            note(d, core, header, same, events, c->now);
+            note_pace(d, core, header, same, events, c->now);
             taken += same;
             weight += events;
             same = 0;
@@ -141,7 +141,7 @@ static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
     if (bytes == 0) {
         return 0;
     }
-    note(d, core, header, same, events, c->now);
+    note_pace(d, core, header, same, events, c->now);
     taken += same;
     *samples += taken;
     uint64_t *to = reported ? mkperf_output_room(d->output, bytes) : NULL;

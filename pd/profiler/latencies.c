@@ -222,7 +222,7 @@ static uint32_t fill_busy(const struct mkperf_latencies *l, uint32_t at, mkperf_
 }
 
 /* Fills the part that begins at position `at`. Returns the position of the next part. */
-static uint32_t fill(const struct mkperf_latencies *l, uint32_t at, mkperf_Latency *out)
+static uint32_t fill_part(const struct mkperf_latencies *l, uint32_t at, mkperf_Latency *out)
 {
     out->pairs_count = 0;
     out->threads_count = 0;
@@ -253,7 +253,7 @@ static void cut_snapshot(struct mkperf_latencies *l, mkperf_Latency *out)
     at = l->cells != 0 ? 0 : FIRST_PAIR;
     while (at < FIRST_RUN + l->runs && l->parts < MKPERF_LATENCY_PARTS) {
         l->part[l->parts++] = (uint16_t)at;
-        at = fill(l, at, out);
+        at = fill_part(l, at, out);
     }
 }
 
@@ -275,6 +275,6 @@ bool mkperf_latencies_answer(struct mkperf_latencies *l, uint32_t part, mkperf_L
     out->part = part;
     out->parts = l->parts;
     out->pairs_dropped = l->shown.dropped;
-    fill(l, l->part[part], out);
+    fill_part(l, l->part[part], out);
     return true;
 }

@@ -169,7 +169,7 @@ static void configure(struct mkperf_profiler *p, mkperf_Error *error)
     }
 }
 
-static void start(struct mkperf_profiler *p, mkperf_Error *error)
+static void start_configured(struct mkperf_profiler *p, mkperf_Error *error)
 {
     if (running(p)) {
         mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running already");
@@ -189,7 +189,7 @@ static void start(struct mkperf_profiler *p, mkperf_Error *error)
     }
 }
 
-static void stop(struct mkperf_profiler *p, mkperf_Error *error)
+static void stop_running(struct mkperf_profiler *p, mkperf_Error *error)
 {
     if (!running(p)) {
         mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "no session is running");
@@ -200,7 +200,7 @@ static void stop(struct mkperf_profiler *p, mkperf_Error *error)
     }
 }
 
-static void hold(struct mkperf_profiler *p, mkperf_Error *error)
+static void hold_recording(struct mkperf_profiler *p, mkperf_Error *error)
 {
     if (!p->output.flight || !running(p)) {
         mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "no flight recording runs");
@@ -359,10 +359,10 @@ static void operation(struct mkperf_profiler *p, uint64_t op, mkperf_Error *erro
         configure(p, error);
         break;
     case MKPERF_OP_START:
-        start(p, error);
+        start_configured(p, error);
         break;
     case MKPERF_OP_STOP:
-        stop(p, error);
+        stop_running(p, error);
         break;
     case MKPERF_OP_STATUS:
         drain(p);
@@ -375,7 +375,7 @@ static void operation(struct mkperf_profiler *p, uint64_t op, mkperf_Error *erro
         dump_flight(p, error);
         break;
     case MKPERF_OP_HOLD:
-        hold(p, error);
+        hold_recording(p, error);
         break;
     case MKPERF_OP_INTERACTIONS:
         if (mkperf_soft_answer(&p->soft, part, &long_answer.interactions, error)) {

@@ -120,8 +120,8 @@ static bool take_windows(struct mkperf_observed *t, const mkperf_Observe *part, 
 }
 
 /* Adds a PD. NULL: *error has the reason. */
-static struct mkperf_observed *add(struct mkperf_observation *o, const mkperf_Observe *part,
-                                   mkperf_Error *error)
+static struct mkperf_observed *add_pd(struct mkperf_observation *o, const mkperf_Observe *part,
+                                      mkperf_Error *error)
 {
     if (o->n == MKPERF_OBSERVED || part->child > MKPERF_MAX_CHILD_ID) {
         mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "child ids are 0 to 61");
@@ -171,7 +171,7 @@ bool mkperf_observe_reported(struct mkperf_observation *o, const mkperf_Observe 
     o->part = part->part;
     struct mkperf_observed *t = o->n != 0 ? &o->thread[o->n - 1] : NULL;
     if (t == NULL || t->child != part->child || t->slot != part->slot) {
-        t = add(o, part, error);
+        t = add_pd(o, part, error);
     }
     if (t != NULL && take_sites(o, t, part, error) && take_calls(o, t, part, error) &&
         take_windows(t, part, error)) {
@@ -200,7 +200,7 @@ static bool at_site(const struct mkperf_observation *o, const struct mkperf_obse
     return from < t->sites && site[from] == pc / 4;
 }
 
-static bool same(const seL4_UserContext *a, const seL4_UserContext *b)
+static bool same_registers(const seL4_UserContext *a, const seL4_UserContext *b)
 {
     const seL4_Word *x = (const seL4_Word *)a;
     const seL4_Word *y = (const seL4_Word *)b;
@@ -226,7 +226,7 @@ void mkperf_observe_look(struct mkperf_observation *o)
             o->partial = true;
             continue;
         }
-        e->ran = !same(&regs, &t->regs);
+        e->ran = !same_registers(&regs, &t->regs);
         e->at_call = at_site(o, t, regs.pc);
         e->calls = e->at_call && regs.x7 == SYS_CALL;
         e->waits = e->at_call &&
@@ -239,7 +239,7 @@ void mkperf_observe_look(struct mkperf_observation *o)
 
 /* Whether the thread waits in a protected call to `callee`. Its first argument is the channel's
  * endpoint until the reply, whose badge takes its place. */
-static bool calls(const struct mkperf_observation *o, unsigned i, uint64_t callee)
+static bool calls_thread(const struct mkperf_observation *o, unsigned i, uint64_t callee)
 {
     const struct mkperf_observed *t = &o->thread[i];
     const struct mkperf_observed_call *call = o->call + t->first_call;
@@ -260,7 +260,7 @@ int mkperf_observe_caller(const struct mkperf_observation *o, uint64_t callee)
     int found = -1;
 
     for (unsigned i = 0; i < o->n && !o->partial; i++) {
-        if (!calls(o, i, callee)) {
+        if (!calls_thread(o, i, callee)) {
             continue;
         }
         if (found >= 0) {
