@@ -22,11 +22,12 @@
 
 struct stamp {
     const char *elf_path, *kernel, *output, *queues; /* options; NULL: not given */
-    bool quiet, no_sddf;
+    bool quiet, no_sddf, maps;
     const char *path; /* the .system file */
     struct mkperf_system *system;
     struct mkperf_symbols *symbols;
     struct mkperf_image image;
+    struct mkperf_stamp_queues found;
     mbedtls_sha256_context hash;  /* the hash of the image, while it is computed */
     struct mkperf_module *client; /* the client PD's program; NULL: not found so far */
     struct mkperf_blank reserved; /* the position of the table in the client's file */
@@ -41,6 +42,10 @@ static const struct mkperf_option options[] = {
         MKPERF_TAKES(FILE, "ELF"), MKPERF_TEXT(struct stamp, kernel)),
     MKPERF_OPTION(0, "queues", "describes rings between PDs, for mkperf record --queues",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct stamp, queues)),
+    MKPERF_OPTION(0, "maps",
+                  "print the maps that the profiler PD needs for the queues, and write nothing; "
+                  "programs that are missing are skipped",
+                  MKPERF_SETS(struct stamp, maps)),
     MKPERF_OPTION(0, "no-sddf", "do not look for the queues of sDDF in the programs",
                   MKPERF_SETS(struct stamp, no_sddf)),
     MKPERF_OPTION('o', "output", "the client PD's ELF with the table (the ELF itself is changed)",
@@ -215,6 +220,18 @@ static enum mkperf_status check_client(const struct stamp *s, struct mkperf_erro
     return MKPERF_OK;
 }
 
+/* Adds the queues of sDDF and of the description. module: of the PDs, in their order. */
+static enum mkperf_status add_queues(struct stamp *s, struct mkperf_module *const *module,
+                                     struct mkperf_error *e)
+{
+    s->found = (struct mkperf_stamp_queues){.system = s->system, .image = &s->image};
+    e->status = MKPERF_OK;
+    if (!s->no_sddf && mkperf_stamp_queues_find(&s->found, s->path, module, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return s->queues != NULL ? mkperf_stamp_queues_read(&s->found, s->queues, e) : e->status;
+}
+
 /* Makes the table. The image's identity in it is the hash of the rest of the table and of all that is loaded. */
 static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP_BYTES], size_t *n,
                                      struct mkperf_error *e)
@@ -233,10 +250,7 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
         }
     }
     if (add_monitor(s, &module[s->image.n], e) != MKPERF_OK || check_client(s, e) != MKPERF_OK ||
-        (!s->no_sddf &&
-         mkperf_stamp_queues_find(s->path, s->system, module, &s->image, e) != MKPERF_OK) ||
-        (s->queues != NULL &&
-         mkperf_stamp_queues_read(s->queues, s->system, &s->image, e) != MKPERF_OK)) {
+        add_queues(s, module, e) != MKPERF_OK) {
         return e->status;
     }
     *n = mkperf_image_write(&s->image, table);
@@ -284,6 +298,29 @@ static enum mkperf_status write_client(const struct stamp *s, const uint8_t *tab
     return status;
 }
 
+static enum mkperf_status print_maps(struct stamp *s, struct mkperf_error *e)
+{
+    struct mkperf_module *module[MKPERF_STAMP_PROGRAMS] = {0};
+
+    if (mkperf_system_load(s->path, &s->system, e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (unsigned i = 0; i < s->system->npds; i++) {
+        const char *program = s->system->pd[i].program;
+        char *path = program != NULL ? find_program(s, program) : NULL;
+        bool opens = path == NULL || access(path, R_OK) != 0 ||
+                     mkperf_symbols_module(s->symbols, path, &module[i], e) == MKPERF_OK;
+        free(path);
+        if (!opens) {
+            return e->status;
+        }
+    }
+    if (add_queues(s, module, e) == MKPERF_OK) {
+        mkperf_stamp_queue_maps(&s->found, stdout);
+    }
+    return e->status;
+}
+
 static enum mkperf_status stamp_client(struct stamp *s, struct mkperf_error *e)
 {
     uint8_t table[MKPERF_STAMP_BYTES];
@@ -311,14 +348,14 @@ static enum mkperf_status run_stamp(void *self, const struct mkperf_args *args,
 {
     struct stamp *s = self;
 
-    if (s->kernel == NULL) {
+    if (s->kernel == NULL && !s->maps) {
         return mkperf_usage_error(e, "stamp", "want --kernel ELF, the kernel that the image gets");
     }
     s->path = args->operand[0];
     s->symbols = mkperf_symbols_new();
     mbedtls_sha256_init(&s->hash);
     (void)mbedtls_sha256_starts_ret(&s->hash, 0);
-    enum mkperf_status status = stamp_client(s, e);
+    enum mkperf_status status = s->maps ? print_maps(s, e) : stamp_client(s, e);
     mbedtls_sha256_free(&s->hash);
     mkperf_system_free(s->system);
     mkperf_symbols_free(s->symbols);

@@ -112,24 +112,15 @@ static uint64_t number_at(const uint8_t *p, unsigned bytes)
     return bytes == 8 ? mkperf_get64(p) : bytes == 2 ? mkperf_get16(p) : p[0];
 }
 
-/* What all connections of a system need. */
-struct search {
-    const struct mkperf_system *system;
-    struct mkperf_image *image;
-    /* By queue of the image: its memory region, and its place there. */
-    int region[MKPERF_STAMP_QUEUES];
-    uint64_t offset[MKPERF_STAMP_QUEUES];
-    struct mkperf_error *e;
-};
-
 /* The queue with this memory, which is added if it is new. NULL: there is no room for it. */
-static struct mkperf_image_queue *queue_in(struct search *s, unsigned region, uint64_t offset)
+static struct mkperf_image_queue *queue_in(struct mkperf_stamp_queues *s, unsigned region,
+                                           uint64_t offset)
 {
     struct mkperf_image *image = s->image;
     const char *name = s->system->region[region].name;
 
     for (unsigned i = 0; i < image->nqueues; i++) {
-        if (s->region[i] == (int)region && s->offset[i] == offset) {
+        if (s->region[i] == region && s->offset[i] == offset) {
             return &image->queue[i];
         }
     }
@@ -143,14 +134,14 @@ static struct mkperf_image_queue *queue_in(struct search *s, unsigned region, ui
                      ? strlen(name) - MKPERF_STAMP_QUEUE_NAME_BYTES
                      : 0;
     snprintf(q->name, sizeof q->name, "%s", name + cut);
-    s->region[image->nqueues] = (int)region;
+    s->region[image->nqueues] = region;
     s->offset[image->nqueues++] = offset;
     return q;
 }
 
 /* Adds one queue of a connection, at an address of the PD. */
-static bool add_sddf(struct search *s, const struct place *at, const struct class *c, unsigned pd,
-                     uint64_t address, uint64_t slots, bool produces, bool returns)
+static bool add_sddf(struct mkperf_stamp_queues *s, const struct place *at, const struct class *c,
+                     unsigned pd, uint64_t address, uint64_t slots, bool produces, bool returns)
 {
     const struct mkperf_system_pd *p = &s->system->pd[pd];
 
@@ -182,8 +173,8 @@ static bool add_sddf(struct search *s, const struct place *at, const struct clas
 }
 
 /* Adds the queues of one row of `connections` for a PD with that section. */
-static bool add_connections(struct search *s, const struct place *at, const struct connection *row,
-                            unsigned pd, const uint8_t *p, uint64_t n)
+static bool add_connections(struct mkperf_stamp_queues *s, const struct place *at,
+                            const struct connection *row, unsigned pd, const uint8_t *p, uint64_t n)
 {
     const struct class *c = row->of;
     uint64_t end = row->number_bytes != 0 ? row->number_at + (uint64_t)row->number_bytes : 0;
@@ -208,11 +199,11 @@ static bool add_connections(struct search *s, const struct place *at, const stru
     return true;
 }
 
-enum mkperf_status mkperf_stamp_queues_find(const char *path, const struct mkperf_system *system,
+enum mkperf_status mkperf_stamp_queues_find(struct mkperf_stamp_queues *q, const char *path,
                                             struct mkperf_module *const *module,
-                                            struct mkperf_image *image, struct mkperf_error *e)
+                                            struct mkperf_error *e)
 {
-    struct search s = {.system = system, .image = image, .e = e};
+    const struct mkperf_system *system = q->system;
 
     e->status = MKPERF_OK;
     for (unsigned i = 0; i < system->npds; i++) {
@@ -231,7 +222,7 @@ enum mkperf_status mkperf_stamp_queues_find(const char *path, const struct mkper
                       system->pd[i].name, row->section, p[4], row->of->version);
                 return e->status;
             }
-            if (!add_connections(&s, &at, row, i, p, n)) {
+            if (!add_connections(q, &at, row, i, p, n)) {
                 return e->status;
             }
         }
@@ -316,9 +307,10 @@ static bool take_word(const struct place *at, const struct mkperf_system *s, cha
 }
 
 /* Checks what the words of a line are together, and adds the ring to the image. */
-static bool add_ring(const struct place *at, const struct mkperf_system *s, const struct ring *r,
-                     struct mkperf_image *image)
+static bool add_ring(const struct place *at, struct mkperf_stamp_queues *all, const struct ring *r)
 {
+    const struct mkperf_system *s = all->system;
+    struct mkperf_image *image = all->image;
     struct mkperf_image_queue q = r->queue;
     uint64_t bytes = r->bits / 8;
 
@@ -348,12 +340,13 @@ static bool add_ring(const struct place *at, const struct mkperf_system *s, cons
     q.bits = (unsigned)r->bits;
     q.head = map != 0 ? map + r->head : 0;
     q.tail = map != 0 ? map + r->tail : 0;
+    all->region[image->nqueues] = (unsigned)r->region;
+    all->offset[image->nqueues] = r->head;
     image->queue[image->nqueues++] = q;
     return true;
 }
 
-static bool take_line(const struct place *at, const struct mkperf_system *s, char *line,
-                      struct mkperf_image *image)
+static bool take_line(const struct place *at, struct mkperf_stamp_queues *q, char *line)
 {
     struct ring r = {.queue = {.producer = UNSET, .consumer = UNSET}, .region = UNSET};
     char *rest = NULL, *word = strtok_r(line, " \t\r\n", &rest);
@@ -367,15 +360,15 @@ static bool take_line(const struct place *at, const struct mkperf_system *s, cha
     }
     memcpy(r.queue.name, word, strlen(word) + 1);
     while ((word = strtok_r(NULL, " \t\r\n", &rest)) != NULL) {
-        if (!take_word(at, s, word, &r)) {
+        if (!take_word(at, q->system, word, &r)) {
             return false;
         }
     }
-    return add_ring(at, s, &r, image);
+    return add_ring(at, q, &r);
 }
 
-enum mkperf_status mkperf_stamp_queues_read(const char *path, const struct mkperf_system *system,
-                                            struct mkperf_image *image, struct mkperf_error *e)
+enum mkperf_status mkperf_stamp_queues_read(struct mkperf_stamp_queues *q, const char *path,
+                                            struct mkperf_error *e)
 {
     struct place at = {path, 0, e};
     FILE *f = fopen(path, "r");
@@ -389,7 +382,7 @@ enum mkperf_status mkperf_stamp_queues_read(const char *path, const struct mkper
     while (ok && fgets(line, sizeof line, f) != NULL) {
         at.line++;
         ok = strlen(line) < sizeof line - 1
-                 ? take_line(&at, system, line, image)
+                 ? take_line(&at, q, line)
                  : wrong(&at, "a line has at most %d characters", LINE_BYTES - 2);
     }
     if (ok && ferror(f)) {
@@ -397,6 +390,24 @@ enum mkperf_status mkperf_stamp_queues_read(const char *path, const struct mkper
     }
     (void)fclose(f);
     return e->status;
+}
+
+void mkperf_stamp_queue_maps(const struct mkperf_stamp_queues *q, FILE *to)
+{
+    /* Above what mkperf.system.in maps. Each region begins at a multiple of the largest page. */
+    uint64_t vaddr = UINT64_C(0x40000000), large = 0x200000;
+
+    for (unsigned i = 0; i < q->image->nqueues; i++) {
+        unsigned k = 0;
+        while (q->region[k] != q->region[i]) {
+            k++;
+        }
+        if (k == i) {
+            const struct mkperf_system_region *r = &q->system->region[q->region[i]];
+            fprintf(to, "<map mr=\"%s\" vaddr=\"0x%" PRIx64 "\" perms=\"r\" />", r->name, vaddr);
+            vaddr += (r->size + large) / large * large;
+        }
+    }
 }
 
 static const char *name_of(const struct mkperf_image *image, int program)

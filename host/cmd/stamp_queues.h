@@ -12,26 +12,36 @@
 #include "system/image_table.h"
 #include "system/system.h"
 
-/*
- * Adds the queues of sDDF's classes net, serial and blk that the ELFs name in their sections. module: by the PDs' indices, NULL:
- * the PD has no program. A queue between two PDs is found at either. Errors: INPUT, a section of another version, or one
- * that names memory which its PD does not map.
- */
-enum mkperf_status mkperf_stamp_queues_find(const char *path, const struct mkperf_system *system,
-                                            struct mkperf_module *const *module,
-                                            struct mkperf_image *image, struct mkperf_error *e);
+/* The queues that are found, in the image, and by queue its memory region and its place there. All zeros but for the first two. */
+struct mkperf_stamp_queues {
+    const struct mkperf_system *system;
+    struct mkperf_image *image;
+    unsigned region[MKPERF_STAMP_QUEUES];
+    uint64_t offset[MKPERF_STAMP_QUEUES];
+};
 
 /*
- * Adds the rings that the file at `path` describes to the image, whose programs are those of the system, in its order. A line:
+ * Adds the queues of sDDF's classes net, serial and blk that the ELFs name in their sections. path: of the .system file, for
+ * messages. module: by the PDs' indices, NULL: the PD has no program. A queue between two PDs is found at either. Errors:
+ * INPUT, a section of another version, or one that names memory which its PD does not map.
+ */
+enum mkperf_status mkperf_stamp_queues_find(struct mkperf_stamp_queues *q, const char *path,
+                                            struct mkperf_module *const *module,
+                                            struct mkperf_error *e);
+
+/*
+ * Adds the rings that the file at `path` describes. A line:
  *
  *   NAME region=REGION head=OFFSET tail=OFFSET bits=BITS slots=N producer=PD consumer=PD [returns]
  *
  * The offsets are those of the two indices in the memory region, in bytes. A line that is empty or begins with # is skipped.
  * Errors: INPUT, with the file, the line and the reason.
  */
-enum mkperf_status mkperf_stamp_queues_read(const char *path, const struct mkperf_system *system,
-                                            struct mkperf_image *image, struct mkperf_error *e);
+enum mkperf_status mkperf_stamp_queues_read(struct mkperf_stamp_queues *q, const char *path,
+                                            struct mkperf_error *e);
 
+/* Prints <map> elements for the profiler PD, one for each memory region of a queue. They are in one line without an end. */
+void mkperf_stamp_queue_maps(const struct mkperf_stamp_queues *q, FILE *to);
 /* Prints a line about a queue of the image. */
 void mkperf_stamp_queue_print(const struct mkperf_image *image, const struct mkperf_image_queue *q,
                               FILE *to);

@@ -55,7 +55,8 @@ microkit-pds: $(B)/demo/mkperf_profiler.elf $(B)/demo/mkperf_client.elf
 
 # $(call with_mkperf,SYSTEM,OUT): the command that writes SYSTEM with mkperf in it, for this board.
 with_mkperf = { sed '/<\/system>/d' $(1) && \
-    scripts/make-system platform/microkit/mkperf.system.in $(SYSTEM_VALUES) && echo '</system>'; } >$(2)
+    scripts/make-system platform/microkit/mkperf.system.in $(SYSTEM_VALUES) 'QUEUE_MAPS=$(QUEUE_MAPS)' && \
+    echo '</system>'; } >$(2)
 
 # SYSTEM with mkperf in it, as OUT (mkperf.mk).
 .PHONY: microkit-system

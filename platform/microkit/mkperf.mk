@@ -16,6 +16,10 @@
 #
 # MICROKIT_QEMU=<qemu-system-aarch64>, if set: for a board that only it has, such as imx8mm_evk.
 #
+# For `mkperf record --queues`: MKPERF_QUEUES, if set, is the file that describes rings (docs/record.md), and
+# MKPERF_QUEUE_ELFS are the ELFs of sDDF's components, with their configuration. The profiler PD gets read-only maps of
+# these queues. Both are set before this file is included.
+#
 # MKPERF_LDFLAGS, before the SDK's linker script, gives the note of -Wl,--build-id a place in the text: the script has
 # none, and the note would lie over the first page of the program.
 #
@@ -37,7 +41,8 @@ MKPERF_MAKE = $(MAKE) -C $(MKPERF_DIR) BUILD_DIR=$(MKPERF_BUILD)/build \
 MKPERF ?= $(if $(wildcard $(MKPERF_DIR)/host/main.c),$(MKPERF_BUILD)/build/mkperf,mkperf)
 MKPERF_KERNEL = $(or $(MICROKIT_KERNEL),$(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/$(MICROKIT_CONFIG)/elf/sel4.elf)
 MKPERF_MONITOR = $(wildcard $(dir $(MKPERF_KERNEL))monitor.elf)
-mkperf_stamp = $(MKPERF) stamp -q $(if $(MKPERF_QUEUES),--queues $(MKPERF_QUEUES) )$(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/mkperf_client.elf \
+MKPERF_QUEUE_OPTION = $(if $(MKPERF_QUEUES),--queues $(MKPERF_QUEUES))
+mkperf_stamp = $(MKPERF) stamp -q $(MKPERF_QUEUE_OPTION) $(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/mkperf_client.elf \
     --kernel $(MKPERF_KERNEL) && cp $(MKPERF_KERNEL) $(BUILD_DIR)/mkperf/mkperf_kernel.elf \
     $(if $(MKPERF_MONITOR),&& cp $(MKPERF_MONITOR) $(BUILD_DIR)/mkperf/mkperf_monitor.elf)
 
@@ -53,6 +58,10 @@ $(MKPERF_PDS): $(BUILD_DIR)/mkperf/%.elf: mkperf-pds
 	cmp -s $(MKPERF_BUILD)/build/demo/$*.elf $@ || \
 	    { rm -f $(MKPERF_STAMPED)/$*.elf; cp $(MKPERF_BUILD)/build/demo/$*.elf $@; }
 
-$(BUILD_DIR)/mkperf/%.system: %.system $(MKPERF_DIR)/platform/microkit/mkperf.system.in | mkperf-pds
+mkperf_maps = $(if $(MKPERF_QUEUES)$(MKPERF_QUEUE_ELFS),$(shell $(MKPERF) stamp --maps $(MKPERF_QUEUE_OPTION) \
+    $(if $(MKPERF_QUEUE_ELFS),--elf-path $(subst $(eval ) ,:,$(sort $(patsubst %/,%,$(dir $(MKPERF_QUEUE_ELFS)))))) $(1)))
+$(BUILD_DIR)/mkperf/%.system: %.system $(MKPERF_DIR)/platform/microkit/mkperf.system.in $(MKPERF_QUEUES) $(MKPERF_QUEUE_ELFS) \
+    | mkperf-pds
 	mkdir -p $(@D)
-	+$(MKPERF_MAKE) --no-print-directory -s microkit-system SYSTEM=$(abspath $<) OUT=$(abspath $@)
+	+$(MKPERF_MAKE) --no-print-directory -s microkit-system SYSTEM=$(abspath $<) OUT=$(abspath $@) \
+	    QUEUE_MAPS='$(call mkperf_maps,$<)'

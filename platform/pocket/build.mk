@@ -44,5 +44,5 @@ target: pocket-selftest
 target: pocket-parts
 pocket-parts: $(DEMO)/mkperf_profiler.elf $(DEMO)/mkperf_client.elf $(POCKET_KERNEL) $(PLATFORM_READY) $(B)/pocket-pack
 pocket-system:
-	$(Q){ sed '/<\/system>/d' $(SYSTEM) && scripts/make-system platform/microkit/mkperf.system.in $(SYSTEM_VALUES) && \
+	$(Q){ sed '/<\/system>/d' $(SYSTEM) && scripts/make-system platform/microkit/mkperf.system.in $(SYSTEM_VALUES) 'QUEUE_MAPS=$(QUEUE_MAPS)' && \
 	    echo '</system>'; } >$(OUT)

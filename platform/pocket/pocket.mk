@@ -11,6 +11,8 @@
 # What a Microkit SDK gives, it gives, too: BOARD_DIR with include/microkit.h, lib/libmicrokit.a and
 # lib/microkit.ld, which PDs are compiled and linked with (they have $(MKPERF_PLATFORM) as order-only
 # prerequisite), and MICROKIT_TOOL. $(call mkperf_qemu,IMAGE) boots an image.
+#
+# MKPERF_QUEUES, MKPERF_QUEUE_ELFS: as in mkperf.mk.
 
 MKPERF_DIR := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
 include $(MKPERF_DIR)/platform/pocket/qemu.mk
@@ -25,7 +27,8 @@ POCKET_KERNEL := $(MKPERF_BUILD)/build/demo/kernel.elf
 BOARD_DIR := $(MKPERF_BUILD)/board
 MICROKIT_TOOL := POCKET_PACK=$(MKPERF_BUILD)/build/pocket-pack POCKET_KERNEL=$(POCKET_KERNEL) \
     $(MKPERF_DIR)/platform/pocket/tool
-mkperf_stamp = $(MKPERF) stamp -q $(if $(MKPERF_QUEUES),--queues $(MKPERF_QUEUES) )$(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/mkperf_client.elf \
+MKPERF_QUEUE_OPTION = $(if $(MKPERF_QUEUES),--queues $(MKPERF_QUEUES))
+mkperf_stamp = $(MKPERF) stamp -q $(MKPERF_QUEUE_OPTION) $(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/mkperf_client.elf \
     --kernel $(POCKET_KERNEL)
 
 mkperf_qemu = $(QEMU) $(1)
@@ -43,6 +46,10 @@ $(MKPERF_PLATFORM): mkperf-pds
 	cp $(MKPERF_BUILD)/build/pocket/libmicrokit.a $(BOARD_DIR)/lib
 	cp $(MKPERF_DIR)/platform/pocket/lib/pd.ld $@
 
-$(BUILD_DIR)/mkperf/%.system: %.system $(MKPERF_DIR)/platform/microkit/mkperf.system.in | mkperf-pds
+mkperf_maps = $(if $(MKPERF_QUEUES)$(MKPERF_QUEUE_ELFS),$(shell $(MKPERF) stamp --maps $(MKPERF_QUEUE_OPTION) \
+    $(if $(MKPERF_QUEUE_ELFS),--elf-path $(subst $(eval ) ,:,$(sort $(patsubst %/,%,$(dir $(MKPERF_QUEUE_ELFS)))))) $(1)))
+$(BUILD_DIR)/mkperf/%.system: %.system $(MKPERF_DIR)/platform/microkit/mkperf.system.in $(MKPERF_QUEUES) $(MKPERF_QUEUE_ELFS) \
+    | mkperf-pds
 	mkdir -p $(@D)
-	+$(MKPERF_MAKE) --no-print-directory -s pocket-system SYSTEM=$(abspath $<) OUT=$(abspath $@)
+	+$(MKPERF_MAKE) --no-print-directory -s pocket-system SYSTEM=$(abspath $<) OUT=$(abspath $@) \
+	    QUEUE_MAPS='$(call mkperf_maps,$<)'

@@ -206,3 +206,36 @@ sddf_version() {
     contains "$D/stamped" 'eth: its section .net_driver_config has version 6'
 }
 check "another version of sDDF's configuration: said" sddf_version
+
+# The pipeline without mkperf's PDs, built as docs/record.md says: pocket.mk adds them, with maps of the queues.
+built() {
+    root=$PWD d=$D/built
+    mkdir -p "$d/build/mkperf" && ln -s "$(realpath "$B")" "$d/build/mkperf/build" && cp "$B/tests/pd/flow/flow.queues" "$d/my.queues" && cp "$B/tests/pd/flow/flow.elf" "$d/build" &&
+        python3 - "$B/tests/pd/flow/flow.system" >"$d/my.system" <<'END' || return 1
+import re, sys
+s = open(sys.argv[1]).read()
+s = re.sub(r'    <protection_domain name="(profiler|client)".*?</protection_domain>\n', "", s, flags=re.S)
+s = re.sub(r'    <memory_region name="(mkperf_\w+|uart)".*\n', "", s)
+print(re.sub(r'    <channel>\n        <end pd="client".*\n.*\n    </channel>\n', "", s), end="")
+END
+    cat >"$d/Makefile" <<END
+MKPERF_QUEUES := my.queues
+build/loader.img:
+include $root/platform/pocket/pocket.mk
+build/loader.img: build/mkperf/my.system \$(MKPERF_PDS) build/flow.elf
+	\$(call mkperf_stamp,\$<,build)
+	\$(MICROKIT_TOOL) \$< --search-path \$(MKPERF_SEARCH_PATH) build -o \$@
+END
+    make -C "$d" BUILD_DIR=build SETUP_PACKAGES=no MKPERF="$(realpath "$MKPERF")" >"$d/log" 2>&1 || { tail -n 20 "$d/log"; return 1; }
+    [ "$(grep -o '<map mr="q[1-4]" vaddr="0x4[02468]*" perms="r" />' "$d/build/mkperf/my.system" | sort -u | wc -l)" = 4 ] || return 1
+    QEMU=$(sed "s|[^ ]*flow.img|$d/build/loader.img|" "$B/tests/pd/flow/qemu-command") scripts/qemu-record "$D" --queues --duration 0.1 \
+        --system "$d/build/mkperf/my.system" --elf-path "$d/build/mkperf:$d/build" -o "$D/built.data" >"$D/record.log" 2>&1 &&
+        contains "$D/record.log" ', 0 lost,' '  queues  [1-9][0-9]* readings' || { cat "$D/record.log"; return 1; }
+}
+check "pocket.mk adds the maps of described queues" built
+maps() { # of sDDF's regions, those that the profiler PD maps already included; without ELFs there are none
+    sddf_system 5 && "$MKPERF" stamp --maps "$D/sddf/sddf.system" >"$D/maps" &&
+        [ "$(grep -o '<map mr="[a-z_]*" vaddr="0x[0-9a-f]*00000" perms="r" />' "$D/maps" | sort -u | wc -l)" = 16 ] &&
+        [ -z "$("$MKPERF" stamp --maps --elf-path /nonexistent "$D/sddf/sddf.system")" ]
+}
+check "the maps of sDDF's queues" maps
