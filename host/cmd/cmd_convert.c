@@ -3,13 +3,302 @@
  * mkperf convert: any profile that can be read into any format that can be written. mkperf toperf and mkperf
  * kprof2perf: the options of two older commands of these names, which wrote perf.data.
  *
- * Owns: the options of the three commands. conversion.c does the work. convert finds out formats from names and
- * contents, unless --from and --to name them. A link to mkperf named toperf or kprof2perf behaves as that command.
+ *     mkperf_input_read ──► only_cores ──► tally ──► the format's sink
+ *
+ * Owns: the options of the three commands, the order of the steps, so that invalid input never destroys an older output, the
+ * messages, and the counts of the summary. convert finds out formats from names and contents, unless --from and --to name
+ * them. A link to mkperf named toperf or kprof2perf behaves as that command.
  */
+#include <unistd.h>
+
+#include "base/process.h"
 #include "cmd.h"
-#include "conversion.h"
+#include "export/formats.h"
+#include "import/import.h"
+#include "model/figures.h"
+#include "model/relays.h"
 
 enum { OPTION_TO = 256, PRINT_LEVEL = 8 };
+
+struct conversion {
+    const char *command; /* the name of the command, for messages */
+    char *line;          /* the whole command line, owned */
+    const char *input;
+    const char *diff; /* another input to compare with, or NULL */
+    const struct mkperf_format *format;
+    FILE *print; /* where each sample is printed, one per line; NULL: nowhere */
+    struct mkperf_cpu_list cores;
+    bool quiet; /* prints no summary and no progress */
+    struct mkperf_input in;
+    struct mkperf_export out;
+};
+
+/* ---- the conversion ---- */
+
+static void print_input_warning(void *self, const char *text)
+{
+    const struct conversion *c = self;
+
+    mkperf_progress_clear();
+    mkperf_print_line(stderr, "mkperf %s: warning: %s", c->command, text);
+}
+
+/* Warnings are printed for every format, also with --quiet. Notes are printed only if the format has no place for them. */
+static void print_warning(void *self, enum mkperf_warning_level level, const char *text)
+{
+    const struct conversion *c = self;
+
+    if (level != MKPERF_NOTE || (c->format->bare && !c->quiet)) {
+        mkperf_progress_clear();
+        mkperf_print_line(stderr, "mkperf %s: %s: %s", c->command, mkperf_warning_names[level],
+                          text);
+    }
+}
+
+static void begin_progress(const struct conversion *c, const char *path)
+{
+    if (!c->quiet && c->print == NULL) {
+        mkperf_progress_begin(strcmp(path, "-") == 0 ? "standard input" : path);
+    }
+}
+
+/* Clears the progress line before a warning of a sink is printed. */
+static ssize_t write_warning(void *self, const char *p, size_t n)
+{
+    (void)self;
+    mkperf_progress_clear();
+    return (ssize_t)fwrite(p, 1, n, stderr);
+}
+
+static FILE *open_warnings(void)
+{
+    FILE *f = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_warning});
+
+    if (f != NULL) {
+        setvbuf(f, NULL, _IOLBF, 0);
+    }
+    return f;
+}
+
+/* Reads the profile to compare with, if there is one. */
+static enum mkperf_status read_base(struct conversion *c, struct mkperf_profile *base,
+                                    struct mkperf_error *e)
+{
+    struct mkperf_only_cores only = {.to = {.ops = &mkperf_profile_ops, .self = base},
+                                     .cores = c->cores};
+    struct mkperf_sink sink = mkperf_only_cores_sink(&only);
+    struct mkperf_input in = c->in;
+
+    if (c->diff == NULL) {
+        return MKPERF_OK;
+    }
+    bool page = strcmp(c->format->name, "html") == 0;
+    if (!page && strcmp(c->format->name, "flamegraph") != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "--diff is for flame graphs and pages");
+    }
+    in.from = NULL;
+    base->places.search = c->out.elfs;
+    base->places.inlined = !page && !c->out.no_inlined;
+    base->cores = base->times = page;
+    c->out.base = base;
+    c->out.base_name = c->diff;
+    begin_progress(c, c->diff);
+    if (mkperf_input_read(c->diff, &in, &sink, e) == MKPERF_OK) {
+        mkperf_profile_warnings(base, print_warning, c);
+    }
+    return e->status;
+}
+
+/* A sink in front of the output: it passes everything on, and counts and prints what passes. */
+struct tally {
+    struct mkperf_sink to; /* first, because this sink relays */
+    const struct conversion *c;
+    struct export_kept kept;
+    bool cut; /* as in struct mkperf_totals */
+    uint64_t sched_events, samples, lost[MKPERF_LOST_PLACES];
+};
+
+static enum mkperf_status tally_begin(void *self, const struct mkperf_session *session,
+                                      struct mkperf_error *e)
+{
+    struct tally *t = self;
+
+    export_kept_session(&t->kept, session);
+    return mkperf_sink_begin(&t->to, session, e);
+}
+
+static enum mkperf_status tally_events(void *self, const struct mkperf_session *session,
+                                       struct mkperf_error *e)
+{
+    struct tally *t = self;
+
+    export_kept_events(&t->kept, session);
+    return mkperf_sink_events(&t->to, session, e);
+}
+
+static enum mkperf_status tally_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    struct tally *t = self;
+
+    export_kept_pd(&t->kept, pd);
+    return mkperf_sink_pd(&t->to, pd, e);
+}
+
+static enum mkperf_status tally_sample(void *self, const struct mkperf_sample *s,
+                                       struct mkperf_error *e)
+{
+    struct tally *t = self;
+    FILE *out = t->c->print;
+    bool kernel = s->flags & MKPERF_SAMPLE_KERNEL;
+
+    t->samples++;
+    if (out != NULL) {
+        fprintf(out, "%s: time %" PRIu64 " cpu %" PRIu32 " period %" PRIu64 " %s 0x%" PRIx64,
+                export_kept_name(&t->kept, s->pd), s->time_ns, s->core, s->period,
+                kernel ? "kernel" : "ip", kernel ? s->kernel_pc : s->pc);
+        for (unsigned i = 0; i < s->callers->n; i++) {
+            fprintf(out, " < 0x%" PRIx64, s->callers->caller[i].addr);
+        }
+        if (fputc('\n', out) == EOF || ferror(out)) {
+            return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "the summary cannot be printed");
+        }
+    }
+    return mkperf_sink_sample(&t->to, s, e);
+}
+
+static enum mkperf_status tally_sched(void *self, const struct mkperf_sched *s,
+                                      struct mkperf_error *e)
+{
+    struct tally *t = self;
+
+    t->sched_events += s->kind != MKPERF_SCHED_GAP;
+    return mkperf_sink_sched(&t->to, s, e);
+}
+
+static enum mkperf_status tally_lost(void *self, const struct mkperf_lost *l,
+                                     struct mkperf_error *e)
+{
+    struct tally *t = self;
+
+    if (l->where < MKPERF_LOST_PLACES) {
+        t->lost[l->where] += l->samples;
+    }
+    return mkperf_sink_lost(&t->to, l, e);
+}
+
+/* The totals and the reports of losses count the same samples, and either may be incomplete: the larger one is used. */
+static enum mkperf_status tally_end(void *self, const struct mkperf_totals *totals,
+                                    struct mkperf_error *e)
+{
+    struct tally *t = self;
+    struct mkperf_totals all = *totals;
+
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        t->lost[i] = t->lost[i] > totals->lost[i] ? t->lost[i] : totals->lost[i];
+        all.lost[i] = t->lost[i];
+    }
+    t->cut = totals->cut;
+    export_kept_warnings(&t->kept, &all, print_warning, (void *)(uintptr_t)t->c);
+    return mkperf_sink_end(&t->to, totals, e);
+}
+
+static struct mkperf_sink tally_sink(struct tally *t)
+{
+    static const struct mkperf_sink_ops ops = {
+        .name = "tally",
+        .reads = true,
+        .relays = true,
+        .begin = tally_begin,
+        .pd = tally_pd,
+        .events = tally_events,
+        .sample = tally_sample,
+        .sched = tally_sched,
+        .lost = tally_lost,
+        .end = tally_end,
+    };
+
+    return (struct mkperf_sink){.ops = &ops, .self = t, .every_pd = t->to.every_pd};
+}
+
+static void print_summary(const struct tally *t)
+{
+    const struct conversion *c = t->c;
+    char path[MKPERF_PRINTABLE_PATH];
+
+    fprintf(stderr, "mkperf %s: %s: %" PRIu64 " samples", c->command,
+            mkperf_printable_copy(c->out.path, path, sizeof path), t->samples);
+    if (t->sched_events != 0) {
+        fprintf(stderr, ", %" PRIu64 " scheduling events", t->sched_events);
+    }
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        if (t->lost[i] > 0) {
+            fprintf(stderr, ", lost %s %" PRIu64, mkperf_loss_places[i].key, t->lost[i]);
+        }
+    }
+    fprintf(stderr, mkperf_lost_sum(t->lost) == 0 && !t->cut ? ", none known to be lost\n" : "\n");
+}
+
+static enum mkperf_status write_output(struct conversion *c, struct mkperf_error *e)
+{
+    struct mkperf_output output;
+
+    if (mkperf_format_open(c->format, &c->out, &output, e) != MKPERF_OK) {
+        return e->status;
+    }
+    struct tally tally = {.to = output.sink, .c = c};
+    struct mkperf_only_cores only = {.to = tally_sink(&tally), .cores = c->cores};
+    struct mkperf_sink sink = mkperf_only_cores_sink(&only);
+    begin_progress(c, c->input);
+    enum mkperf_status status = mkperf_input_read(c->input, &c->in, &sink, e);
+    mkperf_progress_end();
+    mkperf_output_free(&output);
+    if (status == MKPERF_OK && !c->quiet) {
+        print_summary(&tally);
+    } else if (status != MKPERF_OK && strcmp(c->out.path, "-") != 0) {
+        char *partial = mkperf_xprintf("%s.partial", c->out.path);
+        unlink(partial); /* the writer of perf.data leaves this file for mkperf recover */
+        free(partial);
+    }
+    export_kept_free(&tally.kept);
+    return status;
+}
+
+static enum mkperf_status run_conversion(struct conversion *c, struct mkperf_error *e)
+{
+    struct mkperf_profile base = {.cores = false};
+
+    c->out.input = strcmp(c->input, "-") == 0 ? "standard input" : c->input;
+    c->out.elfs.elf_path = c->in.elf_path;
+    c->in.warn = print_input_warning;
+    c->in.self = c;
+    c->out.warnings = open_warnings();
+    enum mkperf_status status = read_base(c, &base, e);
+    if (status == MKPERF_OK) {
+        status = write_output(c, e);
+    }
+    mkperf_progress_end();
+    if (c->out.warnings != NULL) {
+        (void)fclose(c->out.warnings);
+    }
+    mkperf_profile_free(&base);
+    return status;
+}
+
+static void init_conversion(void *self, int argc, char **argv)
+{
+    struct conversion *c = self;
+
+    c->in.command = c->line = mkperf_command_line(argc, argv);
+}
+
+static void end_conversion(void *self)
+{
+    struct conversion *c = self;
+
+    free(c->line);
+}
+
+/* ---- options ---- */
 
 static void put_formats(mkperf_put *put, void *to)
 {
@@ -27,26 +316,24 @@ static void put_suffixes(mkperf_put *put, void *to)
 
 static const struct mkperf_option output_options[] = {
     MKPERF_OPTION('o', "output", "the file to write; - is standard output",
-                  MKPERF_TAKES(FILE, "OUT"), MKPERF_TEXT(struct mkperf_conversion, out.path)),
+                  MKPERF_TAKES(FILE, "OUT"), MKPERF_TEXT(struct conversion, out.path)),
     MKPERF_OPTION(OPTION_TO, "to", "OUT's format, if its name does not determine it",
                   MKPERF_TAKES(WORD, "FORMAT"), .list = put_formats),
     MKPERF_OPTION('e', "event", "the event of formats that show one (the first)", .value = "NAME",
-                  MKPERF_TEXT(struct mkperf_conversion, out.event)),
+                  MKPERF_TEXT(struct conversion, out.event)),
     MKPERF_OPTION('C', "cpu", "samples of these cores only, as in 0-2,5", .value = "LIST"),
     MKPERF_OPTION(0, "title", "of formats that have one", .value = "TEXT",
-                  MKPERF_TEXT(struct mkperf_conversion, out.title)),
+                  MKPERF_TEXT(struct conversion, out.title)),
     MKPERF_OPTION(0, "no-inline", "inlined functions are part of the function around them",
-                  MKPERF_SETS(struct mkperf_conversion, out.no_inlined)),
+                  MKPERF_SETS(struct conversion, out.no_inlined)),
     MKPERF_OPTION(0, "upward", "flame graph: the root below",
-                  MKPERF_SETS(struct mkperf_conversion, out.upward)),
+                  MKPERF_SETS(struct conversion, out.upward)),
     MKPERF_OPTION(0, "icicle", "accepted: the root is on top",
-                  MKPERF_CLEARS(struct mkperf_conversion, out.upward)),
-    MKPERF_OPTION(0, "idle", "flame graph: idle, too",
-                  MKPERF_SETS(struct mkperf_conversion, out.idle)),
+                  MKPERF_CLEARS(struct conversion, out.upward)),
+    MKPERF_OPTION(0, "idle", "flame graph: idle, too", MKPERF_SETS(struct conversion, out.idle)),
     MKPERF_OPTION(0, "diff", "flame graph, page: compare with this profile, which was before",
-                  MKPERF_TAKES(FILE, "OTHER"), MKPERF_TEXT(struct mkperf_conversion, diff)),
-    MKPERF_OPTION('q', "quiet", "no summary, no progress",
-                  MKPERF_SETS(struct mkperf_conversion, quiet)),
+                  MKPERF_TAKES(FILE, "OTHER"), MKPERF_TEXT(struct conversion, diff)),
+    MKPERF_OPTION('q', "quiet", "no summary, no progress", MKPERF_SETS(struct conversion, quiet)),
     {.id = 0},
 };
 
@@ -78,7 +365,7 @@ static const struct mkperf_option input_options[] = {
 
 static enum mkperf_status set_output(void *self, const struct mkperf_given *g)
 {
-    struct mkperf_conversion *c = self;
+    struct conversion *c = self;
 
     switch (g->id) {
     case OPTION_TO:
@@ -97,7 +384,7 @@ static const struct mkperf_option_group output_group = {output_options, set_outp
 static enum mkperf_status run_convert(void *self, const struct mkperf_args *args,
                                       struct mkperf_error *e)
 {
-    struct mkperf_conversion *c = self;
+    struct conversion *c = self;
 
     c->input = args->operand[0];
     if (c->out.path == NULL) {
@@ -105,7 +392,7 @@ static enum mkperf_status run_convert(void *self, const struct mkperf_args *args
     }
     c->format = c->format != NULL ? c->format : mkperf_format_by_path(c->out.path);
     return c->format != NULL
-               ? mkperf_conversion_run(c, e)
+               ? run_conversion(c, e)
                : mkperf_usage_error(e, c->command,
                                     "--to is needed: the name '%s' determines no format",
                                     c->out.path);
@@ -118,8 +405,8 @@ const struct mkperf_command mkperf_convert_command = {
     .description = "Reads IN, whatever of the formats below it is, and writes OUT. An older OUT is "
                    "replaced only by a whole new one.",
     .options = {{&output_group, 0},
-                {&input_group, offsetof(struct mkperf_conversion, in)},
-                {&report_symfs_options, offsetof(struct mkperf_conversion, out.elfs)}},
+                {&input_group, offsetof(struct conversion, in)},
+                {&report_symfs_options, offsetof(struct conversion, out.elfs)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_min = 1,
     .operands_max = 1,
@@ -132,31 +419,31 @@ const struct mkperf_command mkperf_convert_command = {
                 "mkperf convert samples.json --build-dir build -o perf.data\n"
                 "mkperf convert new.data --diff old.data -o diff.svg",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .self = MKPERF_SELF(struct mkperf_conversion, .command = "convert"),
-    .init = mkperf_conversion_init,
+    .self = MKPERF_SELF(struct conversion, .command = "convert"),
+    .init = init_conversion,
     .run = run_convert,
-    .end = mkperf_conversion_end,
+    .end = end_conversion,
 };
 
 /* The samples.json of the seL4 profiler to perf.data: the options of the older command, --lenient and --time-hz. */
 static const struct mkperf_option toperf_options[] = {
     MKPERF_OPTION('s', "samples-path", "samples.json of the seL4 profiler; - is standard input",
-                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct mkperf_conversion, input)),
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct conversion, input)),
     MKPERF_OPTION('b', "build-dir", "the ELFs that it names, and sample_header.json",
-                  MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct mkperf_conversion, in.build_dir)),
+                  MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct conversion, in.build_dir)),
     MKPERF_OPTION('o', "output", "the file to write (perf.data)", MKPERF_TAKES(FILE, "FILE"),
-                  MKPERF_TEXT(struct mkperf_conversion, out.path)),
+                  MKPERF_TEXT(struct conversion, out.path)),
     MKPERF_OPTION('p', "print-summary", "print the samples, one per line"),
     MKPERF_OPTION(0, "lenient", "repair or omit invalid data, and report that",
-                  MKPERF_SETS(struct mkperf_conversion, in.lenient)),
+                  MKPERF_SETS(struct conversion, in.lenient)),
     MKPERF_OPTION(0, "time-hz", "time is in ticks of this clock, not nanoseconds", .value = "N",
-                  MKPERF_NUMBER(struct mkperf_conversion, in.time_hz, 1, UINT64_MAX)),
+                  MKPERF_NUMBER(struct conversion, in.time_hz, 1, UINT64_MAX)),
     {.id = 0},
 };
 
 static enum mkperf_status set_print(void *self, const struct mkperf_given *g)
 {
-    struct mkperf_conversion *c = self;
+    struct conversion *c = self;
 
     (void)g; /* -p is the only option without a `store` */
     c->print = stdout;
@@ -168,14 +455,14 @@ static const struct mkperf_option_group toperf_group = {toperf_options, set_prin
 static enum mkperf_status run_toperf(void *self, const struct mkperf_args *args,
                                      struct mkperf_error *e)
 {
-    struct mkperf_conversion *c = self;
+    struct conversion *c = self;
 
     (void)args;
     if (c->input == NULL || c->in.build_dir == NULL) {
         return mkperf_usage_error(e, c->command, "--samples-path and --build-dir are needed");
     }
     c->format = mkperf_format_by_name("perf");
-    return mkperf_conversion_run(c, e);
+    return run_conversion(c, e);
 }
 
 const struct mkperf_command mkperf_toperf_command = {
@@ -186,28 +473,28 @@ const struct mkperf_command mkperf_toperf_command = {
                    "that name did. A link named toperf to mkperf behaves as this.",
     .options = {{&toperf_group, 0}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .self = MKPERF_SELF(struct mkperf_conversion, .command = "toperf", .in = {.from = "toperf"},
+    .self = MKPERF_SELF(struct conversion, .command = "toperf", .in = {.from = "toperf"},
                         .out = {.path = "perf.data"}),
-    .init = mkperf_conversion_init,
+    .init = init_conversion,
     .run = run_toperf,
-    .end = mkperf_conversion_end,
+    .end = end_conversion,
 };
 
 /* The kpdata of Akaros to perf.data: the options of the older command, and more. */
 static const struct mkperf_option kprof2perf_options[] = {
     MKPERF_OPTION('i', "input", "kpdata (standard input)", MKPERF_TAKES(FILE, "FILE"),
-                  MKPERF_TEXT(struct mkperf_conversion, input)),
+                  MKPERF_TEXT(struct conversion, input)),
     MKPERF_OPTION('o', "output", "perf.data (standard output)", MKPERF_TAKES(FILE, "FILE"),
-                  MKPERF_TEXT(struct mkperf_conversion, out.path)),
+                  MKPERF_TEXT(struct conversion, out.path)),
     MKPERF_OPTION('k', "kernel", "the kernel", MKPERF_TAKES(FILE, "ELF"),
-                  MKPERF_TEXT(struct mkperf_conversion, in.kernel)),
+                  MKPERF_TEXT(struct conversion, in.kernel)),
     MKPERF_OPTION(0, "root-dir", "where the target's files are: programs get names",
-                  MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct mkperf_conversion, in.root_dir)),
+                  MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct conversion, in.root_dir)),
     MKPERF_OPTION(0, "kprof-era", "the layout, if it is not to be found out",
                   MKPERF_TAKES(WORD, "A|B|C"), .words = "A B C",
-                  MKPERF_ENUM(struct mkperf_conversion, in.era, MKPERF_KPROF_A, MKPERF_KPROF_AUTO)),
+                  MKPERF_ENUM(struct conversion, in.era, MKPERF_KPROF_A, MKPERF_KPROF_AUTO)),
     MKPERF_OPTION(0, "lenient", "omit invalid data, and report that",
-                  MKPERF_SETS(struct mkperf_conversion, in.lenient)),
+                  MKPERF_SETS(struct conversion, in.lenient)),
     MKPERF_OPTION('D', NULL, "from %d on: print each sample, to standard error", .value = "LEVEL",
                   .number = PRINT_LEVEL),
     MKPERF_OPTION('s', NULL, "accepted: there are no memory blocks", .value = "SIZE",
@@ -217,7 +504,7 @@ static const struct mkperf_option kprof2perf_options[] = {
 
 static enum mkperf_status set_print_level(void *self, const struct mkperf_given *g)
 {
-    struct mkperf_conversion *c = self;
+    struct conversion *c = self;
     uint64_t level; /* of -D, the only option without a `store` */
 
     if (mkperf_given_number(g, 0, INT32_MAX, &level) != MKPERF_OK) {
@@ -232,11 +519,11 @@ static const struct mkperf_option_group kprof2perf_group = {kprof2perf_options, 
 static enum mkperf_status run_kprof2perf(void *self, const struct mkperf_args *args,
                                          struct mkperf_error *e)
 {
-    struct mkperf_conversion *c = self;
+    struct conversion *c = self;
 
     (void)args;
     c->format = mkperf_format_by_name("perf");
-    return mkperf_conversion_run(c, e);
+    return run_conversion(c, e);
 }
 
 const struct mkperf_command mkperf_kprof2perf_command = {
@@ -248,9 +535,9 @@ const struct mkperf_command mkperf_kprof2perf_command = {
         "name did. A link named kprof2perf to mkperf behaves as this.",
     .options = {{&kprof2perf_group, 0}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .self = MKPERF_SELF(struct mkperf_conversion, .command = "kprof2perf", .input = "-",
+    .self = MKPERF_SELF(struct conversion, .command = "kprof2perf", .input = "-",
                         .in = {.from = "kprof"}, .out = {.path = "-"}),
-    .init = mkperf_conversion_init,
+    .init = init_conversion,
     .run = run_kprof2perf,
-    .end = mkperf_conversion_end,
+    .end = end_conversion,
 };

@@ -3,7 +3,7 @@
  * Parts that several formats have in common.
  *
  * Owns: the choice of one event, functions that have one name in several PDs, the state of formats that are written
- * while samples arrive, and the copy of a session for its warnings. Called by the formats and by cmd/conversion.c.
+ * while samples arrive, and the copy of a session for its warnings. Called by the formats and by cmd/cmd_convert.c.
  */
 #include "parts.h"
 

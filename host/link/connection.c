@@ -12,7 +12,6 @@
 #include <mkperf/frame.h>
 #include <pb_encode.h>
 
-#include "key_file.h"
 #include "wire/wire_message.h"
 
 void mkperf_peer_say(const struct mkperf_peer *l, const char *format, ...)

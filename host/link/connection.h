@@ -199,4 +199,16 @@ static inline bool mkperf_deadline_over(const struct mkperf_deadline *d, double 
            now_s - d->progress_s >= MKPERF_DEADLINE_GRACE_S * mkperf_deadline_slowdown(d);
 }
 
+/* ---- key_file.c: the pre-shared key of --key-file ---- */
+
+/*
+ * A file of exactly 32 bytes, or one line `[NAME] KEY` with 64 hexadecimal digits; blank lines and
+ * lines that begin with # are skipped. A file that others can read or write is refused, because its
+ * key is no secret. Errors: INPUT.
+ */
+enum mkperf_status mkperf_key_read(const char *path, struct mkperf_shared_key *key,
+                                   struct mkperf_error *e);
+/* Reads a key from n bytes of memory. False: they have neither form, or more than one key. */
+bool mkperf_key_parse(const uint8_t *p, size_t n, struct mkperf_shared_key *key);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: reading of key files, see key_file.h. */
-#include "key_file.h"
+/* Owns: reading of key files, see connection.h. */
+#include "connection.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

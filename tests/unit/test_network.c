@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "link/key_file.h"
 #include "link/source.h"
 #include "perfdata/perfdata.h"
 
