@@ -226,8 +226,10 @@ static void merge_runs(struct comparison *d)
     }
     d->n = n;
     for (size_t i = 0; i < n; i++) {
-        for (unsigned k = 0; k < SIDES * RUNS; k++) {
-            d->entry[i].share[k / RUNS] += d->entry[i].run[k / RUNS][k % RUNS] / d->runs[k / RUNS];
+        for (unsigned side = SIDE_A; side < SIDES; side++) {
+            for (unsigned run = 0; run < d->runs[side]; run++) {
+                d->entry[i].share[side] += d->entry[i].run[side][run] / (double)d->runs[side];
+            }
         }
     }
 }
