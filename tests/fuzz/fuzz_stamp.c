@@ -35,21 +35,21 @@ static void client_side(const uint8_t *data, size_t n)
     client.stamp = table;
     client.stamp_reserved = (uint32_t)n;
     client.platform = "fuzz";
-    mkperf_report_hello(&client, 0, 0);
+    mkperf_report_hello(mkperf_peer(&client, 0, 0));
     uint32_t size = client.out.hello.stamp_bytes;
     if (size > n) {
         abort();
     }
     place = (struct mkperf_connection){0};
     for (uint32_t at = 0; at < size; at += MKPERF_STAMP_PART_BYTES) {
-        mkperf_report_stamp(&client, 0, 1, at);
+        mkperf_report_stamp(mkperf_peer(&client, 0, 1), at);
         if (client.out.stamp.offset != at ||
             memcmp(client.out.stamp.table.bytes, table + at, client.out.stamp.table.size) != 0) {
             abort();
         }
         place = (struct mkperf_connection){0}; /* what was queued is not sent */
     }
-    mkperf_report_stamp(&client, 0, 1, size);
+    mkperf_report_stamp(mkperf_peer(&client, 0, 1), size);
     place = (struct mkperf_connection){0};
     free(table);
 }
