@@ -323,8 +323,8 @@ struct mkperf_totals {
     uint64_t
         off_cpu_unpaired; /* samples of blocked threads that were left out: how long is not known */
     uint64_t overwritten; /* older samples that a flight recording had overwritten */
-    uint64_t stopped_ns, stopped_at_ns; /* the latency that ended it, and that latency's end */
-    char stopped[MKPERF_STOPPED_TEXT];  /* what ended it; "": it was not held, or it is no flight recording */
+    uint64_t stopped_ns, stopped_at_ns; /* the latency that ended it, and the end of that latency */
+    char stopped[MKPERF_STOPPED_TEXT];  /* what ended a flight recording; "": it was not held */
     const struct mkperf_interactions *interactions; /* valid during the call; NULL: none */
     /* Multiplexed events: how long their sessions ran, and how long of that they were counted. 0: all the time. */
     uint64_t enabled_ns[MKPERF_MODEL_EVENTS], running_ns[MKPERF_MODEL_EVENTS];
