@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "flow_internal.h"
+#include "flow.h"
 
 /* docs/flow.md states these limits. */
 static const double SATURATED = 0.97; /* a stage that is busy for longer limits */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The counts of queues by their readings, and time by slices. See flow.h. */
-#include "flow_internal.h"
+#include "flow.h"
 
 /* No queue is assumed to have more entries per second. Gigabit Ethernet has 1,488,095 packets. */
 enum { FASTEST_PER_S = 1500000, ARRIVALS_MAX = 1 << 16, ONE_BY_ONE = 1024 };

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "flow_internal.h"
+#include "flow.h"
 
 enum { PACKETS = 20000, STEPS = 4000000 };
 static const double NOTICED =

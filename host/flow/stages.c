@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The work of PDs at their queues, and the sink. See flow.h. */
-#include "flow_internal.h"
+#include "flow.h"
 
 enum { SLICE_NS = 1000000 };
 
