@@ -234,9 +234,11 @@ static uint32_t function_of(struct mkperf_frames *f, const struct mkperf_place *
 static void list_chain(struct mkperf_frames *f, uint32_t chain)
 {
     struct mkperf_profile_chain c;
-    uint32_t n = 0, function[MKPERF_FRAMES_MAX];
+    uint32_t n = 0;
 
     mkperf_profile_chain(f->profile, chain, &c);
+    MKPERF_GROW(f->list, f->list_room, f->listed + 1 + MKPERF_FRAMES_MAX);
+    uint32_t *function = f->list + f->listed + 1;
     for (uint32_t i = 0; i < c.n; i++) {
         struct mkperf_place place = f->profile->places.place[c.place[i]];
         uint32_t room = MKPERF_FRAMES_MAX - n - (c.n - i - 1); /* each later place needs one */
@@ -246,10 +248,8 @@ static void list_chain(struct mkperf_frames *f, uint32_t chain)
             function[n++] = function_of(f, &place, place.first + j);
         }
     }
-    MKPERF_GROW(f->list, f->list_room, f->listed + 1 + n);
     f->chain_at[chain] = f->listed + 1;
     f->list[f->listed] = n;
-    memcpy(f->list + f->listed + 1, function, n * sizeof *function);
     f->listed += 1 + n;
 }
 
