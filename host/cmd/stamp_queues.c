@@ -184,7 +184,9 @@ static bool add_connections(struct mkperf_stamp_queues *s, const struct place *a
 
     if (count > MOST_CLIENTS ||
         (count != 0 && row->at + (count - 1) * row->stride + c->bytes > n)) {
-        return wrong(at, "%s: its section %s is shorter than its connections",
+        return wrong(at,
+                     "%s: its section %s is shorter than its connections in sDDF 0.7.0: describe "
+                     "the queues of another release with --queues FILE and --no-sddf",
                      s->system->pd[pd].name, row->section);
     }
     for (uint64_t i = 0; i < count; i++) {

@@ -2,8 +2,9 @@
 /*
  * The queues that `mkperf stamp` lists in an image.
  *
- * Owns: finding them in the sections of sDDF's components, and the language of the file that describes other rings. sDDF's
- * versions are known by the byte behind the magic of a section: net 5, serial 3, blk 2.
+ * Owns: finding them in the sections of sDDF's components, and the language of the file that describes other rings. The byte
+ * behind the magic of a section is its class: net 5, serial 3, blk 2. The layout is that of sDDF 0.7.0. Sections of earlier
+ * releases (0.6.0, 0366500f) have the same byte, but are shorter where their layout differs, and are refused.
  */
 #ifndef MKPERF_HOST_CMD_STAMP_QUEUES_H
 #define MKPERF_HOST_CMD_STAMP_QUEUES_H
