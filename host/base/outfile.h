@@ -118,7 +118,7 @@ enum mkperf_status mkperf_stdout_flush(struct mkperf_error *e);
 enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkperf_error *e);
 
 /*
- * A text being written: numbers, JSON, and strings quoted for JSON, XML and CSV.
+ * A text being written: numbers, JSON, and strings quoted for JSON and XML.
  *
  * Owns: the output file, whose first error is sticky, so that writers need not check every write. Used by the text sinks, and by
  * commands for rows that programs read. Strings of any bytes become valid UTF-8: invalid bytes, and characters that are not
@@ -158,15 +158,11 @@ void mkperf_textout_ms(struct mkperf_textout *t, uint64_t ns); /* milliseconds, 
  */
 void mkperf_json(struct mkperf_textout *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Writes fields of CSV in the same way; %s is quoted if it must be. */
-void mkperf_csv(struct mkperf_textout *t, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 /* Writes ,"key":"value", or nothing if the value is NULL or empty. */
 void mkperf_json_known(struct mkperf_textout *t, const char *key, const char *value);
 
 void mkperf_textout_json(struct mkperf_textout *t, const char *s); /* with its quotes */
 void mkperf_textout_xml(struct mkperf_textout *t, const char *s);  /* text or attribute */
-void mkperf_textout_csv(struct mkperf_textout *t, const char *s);  /* quoted if it must be */
 /* As it is, but control characters become blanks, others that are not printable U+FFFD, and `but`
  * becomes `instead`. */
 void mkperf_textout_plain(struct mkperf_textout *t, const char *s, char but, char instead);

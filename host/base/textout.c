@@ -135,10 +135,8 @@ void mkperf_textout_json(struct mkperf_textout *t, const char *s)
     mkperf_textout_put(t, "\"", 1);
 }
 
-/* Writes the value of a conversion, a string with `quote`. `at` is behind its %. Returns the rest of the format. */
-static const char *put_value(struct mkperf_textout *t,
-                             void (*quote)(struct mkperf_textout *t, const char *s), const char *at,
-                             va_list *args)
+/* Writes the value of a conversion. `at` is behind its %. Returns the rest of the format. */
+static const char *put_value(struct mkperf_textout *t, const char *at, va_list *args)
 {
     char spec[24] = "%", text[64]; /* spec: the conversion without its length */
     bool wide = false;             /* 64 bits: long, long long and size_t */
@@ -154,7 +152,7 @@ static const char *put_value(struct mkperf_textout *t,
     if (at[n] == 's') {
         const char *s = va_arg(*args, const char *);
         if (s != NULL) {
-            quote(t, s);
+            mkperf_textout_json(t, s);
         } else {
             mkperf_textout_puts(t, "null");
         }
@@ -179,10 +177,11 @@ static const char *put_value(struct mkperf_textout *t,
     return at + n + 1;
 }
 
-static void put_template(struct mkperf_textout *t,
-                         void (*quote)(struct mkperf_textout *t, const char *s), const char *format,
-                         va_list *args)
+void mkperf_json(struct mkperf_textout *t, const char *format, ...)
 {
+    va_list args;
+
+    va_start(args, format);
     if (*format == ',' && (t->last == '[' || t->last == '{')) {
         format++;
     }
@@ -198,26 +197,9 @@ static void put_template(struct mkperf_textout *t,
         }
         mkperf_textout_put(t, literal, n);
         if (*format == '%') {
-            format = put_value(t, quote, format + 1, args);
+            format = put_value(t, format + 1, &args);
         }
     }
-}
-
-void mkperf_json(struct mkperf_textout *t, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    put_template(t, mkperf_textout_json, format, &args);
-    va_end(args);
-}
-
-void mkperf_csv(struct mkperf_textout *t, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    put_template(t, mkperf_textout_csv, format, &args);
     va_end(args);
 }
 
@@ -250,30 +232,6 @@ static const char *escape_xml(char c, char room[8])
 void mkperf_textout_xml(struct mkperf_textout *t, const char *s)
 {
     put_escaped(t, s, escape_xml);
-}
-
-static const char *escape_csv(char c, char room[8])
-{
-    (void)room;
-    return c == '"'                               ? "\"\""
-           : c == '\n' || c == '\r'               ? " "
-           : (unsigned char)c < 0x20 || c == 0x7f ? replacement
-                                                  : NULL;
-}
-
-void mkperf_textout_csv(struct mkperf_textout *t, const char *s)
-{
-    /* A leading =, +, - or @ would be a formula to a spreadsheet. */
-    bool formula = *s != '\0' && strchr("=+-@\t", *s) != NULL;
-    bool quote = formula || strpbrk(s, ",\"\r\n ;") != NULL;
-
-    if (quote) {
-        mkperf_textout_put(t, formula ? "\"'" : "\"", formula ? 2 : 1);
-    }
-    put_escaped(t, s, escape_csv);
-    if (quote) {
-        mkperf_textout_put(t, "\"", 1);
-    }
 }
 
 void mkperf_textout_plain(struct mkperf_textout *t, const char *s, char but, char instead)

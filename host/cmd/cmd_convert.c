@@ -363,6 +363,16 @@ static const struct mkperf_option input_options[] = {
     {.id = 0},
 };
 
+/* What a message adds for CSV, which mkperf wrote before 0.1.0. `name` is a format or a file. */
+static const char *instead_of(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n >= 3 && strcmp(name + n - 3, "csv") == 0
+               ? " (jsonl has all that csv had; docs/formats.md makes a table of it)"
+               : "";
+}
+
 static enum mkperf_status set_output(void *self, const struct mkperf_given *g)
 {
     struct conversion *c = self;
@@ -370,7 +380,10 @@ static enum mkperf_status set_output(void *self, const struct mkperf_given *g)
     switch (g->id) {
     case OPTION_TO:
         c->format = mkperf_format_by_name(g->value);
-        return c->format != NULL ? MKPERF_OK : mkperf_given_bad(g, "a format of the list");
+        return c->format != NULL ? MKPERF_OK
+                                 : mkperf_usage_error(g->e, g->command,
+                                                      "%s: want a format of the list, not '%s'%s",
+                                                      g->name, g->value, instead_of(g->value));
     case 'C':
         return mkperf_given_cpus(g, MKPERF_CPU_LIST_MAX, &c->cores);
     default:
@@ -394,8 +407,8 @@ static enum mkperf_status run_convert(void *self, const struct mkperf_args *args
     return c->format != NULL
                ? run_conversion(c, e)
                : mkperf_usage_error(e, c->command,
-                                    "--to is needed: the name '%s' determines no format",
-                                    c->out.path);
+                                    "--to is needed: the name '%s' determines no format%s",
+                                    c->out.path, instead_of(c->out.path));
 }
 
 const struct mkperf_command mkperf_convert_command = {

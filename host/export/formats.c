@@ -61,7 +61,6 @@ const struct mkperf_format mkperf_formats[] = {
      .open = mkperf_chrome_open, .sched = true},
     {"ctf", ".ctf", "scheduling events as a CTF trace, a directory: babeltrace2, Trace Compass",
      .open = mkperf_ctf_open, .sched = true},
-    {"csv", ".csv", "a table: one row for each sample and loss", .open = mkperf_csv_open},
 };
 /* clang-format on */
 const size_t mkperf_nformats = sizeof mkperf_formats / sizeof *mkperf_formats;

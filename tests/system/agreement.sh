@@ -61,7 +61,7 @@ outputs() {
         "$MKPERF" $look "$D/$1.data" >"$D/head" 2>&1
         contains "$D/head" "^# checked .*$2" || return 1
     done
-    for format in jsonl csv speedscope; do
+    for format in jsonl speedscope; do
         "$MKPERF" convert -q "$D/$1.data" --to "$format" -o "$D/out" || return 1
         contains "$D/out" "checked: samples and scheduling events $2" || return 1
     done

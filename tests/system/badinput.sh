@@ -183,8 +183,9 @@ kpdata() {
     bad 'text: .*ELF' --kernel text --from kprof good.kp
     bad 'missing.kp: No such file' --from kprof missing.kp
     (user 9 5 0 1 4198400; user 7 5 0 1 4198404) >bad.kp
-    run 0 '' convert --from kprof bad.kp -o sorted.csv -q
-    awk -F, '$1 == "sample" { print $2 }' sorted.csv >times
+    run 0 '' convert --from kprof bad.kp -o sorted.jsonl -q
+    sed -n 's/^{"type":"sample","time_ns":\([0-9]*\),.*/\1/p' sorted.jsonl >times
+    [ "$(wc -l <times)" -eq 2 ] || complain "not two times"
     sort -n times | cmp -s - times || complain "times are out of order"
     finish
 }

@@ -50,12 +50,12 @@ check "record -C 1 has samples of core 1 alone" alone
 
 # Of the recording and of the line's bytes: the same samples of core 0.
 chosen() {
-    "$MKPERF" convert -q -C 0 "$D/both.data" -o "$D/a.csv" &&
-        "$MKPERF" convert -q -C 0 --from raw $files "$D/both.raw" -o "$D/b.csv" || return 1
+    "$MKPERF" convert -q -C 0 "$D/both.data" -o "$D/a.jsonl" &&
+        "$MKPERF" convert -q -C 0 --from raw $files "$D/both.raw" -o "$D/b.jsonl" || return 1
     for i in a b; do
-        grep ^sample "$D/$i.csv" | cut -d, -f1-8 >"$D/$i"
+        jq -r 'select(.type == "sample") | [.time_ns, .core, .pd, .event, .mode, .period] | @csv' "$D/$i.jsonl" >"$D/$i"
     done
-    [ "$(wc -l <"$D/a")" -ge 900 ] && cmp "$D/a" "$D/b" && ! awk -F, '$3 != 0' "$D/a" | grep .
+    [ "$(wc -l <"$D/a")" -ge 900 ] && cmp "$D/a" "$D/b" && ! awk -F, '$2 != 0' "$D/a" | grep .
 }
 check "convert -C 0 of the file and of the capture" chosen
 

@@ -73,7 +73,7 @@ full() {
         "$MKPERF" convert -q "$D/good.data" --to firefox -o -
     ) >"$D/cut.json" 2>"$D/words"
     [ $? -eq 4 ] && grep -q 'temporary file' "$D/words" || { cat "$D/words"; return 1; }
-    for format in folded flamegraph csv jsonl callgrind speedscope pprof perf; do
+    for format in folded flamegraph jsonl callgrind speedscope pprof perf; do
         "$MKPERF" convert -q "$D/good.data" --to $format -o /dev/full 2>"$D/words"
         [ $? -eq 4 ] || { echo "$format: $(cat "$D/words")"; return 1; }
     done

@@ -75,13 +75,13 @@ leader() {
         awk '{ sum[$2] += $1; n[$2]++ }
              END { exit !(n["cycles:"] > 1500 && sum["instructions:"] > 0.1 * sum["cycles:"] &&
                           sum["instructions:"] < 0.6 * sum["cycles:"]) }' "$D/members" &&
-        $MKPERF convert "$D/leader.data" -o "$D/leader.csv" &&
-        awk -F, '$1 == "read" && $4 == "known" && $6 == "user" { read += $8 }
-             $1 == "sample" && $4 == "known" && $6 == "user" { period += $8 }
-             $1 == "read" && $4 == "idle" { idle += $8 }
+        $MKPERF convert "$D/leader.data" -o "$D/leader.jsonl" &&
+        jq -r 'select(.type == "sample") | [.pd, .mode, .period, ([.reads[]?.count] | add // 0)] | @csv' "$D/leader.jsonl" |
+        awk -F, '$1 == "\"known\"" && $2 == "\"user\"" { period += $3; read += $4 }
+             $1 == "\"idle\"" { idle += $4 }
              END { print "known", period, read, "idle", idle
                    exit !(period > 2e8 && read > 0.999 * period && read < 1.001 * period &&
-                          idle < 0.05 * read) }' "$D/leader.csv"
+                          idle < 0.05 * read) }'
 }
 check "leader sampling: a group's values ride in samples, and perf shows them" leader
 

@@ -89,8 +89,10 @@ static void tells_formats(void **state)
     assert_int_equal(run("convert -q x.data --to folded -o -"), MKPERF_OK);
     assert_string_equal(get_file("out"), get_file("x.folded"));
     assert_string_equal(said, "");
-    assert_int_equal(run("convert k -o k.csv"), MKPERF_OK);
-    assert_non_null(strstr(get_file("k.csv"), "sample,7,0,pid-5,samples,user,1,1,,"));
+    assert_int_equal(run("convert k -o k.jsonl"), MKPERF_OK);
+    assert_non_null(strstr(get_file("k.jsonl"),
+                           "{\"type\":\"sample\",\"time_ns\":7,\"core\":0,\"pd\":\"pid-5\","
+                           "\"event\":\"samples\",\"period\":1,\"mode\":\"user\""));
 }
 
 static void refuses_bad_command_lines(void **state)
@@ -136,8 +138,9 @@ static void bad_input_costs_nothing(void **state)
         "convert cut.kprof -o %s", "convert . -o %s",        "convert late.json -o %s",
     };
     static const char *const outputs[] = {
-        "older.svg", "older.folded",       "older.data",  "older.pb.gz",    "older.speedscope.json",
-        "older.csv", "older.firefox.json", "older.jsonl", "older.callgrind"};
+        "older.svg",   "older.folded",          "older.data",
+        "older.pb.gz", "older.speedscope.json", "older.firefox.json",
+        "older.jsonl", "older.callgrind"};
     char line[256], partial[64];
 
     (void)state;
@@ -174,8 +177,9 @@ static void toperf_as_its_users_know_it(void **state)
     assert_int_equal(run("toperf -s s.json -b . -o y.data"), MKPERF_ERR_INPUT);
     assert_int_not_equal(access("y.data", F_OK), 0);
     assert_int_equal(run("toperf -s s.json -b . -o y.data --lenient --time-hz 1000"), MKPERF_OK);
-    assert_int_equal(run("convert -q y.data --to csv -o -"), MKPERF_OK);
-    assert_non_null(strstr(get_file("out"), "sample,5000000,0,a,"));
+    assert_int_equal(run("convert -q y.data --to jsonl -o -"), MKPERF_OK);
+    assert_non_null(
+        strstr(get_file("out"), "\"sample\",\"time_ns\":5000000,\"core\":0,\"pd\":\"a\","));
 }
 
 static void kprof2perf_as_its_users_know_it(void **state)

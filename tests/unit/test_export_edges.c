@@ -55,9 +55,9 @@ static void make(const char *name, const uint64_t *times, unsigned n, bool sched
 
 static void formats(const char *path, bool sched)
 {
-    static const char *const of_samples[] = {"perf",    "flamegraph", "html",  "folded",
-                                             "firefox", "speedscope", "pprof", "callgrind",
-                                             "jsonl",   "csv"};
+    static const char *const of_samples[] = {"perf",   "flamegraph", "html",
+                                             "folded", "firefox",    "speedscope",
+                                             "pprof",  "callgrind",  "jsonl"};
     const char *out = recording_path("converted");
     int status;
 

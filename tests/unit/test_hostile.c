@@ -68,7 +68,7 @@ static void test_annotate(void **state)
 
 static void test_formats(void **state)
 {
-    static const char *const formats[] = {"folded",    "csv",        "jsonl",  "flamegraph",
+    static const char *const formats[] = {"folded",    "jsonl",      "flamegraph",
                                           "callgrind", "speedscope", "firefox"};
     const char *in = recording_path("hostile.data");
 

@@ -126,8 +126,8 @@ static void check_bytes(const char *path, const struct patch *patches, size_t co
 
 static void formats(void **state)
 {
-    static const char *const names[] = {"chrome", "jsonl",      "csv",     "html",
-                                        "folded", "speedscope", "firefox", "flamegraph"};
+    static const char *const names[] = {"chrome",     "jsonl",   "html",      "folded",
+                                        "speedscope", "firefox", "flamegraph"};
     const char *out = recording_path("converted");
 
     (void)state;
