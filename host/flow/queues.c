@@ -48,6 +48,7 @@ static void add_time(const struct mkperf_flow *f, struct mkperf_flow_queue *q, u
     double mean = ((double)low + (double)high) / 2;
 
     q->most = high > q->most ? high : q->most;
+    q->filled.max = q->most;
     if (ns == 0) {
         return;
     }

@@ -148,6 +148,7 @@ static void a_slow_pd(void **state)
         if (slow > 0) {
             assert_int_equal(l.full, slow - 1);
             assert_true(f.queue[l.full].area / (double)f.queue[l.full].known_ns > 40);
+            assert_in_range(mkperf_log_quantile(&f.queue[l.full].filled, 990), 40, 64);
         }
         if (slow < 3) {
             assert_int_equal(l.empty, slow);
