@@ -11,11 +11,13 @@
 #include "cmd.h"
 #include "flow/flow.h"
 #include "import/import.h"
+#include "profile/frames.h"
 #include "report/report.h"
 
 struct command {
     const char *input, *what_if;
     bool json, advise;
+    struct report_filter filter; /* only its time */
     struct report_values values; /* with --json */
 };
 
@@ -40,11 +42,6 @@ static double per(double value, double of)
 static double per_cent(uint64_t part, uint64_t of)
 {
     return 100 * per((double)part, (double)of);
-}
-
-static double seconds(const struct mkperf_flow *f, uint64_t time)
-{
-    return (double)(time - f->first_ns) / 1e9;
 }
 
 /* ---- the answer ---- */
@@ -91,8 +88,8 @@ static void print_answer(const struct mkperf_flow *f, const struct mkperf_flow_l
     } else if (l->share > 0) {
         printf("; %s can do about %.2f times as many.\n", s->name, 1 / l->share);
     }
-    printf("Since %.6f s, until %.6f s of %.6f s.\n\nEvidence\n", seconds(f, l->from),
-           seconds(f, l->to), seconds(f, f->last_ns));
+    printf("Since %.6f s, until %.6f s; of %.6f s to %.6f s.\n\nEvidence\n", (double)l->from / 1e9,
+           (double)l->to / 1e9, (double)f->first_ns / 1e9, (double)f->last_ns / 1e9);
     printf(
         "  %s: own work %.1f %%, calls %.1f %%, ready %.1f %%, throttled %.1f %%, asleep with work "
         "%.1f %% of the time\n",
@@ -454,11 +451,18 @@ static enum mkperf_status run_flow(void *self, const struct mkperf_args *args,
     c->input = args->n > 0 ? args->operand[0] : c->input;
     mkperf_flow_init(&f, a);
     const struct mkperf_sink sink = mkperf_flow_sink(&f);
-    if (mkperf_input_read(c->input, &in, &sink, e) == MKPERF_OK && f.nqueues == 0) {
+    if (mkperf_frames_time(&c->filter, c->input, e) == MKPERF_OK) {
+        f.from_ns = c->filter.has_time ? c->filter.from_ns : f.from_ns;
+        f.to_ns = c->filter.has_time ? c->filter.to_ns : f.to_ns;
+        (void)mkperf_input_read(c->input, &in, &sink, e);
+    }
+    if (e->status == MKPERF_OK && f.nqueues == 0) {
         mkperf_error_set(e, MKPERF_ERR_INPUT,
                          "%s: the recording has no queues; docs/flow.md describes how the target "
                          "lists them",
                          c->input);
+    } else if (e->status == MKPERF_OK && c->filter.has_time && (!f.began || f.from_ns != 0)) {
+        mkperf_error_set(e, MKPERF_ERR_USAGE, "--time: the recording has no event in this time");
     } else if (e->status == MKPERF_OK) {
         (void)answer(c, &f, e);
     }
@@ -476,7 +480,9 @@ const struct mkperf_command mkperf_flow_command = {
         "with the figures that show it; for each PD its packets, how many it handles when it "
         "wakes, and its time for each; for each queue how full it is and how long an entry stays. "
         "docs/flow.md describes the rules, and how a target lists its queues.",
-    .options = {{&report_input_options, offsetof(struct command, input)}, {&group, 0}},
+    .options = {{&report_input_options, offsetof(struct command, input)},
+                {&report_time_options, offsetof(struct command, filter)},
+                {&group, 0}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .examples = "mkperf record -t tcp:192.168.1.5 --sched --duration 10\n"

@@ -125,6 +125,9 @@ struct mkperf_flow {
     unsigned nqueues, nstages;
     struct mkperf_flow_queue *queue;
     struct mkperf_flow_stage *stage;
+    /* Set after mkperf_flow_init, which sets all time. Sums begin anew after the first switch at or after from_ns, which is 0 from
+     * then on; states of PDs and entries of queues are kept. What is later than to_ns is ignored. */
+    uint64_t from_ns, to_ns;
     bool began;
     uint64_t first_ns, last_ns;
     uint64_t read_ns; /* the last time at which a core read the queues */
@@ -188,6 +191,8 @@ void flow_slices_reach(struct mkperf_flow *f, uint64_t time);
 /* Adds per_ns for each ns between two times, which the slices reach. */
 void flow_slices_add(const struct mkperf_flow *f, double *slice, uint64_t from, uint64_t to,
                      double per_ns);
+/* Makes the sums of a queue begin anew at f->last_ns. */
+void flow_queue_restart(const struct mkperf_flow *f, struct mkperf_flow_queue *q);
 /* Adds a reading; its time is not before f->read_ns. False: it has no counts. *made, *took: entries since the last one. */
 bool flow_queue_read(struct mkperf_flow *f, const struct mkperf_queue_reading *r, uint64_t *made,
                      uint64_t *took);

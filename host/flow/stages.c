@@ -8,6 +8,7 @@ void mkperf_flow_init(struct mkperf_flow *f, struct mkperf_analysis *a)
 {
     *f = (struct mkperf_flow){.to = mkperf_analysis_sink(a),
                               .analysis = a,
+                              .to_ns = UINT64_MAX,
                               .slice_ns = SLICE_NS,
                               .cycles = MKPERF_MODEL_EVENTS};
 }
@@ -221,19 +222,49 @@ static void follow(struct mkperf_flow *f)
     }
 }
 
+/* The time that the user asked for begins now. The activations of now are not whole, and are not counted. */
+static void restart(struct mkperf_flow *f)
+{
+    f->from_ns = 0;
+    f->first_ns = f->last_ns;
+    f->slice_ns = SLICE_NS;
+    mkperf_analysis_restart(f->analysis);
+    for (unsigned i = 0; i < f->nqueues; i++) {
+        flow_queue_restart(f, &f->queue[i]);
+    }
+    for (unsigned i = 0; i < f->nstages; i++) {
+        struct mkperf_flow_stage *s = &f->stage[i];
+        struct mkperf_flow_stage kept = {.pd = s->pd,
+                                         .name = s->name,
+                                         .kind = s->kind,
+                                         .consumes = s->consumes,
+                                         .state = s->state,
+                                         .wait = s->wait};
+
+        mkperf_log_free(&s->packets);
+        *s = kept;
+    }
+}
+
 static enum mkperf_status on_sched(void *self, const struct mkperf_sched *event,
                                    struct mkperf_error *e)
 {
     struct mkperf_flow *f = self;
     bool gap = event->kind == MKPERF_SCHED_GAP;
 
+    if (event->time_ns > f->to_ns) {
+        return MKPERF_OK;
+    }
     /* What happened in a gap is unknown from its begin on, so that time is not charged to the states before it. */
-    advance(f, gap && event->since_ns > f->first_ns ? event->since_ns : event->time_ns);
+    advance(f, gap && f->began ? event->since_ns : event->time_ns);
     enum mkperf_status status = mkperf_sink_sched(&f->to, event, e);
     follow(f);
     advance(f, event->time_ns);
     if (event->kind == MKPERF_SCHED_SWITCH && event->time_ns > f->read_ns) {
         f->read_ns = event->time_ns;
+    }
+    if (event->kind == MKPERF_SCHED_SWITCH && f->from_ns != 0 && event->time_ns >= f->from_ns) {
+        restart(f);
     }
     return status;
 }
@@ -264,6 +295,9 @@ static enum mkperf_status on_reading(void *self, const struct mkperf_queue_readi
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "a reading of queue %" PRIu32 " of %u",
                                 r->queue, f->nqueues);
     }
+    if (r->time_ns > f->to_ns) {
+        return MKPERF_OK;
+    }
     advance(f, r->time_ns);
     now.time_ns = r->time_ns < f->last_ns ? f->last_ns : r->time_ns;
     flow_slices_reach(f, now.time_ns);
@@ -278,6 +312,9 @@ static enum mkperf_status on_reading(void *self, const struct mkperf_queue_readi
     }
     if (!f->analysis->session.sched) {
         f->read_ns = now.time_ns; /* each reading is one of all queues */
+        if (f->from_ns != 0 && now.time_ns >= f->from_ns) {
+            restart(f);
+        }
     }
     return MKPERF_OK;
 }
@@ -287,7 +324,7 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *samp
 {
     struct mkperf_flow *f = self;
 
-    if (sample->event == f->cycles) {
+    if (sample->event == f->cycles && sample->time_ns <= f->to_ns) {
         for (unsigned i = 0; i < f->nstages; i++) {
             struct mkperf_flow_stage *s = &f->stage[i];
             bool calls = false;

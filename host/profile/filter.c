@@ -150,17 +150,15 @@ const struct mkperf_option_group report_elf_options = {elf_options, NULL};
 const struct mkperf_option_group report_symfs_options = {elf_options + 1, NULL};
 const struct mkperf_option_group report_names_options = {names_options, NULL};
 
-const struct mkperf_option_group report_filter_options = {
-    (const struct mkperf_option[]){
-        {.id = 'C',
-         .name = "cpu",
-         .value = "LIST",
-         .help = "only samples of these cores, as in 0-2,5"},
-        {.name = "core", .value = "LIST", .help = "the same"},
-        {.id = OPTION_TIME,
-         .name = "time",
-         .value = "START,STOP",
-         .help = "only samples of this time, seconds of the target's clock, either may be missing; "
-                 "or A%-B% of the recording"},
-        {.id = 0}},
-    set_filter};
+static const struct mkperf_option filter_options[] = {
+    {.id = 'C', .name = "cpu", .value = "LIST", .help = "only samples of these cores, as in 0-2,5"},
+    {.name = "core", .value = "LIST", .help = "the same"},
+    {.id = OPTION_TIME,
+     .name = "time",
+     .value = "START,STOP",
+     .help = "only this time: seconds of the target's clock, either may be missing; "
+             "or A%-B% of the recording"},
+    {.id = 0}};
+
+const struct mkperf_option_group report_filter_options = {filter_options, set_filter};
+const struct mkperf_option_group report_time_options = {filter_options + 2, set_filter};

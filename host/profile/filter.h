@@ -39,7 +39,7 @@ struct report_names {
     const char *pd, *event; /* NULL: all */
 };
 extern const struct mkperf_option_group report_input_options, report_names_options,
-    report_filter_options;
+    report_filter_options, report_time_options; /* the last one has only --time */
 /* --elf-path and --symfs: struct mkperf_elf_search. The second group has no --elf-path, for commands with another one. */
 extern const struct mkperf_option_group report_elf_options, report_symfs_options;
 

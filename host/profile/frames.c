@@ -23,15 +23,29 @@ static enum mkperf_status take_end(void *self, const struct mkperf_totals *total
     return MKPERF_OK;
 }
 
-/* Percentages of a recording's time need its end: it is read once more before. */
-static enum mkperf_status resolve_time(struct report_filter *filter, const char *path,
+/* So that a recording with scheduling events only is read. */
+static enum mkperf_status ignore_event(void *self, const struct mkperf_sched *event,
                                        struct mkperf_error *e)
 {
-    static const struct mkperf_sink_ops ops = {
-        .name = "time", .reads = true, .events = mkperf_ignore_events, .end = take_end};
+    (void)self, (void)event, (void)e;
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_frames_time(struct report_filter *filter, const char *path,
+                                      struct mkperf_error *e)
+{
+    static const struct mkperf_sink_ops ops = {.name = "time",
+                                               .reads = true,
+                                               .events = mkperf_ignore_events,
+                                               .sched = ignore_event,
+                                               .end = take_end};
     struct mkperf_totals t = {.samples = 0};
     struct mkperf_sink sink = {.ops = &ops, .self = &t, .leaves_only = true};
 
+    e->status = MKPERF_OK;
+    if (!filter->has_time || !filter->percent) {
+        return MKPERF_OK;
+    }
     if (strcmp(path, "-") == 0) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
                                 "--time: percentages need a file, standard input is read once");
@@ -110,7 +124,7 @@ enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_pro
 
     *f = (struct mkperf_frames){.profile = profile, .with_line = with_line};
     profile->places.no_lines = !profile->places.inlined;
-    if (profile->filter.percent && resolve_time(&profile->filter, path, e) != MKPERF_OK) {
+    if (mkperf_frames_time(&profile->filter, path, e) != MKPERF_OK) {
         return e->status;
     }
     mkperf_progress_begin(strcmp(path, "-") == 0 ? "standard input" : path);

@@ -35,6 +35,10 @@ struct mkperf_frames {
     size_t listed, list_room;
 };
 
+/* Makes times of a filter's percentages, for which it reads the recording. Errors: the reader's; USAGE: the path is "-". */
+enum mkperf_status mkperf_frames_time(struct report_filter *filter, const char *path,
+                                      struct mkperf_error *e);
+
 /*
  * Reads the recording at path into a profile, of which the caller has set the options, and checks that it has the PD and event
  * of `names` (NULL: no check). A missing ELF is no error: see mkperf_frames_warn. The caller closes f and frees the profile in

@@ -19,6 +19,18 @@ struct mkperf_analysis *mkperf_analysis_new(void)
     return mkperf_xcalloc(1, sizeof(struct mkperf_analysis));
 }
 
+static void free_findings(struct mkperf_analysis *a)
+{
+    for (unsigned i = 0; i < a->nedges; i++) {
+        free(a->edge[i].nested_by.by);
+        free(a->edge[i].preempted_by.by);
+        mkperf_log_free(&a->edge[i].wall);
+    }
+    for (unsigned i = 0; i < a->nwakes; i++) {
+        mkperf_log_free(&a->wake[i].delay);
+    }
+}
+
 void mkperf_analysis_free(struct mkperf_analysis *a)
 {
     if (a == NULL) {
@@ -32,14 +44,7 @@ void mkperf_analysis_free(struct mkperf_analysis *a)
         free(a->pd[i].call.nested_by.by);
         free(a->pd[i].call.preempted_by.by);
     }
-    for (unsigned i = 0; i < a->nedges; i++) {
-        free(a->edge[i].nested_by.by);
-        free(a->edge[i].preempted_by.by);
-        mkperf_log_free(&a->edge[i].wall);
-    }
-    for (unsigned i = 0; i < a->nwakes; i++) {
-        mkperf_log_free(&a->wake[i].delay);
-    }
+    free_findings(a);
     free(a->pd);
     free(a->core);
     free(a->edge);
@@ -93,10 +98,10 @@ static int compare_inversions(const void *pa, const void *pb)
     return mkperf_compare(b->total, a->total);
 }
 
-void mkperf_analysis_end(struct mkperf_analysis *a)
+/* Counts the time of all cores and PDs until the last event. */
+static void charge_all(struct mkperf_analysis *a)
 {
     for (uint32_t core = 0; core < a->ncores; core++) {
-        sched_inversions_end(a, core, a->last_ns);
         if (a->core[core].seen) {
             sched_charge_core(a, core, a->last_ns);
         }
@@ -105,8 +110,41 @@ void mkperf_analysis_end(struct mkperf_analysis *a)
         if (!a->pd[i].idle) {
             sched_charge(a, i, a->last_ns);
             sched_charge_ready(a, i);
-            a->calls_open += a->pd[i].call.active;
         }
+    }
+}
+
+void mkperf_analysis_restart(struct mkperf_analysis *a)
+{
+    charge_all(a);
+    free_findings(a);
+    a->nedges = a->ninversions = 0;
+    for (unsigned i = 0; i < a->nwakes; i++) { /* PDs that have not run yet refer to them */
+        a->wake[i].busy = 0;
+        a->wake[i].delay = (struct mkperf_log_histogram){.count = 0};
+    }
+    for (uint32_t i = 0; i < a->npds; i++) {
+        struct mkperf_sched_pd *p = &a->pd[i];
+
+        memset(p->in, 0, sizeof p->in);
+        p->consumed = p->runs = p->preemptions = p->exhausted = 0;
+        p->ready_by.n = p->blocked_on.n = 0;
+    }
+    for (uint32_t i = 0; i < a->ncores; i++) {
+        a->core[i].busy = a->core[i].idle = a->core[i].unknown = 0;
+    }
+    a->events = a->gaps = a->gap_ns = a->switches = a->late_events = a->calls_void = 0;
+    a->first_ns = a->last_ns;
+}
+
+void mkperf_analysis_end(struct mkperf_analysis *a)
+{
+    charge_all(a);
+    for (uint32_t core = 0; core < a->ncores; core++) {
+        sched_inversions_end(a, core, a->last_ns);
+    }
+    for (uint32_t i = 0; i < a->npds; i++) {
+        a->calls_open += !a->pd[i].idle && a->pd[i].call.active;
     }
     mkperf_sort(a->edge, a->nedges, sizeof *a->edge, compare_edges);
     mkperf_sort(a->wake, a->nwakes, sizeof *a->wake, compare_wakes);

@@ -265,6 +265,11 @@ void mkperf_analysis_listen(struct mkperf_analysis *a, struct mkperf_analysis_li
 /* For callers that are sinks themselves: a PD of the session, and an event. Events of unknown PDs are ignored. */
 void mkperf_analysis_pd(struct mkperf_analysis *a, const struct mkperf_pd *pd);
 void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched *event);
+/*
+ * Sums, counts and statistics begin anew at the last event, and the states of PDs, cores and calls are kept. A call that lasts
+ * then is counted when it ends, as a whole.
+ */
+void mkperf_analysis_restart(struct mkperf_analysis *a);
 /* The stream has ended: counts intervals that last until now, and sorts the results, most time first. */
 void mkperf_analysis_end(struct mkperf_analysis *a);
 

@@ -191,6 +191,7 @@ static void through_a_file(void **state)
     free(text);
     end();
     CHECK_JSON(flow, "limit stage queue", recording_path("flow.data"), "--json");
+    CHECK_JSON(flow, "limit stage queue", recording_path("flow.data"), "--json", "--time=20%-80%");
     CHECK_JSON(flow, "prediction", recording_path("flow.data"), "--json", "--advise");
 }
 
@@ -319,6 +320,52 @@ static void limits_are_named(void **state)
     assert_int_equal(missed_loads(1), 0);
     assert_true(missed_limits((uint64_t)time(NULL) * 1000) <= 2);
     assert_true(missed_loads((uint64_t)time(NULL) * 1000 + 500) <= 2);
+}
+
+static double per_capacity(unsigned queue)
+{
+    const struct mkperf_flow_queue *q = &f.queue[queue];
+
+    return q->area / (double)q->known_ns / (double)q->about.capacity;
+}
+
+/* A part of a recording: the PD that runs all the time is known from its begin on. */
+static void a_part_of_the_time(void **state)
+{
+    (void)state;
+    reset(3);
+    line(3, 3, 3000, 0, 64);
+    s.pd[1].each = 30000;
+    s.pd[1].batch = 16;
+    a = mkperf_analysis_new();
+    mkperf_flow_init(&f, a);
+    f.from_ns = UINT64_C(101) * MS;
+    f.to_ns = UINT64_C(151) * MS;
+    sim_begin(&s, mkperf_flow_sink(&f));
+    sim_start(&s);
+    sim_run(&s, UINT64_C(200) * MS);
+    sim_end(&s);
+    struct mkperf_flow_limit l = mkperf_flow_limit(&f);
+    const uint64_t span = f.last_ns - f.first_ns;
+    assert_int_equal(l.by, 1);
+    assert_true(f.first_ns >= UINT64_C(101) * MS && f.first_ns < UINT64_C(105) * MS);
+    assert_true(f.last_ns <= f.to_ns && f.last_ns > f.to_ns - 4 * MS);
+    assert_true(fabs(l.rate - 1e9 / 30000) < 0.01 * l.rate && l.share > 0.999);
+    for (unsigned i = 0; i < f.nstages; i++) { /* the state of each PD is known from the begin on */
+        uint64_t total;
+        (void)mkperf_flow_busy(&f.stage[i], &total);
+        assert_int_equal(total, span);
+    }
+    assert_int_equal(a->core[1].busy, span);
+    for (unsigned i = 0; i < f.nqueues;
+         i++) { /* so are the entries of a queue that never changes */
+        const struct mkperf_flow_queue *q = &f.queue[i];
+        assert_int_equal(q->known_ns, span);
+        assert_int_equal(q->produced + q->first, q->consumed + q->now);
+        assert_true(fabs((double)q->consumed * 30000 - (double)span) < 0.05 * (double)span);
+    }
+    assert_true(per_capacity(0) > 0.8 && per_capacity(1) < 0.2);
+    end();
 }
 
 static void read_queue(uint64_t time, uint64_t head, uint64_t tail)
@@ -505,6 +552,7 @@ int main(void)
         cmocka_unit_test(a_pipeline_of_five),
         cmocka_unit_test(a_slow_pd),
         cmocka_unit_test(through_a_file),
+        cmocka_unit_test(a_part_of_the_time),
         cmocka_unit_test(indices_of_a_hostile_component),
         cmocka_unit_test(a_pause_in_which_an_index_may_wrap),
         cmocka_unit_test(limits_are_named),
