@@ -118,20 +118,19 @@ struct perfin_process {
     uint32_t pid;
     bool announced; /* the sink knows the PD, so that name and ELF are final */
     uint64_t thread;
-    bool profiler;   /* it is one of mkperf's own PDs */
-    bool has_thread; /* `thread` is from the session, not guessed */
-    char *name, *elf, *parent, *unnamed;
+    bool profiler;                             /* it is one of mkperf's own PDs */
+    bool has_thread;                           /* `thread` is from the session, not guessed */
+    const char *name, *elf, *parent, *unnamed; /* owned */
     struct mkperf_build_id build_id;
     struct mkperf_scheduling scheduling;
 };
 
 struct perfin_session {
-    struct mkperf_session model;
+    struct mkperf_session model; /* its texts are owned */
     struct mkperf_totals totals;
     bool native;        /* mkperf wrote the file: identities are known, addresses are slid */
     bool has_totals;    /* mkperf finished the file */
     unsigned described; /* how many events mkperf's own features describe */
-    char *platform, *cpu, *kernel_elf, *kernel_unnamed, *image, *unverified, *command, *pd_names;
     struct mkperf_interactions *interactions; /* NULL: none */
     unsigned queue_room;
     struct mkperf_queue *queue;     /* the model's, with texts to be freed */
@@ -163,7 +162,7 @@ int64_t perfin_process_of(struct perfin_session *s, uint32_t pid);
 void perfin_set_event_name(struct mkperf_event *event, const char *name);
 
 /* Replaces *to by a copy of n bytes at p, up to the first 0. */
-void perfin_set_text(char **to, const void *p, size_t n);
+void perfin_set_text(const char **to, const void *p, size_t n);
 
 /* ---- the walk over records ---- */
 

@@ -3,12 +3,16 @@
  * The session of a perf.data file, as far as mkperf's own features describe it.
  *
  * Owns: the contents of these features, lines `key value` about the session and its totals (perfdata.h).
+ * A line that only sets a member is a row of the table `rows`; a line of several values has a function.
  * Invalid lines are skipped.
  */
 #include "model/figures.h"
 #include "reader_internal.h"
 
-static void event_line(struct perfin_session *in, const char *text)
+/* ---- lines of several values. False: the file has more PDs or queues than fit. ---- */
+
+/* event INDEX CODE USER KERNEL PERIOD FREQUENCY NAME */
+static bool read_event(struct perfin_session *in, const char *text)
 {
     struct mkperf_session *s = &in->model;
     unsigned index, user, kernel;
@@ -25,10 +29,11 @@ static void event_line(struct perfin_session *in, const char *text)
         perfin_set_event_name(&v, text + at);
         s->event[index] = v;
     }
+    return true;
 }
 
 /* group INDEX NUMBER READ, after the event's own line */
-static void group_line(struct perfin_session *in, const char *text)
+static bool read_group(struct perfin_session *in, const char *text)
 {
     unsigned index, read;
     uint32_t group;
@@ -38,20 +43,40 @@ static void group_line(struct perfin_session *in, const char *text)
         in->model.event[index].group = group;
         in->model.event[index].read = read != 0;
     }
+    return true;
 }
 
-/* all_cores INDEX */
-static void all_cores_line(struct perfin_session *in, const char *text)
+/* sched 0: its tracepoints are those of queues only */
+static bool read_sched(struct perfin_session *s, const char *text)
 {
-    unsigned long index = strtoul(text, NULL, 10);
+    s->no_sched = text[0] == '0';
+    return true;
+}
 
-    if (index < in->model.nevents) {
-        in->model.event[index].all_cores = true;
+/* counted INDEX RUNNING_NS ENABLED_NS */
+static bool read_counted(struct perfin_session *s, const char *text)
+{
+    uint64_t running, enabled;
+    unsigned index;
+
+    if (sscanf(text, "%u %" SCNu64 " %" SCNu64, &index, &running, &enabled) == 3 &&
+        index < MKPERF_MODEL_EVENTS && running <= enabled) {
+        s->totals.running_ns[index] = running;
+        s->totals.enabled_ns[index] = enabled;
     }
+    return true;
+}
+
+/* stopped TEXT */
+static bool read_stopped(struct perfin_session *s, const char *text)
+{
+    snprintf(s->totals.stopped, sizeof s->totals.stopped, "%s", text);
+    mkperf_printable(s->totals.stopped);
+    return true;
 }
 
 /* suspect PD SAMPLES DOUBTFUL OUTSIDE NO_CALL */
-static bool suspect_line(struct perfin_session *in, const char *text)
+static bool read_suspect(struct perfin_session *in, const char *text)
 {
     struct mkperf_totals *t = &in->totals;
     struct mkperf_suspect s;
@@ -70,90 +95,8 @@ static bool suspect_line(struct perfin_session *in, const char *text)
     return index >= 0;
 }
 
-static bool pd_line(struct perfin_session *s, const char *text)
-{
-    uint32_t id;
-    uint64_t thread;
-    int parent = 0, after = 0, name = 0;
-    int64_t index;
-
-    if (sscanf(text, "%" SCNu32 " %" SCNx64 " %n%*s%n %n", &id, &thread, &parent, &after, &name) <
-            2 ||
-        name <= after || id >= MKPERF_PERFDATA_PDS) {
-        return true;
-    }
-    index = perfin_process_of(s, id + 1);
-    if (index < 0) {
-        return false;
-    }
-    s->process[index].thread = thread;
-    s->process[index].has_thread = true;
-    if (strncmp(text + parent, "- ", 2) != 0) {
-        perfin_set_text(&s->process[index].parent, text + parent, (size_t)(after - parent));
-    }
-    perfin_set_text(&s->process[index].name, text + name, strlen(text + name));
-    return true;
-}
-
-static struct mkperf_build_id from_hex(const char *text)
-{
-    struct mkperf_build_id id = {.n = 0};
-    unsigned byte;
-
-    for (; id.n < MKPERF_BUILD_ID_BYTES && text[0] && text[1]; text += 2) {
-        if (sscanf(text, "%2x", &byte) != 1) {
-            break;
-        }
-        id.byte[id.n++] = (uint8_t)byte;
-    }
-    return id;
-}
-
-/* build_id ID HEX, content ID HEX or unnamed ID TEXT, after the PD's own line. */
-static bool program_line(struct perfin_session *s, const char *key, const char *text)
-{
-    uint32_t id;
-    int at = 0;
-
-    if (sscanf(text, "%" SCNu32 " %n", &id, &at) != 1 || at == 0 || id >= MKPERF_PERFDATA_PDS) {
-        return true;
-    }
-    int64_t index = perfin_process_of(s, id + 1);
-    if (index < 0) {
-        return false;
-    }
-    struct perfin_process *p = &s->process[index];
-    if (strcmp(key, "unnamed") == 0) {
-        perfin_set_text(&p->unnamed, text + at, strlen(text + at));
-        return true;
-    }
-    p->build_id = from_hex(text + at);
-    p->build_id.derived = strcmp(key, "content") == 0;
-    return true;
-}
-
-/* scheduling ID PRIORITY PASSIVE CPU BUDGET PERIOD, after the PD's own line. */
-static bool scheduling_line(struct perfin_session *s, const char *text)
-{
-    struct mkperf_scheduling v = {.known = true};
-    unsigned passive;
-    uint32_t id;
-
-    if (sscanf(text, "%" SCNu32 " %" SCNu32 " %u %" SCNu32 " %" SCNu64 " %" SCNu64, &id,
-               &v.priority, &passive, &v.cpu, &v.budget_us, &v.period_us) != 6 ||
-        id >= MKPERF_PERFDATA_PDS) {
-        return true;
-    }
-    int64_t index = perfin_process_of(s, id + 1);
-    if (index >= 0) {
-        v.passive = passive != 0;
-        s->process[index].scheduling = v;
-    }
-    return index >= 0;
-}
-
 /* queue NUMBER CAPACITY BITS RETURNS SEEN KIND PRODUCER CONSUMER NAME; queues are in the order of their numbers. */
-static bool queue_line(struct perfin_session *s, const char *text)
+static bool read_queue(struct perfin_session *s, const char *text)
 {
     struct mkperf_queue q = {.name = NULL};
     char kind[MKPERF_MODEL_NAME], producer[MKPERF_MODEL_NAME], consumer[MKPERF_MODEL_NAME],
@@ -179,162 +122,214 @@ static bool queue_line(struct perfin_session *s, const char *text)
     return true;
 }
 
-static bool session_line(struct perfin_session *s, const char *key, const char *value)
-{
-    struct mkperf_session *m = &s->model;
+/* ---- lines about a PD, from behind its id on ---- */
 
-    if (strcmp(key, "platform") == 0) {
-        perfin_set_text(&s->platform, value, strlen(value));
-    } else if (strcmp(key, "kernel_elf") == 0) {
-        perfin_set_text(&s->kernel_elf, value, strlen(value));
-    } else if (strcmp(key, "kernel_build_id") == 0) {
-        m->kernel_build_id = from_hex(value);
-    } else if (strcmp(key, "kernel_content") == 0) {
-        m->kernel_build_id = from_hex(value);
-        m->kernel_build_id.derived = true;
-    } else if (strcmp(key, "kernel_unnamed") == 0) {
-        perfin_set_text(&s->kernel_unnamed, value, strlen(value));
-    } else if (strcmp(key, "image") == 0) {
-        perfin_set_text(&s->image, value, strlen(value));
-    } else if (strcmp(key, "unverified") == 0) {
-        perfin_set_text(&s->unverified, value, strlen(value));
-    } else if (strcmp(key, "build_id") == 0 || strcmp(key, "content") == 0 ||
-               strcmp(key, "unnamed") == 0) {
-        return program_line(s, key, value);
-    } else if (strcmp(key, "cores") == 0) {
-        m->cores = (unsigned)strtoul(value, NULL, 10);
-    } else if (strcmp(key, "target_cores") == 0) {
-        m->target_cores = (unsigned)strtoul(value, NULL, 10);
-    } else if (strcmp(key, "core_mask") == 0) {
-        m->core_mask = (uint32_t)strtoul(value, NULL, 16);
-    } else if (strcmp(key, "frames") == 0) {
-        m->max_frames = (unsigned)strtoul(value, NULL, 10);
-    } else if (strcmp(key, "turns") == 0) {
-        m->turns = value[0] == '1';
-    } else if (strcmp(key, "jitter") == 0) {
-        m->jitter = value[0] == '1';
-    } else if (strcmp(key, "selected") == 0) {
-        m->selected = value[0] == '1';
-    } else if (strcmp(key, "profiler") == 0) {
-        /* profiler ID, after the PD's own line. */
-        unsigned long id = strtoul(value, NULL, 10);
-        int64_t index = id < MKPERF_PERFDATA_PDS ? perfin_process_of(s, (uint32_t)id + 1) : -1;
-        if (index >= 0) {
-            s->process[index].profiler = true;
+/* pd ID THREAD PARENT NAME; a PD without a parent has "-" */
+static void read_pd(struct perfin_process *p, const char *text)
+{
+    uint64_t thread;
+    int parent = 0, after = 0, name = 0;
+
+    if (sscanf(text, "%" SCNx64 " %n%*s%n %n", &thread, &parent, &after, &name) < 1 ||
+        name <= after) {
+        return;
+    }
+    p->thread = thread;
+    p->has_thread = true;
+    if (strncmp(text + parent, "- ", 2) != 0) {
+        perfin_set_text(&p->parent, text + parent, (size_t)(after - parent));
+    }
+    perfin_set_text(&p->name, text + name, strlen(text + name));
+}
+
+/* scheduling ID PRIORITY PASSIVE CPU BUDGET PERIOD */
+static void read_scheduling(struct perfin_process *p, const char *text)
+{
+    struct mkperf_scheduling v = {.known = true};
+    unsigned passive;
+
+    if (sscanf(text, "%" SCNu32 " %u %" SCNu32 " %" SCNu64 " %" SCNu64, &v.priority, &passive,
+               &v.cpu, &v.budget_us, &v.period_us) == 5) {
+        v.passive = passive != 0;
+        p->scheduling = v;
+    }
+}
+
+static struct mkperf_build_id from_hex(const char *text, bool derived)
+{
+    struct mkperf_build_id id = {.derived = derived};
+    unsigned byte;
+
+    for (; id.n < MKPERF_BUILD_ID_BYTES && text[0] && text[1]; text += 2) {
+        if (sscanf(text, "%2x", &byte) != 1) {
+            break;
         }
-        return index >= 0 || id >= MKPERF_PERFDATA_PDS;
-    } else if (strcmp(key, "scheduling") == 0) {
-        return scheduling_line(s, value);
-    } else if (strcmp(key, "queue") == 0) {
-        return queue_line(s, value);
-    } else if (strcmp(key, "sched") == 0) {
-        s->no_sched = value[0] == '0';
-    } else if (strcmp(key, "event") == 0) {
-        event_line(s, value);
-    } else if (strcmp(key, "group") == 0) {
-        group_line(s, value);
-    } else if (strcmp(key, "all_cores") == 0) {
-        all_cores_line(s, value);
-    } else if (strcmp(key, "pd") == 0) {
-        return pd_line(s, value);
+        id.byte[id.n++] = (uint8_t)byte;
+    }
+    return id;
+}
+
+/* ---- the table of lines ---- */
+
+enum owner { SESSION, TOTALS, PD, EVENT }; /* PD, EVENT: the number of one is before the value */
+enum form { TEXT, DECIMAL, HEXADECIMAL, FLAG, PRESENT, BUILD_ID, CONTENT };
+
+#define ROW(key, owner, form, type, member)                         \
+    {                                                               \
+        key, owner, form, offsetof(struct type, member), NULL, NULL \
+    }
+
+/* clang-format off */
+static const struct row {
+    const char *key;
+    enum owner owner;
+    enum form form;
+    size_t at; /* offset in the owner */
+    bool (*read)(struct perfin_session *s, const char *text); /* instead, if not NULL */
+    void (*read_pd)(struct perfin_process *p, const char *text);
+} rows[] = {
+    ROW("platform", SESSION, TEXT, mkperf_session, platform),
+    ROW("kernel_elf", SESSION, TEXT, mkperf_session, kernel_elf),
+    ROW("kernel_unnamed", SESSION, TEXT, mkperf_session, kernel_unnamed),
+    ROW("kernel_build_id", SESSION, BUILD_ID, mkperf_session, kernel_build_id),
+    ROW("kernel_content", SESSION, CONTENT, mkperf_session, kernel_build_id),
+    ROW("image", SESSION, TEXT, mkperf_session, image),
+    ROW("unverified", SESSION, TEXT, mkperf_session, unverified),
+    ROW("cores", SESSION, DECIMAL, mkperf_session, cores),
+    ROW("target_cores", SESSION, DECIMAL, mkperf_session, target_cores),
+    ROW("core_mask", SESSION, HEXADECIMAL, mkperf_session, core_mask),
+    ROW("frames", SESSION, DECIMAL, mkperf_session, max_frames),
+    ROW("turns", SESSION, FLAG, mkperf_session, turns),
+    ROW("jitter", SESSION, FLAG, mkperf_session, jitter),
+    ROW("selected", SESSION, FLAG, mkperf_session, selected),
+    ROW("complete", TOTALS, FLAG, mkperf_totals, complete),
+    ROW("build_id", PD, BUILD_ID, perfin_process, build_id),
+    ROW("content", PD, CONTENT, perfin_process, build_id),
+    ROW("unnamed", PD, TEXT, perfin_process, unnamed),
+    ROW("profiler", PD, PRESENT, perfin_process, profiler),
+    ROW("all_cores", EVENT, PRESENT, mkperf_event, all_cores),
+    {.key = "pd", .owner = PD, .read_pd = read_pd},
+    {.key = "scheduling", .owner = PD, .read_pd = read_scheduling},
+    {.key = "sched", .read = read_sched},
+    {.key = "event", .read = read_event},
+    {.key = "group", .read = read_group},
+    {.key = "queue", .read = read_queue},
+    {.key = "counted", .read = read_counted},
+    {.key = "stopped", .read = read_stopped},
+    {.key = "suspect", .read = read_suspect},
+};
+/* clang-format on */
+
+static void set_member(const struct row *row, void *owner, const char *text)
+{
+    void *to = (char *)owner + row->at;
+
+    switch (row->form) {
+    case TEXT:
+        perfin_set_text(to, text, strlen(text));
+        break;
+    case DECIMAL:
+    case HEXADECIMAL:
+        *(unsigned *)to = (unsigned)strtoul(text, NULL, row->form == DECIMAL ? 10 : 16);
+        break;
+    case FLAG:
+    case PRESENT:
+        *(bool *)to = row->form == PRESENT || text[0] == '1';
+        break;
+    case BUILD_ID:
+    case CONTENT:
+        *(struct mkperf_build_id *)to = from_hex(text, row->form == CONTENT);
+    }
+}
+
+static bool read_row(struct perfin_session *s, const struct row *row, const char *text)
+{
+    void *owner = row->owner == TOTALS ? (void *)&s->totals : &s->model;
+
+    if (row->read != NULL) {
+        return row->read(s, text);
+    }
+    if (row->owner == PD || row->owner == EVENT) {
+        char *end;
+        unsigned long number = strtoul(text, &end, 10);
+        if (end == text || number >= (row->owner == PD ? MKPERF_PERFDATA_PDS : s->model.nevents)) {
+            return true;
+        }
+        int64_t index = row->owner == PD ? perfin_process_of(s, (uint32_t)number + 1) : 0;
+        if (index < 0) {
+            return false;
+        }
+        owner = row->owner == PD ? (void *)&s->process[index] : &s->model.event[number];
+        text = end + (*end == ' ');
+    }
+    if (row->read_pd != NULL) {
+        row->read_pd(owner, text);
+    } else {
+        set_member(row, owner, text);
     }
     return true;
 }
 
-static bool totals_line(struct perfin_session *s, const char *key, const char *value)
+/* Reads a line of either feature. False: the file has more of something than fits. */
+static bool read_line(struct perfin_session *s, const char *key, const char *value)
 {
     struct mkperf_totals *t = &s->totals;
 
-    if (mkperf_figures_read(t, key, value) || mkperf_cores_line(t, key, value)) {
-        return true;
-    } else if (strcmp(key, "stopped") == 0) {
-        snprintf(t->stopped, sizeof t->stopped, "%s", value);
-        mkperf_printable(t->stopped);
-    } else if (strcmp(key, "complete") == 0) {
-        t->complete = value[0] == '1';
-    } else if (mkperf_interactions_is_line(key)) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].key, key) == 0) {
+            return read_row(s, &rows[i], value);
+        }
+    }
+    if (mkperf_interactions_is_line(key)) {
         if (s->interactions == NULL) {
-            s->interactions = mkperf_xcalloc(1, sizeof *s->interactions);
-            s->totals.interactions = s->interactions;
+            t->interactions = s->interactions = mkperf_xcalloc(1, sizeof *s->interactions);
         }
         return mkperf_interactions_line(s->interactions, key, value);
-    } else if (strcmp(key, "event") == 0) {
-        event_line(s, value);
-    } else if (strcmp(key, "group") == 0) {
-        group_line(s, value);
-    } else if (strcmp(key, "all_cores") == 0) {
-        all_cores_line(s, value);
-    } else if (strcmp(key, "counted") == 0) {
-        /* counted INDEX RUNNING_NS ENABLED_NS */
-        uint64_t running, enabled;
-        unsigned index;
-        if (sscanf(value, "%u %" SCNu64 " %" SCNu64, &index, &running, &enabled) == 3 &&
-            index < MKPERF_MODEL_EVENTS && running <= enabled) {
-            t->running_ns[index] = running;
-            t->enabled_ns[index] = enabled;
-        }
-    } else if (strcmp(key, "suspect") == 0) {
-        return suspect_line(s, value);
-    } else {
+    }
+    if (!mkperf_figures_read(t, key, value) && !mkperf_cores_line(t, key, value)) {
         mkperf_fill_line(&t->fill, key, value);
     }
     return true;
 }
 
-/* Calls `line` for each `key value` of a feature, until *fits is false. True: the file has the feature. */
-static bool each_line(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
-                      struct perfin_session *s,
-                      bool (*line)(struct perfin_session *, const char *, const char *), bool *fits)
+/* Reads the lines of a feature. *has: the file has it. `reason` is the error if more is in it than fits. */
+static enum mkperf_status read_lines(struct perfin_bytes *b, const struct perfin_frame *f,
+                                     unsigned bit, struct perfin_session *s, bool *has,
+                                     const char *reason, struct mkperf_error *e)
 {
     size_t n;
-    uint8_t *p = perfin_feature(b, f, bit, &n);
-    char *rest = NULL, *text;
-
-    if (!p) {
-        return false;
-    }
-    for (text = strtok_r((char *)p, "\n", &rest); text && *fits;
-         text = strtok_r(NULL, "\n", &rest)) {
-        char *value = strchr(text, ' ');
-
-        if (value) {
-            *value = 0;
-            *fits = line(s, text, value + 1);
-        }
-    }
-    free(p);
-    return true;
-}
-
-static enum mkperf_status read_own_session(struct perfin_bytes *b, const struct perfin_frame *f,
-                                           struct perfin_session *s, struct mkperf_error *e)
-{
+    char *text = (char *)perfin_feature(b, f, bit, &n), *rest = NULL;
     bool fits = true;
 
-    s->native = each_line(b, f, MKPERF_PERFDATA_SESSION, s, session_line, &fits);
-    return fits ? MKPERF_OK
-                : perfin_bad(b, 0, "more PDs than fit, or a damaged description of a queue", e);
+    *has = text != NULL;
+    for (char *line = *has ? strtok_r(text, "\n", &rest) : NULL; line != NULL && fits;
+         line = strtok_r(NULL, "\n", &rest)) {
+        char *value = strchr(line, ' ');
+        if (value != NULL) {
+            *value = '\0';
+            fits = read_line(s, line, value + 1);
+        }
+    }
+    free(text);
+    return fits ? MKPERF_OK : perfin_bad(b, 0, reason, e);
 }
 
 enum mkperf_status perfin_read_totals(struct perfin_bytes *b, const struct perfin_frame *f,
                                       struct perfin_session *s, struct mkperf_error *e)
 {
-    bool fits = true;
-
-    s->has_totals = each_line(b, f, MKPERF_PERFDATA_TOTALS, s, totals_line, &fits);
-    return fits ? MKPERF_OK : perfin_bad(b, 0, "more PDs or interactions than fit", e);
+    return read_lines(b, f, MKPERF_PERFDATA_TOTALS, s, &s->has_totals,
+                      "more PDs or interactions than fit", e);
 }
 
 enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perfin_frame *f,
                                        struct perfin_session *s, struct mkperf_error *e)
 {
     memset(s, 0, sizeof *s);
+    perfin_set_text(&s->model.platform, "", 0);
+    perfin_set_text(&s->model.cpu, "", 0);
     perfin_read_perf_features(b, f, s);
-    if (read_own_session(b, f, s, e) != MKPERF_OK || perfin_read_totals(b, f, s, e) != MKPERF_OK) {
-        return e->status;
-    }
-    s->model.platform = s->platform ? s->platform : "";
-    s->model.cpu = s->cpu ? s->cpu : "";
-    s->model.command = s->command;
-    return MKPERF_OK;
+    return read_lines(b, f, MKPERF_PERFDATA_SESSION, s, &s->native,
+                      "more PDs than fit, or a damaged description of a queue", e) == MKPERF_OK
+               ? perfin_read_totals(b, f, s, e)
+               : e->status;
 }

@@ -77,11 +77,7 @@ enum mkperf_status perfin_begin(struct perfin_reader *r)
         return MKPERF_OK;
     }
     r->began = true;
-    s->model.kernel_elf = s->kernel_elf;
-    s->model.kernel_unnamed = s->kernel_unnamed;
-    s->model.image = s->image;
-    s->model.unverified = s->unverified;
-    s->model.pd_names = s->pd_names = listed_names(s);
+    s->model.pd_names = listed_names(s);
     s->model.sched = r->frame.has_trace && !s->no_sched;
     r->events = s->model.nevents;
     if (mkperf_sink_begin(r->sink, &s->model, r->e) != MKPERF_OK || !r->sink->every_pd) {
@@ -172,8 +168,8 @@ enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor
         return MKPERF_OK;
     }
     if ((misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL || pid == UINT32_MAX) {
-        if (r->session.kernel_elf == NULL) {
-            perfin_set_text(&r->session.kernel_elf, path, c.n);
+        if (r->session.model.kernel_elf == NULL) {
+            perfin_set_text(&r->session.model.kernel_elf, path, c.n);
         }
         return MKPERF_OK;
     }

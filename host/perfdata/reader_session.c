@@ -6,9 +6,9 @@
  */
 #include "reader_internal.h"
 
-void perfin_set_text(char **to, const void *p, size_t n)
+void perfin_set_text(const char **to, const void *p, size_t n)
 {
-    free(*to);
+    free((char *)*to);
     *to = mkperf_xprintf("%.*s", (int)n, (const char *)p);
 }
 
@@ -35,7 +35,7 @@ int64_t perfin_process_of(struct perfin_session *s, uint32_t pid)
 }
 
 /* Reads a string of perf: its length with padding, then the text. Returns the bytes of both; 0: it is cut. */
-static size_t perf_string(const uint8_t *p, size_t n, char **out)
+static size_t perf_string(const uint8_t *p, size_t n, const char **out)
 {
     uint32_t length;
 
@@ -47,7 +47,7 @@ static size_t perf_string(const uint8_t *p, size_t n, char **out)
 }
 
 static void read_string(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
-                        char **out)
+                        const char **out)
 {
     size_t n;
     uint8_t *p = perfin_feature(b, f, bit, &n);
@@ -61,19 +61,20 @@ static void read_string(struct perfin_bytes *b, const struct perfin_frame *f, un
 static void read_arch(struct perfin_bytes *b, const struct perfin_frame *f,
                       char arch[MKPERF_ARCH_BYTES])
 {
-    char *text = NULL;
+    const char *text = NULL;
 
     read_string(b, f, HEADER_ARCH, &text);
     snprintf(arch, MKPERF_ARCH_BYTES, "%s", text ? text : "");
-    free(text);
+    free((char *)text);
 }
 
 /* The words of the command line, joined by blanks. */
-static void read_command(struct perfin_bytes *b, const struct perfin_frame *f, char **out)
+static void read_command(struct perfin_bytes *b, const struct perfin_frame *f, const char **out)
 {
     size_t n, at = 4;
     uint8_t *p = perfin_feature(b, f, HEADER_CMDLINE, &n);
-    char *word = NULL, *text = NULL;
+    const char *word = NULL;
+    char *text = NULL;
     size_t size;
     FILE *joined = mkperf_memstream_open(&text, &size);
 
@@ -92,7 +93,7 @@ static void read_command(struct perfin_bytes *b, const struct perfin_frame *f, c
         perfin_set_text(out, text, size);
     }
     free(text);
-    free(word);
+    free((char *)word);
     free(p);
 }
 
@@ -110,7 +111,7 @@ static void read_event_names(struct perfin_bytes *b, const struct perfin_frame *
     size_t attr = events ? mkperf_get32(p + 4) : 0;
 
     for (uint32_t i = 0; i < events && i < s->nevents; i++) {
-        char *name = NULL;
+        const char *name = NULL;
         size_t used, ids;
 
         if (attr > n - at || n - at - attr < 4) {
@@ -122,7 +123,7 @@ static void read_event_names(struct perfin_bytes *b, const struct perfin_frame *
         if (used > 0) {
             perfin_set_event_name(&s->event[i], name);
         }
-        free(name);
+        free((char *)name);
         at += used;
         if (used == 0 || ids > (n - at) / 8) {
             break;
@@ -202,35 +203,34 @@ void perfin_read_perf_features(struct perfin_bytes *b, const struct perfin_frame
         s->model.cores = mkperf_get32(p);
     }
     free(p);
-    read_string(b, f, HEADER_HOSTNAME, &s->platform);
-    read_string(b, f, HEADER_CPUDESC, &s->cpu);
-    read_command(b, f, &s->command);
+    read_string(b, f, HEADER_HOSTNAME, &s->model.platform);
+    read_string(b, f, HEADER_CPUDESC, &s->model.cpu);
+    read_command(b, f, &s->model.command);
     read_arch(b, f, s->model.arch);
 }
 
 void perfin_free_session(struct perfin_session *s)
 {
+    struct mkperf_session *m = &s->model;
+    const char *const texts[] = {m->platform, m->cpu,        m->kernel_elf, m->kernel_unnamed,
+                                 m->image,    m->unverified, m->command,    m->pd_names};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        free((char *)texts[i]);
+    }
     for (uint32_t i = 0; i < s->nprocesses; i++) {
-        free(s->process[i].name);
-        free(s->process[i].elf);
-        free(s->process[i].parent);
-        free(s->process[i].unnamed);
+        free((char *)s->process[i].name);
+        free((char *)s->process[i].elf);
+        free((char *)s->process[i].parent);
+        free((char *)s->process[i].unnamed);
     }
     free(s->process);
-    free(s->platform);
-    free(s->cpu);
-    free(s->kernel_elf);
-    free(s->kernel_unnamed);
-    free(s->image);
-    free(s->unverified);
-    free(s->pd_names);
-    for (unsigned i = 0; i < s->model.nqueues; i++) {
+    for (unsigned i = 0; i < m->nqueues; i++) {
         free((char *)s->queue[i].name);
         free((char *)s->queue[i].kind);
         free((char *)s->queue[i].producer);
         free((char *)s->queue[i].consumer);
     }
     free(s->queue);
-    free(s->command);
     free(s->interactions);
 }
