@@ -64,10 +64,9 @@ void mkperf_target_help(mkperf_put *put, void *to)
 {
     char word[64];
 
-    for (size_t i = 0; mkperf_source_kinds[i] != NULL; i++) {
-        snprintf(word, sizeof word, "%s:%s", mkperf_source_kinds[i]->scheme,
-                 mkperf_source_kinds[i]->where);
-        put(to, word, mkperf_source_kinds[i]->help);
+    for (const struct mkperf_source_ops *k = mkperf_source_kinds; k->scheme != NULL; k++) {
+        snprintf(word, sizeof word, "%s:%s", k->scheme, k->where);
+        put(to, word, k->help);
     }
 }
 

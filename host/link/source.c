@@ -6,14 +6,24 @@
 
 enum { CONNECT_PATIENCE_S = 5 };
 
-const struct mkperf_source_ops *const mkperf_source_kinds[] = {
-    &mkperf_source_serial,
-    &mkperf_source_tcp,
-    &mkperf_source_listen,
-    &mkperf_source_unix,
-    &mkperf_source_sddf,
-    &mkperf_source_file,
-    NULL,
+const struct mkperf_source_ops mkperf_source_kinds[] = {
+    {"serial", "DEVICE,BAUD", "a serial line, raw, 8N1", .interactive = true,
+     .open = mkperf_open_serial, .read = mkperf_source_fd_read, .write = mkperf_source_fd_write},
+    {"tcp", "HOST[:PORT]", "a target that listens on the network (port 1236)", .interactive = true,
+     .network = true, .open = mkperf_open_tcp, .read = mkperf_source_fd_read,
+     .write = mkperf_source_fd_write},
+    {"listen", "[ADDR:]PORT", "waits for a target that dials out to this host", .interactive = true,
+     .network = true, .open = mkperf_open_listen, .read = mkperf_source_fd_read,
+     .write = mkperf_source_fd_write},
+    {"unix", "PATH", "a socket, as of QEMU's -chardev socket,path=PATH,server=on",
+     .interactive = true, .open = mkperf_open_unix, .read = mkperf_source_fd_read,
+     .write = mkperf_source_fd_write},
+    {"sddf", "CLIENT,SOURCE",
+     "a serial line or socket behind sDDF's serial class, this client of it", .interactive = true,
+     .open = mkperf_open_sddf, .read = mkperf_source_fd_read, .write = mkperf_write_sddf},
+    {"file", "CAPTURE", "replays what `mkperf record --raw CAPTURE` kept; - is the standard input",
+     .open = mkperf_open_file, .read = mkperf_read_file},
+    {.scheme = NULL},
 };
 
 enum mkperf_status mkperf_source_init(struct mkperf_source *s, const char *spec,
@@ -21,10 +31,10 @@ enum mkperf_status mkperf_source_init(struct mkperf_source *s, const char *spec,
 {
     *s = (struct mkperf_source){
         .spec = spec, .fd = -1, .listener = -1, .patience_s = CONNECT_PATIENCE_S};
-    for (size_t i = 0; mkperf_source_kinds[i] != NULL; i++) {
-        size_t n = strlen(mkperf_source_kinds[i]->scheme);
-        if (strncmp(spec, mkperf_source_kinds[i]->scheme, n) == 0 && spec[n] == ':') {
-            s->ops = mkperf_source_kinds[i];
+    for (const struct mkperf_source_ops *k = mkperf_source_kinds; k->scheme != NULL; k++) {
+        size_t n = strlen(k->scheme);
+        if (strncmp(spec, k->scheme, n) == 0 && spec[n] == ':') {
+            s->ops = k;
             return MKPERF_OK;
         }
     }

@@ -3,7 +3,7 @@
  * A source of a target's bytes: a serial line, a socket, a capture.
  *
  * Owns: opening, reading, writing, closing. Called by the connection; it knows nothing of frames. A kind
- * of source is one structure of functions and one line of the table in source.c.
+ * of source is a row of the table in source.c, and the function that opens it.
  */
 #ifndef MKPERF_HOST_LINK_SOURCE_H
 #define MKPERF_HOST_LINK_SOURCE_H
@@ -12,13 +12,16 @@
 
 struct mkperf_source;
 
+typedef enum mkperf_status mkperf_source_open_fn(struct mkperf_source *s, const char *where,
+                                                 struct mkperf_error *e);
+
 struct mkperf_source_ops {
     const char *scheme; /* the part before the colon */
     const char *where;  /* the part after it, for the help text */
     const char *help;
     bool interactive; /* a target is at the other end; otherwise it is a replay */
     bool network;     /* a second attempt to open may succeed */
-    enum mkperf_status (*open)(struct mkperf_source *s, const char *where, struct mkperf_error *e);
+    mkperf_source_open_fn *open;
     /* Reads up to n bytes. *got = 0: none have arrived. MKPERF_ERR_LINK: the other end is gone, or the
      * replay has ended. */
     enum mkperf_status (*read)(struct mkperf_source *s, void *p, size_t n, size_t *got,
@@ -41,7 +44,7 @@ struct mkperf_source {
     void *self;
 };
 
-extern const struct mkperf_source_ops *const mkperf_source_kinds[]; /* ends with NULL */
+extern const struct mkperf_source_ops mkperf_source_kinds[]; /* the last has no scheme */
 
 /* Makes a closed source of SCHEME:WHERE, with defaults for waiting. Errors: USAGE. */
 enum mkperf_status mkperf_source_init(struct mkperf_source *s, const char *spec,
@@ -64,12 +67,14 @@ enum mkperf_status mkperf_source_fd_write(struct mkperf_source *s, const void *p
 int mkperf_source_wait(const struct mkperf_source *s, int fd, short events, double seconds);
 void mkperf_source_say(const struct mkperf_source *s, const char *text);
 
-extern const struct mkperf_source_ops mkperf_source_serial;
-extern const struct mkperf_source_ops mkperf_source_unix;
-extern const struct mkperf_source_ops mkperf_source_tcp;
-extern const struct mkperf_source_ops mkperf_source_listen;
-extern const struct mkperf_source_ops mkperf_source_sddf;
-extern const struct mkperf_source_ops mkperf_source_file;
+/* ---- what the table in source.c refers to ---- */
+
+mkperf_source_open_fn mkperf_open_serial, mkperf_open_unix, mkperf_open_sddf, mkperf_open_file;
+mkperf_source_open_fn mkperf_open_tcp, mkperf_open_listen;
+enum mkperf_status mkperf_write_sddf(struct mkperf_source *s, const void *p, size_t n,
+                                     struct mkperf_error *e);
+enum mkperf_status mkperf_read_file(struct mkperf_source *s, void *p, size_t n, size_t *got,
+                                    struct mkperf_error *e);
 
 /* ---- source_network.c: HOST[:PORT] and connections ---- */
 

@@ -139,7 +139,7 @@ static enum mkperf_status set_raw(struct mkperf_source *s, speed_t speed, struct
     return MKPERF_OK;
 }
 
-static enum mkperf_status serial_open(struct mkperf_source *s, const char *where,
+enum mkperf_status mkperf_open_serial(struct mkperf_source *s, const char *where,
                                       struct mkperf_error *e)
 {
     const char *comma = strrchr(where, ',');
@@ -171,19 +171,9 @@ static enum mkperf_status serial_open(struct mkperf_source *s, const char *where
     return MKPERF_OK;
 }
 
-const struct mkperf_source_ops mkperf_source_serial = {
-    .scheme = "serial",
-    .where = "DEVICE,BAUD",
-    .help = "a serial line, raw, 8N1",
-    .interactive = true,
-    .open = serial_open,
-    .read = mkperf_source_fd_read,
-    .write = mkperf_source_fd_write,
-};
-
 /* ---- unix:PATH, as QEMU's -chardev socket,path=PATH,server=on ---- */
 
-static enum mkperf_status unix_open(struct mkperf_source *s, const char *where,
+enum mkperf_status mkperf_open_unix(struct mkperf_source *s, const char *where,
                                     struct mkperf_error *e)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -203,16 +193,6 @@ static enum mkperf_status unix_open(struct mkperf_source *s, const char *where,
     return MKPERF_OK;
 }
 
-const struct mkperf_source_ops mkperf_source_unix = {
-    .scheme = "unix",
-    .where = "PATH",
-    .help = "a socket, as of QEMU's -chardev socket,path=PATH,server=on",
-    .interactive = true,
-    .open = unix_open,
-    .read = mkperf_source_fd_read,
-    .write = mkperf_source_fd_write,
-};
-
 /*
  * ---- sddf:CLIENT,SOURCE: a line behind the receiving virtualiser of sDDF's serial class ----
  *
@@ -223,10 +203,7 @@ const struct mkperf_source_ops mkperf_source_unix = {
 
 enum { SWITCH = 28, CHOSEN = '\r', CLIENTS = 64, CHUNK = 256 };
 
-static const struct mkperf_source_ops *const lines[] = {&mkperf_source_serial, &mkperf_source_unix,
-                                                        NULL};
-
-static enum mkperf_status sddf_write(struct mkperf_source *s, const void *p, size_t n,
+enum mkperf_status mkperf_write_sddf(struct mkperf_source *s, const void *p, size_t n,
                                      struct mkperf_error *e)
 {
     const unsigned char *from = p;
@@ -265,19 +242,23 @@ static enum mkperf_status choose_client(struct mkperf_source *s, unsigned client
     return MKPERF_OK;
 }
 
-static enum mkperf_status sddf_open(struct mkperf_source *s, const char *where,
+enum mkperf_status mkperf_open_sddf(struct mkperf_source *s, const char *where,
                                     struct mkperf_error *e)
 {
+    static const struct {
+        const char *scheme;
+        mkperf_source_open_fn *open;
+    } lines[] = {{"serial:", mkperf_open_serial}, {"unix:", mkperf_open_unix}};
     char *end;
     unsigned long client = strtoul(where, &end, 10);
 
-    if (*where >= '0' && *where <= '9' && *end == ',' && client < CLIENTS) {
-        for (size_t i = 0; lines[i] != NULL; i++) {
-            size_t n = strlen(lines[i]->scheme);
-            if (strncmp(end + 1, lines[i]->scheme, n) == 0 && end[1 + n] == ':') {
-                enum mkperf_status status = lines[i]->open(s, end + n + 2, e);
-                return status == MKPERF_OK ? choose_client(s, (unsigned)client, e) : status;
-            }
+    for (size_t i = 0; i < 2 && *where >= '0' && *where <= '9' && *end == ',' && client < CLIENTS;
+         i++) {
+        size_t n = strlen(lines[i].scheme);
+        if (strncmp(end + 1, lines[i].scheme, n) == 0) {
+            return lines[i].open(s, end + 1 + n, e) == MKPERF_OK
+                       ? choose_client(s, (unsigned)client, e)
+                       : e->status;
         }
     }
     return mkperf_error_set(e, MKPERF_ERR_USAGE,
@@ -286,19 +267,9 @@ static enum mkperf_status sddf_open(struct mkperf_source *s, const char *where,
                             s->spec, CLIENTS - 1);
 }
 
-const struct mkperf_source_ops mkperf_source_sddf = {
-    .scheme = "sddf",
-    .where = "CLIENT,SOURCE",
-    .help = "a serial line or socket behind sDDF's serial class, this client of it",
-    .interactive = true,
-    .open = sddf_open,
-    .read = mkperf_source_fd_read,
-    .write = sddf_write,
-};
-
 /* ---- file:PATH: a capture, the bytes of a line as `mkperf record --raw` keeps them ---- */
 
-static enum mkperf_status file_open(struct mkperf_source *s, const char *where,
+enum mkperf_status mkperf_open_file(struct mkperf_source *s, const char *where,
                                     struct mkperf_error *e)
 {
     bool standard_input = strcmp(where, "-") == 0;
@@ -315,7 +286,7 @@ static enum mkperf_status file_open(struct mkperf_source *s, const char *where,
     return MKPERF_OK;
 }
 
-static enum mkperf_status file_read(struct mkperf_source *s, void *p, size_t n, size_t *got,
+enum mkperf_status mkperf_read_file(struct mkperf_source *s, void *p, size_t n, size_t *got,
                                     struct mkperf_error *e)
 {
     ssize_t done;
@@ -330,12 +301,3 @@ static enum mkperf_status file_read(struct mkperf_source *s, void *p, size_t n, 
     }
     return done > 0 ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_LINK, "%s: its end", s->spec);
 }
-
-const struct mkperf_source_ops mkperf_source_file = {
-    .scheme = "file",
-    .where = "CAPTURE",
-    .help = "replays what `mkperf record --raw CAPTURE` kept; - is the standard input",
-    .interactive = false,
-    .open = file_open,
-    .read = file_read,
-};

@@ -110,7 +110,7 @@ static int try_address(struct mkperf_source *s, const struct addrinfo *a)
     return error;
 }
 
-static enum mkperf_status tcp_open(struct mkperf_source *s, const char *where,
+enum mkperf_status mkperf_open_tcp(struct mkperf_source *s, const char *where,
                                    struct mkperf_error *e)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
@@ -138,17 +138,6 @@ static enum mkperf_status tcp_open(struct mkperf_source *s, const char *where,
     mkperf_net_tune(s->fd);
     return MKPERF_OK;
 }
-
-const struct mkperf_source_ops mkperf_source_tcp = {
-    .scheme = "tcp",
-    .where = "HOST[:PORT]",
-    .help = "a target that listens on the network (port 1236)",
-    .interactive = true,
-    .network = true,
-    .open = tcp_open,
-    .read = mkperf_source_fd_read,
-    .write = mkperf_source_fd_write,
-};
 
 enum { WAITING = 4, NAME = 96 };
 
@@ -225,7 +214,7 @@ static void say_peer(struct mkperf_source *s, const struct sockaddr *a, socklen_
     }
 }
 
-static enum mkperf_status listen_open(struct mkperf_source *s, const char *where,
+enum mkperf_status mkperf_open_listen(struct mkperf_source *s, const char *where,
                                       struct mkperf_error *e)
 {
     struct sockaddr_storage peer;
@@ -253,14 +242,3 @@ static enum mkperf_status listen_open(struct mkperf_source *s, const char *where
     say_peer(s, (struct sockaddr *)&peer, n);
     return MKPERF_OK;
 }
-
-const struct mkperf_source_ops mkperf_source_listen = {
-    .scheme = "listen",
-    .where = "[ADDR:]PORT",
-    .help = "waits for a target that dials out to this host",
-    .interactive = true,
-    .network = true,
-    .open = listen_open,
-    .read = mkperf_source_fd_read,
-    .write = mkperf_source_fd_write,
-};
