@@ -48,7 +48,7 @@ static void set_id(struct reader *r, struct mkperf_system_pd *pd, uint64_t id)
     }
 }
 
-void system_start_pd(struct reader *r)
+static void start_pd(struct reader *r)
 {
     struct mkperf_system *s = r->system;
     int parent = r->pd_open[r->depth];
@@ -93,7 +93,7 @@ void system_start_pd(struct reader *r)
     }
 }
 
-void system_start_program(struct reader *r)
+static void start_program(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
     const char *symbols = system_attribute(r, "path_for_symbols");
@@ -106,7 +106,7 @@ void system_start_program(struct reader *r)
     pd->symbols = symbols != NULL ? system_copy(r, "path_for_symbols", symbols) : NULL;
 }
 
-void system_start_region(struct reader *r)
+static void start_region(struct reader *r)
 {
     struct mkperf_system *s = r->system;
     bool filled = system_attribute(r, "prefill_path") != NULL;
@@ -146,7 +146,7 @@ static const struct {
                    {"setvar_paddr", MKPERF_SETVAR_PADDR}};
 
 /* The maps of a virtual machine are checked for their form, and not kept. */
-void system_start_map(struct reader *r)
+static void start_map(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
     unsigned index = (unsigned)r->pd_open[r->depth];
@@ -188,7 +188,7 @@ void system_start_map(struct reader *r)
     }
 }
 
-void system_start_irq(struct reader *r)
+static void start_irq(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
     const char *trigger = system_attribute(r, "trigger");
@@ -208,7 +208,7 @@ void system_start_irq(struct reader *r)
     }
 }
 
-void system_start_setvar(struct reader *r)
+static void start_setvar(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
     const char *symbol = system_required(r, "symbol");
@@ -219,7 +219,7 @@ void system_start_setvar(struct reader *r)
     }
 }
 
-void system_start_vm(struct reader *r)
+static void start_vm(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
     uint64_t of_vm, period;
@@ -233,13 +233,13 @@ void system_start_vm(struct reader *r)
     system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
 }
 
-void system_start_vcpu(struct reader *r)
+static void start_vcpu(struct reader *r)
 {
     system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
     system_number_or(r, "cpu", 63, 0);
 }
 
-void system_start_channel(struct reader *r)
+static void start_channel(struct reader *r)
 {
     struct mkperf_system *s = r->system;
     struct mkperf_system_channel *c =
@@ -251,7 +251,7 @@ void system_start_channel(struct reader *r)
     }
 }
 
-void system_start_end(struct reader *r)
+static void start_end(struct reader *r)
 {
     struct mkperf_system_end end = {.line = r->at.line};
     unsigned channel = r->system->nchannels - 1, item = r->ends_read++;
@@ -274,7 +274,7 @@ void system_start_end(struct reader *r)
 
 /* Capabilities for PDs, and the domain schedule: Microkit 2.3. */
 
-void system_start_cspace(struct reader *r)
+static void start_cspace(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
 
@@ -295,7 +295,7 @@ static unsigned read_slot(struct reader *r)
     return (unsigned)value;
 }
 
-void system_start_cap_tcb(struct reader *r)
+static void start_cap_tcb(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
     const char *of = system_required(r, "pd");
@@ -314,32 +314,62 @@ void system_start_cap_tcb(struct reader *r)
     }
 }
 
-void system_start_cap_other(struct reader *r)
+static void start_cap_other(struct reader *r)
 {
     note_beyond(r, "capabilities but cap_tcb");
     system_required(r, "pd");
     read_slot(r);
 }
 
-void system_start_domains(struct reader *r)
+static void start_domains(struct reader *r)
 {
     note_beyond(r, "domains");
 }
 
-void system_start_domain(struct reader *r)
+static void start_domain(struct reader *r)
 {
     system_required(r, "name");
     system_number_or(r, "id", 255, 0);
 }
 
-void system_start_schedule(struct reader *r)
+static void start_schedule(struct reader *r)
 {
     system_number_or(r, "start_index", UINT32_MAX, 0);
     system_number_or(r, "index_shift", UINT32_MAX, 0);
 }
 
-void system_start_schedule_entry(struct reader *r)
+static void start_schedule_entry(struct reader *r)
 {
     system_required(r, "domain");
     system_required(r, "duration");
 }
+
+#define IN(element) (1u << (element))
+
+const struct system_element system_language[ELEMENTS] = {
+    [SYSTEM] = {"system", IN(DOCUMENT), "", NULL},
+    [PD] = {"protection_domain", IN(SYSTEM) | IN(PD),
+            " name priority budget period passive stack_size smc cpu id setvar_id fpu domain ",
+            start_pd},
+    [PROGRAM] = {"program_image", IN(PD), " path path_for_symbols ", start_program},
+    [REGION] = {"memory_region", IN(SYSTEM),
+                " name size page_size phys_addr prefill_path prefill_bootinfo ", start_region},
+    [MAP] = {"map", IN(PD) | IN(VM),
+             " mr vaddr perms cached setvar_vaddr setvar_size setvar_paddr setvar_prefill_size ",
+             start_map},
+    [IRQ] = {"irq", IN(PD), " irq id trigger setvar_id ", start_irq},
+    [SETVAR] = {"setvar", IN(PD), " symbol region_paddr ", start_setvar},
+    [VM] = {"virtual_machine", IN(PD), " name budget period priority ", start_vm},
+    [VCPU] = {"vcpu", IN(VM), " id cpu setvar_id ", start_vcpu},
+    [CHANNEL] = {"channel", IN(SYSTEM), "", start_channel},
+    [END] = {"end", IN(CHANNEL), " pd id pp notify setvar_id ", start_end},
+    [CSPACE] = {"cspace", IN(PD), "", start_cspace},
+    [CAP_TCB] = {"cap_tcb", IN(CSPACE), " slot pd ", start_cap_tcb},
+    [CAP_SC] = {"cap_sc", IN(CSPACE), " slot pd ", start_cap_other},
+    [CAP_VSPACE] = {"cap_vspace", IN(CSPACE), " slot pd ", start_cap_other},
+    [DOMAINS] = {"domains", IN(SYSTEM), "", start_domains},
+    [DOMAIN] = {"domain", IN(DOMAINS), " name id ", start_domain},
+    [SCHEDULE] = {"domain_schedule", IN(DOMAINS), " start_index index_shift ", start_schedule},
+    [SCHEDULE_ENTRY] = {"schedule_entry", IN(SCHEDULE), " domain duration ", start_schedule_entry},
+    [SCHEDULE_END] = {"schedule_end_marker", IN(SCHEDULE), "", NULL},
+};

@@ -2,61 +2,18 @@
 /*
  * .system files: from a file or its text to struct mkperf_system, with expat.
  *
- * Owns: the language, which is the table of elements with their valid places and attributes, and
- * the life of a struct mkperf_system. elements.c reads the attributes; check.c checks what needs
- * the whole file. The first error ends parsing. Document types are refused, so that there are no
+ * Owns: the life of a struct mkperf_system, and the order of elements. elements.c has their table
+ * and reads their attributes; check.c checks what needs the whole file. The first error ends parsing. Document types are refused, so that there are no
  * entities to expand.
  */
 #include <mkperf/record.h>
 
 #include "system_internal.h"
 
-#define IN(element) (1u << (element))
-
-/*
- * The language. `parents` is a set of elements. `attributes` has a space before and after each name.
- * `start` is NULL if there is nothing to read.
- */
-static const struct {
-    const char *name;
-    unsigned parents;
-    const char *attributes;
-    void (*start)(struct reader *r);
-} language[] = {
-    [SYSTEM] = {"system", IN(DOCUMENT), "", NULL},
-    [PD] = {"protection_domain", IN(SYSTEM) | IN(PD),
-            " name priority budget period passive stack_size smc cpu id setvar_id fpu domain ",
-            system_start_pd},
-    [PROGRAM] = {"program_image", IN(PD), " path path_for_symbols ", system_start_program},
-    [REGION] = {"memory_region", IN(SYSTEM),
-                " name size page_size phys_addr prefill_path prefill_bootinfo ",
-                system_start_region},
-    [MAP] = {"map", IN(PD) | IN(VM),
-             " mr vaddr perms cached setvar_vaddr setvar_size setvar_paddr setvar_prefill_size ",
-             system_start_map},
-    [IRQ] = {"irq", IN(PD), " irq id trigger setvar_id ", system_start_irq},
-    [SETVAR] = {"setvar", IN(PD), " symbol region_paddr ", system_start_setvar},
-    [VM] = {"virtual_machine", IN(PD), " name budget period priority ", system_start_vm},
-    [VCPU] = {"vcpu", IN(VM), " id cpu setvar_id ", system_start_vcpu},
-    [CHANNEL] = {"channel", IN(SYSTEM), "", system_start_channel},
-    [END] = {"end", IN(CHANNEL), " pd id pp notify setvar_id ", system_start_end},
-    [CSPACE] = {"cspace", IN(PD), "", system_start_cspace},
-    [CAP_TCB] = {"cap_tcb", IN(CSPACE), " slot pd ", system_start_cap_tcb},
-    [CAP_SC] = {"cap_sc", IN(CSPACE), " slot pd ", system_start_cap_other},
-    [CAP_VSPACE] = {"cap_vspace", IN(CSPACE), " slot pd ", system_start_cap_other},
-    [DOMAINS] = {"domains", IN(SYSTEM), "", system_start_domains},
-    [DOMAIN] = {"domain", IN(DOMAINS), " name id ", system_start_domain},
-    [SCHEDULE] = {"domain_schedule", IN(DOMAINS), " start_index index_shift ",
-                  system_start_schedule},
-    [SCHEDULE_ENTRY] = {"schedule_entry", IN(SCHEDULE), " domain duration ",
-                        system_start_schedule_entry},
-    [SCHEDULE_END] = {"schedule_end_marker", IN(SCHEDULE), "", NULL},
-};
-
 static enum element element_named(const char *name)
 {
     for (unsigned i = SYSTEM; i < ELEMENTS; i++) {
-        if (strcmp(language[i].name, name) == 0) {
+        if (strcmp(system_language[i].name, name) == 0) {
             return (enum element)i;
         }
     }
@@ -70,7 +27,7 @@ static void start_element(struct reader *r, const char *name)
 
     if (element == DOCUMENT) {
         system_error(&r->at, "unknown element '%.64s'", name);
-    } else if ((language[element].parents & IN(parent)) == 0) {
+    } else if ((system_language[element].parents >> parent & 1) == 0) {
         system_error(&r->at, "element '%s' is not allowed here", name);
     } else if (r->depth + 1 == SYSTEM_MAX_DEPTH) {
         system_error(&r->at, "elements are nested too deeply");
@@ -81,14 +38,15 @@ static void start_element(struct reader *r, const char *name)
         for (const char **a = r->attributes; *a != NULL; a += 2) {
             char spaced[40];
             int n = snprintf(spaced, sizeof spaced, " %s ", a[0]);
-            if (n >= (int)sizeof spaced || strstr(language[element].attributes, spaced) == NULL) {
+            if (n >= (int)sizeof spaced ||
+                strstr(system_language[element].attributes, spaced) == NULL) {
                 system_error(&r->at, "element '%s' has no attribute '%.64s'",
-                             language[element].name, a[0]);
+                             system_language[element].name, a[0]);
             }
         }
     }
-    if (!r->at.failed && language[element].start != NULL) {
-        language[element].start(r);
+    if (!r->at.failed && system_language[element].start != NULL) {
+        system_language[element].start(r);
     }
 }
 

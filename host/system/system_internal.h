@@ -111,24 +111,14 @@ struct mkperf_system_span system_span(struct reader *r, const char *name);
 void system_refer(struct reader *r, enum reference_kind kind, const char *name, unsigned owner,
                   unsigned item);
 
-/* elements.c */
-void system_start_pd(struct reader *r);
-void system_start_program(struct reader *r);
-void system_start_region(struct reader *r);
-void system_start_map(struct reader *r);
-void system_start_irq(struct reader *r);
-void system_start_setvar(struct reader *r);
-void system_start_vm(struct reader *r);
-void system_start_vcpu(struct reader *r);
-void system_start_channel(struct reader *r);
-void system_start_end(struct reader *r);
+/* elements.c: the language, by enum element. */
+extern const struct system_element {
+    const char *name;
+    unsigned parents;                /* a set of elements: 1 << enum element */
+    const char *attributes;          /* with a space before and after each name */
+    void (*start)(struct reader *r); /* reads them; NULL if there is nothing to read */
+} system_language[ELEMENTS];
+
 struct mkperf_system_pd *system_current_pd(struct reader *r);
-void system_start_cspace(struct reader *r);
-void system_start_cap_tcb(struct reader *r);
-void system_start_cap_other(struct reader *r);
-void system_start_domains(struct reader *r);
-void system_start_domain(struct reader *r);
-void system_start_schedule(struct reader *r);
-void system_start_schedule_entry(struct reader *r);
 
 #endif
