@@ -383,24 +383,34 @@ const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *
     return m->segment;
 }
 
-bool mkperf_module_text(const struct mkperf_module *m, struct mkperf_segment *out)
+/* Finds the section of that name. False: the ELF has none. */
+static bool find_section(const struct mkperf_module *m, const char *name, GElf_Shdr *h)
 {
     Elf_Scn *section = NULL;
     size_t names;
-    GElf_Shdr h;
 
     if (elf_getshdrstrndx(m->elf, &names) != 0) {
         return false;
     }
     while ((section = elf_nextscn(m->elf, section)) != NULL) {
-        const char *name = gelf_getshdr(section, &h) != NULL ? elf_strptr(m->elf, names, h.sh_name)
+        const char *found = gelf_getshdr(section, h) != NULL ? elf_strptr(m->elf, names, h->sh_name)
                                                              : NULL;
-        if (name != NULL && strcmp(name, ".text") == 0) {
-            *out = (struct mkperf_segment){h.sh_addr, h.sh_size, h.sh_offset};
+        if (found != NULL && strcmp(found, name) == 0) {
             return true;
         }
     }
     return false;
+}
+
+bool mkperf_module_text(const struct mkperf_module *m, struct mkperf_segment *out)
+{
+    GElf_Shdr h;
+    bool found = find_section(m, ".text", &h);
+
+    if (found) {
+        *out = (struct mkperf_segment){h.sh_addr, h.sh_size, h.sh_offset};
+    }
+    return found;
 }
 
 void mkperf_module_identity(const struct mkperf_module *m, struct mkperf_build_id *out)
@@ -426,29 +436,21 @@ static bool file_offset(const struct mkperf_module *m, uint64_t addr, uint64_t n
             continue;
         }
         *offset = h.p_offset + (addr - h.p_vaddr);
-        return h.p_offset <= m->size && h.p_filesz <= m->size - h.p_offset;
+        return mkperf_inside(m, h.p_offset, h.p_filesz);
     }
     return false;
 }
 
 const uint8_t *mkperf_module_section(const struct mkperf_module *m, const char *name, uint64_t *n)
 {
-    Elf_Scn *section = NULL;
-    size_t names;
+    GElf_Shdr h;
 
-    while (elf_getshdrstrndx(m->elf, &names) == 0 &&
-           (section = elf_nextscn(m->elf, section)) != NULL) {
-        GElf_Shdr h;
-        const char *found = gelf_getshdr(section, &h) != NULL ? elf_strptr(m->elf, names, h.sh_name)
-                                                              : NULL;
-        if (found != NULL && strcmp(found, name) == 0 && h.sh_type != SHT_NOBITS &&
-            h.sh_offset <= m->size && h.sh_size <= m->size - h.sh_offset) {
-            size_t size;
-            *n = h.sh_size;
-            return mkperf_module_file(m, &size) + h.sh_offset;
-        }
+    if (!find_section(m, name, &h) || h.sh_type == SHT_NOBITS ||
+        !mkperf_inside(m, h.sh_offset, h.sh_size)) {
+        return NULL;
     }
-    return NULL;
+    *n = h.sh_size;
+    return m->bytes + h.sh_offset;
 }
 
 bool mkperf_module_object(const struct mkperf_module *m, const char *name, uint64_t at_least,
