@@ -135,7 +135,7 @@ static enum verdict explain_trust(struct explain *x, FILE *to)
 static enum verdict explain_names(struct explain *x, FILE *to)
 {
     struct mkperf_profile *p = &x->profile;
-    uint64_t unnamed = 0, all = 0, *of = calloc(p->places.npds + 1, sizeof *of);
+    uint64_t unnamed = 0, all = 0, *of = mkperf_xcalloc(p->places.npds + 1, sizeof *of);
     uint32_t worst = 0;
 
     for (uint32_t i = 0; i < p->chains.count; i++) {
@@ -146,7 +146,7 @@ static enum verdict explain_names(struct explain *x, FILE *to)
         const struct mkperf_frame *frame = mkperf_places_frames(&p->places, c.place[0], &n);
         bool idle = p->places.pd[c.pd].thread == MKPERF_THREAD_IDLE;
         all += c.weight.samples;
-        if (!p->places.function[frame->function].known && !idle && of != NULL) {
+        if (!p->places.function[frame->function].known && !idle) {
             unnamed += c.weight.samples;
             of[c.pd] += c.weight.samples;
             worst = of[c.pd] > of[worst] ? c.pd : worst;
@@ -159,7 +159,7 @@ static enum verdict explain_names(struct explain *x, FILE *to)
     }
     fprintf(to, "%.2f %% of %" PRIu64 " samples are in code without a name",
             mkperf_percent(unnamed, all), all);
-    if (unnamed != 0 && of != NULL) {
+    if (unnamed != 0) {
         fprintf(to, ", most of them in %s", mkperf_profile_pd_name(p, worst));
     }
     free(of);
@@ -193,9 +193,6 @@ static enum verdict explain_faults(struct explain *x, FILE *to)
 {
     const struct mkperf_totals *t = &x->profile.totals;
 
-    if (lacks_events(x, to)) {
-        return UNDECIDED;
-    }
     if (t->faulted == 0) {
         fputs("no PD stopped with a fault", to);
         return RULED_OUT;
@@ -296,8 +293,7 @@ static double busy_of(const struct mkperf_sched_core *c)
     return mkperf_percent(c->busy, c->busy + c->idle);
 }
 
-/* The first of these rules that applies gives the answer: a core, a budget, a PD that never waits for work, the load. */
-/* Of a recording with queues: reads it again for them. */
+/* The answer for a recording with queues, which is read again for them. */
 static enum verdict explain_flow(struct explain *x, FILE *to)
 {
     const struct mkperf_input in = {.from = NULL};
@@ -320,15 +316,16 @@ static enum verdict explain_flow(struct explain *x, FILE *to)
     return ANSWER;
 }
 
+/*
+ * The first of these rules that applies gives the answer: a queue, a core, a budget, a PD that never waits for work, the
+ * load.
+ */
 static enum verdict explain_throughput(struct explain *x, FILE *to)
 {
     const struct mkperf_analysis *a = x->events;
     uint32_t core = 0, chain = MKPERF_SCHED_NOBODY;
     uint64_t most_active = 0;
 
-    if (lacks_events(x, to)) {
-        return UNDECIDED;
-    }
     if (x->profile.places.session.nqueues != 0) {
         return explain_flow(x, to);
     }
@@ -383,9 +380,6 @@ static enum verdict explain_idle(struct explain *x, FILE *to)
     const struct mkperf_analysis *a = x->events;
     unsigned shown = 0;
 
-    if (lacks_events(x, to)) {
-        return UNDECIDED;
-    }
     for (uint32_t i = 0; i < a->ncores; i++) {
         static const enum mkperf_pd_state why[] = {MKPERF_PD_WAITING, MKPERF_PD_CALLING,
                                                    MKPERF_PD_THROTTLED, MKPERF_PD_STOPPED};
@@ -448,9 +442,6 @@ static enum verdict explain_call(struct explain *x, FILE *to)
     const struct mkperf_analysis *a = x->events;
     const struct mkperf_call_edge *worst = NULL;
 
-    if (lacks_events(x, to)) {
-        return UNDECIDED;
-    }
     for (unsigned i = 0; i < a->nedges; i++) {
         const struct mkperf_call_edge *edge = &a->edge[i];
 
@@ -477,9 +468,6 @@ static enum verdict explain_wakeups(struct explain *x, FILE *to)
     const struct mkperf_analysis *a = x->events;
     const struct mkperf_wakeup *worst = NULL;
 
-    if (lacks_events(x, to)) {
-        return UNDECIDED;
-    }
     for (unsigned i = 0; i < a->nwakes; i++) {
         const struct mkperf_wakeup *wake = &a->wake[i];
 
@@ -515,9 +503,6 @@ static enum verdict explain_budget(struct explain *x, FILE *to)
     const struct mkperf_analysis *a = x->events;
     unsigned shown = 0;
 
-    if (lacks_events(x, to)) {
-        return UNDECIDED;
-    }
     for (uint32_t i = 0; i < a->npds; i++) {
         const struct mkperf_sched_pd *p = &a->pd[i];
 
@@ -537,9 +522,6 @@ static enum verdict explain_inversion(struct explain *x, FILE *to)
 {
     const struct mkperf_analysis *a = x->events;
 
-    if (lacks_events(x, to)) {
-        return UNDECIDED;
-    }
     if (a->ninversions == 0) {
         fputs("no PD waited for one of a lower priority that another PD kept from running", to);
         return RULED_OUT;
@@ -558,18 +540,19 @@ static const struct question {
     const char *name;
     enum verdict (*explain)(struct explain *x, FILE *to);
     const char *next;
+    bool of_events; /* only scheduling events can answer it */
 } questions[] = {
-    {"faults", explain_faults, "latency"},
-    {"trust", explain_trust, "report --header-only"},
-    {"names", explain_names, "report --stdio -s pd,dso"},
-    {"profiler-cost", explain_cost, "report --header-only"},
-    {"time", explain_time, "report"},
-    {"throughput", explain_throughput, "latency"},
-    {"idle", explain_idle, "latency"},
-    {"slow-call", explain_call, "latency --critical-path"},
-    {"wakeups", explain_wakeups, "latency"},
-    {"budget", explain_budget, "budget"},
-    {"inversion", explain_inversion, "latency"},
+    {"faults", explain_faults, "latency", true},
+    {"trust", explain_trust, "report --header-only", false},
+    {"names", explain_names, "report --stdio -s pd,dso", false},
+    {"profiler-cost", explain_cost, "report --header-only", false},
+    {"time", explain_time, "report", false},
+    {"throughput", explain_throughput, "latency", true},
+    {"idle", explain_idle, "latency", true},
+    {"slow-call", explain_call, "latency --critical-path", true},
+    {"wakeups", explain_wakeups, "latency", true},
+    {"budget", explain_budget, "budget", true},
+    {"inversion", explain_inversion, "latency", true},
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions, ALL_QUESTIONS = QUESTIONS };
 /* Their names, in the same order: the number of a word is that of its question. */
@@ -654,19 +637,18 @@ static enum mkperf_status print_answers(struct explain *x)
         FILE *to = mkperf_memstream_open(&text[i], &bytes);
         bool asked = x->why == ALL_QUESTIONS || x->why == i;
 
-        verdict[i] = asked ? questions[i].explain(x, to) : VERDICTS;
+        verdict[i] = !asked                                          ? VERDICTS
+                     : questions[i].of_events && lacks_events(x, to) ? UNDECIDED
+                                                                     : questions[i].explain(x, to);
         mkperf_memstream_close(to);
         if (x->json && asked) {
-            report_value_row(&v, "answer");
-            report_value_text(&v, "question", questions[i].name);
-            report_value_text(&v, "verdict", verdict_names[verdict[i]]);
             for (char *end = strchr(text[i], '\n'); end != NULL; end = strchr(end, '\n')) {
                 *end = ' ';
             }
-            report_value_text(&v, "text", text[i]);
             const char *next = next_of(x, &questions[i]);
-            report_value_text(&v, "next", next != NULL ? next : "");
-            report_value_end(&v);
+            REPORT_ROW(&v, "answer", REPORT_TEXT("question", questions[i].name),
+                       REPORT_TEXT("verdict", verdict_names[verdict[i]]),
+                       REPORT_TEXT("text", text[i]), REPORT_TEXT("next", next != NULL ? next : ""));
         }
     }
     for (unsigned k = 0; k < VERDICTS && !x->json; k++) {
