@@ -23,6 +23,17 @@ enum firefox_category {
 
 #define FIREFOX_LOST "Lost samples" /* one of the texts of the places */
 
+/* Writes a member that is an array of n values. `put` is an expression that writes the value number i. */
+#define FIREFOX_COLUMN(t, name, n, put)          \
+    do {                                         \
+        mkperf_json((t), "%s:[", (name));        \
+        for (size_t i = 0; i < (n); i++) {       \
+            mkperf_textout_put((t), ",", i > 0); \
+            (put);                               \
+        }                                        \
+        mkperf_textout_puts((t), "],");          \
+    } while (0)
+
 /* The number of a thread of the output: it has the samples of one PD, of one event, on one core. */
 static inline uint64_t firefox_thread(uint32_t pd, uint32_t event, uint32_t core)
 {

@@ -43,24 +43,17 @@ static void put_head(struct firefox_tables *f, const struct steps *s, const char
 {
     mkperf_json(f->t,
                 "{'name':%s,'category':%s,'description':%s,'pid':'%u','mainThreadIndex':%u,"
-                "'samples':{'time':[",
+                "'samples':{",
                 name, category, description, pid, thread);
-    for (unsigned i = 0; i < s->n; i++) {
-        mkperf_textout_put(f->t, ",", i > 0);
-        mkperf_textout_ms(f->t, i * s->step_ns);
-    }
-    mkperf_json(f->t, "],'count':[");
+    FIREFOX_COLUMN(f->t, "time", s->n, mkperf_textout_ms(f->t, i * s->step_ns));
 }
 
 static void put_counter(struct firefox_tables *f, const struct steps *s, const uint64_t *value,
                         const char *name, const char *description, uint32_t pid, uint32_t thread)
 {
     put_head(f, s, name, "PMU", description, pid, thread);
-    for (unsigned i = 0; i < s->n; i++) {
-        mkperf_textout_put(f->t, ",", i > 0);
-        mkperf_textout_u64(f->t, value[i]);
-    }
-    mkperf_json(f->t, "],'length':%u}}", s->n);
+    FIREFOX_COLUMN(f->t, "count", s->n, mkperf_textout_u64(f->t, value[i]));
+    mkperf_json(f->t, "'length':%u}}", s->n);
 }
 
 int firefox_compare_threads(const void *a, const void *b)
@@ -195,6 +188,7 @@ static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t p
              "Bytes that waited for the link at most, of %llu in the target's output ring",
              (unsigned long long)fill->size);
     put_head(f, s, "output ring", "Memory", text, pid, 0);
+    mkperf_json(f->t, "'count':[");
     for (unsigned i = 0; i < s->n; i++) {
         uint64_t now = 0;
 

@@ -152,11 +152,6 @@ static void add_state(const struct firefox_tables *f, enum mkperf_pd_state state
     }
 }
 
-struct column {
-    const char *name;
-    void (*put)(struct firefox_tables *f, const struct firefox_marker *m);
-};
-
 static void put_data(struct firefox_tables *f, const struct firefox_marker *m)
 {
     bool mark = strcmp(m->type, "mark") == 0, sched = strcmp(m->type, "sched") == 0;
@@ -181,62 +176,32 @@ static void put_data(struct firefox_tables *f, const struct firefox_marker *m)
     mkperf_textout_put(f->t, "}", 1);
 }
 
-static void put_name(struct firefox_tables *f, const struct firefox_marker *m)
+/* Writes a time, or null if it is not known. */
+static void put_time(struct firefox_tables *f, bool known, uint64_t ns)
 {
-    mkperf_textout_u64(f->t, firefox_tables_text(f, m->name));
-}
-
-static void put_time(struct firefox_tables *f, uint64_t ns)
-{
-    mkperf_textout_ms(f->t, ns - f->c->first_ns);
-}
-
-static void put_start(struct firefox_tables *f, const struct firefox_marker *m)
-{
-    if (m->phase == FIREFOX_END) {
-        mkperf_textout_puts(f->t, "null");
-    } else {
-        put_time(f, m->from_ns);
-    }
-}
-
-static void put_end(struct firefox_tables *f, const struct firefox_marker *m)
-{
-    if (m->phase == FIREFOX_INTERVAL || m->phase == FIREFOX_END) {
-        put_time(f, m->to_ns);
+    if (known) {
+        mkperf_textout_ms(f->t, ns - f->c->first_ns);
     } else {
         mkperf_textout_puts(f->t, "null");
     }
 }
 
-static void put_phase(struct firefox_tables *f, const struct firefox_marker *m)
+static void put_columns(struct firefox_tables *f, struct firefox_markers *markers)
 {
-    mkperf_textout_u64(f->t, m->phase);
-}
-
-static void put_category(struct firefox_tables *f, const struct firefox_marker *m)
-{
-    mkperf_textout_u64(f->t, m->category);
-}
-
-static void put_columns(struct firefox_tables *f, struct firefox_markers *m)
-{
-    static const struct column columns[] = {
-        {"data", put_data},   {"name", put_name},   {"startTime", put_start},
-        {"endTime", put_end}, {"phase", put_phase}, {"category", put_category},
-    };
+    const struct firefox_marker *m = markers->marker;
+    size_t n = markers->n;
 
     mkperf_json(f->t, "'markers':{");
-    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
-        mkperf_json(f->t, "%s:[", columns[k].name);
-        for (size_t i = 0; i < m->n; i++) {
-            mkperf_textout_put(f->t, ",", i > 0);
-            columns[k].put(f, &m->marker[i]);
-        }
-        mkperf_textout_puts(f->t, "],");
-    }
-    mkperf_json(f->t, "'length':%zu},\n", m->n);
-    free(m->marker);
+    FIREFOX_COLUMN(f->t, "data", n, put_data(f, &m[i]));
+    FIREFOX_COLUMN(f->t, "name", n, mkperf_textout_u64(f->t, firefox_tables_text(f, m[i].name)));
+    FIREFOX_COLUMN(f->t, "startTime", n, put_time(f, m[i].phase != FIREFOX_END, m[i].from_ns));
+    FIREFOX_COLUMN(
+        f->t, "endTime", n,
+        put_time(f, m[i].phase == FIREFOX_INTERVAL || m[i].phase == FIREFOX_END, m[i].to_ns));
+    FIREFOX_COLUMN(f->t, "phase", n, mkperf_textout_u64(f->t, m[i].phase));
+    FIREFOX_COLUMN(f->t, "category", n, mkperf_textout_u64(f->t, m[i].category));
+    mkperf_json(f->t, "'length':%zu},\n", n);
+    free(markers->marker);
 }
 
 void firefox_markers_put(struct firefox_tables *f, uint32_t pd)

@@ -95,51 +95,25 @@ void firefox_tables_add(struct firefox_tables *f, uint32_t chain)
     f->stack_of[chain] = stack;
 }
 
-/* A column of n values, each from value_of(f, i). INT64_MIN is written as null, other negative values as -1. */
-static void put_column(struct firefox_tables *f, const char *name, uint32_t n,
-                       int64_t (*value_of)(struct firefox_tables *f, uint32_t i))
+/* A number that the format has no value for. */
+static const int64_t NO_NUMBER = INT64_MIN;
+
+/* NO_NUMBER is written as null, other negative values as -1. */
+static void put_number(struct mkperf_textout *t, int64_t v)
 {
-    mkperf_json(f->t, "%s:[", name);
-    for (uint32_t i = 0; i < n; i++) {
-        int64_t v = value_of(f, i);
-        mkperf_textout_put(f->t, ",", i > 0);
-        if (v == INT64_MIN) {
-            mkperf_textout_puts(f->t, "null");
-        } else if (v < 0) {
-            mkperf_textout_puts(f->t, "-1");
-        } else {
-            mkperf_textout_u64(f->t, (uint64_t)v);
-        }
+    if (v < 0) {
+        mkperf_textout_puts(t, v == NO_NUMBER ? "null" : "-1");
+    } else {
+        mkperf_textout_u64(t, (uint64_t)v);
     }
-    mkperf_textout_puts(f->t, "],");
 }
 
-/* A column of n equal values. */
-static void put_constant(struct firefox_tables *f, const char *name, uint32_t n, const char *value)
-{
-    mkperf_json(f->t, "%s:[", name);
-    for (uint32_t i = 0; i < n; i++) {
-        mkperf_textout_printf(f->t, i > 0 ? ",%s" : "%s", value);
-    }
-    mkperf_textout_puts(f->t, "],");
-}
-
-static const struct mkperf_function *func_at(const struct firefox_tables *f, uint32_t i)
-{
-    return &f->c->places.function[f->func.used[i]];
-}
-
-static const struct mkperf_frame *frame_at(const struct firefox_tables *f, uint32_t i)
-{
-    return &f->c->places.frame[f->frame.used[i]];
-}
-
-static const struct mkperf_place *place_at(const struct firefox_tables *f, uint32_t i)
+static const struct mkperf_place *place_at(const struct firefox_tables *f, size_t i)
 {
     return &f->c->places.place[f->place_of[f->frame.used[i]]];
 }
 
-static int64_t frame_category(struct firefox_tables *f, uint32_t i)
+static int64_t frame_category(const struct firefox_tables *f, size_t i)
 {
     const struct mkperf_place *p = place_at(f, i);
 
@@ -150,28 +124,8 @@ static int64_t frame_category(struct firefox_tables *f, uint32_t i)
                             : FIREFOX_USER;
 }
 
-static int64_t stack_frame(struct firefox_tables *f, uint32_t i)
-{
-    uint32_t words;
-
-    return f->frame.local[mkperf_hash_key(&f->stacks, i, &words)[1]] - 1;
-}
-
-static int64_t stack_prefix(struct firefox_tables *f, uint32_t i)
-{
-    uint32_t words;
-    uint64_t prefix = mkperf_hash_key(&f->stacks, i, &words)[0];
-
-    return prefix == 0 ? INT64_MIN : (int64_t)prefix - 1;
-}
-
-static int64_t stack_category(struct firefox_tables *f, uint32_t i)
-{
-    return frame_category(f, (uint32_t)stack_frame(f, i));
-}
-
 /* The address in the file: relative to where the file begins in memory, by the first executable segment. -1: unknown. */
-static int64_t frame_address(struct firefox_tables *f, uint32_t i)
+static int64_t frame_address(const struct firefox_tables *f, size_t i)
 {
     const struct mkperf_place *p = place_at(f, i);
     const struct mkperf_places *s = &f->c->places;
@@ -189,65 +143,51 @@ static int64_t frame_address(struct firefox_tables *f, uint32_t i)
     return relative <= INT64_MAX >> 10 ? (int64_t)relative : -1;
 }
 
-static int64_t frame_depth(struct firefox_tables *f, uint32_t i)
-{
-    const struct mkperf_place *p = place_at(f, i);
-
-    return (int64_t)p->nframes - 1 - (f->frame.used[i] - p->first);
-}
-
-static int64_t frame_func(struct firefox_tables *f, uint32_t i)
-{
-    return set_add(&f->func, frame_at(f, i)->function);
-}
-
-static int64_t frame_line(struct firefox_tables *f, uint32_t i)
-{
-    return frame_at(f, i)->line != 0 ? (int64_t)frame_at(f, i)->line : INT64_MIN;
-}
-
-static int64_t func_name(struct firefox_tables *f, uint32_t i)
-{
-    return set_add(&f->string, func_at(f, i)->name);
-}
-
-static int64_t func_file(struct firefox_tables *f, uint32_t i)
-{
-    return func_at(f, i)->file != 0 ? (int64_t)set_add(&f->string, func_at(f, i)->file) : INT64_MIN;
-}
+/* A column of numbers, a column of n equal texts, and the key and the frame (a number of the thread) of a stack. */
+#define NUMBERS(name, n, value) FIREFOX_COLUMN(f->t, name, n, put_number(f->t, value))
+#define CONSTANTS(name, n, text) FIREFOX_COLUMN(f->t, name, n, mkperf_textout_puts(f->t, text))
+#define STACK_KEY(number) mkperf_hash_key(&f->stacks, (uint32_t)(number), &words)
+#define STACK_FRAME(number) (f->frame.local[STACK_KEY(number)[1]] - 1)
 
 void firefox_tables_put(struct firefox_tables *f)
 {
-    uint32_t n = f->stacks.count;
+    const struct mkperf_frame *frame = f->c->places.frame;
+    const struct mkperf_function *function = f->c->places.function;
+    const uint32_t *frames = f->frame.used, *functions = f->func.used;
+    uint32_t n = f->stacks.count, words;
 
     mkperf_json(f->t, "'stackTable':{");
-    put_column(f, "frame", n, stack_frame);
-    put_column(f, "prefix", n, stack_prefix);
-    put_column(f, "category", n, stack_category);
-    put_constant(f, "subcategory", n, "0");
+    NUMBERS("frame", n, STACK_FRAME(i));
+    NUMBERS("prefix", n, STACK_KEY(i)[0] != 0 ? (int64_t)STACK_KEY(i)[0] - 1 : NO_NUMBER);
+    NUMBERS("category", n, frame_category(f, STACK_FRAME(i)));
+    CONSTANTS("subcategory", n, "0");
     mkperf_json(f->t, "'length':%u},\n", n);
     n = f->frame.count;
     mkperf_json(f->t, "'frameTable':{");
-    put_column(f, "address", n, frame_address);
-    put_column(f, "inlineDepth", n, frame_depth);
-    put_column(f, "category", n, frame_category);
-    put_constant(f, "subcategory", n, "0");
-    put_column(f, "func", n, frame_func);
-    put_constant(f, "nativeSymbol", n, "null");
-    put_constant(f, "innerWindowID", n, "null");
-    put_constant(f, "implementation", n, "null");
-    put_column(f, "line", n, frame_line);
-    put_constant(f, "column", n, "null");
+    NUMBERS("address", n, frame_address(f, i));
+    NUMBERS("inlineDepth", n,
+            (int64_t)place_at(f, i)->nframes - 1 - (frames[i] - place_at(f, i)->first));
+    NUMBERS("category", n, frame_category(f, i));
+    CONSTANTS("subcategory", n, "0");
+    NUMBERS("func", n, set_add(&f->func, frame[frames[i]].function));
+    CONSTANTS("nativeSymbol", n, "null");
+    CONSTANTS("innerWindowID", n, "null");
+    CONSTANTS("implementation", n, "null");
+    NUMBERS("line", n, frame[frames[i]].line != 0 ? (int64_t)frame[frames[i]].line : NO_NUMBER);
+    CONSTANTS("column", n, "null");
     mkperf_json(f->t, "'length':%u},\n", n);
     n = f->func.count;
     mkperf_json(f->t, "'funcTable':{");
-    put_column(f, "name", n, func_name);
-    put_constant(f, "isJS", n, "false");
-    put_constant(f, "relevantForJS", n, "false");
-    put_constant(f, "resource", n, "-1");
-    put_column(f, "fileName", n, func_file);
-    put_constant(f, "lineNumber", n, "null");
-    put_constant(f, "columnNumber", n, "null");
+    NUMBERS("name", n, set_add(&f->string, function[functions[i]].name));
+    CONSTANTS("isJS", n, "false");
+    CONSTANTS("relevantForJS", n, "false");
+    CONSTANTS("resource", n, "-1");
+    NUMBERS("fileName", n,
+            function[functions[i]].file != 0
+                ? (int64_t)set_add(&f->string, function[functions[i]].file)
+                : NO_NUMBER);
+    CONSTANTS("lineNumber", n, "null");
+    CONSTANTS("columnNumber", n, "null");
     mkperf_json(f->t, "'length':%u},\n", n);
     mkperf_json(f->t, "'resourceTable':{'lib':[],'name':[],'host':[],'type':[],'length':0},\n"
                       "'nativeSymbols':{'libIndex':[],'address':[],'name':[],'functionSize':[],"
