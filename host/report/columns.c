@@ -15,108 +15,25 @@ struct column {
     const char *aliases; /* other names of either, separated by blanks */
     const char *title;
     unsigned words; /* the words that tell its rows apart */
-    void (*text)(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
-                 size_t n);
 };
-
-static void pd_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
-                    size_t n)
-{
-    snprintf(text, n, "%s", mkperf_profile_pd_name(f->profile, key->pd));
-}
-
-/* The share of time by scheduling events, whatever event the samples count. No share includes gaps. The head of a report
- * prints the gaps of the whole recording. */
-static void util_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
-                      size_t n)
-{
-    uint64_t unknown_ns;
-    double percent;
-
-    if (!mkperf_utilisation_of(&f->profile->util, key->pd, key->slice, &percent, &unknown_ns)) {
-        snprintf(text, n, "-");
-    } else if (unknown_ns >= MIN_UNKNOWN_NS && f->profile->slices.quantum_ns != 0) {
-        snprintf(text, n, "%.2f%% (%.6f s unknown)", percent, (double)unknown_ns / 1e9);
-    } else {
-        snprintf(text, n, "%.2f%%", percent);
-    }
-}
-
-/* The begin of the slice in seconds, in the form that perf uses. */
-static void time_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
-                      size_t n)
-{
-    const struct mkperf_time_slices *slices = &f->profile->slices;
-    uint64_t ns = mkperf_time_slice_ns(slices, key->slice);
-
-    if (slices->quantum_ns % 1000 == 0) {
-        snprintf(text, n, "%" PRIu64 ".%06" PRIu64, ns / 1000000000, ns / 1000 % 1000000);
-    } else {
-        snprintf(text, n, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
-    }
-}
-
-static void mode_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
-                      size_t n)
-{
-    (void)f;
-    snprintf(text, n, "[%c]", key->kernel ? 'k' : '.');
-}
-
-static void symbol_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
-                        size_t n)
-{
-    snprintf(text, n, "[%c] %s", key->kernel ? 'k' : '.', mkperf_frames_text(f, key->name));
-}
-
-static void event_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
-                       size_t n)
-{
-    snprintf(text, n, "%s", f->profile->places.session.event[key->event].name);
-}
-
-static void core_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
-                      size_t n)
-{
-    (void)f;
-    snprintf(text, n, "%03" PRIu32, key->core); /* as perf */
-}
-
-static void line_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
-                      size_t n)
-{
-    snprintf(text, n, "%s", mkperf_frames_text(f, key->line));
-}
-
-static void dso_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
-                     size_t n)
-{
-    const struct mkperf_places *s = &f->profile->places;
-    const char *path = key->dso == 0   ? "[unknown]"
-                       : key->dso == 1 ? s->kernel_elf
-                                       : s->pd[key->dso - 2].elf;
-
-    snprintf(text, n, "%s", basename(path));
-    mkperf_printable(text);
-}
 
 /* clang-format off */
 static const struct column columns[REPORT_COLUMNS] = {
     /*                       -s        -F         other names                 title */
-    [REPORT_SORT_PD]      = {"pd",     "comm",    "",                         "PD",     PD, pd_text},
-    [REPORT_SORT_SYMBOL]  = {"symbol", "sym",     "",                         "Symbol", NAME | MODE, symbol_text},
-    [REPORT_SORT_EVENT]   = {"event",  "event",   "",                         "Event",  0, event_text},
-    [REPORT_SORT_CORE]    = {"core",   "cpu",     "",                         "Core",   CORE, core_text},
-    [REPORT_SORT_MODE]    = {"mode",   NULL,      "cpumode",                  "Mode",   MODE, mode_text},
-    [REPORT_SORT_LINE]    = {"line",   "srcline", "",                         "Line",   LINE, line_text},
-    [REPORT_SORT_DSO]     = {"dso",    "dso",     "elf",                      "ELF",    DSO, dso_text},
-    [REPORT_SORT_TIME]    = {"time",   "time",    "",                         "Time",   SLICE, time_text},
-    [REPORT_SORT_UTIL]    = {"util",   NULL,      "utilisation utilization",  "Ran",    PD | SLICE, util_text},
-    [REPORT_FIELD_TID]    = {NULL,     "tid",     "",                         NULL,     0, NULL},
-    [REPORT_FIELD_PID]    = {NULL,     "pid",     "",                         NULL,     0, NULL},
-    [REPORT_FIELD_PERIOD] = {NULL,     "period",  "",                         NULL,     0, NULL},
-    [REPORT_FIELD_IP]     = {NULL,     "ip",      "",                         NULL,     0, NULL},
-    [REPORT_FIELD_SYMOFF] = {NULL,     "symoff",  "",                         NULL,     0, NULL},
+    [REPORT_SORT_PD]      = {"pd",     "comm",    "",                         "PD",     PD},
+    [REPORT_SORT_SYMBOL]  = {"symbol", "sym",     "",                         "Symbol", NAME | MODE},
+    [REPORT_SORT_EVENT]   = {"event",  "event",   "",                         "Event",  0},
+    [REPORT_SORT_CORE]    = {"core",   "cpu",     "",                         "Core",   CORE},
+    [REPORT_SORT_MODE]    = {"mode",   NULL,      "cpumode",                  "Mode",   MODE},
+    [REPORT_SORT_LINE]    = {"line",   "srcline", "",                         "Line",   LINE},
+    [REPORT_SORT_DSO]     = {"dso",    "dso",     "elf",                      "ELF",    DSO},
+    [REPORT_SORT_TIME]    = {"time",   "time",    "",                         "Time",   SLICE},
+    [REPORT_SORT_UTIL]    = {"util",   NULL,      "utilisation utilization",  "Ran",    PD | SLICE},
+    [REPORT_FIELD_TID]    = {NULL,     "tid",     "",                         NULL,     0},
+    [REPORT_FIELD_PID]    = {NULL,     "pid",     "",                         NULL,     0},
+    [REPORT_FIELD_PERIOD] = {NULL,     "period",  "",                         NULL,     0},
+    [REPORT_FIELD_IP]     = {NULL,     "ip",      "",                         NULL,     0},
+    [REPORT_FIELD_SYMOFF] = {NULL,     "symoff",  "",                         NULL,     0},
 };
 /* clang-format on */
 
@@ -170,10 +87,70 @@ struct report_row_key report_columns_key(const struct report_column_list *list,
     };
 }
 
-void report_column_text(enum report_column_id column, const struct mkperf_frames *f,
-                        const struct report_row_key *key, char *buffer, size_t n)
+/* The share of time by scheduling events, whatever event the samples count. No share includes gaps. The head of a report
+ * prints the gaps of the whole recording. */
+static void put_utilisation(const struct mkperf_profile *p, const struct report_row_key *key,
+                            char *text, size_t n)
 {
-    columns[column].text(f, key, buffer, n);
+    uint64_t unknown_ns;
+    double percent;
+
+    if (!mkperf_utilisation_of(&p->util, key->pd, key->slice, &percent, &unknown_ns)) {
+        snprintf(text, n, "-");
+    } else if (unknown_ns >= MIN_UNKNOWN_NS && p->slices.quantum_ns != 0) {
+        snprintf(text, n, "%.2f%% (%.6f s unknown)", percent, (double)unknown_ns / 1e9);
+    } else {
+        snprintf(text, n, "%.2f%%", percent);
+    }
+}
+
+void report_column_text(enum report_column_id column, const struct mkperf_frames *f,
+                        const struct report_row_key *key, char *text, size_t n)
+{
+    const struct mkperf_profile *p = f->profile;
+    const struct mkperf_places *s = &p->places;
+    uint64_t ns = mkperf_time_slice_ns(&p->slices, key->slice);
+    char mode = key->kernel ? 'k' : '.';
+
+    switch (column) {
+    case REPORT_SORT_PD:
+        snprintf(text, n, "%s", mkperf_profile_pd_name(p, key->pd));
+        break;
+    case REPORT_SORT_SYMBOL:
+        snprintf(text, n, "[%c] %s", mode, mkperf_frames_text(f, key->name));
+        break;
+    case REPORT_SORT_EVENT:
+        snprintf(text, n, "%s", s->session.event[key->event].name);
+        break;
+    case REPORT_SORT_CORE:
+        snprintf(text, n, "%03" PRIu32, key->core); /* as perf */
+        break;
+    case REPORT_SORT_MODE:
+        snprintf(text, n, "[%c]", mode);
+        break;
+    case REPORT_SORT_LINE:
+        snprintf(text, n, "%s", mkperf_frames_text(f, key->line));
+        break;
+    case REPORT_SORT_DSO:
+        snprintf(text, n, "%s",
+                 basename(key->dso == 0   ? "[unknown]"
+                          : key->dso == 1 ? s->kernel_elf
+                                          : s->pd[key->dso - 2].elf));
+        mkperf_printable(text);
+        break;
+    case REPORT_SORT_TIME: /* the begin of the slice in seconds, in the form that perf uses */
+        if (p->slices.quantum_ns % 1000 == 0) {
+            snprintf(text, n, "%" PRIu64 ".%06" PRIu64, ns / 1000000000, ns / 1000 % 1000000);
+        } else {
+            snprintf(text, n, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+        }
+        break;
+    case REPORT_SORT_UTIL:
+        put_utilisation(p, key, text, n);
+        break;
+    default:
+        assert(!"a field of samples, which has no text of a row");
+    }
 }
 
 const char *report_column_title(enum report_column_id column)

@@ -65,7 +65,7 @@ struct report_row_key report_columns_key(const struct report_column_list *list,
                                          const struct mkperf_label *label);
 /* Writes the text of a column of a row into a buffer of n bytes. The column is one of rows. */
 void report_column_text(enum report_column_id column, const struct mkperf_frames *f,
-                        const struct report_row_key *key, char *buffer, size_t n);
+                        const struct report_row_key *key, char *text, size_t n);
 const char *report_column_title(enum report_column_id column);
 const char *report_column_name(enum report_column_id column); /* as a sort key */
 
