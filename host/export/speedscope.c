@@ -23,7 +23,6 @@ struct speedscope {
     struct mkperf_profile_chain chain; /* the chain that is written */
     uint32_t frames;                   /* the number of frames that are written */
     bool comma;                        /* a comma must precede the next profile */
-    uint32_t event;                    /* the argument of cost_of */
     char **warning;                    /* a line for each warning, error and note */
     uint32_t nwarnings, warning_room;
     uint32_t alarms; /* the number of warnings and errors, without notes */
@@ -154,85 +153,65 @@ static void put_thread(struct speedscope *s, uint64_t thread, const char *event)
     close_profile(s, sum);
 }
 
-/* Writes a profile of n counts: value(s, i) is the count of frame + i. It writes nothing if all counts are 0. */
+/* Writes a profile of n counts: count[i] is that of frame + i. It writes nothing if all counts are 0. Frees count. */
 static void put_counts(struct speedscope *s, const char *name, const char *unit, uint32_t frame,
-                       uint32_t n, uint64_t (*value)(const struct speedscope *s, uint32_t i))
+                       uint32_t n, uint64_t *count)
 {
     uint64_t sum = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        sum += value(s, i);
+        sum += count[i];
     }
-    if (sum == 0) {
-        return;
-    }
-    open_profile(s, name, unit);
-    for (uint32_t i = 0; i < n; i++) {
-        if (value(s, i) != 0) {
-            mkperf_json(s->t, ",[%u]", frame + i);
+    if (sum != 0) {
+        open_profile(s, name, unit);
+        for (uint32_t i = 0; i < n; i++) {
+            if (count[i] != 0) {
+                mkperf_json(s->t, ",[%u]", frame + i);
+            }
         }
-    }
-    mkperf_json(s->t, "],'weights':[");
-    for (uint32_t i = 0; i < n; i++) {
-        if (value(s, i) != 0) {
-            put_number(s, value(s, i));
+        mkperf_json(s->t, "],'weights':[");
+        for (uint32_t i = 0; i < n; i++) {
+            if (count[i] != 0) {
+                put_number(s, count[i]);
+            }
         }
+        close_profile(s, sum);
     }
-    close_profile(s, sum);
+    free(count);
 }
 
-static uint64_t lost_of(const struct speedscope *s, uint32_t i)
-{
-    return s->c->lost[i];
-}
-
-static uint64_t marks_of(const struct speedscope *s, uint32_t i)
-{
-    const struct mkperf_mark_sum *m = &s->c->mark_sum[i];
-
-    return m->points + m->phases + m->open;
-}
-
-static uint64_t calls_of(const struct speedscope *s, uint32_t i)
-{
-    return s->c->totals.interactions->edge[i].calls;
-}
-
-static uint64_t notifications_of(const struct speedscope *s, uint32_t i)
-{
-    return s->c->totals.interactions->edge[i].notifications;
-}
-
-static uint64_t cost_of(const struct speedscope *s, uint32_t i)
-{
-    return i == 0 ? s->c->cost.kernel[s->event] : s->c->cost.pds[s->event];
-}
-
-static uint64_t one(const struct speedscope *s, uint32_t i)
-{
-    (void)s, (void)i;
-    return 1;
-}
+/* put_counts with n values of an expression in i. */
+#define PUT_COUNTS(s, name, unit, frame, n, expression)                     \
+    do {                                                                    \
+        uint64_t *count_ = mkperf_xcalloc((size_t)(n) + 1, sizeof *count_); \
+        for (uint32_t i = 0; i < (n); i++) {                                \
+            count_[i] = (expression);                                       \
+        }                                                                   \
+        put_counts(s, name, unit, frame, n, count_);                        \
+    } while (0)
 
 /* Writes the profiles of the figures that have no field in the format. */
 static void put_figures(struct speedscope *s)
 {
     const struct mkperf_profile *c = s->c;
+    const struct mkperf_mark_sum *m = c->mark_sum;
+    const struct mkperf_interactions *a = c->totals.interactions;
     uint32_t frame = c->places.functions.count + c->places.npds;
     char room[32];
 
-    put_counts(s, "[lost]", "samples", frame, MKPERF_LOST_PLACES, lost_of);
+    PUT_COUNTS(s, "[lost]", "samples", frame, MKPERF_LOST_PLACES, c->lost[i]);
     frame += MKPERF_LOST_PLACES;
-    put_counts(s, "[marks]", "times", frame, c->mark_keys.count, marks_of);
+    PUT_COUNTS(s, "[marks]", "times", frame, c->mark_keys.count,
+               m[i].points + m[i].phases + m[i].open);
     frame += c->mark_keys.count;
-    put_counts(s, "[interactions]", "ppcalls", frame, edges_of(s), calls_of);
-    put_counts(s, "[interactions]", "notifications", frame, edges_of(s), notifications_of);
+    PUT_COUNTS(s, "[interactions]", "ppcalls", frame, edges_of(s), a->edge[i].calls);
+    PUT_COUNTS(s, "[interactions]", "notifications", frame, edges_of(s), a->edge[i].notifications);
     frame += edges_of(s);
-    for (s->event = 0; s->event < c->nevents; s->event++) {
-        put_counts(s, "[cost of profiling]", mkperf_places_event_name(&c->places, s->event, room),
-                   frame, 2, cost_of);
+    for (uint32_t k = 0; k < c->nevents; k++) {
+        PUT_COUNTS(s, "[cost of profiling]", mkperf_places_event_name(&c->places, k, room), frame,
+                   2, i == 0 ? c->cost.kernel[k] : c->cost.pds[k]);
     }
-    put_counts(s, "[warnings]", "lines", frame + 2, s->nwarnings, one);
+    PUT_COUNTS(s, "[warnings]", "lines", frame + 2, s->nwarnings, 1);
 }
 
 static void put_event(struct speedscope *s, uint32_t event)
