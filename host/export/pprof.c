@@ -14,7 +14,7 @@
 
 #include "parts.h"
 
-enum { EXTRA_MAX = 4096, CHUNK = 16384, MESSAGE_MAX = 4096 };
+enum { CHUNK = 16384, MESSAGE_MAX = 4096 };
 
 /* The fields of the message Profile. */
 enum field {
@@ -41,8 +41,8 @@ struct pprof {
     struct mkperf_textout *t;
     z_stream z;
     struct function_names names;
-    char *extra[EXTRA_MAX]; /* strings that are neither texts of the profile nor names with a PD */
-    uint32_t nextra;
+    struct mkperf_hash
+        extra;        /* strings that are neither texts of the profile nor names with a PD */
     uint32_t texts;   /* the number of strings that precede the extra ones */
     struct message m; /* the message that emit writes next */
 };
@@ -122,19 +122,10 @@ static void emit_number(struct pprof *p, unsigned field, uint64_t v)
     compress_bytes(p, m.byte, m.n, Z_NO_FLUSH);
 }
 
-/* The number of an extra string, which is added if it is new. 0, the empty string, if there is no room. */
+/* The number of an extra string, which is added if it is new. */
 static uint64_t extra_string(struct pprof *p, const char *text)
 {
-    for (uint32_t i = 0; i < p->nextra; i++) {
-        if (strcmp(p->extra[i], text) == 0) {
-            return p->texts + i;
-        }
-    }
-    if (p->nextra == EXTRA_MAX) {
-        return 0;
-    }
-    p->extra[p->nextra] = mkperf_xstrdup(text);
-    return p->texts + p->nextra++;
+    return p->texts + mkperf_hash_text_number(&p->extra, text);
 }
 
 static uint64_t event_string(struct pprof *p, uint32_t event)
@@ -300,8 +291,8 @@ static void put_tables(struct pprof *p)
             put_string(p, text);
         }
     }
-    for (uint32_t i = 0; i < p->nextra; i++) {
-        put_string(p, p->extra[i]);
+    for (uint32_t i = 0; i < p->extra.count; i++) {
+        put_string(p, mkperf_hash_text(&p->extra, i));
     }
     compress_bytes(p, "", 0, Z_FINISH);
 }
@@ -332,9 +323,7 @@ enum mkperf_status mkperf_pprof_write(const struct mkperf_export *x, struct mkpe
     put_tables(p);
     function_names_free(&p->names);
     deflateEnd(&p->z);
-    for (uint32_t i = 0; i < p->nextra; i++) {
-        free(p->extra[i]);
-    }
+    mkperf_hash_free(&p->extra);
     free(p);
     return MKPERF_OK;
 }
