@@ -7,9 +7,17 @@
  *
  * Unknown values are omitted. Numbers are exact integers. Some readers of JSON round them above 2^53.
  */
+#include "formats.h"
 #include "model/figures.h"
 #include "model/interactions.h"
-#include "parts.h"
+#include "profile/cost.h"
+
+struct jsonl {
+    struct mkperf_textout text;
+    struct mkperf_places places;
+    struct mkperf_cost cost;
+    FILE *warnings; /* as in struct mkperf_export */
+};
 
 static void put_events(struct mkperf_textout *t, const struct mkperf_session *session)
 {
@@ -61,7 +69,7 @@ void mkperf_jsonl_pd(struct mkperf_textout *t, const struct mkperf_pd *pd)
 static enum mkperf_status jsonl_begin(void *self, const struct mkperf_session *session,
                                       struct mkperf_error *e)
 {
-    struct mkperf_streamed *j = self;
+    struct jsonl *j = self;
 
     (void)e;
     mkperf_jsonl_session(&j->text, session);
@@ -71,13 +79,13 @@ static enum mkperf_status jsonl_begin(void *self, const struct mkperf_session *s
 
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
 {
-    struct mkperf_streamed *j = self;
+    struct jsonl *j = self;
 
     mkperf_jsonl_pd(&j->text, pd);
     return mkperf_places_pd(&j->places, pd, e);
 }
 
-static void put_frame(struct mkperf_streamed *j, const struct mkperf_sample *s,
+static void put_frame(struct jsonl *j, const struct mkperf_sample *s,
                       const struct mkperf_place *place, const struct mkperf_frame *frame)
 {
     const struct mkperf_function *f = &j->places.function[frame->function];
@@ -102,18 +110,23 @@ static void put_frame(struct mkperf_streamed *j, const struct mkperf_sample *s,
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                                      struct mkperf_error *e)
 {
-    struct mkperf_streamed *j = self;
+    struct jsonl *j = self;
     struct mkperf_textout *t = &j->text;
+    struct mkperf_address address[MKPERF_PLACES_MAX];
     uint32_t place[MKPERF_PLACES_MAX];
     char room[32];
-    uint32_t n = mkperf_streamed_sample(j, s, place);
+    uint32_t n =
+        mkperf_places_of(&j->places, s->pd, address, mkperf_sample_addresses(s, address), place);
 
+    mkperf_cost_add(&j->cost, &j->places, s->event, s->pd, place[0], s->period);
     mkperf_json(t,
                 "{'type':'sample','time_ns':%" PRIu64 ",'core':%" PRIu32
                 ",'pd':%s,'event':%s,'period':%" PRIu64,
                 s->time_ns, s->core, mkperf_places_pd_name(&j->places, s->pd),
                 mkperf_places_event_name(&j->places, s->event, room), s->period);
     for (unsigned i = 0; i < s->nreads; i++) {
+        mkperf_cost_add(&j->cost, &j->places, s->reads[i].event, s->pd, place[0],
+                        s->reads[i].count);
         mkperf_textout_puts(t, i == 0 ? ",\"reads\":[" : "");
         mkperf_json(t, ",{'event':%s,'count':%" PRIu64 "}",
                     mkperf_places_event_name(&j->places, s->reads[i].event, room),
@@ -129,13 +142,13 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
         }
     }
     mkperf_textout_puts(t, "]}\n");
-    return mkperf_streamed_status(j, e);
+    return mkperf_outfile_status(&t->out, e);
 }
 
 static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
                                      struct mkperf_error *e)
 {
-    struct mkperf_streamed *j = self;
+    struct jsonl *j = self;
 
     (void)e;
     mkperf_places_events(&j->places, session);
@@ -146,7 +159,7 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
 
 static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
 {
-    struct mkperf_streamed *j = self;
+    struct jsonl *j = self;
 
     (void)e;
     mkperf_json(&j->text, "{'type':'mark','time_ns':%" PRIu64, m->time_ns);
@@ -159,7 +172,7 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
 
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
 {
-    struct mkperf_streamed *j = self;
+    struct jsonl *j = self;
 
     (void)e;
     mkperf_json(&j->text, "{'type':'lost','time_ns':%" PRIu64, l->time_ns);
@@ -271,11 +284,30 @@ void mkperf_jsonl_totals(struct mkperf_textout *t, const struct mkperf_places *p
 static enum mkperf_status jsonl_end(void *self, const struct mkperf_totals *totals,
                                     struct mkperf_error *e)
 {
-    struct mkperf_streamed *j = self;
+    struct jsonl *j = self;
 
     mkperf_cost_snapshots(&j->cost, &j->places, totals->snapshots_us);
     mkperf_jsonl_totals(&j->text, &j->places, &j->cost, totals);
-    return mkperf_streamed_finish(j, e);
+    if (j->warnings != NULL) {
+        mkperf_places_warn(&j->places, j->warnings, "mkperf");
+    }
+    return mkperf_textout_finish(&j->text, e);
+}
+
+static void jsonl_abandon(void *self)
+{
+    struct jsonl *j = self;
+
+    mkperf_textout_discard(&j->text);
+}
+
+static void jsonl_free(void *self)
+{
+    struct jsonl *j = self;
+
+    mkperf_textout_discard(&j->text);
+    mkperf_places_free(&j->places);
+    free(j);
 }
 
 enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkperf_output *out,
@@ -291,8 +323,18 @@ enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkper
         .mark = add_mark,
         .lost = add_lost,
         .end = jsonl_end,
-        .abandon = mkperf_streamed_abandon,
+        .abandon = jsonl_abandon,
     };
 
-    return mkperf_streamed_open(x, sizeof(struct mkperf_streamed), &ops, out, e);
+    struct jsonl *j = mkperf_xcalloc(1, sizeof *j);
+
+    j->places.search = x->elfs;
+    j->places.inlined = !x->no_inlined;
+    j->warnings = x->warnings;
+    if (mkperf_textout_open(&j->text, x->path, e) != MKPERF_OK) {
+        free(j);
+        return e->status;
+    }
+    *out = (struct mkperf_output){.sink = {.ops = &ops, .self = j}, .free = jsonl_free, .self = j};
+    return MKPERF_OK;
 }

@@ -6,7 +6,6 @@
 #define MKPERF_HOST_EXPORT_PARTS_H
 
 #include "formats.h"
-#include "profile/cost.h"
 #include "profile/tree.h"
 
 /* Sets *event to the number of the event that x names, or to 0 with a note. MKPERF_ERR_USAGE: there is no such event. */
@@ -32,31 +31,6 @@ void function_names_init(struct function_names *n, const struct mkperf_places *p
 void function_names_free(struct function_names *n);
 /* The PD of the function, or "kernel", if its name is shared. NULL: the name is unique. */
 const char *function_names_pd(const struct function_names *n, uint32_t function);
-
-/* The state of a text format that is written while samples arrive. It is the first member of the format's state. */
-struct mkperf_streamed {
-    struct mkperf_textout text;
-    struct mkperf_places places;
-    struct mkperf_export export;
-    struct mkperf_cost cost;
-};
-
-/* Opens the file of an output with a state of `size` bytes. The operations receive the state as self. */
-enum mkperf_status mkperf_streamed_open(const struct mkperf_export *x, size_t size,
-                                        const struct mkperf_sink_ops *ops,
-                                        struct mkperf_output *out, struct mkperf_error *e);
-/* The operation `pd` of a format that writes nothing about PDs. */
-enum mkperf_status mkperf_streamed_pd(void *self, const struct mkperf_pd *pd,
-                                      struct mkperf_error *e);
-/* Adds the sample to the cost of profiling, and returns the number of its places, innermost first. */
-uint32_t mkperf_streamed_sample(struct mkperf_streamed *s, const struct mkperf_sample *sample,
-                                uint32_t place[MKPERF_PLACES_MAX]);
-/* The first error of writing, if there was one. */
-enum mkperf_status mkperf_streamed_status(const struct mkperf_streamed *s, struct mkperf_error *e);
-/* Warns of missing ELFs, and gives the file its final name. */
-enum mkperf_status mkperf_streamed_finish(struct mkperf_streamed *s, struct mkperf_error *e);
-/* The operation `abandon`: discards the output. */
-void mkperf_streamed_abandon(void *self);
 
 /*
  * Stacks by name, as folded stacks and flame graphs show them. The root's children are the PDs in which chains begin.
