@@ -106,7 +106,7 @@ static enum mkperf_status store_seconds(const struct mkperf_given *g, double *ou
 static enum mkperf_status store_word(const struct mkperf_option *o, const struct mkperf_given *g,
                                      unsigned *out)
 {
-    char want[128] = "";
+    char want[256] = "";
 
     *out = (unsigned)(g->value != NULL ? o->store.min : o->store.max);
     for (const char *p = o->words; g->value != NULL && *p != '\0'; ++*out) {

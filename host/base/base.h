@@ -172,6 +172,12 @@ static inline void mkperf_sort(void *p, size_t n, size_t size,
     }
 }
 
+/* A value for each unit of `of`; 0 if that is 0. */
+static inline double mkperf_per(double value, double of)
+{
+    return of > 0 ? value / of : 0;
+}
+
 /* part of whole in per cent; 0 if whole is 0. */
 static inline double mkperf_percent(uint64_t part, uint64_t whole)
 {

@@ -2,8 +2,8 @@
 /*
  * mkperf flow: shows what limits throughput, the work of each PD at its queues, and the queues.
  *
- * Owns: the command's options, its texts and its tables. host/flow/flow.h has the figures and the rules, and what may be
- * wrong with them. The first three lines are the answer: what limits, by how much, and since when.
+ * Owns: the command's options, predictions, and rows for programs. report/flow_table.c prints the answer and the tables.
+ * flow/flow.h has the figures and the rules, and what may be wrong with them.
  */
 #include <inttypes.h>
 
@@ -17,6 +17,7 @@
 struct command {
     const char *input, *what_if;
     bool json, advise;
+    unsigned sort;               /* a column; REPORT_FLOW_UNSORTED */
     struct report_filter filter; /* only its time */
     struct report_values values; /* with --json */
 };
@@ -29,85 +30,13 @@ static const struct mkperf_option options[] = {
         .value = "CHANGE", MKPERF_TEXT(struct command, what_if)),
     MKPERF_OPTION(0, "advise", "tries simple changes of each PD, and lists the best ones",
                   MKPERF_SETS(struct command, advise)),
+    MKPERF_OPTION('s', "sort", "PDs or queues by this column, greatest first",
+                  MKPERF_TAKES(WORD, "COLUMN"), .words = report_flow_columns,
+                  MKPERF_ENUM(struct command, sort, 0, REPORT_FLOW_UNSORTED)),
     MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct command, json)),
     {.id = 0},
 };
 static const struct mkperf_option_group group = {options, NULL};
-
-static double per(double value, double of)
-{
-    return of > 0 ? value / of : 0;
-}
-
-static double per_cent(uint64_t part, uint64_t of)
-{
-    return 100 * per((double)part, (double)of);
-}
-
-/* ---- the answer ---- */
-
-static void print_queue_near(const struct mkperf_flow *f, int queue, const char *where)
-{
-    if (queue >= 0) {
-        const struct mkperf_flow_queue *q = &f->queue[queue];
-        printf("  queue %s %s: full %.1f %%, empty %.1f %% of the time; %.1f of %" PRIu64
-               " entries on average\n",
-               q->about.name, where, per_cent(q->full_ns, q->known_ns),
-               per_cent(q->empty_ns, q->known_ns), per(q->area, (double)q->known_ns),
-               q->about.capacity);
-    }
-}
-
-/* A cause that is not the answer, with the figure that shows it. */
-static void rule_out(const struct mkperf_flow_limit *l, enum mkperf_flow_cause cause,
-                     const char *text, double share)
-{
-    if (l->cause != cause) {
-        printf("  %-9s %s %.1f %% of the time\n", mkperf_flow_cause_names[cause], text,
-               100 * share);
-    }
-}
-
-static void print_answer(const struct mkperf_flow *f, const struct mkperf_flow_limit *l)
-{
-    if (l->cause == MKPERF_FLOW_UNDECIDED) {
-        printf(
-            "What limits is undecided: %s.\n\n",
-            f->analysis->events == 0
-                ? "the recording has no scheduling events; record them with mkperf record --sched"
-                : "no PD of the scheduling events moved an entry of a queue");
-        return;
-    }
-    const struct mkperf_flow_stage *s = &f->stage[l->stage];
-    mkperf_flow_sentence(f, l, stdout);
-    printf(".\n");
-    printf("%s: %.0f packets/s +- %.0f (95 %%)", s->name, l->rate, l->error);
-    if (l->next >= 0 && l->next_share > 0 && l->cause != MKPERF_FLOW_LOAD) {
-        printf("; without this limit at most %.2f times as many, then %s limits.\n",
-               1 / l->next_share, f->stage[l->next].name);
-    } else if (l->share > 0) {
-        printf("; %s can do about %.2f times as many.\n", s->name, 1 / l->share);
-    }
-    printf("Since %.6f s, until %.6f s; of %.6f s to %.6f s.\n\nEvidence\n", (double)l->from / 1e9,
-           (double)l->to / 1e9, (double)f->first_ns / 1e9, (double)f->last_ns / 1e9);
-    printf(
-        "  %s: own work %.1f %%, calls %.1f %%, ready %.1f %%, throttled %.1f %%, asleep with work "
-        "%.1f %% of the time\n",
-        s->name, 100 * l->own, 100 * l->calls, 100 * l->ready, 100 * l->throttled, 100 * l->asleep);
-    print_queue_near(f, l->full, "before it");
-    print_queue_near(f, l->empty, "behind it");
-    printf("Ruled out\n");
-    rule_out(l, MKPERF_FLOW_LOAD, "the PD waits for packets or space for only", 1 - l->share);
-    rule_out(l, MKPERF_FLOW_OWN, "the PD itself runs for only", l->own);
-    rule_out(l, MKPERF_FLOW_CALLS, "the PD waits for calls for only", l->calls);
-    if (l->core_busy < 0.95) {
-        rule_out(l, MKPERF_FLOW_CORE, "the PD's core is busy for only", l->core_busy);
-    }
-    rule_out(l, MKPERF_FLOW_PRIORITY, "the PD is ready and does not run for only", l->ready);
-    rule_out(l, MKPERF_FLOW_BUDGET, "the PD is throttled for only", l->throttled);
-    rule_out(l, MKPERF_FLOW_SLEEP, "the PD sleeps with work for only", l->asleep);
-    printf("Not decided\n  devices: the recording has no rate of a wire or a disk\n\n");
-}
 
 /* ---- predictions ---- */
 
@@ -144,7 +73,7 @@ static void print_assumptions(const struct command *c, const struct mkperf_flow_
                "is %.1f %% off the recording.\n# The interval has that error, and the gains if PDs "
                "notify for each "
                "packet or only before they wait.\n\n",
-               100 * per(p->replayed - p->recorded, p->recorded));
+               100 * mkperf_per(p->replayed - p->recorded, p->recorded));
     }
 }
 
@@ -225,94 +154,6 @@ static void advise(struct command *c, const struct mkperf_flow *f,
     free(all);
 }
 
-/* ---- tables ---- */
-
-/* The time of a PD in which it ran, and in which it called, in ns for each packet. */
-static double each(const struct mkperf_flow_stage *s, enum mkperf_pd_state state)
-{
-    return per((double)s->in_state[state], (double)mkperf_flow_packets(s));
-}
-
-static void print_stages(const struct mkperf_flow *f)
-{
-    bool cycles = f->cycles != MKPERF_MODEL_EVENTS;
-
-    printf("#                                                 packets an activation      ns a "
-           "packet  wake-ups"
-           "    share of the time in %%\n"
-           "# class           in         out  packets/s    mean   50%%   99%%  most     own     "
-           "calls  a packet"
-           "   busy  starved  blocked  PD\n#\n");
-    for (unsigned i = 0; i < f->nstages; i++) {
-        const struct mkperf_flow_stage *s = &f->stage[i];
-        uint64_t total, busy = mkperf_flow_busy(s, &total), n = mkperf_flow_packets(s);
-
-        printf("%-7s %12" PRIu64 "%12" PRIu64 " %10.0f %7.2f %5" PRIu64 " %5" PRIu64 " %5" PRIu64
-               " %7.0f %9.0f %9.3f %6.1f %8.1f %8.1f  %s\n",
-               s->kind, s->in, s->out, per((double)n * 1e9, (double)(f->last_ns - f->first_ns)),
-               per((double)s->packets.total, (double)s->packets.count),
-               mkperf_log_quantile(&s->packets, 500), mkperf_log_quantile(&s->packets, 990),
-               s->packets.max, each(s, MKPERF_PD_RUNNING), each(s, MKPERF_PD_CALLING),
-               per((double)s->activations, (double)n), per_cent(busy, total),
-               per_cent(s->waited[MKPERF_FLOW_STARVED], total),
-               per_cent(s->waited[MKPERF_FLOW_BLOCKED] + s->running_full, total), s->name);
-    }
-    for (unsigned i = 0; i < f->nstages && cycles; i++) {
-        const struct mkperf_flow_stage *s = &f->stage[i];
-        double n = (double)mkperf_flow_packets(s);
-
-        if (i == 0) {
-            printf("#\n# cycles a packet, by samples\n#     own    kernel     calls  PD\n#\n");
-        }
-        printf("%9.0f %9.0f %9.0f  %s\n", per((double)s->cycles_own, n),
-               per((double)s->cycles_kernel, n), per((double)s->cycles_calls, n), s->name);
-    }
-}
-
-static void print_queues(const struct mkperf_flow *f)
-{
-    printf("#\n#                         entries in the queue          share in %%     us in the "
-           "queue\n"
-           "#    size     mean       +-   99%%  most   empty   full      mean       99%%     "
-           "arrivals = departures"
-           " + change  queue\n#\n");
-    for (unsigned i = 0; i < f->nqueues; i++) {
-        const struct mkperf_flow_queue *q = &f->queue[i];
-        double ns = (double)q->known_ns;
-
-        if (!q->began) {
-            continue;
-        }
-        printf("%9" PRIu64 " %8.2f %8.2f %5" PRIu64 " %5" PRIu64
-               " %7.1f %6.1f %9.3f %9.3f %12" PRIu64 " %12" PRIu64 " %+8" PRId64
-               "  %s (%s -> %s)\n",
-               q->about.capacity, per(q->area, ns), per(q->doubt, ns),
-               mkperf_log_quantile(&q->filled, 990), q->most, per_cent(q->empty_ns, q->known_ns),
-               per_cent(q->full_ns, q->known_ns),
-               per((double)q->stay.total, (double)q->stay.count) / 1e3,
-               (double)mkperf_log_quantile(&q->stay, 990) / 1e3, q->produced, q->consumed,
-               (int64_t)(q->now - q->first), q->about.name,
-               q->about.producer != NULL ? q->about.producer : "device",
-               q->about.consumer != NULL ? q->about.consumer : "device");
-    }
-    for (unsigned i = 0; i < f->nqueues; i++) {
-        const struct mkperf_flow_queue *q = &f->queue[i];
-
-        if (!q->about.seen) {
-            printf("# %s is not recorded: the profiler PD has no mapping of it\n", q->about.name);
-        } else if (!q->began) {
-            printf("# %s has no plausible reading\n", q->about.name);
-        }
-        if (q->unknown != 0 || q->implausible != 0) {
-            printf("# WARNING: %s: of %" PRIu64 " readings, %" PRIu64
-                   " are implausible: no queue can have these indices; %" PRIu64
-                   " are unknown: an index may have wrapped. %.6f s are in no figure.\n",
-                   q->about.name, q->readings, q->implausible, q->unknown,
-                   (double)q->unknown_ns / 1e9);
-        }
-    }
-}
-
 /* ---- JSON ---- */
 
 static void put_limit(struct report_values *v, const struct mkperf_flow *f,
@@ -373,14 +214,14 @@ static void put_rows(struct report_values *v, const struct mkperf_flow *f)
         report_value_text(v, "consumer", q->about.consumer != NULL ? q->about.consumer : "");
         report_value_number(v, "size", q->about.capacity);
         report_value_number(v, "seen", q->about.seen);
-        report_value_share(v, "mean", per(q->area, (double)q->known_ns));
-        report_value_share(v, "doubt", per(q->doubt, (double)q->known_ns));
+        report_value_share(v, "mean", mkperf_per(q->area, (double)q->known_ns));
+        report_value_share(v, "doubt", mkperf_per(q->doubt, (double)q->known_ns));
         report_value_number(v, "entries_99", mkperf_log_quantile(&q->filled, 990));
         report_value_number(v, "entries_most", q->most);
         report_value_number(v, "known_ns", q->known_ns);
         report_value_number(v, "empty_ns", q->empty_ns);
         report_value_number(v, "full_ns", q->full_ns);
-        report_value_share(v, "stay_ns", per((double)q->stay.total, (double)q->stay.count));
+        report_value_share(v, "stay_ns", mkperf_per((double)q->stay.total, (double)q->stay.count));
         report_value_number(v, "stay_99_ns", mkperf_log_quantile(&q->stay, 990));
         report_value_number(v, "stayed", q->stay.count);
         report_value_number(v, "arrivals", q->produced);
@@ -395,8 +236,7 @@ static void put_rows(struct report_values *v, const struct mkperf_flow *f)
     }
 }
 
-static enum mkperf_status answer(struct command *c, const struct mkperf_flow *f,
-                                 struct mkperf_error *e)
+static enum mkperf_status answer(struct command *c, struct mkperf_flow *f, struct mkperf_error *e)
 {
     struct mkperf_flow_limit l = mkperf_flow_limit(f);
     struct mkperf_flow_change change[CHANGES];
@@ -415,7 +255,7 @@ static enum mkperf_status answer(struct command *c, const struct mkperf_flow *f,
         report_gap_values(f->analysis, &c->values);
         put_limit(&c->values, f, &l);
     } else {
-        print_answer(f, &l);
+        report_flow_answer(f, &l, stdout);
     }
     if (c->what_if != NULL || c->advise) {
         struct mkperf_flow_prediction p = mkperf_flow_predict(f, &l, change, n);
@@ -427,15 +267,11 @@ static enum mkperf_status answer(struct command *c, const struct mkperf_flow *f,
         }
         print_assumptions(c, &p);
     }
+    report_flow_sort(f, c->sort);
     if (c->json) {
         put_rows(&c->values, f);
     } else {
-        if (f->analysis->gaps != 0) {
-            printf("# WARNING: events are missing for %.6f s, which are in no figure.\n",
-                   (double)f->analysis->gap_ns / 1e9);
-        }
-        print_stages(f);
-        print_queues(f);
+        report_flow_tables(f, stdout);
     }
     return mkperf_stdout_flush(e);
 }
@@ -490,6 +326,6 @@ const struct mkperf_command mkperf_flow_command = {
                 "mkperf flow --what-if 'echo own -20%'\n"
                 "mkperf flow --json | jq 'select(.type == \"limit\")'",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .self = MKPERF_SELF(struct command, .input = "perf.data"),
+    .self = MKPERF_SELF(struct command, .input = "perf.data", .sort = REPORT_FLOW_UNSORTED),
     .run = run_flow,
 };

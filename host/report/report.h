@@ -7,6 +7,7 @@
 #define MKPERF_HOST_REPORT_REPORT_H
 
 #include "base/outfile.h"
+#include "flow/flow.h"
 #include "model/interactions.h"
 #include "profile/charge.h"
 #include "profile/frames.h"
@@ -351,5 +352,17 @@ size_t report_path_sums(const struct mkperf_path *path, struct report_path_sum *
 /* The text of a step, such as "server runs, for client" or "store is ready, driver runs". */
 void report_path_text(const struct mkperf_analysis *a, const struct mkperf_path_step *step,
                       char *text, size_t n);
+
+/*
+ * The output of `mkperf flow`, flow_table.c: what limits, and the tables of PDs and queues.
+ */
+enum { REPORT_FLOW_UNSORTED = 1000 };
+extern const char report_flow_columns[]; /* words with blanks between: of PDs, then of queues */
+/* Prints what limits, by how much, since when, and the figures that show it. */
+void report_flow_answer(const struct mkperf_flow *f, const struct mkperf_flow_limit *l, FILE *to);
+/* Prints both tables, and what may be wrong with them. */
+void report_flow_tables(const struct mkperf_flow *f, FILE *to);
+/* Sorts the PDs or the queues by a column, the number of its word. Indices of a conclusion are invalid then. */
+void report_flow_sort(struct mkperf_flow *f, unsigned column);
 
 #endif

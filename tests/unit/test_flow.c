@@ -6,6 +6,7 @@
 #include "flow/flow.h"
 
 #include "perfdata/perfdata.h"
+#include "report/report.h"
 
 #include "flow_pipeline.h"
 #include "recording.h"
@@ -84,6 +85,19 @@ static void compare(double near)
             assert_int_equal(stage->in_state[MKPERF_PD_RUNNING], p->ran);
         }
     }
+}
+
+/* The number of a column of the tables, by its name. */
+static unsigned column(const char *name)
+{
+    unsigned n = 0;
+    const char *at = strstr(report_flow_columns, name);
+
+    assert_non_null(at);
+    for (const char *c = report_flow_columns; c < at; c++) {
+        n += *c == ' ';
+    }
+    return n;
 }
 
 static const char *const names[] = {"driver", "virt", "copy", "echo", "tx"};
@@ -189,9 +203,22 @@ static void through_a_file(void **state)
     mkperf_memstream_close(to);
     assert_ptr_equal(strstr(text, "copy limits: it is busy for 8"), text);
     free(text);
+    report_flow_sort(&f, column("own"));
+    assert_string_equal(f.stage[0].name, "copy");
+    report_flow_sort(&f, column("mean"));
+    for (unsigned i = 0; i + 1 < f.nqueues; i++) {
+        assert_true(f.queue[i].area / (double)f.queue[i].known_ns >=
+                    f.queue[i + 1].area / (double)f.queue[i + 1].known_ns);
+    }
+    report_flow_sort(&f, column("change"));
+    for (unsigned i = 0; i + 1 < f.nqueues; i++) {
+        assert_true((int64_t)(f.queue[i].now - f.queue[i].first) >=
+                    (int64_t)(f.queue[i + 1].now - f.queue[i + 1].first));
+    }
     end();
     CHECK_JSON(flow, "limit stage queue", recording_path("flow.data"), "--json");
-    CHECK_JSON(flow, "limit stage queue", recording_path("flow.data"), "--json", "--time=20%-80%");
+    CHECK_JSON(flow, "limit stage queue", recording_path("flow.data"), "--json", "--sort=stay",
+               "--time=20%-80%");
     CHECK_JSON(flow, "prediction", recording_path("flow.data"), "--json", "--advise");
 }
 
