@@ -103,8 +103,9 @@ static inline uint64_t recording_address(const char *elf, const char *function)
     return addr;
 }
 
-static inline void recording_setup(void)
+static inline int recording_setup(void **state)
 {
+    (void)state;
     assert_non_null(mkdtemp(recording_dir));
     setenv("PERF_BUILDID_DIR", recording_path("debug"), 1); /* not the user's ~/.debug */
     recording_compile("one", recording_program, "");
@@ -115,6 +116,7 @@ static inline void recording_setup(void)
     recording_at.start = recording_address("one.elf", "_start");
     recording_at.idle = recording_address("kernel.elf", "idle_thread");
     recording_at.call = recording_address("kernel.elf", "handleSyscall");
+    return 0;
 }
 
 static inline int recording_teardown(void **state)

@@ -101,8 +101,7 @@ static void test_bad_input(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     recording_make("perf.data", 40, 0);
     return 0;
 }

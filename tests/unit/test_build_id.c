@@ -14,8 +14,7 @@ static const char another_program[] =
 
 static int setup(void **state)
 {
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     recording_make("perf.data", 10, 0);
     free(recording_shell("cp %s %s.kept", recording_path("one.elf"), recording_path("one.elf")));
     return 0;

@@ -54,8 +54,7 @@ static int setup(void **state)
 {
     int status;
 
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     make("all.data", 1);
     make("half.data", 2);
     RUN(convert, &status, "-q", recording_path("half.data"), "-o", recording_path("copy.data"));

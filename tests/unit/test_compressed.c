@@ -401,13 +401,6 @@ static void hostile(void **state)
     free(f.p);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    recording_setup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -418,5 +411,5 @@ int main(void)
         cmocka_unit_test(hostile),
     };
 
-    return cmocka_run_group_tests(tests, setup, recording_teardown);
+    return cmocka_run_group_tests(tests, recording_setup, recording_teardown);
 }

@@ -339,8 +339,7 @@ static void masks_have_names(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     make_stream();
     return 0;
 }

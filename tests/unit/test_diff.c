@@ -33,8 +33,7 @@ static void make_idle(const char *name, unsigned alpha)
 
 static int setup(void **state)
 {
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     make("half", 500, 500, 1000, 7);
     make("more", 600, 400, 1000, 0);
     make("little", 510, 490, 1000, 0);

@@ -204,17 +204,10 @@ static void directories_of_traces(void **state)
     free(text);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    recording_setup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(late_times), cmocka_unit_test(unused_pds),
                                        cmocka_unit_test(directories_of_traces)};
 
-    return cmocka_run_group_tests(tests, setup, recording_teardown);
+    return cmocka_run_group_tests(tests, recording_setup, recording_teardown);
 }

@@ -25,8 +25,7 @@ static void identify(const char *path, struct mkperf_build_id *id)
 
 static int setup(void **state)
 {
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     identify(recording_path("one.elf"), &one);
     free(recording_shell(
         "cd %s && mkdir -p tree/a/b/c home empty bad && mv one.elf tree/a/b/c/x && "

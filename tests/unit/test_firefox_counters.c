@@ -54,18 +54,11 @@ static void no_step_has_more_cycles_than_the_core_counts(void **state)
     assert_true(most > 0.99 * step_ns); /* the core never idles */
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    recording_setup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_step_has_more_cycles_than_the_core_counts),
     };
 
-    return cmocka_run_group_tests(tests, setup, recording_teardown);
+    return cmocka_run_group_tests(tests, recording_setup, recording_teardown);
 }

@@ -566,13 +566,6 @@ static void changes_as_text(void **state)
     end();
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    recording_setup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -587,5 +580,5 @@ int main(void)
         cmocka_unit_test(changes_as_text),
     };
 
-    return cmocka_run_group_tests(tests, setup, recording_teardown);
+    return cmocka_run_group_tests(tests, recording_setup, recording_teardown);
 }

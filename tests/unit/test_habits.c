@@ -356,8 +356,7 @@ static void test_stat_of_pds(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     recording_compile("one", program, "");
     recording_at.alpha = recording_address("one.elf", "alpha");
     recording_at.beta = recording_address("one.elf", "beta.constprop.0");

@@ -186,8 +186,7 @@ static void test_errors(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     recording_make("perf.data", 20, 3);
     patch(recording_path("perf.data"), recording_path("hostile.data"), in_recording,
           sizeof in_recording / sizeof *in_recording);

@@ -169,8 +169,7 @@ static void page(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     write_story("story.data");
     patch(recording_path("story.data"), recording_path("hostile.data"), in_story,
           sizeof in_story / sizeof *in_story);

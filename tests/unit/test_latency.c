@@ -28,8 +28,7 @@ static void write_story(const char *name)
 
 static int setup(void **state)
 {
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     write_story("story.data");
     recording_make("samples.data", 3, 0);
     return 0;

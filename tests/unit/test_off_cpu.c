@@ -170,8 +170,7 @@ static void head_of_off_cpu(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     recording_make("samples.data", 3, 0);
     return 0;
 }

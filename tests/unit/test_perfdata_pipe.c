@@ -51,8 +51,7 @@ static void record_pipe(const char *name, void (*write)(const char *name))
 
 static int setup(void **state)
 {
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     write_to("file.data");
     record_pipe("pipe.data", write_to);
     return 0;

@@ -26,13 +26,6 @@ static enum mkperf_status see_end(void *self, const struct mkperf_totals *t, str
 
 static const struct mkperf_sink_ops see = {.name = "see", .sample = see_sample, .end = see_end};
 
-static int setup(void **state)
-{
-    (void)state;
-    recording_setup();
-    return 0;
-}
-
 static struct mkperf_plausible *begin(void)
 {
     struct mkperf_plausible *p = mkperf_plausible_new((struct mkperf_sink){.ops = &see}, NULL);
@@ -212,5 +205,5 @@ int main(void)
         cmocka_unit_test(many), cmocka_unit_test(kept),
     };
 
-    return cmocka_run_group_tests_name("plausible", tests, setup, recording_teardown);
+    return cmocka_run_group_tests_name("plausible", tests, recording_setup, recording_teardown);
 }

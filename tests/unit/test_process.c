@@ -231,8 +231,7 @@ static void test_more_cores(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     recording_make("perf.data", 20, 0);
     return 0;
 }

@@ -11,8 +11,7 @@ static int setup(void **state)
 {
     struct recording r;
 
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     uint64_t deep[] = {recording_at.beta + 12,  recording_at.gamma + 20, recording_at.gamma + 20,
                        recording_at.gamma + 20, recording_at.start + 12, 0};
     recording_begin(&r, "perf.data");

@@ -460,13 +460,6 @@ static void perf_lock_reads_it(void **state)
     compare();
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    recording_setup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -475,5 +468,5 @@ int main(void)
         cmocka_unit_test(perf_lock_reads_it),   cmocka_unit_test(perf_prints_readings),
     };
 
-    return cmocka_run_group_tests(tests, setup, recording_teardown);
+    return cmocka_run_group_tests(tests, recording_setup, recording_teardown);
 }

@@ -304,8 +304,7 @@ static void errors(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     recording_make("samples.data", 3, 0);
     return 0;
 }

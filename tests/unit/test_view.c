@@ -13,8 +13,7 @@
 
 static int setup(void **state)
 {
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     recording_make("perf.data", 40, 5);
     return view_start(recording_path("perf.data")) ? 0 : -1;
 }

@@ -118,8 +118,7 @@ static int setup(void **state)
     const struct mkperf_warnings w = {
         .session = &session, .totals = &totals, .pd_name = pd_name, .names = NULL};
 
-    (void)state;
-    recording_setup();
+    recording_setup(state);
     fill();
     make("all.data");
     mkperf_warnings_each(&w, keep, NULL);
