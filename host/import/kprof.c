@@ -391,15 +391,17 @@ enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, siz
                                             const struct mkperf_sink *sink, struct mkperf_error *e)
 {
     struct kprof *k = mkperf_xcalloc(1, sizeof *k);
+    struct mkperf_order order;
+    const struct mkperf_sink checked = mkperf_sink_in_order(*sink, &order);
 
     k->path = name;
     k->p = p;
     k->n = n;
     k->in = in;
-    k->sink = sink;
+    k->sink = &checked;
     k->e = e;
     k->kernel_pd = -1;
-    enum mkperf_status status = mkperf_sink_finish(sink, read_both(k), &k->totals, e);
+    enum mkperf_status status = mkperf_sink_finish(&checked, read_both(k), &k->totals, e);
     kprof_free_maps(k);
     mkperf_spool_close(&k->index);
     mkperf_symbols_free(k->symbols);

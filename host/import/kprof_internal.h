@@ -15,7 +15,7 @@ enum {
     KPROF_RECORD_MAX = 32 << 20, /* the Akaros readers' limit */
     KPROF_PATH_MAX = 4096,
     KPROF_MAPS_MAX = 1 << 20,
-    KPROF_PDS_MAX = 1 << 16,
+    KPROF_PDS_MAX = MKPERF_MODEL_PDS,
     KPROF_NO_PID = -1,
 };
 

@@ -36,6 +36,7 @@ enum mkperf_model_limits {
     MKPERF_MODEL_EVENTS = 32,
     MKPERF_MODEL_NAME = 64,
     MKPERF_MODEL_CORES = 4096, /* a sample's core is below this */
+    MKPERF_MODEL_PDS = 65536,  /* the id of a PD is below this */
 };
 
 /* A sampled event as the session runs it. */
@@ -397,12 +398,29 @@ struct mkperf_sink_ops {
     void (*abandon)(void *self);
 };
 
+/* What a decoder has passed to its sink. Assertions compare each of its calls with the order and the invariants above. */
+struct mkperf_order {
+    bool began, ended, abandoned;
+    unsigned nevents;
+    uint64_t pds[MKPERF_MODEL_PDS / 64]; /* a bit for the id of each PD */
+};
+
 struct mkperf_sink {
     const struct mkperf_sink_ops *ops;
     void *self;
-    bool leaves_only; /* a decoder may omit a sample's callers, to save time */
-    bool every_pd;    /* a reader of a file passes on PDs without records, too */
+    bool leaves_only;           /* a decoder may omit a sample's callers, to save time */
+    bool every_pd;              /* a reader of a file passes on PDs without records, too */
+    struct mkperf_order *order; /* of a decoder's sink; NULL: its calls are not checked */
 };
+
+/* The sink as a decoder calls it: with *order, which lives as long as the decoder. */
+static inline struct mkperf_sink mkperf_sink_in_order(struct mkperf_sink sink,
+                                                      struct mkperf_order *order)
+{
+    *order = (struct mkperf_order){.began = false};
+    sink.order = order;
+    return sink;
+}
 
 /* Whether calls of a function reach this sink or the one behind it. */
 #define MKPERF_SINK_HAS(sink, function) ((sink)->ops->function != NULL || (sink)->ops->relays)

@@ -36,6 +36,27 @@ const char *const mkperf_sched_reason_names[MKPERF_STOPPED_REASONS] = {
         (sink) = (sink)->self; /* its first member is the next sink */ \
     }
 
+/* Whether a decoder may make this call now, for a PD (MKPERF_SCHED_NOBODY: for none). */
+static inline bool is_in_order(const struct mkperf_sink *sink, uint32_t pd)
+{
+    const struct mkperf_order *o = sink->order;
+
+    return o == NULL || (o->began && !o->ended && !o->abandoned &&
+                         (pd == MKPERF_SCHED_NOBODY ||
+                          (pd < MKPERF_MODEL_PDS && (o->pds[pd / 64] >> pd % 64 & 1) != 0)));
+}
+
+static inline bool are_callers_known(const struct mkperf_sink *sink,
+                                     const struct mkperf_chain *callers)
+{
+    for (unsigned i = 0; i < callers->n; i++) {
+        if (!is_in_order(sink, callers->caller[i].pd)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 enum mkperf_status mkperf_no_samples(struct mkperf_error *e)
 {
     return mkperf_error_set(
@@ -102,6 +123,11 @@ enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
     struct mkperf_session s = *session;
 
     assert(s.nevents <= MKPERF_MODEL_EVENTS);
+    if (sink->order != NULL) {
+        assert(!sink->order->began && !sink->order->abandoned);
+        sink->order->began = true;
+        sink->order->nevents = s.nevents;
+    }
     e->status = MKPERF_OK;
     if (check_samples(sink, session, e) != MKPERF_OK) {
         return e->status;
@@ -137,7 +163,11 @@ enum mkperf_status mkperf_sink_events(const struct mkperf_sink *sink,
 {
     struct mkperf_session s = *session;
 
-    assert(s.nevents <= MKPERF_MODEL_EVENTS);
+    assert(s.nevents <= MKPERF_MODEL_EVENTS && is_in_order(sink, MKPERF_SCHED_NOBODY));
+    if (sink->order != NULL) {
+        assert(s.nevents >= sink->order->nevents);
+        sink->order->nevents = s.nevents;
+    }
     PASS_RELAYS(sink, events);
     if (sink->ops->events == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT,
@@ -156,7 +186,11 @@ enum mkperf_status mkperf_sink_pd(const struct mkperf_sink *sink, const struct m
     char name[TEXT], parent[TEXT], unnamed[TEXT];
     struct mkperf_pd p = *pd;
 
-    assert(p.name != NULL && p.id != UINT32_MAX);
+    assert(p.name != NULL && p.id != UINT32_MAX && is_in_order(sink, MKPERF_SCHED_NOBODY));
+    if (sink->order != NULL) {
+        assert(p.id < MKPERF_MODEL_PDS && !is_in_order(sink, p.id)); /* it has no PD yet */
+        sink->order->pds[p.id / 64] |= UINT64_C(1) << p.id % 64;
+    }
     PASS_RELAYS(sink, pd);
     if (sink->ops->pd == NULL) {
         return MKPERF_OK;
@@ -173,7 +207,7 @@ enum mkperf_status mkperf_sink_mark(const struct mkperf_sink *sink, const struct
     char name[TEXT];
     struct mkperf_mark m = *mark;
 
-    assert(m.name != NULL);
+    assert(m.name != NULL && is_in_order(sink, m.pd));
     PASS_RELAYS(sink, mark);
     if (sink->ops->mark == NULL) {
         return MKPERF_OK;
@@ -206,6 +240,8 @@ enum mkperf_status mkperf_sink_sample(const struct mkperf_sink *sink,
     assert(sample->callers != NULL && sample->callers->n <= MKPERF_MAX_FRAMES + 1);
     assert(sample->event < MKPERF_MODEL_EVENTS && sample->core < MKPERF_MODEL_CORES);
     assert(sample->nreads == 0 || sample->reads != NULL);
+    assert(is_in_order(sink, sample->pd) && are_callers_known(sink, sample->callers));
+    assert(sink->order == NULL || sample->event < sink->order->nevents);
     PASS_RELAYS(sink, sample);
     if (sink->ops->sample == NULL) {
         return MKPERF_OK;
@@ -220,6 +256,7 @@ enum mkperf_status mkperf_sink_sched(const struct mkperf_sink *sink,
                                      const struct mkperf_sched *event, struct mkperf_error *e)
 {
     assert(event->kind < MKPERF_SCHED_KINDS && event->reason < MKPERF_STOPPED_REASONS);
+    assert(is_in_order(sink, event->from) && is_in_order(sink, event->to));
     PASS_RELAYS(sink, sched);
     return sink->ops->sched != NULL ? sink->ops->sched(sink->self, event, e) : MKPERF_OK;
 }
@@ -228,6 +265,7 @@ enum mkperf_status mkperf_sink_queue_reading(const struct mkperf_sink *sink,
                                              const struct mkperf_queue_reading *reading,
                                              struct mkperf_error *e)
 {
+    assert(is_in_order(sink, MKPERF_SCHED_NOBODY));
     PASS_RELAYS(sink, queue_reading);
     return sink->ops->queue_reading != NULL ? sink->ops->queue_reading(sink->self, reading, e)
                                             : MKPERF_OK;
@@ -236,13 +274,14 @@ enum mkperf_status mkperf_sink_queue_reading(const struct mkperf_sink *sink,
 enum mkperf_status mkperf_sink_lost(const struct mkperf_sink *sink, const struct mkperf_lost *lost,
                                     struct mkperf_error *e)
 {
-    assert(lost->where < MKPERF_LOST_PLACES);
+    assert(lost->where < MKPERF_LOST_PLACES && is_in_order(sink, MKPERF_SCHED_NOBODY));
     PASS_RELAYS(sink, lost);
     return sink->ops->lost != NULL ? sink->ops->lost(sink->self, lost, e) : MKPERF_OK;
 }
 
 enum mkperf_status mkperf_sink_flush(const struct mkperf_sink *sink, struct mkperf_error *e)
 {
+    assert(is_in_order(sink, MKPERF_SCHED_NOBODY));
     PASS_RELAYS(sink, flush);
     return sink->ops->flush != NULL ? sink->ops->flush(sink->self, e) : MKPERF_OK;
 }
@@ -250,12 +289,20 @@ enum mkperf_status mkperf_sink_flush(const struct mkperf_sink *sink, struct mkpe
 enum mkperf_status mkperf_sink_end(const struct mkperf_sink *sink,
                                    const struct mkperf_totals *totals, struct mkperf_error *e)
 {
+    assert(is_in_order(sink, MKPERF_SCHED_NOBODY));
+    if (sink->order != NULL) {
+        sink->order->ended = true;
+    }
     PASS_RELAYS(sink, end);
     return sink->ops->end != NULL ? sink->ops->end(sink->self, totals, e) : MKPERF_OK;
 }
 
 void mkperf_sink_abandon(const struct mkperf_sink *sink)
 {
+    if (sink->order != NULL) {
+        assert(!sink->order->abandoned);
+        sink->order->abandoned = true;
+    }
     PASS_RELAYS(sink, abandon);
     if (sink->ops->abandon != NULL) {
         sink->ops->abandon(sink->self);

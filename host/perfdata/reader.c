@@ -237,6 +237,8 @@ static struct mkperf_totals totals_of(const struct perfin_reader *r)
 
 static enum mkperf_status read_all(struct perfin_reader *r)
 {
+    r->checked = mkperf_sink_in_order(*r->sink, &r->order);
+    r->sink = &r->checked;
     bool read = perfin_read_frame(&r->bytes, &r->frame, r->e) == MKPERF_OK &&
                 perfin_read_session(&r->bytes, &r->frame, &r->session, r->e) == MKPERF_OK &&
                 read_records(r) == MKPERF_OK && perfin_begin(r) == MKPERF_OK;

@@ -112,7 +112,7 @@ uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, un
 
 /* ---- reader_session.c and reader_own.c ---- */
 
-enum { PERFIN_PROCESSES_MAX = 1 << 16, PERFIN_QUEUES_MAX = 1 << 12 };
+enum { PERFIN_PROCESSES_MAX = MKPERF_MODEL_PDS, PERFIN_QUEUES_MAX = 1 << 12 };
 
 struct perfin_process {
     uint32_t pid;
@@ -180,7 +180,9 @@ struct perfin_reader {
     struct perfin_bytes bytes;
     struct perfin_frame frame;
     struct perfin_session session;
-    const struct mkperf_sink *sink;
+    struct mkperf_order order;
+    struct mkperf_sink checked;
+    const struct mkperf_sink *sink; /* &checked while records are read */
     bool began;
     bool damaged; /* compressed records of an unfinished file are damaged from this one on */
     struct perfin_inflate inflate;

@@ -109,7 +109,8 @@ struct mkperf_stream_sched {
 };
 
 struct mkperf_stream {
-    struct mkperf_stream_config config;
+    struct mkperf_stream_config config; /* its sink checks sink_order */
+    struct mkperf_order sink_order;
     struct mkperf_session session; /* its events: those of all sessions so far */
     struct mkperf_totals totals;
     uint64_t gaps;      /* missing frames */

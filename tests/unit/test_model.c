@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The registry of PDs, chain repair with a fake judge, and the event list of -e. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -318,6 +321,97 @@ static void wrong_event_lists(void **state)
     }
 }
 
+/* The calls that a decoder makes, one letter each: b begin, p pd, s sample, e events, m mark, w switch, l lost, f flush,
+ * E end, A abandon; S and C are samples of an unknown PD and of an unknown caller, V of an unknown event, P the same
+ * PD again. */
+static void make_calls(const char *calls)
+{
+    static const struct mkperf_sink_ops none = {.name = "none", .events = mkperf_ignore_events};
+    struct mkperf_order order;
+    const struct mkperf_sink sink =
+        mkperf_sink_in_order((struct mkperf_sink){.ops = &none}, &order);
+    const struct mkperf_session session = {.nevents = 1};
+    const struct mkperf_totals totals = {.samples = 0};
+    struct mkperf_error e;
+    uint32_t npds = 0;
+
+    for (; *calls != '\0'; calls++) {
+        const struct mkperf_chain callers = {.n = 1, .caller = {{1, *calls == 'C' ? 7 : 0}}};
+        const struct mkperf_sample sample = {
+            .callers = &callers, .pd = *calls == 'S' ? npds : 0, .event = *calls == 'V' ? 1 : 0};
+        switch (*calls) {
+        case 'b':
+            mkperf_sink_begin(&sink, &session, &e);
+            break;
+        case 'p':
+        case 'P':
+            npds -= *calls == 'P';
+            mkperf_sink_pd(&sink, &(struct mkperf_pd){.id = npds++, .name = "pd"}, &e);
+            break;
+        case 'e':
+            mkperf_sink_events(&sink, &session, &e);
+            break;
+        case 'm':
+            mkperf_sink_mark(&sink, &(struct mkperf_mark){.name = "mark"}, &e);
+            break;
+        case 'w':
+            mkperf_sink_sched(&sink, &(struct mkperf_sched){.from = MKPERF_SCHED_NOBODY}, &e);
+            break;
+        case 'l':
+            mkperf_sink_lost(&sink, &(struct mkperf_lost){.samples = 1}, &e);
+            break;
+        case 'f':
+            mkperf_sink_flush(&sink, &e);
+            break;
+        case 'E':
+            mkperf_sink_end(&sink, &totals, &e);
+            break;
+        case 'A':
+            mkperf_sink_abandon(&sink);
+            break;
+        default:
+            mkperf_sink_sample(&sink, &sample, &e);
+        }
+    }
+}
+
+/* Whether a process that makes these calls is ended by an assertion. */
+static bool is_stopped(const char *calls)
+{
+    int status;
+
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        (void)freopen("/dev/null", "w", stderr); /* the assertion's message */
+        signal(SIGABRT, SIG_DFL);
+        make_calls(calls);
+        _exit(0);
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+static void calls_out_of_order_are_stopped(void **state)
+{
+    static const char *const right[] = {"bpsemwlfE", "bpspsE", "bE", "A", "bA", "bpsEA"};
+    static const char *const wrong[] = {"bb",  "s",   "p",   "l",   "f",   "e",   "E",
+                                        "bs",  "bm",  "bpP", "bpS", "bpC", "bpV", "bpEs",
+                                        "bEE", "bEp", "bAE", "bAA", "bEf", "Ab"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        if (is_stopped(right[i])) {
+            fail_msg("%s was stopped", right[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        if (!is_stopped(wrong[i])) {
+            fail_msg("%s was not stopped", wrong[i]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,7 +419,7 @@ int main(void)
         cmocka_unit_test(wrong_inputs_are_errors), cmocka_unit_test(unknown_threads_are_bounded),
         cmocka_unit_test(decisions_are_kept),      cmocka_unit_test(link_register_goes_in_front),
         cmocka_unit_test(chains_go_on_in_callers), cmocka_unit_test(event_lists),
-        cmocka_unit_test(wrong_event_lists),
+        cmocka_unit_test(wrong_event_lists),       cmocka_unit_test(calls_out_of_order_are_stopped),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
