@@ -77,10 +77,9 @@ enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, siz
  */
 enum mkperf_status mkperf_toperf_read(const char *path, const struct mkperf_input *in,
                                       const struct mkperf_sink *sink, struct mkperf_error *e);
-enum mkperf_status mkperf_toperf_read_memory(const char *name, const void *p, size_t n,
-                                             const struct mkperf_input *in,
-                                             const struct mkperf_sink *sink,
-                                             struct mkperf_error *e);
+/* Reads from fd, which it takes. name: for messages. */
+enum mkperf_status mkperf_toperf_read_fd(const char *name, int fd, const struct mkperf_input *in,
+                                         const struct mkperf_sink *sink, struct mkperf_error *e);
 
 /*
  * A raw capture: the bytes of a line, as `mkperf record --raw` stores them. A damaged frame is a loss

@@ -5,7 +5,6 @@
  */
 #include "json.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,54 +37,24 @@ static const uint8_t class_of[256] = {
     [','] = ONE,
 };
 
-static void new_buffer(struct mkperf_json *j)
-{
-    j->buffer = mkperf_xcalloc(1, MKPERF_JSON_BUFFER + 1 + MKPERF_JSON_SLACK);
-    j->line = 1;
-}
-
-enum mkperf_status mkperf_json_open(struct mkperf_json *j, const char *path, struct mkperf_error *e)
+void mkperf_json_open(struct mkperf_json *j, const char *name, int fd)
 {
     struct stat st;
 
-    *j = (struct mkperf_json){.path = path, .fd = -1};
-    j->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-    if (j->fd < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
-    }
-    j->size = fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-    new_buffer(j);
-    return MKPERF_OK;
-}
-
-void mkperf_json_open_memory(struct mkperf_json *j, const char *name, const void *p, size_t n)
-{
-    *j = (struct mkperf_json){.path = name, .fd = -1, .memory = p, .memory_size = n};
-    new_buffer(j);
+    *j = (struct mkperf_json){.path = name, .fd = fd, .line = 1};
+    j->size = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+    j->buffer = mkperf_xcalloc(1, MKPERF_JSON_BUFFER + 1 + MKPERF_JSON_SLACK);
 }
 
 void mkperf_json_close(struct mkperf_json *j)
 {
-    if (j->fd >= 0) {
-        close(j->fd);
-    }
-    j->fd = -1;
+    close(j->fd);
     free(j->buffer);
     j->buffer = NULL;
 }
 
 static size_t read_some(struct mkperf_json *j, uint8_t *to, size_t n)
 {
-    uint64_t offset = j->base + j->n;
-
-    if (j->fd < 0) {
-        size_t left = j->memory_size > offset ? j->memory_size - (size_t)offset : 0;
-        n = n < left ? n : left;
-        if (n > 0) {
-            memcpy(to, j->memory + offset, n);
-        }
-        return n;
-    }
     for (;;) {
         ssize_t got = read(j->fd, to, n);
         if (got >= 0) {
@@ -288,7 +257,7 @@ void mkperf_json_skip(struct mkperf_json *j, size_t to, uint64_t lines, size_t l
 
 bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place)
 {
-    if (j->fd >= 0 && lseek(j->fd, (off_t)place.offset, SEEK_SET) < 0) {
+    if (lseek(j->fd, (off_t)place.offset, SEEK_SET) < 0) {
         return false;
     }
     j->base = place.offset;
@@ -300,28 +269,12 @@ bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place)
     return true;
 }
 
-/* Copies the last bytes of the input, at most n, to `to`. Returns their number, 0 for a pipe. */
-static size_t read_tail(const struct mkperf_json *j, uint8_t *to, size_t n)
-{
-    struct stat st;
-
-    if (j->fd < 0) {
-        n = n < j->memory_size ? n : j->memory_size;
-        memcpy(to, j->memory + j->memory_size - n, n);
-        return n;
-    }
-    if (fstat(j->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        return 0;
-    }
-    ssize_t got = pread(j->fd, to, n, (size_t)st.st_size > n ? st.st_size - (off_t)n : 0);
-    return got > 0 ? (size_t)got : 0;
-}
-
 bool mkperf_json_tail_has(const struct mkperf_json *j, const char *text)
 {
     uint8_t *tail = mkperf_xcalloc(1, MKPERF_JSON_TAIL);
-    size_t n = read_tail(j, tail, MKPERF_JSON_TAIL);
-    bool has = n > 0 && memmem(tail, n, text, strlen(text)) != NULL;
+    uint64_t from = j->size > MKPERF_JSON_TAIL ? j->size - MKPERF_JSON_TAIL : 0;
+    ssize_t n = j->size != 0 ? pread(j->fd, tail, MKPERF_JSON_TAIL, (off_t)from) : 0;
+    bool has = n > 0 && memmem(tail, (size_t)n, text, strlen(text)) != NULL;
 
     free(tail);
     return has;

@@ -36,11 +36,9 @@ struct mkperf_json_place {
 };
 
 struct mkperf_json {
-    const char *path;      /* for messages */
-    const uint8_t *memory; /* all of the input; NULL: it is read from fd */
-    size_t memory_size;
+    const char *path; /* for messages */
     int fd;
-    uint64_t size; /* of the file, 0 if unknown */
+    uint64_t size; /* of a regular file; else 0 */
     bool ended;    /* the buffer has the rest of the input */
     bool failed;   /* reading failed; `reason` has the error of the system */
     uint64_t base; /* offset of buffer[0] in the input */
@@ -57,10 +55,8 @@ struct mkperf_json {
     char unescaped[MKPERF_JSON_TOKEN];
 };
 
-/* Opens the file at path, or standard input for "-". */
-enum mkperf_status mkperf_json_open(struct mkperf_json *j, const char *path,
-                                    struct mkperf_error *e);
-void mkperf_json_open_memory(struct mkperf_json *j, const char *name, const void *p, size_t n);
+/* Reads from fd, which it takes. name: for messages. */
+void mkperf_json_open(struct mkperf_json *j, const char *name, int fd);
 void mkperf_json_close(struct mkperf_json *j);
 
 enum mkperf_json_token mkperf_json_next(struct mkperf_json *j);

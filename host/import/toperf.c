@@ -3,6 +3,9 @@
  * samples.json: the structure of the file, read strictly or leniently. The format's rules are in
  * import.h.
  */
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "toperf_internal.h"
 
 static enum mkperf_status read_sample(struct toperf *t, void *self)
@@ -175,21 +178,18 @@ static enum mkperf_status read_all(struct toperf *t)
     return status;
 }
 
-static struct toperf *new_reader(const struct mkperf_input *in, const struct mkperf_sink *sink,
-                                 struct mkperf_error *e)
+enum mkperf_status mkperf_toperf_read_fd(const char *name, int fd, const struct mkperf_input *in,
+                                         const struct mkperf_sink *sink, struct mkperf_error *e)
 {
     struct toperf *t = mkperf_xcalloc(1, sizeof *t);
+    struct mkperf_order order;
+    const struct mkperf_sink checked = mkperf_sink_in_order(*sink, &order);
 
     t->in = in;
-    t->sink = sink;
+    t->sink = &checked;
     t->e = e;
-    return t;
-}
-
-/* Ends the sink, or abandons it if there was an error, and frees t. */
-static enum mkperf_status finish_reading(struct toperf *t, enum mkperf_status status)
-{
-    status = mkperf_sink_finish(t->sink, status, &t->totals, t->e);
+    mkperf_json_open(&t->json, name, fd);
+    enum mkperf_status status = mkperf_sink_finish(&checked, read_all(t), &t->totals, e);
     mkperf_json_close(&t->json);
     toperf_free_pds(t);
     free(t);
@@ -199,18 +199,11 @@ static enum mkperf_status finish_reading(struct toperf *t, enum mkperf_status st
 enum mkperf_status mkperf_toperf_read(const char *path, const struct mkperf_input *in,
                                       const struct mkperf_sink *sink, struct mkperf_error *e)
 {
-    struct toperf *t = new_reader(in, sink, e);
+    int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 
-    return finish_reading(t, mkperf_json_open(&t->json, path, e) == MKPERF_OK ? read_all(t)
-                                                                              : e->status);
-}
-
-enum mkperf_status mkperf_toperf_read_memory(const char *name, const void *p, size_t n,
-                                             const struct mkperf_input *in,
-                                             const struct mkperf_sink *sink, struct mkperf_error *e)
-{
-    struct toperf *t = new_reader(in, sink, e);
-
-    mkperf_json_open_memory(&t->json, name, p, n);
-    return finish_reading(t, read_all(t));
+    if (fd < 0) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
+        return mkperf_sink_finish(sink, e->status, NULL, e);
+    }
+    return mkperf_toperf_read_fd(path, fd, in, sink, e);
 }

@@ -3,6 +3,7 @@
  * samples.json: elf_tcb_mappings, and the PDs made of them. A PD is named after its ELF, without
  * directory and ".elf". If two PDs run the same ELF, "#id" is appended to the later ones.
  */
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "symbols/symbols.h"
@@ -134,24 +135,25 @@ enum mkperf_status toperf_header_file(struct toperf *t)
     struct mkperf_json samples = t->json;
     enum mkperf_status status;
     bool cut = false;
-    char *path;
 
     if (t->in->build_dir == NULL) {
         return MKPERF_OK;
     }
-    path = mkperf_xprintf("%s/sample_header.json", t->in->build_dir);
-    if (access(path, F_OK) != 0) {
+    char *path = mkperf_xprintf("%s/sample_header.json", t->in->build_dir);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        status = errno == ENOENT || errno == ENOTDIR
+                     ? MKPERF_OK
+                     : mkperf_error_set(t->e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
         free(path);
-        return MKPERF_OK;
+        return status;
     }
-    status = mkperf_json_open(&t->json, path, t->e);
-    if (status == MKPERF_OK) {
-        status = mkperf_json_next(&t->json) == MKPERF_JSON_OPEN_OBJECT
-                     ? toperf_object(t, &cut, member_of_header, NULL)
-                     : mkperf_json_bad(&t->json, t->e, "expected an object");
-        if (status == MKPERF_OK && !t->has_mapping) {
-            status = mkperf_json_bad(&t->json, t->e, "no elf_tcb_mappings");
-        }
+    mkperf_json_open(&t->json, path, fd);
+    status = mkperf_json_next(&t->json) == MKPERF_JSON_OPEN_OBJECT
+                 ? toperf_object(t, &cut, member_of_header, NULL)
+                 : mkperf_json_bad(&t->json, t->e, "expected an object");
+    if (status == MKPERF_OK && !t->has_mapping) {
+        status = mkperf_json_bad(&t->json, t->e, "no elf_tcb_mappings");
     }
     mkperf_json_close(&t->json);
     t->json = samples;

@@ -75,7 +75,7 @@ static void read_one(enum way way, bool lenient, const uint8_t *data, size_t siz
     struct mkperf_input config = {.lenient = lenient, .warn = on_warning};
     struct mkperf_error e = {.status = MKPERF_OK};
     struct mkperf_sink sink = log_sink(&l);
-    struct descriptor d = {.fd = -1};
+    struct descriptor d;
     struct failing_sink failing = {.left = 1};
     const char *name = "in";
 
@@ -84,13 +84,14 @@ static void read_one(enum way way, bool lenient, const uint8_t *data, size_t siz
     }
 
     config.build_dir = way == ELFS ? elfs : way == HEADER ? directory : NULL;
+    d = descriptor_open(data, size, way == FILE_OR_PIPE && lenient);
+    (void)lseek(d.fd, 0, SEEK_SET);
     if (way == FILE_OR_PIPE) {
-        d = descriptor_open(data, size, lenient);
         name = d.path;
     }
-    enum mkperf_status status =
-        way == FILE_OR_PIPE ? mkperf_toperf_read(name, &config, &sink, &e)
-                            : mkperf_toperf_read_memory(name, data, size, &config, &sink, &e);
+    enum mkperf_status status = way == FILE_OR_PIPE
+                                    ? mkperf_toperf_read(name, &config, &sink, &e)
+                                    : mkperf_toperf_read_fd(name, dup(d.fd), &config, &sink, &e);
     if (failing.left == 0 && status != MKPERF_ERR_OUTPUT) {
         abort();
     }
@@ -99,9 +100,7 @@ static void read_one(enum way way, bool lenient, const uint8_t *data, size_t siz
         (status == MKPERF_ERR_INPUT && way == MEMORY && strncmp(e.text, "in:", 3) != 0)) {
         abort();
     }
-    if (way == FILE_OR_PIPE) {
-        descriptor_close(&d);
-    }
+    descriptor_close(&d);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

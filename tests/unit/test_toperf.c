@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,8 +38,10 @@ static enum mkperf_status read_with(const char *text, bool lenient, const char *
 
     warnings[0] = '\0';
     *e = (struct mkperf_error){.status = MKPERF_OK};
-    enum mkperf_status status =
-        mkperf_toperf_read_memory("f", text, strlen(text), &config, &sink, e);
+    int fd = memfd_create("f", MFD_CLOEXEC);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    enum mkperf_status status = mkperf_toperf_read_fd("f", fd, &config, &sink, e);
     assert_false(l->broken);
     assert_true(l->ended == (status == MKPERF_OK));
     assert_true(l->abandoned == (status != MKPERF_OK));
