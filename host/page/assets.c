@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: see page.h. In page.html a style or script stands alone on a line, which the page as one file
- * replaces by the file's contents.
+ * Owns: the files of the page; see page.h. A line of page.html that names a style or a script has nothing else. In the page as
+ * one file, the contents of that file replace the line.
  */
 #include "page.h"
 
@@ -10,7 +10,7 @@
 #define STYLE "text/css; charset=utf-8"
 #define SCRIPT "text/javascript; charset=utf-8"
 
-/* What page.html refers to: a symbol, the file, its type. */
+/* The files that page.html refers to: the name of their symbol, their own name, their type. */
 #define FILES(EACH)                                         \
     EACH(page_css, "page.css", STYLE)                       \
     EACH(page_data_js, "data.js", SCRIPT)                   \
@@ -55,7 +55,8 @@ static void put_text(const struct page_writer *w, const char *text)
     w->put(w->self, text, strlen(text));
 }
 
-/* A line `<link ... href="NAME">` or `<script src="NAME"></script>`: the file instead of it. */
+/* Writes the contents of the file that a line `<link ... href="NAME">` or `<script src="NAME"></script>` names. False: the line is
+ * another one. */
 static bool put_file(const struct page_writer *w, const char *line, const char *end)
 {
     static const char script[] = "<script src=\"", link[] = "<link rel=\"stylesheet\" href=\"";

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see page.h. */
+/* Owns: the code of a function as JSON. See page.h. */
 
 #include "page.h"
 
 struct file {
-    char *name, *directory; /* directory NULL: none */
-    int first, last;        /* lines of it */
+    char *name, *directory; /* directory: NULL if it is not known */
+    int first, last;        /* the first and the last line that an instruction has */
 };
 
 struct files {
@@ -45,7 +45,7 @@ uint64_t *page_function_starts(const struct mkperf_frames *f)
     return start;
 }
 
-/* The file's number, -1 if it is unknown or one too many. */
+/* The index of the file of a line; -1: it is not known, or there are too many files. */
 static int file_number(struct files *files, const struct mkperf_line *at)
 {
     struct file *f = files->file;

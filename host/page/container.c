@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see page.h. */
+/* Owns: the layout of the container. See page.h. */
 #include "page.h"
 
 void page_bytes_put(struct page_bytes *b, const void *p, size_t n)
@@ -28,7 +28,7 @@ static void put_le(struct page_bytes *b, uint64_t value, unsigned size)
     page_bytes_put(b, bytes, size);
 }
 
-/* As much as is needed: columns may be large, and the kernel moves large memory without copying it. */
+/* Makes room for `more` bytes, and for no others: columns may be large, and realloc moves large memory without copying it. */
 static void reserve(struct page_bytes *b, size_t more)
 {
     if (b->n + more > b->room) {
@@ -92,7 +92,7 @@ struct page_bytes page_columns_finish(struct page_columns *c)
     put_le(&head, c->text_length, 4);
     page_bytes_put(&head, c->text, c->text_length);
     align(&head);
-    reserve(&out, head.n); /* in front of the columns, of which there is no second copy */
+    reserve(&out, head.n); /* the head is put before the columns, which are moved and not copied */
     memmove(out.p + head.n, out.p, out.n);
     memcpy(out.p, head.p, head.n);
     out.n += head.n;

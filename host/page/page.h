@@ -23,7 +23,8 @@
 
 enum { PAGE_VERSION = 1 };
 
-struct page_bytes { /* grows as it is written */
+/* Bytes in memory, for which page_bytes_put makes room. */
+struct page_bytes {
     uint8_t *p;
     size_t n, room;
 };
@@ -42,7 +43,7 @@ struct page_columns {
 void page_columns_begin(struct page_columns *c);
 void page_column(struct page_columns *c, const char *name, const uint64_t *value, size_t n);
 
-/* A column of n values; `expression` may use i. */
+/* Adds a column of n values. `expression` is value number i. */
 #define PAGE_COLUMN(c, name, n, expression)                        \
     do {                                                           \
         size_t n_ = (n);                                           \
@@ -54,21 +55,20 @@ void page_column(struct page_columns *c, const char *name, const uint64_t *value
         free(value_);                                              \
     } while (0)
 
-/* The whole container, which the caller frees. */
+/* Returns the whole container, which the caller frees, and releases c. */
 struct page_bytes page_columns_finish(struct page_columns *c);
 
 void page_bytes_put(struct page_bytes *b, const void *p, size_t n);
 void page_bytes_free(struct page_bytes *b);
 
 /*
- * The page's files, part of the program.
+ * The files of the page, which are embedded in the program.
  *
- * Owns: their bytes, and the page as one file. Served by view/http_server.c, written by
- * export/html.c.
+ * Owns: their bytes, and the page as one file. view/answer.c serves the files, and export/html.c writes the one file.
  */
 
 struct page_asset {
-    const char *name; /* below the token; "" is the page itself */
+    const char *name; /* the path behind the token in an address; "" is the page itself */
     const char *type;
     const char *begin, *end;
 };
@@ -77,8 +77,8 @@ extern const struct page_asset page_assets[];
 extern const size_t page_nassets;
 
 /*
- * Writes the page with its styles and scripts inside, by `put`, and calls `data` where the profile's
- * data belongs.
+ * Writes the page, with its styles and scripts in it, in pieces that `put` receives. `data` is called at the place of the
+ * profile's data, and writes them.
  */
 struct page_writer {
     void (*put)(void *self, const void *p, size_t n);
@@ -88,43 +88,44 @@ struct page_writer {
 void page_write_whole(const struct page_writer *w);
 
 /*
- * A function's instructions and the source lines that they are of, for the page.
+ * The instructions of a function, and the source lines that they were compiled from.
  *
- * Owns: the form. Shares are not in it: the page sums them from its samples, by offset.
+ * Owns: the form. It has no shares: the page computes them from its samples, whose offsets in the function it has.
  *
  *   {function, name, elf, start (hexadecimal), size, problem, insn: [[offset, size, text, file,
  *    line]], files: [{name, path, from, text: [line]}]}
  *
- * `file` is a number in files, -1 if unknown. `problem` is why there are no instructions, "" if
- * there are. A file that is not on this machine has no text.
+ * `file` is an index of files, or -1 if the file is not known. `problem` is the reason why there are no instructions; it is ""
+ * if there are any. A source file that is not on this machine has no text.
  */
 
 enum { PAGE_CODE_FILES = 32, PAGE_CODE_LINES = 4000, PAGE_CODE_INSNS = 20000 };
 
 /*
- * Where each function of f begins: the address of its symbol, 0 if unknown. Functions of a PD with
- * the same name are one; it is the one that was seen first. The caller frees the array.
+ * Returns the address of each function of f, or 0 if it is not known. If a PD has several functions of one name, they are one
+ * function of f, with the address of the one that was sampled first. The caller frees the array.
  */
 uint64_t *page_function_starts(const struct mkperf_frames *f);
 
-/* function < f->functions.count */
+/* Writes the object above for a function of f. `function` is less than f->functions.count. */
 void page_code_json(const struct mkperf_frames *f, uint32_t function,
                     struct annotate_sources *sources, FILE *out);
 
 /*
- * Intervals of PDs in the page's data: each of them, or sums where there are more than a page can show.
+ * The intervals of PDs in the page's data: single intervals, or sums if there are more of them than a page can show.
  *
- * Owns: the lists (one PD in one state on one core) of a stretch of time, and the search for its
- * intervals in a recording that is not in memory. Called by page_schedule.c.
+ * Owns: the lists of a stretch of time, and the search for its intervals in a recording that is not in memory. A list has the
+ * intervals of one PD in one state on one core. Called by page_schedule.c.
  *
- * Of a stretch with at most `most` intervals each is in a list, in the order of time. Of one with more
- * the page gets `parts` equal parts of it and the time of each list in each part, to the nanosecond;
- * lists of PDs that wait for work are left out. Nothing is lost: the page asks for a shorter stretch.
+ * If a stretch has at most `most` intervals, the lists contain all of them in the order of time. Otherwise the stretch is
+ * divided into `parts` equal parts, and the page gets the time of each list in each part, exact to the nanosecond. Lists of PDs
+ * that wait for work are then omitted. The page can ask for a shorter stretch to get its single intervals.
  */
 
 enum { PAGE_INTERVALS = 1000000 };
 
-struct page_schedule { /* in the order of their ends */
+/* What a page is made of. Intervals, calls and gaps are in the order of their ends. */
+struct page_schedule {
     const struct mkperf_interval *interval;
     size_t intervals;
     const struct mkperf_schedule_call *call;
@@ -133,41 +134,45 @@ struct page_schedule { /* in the order of their ends */
     size_t gaps;
     const struct mkperf_woken *woken; /* in the order of time */
     size_t wokens;
-    struct mkperf_schedule *kept; /* not NULL: has intervals and wakings, instead of the arrays */
-    uint64_t lost;                /* events, as far as gaps name them */
-    uint64_t since_ns;            /* what was before is not known any more; 0: nothing was */
+    struct mkperf_schedule *kept;           /* not NULL: it has the intervals and the wakings */
+    uint64_t lost;                          /* the number of lost events that the gaps report */
+    uint64_t since_ns;                      /* earlier events were discarded; 0: none were */
     const struct mkperf_analysis *analysis; /* NULL: none were recorded */
 };
 
-/* Calls `each` with blocks of intervals, which contain all that touch from..to and may contain others, in
- * the order of the recording. False: the temporary file cannot be read. */
+/* Calls `each` with blocks of intervals in the order of the recording. The blocks contain all intervals that overlap from..to, and
+ * may contain others. False: the temporary file cannot be read. */
 bool page_intervals_each(const struct page_schedule *s, uint64_t from, uint64_t to,
                          void (*each)(void *self, const struct mkperf_interval *i, size_t n),
                          void *self);
 
 struct page_stretch {
-    uint64_t origin;   /* ns: the page's time begins with it */
-    uint64_t from, to; /* ns: intervals that touch it */
-    size_t most;       /* SIZE_MAX: there is no limit */
+    uint64_t origin;   /* the time in ns at which the page's time begins */
+    uint64_t from, to; /* in ns; intervals that overlap it belong to the stretch */
+    size_t most;       /* the largest number of single intervals; SIZE_MAX: there is no limit */
 };
 
-/* `exact`, `found`, `parts` and `lists` of the JSON text, and columns: see above. False as above; then the
- * text and the columns are incomplete. */
+/* Writes the members `exact`, `found`, `parts` and `lists` of the JSON text, and their columns. *exact: single intervals were
+ * written. False: the temporary file cannot be read, and the text and the columns are incomplete. */
 bool page_intervals_put(struct page_columns *c, const struct page_schedule *s,
                         const struct page_stretch *stretch, bool *exact);
 
-/* 1 + a PD; 0: nobody. */
+static inline uint64_t page_later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The number of a PD in a column in which 0 means that there is none. */
 static inline uint64_t page_pd_or_none(uint32_t pd)
 {
     return pd == MKPERF_SCHED_NOBODY ? 0 : (uint64_t)pd + 1;
 }
 
 /*
- * What scheduling events say, as part of the page's data.
+ * Scheduling events in the page's data.
  *
- * Owns: `sched` of the JSON text, its columns, and the answers about a stretch of time. A list has the
- * intervals of one PD in one state on one core, in the order of time. A PD's intervals follow each other
- * without a hole, as those of a timeline (sched/critical_path.h), so that the page finds the same critical paths.
+ * Owns: the member `sched` of the JSON text, its columns, and the answers about a stretch of time. The intervals of a PD follow
+ * each other without a hole, like those of a timeline (sched/critical_path.h). Therefore the page finds the same critical paths.
  *
  *   sched: events, lost (counts), from, to (ns since `from`: when they began and ended), cut (live: events before
  *          sched.from are not in the page any more), kinds (names of w_kind), cores (numbers of those with
@@ -184,27 +189,27 @@ static inline uint64_t page_pd_or_none(uint32_t pd)
  *             not known), w_to, w_irq, w_ran (1 + ns until its PD ran; 0: not known)
  *   gap       g_from (ns since `from`), g_length, g_core: what ran there is not known
  *
- * A recording with more than PAGE_INTERVALS intervals stays in its temporary files, and the page gets the
- * sums. It asks for a stretch of time: a container with from, to, exact, lists and the like, the columns
- * of intervals or parts, and if it is exact of all wakings, without w_ran.
+ * A recording with more than PAGE_INTERVALS intervals stays in its temporary files, and the page gets sums. The page then asks
+ * for stretches of time. An answer is a container with from, to, exact, and what follows from exact above. If it is exact, it
+ * also has the columns of all wakings, except w_ran.
  */
 
-/* from: the beginning of the page's time; what was before is cut. lost: by the session's end; while
- * it runs, 0: then those that gaps name count. False: a temporary file cannot be read. */
+/* Writes all of it. `from` is the beginning of the page's time; what was before is cut off. `lost` is the number of lost events
+ * that the end of the session reported. It is 0 while the session runs; then the number that the gaps report is written.
+ * False: a temporary file cannot be read. */
 bool page_schedule_put(struct page_columns *c, const struct page_schedule *s, uint64_t from,
                        uint64_t lost);
-/* The answer about from..to, ns since `origin`, with single intervals if there are at most `most`. The
- * caller frees it. Empty: a temporary file cannot be read. Only with `kept`. */
+/* Returns the answer about the stretch from..to, in ns since `origin`, of a schedule with `kept`. It has single intervals if there
+ * are at most `most`. The caller frees it. Empty: a temporary file cannot be read. */
 struct page_bytes page_schedule_stretch(const struct page_schedule *s, uint64_t origin,
                                         uint64_t from, uint64_t to, size_t most);
-/* The times of the first and the last interval; false: there is none. */
+/* Stores when the first interval begins and the last one ends. False: there is no interval. */
 bool page_schedule_span(const struct page_schedule *s, uint64_t *from, uint64_t *to);
 
 /*
  * A profile as the page's data.
  *
- * Owns: what the container holds. Called by mkperf view's server and by the HTML
- * export.
+ * Owns: the contents of the container. Called by the server of mkperf view and by the HTML export.
  *
  * The JSON text: file, head (lines), live, events [{name, time, inferred}] (inferred: which
  * PD called is a conclusion, profile/places.h), pds [{name, idle, profiler,
@@ -221,12 +226,13 @@ bool page_schedule_span(const struct page_schedule *s, uint64_t *from, uint64_t 
  *   function  f_pd, f_kernel, f_name (of texts)
  *   mark      m_delta, m_pd, m_kind, m_id, m_name
  *   loss      l_time (ns since `from`), l_samples, l_core
- * Scheduling events: see above.
+ * The columns of scheduling events are described above.
  */
 
+/* Samples, marks and losses are in the order of time. */
 struct page_input {
     struct mkperf_frames *frames;
-    const struct mkperf_profile_sample *sample; /* in the order of time, as marks and losses */
+    const struct mkperf_profile_sample *sample;
     size_t samples;
     const struct mkperf_profile_mark *mark;
     size_t marks;
@@ -234,18 +240,18 @@ struct page_input {
     size_t losses;
     struct page_schedule schedule;
     const struct mkperf_interactions *interactions; /* NULL: not recorded */
-    const char *file;                               /* what the page calls it */
+    const char *file;                               /* the name that the page shows */
     bool live, speedscope;
-    size_t older_samples, older_marks, older_losses; /* live: how many the page does not get */
+    size_t older_samples, older_marks, older_losses; /* live: the page does not get these */
 };
 
-/* Of a profile that was read with times, in order (mkperf_profile_order). */
+/* The input for a profile that keeps times and is in the order of time (mkperf_profile_order). */
 struct page_input page_input_of(struct mkperf_frames *f, const char *file);
 
-/* The page's time: of the first and the last of what there is. */
+/* Stores the page's time, in ns: the earliest and the latest time of a sample, a mark or an interval. */
 void page_data_span(const struct page_input *in, uint64_t *first, uint64_t *last);
 
-/* The container; the caller frees it. Empty: a temporary file cannot be read (schedule.kept). */
+/* Returns the container, which the caller frees. Empty: a temporary file of schedule.kept cannot be read. */
 struct page_bytes page_data_make(const struct page_input *in);
 
 #endif

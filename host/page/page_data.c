@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see page.h. */
+/* Owns: the data of the page, except scheduling events. See page.h. */
 
 #include "model/figures.h"
 #include "page.h"
@@ -7,7 +7,7 @@
 #include "profile/spans.h"
 #include "profile/tree.h"
 
-/* In the tree, a label from here on is a PD. */
+/* A label of the tree with this bit is a PD, otherwise a function. */
 static const uint32_t PD_LABEL = UINT32_C(1) << 31;
 
 struct maker {
@@ -15,8 +15,8 @@ struct maker {
     struct mkperf_frames *f;
     struct mkperf_profile *p;
     struct page_columns c;
-    struct mkperf_hash texts; /* numbers of texts that are sent */
-    uint64_t first, last;     /* ns */
+    struct mkperf_hash texts; /* the texts that the page gets: their numbers in the profile */
+    uint64_t first, last;     /* the page's time in ns */
 };
 
 struct page_input page_input_of(struct mkperf_frames *f, const char *file)
@@ -66,7 +66,7 @@ void page_data_span(const struct page_input *in, uint64_t *first, uint64_t *last
         *last = end->time_ns > *last ? end->time_ns : *last;
     }
     if (page_schedule_span(&in->schedule, &from, &to)) {
-        /* live: of both only the newest are kept */
+        /* A live page has only the newest samples and intervals; its time begins with the samples. */
         *first = from < *first && !(in->live && in->samples > 0) ? from : *first;
         *last = to > *last ? to : *last;
     }
@@ -87,7 +87,7 @@ static void put_samples(struct maker *m)
     free(span);
 }
 
-/* The innermost node of a chain, and where in its function it was interrupted. */
+/* Adds the path of a chain to the tree. Returns its innermost node. */
 static uint32_t add_chain(struct mkperf_tree *t, struct maker *m, uint32_t chain, uint32_t pd)
 {
     uint32_t function[MKPERF_FRAMES_MAX], n = mkperf_frames_of(m->f, chain, function);
@@ -106,6 +106,7 @@ static uint32_t add_chain(struct mkperf_tree *t, struct maker *m, uint32_t chain
     return node;
 }
 
+/* 1 + the offset of the innermost address in its function; 0: it is not known. start: by function, its address. */
 static uint64_t offset_of(const struct maker *m, uint32_t chain, const uint64_t *start)
 {
     uint32_t function[MKPERF_FRAMES_MAX];
@@ -177,7 +178,8 @@ static void put_calls(struct mkperf_textout *t, const char *from, const char *to
                 calls, notifications);
 }
 
-/* The same of a recording that has scheduling events instead: whole calls, and notifications that arrived. */
+/* Writes the calls and notifications that scheduling events show, for a recording without interactions. Calls are whole, and
+ * notifications have arrived. */
 static void put_sched_calls(const struct mkperf_analysis *a, struct mkperf_textout *t)
 {
     for (unsigned i = 0; i < a->nedges; i++) {

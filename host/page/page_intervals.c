@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see page.h. */
+/* Owns: the lists of intervals, and their sums. See page.h. */
 #include "page.h"
 
 #include "base/hash.h"
 
-/* Parts of a stretch, and of all its lists together. */
+/* The number of parts of a stretch, and the number of parts that all lists have together. */
 enum { PARTS_MOST = 8192, PARTS_LEAST = 512, PARTS_OF_ALL = 1 << 22 };
 
-struct lists {              /* intervals in the order of their lists */
-    struct mkperf_hash key; /* of a list: PD, state, core */
-    size_t *first;          /* of each list, and after the last one: its first interval */
-    struct mkperf_interval *interval;
+struct lists {
+    struct mkperf_hash key; /* the keys of lists: PD, state, core */
+    size_t *first;          /* by list: its first interval; then the number of all intervals */
+    struct mkperf_interval *interval; /* list after list */
 };
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
@@ -53,7 +48,7 @@ static bool continues(const struct mkperf_interval *last, const struct mkperf_in
     return last->to == i->from && last->by == i->by && last->serving == i->serving;
 }
 
-/* Equal intervals become one. begin: of each list, and after the last one. */
+/* Joins intervals that continue each other. begin: the first interval of each list, and then the number of all. */
 static void merge(struct lists *l, const size_t *begin)
 {
     size_t n = 0;
@@ -71,11 +66,11 @@ static void merge(struct lists *l, const size_t *begin)
     l->first[l->key.count] = n;
 }
 
-/* Intervals that end after `from`, and are cut there. Those of one list keep their order, which is that of time. */
+/* Sorts the intervals that end after `from` into lists, and cuts them there. The intervals of a list stay in the order of time. */
 static void make_lists(struct lists *l, const struct mkperf_interval *interval, size_t intervals,
                        uint64_t from)
 {
-    uint32_t *list = mkperf_xcalloc(intervals + 1, sizeof *list); /* of each interval, + 1 */
+    uint32_t *list = mkperf_xcalloc(intervals + 1, sizeof *list); /* by interval: list + 1 */
     size_t *begin;
 
     for (size_t i = 0; i < intervals; i++) {
@@ -85,7 +80,7 @@ static void make_lists(struct lists *l, const struct mkperf_interval *interval, 
     }
     begin = mkperf_xcalloc((size_t)l->key.count + 2, sizeof *begin);
     for (size_t i = 0; i < intervals; i++) {
-        begin[list[i] + 1] += list[i] != 0; /* moved up by one list until all are placed */
+        begin[list[i] + 1] += list[i] != 0; /* one list too high, until all are placed */
     }
     for (uint32_t k = 1; k <= l->key.count; k++) {
         begin[k + 1] += begin[k];
@@ -95,7 +90,7 @@ static void make_lists(struct lists *l, const struct mkperf_interval *interval, 
         if (list[i] != 0) {
             struct mkperf_interval *to = &l->interval[begin[list[i]]++];
             *to = interval[i];
-            to->from = later(to->from, from);
+            to->from = page_later(to->from, from);
         }
     }
     l->first = mkperf_xcalloc((size_t)l->key.count + 1, sizeof *l->first);
@@ -111,7 +106,7 @@ static void put_list(struct mkperf_textout *t, uint64_t pd, uint64_t state, uint
                 mkperf_pd_state_names[state], core, first, n);
 }
 
-/* Since the end of the interval before it in its list, or since the origin. */
+/* The time since the end of the interval before it in its list, or since the origin. */
 static uint64_t gap_before(const struct mkperf_interval *i, bool first, uint64_t origin)
 {
     uint64_t end = first ? origin : i[-1].to;
@@ -156,15 +151,15 @@ struct scan {
     const struct page_stretch *stretch;
     uint32_t cores;
     size_t parts;
-    size_t found;                     /* intervals that touch the stretch */
-    struct mkperf_interval *interval; /* the first ones, up to stretch->most + 1 */
+    size_t found;                     /* the number of intervals that overlap the stretch */
+    struct mkperf_interval *interval; /* the first of them, at most stretch->most + 1 */
     size_t room;
-    uint32_t *list; /* of each PD, state and core: 1 + its number; 0: it has no intervals */
-    uint64_t **sum; /* of each list: ns in each part */
+    uint32_t *list; /* by PD, state and core: the number of its list + 1; 0: it has no interval */
+    uint64_t **sum; /* by list: the time in ns in each part */
     size_t lists, sum_room;
 };
 
-/* Where a part of the stretch begins. */
+/* The time at which a part of the stretch begins. */
 static uint64_t edge(const struct scan *s, size_t part)
 {
     uint64_t span = s->stretch->to - s->stretch->from;
@@ -212,7 +207,8 @@ static void scan_block(void *self, const struct mkperf_interval *i, size_t n)
             s->interval[s->found - 1] = *i;
         }
         if (i->state != MKPERF_PD_WAITING) {
-            uint64_t at = later(i->from, s->stretch->from), to = earlier(i->to, s->stretch->to);
+            uint64_t at = page_later(i->from, s->stretch->from),
+                     to = earlier(i->to, s->stretch->to);
             uint64_t *sum = sums_of(s, i);
             for (size_t part = part_of(s, at); at < to; part++) {
                 uint64_t end = part + 1 < s->parts ? earlier(edge(s, part + 1), to) : to;
@@ -237,7 +233,7 @@ bool page_intervals_put(struct page_columns *c, const struct page_schedule *s,
         return true;
     }
     while (scan.parts > PARTS_LEAST && scan.parts * a->npds > PARTS_OF_ALL / 4) {
-        scan.parts /= 2; /* a PD has some four lists */
+        scan.parts /= 2; /* a PD has about four lists */
     }
     scan.list = mkperf_xcalloc(lists + 1, sizeof *scan.list);
     read = page_intervals_each(s, stretch->from, stretch->to, scan_block, &scan);

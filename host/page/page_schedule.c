@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see page.h. */
+/* Owns: scheduling events in the data of the page, and when each woken PD ran. See page.h. */
 #include "page.h"
 
 #include "model/model.h"
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* Wakings of a stretch of time, and how long after each its PD ran. */
+/* The wakings of a stretch of time, and the time from each waking until its PD ran. */
 struct wakings {
     struct mkperf_woken *woken;
     size_t n, room;
-    uint64_t *ran; /* of each: 1 + ns; 0: not known */
-    uint32_t *
-        waiting; /* of each PD: 1 + the newest that came before the interval, and was not followed by one yet */
-    uint32_t *before; /* of each: 1 + the one before it that waits as well */
-    size_t next;      /* the first that came after the intervals so far */
+    uint64_t *ran; /* by waking: 1 + the time in ns; 0: it is not known */
+    /* The wakings of each PD that has not run since are a list, from the newest to the oldest. A number is that of a waking + 1;
+     * 0 ends the list. */
+    uint32_t *waiting; /* by PD: the newest */
+    uint32_t *before;  /* by waking: the next older one */
+    size_t next;       /* the first waking that is later than all intervals so far */
 };
 
 static bool is_wake_up(const struct mkperf_woken *w)
@@ -31,7 +27,8 @@ static void add_waking(struct wakings *w, const struct mkperf_woken *woken)
     w->woken[w->n++] = *woken;
 }
 
-/* All from..to; of a recording that is not in memory, wake-ups only, if they are asked for. */
+/* Collects the wakings from..to of a recording that is not in memory, and with `wake_ups` only notifications and interrupts. Of
+ * another recording it collects all wakings since `from`. */
 static bool find_wakings(struct wakings *w, const struct page_schedule *s, uint64_t from,
                          uint64_t to, bool wake_ups)
 {
@@ -49,7 +46,8 @@ static bool find_wakings(struct wakings *w, const struct page_schedule *s, uint6
     }
     struct mkperf_spool *spool = &s->kept->wakings;
     room = mkperf_xcalloc(ROOM, sizeof *room);
-    for (size_t high = spool->count; low < high && got > 0;) { /* the first in from..to */
+    /* Finds the first waking in from..to. */
+    for (size_t high = spool->count; low < high && got > 0;) {
         size_t middle = low + (high - low) / 2;
         got = mkperf_spool_read(spool, middle, room, 1);
         high = room->time >= from ? middle : high;
@@ -68,7 +66,7 @@ static bool find_wakings(struct wakings *w, const struct page_schedule *s, uint6
     return got > 0;
 }
 
-/* A PD has run, or is not known any more: what woke it before. */
+/* Removes the wakings before the end of an interval in which a PD ran, or in which its state is not known. Stores when it ran. */
 static void follow(struct wakings *w, const struct mkperf_interval *i)
 {
     uint32_t *at = &w->waiting[i->pd];
@@ -81,12 +79,12 @@ static void follow(struct wakings *w, const struct mkperf_interval *i)
     while (*at != 0) {
         uint32_t n = *at - 1;
         uint64_t time = w->woken[n].time;
-        if (time >= i->to) { /* of another PD's interval that ended later: it goes on waiting */
+        if (time >= i->to) { /* the interval of another PD ended later; this waking stays */
             at = &w->before[n];
             continue;
         }
         *at = w->before[n];
-        w->ran[n] = i->state == MKPERF_PD_RUNNING ? 1 + later(i->from, time) - time : 0;
+        w->ran[n] = i->state == MKPERF_PD_RUNNING ? 1 + page_later(i->from, time) - time : 0;
     }
 }
 
@@ -99,7 +97,7 @@ static void follow_block(void *self, const struct mkperf_interval *i, size_t n)
     }
 }
 
-/* ran: `w_ran` is wanted. */
+/* Writes the columns of wakings. `ran`: the column w_ran is wanted. */
 static bool put_wakings(struct page_columns *c, const struct page_schedule *s, uint64_t origin,
                         uint64_t from, uint64_t to, bool ran)
 {
@@ -134,7 +132,7 @@ static void put_gaps(struct page_columns *c, const struct page_schedule *s, uint
     for (size_t i = 0; i < s->gaps; i++) {
         if (s->gap[i].to >= from) {
             gap[n] = s->gap[i];
-            gap[n++].from = later(s->gap[i].from, from);
+            gap[n++].from = page_later(s->gap[i].from, from);
         }
     }
     PAGE_COLUMN(c, "g_from", n, gap[i].from - from);
@@ -143,7 +141,7 @@ static void put_gaps(struct page_columns *c, const struct page_schedule *s, uint
     free(gap);
 }
 
-/* The states of PDs and what woke them, in a stretch of time. */
+/* Writes the intervals of a stretch of time and, if they are exact or `whole` is set, its wakings. */
 static bool put_stretch(struct page_columns *c, const struct page_schedule *s,
                         const struct page_stretch *stretch, bool whole)
 {
@@ -157,15 +155,15 @@ bool page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
                        uint64_t lost)
 {
     const struct mkperf_analysis *a = s->analysis;
-    const uint64_t begin = later(later(a->first_ns, s->since_ns), from);
-    const uint64_t end = later(a->last_ns, from);
+    const uint64_t begin = page_later(page_later(a->first_ns, s->since_ns), from);
+    const uint64_t end = page_later(a->last_ns, from);
     const struct page_stretch all = {
-        .origin = from, .from = begin, .to = later(end, begin + 1), .most = PAGE_INTERVALS};
+        .origin = from, .from = begin, .to = page_later(end, begin + 1), .most = PAGE_INTERVALS};
 
     mkperf_json(&c->json,
                 ",'sched':{'events':%" PRIu64 ",'lost':%" PRIu64 ",'from':%" PRIu64 ",'to':%" PRIu64
                 ",'cut':%hhd,'kinds':[",
-                a->events, later(lost, s->lost), begin - from, end - from,
+                a->events, page_later(lost, s->lost), begin - from, end - from,
                 s->since_ns > a->first_ns);
     for (unsigned i = 0; i < MKPERF_SCHED_KINDS; i++) {
         mkperf_json(&c->json, ",%s", mkperf_sched_kind_names[i]);
@@ -179,8 +177,7 @@ bool page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
     mkperf_json(&c->json, "],");
     bool read = put_stretch(c, s, &all, true);
     mkperf_json(&c->json, "}");
-    /* In the order of their ends. */
-    uint32_t *at = mkperf_xcalloc(s->calls + 1, sizeof *at); /* those of the page's time */
+    uint32_t *at = mkperf_xcalloc(s->calls + 1, sizeof *at); /* the calls that are written */
     const struct mkperf_schedule_call *call = s->call;
     size_t n = 0;
     for (size_t i = 0; i < s->calls; i++) {
@@ -221,11 +218,11 @@ bool page_schedule_span(const struct page_schedule *s, uint64_t *from, uint64_t 
     *to = 0;
     for (size_t i = 0; s->kept != NULL && i < s->kept->blocks; i++) {
         *from = s->kept->block[i].from < *from ? s->kept->block[i].from : *from;
-        *to = later(s->kept->block[i].to, *to);
+        *to = page_later(s->kept->block[i].to, *to);
     }
     for (size_t i = 0; i < s->intervals; i++) {
         *from = s->interval[i].from < *from ? s->interval[i].from : *from;
-        *to = later(s->interval[i].to, *to);
+        *to = page_later(s->interval[i].to, *to);
     }
     return *to > 0;
 }

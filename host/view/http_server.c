@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see view.h. Access to answers; their contents are in answer.c. */
+/* Owns: connections, and the decision whether a request gets an answer. answer.c makes the answers. See view.h. */
 #include "view.h"
 
 #include <arpa/inet.h>
@@ -22,7 +22,7 @@ static bool make_token(char token[VIEW_TOKEN + 1])
     return true;
 }
 
-/* Takes the same time wherever the two differ. */
+/* Whether a path begins with the token. The comparison takes the same time wherever they differ. */
 static bool has_token(const struct view_server *s, const char *url)
 {
     unsigned char difference = 0;
@@ -85,13 +85,13 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
         i++;
     }
     if (i == VIEW_CONNECTIONS) {
-        return; /* the daemon has no more places than we */
+        return; /* this cannot be: the daemon has as many places */
     }
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     c = oldest_silent(s);
     if (n + 2 > VIEW_CONNECTIONS && c != NULL) {
-        shutdown(c->fd, SHUT_RDWR); /* the daemon sees its end and closes it */
+        shutdown(c->fd, SHUT_RDWR); /* the daemon reads the end of the connection, and closes it */
         c->silent = false;
     }
     s->connection[i] = (struct view_connection){.fd = info != NULL ? info->connect_fd : -1,
@@ -111,7 +111,7 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *c, const ch
     (void)upload;
     (void)upload_size;
     (void)state;
-    /* It has sent a request: it keeps its connection. */
+    /* The connection has sent a request, so it is not closed for another one. */
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     if (info != NULL && info->socket_context != NULL) {
@@ -148,7 +148,7 @@ enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error 
     }
     info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT);
     s->port = info ? info->port : s->port;
-    /* Only what is there at the start is served, by names compared as a whole. */
+    /* Only files that exist at the start are served. Whole names are compared. */
     DIR *d = s->speedscope ? opendir(s->speedscope) : NULL;
     const struct dirent *entry;
     while (d && s->nfiles < VIEW_FILES_MAX && (entry = readdir(d)) != NULL) {

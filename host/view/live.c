@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see view.h. */
+/* Owns: the session of a live view, and the data of its page. See view.h. */
 
 #include "page/page.h"
 #include "view.h"

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see view.h. */
+/* Owns: the newest part of the scheduling of a running target. See view.h. */
 #include "view.h"
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* When the newest n intervals begin to be all there are. They are in the order in which they became
- * known: at their ends, but those of a ready PD when it ran. */
+/* The time from which on the newest n intervals are complete. Intervals are in the order in which they became known. An interval
+ * becomes known at its end, except that of a ready PD, which becomes known when the PD runs. */
 static uint64_t complete_since(const struct mkperf_interval *i, size_t n)
 {
     size_t first = 0;
@@ -19,7 +14,7 @@ static uint64_t complete_since(const struct mkperf_interval *i, size_t n)
     return first < n ? i[first].to : UINT64_MAX;
 }
 
-/* What a PD does now, which is no interval yet. */
+/* Stores the state that a PD has now as an interval until the last event. Returns the number of intervals: 0 or 1. */
 static size_t add_now(struct mkperf_interval *to, const struct mkperf_analysis *a, uint32_t pd,
                       uint64_t since)
 {
@@ -27,10 +22,10 @@ static size_t add_now(struct mkperf_interval *to, const struct mkperf_analysis *
     uint64_t began = of->slices > 0 ? of->slice[0].from : of->since;
     bool calls = of->state == MKPERF_PD_CALLING && of->call.active;
 
-    if (of->idle || a->last_ns <= later(began, since)) {
+    if (of->idle || a->last_ns <= page_later(began, since)) {
         return 0;
     }
-    *to = (struct mkperf_interval){.from = later(began, since),
+    *to = (struct mkperf_interval){.from = page_later(began, since),
                                    .to = a->last_ns,
                                    .pd = pd,
                                    .core = of->core,
@@ -58,18 +53,18 @@ static void take_newest(struct view_live_schedule *s, struct mkperf_profile *p, 
         shown->since_ns = complete_since(s->interval + p->sched->npds, shown->intervals);
     }
     if (shown->gaps > 0 && shown->gaps < from->gaps.count) {
-        shown->since_ns = later(shown->since_ns, s->gap[p->sched->ncores].to);
+        shown->since_ns = page_later(shown->since_ns, s->gap[p->sched->ncores].to);
     }
     if (shown->calls > 0 && shown->calls < from->calls.count) {
-        shown->since_ns = later(shown->since_ns, s->call[0].to_ns);
+        shown->since_ns = page_later(shown->since_ns, s->call[0].to_ns);
     }
     if (shown->wokens > 0 &&
-        shown->wokens < from->wakings.count) { /* another one of the same time may be missing */
-        shown->since_ns = later(shown->since_ns, s->woken[0].time + 1);
+        shown->wokens < from->wakings.count) { /* another waking at the same time may be missing */
+        shown->since_ns = page_later(shown->since_ns, s->woken[0].time + 1);
     }
 }
 
-/* Of each PD one interval up to the newest, which are cut, and one after them. */
+/* Cuts the newest intervals at the begin of the complete part. Adds an interval of each PD before it, and one for its state now. */
 static void complete_intervals(struct view_live_schedule *s, const struct mkperf_analysis *a,
                                uint64_t begin)
 {
@@ -79,7 +74,7 @@ static void complete_intervals(struct view_live_schedule *s, const struct mkperf
 
     VIEW_KEEP(newest, shown->intervals, newest[i].to > since);
     for (size_t i = 0; i < shown->intervals; i++) {
-        newest[i].from = later(newest[i].from, since);
+        newest[i].from = page_later(newest[i].from, since);
     }
     for (uint32_t pd = 0; pd < a->npds; pd++) {
         shown->intervals += add_now(&newest[shown->intervals], a, pd, since);
@@ -98,7 +93,7 @@ static void complete_intervals(struct view_live_schedule *s, const struct mkperf
     shown->interval = first;
 }
 
-/* Of each core one gap up to the newest, which are cut. */
+/* Cuts the newest gaps at the begin of the complete part, and adds a gap of each core before it. */
 static void complete_gaps(struct view_live_schedule *s, const struct mkperf_analysis *a,
                           uint64_t begin)
 {
@@ -108,7 +103,7 @@ static void complete_gaps(struct view_live_schedule *s, const struct mkperf_anal
 
     VIEW_KEEP(newest, shown->gaps, newest[i].to > since);
     for (size_t i = 0; i < shown->gaps; i++) {
-        newest[i].from = later(newest[i].from, since);
+        newest[i].from = page_later(newest[i].from, since);
     }
     for (uint32_t core = a->ncores; since > begin && core-- > 0;) {
         *--first = (struct mkperf_core_interval){
@@ -126,9 +121,9 @@ void view_live_schedule_take(struct view_live_schedule *s, struct mkperf_profile
         return;
     }
     take_newest(s, p, most);
-    complete_intervals(s, p->sched, later(p->sched->first_ns, from_ns));
-    complete_gaps(s, p->sched, later(p->sched->first_ns, from_ns));
-    /* Before that time their lists would be incomplete. */
+    complete_intervals(s, p->sched, page_later(p->sched->first_ns, from_ns));
+    complete_gaps(s, p->sched, page_later(p->sched->first_ns, from_ns));
+    /* The lists of calls and wakings are complete only from then on. */
     VIEW_KEEP(s->call, s->shown.calls, s->call[i].from_ns >= s->shown.since_ns);
     VIEW_KEEP(s->woken, s->shown.wokens, s->woken[i].time >= s->shown.since_ns);
     s->shown.call = s->call;

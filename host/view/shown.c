@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see view.h. */
+/* Owns: the profile and the container of a recording. See view.h. */
 #include "view.h"
 
 #include "page/page.h"

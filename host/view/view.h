@@ -29,44 +29,46 @@ struct MHD_Daemon;
 
 enum { VIEW_TOKEN = 32, VIEW_FILES_MAX = 64, VIEW_CONNECTIONS = 32 };
 
-/* Those that have not sent a request are silent. When nearly all places are taken, the oldest of
- * them makes room for a new one. */
+/* A connection is silent until it sends a request. When nearly all places are taken, the oldest silent connection is closed. */
 struct view_connection {
     int fd;
-    uint64_t number; /* in the order of arrival */
+    uint64_t number; /* larger than that of each earlier connection */
     bool open, silent;
 };
 
 struct view_server {
-    /* Set before. Each gives a container (page/page.h) or a text; the server frees what it
-     * gets. `*kept`: this one stays valid until the server stops, and is not freed. */
-    struct page_bytes (*data)(void *self, bool base, bool *kept); /* n 0: there is none */
-    /* page_schedule_stretch; n 0: nothing can be said about from..to */
+    /* The next members, up to `port`, are set before the server starts. The functions return a container (page/page.h) or
+     * write a text. The server frees a container, unless *kept is set: then it stays valid until the server stops. */
+    /* A profile; n is 0: there is none. */
+    struct page_bytes (*data)(void *self, bool base, bool *kept);
+    /* The answer of page_schedule_stretch; n is 0: there is none about from..to. */
     struct page_bytes (*stretch)(void *self, uint64_t from, uint64_t to, uint64_t most);
-    bool (*code)(void *self, uint64_t function, bool base, FILE *out); /* false: no such function */
+    /* The code of a function; false: there is no such function. */
+    bool (*code)(void *self, uint64_t function, bool base, FILE *out);
     void *self;
-    const char *path;              /* set before: the recording, NULL: live */
-    const char *speedscope;        /* set before: directory of its release, NULL */
-    struct mkperf_elf_search elfs; /* set before: for the recording */
-    uint16_t port;                 /* set before: 0 = any; then the one that it has */
+    const char *path;              /* the recording; NULL: a running target is shown */
+    const char *speedscope;        /* the directory of speedscope's release; NULL: none */
+    struct mkperf_elf_search elfs; /* for the recording */
+    uint16_t port;                 /* 0: any; the server stores the port that it has */
     char token[VIEW_TOKEN + 1];
     struct MHD_Daemon *daemon;
     char *file[VIEW_FILES_MAX]; /* names in the directory of speedscope */
     unsigned nfiles;
     struct view_connection connection[VIEW_CONNECTIONS];
-    uint64_t connections; /* so far */
+    uint64_t connections; /* the number of connections so far */
 };
 
-/* Errors: FAILED with the port and the reason. */
+/* Errors: FAILED, with the port and the reason. */
 enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error *e);
 void view_server_run(struct view_server *s, const volatile int *stop); /* until *stop is not 0 */
-void view_server_poll(struct view_server *s); /* answers what is waiting, and waits for nothing */
+void view_server_poll(
+    struct view_server *s); /* answers the requests that have arrived, and returns */
 void view_server_stop(struct view_server *s);
 
 /*
- * What is answered to a request that may ask.
+ * The answers to requests with the right token and Host.
  *
- * Owns: paths below the token, their parameters, response headers. Called by http_server.c.
+ * Owns: the paths behind the token, their parameters, the headers of responses. Called by http_server.c.
  */
 
 enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *c,
@@ -76,8 +78,8 @@ enum MHD_Result view_answer_problem(struct MHD_Connection *c, unsigned status, c
 /*
  * A recording that mkperf view shows.
  *
- * Owns: its profile, and the container that was made of it. The code of its functions, and scheduling in
- * a stretch of time if it is too much for a page, are asked for later.
+ * Owns: its profile, and the container that is made of it. The page asks later for the code of functions, and for stretches of
+ * time if the recording has more intervals than a page can show.
  */
 
 struct view_shown {
@@ -86,27 +88,27 @@ struct view_shown {
     struct mkperf_interactions *interactions; /* NULL: not recorded */
     struct annotate_sources sources;
     struct page_bytes data;
-    struct page_schedule schedule; /* of data */
+    struct page_schedule schedule; /* of `data` */
     uint64_t first_ns, last_ns;    /* the page's time */
 };
 
-/* Reads the recording at path. Free it in any case. */
+/* Reads the recording at `path`. view_shown_free follows, also after an error. */
 enum mkperf_status view_shown_read(struct view_shown *s, const char *path,
                                    const struct mkperf_elf_search *elfs, bool speedscope,
                                    struct mkperf_error *e);
-/* page_schedule_stretch of it; empty as well if the page has all of it, or from..to is not in it. */
+/* The answer of page_schedule_stretch. It is also empty if the page has all intervals, or if from..to is not in the recording. */
 struct page_bytes view_shown_stretch(const struct view_shown *s, uint64_t from, uint64_t to,
                                      uint64_t most);
 void view_shown_free(struct view_shown *s);
 
 /*
- * What the page of a running target shows of its scheduling: the newest part, without a hole.
+ * The newest part of the scheduling of a running target, for its page. The part has no hole.
  *
- * Owns: which part that is. What was before it is not known any more: each PD has an interval of that, and
- * each core a gap. A PD is in the state that it has now until the last event. Called by live.c.
+ * Owns: the choice of this part. Each PD has an interval of unknown state for the time before it, and each core has a gap. The
+ * state that a PD has now lasts until the last event. Called by live.c.
  */
 
-/* Leaves out the records of an array of n for which `keep`, which may use i, is false. */
+/* Removes the records of an array of n for which `keep` is false. `keep` is an expression in i. */
 #define VIEW_KEEP(array, n, keep)              \
     do {                                       \
         size_t kept_ = 0;                      \
@@ -123,40 +125,39 @@ struct view_live_schedule {
     struct mkperf_schedule_call *call;
     struct mkperf_core_interval *gap;
     struct mkperf_woken *woken;
-    struct page_schedule shown; /* of the arrays above */
+    struct page_schedule shown; /* refers to the arrays above */
 };
 
-/* most: intervals, calls and wakings of each. from_ns: where the page's time begins. Free it. */
+/* Copies at most `most` intervals, calls, gaps and wakings. The page's time begins at from_ns. view_live_schedule_free follows. */
 void view_live_schedule_take(struct view_live_schedule *s, struct mkperf_profile *p, size_t most,
                              uint64_t from_ns);
 void view_live_schedule_free(struct view_live_schedule *s);
 
 /*
- * mkperf view of a running target: samples as they arrive.
+ * mkperf view of a running target.
  *
- * Owns: the session with the target, and the profile that grows. All samples are kept in a temporary
- * file (base/spool.h); a page gets the newest VIEW_LIVE_SAMPLES and the
- * number of older ones, which it shows. Between reads the server answers requests.
+ * Owns: the session with the target, and the profile that grows. All samples are kept in a temporary file (base/spool.h). A page
+ * gets the newest VIEW_LIVE_SAMPLES, and the number of older ones. The server answers requests between reads from the target.
  */
 
 enum { VIEW_LIVE_SAMPLES = 200000, VIEW_LIVE_LOSSES = 1000 };
 
 struct view_live {
-    volatile int *interrupts;        /* set before: not 0 ends it */
-    struct mkperf_recorder recorder; /* its options: set before */
+    volatile int *interrupts;        /* set before it runs; a value that is not 0 ends it */
+    struct mkperf_recorder recorder; /* its options are set before it runs */
     struct mkperf_profile profile;
     struct mkperf_frames frames;
     struct annotate_sources sources;
     struct view_server *server;
 };
 
-/* Runs until it is interrupted or the session ends, with a server that was started. Errors: those
- * of mkperf_recorder_run and its kin. Free it in any case. */
+/* Runs until it is interrupted or the session ends. The server was started. Errors are those of the functions of link/recorder.h.
+ * view_live_free follows, also after an error. */
 enum mkperf_status view_live_run(struct view_live *l, struct view_server *server,
                                  struct mkperf_error *e);
 void view_live_free(struct view_live *l);
 
-/* For the server. */
+/* The container that the server sends. */
 struct page_bytes view_live_data(struct view_live *l);
 
 #endif
