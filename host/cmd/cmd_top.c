@@ -8,6 +8,7 @@
 #include "base/colour.h"
 #include "base/process.h"
 #include "cmd.h"
+#include "flow/flow.h"
 #include "link/recorder.h"
 #include "report/report.h"
 #include "top/top.h"
@@ -16,7 +17,7 @@ enum { DEFAULT_WINDOW_S = 10, OPT_WINDOW = 256 };
 
 struct command {
     double delay_s, window_s;
-    bool zero, charged, no_idle, util, stdio, json;
+    bool zero, charged, no_idle, util, flow, stdio, json;
     enum mkperf_colour colour;
     const char *pd;
     uint64_t rows;
@@ -38,6 +39,8 @@ static const struct mkperf_option options[] = {
                   MKPERF_SETS(struct command, no_idle)),
     MKPERF_OPTION(0, "util", "how long each PD ran, by scheduling events (as record --sched)",
                   MKPERF_SETS(struct command, util)),
+    MKPERF_OPTION(0, "flow", "what limits since the last refresh, and the queues, as mkperf flow",
+                  MKPERF_SETS(struct command, flow)),
     MKPERF_OPTION(0, "stdio", "print tables; the default without a terminal",
                   MKPERF_SETS(struct command, stdio)),
     MKPERF_OPTION(0, "json", "print a line of JSON each time instead of tables",
@@ -51,7 +54,9 @@ struct top {
     struct top_counts counts;
     struct top_screen screen;
     struct report_values values; /* with --json */
-    double drawn_s;
+    struct mkperf_flow flow;     /* with --flow; its analysis is that of the counts */
+    char *flow_text;
+    double drawn_s, flow_s;
     uint64_t
         session; /* the session that is shown: its id, and in the upper half the number of restarts */
     volatile int *interrupts;
@@ -140,9 +145,34 @@ static void follow_session(struct top *t)
     }
 }
 
+/* Makes the text of what limits since the last time, or since the begin with --window 0. Before the next switch there is none. */
+static void follow_flow(struct top *t)
+{
+    struct mkperf_flow *f = &t->flow;
+    double now = mkperf_now_s();
+    size_t size;
+
+    if (!t->command.flow || t->screen.paused || !f->began || f->from_ns != 0 ||
+        (t->flow_text != NULL && t->recorder.stream->running &&
+         now - t->flow_s < t->command.delay_s)) {
+        return;
+    }
+    free(t->flow_text);
+    FILE *to = mkperf_memstream_open(&t->flow_text, &size);
+    mkperf_flow_settle(f);
+    const struct mkperf_flow_limit l = mkperf_flow_limit(f);
+    report_flow_answer(f, &l, to);
+    report_flow_tables(f, to);
+    mkperf_memstream_close(to);
+    t->screen.flow = t->flow_text;
+    t->flow_s = now;
+    f->from_ns = !t->counts.all;
+}
+
 static void draw_screen(struct top *t)
 {
     follow_session(t);
+    follow_flow(t);
     t->drawn_s = mkperf_now_s();
     top_screen_refresh(&t->screen);
     if (t->screen.curses) {
@@ -186,8 +216,17 @@ static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
     if (mkperf_recorder_init(r, false, e) != MKPERF_OK) {
         return e->status;
     }
-    mkperf_recorder_decode(r, top_counts_sink(&t->counts), NULL);
     struct command *c = &t->command;
+    struct mkperf_sink sink = top_counts_sink(&t->counts);
+    if (c->flow) {
+        t->counts.sched = mkperf_analysis_new();
+        t->counts.sched->session.sched = true;
+        mkperf_flow_init(&t->flow, t->counts.sched);
+        t->flow.to = sink;
+        sink = mkperf_flow_sink(&t->flow);
+        t->screen.flow = "no reading of a queue yet\n";
+    }
+    mkperf_recorder_decode(r, sink, NULL);
     t->counts.pds = t->recorder.pds;
     t->counts.symbols = t->recorder.symbols;
     t->counts.window_ns = (uint64_t)((c->window_s > 0 ? c->window_s : DEFAULT_WINDOW_S) * 1e9);
@@ -234,6 +273,10 @@ static enum mkperf_status run_session(struct top *t, struct mkperf_error *e)
         mkperf_stream_finish(t->recorder.stream, e) != MKPERF_OK) {
         return e->status;
     }
+    if (t->command.flow && t->flow.nqueues == 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: the session has no queues (--flow)",
+                                t->screen.target);
+    }
     t->screen.paused = false; /* the last picture shows the end of the session */
     draw_screen(t);
     return MKPERF_OK;
@@ -253,6 +296,8 @@ static void tear_down(void *self)
 
     top_screen_stop(&t->screen);
     top_screen_free(&t->screen);
+    mkperf_flow_free(&t->flow);
+    free(t->flow_text);
     top_counts_free(&t->counts);
     mkperf_recorder_free(&t->recorder);
 }
@@ -268,10 +313,14 @@ static enum mkperf_status run_top(void *self, const struct mkperf_args *args,
         return mkperf_usage_error(e, "top",
                                   "--json has no charged time; report --charged --json has");
     }
+    if (c->json && c->flow) {
+        return mkperf_usage_error(e, "top", "--json has no queues; flow --json has");
+    }
+    t->recorder.options.queues = c->flow;
     if (mkperf_record_options_finish(&t->recorder.options, "top", e) != MKPERF_OK) {
         return e->status;
     }
-    t->recorder.options.configure.sched = c->util;
+    t->recorder.options.configure.sched = c->util || c->flow;
     c->window_s = c->zero ? c->delay_s : c->window_s;
     t->interrupts = mkperf_process_interrupts();
     return run_session(t, e);

@@ -140,11 +140,13 @@ void mkperf_flow_init(struct mkperf_flow *f, struct mkperf_analysis *a);
 void mkperf_flow_free(struct mkperf_flow *f);
 struct mkperf_sink mkperf_flow_sink(struct mkperf_flow *f);
 
+/* Counts until the last event, so that a conclusion can be drawn before the end of the stream. */
+void mkperf_flow_settle(struct mkperf_flow *f);
 /* Packets of a stage: the greater one of what it consumed and what it produced. */
 uint64_t mkperf_flow_packets(const struct mkperf_flow_stage *s);
 /* ns of a stage in which it had something to do and could do it; *total: in which it is known what it did. */
 uint64_t mkperf_flow_busy(const struct mkperf_flow_stage *s, uint64_t *total);
-/* The conclusion, after the end of the stream. */
+/* The conclusion, after the end of the stream or after mkperf_flow_settle. */
 struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f);
 
 /* Writes the conclusion as a sentence without its full stop. */

@@ -176,7 +176,9 @@ bool flow_queue_read(struct mkperf_flow *f, const struct mkperf_queue_reading *r
     uint64_t mask = UINT64_MAX >> (64 - q->about.index_bits);
     uint64_t head = r->head & mask, tail = r->tail & mask, entries = (tail - head) & mask;
     uint64_t back = q->about.capacity <= mask / 2 ? mask - q->about.capacity : mask / 2;
-    uint64_t from = f->read_ns;
+    uint64_t from = f->read_ns < r->time_ns ? f->read_ns : r->time_ns;
+    /* All indices were read at read_ns; since_ns may be later, when the queue was settled. */
+    bool may_have_wrapped = (double)(r->time_ns - from) > (double)back / FASTEST_PER_S * 1e9;
 
     q->readings++;
     *made = (tail - q->tail) & mask;
@@ -187,12 +189,12 @@ bool flow_queue_read(struct mkperf_flow *f, const struct mkperf_queue_reading *r
     }
     q->head = head;
     q->tail = tail;
-    from = from < q->since_ns ? q->since_ns : from > r->time_ns ? r->time_ns : from;
+    from = from < q->since_ns ? q->since_ns : from;
     if (!q->began) {
         begin_again(q, r->time_ns, entries);
         return false;
     }
-    if ((double)(r->time_ns - from) > (double)back / FASTEST_PER_S * 1e9) {
+    if (may_have_wrapped) {
         q->unknown++;
         begin_again(q, r->time_ns, entries);
         return false;

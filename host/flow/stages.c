@@ -341,14 +341,20 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *samp
     return mkperf_sink_sample(&f->to, sample, e);
 }
 
+void mkperf_flow_settle(struct mkperf_flow *f)
+{
+    mkperf_analysis_charge(f->analysis);
+    for (unsigned i = 0; i < f->nqueues; i++) {
+        flow_queue_end(f, &f->queue[i]);
+    }
+}
+
 static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
                                  struct mkperf_error *e)
 {
     struct mkperf_flow *f = self;
 
-    for (unsigned i = 0; i < f->nqueues; i++) {
-        flow_queue_end(f, &f->queue[i]);
-    }
+    mkperf_flow_settle(f);
     return mkperf_sink_end(&f->to, totals, e);
 }
 

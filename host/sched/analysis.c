@@ -98,8 +98,7 @@ static int compare_inversions(const void *pa, const void *pb)
     return mkperf_compare(b->total, a->total);
 }
 
-/* Counts the time of all cores and PDs until the last event. */
-static void charge_all(struct mkperf_analysis *a)
+void mkperf_analysis_charge(struct mkperf_analysis *a)
 {
     for (uint32_t core = 0; core < a->ncores; core++) {
         if (a->core[core].seen) {
@@ -116,7 +115,7 @@ static void charge_all(struct mkperf_analysis *a)
 
 void mkperf_analysis_restart(struct mkperf_analysis *a)
 {
-    charge_all(a);
+    mkperf_analysis_charge(a);
     free_findings(a);
     a->nedges = a->ninversions = 0;
     for (unsigned i = 0; i < a->nwakes; i++) { /* PDs that have not run yet refer to them */
@@ -139,7 +138,7 @@ void mkperf_analysis_restart(struct mkperf_analysis *a)
 
 void mkperf_analysis_end(struct mkperf_analysis *a)
 {
-    charge_all(a);
+    mkperf_analysis_charge(a);
     for (uint32_t core = 0; core < a->ncores; core++) {
         sched_inversions_end(a, core, a->last_ns);
     }

@@ -265,6 +265,9 @@ void mkperf_analysis_listen(struct mkperf_analysis *a, struct mkperf_analysis_li
 /* For callers that are sinks themselves: a PD of the session, and an event. Events of unknown PDs are ignored. */
 void mkperf_analysis_pd(struct mkperf_analysis *a, const struct mkperf_pd *pd);
 void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched *event);
+/* Counts the time of all cores and PDs until the last event, so that the sums are up to date before the end. A PD that is ready
+ * then counts as ready, also if it turns out later that it was throttled. */
+void mkperf_analysis_charge(struct mkperf_analysis *a);
 /*
  * Sums, counts and statistics begin anew at the last event, and the states of PDs, cores and calls are kept. A call that lasts
  * then is counted when it ends, as a whole.

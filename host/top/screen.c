@@ -37,7 +37,9 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
     uint64_t lost = mkperf_lost_sum(t->lost);
     char window[64] = "all", cores[32] = "";
 
-    if (!s->counts->all) {
+    if (s->flow != NULL && !s->counts->all) {
+        snprintf(window, sizeof window, "since the last refresh");
+    } else if (!s->counts->all) {
         snprintf(window, sizeof window, "last %g s", (double)s->counts->window_ns / 1e9);
     }
     if (t->ncores > 1) {
@@ -56,8 +58,8 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
              s->pd ? ", PD " : "", s->pd ? s->pd : "", s->sort != TOP_BY_SHARE ? ", by " : "",
              s->sort != TOP_BY_SHARE ? sorts[s->sort] : "", s->charged ? ", charged" : "",
              s->counts->no_idle ? ", without idle" : "",
-             s->counts->sched != NULL ? ", Util of one core" : "", s->paused ? ", PAUSED" : "",
-             s->target);
+             s->counts->sched != NULL && s->flow == NULL ? ", Util of one core" : "",
+             s->paused ? ", PAUSED" : "", s->target);
 }
 
 /* The line of a core, such as "core 1   49.90%  1234 samples, 3 lost". False: the target samples only one core. */
@@ -166,6 +168,10 @@ void top_screen_print(const struct top_screen *s, FILE *out)
 
     head_text(s, text, sizeof text);
     fprintf(out, "# %s\n#\n", text);
+    if (s->flow != NULL) {
+        fprintf(out, "%s\n", s->flow);
+        return;
+    }
     for (unsigned i = 0; core_text(s, i, text, sizeof text); i++) {
         fprintf(out, "%s%s\n", i == 0 ? "#  Share   Samples  Core\n" : "", text);
     }
@@ -405,7 +411,16 @@ void top_screen_draw(struct top_screen *s)
     for (unsigned i = 0; s->help && i < sizeof help / sizeof *help; i++) {
         report_put_line((int)i + 2, help[i], false);
     }
-    if (s->help) {
+    const char *line = s->help ? NULL : s->flow;
+    for (int i = 1; line != NULL && *line != '\0' && i < LINES - 2; i++) {
+        size_t n = strcspn(line, "\n");
+        snprintf(text, sizeof text, "%.*s", (int)n, line);
+        report_put_line(i, text, false);
+        line += n + (line[n] == '\n');
+    }
+    if (s->help || s->flow != NULL) {
+        report_put_line(LINES - 2, s->message, false);
+        report_put_line(LINES - 1, keys, true);
         refresh();
         return;
     }

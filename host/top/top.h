@@ -121,7 +121,8 @@ struct top_screen {
     const struct mkperf_totals *totals;
     bool colour;
     bool curses, paused, quit;
-    bool help; /* the keys are explained in place of the tables */
+    const char *flow; /* what limits and the queues, in place of the tables; NULL: the tables */
+    bool help;        /* the keys are explained in place of the tables */
     uint32_t event;
     enum top_sort sort;
     bool charged;   /* the table of PDs shows charged time */

@@ -62,6 +62,18 @@ assert queue["q2"]["mean"] > 40 and queue["q4"]["mean"] < 10, queue' || { cat "$
 }
 check "the slow stage on the second core is named" slow
 
+live() { # the same tables while the system runs; --window 0: of the whole session
+    t=$B/tests/pd/flow_slow
+    QEMU=$(cat "$t/qemu-command") scripts/qemu-talk "$D" \
+        "\$MKPERF top -t \$T --flow --stdio --delay 0.2 --duration 0.5 --system $t/flow_slow.system --elf-path $t >$D/live" \
+        "\$MKPERF top -t \$T --flow --stdio --window 0 --duration 0.5 --system $t/flow_slow.system --elf-path $t >$D/all" \
+        >"$D/live.log" 2>&1 && [ "$(grep -c '^b80 limits: ' "$D/live")" -ge 2 ] && [ "$(grep -c ' limits' "$D/all")" -ge 1 ] &&
+        awk '/^Since/ { if ($2 < until) exit 1; until = $5 } END { exit !until }' "$D/live" &&
+        tail -n 8 "$D/all" | awk '$NF == "c4)" { n++; if ($10 + 0 < 4000 || $10 + 0 > 6500) exit 1 } END { exit n != 1 }' ||
+        { cat "$D/live.log"; tail -n 40 "$D/all"; return 1; }
+}
+check "top --flow names the limit while the system runs" live
+
 predicted() { # b80 with half of its work is b40, which has another system
     analysed flow_before 1 && analysed flow_after 1 && "$MKPERF" flow --json --what-if 'b80 own -50%' "$D/flow_before.data" >"$D/what-if.json" &&
         python3 - "$D/what-if.json" "$D/flow_before.json" "$D/flow_after.json" <<'END'

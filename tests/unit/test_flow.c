@@ -470,7 +470,51 @@ static void a_pause_in_which_an_index_may_wrap(void **state)
     read_queue(92000000, 60400, 60450);
     assert_int_equal(q->produced, 60150);
     assert_int_equal(q->consumed, 60100);
+    const struct mkperf_sched notified = {
+        .time_ns = 140000000, .kind = MKPERF_SCHED_NOTIFY, .from = 0, .to = 1};
+    assert_int_equal(mkperf_sink_sched(&s.sink, &notified, &s.e), MKPERF_OK);
+    mkperf_flow_settle(&f); /* it is no reading */
+    read_queue(141000000, 60500, 60600);
+    assert_int_equal(q->unknown, 2);
+    assert_int_equal(q->produced, 60150);
     end();
+}
+
+/* What top shows: sums that are settled often are those of the whole, and so are the sums of parts. */
+static void live(void **state)
+{
+    uint64_t known = 0, packets = 0;
+
+    (void)state;
+    for (unsigned parts = 0; parts < 2; parts++) {
+        reset(5);
+        line(3, 3, 3000, 0, 64);
+        s.pd[1].each = 30000;
+        s.pd[1].batch = 16;
+        begin();
+        sim_start(&s);
+        known = packets = 0;
+        for (unsigned i = 0; i < 20; i++) {
+            sim_run(&s, UINT64_C(5) * MS + 777);
+            mkperf_flow_settle(&f);
+            struct mkperf_flow_limit l = mkperf_flow_limit(&f);
+            assert_int_equal(l.stage, 1);
+            assert_int_equal(f.queue[0].known_ns, f.last_ns - f.queue[0].first_ns);
+            if (parts) {
+                known += f.queue[0].known_ns;
+                packets += f.queue[0].consumed;
+                f.from_ns = 1;
+            }
+        }
+        if (parts == 0) {
+            sim_end(&s);
+            compare(0.06);
+        } else { /* a part begins at a switch, at most 16 packets after the end of the one before */
+            assert_true(known > UINT64_C(100) * MS - 20 * UINT64_C(16 * 30000 + 777));
+            assert_true(fabs((double)packets * 30000 - (double)known) < 0.05 * (double)known);
+        }
+        end();
+    }
 }
 
 /* Packets per second of a PD by the simulator's own count, with a change or without one. */
@@ -575,6 +619,7 @@ int main(void)
         cmocka_unit_test(a_part_of_the_time),
         cmocka_unit_test(indices_of_a_hostile_component),
         cmocka_unit_test(a_pause_in_which_an_index_may_wrap),
+        cmocka_unit_test(live),
         cmocka_unit_test(limits_are_named),
         cmocka_unit_test(predictions_come_true),
         cmocka_unit_test(changes_as_text),

@@ -282,6 +282,9 @@ static void test_replay(void **state)
     assert_non_null(strstr(text, "  75.00%        3  unknown-10"));
     assert_non_null(strstr(text, "  25.00%        1  unknown-20       [.] [unknown] 0x300000"));
     assert_non_null(strstr(text, "target: demo: hello"));
+    text = RUN(top, &status, "-t", target, "--stdio", "--flow");
+    assert_int_not_equal(status, 0);
+    assert_non_null(strstr(text, "the session has no queues (--flow)"));
     text = RUN(top, &status, "-t", target, "--stdio", "--rows", "1", "--pd", "unknown-20");
     assert_null(strstr(text, "0x200000"));
     text = RUN(top, &status, "-t", target, "--stdio", "--window", "0", "--charged");
