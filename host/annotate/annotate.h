@@ -38,8 +38,8 @@ struct annotate_hits {
 
 /* Which samples are counted. */
 struct annotate_choice {
-    const char
-        *symbol;    /* a function's name as mkperf_symbol_is compares it; NULL: every function */
+    /* A name of a function, as mkperf_symbol_is compares it; NULL: every function. */
+    const char *symbol;
     const char *pd; /* NULL: every PD; the kernel's functions count for the PD that entered it */
     uint32_t event;
 };

@@ -81,8 +81,8 @@ struct entry {
     double run[SIDES][RUNS]; /* of each recording */
     double between; /* standard error of delta by the recordings' differences; 0: not known */
     double delta;
-    double
-        chance; /* the probability of such a deviation in any row if the systems are equal; 1: nothing is claimed */
+    /* The probability of such a deviation in any row if the systems are equal; 1: nothing is claimed. */
+    double chance;
 };
 
 struct run {
@@ -299,8 +299,7 @@ static double visible_growth(const struct comparison *d, const struct entry *r, 
     if (a <= 0 || b <= 0 || p * fmin(a, b) < EXPECTED_MIN) {
         return 0;
     }
-    for (unsigned i = 0; i < 60;
-         i++) { /* the deviation that chance exceeds with that probability */
+    for (unsigned i = 0; i < 60; i++) { /* finds the deviation that chance exceeds so often */
         double middle = (low + high) / 2;
 
         if (erfc(middle / M_SQRT2) > allowed) {

@@ -57,8 +57,7 @@ struct top {
     struct mkperf_flow flow;     /* with --flow; its analysis is that of the counts */
     char *flow_text;
     double drawn_s, flow_s;
-    uint64_t
-        session; /* the session that is shown: its id, and in the upper half the number of restarts */
+    uint64_t session; /* the id of the session that is shown, and the number of restarts << 32 */
     volatile int *interrupts;
 };
 

@@ -2,7 +2,7 @@
 /*
  * The table of output formats, and the opening of an output.
  *
- * Owns: names, suffixes of file names, and the options of an output. Called by cmd/conversion.c. A format is one file
+ * Owns: names, suffixes of file names, and the options of an output. Called by cmd/cmd_convert.c. A format is one file
  * and one row of the table in formats.c. README.md of this folder has the figure.
  */
 #ifndef MKPERF_HOST_EXPORT_FORMATS_H

@@ -41,10 +41,9 @@ struct pprof {
     struct mkperf_textout *t;
     z_stream z;
     struct function_names names;
-    struct mkperf_hash
-        extra;        /* strings that are neither texts of the profile nor names with a PD */
-    uint32_t texts;   /* the number of strings that precede the extra ones */
-    struct message m; /* the message that emit writes next */
+    struct mkperf_hash extra; /* all other strings of the file */
+    uint32_t texts;           /* the number of strings that precede the extra ones */
+    struct message m;         /* the message that emit writes next */
 };
 
 static void put_varint(struct message *m, uint64_t v)
@@ -211,8 +210,8 @@ static void put_mapping(struct pprof *p, uint64_t id, struct mkperf_module *modu
     }
     put_number(&p->m, 5, extra_string(p, module != NULL ? mkperf_module_path(module) : name));
     put_number(&p->m, 6, extra_string(p, hex));
-    for (unsigned field = 7; field <= 10;
-         field++) { /* has_functions, _filenames, _line_numbers, _inline_frames */
+    /* The fields has_functions, has_filenames, has_line_numbers and has_inline_frames. */
+    for (unsigned field = 7; field <= 10; field++) {
         put_number(&p->m, field, 1);
     }
     emit(p, PROFILE_MAPPING);

@@ -53,8 +53,8 @@ enum { MKPERF_TIME_SLICES_MAX = 1 << 20 };
 
 /* The time of a recording in slices of one length (--time-quantum), numbered in the order of their appearance. */
 struct mkperf_time_slices {
-    uint64_t
-        quantum_ns; /* the length; a slice begins at a multiple of it. 0: slice 0 is the whole time */
+    /* The length of a slice, which begins at a multiple of it. 0: slice 0 is the whole time. */
+    uint64_t quantum_ns;
     struct mkperf_hash numbers;
 };
 

@@ -28,8 +28,8 @@ struct mkperf_frames {
     struct mkperf_hash functions;
     uint32_t *function_of; /* for each frame of places.h: its function, plus 1; 0: not needed yet */
     uint32_t room;
-    size_t *
-        chain_at; /* for each chain: the index of its functions in list, plus 1; 0: not needed yet */
+    /* By chain: the index of its functions in list + 1; 0: they are not in list yet. */
+    size_t *chain_at;
     uint32_t chain_room;
     uint32_t *list; /* for each chain: the number of its functions, then the functions */
     size_t listed, list_room;
@@ -64,7 +64,7 @@ static inline struct mkperf_module *mkperf_frames_module(const struct mkperf_fra
     return kernel ? s->kernel : pd < s->npds ? s->pd[pd].module : NULL;
 }
 
-/* Calls put for each ELF that is missing, and if the end of the recording is. */
+/* Calls `put` for each ELF that is missing, and also if the end of the recording is missing. */
 void mkperf_frames_warnings(const struct mkperf_frames *f, mkperf_put_warning *put, void *self);
 /* Prints these warnings as lines of a report's head. */
 void mkperf_frames_warn(const struct mkperf_frames *f, FILE *out);

@@ -97,12 +97,11 @@ void mkperf_profile_warnings(const struct mkperf_profile *p, mkperf_put_warning 
 {
     struct mkperf_totals totals = p->totals;
 
-    for (uint32_t i = 0; i < p->nevents && p->totals.samples == 0;
-         i++) { /* the session has not ended */
+    /* Before the end of a session there are no totals, and reports of losses may have more than the totals. */
+    for (uint32_t i = 0; i < p->nevents && p->totals.samples == 0; i++) {
         totals.samples += p->total[i].samples;
     }
-    memcpy(totals.lost, p->lost,
-           sizeof totals.lost); /* reports of losses may have more than the totals */
+    memcpy(totals.lost, p->lost, sizeof totals.lost);
     mkperf_places_warnings(&p->places, &totals, put, self);
 }
 

@@ -39,8 +39,7 @@ struct mkperf_places_pd {
 };
 
 struct mkperf_function {
-    uint32_t
-        pd; /* the PD with this address space; for a kernel function, the PD for which the kernel worked */
+    uint32_t pd; /* the PD with this address space; of the kernel, the PD for which it worked */
     bool kernel, inlined, known;
     uint32_t name, file; /* numbers of texts; file 0: unknown */
     uint64_t start;      /* the link address; 0 if it is unknown or inlined */

@@ -62,9 +62,8 @@ struct mkperf_utilisation {
         uint64_t known_ns, unknown_ns;
     } * core; /* one for each key */
     uint32_t core_room;
-    struct mkperf_core_time
-        *slice; /* one for each slice, after the end: the known time of the core with the most, and
-                                     * the unknown time of all cores */
+    /* By slice, after the end: the known time of the core with the most, and the unknown time of all cores. */
+    struct mkperf_core_time *slice;
 };
 
 /* Attached before the first event of the analysis. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see tree.h. */
+/* Owns: the nodes of call trees, and the table that finds them. See tree.h. */
 #include "tree.h"
 
 enum { FIRST_SLOTS = 256 };
@@ -18,7 +18,7 @@ void mkperf_tree_free(struct mkperf_tree *t)
     *t = (struct mkperf_tree){.n = 0};
 }
 
-/* Where the child of `parent` with this label is in the table, or has to be put. */
+/* The slot of the child of `parent` with this label, or the free slot in which it is put. */
 static uint32_t *slot_of(const struct mkperf_tree *t, uint32_t parent, uint32_t label)
 {
     uint64_t hash = ((uint64_t)parent << 32 | label) * UINT64_C(0xff51afd7ed558ccd);
@@ -50,7 +50,7 @@ uint32_t mkperf_tree_child(struct mkperf_tree *t, uint32_t parent, uint32_t labe
     uint32_t *slot = slot_of(t, parent, label);
 
     if (*slot == 0) {
-        if (t->n == t->room) { /* memory behind the last node is not touched */
+        if (t->n == t->room) { /* the new memory is not cleared, which would touch all of it */
             t->room = (uint32_t)mkperf_room(t->room, (size_t)t->n + 1);
             t->node = mkperf_xrealloc(t->node, t->room, sizeof *t->node);
         }
@@ -111,7 +111,7 @@ void mkperf_tree_finish(struct mkperf_tree *t,
         }
         order[i] = i;
     }
-    qsort_r(order + 1, t->n - 1, sizeof *order, compare_nodes, &o); /* but the root */
+    qsort_r(order + 1, t->n - 1, sizeof *order, compare_nodes, &o); /* all except the root */
     for (uint32_t i = t->n; i-- > 1;) {
         struct mkperf_tree_node *n = &t->node[order[i]];
         n->next = t->node[n->parent].child;

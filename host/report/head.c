@@ -13,7 +13,10 @@
 
 enum { MARKS_SHOWN = 4 }; /* without --marks */
 
-static const double LOUD = 1.0; /* Prints whether the names belong to the programs that ran. */
+/* The per cent of lost samples above which a warning is printed. */
+static const double LOUD = 1.0;
+
+/* Prints whether the names belong to the programs that ran. */
 static void print_image(const struct mkperf_profile *p, FILE *out)
 {
     char text[512];
@@ -150,7 +153,6 @@ static void print_marks(const struct mkperf_profile *p, unsigned most, FILE *out
 
 void report_head_print(const struct mkperf_profile *p, const char *path, bool marks, FILE *out)
 {
-    /* a warning is printed if more per cent of the samples are lost */
     unsigned cores = p->places.session.cores;
     char text[MKPERF_PRINTABLE_PATH];
     fprintf(out, "# file        %s\n", mkperf_printable_copy(path, text, sizeof text));
@@ -164,8 +166,8 @@ void report_head_print(const struct mkperf_profile *p, const char *path, bool ma
     print_image(p, out);
     print_cores(p, out);
     for (unsigned i = 0; i < p->places.session.nevents; i++) {
-        if (!p->off_cpu || p->made ||
-            i == p->off_cpu_event) { /* the others' samples were not counted */
+        /* Of an off-CPU profile, the samples of other events were not counted. */
+        if (!p->off_cpu || p->made || i == p->off_cpu_event) {
             print_event(p, i, out);
         }
     }

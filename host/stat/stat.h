@@ -22,7 +22,7 @@
 
 enum { STAT_EVENTS = 16, STAT_ROWS = 1 + 128 + MKPERF_MAX_CORES };
 
-/* The number of a core's row, and back; PDs have smaller ones. */
+/* The number of a core's row is this one + the core. The numbers of PDs are smaller. */
 #define STAT_CORE UINT32_C(0x80000000)
 
 struct stat_value {
@@ -100,8 +100,7 @@ void stat_repeat_mean(const struct stat_repeat *s, struct stat_reading *out);
 /* The form of the output. */
 struct stat_style {
     FILE *out;
-    const char
-        *separator; /* NULL: a table for people, as perf stat; else fields, as perf stat -x */
+    const char *separator;        /* between the fields of perf stat -x; NULL: a table for people */
     struct report_values *values; /* not NULL: rows for programs go there, and not to `out` */
     bool per_core;                /* rows of cores instead of the row of the system */
     unsigned cores;               /* cores on which the target counts */

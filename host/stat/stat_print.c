@@ -134,8 +134,8 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
     }
     fprintf(style->out, "%s%19s      %-24s", r->estimate ? "~" : " ",
             grouped(count, number, sizeof number), name);
-    if (row != &r->row[0] && !stat_is_core(row) &&
-        stat_sum(&r->row[0].value[i]) > 0) { /* the share of a PD, instead of rates */
+    /* A PD has its share instead of rates. */
+    if (row != &r->row[0] && !stat_is_core(row) && stat_sum(&r->row[0].value[i]) > 0) {
         fprintf(style->out, " # %7.2f%% %-20s", 100 * count / stat_sum(&r->row[0].value[i]),
                 "of the system");
     } else if (stat_derived(r, row, style->session, i, &figure, &unit)) {
