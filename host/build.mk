@@ -37,11 +37,13 @@ $(B)/lib/$(1)/libmkperf.a: $$(call host_objects,$(1),$(5))
 	$$(Q)rm -f $$@ && ar rcs $$@ $$^
 endef
 # MKPERF_ASSERT=yes: mkperf checks its internal invariants (assert), as the unit tests and the fuzz targets always do.
-# The stamp is new whenever the choice changes, so that all objects are made again.
+# The stamp is new whenever the choice changes, so that all objects are made again. It is made here, because make does
+# not make a file that is missing (.SECONDARY) as long as what depends on it is newer than the rest.
 ASSERT_STAMP := $(B)/assert-$(if $(filter yes,$(MKPERF_ASSERT)),yes,no).stamp
 ASSERT_FLAGS := $(if $(filter yes,$(MKPERF_ASSERT)),,-DNDEBUG)
-$(ASSERT_STAMP):
-	$(Q)mkdir -p $(@D) && rm -f $(B)/assert-*.stamp && touch $@
+$(if $(wildcard $(ASSERT_STAMP)),,$(shell mkdir -p $(B) && rm -f $(B)/assert-*.stamp && touch $(ASSERT_STAMP)))
+$(ASSERT_STAMP): # after make clean in the same run
+	$(Q)mkdir -p $(@D) && touch $@
 $(call host_objects,plain,host/main.c $(HOST_LIB_SRC)): $(ASSERT_STAMP)
 
 # CPPFLAGS, CFLAGS and LDFLAGS: the user's, for mkperf itself. It reads files and lines of strangers.
