@@ -157,14 +157,26 @@ static enum mkperf_status choose_cores(const struct mkperf_recorder *r, uint32_t
     return MKPERF_OK;
 }
 
-/* A target of an older build ignores the choice and samples all cores, which is an error here. */
-static enum mkperf_status check_cores(const struct mkperf_recorder *r, uint32_t cores,
-                                      struct mkperf_error *e)
+/* A target of an older build ignores what it does not know. REFUSED: its session lacks something that was asked for. */
+static enum mkperf_status check_session(const struct mkperf_recorder *r, const mkperf_Configure *c,
+                                        struct mkperf_error *e)
 {
-    const mkperf_ToHost *m = &r->link.answer;
+    static const mkperf_Session none = mkperf_Session_init_zero;
+    bool answered = r->link.answer.which_msg == mkperf_ToHost_session_tag;
+    const mkperf_Session *has = answered ? &r->link.answer.msg.session : &none;
+    const char *lacks = !answered                 ? NULL
+                        : c->sched && !has->sched ? "has no scheduling events (--sched)"
+                        : c->off_cpu && !has->off_cpu
+                            ? "has no samples of blocked threads (--off-cpu)"
+                        : c->words_count != 0 && has->words != c->words_count
+                            ? "cannot read queues (--queues)"
+                            : NULL;
 
-    return cores == 0 ||
-                   (m->which_msg == mkperf_ToHost_session_tag && m->msg.session.cores == cores)
+    if (lacks != NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_REFUSED, "%s: the target's build %s",
+                                r->link.source.spec, lacks);
+    }
+    return c->cores == 0 || has->cores == c->cores
                ? MKPERF_OK
                : mkperf_error_set(e, MKPERF_ERR_REFUSED,
                                   "the target cannot limit a session to some of its cores; "
@@ -225,30 +237,8 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
         end_and_configure(r, &m, e) != MKPERF_OK) {
         return e->status;
     }
-    if (mkperf_recorder_refused(r, e) != MKPERF_OK) {
-        return e->status;
-    }
-    /* A target of an older build ignores what it does not know. */
-    if (r->options.configure.sched && r->link.answer.which_msg == mkperf_ToHost_session_tag &&
-        !r->link.answer.msg.session.sched) {
-        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
-                                "%s: the target's build has no scheduling events (--sched)",
-                                r->link.source.spec);
-    }
-    if (r->options.configure.off_cpu && r->link.answer.which_msg == mkperf_ToHost_session_tag &&
-        !r->link.answer.msg.session.off_cpu) {
-        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
-                                "%s: the target's build has no samples of blocked threads "
-                                "(--off-cpu)",
-                                r->link.source.spec);
-    }
-    if (m.msg.configure.words_count != 0 && r->link.answer.which_msg == mkperf_ToHost_session_tag &&
-        r->link.answer.msg.session.words != m.msg.configure.words_count) {
-        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
-                                "%s: the target's build cannot read queues (--queues)",
-                                r->link.source.spec);
-    }
-    return check_cores(r, m.msg.configure.cores, e);
+    return mkperf_recorder_refused(r, e) == MKPERF_OK ? check_session(r, &m.msg.configure, e)
+                                                      : e->status;
 }
 
 enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkperf_error *e)
