@@ -92,8 +92,7 @@ static char *at(const struct mkperf_spool *s, size_t i)
     return (char *)s->map + i * s->size;
 }
 
-/* Moves the record at i down until no child (of the first n) is larger. */
-/* Moves record i down the heap of the first n records. */
+/* Moves record i down in the heap of the first n records, until neither of its children is larger. */
 static void sift_down(struct mkperf_spool *s, size_t i, size_t n,
                       int (*compare)(const void *a, const void *b))
 {

@@ -46,9 +46,7 @@ static void add_string(struct mkperf_perfdata *w, unsigned bit, const char *text
 
 void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n)
 {
-    const char *modes = event->user == event->kernel ? "" : event->user ? ":u" : ":k";
-
-    snprintf(name, n, "%s%s", event->name, modes);
+    snprintf(name, n, "%s%s", event->name, mkperf_event_modes(event));
 }
 
 static void put_attr(struct mkperf_put *c, uint32_t type, uint64_t config, uint64_t period,
