@@ -84,9 +84,9 @@ bool mkperf_json_tail_has(const struct mkperf_json *j, const char *text);
 enum mkperf_status mkperf_json_bad(const struct mkperf_json *j, struct mkperf_error *e,
                                    const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-static inline bool mkperf_json_is(const struct mkperf_json *j, const char *text, size_t n)
+static inline bool mkperf_json_is(const struct mkperf_json *j, const char *text)
 {
-    return j->length == n && __builtin_memcmp(j->text, text, n) == 0;
+    return j->length == strlen(text) && memcmp(j->text, text, j->length) == 0;
 }
 
 #endif

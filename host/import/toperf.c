@@ -29,7 +29,7 @@ static enum mkperf_status find_mapping_ahead(struct toperf *t)
         depth -= (token == MKPERF_JSON_CLOSE_ARRAY || token == MKPERF_JSON_CLOSE_OBJECT) &&
                  depth > 0;
         if (depth == 0 && token == MKPERF_JSON_STRING &&
-            mkperf_json_is(&t->json, "elf_tcb_mappings", 16) &&
+            mkperf_json_is(&t->json, "elf_tcb_mappings") &&
             mkperf_json_next(&t->json) == MKPERF_JSON_COLON &&
             mkperf_json_next(&t->json) == MKPERF_JSON_OPEN_OBJECT &&
             toperf_mapping(t) != MKPERF_OK) {
@@ -65,11 +65,11 @@ static enum mkperf_status need_mapping(struct toperf *t)
     return MKPERF_OK;
 }
 
-static enum mkperf_status top_member(struct toperf *t, void *self, const char *key, size_t n)
+static enum mkperf_status top_member(struct toperf *t, void *self, const char *key)
 {
     bool *has_samples = self;
 
-    if (n == 16 && memcmp(key, "elf_tcb_mappings", n) == 0) {
+    if (strcmp(key, "elf_tcb_mappings") == 0) {
         if (t->has_mapping) {
             return t->looked_ahead || toperf_found(t, TOPERF_SECOND_MAPPING,
                                                    "elf_tcb_mappings again, or behind the samples "
@@ -81,7 +81,7 @@ static enum mkperf_status top_member(struct toperf *t, void *self, const char *k
                    ? toperf_mapping(t)
                    : mkperf_json_bad(&t->json, t->e, "elf_tcb_mappings: expected an object");
     }
-    if (n == 7 && memcmp(key, "samples", n) == 0) {
+    if (strcmp(key, "samples") == 0) {
         *has_samples = true;
         bool cut = false;
         if (t->json.token != MKPERF_JSON_OPEN_ARRAY) {
@@ -126,9 +126,9 @@ static enum mkperf_status read_strict(struct toperf *t)
 static enum mkperf_status lenient_object(struct toperf *t, bool *has_samples)
 {
     bool cut = false;
-    bool whole = mkperf_json_next(&t->json) == MKPERF_JSON_STRING &&
-                 (mkperf_json_is(&t->json, "samples", 7) ||
-                  mkperf_json_is(&t->json, "elf_tcb_mappings", 16));
+    bool whole =
+        mkperf_json_next(&t->json) == MKPERF_JSON_STRING &&
+        (mkperf_json_is(&t->json, "samples") || mkperf_json_is(&t->json, "elf_tcb_mappings"));
 
     if (!whole && !t->has_mapping && need_mapping(t) != MKPERF_OK) {
         return t->e->status;

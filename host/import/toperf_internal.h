@@ -90,11 +90,11 @@ void toperf_warn_of_findings(const struct toperf *t);
 
 /*
  * Calls `member` for each member of the object whose '{' is the current token. At each call the value
- * is the current token. Ends after '}'. Sets *cut if the input ended first, in a lenient reading.
+ * is the current token. A key is cut at 1023 bytes. Ends after '}'. Sets *cut if the input ended first, in a lenient reading.
  */
 enum mkperf_status toperf_object(struct toperf *t, bool *cut,
                                  enum mkperf_status (*member)(struct toperf *t, void *self,
-                                                              const char *key, size_t n),
+                                                              const char *key),
                                  void *self);
 /* Calls `element` for each element of the array, as toperf_object does for members. */
 enum mkperf_status toperf_array(struct toperf *t, bool *cut,

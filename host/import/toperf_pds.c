@@ -31,18 +31,16 @@ static void add_pd(struct toperf *t, uint64_t pid, char *name, char *elf)
 }
 
 /* Why a name is not that of a file below the build directory; NULL if it is. */
-static const char *bad_name(const char *name, size_t n)
+static const char *bad_name(const char *name)
 {
-    if (n == 0 || n > 1000 || memchr(name, 0, n) != NULL) {
+    if (*name == '\0' || strlen(name) > 1000) {
         return "elf_tcb_mappings: not a file name";
     }
     if (name[0] == '/') {
         return "elf_tcb_mappings: an absolute file name";
     }
-    for (size_t i = 0; i < n; i++) {
-        bool begins = i == 0 || name[i - 1] == '/';
-        if (begins && n - i >= 2 && name[i] == '.' && name[i + 1] == '.' &&
-            (i + 2 == n || name[i + 2] == '/')) {
+    for (; *name != '\0'; name += strcspn(name, "/"), name += *name == '/') {
+        if (strncmp(name, "..", 2) == 0 && (name[2] == '\0' || name[2] == '/')) {
             return "elf_tcb_mappings: a file name that leaves the build directory";
         }
     }
@@ -76,22 +74,21 @@ static char *pd_name(const struct toperf *t, const char *file, uint64_t pid)
     return numbered;
 }
 
-static enum mkperf_status member_of_mapping(struct toperf *t, void *self, const char *key, size_t n)
+static enum mkperf_status member_of_mapping(struct toperf *t, void *self, const char *file)
 {
     uint64_t pid = 0;
     const char *reason = toperf_number(&t->json, &pid);
-    char file[1024], *elf;
+    char *elf;
 
     (void)self;
     if (reason == NULL && pid > UINT32_MAX) {
         reason = "an id beyond 32 bits";
     }
-    reason = reason != NULL ? reason : bad_name(key, n);
+    reason = reason != NULL ? reason : bad_name(file);
     reason = reason != NULL || t->npds < TOPERF_PDS_MAX ? reason : "more than 1024 PDs";
     if (reason != NULL) {
         return mkperf_json_bad(&t->json, t->e, "%s", reason);
     }
-    snprintf(file, sizeof file, "%.*s", (int)n, key);
     if (find_pd(t, pid) >= 0) {
         return toperf_found(t, TOPERF_SAME_ID, "two ELFs with the same id");
     }
@@ -119,11 +116,11 @@ enum mkperf_status toperf_mapping(struct toperf *t)
     return toperf_object(t, &cut, member_of_mapping, NULL);
 }
 
-static enum mkperf_status member_of_header(struct toperf *t, void *self, const char *key, size_t n)
+static enum mkperf_status member_of_header(struct toperf *t, void *self, const char *key)
 {
     (void)self;
-    if (n == 16 && memcmp(key, "elf_tcb_mappings", n) == 0 &&
-        t->json.token == MKPERF_JSON_OPEN_OBJECT && !t->has_mapping) {
+    if (strcmp(key, "elf_tcb_mappings") == 0 && t->json.token == MKPERF_JSON_OPEN_OBJECT &&
+        !t->has_mapping) {
         return toperf_mapping(t);
     }
     toperf_note(t, TOPERF_UNKNOWN_KEY);

@@ -152,12 +152,10 @@ static bool fast_sample(struct toperf *t, struct toperf_raw *r)
 
 static const struct {
     const char *name;
-    size_t n;
     enum toperf_member member;
 } members[] = {
-    {"ip", 2, TOPERF_IP},   {"pid", 3, TOPERF_PID}, {"time", 4, TOPERF_TIME},
-    {"nr", 2, TOPERF_NR},   {"ips", 3, TOPERF_IPS}, {"period", 6, TOPERF_PERIOD},
-    {"cpu", 3, TOPERF_CPU},
+    {"ip", TOPERF_IP},   {"pid", TOPERF_PID},       {"time", TOPERF_TIME}, {"nr", TOPERF_NR},
+    {"ips", TOPERF_IPS}, {"period", TOPERF_PERIOD}, {"cpu", TOPERF_CPU},
 };
 
 static bool hexadecimal(const struct mkperf_json *j, uint64_t *out)
@@ -193,10 +191,10 @@ static bool lenient_ip(struct toperf *t, uint64_t *out)
 
 /* An invalid value is an error; a lenient reading drops the sample. */
 static enum mkperf_status bad_value(struct toperf *t, struct toperf_raw *r, const char *key,
-                                    size_t n, const char *reason)
+                                    const char *reason)
 {
     if (!t->in->lenient) {
-        return mkperf_json_bad(&t->json, t->e, "%.*s: %s", (int)n, key, reason);
+        return mkperf_json_bad(&t->json, t->e, "%s: %s", key, reason);
     }
     r->bad = true;
     return toperf_skip(t);
@@ -212,7 +210,7 @@ static enum mkperf_status element_ip(struct toperf *t, void *self)
         reason = "more than 64 entries";
     }
     if (reason != NULL) {
-        return bad_value(t, r, "ips", 3, reason);
+        return bad_value(t, r, "ips", reason);
     }
     r->ips[r->nips++] = v;
     return MKPERF_OK;
@@ -223,7 +221,7 @@ static enum mkperf_status read_ips(struct toperf *t, struct toperf_raw *r)
     bool cut = false;
 
     if (t->json.token != MKPERF_JSON_OPEN_ARRAY) {
-        return bad_value(t, r, "ips", 3, "expected an array");
+        return bad_value(t, r, "ips", "expected an array");
     }
     if (toperf_array(t, &cut, element_ip, r) != MKPERF_OK) {
         return t->e->status;
@@ -232,13 +230,12 @@ static enum mkperf_status read_ips(struct toperf *t, struct toperf_raw *r)
     return MKPERF_OK;
 }
 
-static enum mkperf_status member_of_sample(struct toperf *t, void *self, const char *key, size_t n)
+static enum mkperf_status member_of_sample(struct toperf *t, void *self, const char *key)
 {
     struct toperf_raw *r = self;
     unsigned i = 0;
 
-    while (i < sizeof members / sizeof *members &&
-           (members[i].n != n || memcmp(members[i].name, key, n) != 0)) {
+    while (i < sizeof members / sizeof *members && strcmp(members[i].name, key) != 0) {
         i++;
     }
     if (i == sizeof members / sizeof *members) {
@@ -247,7 +244,7 @@ static enum mkperf_status member_of_sample(struct toperf *t, void *self, const c
     }
     enum toperf_member member = members[i].member;
     if (r->seen & member) {
-        return bad_value(t, r, key, n, "twice in one sample");
+        return bad_value(t, r, key, "twice in one sample");
     }
     r->seen |= member;
     if (member == TOPERF_IPS) {
@@ -257,7 +254,7 @@ static enum mkperf_status member_of_sample(struct toperf *t, void *self, const c
         return MKPERF_OK;
     }
     const char *reason = toperf_number(&t->json, toperf_target(r, member));
-    return reason == NULL ? MKPERF_OK : bad_value(t, r, key, n, reason);
+    return reason == NULL ? MKPERF_OK : bad_value(t, r, key, reason);
 }
 
 /* A finding about the whole sample. Its place is the beginning of the sample. */

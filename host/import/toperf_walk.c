@@ -92,7 +92,7 @@ static enum mkperf_status next_item(struct toperf *t, bool first, enum mkperf_js
 
 enum mkperf_status toperf_object(struct toperf *t, bool *cut,
                                  enum mkperf_status (*member)(struct toperf *t, void *self,
-                                                              const char *key, size_t n),
+                                                              const char *key),
                                  void *self)
 {
     char key[1024];
@@ -108,13 +108,12 @@ enum mkperf_status toperf_object(struct toperf *t, bool *cut,
         if (t->json.token != MKPERF_JSON_STRING) {
             return mkperf_json_bad(&t->json, t->e, "expected a key in quotes");
         }
-        size_t n = t->json.length < sizeof key ? t->json.length : sizeof key;
-        memcpy(key, t->json.text, n);
+        snprintf(key, sizeof key, "%.*s", (int)t->json.length, t->json.text);
         if (mkperf_json_next(&t->json) != MKPERF_JSON_COLON) {
             return mkperf_json_bad(&t->json, t->e, "expected a colon after the key");
         }
         mkperf_json_next(&t->json);
-        if (member(t, self, key, n) != MKPERF_OK) {
+        if (member(t, self, key) != MKPERF_OK) {
             return t->e->status;
         }
     }
