@@ -114,7 +114,7 @@ struct tally {
     struct mkperf_sink to; /* first, because this sink relays */
     const struct conversion *c;
     struct export_kept kept;
-    bool cut; /* as in struct mkperf_totals */
+    bool cut; /* the recording is cut off; see struct mkperf_totals */
     uint64_t sched_events, samples, lost[MKPERF_LOST_PLACES];
 };
 

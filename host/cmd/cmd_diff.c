@@ -78,7 +78,7 @@ struct entry {
     bool kernel;
     bool idle;               /* more idle time is not a failure */
     double share[SIDES];     /* from 0 to 1; of several recordings their mean */
-    double run[SIDES][RUNS]; /* of each recording */
+    double run[SIDES][RUNS]; /* the share in each recording */
     double between; /* standard error of delta by the recordings' differences; 0: not known */
     double delta;
     /* The probability of such a deviation in any row if the systems are equal; 1: nothing is claimed. */

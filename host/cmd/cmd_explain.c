@@ -97,7 +97,7 @@ static void add_warning(void *self, enum mkperf_warning_level level, const char 
 {
     struct warning_list *l = self;
 
-    /* The question `faults` has that one. */
+    /* The warning about faults is the answer of the question `faults`. */
     if (level != MKPERF_NOTE && strncmp(text, "faulted", 7) != 0 && l->n++ < WARNINGS_SHOWN) {
         fprintf(l->to, "%s%s", l->n > 1 ? ";\n" : "", text);
     }
@@ -568,7 +568,7 @@ static const struct mkperf_option options[] = {
 };
 static const struct mkperf_option_group group = {options, NULL};
 
-/* Prints a title and a text, whose lines are broken at WIDTH columns. A character of UTF-8 counts as one column. */
+/* Prints a title and a text in lines of at most WIDTH columns. A character of UTF-8 counts as one column. */
 static void put_wrapped(const char *title, const char *text)
 {
     int column = printf("  %-*s", TITLE, title);

@@ -32,7 +32,7 @@ static void put_note(void *self, const char *line)
     mkperf_json(f->t, ",{'label':'note %u','format':'string','value':%s}", ++f->notes, line);
 }
 
-/* Of stacks, by enum firefox_category. */
+/* The categories of stacks, in the order of enum firefox_category. */
 static const struct {
     const char *name, *colour;
 } categories[] = {
@@ -44,7 +44,7 @@ static const struct {
     {"Protected call", "yellow"},
 };
 
-/* Of markers, which firefox_markers.c writes. */
+/* The kinds of markers that firefox_markers.c writes. */
 static const char schema[] =
     "'markerSchema':[{'name':'lost','tooltipLabel':'{marker.data.samples} samples lost',"
     "'tableLabel':'{marker.data.samples} samples lost: {marker.data.where}',"

@@ -105,7 +105,7 @@ static void put_chain(struct speedscope *s, uint32_t number, bool with_pd)
     mkperf_textout_put(s->t, "]", 1);
 }
 
-/* The PD in the number of a thread that stands for all PDs. */
+/* The PD in the number of the thread that has the samples of all PDs. */
 static const uint32_t ALL_PDS = UINT32_MAX;
 
 static bool is_in_thread(uint64_t chain_thread, uint64_t thread)

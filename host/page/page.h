@@ -90,7 +90,7 @@ void page_write_whole(const struct page_writer *w);
 /*
  * The instructions of a function, and the source lines that they were compiled from.
  *
- * Owns: the form. It has no shares: the page computes them from its samples, whose offsets in the function it has.
+ * Owns: the form. It has no shares: the page computes them from its samples and their offsets in the function.
  *
  *   {function, name, elf, start (hexadecimal), size, problem, insn: [[offset, size, text, file,
  *    line]], files: [{name, path, from, text: [line]}]}
@@ -218,7 +218,7 @@ bool page_schedule_span(const struct page_schedule *s, uint64_t *from, uint64_t 
  * [{level, text}] (model/figures.h), calls [{from, to, calls, notifications}] (names of PDs), calls_ns.
  * Columns, one value for each
  *   sample    s_delta (ns since the one before, the first: since `from`), s_chain, s_core,
- *             s_period, s_span (ns that it stands for, profile/spans.h)
+ *             s_period, s_span (ns that it represents, profile/spans.h)
  *   chain     c_event, c_pd, c_node (innermost), c_offset (bytes from its function's start + 1; 0:
  *             unknown)
  *   node      n_parent, n_label: a function, or functions + PD; node 0 is the root. Parents come

@@ -176,7 +176,7 @@ void mkperf_profile_cost(struct mkperf_profile *p);
  * ends of their records. */
 enum mkperf_status mkperf_profile_order(struct mkperf_profile *p, struct mkperf_error *e);
 
-/* The number of samples of equal weight that say as much as those of an event: (sum of weights)^2 / (sum of their squares). */
+/* The number of samples of equal weight with the statistical error of those of an event: (sum of weights)^2 / (sum of squares). */
 double mkperf_profile_equal_samples(const struct mkperf_profile *p, uint32_t event);
 
 /*

@@ -2,8 +2,8 @@
 /*
  * Call trees.
  *
- * Owns: nodes with the weights of one profile, or of two that are compared. The label of a node is a number whose meaning its
- * user knows: a function of mkperf_frames, a name of the stacks in export/parts.h. Memory grows with the number of distinct
+ * Owns: nodes with the weights of one profile, or of two that are compared. The label of a node is a number that
+ * its user chooses: a function of mkperf_frames, a name of the stacks in export/parts.h. Memory grows with the number of distinct
  * paths: 32 bytes per node, its slot in the table of nodes, and 8 bytes if there are two profiles.
  */
 #ifndef MKPERF_HOST_PROFILE_TREE_H

@@ -6,7 +6,7 @@
 
 enum { MIN_UNKNOWN_NS = 500 }; /* a shorter time is not shown: it is half of the last digit */
 
-/* Words of struct report_row_key. The event has none, because it always tells rows apart. */
+/* Words of struct report_row_key. The event has none, because rows of different events always differ. */
 enum { PD = 1, NAME = 2, CORE = 4, MODE = 8, LINE = 16, DSO = 32, SLICE = 64 };
 
 struct column {
@@ -14,7 +14,7 @@ struct column {
     const char *field;   /* as a field of samples, perf script's name; NULL: none */
     const char *aliases; /* other names of either, separated by blanks */
     const char *title;
-    unsigned words; /* the words that tell its rows apart */
+    unsigned words; /* the words in which its rows differ */
 };
 
 /* clang-format off */

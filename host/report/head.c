@@ -11,7 +11,7 @@
 #include "model/figures.h"
 #include "model/relays.h"
 
-enum { MARKS_SHOWN = 4 }; /* without --marks */
+enum { MARKS_SHOWN = 4 }; /* the number of marks that are listed without --marks */
 
 /* The per cent of lost samples above which a warning is printed. */
 static const double LOUD = 1.0;
@@ -166,7 +166,7 @@ void report_head_print(const struct mkperf_profile *p, const char *path, bool ma
     print_image(p, out);
     print_cores(p, out);
     for (unsigned i = 0; i < p->places.session.nevents; i++) {
-        /* Of an off-CPU profile, the samples of other events were not counted. */
+        /* An off-CPU profile does not count the samples of other events. */
         if (!p->off_cpu || p->made || i == p->off_cpu_event) {
             print_event(p, i, out);
         }

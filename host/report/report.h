@@ -16,11 +16,11 @@
 #include "sched/latency_rows.h"
 
 /*
- * The table of columns that report, diff and script share: the names of each column, its text, and the words that tell its
- * rows apart.
+ * The table of columns that report, diff and script share: the names of each column, its text, and the words of a key in which
+ * its rows differ.
  *
- * Owns: the names of sort keys (-s) and fields (-F), and their parsing. A new column is a row in columns.c. If no word of
- * struct report_row_key tells its rows apart, add a word there and in report_columns_key.
+ * Owns: the names of sort keys (-s) and fields (-F), and their parsing. A new column is a row in columns.c, and a case of
+ * report_column_text. If its rows differ in no word of struct report_row_key, add a word there and in report_columns_key.
  */
 
 enum report_column_id {
@@ -59,7 +59,7 @@ struct report_column_list {
 
 bool report_columns_have(const struct report_column_list *list, enum report_column_id column);
 
-/* The key of a row in these columns, for a function of a chain. The event always tells rows apart. */
+/* The key of a row in these columns, for a function of a chain. Rows of different events always differ. */
 struct report_row_key report_columns_key(const struct report_column_list *list,
                                          const struct mkperf_frames *f,
                                          const struct mkperf_chain_head *head,
@@ -127,7 +127,7 @@ struct report_value {
 void report_value_list(struct report_values *v, const char *kind, const struct report_value *value,
                        size_t n);
 
-/* A row of other values: its kind, then its values one after the other, then its end. */
+/* Writes a row with other values: its kind first, then each value, then its end. */
 void report_value_row(struct report_values *v, const char *kind);
 void report_value_end(struct report_values *v);
 void report_value_number(struct report_values *v, const char *key, uint64_t value);
@@ -183,7 +183,7 @@ void report_put_line(int y, const char *text, bool reverse);
 enum report_graph { REPORT_GRAPH_NONE, REPORT_GRAPH_CALLERS, REPORT_GRAPH_CALLEES };
 
 struct report_options {
-    struct report_column_list keys; /* what tells rows apart */
+    struct report_column_list keys; /* the columns in which rows differ */
     bool children;                  /* rows also for functions that only call others */
     enum report_graph graph;
     double limit;       /* rows with fewer per cent are left out */
@@ -233,7 +233,7 @@ void report_rows_build(struct report_rows *rows, struct mkperf_frames *f,
 void report_rows_free(struct report_rows *rows);
 
 /*
- * Builds the call tree of row r of rows: its callers or its callees, as o->graph says. The root is the row, and the labels
+ * Builds the call tree of row r of rows: its callers or its callees, as o->graph requires. The root is the row, and the labels
  * of nodes are functions of f. The children of a node are ordered by weight, greatest first. The caller frees the tree with
  * mkperf_tree_free.
  */

@@ -113,7 +113,7 @@ static int compare_texts(const struct mkperf_frames *f, const struct report_row 
     return order;
 }
 
-/* With the key `time`, rows are ordered by the keys before it, then by time; 0 without that key. */
+/* Compares by the keys before the key `time`, then by time. 0: the rows are equal in these, or there is no such key. */
 static int compare_times(const struct sorting *s, const struct report_row *a,
                          const struct report_row *b)
 {
@@ -302,8 +302,8 @@ void report_tree_print(const struct report_row *r, const struct report_rows *row
 {
     struct mkperf_tree t;
     uint64_t whole = rows->whole;
-    /* With --pd and --symbol, the limit is a part of the weight of that PD or row. No branch of a small one would be left
-     * otherwise. */
+    /* With --pd and --symbol, the limit is a part of the weight of that PD or row. Otherwise a small PD or row would have no
+     * branch. */
     double base = (double)(o->symbol ? r->children.period : o->pd ? rows->shown.period : whole);
     struct printer p = {.tree = &t,
                         .frames = f,

@@ -78,8 +78,8 @@ static const struct mkperf_sink_ops sink = {
     .name = "stat", .events = on_events, .sample = on_sample};
 
 /*
- * Whether the answer is about our session. A session that does not run is ours, unless another host may have configured
- * another one since: that one would have the same number until it begins.
+ * Whether the answer is about our session. A session that does not run is ours, unless another host may have configured a
+ * session since. Its session would have the number of ours until it begins.
  */
 static bool ours(const struct stat_measure *s)
 {

@@ -4,7 +4,7 @@
 
 #include "page/page.h"
 
-/* At the recording's end: interactions are gone afterwards. */
+/* Copies the interactions at the end of the recording, because the reader frees them afterwards. */
 static enum mkperf_status keep_interactions(void *self, struct mkperf_error *e)
 {
     struct view_shown *s = self;
