@@ -130,6 +130,19 @@ static void refuses_bad_command_lines(void **state)
     assert_int_equal(run("kprof2perf --help"), MKPERF_OK);
 }
 
+/* CSV was removed. Its users are sent to JSON Lines, and nothing is written. */
+static void csv_names_its_successor(void **state)
+{
+    (void)state;
+    assert_int_equal(run("convert k -o k.csv"), MKPERF_ERR_USAGE);
+    assert_non_null(strstr(said, "'k.csv' determines no format (jsonl has all that csv had; "));
+    assert_int_equal(run("convert k -o k.jsonl --to csv"), MKPERF_ERR_USAGE);
+    assert_non_null(strstr(said, "not 'csv' (jsonl has all that csv had; "));
+    assert_int_equal(run("convert k -o k.table"), MKPERF_ERR_USAGE);
+    assert_null(strstr(said, "jsonl"));
+    assert_int_not_equal(access("k.csv", F_OK), 0);
+}
+
 static void bad_input_costs_nothing(void **state)
 {
     static const char *const lines[] = {
@@ -229,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_formats),
         cmocka_unit_test(refuses_bad_command_lines),
+        cmocka_unit_test(csv_names_its_successor),
         cmocka_unit_test(bad_input_costs_nothing),
         cmocka_unit_test(toperf_as_its_users_know_it),
         cmocka_unit_test(kprof2perf_as_its_users_know_it),
