@@ -298,7 +298,7 @@ static enum mkperf_status run_flow(void *self, const struct mkperf_args *args,
                          "lists them",
                          c->input);
     } else if (e->status == MKPERF_OK && c->filter.has_time && (!f.began || f.from_ns != 0)) {
-        mkperf_error_set(e, MKPERF_ERR_USAGE, "--time: the recording has no event in this time");
+        mkperf_error_set(e, MKPERF_ERR_USAGE, "--time: the recording has no switch in this time");
     } else if (e->status == MKPERF_OK) {
         (void)answer(c, &f, e);
     }
@@ -321,8 +321,9 @@ const struct mkperf_command mkperf_flow_command = {
                 {&group, 0}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
-    .examples = "mkperf record -t tcp:192.168.1.5 --sched --duration 10\n"
+    .examples = "mkperf record -t tcp:192.168.1.5 --queues --duration 10\n"
                 "mkperf flow\n"
+                "mkperf flow --time 40%-60% --sort own\n"
                 "mkperf flow --what-if 'echo own -20%'\n"
                 "mkperf flow --json | jq 'select(.type == \"limit\")'",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,

@@ -2,8 +2,9 @@
 /*
  * The answer of `mkperf flow` and its tables of PDs and queues, as text; `mkperf top --flow` shows the same.
  *
- * Owns: the columns and their order. The figures and what may be wrong with them are described in flow/flow.h. A column is a row of
- * `columns`, a value of stage_values or queue_values, and a word of report_flow_columns.
+ * Owns: the columns and their order. flow/flow.h describes the figures and what may be wrong with them. A column is a word of
+ * report_flow_columns, a format, and a value of stage_values or queue_values, all with the same number. Called by cmd/cmd_flow.c and
+ * cmd/cmd_top.c.
  */
 #include <inttypes.h>
 
@@ -34,17 +35,12 @@ static void rule_out(const struct mkperf_flow_limit *l, enum mkperf_flow_cause c
 
 void report_flow_answer(const struct mkperf_flow *f, const struct mkperf_flow_limit *l, FILE *to)
 {
+    mkperf_flow_sentence(f, l, to);
+    fprintf(to, l->cause == MKPERF_FLOW_UNDECIDED ? ".\n\n" : ".\n");
     if (l->cause == MKPERF_FLOW_UNDECIDED) {
-        fprintf(
-            to, "What limits is undecided: %s.\n\n",
-            f->analysis->events == 0
-                ? "the recording has no scheduling events; record them with mkperf record --sched"
-                : "no PD of the scheduling events moved an entry of a queue");
         return;
     }
     const struct mkperf_flow_stage *s = &f->stage[l->stage];
-    mkperf_flow_sentence(f, l, to);
-    fprintf(to, ".\n");
     fprintf(to, "%s: %.0f packets/s +- %.0f (95 %%)", s->name, l->rate, l->error);
     if (l->next >= 0 && l->next_share > 0 && l->cause != MKPERF_FLOW_LOAD) {
         fprintf(to, "; without this limit at most %.2f times as many, then %s limits.\n",

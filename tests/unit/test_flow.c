@@ -219,6 +219,10 @@ static void through_a_file(void **state)
     CHECK_JSON(flow, "limit stage queue", recording_path("flow.data"), "--json");
     CHECK_JSON(flow, "limit stage queue", recording_path("flow.data"), "--json", "--sort=stay",
                "--time=20%-80%");
+    int status;
+    assert_non_null(strstr(RUN(flow, &status, "--time=90,", recording_path("flow.data")),
+                           "the recording has no switch in this time"));
+    assert_int_not_equal(status, 0);
     CHECK_JSON(flow, "prediction", recording_path("flow.data"), "--json", "--advise");
 }
 
