@@ -83,6 +83,8 @@ struct entry {
     double delta;
     /* The probability of such a deviation in any row if the systems are equal; 1: nothing is claimed. */
     double chance;
+    bool shown; /* it is not below --percent-limit on both sides */
+    bool sure;  /* chance does not explain the change, with the probability of --confidence */
 };
 
 struct run {
@@ -327,14 +329,18 @@ static int compare_entries(const void *pa, const void *pb, void *by_growth)
 }
 
 /* Computes the difference and its significance for each entry, and sorts the entries. */
-static void judge_entries(struct comparison *d, bool by_growth)
+static void judge_entries(struct comparison *d, const struct command *c)
 {
+    bool by_growth = c->order == BY_GROWTH;
+
     for (size_t i = 0; i < d->n; i++) {
         struct entry *at = &d->entry[i];
 
         at->delta = at->share[SIDE_B] - at->share[SIDE_A];
         at->chance =
             fmin(1, fmax(chance_of(at->share, d->samples), chance_between(d, at)) * (double)d->n);
+        at->shown = !(100 * fmax(at->share[SIDE_A], at->share[SIDE_B]) < c->limit);
+        at->sure = at->chance <= 1 - c->confidence / 100;
     }
     qsort_r(d->entry, d->n, sizeof *d->entry, compare_entries, &by_growth);
 }
@@ -374,10 +380,9 @@ static void print_values(const struct comparison *d, struct command *c, const ch
 
     for (size_t i = 0; i < d->n; i++) {
         const struct entry *r = &d->entry[i];
-        bool sure = r->chance <= 1 - c->confidence / 100;
 
-        significant += sure;
-        if (100 * fmax(r->share[SIDE_A], r->share[SIDE_B]) < c->limit) {
+        significant += r->sure;
+        if (!r->shown) {
             continue;
         }
         report_value_row(v, "change");
@@ -391,7 +396,7 @@ static void print_values(const struct comparison *d, struct command *c, const ch
         report_value_share(v, "before", 100 * r->share[SIDE_A]);
         report_value_share(v, "after", 100 * r->share[SIDE_B]);
         report_value_real(v, "chance", r->chance);
-        report_value_number(v, "significant", sure);
+        report_value_number(v, "significant", r->sure);
         report_value_share(v, "visible_growth", visible_growth(d, r, c->confidence));
         report_value_end(v);
     }
@@ -428,8 +433,7 @@ static void print_markdown(const struct comparison *d, const struct command *c, 
     for (size_t i = 0; i < d->n; i++) {
         const struct entry *r = &d->entry[i];
 
-        if (r->chance > 1 - c->confidence / 100 ||
-            100 * fmax(r->share[SIDE_A], r->share[SIDE_B]) < c->limit) {
+        if (!r->sure || !r->shown) {
             continue;
         }
         n++;
@@ -463,17 +467,16 @@ static void print_rows(const struct comparison *d, const struct command *c)
     printf("#\n");
     for (size_t i = 0; i < d->n; i++) {
         const struct entry *r = &d->entry[i];
-        bool sure = r->chance <= 1 - c->confidence / 100;
 
-        if (100 * fmax(r->share[SIDE_A], r->share[SIDE_B]) < c->limit) {
+        if (!r->shown) {
             left_out++;
             continue;
         }
-        significant += sure;
+        significant += r->sure;
         print_share(100 * r->share[SIDE_A], colour);
         print_share(100 * r->share[SIDE_B], colour);
-        print_delta(100 * r->delta, colour && sure);
-        printf(" %8.2g  %c ", r->chance, sure ? ' ' : '~');
+        print_delta(100 * r->delta, colour && r->sure);
+        printf(" %8.2g  %c ", r->chance, r->sure ? ' ' : '~');
         print_columns(r->text, &c->keys, width);
     }
     if (left_out) {
@@ -547,8 +550,8 @@ static void find_failures(struct comparison *d, struct command *c, const char *e
     for (size_t i = 0; i < d->n; i++) {
         const struct entry *r = &d->entry[i];
         bool shown = 100 * r->share[SIDE_B] >= c->limit;
-        bool failed = c->fail_above >= 0 && shown && !r->idle &&
-                      r->chance <= 1 - c->confidence / 100 && growth_of(r) > c->fail_above;
+        bool failed = c->fail_above >= 0 && shown && !r->idle && r->sure &&
+                      growth_of(r) > c->fail_above;
 
         if (c->junit != NULL && shown) {
             put_case(d, c, r, event, failed);
@@ -594,7 +597,7 @@ static void compare_event(struct comparison *d, struct command *c, const char *a
         }
     }
     merge_runs(d);
-    judge_entries(d, c->order == BY_GROWTH);
+    judge_entries(d, c);
     find_failures(d, c, a);
     if (c->json) {
         print_values(d, c, a);
