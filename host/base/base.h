@@ -154,7 +154,15 @@ void mkperf_console_text_add(struct mkperf_console_text *t, const char *p, size_
 /* Prints what was received since the last end of a line. */
 void mkperf_console_text_end(struct mkperf_console_text *t);
 
-/* ---- sorting and percentages ---- */
+/* ---- numbers, sorting and percentages ---- */
+
+/* The value of a hexadecimal digit; 16: c is none. */
+static inline unsigned mkperf_digit(char c)
+{
+    return c >= '0' && c <= '9'                 ? (unsigned)(c - '0')
+           : (c | 32) >= 'a' && (c | 32) <= 'f' ? (unsigned)((c | 32) - 'a' + 10)
+                                                : 16;
+}
 
 /* The result of a comparison for ascending order. Exchanged operands give descending order. */
 static inline int mkperf_compare(uint64_t a, uint64_t b)

@@ -120,14 +120,11 @@ static bool hex4(const uint8_t *p, unsigned *out)
 {
     *out = 0;
     for (int i = 0; i < 4; i++) {
-        int digit = p[i] >= '0' && p[i] <= '9'   ? p[i] - '0'
-                    : p[i] >= 'a' && p[i] <= 'f' ? p[i] - 'a' + 10
-                    : p[i] >= 'A' && p[i] <= 'F' ? p[i] - 'A' + 10
-                                                 : -1;
-        if (digit < 0) {
+        unsigned digit = mkperf_digit((char)p[i]);
+        if (digit > 15) {
             return false;
         }
-        *out = *out << 4 | (unsigned)digit;
+        *out = *out << 4 | digit;
     }
     return true;
 }

@@ -164,13 +164,9 @@ static bool hexadecimal(const struct mkperf_json *j, uint64_t *out)
     bool any = i < j->length && j->length - i <= 16;
 
     for (*out = 0; any && i < j->length; i++) {
-        char c = j->text[i];
-        int digit = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
-        any = digit >= 0;
-        *out = *out << 4 | (unsigned)(digit & 15);
+        unsigned digit = mkperf_digit(j->text[i]);
+        any = digit < 16;
+        *out = *out << 4 | (digit & 15);
     }
     return any;
 }

@@ -8,47 +8,22 @@
 
 enum { FILE_ROOM = 4096, OTHERS = S_IRWXG | S_IRWXO };
 
-static int digit(uint8_t c)
-{
-    static const char digits[] = "0123456789abcdefABCDEF";
-    const char *at = c != 0 ? strchr(digits, c) : NULL;
-
-    if (at == NULL) {
-        return -1;
-    }
-    return (int)(at - digits) < 16 ? (int)(at - digits) : (int)(at - digits) - 6;
-}
-
-static bool is_space(uint8_t c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* Parses one line: a key, with or without a name before it. */
-static bool parse_line(const uint8_t *p, size_t n, struct mkperf_shared_key *key)
+static bool parse_line(char *line, struct mkperf_shared_key *key)
 {
-    size_t name = 0;
+    static const char space[] = " \t\r";
+    char *rest, *first = strtok_r(line, space, &rest), *second = strtok_r(NULL, space, &rest);
+    const char *name = second != NULL ? first : "", *digits = second != NULL ? second : first;
 
-    while (name < n && !is_space(p[name])) {
-        name++;
-    }
-    if (name == n) { /* one word */
-        name = 0;
-    }
-    if (name >= sizeof key->name) {
+    if (strlen(name) >= sizeof key->name || strlen(digits) != (size_t)2 * MKPERF_KEY_BYTES ||
+        strtok_r(NULL, space, &rest) != NULL) {
         return false;
     }
     memset(key->name, 0, sizeof key->name);
-    memcpy(key->name, p, name);
-    for (p += name, n -= name; n > 0 && is_space(p[0]); n--) {
-        p++;
-    }
-    if (n != (size_t)2 * MKPERF_KEY_BYTES) {
-        return false;
-    }
+    memcpy(key->name, name, strlen(name));
     for (size_t i = 0; i < MKPERF_KEY_BYTES; i++) {
-        int high = digit(p[2 * i]), low = digit(p[2 * i + 1]);
-        if (high < 0 || low < 0) {
+        unsigned high = mkperf_digit(digits[2 * i]), low = mkperf_digit(digits[2 * i + 1]);
+        if (high > 15 || low > 15) {
             return false;
         }
         key->bytes[i] = (uint8_t)(high << 4 | low);
@@ -65,26 +40,19 @@ bool mkperf_key_parse(const uint8_t *p, size_t n, struct mkperf_shared_key *key)
         memcpy(key->bytes, p, n);
         return true;
     }
-    while (n > 0) {
-        size_t line = 0, end;
-        while (line < n && p[line] != '\n') {
-            line++;
+    char *text = mkperf_xcalloc(n + 1, 1), *rest = NULL;
+    memcpy(text, p, n);
+    bool ok = strlen(text) == n; /* it is text, without a 0 */
+    for (char *line = strtok_r(text, "\n", &rest); ok && line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        line += strspn(line, " \t\r");
+        if (*line != '\0' && *line != '#') {
+            ok = ++keys == 1 && parse_line(line, key);
         }
-        size_t next = line < n ? line + 1 : n;
-        for (end = line; end > 0 && is_space(p[end - 1]); end--) {
-        }
-        size_t from = 0;
-        while (from < end && is_space(p[from])) {
-            from++;
-        }
-        if (from < end && p[from] != '#' &&
-            (++keys > 1 || !parse_line(p + from, end - from, key))) {
-            return false;
-        }
-        p += next;
-        n -= next;
     }
-    return keys == 1;
+    mbedtls_platform_zeroize(text, n);
+    free(text);
+    return ok && keys == 1;
 }
 
 /* Checks the open file, so that nothing changes between the check and the reading. */

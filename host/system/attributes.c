@@ -115,16 +115,11 @@ const char *system_required(struct reader *r, const char *name)
     return value != NULL ? value : "";
 }
 
-static int digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 87 : 16;
-}
-
 static uint64_t number(struct reader *r, const char *name, const char *text, uint64_t max)
 {
     const char *p = text;
     uint64_t value = 0;
-    int base = 10;
+    unsigned base = 10;
     unsigned digits = 0;
 
     if (p[0] == '0' && p[1] == 'x') {
@@ -132,12 +127,12 @@ static uint64_t number(struct reader *r, const char *name, const char *text, uin
         p += 2;
     }
     for (; *p != '\0'; p++) {
-        int d = digit(*p);
+        unsigned d = mkperf_digit(*p);
         if (*p == '_') {
             continue;
         }
-        if (d >= base || __builtin_mul_overflow(value, (uint64_t)base, &value) ||
-            __builtin_add_overflow(value, (uint64_t)d, &value)) {
+        if (d >= base || __builtin_mul_overflow(value, base, &value) ||
+            __builtin_add_overflow(value, d, &value)) {
             digits = 0;
             break;
         }
