@@ -65,7 +65,7 @@ check "the slow stage on the second core is named" slow
 live() { # the same tables while the system runs; --window 0: of the whole session
     t=$B/tests/pd/flow_slow
     QEMU=$(cat "$t/qemu-command") scripts/qemu-talk "$D" \
-        "\$MKPERF top -t \$T --flow --stdio --delay 0.2 --duration 0.5 --system $t/flow_slow.system --elf-path $t >$D/live" \
+        "\$MKPERF top -t \$T --flow --stdio --delay 0.1 --duration 1 --system $t/flow_slow.system --elf-path $t >$D/live" \
         "\$MKPERF top -t \$T --flow --stdio --window 0 --duration 0.5 --system $t/flow_slow.system --elf-path $t >$D/all" \
         >"$D/live.log" 2>&1 && [ "$(grep -c '^b80 limits: ' "$D/live")" -ge 2 ] && [ "$(grep -c ' limits' "$D/all")" -ge 1 ] &&
         awk '/^Since/ { if ($2 < until) exit 1; until = $5 } END { exit !until }' "$D/live" &&
