@@ -77,7 +77,7 @@ enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, siz
  */
 enum mkperf_status mkperf_toperf_read(const char *path, const struct mkperf_input *in,
                                       const struct mkperf_sink *sink, struct mkperf_error *e);
-/* Reads from fd, which it takes. name: for messages. */
+/* Reads the file that fd is open for, from its position on, and closes fd. Messages call the file `name`. */
 enum mkperf_status mkperf_toperf_read_fd(const char *name, int fd, const struct mkperf_input *in,
                                          const struct mkperf_sink *sink, struct mkperf_error *e);
 

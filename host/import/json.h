@@ -55,7 +55,7 @@ struct mkperf_json {
     char unescaped[MKPERF_JSON_TOKEN];
 };
 
-/* Reads from fd, which it takes. name: for messages. */
+/* Begins to read fd, which mkperf_json_close closes. Messages call the file `name`. */
 void mkperf_json_open(struct mkperf_json *j, const char *name, int fd);
 void mkperf_json_close(struct mkperf_json *j);
 

@@ -89,6 +89,9 @@ struct mkperf_queue {
     bool seen; /* the profiler PD has a mapping of it; otherwise it has no readings */
 };
 
+/* Frees n queues with their texts. */
+void mkperf_queues_free(struct mkperf_queue *q, unsigned n);
+
 /* A session as the target runs it: what is sampled, where, and whose names its threads have. */
 struct mkperf_session {
     const char *platform; /* of the target: "pocket", "microkit"; "" if unknown */

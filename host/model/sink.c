@@ -90,7 +90,7 @@ static const char *printable_text(const char *text)
     return copy;
 }
 
-/* The session's queues with printable names, for free_queues. */
+/* The session's queues with printable names, for mkperf_queues_free. */
 static struct mkperf_queue *printable_queues(const struct mkperf_session *session)
 {
     struct mkperf_queue *q = mkperf_xcalloc(session->nqueues + 1, sizeof *q);
@@ -105,7 +105,7 @@ static struct mkperf_queue *printable_queues(const struct mkperf_session *sessio
     return q;
 }
 
-static void free_queues(struct mkperf_queue *q, unsigned n)
+void mkperf_queues_free(struct mkperf_queue *q, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         free((char *)q[i].name);
@@ -154,7 +154,7 @@ enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
     }
     enum mkperf_status status = sink->ops->begin(sink->self, &s, e);
     free(names);
-    free_queues(queues, s.nqueues);
+    mkperf_queues_free(queues, s.nqueues);
     return status;
 }
 

@@ -225,12 +225,6 @@ void perfin_free_session(struct perfin_session *s)
         free((char *)s->process[i].unnamed);
     }
     free(s->process);
-    for (unsigned i = 0; i < m->nqueues; i++) {
-        free((char *)s->queue[i].name);
-        free((char *)s->queue[i].kind);
-        free((char *)s->queue[i].producer);
-        free((char *)s->queue[i].consumer);
-    }
-    free(s->queue);
+    mkperf_queues_free(s->queue, m->nqueues);
     free(s->interactions);
 }

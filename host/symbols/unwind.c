@@ -122,7 +122,7 @@ struct flow {
     uint64_t start;
     uint32_t n; /* instructions */
     uint8_t *state;
-    uint32_t *work; /* instructions whose state grew; at most one entry each */
+    uint32_t *work; /* the instructions whose state has changed; each is in it once */
     uint8_t *queued;
     uint32_t nwork;
 };

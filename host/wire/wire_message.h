@@ -83,7 +83,7 @@ bool mkperf_wire_decode(const uint8_t *p, size_t n, mkperf_ToHost *m);
 const uint8_t *mkperf_batch_find(const uint8_t *p, size_t n, size_t *length);
 /* Decodes a Batch. *b refers to the bytes at p. False: it is malformed or too large. */
 bool mkperf_batch_decode(struct mkperf_batch *b, const uint8_t *p, size_t n);
-/* Decodes one of b->chain. False: it is malformed. */
+/* Decodes one of the chains of a batch: the n bytes at p that a member of b->chain names. False: it is malformed. */
 bool mkperf_batch_chain_decode(struct mkperf_batch_chain *c, const uint8_t *p, size_t n);
 
 /* What the target and the host expect of a counter's next sample. */
