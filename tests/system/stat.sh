@@ -54,9 +54,11 @@ rows() {
     for i in "counts count" "cores count" "top top" "latency call run total" "list target known_event"; do
         tests/tool/check-json ${i#* } <"$D/${i%% *}.json" || return 1
     done
-    jq -se 'map(select(.type == "count" and .event == "cycles")) | (map(select(.pd == "known")) | length >= 4)
+    # A busy machine skips intervals: each interval that was printed has its row of a PD.
+    jq -se 'map(select(.type == "count" and .event == "cycles")) | (map(select(.pd == "known").time_s)) as $known
+        | ($known | length >= 1) and $known == map(select(.pd == null).time_s)
         and ([.[] | select(.pd == null) | .count] | add) > 400000000' "$D/counts.json" >/dev/null || { cat "$D/counts.json"; return 1; }
-    jq -se 'map(select(.type == "top")) | length >= 3 and ([.[-1].pds[].samples] | add) == .[-1].shown_samples
+    jq -se 'map(select(.type == "top")) | length >= 1 and ([.[-1].pds[].samples] | add) == .[-1].shown_samples
         and .[-1].all_functions >= (.[-1].functions | length)' "$D/top.json" >/dev/null || { cat "$D/top.json"; return 1; }
 }
 check "rows for programs of live commands" rows
