@@ -118,7 +118,8 @@ static void advise(struct command *c, const struct mkperf_flow *f,
 
     for (unsigned i = 0; i < f->nstages; i++) {
         const struct mkperf_flow_stage *s = &f->stage[i];
-        for (unsigned k = 0; k < 3 + cores && s->pd < f->analysis->npds; k++) {
+        for (unsigned k = 0;
+             k < 3 + cores && s->pd < f->analysis->npds && mkperf_flow_packets(s) != 0; k++) {
             struct advice *a = &all[n];
             struct mkperf_flow_change change = {.pd = s->pd, .factor = 0.8};
             if ((k == 1 && s->in_state[MKPERF_PD_CALLING] == 0) ||

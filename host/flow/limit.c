@@ -110,7 +110,7 @@ static uint32_t largest_on(const struct mkperf_flow *f, uint32_t core)
     return most;
 }
 
-/* The stage that calls a PD for the longest time; MKPERF_FLOW_NONE: no stage does. */
+/* The stage with packets that calls a PD for the longest time; MKPERF_FLOW_NONE: no stage does. */
 static int caller_of(const struct mkperf_flow *f, uint32_t pd)
 {
     int found = MKPERF_FLOW_NONE;
@@ -119,7 +119,8 @@ static int caller_of(const struct mkperf_flow *f, uint32_t pd)
     for (unsigned k = 0; k < f->analysis->nedges; k++) {
         const struct mkperf_call_edge *edge = &f->analysis->edge[k];
         for (unsigned i = 0; i < f->nstages && edge->to == pd; i++) {
-            if (f->stage[i].pd == edge->from && edge->sum.own > most) {
+            if (f->stage[i].pd == edge->from && edge->sum.own > most &&
+                mkperf_flow_packets(&f->stage[i]) != 0) {
                 most = edge->sum.own;
                 found = (int)i;
             }
@@ -215,6 +216,7 @@ static void find_next(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
 {
     const struct mkperf_analysis *a = f->analysis;
     uint32_t off = l->by < a->npds ? l->by : f->stage[l->stage].pd;
+    double next_own = 0;
 
     l->next = MKPERF_FLOW_NONE;
     for (unsigned i = 0; i < f->nstages; i++) {
@@ -222,19 +224,24 @@ static void find_next(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
         uint64_t total;
 
         (void)mkperf_flow_busy(s, &total);
-        if ((int)i == l->stage || s->pd == off || s->pd >= a->npds || total == 0) {
+        bool same = s->pd == f->stage[l->stage].pd, calls = l->cause == MKPERF_FLOW_CALLS;
+        if ((same && !calls) || s->pd == off || s->pd >= a->npds || total == 0 ||
+            mkperf_flow_packets(s) == 0) {
             continue;
         }
         const struct mkperf_sched_pd *p = &a->pd[s->pd];
-        double own =
-            share(s->in_state[MKPERF_PD_RUNNING] - s->running_full + s->in_state[MKPERF_PD_CALLING],
-                  total);
+        double own = share(s->in_state[MKPERF_PD_RUNNING] - s->running_full +
+                               (same ? 0 : s->in_state[MKPERF_PD_CALLING]),
+                           total);
         double core = core_busy(a, p->core);
         core -= a->pd[off].core == p->core ? share(a->pd[off].in[MKPERF_PD_RUNNING], total) : 0;
         double needs = fmax(own, p->has_core ? core : 0);
-        if (l->next == MKPERF_FLOW_NONE || needs > l->next_share) {
+        /* On a core that is busier than each of its PDs, the PD with the most work is named. */
+        if (l->next == MKPERF_FLOW_NONE || needs > l->next_share ||
+            (needs == l->next_share && own > next_own)) {
             l->next = (int)i;
             l->next_share = needs;
+            next_own = own;
         }
     }
 }

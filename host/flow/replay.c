@@ -4,7 +4,12 @@
  *
  * Each PD gets the mean work that the recording shows: for a packet, for an activation, and in calls. Queues have their sizes, cores
  * run the PD of the highest priority, budgets are refilled every period, and PDs without queues run as often and as long as in
- * the recording. A source that never waits, and does not limit, has packets without any work. The replay without the change is compared with the recording; its error is part of the interval.
+ * the recording. A source that never waits, and does not limit, has packets without any work. The replay without the change is
+ * compared with the recording; its error is part of the interval.
+ *
+ * A driver ends one way of the packets and begins another: its device is between them. It is a PD that interrupts wake, and whose
+ * packets come back to it through queues. Each way is a replay_pd of its own. If the load limits, packets arrive as often as in the
+ * recording. Otherwise as many packets are in the system as in the recording: when some have left, others arrive.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -21,10 +26,13 @@ struct replay_pd {
     uint32_t pd;
     unsigned core, priority;
     double each, fixed, call; /* ns; each and call for a packet */
+    uint32_t callee;          /* of most of its calls */
     bool call_here;           /* the callee runs on the same core, with this priority: */
     unsigned call_priority;
     double every; /* ns between packets of a source or runs of a PD without queues; 0: at once */
     bool source, other;    /* other: a PD without queues */
+    bool refills;          /* a source of which packets arrive when others have left */
+    unsigned burst;        /* packets that arrive at once; 0: one */
     unsigned batch;        /* packets until it notifies */
     double budget, period; /* ns; 0: it may always run */
     /* state */
@@ -44,25 +52,57 @@ struct replay_queue {
 
 struct replay {
     unsigned npds, nqueues, ncores, watched;
+    double window, gap; /* packets in the system; how many fewer let others arrive */
     struct replay_pd *pd;
     struct replay_queue *queue;
     double now;
 };
 
-static int number_of(const struct replay *r, uint32_t pd)
+/* The number of a PD; of a driver that of the way that packets leave by, or, as their source, arrive by. */
+static int number_of(const struct replay *r, uint32_t pd, bool source)
 {
+    int found = MKPERF_FLOW_NONE;
+
     for (unsigned i = 0; i < r->npds; i++) {
-        if (r->pd[i].pd == pd) {
-            return (int)i;
+        if (r->pd[i].pd == pd && (found < 0 || source)) {
+            found = (int)i;
         }
     }
-    return MKPERF_FLOW_NONE;
+    return found;
+}
+
+static bool is_driver(const struct mkperf_flow *f, const struct mkperf_flow_stage *s)
+{
+    const struct mkperf_analysis *a = f->analysis;
+    bool woken = false, grows = s->in != 0 && s->out != 0;
+    uint64_t behind = 0; /* queues that its packets reach; there are at most 32 */
+
+    for (unsigned i = 0; i < a->nwakes; i++) {
+        woken |= a->wake[i].kind == MKPERF_SCHED_IRQ && a->wake[i].to == s->pd;
+    }
+    while (woken && grows) {
+        uint64_t before = behind;
+        for (unsigned i = 0; i < f->nqueues && i < 64; i++) {
+            const struct mkperf_flow_queue *q = &f->queue[i];
+            bool reached = q->producer == s->pd;
+            for (unsigned k = 0; k < f->nqueues && k < 64; k++) {
+                reached |= (behind >> k & 1) != 0 && f->queue[k].consumer == q->producer;
+            }
+            if (reached && !q->about.returns && q->consumer == s->pd) {
+                return true;
+            }
+            behind |= (uint64_t)(reached && !q->about.returns) << i;
+        }
+        grows = behind != before;
+    }
+    return false;
 }
 
 /* Splits the running time of a PD's activations into a fixed part and a part for each packet, by least squares. */
-static void fit_work(const struct mkperf_flow_stage *s, struct replay_pd *p)
+static void fit_work(const struct mkperf_flow_stage *s, bool driver, struct replay_pd *p)
 {
-    double k = (double)s->packets.count, n = s->sum_n, packets = (double)mkperf_flow_packets(s);
+    double k = (double)s->packets.count, n = s->sum_n;
+    double packets = (double)(driver ? s->in + s->out : mkperf_flow_packets(s));
     double spread = k * s->sum_nn - n * n,
            ran = (double)(s->in_state[MKPERF_PD_RUNNING] - s->running_full);
 
@@ -91,6 +131,7 @@ static void add_calls(const struct mkperf_flow *f, const struct mkperf_flow_stag
             p->call += (double)(edge->sum.own + edge->sum.nested) / (double)packets;
             if (edge->sum.own >= most) {
                 most = edge->sum.own;
+                p->callee = edge->to;
                 p->call_here = a->pd[edge->to].core == p->core;
                 p->call_priority = a->pd[edge->to].scheduling.priority;
             }
@@ -146,7 +187,7 @@ static uint64_t served(const struct mkperf_flow *f, const struct replay *r, uint
 
     for (unsigned i = 0; i < f->analysis->nedges; i++) {
         const struct mkperf_call_edge *edge = &f->analysis->edge[i];
-        ns += edge->to == pd && number_of(r, edge->from) >= 0 ? edge->sum.own : 0;
+        ns += edge->to == pd && number_of(r, edge->from, false) >= 0 ? edge->sum.own : 0;
     }
     return ns;
 }
@@ -156,20 +197,21 @@ static void build(struct replay *r, const struct mkperf_flow *f, const struct mk
     const struct mkperf_analysis *a = f->analysis;
     double span = (double)(f->last_ns - f->first_ns);
 
-    r->pd = mkperf_xcalloc(f->nstages + a->npds + 1, sizeof *r->pd);
+    r->pd = mkperf_xcalloc(2 * f->nstages + a->npds + 1, sizeof *r->pd);
     r->queue = mkperf_xcalloc(f->nqueues + 1, sizeof *r->queue);
     for (unsigned i = 0; i < f->nstages; i++) {
         const struct mkperf_flow_stage *s = &f->stage[i];
         uint64_t total;
 
         (void)mkperf_flow_busy(s, &total);
-        if (s->pd >= a->npds || mkperf_flow_packets(s) == 0 || number_of(r, s->pd) >= 0) {
+        if (s->pd >= a->npds || mkperf_flow_packets(s) == 0 || number_of(r, s->pd, false) >= 0) {
             continue; /* a PD with queues of several classes is replayed with those of the first one */
         }
         struct replay_pd *p = &r->pd[r->npds++];
         p->pd = s->pd;
         place(a, p);
-        fit_work(s, p);
+        bool driver = is_driver(f, s);
+        fit_work(s, driver, p);
         add_calls(f, s, p);
         p->batch = batch_of(f, s);
         p->source = !s->consumes;
@@ -181,21 +223,33 @@ static void build(struct replay *r, const struct mkperf_flow *f, const struct mk
             p->each = p->fixed = p->budget = 0;
         }
         r->watched = (int)i == l->stage ? r->npds - 1 : r->watched;
+        if (driver) {
+            struct replay_pd *in = &r->pd[r->npds++];
+            *in = *p;
+            in->source = true;
+            in->refills = l->cause != MKPERF_FLOW_LOAD;
+            r->gap = s->packets.count != 0 ? s->sum_n / (double)s->packets.count : 1;
+            in->burst = (unsigned)fmax(1, round(r->gap));
+            in->every = in->refills ? 0 : span * in->burst / (double)s->out;
+        }
     }
     for (unsigned i = 0; i < f->nqueues; i++) {
         const struct mkperf_flow_queue *q = &f->queue[i];
-        int producer = number_of(r, q->producer), consumer = number_of(r, q->consumer);
+        int producer = number_of(r, q->producer, true);
+        int consumer = number_of(r, q->consumer, false);
 
-        if (q->about.returns || !q->began || producer < 0) {
+        if (q->about.returns || !q->began || producer < 0 || q->producer == q->consumer) {
             continue;
         }
+        r->window += mkperf_per(q->area, (double)q->known_ns);
         struct replay_queue *to = &r->queue[r->nqueues++];
         *to = (struct replay_queue){
             .producer = producer, .consumer = consumer, .capacity = q->about.capacity};
         for (unsigned k = 0; k < f->nstages; k++) {
             const struct mkperf_flow_stage *s = &f->stage[k];
             if (s->pd == q->producer && mkperf_flow_packets(s) != 0 && to->ratio == 0) {
-                to->ratio = (double)q->produced / (double)mkperf_flow_packets(s);
+                uint64_t of = r->pd[producer].source ? s->out : mkperf_flow_packets(s);
+                to->ratio = mkperf_per((double)q->produced, (double)of);
             }
         }
     }
@@ -203,8 +257,8 @@ static void build(struct replay *r, const struct mkperf_flow *f, const struct mk
         uint64_t own = a->pd[i].in[MKPERF_PD_RUNNING], calls = served(f, r, i);
 
         own = own > calls ? own - calls : 0;
-        if (a->pd[i].name == NULL || a->pd[i].idle || number_of(r, i) >= 0 || a->pd[i].runs == 0 ||
-            (double)own < NOTICED * span) {
+        if (a->pd[i].name == NULL || a->pd[i].idle || number_of(r, i, false) >= 0 ||
+            a->pd[i].runs == 0 || (double)own < NOTICED * span) {
             continue;
         }
         struct replay_pd *p = &r->pd[r->npds++];
@@ -214,6 +268,8 @@ static void build(struct replay *r, const struct mkperf_flow *f, const struct mk
         p->each = (double)own / (double)a->pd[i].runs;
         p->every = span / (double)a->pd[i].runs;
     }
+    r->window = fmax(1, r->window);
+    r->gap = fmin(r->gap, r->window);
     for (unsigned i = 0; i < r->npds; i++) {
         r->ncores = r->pd[i].core >= r->ncores ? r->pd[i].core + 1 : r->ncores;
     }
@@ -221,10 +277,27 @@ static void build(struct replay *r, const struct mkperf_flow *f, const struct mk
 
 /* ---- the schedule ---- */
 
+/* How many packets are missing in the system. */
+static double missing(const struct replay *r)
+{
+    double n = r->window;
+
+    for (unsigned k = 0; k < r->nqueues; k++) {
+        n -= (double)r->queue[k].entries;
+    }
+    for (unsigned i = 0; i < r->npds; i++) {
+        n -= r->pd[i].step == WORK || r->pd[i].step == CALL;
+    }
+    return n;
+}
+
 static bool has_work(const struct replay *r, unsigned i)
 {
     const struct replay_pd *p = &r->pd[i];
-    bool packet = p->other || p->source ? p->every == 0 || p->backlog != 0 : false, space = true;
+    bool packet = p->refills              ? missing(r) > 0
+                  : p->other || p->source ? p->every == 0 || p->backlog != 0
+                                          : false,
+         space = true;
 
     for (unsigned k = 0; k < r->nqueues; k++) {
         const struct replay_queue *q = &r->queue[k];
@@ -381,9 +454,12 @@ static double simulate(struct replay *r)
         }
         for (unsigned i = 0; i < r->npds; i++) {
             struct replay_pd *p = &r->pd[i];
+            if (p->refills && p->step == REST && missing(r) >= r->gap) {
+                wake(r, (int)i);
+            }
             if (p->every > 0 && p->arrival_at <= r->now) {
                 p->arrival_at += p->every;
-                p->backlog += p->backlog < 256;
+                p->backlog += p->backlog >= 256 ? 0 : p->burst != 0 ? p->burst : 1;
                 wake(r, (int)i);
             }
             if (p->budget > 0 && p->refill_at <= r->now) {
@@ -402,11 +478,33 @@ static double simulate(struct replay *r)
 
 /* ---- changes ---- */
 
-static void apply(struct replay *r, const struct mkperf_flow_change *c)
+/* The share of a caller's calls that are of a callee. */
+static double calls_of(const struct mkperf_flow *f, uint32_t caller, uint32_t callee)
+{
+    uint64_t part = 0, all = 0;
+
+    for (unsigned i = 0; i < f->analysis->nedges; i++) {
+        const struct mkperf_call_edge *edge = &f->analysis->edge[i];
+        if (edge->from == caller) {
+            part += edge->to == callee ? edge->sum.own : 0;
+            all += edge->sum.own + edge->sum.nested;
+        }
+    }
+    return mkperf_per((double)part, (double)all);
+}
+
+static void apply(struct replay *r, const struct mkperf_flow *f, const struct mkperf_flow_change *c)
 {
     for (unsigned i = 0; i < r->npds; i++) {
         struct replay_pd *p = &r->pd[i];
 
+        if (p->call > 0 && c->what == MKPERF_FLOW_CHANGE_OWN) {
+            p->call *= 1 - calls_of(f, p->pd, c->pd) * (1 - c->factor);
+        } else if (p->call > 0 && p->callee == c->pd && c->what == MKPERF_FLOW_CHANGE_PRIORITY) {
+            p->call_priority = (unsigned)c->value;
+        } else if (p->call > 0 && p->callee == c->pd && c->what == MKPERF_FLOW_CHANGE_CORE) {
+            p->call_here = p->core == c->value;
+        }
         if (p->pd != c->pd) {
             continue;
         }
@@ -450,7 +548,7 @@ static double replay_rate(const struct mkperf_flow *f, const struct mkperf_flow_
         r.pd[i].batch = habit == EACH_PACKET ? 1 : UINT32_MAX;
     }
     for (unsigned i = 0; i < n; i++) {
-        apply(&r, &change[i]);
+        apply(&r, f, &change[i]);
     }
     double rate = simulate(&r);
     free(r.pd);

@@ -50,9 +50,9 @@ endef
 sddf_elf = $(eval $(call sddf_elf_rules,$(1),$(2),$(3),$(4)))
 # $(call sddf_system,SYSTEM)
 sddf_system = $(foreach e,$(DEMO_WORK) profiler pacer,$(call sddf_elf,$(1),$(e),$(DEMO)/$(e).elf))\
-    $(call system,$(B)/sddf/$(1)/$(1).system,$(SDDF_DIR)/$(1).system.in,$(SDDF_LAYOUT))\
+    $(call system,$(B)/sddf/$(1)/$(1).system,$(SDDF_DIR)/$(1:planted=net).system.in,$(SDDF_LAYOUT))\
     $(call image,$(B)/sddf/$(1)/loader.img,$(B)/sddf/$(1)/$(1).system,$(B)/sddf/$(1),$(SDDF_PDS_$(1)))
-target: $(foreach s,serial $(if $(filter virtio,$(BOARD_NET)),net),$(B)/sddf/$(s)/loader.img)
+target: $(foreach s,serial $(if $(filter virtio,$(BOARD_NET)),net planted),$(B)/sddf/$(s)/loader.img)
 
 $(call sddf_elf,serial,client,$(B)/demo/client_sddf_serial.elf,serial_client_config=client.serial)
 $(call sddf_elf,serial,serial_driver,$(SDDF_BUILD)/serial_driver.elf,\
@@ -62,20 +62,41 @@ $(call sddf_elf,serial,serial_virt_tx,$(SDDF_BUILD)/serial_virt_tx.elf,serial_vi
 $(call sddf_system,serial)
 
 ifeq ($(BOARD_NET),virtio)
-$(call sddf_elf,net,client,$(B)/demo/client_sddf.elf,net_client_config=client.net timer_client_config=client.timer)
-$(call sddf_elf,net,timer_driver,$(SDDF_BUILD)/timer_driver.elf,device_resources=timer_driver.device)
-$(call sddf_elf,net,eth_driver,$(SDDF_BUILD)/eth_driver.elf,\
+# `planted` is `net` with programs that planted.c changes: their objects, what it wraps in them, and sDDF's utility library.
+SDDF_PLANTED := $(SDDF_OBJ)/$(SDDF_DIR)/planted.o
+$(SDDF_PLANTED): private SDDF_CFLAGS += -DSLOW=$(or $(SDDF_SLOW),60000)
+define sddf_planted_rules
+$(SDDF_OBJ)/planted/$(1).elf: $(addprefix $(SDDF_BUILD)/,$(2)) $(SDDF_PLANTED)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)ld.lld -L$(MICROKIT_BOARD_DIR)/lib $$^ $(addprefix --wrap=,$(3)) --start-group -lmicrokit -Tmicrokit.ld \
+	    $(SDDF_BUILD)/libsddf_util_debug.a --end-group -o $$@
+endef
+sddf_planted = $(eval $(call sddf_planted_rules,$(1),$(2),$(3)))
+$(call sddf_planted,timer_driver,timer/timer_driver.o,protected)
+$(call sddf_planted,network_copy,network/components/network_copy.o,memcpy notified)
+$(call sddf_planted,echo,echo.o utilization_socket.o udp_echo_socket.o tcp_echo_socket.o libsddf_util.a lib_sddf_lwip_echo.a,udp_sendto)
+$(B)/sddf/planted/loader.img: $(SDDF_DIR)/planted.queues
+$(B)/sddf/planted/loader.img: private STAMP_QUEUES = $(SDDF_DIR)/planted.queues
+
+# $(call sddf_net,SYSTEM,PLANTED): PLANTED is where the programs that are not sDDF's own are.
+define sddf_net
+$(call sddf_elf,$(1),client,$(B)/demo/client_sddf.elf,net_client_config=client.net timer_client_config=client.timer)
+$(call sddf_elf,$(1),timer_driver,$(2)/timer_driver.elf,device_resources=timer_driver.device)
+$(call sddf_elf,$(1),eth_driver,$(SDDF_BUILD)/eth_driver.elf,\
     device_resources=eth_driver.device net_driver_config=eth_driver.net)
-$(call sddf_elf,net,net_virt_rx,$(SDDF_BUILD)/network_virt_rx.elf,net_virt_rx_config=net_virt_rx.net)
-$(call sddf_elf,net,net_virt_tx,$(SDDF_BUILD)/network_virt_tx.elf,net_virt_tx_config=net_virt_tx.net)
-$(call sddf_elf,net,net_copy_mkperf,$(SDDF_BUILD)/network_copy.elf,net_copy_config=net_copy_mkperf.net)
-$(call sddf_elf,net,net_copy_echo,$(SDDF_BUILD)/network_copy.elf,net_copy_config=net_copy_echo.net)
-$(call sddf_elf,net,serial_driver,$(SDDF_BUILD)/serial_driver.elf,\
+$(call sddf_elf,$(1),net_virt_rx,$(SDDF_BUILD)/network_virt_rx.elf,net_virt_rx_config=net_virt_rx.net)
+$(call sddf_elf,$(1),net_virt_tx,$(SDDF_BUILD)/network_virt_tx.elf,net_virt_tx_config=net_virt_tx.net)
+$(call sddf_elf,$(1),net_copy_mkperf,$(SDDF_BUILD)/network_copy.elf,net_copy_config=net_copy_mkperf.net)
+$(call sddf_elf,$(1),net_copy_echo,$(2)/network_copy.elf,net_copy_config=net_copy_echo.net)
+$(call sddf_elf,$(1),serial_driver,$(SDDF_BUILD)/serial_driver.elf,\
     device_resources=serial_driver.device serial_driver_config=serial_driver_tx.serial)
-$(call sddf_elf,net,serial_virt_tx,$(SDDF_BUILD)/serial_virt_tx.elf,serial_virt_tx_config=serial_virt_tx_net.serial)
-$(call sddf_elf,net,echo,$(or $(wildcard $(SDDF_BUILD)/echo0.elf),$(SDDF_BUILD)/echo.elf),serial_client_config=echo.serial net_client_config=echo.net \
-    timer_client_config=client.timer lib_sddf_lwip_config=echo.lwip)
-$(call sddf_system,net)
+$(call sddf_elf,$(1),serial_virt_tx,$(SDDF_BUILD)/serial_virt_tx.elf,serial_virt_tx_config=serial_virt_tx_net.serial)
+$(call sddf_elf,$(1),echo,$(or $(wildcard $(2)/echo0.elf),$(2)/echo.elf),serial_client_config=echo.serial \
+    net_client_config=echo.net timer_client_config=client.timer lib_sddf_lwip_config=echo.lwip)
+$(call sddf_system,$(1))
+endef
+$(call sddf_net,net,$(SDDF_BUILD))
+$(call sddf_net,planted,$(SDDF_OBJ)/planted)
 endif
 
 # Both, booted and recorded from.
