@@ -21,7 +21,14 @@
 
 BUILD_DIR ?= build
 B := $(BUILD_DIR)
-DEMO := $(B)/demo
+# The target's architecture: aarch64, or riscv64 on the built-in platform alone. T: what is built for it. The host's half is
+# one, in B.
+ARCH ?= aarch64
+ifeq ($(filter aarch64,$(ARCH)),)
+$(error ARCH=$(ARCH): mkperf is built for aarch64)
+endif
+T := $(B)$(ARCH:%=$(if $(filter-out aarch64,$(ARCH)),/%))
+DEMO := $(T)/demo
 comma := ,
 DEMO_SECONDS ?= 3
 
@@ -51,9 +58,10 @@ HOST_CC ?= gcc
 HOST_CFLAGS = -std=c11 -O2 -g $(WARN) -D_GNU_SOURCE -Iinclude -Ihost -I$(B)/proto -I$(B)/src/nanopb \
                $(MBEDTLS_CFLAGS)
 
-CROSS ?= aarch64-linux-gnu-
+CROSS ?= $(ARCH)-linux-gnu-
 TARGET_CC := $(CROSS)gcc
-TARGET_CFLAGS = -std=c11 -O2 -g $(WARN) -mcpu=cortex-a53 -ffreestanding -fno-stack-protector \
+TARGET_CPU := $(if $(filter riscv64,$(ARCH)),-march=rv64gc -mabi=lp64d -mcmodel=medany -fasynchronous-unwind-tables,-mcpu=cortex-a53)
+TARGET_CFLAGS = -std=c11 -O2 -g $(WARN) $(TARGET_CPU) -ffreestanding -fno-stack-protector \
                  -fno-pic -fno-omit-frame-pointer -mstrict-align -fno-tree-loop-distribute-patterns \
                  -ffunction-sections -fdata-sections -Iinclude -I$(B)/proto -I$(B)/src/nanopb $(MBEDTLS_CFLAGS)
 
@@ -79,7 +87,7 @@ include platform/microkit/check.mk platform/microkit/check_stock.mk
 
 FORMATTED := $(wildcard include/mkperf/*.h kernel/*.[ch] kernel/*/*.[ch] pd/*/*.[ch] \
              pd/profiler/timer/*.[ch] pd/net/lwip/*.h pd/net/lwip/*/*.h \
-             platform/*/*.[ch] platform/*/*/*.[ch] host/*.[ch] host/*/*.[ch] demo/*.[ch] \
+             platform/*/*.[ch] platform/*/*/*.[ch] platform/*/*/*/*.[ch] host/*.[ch] host/*/*.[ch] demo/*.[ch] \
              tests/*/*.[ch] bench/*.[ch])
 format: $(SETUP)
 	clang-format -i $(FORMATTED)

@@ -21,10 +21,10 @@ DEMO_ELFS := $(call elves,$(DEMO),$(DEMO_PDS))
 NET_ELFS := $(call elves,$(DEMO),$(NET_PDS))
 
 # The variants; all of them take their programs from $(DEMO).
-NET := $(B)/net
-STOCK := $(B)/stock
-SHARED := $(B)/shared
-CORES := $(B)/cores
+NET := $(T)/net
+STOCK := $(T)/stock
+SHARED := $(T)/shared
+CORES := $(T)/cores
 $(call system,$(DEMO)/demo.system,demo/demo.system.in,PACER=pacer)
 $(call system,$(NET)/net.system,demo/demo.system.in,PACER=ticker NET=1)
 $(call system,$(STOCK)/stock.system,demo/demo.system.in,PACER=pacer TIMER=1 CHILDREN=1)

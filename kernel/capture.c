@@ -343,7 +343,7 @@ MKPERF_INLINE void take_one(struct mkperf_hook *s, unsigned i, uint64_t now, boo
         mkperf_port_wake();
     } else if (special && (s->session.read_mask >> i & 1)) {
         s->read[i] -= weight; /* the counter begins again */
-    } else {
+    } else if (mkperf_pmu_wants(s->session.counter[i].select, kernel)) {
         take(s, i, NULL, kernel, now, weight, special, reads);
     }
     /* What kernel counters counted of this belongs to no thread. */

@@ -190,6 +190,15 @@ static inline void mkperf_captured(struct mkperf_hook *s, uint64_t entered)
 void mkperf_hook_take(struct mkperf_hook *s, uint32_t hit);
 
 /*
+ * For a PMU whose counters cannot be limited to modes: before each capture or boundary, the port says whether what has
+ * overflowed is the kernel's present work (inside), or the user mode that ends here.
+ */
+static inline void mkperf_hook_where(struct mkperf_hook *s, bool inside)
+{
+    s->kernel_mask = inside ? s->mask : 0;
+}
+
+/*
  * Whether each sample wakes the session's owner. The counter of such a session replaces a timer whose
  * interrupt is checked (`record -e timer --check-timer`), so a port leaves its overflows to the
  * interrupt.

@@ -6,7 +6,7 @@
 # PLATFORM_LDFLAGS (linker script), PLATFORM_LIBS (libmicrokit), PLATFORM_READY (files that must exist
 # before a PD is linked), PLATFORM_CLOCK, SYSTEM_VALUES, image_name and image_rules.
 
-TARGET_OBJ := $(B)/obj/target
+TARGET_OBJ := $(T)/obj/target
 target_objects = $(patsubst %.c,$(TARGET_OBJ)/%.o,$(patsubst %.S,$(TARGET_OBJ)/%.o,\
                  $(patsubst $(B)/%,gen/%,$(1))))
 

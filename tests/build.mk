@@ -40,7 +40,7 @@ include tests/fuzz/build.mk
 # Each is $(TEST_PD)/NAME/NAME.img, on the built-in platform, and the command that boots it is qemu-command in the
 # same folder. A new system of mkperf and one program is a line below and tests/pd/NAME.system.in. The functions
 # (pd, copies, system, image, program_system) are those of pd/rules.mk, in which each has a comment.
-TEST_PD := $(B)/tests/pd
+TEST_PD := $(T)/tests/pd
 TEST_SYSTEMS :=
 
 # $(call test_program,NAME,SOURCES): the system tests/pd/NAME.system.in with the program that SOURCES make.

@@ -2,34 +2,34 @@
 # pocket, the built-in platform: its kernel, libmicrokit, the packer and its own tests. What the rest of
 # the build reads of it is in settings.mk.
 
-$(B)/pocket/libmicrokit.a: $(call target_objects,$(wildcard $(POCKET)/lib/*.[cS]))
+$(T)/pocket/libmicrokit.a: $(call target_objects,$(wildcard $(POCKET)/lib/*.[cS]))
 	$(Q)mkdir -p $(@D)
 	$(Q)rm -f $@ && $(CROSS)ar rcs $@ $^
 
 # The kernel, with the hook in it. Frame pointers would cost a sample two instructions a call.
-POCKET_KERNEL_CFLAGS := -std=c11 -O2 -g $(WARN) -mcpu=cortex-a53 -mgeneral-regs-only -mno-outline-atomics -ffreestanding \
+POCKET_KERNEL_CFLAGS := -std=c11 -O2 -g $(WARN) $(POCKET_KERNEL_CPU) -ffreestanding \
     -fno-stack-protector -fno-pic -fomit-frame-pointer -fno-tree-loop-distribute-patterns \
-    -mstrict-align -Iinclude -I$(POCKET)/include -I$(POCKET)/kernel
-POCKET_KERNEL_SRC := $(wildcard $(POCKET)/kernel/*.[cS]) $(wildcard kernel/*.c)
-POCKET_KERNEL_OBJ := $(patsubst %,$(B)/obj/pocket/%.o,$(basename $(POCKET_KERNEL_SRC)))
+    -mstrict-align -Iinclude -I$(POCKET)/include -I$(POCKET)/kernel -I$(POCKET)/kernel/$(ARCH)
+POCKET_KERNEL_SRC := $(wildcard $(POCKET)/kernel/*.c $(POCKET)/kernel/$(ARCH)/*.[cS] kernel/*.c)
+POCKET_KERNEL_OBJ := $(patsubst %,$(T)/obj/pocket/%.o,$(basename $(POCKET_KERNEL_SRC)))
 
-$(B)/obj/pocket/%.o: %.c | $(SETUP)
+$(T)/obj/pocket/%.o: %.c | $(SETUP)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(TARGET_CC) $(POCKET_KERNEL_CFLAGS) -MMD -MP -c $< -o $@
-$(B)/obj/pocket/%.o: %.S | $(SETUP)
+$(T)/obj/pocket/%.o: %.S | $(SETUP)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(TARGET_CC) -mcpu=cortex-a53 -g -MMD -MP -c $< -o $@
-$(POCKET_KERNEL): $(POCKET_KERNEL_OBJ) $(POCKET)/kernel/kernel.ld
+	$(Q)$(TARGET_CC) $(POCKET_KERNEL_CPU) -I$(POCKET)/kernel -I$(POCKET)/kernel/$(ARCH) -g -MMD -MP -c $< -o $@
+$(POCKET_KERNEL): $(POCKET_KERNEL_OBJ) $(POCKET)/kernel/$(ARCH)/kernel.ld
 	$(Q)mkdir -p $(@D)
 	$(Q)$(TARGET_CC) -nostdlib -static -no-pie -Wl,--build-id -Wl,-z,max-page-size=4096 \
-	    -T $(POCKET)/kernel/kernel.ld $(POCKET_KERNEL_OBJ) -o $@
+	    -T $(POCKET)/kernel/$(ARCH)/kernel.ld $(POCKET_KERNEL_OBJ) -o $@
 
 $(B)/pocket-pack: $(call host_objects,plain,$(wildcard $(POCKET)/pack/*.c host/system/*.c) \
                     $(addprefix host/base/,base.c printable.c))
 	$(Q)$(HOST_CC) $^ -lelf -lexpat -o $@
 
 # Tests of the platform itself, see selftest/ and tests/system/pocket.sh.
-POCKET_TEST := $(B)/pocket/selftest
+POCKET_TEST := $(T)/pocket/selftest
 POCKET_TEST_PDS := $(patsubst $(POCKET)/selftest/%.c,%,$(wildcard $(POCKET)/selftest/*.c))
 POCKET_TESTS := $(patsubst $(POCKET)/selftest/%.system,%,$(wildcard $(POCKET)/selftest/*.system))
 $(foreach p,$(POCKET_TEST_PDS),$(call pd,$(POCKET_TEST)/$(p).elf,$(POCKET)/selftest/$(p).c))

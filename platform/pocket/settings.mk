@@ -7,14 +7,10 @@ include $(POCKET)/qemu.mk
 
 PLATFORM_CFLAGS := -I$(POCKET)/include
 PLATFORM_LDFLAGS := -T $(POCKET)/lib/pd.ld
-PLATFORM_CLOCK := cntvct_el0
-PLATFORM_TICK := pd/net/tick_pl031.c
-PLATFORM_LIBS := $(B)/pocket/libmicrokit.a
+PLATFORM_LIBS := $(T)/pocket/libmicrokit.a
 PLATFORM_READY := $(PLATFORM_LIBS) $(POCKET)/lib/pd.ld
-PROFILER_TIMER := generic_timer
-PROFILER_TIMER_CFLAGS := -DMKPERF_TIMER_VIRTUAL
 # QEMU's virt machine
-SYSTEM_VALUES := PMU_IRQ=23 UART_BASE=0x9000000 UART_IRQ=33 PACER_BASE=0x9010000 PACER_IRQ=34 TIMER_IRQ=27 FOUR_CORES=1
+include $(POCKET)/$(ARCH).mk
 
 # Images, and the command that boots DIR/NAME.img of the directory's name as DIR/qemu-command. The serial
 # port is left to the caller. The clock that the pacer reads follows the machine's time, not the host's.

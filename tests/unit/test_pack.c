@@ -19,28 +19,32 @@ int pack_main(int argc, char **argv);
 #undef main
 #include "platform/pocket/pack/build.c"
 #include "platform/pocket/pack/layout.c"
+#include "platform/pocket/pack/architectures.c"
 #include "platform/pocket/pack/program.c"
 #include "platform/pocket/pack/tables.c"
 #include "platform/pocket/pack/write.c"
+
+/* Of AArch64's machine. */
+#define IMAGE (POCKET_AARCH64_RAM + POCKET_IMAGE_OFFSET)
 
 static char directory[] = "/tmp/test_pack.XXXXXX";
 static const char *build;
 
 static void layout(void **state)
 {
-    struct packer p = {.layout = {0}};
+    struct packer p = {.machine = machine_of(EM_AARCH64)};
     uint64_t at;
 
     (void)state;
-    assert_true(layout_place(&p, POCKET_IMAGE, 0x1234, NULL));
-    assert_false(layout_place(&p, POCKET_IMAGE + 0x1000, PAGE, NULL));
-    assert_true(layout_place(&p, POCKET_IMAGE + 0x3000, PAGE, NULL));
+    assert_true(layout_place(&p, IMAGE, 0x1234, NULL));
+    assert_false(layout_place(&p, IMAGE + 0x1000, PAGE, NULL));
+    assert_true(layout_place(&p, IMAGE + 0x3000, PAGE, NULL));
     assert_true(layout_allocate(&p, PAGE, PAGE, NULL, &at));
-    assert_int_equal(at, POCKET_IMAGE + 0x2000); /* the hole between the two */
+    assert_int_equal(at, IMAGE + 0x2000); /* the hole between the two */
     assert_true(layout_allocate(&p, PAGE, PAGE, NULL, &at));
-    assert_int_equal(at, POCKET_IMAGE + 0x4000);
+    assert_int_equal(at, IMAGE + 0x4000);
     assert_true(layout_allocate(&p, BLOCK, BLOCK, NULL, &at));
-    assert_int_equal(at, POCKET_IMAGE + BLOCK);
+    assert_int_equal(at, IMAGE + BLOCK);
     assert_false(layout_allocate(&p, POCKET_RAM_BYTES, PAGE, NULL, &at));
     assert_false(layout_allocate(&p, UINT64_MAX - PAGE + 1, PAGE, NULL, &at));
     for (unsigned i = 1; i < p.layout.n; i++) {
@@ -61,19 +65,20 @@ static uint64_t word_at(const struct packer *p, uint64_t table, uint64_t index)
 static void tables(void **state)
 {
     struct mkperf_error e;
-    struct packer p = {.e = &e, .system_path = "t"};
+    struct packer p = {.machine = machine_of(EM_AARCH64), .e = &e, .system_path = "t"};
     struct mapping code = {0x200000, 0x41000000, PAGE, PAGE, false, true, true, "code", 1};
     struct mapping data = {0x10000000, 0x42000000, BLOCK, BLOCK, true, false, true, "data", 2};
     struct mapping uart = {0x201000, 0x09000000, PAGE, PAGE, true, false, true, "uart", 3};
-    struct mapping high = {POCKET_USER_TOP, 0x41000000, PAGE, PAGE, true, false, true, "high", 4};
+    struct mapping high = {
+        POCKET_AARCH64_TOP, 0x41000000, PAGE, PAGE, true, false, true, "high", 4};
     uint64_t top = 0;
 
     (void)state;
     assert_true(tables_new(&p, &top));
     assert_true(tables_map(&p, top, &code) && tables_map(&p, top, &data) &&
                 tables_map(&p, top, &uart));
-    uint64_t l2 = word_at(&p, top, 0) & ENTRY_ADDRESS;
-    uint64_t l3 = word_at(&p, l2, 1) & ENTRY_ADDRESS;
+    uint64_t l2 = word_at(&p, top, 0) & ARM_ADDRESS;
+    uint64_t l3 = word_at(&p, l2, 1) & ARM_ADDRESS;
     assert_int_equal(word_at(&p, l3, 0), UINT64_C(0x0020000041000fc7));
     assert_int_equal(word_at(&p, l3, 1), UINT64_C(0x0060000009000f43));
     assert_int_equal(word_at(&p, l2, 128), UINT64_C(0x0060000042000f45));
@@ -83,6 +88,32 @@ static void tables(void **state)
     assert_false(tables_map(&p, top, &data));
     assert_false(tables_map(&p, top, &high));
     assert_string_equal(e.text, "t:4: high: pocket's address space ends at 0x8000000000");
+    layout_free(&p.layout);
+}
+
+/* The same for Sv39: entries point with bits 10 and up, and every page can be read. */
+static void riscv_tables(void **state)
+{
+    struct mkperf_error e;
+    struct packer p = {.machine = machine_of(EM_RISCV), .e = &e, .system_path = "t"};
+    struct mapping code = {0x200000, 0x81000000, PAGE, PAGE, false, true, true, "code", 1};
+    struct mapping data = {0x10000000, 0x82000000, BLOCK, BLOCK, true, false, true, "data", 2};
+    struct mapping high = {
+        POCKET_RISCV64_TOP, 0x81000000, PAGE, PAGE, true, false, true, "high", 4};
+    uint64_t top = 0;
+    uint64_t l2 = 0;
+    uint64_t l3 = 0;
+
+    (void)state;
+    assert_true(tables_new(&p, &top));
+    assert_true(tables_map(&p, top, &code) && tables_map(&p, top, &data));
+    assert_true(riscv_table(word_at(&p, top, 0), &l2) && riscv_table(word_at(&p, l2, 1), &l3));
+    assert_int_equal(word_at(&p, l3, 0), UINT64_C(0x204000db));
+    assert_int_equal(word_at(&p, l2, 128), UINT64_C(0x208000d7));
+    data.page_size = PAGE; /* pages where the block is */
+    assert_false(tables_map(&p, top, &data));
+    assert_false(tables_map(&p, top, &high));
+    assert_string_equal(e.text, "t:4: high: pocket's address space ends at 0x4000000000");
     layout_free(&p.layout);
 }
 
@@ -162,7 +193,7 @@ static void refusals(void **state)
             "does not support capabilities but cap_tcb");
     refused(PD("", "none.elf", ""), "none.elf: No such file or directory");
     refused(PD("", "selftest.img", ""), "selftest.img has");
-    refused(PD("", "../../pocket-pack", ""), "is not for little-endian AArch64");
+    refused(PD("", "../../pocket-pack", ""), "is not for the kernel's architecture");
     refused(PD("", "../../../Makefile", ""), "is not an ELF file");
     refused(PD("", "server.elf", "<irq irq='30' id='1'/>"), "irq 30: pocket can give out");
     refused(REGION("size='0x1000'") PD("", "server.elf", MAP("vaddr='0x200000'")),
@@ -234,7 +265,8 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layout),         cmocka_unit_test(tables), cmocka_unit_test(refusals),
+        cmocka_unit_test(layout),         cmocka_unit_test(tables),
+        cmocka_unit_test(riscv_tables),   cmocka_unit_test(refusals),
         cmocka_unit_test(other_failures), cmocka_unit_test(image),
     };
     return cmocka_run_group_tests_name("pack", tests, set_up, tear_down);

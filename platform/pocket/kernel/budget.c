@@ -19,7 +19,7 @@ static uint64_t least; /* ticks of POCKET_LEAST_BUDGET */
 
 static uint64_t ticks_of(uint64_t us)
 {
-    uint64_t hz = READ_REG(cntfrq_el0);
+    uint64_t hz = arch_clock_hz();
 
     return us / US_PER_S * hz + us % US_PER_S * hz / US_PER_S;
 }

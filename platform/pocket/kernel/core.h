@@ -17,10 +17,10 @@
 #include <mkperf/ring.h>
 
 #include "../../../kernel/hook.h"
+#include "arch.h"
 #include "image.h"
-#include "regs.h"
 
-enum { PRIORITIES = 256, MESSAGE_WORDS = 120, FAULT_WORDS = 5, PMU_IRQ = 23, TICK_IRQ = 30 };
+enum { PRIORITIES = 256, MESSAGE_WORDS = 120, FAULT_WORDS = 5 };
 
 #define NEVER UINT64_MAX /* of a time in ticks */
 
@@ -53,10 +53,10 @@ struct task {
     struct mkperf_identity identity; /* in samples */
     unsigned number;                 /* in scheduling events: below POCKET_MAX_PDS, or idle's */
     bool served;                     /* a task may send it a message */
-    bool calling; /* entered the kernel by a system call, and has not run since */
-    bool faulted; /* the message being sent is the fault below, not the IPC buffer's */
-    bool restart; /* was restarted while another core ran it: continues at restart_pc */
-    uint64_t ttbr0;
+    bool calling;      /* entered the kernel by a system call, and has not run since */
+    bool faulted;      /* the message being sent is the fault below, not the IPC buffer's */
+    bool restart;      /* was restarted while another core ran it: continues at restart_pc */
+    uint64_t space;    /* its address space: arch_space */
     uint64_t *message; /* the message words of its IPC buffer */
     struct core *core; /* where it runs */
     struct task *next; /* in a ready queue or a server's queue */
@@ -117,20 +117,6 @@ struct core {
     uint64_t asked_at;        /* none; where its descriptor is */
 };
 
-/* The core this runs on. Not volatile: it never changes. */
-static inline struct core *core_self(void)
-{
-    struct core *core;
-
-    __asm__("mrs %0, tpidr_el1" : "=r"(core));
-    return core;
-}
-
-static inline void *ram(uint64_t physical)
-{
-    return (void *)(uintptr_t)(physical + POCKET_KERNEL_BASE);
-}
-
 static inline bool in_ram(uint64_t physical)
 {
     return physical - POCKET_RAM < POCKET_RAM_BYTES;
@@ -143,7 +129,7 @@ extern struct core *cores[POCKET_MAX_CORES];
 extern unsigned ncores;
 void boot_main(struct core *core);
 
-/* smp.c: only where ncores > 1 */
+/* aarch64/smp.c: only where ncores > 1 */
 void smp_boot(void);
 struct task *smp_first(struct core *core);
 bool smp_irq_fast(struct core *core);
@@ -187,37 +173,28 @@ void sys_pd_delete(struct task *t);
 
 /* trap.c */
 struct task *trap_from_user(void);
-void trap_boundary(struct core *core, uint32_t hit);
-struct task *trap_in_session(void);
 void __attribute__((noreturn)) trap_in_kernel(uint64_t vector);
 void fault_entry(struct task *t, uint64_t esr, uint64_t far);
 
 /* irq.c: the task that profiling interrupts notify, NULL without a holder of irq 23 */
 extern struct task *pmu_task;
 extern uint64_t pmu_badge;
-void irq_init(void);
-void irq_init_core(void);
-void irq_call(uint32_t mask);
 void irq_bind_all(const struct core *core);
-unsigned irq_number(const struct core *core);
-void irq_end(struct core *core);
-bool irq_fast(struct core *core);
-void irq_take(struct core *core);
-bool irq_taken(struct core *core);
 void irq_entry(struct core *core);
 void irq_boundary(struct core *core, uint32_t hit);
 void irq_boundary_inside(struct core *core, uint32_t hit);
 struct task *irq_slow(void);
-void irq_enable(unsigned irq);
 void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool write);
 void irq_request(struct core *core, struct task *t);
 void irq_request_here(struct core *core);
 void sys_irq_ack(struct task *t);
 
+#include "qemu_pmu.h"
+
 /* Switches are looked at while this is true. If not, this is all that they cost. */
 static inline bool watched(const struct core *core)
 {
-    return __builtin_expect(core->hook.reports || core->hook.kernel_mask != 0, 0);
+    return __builtin_expect(core->hook.reports || pmu_watches_kernel(&core->hook), 0);
 }
 
 /* The same for all that kernel/sched.c has functions for. */
@@ -226,20 +203,7 @@ static inline bool reported(const struct core *core)
     return __builtin_expect(core->hook.reports, 0);
 }
 
-/* qemu_pmu.c */
-/* The cycle counter overflows together with an event counter that has this count. */
-static inline void qemu_pmu_set(uint32_t count)
-{
-    WRITE_REG(pmccntr_el0, UINT64_C(0xffffffff00000000) | count);
-}
-
-void qemu_pmu_follow(const struct mkperf_hook *hook, bool idle);
-void qemu_pmu_arm(const struct mkperf_hook *hook, bool idle);
-void qemu_pmu_sleep(const struct mkperf_hook *hook, bool asleep);
-uint32_t qemu_pmu_entered(const struct mkperf_hook *hook);
-uint32_t qemu_pmu_kernel_overflow(const struct mkperf_hook *hook);
-
-/* console.c: the PL011 of QEMU's virt machine */
+/* console.c of the architecture: the UART of QEMU's virt machine */
 void console_putc(char c);
 void console_puts(const char *s);
 void console_hex(uint64_t value);

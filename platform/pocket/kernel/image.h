@@ -5,18 +5,31 @@
  * Owns: struct pocket_image and the memory map both sides rely on. A system is static, so the
  * packer places everything and builds the page tables too; the kernel allocates nothing.
  *
- * Physical memory, from POCKET_RAM on: 2 MiB left to QEMU (its device tree), 2 MiB the kernel's
+ * Physical memory, from POCKET_RAM on: 2 MiB left to QEMU (its device tree, OpenSBI), 2 MiB the kernel's
  * code and constants, 2 MiB its data, the image header at POCKET_IMAGE, and what the packer places.
  * The kernel sees RAM at its physical address + POCKET_KERNEL_BASE.
  */
 #ifndef POCKET_IMAGE_H
 #define POCKET_IMAGE_H
 
-#define POCKET_RAM 0x40000000
-#define POCKET_RAM_BYTES 0x10000000 /* 256 MiB; QEMU gets -m 256M */
-#define POCKET_IMAGE 0x40600000
+#define POCKET_AARCH64_RAM 0x40000000
+#define POCKET_AARCH64_TOP 0x8000000000 /* of user mode's addresses; three levels of tables */
+#define POCKET_RISCV64_RAM 0x80000000
+#define POCKET_RISCV64_TOP 0x4000000000
+#define POCKET_RISCV64_TICK_IRQ 287  /* a number that the interrupt controller does not have */
+#define POCKET_RAM_BYTES 0x10000000  /* 256 MiB; QEMU gets -m 256M */
+#define POCKET_IMAGE_OFFSET 0x600000 /* from the start of RAM */
+
+#if defined __riscv
+#define POCKET_RAM POCKET_RISCV64_RAM
+#define POCKET_USER_TOP POCKET_RISCV64_TOP
+#define POCKET_KERNEL_BASE 0xffffffc000000000
+#elif defined __aarch64__
+#define POCKET_RAM POCKET_AARCH64_RAM
+#define POCKET_USER_TOP POCKET_AARCH64_TOP
 #define POCKET_KERNEL_BASE 0xffffff8000000000
-#define POCKET_USER_TOP 0x8000000000 /* 39-bit addresses: three levels of tables */
+#endif
+#define POCKET_IMAGE (POCKET_RAM + POCKET_IMAGE_OFFSET)
 
 /* Indices of MAIR_EL1's attributes in page table entries. */
 #define POCKET_ATTR_DEVICE 0

@@ -29,8 +29,8 @@ static void copy(uint64_t *to, const uint64_t *from, unsigned n)
 /* Ends the wait of a task that receives, or lets one that runs continue. */
 static void received(struct task *t, uint64_t badge, uint64_t info)
 {
-    t->context.x[0] = badge;
-    t->context.x[1] = info;
+    t->context.x[A0] = badge;
+    t->context.x[A1] = info;
     if (t->state == TASK_RECEIVING) {
         sched_ready(t, false);
     }
@@ -127,8 +127,8 @@ static void reply(struct task *t, uint64_t info)
         tell(MKPERF_SCHED_WAKE, client);
     } else {
         copy(client->message, t->message, message_length(info));
-        client->context.x[0] = 0; /* a reply's badge, as on seL4 */
-        client->context.x[1] = info;
+        client->context.x[A0] = 0; /* a reply's badge, as on seL4 */
+        client->context.x[A1] = info;
         if (reported(core_self())) {
             mkperf_sched_reply(&core_self()->hook, client, client->core == core_self());
         }
@@ -146,7 +146,7 @@ static const struct pocket_channel *channel(const struct task *t, uint64_t id, u
 
 void sys_notify(struct task *t)
 {
-    const struct pocket_channel *c = channel(t, t->context.x[0], POCKET_CHANNEL_NOTIFY);
+    const struct pocket_channel *c = channel(t, t->context.x[A0], POCKET_CHANNEL_NOTIFY);
 
     if (c != NULL) {
         tell(MKPERF_SCHED_NOTIFY, &tasks[c->pd]);
@@ -156,27 +156,27 @@ void sys_notify(struct task *t)
 
 void sys_irq_ack(struct task *t)
 {
-    const struct pocket_channel *c = channel(t, t->context.x[0], POCKET_CHANNEL_IRQ);
+    const struct pocket_channel *c = channel(t, t->context.x[A0], POCKET_CHANNEL_IRQ);
 
     if (c != NULL) {
         if (c->irq == PMU_IRQ) {
             irq_request(core_self(), t);
         }
-        irq_enable(c->irq);
+        arch_irq_enable(c->irq);
     }
 }
 
 void sys_ppcall(struct task *t)
 {
     const struct pocket_channel *c =
-        channel(t, t->context.x[0] - POCKET_ENDPOINT, POCKET_CHANNEL_CALL);
+        channel(t, t->context.x[A0] - POCKET_ENDPOINT, POCKET_CHANNEL_CALL);
 
     if (c == NULL) {
-        t->context.x[0] = 0;
-        t->context.x[1] = 0;
+        t->context.x[A0] = 0;
+        t->context.x[A1] = 0;
         return;
     }
-    ipc_send(t, &tasks[c->pd], POCKET_BADGE_CALL | c->id, t->context.x[1]);
+    ipc_send(t, &tasks[c->pd], POCKET_BADGE_CALL | c->id, t->context.x[A1]);
 }
 
 /* A notification goes before a message. A caller that was not answered is never heard of again. */
@@ -200,7 +200,7 @@ void sys_recv(struct task *t)
 
 void sys_reply_recv(struct task *t)
 {
-    reply(t, t->context.x[1]);
+    reply(t, t->context.x[A1]);
     sys_recv(t);
 }
 
@@ -226,18 +226,18 @@ static const struct task *task_shared(const struct task *t, uint64_t slot)
 
 void sys_pd_restart(struct task *t)
 {
-    struct task *child = task_child(t, t->context.x[0]);
+    struct task *child = task_child(t, t->context.x[A0]);
 
-    t->context.x[0] = child != NULL;
+    t->context.x[A0] = child != NULL;
     if (child == NULL) {
         return;
     }
     ipc_cancel(child);
     if (child == child->core->current) {
         child->restart = true; /* its registers are in its core: see smp.c */
-        child->restart_pc = t->context.x[1];
+        child->restart_pc = t->context.x[A1];
     } else {
-        child->context.pc = t->context.x[1];
+        child->context.pc = t->context.x[A1];
         tell(MKPERF_SCHED_WAKE, child);
         sched_ready(child, false);
     }
@@ -245,9 +245,9 @@ void sys_pd_restart(struct task *t)
 
 void sys_pd_stop(struct task *t)
 {
-    struct task *child = task_child(t, t->context.x[0]);
+    struct task *child = task_child(t, t->context.x[A0]);
 
-    t->context.x[0] = child != NULL;
+    t->context.x[A0] = child != NULL;
     if (child != NULL) {
         ipc_cancel(child);
     }
@@ -258,12 +258,12 @@ void sys_tcb_read_registers(struct task *t)
 {
     static const uint8_t order[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  16, 17, 18, 29, 30, 9, 10,
                                     11, 12, 13, 14, 15, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28};
-    uint64_t which = t->context.x[0];
+    uint64_t which = t->context.x[A0];
     const struct task *child = which & POCKET_TCB_SLOT ? task_shared(t, which & ~POCKET_TCB_SLOT)
                                                        : task_child(t, which);
     uint64_t *word = t->message;
 
-    t->context.x[0] = child != NULL;
+    t->context.x[A0] = child != NULL;
     if (child == NULL) {
         return;
     }

@@ -1,39 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interrupts: the GICv2, delivery to PDs as notifications, and the way to the profiler's hook.
+ * Interrupts: delivery to PDs as notifications, and the profiler's requests.
  *
  * Owns: which task holds which interrupt. A delivered interrupt stays masked until its holder
  * acknowledges it. Not so the PMU's where a counter of a session overflowed: the hook silences it.
  */
 #include <microkit.h>
 
-#include "mkperf_port.h"
-
-enum {
-    GICD = 0x08000000,
-    GICD_CTLR = 0x000,
-    GICD_ISENABLER = 0x100,
-    GICD_ICENABLER = 0x180,
-    GICD_IPRIORITYR = 0x400,
-    GICD_ITARGETSR = 0x800,
-    GICD_ICFGR = 0xc00,
-    GICD_SGIR = 0xf00,
-    SGIR_TARGETS = 16, /* the first target's bit */
-    GICC = 0x08010000,
-    GICC_CTLR = 0x00,
-    GICC_PMR = 0x04,
-    GICC_IAR = 0x0c,
-    GICC_EOIR = 0x10,
-    IRQ_NUMBER = 0x3ff,
-    IRQ_NONE = 1020, /* from here on: special numbers of the interrupt controller */
-    FIRST_SPI = 32,
-};
-
-#define ENTRY_VALID UINT64_C(1)
-#define ENTRY_TABLE UINT64_C(2)
-#define ENTRY_RIGHTS UINT64_C(0xc0)
-#define ENTRY_USER UINT64_C(0x40)
-#define ENTRY_ADDRESS UINT64_C(0x0000fffffffff000)
+#include "ways_in.h"
 
 static struct {
     struct task *task; /* NULL: no task's */
@@ -43,59 +17,10 @@ static struct {
 struct task *pmu_task;
 uint64_t pmu_badge;
 
-extern char vectors[];
-extern char vectors_session[];
-
-static volatile uint32_t *gicd(unsigned offset)
-{
-    return ram(GICD + offset);
-}
-
-static volatile uint32_t *gicc(unsigned offset)
-{
-    return ram(GICC + offset);
-}
-
-void irq_enable(unsigned irq)
-{
-    *gicd(GICD_ISENABLER + irq / 32 * 4) = UINT32_C(1) << irq % 32;
-}
-
-static void irq_disable(unsigned irq)
-{
-    *gicd(GICD_ICENABLER + irq / 32 * 4) = UINT32_C(1) << irq % 32;
-}
-
-static void set_byte(unsigned offset, unsigned irq, uint8_t value)
-{
-    *(volatile uint8_t *)ram(GICD + offset + irq) = value;
-}
-
-/* Calls the cores of the mask: interrupt 0 there. */
-void irq_call(uint32_t mask)
-{
-    *gicd(GICD_SGIR) = mask << SGIR_TARGETS;
-}
-
-void irq_init(void)
-{
-    *gicd(GICD_CTLR) = 1;
-}
-
-/* On each core: what is its own of the interrupt controller. */
-void irq_init_core(void)
-{
-    *gicc(GICC_PMR) = 0xff;
-    *gicc(GICC_CTLR) = 1;
-    set_byte(GICD_IPRIORITYR, TICK_IRQ, 0x80);
-    irq_enable(TICK_IRQ);
-}
-
 /* Gives t the interrupt of one of its channels. On t's core, if that is private to it. */
 static void bind(struct task *t, unsigned channel)
 {
     const struct pocket_channel *c = &t->pd->channel[channel];
-    unsigned shift = c->irq % 16 * 2;
 
     holders[c->irq].task = t;
     holders[c->irq].badge = UINT64_C(1) << channel;
@@ -103,13 +28,8 @@ static void bind(struct task *t, unsigned channel)
         pmu_task = t;
         pmu_badge = UINT64_C(1) << channel;
     }
-    set_byte(GICD_IPRIORITYR, c->irq, 0x80);
-    if (c->irq >= FIRST_SPI) {
-        volatile uint32_t *config = gicd(GICD_ICFGR + c->irq / 16 * 4);
-        set_byte(GICD_ITARGETSR, c->irq, (uint8_t)(1U << t->pd->cpu));
-        *config = (*config & ~(UINT32_C(3) << shift)) | (c->edge ? UINT32_C(2) << shift : 0);
-    }
-    irq_enable(c->irq);
+    arch_irq_route(c->irq, c->edge, t->pd->cpu);
+    arch_irq_enable(c->irq);
 }
 
 /* Gives all tasks of a core their interrupts, on that core. */
@@ -130,7 +50,6 @@ void irq_bind_all(const struct core *core)
  */
 void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool write)
 {
-    uint64_t rights = write ? ENTRY_RIGHTS : ENTRY_USER;
     uint64_t tables;
 
     if (t->pd == NULL || va % sizeof(uint64_t) != 0 || va >= POCKET_USER_TOP) {
@@ -143,10 +62,10 @@ void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool wr
         if ((entry & ENTRY_VALID) == 0) {
             return NULL;
         }
-        tables = entry & ENTRY_ADDRESS;
-        if (shift == 12 || (entry & ENTRY_TABLE) == 0) {
+        tables = arch_entry_address(entry);
+        if (arch_is_leaf(entry, shift)) {
             uint64_t size = UINT64_C(1) << shift;
-            bool good = (entry & rights) == ENTRY_USER && in_ram(tables) && bytes <= size &&
+            bool good = arch_allows(entry, write) && in_ram(tables) && bytes <= size &&
                         offset <= size - bytes;
             return good ? ram(tables + offset) : NULL;
         }
@@ -167,9 +86,7 @@ static void request(struct core *core, struct mkperf_descriptor *d, const struct
     if (core->hook.mask != 0) {
         qemu_pmu_follow(&core->hook, core->current->pd == NULL);
     }
-    if (ncores == 1) {
-        WRITE_REG(vbar_el1, core->hook.mask != 0 ? vectors_session : vectors);
-    }
+    entry_session(core);
 }
 
 /*
@@ -202,32 +119,9 @@ void irq_request_here(struct core *core)
 
     if (d != NULL) {
         request(core, d, core->asked);
-        irq_enable(PMU_IRQ);
+        arch_irq_enable(PMU_IRQ);
     }
     core->asked = NULL;
-}
-
-unsigned irq_number(const struct core *core)
-{
-    return core->iar & IRQ_NUMBER;
-}
-
-/* The interrupt is over. */
-void irq_end(struct core *core)
-{
-    *gicc(GICC_EOIR) = core->iar;
-    core->last_entry = (uint64_t)irq_entry;
-    core->iar = IRQ_NONE;
-}
-
-/* As qemu_pmu_arm, which is not called where a PD runs and counter 0 alone counts it: most samples. */
-static inline void arm(const struct mkperf_hook *hook, bool idle)
-{
-    if (!idle && (hook->mask & ~hook->kernel_mask) == 1) {
-        qemu_pmu_set(mkperf_pmu_read(0));
-    } else {
-        qemu_pmu_arm(hook, idle);
-    }
 }
 
 /* A boundary (hook.h): overflows whose interrupt was not taken become samples. hit: 0, or counters of the
@@ -249,51 +143,6 @@ void irq_boundary_inside(struct core *core, uint32_t hit)
     core->inside = false;
 }
 
-/* hit: overflows of the session. iar: the interrupt. now: when it was taken. */
-static inline __attribute__((always_inline)) bool sampled(struct core *core, uint32_t hit,
-                                                          uint32_t iar, uint64_t now)
-{
-    struct mkperf_hook *hook = &core->hook;
-
-    if (hit == 0 || (iar & IRQ_NUMBER) != PMU_IRQ) {
-        core->iar = iar;
-        irq_boundary(core, hit);
-        return false;
-    }
-    mkperf_capture(hook, hit, now);
-    arm(hook, core->current->pd == NULL);
-    *gicc(GICC_EOIR) = iar;
-    core->last_entry = (uint64_t)mkperf_capture;
-    mkperf_captured(hook, now);
-    if (core->reschedule) {
-        core->iar = IRQ_NONE;
-    }
-    return !core->reschedule;
-}
-
-/*
- * The first half of every interrupt, called by vectors.S with only half the registers saved. True:
- * it was the profiler's and all is done. False: irq_slow must follow.
- */
-bool irq_fast(struct core *core)
-{
-    uint64_t now = mkperf_port_time();
-    uint32_t hit = mkperf_pmu_overflow() & core->hook.mask;
-
-    return sampled(core, hit, *gicc(GICC_IAR), now);
-}
-
-/* The same in two steps, the first without the lock. */
-void irq_take(struct core *core)
-{
-    core->iar = *gicc(GICC_IAR);
-}
-
-bool irq_taken(struct core *core)
-{
-    return sampled(core, core->overflowed & core->hook.mask, core->iar, mkperf_port_time());
-}
-
 void irq_entry(struct core *core)
 {
     unsigned irq = core->iar & IRQ_NUMBER;
@@ -306,7 +155,7 @@ void irq_entry(struct core *core)
         sched_tick();
     } else {
         core->hook.spurious += irq == PMU_IRQ;
-        irq_disable(irq);
+        arch_irq_disable(irq);
         if (irq < POCKET_MAX_IRQS && holders[irq].task != NULL) {
             if (reported(core)) {
                 mkperf_sched_irq(&core->hook, irq, holders[irq].task);
@@ -314,7 +163,7 @@ void irq_entry(struct core *core)
             ipc_notify(holders[irq].task, holders[irq].badge);
         }
     }
-    *gicc(GICC_EOIR) = core->iar;
+    arch_irq_end(core->iar);
 }
 
 struct task *irq_slow(void)

@@ -32,7 +32,7 @@ static void task_init(struct task *t, const struct pocket_pd *pd, unsigned asid)
                               : pd->thread;
     t->number = asid - 1;
     t->identity.sc = child ? pd->thread >> 8 & MKPERF_THREAD_SC : 0x100 + asid - 1;
-    t->ttbr0 = pd->tables | (uint64_t)asid << 48;
+    t->space = arch_space(pd->tables, asid);
     t->message = (uint64_t *)ram(pd->ipc_buffer) + 1; /* behind the tag */
     t->priority = (int)pd->priority;
     budget_init(t);
@@ -58,7 +58,7 @@ static void idle_init(struct core *core)
 /* The other cores: the boot core has done the rest. */
 static void __attribute__((noreturn)) boot_other(struct core *core)
 {
-    irq_init_core();
+    arch_irq_init_core();
     mkperf_pmu_boot();
     irq_bind_all(core);
     restore(smp_first(core));
@@ -83,8 +83,8 @@ void boot_main(struct core *core)
         cores[i]->number = i;
         idle_init(cores[i]);
     }
-    irq_init();
-    irq_init_core();
+    arch_irq_init();
+    arch_irq_init_core();
     mkperf_pmu_boot();
     ntasks = (unsigned)image->npds;
     for (unsigned i = 0; i < ntasks; i++) {

@@ -2,9 +2,8 @@
 /*
  * What the kernel hook needs of pocket. The contract stands in docs/porting.md.
  *
- * All of it runs with interrupts masked: in irq_fast, with the interrupted task's x0 to x18, x29
- * and x30 saved, its address space current and ELR_EL1 its pc, or in a system call, or where another
- * core has called. Page tables change under the lock alone (revoke.c), which a sample holds (smp.c), and
+ * All of it runs with interrupts masked: early in an interrupt, with those registers of the interrupted task saved that
+ * C may overwrite, its address space current and arch_pc() its pc, or in a system call, or where another core has called. Page tables change under the lock alone (revoke.c), which a sample holds (smp.c), and
  * identities never: so nothing is unmapped under a sample.
  */
 #ifndef MKPERF_PORT_H
@@ -13,16 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../../../kernel/arch/armv8_pmuv3.h"
 #include "core.h"
+#include "port_arch.h"
 
 #define MKPERF_PORT_CORES ncores
 #define MKPERF_PORT_FEATURES \
     (MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT | MKPERF_FEATURE_SCHED | MKPERF_FEATURE_WORDS)
-
-/* Bits of PAR_EL1. */
-#define PORT_PAR_FAILED UINT64_C(1)
-#define PORT_ADDRESS UINT64_C(0x0000fffffffff000)
 
 struct mkperf_port_context {
     uint64_t pc, lr, fp;
@@ -45,9 +40,9 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
         c->fp = 0;
         return false;
     }
-    c->pc = READ_REG(elr_el1);
-    c->lr = t->context.x[30];
-    c->fp = t->context.x[29];
+    c->pc = arch_pc();
+    c->lr = t->context.x[CONTEXT_LR];
+    c->fp = t->context.x[CONTEXT_FP];
     return true;
 }
 
@@ -67,8 +62,8 @@ static inline void mkperf_port_blocked(struct mkperf_port_context *c, const void
 
     c->thread = caller;
     c->pc = caller->context.pc;
-    c->lr = caller->context.x[30];
-    c->fp = caller->context.x[29];
+    c->lr = caller->context.x[CONTEXT_LR];
+    c->fp = caller->context.x[CONTEXT_FP];
 }
 
 static inline struct mkperf_identity mkperf_port_identity(const void *thread)
@@ -87,7 +82,7 @@ static inline uint64_t mkperf_port_kernel_pc(void)
 {
     const struct core *core = core_self();
 
-    return core->current->pd == NULL && !core->inside ? READ_REG(elr_el1) : core->last_entry;
+    return core->current->pd == NULL && !core->inside ? arch_pc() : core->last_entry;
 }
 
 static inline const void *mkperf_port_running(void)
@@ -102,24 +97,20 @@ static inline unsigned mkperf_port_core(void)
 
 static inline uint64_t mkperf_port_time(void)
 {
-    return READ_REG(cntvct_el0);
+    return arch_time();
 }
 
 static inline uint64_t mkperf_port_tick_hz(void)
 {
-    return READ_REG(cntfrq_el0);
+    return arch_clock_hz();
 }
 
 /*
- * The MMU translates, as for a load by EL0; for another task than the current one, a walk by hand,
- * whose last result is kept for each level.
- * Nothing else in pocket uses PAR_EL1 and PDs cannot, so it need not be saved. Device memory is
- * never in RAM: the packer maps what is in RAM as normal.
+ * The architecture translates for the current task; for another one, a walk by hand, whose last result is kept for
+ * each level. Device memory is never in RAM: the packer maps what is in RAM as normal.
  */
 static inline uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va)
 {
-    uint64_t par;
-
     if (thread != core_self()->current) {
         struct found_page *last = &core_self()->stack[level];
         if (last->thread != thread || last->va != va) {
@@ -128,11 +119,7 @@ static inline uintptr_t mkperf_port_user_page(const void *thread, unsigned level
         }
         return last->window;
     }
-    __asm__ volatile("at s1e0r, %1\n\tisb\n\tmrs %0, par_el1" : "=r"(par) : "r"(va) : "memory");
-    if ((par & PORT_PAR_FAILED) != 0 || !in_ram(par & PORT_ADDRESS)) {
-        return 0;
-    }
-    return (par & PORT_ADDRESS) + POCKET_KERNEL_BASE;
+    return port_window(va);
 }
 
 static inline void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
@@ -145,6 +132,6 @@ static inline void mkperf_port_wake(void)
     ipc_notify(pmu_task, pmu_badge);
 }
 
-#include "../../../kernel/arch/aapcs64.h"
+#include "port_frames.h"
 
 #endif

@@ -10,10 +10,6 @@
 
 #include "core.h"
 
-#define VALID UINT64_C(1)
-#define TABLE UINT64_C(2)
-#define ADDRESS UINT64_C(0x0000fffffffff000)
-
 /* The entry of the page or block with that address; NULL: there never was one. */
 static uint64_t *entry_of(const struct task *t, uint64_t va)
 {
@@ -24,27 +20,27 @@ static uint64_t *entry_of(const struct task *t, uint64_t va)
         if (*entry == 0) {
             return NULL;
         }
-        if (shift == 12 || (*entry & TABLE) == 0) {
+        if (arch_is_leaf(*entry, shift)) {
             return entry;
         }
-        table = ram(*entry & ADDRESS);
+        table = ram(arch_entry_address(*entry));
     }
     return NULL;
 }
 
 void sys_page(struct task *t)
 {
-    uint64_t who = t->context.x[0] & ~POCKET_PAGE_MAP;
+    uint64_t who = t->context.x[A0] & ~POCKET_PAGE_MAP;
     const struct task *of = who == POCKET_PAGE_OWN ? t : task_child(t, who);
-    uint64_t *entry = of != NULL ? entry_of(of, t->context.x[1]) : NULL;
-    bool map = (t->context.x[0] & POCKET_PAGE_MAP) != 0;
+    uint64_t *entry = of != NULL ? entry_of(of, t->context.x[A1]) : NULL;
+    bool map = (t->context.x[A0] & POCKET_PAGE_MAP) != 0;
 
-    t->context.x[0] = entry != NULL;
+    t->context.x[A0] = entry != NULL;
     if (entry == NULL) {
         return;
     }
-    *entry = map ? *entry | VALID : *entry & ~VALID;
-    __asm__ volatile("dsb ishst\n\ttlbi vmalle1is\n\tdsb ish\n\tisb" : : : "memory");
+    *entry = map ? *entry | ENTRY_VALID : *entry & ~ENTRY_VALID;
+    arch_flush();
     for (unsigned i = 0; i < ncores; i++) {
         mkperf_hook_unmapped(&cores[i]->hook);
     }
@@ -53,9 +49,9 @@ void sys_page(struct task *t)
 /* A restart can make it again. */
 void sys_pd_delete(struct task *t)
 {
-    struct task *child = task_child(t, t->context.x[0]);
+    struct task *child = task_child(t, t->context.x[A0]);
 
-    t->context.x[0] = child != NULL;
+    t->context.x[A0] = child != NULL;
     if (child == NULL) {
         return;
     }

@@ -8,11 +8,11 @@
  */
 #include "mkperf_port.h"
 
-enum { SLICE_HZ = 200, LOOK_HZ = 50000 };
+enum { SLICE_HZ = 200 };
 
 uint64_t sched_clock(void)
 {
-    return READ_REG(cntpct_el0);
+    return arch_clock();
 }
 
 /* Makes t, which waited and is in no queue, ready on its core: behind its equals or in front of
@@ -121,7 +121,7 @@ static void watch_switch(struct core *core, const struct task *t)
     unsigned reason = reason_of(now); /* before counters and time are read */
     uint64_t time = mkperf_port_time();
 
-    if (core->hook.kernel_mask != 0) {
+    if (pmu_watches_kernel(&core->hook)) {
         uint32_t hit = qemu_pmu_kernel_overflow(&core->hook);
         if (hit != 0) {
             irq_boundary_inside(core, hit);
@@ -151,8 +151,7 @@ static void switch_to(struct core *core, struct task *t)
     if (t->pd == NULL) {
         return; /* idle leaves the address space and the FP registers as they are */
     }
-    WRITE_REG(ttbr0_el1, t->ttbr0);
-    __asm__ volatile("isb");
+    arch_use_space(t->space);
     if (core->fp_owner != t) {
         if (core->fp_owner != NULL) {
             fp_save(&core->fp_owner->fp);
@@ -166,15 +165,15 @@ static void switch_to(struct core *core, struct task *t)
  * Starts or stops the time slice of t. A switch starts it, afresh unless t was preempted, who gets
  * what was left: else whoever is interrupted often would never give way. The PMU's holder is always
  * interrupted now and then, since it may wait for an overflow of counters that it has just armed,
- * and QEMU has to be made to look (see qemu_pmu.c).
+ * and QEMU may have to be made to look (LOOK_HZ).
  */
 static void set_slice(struct core *core, const struct task *t, bool switched)
 {
     bool peers = t->pd != NULL && core->ready.head[t->priority] != NULL;
-    bool on = peers || t == pmu_task;
+    bool on = peers || (LOOK_HZ != 0 && t == pmu_task);
 
     if (on && (switched || !core->ticking)) {
-        uint64_t full = READ_REG(cntfrq_el0) / (t == pmu_task ? LOOK_HZ : SLICE_HZ);
+        uint64_t full = arch_clock_hz() / (t == pmu_task && LOOK_HZ != 0 ? LOOK_HZ : SLICE_HZ);
         core->slice_end = sched_clock() + (t->slice != 0 ? t->slice : full);
     }
     core->ticking = on;
@@ -186,8 +185,7 @@ void sched_arm_timer(struct core *core)
     uint64_t due = core->timer < core->pace_at ? core->timer : core->pace_at;
 
     if (due != core->armed) {
-        WRITE_REG(cntp_cval_el0, due);
-        WRITE_REG(cntp_ctl_el0, due != NEVER);
+        arch_timer(due);
         core->armed = due;
     }
 }

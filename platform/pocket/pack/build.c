@@ -17,8 +17,9 @@ static bool unsupported(struct packer *p, const struct mkperf_system_pd *pd)
         refuse(p, pd->virtual_machine, "pocket does not support virtual machines");
     } else if (pd->smc) {
         refuse(p, pd->line, "pocket does not support secure monitor calls (smc)");
-    } else if (pd->cpu >= POCKET_MAX_CORES) {
-        refuse(p, pd->line, "pocket has at most %d cores, cpu must be less", POCKET_MAX_CORES);
+    } else if (pd->cpu >= p->machine->cores) {
+        refuse(p, pd->line, "pocket has at most %u cores on %s, cpu must be less",
+               p->machine->cores, p->machine->name);
     } else if (pd->limited && pd->budget < POCKET_LEAST_BUDGET) {
         refuse(p, pd->line, "pocket's budgets are at least %d microseconds", POCKET_LEAST_BUDGET);
     } else if (strlen(pd->name) >= POCKET_NAME_BYTES) {
@@ -153,7 +154,7 @@ static bool map_regions(struct packer *p, const struct mkperf_system_pd *pd,
 static bool build_space(struct packer *p, const struct mkperf_system_pd *pd, struct pocket_pd *out,
                         struct program *g)
 {
-    struct mapping stack = {POCKET_USER_TOP - pd->stack_size,
+    struct mapping stack = {p->machine->user_top - pd->stack_size,
                             0,
                             pd->stack_size,
                             PAGE,
@@ -177,7 +178,7 @@ static bool build_space(struct packer *p, const struct mkperf_system_pd *pd, str
         }
     }
     out->entry = g->entry;
-    out->stack_top = POCKET_USER_TOP;
+    out->stack_top = p->machine->user_top;
     return map_zeroed(p, out, ipc) && map_zeroed(p, out, stack) && map_regions(p, pd, out);
 }
 
@@ -185,9 +186,11 @@ static bool add_irqs(struct packer *p, const struct mkperf_system_pd *pd, struct
 {
     for (unsigned i = 0; i < pd->nirqs; i++) {
         const struct mkperf_system_irq *irq = &pd->irq[i];
-        if (irq->irq >= POCKET_MAX_IRQS || irq->irq < 16 || irq->irq == 30) {
-            return refuse(p, irq->line, "irq %u: pocket can give out 16 to %d but for 30, its own",
-                          irq->irq, POCKET_MAX_IRQS - 1);
+        if (irq->irq >= POCKET_MAX_IRQS || irq->irq < p->machine->first_irq ||
+            irq->irq == p->machine->own_irq) {
+            return refuse(p, irq->line, "irq %u: pocket can give out %u to %d but for %u, its own",
+                          irq->irq, p->machine->first_irq, POCKET_MAX_IRQS - 1,
+                          p->machine->own_irq);
         }
         out->channel[irq->id] =
             (struct pocket_channel){POCKET_CHANNEL_IRQ, 0, 0, irq->edge, irq->irq};

@@ -41,7 +41,7 @@ bool layout_place(struct packer *p, uint64_t at, uint64_t size, uint8_t *bytes)
 bool layout_allocate(struct packer *p, uint64_t size, uint64_t align, uint8_t *bytes, uint64_t *at)
 {
     const struct layout *l = &p->layout;
-    uint64_t place = POCKET_IMAGE;
+    uint64_t place = p->machine->ram + POCKET_IMAGE_OFFSET;
 
     for (unsigned i = first_above(l, place); i < l->n && l->chunk[i].at < place + size; i++) {
         uint64_t end = l->chunk[i].at + l->chunk[i].size;
@@ -49,7 +49,7 @@ bool layout_allocate(struct packer *p, uint64_t size, uint64_t align, uint8_t *b
             place = (end + align - 1) & ~(align - 1);
         }
     }
-    if (size > POCKET_RAM_BYTES || place + size > POCKET_RAM + (uint64_t)POCKET_RAM_BYTES) {
+    if (size > POCKET_RAM_BYTES || place + size > p->machine->ram + (uint64_t)POCKET_RAM_BYTES) {
         free(bytes);
         return false;
     }

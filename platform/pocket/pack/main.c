@@ -37,7 +37,8 @@ static bool place_kernel(struct packer *p)
     /* Its blocks and QEMU's stay free as a whole: memory around the segments is mapped, too. */
     for (unsigned i = 0; ok && i < g.n; i++) {
         struct segment *s = &g.segment[i];
-        ok = s->vaddr >= POCKET_RAM && s->vaddr + s->size <= POCKET_IMAGE &&
+        ok = s->vaddr >= p->machine->ram &&
+             s->vaddr + s->size <= p->machine->ram + POCKET_IMAGE_OFFSET &&
              layout_place(p, s->vaddr, s->size, s->bytes);
         s->bytes = NULL;
         if (!ok) {
@@ -61,26 +62,28 @@ static bool place_header(struct packer *p)
         unsigned cores = p->system->pd[i].cpu + 1;
         p->image->cores = cores > p->image->cores ? cores : p->image->cores;
     }
-    return layout_place(p, POCKET_IMAGE, sizeof *p->image, (uint8_t *)p->image);
+    return layout_place(p, p->machine->ram + POCKET_IMAGE_OFFSET, sizeof *p->image,
+                        (uint8_t *)p->image);
 }
 
 /* A region at a fixed address: free RAM, or no RAM. */
 static bool place_fixed(struct packer *p, const struct mkperf_system_region *r)
 {
-    uint64_t end = POCKET_RAM + (uint64_t)POCKET_RAM_BYTES;
+    uint64_t end = p->machine->ram + (uint64_t)POCKET_RAM_BYTES;
+    uint64_t free_from = p->machine->ram + POCKET_IMAGE_OFFSET;
 
     if (r->phys_addr + r->size > MAX_PHYSICAL) {
         return refuse(p, r->line, "memory_region '%s' ends above 40-bit physical addresses",
                       r->name);
     }
-    if (r->phys_addr + r->size <= POCKET_RAM || r->phys_addr >= end) {
+    if (r->phys_addr + r->size <= p->machine->ram || r->phys_addr >= end) {
         return true;
     }
-    if (r->phys_addr < POCKET_IMAGE || r->phys_addr + r->size > end) {
+    if (r->phys_addr < free_from || r->phys_addr + r->size > end) {
         return refuse(p, r->line,
                       "memory_region '%s' collides with pocket's own memory, or leaves RAM: "
-                      "0x%x to 0x%llx is free",
-                      r->name, POCKET_IMAGE, (unsigned long long)end);
+                      "0x%llx to 0x%llx is free",
+                      r->name, (unsigned long long)free_from, (unsigned long long)end);
     }
     return layout_place(p, r->phys_addr, r->size, NULL) ||
            refuse(p, r->line, "memory_region '%s' collides with pocket's image header", r->name);

@@ -6,6 +6,7 @@
  * PD's page tables, and writes an ELF whose segments QEMU loads at their addresses.
  *   main.c     command line, and the order of the steps
  *   layout.c   physical memory
+ *   architectures.c  the architectures
  *   tables.c   page tables
  *   program.c  ELF files of PDs and the kernel
  *   build.c    a whole PD
@@ -52,7 +53,26 @@ struct program {
     unsigned nsymbols;
 };
 
+struct mapping;
+
+/* architectures.c: an architecture, and QEMU's machine of it. */
+struct machine {
+    unsigned elf; /* e_machine */
+    const char *name;
+    uint64_t ram;
+    uint64_t user_top; /* where user mode's addresses end */
+    unsigned cores;
+    unsigned first_irq; /* of those that PDs may have */
+    unsigned own_irq;   /* the kernel's */
+    uint64_t table_bits;
+    uint64_t (*leaf)(const struct mapping *m, bool in_ram); /* the bits of its entries */
+    uint64_t (*entry)(uint64_t at, uint64_t bits);
+    bool (*table)(uint64_t entry, uint64_t *at); /* whether it is a table's; where it points */
+};
+const struct machine *machine_of(unsigned elf); /* NULL: pocket does not run there */
+
 struct packer {
+    const struct machine *machine; /* the kernel's */
     const char *system_path;
     const char *elf_path;
     const char *kernel_path;

@@ -98,7 +98,7 @@ static const char *read_symbols(Elf *elf, struct program *g)
     return symbols != NULL ? NULL : "is too large";
 }
 
-static const char *read_elf(int fd, bool kernel, struct program *g)
+static const char *read_elf(struct packer *p, int fd, bool kernel, struct program *g)
 {
     GElf_Ehdr h;
     const char *reason;
@@ -107,12 +107,14 @@ static const char *read_elf(int fd, bool kernel, struct program *g)
     if (elf == NULL || elf_kind(elf) != ELF_K_ELF || gelf_getehdr(elf, &h) == NULL) {
         reason = "is not an ELF file";
     } else if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB ||
-               h.e_machine != EM_AARCH64) {
-        reason = "is not for little-endian AArch64";
+               (kernel ? machine_of(h.e_machine) == NULL : h.e_machine != p->machine->elf)) {
+        reason = kernel ? "is not for an architecture of pocket's"
+                        : "is not for the kernel's architecture";
     } else if (h.e_type != ET_EXEC) {
         reason = "is not a statically linked program";
     } else {
         g->entry = h.e_entry;
+        p->machine = machine_of(h.e_machine);
         reason = read_segments(elf, kernel, g);
         if (reason == NULL) {
             reason = read_symbols(elf, g);
@@ -132,7 +134,7 @@ bool program_load(struct packer *p, const char *path, int line, bool kernel, str
     if (fd < 0) {
         return refuse(p, line, "%s: %s", path, strerror(errno));
     }
-    reason = read_elf(fd, kernel, out);
+    reason = read_elf(p, fd, kernel, out);
     close(fd);
     return reason == NULL || refuse(p, line, "%s %s", path, reason);
 }

@@ -29,7 +29,7 @@ static bool write_headers(const struct packer *p, FILE *f)
     Elf64_Ehdr h = {
         .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
         .e_type = ET_EXEC,
-        .e_machine = EM_AARCH64,
+        .e_machine = (Elf64_Half)p->machine->elf,
         .e_version = EV_CURRENT,
         .e_entry = p->entry,
         .e_phoff = sizeof h,

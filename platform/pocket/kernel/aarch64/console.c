@@ -39,5 +39,5 @@ void console_hex(uint64_t value)
 
 void sys_dbg_putc(struct task *t)
 {
-    console_putc((char)t->context.x[0]);
+    console_putc((char)t->context.x[A0]);
 }

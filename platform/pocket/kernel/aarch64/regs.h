@@ -22,6 +22,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of a system call: arguments, and results. */
+enum { A0 = 0, A1 = 1, CONTEXT_FP = 29, CONTEXT_LR = 30 };
+
 struct context {
     uint64_t x[31];
     uint64_t sp; /* SP_EL0 */

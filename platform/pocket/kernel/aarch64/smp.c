@@ -13,7 +13,7 @@
  * the lock held, may read any task but the registers of those that run on other cores, and it has
  * no reason to: it is about the core's own, and about callers, which wait.
  */
-#include "mkperf_port.h"
+#include "ways_in.h"
 
 enum {
     SGIS = 16,       /* interrupts below this are another core's calls */
@@ -75,7 +75,7 @@ static void leave(struct core *self)
         }
     }
     if (mask != 0) {
-        irq_call(mask);
+        arch_irq_call(mask);
     }
     __atomic_store_n(&lock.served, lock.served + 1, __ATOMIC_RELEASE);
 }
@@ -87,7 +87,7 @@ static void leave(struct core *self)
  */
 static void pace(struct core *core, uint64_t now)
 {
-    uint64_t mean = PACE_NS * READ_REG(cntfrq_el0) / NS_PER_SECOND;
+    uint64_t mean = PACE_NS * arch_clock_hz() / NS_PER_SECOND;
 
     core->pace_random = core->pace_random * 1664525 + 1013904223;
     core->pace_at = now + mean / 2 + (core->pace_random >> 8) % (mean + 1);
