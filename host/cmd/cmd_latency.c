@@ -14,13 +14,15 @@
 #include "report/report.h"
 
 enum { OPT_PATH = 256, OPT_AT };
-enum { MAX_INTERVAL_MS = 3600000 };
+enum { MAX_INTERVAL_MS = 3600000, ROUTES_SHOWN = 20 };
 
 struct command {
     struct mkperf_recorder recorder; /* first, as mkperf_recorder_talk_init requires */
     const char *input, *separator, *output;
     const char *recording; /* the file of --record, or NULL */
-    bool json, path;
+    bool json, path, routes;
+    const char *route; /* of --path */
+    uint64_t worst;
     struct report_values values; /* of -x and --json */
     struct mkperf_path_choice choice;
     uint64_t interval_ms;
@@ -43,6 +45,15 @@ static const struct mkperf_option options[] = {
                   "with --critical-path, not the longest but the one under way at S seconds of the "
                   "target's time",
                   .value = "S"),
+    MKPERF_OPTION(
+        0, "path",
+        "instead: how long a path through PDs took and where: 'irq 33 -> driver -> client', or "
+        "'user -> server -> store'",
+        .value = "PATH", MKPERF_TEXT(struct command, route)),
+    MKPERF_OPTION(0, "paths", "instead: find such paths that repeat, the most frequent first",
+                  MKPERF_SETS(struct command, routes)),
+    MKPERF_OPTION(0, "worst", "with --path, show the critical path of the N longest (1)",
+                  .value = "N", MKPERF_NUMBER(struct command, worst, 1, 1000000)),
     MKPERF_OPTION(0, "duration", "with -t, end after S seconds (default: with Ctrl-C)",
                   .value = "S", MKPERF_SECONDS(struct command, recorder.options.duration_s)),
     MKPERF_OPTION(
@@ -163,7 +174,8 @@ static enum mkperf_status print_path(struct command *c, FILE *out, struct mkperf
         mkperf_path_choice_title(found, title, sizeof title);
         mkperf_path_find(&path, &timeline, found->pd, found->from_ns, found->to_ns);
         if (for_programs(c)) {
-            report_path_values(&r, values_of(c, out));
+            report_gap_values(a, values_of(c, out));
+            report_path_values(&r, &c->values);
         } else {
             report_path_print(&r, out);
         }
@@ -186,6 +198,58 @@ static enum mkperf_status show_path(struct command *c, FILE *out, struct mkperf_
         (void)print_path(c, out, e);
     }
     mkperf_path_choice_free(&c->choice);
+    mkperf_analysis_free(a);
+    return e->status;
+}
+
+static void print_route(struct command *c, const struct mkperf_routes *routes,
+                        const struct mkperf_route *route, FILE *out)
+{
+    struct mkperf_route_times times;
+    const struct report_route r = {.routes = routes,
+                                   .times = &times,
+                                   .worst = c->routes       ? 0
+                                            : c->worst != 0 ? (size_t)c->worst
+                                                            : 1};
+
+    mkperf_route_measure(routes, route, &times);
+    if (for_programs(c)) {
+        report_route_values(&r, values_of(c, out));
+    } else if (c->routes) {
+        report_route_line(&r, out);
+    } else {
+        report_route_print(&r, out);
+    }
+    mkperf_route_times_free(&times);
+}
+
+/* Prints the times of a path, or finds paths. */
+static enum mkperf_status show_routes(struct command *c, FILE *out, struct mkperf_error *e)
+{
+    struct mkperf_analysis *a = mkperf_analysis_new();
+    struct mkperf_routes routes;
+    struct mkperf_route found[ROUTES_SHOWN];
+    size_t n = 1;
+
+    mkperf_routes_attach(&routes, a);
+    if (read_into(mkperf_analysis_sink(a), c, e) == MKPERF_OK &&
+        (a->events > 0 || no_events(c, e) == MKPERF_OK)) {
+        mkperf_routes_sort(&routes);
+        if (c->routes) {
+            n = mkperf_routes_find(&routes, found, ROUTES_SHOWN);
+        } else if (mkperf_route_parse(a, c->route, found, e) != MKPERF_OK) {
+            n = 0;
+        }
+        if (for_programs(c)) {
+            report_gap_values(a, values_of(c, out));
+        } else if (c->routes) {
+            report_route_line(NULL, out);
+        }
+        for (size_t i = 0; i < n; i++) {
+            print_route(c, &routes, &found[i], out);
+        }
+    }
+    mkperf_routes_free(&routes);
     mkperf_analysis_free(a);
     return e->status;
 }
@@ -274,6 +338,7 @@ static enum mkperf_status run_latency(void *self, const struct mkperf_args *args
 {
     struct command *c = self;
     bool live = c->recorder.options.link.target != NULL;
+    bool routes = c->routes || c->route != NULL;
     struct mkperf_printout out;
 
     if (live && (c->input != NULL || args->n > 0)) {
@@ -284,10 +349,14 @@ static enum mkperf_status run_latency(void *self, const struct mkperf_args *args
         return mkperf_usage_error(e, "latency",
                                   "-I, --duration and --record are for a target (-t)");
     }
-    if ((live && c->path) || (c->choice.has_at && !c->path)) {
+    if ((live && (c->path || routes)) || (c->choice.has_at && !c->path)) {
         return mkperf_usage_error(e, "latency",
-                                  c->path ? "--critical-path is for a recording"
-                                          : "--at is for --critical-path");
+                                  live ? "--critical-path, --path and --paths are for a recording"
+                                       : "--at is for --critical-path");
+    }
+    if (c->path + c->routes + (c->route != NULL) > 1) {
+        return mkperf_usage_error(e, "latency",
+                                  "--critical-path, --path and --paths exclude each other");
     }
     c->input = args->n > 0 ? args->operand[0] : c->input != NULL || live ? c->input : "perf.data";
     if (mkperf_printout_open(&out, c->output != NULL ? c->output : "-", e) != MKPERF_OK) {
@@ -295,6 +364,7 @@ static enum mkperf_status run_latency(void *self, const struct mkperf_args *args
     }
     (void)(live      ? show_target(c, out.to, e)
            : c->path ? show_path(c, out.to, e)
+           : routes  ? show_routes(c, out.to, e)
                      : show_recording(c, out.to, e));
     return mkperf_printout_close(&out, e);
 }
@@ -307,7 +377,8 @@ const struct mkperf_command mkperf_latency_command = {
         "Of a recording with scheduling events: for each pair of PDs how long protected calls took "
         "and why; how long notified PDs and interrupt handlers waited until they ran; priority "
         "inversions; the time of each PD by its states. With --critical-path: why one call, or "
-        "the time between two marks, took as long as it did.\n\n"
+        "the time between two marks, took as long as it did. With --path: how long it took from "
+        "an interrupt through a chain of PDs.\n\n"
         "Of a target (-t): only the latencies, which the target counts itself: nothing is sent "
         "but the table. They are those since the command began.",
     .options = {{&mkperf_link_options, offsetof(struct command, recorder.options.link)},

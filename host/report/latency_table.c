@@ -28,7 +28,7 @@ static unsigned count_kind(const struct mkperf_latency_rows *rows, bool calls)
     return n;
 }
 
-static void print_times(const struct mkperf_latency_row *row, FILE *out)
+void report_times_print(const struct mkperf_latency_row *row, FILE *out)
 {
     if (row->count == 0) { /* none of them woke its PD */
         for (unsigned k = 0; k < MKPERF_QUANTILES + 3; k++) {
@@ -61,7 +61,7 @@ static void print_latencies(const struct report_latency *l, bool calls, FILE *ou
             continue;
         }
         fprintf(out, "%10" PRIu64, row->count);
-        print_times(row, out);
+        report_times_print(row, out);
         if (!calls) {
             fprintf(out, " %9" PRIu64, row->busy);
         }

@@ -95,12 +95,8 @@ void report_latency_values(const struct report_latency *l, struct report_values 
         const struct mkperf_latency_row *r = &l->rows->row[i];
 
         REPORT_ROW(v, mkperf_latency_kind_names[r->kind], REPORT_TEXT("from", r->from),
-                   REPORT_TEXT("to", r->to), REPORT_NUMBER("irq", r->irq),
-                   REPORT_NUMBER("count", r->count), REPORT_NUMBER("total_ns", r->total),
-                   REPORT_NUMBER("p50_ns", r->quantile[0]), REPORT_NUMBER("p90_ns", r->quantile[1]),
-                   REPORT_NUMBER("p99_ns", r->quantile[2]),
-                   REPORT_NUMBER("p999_ns", r->quantile[3]), REPORT_NUMBER("max_ns", r->max),
-                   REPORT_NUMBER("max_at_ns", r->max_at), REPORT_NUMBER("busy", r->busy));
+                   REPORT_TEXT("to", r->to), REPORT_NUMBER("irq", r->irq), REPORT_TIMES(r),
+                   REPORT_NUMBER("busy", r->busy));
         if (r->edge != NULL) {
             put_parts(v, "parts", r, &r->edge->sum);
             put_parts(v, "worst", r, &r->edge->worst);
@@ -129,7 +125,6 @@ static const char *name_or_none(const struct mkperf_analysis *a, uint32_t pd)
 
 void report_path_values(const struct report_path *p, struct report_values *v)
 {
-    report_gap_values(p->analysis, v);
     REPORT_ROW(v, "path", REPORT_NUMBER("from_ns", p->path->from),
                REPORT_NUMBER("to_ns", p->path->to), REPORT_NUMBER("steps", p->path->n));
     for (size_t i = 0; i < p->path->n; i++) {

@@ -13,6 +13,7 @@
 #include "profile/frames.h"
 #include "profile/tree.h"
 #include "sched/critical_path.h"
+#include "sched/end_to_end.h"
 #include "sched/latency_rows.h"
 
 /*
@@ -325,6 +326,14 @@ struct report_latency {
 };
 
 void report_latency_print(const struct report_latency *l, FILE *out);
+/* Prints mean, quantiles, the worst time and when it ended, in seven columns. */
+void report_times_print(const struct mkperf_latency_row *row, FILE *out);
+/* The same times as values of a row. */
+#define REPORT_TIMES(row)                                                                          \
+    REPORT_NUMBER("count", (row)->count), REPORT_NUMBER("total_ns", (row)->total),                 \
+        REPORT_NUMBER("p50_ns", (row)->quantile[0]), REPORT_NUMBER("p90_ns", (row)->quantile[1]),  \
+        REPORT_NUMBER("p99_ns", (row)->quantile[2]), REPORT_NUMBER("p999_ns", (row)->quantile[3]), \
+        REPORT_NUMBER("max_ns", (row)->max), REPORT_NUMBER("max_at_ns", (row)->max_at)
 /* Prints one row per line, beginning with its kind. Times are ns. */
 void report_latency_values(const struct report_latency *l, struct report_values *v);
 
@@ -348,6 +357,18 @@ struct report_path_sum {
 };
 /* Sums up the steps of a path, most time first. Returns their number. The caller frees *sums; the path must live as long. */
 size_t report_path_sums(const struct mkperf_path *path, struct report_path_sum **sums);
+
+/* The output of `mkperf latency --path` and --paths, route_table.c. */
+struct report_route {
+    const struct mkperf_routes *routes;
+    const struct mkperf_route_times *times;
+    size_t worst; /* instances of which the critical path is printed */
+};
+void report_route_print(const struct report_route *r, FILE *out);
+/* Prints rows "end-to-end", "path-stage", "path-stage-by", and for each of the worst instances "path" and "step". */
+void report_route_values(const struct report_route *r, struct report_values *v);
+/* Prints a line of the table of --paths; NULL prints its head. */
+void report_route_line(const struct report_route *r, FILE *out);
 
 /* The text of a step, such as "server runs, for client" or "store is ready, driver runs". */
 void report_path_text(const struct mkperf_analysis *a, const struct mkperf_path_step *step,

@@ -229,6 +229,8 @@ struct mkperf_analysis_listener {
     void (*interval)(void *self, const struct mkperf_interval *i);
     void (*call)(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end);
     void (*woken)(void *self, const struct mkperf_woken *w);
+    /* A notification or an interrupt reaches a PD that does not wait. */
+    void (*busy)(void *self, const struct mkperf_woken *w);
     void (*core)(void *self, const struct mkperf_core_interval *i);
     void *self;
 };

@@ -47,8 +47,8 @@ void mkperf_latency_run(struct mkperf_latency_rows *rows, const char *pd, uint64
     snprintf(run->pd, sizeof run->pd, "%s", pd);
 }
 
-static void fill_times(struct mkperf_latency_row *row, const struct mkperf_log_histogram *h,
-                       uint64_t at)
+void mkperf_latency_times(struct mkperf_latency_row *row, const struct mkperf_log_histogram *h,
+                          uint64_t at)
 {
     row->count = h->count;
     row->total = h->total;
@@ -67,7 +67,7 @@ void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_laten
         struct mkperf_latency_row *row = append_row(rows, MKPERF_LATENCY_CALL,
                                                     mkperf_analysis_name(a, e->from),
                                                     mkperf_analysis_name(a, e->to), 0);
-        fill_times(row, &e->wall, e->worst_at);
+        mkperf_latency_times(row, &e->wall, e->worst_at);
         row->edge = e;
     }
     for (unsigned kind = MKPERF_LATENCY_NOTIFY; kind < MKPERF_LATENCY_KINDS; kind++) {
@@ -80,7 +80,7 @@ void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_laten
                     append_row(rows, (enum mkperf_latency_kind)kind,
                                irq ? "" : mkperf_analysis_name(a, w->from),
                                mkperf_analysis_name(a, w->to), w->irq);
-                fill_times(row, &w->delay, w->worst_at);
+                mkperf_latency_times(row, &w->delay, w->worst_at);
                 row->busy = w->busy;
             }
         }
@@ -127,7 +127,7 @@ void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows)
 
         row->ns.total = to_ns(row->ns.total, rows->tick_hz);
         row->ns.max = to_ns(row->ns.max, rows->tick_hz);
-        fill_times(row, &row->ns, to_ns(row->max_at, rows->tick_hz));
+        mkperf_latency_times(row, &row->ns, to_ns(row->max_at, rows->tick_hz));
     }
     for (unsigned i = 0; i < rows->nruns; i++) {
         rows->run[i].ns = to_ns(rows->run[i].ticks, rows->tick_hz);

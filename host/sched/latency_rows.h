@@ -49,6 +49,9 @@ struct mkperf_latency_rows {
     uint64_t tick_hz;               /* of a target; else 0 */
 };
 
+/* Fills count, total, maximum and quantiles. `at`: when the maximum ended. */
+void mkperf_latency_times(struct mkperf_latency_row *row, const struct mkperf_log_histogram *h,
+                          uint64_t at);
 /* Makes the rows of an analysis that has ended. The analysis must live as long as the rows. */
 void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_latency_rows *rows);
 /* The row of a pair that a target sent; a new one if there is none. The caller fills its histogram. */

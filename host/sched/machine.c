@@ -129,17 +129,23 @@ static void enter_state(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_s
     a->pd[pd].since = now > a->pd[pd].since ? now : a->pd[pd].since;
 }
 
+static struct mkperf_woken delivery_of(const struct mkperf_sched *s, enum mkperf_sched_kind kind)
+{
+    bool sent = kind != MKPERF_SCHED_IRQ && kind != MKPERF_SCHED_WAKE;
+
+    return (struct mkperf_woken){.time = s->time_ns,
+                                 .kind = kind,
+                                 .from = sent ? s->from : MKPERF_SCHED_NOBODY,
+                                 .to = s->to,
+                                 .irq = s->irq};
+}
+
 /* The PD s->to becomes ready; `kind` is the kind of the event that caused it. */
 static void make_ready(struct mkperf_analysis *a, const struct mkperf_sched *s,
                        enum mkperf_sched_kind kind)
 {
     struct mkperf_sched_pd *p = &a->pd[s->to];
-    bool sent = kind != MKPERF_SCHED_IRQ && kind != MKPERF_SCHED_WAKE;
-    const struct mkperf_woken w = {.time = s->time_ns,
-                                   .kind = kind,
-                                   .from = sent ? s->from : MKPERF_SCHED_NOBODY,
-                                   .to = s->to,
-                                   .irq = s->irq};
+    const struct mkperf_woken w = delivery_of(s, kind);
 
     SCHED_REPORT(a, woken, &w);
     enter_state(a, s->to, MKPERF_PD_READY, s->time_ns);
@@ -213,8 +219,14 @@ static void wake_waiting(struct mkperf_analysis *a, const struct mkperf_sched *s
     if (s->kind == MKPERF_SCHED_NOTIFY && s->from < a->npds && sched_is_pd(a, s->from)) {
         note_answer(a, s);
     }
+    if (p->state == MKPERF_PD_UNKNOWN) {
+        return;
+    }
     if (p->state != MKPERF_PD_WAITING) {
-        a->wake[wake].busy += p->state != MKPERF_PD_UNKNOWN;
+        const struct mkperf_woken w = delivery_of(s, s->kind);
+
+        a->wake[wake].busy++;
+        SCHED_REPORT(a, busy, &w);
         return;
     }
     make_ready(a, s, s->kind);

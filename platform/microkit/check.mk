@@ -33,6 +33,9 @@ $(call program_system,$(SEL4_TEST),budget,tests/pd/budget.c)
 $(call program_system,$(SEL4_TEST),demand,tests/pd/demand.c)
 $(TARGET_OBJ)/tests/pd/demand.o: TARGET_CFLAGS += -DINSTRUCTION_NS=2 # -icount shift=1
 $(call program_system,$(SEL4_TEST),reasons,tests/pd/reasons.c)
+$(call program_system,$(SEL4_TEST),path,tests/pd/path.c pd/timer/generic_timer.c)
+$(TARGET_OBJ)/tests/pd/path.o: TARGET_CFLAGS += -DINSTRUCTION_NS=2
+PATH_IMAGE := $(if $(filter generic_timer,$(BOARD_TIMER)),$(SEL4_TEST)/path/loader.img)
 
 # Virtual machines need a kernel at EL2.
 FORGER_GUEST := $(if $(shell grep -s '^.define CONFIG_ARM_HYPERVISOR_SUPPORT  *1' $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h),guest)
@@ -71,7 +74,7 @@ net_qemu = $(subst $(comma)sleep=off,,$(call boot,$(1))) -global virtio-mmio.for
 
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img \
-            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/stopped/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_TEST)/budget/loader.img $(SEL4_TEST)/demand/loader.img $(SEL4_TEST)/reasons/loader.img $(SEL4_NET_TESTS) \
+            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/stopped/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_TEST)/budget/loader.img $(SEL4_TEST)/demand/loader.img $(PATH_IMAGE) $(SEL4_TEST)/reasons/loader.img $(SEL4_NET_TESTS) \
             $(SEL4_TEST)/forger/loader.img $(SEL4_TEST)/hostile/loader.img $(EVIL)/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
@@ -92,6 +95,7 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	BUDGET_QEMU='$(call boot,$(SEL4_TEST)/budget/loader.img)' \
 	DEMAND_DIR=$(SEL4_TEST)/demand \
 	DEMAND_QEMU='$(call boot,$(SEL4_TEST)/demand/loader.img)' \
+	PATH_DIR=$(SEL4_TEST)/path PATH_QEMU='$(if $(PATH_IMAGE),$(call boot,$(PATH_IMAGE)))' \
 	MICROKIT='$(microkit_run) --board $(MICROKIT_BOARD) --config $(MICROKIT_CONFIG)' \
 	REASONS_DIR=$(SEL4_TEST)/reasons \
 	REASONS_QEMU='$(call boot,$(SEL4_TEST)/reasons/loader.img)' \

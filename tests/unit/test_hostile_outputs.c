@@ -75,6 +75,9 @@ static void latencies(void **state)
     CHECK(latency, 0, in, "--critical-path");
     CHECK(latency, 0, in, "--critical-path", "-x", ";");
     CHECK_JSON(latency, "path step", in, "--critical-path", "--json");
+    CHECK(latency, 0, in, "--paths");
+    CHECK_JSON(latency, "end-to-end path-stage", in, "--paths", "--json");
+    CHECK(latency, MKPERF_ERR_USAGE, in, "--path", "irq 33 -> no\033[31m");
     CHECK(latency, MKPERF_ERR_USAGE, in, "--critical-path=no\033[31m:such");
     CHECK(latency, MKPERF_ERR_INPUT, recording_path("no\033[31m\nF!"));
 }

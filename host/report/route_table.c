@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* End-to-end paths as tables and as rows, see report.h. Times are microseconds with three decimals, in rows nanoseconds. */
+#include "report.h"
+
+enum { ROUTE_TEXT = 1200 };
+
+static struct mkperf_latency_row row_of(const struct mkperf_log_histogram *h, uint64_t at)
+{
+    struct mkperf_latency_row row = {.irq = 0};
+
+    mkperf_latency_times(&row, h, at);
+    return row;
+}
+
+static uint64_t worst_end(const struct mkperf_route_times *t)
+{
+    return t->wall.count != 0 ? t->instance[0].to : 0;
+}
+
+void report_route_line(const struct report_route *r, FILE *out)
+{
+    char text[ROUTE_TEXT];
+
+    if (r == NULL) {
+        fprintf(out, "%10s %14s %14s %14s %14s %14s %14s %14s  %s\n", "count", "mean", "50 %",
+                "90 %", "99 %", "99.9 %", "worst", "worst at, s", "path");
+        return;
+    }
+    const struct mkperf_latency_row row = row_of(&r->times->wall, worst_end(r->times));
+
+    mkperf_route_text(r->routes->analysis, &r->times->route, text, sizeof text);
+    fprintf(out, "%10" PRIu64, row.count);
+    report_times_print(&row, out);
+    fprintf(out, "  %s\n", text);
+}
+
+static void print_by(const struct mkperf_analysis *a, const char *what, const struct mkperf_bys *b,
+                     FILE *out)
+{
+    for (unsigned i = 0; i < b->n; i++) {
+        fprintf(out, "%s %s %.3f us", i == 0 ? what : ",",
+                b->by[i].pd == MKPERF_SCHED_NOBODY ? "not known"
+                                                   : mkperf_analysis_name(a, b->by[i].pd),
+                (double)b->by[i].ns / 1e3);
+    }
+    if (b->n > 0) {
+        fputc('\n', out);
+    }
+}
+
+static void print_stage(const struct mkperf_analysis *a, const struct mkperf_route_times *t,
+                        unsigned k, FILE *out)
+{
+    const struct mkperf_stage *s = &t->stage[k];
+    const char *pd = mkperf_analysis_name(a, t->route.pd[k]);
+
+    for (unsigned p = 0; p < MKPERF_STAGE_PARTS; p++) {
+        if (s->part[p].total != 0) {
+            const struct mkperf_log_histogram *h = &s->part[p];
+            fprintf(out, "%14.3f", (double)h->total / (double)h->count / 1e3);
+            for (unsigned q = 0; q < MKPERF_QUANTILES; q++) {
+                fprintf(out, " %14.3f", (double)row_of(h, 0).quantile[q] / 1e3);
+            }
+            fprintf(out, " %14.3f  %u %s: %s\n", (double)h->max / 1e3, k, pd,
+                    mkperf_stage_part_names[p]);
+        }
+    }
+    print_by(a, "             ready, while others ran:", &s->ready_by, out);
+    print_by(a, "             calls:", &s->calls_of, out);
+    if (s->busy != 0) {
+        fprintf(out, "             %" PRIu64 " found it at work\n", s->busy);
+    }
+    if (s->ended != 0) {
+        fprintf(out, "             %" PRIu64 " ended here: they are in no time\n", s->ended);
+    }
+}
+
+/* Finds the critical path of an instance. */
+static void find_path(const struct report_route *r, size_t i, struct mkperf_path *path)
+{
+    const struct mkperf_route_times *t = r->times;
+
+    mkperf_path_find(path, &r->routes->timeline, t->route.pd[t->route.n - 1], t->instance[i].from,
+                     t->instance[i].to);
+}
+
+void report_route_print(const struct report_route *r, FILE *out)
+{
+    const struct mkperf_analysis *a = r->routes->analysis;
+    const struct mkperf_route_times *t = r->times;
+    char text[ROUTE_TEXT], title[ROUTE_TEXT + 80];
+
+    mkperf_route_text(a, &t->route, text, sizeof text);
+    fprintf(out, "# end to end, until %s replies or waits again, us\n",
+            mkperf_analysis_name(a, t->route.pd[t->route.n - 1]));
+    if (t->open != 0 || t->gaps != 0) {
+        fprintf(out,
+                "# %" PRIu64 " that lasted at the end, and %" PRIu64
+                " in which events are missing, are in no time\n",
+                t->open, t->gaps);
+    }
+    report_route_line(NULL, out);
+    report_route_line(r, out);
+    fprintf(out, "\n# parts of each stage, us\n%14s %14s %14s %14s %14s %14s  stage: part\n",
+            "mean", "50 %", "90 %", "99 %", "99.9 %", "worst");
+    for (unsigned k = 1; k < t->route.n; k++) {
+        print_stage(a, t, k, out);
+    }
+    for (size_t i = 0; i < r->worst && i < t->wall.count; i++) {
+        struct mkperf_path path;
+        const struct report_path p = {.title = title, .path = &path, .analysis = a};
+
+        snprintf(title, sizeof title, "%s, number %zu of %" PRIu64 ", longest first", text, i + 1,
+                 t->wall.count);
+        fputc('\n', out);
+        find_path(r, i, &path);
+        report_path_print(&p, out);
+        mkperf_path_free(&path);
+    }
+}
+
+static void put_by(const struct mkperf_analysis *a, struct report_values *v, unsigned k,
+                   const char *pd, const char *what, const struct mkperf_bys *b)
+{
+    for (unsigned i = 0; i < b->n; i++) {
+        REPORT_ROW(v, "path-stage-by", REPORT_NUMBER("stage", k), REPORT_TEXT("pd", pd),
+                   REPORT_TEXT("what", what),
+                   REPORT_TEXT("by", mkperf_analysis_name(a, b->by[i].pd)),
+                   REPORT_NUMBER("ns", b->by[i].ns));
+    }
+}
+
+void report_route_values(const struct report_route *r, struct report_values *v)
+{
+    const struct mkperf_analysis *a = r->routes->analysis;
+    const struct mkperf_route_times *t = r->times;
+    const struct mkperf_latency_row wall = row_of(&t->wall, worst_end(t));
+    char text[ROUTE_TEXT];
+
+    mkperf_route_text(a, &t->route, text, sizeof text);
+    REPORT_ROW(v, "end-to-end", REPORT_TEXT("path", text), REPORT_TIMES(&wall),
+               REPORT_NUMBER("open", t->open), REPORT_NUMBER("gaps", t->gaps));
+    for (unsigned k = 1; k < t->route.n; k++) {
+        const struct mkperf_stage *s = &t->stage[k];
+        const char *pd = mkperf_analysis_name(a, t->route.pd[k]);
+
+        for (unsigned p = 0; p < MKPERF_STAGE_PARTS; p++) {
+            const struct mkperf_latency_row row = row_of(&s->part[p], 0);
+            REPORT_ROW(v, "path-stage", REPORT_NUMBER("stage", k), REPORT_TEXT("pd", pd),
+                       REPORT_TEXT("part", mkperf_stage_part_names[p]), REPORT_TIMES(&row),
+                       REPORT_NUMBER("busy", s->busy), REPORT_NUMBER("ended", s->ended));
+        }
+        put_by(a, v, k, pd, "ready", &s->ready_by);
+        put_by(a, v, k, pd, "calls", &s->calls_of);
+    }
+    for (size_t i = 0; i < r->worst && i < t->wall.count; i++) {
+        struct mkperf_path path;
+        const struct report_path p = {.path = &path, .analysis = a};
+
+        find_path(r, i, &path);
+        report_path_values(&p, v);
+        mkperf_path_free(&path);
+    }
+}

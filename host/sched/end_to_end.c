@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* End-to-end paths, see end_to_end.h. */
+#include "end_to_end.h"
+
+enum { ROUTES_MOST = 1024 }; /* different paths that are told apart */
+
+const char *const mkperf_stage_part_names[MKPERF_STAGE_PARTS] = {
+    "waited", "own", "calls", "preempted", "budget", "other",
+};
+
+static void add_hop(struct mkperf_routes *r, struct mkperf_hop hop)
+{
+    MKPERF_GROW(r->hop, r->room, r->n + 1);
+    r->hop[r->n++] = hop;
+}
+
+static void add_delivery(struct mkperf_routes *r, const struct mkperf_woken *w, bool busy)
+{
+    if (w->kind == MKPERF_SCHED_IRQ ||
+        (w->kind == MKPERF_SCHED_NOTIFY && w->from != MKPERF_SCHED_NOBODY)) {
+        add_hop(r, (struct mkperf_hop){w->time, 0, w->from, w->to, w->irq, busy, false});
+    }
+}
+
+static void on_woken(void *self, const struct mkperf_woken *w)
+{
+    add_delivery(self, w, false);
+}
+
+static void on_busy(void *self, const struct mkperf_woken *w)
+{
+    add_delivery(self, w, true);
+}
+
+static void on_call(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end)
+{
+    add_hop(self, (struct mkperf_hop){call->start, end, from, call->to, 0, false, false});
+}
+
+void mkperf_routes_attach(struct mkperf_routes *r, struct mkperf_analysis *a)
+{
+    *r = (struct mkperf_routes){.analysis = a};
+    mkperf_timeline_attach(&r->timeline, a, 0, UINT64_MAX);
+    mkperf_analysis_listen(a, (struct mkperf_analysis_listener){
+                                  .woken = on_woken, .busy = on_busy, .call = on_call, .self = r});
+}
+
+static int by_time(const void *pa, const void *pb)
+{
+    const struct mkperf_hop *a = pa, *b = pb;
+
+    return mkperf_compare(a->time, b->time);
+}
+
+void mkperf_routes_sort(struct mkperf_routes *r)
+{
+    mkperf_sort(r->hop, r->n, sizeof *r->hop, by_time);
+}
+
+/* When a PD that got something at `time` waits again; UINT64_MAX: the recording ends before. *gap: its state is not known. */
+static uint64_t done_at(const struct mkperf_routes *r, uint32_t pd, uint64_t time, bool *gap)
+{
+    const struct mkperf_interval *i;
+    size_t n = mkperf_timeline_intervals(&r->timeline, pd, time, UINT64_MAX, &i);
+
+    for (size_t k = 0; k < n; k++) {
+        *gap = i[k].state == MKPERF_PD_UNKNOWN;
+        if (*gap || ((i[k].state == MKPERF_PD_WAITING || i[k].state == MKPERF_PD_STOPPED) &&
+                     i[k].from >= time)) {
+            return i[k].from;
+        }
+    }
+    return UINT64_MAX;
+}
+
+/* ---- the search ---- */
+
+struct search {
+    struct mkperf_routes *r;
+    struct mkperf_route *found;
+    size_t n, room;
+    struct mkperf_route now;
+};
+
+static void count_route(struct search *s)
+{
+    size_t k = 0, bytes = s->now.n * sizeof *s->now.pd;
+
+    while (k < s->n && (s->found[k].n != s->now.n || s->found[k].irq != s->now.irq ||
+                        memcmp(s->found[k].pd, s->now.pd, bytes) != 0)) {
+        k++;
+    }
+    if (k == s->n && k < ROUTES_MOST) {
+        MKPERF_GROW(s->found, s->room, k + 1);
+        s->found[s->n++] = s->now;
+    }
+    if (k < s->n) {
+        s->found[k].times++;
+    }
+}
+
+static bool is_in(const struct mkperf_route *route, uint32_t pd)
+{
+    for (uint32_t i = 0; i < route->n; i++) {
+        if (route->pd[i] == pd) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Continues with what the PD delivered for a hop. Each hop is in one path only, so this takes time linear in the hops. The
+ * recursion is at most MKPERF_ROUTE_PDS deep. */
+static void follow(struct search *s, size_t at)
+{
+    struct mkperf_hop *hop = &s->r->hop[at];
+    bool gap = false, leaf = true,
+         ends = is_in(&s->now, hop->to) || s->now.n == MKPERF_ROUTE_PDS - 1;
+    uint64_t until = hop->end;
+
+    hop->used = true;
+    s->now.pd[s->now.n++] = hop->to;
+    if (!ends && until == 0 && !hop->busy) {
+        until = done_at(s->r, hop->to, hop->time, &gap);
+    }
+    for (size_t k = at + 1; !ends && k < s->r->n && s->r->hop[k].time <= until; k++) {
+        if (s->r->hop[k].from == hop->to && !s->r->hop[k].used) {
+            follow(s, k);
+            leaf = false;
+        }
+    }
+    if (leaf) {
+        count_route(s);
+    }
+    s->now.n--;
+}
+
+static int most_first(const void *pa, const void *pb)
+{
+    const struct mkperf_route *a = pa, *b = pb;
+
+    return a->times != b->times ? mkperf_compare(b->times, a->times) : mkperf_compare(a->n, b->n);
+}
+
+size_t mkperf_routes_find(struct mkperf_routes *r, struct mkperf_route *out, size_t most)
+{
+    struct search s = {.r = r};
+    size_t n = 0;
+
+    for (size_t k = 0; k < r->n; k++) {
+        if (!r->hop[k].used) {
+            s.now = (struct mkperf_route){.irq = r->hop[k].irq, .n = 1, .pd = {r->hop[k].from}};
+            follow(&s, k);
+        }
+    }
+    mkperf_sort(s.found, s.n, sizeof *s.found, most_first);
+    while (n < s.n && n < most && s.found[n].times > 1) {
+        out[n] = s.found[n];
+        n++;
+    }
+    free(s.found);
+    return n;
+}
+
+/* ---- names ---- */
+
+void mkperf_route_text(const struct mkperf_analysis *a, const struct mkperf_route *route,
+                       char *text, size_t n)
+{
+    size_t at = 0;
+
+    for (uint32_t i = 0; i < route->n && at < n; i++) {
+        int more = route->pd[i] != MKPERF_SCHED_NOBODY
+                       ? snprintf(text + at, n - at, "%s%s", i != 0 ? " -> " : "",
+                                  mkperf_analysis_name(a, route->pd[i]))
+                       : snprintf(text + at, n - at, "irq %" PRIu32, route->irq);
+        at += more > 0 ? (size_t)more : 0;
+    }
+}
+
+/* Reads one name of a path. NULL, or what is wrong with it. */
+static const char *read_end(const struct mkperf_analysis *a, const char *name, size_t n,
+                            struct mkperf_route *out)
+{
+    char *end;
+    uint32_t pd = 0;
+
+    if (out->n == 0 && n > 4 && strncmp(name, "irq ", 4) == 0) {
+        out->irq = (uint32_t)strtoul(name + 4, &end, 10);
+        out->pd[out->n++] = MKPERF_SCHED_NOBODY;
+        return name[4] >= '0' && name[4] <= '9' && end == name + n ? NULL : "want irq NUMBER";
+    }
+    while (pd < a->npds && (a->pd[pd].name == NULL || strlen(a->pd[pd].name) != n ||
+                            strncmp(a->pd[pd].name, name, n) != 0)) {
+        pd++;
+    }
+    if (pd == a->npds || out->n == MKPERF_ROUTE_PDS) {
+        return pd == a->npds ? "no PD of that name is recorded" : "the path is too long";
+    }
+    out->pd[out->n++] = pd;
+    return NULL;
+}
+
+enum mkperf_status mkperf_route_parse(const struct mkperf_analysis *a, const char *text,
+                                      struct mkperf_route *out, struct mkperf_error *e)
+{
+    const char *wrong = NULL, *at = text;
+
+    *out = (struct mkperf_route){.n = 0};
+    for (const char *arrow = text; arrow != NULL && wrong == NULL;) {
+        at += strspn(at, " ");
+        arrow = strstr(at, "->");
+        size_t n = arrow != NULL ? (size_t)(arrow - at) : strlen(at);
+        while (n > 0 && at[n - 1] == ' ') {
+            n--;
+        }
+        wrong = read_end(a, at, n, out);
+        at = arrow != NULL && wrong == NULL ? arrow + 2 : at;
+    }
+    wrong = wrong == NULL && out->n < 2 ? "want FROM -> PD -> ..., FROM a PD or irq NUMBER" : wrong;
+    return wrong == NULL ? MKPERF_OK
+                         : mkperf_error_set(e, MKPERF_ERR_USAGE, "--path: '%s': %s", at, wrong);
+}
+
+/* ---- times ---- */
+
+/* The next hop of each stage, and when its PD is done: both only grow from instance to instance. */
+struct cursor {
+    size_t hop;
+    uint64_t done;
+    bool gap;
+};
+
+/* The first delivery from the PD before to the PD of stage k, at or after `time`. NULL: there is none. */
+static const struct mkperf_hop *hop_after(const struct mkperf_routes *r,
+                                          const struct mkperf_route *route, unsigned k,
+                                          struct cursor *c, uint64_t time)
+{
+    for (; c->hop < r->n; c->hop++) {
+        const struct mkperf_hop *hop = &r->hop[c->hop];
+
+        if (hop->time >= time && hop->from == route->pd[k - 1] && hop->to == route->pd[k] &&
+            (hop->from != MKPERF_SCHED_NOBODY || hop->irq == route->irq)) {
+            return hop;
+        }
+    }
+    return NULL;
+}
+
+/* When the PD of a hop is done with it. */
+static uint64_t stage_done(const struct mkperf_routes *r, const struct mkperf_hop *hop,
+                           struct cursor *c)
+{
+    if (hop->end != 0) {
+        c->gap = false;
+        return hop->end;
+    }
+    if (c->done <= hop->time) {
+        c->done = done_at(r, hop->to, hop->time, &c->gap);
+    }
+    return c->done;
+}
+
+static void stage_parts(const struct mkperf_routes *r, const struct mkperf_hop *hop, uint64_t until,
+                        struct mkperf_stage *s)
+{
+    const struct mkperf_interval *i;
+    uint64_t part[MKPERF_STAGE_PARTS] = {0};
+    size_t n = mkperf_timeline_intervals(&r->timeline, hop->to, hop->time, until, &i);
+    bool began = hop->busy;
+
+    for (size_t k = 0; k < n; k++) {
+        uint64_t from = i[k].from > hop->time ? i[k].from : hop->time;
+        uint64_t ns = (i[k].to < until ? i[k].to : until) - from;
+        enum mkperf_stage_part p = MKPERF_STAGE_OTHER;
+        bool ours = hop->end == 0 || i[k].serving == hop->from;
+
+        began |= i[k].state == MKPERF_PD_RUNNING && ours;
+        switch (i[k].state) {
+        case MKPERF_PD_RUNNING:
+            p = ours ? MKPERF_STAGE_OWN : MKPERF_STAGE_WAITED;
+            break;
+        case MKPERF_PD_READY:
+            p = began ? MKPERF_STAGE_PREEMPTED : MKPERF_STAGE_WAITED;
+            mkperf_bys_add(&s->ready_by, i[k].by, ns);
+            break;
+        case MKPERF_PD_CALLING:
+            p = began ? MKPERF_STAGE_CALLS : MKPERF_STAGE_WAITED;
+            mkperf_bys_add(&s->calls_of, i[k].by, ns);
+            break;
+        case MKPERF_PD_THROTTLED:
+            p = MKPERF_STAGE_BUDGET;
+            break;
+        default:
+            break;
+        }
+        part[p] += ns;
+    }
+    s->busy += hop->busy;
+    for (unsigned p = 0; p < MKPERF_STAGE_PARTS; p++) {
+        mkperf_log_add(&s->part[p], part[p]);
+    }
+}
+
+static int longest_first(const void *pa, const void *pb)
+{
+    const struct mkperf_route_instance *a = pa, *b = pb;
+
+    return a->to - a->from != b->to - b->from ? mkperf_compare(b->to - b->from, a->to - a->from)
+                                              : mkperf_compare(a->from, b->from);
+}
+
+/* An instance, of which all stages are known, up to `last`. */
+static void add_instance(const struct mkperf_routes *r, struct mkperf_route_times *t,
+                         const struct mkperf_hop *const *hop, unsigned last, uint64_t end)
+{
+    size_t at = t->wall.count;
+
+    for (unsigned k = 1; k < last; k++) {
+        stage_parts(r, hop[k], hop[k + 1]->time, &t->stage[k]);
+    }
+    stage_parts(r, hop[last], end, &t->stage[last]);
+    mkperf_log_add(&t->wall, end - hop[1]->time);
+    MKPERF_GROW(t->instance, t->room, at + 1);
+    t->instance[at] = (struct mkperf_route_instance){hop[1]->time, end};
+}
+
+void mkperf_route_measure(const struct mkperf_routes *r, const struct mkperf_route *route,
+                          struct mkperf_route_times *out)
+{
+    struct cursor cursor[MKPERF_ROUTE_PDS] = {0};
+    const struct mkperf_hop *hop[MKPERF_ROUTE_PDS];
+
+    *out = (struct mkperf_route_times){.route = *route};
+    while ((hop[1] = hop_after(r, route, 1, &cursor[1], 0)) != NULL) {
+        unsigned k = 1;
+        uint64_t done = stage_done(r, hop[1], &cursor[1]);
+
+        cursor[1].hop++;
+        while (k + 1 < route->n && done != UINT64_MAX && !cursor[k].gap) {
+            hop[k + 1] = hop_after(r, route, k + 1, &cursor[k + 1], hop[k]->time);
+            if (hop[k + 1] == NULL || hop[k + 1]->time > done) {
+                break;
+            }
+            k++;
+            done = stage_done(r, hop[k], &cursor[k]);
+        }
+        if (cursor[k].gap) {
+            out->gaps++;
+        } else if (done == UINT64_MAX) {
+            out->open++;
+        } else if (k + 1 < route->n) {
+            out->stage[k].ended++;
+        } else {
+            add_instance(r, out, hop, k, done);
+        }
+    }
+    mkperf_sort(out->instance, out->wall.count, sizeof *out->instance, longest_first);
+}
+
+void mkperf_route_times_free(struct mkperf_route_times *t)
+{
+    for (unsigned k = 0; k < MKPERF_ROUTE_PDS; k++) {
+        for (unsigned p = 0; p < MKPERF_STAGE_PARTS; p++) {
+            mkperf_log_free(&t->stage[k].part[p]);
+        }
+        free(t->stage[k].ready_by.by);
+        free(t->stage[k].calls_of.by);
+    }
+    mkperf_log_free(&t->wall);
+    free(t->instance);
+    *t = (struct mkperf_route_times){.room = 0};
+}
+
+void mkperf_routes_free(struct mkperf_routes *r)
+{
+    mkperf_timeline_free(&r->timeline);
+    free(r->hop);
+    *r = (struct mkperf_routes){.n = 0};
+}

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# End-to-end paths of interrupts at known times (tests/pd/path.c): found, timed by parts, and what made the longest ones long.
+# Environment: B and MKPERF. For another platform: PATH_DIR, PATH_QEMU, KERNEL; ENTRY, ns
+# of a run that the kernel used.
+set -u
+NAME=${NAME:-path}
+. tests/system/lib.sh
+ENTRY=${ENTRY:-0}
+t=${PATH_DIR:-$B/tests/pd/path}
+QEMU=${PATH_QEMU:-$(cat "$t/qemu-command")}
+export QEMU
+irq=$(sed -n 's/.*irq irq="\([0-9]*\)" id="0" trigger="level".*/\1/p' "$t/path.system" | tail -n 1)
+path="irq $irq -> driver -> virt -> app"
+
+recorded() {
+    scripts/qemu-record "$D" --sched --duration 5.2 --system "$t/path.system" --elf-path "$t" \
+        --kernel "${KERNEL:-$B/demo/kernel.elf}" -o "$D/path.data" >"$D/record.log" 2>&1 &&
+        grep -q ', 0 lost,' "$D/record.log" || { cat "$D/record.log"; return 1; }
+    "$MKPERF" latency --path "$path" --json --worst 20000 "$D/path.data" >"$D/path.json" &&
+        "$MKPERF" latency --path "$path" "$D/path.data" >"$D/path.txt"
+}
+# The first time, the state of `spoiler` is not known yet.
+found() {
+    "$MKPERF" latency --paths "$D/path.data" >"$D/paths" || return 1
+    cat "$D/paths"
+    sed -n 2p "$D/paths" | grep -q "irq $irq -> driver -> virt -> app -> server\$" &&
+        awk "/ irq $irq -> driver -> virt -> spoiler\$/ { n = \$1 } END { exit n < 19 }" "$D/paths"
+}
+# known PYTHON: an expression about the rows of the path
+known() {
+    python3 - "$D/path.json" "$1" <<'EOF2'
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+whole = next(r for r in rows if r["type"] == "end-to-end")
+part = {(r["pd"], r["part"]): r for r in rows if r["type"] == "path-stage"}
+paths, steps = [], []
+for r in rows:
+    if r["type"] == "path":
+        paths.append(r)
+        steps.append([])
+    elif r["type"] == "step":
+        steps[-1].append(r)
+print(whole, {k: (v["p50_ns"], v["p999_ns"]) for k, v in part.items() if v["total_ns"]})
+sys.exit(not eval("(" + sys.argv[2] + ")"))
+EOF2
+}
+# Each 500 us to the tick of 16 ns, and what an interrupt may wait until the kernel is left.
+at_known_times() {
+    known 'whole["count"] >= 10000 and whole["open"] <= 1 and whole["gaps"] == 0 and len(paths) == whole["count"] and
+        (at := sorted(p["from_ns"] for p in paths)) and
+        all(abs(t - at[0] - i * 500000) < 3000 for i, t in enumerate(at))'
+}
+# The work of each PD, and the entries into the kernel around it, are in one bucket, which is 1/16 wide.
+parts() {
+    known 'all(ns <= part[k]["p50_ns"] <= part[k]["p999_ns"] < 1.125 * ns + '"$ENTRY"' for k, ns in
+            ((("driver", "own"), 10000), (("virt", "own"), 40000), (("app", "own"), 60000))) and
+        17000 <= part["app", "calls"]["p50_ns"] < 1.125 * 17000 + '"$ENTRY"' and
+        all(r["count"] == whole["count"] for r in part.values()) and
+        sum(r["total_ns"] for r in part.values()) == whole["total_ns"] and
+        all(sum(s["to_ns"] - s["from_ns"] for s in ss) == p["to_ns"] - p["from_ns"] for p, ss in zip(paths, steps))'
+}
+spoiled() {
+    known 'all(sum(s["to_ns"] - s["from_ns"] for s in ss if s["pd"] == "virt" and s["by"] == "spoiler") >= 300000 for ss in steps[:20]) and
+        [p["to_ns"] - p["from_ns"] for p in paths] == sorted((p["to_ns"] - p["from_ns"] for p in paths), reverse=True)' &&
+        awk '/^ *us +% +times/ { table = 1; next } table && NF { exit $0 !~ /virt is ready, spoiler runs$/ }' "$D/path.txt"
+}
+unknown() {
+    "$MKPERF" latency --path "irq $irq -> nobody" "$D/path.data" 2>"$D/err" && return 1
+    contains "$D/err" "'nobody': no PD of that name is recorded"
+}
+check "a recording of 10,000 interrupts, none lost" recorded
+check "--paths finds the path, and the one that spoils it" found
+check "an instance for each interrupt, at its time" at_known_times
+check "each part in its bucket, and parts add up" parts
+check "the preemptor is named, 20 of 20" spoiled
+check "a PD that is not recorded is refused" unknown
