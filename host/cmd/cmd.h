@@ -31,6 +31,7 @@ extern const struct mkperf_command mkperf_record_command;
 extern const struct mkperf_command mkperf_recover_command;
 extern const struct mkperf_command mkperf_report_command;
 extern const struct mkperf_command mkperf_script_command;
+extern const struct mkperf_command mkperf_selftest_command;
 extern const struct mkperf_command mkperf_stamp_command;
 extern const struct mkperf_command mkperf_stat_command;
 extern const struct mkperf_command mkperf_top_command;

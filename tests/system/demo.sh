@@ -176,3 +176,22 @@ console() {
     grep -q 'demo: tick' "$D/record.log" || { cat "$D/record.log"; return 1; }
 }
 check "the console's text came through" console
+
+# The text that somebody with a board sends back: all checks pass, and none is left out.
+selftest() {
+    export D demo
+    scripts/qemu-talk "$D" '$MKPERF selftest -t $T --duration 3 --system "$demo/demo.system" --elf-path "$demo" \
+        -o "$D/selftest.txt"' >"$D/selftest.log" 2>&1 || { cat "$D/selftest.log" "$D"/selftest.txt*; return 1; }
+    cat "$D/selftest.txt"
+    [ "$(grep -c '^ok ' "$D/selftest.txt")" -eq 6 ] && grep -qx '0 failed, 0 left out' "$D/selftest.txt"
+}
+check "selftest passes" selftest
+
+# A system without the known work.
+selftest_fails() {
+    export D
+    QEMU=$(cat "$B/tests/pd/late/qemu-command") scripts/qemu-talk "$D" \
+        '$MKPERF selftest -t $T --duration 1 >$D/late.txt' >"$D/selftest.log" 2>&1
+    grep '^left out  shares' "$D/late.txt"
+}
+[ -n "${DEMO_QEMU:-}" ] || check "selftest names the check that it left out" selftest_fails
