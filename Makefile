@@ -79,7 +79,7 @@ $(B)/setup-%.stamp: scripts/packages scripts/setup scripts/check-depends
 	$(Q)HOST_CC="$(HOST_CC)" CROSS="$(CROSS)" SYSTEM_LIBS="$(SYSTEM_LIBS)" scripts/check-depends $*
 	$(Q)mkdir -p $(@D) && touch $@
 
-include proto/build.mk host/build.mk
+include proto/build.mk host/build.mk platform/qemu/build.mk
 PLATFORM_DIR := platform/$(if $(MICROKIT_SDK),microkit,pocket)
 include $(PLATFORM_DIR)/settings.mk pd/rules.mk pd/build.mk pd/net/build.mk demo/build.mk
 include $(PLATFORM_DIR)/build.mk tests/build.mk bench/build.mk

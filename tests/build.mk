@@ -105,6 +105,14 @@ $(call image,$(RACE)/race.img,$(RACE)/race.system,$(RACE),race)
 $(RACE)/qemu-command: private QEMU_SMP = 2
 TEST_SYSTEMS += race
 
+# $(call counted_system,NAME): a program of a known number of instructions, without mkperf's PDs. counted_more has one more.
+counted_system = $(call pd,$(TEST_PD)/$(1)/counted.elf,tests/pd/$(1).c)\
+    $(call system,$(TEST_PD)/$(1)/$(1).system,tests/pd/counted.system.in)\
+    $(call image,$(TEST_PD)/$(1)/$(1).img,$(TEST_PD)/$(1)/$(1).system,$(TEST_PD)/$(1),counted)\
+    $(eval TEST_SYSTEMS += $(1))
+$(call counted_system,counted)
+$(call counted_system,counted_more)
+
 # A program in the place of the profiler PD.
 EVIL := $(TEST_PD)/hostile_profiler
 $(call pd,$(EVIL)/hostile_profiler.elf,tests/pd/hostile_profiler.c $(CLIENT_UARTS))

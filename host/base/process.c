@@ -41,6 +41,21 @@ volatile int *mkperf_process_interrupts(void)
     return &interrupts;
 }
 
+char *mkperf_beside(const char *name)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    self[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    char *path = slash != NULL ? mkperf_xprintf("%.*s/%s", (int)(slash - self), self, name) : NULL;
+    if (path != NULL && access(path, R_OK) != 0) {
+        free(path);
+        path = NULL;
+    }
+    return path;
+}
+
 enum { BAR = 30 };
 
 static const double PATIENCE_S = 2.0, BETWEEN_S = 0.2;

@@ -21,6 +21,7 @@ extern const struct mkperf_command mkperf_console_command;
 extern const struct mkperf_command mkperf_convert_command;
 extern const struct mkperf_command mkperf_diff_command;
 extern const struct mkperf_command mkperf_dump_command;
+extern const struct mkperf_command mkperf_exact_command;
 extern const struct mkperf_command mkperf_explain_command;
 extern const struct mkperf_command mkperf_flow_command;
 extern const struct mkperf_command mkperf_help_command;

@@ -34,8 +34,11 @@ struct command {
     struct mkperf_elf_search elfs;
     double confidence, limit;
     double fail_above; /* growth of a row in per cent; negative: no growth is a failure */
-    bool json, markdown;
+    bool json, markdown, exact;
     struct report_values values; /* with --json */
+    bool differs;                /* the environment does */
+    size_t nchanged;             /* rows of which exact counts differ */
+    bool unequal;                /* exact counts of one side differ */
     unsigned failed;             /* rows that grew by more than that, significantly */
     enum { BY_GROWTH, BY_CHANGE } order;
     enum mkperf_colour colour;
@@ -64,6 +67,10 @@ static const struct mkperf_option options[] = {
                   "exit with status 1 if a row grew by more than N per cent of what it was, and "
                   "chance does not explain it: for continuous integration",
                   .value = "N"),
+    MKPERF_OPTION(0, "exact",
+                  "compare counts of instructions, which mkperf exact records: each difference is "
+                  "one (the default if both sides have them)",
+                  MKPERF_SETS(struct command, exact)),
     MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct command, json)),
     MKPERF_OPTION(0, "markdown", "the rows that differ significantly as a table in Markdown",
                   MKPERF_SETS(struct command, markdown)),
@@ -77,8 +84,8 @@ struct entry {
     char *text[REPORT_SORT_KEYS]; /* a text for each key; entries with equal texts are compared */
     bool kernel;
     bool idle;               /* more idle time is not a failure */
-    double share[SIDES];     /* from 0 to 1; of several recordings their mean */
-    double run[SIDES][RUNS]; /* the share in each recording */
+    double share[SIDES];     /* from 0 to 1, or a count (exact); of several recordings their mean */
+    double run[SIDES][RUNS]; /* of each recording */
     double between; /* standard error of delta by the recordings' differences; 0: not known */
     double delta;
     /* The probability of such a deviation in any row if the systems are equal; 1: nothing is claimed. */
@@ -98,6 +105,7 @@ struct comparison {
     unsigned runs[SIDES];
     struct entry *entry;
     size_t n, room;
+    double whole[SIDES];         /* with exact counts: the sum of a recording's; else 1 */
     double samples[SIDES];       /* the number of samples of equal weight, for the current event */
     struct mkperf_textout cases; /* with --junit: the test cases, as text in case_text */
     char *case_text;
@@ -183,7 +191,8 @@ static void add_run(struct comparison *d, enum side side, unsigned run, const ch
     MKPERF_GROW(d->entry, d->room, d->n + rows.n + 1);
     for (uint32_t i = 0; i < rows.n; i++) {
         add_entry(d, f, &c->keys, &rows.row[i], side, run,
-                  (double)rows.row[i].self.period / (double)p->total[number].period);
+                  (double)rows.row[i].self.period /
+                      (c->exact ? 1 : (double)p->total[number].period));
     }
     report_rows_free(&rows);
     d->samples[side] += mkperf_profile_equal_samples(p, (uint32_t)number);
@@ -329,36 +338,60 @@ static int compare_entries(const void *pa, const void *pb, void *by_growth)
 }
 
 /* Computes the difference and its significance for each entry, and sorts the entries. */
-static void judge_entries(struct comparison *d, const struct command *c)
+static void judge_entries(struct comparison *d, struct command *c)
 {
     bool by_growth = c->order == BY_GROWTH;
 
     for (size_t i = 0; i < d->n; i++) {
         struct entry *at = &d->entry[i];
 
+        for (unsigned side = SIDE_A; c->exact && side < SIDES; side++) {
+            at->share[side] = at->run[side][0]; /* the others are equal, and a mean is rounded */
+        }
         at->delta = at->share[SIDE_B] - at->share[SIDE_A];
-        at->chance =
-            fmin(1, fmax(chance_of(at->share, d->samples), chance_between(d, at)) * (double)d->n);
-        at->shown = !(100 * fmax(at->share[SIDE_A], at->share[SIDE_B]) < c->limit);
+        at->chance = c->exact
+                         ? at->delta == 0
+                         : fmin(1, fmax(chance_of(at->share, d->samples), chance_between(d, at)) *
+                                       (double)d->n);
+        at->shown = !(
+            100 * fmax(at->share[SIDE_A] / d->whole[SIDE_A], at->share[SIDE_B] / d->whole[SIDE_B]) <
+            c->limit);
         at->sure = at->chance <= 1 - c->confidence / 100;
+        c->nchanged += at->delta != 0;
     }
     qsort_r(d->entry, d->n, sizeof *d->entry, compare_entries, &by_growth);
 }
 
-static void print_share(double share, bool colour)
+enum { VALUE_TEXT = 32 };
+
+/* The text of a share in per cent, or of a count. */
+static const char *value_text(const struct command *c, double value, char text[VALUE_TEXT])
 {
-    printf("%s%8.2f%%%s ", mkperf_colour_begin(colour, share), share,
-           mkperf_colour_end(colour, share));
+    snprintf(text, VALUE_TEXT, c->exact ? "%.0f" : "%.2f %%", c->exact ? value : 100 * value);
+    return text;
 }
 
-/* Prints a difference; with colour, growth is red and shrinkage is green. */
-static void print_delta(double delta, bool colour)
+/* Prints a row's values: of both sides, their difference, and the chance of it. With colour, growth is red. */
+static void print_numbers(const struct command *c, const struct entry *r, bool colour)
 {
-    printf("%s%+9.2f%%%s",
-           !colour     ? ""
-           : delta > 0 ? "\033[31m"
-                       : "\033[32m",
-           delta, colour ? "\033[0m" : "");
+    for (unsigned side = SIDE_A; side < SIDES; side++) {
+        double share = 100 * r->share[side];
+
+        if (c->exact) {
+            printf("%14.0f ", r->share[side]);
+        } else {
+            printf("%s%8.2f%%%s ", mkperf_colour_begin(colour, share), share,
+                   mkperf_colour_end(colour, share));
+        }
+    }
+    printf("%s", !colour || !r->sure ? "" : r->delta > 0 ? "\033[31m" : "\033[32m");
+    printf(c->exact ? "%+14.0f" : "%+9.2f%%", c->exact ? r->delta : 100 * r->delta);
+    printf("%s", colour && r->sure ? "\033[0m" : "");
+    if (c->exact) {
+        printf("  ");
+    } else {
+        printf(" %8.2g  %c ", r->chance, r->sure ? ' ' : '~');
+    }
 }
 
 /* Prints the texts of a line, or the titles if `text` is NULL. All columns except the last are padded. */
@@ -385,7 +418,7 @@ static void print_values(const struct comparison *d, struct command *c, const ch
         if (!r->shown) {
             continue;
         }
-        report_value_row(v, "change");
+        report_value_row(v, c->exact ? "exact_change" : "change");
         report_value_text(v, "event", event);
         for (unsigned k = 0; k < c->keys.n; k++) {
             if (c->keys.column[k] == REPORT_SORT_EVENT) {
@@ -393,11 +426,16 @@ static void print_values(const struct comparison *d, struct command *c, const ch
             }
             report_value_text(v, report_column_name(c->keys.column[k]), r->text[k]);
         }
-        report_value_share(v, "before", 100 * r->share[SIDE_A]);
-        report_value_share(v, "after", 100 * r->share[SIDE_B]);
-        report_value_real(v, "chance", r->chance);
-        report_value_number(v, "significant", r->sure);
-        report_value_share(v, "visible_growth", visible_growth(d, r, c->confidence));
+        if (c->exact) {
+            report_value_number(v, "before", (uint64_t)r->share[SIDE_A]);
+            report_value_number(v, "after", (uint64_t)r->share[SIDE_B]);
+        } else {
+            report_value_share(v, "before", 100 * r->share[SIDE_A]);
+            report_value_share(v, "after", 100 * r->share[SIDE_B]);
+            report_value_real(v, "chance", r->chance);
+            report_value_number(v, "significant", r->sure);
+            report_value_share(v, "visible_growth", visible_growth(d, r, c->confidence));
+        }
         report_value_end(v);
     }
     report_value_row(v, "changes");
@@ -437,8 +475,10 @@ static void print_markdown(const struct comparison *d, const struct command *c, 
             continue;
         }
         n++;
-        printf("| %.2f %% | %.2f %% | %+.2f %% | %.2g |", 100 * r->share[SIDE_A],
-               100 * r->share[SIDE_B], 100 * r->delta, r->chance);
+        char a[VALUE_TEXT], b[VALUE_TEXT], change[VALUE_TEXT];
+        printf("| %s | %s | %s%s | %.2g |", value_text(c, r->share[SIDE_A], a),
+               value_text(c, r->share[SIDE_B], b), r->delta > 0 ? "+" : "",
+               value_text(c, r->delta, change), r->chance);
         for (unsigned k = 0; k < c->keys.n; k++) {
             putchar(' ');
             print_cell(r->text[k]);
@@ -462,7 +502,8 @@ static void print_rows(const struct comparison *d, const struct command *c)
             width[k] = n > width[k] ? n : width[k];
         }
     }
-    printf("#       A         B      Delta   Chance    ");
+    printf(c->exact ? "#            A              B          Delta  "
+                    : "#       A         B      Delta   Chance    ");
     print_columns(NULL, &c->keys, width);
     printf("#\n");
     for (size_t i = 0; i < d->n; i++) {
@@ -472,15 +513,19 @@ static void print_rows(const struct comparison *d, const struct command *c)
             left_out++;
             continue;
         }
+        if (c->exact && r->delta == 0) {
+            continue;
+        }
         significant += r->sure;
-        print_share(100 * r->share[SIDE_A], colour);
-        print_share(100 * r->share[SIDE_B], colour);
-        print_delta(100 * r->delta, colour && r->sure);
-        printf(" %8.2g  %c ", r->chance, r->sure ? ' ' : '~');
+        print_numbers(c, r, colour);
         print_columns(r->text, &c->keys, width);
     }
     if (left_out) {
         printf("# %zu rows below %g %% are omitted\n", left_out, c->limit);
+    }
+    if (c->exact) {
+        printf("# %zu of %zu rows differ; equal rows are omitted\n\n", significant, d->n);
+        return;
     }
     printf("# %zu of the rows above differ significantly; ~ marks rows that may be chance\n",
            significant);
@@ -516,10 +561,12 @@ static void put_case(struct comparison *d, const struct command *c, const struct
     }
     mkperf_textout_puts(t, failed ? "\">\n      <failure message=\"" : "\"/>\n");
     if (failed) {
+        char a[VALUE_TEXT], b[VALUE_TEXT];
         mkperf_textout_printf(t,
-                              "from %.2f %% to %.2f %%, probability of chance %.2g\"/>\n"
+                              "from %s to %s, probability of chance %.2g\"/>\n"
                               "    </testcase>\n",
-                              100 * r->share[SIDE_A], 100 * r->share[SIDE_B], r->chance);
+                              value_text(c, r->share[SIDE_A], a),
+                              value_text(c, r->share[SIDE_B], b), r->chance);
     }
 }
 
@@ -549,7 +596,7 @@ static void find_failures(struct comparison *d, struct command *c, const char *e
 {
     for (size_t i = 0; i < d->n; i++) {
         const struct entry *r = &d->entry[i];
-        bool shown = 100 * r->share[SIDE_B] >= c->limit;
+        bool shown = 100 * r->share[SIDE_B] / d->whole[SIDE_B] >= c->limit;
         bool failed = c->fail_above >= 0 && shown && !r->idle && r->sure &&
                       growth_of(r) > c->fail_above;
 
@@ -560,8 +607,9 @@ static void find_failures(struct comparison *d, struct command *c, const char *e
             continue;
         }
         c->failed++;
-        fprintf(stderr, "mkperf diff: from %.2f %% to %.2f %%", 100 * r->share[SIDE_A],
-                100 * r->share[SIDE_B]);
+        char before[VALUE_TEXT], after[VALUE_TEXT];
+        fprintf(stderr, "mkperf diff: from %s to %s", value_text(c, r->share[SIDE_A], before),
+                value_text(c, r->share[SIDE_B], after));
         if (r->share[SIDE_A] > 0) {
             fprintf(stderr, " (%.1f %% more)", growth_of(r));
         }
@@ -578,6 +626,29 @@ static const struct mkperf_session *session_of(const struct comparison *d, enum 
     return &d->run[side][run].profile.places.session;
 }
 
+/* Whether exact counts of one side are equal in all its recordings. Names the first row that differs. */
+static bool is_repeatable(const struct comparison *d, const struct command *c)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        const struct entry *r = &d->entry[i];
+
+        for (unsigned side = SIDE_A; side < SIDES; side++) {
+            for (unsigned run = 1; run < d->runs[side]; run++) {
+                if (r->run[side][run] != r->run[side][0]) {
+                    fprintf(stderr, "mkperf diff: %s has %.0f, %s has %.0f:", d->run[side][0].path,
+                            r->run[side][0], d->run[side][run].path, r->run[side][run]);
+                    for (unsigned k = 0; k < c->keys.n; k++) {
+                        fprintf(stderr, " %s", r->text[k]);
+                    }
+                    fputc('\n', stderr);
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
 /* Compares event a of side A with event b of side B. */
 static void compare_event(struct comparison *d, struct command *c, const char *a, const char *b)
 {
@@ -588,6 +659,11 @@ static void compare_event(struct comparison *d, struct command *c, const char *a
         const char *event = side == SIDE_A ? a : b;
 
         d->samples[side] = 0;
+        d->whole[side] = c->exact ? (double)d->run[side][0]
+                                        .profile
+                                        .total[find_event(session_of(d, (enum side)side, 0), event)]
+                                        .period
+                                  : 1;
         for (unsigned i = 0; i < d->runs[side]; i++) {
             add_run(d, (enum side)side, i, event, c);
             samples[side] += d->run[side][i]
@@ -597,6 +673,10 @@ static void compare_event(struct comparison *d, struct command *c, const char *a
         }
     }
     merge_runs(d);
+    if (c->exact && !is_repeatable(d, c)) {
+        c->unequal = true;
+        return;
+    }
     judge_entries(d, c);
     find_failures(d, c, a);
     if (c->json) {
@@ -605,6 +685,11 @@ static void compare_event(struct comparison *d, struct command *c, const char *a
     }
     if (c->markdown) {
         print_markdown(d, c, a);
+        return;
+    }
+    if (c->exact) {
+        printf("#\n# Counts of executed instructions\n#\n");
+        print_rows(d, c);
         return;
     }
     printf("#\n# Event '%s': %" PRIu64 " samples in A (worth %.0f equal ones), %" PRIu64
@@ -670,6 +755,50 @@ static void print_heads(const struct comparison *d, struct command *c)
     }
 }
 
+static void put_difference(void *self, const char *what, const char *a, const char *b)
+{
+    struct command *c = self;
+
+    if (c->json) {
+        REPORT_ROW(&c->values, "difference", REPORT_TEXT("what", what), REPORT_TEXT("before", a),
+                   REPORT_TEXT("after", b));
+    } else if (c->markdown) {
+        printf("%s* ", c->differs ? "" : "The environments differ:\n\n");
+        print_cell(what);
+        fputs(": ", stdout);
+        print_cell(a);
+        fputs(", then ", stdout);
+        print_cell(b);
+        putchar('\n');
+    } else {
+        printf("%s %s: %s, then %s\n", c->differs ? "#            " : "# differs    ", what, a, b);
+    }
+    c->differs = true;
+}
+
+/* Decides whether counts are compared. FAILED: --exact is given, and they are not exact. */
+static enum mkperf_status choose_exact(const struct comparison *d, struct command *c,
+                                       struct mkperf_error *e)
+{
+    bool wanted = c->exact;
+
+    c->exact = true;
+    for (unsigned side = SIDE_A; side < SIDES; side++) {
+        for (unsigned i = 0; i < d->runs[side]; i++) {
+            if (!session_of(d, (enum side)side, i)->exact) {
+                c->exact = false;
+                if (wanted) {
+                    return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                            "%s has samples, which are estimates: mkperf exact "
+                                            "records counts",
+                                            d->run[side][i].path);
+                }
+            }
+        }
+    }
+    return MKPERF_OK;
+}
+
 static enum mkperf_status compare_all(struct comparison *d, struct command *c,
                                       struct mkperf_error *e)
 {
@@ -682,6 +811,11 @@ static enum mkperf_status compare_all(struct comparison *d, struct command *c,
     }
     if (c->junit != NULL) {
         d->cases.over = mkperf_memstream_open(&d->case_text, &d->case_bytes);
+    }
+    report_differences(&d->run[SIDE_A][0].profile.places, &d->run[SIDE_B][0].profile.places,
+                       put_difference, c);
+    if (c->differs && c->markdown) {
+        putchar('\n');
     }
     print_heads(d, c);
     for (unsigned i = 0; i < a->nevents; i++) {
@@ -699,6 +833,14 @@ static enum mkperf_status compare_all(struct comparison *d, struct command *c,
         mkperf_error_set(e, c->names.event ? MKPERF_ERR_USAGE : MKPERF_ERR_INPUT,
                          "%s and %s have no event%s%s in common", c->path[SIDE_A], c->path[SIDE_B],
                          c->names.event ? " " : "", c->names.event ? c->names.event : "");
+    }
+    if (c->unequal) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT,
+                         "recordings of one side count differently: the machine is not "
+                         "deterministic (-icount is missing, or something arrives from outside)");
+    } else if (c->exact && !c->differs && c->nchanged != 0) {
+        fprintf(stderr, "mkperf diff: the programs are equal and the counts are not: the machine "
+                        "is not deterministic, or its data differ\n");
     }
     if (c->junit != NULL) {
         mkperf_memstream_close(d->cases.over);
@@ -758,7 +900,7 @@ static enum mkperf_status run_diff(void *self, const struct mkperf_args *args,
     c->path[SIDE_A] = args->operand[SIDE_A];
     c->path[SIDE_B] = args->operand[SIDE_B];
     if (read_side(&d, c, SIDE_A, e) == MKPERF_OK && read_side(&d, c, SIDE_B, e) == MKPERF_OK &&
-        check_pd(&d, c, e) == MKPERF_OK) {
+        check_pd(&d, c, e) == MKPERF_OK && choose_exact(&d, c, e) == MKPERF_OK) {
         compare_all(&d, c, e);
     }
     for (unsigned side = SIDE_A; side < SIDES; side++) {

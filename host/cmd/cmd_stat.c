@@ -140,6 +140,7 @@ static enum mkperf_status run_stat(void *self, const struct mkperf_args *args,
 
 static const struct mkperf_refusal refused[] = {
     {"-p", "a target has PDs and no processes; --pd NAME selects them"},
+    {"--exact", "mkperf exact counts each function's instructions, of a system in QEMU"},
     {"--pid", "a target has PDs and no processes; --pd NAME selects them"},
     {NULL, NULL},
 };

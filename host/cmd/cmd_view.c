@@ -13,10 +13,9 @@
 #include "pmu/events.h"
 #include "view/view.h"
 
-enum { PATH_BYTES = 4096 };
-
 struct command {
     const char *input, *base, *speedscope;
+    char *found; /* the place of speedscope that was not given; owned */
     uint64_t port;
     volatile int *interrupts;
     struct view_shown shown[2]; /* the recording, and the one of --diff */
@@ -52,41 +51,35 @@ static bool has_speedscope(const char *dir)
     return has;
 }
 
-/* The directory of speedscope's release. `found` is room for it. NULL: there is none. */
-static const char *find_speedscope(char found[PATH_BYTES + 32])
+/* The directory of speedscope's release, a new string. NULL: there is none. */
+static char *find_speedscope(void)
 {
-    static const char *const places[] = {"speedscope", "../share/mkperf/speedscope"};
     const char *set = getenv("MKPERF_SPEEDSCOPE");
-    char self[PATH_BYTES];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *index = set != NULL ? NULL : mkperf_beside("speedscope/index.html");
 
-    if (set) {
-        return has_speedscope(set) ? set : NULL;
+    if (set != NULL) {
+        return has_speedscope(set) ? mkperf_xstrdup(set) : NULL;
     }
-    self[n > 0 ? n : 0] = '\0';
-    if (!strrchr(self, '/')) {
-        return NULL;
+    if (index == NULL) {
+        index = mkperf_beside("../share/mkperf/speedscope/index.html");
     }
-    *strrchr(self, '/') = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(found, PATH_BYTES + 32, "%s/%s", self, places[i]);
-        if (has_speedscope(found)) {
-            return found;
-        }
+    if (index != NULL) {
+        *strrchr(index, '/') = '\0';
     }
-    return NULL;
+    return index;
 }
 
-/* Sets *dir to the directory of speedscope's release that the page links to, or to NULL. */
-static enum mkperf_status choose_speedscope(const struct command *c, char found[PATH_BYTES + 32],
-                                            const char **dir, struct mkperf_error *e)
+/* Sets c->speedscope to the directory of speedscope's release that the page links to, or to NULL. */
+static enum mkperf_status choose_speedscope(struct command *c, struct mkperf_error *e)
 {
     bool piped = strcmp(c->input, "-") == 0; /* speedscope would have to read it a second time */
 
-    *dir = c->speedscope != NULL ? c->speedscope : piped ? NULL : find_speedscope(found);
     if (c->speedscope != NULL && !has_speedscope(c->speedscope)) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no index.html of speedscope",
                                 c->speedscope);
+    }
+    if (c->speedscope == NULL && !piped) {
+        c->speedscope = c->found = find_speedscope();
     }
     return MKPERF_OK;
 }
@@ -126,15 +119,14 @@ static bool give_code(void *self, uint64_t function, bool base, FILE *out)
     return true;
 }
 
-static enum mkperf_status serve_page(struct command *c, const char *speedscope,
-                                     struct mkperf_error *e)
+static enum mkperf_status serve_page(struct command *c, struct mkperf_error *e)
 {
     struct view_server s = {.data = give_data,
                             .stretch = give_stretch,
                             .code = give_code,
                             .self = c,
                             .path = is_live(c) ? NULL : c->input,
-                            .speedscope = speedscope,
+                            .speedscope = is_live(c) ? NULL : c->speedscope,
                             .elfs = c->elfs,
                             .port = (uint16_t)c->port};
 
@@ -153,11 +145,8 @@ static enum mkperf_status serve_page(struct command *c, const char *speedscope,
 
 static enum mkperf_status show_recording(struct command *c, struct mkperf_error *e)
 {
-    char found[PATH_BYTES + 32];
-    const char *speedscope;
-
-    if (choose_speedscope(c, found, &speedscope, e) != MKPERF_OK ||
-        view_shown_read(&c->shown[0], c->input, &c->elfs, speedscope != NULL, e) != MKPERF_OK) {
+    if (choose_speedscope(c, e) != MKPERF_OK ||
+        view_shown_read(&c->shown[0], c->input, &c->elfs, c->speedscope != NULL, e) != MKPERF_OK) {
         return e->status;
     }
     mkperf_frames_warn(&c->shown[0].frames, stderr);
@@ -165,7 +154,7 @@ static enum mkperf_status show_recording(struct command *c, struct mkperf_error 
         view_shown_read(&c->shown[1], c->base, &c->elfs, false, e) != MKPERF_OK) {
         return e->status;
     }
-    return serve_page(c, speedscope, e);
+    return serve_page(c, e);
 }
 
 static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
@@ -192,7 +181,7 @@ static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
     c->input = args->n > 0 ? args->operand[0] : c->input;
     c->elfs.elf_path = c->live.recorder.options.elf_path;
     c->interrupts = c->live.interrupts = mkperf_process_interrupts();
-    status = is_live(c) ? serve_page(c, NULL, e) : show_recording(c, e);
+    status = is_live(c) ? serve_page(c, e) : show_recording(c, e);
     view_shown_free(&c->shown[0]);
     view_shown_free(&c->shown[1]);
     return status;
@@ -211,6 +200,7 @@ static void end_view(void *self)
     struct command *c = self;
 
     view_live_free(&c->live);
+    free(c->found);
 }
 
 const struct mkperf_command mkperf_view_command = {

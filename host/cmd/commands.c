@@ -9,6 +9,7 @@
 const struct mkperf_command *const mkperf_commands[] = {
     &mkperf_record_command,
     &mkperf_stat_command,
+    &mkperf_exact_command,
     &mkperf_dump_command,
     &mkperf_list_command,
     &mkperf_top_command,

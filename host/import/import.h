@@ -28,8 +28,8 @@ enum mkperf_kprof_era {
 struct mkperf_input {
     const char *from;              /* name of the format, NULL: it is detected */
     bool lenient;                  /* toperf, kprof: repair or omit invalid data, and report that */
-    const char *system, *elf_path; /* raw: as for mkperf record */
-    const char *kernel;            /* raw, kprof: the ELF of the kernel */
+    const char *system, *elf_path; /* raw, exact: as for mkperf record */
+    const char *kernel;            /* raw, kprof, exact: the ELF of the kernel */
     const char *build_dir;         /* toperf: where the ELFs and sample_header.json are */
     uint64_t time_hz;              /* toperf: frequency of the times in the file, 0: nanoseconds */
     const char *root_dir;          /* kprof: where the files of the target are */
@@ -87,5 +87,12 @@ enum mkperf_status mkperf_toperf_read_fd(const char *name, int fd, const struct 
  */
 enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_input *in,
                                        const struct mkperf_sink *sink, struct mkperf_error *e);
+
+/*
+ * The counts of mkperf's plugin for QEMU, which `mkperf exact` makes: each instruction with its number of executions. It needs
+ * in->system and the ELFs. What no ELF of the system has is in a PD "other code".
+ */
+enum mkperf_status mkperf_exact_read(const char *path, const struct mkperf_input *in,
+                                     const struct mkperf_sink *sink, struct mkperf_error *e);
 
 #endif

@@ -12,6 +12,11 @@ static bool is_perf(const uint8_t *p, size_t n)
     return n >= 8 && memcmp(p, "PERFILE2", 8) == 0;
 }
 
+static bool is_exact(const uint8_t *p, size_t n)
+{
+    return n >= 12 && memcmp(p, "mkperf-exact", 12) == 0;
+}
+
 static bool is_json(const uint8_t *p, size_t n)
 {
     size_t i = n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
@@ -72,6 +77,7 @@ static const struct {
     {"perf", "perf.data, as mkperf record writes it", is_perf, read_perf, false},
     {"toperf", "samples.json of the seL4 profiler", is_json, mkperf_toperf_read, true},
     {"kprof", "kpdata of Akaros", is_kprof, mkperf_kprof_read, true},
+    {"exact", "counts of mkperf's plugin for QEMU", is_exact, mkperf_exact_read, false},
     {"raw", "a raw capture (mkperf record --raw)", is_capture, mkperf_capture_read, true},
 };
 enum { INPUTS = sizeof inputs / sizeof *inputs };

@@ -115,6 +115,7 @@ struct mkperf_session {
     bool jitter;
     bool turns;    /* its cores are QEMU's, which take turns */
     bool selected; /* it samples selected PDs only */
+    bool exact;    /* each instruction was counted: periods are counts, not estimates */
     bool sched;    /* it has scheduling events; nevents may be 0 then, without samples */
     /* The queues that the target knows, by their numbers in readings. Valid during the call, as strings are. */
     unsigned nqueues;

@@ -41,6 +41,7 @@
  *       unnamed ID REASON       why no ELF is used for its addresses
  *       profiler ID             it is one of mkperf's own PDs
  *       turns 1                 the cores are QEMU's, which take turns
+ *       exact 1                 each instruction was counted (mkperf exact)
  *       selected 1              only some PDs were sampled (record --pd)
  *       queue NUMBER CAPACITY BITS RETURNS SEEN KIND PRODUCER CONSUMER NAME
  *                               struct mkperf_queue; "-": not known. A reading is mkperf:queue, tracepoints.h

@@ -201,6 +201,7 @@ static const struct row {
     ROW("frames", SESSION, DECIMAL, mkperf_session, max_frames),
     ROW("turns", SESSION, FLAG, mkperf_session, turns),
     ROW("jitter", SESSION, FLAG, mkperf_session, jitter),
+    ROW("exact", SESSION, FLAG, mkperf_session, exact),
     ROW("selected", SESSION, FLAG, mkperf_session, selected),
     ROW("complete", TOTALS, FLAG, mkperf_totals, complete),
     ROW("build_id", PD, BUILD_ID, perfin_process, build_id),

@@ -429,6 +429,9 @@ double mkperf_profile_equal_samples(const struct mkperf_profile *p, uint32_t eve
 
 double mkperf_profile_interval(const struct mkperf_profile *p, uint32_t event, double share)
 {
+    if (p->places.session.exact) {
+        return 0; /* each instruction was counted */
+    }
     double n = mkperf_profile_equal_samples(p, event);
     double with_4 = (share / 100 * n + 2) / (n + 4); /* two more samples inside, two outside */
 

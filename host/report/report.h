@@ -85,6 +85,11 @@ enum mkperf_status report_columns_fields(unsigned *fields, unsigned standard,
 void report_columns_put_keys(mkperf_put *put, void *to);
 void report_columns_put_fields(mkperf_put *put, void *to);
 
+/* What differs between two recordings apart from their samples, one call each, as texts (environment.c). */
+typedef void report_put_difference(void *self, const char *what, const char *a, const char *b);
+void report_differences(const struct mkperf_places *a, const struct mkperf_places *b,
+                        report_put_difference *put, void *self);
+
 /*
  * Rows for programs (-x SEP, --json): one row per line, beginning with its kind.
  *

@@ -37,6 +37,13 @@ $(call program_system,$(SEL4_TEST),path,tests/pd/path.c pd/timer/generic_timer.c
 $(TARGET_OBJ)/tests/pd/path.o: TARGET_CFLAGS += -DINSTRUCTION_NS=2
 PATH_IMAGE := $(if $(filter generic_timer,$(BOARD_TIMER)),$(SEL4_TEST)/path/loader.img)
 
+# Counted by QEMU's plugin, without mkperf's PDs.
+counted_system = $(call pd,$(SEL4_TEST)/$(1)/counted.elf,tests/pd/$(1).c)\
+    $(call system,$(SEL4_TEST)/$(1)/$(1).system,tests/pd/counted.system.in)\
+    $(call image,$(SEL4_TEST)/$(1)/loader.img,$(SEL4_TEST)/$(1)/$(1).system,$(SEL4_TEST)/$(1),counted)
+$(call counted_system,counted)
+$(call counted_system,counted_more)
+
 # Virtual machines need a kernel at EL2.
 FORGER_GUEST := $(if $(shell grep -s '^.define CONFIG_ARM_HYPERVISOR_SUPPORT  *1' $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h),guest)
 FORGER_PDS := others $(FORGER_GUEST) forger guard intruder
@@ -74,7 +81,7 @@ net_qemu = $(subst $(comma)sleep=off,,$(call boot,$(1))) -global virtio-mmio.for
 
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img \
-            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/stopped/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_TEST)/budget/loader.img $(SEL4_TEST)/demand/loader.img $(PATH_IMAGE) $(SEL4_TEST)/reasons/loader.img $(SEL4_NET_TESTS) \
+            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/counted/loader.img $(SEL4_TEST)/counted_more/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/stopped/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_TEST)/budget/loader.img $(SEL4_TEST)/demand/loader.img $(PATH_IMAGE) $(SEL4_TEST)/reasons/loader.img $(SEL4_NET_TESTS) \
             $(SEL4_TEST)/forger/loader.img $(SEL4_TEST)/hostile/loader.img $(EVIL)/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
@@ -85,6 +92,8 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	FLIGHT_QEMU='$(call boot,$(SEL4_TEST)/flight/loader.img)' \
 	EXACT_DIR=$(SEL4_TEST)/exact \
 	EXACT_QEMU='$(call boot,$(SEL4_TEST)/exact/loader.img)' \
+	COUNTED=$(SEL4_TEST) COUNTED_QEMU='$(call boot,$(SEL4_TEST)/counted/loader.img)' \
+	COUNTED_MORE_QEMU='$(call boot,$(SEL4_TEST)/counted_more/loader.img)' \
 	CALLERS_DIR=$(SEL4_TEST)/callers \
 	CALLERS_QEMU='$(call boot,$(SEL4_TEST)/callers/loader.img)' \
 	STOPPED_DIR=$(SEL4_TEST)/stopped \

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mkperf exact: counts each instruction of a system that runs in QEMU, into a recording.
+ *
+ *     QEMU with platform/qemu/exact_plugin.c ──► a file of counts ──► mkperf_input_read ──► plausible ──► perf.data
+ *
+ * Owns: the command's options, the functions at which counting begins and ends, and QEMU's process. The system needs no part of
+ * mkperf. Two runs of an image count the same if QEMU counts time by instructions (-icount) and nothing from outside reaches
+ * the machine; what prevents that is refused, or a warning.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/process.h"
+#include "cmd.h"
+#include "import/import.h"
+#include "model/pds.h"
+#include "perfdata/perfdata.h"
+
+enum { CODE_BYTES = 32, ARGUMENTS_MAX = 1000 };
+
+struct exact {
+    struct mkperf_input in;
+    const char *output, *from, *until;
+    uint64_t times;
+    char *line, *counts; /* the command line; the path of the plugin's file */
+    struct mkperf_error *e;
+};
+
+static const struct mkperf_option options[] = {
+    MKPERF_OPTION('o', "output", "the recording to write (perf.data); - is standard output",
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct exact, output)),
+    MKPERF_OPTION(0, "until",
+                  "end where this function begins: FUNCTION, or PD:FUNCTION if several programs "
+                  "have one; without it, count until QEMU ends",
+                  .value = "FUNCTION", MKPERF_TEXT(struct exact, until)),
+    MKPERF_OPTION(0, "times", "end where it begins for the Nth time (1)", .value = "N",
+                  MKPERF_NUMBER(struct exact, times, 1, UINT64_MAX)),
+    MKPERF_OPTION(0, "from",
+                  "begin where this function begins for the first time; without it, at reset",
+                  .value = "FUNCTION", MKPERF_TEXT(struct exact, from)),
+    MKPERF_OPTION(0, "system", "the .system file, names of PDs and of their ELFs",
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct exact, in.system)),
+    MKPERF_OPTION(0, "elf-path", "directories of the ELFs (that of the .system file)",
+                  MKPERF_TAKES(DIRS, "DIR[:DIR]"), MKPERF_TEXT(struct exact, in.elf_path)),
+    MKPERF_OPTION(0, "kernel", "the kernel's ELF (default: kernel.elf or sel4.elf in --elf-path)",
+                  MKPERF_TAKES(FILE, "ELF"), MKPERF_TEXT(struct exact, in.kernel)),
+    {.id = 0},
+};
+static const struct mkperf_option_group group = {options, NULL};
+
+static void print_warning(void *self, const char *text)
+{
+    (void)self;
+    mkperf_print_line(stderr, "mkperf exact: warning: %s", text);
+}
+
+/* Appends ",KEY=ADDR:CODE" for the function at addr of a module. False: its code is not in the file. */
+static bool put_place(FILE *to, const char *key, struct mkperf_module *m, uint64_t addr)
+{
+    size_t bytes, n;
+    const uint8_t *file = mkperf_module_file(m, &bytes);
+    const struct mkperf_segment *s = mkperf_module_segments(m, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (addr >= s[i].vaddr && addr - s[i].vaddr < s[i].size) {
+            uint64_t at = s[i].offset + (addr - s[i].vaddr);
+
+            fprintf(to, ",%s=%" PRIx64 ":", key, addr);
+            for (unsigned k = 0; k < CODE_BYTES && at + k < bytes; k++) {
+                fprintf(to, "%02x", file[at + k]);
+            }
+            return at < bytes;
+        }
+    }
+    return false;
+}
+
+/* Appends the place of [PD:]FUNCTION. USAGE: no ELF has it, or several ELFs have. */
+static enum mkperf_status put_function(struct exact *x, FILE *to, const struct mkperf_pds *pds,
+                                       struct mkperf_module *kernel, const char *key,
+                                       const char *wanted)
+{
+    const char *colon = strchr(wanted, ':');
+    const char *name = colon != NULL && colon[1] != ':' ? colon + 1 : wanted;
+    struct mkperf_module *found = NULL;
+
+    for (uint32_t i = 0; i <= mkperf_pds_count(pds); i++) {
+        bool last = i == mkperf_pds_count(pds);
+        struct mkperf_module *m = last ? kernel : mkperf_pds_module(pds, i);
+        const char *pd = last ? "kernel" : mkperf_pds_at(pds, i)->name;
+        bool named = name == wanted || (strlen(pd) == (size_t)(colon - wanted) &&
+                                        strncmp(pd, wanted, (size_t)(colon - wanted)) == 0);
+
+        if (!named || m == NULL || m == found || mkperf_symbol_address(m, name) == 0) {
+            continue;
+        }
+        if (found != NULL) {
+            return mkperf_usage_error(x->e, "exact", "--%s: several programs have %s: give PD:%s",
+                                      key, name, name);
+        }
+        found = m;
+    }
+    return found != NULL && put_place(to, key, found, mkperf_symbol_address(found, name))
+               ? MKPERF_OK
+               : mkperf_usage_error(x->e, "exact", "--%s: no program has a function %s", key,
+                                    wanted);
+}
+
+/* The options of QEMU's -plugin, a new string; NULL: *x->e is set. */
+static char *plugin_option(struct exact *x)
+{
+    const struct mkperf_pds_config config = {
+        .system = x->in.system, .elf_path = x->in.elf_path, .kernel = x->in.kernel};
+    const char *set = getenv("MKPERF_QEMU_PLUGIN");
+    char *plugin = set != NULL ? mkperf_xstrdup(set) : mkperf_beside("mkperf-qemu.so");
+    struct mkperf_symbols *symbols = mkperf_symbols_new();
+    struct mkperf_session session = {.cores = 1};
+    struct mkperf_module *kernel = NULL;
+    struct mkperf_pds *pds = NULL;
+    char *text = NULL;
+    size_t n;
+    FILE *to = mkperf_memstream_open(&text, &n);
+
+    if (plugin == NULL) {
+        plugin = mkperf_beside("../lib/mkperf/mkperf-qemu.so");
+    }
+    if (plugin == NULL || access(plugin, R_OK) != 0) {
+        mkperf_error_set(x->e, MKPERF_ERR_INPUT,
+                         "%s: mkperf's plugin for QEMU is missing; $MKPERF_QEMU_PLUGIN names it",
+                         plugin != NULL ? plugin : "../lib/mkperf/mkperf-qemu.so");
+    } else if (strchr(plugin, ',') != NULL || strchr(x->counts, ',') != NULL) {
+        mkperf_error_set(x->e, MKPERF_ERR_USAGE, "QEMU reads no comma in a path: %s, %s", plugin,
+                         x->counts);
+    } else if (mkperf_pds_new(&config, symbols, &pds, x->e) == MKPERF_OK) {
+        mkperf_pds_describe(pds, &session);
+        fprintf(to, "file=%s,out=%s", plugin, x->counts);
+        if ((session.kernel_elf == NULL ||
+             mkperf_symbols_module(symbols, session.kernel_elf, &kernel, x->e) == MKPERF_OK) &&
+            (x->from == NULL || put_function(x, to, pds, kernel, "from", x->from) == MKPERF_OK) &&
+            x->until != NULL && put_function(x, to, pds, kernel, "until", x->until) == MKPERF_OK) {
+            fprintf(to, ":%" PRIu64, x->times);
+        }
+    }
+    mkperf_memstream_close(to);
+    mkperf_pds_free(pds);
+    mkperf_symbols_free(symbols);
+    free(plugin);
+    if (x->e->status != MKPERF_OK) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* Whether one of QEMU's arguments begins with a text. */
+static bool has_argument(const struct mkperf_args *args, const char *text)
+{
+    for (int i = 0; i < args->n; i++) {
+        if (strncmp(args->operand[i], text, strlen(text)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Runs QEMU with the plugin until it ends. What it prints on standard output is printed on standard error. */
+static enum mkperf_status run_qemu(struct exact *x, const struct mkperf_args *args,
+                                   const char *plugin)
+{
+    char **argv = mkperf_xcalloc((size_t)args->n + 3, sizeof *argv);
+    volatile int *interrupts = mkperf_process_interrupts();
+    int status = 0;
+
+    for (int i = 0; i < args->n; i++) {
+        argv[i] = args->operand[i];
+    }
+    argv[args->n] = (char *)(uintptr_t) "-plugin";
+    argv[args->n + 1] = (char *)(uintptr_t)plugin;
+    pid_t child = fork();
+    if (child == 0) {
+        int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+        (void)dup2(null, STDIN_FILENO);
+        (void)dup2(STDERR_FILENO, STDOUT_FILENO);
+        execvp(argv[0], argv);
+        fprintf(stderr, "mkperf exact: %s: %s\n", argv[0], strerror(errno));
+        _exit(127);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        if (*interrupts != 0) {
+            kill(child, SIGKILL);
+        }
+    }
+    free(argv);
+    if (child < 0) {
+        return mkperf_error_set(x->e, MKPERF_ERR_INPUT, "QEMU: %s", strerror(errno));
+    }
+    if (*interrupts != 0 || WIFSIGNALED(status)) {
+        return mkperf_error_set(x->e, MKPERF_ERR_INPUT,
+                                "a signal ended QEMU%s%s: counts until an arbitrary moment are not "
+                                "exact, and none are written",
+                                x->until != NULL ? " before " : "",
+                                x->until != NULL ? x->until : "");
+    }
+    return WEXITSTATUS(status) == 0
+               ? MKPERF_OK
+               : mkperf_error_set(x->e, MKPERF_ERR_INPUT, "%s ended with status %d",
+                                  args->operand[0], WEXITSTATUS(status));
+}
+
+static enum mkperf_status check_arguments(struct exact *x, const struct mkperf_args *args)
+{
+    static const char *const outside[] = {"-netdev", "socket", "unix:", "tcp:", "pty"};
+
+    if (x->in.system == NULL) {
+        return mkperf_usage_error(x->e, "exact", "--system is required");
+    }
+    if (!has_argument(args, "-icount")) {
+        return mkperf_error_set(x->e, MKPERF_ERR_USAGE,
+                                "QEMU without -icount: its time is the host's, so two runs of an "
+                                "image execute different instructions");
+    }
+    for (unsigned i = 0; i < sizeof outside / sizeof *outside; i++) {
+        if (has_argument(args, outside[i])) {
+            mkperf_print_line(stderr,
+                              "mkperf exact: warning: QEMU's %s: what arrives from outside arrives "
+                              "at another instruction in each run, so that counts can differ",
+                              outside[i]);
+        }
+    }
+    return MKPERF_OK;
+}
+
+/* Makes the recording of the plugin's file. */
+static enum mkperf_status write_recording(struct exact *x)
+{
+    struct mkperf_symbols *symbols = mkperf_symbols_new();
+    struct mkperf_perfdata *w;
+
+    if (mkperf_perfdata_new(x->output, symbols, &w, x->e) == MKPERF_OK) {
+        struct mkperf_sink sink = mkperf_perfdata_sink(w);
+
+        mkperf_perfdata_compress(w, MKPERF_COMPRESS_FILES);
+        x->in.from = "exact";
+        x->in.command = x->line;
+        x->in.warn = print_warning;
+        mkperf_input_read(x->counts, &x->in, &sink, x->e);
+        mkperf_perfdata_free(w);
+    }
+    mkperf_symbols_free(symbols);
+    return x->e->status;
+}
+
+static enum mkperf_status run_exact(void *self, const struct mkperf_args *args,
+                                    struct mkperf_error *e)
+{
+    struct exact *x = self;
+    const char *directory = getenv("TMPDIR");
+
+    x->e = e;
+    if (check_arguments(x, args) != MKPERF_OK) {
+        return e->status;
+    }
+    x->counts = mkperf_xprintf("%s/mkperf-exact-XXXXXX", directory != NULL ? directory : "/tmp");
+    int fd = mkstemp(x->counts);
+    if (fd < 0) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", x->counts, strerror(errno));
+    }
+    close(fd);
+    char *plugin = plugin_option(x);
+    if (plugin != NULL && run_qemu(x, args, plugin) == MKPERF_OK) {
+        write_recording(x);
+    }
+    free(plugin);
+    unlink(x->counts);
+    return e->status;
+}
+
+static void init_exact(void *self, int argc, char **argv)
+{
+    ((struct exact *)self)->line = mkperf_command_line(argc, argv);
+}
+
+static void end_exact(void *self)
+{
+    struct exact *x = self;
+
+    free(x->line);
+    free(x->counts);
+}
+
+const struct mkperf_command mkperf_exact_command = {
+    .name = "exact",
+    .summary = "count each instruction of a system in QEMU",
+    .synopsis = "[options] --system FILE -- QEMU [ARGUMENT...]",
+    .description =
+        "Runs QEMU and counts how often each instruction is executed, in PDs and in the kernel, "
+        "without any change of the system. Two runs of one image count the same, so that mkperf "
+        "diff shows one added instruction. report, annotate, view and convert show the "
+        "recording.\n\nQEMU must count time by instructions (-icount), and must be able to load "
+        "plugins, as Debian's can (tested: 7.2). Nothing from outside may reach the machine. PDs "
+        "of one program are counted together, and so is the kernel's work for all PDs.",
+    .options = {{&group, 0}},
+    .operand = MKPERF_VALUE_TEXT,
+    .operands_min = 1,
+    .operands_max = ARGUMENTS_MAX,
+    .examples =
+        "mkperf exact --system my.system --elf-path build --until finished -o after.data \\\n"
+        "    -- qemu-system-aarch64 -machine virt -icount shift=0,sleep=off ...\n"
+        "mkperf diff --exact before.data after.data",
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .self = MKPERF_SELF(struct exact, .output = "perf.data", .times = 1),
+    .init = init_exact,
+    .run = run_exact,
+    .end = end_exact,
+};
