@@ -275,7 +275,7 @@ MKPERF_INLINE unsigned put_chain(const struct mkperf_hook *s, const struct mkper
 MKPERF_INLINE void take(struct mkperf_hook *s, unsigned i, const void *waiting, bool kernel,
                         uint64_t now, uint64_t weight, bool special, uint32_t reads)
 {
-    unsigned flags = kernel ? MKPERF_SAMPLE_KERNEL : 0;
+    unsigned flags;
     unsigned words = MKPERF_SAMPLE_FIXED_WORDS;
     unsigned frames = 0;
     bool user = true;
@@ -313,6 +313,7 @@ MKPERF_INLINE void take(struct mkperf_hook *s, unsigned i, const void *waiting, 
         words++;
     }
     if (user) {
+        flags = (kernel ? MKPERF_SAMPLE_KERNEL : 0) | c.guest;
         frames = put_chain(s, &c, w + words, &flags);
     } else {
         flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;

@@ -124,10 +124,11 @@ struct mkperf_hook {
     uint32_t storm;
     uint64_t disturbed;
     uint64_t spurious; /* written by the port: interrupts of the PMU that were not the hook's */
-    uint64_t spent;    /* ticks in the hook during `looks` captures */
-    uint64_t seen;     /* instructions that these take at least */
-    uint64_t since;    /* the time of the last decision of mkperf_hook_look, in ticks */
-    uint64_t first;    /* the number of captures at that time */
+    uint64_t guest_accesses; /* written by the port: of guests to the PMU */
+    uint64_t spent;          /* ticks in the hook during `looks` captures */
+    uint64_t seen;           /* instructions that these take at least */
+    uint64_t since;          /* the time of the last decision of mkperf_hook_look, in ticks */
+    uint64_t first;          /* the number of captures at that time */
     uint32_t looks;
     uint64_t quiet; /* no session starts before this time, in ticks */
     uint64_t read[MKPERF_MAX_COUNTERS];

@@ -363,5 +363,6 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
     a->captures = s->captures;
     a->spurious = s->spurious;
     a->disturbed = s->disturbed;
+    a->guest_accesses = s->guest_accesses;
     __atomic_store_n(&d->answered, sequence, __ATOMIC_RELEASE);
 }

@@ -310,9 +310,10 @@ struct mkperf_totals {
     uint64_t lost[MKPERF_LOST_PLACES];
     uint64_t late_events;
     uint64_t spurious;
-    uint64_t disturbed;  /* times that the PMU had another value than the target had written */
-    uint64_t storms;     /* sessions that the target ended because they took most of its time */
-    uint64_t unrepaired; /* samples that may lack the leaf's caller: there are no unwind data */
+    uint64_t disturbed;      /* times that the PMU had another value than the target had written */
+    uint64_t guest_accesses; /* of guests to the PMU, which read 0 and changed nothing */
+    uint64_t storms;         /* sessions that the target ended because they took most of its time */
+    uint64_t unrepaired;     /* samples that may lack the leaf's caller: there are no unwind data */
     uint64_t marks;
     uint64_t marks_lost;
     uint64_t restarts;         /* of the target, seen in the stream */

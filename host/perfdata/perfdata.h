@@ -54,7 +54,7 @@
  *       marks, marks_lost, restarts
  *       samples
  *       lost_ring, lost_output, lost_link, lost_transit, lost_chain
- *       late_events, spurious, disturbed, storms, unrepaired
+ *       late_events, spurious, disturbed, guest_accesses, storms, unrepaired
  *       proved, inferred, ambiguous
  *                               samples by attribution; none of them for the hook's samples
  *       inferred_callers        of the timer's samples, whose event is `timer`: those with callers in

@@ -44,7 +44,10 @@ static void define_slot(struct mkperf_stream *s, const struct mkperf_batch_chain
     slot->generation = s->chains.generation;
     slot->event = (uint32_t)event;
     slot->counter = c->counter;
-    slot->flags = c->flags;
+    /* The two bits say how a thread was found in samples of the timer, and where in a guest it was in others. */
+    bool timer = s->session.event[event].code == MKPERF_TIMER_CODE;
+    slot->flags = timer ? c->flags & ~(uint32_t)MKPERF_GUEST_MASK : c->flags;
+    slot->confidence = timer ? mkperf_confidence(c->flags) : MKPERF_KNOWN;
     slot->reads = c->reads;
     slot->pc = c->pc;
     slot->kernel_pc = c->kernel_pc;
@@ -82,7 +85,7 @@ static const struct mkperf_chain *choose_chain(struct mkperf_stream *s,
                                                const struct mkperf_stream_slot *slot, uint64_t pc)
 {
     if (s->session.max_frames == 0 || slot->flags & MKPERF_SAMPLE_NO_USER ||
-        mkperf_confidence(slot->flags) == MKPERF_AMBIGUOUS) {
+        slot->confidence == MKPERF_AMBIGUOUS) {
         return &slot->chain.plain;
     }
     s->totals.unrepaired += slot->chain.unrepaired;
@@ -183,11 +186,10 @@ static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unkn
         sample.reads = reads;
         sample.callers = choose_chain(s, slot, sample.pc);
         s->totals.samples++;
-        enum mkperf_confidence confidence = mkperf_confidence(slot->flags);
-        s->totals.confidence[confidence]++;
+        s->totals.confidence[slot->confidence]++;
         s->totals.inferred_callers +=
             (slot->flags & MKPERF_SAMPLE_CALLERS) != 0 &&
-            (confidence == MKPERF_PROVED || confidence == MKPERF_INFERRED);
+            (slot->confidence == MKPERF_PROVED || slot->confidence == MKPERF_INFERRED);
         if (stream_emit(s, &sample, e) != MKPERF_OK) {
             return e->status;
         }

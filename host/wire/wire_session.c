@@ -179,6 +179,7 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
     s->totals.late_events += t->late_events;
     s->totals.spurious += t->spurious;
     s->totals.disturbed += t->disturbed;
+    s->totals.guest_accesses += t->guest_accesses;
     s->totals.storms += t->storm;
     s->totals.snapshots_us += t->has_attribution ? t->attribution.spent_us : 0;
     s->totals.unread += t->has_attribution ? t->attribution.unread : 0;

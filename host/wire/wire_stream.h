@@ -80,6 +80,7 @@ struct mkperf_stream_order {
 struct mkperf_stream_slot {
     uint64_t generation;
     uint32_t pd, event, flags, counter;
+    enum mkperf_confidence confidence;
     uint32_t reads; /* set of the counters that each sample of the slot has values of */
     uint64_t pc, kernel_pc;
     struct mkperf_module *module;

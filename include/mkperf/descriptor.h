@@ -222,6 +222,8 @@ struct mkperf_answer {
     uint64_t captures;  /* since boot: interrupts of sessions */
     uint64_t spurious;  /* since boot: interrupts of the PMU without a session */
     uint64_t disturbed; /* times that the PMU differed from its programming, and was corrected */
+    uint64_t
+        guest_accesses; /* since boot: accesses of guests to the PMU, which read 0 and change nothing */
     struct mkperf_answer_counter counter[MKPERF_MAX_COUNTERS]; /* with SNAPSHOT */
 };
 

@@ -87,7 +87,17 @@ enum mkperf_sample_flags {
     MKPERF_SAMPLE_BAD_FP = 1 << 3,      /* the walk ended at a frame pointer that failed a check */
     MKPERF_SAMPLE_READ = 1 << 5,        /* values of other counters follow the frames */
     MKPERF_SAMPLE_CALLERS = 1 << 4,     /* callers in other threads follow the frames */
-    /* bits 6 and 7: enum mkperf_confidence, observe.h */
+    /* bits 6 and 7: enum mkperf_guest_mode; of the timer's samples enum mkperf_confidence, observe.h */
+};
+
+/* The user code of a sample runs in a guest: pc and link register are addresses in the guest's own translation, and there
+ * are no frames. */
+#define MKPERF_SAMPLE_GUEST_SHIFT 6
+enum mkperf_guest_mode {
+    MKPERF_GUEST_NONE = 0,
+    MKPERF_GUEST_USER = 1 << MKPERF_SAMPLE_GUEST_SHIFT,
+    MKPERF_GUEST_KERNEL = 2 << MKPERF_SAMPLE_GUEST_SHIFT,
+    MKPERF_GUEST_MASK = 3 << MKPERF_SAMPLE_GUEST_SHIFT,
 };
 
 /* The places at which samples can be lost. The numbers are also those of the wire. */

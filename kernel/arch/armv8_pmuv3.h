@@ -44,15 +44,23 @@
 #define MKPERF_SELECT_BITS \
     (MKPERF_SELECT_P | MKPERF_SELECT_U | MKPERF_SELECT_NSH | MKPERF_SELECT_M | MKPERF_SELECT_EVENT)
 
+/* The kernel's exception level. A kernel at EL2 has guests, and EL1 is theirs. */
+#ifdef MKPERF_PMU_AT_EL2
+enum { MKPERF_PMU_LEVEL = 2 };
+#else
+enum { MKPERF_PMU_LEVEL = 1 };
+#endif
+
 /* Whether a selector counts in the kernel, and whether it counts only there. */
 static inline int mkperf_pmu_counts_kernel(uint32_t select)
 {
-    return !(select & MKPERF_SELECT_P) || (select & MKPERF_SELECT_NSH);
+    return (MKPERF_PMU_LEVEL == 1 && !(select & MKPERF_SELECT_P)) || (select & MKPERF_SELECT_NSH);
 }
 
 static inline int mkperf_pmu_kernel_alone(uint32_t select)
 {
-    return (select & MKPERF_SELECT_U) != 0;
+    return (select & MKPERF_SELECT_U) != 0 &&
+           (MKPERF_PMU_LEVEL == 1 || (select & MKPERF_SELECT_P) != 0);
 }
 
 /* Whether an overflow in the kernel, or in user mode, is to become a sample. The filters have decided that. */
@@ -167,11 +175,12 @@ static inline void mkperf_pmu_boot(void)
     mkperf_pmu_clear(all);
 }
 
-/* Stores the registers that identify the PMU and its events, for pd/pmu/armv8_pmuv3.c. */
+/* Stores the registers that identify the PMU and its events, for pd/pmu/armv8_pmuv3.c. Bit 32 of PMCR_EL0's
+ * word is set if the kernel is at EL2. */
 static inline void mkperf_pmu_describe(uint64_t *out)
 {
     out[0] = MKPERF_READ_REGISTER("midr_el1");
-    out[1] = MKPERF_READ_REGISTER("pmcr_el0");
+    out[1] = MKPERF_READ_REGISTER("pmcr_el0") | (uint64_t)(MKPERF_PMU_LEVEL == 2) << 32;
     out[2] = MKPERF_READ_REGISTER("pmceid0_el0");
     out[3] = MKPERF_READ_REGISTER("pmceid1_el0");
 }

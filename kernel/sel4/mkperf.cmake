@@ -26,6 +26,9 @@ add_sources(
     CFILES capture.c request.c sel4/entries.c sel4/memory.c sel4/mkperf.c
     ASMFILES sel4/vectors.S
 )
+if(KernelArmHypervisorSupport)
+    add_sources(PREFIX ${mkperf_relative} CFILES sel4/guest.c)
+endif()
 if(KernelMkperfQEMU)
     add_sources(PREFIX ${mkperf_relative} CFILES sel4/qemu.c)
 endif()

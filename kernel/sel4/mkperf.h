@@ -73,6 +73,9 @@ static inline bool_t mkperf_reports(void)
     return config_set(CONFIG_MKPERF_EVENTS) && unlikely(mkperf_entry[CURRENT_CPU_INDEX()].reports);
 }
 
+/* In handleVCPUFault: if a guest has accessed a register of the PMU, carries that out and returns true (guest.c). */
+bool_t mkperf_guestTried(word_t hsr);
+
 /* In mcsPreemptionPoint: a long operation ends early, perhaps because of the profiling interrupt. Its sample
  * clears the overflow flags, and the interrupt is no longer pending. */
 void mkperf_preempted(void);

@@ -24,6 +24,9 @@
 #define UINT32_C(x) x##u
 #define UINT64_C(x) x##ull
 
+#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
+#define MKPERF_PMU_AT_EL2
+#endif
 #include <arch/armv8_pmuv3.h>
 #include <mkperf/descriptor.h>
 #include <mkperf_node.h>
@@ -40,6 +43,7 @@ struct mkperf_port_context {
     uint64_t pc;
     uint64_t lr;
     uint64_t fp;
+    uint32_t guest; /* enum mkperf_guest_mode */
 };
 
 /*
@@ -73,6 +77,8 @@ static inline word_t mkperf_port_elr(void)
     return elr;
 }
 
+#define MKPERF_SPSR_EL1 4 /* of the modes that a thread may have, only EL1's have this bit */
+
 /* The registers that a thread has saved. pc: the register with its program counter. A vCPU's thread has the
  * program counter and the link register of its guest, but no frames: its frame pointer is an address in the
  * guest's own translation. */
@@ -82,9 +88,12 @@ static inline void mkperf_savedContext(struct mkperf_port_context *c, tcb_t *thr
     c->pc = getRegister(thread, pc);
     c->lr = getRegister(thread, X30);
     c->fp = getRegister(thread, X29);
+    c->guest = MKPERF_GUEST_NONE;
 #ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
     if (unlikely(thread->tcbArch.tcbVCPU != NULL)) {
         c->fp = 0;
+        c->guest = getRegister(thread, SPSR_EL1) & MKPERF_SPSR_EL1 ? MKPERF_GUEST_KERNEL
+                                                                   : MKPERF_GUEST_USER;
     }
 #endif
 }
@@ -105,7 +114,7 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
         }
     }
     if (unlikely(thread == NODE_STATE(ksIdleThread) || (kernel && thread == NULL))) {
-        *c = (struct mkperf_port_context){thread, 0, 0, 0};
+        *c = (struct mkperf_port_context){thread, 0, 0, 0, 0};
         return false;
     }
     mkperf_savedContext(c, thread, FaultIP); /* of a system call: its address */

@@ -27,6 +27,8 @@ enum {
     BR_PRED = 0x12,
 };
 
+#define KERNEL_AT_EL2 (UINT64_C(1) << 32) /* in the word of PMCR_EL0 */
+
 #define TYPER_P (UINT32_C(1) << 31)
 #define TYPER_U (UINT32_C(1) << 30)
 #define TYPER_NSH (UINT32_C(1) << 27)
@@ -93,10 +95,12 @@ static bool machine_wide(const uint64_t *id, uint32_t code)
     return code == INST_RETIRED && in_turns(id);
 }
 
-static uint32_t selector(uint32_t code, bool user, bool kernel)
+/* User mode is EL0, and EL1 as well if the kernel is at EL2: guests have it. M: firmware in EL3 is not the kernel. */
+static uint32_t selector(const uint64_t *id, uint32_t code, bool user, bool kernel)
 {
-    /* M: firmware in EL3 is not the kernel */
-    return code | (user ? 0 : TYPER_U) | (kernel ? TYPER_NSH | TYPER_M : TYPER_P);
+    bool el1 = id[ID_PMCR] & KERNEL_AT_EL2 ? user : kernel;
+
+    return code | (user ? 0 : TYPER_U) | (el1 ? 0 : TYPER_P) | (kernel ? TYPER_NSH | TYPER_M : 0);
 }
 
 const struct mkperf_pmu mkperf_armv8_pmuv3 = {

@@ -58,8 +58,9 @@ struct mkperf_pmu {
     bool (*machine_wide)(const uint64_t *id, uint32_t code);
     /* Whether it is the PMU of an emulator that runs the cores in turns. NULL: as above. */
     bool (*in_turns)(const uint64_t *id);
-    /* The selector of a counter that counts the event in user mode, in the kernel, or in both. */
-    uint32_t (*select)(uint32_t code, bool user, bool kernel);
+    /* The selector of a counter that counts the event in user mode, in the kernel, or in both. What runs in
+     * guests is user mode. */
+    uint32_t (*select)(const uint64_t *id, uint32_t code, bool user, bool kernel);
 
     const struct mkperf_pmu_user *user;    /* NULL: the architecture has no such access */
     const struct mkperf_pmu_event *events; /* ends with one whose name is NULL */

@@ -30,9 +30,11 @@ static void take_answer(struct mkperf_kernel *k, unsigned core)
     k->tick_hz = a->tick_hz;
     if (!k->session) {
         c->spurious_before = a->spurious;
+        c->guest_before = a->guest_accesses;
         return;
     }
     c->spurious = a->spurious - c->spurious_before;
+    c->guest_accesses = a->guest_accesses - c->guest_before;
     c->disturbed = a->session != 0 ? a->disturbed : c->disturbed;
     k->storm |= a->storm != 0;
 }
@@ -99,6 +101,7 @@ void mkperf_kernel_init(struct mkperf_kernel *k)
     }
     if (here != k->here) {
         k->core[k->here].spurious_before = 0;
+        k->core[k->here].guest_before = 0;
         k->here = here;
         k->heard = UINT32_C(1) << here;
         mkperf_kernel_request(k, 0); /* The answer has to be in this core's page. */
@@ -122,6 +125,7 @@ void mkperf_kernel_begin(struct mkperf_kernel *k)
         c->started = 0;
         c->stopped = 0;
         c->spurious = 0;
+        c->guest_accesses = 0;
         c->disturbed = 0;
     }
     k->on = UINT32_C(1) << k->here;
@@ -148,10 +152,10 @@ void mkperf_kernel_select(struct mkperf_kernel *k, const struct mkperf_plan_even
     struct mkperf_request_counter *c = mkperf_wanted(k)->counter;
 
     if (e->user_counter != 0) {
-        c[e->user_counter - 1].select = k->cpu.pmu->select(e->code, true, false);
+        c[e->user_counter - 1].select = k->cpu.pmu->select(k->cpu.id, e->code, true, false);
     }
     if (e->kernel_counter != 0) {
-        c[e->kernel_counter - 1].select = k->cpu.pmu->select(e->code, false, true);
+        c[e->kernel_counter - 1].select = k->cpu.pmu->select(k->cpu.id, e->code, false, true);
     }
 }
 
@@ -164,7 +168,7 @@ void mkperf_kernel_set_clocks(struct mkperf_kernel *k, const struct mkperf_plan 
     for (unsigned i = 0; i < 2; i++) {
         if (counter[i] != 0) {
             mkperf_wanted(k)->counter[counter[i] - 1] = (struct mkperf_request_counter){
-                .select = k->cpu.pmu->select(plan->clock_code, true, true),
+                .select = k->cpu.pmu->select(k->cpu.id, plan->clock_code, true, true),
                 .left = cycles[i],
                 .first = cycles[i],
                 .period = cycles[i],
@@ -191,6 +195,8 @@ static void note_answer(struct mkperf_kernel *k, unsigned core)
         k->on |= UINT32_C(1) << core;
         c->spurious_before = c->d->answer.spurious;
         c->spurious = 0;
+        c->guest_before = c->d->answer.guest_accesses;
+        c->guest_accesses = 0;
         c->started = c->d->answer.time;
     } else if (op == MKPERF_REQUEST_STOP && c->stopped == 0) {
         c->stopped = c->d->answer.time;
@@ -296,6 +302,7 @@ void mkperf_kernel_status(const struct mkperf_kernel *k, mkperf_Status *out)
         const struct mkperf_kernel_core *c = &k->core[i];
         out->spurious += c->spurious;
         out->disturbed += c->disturbed;
+        out->guest_accesses += c->guest_accesses;
         out->cores[i] = (mkperf_CoreStatus){
             .core = i,
             .state = !(k->heard >> i & 1)  ? mkperf_CoreState_CORE_ABSENT

@@ -45,6 +45,8 @@ struct mkperf_kernel_core {
     uint64_t stopped;         /* ticks: when they stopped; 0: not yet */
     uint64_t spurious_before; /* of its answers, before the session */
     uint64_t spurious;        /* in the session */
+    uint64_t guest_before;    /* the same of the answers' guest_accesses */
+    uint64_t guest_accesses;
     uint64_t disturbed;
 };
 

@@ -184,6 +184,8 @@ static void honest(struct mkperf_descriptor *d)
     say_number(d->answer.captures);
     say(", disturbed ");
     say_number(d->answer.disturbed);
+    say(", guests ");
+    say_number(d->answer.guest_accesses);
     say(", written ");
     say_number(d->answer.head != 0);
     say("\n");

@@ -95,7 +95,7 @@ bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
     const struct thread *t = self->current != NOBODY ? &threads[self->current] : NULL;
 
     (void)kernel;
-    *c = (struct mkperf_port_context){RETURN, RETURN, (uintptr_t)&threads->stack, t};
+    *c = (struct mkperf_port_context){RETURN, RETURN, (uintptr_t)&threads->stack, t, 0};
     c->fp = t != NULL ? (uintptr_t)&t->stack : 0;
     return t != NULL;
 }
@@ -112,7 +112,7 @@ void mkperf_port_blocked(struct mkperf_port_context *c, const void *thread)
 {
     const struct thread *t = thread;
 
-    *c = (struct mkperf_port_context){RETURN, RETURN, (uintptr_t)&t->stack, t};
+    *c = (struct mkperf_port_context){RETURN, RETURN, (uintptr_t)&t->stack, t, 0};
 }
 
 struct mkperf_identity mkperf_port_identity(const void *thread)

@@ -66,7 +66,7 @@ uint32_t mock_features = FEATURES;
 bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
 {
     (void)kernel;
-    *c = (struct mkperf_port_context){0x1000, 0x2000, 0, NULL};
+    *c = (struct mkperf_port_context){0x1000, 0x2000, 0, NULL, 0};
     return true;
 }
 
@@ -171,7 +171,7 @@ const void *mkperf_port_caller(const void *thread, uint64_t reply)
 
 void mkperf_port_blocked(struct mkperf_port_context *c, const void *thread)
 {
-    *c = (struct mkperf_port_context){0x3000, 0x4000, 0, thread};
+    *c = (struct mkperf_port_context){0x3000, 0x4000, 0, thread, 0};
 }
 
 /* As a kernel does: refused if it is longer than what the owner has mapped. */

@@ -34,6 +34,8 @@ static struct {
     bool cycle_touched;
 } m;
 
+static uint64_t m_id[4]; /* of the back-end: a kernel at EL1 */
+
 static unsigned there(void)
 {
     return m.pmcr >> 11 & 31;
@@ -236,7 +238,7 @@ uint32_t mock_features;
 bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
 {
     (void)kernel;
-    *c = (struct mkperf_port_context){0x1000, 0, 0, NULL};
+    *c = (struct mkperf_port_context){0x1000, 0, 0, NULL, 0};
     return true;
 }
 

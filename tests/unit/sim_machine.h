@@ -223,7 +223,7 @@ static uint64_t sim_thread(void)
 bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
 {
     (void)kernel;
-    *c = (struct mkperf_port_context){0x200000 + sim.ticks % 64 * 4, 0x200100, 0, NULL};
+    *c = (struct mkperf_port_context){0x200000 + sim.ticks % 64 * 4, 0x200100, 0, NULL, 0};
     return true;
 }
 
@@ -434,8 +434,9 @@ static bool sim_supported(const uint64_t *id, uint32_t code)
     return code != 0x23;
 }
 
-static uint32_t sim_select(uint32_t code, bool user, bool kernel)
+static uint32_t sim_select(const uint64_t *id, uint32_t code, bool user, bool kernel)
 {
+    (void)id;
     return code | (user ? 0 : MKPERF_SELECT_U) | (kernel ? 0 : MKPERF_SELECT_P);
 }
 

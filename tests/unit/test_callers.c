@@ -55,6 +55,7 @@ static unsigned number(const void *thread)
 static void context(struct mkperf_port_context *c, unsigned i)
 {
     c->thread = &threads[i];
+    c->guest = MKPERF_GUEST_NONE;
     c->pc = (uint64_t)i << 16 | 0x1000;
     c->lr = (uint64_t)i << 16 | 0x2000;
     c->fp = threads[i].frames != 0 ? (uintptr_t)threads[i].stack : 0;

@@ -30,7 +30,7 @@ static void test_session(void **state)
     (void)state;
     for (unsigned n = 0; n < COUNTERS; n++) {
         uint32_t bit = UINT32_C(1) << n;
-        assert_int_equal(apply_one(n, pmu->select(CYCLES, true, false), 5000 + n, 0), 0);
+        assert_int_equal(apply_one(n, pmu->select(m_id, CYCLES, true, false), 5000 + n, 0), 0);
         assert_int_equal(m.enabled, UINT64_C(0x80000000) | bit);
         assert_int_equal(m.interrupts, UINT64_C(0x80000000) | bit);
         assert_int_equal(m.pmcr, UINT64_C(0x41033041)); /* E, and all else as it was */
@@ -56,7 +56,7 @@ static void test_thirty_one_counters(void **state)
     request(0);
     assert_int_equal(d.answer.counters, 0x7fffffff);
     for (unsigned n = 0; n < 31; n++) {
-        assert_int_equal(apply_one(n, pmu->select(INSTRUCTIONS, true, true), 5000, 0), 0);
+        assert_int_equal(apply_one(n, pmu->select(m_id, INSTRUCTIONS, true, true), 5000, 0), 0);
         count_events(n, 5000);
         assert_int_equal(interrupt(), 5000);
         assert_int_equal(m.type[n] & 0xffff, INSTRUCTIONS);
@@ -71,8 +71,8 @@ static void test_select_bits(void **state)
     assert_int_equal(apply_one(0, UINT32_MAX, 5000, 0), 0);
     assert_int_equal(m.type[0], MKPERF_SELECT_BITS);
     m.type_mask = UINT64_C(0xfc0003ff); /* Armv8.0: ten bits of event number */
-    assert_int_equal(apply_one(0, pmu->select(0x3c0, true, false), 5000, 0), 0);
-    assert_int_equal(apply_one(0, pmu->select(0x8c0, true, false), 5000, 0),
+    assert_int_equal(apply_one(0, pmu->select(m_id, 0x3c0, true, false), 5000, 0), 0);
+    assert_int_equal(apply_one(0, pmu->select(m_id, 0x8c0, true, false), 5000, 0),
                      MKPERF_REQUEST_BAD_EVENT); /* would count something else */
     assert_int_equal(m.enabled, UINT64_C(0x80000000));
 }
@@ -81,7 +81,7 @@ static void test_select_bits(void **state)
 static void test_disturbed(void **state)
 {
     (void)state;
-    apply_one(2, pmu->select(CYCLES, true, false), 5000, 0);
+    apply_one(2, pmu->select(m_id, CYCLES, true, false), 5000, 0);
     m.enabled = 0;
     request(0);
     assert_int_equal(d.answer.disturbed, 1);
@@ -104,7 +104,7 @@ static void test_wrap(void **state)
     uint64_t counted = 0, told = 0;
 
     (void)state;
-    apply_one(2, pmu->select(CYCLES, true, false), MKPERF_COUNT_PERIOD, 0);
+    apply_one(2, pmu->select(m_id, CYCLES, true, false), MKPERF_COUNT_PERIOD, 0);
     for (unsigned i = 0; i < 50; i++) {
         uint32_t events = 1000000007 + i;
         count_events(2, events);
@@ -137,7 +137,7 @@ static void test_jitter(void **state)
 
         reset(state);
         ticks = 12345 + k;
-        assert_int_equal(apply_one(2, pmu->select(CYCLES, true, false), period, mask), 0);
+        assert_int_equal(apply_one(2, pmu->select(m_id, CYCLES, true, false), period, mask), 0);
         for (unsigned i = 0; i < DRAWS; i++) {
             count_events(2, interval + i % 50); /* the interrupt comes late */
             ticks += interval / 16;
@@ -166,9 +166,9 @@ static void test_jitter(void **state)
 static void test_modes(void **state)
 {
     (void)state;
-    m.type[0] = pmu->select(CYCLES, true, false);
-    m.type[1] = pmu->select(CYCLES, false, true);
-    m.type[2] = pmu->select(INSTRUCTIONS, true, true);
+    m.type[0] = pmu->select(m_id, CYCLES, true, false);
+    m.type[1] = pmu->select(m_id, CYCLES, false, true);
+    m.type[2] = pmu->select(m_id, INSTRUCTIONS, true, true);
     for (unsigned secure = 0; secure < 2; secure++) {
         assert_true(counts(0, 0, secure));
         assert_false(counts(0, 1, secure));
@@ -301,9 +301,9 @@ static void test_user(void **state)
     assert_null(pmu->user->find(&cpu));
     assert_int_equal(cpu.counters, COUNTERS);
     assert_true(mkperf_cpu_supports(&cpu, CYCLES));
-    assert_false(pmu->user->program(COUNTERS, pmu->select(CYCLES, true, true)));
+    assert_false(pmu->user->program(COUNTERS, pmu->select(m_id, CYCLES, true, true)));
     for (unsigned n = 0; n < 2; n++) {
-        assert_true(pmu->user->program(n, pmu->select(CYCLES, true, n == 0)));
+        assert_true(pmu->user->program(n, pmu->select(m_id, CYCLES, true, n == 0)));
     }
     pmu->user->start(3);
     assert_int_equal(m.enabled, UINT64_C(0x80000003));
@@ -317,7 +317,7 @@ static void test_user(void **state)
     assert_int_equal(pmu->user->read(0), 77);
     assert_int_equal(pmu->user->read(1), 1);
     m.type_mask = UINT64_C(0xfc0003ff);
-    assert_false(pmu->user->program(0, pmu->select(0x8c0, true, false)));
+    assert_false(pmu->user->program(0, pmu->select(m_id, 0x8c0, true, false)));
     assert_int_equal(m.misuse, 0);
     assert_false(m.cycle_touched);
 }

@@ -22,6 +22,7 @@
 struct mkperf_port_context {
     uint64_t pc, lr, fp;
     const void *thread;
+    uint32_t guest; /* there are none */
 };
 
 /*
@@ -34,6 +35,7 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
 
     (void)kernel;
     c->thread = t;
+    c->guest = MKPERF_GUEST_NONE;
     if (t->pd == NULL) {
         c->pc = 0;
         c->lr = 0;
@@ -61,6 +63,7 @@ static inline void mkperf_port_blocked(struct mkperf_port_context *c, const void
     const struct task *caller = thread;
 
     c->thread = caller;
+    c->guest = MKPERF_GUEST_NONE;
     c->pc = caller->context.pc;
     c->lr = caller->context.x[CONTEXT_LR];
     c->fp = caller->context.x[CONTEXT_FP];

@@ -19,6 +19,7 @@
 struct mkperf_port_context {
     uint64_t pc, lr, fp;
     const void *thread;
+    uint32_t guest;
 };
 
 #ifdef MKPERF_READ_REGISTER
