@@ -26,7 +26,8 @@ static const struct mkperf_option options[] = {
     MKPERF_OPTION(
         0, "what-if",
         "predicts the rate with a change: 'PD own -20%', 'PD calls -50%', 'PD priority 100', "
-        "'PD core 1', 'PD budget US/PERIOD' or 'PD batch 32'; several with commas",
+        "'PD core 1', 'PD budget US/PERIOD' or 'PD batch 32'; several with commas; without queues, "
+        "alternatives with semicolons",
         .value = "CHANGE", MKPERF_TEXT(struct command, what_if)),
     MKPERF_OPTION(0, "advise", "tries simple changes of each PD, and lists the best ones",
                   MKPERF_SETS(struct command, advise)),
@@ -78,11 +79,11 @@ static void print_assumptions(const struct command *c, const struct mkperf_flow_
 }
 
 /* Reads the changes of a text, with commas between them, into change[CHANGES]. */
-static enum mkperf_status read_changes(const struct command *c, const struct mkperf_flow *f,
+static enum mkperf_status read_changes(const char *changes, const struct mkperf_flow *f,
                                        struct mkperf_flow_change *change, unsigned *n,
                                        struct mkperf_error *e)
 {
-    char *text = mkperf_xstrdup(c->what_if), *rest = NULL;
+    char *text = mkperf_xstrdup(changes), *rest = NULL;
 
     e->status = MKPERF_OK;
     for (char *one = strtok_r(text, ",", &rest); one != NULL && e->status == MKPERF_OK;
@@ -97,55 +98,57 @@ static enum mkperf_status read_changes(const struct command *c, const struct mkp
     return e->status;
 }
 
+/* A change, or several with commas between them, and what it would bring: p with queues, loads without. */
 struct advice {
-    char text[MKPERF_MODEL_NAME + 32];
+    char text[4 * MKPERF_MODEL_NAME];
     struct mkperf_flow_prediction p;
+    struct mkperf_flow_loads loads;
 };
 
-static int compare_advice(const void *pa, const void *pb)
+static int compare_gain(const void *pa, const void *pb)
 {
     const struct advice *a = pa, *b = pb;
 
     return (a->p.gain < b->p.gain) - (a->p.gain > b->p.gain);
 }
 
+static int compare_load(const void *pa, const void *pb)
+{
+    const struct mkperf_flow_loads *a = &((const struct advice *)pa)->loads;
+    const struct mkperf_flow_loads *b = &((const struct advice *)pb)->loads;
+    double of_a = a->busy[a->busiest], of_b = b->busy[b->busiest];
+
+    return of_a != of_b
+               ? (of_a > of_b) - (of_a < of_b)
+               : strcmp(((const struct advice *)pa)->text, ((const struct advice *)pb)->text);
+}
+
 /* Tries a faster PD, faster calls, a higher priority, and each other core, for each PD. */
 static void advise(struct command *c, const struct mkperf_flow *f,
                    const struct mkperf_flow_limit *l)
 {
+    static const char *const kinds[] = {"own -20%", "calls -20%", "priority 254", "core"};
     unsigned cores = f->analysis->ncores, n = 0;
     struct advice *all = mkperf_xcalloc((size_t)f->nstages * (3 + cores), sizeof *all);
+    struct mkperf_error e;
 
-    for (unsigned i = 0; i < f->nstages; i++) {
-        const struct mkperf_flow_stage *s = &f->stage[i];
-        for (unsigned k = 0;
-             k < 3 + cores && s->pd < f->analysis->npds && mkperf_flow_packets(s) != 0; k++) {
-            struct advice *a = &all[n];
-            struct mkperf_flow_change change = {.pd = s->pd, .factor = 0.8};
-            if ((k == 1 && s->in_state[MKPERF_PD_CALLING] == 0) ||
-                (k >= 3 && f->analysis->pd[s->pd].core == k - 3)) {
-                continue;
-            }
-            change.what = k == 0   ? MKPERF_FLOW_CHANGE_OWN
-                          : k == 1 ? MKPERF_FLOW_CHANGE_CALLS
-                          : k == 2 ? MKPERF_FLOW_CHANGE_PRIORITY
-                                   : MKPERF_FLOW_CHANGE_CORE;
-            change.value = k == 2 ? 254 : k - 3;
-            snprintf(a->text, sizeof a->text,
-                     k < 2    ? "%s %s -20%%"
-                     : k == 2 ? "%s %s 254"
-                              : "%s %s %u",
-                     s->name,
-                     k == 0   ? "own"
-                     : k == 1 ? "calls"
-                     : k == 2 ? "priority"
-                              : "core",
-                     k - 3);
-            a->p = mkperf_flow_predict(f, l, &change, 1);
+    for (unsigned k = 0; k < f->nstages * (3 + cores); k++) {
+        const struct mkperf_flow_stage *s = &f->stage[k / (3 + cores)];
+        unsigned kind = k % (3 + cores), core = kind < 3 ? 0 : kind - 3;
+        struct mkperf_flow_change change;
+        if (s->pd >= f->analysis->npds || mkperf_flow_packets(s) == 0 ||
+            (kind == 1 && s->in_state[MKPERF_PD_CALLING] == 0) ||
+            (kind >= 3 && f->analysis->pd[s->pd].core == core)) {
+            continue;
+        }
+        snprintf(all[n].text, sizeof all[n].text, kind < 3 ? "%s %s" : "%s %s %u", s->name,
+                 kinds[kind < 3 ? kind : 3], core);
+        if (mkperf_flow_parse(f, all[n].text, &change, &e) == MKPERF_OK) {
+            all[n].p = mkperf_flow_predict(f, l, &change, 1);
             n++;
         }
     }
-    mkperf_sort(all, n, sizeof *all, compare_advice);
+    mkperf_sort(all, n, sizeof *all, compare_gain);
     if (!c->json) {
         printf("Advice: what the best of %u changes would bring\n", n);
     }
@@ -153,6 +156,80 @@ static void advise(struct command *c, const struct mkperf_flow *f,
         print_prediction(c, all[i].text, &all[i].p);
     }
     free(all);
+}
+
+static void print_loads(struct command *c, const struct advice *a)
+{
+    struct report_values *v = &c->values;
+
+    for (unsigned core = 0; core < a->loads.cores && c->json; core++) {
+        report_value_row(v, "load");
+        report_value_text(v, "change", a->text);
+        report_value_number(v, "core", core);
+        report_value_share(v, "busy", 100 * a->loads.busy[core]);
+        report_value_share(v, "calls_per_s", a->loads.calls_per_s);
+        report_value_end(v);
+    }
+    for (unsigned core = 0; core < a->loads.cores && !c->json; core++) {
+        printf("%7.1f ", 100 * a->loads.busy[core]);
+    }
+    if (!c->json) {
+        printf("%13.0f  %s\n", a->loads.calls_per_s, a->text);
+    }
+}
+
+/* Of a recording without queues: the loads of cores with each of the user's changes, or with each PD on each other core. */
+static enum mkperf_status placements(struct command *c, const struct mkperf_flow *f,
+                                     struct mkperf_error *e)
+{
+    const struct mkperf_analysis *a = f->analysis;
+    char *text = mkperf_xstrdup(c->what_if != NULL ? c->what_if : ""), *rest = NULL;
+    unsigned cores = a->ncores > 2 ? a->ncores : 2, n = 0;
+    struct advice *all = mkperf_xcalloc(strlen(text) + (size_t)a->npds * cores + 1, sizeof *all);
+    struct advice now = {.text = "as recorded", .loads = mkperf_flow_loads(f, NULL, 0)};
+
+    for (char *one = strtok_r(text, ";", &rest); one != NULL; one = strtok_r(NULL, ";", &rest)) {
+        snprintf(all[n++].text, sizeof all->text, "%s", one + strspn(one, " "));
+    }
+    for (uint32_t k = 0; k < a->npds * cores && c->advise; k++) {
+        const struct mkperf_sched_pd *p = &a->pd[k / cores];
+        if (p->name != NULL && !p->idle && p->runs != 0 && p->core != k % cores) {
+            snprintf(all[n++].text, sizeof all->text, "%s core %u", p->name, k % cores);
+        }
+    }
+    for (unsigned i = 0; i < n && e->status == MKPERF_OK; i++) {
+        struct mkperf_flow_change change[CHANGES];
+        unsigned changes = 0;
+        if (read_changes(all[i].text, f, change, &changes, e) == MKPERF_OK) {
+            all[i].loads = mkperf_flow_loads(f, change, changes);
+        }
+    }
+    if (e->status == MKPERF_OK) {
+        mkperf_sort(all, n, sizeof *all, compare_load);
+        if (!c->json) {
+            const struct mkperf_flow_loads *best = &all[0].loads;
+            double busy = 100 * now.loads.busy[now.loads.busiest];
+            printf(
+                "The best of %u is %s: the busiest core is busy for %.1f %% of the time, and for "
+                "%.1f %% as recorded.\n",
+                n, all[0].text, 100 * best->busy[best->busiest], busy);
+            if (busy > 95) {
+                printf("# WARNING: a core was always busy. Its PDs may do more work on another "
+                       "one.\n");
+            }
+            printf(
+                "# Assumed: each PD works as in the recording on any core. Calls that newly cross "
+                "cores take longer;\n# how much is not in the recording.\n#\n"
+                "# busy in %%, for each core; such calls/s; change\n#\n");
+        }
+        print_loads(c, &now);
+        for (unsigned i = 0; i < n; i++) {
+            print_loads(c, &all[i]);
+        }
+    }
+    free(all);
+    free(text);
+    return e->status;
 }
 
 /* ---- JSON ---- */
@@ -248,7 +325,7 @@ static enum mkperf_status answer(struct command *c, struct mkperf_flow *f, struc
                                 "%s: predictions need scheduling events (mkperf record --sched)",
                                 c->input);
     }
-    if (c->what_if != NULL && read_changes(c, f, change, &n, e) != MKPERF_OK) {
+    if (c->what_if != NULL && read_changes(c->what_if, f, change, &n, e) != MKPERF_OK) {
         return e->status;
     }
     if (c->json) {
@@ -293,10 +370,17 @@ static enum mkperf_status run_flow(void *self, const struct mkperf_args *args,
         f.to_ns = c->filter.has_time ? c->filter.to_ns : f.to_ns;
         (void)mkperf_input_read(c->input, &in, &sink, e);
     }
-    if (e->status == MKPERF_OK && f.nqueues == 0) {
+    if (e->status == MKPERF_OK && f.nqueues == 0 && f.began && (c->what_if != NULL || c->advise)) {
+        if (c->json) {
+            c->values = report_values_begin(stdout, NULL, "flow", c->input);
+        }
+        if (placements(c, &f, e) == MKPERF_OK) {
+            (void)mkperf_stdout_flush(e);
+        }
+    } else if (e->status == MKPERF_OK && f.nqueues == 0) {
         mkperf_error_set(e, MKPERF_ERR_INPUT,
                          "%s: the recording has no queues; docs/flow.md describes how the target "
-                         "lists them",
+                         "lists them, and predictions without them",
                          c->input);
     } else if (e->status == MKPERF_OK && c->filter.has_time && (!f.began || f.from_ns != 0)) {
         mkperf_error_set(e, MKPERF_ERR_USAGE, "--time: the recording has no switch in this time");

@@ -186,6 +186,16 @@ struct mkperf_flow_prediction mkperf_flow_predict(const struct mkperf_flow *f,
                                                   const struct mkperf_flow_change *change,
                                                   unsigned n);
 
+/* Shares of time, from 0 to 1; above 1: the PDs of the core would need more time than there is. */
+struct mkperf_flow_loads {
+    double busy[MKPERF_MAX_CORES];
+    unsigned cores, busiest;
+    double calls_per_s; /* between PDs that are on different cores only after the changes */
+};
+/* The load of cores after n changes, by scheduling events alone. Changes of priorities and batches change no load. */
+struct mkperf_flow_loads mkperf_flow_loads(const struct mkperf_flow *f,
+                                           const struct mkperf_flow_change *change, unsigned n);
+
 /* ---- within this folder ---- */
 
 /* Makes the slices reach to a time, which is not before f->first_ns. */

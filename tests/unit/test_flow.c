@@ -573,6 +573,84 @@ static void predictions_come_true(void **state)
     }
 }
 
+/* A system without queues: PDs that run every so often, one of which calls a server. `core` has the core of each. */
+static void without_queues(const unsigned core[4])
+{
+    static const char *const name[4] = {"known", "dummy", "requester", "server"};
+    static const uint64_t each[4] = {1200000, 300000, 150000, 100000};
+
+    reset(1);
+    for (unsigned i = 0; i < 4; i++) {
+        struct sim_pd *p = sim_add(&s, name[i], core[i], 100 + 10 * i, each[i]);
+        p->hog_every = i < 3 ? UINT64_C(4) * MS >> i : 0;
+        p->arrival_rand = i < 3 ? 50000 : 0;
+    }
+    s.ncores = 2;
+    s.pd[2].callee = 3;
+    begin();
+    sim_run(&s, UINT64_C(2000) * MS);
+    sim_end(&s);
+}
+
+/* Six placements on two cores, predicted from a recording of one core, and what the simulator measures with them. */
+static void placements_without_queues(void **state)
+{
+    static const char *const texts[6] = {"known core 1",
+                                         "dummy core 1",
+                                         "requester core 1, server core 1",
+                                         "known core 1, dummy core 1",
+                                         "known core 1, requester core 1, server core 1",
+                                         "dummy core 1, requester core 1, server core 1"};
+    static const unsigned cores[6][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 1},
+                                         {1, 1, 0, 0}, {1, 0, 1, 1}, {0, 1, 1, 1}};
+    double predicted[6][2], most[6] = {0}, least = 1;
+    unsigned best = 0;
+    struct mkperf_error e;
+
+    (void)state;
+    without_queues((const unsigned[4]){0, 0, 0, 0});
+    for (unsigned i = 0; i < 6; i++) {
+        struct mkperf_flow_change change[3];
+        unsigned n = 0;
+        for (const char *one = texts[i]; one != NULL; one = strchr(one + 1, ',')) {
+            char text[32];
+            snprintf(text, sizeof text, "%.*s", (int)strcspn(one + 1, ",") + 1,
+                     one + (*one == ','));
+            text[strcspn(text, ",")] = '\0';
+            assert_int_equal(mkperf_flow_parse(&f, text, &change[n++], &e), MKPERF_OK);
+        }
+        struct mkperf_flow_loads l = mkperf_flow_loads(&f, change, n);
+        predicted[i][0] = l.busy[0];
+        predicted[i][1] = l.busy[1];
+        assert_true(l.calls_per_s == 0);
+        best = l.busy[l.busiest] < least ? i : best;
+        least = fmin(least, l.busy[l.busiest]);
+    }
+    struct mkperf_flow_change change;
+    assert_int_equal(mkperf_flow_parse(&f, "server core 1", &change, &e), MKPERF_OK);
+    assert_true(mkperf_flow_loads(&f, &change, 1).calls_per_s > 900);
+    assert_int_equal(mkperf_flow_parse(&f, "requester calls -50%", &change, &e), MKPERF_OK);
+    assert_true(mkperf_flow_loads(&f, &change, 1).busy[0] <
+                mkperf_flow_loads(&f, NULL, 0).busy[0] - 0.04);
+    end();
+    for (unsigned i = 0; i < 6; i++) {
+        without_queues(cores[i]);
+        for (unsigned core = 0; core < 2; core++) {
+            double load = (double)a->core[core].busy / (double)(s.now - s.begin);
+            most[i] = fmax(most[i], load);
+            if (fabs(load - predicted[i][core]) > 0.1 * load) {
+                fail_msg("%s, core %u: predicted %g, truly %g", texts[i], core, predicted[i][core],
+                         load);
+            }
+        }
+        end();
+    }
+    for (unsigned i = 0; i < 6;
+         i++) { /* a placement and its mirror image are equal but for chance */
+        assert_true(most[best] < most[i] + 0.005);
+    }
+}
+
 static void parse(const char *text, const char *problem)
 {
     struct mkperf_error e = {.text = ""};
@@ -626,6 +704,7 @@ int main(void)
         cmocka_unit_test(live),
         cmocka_unit_test(limits_are_named),
         cmocka_unit_test(predictions_come_true),
+        cmocka_unit_test(placements_without_queues),
         cmocka_unit_test(changes_as_text),
     };
 
