@@ -12,7 +12,7 @@ $(call pd,$(BENCH)/cost/cost.elf,bench/pd/cost.c)
 $(call copies,$(BENCH)/cost,$(DEMO),profiler)
 $(call image,$(BENCH)/cost/cost.img,bench/pd/cost.system,$(BENCH)/cost,cost profiler)
 
-$(call pd,$(BENCH)/sched_cost/sched_cost.elf,bench/pd/sched_cost.c)
+$(call pd,$(BENCH)/sched_cost/sched_cost.elf,bench/pd/sched_cost.c pd/profiler/latency.c)
 $(call copies,$(BENCH)/sched_cost,$(DEMO),profiler)
 $(call image,$(BENCH)/sched_cost/sched_cost.img,bench/pd/sched_cost.system,$(BENCH)/sched_cost,sched_cost profiler)
 

@@ -21,6 +21,8 @@ bounded queue_instructions_per_switch "$(thousandth queue_instructions_per_switc
     "of each queue with two words, read at each switch; beside $(thousandth queues_instructions_per_switch) a switch for all queues"
 value queue_instructions_per_change "$(thousandth queue_instructions_per_change)" instructions - \
     "more for a switch at which a queue has changed: its record"
+bounded condition_instructions_per_event "$(thousandth conditions_instructions_per_event)" instructions '<=10' \
+    "of four conditions of --stop-if that are not met, in the profiler PD; beside $(thousandth replay_instructions_per_event) for latencies"
 demo=$B/demo
 QEMU="$(cat "$demo/qemu-command")" scripts/qemu-record "$d" --sched --duration 2 --system "$demo/demo.system" \
     --elf-path "$demo" -o "$d/sched.data" >"$d/sched.log" 2>&1 || {

@@ -10,9 +10,11 @@
  * the events of one that does are counted, too. Time is instructions; a loop of known length measures
  * how many a tick has. Reading of queues at switches is measured with 8 and with 24 of them. Prints `figure NAME VALUE`, VALUE in thousandths.
  */
+#include "../../pd/profiler/latency.h"
+
 #include "client.h"
 
-enum { CH_CALLEE = 2, ROUNDS = 1000, ITERATIONS = 1000000, LOOP = 2 };
+enum { CH_CALLEE = 2, ROUNDS = 1000, ITERATIONS = 1000000, LOOP = 2, EVENTS = 5 };
 
 uintptr_t mkperf_rings; /* set by the system description */
 uintptr_t bench_queues; /* a page that the profiler PD maps at PROFILER_QUEUES */
@@ -129,6 +131,34 @@ static bool in_session(uint64_t (*rounds)(void), unsigned queues, unsigned least
     return true;
 }
 
+static struct mkperf_latency replayed;
+
+/* The ticks of a replay of ROUNDS calls and notifications of thread 2 by thread 1, five events each round, with so many conditions
+ * that are never met. Each kind is among the first ones. */
+static uint64_t replay(unsigned conditions)
+{
+    const uint64_t header[] = {
+        mkperf_sched_header(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_CALLED, 0),
+        mkperf_sched_header(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_REPLIED, 0),
+        mkperf_sched_header(MKPERF_SCHED_NOTIFY, 0, 0),
+        mkperf_sched_header(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 0),
+        mkperf_sched_header(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_NOTIFICATION, 0)};
+    static const uint64_t to[] = {2, 1, 2, 2, 1};
+    uint64_t time = 0;
+
+    mkperf_latency_begin(&replayed);
+    for (unsigned i = 0; i < conditions; i++) {
+        mkperf_latency_add_limit(&replayed, &(struct mkperf_latency_limit){
+                                                .kind = i, .from = 1, .to = 2, .ticks = 1000000});
+    }
+    uint64_t before = ticks();
+    for (unsigned i = 0; i < ROUNDS * EVENTS; i++) {
+        time += 100;
+        mkperf_latency_event(&replayed, 0, header[i % EVENTS], to[i % EVENTS], time);
+    }
+    return ticks() - before;
+}
+
 static void measure(void)
 {
     uint64_t loop = calibrate();
@@ -158,6 +188,10 @@ static void measure(void)
     figure("queues_instructions_per_switch",
            (few.ticks - none.ticks) * instructions / (UINT64_C(2) * READINGS) - FEW_QUEUES * queue);
     figure("queue_instructions_per_change", (moved.ticks - few.ticks) * instructions / READINGS);
+    uint64_t without = replay(0);
+    figure("replay_instructions_per_event", without * instructions / (ROUNDS * EVENTS));
+    figure("conditions_instructions_per_event",
+           (replay(MKPERF_LATENCY_LIMITS) - without) * instructions / (ROUNDS * EVENTS));
     figure("sched_ring_bytes_per_event", called.bytes * 1000 / called.events);
 }
 

@@ -26,7 +26,7 @@ static void set_limits(struct mkperf_latencies *l)
     for (unsigned i = 0; i < l->plan->stops; i++) {
         const mkperf_StopIf *stop = &l->plan->stop[i];
         bool irq = stop->kind == mkperf_StopKind_STOP_IRQ;
-        l->latency.limit[i] = (struct mkperf_latency_limit){
+        const struct mkperf_latency_limit limit = {
             .kind = (uint32_t)stop->kind,
             .any_from = stop->from == 0,
             .any_to = stop->to == 0,
@@ -34,8 +34,8 @@ static void set_limits(struct mkperf_latencies *l)
             .to = mkperf_thread_from_wire(stop->to),
             .ticks = stop->ns * l->kernel->tick_hz / 1000000000,
         };
+        mkperf_latency_add_limit(&l->latency, &limit);
     }
-    l->latency.limits = l->plan->stops;
 }
 
 void mkperf_latencies_begin(struct mkperf_latencies *l)

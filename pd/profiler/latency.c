@@ -30,7 +30,17 @@ unsigned mkperf_latency_bucket(uint64_t ticks)
 
 void mkperf_latency_begin(struct mkperf_latency *l)
 {
-    *l = (struct mkperf_latency){.end = UINT64_MAX};
+    *l = (struct mkperf_latency){.end = UINT64_MAX, .ready_least = UINT64_MAX};
+}
+
+void mkperf_latency_add_limit(struct mkperf_latency *l, const struct mkperf_latency_limit *limit)
+{
+    if (l->limits < MKPERF_LATENCY_LIMITS) {
+        l->limit[l->limits++] = *limit;
+    }
+    if (limit->kind == MKPERF_LATENCY_READY && limit->ticks < l->ready_least) {
+        l->ready_least = limit->ticks;
+    }
 }
 
 /* Finds the index of a thread or adds it. NOWHERE: there is no room. */
@@ -87,21 +97,30 @@ static struct mkperf_latency_pair *pair_of(struct mkperf_latency *l, uint64_t ke
     return NULL;
 }
 
-/* Compares a latency with the limits. from: index of a thread, or the interrupt; to: index. */
-static void check_limits(struct mkperf_latency *l, unsigned kind, unsigned from, unsigned to,
-                         uint64_t ticks, uint64_t at)
+/* Compares what an event offered with the limits. */
+static __attribute__((noinline)) void check_limits(struct mkperf_latency *l)
 {
-    uint64_t who = kind == MKPERF_LATENCY_IRQ ? from : l->thread[from].identity;
-
-    for (unsigned i = 0; i < l->limits && l->reached.limit == 0; i++) {
-        const struct mkperf_latency_limit *limit = &l->limit[i];
-        if (limit->kind == kind && ticks >= limit->ticks &&
-            (limit->any_to || limit->to == l->thread[to].identity) &&
-            (limit->any_from || limit->from == who)) {
-            l->reached =
-                (struct mkperf_latency_reached){i + 1, who, l->thread[to].identity, ticks, at};
+    for (unsigned k = 0; k < l->offers; k++) {
+        const struct mkperf_latency_offer *o = &l->offer[k % MKPERF_LATENCY_OFFERS];
+        uint64_t to = l->thread[o->to].identity;
+        uint64_t from = o->kind == MKPERF_LATENCY_IRQ ? o->from : l->thread[o->from].identity;
+        for (unsigned i = 0; i < l->limits && l->reached.limit == 0; i++) {
+            const struct mkperf_latency_limit *limit = &l->limit[i];
+            if (limit->kind == o->kind && o->ticks >= limit->ticks &&
+                (limit->any_to || limit->to == to) && (limit->any_from || limit->from == from)) {
+                l->reached = (struct mkperf_latency_reached){i + 1, from, to, o->ticks, o->at};
+            }
         }
     }
+    l->offers = 0;
+}
+
+/* A latency that may be the first to reach a limit. from: index of a thread, or the interrupt; to: index. */
+static inline void offer(struct mkperf_latency *l, unsigned kind, unsigned from, unsigned to,
+                         uint64_t ticks, uint64_t at)
+{
+    l->offer[l->offers++ % MKPERF_LATENCY_OFFERS] =
+        (struct mkperf_latency_offer){(uint16_t)kind, (uint16_t)from, (uint16_t)to, ticks, at};
 }
 
 static void record_latency(struct mkperf_latency *l, uint64_t key, uint64_t from, uint64_t until)
@@ -109,9 +128,9 @@ static void record_latency(struct mkperf_latency *l, uint64_t key, uint64_t from
     uint64_t ticks = until > from ? until - from : 0;
     struct mkperf_latency_pair *p = pair_of(l, key);
 
-    if (l->limits != 0) {
-        check_limits(l, (unsigned)(key & 3) - 1, key >> 18 & 0xffff, key >> 2 & 0xffff, ticks,
-                     until);
+    /* The first latency of a pair that reaches a limit is its longest so far. */
+    if (p == NULL || ticks > p->max || p->count == 0) {
+        offer(l, (unsigned)(key & 3) - 1, key >> 18 & 0xffff, key >> 2 & 0xffff, ticks, until);
     }
     if (p == NULL) {
         return;
@@ -190,8 +209,8 @@ static void stop_thread(struct mkperf_latency *l, unsigned now, unsigned reason,
     t->known = true;
     t->ready = reason == MKPERF_STOPPED_PREEMPTED;
     t->ready_at = time;
-    if (reason == MKPERF_STOPPED_BUDGET && l->limits != 0) {
-        check_limits(l, MKPERF_LATENCY_THROTTLED, now, now, 0, time);
+    if (reason == MKPERF_STOPPED_BUDGET) {
+        offer(l, MKPERF_LATENCY_THROTTLED, now, now, 0, time);
     }
     t->waits = reason == MKPERF_STOPPED_WAIT_MESSAGE ||
                reason == MKPERF_STOPPED_WAIT_NOTIFICATION || reason == MKPERF_STOPPED_REPLIED;
@@ -240,8 +259,8 @@ static void begin_run(struct mkperf_latency *l, unsigned core, unsigned to, uint
     l->running[core] = (uint16_t)(to + 1);
     t->known = true;
     t->waits = false;
-    if (t->ready && l->limits != 0) {
-        check_limits(l, MKPERF_LATENCY_READY, to, to, time - t->ready_at, time);
+    if (t->ready && time - t->ready_at >= l->ready_least) {
+        offer(l, MKPERF_LATENCY_READY, to, to, time - t->ready_at, time);
     }
     t->ready = false;
     if (t->woken) {
@@ -307,6 +326,9 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
         break;
     default: /* locks change no thread's state */
         break;
+    }
+    if (l->offers != 0) {
+        check_limits(l);
     }
 }
 

@@ -39,6 +39,7 @@ enum mkperf_latency_limits {
     MKPERF_LATENCY_CELLS = 8192, /* most different (pair, bucket) */
     MKPERF_LATENCY_BUCKETS = 16 * (63 - 3) + 16,
     MKPERF_LATENCY_LIMITS = 4,
+    MKPERF_LATENCY_OFFERS = 4, /* an event ends at most: a call, a wake-up, a wait, a budget */
 };
 
 enum mkperf_latency_kind {
@@ -57,6 +58,12 @@ struct mkperf_latency_limit {
     uint64_t from; /* identity, or the interrupt; READY and THROTTLED have none */
     uint64_t to;   /* identity */
     uint64_t ticks;
+};
+
+/* A latency that is compared with the limits after its event. from, to: index; or the interrupt. */
+struct mkperf_latency_offer {
+    uint16_t kind, from, to;
+    uint64_t ticks, at;
 };
 
 /* The first latency that reached a limit. */
@@ -105,6 +112,9 @@ struct mkperf_latency_pair {
 struct mkperf_latency {
     struct mkperf_latency_limit limit[MKPERF_LATENCY_LIMITS];
     unsigned limits;
+    uint64_t ready_least; /* ticks of the least limit of READY; UINT64_MAX: none */
+    unsigned offers;
+    struct mkperf_latency_offer offer[MKPERF_LATENCY_OFFERS];
     struct mkperf_latency_reached reached;
     uint64_t dropped;
     uint64_t end;                       /* ticks: run times end here */
@@ -140,8 +150,10 @@ struct mkperf_latency_ends {
     uint64_t to;
 };
 
-/* Forgets all, limits included. The caller may store limits afterwards. */
+/* Forgets all, limits included. */
 void mkperf_latency_begin(struct mkperf_latency *l);
+/* Called afterwards, at most MKPERF_LATENCY_LIMITS times. */
+void mkperf_latency_add_limit(struct mkperf_latency *l, const struct mkperf_latency_limit *limit);
 /* Replays an event. header: as in the core's ring; identity: the event's thread; time: ticks; core:
  * below MKPERF_MAX_CORES. */
 void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t header,

@@ -43,7 +43,7 @@ recorded() {
 # Scheduling events before a fault, and before a program's mark: the newest that fit, up to the last moment.
 sched_recorded() {
     talk sched \
-        '$MKPERF record -t $T --sched --overwrite -m 64K --dump-on-fault victim $S' \
+        '$MKPERF record -t $T --overwrite -m 64K --stop-if "fault victim" $S' \
         '$MKPERF dump -t $T --wait -o $D/sched-fault.data $S' \
         '$MKPERF record -t $T --sched --overwrite -m 64K $S' \
         '$MKPERF dump -t $T --wait -o $D/sched-mark.data $S' &&

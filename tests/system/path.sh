@@ -69,9 +69,16 @@ unknown() {
     "$MKPERF" latency --path "irq $irq -> nobody" "$D/path.data" 2>"$D/err" && return 1
     contains "$D/err" "'nobody': no PD of that name is recorded"
 }
+# An interrupt while the profiler PD reads events waits for it: the first one ends the recording.
+late_interrupt() {
+    scripts/qemu-talk "$D" "$MKPERF record -t \$T --stop-if 'wake irq $irq > 20us' --system $t/path.system --elf-path $t -o $D/stop.data" \
+        >"$D/stop.log" 2>&1 || { cat "$D/stop.log"; return 1; }
+    "$MKPERF" explain "$D/stop.data" >"$D/stop" && contains "$D/stop" "^Ended by a wake-up irq $irq -> driver that took [0-9.]* us"
+}
 check "a recording of 10,000 interrupts, none lost" recorded
 check "--paths finds the path, and the one that spoils it" found
 check "an instance for each interrupt, at its time" at_known_times
 check "each part in its bucket, and parts add up" parts
 check "the preemptor is named, 20 of 20" spoiled
 check "a PD that is not recorded is refused" unknown
+check "record --stop-if: an interrupt that waits for long ends the recording" late_interrupt

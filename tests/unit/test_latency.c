@@ -267,10 +267,9 @@ static void replay(void)
 static bool reaches(struct mkperf_latency_limit limit)
 {
     mkperf_latency_begin(&target);
-    target.limits = 1;
     limit.any_from = limit.from == 0;
     limit.any_to = limit.to == 0;
-    target.limit[0] = limit;
+    mkperf_latency_add_limit(&target, &limit);
     replay();
     assert_int_equal(target.dropped, 0);
     return target.reached.limit != 0;
@@ -309,9 +308,9 @@ static void limits(void **state)
         .kind = MKPERF_LATENCY_READY, .to = STORE + 1, .ticks = 1000000}));
     assert_false(reaches((struct mkperf_latency_limit){.kind = MKPERF_LATENCY_THROTTLED}));
     mkperf_latency_begin(&target);
-    target.limits = 1;
-    target.limit[0] = (struct mkperf_latency_limit){
-        .kind = MKPERF_LATENCY_THROTTLED, .any_from = true, .to = CLIENT + 1};
+    mkperf_latency_add_limit(
+        &target, &(struct mkperf_latency_limit){
+                     .kind = MKPERF_LATENCY_THROTTLED, .any_from = true, .to = CLIENT + 1});
     for (unsigned i = 0; i < 2; i++) {
         mkperf_latency_event(
             &target, 0,
