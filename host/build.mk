@@ -8,7 +8,7 @@ HOST_LIB_SRC := $(filter-out host/main.c,$(wildcard host/*.c host/*/*.c)) $(PROT
 # The layers that read bytes from outside; the fuzz targets reach no further up.
 READERS_SRC := $(foreach d,base symbols system model perfdata wire import sched link pmu,$(filter host/$(d)/%,$(HOST_LIB_SRC))) \
                $(filter-out host/%,$(HOST_LIB_SRC))
-HOST_LIBS = $(PROTO_LIBS) -ledit -ldw -lelf -lexpat -lz -lzstd -lm -lcapstone -lncursesw -lmicrohttpd
+HOST_LIBS = $(PROTO_LIBS) -ledit -ldw -lelf -lexpat -lz -lzstd -lm -lcapstone -lncursesw -lmicrohttpd -lcurl
 
 # -g1: places for their reports; a fifth of the compiler's time less than -g.
 ASAN_FLAGS := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -93,6 +93,7 @@ install-host: $(B)/mkperf $(B)/share.stamp
 	$(Q)install -m 644 $(B)/man/*.1 $(DESTDIR)$(MANDIR)/man1
 	$(Q)install -D -m 644 $(B)/completion/mkperf $(DESTDIR)$(BASHDIR)/mkperf
 	$(Q)install -D -m 644 $(B)/completion/_mkperf $(DESTDIR)$(ZSHDIR)/_mkperf
+	$(Q)for f in share/fleet/*; do install -D -m 644 $$f $(DESTDIR)$(DATADIR)/mkperf-agent/$${f##*/} || exit 1; done
 	$(Q)for l in $(LINKS); do ln -sf mkperf $(DESTDIR)$(BINDIR)/$$l && \
 	    ln -sf mkperf-$$l.1 $(DESTDIR)$(MANDIR)/man1/$$l.1 && \
 	    ln -sf mkperf $(DESTDIR)$(BASHDIR)/$$l || exit 1; done

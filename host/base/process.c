@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the count of signals that end a command, and the progress line. See process.h. */
+/* Owns: the count of signals that end a command, the lock, and the progress line. See process.h. */
 #include "process.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -54,6 +55,39 @@ char *mkperf_beside(const char *name)
         path = NULL;
     }
     return path;
+}
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static bool turns;
+
+void mkperf_turns_begin(void)
+{
+    turns = true;
+    mkperf_turn_take();
+}
+
+void mkperf_turn_take(void)
+{
+    if (turns) {
+        pthread_mutex_lock(&turn);
+    }
+}
+
+void mkperf_turn_give(void)
+{
+    if (turns) {
+        pthread_mutex_unlock(&turn);
+    }
+}
+
+int mkperf_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
+{
+    mkperf_turn_give();
+    int ready = poll(fds, n, timeout_ms);
+    int why = errno;
+    mkperf_turn_take();
+    errno = why;
+    return ready;
 }
 
 enum { BAR = 30 };

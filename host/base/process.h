@@ -2,12 +2,13 @@
 /*
  * mkperf as a process: its descriptors, signals and clock, and the progress line of a long command.
  *
- * Owns: the count of signals that end a command, and the one progress line. Called by main and the commands; decoders and long
- * loops report their position.
+ * Owns: the count of signals that end a command, the lock of a command with several threads, and the one progress line. Called
+ * by main and the commands; decoders and long loops report their position.
  */
 #ifndef MKPERF_HOST_BASE_PROCESS_H
 #define MKPERF_HOST_BASE_PROCESS_H
 
+#include <poll.h>
 #include <time.h>
 
 #include "base.h"
@@ -35,6 +36,18 @@ static inline double mkperf_now_s(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
+
+/*
+ * ---- one lock for a command that has a thread for each target ----
+ *
+ * A thread holds it except while it waits. Everything else in mkperf is therefore as with one thread. Commands with one thread
+ * do not begin it, and then these functions do nothing else than their names say.
+ */
+void mkperf_turns_begin(void); /* the caller holds the lock from here on */
+void mkperf_turn_take(void);
+void mkperf_turn_give(void);
+/* poll(2); the lock is free meanwhile. fds may be NULL if n is 0: a pause. */
+int mkperf_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 
 /*
  * ---- the progress line: on standard error, if that is a terminal, from the third second on ----

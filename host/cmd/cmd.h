@@ -15,6 +15,7 @@
 /* NULL: there is no such command. */
 const struct mkperf_command *mkperf_command_by_name(const char *name);
 
+extern const struct mkperf_command mkperf_agent_command;
 extern const struct mkperf_command mkperf_annotate_command;
 extern const struct mkperf_command mkperf_budget_command;
 extern const struct mkperf_command mkperf_console_command;

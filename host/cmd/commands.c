@@ -29,6 +29,7 @@ const struct mkperf_command *const mkperf_commands[] = {
     &mkperf_recover_command,
     &mkperf_stamp_command,
     &mkperf_selftest_command,
+    &mkperf_agent_command,
     &mkperf_help_command,
     NULL,
 };

@@ -52,6 +52,8 @@ const struct mkperf_format mkperf_formats[] = {
      .write = mkperf_speedscope_write, .keep = MKPERF_KEEP_TIMES},
     {"pprof", ".pb.gz .pprof", "pprof (go tool pprof)",
      .write = mkperf_pprof_write, .keep = MKPERF_KEEP_CORES | MKPERF_KEEP_EDGES},
+    {"otlp", ".otlp.gz .otlp", "OTLP profiles (OpenTelemetry), schema 1.10, as a gzipped request",
+     .write = mkperf_otlp_write, .keep = MKPERF_KEEP_CORES | MKPERF_KEEP_EDGES, .bare = true},
     {"callgrind", "callgrind.out .callgrind", "callgrind_annotate, KCachegrind",
      .write = mkperf_callgrind_write},
     {"jsonl", ".jsonl .ndjson", "JSON Lines: one object for each sample and loss",

@@ -23,6 +23,9 @@ struct mkperf_export {
     bool idle;                   /* flame graph: draw idle */
     struct mkperf_profile *base; /* flame graph and page: the profile to compare with, or NULL */
     const char *base_name;       /* the name of base's file */
+    /* OTLP: the resource, and the time of the first sample; NULL or 0: not known. */
+    const char *service, *target;
+    uint64_t unix_ns;
     struct mkperf_elf_search elfs;
     FILE *warnings; /* where missing ELFs are reported; NULL: nowhere */
 };
@@ -80,7 +83,8 @@ static inline void mkperf_output_free(struct mkperf_output *o)
 }
 
 mkperf_write_profile mkperf_folded_write, mkperf_flamegraph_write, mkperf_html_write,
-    mkperf_speedscope_write, mkperf_firefox_write, mkperf_pprof_write, mkperf_callgrind_write;
+    mkperf_speedscope_write, mkperf_firefox_write, mkperf_pprof_write, mkperf_otlp_write,
+    mkperf_callgrind_write;
 mkperf_open_output mkperf_jsonl_open, mkperf_chrome_open, mkperf_ctf_open;
 
 /* Objects of JSON Lines (jsonl.c), which `mkperf report --json` writes too. A warning's `self` is the struct mkperf_textout. */

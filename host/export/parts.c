@@ -30,6 +30,17 @@ enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
     return mkperf_error_set(e, MKPERF_ERR_USAGE, "the profile has no event '%s'", x->event);
 }
 
+uint64_t mkperf_export_period(const struct mkperf_profile *c, uint32_t event)
+{
+    const struct mkperf_session *s = &c->places.session;
+    uint64_t period = event < s->nevents ? s->event[event].period : 0;
+    uint64_t samples = c->total[event].samples;
+
+    return period != 0    ? period
+           : samples != 0 ? (c->total[event].period + samples / 2) / samples
+                          : 0;
+}
+
 enum mkperf_status mkperf_export_needs_sched(const struct mkperf_session *session,
                                              struct mkperf_error *e)
 {

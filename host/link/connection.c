@@ -6,7 +6,6 @@
  */
 #include "connection.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <mkperf/frame.h>
@@ -35,7 +34,7 @@ bool mkperf_peer_pause(const struct mkperf_peer *l, double seconds)
     double until = mkperf_now_s() + seconds;
 
     while (!mkperf_peer_stopped(l) && mkperf_now_s() < until) {
-        usleep(20000);
+        mkperf_poll(NULL, 0, 20);
     }
     return mkperf_peer_stopped(l);
 }
@@ -284,7 +283,7 @@ enum mkperf_status mkperf_peer_pump(struct mkperf_peer *l, int timeout_ms, struc
     struct pollfd ready = {.fd = l->source.fd, .events = POLLIN};
     size_t n = 0;
 
-    if (poll(&ready, 1, timeout_ms) > 0 &&
+    if (mkperf_poll(&ready, 1, timeout_ms) > 0 &&
         l->source.ops->read(&l->source, l->buffer, sizeof l->buffer, &n, e) != MKPERF_OK) {
         return e->status;
     }

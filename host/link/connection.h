@@ -208,6 +208,9 @@ static inline bool mkperf_deadline_over(const struct mkperf_deadline *d, double 
  */
 enum mkperf_status mkperf_key_read(const char *path, struct mkperf_shared_key *key,
                                    struct mkperf_error *e);
+/* Reads a file that others can neither read nor write, up to `room` bytes. Errors: INPUT. */
+enum mkperf_status mkperf_secret_read(const char *path, uint8_t *text, size_t room, size_t *n,
+                                      struct mkperf_error *e);
 /* Reads a key from n bytes of memory. False: they have neither form, or more than one key. */
 bool mkperf_key_parse(const uint8_t *p, size_t n, struct mkperf_shared_key *key);
 

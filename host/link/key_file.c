@@ -73,13 +73,13 @@ static enum mkperf_status check_access(int fd, const char *path, struct mkperf_e
     return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_key_read(const char *path, struct mkperf_shared_key *key,
-                                   struct mkperf_error *e)
+enum mkperf_status mkperf_secret_read(const char *path, uint8_t *text, size_t room, size_t *n,
+                                      struct mkperf_error *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    uint8_t text[FILE_ROOM];
-    size_t n = 0;
     ssize_t got = 0;
+
+    *n = 0;
 
     if (fd < 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
@@ -88,11 +88,25 @@ enum mkperf_status mkperf_key_read(const char *path, struct mkperf_shared_key *k
         close(fd);
         return e->status;
     }
-    while (n < sizeof text && (got = read(fd, text + n, sizeof text - n)) > 0) {
-        n += (size_t)got;
+    while (*n < room && (got = read(fd, text + *n, room - *n)) > 0) {
+        *n += (size_t)got;
     }
+    int why = errno;
     close(fd);
-    bool ok = got >= 0 && mkperf_key_parse(text, n, key);
+    return got >= 0 ? MKPERF_OK
+                    : mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(why));
+}
+
+enum mkperf_status mkperf_key_read(const char *path, struct mkperf_shared_key *key,
+                                   struct mkperf_error *e)
+{
+    uint8_t text[FILE_ROOM];
+    size_t n;
+
+    if (mkperf_secret_read(path, text, sizeof text, &n, e) != MKPERF_OK) {
+        return e->status;
+    }
+    bool ok = mkperf_key_parse(text, n, key);
     mbedtls_platform_zeroize(text, sizeof text);
     return ok ? MKPERF_OK
               : mkperf_error_set(

@@ -8,7 +8,6 @@
 #include "source.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -35,7 +34,7 @@ int mkperf_source_wait(const struct mkperf_source *s, int fd, short events, doub
     double until = mkperf_now_s() + seconds;
     struct pollfd ready = {.fd = fd, .events = events};
 
-    while (poll(&ready, 1, SLICE_MS) <= 0) {
+    while (mkperf_poll(&ready, 1, SLICE_MS) <= 0) {
         if (s->stop != NULL && *s->stop != 0) {
             return EINTR;
         }
@@ -82,7 +81,7 @@ enum mkperf_status mkperf_source_fd_write(struct mkperf_source *s, const void *p
             return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: %s", s->spec, strerror(errno));
         }
         struct pollfd ready = {.fd = s->fd, .events = POLLOUT};
-        if (poll(&ready, 1, WRITE_PATIENCE_MS) == 0) {
+        if (mkperf_poll(&ready, 1, WRITE_PATIENCE_MS) == 0) {
             return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: accepts no more bytes", s->spec);
         }
     }

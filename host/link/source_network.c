@@ -9,10 +9,10 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "source.h"
 
 enum { KEEP_IDLE_S = 10, KEEP_INTERVAL_S = 5, KEEP_PROBES = 3, UNACKED_MS = 20000 };
@@ -123,7 +123,9 @@ enum mkperf_status mkperf_open_tcp(struct mkperf_source *s, const char *where,
                                 "address with a port in brackets)",
                                 s->spec, MKPERF_NET_PORT);
     }
+    mkperf_turn_give();
     error = getaddrinfo(a.host, a.port, &hints, &list);
+    mkperf_turn_take();
     if (error != 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s: %s", s->spec, a.host,
                                 error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));

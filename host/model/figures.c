@@ -264,6 +264,50 @@ static uint64_t value_of(const struct mkperf_figure *f, const struct mkperf_tota
     return *(const uint64_t *)(const void *)((const char *)t + f->at);
 }
 
+bool mkperf_figure_is_count(const char *key)
+{
+    static const char *const others[] = {"first_ns",
+                                         "last_ns",
+                                         "stopped_at_ns",
+                                         "stopped_ns",
+                                         "share_by_samples_ppm",
+                                         "share_by_events_ppm",
+                                         "share_error_ppm",
+                                         "only_idle"};
+    size_t i = 0;
+
+    while (i < sizeof others / sizeof *others && strcmp(others[i], key) != 0) {
+        i++;
+    }
+    return i == sizeof others / sizeof *others;
+}
+
+static void add_count(uint64_t *to, uint64_t n, bool subtract)
+{
+    *to = !subtract ? *to + n : *to > n ? *to - n : 0;
+}
+
+void mkperf_figures_add(struct mkperf_totals *to, const struct mkperf_totals *t, bool subtract)
+{
+    for (unsigned i = 0; i < FIGURES; i++) {
+        if (mkperf_figure_is_count(figures[i].key)) {
+            add_count(value_in(&figures[i], to), value_of(&figures[i], t), subtract);
+        }
+    }
+    for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
+        add_count(&to->core[i].samples, t->core[i].samples, subtract);
+        add_count(&to->core[i].late_events, t->core[i].late_events, subtract);
+        add_count(&to->core[i].late_answers, t->core[i].late_answers, subtract);
+        for (unsigned k = 0; k < MKPERF_LOST_PLACES; k++) {
+            add_count(&to->core[i].lost[k], t->core[i].lost[k], subtract);
+        }
+    }
+    for (unsigned i = 0; i < MKPERF_MODEL_EVENTS; i++) {
+        add_count(&to->enabled_ns[i], t->enabled_ns[i], subtract);
+        add_count(&to->running_ns[i], t->running_ns[i], subtract);
+    }
+}
+
 /* Finds the figure with the lowest order from *order on, and sets *order behind it; NULL: there is none before end. */
 static const struct mkperf_figure *next_figure(enum mkperf_figure_output output, unsigned *order,
                                                unsigned end)

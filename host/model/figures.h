@@ -45,6 +45,13 @@ void mkperf_figures_each(enum mkperf_figure_section from, enum mkperf_figure_sec
                          const struct mkperf_totals *t,
                          void (*member)(void *self, const char *key, uint64_t value), void *self);
 
+/* Adds the figures of `t` to those of `to`, with those of cores and of losses. subtract: subtracts them, at most to 0. Times,
+ * shares and the output ring's points remain as they are in `to`. */
+void mkperf_figures_add(struct mkperf_totals *to, const struct mkperf_totals *t, bool subtract);
+
+/* Whether a figure of JSON is a count, so that the figures of several recordings can be added up. */
+bool mkperf_figure_is_count(const char *key);
+
 /*
  * Calls row for each line of a section of the head or the summary, in order. A figure of 0 has no line. title is NULL in
  * lines of the summary without one. text may have several lines. warns: the figure makes other numbers doubtful.

@@ -150,6 +150,26 @@ static enum mkperf_status reconcile(struct mkperf_stream *s, bool over, struct m
     return stream_lost(s, &lost, e);
 }
 
+/* Adds the counters of a session that only its Status has. */
+static void add_status(struct mkperf_totals *totals, const mkperf_Status *t)
+{
+    totals->late_events += t->late_events;
+    totals->spurious += t->spurious;
+    totals->disturbed += t->disturbed;
+    totals->guest_accesses += t->guest_accesses;
+    totals->storms += t->storm;
+    totals->snapshots_us += t->has_attribution ? t->attribution.spent_us : 0;
+    totals->unread += t->has_attribution ? t->attribution.unread : 0;
+}
+
+void mkperf_stream_totals(const struct mkperf_stream *s, struct mkperf_totals *t)
+{
+    *t = s->totals;
+    if (s->has_status && !s->closed) {
+        add_status(t, &s->status);
+    }
+}
+
 /*
  * Adds the current session to the totals. over: no more of it will arrive, even if it was running in
  * the last Status.
@@ -174,15 +194,9 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
         reconcile(s, over || !t->running, e) != MKPERF_OK) {
         return e->status;
     }
-    s->booked = true;
+    s->booked = s->closed = true;
     stream_sched_close(s);
-    s->totals.late_events += t->late_events;
-    s->totals.spurious += t->spurious;
-    s->totals.disturbed += t->disturbed;
-    s->totals.guest_accesses += t->guest_accesses;
-    s->totals.storms += t->storm;
-    s->totals.snapshots_us += t->has_attribution ? t->attribution.spent_us : 0;
-    s->totals.unread += t->has_attribution ? t->attribution.unread : 0;
+    add_status(&s->totals, t);
     /* Adds how long each multiplexed event was enabled, and how long it was counted. */
     for (unsigned i = 0; i < t->running_ticks_count && stream_tick_hz_ok(t->tick_hz); i++) {
         uint64_t running = t->running_ticks[i] < t->enabled_ticks ? t->running_ticks[i]
@@ -204,7 +218,7 @@ static enum mkperf_status new_session(struct mkperf_stream *s, uint32_t id, stru
         return e->status;
     }
     s->session_id = id;
-    s->numbered = s->from_start = s->has_status = false;
+    s->numbered = s->from_start = s->has_status = s->closed = false;
     s->skipped = s->passed_over = 0;
     memset(s->seen, 0, sizeof s->seen);
     memset(s->core_seen, 0, sizeof s->core_seen);
@@ -221,7 +235,8 @@ static enum mkperf_status note_restart(struct mkperf_stream *s, struct mkperf_er
     }
     s->totals.complete = false;
     s->totals.restarts++;
-    s->has_session = s->numbered = s->running = s->has_status = s->has_marks_lost = false;
+    s->has_session = s->numbered = s->running = s->has_status = s->has_marks_lost = s->closed =
+        false;
     s->names.dropped = false;
     s->epoch = 0;
     s->clock.rebase = true;

@@ -125,6 +125,7 @@ struct mkperf_stream {
     bool running;  /* as in the last Session */
     bool starting; /* this host has requested the start of the next session */
     bool waiting;  /* for a session that this host starts: earlier samples are others' */
+    bool closed;   /* the totals include the last Status, so that it must not be added again */
     bool booked;   /* the totals of at least one session include its Status */
     uint32_t session_id, epoch;
     int8_t event_of[MKPERF_MAX_COUNTERS]; /* number in `session` by counter; -1: no event */
@@ -202,6 +203,9 @@ bool mkperf_stream_samples(const struct mkperf_stream *s, unsigned event, unsign
  * False: the Status has fewer cores. A target with one core sends none. */
 bool mkperf_stream_core(const struct mkperf_stream *s, unsigned i, unsigned *number,
                         struct mkperf_core *core);
+
+/* The totals so far, with the counters of the session that runs, by its last Status. */
+void mkperf_stream_totals(const struct mkperf_stream *s, struct mkperf_totals *t);
 
 /*
  * Ends the stream: compares the counts with the target's last Status and completes s->totals. The

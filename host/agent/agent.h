@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The parts of mkperf agent: outboxes, the recording of a target in windows, metrics, and uploads.
+ */
+#ifndef MKPERF_HOST_AGENT_AGENT_H
+#define MKPERF_HOST_AGENT_AGENT_H
+
+#include <pthread.h>
+
+#include "export/formats.h"
+#include "flow/flow.h"
+#include "link/recorder.h"
+#include "model/relays.h"
+
+/*
+ * An outbox: the windows that wait for one destination of --to, as files of a directory.
+ *
+ *      SEQUENCE.UNIX_MS.SAMPLES.TARGET.data      000000000017.1764242205123.1000.board1.data
+ *
+ * Owns: the files, their order and their number of bytes. A window is in the directory of each destination, as a hard link where
+ * the file system allows it. The oldest windows are given up if all would be more than `limit` bytes, and are counted. A window
+ * that was killed while it was written is finished when the agent starts again. The sequence is the order, so that a clock that is set
+ * changes only the time in the name.
+ */
+
+enum agent_kind { AGENT_FILE, AGENT_PPROF, AGENT_OTLP, AGENT_PYROSCOPE, AGENT_KINDS };
+
+struct agent_waiting {
+    char *name;
+    uint64_t bytes, samples;
+};
+
+struct agent_outbox {
+    const char *spec; /* as --to names it */
+    enum agent_kind kind;
+    char *directory;
+    const char *url;              /* of a server */
+    uint64_t limit, bytes;        /* of the files */
+    struct agent_waiting *window; /* from `first` on, oldest first */
+    size_t first, n, room;
+    uint64_t sent;                               /* windows that the server accepted */
+    uint64_t given_up, given_up_samples;         /* for want of space */
+    uint64_t refused, refused_samples, failures; /* by the server: windows; attempts that failed */
+    pthread_t thread;
+    bool has_thread;
+};
+
+/* A window of which the file is complete. */
+struct agent_made {
+    const char *target;
+    uint64_t unix_ms, samples;
+    double seconds;
+    const struct mkperf_totals *totals;
+};
+
+/* Makes the outbox of SCHEME:WHERE. spool: the directory for servers' windows. Finds what waits in it, and sets *sequence above all
+ * of it. Errors: USAGE, OUTPUT. */
+enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, const char *spool,
+                                     uint64_t limit, uint64_t *sequence, struct mkperf_error *e);
+/* Puts the finished file at `path` into the outbox. elfs: for names in a pprof file. Errors: OUTPUT; the window is counted as given up. */
+enum mkperf_status agent_outbox_add(struct agent_outbox *o, const char *path, const char *name,
+                                    const struct agent_made *made,
+                                    const struct mkperf_elf_search *elfs, struct mkperf_error *e);
+/* Removes the oldest window, which was sent or given up; the caller has counted it. */
+void agent_outbox_drop(struct agent_outbox *o);
+void agent_outbox_free(struct agent_outbox *o);
+char *agent_outbox_path(const struct agent_outbox *o, const char *name);
+/* The target and the time of a window, of its name. False: it is no such name. target has room for MKPERF_MODEL_NAME. */
+bool agent_name_parse(const char *name, uint64_t *sequence, uint64_t *unix_ms, uint64_t *samples,
+                      char *target);
+extern const char *const agent_kind_names[AGENT_KINDS];
+void agent_kind_help(mkperf_put *put, void *to);
+
+/*
+ * The recording of one target, in windows.
+ *
+ * Owns: the sink of the target's stream. It passes everything on to the file of the present window, which is opened by the first
+ * record and closed after the length of a window, and to the counts that metrics show, which grow until the stream ends. Counts
+ * of lost records are in the window in which the loss was noticed. A disk that is full costs the window's file, not the metrics; its samples are
+ * counted.
+ *
+ *      stream ─► window ─┬─► agreement ─► plausible ─► perf.data of this window ─► outboxes
+ *                        └─► flow ─► analysis, counts ─► metrics, at the end of each window
+ */
+
+enum { AGENT_FAMILIES = 20, AGENT_FIGURES = 40 };
+
+struct agent;
+
+struct agent_window {
+    /* Set before the stream begins: */
+    struct agent *agent;
+    const char *target;
+    const struct mkperf_recorder *recorder;
+
+    /* The present window: */
+    bool open, failed; /* failed: its file could not be written */
+    double opened_s;
+    uint64_t unix_ms, sequence;
+    char *path;
+    struct mkperf_perfdata *perfdata; /* NULL: no outbox wants a file */
+    struct mkperf_plausible *plausible;
+    struct mkperf_agreement *agreement;
+    struct mkperf_sink to;
+    struct mkperf_totals counts; /* samples, losses and times of this window */
+    struct mkperf_totals before; /* of the stream, at the end of the last window */
+
+    /* Since the stream began: */
+    bool began;
+    struct mkperf_session session; /* its texts live as long as the stream */
+    uint32_t npds;
+    struct mkperf_hash weight_keys; /* event, PD, core, kernel */
+    struct mkperf_weight *weight;
+    uint32_t weight_room;
+    struct mkperf_hash ran_keys; /* PD, core */
+    uint64_t *ran_ns;
+    uint32_t ran_room;
+    struct mkperf_analysis *sched;
+    struct mkperf_flow flow;
+    struct mkperf_sink live;
+    struct mkperf_totals sum;                   /* of all windows */
+    uint64_t windows, spoiled, spoiled_samples; /* spoiled: without a file, for want of space */
+    char *text[AGENT_FAMILIES + AGENT_FIGURES]; /* metrics at the end of the last window */
+};
+
+struct mkperf_sink agent_window_sink(struct agent_window *w);
+/* Ends the present window: its file is put into the outboxes, and metrics are renewed. */
+void agent_window_end(struct agent_window *w);
+void agent_window_free(struct agent_window *w);
+
+/*
+ * Metrics in Prometheus' text format.
+ *
+ * Owns: the families, their names and texts. A window's end makes the text of each family for its target, so that all numbers of a
+ * scrape are of whole windows. `mkperf_windows_total` is the number of these windows.
+ */
+void agent_metrics_make(struct agent_window *w);
+/* The whole answer to a scrape. The caller frees it. */
+char *agent_metrics_text(struct agent *a, size_t *n);
+/* Listens at HOST:PORT, of which HOST may be missing (loopback). Errors: USAGE, FAILED. */
+enum mkperf_status agent_metrics_serve(struct agent *a, const char *address,
+                                       struct mkperf_error *e);
+
+/* ---- push.c: uploads. A thread for each server, which takes the oldest window of its outbox. ---- */
+
+void agent_push_start(struct agent *a, struct agent_outbox *o);
+void agent_push_join(struct agent_outbox *o);
+
+/* ---- targets.c: the threads that record, and the file that lists targets ---- */
+
+struct agent_target {
+    struct agent *agent;
+    char *name, *spec, *key_file; /* key_file: NULL: that of the agent */
+    volatile int stop;
+    bool over;   /* the thread has ended */
+    bool listed; /* in the file of targets, when it was read last */
+    bool of_file;
+    pthread_t thread;
+    struct mkperf_recorder recorder;
+    struct agent_window window;
+    char why[256];   /* why it is not recorded; "": it is */
+    bool up;         /* at the last tick */
+    double missed_s; /* seconds without a recording */
+    double synced_s;
+    uint64_t attempts;
+};
+
+struct agent {
+    struct mkperf_record_options options; /* of each recording */
+    const char *spool, *list, *metrics, *service, *header_file;
+    double window_s;
+    uint64_t keep_mib;
+    volatile int *stop;
+    const char *to[16];
+    unsigned nto;
+    struct agent_outbox outbox[16];
+    uint64_t sequence; /* of the next window */
+    struct agent_target **target;
+    size_t ntargets;
+    struct MHD_Daemon *daemon;
+    uint64_t clock_steps;
+    double clock_offset_s; /* wall time minus monotonic time */
+};
+
+/* Adds a target and starts its thread. name: NULL: made of the target. Errors: USAGE. */
+enum mkperf_status agent_add(struct agent *a, const char *name, const char *spec,
+                             const char *key_file, struct mkperf_error *e);
+/* Reads the file of targets if it has changed: starts new ones, stops those that are gone. */
+enum mkperf_status agent_read_list(struct agent *a, struct mkperf_error *e);
+/* Records until *a->stop is not 0, or all targets are over. */
+void agent_run(struct agent *a);
+void agent_free(struct agent *a);
+
+#endif

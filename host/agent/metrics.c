@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: metrics as text, and the server that answers scrapes. See agent.h. */
+#include "agent.h"
+
+#include <microhttpd.h>
+#include <netdb.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "base/process.h"
+#include "model/figures.h"
+
+enum {
+    LEAST_POWER = 10,
+    MOST_POWER = 34,
+    CONNECTIONS = 16,
+    IDLE_S = 30,
+    REQUEST_BYTES = 16 * 1024
+};
+
+/* ---- labels ---- */
+
+static void put_value(FILE *to, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '\\' || *text == '"') {
+            fputc('\\', to);
+        }
+        fputc(*text, to); /* the text is printable, so there is no end of a line */
+    }
+}
+
+/* A line's begin: NAME{target="T",KEY="VALUE",...; pairs of key and value follow, the last one is NULL. */
+static void put_series(FILE *to, const char *name, const char *target, ...)
+{
+    const char *key;
+    va_list pairs;
+
+    fprintf(to, "%s{target=\"", name);
+    put_value(to, target);
+    va_start(pairs, target);
+    while ((key = va_arg(pairs, const char *)) != NULL) {
+        fprintf(to, "\",%s=\"", key);
+        put_value(to, va_arg(pairs, const char *));
+    }
+    va_end(pairs);
+    fputs("\"} ", to);
+}
+
+static void put_seconds(FILE *to, uint64_t ns)
+{
+    fprintf(to, "%" PRIu64 ".%09" PRIu64 "\n", ns / 1000000000, ns % 1000000000);
+}
+
+/* ---- the families of a target ---- */
+
+static void put_info(const struct agent_window *w, const char *name, FILE *to)
+{
+    const struct mkperf_session *s = &w->session;
+    char platform[64], cpu[64], image[128];
+
+    put_series(to, name, w->target, "platform",
+               mkperf_printable_copy(s->platform, platform, sizeof platform), "cpu",
+               mkperf_printable_copy(s->cpu, cpu, sizeof cpu), "image",
+               s->image != NULL ? mkperf_printable_copy(s->image, image, sizeof image) : "", NULL);
+    fputs("1\n", to);
+}
+
+static void put_windows(const struct agent_window *w, const char *name, FILE *to)
+{
+    put_series(to, name, w->target, NULL);
+    fprintf(to, "%" PRIu64 "\n", w->windows);
+}
+
+static void put_spoiled(const struct agent_window *w, const char *name, FILE *to)
+{
+    put_series(to, name, w->target, NULL);
+    fprintf(to, "%" PRIu64 "\n", w->spoiled);
+}
+
+static void put_spoiled_samples(const struct agent_window *w, const char *name, FILE *to)
+{
+    put_series(to, name, w->target, NULL);
+    fprintf(to, "%" PRIu64 "\n", w->spoiled_samples);
+}
+
+static const char *name_of(const struct agent_window *w, uint32_t pd)
+{
+    return mkperf_pds_at(w->recorder->pds, pd)->name;
+}
+
+static void put_weights(const struct agent_window *w, const char *name, bool samples, FILE *to)
+{
+    for (uint32_t i = 0; i < w->weight_keys.count; i++) {
+        uint32_t words;
+        const uint64_t *key = mkperf_hash_key(&w->weight_keys, i, &words);
+        const struct mkperf_event *event = &w->session.event[key[0]];
+        char core[16], text[MKPERF_MODEL_NAME + 2], room[64];
+
+        snprintf(core, sizeof core, "%" PRIu64, key[2]);
+        snprintf(text, sizeof text, "%s%s", event->name, mkperf_event_modes(event));
+        put_series(to, name, w->target, "event", text, "pd",
+                   mkperf_printable_copy(name_of(w, (uint32_t)key[1]), room, sizeof room), "core",
+                   core, "mode", key[3] ? "kernel" : "user", NULL);
+        fprintf(to, "%" PRIu64 "\n", samples ? w->weight[i].samples : w->weight[i].period);
+    }
+}
+
+static void put_samples(const struct agent_window *w, const char *name, FILE *to)
+{
+    put_weights(w, name, true, to);
+}
+
+static void put_periods(const struct agent_window *w, const char *name, FILE *to)
+{
+    put_weights(w, name, false, to);
+}
+
+static void put_lost(const struct agent_window *w, const char *name, FILE *to)
+{
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        put_series(to, name, w->target, "where", mkperf_loss_places[i].key, NULL);
+        fprintf(to, "%" PRIu64 "\n", w->sum.lost[i]);
+    }
+}
+
+/* The time of each PD on each core; unknown: of cores for which events are missing. */
+static void put_core_time(const struct agent_window *w, const char *name, bool unknown, FILE *to)
+{
+    for (uint32_t i = 0; i < w->ran_keys.count; i++) {
+        uint32_t words;
+        const uint64_t *key = mkperf_hash_key(&w->ran_keys, i, &words);
+        char core[16];
+
+        if ((key[0] == MKPERF_SCHED_NOBODY) == unknown) {
+            snprintf(core, sizeof core, "%" PRIu64, key[1]);
+            put_series(to, name, w->target, "core", core, unknown ? NULL : "pd",
+                       unknown ? NULL : mkperf_analysis_name(w->sched, (uint32_t)key[0]), NULL);
+            put_seconds(to, w->ran_ns[i]);
+        }
+    }
+}
+
+static void put_run(const struct agent_window *w, const char *name, FILE *to)
+{
+    put_core_time(w, name, false, to);
+}
+
+static void put_unknown(const struct agent_window *w, const char *name, FILE *to)
+{
+    put_core_time(w, name, true, to);
+}
+
+static void put_states(const struct agent_window *w, const char *name, FILE *to)
+{
+    for (uint32_t i = 0; i < w->sched->npds; i++) {
+        const struct mkperf_sched_pd *pd = &w->sched->pd[i];
+
+        for (unsigned k = 0; k < MKPERF_PD_STATES && pd->name != NULL && !pd->idle; k++) {
+            if (pd->in[k] != 0) {
+                put_series(to, name, w->target, "pd", pd->name, "state", mkperf_pd_state_names[k],
+                           NULL);
+                put_seconds(to, pd->in[k]);
+            }
+        }
+    }
+}
+
+/* A histogram of which the bounds are 2^n - 1 ns, so that each is the end of a bucket of `h`. */
+static void put_histogram(const struct agent_window *w, const char *name, const char *from,
+                          const char *to_pd, const char *irq, const struct mkperf_log_histogram *h,
+                          FILE *to)
+{
+    char bucket[64], le[32];
+    uint64_t n = 0;
+    uint32_t i = 0;
+
+    snprintf(bucket, sizeof bucket, "%s_bucket", name);
+    for (unsigned power = LEAST_POWER; power <= MOST_POWER + 1; power++) {
+        bool all = power > MOST_POWER;
+        uint64_t bound = (UINT64_C(1) << power) - 1;
+
+        while (i < h->room && (all || i <= mkperf_log_bucket(bound))) {
+            n += h->in[i++];
+        }
+        snprintf(le, sizeof le, "%" PRIu64 ".%09" PRIu64, bound / 1000000000, bound % 1000000000);
+        put_series(to, bucket, w->target, "from", from, "to", to_pd, "irq", irq, "le",
+                   all ? "+Inf" : le, NULL);
+        fprintf(to, "%" PRIu64 "\n", n);
+    }
+    snprintf(bucket, sizeof bucket, "%s_sum", name);
+    put_series(to, bucket, w->target, "from", from, "to", to_pd, "irq", irq, NULL);
+    put_seconds(to, h->total);
+    snprintf(bucket, sizeof bucket, "%s_count", name);
+    put_series(to, bucket, w->target, "from", from, "to", to_pd, "irq", irq, NULL);
+    fprintf(to, "%" PRIu64 "\n", h->count);
+}
+
+static void put_calls(const struct agent_window *w, const char *name, FILE *to)
+{
+    for (unsigned i = 0; i < w->sched->nedges; i++) {
+        const struct mkperf_call_edge *e = &w->sched->edge[i];
+
+        put_histogram(w, name, mkperf_analysis_name(w->sched, e->from),
+                      mkperf_analysis_name(w->sched, e->to), "", &e->wall, to);
+    }
+}
+
+static void put_cut(const struct agent_window *w, const char *name, FILE *to)
+{
+    put_series(to, name, w->target, NULL);
+    fprintf(to, "%" PRIu64 "\n", w->sched->calls_void);
+}
+
+static void put_wakes(const struct agent_window *w, const char *name, FILE *to)
+{
+    for (unsigned i = 0; i < w->sched->nwakes; i++) {
+        const struct mkperf_wakeup *k = &w->sched->wake[i];
+        bool irq = k->kind == MKPERF_SCHED_IRQ;
+        char number[16] = "";
+
+        if (irq) {
+            snprintf(number, sizeof number, "%" PRIu32, k->irq);
+        }
+        put_histogram(w, name, irq ? "" : mkperf_analysis_name(w->sched, k->from),
+                      mkperf_analysis_name(w->sched, k->to), number, &k->delay, to);
+    }
+}
+
+static void put_entries(const struct agent_window *w, const char *name, FILE *to)
+{
+    for (unsigned i = 0; i < w->flow.nqueues; i++) {
+        const struct mkperf_flow_queue *q = &w->flow.queue[i];
+
+        put_series(to, name, w->target, "queue", q->about.name, "end", "produced", NULL);
+        fprintf(to, "%" PRIu64 "\n", q->produced);
+        put_series(to, name, w->target, "queue", q->about.name, "end", "consumed", NULL);
+        fprintf(to, "%" PRIu64 "\n", q->consumed);
+    }
+}
+
+static void put_occupancy(const struct agent_window *w, const char *name, FILE *to)
+{
+    for (unsigned i = 0; i < w->flow.nqueues; i++) {
+        put_series(to, name, w->target, "queue", w->flow.queue[i].about.name, NULL);
+        fprintf(to, "%.9f\n", w->flow.queue[i].area / 1e9);
+    }
+}
+
+static void put_queue_time(const struct agent_window *w, const char *name, FILE *to)
+{
+    for (unsigned i = 0; i < w->flow.nqueues; i++) {
+        const struct mkperf_flow_queue *q = &w->flow.queue[i];
+        const uint64_t ns[] = {q->known_ns, q->unknown_ns, q->empty_ns, q->full_ns};
+        static const char *const states[] = {"known", "unknown", "empty", "full"};
+
+        for (unsigned k = 0; k < 4; k++) {
+            put_series(to, name, w->target, "queue", q->about.name, "state", states[k], NULL);
+            put_seconds(to, ns[k]);
+        }
+    }
+}
+
+static const struct {
+    const char *name, *type, *help;
+    void (*put)(const struct agent_window *w, const char *name, FILE *to);
+} families[] = {
+    {"mkperf_target_info", "gauge", "What is recorded.", put_info},
+    {"mkperf_windows_total", "counter", "Windows of which the other metrics are.", put_windows},
+    {"mkperf_samples_total", "counter", "Samples.", put_samples},
+    {"mkperf_sample_events_total", "counter", "Events that the samples represent.", put_periods},
+    {"mkperf_lost_samples_total", "counter", "Samples that were lost, by place.", put_lost},
+    {"mkperf_run_seconds_total", "counter",
+     "How long each PD ran on each core, by scheduling events.", put_run},
+    {"mkperf_core_unknown_seconds_total", "counter",
+     "Time for which scheduling events are missing.", put_unknown},
+    {"mkperf_pd_state_seconds_total", "counter", "How long each PD was in each state.", put_states},
+    {"mkperf_call_seconds", "histogram", "Protected calls.", put_calls},
+    {"mkperf_calls_cut_total", "counter", "Protected calls of unknown duration.", put_cut},
+    {"mkperf_wakeup_seconds", "histogram", "From a notification or an interrupt until its PD runs.",
+     put_wakes},
+    {"mkperf_queue_entries_total", "counter", "Entries of queues.", put_entries},
+    {"mkperf_queue_entry_seconds_total", "counter", "Sum of the time of all entries in a queue.",
+     put_occupancy},
+    {"mkperf_queue_seconds_total", "counter", "Time of queues by state.", put_queue_time},
+    {"mkperf_unwritten_windows_total", "counter", "Windows without a file: the disk refused it.",
+     put_spoiled},
+    {"mkperf_unwritten_samples_total", "counter", "Samples of these windows.", put_spoiled_samples},
+};
+enum { FAMILIES = sizeof families / sizeof *families };
+_Static_assert((int)FAMILIES <= (int)AGENT_FAMILIES, "each family has a text");
+
+struct figure_text {
+    struct agent_window *w;
+    unsigned n;
+};
+
+/* A figure's key is its name. Times are seconds, as everywhere in Prometheus. */
+static void make_figure(void *self, const char *key, uint64_t value)
+{
+    struct figure_text *f = self;
+    int n = (int)strlen(key);
+    bool ns = n > 3 && strcmp(key + n - 3, "_ns") == 0;
+    size_t size;
+
+    if (mkperf_figure_is_count(key) && strcmp(key, "samples") != 0 && f->n < AGENT_FIGURES) {
+        char **text = &f->w->text[AGENT_FAMILIES + f->n++];
+        char *name =
+            mkperf_xprintf("mkperf_%.*s%s_total", ns ? n - 3 : n, key, ns ? "_seconds" : "");
+
+        free(*text);
+        FILE *to = mkperf_memstream_open(text, &size);
+        put_series(to, name, f->w->target, NULL);
+        if (ns) {
+            put_seconds(to, value);
+        } else {
+            fprintf(to, "%" PRIu64 "\n", value);
+        }
+        mkperf_memstream_close(to);
+        free(name);
+    }
+}
+
+void agent_metrics_make(struct agent_window *w)
+{
+    struct figure_text figures = {.w = w};
+    size_t size;
+
+    if (w->session.sched) {
+        mkperf_flow_settle(&w->flow);
+        mkperf_analysis_charge(w->sched);
+    }
+    for (unsigned i = 0; i < FAMILIES; i++) {
+        free(w->text[i]);
+        FILE *to = mkperf_memstream_open(&w->text[i], &size);
+        families[i].put(w, families[i].name, to);
+        mkperf_memstream_close(to);
+    }
+    mkperf_figures_each(MKPERF_SECTION_FIRST, MKPERF_SECTION_END, &w->sum, make_figure, &figures);
+}
+
+/* ---- a scrape ---- */
+
+static void put_head(FILE *to, const char *name, const char *type, const char *help)
+{
+    fprintf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* What is known of a target at any time. */
+static const struct {
+    const char *name, *type, *help;
+} now[] = {
+    {"mkperf_up", "gauge", "1: the target is being recorded."},
+    {"mkperf_unrecorded_seconds_total", "counter", "Time without a recording of the target."},
+    {"mkperf_link_breaks_total", "counter", "Broken connections."},
+    {"mkperf_received_bytes_total", "counter", "Bytes of the present connection's recorder."},
+};
+
+static void put_now(FILE *to, const struct agent *a, unsigned i)
+{
+    put_head(to, now[i].name, now[i].type, now[i].help);
+    for (size_t k = 0; k < a->ntargets; k++) {
+        const struct agent_target *t = a->target[k];
+        const double value[] = {t->up, t->missed_s, t->recorder.breaks,
+                                (double)t->recorder.link.receiver.bytes};
+
+        put_series(to, now[i].name, t->name, NULL);
+        fprintf(to, "%.*f\n", i == 1 ? 3 : 0, value[i]);
+    }
+}
+
+static const struct {
+    const char *name, *type, *help;
+    size_t at;
+} boxes[] = {
+    {"mkperf_agent_sent_windows_total", "counter", "Windows that the server accepted.",
+     offsetof(struct agent_outbox, sent)},
+    {"mkperf_agent_failures_total", "counter", "Uploads that failed.",
+     offsetof(struct agent_outbox, failures)},
+    {"mkperf_agent_given_up_windows_total", "counter",
+     "Windows that were removed for want of space.", offsetof(struct agent_outbox, given_up)},
+    {"mkperf_agent_given_up_samples_total", "counter", "Samples of these windows.",
+     offsetof(struct agent_outbox, given_up_samples)},
+    {"mkperf_agent_refused_windows_total", "counter", "Windows that the server does not accept.",
+     offsetof(struct agent_outbox, refused)},
+    {"mkperf_agent_refused_samples_total", "counter", "Samples of these windows.",
+     offsetof(struct agent_outbox, refused_samples)},
+    {"mkperf_agent_outbox_bytes", "gauge", "Bytes of the windows that are kept.",
+     offsetof(struct agent_outbox, bytes)},
+};
+
+static void put_agent(FILE *to, const struct agent *a)
+{
+    struct rusage used;
+
+    for (size_t i = 0; a->nto != 0 && i < sizeof boxes / sizeof *boxes; i++) {
+        put_head(to, boxes[i].name, boxes[i].type, boxes[i].help);
+        for (unsigned k = 0; k < a->nto; k++) {
+            const char *at = (const char *)&a->outbox[k] + boxes[i].at;
+
+            fprintf(to, "%s{to=\"", boxes[i].name);
+            put_value(to, a->outbox[k].spec);
+            fprintf(to, "\"} %" PRIu64 "\n", *(const uint64_t *)(const void *)at);
+        }
+    }
+    put_head(to, "mkperf_agent_clock_steps_total", "counter",
+             "Times that this machine's clock was set.");
+    fprintf(to, "mkperf_agent_clock_steps_total %" PRIu64 "\n", a->clock_steps);
+    getrusage(RUSAGE_SELF, &used);
+    put_head(to, "process_cpu_seconds_total", "counter", "Processor time of the agent.");
+    fprintf(to, "process_cpu_seconds_total %.3f\n",
+            (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
+}
+
+/* The texts of a family for all targets. */
+static void put_texts(FILE *to, const struct agent *a, unsigned i)
+{
+    for (size_t k = 0; k < a->ntargets; k++) {
+        if (a->target[k]->window.text[i] != NULL) {
+            fputs(a->target[k]->window.text[i], to);
+        }
+    }
+}
+
+char *agent_metrics_text(struct agent *a, size_t *n)
+{
+    char *text;
+    FILE *to = mkperf_memstream_open(&text, n);
+
+    for (unsigned i = 0; i < sizeof now / sizeof *now; i++) {
+        put_now(to, a, i);
+    }
+    for (unsigned i = 0; i < FAMILIES; i++) {
+        put_head(to, families[i].name, families[i].type, families[i].help);
+        put_texts(to, a, i);
+    }
+    for (unsigned i = AGENT_FAMILIES; i < AGENT_FAMILIES + AGENT_FIGURES; i++) {
+        const char *first = NULL;
+
+        for (size_t k = 0; k < a->ntargets && first == NULL; k++) {
+            first = a->target[k]->window.text[i];
+        }
+        if (first != NULL) {
+            char *name = mkperf_xprintf("%.*s", (int)strcspn(first, "{"), first);
+            put_head(to, name, "counter", "This figure of docs/formats.md.");
+            free(name);
+            put_texts(to, a, i);
+        }
+    }
+    put_agent(to, a);
+    mkperf_memstream_close(to);
+    return text;
+}
+
+static enum MHD_Result on_request(void *self, struct MHD_Connection *c, const char *url,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_size, void **state)
+{
+    static const char problem[] = "GET /metrics\n";
+    bool ok = strcmp(url, "/metrics") == 0 && strcmp(method, "GET") == 0;
+    size_t n = sizeof problem - 1;
+    char *text = NULL;
+
+    (void)version, (void)upload, (void)upload_size, (void)state;
+    if (ok) {
+        mkperf_turn_take();
+        text = agent_metrics_text(self, &n);
+        mkperf_turn_give();
+    }
+    struct MHD_Response *r =
+        MHD_create_response_from_buffer(n, ok ? text : (void *)(uintptr_t)problem,
+                                        ok ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    MHD_add_response_header(r, "Content-Type", "text/plain; version=0.0.4; charset=utf-8");
+    enum MHD_Result result = MHD_queue_response(c, ok ? MHD_HTTP_OK : MHD_HTTP_NOT_FOUND, r);
+    MHD_destroy_response(r);
+    return result;
+}
+
+enum mkperf_status agent_metrics_serve(struct agent *a, const char *address, struct mkperf_error *e)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
+    struct mkperf_net_address at;
+
+    if (!mkperf_net_address_parse(address, true, &at)) {
+        return mkperf_usage_error(e, "agent", "--metrics %s: want PORT or ADDRESS:PORT", address);
+    }
+    if (getaddrinfo(at.host[0] != '\0' ? at.host : "127.0.0.1", at.port, &hints, &list) != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "--metrics %s: no such address", address);
+    }
+    errno = 0;
+    a->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO |
+                                     (list->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0),
+                                 0, NULL, NULL, on_request, a, MHD_OPTION_SOCK_ADDR, list->ai_addr,
+                                 MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+                                 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
+                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
+                                 MHD_OPTION_END);
+    freeaddrinfo(list);
+    if (a->daemon == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "--metrics %s: cannot listen: %s", address,
+                                errno ? strerror(errno) : "is the port taken?");
+    }
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(a->daemon, MHD_DAEMON_INFO_BIND_PORT);
+    mkperf_print_line(stderr, "mkperf agent: metrics at http://%s:%u/metrics",
+                      at.host[0] != '\0' ? at.host : "127.0.0.1", info != NULL ? info->port : 0);
+    return MKPERF_OK;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: the files of outboxes, see agent.h. */
+#include "agent.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/process.h"
+#include "import/import.h"
+
+enum { INDEX_BYTES = 4 * 1024 * 1024, COPY_BYTES = 1 << 20 };
+
+const char *const agent_kind_names[AGENT_KINDS] = {"file", "pprof", "otlp", "pyroscope"};
+static const char *const kind_help[AGENT_KINDS] = {
+    "DIR\0a perf.data file for each window, and index.jsonl",
+    "DIR\0a pprof file for each window, and index.jsonl",
+    "URL\0OTLP profiles over HTTP, schema 1.10 (/v1development/profiles)",
+    "URL\0Pyroscope's /ingest, with pprof",
+};
+
+void agent_kind_help(mkperf_put *put, void *to)
+{
+    for (unsigned i = 0; i < AGENT_KINDS; i++) {
+        char *word = mkperf_xprintf("%s:%s", agent_kind_names[i], kind_help[i]);
+        put(to, word, kind_help[i] + strlen(kind_help[i]) + 1);
+        free(word);
+    }
+}
+
+char *agent_outbox_path(const struct agent_outbox *o, const char *name)
+{
+    return mkperf_xprintf("%s/%s", o->directory, name);
+}
+
+bool agent_name_parse(const char *name, uint64_t *sequence, uint64_t *unix_ms, uint64_t *samples,
+                      char *target)
+{
+    int at = 0, end = 0;
+
+    return strspn(name, "0123456789") == 12 &&
+           sscanf(name, "%" SCNu64 ".%" SCNu64 ".%" SCNu64 ".%n%63[A-Za-z0-9._-]%n", sequence,
+                  unix_ms, samples, &at, target, &end) == 4 &&
+           name[end] == '\0' && (target = strrchr(target, '.')) != NULL &&
+           (strcmp(target, ".data") == 0 || strcmp(target, ".pprof") == 0) &&
+           (*target = '\0', at < end);
+}
+
+static void append_window(struct agent_outbox *o, const char *name, uint64_t bytes,
+                          uint64_t samples)
+{
+    if (o->first > 0 && o->first == o->n) {
+        o->first = o->n = 0;
+    }
+    MKPERF_GROW(o->window, o->room, o->n + 1);
+    o->window[o->n++] =
+        (struct agent_waiting){.name = mkperf_xstrdup(name), .bytes = bytes, .samples = samples};
+    o->bytes += bytes;
+}
+
+void agent_outbox_drop(struct agent_outbox *o)
+{
+    struct agent_waiting *w = &o->window[o->first];
+    char *path = agent_outbox_path(o, w->name);
+
+    unlink(path);
+    free(path);
+    free(w->name);
+    o->bytes -= w->bytes;
+    o->first++;
+    if (o->first >= 1024 && 2 * o->first >= o->n) { /* the places of windows that are gone */
+        memmove(o->window, o->window + o->first, (o->n - o->first) * sizeof *o->window);
+        o->n -= o->first;
+        o->first = 0;
+    }
+}
+
+/* Gives the oldest windows up until `more` bytes fit. The last window stays, however large it is. */
+static void make_room(struct agent_outbox *o, uint64_t more)
+{
+    while (o->first < o->n && o->bytes + more > o->limit) {
+        o->given_up++;
+        o->given_up_samples += o->window[o->first].samples;
+        agent_outbox_drop(o);
+    }
+}
+
+/* Finishes the window of an agent that was killed. It gets the number of samples into its name. */
+static void recover_window(const struct agent_outbox *o, const char *partial)
+{
+    char *from = agent_outbox_path(o, partial), target[MKPERF_MODEL_NAME], *to = NULL;
+    uint64_t sequence, unix_ms, samples;
+    struct mkperf_totals totals;
+    struct mkperf_error e = {.status = MKPERF_OK};
+    char *name = mkperf_xprintf("%.*s", (int)(strlen(partial) - strlen(".partial")), partial);
+
+    if (agent_name_parse(name, &sequence, &unix_ms, &samples, target)) {
+        to = mkperf_xprintf("%s/%012" PRIu64 ".%013" PRIu64 ".%s.new", o->directory, sequence,
+                            unix_ms, target);
+    }
+    if (to != NULL && mkperf_perfdata_recover(from, to, &totals, &e) == MKPERF_OK) {
+        char *path = mkperf_xprintf("%s/%012" PRIu64 ".%013" PRIu64 ".%" PRIu64 ".%s.data",
+                                    o->directory, sequence, unix_ms, totals.samples, target);
+        if (rename(to, path) != 0) {
+            mkperf_print_line(stderr, "mkperf agent: %s: %s", path, strerror(errno));
+        }
+        free(path);
+    } else {
+        mkperf_print_line(stderr, "mkperf agent: %s: what an earlier agent left is no window: %s",
+                          from, to != NULL ? e.text : "its name");
+    }
+    unlink(from);
+    free(from);
+    free(name);
+    free(to);
+}
+
+static int ends_as(const char *name, const char *with)
+{
+    size_t n = strlen(name), k = strlen(with);
+
+    return n > k && strcmp(name + n - k, with) == 0;
+}
+
+static int is_partial(const struct dirent *d)
+{
+    return ends_as(d->d_name, ".data.partial");
+}
+
+static int is_window(const struct dirent *d)
+{
+    return ends_as(d->d_name, ".data") || ends_as(d->d_name, ".pprof");
+}
+
+/* Finds the windows of an earlier agent. */
+static enum mkperf_status find_windows(struct agent_outbox *o, uint64_t *sequence,
+                                       struct mkperf_error *e)
+{
+    struct dirent **list;
+    int n = scandir(o->directory, &list, is_partial, alphasort);
+
+    for (int i = 0; i < n; i++) {
+        recover_window(o, list[i]->d_name);
+        free(list[i]);
+    }
+    if (n >= 0) {
+        free(list);
+        n = scandir(o->directory, &list, is_window, alphasort);
+    }
+    if (n < 0) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", o->directory, strerror(errno));
+    }
+    for (int i = 0; i < n; i++) {
+        uint64_t number, unix_ms, samples;
+        char target[MKPERF_MODEL_NAME], *path = agent_outbox_path(o, list[i]->d_name);
+        struct stat st;
+
+        if (agent_name_parse(list[i]->d_name, &number, &unix_ms, &samples, target) &&
+            stat(path, &st) == 0) {
+            append_window(o, list[i]->d_name, (uint64_t)st.st_size, samples);
+            *sequence = number >= *sequence ? number + 1 : *sequence;
+        }
+        free(path);
+        free(list[i]);
+    }
+    free(list);
+    make_room(o, 0);
+    return MKPERF_OK;
+}
+
+enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, const char *spool,
+                                     uint64_t limit, uint64_t *sequence, struct mkperf_error *e)
+{
+    const char *where = strchr(spec, ':');
+    unsigned kind = 0;
+
+    while (kind < AGENT_KINDS &&
+           (where == NULL || strncmp(spec, agent_kind_names[kind], (size_t)(where - spec)) != 0 ||
+            agent_kind_names[kind][where - spec] != '\0')) {
+        kind++;
+    }
+    if (kind == AGENT_KINDS || where[1] == '\0') {
+        return mkperf_usage_error(
+            e, "agent", "--to %s: want file:DIR, pprof:DIR, otlp:URL or pyroscope:URL", spec);
+    }
+    *o = (struct agent_outbox){.spec = spec, .kind = (enum agent_kind)kind, .limit = limit};
+    if (kind >= AGENT_OTLP) {
+        o->url = where + 1;
+        if (strncmp(o->url, "http://", 7) != 0 && strncmp(o->url, "https://", 8) != 0) {
+            return mkperf_usage_error(e, "agent",
+                                      "--to %s: want http:// or https:// behind the colon", spec);
+        }
+        o->directory = mkperf_xprintf("%s/%s", spool, spec);
+        for (char *p = o->directory + strlen(spool) + 1; *p != '\0'; p++) {
+            *p = isalnum((unsigned char)*p) || *p == '.' ? *p : '_';
+        }
+    } else {
+        o->directory = mkperf_xstrdup(where + 1);
+    }
+    if (mkdir(o->directory, 0700) != 0 && errno != EEXIST) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", o->directory, strerror(errno));
+    }
+    return find_windows(o, sequence, e);
+}
+
+/* Links or copies a file. Returns 0, or an errno. */
+static int link_or_copy(const char *from, const char *to)
+{
+    if (link(from, to) == 0) {
+        return 0;
+    }
+    if (errno != EXDEV && errno != EPERM && errno != EMLINK) {
+        return errno;
+    }
+    int in = open(from, O_RDONLY | O_CLOEXEC), why = 0;
+    int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    ssize_t n = 0;
+    while (in >= 0 && out >= 0 && (n = copy_file_range(in, NULL, out, NULL, COPY_BYTES, 0)) > 0) {
+    }
+    if (in < 0 || out < 0 || n < 0) {
+        why = errno;
+        unlink(to);
+    }
+    close(in);
+    close(out);
+    return why;
+}
+
+/* Converts a window into a pprof file. */
+static enum mkperf_status make_pprof(const char *from, const char *to,
+                                     const struct mkperf_elf_search *elfs, struct mkperf_error *e)
+{
+    const struct mkperf_export x = {.path = to, .input = from, .elfs = *elfs};
+    const struct mkperf_input in = {.from = "perf"};
+    struct mkperf_output out;
+
+    if (mkperf_format_open(mkperf_format_by_name("pprof"), &x, &out, e) == MKPERF_OK) {
+        (void)mkperf_input_read(from, &in, &out.sink, e);
+        mkperf_output_free(&out);
+    }
+    return e->status;
+}
+
+/* A line of the index for a window. The index of INDEX_BYTES becomes index.jsonl.1. */
+static void add_to_index(const struct agent_outbox *o, const char *name,
+                         const struct agent_made *made)
+{
+    char *path = agent_outbox_path(o, "index.jsonl"), *old = mkperf_xprintf("%s.1", path);
+    struct stat st;
+
+    if (stat(path, &st) == 0 && st.st_size > INDEX_BYTES) {
+        (void)rename(path, old);
+    }
+    struct mkperf_textout t = {.over = fopen(path, "ae")};
+    if (t.over != NULL) {
+        mkperf_json(&t, "{'file':%s,'target':%s,'unix_ms':%" PRIu64, name, made->target,
+                    made->unix_ms);
+        mkperf_json(&t, ",'seconds':%.3f,'samples':%" PRIu64 ",'lost':%" PRIu64, made->seconds,
+                    made->samples, mkperf_lost_sum(made->totals->lost));
+        mkperf_json(&t, ",'sched_events':%" PRIu64 ",'sched_lost':%" PRIu64 "}\n",
+                    made->totals->sched_events, mkperf_lost_sum(made->totals->sched_lost));
+        (void)fclose(t.over);
+    }
+    free(path);
+    free(old);
+}
+
+enum mkperf_status agent_outbox_add(struct agent_outbox *o, const char *path, const char *name,
+                                    const struct agent_made *made,
+                                    const struct mkperf_elf_search *elfs, struct mkperf_error *e)
+{
+    bool pprof = o->kind == AGENT_PPROF;
+    char *own = pprof ? mkperf_xprintf("%.*s.pprof", (int)(strlen(name) - strlen(".data")), name)
+                      : mkperf_xstrdup(name);
+    char *to = agent_outbox_path(o, own);
+    struct stat st = {.st_size = 0};
+    int why = 0;
+
+    e->status = MKPERF_OK;
+    if (stat(path, &st) == 0) {
+        make_room(o, (uint64_t)st.st_size);
+    }
+    if (pprof) {
+        (void)make_pprof(path, to, elfs, e);
+    } else if (strcmp(path, to) != 0 && (why = link_or_copy(path, to)) != 0) {
+        mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", to, strerror(why));
+    }
+    if (e->status == MKPERF_OK && stat(to, &st) == 0) {
+        append_window(o, own, (uint64_t)st.st_size, made->samples);
+        if (o->kind <= AGENT_PPROF) {
+            add_to_index(o, own, made);
+        }
+    } else {
+        o->given_up++;
+        o->given_up_samples += made->samples;
+    }
+    free(own);
+    free(to);
+    return e->status;
+}
+
+void agent_outbox_free(struct agent_outbox *o)
+{
+    for (size_t i = o->first; i < o->n; i++) {
+        free(o->window[i].name);
+    }
+    free(o->window);
+    free(o->directory);
+    *o = (struct agent_outbox){.kind = AGENT_FILE};
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: uploads to servers, see agent.h.
+ *
+ * A window stays in its outbox until the server has accepted it. A server that is gone is tried again with growing pauses. A window
+ * that the server does not accept (status 4xx, except those that ask for a later attempt) is removed and counted.
+ */
+#include "agent.h"
+
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/process.h"
+#include "import/import.h"
+
+enum { TICK_MS = 100, URL_BYTES = 2048, ANSWER_BYTES = 256, HEADER_BYTES = 4096 };
+enum {
+    HTTP_OK = 200,
+    HTTP_MULTIPLE = 300,
+    HTTP_REFUSED = 400,
+    HTTP_TIMEOUT = 408,
+    HTTP_EARLY = 425,
+    HTTP_BUSY = 429,
+    HTTP_SERVER = 500,
+    HTTP_UNAUTHORIZED = 401,
+    HTTP_FORBIDDEN = 403
+};
+static const double PAUSE_S = 1, PAUSE_MAX_S = 60;
+static const long CONNECT_S = 10, WHOLE_S = 60;
+
+struct push {
+    struct agent *agent;
+    struct agent_outbox *outbox;
+};
+
+struct answer {
+    size_t n;
+    char text[ANSWER_BYTES];
+};
+
+/* What the server says; the begin is kept for the message. */
+static size_t take_answer(char *p, size_t size, size_t n, void *self)
+{
+    struct answer *a = self;
+    size_t more = size * n < sizeof a->text - 1 - a->n ? size * n : sizeof a->text - 1 - a->n;
+
+    memcpy(a->text + a->n, p, more);
+    a->n += more;
+    a->text[a->n] = '\0';
+    return size * n;
+}
+
+/* Converts a window into the server's format, in memory. */
+static char *convert(const struct push *p, const char *name, size_t *n, struct mkperf_error *e)
+{
+    const struct agent_outbox *o = p->outbox;
+    char *from = agent_outbox_path(o, name), *to = agent_outbox_path(o, "upload"), *body = NULL;
+    char target[MKPERF_MODEL_NAME];
+    uint64_t sequence, unix_ms = 0, samples;
+    struct mkperf_output out;
+    const struct mkperf_input in = {.from = "perf"};
+
+    (void)agent_name_parse(name, &sequence, &unix_ms, &samples, target);
+    const struct mkperf_export x = {.path = to,
+                                    .input = from,
+                                    .service = p->agent->service,
+                                    .target = target,
+                                    .unix_ns = unix_ms * 1000000,
+                                    .elfs.elf_path = p->agent->options.elf_path};
+    const char *format = o->kind == AGENT_OTLP ? "otlp" : "pprof";
+    if (mkperf_format_open(mkperf_format_by_name(format), &x, &out, e) == MKPERF_OK) {
+        (void)mkperf_input_read(from, &in, &out.sink, e);
+        mkperf_output_free(&out);
+    }
+    int fd = e->status == MKPERF_OK ? open(to, O_RDONLY | O_CLOEXEC) : -1;
+    struct stat st;
+    if (fd >= 0 && fstat(fd, &st) == 0) {
+        body = mkperf_xcalloc((size_t)st.st_size + 1, 1);
+        *n = 0;
+        for (ssize_t got; (got = read(fd, body + *n, (size_t)st.st_size - *n)) > 0;) {
+            *n += (size_t)got;
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    unlink(to);
+    free(from);
+    free(to);
+    return body;
+}
+
+/* The address of a window. Pyroscope has names and times in it. */
+static void make_url(const struct push *p, CURL *curl, const char *name, char url[URL_BYTES])
+{
+    const struct agent_outbox *o = p->outbox;
+    size_t n = strlen(o->url);
+    int base = (int)(n > 0 && o->url[n - 1] == '/' ? n - 1 : n);
+    bool own = strchr(strstr(o->url, "://") + 3, '/') != NULL &&
+               o->url[n - 1] != '/'; /* it has a path */
+    char target[MKPERF_MODEL_NAME] = "", app[2 * MKPERF_MODEL_NAME + 64];
+    uint64_t sequence, unix_ms = 0, samples;
+
+    (void)agent_name_parse(name, &sequence, &unix_ms, &samples, target);
+    if (o->kind == AGENT_OTLP) {
+        snprintf(url, URL_BYTES, "%.*s%s", base, o->url, own ? "" : "/v1development/profiles");
+        return;
+    }
+    snprintf(app, sizeof app, "%.63s{target=\"%s\"}", p->agent->service, target);
+    char *escaped = curl_easy_escape(curl, app, 0);
+    snprintf(url, URL_BYTES,
+             "%.*s%s?name=%s&from=%" PRIu64 "&until=%" PRIu64 "&format=pprof&spyName=mkperf", base,
+             o->url, own ? "" : "/ingest", escaped, unix_ms / 1000,
+             (unix_ms + (uint64_t)(p->agent->window_s * 1000) + 999) / 1000);
+    curl_free(escaped);
+}
+
+/* The header of --header-file, such as "Authorization: Bearer ...". */
+static struct curl_slist *add_secret(const struct agent *a, struct curl_slist *list,
+                                     struct mkperf_error *e)
+{
+    char line[HEADER_BYTES];
+    size_t n;
+
+    if (a->header_file != NULL &&
+        mkperf_secret_read(a->header_file, (uint8_t *)line, sizeof line - 1, &n, e) == MKPERF_OK) {
+        line[n] = '\0';
+        line[strcspn(line, "\r\n")] = '\0';
+        list = curl_slist_append(list, line);
+        mbedtls_platform_zeroize(line, sizeof line);
+    }
+    return list;
+}
+
+/* Sends one request, without the lock. Returns the server's status; 0: there was no answer, for the reason in *e. */
+static long post(const struct push *p, CURL *curl, const char *url, const char *body, size_t n,
+                 struct mkperf_error *e)
+{
+    struct answer answer = {.n = 0};
+    char why[CURL_ERROR_SIZE] = "";
+    curl_mime *form = NULL;
+    struct curl_slist *headers = add_secret(p->agent, NULL, e);
+    long status = 0;
+
+    if (e->status != MKPERF_OK) {
+        return 0;
+    }
+    curl_easy_reset(curl);
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, WHOLE_S);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_answer);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "mkperf");
+    if (p->outbox->kind == AGENT_OTLP) {
+        headers = curl_slist_append(headers, "Content-Type: application/x-protobuf");
+        headers = curl_slist_append(headers, "Content-Encoding: gzip");
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)n);
+    } else {
+        form = curl_mime_init(curl);
+        curl_mimepart *part = curl_mime_addpart(form);
+        curl_mime_name(part, "profile");
+        curl_mime_filename(part, "profile.pprof");
+        curl_mime_data(part, body, n);
+        curl_easy_setopt(curl, CURLOPT_MIMEPOST, form);
+    }
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    if (curl_easy_perform(curl) != CURLE_OK) {
+        mkperf_error_set(e, MKPERF_ERR_LINK, "%s: %s", p->outbox->spec, why);
+    } else {
+        curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+        mkperf_printable(answer.text);
+        mkperf_error_set(e, MKPERF_ERR_REFUSED, "%s: status %ld: %s", p->outbox->spec, status,
+                         answer.text);
+    }
+    curl_mime_free(form);
+    curl_slist_free_all(headers);
+    return status;
+}
+
+/* Whether a later attempt with this window may succeed. A wrong key is not the window's fault. */
+static bool may_succeed(long status)
+{
+    return status < HTTP_REFUSED || status >= HTTP_SERVER || status == HTTP_TIMEOUT ||
+           status == HTTP_EARLY || status == HTTP_BUSY || status == HTTP_UNAUTHORIZED ||
+           status == HTTP_FORBIDDEN;
+}
+
+/* Sends the oldest window. Returns whether the next one can be sent at once. */
+static bool push_oldest(const struct push *p, CURL *curl)
+{
+    struct agent_outbox *o = p->outbox;
+    struct mkperf_error e = {.status = MKPERF_OK};
+    char *name = mkperf_xstrdup(o->window[o->first].name), url[URL_BYTES];
+    uint64_t samples = o->window[o->first].samples;
+    size_t n = 0;
+    long status = HTTP_REFUSED; /* of a window that cannot be converted */
+    char *body = convert(p, name, &n, &e);
+
+    if (body != NULL) {
+        make_url(p, curl, name, url);
+        mkperf_turn_give();
+        status = post(p, curl, url, body, n, &e);
+        mkperf_turn_take();
+    }
+    bool there = o->first < o->n &&
+                 strcmp(o->window[o->first].name, name) == 0; /* not given up meanwhile */
+    bool sent = status >= HTTP_OK && status < HTTP_MULTIPLE;
+    if (sent) {
+        o->sent++;
+    } else {
+        o->failures++;
+        if (o->failures == 1 || !may_succeed(status)) {
+            mkperf_print_line(stderr, "mkperf agent: %s", e.text);
+        }
+    }
+    if (there && !sent && !may_succeed(status)) {
+        o->refused++;
+        o->refused_samples += samples;
+    }
+    if (there && (sent || !may_succeed(status))) {
+        agent_outbox_drop(o);
+    }
+    free(body);
+    free(name);
+    return sent || !may_succeed(status);
+}
+
+static void *push_always(void *self)
+{
+    struct push *p = self;
+    CURL *curl = curl_easy_init();
+    double pause = PAUSE_S;
+
+    mkperf_turn_take();
+    while (*p->agent->stop == 0 && curl != NULL) {
+        if (p->outbox->first == p->outbox->n) {
+            mkperf_poll(NULL, 0, TICK_MS);
+        } else if (push_oldest(p, curl)) {
+            pause = PAUSE_S;
+        } else {
+            for (double until = mkperf_now_s() + pause;
+                 *p->agent->stop == 0 && mkperf_now_s() < until;) {
+                mkperf_poll(NULL, 0, TICK_MS);
+            }
+            pause = 2 * pause < PAUSE_MAX_S ? 2 * pause : PAUSE_MAX_S;
+        }
+    }
+    mkperf_turn_give();
+    curl_easy_cleanup(curl);
+    free(p);
+    return NULL;
+}
+
+void agent_push_start(struct agent *a, struct agent_outbox *o)
+{
+    struct push *p = mkperf_xcalloc(1, sizeof *p);
+
+    *p = (struct push){.agent = a, .outbox = o};
+    if (pthread_create(&o->thread, NULL, push_always, p) != 0) {
+        mkperf_die();
+    }
+    o->has_thread = true;
+}
+
+void agent_push_join(struct agent_outbox *o)
+{
+    if (o->has_thread) {
+        mkperf_turn_give();
+        pthread_join(o->thread, NULL);
+        mkperf_turn_take();
+        o->has_thread = false;
+    }
+}

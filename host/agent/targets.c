@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: a thread for each target, the file that lists targets, and what happens each second. See agent.h.
+ *
+ * A thread records its target as mkperf record does, without an end. It tries a target that cannot be recorded again, with growing pauses.
+ * A connection that breaks is restored by the recorder, which knows then what was lost. The main thread ends windows, so that a window also
+ * ends while its target is silent.
+ */
+#include "agent.h"
+
+#include <microhttpd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/process.h"
+
+enum { TICK_MS = 200, LINE = 1024, STACK_BYTES = 512 * 1024 };
+static const double PAUSE_S = 1, PAUSE_MAX_S = 30, STEP_S = 1, SYNC_S = 1, FOREVER_S = 1e9;
+
+static double wall_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void say(const struct agent_target *t, const char *text)
+{
+    mkperf_print_line(stderr, "mkperf agent: %s: %s", t->name, text);
+}
+
+static void on_notice(void *self, const char *text)
+{
+    say(self, text);
+}
+
+static enum mkperf_status resolve_names(void *self, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &((struct agent_target *)self)->recorder;
+
+    return mkperf_filter(r->options.pd, r->options.subtree, r->pds, &r->options.configure, e);
+}
+
+/* Records until the target is to be stopped, or until an error. */
+static enum mkperf_status record(struct agent_target *t, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &t->recorder;
+
+    r->options = t->agent->options;
+    r->options.link.target = t->spec;
+    r->options.link.key_file = t->key_file != NULL ? t->key_file : t->agent->options.link.key_file;
+    r->options.link.reconnect_s = FOREVER_S;
+    r->options.keep_no_elfs = true;
+    r->options.command = mkperf_xstrdup(t->agent->options.command);
+    r->notice = r->warn = on_notice;
+    r->named = resolve_names;
+    r->stop = &t->stop;
+    r->self = t;
+    t->window.agent = t->agent;
+    t->window.target = t->name;
+    t->window.recorder = r;
+    if (mkperf_recorder_init(r, false, e) != MKPERF_OK) {
+        return e->status;
+    }
+    mkperf_recorder_decode(r, agent_window_sink(&t->window), r->options.command);
+    if (mkperf_recorder_start(r, e) != MKPERF_OK) {
+        return e->status;
+    }
+    t->why[0] = '\0';
+    t->attempts = 0;
+    say(t, "is being recorded");
+    return mkperf_recorder_run(r, e) == MKPERF_OK ? mkperf_recorder_stop(r, e) : e->status;
+}
+
+static void *record_always(void *self)
+{
+    struct agent_target *t = self;
+    struct mkperf_recorder *r = &t->recorder;
+    double pause = PAUSE_S;
+
+    mkperf_turn_take();
+    do {
+        struct mkperf_error e = {.status = MKPERF_OK}, late = {.status = MKPERF_OK};
+        enum mkperf_status status = record(t, &e);
+
+        if (r->stream != NULL && r->stream->began) {
+            (void)mkperf_stream_finish(r->stream, &late);
+        }
+        bool same = status != MKPERF_OK && strcmp(t->why, e.text) == 0;
+        snprintf(t->why, sizeof t->why, "%.255s",
+                 status != MKPERF_OK ? e.text : "its session has ended");
+        if (!same && t->stop == 0) {
+            say(t, t->why);
+        }
+        pause = t->attempts++ == 0 ? PAUSE_S : 2 * pause < PAUSE_MAX_S ? 2 * pause : PAUSE_MAX_S;
+        agent_window_free(&t->window);
+        mkperf_recorder_free(r);
+        for (double until = mkperf_now_s() + pause;
+             t->stop == 0 && t->agent->options.duration_s == 0 && mkperf_now_s() < until;) {
+            mkperf_poll(NULL, 0, TICK_MS);
+        }
+    } while (t->stop == 0 && t->agent->options.duration_s == 0);
+    t->over = true;
+    mkperf_turn_give();
+    return NULL;
+}
+
+/* ---- which targets ---- */
+
+/* A name without characters that a file's name cannot have. */
+static char *make_name(const char *text)
+{
+    const char *colon = strchr(text, ':');
+    char *name = mkperf_xprintf("%.*s", MKPERF_MODEL_NAME - 16, colon != NULL ? colon + 1 : text);
+
+    for (char *p = name; *p != '\0'; p++) {
+        *p = isalnum((unsigned char)*p) || strchr("._-", *p) != NULL ? *p : '_';
+    }
+    return name;
+}
+
+static struct agent_target *find(const struct agent *a, const char *name)
+{
+    for (size_t i = 0; i < a->ntargets; i++) {
+        if (strcmp(a->target[i]->name, name) == 0 && a->target[i]->stop == 0) {
+            return a->target[i];
+        }
+    }
+    return NULL;
+}
+
+/* Counts the time since the last window of an earlier agent. The file's time is the end of that window. */
+static void note_pause(struct agent_target *t)
+{
+    char *path = mkperf_xprintf("%s/%s.last", t->agent->spool, t->name);
+    struct stat st;
+
+    if (t->agent->spool != NULL && stat(path, &st) == 0) {
+        double pause = wall_s() - (double)st.st_mtim.tv_sec - (double)st.st_mtim.tv_nsec / 1e9;
+        t->missed_s = pause > 0 ? pause : 0;
+    }
+    free(path);
+}
+
+enum mkperf_status agent_add(struct agent *a, const char *name, const char *spec,
+                             const char *key_file, struct mkperf_error *e)
+{
+    struct mkperf_source source;
+    char *own = name != NULL ? mkperf_xstrdup(name) : make_name(spec);
+    pthread_attr_t attributes;
+
+    if (strspn(own, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") !=
+            strlen(own) ||
+        own[0] == '\0' || strlen(own) >= MKPERF_MODEL_NAME - 8) {
+        mkperf_usage_error(e, "agent", "a target's name has letters, digits, '.', '_' and '-': %s",
+                           own);
+    } else if (find(a, own) != NULL) {
+        mkperf_usage_error(e, "agent", "two targets have the name %s", own);
+    } else if (mkperf_source_init(&source, spec, e) == MKPERF_OK && !source.ops->interactive) {
+        mkperf_usage_error(e, "agent", "%s is no running target: mkperf record reads captures",
+                           spec);
+    }
+    if (e->status != MKPERF_OK) {
+        free(own);
+        return e->status;
+    }
+    struct agent_target *t = mkperf_xcalloc(1, sizeof *t);
+    t->agent = a;
+    t->name = own;
+    t->spec = mkperf_xstrdup(spec);
+    t->key_file = mkperf_xstrdup(key_file);
+    t->listed = true;
+    snprintf(t->why, sizeof t->why, "no attempt yet");
+    note_pause(t);
+    a->target = mkperf_xrealloc(a->target, a->ntargets + 1, sizeof(void *));
+    a->target[a->ntargets++] = t;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    if (pthread_create(&t->thread, &attributes, record_always, t) != 0) {
+        mkperf_die();
+    }
+    pthread_attr_destroy(&attributes);
+    return MKPERF_OK;
+}
+
+/* Removes targets of which the threads have ended. */
+static void collect(struct agent *a)
+{
+    for (size_t i = 0; i < a->ntargets;) {
+        struct agent_target *t = a->target[i];
+
+        if (!t->over || t->stop == 0) {
+            i++;
+            continue;
+        }
+        mkperf_turn_give();
+        pthread_join(t->thread, NULL);
+        mkperf_turn_take();
+        free(t->name);
+        free(t->spec);
+        free(t->key_file);
+        free(t);
+        a->target[i] = a->target[--a->ntargets];
+    }
+}
+
+/* One line: NAME TARGET [KEY-FILE]; blank lines and lines that begin with # are skipped. */
+static enum mkperf_status read_line(struct agent *a, char *line, unsigned number,
+                                    struct mkperf_error *e)
+{
+    static const char space[] = " \t\r\n";
+    char *rest, *name = strtok_r(line, space, &rest), *spec = strtok_r(NULL, space, &rest),
+                *key = strtok_r(NULL, space, &rest);
+
+    if (name == NULL || name[0] == '#') {
+        return MKPERF_OK;
+    }
+    if (spec == NULL || strtok_r(NULL, space, &rest) != NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%u: want NAME TARGET [KEY-FILE]", a->list,
+                                number);
+    }
+    struct agent_target *t = find(a, name);
+    if (t != NULL && strcmp(t->spec, spec) == 0) {
+        t->listed = true;
+        return MKPERF_OK;
+    }
+    if (t != NULL) {
+        t->stop = 1; /* it has another address now */
+    }
+    if (agent_add(a, name, spec, key, e) == MKPERF_OK) {
+        find(a, name)->of_file = true;
+    }
+    return e->status;
+}
+
+enum mkperf_status agent_read_list(struct agent *a, struct mkperf_error *e)
+{
+    FILE *f = fopen(a->list, "re");
+    char line[LINE];
+    unsigned number = 0;
+
+    if (f == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", a->list, strerror(errno));
+    }
+    for (size_t i = 0; i < a->ntargets; i++) {
+        a->target[i]->listed = !a->target[i]->of_file;
+    }
+    while (e->status == MKPERF_OK && fgets(line, sizeof line, f) != NULL) {
+        (void)read_line(a, line, ++number, e);
+    }
+    (void)fclose(f);
+    for (size_t i = 0; e->status == MKPERF_OK && i < a->ntargets; i++) {
+        a->target[i]->stop |= !a->target[i]->listed;
+    }
+    return e->status;
+}
+
+/* ---- each tick ---- */
+
+static void touch(const struct agent_target *t)
+{
+    if (t->agent->spool != NULL) {
+        char *path = mkperf_xprintf("%s/%s.last", t->agent->spool, t->name);
+        FILE *f = fopen(path, "we");
+
+        if (f != NULL) {
+            (void)fclose(f);
+        }
+        free(path);
+    }
+}
+
+static bool is_recorded(const struct agent_target *t, double now)
+{
+    enum mkperf_peer_state state = t->recorder.link.state;
+
+    return t->why[0] == '\0' && (state == MKPERF_PEER_OPEN || state == MKPERF_PEER_SEALED) &&
+           now - t->recorder.link.heard_s < t->agent->options.link.timeout_s;
+}
+
+static void check_clock(struct agent *a, double now)
+{
+    double offset = wall_s() - now;
+    double step = offset - a->clock_offset_s;
+    if (a->clock_offset_s != 0 && (step > STEP_S || step < -STEP_S)) {
+        a->clock_steps++;
+        mkperf_print_line(stderr, "mkperf agent: this machine's clock was set by %.3f s", step);
+    }
+    a->clock_offset_s = offset;
+}
+
+/* Each second what was recorded is written, so that a killed agent leaves it. */
+static void write_out(struct agent_target *t, double now)
+{
+    struct mkperf_error e;
+
+    if (t->window.perfdata != NULL && now - t->synced_s >= SYNC_S) {
+        t->synced_s = now;
+        (void)mkperf_perfdata_sync(t->window.perfdata, &e); /* the next record reports the error */
+    }
+}
+
+static void read_changed_list(struct agent *a, struct timespec *seen)
+{
+    struct mkperf_error e = {.status = MKPERF_OK};
+    struct stat st;
+
+    if (a->list != NULL && stat(a->list, &st) == 0 &&
+        (st.st_mtim.tv_sec != seen->tv_sec || st.st_mtim.tv_nsec != seen->tv_nsec)) {
+        *seen = st.st_mtim;
+        if (agent_read_list(a, &e) != MKPERF_OK) {
+            mkperf_print_line(stderr, "mkperf agent: %s", e.text);
+        }
+    }
+}
+
+void agent_run(struct agent *a)
+{
+    double last = mkperf_now_s();
+    struct timespec seen = {.tv_sec = 0};
+    size_t running = 1;
+
+    while (*a->stop == 0 && running > 0) {
+        mkperf_poll(NULL, 0, TICK_MS);
+        double now = mkperf_now_s();
+        check_clock(a, now);
+        read_changed_list(a, &seen);
+        running = a->list != NULL;
+        for (size_t i = 0; i < a->ntargets; i++) {
+            struct agent_target *t = a->target[i];
+
+            running += !t->over;
+            t->up = is_recorded(t, now);
+            t->missed_s += t->up ? 0 : now - last;
+            write_out(t, now);
+            if (t->window.open && now - t->window.opened_s >= a->window_s) {
+                agent_window_end(&t->window);
+                touch(t);
+            }
+        }
+        last = now;
+        collect(a);
+    }
+}
+
+void agent_free(struct agent *a)
+{
+    for (size_t i = 0; i < a->ntargets; i++) {
+        a->target[i]->stop = 1;
+    }
+    while (a->ntargets > 0) {
+        mkperf_poll(NULL, 0, 10);
+        collect(a);
+    }
+    if (a->daemon != NULL) {
+        mkperf_turn_give();
+        MHD_stop_daemon(a->daemon);
+        mkperf_turn_take();
+    }
+    for (unsigned i = 0; i < a->nto; i++) {
+        agent_push_join(&a->outbox[i]);
+        agent_outbox_free(&a->outbox[i]);
+    }
+    free(a->target);
+    free(a->options.command);
+}

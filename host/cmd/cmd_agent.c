@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mkperf agent: records many targets all the time, and feeds servers with profiles and metrics.
+ *
+ * Owns: the options, their checks, and the begin and end. host/agent does the work.
+ */
+#include <curl/curl.h>
+#include <sys/stat.h>
+
+#include "agent/agent.h"
+#include "base/process.h"
+#include "cmd.h"
+
+enum {
+    OPT_TO = 256,
+    TARGETS = 64,
+    DEFAULT_WINDOW_S = 10,
+    DEFAULT_KEEP_MIB = 1024,
+    DEFAULT_FREQUENCY = 100
+};
+
+struct command {
+    struct agent agent; /* first, because it has the options of a recording first */
+    const char *target[TARGETS];
+    unsigned ntargets;
+    bool sched, queues;
+};
+
+static const struct mkperf_option options[] = {
+    MKPERF_OPTION('t', "target", "a target, see below; several times for several",
+                  MKPERF_TAKES(TARGET, "TARGET")),
+    MKPERF_OPTION(0, "targets",
+                  "a file with a line NAME TARGET [KEY-FILE] for each target; it is read again "
+                  "when it changes",
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, agent.list)),
+    MKPERF_OPTION(OPT_TO, "to", "where windows go, see below; several times for several",
+                  .value = "DESTINATION"),
+    MKPERF_OPTION(0, "metrics", "answer Prometheus at this address; a port alone is on loopback",
+                  .value = "ADDRESS:PORT", MKPERF_TEXT(struct command, agent.metrics)),
+    MKPERF_OPTION(0, "window", "length of a window (%d)", .value = "S", .number = DEFAULT_WINDOW_S,
+                  MKPERF_SECONDS(struct command, agent.window_s)),
+    MKPERF_OPTION(0, "spool", "directory of windows that wait for a server",
+                  MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct command, agent.spool)),
+    MKPERF_OPTION(0, "keep",
+                  "MiB that each destination's windows may have here (%d); the oldest are given up",
+                  .value = "MIB", .number = DEFAULT_KEEP_MIB,
+                  MKPERF_NUMBER(struct command, agent.keep_mib, 1, 1 << 30)),
+    MKPERF_OPTION(0, "service", "name of the service on servers (mkperf)", .value = "NAME",
+                  MKPERF_TEXT(struct command, agent.service)),
+    MKPERF_OPTION(0, "header-file",
+                  "a line for the head of each upload, such as Authorization: Bearer TOKEN",
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, agent.header_file)),
+    MKPERF_OPTION(
+        0, "key-file", "the key for targets: 32 bytes, or a line [NAME] and 64 hexadecimal digits",
+        MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, agent.options.link.key_file)),
+    MKPERF_OPTION(0, "timeout", "patience with a silent target (default %d)", .value = "S",
+                  .number = MKPERF_DEFAULT_TIMEOUT_S,
+                  MKPERF_SECONDS(struct command, agent.options.link.timeout_s)),
+    MKPERF_OPTION(0, "sched", "with scheduling events, for metrics of calls and run times",
+                  MKPERF_SETS(struct command, sched)),
+    MKPERF_OPTION(0, "queues", "with the indices of queues, for metrics of flow; implies --sched",
+                  MKPERF_SETS(struct command, queues)),
+    {.id = 0},
+};
+
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
+{
+    struct command *c = self;
+
+    if (g->id == 't' && c->ntargets < TARGETS) {
+        c->target[c->ntargets++] = g->value;
+        return MKPERF_OK;
+    }
+    if (g->id == OPT_TO && c->agent.nto < sizeof c->agent.to / sizeof *c->agent.to) {
+        c->agent.to[c->agent.nto++] = g->value;
+        return MKPERF_OK;
+    }
+    return mkperf_usage_error(g->e, "agent", "too many %s: --targets names any number of targets",
+                              g->name);
+}
+
+static const struct mkperf_option_group group = {options, set};
+
+static void init_agent(void *self, int argc, char **argv)
+{
+    struct command *c = self;
+
+    mkperf_record_options_init(&c->agent.options, argc, argv);
+    c->agent.window_s = DEFAULT_WINDOW_S;
+    c->agent.keep_mib = DEFAULT_KEEP_MIB;
+    c->agent.service = "mkperf";
+}
+
+static enum mkperf_status check(struct command *c, struct mkperf_error *e)
+{
+    struct agent *a = &c->agent;
+    bool servers = false;
+
+    for (unsigned i = 0; i < a->nto; i++) {
+        servers |= strstr(a->to[i], "://") != NULL;
+    }
+    if (c->ntargets == 0 && a->list == NULL) {
+        return mkperf_usage_error(e, "agent", "no target (-t, --targets)");
+    }
+    if (a->nto == 0 && a->metrics == NULL) {
+        return mkperf_usage_error(e, "agent", "nothing to do: --to, --metrics");
+    }
+    if (servers && a->spool == NULL) {
+        return mkperf_usage_error(e, "agent", "a server needs --spool DIR, for windows that wait");
+    }
+    if (a->window_s < 1 || a->window_s > 3600) {
+        return mkperf_usage_error(e, "agent", "--window: want 1 to 3600 s");
+    }
+    a->options.link.target = c->ntargets != 0 ? c->target[0] : a->list;
+    a->options.queues = c->queues;
+    a->options.configure.sched = c->sched || c->queues;
+    if (a->options.count == 0 && a->options.frequency == 0) {
+        a->options.frequency = DEFAULT_FREQUENCY;
+    }
+    uint8_t line[4096];
+    size_t n;
+    struct mkperf_shared_key key;
+    if ((a->header_file != NULL &&
+         mkperf_secret_read(a->header_file, line, sizeof line, &n, e) != MKPERF_OK) ||
+        (a->options.link.key_file != NULL &&
+         mkperf_key_read(a->options.link.key_file, &key, e) != MKPERF_OK)) {
+        return e->status;
+    }
+    return mkperf_record_options_finish(&a->options, "agent", e);
+}
+
+static enum mkperf_status open_all(struct command *c, struct mkperf_error *e)
+{
+    struct agent *a = &c->agent;
+    const uint64_t mib = 1 << 20;
+
+    if (a->spool != NULL && mkdir(a->spool, 0700) != 0 && errno != EEXIST) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", a->spool, strerror(errno));
+    }
+    for (unsigned i = 0; i < a->nto; i++) {
+        if (agent_outbox_open(&a->outbox[i], a->to[i], a->spool, a->keep_mib * mib, &a->sequence,
+                              e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    if (a->metrics != NULL && agent_metrics_serve(a, a->metrics, e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (unsigned i = 0; i < a->nto; i++) {
+        if (a->outbox[i].url != NULL) {
+            agent_push_start(a, &a->outbox[i]);
+        }
+    }
+    for (unsigned i = 0; i < c->ntargets; i++) {
+        if (agent_add(a, NULL, c->target[i], NULL, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return a->list != NULL ? agent_read_list(a, e) : MKPERF_OK;
+}
+
+static enum mkperf_status run_agent(void *self, const struct mkperf_args *args,
+                                    struct mkperf_error *e)
+{
+    struct command *c = self;
+
+    (void)args;
+    if (check(c, e) != MKPERF_OK) {
+        return e->status;
+    }
+    c->agent.stop = mkperf_process_interrupts();
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    mkperf_turns_begin();
+    if (open_all(c, e) == MKPERF_OK) {
+        agent_run(&c->agent);
+    }
+    ++*c->agent.stop;
+    return e->status;
+}
+
+static void end_agent(void *self)
+{
+    agent_free(&((struct command *)self)->agent);
+}
+
+const struct mkperf_command mkperf_agent_command = {
+    .name = "agent",
+    .summary = "feed servers with profiles and metrics of many targets",
+    .synopsis = "-t TARGET... [--to DESTINATION...] [--metrics [ADDRESS:]PORT] [options]",
+    .description = "Records targets all the time, at 100 samples/s without -c and -F, in windows "
+                   "of --window. Each window is uploaded, or "
+                   "becomes a file. Metrics are those of all windows that have ended.\n\n"
+                   "A target that is not there, and a server that is gone, are tried again without "
+                   "an end. What is given up is "
+                   "counted in the metrics. With --duration the agent ends after S seconds of the "
+                   "targets' time.",
+    .options = {{&group, 0},
+                {&mkperf_sampling_options, 0},
+                {&mkperf_names_options, 0},
+                {&mkperf_kernel_options, 0}},
+    .sections = {{.title = "TARGET is one of", .list = mkperf_target_help},
+                 {.title = "DESTINATION is one of", .list = agent_kind_help}},
+    .examples = "mkperf agent -t tcp:10.0.0.5 --to file:/var/lib/mkperf/windows\n"
+                "mkperf agent --targets /etc/mkperf/targets --metrics 9464 --sched\n"
+                "mkperf agent --targets targets --spool spool --to otlp:https://otel.example:4318",
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .self = {.bytes = sizeof(struct command)},
+    .init = init_agent,
+    .run = run_agent,
+    .end = end_agent,
+};

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * OTLP profiles: the request that servers of OpenTelemetry take over HTTP, gzipped, by schema 1.10.
+ *
+ * Owns: the encoding. Called through the table of formats, and for the uploads of mkperf agent.
+ *   Each event is a profile; its values are the periods.
+ *   Each distinct chain, core and event is a sample with the attributes pd, core and mode.
+ *   The resource has the service, the target, and the identity of the image.
+ *   What profiles share is in a dictionary of tables. The first element of each table is empty, as the schema demands.
+ *   Messages before 1.10 have other numbers: a sample's values were field 2.
+ */
+#include "parts.h"
+#include "protobuf.h"
+
+enum field {
+    REQUEST_RESOURCE_PROFILES = 1,
+    REQUEST_DICTIONARY = 2,
+    RESOURCE_PROFILES_RESOURCE = 1,
+    RESOURCE_PROFILES_SCOPES = 2,
+    SCOPE_PROFILES_SCOPE = 1,
+    SCOPE_PROFILES_PROFILES = 2,
+    PROFILE_SAMPLE_TYPE = 1,
+    PROFILE_SAMPLES = 2,
+    PROFILE_TIME_UNIX_NANO = 3,
+    PROFILE_DURATION_NANO = 4,
+    PROFILE_PERIOD_TYPE = 5,
+    PROFILE_PERIOD = 6,
+    SAMPLE_STACK = 1,
+    SAMPLE_ATTRIBUTES = 2,
+    SAMPLE_VALUES = 4,
+    TABLE_MAPPING = 1,
+    TABLE_LOCATION = 2,
+    TABLE_FUNCTION = 3,
+    TABLE_LINK = 4,
+    TABLE_STRING = 5,
+    TABLE_ATTRIBUTE = 6,
+    TABLE_STACK = 7,
+};
+
+struct otlp {
+    const struct mkperf_export *x;
+    struct mkperf_profile *c;
+    struct pb_file f;
+    struct function_names names;
+    struct mkperf_hash strings;    /* behind the empty one */
+    struct mkperf_hash attributes; /* key and value, as strings */
+    struct mkperf_hash stacks;
+};
+
+static uint64_t string(struct otlp *o, const char *text)
+{
+    return text[0] != '\0' ? mkperf_hash_text_number(&o->strings, text) + UINT64_C(1) : 0;
+}
+
+/* The number of an attribute with a text. */
+static uint64_t attribute(struct otlp *o, const char *key, const char *value)
+{
+    const uint64_t pair[] = {string(o, key), string(o, value)};
+
+    return mkperf_hash_number(&o->attributes, pair, 2) + UINT64_C(1);
+}
+
+static void put_resource_attribute(struct otlp *o, const char *key, const char *value)
+{
+    if (value != NULL && value[0] != '\0') {
+        size_t at = pb_begin(&o->f, 1), inner;
+
+        pb_text(&o->f, 1, key);
+        inner = pb_begin(&o->f, 2);
+        pb_text(&o->f, 1, value);
+        pb_end(&o->f, inner);
+        pb_end(&o->f, at);
+    }
+}
+
+static void put_type(struct otlp *o, unsigned field, uint32_t event)
+{
+    char room[32];
+    size_t at = pb_begin(&o->f, field);
+
+    pb_number(&o->f, 1, string(o, mkperf_places_event_name(&o->c->places, event, room)));
+    pb_number(&o->f, 2, string(o, "count"));
+    pb_end(&o->f, at);
+}
+
+static void put_sample(struct otlp *o, const struct mkperf_profile_chain *chain)
+{
+    const struct mkperf_places *s = &o->c->places;
+    uint64_t stack[MKPERF_PLACES_MAX], attributes[3];
+    char core[16];
+
+    for (uint32_t i = 0; i < chain->n; i++) {
+        stack[i] = (uint64_t)chain->place[i] + 1;
+    }
+    snprintf(core, sizeof core, "%u", chain->core);
+    attributes[0] = attribute(o, "pd", mkperf_places_pd_name(s, chain->pd));
+    attributes[1] = attribute(o, "core", core);
+    attributes[2] = attribute(o, "mode", s->place[chain->place[0]].kernel ? "kernel" : "user");
+    size_t at = pb_begin(&o->f, PROFILE_SAMPLES);
+    pb_number(&o->f, SAMPLE_STACK, mkperf_hash_number(&o->stacks, stack, chain->n) + UINT64_C(1));
+    pb_packed(&o->f, SAMPLE_ATTRIBUTES, attributes, 3);
+    pb_packed(&o->f, SAMPLE_VALUES, &chain->weight.period, 1);
+    pb_end(&o->f, at);
+}
+
+static void put_profile(struct otlp *o, uint32_t event)
+{
+    size_t at = pb_begin(&o->f, SCOPE_PROFILES_PROFILES);
+    struct mkperf_profile_chain chain;
+
+    put_type(o, PROFILE_SAMPLE_TYPE, event);
+    for (uint32_t i = 0; i < o->c->chains.count; i++) {
+        mkperf_profile_chain(o->c, i, &chain);
+        if (chain.event == event) {
+            put_sample(o, &chain);
+        }
+    }
+    pb_fixed64(&o->f, PROFILE_TIME_UNIX_NANO, o->x->unix_ns);
+    pb_number(&o->f, PROFILE_DURATION_NANO, o->c->last_ns - o->c->first_ns);
+    put_type(o, PROFILE_PERIOD_TYPE, event);
+    pb_number(&o->f, PROFILE_PERIOD, mkperf_export_period(o->c, event));
+    pb_end(&o->f, at);
+}
+
+static void put_resource_profiles(struct otlp *o)
+{
+    char lost[32];
+    size_t at = pb_begin(&o->f, REQUEST_RESOURCE_PROFILES),
+           inner = pb_begin(&o->f, RESOURCE_PROFILES_RESOURCE);
+
+    put_resource_attribute(o, "service.name", o->x->service != NULL ? o->x->service : "mkperf");
+    put_resource_attribute(o, "service.instance.id", o->x->target);
+    put_resource_attribute(o, "mkperf.platform", o->c->places.platform);
+    put_resource_attribute(o, "mkperf.cpu", o->c->places.cpu);
+    put_resource_attribute(o, "mkperf.image", o->c->places.image);
+    snprintf(lost, sizeof lost, "%" PRIu64, mkperf_profile_lost(o->c));
+    put_resource_attribute(o, "mkperf.lost_samples", lost);
+    pb_end(&o->f, inner);
+    inner = pb_begin(&o->f, RESOURCE_PROFILES_SCOPES);
+    size_t scope = pb_begin(&o->f, SCOPE_PROFILES_SCOPE);
+    pb_text(&o->f, 1, "mkperf");
+    pb_end(&o->f, scope);
+    for (uint32_t i = 0; i < o->c->nevents; i++) {
+        if (o->c->total[i].samples != 0) {
+            put_profile(o, i);
+        }
+    }
+    pb_end(&o->f, inner);
+    pb_end(&o->f, at);
+    pb_flush(&o->f);
+}
+
+static void put_empty(struct otlp *o, unsigned table)
+{
+    pb_end(&o->f, pb_begin(&o->f, table));
+}
+
+static void put_mapping(struct otlp *o, struct mkperf_module *module, const char *name)
+{
+    size_t n = 0, id_size = 0, at = pb_begin(&o->f, TABLE_MAPPING);
+    const struct mkperf_segment *s = module != NULL ? mkperf_module_segments(module, &n) : NULL;
+    const uint8_t *build_id = module != NULL ? mkperf_module_build_id(module, &id_size) : NULL;
+    char hex[2 * 20 + 1] = "";
+
+    for (size_t i = 0; build_id != NULL && i < id_size && i < 20; i++) {
+        snprintf(hex + 2 * i, 3, "%02x", build_id[i]);
+    }
+    if (n > 0) {
+        pb_number(&o->f, 1, s[0].vaddr);
+        pb_number(&o->f, 2, s[n - 1].vaddr + s[n - 1].size);
+        pb_number(&o->f, 3, s[0].offset);
+    }
+    pb_number(&o->f, 4, string(o, module != NULL ? mkperf_module_path(module) : name));
+    if (hex[0] != '\0') {
+        const uint64_t number = attribute(o, "process.executable.build_id.gnu", hex);
+        pb_packed(&o->f, 5, &number, 1);
+    }
+    pb_end(&o->f, at);
+}
+
+static void put_locations(struct otlp *o)
+{
+    const struct mkperf_places *s = &o->c->places;
+
+    put_empty(o, TABLE_LOCATION);
+    for (uint32_t i = 0; i < s->places.count; i++) {
+        const struct mkperf_place *place = &s->place[i];
+        bool of_pd = !place->kernel && place->pd < s->npds;
+        uint32_t n;
+        const struct mkperf_frame *frame = mkperf_places_frames(s, i, &n);
+        size_t at = pb_begin(&o->f, TABLE_LOCATION);
+
+        pb_number(&o->f, 1, (of_pd ? place->pd + UINT64_C(1) : 0) + 1);
+        pb_number(&o->f, 2, place->edge ? 0 : place->addr);
+        for (uint32_t k = 0; k < n; k++) {
+            size_t line = pb_begin(&o->f, 3);
+            pb_number(&o->f, 1, (uint64_t)frame[k].function + 1);
+            pb_number(&o->f, 2, frame[k].line);
+            pb_end(&o->f, line);
+        }
+        pb_end(&o->f, at);
+    }
+}
+
+static void put_functions(struct otlp *o)
+{
+    const struct mkperf_places *s = &o->c->places;
+
+    put_empty(o, TABLE_FUNCTION);
+    for (uint32_t i = 0; i < s->functions.count; i++) {
+        const char *pd = function_names_pd(&o->names, i), *name = mkperf_places_name(s, i);
+        char *own = pd != NULL ? mkperf_xprintf("%s {%.255s}", name, pd) : mkperf_xstrdup(name);
+        size_t at = pb_begin(&o->f, TABLE_FUNCTION);
+
+        pb_number(&o->f, 1, string(o, own));
+        pb_number(&o->f, 2, string(o, name));
+        pb_number(&o->f, 3, string(o, mkperf_places_text(s, s->function[i].file)));
+        pb_end(&o->f, at);
+        free(own);
+    }
+}
+
+/* The dictionary comes last, because strings and attributes are known then. */
+static void put_dictionary(struct otlp *o)
+{
+    const struct mkperf_places *s = &o->c->places;
+    size_t at = pb_begin(&o->f, REQUEST_DICTIONARY);
+    uint32_t words;
+
+    put_empty(o, TABLE_MAPPING);
+    put_mapping(o, s->kernel, "[kernel]");
+    for (uint32_t i = 0; i < s->npds; i++) {
+        put_mapping(o, s->pd[i].module, s->pd[i].name != NULL ? s->pd[i].name : "");
+    }
+    put_locations(o);
+    put_functions(o);
+    put_empty(o, TABLE_LINK);
+    put_empty(o, TABLE_STACK);
+    for (uint32_t i = 0; i < o->stacks.count; i++) {
+        const uint64_t *key = mkperf_hash_key(&o->stacks, i, &words);
+        size_t stack = pb_begin(&o->f, TABLE_STACK);
+
+        pb_packed(&o->f, 1, key, words);
+        pb_end(&o->f, stack);
+    }
+    put_empty(o, TABLE_ATTRIBUTE);
+    for (uint32_t i = 0; i < o->attributes.count; i++) {
+        const uint64_t *key = mkperf_hash_key(&o->attributes, i, &words);
+        size_t pair = pb_begin(&o->f, TABLE_ATTRIBUTE), value;
+
+        pb_number(&o->f, 1, key[0]);
+        value = pb_begin(&o->f, 2);
+        pb_text(&o->f, 1, key[1] != 0 ? mkperf_hash_text(&o->strings, (uint32_t)key[1] - 1) : "");
+        pb_end(&o->f, value);
+        pb_end(&o->f, pair);
+    }
+    pb_text(&o->f, TABLE_STRING, "");
+    for (uint32_t i = 0; i < o->strings.count; i++) {
+        pb_text(&o->f, TABLE_STRING, mkperf_hash_text(&o->strings, i));
+    }
+    pb_end(&o->f, at);
+}
+
+enum mkperf_status mkperf_otlp_write(const struct mkperf_export *x, struct mkperf_profile *c,
+                                     struct mkperf_textout *t, struct mkperf_error *e)
+{
+    struct otlp *o = mkperf_xcalloc(1, sizeof *o);
+
+    (void)e;
+    o->x = x;
+    o->c = c;
+    pb_open(&o->f, t);
+    function_names_init(&o->names, &c->places);
+    put_resource_profiles(o);
+    put_dictionary(o);
+    pb_close(&o->f);
+    function_names_free(&o->names);
+    mkperf_hash_free(&o->strings);
+    mkperf_hash_free(&o->attributes);
+    mkperf_hash_free(&o->stacks);
+    free(o);
+    return MKPERF_OK;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: the encoding of messages, see protobuf.h. */
+#include "protobuf.h"
+
+enum { CHUNK = 16384, VARINT_MAX = 10, GZIP = 16, WINDOW_BITS = 15, LEVEL = 6, MEMORY = 8 };
+
+void pb_open(struct pb_file *f, struct mkperf_textout *t)
+{
+    *f = (struct pb_file){.t = t};
+    if (deflateInit2(&f->z, LEVEL, Z_DEFLATED, WINDOW_BITS + GZIP, MEMORY, Z_DEFAULT_STRATEGY) !=
+        Z_OK) {
+        mkperf_die(); /* deflateInit2 fails only without memory */
+    }
+}
+
+static void compress_bytes(struct pb_file *f, int flush)
+{
+    uint8_t out[CHUNK];
+
+    f->z.next_in = f->byte;
+    f->z.avail_in = (uInt)f->n;
+    do {
+        f->z.next_out = out;
+        f->z.avail_out = sizeof out;
+        deflate(&f->z, flush);
+        mkperf_textout_put(f->t, out, sizeof out - f->z.avail_out);
+    } while (f->z.avail_out == 0);
+    f->n = 0;
+}
+
+void pb_flush(struct pb_file *f)
+{
+    compress_bytes(f, Z_NO_FLUSH);
+}
+
+void pb_close(struct pb_file *f)
+{
+    compress_bytes(f, Z_FINISH);
+    deflateEnd(&f->z);
+    free(f->byte);
+}
+
+static size_t encode(uint8_t to[VARINT_MAX], uint64_t v)
+{
+    size_t n = 0;
+
+    for (; v >= 0x80; v >>= 7) {
+        to[n++] = (uint8_t)(v | 0x80);
+    }
+    to[n++] = (uint8_t)v;
+    return n;
+}
+
+static void put_varint(struct pb_file *f, uint64_t v)
+{
+    MKPERF_GROW(f->byte, f->room, f->n + VARINT_MAX);
+    f->n += encode(f->byte + f->n, v);
+}
+
+void pb_number(struct pb_file *f, unsigned field, uint64_t v)
+{
+    if (v != 0) {
+        put_varint(f, field << 3);
+        put_varint(f, v);
+    }
+}
+
+void pb_fixed64(struct pb_file *f, unsigned field, uint64_t v)
+{
+    if (v != 0) {
+        put_varint(f, field << 3 | 1);
+        MKPERF_GROW(f->byte, f->room, f->n + 8);
+        for (unsigned i = 0; i < 8; i++) {
+            f->byte[f->n++] = (uint8_t)(v >> 8 * i);
+        }
+    }
+}
+
+size_t pb_begin(struct pb_file *f, unsigned field)
+{
+    put_varint(f, field << 3 | 2);
+    return f->n;
+}
+
+void pb_end(struct pb_file *f, size_t at)
+{
+    uint8_t length[VARINT_MAX];
+    size_t n = f->n - at, k = encode(length, n);
+
+    MKPERF_GROW(f->byte, f->room, f->n + k);
+    memmove(f->byte + at + k, f->byte + at, n);
+    memcpy(f->byte + at, length, k);
+    f->n += k;
+}
+
+void pb_packed(struct pb_file *f, unsigned field, const uint64_t *v, size_t n)
+{
+    size_t at = pb_begin(f, field);
+
+    for (size_t i = 0; i < n; i++) {
+        put_varint(f, v[i]);
+    }
+    pb_end(f, at);
+}
+
+void pb_text(struct pb_file *f, unsigned field, const char *text)
+{
+    size_t at = pb_begin(f, field);
+
+    MKPERF_GROW(f->byte, f->room, f->n + strlen(text));
+    while (*text != '\0') {
+        size_t n = mkperf_printable_char(text);
+        if (n == 0) {
+            f->byte[f->n++] = '?';
+            text++;
+            continue;
+        }
+        memcpy(f->byte + f->n, text, n);
+        f->n += n;
+        text += n;
+    }
+    pb_end(f, at);
+}
