@@ -8,7 +8,8 @@
  *   2. Samples of unequal weight count as (sum of weights)^2 / (sum of squared weights) samples of equal weight.
  *   3. If a side has several recordings, their differences give a second probability, by Student's t with one variance for
  *      both sides. The greater probability counts. Runs that differ by more than sampling explains make a change less certain.
- *   4. A table has many rows, so the probability of a deviation is multiplied by their number (Bonferroni).
+ *   4. A table has many rows, so the probability of a deviation is multiplied by their number (Bonferroni). Rows with too few
+ *      samples for a claim do not count, and two rows that are all of the time are one.
  *   5. Samples are assumed to be independent. A program that changes slowly has fewer independent samples.
  *
  * A row has grown by 100 * (B - A) / A per cent. A row that A does not have has grown without limit.
@@ -21,7 +22,7 @@
 #include "report/report.h"
 
 static const double POWER_DEVIATION =
-    0.8416; /* a normal deviation is below it in 80 of 100 cases */
+    1.6449; /* a normal deviation is below it in 95 of 100 cases */
 enum { EXPECTED_MIN = 5, OPT_FAIL_ABOVE = 256, RUNS = 32 };
 enum side { SIDE_A, SIDE_B, SIDES };
 
@@ -105,6 +106,7 @@ struct comparison {
     unsigned runs[SIDES];
     struct entry *entry;
     size_t n, room;
+    size_t family;               /* the number of rows in which chance can claim a change */
     double whole[SIDES];         /* with exact counts: the sum of a recording's; else 1 */
     double samples[SIDES];       /* the number of samples of equal weight, for the current event */
     struct mkperf_textout cases; /* with --junit: the test cases, as text in case_text */
@@ -245,20 +247,23 @@ static void merge_runs(struct comparison *d)
     }
 }
 
-/*
- * The probability of the deviation in one row if the shares are equal. The normal approximation needs EXPECTED_MIN
- * samples on each side. With fewer samples the result is 1, which claims nothing.
- */
+/* Whether a row has enough samples for a claim: the normal approximation needs EXPECTED_MIN on each side. */
+static bool can_claim(const double share[SIDES], const double samples[SIDES])
+{
+    double a = samples[SIDE_A], b = samples[SIDE_B];
+
+    return a > 0 && b > 0 &&
+           (share[SIDE_A] * a + share[SIDE_B] * b) / (a + b) * fmin(a, b) >= EXPECTED_MIN;
+}
+
+/* The probability of the deviation in one row if the shares are equal; 1, which claims nothing, if it has too few samples. */
 static double chance_of(const double share[SIDES], const double samples[SIDES])
 {
-    double a = samples[SIDE_A], b = samples[SIDE_B], pooled, error;
+    double a = samples[SIDE_A], b = samples[SIDE_B];
+    double pooled = (share[SIDE_A] * a + share[SIDE_B] * b) / (a + b);
+    double error = sqrt(pooled * (1 - pooled) * (1 / a + 1 / b));
 
-    if (a <= 0 || b <= 0) {
-        return 1;
-    }
-    pooled = (share[SIDE_A] * a + share[SIDE_B] * b) / (a + b);
-    error = sqrt(pooled * (1 - pooled) * (1 / a + 1 / b));
-    if (pooled * a < EXPECTED_MIN || pooled * b < EXPECTED_MIN || !(error > 0)) {
+    if (!can_claim(share, samples) || !(error > 0)) {
         return 1;
     }
     return erfc(fabs(share[SIDE_B] - share[SIDE_A]) / error / M_SQRT2);
@@ -299,13 +304,13 @@ static double chance_between(const struct comparison *d, struct entry *r)
 }
 
 /*
- * The growth of a row, in per cent of its share in A, that would have been significant in 80 of 100 comparisons with as many
+ * The growth of a row, in per cent of its share in A, that would have been significant in 95 of 100 comparisons with as many
  * samples. 0: the samples are too few for any claim.
  */
 static double visible_growth(const struct comparison *d, const struct entry *r, double confidence)
 {
     double a = d->samples[SIDE_A], b = d->samples[SIDE_B], p = r->share[SIDE_A];
-    double allowed = (1 - confidence / 100) / (double)d->n, low = 0, high = 40;
+    double allowed = (1 - confidence / 100) / (double)d->family, low = 0, high = 40;
 
     if (a <= 0 || b <= 0 || p * fmin(a, b) < EXPECTED_MIN) {
         return 0;
@@ -342,6 +347,11 @@ static void judge_entries(struct comparison *d, struct command *c)
 {
     bool by_growth = c->order == BY_GROWTH;
 
+    d->family = 0;
+    for (size_t i = 0; i < d->n; i++) {
+        d->family += can_claim(d->entry[i].share, d->samples);
+    }
+    d->family = d->family == 0 || d->n == 2 ? 1 : d->family;
     for (size_t i = 0; i < d->n; i++) {
         struct entry *at = &d->entry[i];
 
@@ -352,7 +362,7 @@ static void judge_entries(struct comparison *d, struct command *c)
         at->chance = c->exact
                          ? at->delta == 0
                          : fmin(1, fmax(chance_of(at->share, d->samples), chance_between(d, at)) *
-                                       (double)d->n);
+                                       (double)d->family);
         at->shown = !(
             100 * fmax(at->share[SIDE_A] / d->whole[SIDE_A], at->share[SIDE_B] / d->whole[SIDE_B]) <
             c->limit);
@@ -405,6 +415,20 @@ static void print_columns(char *const *text, const struct report_column_list *ke
     }
 }
 
+/* Half of the change's interval at 95 %, by the samples or by the differences of the recordings, whichever is greater. */
+static double interval_of(const struct comparison *d, const struct entry *r)
+{
+    double variance = 0;
+
+    for (unsigned side = SIDE_A; side < SIDES; side++) {
+        if (!(d->samples[side] > 0)) {
+            return NAN;
+        }
+        variance += r->share[side] * (1 - r->share[side]) / d->samples[side];
+    }
+    return 1.96 * fmax(r->between, sqrt(variance));
+}
+
 /* Prints rows "change", then one "changes" for the event. */
 static void print_values(const struct comparison *d, struct command *c, const char *event)
 {
@@ -432,6 +456,7 @@ static void print_values(const struct comparison *d, struct command *c, const ch
         } else {
             report_value_share(v, "before", 100 * r->share[SIDE_A]);
             report_value_share(v, "after", 100 * r->share[SIDE_B]);
+            report_value_share(v, "interval", 100 * interval_of(d, r));
             report_value_real(v, "chance", r->chance);
             report_value_number(v, "significant", r->sure);
             report_value_share(v, "visible_growth", visible_growth(d, r, c->confidence));
@@ -541,6 +566,10 @@ static void print_rows(const struct comparison *d, const struct command *c)
             "# with these samples a growth of the largest row by %.2g %% of its share would have "
             "been seen\n",
             visible);
+        if (c->fail_above > 0 && visible > c->fail_above) {
+            printf("# to see a growth by %g %%, a side needs %.3g times as many samples\n",
+                   c->fail_above, pow(visible / c->fail_above, 2));
+        }
     }
     putchar('\n');
 }
@@ -699,7 +728,7 @@ static void compare_event(struct comparison *d, struct command *c, const char *a
         printf("# Shares are means of %u recordings in A and %u in B; their differences count\n",
                d->runs[SIDE_A], d->runs[SIDE_B]);
     }
-    printf("# Chance: of such a change in any of %zu rows if nothing changed\n#\n", d->n);
+    printf("# Chance: of such a change in any of %zu rows if nothing changed\n#\n", d->family);
     print_rows(d, c);
 }
 

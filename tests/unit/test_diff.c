@@ -59,11 +59,11 @@ static void test_significant(void **state)
 
     (void)state;
     assert_int_equal(status, 0);
-    /* z = 0.1 / sqrt(0.55 * 0.45 * 2 / 1000) = 4.4947; two rows: 2 * 6.967e-6 */
+    /* z = 0.1 / sqrt(0.55 * 0.45 * 2 / 1000) = 4.4947: 6.967e-6. Two rows that are all of the time are one. */
     assert_non_null(
-        strstr(text, "   50.00%    60.00%    +10.00%  1.4e-05    client one  [.] alpha"));
+        strstr(text, "   50.00%    60.00%    +10.00%    7e-06    client one  [.] alpha"));
     assert_non_null(
-        strstr(text, "   50.00%    40.00%    -10.00%  1.4e-05    server      [.] beta"));
+        strstr(text, "   50.00%    40.00%    -10.00%    7e-06    server      [.] beta"));
     assert_non_null(strstr(text, "# 2 of the rows above differ significantly"));
     assert_non_null(strstr(text, "lost        7 of 1007 samples"));
     assert_non_null(strstr(text, "lost        0 of 1000 samples"));
@@ -86,8 +86,7 @@ static void test_chance(void **state)
 
 /*
  * Several recordings of a side. Shares of alpha: 50, 52 and 54 % before, 60, 62 and 64 % after. Student's t has four degrees of
- * freedom and is 0.1 / (0.02 * sqrt(2 / 3)) = 6.1237. Its probability is 0.0036, for two rows twice as much; by samples alone
- * it would be 3e-14.
+ * freedom and is 0.1 / (0.02 * sqrt(2 / 3)) = 6.1237. Its probability is 0.0036; by samples alone it would be 3e-14.
  */
 static void test_several(void **state)
 {
@@ -108,12 +107,12 @@ static void test_several(void **state)
     }
     char *text = RUN(diff, &status, "-e", "cycles", before, after);
     assert_int_equal(status, 0);
-    has(text, "   52.00%    62.00%    +10.00%   0.0072    client one  [.] alpha");
+    has(text, "   52.00%    62.00%    +10.00%   0.0036    client one  [.] alpha");
     has(text, "# Shares are means of 3 recordings in A and 3 in B");
     /* One recording after: the variance is that before, and the degrees of freedom are two. t = 0.1 / (0.02 * sqrt(4 / 3)) =
      * 4.3301, whose probability is 0.04939. */
     text = RUN(diff, &status, "-e", "cycles", before, recording_path("later1"));
-    has(text, "   52.00%    62.00%    +10.00%    0.099  ~ client one  [.] alpha");
+    has(text, "   52.00%    62.00%    +10.00%    0.049    client one  [.] alpha");
     /* What differs as much within a side is no change between the sides. */
     snprintf(mixed, sizeof mixed, "%s,%s", recording_path("more"), recording_path("half"));
     text = RUN(diff, &status, "-e", "cycles", "--fail-above", "1", mixed, recording_path("more"));
@@ -137,12 +136,12 @@ static void test_gate_files(void **state)
                recording_path("half"), recording_path("more"));
     assert_int_equal(status, 1);
     has(text, "| before | after | change | chance | PD | Symbol |\n|---:|---:|---:|---:|---|---|\n"
-              "| 50.00 % | 60.00 % | +10.00 % | 1.4e-05 | client one | \\[.\\] alpha |\n");
+              "| 50.00 % | 60.00 % | +10.00 % | 7e-06 | client one | \\[.\\] alpha |\n");
     has(text, "\n2 of 2 rows differ significantly.\n");
     text = recording_shell("cat %s", path);
     has(text, "<testsuite name=\"mkperf diff\" tests=\"2\" failures=\"1\">\n");
     has(text, "<testcase classname=\"cycles\" name=\"client one [.] alpha\">\n      <failure "
-              "message=\"from 50.00 % to 60.00 %, probability of chance 1.4e-05\"/>\n"
+              "message=\"from 50.00 % to 60.00 %, probability of chance 7e-06\"/>\n"
               "    </testcase>\n");
     has(text, "<testcase classname=\"cycles\" name=\"server [.] beta\"/>\n");
     free(text);
@@ -239,8 +238,8 @@ static void test_fail_above(void **state)
 }
 
 /*
- * The growth that would have been seen: two rows, so the deviation that chance exceeds with 0.05 / 2 is 2.2414. Then
- * 100 * (2.2414 + 0.8416) * sqrt(0.5 * 0.5 * (1 / 1000 + 1 / 1000)) / 0.5 = 13.788.
+ * The growth that would have been seen: two rows that are one, so the deviation that chance exceeds with 0.05 is 1.9600. Then
+ * 100 * (1.9600 + 1.6449) * sqrt(0.5 * 0.5 * (1 / 1000 + 1 / 1000)) / 0.5 = 16.121.
  */
 static void test_json(void **state)
 {
@@ -250,12 +249,13 @@ static void test_json(void **state)
     (void)state;
     has(text,
         "{\"type\":\"change\",\"event\":\"cycles\",\"pd\":\"client one\",\"symbol\":\"[.] "
-        "alpha\",\"before\":50.0000,\"after\":60.0000,\"chance\":1.39359e-05,\"significant\":1,"
-        "\"visible_growth\":13.78");
+        "alpha\",\"before\":50.0000,\"after\":60.0000,\"interval\":4.3386,\"chance\":6.96793e-06,"
+        "\"significant\":1,"
+        "\"visible_growth\":16.12");
     has(text,
         "{\"type\":\"changes\",\"event\":\"cycles\",\"rows\":2,\"significant\":2,\"failed\":0}\n");
     text = RUN(diff, &status, recording_path("half"), recording_path("more"));
-    has(text, "# with these samples a growth of the largest row by 14 % of its share");
+    has(text, "# with these samples a growth of the largest row by 16 % of its share");
 }
 
 static void test_bad_input(void **state)
