@@ -2,7 +2,7 @@
 # mkperf: one non-recursive build. Each directory's build.mk adds its rules.
 #
 #   make demo      profile the demo system in QEMU, show it        (DEMO_SECONDS, default 3)
-#   make test      everything that is checked
+#   make test      everything that is checked             make test-quick   unit tests, checks of text, the demo
 #   make fuzz      the fuzz targets for HOURS, make fuzz-coverage what they reach (tests/fuzz/build.mk)
 #   make bench     the figures of docs/verification.md in 3 minutes, compared with bench/figures.json;
 #                  SECTIONS=all or SECTIONS="rates echo": in full, KEEP=1: keep the new ones
@@ -65,13 +65,13 @@ TARGET_CFLAGS = -std=c11 -O2 -g $(WARN) $(TARGET_CPU) -ffreestanding -fno-stack-
                  -fno-pic -fno-omit-frame-pointer -mstrict-align -fno-tree-loop-distribute-patterns \
                  -ffunction-sections -fdata-sections -Iinclude -I$(B)/proto -I$(B)/src/nanopb $(MBEDTLS_CFLAGS)
 
-.PHONY: all host target demo test bench install clean format pictures example demo-page
+.PHONY: all host target demo test test-quick bench install clean format pictures example demo-page
 all: host target
 
 # Everything that is built waits for the packages (order only: a second run does nothing).
 # What is missing nevertheless is named, before anything is compiled.
 GOALS := $(or $(MAKECMDGOALS),all)
-NEEDS := $(or $(if $(filter test fuzz%,$(GOALS)),test),$(if $(filter-out all target host install% microkit-% clean,$(GOALS)),demo),\
+NEEDS := $(or $(if $(filter test test-quick fuzz%,$(GOALS)),test),$(if $(filter-out all target host install% microkit-% clean,$(GOALS)),demo),\
          $(if $(filter-out host install install-host clean,$(GOALS)),build),host)
 SETUP := $(B)/setup-$(NEEDS).stamp
 $(B)/setup-%.stamp: scripts/packages scripts/setup scripts/check-depends

@@ -185,3 +185,7 @@ $(B)/tests/mkperf-asan: $(B)/obj/asan/host/main.o $(B)/lib/asan/libmkperf.a
 
 test: host target $(B)/tests/mkperf-asan $(B)/net-tool $(B)/stop-core $(B)/many-samples $(TEST_IMAGES) $(UNIT_TESTS) $(TSAN_TESTS) $(FUZZERS)
 	$(Q)B=$(B) tests/run
+
+# While something is developed: the unit tests, the checks of text, and the demo's profile.
+test-quick: host target $(UNIT_TESTS)
+	$(Q)B=$(B) QUICK=yes tests/run
