@@ -18,16 +18,6 @@ recorded() { # NAME: of the system $D/NAME.system with the image $D/NAME.img
     grep -q ', 0 lost,' "$D/record.log" || { cat "$D/record.log"; return 1; }
     "$MKPERF" budget --margin 0 --json "$D/$1.data" >"$D/$1.json" && "$MKPERF" budget "$D/$1.data" >"$D/$1.txt"
 }
-packed() { # NAME: makes $D/NAME.img of $D/NAME.system
-    mkdir -p "$D/$1" &&
-        "$MKPERF" stamp -q "$D/$1.system" --elf-path "$t" --kernel "$kernel" -o "$D/$1/client.elf" || return 1
-    if [ -n "${MICROKIT:-}" ]; then
-        env $MICROKIT "$D/$1.system" --search-path "$D/$1" "$t" -o "$D/$1.img" -r "$D/$1.report" >"$D/pack.log" 2>&1 ||
-            { cat "$D/pack.log"; return 1; }
-    else
-        "$B/pocket-pack" "$D/$1.system" --elf-path "$D/$1:$t" --kernel "$kernel" -o "$D/$1.img"
-    fi
-}
 # each NAME PYTHON: an expression that holds for the rows short, burst, third and often; `want` is the planted demand in us
 each() {
     python3 - "$D/$1.json" "$2" <<'EOF2'

@@ -108,3 +108,16 @@ chains() {
           chain = chain == "" ? sym : chain ";" sym }
         END { if (head != "") print head, chain }' "$D/script"
 }
+
+# packed NAME: makes the image $D/NAME.img of the description $D/NAME.system and the programs in $t, with the kernel $kernel.
+# MICROKIT: the SDK's tool with its board and configuration; without it an image for the built-in platform.
+packed() {
+    mkdir -p "$D/$1" &&
+        "$MKPERF" stamp -q "$D/$1.system" --elf-path "$t" --kernel "$kernel" -o "$D/$1/client.elf" || return 1
+    if [ -n "${MICROKIT:-}" ]; then
+        env $MICROKIT "$D/$1.system" --search-path "$D/$1" "$t" -o "$D/$1.img" -r "$D/$1.report" >"$D/pack.log" 2>&1 ||
+            { cat "$D/pack.log"; return 1; }
+    else
+        "$B/pocket-pack" "$D/$1.system" --elf-path "$D/$1:$t" --kernel "$kernel" -o "$D/$1.img"
+    fi
+}
