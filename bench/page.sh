@@ -67,7 +67,7 @@ for part in 1 10 100 1000 10000; do
     value "page_picture_ms_$part" "$(difference "$before" "$(thread_time)" 24.39 1)" ms '<=33' \
         "a picture while zooming, the page's thread, 1/$part of the time"
 done
-js "document.querySelector('#late details').open = true" >"$D/log"
+js "change({ tab: 'latency' })" >"$D/log"
 patiently "document.querySelectorAll('#latencies tbody tr').length > 4"
 used=$(heap)
 [ "$opened" -gt "$used" ] && used=$opened

@@ -32,7 +32,7 @@ const char *mkperf_colour_end(bool on, double percent);
  * farther apart. If two names of one system have the same colour, the later name in alphabetical order gets another colour;
  * mkperf's own PDs are behind all others. Callers give the names of all PDs of a system
  * (profile/colours.h), so that a system has the same colours in all its recordings. The colours are far apart for normal sight,
- * protanopia and deuteranopia (test_pd_colour.c), and black text is legible on them.
+ * protanopia, deuteranopia and tritanopia (test_pd_colour.c), and black text is legible on them.
  */
 
 enum { MKPERF_PD_COLOURS = 24 };

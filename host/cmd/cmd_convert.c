@@ -98,7 +98,7 @@ static enum mkperf_status read_base(struct conversion *c, struct mkperf_profile 
     }
     in.from = NULL;
     base->places.search = c->out.elfs;
-    base->places.inlined = !page && !c->out.no_inlined;
+    base->places.inlined = !c->out.no_inlined;
     base->cores = base->times = page;
     c->out.base = base;
     c->out.base_name = c->diff;

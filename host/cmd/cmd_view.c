@@ -13,21 +13,28 @@
 #include "pmu/events.h"
 #include "view/view.h"
 
+enum { OTHERS = 7 };
+
 struct command {
-    const char *input, *base, *speedscope;
-    char *found; /* the place of speedscope that was not given; owned */
+    const char *input, *speedscope;
+    char *found;        /* the place of speedscope that was not given; owned */
+    const char *others; /* of --diff, separated by commas */
+    char *names;        /* the same, cut at the commas */
     uint64_t port;
     volatile int *interrupts;
-    struct view_shown shown[2]; /* the recording, and the one of --diff */
-    struct view_live live;      /* with -t, instead of both */
+    struct view_shown shown[1 + OTHERS]; /* the recording, and those of --diff */
+    unsigned n;                          /* how many of them there are */
+    struct view_live live;               /* with -t, instead of both */
     struct mkperf_elf_search elfs;
 };
 
 static const struct mkperf_option options[] = {
     MKPERF_OPTION('p', "port", "port (default: a free one)", .value = "N",
                   MKPERF_NUMBER(struct command, port, 0, UINT16_MAX)),
-    MKPERF_OPTION(0, "diff", "compare with this recording, which was before",
-                  MKPERF_TAKES(FILE, "OTHER"), MKPERF_TEXT(struct command, base)),
+    MKPERF_OPTION(0, "diff",
+                  "compare with this recording, which was before; with up to 7: A,B,... (a column "
+                  "for each)",
+                  MKPERF_TAKES(FILE, "OTHER"), MKPERF_TEXT(struct command, others)),
     MKPERF_OPTION(
         0, "sched",
         "with -t: scheduling events as well: when PDs ran, were ready, or waited for a reply",
@@ -89,14 +96,14 @@ static bool is_live(const struct command *c)
     return c->live.recorder.options.link.target != NULL;
 }
 
-static struct page_bytes give_data(void *self, bool base, bool *kept)
+static struct page_bytes give_data(void *self, unsigned number, bool *kept)
 {
     struct command *c = self;
 
     *kept = !is_live(c);
-    return *kept  ? c->shown[base].data
-           : base ? (struct page_bytes){.n = 0}
-                  : view_live_data(&c->live);
+    return number == 0 && !*kept       ? view_live_data(&c->live)
+           : *kept && number <= OTHERS ? c->shown[number].data
+                                       : (struct page_bytes){.n = 0};
 }
 
 static struct page_bytes give_stretch(void *self, uint64_t from, uint64_t to, uint64_t most)
@@ -150,9 +157,16 @@ static enum mkperf_status show_recording(struct command *c, struct mkperf_error 
         return e->status;
     }
     mkperf_frames_warn(&c->shown[0].frames, stderr);
-    if (c->base != NULL &&
-        view_shown_read(&c->shown[1], c->base, &c->elfs, false, e) != MKPERF_OK) {
-        return e->status;
+    char *rest = NULL;
+    c->names = mkperf_xprintf("%s", c->others != NULL ? c->others : "");
+    for (char *other = strtok_r(c->names, ",", &rest); other != NULL;
+         other = strtok_r(NULL, ",", &rest)) {
+        if (++c->n > OTHERS) {
+            return mkperf_usage_error(e, "view", "--diff: more than 7 recordings");
+        }
+        if (view_shown_read(&c->shown[c->n], other, &c->elfs, false, e) != MKPERF_OK) {
+            return e->status;
+        }
     }
     return serve_page(c, e);
 }
@@ -163,7 +177,7 @@ static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
     struct command *c = self;
     enum mkperf_status status;
 
-    if (is_live(c) && (args->n > 0 || c->base != NULL)) {
+    if (is_live(c) && (args->n > 0 || c->others != NULL)) {
         return mkperf_usage_error(e, "view", "-t shows a target, not a file");
     }
     if (!is_live(c) && c->live.recorder.options.configure.sched) {
@@ -182,8 +196,10 @@ static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
     c->elfs.elf_path = c->live.recorder.options.elf_path;
     c->interrupts = c->live.interrupts = mkperf_process_interrupts();
     status = is_live(c) ? serve_page(c, e) : show_recording(c, e);
-    view_shown_free(&c->shown[0]);
-    view_shown_free(&c->shown[1]);
+    for (unsigned i = 0; i <= OTHERS; i++) {
+        view_shown_free(&c->shown[i]);
+    }
+    free(c->names);
     return status;
 }
 

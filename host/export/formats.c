@@ -42,7 +42,7 @@ const struct mkperf_format mkperf_formats[] = {
     {"flamegraph", ".svg", "flame graph, one interactive page", .write = mkperf_flamegraph_write},
     {"html", ".html .htm", "the page of mkperf view with this profile, one file",
      .write = mkperf_html_write,
-     .keep = MKPERF_KEEP_CORES | MKPERF_KEEP_TIMES | MKPERF_KEEP_SCHEDULE | MKPERF_KEEP_SYMBOLS},
+     .keep = MKPERF_KEEP_CORES | MKPERF_KEEP_TIMES | MKPERF_KEEP_SCHEDULE},
     {"folded", ".folded .collapsed .txt", "folded stacks: one line for each distinct stack",
      .write = mkperf_folded_write, .bare = true},
     {"firefox", ".firefox.json .profile.json", "Firefox Profiler (profiler.firefox.com)",
@@ -145,7 +145,7 @@ enum mkperf_status mkperf_format_open(const struct mkperf_format *f, const struc
     o->profile.keep_schedule = f->keep & MKPERF_KEEP_SCHEDULE;
     o->profile.off_cpu = x->event != NULL && strcmp(x->event, MKPERF_OFF_CPU_EVENT) == 0;
     o->profile.places.search = x->elfs;
-    o->profile.places.inlined = !x->no_inlined && !(f->keep & MKPERF_KEEP_SYMBOLS);
+    o->profile.places.inlined = !x->no_inlined;
     o->profile.whole = profiled_whole;
     o->profile.self = o;
     o->export = *x;

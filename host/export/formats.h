@@ -50,7 +50,6 @@ enum mkperf_keep {
     MKPERF_KEEP_TIMES = 2,
     MKPERF_KEEP_SCHEDULE = 4,
     MKPERF_KEEP_EDGES = 8,
-    MKPERF_KEEP_SYMBOLS = 16, /* inlined functions are part of others, as in mkperf report */
 };
 
 /* A row of the table. Either `open` or `write` is set. */

@@ -23,7 +23,12 @@
     EACH(page_states_js, "states.js", SCRIPT)               \
     EACH(page_state_js, "state.js", SCRIPT)                 \
     EACH(page_compare_js, "compare.js", SCRIPT)             \
+    EACH(page_cells_js, "cells.js", SCRIPT)                 \
     EACH(page_tracks_js, "tracks.js", SCRIPT)               \
+    EACH(page_pd_tracks_js, "pd_tracks.js", SCRIPT)         \
+    EACH(page_pds_js, "pds.js", SCRIPT)                     \
+    EACH(page_trees_js, "trees.js", SCRIPT)                 \
+    EACH(page_chart_js, "chart.js", SCRIPT)                 \
     EACH(page_lanes_js, "lanes.js", SCRIPT)                 \
     EACH(page_flame_js, "flame.js", SCRIPT)                 \
     EACH(page_tables_js, "tables.js", SCRIPT)               \

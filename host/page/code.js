@@ -1,7 +1,41 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// mkperf view's page: one function. Owns: its callers and callees, and its source and instructions
-// with the shares of the selected samples that hit them.
+// mkperf view's page: one function. Owns: its callers and callees in the details, and its source and instructions with the shares of the selected samples that hit them.
 'use strict';
+
+// Beside the panel: the callers and callees of the selected function.
+class FunctionPanel {
+  constructor(box) {
+    this.box = box;
+  }
+
+  update(profile, selection) {
+    const p = this.profile = profile, s = selection, f = p.functionOf(state.fn);
+    this.box.hidden = f === undefined;
+    if (f === undefined) {
+      return;
+    }
+    const whole = s.whole(), samples = s.equalSamples(), mask = s.mask('fn'), { self, total } = s.byFunction(mask), { callers, callees } = s.around(f, mask);
+    const share = (part) => { const b = make('b', { textContent: percent(part, whole) }); b.dataset.tip = shareWords(part, whole, samples); return b; };
+    const open = make('button', { type: 'button', textContent: 'Source and instructions' });
+    open.onclick = () => change({ tab: 'source' });
+    this.box.replaceChildren(
+      make('h3', {}, p.names[f], make('small', { textContent: ` ${p.pdName(p.f_pd[f])}${p.f_kernel[f] ? ', kernel' : ''}` })),
+      make('p', {}, 'Itself ', share(self[f]), ', with what it calls ', share(total[f])), open,
+      make('div', { className: 'around' }, this.list('Callers', callers, total[f]), this.list('Callees', callees, total[f])));
+  }
+
+  // Functions beside this one in its stacks, with their part of its weight.
+  list(title, labels, total) {
+    const p = this.profile, box = make('div', {}, make('h4', { textContent: title }));
+    for (const [label, weight] of [...labels].sort((a, b) => b[1] - a[1]).slice(0, 12)) {
+      const of = p.label(label), button = make('button', { type: 'button', textContent: nodeName(of) });
+      button.disabled = of.isPd;
+      button.onclick = () => change({ fn: p.functionKey(label) });
+      box.append(make('div', {}, `${percent(weight, total)} `, button));
+    }
+    return box.children.length > 1 ? box : make('div', {}, ...box.childNodes, make('p', { textContent: 'none' }));
+  }
+}
 
 class CodePanel {
   constructor(box) {
@@ -11,13 +45,12 @@ class CodePanel {
 
   show(profile, selection) {
     Object.assign(this, { profile, selection });
-    this.update();
   }
 
   async update() {
     const f = this.profile.functionOf(state.fn), number = ++this.asked;
-    this.box.hidden = !state.open || f === undefined;
-    if (this.box.hidden) {
+    if (f === undefined) {
+      this.box.replaceChildren(make('p', { className: 'empty', textContent: 'Select a function to see its source and its instructions.' }));
       return;
     }
     if (this.of !== f || this.from !== this.profile) {
@@ -31,34 +64,12 @@ class CodePanel {
   }
 
   fill(f) {
-    const p = this.profile, s = this.selection, mask = s.mask('fn'), whole = s.whole();
-    const { self, total } = s.byFunction(mask), { callers, callees } = s.around(f, mask);
-    const close = make('button', { type: 'button', textContent: 'Close' });
-    close.setAttribute('aria-label', 'close the function');
-    close.onclick = () => change({ fn: '', open: false });
-    this.box.replaceChildren(
-      make('h2', {}, p.names[f], make('small', { textContent:
-        ` PD ${p.pdName(p.f_pd[f])}${p.f_kernel[f] ? ', kernel' : ''}: itself ${percent(self[f], whole)}, ` +
-        `with what it calls ${percent(total[f], whole)}` }), close),
-      make('div', { className: 'around' }, this.list('Callers', callers, total[f]),
-        this.list('Callees', callees, total[f])),
-      ...this.codeParts(f, s.byOffset(f, mask), self[f]));
+    const p = this.profile, s = this.selection, mask = s.mask('fn'), { self } = s.byFunction(mask), parts = this.codeParts(f, s.byOffset(f, mask), self[f]);
+    this.box.replaceChildren(make('h3', {}, p.names[f], make('small', { textContent: `  PD ${p.pdName(p.f_pd[f])}, shares of the function itself` })), ...parts);
     for (const list of this.box.querySelectorAll('.listing')) {
       const first = list.querySelector('.first')?.offsetTop ?? 0, hottest = list.querySelector('.hottest')?.offsetTop ?? first;
       list.scrollTop = hottest >= first && hottest < first + list.clientHeight - 20 ? first : hottest - list.clientHeight / 2;
     }
-  }
-
-  // Functions beside this one in its stacks, with their part of its weight.
-  list(title, labels, total) {
-    const p = this.profile, box = make('div', {}, make('h3', { textContent: title }));
-    for (const [label, weight] of [...labels].sort((a, b) => b[1] - a[1]).slice(0, 12)) {
-      const of = p.label(label), button = make('button', { type: 'button', textContent: nodeName(of) });
-      button.disabled = of.isPd;
-      button.onclick = () => change({ fn: p.functionKey(label), open: true });
-      box.append(make('div', {}, `${percent(weight, total)} `, button));
-    }
-    return box.children.length > 1 ? box : make('div', {}, ...box.childNodes, make('p', { textContent: 'none' }));
   }
 
   codeParts(f, byOffset, self) {
@@ -73,8 +84,8 @@ class CodePanel {
       }
       return sum;
     });
-    return [...this.sourceParts(weight, self), make('h3', { textContent: `Instructions (${code.elf})` }),
-      this.instructions(weight, self)];
+    return [make('div', { className: 'code' }, make('div', {}, ...this.sourceParts(weight, self)),
+      make('div', {}, make('h4', { textContent: `Instructions (${code.elf})` }), this.instructions(weight, self)))];
   }
 
   instructions(weight, self) {
@@ -98,7 +109,7 @@ class CodePanel {
     const sum = (file) => [...lines[file].values()].reduce((a, b) => a + b, 0);
     const most = Math.max(0, ...lines.flatMap((of, i) => [...of].filter(([line]) => line >= own(i)).map(([, weight]) => weight)));
     return code.files.map((file, i) => ({ file, i, sum: sum(i) })).sort((a, b) => b.sum - a.sum)
-      .flatMap(({ file, i }) => [make('h3', { textContent: `Source: ${file.name}`, title: file.path }),
+      .flatMap(({ file, i }) => [make('h4', { textContent: `Source: ${file.name}`, title: file.path }),
         file.text.length === 0 ? make('p', { textContent: `${file.path} is not on the machine that was asked` })
           : this.listing('source', file.text.map((text, n) => ({
             share: lines[i].get(file.from + n) ?? 0, text, place: file.from + n, title: '',

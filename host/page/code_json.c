@@ -23,19 +23,21 @@ static bool symbol_of(const struct mkperf_frames *f, uint32_t place, struct mkpe
     return *module != NULL && mkperf_symbol_at(*module, at->addr, symbol);
 }
 
-static uint32_t known_places(const struct mkperf_frames *f)
+/* 1 + the function that has a place's code, in which the place's other frames are inlined; 0: it is not known. */
+static uint32_t function_at(const struct mkperf_frames *f, uint32_t number)
 {
-    uint32_t n = f->profile->places.places.count;
+    const struct mkperf_place *place = &f->profile->places.place[number];
+    uint32_t frame = place->first + place->nframes - 1;
 
-    return n < f->room ? n : f->room;
+    return place->nframes > 0 && frame < f->room ? f->function_of[frame] : 0;
 }
 
 uint64_t *page_function_starts(const struct mkperf_frames *f)
 {
     uint64_t *start = mkperf_xcalloc((size_t)f->functions.count + 1, sizeof *start);
 
-    for (uint32_t i = 0; i < known_places(f); i++) {
-        uint32_t function = f->function_of[i];
+    for (uint32_t i = 0; i < f->profile->places.places.count; i++) {
+        uint32_t function = function_at(f, i);
         struct mkperf_module *module;
         struct mkperf_symbol symbol;
         if (function != 0 && start[function - 1] == 0 && symbol_of(f, i, &module, &symbol)) {
@@ -98,8 +100,8 @@ static void put_file(const struct file *f, struct annotate_sources *sources,
 static bool find_symbol(const struct mkperf_frames *f, uint32_t function,
                         struct mkperf_module **module, struct mkperf_symbol *symbol)
 {
-    for (uint32_t i = 0; i < known_places(f); i++) {
-        if (f->function_of[i] == function + 1 && symbol_of(f, i, module, symbol)) {
+    for (uint32_t i = 0; i < f->profile->places.places.count; i++) {
+        if (function_at(f, i) == function + 1 && symbol_of(f, i, module, symbol)) {
             return true;
         }
     }

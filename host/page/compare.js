@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// mkperf view's page: the recording that was before. Owns: its sums, found by names, for what passes
+// mkperf view's page: another recording, which was before. Owns: its sums, found by names, for what passes
 // the same filters (times and cores are the other recording's own), and whether a change may be chance, by the
 // rule of mkperf diff (host/cmd/cmd_diff.c). Changes are in percentage points.
 'use strict';
@@ -64,13 +64,6 @@ class Comparison {
 
 function points(change) {
   return `${change >= 0 ? '+' : '−'}${Math.abs(change).toFixed(2)}`;
-}
-
-// Cells of a row's share before and its change, ~ marks one that may be chance.
-function changeCells({ before, change, chance, sure }) {
-  const out = cells(`${before.toFixed(2)} %`, `${points(change)} ${sure ? '\u2007' : '~'}`);
-  out[1].title = chanceWords({ chance, sure });
-  return out;
 }
 
 function chanceWords({ chance, sure }) {

@@ -40,7 +40,11 @@ class Profile extends Columns {
     this.findStartCode();
   }
 
-  // What is interrupted: a chain's innermost function, and whether it is in the kernel; and the PD to
+  isInlined(label) {
+    return label < this.functions && this.f_inlined[label] === 1;
+  }
+
+  // What is interrupted: a chain's innermost function that has code of its own (it counts for those inlined in it), and whether it is in the kernel; and the PD to
   // which it is charged: the outermost.
   findLeaves() {
     const n = this.c_node.length, outermost = new Uint32Array(this.n_label.length);
@@ -52,8 +56,10 @@ class Profile extends Columns {
     this.callsOthers = this.c_charged.some((pd, i) => pd !== this.c_pd[i]);
     this.leaf = new Uint32Array(n);
     this.kernel = new Uint8Array(n);
-    for (let i = 0; i < n; i++) {
-      this.leaf[i] = this.n_label[this.c_node[i]];
+    for (let i = 0, node; i < n; i++) {
+      for (node = this.c_node[i]; this.isInlined(this.n_label[node]); node = this.n_parent[node]) {
+      }
+      this.leaf[i] = this.n_label[node];
       this.kernel[i] = this.f_kernel[this.leaf[i]];
     }
   }
@@ -202,12 +208,13 @@ const source = {
     return new Response(bytes.stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
   },
 
-  async profile(which) {
+  // which: profile, base; number: of a base. null: there is none.
+  async profile(which, number = 0) {
     if (document.getElementById('profile-data')) {
-      const buffer = await this.inPage(`${which}-data`);
+      const buffer = number > 0 ? null : await this.inPage(`${which}-data`);
       return buffer && new Profile(buffer);
     }
-    const answer = await this.ask(`data/${which}`);
+    const answer = await this.ask(`data/${which}?number=${number}`);
     return answer.status === 204 ? null : new Profile(await answer.arrayBuffer());
   },
 

@@ -69,34 +69,32 @@ class FrameTree {
 }
 
 class Flame {
-  constructor(box, details, note) {
+  constructor(box) {
     this.box = box;
-    this.details = details;
-    this.note = note;
     this.trees = [];
     box.onkeydown = (e) => this.key(e);
-    box.onpointerleave = () => this.describe(null);
+    new ResizeObserver(() => this.tree && this.width !== box.clientWidth && this.place()).observe(box);
   }
 
   show(profile, selection, comparison) {
     Object.assign(this, { profile, selection, comparison, trees: [], most: 0 });
-    this.update();
+    this.tree = null;
+  }
+
+  // The frames, with start code or without it: those of the trees and the stack chart as well.
+  shown() {
+    return this.trees[Number(state.starts)] ??= new FrameTree(this.profile, state.starts);
+  }
+
+  // Its outermost frames, without idle unless it is asked for.
+  rootsOf(tree) {
+    return tree.nodes[0].children.filter((i) => state.idle || !this.isIdle(tree, i));
   }
 
   update() {
-    const starts = state.starts, s = this.selection, p = this.profile;
-    this.tree = this.trees[Number(starts)] ??= new FrameTree(p, starts);
-    this.total = this.tree.totals(s.byNode(s.mask('node')));
-    this.before = this.comparison?.frames(starts);
-    this.samples = this.comparison && s.equalSamples();
-    this.frames = this.total.reduce((n, weight) => n + (weight > 0), 0);
-    this.whole = s.whole();
-    const pds = this.tree.nodes[0].children;
-    const idle = pds.filter((i) => p.label(this.tree.nodes[i].label).isPd && this.isIdle(i));
-    const idleWeight = idle.reduce((sum, i) => sum + this.total[i], 0);
-    this.roots = pds.filter((i) => state.idle || !idle.includes(i));
-    this.note.textContent = idleWeight > 0
-      ? `idle ${percent(idleWeight, this.whole)}${state.idle ? '' : ' left out'}` : '';
+    const idle = this.tree.nodes[0].children.reduce((sum, i) => sum + (this.isIdle(this.tree, i) ? this.total[i] : 0), 0);
+    this.roots = this.rootsOf(this.tree);
+    byId('idle-share').textContent = idle > 0 ? `idle ${percent(idle, this.whole)}${state.idle ? '' : ' left out'}` : '';
     this.zoomed = this.tree.find(state.node);
     if (this.zoomed !== 0 && this.total[this.zoomed] === 0) {
       this.zoomed = 0;
@@ -104,15 +102,26 @@ class Flame {
     this.place();
   }
 
-  isIdle(i) {
-    return this.profile.pds[this.profile.label(this.tree.nodes[i].label).pd]?.idle;
+  // The weights of what is selected; all views of frames take their words from them.
+  sum() {
+    const s = this.selection;
+    this.tree = this.shown();
+    this.total = this.tree.totals(s.byNode(s.mask('node')));
+    this.before = this.comparison?.frames(state.starts);
+    this.samples = s.equalSamples();
+    this.frames = this.total.reduce((n, weight) => n + (weight > 0), 0);
+    this.whole = s.whole();
+  }
+
+  isIdle(tree, i) {
+    return this.profile.pds[this.profile.label(tree.nodes[i].label).pd]?.idle;
   }
 
   place() {
     this.elements = new Map();
     this.narrow = 0;
     this.deepest = 0;
-    const above = [], width = this.box.clientWidth || 1;
+    const above = [], width = this.width = this.box.clientWidth || 1;
     for (let i = this.zoomed; i > 0; i = this.tree.nodes[i].parent) {
       above.unshift(i);
     }
@@ -136,7 +145,7 @@ class Flame {
     if (first) {
       first.tabIndex = 0;
     }
-    this.describe(null);
+    byId('narrow').textContent = this.narrow ? `${this.narrow === 1 ? '1 branch is' : `${count(this.narrow)} branches are`} too narrow to be drawn` : '';
   }
 
   branch(i, left, width, pixels) {
@@ -164,7 +173,7 @@ class Flame {
     e.setAttribute('role', 'treeitem');
     e.setAttribute('aria-level', node.depth + 1);
     e.setAttribute('aria-label', this.text(i));
-    e.title = this.text(i);
+    e.dataset.tip = this.text(i);
     e.dataset.node = i;
     e.style.left = `${100 * left}%`;
     e.style.width = `${100 * width}%`;
@@ -172,7 +181,6 @@ class Flame {
     e.style.background = colour;
     e.style.color = inkOn(colour);
     e.onclick = () => change({ node: i === this.zoomed ? [] : this.tree.path(i) });
-    e.onpointerenter = e.onfocus = () => this.describe(i);
     this.elements.set(i, e);
     this.deepest = Math.max(this.deepest, node.depth);
   }
@@ -199,13 +207,7 @@ class Flame {
     const changed = this.before && this.change(i);
     const change = changed ? `, ${points(changed.change)} points, ${chanceWords(changed)}` : '';
     return `${this.name(i)}${of.isPd ? '' : `, PD ${this.profile.pdName(of.pd)}`}: ` +
-      `${percent(this.total[i], this.whole)}${change}, ${count(this.total[i])} events`;
-  }
-
-  describe(i) {
-    this.details.textContent = i !== null ? this.text(i)
-      : `${this.zoomed ? 'click the frame again to zoom out' : 'click a frame to select it'}` +
-        `${this.narrow ? `; ${this.narrow} branches are too narrow to be drawn` : ''}`;
+      `${shareWords(this.total[i], this.whole, this.samples)}${change}, ${count(this.total[i])} events`;
   }
 
   key(e) {

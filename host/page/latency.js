@@ -129,6 +129,18 @@ class Latencies {
     return kinds.map((rows) => [...rows.values()].sort((a, b) => b.total - a.total));
   }
 
+  // Of what a row counts, the one whose time is nearest: {from, to}. Those that began in the selected time count.
+  nearest(row, ns) {
+    let found = null;
+    this.candidates(row.path, (pd, from, to) => {
+      const counts = to > from && (state.from === null || (from >= state.from && from <= state.to));
+      if (counts && (found === null || Math.abs(to - from - ns) < Math.abs(found.to - found.from - ns))) {
+        found = { from, to };
+      }
+    });
+    return found;
+  }
+
   // What a path is of: {pd, from, to, title}; {problem} if there is no such time.
   choose(path, at) {
     if (path === '..') {

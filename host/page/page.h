@@ -223,7 +223,7 @@ bool page_schedule_span(const struct page_schedule *s, uint64_t *from, uint64_t 
  *             unknown)
  *   node      n_parent, n_label: a function, or functions + PD; node 0 is the root. Parents come
  *             before their children
- *   function  f_pd, f_kernel, f_name (of texts)
+ *   function  f_pd, f_kernel, f_inlined, f_name (of texts)
  *   mark      m_delta, m_pd, m_kind, m_id, m_name
  *   loss      l_time (ns since `from`), l_samples, l_core
  * The columns of scheduling events are described above.

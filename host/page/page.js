@@ -4,15 +4,29 @@
 'use strict';
 
 const REFRESH_MS = 1000; // live
-let profile, selection, comparison = null;
+const NARROW = matchMedia('(max-width: 760px)'); // then the details are a tab
+let profile, selection, others = [], comparison = null;
 
 const tracks = new Tracks(byId('tracks'));
-const flame = new Flame(byId('flame'), byId('details'), byId('idle-share'));
+const pdSums = new PdSums(() => { tracks.label(); pdTable.update(); });
+const flame = new Flame(byId('flame'));
 const pdTable = new PdTable(byId('pds'));
 const functions = new FunctionTable(byId('functions'), byId('left'));
-const code = new CodePanel(byId('code'));
+const code = new CodePanel(byId('code')), around = new FunctionPanel(byId('function'));
 const path = new PathPanel(byId('path'), tracks);
-const latencies = new LatencyTable(byId('late'));
+const latencies = new LatencyTable();
+const sections = new Map([...document.querySelectorAll('main > [data-tab]')].map((section) => [section.dataset.tab, section]));
+const callTree = new TreeTable(sections.get('tree'), flame), inverted = new TreeTable(sections.get('inverted'), flame);
+const chart = new StackChart(sections.get('chart'), tracks, flame);
+
+// The state that each part shows; a tab that is not visible is drawn when it is opened.
+const FILTERS = ['event', 'from', 'to', 'core', 'pd', 'fn', 'node', 'words', 'base'], FRAMES = [...FILTERS, 'idle', 'starts'];
+const TABS = {
+  flame: { shows: FRAMES, of: flame }, tree: { shows: FRAMES, of: callTree }, inverted: { shows: FRAMES, of: inverted },
+  chart: { shows: [...FRAMES, 'viewFrom', 'viewTo'], of: chart }, functions: { shows: [...FILTERS, 'sort'], of: functions },
+  pds: { shows: FILTERS, of: pdTable }, latency: { shows: ['from', 'to', 'pd'], of: latencies }, source: { shows: FILTERS, of: code },
+  recording: { shows: [], of: null }, details: { shows: [], of: null },
+};
 
 function complain(error) {
   byId('problem').textContent = error.message;
@@ -20,20 +34,23 @@ function complain(error) {
 }
 
 function showHead() {
-  const { info } = profile, before = comparison ? ` compared with ${comparison.base.info.file}` : '';
+  const { info } = profile;
   document.title = `${info.file} - mkperf`;
-  byId('file').textContent = info.file + before;
+  byId('file').textContent = info.file + (others.length > 0 ? ` compared with ${others.map(({ base }) => base.info.file).join(', ')}` : '');
+  byId('file').title = byId('file').textContent;
   byId('head').textContent = info.head;
+  byId('hint').textContent = `Click a track's name, a frame, a row or a moment: what it is is shown here, and all parts show what is selected.${
+    info.sched ? ' Each figure of Latency opens a critical path.' : ''} Drag over the tracks to select time. ? lists the keys.`;
   byId('loss').textContent = `${count(info.samples)} samples in ${duration(profile.span)}, ` +
     `${count(info.lost)} lost${info.sched ? `; ${count(info.sched.events)} scheduling events, ` +
       `${count(info.sched.lost)} lost` : ''}${info.complete || info.live ? '' : ', totals incomplete'}`;
   byId('older').textContent = olderWords(info);
   showWarnings(info);
   byId('loss').classList.toggle('bad', info.lost > 0 || info.sched?.lost > 0 || !(info.complete || info.live));
-  byId('h-flame').parentElement.hidden = byId('h-functions').parentElement.hidden = info.events.length === 0;
   byId('event').replaceChildren(...info.events.map((event) => new Option(event.name, event.name)));
-  byId('event').value = info.events[selection.event()]?.name ?? '';
   byId('event').parentElement.hidden = info.events.length === 0;
+  byId('base').replaceChildren(...others.map(({ base }) => new Option(base.info.file, base.info.file)));
+  byId('against').hidden = others.length < 2;
   if (info.speedscope) {
     const url = new URL('speedscope/profile.json', location);
     byId('speedscope').href = `speedscope/index.html#profileURL=${encodeURIComponent(url)}`;
@@ -53,39 +70,35 @@ function olderWords({ older, sched }) {
 
 // What is more than a note: numbers are not what they seem.
 function showWarnings(info) {
-  const all = [...info.warnings, ...(comparison?.base.info.warnings ?? []).map(({ level, text }) => ({ level, text: `before: ${text}` }))];
+  const all = [...info.warnings, ...others.flatMap(({ base }) => base.info.warnings.map(({ level, text }) => ({ level, text: `${base.info.file}: ${text}` })))];
   const lines = all.filter(({ level }) => level !== 'note').map(({ level, text }) => make('li', { className: level, textContent: `${level}: ${text}` }));
-  byId('warnings').replaceChildren(...lines);
+  byId('warnings').lastElementChild.replaceChildren(...lines);
+  byId('warnings').firstElementChild.textContent = number(lines.length, 'warning');
   byId('warnings').hidden = lines.length === 0;
 }
 
-// What is selected, in words, and its share of the whole recording.
+// What is selected: each filter with a button that ends it, and their share of the whole recording.
 function showSelection() {
-  const parts = [], all = profile.eventWeight[selection.event()];
-  const { weight, samples } = selection.total(selection.mask());
-  if (state.from !== null) {
-    parts.push(`${moment(state.from, state.to - state.from)} to ${moment(state.to, state.to - state.from)}`);
-  }
-  if (state.core !== null) {
-    parts.push(`core ${state.core}`);
-  }
-  if (state.pd) {
-    parts.push(`PD ${state.pd}`);
-  }
-  if (state.node.length > 0) {
-    parts.push(state.node.at(-1));
-  }
-  if (state.fn) {
-    parts.push(state.fn.replace(/^.*?\/|\/k$/g, ''));
-  }
-  if (state.words) {
-    parts.push(`“${state.words}”`);
-  }
-  byId('selected').textContent = parts.length === 0 ? 'all' :
-    `selected ${percent(weight, all)}, ${count(samples)} samples: ${parts.join(', ')}`;
-  byId('selected').title = byId('selected').textContent; // it has one line, whatever is selected
-  byId('selected').classList.toggle('some', parts.length > 0);
+  const parts = [], all = profile.eventWeight[selection.event()], put = (on, text, without) => on && parts.push([text, without]);
+  const { weight, samples } = selection.total(selection.mask()), time = (at) => moment(at, state.to - state.from);
+  put(state.from !== null, () => `${time(state.from)} to ${time(state.to)}`, { from: null, to: null });
+  put(state.core !== null, () => `core ${state.core}`, { core: null });
+  put(state.pd, () => `PD ${state.pd}`, { pd: '' });
+  put(state.node.length > 0, () => state.node.at(-1), { node: [] });
+  put(state.fn, () => state.fn.replace(/^.*?\/|\/k$/g, ''), { fn: '' });
+  put(state.words, () => `“${state.words}”`, { words: '' });
+  const chips = parts.map(([text, without]) => {
+    const chip = make('button', { type: 'button', className: 'chip', textContent: text() });
+    chip.setAttribute('aria-label', `${text()}: no longer select`);
+    chip.onclick = () => change(without);
+    return chip;
+  });
+  const share = profile.info.events.length === 0 ? '' : parts.length === 0 ? `all ${count(samples)} samples` : `${percent(weight, all)}, ${count(samples)} samples:`;
+  byId('selected').replaceChildren(parts.length === 0 ? 'Selected: ' : 'Selected ', make('b', { textContent: share }), ' ',
+    ...chips.flatMap((chip, i) => (i > 0 ? [make('span', { className: 'gone', textContent: ', ' }), chip] : [chip])));
+  byId('selected').dataset.tip = parts.length === 0 ? '' : shareWords(weight, all, selection.equalSamples());
   byId('reset').disabled = parts.length === 0 && state.path === '';
+  byId('hint').hidden = state.path !== '' || state.fn !== '' || byId('picked').textContent !== '';
   showFound(weight, all);
 }
 
@@ -98,6 +111,7 @@ function showFound(weight, all) {
 
 function showControls() {
   byId('event').value = profile.info.events[selection.event()]?.name ?? '';
+  byId('base').value = comparison?.base.info.file ?? '';
   if (document.activeElement !== byId('search')) {
     byId('search').value = state.words;
   }
@@ -107,47 +121,98 @@ function showControls() {
   byId('range').textContent = `${moment(from, to - from)} to ${moment(to, to - from)} (${duration(to - from)})`;
 }
 
-// Each part is drawn again only if something that it shows has changed.
-const FILTERS = ['event', 'from', 'to', 'core', 'pd', 'fn', 'node', 'words'];
+function currentTab() {
+  const first = profile.info.events.length > 0 ? 'flame' : 'latency';
+  return hasTab(state.tab) && (state.tab !== 'details' || NARROW.matches) ? state.tab : hasTab(first) ? first : 'recording';
+}
+
+function hasTab(name) {
+  const sampled = profile.info.events.length > 0;
+  return { latency: profile.schedule !== null, pds: true, recording: true, details: true }[name] ?? (name in TABS && sampled);
+}
+
+function showTabs() {
+  const current = currentTab(), list = document.querySelector('[role=tablist]');
+  if (list.children.length === 0) {
+    list.append(...Object.keys(TABS).map((name) => {
+      const tab = make('button', { type: 'button', id: `tab-${name}`, textContent: sections.get(name).getAttribute('aria-label') });
+      tab.setAttribute('role', 'tab');
+      tab.dataset.name = tab.textContent;
+      tab.setAttribute('aria-controls', sections.get(name).id = `panel-${name}`);
+      tab.onclick = () => change({ tab: name });
+      return tab;
+    }));
+    list.onkeydown = (e) => stepTab(e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0);
+  }
+  for (const [name, section] of sections) {
+    const tab = byId(`tab-${name}`);
+    tab.hidden = !hasTab(name);
+    tab.setAttribute('aria-selected', name === current);
+    tab.tabIndex = name === current ? 0 : -1;
+    section.classList.toggle('current', name === current);
+  }
+}
+
+function stepTab(by) {
+  const tabs = [...document.querySelectorAll('[role=tab]')].filter((tab) => tab.checkVisibility()), at = tabs.findIndex((tab) => tab.tabIndex === 0);
+  if (by !== 0) {
+    const to = tabs[(at + by + tabs.length) % tabs.length];
+    to.click();
+    to.focus();
+  }
+}
+
+// The visible tab, if something that it shows has changed since it was drawn.
+function drawTab() {
+  const tab = TABS[currentTab()];
+  if (tab.stale !== false && tab.of) {
+    tab.stale = false;
+    if (tab.shows.includes('idle')) {
+      flame.sum();
+    }
+    Promise.resolve(tab.of.update()).catch(complain);
+  }
+}
 
 function update(changed) {
-  const has = (...names) => names.some((name) => changed.has(name)), main = document.querySelector('main');
-  main.style.minHeight = `${main.getBoundingClientRect().height}px`; // or a page that is scrolled moves when a table becomes shorter
+  const has = (...names) => names.some((name) => changed.has(name));
+  Object.values(TABS).forEach((tab) => { tab.stale ||= has(...tab.shows) || tab.stale === undefined; });
   selection.changed(changed);
-  comparison?.selection.changed(changed);
+  others.forEach((other) => other.selection.changed(changed));
+  if (has('base')) {
+    chooseBase();
+  }
   if (has(...FILTERS)) {
-    comparison?.update();
+    others.forEach((other) => other.update());
+    pdSums.update();
     if (has('event', 'pd', 'fn', 'node', 'words')) {
       tracks.rebuild();
     } else {
-      tracks.findLanes();
+      tracks.label();
       tracks.draw();
     }
-    pdTable.update();
+    around.update(profile, selection);
     showSelection();
-  }
-  if (has('from', 'to', 'pd')) {
-    latencies.update();
   }
   if (has('path', 'at', 'from', 'to', 'core', 'pd')) {
     latencies.choose();
     path.update();
     showSelection();
   }
-  if (has(...FILTERS, 'idle', 'starts')) {
-    flame.update();
+  if (has('tab')) {
+    showTabs();
   }
-  if (has(...FILTERS, 'sort')) {
-    functions.update();
-  }
-  if (has(...FILTERS, 'open')) {
-    code.update().catch(complain);
-  }
+  drawTab();
   if (has('viewFrom', 'viewTo')) {
     tracks.draw();
   }
   showControls();
   document.body.dataset.changes = Number(document.body.dataset.changes ?? 0) + 1;
+}
+
+function chooseBase() {
+  comparison = others.find(({ base }) => base.info.file === state.base) ?? others[0] ?? null;
+  [flame, callTree, inverted].forEach((part) => part.show(profile, selection, comparison));
 }
 
 // A time of the target's clock, as mkperf latency and script print it: 1.113441, 1.113441 s; in ns since the beginning,
@@ -181,11 +246,17 @@ function goTo(at) {
 }
 
 function reset() {
-  const { event, idle, starts, sort, viewFrom, viewTo } = state;
-  tracks.cursor = tracks.pointed = undefined;
+  const { event, idle, starts, sort, tab, base, viewFrom, viewTo } = state;
+  tracks.pds.cursor = tracks.pointed = undefined;
   byId('search').value = '';
-  byId('picked').textContent = '';
-  change({ ...EMPTY, event, idle, starts, sort, viewFrom, viewTo });
+  pick();
+  change({ ...EMPTY, event, idle, starts, sort, tab, base, viewFrom, viewTo });
+}
+
+// What was clicked, in words, in the details.
+function pick(...parts) {
+  byId('picked').replaceChildren(...parts);
+  byId('hint').hidden = parts.length > 0;
 }
 
 function onKey(e) {
@@ -201,17 +272,21 @@ function onKey(e) {
     byId('help').showModal();
   } else if (e.key === 'i') {
     change({ idle: !state.idle });
+  } else if (/^[1-9]$/.test(e.key)) {
+    [...document.querySelectorAll('[role=tab]')].filter((tab) => tab.checkVisibility())[e.key - 1]?.click();
   } else if (!byId('tracks').contains(document.activeElement) &&
-      !byId('flame').contains(document.activeElement) && !e.key.startsWith('Arrow')) {
+      !document.querySelector('main').contains(document.activeElement) && !e.key.startsWith('Arrow')) {
     tracks.key(e);
   }
 }
 
 function listen() {
   listeners.push(update);
-  tracks.onPick = (...parts) => byId('picked').replaceChildren(...parts);
+  listenForTips();
+  tracks.onPick = pick;
   tracks.onPath = (what, at) => path.open(what, at);
   byId('event').onchange = (e) => change({ event: e.target.value });
+  byId('base').onchange = (e) => change({ base: e.target.value });
   byId('search').oninput = (e) => search(e.target.value);
   byId('search').onkeydown = (e) => {
     const at = targetTime(e.target.value);
@@ -227,30 +302,62 @@ function listen() {
   byId('zoom-all').onclick = () => tracks.look(...profile.all());
   byId('ask').onclick = () => byId('help').showModal();
   document.onkeydown = onKey;
-  window.onresize = () => { document.querySelector('main').style.minHeight = ''; tracks.draw(); flame.place(); };
+  listenForSplit();
+  NARROW.onchange = showTabs;
   window.onhashchange = () => change(readState(location.hash.slice(1)));
   matchMedia('(prefers-color-scheme: dark)').onchange = () => tracks.draw();
 }
 
+// The line between the tracks and the panel moves, by hand and by keys.
+function listenForSplit() {
+  const split = byId('split'), box = byId('tracks'), least = 70;
+  const set = (height) => { box.style.height = box.style.maxHeight = `${Math.max(least, Math.min(window.innerHeight - 180, height))}px`; };
+  split.onpointerdown = (e) => split.setPointerCapture(e.pointerId);
+  split.onpointermove = (e) => split.hasPointerCapture(e.pointerId) && set(e.clientY - box.getBoundingClientRect().top);
+  split.onkeydown = (e) => ['ArrowUp', 'ArrowDown'].includes(e.key) && set(box.clientHeight + (e.key === 'ArrowUp' ? -24 : 24));
+  split.ondblclick = () => { box.style.height = box.style.maxHeight = ''; };
+}
+
 function showAll() {
   selection = new Selection(profile);
-  tracks.show(profile, selection);
-  pdTable.show(profile, selection, comparison, tracks.occupancy);
-  flame.show(profile, selection, comparison);
-  functions.show(profile, selection, comparison);
+  pdSums.show(profile, selection, others);
+  tracks.show(profile, selection, pdSums);
+  chooseBase();
+  pdTable.show(pdSums);
+  functions.show(profile, selection, others);
   code.show(profile, selection);
+  chart.show(profile, selection);
   latencies.show(profile, path);
   path.show(profile);
+  around.update(profile, selection);
+  Object.values(TABS).forEach((tab) => { tab.stale = true; });
   showHead();
+  showTabs();
+  drawTab();
   showSelection();
   showControls();
+}
+
+// Times are since the first sample that is kept: what is selected stays where it is in time, as far as it is kept, and a part that is
+// visible up to the end moves with the end.
+function followTo(next) {
+  const shift = Number(next.start - profile.start), [, end] = profile.all(), moved = {};
+  const follows = state.viewTo !== null && state.viewTo >= end - (state.viewTo - state.viewFrom) / 50, by = follows ? end - next.span : shift;
+  for (const [from, to, ns] of [['from', 'to', shift], ['viewFrom', 'viewTo', by]]) {
+    if (state[from] !== null) {
+      [moved[from], moved[to]] = state[to] - ns > 0 ? [Math.max(0, state[from] - ns), state[to] - ns] : [null, null];
+    }
+  }
+  moved.at = state.at === null ? null : state.at - shift;
+  profile = next;
+  Object.assign(state, moved);
 }
 
 // A running target's profile is asked for again and again. What is selected stays selected.
 async function follow() {
   try {
     if (!document.hidden && !byId('pause').checked) {
-      profile = await source.profile('profile');
+      followTo(await source.profile('profile'));
       byId('problem').hidden = true;
       showAll();
     }
@@ -263,11 +370,12 @@ async function follow() {
 async function start() {
   const begun = performance.now();
   Object.assign(state, readState(location.hash.slice(1)));
-  const [now, base] = await Promise.all([source.profile('profile'), source.profile('base')]);
-  profile = now;
-  comparison = base && new Comparison(base);
-  showAll();
+  profile = await source.profile('profile');
+  for (let base; (base = await source.profile('base', others.length)) !== null;) {
+    others.push(new Comparison(base));
+  }
   listen();
+  showAll();
   byId('live').hidden = !profile.info.live;
   if (profile.info.live) {
     setTimeout(follow, REFRESH_MS);

@@ -120,8 +120,11 @@ static uint64_t offset_of(const struct maker *m, uint32_t chain, const uint64_t 
     if (module == NULL || !mkperf_symbol_at(module, address[0].addr, &symbol)) {
         return 0;
     }
-    mkperf_frames_of(m->f, chain, function);
-    return start[function[0]] == symbol.start ? address[0].addr - symbol.start + 1 : 0;
+    uint32_t n = mkperf_frames_of(m->f, chain, function), i = 0;
+    while (i + 1 < n && mkperf_frames_label(m->f, function[i]).inlined) {
+        i++;
+    }
+    return start[function[i]] == symbol.start ? address[0].addr - symbol.start + 1 : 0;
 }
 
 static void put_functions(struct maker *m)
@@ -130,6 +133,7 @@ static void put_functions(struct maker *m)
 
     PAGE_COLUMN(&m->c, "f_pd", n, mkperf_frames_label(m->f, (uint32_t)i).pd);
     PAGE_COLUMN(&m->c, "f_kernel", n, mkperf_frames_label(m->f, (uint32_t)i).kernel);
+    PAGE_COLUMN(&m->c, "f_inlined", n, mkperf_frames_label(m->f, (uint32_t)i).inlined);
     PAGE_COLUMN(&m->c, "f_name", n, text_of(m, mkperf_frames_label(m->f, (uint32_t)i).name));
 }
 

@@ -12,12 +12,9 @@ function micros(ns) {
 }
 
 class LatencyTable {
-  constructor(section) {
-    this.section = section;
-    this.details = section.querySelector('details');
-    this.note = section.querySelector('small');
-    this.details.ontoggle = () => this.update();
-    this.body = section.querySelector('#latencies').tBodies[0];
+  constructor() {
+    this.note = byId('longest');
+    this.body = byId('latencies').tBodies[0];
     this.marks = ['mark-a', 'mark-b'].map(byId);
     for (const list of this.marks) {
       list.onchange = () => this.marks.every((of) => of.value) &&
@@ -27,14 +24,10 @@ class LatencyTable {
   }
 
   show(profile, panel) {
-    const first = !this.profile;
     Object.assign(this, { profile, panel });
-    this.section.hidden = !profile.schedule;
     if (profile.schedule) {
-      this.details.open ||= first && profile.info.events.length === 0; // then there is nothing else
       this.latencies = new Latencies(profile);
       this.listMarks();
-      this.update();
     }
   }
 
@@ -50,15 +43,9 @@ class LatencyTable {
 
   // What began in the selected time, and concerns the selected PD.
   update() {
-    if (!this.profile.schedule) {
-      return;
-    }
     const pd = state.pd === '' ? -1 : this.profile.pds.findIndex((of) => of.name === state.pd);
     const from = state.from ?? 0, to = state.to ?? this.profile.span;
     this.tell(pd, from, to);
-    if (!this.details.open) {
-      return; // its sums take a while
-    }
     const kinds = this.latencies.rows(from, to)
       .map((rows) => rows.filter((row) => pd < 0 || row.pds.includes(pd)));
     this.body.replaceChildren(...['call until its reply', 'wake-up until it runs', 'phase'].flatMap((title, kind) =>
@@ -66,7 +53,7 @@ class LatencyTable {
     this.choose();
   }
 
-  // The longest call, beside the heading.
+  // The longest call, above the table.
   tell(pd, from, to) {
     let longest = { from: 0, to: 0 };
     this.latencies.calls((callee, begin, end, caller) => {
@@ -104,14 +91,26 @@ class LatencyTable {
   row(row) {
     const { longest } = row, button = make('button', { type: 'button', textContent: row.words });
     button.setAttribute('aria-label', `critical path of the longest: ${row.words}`);
-    // in a selected time it is not the longest of all: the one that was under way then
-    const open = () => this.panel.open(row.path, state.from === null ? null : Math.floor((longest.from + longest.to) / 2));
     const times = [Math.floor(row.total / row.count), ...PER_MILLE.map((part) => row.quantile(part)), longest.to - longest.from];
-    const tr = make('tr', {}, ...cells(count(row.count), ...times.map(micros)), make('td', {}, button));
-    [3, 5].forEach((column) => { tr.cells[column].className = 'count'; });
+    const figures = times.map((ns, i) => {
+      const of = make('button', { type: 'button', textContent: micros(ns) }), td = make('td', {}, of);
+      of.setAttribute('aria-label', `critical path of one of ${micros(ns)} µs: ${row.words}`);
+      td.dataset.near = i < times.length - 1 ? ns : '';
+      td.className = [2, 4].includes(i) ? 'count' : '';
+      return td;
+    });
+    const tr = make('tr', {}, ...cells(count(row.count)), ...figures, make('td', {}, button));
     tr.dataset.path = row.path;
-    tr.onclick = open; // the button, for the keyboard, is in it
+    tr.onclick = (e) => { // the buttons, for the keyboard, are in it
+      const near = e.target.closest('td')?.dataset.near;
+      // in a selected time the longest is not the longest of all: the one that was under way then
+      this.openAt(row.path, near ? this.latencies.nearest(row, Number(near)) : state.from === null ? null : longest);
+    };
     return tr;
+  }
+
+  openAt(path, of) {
+    this.panel.open(path, of && Math.floor((of.from + of.to) / 2));
   }
 
   choose() {
@@ -160,10 +159,9 @@ class PathPanel {
     }
     this.path = found?.path ?? null;
     if (found) {
-      this.box.closest('details').open = true;
       this.fill(found);
     }
-    this.tracks.showPath(this.path);
+    this.tracks.pds.showPath(this.path);
     if (this.path && (isNew || (isOther && state.viewFrom === null)) && state.path !== '..') {
       const room = (this.path.to - this.path.from) / 20;
       this.tracks.look(this.path.from - room, this.path.to + room);
@@ -255,7 +253,7 @@ class PathPanel {
     const span = ns > (to - from) / 50 && ns < to - from ? to - from : 4 * ns;
     this.rows.querySelector('.chosen')?.classList.remove('chosen');
     this.rows.rows[i].classList.add('chosen');
-    this.tracks.showPath(this.path, i);
+    this.tracks.pds.showPath(this.path, i);
     this.tracks.look(middle - span / 2, middle + span / 2);
   }
 }

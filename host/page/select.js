@@ -180,7 +180,7 @@ class Selection {
       out.samples[p.leaf[i]] += samples[i];
       for (let node = p.c_node[i]; node !== 0; node = p.n_parent[node]) {
         const f = p.n_label[node];
-        if (f < p.functions && seen[f] !== i + 1) {
+        if (f < p.functions && !p.f_inlined[f] && seen[f] !== i + 1) {
           seen[f] = i + 1;
           out.total[f] += weight[i];
         }

@@ -4,8 +4,8 @@
 //
 // event: name; from, to: selected time in ns since the beginning, null; viewFrom, viewTo: visible
 // time; core: number, null; pd: name, ''; fn: a function's key, ''; node: names from the PD
-// inwards, []; words: the search; idle, starts: whether the flame graph shows them; open: whether the
-// function's code is shown; sort: column of the functions; path: what the critical path is of
+// inwards, []; words: the search; idle, starts: whether the flame graph shows them; tab: of the panel, '' the first;
+// base: the file that frames are compared with, ''; sort: column of the functions; path: what the critical path is of
 // (latency.js), '', and at: when it was under way, null.
 'use strict';
 
@@ -45,7 +45,7 @@ function make(tag, properties, ...children) {
 
 const EMPTY = {
   event: '', from: null, to: null, viewFrom: null, viewTo: null, core: null, pd: '', fn: '',
-  node: [], words: '', idle: false, starts: false, open: false, sort: 'self', path: '', at: null,
+  node: [], words: '', idle: false, starts: false, tab: '', base: '', sort: 'self', path: '', at: null,
 };
 
 const state = { ...EMPTY };
@@ -72,7 +72,7 @@ function writeState() {
       put(name, `${Math.round(state[from])}-${Math.round(state[to])}`);
     }
   }
-  for (const name of ['event', 'pd', 'fn', 'words', 'path']) {
+  for (const name of ['event', 'pd', 'fn', 'words', 'path', 'tab', 'base']) {
     if (state[name]) {
       put(name, encodeURIComponent(state[name]));
     }
@@ -85,7 +85,7 @@ function writeState() {
   if (state.node.length > 0) {
     put('node', state.node.map(encodeURIComponent).join(';'));
   }
-  for (const name of ['idle', 'starts', 'open']) {
+  for (const name of ['idle', 'starts']) {
     if (state[name]) {
       put(name, 1);
     }
@@ -106,9 +106,9 @@ function readState(text) {
       out.node = value.split(';').map(decodeURIComponent);
     } else if (['core', 'at'].includes(name) && /^\d+$/.test(value)) {
       out[name] = Number(value);
-    } else if (['idle', 'starts', 'open'].includes(name)) {
+    } else if (['idle', 'starts'].includes(name)) {
       out[name] = value === '1';
-    } else if (['event', 'pd', 'fn', 'words', 'sort', 'path'].includes(name)) {
+    } else if (['event', 'pd', 'fn', 'words', 'sort', 'path', 'tab', 'base'].includes(name)) {
       out[name] = decodeURIComponent(value);
     }
   }

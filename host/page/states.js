@@ -72,7 +72,7 @@ class StatePainter {
     const t = this.tracks, c = t.context, [from, to] = t.view(), width = t.canvas.clientWidth;
     const stretch = this.schedule.exactly(from, to);
     c.textBaseline = 'middle';
-    for (const lane of stretch ? t.lanes : []) {
+    for (const lane of stretch ? t.pds.tracks.filter((of) => of.visible) : []) {
       for (const list of stretch.lane(lane)) {
         const begin = Math.max(0, list.at(from)), end = Math.min(list.n, list.at(to) + 1);
         if ((end - begin) * ROOM / 2 > width || this.isPale(list)) {
@@ -220,15 +220,9 @@ class StatePainter {
     }
   }
 
-  legend(box) {
+  legend() {
     const shown = Object.keys(STATES).filter((name) => this.schedule.lists.some((list) => list.state === name));
-    box.replaceChildren(...shown.flatMap((name) => {
-      const mark = make('i', { className: `swatch ${name}` });
-      return [make('span', {}, mark, STATES[name].name)];
-    }), make('span', {}, make('i', { className: 'swatch waiting' }), 'waits for work'),
-    make('span', {}, make('i', { className: 'swatch idle' }), 'idle core'),
-    make('span', { className: 'of-path', hidden: true }, make('i', { className: 'swatch path' }), 'critical path: runs, waits'));
-    box.append(make('span', {}, 'upper half of a lane: scheduling events; lower half: samples'));
-    box.hidden = false;
+    return [...shown.map((name) => [name, STATES[name].name]), ['waiting', 'waits for work'], ['idle', 'idle core'], ['path', 'critical path']]
+      .map(([name, words]) => make('span', {}, make('i', { className: `swatch ${name}` }), words));
   }
 }

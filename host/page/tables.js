@@ -1,201 +1,61 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// mkperf view's page: tables. Owns: the PDs with their activity, the functions, calls between PDs,
-// and marks. A row's button selects it.
+// mkperf view's page: tables. Owns: the functions, calls between PDs, and marks. A row's button selects it.
 'use strict';
 
-const ROWS_FIRST = 200, SPARK = [120, 18]; // rows; pixels
-
-function cells(...texts) {
-  return texts.map((text) => make('td', {}, text));
-}
-
-// Cells of a kind of column, which a narrow window may leave out.
-function of(kind, list) {
-  list.forEach((cell) => { cell.className = kind; });
-  return list;
-}
-
-function swatch(colour) {
-  const mark = make('i', { className: 'swatch' });
-  mark.style.background = colour;
-  return mark;
-}
-
-// A share with a bar behind it.
-function bar(text, share, colour) {
-  const e = make('td', { className: 'bar' }, make('span', { textContent: text }));
-  e.style.setProperty('--share', `${Math.min(100, 100 * share).toFixed(2)}%`);
-  e.style.setProperty('--of', colour);
-  return e;
-}
-
-class PdTable {
-  constructor(table) {
-    this.head = table.tHead.rows[0];
-    this.body = table.tBodies[0];
-  }
-
-  show(profile, selection, comparison, occupancy) {
-    Object.assign(this, { profile, selection, comparison, occupancy });
-    this.body.parentElement.classList.toggle('unsampled', profile.info.events.length === 0);
-    const shown = { diff: comparison !== null, charged: profile.callsOthers, sched: profile.schedule !== null };
-    const { cores } = profile.info;
-    const shares = cores > 1 && profile.info.events.length > 0 ? `Share, User, Kernel: of the samples of all ${cores} cores` : '';
-    this.body.parentElement.caption.replaceChildren(shares, ...(profile.schedule ? [make('span', {
-      className: 'sched', textContent: `${shares && '; '}Ran, Ready, In calls: of the time${cores > 1 ? ' of one core' : ''}`,
-    })] : []));
-    this.head.querySelectorAll('[class]').forEach((th) => { th.hidden = shown[th.className] === false; });
-    this.update();
-  }
-
-  update() {
-    const p = this.profile, s = this.selection, sums = s.byPd(s.mask('pd')), whole = s.whole();
-    const always = new Float64Array(p.pds.length); // a row stays where it is, whatever is selected
-    p.chainWeight.forEach((weight, chain) => { always[p.c_pd[chain]] += p.c_event[chain] === s.event() ? weight : 0; });
-    this.charged = p.callsOthers ? s.charged(s.mask('pd')) : null;
-    const ran = (pd) => (p.samples === 0 ? p.schedule?.times(pd, 0, p.span).running ?? 0 : 0);
-    const rows = sums.map((sum, pd) => ({ ...sum, pd, all: sum.user + sum.kernel, ran: ran(pd) }))
-      .filter((row) => always[row.pd] > 0 || p.schedule?.byPd.has(row.pd) || this.charged?.[row.pd] > 0 || (state.pd && p.pds[row.pd].name === state.pd) ||
-        this.comparison?.pd(p.pds[row.pd].name) > 0)
-      .sort((a, b) => p.pds[a.pd].idle - p.pds[b.pd].idle || always[b.pd] - always[a.pd] || b.ran - a.ran);
-    this.samples = this.comparison && s.equalSamples();
-    this.rowsOfBoth = this.comparison?.rows(rows.filter((row) => row.all > 0).map((row) => p.pdName(row.pd)), 'pds');
-    this.body.replaceChildren(...rows.map((row) => this.row(row, whole)));
-    this.sparks();
-  }
-
-  row(row, whole) {
-    const p = this.profile, name = p.pdName(row.pd), chosen = state.pd !== '' && state.pd === name;
-    const button = make('button', { type: 'button', textContent: name });
-    const calls = this.calls(name), spark = make('canvas', { className: 'spark' });
-    button.setAttribute('aria-pressed', chosen);
-    button.prepend(swatch(p.colour(row.pd, false)));
-    button.onclick = () => change({ pd: chosen ? '' : name });
-    const tr = make('tr', { className: chosen ? 'chosen' : '' });
-    tr.dataset.pd = name;
-    tr.append(make('td', {}, button), bar(percent(row.all, whole), row.all / (whole || 1), p.colour(row.pd, false)),
-      ...cells(percent(row.user, whole), percent(row.kernel, whole)),
-      ...of('count', cells(count(row.samples), calls.in, calls.out)));
-    if (this.charged) {
-      tr.append(...of('charged', cells(percent(this.charged[row.pd], whole))));
-    }
-    if (p.schedule) {
-      tr.append(...of('sched', this.times(row.pd)));
-    }
-    if (this.comparison) {
-      const now = whole ? 100 * row.all / whole : 0;
-      tr.append(...changeCells(this.comparison.change(this.comparison.pd(name), now, this.rowsOfBoth, this.samples)));
-    }
-    spark.setAttribute('role', 'img');
-    spark.setAttribute('aria-label', `activity of ${name} over time`);
-    tr.append(make('td', {}, spark));
-    return tr;
-  }
-
-  // By the scheduling events: shares of the selected time.
-  times(pd) {
-    const p = this.profile, { schedule } = p;
-    const from = Math.max(state.from ?? 0, schedule.from), to = Math.min(state.to ?? p.span, schedule.to);
-    const stretch = to > from ? schedule.known(from, to) : schedule;
-    if (!stretch) {
-      this.ask(from, to);
-      return cells('…', '…', '…');
-    }
-    if (p.pds[pd].idle) {
-      return cells(percent(to > from ? stretch.idle(from, to) : 0, Math.max(0, to - from)), '', '');
-    }
-    const times = stretch.times(pd, from, to);
-    return cells(...['running', 'ready', 'calling'].map((name) => percent(times[name] ?? 0, Math.max(0, to - from))));
-  }
-
-  // The sums of the selected time, of a recording of which the page does not have each interval.
-  ask(from, to) {
-    const { schedule } = this.profile, key = `${from} ${to}`;
-    if (this.asked !== key) {
-      this.asked = key;
-      schedule.load(from, to, STRETCH.view).then(() => { this.asked = ''; this.update(); }, complain);
-    }
-  }
-
-  // Calls that a PD received and made; notifications count, too. Without a count: a dash.
-  calls(name) {
-    const list = this.profile.info.calls;
-    const sum = (side) => list.filter((edge) => edge[side] === name)
-      .reduce((n, edge) => n + edge.calls + edge.notifications, 0);
-    return list.length === 0 ? { in: '–', out: '–' } : { in: count(sum('to')), out: count(sum('from')) };
-  }
-
-  // How much of each stretch of time a PD ran: by the scheduling events if there are some, else by the samples.
-  sparks() {
-    const p = this.profile, [width, height] = SPARK, [from, to] = p.all();
-    const columns = p.schedule ? p.schedule.utilisation(from, to, width) : this.occupancy.columns(from, to, width)
-      .map((column) => ({ ...column, pd: column.pair.pd, kernel: column.pair.kernel }));
-    for (const tr of this.body.rows) {
-      const canvas = tr.querySelector('canvas'), pixels = new Uint32Array(width * height);
-      const parts = columns.filter(({ pd }) => p.pdName(pd) === tr.dataset.pd).map((column) => {
-        const colour = p.colour(column.pd, column.kernel);
-        return { ...column, colour: pixel(colour, 255), pale: pixel(colour, 70) };
-      });
-      paintLane(pixels, width, 0, height, parts, width);
-      canvas.width = width;
-      canvas.height = height;
-      canvas.getContext('2d').putImageData(
-        new ImageData(new Uint8ClampedArray(pixels.buffer), width, height), 0, 0);
-    }
-  }
-}
-
-const COLUMNS = { self: 0, total: 1, samples: 2, pd: 3, name: 4, before: 5, change: 6 };
+const ROWS_FIRST = 200;
 
 class FunctionTable {
   constructor(table, note) {
-    this.table = table;
-    this.note = note;
-    this.body = table.tBodies[0];
-    this.limit = ROWS_FIRST;
-    for (const th of table.tHead.querySelectorAll('th')) {
-      const button = make('button', { type: 'button', textContent: th.textContent });
-      button.onclick = () => change({ sort: th.dataset.sort });
-      th.replaceChildren(button);
-    }
+    Object.assign(this, { table, note, body: table.tBodies[0], head: table.tHead.rows[0], limit: ROWS_FIRST });
+    this.own = [...this.head.cells].map((th) => [th.textContent, th.dataset.sort]);
   }
 
-  show(profile, selection, comparison) {
-    Object.assign(this, { profile, selection, comparison });
-    this.table.querySelectorAll('thead .diff').forEach((th) => { th.hidden = !comparison; });
-    this.update();
+  show(profile, selection, others) {
+    Object.assign(this, { profile, selection, others });
+    const heads = [...this.own, ...changeHeads(others).map((th) => [th.textContent, th.sort, th.title])];
+    this.head.replaceChildren(...heads.map(([textContent, sort, title = '']) => {
+      const button = make('button', { type: 'button', textContent }), th = make('th', { title }, button);
+      button.onclick = () => change({ sort });
+      th.dataset.sort = sort;
+      return th;
+    }));
   }
 
   rows() {
-    const p = this.profile, s = this.selection, sums = s.byFunction(s.mask('fn')), whole = s.whole();
+    const p = this.profile, s = this.selection, sums = s.byFunction(s.mask('fn')), whole = s.whole(), samples = s.equalSamples();
     const of = (profile, f) => ({ key: profile.functionKey(f), name: profile.names[f], kernel: profile.f_kernel[f] === 1,
-      pd: profile.pdName(profile.f_pd[f]), self: 0, total: 0, samples: 0, whole });
+      pd: profile.pdName(profile.f_pd[f]), self: 0, total: 0, samples: 0, whole, equal: samples, changes: [] });
     const out = [];
     for (let f = 0; f < p.functions; f++) {
       if (sums.total[f] > 0) {
         out.push({ ...of(p, f), self: sums.self[f], total: sums.total[f], samples: sums.samples[f] });
       }
     }
-    if (this.comparison) {
-      const c = this.comparison, samples = s.equalSamples(), keys = new Set(out.map((row) => row.key));
-      c.functions.self.forEach((weight, f) => { // what was before, and is not now
-        if (weight > 0 && !keys.has(c.base.functionKey(f))) {
+    const keys = new Set(out.map((row) => row.key)), own = out.filter((row) => row.self > 0).map((row) => row.key);
+    for (const c of this.others) { // what was before, and is not now
+      c.functions.self.forEach((weight, f) => {
+        const key = c.base.functionKey(f);
+        if (weight > 0 && !keys.has(key)) {
+          keys.add(key);
           out.push(of(c.base, f));
         }
       });
-      const rows = c.rows(out.filter((row) => row.self > 0).map((row) => row.key), 'functions');
-      out.forEach((row) => Object.assign(row, c.change(c.self(row.key), whole ? 100 * row.self / whole : 0, rows, samples)));
     }
+    for (const c of this.others) {
+      const rows = c.rows(own, 'functions');
+      out.forEach((row) => row.changes.push(c.change(c.self(row.key), whole ? 100 * row.self / whole : 0, rows, samples)));
+    }
+    const [, column, number] = /^([a-z]+)(\d*)$/.exec(state.sort) ?? [], value = (row) => row.changes[Number(number)]?.[column] ?? 0;
     const by = {
       name: (a, b) => a.name.localeCompare(b.name), pd: (a, b) => a.pd.localeCompare(b.pd),
-      change: (a, b) => Math.abs(b.change) - Math.abs(a.change),
-    }[state.sort] ?? ((a, b) => b[state.sort] - a[state.sort]);
+      change: (a, b) => Math.abs(value(b)) - Math.abs(value(a)), before: (a, b) => value(b) - value(a),
+    }[column] ?? ((a, b) => b[state.sort] - a[state.sort]);
     return out.sort((a, b) => by(a, b) || b.total - a.total); // else the order of functions
   }
 
   update() {
     const rows = this.rows(), shown = rows.slice(0, this.limit);
-    for (const th of this.table.tHead.querySelectorAll('th')) {
+    for (const th of this.head.cells) {
       th.setAttribute('aria-sort', th.dataset.sort === state.sort
         ? (['name', 'pd'].includes(state.sort) ? 'ascending' : 'descending') : 'none');
     }
@@ -209,19 +69,17 @@ class FunctionTable {
   }
 
   row(row) {
-    const p = this.profile, { key } = row, chosen = state.fn === key;
+    const p = this.profile, { key, whole, equal } = row, chosen = state.fn === key;
     const colour = p.colour(p.pds.findIndex((pd) => pd.name === row.pd), row.kernel);
     const button = make('button', { type: 'button', disabled: p.functionOf(key) === undefined });
     const words = `${row.kernel ? '[k] ' : ''}${row.name}`.split(/(?<=_|::)/); // where a narrow window may break it
     button.append(...words.flatMap((word, i) => (i > 0 ? [make('wbr', {}), word] : [word])));
     button.setAttribute('aria-pressed', chosen);
-    button.onclick = () => change({ fn: chosen && state.open ? '' : key, open: !(chosen && state.open) });
-    const tr = make('tr', { className: chosen ? 'chosen' : '' }, bar(percent(row.self, row.whole), row.self / (row.whole || 1), colour),
-      ...cells(percent(row.total, row.whole), count(row.samples), row.pd), make('td', {}, button));
+    button.onclick = () => change({ fn: chosen ? '' : key });
+    button.ondblclick = () => change({ fn: key, tab: 'source' });
+    const tr = make('tr', { className: chosen ? 'chosen' : '' }, barCell(row.self, whole, equal, colour), shareCell(row.total, whole, equal),
+      ...cells(count(row.samples), row.pd), make('td', {}, button), ...row.changes.flatMap(changeCells));
     tr.dataset.key = key;
-    if (this.comparison) {
-      tr.append(...changeCells(row));
-    }
     return tr;
   }
 }

@@ -1,86 +1,145 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// mkperf view's page: tracks of cores and PDs on one time axis. Owns: the canvas, what is visible of
-// time, and mouse, wheel and keys on it. Lanes are of a kind: a core (stacked PDs, idle pale), or a
-// PD (user below, kernel darker). With scheduling events a strip of states is above the samples (states.js).
-// Above a PD's lane are its marks and phases, above a core's its losses.
+// mkperf view's page: tracks on one time axis. Owns: the list of tracks with their labels and figures, the canvas beside it, which
+// part of time is visible, and mouse, fingers, wheel and keys on it. What a track shows is its group's matter (Track, TrackGroup).
 'use strict';
 
-const LANE = { core: 34, pd: 24 }, AXIS = 20, HEAD = 6, LEAST_VIEW = 50; // pixels; ns
-const STRIP = 15, UNDER_STRIP = 12; // pixels: of states; of samples below them
+const AXIS = 24, HEAD = 6, LEAST_VIEW = 50; // pixels; ns
+const TRACK_GROUPS = []; // constructors of TrackGroup, in the order in which their tracks are shown
+
+// The figures of a label, as columns: their heads, and what they are of.
+const FIGURES = {
+  share: ['Share', 'of the samples within the selected time and core'],
+  charged: ['Charged', 'its own work, and work of others on its behalf, by the callchains'],
+  ran: ['Ran', 'of the selected time, by scheduling events; of one core'],
+  ready: ['Ready', 'ready while another ran, of the selected time'],
+  change: ['Change', 'of the share, in percentage points; ~ marks what may be chance'],
+};
+
+// One track: label, figures, draw, hit.
+class Track {
+  // key: names it among all tracks; height: pixels of what it draws, below `top`, which Tracks sets.
+  constructor(of) {
+    Object.assign(this, { kind: '', key: '', name: '', colour: '', height: 24, top: 0 }, of);
+  }
+
+  // {name of FIGURES: {text, share (0 to 1: a bar), title}}; or {note: text}, a text instead of all figures.
+  figures() {
+    return {};
+  }
+
+  // What a click on the label selects: parts of the state, null: nothing; and whether it is selected.
+  choice() {
+    return null;
+  }
+
+  isChosen() {
+    return false;
+  }
+
+  // Draws on view.context, in CSS pixels, from top to top + height; view.xOf(time) is where.
+  draw() {}
+
+  // What is at a time (ns since the beginning) and a y of the canvas: {tip: [lines], pick: a function that a click calls}.
+  hit() {
+    return { tip: [] };
+  }
+}
+
+// The tracks of one kind, and what is drawn over several of them.
+class TrackGroup {
+  constructor(view) {
+    this.view = view; // a Tracks
+  }
+
+  // A profile has arrived.
+  show() {}
+
+  // The event or what is selected has changed; sums of samples may have, too.
+  rebuild() {}
+
+  // Its tracks of view.profile, in their order. It does not depend on what is selected: nothing moves.
+  list() {
+    return [];
+  }
+
+  // Before the tracks draw: writes pixels (of the device, row by row) of those that are visible.
+  pixels() {}
+
+  // After all tracks have drawn: lines between tracks.
+  overlay() {}
+
+  // Keys of what it draws, as elements.
+  legend() {
+    return [];
+  }
+}
 
 class Tracks {
   constructor(box) {
-    this.labels = box.querySelector('.labels');
+    this.box = box;
+    this.table = box.querySelector('table');
     this.canvas = box.querySelector('canvas');
-    this.tip = box.querySelector('.tip');
-    this.legend = box.querySelector('.legend');
+    this.lanes = []; // all tracks, from the top
+    this.groups = TRACK_GROUPS.map((Group) => new Group(this));
     this.listen();
   }
 
-  show(profile, selection) {
-    this.profile = profile;
-    this.selection = selection;
-    this.occupancy = new Occupancy(profile);
-    this.states = profile.schedule ? new StatePainter(this) : null;
-    this.pathPainter = new PathPainter(this);
-    this.states?.legend(this.legend);
+  show(profile, selection, figures) {
+    Object.assign(this, { profile, selection, sums: figures });
+    this.groups.forEach((group) => group.show());
+    this.columns = Object.keys(FIGURES).filter((name) => figures.has(name));
+    this.table.tHead.rows[0].replaceChildren(make('th', { textContent: 'Track', scope: 'col' }), ...this.columns.map((name) =>
+      make('th', { textContent: FIGURES[name][0], title: FIGURES[name][1], scope: 'col' })));
+    document.documentElement.style.setProperty('--figures', this.columns.length);
+    this.rows = new Map();
     this.rebuild();
-  }
-
-  // path: a critical path, null; step: its step that was chosen.
-  showPath(path, step = -1) {
-    this.path = path;
-    this.pathStep = step;
-    this.legend.querySelectorAll('.of-path').forEach((key) => { key.hidden = !path; });
-    this.draw();
+    byId('legend').replaceChildren(...this.groups.flatMap((group) => group.legend()));
   }
 
   // After the event or the filters changed.
   rebuild() {
-    this.occupancy.build(this.selection.event(), this.selection.mask());
-    this.findLanes();
+    this.groups.forEach((group) => group.rebuild());
+    this.lanes = this.groups.flatMap((group) => group.list());
+    this.height = this.lanes.reduce((sum, lane) => sum + HEAD + lane.height + 2, AXIS);
+    this.label();
     this.draw();
   }
 
-  findLanes() {
-    const p = this.profile, list = this.occupancy.list, schedule = p.schedule;
-    const cores = new Set([...list.map((pair) => pair.core), ...(schedule?.byCore.keys() ?? [])]);
-    const sums = this.selection.byPd(this.selection.mask('pd', 'fn', 'node', 'words'));
-    const weight = sums.map((sum, pd) => sum.user + sum.kernel ||
-      (schedule?.times(pd, 0, p.span).running ?? 0) / p.span / 1e3);
-    const pds = [...new Set([...list.map((pair) => pair.pd), ...(schedule?.byPd.keys() ?? [])])]
-      .filter((pd) => !p.pds[pd].idle).sort((a, b) => weight[b] - weight[a]);
-    const marked = [...new Set(p.m_pd)].filter((pd) => !pds.includes(pd) && p.pds[pd]);
-    this.lanes = [...[...cores].sort((a, b) => a - b).map((core) => ({ kind: 'core', core, name: `core ${core}` })),
-      ...[...pds, ...marked].map((pd) => ({ kind: 'pd', pd, name: p.pdName(pd) }))];
-    let top = AXIS;
-    for (const lane of this.lanes) {
-      lane.strip = schedule ? STRIP : 0;
-      lane.under = schedule ? UNDER_STRIP : LANE[lane.kind] - HEAD - 2;
-      lane.top = top + HEAD;
-      lane.height = lane.strip + lane.under;
-      top += HEAD + lane.height + 2;
+  // Rows are kept, and with them what has the focus.
+  label() {
+    const rows = this.lanes.map((lane) => {
+      const row = this.rows.get(lane.key) ?? this.row(lane);
+      this.rows.set(lane.key, row);
+      row.lane = lane;
+      this.fill(row, lane);
+      return row;
+    });
+    const body = this.table.tBodies[0];
+    if (rows.length !== body.rows.length || rows.some((row, i) => row !== body.rows[i])) {
+      body.replaceChildren(...rows);
     }
-    this.height = top;
-    this.labels.replaceChildren(make('span', { className: 'axis', textContent: 'time' }),
-      ...this.lanes.map((lane) => this.label(lane)));
   }
 
-  label(lane) {
-    const pressed = lane.kind === 'core' ? state.core === lane.core : state.pd !== '' && state.pd === lane.name;
-    const button = make('button', { type: 'button', className: `lane ${lane.kind}`, title: lane.name });
-    button.style.height = `${HEAD + lane.height + 2}px`;
-    button.setAttribute('aria-pressed', pressed);
-    button.setAttribute('aria-label', `select ${lane.kind === 'core' ? '' : 'PD '}${lane.name}`);
-    if (lane.kind === 'pd') {
-      const mark = make('i', {});
-      mark.style.background = this.profile.colour(lane.pd, false);
-      button.append(mark);
+  row(lane) {
+    const button = make('button', { type: 'button' }), row = make('tr', { className: lane.kind }, make('th', { scope: 'row' }, button));
+    row.style.height = `${HEAD + lane.height + 2}px`;
+    button.append(...(lane.colour ? [swatch(lane.colour)] : []), lane.name);
+    button.title = lane.name;
+    button.onclick = () => row.lane.choice() && change(row.lane.choice());
+    row.dataset.track = lane.key;
+    return row;
+  }
+
+  fill(row, lane) {
+    const figures = lane.figures(), chosen = lane.isChosen(), button = row.cells[0].firstElementChild;
+    row.classList.toggle('chosen', chosen);
+    button.setAttribute('aria-pressed', chosen);
+    button.disabled = lane.choice() === null;
+    while (row.cells.length > 1) {
+      row.lastElementChild.remove();
     }
-    button.append(lane.name);
-    button.onclick = () => change(lane.kind === 'core'
-      ? { core: pressed ? null : lane.core } : { pd: pressed ? '' : lane.name });
-    return button;
+    row.append(...(figures.note !== undefined ? [make('td', { colSpan: Math.max(1, this.columns.length), className: 'note', textContent: figures.note })]
+      : this.columns.map((name) => figureCell(figures[name], lane.colour))));
   }
 
   view() {
@@ -115,6 +174,10 @@ class Tracks {
     return (time - from) / (to - from) * this.canvas.clientWidth;
   }
 
+  colour(name) {
+    return this.style.getPropertyValue(name);
+  }
+
   // One picture for all changes until the next frame.
   draw() {
     this.pending ??= requestAnimationFrame(() => {
@@ -123,198 +186,91 @@ class Tracks {
     });
   }
 
+  // The canvas has the visible part of the list.
   paint() {
-    const begun = performance.now(), canvas = this.canvas, scale = window.devicePixelRatio || 1;
-    const width = Math.max(1, Math.round(canvas.clientWidth * scale));
-    const height = Math.round(this.height * scale);
+    const { canvas, box } = this, scale = window.devicePixelRatio || 1, tall = Math.max(1, Math.min(box.clientHeight, this.height));
+    canvas.style.height = `${tall}px`;
+    const width = Math.max(1, Math.round(canvas.clientWidth * scale)), height = Math.round(tall * scale);
     if (canvas.width !== width || canvas.height !== height) {
-      canvas.width = width;
-      canvas.height = height;
-      canvas.style.height = `${this.height}px`;
+      Object.assign(canvas, { width, height });
     }
-    this.context = canvas.getContext('2d');
-    this.style = getComputedStyle(canvas);
-    this.paintLanes(width, height, scale);
-    this.context.setTransform(scale, 0, 0, scale, 0, 0);
-    this.context.font = '11px system-ui, sans-serif';
-    this.paintSamples();
-    this.states?.paintNames();
-    this.paintAxis();
-    this.states?.paintCalls();
-    this.paintMarks();
-    this.paintLosses();
-    this.paintChoice();
-    this.states?.paintPicked();
-    if (this.path) {
-      this.pathPainter.paint(this.path, this.pathStep);
-    }
-    this.frames = (this.frames ?? 0) + 1;
-    this.frameMs = performance.now() - begun;
-  }
-
-  paintLanes(width, height, scale) {
-    const image = this.context.createImageData(width, height), p = this.profile;
-    const pixels = new Uint32Array(image.data.buffer);
-    const [from, to] = this.view(), columns = this.occupancy.columns(from, to, width);
-    this.profile.schedule?.want(from, to, width, () => this.draw());
-    this.states?.clip(columns, from, to, width);
+    let top = AXIS - box.scrollTop;
     for (const lane of this.lanes) {
-      const parts = columns.filter(({ pair }) =>
-        lane.kind === 'core' ? pair.core === lane.core : pair.pd === lane.pd).map((column) => {
-        const { pd, kernel } = column.pair, idle = p.pds[pd].idle, colour = p.colour(pd, kernel);
-        return { ...column, colour: pixel(colour, idle ? 90 : 255), pale: pixel(colour, idle ? 40 : 70) };
-      });
-      const row = (pixels) => Math.round(pixels * scale);
-      paintLane(pixels, width, row(lane.top + lane.strip), row(lane.under), parts, width);
-      if (this.states) {
-        paintLane(pixels, width, row(lane.top), row(lane.strip - 2), this.states.parts(lane, from, to, width), width);
-      }
+      lane.top = top + HEAD;
+      lane.visible = lane.top + lane.height > AXIS && top < tall;
+      top += HEAD + lane.height + 2;
     }
-    this.context.putImageData(image, 0, 0);
+    const c = this.context = canvas.getContext('2d'), image = c.createImageData(width, height);
+    this.style = getComputedStyle(canvas);
+    this.groups.forEach((group) => group.pixels(new Uint32Array(image.data.buffer), width, scale));
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    c.putImageData(image, 0, 0);
+    c.setTransform(scale, 0, 0, scale, 0, 0);
+    c.font = '11px system-ui, sans-serif';
+    this.paintGrid(tall);
+    this.lanes.forEach((lane) => lane.visible && lane.draw());
+    this.groups.forEach((group) => group.overlay());
+    this.paintChoice(tall);
+    this.paintAxis();
+    this.frames = (this.frames ?? 0) + 1;
   }
 
-  colour(name) {
-    return this.style.getPropertyValue(name);
+  // Times with round numbers: [[x, time]].
+  ticks() {
+    const [from, to] = this.view(), least = (to - from) / Math.max(1, this.canvas.clientWidth / 110), power = 10 ** Math.floor(Math.log10(least));
+    const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= least), first = Math.ceil(from / step);
+    return Array.from({ length: Math.max(0, Math.floor(to / step) - first + 1) }, (_, i) => [Math.round(this.xOf((first + i) * step)), (first + i) * step]);
   }
 
-  // Where single samples are wide enough: their ends, and the names of what was interrupted.
-  paintSamples() {
-    const p = this.profile, [from, to] = this.view(), begin = p.sampleAt(from);
-    const end = p.sampleAt(to + p.longestSpan + 1), width = this.canvas.clientWidth;
-    if ((p.sampleAt(to) - begin) * 8 > width || end - begin > 20 * width) {
-      return;
-    }
-    const lanes = new Map(this.lanes.map((lane) => [lane.kind === 'pd' ? `p${lane.pd}` : `c${lane.core}`, lane]));
-    const event = this.selection.event(), { mask } = this.occupancy;
-    this.context.textBaseline = 'middle';
-    for (let i = begin; i < end; i++) {
-      const chain = p.s_chain[i];
-      if (p.c_event[chain] !== event) {
-        continue;
-      }
-      const run = this.states?.runOf(p.c_pd[chain], p.s_core[i], p.time[i]);
-      const right = this.xOf(p.time[i]), left = Math.max(0, this.xOf(Math.max(p.time[i] - p.s_span[i], run?.from ?? 0)));
-      for (const lane of [lanes.get(`p${p.c_pd[chain]}`), lanes.get(`c${p.s_core[i]}`)]) {
-        if (lane && right > 0 && left < width) {
-          const colour = mask[chain] ? inkOn(p.colour(p.c_pd[chain], p.kernel[chain])) : this.colour('--weak');
-          this.paintSample(lane, left, right, p.names[p.leaf[chain]], colour);
-        }
-      }
-    }
-  }
-
-  paintSample(lane, left, right, name, colour) {
-    const c = this.context, room = Math.floor((Math.min(right, this.canvas.clientWidth) - left - 6) / 6);
-    c.fillStyle = this.colour('--text');
-    c.fillRect(right - 1, lane.top + lane.strip, 1, lane.under);
-    if (room >= 3) {
-      c.fillStyle = colour;
-      c.fillText(name.length > room ? `${name.slice(0, room - 1)}…` : name, left + 3,
-        lane.top + lane.strip + lane.under / 2 + 1);
-    }
+  paintGrid(tall) {
+    const c = this.context, width = this.canvas.clientWidth;
+    c.fillStyle = this.colour('--line');
+    this.ticks().forEach(([x]) => c.fillRect(x, AXIS, 1, tall));
+    this.lanes.forEach((lane) => c.fillRect(0, lane.top + lane.height + 1, width, 1));
   }
 
   paintAxis() {
     const c = this.context, [from, to] = this.view(), width = this.canvas.clientWidth;
-    const least = (to - from) / Math.max(1, width / 110), power = 10 ** Math.floor(Math.log10(least));
-    const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= least);
-    c.textBaseline = 'top';
-    for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
-      const x = Math.round(this.xOf(at)) + 0.5;
-      c.fillStyle = this.colour('--line');
-      c.fillRect(x, AXIS - 4, 1, this.height);
+    c.fillStyle = this.colour('--panel');
+    c.fillRect(0, 0, width, AXIS);
+    c.textBaseline = 'middle';
+    for (const [x, at] of this.ticks()) {
       c.fillStyle = this.colour('--weak');
-      c.fillText(moment(at, to - from), Math.min(x + 3, width - 40), 3);
+      c.fillRect(x, AXIS - 5, 1, 5);
+      c.fillText(moment(at, to - from), Math.min(x + 4, width - 44), AXIS / 2);
     }
     c.fillStyle = this.colour('--line');
-    for (const lane of this.lanes) {
-      c.fillRect(0, lane.top + lane.height, width, 1);
-    }
+    c.fillRect(0, AXIS - 1, width, 1);
   }
 
-  // Points are ticks, phases bars, in the head of their PD's lane; through the lane where there is room.
-  paintMarks() {
-    const p = this.profile, lanes = new Map(this.lanes.map((lane) => [lane.pd, lane]));
-    const [from, to] = this.view(), open = new Map(), c = this.context, width = this.canvas.clientWidth;
-    const wide = width / Math.max(1, lowerBound(p.markTime, to) - lowerBound(p.markTime, from));
-    c.textBaseline = 'bottom';
-    for (let i = 0; i < p.markTime.length; i++) {
-      const lane = lanes.get(p.m_pd[i]), x = this.xOf(p.markTime[i]);
-      const key = `${p.m_pd[i]} ${p.m_name[i]} ${p.m_id[i]}`;
-      if (!lane) {
-        continue;
-      }
-      c.fillStyle = this.colour('--mark');
-      if (p.m_kind[i] === 1) {
-        open.set(key, x);
-      } else if (p.m_kind[i] === 2 && open.has(key)) {
-        c.fillRect(open.get(key), lane.top - 4, Math.max(1, x - open.get(key)), 3);
-        open.delete(key);
-      } else if (p.m_kind[i] === 0 && x >= -1 && x <= width) {
-        c.fillRect(x - 1, lane.top - HEAD, 2, wide > 12 ? lane.height + HEAD : 4);
-        if (wide > 90) {
-          c.fillRect(x - 3, lane.top - HEAD, 6, 3);
-          c.fillStyle = this.colour('--text');
-          c.fillText(p.info.texts[p.m_name[i]], x + 5, lane.top + lane.height - 1);
-        }
-      }
+  paintChoice(tall) {
+    const c = this.context, [from, to] = this.dragged ? [Math.min(...this.dragged), Math.max(...this.dragged)] : [state.from, state.to];
+    if (from !== null) {
+      c.fillStyle = this.colour('--choice');
+      c.fillRect(this.xOf(from), 0, Math.max(1, this.xOf(to) - this.xOf(from)), tall);
     }
-  }
-
-  paintLosses() {
-    const p = this.profile, lanes = new Map(this.lanes.map((lane) => [lane.core, lane]));
-    this.context.fillStyle = this.colour('--loss');
-    for (let i = 0; i < p.l_time.length; i++) {
-      const lane = lanes.get(p.l_core[i]);
-      if (lane) {
-        this.context.fillRect(this.xOf(p.l_time[i]) - 2, lane.top - HEAD, 4, HEAD);
-      }
-    }
-  }
-
-  paintChoice() {
-    const c = this.context, shade = (from, to) => {
-      const left = this.xOf(from);
-      c.fillRect(left, 0, Math.max(1, this.xOf(to) - left), this.height);
-    };
-    c.fillStyle = this.colour('--choice');
-    if (this.dragged) {
-      shade(Math.min(...this.dragged), Math.max(...this.dragged));
-    } else if (state.from !== null) {
-      shade(state.from, state.to);
-    }
-    if (this.cursor !== undefined) {
-      c.fillStyle = this.colour('--mark');
-      c.fillRect(this.xOf(this.profile.time[this.cursor]) - 1, 0, 2, this.height);
-    }
+    c.fillStyle = this.colour('--mark');
     if (this.pointed !== undefined) {
-      c.fillStyle = this.colour('--mark');
-      c.fillRect(this.xOf(this.pointed) - 1, 0, 2, this.height);
+      c.fillRect(this.xOf(this.pointed) - 1, 0, 2, tall);
     }
   }
 
   listen() {
     const canvas = this.canvas;
-    canvas.addEventListener('wheel', (e) => {
-      e.preventDefault();
-      const sideways = e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY);
-      if (sideways) {
-        this.pan((e.deltaX || e.deltaY) / canvas.clientWidth);
-      } else {
-        this.zoom(Math.exp(Math.max(-1, Math.min(1, e.deltaY / 300))), this.timeAt(e.offsetX));
-      }
-    }, { passive: false });
-    const fingers = this.fingers = new Map(); // of a touch: where each is
-    const lift = (e) => { fingers.delete(e.pointerId); };
+    new ResizeObserver(() => this.profile && this.draw()).observe(this.box);
+    this.box.onscroll = () => this.draw();
+    canvas.addEventListener('wheel', (e) => this.turned(e), { passive: false });
+    this.fingers = new Map(); // of a touch: where each is
+    const lift = (e) => { this.fingers.delete(e.pointerId); };
     canvas.addEventListener('pointerup', lift);
     canvas.addEventListener('pointercancel', (e) => { lift(e); this.held = this.dragged = null; });
     canvas.onpointerdown = (e) => {
       if (e.pointerType === 'touch') {
-        fingers.set(e.pointerId, e.offsetX);
+        this.fingers.set(e.pointerId, e.offsetX);
       }
-      if (fingers.size > 1) { // two fingers zoom, and select nothing
+      if (this.fingers.size > 1) { // two fingers zoom, and select nothing
         this.held = this.dragged = null;
-        this.pinch = { view: this.view(), at: [...fingers.values()] };
+        this.pinch = { view: this.view(), at: [...this.fingers.values()] };
         return;
       }
       this.held = { x: e.offsetX, pans: e.offsetY < AXIS || e.button === 1 || e.altKey, view: this.view() };
@@ -322,9 +278,19 @@ class Tracks {
     };
     canvas.onpointermove = (e) => this.moved(e);
     canvas.onpointerup = (e) => this.released(e);
-    canvas.onpointerleave = () => { this.tip.hidden = true; };
+    canvas.onpointerleave = () => showTip(null);
     canvas.ondblclick = () => state.from !== null && this.look(state.from, state.to);
     canvas.onkeydown = (e) => this.key(e);
+  }
+
+  // The wheel over a canvas with this time axis.
+  turned(e) {
+    e.preventDefault();
+    if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
+      this.pan((e.deltaX || e.deltaY) / e.target.clientWidth);
+    } else {
+      this.zoom(Math.exp(Math.max(-1, Math.min(1, e.deltaY / 300))), this.timeAt(e.offsetX / e.target.clientWidth * this.canvas.clientWidth));
+    }
   }
 
   // The moments below two fingers stay below them.
@@ -354,7 +320,7 @@ class Tracks {
         this.draw();
       }
     }
-    this.showTip(e);
+    this.tell(e);
   }
 
   released(e) {
@@ -364,59 +330,18 @@ class Tracks {
       const limit = (t) => Math.round(Math.min(this.profile.span, Math.max(0, t)));
       change({ from: limit(Math.min(...dragged)), to: limit(Math.max(...dragged)) });
     } else if (held && Math.abs(e.offsetX - held.x) <= 3) {
-      this.pick(this.timeAt(e.offsetX), this.laneAt(e.offsetY), e.offsetY);
+      this.laneAt(e.offsetY)?.hit(this.timeAt(e.offsetX), e.offsetY).pick?.();
     }
     this.draw();
   }
 
   laneAt(y) {
-    return this.lanes.find((lane) => y >= lane.top - HEAD && y <= lane.top + lane.height);
+    return y < AXIS ? undefined : this.lanes.find((lane) => y >= lane.top - HEAD && y <= lane.top + lane.height);
   }
 
-  showTip(e) {
-    const lane = this.laneAt(e.offsetY), at = this.timeAt(e.offsetX), [from, to] = this.view();
-    const i = this.sampleOf(at, lane), mark = this.markNear(at, lane);
-    const p = this.profile, lines = [`${moment(at, to - from)} (target time ${p.clock(at)} s)`];
-    if (mark >= 0) {
-      lines.push(`mark ${p.info.texts[p.m_name[mark]]}`);
-    }
-    lines.push(...(this.states?.tip(at, lane) ?? []));
-    if (i >= 0) {
-      const chain = p.s_chain[i];
-      lines.push(`sample of ${p.pdName(p.c_pd[chain])}${p.kernel[chain] ? ' [kernel]' : ''}: ${p.names[p.leaf[chain]]}`);
-    }
-    this.tip.textContent = lines.join('\n');
-    this.tip.hidden = e.offsetY > this.height;
-    const left = this.canvas.offsetLeft + e.offsetX + 14;
-    this.tip.style.left = `${Math.min(left, this.canvas.offsetLeft + this.canvas.clientWidth - 160)}px`;
-    this.tip.style.top = `${e.offsetY + 18}px`;
-  }
-
-  inLane(sample, lane) {
-    const p = this.profile, chain = p.s_chain[sample];
-    return p.c_event[chain] === this.selection.event() && (!lane ||
-      (lane.kind === 'core' ? p.s_core[sample] === lane.core : p.c_pd[chain] === lane.pd));
-  }
-
-  // The sample that stands for a moment in a lane; -1: none.
-  sampleOf(at, lane) {
-    const p = this.profile, first = p.sampleAt(at), end = Math.min(p.samples, first + 20000);
-    for (let i = first; i < end && p.time[i] - p.longestSpan <= at; i++) {
-      if (this.inLane(i, lane) && p.time[i] - p.s_span[i] <= at) {
-        return i;
-      }
-    }
-    return -1;
-  }
-
-  markNear(at, lane) {
-    const p = this.profile, near = this.timeAt(4) - this.timeAt(0);
-    for (let i = lowerBound(p.markTime, at - near); i < p.markTime.length && p.markTime[i] <= at + near; i++) {
-      if (lane?.pd === p.m_pd[i]) {
-        return i;
-      }
-    }
-    return -1;
+  tell(e) {
+    const at = this.timeAt(e.offsetX), [from, to] = this.view();
+    showTip(e, [`${moment(at, to - from)} (target time ${this.profile.clock(at)} s)`, ...(this.laneAt(e.offsetY)?.hit(at, e.offsetY).tip ?? [])]);
   }
 
   // A moment that was asked for, and what was then.
@@ -431,55 +356,13 @@ class Tracks {
     return `${moment(at, 1000)} (target time ${this.profile.clock(at)} s)`;
   }
 
-  // Shows the single sample (mark, interval) under the pointer in words.
-  pick(at, lane, y) {
-    const mark = this.markNear(at, lane), sample = this.sampleOf(at, lane), p = this.profile;
-    if (mark >= 0) {
-      const kind = ['mark', 'phase begins:', 'phase ends:'][p.m_kind[mark]];
-      this.onPick(`${this.both(p.markTime[mark])}: ${kind} ${p.info.texts[p.m_name[mark]]}, ` +
-        `PD ${p.pdName(p.m_pd[mark])}, id ${p.m_id[mark]}`);
-    } else if (lane && y < lane.top + lane.strip && this.states?.intervalAt(lane, at)) {
-      this.states.pick(this.states.intervalAt(lane, at));
-    } else if (sample >= 0) {
-      this.pickSample(sample);
-    }
-  }
-
-  pickSample(i) {
-    const p = this.profile, chain = p.s_chain[i], path = [];
-    for (let node = p.c_node[chain]; node !== 0; node = p.n_parent[node]) {
-      path.push(nodeName(p.label(p.n_label[node])));
-    }
-    this.cursor = i;
-    this.onPick(`${this.both(p.time[i])}: core ${p.s_core[i]}, PD ${p.pdName(p.c_pd[chain])}, ` +
-      `${count(p.s_period[i])} ${p.info.events[p.c_event[chain]].name} (${duration(p.s_span[i])}): ` +
-      path.join(' ← '));
-    this.draw();
-  }
-
-  // The next or previous sample that is selected.
-  step(by) {
-    const p = this.profile, mask = this.selection.mask(), [from] = this.view();
-    let i = this.cursor ?? p.sampleAt(from) - by;
-    do {
-      i += by;
-    } while (i >= 0 && i < p.samples && !mask[p.s_chain[i]]);
-    if (i >= 0 && i < p.samples) {
-      const [begin, end] = this.view();
-      if (p.time[i] < begin || p.time[i] > end) {
-        this.look(p.time[i] - (end - begin) / 2, p.time[i] + (end - begin) / 2);
-      }
-      this.pickSample(i);
-    }
-  }
-
   key(e) {
     const keys = {
       'w': () => this.zoom(0.7), '+': () => this.zoom(0.7), 's': () => this.zoom(1 / 0.7),
       '-': () => this.zoom(1 / 0.7), 'a': () => this.pan(-0.2), 'ArrowLeft': () => this.pan(-0.1),
       'd': () => this.pan(0.2), 'ArrowRight': () => this.pan(0.1), '0': () => this.look(...this.profile.all()),
       'z': () => state.from !== null && this.look(state.from, state.to),
-      '.': () => this.step(1), ',': () => this.step(-1),
+      '.': () => this.pds.step(1), ',': () => this.pds.step(-1),
       '>': () => this.states?.step(1), '<': () => this.states?.step(-1),
     };
     if (keys[e.key] && !e.ctrlKey && !e.metaKey && !e.altKey) {

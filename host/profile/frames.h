@@ -18,7 +18,7 @@ enum { MKPERF_FRAMES_MAX = 4 * MKPERF_PLACES_MAX }; /* most functions of a chain
 
 struct mkperf_label {
     uint32_t pd;
-    bool kernel;
+    bool kernel, inlined;
     uint32_t name, line; /* numbers of texts; line 0: lines are not asked for */
 };
 

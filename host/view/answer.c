@@ -210,10 +210,14 @@ enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *
         }
     }
     if (strcmp(path, "data/profile") == 0 || strcmp(path, "data/base") == 0) {
-        /* A profile's container: of the recording, or of that with which it is compared. */
-        bool base = strcmp(path, "data/base") == 0;
-        bool kept = false;
-        struct page_bytes b = s->data(s->self, base, &kept);
+        /* A profile's container: of the recording, or of one of those with which it is compared. */
+        uint64_t number_of = 0;
+        bool kept = false, has_number = false;
+        if (!number(c, "number", 64, &number_of, &has_number)) {
+            return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
+        }
+        struct page_bytes b =
+            s->data(s->self, strcmp(path, "data/base") == 0 ? 1 + (unsigned)number_of : 0, &kept);
         if (b.n == 0) { /* nothing to compare with */
             return view_answer_problem(c, MHD_HTTP_NO_CONTENT, "");
         }

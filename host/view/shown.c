@@ -28,7 +28,7 @@ enum mkperf_status view_shown_read(struct view_shown *s, const char *path,
                                          .keep_schedule = true,
                                          .whole = keep_interactions,
                                          .self = s,
-                                         .places = {.search = *elfs}}};
+                                         .places = {.search = *elfs, .inlined = true}}};
     if (mkperf_frames_read(&s->frames, &s->profile, path, false, NULL, e) != MKPERF_OK ||
         mkperf_profile_order(&s->profile, e) != MKPERF_OK) {
         return e->status;

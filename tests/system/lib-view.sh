@@ -34,6 +34,13 @@ keys_to() { # keys_to CSS TEXT
     element=$(wd POST "$session/element" "{\"using\":\"css selector\",\"value\":\"$1\"}" | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
     wd POST "$session/element/$element/value" "{\"text\":\"$2\"}" >"$D/log"
 }
+tab() { # tab NAME: opens a tab of the panel
+    [ "$(js "return currentTab()")" = "$1" ] || press "document.getElementById('tab-$1')" || return 1
+    waits "currentTab() === '$1' && document.querySelector('main > .current').dataset.tab === '$1'"
+}
+track() { # track NAME: a click on a track's label
+    press "[...document.querySelectorAll('#tracks tbody button')].find(b => b.textContent === '$1')"
+}
 clear_all() {
     keys_to "#tracks canvas" '\uE00C'
     waits "document.getElementById('reset').disabled"

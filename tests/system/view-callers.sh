@@ -42,13 +42,13 @@ marked() { # in the frame, for a screen reader, and where the pointer is
     [ "$(grep -c '^true:PD [a-z]* (inferred):PD [a-z]* (inferred): ' "$D/frames")" -ge 3 ] || { cat "$D/frames"; return 1; }
     ! grep '^true' "$D/frames" | grep -v '(inferred)' && ! grep '^false' "$D/frames" | grep '(inferred)' || return 1
     js "[...document.querySelectorAll('.frame.pd')].find(e => /inferred/.test(e.textContent)).focus()" >"$D/log"
-    waits "/^PD [a-z]+ .inferred.: [0-9.]+ %/.test(document.getElementById('details').textContent)"
+    waits "/^PD [a-z]+ .inferred.: [0-9.]+ %/.test(document.getElementById('tip').textContent)"
 }
 selects() { # such a frame selects as any other: its path in the address has no mark
     press "[...document.querySelectorAll('.frame.pd')].find(e => e.textContent === 'PD middle (inferred)')" || return 1
-    waits "state.node.at(-1) === 'PD middle' && document.querySelectorAll('#pds tbody tr').length > 0" || return 1
+    waits "state.node.at(-1) === 'PD middle' && document.querySelectorAll('#tracks tbody tr').length > 0" || return 1
     visit "$url$(js "return '#' + writeState()")" || return 1
-    waits "state.node.at(-1) === 'PD middle' && /selected/.test(document.getElementById('selected').textContent)"
+    waits "state.node.at(-1) === 'PD middle' && /Selected/.test(document.getElementById('selected').textContent)"
 }
 
 if start_view "$data" && start_browser; then

@@ -18,9 +18,9 @@ data=$D/perf.data
 check "recorded" scripts/qemu-record "$D" --sched -e cycles -F 1000 -g --duration 1 --system "$t/late.system" --elf-path "$t" -o "$data"
 [ -s "$data" ] || exit 1
 
-open_table() { # its heading has the longest call
-    waits "/^Latency longest call: [0-9.]* µs, user → echo$/.test(document.getElementById('h-late').textContent)" || return 1
-    [ "$(js "return document.querySelector('#late details').open")" = true ] || press "document.querySelector('#late summary')" || return 1
+open_table() { # above it is the longest call
+    tab latency || return 1
+    waits "/^longest call: [0-9.]* µs, user → echo$/.test(document.getElementById('longest').textContent)" || return 1
     waits "document.querySelectorAll('#latencies tbody tr').length > 4 && document.querySelector('#latencies button').checkVisibility()"
 }
 latencies() { # count, mean, quantiles, longest, from -> to, as mkperf latency has them
@@ -30,7 +30,8 @@ latencies() { # count, mean, quantiles, longest, from -> to, as mkperf latency h
     cells '#latencies tbody tr[data-path]' | tr -d , | sort >"$D/page"
     equal "$D/page" "$D/want" 4
 }
-utilisation() { # Ran: report's, of idle as well; over time: as much in the sum over the sparkline's columns
+utilisation() { # Ran: report's, of idle as well; over time: as much in the sum over columns
+    tab pds || return 1
     "$MKPERF" report -i "$data" -s pd,util --percent-limit 0 | awk '/^ / && $1 ~ /%$/ { for (i = 2; i <= NF; i++) if ($i ~ /%$/) print $i, $(i - 1) }' | sort -k 2 >"$D/want"
     js "const at = [...document.querySelectorAll('#pds th:not([hidden])')].findIndex(th => th.textContent === 'Ran'); return [...document.querySelectorAll('#pds tbody tr')].map(r => r.cells[at].textContent.replace(' ', '') + ' ' + r.dataset.pd + ';').join('')" |
         tr ';' '\n' | sort -k 2 >"$D/page"
@@ -41,6 +42,7 @@ utilisation() { # Ran: report's, of idle as well; over time: as much in the sum 
         awk '{ n++; d = $2 - $3; if (d < -0.06 || d > 0.06) { print; bad = 1 } } END { exit bad || n < 5 }'
 }
 open_longest() {
+    tab latency || return 1
     press "[...document.querySelectorAll('#latencies button')].find(b => b.textContent === 'user → echo')"
 }
 longest() { # a row's button: the path of its longest call, in view, and named as the command has it
@@ -49,8 +51,10 @@ longest() { # a row's button: the path of its longest call, in view, and named a
     command=$(js "return document.querySelector('#path code').textContent")
     [ "$command" = "mkperf latency --critical-path=user:echo" ] || { echo "$command"; return 1; }
     waits "state.viewFrom !== null && state.viewFrom <= path.path.from && state.viewTo >= path.path.to && state.viewTo - state.viewFrom < 2 * (path.path.to - path.path.from)" || return 1
-    # a click anywhere in the row does the same
-    press "document.querySelector('#latencies tr[data-path=\\\"echo:checksum\\\"]').cells[1]" && path_equal --critical-path=echo:checksum
+    # a click on its count does the same; on another figure: the path of a call that took so long
+    press "document.querySelector('#latencies tr[data-path=\\\"echo:checksum\\\"]').cells[0]" && path_equal --critical-path=echo:checksum || return 1
+    press "document.querySelector('#latencies tr[data-path=\\\"user:echo\\\"]').cells[4].firstChild" || return 1
+    waits "state.at !== null && Math.abs(path.path.to - path.path.from - 1000 * document.querySelector('#latencies tr[data-path=\\\"user:echo\\\"]').cells[4].textContent) < 0.07 * (path.path.to - path.path.from)"
 }
 # The path is below the states of the lane where it is: solid where the PD runs, and where it goes to another PD a line
 # between the two lanes. Colours of pixels.
@@ -58,7 +62,7 @@ on_lanes() {
     open_longest || return 1
     press "[...document.querySelectorAll('#path-steps button')].find(b => b.textContent === 'checksum runs, for echo')" || return 1
     waits "document.querySelector('#path-steps tr.chosen') && state.viewTo - state.viewFrom < 20000" || return 1
-    waits "tracks.paint() === undefined && (() => { const t = tracks, s = window.devicePixelRatio || 1, step = path.path.steps[tracks.pathStep]; const is = (time, y, name) => { const d = t.context.getImageData(Math.round(t.xOf(time) * s), Math.round(y * s), 1, 1).data; return d[3] === 255 && '#' + [...d.slice(0, 3)].map(v => v.toString(16).padStart(2, '0')).join('') === t.colour(name).trim(); }; const lane = (name) => t.lanes.find(l => l.name === name); const line = (l) => l.top + l.strip - 0.5; const middle = (step.from + step.to) / 2; const a = line(lane('echo')), b = line(lane('checksum')); return is(middle, b, '--path') && !is(middle, a, '--path') && [step.from, step.to].every(time => is(time, (a + b) / 2, '--path')); })()" || return 1
+    waits "tracks.paint() === undefined && (() => { const t = tracks, s = window.devicePixelRatio || 1, step = path.path.steps[tracks.pds.pathStep]; const is = (time, y, name) => { const d = t.context.getImageData(Math.round(t.xOf(time) * s), Math.round(y * s), 1, 1).data; return d[3] === 255 && '#' + [...d.slice(0, 3)].map(v => v.toString(16).padStart(2, '0')).join('') === t.colour(name).trim(); }; const lane = (name) => t.lanes.find(l => l.name === name); const line = (l) => l.top + l.strip - 0.5; const middle = (step.from + step.to) / 2; const a = line(lane('echo')), b = line(lane('checksum')); return is(middle, b, '--path') && !is(middle, a, '--path') && [step.from, step.to].every(time => is(time, (a + b) / 2, '--path')); })()" || return 1
     picture "$D/step.png"
 }
 # The time of a worst, as mkperf latency prints it, in the search: the call that was under way, and its path; under the pointer, too.
@@ -74,7 +78,7 @@ target_time() {
     press "document.querySelector('#picked button')" && least=3 path_equal --critical-path=user:echo || return 1
     waits "state.viewFrom <= path.path.from && state.viewTo >= path.path.to" || return 1
     pointer 0 0 || return 1
-    waits "/^[0-9.]+ s .target time [0-9.]+ s.$/.test(document.querySelector('.tip').textContent.split(String.fromCharCode(10))[0]) && (([shown, target]) => Math.abs(target - shown - Number(profile.start) / 1e9) < 1e-4)(document.querySelector('.tip').textContent.match(/[0-9.]+/g).map(Number))" || return 1
+    waits "/^[0-9.]+ s .target time [0-9.]+ s.$/.test(document.getElementById('tip').textContent.split(String.fromCharCode(10))[0]) && (([shown, target]) => Math.abs(target - shown - Number(profile.start) / 1e9) < 1e-4)(document.getElementById('tip').textContent.match(/[0-9.]+/g).map(Number))" || return 1
     clear_all || return 1
     keys_to "#search" '999999.5'
     waits "/^the recording is from [0-9.]+ to [0-9.]+ s$/.test(document.getElementById('found').textContent)" && clear_all
@@ -131,7 +135,7 @@ screens() { # light, dark, narrow, and as people see it who cannot tell red from
     wd POST "$session/window/rect" '{"width":1200,"height":1000}' >"$D/log"
 }
 labelled() {
-    [ "$(js "return [...document.querySelectorAll('#late button, #late select, #late table')].filter(e => e.checkVisibility() && !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length)).map(e => e.outerHTML).join()")" = "" ]
+    [ "$(js "return [...document.querySelectorAll('button, select, table')].filter(e => e.checkVisibility() && !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length)).map(e => e.outerHTML).join()")" = "" ]
 }
 one_file() { # the page as one file has all of it, without a server
     "$MKPERF" convert -q "$data" -o "$D/profile.html" && visit "file://$D/profile.html" && latencies && longest && selected_time &&

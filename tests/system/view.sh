@@ -40,6 +40,7 @@ page_pds() {
         tr ';' '\n' | grep -v '^0.00% 0 ' | sort # a PD that has no sample is there for what it waited
 }
 functions_equal() { # functions_equal OPTION...: of mkperf report
+    tab functions || return 1
     report_rows "$@" | sort >"$D/report-rows"
     page_rows | sort >"$D/page-rows"
     same "$D/page-rows" "$D/report-rows" 3
@@ -48,6 +49,7 @@ functions_equal() { # functions_equal OPTION...: of mkperf report
 tables() {
     functions_equal || return 1
     "$MKPERF" report --stdio -i "$data" -e cycles -s pd | awk '/^ / && $1 ~ /%$/ { print $1, $2, $4 }' | sort >"$D/report-pds"
+    tab pds || return 1
     page_pds >"$D/page-pds"
     same "$D/page-pds" "$D/report-pds"
 }
@@ -58,7 +60,7 @@ calls() { # in and out, as mkperf report --interactions has them
     same "$D/page-calls" "$D/report-calls"
 }
 selected() { # the share in the header
-    js "return document.getElementById('selected').textContent.replace(/.*selected ([0-9.]+) %.*/, '\$1%')"
+    js "return document.getElementById('selected').textContent.replace(/.*Selected ([0-9.]+) %.*/, '\$1%')"
 }
 share_of() { # share_of OPTION...: the sum of the report's rows
     "$MKPERF" report --stdio -i "$data" -e cycles "$@" | awk '/^ / && $1 ~ /%$/ { n += $3 } /period sum/ && !all { all = $0; sub(/.*period sum /, "", all); sub(/,.*/, "", all) } END { printf "%.2f%%", 100 * n / all }'
@@ -66,6 +68,7 @@ share_of() { # share_of OPTION...: the sum of the report's rows
 
 # Ran, Ready, In calls of each PD: as mkperf latency has them; Charged: as mkperf report --charged.
 scheduling() {
+    tab pds || return 1
     "$MKPERF" latency -i "$data" | awk '/^# PDs/ { on = 1 } /^# cores/ { on = 0 } on && $1 ~ /^[0-9]/ { print $1, $2, $3, $10 }' | sort >"$D/latency-pds"
     js "const at = (name) => [...document.querySelectorAll('#pds th:not([hidden])')].findIndex(th => th.textContent === name); return [...document.querySelectorAll('#pds tbody tr')].filter(r => r.dataset.pd !== 'idle').map(r => ['Ran', 'Ready', 'In calls'].map(n => r.cells[at(n)].textContent.replace(' %', '')).join(' ') + ' ' + r.dataset.pd).join(';')" |
         tr ';' '\n' | sort >"$D/page-states"
@@ -101,27 +104,51 @@ call() {
     clear_all
 }
 
-# A selection moves nothing: rows of PDs, flame graph, and what is below it stay where they are, also in a page that is scrolled.
+# One screen that stays: whatever is selected, and in every tab, tracks, tabs, panel and details are where they were, and the window does not scroll.
 stays() {
     wd POST "$session/window/rect" '{"width":1440,"height":900}' >"$D/log"
-    clear_all || return 1
-    where="['#pds tbody tr:nth-child(3)', '#flame', '#h-functions', '.frame'].map(css => { const e = document.querySelector(css); return (e.dataset.pd ?? e.textContent.slice(0, 9)) + ' ' + Math.round(e.getBoundingClientRect().top); }).join()"
-    js "scrollTo(0, 0)" >"$D/log"
-    before=$(js "return $where")
-    press "[...document.querySelectorAll('.frame')].find(e => e.textContent === 'round')" || return 1
-    waits "state.node.length > 0" || return 1
-    js "return document.getElementById('flame').getBoundingClientRect().top + ' ' + scrollY" >"$D/log"
-    js "scrollTo(0, 0)" >"$D/moved"
-    [ "$(js "return $where")" = "$before" ] || { echo "$before"; js "return $where"; return 1; }
-    picture "$D/wide.png" && clear_all && visit "$url" || return 1
-    js "scrollTo(0, document.documentElement.scrollHeight)" >"$D/log"
-    before=$(js "return scrollY")
-    rows=$(js "return document.querySelectorAll('#functions tbody tr').length")
-    js "change({ fn: '', node: [], words: 'leaf_40' })" >"$D/log"
-    waits "document.querySelectorAll('#functions tbody tr').length < $rows / 2" || return 1
-    [ "$(js "return scrollY")" = "$before" ] || { echo "$before"; js "return scrollY"; return 1; }
+    clear_all && tab flame || return 1
+    where="return [...document.querySelectorAll('#tracks, #tracks tbody tr, #axis-bar, [role=tab], main, main > .current, aside')].filter(e => e.checkVisibility()).map(e => { const r = e.getBoundingClientRect(); return [e.dataset.track ?? '', r.left, r.top, r.width, r.height].map(v => v.toFixed?.(0) ?? v).join(' '); }).join() + document.documentElement.scrollHeight + ' ' + innerHeight"
+    before=$(js "$where")
+    for parts in "node: ['PD known', 'round']" "pd: 'server'" "words: 'leaf_40'" "from: 1e8, to: 2e8" "fn: 'known/known_leaf_40'" "tab: 'tree'" "tab: 'inverted'" \
+        "tab: 'chart'" "tab: 'functions'" "tab: 'pds'" "tab: 'latency'" "tab: 'source'" "tab: 'recording'" "path: 'requester:server'"; do
+        js "change({ $parts })" >"$D/log"
+        # a name of a tab is bold when it is the current one, and is as wide as before
+        [ "$(js "$where")" = "$before" ] || { echo "$parts: $before"; js "$where"; return 1; }
+    done
+    picture "$D/wide.png"
     wd POST "$session/window/rect" '{"width":1200,"height":1000}' >"$D/log"
-    clear_all
+    clear_all && tab flame
+}
+# The call tree and the inverted tree: sums as in the flame graph and the functions; rows open by keys; a row selects.
+trees() {
+    clear_all && tab tree || return 1
+    js "return [...document.querySelectorAll('[data-tab=tree] tr[aria-level=\\\"1\\\"]')].map(r => r.cells[2].textContent.slice(1) + ' ' + r.cells[0].textContent + ';').join('')" | tr ';' '\n' | sort >"$D/page"
+    js "return flame.roots.filter(i => flame.total[i] > 0).map(i => nodeName(profile.label(flame.tree.nodes[i].label)) + ' ' + percent(flame.total[i], flame.whole) + ';').join('')" | tr ';' '\n' | sort >"$D/want"
+    equal "$D/page" "$D/want" 5 || return 1
+    js "[...document.querySelectorAll('[data-tab=tree] tr')].find(r => r.cells[2]?.textContent.includes('PD dummy1')).focus()" >"$D/log"
+    n=$(js "return document.querySelectorAll('[data-tab=tree] tr').length")
+    wd POST "$session/actions" '{"actions":[{"type":"key","id":"k","actions":[{"type":"keyDown","value":"\uE012"},{"type":"keyUp","value":"\uE012"}]}]}' >"$D/log" # left: closes it
+    waits "document.querySelectorAll('[data-tab=tree] tr').length < $n && document.activeElement.row?.opens && !document.activeElement.row.opened" || return 1
+    wd POST "$session/actions" '{"actions":[{"type":"key","id":"k","actions":[{"type":"keyDown","value":"\uE007"},{"type":"keyUp","value":"\uE007"}]}]}' >"$D/log"
+    waits "state.node.join() === 'PD dummy1' && /PD dummy1/.test(document.getElementById('selected').textContent)" || return 1
+    # of what was interrupted, inlined functions as well: mkperf convert's stacks end there
+    clear_all && tab inverted && js "change({ idle: true, starts: true })" >"$D/log" || return 1
+    js "return [...document.querySelectorAll('[data-tab=inverted] tr[aria-level=\\\"1\\\"]')].map(r => nodeName(profile.label(r.row.label)).replace(' [k]', '_[k]').replace(' (inlined)', '_[i]') + ' ' + r.row.total + ';').join('')" | tr ';' '\n' |
+        awk '{ sum[$1] += $2 } END { for (f in sum) print f, sum[f] }' | sort >"$D/page"
+    "$MKPERF" convert -q -e cycles --idle "$data" -o "$D/stacks.folded" || return 1
+    sed 's/.*;\([^;]*\) \([0-9]*\)$/\1 \2/' "$D/stacks.folded" | awk '{ sum[$1] += $2 } END { for (f in sum) print f, sum[f] }' | sort >"$D/want"
+    equal "$D/page" "$D/want" 15 && grep -q '_\[i\] ' "$D/page" || return 1
+    js "change({ idle: false, starts: false })" >"$D/log"
+    clear_all && tab flame
+}
+# The stack chart: what it says of a moment is the stack of the sample that stands for it.
+stack_chart() {
+    clear_all && tab chart || return 1
+    js "const p = profile, i = p.s_chain.findIndex((c, i) => i > 100 && p.pdName(p.c_pd[c]) === 'known' && p.c_event[c] === 0 && p.s_span[i] > 1e5); window.sample = i; tracks.look(p.time[i] - 1e5, p.time[i] + 1e5)" >"$D/log"
+    waits "chart.boxes.some(b => b.i) && tracks.view()[1] - tracks.view()[0] < 3e5" || return 1
+    waits "(p => { const at = p.time[window.sample] - 1000, x = tracks.xOf(at) / tracks.canvas.clientWidth * chart.canvas.clientWidth; const have = chart.boxes.filter(b => b.i && b.left <= x && b.right > x).map(b => nodeName(p.label(chart.tree.nodes[b.i].label))).join(); return have === chart.tree.path(chart.tree.of[p.c_node[p.s_chain[window.sample]]]).join(); })(profile)" || return 1
+    picture "$D/chart.png" && keys_to "#tracks canvas" 0 && clear_all && tab flame
 }
 # Where single samples are wide, a PD is painted only where it ran: at each pixel of its lane that has its colour.
 samples_in_runs() {
@@ -135,7 +162,7 @@ samples_in_runs() {
 # On a telephone: nothing is wider than the window, names break at an underscore, two fingers zoom.
 telephone() {
     wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.setDeviceMetricsOverride","params":{"width":390,"height":844,"deviceScaleFactor":2,"mobile":true}}' >"$D/log"
-    visit "$url" || return 1
+    visit "$url#tab=functions" || return 1
     waits "document.documentElement.scrollWidth <= 390 && document.querySelector('#functions wbr')" || return 1
     at=$(js "const r = tracks.canvas.getBoundingClientRect(); return [r.left + r.width / 2, r.top + 60].join()")
     touch() { # touch TYPE DISTANCE: of two fingers from the middle
@@ -151,28 +178,32 @@ telephone() {
 
 # From a mark to the next one of a name: as mkperf latency has it, and the command that says so.
 marks() {
-    clear_all && press "document.querySelector('#late summary')" || return 1
+    clear_all && tab latency || return 1
     waits "document.getElementById('between').checkVisibility()" || return 1
     js "for (const id of ['mark-a', 'mark-b']) { const list = document.getElementById(id); list.value = 'round'; list.dispatchEvent(new Event('change')); }" >"$D/log"
     data=$D/large.data least=20 path_equal --critical-path=round..round || return 1
     [ "$(js "return document.querySelector('#path code').textContent")" = "mkperf latency --critical-path=round..round" ] || return 1
-    press "document.querySelector('#late summary')" && clear_all && waits "document.getElementById('path').hidden"
+    clear_all && waits "document.getElementById('path').hidden"
 }
-one_pd() { # a PD of the table selects: functions, flame graph, header
-    clear_all || return 1
-    press "[...document.querySelectorAll('#pds button')].find(b => b.textContent === 'known')" || return 1
+one_pd() { # a PD's track selects: functions, flame graph, what is selected; its label has the table's figures
+    clear_all && tab pds || return 1
+    js "return [...document.querySelectorAll('#pds tbody tr')].filter(r => r.dataset.pd !== 'idle').map(r => [r.dataset.pd, ...['Share', 'Charged', 'Ran', 'Ready'].map(n => r.cells[[...document.querySelectorAll('#pds th')].findIndex(th => th.textContent === n)].textContent)].join(' ') + ';').join('')" | tr ';' '\n' | sort >"$D/want"
+    cells '#tracks tr.pd' | sort >"$D/page"
+    equal "$D/page" "$D/want" 6 || return 1
+    track known || return 1
     waits "document.getElementById('selected').textContent.includes('PD known')" || return 1
     functions_equal --pd known || return 1
+    tab flame || return 1
     [ "$(js "return [...document.querySelectorAll('.frame.pd')].map(e => e.textContent).join()")" = "PD known" ] || return 1
     [ "$(selected)" = "$(share_of --pd known)" ] || { selected; share_of --pd known; return 1; }
     js "return location.hash" >"$D/log"
     waits "location.hash.includes('pd=known')" && picture "$D/pd.png" && clear_all && functions_equal
 }
 frame() { # a click on a frame zooms, and selects for the other parts
-    clear_all || return 1
+    clear_all && tab flame || return 1
     press "[...document.querySelectorAll('.frame')].find(e => e.textContent === 'round')" || return 1
     waits "[...document.querySelectorAll('.frame')].find(e => e.textContent === 'round').style.width === '100%'" || return 1
-    [ "$(js "return [...new Set([...document.querySelectorAll('#pds tbody tr')].filter(r => r.cells[1].textContent !== '0.00 %').map(r => r.dataset.pd))].join()")" = known ] || return 1
+    [ "$(js "return [...new Set([...document.querySelectorAll('#tracks tr.pd')].filter(r => r.cells[1].textContent !== '0.00 %').map(r => r.dataset.track))].join()")" = "pd known" ] || return 1
     part=$("$MKPERF" report --stdio --children -i "$data" -e cycles -S round | awk '$NF == "round" { print $1 }')
     [ "$(selected)" = "$part" ] || { selected; echo "not $part"; return 1; }
     clear_all || return 1
@@ -181,7 +212,7 @@ frame() { # a click on a frame zooms, and selects for the other parts
     waits "![...document.querySelectorAll('.frame')].some(e => /inferred/.test(e.textContent))"
 }
 search() { # filters and counts
-    clear_all || return 1
+    clear_all && tab flame || return 1
     keys_to "#search" leaf_40
     part=$("$MKPERF" report --stdio --children -i "$data" -e cycles -S known_leaf_40 | awk '$NF == "known_leaf_40" { print $1 }')
     waits "document.getElementById('found').textContent === '1 function, ${part%\%} %'" || return 1
@@ -226,25 +257,26 @@ full() {
         { cat "$D/log"; share_of --pd idle; return 1; }
 }
 code() { # a function opens source and instructions, whose shares are mkperf annotate's; callers
-    clear_all || return 1
+    clear_all && tab functions || return 1
     press "[...document.querySelectorAll('#functions button')].find(b => b.textContent === 'insert')" || return 1
+    waits "[...document.querySelectorAll('.around button')].some(e => e.textContent === 'sort')" || return 1
+    press "document.querySelector('#function > button')" || return 1
     waits "document.querySelector('#code .instructions')" || return 1
     "$MKPERF" annotate -i "$data" --no-source insert | sed '/instructions/,$d' | awk '$1 ~ /^[0-9.]+$/ && $2 == ":" && $1 != "0.00" { print $1, $3 }' | tr -d : >"$D/annotate"
     js "return [...document.querySelectorAll('#code .instructions tr')].filter(r => r.cells[0].textContent !== '').map(r => r.cells[0].textContent.replace(' %', '') + ' ' + r.cells[1].textContent).join(';')" |
         tr ';' '\n' | grep -v '^0.00 ' >"$D/page-code"
     same "$D/page-code" "$D/annotate" 3 || return 1
     waits "[...document.querySelectorAll('#code .source code')].some(e => e.textContent.includes('items[i] = items[i - 1]'))" || return 1
-    waits "[...document.querySelectorAll('.around button')].some(e => e.textContent === 'sort')" || return 1
     # the listing opens where the function begins, and a frame says what it is where the pointer is
     js "return (l => { const first = l.querySelector('.first'); return String(first !== null && first.offsetTop - l.scrollTop >= 0 && first.offsetTop - l.scrollTop < l.clientHeight); })(document.querySelector('#code .source').closest('.listing'))" >"$D/log"
     grep -qx true "$D/log" || { echo "where it begins:"; cat "$D/log"; return 1; }
-    waits "[...document.querySelectorAll('.frame')].every(e => e.title === e.getAttribute('aria-label'))" || return 1
+    waits "[...document.querySelectorAll('.frame')].every(e => e.dataset.tip === e.getAttribute('aria-label') && /[0-9] % ± [0-9.]+ .95 %./.test(e.dataset.tip))" || return 1
     # The first function of the file, which was taken for none.
-    waits "CodePanel.prototype.list.call({ profile }, '', new Map([[0, 1]]), 1).textContent === '100.00 % ' + nodeName(profile.label(0))" || return 1
+    waits "FunctionPanel.prototype.list.call({ profile }, '', new Map([[0, 1]]), 1).textContent === '100.00 % ' + nodeName(profile.label(0))" || return 1
     picture "$D/code.png" && clear_all
 }
 flame_keys() { # the flame graph by keyboard: down, right, Enter
-    clear_all || return 1
+    clear_all && tab flame || return 1
     js "document.querySelector('.frame').focus()" >"$D/log"
     wd POST "$session/actions" '{"actions":[{"type":"key","id":"k","actions":[
         {"type":"keyDown","value":"\uE015"},{"type":"keyUp","value":"\uE015"},
@@ -253,7 +285,7 @@ flame_keys() { # the flame graph by keyboard: down, right, Enter
     waits "document.querySelector('#flame[role=tree] [role=treeitem][aria-level]')" && clear_all
 }
 idle() { # left out, with its share; shown when asked for
-    clear_all || return 1
+    clear_all && tab flame || return 1
     part=$(share_of --pd idle)
     waits "document.getElementById('idle-share').textContent === 'idle ${part%\%} % left out'" || return 1
     waits "![...document.querySelectorAll('.frame')].some(e => e.textContent === 'PD idle')" || return 1
@@ -265,10 +297,10 @@ idle() { # left out, with its share; shown when asked for
     waits "![...document.querySelectorAll('.frame')].some(e => e.textContent === '_start' || e.textContent === 'pocket_main')"
 }
 address() { # the address holds the state
-    visit "$url#event=instructions&pd=dummy2&t=100000000-1500000000&fn=dummy2%2Fcrc_byte&open=1" || return 1
+    visit "$url#event=instructions&pd=dummy2&t=100000000-1500000000&fn=dummy2%2Fcrc_byte&tab=source" || return 1
     waits "document.querySelector('#code .instructions')" || return 1
     waits "document.getElementById('event').value === 'instructions' && /PD dummy2, crc_byte/.test(document.getElementById('selected').textContent)" || return 1
-    waits "[...document.querySelectorAll('#pds tr.chosen')].length === 1" && visit "$url"
+    waits "[...document.querySelectorAll('#tracks tr.chosen')].length === 1" && visit "$url"
 }
 labelled() { # every control has a name that a screen reader can say
     [ "$(js "return [...document.querySelectorAll('button, input, select, canvas, [role=tree]')].filter(e => e.checkVisibility() && !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length)).map(e => e.outerHTML).join()")" = "" ]
@@ -288,7 +320,8 @@ example() {
     shell_of "$D/profile.html" >"$D/shell" && shell_of docs/example.html | cmp - "$D/shell" ||
         { echo "docs/example.html is of an older page: make example"; return 1; }
     visit "file://$(realpath docs/example.html)" || return 1
-    waits "/the server echo is late/.test(document.body.textContent) && /user → echo/.test(document.body.textContent)"
+    waits "/the server echo is late/.test(document.body.textContent) && document.querySelectorAll('#tracks tr.pd').length > 3" && tab latency &&
+        waits "/user → echo/.test(document.getElementById('longest').textContent)"
 }
 speedscope() {
     visit "$url" || return 1
@@ -306,6 +339,7 @@ compared() { # shares and changes are mkperf diff's
     "$MKPERF" convert -q "$data" --diff "$D/before.data" -o "$D/change.html" || return 1
     for page in "file://$D/change.html" "$url"; do
         visit "$page" || return 1
+        tab pds || return 1
         "$MKPERF" diff -s pd -e cycles "$D/before.data" "$data" | awk '/^ / { print $1, ($5 == "~" ? $6 : $5) }' | tr -d % | sort >"$D/diff-pds"
         js "return [...document.querySelectorAll('#pds tbody tr')].map(r => r.cells[[...document.querySelectorAll('#pds th:not([hidden])')].findIndex(th => th.textContent === 'Before')].textContent.replace(' %', '') + ' ' + r.dataset.pd).join(';')" |
             tr ';' '\n' | sort >"$D/page-diff"
@@ -313,8 +347,11 @@ compared() { # shares and changes are mkperf diff's
         sed -i '/^0.00 /d' "$D/page-diff"
         comm -23 "$D/page-diff" "$D/diff-pds" >"$D/differ"
         [ "$(wc -l <"$D/page-diff")" -ge 5 ] && [ ! -s "$D/differ" ] || { cat "$D/differ" "$D/diff-pds"; return 1; }
+        tab flame || return 1
         waits "[...document.querySelectorAll('.frame:not(.pd)')].some(e => /points/.test(e.getAttribute('aria-label')))" || return 1
         # what may be chance is marked as by mkperf diff, and is grey in the flame graph
+        waits "[...document.querySelectorAll('.frame:not(.pd)')].every(e => /may be chance/.test(e.getAttribute('aria-label')) === (e.style.background === 'rgb(237, 237, 237)'))" || return 1
+        tab functions || return 1
         "$MKPERF" diff -e cycles "$D/before.data" "$data" | awk '/^ / { sure = $5 != "~"; print sure ? "sure" : "~", $NF }' | sort >"$D/diff-marks"
         js "return [...document.querySelectorAll('#functions tbody tr')].filter(r => r.cells[2].textContent !== '0').map(r => (r.cells[6].textContent.endsWith('~') ? '~' : 'sure') + ' ' + r.cells[4].textContent.replace('[k] ', '')).join(';')" | tr ';' '\n' | sort >"$D/page-marks"
         comm -23 "$D/page-marks" "$D/diff-marks" >"$D/differ"
@@ -323,7 +360,6 @@ compared() { # shares and changes are mkperf diff's
         "$MKPERF" diff -e cycles "$D/before.data" "$data" | awk '/^ / && $1 != "0.00%" && $2 == "0.00%" { printf "%.2f %s\n", $1, $NF }' | sort >"$D/want"
         js "document.querySelector('#left button')?.click(); return [...document.querySelectorAll('#functions tbody tr')].filter(r => r.cells[0].textContent === '0.00 %' && parseFloat(r.cells[5].textContent) > 0).map(r => parseFloat(r.cells[5].textContent).toFixed(2) + ' ' + r.cells[4].textContent.replace('[k] ', '') + ';').join('')" | tr ';' '\n' | sed '/^$/d' | sort >"$D/page"
         equal "$D/page" "$D/want" 0 || return 1 # by chance there may be none
-        waits "[...document.querySelectorAll('.frame:not(.pd)')].every(e => /may be chance/.test(e.getAttribute('aria-label')) === (e.style.background === 'rgb(237, 237, 237)'))" || return 1
     done
     picture "$D/diff.png" && quiet
 }
@@ -338,13 +374,13 @@ live() { # the page of a running target follows; what is selected stays selected
     start_view -t "unix:$D/live.sock" -F 2000 -g --sched --elf-path "$demo" || return 1
     visit "$url" || return 1
     waits "profile.samples > 300" || return 1
-    press "[...document.querySelectorAll('#pds button')].find(b => b.textContent === 'known')" || return 1
+    track known || return 1
     n=$(js "return profile.samples")
     waits "profile.samples > $n + 300 && /PD known/.test(document.getElementById('selected').textContent)" || return 1
     waits "profile.info.sched.events > 1000 && [...profile.schedule.byPd.keys()].length >= 5" || return 1
-    press "document.querySelector('#late summary')" || return 1
+    tab latency || return 1
     waits "document.querySelectorAll('#latencies button').length > 0" || return 1
-    press "document.querySelector('#latencies button')" || return 1
+    press "document.querySelector('#latencies td:last-child button')" || return 1
     # and a critical path remains, of the newest intervals
     for patience in $(seq 40); do waits "profile.info.sched.events > 250000" >"$D/log" && break; done
     n=$(js "return profile.info.sched.events")
@@ -392,6 +428,7 @@ large() {
 # report's, of 20 s (sums) and of 1 s (single intervals), which are named where they are looked at.
 stretches() {
     waits "!profile.schedule.exact && profile.schedule.lists.length > 40" || return 1
+    tab pds || return 1
     # what shares are of; and calls, which were not counted apart from the events: those that mkperf latency has
     waits "document.querySelector('#pds caption').textContent === 'Share, User, Kernel: of the samples of all 4 cores; Ran, Ready, In calls: of the time of one core'" || return 1
     "$MKPERF" latency -i "$D/large.data" >"$D/latency" 2>"$D/log" || { cat "$D/log"; return 1; }
@@ -440,6 +477,8 @@ if start_view "$data" && start_browser; then
     check "idle and start code are left out until asked for" idle
     check "the address holds the state" address
     check "a selection moves nothing" stays
+    check "call tree and inverted tree" trees
+    check "the stack chart" stack_chart
     check "wide samples are where their PD ran" samples_in_runs
     check "a telephone: names, two fingers" telephone
     check "controls have names" labelled

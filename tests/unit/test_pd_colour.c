@@ -19,8 +19,9 @@ static double linear(uint32_t byte)
     return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
 }
 
-/* What protanopes and deuteranopes see (Machado and others 2009), of linear light. */
-static const double sight[3][3][3] = {
+/* What others see (Machado and others 2009), of linear light: protanopes, deuteranopes and tritanopes. */
+enum { EYES = 4 };
+static const double sight[EYES][3][3] = {
     {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
     {{0.152286, 1.052583, -0.204868},
      {0.114503, 0.786281, 0.099216},
@@ -28,6 +29,9 @@ static const double sight[3][3][3] = {
     {{0.367322, 0.860646, -0.227968},
      {0.280085, 0.672501, 0.047413},
      {-0.011820, 0.042940, 0.968881}},
+    {{1.255528, -0.076749, -0.178779},
+     {-0.078411, 0.930809, 0.147602},
+     {0.004733, 0.691367, 0.303900}},
 };
 
 static double cube(double t)
@@ -72,7 +76,7 @@ static void test_distinguishable(void **state)
         lab(mkperf_pd_palette[i], 0, light);
         assert_true(light[0] > 55); /* contrast of black on it: at least 6 to 1 */
         for (unsigned k = 0; k < i; k++) {
-            for (unsigned eye = 0; eye < 3; eye++) {
+            for (unsigned eye = 0; eye < EYES; eye++) {
                 assert_true(distance(mkperf_pd_palette[i], mkperf_pd_palette[k], eye) > 9);
             }
         }
@@ -105,7 +109,7 @@ static void test_few(void **state)
     mkperf_pd_colours(few, n, colour);
     for (unsigned i = 0; i < n; i++) {
         for (unsigned k = 0; k < i; k++) {
-            for (unsigned eye = 0; eye < 3; eye++) {
+            for (unsigned eye = 0; eye < EYES; eye++) {
                 assert_true(distance(colour[i], colour[k], eye) > (eye == 0 ? 30 : 18));
             }
         }

@@ -97,6 +97,9 @@ static void test_parameters(void **state)
     assert_int_equal(ask("", address, "data/stretch?from=0&to=1&most=1000001"), 400);
     assert_int_equal(ask("", address, "data/stretch?from=0&to=1&most=10"), 404); /* page has all */
     assert_int_equal(ask("", address, "data/base"), 204);
+    assert_int_equal(ask("", address, "data/base?number=64"), 204); /* none of so many */
+    assert_int_equal(ask("", address, "data/base?number=65"), 400);
+    assert_int_equal(ask("", address, "data/base?number=-1"), 400);
 }
 
 /* The container as the page reads it. */
