@@ -107,7 +107,8 @@ static void recover_window(const struct agent_outbox *o, const char *partial)
         }
         free(path);
     } else {
-        mkperf_print_line(stderr, "mkperf agent: %s: what an earlier agent left is no window: %s",
+        mkperf_print_line(stderr,
+                          "mkperf agent: %s: an earlier agent left a file that is no window: %s",
                           from, to != NULL ? e.text : "its name");
     }
     unlink(from);

@@ -35,7 +35,7 @@ static const struct mkperf_option options[] = {
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, agent.list)),
     MKPERF_OPTION(OPT_TO, "to", "where windows go, see below; several times for several",
                   .value = "DESTINATION"),
-    MKPERF_OPTION(0, "metrics", "answer Prometheus at this address; a port alone is on loopback",
+    MKPERF_OPTION(0, "metrics", "answer Prometheus at this address; without an address on loopback",
                   .value = "ADDRESS:PORT", MKPERF_TEXT(struct command, agent.metrics)),
     MKPERF_OPTION(0, "window", "length of a window (%d)", .value = "S", .number = DEFAULT_WINDOW_S,
                   MKPERF_SECONDS(struct command, agent.window_s)),

@@ -17,9 +17,9 @@ int pack_main(int argc, char **argv);
 #define main pack_main
 #include "platform/pocket/pack/main.c"
 #undef main
+#include "platform/pocket/pack/architectures.c"
 #include "platform/pocket/pack/build.c"
 #include "platform/pocket/pack/layout.c"
-#include "platform/pocket/pack/architectures.c"
 #include "platform/pocket/pack/program.c"
 #include "platform/pocket/pack/tables.c"
 #include "platform/pocket/pack/write.c"
