@@ -326,7 +326,7 @@ static bool add_ring(const struct place *at, struct mkperf_stamp_queues *all, co
     }
     uint64_t size = s->region[r->region].size;
     if (r->head % bytes != 0 || r->tail % bytes != 0 || r->head > size - bytes ||
-        r->tail > size - bytes || r->head == r->tail) {
+        r->tail > size - bytes || (r->head == r->tail && q.producer != q.consumer)) {
         return wrong(at, "%s: head and tail: want two multiples of %" PRIu64 " within the region",
                      q.name, bytes);
     }

@@ -15,6 +15,7 @@
 static const double SATURATED = 0.97; /* a stage that is busy for longer limits */
 static const double PRESSED = 0.75; /* it limits from this share on, if a queue before it is full */
 static const double FULL = 0.05;    /* share of time for which a queue is full under pressure */
+static const double EMPTY = 0.1;    /* or for which it is empty at most */
 static const double CORE_BUSY = 0.95; /* a core that is busy for longer limits the PDs on it */
 static const double COMPETES =
     0.05;                         /* share of time for which a stage is ready under competition */
@@ -55,6 +56,11 @@ static double busy_share(const struct mkperf_flow_stage *s)
     return share(busy, total);
 }
 
+static double pressure(const struct mkperf_flow_queue *q)
+{
+    return share(q->full_ns, q->known_ns) - share(q->empty_ns, q->known_ns);
+}
+
 /* The fullest queue of packets that a stage consumes, or the emptiest one that it produces for. */
 static int queue_at(const struct mkperf_flow *f, const struct mkperf_flow_stage *s, bool before)
 {
@@ -69,7 +75,7 @@ static int queue_at(const struct mkperf_flow *f, const struct mkperf_flow_stage 
             continue;
         }
         if (best == NULL ||
-            (before ? share(q->full_ns, q->known_ns) > share(best->full_ns, best->known_ns)
+            (before ? pressure(q) > pressure(best)
                     : share(q->empty_ns, q->known_ns) > share(best->empty_ns, best->known_ns))) {
             found = (int)i;
         }
@@ -237,10 +243,10 @@ static void find_next(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
         core -= a->pd[off].core == p->core ? share(a->pd[off].in[MKPERF_PD_RUNNING], total) : 0;
         double needs = fmax(own, p->has_core ? core : 0);
         /* On a core that is busier than each of its PDs, the PD with the most work is named. */
-        if (l->next == MKPERF_FLOW_NONE || needs > l->next_share ||
-            (needs == l->next_share && own > next_own)) {
+        if (l->next == MKPERF_FLOW_NONE || needs > l->next_share + EQUAL ||
+            (needs > l->next_share - EQUAL && own > next_own)) {
             l->next = (int)i;
-            l->next_share = needs;
+            l->next_share = fmax(needs, l->next_share);
             next_own = own;
         }
     }
@@ -347,7 +353,8 @@ struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f)
     }
     const struct mkperf_flow_stage *s = &f->stage[l.stage];
     int full = queue_at(f, s, true);
-    bool pressed = full >= 0 && share(f->queue[full].full_ns, f->queue[full].known_ns) >= FULL;
+    bool pressed = full >= 0 && (share(f->queue[full].full_ns, f->queue[full].known_ns) >= FULL ||
+                                 share(f->queue[full].empty_ns, f->queue[full].known_ns) <= EMPTY);
     l.by = s->pd;
     find_parts(f, &l);
     bool full_load = l.share >= SATURATED || (pressed && l.share >= PRESSED);

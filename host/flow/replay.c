@@ -214,7 +214,7 @@ static void build(struct replay *r, const struct mkperf_flow *f, const struct mk
         fit_work(s, driver, p);
         add_calls(f, s, p);
         p->batch = batch_of(f, s);
-        p->source = !s->consumes;
+        p->source = !s->consumes || strcmp(s->kind, "counter") == 0;
         if (p->source && (double)s->waited[MKPERF_FLOW_STARVED] > 0.03 * (double)total) {
             p->every = span / (double)mkperf_flow_packets(s);
         }

@@ -54,6 +54,11 @@ static void add_stage(struct mkperf_flow *f, const char *name, const char *kind,
     f->stage[i].consumes |= consumes;
 }
 
+static bool is_named(const char *a, const char *b)
+{
+    return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
 static enum mkperf_status on_begin(void *self, const struct mkperf_session *session,
                                    struct mkperf_error *e)
 {
@@ -66,7 +71,9 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
         struct mkperf_flow_queue *q = &f->queue[i];
         q->about = session->queue[i];
         q->about.name = mkperf_xstrdup(q->about.name);
-        q->about.kind = mkperf_xstrdup(q->about.kind);
+        /* A counter of packets is a queue of a PD with itself. It is another class than the queues of that PD. */
+        q->about.kind = mkperf_xstrdup(
+            is_named(q->about.producer, q->about.consumer) ? "counter" : q->about.kind);
         q->about.producer = mkperf_xstrdup(q->about.producer);
         q->about.consumer = mkperf_xstrdup(q->about.consumer);
         q->producer = q->consumer = MKPERF_SCHED_NOBODY;
@@ -79,11 +86,6 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
         }
     }
     return mkperf_sink_begin(&f->to, session, e);
-}
-
-static bool is_named(const char *a, const char *b)
-{
-    return a != NULL && strcmp(a, b) == 0;
 }
 
 static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)

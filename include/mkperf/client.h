@@ -52,6 +52,15 @@ enum mkperf_app_words {
     MKPERF_APP_MARK_WORDS = 1 + 2 * MKPERF_APP_NAME_BYTES / 8, /* kind and id, name, PD's name */
 };
 
+/*
+ * Counts n packets, or other units of work, without a call: 3 instructions. The counter is in a page that the profiler PD maps,
+ * too, and of which `mkperf flow` is told (docs/flow.md#packets-without-a-queue). One PD writes it.
+ */
+static inline void mkperf_app_packets(uint64_t *counter, uint64_t n)
+{
+    __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + n, __ATOMIC_RELAXED);
+}
+
 /* The rest is for programs. The client PD and the tests use only the part above. */
 #ifdef MICROKIT_MAX_CHANNELS
 

@@ -33,6 +33,8 @@ target: sddf-pds
 
 ifneq ($(SDDF_BUILD),)
 SDDF_CONFIG := $(SDDF_OBJ)/$(SDDF_DIR)/config.o
+# sDDF 0.7 has an echo.elf; before it there is no `planted`.
+SDDF_NETS := net $(if $(wildcard $(SDDF_BUILD)/echo.elf),planted)
 SDDF_LAYOUT := $(shell sed -n 's/^\#define \([A-Z_]*\) \([0-9a-fx]*\)$$/\1=\2/p' $(SDDF_DIR)/layout.h)
 
 # $(call sddf_elf,SYSTEM,PD,ELF,SECTION=CONFIG ...): $(B)/sddf/SYSTEM/PD.elf is ELF with those variables
@@ -52,7 +54,7 @@ sddf_elf = $(eval $(call sddf_elf_rules,$(1),$(2),$(3),$(4)))
 sddf_system = $(foreach e,$(DEMO_WORK) profiler pacer,$(call sddf_elf,$(1),$(e),$(DEMO)/$(e).elf))\
     $(call system,$(B)/sddf/$(1)/$(1).system,$(SDDF_DIR)/$(1:planted=net).system.in,$(SDDF_LAYOUT))\
     $(call image,$(B)/sddf/$(1)/loader.img,$(B)/sddf/$(1)/$(1).system,$(B)/sddf/$(1),$(SDDF_PDS_$(1)))
-target: $(foreach s,serial $(if $(filter virtio,$(BOARD_NET)),net planted),$(B)/sddf/$(s)/loader.img)
+target: $(foreach s,serial $(if $(filter virtio,$(BOARD_NET)),$(SDDF_NETS)),$(B)/sddf/$(s)/loader.img)
 
 $(call sddf_elf,serial,client,$(B)/demo/client_sddf_serial.elf,serial_client_config=client.serial)
 $(call sddf_elf,serial,serial_driver,$(SDDF_BUILD)/serial_driver.elf,\
@@ -96,7 +98,7 @@ $(call sddf_elf,$(1),echo,$(or $(wildcard $(2)/echo0.elf),$(2)/echo.elf),serial_
 $(call sddf_system,$(1))
 endef
 $(call sddf_net,net,$(SDDF_BUILD))
-$(call sddf_net,planted,$(SDDF_OBJ)/planted)
+$(if $(filter planted,$(SDDF_NETS)),$(call sddf_net,planted,$(SDDF_OBJ)/planted))
 endif
 
 # Both, booted and recorded from.
@@ -106,6 +108,6 @@ check-sddf: host target $(B)/echo-load $(B)/net-tool
 	ECHO_TCP=$(if $(wildcard $(SDDF)/include/sddf/network/mac802.h),1236,1237) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
 	SERIAL_QEMU='$(call boot,$(B)/sddf/serial/loader.img)' \
-	NET_QEMU='$(subst $(comma)sleep=off,,$(call boot,$(B)/sddf/net/loader.img))'\
-	' -global virtio-mmio.force-legacy=false' tests/sel4/sddf
+	$(foreach s,$(SDDF_NETS),$(if $(filter net,$(s)),NET,PLANTED)_QEMU='$(subst $(comma)sleep=off,,$(call boot,$(B)/sddf/$(s)/loader.img)) \
+	    -global virtio-mmio.force-legacy=false') tests/sel4/sddf
 endif

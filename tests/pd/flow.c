@@ -10,7 +10,7 @@
  * profiler PD maps that as well, so that a recording has counts that do not come from the queues.
  */
 #include <microkit.h>
-
+#include <mkperf/client.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,7 +28,7 @@ struct ring {
 
 struct counts {
     volatile uint64_t activations;
-    volatile uint64_t packets;
+    uint64_t packets;
 };
 
 struct ring *flow_in;       /* setvar_vaddr; NULL: src */
@@ -59,7 +59,7 @@ static void produce(void)
         n = n < BATCH ? n : BATCH;
         for (uint32_t i = 0; i < n; i++) {
             flow_out->packet[flow_out->tail % SLOTS] = i;
-            mine->packets++;
+            mkperf_app_packets(&mine->packets, 1);
             flow_out->tail++;
         }
         note(n);
@@ -79,7 +79,7 @@ static void consume(void)
             flow_out->packet[flow_out->tail % SLOTS] = packet;
             flow_out->tail++;
         }
-        mine->packets++;
+        mkperf_app_packets(&mine->packets, 1);
         flow_in->head++;
         n++;
     }
