@@ -60,9 +60,11 @@ HOST_CFLAGS = -std=c11 -O2 -g $(WARN) -D_GNU_SOURCE -Iinclude -Ihost -I$(B)/prot
 
 CROSS ?= $(ARCH)-linux-gnu-
 TARGET_CC := $(CROSS)gcc
+# -fomit-frame-pointer: chains of the PDs are found by tables (docs/install.md).
+FRAME_CFLAGS ?= -fno-omit-frame-pointer
 TARGET_CPU := $(if $(filter riscv64,$(ARCH)),-march=rv64gc -mabi=lp64d -mcmodel=medany -fasynchronous-unwind-tables,-mcpu=cortex-a53)
 TARGET_CFLAGS = -std=c11 -O2 -g $(WARN) $(TARGET_CPU) -ffreestanding -fno-stack-protector \
-                 -fno-pic -fno-omit-frame-pointer -mstrict-align -fno-tree-loop-distribute-patterns \
+                 -fno-pic $(FRAME_CFLAGS) -mstrict-align -fno-tree-loop-distribute-patterns \
                  -ffunction-sections -fdata-sections -Iinclude -I$(B)/proto -I$(B)/src/nanopb $(MBEDTLS_CFLAGS)
 
 .PHONY: all host target demo test test-quick bench install clean format pictures example demo-page

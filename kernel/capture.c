@@ -206,6 +206,15 @@ static bool wanted(const struct mkperf_hook *s, struct mkperf_identity id)
     return false;
 }
 
+/* Walks a thread's chain by its PD's table. False: the session has no tables, or the PD has none. */
+static inline bool by_table(struct mkperf_hook *s, const struct mkperf_port_context *c,
+                            struct mkperf_identity id, unsigned level, uint64_t *w, unsigned max,
+                            struct mkperf_walked *out)
+{
+    return s->session.unwind != 0 && max != 0 && c->guest == 0 &&
+           mkperf_unwind(s, c, id, level, w, max, out);
+}
+
 /*
  * Stores the threads whose calls are being served at w, and the number of their words after them:
  * first `caller`, whose call the sample's thread is serving, then the thread whose call that one is
@@ -213,8 +222,8 @@ static bool wanted(const struct mkperf_hook *s, struct mkperf_identity id)
  * not change. Bounded by max words, which have room for at least one caller without frames, and by the
  * session's number of callers, whatever the kernel's objects contain. Returns the words.
  */
-MKPERF_INLINE unsigned put_callers(const struct mkperf_hook *s, const void *caller, uint64_t *w,
-                                   unsigned max)
+MKPERF_INLINE unsigned put_callers(struct mkperf_hook *s, const void *caller, uint64_t *w,
+                                   unsigned max, unsigned *flags, bool special)
 {
     unsigned words = 0;
     unsigned level = 0;
@@ -226,15 +235,19 @@ MKPERF_INLINE unsigned put_callers(const struct mkperf_hook *s, const void *call
         unsigned room = max - words - MKPERF_CALLER_WORDS - 1;
         struct mkperf_port_context c;
 
+        room = room < s->max_frames ? room : s->max_frames;
+
         level++;
         mkperf_port_blocked(&c, caller);
         put[MKPERF_CALLER_THREAD] = id.badge;
         put[MKPERF_CALLER_SC] = id.sc;
         put[MKPERF_CALLER_LR] = c.lr;
         put[MKPERF_CALLER_PC] = c.pc;
-        if (c.fp != 0) {
-            walked = mkperf_walk(caller, level, c.fp, put + MKPERF_CALLER_WORDS,
-                                 room < s->max_frames ? room : s->max_frames);
+        if (special && by_table(s, &c, id, level, put + MKPERF_CALLER_WORDS, room, &walked)) {
+            put[MKPERF_CALLER_LR] = 0;
+            *flags |= walked.flags & MKPERF_SAMPLE_BAD_FP;
+        } else if (c.fp != 0) {
+            walked = mkperf_walk(caller, level, c.fp, put + MKPERF_CALLER_WORDS, room);
         }
         put[MKPERF_CALLER_FRAMES] = walked.frames | (uint64_t)walked.flags << 8;
         words += MKPERF_CALLER_WORDS + walked.frames;
@@ -244,14 +257,21 @@ MKPERF_INLINE unsigned put_callers(const struct mkperf_hook *s, const void *call
     return words + 1;
 }
 
-/* Stores the chain of the sample's thread and its callers at w, and adds to *flags. Returns the
- * words. */
-MKPERF_INLINE unsigned put_chain(const struct mkperf_hook *s, const struct mkperf_port_context *c,
-                                 uint64_t *w, unsigned *flags)
+/* Stores the chain of the sample's thread `id` and its callers at w[words], and adds to *flags. Returns
+ * the words. special: the session may have tables. */
+MKPERF_INLINE unsigned put_chain(struct mkperf_hook *s, const struct mkperf_port_context *c,
+                                 struct mkperf_identity id, uint64_t *sample, unsigned words,
+                                 unsigned *flags, bool special)
 {
+    uint64_t *w = sample + words;
     unsigned frames = 0;
+    struct mkperf_walked unwound;
 
-    if (c->fp != 0 && s->max_frames != 0) {
+    if (special && by_table(s, c, id, 0, w, s->max_frames, &unwound)) {
+        sample[MKPERF_WORD_LR] = 0;
+        frames = unwound.frames;
+        *flags |= unwound.flags;
+    } else if (c->fp != 0 && s->max_frames != 0) {
         struct mkperf_walked walked = mkperf_walk(c->thread, 0, c->fp, w, s->max_frames);
         frames = walked.frames;
         *flags |= walked.flags;
@@ -260,7 +280,7 @@ MKPERF_INLINE unsigned put_chain(const struct mkperf_hook *s, const struct mkper
     }
     const void *caller = s->callers != 0 ? mkperf_port_caller(c->thread, s->session.reply) : NULL;
     if (__builtin_expect(caller != NULL, 0) && frames + MKPERF_CALLER_WORDS < MKPERF_MAX_FRAMES) {
-        frames += put_callers(s, caller, w + frames, MKPERF_MAX_FRAMES - frames);
+        frames += put_callers(s, caller, w + frames, MKPERF_MAX_FRAMES - frames, flags, special);
         *flags |= MKPERF_SAMPLE_CALLERS;
     }
     return frames;
@@ -314,7 +334,7 @@ MKPERF_INLINE void take(struct mkperf_hook *s, unsigned i, const void *waiting, 
     }
     if (user) {
         flags = (kernel ? MKPERF_SAMPLE_KERNEL : 0) | c.guest;
-        frames = put_chain(s, &c, w + words, &flags);
+        frames = put_chain(s, &c, thread, w, words, &flags, special);
     } else {
         flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
     }

@@ -43,6 +43,7 @@
 #include <mkperf/ring.h>
 #include <mkperf/sched.h>
 #include <mkperf/soft.h>
+#include <mkperf/unwind.h>
 #include <mkperf/words.h>
 
 /* Functions of one file, for the hot path and for what is not on it. */
@@ -109,7 +110,7 @@ struct mkperf_hook {
     uint32_t room; /* bytes of the longest sample, without values of other counters */
     uint32_t max_frames;
     uint32_t callers; /* most threads in a chain whose calls are being served */
-    uint32_t special; /* not 0: the session has filters, read_mask, slice_mask or counts */
+    uint32_t special; /* not 0: the session has filters, read_mask, slice_mask, counts or tables */
     uint64_t mix;     /* MKPERF_JITTER_MIX */
     uint64_t captures;
     uint64_t look_at; /* the number of the capture whose time is measured next */
@@ -136,6 +137,8 @@ struct mkperf_hook {
     struct mkperf_identity running; /* the thread that runs, as it was when it began to run */
     struct mkperf_counts *counts; /* the kernel's view of the tables; NULL: to be looked up again */
     struct mkperf_soft *soft;
+    const struct mkperf_unwind_tables
+        *unwind; /* the kernel's view of the tables of unwind.h; NULL: as above */
     uint32_t count_last[MKPERF_MAX_COUNTERS]; /* values up to which counts by thread were taken */
 
     struct mkperf_hook_sched sched;
@@ -262,6 +265,7 @@ static inline void mkperf_hook_unmapped(struct mkperf_hook *s)
     s->sched.delivery.limit = 0;
     s->counts = NULL;
     s->soft = NULL;
+    s->unwind = NULL;
     s->words.pairs = 0;
 }
 
@@ -332,6 +336,20 @@ void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_ident
  * runs, after each capture (a counter must not count 2^31 events between two calls) and at requests.
  * Does nothing in a session without a table of counts. */
 void mkperf_counts_take(struct mkperf_hook *s);
+
+/* ---- unwind_walk.c --------------------------------------------------------------------------------- */
+
+struct mkperf_port_context;
+struct mkperf_walked;
+
+/*
+ * For capture.c. Walks a thread's chain by the table of its PD, in a session that has tables, into
+ * frames[0 .. max). level: as in mkperf_walk. The frames include the caller that is only in the link
+ * register. False: the thread has no table, and nothing was stored.
+ */
+bool mkperf_unwind(struct mkperf_hook *s, const struct mkperf_port_context *c,
+                   struct mkperf_identity id, unsigned level, uint64_t *frames, uint32_t max,
+                   struct mkperf_walked *out);
 
 /* ---- words.c, optional ------------------------------------------------------------------------ */
 

@@ -80,6 +80,7 @@ void mkperf_hook_end(struct mkperf_hook *s, bool here)
     s->session.soft_mask = 0;
     s->session.sched = 0;
     s->session.words = 0;
+    s->session.unwind = 0;
     mkperf_hook_unmapped(s);
 }
 
@@ -141,7 +142,9 @@ static uint32_t check_session(const struct mkperf_hook *s, const void *caller, u
     }
     if ((want->counts != 0 && foreign(caller, want->counts, sizeof(struct mkperf_counts))) ||
         (want->soft_mask != 0 && foreign(caller, want->soft, sizeof(struct mkperf_soft))) ||
-        (want->words != 0 && foreign(caller, want->words, sizeof(struct mkperf_word_table)))) {
+        (want->words != 0 && foreign(caller, want->words, sizeof(struct mkperf_word_table))) ||
+        (want->unwind != 0 &&
+         foreign(caller, want->unwind, MKPERF_UNWIND_BYTES + MKPERF_UNWIND_SLACK))) {
         return MKPERF_REQUEST_BAD_TABLE;
     }
     return time < s->quiet ? MKPERF_REQUEST_BAD_TIME : MKPERF_REQUEST_OK;
@@ -155,7 +158,8 @@ static void take_period(struct mkperf_hook *s, unsigned i,
 
     c->period = from->period;
     c->jitter_mask = from->jitter_mask;
-    c->least = mkperf_least_interval(s->max_frames, s->callers, bits(s->session.counter[i].reads),
+    uint32_t frames = s->max_frames * (s->session.unwind != 0 ? MKPERF_HOOK_UNWIND_FRAMES : 1);
+    c->least = mkperf_least_interval(frames, s->callers, bits(s->session.counter[i].reads),
                                      mkperf_pmu_counts_kernel(s->session.counter[i].select));
 }
 
@@ -178,7 +182,7 @@ static uint32_t begin_session(struct mkperf_hook *s, uint32_t *what, uint64_t *t
 
     s->mask = session->counter_mask;
     s->special = session->filters | session->read_mask | session->slice_mask |
-                 (session->counts != 0);
+                 (session->counts != 0 || (session->unwind != 0 && s->max_frames != 0));
     s->watermark = session->watermark;
     s->kernel_mask = 0;
     MKPERF_EACH_BIT (i, s->mask) {
@@ -250,6 +254,7 @@ static uint32_t go_on(struct mkperf_hook *s, uint32_t *what, uint64_t *time)
     s->want.soft_mask = s->session.soft_mask;
     s->want.sched = s->session.sched;
     s->want.words = s->session.words;
+    s->want.unwind = s->session.unwind;
     copy(&s->session, &s->want);
     return begin_session(s, what, time);
 }

@@ -40,7 +40,7 @@ $(DEMO)/mkperf_%.elf: $(DEMO)/%.elf
 HOSTED_SRC += pd/lib/text.c pd/pmu/armv8_events.c pd/profiler/policy.c \
               pd/profiler/plan.c pd/profiler/request.c pd/profiler/event_names.c pd/client/encode.c pd/client/encode_batch.c pd/client/periods.c pd/client/sched.c pd/client/wire_frames.c pd/client/link.c \
               $(addprefix pd/client/,control.c report.c connections.c stream.c command.c mark.c \
-              session.c) pd/profiler/timer/attribute.c pd/profiler/latency.c
+              session.c) pd/profiler/timer/attribute.c pd/profiler/latency.c pd/profiler/unwind_load.c pd/profiler/unwind_reserved.c
 
 # The whole profiler PD against a mocked Microkit, with the kernel's hook in the same program.
-$(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_hook*.c tests/unit/test_callers.c tests/unit/test_sched.c tests/unit/test_sched_merge.c tests/unit/test_session*.c tests/unit/test_pmu*.c)): private HOST_CFLAGS += -Itests/unit/mock -Ikernel
+$(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_hook*.c tests/unit/test_callers.c tests/unit/test_unwind.c tests/unit/test_sched.c tests/unit/test_sched_merge.c tests/unit/test_session*.c tests/unit/test_pmu*.c)): private HOST_CFLAGS += -Itests/unit/mock -Ikernel

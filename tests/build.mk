@@ -53,6 +53,7 @@ with_test_key = $(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(1))
 
 QUIET_PDS := profiler client_net ticker # tests/pd/quiet.system.in
 
+$(TARGET_OBJ)/tests/pd/unframed.o: private TARGET_CFLAGS += -fomit-frame-pointer
 ifeq ($(MICROKIT_SDK),)
 # Programs with known shares, call chains, events, budgets or faults, which the tests compare with what mkperf reports.
 $(call test_program,accuracy,tests/pd/accuracy.c tests/pd/accuracy_work.S)
@@ -66,6 +67,7 @@ $(call test_program,flight,tests/pd/flight.c)
 $(call test_program,hostile,tests/pd/hostile.c)
 $(call test_program,lockstep,tests/pd/lockstep.c tests/pd/lockstep_loop.S)
 $(call test_program,wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin.S)
+$(call test_program,unframed,tests/pd/unframed.c)
 $(call test_program,robin,tests/pd/robin.c)
 $(call test_program,pair,tests/pd/pair.c)
 $(call test_program,sched,tests/pd/sched.c)

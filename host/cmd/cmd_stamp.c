@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkperf stamp: writes an image's table of programs into the client PD's ELF, before the image is packed.
+ * mkperf stamp: writes an image's table of programs into the client PD's ELF, and tables for unwinding into the profiler
+ * PD's, before the image is packed.
  *
- * Owns: the table's contents, and the changed ELF. The client PD's build id does not change. The ELFs with and without
- * the table have the same code, symbols and lines, and a host may use either.
+ * Owns: the table's contents, and the changed ELFs. Their build ids do not change. The ELFs with and without
+ * tables have the same code, symbols and lines, and a host may use either.
  */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,11 +15,19 @@
 #include "base/outfile.h"
 #include "cmd.h"
 #include "stamp_queues.h"
+#include "stamp_unwind.h"
 #include "symbols/find_elf.h"
 #include "symbols/identity.h"
 #include "symbols/symbols.h"
 #include "system/image_table.h"
 #include "system/system.h"
+
+/* A program in which bytes are replaced, and their place in its file. */
+struct changed {
+    struct mkperf_module *module; /* NULL: not found so far */
+    struct mkperf_blank at;
+    const char *file; /* its name in the image */
+};
 
 struct stamp {
     const char *elf_path, *kernel, *output, *queues; /* options; NULL: not given */
@@ -28,9 +37,12 @@ struct stamp {
     struct mkperf_symbols *symbols;
     struct mkperf_image image;
     struct mkperf_stamp_queues found;
-    mbedtls_sha256_context hash;  /* the hash of the image, while it is computed */
-    struct mkperf_module *client; /* the client PD's program; NULL: not found so far */
-    struct mkperf_blank reserved; /* the position of the table in the client's file */
+    mbedtls_sha256_context hash; /* the hash of the image, while it is computed */
+    struct changed client;       /* the client PD's program, with the place of the table */
+    struct changed
+        profiler; /* the profiler PD's program, with the place of the tables for unwinding */
+    struct mkperf_stamp_unwind unwind;
+    enum mkperf_stamp_unwind_wish wish;
 };
 
 static const struct mkperf_option options[] = {
@@ -48,8 +60,17 @@ static const struct mkperf_option options[] = {
                   MKPERF_SETS(struct stamp, maps)),
     MKPERF_OPTION(0, "no-sddf", "do not look for the queues of sDDF in the programs",
                   MKPERF_SETS(struct stamp, no_sddf)),
-    MKPERF_OPTION('o', "output", "the client PD's ELF with the table (the ELF itself is changed)",
-                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct stamp, output)),
+    MKPERF_OPTION(
+        0, "unwind",
+        "which programs get tables for call chains: those without frame pointers (auto, the "
+        "default), all, or no program",
+        MKPERF_TAKES(WORD, "WHICH"), .words = "auto all no",
+        MKPERF_ENUM(struct stamp, wish, MKPERF_UNWIND_AUTO, MKPERF_UNWIND_AUTO)),
+    MKPERF_OPTION(
+        'o', "output",
+        "the client PD's ELF with the table; the profiler PD's is written next to it (the ELFs "
+        "themselves are changed)",
+        MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct stamp, output)),
     MKPERF_OPTION('q', "quiet", "print only errors", MKPERF_SETS(struct stamp, quiet)),
     {.id = 0},
 };
@@ -65,23 +86,22 @@ static char *find_program(const struct stamp *s, const char *program)
     return mkperf_find_file(s->elf_path, program);
 }
 
-/* Looks for the symbol that only the client PD's ELF has. A system has one such file. */
-static enum mkperf_status look_for_table(struct stamp *s, struct mkperf_module *m,
-                                         struct mkperf_error *e)
+/* Looks for a symbol that only one PD's ELF has. A system has one such file. */
+static enum mkperf_status look_for_table(const struct stamp *s, struct changed *c,
+                                         const char *symbol, size_t bytes, struct mkperf_module *m,
+                                         const char *file, struct mkperf_error *e)
 {
     struct mkperf_blank at;
 
-    if (m == s->client || !mkperf_module_object(m, MKPERF_STAMP_SYMBOL, MKPERF_STAMP_HEADER_BYTES,
-                                                &at.offset, &at.n)) {
+    if (m == c->module || !mkperf_module_object(m, symbol, bytes, &at.offset, &at.n)) {
         return MKPERF_OK;
     }
-    if (s->client != NULL) {
+    if (c->module != NULL) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT,
                                 "%s: two programs have a place for the table: %s and %s", s->path,
-                                mkperf_module_path(s->client), mkperf_module_path(m));
+                                mkperf_module_path(c->module), mkperf_module_path(m));
     }
-    s->client = m;
-    s->reserved = at;
+    *c = (struct changed){m, at, file};
     return MKPERF_OK;
 }
 
@@ -96,7 +116,13 @@ static enum mkperf_status identify(struct stamp *s, const char *path, struct mkp
     }
     mkperf_module_identity(*m, &out->build_id);
     snprintf(out->file, sizeof out->file, "%s", strlen(file) < sizeof out->file ? file : "");
-    return out == &s->image.kernel ? MKPERF_OK : look_for_table(s, *m, e);
+    if (out != &s->image.kernel &&
+        look_for_table(s, &s->client, MKPERF_STAMP_SYMBOL, MKPERF_STAMP_HEADER_BYTES, *m, out->file,
+                       e) == MKPERF_OK) {
+        (void)look_for_table(s, &s->profiler, MKPERF_UNWIND_SYMBOL, MKPERF_UNWIND_BYTES, *m,
+                             out->file, e);
+    }
+    return e->status;
 }
 
 /*
@@ -192,7 +218,9 @@ static enum mkperf_status hash_module(struct stamp *s, const struct mkperf_modul
                                       struct mkperf_error *e)
 {
     uint8_t hash[MKPERF_CONTENT_HASH_BYTES];
-    struct mkperf_blank blank = m == s->client ? s->reserved : (struct mkperf_blank){0};
+    struct mkperf_blank blank = m == s->client.module     ? s->client.at
+                                : m == s->profiler.module ? s->profiler.at
+                                                          : (struct mkperf_blank){0};
 
     if (!mkperf_module_content(m, blank, hash)) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: nothing in it is loaded",
@@ -206,16 +234,31 @@ static enum mkperf_status check_client(const struct stamp *s, struct mkperf_erro
 {
     size_t n;
 
-    if (s->client == NULL) {
+    if (s->client.module == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT,
                                 "%s: none of its programs is mkperf's client PD (with the symbol "
                                 "%s), or it is of an older mkperf",
                                 s->path, MKPERF_STAMP_SYMBOL);
     }
-    (void)mkperf_module_build_id(s->client, &n);
+    (void)mkperf_module_build_id(s->client.module, &n);
     if (n == 0) { /* an identity derived from the content would change with the table */
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: has no build id: link it with --build-id",
-                                mkperf_module_path(s->client));
+                                mkperf_module_path(s->client.module));
+    }
+    return MKPERF_OK;
+}
+
+/* Makes the tables for unwinding, if some program needs one. */
+static enum mkperf_status make_unwind(struct stamp *s, struct mkperf_module *const *module,
+                                      struct mkperf_error *e)
+{
+    mkperf_stamp_unwind_make(&s->unwind, &s->image, module, s->wish);
+    if (s->unwind.size != 0 && s->profiler.module == NULL) {
+        return mkperf_error_set(
+            e, MKPERF_ERR_INPUT,
+            "%s: programs need tables for unwinding, and the profiler PD has no place for "
+            "them (the symbol %s): it is of an older mkperf; --unwind no does without",
+            s->path, MKPERF_UNWIND_SYMBOL);
     }
     return MKPERF_OK;
 }
@@ -250,7 +293,7 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
         }
     }
     if (add_monitor(s, &module[s->image.n], e) != MKPERF_OK || check_client(s, e) != MKPERF_OK ||
-        add_queues(s, module, e) != MKPERF_OK) {
+        add_queues(s, module, e) != MKPERF_OK || make_unwind(s, module, e) != MKPERF_OK) {
         return e->status;
     }
     *n = mkperf_image_write(&s->image, table);
@@ -264,28 +307,29 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
     (void)mbedtls_sha256_finish_ret(&s->hash, hash);
     memcpy(s->image.id, hash, sizeof s->image.id);
     *n = mkperf_image_write(&s->image, table);
-    return *n <= s->reserved.n
+    return *n <= s->client.at.n
                ? mkperf_image_read(table, *n, &s->image,
                                    e) /* checks that a host can read the table */
                : mkperf_error_set(e, MKPERF_ERR_INPUT,
                                   "%s: the table needs %zu bytes, %" PRIu64 " are reserved",
-                                  mkperf_module_path(s->client), *n, s->reserved.n);
+                                  mkperf_module_path(s->client.module), *n, s->client.at.n);
 }
 
-static enum mkperf_status write_client(const struct stamp *s, const uint8_t *table, size_t n,
-                                       struct mkperf_error *e)
+/* Writes a program's file to `to` with n bytes of `table` in the place for them, and zeros behind. */
+static enum mkperf_status write_changed(const struct changed *c, const char *to, const void *table,
+                                        size_t n, struct mkperf_error *e)
 {
-    const char *from = mkperf_module_path(s->client), *to = s->output != NULL ? s->output : from;
+    const char *from = mkperf_module_path(c->module);
     size_t size;
-    const uint8_t *file = mkperf_module_file(s->client, &size);
+    const uint8_t *file = mkperf_module_file(c->module, &size);
     uint8_t *changed = mkperf_xcalloc(1, size);
     struct mkperf_outfile out;
     struct stat st = {.st_mode = 0755};
 
     (void)stat(from, &st);
     memcpy(changed, file, size);
-    memset(changed + s->reserved.offset, 0, s->reserved.n);
-    memcpy(changed + s->reserved.offset, table, n);
+    memset(changed + c->at.offset, 0, c->at.n);
+    memcpy(changed + c->at.offset, table, n);
     enum mkperf_status status = mkperf_outfile_open(&out, to, e);
     if (status == MKPERF_OK) {
         mkperf_outfile_write(&out, changed, size);
@@ -295,6 +339,36 @@ static enum mkperf_status write_client(const struct stamp *s, const uint8_t *tab
     if (status == MKPERF_OK && strcmp(to, "-") != 0) {
         (void)chmod(to, st.st_mode & 0777); /* keeps the file executable */
     }
+    return status;
+}
+
+/* Writes the profiler PD's ELF beside the client PD's, or in place. Without tables, too: the packer must not find those of an
+ * earlier system. */
+static enum mkperf_status write_profiler(const struct stamp *s, struct mkperf_error *e)
+{
+    bool some = s->unwind.size != 0;
+    int n = s->output != NULL ? (int)(basename(s->output) - s->output) : 0;
+
+    if (s->output != NULL && strcmp(s->output, "-") == 0) {
+        return some
+                   ? mkperf_error_set(
+                         e, MKPERF_ERR_USAGE,
+                         "the profiler PD's ELF is written next to the client PD's: give -o a file")
+                   : MKPERF_OK;
+    }
+    char *to = s->output != NULL ? mkperf_xprintf("%.*s%s", n, s->output, s->profiler.file)
+                                 : mkperf_xstrdup(mkperf_module_path(s->profiler.module));
+    enum mkperf_status status =
+        write_changed(&s->profiler, to, some ? (const void *)s->unwind.bytes : MKPERF_UNWIND_EMPTY,
+                      some ? s->unwind.size : sizeof MKPERF_UNWIND_EMPTY - 1, e);
+
+    if (status == MKPERF_OK && some && !s->quiet) {
+        fprintf(
+            stderr, "mkperf: %s: tables for unwinding %u PDs: %u bytes, %.1f %% of their code\n",
+            to, s->unwind.pds, s->unwind.size - (uint32_t)sizeof(struct mkperf_unwind_tables),
+            mkperf_percent(s->unwind.size - sizeof(struct mkperf_unwind_tables), s->unwind.text));
+    }
+    free(to);
     return status;
 }
 
@@ -328,14 +402,18 @@ static enum mkperf_status stamp_client(struct stamp *s, struct mkperf_error *e)
     size_t n = 0;
 
     if (mkperf_system_load(s->path, &s->system, e) != MKPERF_OK ||
-        make_table(s, table, &n, e) != MKPERF_OK || write_client(s, table, n, e) != MKPERF_OK) {
+        make_table(s, table, &n, e) != MKPERF_OK ||
+        write_changed(&s->client,
+                      s->output != NULL ? s->output : mkperf_module_path(s->client.module), table,
+                      n, e) != MKPERF_OK ||
+        (s->profiler.module != NULL && write_profiler(s, e) != MKPERF_OK)) {
         return e->status;
     }
     if (s->quiet) {
         return MKPERF_OK;
     }
     fprintf(stderr, "mkperf: %s: %u programs, image %s\n",
-            s->output != NULL ? s->output : mkperf_module_path(s->client), s->image.n,
+            s->output != NULL ? s->output : mkperf_module_path(s->client.module), s->image.n,
             mkperf_image_text(&s->image, text));
     for (unsigned i = 0; i < s->image.nqueues; i++) {
         mkperf_stamp_queue_print(&s->image, &s->image.queue[i], stderr);
@@ -372,8 +450,12 @@ const struct mkperf_command mkperf_stamp_command = {
         "each PD of the .system file, the kernel's build id, and an identity of the whole image. "
         "Hosts ask the target for it, so that names come from the image that runs, and an ELF "
         "of another build is not used.\n\n"
+        "The hook finds call chains by frame pointers. For each program without them, stamp makes "
+        "a "
+        "table from its call-frame information (.eh_frame or .debug_frame), and writes the tables "
+        "into the profiler PD's ELF.\n\n"
         "Run it when all programs are built, and before the image is packed. The packer must find "
-        "the changed ELF: give its directory first. The client PD's build id stays the same.",
+        "the changed ELFs: give their directory first. Their build ids stay the same.",
     .options = {{&group, 0}},
     .operand = MKPERF_VALUE_FILE,
     .operands_min = 1,

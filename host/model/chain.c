@@ -36,11 +36,12 @@ static uint32_t add_caller(struct mkperf_chain_forms *c, const uint64_t *word,
     uint64_t pc = word[2];
 
     add_frame(&c->plain, pc, pd);
+    if (lr == 0) { /* the target has added it, or there is none */
+        return pd;
+    }
     switch (lookup->decide(lookup->self, pd, pc - CALL_BYTES)) {
     case MKPERF_LR_YES:
-        if (lr != 0) {
-            add_frame(&c->plain, lr, pd);
-        }
+        add_frame(&c->plain, lr, pd);
         break;
     case MKPERF_LR_UNKNOWN:
         c->unrepaired = true;
@@ -78,7 +79,7 @@ void mkperf_chain_prepare(struct mkperf_chain_forms *c, uint32_t pd, uint64_t lr
         }
     }
     repaired->n = plain->n;
-    unsigned front = lr != 0; /* 0: the thread's first function has no caller */
+    unsigned front = lr != 0; /* 0: the first function has no caller, or the target has added it */
     if (front) {
         repaired->caller[0] = (struct mkperf_caller){.addr = lr, .pd = pd};
         repaired->n++;

@@ -314,6 +314,7 @@ struct mkperf_totals {
     uint64_t guest_accesses; /* of guests to the PMU, which read 0 and changed nothing */
     uint64_t storms;         /* sessions that the target ended because they took most of its time */
     uint64_t unrepaired;     /* samples that may lack the leaf's caller: there are no unwind data */
+    uint64_t cut_chains; /* samples whose chain ends early: at a frame that could not be unwound */
     uint64_t marks;
     uint64_t marks_lost;
     uint64_t restarts;         /* of the target, seen in the stream */

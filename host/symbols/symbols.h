@@ -133,4 +133,20 @@ enum mkperf_lr { MKPERF_LR_NO, MKPERF_LR_YES, MKPERF_LR_UNKNOWN };
  */
 enum mkperf_lr mkperf_lr_is_caller(struct mkperf_module *m, uint64_t pc);
 
+/* Call-frame information as the target's tables need it (include/mkperf/unwind.h). */
+struct mkperf_unwind_row {
+    uint64_t start; /* the rule holds from this address to the next row's */
+    uint64_t rule;
+};
+
+struct mkperf_unwind_rows {
+    struct mkperf_unwind_row *row; /* ascending; the last is the end of the code */
+    size_t n, room;
+    uint64_t saving,
+        unframed; /* bytes of code that save the return address, and of these without a frame pointer */
+};
+
+/* Stores the rows of a program, none if it has no call-frame information. The caller frees rows->row. */
+void mkperf_module_unwind_rows(struct mkperf_module *m, struct mkperf_unwind_rows *rows);
+
 #endif

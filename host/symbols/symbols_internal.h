@@ -79,6 +79,9 @@ const char *mkperf_demangle(struct mkperf_demangler *d, const char *raw);
 /* module_code.c: the n bytes of code at a link-time address, NULL if the file has none there. */
 const uint8_t *mkperf_module_code(const struct mkperf_module *m, uint64_t addr, uint64_t n);
 
+/* unwind.c: the call-frame information at pc, which the caller frees; NULL if there is none. */
+Dwarf_Frame *mkperf_unwind_frame(struct mkperf_module *m, uint64_t pc);
+
 /* lines.c: the module's DWARF, opened at first use; NULL if it has none. */
 Dwarf *mkperf_module_dwarf(struct mkperf_module *m);
 

@@ -214,7 +214,7 @@ void mkperf_unwind_free(struct mkperf_module *m)
     free(m->lr_cache);
 }
 
-static Dwarf_Frame *frame_at(struct mkperf_module *m, uint64_t pc)
+Dwarf_Frame *mkperf_unwind_frame(struct mkperf_module *m, uint64_t pc)
 {
     Dwarf_Frame *frame = NULL;
 
@@ -356,7 +356,7 @@ static enum mkperf_lr lr_at(struct mkperf_module *m, uint64_t pc)
     if (m->machine == EM_X86_64) {
         return MKPERF_LR_NO;
     }
-    Dwarf_Frame *frame = frame_at(m, pc);
+    Dwarf_Frame *frame = mkperf_unwind_frame(m, pc);
     enum mkperf_lr answer = MKPERF_LR_UNKNOWN;
 
     if (m->machine == EM_AARCH64) {

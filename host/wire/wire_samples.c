@@ -89,6 +89,11 @@ static const struct mkperf_chain *choose_chain(struct mkperf_stream *s,
         return &slot->chain.plain;
     }
     s->totals.unrepaired += slot->chain.unrepaired;
+    s->totals.cut_chains += (slot->flags & MKPERF_SAMPLE_BAD_FP) != 0;
+    if (slot->chain.repaired.n ==
+        slot->chain.plain.n) { /* no lr: the target has added it, or there is none */
+        return &slot->chain.plain;
+    }
     switch (mkperf_repair_decide(&s->repair, slot->module, pc)) {
     case MKPERF_LR_YES:
         return &slot->chain.repaired;

@@ -21,6 +21,7 @@
  *
  * Invariants
  * 1. A sample uses only the kernel's copy. A change of the page between two requests has no effect.
+ *    Tables for unwinding are no part of the page: a change of them changes chains, and nothing else.
  * 2. A profiler PD can make the kernel count events that the CPU offers, for all threads.
  * 3. The kernel writes only to pages of the PD to which the PD itself may write.
  * 4. A counter takes time for at most one sample every mkperf_least_interval events.
@@ -46,7 +47,7 @@
 #include <mkperf/record.h>
 
 #define MKPERF_CORE_HERE UINT32_MAX                          /* the core on which the caller runs */
-#define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x34637365646b706d) /* "mpkdesc4" */
+#define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x35637365646b706d) /* "mpkdesc5" */
 
 /*
  * The cost of a sample in the kernel, in instructions, rounded up. A sample without frames costs
@@ -56,6 +57,7 @@
  */
 #define MKPERF_HOOK_SAMPLE_COST 400
 #define MKPERF_HOOK_FRAME_COST 17
+#define MKPERF_HOOK_UNWIND_FRAMES 4 /* a frame by a table costs as much as so many */
 #define MKPERF_HOOK_READS_COST 70
 #define MKPERF_HOOK_READ_COST 45
 #define MKPERF_HOOK_CALLER_COST 80
@@ -115,8 +117,8 @@ enum mkperf_request_status {
                                         on which the caller does not run */
     MKPERF_REQUEST_BAD_COUNTERS = 3, /* no counters, or some that the CPU lacks */
     MKPERF_REQUEST_BAD_RING = 4,     /* wrong size, or not within one mapping of the caller */
-    MKPERF_REQUEST_BAD_TABLE = 5,    /* the table of counts, of software events, or of words, is not
-                                        within one mapping of the caller */
+    MKPERF_REQUEST_BAD_TABLE = 5,    /* the table of counts, of software events, of words, or the
+                                        tables of unwind.h are not within one mapping of the caller */
     MKPERF_REQUEST_BAD_FEATURE = 6,  /* this kernel was built without counts, software events,
                                         scheduling events or words */
     MKPERF_REQUEST_BAD_STATE = 7,    /* the caller has no session to continue */
@@ -190,6 +192,7 @@ struct mkperf_configuration {
     uint64_t counts; /* table of counts by thread: address in the profiler PD, 0 = none */
     uint64_t soft;   /* table of software events: address in the profiler PD, or 0 */
     uint64_t words;  /* table of words: address in the profiler PD, or 0. Each request reads it */
+    uint64_t unwind; /* tables of unwind.h: address in the profiler PD, or 0. Samples read them */
     uint32_t count_mask; /* counters that count by thread */
     uint32_t soft_mask;  /* requested software events, bit = enum mkperf_soft_kind */
     uint32_t sched;      /* enum mkperf_sched_wish, 0: no scheduling events */

@@ -20,18 +20,19 @@
  *   word 4   period: the number of events that this sample represents. A sample of a thread that
  *            stops to wait has the counter MKPERF_OFF_CPU_COUNTER and period 1
  *   word 5   pc of the interrupted user code (0 with MKPERF_SAMPLE_NO_USER)
- *   word 6   link register of the interrupted user code (0 with MKPERF_SAMPLE_NO_USER)
+ *   word 6   link register of the interrupted user code (0 with MKPERF_SAMPLE_NO_USER, and if the chain
+ *            was made by a table: it then has that caller already)
  *   word 7   only with MKPERF_SAMPLE_KERNEL: a kernel address that represents the kernel's work. It
  *   is
  *            the entry function of the last kernel entry, the exact pc for idle, or 0 if unknown
- *   then     nframes words of chain: return addresses of the frame-pointer walk, innermost first.
+ *   then     nframes words of chain: return addresses of the walk, innermost first.
  *            With MKPERF_SAMPLE_CALLERS the last of these words is the number of words before it
  *            that describe callers in other threads, innermost first. The sample's thread serves
  *            the protected call of the first caller, the first caller that of the second, and so
  *            on. Each caller has
  *              bits 0-7 its number of return addresses, 8-15 the flags of their walk
  *              its badge and the badge of its scheduling context, as words 2 and 3
- *              its link register
+ *              its link register; 0 as in word 6
  *              the address at which it continues after the call
  *              its return addresses, innermost first
  *   then     only with MKPERF_SAMPLE_READ: the number n of values, and n values in ascending order
@@ -84,9 +85,10 @@ enum mkperf_sample_flags {
     MKPERF_SAMPLE_KERNEL = 1 << 0,      /* the overflow happened in the kernel: word 7 is present */
     MKPERF_SAMPLE_NO_USER = 1 << 1,     /* the idle thread, which has no user context */
     MKPERF_SAMPLE_DEPTH_LIMIT = 1 << 2, /* the chain continues beyond the configured depth */
-    MKPERF_SAMPLE_BAD_FP = 1 << 3,      /* the walk ended at a frame pointer that failed a check */
-    MKPERF_SAMPLE_READ = 1 << 5,        /* values of other counters follow the frames */
-    MKPERF_SAMPLE_CALLERS = 1 << 4,     /* callers in other threads follow the frames */
+    MKPERF_SAMPLE_BAD_FP =
+        1 << 3, /* the walk, or a caller's by a table, ended early: a check failed */
+    MKPERF_SAMPLE_READ = 1 << 5,    /* values of other counters follow the frames */
+    MKPERF_SAMPLE_CALLERS = 1 << 4, /* callers in other threads follow the frames */
     /* bits 6 and 7: enum mkperf_guest_mode; of the timer's samples enum mkperf_confidence, observe.h */
 };
 

@@ -39,6 +39,7 @@
 #include <mkperf/record.h>
 #include <mkperf/ring.h>
 #include <mkperf/soft.h>
+#include <mkperf/unwind.h>
 #include <mkperf/wire.h>
 #include <mkperf/words.h>
 
@@ -187,7 +188,8 @@ static inline struct mkperf_ring *mkperf_core_ring(uintptr_t region, unsigned co
 }
 
 _Static_assert((MKPERF_TARGET_CORES + 1) * (MKPERF_CORE_RING_BYTES + 4096) +
-                       MKPERF_COUNTS_REGION_BYTES + MKPERF_SOFT_REGION_BYTES <=
+                       MKPERF_COUNTS_REGION_BYTES + MKPERF_SOFT_REGION_BYTES +
+                       MKPERF_UNWIND_BYTES <=
                    MKPERF_RINGS_REGION_BYTES,
                "rings' region");
 
@@ -196,6 +198,13 @@ static inline struct mkperf_soft *mkperf_soft_table(uintptr_t region)
 {
     return (struct mkperf_soft *)(region + MKPERF_RINGS_REGION_BYTES - MKPERF_COUNTS_REGION_BYTES -
                                   MKPERF_SOFT_REGION_BYTES);
+}
+
+/* The tables by which the kernel unwinds, in the rings' region, before the table of software events. */
+static inline struct mkperf_unwind_tables *mkperf_unwind_region(uintptr_t region)
+{
+    return (struct mkperf_unwind_tables *)((uintptr_t)mkperf_soft_table(region) -
+                                           MKPERF_UNWIND_BYTES);
 }
 
 /* The kernel's table of counts by thread, at the end of the rings' region. */

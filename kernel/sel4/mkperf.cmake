@@ -23,7 +23,7 @@ get_filename_component(mkperf_dir "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 file(RELATIVE_PATH mkperf_relative "${CMAKE_CURRENT_SOURCE_DIR}" "${mkperf_dir}")
 add_sources(
     PREFIX ${mkperf_relative}
-    CFILES capture.c request.c sel4/entries.c sel4/memory.c sel4/mkperf.c
+    CFILES capture.c request.c unwind_walk.c sel4/entries.c sel4/memory.c sel4/mkperf.c
     ASMFILES sel4/vectors.S
 )
 if(KernelArmHypervisorSupport)

@@ -199,6 +199,12 @@ static inline void mkperf_port_blocked(struct mkperf_port_context *c, const void
     mkperf_savedContext(c, (tcb_t *)of, NextIP);
 }
 
+/* The stack pointer of the thread that a context is of. */
+static inline uint64_t mkperf_port_sp(const struct mkperf_port_context *c)
+{
+    return getRegister((tcb_t *)c->thread, SP_EL0);
+}
+
 /* The number of the TCB's place in memory. Threads that were made one after the other have different slots. */
 static inline unsigned mkperf_port_slot(const void *thread)
 {

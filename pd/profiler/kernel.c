@@ -143,6 +143,7 @@ struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_kernel *k, uint64
         .reply = MICROKIT_REPLY_CAP,
         .sc_if = MKPERF_THREAD_CHILD_BIT,
         .sc_mask = MKPERF_THREAD_SC,
+        .unwind = k->unwind,
     };
     return want;
 }

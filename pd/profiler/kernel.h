@@ -55,6 +55,7 @@ struct mkperf_kernel {
     const char *missing;   /* the reason for which the hook cannot have a session, or NULL */
     uint32_t missing_code; /* enum mkperf_session_result for `missing` */
     uintptr_t rings;       /* region with the cores' rings and the kernel's tables */
+    uintptr_t unwind;      /* the tables for unwinding there; 0: there are none */
     unsigned cores;        /* that can be sampled, from core 0 on */
     unsigned all_cores;    /* of the kernel; 0: not known */
     unsigned here;         /* the core of this PD */

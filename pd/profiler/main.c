@@ -17,6 +17,7 @@
 #include "probe.h"
 #include "request.h"
 #include "timer/ticks.h"
+#include "unwind_load.h"
 
 #include "../lib/text.h"
 
@@ -94,6 +95,19 @@ static void connect(struct mkperf_profiler *p)
     p->ticks.reads.kernel = &p->kernel;
 }
 
+static void load_tables(struct mkperf_kernel *k)
+{
+    struct mkperf_unwind_tables *to = mkperf_unwind_region(mkperf_rings);
+    enum mkperf_unwind_state state =
+        mkperf_unwind_load(to, mkperf_unwind_tables, sizeof mkperf_unwind_tables);
+
+    k->unwind = state == MKPERF_UNWIND_LOADED ? (uintptr_t)to : 0;
+    k->cpu.unwinds = k->unwind != 0;
+    if (state == MKPERF_UNWIND_INVALID) {
+        microkit_dbg_puts("mkperf: the tables for unwinding are damaged, and are not used\n");
+    }
+}
+
 void init(void)
 {
     struct mkperf_profiler *p = &profiler;
@@ -112,6 +126,7 @@ void init(void)
     p->output.ring.ring->tail = 0;
     p->kernel.cpu.pmu = &MKPERF_PMU;
     p->kernel.rings = mkperf_rings;
+    load_tables(&p->kernel);
     mkperf_kernel_init(&p->kernel);
     mkperf_ticks_init(&p->ticks);
     if (p->kernel.missing != NULL) {

@@ -8,6 +8,8 @@
  */
 #include "plan.h"
 
+#include <mkperf/descriptor.h>
+
 #include "policy.h"
 #include "request.h"
 
@@ -83,6 +85,7 @@ static bool plan_period(struct mkperf_planning *m, unsigned i)
     const mkperf_EventSpec *want = &m->request->events[i];
     struct mkperf_plan_event *e = &m->plan.event[i];
     unsigned rate = mkperf_event_rate(m->cpu, e->code);
+    uint32_t frames = m->plan.max_frames * (m->cpu->unwinds ? MKPERF_HOOK_UNWIND_FRAMES : 1);
     uint32_t reads = 0; /* most group reads in a sample of the event */
     uint32_t users = 0; /* events that sample user mode */
 
@@ -93,15 +96,15 @@ static bool plan_period(struct mkperf_planning *m, unsigned i)
         const mkperf_EventSpec *o = &m->request->events[other];
         users += !o->count && !o->read && (modes_of(o) & 1);
     }
-    e->minimum = mkperf_min_period(rate, modes_of(want) == 2, m->plan.max_frames, m->plan.callers,
-                                   reads, users);
+    e->minimum =
+        mkperf_min_period(rate, modes_of(want) == 2, frames, m->plan.callers, reads, users);
     if (want->period != 0) {
         e->period = (uint32_t)want->period;
         return (want->period >= e->minimum && want->period <= MKPERF_MAX_PERIOD) ||
                mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
                              "the period of '%s' must be from %u to 2147483647 events; a sample "
                              "costs about %u instructions%s",
-                             e->name, e->minimum, mkperf_sample_cost(m->plan.max_frames, reads),
+                             e->name, e->minimum, mkperf_sample_cost(frames, reads),
                              users > 1 ? ", for each event that samples" : "");
     }
     if (want->frequency == 0 || want->frequency > MKPERF_MAX_FREQUENCY) {

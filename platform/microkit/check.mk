@@ -24,6 +24,7 @@ check-sel4: host $(SEL4_TEST)/cores/loader.img $(SEL4_TEST)/contend/loader.img $
 else
 SEL4_TEST := $(B)/tests/sel4
 $(call program_system,$(SEL4_TEST),wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin.S)
+$(call program_system,$(SEL4_TEST),unframed,tests/pd/unframed.c)
 $(call program_system,$(SEL4_TEST),flight,tests/pd/flight.c)
 $(call program_system,$(SEL4_TEST),exact,tests/pd/exact.c)
 $(call program_system,$(SEL4_TEST),callers,tests/pd/callers.c)
@@ -80,13 +81,14 @@ SEL4_NET_TESTS := $(if $(findstring qemu,$(MICROKIT_BOARD)),$(B)/net-tool $(SEL4
 net_qemu = $(subst $(comma)sleep=off,,$(call boot,$(1))) -global virtio-mmio.force-legacy=false
 
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
-check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img \
+check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img $(SEL4_TEST)/unframed/loader.img \
             $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/counted/loader.img $(SEL4_TEST)/counted_more/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/stopped/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_TEST)/budget/loader.img $(SEL4_TEST)/demand/loader.img $(PATH_IMAGE) $(SEL4_TEST)/reasons/loader.img $(SEL4_NET_TESTS) \
             $(SEL4_TEST)/forger/loader.img $(SEL4_TEST)/hostile/loader.img $(EVIL)/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
 	DEMO_QEMU='$(call boot,$(B)/loader.img)' \
-	WILDFP_DIR=$(SEL4_TEST)/wildfp \
+	WILDFP_DIR=$(SEL4_TEST)/wildfp UNFRAMED_DIR=$(SEL4_TEST)/unframed \
+	UNFRAMED_QEMU='$(call boot,$(SEL4_TEST)/unframed/loader.img)' \
 	WILDFP_QEMU='$(call boot,$(SEL4_TEST)/wildfp/loader.img)' \
 	FLIGHT_DIR=$(SEL4_TEST)/flight \
 	FLIGHT_QEMU='$(call boot,$(SEL4_TEST)/flight/loader.img)' \

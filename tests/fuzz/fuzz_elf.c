@@ -73,6 +73,10 @@ static void ask_all(struct mkperf_symbols *s, struct mkperf_module *m, size_t si
     for (size_t i = 1; i < calls; i++) {
         require(call[i - 1] <= call[i]);
     }
+    struct mkperf_unwind_rows rows;
+    mkperf_module_unwind_rows(m, &rows);
+    require(rows.n != 1 && rows.unframed <= rows.saving);
+    free(rows.row);
     free(call);
     ask_identity(s, m, size);
     for (size_t i = 0; i < n && i < 4; i++) {

@@ -15,11 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/request.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
-#include "kernel/words.c"   // NOLINT(bugprone-suspicious-include)
+#include "kernel/capture.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/counted.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/request.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/sched.c"       // NOLINT(bugprone-suspicious-include)
+#include "kernel/unwind_walk.c" // NOLINT(bugprone-suspicious-include)
+#include "kernel/words.c"       // NOLINT(bugprone-suspicious-include)
 
 #include "tests/hook_pmu.h"
 

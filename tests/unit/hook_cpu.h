@@ -17,11 +17,12 @@
 
 #include <cmocka.h>
 
-#include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/request.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
-#include "kernel/words.c"   // NOLINT(bugprone-suspicious-include)
+#include "kernel/capture.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/counted.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/request.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/sched.c"       // NOLINT(bugprone-suspicious-include)
+#include "kernel/unwind_walk.c" // NOLINT(bugprone-suspicious-include)
+#include "kernel/words.c"       // NOLINT(bugprone-suspicious-include)
 
 #include "tests/hook_one_core.h"
 #include "tests/hook_pmu.h"
@@ -54,6 +55,7 @@ static struct {
 static struct mkperf_counts table;
 static struct mkperf_soft soft;
 static struct mkperf_word_table words;
+static uint64_t unwind[(MKPERF_UNWIND_BYTES + MKPERF_UNWIND_SLACK) / 8];
 static const char owner[1], other[1];
 enum {
     FEATURES = MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT | MKPERF_FEATURE_SCHED |
@@ -183,9 +185,10 @@ void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
     } mapped[] = {{&memory, sizeof memory.ring + sizeof memory.data},
                   {&table, sizeof table},
                   {&soft, sizeof soft},
-                  {&words, sizeof words}};
+                  {&words, sizeof words},
+                  {unwind, sizeof unwind}};
 
-    for (unsigned i = 0; i < 4 && cpu.mapped && thread == owner; i++) {
+    for (unsigned i = 0; i < 5 && cpu.mapped && thread == owner; i++) {
         if (va == (uintptr_t)mapped[i].at && bytes <= mapped[i].bytes) {
             return mapped[i].at;
         }

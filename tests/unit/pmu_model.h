@@ -137,11 +137,12 @@ static void model_isb(void)
 #define MKPERF_WRITE_REGISTER(name, value) model_write(name, value)
 #define MKPERF_ISB() model_isb()
 
-#include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/request.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
-#include "kernel/words.c"   // NOLINT(bugprone-suspicious-include)
+#include "kernel/capture.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/counted.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/request.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/sched.c"       // NOLINT(bugprone-suspicious-include)
+#include "kernel/unwind_walk.c" // NOLINT(bugprone-suspicious-include)
+#include "kernel/words.c"       // NOLINT(bugprone-suspicious-include)
 
 /* In place of pd/pmu/armv8_user_regs.h. */
 #define MKPERF_ARMV8_USER_REGS_H

@@ -17,11 +17,12 @@
 
 #include <cmocka.h>
 
-#include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/request.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
-#include "kernel/words.c"   // NOLINT(bugprone-suspicious-include)
+#include "kernel/capture.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/counted.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/request.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/sched.c"       // NOLINT(bugprone-suspicious-include)
+#include "kernel/unwind_walk.c" // NOLINT(bugprone-suspicious-include)
+#include "kernel/words.c"       // NOLINT(bugprone-suspicious-include)
 
 #include "tests/hook_one_core.h"
 #include "tests/hook_pmu.h"

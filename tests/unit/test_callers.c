@@ -13,8 +13,9 @@
 
 #include <cmocka.h>
 
-#include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
+#include "kernel/capture.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/counted.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/unwind_walk.c" // NOLINT(bugprone-suspicious-include)
 
 #include "model/chain.h"
 #include "pd/client/chains.h"

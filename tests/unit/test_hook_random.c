@@ -31,7 +31,9 @@ static void random_request(const struct mkperf_descriptor *good, unsigned n)
         d.want.soft_mask = n % 5 != 0 ? 0 : d.want.soft_mask;
         d.want.soft = (uintptr_t)&soft;
         d.want.words = n % 3 == 0 ? 0 : n % 11 != 0 ? (uintptr_t)&words : d.want.words;
+        d.want.unwind = n % 3 == 1 ? (uintptr_t)unwind : n % 11 != 0 ? 0 : d.want.unwind;
     }
+    unwind[draw() % (sizeof unwind / 8)] = draw();
     words.n = n % 5 != 0 ? draw() % (MKPERF_MAX_WORDS + 1) : draw();
     for (unsigned i = 0; i < MKPERF_MAX_WORDS; i++) {
         words.word[i] = draw() & 1 ? draw() : (uintptr_t)&page[draw() % PAGE_WORDS] | draw() << 56;

@@ -15,10 +15,11 @@
 
 #include "mkperf_port.h"
 
-#include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/counted.c" // NOLINT(bugprone-suspicious-include)
-#include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
-#include "kernel/words.c"   // NOLINT(bugprone-suspicious-include)
+#include "kernel/capture.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/counted.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/sched.c"       // NOLINT(bugprone-suspicious-include)
+#include "kernel/unwind_walk.c" // NOLINT(bugprone-suspicious-include)
+#include "kernel/words.c"       // NOLINT(bugprone-suspicious-include)
 
 #include "pd/client/sched.h"
 #include "pd/profiler/latency.h"

@@ -69,6 +69,13 @@ static inline void mkperf_port_blocked(struct mkperf_port_context *c, const void
     c->fp = caller->context.x[CONTEXT_FP];
 }
 
+/* The running task's is still in its register. */
+static inline uint64_t mkperf_port_sp(const struct mkperf_port_context *c)
+{
+    return c->thread == core_self()->current ? arch_sp()
+                                             : ((const struct task *)c->thread)->context.sp;
+}
+
 static inline struct mkperf_identity mkperf_port_identity(const void *thread)
 {
     return ((const struct task *)thread)->identity;

@@ -69,6 +69,13 @@ const void *mkperf_port_running(void);
 unsigned mkperf_port_core(void);
 uint64_t mkperf_port_time(void);
 uint64_t mkperf_port_tick_hz(void);
+/* The sampled thread's stack pointer. */
+static uint64_t mock_sp;
+static inline uint64_t mkperf_port_sp(const struct mkperf_port_context *c)
+{
+    (void)c;
+    return mock_sp;
+}
 uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va);
 void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes);
 void mkperf_port_wake(void);

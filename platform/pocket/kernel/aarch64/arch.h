@@ -82,6 +82,12 @@ static inline uint64_t arch_pc(void)
     return READ_REG(elr_el1);
 }
 
+/* The running task's stack pointer. */
+static inline uint64_t arch_sp(void)
+{
+    return READ_REG(sp_el0);
+}
+
 /* ---- system calls and faults ------------------------------------------------------------------ */
 
 enum exception_class {

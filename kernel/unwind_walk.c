@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Call chains of programs without frame pointers, by tables (include/mkperf/unwind.h).
+ *
+ * Owns: the walk. Called by capture.c, in sessions that have tables, before the walk over frame
+ * pointers. A thread whose PD has no table gets the other walk.
+ *
+ * Rules
+ * 1. The tables are memory that the owner can write at any time. Each value is read once. A position is
+ *    taken modulo the tables' size, so that the checks of a session (request.c) are enough.
+ * 2. Words of a stack are read only where the thread itself could read them, as in the other walk.
+ * 3. A walk takes at most as many steps as the chain has room for, and a step looks at less than
+ *    2 * MKPERF_UNWIND_BLOCK_ROWS rows, whatever tables and stacks contain.
+ *
+ * What may be lost: the rest of a chain, if the table has no rule for an address, or a word of the stack
+ * cannot be read. The sample has MKPERF_SAMPLE_BAD_FP then.
+ */
+#include <mkperf_port.h>
+
+#include "hook.h"
+
+enum {
+    UNWIND_PAGE = 4096,
+    UNWIND_WORD = 8,
+    UNWIND_STEP = 4, /* rows that are passed at once: blocks of short functions have up to 16 */
+};
+
+/* Bits of an offset that is outside of a page, or misaligned. */
+#define NOT_IN_PAGE (~(uint64_t)(UNWIND_PAGE - UNWIND_WORD))
+
+/* A value that a thread on another core may change meanwhile. The compiler cannot load it again after this. An
+ * atomic load would take an instruction more for its address. */
+#define ONCE(value)                           \
+    __extension__({                           \
+        __typeof__(+(value)) once_ = (value); \
+        __asm__("" : "+r"(once_));            \
+        once_;                                \
+    })
+
+/* The page of a thread's stack in which the walk is. */
+struct unwind_stack {
+    const void *thread;
+    unsigned level;
+    uint64_t page;
+    uint64_t to_window; /* from an address of the thread to the kernel's view of it */
+};
+
+/* Reads a word of the stack. False: it is misaligned, or the thread could not read it. */
+MKPERF_INLINE bool read_word(struct unwind_stack *k, uint64_t at, uint64_t *out)
+{
+    if (__builtin_expect(((at - k->page) & NOT_IN_PAGE) != 0, 0)) {
+        uint64_t page = at & ~(uint64_t)(UNWIND_PAGE - 1);
+        uintptr_t window = at % UNWIND_WORD == 0 ? mkperf_port_user_page(k->thread, k->level, page)
+                                                 : 0;
+        if (window == 0) {
+            return false;
+        }
+        k->page = page;
+        k->to_window = window - page;
+    }
+    *out = ONCE(*(const uint64_t *)(uintptr_t)(at + k->to_window));
+    return true;
+}
+
+/* The rule for an address. */
+MKPERF_INLINE uint64_t find_rule(const struct mkperf_unwind_tables *tables,
+                                 const struct mkperf_unwind_entry *e, uint64_t pc)
+{
+    const uint16_t *halves = (const uint16_t *)(const void *)tables;
+    const uint64_t *words = (const uint64_t *)(const void *)tables;
+    uint64_t block = (pc - e->base) / MKPERF_UNWIND_BLOCK;
+    uint32_t last = pc % MKPERF_UNWIND_BLOCK << 8 | (MKPERF_UNWIND_RULES - 1);
+
+    if (block >= e->blocks) {
+        return MKPERF_UNWIND_STOP;
+    }
+    /* From these positions on, at most MKPERF_UNWIND_SLACK bytes are read. */
+    const uint16_t *before = halves + (e->block + (uint32_t)block) % (MKPERF_UNWIND_BYTES / 2);
+    uint32_t at = (uint32_t)ONCE(before[0]);
+    uint32_t rows = ((uint32_t)ONCE(before[1]) - at) % (2 * MKPERF_UNWIND_BLOCK_ROWS);
+    const uint16_t *row = halves + (e->row + at - 1) % (MKPERF_UNWIND_BYTES / 2);
+    const uint16_t *end = row + rows;
+    uint32_t found = (uint32_t)ONCE(*row); /* valid up to the block's first row */
+
+    while (end - row >= UNWIND_STEP) {
+        uint32_t next = (uint32_t)ONCE(row[UNWIND_STEP]);
+        if (next > last) {
+            break;
+        }
+        found = next;
+        row += UNWIND_STEP;
+    }
+    while (row != end) {
+        row++;
+        uint32_t next = (uint32_t)ONCE(*row);
+        if (next > last) {
+            break;
+        }
+        found = next;
+    }
+    return ONCE(words[(e->rule + found % MKPERF_UNWIND_RULES) % (MKPERF_UNWIND_BYTES / 8)]);
+}
+
+/* Copies the entry of a thread. False: it has no table. */
+static bool find_table(const struct mkperf_hook *s, struct mkperf_identity id,
+                       struct mkperf_unwind_entry *e)
+{
+    uint64_t sc = (id.badge & s->session.sc_if) != 0 ? id.sc & s->session.sc_mask : 0;
+    const struct mkperf_unwind_entry *from =
+        &s->unwind->entry[mkperf_unwind_slot(id.badge, sc, s->session.sc_if)];
+
+    e->badge = ONCE(from->badge);
+    e->sc = ONCE(from->sc);
+    e->base = ONCE(from->base);
+    e->blocks = ONCE(from->blocks);
+    e->block = ONCE(from->block);
+    e->row = ONCE(from->row);
+    e->rule = ONCE(from->rule);
+    return e->blocks != 0 && ((e->badge ^ id.badge) | (e->sc ^ sc)) == 0;
+}
+
+bool mkperf_unwind(struct mkperf_hook *s, const struct mkperf_port_context *c,
+                   struct mkperf_identity id, unsigned level, uint64_t *frames, uint32_t max,
+                   struct mkperf_walked *out)
+{
+    struct mkperf_unwind_entry e;
+
+    if (s->unwind == NULL) {
+        s->unwind = mkperf_port_memory(s->owner, s->session.unwind,
+                                       MKPERF_UNWIND_BYTES + MKPERF_UNWIND_SLACK);
+    }
+    if (s->unwind == NULL || !find_table(s, id, &e)) {
+        return false;
+    }
+
+    const struct mkperf_unwind_tables *tables = s->unwind;
+    struct unwind_stack stack = {.thread = c->thread, .level = level, .page = 1}; /* no page */
+    uint64_t sp = mkperf_port_sp(c);
+    uint64_t fp = c->fp;
+    uint64_t pc = c->pc;
+    uint64_t ret = c->lr;
+    uint32_t flags = MKPERF_SAMPLE_DEPTH_LIMIT;
+    uint32_t n = 0;
+
+    while (n != max) {
+        uint64_t rule = find_rule(tables, &e, pc);
+        if ((rule & MKPERF_UNWIND_STOP) != 0) {
+            flags = (rule & MKPERF_UNWIND_OUTERMOST) != 0 ? 0 : MKPERF_SAMPLE_BAD_FP;
+            break;
+        }
+        uint64_t cfa = ((rule & MKPERF_UNWIND_FROM_FP) != 0 ? fp : sp) +
+                       UNWIND_WORD * (rule & 0xffff);
+        uint64_t ra = rule >> 16 & 0xffff;
+        uint64_t saved = rule >> 32 & 0xffff;
+        /* Only the innermost function can have its return address in the register and no frame. */
+        bool leaf = ra == 0 || cfa <= sp;
+        if ((leaf && (n != 0 || cfa < sp)) ||
+            (ra != 0 && !read_word(&stack, cfa - UNWIND_WORD * ra, &ret)) ||
+            (saved != 0 && !read_word(&stack, cfa - UNWIND_WORD * saved, &fp))) {
+            flags = MKPERF_SAMPLE_BAD_FP;
+            break;
+        }
+        if (ret == 0) { /* start code: the outermost frame */
+            flags = 0;
+            break;
+        }
+        frames[n] = ret;
+        n++;
+        sp = cfa;
+        pc = ret - 1; /* within the instruction that calls */
+    }
+    *out = (struct mkperf_walked){n, flags};
+    return true;
+}

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# A PD without frame pointers (tests/pd/unframed.c) is sampled with the tables of its image: each chain is whole, and is
+# one that the program has. Environment: as demo.sh, with UNFRAMED_DIR and UNFRAMED_QEMU.
+set -u
+NAME=${NAME:-unframed}
+. tests/system/lib.sh
+t=${UNFRAMED_DIR:-$B/tests/pd/unframed}
+QEMU=${UNFRAMED_QEMU:-$(cat "$t/qemu-command")}
+export QEMU
+
+recorded() {
+    scripts/qemu-record "$D" -e cycles:u -c 1000000 --duration 3 --system "$t/unframed.system" \
+        --elf-path "$t" ${KERNEL:+--kernel "$KERNEL"} -o "$D/perf.data" >"$D/record.log" 2>&1 || {
+        cat "$D/record.log"
+        return 1
+    }
+}
+# spin, seven times descend, variable, many, work: from the innermost function that had begun on. Then the platform's
+# start code, which is at least two functions.
+whole() {
+    chains "$D/perf.data" | awk '
+        $1 == "unframed" {
+            n++
+            chain = $3
+            depth = gsub(/descend;/, "", chain)
+            right = chain ~ /^spin;/ ? depth == 7 : chain ~ /^variable;/ ? depth <= 7 : depth == 0
+            if (!right || chain !~ /^(((spin;)?variable;)?many;)?work;init;.*_start$/) {
+                if (bad++ < 5) print
+            }
+        }
+        END { print n + 0, "samples", bad + 0, "wrong"; exit n < 1000 || bad * 1000 > n }'
+}
+none_cut() {
+    ! "$MKPERF" report -i "$D/perf.data" 2>/dev/null | grep 'cut off'
+}
+check "recorded" recorded
+check "every chain is whole" whole
+check "no chain is reported as cut off" none_cut

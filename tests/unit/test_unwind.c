@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Chains of programs without frame pointers: the tables that `mkperf stamp` makes, the profiler PD's check of
+ * them, and the hook's walk. The stacks are random words, so that all rules are needed; the judge is the
+ * unwinder of elfutils, which reads the call-frame information itself. Tables and stacks are blocks of memory of
+ * their own, so that the sanitizer finds a read outside.
+ *
+ *   UNWIND_STACKS=FILE UNWIND_DIR=DIR test_unwind
+ *
+ * compares stacks of programs that were stopped instead, one a line: the program in DIR, pc, lr, fp, sp, and
+ * the words from sp on, hexadecimal.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <elfutils/libdwfl.h>
+
+#include "kernel/capture.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/counted.c"     // NOLINT(bugprone-suspicious-include)
+#include "kernel/unwind_walk.c" // NOLINT(bugprone-suspicious-include)
+
+#include <mkperf/frame.h>
+
+#include "cmd/stamp_unwind.h"
+#include "pd/profiler/unwind_load.h"
+
+enum {
+    FRAMES = 16,
+    STACK_WORDS = 512,
+    RANDOM_STACKS = 4000, /* of each program */
+    RANDOM_TABLES = 20000,
+    BADGE = 3,
+    ROOM = MKPERF_UNWIND_BYTES + MKPERF_UNWIND_SLACK,
+};
+
+static const char *build;
+static uint64_t stack_at;                  /* the address of the stack's page for the thread */
+static struct mkperf_port_context sampled; /* the thread that is sampled */
+static struct mkperf_hook hook;
+static struct mkperf_unwind_tables *tables; /* ROOM bytes */
+static struct {
+    struct mkperf_ring ring;
+    uint64_t data[MKPERF_RING_MIN_BYTES / 8];
+} memory;
+static bool mapped;
+uint32_t mock_features;
+
+static struct {
+    struct mkperf_symbols *symbols;
+    struct mkperf_module *module;
+    struct mkperf_segment text;
+    uint64_t *site; /* addresses behind calls */
+    size_t sites;
+    Dwfl *dwfl;
+    Elf *elf;
+    uint64_t *stack; /* a page */
+    struct mkperf_stamp_unwind made;
+} program;
+
+/* ---- the hook's port ------------------------------------------------------------------------ */
+
+bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
+{
+    (void)kernel;
+    *c = sampled;
+    return true;
+}
+
+const void *mkperf_port_caller(const void *thread, uint64_t reply)
+{
+    (void)reply;
+    return hook.callers != 0 && thread == NULL ? &sampled
+                                               : NULL; /* it serves a thread in the same state */
+}
+
+void mkperf_port_blocked(struct mkperf_port_context *c, const void *thread)
+{
+    (void)thread;
+    *c = sampled;
+    c->thread = &sampled;
+}
+
+struct mkperf_identity mkperf_port_identity(const void *thread)
+{
+    (void)thread;
+    return (struct mkperf_identity){BADGE, 0};
+}
+
+void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
+{
+    (void)thread;
+    return mapped && va == (uintptr_t)tables && bytes <= ROOM ? tables : NULL;
+}
+
+unsigned mkperf_port_core(void)
+{
+    return 0;
+}
+
+uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va)
+{
+    (void)thread;
+    (void)level;
+    return va == stack_at ? (uintptr_t)program.stack : 0;
+}
+
+uint64_t mkperf_port_kernel_pc(void)
+{
+    return 0;
+}
+
+uint64_t mkperf_port_time(void)
+{
+    static uint64_t now;
+
+    return ++now;
+}
+
+void mkperf_port_wake(void)
+{
+}
+
+void mkperf_pmu_clear(uint32_t mask)
+{
+    (void)mask;
+}
+
+uint32_t mkperf_pmu_read(unsigned i)
+{
+    (void)i;
+    return 0;
+}
+
+void mkperf_pmu_write(unsigned i, uint32_t value)
+{
+    (void)i;
+    (void)value;
+}
+
+void mkperf_pmu_disable(uint32_t mask)
+{
+    (void)mask;
+}
+
+/* ---- a program and its table ----------------------------------------------------------------- */
+
+static uint64_t next_random(void)
+{
+    static uint64_t state = 1;
+
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+/* Tells the hook of the tables, as a session with APPLY does. */
+static void begin(void)
+{
+    memset(&hook, 0, sizeof hook);
+    hook.mask = 1;
+    hook.ring = &memory.ring;
+    hook.ring_bytes = MKPERF_RING_MIN_BYTES;
+    hook.watermark = UINT32_MAX;
+    hook.max_frames = FRAMES;
+    hook.room = 8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + MKPERF_MAX_FRAMES);
+    hook.special = 1;
+    hook.session.unwind = (uintptr_t)tables;
+    hook.session.sc_if = MKPERF_THREAD_CHILD_BIT;
+    hook.session.sc_mask = MKPERF_THREAD_SC;
+    hook.counter[0] = (struct mkperf_hook_counter){1000, 0, 500, 1000};
+    mapped = true;
+}
+
+static void copy_made(void)
+{
+    memset(tables, 0, ROOM);
+    assert_int_equal(mkperf_unwind_load(tables, program.made.bytes, sizeof program.made.bytes),
+                     MKPERF_UNWIND_LOADED);
+}
+
+static const Dwfl_Thread_Callbacks judge_callbacks;
+
+static void open_program(const char *path)
+{
+    static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_linux_proc_find_elf,
+                                             .find_debuginfo = dwfl_standard_find_debuginfo};
+    struct mkperf_image image = {.n = 1,
+                                 .program[0] = {.thread = BADGE, .parent = -1, .name = "pd"}};
+    struct mkperf_error e = {.status = MKPERF_OK};
+    GElf_Addr bias;
+
+    program.symbols = mkperf_symbols_new();
+    assert_int_equal(mkperf_symbols_module(program.symbols, path, &program.module, &e), MKPERF_OK);
+    assert_true(mkperf_module_text(program.module, &program.text));
+    program.site = calloc(program.text.size / 4, sizeof *program.site);
+    program.sites = 0;
+    for (uint64_t at = 4; at < program.text.size; at += 4) {
+        if (mkperf_module_follows_call(program.module, program.text.vaddr + at)) {
+            program.site[program.sites++] = program.text.vaddr + at;
+        }
+    }
+    mkperf_stamp_unwind_make(&program.made, &image, &program.module, MKPERF_UNWIND_ALL);
+    assert_int_equal(program.made.pds, 1);
+    copy_made();
+    program.dwfl = dwfl_begin(&callbacks);
+    Dwfl_Module *m = dwfl_report_elf(program.dwfl, "pd", path, -1, 0, true);
+    assert_non_null(m);
+    dwfl_report_end(program.dwfl, NULL, NULL);
+    program.elf = dwfl_module_getelf(m, &bias);
+    assert_int_equal(bias, 0);
+    assert_true(dwfl_attach_state(program.dwfl, program.elf, 1, &judge_callbacks, NULL));
+    begin();
+}
+
+static void close_program(void)
+{
+    dwfl_end(program.dwfl);
+    free(program.site);
+    mkperf_symbols_free(program.symbols);
+}
+
+/* ---- the unwinder of elfutils ---------------------------------------------------------------- */
+
+struct judged {
+    uint64_t frame[FRAMES];
+    unsigned n;
+    bool begun; /* the sampled pc was seen */
+};
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *dwfl_arg, void **thread_arg)
+{
+    (void)dwfl;
+    (void)tid;
+    *thread_arg = dwfl_arg;
+    return true;
+}
+
+static pid_t no_more_threads(Dwfl *dwfl, void *dwfl_arg, void **thread_arg)
+{
+    (void)dwfl;
+    (void)dwfl_arg;
+    (void)thread_arg;
+    return 0;
+}
+
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *result, void *arg)
+{
+    uint64_t offset = addr - stack_at;
+
+    (void)dwfl;
+    (void)arg;
+    if (offset % 8 != 0 || offset >= 8 * STACK_WORDS) {
+        return false;
+    }
+    *result = program.stack[offset / 8];
+    return true;
+}
+
+static bool set_registers(Dwfl_Thread *t, void *arg)
+{
+    Dwarf_Word x[32] = {[29] = sampled.fp, [30] = sampled.lr, [31] = mock_sp};
+
+    (void)arg;
+    dwfl_thread_state_register_pc(t, sampled.pc);
+    return dwfl_thread_state_registers(t, 0, 32, x);
+}
+
+static int take_frame(Dwfl_Frame *frame, void *arg)
+{
+    struct judged *j = arg;
+    Dwarf_Addr pc;
+
+    if (!dwfl_frame_pc(frame, &pc, NULL) || j->n == FRAMES) {
+        return DWARF_CB_ABORT;
+    }
+    if (j->begun) {
+        j->frame[j->n++] = pc;
+    }
+    j->begun = true;
+    return DWARF_CB_OK;
+}
+
+static const Dwfl_Thread_Callbacks judge_callbacks = {.next_thread = no_more_threads,
+                                                      .get_thread = get_thread,
+                                                      .memory_read = read_memory,
+                                                      .set_initial_registers = set_registers};
+
+static void judge(struct judged *j)
+{
+    *j = (struct judged){.n = 0};
+    (void)dwfl_getthread_frames(program.dwfl, 1, take_frame, j);
+}
+
+/* ---- both unwind the same stack -------------------------------------------------------------- */
+
+static struct {
+    uint64_t stacks, frames, judged, cut, more;
+} seen;
+
+/* Frames of one thread by both: the hook's are the judge's, or the first of them if it ended early. */
+static void compare_walks(void)
+{
+    uint64_t frame[FRAMES];
+    struct mkperf_walked walked;
+    struct judged j;
+
+    assert_true(mkperf_unwind(&hook, &sampled, (struct mkperf_identity){BADGE, 0}, 0, frame, FRAMES,
+                              &walked));
+    judge(&j);
+    assert_true(walked.frames <= FRAMES);
+    for (unsigned i = 0; i < walked.frames; i++) {
+        if (i >= j.n || frame[i] != j.frame[i]) {
+            fail_msg("pc 0x%lx: frame %u is 0x%lx, and 0x%lx of %u by elfutils", sampled.pc, i,
+                     frame[i], i < j.n ? j.frame[i] : 0, j.n);
+        }
+    }
+    seen.stacks++;
+    seen.frames += walked.frames;
+    seen.judged += j.n;
+    seen.cut += walked.flags == MKPERF_SAMPLE_BAD_FP;
+    bool more = j.n > walked.frames && j.frame[walked.frames] != 0;
+    seen.more += more;
+    if (walked.flags == 0 && more) { /* it says that the chain is complete */
+        fail_msg("pc 0x%lx: %u frames, and elfutils has %u", sampled.pc, walked.frames, j.n);
+    }
+}
+
+/* Most words are return addresses, some are 0 or addresses of the stack. */
+static uint64_t random_word(void)
+{
+    uint64_t r = next_random();
+
+    if (r % 64 == 0) {
+        return 0;
+    }
+    if (r % 16 == 1) {
+        return stack_at + 8 * (r >> 32 & (STACK_WORDS - 1));
+    }
+    return program.site[(r >> 8) % program.sites];
+}
+
+static void random_stack(void)
+{
+    for (unsigned i = 0; i < STACK_WORDS; i++) {
+        program.stack[i] = random_word();
+    }
+    mock_sp = stack_at + 16 * (next_random() % 32);
+    sampled.fp = random_word();
+    sampled.lr = random_word();
+    sampled.pc = program.text.vaddr + 4 * (next_random() % (program.text.size / 4));
+}
+
+static void agrees_with_elfutils(void **state)
+{
+    static const char *const programs[] = {"echo", "client", "known", "server"};
+
+    (void)state;
+    for (unsigned p = 0; p < sizeof programs / sizeof *programs; p++) {
+        char path[256];
+        snprintf(path, sizeof path, "%s/demo/%s.elf", build, programs[p]);
+        open_program(path);
+        memset(&seen, 0, sizeof seen);
+        for (unsigned i = 0; i < RANDOM_STACKS; i++) {
+            random_stack();
+            compare_walks();
+        }
+        printf("# %s: %lu stacks, %lu frames, %lu by elfutils, %lu cut off, %lu of them by "
+               "elfutils not\n",
+               programs[p], seen.stacks, seen.frames, seen.judged, seen.cut, seen.more);
+        assert_true(seen.frames > RANDOM_STACKS);
+        close_program();
+    }
+}
+
+/* ---- tables that are wrong ------------------------------------------------------------------- */
+
+static void open_echo(void)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/demo/echo.elf", build);
+    open_program(path);
+}
+
+/* A walk by any tables: it ends, and reads nothing outside. */
+static void walk_anyhow(void)
+{
+    uint64_t frame[FRAMES];
+    struct mkperf_walked walked;
+
+    random_stack();
+    if (mkperf_unwind(&hook, &sampled, (struct mkperf_identity){BADGE, 0}, 0, frame, FRAMES,
+                      &walked)) {
+        assert_true(walked.frames <= FRAMES);
+        assert_true(walked.flags == 0 || walked.flags == MKPERF_SAMPLE_BAD_FP ||
+                    walked.flags == MKPERF_SAMPLE_DEPTH_LIMIT);
+    }
+}
+
+static void spoil(uint8_t *at, size_t n)
+{
+    for (unsigned k = 0; k < 1 + next_random() % 32; k++) {
+        at[next_random() % n] = (uint8_t)next_random();
+    }
+}
+
+static void corrupt_tables(void **state)
+{
+    enum { ENTRY = offsetof(struct mkperf_unwind_tables, entry) };
+    uint8_t *bytes = (uint8_t *)tables;
+
+    (void)state;
+    open_echo();
+    for (unsigned i = 0; i < RANDOM_TABLES; i++) {
+        copy_made();
+        struct mkperf_unwind_entry *e = &tables->entry[BADGE];
+        if (i % 4 == 0) { /* positions anywhere */
+            spoil((uint8_t *)&e->blocks, sizeof *e - offsetof(struct mkperf_unwind_entry, blocks));
+        } else if (i % 4 == 1) {
+            memset(bytes + sizeof *tables, (int)next_random(), ROOM - sizeof *tables);
+        }
+        spoil(bytes + sizeof *tables, program.made.size - sizeof *tables);
+        walk_anyhow();
+    }
+    close_program();
+}
+
+static void *change(void *stop)
+{
+    uint64_t state = 88172645463325252;
+    volatile uint8_t *bytes = (uint8_t *)tables;
+
+    while (!__atomic_load_n((bool *)stop, __ATOMIC_RELAXED)) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        bytes[state % ROOM] = (uint8_t)(state >> 32);
+    }
+    return NULL;
+}
+
+static void changed_during_walks(void **state)
+{
+    bool stop = false;
+    pthread_t changer;
+
+    (void)state;
+    open_echo();
+    assert_int_equal(pthread_create(&changer, NULL, change, &stop), 0);
+    for (unsigned i = 0; i < RANDOM_TABLES; i++) {
+        tables->entry[BADGE] = (struct mkperf_unwind_entry){BADGE,
+                                                            0,
+                                                            program.text.vaddr & ~UINT64_C(63),
+                                                            UINT32_MAX,
+                                                            (uint32_t)next_random(),
+                                                            (uint32_t)next_random(),
+                                                            (uint32_t)next_random()};
+        walk_anyhow();
+    }
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    pthread_join(changer, NULL);
+    close_program();
+}
+
+/* The profiler PD takes what is right, and refuses each entry that leads outside. */
+static void check_in_the_pd(void **state)
+{
+    static uint8_t changed[MKPERF_UNWIND_BYTES];
+    struct mkperf_unwind_tables head;
+    static const size_t fields[] = {
+        offsetof(struct mkperf_unwind_entry, badge),  offsetof(struct mkperf_unwind_entry, base),
+        offsetof(struct mkperf_unwind_entry, blocks), offsetof(struct mkperf_unwind_entry, block),
+        offsetof(struct mkperf_unwind_entry, row),    offsetof(struct mkperf_unwind_entry, rule)};
+
+    (void)state;
+    open_echo();
+    memcpy(changed, MKPERF_UNWIND_EMPTY, sizeof MKPERF_UNWIND_EMPTY);
+    assert_int_equal(mkperf_unwind_load(tables, changed, sizeof changed), MKPERF_UNWIND_NONE);
+    for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++) {
+        memcpy(changed, program.made.bytes, sizeof changed);
+        uint8_t *at = changed + MKPERF_UNWIND_HEADER_BYTES + BADGE * sizeof head.entry[0] +
+                      fields[i];
+        *at ^= 0x21;
+        at[2] ^= 0x7f;
+        assert_int_equal(mkperf_unwind_load(tables, changed, sizeof changed),
+                         MKPERF_UNWIND_INVALID);
+        memcpy(&head, changed, sizeof head);
+        head.crc = mkperf_crc32(0, changed + MKPERF_UNWIND_HEADER_BYTES,
+                                head.size - MKPERF_UNWIND_HEADER_BYTES);
+        memcpy(changed, &head, sizeof head);
+        assert_int_equal(mkperf_unwind_load(tables, changed, sizeof changed),
+                         MKPERF_UNWIND_INVALID);
+    }
+    assert_int_equal(mkperf_unwind_load(tables, program.made.bytes, program.made.size - 1),
+                     MKPERF_UNWIND_INVALID);
+    close_program();
+}
+
+/* ---- a sample -------------------------------------------------------------------------------- */
+
+static const uint64_t *sample(void)
+{
+    struct mkperf_ring_consumer c = {
+        .ring = &memory.ring, .size = MKPERF_RING_MIN_BYTES, .tail = memory.ring.tail};
+    unsigned size = 0;
+    bool corrupt = false;
+
+    mkperf_capture(&hook, 1, mkperf_port_time());
+    const uint64_t *w = mkperf_ring_peek(&c, &size, &corrupt);
+    assert_non_null(w);
+    mkperf_ring_release(&c, size);
+    return w;
+}
+
+static void samples(void **state)
+{
+    uint64_t frame[FRAMES];
+    struct mkperf_walked walked;
+
+    (void)state;
+    open_echo();
+    do {
+        random_stack();
+        sampled.lr = 0x1234;
+        assert_true(mkperf_unwind(&hook, &sampled, (struct mkperf_identity){BADGE, 0}, 0, frame,
+                                  FRAMES, &walked));
+    } while (walked.frames < 4 || walked.flags == 0);
+    const uint64_t *w = sample();
+    assert_int_equal(mkperf_record_nframes(w[0]), walked.frames);
+    assert_int_equal(mkperf_record_flags(w[0]), walked.flags);
+    assert_int_equal(w[MKPERF_WORD_LR], 0); /* the chain has it */
+    assert_memory_equal(w + MKPERF_SAMPLE_FIXED_WORDS, frame, 8 * walked.frames);
+
+    hook.callers = 1; /* the chain goes on in a thread that waits, by the same table */
+    w = sample();
+    assert_true(mkperf_record_flags(w[0]) & MKPERF_SAMPLE_CALLERS);
+    const uint64_t *caller = w + MKPERF_SAMPLE_FIXED_WORDS + walked.frames;
+    assert_int_equal(caller[MKPERF_CALLER_FRAMES] & 0xff, walked.frames);
+    assert_int_equal(caller[MKPERF_CALLER_LR], 0);
+    assert_memory_equal(caller + MKPERF_CALLER_WORDS, frame, 8 * walked.frames);
+    hook.callers = 0;
+
+    sampled.fp = 0;
+    tables->entry[BADGE].badge = BADGE + 64; /* another PD's: this one has frame pointers */
+    w = sample();
+    assert_int_equal(mkperf_record_nframes(w[0]), 0);
+    assert_int_equal(w[MKPERF_WORD_LR], 0x1234);
+    tables->entry[BADGE].badge = BADGE;
+    mkperf_hook_unmapped(&hook);
+    mapped = false;
+    hook.ring = &memory.ring;
+    assert_int_equal(sample()[MKPERF_WORD_LR], 0x1234);
+    close_program();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees_with_elfutils),
+        cmocka_unit_test(corrupt_tables),
+        cmocka_unit_test(changed_during_walks),
+        cmocka_unit_test(check_in_the_pd),
+        cmocka_unit_test(samples),
+    };
+
+    build = getenv("B") != NULL ? getenv("B") : "build";
+    stack_at = UINT64_C(0x7ffff000);
+    program.stack = malloc(8 * STACK_WORDS);
+    tables = malloc(ROOM);
+    int failed = cmocka_run_group_tests_name("unwind", tests, NULL, NULL);
+    free(tables);
+    free(program.stack);
+    return failed;
+}
