@@ -28,6 +28,10 @@ static const struct mkperf_option options[] = {
         "More events than counters are multiplexed: counts are scaled then, and the share of the "
         "time is printed",
         MKPERF_TAKES(WORDS, "EVENTS"), .list = mkperf_pmu_events),
+    MKPERF_OPTION('M', "metrics",
+                  "events of these figures, in turns if counters are few: ipc, cache, branch, "
+                  "stall, bus; what the CPU has no events for is named",
+                  .value = "GROUP[,GROUP]", MKPERF_TEXT(struct stat, measure.metrics)),
     MKPERF_OPTION(
         0, "per-pd",
         "also by protection domain: exactly if the target's kernel can, else estimated from "
@@ -96,7 +100,9 @@ static enum mkperf_status check_options(struct stat *s, struct mkperf_error *e)
     }
     s->measure.runs = s->measure.runs != 0 ? s->measure.runs : 1;
     s->measure.per_pd |= s->only != NULL || s->measure.estimate || s->measure.util;
-    return c->events_count != 0 ? MKPERF_OK : mkperf_events_parse("cycles,instructions", c, e);
+    return c->events_count != 0 || s->measure.metrics != NULL
+               ? MKPERF_OK
+               : mkperf_events_parse("cycles,instructions", c, e);
 }
 
 /* Opens the file of -o. Without it the output is standard error, as of perf stat. */

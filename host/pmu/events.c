@@ -29,6 +29,73 @@ const struct mkperf_pmu_table_event *mkperf_pmu_table_find(const struct mkperf_p
     return NULL;
 }
 
+const struct mkperf_pmu_metric *mkperf_pmu_metrics(const char *cpu)
+{
+    const struct mkperf_pmu_table *t = mkperf_pmu_tables;
+
+    while (t->cpu != NULL && (cpu == NULL || strcasecmp(t->cpu, cpu) != 0)) {
+        t++;
+    }
+    return t->metric;
+}
+
+/* Appends the groups of events of one metric group. An event that has several figures is counted for the first one. */
+static enum mkperf_status append_group(const char *group, const struct mkperf_pmu_metric *metric,
+                                       mkperf_Configure *c, struct mkperf_error *e)
+{
+    enum mkperf_status status = MKPERF_OK;
+
+    for (const struct mkperf_pmu_metric *m = metric; m->unit != NULL && status == MKPERF_OK; m++) {
+        char text[80];
+
+        if (strcmp(m->group, group) == 0) {
+            snprintf(text, sizeof text, "{%s,%s}", m->event, m->of);
+            status = mkperf_events_parse(text, c, e);
+        }
+    }
+    return status;
+}
+
+static bool has_group(const struct mkperf_pmu_metric *m, const char *group)
+{
+    while (m->unit != NULL && strcmp(m->group, group) != 0) {
+        m++;
+    }
+    return m->unit != NULL;
+}
+
+enum mkperf_status mkperf_pmu_metric_groups(const char *groups, const char *cpu,
+                                            mkperf_Configure *c, char *lacks, size_t n,
+                                            struct mkperf_error *e)
+{
+    const struct mkperf_pmu_metric *metric = mkperf_pmu_metrics(cpu);
+    unsigned before = c->events_count;
+    enum mkperf_status status = MKPERF_OK;
+
+    lacks[0] = '\0';
+    for (const char *at = groups; at != NULL && status == MKPERF_OK;) {
+        char group[16];
+        size_t length = strcspn(at, ","), used = strlen(lacks);
+
+        snprintf(group, sizeof group, "%.*s", (int)length, at);
+        if (length == 0 || length >= sizeof group || !has_group(mkperf_pmu_metrics(NULL), group)) {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                    "-M: '%.*s': want ipc, cache, branch, stall or bus",
+                                    (int)length, at);
+        }
+        if (has_group(metric, group)) {
+            status = append_group(group, metric, c, e);
+        } else if (used < n) {
+            snprintf(lacks + used, n - used, "%s%s", used != 0 ? ", " : "", group);
+        }
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    if (status == MKPERF_OK && c->events_count == before) {
+        status = mkperf_error_set(e, MKPERF_ERR_INPUT, "%s has no events for %s", cpu, lacks);
+    }
+    return status;
+}
+
 /* perf's names of events, which targets use, too (pd/pmu). */
 static const char *const perf_names[] = {
     "cycles",

@@ -17,14 +17,36 @@ struct mkperf_pmu_table_event {
     const char *description;
 };
 
+/* A figure: factor * event / of, printed with `unit`. If an event has several, the first one of which both events are counted is
+ * used. group: the word of -M; "": in none. */
+struct mkperf_pmu_metric {
+    const char *group, *event, *of, *unit;
+    uint32_t event_code, of_code;
+    double factor;
+};
+
 /* The events that the manufacturer publishes for a CPU and for which perf has no name. */
 struct mkperf_pmu_table {
     const char *cpu; /* as in TargetHello.cpu */
     unsigned n;
     const struct mkperf_pmu_table_event *event; /* ascending codes */
+    const struct mkperf_pmu_metric *metric;     /* ends with unit NULL */
 };
 
-extern const struct mkperf_pmu_table mkperf_pmu_tables[]; /* ends with cpu NULL */
+extern const struct mkperf_pmu_table
+    mkperf_pmu_tables[]; /* ends with cpu NULL: it has the metrics of the architecture */
+
+/* The metrics of a CPU; those of the architecture if it has no table, or for NULL. */
+const struct mkperf_pmu_metric *mkperf_pmu_metrics(const char *cpu);
+
+/*
+ * Appends the events of a list of metric groups, "ipc,cache,branch,stall,bus", to c: those that this CPU has. The events of a
+ * figure are counted at the same times. Groups of which the CPU has no events are put into `lacks`, of n bytes, as a list. Errors:
+ * USAGE, no such group; INPUT, the CPU has none of them.
+ */
+enum mkperf_status mkperf_pmu_metric_groups(const char *groups, const char *cpu,
+                                            mkperf_Configure *c, char *lacks, size_t n,
+                                            struct mkperf_error *e);
 
 /* The table of a CPU, by name without regard to case; NULL: there is none. */
 const struct mkperf_pmu_table *mkperf_pmu_table(const char *cpu);

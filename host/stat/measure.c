@@ -12,6 +12,8 @@
 #include "model/figures.h"
 #include "stat.h"
 
+#include "pmu/events.h"
+
 /* Seconds between readings with counts by PD, which are the result if another host ends the session. */
 static const double WHOLE_S = 1.0;
 enum { POLL_MS = 50, ESTIMATE_HZ = 1000 };
@@ -436,16 +438,34 @@ static unsigned cores_counted(const struct stat_measure *s)
     return chosen != 0 ? (unsigned)__builtin_popcount(chosen) : s->recorder.stream->hello.cores;
 }
 
+/* Chooses the events of -M for the target's CPU. */
+static enum mkperf_status choose_metrics(struct stat_measure *s, struct mkperf_error *e)
+{
+    char lacks[64];
+
+    s->style.cpu = s->recorder.stream->hello.cpu;
+    s->style.metrics = s->metrics != NULL;
+    if (s->metrics == NULL ||
+        mkperf_pmu_metric_groups(s->metrics, s->style.cpu, &s->recorder.options.configure, lacks,
+                                 sizeof lacks, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (lacks[0] != '\0') {
+        fprintf(stderr, "mkperf: %s has no events for %s\n", s->style.cpu, lacks);
+    }
+    return MKPERF_OK;
+}
+
 enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
 {
     enum mkperf_status status = MKPERF_OK;
 
     s->recorder.control = on_control;
     s->recorder.self = s;
-    set_events(s, s->estimate);
-    if (talk(s, e) != MKPERF_OK) {
+    if (talk(s, e) != MKPERF_OK || choose_metrics(s, e) != MKPERF_OK) {
         return e->status;
     }
+    set_events(s, s->estimate);
     s->style.cores = cores_counted(s);
     for (uint64_t i = 0; i < s->runs && !stopped(s); i++) {
         status = run_once(s, e);

@@ -111,13 +111,16 @@ struct stat_style {
     const char *title; /* the target */
     const char *only;  /* NAME[,NAME]: only rows of these PDs; NULL: all */
     const mkperf_Session *session;
+    bool metrics;    /* PDs have derived figures, too */
+    const char *cpu; /* its derived figures; NULL: those of the architecture */
     const struct mkperf_pds *pds;
 };
 void stat_print(const struct stat_reading *r, const struct stat_style *style);
 
-/* The derived figure of event i in a row, as perf stat prints it. False: there is none. */
+/* The derived figure of event i in a row, as perf stat prints it, or of the metrics of the CPU. False: there is none. */
 bool stat_derived(const struct stat_reading *r, const struct stat_row *row,
-                  const mkperf_Session *session, unsigned i, double *figure, const char **unit);
+                  const mkperf_Session *session, const char *cpu, unsigned i, double *figure,
+                  const char **unit);
 
 /*
  * A measurement of `mkperf stat`, from the begin of its session to the printed table.
@@ -133,6 +136,7 @@ struct stat_measure {
     bool per_pd, per_core, estimate;
     bool util; /* also how long each PD ran, as an event MKPERF_RUN_TIME_EVENT after the others */
     uint64_t interval_ms, runs;
+    const char *metrics; /* groups of figures whose events are counted, too; NULL: none */
     struct stat_style style;
 
     mkperf_Session session;   /* as the target runs it */

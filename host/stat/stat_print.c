@@ -2,70 +2,51 @@
 /* The output of `mkperf stat`, in the layout of perf stat; see stat.h. */
 #include "stat.h"
 
-/* The event numbers of the architecture from which figures are derived, independent of the name that the user gave. */
-enum code {
-    L1I_CACHE_REFILL = 0x01,
-    L1D_CACHE_REFILL = 0x03,
-    L1D_CACHE = 0x04,
-    L1D_TLB_REFILL = 0x05,
-    INST_RETIRED = 0x08,
-    PC_WRITE_RETIRED = 0x0c,
-    BR_MIS_PRED = 0x10,
-    CPU_CYCLES = 0x11,
-    BR_PRED = 0x12,
-    L1I_CACHE = 0x14,
-    L2D_CACHE = 0x16,
-    L2D_CACHE_REFILL = 0x17,
-    BR_RETIRED = 0x21,
-    BR_MIS_PRED_RETIRED = 0x22,
-    STALL_FRONTEND = 0x23,
-    STALL_BACKEND = 0x24,
-    L1D_TLB = 0x25,
-};
+#include "pmu/events.h"
 
-/* figure = factor * event / of, printed with `unit`. If an event has several rows, the first one that applies is used. */
-static const struct ratio {
-    uint32_t event, of;
-    double factor;
-    const char *unit;
-} ratios[] = {
-    {INST_RETIRED, CPU_CYCLES, 1, "insn per cycle"},
-    {BR_MIS_PRED, BR_PRED, 100, "% of all branches"},
-    {BR_MIS_PRED, PC_WRITE_RETIRED, 100, "% of all branches"},
-    {BR_MIS_PRED, BR_RETIRED, 100, "% of all branches"},
-    {BR_MIS_PRED_RETIRED, BR_RETIRED, 100, "% of all branches"},
-    {L1D_CACHE_REFILL, L1D_CACHE, 100, "% of all L1-dcache accesses"},
-    {L1I_CACHE_REFILL, L1I_CACHE, 100, "% of all L1-icache accesses"},
-    {L1D_TLB_REFILL, L1D_TLB, 100, "% of all dTLB accesses"},
-    {L2D_CACHE_REFILL, L2D_CACHE, 100, "% of all L2 accesses"},
-    {L1D_CACHE_REFILL, INST_RETIRED, 1000, "misses per 1000 insn"},
-    {L1I_CACHE_REFILL, INST_RETIRED, 1000, "misses per 1000 insn"},
-    {L1D_TLB_REFILL, INST_RETIRED, 1000, "misses per 1000 insn"},
-    {L2D_CACHE_REFILL, INST_RETIRED, 1000, "misses per 1000 insn"},
-    {BR_MIS_PRED, INST_RETIRED, 1000, "misses per 1000 insn"},
-    {BR_MIS_PRED_RETIRED, INST_RETIRED, 1000, "misses per 1000 insn"},
-    {STALL_FRONTEND, CPU_CYCLES, 100, "% of cycles stalled in the front end"},
-    {STALL_BACKEND, CPU_CYCLES, 100, "% of cycles stalled in the back end"},
-};
+enum { CPU_CYCLES = 0x11 };
 
-/* The count of the event with number `code` and the same modes as event i; 0: there is no such event. */
+/* The count of the event with number `code` and the same modes as event i, if possible of its group, whose counts are of the same
+ * times; 0: there is no such event. */
 static double count_of(const struct stat_reading *r, const struct stat_row *row,
                        const mkperf_Session *session, unsigned i, uint32_t code)
 {
     const mkperf_SessionEvent *like = &session->events[i];
+    double count = 0;
 
-    for (unsigned k = 0; k < r->events; k++) {
+    for (unsigned k = r->events; k-- > 0;) {
         const mkperf_SessionEvent *v = &session->events[k];
         if (v->code == code && !v->user_counter == !like->user_counter &&
             !v->kernel_counter == !like->kernel_counter) {
-            return stat_sum(&row->value[k]);
+            count = stat_sum(&row->value[k]);
+            if (v->group != 0 && v->group == like->group) {
+                break;
+            }
         }
     }
-    return 0;
+    return count;
+}
+
+/* The first metric of event i of which the other event was counted, too. */
+static bool metric_of(const struct stat_reading *r, const struct stat_row *row,
+                      const mkperf_Session *session, const char *cpu, unsigned i, double *figure,
+                      const char **unit)
+{
+    for (const struct mkperf_pmu_metric *m = mkperf_pmu_metrics(cpu); m->unit != NULL; m++) {
+        double of =
+            m->event_code == session->events[i].code ? count_of(r, row, session, i, m->of_code) : 0;
+        if (of > 0) {
+            *figure = m->factor * stat_sum(&row->value[i]) / of;
+            *unit = m->unit;
+            return true;
+        }
+    }
+    return false;
 }
 
 bool stat_derived(const struct stat_reading *r, const struct stat_row *row,
-                  const mkperf_Session *session, unsigned i, double *figure, const char **unit)
+                  const mkperf_Session *session, const char *cpu, unsigned i, double *figure,
+                  const char **unit)
 {
     double count = stat_sum(&row->value[i]), seconds = stat_seconds(r, row);
 
@@ -74,15 +55,8 @@ bool stat_derived(const struct stat_reading *r, const struct stat_row *row,
         *unit = "CPUs utilized";
         return true;
     }
-    for (unsigned k = 0; k < sizeof ratios / sizeof *ratios; k++) {
-        double of = ratios[k].event == session->events[i].code
-                        ? count_of(r, row, session, i, ratios[k].of)
-                        : 0;
-        if (of > 0) {
-            *figure = ratios[k].factor * count / of;
-            *unit = ratios[k].unit;
-            return true;
-        }
+    if (metric_of(r, row, session, cpu, i, figure, unit)) {
+        return true;
     }
     if (seconds <= 0) {
         return false;
@@ -134,11 +108,14 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
     }
     fprintf(style->out, "%s%19s      %-24s", r->estimate ? "~" : " ",
             grouped(count, number, sizeof number), name);
-    /* A PD has its share instead of rates. */
-    if (row != &r->row[0] && !stat_is_core(row) && stat_sum(&r->row[0].value[i]) > 0) {
+    /* A PD has its share instead of rates, and instead of figures, unless -M asks for them. */
+    bool share =
+        row != &r->row[0] && !stat_is_core(row) && stat_sum(&r->row[0].value[i]) > 0 &&
+        !(style->metrics && metric_of(r, row, style->session, style->cpu, i, &figure, &unit));
+    if (share) {
         fprintf(style->out, " # %7.2f%% %-20s", 100 * count / stat_sum(&r->row[0].value[i]),
                 "of the system");
-    } else if (stat_derived(r, row, style->session, i, &figure, &unit)) {
+    } else if (stat_derived(r, row, style->session, style->cpu, i, &figure, &unit)) {
         fprintf(style->out, " # %8.3f %-20s", figure, unit);
     }
     if (v->user_counter != 0 && v->kernel_counter != 0 && count > 0) {
@@ -170,7 +147,7 @@ static void print_fields(const struct stat_reading *r, const struct stat_row *ro
     }
     fprintf(style->out, "%s%s%s%s%s%.0f%s%.2f%s", s, s, v->name, modes(v), s,
             stat_seconds(r, row) * share * 1e9, s, 100 * share, s);
-    if (share > 0 && stat_derived(r, row, style->session, i, &figure, &unit)) {
+    if (share > 0 && stat_derived(r, row, style->session, style->cpu, i, &figure, &unit)) {
         fprintf(style->out, "%.6f%s%s", figure, s, unit);
     } else {
         fputs(s, style->out);
@@ -261,7 +238,7 @@ static void print_values(const struct stat_reading *r, const struct stat_row *ro
         mkperf_json(t, ",'count':%.0f,'user':%.0f,'kernel':%.0f,'error':%.0f,'estimate':%hhd",
                     stat_sum(value), value->user, value->kernel, value->error, r->estimate);
     }
-    if (share > 0 && stat_derived(r, row, style->session, i, &figure, &unit)) {
+    if (share > 0 && stat_derived(r, row, style->session, style->cpu, i, &figure, &unit)) {
         mkperf_json(t, ",'figure':%.6f,'unit':%s", figure, unit);
     }
     mkperf_textout_puts(t, "}\n");

@@ -174,3 +174,17 @@ only() {
         awk '$2 == "known" { exit $1 < 300 }' "$D/comms"
 }
 check "samples of chosen PDs only" only
+# Figures by PD, in turns: in QEMU an instruction is a cycle, and a PD that runs has one per cycle. The PMU's model has no bus.
+metrics() {
+    on "$demo" '$MKPERF stat -t $T -M ipc,stall --per-pd -x , --duration 0.4 --system $demo/demo.system -o $D/metrics.csv' \
+        '! $MKPERF stat -t $T -M ipc,bus --duration 0.1' || return 1
+    contains "$D/talk.log" "refuses event bus_access: this CPU cannot count 'bus_access'" || return 1
+    awk -F, '$4 == "inst_retired" && $2 > 0 && $1 != "system" && $1 != "idle" {
+            print $1, $2, $7, $8, $6
+            n++
+            bad += $7 < 0.9999 || $7 > 1.0001 || $8 != "insn per cycle" || $6 > 60
+        }
+        $4 == "ld_dep_stall" && $8 == "% of cycles: load miss" { stalls++ }
+        END { exit !(n >= 3 && stalls >= 3 && !bad) }' "$D/metrics.csv" || { cat "$D/metrics.csv"; return 1; }
+}
+check "figures by PD, in turns; an event that the CPU lacks is named" metrics

@@ -71,6 +71,51 @@ static void test_agree_with_target(void **state)
     assert_true(both > 40);
 }
 
+/* Groups of figures: of the CPU's events, each figure's two at the same times; what a CPU lacks is named. */
+static void test_metrics(void **state)
+{
+    static const char *const wrong[] = {"", "ipc,", "nothing", "ipc,,bus", "IPC"};
+    mkperf_Configure c = mkperf_Configure_init_zero;
+    struct mkperf_error e;
+    char lacks[32];
+
+    (void)state;
+    assert_int_equal(mkperf_pmu_metric_groups("ipc,stall,cache", "Cortex-A72", &c, lacks, 32, &e),
+                     MKPERF_OK);
+    assert_string_equal(lacks, "stall");
+    assert_int_equal(c.events_count, 8); /* ipc, and three caches */
+    for (unsigned i = 0; i < c.events_count; i += 2) {
+        assert_int_not_equal(c.events[i].group, 0);
+        assert_int_equal(c.events[i].group, c.events[i + 1].group);
+        assert_true(i == 0 || c.events[i].group != c.events[i - 1].group);
+    }
+    assert_string_equal(c.events[0].name, "inst_retired");
+    assert_string_equal(c.events[7].name, "l2d_cache");
+    c = (mkperf_Configure)mkperf_Configure_init_zero;
+    assert_int_equal(mkperf_pmu_metric_groups("stall", "Cortex-A53", &c, lacks, 32, &e), MKPERF_OK);
+    assert_string_equal(c.events[0].name, "ic_dep_stall");
+    c = (mkperf_Configure)mkperf_Configure_init_zero;
+    assert_int_equal(mkperf_pmu_metric_groups("stall,branch", "Cortex-A76", &c, lacks, 32, &e),
+                     MKPERF_OK);
+    assert_string_equal(c.events[0].name, "stall_frontend");
+    assert_string_equal(c.events[4].name, "br_mis_pred_retired");
+    c = (mkperf_Configure)mkperf_Configure_init_zero;
+    assert_int_equal(mkperf_pmu_metric_groups("stall", "Cortex-A57", &c, lacks, 32, &e),
+                     MKPERF_ERR_INPUT);
+    assert_non_null(strstr(e.text, "Cortex-A57 has no events for stall"));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(mkperf_pmu_metric_groups(wrong[i], "Cortex-A53", &c, lacks, 32, &e),
+                         MKPERF_ERR_USAGE);
+    }
+    for (const struct mkperf_pmu_table *t = mkperf_pmu_tables; t->cpu != NULL; t++) {
+        assert_ptr_equal(mkperf_pmu_metrics(t->cpu), t->metric);
+        for (const struct mkperf_pmu_metric *m = t->metric; m->unit != NULL; m++) {
+            assert_int_equal(code_of(t->cpu, m->event), m->event_code);
+            assert_int_equal(code_of(t->cpu, m->of), m->of_code);
+        }
+    }
+}
+
 static void test_resolve(void **state)
 {
     mkperf_Configure c = mkperf_Configure_init_zero;
@@ -89,9 +134,8 @@ static void test_resolve(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_tables),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_agree_with_target),
+        cmocka_unit_test(test_all_tables),        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_agree_with_target), cmocka_unit_test(test_metrics),
         cmocka_unit_test(test_resolve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
