@@ -6,9 +6,9 @@ PMU_TABLES_SRC := $(B)/src/pmu_tables.c
 HOST_LIB_SRC := $(filter-out host/main.c,$(wildcard host/*.c host/*/*.c)) $(PROTO_SRC) $(NANOPB_SRC) \
                 $(MBEDTLS_SRC) $(PMU_TABLES_SRC)
 # The layers that read bytes from outside; the fuzz targets reach no further up.
-READERS_SRC := $(foreach d,base symbols system model perfdata wire import sched link pmu,$(filter host/$(d)/%,$(HOST_LIB_SRC))) \
+READERS_SRC := $(foreach d,base symbols system model perfdata wire import sched link pmu mcp,$(filter host/$(d)/%,$(HOST_LIB_SRC))) \
                $(filter-out host/%,$(HOST_LIB_SRC))
-HOST_LIBS = $(PROTO_LIBS) -ledit -ldw -lelf -lexpat -lz -lzstd -lm -lcapstone -lncursesw -lmicrohttpd -lcurl
+HOST_LIBS = $(PROTO_LIBS) -ledit -ldw -lelf -lexpat -lz -lzstd -lm -lcapstone -lncursesw -lmicrohttpd -lcurl -ljansson
 
 # -g1: places for their reports; a fifth of the compiler's time less than -g.
 ASAN_FLAGS := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -29,6 +29,7 @@ extern const struct mkperf_command mkperf_help_command;
 extern const struct mkperf_command mkperf_kprof2perf_command;
 extern const struct mkperf_command mkperf_latency_command;
 extern const struct mkperf_command mkperf_list_command;
+extern const struct mkperf_command mkperf_mcp_command;
 extern const struct mkperf_command mkperf_record_command;
 extern const struct mkperf_command mkperf_recover_command;
 extern const struct mkperf_command mkperf_report_command;

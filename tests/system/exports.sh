@@ -77,18 +77,6 @@ svg_runs() {
 }
 has node "flame graph's script" && check "flame graph: details, zoom, search, reset" svg_runs
 
-install_npm() {
-    stamp=$D/../npm/stamp
-    sum=$(cksum <"$npm/package-lock.json")
-    [ "$(cat "$stamp" 2>/dev/null)" = "$sum" ] && return 0
-    mkdir -p "$D/../npm" && cp "$npm/package.json" "$npm/package-lock.json" "$D/../npm/" &&
-        (cd "$D/../npm" && npm ci --ignore-scripts --no-audit --no-fund >"$D/npm.log" 2>&1) || {
-        tail -n 5 "$D/npm.log"
-        return 1
-    }
-    echo "$sum" >"$stamp"
-}
-
 speedscope() {
     node "$npm/speedscope.mjs" "$modules" "$D/out.speedscope.json" >"$D/speedscope" 2>"$D/speedscope.err" || {
         head -c 2000 "$D/speedscope.err"

@@ -87,6 +87,20 @@ explains() {
     done <"$D/next"
 }
 
+# Installs the programs of tests/npm in $B/tests/npm, once. B is absolute.
+install_npm() (
+    to=$B/tests/npm
+    mkdir -p "$to" && exec 9>"$to/lock" && flock 9 || return 1
+    sum=$(cksum <tests/npm/package-lock.json)
+    [ "$(cat "$to/stamp" 2>/dev/null)" = "$sum" ] && return 0
+    cp tests/npm/package.json tests/npm/package-lock.json "$to/" &&
+        (cd "$to" && npm ci --ignore-scripts --no-audit --no-fund >"$D/npm.log" 2>&1) || {
+        tail -n 5 "$D/npm.log"
+        return 1
+    }
+    echo "$sum" >"$to/stamp"
+)
+
 # perf for x86 prints on stderr that it cannot unwind AArch64; nothing else may be there.
 perf_quiet() {
     perf "$@" 2>"$D/perf.err" || {
