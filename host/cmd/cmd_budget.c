@@ -101,6 +101,63 @@ static void print_pd(struct command *c, const struct mkperf_analysis *a, uint32_
     }
 }
 
+/* Who lost time because budgets were used up: PDs that were throttled, and callers that waited for them. */
+static void print_cost(struct command *c, const struct mkperf_analysis *a)
+{
+    bool titled = c->json;
+
+    for (uint32_t i = 0; i < a->npds + a->nedges; i++) {
+        const struct mkperf_call_edge *edge = i >= a->npds ? &a->edge[i - a->npds] : NULL;
+        uint32_t pd = edge != NULL ? edge->to : i;
+        uint64_t ns = edge != NULL ? edge->sum.budget : a->pd[i].in[MKPERF_PD_THROTTLED];
+        const char *who = mkperf_analysis_name(a, edge != NULL ? edge->from : i);
+
+        if (ns == 0) {
+            continue;
+        }
+        if (c->json) {
+            REPORT_ROW(&c->values, "budget-cost", REPORT_TEXT("pd", mkperf_analysis_name(a, pd)),
+                       REPORT_TEXT("who", who), REPORT_NUMBER("ns", ns));
+            continue;
+        }
+        printf("%s%14.3f  %s%s%s\n", titled ? "" : "\n# lost because a budget was used up, us\n",
+               (double)ns / 1e3, who, edge != NULL ? ", which called " : "",
+               edge != NULL ? mkperf_analysis_name(a, pd) : "");
+        titled = true;
+    }
+}
+
+/* What would suffice with other periods, of a PD with a budget that was never throttled. */
+static void print_periods(struct command *c, const struct mkperf_analysis *a, uint32_t number,
+                          const struct mkperf_demand_pd *p, bool *titled)
+{
+    const struct mkperf_scheduling *s = &a->pd[number].scheduling;
+
+    if (!s->known || s->budget_us >= s->period_us || p->throttled != 0) {
+        return;
+    }
+    if (!c->json && !*titled) {
+        printf("\n# other periods: the budget that would have sufficed, and %g %%\n"
+               "# period us  budget us  %% of time  PD\n",
+               c->margin);
+        *titled = true;
+    }
+    for (uint64_t quarters = 1; quarters <= 16; quarters *= 2) {
+        uint64_t period = p->period_ns / 4 * quarters;
+        double us = ceil((double)mkperf_demand_budget_of(p, period) * (1 + c->margin / 100) / 1000);
+        uint64_t budget = (uint64_t)fmin(us, (double)period / 1000);
+
+        if (c->json) {
+            REPORT_ROW(&c->values, "budget-period", REPORT_TEXT("pd", a->pd[number].name),
+                       REPORT_NUMBER("period_us", period / 1000),
+                       REPORT_NUMBER("budget_us", budget));
+        } else {
+            printf("%11" PRIu64 " %10" PRIu64 " %10.2f  %s\n", period / 1000, budget,
+                   mkperf_percent(budget * 1000, period), a->pd[number].name);
+        }
+    }
+}
+
 /* Whether the row of this PD is shown: it ran, and pays for its own time. */
 static bool is_shown(const struct mkperf_analysis *a, const struct mkperf_demand *d, uint32_t pd)
 {
@@ -178,6 +235,8 @@ static enum mkperf_status print_patch(const struct command *c, const struct mkpe
 static void print_rows(struct command *c, const struct mkperf_analysis *a,
                        const struct mkperf_demand *d)
 {
+    bool titled = false;
+
     if (c->json) {
         c->values = report_values_begin(stdout, NULL, "budget", c->input);
         report_gap_values(a, &c->values);
@@ -187,6 +246,12 @@ static void print_rows(struct command *c, const struct mkperf_analysis *a,
     for (uint32_t i = 0; i < d->npds; i++) {
         if (is_shown(a, d, i)) {
             print_pd(c, a, i, &d->pd[i]);
+        }
+    }
+    print_cost(c, a);
+    for (uint32_t i = 0; i < d->npds; i++) {
+        if (is_shown(a, d, i)) {
+            print_periods(c, a, i, &d->pd[i], &titled);
         }
     }
 }

@@ -148,6 +148,15 @@ uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p)
     return high * STEP_NS;
 }
 
+uint64_t mkperf_demand_budget_of(const struct mkperf_demand_pd *p, uint64_t period_ns)
+{
+    struct mkperf_demand_pd other = *p;
+
+    other.period_ns = period_ns;
+    other.worst_ns = 0;
+    return mkperf_demand_budget(&other);
+}
+
 void mkperf_demand_attach(struct mkperf_demand *d, struct mkperf_analysis *a)
 {
     d->analysis = a;

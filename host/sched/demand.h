@@ -58,6 +58,8 @@ void mkperf_demand_attach(struct mkperf_demand *d, struct mkperf_analysis *a);
 /* The least budget in ns, at most the period, with which no run would have waited for a refill, to the microsecond above it. The
  * kernel keeps two refills, as seL4's contexts of constant bandwidth do: MCS, refill_budget_check and refill_unblock_check. */
 uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p);
+/* The same if the PD had this period. */
+uint64_t mkperf_demand_budget_of(const struct mkperf_demand_pd *p, uint64_t period_ns);
 void mkperf_demand_free(struct mkperf_demand *d);
 
 #endif

@@ -22,7 +22,7 @@ recorded() { # NAME: of the system $D/NAME.system with the image $D/NAME.img
 each() {
     python3 - "$D/$1.json" "$2" <<'EOF2'
 import json, sys
-rows = {r["pd"]: r for r in map(json.loads, open(sys.argv[1])) if "pd" in r}
+rows = {r["pd"]: r for r in map(json.loads, open(sys.argv[1])) if r["type"] == "budget"}
 ok = True
 for pd, want in ("short", 1700), ("burst", 2000), ("third", 3000), ("often", 0):
     r = rows[pd]
@@ -65,6 +65,21 @@ check "advice within 2 % of the truth; short runs between need more" advice
 check "a diff of the description, which changes budgets only" patched
 check "with the advice and 2 %, nobody is throttled" enough
 check "with 5 % less than the advice, all are, and no budget is advised" less
+# Half the period takes the same budget, because `short` runs once in 10 ms. Throttled, `helper` costs its caller time.
+costs() {
+    python3 - "$D/demand.json" "$D/less.json" <<'EOF2'
+import json, sys
+demand, less = ([json.loads(line) for line in open(f)] for f in sys.argv[1:])
+periods = {(r["pd"], r["period_us"]): r["budget_us"] for r in demand if r["type"] == "budget-period"}
+advised = {r["pd"]: r["advised_us"] for r in demand if r["type"] == "budget"}
+cost = {(r["pd"], r["who"]): r["ns"] for r in less if r["type"] == "budget-cost"}
+print(periods, cost)
+sys.exit(not (all(periods[pd, p] == advised[pd] for pd, p in (("short", 10000), ("burst", 10000), ("third", 20000), ("often", 20000))) and
+              abs(periods["short", 5000] - periods["short", 10000]) <= 1 and ("pace", 2550) not in periods and
+              cost["helper", "burst"] > 100000000 and cost["short", "short"] > 100000000))
+EOF2
+}
+check "other periods, and who lost time because of whom" costs
 other() { # the advice is for the periods that were recorded
     sed 's/name="third" \(.*\) period="20000"/name="third" \1 period="30000"/' "$D/demand.system" >"$D/other.system"
     "$MKPERF" budget --system "$D/other.system" "$D/demand.data" >"$D/other.diff" 2>"$D/err" && return 1

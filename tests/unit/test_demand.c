@@ -46,6 +46,10 @@ static void the_worst_window(void **state)
     assert_int_equal(d.pd[CLIENT].used_ns, 6 * MS);
     assert_int_equal(d.pd[CLIENT].period_ns, 10 * MS);
     assert_int_equal(mkperf_demand_budget(&d.pd[CLIENT]), 5 * MS + 1000);
+    /* The longest run is 3 ms. A period of 3 ms has no gap in which a refill could be waited for. */
+    assert_int_equal(mkperf_demand_budget_of(&d.pd[CLIENT], 5 * MS), 3 * MS + 1000);
+    assert_int_equal(mkperf_demand_budget_of(&d.pd[CLIENT], 3 * MS), 3 * MS);
+    assert_int_equal(mkperf_demand_budget_of(&d.pd[CLIENT], 10 * MS), 5 * MS + 1000);
     end();
 }
 
