@@ -26,6 +26,7 @@
     EACH(page_cells_js, "cells.js", SCRIPT)                 \
     EACH(page_tracks_js, "tracks.js", SCRIPT)               \
     EACH(page_pd_tracks_js, "pd_tracks.js", SCRIPT)         \
+    EACH(page_queue_tracks_js, "queue_tracks.js", SCRIPT)   \
     EACH(page_pds_js, "pds.js", SCRIPT)                     \
     EACH(page_trees_js, "trees.js", SCRIPT)                 \
     EACH(page_chart_js, "chart.js", SCRIPT)                 \

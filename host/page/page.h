@@ -215,7 +215,8 @@ bool page_schedule_span(const struct page_schedule *s, uint64_t *from, uint64_t 
  * PD called is a conclusion, profile/places.h), pds [{name, idle, profiler,
  * colour, kernel}], texts, cores, from and to (decimal strings of nanoseconds), samples, lost,
  * complete, older {samples, marks, losses} (live: how many of each came before those that are here), warnings
- * [{level, text}] (model/figures.h), calls [{from, to, calls, notifications}] (names of PDs), calls_ns.
+ * [{level, text}] (model/figures.h), calls [{from, to, calls, notifications}] (names of PDs), calls_ns,
+ * queues [{name, producer, consumer (names of PDs, or ""), size, returns}].
  * Columns, one value for each
  *   sample    s_delta (ns since the one before, the first: since `from`), s_chain, s_core,
  *             s_period, s_span (ns that it represents, profile/spans.h)
@@ -226,6 +227,8 @@ bool page_schedule_span(const struct page_schedule *s, uint64_t *from, uint64_t 
  *   function  f_pd, f_kernel, f_inlined, f_name (of texts)
  *   mark      m_delta, m_pd, m_kind, m_id, m_name
  *   loss      l_time (ns since `from`), l_samples, l_core
+ *   reading   q_delta (ns since the one before, the first: since `from`), q_queue, q_entries
+ *             (4294967295: no queue can have such indices)
  * The columns of scheduling events are described above.
  */
 

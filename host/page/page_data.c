@@ -154,6 +154,28 @@ static void put_marks(struct maker *m)
     PAGE_COLUMN(&m->c, "l_core", in->losses, in->loss[i].core);
 }
 
+static const char *or_empty(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+/* Queues and their readings. Those before the page's time are left out. */
+static void put_queues(struct maker *m)
+{
+    const struct mkperf_fills *f = &m->p->fills;
+    uint64_t first = m->first;
+    size_t at = 0;
+
+    while (at < f->fills && f->fill[at].time_ns < first) {
+        at++;
+    }
+    const struct mkperf_queue_fill *fill = f->fill + at;
+    PAGE_COLUMN(&m->c, "q_delta", f->fills - at,
+                fill[i].time_ns - (i > 0 ? fill[i - 1].time_ns : first));
+    PAGE_COLUMN(&m->c, "q_queue", f->fills - at, fill[i].queue);
+    PAGE_COLUMN(&m->c, "q_entries", f->fills - at, fill[i].entries);
+}
+
 static void put_line(void *self, const char *line)
 {
     fprintf(self, "%s\n", line);
@@ -260,6 +282,13 @@ static void put_json(struct maker *m)
     for (unsigned i = 0; a != NULL && i < a->nedges; i++) {
         put_calls(t, a->edge[i].from, a->edge[i].to, a->edge[i].calls, a->edge[i].notifications);
     }
+    mkperf_json(t, "],'queues':[");
+    for (unsigned i = 0; i < p->fills.nqueues; i++) {
+        const struct mkperf_queue *q = &p->fills.queue[i];
+
+        mkperf_json(t, ",{'name':%s,'producer':%s,'consumer':%s,'size':%" PRIu64 ",'returns':%hhd}",
+                    q->name, or_empty(q->producer), or_empty(q->consumer), q->capacity, q->returns);
+    }
     mkperf_json(t, "],'texts':[");
     for (uint32_t i = 0; i < m->texts.count; i++) {
         uint32_t words;
@@ -296,6 +325,7 @@ struct page_bytes page_data_make(const struct page_input *in)
     mkperf_tree_free(&t);
     put_functions(&m);
     put_marks(&m);
+    put_queues(&m);
     put_json(&m);
     bool read =
         in->schedule.analysis == NULL ||

@@ -99,10 +99,20 @@ class Tracks {
   // After the event or the filters changed.
   rebuild() {
     this.groups.forEach((group) => group.rebuild());
-    this.lanes = this.groups.flatMap((group) => group.list());
+    this.lanes = this.inserted(this.groups.flatMap((group) => group.list()));
     this.height = this.lanes.reduce((sum, lane) => sum + HEAD + lane.height + 2, AXIS);
     this.label();
     this.draw();
+  }
+
+  // A track between two PDs is behind the first one of them.
+  inserted(tracks) {
+    const lanes = tracks.filter((track) => !track.between);
+    for (const track of tracks.filter(({ between }) => between).reverse()) {
+      const after = lanes.findIndex(({ kind, name }) => kind === 'pd' && track.between.includes(name));
+      lanes.splice(after < 0 ? lanes.length : after + 1, 0, track);
+    }
+    return lanes;
   }
 
   // Rows are kept, and with them what has the focus.

@@ -79,6 +79,9 @@ static enum mkperf_status begin_profile(void *self, const struct mkperf_session 
          mkperf_spool_open(&p->marks, sizeof(struct mkperf_profile_mark), e) != MKPERF_OK)) {
         return e->status;
     }
+    if (p->keep_schedule) {
+        mkperf_fills_begin(&p->fills, &session);
+    }
     mkperf_places_begin(&p->places, &session);
     return MKPERF_OK;
 }
@@ -317,6 +320,16 @@ static enum mkperf_status end_profile(void *self, const struct mkperf_totals *to
     return status;
 }
 
+static enum mkperf_status add_reading(void *self, const struct mkperf_queue_reading *r,
+                                      struct mkperf_error *e)
+{
+    struct mkperf_profile *p = self;
+
+    (void)e;
+    mkperf_fills_add(&p->fills, r); /* without keep_schedule there are no queues */
+    return MKPERF_OK;
+}
+
 const struct mkperf_sink_ops mkperf_profile_ops = {
     .name = "profile",
     .begin = begin_profile,
@@ -325,6 +338,7 @@ const struct mkperf_sink_ops mkperf_profile_ops = {
     .sample = add_sample,
     .mark = add_mark,
     .sched = add_sched,
+    .queue_reading = add_reading,
     .lost = add_lost,
     .end = end_profile,
 };
@@ -496,6 +510,7 @@ void mkperf_profile_free(struct mkperf_profile *p)
     mkperf_spool_close(&p->losses);
     mkperf_spool_close(&p->marks);
     mkperf_schedule_close(&p->schedule);
+    mkperf_fills_free(&p->fills);
     mkperf_utilisation_free(&p->util);
     mkperf_hash_free(&p->slices.numbers);
 }

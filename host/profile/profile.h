@@ -74,6 +74,27 @@ struct mkperf_profile_mark {
     uint64_t order;              /* of arrival */
 };
 
+/* A reading of a queue. */
+struct mkperf_queue_fill {
+    uint64_t time_ns;
+    uint32_t queue, entries; /* MKPERF_FILL_UNKNOWN: no queue can have such indices */
+};
+#define MKPERF_FILL_UNKNOWN UINT32_MAX
+
+/* How full queues were, in the order of time. */
+struct mkperf_fills {
+    struct mkperf_queue *queue;
+    unsigned nqueues;
+    struct mkperf_queue_fill *fill;
+    size_t fills, room;
+    uint64_t *read; /* by queue: its readings */
+    uint64_t step;  /* one of so many readings of a queue is kept */
+};
+
+void mkperf_fills_begin(struct mkperf_fills *f, const struct mkperf_session *session);
+void mkperf_fills_add(struct mkperf_fills *f, const struct mkperf_queue_reading *r);
+void mkperf_fills_free(struct mkperf_fills *f);
+
 /* The marks of one PD and name: points and phases (model/marks.h). Marks that the filter leaves out are not counted. A phase
  * belongs to the time at which it began. */
 struct mkperf_mark_sum {
@@ -118,6 +139,7 @@ struct mkperf_profile {
     bool made;              /* samples are made from scheduling events, without callchains */
     uint32_t off_cpu_event; /* of the session; MKPERF_MODEL_EVENTS if it has none */
     struct mkperf_schedule schedule; /* with keep_schedule */
+    struct mkperf_fills fills;       /* with keep_schedule */
     struct mkperf_utilisation util;  /* with utilisation */
     struct mkperf_hash mark_keys;    /* keys: PD, and name as the number of a text */
     struct mkperf_mark_sum *mark_sum;

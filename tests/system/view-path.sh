@@ -142,6 +142,25 @@ one_file() { # the page as one file has all of it, without a server
         address "file://$D/profile.html"
 }
 
+# Each queue is a track behind the first one of its PDs; its readings are those that perf script prints, and one is under the pointer.
+queues() {
+    flow=$B/tests/pd/flow_slow
+    QEMU=$(cat "$flow/qemu-command") scripts/qemu-record "$D" --queues --duration 0.3 --system "$flow/flow_slow.system" --elf-path "$flow" \
+        -o "$D/flow.data" >"$D/record.log" 2>&1 || { cat "$D/record.log"; return 1; }
+    perf_quiet script -i "$D/flow.data" | awk '/mkperf:queue:/ { split($0, at, /queue=|head=|tail=/)
+        print at[2] + 0, at[4] - at[3] }' >"$D/want"
+    "$MKPERF" convert -q "$D/flow.data" -o "$D/flow.html" && visit "file://$D/flow.html" || return 1
+    js "return [...profile.q_queue].map((q, i) => q + ' ' + profile.q_entries[i] + ';').join('')" | tr ';' '\n' >"$D/page"
+    equal "$D/page" "$D/want" 1000 || return 1
+    order=$(js "return tracks.lanes.filter(l => l.kind !== 'core').map(l => l.name).join(' ')")
+    for pair in 'src q1\|a2 q2 q1\|a2 q1' 'c4 q4\|c4 q3 q4\|d1 q4'; do
+        echo "$order" | grep -q "$pair" || { echo "$order"; return 1; }
+    done
+    js "const q2 = tracks.lanes.find(l => l.name === 'q2'), i = q2.queue.entries.indexOf(q2.queue.most); return [...q2.hit(q2.queue.times[i], q2.top).tip, q2.figures().note].join()" >"$D/tip"
+    contains "$D/tip" '^queue q2: 64 of 64 entries,64 of 64: a2 → b80$' || { cat "$D/tip"; return 1; }
+    track q2 && waits "state.pd === 'b80'" && picture "$D/queues.png"
+}
+
 if start_view "$data" && start_browser; then
     check "page opens" visit "$url"
     check "latencies equal mkperf latency" latencies
@@ -156,6 +175,7 @@ if start_view "$data" && start_browser; then
     check "light, dark, colour-blind, narrow" screens
     check "controls have names" labelled
     check "the page as one file" one_file
+    check "queues as tracks" queues
     check "no error, nothing from outside" quiet
     wd DELETE "$session" >"$D/log"
 else

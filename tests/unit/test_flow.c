@@ -6,6 +6,7 @@
 #include "flow/flow.h"
 
 #include "perfdata/perfdata.h"
+#include "profile/profile.h"
 #include "report/report.h"
 
 #include "flow_pipeline.h"
@@ -216,6 +217,22 @@ static void through_a_file(void **state)
                     (int64_t)(f.queue[i + 1].now - f.queue[i + 1].first));
     }
     end();
+    struct mkperf_profile p = {.times = true, .keep_schedule = true, .events_suffice = true};
+    sink = mkperf_profile_sink(&p);
+    assert_int_equal(mkperf_perfdata_read(recording_path("flow.data"), &sink, &e), MKPERF_OK);
+    assert_int_equal(p.fills.fills, s.readings);
+    assert_string_equal(p.fills.queue[2].consumer, "echo");
+    const struct mkperf_queue_fill *last = &p.fills.fill[p.fills.fills - 1];
+    assert_int_equal(last->entries, s.queue[last->queue].tail - s.queue[last->queue].head);
+    struct mkperf_queue_reading bad = {.time_ns = UINT64_MAX, .queue = 1, .head = 1, .tail = 0};
+    for (unsigned i = 0; i < 1200000; i++) { /* of many readings every fourth one is kept */
+        mkperf_fills_add(&p.fills, &bad);
+    }
+    assert_true(p.fills.step == 4 && p.fills.fills < 1 << 19 && p.fills.fills > 1 << 18);
+    assert_true(p.fills.fill[p.fills.fills - 1].entries == MKPERF_FILL_UNKNOWN);
+    bad.queue = 99; /* there is no such queue */
+    mkperf_fills_add(&p.fills, &bad);
+    mkperf_profile_free(&p);
     CHECK_JSON(flow, "limit stage queue", recording_path("flow.data"), "--json");
     CHECK_JSON(flow, "limit stage queue", recording_path("flow.data"), "--json", "--sort=stay",
                "--time=20%-80%");
