@@ -176,6 +176,10 @@ $(B)/stop-core: tests/tool/stop_core.c | $(SETUP)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $< -o $@
 
+# Many targets in one process, for the scale of mkperf agent.
+$(B)/fleet: tests/tool/fleet.c $(B)/lib/plain/libmkperf.a
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -MMD -MP $< $(filter %.a,$^) $(HOST_LIBS) -lcmocka -o $@
+
 # Makes a large recording, for tests of speed.
 $(B)/many-samples: tests/tool/many_samples.c $(B)/lib/plain/libmkperf.a
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -MMD -MP $< $(filter %.a,$^) $(HOST_LIBS) -o $@
