@@ -177,7 +177,7 @@ $(B)/stop-core: tests/tool/stop_core.c | $(SETUP)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $< -o $@
 
 # Many targets in one process, for the scale of mkperf agent.
-$(B)/fleet: tests/tool/fleet.c $(B)/lib/plain/libmkperf.a
+$(B)/fleet: tests/unit/fleet.c $(B)/lib/plain/libmkperf.a
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -MMD -MP $< $(filter %.a,$^) $(HOST_LIBS) -lcmocka -o $@
 
 # Makes a large recording, for tests of speed.

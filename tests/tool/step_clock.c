@@ -9,18 +9,18 @@
 #include <time.h>
 #include <unistd.h>
 
-int clock_gettime(clockid_t clock, struct timespec *t)
+int clock_gettime(clockid_t __clock_id, struct timespec *__tp)
 {
-    int failed = (int)syscall(SYS_clock_gettime, clock, t);
+    int failed = (int)syscall(SYS_clock_gettime, __clock_id, __tp);
     const char *path = getenv("STEP_CLOCK");
-    FILE *f = clock == CLOCK_REALTIME && path != NULL ? fopen(path, "re") : NULL;
+    FILE *f = __clock_id == CLOCK_REALTIME && path != NULL ? fopen(path, "re") : NULL;
     long step = 0;
 
     if (f != NULL) {
         if (fscanf(f, "%ld", &step) == 1) {
-            t->tv_sec += step;
+            __tp->tv_sec += step;
         }
-        fclose(f);
+        (void)fclose(f);
     }
     return failed;
 }

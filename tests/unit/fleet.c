@@ -17,16 +17,16 @@
 
 #include <pb_decode.h>
 
-#include "../unit/fake_target.h"
+#include "fake_target.h"
 
-enum { FLUSH_MS = 100, TARGETS_MAX = 4096, CHAINS = 4 };
+enum { FLUSH_MS = 100, TARGETS_MAX = 4096, CHAINS = 4, FILES = 3 * TARGETS_MAX };
 
 struct one {
+    uint64_t sent, ticks;
+    size_t n;
     int listener, fd;
     uint16_t sequence;
-    uint64_t sent, ticks;
     bool running, defined;
-    size_t n;
     uint8_t in[2 * MKPERF_FRAME_BYTES];
 };
 
@@ -110,7 +110,7 @@ static void send_samples(struct one *t, unsigned n, unsigned rate, uint64_t pc)
     }
     b.batch.time_ticks = b.sample[0].time;
     for (unsigned i = 0; i < CHAINS && !t->defined; i++) {
-        fake_chain(&b, i, i, 1 + i % 2, pc + 64 * i);
+        fake_chain(&b, i, i, 1 + i % 2, pc + UINT64_C(64) * i);
     }
     t->defined = true;
     out.sequence = t->sequence;
@@ -130,7 +130,7 @@ static double now_s(void)
 int main(int argc, char **argv)
 {
     unsigned n = argc > 4 ? (unsigned)atoi(argv[2]) : 0, rate = n > 0 ? (unsigned)atoi(argv[3]) : 0;
-    struct rlimit files = {3 * TARGETS_MAX, 3 * TARGETS_MAX};
+    struct rlimit files = {FILES, FILES};
 
     (void)setrlimit(RLIMIT_NOFILE, &files);
     for (unsigned i = 0; i < n && n <= TARGETS_MAX; i++) {
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
             ready[i] = (struct pollfd){.fd = target[i].listener, .events = POLLIN};
             ready[n + i] = (struct pollfd){.fd = target[i].fd, .events = POLLIN};
         }
-        if (poll(ready, 2 * n, now < next ? (int)((next - now) * 1000) + 1 : 0) > 0) {
+        if (poll(ready, 2 * (nfds_t)n, now < next ? (int)((next - now) * 1000) + 1 : 0) > 0) {
             for (unsigned i = 0; i < n; i++) {
                 if (ready[n + i].revents != 0) {
                     receive(&target[i]);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* mkperf agent's files: the names of windows, an outbox that is full, one that an earlier agent left. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+
+static char dir[] = "/tmp/test_agent.XXXXXX";
+
+static void write_file(const char *path, size_t n)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    for (size_t i = 0; i < n; i++) {
+        fputc('x', f);
+    }
+    fclose(f);
+}
+
+static void names(void **state)
+{
+    static const char *const wrong[] = {"",
+                                        "index.jsonl",
+                                        "000000000001.5.7.board",
+                                        "000000000001.5.board.data",
+                                        "1.5.7.board.data",
+                                        "000000000001.5.7..data.partial",
+                                        "000000000001.5.7.a/b.data",
+                                        "000000000001.5.7.a b.data",
+                                        "000000000001.99999999999999999999999999x.7.board.data"};
+    uint64_t sequence, unix_ms, samples;
+    char target[MKPERF_MODEL_NAME], text[256];
+
+    (void)state;
+    assert_true(agent_name_parse("000000000017.1764242205123.1000.10.0.0.5.data", &sequence,
+                                 &unix_ms, &samples, target));
+    assert_int_equal(sequence, 17);
+    assert_int_equal(unix_ms, 1764242205123);
+    assert_int_equal(samples, 1000);
+    assert_string_equal(target, "10.0.0.5");
+    assert_true(agent_name_parse("000000000017.5.0.board-1_x.pprof", &sequence, &unix_ms, &samples,
+                                 target));
+    assert_string_equal(target, "board-1_x");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_false(agent_name_parse(wrong[i], &sequence, &unix_ms, &samples, target));
+    }
+    snprintf(text, sizeof text, "000000000017.5.0.%0*d.data", 200, 0); /* too long a target */
+    assert_false(agent_name_parse(text, &sequence, &unix_ms, &samples, target));
+}
+
+/* Three windows of 400 bytes do not fit into 1000: the oldest one is given up, with its samples. The next agent finds the rest. */
+static void limit(void **state)
+{
+    struct agent_outbox o;
+    struct mkperf_error e = {.status = MKPERF_OK};
+    struct mkperf_totals totals = {.samples = 0};
+    const struct mkperf_elf_search elfs = {.elf_path = NULL};
+    uint64_t sequence = 0;
+    char *spec = mkperf_xprintf("file:%s/windows", dir), *made = mkperf_xprintf("%s/made", dir),
+         name[64];
+
+    (void)state;
+    assert_int_equal(agent_outbox_open(&o, spec, NULL, 1000, &sequence, &e), MKPERF_OK);
+    assert_int_equal(sequence, 0);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct agent_made window = {
+            .target = "t", .unix_ms = i, .samples = 10 + i, .totals = &totals};
+        snprintf(name, sizeof name, "%012u.%013u.%u.t.data", i + 5, i, 10 + i);
+        write_file(made, 400);
+        assert_int_equal(agent_outbox_add(&o, made, name, &window, &elfs, &e), MKPERF_OK);
+        unlink(made);
+    }
+    assert_int_equal(o.n - o.first, 2);
+    assert_int_equal(o.bytes, 800);
+    assert_int_equal(o.given_up, 1);
+    assert_int_equal(o.given_up_samples, 10);
+    agent_outbox_free(&o);
+
+    /* A window that cannot be finished is removed, other files stay. */
+    char *partial = mkperf_xprintf("%s/windows/000000000009.0000000000001.0.t.data.partial", dir);
+    write_file(partial, 20);
+    assert_int_equal(agent_outbox_open(&o, spec, NULL, 1000, &sequence, &e), MKPERF_OK);
+    assert_int_equal(sequence, 8);
+    assert_int_equal(o.n, 2);
+    assert_int_equal(o.window[0].samples, 11);
+    assert_int_not_equal(access(partial, F_OK), 0);
+    agent_outbox_drop(&o);
+    agent_outbox_drop(&o);
+    assert_int_equal(o.bytes, 0);
+    agent_outbox_free(&o);
+    free(spec);
+    free(made);
+    free(partial);
+}
+
+static void destinations(void **state)
+{
+    static const char *const wrong[] = {
+        "", "file", "file:", "fil:x", "otlp:host:4318", "otlp:ftp://x", "pyroscope:"};
+    struct agent_outbox o;
+    uint64_t sequence = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct mkperf_error e = {.status = MKPERF_OK};
+        assert_int_equal(agent_outbox_open(&o, wrong[i], dir, 1, &sequence, &e), MKPERF_ERR_USAGE);
+    }
+}
+
+/* Label values: a quote and a backslash in a name do not end it. */
+static void text_of_nothing(void **state)
+{
+    struct agent a = {.nto = 1, .outbox = {{.spec = "file:a\"b\\c"}}};
+    size_t n;
+    char *text = agent_metrics_text(&a, &n);
+
+    (void)state;
+    assert_non_null(strstr(text, "mkperf_agent_sent_windows_total{to=\"file:a\\\"b\\\\c\"} 0\n"));
+    assert_int_equal(text[n - 1], '\n');
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(limit),
+                                       cmocka_unit_test(destinations),
+                                       cmocka_unit_test(text_of_nothing)};
+
+    if (mkdtemp(dir) == NULL) {
+        return 1;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    char *command = mkperf_xprintf("rm -rf %s", dir);
+    failed += system(command) != 0;
+    free(command);
+    return failed;
+}
