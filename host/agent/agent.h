@@ -170,7 +170,8 @@ struct agent {
     const char *spool, *list, *metrics, *service, *header_file;
     double window_s;
     uint64_t keep_mib;
-    volatile int *stop;
+    volatile int *stop; /* of the main thread, which then sets `ending` for the others */
+    bool ending;
     const char *to[16];
     unsigned nto;
     struct agent_outbox outbox[16];

@@ -238,14 +238,14 @@ static void *push_always(void *self)
     double pause = PAUSE_S;
 
     mkperf_turn_take();
-    while (*p->agent->stop == 0 && curl != NULL) {
+    while (!p->agent->ending && curl != NULL) {
         if (p->outbox->first == p->outbox->n) {
             mkperf_poll(NULL, 0, TICK_MS);
         } else if (push_oldest(p, curl)) {
             pause = PAUSE_S;
         } else {
             for (double until = mkperf_now_s() + pause;
-                 *p->agent->stop == 0 && mkperf_now_s() < until;) {
+                 !p->agent->ending && mkperf_now_s() < until;) {
                 mkperf_poll(NULL, 0, TICK_MS);
             }
             pause = 2 * pause < PAUSE_MAX_S ? 2 * pause : PAUSE_MAX_S;

@@ -180,7 +180,7 @@ static enum mkperf_status run_agent(void *self, const struct mkperf_args *args,
     if (open_all(c, e) == MKPERF_OK) {
         agent_run(&c->agent);
     }
-    ++*c->agent.stop;
+    c->agent.ending = true;
     return e->status;
 }
 
