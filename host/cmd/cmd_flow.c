@@ -123,26 +123,38 @@ static int compare_load(const void *pa, const void *pb)
                : strcmp(((const struct advice *)pa)->text, ((const struct advice *)pb)->text);
 }
 
-/* Tries a faster PD, faster calls, a higher priority, and each other core, for each PD. */
+/* Tries a faster PD, faster calls, a higher priority, twice the budget, and each other core, for each PD. */
 static void advise(struct command *c, const struct mkperf_flow *f,
                    const struct mkperf_flow_limit *l)
 {
-    static const char *const kinds[] = {"own -20%", "calls -20%", "priority 254", "core"};
+    enum { CALLS = 1, BUDGET = 3, CORE = 4 };
+    static const char *const kinds[] = {"own -20%", "calls -20%", "priority 254", "budget", "core"};
     unsigned cores = f->analysis->ncores, n = 0;
-    struct advice *all = mkperf_xcalloc((size_t)f->nstages * (3 + cores), sizeof *all);
+    struct advice *all = mkperf_xcalloc((size_t)f->nstages * (CORE + cores), sizeof *all);
     struct mkperf_error e;
 
-    for (unsigned k = 0; k < f->nstages * (3 + cores); k++) {
-        const struct mkperf_flow_stage *s = &f->stage[k / (3 + cores)];
-        unsigned kind = k % (3 + cores), core = kind < 3 ? 0 : kind - 3;
+    for (unsigned k = 0; k < f->nstages * (CORE + cores); k++) {
+        const struct mkperf_flow_stage *s = &f->stage[k / (CORE + cores)];
+        unsigned kind = k % (CORE + cores), core = kind < CORE ? 0 : kind - CORE;
         struct mkperf_flow_change change;
-        if (s->pd >= f->analysis->npds || mkperf_flow_packets(s) == 0 ||
-            (kind == 1 && s->in_state[MKPERF_PD_CALLING] == 0) ||
-            (kind >= 3 && f->analysis->pd[s->pd].core == core)) {
+        if (s->pd >= f->analysis->npds || mkperf_flow_packets(s) == 0) {
             continue;
         }
-        snprintf(all[n].text, sizeof all[n].text, kind < 3 ? "%s %s" : "%s %s %u", s->name,
-                 kinds[kind < 3 ? kind : 3], core);
+        const struct mkperf_sched_pd *p = &f->analysis->pd[s->pd];
+        const struct mkperf_scheduling *of = &p->scheduling;
+        if ((kind == CALLS && s->in_state[MKPERF_PD_CALLING] == 0) ||
+            (kind == BUDGET && (!of->known || of->budget_us >= of->period_us)) ||
+            (kind >= CORE && p->core == core)) {
+            continue;
+        }
+        int at = snprintf(all[n].text, sizeof all[n].text, "%s %s", s->name,
+                          kinds[kind < CORE ? kind : CORE]);
+        if (kind == BUDGET) {
+            snprintf(all[n].text + at, sizeof all[n].text - (size_t)at, " %" PRIu64 "/%" PRIu64,
+                     2 * (uint64_t)of->budget_us, (uint64_t)of->period_us);
+        } else if (kind >= CORE) {
+            snprintf(all[n].text + at, sizeof all[n].text - (size_t)at, " %u", core);
+        }
         if (mkperf_flow_parse(f, all[n].text, &change, &e) == MKPERF_OK) {
             all[n].p = mkperf_flow_predict(f, l, &change, 1);
             n++;
