@@ -32,12 +32,16 @@ class Comparison {
     return { before, change: now - before, chance, sure: chance <= CHANCE };
   }
 
-  // How many rows two tables have together: names of functions (or of PDs) with a share in one of them.
-  rows(names, list) {
-    const p = this.base, all = new Set(names);
-    (list === 'pds' ? this.pds : new Map(Array.from(this.functions.self, (weight, f) => [p.functionKey(f), weight])))
-      .forEach((weight, name) => weight > 0 && all.add(name));
-    return all.size;
+  // In how many rows chance can claim a change. now: shares (per cent) by names, of so many equal samples; list: pds, functions, or
+  // such a map of the shares before.
+  rows(now, list, samples) {
+    const p = this.base, share = (weight) => this.share(weight), [a, b] = [this.samples, samples];
+    const before = list === 'pds' ? new Map([...this.pds].map(([name, weight]) => [name, share(weight)]))
+      : list === 'functions' ? new Map(Array.from(this.functions.self, (weight, f) => [p.functionKey(f), share(weight)])) : list;
+    const names = [...new Set([...now.keys(), ...before.keys()])].filter((name) => now.get(name) > 0 || before.get(name) > 0);
+    const claim = names.filter((name) =>
+      ((before.get(name) ?? 0) * a + (now.get(name) ?? 0) * b) / 100 / (a + b) * Math.min(a, b) >= EXPECTED_LEAST);
+    return claim.length === 0 || names.length === 2 ? 1 : claim.length;
   }
 
   share(weight) {

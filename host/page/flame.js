@@ -109,8 +109,9 @@ class Flame {
     this.total = this.tree.totals(s.byNode(s.mask('node')));
     this.before = this.comparison?.frames(state.starts);
     this.samples = s.equalSamples();
-    this.frames = this.total.reduce((n, weight) => n + (weight > 0), 0);
     this.whole = s.whole();
+    this.frames = this.before && this.comparison.rows(new Map(this.tree.nodes.map((node, i) =>
+      [this.tree.path(i).join('\n'), 100 * this.total[i] / (this.whole || 1)])), this.before, this.samples);
   }
 
   isIdle(tree, i) {

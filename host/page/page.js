@@ -151,6 +151,7 @@ function showTabs() {
     tab.tabIndex = name === current ? 0 : -1;
     section.classList.toggle('current', name === current);
   }
+  byId(`tab-${current}`).scrollIntoView({ block: 'nearest', inline: 'center' });
 }
 
 function stepTab(by) {

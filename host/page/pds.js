@@ -26,7 +26,8 @@ class PdSums {
     this.whole = s.whole();
     this.samples = s.equalSamples();
     this.charged = p.callsOthers ? s.charged(s.mask('pd')) : null;
-    this.names = this.sums.flatMap((sum, pd) => (sum.user + sum.kernel > 0 ? [p.pdName(pd)] : []));
+    const now = new Map(this.sums.map((sum, pd) => [p.pdName(pd), 100 * (sum.user + sum.kernel) / (this.whole || 1)]));
+    this.rows = this.others.map((other) => other.rows(now, 'pds', this.samples));
     this.from = schedule && Math.max(state.from ?? 0, schedule.from);
     this.to = schedule && Math.min(state.to ?? p.span, schedule.to);
     this.stretch = schedule && (this.to > this.from ? schedule.known(this.from, this.to) : schedule);
@@ -40,7 +41,7 @@ class PdSums {
   of(pd) {
     const p = this.profile, sum = this.sums[pd], all = sum.user + sum.kernel, whole = this.whole || 1, name = p.pdName(pd);
     const times = this.times(pd), charged = this.charged?.[pd], now = 100 * all / whole, title = (part) => shareWords(part, this.whole, this.samples);
-    const changes = this.others.map((other) => other.change(other.pd(name), now, other.rows(this.names, 'pds'), this.samples));
+    const changes = this.others.map((other, i) => other.change(other.pd(name), now, this.rows[i], this.samples));
     return { ...sum, all, charged, times, changes, figures: {
       share: { text: percent(all, this.whole), share: all / whole, title: title(all) },
       charged: charged === undefined ? undefined : { text: percent(charged, this.whole), title: title(charged) },

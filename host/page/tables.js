@@ -31,7 +31,7 @@ class FunctionTable {
         out.push({ ...of(p, f), self: sums.self[f], total: sums.total[f], samples: sums.samples[f] });
       }
     }
-    const keys = new Set(out.map((row) => row.key)), own = out.filter((row) => row.self > 0).map((row) => row.key);
+    const keys = new Set(out.map((row) => row.key)), own = new Map(out.map((row) => [row.key, whole ? 100 * row.self / whole : 0]));
     for (const c of this.others) { // what was before, and is not now
       c.functions.self.forEach((weight, f) => {
         const key = c.base.functionKey(f);
@@ -42,7 +42,7 @@ class FunctionTable {
       });
     }
     for (const c of this.others) {
-      const rows = c.rows(own, 'functions');
+      const rows = c.rows(own, 'functions', samples);
       out.forEach((row) => row.changes.push(c.change(c.self(row.key), whole ? 100 * row.self / whole : 0, rows, samples)));
     }
     const [, column, number] = /^([a-z]+)(\d*)$/.exec(state.sort) ?? [], value = (row) => row.changes[Number(number)]?.[column] ?? 0;

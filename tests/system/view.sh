@@ -363,6 +363,15 @@ compared() { # shares and changes are mkperf diff's
     done
     picture "$D/diff.png" && quiet
 }
+several() { # two other recordings, the second of them the same one: two columns for each, and frames compared with the one that is chosen
+    visit "$url#tab=functions" || return 1
+    waits "document.querySelectorAll('#functions th').length === 9 && document.querySelector('#functions th:nth-child(6)').textContent === 'before.data'" || return 1
+    waits "[...document.querySelectorAll('#functions tbody tr')].every(r => r.cells[7].textContent === r.cells[0].textContent && /^.0.00 ~$/.test(r.cells[8].textContent)) && [...document.querySelectorAll('#functions tbody tr')].some(r => r.cells[5].textContent !== r.cells[0].textContent)" || return 1
+    tab pds && waits "[...document.querySelectorAll('#pds tbody tr')].every(r => r.cells[r.cells.length - 2].textContent === r.cells[1].textContent)" || return 1
+    tab flame && waits "[...document.querySelectorAll('.frame:not(.pd)')].some(e => !/.0.00 points/.test(e.dataset.tip))" || return 1
+    js "const list = document.getElementById('base'); list.selectedIndex = 1; list.dispatchEvent(new Event('change'));" >"$D/log"
+    waits "[...document.querySelectorAll('.frame:not(.pd)')].every(e => /.0.00 points, may be chance/.test(e.dataset.tip)) && location.hash.includes('base=')" && quiet
+}
 live() { # the page of a running target follows; what is selected stays selected; Ctrl-C ends it
     $QEMU -serial "unix:$D/live.sock,server=on,wait=on" </dev/null >"$D/live.log" 2>&1 &
     pids=$!
@@ -394,6 +403,9 @@ live() { # the page of a running target follows; what is selected stays selected
     waits "state.viewFrom === null && tracks.view()[0] === profile.schedule.from" || return 1
     js "tracks.zoom(1000)" >"$D/log"
     waits "tracks.view()[0] === 0 && tracks.view()[1] - tracks.view()[0] > profile.schedule.to - profile.schedule.from" || return 1
+    # a part that is visible up to the end moves with it
+    js "tracks.look(profile.span - 1e8, profile.span); window.seen = profile.start + BigInt(Math.round(state.viewTo))" >"$D/log"
+    waits "profile.start + BigInt(Math.round(state.viewTo)) > window.seen && Math.abs(state.viewTo - profile.span) < 2e6 && Math.abs(state.viewTo - state.viewFrom - 1e8) < 2" || return 1
     press "document.getElementById('zoom-all')" || return 1
     waits "profile.info.sched.cut && /not shown: .*scheduling before [0-9.]+ s$/.test(document.getElementById('older').textContent)" || return 1
     waits "[...profile.schedule.all].every(([pd, lists]) => lists.reduce((sum, list) => sum + list.within(0, profile.schedule.to), 0) === profile.schedule.to)" || return 1
@@ -492,6 +504,8 @@ if start_view "$data" && start_browser; then
     check "recorded another" record "$D/before.data" 1.3
     start_view "$data" --diff "$D/before.data"
     check "a comparison has the numbers of mkperf diff" compared
+    start_view "$data" --diff "$D/before.data,$data"
+    check "a comparison with two recordings" several
     check "a running target" live
     "$B/many-samples" "$D/large.data" 1000000 1000000 && start_view "$D/large.data"
     check "a million samples and a million scheduling events" large
