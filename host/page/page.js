@@ -306,7 +306,7 @@ function listen() {
   listenForSplit();
   NARROW.onchange = showTabs;
   window.onhashchange = () => change(readState(location.hash.slice(1)));
-  matchMedia('(prefers-color-scheme: dark)').onchange = () => tracks.draw();
+  matchMedia('(prefers-color-scheme: dark)').onchange = () => { tracks.draw(); TABS.chart.stale = true; drawTab(); };
 }
 
 // The line between the tracks and the panel moves, by hand and by keys.

@@ -80,6 +80,7 @@ class Tracks {
     this.table = box.querySelector('table');
     this.canvas = box.querySelector('canvas');
     this.lanes = []; // all tracks, from the top
+    this.rows = new Map(); // of the table, by tracks
     this.groups = TRACK_GROUPS.map((Group) => new Group(this));
     this.listen();
   }
@@ -91,7 +92,6 @@ class Tracks {
     this.table.tHead.rows[0].replaceChildren(make('th', { textContent: 'Track', scope: 'col' }), ...this.columns.map((name) =>
       make('th', { textContent: FIGURES[name][0], title: FIGURES[name][1], scope: 'col' })));
     document.documentElement.style.setProperty('--figures', this.columns.length);
-    this.rows = new Map();
     this.rebuild();
     byId('legend').replaceChildren(...this.groups.flatMap((group) => group.legend()));
   }
@@ -115,11 +115,11 @@ class Tracks {
     return lanes;
   }
 
-  // Rows are kept, and with them what has the focus.
+  // Rows are kept, also of a running target, and with them what has the focus.
   label() {
     const rows = this.lanes.map((lane) => {
-      const row = this.rows.get(lane.key) ?? this.row(lane);
-      this.rows.set(lane.key, row);
+      const key = `${lane.key} ${lane.colour} ${lane.height}`, row = this.rows.get(key) ?? this.row(lane);
+      this.rows.set(key, row);
       row.lane = lane;
       this.fill(row, lane);
       return row;

@@ -39,7 +39,7 @@ struct view_connection {
 struct view_server {
     /* The next members, up to `port`, are set before the server starts. The functions return a container (page/page.h) or
      * write a text. The server frees a container, unless *kept is set: then it stays valid until the server stops. */
-    /* A profile; n is 0: there is none. */
+    /* A profile: number 0 is the recording, the next ones are compared with it. n is 0: there is none. */
     struct page_bytes (*data)(void *self, unsigned number, bool *kept);
     /* The answer of page_schedule_stretch; n is 0: there is none about from..to. */
     struct page_bytes (*stretch)(void *self, uint64_t from, uint64_t to, uint64_t most);

@@ -385,7 +385,7 @@ live() { # the page of a running target follows; what is selected stays selected
     waits "profile.samples > 300" || return 1
     track known || return 1
     n=$(js "return profile.samples")
-    waits "profile.samples > $n + 300 && /PD known/.test(document.getElementById('selected').textContent)" || return 1
+    waits "profile.samples > $n + 300 && /PD known/.test(document.getElementById('selected').textContent) && document.activeElement.textContent === 'known'" || return 1
     waits "profile.info.sched.events > 1000 && [...profile.schedule.byPd.keys()].length >= 5" || return 1
     tab latency || return 1
     waits "document.querySelectorAll('#latencies button').length > 0" || return 1
