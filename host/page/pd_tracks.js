@@ -58,6 +58,7 @@ class PdTracks extends TrackGroup {
     super(view);
     view.pds = this;
     view.pathPainter = new PathPainter(view);
+    this.order = []; // names of PDs that were there
   }
 
   show() {
@@ -73,18 +74,20 @@ class PdTracks extends TrackGroup {
     this.occupancy.build(selection.event(), selection.mask());
   }
 
-  // Cores, then PDs: those with most of the whole recording first.
+  // Cores, then PDs: those with most of the whole recording first. Those of a running target stay in their order.
   list() {
     const { profile: p, selection } = this.view, event = selection.event();
     if (this.tracks && this.event === event) {
       return this.tracks;
     }
+    const rank = (pd) => { const i = this.order.indexOf(p.pdName(pd)); return i < 0 ? this.order.length : i; };
     const { schedule } = p, weight = new Float64Array(p.pds.length), seen = this.occupancy.list;
     p.chainWeight.forEach((of, chain) => { weight[p.c_pd[chain]] += p.c_event[chain] === event ? of : 0; });
     weight.forEach((of, pd) => { weight[pd] = of || (schedule?.times(pd, 0, p.span).running ?? 0) / p.span / 1e3; });
     const cores = [...new Set([...seen.map((pair) => pair.core), ...(schedule?.byCore.keys() ?? [])])].sort((a, b) => a - b);
     const pds = [...new Set([...seen.map((pair) => pair.pd), ...(schedule?.byPd.keys() ?? []), ...p.m_pd])]
-      .filter((pd) => p.pds[pd] && !p.pds[pd].idle).sort((a, b) => weight[b] - weight[a]);
+      .filter((pd) => p.pds[pd] && !p.pds[pd].idle).sort((a, b) => rank(a) - rank(b) || weight[b] - weight[a]);
+    this.order = pds.map((pd) => p.pdName(pd));
     this.event = event;
     this.tracks = [...cores.map((core) => new PdTrack(this, { kind: 'core', core, name: `core ${core}` })),
       ...pds.map((pd) => new PdTrack(this, { kind: 'pd', pd, name: p.pdName(pd), colour: p.colour(pd, false) }))];
@@ -154,10 +157,11 @@ class PdTracks extends TrackGroup {
       }
       const run = view.states?.runOf(p.c_pd[chain], p.s_core[i], p.time[i]);
       const right = view.xOf(p.time[i]), left = Math.max(0, view.xOf(Math.max(p.time[i] - p.s_span[i], run?.from ?? 0)));
+      const isKnown = !view.states || run || p.pds[p.c_pd[chain]].idle; // else it is not drawn, and a name would stand for nothing
       for (const lane of [lanes.get(`p${p.c_pd[chain]}`), lanes.get(`c${p.s_core[i]}`)]) {
         if (lane?.visible && right > 0 && left < width) {
           const colour = mask[chain] ? inkOn(p.colour(p.c_pd[chain], p.kernel[chain])) : view.colour('--weak');
-          this.paintSample(lane, left, right, p.names[p.leaf[chain]], colour);
+          this.paintSample(lane, left, right, isKnown ? p.names[p.leaf[chain]] : '', colour);
         }
       }
     }

@@ -126,7 +126,11 @@ class Tracks {
     });
     const body = this.table.tBodies[0];
     if (rows.length !== body.rows.length || rows.some((row, i) => row !== body.rows[i])) {
+      const focus = document.activeElement;
       body.replaceChildren(...rows);
+      if (body.contains(focus)) { // a move takes it away
+        focus.focus({ preventScroll: true });
+      }
     }
   }
 
