@@ -156,7 +156,7 @@ static void add_entry(struct comparison *d, const struct mkperf_frames *f,
     struct entry *to = &d->entry[d->n++];
     char text[600];
 
-    *to = (struct entry){.kernel = r->key.kernel,
+    *to = (struct entry){.kernel = r->key.mode == 'k',
                          .idle = f->profile->places.pd[r->key.pd].thread == MKPERF_THREAD_IDLE};
     to->run[side][run] = share;
     for (unsigned k = 0; k < keys->n; k++) {

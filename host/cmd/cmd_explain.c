@@ -275,7 +275,7 @@ static enum verdict explain_time(struct explain *x, FILE *to)
             f++;
         }
         if (f < functions.n) {
-            fprintf(to, " (%s%s %.2f %%)", functions.row[f].key.kernel ? "kernel: " : "",
+            fprintf(to, " (%s%s %.2f %%)", functions.row[f].key.mode == 'k' ? "kernel: " : "",
                     mkperf_frames_text(&x->frames, functions.row[f].key.name),
                     report_row_share(&functions, f));
         }

@@ -194,6 +194,30 @@ static enum mkperf_status add_pd(struct stamp *s, unsigned i, struct mkperf_modu
     return status;
 }
 
+/* Adds the vCPUs, which have names and no programs. */
+static enum mkperf_status add_vcpus(struct stamp *s, struct mkperf_error *e)
+{
+    for (unsigned i = 0; i < s->system->nvcpus; i++) {
+        const struct mkperf_system_vcpu *v = &s->system->vcpu[i];
+
+        if (s->image.n == MKPERF_STAMP_PROGRAMS || strlen(v->name) > MKPERF_STAMP_NAME_BYTES) {
+            return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %.64s: too many, or too long a name",
+                                    s->path, v->name);
+        }
+        struct mkperf_image_program *out = &s->image.program[s->image.n++];
+        *out = (struct mkperf_image_program){.thread = v->thread,
+                                             .parent = (int)v->parent,
+                                             .scheduled = v->budget <= UINT32_MAX &&
+                                                          v->period <= UINT32_MAX,
+                                             .priority = (uint8_t)v->priority,
+                                             .cpu = (uint8_t)v->cpu,
+                                             .budget_us = (uint32_t)v->budget,
+                                             .period_us = (uint32_t)v->period};
+        memcpy(out->name, v->name, strlen(v->name) + 1);
+    }
+    return MKPERF_OK;
+}
+
 /* Adds Microkit's monitor, a file in the kernel's directory of the SDK. pocket has no monitor. */
 static enum mkperf_status add_monitor(struct stamp *s, struct mkperf_module **m,
                                       struct mkperf_error *e)
@@ -292,8 +316,9 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
             return e->status;
         }
     }
-    if (add_monitor(s, &module[s->image.n], e) != MKPERF_OK || check_client(s, e) != MKPERF_OK ||
-        add_queues(s, module, e) != MKPERF_OK || make_unwind(s, module, e) != MKPERF_OK) {
+    if (add_monitor(s, &module[s->image.n], e) != MKPERF_OK || add_vcpus(s, e) != MKPERF_OK ||
+        check_client(s, e) != MKPERF_OK || add_queues(s, module, e) != MKPERF_OK ||
+        make_unwind(s, module, e) != MKPERF_OK) {
         return e->status;
     }
     *n = mkperf_image_write(&s->image, table);

@@ -133,7 +133,11 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                     s->reads[i].count);
     }
     mkperf_textout_put(t, "]", s->nreads != 0);
-    mkperf_json(t, ",'mode':%s,'stack':[", s->flags & MKPERF_SAMPLE_KERNEL ? "kernel" : "user");
+    mkperf_json(t, ",'mode':%s,'stack':[",
+                s->flags & MKPERF_SAMPLE_KERNEL                         ? "kernel"
+                : (s->flags & MKPERF_GUEST_MASK) == MKPERF_GUEST_KERNEL ? "guest kernel"
+                : s->flags & MKPERF_GUEST_MASK                          ? "guest user"
+                                                                        : "user");
     for (uint32_t i = 0; i < n; i++) {
         uint32_t frames;
         const struct mkperf_frame *f = mkperf_places_frames(&j->places, place[i], &frames);

@@ -124,6 +124,10 @@ static const struct mkperf_option names_options[] = {
 static const struct mkperf_option kernel_options[] = {
     MKPERF_OPTION(0, "kernel", "the kernel's ELF (default: kernel.elf or sel4.elf in --elf-path)",
                   MKPERF_TAKES(FILE, "ELF"), MKPERF_TEXT(struct mkperf_record_options, kernel)),
+    MKPERF_OPTION(0, "guest",
+                  "symbols of a virtual machine's guest: its vmlinux, or a copy of its "
+                  "/proc/kallsyms; several with a colon between them",
+                  .value = "VM=FILE", MKPERF_TEXT(struct mkperf_record_options, guest)),
     {.id = 0},
 };
 

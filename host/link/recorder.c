@@ -112,6 +112,7 @@ enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, bool names_on
     const struct mkperf_pds_config pds = {.system = r->options.system,
                                           .elf_path = r->options.elf_path,
                                           .kernel = r->options.kernel,
+                                          .guest = r->options.guest,
                                           .names_only = names_only,
                                           .later = true,
                                           .warn = r->warn,

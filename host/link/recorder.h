@@ -23,7 +23,7 @@ struct mkperf_record_options {
     const char *output;
     const char *raw; /* file for the line's bytes; NULL: none */
     int compression; /* level, as of mkperf_perfdata_compress */
-    const char *system, *elf_path, *kernel;
+    const char *system, *elf_path, *kernel, *guest;
     const char *pd, *subtree;  /* names of PDs, see mkperf_filter */
     const char *dump_on_fault; /* names of PDs, see mkperf_filter_faults */
     const char *stop_if;       /* conditions, see mkperf_flight_conditions */

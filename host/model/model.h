@@ -161,6 +161,19 @@ struct mkperf_sample {
     const struct mkperf_read *reads; /* nreads of them, valid during the call */
 };
 
+/* The letter by which perf shows code of a guest: g in its kernel, u in its programs; 0: it is no guest's code. */
+static inline char mkperf_guest_letter(uint32_t flags)
+{
+    switch (flags & MKPERF_GUEST_MASK) {
+    case MKPERF_GUEST_KERNEL:
+        return 'g';
+    case MKPERF_GUEST_USER:
+        return 'u';
+    default:
+        return 0;
+    }
+}
+
 /* Samples known to be missing. */
 enum mkperf_lost_where {
     MKPERF_LOST_RING = MKPERF_LOSS_RING, /* the first three are those of enum mkperf_loss_where */

@@ -100,14 +100,43 @@ static bool find_elf(struct mkperf_pds *p, uint32_t id, const char *program)
     return true;
 }
 
+/*
+ * Opens the file of --guest for a vCPU: an ELF, or a copy of the guest's /proc/kallsyms. Other vCPUs have no symbols. A file
+ * that cannot be used is a warning.
+ */
+static void find_guest(struct mkperf_pds *p, uint32_t id)
+{
+    static const char before[] = "VM ";
+    const char *machine = p->pd[id].name + sizeof before - 1, *at = p->config.guest;
+    size_t n = strcspn(machine, ",");
+    struct mkperf_error e;
+
+    while (at != NULL && (strncmp(at, machine, n) != 0 || at[n] != '=')) {
+        at = strchr(at, ':');
+        at += at != NULL;
+    }
+    if (at == NULL || p->config.names_only) {
+        return;
+    }
+    char *path = mkperf_xprintf("%.*s", (int)strcspn(at + n + 1, ":"), at + n + 1);
+    if (mkperf_symbols_module(p->symbols, path, &p->module[id], &e) != MKPERF_OK) {
+        warn(p, "--guest: %s; its addresses get no names", e.text);
+    } else {
+        mkperf_module_identity(p->module[id], &p->pd[id].build_id);
+        p->pd[id].elf = own_text(p, mkperf_xstrdup(mkperf_module_path(p->module[id])));
+    }
+    free(path);
+}
+
 static enum mkperf_status add_system(struct mkperf_pds *p, const struct mkperf_system *system,
                                      struct mkperf_error *e)
 {
     unsigned found = 0;
 
-    if (system->npds > MKPERF_MAX_PDS / 2) {
+    if (system->npds + system->nvcpus > MKPERF_MAX_PDS / 2) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %u PDs, at most %d are supported",
-                                p->config.system, system->npds, MKPERF_MAX_PDS / 2);
+                                p->config.system, system->npds + system->nvcpus,
+                                MKPERF_MAX_PDS / 2);
     }
     for (unsigned i = 0; i < system->npds; i++) {
         const struct mkperf_system_pd *pd = &system->pd[i];
@@ -115,6 +144,11 @@ static enum mkperf_status add_system(struct mkperf_pds *p, const struct mkperf_s
         uint32_t id = add_pd(p, pd->thread, mkperf_xstrdup(pd->name), parent);
         found += (pd->symbols != NULL && find_elf(p, id, pd->symbols)) ||
                  (pd->program != NULL && find_elf(p, id, pd->program));
+    }
+    for (unsigned i = 0; i < system->nvcpus; i++) {
+        const struct mkperf_system_vcpu *v = &system->vcpu[i];
+        find_guest(p, add_pd(p, v->thread, mkperf_xstrdup(v->name),
+                             mkperf_xstrdup(system->pd[v->parent].name)));
     }
     if (p->config.elf_path != NULL && found == 0 && system->npds > 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "--elf-path %s: none of the programs of %s",
@@ -223,7 +257,8 @@ static void compare_system(struct mkperf_pds *p)
     }
     for (unsigned i = 0; i < p->image->n; i++) {
         const struct mkperf_image_program *program = &p->image->program[i];
-        if (program->thread != MKPERF_THREAD_INITIAL && !in_system(p->system, program->name)) {
+        if (program->thread != MKPERF_THREAD_INITIAL && !mkperf_thread_is_vcpu(program->thread) &&
+            !in_system(p->system, program->name)) {
             add_difference(&d, "%s is not in the file", program->name, 0, 0);
         }
     }
@@ -303,6 +338,10 @@ static void add_program(struct mkperf_pds *p, const struct mkperf_image_program 
             .budget_us = program->budget_us,
             .period_us = program->period_us,
         };
+    }
+    if (mkperf_thread_is_vcpu(program->thread)) {
+        find_guest(p, id);
+        return;
     }
     if (p->config.names_only) {
         return;

@@ -26,6 +26,7 @@ struct mkperf_pds_config {
     const char *system;   /* path of the .system file, NULL */
     const char *elf_path; /* DIR[:DIR], NULL: the directory of the .system file */
     const char *kernel;   /* path of the kernel's ELF, NULL: kernel.elf or sel4.elf in elf_path */
+    const char *guest;    /* VM=FILE[:VM=FILE]: the symbols of guests' kernels, NULL */
     bool names_only;      /* no ELFs are searched for */
     bool
         later; /* the caller calls mkperf_pds_settle when it has the image's list, or knows that there is none */

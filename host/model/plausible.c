@@ -134,7 +134,7 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
     if (p->kernel != NULL && s->flags & MKPERF_SAMPLE_KERNEL && s->kernel_pc != 0) {
         check_sample(p, p->kernel, &p->kernel_counts, s, s->kernel_pc, no_user);
     }
-    if (pd != NULL && pd->module != NULL && !no_user) {
+    if (pd != NULL && pd->module != NULL && !no_user && !(s->flags & MKPERF_GUEST_MASK)) {
         check_sample(p, pd->module, &pd->counts, s, s->pc, true);
     }
     return mkperf_sink_sample(&p->to, s, e);

@@ -135,6 +135,7 @@ enum perf_misc { /* of a record; the mode in its lowest bits */
                  PERF_RECORD_MISC_USER = 2,
                  PERF_RECORD_MISC_HYPERVISOR = 3,
                  PERF_RECORD_MISC_GUEST_KERNEL = 4,
+                 PERF_RECORD_MISC_GUEST_USER = 5,
                  PERF_RECORD_MISC_MMAP_BUILD_ID = 1 << 14,
                  PERF_RECORD_MISC_BUILD_ID_SIZE = 1 << 15,
 };
@@ -167,6 +168,7 @@ enum perf_read_format {
 #define PERF_CONTEXT_KERNEL ((uint64_t)-128)
 #define PERF_CONTEXT_USER ((uint64_t)-512)
 #define PERF_CONTEXT_GUEST_KERNEL ((uint64_t)-2176)
+#define PERF_CONTEXT_GUEST_USER ((uint64_t)-2560)
 
 enum perf_type { PERF_TYPE_HARDWARE = 0, PERF_TYPE_SOFTWARE = 1, PERF_TYPE_RAW = 4 };
 enum { PERF_COUNT_SW_BPF_OUTPUT = 10 };

@@ -186,6 +186,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     }
     added->name = mkperf_xstrdup(pd->name);
     added->idle = pd->thread == MKPERF_THREAD_IDLE;
+    added->guest = mkperf_thread_is_vcpu(pd->thread);
     added->priority = pd->scheduling.priority;
     if (pd->elf != NULL && mkperf_symbols_recorded(w->symbols, pd->elf, &pd->build_id,
                                                    &added->module, e) != MKPERF_OK) {

@@ -56,7 +56,7 @@ struct perfdata_pd {
     char *name;
     struct mkperf_module *module; /* NULL: no ELF */
     uint8_t *mapped; /* bit set of the other PDs whose ELFs are mapped here too; NULL: none */
-    bool idle;
+    bool idle, guest;
     uint8_t sleep; /* enum in writer_sched.c */
     uint32_t priority;
     /* By scheduling events: */

@@ -113,8 +113,12 @@ void perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint32_t in)
     size_t n = 0;
     const struct mkperf_segment *s = module ? mkperf_module_segments(module, &n) : NULL;
 
-    for (size_t i = 0; i < n; i++) {
-        struct mkperf_segment p = pages(s[i]);
+    /* A guest's own addresses may be anywhere, or not be known: one page says which file has its names. */
+    bool guest = module != NULL && w->pd[pd].guest;
+    const struct mkperf_segment page = {.vaddr = 0, .size = PAGE};
+
+    for (size_t i = 0; i < (guest ? 1 : n); i++) {
+        struct mkperf_segment p = guest ? page : pages(s[i]);
         if (p.vaddr >= MKPERF_PERFDATA_WINDOW || p.size > MKPERF_PERFDATA_WINDOW - p.vaddr) {
             continue; /* mkperf_perfdata_slid writes addresses there as unknown */
         }

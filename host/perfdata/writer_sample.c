@@ -138,12 +138,21 @@ static unsigned group_size(const struct mkperf_perfdata *w, unsigned event)
     return n;
 }
 
+/* What the user code of samples is, by mkperf_guest_letter. */
+static unsigned user_mode(char guest)
+{
+    return guest == 'g'   ? PERF_RECORD_MISC_GUEST_KERNEL
+           : guest == 'u' ? PERF_RECORD_MISC_GUEST_USER
+                          : PERF_RECORD_MISC_USER;
+}
+
 void perfdata_sample_add(struct mkperf_perfdata *w, const struct mkperf_sample *s)
 {
     bool kernel = s->flags & MKPERF_SAMPLE_KERNEL;
+    char guest = mkperf_guest_letter(s->flags);
     unsigned group = group_size(w, s->event);
     struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE,
-                                         kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER);
+                                         kernel ? PERF_RECORD_MISC_KERNEL : user_mode(guest));
     mkperf_put64(&c, s->event + 1);
     mkperf_put64(&c, kernel ? kernel_address(s->kernel_pc) : mkperf_perfdata_slid(s->pd, s->pc));
     mkperf_put32(&c, s->pd + 1);
@@ -178,7 +187,9 @@ void perfdata_sample_add(struct mkperf_perfdata *w, const struct mkperf_sample *
             }
         }
         if (user) {
-            mkperf_put64(&c, PERF_CONTEXT_USER);
+            mkperf_put64(&c, guest == 'g'   ? PERF_CONTEXT_GUEST_KERNEL
+                             : guest == 'u' ? PERF_CONTEXT_GUEST_USER
+                                            : PERF_CONTEXT_USER);
             mkperf_put64(&c, mkperf_perfdata_slid(s->pd, s->pc));
             for (unsigned i = 0; i < callers->n; i++) {
                 mkperf_put64(&c,

@@ -239,8 +239,11 @@ static uint32_t function_of(struct mkperf_frames *f, const struct mkperf_place *
             snprintf(text, sizeof text, "%s (inlined)", mkperf_places_text(places, name));
             name = mkperf_places_text_number(places, text);
         }
-        uint64_t key[4] = {
-            place->pd, place->kernel | places->function[frame->function].inlined << 1, name, line};
+        uint64_t key[4] = {place->pd,
+                           place->kernel |
+                               (uint64_t)places->function[frame->function].inlined << 1 |
+                               (uint64_t)(uint8_t)place->guest << 8,
+                           name, line};
         f->function_of[at] = mkperf_hash_number(&f->functions, key, 4) + 1;
     }
     return f->function_of[at] - 1;
@@ -287,7 +290,8 @@ struct mkperf_label mkperf_frames_label(const struct mkperf_frames *f, uint32_t 
 
     return (struct mkperf_label){.pd = (uint32_t)key[0],
                                  .kernel = key[1] & 1,
-                                 .inlined = key[1] >> 1,
+                                 .inlined = key[1] >> 1 & 1,
+                                 .guest = (char)(key[1] >> 8),
                                  .name = (uint32_t)key[2],
                                  .line = (uint32_t)key[3]};
 }

@@ -19,8 +19,15 @@ enum { MKPERF_FRAMES_MAX = 4 * MKPERF_PLACES_MAX }; /* most functions of a chain
 struct mkperf_label {
     uint32_t pd;
     bool kernel, inlined;
+    char guest;          /* mkperf_guest_letter */
     uint32_t name, line; /* numbers of texts; line 0: lines are not asked for */
 };
+
+/* The letter of perf for the code's mode. */
+static inline char mkperf_mode_letter(bool kernel, char guest)
+{
+    return kernel ? 'k' : guest != 0 ? guest : '.';
+}
 
 struct mkperf_frames {
     struct mkperf_profile *profile;

@@ -127,8 +127,9 @@ void mkperf_places_free(struct mkperf_places *s)
 /* The number of a function; f->name and f->file are texts. */
 static uint32_t function_number(struct mkperf_places *s, const struct mkperf_function *f)
 {
-    uint64_t key[3] = {f->pd | (uint64_t)f->kernel << 32 | (uint64_t)f->inlined << 33, f->name,
-                       f->inlined ? f->file : f->start};
+    uint64_t key[3] = {f->pd | (uint64_t)f->kernel << 32 | (uint64_t)f->inlined << 33 |
+                           (uint64_t)(uint8_t)f->guest << 40,
+                       f->name, f->inlined ? f->file : f->start};
     uint32_t known = s->functions.count;
     uint32_t number = mkperf_hash_number(&s->functions, key, 3);
 
@@ -199,7 +200,7 @@ static const char *name_of(const void *self, uint32_t pd)
 
 static void resolve_place(struct mkperf_places *s, const struct mkperf_place *p)
 {
-    struct mkperf_function f = {.pd = p->pd, .kernel = p->kernel};
+    struct mkperf_function f = {.pd = p->pd, .kernel = p->kernel, .guest = p->guest};
     struct mkperf_module *m = p->kernel ? s->kernel : p->pd < s->npds ? s->pd[p->pd].module : NULL;
     struct mkperf_line line[MKPERF_PLACES_INLINED];
     struct mkperf_symbol symbol;
@@ -239,7 +240,7 @@ static void resolve_place(struct mkperf_places *s, const struct mkperf_place *p)
 static uint32_t place_number(struct mkperf_places *s, struct mkperf_place p)
 {
     uint64_t key[2] = {p.pd | (uint64_t)p.kernel << 32 | (uint64_t)p.blocked << 33 |
-                           (uint64_t)p.edge << 34,
+                           (uint64_t)p.edge << 34 | (uint64_t)(uint8_t)p.guest << 40,
                        p.addr};
     uint32_t known = s->places.count;
     uint32_t number = mkperf_hash_number(&s->places, key, 2);
@@ -263,6 +264,7 @@ uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
                                  struct mkperf_address out[MKPERF_PLACES_MAX])
 {
     bool user = !(sample->flags & MKPERF_SAMPLE_NO_USER);
+    char guest = mkperf_guest_letter(sample->flags);
     uint32_t n = 0;
 
     if (sample->flags & MKPERF_SAMPLE_KERNEL) {
@@ -273,12 +275,12 @@ uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
         out[n++] = (struct mkperf_address){.addr = sample->wait, .pd = sample->pd, .blocked = true};
     }
     if (user) {
-        out[n++] = (struct mkperf_address){.addr = sample->pc, .pd = sample->pd};
+        out[n++] = (struct mkperf_address){.addr = sample->pc, .pd = sample->pd, .guest = guest};
     }
     for (unsigned i = 0; i < sample->callers->n; i++) {
         const struct mkperf_caller *c = &sample->callers->caller[i];
         out[n++] = (struct mkperf_address){
-            .addr = c->addr, .pd = c->pd, .kernel = !user, .is_return = true};
+            .addr = c->addr, .pd = c->pd, .kernel = !user, .guest = guest, .is_return = true};
     }
     return n;
 }
@@ -297,6 +299,7 @@ uint32_t mkperf_places_of(struct mkperf_places *s, uint32_t pd,
         place[i] = place_number(
             s, (struct mkperf_place){.pd = a->pd,
                                      .kernel = a->kernel,
+                                     .guest = a->guest,
                                      .blocked = a->blocked,
                                      .addr = a->addr - (a->is_return && a->addr != 0)});
     }

@@ -41,6 +41,7 @@ struct mkperf_places_pd {
 struct mkperf_function {
     uint32_t pd; /* the PD with this address space; of the kernel, the PD for which it worked */
     bool kernel, inlined, known;
+    char guest;          /* mkperf_guest_letter */
     uint32_t name, file; /* numbers of texts; file 0: unknown */
     uint64_t start;      /* the link address; 0 if it is unknown or inlined */
     uint64_t size;
@@ -54,6 +55,7 @@ struct mkperf_frame {
 struct mkperf_place {
     uint32_t pd;
     bool kernel;
+    char guest;   /* mkperf_guest_letter */
     bool blocked; /* it is no code: addr is the `wait` of a sample (scheduling.h) */
     bool edge; /* it is no code, but a protected call into the PD; addr 1: the call is inferred */
     uint64_t addr; /* of code; of a caller, an address inside the call */
@@ -93,6 +95,7 @@ struct mkperf_address {
     uint64_t addr;
     uint32_t pd;
     bool kernel;
+    char guest;     /* mkperf_guest_letter */
     bool blocked;   /* as in a place */
     bool is_return; /* it is the return address of a caller: the call is before it */
 };

@@ -100,8 +100,8 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
 static uint32_t chain_key(const struct mkperf_profile *p, const struct mkperf_sample *s,
                           uint32_t slice, uint64_t key[MKPERF_PROFILE_WORDS_MAX])
 {
-    uint32_t flags = s->flags &
-                     (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER | MKPERF_SAMPLE_BLOCKED);
+    uint32_t flags = s->flags & (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER |
+                                 MKPERF_SAMPLE_BLOCKED | MKPERF_GUEST_MASK);
     const struct mkperf_caller *caller = s->callers->caller;
     unsigned callers = p->leaves_only ? 0 : s->callers->n, own = 0;
     uint32_t n = MKPERF_PROFILE_ADDRESSES;
@@ -369,6 +369,7 @@ uint32_t mkperf_profile_addresses(const struct mkperf_profile *p, uint32_t chain
     const uint64_t *key = mkperf_hash_key(&p->chains, chain, &words);
     uint32_t flags = (uint32_t)key[MKPERF_PROFILE_FLAGS], pd = (uint32_t)key[MKPERF_PROFILE_THREAD];
     bool others = flags & MKPERF_PROFILE_OTHER_PDS, user = !(flags & MKPERF_SAMPLE_NO_USER);
+    char guest = mkperf_guest_letter(flags);
 
     if (flags & MKPERF_SAMPLE_KERNEL) {
         out[n++] = (struct mkperf_address){.addr = key[at++], .pd = pd, .kernel = true};
@@ -377,12 +378,13 @@ uint32_t mkperf_profile_addresses(const struct mkperf_profile *p, uint32_t chain
         out[n++] = (struct mkperf_address){.addr = key[at++], .pd = pd, .blocked = true};
     }
     if (user) {
-        out[n++] = (struct mkperf_address){.addr = key[at++], .pd = pd};
+        out[n++] = (struct mkperf_address){.addr = key[at++], .pd = pd, .guest = guest};
     }
     for (; at < words; at += others ? 2 : 1) {
         out[n++] = (struct mkperf_address){.addr = key[at],
                                            .pd = others ? (uint32_t)key[at + 1] : pd,
                                            .kernel = !user,
+                                           .guest = guest,
                                            .is_return = true};
     }
     return n;

@@ -14,7 +14,7 @@
  * The key of a chain, in words of 64 bits:
  *
  *      word 0    bits 0-31 PD    bits 32-63 event
- *      word 1    bits 0-31 flags: KERNEL, NO_USER, BLOCKED, MKPERF_PROFILE_OTHER_PDS
+ *      word 1    bits 0-31 flags: KERNEL, NO_USER, BLOCKED, the guest's mode, MKPERF_PROFILE_OTHER_PDS
  *                bits 32-43 core, 0 unless cores are kept    bits 44-63 slice of time
  *      word 2..  addresses, innermost first: kernel (KERNEL), wait (BLOCKED), user pc (not NO_USER), callers.
  *                With OTHER_PDS a word with the PD of the caller follows each caller.

@@ -159,18 +159,20 @@ struct browser {
     const char *message;
 };
 
-static const char help[] = "  arrows, PgUp, PgDn, Home, End   move\n"
-                           "  Enter, right                    open a row: who called it; and on\n"
-                           "  Enter, left                     close it\n"
-                           "  a    the function's instructions and source lines with their shares\n"
-                           "  d    only samples of this row's PD; again: of all\n"
-                           "  /    search for a function or PD        n    the next one\n"
-                           "  Tab  the next event\n"
-                           "  i    the recording: target, losses, what to distrust\n"
-                           "  h    this help                          q    quit\n"
-                           "\n"
-                           "  Percentages are of the event's period sum over all PDs.\n"
-                           "  [k] is the kernel, working for the PD; [.] is the PD's own code.\n";
+static const char help[] =
+    "  arrows, PgUp, PgDn, Home, End   move\n"
+    "  Enter, right                    open a row: who called it; and on\n"
+    "  Enter, left                     close it\n"
+    "  a    the function's instructions and source lines with their shares\n"
+    "  d    only samples of this row's PD; again: of all\n"
+    "  /    search for a function or PD        n    the next one\n"
+    "  Tab  the next event\n"
+    "  i    the recording: target, losses, what to distrust\n"
+    "  h    this help                          q    quit\n"
+    "\n"
+    "  Percentages are of the event's period sum over all PDs.\n"
+    "  [k] is the kernel, working for the PD; [.] is the PD's own code; [g] and [u] "
+    "are a guest's kernel and programs.\n";
 
 bool report_browser_usable(void)
 {

@@ -79,7 +79,7 @@ struct report_row_key report_columns_key(const struct report_column_list *list,
         .pd = words & PD ? label->pd : 0,
         .name = words & NAME ? label->name : 0,
         .core = words & CORE ? head->core : 0,
-        .kernel = words & MODE ? label->kernel : 0,
+        .mode = words & MODE ? mkperf_mode_letter(label->kernel, label->guest) : 0,
         .line = words & LINE ? label->line : 0,
         .event = head->event,
         .dso = words & DSO ? dso_of(&f->profile->places, label) : 0,
@@ -110,7 +110,7 @@ void report_column_text(enum report_column_id column, const struct mkperf_frames
     const struct mkperf_profile *p = f->profile;
     const struct mkperf_places *s = &p->places;
     uint64_t ns = mkperf_time_slice_ns(&p->slices, key->slice);
-    char mode = key->kernel ? 'k' : '.';
+    char mode = (char)key->mode;
 
     switch (column) {
     case REPORT_SORT_PD:

@@ -47,7 +47,7 @@ enum report_column_id {
 
 /* The key of a row. A word that no chosen column needs is 0. */
 struct report_row_key {
-    uint32_t pd, name, core, kernel, line, event;
+    uint32_t pd, name, core, mode, line, event;
     uint32_t dso;   /* 0: unknown, 1: the kernel, else 2 + the first PD with that ELF */
     uint32_t slice; /* number of the slice of time */
 };

@@ -28,7 +28,7 @@ static struct report_row_key key_of(const struct mkperf_frames *f, const struct 
 
 static struct report_row *row_of(struct report_rows *rows, struct report_row_key k)
 {
-    uint64_t key[] = {k.pd, k.name, k.core, k.kernel, k.line, k.event, k.dso, k.slice};
+    uint64_t key[] = {k.pd, k.name, k.core, k.mode, k.line, k.event, k.dso, k.slice};
     uint32_t number = mkperf_hash_number(&rows->numbers, key, sizeof key / sizeof *key);
 
     MKPERF_GROW(rows->row, rows->room, (size_t)number + 1);
@@ -254,9 +254,10 @@ void report_tree_text(const struct mkperf_tree *t, const struct mkperf_frames *f
     const char *pd = fn.pd != parent_pd ? mkperf_profile_pd_name(f->profile, fn.pd) : NULL;
 
     bool inferred = pd != NULL && mkperf_places_inferred(&f->profile->places, event);
+    char mode[] = {'[', mkperf_mode_letter(fn.kernel, fn.guest), ']', ' ', '\0'};
 
     snprintf(text, n, "%.2f%%-- %s%s%s%s%s%s%s", mkperf_percent(at->total.period, whole),
-             fn.kernel ? "[k] " : "", mkperf_frames_text(f, fn.name), fn.line ? " " : "",
+             mode[1] != '.' ? mode : "", mkperf_frames_text(f, fn.name), fn.line ? " " : "",
              fn.line ? mkperf_frames_text(f, fn.line) : "", pd ? " in " : "", pd ? pd : "",
              inferred ? " (inferred)" : "");
 }

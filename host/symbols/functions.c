@@ -7,12 +7,17 @@
  * perf, so that both show the same name. A label inside a function that has a size is not a function. A symbol without
  * a size (assembler) extends to the next symbol, at most to the end of its section.
  *
+ * The functions of a guest's kernel may come from a copy of its /proc/kallsyms instead of an ELF.
+ *
  * C++ names are demangled if a C++ runtime is installed. It is looked for at run time; nothing is linked.
  */
+#include <ctype.h>
 #include <dlfcn.h>
 #include <search.h>
 
 #include "symbols_internal.h"
+
+enum { LAST_FUNCTION_BYTES = 4096 }; /* of a kallsyms, which has no sizes */
 
 typedef char *demangle_fn(const char *mangled, char *out, size_t *n, int *status);
 
@@ -208,6 +213,57 @@ static uint64_t section_end(Elf *elf, uint64_t addr)
         }
     }
     return addr;
+}
+
+/*
+ * Reads lines "ADDRESS TYPE NAME[ [MODULE]]" in place: a name ends at its line's end. Types t, T, w and W are code. All
+ * addresses are 0 in a copy that was made without the right to see them.
+ */
+bool mkperf_functions_of_text(struct mkperf_module *m)
+{
+    char *at = (char *)m->bytes, *end = at + m->size, *line_end;
+    size_t room = 0;
+
+    for (; (line_end = memchr(at, '\n', (size_t)(end - at))) != NULL; at = line_end + 1) {
+        uint64_t address = 0;
+        unsigned digits = 0;
+
+        for (; digits < 16 && isxdigit((unsigned char)at[digits]); digits++) {
+            int c = tolower((unsigned char)at[digits]);
+            address = address << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+        }
+        if (digits != 16 || line_end - at < 20 || at[16] != ' ' || at[18] != ' ') {
+            m->nfunctions = 0;
+            return false;
+        }
+        if (strchr("tTwW", at[17]) == NULL || at[17] == '\0' || is_marker(at + 19)) {
+            continue;
+        }
+        *line_end = '\0';
+        at[19 + strcspn(at + 19, " \t")] = '\0';
+        MKPERF_GROW(m->function, room, m->nfunctions + 1);
+        m->function[m->nfunctions++] = (struct mkperf_function){.start = address,
+                                                                .raw = at + 19,
+                                                                .type = STT_FUNC,
+                                                                .bind = at[17] == 't'   ? STB_LOCAL
+                                                                        : at[17] == 'T' ? STB_GLOBAL
+                                                                                        : STB_WEAK};
+    }
+    if (m->nfunctions == 0) {
+        return false;
+    }
+    qsort(m->function, m->nfunctions, sizeof *m->function, compare_start);
+    drop_labels(m);
+    if (m->function[m->nfunctions - 1].start == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < m->nfunctions; i++) {
+        struct mkperf_function *f = &m->function[i];
+        f->size = i + 1 < m->nfunctions ? f[1].start - f->start : LAST_FUNCTION_BYTES;
+    }
+    m->machine = EM_AARCH64;
+    m->functions_loaded = true;
+    return true;
 }
 
 static void load_functions(struct mkperf_module *m)

@@ -198,6 +198,9 @@ static enum mkperf_status module_open(struct mkperf_module *m, const char *path,
     if (status != MKPERF_OK || !m->bytes) {
         return status;
     }
+    if (memcmp(m->bytes, ELFMAG, SELFMAG) != 0 && mkperf_functions_of_text(m)) {
+        return MKPERF_OK;
+    }
     why = check_header(m);
     if (!why && !(m->elf = elf_memory((char *)m->bytes, m->size))) {
         why = elf_errmsg(-1);

@@ -85,6 +85,8 @@ Dwarf_Frame *mkperf_unwind_frame(struct mkperf_module *m, uint64_t pc);
 /* lines.c: the module's DWARF, opened at first use; NULL if it has none. */
 Dwarf *mkperf_module_dwarf(struct mkperf_module *m);
 
+/* functions.c: whether the file is a copy of Linux' /proc/kallsyms. Its functions are then those of the module. */
+bool mkperf_functions_of_text(struct mkperf_module *m);
 void mkperf_functions_free(struct mkperf_module *m);
 void mkperf_lines_free(struct mkperf_module *m);
 void mkperf_unwind_free(struct mkperf_module *m);

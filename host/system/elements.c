@@ -9,6 +9,8 @@
  */
 #include "system_internal.h"
 
+#include <mkperf/record.h>
+
 enum { MAX_STACK_BYTES = 16 << 20, SMALL_PAGE = 0x1000, LARGE_PAGE = 0x200000 };
 
 #define MAX_ADDRESS (UINT64_C(1) << 47)
@@ -222,21 +224,50 @@ static void start_setvar(struct reader *r)
 static void start_vm(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
-    uint64_t of_vm, period;
+    const char *name = system_required(r, "name");
 
     if (pd->virtual_machine != 0) {
         system_error(&r->at, "protection_domain '%s' has a virtual_machine already", pd->name);
     }
     pd->virtual_machine = r->at.line;
-    system_required(r, "name");
-    read_budget(r, &of_vm, &period);
-    system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
+    free(r->vm.machine);
+    r->vm = (struct mkperf_system_vcpu){.machine = mkperf_xstrdup(name != NULL ? name : ""),
+                                        .parent = (unsigned)r->pd_open[r->depth]};
+    read_budget(r, &r->vm.budget, &r->vm.period);
+    r->vm.priority = (unsigned)system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
 }
 
+/* vCPUs that the kernel's records cannot tell apart become one. */
 static void start_vcpu(struct reader *r)
 {
-    system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
-    system_number_or(r, "cpu", 63, 0);
+    struct mkperf_system *s = r->system;
+    struct mkperf_system_vcpu v = r->vm;
+
+    v.id = (unsigned)system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
+    v.cpu = (unsigned)system_number_or(r, "cpu", 63, 0);
+    v.thread = MKPERF_THREAD_VCPU(v.cpu, v.priority, v.id);
+    v.name = mkperf_xprintf("VM %s, vcpu %u", v.machine, v.id);
+    for (unsigned i = 0; i < s->nvcpus; i++) {
+        if (s->vcpu[i].thread == v.thread) {
+            if (!s->vcpu[i].shared) {
+                char *name = mkperf_xprintf("%s or another", s->vcpu[i].name);
+                free(s->vcpu[i].name);
+                s->vcpu[i].name = name;
+                s->vcpu[i].shared = true;
+            }
+            free(v.name);
+            return;
+        }
+    }
+    v.machine = mkperf_xstrdup(v.machine);
+    struct mkperf_system_vcpu *kept =
+        system_append(&r->at, (void **)&s->vcpu, &s->nvcpus, sizeof v, "vcpus");
+    if (kept != NULL) {
+        *kept = v;
+    } else {
+        free(v.name);
+        free(v.machine);
+    }
 }
 
 static void start_channel(struct reader *r)

@@ -257,7 +257,7 @@ size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_S
 static bool is_passive_child(const struct mkperf_image_program *p, uint64_t thread)
 {
     return p->passive && p->parent >= 0 && (thread & MKPERF_THREAD_CHILD_BIT) != 0 &&
-           (p->thread & 0xff) == (thread & 0xff);
+           !mkperf_thread_is_vcpu(thread) && (p->thread & 0xff) == (thread & 0xff);
 }
 
 int mkperf_image_find(const struct mkperf_image *image, uint64_t thread)

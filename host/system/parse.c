@@ -170,7 +170,12 @@ void mkperf_system_free(struct mkperf_system *s)
     for (unsigned i = 0; i < s->nregions; i++) {
         free(s->region[i].name);
     }
+    for (unsigned i = 0; i < s->nvcpus; i++) {
+        free(s->vcpu[i].name);
+        free(s->vcpu[i].machine);
+    }
     free(s->text);
+    free(s->vcpu);
     free(s->pd);
     free(s->region);
     free(s->channel);
@@ -200,6 +205,7 @@ enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_
     for (unsigned i = 0; i < REFERENCE_KINDS; i++) {
         free_references(&r.names[i]);
     }
+    free(r.vm.machine);
     if (!ok) {
         mkperf_system_free(s);
         return e->status;
@@ -252,7 +258,7 @@ enum mkperf_status mkperf_system_load(const char *path, struct mkperf_system **o
 static bool is_passive_child(const struct mkperf_system_pd *pd, uint64_t thread)
 {
     return pd->parent >= 0 && pd->passive && (thread & MKPERF_THREAD_CHILD_BIT) != 0 &&
-           pd->child_id == (thread & 0xff);
+           !mkperf_thread_is_vcpu(thread) && pd->child_id == (thread & 0xff);
 }
 
 int mkperf_system_find(const struct mkperf_system *s, uint64_t thread)

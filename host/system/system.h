@@ -101,6 +101,16 @@ struct mkperf_system_pd {
     int line;
 };
 
+/* A virtual CPU; its monitor is the PD `parent`. */
+struct mkperf_system_vcpu {
+    char *name; /* "VM NAME, vcpu N" */
+    char *machine;
+    bool shared; /* others have the same identity; the name says so */
+    unsigned parent, priority, cpu, id;
+    uint64_t budget, period; /* microseconds */
+    uint64_t thread;
+};
+
 struct mkperf_system_end {
     unsigned pd; /* index */
     uint32_t id;
@@ -117,6 +127,8 @@ struct mkperf_system_channel {
 struct mkperf_system {
     unsigned npds;
     struct mkperf_system_pd *pd; /* in the order of Microkit's numbering */
+    unsigned nvcpus;
+    struct mkperf_system_vcpu *vcpu; /* each with another identity */
     unsigned nregions;
     struct mkperf_system_region *region;
     unsigned nchannels;

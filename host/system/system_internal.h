@@ -91,6 +91,7 @@ struct reader {
     enum element open[SYSTEM_MAX_DEPTH];
     int pd_open[SYSTEM_MAX_DEPTH]; /* the innermost PD at each depth, -1 */
     unsigned ends_read;            /* of the channel that is open */
+    struct mkperf_system_vcpu vm;  /* what the vCPUs of the open virtual machine have */
 };
 
 /*

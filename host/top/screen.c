@@ -91,7 +91,10 @@ static void entry_text(const struct top_screen *s, const struct top_entry *at, c
 
     if (at->name) {
         snprintf(text, n, "%7.2f%% %8" PRIu64 "  %-16s [%c] %s", share, at->weight.samples, at->pd,
-                 at->kernel ? 'k' : '.', at->name);
+                 at->kernel       ? 'k'
+                 : at->guest != 0 ? at->guest
+                                  : '.',
+                 at->name);
     } else if (s->counts->sched != NULL) {
         snprintf(text, n, "%7.2f%% %8" PRIu64 " %7.2f%%  %s", share, at->weight.samples, at->util,
                  at->pd);

@@ -33,6 +33,7 @@ struct top_window {
 struct top_row {
     uint32_t event, pd;
     bool kernel;
+    char guest; /* mkperf_guest_letter */
     const char *name;
     char *own_name; /* `name` if it is to be freed; NULL: it is the symbolizer's */
     struct top_window weight;
@@ -77,6 +78,7 @@ enum top_sort { TOP_BY_SHARE, TOP_BY_NAME, TOP_BY_PD, TOP_SORTS };
 struct top_entry {
     const char *pd, *name; /* name: the function; NULL: the whole PD */
     bool kernel;
+    char guest;
     struct mkperf_weight weight;
     double util; /* percentage of one core's time that the PD ran, by scheduling events */
 };

@@ -85,7 +85,8 @@ static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *
     struct mkperf_symbol symbol = {.name = NULL};
     bool known = m && mkperf_symbol_at(m, addr, &symbol);
     bool full = c->n >= TOP_ROWS_MAX;
-    uint64_t key[5] = {s->event, s->pd, kernel, known,
+    char guest = kernel ? 0 : mkperf_guest_letter(s->flags);
+    uint64_t key[5] = {s->event, s->pd, kernel | (uint64_t)(uint8_t)guest << 8, known,
                        full    ? ALL_OTHERS
                        : known ? symbol.start
                                : addr & ~(uint64_t)(PAGE - 1)};
@@ -103,6 +104,7 @@ static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *
         row->event = s->event;
         row->pd = s->pd;
         row->kernel = kernel;
+        row->guest = guest;
     }
     return row;
 }
@@ -317,8 +319,8 @@ void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd,
         mkperf_weight_add(&out->total, &w);
         mkperf_weight_add(&pd_entry(out, name)->weight, &w);
         if (!pd || strcmp(pd, name) == 0) {
-            out->function[out->nfunctions++] =
-                (struct top_entry){.pd = name, .name = r->name, .kernel = r->kernel, .weight = w};
+            out->function[out->nfunctions++] = (struct top_entry){
+                .pd = name, .name = r->name, .kernel = r->kernel, .guest = r->guest, .weight = w};
         }
     }
     if (c->sched != NULL) {

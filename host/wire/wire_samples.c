@@ -81,12 +81,28 @@ static bool define_until(struct mkperf_stream *s, unsigned i, unsigned *next, un
     return true;
 }
 
+/* Returns the chain of a guest, which is two deep: the link register holds the caller if it is an address in another function
+ * than pc. In the same function it is where an earlier call returned to, and without names nothing is known. */
+static const struct mkperf_chain *guest_chain(const struct mkperf_stream_slot *slot, uint64_t pc)
+{
+    const struct mkperf_chain *with = &slot->chain.repaired;
+    struct mkperf_symbol at, caller;
+    bool known = slot->module != NULL && with->n == 1 && with->caller[0].addr != 0 &&
+                 mkperf_symbol_at(slot->module, pc, &at) &&
+                 mkperf_symbol_at(slot->module, with->caller[0].addr - 1, &caller);
+
+    return known && at.start != caller.start ? with : &slot->chain.plain;
+}
+
 static const struct mkperf_chain *choose_chain(struct mkperf_stream *s,
                                                const struct mkperf_stream_slot *slot, uint64_t pc)
 {
     if (s->session.max_frames == 0 || slot->flags & MKPERF_SAMPLE_NO_USER ||
         slot->confidence == MKPERF_AMBIGUOUS) {
         return &slot->chain.plain;
+    }
+    if (slot->flags & MKPERF_GUEST_MASK) {
+        return guest_chain(slot, pc);
     }
     s->totals.unrepaired += slot->chain.unrepaired;
     s->totals.cut_chains += (slot->flags & MKPERF_SAMPLE_BAD_FP) != 0;

@@ -164,6 +164,13 @@ enum mkperf_limits {
 #define MKPERF_THREAD_CHILD(number, id) \
     (MKPERF_THREAD_CHILD_BIT | (0x100 + (uint64_t)(number)) << 8 | (uint64_t)(id))
 #define MKPERF_THREAD_CHILD_ID UINT64_C(0xff)
+/* Microkit gives vCPUs of different machines the same badges. The hook therefore takes a vCPU's core and priority in place of its
+ * scheduling context's badge. */
+#define MKPERF_SC_VCPU UINT64_C(0x8000)
+#define MKPERF_THREAD_VCPU(core, priority, id)                                            \
+    (MKPERF_THREAD_CHILD_BIT |                                                            \
+     (MKPERF_SC_VCPU | ((uint64_t)(core)&0x7f) << 8 | ((uint64_t)(priority)&0xff)) << 8 | \
+     (uint64_t)(id))
 #define MKPERF_THREAD_SC UINT64_C(0xffff)   /* bits of a scheduling context's badge in it */
 #define MKPERF_THREAD_IDLE UINT64_MAX       /* the core's idle thread */
 #define MKPERF_THREAD_NONE (UINT64_MAX - 1) /* a thread without a fault handler's badge */
@@ -206,6 +213,12 @@ static inline uint64_t mkperf_thread_of(uint64_t badge, uint64_t sc)
     }
     return MKPERF_THREAD_CHILD_BIT | (sc & MKPERF_THREAD_SC) << 8 |
            (badge & MKPERF_THREAD_CHILD_ID);
+}
+
+static inline int mkperf_thread_is_vcpu(uint64_t thread)
+{
+    return (thread & MKPERF_THREAD_CHILD_BIT) != 0 && thread < MKPERF_THREAD_AMBIGUOUS &&
+           (thread & MKPERF_SC_VCPU << 8) != 0;
 }
 
 static inline uint64_t mkperf_record_header(unsigned type, unsigned size, unsigned nframes,

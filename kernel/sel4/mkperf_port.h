@@ -122,7 +122,8 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
 }
 
 /*
- * The badges of a thread's fault handler and of its scheduling context, unchanged. The initial thread has no
+ * The badges of a thread's fault handler and of its scheduling context, unchanged; of a vCPU's
+ * its core and priority instead (record.h). The initial thread has no
  * fault handler and is identified by its address space.
  */
 static inline struct mkperf_identity mkperf_port_identity(const void *of)
@@ -153,6 +154,11 @@ static inline struct mkperf_identity mkperf_port_identity(const void *of)
     if (likely(thread->tcbSchedContext != NULL)) {
         id.sc = thread->tcbSchedContext->scBadge;
     }
+#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
+    if (unlikely(thread->tcbArch.tcbVCPU != NULL)) {
+        id.sc = MKPERF_SC_VCPU | SMP_TERNARY(thread->tcbAffinity, 0) << 8 | thread->tcbPriority;
+    }
+#endif
     return id;
 }
 

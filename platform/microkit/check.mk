@@ -54,6 +54,16 @@ $(call pd,$(SEL4_TEST)/forger/guest.elf,tests/sel4/guest.c tests/pd/intruder_try
 $(call pd,$(SEL4_TEST)/forger/intruder.elf,tests/pd/intruder.c tests/pd/intruder_try.S)
 $(call image,$(SEL4_TEST)/forger/loader.img,$(SEL4_TEST)/forger/forger.system,$(SEL4_TEST)/forger,$(FORGER_PDS))
 
+# A guest and its monitor, with mkperf's PDs.
+BARE := $(SEL4_TEST)/bare
+$(call pd,$(BARE)/vmm.elf,tests/sel4/bare_vmm.c tests/sel4/bare_guest.S)
+$(BARE)/bare.system: tests/sel4/bare.system platform/microkit/mkperf.system.in scripts/make-system
+	$(Q)mkdir -p $(@D)
+	$(Q)$(call with_mkperf,$<,$@)
+$(call copies,$(BARE),$(DEMO),mkperf_profiler mkperf_client)
+$(call image,$(BARE)/loader.img,$(BARE)/bare.system,$(BARE),mkperf_profiler mkperf_client vmm)
+BARE_IMAGE := $(if $(FORGER_GUEST),$(BARE)/loader.img)
+
 # The attacks of tests/system/hostile.sh. PDs of the first system print by the kernel.
 $(call program_system,$(SEL4_TEST),hostile,tests/pd/hostile.c)
 EVIL := $(SEL4_TEST)/hostile_profiler
@@ -83,7 +93,7 @@ net_qemu = $(subst $(comma)sleep=off,,$(call boot,$(1))) -global virtio-mmio.for
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img $(SEL4_TEST)/unframed/loader.img \
             $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/counted/loader.img $(SEL4_TEST)/counted_more/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/stopped/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_TEST)/budget/loader.img $(SEL4_TEST)/demand/loader.img $(PATH_IMAGE) $(SEL4_TEST)/reasons/loader.img $(SEL4_NET_TESTS) \
-            $(SEL4_TEST)/forger/loader.img $(SEL4_TEST)/hostile/loader.img $(EVIL)/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
+            $(SEL4_TEST)/forger/loader.img $(BARE_IMAGE) $(SEL4_TEST)/hostile/loader.img $(EVIL)/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
 	DEMO_QEMU='$(call boot,$(B)/loader.img)' \
@@ -114,6 +124,7 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	HOSTILE_DIR=$(SEL4_TEST)/hostile \
 	HOSTILE_QEMU='$(call boot,$(SEL4_TEST)/hostile/loader.img)' \
 	EVIL_QEMU='$(call boot,$(EVIL)/loader.img)' \
+	CROSS=$(CROSS) BARE_DIR=$(BARE) BARE_QEMU='$(if $(BARE_IMAGE),$(call boot,$(BARE_IMAGE)))' \
 	FORGER_GUEST=$(FORGER_GUEST) FORGER_QEMU='$(call boot,$(SEL4_TEST)/forger/loader.img)' PREPROCESSED='$(SEL4_PREPROCESSED)' \
 	NET_QEMU='$(call net_qemu,$(B)/net/loader.img)' \
 	NETKEY_QEMU='$(call net_qemu,$(SEL4_TEST)/netkey/loader.img)' \

@@ -429,12 +429,42 @@ static void test_errors(void **state)
     expect_error(path("gcc-O2.o"), "not a linked program");
 }
 
+/* A copy of /proc/kallsyms: only code has names, and a function extends to the next one. */
+static void test_kallsyms(void **state)
+{
+    static const char text[] = "ffff800080000000 T _text\nffff800080010000 t helper\n"
+                               "ffff800080010000 T do_work\nffff800080010040 t next\t[module]\n"
+                               "ffff800080020000 D variable\nffff800080000000 t $x.1\n"
+                               "ffff8000800300";
+    static const char hidden[] = "0000000000000000 T _text\n0000000000000000 T do_work\n";
+    struct mkperf_symbols *s = mkperf_symbols_new();
+    struct mkperf_symbol found;
+    struct mkperf_module *m;
+    struct mkperf_error e;
+
+    (void)state;
+    write_file("kallsyms", text, sizeof text - 1);
+    assert_int_equal(mkperf_symbols_module(s, path("kallsyms"), &m, &e), MKPERF_OK);
+    assert_true(mkperf_symbol_at(m, UINT64_C(0xffff80008001003f), &found));
+    assert_string_equal(found.name, "do_work");
+    assert_int_equal(found.size, 0x40);
+    assert_true(mkperf_symbol_at(m, UINT64_C(0xffff800080010040), &found));
+    assert_string_equal(found.name, "next");
+    assert_false(mkperf_symbol_at(m, UINT64_C(0xffff800080030000), &found));
+    assert_false(mkperf_symbol_at(m, 0x1000, &found));
+    assert_false(mkperf_module_is_code(m, UINT64_C(0xffff800080010040)));
+    mkperf_symbols_free(s);
+    write_file("kallsyms", hidden, sizeof hidden - 1);
+    expect_error(path("kallsyms"), "not an ELF");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_module),      cmocka_unit_test(test_functions),
         cmocka_unit_test(test_lines),       cmocka_unit_test(test_leaf_repair),
         cmocka_unit_test(test_undecidable), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_kallsyms),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A guest without an operating system, for tests/sel4/bare.sh. Its program at EL0 executes a quarter of its instructions,
+ * its kernel at EL1 three quarters. Both write the registers of the PMU now and then. bare_vmm.c copies it to the guest's
+ * memory, where it runs with the MMU off.
+ */
+    .macro function name
+    .global \name
+    .type \name, %function
+\name:
+    .endm
+
+    .section .rodata
+    .balign 4096
+    .global guest_start, guest_stop
+guest_start:
+function guest_boot
+    adr x0, guest_vectors
+    msr vbar_el1, x0
+    mov x0, #0
+    msr spsr_el1, x0
+    adr x0, guest_user
+    msr elr_el1, x0
+    isb
+    eret
+function guest_user
+    mov x1, #10000
+1:  subs x1, x1, #1
+    b.ne 1b
+    svc #0
+    b guest_user
+function guest_kernel
+    mov x2, #29990
+1:  subs x2, x2, #1
+    b.ne 1b
+    mov x3, #-1
+    msr pmcntenclr_el0, x3
+    msr pmovsset_el0, x3
+    msr pmcr_el0, x3
+    mrs x3, pmcntenset_el0
+    cbnz x3, .
+    eret
+    .balign 2048
+guest_vectors:
+    .rept 8
+    b .
+    .balign 128
+    .endr
+    b guest_kernel
+    .balign 128
+    .rept 7
+    b .
+    .balign 128
+    .endr
+guest_stop:
