@@ -13,6 +13,7 @@
  *
  * An answer that depends on chance has its interval at 95 %. Times by scheduling events are exact, apart from gaps.
  */
+#include <math.h>
 
 #include "base/outfile.h"
 #include "cmd.h"
@@ -130,6 +131,29 @@ static enum verdict explain_trust(struct explain *x, FILE *to)
     mkperf_figures_texts(MKPERF_FIGURE_SUMMARY, MKPERF_SECTION_FIRST, MKPERF_SECTION_END,
                          &p->totals, add_agreement, to);
     return RULED_OUT;
+}
+
+/* Names each place that lost samples or events, with the number. */
+static enum verdict explain_lost(struct explain *x, FILE *to)
+{
+    const struct mkperf_totals *t = &x->profile.totals;
+    uint64_t lost = mkperf_lost_sum(t->lost), events = mkperf_lost_sum(t->sched_lost);
+    unsigned shown = 0;
+
+    if (!t->complete) {
+        fputs("the target's totals did not arrive; record to the end", to);
+        return UNDECIDED;
+    }
+    fprintf(to, "%" PRIu64 " of %" PRIu64 " samples (%.2f %%) and %" PRIu64 " scheduling events",
+            lost, t->samples + lost, mkperf_percent(lost, t->samples + lost), events);
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        if (t->lost[i] + t->sched_lost[i] != 0) {
+            fprintf(to, "%s %" PRIu64 ": %s", shown++ > 0 ? ";" : " were lost;",
+                    t->lost[i] + t->sched_lost[i], mkperf_loss_places[i].cause);
+        }
+    }
+    fputs(shown == 0 ? " were lost" : "; use a larger period or a faster link", to);
+    return shown != 0 ? PROBLEM : RULED_OUT;
 }
 
 static enum verdict explain_names(struct explain *x, FILE *to)
@@ -407,6 +431,35 @@ static enum verdict explain_idle(struct explain *x, FILE *to)
     return shown == 0 ? RULED_OUT : ANSWER;
 }
 
+/* For each core, how busy it was, and the PD that ran longest there. */
+static enum verdict explain_cores(struct explain *x, FILE *to)
+{
+    const struct mkperf_analysis *a = x->events;
+    double least = 100, most = 0;
+    unsigned shown = 0;
+
+    for (uint32_t i = 0; i < a->ncores; i++) {
+        uint32_t pd = greatest_pd(x, i, MKPERF_PD_RUNNING, UINT64_MAX);
+
+        if (!a->core[i].seen) {
+            continue;
+        }
+        least = fmin(least, busy_of(&a->core[i]));
+        most = fmax(most, busy_of(&a->core[i]));
+        fprintf(to, "%score %u was busy for %.2f %% of the time", shown++ > 0 ? ";\n" : "", i,
+                busy_of(&a->core[i]));
+        if (pd != MKPERF_SCHED_NOBODY) {
+            fprintf(to, ", longest with %s (%.2f %%)", mkperf_analysis_name(a, pd),
+                    percent_of_span(x, a->pd[pd].in[MKPERF_PD_RUNNING]));
+        }
+    }
+    if (shown > 1 && most > BUSY && least < BUSY / 2) {
+        fputs(";\nwork of the busiest core could move: a PD's core is its attribute cpu", to);
+        return PROBLEM;
+    }
+    return shown > 1 ? ANSWER : RULED_OUT;
+}
+
 /* Prints the longest steps of the path of a call. The recording is read again, for the events of that time. */
 static void put_path(struct explain *x, const struct mkperf_call_edge *edge, FILE *to)
 {
@@ -498,6 +551,16 @@ static enum verdict explain_wakeups(struct explain *x, FILE *to)
     return ANSWER;
 }
 
+/* The slowest call, and the longest wait of a wake-up. */
+static enum verdict explain_latency(struct explain *x, FILE *to)
+{
+    enum verdict call = explain_call(x, to);
+
+    fputs(";\n", to);
+    enum verdict wakeup = explain_wakeups(x, to);
+    return call == ANSWER || wakeup == ANSWER ? ANSWER : RULED_OUT;
+}
+
 static enum verdict explain_budget(struct explain *x, FILE *to)
 {
     const struct mkperf_analysis *a = x->events;
@@ -541,23 +604,29 @@ static const struct question {
     enum verdict (*explain)(struct explain *x, FILE *to);
     const char *next;
     bool of_events; /* only scheduling events can answer it */
+    bool on_demand; /* other answers of the page contain it: it is given to --why only */
 } questions[] = {
-    {"faults", explain_faults, "latency", true},
-    {"trust", explain_trust, "report --header-only", false},
-    {"names", explain_names, "report --stdio -s pd,dso", false},
-    {"profiler-cost", explain_cost, "report --header-only", false},
-    {"time", explain_time, "report", false},
-    {"throughput", explain_throughput, "latency", true},
-    {"idle", explain_idle, "latency", true},
-    {"slow-call", explain_call, "latency --critical-path", true},
-    {"wakeups", explain_wakeups, "latency", true},
-    {"budget", explain_budget, "budget", true},
-    {"inversion", explain_inversion, "latency", true},
+    {"faults", explain_faults, "latency", true, false},
+    {"trust", explain_trust, "report --header-only", false, false},
+    {"lost", explain_lost, "report --header-only", false, false},
+    {"names", explain_names, "report --stdio -s pd,dso", false, false},
+    {"profiler-cost", explain_cost, "report --header-only", false, false},
+    {"time", explain_time, "report", false, false},
+    {"throughput", explain_throughput, "latency", true, false},
+    {"idle", explain_idle, "latency", true, false},
+    {"cores", explain_cores, "latency", true, false},
+    {"slow-call", explain_call, "latency --critical-path", true, false},
+    {"wakeups", explain_wakeups, "latency", true, false},
+    {"budget", explain_budget, "budget", true, false},
+    {"inversion", explain_inversion, "latency", true, false},
+    {"latency", explain_latency, "latency", true, true},
+    {"throttled", explain_budget, "budget", true, true},
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions, ALL_QUESTIONS = QUESTIONS };
 /* Their names, in the same order: the number of a word is that of its question. */
 static const char question_words[] =
-    "faults trust names profiler-cost time throughput idle slow-call wakeups budget inversion";
+    "faults trust lost names profiler-cost time throughput idle cores slow-call wakeups budget "
+    "inversion latency throttled";
 
 static const struct mkperf_option options[] = {
     MKPERF_OPTION(0, "why", "answer only this question", MKPERF_TAKES(WORD, "QUESTION"),
@@ -635,7 +704,7 @@ static enum mkperf_status print_answers(struct explain *x)
     for (unsigned i = 0; i < QUESTIONS; i++) {
         size_t bytes;
         FILE *to = mkperf_memstream_open(&text[i], &bytes);
-        bool asked = x->why == ALL_QUESTIONS || x->why == i;
+        bool asked = x->why == ALL_QUESTIONS ? !questions[i].on_demand : x->why == i;
 
         verdict[i] = !asked                                          ? VERDICTS
                      : questions[i].of_events && lacks_events(x, to) ? UNDECIDED

@@ -44,3 +44,4 @@ overloaded() { # TIMES SECONDS
 check "twice what it carries: captured = arrived + lost" overloaded 2 4
 check "five times what it carries: captured = arrived + lost" overloaded 5 2
 check "ten times what it carries: captured = arrived + lost" overloaded 10 1
+check "mkperf explain names the place of the losses" explains "$D/10.data" lost problem '[0-9]* of [0-9]* samples .* were lost; [0-9]*: '

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mkperf explain on planted systems: each has one cause, with random times, in STORIES recordings. The question about the cause
+ * has the right answer in all of them. A system without it, and a recording that cannot show it, have the other verdicts.
+ */
+#include "story_recording.h"
+
+enum { STORIES = 20, ROUNDS = 20 };
+
+static struct story story;
+static uint32_t seed;
+
+/* A recording with a story, and the answer to a question as JSON. */
+static char *ask(void (*plant)(void), unsigned cores, const char *question)
+{
+    struct mkperf_session session = {.cores = cores};
+    struct recording r;
+    int status;
+
+    story_record(&story, &r, "planted", &session);
+    plant();
+    story_end(&story);
+    recording_free(&r);
+    char *text = RUN(explain, &status, "--json", "--why", question, recording_path("planted"));
+    assert_int_equal(status, 0);
+    return text;
+}
+
+static void expect(void (*plant)(void), unsigned cores, const char *question, const char *verdict,
+                   const char *text)
+{
+    char wanted[64];
+
+    snprintf(wanted, sizeof wanted, "\"verdict\":\"%s\"", verdict);
+    for (unsigned i = 0; i < STORIES; i++) {
+        seed = 1000 + i;
+        char *answer = ask(plant, cores, question);
+        has(answer, wanted);
+        has(answer, text);
+    }
+}
+
+static uint64_t about(uint64_t ns)
+{
+    return ns / 2 + story_draw(&seed, (unsigned)ns);
+}
+
+static void calls(void)
+{
+    story_rounds(&story, ROUNDS);
+}
+
+/* The driver uses up its budget in each round, and is throttled for most of the time. */
+static void throttled(void)
+{
+    uint64_t t = 1000000;
+
+    run(&story, t, IDLE, MKPERF_STOPPED_UNKNOWN);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        irq(&story, t += about(10000), 33, DRIVER);
+        run(&story, t, DRIVER, MKPERF_STOPPED_IDLE);
+        run(&story, t += about(50000), IDLE, MKPERF_STOPPED_BUDGET);
+        run(&story, t += about(200000), DRIVER, MKPERF_STOPPED_IDLE);
+        run(&story, t += about(10000), IDLE, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    }
+}
+
+/* The server stops with a fault. */
+static void faulted(void)
+{
+    run(&story, 1000000, CLIENT, MKPERF_STOPPED_UNKNOWN);
+    run(&story, 1000000 + about(5000), SERVER, MKPERF_STOPPED_CALLED);
+    run(&story, 1010000 + about(5000), IDLE, MKPERF_STOPPED_FAULTED);
+    run(&story, 1100000, STORE, MKPERF_STOPPED_IDLE);
+    run(&story, 1200000, IDLE, MKPERF_STOPPED_WAIT_MESSAGE);
+}
+
+/* One of the calls of the client takes 20 times as long, because the driver runs. */
+static void one_slow_call(void)
+{
+    unsigned slow = 5 + story_draw(&seed, 10);
+    uint64_t t = 1000000;
+
+    run(&story, t, IDLE, MKPERF_STOPPED_UNKNOWN);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        run(&story, t += about(20000), CLIENT, MKPERF_STOPPED_IDLE);
+        run(&story, t += 1000, SERVER, MKPERF_STOPPED_CALLED);
+        if (i == slow) {
+            irq(&story, t += 1000, 33, DRIVER);
+            run(&story, t, DRIVER, MKPERF_STOPPED_PREEMPTED);
+            run(&story, t += 400000, SERVER, MKPERF_STOPPED_WAIT_NOTIFICATION);
+        }
+        run(&story, t += about(10000), CLIENT, MKPERF_STOPPED_REPLIED);
+        run(&story, t += 1000, IDLE, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    }
+}
+
+/* The driver's interrupt waits for long, once. */
+static void one_slow_wakeup(void)
+{
+    unsigned slow = 5 + story_draw(&seed, 10);
+    uint64_t t = 1000000;
+
+    run(&story, t, CLIENT, MKPERF_STOPPED_UNKNOWN);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        irq(&story, t += about(20000), 33, DRIVER);
+        run(&story, t += i == slow ? 300000 : about(1000), DRIVER, MKPERF_STOPPED_PREEMPTED);
+        run(&story, t += about(5000), CLIENT, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    }
+}
+
+/* Core 0 always runs; core 1 runs the store for a moment. */
+static void one_idle_core(void)
+{
+    uint64_t t = 1000000;
+
+    on_core(&story, 1, t, IDLE, MKPERF_STOPPED_UNKNOWN);
+    run(&story, t, CLIENT, MKPERF_STOPPED_UNKNOWN);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        on_core(&story, 1, t += about(50000), STORE, MKPERF_STOPPED_IDLE);
+        on_core(&story, 1, t += 1000, IDLE, MKPERF_STOPPED_WAIT_NOTIFICATION);
+        run(&story, t += 1000, SERVER, MKPERF_STOPPED_PREEMPTED);
+        run(&story, t += 1000, CLIENT, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    }
+}
+
+/* Events are missing for most of the time. */
+static void missing(void)
+{
+    run(&story, 1000000, CLIENT, MKPERF_STOPPED_UNKNOWN);
+    run(&story, 1000000 + about(1000), SERVER, MKPERF_STOPPED_CALLED);
+    gap(&story, 1002000, 2000000, 100);
+    run(&story, 2000000 + about(1000), CLIENT, MKPERF_STOPPED_UNKNOWN);
+}
+
+static void test_planted(void **state)
+{
+    (void)state;
+    expect(throttled, 1, "throttled", "problem", "driver used up its budget");
+    expect(throttled, 1, "budget", "problem", "driver used up its budget");
+    expect(throttled, 1, "throughput", "answer", "driver");
+    expect(faulted, 1, "faults", "problem", "the last time server");
+    expect(one_slow_call, 1, "slow-call", "answer", "client called server for 4");
+    expect(one_slow_call, 1, "slow-call", "answer",
+           "of these, 400.000 us: server is ready, driver runs");
+    expect(one_slow_call, 1, "latency", "answer", "server is ready, driver runs");
+    expect(one_slow_wakeup, 1, "wakeups", "answer",
+           "interrupt 33 waited for 300.000 us until driver ran");
+    expect(one_idle_core, 2, "cores", "problem",
+           "core 0 was busy for 100.00 % of the time, longest with client");
+    expect(one_idle_core, 2, "idle", "answer", "core 1 was idle");
+    expect(calls, 1, "idle", "answer", "core 0 was idle for");
+}
+
+static void test_ruled_out(void **state)
+{
+    (void)state;
+    expect(calls, 1, "faults", "ruled out", "no PD stopped with a fault");
+    expect(calls, 1, "throttled", "ruled out", "no PD used up its budget");
+    expect(calls, 1, "lost", "ruled out", "were lost");
+    expect(calls, 1, "inversion", "ruled out", "no PD waited");
+    expect(calls, 1, "cores", "ruled out", "core 0 was busy");
+    expect(faulted, 1, "wakeups", "ruled out", "no notification");
+}
+
+/* What a recording cannot show is not decided, and the text has the recording that would. */
+static void test_not_decided(void **state)
+{
+    static const char *const of_events[] = {"faults",    "throughput", "idle",   "cores",
+                                            "slow-call", "wakeups",    "budget", "inversion",
+                                            "latency",   "throttled"};
+    int status;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof of_events / sizeof *of_events; i++) {
+        expect(missing, 1, of_events[i], "undecided",
+               "scheduling events are missing; record fewer");
+    }
+    expect(calls, 1, "names", "undecided", "mkperf record -e cycles");
+    recording_make("samples", 5, 0);
+    char *text = RUN(explain, &status, "--json", "--why", "slow-call", recording_path("samples"));
+    has(text, "\"verdict\":\"undecided\",\"text\":\"the recording has no scheduling events; record "
+              "them with mkperf record --sched\"");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_planted),
+        cmocka_unit_test(test_ruled_out),
+        cmocka_unit_test(test_not_decided),
+    };
+
+    return cmocka_run_group_tests(tests, recording_setup, recording_teardown);
+}
