@@ -25,7 +25,7 @@ whole() {
             chain = $3
             depth = gsub(/descend;/, "", chain)
             right = chain ~ /^spin;/ ? depth == 7 : chain ~ /^variable;/ ? depth <= 7 : depth == 0
-            if (!right || chain !~ /^(((spin;)?variable;)?many;)?work;init;.*_start$/) {
+            if (!right || chain !~ /^(((spin;)?variable;)?many;)?work;init;(.*_start|main)$/) {
                 if (bad++ < 5) print
             }
         }

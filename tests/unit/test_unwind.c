@@ -5,10 +5,7 @@
  * unwinder of elfutils, which reads the call-frame information itself. Tables and stacks are blocks of memory of
  * their own, so that the sanitizer finds a read outside.
  *
- *   UNWIND_STACKS=FILE UNWIND_DIR=DIR test_unwind
- *
- * compares stacks of programs that were stopped instead, one a line: the program in DIR, pc, lr, fp, sp, and
- * the words from sp on, hexadecimal.
+ * With UNWIND_STACKS=FILE the stacks of programs that were stopped are compared instead (tests/stopped-stacks).
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -32,7 +29,8 @@
 
 enum {
     FRAMES = 16,
-    STACK_WORDS = 512,
+    PAGE_WORDS = 512,
+    STACK_WORDS = 2 * PAGE_WORDS,
     RANDOM_STACKS = 4000, /* of each program */
     RANDOM_TABLES = 20000,
     BADGE = 3,
@@ -59,7 +57,7 @@ static struct {
     size_t sites;
     Dwfl *dwfl;
     Elf *elf;
-    uint64_t *stack; /* a page */
+    uint64_t *stack; /* two pages */
     struct mkperf_stamp_unwind made;
 } program;
 
@@ -107,7 +105,9 @@ uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va)
 {
     (void)thread;
     (void)level;
-    return va == stack_at ? (uintptr_t)program.stack : 0;
+    uint64_t offset = va - stack_at;
+
+    return offset < 8 * STACK_WORDS ? (uintptr_t)program.stack + offset : 0;
 }
 
 uint64_t mkperf_port_kernel_pc(void)
@@ -379,6 +379,46 @@ static void agrees_with_elfutils(void **state)
     }
 }
 
+/* Stops of a system: each line of the file is one. */
+static void agrees_about_stopped_programs(void **state)
+{
+    FILE *f = fopen(getenv("UNWIND_STACKS"), "r");
+    static char line[64 * 1024];
+    char path[256] = "";
+    uint64_t whole = 0;
+
+    (void)state;
+    assert_non_null(f);
+    memset(&seen, 0, sizeof seen);
+    while (fgets(line, sizeof line, f) != NULL) {
+        char *rest = line;
+        char *name = strsep(&rest, " ");
+        uint64_t cut = seen.cut;
+        if (strcmp(name, path) != 0) {
+            if (path[0] != '\0') {
+                close_program();
+            }
+            snprintf(path, sizeof path, "%s", name);
+            open_program(path);
+        }
+        sampled.pc = strtoull(rest, &rest, 16);
+        sampled.lr = strtoull(rest, &rest, 16);
+        sampled.fp = strtoull(rest, &rest, 16);
+        mock_sp = strtoull(rest, &rest, 16);
+        stack_at = strtoull(rest, &rest, 16);
+        for (unsigned i = 0; i < STACK_WORDS; i++) {
+            program.stack[i] = strtoull(rest, &rest, 16);
+        }
+        compare_walks();
+        whole += seen.cut == cut;
+    }
+    fclose(f);
+    printf("# %lu stopped stacks, %lu frames, %lu by elfutils, %lu chains whole\n", seen.stacks,
+           seen.frames, seen.judged, whole);
+    assert_true(seen.stacks > 0 && whole * 1000 >= seen.stacks * 999);
+    close_program();
+}
+
 /* ---- tables that are wrong ------------------------------------------------------------------- */
 
 static void open_echo(void)
@@ -574,7 +614,10 @@ int main(void)
     stack_at = UINT64_C(0x7ffff000);
     program.stack = malloc(8 * STACK_WORDS);
     tables = malloc(ROOM);
-    int failed = cmocka_run_group_tests_name("unwind", tests, NULL, NULL);
+    const struct CMUnitTest stopped[] = {cmocka_unit_test(agrees_about_stopped_programs)};
+    int failed = getenv("UNWIND_STACKS") != NULL
+                     ? cmocka_run_group_tests_name("stopped", stopped, NULL, NULL)
+                     : cmocka_run_group_tests_name("unwind", tests, NULL, NULL);
     free(tables);
     free(program.stack);
     return failed;
