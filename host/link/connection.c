@@ -13,6 +13,8 @@
 
 #include "wire/wire_message.h"
 
+static const double PAUSE_SLICE_S = 0.1; /* how soon a pause notices that the user stops it */
+
 void mkperf_peer_say(const struct mkperf_peer *l, const char *format, ...)
 {
     char text[512];
@@ -31,10 +33,11 @@ bool mkperf_peer_stopped(const struct mkperf_peer *l)
 
 bool mkperf_peer_pause(const struct mkperf_peer *l, double seconds)
 {
-    double until = mkperf_now_s() + seconds;
+    double until = mkperf_now_s() + seconds, left;
 
-    while (!mkperf_peer_stopped(l) && mkperf_now_s() < until) {
-        mkperf_poll(NULL, 0, 20);
+    while (!mkperf_peer_stopped(l) && (left = until - mkperf_now_s()) > 0) {
+        mkperf_poll(NULL, 0,
+                    left < PAUSE_SLICE_S ? (int)(1000 * left) + 1 : (int)(1000 * PAUSE_SLICE_S));
     }
     return mkperf_peer_stopped(l);
 }
