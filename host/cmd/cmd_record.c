@@ -187,9 +187,12 @@ static void show_summary(const struct record *rec, uint64_t bytes)
         fputc('\n', stderr);
     }
     if (rec->dump && s->has_status) {
-        fprintf(stderr, "  flight  %" PRIu64 " older samples were overwritten; %s%s\n",
-                t->overwritten, t->stopped[0] != '\0' ? "ended " : "the recording continues",
-                t->stopped);
+        fprintf(stderr, "  flight  %" PRIu64 " older samples", t->overwritten);
+        if (t->sched_overwritten != 0) {
+            fprintf(stderr, " and %" PRIu64 " scheduling events", t->sched_overwritten);
+        }
+        fprintf(stderr, " were overwritten; %s%s\n",
+                t->stopped[0] != '\0' ? "ended " : "the recording continues", t->stopped);
     }
     mkperf_observe_summary(s, stderr);
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
