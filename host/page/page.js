@@ -45,6 +45,7 @@ function showHead() {
     `${count(info.lost)} lost${info.sched ? `; ${count(info.sched.events)} scheduling events, ` +
       `${count(info.sched.lost)} lost` : ''}${info.complete || info.live ? '' : ', totals incomplete'}`;
   byId('older').textContent = olderWords(info);
+  ['loss', 'older'].forEach((id) => { byId(id).dataset.tip = byId(id).textContent; }); // a narrow window cuts them off
   showWarnings(info);
   byId('loss').classList.toggle('bad', info.lost > 0 || info.sched?.lost > 0 || !(info.complete || info.live));
   byId('event').replaceChildren(...info.events.map((event) => new Option(event.name, event.name)));

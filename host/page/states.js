@@ -52,7 +52,7 @@ class StatePainter {
   runOf(pd, core, time) {
     const list = this.schedule.exactly(time, time)?.byPd.get(pd)?.find((of) => of.state === 'running' && of.core === core);
     const i = list ? list.at(time) : -1;
-    return i < 0 ? null : { from: list.start[i], to: list.end[i] };
+    return i < 0 || list.end[i] < time ? null : { from: list.start[i], to: list.end[i] };
   }
 
   // The parts of a lane's strip, for paintLane.
