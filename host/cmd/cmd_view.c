@@ -225,8 +225,9 @@ const struct mkperf_command mkperf_view_command = {
     .synopsis = "[options] [FILE | -t TARGET]",
     .description =
         "Shows a recording (perf.data) in a browser: PDs, their time line (with scheduling events: "
-        "running, ready, waiting for a reply, calls), flame graph, functions with source and "
-        "instructions. What is selected in one part filters the others. "
+        "running, ready, waiting for a reply, calls), flame graph, call trees, stack chart, "
+        "functions with source and instructions, latencies. What is selected in one part filters "
+        "the others. "
         "The address is printed; only this machine can reach it, and only who knows it gets an "
         "answer. Ends with Ctrl-C.\n\n"
         "With -t it samples a running system, and the page follows: it shows the newest 200000 "
