@@ -14,7 +14,7 @@
 #include "import.h"
 #include "model/pds.h"
 
-enum { PAGE = 4096, CODE_BYTES = 4, NO_PROGRAM = -1 };
+enum { PAGE = 4096, CODE_BYTES = 4, NO_PROGRAM = -1, OTHER_PERCENT = 1 };
 
 struct row {
     uint64_t vaddr, copy, count;
@@ -40,6 +40,7 @@ struct exact {
     size_t n, room;
     struct program program[MKPERF_MAX_PDS + 1];
     unsigned nprograms;
+    uint64_t executed, other; /* instructions; those that no ELF has */
     struct mkperf_totals totals;
 };
 
@@ -185,6 +186,8 @@ static enum mkperf_status put_rows(struct exact *x, int program, const struct ro
         };
         *(kernel ? &s.kernel_pc : &s.pc) = r[i].vaddr;
         x->totals.samples++;
+        x->executed += r[i].count;
+        x->other += program == NO_PROGRAM ? r[i].count : 0;
         mkperf_sink_sample(x->sink, &s, x->e);
     }
     return x->e->status;
@@ -244,6 +247,15 @@ static enum mkperf_status put_all(struct exact *x, const struct mkperf_input *in
         put_copy(x, x->row + from, to - from);
     }
     x->totals.complete = true;
+    if (mkperf_percent(x->other, x->executed) > OTHER_PERCENT && in->warn != NULL) {
+        char text[256];
+
+        snprintf(text, sizeof text,
+                 "%.2f %% of the instructions are in no ELF of the system: the loader's and the "
+                 "firmware's, or an ELF is of another build than the image",
+                 mkperf_percent(x->other, x->executed));
+        in->warn(in->self, text);
+    }
     return x->e->status;
 }
 

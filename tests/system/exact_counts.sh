@@ -56,4 +56,11 @@ refusals() {
     "$MKPERF" diff --exact "$D/before.data,$D/after.data" "$D/before.data" >"$D/refused" 2>&1 && return 1
     contains "$D/refused" 'not deterministic' 'before.data has 3000, .*after.data has 4000: server,caller \[.\] counted'
 }
+# A kernel's ELF of another build: its instructions have no name, and a warning says so.
+other_build() {
+    # shellcheck disable=SC2086
+    "$MKPERF" exact --system "$COUNTED/counted/counted.system" --kernel "$COUNTED/counted/counted.elf" --until finished -o "$D/other.data" -- \
+        $BEFORE -serial null 2>"$D/other" && contains "$D/other" 'are in no ELF of the system'
+}
+check "code of another build is a warning" other_build
 check "runs without -icount and unequal runs are refused, with the reason" refusals
