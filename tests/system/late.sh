@@ -12,7 +12,8 @@ D=$(realpath "$D")
 mkdir "$D/bin"
 ln -s "$(realpath "$MKPERF")" "$D/bin/mkperf"
 
-sed -n 's/^    \$ \(mkperf .*\)/\1/p' docs/latency.md >"$D/commands"
+# The page's first six commands; path.sh has the others.
+sed -n 's/^    \$ \(mkperf .*\)/\1/p' docs/latency.md | head -n 6 >"$D/commands"
 command() { # the N-th command of the page, where it records, of a machine that is booted for it
     sed -n "$1p" "$D/commands" | sed "s/-t TARGET/-t \$T/"
 }
