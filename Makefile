@@ -9,6 +9,7 @@
 #   make pictures  those of docs/viewers.md and docs/example.html, made again; make example: only the latter;
 #                  make demo-page: the output in docs/demo.md
 #   make host      build/mkperf                make target    the PDs and the demo's image
+#   make ARCH=riscv64 ...   demo, target and single images for RISC-V, on the built-in platform, in BUILD_DIR/riscv64
 #   make install   mkperf, its man pages and completion, and what systems include, into DESTDIR/PREFIX
 #   make clean
 #
@@ -24,8 +25,8 @@ B := $(BUILD_DIR)
 # The target's architecture: aarch64, or riscv64 on the built-in platform alone. T: what is built for it. The host's half is
 # one, in B.
 ARCH ?= aarch64
-ifeq ($(filter aarch64,$(ARCH)),)
-$(error ARCH=$(ARCH): mkperf is built for aarch64)
+ifeq ($(filter aarch64 riscv64,$(ARCH)),)
+$(error ARCH=$(ARCH): mkperf is built for aarch64 and riscv64)
 endif
 T := $(B)$(ARCH:%=$(if $(filter-out aarch64,$(ARCH)),/%))
 DEMO := $(T)/demo
@@ -62,7 +63,9 @@ CROSS ?= $(ARCH)-linux-gnu-
 TARGET_CC := $(CROSS)gcc
 # -fomit-frame-pointer: chains of the PDs are found by tables (docs/install.md).
 FRAME_CFLAGS ?= -fno-omit-frame-pointer
-TARGET_CPU := $(if $(filter riscv64,$(ARCH)),-march=rv64gc -mabi=lp64d -mcmodel=medany -fasynchronous-unwind-tables,-mcpu=cortex-a53)
+TARGET_CPU := $(if $(filter riscv64,$(ARCH)),-march=rv64gc -mabi=lp64d -mcmodel=medany -fno-pic -fasynchronous-unwind-tables,-mcpu=cortex-a53)
+# perf takes RISC-V's mapping symbols for functions.
+TARGET_LINKED = $(if $(filter riscv64,$(ARCH)),&& $(CROSS)objcopy -w -N '[$$][xd]*' $@)
 TARGET_CFLAGS = -std=c11 -O2 -g $(WARN) $(TARGET_CPU) -ffreestanding -fno-stack-protector \
                  -fno-pic $(FRAME_CFLAGS) -mstrict-align -fno-tree-loop-distribute-patterns \
                  -ffunction-sections -fdata-sections -Iinclude -I$(B)/proto -I$(B)/src/nanopb $(MBEDTLS_CFLAGS)
@@ -75,10 +78,10 @@ all: host target
 GOALS := $(or $(MAKECMDGOALS),all)
 NEEDS := $(or $(if $(filter test test-quick fuzz%,$(GOALS)),test),$(if $(filter-out all target host install% microkit-% clean,$(GOALS)),demo),\
          $(if $(filter-out host install install-host clean,$(GOALS)),build),host)
-SETUP := $(B)/setup-$(NEEDS).stamp
-$(B)/setup-%.stamp: scripts/packages scripts/setup scripts/check-depends
-	$(Q)[ "$(SETUP_PACKAGES)" = no ] || scripts/setup $* || echo "setup: trying with what is here"
-	$(Q)HOST_CC="$(HOST_CC)" CROSS="$(CROSS)" SYSTEM_LIBS="$(SYSTEM_LIBS)" scripts/check-depends $*
+SETUP := $(T)/setup-$(NEEDS).stamp
+$(T)/setup-%.stamp: scripts/packages scripts/setup scripts/check-depends
+	$(Q)[ "$(SETUP_PACKAGES)" = no ] || ARCH=$(ARCH) scripts/setup $* || echo "setup: trying with what is here"
+	$(Q)HOST_CC="$(HOST_CC)" CROSS="$(CROSS)" ARCH="$(ARCH)" SYSTEM_LIBS="$(SYSTEM_LIBS)" scripts/check-depends $*
 	$(Q)mkdir -p $(@D) && touch $@
 
 include proto/build.mk host/build.mk platform/qemu/build.mk

@@ -22,7 +22,7 @@ $(call pd,$(BENCH)/echo/echo.elf,bench/pd/echo_wire.c $(WIRE_SRC))
 $(call pd,$(BENCH)/echo/load.elf,bench/pd/load.c $(WIRE_SRC))
 $(call target_objects,bench/pd/echo_wire.c bench/pd/load.c): $(B)/src/lwip.stamp
 $(call target_objects,bench/pd/echo_wire.c bench/pd/load.c): TARGET_CFLAGS += $(NET_CFLAGS) \
-    -fno-optimize-sibling-calls $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK))
+    -fno-optimize-sibling-calls $(CLOCK_CFLAGS)
 $(call copies,$(BENCH)/echo,$(DEMO),$(QUIET_PDS))
 $(call image,$(BENCH)/echo/echo.img,bench/pd/echo.system,$(BENCH)/echo,echo load $(QUIET_PDS))
 $(call network_machine,$(BENCH)/echo)

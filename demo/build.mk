@@ -12,7 +12,7 @@ $(call pd,$(DEMO)/requester.elf,demo/requester.c)
 $(call pd,$(DEMO)/server.elf,demo/server.c)
 
 $(call pd,$(DEMO)/echo.elf,demo/echo.c $(STACK_SRC) $(TARGET_LIB_SRC))
-$(TARGET_OBJ)/demo/echo.o: TARGET_CFLAGS += $(NET_CFLAGS) $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK))
+$(TARGET_OBJ)/demo/echo.o: TARGET_CFLAGS += $(NET_CFLAGS) $(CLOCK_CFLAGS)
 
 DEMO_WORK := known dummy1 dummy2 requester server
 DEMO_PDS := profiler client pacer $(DEMO_WORK)
@@ -31,7 +31,7 @@ $(call system,$(STOCK)/stock.system,demo/demo.system.in,PACER=pacer TIMER=1 CHIL
 $(call system,$(CORES)/cores.system,demo/demo.system.in,PACER=pacer CORES=1)
 $(call system,$(SHARED)/shared.system,demo/demo.system.in,PACER=pacer TIMER=1 CSPACE=1)
 
-target: $(DEMO_ELFS) $(NET_ELFS) $(DEMO)/demo.system $(NET)/net.system
+target: $(DEMO_ELFS) $(DEMO)/demo.system $(if $(filter aarch64,$(ARCH)),$(NET_ELFS) $(NET)/net.system)
 
 ifeq ($(MICROKIT_SDK),)
 $(call image,$(DEMO)/demo.img,$(DEMO)/demo.system,$(DEMO),$(DEMO_PDS))
@@ -41,7 +41,9 @@ $(CORES)/qemu-command: private QEMU_SMP = 2
 $(call image,$(SHARED)/shared.img,$(SHARED)/shared.system,$(DEMO),$(DEMO_PDS))
 $(call image,$(NET)/net.img,$(NET)/net.system,$(DEMO),$(NET_PDS))
 $(call network_machine,$(NET))
-target: $(call bootable,$(DEMO) $(NET) $(STOCK) $(SHARED) $(CORES))
-demo: host $(call bootable,$(DEMO) $(SHARED) $(NET) $(CORES) $(B)/tests/pd/flow_slow $(B)/tests/pd/late) $(B)/echo-load
-	$(Q)B=$(B) DEMO_SECONDS=$(DEMO_SECONDS) demo/run
+target: $(call bootable,$(DEMO) $(if $(filter aarch64,$(ARCH)),$(NET) $(STOCK) $(SHARED) $(CORES)))
+# On RISC-V without what pocket has only on AArch64: several cores, a timer for PDs, the network.
+DEMO_SYSTEMS := $(DEMO) $(if $(filter aarch64,$(ARCH)),$(SHARED) $(NET) $(CORES) $(T)/tests/pd/flow_slow) $(T)/tests/pd/late
+demo: host $(call bootable,$(DEMO_SYSTEMS)) $(B)/echo-load
+	$(Q)B=$(B) T=$(T) ARCH=$(ARCH) DEMO_SECONDS=$(DEMO_SECONDS) demo/run
 endif

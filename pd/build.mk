@@ -4,11 +4,12 @@
 # What each of the two PDs is made of.
 TARGET_LIB_SRC := pd/lib/string.c pd/lib/text.c
 # The back-end for the CPU's counters: pd/pmu/NAME.c, which has struct mkperf_pmu mkperf_NAME.
-MKPERF_PMU ?= armv8_pmuv3
+MKPERF_PMU ?= $(if $(filter riscv64,$(ARCH)),riscv_sscofpmf,armv8_pmuv3)
 TARGET_CFLAGS += -DMKPERF_PMU=mkperf_$(MKPERF_PMU)
 # MKPERF_TIMER: the timer's back-end, chosen by the platform or the board (PROFILER_TIMER), if it has one.
-PROFILER_SRC := $(wildcard pd/profiler/*.c pd/profiler/timer/*.c pd/timer/*.c) pd/pmu/$(MKPERF_PMU).c \
-                $(filter-out pd/pmu/armv8_pmuv3.c,$(wildcard pd/pmu/armv8_*.c)) $(TARGET_LIB_SRC)
+PROFILER_SRC := $(wildcard pd/profiler/*.c pd/profiler/timer/*.c) pd/pmu/$(MKPERF_PMU).c $(TARGET_LIB_SRC) \
+                $(if $(filter riscv64,$(ARCH)),pd/timer/no_timer.c,\
+                    $(wildcard pd/timer/*.c) $(filter-out pd/pmu/armv8_pmuv3.c,$(wildcard pd/pmu/armv8_*.c)))
 $(TARGET_OBJ)/pd/profiler/timer/ticks.o: private TARGET_CFLAGS += $(PROFILER_TIMER:%=-DMKPERF_TIMER=mkperf_%)
 $(TARGET_OBJ)/pd/timer/%.o: private TARGET_CFLAGS += $(PROFILER_TIMER_CFLAGS)
 CLIENT_COMMON_SRC := $(addprefix pd/client/,main.c control.c connections.c stream.c command.c \
@@ -28,7 +29,7 @@ endif
 # The client tells the host where it runs.
 $(TARGET_OBJ)/pd/client/main.o: private TARGET_CFLAGS += \
     -DMKPERF_PLATFORM='"$(if $(MICROKIT_SDK),microkit,pocket)"' \
-    $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK))
+    $(CLOCK_CFLAGS)
 
 $(call pd,$(DEMO)/profiler.elf,$(PROFILER_SRC))
 $(call pd,$(DEMO)/client.elf,$(CLIENT_SRC))
@@ -37,7 +38,7 @@ $(DEMO)/mkperf_%.elf: $(DEMO)/%.elf
 	$(Q)cp $< $@
 
 # Tested on the host: everything without registers and without a platform.
-HOSTED_SRC += pd/lib/text.c pd/pmu/armv8_events.c pd/profiler/policy.c \
+HOSTED_SRC += pd/lib/text.c pd/pmu/armv8_events.c pd/pmu/riscv_sscofpmf.c pd/profiler/policy.c \
               pd/profiler/plan.c pd/profiler/request.c pd/profiler/event_names.c pd/client/encode.c pd/client/encode_batch.c pd/client/periods.c pd/client/sched.c pd/client/wire_frames.c pd/client/link.c \
               $(addprefix pd/client/,control.c report.c connections.c stream.c command.c mark.c \
               session.c) pd/profiler/timer/attribute.c pd/profiler/latency.c pd/profiler/unwind_load.c pd/profiler/unwind_reserved.c

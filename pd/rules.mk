@@ -4,15 +4,16 @@
 #
 # The platform's settings (platform/*/settings.mk) come first. They set PLATFORM_CFLAGS,
 # PLATFORM_LDFLAGS (linker script), PLATFORM_LIBS (libmicrokit), PLATFORM_READY (files that must exist
-# before a PD is linked), PLATFORM_CLOCK, SYSTEM_VALUES, image_name and image_rules.
+# before a PD is linked), PLATFORM_CLOCK and PLATFORM_CLOCK_HZ, SYSTEM_VALUES, image_name and image_rules.
 
 TARGET_OBJ := $(T)/obj/target
+CLOCK_CFLAGS := $(PLATFORM_CLOCK:%=-DMKPERF_CLOCK=%) $(PLATFORM_CLOCK_HZ:%=-DMKPERF_CLOCK_HZ=%)
 target_objects = $(patsubst %.c,$(TARGET_OBJ)/%.o,$(patsubst %.S,$(TARGET_OBJ)/%.o,\
                  $(patsubst $(B)/%,gen/%,$(1))))
 
 target_cc = $(TARGET_CC) $(TARGET_CFLAGS) $(PLATFORM_CFLAGS) -MMD -MP -c $< -o $@
 target_link = $(TARGET_CC) -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id \
-              -Wl,-z,max-page-size=4096 $(PLATFORM_LDFLAGS) $(filter %.o,$^) $(PLATFORM_LIBS) -o $@
+              -Wl,-z,max-page-size=4096 $(PLATFORM_LDFLAGS) $(filter %.o,$^) $(PLATFORM_LIBS) -lgcc -o $@ $(TARGET_LINKED)
 
 $(TARGET_OBJ)/%.o: %.c $(PROTO_READY) | $(SETUP)
 	$(call say,target,the protection domains)

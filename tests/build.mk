@@ -152,7 +152,7 @@ $(call copies,$(TEST_PD)/quiet,$(DEMO),$(QUIET_PDS))
 $(call image,$(TEST_PD)/quiet/quiet.img,$(TEST_PD)/quiet/quiet.system,$(TEST_PD)/quiet,$(QUIET_PDS))
 $(call network_machine,$(TEST_PD)/quiet)
 $(TARGET_OBJ)/tests/pd/net_dial.o: TARGET_CFLAGS += $(NET_CFLAGS) \
-    $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK))
+    $(CLOCK_CFLAGS)
 $(TARGET_OBJ)/tests/pd/net_dial.o: $(B)/src/lwip.stamp
 $(call pd,$(TEST_PD)/dial/client_net.elf,\
     $(call with_test_key,$(patsubst pd/net/tcp.c,tests/pd/net_dial.c,$(CLIENT_NET_SRC))))
@@ -189,7 +189,12 @@ $(B)/tests/mkperf-asan: $(B)/obj/asan/host/main.o $(B)/lib/asan/libmkperf.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(ASAN_FLAGS) $^ $(HOST_LIBS) -o $@
 
-test: host target $(B)/tests/mkperf-asan $(B)/net-tool $(B)/stop-core $(B)/many-samples $(TEST_IMAGES) $(UNIT_TESTS) $(TSAN_TESTS) $(FUZZERS)
+# The images of tests/system/riscv.sh. Not at the same time as those of AArch64: both make the sources of messages.
+.PHONY: riscv64-images
+riscv64-images: host target
+	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory -s ARCH=riscv64 $(call bootable,$(B)/riscv64/demo $(B)/riscv64/tests/pd/late)
+
+test: riscv64-images host target $(B)/tests/mkperf-asan $(B)/net-tool $(B)/stop-core $(B)/many-samples $(TEST_IMAGES) $(UNIT_TESTS) $(TSAN_TESTS) $(FUZZERS)
 	$(Q)B=$(B) tests/run
 
 # While something is developed: the unit tests, the checks of text, and the demo's profile.

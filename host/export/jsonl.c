@@ -54,6 +54,7 @@ void mkperf_jsonl_session(struct mkperf_textout *t, const struct mkperf_session 
     mkperf_json_known(t, "command", session->command);
     mkperf_json(t, ",'max_frames':%u,'jitter':%hhd", session->max_frames, session->jitter);
     mkperf_textout_puts(t, session->turns ? ",\"turns\":true" : "");
+    mkperf_textout_puts(t, session->inferred ? ",\"modes_inferred\":true" : "");
     put_events(t, session);
 }
 
@@ -96,7 +97,7 @@ static void put_frame(struct jsonl *j, const struct mkperf_sample *s,
         bool inferred = mkperf_places_inferred(&j->places, s->event) &&
                         !mkperf_places_ambiguous(&j->places, s->pd);
         mkperf_json_known(t, "pd", mkperf_places_pd_name(&j->places, f->pd));
-        mkperf_textout_puts(t, inferred ? ",\"inferred\":true" : "");
+        mkperf_textout_puts(t, inferred ? ",\"modes_inferred\":true" : "");
     }
     mkperf_json(t, ",'addr':'0x%" PRIx64 "'", place->addr);
     mkperf_json_known(t, "file", mkperf_places_text(&j->places, frame->file));

@@ -164,10 +164,19 @@ static bool warn_of_turns(const struct mkperf_session *s, char text[MKPERF_CORES
     return s->turns;
 }
 
+/* Counters count in all modes. */
+static bool warn_of_modes(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT])
+{
+    snprintf(text, MKPERF_CORES_TEXT,
+             "the CPU's counters count in all modes: whether a sample is of user mode or of the "
+             "kernel is inferred from where its overflow was found");
+    return s->inferred;
+}
+
 bool mkperf_cores_warning(const struct mkperf_session *s, unsigned n, char text[MKPERF_CORES_TEXT])
 {
     static bool (*const warnings[])(const struct mkperf_session *, char text[MKPERF_CORES_TEXT]) = {
-        warn_of_missing, warn_of_events, warn_of_turns};
+        warn_of_missing, warn_of_events, warn_of_turns, warn_of_modes};
 
     for (unsigned i = 0; i < sizeof warnings / sizeof warnings[0]; i++) {
         if (warnings[i](s, text) && n-- == 0) {

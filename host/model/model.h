@@ -113,7 +113,9 @@ struct mkperf_session {
     struct mkperf_event event[MKPERF_MODEL_EVENTS];
     unsigned max_frames;
     bool jitter;
-    bool turns;    /* its cores are QEMU's, which take turns */
+    bool
+        inferred; /* a sample's mode is where its overflow was found: counters count in all modes */
+    bool turns;   /* its cores are QEMU's, which take turns */
     bool selected; /* it samples selected PDs only */
     bool exact;    /* each instruction was counted: periods are counts, not estimates */
     bool sched;    /* it has scheduling events; nevents may be 0 then, without samples */

@@ -40,6 +40,7 @@
  *       content ID HEX          the identity of a program without a build id
  *       unnamed ID REASON       why no ELF is used for its addresses
  *       profiler ID             it is one of mkperf's own PDs
+ *       modes_inferred 1        modes are where overflows were found: counters count in all modes
  *       turns 1                 the cores are QEMU's, which take turns
  *       exact 1                 each instruction was counted (mkperf exact)
  *       selected 1              only some PDs were sampled (record --pd)

@@ -200,6 +200,7 @@ static const struct row {
     ROW("core_mask", SESSION, HEXADECIMAL, mkperf_session, core_mask),
     ROW("frames", SESSION, DECIMAL, mkperf_session, max_frames),
     ROW("turns", SESSION, FLAG, mkperf_session, turns),
+    ROW("modes_inferred", SESSION, FLAG, mkperf_session, inferred),
     ROW("jitter", SESSION, FLAG, mkperf_session, jitter),
     ROW("exact", SESSION, FLAG, mkperf_session, exact),
     ROW("selected", SESSION, FLAG, mkperf_session, selected),

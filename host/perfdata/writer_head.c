@@ -291,6 +291,9 @@ void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_sessio
     if (s->exact) {
         fprintf(w->about, "exact 1\n");
     }
+    if (s->inferred) {
+        fprintf(w->about, "modes_inferred 1\n");
+    }
     if (s->turns) {
         fprintf(w->about, "turns 1\n");
     }

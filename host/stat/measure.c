@@ -277,6 +277,7 @@ static enum mkperf_status begin(struct stat_measure *s, struct mkperf_error *e)
             .core_mask = s->recorder.options.configure.cores,
             .target_cores = known > hello->target_cores ? known : hello->target_cores,
             .turns = s->session.turns,
+            .inferred = s->session.inferred,
             .nevents = s->session.events_count};
         char text[MKPERF_CORES_TEXT];
         for (unsigned i = 0; i < session.nevents; i++) {

@@ -250,6 +250,16 @@ static enum rule rule_of(Dwarf_Frame *frame, int reg)
     return RULE_SAVED;
 }
 
+/* Whether the register is saved so many bytes below the frame's address. */
+static bool saved_below(Dwarf_Frame *frame, int reg, int64_t bytes)
+{
+    Dwarf_Op memory[3], *ops = NULL;
+    size_t n = 0;
+
+    return dwarf_frame_register(frame, reg, memory, &ops, &n) == 0 && n == 2 &&
+           ops[1].atom == DW_OP_plus_uconst && (int64_t)ops[1].number == -bytes;
+}
+
 /* Whether the frame's address is computed from register `reg`. If that is the frame pointer, it is set up. */
 static bool frame_based_on(Dwarf_Frame *frame, unsigned reg)
 {
@@ -335,13 +345,20 @@ static enum mkperf_lr lr_aarch64(struct mkperf_module *m, uint64_t pc, Dwarf_Fra
     return frame ? lr_by_frame_aarch64(frame) : lr_by_flow(m, pc);
 }
 
-/* RISC-V compilers base the frame's address on s0 as soon as, and as long as, s0 is set. */
+/*
+ * RISC-V compilers base the frame's address on s0 as soon as, and as long as, s0 is set. A function that calls nothing has a
+ * frame without ra, s0 being in its place. Before s0 is set, the frame pointer is the caller's, and ra is not overwritten.
+ */
 static enum mkperf_lr lr_by_frame_riscv(Dwarf_Frame *frame)
 {
+    enum rule ra = rule_of(frame, RISCV_RA);
+
     if (frame_based_on(frame, RISCV_FP)) {
-        return MKPERF_LR_NO;
+        return ra == RULE_KEPT && saved_below(frame, RISCV_FP, 8) ? MKPERF_LR_YES : MKPERF_LR_NO;
     }
-    switch (rule_of(frame, RISCV_RA)) {
+    switch (ra) {
+    case RULE_SAVED:
+        return rule_of(frame, RISCV_FP) == RULE_SAVED ? MKPERF_LR_YES : MKPERF_LR_UNKNOWN;
     case RULE_KEPT:
         return MKPERF_LR_YES;
     case RULE_UNDEFINED:

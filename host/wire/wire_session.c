@@ -80,6 +80,7 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
     s->session.jitter = session.jitter;
     s->session.selected |= m->selected;
     s->session.turns |= m->turns;
+    s->session.inferred |= m->inferred;
     s->session.core_mask = m->cores & ((1U << MKPERF_MAX_CORES) - 1);
     if (!s->began) {
         s->session.sched = session.sched;

@@ -16,6 +16,10 @@
 #include <mkperf/record.h>
 
 #define MKPERF_PAGE_BYTES UINT64_C(4096)
+#ifndef MKPERF_RECORD_BELOW
+#define MKPERF_RECORD_BELOW \
+    0 /* bytes from a frame record to the address that the frame pointer has (riscv_frames.h) */
+#endif
 
 struct mkperf_frame_record {
     uint64_t caller; /* the caller's frame record */
@@ -42,6 +46,25 @@ struct mkperf_walked {
     uint32_t flags; /* enum mkperf_sample_flags */
 };
 
+/* Where the first record is. A record below the frame pointer may be missing: then the word in place of the return address is
+ * the caller's frame pointer (riscv_frames.h). */
+static inline uint64_t mkperf_first_record(const void *thread, unsigned level, uint64_t fp)
+{
+    uint64_t at = fp - MKPERF_RECORD_BELOW;
+
+    if (MKPERF_RECORD_BELOW != 0 && mkperf_record_in_page(at & (MKPERF_PAGE_BYTES - 1))) {
+        uint64_t page = at & ~(MKPERF_PAGE_BYTES - 1);
+        uintptr_t window = mkperf_port_user_page(thread, level, page);
+        uint64_t word =
+            window != 0 ? __atomic_load_n(
+                              &((const struct mkperf_frame_record *)(window + (at - page)))->ret,
+                              __ATOMIC_RELAXED)
+                        : 0;
+        at = word > fp ? word - MKPERF_RECORD_BELOW : at;
+    }
+    return at;
+}
+
 /*
  * Walks a thread's frame records from fp into frames[0 .. max). level: 0 for the thread that a sample is about,
  * 1 for the thread whose call that one serves, and so on; the port remembers a page for each. Each record must
@@ -58,6 +81,7 @@ mkperf_walk(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, u
     uint64_t *frame = frames;
     uint64_t *end = frames + max;
 
+    fp = mkperf_first_record(thread, level, fp);
     while (frame != end) {
         uint64_t page = fp & ~(MKPERF_PAGE_BYTES - 1);
         uint64_t window =
@@ -77,7 +101,7 @@ mkperf_walk(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, u
         do {
             const struct mkperf_frame_record *record = (const struct mkperf_frame_record *)next;
             ret = record->ret;
-            next = record->caller + to_window;
+            next = record->caller - MKPERF_RECORD_BELOW + to_window;
             /* A thread on another core may write to the record meanwhile. The compiler cannot load these words
              * again after this line. Atomic loads would not be one instruction (ldp). */
             __asm__("" : "+r"(next), "+r"(ret));
@@ -90,8 +114,9 @@ mkperf_walk(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, u
             frame++;
         } while ((rotated > at) & (rotated <= last) & (frame != end));
         fp = next - to_window;
-        if (ret == 0 || fp <= at * 8 - to_window) {
-            walked.flags = ret != 0 && fp != 0 ? MKPERF_SAMPLE_BAD_FP : 0;
+        bool outermost = fp + MKPERF_RECORD_BELOW == 0;
+        if (ret == 0 || (MKPERF_RECORD_BELOW != 0 && outermost) || fp <= at * 8 - to_window) {
+            walked.flags = ret != 0 && !outermost ? MKPERF_SAMPLE_BAD_FP : 0;
             break;
         }
     }

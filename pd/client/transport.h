@@ -34,6 +34,8 @@ struct mkperf_transport {
 extern const struct mkperf_transport mkperf_pl011;
 /* The UART of NXP's i.MX processors (pd/client/imx_uart.c): the same region. */
 extern const struct mkperf_transport mkperf_imx_uart;
+/* The 16550 (pd/client/ns16550_uart.c): the same region. */
+extern const struct mkperf_transport mkperf_ns16550_uart;
 /* A client's share of sDDF's serial class (pd/sddf/serial.c). */
 extern const struct mkperf_transport mkperf_sddf_serial;
 

@@ -27,7 +27,7 @@ CLIENT_NET_SRC := pd/net/tcp.c $(STACK_SRC) $(CLIENT_COMMON_SRC)
 $(call target_objects,$(STACK_SRC) pd/net/tcp.c demo/echo.c): $(B)/src/lwip.stamp \
     $(wildcard pd/net/lwip/*.h pd/net/lwip/arch/*.h)
 $(TARGET_OBJ)/pd/net/%.o: TARGET_CFLAGS += $(NET_CFLAGS) \
-    $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK)) \
+    $(CLOCK_CFLAGS) \
     $(NET_ADDRESS_CFLAGS)
 $(TARGET_OBJ)/gen/src/lwip/%.o: TARGET_CFLAGS += $(NET_CFLAGS)
 
@@ -40,7 +40,7 @@ $(call pd,$(DEMO)/ticker.elf,pd/net/ticker.c $(PLATFORM_TICK))
 ifneq ($(and $(SDDF),$(MICROKIT_SDK)),)
 SDDF_LWIP := $(SDDF)/network/ipstacks/lwip/src
 SDDF_OBJ := $(B)/obj/sddf
-SDDF_CFLAGS = $(TARGET_CFLAGS) $(PLATFORM_CFLAGS) $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK)) \
+SDDF_CFLAGS = $(TARGET_CFLAGS) $(PLATFORM_CFLAGS) $(CLOCK_CFLAGS) \
     -isystem $(SDDF_LWIP)/include -isystem $(SDDF)/include -isystem $(SDDF)/include/microkit -Ipd/net/lwip -DMKPERF_SDDF \
     $(NET_ADDRESS_CFLAGS)
 SDDF_LWIP_OBJ := $(patsubst $(LWIP)/%.c,$(SDDF_OBJ)/lwip/%.o,$(LWIP_SRC))

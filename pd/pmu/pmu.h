@@ -58,6 +58,9 @@ struct mkperf_pmu {
     bool (*machine_wide)(const uint64_t *id, uint32_t code);
     /* Whether it is the PMU of an emulator that runs the cores in turns. NULL: as above. */
     bool (*in_turns)(const uint64_t *id);
+    /* Whether counters count in all modes, whatever their selectors say. The hook then infers the mode of an overflow from
+     * where it was found. NULL: never. */
+    bool (*infers_modes)(const uint64_t *id);
     /* The selector of a counter that counts the event in user mode, in the kernel, or in both. What runs in
      * guests is user mode. */
     uint32_t (*select)(const uint64_t *id, uint32_t code, bool user, bool kernel);
@@ -75,12 +78,19 @@ struct mkperf_cpu {
     uint64_t id[MKPERF_PMU_ID_WORDS];
 };
 
+/* Whether one counter counts user mode and the kernel, and samples tell the modes (infers_modes). */
+static inline bool mkperf_cpu_infers_modes(const struct mkperf_cpu *cpu)
+{
+    return cpu->pmu->infers_modes != NULL && cpu->pmu->infers_modes(cpu->id);
+}
+
 static inline bool mkperf_cpu_supports(const struct mkperf_cpu *cpu, uint32_t code)
 {
     return cpu->counters != 0 && cpu->pmu->supported(cpu->id, code);
 }
 
 extern const struct mkperf_pmu mkperf_armv8_pmuv3;
+extern const struct mkperf_pmu mkperf_riscv_sscofpmf;
 
 /* The one that this build of the profiler PD uses: `make MKPERF_PMU=NAME` (pd/build.mk). */
 #ifndef MKPERF_PMU

@@ -152,6 +152,10 @@ void mkperf_kernel_select(struct mkperf_kernel *k, const struct mkperf_plan_even
 {
     struct mkperf_request_counter *c = mkperf_wanted(k)->counter;
 
+    if (e->user_counter == e->kernel_counter && e->user_counter != 0) {
+        c[e->user_counter - 1].select = k->cpu.pmu->select(k->cpu.id, e->code, true, true);
+        return;
+    }
     if (e->user_counter != 0) {
         c[e->user_counter - 1].select = k->cpu.pmu->select(k->cpu.id, e->code, true, false);
     }

@@ -4,7 +4,8 @@
  *
  * Owns no state. Called for CONFIGURE. Each event takes one counter for user mode and one for the
  * kernel. The CPU takes an overflow's interrupt only when the kernel is left, so that only the
- * counter shows whether the kernel caused the event.
+ * counter shows whether the kernel caused the event. Where counters cannot be limited to modes, an event takes one counter,
+ * and the hook infers the mode of each sample (struct mkperf_pmu, infers_modes).
  */
 #include "plan.h"
 
@@ -19,12 +20,23 @@ static unsigned modes_of(const mkperf_EventSpec *want)
     return !want->user == !want->kernel ? 3 : want->user ? 1 : 2;
 }
 
-/* The PMU's event of cycles. NULL: the CPU cannot count it. */
-static const struct mkperf_pmu_event *cycles_of(const struct mkperf_cpu *cpu)
+/* The event by which time is told: cycles. NULL: the CPU cannot count it. Where one counter of an event counts, instructions, if
+ * the session has cycles, or nothing. */
+static const struct mkperf_pmu_event *cycles_of(const struct mkperf_planning *m)
 {
-    const struct mkperf_pmu_event *e = mkperf_event_named(cpu, "cycles");
+    static const char *const names[] = {"cycles", "instructions"};
 
-    return e != NULL && mkperf_cpu_supports(cpu, e->code) ? e : NULL;
+    for (unsigned k = 0; k < (mkperf_cpu_infers_modes(m->cpu) ? 2 : 1); k++) {
+        const struct mkperf_pmu_event *e = mkperf_event_named(m->cpu, names[k]);
+        bool taken = false;
+        for (unsigned i = 0; e != NULL && i < m->plan.events; i++) {
+            taken |= mkperf_cpu_infers_modes(m->cpu) && m->plan.event[i].code == e->code;
+        }
+        if (e != NULL && !taken && mkperf_cpu_supports(m->cpu, e->code)) {
+            return e;
+        }
+    }
+    return NULL;
 }
 
 /* ---- one event ------------------------------------------------------------------------------- */
@@ -128,6 +140,28 @@ static bool loses_overflows(const struct mkperf_planning *m, unsigned i)
     return cycles == NULL || m->plan.event[i].code != cycles->code;
 }
 
+/* Refuses what a CPU cannot do whose counters count in all modes, and each event once at a time. */
+static bool check_inferred(const struct mkperf_planning *m, unsigned i)
+{
+    const mkperf_EventSpec *want = &m->request->events[i];
+
+    if ((want->count || want->read) && modes_of(want) != 3) {
+        return mkperf_refuse(
+            m->error, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
+            "this CPU counts '%s' in all modes: one mode can be sampled, where it is "
+            "inferred, and not counted",
+            m->plan.event[i].name);
+    }
+    for (unsigned other = 0; other < i; other++) {
+        if (m->plan.event[other].soft == 0 && m->plan.event[other].code == m->plan.event[i].code) {
+            return mkperf_refuse(m->error, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
+                                 "this CPU counts '%s' with one counter at a time",
+                                 m->plan.event[i].name);
+        }
+    }
+    return true;
+}
+
 static bool plan_event(struct mkperf_planning *m, unsigned i)
 {
     const mkperf_EventSpec *want = &m->request->events[i];
@@ -154,6 +188,9 @@ static bool plan_event(struct mkperf_planning *m, unsigned i)
                              "none",
                              e->name);
     }
+    if (mkperf_cpu_infers_modes(m->cpu) && e->soft == 0 && !check_inferred(m, i)) {
+        return false;
+    }
     m->plan.soft_mask |= mkperf_counter_bit(e->soft);
     m->plan.adaptive |= !e->count && !e->read && want->period == 0;
     if (e->count || e->read) {
@@ -170,9 +207,11 @@ static bool plan_event(struct mkperf_planning *m, unsigned i)
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-static uint32_t counters_of(const mkperf_EventSpec *want)
+static uint32_t counters_of(const mkperf_EventSpec *want, const struct mkperf_cpu *cpu)
 {
-    return mkperf_soft_named(want->name) != 0 ? 0 : (uint32_t)__builtin_popcount(modes_of(want));
+    uint32_t modes = (uint32_t)__builtin_popcount(modes_of(want));
+
+    return mkperf_soft_named(want->name) != 0 ? 0 : mkperf_cpu_infers_modes(cpu) ? 1 : modes;
 }
 
 /* The counters of the event, and a spare one if it samples user mode and the kernel needs that
@@ -181,12 +220,13 @@ static uint32_t counters_with_spare(const mkperf_EventSpec *want, const struct m
 {
     bool samples = !want->count && !want->read;
 
-    return counters_of(want) + (cpu->followers && samples && (modes_of(want) & 1) ? 1 : 0);
+    return counters_of(want, cpu) + (cpu->followers && samples && (modes_of(want) & 1) ? 1 : 0);
 }
 
 /* Assigns event i the next counters of its slice. */
-static void plan_counters(struct mkperf_plan *plan, unsigned i, const mkperf_EventSpec *want)
+static void plan_counters(struct mkperf_planning *m, unsigned i, const mkperf_EventSpec *want)
 {
+    struct mkperf_plan *plan = &m->plan;
     struct mkperf_plan_event *e = &plan->event[i];
     struct mkperf_plan_slice *slice = &plan->slice[e->slice];
     unsigned modes = e->soft == 0 ? modes_of(want) : 0;
@@ -196,7 +236,10 @@ static void plan_counters(struct mkperf_plan *plan, unsigned i, const mkperf_Eve
         e->user_counter = slice->end - slice->first;
         e->user_number = slice->end;
     }
-    if (modes & 2) {
+    if (modes == 3 && mkperf_cpu_infers_modes(m->cpu)) {
+        e->kernel_counter = e->user_counter;
+        e->kernel_number = e->user_number;
+    } else if (modes & 2) {
         plan->event_of[slice->end++] = (uint8_t)i;
         e->kernel_counter = slice->end - slice->first;
         e->kernel_number = slice->end;
@@ -240,7 +283,7 @@ static bool plan_slices(struct mkperf_planning *m, uint32_t there)
             }
         }
         plan->event[i].slice = plan->slices - 1;
-        plan_counters(plan, i, want);
+        plan_counters(m, i, want);
         taken += counters_with_spare(want, m->cpu);
     }
     return true;
@@ -254,7 +297,7 @@ static bool plan_slices(struct mkperf_planning *m, uint32_t there)
  */
 static bool plan_all_counters(struct mkperf_planning *m)
 {
-    const struct mkperf_pmu_event *cycles = cycles_of(m->cpu);
+    const struct mkperf_pmu_event *cycles = cycles_of(m);
     struct mkperf_plan *plan = &m->plan;
     uint32_t most = MKPERF_MAX_COUNTERS - (plan->off_cpu ? 1 : 0);
     uint32_t there = m->cpu->counters < most ? m->cpu->counters : most;
@@ -262,7 +305,7 @@ static bool plan_all_counters(struct mkperf_planning *m)
     uint32_t needed = 0;
 
     for (unsigned i = 0; i < plan->events; i++) {
-        numbers += counters_of(&m->request->events[i]);
+        numbers += counters_of(&m->request->events[i], m->cpu);
         needed += counters_with_spare(&m->request->events[i], m->cpu);
     }
     const struct mkperf_rule rules[] = {

@@ -26,5 +26,6 @@ struct mkperf_timer {
 
 extern const struct mkperf_timer mkperf_generic_timer;
 extern const struct mkperf_timer mkperf_imx_gpt;
+extern const struct mkperf_timer mkperf_no_timer;
 
 #endif

@@ -68,7 +68,7 @@ BARE_IMAGE := $(if $(FORGER_GUEST),$(BARE)/loader.img)
 $(call program_system,$(SEL4_TEST),hostile,tests/pd/hostile.c)
 EVIL := $(SEL4_TEST)/hostile_profiler
 $(call pd,$(EVIL)/hostile_profiler.elf,tests/pd/hostile_profiler.c $(CLIENT_UARTS))
-$(TARGET_OBJ)/tests/pd/hostile_profiler.o: TARGET_CFLAGS += $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK))
+$(TARGET_OBJ)/tests/pd/hostile_profiler.o: TARGET_CFLAGS += $(CLOCK_CFLAGS)
 $(call system,$(EVIL)/hostile_profiler.system,tests/pd/hostile_profiler.system.in)
 $(call image,$(EVIL)/loader.img,$(EVIL)/hostile_profiler.system,$(EVIL),hostile_profiler)
 

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "time.h"
+
 enum {
     CH_CALLEE = 1,
     CALLS = 6,
@@ -111,11 +113,7 @@ static const struct work {
 
 static uint64_t nanoseconds(void)
 {
-    uint64_t ticks, hz;
-
-    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
-    __asm__("mrs %0, cntfrq_el0" : "=r"(hz));
-    return ticks * (NANOSECONDS / hz);
+    return time_ticks() * (NANOSECONDS / time_hz());
 }
 
 /* Instructions of a run, on average, and of calling it: exact, for a tick's are few among so many.

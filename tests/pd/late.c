@@ -17,6 +17,7 @@
 #include <mkperf/client.h>
 
 #include "spin.h"
+#include "time.h"
 
 enum {
     CH_ECHO = 1,     /* user to echo */
@@ -33,9 +34,9 @@ enum {
 
 static uint64_t now_us(void)
 {
-    uint64_t ticks, hz;
+    uint64_t ticks = time_ticks();
+    uint64_t hz = time_hz();
 
-    __asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tmrs %1, cntfrq_el0" : "=r"(ticks), "=r"(hz));
     return ticks / hz * 1000000 + ticks % hz * 1000000 / hz;
 }
 

@@ -11,7 +11,11 @@
 
 static inline void spin(uint64_t iterations)
 {
+#ifdef __riscv
+    __asm__ volatile("1: addi %0, %0, -1\n\tbnez %0, 1b" : "+r"(iterations));
+#else
     __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
+#endif
 }
 
 /* n instructions, an even number of at least 2. */

@@ -228,10 +228,12 @@ void mkperf_observe_look(struct mkperf_observation *o)
         }
         e->ran = !same_registers(&regs, &t->regs);
         e->at_call = at_site(o, t, regs.pc);
-        e->calls = e->at_call && regs.x7 == SYS_CALL;
+        e->calls = e->at_call && regs.MKPERF_REG_CALL == SYS_CALL;
         e->waits = e->at_call &&
-                   (regs.x7 == SYS_REPLY_RECV || regs.x7 == SYS_NB_SEND_RECV ||
-                    regs.x7 == SYS_NB_SEND_WAIT || regs.x7 == SYS_RECV || regs.x7 == SYS_WAIT);
+                   (regs.MKPERF_REG_CALL == SYS_REPLY_RECV ||
+                    regs.MKPERF_REG_CALL == SYS_NB_SEND_RECV ||
+                    regs.MKPERF_REG_CALL == SYS_NB_SEND_WAIT || regs.MKPERF_REG_CALL == SYS_RECV ||
+                    regs.MKPERF_REG_CALL == SYS_WAIT);
         e->stopped = t->slot == 0 && (o->stopped >> t->child & 1);
         t->regs = regs;
     }
@@ -248,7 +250,7 @@ static bool calls_thread(const struct mkperf_observation *o, unsigned i, uint64_
         return false;
     }
     for (uint32_t k = 0; k < t->calls; k++) {
-        if (t->regs.x0 == BASE_ENDPOINT_CAP + (uint64_t)call[k].channel) {
+        if (t->regs.MKPERF_REG_CAP == BASE_ENDPOINT_CAP + (uint64_t)call[k].channel) {
             return call[k].callee == callee;
         }
     }
@@ -288,7 +290,7 @@ unsigned mkperf_observe_walk(const struct mkperf_observation *o, unsigned i, uin
                              unsigned max, unsigned *flags)
 {
     const struct mkperf_observed *t = &o->thread[i];
-    uint64_t fp = t->regs.x29;
+    uint64_t fp = t->regs.MKPERF_REG_FP;
     unsigned n = 0;
 
     *flags = 0;

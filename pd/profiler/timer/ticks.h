@@ -25,6 +25,7 @@
 #include <mkperf/ring.h>
 #include <mkperf/session.h>
 
+#include "../../lib/registers.h"
 #include "../../timer/timer.h"
 #include "../drain.h"
 #include "attribute.h"

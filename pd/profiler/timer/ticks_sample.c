@@ -99,7 +99,7 @@ static unsigned put_inferred(const struct mkperf_ticks *t, const struct callers 
         put[MKPERF_CALLER_FRAMES] = frames | (uint64_t)flags << 8;
         put[MKPERF_CALLER_THREAD] = c->thread;
         put[MKPERF_CALLER_SC] = c->thread >> 8; /* for mkperf_thread_of */
-        put[MKPERF_CALLER_LR] = c->regs.x30;
+        put[MKPERF_CALLER_LR] = c->regs.MKPERF_REG_LR;
         put[MKPERF_CALLER_PC] = c->regs.pc + RETURN_BYTES;
         words += MKPERF_CALLER_WORDS + frames;
     }
@@ -143,7 +143,7 @@ static void put_sample(struct mkperf_ticks *t, const struct mkperf_verdict *v, u
         w[MKPERF_WORD_PC] = (uintptr_t) protected; /* its entry represents its work */
     } else if (v->who >= 0) {
         w[MKPERF_WORD_PC] = t->observation.thread[v->who].regs.pc;
-        w[MKPERF_WORD_LR] = t->observation.thread[v->who].regs.x30;
+        w[MKPERF_WORD_LR] = t->observation.thread[v->who].regs.MKPERF_REG_LR;
     }
     unsigned frames = put_frames(t, v, w + words, &flags);
     if (callers->n != 0 && frames + MKPERF_CALLER_WORDS < MKPERF_MAX_FRAMES) {

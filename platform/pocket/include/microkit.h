@@ -87,11 +87,18 @@ static inline seL4_Word seL4_GetMR(int i)
 }
 
 /* A thread's registers, in seL4's order. */
+#ifdef __riscv
+typedef struct seL4_UserContext_ {
+    seL4_Word pc, ra, sp, gp, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11;
+    seL4_Word a0, a1, a2, a3, a4, a5, a6, a7, t0, t1, t2, t3, t4, t5, t6, tp;
+} seL4_UserContext;
+#else
 typedef struct seL4_UserContext_ {
     seL4_Word pc, sp, spsr, x0, x1, x2, x3, x4, x5, x6, x7, x8, x16, x17, x18, x29, x30;
     seL4_Word x9, x10, x11, x12, x13, x14, x15, x19, x20, x21, x22, x23, x24, x25, x26, x27, x28;
     seL4_Word tpidr_el0, tpidrro_el0;
 } seL4_UserContext;
+#endif
 
 typedef seL4_Word seL4_CPtr;
 typedef seL4_CPtr seL4_TCB;

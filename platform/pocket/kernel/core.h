@@ -205,6 +205,7 @@ static inline bool reported(const struct core *core)
 
 /* console.c of the architecture: the UART of QEMU's virt machine */
 void console_putc(char c);
+void console_flush(bool anyway); /* writes what waits for a PD; anyway: even if it still writes */
 void console_puts(const char *s);
 void console_hex(uint64_t value);
 void sys_dbg_putc(struct task *t);

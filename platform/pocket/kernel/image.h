@@ -48,7 +48,11 @@ enum pocket_limits {
     POCKET_CHANNELS = 62,
     POCKET_SLOTS = 64, /* of a cspace; 0 is never used */
     POCKET_NAME_BYTES = 64,
+#ifdef __riscv
+    POCKET_MAX_CORES = 1,
+#else
     POCKET_MAX_CORES = 4,
+#endif
     POCKET_LEAST_BUDGET = 10, /* microseconds: a shorter first refill waits for the next one */
 };
 

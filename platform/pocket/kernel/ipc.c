@@ -253,26 +253,15 @@ void sys_pd_stop(struct task *t)
     }
 }
 
-/* seL4_UserContext's order, microkit.h. */
 void sys_tcb_read_registers(struct task *t)
 {
-    static const uint8_t order[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  16, 17, 18, 29, 30, 9, 10,
-                                    11, 12, 13, 14, 15, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28};
     uint64_t which = t->context.x[A0];
     const struct task *child = which & POCKET_TCB_SLOT ? task_shared(t, which & ~POCKET_TCB_SLOT)
                                                        : task_child(t, which);
-    uint64_t *word = t->message;
 
     t->context.x[A0] = child != NULL;
     if (child == NULL) {
         return;
     }
-    *word++ = child->context.pc - (child->calling ? 4 : 0);
-    *word++ = child->context.sp;
-    *word++ = child->context.pstate;
-    for (unsigned i = 0; i < sizeof order; i++) {
-        *word++ = child->context.x[order[i]];
-    }
-    *word++ = 0; /* TPIDR_EL0, TPIDRRO_EL0: pocket keeps none */
-    *word = 0;
+    arch_user_context(&child->context, child->context.pc - (child->calling ? 4 : 0), t->message);
 }

@@ -68,7 +68,7 @@ void boot_main(struct core *core)
 {
     const struct pocket_image *image = ram(POCKET_IMAGE);
 
-    if (core->number != 0) {
+    if (POCKET_MAX_CORES > 1 && core->number != 0) {
         boot_other(core);
     }
     idle_init(core);
@@ -101,7 +101,7 @@ void boot_main(struct core *core)
         sched_ready(&tasks[i], false);
     }
     irq_bind_all(core);
-    if (ncores > 1) {
+    if (POCKET_MAX_CORES > 1 && ncores > 1) {
         smp_boot();
         restore(smp_first(core));
     }

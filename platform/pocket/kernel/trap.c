@@ -101,6 +101,7 @@ void trap_in_kernel(uint64_t vector)
     console_puts(", syndrome ");
     console_hex(arch_syndrome());
     console_puts("\n");
+    console_flush(true);
     for (;;) {
         __asm__ volatile("wfi");
     }

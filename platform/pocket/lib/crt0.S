@@ -5,10 +5,18 @@
     .type _start, %function
 _start:
     .cfi_startproc
+#ifdef __riscv
+    .cfi_undefined ra
+    li s0, 0
+    li ra, 0
+    call pocket_main
+    ebreak
+#else
     .cfi_undefined x30
     mov x29, xzr
     mov x30, xzr
     bl pocket_main
     brk #1
+#endif
     .cfi_endproc
     .size _start, . - _start

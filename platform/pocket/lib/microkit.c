@@ -32,11 +32,20 @@ struct message {
 
 /* One system call: x0 and x1 in and out. Message words in memory may change, hence "memory". x7 is
  * for PDs that read this PD's registers, as on seL4. */
+#ifdef __riscv
+#define SYSCALL_X7(number, a, b, kind)             \
+    register uint64_t x0 __asm__("a0") = (a);      \
+    register uint64_t x1 __asm__("a1") = (b);      \
+    register uint64_t x7 __asm__("a7") = (kind);   \
+    register uint64_t t0 __asm__("t0") = (number); \
+    __asm__ volatile("ecall" : "+r"(x0), "+r"(x1) : "r"(x7), "r"(t0) : "memory")
+#else
 #define SYSCALL_X7(number, a, b, kind)           \
     register uint64_t x0 __asm__("x0") = (a);    \
     register uint64_t x1 __asm__("x1") = (b);    \
     register uint64_t x7 __asm__("x7") = (kind); \
     __asm__ volatile("svc %2" : "+r"(x0), "+r"(x1) : "i"(number), "r"(x7) : "memory")
+#endif
 #define SYSCALL(number, a, b) SYSCALL_X7(number, a, b, POCKET_X7_OTHER)
 
 static enum { NOTHING, NOTIFY, IRQ_ACK } deferred;
@@ -107,7 +116,7 @@ static void __attribute__((noreturn)) crash(const char *what)
     microkit_dbg_puts(microkit_name);
     microkit_dbg_puts(what);
     for (;;) {
-        __asm__ volatile("brk #2");
+        __builtin_trap();
     }
 }
 

@@ -141,6 +141,22 @@ static inline bool arch_is_memory(uint64_t syndrome)
 
 const char *arch_fault_kind(uint64_t syndrome); /* faults.c */
 
+/* Stores a task's registers in seL4_UserContext's order, microkit.h. */
+static inline void arch_user_context(const struct context *c, uint64_t pc, uint64_t *word)
+{
+    static const uint8_t order[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  16, 17, 18, 29, 30, 9, 10,
+                                    11, 12, 13, 14, 15, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28};
+
+    *word++ = pc;
+    *word++ = c->sp;
+    *word++ = c->pstate;
+    for (unsigned i = 0; i < sizeof order; i++) {
+        *word++ = c->x[order[i]];
+    }
+    *word++ = 0; /* TPIDR_EL0, TPIDRRO_EL0: pocket keeps none */
+    *word = 0;
+}
+
 /* ---- page tables ------------------------------------------------------------------------------ */
 
 #define ENTRY_VALID UINT64_C(1)

@@ -17,27 +17,8 @@ void console_putc(char c)
     uart[0] = (uint8_t)c;
 }
 
-void console_puts(const char *s)
+/* Nothing waits. */
+void console_flush(bool anyway)
 {
-    while (*s != '\0') {
-        console_putc(*s++);
-    }
-}
-
-void console_hex(uint64_t value)
-{
-    int shift = 60;
-
-    while (shift > 0 && value >> shift == 0) {
-        shift -= 4;
-    }
-    console_puts("0x");
-    for (; shift >= 0; shift -= 4) {
-        console_putc("0123456789abcdef"[value >> shift & 15]);
-    }
-}
-
-void sys_dbg_putc(struct task *t)
-{
-    console_putc((char)t->context.x[A0]);
+    (void)anyway;
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The ways into the kernel on RISC-V: ways_in.c. */
+#ifndef POCKET_WAYS_IN_H
+#define POCKET_WAYS_IN_H
+
+#include "mkperf_port.h"
+
+/* A session has begun or ended: the ways in look themselves. */
+static inline void entry_session(const struct core *core)
+{
+    (void)core;
+}
+
+/* For vectors.S. */
+struct task *trap_entered(void);
+struct task *irq_entered(void);
+
+#endif

@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The demo on RISC-V (make ARCH=riscv64): known shares, chains, modes, scheduling events and losses in QEMU, whose counters
+# count in all modes; what such counters cannot do is refused with the reason. `late`: the latency of a delayed call.
+# Environment: as demo.sh; the images are in $B/riscv64.
+set -u
+NAME=riscv
+. tests/system/lib.sh
+d=$B/riscv64/demo
+l=$B/riscv64/tests/pd/late
+QEMU=$(cat "$d/qemu-command")
+export QEMU
+
+# record WHAT ARGUMENTS...
+record() {
+    what=$1
+    shift
+    scripts/qemu-record "$D" "$@" --system "$d/demo.system" --elf-path "$d" -o "$D/$what.data" >"$D/$what.log" 2>&1 || {
+        cat "$D/$what.log"
+        return 1
+    }
+    contains "$D/$what.log" ' 0 lost'
+}
+# The four functions, of all that they execute: each within four standard errors of its share.
+shares() {
+    "$MKPERF" report --stdio -i "$D/samples.data" --pd known --percentage relative >"$D/shares.txt"
+    awk '$NF ~ /^known_/ { split($NF, part, "_"); want[$NF] = part[3]; got[$NF] = $2; n += $2 }
+         END { for (f in want) { p = want[f] / 100; t = (got[f] - n * p) / sqrt(n * p * (1 - p)); k++
+                 if (t > 4 || t < -4) { print f, got[f], "of", n; bad = 1 } }
+               exit bad || k != 4 || n < 200 }' "$D/shares.txt" || { cat "$D/shares.txt"; return 1; }
+}
+# Every sample of the deep function has its eight callers, and its chain ends where the PD began.
+deep() {
+    chains "$D/samples.data" | awk '$1 == "known" && $3 ~ /^known_deep_30/ {
+            n++; if ($3 !~ /^known_deep_30;descend;descend;descend;descend;descend;descend;descend;descend;round;notified;pocket_main;_start$/ && bad++ < 5) print }
+        END { print n + 0, "samples", bad + 0, "wrong"; exit n < 50 || bad > 0 }'
+}
+# A function without a frame, and one that calls nothing with a frame that has no return address: both have their callers.
+leaves() {
+    chains "$D/samples.data" | awk '
+        $1 == "known" && $3 ~ /^known_leaf_40/ { n++; bad += $3 !~ /^known_leaf_40;inner;middle;outer;round;notified;/ }
+        $1 == "dummy1" && $3 ~ /^comes_before/ { k++; bad += $3 !~ /^comes_before;insert;/ }
+        END { print n + 0, k + 0, bad + 0; exit n < 60 || k < 5 || bad > 0 }'
+}
+# known runs in user mode, and the PDs that only call mostly in the kernel.
+modes() {
+    "$MKPERF" report --stdio -i "$D/samples.data" --sort pd,mode >"$D/modes.txt"
+    awk '$NF == "[.]" && $4 == "known" { user = $2 } $NF == "[k]" && $4 == "known" { kernel = $2 }
+         $NF == "[k]" && $4 == "requester" { calls = $2 } $NF == "[.]" && $4 == "requester" { own = $2 }
+         END { exit user < 200 || kernel > user / 100 || calls <= own }' "$D/modes.txt" || { cat "$D/modes.txt"; return 1; }
+}
+said() {
+    contains "$D/samples.log" "warning: the CPU's counters count in all modes" &&
+        "$MKPERF" report --stdio -i "$D/samples.data" >"$D/report.txt" &&
+        contains "$D/report.txt" "WARNING: the CPU's counters count in all modes" 'riscv64' || return 1
+    perf report --header-only -i "$D/samples.data" >"$D/header.txt" && contains "$D/header.txt" 'arch : riscv64'
+}
+# Run times by scheduling events agree with shares by samples, which record compares itself.
+scheduling() {
+    ! grep -i 'contradict' "$D/sched.log" && "$MKPERF" latency "$D/sched.data" >"$D/latency.txt" &&
+        contains "$D/latency.txt" 'requester' 'server'
+}
+# refused PATTERN ARGUMENTS...
+refused() {
+    pattern=$1
+    shift
+    ! scripts/qemu-record "$D" "$@" --system "$d/demo.system" --elf-path "$d" -o "$D/refused.data" >"$D/refused.log" 2>&1 &&
+        contains "$D/refused.log" "$pattern"
+}
+delayed() {
+    QEMU=$(cat "$l/qemu-command") scripts/qemu-talk "$l" "$MKPERF record -t \$T --timeout 60 --stop-if 'call user->echo > 400us' --elf-path $l -o $D/late.data" \
+        >"$D/late.log" 2>&1 || { cat "$D/late.log"; return 1; }
+    "$MKPERF" explain --why slow-call "$D/late.data" >"$D/slow.txt"
+    contains "$D/slow.txt" 'user called echo for 4[0-9][0-9]' 'logger runs'
+}
+check "samples, and none is lost" record samples -e cycles -F 1000 -g --duration 2
+check "known shares within four standard errors" shares
+check "a chain of eight calls, complete" deep
+check "callers of functions that call nothing" leaves
+check "modes are inferred right" modes
+check "record, report and file say so" said
+check "samples and scheduling events, none lost" record sched --sched -e cycles -F 1000 --duration 0.5
+check "latencies, and run times that agree" scheduling
+check "an event twice is refused" refused "counts 'cycles' with one counter at a time" -e cycles,cycles:u
+check "a timer is refused" refused "timer" -e timer
+check "a call is late, and the reason is found" delayed
