@@ -7,6 +7,7 @@
  * or restores the frame pointer; the compiler's call-frame information; without that, the function's control flow.
  */
 #include <dwarf.h>
+#include <malloc.h>
 
 #include "base/bytes.h"
 #include "symbols_internal.h"
@@ -17,6 +18,7 @@ enum {
     RISCV_RA = 1,
     RISCV_FP = 8,
     LOOK_AROUND = 16, /* instructions of a prologue or epilogue */
+    FRAME_BYTES_MOST = 1 << 16,
 };
 
 enum {
@@ -225,13 +227,19 @@ Dwarf_Frame *mkperf_unwind_frame(struct mkperf_module *m, uint64_t pc)
             m->debug_cfi = dwarf_getcfi(m->dwarf);
         }
     }
-    if (m->eh_cfi && dwarf_cfi_addrframe(m->eh_cfi, pc, &frame) == 0) {
-        return frame;
+    if ((m->eh_cfi == NULL || dwarf_cfi_addrframe(m->eh_cfi, pc, &frame) != 0) &&
+        (m->debug_cfi == NULL || dwarf_cfi_addrframe(m->debug_cfi, pc, &frame) != 0)) {
+        return NULL;
     }
-    if (m->debug_cfi && dwarf_cfi_addrframe(m->debug_cfi, pc, &frame) == 0) {
-        return frame;
+    /* libdw makes room for each register up to the highest one that is named, in each frame. An ELF that names
+     * register 100,000,000 would take gigabytes for each address, so its information is not used any more. */
+    if (malloc_usable_size(frame) > FRAME_BYTES_MOST) {
+        free(frame);
+        frame = NULL;
+        dwarf_cfi_end(m->eh_cfi);
+        m->eh_cfi = m->debug_cfi = NULL;
     }
-    return NULL;
+    return frame;
 }
 
 enum rule { RULE_UNKNOWN, RULE_UNDEFINED, RULE_KEPT, RULE_SAVED };
