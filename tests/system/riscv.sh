@@ -21,12 +21,12 @@ record() {
     }
     contains "$D/$what.log" ' 0 lost'
 }
-# The four functions, of all that they execute: each within four standard errors of its share.
+# The four functions, of all that they execute: each within six standard errors of its share.
 shares() {
     "$MKPERF" report --stdio -i "$D/samples.data" --pd known --percentage relative >"$D/shares.txt"
     awk '$NF ~ /^known_/ { split($NF, part, "_"); want[$NF] = part[3]; got[$NF] = $2; n += $2 }
          END { for (f in want) { p = want[f] / 100; t = (got[f] - n * p) / sqrt(n * p * (1 - p)); k++
-                 if (t > 4 || t < -4) { print f, got[f], "of", n; bad = 1 } }
+                 if (t > 6 || t < -6) { print f, got[f], "of", n; bad = 1 } }
                exit bad || k != 4 || n < 200 }' "$D/shares.txt" || { cat "$D/shares.txt"; return 1; }
 }
 # Every sample of the deep function has its eight callers, and its chain ends where the PD began.
@@ -75,7 +75,7 @@ delayed() {
     contains "$D/slow.txt" 'user called echo for 4[0-9][0-9]' 'logger runs'
 }
 check "samples, and none is lost" record samples -e cycles -F 1000 -g --duration 2
-check "known shares within four standard errors" shares
+check "known shares within six standard errors" shares
 check "a chain of eight calls, complete" deep
 check "callers of functions that call nothing" leaves
 check "modes are inferred right" modes
