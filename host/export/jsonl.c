@@ -97,7 +97,7 @@ static void put_frame(struct jsonl *j, const struct mkperf_sample *s,
         bool inferred = mkperf_places_inferred(&j->places, s->event) &&
                         !mkperf_places_ambiguous(&j->places, s->pd);
         mkperf_json_known(t, "pd", mkperf_places_pd_name(&j->places, f->pd));
-        mkperf_textout_puts(t, inferred ? ",\"modes_inferred\":true" : "");
+        mkperf_textout_puts(t, inferred ? ",\"inferred\":true" : "");
     }
     mkperf_json(t, ",'addr':'0x%" PRIx64 "'", place->addr);
     mkperf_json_known(t, "file", mkperf_places_text(&j->places, frame->file));
