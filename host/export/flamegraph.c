@@ -154,7 +154,7 @@ static void put_frame(struct picture *p, uint32_t node, uint64_t x, uint32_t dep
     mkperf_textout_xml(p->t, name);
     mkperf_textout_puts(p->t, "\">");
     const struct mkperf_tree_node *n = &p->tree->tree.node[node];
-    uint32_t file = p->tree->file[node];
+    uint32_t file = p->tree->code[node].file;
     struct mkperf_weight self = mkperf_tree_self(&p->tree->tree, node);
     mkperf_textout_puts(p->t, "<title>");
     mkperf_textout_xml(p->t, stack_tree_text(p->tree, label.name));

@@ -37,7 +37,7 @@ struct stack_label stack_tree_label(const struct stack_tree *t, uint32_t node)
 
 void stack_tree_init(struct stack_tree *t)
 {
-    *t = (struct stack_tree){.file_room = 0};
+    *t = (struct stack_tree){.code_room = 0};
     mkperf_hash_text_number(&t->texts, ""); /* text 0 */
     label_number(t, STACK_ROOT, "all", ""); /* label 0, which mkperf_tree_init gives the root */
     mkperf_tree_init(&t->tree);
@@ -48,7 +48,7 @@ void stack_tree_free(struct stack_tree *t)
     mkperf_tree_free(&t->tree);
     mkperf_hash_free(&t->texts);
     mkperf_hash_free(&t->labels);
-    free(t->file);
+    free(t->code);
 }
 
 /* The child of `parent` for a frame, in code that is shown as that of PD `pd`. It is created if it is new. */
@@ -70,9 +70,14 @@ static uint32_t frame_node(struct stack_tree *t, const struct mkperf_places *s, 
     }
     uint32_t node = mkperf_tree_child(&t->tree, parent,
                                       label_number(t, kind, name, mkperf_places_pd_name(s, f->pd)));
-    MKPERF_GROW(t->file, t->file_room, t->tree.n);
+    MKPERF_GROW(t->code, t->code_room, t->tree.n);
+    struct stack_code *code = &t->code[node];
     if (t->tree.n != known && f->file != 0) {
-        t->file[node] = mkperf_hash_text_number(&t->texts, mkperf_places_text(s, f->file));
+        code->file = mkperf_hash_text_number(&t->texts, mkperf_places_text(s, f->file));
+    }
+    if (frame->file == f->file && frame->line != 0 &&
+        (code->line == 0 || frame->line < code->line)) {
+        code->line = frame->line;
     }
     return node;
 }
@@ -88,8 +93,8 @@ static uint32_t pd_node(struct stack_tree *t, const struct mkperf_places *s, uin
     return mkperf_tree_child(&t->tree, parent, label_number(t, STACK_PD, text, name));
 }
 
-static void add_chain(struct stack_tree *t, const struct mkperf_places *s,
-                      const struct mkperf_profile_chain *chain, unsigned side)
+uint32_t stack_tree_chain(struct stack_tree *t, const struct mkperf_places *s,
+                          const struct mkperf_profile_chain *chain)
 {
     bool ambiguous = mkperf_places_ambiguous(s, chain->pd);
     uint32_t owner = ambiguous ? chain->pd : s->place[chain->place[chain->n - 1]].pd;
@@ -107,7 +112,7 @@ static void add_chain(struct stack_tree *t, const struct mkperf_places *s,
             at = frame_node(t, s, at, owner, &frame[n]);
         }
     }
-    mkperf_tree_add(&t->tree, at, side, chain->weight);
+    return at;
 }
 
 void stack_tree_add(struct stack_tree *t, struct mkperf_profile *p, uint32_t event, unsigned side,
@@ -118,7 +123,7 @@ void stack_tree_add(struct stack_tree *t, struct mkperf_profile *p, uint32_t eve
     for (uint32_t i = 0; i < p->chains.count; i++) {
         mkperf_profile_chain(p, i, &chain);
         if (chain.event == event && (idle || !mkperf_places_idle(&p->places, chain.pd))) {
-            add_chain(t, &p->places, &chain, side);
+            mkperf_tree_add(&t->tree, stack_tree_chain(t, &p->places, &chain), side, chain.weight);
         }
     }
 }
@@ -135,7 +140,7 @@ static int by_name(const struct mkperf_tree_node *a, const struct mkperf_tree_no
 
 void stack_tree_finish(struct stack_tree *t)
 {
-    MKPERF_GROW(t->file, t->file_room, t->tree.n);
+    MKPERF_GROW(t->code, t->code_room, t->tree.n);
     mkperf_tree_finish(&t->tree, by_name, t);
 }
 

@@ -50,6 +50,8 @@ const struct mkperf_format mkperf_formats[] = {
      .keep = MKPERF_KEEP_CORES | MKPERF_KEEP_TIMES | MKPERF_KEEP_SCHEDULE | MKPERF_KEEP_EDGES},
     {"speedscope", ".speedscope.json .speedscope", "speedscope (speedscope.app)",
      .write = mkperf_speedscope_write, .keep = MKPERF_KEEP_TIMES},
+    {"cpuprofile", ".cpuprofile", "Chrome's DevTools, VS Code",
+     .write = mkperf_cpuprofile_write, .keep = MKPERF_KEEP_TIMES, .bare = true},
     {"pprof", ".pb.gz .pprof", "pprof (go tool pprof)",
      .write = mkperf_pprof_write, .keep = MKPERF_KEEP_CORES | MKPERF_KEEP_EDGES},
     {"otlp", ".otlp.gz .otlp", "OTLP profiles (OpenTelemetry), schema 1.10, as a gzipped request",

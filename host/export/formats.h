@@ -83,7 +83,7 @@ static inline void mkperf_output_free(struct mkperf_output *o)
 
 mkperf_write_profile mkperf_folded_write, mkperf_flamegraph_write, mkperf_html_write,
     mkperf_speedscope_write, mkperf_firefox_write, mkperf_pprof_write, mkperf_otlp_write,
-    mkperf_callgrind_write;
+    mkperf_callgrind_write, mkperf_cpuprofile_write;
 mkperf_open_output mkperf_jsonl_open, mkperf_chrome_open, mkperf_ctf_open;
 
 /* Objects of JSON Lines (jsonl.c), which `mkperf report --json` writes too. A warning's `self` is the struct mkperf_textout. */

@@ -51,11 +51,17 @@ enum stack_kind {
     STACK_UNKNOWN,
 };
 
+/* Where a function is. */
+struct stack_code {
+    uint32_t file; /* a text; 0: unknown */
+    uint32_t line; /* the first line of this file that a chain has in the function; 0: unknown */
+};
+
 struct stack_tree {
     struct mkperf_tree tree; /* its labels are numbers in `labels` */
     struct mkperf_hash texts, labels;
-    uint32_t *file; /* by node: a text; 0: unknown */
-    uint32_t file_room;
+    struct stack_code *code; /* by node */
+    uint32_t code_room;
 };
 
 struct stack_label {
@@ -66,6 +72,9 @@ struct stack_label {
 
 void stack_tree_init(struct stack_tree *t);
 void stack_tree_free(struct stack_tree *t);
+/* The node of a chain, which is created if it is new. */
+uint32_t stack_tree_chain(struct stack_tree *t, const struct mkperf_places *s,
+                          const struct mkperf_profile_chain *chain);
 /* Adds the chains of an event as profile `side` (0 or 1). Chains of idle are added only if `idle` is set. */
 void stack_tree_add(struct stack_tree *t, struct mkperf_profile *p, uint32_t event, unsigned side,
                     bool idle);

@@ -179,20 +179,12 @@ static void feed(const struct mkperf_sink *s)
     assert_int_equal(s->ops->end(s->self, &totals, &e), MKPERF_OK);
 }
 
-static char *write_as(const char *format, const char *name, struct mkperf_export x, size_t *size)
+static char *read_file(const char *path, size_t *size)
 {
-    static char path[512];
-    struct mkperf_output out;
     struct stat st;
     char *text;
     FILE *f;
 
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    x.path = path;
-    assert_non_null(mkperf_format_by_name(format));
-    assert_int_equal(mkperf_format_open(mkperf_format_by_name(format), &x, &out, &e), MKPERF_OK);
-    feed(&out.sink);
-    mkperf_output_free(&out);
     assert_int_equal(stat(path, &st), 0);
     text = calloc(1, (size_t)st.st_size + 1);
     f = fopen(path, "rb");
@@ -204,6 +196,20 @@ static char *write_as(const char *format, const char *name, struct mkperf_export
         *size = (size_t)st.st_size;
     }
     return text;
+}
+
+static char *write_as(const char *format, const char *name, struct mkperf_export x, size_t *size)
+{
+    static char path[512];
+    struct mkperf_output out;
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    x.path = path;
+    assert_non_null(mkperf_format_by_name(format));
+    assert_int_equal(mkperf_format_open(mkperf_format_by_name(format), &x, &out, &e), MKPERF_OK);
+    feed(&out.sink);
+    mkperf_output_free(&out);
+    return read_file(path, size);
 }
 
 static void expect(const char *text, const char *part)
@@ -324,6 +330,91 @@ static void viewers(void **state)
     free(text);
     text = write_as("pprof", "out.pb.gz", (struct mkperf_export){.no_inlined = true}, &size);
     assert_true(size > 100 && (uint8_t)text[0] == 0x1f && (uint8_t)text[1] == 0x8b);
+    free(text);
+}
+
+/* The number behind `key`, after *text, which moves behind the number. */
+static unsigned number_after(const char **text, const char *key)
+{
+    const char *found = strstr(*text, key);
+    char *end;
+
+    assert_non_null(found);
+    unsigned long number = strtoul(found + strlen(key), &end, 10);
+    assert_ptr_not_equal(end, found + strlen(key));
+    *text = end;
+    return (unsigned)number;
+}
+
+/* Readers charge the time until the next sample, or until the profile's end, to the node of a sample. */
+static void cpuprofile_times(const char *text, unsigned samples, unsigned us[32])
+{
+    const char *span = text, *node = strstr(text, "\"samples\":"),
+               *delta = strstr(text, "\"timeDeltas\":[");
+    unsigned left = 0 - number_after(&span, "\"startTime\":");
+
+    left += number_after(&span, "\"endTime\":");
+    assert_non_null(delta);
+    assert_int_equal(number_after(&delta, "["), 0);
+    for (unsigned i = 0; i < samples; i++) {
+        unsigned id = number_after(&node, i == 0 ? "[" : ",");
+        unsigned time = i + 1 < samples ? number_after(&delta, ",") : left;
+        assert_in_range(id, 2, 31);
+        us[id] += time;
+        left -= time;
+    }
+    assert_memory_equal(node, "],", 2);
+    assert_memory_equal(delta, "]}", 2);
+}
+
+static void cpuprofile(void **state)
+{
+    const struct mkperf_export no_inlined = {.no_inlined = true};
+    struct mkperf_totals totals = {.samples = 2};
+    unsigned us[32] = {0}, weighted[32] = {0};
+    struct mkperf_output out;
+    char path[512], code[600];
+    char *text = write_as("cpuprofile", "out.cpuprofile", no_inlined, NULL);
+
+    (void)state;
+    cpuprofile_times(text, 16, us); /* 17,500 us from the first mark on, 16,000 cycles */
+    assert_in_range(us[5], 6562, 6563);
+    assert_in_range(us[6], 3281, 3282);
+    assert_in_range(us[8], 4374, 4375);
+    assert_in_range(us[12], 1093, 1094);
+    assert_in_range(us[13], 2187, 2188);
+    expect(text,
+           "\"id\":1,\"callFrame\":{\"functionName\":\"(root)\",\"scriptId\":\"0\",\"url\":\"\","
+           "\"lineNumber\":-1,\"columnNumber\":-1},\"hitCount\":0,\"children\":[2,7],"
+           "\"positionTicks\":[]}");
+    expect(text, "{\"id\":2,\"callFrame\":{\"functionName\":\"client\",");
+    snprintf(code, sizeof code,
+             "{\"id\":5,\"callFrame\":{\"functionName\":\"leaf\",\"scriptId\":\"0\",\"url\":"
+             "\"%s/client.c\",\"lineNumber\":2,\"columnNumber\":0},\"hitCount\":6,\"children\":[6],"
+             "\"positionTicks\":[{\"line\":3,\"ticks\":6}]}",
+             dir);
+    expect(text, code);
+    expect(text, "{\"id\":6,\"callFrame\":{\"functionName\":\"handle [kernel]\",");
+    expect(text, "{\"id\":8,\"callFrame\":{\"functionName\":\"idle_thread [kernel]\",");
+    expect(text, "{\"id\":12,\"callFrame\":{\"functionName\":\"[unknown] 0x1000-0x1fff\",");
+    expect(text, "{\"id\":13,\"callFrame\":{\"functionName\":\"[unknown] [kernel]\",");
+    assert_null(strstr(text, "\"id\":14,"));
+    free(text);
+
+    /* 3 of 4 cycles in 1 ms, whatever the times of the samples are */
+    snprintf(path, sizeof path, "%s/weighted.cpuprofile", dir);
+    struct mkperf_export x = {.path = path, .no_inlined = true};
+    assert_int_equal(mkperf_format_open(mkperf_format_by_path(path), &x, &out, &e), MKPERF_OK);
+    now = 0;
+    begin(&out.sink);
+    add(&out.sink, 1, (struct mkperf_sample){.period = 3000, .pd = 0, .pc = at.leaf});
+    add(&out.sink, 1, (struct mkperf_sample){.period = 1000, .pd = 0, .pc = at.middle});
+    assert_int_equal(out.sink.ops->end(out.sink.self, &totals, &e), MKPERF_OK);
+    mkperf_output_free(&out);
+    text = read_file(path, NULL);
+    cpuprofile_times(text, 2, weighted); /* node 2 is the PD */
+    assert_int_equal(weighted[3], 750);
+    assert_int_equal(weighted[4], 250);
     free(text);
 }
 
@@ -490,6 +581,7 @@ int main(void)
         cmocka_unit_test(callgrind),
         cmocka_unit_test(tables),
         cmocka_unit_test(viewers),
+        cmocka_unit_test(cpuprofile),
         cmocka_unit_test(later_events),
         cmocka_unit_test(nothing_in_it),
         cmocka_unit_test(nothing_is_left_of_what_was_given_up),
