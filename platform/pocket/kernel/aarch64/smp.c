@@ -2,16 +2,16 @@
 /*
  * Several cores: their start, the kernel's lock, calls from core to core, and the pacer.
  *
- * Owns: the lock, and what stands between vectors_smp and the kernel's entries, which know of none
- * of it. With one core the vectors lead to the entries themselves, and nothing here is executed.
+ * Owns: the lock, and the code between vectors_smp and the kernel's entries, which do not know about it.
+ * With one core the vectors call the entries directly, and no code of this file runs.
  *
- * The lock is held from right after an entry has saved registers until right before they are
- * restored, as seL4 holds its own. Outside it a core touches the context of its current task, its
- * FP registers and its own timers. Others write to that context only while the task is not some
- * core's current one: a task that is stopped or restarted while another core runs it only gets
- * flags, and its core, called, does the rest at its next entry. So a sample, which is taken with
- * the lock held, may read any task but the registers of those that run on other cores, and it has
- * no reason to: it is about the core's own, and about callers, which wait.
+ * A core holds the lock from the moment at which an entry has saved the registers until they are restored,
+ * as in seL4. Without the lock, a core changes only the context of its current task, its FP registers and
+ * its own timers. Another core writes to that context only while no core runs the task. If a core stops or
+ * restarts a task that runs on another core, it only sets flags and calls that core, which does the rest at
+ * its next entry. A sample is taken with the lock held. It may read every task, except the registers of
+ * those that run on other cores. It does not need these, because it is about the task of its own core and
+ * about callers, which wait.
  */
 #include "ways_in.h"
 
