@@ -192,7 +192,7 @@ static void end_agent(void *self)
 const struct mkperf_command mkperf_agent_command = {
     .name = "agent",
     .summary = "feed servers with profiles and metrics of many targets",
-    .synopsis = "-t TARGET... [--to DESTINATION...] [--metrics [ADDRESS:]PORT] [options]",
+    .synopsis = "-t TARGET... [--to DESTINATION...] [options]",
     .description = "Records targets all the time, at 100 samples/s without -c and -F, in windows "
                    "of --window. Each window is uploaded, or "
                    "becomes a file. Metrics are those of all windows that have ended.\n\n"
