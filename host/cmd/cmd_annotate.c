@@ -9,6 +9,8 @@
 #include "base/outfile.h"
 #include "cmd.h"
 
+#include <strings.h>
+
 struct command {
     const char *input, *symbol;
     double limit;
@@ -98,6 +100,26 @@ static enum mkperf_status print_all(const struct command *c, struct mkperf_frame
     return status;
 }
 
+/* Warns if the CPU executes out of order. An interrupt then stops it far behind the instruction of the overflow. In-order CPUs
+ * stop within a few instructions (docs/looking.md). */
+static void warn_of_skid(const char *cpu)
+{
+    static const char *const out_of_order[] = {
+        "Cortex-A57", "Cortex-A72", "Cortex-A73",  "Cortex-A75",  "Cortex-A76",
+        "Cortex-A77", "Cortex-A78", "Neoverse-N1", "Neoverse-N2", "Neoverse-V1",
+    };
+
+    for (size_t i = 0; i < sizeof out_of_order / sizeof *out_of_order; i++) {
+        size_t n = strlen(out_of_order[i]); /* a revision can follow the name */
+        if (strncasecmp(cpu, out_of_order[i], n) == 0 && (cpu[n] == '\0' || cpu[n] == ' ')) {
+            fprintf(stderr,
+                    "mkperf annotate: warning: %s executes out of order: shares of single "
+                    "instructions are not reliable, those of functions and loops are\n",
+                    out_of_order[i]);
+        }
+    }
+}
+
 static enum mkperf_status run_annotate(void *self, const struct mkperf_args *args,
                                        struct mkperf_error *e)
 {
@@ -114,6 +136,7 @@ static enum mkperf_status run_annotate(void *self, const struct mkperf_args *arg
     if (status == MKPERF_OK) {
         report_filter_print(&p.filter, stdout);
         mkperf_frames_warn(&f, stderr);
+        warn_of_skid(p.places.session.cpu);
         status = print_all(c, &f, e);
     }
     mkperf_frames_close(&f);

@@ -144,11 +144,14 @@ static inline void recording_free(struct recording *r)
     mkperf_symbols_free(r->symbols);
 }
 
+/* The CPU of recordings that are opened. */
+static const char *recording_cpu = "cortex-a53";
+
 /* A recording of two events, without PDs. kernel_elf may be NULL. */
 static inline void recording_open(struct recording *r, const char *name, const char *kernel_elf)
 {
     struct mkperf_session session = {.platform = "pocket",
-                                     .cpu = "cortex-a53",
+                                     .cpu = recording_cpu,
                                      .kernel_elf = kernel_elf,
                                      .cores = 2,
                                      .nevents = 2,

@@ -82,6 +82,42 @@ static void test_all(void **state)
     assert_non_null(strstr(text, "PD client one only"));
 }
 
+/* A CPU that executes out of order is named, also with its revision; others are not. */
+static void test_skid(void **state)
+{
+    static const struct {
+        const char *cpu, *warned; /* NULL: it is not */
+    } cases[] = {
+        {"cortex-a53", NULL},
+        {"Cortex-A35", NULL},
+        {"Cortex-A55 r2p0", NULL},
+        {"Cortex-A710", NULL},
+        {"", NULL},
+        {"cortex-a57", "Cortex-A57"},
+        {"Cortex-A72 r0p3", "Cortex-A72"},
+        {"Cortex-A76", "Cortex-A76"},
+        {"Neoverse-N1", "Neoverse-N1"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char want[128];
+        int status;
+        recording_cpu = cases[i].cpu;
+        recording_make("skid.data", 4, 0);
+        char *text = RUN(annotate, &status, "-i", recording_path("skid.data"), "gamma_");
+        assert_int_equal(status, 0);
+        if (cases[i].warned == NULL) {
+            assert_null(strstr(text, "out of order"));
+        } else {
+            snprintf(want, sizeof want, "mkperf annotate: warning: %s executes out of order",
+                     cases[i].warned);
+            assert_non_null(strstr(text, want));
+        }
+    }
+    recording_cpu = "cortex-a53";
+}
+
 static void test_bad_input(void **state)
 {
     char *text;
@@ -111,7 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equals_perf), cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_code),        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_skid),        cmocka_unit_test(test_bad_input),
     };
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);
