@@ -189,9 +189,10 @@ static void measure(void)
            (few.ticks - none.ticks) * instructions / (UINT64_C(2) * READINGS) - FEW_QUEUES * queue);
     figure("queue_instructions_per_change", (moved.ticks - few.ticks) * instructions / READINGS);
     uint64_t without = replay(0);
-    figure("replay_instructions_per_event", without * instructions / (ROUNDS * EVENTS));
-    figure("conditions_instructions_per_event",
-           (replay(MKPERF_LATENCY_LIMITS) - without) * instructions / (ROUNDS * EVENTS));
+    figure("replay_instructions_per_event",
+           without * instructions / (UINT64_C(1) * ROUNDS * EVENTS));
+    figure("conditions_instructions_per_event", (replay(MKPERF_LATENCY_LIMITS) - without) *
+                                                    instructions / (UINT64_C(1) * ROUNDS * EVENTS));
     figure("sched_ring_bytes_per_event", called.bytes * 1000 / called.events);
 }
 

@@ -26,7 +26,10 @@ struct mkperf_label {
 /* The letter of perf for the code's mode. */
 static inline char mkperf_mode_letter(bool kernel, char guest)
 {
-    return kernel ? 'k' : guest != 0 ? guest : '.';
+    if (kernel) {
+        return 'k';
+    }
+    return (char)(guest != 0 ? guest : '.');
 }
 
 struct mkperf_frames {

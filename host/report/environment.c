@@ -15,7 +15,8 @@ static void copy_compiler(const struct mkperf_module *m, char text[SHOWN])
     uint64_t n;
     const uint8_t *p = m != NULL ? mkperf_module_section(m, ".comment", &n) : NULL;
 
-    snprintf(text, SHOWN, "%.*s", p != NULL ? (int)(n < SHOWN ? n : SHOWN) : 0, p);
+    snprintf(text, SHOWN, "%.*s", p != NULL ? (int)(n < SHOWN ? n : SHOWN) : 0,
+             p != NULL ? (const char *)p : "");
     mkperf_printable(text);
 }
 

@@ -85,7 +85,7 @@ static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *
     struct mkperf_symbol symbol = {.name = NULL};
     bool known = m && mkperf_symbol_at(m, addr, &symbol);
     bool full = c->n >= TOP_ROWS_MAX;
-    char guest = kernel ? 0 : mkperf_guest_letter(s->flags);
+    char guest = (char)(kernel ? 0 : mkperf_guest_letter(s->flags));
     uint64_t key[5] = {s->event, s->pd, kernel | (uint64_t)(uint8_t)guest << 8, known,
                        full    ? ALL_OTHERS
                        : known ? symbol.start

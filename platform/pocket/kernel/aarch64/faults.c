@@ -26,9 +26,9 @@ static const char *abort_kind(uint64_t esr)
     }
 }
 
-const char *arch_fault_kind(uint64_t esr)
+const char *arch_fault_kind(uint64_t syndrome)
 {
-    switch (arch_class(esr)) {
+    switch (arch_class(syndrome)) {
     case EC_UNKNOWN:
         return "undefined instruction";
     case EC_WFX:
@@ -39,7 +39,7 @@ const char *arch_fault_kind(uint64_t esr)
         return "system register access";
     case EC_FETCH_USER:
     case EC_DATA_USER:
-        return abort_kind(esr);
+        return abort_kind(syndrome);
     case EC_PC_ALIGN:
         return "misaligned pc";
     case EC_SP_ALIGN:
