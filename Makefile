@@ -107,7 +107,7 @@ example: host $(call bootable,$(TEST_PD)/late)
 # The page ends with the output, between lines of ```.
 demo-page:
 	$(Q)$(MAKE) --no-print-directory demo >$(B)/demo.log
-	$(Q){ sed '/^```$$/q' docs/demo.md; sed -n '/^# Over a serial/,$$p' $(B)/demo.log; echo '```'; } >$(B)/demo.md
+	$(Q){ sed '/^```$$/q' docs/demo.md; sed -n '/^# What uses the time/,$$p' $(B)/demo.log; echo '```'; } >$(B)/demo.md
 	$(Q)cp $(B)/demo.md docs/demo.md
 
 clean:
