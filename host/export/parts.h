@@ -13,9 +13,9 @@ enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
                                        const struct mkperf_profile *c, uint32_t *event,
                                        struct mkperf_error *e);
 
-/* Checks at the begin of a stream that it has scheduling events. MKPERF_ERR_INPUT: none were recorded. */
 /* The period of an event. With a frequency it is the mean: servers refuse a profile without a period. */
 uint64_t mkperf_export_period(const struct mkperf_profile *c, uint32_t event);
+/* Checks at the begin of a stream that it has scheduling events. MKPERF_ERR_INPUT: none were recorded. */
 enum mkperf_status mkperf_export_needs_sched(const struct mkperf_session *session,
                                              struct mkperf_error *e);
 
