@@ -248,6 +248,12 @@ static enum mkperf_status show_routes(struct command *c, FILE *out, struct mkper
         for (size_t i = 0; i < n; i++) {
             print_route(c, &routes, &found[i], out);
         }
+        if (routes.not_counted != 0) {
+            fprintf(stderr,
+                    "mkperf latency: warning: %" PRIu64
+                    " instances of further paths are not counted\n",
+                    routes.not_counted);
+        }
     }
     mkperf_routes_free(&routes);
     mkperf_analysis_free(a);

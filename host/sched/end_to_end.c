@@ -2,7 +2,7 @@
 /* End-to-end paths, see end_to_end.h. */
 #include "end_to_end.h"
 
-enum { ROUTES_MOST = 1024 }; /* different paths that are told apart */
+enum { ROUTES_MOST = 1024 }; /* different paths that are counted */
 
 const char *const mkperf_stage_part_names[MKPERF_STAGE_PARTS] = {
     "waited", "own", "calls", "preempted", "budget", "other",
@@ -96,6 +96,8 @@ static void count_route(struct search *s)
     }
     if (k < s->n) {
         s->found[k].times++;
+    } else {
+        s->r->not_counted++;
     }
 }
 

@@ -44,6 +44,7 @@ struct mkperf_routes {
     struct mkperf_timeline timeline;
     struct mkperf_hop *hop; /* in the order of time, after mkperf_routes_sort */
     size_t n, room;
+    uint64_t not_counted; /* instances of paths for which mkperf_routes_find had no room */
 };
 
 enum mkperf_stage_part {

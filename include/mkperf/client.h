@@ -53,8 +53,8 @@ enum mkperf_app_words {
 };
 
 /*
- * Counts n packets, or other units of work, without a call: 3 instructions. The counter is in a page that the profiler PD maps,
- * too, and of which `mkperf flow` is told (docs/flow.md#packets-without-a-queue). One PD writes it.
+ * Counts n packets, or other units of work, without a call: 3 instructions. The profiler PD maps the counter's page as well, and
+ * the description of the queues lists the counter (docs/flow.md#packets-without-a-queue). Only one PD writes it.
  */
 static inline void mkperf_app_packets(uint64_t *counter, uint64_t n)
 {

@@ -6,8 +6,8 @@
  *     s0 - 16: [ caller's s0 | ret ]      s0 - 8 of a function that calls nothing: [ caller's s0 ]
  *
  * Owns: where the first record is. gcc gives a function that calls nothing a frame without a return address, and stores the
- * caller's s0 where that would be. It is told apart by its value: stacks are above a program's code, so a word above the frame
- * is a frame pointer. The return address of such a function is in ra, which is in the sample.
+ * caller's s0 in the place of the return address. The value shows which of the two it is: stacks are above a program's code, so
+ * a word above the frame is a frame pointer. The return address of such a function is in ra, which is in the sample.
  */
 #ifndef MKPERF_RISCV_FRAMES_H
 #define MKPERF_RISCV_FRAMES_H

@@ -20,8 +20,10 @@ static unsigned modes_of(const mkperf_EventSpec *want)
     return !want->user == !want->kernel ? 3 : want->user ? 1 : 2;
 }
 
-/* The event by which time is told: cycles. NULL: the CPU cannot count it. Where one counter of an event counts, instructions, if
- * the session has cycles, or nothing. */
+/*
+ * The event that measures time for multiplexing and for wake-ups: cycles. On a CPU that can count an event with one counter only,
+ * it is instructions if the session itself counts cycles. NULL: the CPU has no such event.
+ */
 static const struct mkperf_pmu_event *cycles_of(const struct mkperf_planning *m)
 {
     static const char *const names[] = {"cycles", "instructions"};
