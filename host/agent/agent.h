@@ -79,7 +79,7 @@ void agent_kind_help(mkperf_put *put, void *to);
  * of lost records are in the window in which the loss was noticed. A disk that is full costs the window's file, not the metrics; its samples are
  * counted.
  *
- *      stream ─► window ─┬─► agreement ─► plausible ─► perf.data of this window ─► outboxes
+ *      stream ─► window ─┬─► checks ─► perf.data of this window ─► outboxes
  *                        └─► flow ─► analysis, counts ─► metrics, at the end of each window
  */
 
@@ -99,8 +99,7 @@ struct agent_window {
     uint64_t unix_ms, sequence;
     char *path;
     struct mkperf_perfdata *perfdata; /* NULL: no outbox wants a file */
-    struct mkperf_plausible *plausible;
-    struct mkperf_agreement *agreement;
+    struct mkperf_checks *checks;
     struct mkperf_sink to;
     struct mkperf_totals counts; /* samples, losses and times of this window */
     struct mkperf_totals before; /* of the stream, at the end of the last window */

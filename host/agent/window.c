@@ -27,12 +27,10 @@ static const struct mkperf_sink_ops no_file = {
 
 static void close_chain(struct agent_window *w)
 {
-    mkperf_agreement_free(w->agreement);
-    mkperf_plausible_free(w->plausible);
+    mkperf_checks_free(w->checks);
     mkperf_perfdata_free(w->perfdata);
     free(w->path);
-    w->agreement = NULL;
-    w->plausible = NULL;
+    w->checks = NULL;
     w->perfdata = NULL;
     w->path = NULL;
     w->to.ops = NULL;
@@ -70,9 +68,8 @@ static enum mkperf_status open_chain(struct agent_window *w, struct mkperf_error
         mkperf_perfdata_compress(w->perfdata, r->options.compression);
         end = mkperf_perfdata_sink(w->perfdata);
     }
-    w->plausible = mkperf_plausible_new(end, r->symbols);
-    w->agreement = mkperf_agreement_new(mkperf_plausible_sink(w->plausible), r->symbols);
-    w->to = mkperf_agreement_sink(w->agreement);
+    w->checks = mkperf_checks_new(end, r->symbols, true);
+    w->to = mkperf_checks_sink(w->checks);
     if (mkperf_sink_begin(&w->to, &w->session, e) != MKPERF_OK) {
         return e->status;
     }
@@ -171,8 +168,7 @@ void agent_window_end(struct agent_window *w)
         spoil(w, &e);
     }
     if (!w->failed) {
-        t = *mkperf_agreement_totals(
-            w->agreement); /* with the comparison, and the cost of profiling */
+        t = *mkperf_checks_totals(w->checks); /* with the comparison, and the cost of profiling */
         if (w->perfdata != NULL) {
             hand_over(w, &t);
         }

@@ -11,7 +11,6 @@
 
 #include "base/outfile.h"
 #include "cmd.h"
-#include "import/import.h"
 #include "report/report.h"
 #include "sched/demand.h"
 #include "system/system.h"
@@ -260,22 +259,17 @@ static enum mkperf_status run_budget(void *self, const struct mkperf_args *args,
                                      struct mkperf_error *e)
 {
     struct command *c = self;
-    const struct mkperf_input in = {.from = NULL};
     struct mkperf_analysis *a = mkperf_analysis_new();
     struct mkperf_demand d = {.default_ns = c->period_us * 1000};
-    struct mkperf_sink sink = mkperf_analysis_sink(a);
 
     c->input = args->n > 0 ? args->operand[0] : c->input;
-    sink.leaves_only = true;
     mkperf_demand_attach(&d, a);
-    if (mkperf_input_read(c->input, &in, &sink, e) == MKPERF_OK && a->events == 0) {
-        mkperf_error_set(e, MKPERF_ERR_INPUT,
-                         "%s: no scheduling events were recorded (mkperf record --sched)",
-                         c->input);
-    } else if (e->status == MKPERF_OK && c->system == NULL) {
-        print_rows(c, a, &d);
-    } else if (e->status == MKPERF_OK) {
-        (void)print_patch(c, a, &d, e);
+    if (mkperf_analysis_read(a, mkperf_analysis_sink(a), c->input, e) == MKPERF_OK) {
+        if (c->system == NULL) {
+            print_rows(c, a, &d);
+        } else {
+            (void)print_patch(c, a, &d, e);
+        }
     }
     if (e->status == MKPERF_OK) {
         (void)mkperf_stdout_flush(e);

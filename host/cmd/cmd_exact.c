@@ -2,7 +2,7 @@
 /*
  * mkperf exact: counts each instruction of a system that runs in QEMU, into a recording.
  *
- *     QEMU with platform/qemu/exact_plugin.c ──► a file of counts ──► mkperf_input_read ──► plausible ──► perf.data
+ *     QEMU with platform/qemu/exact_plugin.c ──► a file of counts ──► mkperf_input_read ──► perf.data
  *
  * Owns: the command's options, the functions at which counting begins and ends, and QEMU's process. The system needs no part of
  * mkperf. Two runs of an image count the same if QEMU counts time by instructions (-icount) and nothing from outside reaches

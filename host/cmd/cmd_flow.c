@@ -46,18 +46,12 @@ enum { CHANGES = 16, ADVICE = 5 };
 static void print_prediction(struct command *c, const char *change,
                              const struct mkperf_flow_prediction *p)
 {
-    struct report_values *v = &c->values;
-
     if (c->json) {
-        report_value_row(v, "prediction");
-        report_value_text(v, "change", change);
-        report_value_real(v, "recorded_per_s", p->recorded);
-        report_value_real(v, "replayed_per_s", p->replayed);
-        report_value_real(v, "predicted_per_s", p->after);
-        report_value_share(v, "gain", p->gain);
-        report_value_share(v, "least", p->least);
-        report_value_share(v, "most", p->most);
-        report_value_end(v);
+        REPORT_ROW(&c->values, "prediction", REPORT_TEXT("change", change),
+                   REPORT_REAL("recorded_per_s", p->recorded),
+                   REPORT_REAL("replayed_per_s", p->replayed),
+                   REPORT_REAL("predicted_per_s", p->after), REPORT_SHARE("gain", p->gain),
+                   REPORT_SHARE("least", p->least), REPORT_SHARE("most", p->most));
     } else {
         printf("%+7.1f %% (%+.1f to %+.1f)  %10.0f packets/s  %s\n", p->gain, p->least, p->most,
                p->after, change);
@@ -172,18 +166,15 @@ static void advise(struct command *c, const struct mkperf_flow *f,
 
 static void print_loads(struct command *c, const struct advice *a)
 {
-    struct report_values *v = &c->values;
-
-    for (unsigned core = 0; core < a->loads.cores && c->json; core++) {
-        report_value_row(v, "load");
-        report_value_text(v, "change", a->text);
-        report_value_number(v, "core", core);
-        report_value_share(v, "busy", 100 * a->loads.busy[core]);
-        report_value_share(v, "calls_per_s", a->loads.calls_per_s);
-        report_value_end(v);
-    }
-    for (unsigned core = 0; core < a->loads.cores && !c->json; core++) {
-        printf("%7.1f ", 100 * a->loads.busy[core]);
+    for (unsigned core = 0; core < a->loads.cores; core++) {
+        double busy = 100 * a->loads.busy[core];
+        if (c->json) {
+            REPORT_ROW(&c->values, "load", REPORT_TEXT("change", a->text),
+                       REPORT_NUMBER("core", core), REPORT_SHARE("busy", busy),
+                       REPORT_SHARE("calls_per_s", a->loads.calls_per_s));
+        } else {
+            printf("%7.1f ", busy);
+        }
     }
     if (!c->json) {
         printf("%13.0f  %s\n", a->loads.calls_per_s, a->text);
@@ -249,28 +240,25 @@ static enum mkperf_status placements(struct command *c, const struct mkperf_flow
 static void put_limit(struct report_values *v, const struct mkperf_flow *f,
                       const struct mkperf_flow_limit *l)
 {
-    report_value_row(v, "limit");
-    report_value_text(v, "cause", mkperf_flow_cause_names[l->cause]);
-    if (l->stage >= 0) {
-        report_value_text(v, "pd", f->stage[l->stage].name);
-        report_value_text(v, "by", mkperf_analysis_name(f->analysis, l->by));
-        report_value_share(v, "busy", 100 * l->share);
-        report_value_share(v, "own", 100 * l->own);
-        report_value_share(v, "calls", 100 * l->calls);
-        report_value_share(v, "ready", 100 * l->ready);
-        report_value_share(v, "throttled", 100 * l->throttled);
-        report_value_share(v, "asleep", 100 * l->asleep);
-        report_value_share(v, "core_busy", 100 * l->core_busy);
-        report_value_share(v, "packets_per_s", l->rate);
-        report_value_share(v, "error_per_s", l->error);
-        report_value_number(v, "from_ns", l->from);
-        report_value_number(v, "to_ns", l->to);
-        report_value_text(v, "before", l->full >= 0 ? f->queue[l->full].about.name : "");
-        report_value_text(v, "behind", l->empty >= 0 ? f->queue[l->empty].about.name : "");
-        report_value_text(v, "next", l->next >= 0 ? f->stage[l->next].name : "");
-        report_value_share(v, "next_busy", 100 * l->next_share);
+    const char *cause = mkperf_flow_cause_names[l->cause];
+
+    if (l->stage < 0) {
+        REPORT_ROW(v, "limit", REPORT_TEXT("cause", cause));
+        return;
     }
-    report_value_end(v);
+    REPORT_ROW(v, "limit", REPORT_TEXT("cause", cause), REPORT_TEXT("pd", f->stage[l->stage].name),
+               REPORT_TEXT("by", mkperf_analysis_name(f->analysis, l->by)),
+               REPORT_SHARE("busy", 100 * l->share), REPORT_SHARE("own", 100 * l->own),
+               REPORT_SHARE("calls", 100 * l->calls), REPORT_SHARE("ready", 100 * l->ready),
+               REPORT_SHARE("throttled", 100 * l->throttled),
+               REPORT_SHARE("asleep", 100 * l->asleep),
+               REPORT_SHARE("core_busy", 100 * l->core_busy),
+               REPORT_SHARE("packets_per_s", l->rate), REPORT_SHARE("error_per_s", l->error),
+               REPORT_NUMBER("from_ns", l->from), REPORT_NUMBER("to_ns", l->to),
+               REPORT_TEXT("before", l->full >= 0 ? f->queue[l->full].about.name : ""),
+               REPORT_TEXT("behind", l->empty >= 0 ? f->queue[l->empty].about.name : ""),
+               REPORT_TEXT("next", l->next >= 0 ? f->stage[l->next].name : ""),
+               REPORT_SHARE("next_busy", 100 * l->next_share));
 }
 
 static void put_rows(struct report_values *v, const struct mkperf_flow *f)
@@ -297,32 +285,23 @@ static void put_rows(struct report_values *v, const struct mkperf_flow *f)
     for (unsigned i = 0; i < f->nqueues; i++) {
         const struct mkperf_flow_queue *q = &f->queue[i];
 
-        report_value_row(v, "queue");
-        report_value_text(v, "queue", q->about.name);
-        report_value_text(v, "class", q->about.kind);
-        report_value_text(v, "producer", q->about.producer != NULL ? q->about.producer : "");
-        report_value_text(v, "consumer", q->about.consumer != NULL ? q->about.consumer : "");
-        report_value_number(v, "size", q->about.capacity);
-        report_value_number(v, "seen", q->about.seen);
-        report_value_share(v, "mean", mkperf_per(q->area, (double)q->known_ns));
-        report_value_share(v, "doubt", mkperf_per(q->doubt, (double)q->known_ns));
-        report_value_number(v, "entries_99", mkperf_log_quantile(&q->filled, 990));
-        report_value_number(v, "entries_most", q->most);
-        report_value_number(v, "known_ns", q->known_ns);
-        report_value_number(v, "empty_ns", q->empty_ns);
-        report_value_number(v, "full_ns", q->full_ns);
-        report_value_share(v, "stay_ns", mkperf_per((double)q->stay.total, (double)q->stay.count));
-        report_value_number(v, "stay_99_ns", mkperf_log_quantile(&q->stay, 990));
-        report_value_number(v, "stayed", q->stay.count);
-        report_value_number(v, "arrivals", q->produced);
-        report_value_number(v, "departures", q->consumed);
-        report_value_number(v, "first", q->first);
-        report_value_number(v, "last", q->now);
-        report_value_number(v, "readings", q->readings);
-        report_value_number(v, "implausible", q->implausible);
-        report_value_number(v, "unknown", q->unknown);
-        report_value_number(v, "unknown_ns", q->unknown_ns);
-        report_value_end(v);
+        REPORT_ROW(
+            v, "queue", REPORT_TEXT("queue", q->about.name), REPORT_TEXT("class", q->about.kind),
+            REPORT_TEXT("producer", q->about.producer != NULL ? q->about.producer : ""),
+            REPORT_TEXT("consumer", q->about.consumer != NULL ? q->about.consumer : ""),
+            REPORT_NUMBER("size", q->about.capacity), REPORT_NUMBER("seen", q->about.seen),
+            REPORT_SHARE("mean", mkperf_per(q->area, (double)q->known_ns)),
+            REPORT_SHARE("doubt", mkperf_per(q->doubt, (double)q->known_ns)),
+            REPORT_NUMBER("entries_99", mkperf_log_quantile(&q->filled, 990)),
+            REPORT_NUMBER("entries_most", q->most), REPORT_NUMBER("known_ns", q->known_ns),
+            REPORT_NUMBER("empty_ns", q->empty_ns), REPORT_NUMBER("full_ns", q->full_ns),
+            REPORT_SHARE("stay_ns", mkperf_per((double)q->stay.total, (double)q->stay.count)),
+            REPORT_NUMBER("stay_99_ns", mkperf_log_quantile(&q->stay, 990)),
+            REPORT_NUMBER("stayed", q->stay.count), REPORT_NUMBER("arrivals", q->produced),
+            REPORT_NUMBER("departures", q->consumed), REPORT_NUMBER("first", q->first),
+            REPORT_NUMBER("last", q->now), REPORT_NUMBER("readings", q->readings),
+            REPORT_NUMBER("implausible", q->implausible), REPORT_NUMBER("unknown", q->unknown),
+            REPORT_NUMBER("unknown_ns", q->unknown_ns));
     }
 }
 

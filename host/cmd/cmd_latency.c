@@ -8,7 +8,6 @@
 #include "base/outfile.h"
 #include "base/process.h"
 #include "cmd.h"
-#include "import/import.h"
 #include "link/recorder.h"
 #include "profile/filter.h"
 #include "report/report.h"
@@ -122,36 +121,14 @@ static void print_table(struct command *c, const struct report_latency *l, FILE 
     (void)fflush(out); /* mkperf_printout_close reports an error */
 }
 
-static enum mkperf_status no_events(const struct command *c, struct mkperf_error *e)
-{
-    return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                            "%s: no scheduling events were recorded (mkperf record --sched)",
-                            c->input);
-}
-
-static enum mkperf_status read_into(struct mkperf_sink sink, const struct command *c,
-                                    struct mkperf_error *e)
-{
-    const struct mkperf_input in = {.from = NULL};
-
-    sink.leaves_only = true;
-    return mkperf_input_read(c->input, &in, &sink, e);
-}
-
 static enum mkperf_status show_recording(struct command *c, FILE *out, struct mkperf_error *e)
 {
     struct mkperf_analysis *a = mkperf_analysis_new();
     struct mkperf_latency_rows rows = {0};
 
-    if (read_into(mkperf_analysis_sink(a), c, e) == MKPERF_OK) {
-        if (a->events == 0) {
-            (void)no_events(c, e);
-        } else {
-            mkperf_latency_rows_of(a, &rows);
-            const struct report_latency l = {.title = c->input, .rows = &rows, .analysis = a};
-
-            print_table(c, &l, out);
-        }
+    if (mkperf_analysis_read(a, mkperf_analysis_sink(a), c->input, e) == MKPERF_OK) {
+        mkperf_latency_rows_of(a, &rows);
+        print_table(c, &(struct report_latency){c->input, &rows, a}, out);
     }
     mkperf_latency_rows_free(&rows);
     mkperf_analysis_free(a);
@@ -167,7 +144,7 @@ static enum mkperf_status print_path(struct command *c, FILE *out, struct mkperf
     char title[256];
 
     mkperf_timeline_attach(&timeline, a, found->from_ns, found->to_ns);
-    if (read_into(mkperf_analysis_sink(a), c, e) == MKPERF_OK) {
+    if (mkperf_analysis_read(a, mkperf_analysis_sink(a), c->input, e) == MKPERF_OK) {
         struct mkperf_path path;
         const struct report_path r = {.title = title, .path = &path, .analysis = a};
 
@@ -192,8 +169,7 @@ static enum mkperf_status show_path(struct command *c, FILE *out, struct mkperf_
     struct mkperf_analysis *a = mkperf_analysis_new();
 
     c->choice.analysis = a;
-    if (read_into(mkperf_path_choice_sink(&c->choice), c, e) == MKPERF_OK &&
-        (a->events > 0 || no_events(c, e) == MKPERF_OK) &&
+    if (mkperf_analysis_read(a, mkperf_path_choice_sink(&c->choice), c->input, e) == MKPERF_OK &&
         mkperf_path_choice_check(&c->choice, e) == MKPERF_OK) {
         (void)print_path(c, out, e);
     }
@@ -232,8 +208,7 @@ static enum mkperf_status show_routes(struct command *c, FILE *out, struct mkper
     size_t n = 1;
 
     mkperf_routes_attach(&routes, a);
-    if (read_into(mkperf_analysis_sink(a), c, e) == MKPERF_OK &&
-        (a->events > 0 || no_events(c, e) == MKPERF_OK)) {
+    if (mkperf_analysis_read(a, mkperf_analysis_sink(a), c->input, e) == MKPERF_OK) {
         mkperf_routes_sort(&routes);
         if (c->routes) {
             n = mkperf_routes_find(&routes, found, ROUTES_SHOWN);
@@ -267,9 +242,7 @@ static enum mkperf_status print_now(struct command *c, FILE *out, struct mkperf_
     if (mkperf_latency_query(&c->recorder, rows, e) != MKPERF_OK) {
         return e->status;
     }
-    const struct report_latency l = {.title = c->recorder.options.link.target, .rows = rows};
-
-    print_table(c, &l, out);
+    print_table(c, &(struct report_latency){c->recorder.options.link.target, rows, NULL}, out);
     return MKPERF_OK;
 }
 

@@ -15,10 +15,9 @@
 #include "model/relays.h"
 
 struct record {
-    struct mkperf_recorder recorder;    /* first, because the groups of options store into it */
-    struct mkperf_plausible *plausible; /* passes samples on to the recorder's perfdata */
-    struct mkperf_agreement *agreement; /* passes samples on to plausible */
-    struct mkperf_only_cores only;      /* passes those of -C on to agreement */
+    struct mkperf_recorder recorder; /* first, because the groups of options store into it */
+    struct mkperf_checks *checks;    /* passes samples on to the recorder's perfdata */
+    struct mkperf_only_cores only;   /* passes those of -C on to checks */
     volatile int *interrupts;
     uint64_t repeat;   /* recordings; 0: one, under its own name */
     bool dump;         /* fetch a flight recording, and start nothing */
@@ -59,17 +58,6 @@ static void show_line(void *self, const char *line)
     }
 }
 
-/* The losses at a place. The target's last Status may contain more of them than the reports that arrived. */
-static uint64_t live_loss(const struct mkperf_stream *s, enum mkperf_lost_where where)
-{
-    const uint64_t status[MKPERF_LOST_PLACES] = {[MKPERF_LOST_RING] = s->status.lost_ring,
-                                                 [MKPERF_LOST_OUTPUT] = s->status.lost_output,
-                                                 [MKPERF_LOST_LINK] = s->status.lost_link};
-    bool more = s->has_status && s->from_start && status[where] > s->seen[where];
-
-    return s->totals.lost[where] + (more ? status[where] - s->seen[where] : 0);
-}
-
 static void show_progress(void *self)
 {
     struct record *rec = self;
@@ -89,9 +77,15 @@ static void show_progress(void *self)
     fprintf(stderr, "\r\033[K%8.1f s  %" PRIu64 " %s  %.0f/s  lost:",
             (double)(t->last_ns - t->first_ns) / 1e9, mkperf_totals_received(t),
             s->session.sched ? "events" : "samples", rate);
+    /* The target's last Status may contain more losses than the reports that arrived. */
+    const uint64_t status[MKPERF_LOST_PLACES] = {[MKPERF_LOST_RING] = s->status.lost_ring,
+                                                 [MKPERF_LOST_OUTPUT] = s->status.lost_output,
+                                                 [MKPERF_LOST_LINK] = s->status.lost_link};
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        bool further = s->has_status && s->from_start && status[i] > s->seen[i];
+
         fprintf(stderr, " %s %" PRIu64, mkperf_loss_places[i].brief,
-                live_loss(s, (enum mkperf_lost_where)i));
+                t->lost[i] + (further ? status[i] - s->seen[i] : 0));
     }
     fprintf(stderr, "  %.1f MB", (double)rec->recorder.link.receiver.bytes / 1e6);
     rec->drawn = true;
@@ -100,49 +94,40 @@ static void show_progress(void *self)
     rec->shown_ns = t->last_ns;
 }
 
-/* Prints the image that the names are from. */
-static void show_image(const struct mkperf_session *s)
+static const char *pd_name(const void *pds, uint32_t pd)
 {
-    if (s->image != NULL) {
-        fprintf(stderr, "  image   %s, which lists its programs\n", s->image);
-    } else if (s->unverified != NULL) {
-        fprintf(stderr, "  image   unverified: %s\n", s->unverified);
-    }
+    return mkperf_pds_at(pds, pd)->name;
 }
 
+/* Prints wrong names, and with --quiet also what makes numbers doubtful. Otherwise the summary has that. */
 static void put_warning(void *self, enum mkperf_warning_level level, const char *text)
 {
-    (void)self;
-    if (level != MKPERF_NOTE) {
+    const struct record *rec = self;
+
+    if (level == MKPERF_ERROR || (level != MKPERF_NOTE && rec->recorder.options.quiet)) {
         fprintf(stderr, "mkperf: %s: %s\n", mkperf_warning_names[level], text);
     }
 }
 
-/* Prints what makes numbers doubtful, in place of the summary. The summary has these facts, too. */
-static void show_warnings(const struct record *rec)
+static void show_summary(const struct record *rec, uint64_t bytes)
 {
     const struct mkperf_stream *s = rec->recorder.stream;
-    const struct mkperf_warnings w = {.session = &s->session, .totals = &s->totals};
-
-    mkperf_warnings_each(&w, put_warning, NULL);
-}
-
-/* Prints PDs with wrong names, also with --quiet. */
-static void show_suspects(const struct record *rec)
-{
-    char text[512];
-
-    for (unsigned i = 0; i < mkperf_plausible_suspects(rec->plausible); i++) {
-        fprintf(stderr, "mkperf: ERROR: %s\n",
-                mkperf_plausible_text(rec->plausible, i, text, sizeof text));
-    }
-}
-
-static void show_cores(const struct mkperf_session *s, const struct mkperf_totals *t)
-{
+    const struct mkperf_receiver *w = &rec->recorder.link.receiver;
+    const struct mkperf_totals *t = &s->totals;
     char text[MKPERF_CORES_TEXT], room[MKPERF_CORE_PROBLEM_TEXT];
+    bool sched = s->session.sched && s->session.nevents == 0;
 
-    for (unsigned i = 0; mkperf_cores_warning(s, i, text); i++) {
+    fprintf(stderr, "mkperf: %s: %" PRIu64 " %s in %.3f s", rec->recorder.options.output,
+            sched ? t->sched_events : t->samples, sched ? "scheduling events" : "samples",
+            (double)(t->last_ns - t->first_ns) / 1e9);
+    fprintf(stderr, ", %" PRIu64 " lost, %" PRIu64 " bytes\n",
+            mkperf_lost_sum(sched ? t->sched_lost : t->lost), bytes);
+    if (s->session.image != NULL) {
+        fprintf(stderr, "  image   %s, which lists its programs\n", s->session.image);
+    } else if (s->session.unverified != NULL) {
+        fprintf(stderr, "  image   unverified: %s\n", s->session.unverified);
+    }
+    for (unsigned i = 0; mkperf_cores_warning(&s->session, i, text); i++) {
         fprintf(stderr, "mkperf: warning: %s\n", text);
     }
     mkperf_cores_print(t, "  cores   ", "          ", stderr);
@@ -152,23 +137,6 @@ static void show_cores(const struct mkperf_session *s, const struct mkperf_total
             fprintf(stderr, "mkperf: warning: core %u %s\n", i, problem);
         }
     }
-}
-
-static void show_summary(const struct record *rec, uint64_t bytes)
-{
-    const struct mkperf_stream *s = rec->recorder.stream;
-    const struct mkperf_receiver *w = &rec->recorder.link.receiver;
-    const struct mkperf_totals *t = &s->totals;
-
-    bool sched = s->session.sched && s->session.nevents == 0;
-
-    fprintf(stderr, "mkperf: %s: %" PRIu64 " %s in %.3f s", rec->recorder.options.output,
-            sched ? t->sched_events : t->samples, sched ? "scheduling events" : "samples",
-            (double)(t->last_ns - t->first_ns) / 1e9);
-    fprintf(stderr, ", %" PRIu64 " lost, %" PRIu64 " bytes\n",
-            mkperf_lost_sum(sched ? t->sched_lost : t->lost), bytes);
-    show_image(&s->session);
-    show_cores(&s->session, t);
     for (unsigned i = 0; i < s->session.nevents; i++) {
         const struct mkperf_event *v = &s->session.event[i];
         fprintf(stderr, "  event   %s%s, ", v->name, mkperf_event_modes(v));
@@ -211,7 +179,6 @@ static void show_summary(const struct record *rec, uint64_t bytes)
     mkperf_figures_print(MKPERF_FIGURE_SUMMARY, MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, t,
                          stderr);
     if (t->fill.size != 0) {
-        char text[96];
         mkperf_fill_text(&t->fill, text, sizeof text);
         fprintf(stderr, "  ring    %s waited for the link\n", text);
     }
@@ -268,9 +235,8 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
         mkperf_outfile_open_private(&r->raw, rec->recorder.options.raw, e) != MKPERF_OK) {
         return e->status;
     }
-    rec->plausible = mkperf_plausible_new(mkperf_perfdata_sink(r->perfdata), r->symbols);
-    rec->agreement = mkperf_agreement_new(mkperf_plausible_sink(rec->plausible), r->symbols);
-    rec->only.to = mkperf_agreement_sink(rec->agreement);
+    rec->checks = mkperf_checks_new(mkperf_perfdata_sink(r->perfdata), r->symbols, true);
+    rec->only.to = mkperf_checks_sink(rec->checks);
     rec->only.cores = (struct mkperf_cpu_list){.given = rec->recorder.options.configure.cores != 0,
                                                .bits = {rec->recorder.options.configure.cores}};
     mkperf_recorder_decode(r, mkperf_only_cores_sink(&rec->only), rec->recorder.options.command);
@@ -332,25 +298,26 @@ static enum mkperf_status record_target(struct record *rec, struct mkperf_error 
 
     if (status == MKPERF_OK) {
         status = finish_file(rec, receive_samples(rec, e), e);
-        const struct mkperf_totals *checked = mkperf_agreement_totals(rec->agreement);
-        struct mkperf_totals *totals = &rec->recorder.stream->totals;
+        struct mkperf_stream *s = rec->recorder.stream;
+        const struct mkperf_totals *checked = mkperf_checks_totals(rec->checks);
+        const struct mkperf_interactions *interactions = s->totals.interactions;
+        const struct mkperf_warnings w = {.session = &s->session,
+                                          .totals = &s->totals,
+                                          .pd_name = pd_name,
+                                          .names = rec->recorder.pds};
 
-        totals->agreed = checked->agreed;
-        totals->own_ns = checked->own_ns;
-        totals->known_ns = checked->known_ns;
-        totals->faulted = checked->faulted;
-        memcpy(totals->faulted_pd, checked->faulted_pd, sizeof totals->faulted_pd);
-        totals->only_idle = checked->only_idle;
+        if (checked != NULL) {
+            s->totals = *checked;
+            s->totals.interactions = interactions;
+        }
         mkperf_console_text_end(&rec->recorder.text);
         clear_progress(rec);
-        if (rec->recorder.stream->began && status != MKPERF_ERR_OUTPUT) {
-            if (rec->recorder.options.quiet) {
-                show_warnings(rec);
-            } else {
+        if (s->began && status != MKPERF_ERR_OUTPUT) {
+            if (!rec->recorder.options.quiet) {
                 show_summary(rec, mkperf_perfdata_bytes(rec->recorder.perfdata));
             }
+            mkperf_warnings_each(&w, put_warning, rec);
         }
-        show_suspects(rec);
     }
     return status;
 }
@@ -367,10 +334,8 @@ static void forget_recording(struct record *rec)
 {
     char *command = rec->recorder.options.command;
 
-    mkperf_agreement_free(rec->agreement);
-    mkperf_plausible_free(rec->plausible);
-    rec->agreement = NULL;
-    rec->plausible = NULL;
+    mkperf_checks_free(rec->checks);
+    rec->checks = NULL;
     rec->recorder.options.command = NULL;
     mkperf_recorder_free(&rec->recorder);
     rec->recorder.options.command = command;
@@ -455,8 +420,7 @@ static void end_record(void *self)
 {
     struct record *rec = self;
 
-    mkperf_agreement_free(rec->agreement);
-    mkperf_plausible_free(rec->plausible);
+    mkperf_checks_free(rec->checks);
     mkperf_recorder_free(&rec->recorder);
 }
 

@@ -131,14 +131,11 @@ static int find_format(const char *name, struct mkperf_error *e)
 static enum mkperf_status read_checked(int i, const char *path, const struct mkperf_input *in,
                                        const struct mkperf_sink *sink, struct mkperf_error *e)
 {
-    struct mkperf_plausible *p = mkperf_plausible_new(*sink, NULL);
-    struct mkperf_sink plausible = mkperf_plausible_sink(p);
-    struct mkperf_agreement *a = mkperf_agreement_new(inputs[i].checked ? plausible : *sink, NULL);
-    struct mkperf_sink agreement = mkperf_agreement_sink(a);
-    enum mkperf_status status = inputs[i].read(path, in, &agreement, e);
+    struct mkperf_checks *checks = mkperf_checks_new(*sink, NULL, inputs[i].checked);
+    struct mkperf_sink checked = mkperf_checks_sink(checks);
+    enum mkperf_status status = inputs[i].read(path, in, &checked, e);
 
-    mkperf_agreement_free(a);
-    mkperf_plausible_free(p);
+    mkperf_checks_free(checks);
     return status;
 }
 

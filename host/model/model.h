@@ -281,7 +281,7 @@ struct mkperf_suspect {
 };
 
 /*
- * The comparison of samples with scheduling events (agreement.c). A share is a PD's part of the time of a core. The members
+ * The comparison of samples with scheduling events (checks.c). A share is a PD's part of the time of a core. The members
  * from by_samples_ppm on describe the PD that differs most, in relation to what chance allows.
  */
 struct mkperf_agreed {

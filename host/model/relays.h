@@ -2,8 +2,8 @@
 /*
  * Relays: sinks in front of another sink, which check, complete or select what passes.
  *
- *     plausible    counts samples that cannot be of the ELFs that name them      end: totals->suspect
- *     agreement    compares samples with scheduling events                       end: totals->agreed, own_ns, faulted, only_idle
+ *     checks       counts samples that cannot be of the ELFs that name them,     end: totals->suspect, agreed, own_ns, faulted,
+ *                  and compares samples with scheduling events                        only_idle
  *     only_cores   passes on samples and events of some cores only               end: totals of these cores
  *     off_cpu      holds a blocked thread's sample until the thread runs again   end: totals->off_cpu_unpaired
  *
@@ -17,46 +17,30 @@
 #include "symbols/symbols.h"
 
 /*
- * ---- plausible: a program that was rebuilt, or has the name of another PD, is noticed in most of its samples. A sample is
+ * ---- checks: a program that was rebuilt, or has the name of another PD, is noticed in most of its samples. A sample is
  * doubtful at an address where the ELF has no code, or with a return address that follows no call. A PD is suspect if more
- * than one sample in a hundred, and at least MKPERF_SUSPECT_LEAST, are doubtful. ----
+ * than one sample in a hundred, and at least 3, are doubtful.
+ *
+ * For each PD of each core the weight of its samples of `cycles` and its running time by events are summed, and the shares are
+ * compared at the end; checks.c has the rule. Memory grows only with cores and PDs. The relay also sets `profiler` of mkperf's
+ * own PDs (struct mkperf_pd). ----
  */
 
-enum { MKPERF_SUSPECT_LEAST = 3 };
+struct mkperf_checks;
 
-struct mkperf_plausible;
+/* symbols: the modules that are used; NULL: the relay opens its own. addresses: samples are compared with their ELFs, otherwise
+ * the totals' suspects stay as they are. */
+struct mkperf_checks *mkperf_checks_new(struct mkperf_sink to, struct mkperf_symbols *symbols,
+                                        bool addresses);
+struct mkperf_sink mkperf_checks_sink(struct mkperf_checks *c);
+void mkperf_checks_free(struct mkperf_checks *c); /* NULL is allowed */
 
-/* symbols: the modules that are used; NULL: the relay opens its own. */
-struct mkperf_plausible *mkperf_plausible_new(struct mkperf_sink to,
-                                              struct mkperf_symbols *symbols);
-struct mkperf_sink mkperf_plausible_sink(struct mkperf_plausible *p);
-void mkperf_plausible_free(struct mkperf_plausible *p);
-
-/* After the end: the number of suspect PDs, and suspect number i as a sentence that begins with the PD's name. */
-unsigned mkperf_plausible_suspects(const struct mkperf_plausible *p);
-const char *mkperf_plausible_text(const struct mkperf_plausible *p, unsigned i, char *text,
-                                  size_t n);
+/* The totals that the next sink got at the end, except interactions, which are not valid any more. NULL: before the end. */
+const struct mkperf_totals *mkperf_checks_totals(const struct mkperf_checks *c);
 
 /* The sentence for a suspect of the totals; name: that of its PD. */
 const char *mkperf_suspect_text(const struct mkperf_suspect *s, const char *name, char *text,
                                 size_t n);
-
-/*
- * ---- agreement: sums for each PD of each core the weight of its samples of `cycles` and its running time by events, and
- * compares the shares at the end; agreement.c has the rule. Memory grows only with cores and PDs. It also sets `profiler` of
- * mkperf's own PDs (struct mkperf_pd). ----
- */
-
-struct mkperf_agreement;
-
-/* symbols as above. */
-struct mkperf_agreement *mkperf_agreement_new(struct mkperf_sink to,
-                                              struct mkperf_symbols *symbols);
-struct mkperf_sink mkperf_agreement_sink(struct mkperf_agreement *a);
-void mkperf_agreement_free(struct mkperf_agreement *a); /* NULL is allowed */
-
-/* After the end: the totals that the next sink got, except interactions, which are not valid any more. */
-const struct mkperf_totals *mkperf_agreement_totals(const struct mkperf_agreement *a);
 
 /* Whether a program is one of mkperf's own: it has the main function of the profiler PD or of a client PD. */
 bool mkperf_module_is_profiler(struct mkperf_module *module);

@@ -111,19 +111,22 @@ struct report_values {
 struct report_values report_values_begin(FILE *out, const char *separator, const char *command,
                                          const char *input);
 
-/* A text, or a number. */
+/* A value of a row: a text, a number, or as the functions below write it. */
 struct report_value {
-    const char *key, *text; /* text NULL: it is a number */
-    uint64_t number;
+    const char *key;
+    enum { REPORT_AS_TEXT, REPORT_AS_NUMBER, REPORT_AS_SHARE, REPORT_AS_REAL } as;
+    union {
+        const char *text;
+        uint64_t number;
+        double real;
+    };
 };
-#define REPORT_TEXT(key, text) \
-    {                          \
-        key, text, 0           \
-    }
-#define REPORT_NUMBER(key, number) \
-    {                              \
-        key, NULL, number          \
-    }
+/* clang-format off */
+#define REPORT_TEXT(key, value) {key, REPORT_AS_TEXT, {.text = (value)}}
+#define REPORT_NUMBER(key, value) {key, REPORT_AS_NUMBER, {.number = (value)}}
+#define REPORT_SHARE(key, value) {key, REPORT_AS_SHARE, {.real = (value)}}
+#define REPORT_REAL(key, value) {key, REPORT_AS_REAL, {.real = (value)}}
+/* clang-format on */
 
 /* A row whose values are known beforehand: REPORT_ROW(v, "kind", REPORT_TEXT("pd", name), ...); */
 #define REPORT_ROW(v, kind, ...)                                               \

@@ -84,10 +84,19 @@ void report_value_list(struct report_values *v, const char *kind, const struct r
 {
     report_value_row(v, kind);
     for (size_t i = 0; i < n; i++) {
-        if (value[i].text != NULL) {
+        switch (value[i].as) {
+        case REPORT_AS_TEXT:
             report_value_text(v, value[i].key, value[i].text);
-        } else {
+            break;
+        case REPORT_AS_NUMBER:
             report_value_number(v, value[i].key, value[i].number);
+            break;
+        case REPORT_AS_SHARE:
+            report_value_share(v, value[i].key, value[i].real);
+            break;
+        case REPORT_AS_REAL:
+            report_value_real(v, value[i].key, value[i].real);
+            break;
         }
     }
     report_value_end(v);

@@ -2,6 +2,8 @@
 /* The analysis as a sink. Owns: its memory, its listeners, and the order of its results; see analysis.h. */
 #include "analysis_internal.h"
 
+#include "import/import.h"
+
 const char *const mkperf_pd_state_names[MKPERF_PD_STATES] = {
     [MKPERF_PD_UNKNOWN] = "unknown", [MKPERF_PD_RUNNING] = "running",
     [MKPERF_PD_READY] = "ready",     [MKPERF_PD_CALLING] = "calling",
@@ -204,4 +206,17 @@ struct mkperf_sink mkperf_analysis_sink(struct mkperf_analysis *a)
     };
 
     return (struct mkperf_sink){.ops = &ops, .self = a};
+}
+
+enum mkperf_status mkperf_analysis_read(struct mkperf_analysis *a, struct mkperf_sink sink,
+                                        const char *path, struct mkperf_error *e)
+{
+    const struct mkperf_input in = {.from = NULL};
+
+    sink.leaves_only = true;
+    return mkperf_input_read(path, &in, &sink, e) != MKPERF_OK || a->events != 0
+               ? e->status
+               : mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                  "%s: no scheduling events were recorded (mkperf record --sched)",
+                                  path);
 }

@@ -264,6 +264,9 @@ void mkperf_analysis_free(struct mkperf_analysis *a);
 struct mkperf_sink mkperf_analysis_sink(struct mkperf_analysis *a);
 /* Called before the first event, at most MKPERF_ANALYSIS_LISTENERS times. */
 void mkperf_analysis_listen(struct mkperf_analysis *a, struct mkperf_analysis_listener l);
+/* Reads the recording at `path` into a sink that passes all events on to `a`. INPUT: also if it has no scheduling events. */
+enum mkperf_status mkperf_analysis_read(struct mkperf_analysis *a, struct mkperf_sink sink,
+                                        const char *path, struct mkperf_error *e);
 /* For callers that are sinks themselves: a PD of the session, and an event. Events of unknown PDs are ignored. */
 void mkperf_analysis_pd(struct mkperf_analysis *a, const struct mkperf_pd *pd);
 void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched *event);

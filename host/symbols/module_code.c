@@ -2,7 +2,7 @@
 /*
  * A module's code: its bytes, the calls in it, and where it enters the kernel.
  *
- * Owns: the instructions of the three architectures that call. Called by unwind.c, by model/plausible.c, and by
+ * Owns: the instructions of the three architectures that call. Called by unwind.c, by model/checks.c, and by
  * `mkperf record -e timer` for the SVC instructions (docs/stock.md). Each word of an executable segment that has the
  * form of an SVC is one. Data between instructions can have that form, too; that does no harm, because a thread never
  * waits there.

@@ -157,8 +157,8 @@ static void play(struct recording *r, const struct mkperf_sink *sink, uint32_t c
 static void run(struct recording *r)
 {
     static const char *const names[PDS] = {"work", "server", "mine", "idle"};
-    struct mkperf_agreement *a = mkperf_agreement_new((struct mkperf_sink){.ops = &see}, NULL);
-    struct mkperf_sink sink = mkperf_agreement_sink(a);
+    struct mkperf_checks *a = mkperf_checks_new((struct mkperf_sink){.ops = &see}, NULL, false);
+    struct mkperf_sink sink = mkperf_checks_sink(a);
     struct mkperf_error e;
 
     passed = profilers = 0;
@@ -175,10 +175,10 @@ static void run(struct recording *r)
         play(r, &sink, core);
     }
     assert_int_equal(mkperf_sink_end(&sink, &r->totals, &e), MKPERF_OK);
-    assert_memory_equal(&seen.agreed, &mkperf_agreement_totals(a)->agreed, sizeof seen.agreed);
+    assert_memory_equal(&seen.agreed, &mkperf_checks_totals(a)->agreed, sizeof seen.agreed);
     assert_true(passed > r->totals.samples && seen.samples == r->totals.samples);
     assert_int_equal(profilers, 1);
-    mkperf_agreement_free(a);
+    mkperf_checks_free(a);
 }
 
 /* WORK has 60 % of each core, SERVER 4 %, idle 36 %; and MINE a tenth, which samples do not show. */
@@ -381,8 +381,8 @@ static void own_and_idle(void **state)
 
 static void faulted(void **state)
 {
-    struct mkperf_agreement *a = mkperf_agreement_new((struct mkperf_sink){.ops = &see}, NULL);
-    const struct mkperf_sink sink = mkperf_agreement_sink(a);
+    struct mkperf_checks *a = mkperf_checks_new((struct mkperf_sink){.ops = &see}, NULL, false);
+    const struct mkperf_sink sink = mkperf_checks_sink(a);
     const struct mkperf_session session = {.cores = 1, .sched = true};
     const struct mkperf_pd pd = {.name = "worker"};
     struct mkperf_sched s = {.time_ns = 5, .reason = MKPERF_STOPPED_FAULTED};
@@ -398,7 +398,7 @@ static void faulted(void **state)
     assert_int_equal(seen.faulted, 1);
     assert_non_null(
         strstr(line(text, sizeof text), "stopped with a fault 1 times, the last time worker"));
-    mkperf_agreement_free(a);
+    mkperf_checks_free(a);
 }
 
 int main(void)

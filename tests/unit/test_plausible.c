@@ -26,10 +26,10 @@ static enum mkperf_status see_end(void *self, const struct mkperf_totals *t, str
 
 static const struct mkperf_sink_ops see = {.name = "see", .sample = see_sample, .end = see_end};
 
-static struct mkperf_plausible *begin(void)
+static struct mkperf_checks *begin(void)
 {
-    struct mkperf_plausible *p = mkperf_plausible_new((struct mkperf_sink){.ops = &see}, NULL);
-    struct mkperf_sink sink = mkperf_plausible_sink(p);
+    struct mkperf_checks *p = mkperf_checks_new((struct mkperf_sink){.ops = &see}, NULL, true);
+    struct mkperf_sink sink = mkperf_checks_sink(p);
     struct mkperf_session session = {.kernel_elf = recording_path("kernel.elf"), .nevents = 1};
     struct mkperf_pd one = {.thread = 1, .id = 0, .name = "one", .elf = recording_path("one.elf")},
                      bare = {.thread = 2, .id = 1, .name = "bare"};
@@ -45,7 +45,7 @@ static struct mkperf_plausible *begin(void)
 }
 
 /* n samples at pc, with one caller if it is not 0. */
-static void put(struct mkperf_plausible *p, unsigned n, uint32_t pd, uint32_t flags, uint64_t pc,
+static void put(struct mkperf_checks *p, unsigned n, uint32_t pd, uint32_t flags, uint64_t pc,
                 uint64_t caller)
 {
     struct mkperf_chain chain = {.n = caller != 0, .caller = {{.addr = caller, .pd = pd}}};
@@ -55,7 +55,7 @@ static void put(struct mkperf_plausible *p, unsigned n, uint32_t pd, uint32_t fl
                               .kernel_pc = flags & MKPERF_SAMPLE_KERNEL ? pc : 0,
                               .pc = flags & MKPERF_SAMPLE_NO_USER ? 0 : pc,
                               .callers = &chain};
-    struct mkperf_sink sink = mkperf_plausible_sink(p);
+    struct mkperf_sink sink = mkperf_checks_sink(p);
     struct mkperf_error e;
 
     for (unsigned i = 0; i < n; i++) {
@@ -63,16 +63,16 @@ static void put(struct mkperf_plausible *p, unsigned n, uint32_t pd, uint32_t fl
     }
 }
 
-static unsigned end(struct mkperf_plausible *p, unsigned samples)
+static unsigned end(struct mkperf_checks *p, unsigned samples)
 {
-    struct mkperf_sink sink = mkperf_plausible_sink(p);
+    struct mkperf_sink sink = mkperf_checks_sink(p);
     struct mkperf_totals totals = {.samples = samples, .spurious = 5};
     struct mkperf_error e;
 
     assert_int_equal(sink.ops->end(sink.self, &totals, &e), MKPERF_OK);
     assert_int_equal(passed, samples); /* all are handed on */
     assert_int_equal(seen.spurious, 5);
-    assert_int_equal(seen.nsuspects, mkperf_plausible_suspects(p));
+    assert_int_equal(seen.nsuspects, mkperf_checks_totals(p)->nsuspects);
     return seen.nsuspects;
 }
 
@@ -91,7 +91,7 @@ static uint64_t return_address(void)
 
 static void good(void **state)
 {
-    struct mkperf_plausible *p = begin();
+    struct mkperf_checks *p = begin();
 
     (void)state;
     put(p, 500, 0, 0, recording_at.alpha, return_address());
@@ -100,34 +100,34 @@ static void good(void **state)
     put(p, 500, 7, 0, 0x1234, 0);                                    /* not announced */
     put(p, 500, 1, MKPERF_SAMPLE_KERNEL, recording_at.idle, 0x5678); /* a user's caller */
     assert_int_equal(end(p, 2500), 0);
-    mkperf_plausible_free(p);
+    mkperf_checks_free(p);
 }
 
 /* One in a hundred is not more than that; fewer than three are chance. */
 static void thresholds(void **state)
 {
-    struct mkperf_plausible *p = begin();
+    struct mkperf_checks *p = begin();
 
     (void)state;
     put(p, 990, 0, 0, recording_at.alpha, 0);
     put(p, 10, 0, 0, 0x10, 0);
     assert_int_equal(end(p, 1000), 0);
-    mkperf_plausible_free(p);
+    mkperf_checks_free(p);
     p = begin();
     put(p, 989, 0, 0, recording_at.alpha, 0);
     put(p, 11, 0, 0, 0x10, 0);
     assert_int_equal(end(p, 1000), 1);
-    mkperf_plausible_free(p);
+    mkperf_checks_free(p);
     p = begin();
     put(p, 2, 0, 0, 0x10, 0);
     assert_int_equal(end(p, 2), 0);
-    mkperf_plausible_free(p);
+    mkperf_checks_free(p);
 }
 
 static void bad(void **state)
 {
     char text[512];
-    struct mkperf_plausible *p = begin();
+    struct mkperf_checks *p = begin();
 
     (void)state;
     put(p, 100, 0, 0, recording_at.alpha, recording_at.beta); /* no call before a function */
@@ -146,18 +146,18 @@ static void bad(void **state)
     assert_int_equal(seen.suspect[1].doubtful, 60);
     assert_int_equal(seen.suspect[1].outside, 40);
     assert_int_equal(seen.suspect[1].no_call, 20);
-    mkperf_plausible_text(p, 0, text, sizeof text);
+    mkperf_suspect_text(&seen.suspect[0], "one", text, sizeof text);
     assert_non_null(strstr(text, "one: 160 of 160 samples cannot be of its ELF"));
-    mkperf_plausible_text(p, 1, text, sizeof text);
+    mkperf_suspect_text(&seen.suspect[1], "kernel", text, sizeof text);
     assert_non_null(strstr(text, "kernel: 60 of 60 samples"));
-    mkperf_plausible_free(p);
+    mkperf_checks_free(p);
 }
 
 /* The most doubtful ones, if there are more than there is space for. */
 static void many(void **state)
 {
-    struct mkperf_plausible *p = begin();
-    struct mkperf_sink sink = mkperf_plausible_sink(p);
+    struct mkperf_checks *p = begin();
+    struct mkperf_sink sink = mkperf_checks_sink(p);
     struct mkperf_error e;
     unsigned samples = 0;
 
@@ -173,7 +173,7 @@ static void many(void **state)
     for (unsigned i = 0; i < MKPERF_SUSPECTS; i++) {
         assert_int_equal(seen.suspect[i].doubtful, 139 - i);
     }
-    mkperf_plausible_free(p);
+    mkperf_checks_free(p);
 }
 
 /* Through a file and back. */

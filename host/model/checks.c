@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether samples and scheduling events agree about which PD ran.
+ * Whether samples can be of the ELFs that name them, and whether they agree with scheduling events about which PD ran. See relays.h.
  *
- * Owns: the sums by core and PD, and the comparison. Three more figures come from the same sums: the time of mkperf's own PDs,
- * PDs that stopped with a fault, and whether only idle was sampled.
+ * Owns: the counts of doubtful samples by PD with a cache of answers, because addresses recur; the sums by core and PD, and their
+ * comparison. Three more figures come from the same sums: the time of mkperf's own PDs, PDs that stopped with a fault, and
+ * whether only idle was sampled.
  *
  * The PDs' shares of a core's time are compared. mkperf's own PDs are in no share: they run right after samples, so
  * they have fewer samples than their share of the time (docs/accuracy.md). Idle is a share where it has at least half of the samples that
@@ -33,6 +34,8 @@ static const double SWITCH_NS =
 static const double UNKNOWN_MAX =
     0.25; /* of the time or of the samples; with more, nothing is compared */
 enum {
+    SUSPECT_LEAST = 3,   /* doubtful samples of a suspect */
+    CACHE = 4096,        /* answers, direct mapped; a power of two */
     LEAST_SAMPLES = 100, /* of a core */
     ENDS = 2,            /* the first and the last interval are partly outside of the recording */
 };
@@ -51,14 +54,31 @@ struct core {
     double heaviest; /* weight of a sample */
 };
 
+struct doubts {
+    uint64_t samples, doubtful, outside, no_call;
+};
+
 struct pd {
     char *name;
     bool idle, profiler;
+    struct mkperf_module *module; /* NULL: its addresses cannot be checked */
+    struct doubts doubts;
 };
 
-struct mkperf_agreement {
+/* Whether an address of a module can be what it should be. */
+struct answer {
+    const struct mkperf_module *module;
+    uint64_t addr;
+    bool is_return, good;
+};
+
+struct mkperf_checks {
     struct mkperf_sink to; /* first: it relays */
     struct mkperf_symbols *symbols, *own;
+    bool addresses; /* samples are compared with ELFs */
+    struct mkperf_module *kernel;
+    struct doubts kernel_doubts;
+    struct answer cache[CACHE];
     bool on;    /* samples are compared with events */
     bool sched; /* there are events */
     bool selected;
@@ -75,6 +95,7 @@ struct mkperf_agreement {
     struct pd *pd;
     uint32_t npds, pd_room;
     struct mkperf_agreed agreed;
+    bool ended;
     struct mkperf_totals result;
 };
 
@@ -92,17 +113,19 @@ bool mkperf_module_is_profiler(struct mkperf_module *module)
                               mkperf_symbol_address(module, "mkperf_client_pump") != 0);
 }
 
-struct mkperf_agreement *mkperf_agreement_new(struct mkperf_sink to, struct mkperf_symbols *symbols)
+struct mkperf_checks *mkperf_checks_new(struct mkperf_sink to, struct mkperf_symbols *symbols,
+                                        bool addresses)
 {
-    struct mkperf_agreement *a = mkperf_xcalloc(1, sizeof *a);
+    struct mkperf_checks *a = mkperf_xcalloc(1, sizeof *a);
 
     a->to = to;
+    a->addresses = addresses;
     a->own = symbols == NULL ? mkperf_symbols_new() : NULL;
     a->symbols = symbols != NULL ? symbols : a->own;
     return a;
 }
 
-void mkperf_agreement_free(struct mkperf_agreement *a)
+void mkperf_checks_free(struct mkperf_checks *a)
 {
     if (a == NULL) {
         return;
@@ -118,63 +141,71 @@ void mkperf_agreement_free(struct mkperf_agreement *a)
     free(a);
 }
 
-const struct mkperf_totals *mkperf_agreement_totals(const struct mkperf_agreement *a)
+const struct mkperf_totals *mkperf_checks_totals(const struct mkperf_checks *a)
 {
-    return &a->result;
+    return a->ended ? &a->result : NULL;
 }
 
-/* The first event that counts time, in both modes. */
-static bool find_event(struct mkperf_agreement *a, const struct mkperf_session *s)
+static struct mkperf_module *open_module(struct mkperf_checks *a, const char *elf,
+                                         const struct mkperf_build_id *id)
 {
-    for (a->event = 0; a->event < s->nevents; a->event++) {
-        const struct mkperf_event *v = &s->event[a->event];
+    struct mkperf_module *module = NULL;
+    struct mkperf_error e;
 
-        if ((strcmp(v->name, "cycles") == 0 || strcmp(v->name, "cpu-cycles") == 0) && v->user &&
-            v->kernel && !v->read) {
-            return true;
-        }
+    if (elf != NULL) { /* an error is reported where names are looked up */
+        (void)mkperf_symbols_recorded(a->symbols, elf, id, &module, &e);
     }
-    return false;
+    return module;
 }
 
 static enum mkperf_status on_begin(void *self, const struct mkperf_session *session,
                                    struct mkperf_error *e)
 {
-    struct mkperf_agreement *a = self;
+    struct mkperf_checks *a = self;
 
     a->sched = session->sched;
-    a->on = session->sched && find_event(a, session);
+    a->event = MKPERF_MODEL_EVENTS;
+    for (uint32_t i = 0; i < session->nevents && a->event == MKPERF_MODEL_EVENTS; i++) {
+        const struct mkperf_event *v = &session->event[i];
+
+        if ((strcmp(v->name, "cycles") == 0 || strcmp(v->name, "cpu-cycles") == 0) && v->user &&
+            v->kernel && !v->read) {
+            a->event = i; /* the first event that counts time, in both modes */
+        }
+    }
+    a->on = session->sched && a->event != MKPERF_MODEL_EVENTS;
     a->own_known = a->sched || a->own == NULL;
     a->selected = session->selected;
     if (session->sched && session->nevents != 0 && !a->on) {
         snprintf(a->agreed.not, sizeof a->agreed.not, "cycles were not sampled in both modes");
     }
     mkperf_symbols_expect(a->symbols, session->arch);
+    if (a->addresses) {
+        a->kernel = open_module(a, session->kernel_elf, &session->kernel_build_id);
+    }
     return mkperf_sink_begin(&a->to, session, e);
 }
 
 static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
 {
-    struct mkperf_agreement *a = self;
-    struct mkperf_module *module = NULL;
+    struct mkperf_checks *a = self;
+    struct mkperf_module *module = a->addresses || (a->own_known && !pd->profiler)
+                                       ? open_module(a, pd->elf, &pd->build_id)
+                                       : NULL;
     struct mkperf_pd marked = *pd;
-    struct mkperf_error ignored; /* why it cannot be opened is reported where names are looked up */
 
     MKPERF_GROW(a->pd, a->pd_room, (size_t)pd->id + 1);
     a->npds = pd->id >= a->npds ? pd->id + 1 : a->npds;
-    if (a->own_known && !pd->profiler && pd->elf != NULL &&
-        mkperf_symbols_recorded(a->symbols, pd->elf, &pd->build_id, &module, &ignored) ==
-            MKPERF_OK) {
-        marked.profiler = mkperf_module_is_profiler(module);
-    }
+    marked.profiler |= a->own_known && mkperf_module_is_profiler(module);
     free(a->pd[pd->id].name);
     a->pd[pd->id] = (struct pd){.name = mkperf_xstrdup(pd->name),
                                 .idle = pd->thread == MKPERF_THREAD_IDLE,
-                                .profiler = marked.profiler};
+                                .profiler = marked.profiler,
+                                .module = a->addresses ? module : NULL};
     return mkperf_sink_pd(&a->to, &marked, e);
 }
 
-static struct core *core_of(struct mkperf_agreement *a, uint32_t core)
+static struct core *core_of(struct mkperf_checks *a, uint32_t core)
 {
     MKPERF_GROW(a->core, a->core_room, (size_t)core + 1);
     for (; a->ncores <= core; a->ncores++) {
@@ -184,7 +215,7 @@ static struct core *core_of(struct mkperf_agreement *a, uint32_t core)
 }
 
 /* The number of a PD's cell. */
-static uint32_t cell_of(struct mkperf_agreement *a, uint32_t core, uint32_t pd)
+static uint32_t cell_of(struct mkperf_checks *a, uint32_t core, uint32_t pd)
 {
     const uint64_t key = (uint64_t)core << 32 | pd;
     uint32_t at = mkperf_hash_number(&a->keys, &key, 1);
@@ -195,11 +226,50 @@ static uint32_t cell_of(struct mkperf_agreement *a, uint32_t core, uint32_t pd)
     return at;
 }
 
+/* Whether the address can be what it should be: code, or the end of a call. A return address may be behind its function if
+ * the last call of that never returns. */
+static bool is_good(struct mkperf_checks *a, struct mkperf_module *m, uint64_t addr, bool is_return)
+{
+    struct answer *at = &a->cache[(addr >> 1 ^ addr >> 13 ^ (uintptr_t)m >> 6 ^ is_return) % CACHE];
+
+    if (at->module != m || at->addr != addr || at->is_return != is_return) {
+        bool answer = is_return ? mkperf_module_follows_call(m, addr)
+                                : mkperf_module_is_code(m, addr);
+        *at = (struct answer){.module = m, .addr = addr, .is_return = is_return, .good = answer};
+    }
+    return at->good;
+}
+
+/* Counts a sample with its pc, and with its callers if they belong to the same code. */
+static void check_sample(struct mkperf_checks *a, struct mkperf_module *m, struct doubts *d,
+                         const struct mkperf_sample *s, uint64_t pc, bool callers)
+{
+    bool outside = !is_good(a, m, pc, false), no_call = false;
+
+    for (unsigned i = 0; callers && i < s->callers->n && !no_call; i++) {
+        const struct mkperf_caller *c = &s->callers->caller[i];
+        bool again = i == 0 && c->addr == pc; /* the pc is in the chains of some tools, too */
+        no_call = c->pd == s->pd && !again && !is_good(a, m, c->addr, true);
+    }
+    d->samples++;
+    d->outside += outside;
+    d->no_call += no_call;
+    d->doubtful += outside || no_call;
+}
+
 static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
                                     struct mkperf_error *e)
 {
-    struct mkperf_agreement *a = self;
+    struct mkperf_checks *a = self;
+    struct mkperf_module *module = s->pd < a->npds ? a->pd[s->pd].module : NULL;
+    bool no_user = s->flags & MKPERF_SAMPLE_NO_USER;
 
+    if (a->kernel != NULL && s->flags & MKPERF_SAMPLE_KERNEL && s->kernel_pc != 0) {
+        check_sample(a, a->kernel, &a->kernel_doubts, s, s->kernel_pc, no_user);
+    }
+    if (module != NULL && !no_user && !(s->flags & MKPERF_GUEST_MASK)) {
+        check_sample(a, module, &a->pd[s->pd].doubts, s, s->pc, true);
+    }
     if (s->pd < a->npds && !(s->flags & MKPERF_SAMPLE_BLOCKED)) {
         a->samples++;
         a->work += !a->pd[s->pd].idle && !a->pd[s->pd].profiler;
@@ -223,7 +293,7 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
 }
 
 /* The thread that runs on a core has run until `now`. */
-static void charge(struct mkperf_agreement *a, uint32_t core, uint64_t now)
+static void charge(struct mkperf_checks *a, uint32_t core, uint64_t now)
 {
     struct core *c = &a->core[core];
 
@@ -237,7 +307,7 @@ static void charge(struct mkperf_agreement *a, uint32_t core, uint64_t now)
 
 static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, struct mkperf_error *e)
 {
-    struct mkperf_agreement *a = self;
+    struct mkperf_checks *a = self;
 
     if (a->sched && s->core < MKPERF_MODEL_CORES) {
         struct core *c = core_of(a, s->core);
@@ -265,7 +335,7 @@ static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, str
 }
 
 /* Whether a cell of a core is compared; idle: the comparison includes idle. */
-static bool is_compared(const struct mkperf_agreement *a, const struct cell *cell, uint32_t core,
+static bool is_compared(const struct mkperf_checks *a, const struct cell *cell, uint32_t core,
                         bool idle)
 {
     const struct pd *pd = &a->pd[cell->pd];
@@ -274,7 +344,7 @@ static bool is_compared(const struct mkperf_agreement *a, const struct cell *cel
            (!a->selected || cell->samples != 0);
 }
 
-static struct base sum_cells(const struct mkperf_agreement *a, uint32_t core, bool idle)
+static struct base sum_cells(const struct mkperf_checks *a, uint32_t core, bool idle)
 {
     struct base b = {.idle = idle};
 
@@ -293,7 +363,7 @@ static struct base sum_cells(const struct mkperf_agreement *a, uint32_t core, bo
 }
 
 /* The part of a core's time or samples that may belong to any PD. */
-static double unknown_of(const struct mkperf_agreement *a, uint32_t core,
+static double unknown_of(const struct mkperf_checks *a, uint32_t core,
                          const struct mkperf_totals *t)
 {
     bool by_core = core < t->ncores;
@@ -312,7 +382,7 @@ static double unknown_of(const struct mkperf_agreement *a, uint32_t core,
            late / (weight + 1);
 }
 
-static struct base base_of(struct mkperf_agreement *a, uint32_t core, const struct mkperf_totals *t)
+static struct base base_of(struct mkperf_checks *a, uint32_t core, const struct mkperf_totals *t)
 {
     struct base all = sum_cells(a, core, true), busy = sum_cells(a, core, false), b = all;
 
@@ -331,7 +401,7 @@ static struct base base_of(struct mkperf_agreement *a, uint32_t core, const stru
 }
 
 /* Compares a PD's shares of a core; m: how many are compared in all. */
-static void compare(struct mkperf_agreement *a, const struct base *b, const struct cell *cell,
+static void compare(struct mkperf_checks *a, const struct base *b, const struct cell *cell,
                     double m)
 {
     struct mkperf_agreed *to = &a->agreed;
@@ -355,10 +425,29 @@ static void compare(struct mkperf_agreement *a, const struct base *b, const stru
     }
 }
 
+/* Adds a suspect in the order of doubtful samples. If there are too many, those with the fewest are dropped. */
+static void add_suspect(struct mkperf_totals *t, uint32_t pd, const struct doubts *d)
+{
+    unsigned at = t->nsuspects;
+
+    if (d->doubtful < SUSPECT_LEAST || d->doubtful <= d->samples / 100) {
+        return;
+    }
+    if (t->nsuspects < MKPERF_SUSPECTS) {
+        t->nsuspects++;
+    } else if (t->suspect[--at].doubtful >= d->doubtful) {
+        return;
+    }
+    for (; at > 0 && t->suspect[at - 1].doubtful < d->doubtful; at--) {
+        t->suspect[at] = t->suspect[at - 1];
+    }
+    t->suspect[at] = (struct mkperf_suspect){pd, d->samples, d->doubtful, d->outside, d->no_call};
+}
+
 static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
                                  struct mkperf_error *e)
 {
-    struct mkperf_agreement *a = self;
+    struct mkperf_checks *a = self;
     struct mkperf_totals more = *totals;
 
     more.own_ns = more.known_ns = 0;
@@ -398,14 +487,22 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
     snprintf(more.faulted_pd, sizeof more.faulted_pd, "%s",
              a->faulted != 0 ? a->pd[a->faulted_pd].name : "");
     more.only_idle = a->work == 0 && a->samples >= LEAST_SAMPLES && !a->selected ? a->samples : 0;
+    if (a->addresses) {
+        more.nsuspects = 0;
+        for (uint32_t i = 0; i < a->npds; i++) {
+            add_suspect(&more, i, &a->pd[i].doubts);
+        }
+        add_suspect(&more, MKPERF_SUSPECT_KERNEL, &a->kernel_doubts);
+    }
     a->result = more;
+    a->ended = true;
     return mkperf_sink_end(&a->to, &more, e);
 }
 
-struct mkperf_sink mkperf_agreement_sink(struct mkperf_agreement *a)
+struct mkperf_sink mkperf_checks_sink(struct mkperf_checks *a)
 {
     static const struct mkperf_sink_ops ops = {
-        .name = "agreement",
+        .name = "checks",
         .reads = true,
         .relays = true,
         .begin = on_begin,
@@ -417,4 +514,16 @@ struct mkperf_sink mkperf_agreement_sink(struct mkperf_agreement *a)
 
     return (struct mkperf_sink){
         .ops = &ops, .self = a, .leaves_only = a->to.leaves_only, .every_pd = a->to.every_pd};
+}
+
+const char *mkperf_suspect_text(const struct mkperf_suspect *s, const char *name, char *text,
+                                size_t n)
+{
+    snprintf(text, n,
+             "%s: %" PRIu64 " of %" PRIu64 " samples cannot be of its ELF (%" PRIu64
+             " where it has no code, %" PRIu64 " with a return address that follows no call)%s",
+             name, s->doubtful, s->samples, s->outside, s->no_call,
+             s->no_call > s->outside ? ": another program or build ran, or it has no frame pointers"
+                                     : ": another program or build ran");
+    return text;
 }
