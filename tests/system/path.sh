@@ -66,7 +66,8 @@ spoiled() {
         [p["to_ns"] - p["from_ns"] for p in paths] == sorted((p["to_ns"] - p["from_ns"] for p in paths), reverse=True)' &&
         awk '/^ *us +% +times/ { table = 1; next } table && NF { exit $0 !~ /virt is ready, spoiler runs$/ }' "$D/path.txt"
 }
-# docs/realtime.md: with the spoiler's priority below those of the path, nothing of the kind happens again.
+# docs/realtime.md: with the spoiler's priority below those of the path, nothing of the kind happens again. An interrupt that arrives
+# while it runs still waits for a microsecond, until the kernel has taken it.
 repaired() {
     sed '/name="spoiler"/s/priority="180"/priority="90"/' "$t/path.system" >"$D/better.system" && packed better || return 1
     QEMU=$(echo "$QEMU" | sed "s,$t/[a-z]*\.img,$D/better.img,") scripts/qemu-record "$D" --sched --duration 1.2 --system "$D/better.system" \
@@ -76,9 +77,9 @@ repaired() {
 import json, sys
 before, after = ([json.loads(line) for line in open(f)] for f in sys.argv[1:])
 worst = [next(r for r in rows if r["type"] == "end-to-end")["max_ns"] for rows in (before, after)]
-by = [{r["by"] for r in rows if r["type"] == "path-stage-by"} for rows in (before, after)]
+by = [sum(r["ns"] for r in rows if r["type"] == "path-stage-by" and r["by"] == "spoiler") for rows in (before, after)]
 print(worst, by)
-sys.exit(not ("spoiler" in by[0] and "spoiler" not in by[1] and worst[1] < worst[0] - 100000))
+sys.exit(not (by[0] > 300000 and by[1] < 20000 and worst[1] < worst[0] - 100000))
 EOF2
 }
 unknown() {
