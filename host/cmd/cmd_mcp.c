@@ -25,7 +25,8 @@ static const struct mcp_tool tools[] = {
     {&mkperf_latency_command, "file", "", "critical-path"},
     {&mkperf_budget_command, "file", "", NULL},
     {&mkperf_flow_command, "file", "", NULL},
-    {&mkperf_diff_command, "before after", "sort fail-above percent-limit", NULL},
+    {&mkperf_diff_command, "before after", "sort per fail-above percent-limit", NULL},
+    {&mkperf_explain_command, "before after", "per", "why=regression"},
 };
 
 /* Reads at most ANSWER_MAX bytes up to the end of a line. The rest of the output is omitted, and a line says so. */

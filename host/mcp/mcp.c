@@ -36,11 +36,13 @@ static const struct mkperf_option *option_of(const struct mcp_tool *t, const cha
     return NULL;
 }
 
-/* A tool's name: that of its command, and the option that is always given. */
+/* A tool's name: that of its command, and the option that is always given, or its value. */
 static void name_of(const struct mcp_tool *t, char name[WORD])
 {
-    snprintf(name, WORD, "%s%s%s", t->command->name, t->always != NULL ? "-" : "",
-             t->always != NULL ? t->always : "");
+    const char *always = t->always != NULL ? t->always : "", *value = strchr(always, '=');
+
+    snprintf(name, WORD, "%s%s%s", t->command->name, *always != '\0' ? "-" : "",
+             value != NULL ? value + 1 : always);
 }
 
 static void put_word(void *to, const char *word, const char *help)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // mkperf view's page: another recording, which was before. Owns: its sums, found by names, for what passes
 // the same filters (times and cores are the other recording's own), and whether a change may be chance, by the
-// rule of mkperf diff (host/cmd/cmd_diff.c). Changes are in percentage points.
+// rule of mkperf diff (host/report/comparison.c). Changes are in percentage points.
 'use strict';
 
 const CHANCE = 0.05, EXPECTED_LEAST = 5; // of a change that counts as one; samples of which something can be said

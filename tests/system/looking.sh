@@ -192,7 +192,7 @@ svg_diff() {
     picture "$D/svg-diff.png" || return 1
     # name, before, now, change of PDs that have a frame; of functions that are in one place the first three,
     # with what they call, as the report says of each recording
-    "$MKPERF" diff -s pd "$D/before.data" "$data" | awk '/^ / { print ($5 == "~" ? $6 : $5), $1, $2, $3 }' >"$D/diff-rows"
+    "$MKPERF" diff -s pd "$D/before.data" "$data" | awk '/^ / { print ($6 == "~" ? $7 : $6), $1, $2, $3 }' >"$D/diff-rows"
     for f in known_leaf_10 known_framed_20 known_deep_30 known_leaf_40; do
         echo "$f $(share_of $f "$D/before.data") $(share_of $f "$data")"
     done >>"$D/diff-rows"

@@ -340,7 +340,7 @@ compared() { # shares and changes are mkperf diff's
     for page in "file://$D/change.html" "$url"; do
         visit "$page" || return 1
         tab pds || return 1
-        "$MKPERF" diff -s pd -e cycles "$D/before.data" "$data" | awk '/^ / { print $1, ($5 == "~" ? $6 : $5) }' | tr -d % | sort >"$D/diff-pds"
+        "$MKPERF" diff -s pd -e cycles "$D/before.data" "$data" | awk '/^ / { print $1, ($6 == "~" ? $7 : $6) }' | tr -d % | sort >"$D/diff-pds"
         js "return [...document.querySelectorAll('#pds tbody tr')].map(r => r.cells[[...document.querySelectorAll('#pds th:not([hidden])')].findIndex(th => th.textContent === 'Before')].textContent.replace(' %', '') + ' ' + r.dataset.pd).join(';')" |
             tr ';' '\n' | sort >"$D/page-diff"
         # a PD that has no sample now may be in one of them alone
@@ -352,7 +352,7 @@ compared() { # shares and changes are mkperf diff's
         # what may be chance is marked as by mkperf diff, and is grey in the flame graph
         waits "[...document.querySelectorAll('.frame:not(.pd)')].every(e => /may be chance/.test(e.getAttribute('aria-label')) === (e.style.background === 'rgb(237, 237, 237)'))" || return 1
         tab functions || return 1
-        "$MKPERF" diff -e cycles "$D/before.data" "$data" | awk '/^ / { sure = $5 != "~"; print sure ? "sure" : "~", $NF }' | sort >"$D/diff-marks"
+        "$MKPERF" diff -e cycles "$D/before.data" "$data" | awk '/^ / { sure = $6 != "~"; print sure ? "sure" : "~", $NF }' | sort >"$D/diff-marks"
         js "return [...document.querySelectorAll('#functions tbody tr')].filter(r => r.cells[2].textContent !== '0').map(r => (r.cells[6].textContent.endsWith('~') ? '~' : 'sure') + ' ' + r.cells[4].textContent.replace('[k] ', '')).join(';')" | tr ';' '\n' | sort >"$D/page-marks"
         comm -23 "$D/page-marks" "$D/diff-marks" >"$D/differ"
         [ "$(wc -l <"$D/page-marks")" -ge 10 ] && [ ! -s "$D/differ" ] && grep -q '^sure' "$D/page-marks" && grep -q '^~' "$D/page-marks" || { cat "$D/differ" "$D/diff-marks"; return 1; }

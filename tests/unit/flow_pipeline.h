@@ -74,6 +74,7 @@ struct sim {
     int running[SIM_CORES];
     enum mkperf_sched_reason reason[SIM_CORES]; /* why the PD that ran stops */
     uint64_t now, begin, events, readings;
+    bool sampled; /* the session has an event, for samples that the test sends */
     uint64_t seed;
 };
 
@@ -164,6 +165,11 @@ static inline void sim_begin(struct sim *s, struct mkperf_sink sink)
 
     s->sink = sink;
     s->now = s->begin = 1000000;
+    if (s->sampled) {
+        session.nevents = 1;
+        session.event[0] = (struct mkperf_event){
+            .name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 1000};
+    }
     for (unsigned i = 0; i < s->nqueues; i++) {
         struct sim_queue *q = &s->queue[i];
         queue[i] = (struct mkperf_queue){.name = q->name,

@@ -137,6 +137,13 @@ static inline void recording_new(struct recording *r, const char *name)
     r->sink = mkperf_perfdata_sink(r->writer);
 }
 
+static inline void recording_mark(struct recording *r, const char *name)
+{
+    const struct mkperf_mark m = {.time_ns = r->time, .kind = MKPERF_MARK_POINT, .name = name};
+
+    assert_int_equal(mkperf_sink_mark(&r->sink, &m, &r->e), MKPERF_OK);
+}
+
 /* After its end. */
 static inline void recording_free(struct recording *r)
 {

@@ -61,9 +61,9 @@ static void test_significant(void **state)
     assert_int_equal(status, 0);
     /* z = 0.1 / sqrt(0.55 * 0.45 * 2 / 1000) = 4.4947: 6.967e-6. Two rows that are all of the time are one. */
     assert_non_null(
-        strstr(text, "   50.00%    60.00%    +10.00%    7e-06    client one  [.] alpha"));
+        strstr(text, "   50.00%    60.00%    +10.00%    7e-06     16%    client one  [.] alpha"));
     assert_non_null(
-        strstr(text, "   50.00%    40.00%    -10.00%    7e-06    server      [.] beta"));
+        strstr(text, "   50.00%    40.00%    -10.00%    7e-06     16%    server      [.] beta"));
     assert_non_null(strstr(text, "# 2 of the rows above differ significantly"));
     assert_non_null(strstr(text, "lost        7 of 1007 samples"));
     assert_non_null(strstr(text, "lost        0 of 1000 samples"));
@@ -79,14 +79,15 @@ static void test_chance(void **state)
     assert_non_null(strstr(text, " ~ client one"));
     assert_non_null(strstr(text, "# 0 of the rows above differ significantly"));
     text = diff(&status, "half", "half");
-    assert_non_null(strstr(text, "+0.00%        1  ~ client one"));
+    assert_non_null(strstr(text, "+0.00%        1     16%  ~ client one"));
     text = diff(&status, "half", "few"); /* too few for a claim */
     assert_non_null(strstr(text, "# 0 of the rows above"));
 }
 
 /*
  * Several recordings of a side. Shares of alpha: 50, 52 and 54 % before, 60, 62 and 64 % after. Student's t has four degrees of
- * freedom and is 0.1 / (0.02 * sqrt(2 / 3)) = 6.1237. Its probability is 0.0036; by samples alone it would be 3e-14.
+ * freedom and is 0.1 / (0.02 * sqrt(2 / 3)) = 6.1237. Its probability is 0.0036; by samples alone it would be 3e-14. t exceeds
+ * 2.7764 with 0.05, so 100 * (2.7764 + 1.6449) * 0.01633 / 0.52 = 13.88 per cent would have been seen.
  */
 static void test_several(void **state)
 {
@@ -107,12 +108,12 @@ static void test_several(void **state)
     }
     char *text = RUN(diff, &status, "-e", "cycles", before, after);
     assert_int_equal(status, 0);
-    has(text, "   52.00%    62.00%    +10.00%   0.0036    client one  [.] alpha");
+    has(text, "   52.00%    62.00%    +10.00%   0.0036     14%    client one  [.] alpha");
     has(text, "# Shares are means of 3 recordings in A and 3 in B");
     /* One recording after: the variance is that before, and the degrees of freedom are two. t = 0.1 / (0.02 * sqrt(4 / 3)) =
      * 4.3301, whose probability is 0.04939. */
     text = RUN(diff, &status, "-e", "cycles", before, recording_path("later1"));
-    has(text, "   52.00%    62.00%    +10.00%    0.049    client one  [.] alpha");
+    has(text, "   52.00%    62.00%    +10.00%    0.049     26%    client one  [.] alpha");
     /* What differs as much within a side is no change between the sides. */
     snprintf(mixed, sizeof mixed, "%s,%s", recording_path("more"), recording_path("half"));
     text = RUN(diff, &status, "-e", "cycles", "--fail-above", "1", mixed, recording_path("more"));
@@ -255,7 +256,67 @@ static void test_json(void **state)
     has(text,
         "{\"type\":\"changes\",\"event\":\"cycles\",\"rows\":2,\"significant\":2,\"failed\":0}\n");
     text = RUN(diff, &status, recording_path("half"), recording_path("more"));
-    has(text, "# with these samples a growth of the largest row by 16 % of its share");
+    has(text, "   50.00%    60.00%    +10.00%    7e-06     16%    client one  [.] alpha");
+}
+
+/* `samples` samples in alpha and in beta each, and `marks` marks. */
+static void make_marked(const char *name, unsigned samples, unsigned marks)
+{
+    struct recording r;
+
+    recording_begin(&r, name);
+    for (unsigned i = 0; i < samples; i++) {
+        recording_put(&r, 0, 0, 0, 1000, recording_at.alpha, NULL);
+        recording_put(&r, 1, 0, 0, 1000, recording_at.beta, NULL);
+    }
+    for (unsigned i = 0; i < marks; i++) {
+        recording_mark(&r, "request");
+    }
+    recording_end(&r, 0);
+}
+
+/*
+ * Costs per mark. Shares are equal, and a mark costs twice as much. The pooled cost is 6666.7 cycles, which is 2/3 of A's 10000 and
+ * 1/3 of B's 20000. Its error: sqrt(1e8 * 2/9 / 1000 + 66.67^2 + 4e8 * 2/9 / 1000 + 133.3^2) = 365.15. z = 13.69, and the probability in
+ * any of two rows is 2.2e-42. Both rows may change, so the deviation that chance exceeds with 0.025 is 2.2414. Then
+ * 100 * (2.2414 + 1.6449) * sqrt(1e8 / 4 / 1000 + 50^2 + 4e8 * 3/16 / 1000 + 100^2) / 5000 = 26 per cent would have been seen.
+ */
+static void test_cost(void **state)
+{
+    int status;
+
+    (void)state;
+    make_marked("cheap", 500, 100);
+    make_marked("dear", 500, 50);
+    make_marked("unmarked", 500, 0);
+    const char *a = recording_path("cheap"), *b = recording_path("dear");
+    char *text = RUN(diff, &status, "--fail-above", "5", a, b);
+    assert_int_equal(status, 0);
+    text = RUN(diff, &status, "--fail-above", "50", "--per", "mark:request", a, b);
+    assert_int_equal(status, 1);
+    has(text, "# Costs: cycles per mark:request, of which there are 100 in A and 50 in B\n");
+    has(text, "        5000        10000        +5000  2.2e-42     26%    client one  [.] alpha\n");
+    has(text, "mkperf diff: from 5000 to 10000 (100.0 % more): client one [.] alpha\n");
+    has(text, "mkperf diff: 2 rows grew by more than 50 %\n");
+    RUN(diff, &status, "--fail-above", "100", "--per", "mark:request", a, b);
+    assert_int_equal(status, 0);
+    text = RUN(diff, &status, "--json", "--per", "event:cycles", a, b);
+    has(text,
+        "{\"type\":\"cost_change\",\"event\":\"cycles\",\"pd\":\"client one\",\"symbol\":\"[.] "
+        "alpha\",\"before\":0.5,\"after\":0.5,");
+    has(text, "\"failed\":0,\"per\":\"event:cycles\"}\n");
+    text = RUN(explain, &status, "--why", "regression", "--per", "mark:request", a, b);
+    has(text, "of cycles per mark:request: client one [.] alpha from 5000 to 10000, +100.0");
+    text = RUN(diff, &status, "--per", "mark:request", a, recording_path("unmarked"));
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    has(text, "has no mark 'request'\n");
+    text = RUN(diff, &status, "--per", "calls:server", a, b);
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    has(text, "has no call (record --sched counts them) of PD 'server'\n");
+    RUN(diff, &status, "--per", "packets:server", a, b);
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    RUN(diff, &status, "--per", "mark:", a, b);
+    assert_int_equal(status, MKPERF_ERR_USAGE);
 }
 
 static void test_bad_input(void **state)
@@ -285,7 +346,7 @@ int main(void)
         cmocka_unit_test(test_edges),       cmocka_unit_test(test_equals_report),
         cmocka_unit_test(test_interval),    cmocka_unit_test(test_order_and_filter),
         cmocka_unit_test(test_fail_above),  cmocka_unit_test(test_json),
-        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_cost),        cmocka_unit_test(test_bad_input),
     };
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);

@@ -6,7 +6,7 @@
  */
 #include "recording.h"
 
-enum { ROWS = 5, FEW = 1000, MANY = 9950 };
+enum { ROWS = 5, FEW = 1000, MANY = 9950, MARKS = 500 };
 
 static uint64_t state_of_draws = 88172645463325252;
 
@@ -35,12 +35,15 @@ static void make(const char *name, unsigned n, const double share[ROWS])
         }
         recording_put(&r, row < 3 ? 0 : 1, 0, 0, 1000, at[row], NULL);
     }
+    for (unsigned i = 0; i < MARKS; i++) {
+        recording_mark(&r, "request");
+    }
     recording_end(&r, 0);
 }
 
 /* Of `times` comparisons, those with a significant row. */
 static unsigned count_found(unsigned times, unsigned n, const double before[ROWS],
-                            const double after[ROWS], double *visible)
+                            const double after[ROWS], const char *option, double *visible)
 {
     unsigned found = 0;
     int status;
@@ -49,7 +52,7 @@ static unsigned count_found(unsigned times, unsigned n, const double before[ROWS
     for (unsigned i = 0; i < times; i++) {
         make("before", n, before);
         make("after", n, after);
-        char *text = RUN(diff, &status, "--json", "-e", "cycles", recording_path("before"),
+        char *text = RUN(diff, &status, option, "--json", "-e", "cycles", recording_path("before"),
                          recording_path("after"));
         char *end = strstr(text, "\"type\":\"changes\"");
 
@@ -74,7 +77,8 @@ static void test_equal(void **state)
 {
     static const double share[ROWS] = {.4, .25, .2, .1, .05};
     double visible;
-    unsigned n = comparisons(), found = count_found(n, FEW, share, share, &visible);
+    unsigned n = comparisons(),
+             found = count_found(n, FEW, share, share, "--confidence=95", &visible);
 
     (void)state;
     printf("%u of %u comparisons of equal systems differ\n", found, n);
@@ -87,7 +91,8 @@ static void test_planted(void **state)
     static const double before[ROWS] = {.9, .04, .03, .02, .01},
                         after[ROWS] = {.918, .0328, .0246, .0164, .0082};
     double visible;
-    unsigned n = comparisons(), found = count_found(n, MANY, before, after, &visible);
+    unsigned n = comparisons(),
+             found = count_found(n, MANY, before, after, "--confidence=95", &visible);
 
     (void)state;
     printf("a growth of 2 %% found in %u of %u comparisons; %.3f %% would have been seen\n", found,
@@ -96,11 +101,25 @@ static void test_planted(void **state)
     assert_true(found >= n * 95 / 100);
 }
 
+/* Costs of equal systems, which have five rows that are independent of each other. */
+static void test_costs(void **state)
+{
+    static const double share[ROWS] = {.4, .25, .2, .1, .05};
+    double visible;
+    unsigned n = comparisons(),
+             found = count_found(n, FEW, share, share, "--per=mark:request", &visible);
+
+    (void)state;
+    printf("%u of %u comparisons of equal costs differ\n", found, n);
+    assert_in_range(found, 0, n * 64 / 1000 + 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equal),
         cmocka_unit_test(test_planted),
+        cmocka_unit_test(test_costs),
     };
 
     return cmocka_run_group_tests(tests, recording_setup, recording_teardown);

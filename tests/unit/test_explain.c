@@ -133,6 +133,61 @@ static void missing(void)
     run(&story, 2000000 + about(1000), CLIENT, MKPERF_STOPPED_UNKNOWN);
 }
 
+/* n samples of which a share of `percent` is in alpha, 20 % in beta and the rest in idle. */
+static void sampled(const char *name, unsigned n, unsigned percent)
+{
+    struct recording r;
+
+    recording_begin(&r, name);
+    for (unsigned i = 0; i < n; i++) {
+        unsigned draw = story_draw(&seed, 100);
+
+        if (draw < percent) {
+            recording_put(&r, 0, 0, 0, 1000, recording_at.alpha, NULL);
+        } else if (draw < percent + 20) {
+            recording_put(&r, 1, 0, 0, 1000, recording_at.beta, NULL);
+        } else {
+            recording_put(&r, 2, 0, MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER, 1000,
+                          recording_at.idle, NULL);
+        }
+    }
+    recording_end(&r, 0);
+}
+
+/* alpha grows by a third; nothing grows; and with few samples nobody can say. */
+static void test_regression(void **state)
+{
+    int status;
+
+    (void)state;
+    for (unsigned i = 0; i < STORIES; i++) {
+        seed = 1000 + i;
+        sampled("before", 4000, 30);
+        sampled("after", 4000, 40);
+        sampled("few", 400, 30);
+        char *text = RUN(explain, &status, "--json", "--why", "regression",
+                         recording_path("before"), recording_path("after"));
+        has(text, "\"verdict\":\"problem\",\"text\":\"of cycles: client one [.] alpha from ");
+        has(text, "less: idle [k] idle_thread from ");
+        has(text, "ruled out: 1 other rows, which chance explains; machine, session and programs");
+        text = RUN(explain, &status, "--json", "--why", "regression", recording_path("few"),
+                   recording_path("few"));
+        has(text, "\"verdict\":\"undecided\",\"text\":\"no row of cycles grew");
+        has(text, "a growth by 5 % needs ");
+    }
+    sampled("before", 40000, 80);
+    char *text = RUN(explain, &status, "--json", "--why", "regression", recording_path("before"),
+                     recording_path("before"));
+    has(text, "\"verdict\":\"ruled out\",\"text\":\"no row of cycles grew");
+    RUN(explain, &status, "--why", "regression", recording_path("before"));
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    RUN(explain, &status, recording_path("before"), recording_path("before"));
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    RUN(explain, &status, "--why", "regression", recording_path("before"),
+        recording_cut("before", 3000));
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+}
+
 static void test_planted(void **state)
 {
     (void)state;
@@ -187,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_planted),
+        cmocka_unit_test(test_regression),
         cmocka_unit_test(test_ruled_out),
         cmocka_unit_test(test_not_decided),
     };

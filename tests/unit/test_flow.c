@@ -243,6 +243,55 @@ static void through_a_file(void **state)
     CHECK_JSON(flow, "prediction", recording_path("flow.data"), "--json", "--advise");
 }
 
+/* A recording of a line of PDs for 100 ms, with n samples of `copy`, which has work for `each` ns for each packet. */
+static void record_samples(const char *name, uint64_t each, unsigned n)
+{
+    struct mkperf_chain none = {.n = 0};
+    struct recording r;
+
+    reset(7);
+    line(4, 2, 3000, 0, 64);
+    s.pd[2].each = each;
+    s.sampled = true;
+    recording_new(&r, name);
+    sim_begin(&s, r.sink);
+    sim_start(&s);
+    sim_run(&s, UINT64_C(100) * MS);
+    for (unsigned i = 0; i < n; i++) {
+        const struct mkperf_sample sample = {
+            .time_ns = s.now, .period = 1000, .pd = i % 2 == 0 ? 2 : 3, .callers = &none};
+        assert_int_equal(mkperf_sink_sample(&r.sink, &sample, &r.e), MKPERF_OK);
+    }
+    sim_end(&s);
+    recording_free(&r);
+}
+
+/* Costs per packet: the numbers of packets are the simulator's. */
+static void costs(void **state)
+{
+    uint64_t packets[2];
+    char wanted[64];
+    int status;
+
+    (void)state;
+    record_samples("fast.data", 3000, 400);
+    packets[0] = s.pd[3].packets;
+    record_samples("slow.data", 9000, 400);
+    packets[1] = s.pd[3].packets;
+    char *text = RUN(diff, &status, "--per", "packets:echo", recording_path("fast.data"),
+                     recording_path("slow.data"));
+    const char *at = strstr(text, "cycles per packets:echo, of which there are ");
+    assert_non_null(at);
+    double counted[2] = {strtod(strstr(at, "are ") + 4, NULL),
+                         strtod(strstr(at, "and ") + 4, NULL)};
+    for (unsigned i = 0; i < 2; i++) { /* one may have begun at an end of the recording */
+        assert_true(fabs(counted[i] - (double)packets[i]) <= 1);
+    }
+    assert_true(packets[0] > 2 * packets[1]);
+    snprintf(wanted, sizeof wanted, "%12.6g %12.6g", 200000 / counted[0], 200000 / counted[1]);
+    has(text, wanted);
+}
+
 /* A random line of 3 to 5 PDs on one or two cores, with random priorities, batches and queues. */
 static unsigned random_line(void)
 {
@@ -715,6 +764,7 @@ int main(void)
         cmocka_unit_test(a_pipeline_of_five),
         cmocka_unit_test(a_slow_pd),
         cmocka_unit_test(through_a_file),
+        cmocka_unit_test(costs),
         cmocka_unit_test(a_part_of_the_time),
         cmocka_unit_test(indices_of_a_hostile_component),
         cmocka_unit_test(a_pause_in_which_an_index_may_wrap),

@@ -16,8 +16,9 @@
 enum { SELF_BYTES = 16 << 20 };
 
 /* One of these is valid for every option with a value. */
-static const char *const samples[] = {"1",     "cycles", "tcp:localhost", "A",      "pd",   "perf",
-                                      "delta", "bash",   "1.5,2",         "always", "comm", "10ms"};
+static const char *const samples[] = {"1",    "cycles", "tcp:localhost", "A",     "pd",
+                                      "perf", "delta",  "bash",          "1.5,2", "always",
+                                      "comm", "10ms",   "mark:request"};
 
 static char *self;
 static struct mkperf_error e;

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Answers from the scheduling events of a recording, and from its queues; see answers.h. */
+#include "answers.h"
+
+#include <math.h>
+
+#include "flow/flow.h"
+#include "import/import.h"
+
+enum { PDS_SHOWN = 3, STEPS_SHOWN = 3 };
+
+/* Limits of the rules, in per cent of the time. docs/looking.md states them. */
+static const double BUSY = 95;     /* a core that is busy for longer limits its PDs */
+static const double THROTTLED = 5; /* a PD that is throttled for longer is limited by its budget */
+static const double UNKNOWN = 10;  /* of the cores' time, without events: no conclusion is drawn */
+
+static double percent_of_span(const struct report_question *x, uint64_t ns)
+{
+    return mkperf_percent(ns, x->span);
+}
+
+/* Whether a PD is one of mkperf's own. Without its ELF that is not known. */
+static bool is_own(const struct report_question *x, uint32_t pd)
+{
+    return pd < x->profile.places.npds && x->profile.places.pd[pd].profiler;
+}
+
+bool report_lacks_events(const struct report_question *x, FILE *to)
+{
+    uint64_t known = 0, unknown = 0;
+
+    if (x->events == NULL) {
+        fputs("the recording has no scheduling events; record them with mkperf record --sched", to);
+        return true;
+    }
+    for (uint32_t i = 0; i < x->events->ncores; i++) {
+        known += x->events->core[i].busy + x->events->core[i].idle;
+        unknown += x->events->core[i].unknown;
+    }
+    if (mkperf_percent(unknown, known + unknown) > UNKNOWN) {
+        fprintf(to,
+                "for %.2f %% of the cores' time scheduling events are missing; record fewer events "
+                "(--pd, a larger period), or over a faster link",
+                mkperf_percent(unknown, known + unknown));
+        return true;
+    }
+    return false;
+}
+
+/*
+ * The PD that was longest in `state`, for less than `below` ns, of PDs that ran on `core` last (UINT32_MAX: of all).
+ * NOBODY: there is none.
+ */
+static uint32_t greatest_pd(const struct report_question *x, uint32_t core,
+                            enum mkperf_pd_state state, uint64_t below)
+{
+    const struct mkperf_analysis *a = x->events;
+    uint32_t found = MKPERF_SCHED_NOBODY;
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < a->npds; i++) {
+        const struct mkperf_sched_pd *p = &a->pd[i];
+
+        if (!p->idle && p->name != NULL && (state == MKPERF_PD_RUNNING || !is_own(x, i)) &&
+            p->in[state] > most && p->in[state] < below &&
+            (core == UINT32_MAX || (p->has_core && p->core == core))) {
+            found = i;
+            most = p->in[state];
+        }
+    }
+    return found;
+}
+
+/* Without samples: the PDs that ran longest, by scheduling events. */
+enum report_verdict report_explain_run_times(struct report_question *x, FILE *to)
+{
+    const struct mkperf_analysis *a = x->events;
+    uint64_t less_than = UINT64_MAX;
+
+    if (report_lacks_events(x, to)) {
+        return REPORT_UNDECIDED;
+    }
+    for (unsigned shown = 0; shown < PDS_SHOWN; shown++) {
+        uint32_t pd = greatest_pd(x, UINT32_MAX, MKPERF_PD_RUNNING, less_than);
+
+        if (pd == MKPERF_SCHED_NOBODY) {
+            break;
+        }
+        less_than = a->pd[pd].in[MKPERF_PD_RUNNING];
+        fprintf(to, "%s%s %.2f %%", shown > 0 ? "; " : "of one core's time: ", a->pd[pd].name,
+                percent_of_span(x, less_than));
+    }
+    return REPORT_ANSWER;
+}
+
+static double busy_of(const struct mkperf_sched_core *c)
+{
+    return mkperf_percent(c->busy, c->busy + c->idle);
+}
+
+/* The answer for a recording with queues, which is read again for them. */
+static enum report_verdict explain_flow(struct report_question *x, FILE *to)
+{
+    const struct mkperf_input in = {.from = NULL};
+    struct mkperf_analysis *a = mkperf_analysis_new();
+    struct mkperf_flow f;
+
+    mkperf_flow_init(&f, a);
+    const struct mkperf_sink sink = mkperf_flow_sink(&f);
+    if (mkperf_input_read(x->input, &in, &sink, x->e) == MKPERF_OK) {
+        struct mkperf_flow_limit l = mkperf_flow_limit(&f);
+
+        mkperf_flow_sentence(&f, &l, to);
+        if (l.stage >= 0) {
+            fprintf(to, "; %s has %.0f packets/s", f.stage[l.stage].name, l.rate);
+        }
+        fputs("; mkperf flow shows the figures, and predicts changes", to);
+    }
+    mkperf_flow_free(&f);
+    mkperf_analysis_free(a);
+    return REPORT_ANSWER;
+}
+
+/*
+ * The first of these rules that applies gives the answer: a queue, a core, a budget, a PD that never waits for work, the
+ * load.
+ */
+enum report_verdict report_explain_throughput(struct report_question *x, FILE *to)
+{
+    const struct mkperf_analysis *a = x->events;
+    uint32_t core = 0, chain = MKPERF_SCHED_NOBODY;
+    uint64_t most_active = 0;
+
+    if (x->profile.places.session.nqueues != 0) {
+        return explain_flow(x, to);
+    }
+    for (uint32_t i = 1; i < a->ncores; i++) {
+        core = a->core[i].seen && busy_of(&a->core[i]) > busy_of(&a->core[core]) ? i : core;
+    }
+    double busy = a->ncores != 0 ? busy_of(&a->core[core]) : 0;
+    uint32_t runs = greatest_pd(x, core, MKPERF_PD_RUNNING, UINT64_MAX);
+    uint32_t held = greatest_pd(x, UINT32_MAX, MKPERF_PD_THROTTLED, UINT64_MAX);
+    for (uint32_t i = 0; i < a->npds; i++) {
+        const struct mkperf_sched_pd *p = &a->pd[i];
+        uint64_t active = p->in[MKPERF_PD_RUNNING] + p->in[MKPERF_PD_CALLING] +
+                          p->in[MKPERF_PD_READY];
+
+        if (!p->idle && p->name != NULL && active > most_active) {
+            chain = i;
+            most_active = active;
+        }
+    }
+    if (busy > BUSY && runs != MKPERF_SCHED_NOBODY) {
+        fprintf(to, "core %u limits: it was busy for %.2f %% of the time, with %s for %.2f %%",
+                core, busy, mkperf_analysis_name(a, runs),
+                percent_of_span(x, a->pd[runs].in[MKPERF_PD_RUNNING]));
+    } else if (held != MKPERF_SCHED_NOBODY &&
+               percent_of_span(x, a->pd[held].in[MKPERF_PD_THROTTLED]) > THROTTLED) {
+        fprintf(to, "the budget of %s limits: the PD was throttled for %.2f %% of the time",
+                mkperf_analysis_name(a, held),
+                percent_of_span(x, a->pd[held].in[MKPERF_PD_THROTTLED]));
+    } else if (percent_of_span(x, most_active) > BUSY) {
+        const struct mkperf_sched_pd *p = &a->pd[chain];
+        const struct mkperf_by *callee = mkperf_bys_most(&p->blocked_on);
+
+        fprintf(to,
+                "%s never waits for work: it ran for %.2f %% of the time, was ready for %.2f %%",
+                p->name, percent_of_span(x, p->in[MKPERF_PD_RUNNING]),
+                percent_of_span(x, p->in[MKPERF_PD_READY]));
+        fprintf(to, " and in calls for %.2f %%", percent_of_span(x, p->in[MKPERF_PD_CALLING]));
+        if (callee != NULL) {
+            fprintf(to, ", most of it of %s", mkperf_analysis_name(a, callee->pd));
+        }
+    } else {
+        fputs("the load limits: every PD waits for work", to);
+    }
+    if (busy <= BUSY && a->ncores != 0) {
+        fprintf(to, "; no core limits: the busiest is core %u with %.2f %%", core, busy);
+    }
+    return REPORT_ANSWER;
+}
+
+enum report_verdict report_explain_idle(struct report_question *x, FILE *to)
+{
+    const struct mkperf_analysis *a = x->events;
+    unsigned shown = 0;
+
+    for (uint32_t i = 0; i < a->ncores; i++) {
+        static const enum mkperf_pd_state why[] = {MKPERF_PD_WAITING, MKPERF_PD_CALLING,
+                                                   MKPERF_PD_THROTTLED, MKPERF_PD_STOPPED};
+        const struct mkperf_sched_core *c = &a->core[i];
+
+        if (!c->seen || c->idle == 0) {
+            continue;
+        }
+        fprintf(to, "%score %u was idle for %.2f %% of the time", shown++ > 0 ? ";\n" : "", i,
+                percent_of_span(x, c->idle));
+        for (unsigned k = 0; k < sizeof why / sizeof *why; k++) {
+            uint32_t pd = greatest_pd(x, i, why[k], UINT64_MAX);
+
+            if (pd != MKPERF_SCHED_NOBODY) {
+                fprintf(to, "%s %s was %s%s for %.2f %%", k == 0 ? ":" : ",",
+                        mkperf_analysis_name(a, pd), why[k] == MKPERF_PD_CALLING ? "in calls" : "",
+                        why[k] == MKPERF_PD_CALLING ? "" : mkperf_pd_state_names[why[k]],
+                        percent_of_span(x, a->pd[pd].in[why[k]]));
+            }
+        }
+    }
+    if (shown == 0) {
+        fputs("no core was idle", to);
+    }
+    return shown == 0 ? REPORT_RULED_OUT : REPORT_ANSWER;
+}
+
+/* For each core, how busy it was, and the PD that ran longest there. */
+enum report_verdict report_explain_cores(struct report_question *x, FILE *to)
+{
+    const struct mkperf_analysis *a = x->events;
+    double least = 100, most = 0;
+    unsigned shown = 0;
+
+    for (uint32_t i = 0; i < a->ncores; i++) {
+        uint32_t pd = greatest_pd(x, i, MKPERF_PD_RUNNING, UINT64_MAX);
+
+        if (!a->core[i].seen) {
+            continue;
+        }
+        least = fmin(least, busy_of(&a->core[i]));
+        most = fmax(most, busy_of(&a->core[i]));
+        fprintf(to, "%score %u was busy for %.2f %% of the time", shown++ > 0 ? ";\n" : "", i,
+                busy_of(&a->core[i]));
+        if (pd != MKPERF_SCHED_NOBODY) {
+            fprintf(to, ", longest with %s (%.2f %%)", mkperf_analysis_name(a, pd),
+                    percent_of_span(x, a->pd[pd].in[MKPERF_PD_RUNNING]));
+        }
+    }
+    if (shown > 1 && most > BUSY && least < BUSY / 2) {
+        fputs(";\nwork of the busiest core could move: a PD's core is its attribute cpu", to);
+        return REPORT_PROBLEM;
+    }
+    return shown > 1 ? REPORT_ANSWER : REPORT_RULED_OUT;
+}
+
+/* Prints the longest steps of the path of a call. The recording is read again, for the events of that time. */
+static void put_path(struct report_question *x, const struct mkperf_call_edge *edge, FILE *to)
+{
+    const struct mkperf_input in = {.from = NULL};
+    struct mkperf_analysis *a = mkperf_analysis_new();
+    struct mkperf_sink sink = mkperf_analysis_sink(a);
+    struct mkperf_timeline timeline;
+    uint64_t from = edge->worst_at - edge->worst.wall;
+
+    sink.leaves_only = true;
+    mkperf_timeline_attach(&timeline, a, from, edge->worst_at);
+    if (mkperf_input_read(x->input, &in, &sink, x->e) == MKPERF_OK) {
+        struct report_path_sum *sum;
+        struct mkperf_path path;
+        char text[256];
+
+        mkperf_path_find(&path, &timeline, edge->from, from, edge->worst_at);
+        size_t n = report_path_sums(&path, &sum);
+        for (size_t i = 0; i < n && i < STEPS_SHOWN; i++) {
+            report_path_text(a, sum[i].step, text, sizeof text);
+            fprintf(to, "%s%.3f us: %s", i == 0 ? "; of these, " : "; ", (double)sum[i].ns / 1e3,
+                    text);
+        }
+        free(sum);
+        mkperf_path_free(&path);
+    }
+    mkperf_timeline_free(&timeline);
+    mkperf_analysis_free(a);
+}
+
+enum report_verdict report_explain_call(struct report_question *x, FILE *to)
+{
+    const struct mkperf_analysis *a = x->events;
+    const struct mkperf_call_edge *worst = NULL;
+
+    for (unsigned i = 0; i < a->nedges; i++) {
+        const struct mkperf_call_edge *edge = &a->edge[i];
+
+        if (!is_own(x, edge->to) && (worst == NULL || edge->worst.wall > worst->worst.wall)) {
+            worst = edge;
+        }
+    }
+    if (worst == NULL || worst->wall.count == 0) {
+        fputs("no protected call of the system was recorded from its begin to its reply", to);
+        return REPORT_RULED_OUT;
+    }
+    fprintf(to,
+            "%s called %s for %.3f us until %.6f s; half of these %" PRIu64
+            " calls took at most %.3f us",
+            mkperf_analysis_name(a, worst->from), mkperf_analysis_name(a, worst->to),
+            (double)worst->worst.wall / 1e3, (double)worst->worst_at / 1e9, worst->wall.count,
+            (double)mkperf_log_quantile(&worst->wall, 500) / 1e3);
+    put_path(x, worst, to);
+    return REPORT_ANSWER;
+}
+
+enum report_verdict report_explain_wakeups(struct report_question *x, FILE *to)
+{
+    const struct mkperf_analysis *a = x->events;
+    const struct mkperf_wakeup *worst = NULL;
+
+    for (unsigned i = 0; i < a->nwakes; i++) {
+        const struct mkperf_wakeup *wake = &a->wake[i];
+
+        if (!is_own(x, wake->to) && (worst == NULL || wake->delay.max > worst->delay.max)) {
+            worst = wake;
+        }
+    }
+    if (worst == NULL || worst->delay.count == 0) {
+        fputs("no notification and no interrupt woke a PD of the system", to);
+        return REPORT_RULED_OUT;
+    }
+    const struct mkperf_by *behind = mkperf_bys_most(&a->pd[worst->to].ready_by);
+    if (worst->kind == MKPERF_SCHED_IRQ) {
+        fprintf(to, "interrupt %u", worst->irq);
+    } else {
+        fprintf(to, "a notification of %s", mkperf_analysis_name(a, worst->from));
+    }
+    fprintf(to,
+            " waited for %.3f us until %s ran, at %.6f s; 99 %% of these %" PRIu64
+            " took at most %.3f us",
+            (double)worst->delay.max / 1e3, mkperf_analysis_name(a, worst->to),
+            (double)worst->worst_at / 1e9, worst->delay.count,
+            (double)mkperf_log_quantile(&worst->delay, 990) / 1e3);
+    if (behind != NULL) {
+        fprintf(to, "; when %s was ready, mostly %s ran", mkperf_analysis_name(a, worst->to),
+                mkperf_analysis_name(a, behind->pd));
+    }
+    return REPORT_ANSWER;
+}
+
+/* The slowest call, and the longest wait of a wake-up. */
+enum report_verdict report_explain_latency(struct report_question *x, FILE *to)
+{
+    enum report_verdict call = report_explain_call(x, to);
+
+    fputs(";\n", to);
+    enum report_verdict wakeup = report_explain_wakeups(x, to);
+    return call == REPORT_ANSWER || wakeup == REPORT_ANSWER ? REPORT_ANSWER : REPORT_RULED_OUT;
+}
+
+enum report_verdict report_explain_budget(struct report_question *x, FILE *to)
+{
+    const struct mkperf_analysis *a = x->events;
+    unsigned shown = 0;
+
+    for (uint32_t i = 0; i < a->npds; i++) {
+        const struct mkperf_sched_pd *p = &a->pd[i];
+
+        if (!p->idle && p->name != NULL && p->exhausted != 0 && shown++ < PDS_SHOWN) {
+            fprintf(to, "%s%s used up its budget %" PRIu64 " times and was throttled for %.2f %%",
+                    shown > 1 ? "; " : "", p->name, p->exhausted,
+                    percent_of_span(x, p->in[MKPERF_PD_THROTTLED]));
+        }
+    }
+    if (shown == 0) {
+        fputs("no PD used up its budget", to);
+    }
+    return shown == 0 ? REPORT_RULED_OUT : REPORT_PROBLEM;
+}
+
+enum report_verdict report_explain_inversion(struct report_question *x, FILE *to)
+{
+    const struct mkperf_analysis *a = x->events;
+
+    if (a->ninversions == 0) {
+        fputs("no PD waited for one of a lower priority that another PD kept from running", to);
+        return REPORT_RULED_OUT;
+    }
+    const struct mkperf_inversion *v = &a->inversion[0];
+    fprintf(to, "%s waited for %s while %s ran, which has a lower priority: %" PRIu64 " times, ",
+            mkperf_analysis_name(a, v->high), mkperf_analysis_name(a, v->holder),
+            mkperf_analysis_name(a, v->runner), v->count);
+    fprintf(to, "%.3f us together, the longest from %.6f s for %.3f us", (double)v->total / 1e3,
+            (double)v->worst_from / 1e9, (double)v->worst / 1e3);
+    return REPORT_PROBLEM;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rows of a comparison in each printed form; see comparison.h.
+ *
+ * Owns: the columns of the table, the values of rows for programs, the tables in Markdown and the test cases of JUnit.
+ */
+#include "comparison.h"
+
+#include <math.h>
+
+#include "base/colour.h"
+
+const char *report_change_value(const struct report_comparison *d, double value,
+                                char text[REPORT_VALUE_TEXT])
+{
+    if (d->exact) {
+        snprintf(text, REPORT_VALUE_TEXT, "%.0f", value);
+    } else if (d->per != NULL) {
+        snprintf(text, REPORT_VALUE_TEXT, "%.6g", value);
+    } else {
+        snprintf(text, REPORT_VALUE_TEXT, "%.2f %%", 100 * value);
+    }
+    return text;
+}
+
+bool report_change_shown(const struct report_comparison *d, const struct report_gate *gate,
+                         const struct report_change *r)
+{
+    return !(100 * fmax(r->value[REPORT_A] / d->whole[REPORT_A],
+                        r->value[REPORT_B] / d->whole[REPORT_B]) <
+             gate->limit);
+}
+
+bool report_change_fails(const struct report_comparison *d, const struct report_gate *gate,
+                         const struct report_change *r)
+{
+    return gate->fail_above >= 0 && !r->idle && r->sure && r->growth > gate->fail_above &&
+           100 * r->value[REPORT_B] / d->whole[REPORT_B] >= gate->limit;
+}
+
+/* Prints a row's values: of both sides, their difference, its chance, and the growth that would have been seen. Growth is red. */
+static void print_numbers(const struct report_comparison *d, const struct report_change *r,
+                          bool colour, FILE *out)
+{
+    const char *begin = !colour || !r->sure ? "" : r->delta > 0 ? "\033[31m" : "\033[32m";
+    const char *end = *begin != '\0' ? "\033[0m" : "";
+    char seen[REPORT_VALUE_TEXT] = "-";
+
+    if (d->exact) {
+        fprintf(out, "%14.0f %14.0f %s%+14.0f%s  ", r->value[REPORT_A], r->value[REPORT_B], begin,
+                r->delta, end);
+        return;
+    }
+    for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
+        double share = 100 * r->value[side] / d->whole[side];
+        const char *first = mkperf_colour_begin(colour, share);
+        const char *last = mkperf_colour_end(colour, share);
+
+        if (d->per != NULL) {
+            fprintf(out, "%s%12.6g%s ", first, r->value[side], last);
+        } else {
+            fprintf(out, "%s%8.2f%%%s ", first, 100 * r->value[side], last);
+        }
+    }
+    if (d->per != NULL) {
+        fprintf(out, "%s%+12.6g%s", begin, r->delta, end);
+    } else {
+        fprintf(out, "%s%+9.2f%%%s", begin, 100 * r->delta, end);
+    }
+    if (r->visible > 0) {
+        snprintf(seen, sizeof seen, "%.2g%%", r->visible);
+    }
+    fprintf(out, " %8.2g %7s  %c ", r->chance, seen, r->sure ? ' ' : '~');
+}
+
+/* Prints the texts of a line, or the titles if `text` is NULL. All columns except the last are padded. */
+static void print_columns(char *const *text, const struct report_column_list *keys,
+                          const int width[REPORT_SORT_KEYS], FILE *out)
+{
+    for (unsigned k = 0; k < keys->n; k++) {
+        bool last = k + 1 == keys->n;
+        fprintf(out, "%-*s%s", last ? 0 : width[k],
+                text ? text[k] : report_column_title(keys->column[k]), last ? "\n" : "  ");
+    }
+}
+
+void report_changes_print(const struct report_comparison *d, const struct report_gate *gate,
+                          FILE *out)
+{
+    size_t left_out = 0, significant = 0;
+    int width[REPORT_SORT_KEYS];
+
+    for (unsigned k = 0; k < d->keys.n; k++) {
+        width[k] = (int)strlen(report_column_title(d->keys.column[k]));
+        for (size_t i = 0; i < d->n; i++) {
+            int n = (int)strlen(d->row[i].text[k]);
+            width[k] = n > width[k] ? n : width[k];
+        }
+    }
+    fputs(d->exact         ? "#            A              B          Delta  "
+          : d->per != NULL ? "#          A            B        Delta   Chance    Seen    "
+                           : "#       A         B      Delta   Chance    Seen    ",
+          out);
+    print_columns(NULL, &d->keys, width, out);
+    fputs("#\n", out);
+    for (size_t i = 0; i < d->n; i++) {
+        const struct report_change *r = &d->row[i];
+
+        if (!report_change_shown(d, gate, r)) {
+            left_out++;
+        } else if (!d->exact || r->delta != 0) {
+            significant += r->sure;
+            print_numbers(d, r, gate->colour, out);
+            print_columns(r->text, &d->keys, width, out);
+        }
+    }
+    if (left_out) {
+        fprintf(out, "# %zu rows below %g %% are omitted\n", left_out, gate->limit);
+    }
+    if (d->exact) {
+        fprintf(out, "# %zu of %zu rows differ; equal rows are omitted\n\n", significant, d->n);
+        return;
+    }
+    fprintf(out,
+            "# %zu of the rows above differ significantly; ~ marks rows that may be chance\n"
+            "# Seen: with these samples, a growth by so much of the row would have been seen\n",
+            significant);
+    double visible = d->n != 0 ? d->row[d->largest].visible : 0;
+    if (gate->fail_above > 0 && visible > gate->fail_above) {
+        fprintf(out,
+                "# to see a growth of the largest row by %g %%, a side needs %.3g times as many "
+                "samples\n",
+                gate->fail_above, pow(visible / gate->fail_above, 2));
+    }
+    fputc('\n', out);
+}
+
+void report_changes_values(const struct report_comparison *d, const struct report_gate *gate,
+                           const char *event, unsigned failed, struct report_values *v)
+{
+    const char *kind = d->exact ? "exact_change" : d->per != NULL ? "cost_change" : "change";
+    void (*put)(struct report_values *, const char *, double) = d->per != NULL ? report_value_real
+                                                                               : report_value_share;
+    double unit = d->per != NULL ? 1 : 100;
+    uint64_t significant = 0;
+
+    for (size_t i = 0; i < d->n; i++) {
+        const struct report_change *r = &d->row[i];
+
+        significant += r->sure;
+        if (!report_change_shown(d, gate, r)) {
+            continue;
+        }
+        report_value_row(v, kind);
+        report_value_text(v, "event", event);
+        for (unsigned k = 0; k < d->keys.n; k++) {
+            if (d->keys.column[k] != REPORT_SORT_EVENT) { /* each row has its event */
+                report_value_text(v, report_column_name(d->keys.column[k]), r->text[k]);
+            }
+        }
+        if (d->exact) {
+            report_value_number(v, "before", (uint64_t)r->value[REPORT_A]);
+            report_value_number(v, "after", (uint64_t)r->value[REPORT_B]);
+        } else {
+            put(v, "before", unit * r->value[REPORT_A]);
+            put(v, "after", unit * r->value[REPORT_B]);
+            put(v, "interval", unit * r->interval);
+            report_value_real(v, "chance", r->chance);
+            report_value_number(v, "significant", r->sure);
+            report_value_share(v, "visible_growth", r->visible);
+        }
+        report_value_end(v);
+    }
+    report_value_row(v, "changes");
+    report_value_text(v, "event", event);
+    report_value_number(v, "rows", d->n);
+    report_value_number(v, "significant", significant);
+    report_value_number(v, "failed", failed);
+    if (d->per != NULL) {
+        report_value_text(v, "per", d->per);
+    }
+    report_value_end(v);
+}
+
+void report_markdown_cell(const char *text, FILE *out)
+{
+    for (; *text != '\0'; text++) {
+        fprintf(out, strchr("|`*_<>[]\\", *text) != NULL ? "\\%c" : "%c", *text);
+    }
+}
+
+void report_changes_markdown(const struct report_comparison *d, const struct report_gate *gate,
+                             const char *event, FILE *out)
+{
+    char a[REPORT_VALUE_TEXT], b[REPORT_VALUE_TEXT], change[REPORT_VALUE_TEXT];
+    size_t n = 0;
+
+    fprintf(out, "### %s\n\n| before | after | change | chance |", event);
+    for (unsigned k = 0; k < d->keys.n; k++) {
+        fprintf(out, " %s |", report_column_title(d->keys.column[k]));
+    }
+    fputs("\n|---:|---:|---:|---:|", out);
+    for (unsigned k = 0; k < d->keys.n; k++) {
+        fputs("---|", out);
+    }
+    fputc('\n', out);
+    for (size_t i = 0; i < d->n; i++) {
+        const struct report_change *r = &d->row[i];
+
+        if (!r->sure || !report_change_shown(d, gate, r)) {
+            continue;
+        }
+        n++;
+        fprintf(out, "| %s | %s | %s%s | %.2g |", report_change_value(d, r->value[REPORT_A], a),
+                report_change_value(d, r->value[REPORT_B], b), r->delta > 0 ? "+" : "",
+                report_change_value(d, r->delta, change), r->chance);
+        for (unsigned k = 0; k < d->keys.n; k++) {
+            fputc(' ', out);
+            report_markdown_cell(r->text[k], out);
+            fputs(" |", out);
+        }
+        fputc('\n', out);
+    }
+    fprintf(out, "\n%zu of %zu rows differ significantly.\n\n", n, d->n);
+}
+
+unsigned report_changes_cases(const struct report_comparison *d, const struct report_gate *gate,
+                              const char *event, struct mkperf_textout *t)
+{
+    char a[REPORT_VALUE_TEXT], b[REPORT_VALUE_TEXT];
+    unsigned cases = 0;
+
+    for (size_t i = 0; i < d->n; i++) {
+        const struct report_change *r = &d->row[i];
+
+        if (100 * r->value[REPORT_B] / d->whole[REPORT_B] < gate->limit) {
+            continue;
+        }
+        cases++;
+        mkperf_textout_puts(t, "    <testcase classname=\"");
+        mkperf_textout_xml(t, event);
+        mkperf_textout_puts(t, "\" name=\"");
+        for (unsigned k = 0; k < d->keys.n; k++) {
+            mkperf_textout_puts(t, k == 0 ? "" : " ");
+            mkperf_textout_xml(t, r->text[k]);
+        }
+        if (!report_change_fails(d, gate, r)) {
+            mkperf_textout_puts(t, "\"/>\n");
+            continue;
+        }
+        mkperf_textout_printf(t,
+                              "\">\n      <failure message=\"from %s to %s, probability of chance "
+                              "%.2g\"/>\n    </testcase>\n",
+                              report_change_value(d, r->value[REPORT_A], a),
+                              report_change_value(d, r->value[REPORT_B], b), r->chance);
+    }
+    return cases;
+}

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The comparison of recordings: reading, rows, and the judgement of each; see comparison.h. */
+#include "comparison.h"
+
+#include <math.h>
+
+#include "flow/flow.h"
+#include "import/import.h"
+
+static const double POWER_DEVIATION =
+    1.6449; /* a normal deviation is below it in 95 of 100 cases */
+static const double INTERVAL = 0.95;
+enum { EXPECTED_MIN = 5, OPT_PER = 256 };
+
+/* The number of the event in a session, or -1. */
+static int find_event(const struct mkperf_session *s, const char *name)
+{
+    for (unsigned i = 0; i < s->nevents; i++) {
+        if (strcmp(s->event[i].name, name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+bool report_comparison_has(const struct report_comparison *d, const char *event)
+{
+    for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
+        for (unsigned i = 0; i < d->runs[side]; i++) {
+            if (find_event(report_comparison_session(d, side, i), event) < 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- reading ---- */
+
+/* Marks and ended phases of a name, of all PDs. */
+static double count_marks(const struct mkperf_profile *p, const char *name)
+{
+    double n = 0;
+
+    for (uint32_t i = 0; i < p->mark_keys.count; i++) {
+        uint32_t words;
+        const uint64_t *key = mkperf_hash_key(&p->mark_keys, i, &words);
+
+        if (strcmp(mkperf_places_text(&p->places, (uint32_t)key[1]), name) == 0) {
+            n += (double)(p->mark_sum[i].points + p->mark_sum[i].phases);
+        }
+    }
+    return n;
+}
+
+/* Protected calls of a PD, by scheduling events, or as the target counted them. */
+static double count_calls(const struct mkperf_profile *p, const char *pd)
+{
+    const struct mkperf_interactions *counted = p->totals.interactions;
+    double n = 0;
+
+    for (unsigned i = 0; p->sched != NULL && i < p->sched->nedges; i++) {
+        const struct mkperf_call_edge *edge = &p->sched->edge[i];
+        n += strcmp(mkperf_analysis_name(p->sched, edge->to), pd) == 0 ? (double)edge->wall.count
+                                                                       : 0;
+    }
+    for (unsigned i = 0; n == 0 && counted != NULL && i < counted->nedges; i++) {
+        n += strcmp(counted->edge[i].to, pd) == 0 ? (double)counted->edge[i].calls : 0;
+    }
+    return n;
+}
+
+/* Packets of a PD at the queues of the class of which it has most. The recording is read again. */
+static double count_packets(const char *path, const char *pd, struct mkperf_error *e)
+{
+    const struct mkperf_input in = {.from = NULL};
+    struct mkperf_analysis *a = mkperf_analysis_new();
+    struct mkperf_flow f;
+    double most = 0;
+
+    mkperf_flow_init(&f, a);
+    const struct mkperf_sink sink = mkperf_flow_sink(&f);
+    if (mkperf_input_read(path, &in, &sink, e) == MKPERF_OK) {
+        for (unsigned i = 0; i < f.nstages; i++) {
+            most = strcmp(f.stage[i].name, pd) == 0
+                       ? fmax(most, (double)mkperf_flow_packets(&f.stage[i]))
+                       : most;
+        }
+    }
+    mkperf_flow_free(&f);
+    mkperf_analysis_free(a);
+    return most;
+}
+
+/* Finds the number of things of which a recording's costs are. */
+static enum mkperf_status count_units(const struct report_comparison *d, struct report_run *r,
+                                      struct mkperf_error *e)
+{
+    const struct mkperf_profile *p = &r->profile;
+    const char *name = d->per + strcspn(d->per, ":") + 1;
+    const char *missing;
+
+    if (strncmp(d->per, "mark:", 5) == 0) {
+        r->units = count_marks(p, name);
+        missing = "no mark";
+    } else if (strncmp(d->per, "event:", 6) == 0) {
+        int event = find_event(&p->places.session, name);
+        r->units = event >= 0 ? (double)p->total[event].period : 0;
+        missing = "no sample of the event";
+    } else if (strncmp(d->per, "calls:", 6) == 0) {
+        r->units = count_calls(p, name);
+        missing = "no call (record --sched counts them) of PD";
+    } else {
+        r->units = count_packets(r->path, name, e);
+        missing = "no packet (record --queues counts them) of PD";
+    }
+    return e->status == MKPERF_OK && r->units == 0
+               ? mkperf_error_set(e, MKPERF_ERR_INPUT, "%s has %s '%s'", r->path, missing, name)
+               : e->status;
+}
+
+static enum mkperf_status set_per(void *self, const struct mkperf_given *g)
+{
+    static const char *const kinds[] = {"mark:", "event:", "calls:", "packets:"};
+
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t n = strlen(kinds[i]);
+        if (strncmp(g->value, kinds[i], n) == 0 && g->value[n] != '\0') {
+            *(const char **)self = g->value;
+            return MKPERF_OK;
+        }
+    }
+    return mkperf_given_bad(g, "mark:NAME, event:NAME, calls:PD or packets:PD");
+}
+
+static const struct mkperf_option per_options[] = {
+    MKPERF_OPTION(OPT_PER, "per",
+                  "compare costs instead of shares: per mark:NAME, event:NAME (a counter), "
+                  "calls:PD or packets:PD",
+                  .value = "WHAT"),
+    {.id = 0},
+};
+const struct mkperf_option_group report_per_options = {per_options, set_per};
+
+static enum mkperf_status read_side(struct report_comparison *d, const char *path, unsigned side,
+                                    struct mkperf_error *e)
+{
+    const char *at = path;
+
+    d->run[side] = mkperf_xcalloc(REPORT_RUNS, sizeof *d->run[side]);
+    do {
+        size_t n = strcspn(at, ",");
+        if (d->runs[side] == REPORT_RUNS) {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE, "more than %d recordings at %s",
+                                    REPORT_RUNS, at);
+        }
+        struct report_run *r = &d->run[side][d->runs[side]++];
+        r->path = mkperf_xprintf("%.*s", (int)n, at);
+        r->profile.leaves_only = true;
+        r->profile.places.search = d->elfs;
+        r->profile.cores = report_columns_have(&d->keys, REPORT_SORT_CORE);
+        if (mkperf_frames_read(&r->frames, &r->profile, r->path,
+                               report_columns_have(&d->keys, REPORT_SORT_LINE), NULL,
+                               e) != MKPERF_OK ||
+            (d->per != NULL && count_units(d, r, e) != MKPERF_OK)) {
+            return e->status;
+        }
+        at += n;
+    } while (*at++ == ',');
+    return MKPERF_OK;
+}
+
+/* Decides whether counts are compared. INPUT: they should be, and a recording has samples. */
+static enum mkperf_status choose_exact(struct report_comparison *d, struct mkperf_error *e)
+{
+    bool wanted = d->exact;
+
+    d->exact = d->per == NULL;
+    for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
+        for (unsigned i = 0; i < d->runs[side]; i++) {
+            d->exact &= report_comparison_session(d, side, i)->exact;
+            if (wanted && !d->exact) {
+                return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                        "%s has samples, which are estimates: mkperf exact "
+                                        "records counts",
+                                        d->run[side][i].path);
+            }
+        }
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status report_comparison_read(struct report_comparison *d,
+                                          char *const path[REPORT_SIDES], struct mkperf_error *e)
+{
+    if (read_side(d, path[REPORT_A], REPORT_A, e) != MKPERF_OK ||
+        read_side(d, path[REPORT_B], REPORT_B, e) != MKPERF_OK) {
+        return e->status;
+    }
+    const struct report_run *a = d->run[REPORT_A], *b = d->run[REPORT_B];
+    /* A PD that only one side has is valid. */
+    if (report_check_names(&a->profile, a->path, d->pd, NULL, e) != MKPERF_OK &&
+        report_check_names(&b->profile, b->path, d->pd, NULL, e) != MKPERF_OK) {
+        return e->status;
+    }
+    e->status = MKPERF_OK;
+    return choose_exact(d, e);
+}
+
+static void free_rows(struct report_comparison *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        for (unsigned k = 0; k < REPORT_SORT_KEYS; k++) {
+            free(d->row[i].text[k]);
+        }
+    }
+    d->n = 0;
+}
+
+void report_comparison_free(struct report_comparison *d)
+{
+    for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
+        for (unsigned i = 0; i < d->runs[side]; i++) {
+            mkperf_frames_close(&d->run[side][i].frames);
+            mkperf_profile_free(&d->run[side][i].profile);
+            free(d->run[side][i].path);
+        }
+        free(d->run[side]);
+    }
+    free_rows(d);
+    free(d->row);
+}
+
+/* ---- rows ---- */
+
+/* Appends a row for each row of a recording, and adds the recording's sums to those of its side. */
+static void add_run(struct report_comparison *d, unsigned side, unsigned run, const char *event)
+{
+    struct report_options o = {.keys = d->keys, .pd = d->pd};
+    struct report_run *from = &d->run[side][run];
+    const struct mkperf_profile *p = &from->profile;
+    uint32_t number = (uint32_t)find_event(&p->places.session, event);
+    double all = (double)p->total[number].period;
+    double unit = d->exact ? 1 : d->per != NULL ? from->units : all;
+    struct report_rows rows;
+    char text[600];
+
+    report_rows_build(&rows, &from->frames, &o, number);
+    MKPERF_GROW(d->row, d->room, d->n + rows.n + 1);
+    for (uint32_t i = 0; i < rows.n; i++) {
+        const struct report_row_key *key = &rows.row[i].key;
+        struct report_change *to = &d->row[d->n++];
+
+        *to = (struct report_change){.kernel = key->mode == 'k',
+                                     .idle = p->places.pd[key->pd].thread == MKPERF_THREAD_IDLE};
+        to->run[side][run] = unit > 0 ? (double)rows.row[i].self.period / unit : 0;
+        for (unsigned k = 0; k < d->keys.n; k++) {
+            report_column_text(d->keys.column[k], &from->frames, key, text, sizeof text);
+            to->text[k] = mkperf_xstrdup(text);
+        }
+    }
+    report_rows_free(&rows);
+    d->whole[side] += (unit > 0 ? all / unit : 0) / d->runs[side];
+    d->units[side] += d->per != NULL ? from->units : INFINITY;
+    d->samples[side] += mkperf_profile_equal_samples(p, number);
+    d->counted[side] += p->total[number].samples;
+}
+
+/* A symbol's text without the mode before it, so that kernel and user functions of one name are neighbours. */
+static const char *without_mode(const char *text)
+{
+    bool has_mode = text[0] == '[' && text[1] != '\0' && text[2] == ']' && text[3] == ' ';
+
+    return has_mode ? text + 4 : text;
+}
+
+static int compare_names(const void *pa, const void *pb)
+{
+    const struct report_change *a = pa, *b = pb;
+    int order = 0;
+
+    for (unsigned k = 0; k < REPORT_SORT_KEYS && order == 0 && a->text[k] != NULL; k++) {
+        order = strcmp(without_mode(a->text[k]), without_mode(b->text[k]));
+    }
+    return order ? order : a->kernel - b->kernel;
+}
+
+/* Merges the rows of all recordings, so that each function has one row with the mean of each side. */
+static void merge_runs(struct report_comparison *d)
+{
+    size_t n = 0;
+
+    qsort(d->row, d->n, sizeof *d->row, compare_names);
+    for (size_t i = 0; i < d->n; i++) {
+        if (n > 0 && compare_names(&d->row[n - 1], &d->row[i]) == 0) {
+            for (unsigned k = 0; k < REPORT_SIDES * REPORT_RUNS; k++) {
+                d->row[n - 1].run[k / REPORT_RUNS][k % REPORT_RUNS] +=
+                    d->row[i].run[k / REPORT_RUNS][k % REPORT_RUNS];
+            }
+            for (unsigned k = 0; k < REPORT_SORT_KEYS; k++) {
+                free(d->row[i].text[k]);
+            }
+        } else {
+            d->row[n++] = d->row[i];
+        }
+    }
+    d->n = n;
+}
+
+/* Whether exact counts of one side are equal in all its recordings. Names the first row that differs. */
+static bool is_repeatable(const struct report_comparison *d)
+{
+    for (size_t i = 0; i < d->n * REPORT_SIDES; i++) {
+        const struct report_change *r = &d->row[i / REPORT_SIDES];
+        unsigned side = i % REPORT_SIDES;
+
+        for (unsigned run = 1; run < d->runs[side]; run++) {
+            if (r->run[side][run] != r->run[side][0]) {
+                fprintf(stderr, "mkperf diff: %s has %.0f, %s has %.0f:", d->run[side][0].path,
+                        r->run[side][0], d->run[side][run].path, r->run[side][run]);
+                for (unsigned k = 0; k < d->keys.n; k++) {
+                    fprintf(stderr, " %s", r->text[k]);
+                }
+                fputc('\n', stderr);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- the judgement of a row ---- */
+
+/* The standard error of the change of a row, by the samples of both sides. NAN: a side has none. */
+static double sampling_error(const struct report_comparison *d, const double value[REPORT_SIDES])
+{
+    double variance = 0;
+
+    for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
+        double part = fmin(1, value[side] / d->whole[side]);
+
+        variance += pow(d->whole[side], 2) * part * (1 - part) / d->samples[side] +
+                    pow(value[side] / d->units[side], 2);
+    }
+    return sqrt(variance);
+}
+
+/* Stores the value of both sides, if they are equal. False: with the normal approximation nothing can be claimed of it, as
+ * that needs EXPECTED_MIN samples on each side. */
+static bool pool(const struct report_comparison *d, const struct report_change *r,
+                 double pooled[REPORT_SIDES])
+{
+    double hits = 0, samples = 0;
+
+    for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
+        double per_value = d->samples[side] / d->whole[side];
+
+        hits += r->value[side] * per_value;
+        samples += per_value;
+    }
+    pooled[REPORT_A] = pooled[REPORT_B] = hits / samples;
+    for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
+        if (!(pooled[side] / d->whole[side] * d->samples[side] >= EXPECTED_MIN)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The probability of the deviation in one row if the values are equal; 1, which claims nothing, if it has too few samples. */
+static double chance_of(const struct report_comparison *d, const struct report_change *r)
+{
+    double pooled[REPORT_SIDES];
+
+    if (!pool(d, r, pooled)) {
+        return 1;
+    }
+    double error = sampling_error(d, pooled);
+    return error > 0 ? erfc(fabs(r->delta) / error / M_SQRT2) : 1;
+}
+
+/*
+ * The probability that Student's t with n degrees of freedom is further from 0 than t. n: at least 1. Abramowitz and Stegun,
+ * Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
+ */
+static double student(double t, unsigned n)
+{
+    double angle = atan(fabs(t) / sqrt(n)), cosine = cos(angle), term = 1, sum = 0;
+
+    for (unsigned k = n % 2 == 0 ? 2 : 3; k <= n; k += 2) {
+        sum += term;
+        term *= cosine * cosine * (k - 1) / k;
+    }
+    sum *= n % 2 == 0 ? 1 : cosine;
+    return fmax(0, 1 - (n % 2 == 0 ? sin(angle) * sum : (angle + sin(angle) * sum) * M_2_PI));
+}
+
+/* The probability of the deviation by the differences between recordings of one side, with n degrees of freedom. Sets
+ * r->between. */
+static double chance_between(const struct report_comparison *d, struct report_change *r, unsigned n)
+{
+    double squares = 0;
+
+    for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
+        for (unsigned i = 0; i < d->runs[side]; i++) {
+            squares += pow(r->run[side][i] - r->value[side], 2);
+        }
+    }
+    if (n == 0) {
+        return 0; /* there is one recording of each side, which has no differences */
+    }
+    r->between = sqrt(squares / n * (1.0 / d->runs[REPORT_A] + 1.0 / d->runs[REPORT_B]));
+    return r->between > 0 ? student(r->delta / r->between, n) : 0;
+}
+
+/* The deviation that chance exceeds with this probability, in standard errors: Student's t, or if n is 0 the normal one. */
+static double deviation_of(double probability, unsigned n)
+{
+    double low = 0, high = 1e6;
+
+    for (unsigned i = 0; i < 80; i++) {
+        double middle = (low + high) / 2;
+
+        if ((n != 0 ? student(middle, n) : erfc(middle / M_SQRT2)) > probability) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static int compare_changes(const void *pa, const void *pb, void *by_growth)
+{
+    const struct report_change *a = pa, *b = pb;
+    double x = *(bool *)by_growth ? a->delta : fabs(a->delta);
+    double y = *(bool *)by_growth ? b->delta : fabs(b->delta);
+
+    return x != y ? (x > y ? -1 : 1) : compare_names(a, b);
+}
+
+/* Computes the values, the difference and its significance for each row. */
+static void judge(struct report_comparison *d)
+{
+    double pooled[REPORT_SIDES];
+
+    d->family = d->changed = 0;
+    for (size_t i = 0; i < d->n; i++) {
+        struct report_change *r = &d->row[i];
+
+        for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
+            for (unsigned run = 0; run < d->runs[side]; run++) {
+                r->value[side] += r->run[side][run] / d->runs[side];
+            }
+            if (d->exact) { /* the others are equal, and a mean is rounded */
+                r->value[side] = r->run[side][0];
+            }
+        }
+        r->delta = r->value[REPORT_B] - r->value[REPORT_A];
+        r->growth = r->value[REPORT_A] > 0 ? 100 * r->delta / r->value[REPORT_A]
+                    : r->delta > 0         ? INFINITY
+                                           : 0;
+        d->family += pool(d, r, pooled);
+        d->changed += r->delta != 0;
+    }
+    d->family = d->family == 0 || (d->n == 2 && d->per == NULL) ? 1 : d->family;
+    double allowed = 1 - d->confidence / 100;
+    unsigned runs = d->runs[REPORT_A] + d->runs[REPORT_B] - REPORT_SIDES;
+    double by_samples = deviation_of(allowed / (double)d->family, 0) + POWER_DEVIATION;
+    double by_runs = deviation_of(allowed / (double)d->family, runs) + POWER_DEVIATION;
+    double wide_samples = deviation_of(1 - INTERVAL, 0),
+           wide_runs = deviation_of(1 - INTERVAL, runs);
+    for (size_t i = 0; i < d->n; i++) {
+        struct report_change *r = &d->row[i];
+        double a = r->value[REPORT_A], between = chance_between(d, r, runs);
+        /* What would have been seen is a change of a row that is equal in both. */
+        double equal = sampling_error(d, (const double[]){a, a});
+        double least = fmin(d->samples[REPORT_A] / d->whole[REPORT_A],
+                            d->samples[REPORT_B] / d->whole[REPORT_B]);
+
+        r->chance = d->exact ? r->delta == 0
+                             : fmin(1, fmax(chance_of(d, r), between) * (double)d->family);
+        r->interval = fmax(wide_runs * r->between, wide_samples * sampling_error(d, r->value));
+        r->visible = a * least >= EXPECTED_MIN && equal >= 0
+                         ? 100 * fmax(by_runs * r->between, by_samples * equal) / a
+                         : 0;
+        r->sure = r->chance <= allowed;
+    }
+}
+
+bool report_compare_event(struct report_comparison *d, const char *a, const char *b)
+{
+    free_rows(d);
+    for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
+        d->whole[side] = d->units[side] = d->samples[side] = 0;
+        d->counted[side] = 0;
+        for (unsigned i = 0; i < d->runs[side]; i++) {
+            add_run(d, side, i, side == REPORT_A ? a : b);
+        }
+    }
+    merge_runs(d);
+    if (d->exact && !is_repeatable(d)) {
+        return false;
+    }
+    judge(d);
+    qsort_r(d->row, d->n, sizeof *d->row, compare_changes, &d->by_growth);
+    d->largest = 0;
+    for (size_t i = 0; i < d->n; i++) { /* idle is the largest row only if there is no other one */
+        const struct report_change *r = &d->row[i], *than = &d->row[d->largest];
+
+        if (r->idle != than->idle ? than->idle : r->value[REPORT_A] > than->value[REPORT_A]) {
+            d->largest = i;
+        }
+    }
+    return true;
+}
