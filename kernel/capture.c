@@ -310,6 +310,10 @@ MKPERF_INLINE void take(struct mkperf_hook *s, unsigned i, const void *waiting, 
     struct mkperf_identity thread = mkperf_port_identity(c.thread);
     bool unwanted = special && s->session.filters != 0 && !wanted(s, thread);
 
+    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SOFT) && special && user &&
+        (s->session.soft_mask & MKPERF_SOFT_STACKS) != 0) {
+        mkperf_soft_stack(s, &c, thread);
+    }
     if (!unwanted && (!special || s->ring != NULL)) {
         w = reserve(s, s->room + (reads != 0 ? 8 * (1 + MKPERF_MAX_READS) : 0));
     }

@@ -2,14 +2,16 @@
 /*
  * What a session counts in the kernel: PMU events by thread, and software events.
  *
- * Owns: how the two tables of the profiler PD are written (include/mkperf/counts.h, soft.h). Called by
- * sched.c when something happens to a thread, by capture.c and by request.c.
+ * Owns: how the two tables of the profiler PD are written (include/mkperf/counts.h, soft.h), and the look
+ * at a page of a stack. Called by sched.c when something happens to a thread, by capture.c and by
+ * request.c.
  *
  * Rules
  * 1. No counter is stopped or written here. The sum over threads is therefore what the counters say.
  * 2. What counters counted between two calls of mkperf_counts_take belongs to the thread that was
  *    running, s->running. The kernel's work belongs to the thread that ran before the next switch.
  * 3. A row, once taken, keeps its key for the session.
+ * 4. Of a stack, only a page that the thread itself could read is read, and only compared with 0.
  *
  * What may be lost: the attribution of an event if the table has no free row. The totals still
  * contain it.
@@ -96,15 +98,66 @@ static void count_edge(struct mkperf_soft *t, unsigned kind, struct mkperf_ident
     }
 }
 
+/* Returns the session's table of software events if it has events of this mask and the table is mapped. */
+static struct mkperf_soft *soft_table(struct mkperf_hook *s, uint32_t mask)
+{
+    if ((s->session.soft_mask & mask) == 0) {
+        return NULL;
+    }
+    if (s->soft == NULL) {
+        s->soft = mkperf_port_memory(s->owner, s->session.soft, sizeof *s->soft);
+    }
+    return s->soft;
+}
+
+void mkperf_soft_stack(struct mkperf_hook *s, const struct mkperf_port_context *c,
+                       struct mkperf_identity id)
+{
+    struct mkperf_soft *t = soft_table(s, MKPERF_SOFT_STACKS);
+
+    if (t == NULL || c->guest != 0 || id.badge == MKPERF_THREAD_IDLE) {
+        return;
+    }
+    uint64_t *count = thread_counts(&t->thread->key, sizeof t->thread[0] / 8, key_of(s, id));
+    uint64_t sp = mkperf_port_sp(c);
+    if (count != NULL && count[MKPERF_SOFT_KINDS] - 1 >= sp) { /* the member `least`; 0 is none */
+        count[MKPERF_SOFT_KINDS] = sp;
+    }
+    if (s->session.sched == 0) { /* otherwise an event gives it the slot, and a record names it */
+        s->sched.slot[mkperf_port_slot(c->thread) % MKPERF_SCHED_SLOTS] = c->thread;
+    }
+}
+
+uint32_t mkperf_soft_page(struct mkperf_hook *s, uint32_t slot, uint64_t page,
+                          struct mkperf_answer *a)
+{
+    const void *thread = s->sched.slot[slot % MKPERF_SCHED_SLOTS];
+
+    if (thread == NULL || (s->session.soft_mask & MKPERF_SOFT_STACKS) == 0) {
+        return MKPERF_REQUEST_BAD_STATE;
+    }
+    struct mkperf_identity id = mkperf_port_identity(thread);
+    uintptr_t window = mkperf_port_user_page(thread, 0, page);
+    const uint64_t *word = (const uint64_t *)window;
+    unsigned words = window != 0 ? MKPERF_PAGE_BYTES / sizeof *word : 0;
+    unsigned i = 0;
+
+    while (i < words && __atomic_load_n(word + i, __ATOMIC_RELAXED) == 0) {
+        i++;
+    }
+    a->badge = id.badge;
+    a->sc = id.sc;
+    a->readable = words != 0;
+    a->word = i < words ? page + i * sizeof *word : 0;
+    return MKPERF_REQUEST_OK;
+}
+
 void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_identity from,
                        struct mkperf_identity to)
 {
-    struct mkperf_soft *t = s->soft;
+    struct mkperf_soft *t = soft_table(s, UINT32_C(1) << kind);
 
-    if (t == NULL && s->session.soft_mask != 0) {
-        t = s->soft = mkperf_port_memory(s->owner, s->session.soft, sizeof *t);
-    }
-    if (t == NULL || !(s->session.soft_mask >> kind & 1)) {
+    if (t == NULL) {
         return;
     }
     struct mkperf_identity key = key_of(s, from);

@@ -110,8 +110,9 @@ struct mkperf_hook {
     uint32_t room; /* bytes of the longest sample, without values of other counters */
     uint32_t max_frames;
     uint32_t callers; /* most threads in a chain whose calls are being served */
-    uint32_t special; /* not 0: the session has filters, read_mask, slice_mask, counts or tables */
-    uint64_t mix;     /* MKPERF_JITTER_MIX */
+    uint32_t
+        special; /* not 0: the session has filters, read_mask, slice_mask, counts, stacks or tables */
+    uint64_t mix; /* MKPERF_JITTER_MIX */
     uint64_t captures;
     uint64_t look_at; /* the number of the capture whose time is measured next */
     uint64_t dropped_samples;
@@ -326,11 +327,23 @@ void mkperf_sched_lose(struct mkperf_hook *s, uint64_t time);
 
 /* ---- counted.c, optional ---------------------------------------------------------------------- */
 
+struct mkperf_port_context;
+struct mkperf_walked;
+
 /* For the other files of the hook. One software event of thread `from`. to: the thread that a call or
  * notification reached, ignored for other kinds. Bounded: MKPERF_COUNT_THREADS and MKPERF_SOFT_PROBES
  * rows are looked at. */
 void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_identity from,
                        struct mkperf_identity to);
+
+/* In a session with MKPERF_SOFT_STACKS, notes the stack pointer of a thread if it is the least one. The
+ * context of a guest, and the idle thread, have none. */
+void mkperf_soft_stack(struct mkperf_hook *s, const struct mkperf_port_context *c,
+                       struct mkperf_identity id);
+
+/* For request.c: MKPERF_REQUEST_PAGE, into *a. page: an address of a page. Bounded: the words of a page. */
+uint32_t mkperf_soft_page(struct mkperf_hook *s, uint32_t slot, uint64_t page,
+                          struct mkperf_answer *a);
 
 /* What the counters counted since the last call belongs to s->running. Called before another thread
  * runs, after each capture (a counter must not count 2^31 events between two calls) and at requests.
@@ -338,9 +351,6 @@ void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_ident
 void mkperf_counts_take(struct mkperf_hook *s);
 
 /* ---- unwind_walk.c --------------------------------------------------------------------------------- */
-
-struct mkperf_port_context;
-struct mkperf_walked;
 
 /*
  * For capture.c. Walks a thread's chain by the table of its PD, in a session that has tables, into

@@ -182,6 +182,7 @@ static uint32_t begin_session(struct mkperf_hook *s, uint32_t *what, uint64_t *t
 
     s->mask = session->counter_mask;
     s->special = session->filters | session->read_mask | session->slice_mask |
+                 (session->soft_mask & MKPERF_SOFT_STACKS) |
                  (session->counts != 0 || (session->unwind != 0 && s->max_frames != 0));
     s->watermark = session->watermark;
     s->kernel_mask = 0;
@@ -307,7 +308,7 @@ static uint32_t carry_out(struct mkperf_hook *s, uint32_t op, bool own, const vo
     bool configures = op == MKPERF_REQUEST_APPLY || op == MKPERF_REQUEST_CONTINUE;
     uint32_t status = MKPERF_REQUEST_OK;
 
-    if (op > MKPERF_REQUEST_WITHDRAW) {
+    if (op > MKPERF_REQUEST_PAGE) {
         return MKPERF_REQUEST_BAD_OP;
     }
     if (op > MKPERF_REQUEST_APPLY && (!own || (configures && s->storm))) {
@@ -354,6 +355,12 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
         copy(&s->want, &d->want);
     }
     a->status = here ? carry_out(s, op, own, caller, &what, &time) : MKPERF_REQUEST_BAD_CORE;
+    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SOFT) && op == MKPERF_REQUEST_PAGE &&
+        a->status == MKPERF_REQUEST_OK) {
+        a->status = mkperf_soft_page(
+            s, __atomic_load_n(&d->slot, __ATOMIC_RELAXED),
+            __atomic_load_n(&d->page, __ATOMIC_RELAXED) & ~(MKPERF_PAGE_BYTES - 1), a);
+    }
     a->what = what;
     a->features = MKPERF_PORT_FEATURES;
     a->counters = mkperf_pmu_counters();

@@ -176,6 +176,12 @@ MKPERF_NOINLINE void special_switch(struct mkperf_hook *s, unsigned reason, cons
             mkperf_soft_event(s, MKPERF_SOFT_PPCALL, s->running, next);
         }
         mkperf_soft_event(s, MKPERF_SOFT_SWITCH, s->running, next);
+        if (last != NULL && (s->session.soft_mask & MKPERF_SOFT_STACKS) != 0) {
+            struct mkperf_port_context c;
+
+            mkperf_port_blocked(&c, last);
+            mkperf_soft_stack(s, &c, s->running);
+        }
         s->running = next;
         s->sched.called = false;
     }

@@ -17,8 +17,8 @@ enum { OPTION_LIMIT = 256, OPTION_PERCENTAGE, OPTION_QUANTUM };
 
 struct command {
     const char *input;
-    bool stdio, interactions, dot, marks, charged, off_cpu, hierarchy, util, json, sorted, inverted,
-        inlined, head_only;
+    bool stdio, interactions, stacks, dot, marks, charged, off_cpu, hierarchy, util, json, sorted,
+        inverted, inlined, head_only;
     const char *output; /* the file for --interactions */
     const char *separator;
     struct report_values values; /* of -x and --json */
@@ -92,6 +92,9 @@ static const struct mkperf_option options[] = {
         MKPERF_SETS(struct command, interactions)),
     MKPERF_OPTION(0, "dot", "the same as a graph in the DOT language, for graphviz",
                   MKPERF_SETS(struct command, dot)),
+    MKPERF_OPTION(0, "stacks",
+                  "instead: how deep each PD's stack has been (record --stacks, --stack-scan)",
+                  MKPERF_SETS(struct command, stacks)),
     MKPERF_OPTION(0, "charged",
                   "instead: for each PD what it used itself, and what others used on its behalf",
                   MKPERF_SETS(struct command, charged)),
@@ -361,17 +364,21 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
                                   args->operand[0]);
     }
     c->input = args->n > 0 ? args->operand[0] : c->input;
-    c->interactions |= c->dot;
+    if (c->stacks && (c->interactions || c->dot)) {
+        return mkperf_usage_error(e, "report", "--stacks and --interactions exclude each other");
+    }
+    c->interactions |= c->dot || c->stacks;
     c->stdio |= c->head_only;
     c->report.graph = c->inverted ? REPORT_GRAPH_CALLERS : c->report.graph;
     if (c->separator != NULL && !c->json && (c->head_only || c->interactions || c->charged)) {
         return mkperf_usage_error(e, "report",
-                                  "-x is of the table of rows: with --header-only, --interactions "
-                                  "and --charged use --json");
+                                  "-x is of the table of rows: with --header-only, --interactions, "
+                                  "--stacks and --charged use --json");
     }
     if (c->off_cpu + c->util + c->interactions + c->charged > 1) {
         return mkperf_usage_error(
-            e, "report", "--interactions, --charged, --off-cpu and --util exclude each other");
+            e, "report",
+            "--interactions, --stacks, --charged, --off-cpu and --util exclude each other");
     }
     if ((c->off_cpu || c->util) && c->names.event != NULL) {
         return mkperf_usage_error(e, "report", "%s is of one event, without --event",
@@ -403,7 +410,9 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
         return mkperf_usage_error(e, "report", "-o is for --interactions");
     }
     return c->interactions ? report_interactions(c->input,
-                                                 c->json                            ? REPORT_JSON
+                                                 c->stacks && c->json ? REPORT_STACKS_JSON
+                                                 : c->stacks          ? REPORT_STACKS
+                                                 : c->json            ? REPORT_JSON
                                                  : c->dot || ends_in_dot(c->output) ? REPORT_DOT
                                                                                     : REPORT_TABLE,
                                                  c->output, e)

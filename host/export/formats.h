@@ -90,6 +90,7 @@ mkperf_open_output mkperf_jsonl_open, mkperf_chrome_open, mkperf_ctf_open;
 void mkperf_jsonl_session(struct mkperf_textout *t, const struct mkperf_session *session);
 void mkperf_jsonl_pd(struct mkperf_textout *t, const struct mkperf_pd *pd);
 void mkperf_jsonl_interactions(struct mkperf_textout *t, const struct mkperf_interactions *a);
+void mkperf_jsonl_stacks(struct mkperf_textout *t, const struct mkperf_interactions *a);
 void mkperf_jsonl_warning(void *self, enum mkperf_warning_level level, const char *text);
 /* What follows the samples: interactions, cores, warnings and totals. */
 void mkperf_jsonl_totals(struct mkperf_textout *t, const struct mkperf_places *places,

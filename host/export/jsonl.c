@@ -220,6 +220,29 @@ void mkperf_jsonl_interactions(struct mkperf_textout *t, const struct mkperf_int
                     "}\n",
                     a->edge[i].from, a->edge[i].to, a->edge[i].calls, a->edge[i].notifications);
     }
+    mkperf_jsonl_stacks(t, a);
+}
+
+static void put_known(struct mkperf_textout *t, const char *key, uint64_t bytes)
+{
+    if (bytes != 0) {
+        mkperf_json(t, ",%s:%" PRIu64, key, bytes);
+    }
+}
+
+void mkperf_jsonl_stacks(struct mkperf_textout *t, const struct mkperf_interactions *a)
+{
+    for (unsigned i = 0; i < a->npds; i++) {
+        const struct mkperf_soft_stack *s = &a->pd[i].stack;
+
+        if (s->least != 0) {
+            mkperf_json(t, "{'type':'stack','pd':%s", a->pd[i].pd);
+            put_known(t, "size", s->top - s->bottom);
+            put_known(t, "seen", mkperf_stack_above(s, s->least));
+            put_known(t, "used", mkperf_stack_used(s));
+            mkperf_textout_puts(t, "}\n");
+        }
+    }
 }
 
 void mkperf_jsonl_warning(void *self, enum mkperf_warning_level level, const char *text)

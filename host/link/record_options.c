@@ -10,7 +10,15 @@
 #include "pmu/events.h"
 #include "source.h"
 
-enum { OPT_MAX_FRAMES = 256, OPT_NO_RECONNECT, OPT_CALLERS, OPT_NO_CALLERS, OPT_NO_COMPRESS };
+enum {
+    OPT_MAX_FRAMES = 256,
+    OPT_NO_RECONNECT,
+    OPT_CALLERS,
+    OPT_NO_CALLERS,
+    OPT_NO_COMPRESS,
+    OPT_STACKS,
+    OPT_STACK_SCAN
+};
 
 /* ---- the connection: struct mkperf_peer_options ---- */
 
@@ -282,6 +290,13 @@ static const struct mkperf_option flight_options[] = {
         "reached whom: mkperf report --interactions",
         MKPERF_SETS(struct mkperf_record_options, configure.interactions)),
     MKPERF_OPTION(
+        OPT_STACKS, "stacks",
+        "note the least stack pointer of each PD and the size of its stack: mkperf report "
+        "--stacks; implies --interactions"),
+    MKPERF_OPTION(OPT_STACK_SCAN, "stack-scan",
+                  "the same, and the kernel finds the lowest word of each stack that is not 0 when "
+                  "the recording ends; it reads no value"),
+    MKPERF_OPTION(
         0, "sched",
         "record scheduling events: mkperf latency, perf sched; without -e, -c and -F nothing "
         "is sampled",
@@ -299,11 +314,18 @@ static const struct mkperf_option flight_options[] = {
     {.id = 0},
 };
 
-/* -m SIZE */
-static enum mkperf_status set_size(void *self, const struct mkperf_given *g)
+/* -m SIZE, --stacks, --stack-scan */
+static enum mkperf_status set_flight(void *self, const struct mkperf_given *g)
 {
     struct mkperf_record_options *o = self;
     char *end;
+
+    if (g->id != 'm') {
+        uint32_t stacks = g->id == OPT_STACK_SCAN ? 2 : 1;
+        o->configure.interactions = true;
+        o->configure.stacks = stacks > o->configure.stacks ? stacks : o->configure.stacks;
+        return MKPERF_OK;
+    }
     uint64_t size = strtoull(g->value, &end, 10);
     uint64_t unit = strcmp(end, "B") == 0   ? 1
                     : strcmp(end, "K") == 0 ? 1024
@@ -319,7 +341,7 @@ static enum mkperf_status set_size(void *self, const struct mkperf_given *g)
     return MKPERF_OK;
 }
 
-const struct mkperf_option_group mkperf_flight_options = {flight_options, set_size};
+const struct mkperf_option_group mkperf_flight_options = {flight_options, set_flight};
 
 enum mkperf_status mkperf_flight_check(const struct mkperf_record_options *o,
                                        struct mkperf_error *e)

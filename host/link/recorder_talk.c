@@ -7,16 +7,9 @@
 
 /* ---- conversations that are not recordings ---- */
 
-static enum mkperf_status no_sched(void *self, const struct mkperf_sched *event,
-                                   struct mkperf_error *e)
-{
-    (void)self, (void)event, (void)e;
-    return MKPERF_OK;
-}
-
 /* A sink that discards everything, also sessions with other events and scheduling events. */
 static const struct mkperf_sink_ops no_sink = {
-    .name = "none", .events = mkperf_ignore_events, .sched = no_sched};
+    .name = "none", .events = mkperf_ignore_events, .sched = mkperf_ignore_sched};
 
 void mkperf_recorder_talk_init(void *recorder, int argc, char **argv)
 {

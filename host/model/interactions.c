@@ -11,7 +11,7 @@ const char *const mkperf_soft_names[MKPERF_SOFT_KINDS] = {
 };
 
 static const char key_time[] = "soft_ns", key_total[] = "soft_total", key_edge[] = "soft_edge",
-                  key_pd[] = "soft_pd", key_dropped[] = "soft_dropped";
+                  key_pd[] = "soft_pd", key_stack[] = "soft_stack", key_dropped[] = "soft_dropped";
 
 void mkperf_interactions_add(struct mkperf_interactions *i, const struct mkperf_interaction *edge)
 {
@@ -47,6 +47,9 @@ void mkperf_interactions_add_pd(struct mkperf_interactions *i, const struct mkpe
     }
     for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
         i->pd[n].count[kind] += pd->count[kind];
+    }
+    if (i->pd[n].stack.least == 0 && pd->stack.least != 0) {
+        i->pd[n].stack = pd->stack;
     }
 }
 
@@ -90,6 +93,12 @@ void mkperf_interactions_write(const struct mkperf_interactions *i, FILE *f)
         }
         fputc(' ', f);
         write_name(f, i->pd[n].pd, '\n');
+        const struct mkperf_soft_stack *s = &i->pd[n].stack;
+        if (s->least != 0) {
+            fprintf(f, "%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " ", key_stack, s->least,
+                    s->bottom, s->top, s->lowest);
+            write_name(f, i->pd[n].pd, '\n');
+        }
     }
 }
 
@@ -131,7 +140,8 @@ static void read_edge(struct mkperf_interactions *i, const char *value)
 bool mkperf_interactions_is_line(const char *key)
 {
     return strcmp(key, key_time) == 0 || strcmp(key, key_total) == 0 ||
-           strcmp(key, key_edge) == 0 || strcmp(key, key_pd) == 0 || strcmp(key, key_dropped) == 0;
+           strcmp(key, key_edge) == 0 || strcmp(key, key_pd) == 0 || strcmp(key, key_stack) == 0 ||
+           strcmp(key, key_dropped) == 0;
 }
 
 bool mkperf_interactions_line(struct mkperf_interactions *i, const char *key, const char *value)
@@ -148,6 +158,14 @@ bool mkperf_interactions_line(struct mkperf_interactions *i, const char *key, co
         struct mkperf_soft_counts pd;
         memset(&pd, 0, sizeof pd);
         if (numbers(&value, pd.count, MKPERF_SOFT_KINDS)) {
+            snprintf(pd.pd, sizeof pd.pd, "%s", value);
+            mkperf_interactions_add_pd(i, &pd);
+        }
+    } else if (strcmp(key, key_stack) == 0) {
+        struct mkperf_soft_counts pd = {.count = {0}};
+        uint64_t v[4];
+        if (numbers(&value, v, 4)) {
+            pd.stack = (struct mkperf_soft_stack){v[0], v[1], v[2], v[3]};
             snprintf(pd.pd, sizeof pd.pd, "%s", value);
             mkperf_interactions_add_pd(i, &pd);
         }

@@ -22,6 +22,7 @@ struct mkperf_interaction {
 struct mkperf_soft_counts {
     char pd[MKPERF_INTERACTION_NAME];
     uint64_t count[MKPERF_SOFT_KINDS];
+    struct mkperf_soft_stack stack; /* all 0 without record --stacks */
 };
 
 struct mkperf_interactions {
@@ -36,7 +37,21 @@ struct mkperf_interactions {
 /* perf's names where perf has one, by enum mkperf_soft_kind. */
 extern const char *const mkperf_soft_names[MKPERF_SOFT_KINDS];
 
-/* Adds an edge, or a PD's counts. Entries that do not fit are omitted; the totals include them. */
+/* How many bytes of the stack are at this address and above; 0: none, or that is not known. */
+static inline uint64_t mkperf_stack_above(const struct mkperf_soft_stack *s, uint64_t address)
+{
+    return s->bottom <= address && address < s->top ? s->top - address : 0;
+}
+
+/* The bytes that a stack has had in use since the system started. 0: it was not searched. */
+static inline uint64_t mkperf_stack_used(const struct mkperf_soft_stack *s)
+{
+    uint64_t seen = mkperf_stack_above(s, s->least), used = mkperf_stack_above(s, s->lowest);
+
+    return used != 0 && used < seen ? seen : used; /* words that are in use may be 0 */
+}
+
+/* Adds an edge, or a PD's counts and stack. Entries that do not fit are omitted; the totals include them. */
 void mkperf_interactions_add(struct mkperf_interactions *i, const struct mkperf_interaction *edge);
 void mkperf_interactions_add_pd(struct mkperf_interactions *i, const struct mkperf_soft_counts *pd);
 

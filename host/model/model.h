@@ -461,6 +461,9 @@ enum mkperf_status mkperf_sink_events(const struct mkperf_sink *sink,
 /* For sinks that need nothing of a later session's events. */
 enum mkperf_status mkperf_ignore_events(void *self, const struct mkperf_session *session,
                                         struct mkperf_error *e);
+/* For sinks that need no scheduling events, and no samples. */
+enum mkperf_status mkperf_ignore_sched(void *self, const struct mkperf_sched *event,
+                                       struct mkperf_error *e);
 enum mkperf_status mkperf_sink_mark(const struct mkperf_sink *sink, const struct mkperf_mark *mark,
                                     struct mkperf_error *e);
 enum mkperf_status mkperf_sink_sample(const struct mkperf_sink *sink,

@@ -72,6 +72,13 @@ enum mkperf_status mkperf_ignore_events(void *self, const struct mkperf_session 
     return MKPERF_OK;
 }
 
+enum mkperf_status mkperf_ignore_sched(void *self, const struct mkperf_sched *event,
+                                       struct mkperf_error *e)
+{
+    (void)self, (void)event, (void)e;
+    return MKPERF_OK;
+}
+
 static enum mkperf_status check_samples(const struct mkperf_sink *sink,
                                         const struct mkperf_session *session,
                                         struct mkperf_error *e)

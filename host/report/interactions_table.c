@@ -28,12 +28,14 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     return MKPERF_OK;
 }
 
-/* The interactions of a recording. INPUT: it has none. */
-static enum mkperf_status read_all(const char *path, struct mkperf_interactions *out,
+/* The interactions of a recording. INPUT: it has none, or none with stacks. */
+static enum mkperf_status read_all(const char *path, bool stacks, struct mkperf_interactions *out,
                                    struct mkperf_error *e)
 {
-    static const struct mkperf_sink_ops ops = {
-        .name = "interactions", .events = mkperf_ignore_events, .end = end};
+    static const struct mkperf_sink_ops ops = {.name = "interactions",
+                                               .events = mkperf_ignore_events,
+                                               .sched = mkperf_ignore_sched,
+                                               .end = end};
     struct reading r = {.out = out};
     struct mkperf_sink sink = {.ops = &ops, .self = &r, .leaves_only = true};
     struct mkperf_input in = {.from = NULL};
@@ -41,10 +43,15 @@ static enum mkperf_status read_all(const char *path, struct mkperf_interactions 
     if (mkperf_input_read(path, &in, &sink, e) != MKPERF_OK) {
         return e->status;
     }
-    if (!r.found) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "%s: no interactions were recorded (mkperf record --interactions)",
-                                path);
+    for (unsigned n = 0; stacks && r.found && n < out->npds; n++) {
+        if (out->pd[n].stack.least != 0) {
+            return MKPERF_OK;
+        }
+    }
+    if (!r.found || stacks) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: no %s were recorded (mkperf record --%s)",
+                                path, stacks ? "stacks" : "interactions",
+                                stacks ? "stack-scan" : "interactions");
     }
     return MKPERF_OK;
 }
@@ -120,6 +127,41 @@ void report_interactions_print(const struct mkperf_interactions *i, const char *
     }
 }
 
+/* Bytes, and their share of the stack; a dash if they are not known. */
+static void put_stack_part(uint64_t bytes, const struct mkperf_soft_stack *s, FILE *out)
+{
+    if (bytes == 0) {
+        fprintf(out, " %9s %8s", "-", "");
+    } else {
+        fprintf(out, " %9" PRIu64 " %7.2f%%", bytes, mkperf_percent(bytes, s->top - s->bottom));
+    }
+}
+
+void report_stacks_print(const struct mkperf_interactions *i, const char *path, FILE *out)
+{
+    char text[MKPERF_PRINTABLE_PATH];
+
+    fprintf(out,
+            "# stacks of %s, bytes\n"
+            "# Seen: the stack was at least so deep, at a sample or when the PD stopped\n"
+            "# Used: down to the lowest word that is not 0, since the system started "
+            "(record --stack-scan)\n#\n"
+            "#    Size      Seen                Used           PD\n",
+            mkperf_printable_copy(path, text, sizeof text));
+    for (unsigned n = 0; n < i->npds; n++) {
+        const struct mkperf_soft_stack *s = &i->pd[n].stack;
+
+        if (s->top > s->bottom) {
+            fprintf(out, "%9" PRIu64, s->top - s->bottom);
+            put_stack_part(mkperf_stack_above(s, s->least), s, out);
+            put_stack_part(mkperf_stack_used(s), s, out);
+            fprintf(out, "  %s\n", i->pd[n].pd);
+        } else if (s->least != 0) {
+            fprintf(out, "%9s %9s %8s %9s %8s  %s\n", "-", "-", "", "-", "", i->pd[n].pd);
+        }
+    }
+}
+
 /* A quoted identifier of the DOT language. */
 static void put_id(const char *name, FILE *out)
 {
@@ -166,10 +208,15 @@ void report_interactions_dot(const struct mkperf_interactions *i, FILE *out)
     fputs("}\n", out);
 }
 
-static void put_values(const struct mkperf_interactions *i, const char *path, FILE *out)
+static void put_values(const struct mkperf_interactions *i, const char *path, bool stacks,
+                       FILE *out)
 {
     struct report_values v = report_values_begin(out, NULL, "report", path);
 
+    if (stacks) {
+        mkperf_jsonl_stacks(&v.to, i);
+        return;
+    }
     REPORT_ROW(&v, "interactions", REPORT_NUMBER("ns", i->ns),
                REPORT_NUMBER("calls_dropped", mkperf_interactions_unplaced(i, MKPERF_SOFT_PPCALL)),
                REPORT_NUMBER("notifications_dropped",
@@ -185,13 +232,15 @@ enum mkperf_status report_interactions(const char *path, enum report_form form, 
     struct mkperf_printout out;
 
     e->status = MKPERF_OK;
-    if (read_all(path, i, e) == MKPERF_OK &&
+    if (read_all(path, form == REPORT_STACKS || form == REPORT_STACKS_JSON, i, e) == MKPERF_OK &&
         mkperf_printout_open(&out, output != NULL ? output : "-", e) == MKPERF_OK) {
         qsort(i->edge, i->nedges, sizeof i->edge[0], heavier);
         if (form == REPORT_DOT) {
             report_interactions_dot(i, out.to);
-        } else if (form == REPORT_JSON) {
-            put_values(i, path, out.to);
+        } else if (form == REPORT_JSON || form == REPORT_STACKS_JSON) {
+            put_values(i, path, form == REPORT_STACKS_JSON, out.to);
+        } else if (form == REPORT_STACKS) {
+            report_stacks_print(i, path, out.to);
         } else {
             report_interactions_print(i, path, out.to);
         }

@@ -293,9 +293,11 @@ void report_warning_values(const struct mkperf_frames *f, struct report_values *
 void report_interactions_print(const struct mkperf_interactions *i, const char *path, FILE *out);
 /* Prints a directed graph in the DOT language: PDs, and an arrow for each edge and kind. */
 void report_interactions_dot(const struct mkperf_interactions *i, FILE *out);
-/* The form of `mkperf report --interactions`. */
-enum report_form { REPORT_TABLE, REPORT_DOT, REPORT_JSON };
-/* `mkperf report --interactions`: reads path and writes to output (NULL: standard output). */
+/* Prints how deep each PD's stack has been. */
+void report_stacks_print(const struct mkperf_interactions *i, const char *path, FILE *out);
+/* The form of `mkperf report --interactions`, and of --stacks. */
+enum report_form { REPORT_TABLE, REPORT_DOT, REPORT_JSON, REPORT_STACKS, REPORT_STACKS_JSON };
+/* `mkperf report --interactions`, --stacks: reads path and writes to output (NULL: standard output). */
 enum mkperf_status report_interactions(const char *path, enum report_form form, const char *output,
                                        struct mkperf_error *e);
 

@@ -119,11 +119,13 @@ static void add_edges(struct mkperf_stream *s, const mkperf_Interactions *m)
         mkperf_interactions_add(s->interactions, &edge);
     }
     for (unsigned i = 0; i < m->threads_count; i++) {
-        struct mkperf_soft_counts pd = {{0}, {0}};
-        for (unsigned k = 0; k < m->threads[i].count_count && k < MKPERF_SOFT_KINDS; k++) {
-            pd.count[k] = m->threads[i].count[k];
+        const mkperf_ThreadEvents *t = &m->threads[i];
+        struct mkperf_soft_counts pd = {
+            .stack = {t->stack_least, t->stack_bottom, t->stack_top, t->stack_lowest}};
+        for (unsigned k = 0; k < t->count_count && k < MKPERF_SOFT_KINDS; k++) {
+            pd.count[k] = t->count[k];
         }
-        name_of(s, m->threads[i].thread, pd.pd);
+        name_of(s, t->thread, pd.pd);
         mkperf_interactions_add_pd(s->interactions, &pd);
     }
 }

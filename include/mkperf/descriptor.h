@@ -33,7 +33,9 @@
  * 6. The owner's own threads take time in addition; their priorities and budgets limit it. With
  *    scheduling events a session also costs an event and a sample at each switch.
  * 7. A profiler PD can read the events that all threads cause, their places in their programs, and
- *    the return addresses on their stacks. Profiling requires that.
+ *    the return addresses on their stacks. Profiling requires that. Of other memory of a thread that
+ *    runs in a session with stacks, it can learn which pages are readable, and each page's first word
+ *    that is not 0: where it is, and not its value.
  *
  * Example: the PD fills in `want` with counter_mask 1, increments `sequence` to 8, sets op
  * MKPERF_REQUEST_APPLY, and acknowledges. When that returns, answered is 8, answer.status is
@@ -102,6 +104,9 @@ enum mkperf_request {
     MKPERF_REQUEST_STOP = 4,
     /* Ends the session: the counters are off, and the hook forgets the session. */
     MKPERF_REQUEST_WITHDRAW = 5,
+    /* Looks at the page `page` in the address space of the thread that has the slot `slot` of
+     * scheduling events, and changes nothing. In a session with MKPERF_SOFT_STACKS. */
+    MKPERF_REQUEST_PAGE = 6,
     MKPERF_REQUEST_OP = 7, /* the mask of the operations above */
     /* Fills the answer's counter[] in addition. The counters are read after STOP and WITHDRAW have
      * stopped them, and before the other operations set them again. */
@@ -121,9 +126,10 @@ enum mkperf_request_status {
                                         tables of unwind.h are not within one mapping of the caller */
     MKPERF_REQUEST_BAD_FEATURE = 6,  /* this kernel was built without counts, software events,
                                         scheduling events or words */
-    MKPERF_REQUEST_BAD_STATE = 7,    /* the caller has no session to continue */
-    MKPERF_REQUEST_BAD_EVENT = 8,    /* the PMU did not take the `select` of counter `what` */
-    MKPERF_REQUEST_BAD_TIME = 9,     /* too soon after a storm */
+    MKPERF_REQUEST_BAD_STATE = 7, /* the caller has no session to continue, or none with stacks, or
+                                        no thread has the slot */
+    MKPERF_REQUEST_BAD_EVENT = 8, /* the PMU did not take the `select` of counter `what` */
+    MKPERF_REQUEST_BAD_TIME = 9,  /* too soon after a storm */
 };
 
 /* Bits of an answer's `features`. */
@@ -228,6 +234,12 @@ struct mkperf_answer {
     uint64_t
         guest_accesses; /* since boot: accesses of guests to the PMU, which read 0 and change nothing */
     struct mkperf_answer_counter counter[MKPERF_MAX_COUNTERS]; /* with SNAPSHOT */
+    /* With PAGE: the badges of the thread's fault handler and of its scheduling context, whether the
+     * thread may read the page, and the address of the page's first word that is not 0 (0: none). */
+    uint64_t badge;
+    uint64_t sc;
+    uint64_t readable;
+    uint64_t word;
 };
 
 /*
@@ -242,11 +254,12 @@ struct mkperf_descriptor {
     uint32_t sequence;
     uint32_t op;   /* enum mkperf_request */
     uint32_t core; /* number of the core, from 0, or MKPERF_CORE_HERE */
-    uint32_t pad;
+    uint32_t slot; /* of PAGE */
     struct mkperf_configuration want;
-    uint32_t answered; /* the kernel writes from here to the end */
+    uint32_t answered; /* the kernel writes this and `answer` */
     uint32_t reserved;
     struct mkperf_answer answer;
+    uint64_t page; /* of PAGE */
 };
 
 _Static_assert(sizeof(struct mkperf_descriptor) <= 4096, "the descriptor must fit a page");

@@ -106,8 +106,7 @@ enum mkperf_session_limits {
     MKPERF_TEXT_BYTES = MKPERF_ROOM(mkperf_Error, text),     /* of an error's text, with its NUL */
     MKPERF_LIST_EVENTS = MKPERF_ROOM(mkperf_Events, events), /* events in one answer to LIST */
     MKPERF_COUNT_PART = MKPERF_ROOM(mkperf_Counts, threads), /* threads in one answer to COUNTS */
-    MKPERF_EDGE_PART = MKPERF_ROOM(mkperf_Interactions, edges), /* threads, and edges, in one answer
-                                                                   to INTERACTIONS */
+    MKPERF_EDGE_PART = 8, /* threads, and edges, in one answer to INTERACTIONS: it is one message */
     MKPERF_MAX_FAULTS = MKPERF_ROOM(mkperf_Configure, dump_on_fault),
     MKPERF_MAX_STOPS = MKPERF_ROOM(mkperf_Configure, stop_if),
     MKPERF_OBSERVE_WINDOWS = MKPERF_ROOM(mkperf_Observe, stack),
@@ -129,7 +128,8 @@ _Static_assert(MKPERF_ROOM(mkperf_Configure, events) == MKPERF_MAX_EVENTS &&
                    MKPERF_ROOM(mkperf_Configure, only) == MKPERF_MAX_FILTERS &&
                    MKPERF_ROOM(mkperf_Configure, words) == MKPERF_MAX_WORDS &&
                    MKPERF_ROOM(mkperf_Interactions, total) == MKPERF_SOFT_KINDS &&
-                   MKPERF_ROOM(mkperf_Interactions, threads) == MKPERF_EDGE_PART,
+                   MKPERF_ROOM(mkperf_Interactions, threads) >= MKPERF_EDGE_PART &&
+                   MKPERF_ROOM(mkperf_Interactions, edges) >= MKPERF_EDGE_PART,
                "proto/mkperf.options agrees with wire.h, record.h and soft.h");
 
 struct mkperf_session_request { /* the arguments of CONFIGURE */

@@ -3,8 +3,9 @@
  * Software events: the kernel counts them, by thread and by pairs of a caller and its callee.
  *
  * Owns: the table's layout. The table is in the profiler PD's memory, at the address `soft` of the
- * descriptor. Only kernel/counted.c writes it. A kernel without that file has no MKPERF_FEATURE_SOFT
- * and refuses a request with such events.
+ * descriptor. Only kernel/counted.c writes it, except that the profiler PD adds what it found out
+ * about stacks. A kernel without that file has no MKPERF_FEATURE_SOFT and refuses a request with such
+ * events.
  *
  * The names are those of perf, if perf has the event:
  *
@@ -46,11 +47,22 @@ enum mkperf_soft_limits {
 #define MKPERF_SOFT_ALL ((UINT32_C(1) << MKPERF_SOFT_KINDS) - 1)
 /* A bit of the descriptor's soft_mask: the hook writes a FAULT record for each fault. */
 #define MKPERF_SOFT_FAULT_RECORDS (UINT32_C(1) << 31)
+/* The hook notes the least stack pointer of each thread, at its samples and when it stops. */
+#define MKPERF_SOFT_STACKS (UINT32_C(1) << 30)
+
+/* What is known about the stack of a thread: addresses in its address space; 0: not known. */
+struct mkperf_soft_stack {
+    uint64_t least;  /* the least stack pointer that the hook has seen */
+    uint64_t bottom; /* the first byte of the mapped pages around it */
+    uint64_t top;    /* the byte after the last one */
+    uint64_t lowest; /* the lowest word of these pages that was not 0 */
+};
 
 struct mkperf_soft_thread {
     uint64_t key; /* mkperf_counts_key, 0: free */
     uint64_t sc;  /* as in struct mkperf_counts_thread */
     uint64_t count[MKPERF_SOFT_KINDS];
+    struct mkperf_soft_stack stack; /* The kernel writes `least`, the profiler PD the others. */
 };
 
 struct mkperf_soft_edge {

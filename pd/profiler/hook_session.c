@@ -301,6 +301,7 @@ void mkperf_session_stop(struct mkperf_hook_session *s)
         mkperf_multiplex_end(s->multiplex);
     }
     mkperf_soft_ended(s->drain->soft);
+    mkperf_soft_stacks(s->drain->soft);
     mkperf_cores_request(k, k->on, MKPERF_REQUEST_WITHDRAW);
     mkperf_cores_give_up(k, s->plan->cores);
     if (mkperf_plan_schedules(s->plan)) {

@@ -439,8 +439,10 @@ static bool check_session(const struct mkperf_planning *m)
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
                       const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
+    static struct mkperf_planning m; /* too large for a PD's stack */
     const mkperf_Configure *c = &request->configure;
-    struct mkperf_planning m = {
+
+    m = (struct mkperf_planning){
         .request = c,
         .cpu = cpu,
         .error = error,
@@ -456,7 +458,9 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
             .latency = c->latency || c->stop_if_count != 0,
             .off_cpu = c->off_cpu,
             .overwrite = c->overwrite,
-            .soft_mask = c->interactions ? MKPERF_SOFT_ALL : 0,
+            .soft_mask =
+                c->interactions ? MKPERF_SOFT_ALL | (c->stacks != 0 ? MKPERF_SOFT_STACKS : 0) : 0,
+            .stack_words = c->stacks > 1,
             .faults = c->dump_on_fault_count,
             .stops = c->stop_if_count,
             .words = c->words_count,

@@ -64,6 +64,7 @@ struct mkperf_plan {
     uint64_t filter[MKPERF_MAX_FILTERS];
     bool overwrite;     /* a flight recording */
     uint32_t soft_mask; /* soft_mask of the descriptor */
+    bool stack_words;   /* at the end of the session, stacks are searched for their lowest word */
     bool sched;         /* scheduling events are streamed */
     bool latency;       /* scheduling events are aggregated */
     bool off_cpu;       /* threads that stop to wait are sampled */

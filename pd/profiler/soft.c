@@ -2,7 +2,12 @@
 /* Software events in the profiler PD: see soft.h. */
 #include "soft.h"
 
+#include <mkperf/bits.h>
+#include <mkperf/sched.h>
+
 #include "request.h"
+
+enum { STACK_PAGES = 4096 }; /* the largest stack that Microkit has */
 
 bool mkperf_soft_there(const struct mkperf_kernel *kernel)
 {
@@ -37,6 +42,70 @@ void mkperf_soft_ended(struct mkperf_soft_stage *s)
 {
     if (s->on) {
         s->ended = mkperf_kernel_time(s->kernel);
+    }
+}
+
+/* Asks a core's hook about a page of the thread in a slot. False: no thread has the slot. */
+static bool ask_page(struct mkperf_soft_stage *s, unsigned core, unsigned slot, uint64_t page)
+{
+    struct mkperf_descriptor *d = s->kernel->core[core].d;
+
+    d->slot = slot;
+    d->page = page;
+    return mkperf_cores_request(s->kernel, UINT32_C(1) << core, MKPERF_REQUEST_PAGE) != 0;
+}
+
+/* The row of the thread that a core's hook has named in its answer; NULL: it has none. */
+static struct mkperf_soft_thread *stack_row(struct mkperf_soft_stage *s,
+                                            const struct mkperf_answer *a)
+{
+    uint64_t thread = mkperf_thread_of(a->badge, a->sc);
+
+    for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++) {
+        struct mkperf_soft_thread *row = &s->table->thread[i];
+        if (row->key != 0 && mkperf_soft_identity(row->key, row->sc) == thread) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+/* The pages around the least stack pointer that has been seen, down and up to the first page that the thread
+ * cannot read. Below and above a stack, Microkit maps nothing. */
+static void look_at_stack(struct mkperf_soft_stage *s, unsigned core, unsigned slot,
+                          struct mkperf_soft_stack *stack)
+{
+    const struct mkperf_answer *a = &s->kernel->core[core].d->answer;
+    uint64_t first = stack->least & ~UINT64_C(4095);
+    uint64_t page = first;
+
+    for (unsigned i = 0; i < STACK_PAGES && ask_page(s, core, slot, page) && a->readable; i++) {
+        stack->lowest = s->plan->stack_words && a->word != 0 ? a->word : stack->lowest;
+        stack->bottom = page;
+        stack->top = first + 4096;
+        page -= 4096;
+    }
+    for (unsigned i = 0;
+         i < STACK_PAGES && stack->top != 0 && ask_page(s, core, slot, stack->top) && a->readable;
+         i++) {
+        stack->lowest = s->plan->stack_words && stack->lowest == 0 ? a->word : stack->lowest;
+        stack->top += 4096;
+    }
+}
+
+void mkperf_soft_stacks(struct mkperf_soft_stage *s)
+{
+    if ((s->plan->soft_mask & MKPERF_SOFT_STACKS) == 0) {
+        return;
+    }
+    MKPERF_EACH_BIT (core, s->kernel->on) {
+        for (unsigned slot = 0; slot < MKPERF_SCHED_SLOTS; slot++) {
+            struct mkperf_soft_thread *row =
+                ask_page(s, core, slot, 0) ? stack_row(s, &s->kernel->core[core].d->answer) : NULL;
+            if (row != NULL && row->stack.least != 0 && row->stack.top == 0) {
+                look_at_stack(s, core, slot, &row->stack);
+            }
+        }
     }
 }
 
@@ -108,6 +177,10 @@ static void put_threads(const struct mkperf_soft_stage *s, uint32_t first, mkper
         for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
             to->count[kind] = s->view.thread[i].count[kind];
         }
+        to->stack_least = s->view.thread[i].stack.least;
+        to->stack_bottom = s->view.thread[i].stack.bottom;
+        to->stack_top = s->view.thread[i].stack.top;
+        to->stack_lowest = s->view.thread[i].stack.lowest;
     }
 }
 

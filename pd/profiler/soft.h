@@ -55,6 +55,8 @@ bool mkperf_soft_prepare(struct mkperf_soft_stage *s, mkperf_Error *error);
 void mkperf_soft_started(struct mkperf_soft_stage *s);
 /* Called when the counters were stopped, while the hook still has the session. */
 void mkperf_soft_ended(struct mkperf_soft_stage *s);
+/* Then, in a session with stacks: looks at the pages of each thread's stack. */
+void mkperf_soft_stacks(struct mkperf_soft_stage *s);
 /* Takes a FAULT record of a core. False: it is not one of the session. */
 bool mkperf_soft_take(struct mkperf_soft_stage *s, const uint64_t *record, unsigned size);
 /* Fills a part of the answer to INTERACTIONS; part 0 takes the snapshot. False: *error has the

@@ -32,6 +32,7 @@ $(call program_system,$(SEL4_TEST),stopped,tests/pd/stopped.c)
 $(call program_system,$(SEL4_TEST),sched,tests/pd/sched.c)
 $(call program_system,$(SEL4_TEST),budget,tests/pd/budget.c)
 $(call program_system,$(SEL4_TEST),demand,tests/pd/demand.c)
+$(call program_system,$(SEL4_TEST),stack,tests/pd/stack.c)
 $(TARGET_OBJ)/tests/pd/demand.o: TARGET_CFLAGS += -DINSTRUCTION_NS=2 # -icount shift=1
 $(call program_system,$(SEL4_TEST),reasons,tests/pd/reasons.c)
 $(call program_system,$(SEL4_TEST),path,tests/pd/path.c pd/timer/generic_timer.c)
@@ -93,7 +94,7 @@ net_qemu = $(subst $(comma)sleep=off,,$(call boot,$(1))) -global virtio-mmio.for
 
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img $(SEL4_TEST)/unframed/loader.img \
-            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/counted/loader.img $(SEL4_TEST)/counted_more/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/stopped/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_TEST)/budget/loader.img $(SEL4_TEST)/demand/loader.img $(TIMER_IMAGES) $(SEL4_TEST)/reasons/loader.img $(SEL4_NET_TESTS) \
+            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/counted/loader.img $(SEL4_TEST)/counted_more/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/stopped/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_TEST)/budget/loader.img $(SEL4_TEST)/demand/loader.img $(SEL4_TEST)/stack/loader.img $(TIMER_IMAGES) $(SEL4_TEST)/reasons/loader.img $(SEL4_NET_TESTS) \
             $(SEL4_TEST)/forger/loader.img $(BARE_IMAGE) $(SEL4_TEST)/hostile/loader.img $(EVIL)/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
@@ -117,6 +118,8 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	BUDGET_QEMU='$(call boot,$(SEL4_TEST)/budget/loader.img)' \
 	DEMAND_DIR=$(SEL4_TEST)/demand \
 	DEMAND_QEMU='$(call boot,$(SEL4_TEST)/demand/loader.img)' \
+	STACK_DIR=$(SEL4_TEST)/stack \
+	STACK_QEMU='$(call boot,$(SEL4_TEST)/stack/loader.img)' \
 	PATH_DIR=$(SEL4_TEST)/path PATH_QEMU='$(if $(TIMER_IMAGES),$(call boot,$(SEL4_TEST)/path/loader.img))' \
 	STARVE_DIR=$(SEL4_TEST)/starve STARVE_QEMU='$(if $(TIMER_IMAGES),$(call boot,$(SEL4_TEST)/starve/loader.img))' \
 	MICROKIT='$(microkit_run) --board $(MICROKIT_BOARD) --config $(MICROKIT_CONFIG)' \

@@ -34,9 +34,8 @@ static void test_refusals(void **state)
     (void)state;
     boot(6);
     good = d.want;
-    assert_int_equal(request(6), MKPERF_REQUEST_BAD_OP);
     assert_int_equal(request(7), MKPERF_REQUEST_BAD_OP);
-    for (uint32_t op = MKPERF_REQUEST_CONTINUE; op <= MKPERF_REQUEST_WITHDRAW; op++) {
+    for (uint32_t op = MKPERF_REQUEST_CONTINUE; op <= MKPERF_REQUEST_PAGE; op++) {
         assert_int_equal(request(op), MKPERF_REQUEST_BAD_STATE);
     }
     assert_int_equal(request(0), MKPERF_REQUEST_OK);
@@ -582,6 +581,81 @@ static void test_counts(void **state)
         assert_int_equal(counts_of(9, 0x401)[1], 11);
     }
 }
+
+static uint32_t ask_page(uint32_t slot, uint64_t page)
+{
+    d.slot = slot;
+    d.page = page;
+    return request(MKPERF_REQUEST_PAGE);
+}
+
+/* The least stack pointer of each thread, at samples and switches, and what a page of its stack has. */
+static void test_stacks(void **state)
+{
+    static uint64_t page[512] __attribute__((aligned(4096)));
+    const uint64_t at = (uintptr_t)page;
+    const unsigned last = 511;
+
+    (void)state;
+    boot(1);
+    d.want.soft = (uintptr_t)&soft;
+    d.want.soft_mask = MKPERF_SOFT_ALL;
+    assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
+    mock_sp = 0x8000;
+    overflow(1);
+    mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, other, mkperf_port_time());
+    for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++) {
+        assert_int_equal(soft.thread[i].stack.least, 0); /* the session has no stacks */
+    }
+    assert_int_equal(ask_page(0, at), MKPERF_REQUEST_BAD_STATE);
+
+    memset(&soft, 0, sizeof soft);
+    d.want.soft_mask |= MKPERF_SOFT_STACKS;
+    assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
+    const struct mkperf_soft_thread *row = NULL;
+    for (unsigned i = 0; i < 4; i++) {
+        static const uint64_t sp[] = {0x8000, 0x7000, 0x7f00, 0x6000};
+        static const uint64_t least[] = {0x8000, 0x7000, 0x7000, 0x6000};
+        mock_sp = sp[i];
+        if (i < 3) {
+            hook.running = (struct mkperf_identity){cpu.badge, cpu.sc};
+            overflow(1);
+        } else {
+            mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, owner, mkperf_port_time());
+        }
+        for (unsigned n = 0; n < MKPERF_COUNT_THREADS; n++) {
+            row = soft.thread[n].key == mkperf_counts_key(cpu.badge) ? &soft.thread[n] : row;
+        }
+        assert_non_null(row);
+        assert_int_equal(row->stack.least, least[i]);
+    }
+    cpu.badge = MKPERF_THREAD_IDLE; /* it has no stack, and a guest's is not the PD's */
+    mock_sp = 1;
+    overflow(1);
+    assert_int_equal(row->stack.least, 0x6000);
+    cpu.badge = 1;
+
+    uint32_t slot = mkperf_port_slot(other) % MKPERF_SCHED_SLOTS;
+    assert_int_equal(ask_page(slot + 1, at), MKPERF_REQUEST_BAD_STATE);
+    assert_int_equal(ask_page(slot, at), MKPERF_REQUEST_OK);
+    assert_int_equal(d.answer.badge, 1);
+    assert_int_equal(d.answer.readable, 0);
+    hook_page = page;
+    assert_int_equal(ask_page(slot, at + 8), MKPERF_REQUEST_OK); /* an address of the page */
+    assert_int_equal(d.answer.readable, 1);
+    assert_int_equal(d.answer.word, 0);
+    page[last] = 1;
+    assert_int_equal(ask_page(slot, at), MKPERF_REQUEST_OK);
+    assert_int_equal(d.answer.word, at + 8 * last);
+    page[0] = UINT64_C(1) << 63;
+    assert_int_equal(ask_page(slot, at), MKPERF_REQUEST_OK);
+    assert_int_equal(d.answer.word, at);
+    assert_int_equal(request_of(other, MKPERF_REQUEST_PAGE), MKPERF_REQUEST_BAD_STATE);
+    mkperf_sched_forget(&hook, other); /* it is deleted */
+    assert_int_equal(ask_page(slot, at), MKPERF_REQUEST_BAD_STATE);
+    hook_page = NULL;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -594,6 +668,7 @@ int main(void)
         cmocka_unit_test(test_values),        cmocka_unit_test(test_values_of_no_sample),
         cmocka_unit_test(test_filters),       cmocka_unit_test(test_off_cpu),
         cmocka_unit_test(test_counts),        cmocka_unit_test(test_boundary),
+        cmocka_unit_test(test_stacks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

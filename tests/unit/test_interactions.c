@@ -76,7 +76,8 @@ static void read_lines(char *text)
 
 static void test_lines_come_back(void **state)
 {
-    struct mkperf_soft_counts pd = {"my \"server\"", {1, 2, 3, UINT64_MAX}};
+    struct mkperf_soft_counts pd = {
+        "my \"server\"", {1, 2, 3, UINT64_MAX}, {0x7f80, 0x6000, 0x8000, UINT64_MAX}};
 
     (void)state;
     a.ns = 1500000000;
@@ -86,7 +87,7 @@ static void test_lines_come_back(void **state)
     add("client one", "my \"server\"", 3, 1); /* the same edge */
     add("x", "x", 0, UINT64_MAX);
     mkperf_interactions_add_pd(&a, &pd);
-    mkperf_interactions_add_pd(&a, &(struct mkperf_soft_counts){"my \"server\"", {9, 0, 0, 0}});
+    mkperf_interactions_add_pd(&a, &(struct mkperf_soft_counts){"my \"server\"", {9}, {0}});
     assert_int_equal(a.nedges, 2);
     assert_int_equal(a.npds, 1);
     char *text = written(write_lines);
@@ -107,6 +108,7 @@ static void test_bad_lines(void **state)
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         (void)mkperf_interactions_line(&b, "soft_edge", bad[i]);
         (void)mkperf_interactions_line(&b, "soft_pd", bad[i]);
+        (void)mkperf_interactions_line(&b, "soft_stack", bad[i]);
         (void)mkperf_interactions_line(&b, "soft_total", bad[i]);
         (void)mkperf_interactions_line(&b, "soft_ns", bad[i]);
     }
@@ -149,11 +151,47 @@ static void test_reports(void **state)
     free(table);
 }
 
+static void write_stacks(FILE *f)
+{
+    report_stacks_print(&a, "x.data", f);
+}
+
+/* What is known of a stack, whatever the target sent. */
+static void test_stacks(void **state)
+{
+    static const struct {
+        struct mkperf_soft_stack stack;
+        const char *line;
+    } known[] = {
+        {{0x7f80, 0x6000, 0x8000, 0x6008}, "     8192       128    1.56%      8184   99.90%  pd\n"},
+        {{0x7f80, 0x6000, 0x8000, 0}, "     8192       128    1.56%         -           pd\n"},
+        /* words in use may be 0 */
+        {{0x7000, 0x6000, 0x8000, 0x7ff8}, "     8192      4096   50.00%      4096   50.00%  pd\n"},
+        {{0x7f80, 0, 0, 0}, "        -         -                  -           pd\n"},
+        /* nonsense */
+        {{0x9000, 0x6000, 0x8000, 0x5000}, "     8192         -                  -           pd\n"},
+        {{1, UINT64_MAX, 1, 1}, "        -         -                  -           pd\n"},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof known / sizeof *known; i++) {
+        struct mkperf_soft_counts pd = {"pd", {0}, known[i].stack};
+        a.npds = 0;
+        mkperf_interactions_add_pd(&a, &pd);
+        char *table = written(write_stacks);
+        const char *line = strstr(table, "Used           PD\n");
+        assert_non_null(line);
+        assert_string_equal(strchr(line, '\n') + 1, known[i].line);
+        free(table);
+    }
+}
+
 #define T(name) cmocka_unit_test_setup(name, clear)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {T(test_lines_come_back), T(test_bad_lines), T(test_reports)};
+    const struct CMUnitTest tests[] = {T(test_lines_come_back), T(test_bad_lines), T(test_reports),
+                                       T(test_stacks)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
