@@ -66,6 +66,21 @@ $(call copies,$(BARE),$(DEMO),mkperf_profiler mkperf_client)
 $(call image,$(BARE)/loader.img,$(BARE)/bare.system,$(BARE),mkperf_profiler mkperf_client vmm)
 BARE_IMAGE := $(if $(FORGER_GUEST),$(BARE)/loader.img)
 
+# A Linux guest: GUEST_LINUX=<kernel> GUEST_INITRD=<its RAM disk> LIBVMM=<libvmm's directory>, whose example `simple` is built as it
+# is. The guest has the UART, and mkperf the network. The VMM's priority, 254 in the example, is lowered below mkperf's.
+LINUX := $(SEL4_TEST)/linux
+LINUX_IMAGE := $(if $(GUEST_LINUX),$(LINUX)/loader.img)
+$(LINUX)/vmm.elf:
+	$(Q)$(MAKE) -s -C $(LIBVMM)/examples/simple BUILD_DIR=$(abspath $(LINUX))/libvmm MICROKIT_SDK=$(MICROKIT_SDK) \
+	    MICROKIT_BOARD=$(MICROKIT_BOARD) MICROKIT_CONFIG=$(MICROKIT_CONFIG) LINUX=$(abspath $(GUEST_LINUX)) \
+	    INITRD=$(abspath $(GUEST_INITRD)) all >$(LINUX).log 2>&1 || { cat $(LINUX).log; exit 1; }
+	$(Q)cp $(LINUX)/libvmm/vmm.elf $@
+$(LINUX)/linux.system: $(SEL4_TEST)/quiet/quiet.system
+	$(Q)mkdir -p $(@D) && { sed '/<\/system>/d; s/priority="254"/priority="150"/' \
+	    $(LIBVMM)/examples/simple/board/$(MICROKIT_BOARD)/simple.system && sed -n '/"mkperf_rings" size/,$$p' $<; } >$@
+$(call copies,$(LINUX),$(DEMO),$(QUIET_PDS))
+$(call image,$(LINUX)/loader.img,$(LINUX)/linux.system,$(LINUX),$(QUIET_PDS) vmm)
+
 # The attacks of tests/system/hostile.sh. PDs of the first system print by the kernel.
 $(call program_system,$(SEL4_TEST),hostile,tests/pd/hostile.c)
 EVIL := $(SEL4_TEST)/hostile_profiler
@@ -95,7 +110,7 @@ net_qemu = $(subst $(comma)sleep=off,,$(call boot,$(1))) -global virtio-mmio.for
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img $(SEL4_TEST)/unframed/loader.img \
             $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/counted/loader.img $(SEL4_TEST)/counted_more/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/stopped/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_TEST)/budget/loader.img $(SEL4_TEST)/demand/loader.img $(SEL4_TEST)/stack/loader.img $(TIMER_IMAGES) $(SEL4_TEST)/reasons/loader.img $(SEL4_NET_TESTS) \
-            $(SEL4_TEST)/forger/loader.img $(BARE_IMAGE) $(SEL4_TEST)/hostile/loader.img $(EVIL)/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
+            $(SEL4_TEST)/forger/loader.img $(BARE_IMAGE) $(LINUX_IMAGE) $(SEL4_TEST)/hostile/loader.img $(EVIL)/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
 	DEMO_QEMU='$(call boot,$(B)/loader.img)' \
@@ -130,6 +145,7 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	HOSTILE_QEMU='$(call boot,$(SEL4_TEST)/hostile/loader.img)' \
 	EVIL_QEMU='$(call boot,$(EVIL)/loader.img)' \
 	CROSS=$(CROSS) BARE_DIR=$(BARE) BARE_QEMU='$(if $(BARE_IMAGE),$(call boot,$(BARE_IMAGE)))' \
+	LINUX_DIR=$(LINUX) LINUX_QEMU='$(if $(LINUX_IMAGE),$(call net_qemu,$(LINUX_IMAGE)))' \
 	FORGER_GUEST=$(FORGER_GUEST) FORGER_QEMU='$(call boot,$(SEL4_TEST)/forger/loader.img)' PREPROCESSED='$(SEL4_PREPROCESSED)' \
 	NET_QEMU='$(call net_qemu,$(B)/net/loader.img)' \
 	NETKEY_QEMU='$(call net_qemu,$(SEL4_TEST)/netkey/loader.img)' \
