@@ -56,42 +56,54 @@ static enum mkperf_status append_group(const char *group, const struct mkperf_pm
     return status;
 }
 
-static bool has_group(const struct mkperf_pmu_metric *m, const char *group)
+/* The number of a group's figures. */
+static unsigned figures(const struct mkperf_pmu_metric *m, const char *group)
 {
-    while (m->unit != NULL && strcmp(m->group, group) != 0) {
-        m++;
+    unsigned n = 0;
+
+    for (; m->unit != NULL; m++) {
+        n += strcmp(m->group, group) == 0;
     }
-    return m->unit != NULL;
+    return n;
 }
 
 enum mkperf_status mkperf_pmu_metric_groups(const char *groups, const char *cpu,
-                                            mkperf_Configure *c, char *lacks, size_t n,
+                                            mkperf_Configure *c, char *missing, size_t size,
                                             struct mkperf_error *e)
 {
     const struct mkperf_pmu_metric *metric = mkperf_pmu_metrics(cpu);
-    unsigned before = c->events_count;
+    const unsigned max = sizeof c->events / sizeof *c->events, before = c->events_count;
+    char lacks[64] = "", full[64] = "";
     enum mkperf_status status = MKPERF_OK;
 
-    lacks[0] = '\0';
     for (const char *at = groups; at != NULL && status == MKPERF_OK;) {
         char group[16];
-        size_t length = strcspn(at, ","), used = strlen(lacks);
+        size_t length = strcspn(at, ",");
 
         snprintf(group, sizeof group, "%.*s", (int)length, at);
-        if (length == 0 || length >= sizeof group || !has_group(mkperf_pmu_metrics(NULL), group)) {
+        unsigned n = figures(metric, group);
+        if (length == 0 || length >= sizeof group ||
+            figures(mkperf_pmu_metrics(NULL), group) == 0) {
             return mkperf_error_set(e, MKPERF_ERR_USAGE,
                                     "-M: '%.*s': want ipc, cache, branch, stall or bus",
                                     (int)length, at);
         }
-        if (has_group(metric, group)) {
+        if (n != 0 && c->events_count + 2 * n <= max) {
             status = append_group(group, metric, c, e);
-        } else if (used < n) {
-            snprintf(lacks + used, n - used, "%s%s", used != 0 ? ", " : "", group);
+        } else {
+            char *list = n == 0 ? lacks : full;
+            size_t used = strlen(list);
+            snprintf(list + used, sizeof lacks - used, "%s%s", used != 0 ? ", " : "", group);
         }
         at = at[length] == ',' ? at + length + 1 : NULL;
     }
+    snprintf(missing, size, "%s%s%s%s%s%s", lacks[0] != '\0' ? cpu : "",
+             lacks[0] != '\0' ? " has no events for " : "", lacks,
+             lacks[0] != '\0' && full[0] != '\0' ? "; " : "",
+             full[0] != '\0' ? "a session has at most 16 events, so this one is without " : "",
+             full);
     if (status == MKPERF_OK && c->events_count == before) {
-        status = mkperf_error_set(e, MKPERF_ERR_INPUT, "%s has no events for %s", cpu, lacks);
+        status = mkperf_error_set(e, MKPERF_ERR_INPUT, "%s", missing);
     }
     return status;
 }

@@ -41,11 +41,11 @@ const struct mkperf_pmu_metric *mkperf_pmu_metrics(const char *cpu);
 
 /*
  * Appends the events of a list of metric groups, "ipc,cache,branch,stall,bus", to c: those that this CPU has. The events of a
- * figure are counted at the same times. Groups of which the CPU has no events are put into `lacks`, of n bytes, as a list. Errors:
- * USAGE, no such group; INPUT, the CPU has none of them.
+ * figure are counted at the same times. Which groups the CPU has no events for, and which do not fit into a session any more, is put into
+ * `missing`, of `size` bytes, as a text; "": none. Errors: USAGE, no such group; INPUT, no event is left.
  */
 enum mkperf_status mkperf_pmu_metric_groups(const char *groups, const char *cpu,
-                                            mkperf_Configure *c, char *lacks, size_t n,
+                                            mkperf_Configure *c, char *missing, size_t size,
                                             struct mkperf_error *e);
 
 /* The table of a CPU, by name without regard to case; NULL: there is none. */

@@ -442,17 +442,17 @@ static unsigned cores_counted(const struct stat_measure *s)
 /* Chooses the events of -M for the target's CPU. */
 static enum mkperf_status choose_metrics(struct stat_measure *s, struct mkperf_error *e)
 {
-    char lacks[64];
+    char missing[256];
 
     s->style.cpu = s->recorder.stream->hello.cpu;
     s->style.metrics = s->metrics != NULL;
     if (s->metrics == NULL ||
-        mkperf_pmu_metric_groups(s->metrics, s->style.cpu, &s->recorder.options.configure, lacks,
-                                 sizeof lacks, e) != MKPERF_OK) {
+        mkperf_pmu_metric_groups(s->metrics, s->style.cpu, &s->recorder.options.configure, missing,
+                                 sizeof missing, e) != MKPERF_OK) {
         return e->status;
     }
-    if (lacks[0] != '\0') {
-        fprintf(stderr, "mkperf: %s has no events for %s\n", s->style.cpu, lacks);
+    if (missing[0] != '\0') {
+        fprintf(stderr, "mkperf: %s\n", missing);
     }
     return MKPERF_OK;
 }

@@ -3,6 +3,9 @@
  * PMUv3: the kernel's file of register accesses (kernel/arch/armv8_pmuv3.h) under the real hook,
  * the back-end's selectors, and access from user mode, against one model of the registers.
  */
+#include "pmu/events.h"
+#include "stat/stat.h" /* first: the model has short names */
+
 #include "pmu_model.h"
 
 /* ---- the kernel's file ---------------------------------------------------------------------- */
@@ -322,6 +325,78 @@ static void test_user(void **state)
     assert_false(m.cycle_touched);
 }
 
+/* An event of the CPU happens n times in user mode: the counters that select it count. */
+static void happens(uint32_t code, uint32_t n)
+{
+    for (unsigned i = 0; i < COUNTERS; i++) {
+        if ((m.type[i] & 0xffff) == code && counts(i, 0, false)) {
+            count_events(i, n);
+        }
+    }
+    uint32_t hit = mkperf_pmu_overflow() & hook.mask;
+    if (hit != 0) {
+        mkperf_capture(&hook, hit, mkperf_port_time());
+    }
+}
+
+/* Each figure of each CPU's table: the two events are selected, counted past 2^32, and divided. */
+static void test_figures(void **state)
+{
+    static struct stat_reading reading;
+    unsigned groups = 0;
+
+    for (const struct mkperf_pmu_table *t = mkperf_pmu_tables; t->cpu != NULL; t++) {
+        for (const struct mkperf_pmu_metric *f = t->metric; f->unit != NULL; f++) {
+            const uint32_t code[] = {f->event_code, f->of_code};
+            const uint64_t times[] = {UINT64_C(3) << 31 | (groups + 7), UINT64_C(5) << 31 | 11};
+            mkperf_Session session = mkperf_Session_init_zero;
+            double figure;
+            const char *unit;
+
+            if (f->group[0] == '\0') {
+                continue; /* printed if both are counted, and not chosen by -M */
+            }
+            reset(state);
+            memset(&reading, 0, sizeof reading);
+            d.want.counter_mask = d.want.enable_mask = d.want.read_mask = 3;
+            for (unsigned i = 0; i < 2; i++) {
+                d.want.counter[i] = (struct mkperf_request_counter){
+                    .select = pmu->select(m_id, code[i], true, false),
+                    .left = MKPERF_COUNT_PERIOD,
+                    .first = MKPERF_COUNT_PERIOD,
+                    .period = MKPERF_COUNT_PERIOD,
+                };
+                session.events[i].code = code[i];
+                session.events[i].group = 1;
+                session.events[i].user_counter = i + 1;
+            }
+            assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
+            for (unsigned i = 0; i < 2; i++) {
+                for (uint64_t left = times[i]; left != 0;) {
+                    uint32_t n = left > UINT32_C(1) << 30 ? UINT32_C(1) << 30 : (uint32_t)left;
+                    happens(code[i], n);
+                    left -= n;
+                }
+                happens(0x7fff, 1000); /* another event */
+            }
+            assert_int_equal(request(MKPERF_REQUEST_SNAPSHOT), MKPERF_REQUEST_OK);
+            session.events_count = reading.events = 2;
+            for (unsigned i = 0; i < 2; i++) {
+                const struct mkperf_answer_counter *a = &d.answer.counter[i];
+                uint64_t count = (uint32_t)(a->value - MKPERF_COUNT_PERIOD) - a->read;
+                assert_int_equal(count, times[i]);
+                reading.row[0].value[i].user = (double)count;
+            }
+            assert_true(
+                stat_derived(&reading, &reading.row[0], &session, t->cpu, 0, &figure, &unit));
+            assert_string_equal(unit, f->unit);
+            assert_true(figure == f->factor * (double)times[0] / (double)times[1]);
+            groups++;
+        }
+    }
+    assert_true(groups > 40);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +414,7 @@ int main(void)
         cmocka_unit_test_setup(test_event_table, reset),
         cmocka_unit_test_setup(test_user_closed, reset),
         cmocka_unit_test_setup(test_user, reset),
+        cmocka_unit_test_setup(test_figures, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
