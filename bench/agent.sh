@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# mkperf agent's memory and processor time by the number of targets, which are simulated (tests/unit/fleet.c) at 100 samples/s each.
+# mkperf agent's memory and processor time by the number of targets, which are simulated (tests/tool/fleet.c) at 100 samples/s each.
 # Prints for each number: targets, samples/s, MiB, per cent of a core, samples that the targets sent and that metrics have.
 #   make host build/fleet build/net-tool; bench/agent.sh [NUMBER...]     Environment: B, MKPERF, SECONDS_AGENT (30), RATE (100), OPTIONS of the agent
 set -eu

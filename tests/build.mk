@@ -16,15 +16,24 @@ FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 # Target sources that are tested on the host, because they depend on no platform. The build.mk of their folders adds them.
 HOSTED_SRC ?=
-$(B)/lib/asan/libhosted.a: $(call host_objects,asan,$(HOSTED_SRC))
-$(B)/lib/asan/libhosted.a $(B)/lib/fuzz/libhosted.a:
+# What several tests use, in tests/fixtures; the fuzz targets use those without cmocka.
+FIXTURES_SRC := $(wildcard tests/fixtures/*.c)
+FUZZ_FIXTURES_SRC := tests/fixtures/log_sink.c
+TEST_INCLUDES := -I. -Itests -Itests/fixtures
+$(foreach v,asan fuzz coverage plain,$(call host_objects,$(v),$(FIXTURES_SRC))): private HOST_CFLAGS += $(TEST_INCLUDES)
+
+# Both libraries once for each set of flags: asan, fuzz, and coverage (tests/fuzz/build.mk).
+$(foreach v,asan fuzz coverage,$(eval $(B)/lib/$(v)/libhosted.a: $(call host_objects,$(v),$(HOSTED_SRC))))
+$(B)/lib/asan/libfixtures.a: $(call host_objects,asan,$(FIXTURES_SRC))
+$(foreach v,fuzz coverage,$(eval $(B)/lib/$(v)/libfixtures.a: $(call host_objects,$(v),$(FUZZ_FIXTURES_SRC))))
+$(foreach v,asan fuzz coverage,$(B)/lib/$(v)/libhosted.a $(B)/lib/$(v)/libfixtures.a):
 	$(Q)mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(B)/tests/unit/%: tests/unit/%.c $(B)/lib/asan/libmkperf.a $(B)/lib/asan/libhosted.a
+$(B)/tests/unit/%: tests/unit/%.c $(addprefix $(B)/lib/asan/,libfixtures.a libmkperf.a libhosted.a)
 	$(call say,unit,the unit tests)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(ASAN_FLAGS) -I. -Itests -MMD -MP $< $(filter %.a,$^) \
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(ASAN_FLAGS) $(TEST_INCLUDES) -MMD -MP $< $(filter %.a,$^) \
 	    $(filter %.a,$^) -lcmocka $(HOST_LIBS) -o $@
 $(B)/tests/tsan/%: tests/tsan/%.c $(PROTO_READY) | $(SETUP)
 	$(Q)mkdir -p $(@D)
@@ -179,8 +188,8 @@ $(B)/stop-core: tests/tool/stop_core.c | $(SETUP)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $< -o $@
 
 # Many targets in one process, for the scale of mkperf agent.
-$(B)/fleet: tests/unit/fleet.c $(B)/lib/plain/libmkperf.a
-	$(Q)$(HOST_CC) $(HOST_CFLAGS) -MMD -MP $< $(filter %.a,$^) $(HOST_LIBS) -lcmocka -o $@
+$(B)/fleet: tests/tool/fleet.c $(call host_objects,plain,tests/fixtures/fake_target.c tests/fixtures/batch_columns.c) $(B)/lib/plain/libmkperf.a
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(TEST_INCLUDES) -MMD -MP $< $(filter %.o %.a,$^) $(HOST_LIBS) -lcmocka -o $@
 
 # Makes a large recording, for tests of speed.
 $(B)/many-samples: tests/tool/many_samples.c $(B)/lib/plain/libmkperf.a

@@ -11,23 +11,19 @@ JOBS ?= 1
 CORPUS ?= $(B)/fuzz
 TARGETS ?= $(notdir $(FUZZERS))
 
-$(B)/lib/fuzz/libhosted.a: $(call host_objects,fuzz,$(HOSTED_SRC))
-$(B)/tests/fuzz/%: tests/fuzz/%.c $(B)/lib/fuzz/libmkperf.a $(B)/lib/fuzz/libhosted.a
+$(B)/tests/fuzz/%: tests/fuzz/%.c $(addprefix $(B)/lib/fuzz/,libfixtures.a libmkperf.a libhosted.a)
 	$(call say,fuzzers,the fuzz targets)
 	$(Q)mkdir -p $(@D)
-	$(Q)clang $(HOST_CFLAGS) -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I. -Itests \
+	$(Q)clang $(HOST_CFLAGS) -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(TEST_INCLUDES) \
 	    -MMD -MP $< $(filter %.a,$^) $(filter %.a,$^) $(HOST_LIBS) -o $@
 
 # The same programs without sanitizers, with counters of executed lines.
 COVERAGE_FLAGS := -O1 -fprofile-instr-generate -fcoverage-mapping
 COVERAGE := $(patsubst tests/fuzz/%.c,$(B)/tests/coverage/%,$(wildcard tests/fuzz/fuzz_*.c))
 $(eval $(call host_variant,coverage,clang,$(COVERAGE_FLAGS),,$(READERS_SRC)))
-$(B)/lib/coverage/libhosted.a: $(call host_objects,coverage,$(HOSTED_SRC))
+$(B)/tests/coverage/%: tests/fuzz/%.c $(addprefix $(B)/lib/coverage/,libfixtures.a libmkperf.a libhosted.a)
 	$(Q)mkdir -p $(@D)
-	$(Q)rm -f $@ && ar rcs $@ $^
-$(B)/tests/coverage/%: tests/fuzz/%.c $(B)/lib/coverage/libmkperf.a $(B)/lib/coverage/libhosted.a
-	$(Q)mkdir -p $(@D)
-	$(Q)clang $(HOST_CFLAGS) $(COVERAGE_FLAGS) -fsanitize=fuzzer -I. -Itests -MMD -MP $< $(filter %.a,$^) \
+	$(Q)clang $(HOST_CFLAGS) $(COVERAGE_FLAGS) -fsanitize=fuzzer $(TEST_INCLUDES) -MMD -MP $< $(filter %.a,$^) \
 	    $(filter %.a,$^) $(HOST_LIBS) -o $@
 
 # The profiler PD's sources are a part of this program.

@@ -10,7 +10,7 @@
 #include "fuzz/descriptor.h"
 #include "fuzz/failing_sink.h"
 #include "import/import.h"
-#include "tests/unit/log_sink.h"
+#include "log_sink.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

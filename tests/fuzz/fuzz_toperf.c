@@ -13,7 +13,7 @@
 #include "fuzz/descriptor.h"
 #include "fuzz/failing_sink.h"
 #include "import/import.h"
-#include "tests/unit/log_sink.h"
+#include "log_sink.h"
 
 enum way { MEMORY, ELFS, FILE_OR_PIPE, HEADER, WAYS };
 

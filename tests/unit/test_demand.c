@@ -2,7 +2,7 @@
 /* The demand of PDs within a period: windows, passive PDs, throttled PDs, and budgets that suffice with two refills. */
 #include "sched/demand.h"
 
-#include "tests/unit/sched_story.h"
+#include "sched_story.h"
 
 enum { MS = 1000000 };
 

@@ -2,7 +2,7 @@
 /* End-to-end paths: 10,000 interrupts of random known parts, and instances that end early, find a PD at work, or have a gap. */
 #include "sched/end_to_end.h"
 
-#include "tests/unit/sched_story.h"
+#include "sched_story.h"
 
 static struct story s;
 static struct mkperf_analysis *a;

@@ -265,16 +265,18 @@ static void test_record_spellings(void **state)
     const char *out = recording_path("spelt.data");
 
     (void)state;
-    begin((struct how){.dials = false});
-    SAYS(record, 0, "samples in", "-a", "-t", address, "-o", out, "--duration", "0.02");
-    SAYS(record, 0, "samples in", "-t", address, "-o", out, "--duration", "0.02", "-F", "max",
-         "--call-graph", "fp");
-    SAYS(record, MKPERF_ERR_USAGE, "no PD is named", "-t", address, "-o", out, "-p", "server");
-    end();
-    SAYS(record, MKPERF_ERR_USAGE, "frame pointers", "-t", address, "--call-graph", "dwarf");
-    SAYS(record, MKPERF_ERR_USAGE, "whole target|--pd", "-t", address, "--", "sleep", "1");
-    SAYS(record, MKPERF_ERR_USAGE, "did you mean '--duration'", "-t", address, "--duraton", "1");
-    SAYS(stat, MKPERF_ERR_USAGE, "whole target", "-t", address, "sleep", "1");
+    target_begin((struct how){.dials = false});
+    SAYS(record, 0, "samples in", "-a", "-t", target_address, "-o", out, "--duration", "0.02");
+    SAYS(record, 0, "samples in", "-t", target_address, "-o", out, "--duration", "0.02", "-F",
+         "max", "--call-graph", "fp");
+    SAYS(record, MKPERF_ERR_USAGE, "no PD is named", "-t", target_address, "-o", out, "-p",
+         "server");
+    target_end();
+    SAYS(record, MKPERF_ERR_USAGE, "frame pointers", "-t", target_address, "--call-graph", "dwarf");
+    SAYS(record, MKPERF_ERR_USAGE, "whole target|--pd", "-t", target_address, "--", "sleep", "1");
+    SAYS(record, MKPERF_ERR_USAGE, "did you mean '--duration'", "-t", target_address, "--duraton",
+         "1");
+    SAYS(stat, MKPERF_ERR_USAGE, "whole target", "-t", target_address, "sleep", "1");
 }
 
 /* As perf: the recording before is kept. */
@@ -283,18 +285,18 @@ static void test_old_recording(void **state)
     const char *out = recording_path("kept.data");
 
     (void)state;
-    begin((struct how){.dials = false});
+    target_begin((struct how){.dials = false});
     free(recording_shell("rm -f %s %s.old", out, out));
-    SAYS(record, 0, "samples in", "-t", address, "-o", out, "--duration", "0.02");
+    SAYS(record, 0, "samples in", "-t", target_address, "-o", out, "--duration", "0.02");
     char *before = recording_shell("cksum <%s", out);
-    SAYS(record, 0, "samples in", "-t", address, "-o", out, "--duration", "0.03");
+    SAYS(record, 0, "samples in", "-t", target_address, "-o", out, "--duration", "0.03");
     char *kept = recording_shell("cksum <%s.old", out), *now = recording_shell("cksum <%s", out);
     assert_string_equal(before, kept);
     assert_string_not_equal(before, now);
     free(before);
     free(kept);
     free(now);
-    end();
+    target_end();
 }
 
 /* What matters is said first, and alone. */
@@ -320,10 +322,10 @@ static void test_last_interval(void **state)
     int status;
 
     (void)state;
-    begin((struct how){.counts = COUNTED});
-    char *text = RUN(stat, &status, "-t", address, "-e", "cycles", "-x", ",", "-I", "30",
+    target_begin((struct how){.counts = COUNTED});
+    char *text = RUN(stat, &status, "-t", target_address, "-e", "cycles", "-x", ",", "-I", "30",
                      "--duration", "0.1");
-    end();
+    target_end();
     assert_int_equal(status, 0);
     for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
         double at;
@@ -344,9 +346,10 @@ static void test_stat_of_pds(void **state)
     int status;
 
     (void)state;
-    begin((struct how){.counts = COUNTED});
-    char *text = RUN(stat, &status, "-t", address, "-e", "cycles", "--per-pd", "--duration", "0.1");
-    end();
+    target_begin((struct how){.counts = COUNTED});
+    char *text =
+        RUN(stat, &status, "-t", target_address, "-e", "cycles", "--per-pd", "--duration", "0.1");
+    target_end();
     assert_int_equal(status, 0);
     has(text, "unknown-3");
     has(text, "100.00%");

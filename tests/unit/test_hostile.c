@@ -129,9 +129,9 @@ static void test_record(void **state)
     const char *out = recording_path("target.data");
 
     (void)state;
-    begin((struct how){.texts = HOSTILE, .marks = true, .says = true});
-    CHECK(record, 0, "-t", address, "-o", out, "--duration", "0.02");
-    end();
+    target_begin((struct how){.texts = HOSTILE, .marks = true, .says = true});
+    CHECK(record, 0, "-t", target_address, "-o", out, "--duration", "0.02");
+    target_end();
     CHECK(report, 0, "-i", out, "--stdio");
     CHECK(script, 0, "-i", out);
 }
@@ -139,29 +139,30 @@ static void test_record(void **state)
 static void test_other_commands(void **state)
 {
     (void)state;
-    begin((struct how){.texts = HOSTILE, .marks = true, .says = true});
-    CHECK(top, 0, "-t", address, "--stdio", "--duration", "0.02");
-    CHECK(list, 0, "-t", address);
-    CHECK_JSON(list, "target known_event", "-t", address, "--json");
-    CHECK_JSON(top, "top", "-t", address, "--json", "--duration", "0.02");
-    CHECK(console, MKPERF_ERR_REFUSED, "-t", address, "-c", "nonsense");
-    end();
-    begin((struct how){.texts = HOSTILE, .counts = COUNTED});
-    CHECK(stat, 0, "-t", address, "-e", "cycles", "--duration", "0.03");
-    end();
-    begin((struct how){.texts = HOSTILE, .counts = COUNTED, .parts = 3});
-    CHECK(stat, 0, "-t", address, "-e", "cycles", "--duration", "0.03", "--per-pd", "-x", ",");
-    CHECK_JSON(stat, "count", "-t", address, "-e", "cycles", "--duration", "0.03", "--per-pd",
-               "--json");
-    CHECK(latency, 0, "-t", address, "--duration", "0.02");
-    CHECK_JSON(latency, "total", "-t", address, "--duration", "0.02", "--json");
-    end();
-    begin((struct how){.texts = HOSTILE, .bob = true, .marks = true, .says = true});
-    CHECK(record, 0, "-t", address, "-o", recording_path("bob.data"), "--watch", "--duration",
-          "0.02");
-    CHECK(record, MKPERF_ERR_REFUSED, "-t", address, "-o", recording_path("bob.data"), "--duration",
-          "0.02");
-    end();
+    target_begin((struct how){.texts = HOSTILE, .marks = true, .says = true});
+    CHECK(top, 0, "-t", target_address, "--stdio", "--duration", "0.02");
+    CHECK(list, 0, "-t", target_address);
+    CHECK_JSON(list, "target known_event", "-t", target_address, "--json");
+    CHECK_JSON(top, "top", "-t", target_address, "--json", "--duration", "0.02");
+    CHECK(console, MKPERF_ERR_REFUSED, "-t", target_address, "-c", "nonsense");
+    target_end();
+    target_begin((struct how){.texts = HOSTILE, .counts = COUNTED});
+    CHECK(stat, 0, "-t", target_address, "-e", "cycles", "--duration", "0.03");
+    target_end();
+    target_begin((struct how){.texts = HOSTILE, .counts = COUNTED, .parts = 3});
+    CHECK(stat, 0, "-t", target_address, "-e", "cycles", "--duration", "0.03", "--per-pd", "-x",
+          ",");
+    CHECK_JSON(stat, "count", "-t", target_address, "-e", "cycles", "--duration", "0.03",
+               "--per-pd", "--json");
+    CHECK(latency, 0, "-t", target_address, "--duration", "0.02");
+    CHECK_JSON(latency, "total", "-t", target_address, "--duration", "0.02", "--json");
+    target_end();
+    target_begin((struct how){.texts = HOSTILE, .bob = true, .marks = true, .says = true});
+    CHECK(record, 0, "-t", target_address, "-o", recording_path("bob.data"), "--watch",
+          "--duration", "0.02");
+    CHECK(record, MKPERF_ERR_REFUSED, "-t", target_address, "-o", recording_path("bob.data"),
+          "--duration", "0.02");
+    target_end();
 }
 
 /* A reason that came from the target: before authentication, and after. */
@@ -171,16 +172,16 @@ static void test_errors(void **state)
 
     (void)state;
     for (int how = HOSTILE_HELLO; how <= HOSTILE_REQUEST; how++) {
-        begin((struct how){.texts = how});
-        CHECK(record, MKPERF_ERR_REFUSED, "-t", address, "-o", out, "--duration", "0.02");
-        CHECK(stat, MKPERF_ERR_REFUSED, "-t", address, "-e", "cycles", "--duration", "0.02");
-        CHECK(list, MKPERF_ERR_REFUSED, "-t", address);
-        CHECK(top, MKPERF_ERR_REFUSED, "-t", address, "--stdio", "--duration", "0.02");
-        CHECK(dump, MKPERF_ERR_REFUSED, "-t", address, "-o", out);
-        CHECK(console, MKPERF_ERR_REFUSED, "-t", address, "-c", "status");
-        CHECK(latency, MKPERF_ERR_REFUSED, "-t", address, "--duration", "0.02");
-        CHECK(record, MKPERF_ERR_REFUSED, "-t", address, "--overwrite");
-        end();
+        target_begin((struct how){.texts = how});
+        CHECK(record, MKPERF_ERR_REFUSED, "-t", target_address, "-o", out, "--duration", "0.02");
+        CHECK(stat, MKPERF_ERR_REFUSED, "-t", target_address, "-e", "cycles", "--duration", "0.02");
+        CHECK(list, MKPERF_ERR_REFUSED, "-t", target_address);
+        CHECK(top, MKPERF_ERR_REFUSED, "-t", target_address, "--stdio", "--duration", "0.02");
+        CHECK(dump, MKPERF_ERR_REFUSED, "-t", target_address, "-o", out);
+        CHECK(console, MKPERF_ERR_REFUSED, "-t", target_address, "-c", "status");
+        CHECK(latency, MKPERF_ERR_REFUSED, "-t", target_address, "--duration", "0.02");
+        CHECK(record, MKPERF_ERR_REFUSED, "-t", target_address, "--overwrite");
+        target_end();
     }
 }
 

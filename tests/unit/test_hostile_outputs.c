@@ -158,13 +158,13 @@ static void page(void **state)
 
     (void)state;
     assert_true(view_start(recording_path("samples.data")));
-    assert_int_equal(ask("", address, ""), 200);
+    assert_int_equal(view_status("", view_address, ""), 200);
     check_file("the page", answer_file);
-    assert_int_equal(ask("", address, "data/profile"), 200);
+    assert_int_equal(view_status("", view_address, "data/profile"), 200);
     check_bytes(answer_file, in_samples, sizeof in_samples / sizeof *in_samples);
     check_bytes(answer_file, in_elf, sizeof in_elf / sizeof *in_elf);
     for (size_t i = 0; i < sizeof code / sizeof *code; i++) {
-        assert_int_equal(ask("", address, code[i]), 200);
+        assert_int_equal(view_status("", view_address, code[i]), 200);
         check_file(code[i], answer_file);
     }
     view_stop();

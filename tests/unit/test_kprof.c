@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "import/import.h"
-#include "unit/log_sink.h"
+#include "log_sink.h"
 
 static struct {
     uint8_t p[65536];

@@ -45,10 +45,10 @@ static void test_taken_over(void **state)
     for (int how = BOB_CONFIGURES; how <= BOB_SAMPLES; how++) {
         int status;
 
-        begin((struct how){.counts = how, .readings = 5});
+        target_begin((struct how){.counts = how, .readings = 5});
         char *text =
-            RUN(stat, &status, "-t", address, "-e", "cycles", "-x", ",", "--duration", "9");
-        end();
+            RUN(stat, &status, "-t", target_address, "-e", "cycles", "-x", ",", "--duration", "9");
+        target_end();
         assert_int_equal(status, 0);
         check(text, "", 5);
         assert_non_null(strstr(text, "the session was ended by another host after 0.050 s: the "
@@ -64,10 +64,10 @@ static void test_by_pd(void **state)
         uint64_t count, time_ns;
         int status;
 
-        begin((struct how){.counts = how, .readings = 5});
-        char *text = RUN(stat, &status, "-t", address, "-e", "cycles", "-x", ",", "--duration", "9",
-                         "--per-pd");
-        end();
+        target_begin((struct how){.counts = how, .readings = 5});
+        char *text = RUN(stat, &status, "-t", target_address, "-e", "cycles", "-x", ",",
+                         "--duration", "9", "--per-pd");
+        target_end();
         assert_int_equal(status, 0);
         assert_true(counted(text, "system", &count, &time_ns));
         check(text, "system", (unsigned)(time_ns / 10000000));
@@ -82,10 +82,10 @@ static void test_ended_on_target(void **state)
     int status;
 
     (void)state;
-    begin((struct how){.counts = ENDED_HERE, .readings = 5});
-    char *text =
-        RUN(stat, &status, "-t", address, "-e", "cycles", "-x", ",", "--duration", "9", "--per-pd");
-    end();
+    target_begin((struct how){.counts = ENDED_HERE, .readings = 5});
+    char *text = RUN(stat, &status, "-t", target_address, "-e", "cycles", "-x", ",", "--duration",
+                     "9", "--per-pd");
+    target_end();
     assert_int_equal(status, 0);
     check(text, "system", 6);
     check(text, "unknown-3", 6);
@@ -98,18 +98,19 @@ static void test_intervals_and_runs(void **state)
     int status;
 
     (void)state;
-    begin((struct how){.counts = BOB_STARTS, .readings = 5});
-    char *text = RUN(stat, &status, "-t", address, "-e", "cycles", "-x", ",", "-I", "30");
-    end();
+    target_begin((struct how){.counts = BOB_STARTS, .readings = 5});
+    char *text = RUN(stat, &status, "-t", target_address, "-e", "cycles", "-x", ",", "-I", "30");
+    target_end();
     assert_int_equal(status, 0);
     assert_non_null(strstr(text, "0.030000000,210000,,cycles,30000000,"));
     assert_non_null(strstr(text, "0.050000000,140000,,cycles,20000000,"));
     assert_null(strstr(text, "0.060000000,"));
 
     /* The last interval of a duration ends with the session: there is none of a few microseconds behind it. */
-    begin((struct how){.counts = COUNTED});
-    text = RUN(stat, &status, "-t", address, "-e", "cycles", "-I", "30", "--duration", "0.06");
-    end();
+    target_begin((struct how){.counts = COUNTED});
+    text =
+        RUN(stat, &status, "-t", target_address, "-e", "cycles", "-I", "30", "--duration", "0.06");
+    target_end();
     assert_int_equal(status, 0);
     const char *titles = strstr(text, "#           time              counts      events\n");
     assert_non_null(titles);
@@ -120,10 +121,10 @@ static void test_intervals_and_runs(void **state)
     assert_string_equal(strchr(last, '\n'), "\n");
     assert_ptr_equal(strchr(first, '\n') + 1, last);
 
-    begin((struct how){.counts = BOB_STARTS, .readings = 5});
-    text = RUN(stat, &status, "-t", address, "-e", "cycles", "-x", ",", "-r", "9", "--duration",
-               "0.03");
-    end();
+    target_begin((struct how){.counts = BOB_STARTS, .readings = 5});
+    text = RUN(stat, &status, "-t", target_address, "-e", "cycles", "-x", ",", "-r", "9",
+               "--duration", "0.03");
+    target_end();
     assert_int_equal(status, 0);
     check(text, "", 3);
     assert_non_null(strstr(text, "run 2 and later runs are omitted"));
@@ -135,9 +136,9 @@ static void test_nothing(void **state)
     int status;
 
     (void)state;
-    begin((struct how){.counts = BOB_STARTS, .readings = 0});
-    char *text = RUN(stat, &status, "-t", address, "-e", "cycles", "--duration", "9");
-    end();
+    target_begin((struct how){.counts = BOB_STARTS, .readings = 0});
+    char *text = RUN(stat, &status, "-t", target_address, "-e", "cycles", "--duration", "9");
+    target_end();
     assert_int_equal(status, MKPERF_ERR_REFUSED);
     assert_non_null(strstr(text, "the session was ended before anything was counted"));
 }
@@ -148,10 +149,10 @@ static void test_parts(void **state)
     int status;
 
     (void)state;
-    begin((struct how){.counts = COUNTED, .parts = UINT32_MAX});
+    target_begin((struct how){.counts = COUNTED, .parts = UINT32_MAX});
     char *text =
-        RUN(stat, &status, "-t", address, "-e", "cycles", "--duration", "0.03", "--per-pd");
-    end();
+        RUN(stat, &status, "-t", target_address, "-e", "cycles", "--duration", "0.03", "--per-pd");
+    target_end();
     assert_int_equal(status, MKPERF_ERR_INPUT);
     assert_non_null(strstr(text, "an answer that is not to GetCounts"));
 }
@@ -167,27 +168,27 @@ static void test_output(void **state)
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
     small = (struct rlimit){.rlim_cur = 200, .rlim_max = limit.rlim_max};
     signal(SIGXFSZ, SIG_IGN);
-    begin((struct how){.counts = COUNTED});
+    target_begin((struct how){.counts = COUNTED});
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    (void)RUN(stat, &status, "-t", address, "-e", "cycles", "-x", ",", "-I", "10", "--duration",
-              "0.08", "-o", out);
+    (void)RUN(stat, &status, "-t", target_address, "-e", "cycles", "-x", ",", "-I", "10",
+              "--duration", "0.08", "-o", out);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    end();
+    target_end();
     assert_int_equal(status, MKPERF_ERR_OUTPUT);
     assert_int_equal(access(out, F_OK), -1);
     char *lines = recording_shell("grep -c 0000000,70000, %s.partial; rm %s.partial", out, out);
     assert_in_range(atoi(lines), 2, 8); /* what was counted until then is there */
     free(lines);
-    begin((struct how){.counts = BOB_STARTS, .readings = 0});
-    (void)RUN(stat, &status, "-t", address, "-e", "cycles", "--duration", "9", "-o", out);
-    end();
+    target_begin((struct how){.counts = BOB_STARTS, .readings = 0});
+    (void)RUN(stat, &status, "-t", target_address, "-e", "cycles", "--duration", "9", "-o", out);
+    target_end();
     assert_int_equal(status, MKPERF_ERR_REFUSED);
     lines = recording_shell("ls %s*", out);
     assert_string_equal(lines, "");
     free(lines);
-    begin((struct how){.counts = COUNTED});
-    (void)RUN(stat, &status, "-t", address, "-e", "cycles", "--duration", "0.02", "-o", out);
-    end();
+    target_begin((struct how){.counts = COUNTED});
+    (void)RUN(stat, &status, "-t", target_address, "-e", "cycles", "--duration", "0.02", "-o", out);
+    target_end();
     assert_int_equal(status, 0);
     lines = recording_shell("grep -c ' cycles ' %s; ls %s*", out, out);
     assert_int_equal(atoi(lines), 1);

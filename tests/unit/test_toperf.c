@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "import/import.h"
-#include "unit/log_sink.h"
+#include "log_sink.h"
 
 #define MAPPING "\"elf_tcb_mappings\": {\"a.elf\": 1, \"b.elf\": 2}"
 #define SAMPLE(ip, pid, time, period, nr, ips)                                               \

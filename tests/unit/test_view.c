@@ -27,26 +27,26 @@ static int teardown(void **state)
 static void test_who(void **state)
 {
     char other[200];
-    size_t n = strlen(address);
+    size_t n = strlen(view_address);
 
     (void)state;
-    assert_int_equal(ask("", address, ""), 200);
-    memcpy(other, address, sizeof other);
+    assert_int_equal(view_status("", view_address, ""), 200);
+    memcpy(other, view_address, sizeof other);
     other[n - 2] = other[n - 2] == '0' ? '1' : '0';
-    assert_int_equal(ask("", other, ""), 403);
-    assert_int_equal(ask("", other, "data/profile"), 403);
+    assert_int_equal(view_status("", other, ""), 403);
+    assert_int_equal(view_status("", other, "data/profile"), 403);
     other[n - 2] = '\0'; /* too short */
-    assert_int_equal(ask("", other, ""), 403);
-    assert_int_equal(ask("-H 'Host: example.org'", address, ""), 403);
-    assert_int_equal(ask("-X POST -d x", address, ""), 405);
-    assert_int_equal(ask("", address, "nothing"), 404);
-    assert_int_equal(ask("", address, "speedscope/../../etc/passwd"), 404);
-    assert_int_equal(ask("", address, "data/"), 404);
+    assert_int_equal(view_status("", other, ""), 403);
+    assert_int_equal(view_status("-H 'Host: example.org'", view_address, ""), 403);
+    assert_int_equal(view_status("-X POST -d x", view_address, ""), 405);
+    assert_int_equal(view_status("", view_address, "nothing"), 404);
+    assert_int_equal(view_status("", view_address, "speedscope/../../etc/passwd"), 404);
+    assert_int_equal(view_status("", view_address, "data/"), 404);
 }
 
 static void test_headers(void **state)
 {
-    char *text = recording_shell("curl -s --noproxy '*' -D - -o /dev/null %s", address);
+    char *text = recording_shell("curl -s --noproxy '*' -D - -o /dev/null %s", view_address);
 
     (void)state;
     assert_non_null(
@@ -55,7 +55,8 @@ static void test_headers(void **state)
     assert_non_null(strstr(text, "X-Content-Type-Options: nosniff"));
     assert_null(strstr(text, "Access-Control"));
     free(text);
-    text = recording_shell("ss -ltnHp 2>/dev/null | grep 'pid=%d,' | awk '{print $4}'", server);
+    text =
+        recording_shell("ss -ltnHp 2>/dev/null | grep 'pid=%d,' | awk '{print $4}'", view_server);
     assert_true(text[0] == '\0' || strncmp(text, "127.0.0.1:", 10) == 0);
     free(text);
 }
@@ -70,12 +71,12 @@ static void test_silent_connections(void **state)
     char byte;
 
     (void)state;
-    a.sin_port = htons((uint16_t)atoi(strrchr(address, ':') + 1));
+    a.sin_port = htons((uint16_t)atoi(strrchr(view_address, ':') + 1));
     for (int i = 0; i < SILENT; i++) {
         fd[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
         assert_true(connect(fd[i], (struct sockaddr *)&a, sizeof a) == 0 || errno == EINPROGRESS);
     }
-    assert_int_equal(ask("", address, "data/profile"), 200);
+    assert_int_equal(view_status("", view_address, "data/profile"), 200);
     for (int i = 0; i < SILENT; i++) {
         open_still += recv(fd[i], &byte, 1, 0) < 0 && errno == EAGAIN;
         close(fd[i]);
@@ -86,20 +87,25 @@ static void test_silent_connections(void **state)
 static void test_parameters(void **state)
 {
     (void)state;
-    assert_int_equal(ask("", address, "data/code"), 400);
-    assert_int_equal(ask("", address, "data/code?function=-1"), 400);
-    assert_int_equal(ask("", address, "data/code?function=99999"), 400);
-    assert_int_equal(ask("", address, "data/code?function=99999999999999999999999"), 400);
-    assert_int_equal(ask("", address, "data/code?function=0&base=1"), 400); /* no --diff */
-    assert_int_equal(ask("", address, "data/stretch?from=0&to=1"), 400);
-    assert_int_equal(ask("", address, "data/stretch?from=0&to=-1&most=10"), 400);
-    assert_int_equal(ask("", address, "data/stretch?from=0&to=9223372036854775808&most=1"), 400);
-    assert_int_equal(ask("", address, "data/stretch?from=0&to=1&most=1000001"), 400);
-    assert_int_equal(ask("", address, "data/stretch?from=0&to=1&most=10"), 404); /* page has all */
-    assert_int_equal(ask("", address, "data/base"), 204);
-    assert_int_equal(ask("", address, "data/base?number=64"), 204); /* none of so many */
-    assert_int_equal(ask("", address, "data/base?number=65"), 400);
-    assert_int_equal(ask("", address, "data/base?number=-1"), 400);
+    assert_int_equal(view_status("", view_address, "data/code"), 400);
+    assert_int_equal(view_status("", view_address, "data/code?function=-1"), 400);
+    assert_int_equal(view_status("", view_address, "data/code?function=99999"), 400);
+    assert_int_equal(view_status("", view_address, "data/code?function=99999999999999999999999"),
+                     400);
+    assert_int_equal(view_status("", view_address, "data/code?function=0&base=1"),
+                     400); /* no --diff */
+    assert_int_equal(view_status("", view_address, "data/stretch?from=0&to=1"), 400);
+    assert_int_equal(view_status("", view_address, "data/stretch?from=0&to=-1&most=10"), 400);
+    assert_int_equal(
+        view_status("", view_address, "data/stretch?from=0&to=9223372036854775808&most=1"), 400);
+    assert_int_equal(view_status("", view_address, "data/stretch?from=0&to=1&most=1000001"), 400);
+    assert_int_equal(view_status("", view_address, "data/stretch?from=0&to=1&most=10"),
+                     404); /* page has all */
+    assert_int_equal(view_status("", view_address, "data/base"), 204);
+    assert_int_equal(view_status("", view_address, "data/base?number=64"),
+                     204); /* none of so many */
+    assert_int_equal(view_status("", view_address, "data/base?number=65"), 400);
+    assert_int_equal(view_status("", view_address, "data/base?number=-1"), 400);
 }
 
 /* The container as the page reads it. */
@@ -114,7 +120,7 @@ static void get_profile(void)
     FILE *f;
     uint32_t length;
 
-    free(answer("data/profile"));
+    free(view_fetch("data/profile"));
     f = fopen(recording_path("answer"), "rb");
     assert_non_null(f);
     got.n = fread(got.bytes, 1, sizeof got.bytes, f);
@@ -275,7 +281,7 @@ static void test_code(void **state)
         char path[64], *text;
 
         snprintf(path, sizeof path, "data/code?function=%zu", i);
-        text = answer(path);
+        text = view_fetch(path);
         assert_non_null(strstr(text, "\"insn\":[[0,4,\""));
         if (strstr(text, "\"name\":\"beta\"") != NULL) {
             seen = true;
@@ -290,7 +296,7 @@ static void test_code(void **state)
 
 static void test_speedscope_profile(void **state)
 {
-    char *text = answer("speedscope/profile.json");
+    char *text = view_fetch("speedscope/profile.json");
 
     (void)state;
     assert_non_null(strstr(text, "speedscope.app/file-format-schema.json"));

@@ -182,7 +182,7 @@ int main(int argc, char **argv)
         if (sum != 0 && now_s() - shown >= 1) {
             shown = now_s();
             printf("%llu\n", (unsigned long long)sum);
-            fflush(stdout);
+            (void)fflush(stdout);
         }
     }
     return 0;
