@@ -47,7 +47,7 @@ inline __attribute__((always_inline)) void mkperf_hook_publish(struct mkperf_hoo
     s->head += bytes;
     s->wrote = bytes;
     __atomic_store_n(&ring->head, s->head, __ATOMIC_RELEASE);
-    if (__builtin_expect(s->watermark - used - 1 < bytes, 0)) {
+    if (__builtin_expect(s->session.watermark - used - 1 < bytes, 0)) {
         mkperf_port_wake();
     }
 }
@@ -55,7 +55,8 @@ inline __attribute__((always_inline)) void mkperf_hook_publish(struct mkperf_hoo
 /* The ring may be full, or its end is near. */
 MKPERF_NOINLINE uint64_t *reserve_slowly(struct mkperf_hook *s, uint64_t bytes)
 {
-    struct mkperf_ring_producer p = {.ring = s->ring, .size = s->ring_bytes, .head = s->head};
+    struct mkperf_ring_producer p = {
+        .ring = s->ring, .size = s->session.ring_bytes, .head = s->head};
     uint64_t *w = mkperf_ring_reserve(&p, bytes);
 
     if (p.head != s->head) { /* padding */
@@ -69,8 +70,8 @@ static inline uint64_t *reserve(struct mkperf_hook *s, uint64_t bytes)
 {
     struct mkperf_ring *ring = s->ring;
     uint64_t used = s->head - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
-    uint64_t at = s->head & (s->ring_bytes - 1);
-    uint64_t most = s->ring_bytes - bytes; /* the smallest ring is larger than a record */
+    uint64_t at = s->head & (s->session.ring_bytes - 1);
+    uint64_t most = s->session.ring_bytes - bytes; /* the smallest ring is larger than a record */
 
     if (__builtin_expect((used > most) | (at > most), 0)) {
         return reserve_slowly(s, bytes);
@@ -78,15 +79,24 @@ static inline uint64_t *reserve(struct mkperf_hook *s, uint64_t bytes)
     return &ring->data[at / 8];
 }
 
+__attribute__((noinline)) void mkperf_hook_show_losses(struct mkperf_hook *s)
+{
+    struct mkperf_ring *ring = s->ring;
+
+    if (ring != NULL) {
+        ring->dropped_samples = s->dropped_samples;
+        ring->dropped_events = s->dropped_events;
+        ring->dropped_sched = s->sched.lost;
+        ring->late_events = s->late_events;
+    }
+}
+
 MKPERF_NOINLINE void drop(struct mkperf_hook *s, uint64_t weight)
 {
     s->wrote = 0;
     s->dropped_samples++;
     s->dropped_events += weight;
-    if (s->ring != NULL) {
-        s->ring->dropped_samples = s->dropped_samples;
-        s->ring->dropped_events = s->dropped_events;
-    }
+    mkperf_hook_show_losses(s);
 }
 
 void mkperf_hook_find_ring(struct mkperf_hook *s)
@@ -95,12 +105,9 @@ void mkperf_hook_find_ring(struct mkperf_hook *s)
         return;
     }
     s->ring = mkperf_port_memory(s->owner, s->session.ring,
-                                 (uint64_t)s->ring_bytes + MKPERF_RING_HEADER_BYTES);
+                                 (uint64_t)s->session.ring_bytes + MKPERF_RING_HEADER_BYTES);
+    mkperf_hook_show_losses(s);
     if (s->ring != NULL) {
-        s->ring->dropped_samples = s->dropped_samples;
-        s->ring->dropped_events = s->dropped_events;
-        s->ring->dropped_sched = s->sched.lost;
-        s->ring->late_events = s->late_events;
         __atomic_store_n(&s->ring->head, s->head, __ATOMIC_RELEASE);
     }
 }
@@ -111,15 +118,20 @@ uint64_t *mkperf_hook_reserve(struct mkperf_hook *s, uint64_t bytes)
     return s->ring != NULL ? reserve(s, bytes) : NULL;
 }
 
+void mkperf_hook_head(uint64_t *w, unsigned type, unsigned words, unsigned counter, uint64_t time)
+{
+    w[MKPERF_WORD_HEADER] =
+        mkperf_record_header(type, 8 * words, 0, counter, 0, mkperf_port_core());
+    w[MKPERF_WORD_TIME] = time;
+}
+
 uint64_t *mkperf_hook_record(struct mkperf_hook *s, unsigned type, unsigned words, unsigned counter,
                              uint64_t time)
 {
     uint64_t *w = mkperf_hook_reserve(s, UINT64_C(8) * words);
 
     if (w != NULL) {
-        w[MKPERF_WORD_HEADER] =
-            mkperf_record_header(type, 8 * words, 0, counter, 0, mkperf_port_core());
-        w[MKPERF_WORD_TIME] = time;
+        mkperf_hook_head(w, type, words, counter, time);
     }
     return w;
 }
@@ -154,9 +166,7 @@ MKPERF_INLINE uint64_t rearm(struct mkperf_hook *s, unsigned i, uint64_t now, ui
     if (__builtin_expect(ran > next / 2, 0)) {
         weight += ran;
         s->late_events += ran;
-        if (s->ring != NULL) {
-            s->ring->late_events = s->late_events;
-        }
+        mkperf_hook_show_losses(s);
         ran = 0;
     }
     *value = ran - next;
@@ -235,7 +245,7 @@ MKPERF_INLINE unsigned put_callers(struct mkperf_hook *s, const void *caller, ui
         unsigned room = max - words - MKPERF_CALLER_WORDS - 1;
         struct mkperf_port_context c;
 
-        room = room < s->max_frames ? room : s->max_frames;
+        room = room < s->session.max_frames ? room : s->session.max_frames;
 
         level++;
         mkperf_port_blocked(&c, caller);
@@ -251,7 +261,7 @@ MKPERF_INLINE unsigned put_callers(struct mkperf_hook *s, const void *caller, ui
         }
         put[MKPERF_CALLER_FRAMES] = walked.frames | (uint64_t)walked.flags << 8;
         words += MKPERF_CALLER_WORDS + walked.frames;
-        caller = level < s->callers ? mkperf_port_caller(caller, s->session.reply) : NULL;
+        caller = level < s->session.callers ? mkperf_port_caller(caller, s->session.reply) : NULL;
     } while (caller != NULL && words + MKPERF_CALLER_WORDS < max);
     w[words] = words;
     return words + 1;
@@ -267,18 +277,19 @@ MKPERF_INLINE unsigned put_chain(struct mkperf_hook *s, const struct mkperf_port
     unsigned frames = 0;
     struct mkperf_walked unwound;
 
-    if (special && by_table(s, c, id, 0, w, s->max_frames, &unwound)) {
+    if (special && by_table(s, c, id, 0, w, s->session.max_frames, &unwound)) {
         sample[MKPERF_WORD_LR] = 0;
         frames = unwound.frames;
         *flags |= unwound.flags;
-    } else if (c->fp != 0 && s->max_frames != 0) {
-        struct mkperf_walked walked = mkperf_walk(c->thread, 0, c->fp, w, s->max_frames);
+    } else if (c->fp != 0 && s->session.max_frames != 0) {
+        struct mkperf_walked walked = mkperf_walk(c->thread, 0, c->fp, w, s->session.max_frames);
         frames = walked.frames;
         *flags |= walked.flags;
     } else if (c->fp != 0) {
         *flags |= MKPERF_SAMPLE_DEPTH_LIMIT;
     }
-    const void *caller = s->callers != 0 ? mkperf_port_caller(c->thread, s->session.reply) : NULL;
+    const void *caller = s->session.callers != 0 ? mkperf_port_caller(c->thread, s->session.reply)
+                                                 : NULL;
     if (__builtin_expect(caller != NULL, 0) && frames + MKPERF_CALLER_WORDS < MKPERF_MAX_FRAMES) {
         frames += put_callers(s, caller, w + frames, MKPERF_MAX_FRAMES - frames, flags, special);
         *flags |= MKPERF_SAMPLE_CALLERS;
@@ -310,7 +321,7 @@ MKPERF_INLINE void take(struct mkperf_hook *s, unsigned i, const void *waiting, 
     struct mkperf_identity thread = mkperf_port_identity(c.thread);
     bool unwanted = special && s->session.filters != 0 && !wanted(s, thread);
 
-    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SOFT) && special && user &&
+    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS) && special && user &&
         (s->session.soft_mask & MKPERF_SOFT_STACKS) != 0) {
         mkperf_soft_stack(s, &c, thread);
     }
@@ -431,7 +442,7 @@ MKPERF_NOINLINE void capture_any(struct mkperf_hook *s, uint32_t hit, uint64_t n
     MKPERF_EACH_BIT (i, hit) {
         take_one(s, i, now, s->special != 0 || s->ring == NULL);
     }
-    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_COUNTS) && s->session.counts != 0) {
+    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS) && s->session.counts != 0) {
         mkperf_counts_take(s);
     }
 }

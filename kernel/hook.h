@@ -105,11 +105,7 @@ struct mkperf_hook {
     struct mkperf_ring *ring; /* the kernel's view of it; NULL: to be looked up again */
     uint64_t head;            /* the hook's position in the ring */
     uint64_t wrote;           /* bytes of the last record; 0: it was dropped */
-    uint32_t ring_bytes;
-    uint32_t watermark;
-    uint32_t room; /* bytes of the longest sample, without values of other counters */
-    uint32_t max_frames;
-    uint32_t callers; /* most threads in a chain whose calls are being served */
+    uint32_t room;            /* bytes of the longest sample, without values of other counters */
     uint32_t
         special; /* not 0: the session has filters, read_mask, slice_mask, counts, stacks or tables */
     uint64_t mix; /* MKPERF_JITTER_MIX */
@@ -210,7 +206,7 @@ static inline void mkperf_hook_where(struct mkperf_hook *s, bool inside)
  */
 static inline bool mkperf_hook_wakes_each(const struct mkperf_hook *s)
 {
-    return s->watermark <= sizeof(uint64_t); /* less than any record has */
+    return s->session.watermark <= sizeof(uint64_t); /* less than any record has */
 }
 
 /* For the other files of the hook. A sample of `thread`, which stops to wait and has saved registers,
@@ -224,10 +220,18 @@ uint32_t mkperf_hook_interval(const struct mkperf_hook *s, unsigned i, uint64_t 
  * Afterwards s->ring is NULL if the ring is no longer mapped. */
 void mkperf_hook_find_ring(struct mkperf_hook *s);
 
+/* Stores the numbers of lost samples and events in the ring's header, if the ring is known. Called
+ * where one of them grows. */
+void mkperf_hook_show_losses(struct mkperf_hook *s);
+
 /* Reserves contiguous bytes of the ring, which mkperf_hook_publish may publish; it wakes the owner at
  * the watermark. NULL: the ring has no room, or is not mapped; the caller counts the loss. */
 uint64_t *mkperf_hook_reserve(struct mkperf_hook *s, uint64_t bytes);
-/* The same for a record of this type, with its header and time. */
+
+/* Writes the first two words of a record at w, its header and its time. words: its length. */
+void mkperf_hook_head(uint64_t *w, unsigned type, unsigned words, unsigned counter, uint64_t time);
+
+/* Reserves a record of this type and writes its first two words. */
 uint64_t *mkperf_hook_record(struct mkperf_hook *s, unsigned type, unsigned words, unsigned counter,
                              uint64_t time);
 void mkperf_hook_publish(struct mkperf_hook *s, uint64_t bytes);

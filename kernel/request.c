@@ -76,24 +76,25 @@ void mkperf_hook_end(struct mkperf_hook *s, bool here)
     s->enabled = 0;
     s->owner = NULL;
     s->reports = false;
-    s->session.counts = 0;
-    s->session.soft_mask = 0;
-    s->session.sched = 0;
-    s->session.words = 0;
-    s->session.unwind = 0;
+    s->session = (struct mkperf_configuration){0};
     mkperf_hook_unmapped(s);
 }
 
 /* ---- a configuration ------------------------------------------------------------------------- */
 
-/* Copies a configuration from memory that may change meanwhile: each word is loaded once. */
-static void copy(struct mkperf_configuration *to, const struct mkperf_configuration *from)
+/* Copies words from memory that may change meanwhile: each is loaded once. */
+static void copy(void *to, const void *from, unsigned bytes)
 {
     typedef uint64_t __attribute__((may_alias)) aliased;
 
-    for (unsigned i = 0; i < sizeof *to / sizeof(aliased); i++) {
+    for (unsigned i = 0; i < bytes / sizeof(aliased); i++) {
         ((aliased *)to)[i] = __atomic_load_n((const aliased *)from + i, __ATOMIC_RELAXED);
     }
+}
+
+static uint32_t at_most(uint32_t value, uint32_t most)
+{
+    return value < most ? value : most;
 }
 
 /* Limits s->want to what the CPU and the hook have. */
@@ -108,7 +109,9 @@ static uint32_t check_counters(struct mkperf_hook *s)
     want->read_mask &= want->counter_mask;
     want->slice_mask &= want->counter_mask;
     want->count_mask &= want->counter_mask;
-    want->filters = want->filters < MKPERF_MAX_FILTERS ? want->filters : MKPERF_MAX_FILTERS;
+    want->filters = at_most(want->filters, MKPERF_MAX_FILTERS);
+    want->max_frames = at_most(want->max_frames, MKPERF_MAX_FRAMES);
+    want->callers = at_most(want->callers, MKPERF_MAX_CALLERS);
     MKPERF_EACH_BIT (i, want->counter_mask) {
         want->counter[i].reads &= want->read_mask;
         want->counter[i].select &= MKPERF_SELECT_BITS;
@@ -128,16 +131,13 @@ static bool foreign(const void *owner, uint64_t address, uint64_t bytes)
 static uint32_t check_session(const struct mkperf_hook *s, const void *caller, uint64_t time)
 {
     const struct mkperf_configuration *want = &s->want;
-    uint32_t features = (want->counts != 0 ? MKPERF_FEATURE_COUNTS : 0) |
-                        (want->soft_mask != 0 ? MKPERF_FEATURE_SOFT : 0) |
-                        (want->sched != 0 ? MKPERF_FEATURE_SCHED : 0) |
-                        (want->words != 0 ? MKPERF_FEATURE_WORDS : 0);
+    bool events = (want->counts | want->words | want->soft_mask | want->sched) != 0;
 
     if (!mkperf_ring_size_ok(want->ring_bytes) ||
         foreign(caller, want->ring, UINT64_C(0) + want->ring_bytes + MKPERF_RING_HEADER_BYTES)) {
         return MKPERF_REQUEST_BAD_RING;
     }
-    if ((features & ~(uint32_t)(MKPERF_PORT_FEATURES)) != 0) {
+    if (events && !(MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS)) {
         return MKPERF_REQUEST_BAD_FEATURE;
     }
     if ((want->counts != 0 && foreign(caller, want->counts, sizeof(struct mkperf_counts))) ||
@@ -158,15 +158,16 @@ static void take_period(struct mkperf_hook *s, unsigned i,
 
     c->period = from->period;
     c->jitter_mask = from->jitter_mask;
-    uint32_t frames = s->max_frames * (s->session.unwind != 0 ? MKPERF_HOOK_UNWIND_FRAMES : 1);
-    c->least = mkperf_least_interval(frames, s->callers, bits(s->session.counter[i].reads),
+    uint32_t frames = s->session.max_frames *
+                      (s->session.unwind != 0 ? MKPERF_HOOK_UNWIND_FRAMES : 1);
+    c->least = mkperf_least_interval(frames, s->session.callers, bits(s->session.counter[i].reads),
                                      mkperf_pmu_counts_kernel(s->session.counter[i].select));
 }
 
 /* Reads all words of the session, at a request. */
 static void read_words(struct mkperf_hook *s, uint64_t time)
 {
-    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_WORDS) && s->session.words != 0) {
+    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS) && s->session.words != 0) {
         mkperf_words_find(s);
         if (!mkperf_words_read(s, true, time)) {
             mkperf_sched_lose(s, time);
@@ -174,17 +175,16 @@ static void read_words(struct mkperf_hook *s, uint64_t time)
     }
 }
 
-/* Starts or continues the session in s->session, which is checked, and stores the time in *time. If
- * the PMU does not take a counter's event, there is no session, and *what is that counter. */
-static uint32_t begin_session(struct mkperf_hook *s, uint32_t *what, uint64_t *time)
+/* Starts the counters of s->session, which is checked, and stores the time in *time. If the PMU does
+ * not take a counter's event, the session ends, and *what is that counter. */
+static uint32_t start_counters(struct mkperf_hook *s, uint32_t *what, uint64_t *time)
 {
     const struct mkperf_configuration *session = &s->session;
 
     s->mask = session->counter_mask;
     s->special = session->filters | session->read_mask | session->slice_mask |
                  (session->soft_mask & MKPERF_SOFT_STACKS) |
-                 (session->counts != 0 || (session->unwind != 0 && s->max_frames != 0));
-    s->watermark = session->watermark;
+                 (session->counts != 0 || (session->unwind != 0 && session->max_frames != 0));
     s->kernel_mask = 0;
     MKPERF_EACH_BIT (i, s->mask) {
         const struct mkperf_request_counter *c = &session->counter[i];
@@ -220,14 +220,10 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what,
         return status;
     }
     mkperf_hook_end(s, true);
-    copy(&s->session, &s->want);
+    s->session = s->want;
     s->owner = caller;
-    s->ring_bytes = s->session.ring_bytes;
-    s->max_frames = s->session.max_frames < MKPERF_MAX_FRAMES ? s->session.max_frames
-                                                              : MKPERF_MAX_FRAMES;
-    s->callers = s->session.callers < MKPERF_MAX_CALLERS ? s->session.callers : MKPERF_MAX_CALLERS;
-    s->room =
-        8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + (s->callers != 0 ? MKPERF_MAX_FRAMES : s->max_frames));
+    uint32_t frames = s->session.callers != 0 ? MKPERF_MAX_FRAMES : s->session.max_frames;
+    s->room = 8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + frames);
     s->head = 0;
     s->mix = MKPERF_JITTER_MIX;
     s->dropped_samples = 0;
@@ -237,27 +233,12 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what,
     s->storm = 0;
     /* A core that was late may have written to the ring for an earlier session. This empties it. */
     mkperf_hook_find_ring(s);
-    status = begin_session(s, what, time);
-    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && (s->reports || s->session.words != 0)) {
+    status = start_counters(s, what, time);
+    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS) && (s->reports || s->session.words != 0)) {
         mkperf_sched_begin(s, *time);
     }
     read_words(s, *time);
     return status;
-}
-
-/* Continues with other counters, after the ones before were stopped. The session's memory stays as it
- * was. */
-static uint32_t go_on(struct mkperf_hook *s, uint32_t *what, uint64_t *time)
-{
-    s->want.ring = s->session.ring;
-    s->want.counts = s->session.counts;
-    s->want.soft = s->session.soft;
-    s->want.soft_mask = s->session.soft_mask;
-    s->want.sched = s->session.sched;
-    s->want.words = s->session.words;
-    s->want.unwind = s->session.unwind;
-    copy(&s->session, &s->want);
-    return begin_session(s, what, time);
 }
 
 /* Changes periods. A counter that has far too many events left gets a new interval. */
@@ -265,7 +246,7 @@ static void update(struct mkperf_hook *s)
 {
     uint64_t now = mkperf_port_time();
 
-    s->watermark = s->want.watermark;
+    s->session.watermark = s->want.watermark;
     MKPERF_EACH_BIT (i, s->mask & ~s->session.read_mask) {
         take_period(s, i, &s->want.counter[i]);
         uint32_t left = left_of(i);
@@ -285,7 +266,7 @@ static void settle(struct mkperf_hook *s, uint32_t op)
     mkperf_hook_find_ring(s);
     mkperf_hook_take(s, mkperf_pmu_overflow() & s->mask);
     correct(s);
-    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && s->reports) {
+    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS) && s->reports) {
         mkperf_sched_flush(s);
         mkperf_counts_take(s);
     }
@@ -321,8 +302,11 @@ static uint32_t carry_out(struct mkperf_hook *s, uint32_t op, bool own, const vo
         update(s);
     } else if (op == MKPERF_REQUEST_WITHDRAW) {
         mkperf_hook_end(s, true);
-    } else if (configures && status == MKPERF_REQUEST_OK) {
-        status = op == MKPERF_REQUEST_APPLY ? apply(s, caller, what, time) : go_on(s, what, time);
+    } else if (op == MKPERF_REQUEST_APPLY && status == MKPERF_REQUEST_OK) {
+        status = apply(s, caller, what, time);
+    } else if (op == MKPERF_REQUEST_CONTINUE && status == MKPERF_REQUEST_OK) {
+        copy(&s->session.counter_mask, &s->want.counter_mask, sizeof s->want - MKPERF_KEPT_BYTES);
+        status = start_counters(s, what, time);
     }
     return status; /* STOP was carried out before the snapshot; 0 is no operation */
 }
@@ -352,10 +336,10 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
         a->counter[i].read = s->read[i];
     }
     if (op >= MKPERF_REQUEST_APPLY && op <= MKPERF_REQUEST_UPDATE) {
-        copy(&s->want, &d->want);
+        copy(&s->want, &d->want, sizeof s->want);
     }
     a->status = here ? carry_out(s, op, own, caller, &what, &time) : MKPERF_REQUEST_BAD_CORE;
-    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SOFT) && op == MKPERF_REQUEST_PAGE &&
+    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS) && op == MKPERF_REQUEST_PAGE &&
         a->status == MKPERF_REQUEST_OK) {
         a->status = mkperf_soft_page(
             s, __atomic_load_n(&d->slot, __ATOMIC_RELAXED),

@@ -26,30 +26,23 @@
 
 enum {
     SCHED_BYTES = 8 * MKPERF_SCHED_WORDS,
-    SCHED_THREAD_BYTES = 8 * MKPERF_SCHED_THREAD_WORDS,
-    SCHED_LOSS_BYTES = 8 * MKPERF_SCHED_LOSS_WORDS,
-};
-
-/* Reasons for which a thread that stopped waits. */
-enum {
-    WAITS = 1 << MKPERF_STOPPED_CALLED | 1 << MKPERF_STOPPED_QUEUED | 1 << MKPERF_STOPPED_REPLIED |
-            1 << MKPERF_STOPPED_WAIT_MESSAGE | 1 << MKPERF_STOPPED_WAIT_NOTIFICATION |
-            1 << MKPERF_STOPPED_BUDGET | 1 << MKPERF_STOPPED_FAULTED |
-            1 << MKPERF_STOPPED_SUSPENDED,
+    /* The set of reasons for which a thread stopped that does not wait. */
+    DOES_NOT_WAIT = 1 << MKPERF_STOPPED_UNKNOWN | 1 << MKPERF_STOPPED_PREEMPTED |
+                    1 << MKPERF_STOPPED_IDLE,
 };
 
 /* The position up to which events need no checks. */
 static uint64_t sched_limit(const struct mkperf_hook *s)
 {
     uint64_t tail = __atomic_load_n(&s->ring->tail, __ATOMIC_ACQUIRE);
-    uint64_t end = (s->head | (s->ring_bytes - 1)) + 1; /* of the ring */
-    uint64_t full = tail + s->ring_bytes;
+    uint64_t end = (s->head | (s->session.ring_bytes - 1)) + 1; /* of the ring */
+    uint64_t full = tail + s->session.ring_bytes;
     uint64_t limit = end < full ? end : full;
 
     /* Before the watermark: the event that reaches it wakes the owner. After it, the consumer is on
      * its way, and its position has to be read now and then. */
-    uint64_t look = s->head - tail < s->watermark ? tail + s->watermark - 1
-                                                  : s->head + s->watermark;
+    uint64_t look = s->head - tail < s->session.watermark ? tail + s->session.watermark - 1
+                                                          : s->head + s->session.watermark;
     return look < limit ? look : limit;
 }
 
@@ -60,9 +53,7 @@ void mkperf_sched_lose(struct mkperf_hook *s, uint64_t time)
     c->lost_from = c->lost == c->reported ? time : c->lost_from;
     c->lost++;
     c->limit = 0;
-    if (s->ring != NULL) {
-        s->ring->dropped_sched = c->lost;
-    }
+    mkperf_hook_show_losses(s);
 }
 
 /* Writes an event, and before it the records of a loss and of the thread, if they are due. */
@@ -70,10 +61,9 @@ static void write_event(struct mkperf_hook *s, uint64_t what, const void *thread
 {
     struct mkperf_hook_sched *c = &s->sched;
     unsigned slot = mkperf_port_slot(thread) % MKPERF_SCHED_SLOTS;
-    unsigned core = mkperf_port_core();
-    bool known = c->slot[slot] == thread;
-    unsigned bytes = SCHED_BYTES + (c->lost != c->reported ? SCHED_LOSS_BYTES : 0) +
-                     (known ? 0 : SCHED_THREAD_BYTES);
+    unsigned loss_words = c->lost != c->reported ? MKPERF_SCHED_LOSS_WORDS : 0;
+    unsigned thread_words = c->slot[slot] != thread ? MKPERF_SCHED_THREAD_WORDS : 0;
+    unsigned bytes = 8 * (loss_words + thread_words) + SCHED_BYTES;
 
     if (s->session.sched == 0) {
         return;
@@ -83,20 +73,16 @@ static void write_event(struct mkperf_hook *s, uint64_t what, const void *thread
         mkperf_sched_lose(s, time);
         return;
     }
-    if (c->lost != c->reported) {
-        w[MKPERF_WORD_HEADER] =
-            mkperf_record_header(MKPERF_RECORD_SCHED_LOSS, SCHED_LOSS_BYTES, 0, 0, 0, core);
-        w[MKPERF_WORD_TIME] = c->lost_from;
+    if (loss_words != 0) {
+        mkperf_hook_head(w, MKPERF_RECORD_SCHED_LOSS, loss_words, 0, c->lost_from);
         w[MKPERF_SCHED_LOST] = c->lost - c->reported;
         c->reported = c->lost;
         w += MKPERF_SCHED_LOSS_WORDS;
     }
-    if (!known) {
+    if (thread_words != 0) {
         struct mkperf_identity id = mkperf_port_identity(thread);
 
-        w[MKPERF_WORD_HEADER] =
-            mkperf_record_header(MKPERF_RECORD_SCHED_THREAD, SCHED_THREAD_BYTES, 0, slot, 0, core);
-        w[MKPERF_WORD_TIME] = time;
+        mkperf_hook_head(w, MKPERF_RECORD_SCHED_THREAD, thread_words, slot, time);
         w[MKPERF_WORD_THREAD] = id.badge;
         w[MKPERF_WORD_SC] = id.sc;
         c->slot[slot] = thread;
@@ -138,7 +124,7 @@ MKPERF_INLINE void put_event(struct mkperf_hook *s, uint64_t what, const void *t
         return;
     }
     struct mkperf_ring *ring = s->ring;
-    uint64_t *w = &ring->data[(head & (s->ring_bytes - 1)) / 8];
+    uint64_t *w = &ring->data[(head & (s->session.ring_bytes - 1)) / 8];
     w[MKPERF_WORD_HEADER] = s->sched.header | what | (uint64_t)slot << 40;
     w[MKPERF_WORD_TIME] = time;
     s->head = next;
@@ -190,7 +176,8 @@ MKPERF_NOINLINE void special_switch(struct mkperf_hook *s, unsigned reason, cons
     if (s->words.pairs != 0 && !mkperf_words_read(s, false, time)) {
         mkperf_sched_lose(s, time);
     }
-    if (last != NULL && (s->session.sched & MKPERF_SCHED_OFF_CPU) != 0 && (WAITS >> reason & 1)) {
+    if (last != NULL && (s->session.sched & MKPERF_SCHED_OFF_CPU) != 0 &&
+        !(DOES_NOT_WAIT >> reason & 1)) {
         mkperf_capture_waiting(s, last, time);
     }
     put_event(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
@@ -222,7 +209,8 @@ MKPERF_INLINE void deliver(struct mkperf_hook *s, unsigned kind, const void *to,
     }
 }
 
-/* A message that is counted, received after it was sent, or of a fault. */
+/* A message that is counted, that the running thread receives after it was sent, or of a fault. This
+ * is a separate function, because the plain case would otherwise save registers for it. */
 MKPERF_NOINLINE void message_slowly(struct mkperf_hook *s, const void *from, const void *to,
                                     bool fault, bool here)
 {
@@ -313,16 +301,10 @@ void mkperf_sched_begin(struct mkperf_hook *s, uint64_t time)
     const void *running = mkperf_port_running();
     struct mkperf_hook_sched *c = &s->sched;
 
-    c->header = mkperf_sched_header(0, 0, 0) | (uint64_t)mkperf_port_core() << 56;
-    c->limit = 0;
-    c->lost = 0;
-    c->reported = 0;
-    c->delivery.to = NULL;
-    c->called = false;
-    for (unsigned i = 0; i < MKPERF_SCHED_SLOTS; i++) {
-        c->slot[i] = NULL;
-    }
-    c->counted = s->session.counts != 0 || s->session.soft_mask != 0;
+    *c = (struct mkperf_hook_sched){
+        .header = mkperf_sched_header(0, 0, 0) | (uint64_t)mkperf_port_core() << 56,
+        .counted = s->session.counts != 0 || s->session.soft_mask != 0,
+    };
     c->special = c->counted || s->session.words != 0 ||
                  (s->session.sched & MKPERF_SCHED_OFF_CPU) != 0;
     s->running = mkperf_port_identity(running);

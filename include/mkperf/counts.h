@@ -4,7 +4,7 @@
  *
  * Owns: the table's layout. The table is in the profiler PD's memory, at the address `counts` of
  * the descriptor. Only kernel/counted.c writes it. A kernel without that file has no
- * MKPERF_FEATURE_COUNTS and refuses a request with such an address.
+ * MKPERF_FEATURE_EVENTS and refuses a request with such an address.
  */
 #ifndef MKPERF_COUNTS_H
 #define MKPERF_COUNTS_H

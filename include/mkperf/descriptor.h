@@ -49,7 +49,7 @@
 #include <mkperf/record.h>
 
 #define MKPERF_CORE_HERE UINT32_MAX                          /* the core on which the caller runs */
-#define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x35637365646b706d) /* "mpkdesc5" */
+#define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x36637365646b706d) /* "mpkdesc6" */
 
 /*
  * The cost of a sample in the kernel, in instructions, rounded up. A sample without frames costs
@@ -93,8 +93,8 @@ static inline uint32_t mkperf_least_interval(uint32_t max_frames, uint32_t calle
 enum mkperf_request {
     /* The configuration is a new session. Its ring is empty: head and tail are 0. */
     MKPERF_REQUEST_APPLY = 1,
-    /* Changes counters and filters; the session, its ring and its losses continue. The ring's size,
-     * max_frames and the tables are ignored. */
+    /* Changes counters, after the present ones were stopped. The session, its ring and its losses
+     * continue, and the first part of the configuration is ignored. */
     MKPERF_REQUEST_CONTINUE = 2,
     /* Changes period and jitter_mask of the session's counters, and the watermark. All else is
      * ignored. If a counter has more than two new periods left before its overflow, its interval
@@ -124,8 +124,7 @@ enum mkperf_request_status {
     MKPERF_REQUEST_BAD_RING = 4,     /* wrong size, or not within one mapping of the caller */
     MKPERF_REQUEST_BAD_TABLE = 5,    /* the table of counts, of software events, of words, or the
                                         tables of unwind.h are not within one mapping of the caller */
-    MKPERF_REQUEST_BAD_FEATURE = 6,  /* this kernel was built without counts, software events,
-                                        scheduling events or words */
+    MKPERF_REQUEST_BAD_FEATURE = 6,  /* this kernel was built without MKPERF_FEATURE_EVENTS */
     MKPERF_REQUEST_BAD_STATE = 7, /* the caller has no session to continue, or none with stacks, or
                                         no thread has the slot */
     MKPERF_REQUEST_BAD_EVENT = 8, /* the PMU did not take the `select` of counter `what` */
@@ -134,12 +133,11 @@ enum mkperf_request_status {
 
 /* Bits of an answer's `features`. */
 enum mkperf_hook_features {
-    MKPERF_FEATURE_COUNTS = 1,    /* counts by thread (counts.h) */
-    MKPERF_FEATURE_SOFT = 2,      /* software events (soft.h) */
+    MKPERF_FEATURE_EVENTS = 1,    /* what happens to threads: scheduling events (sched.h), software
+                                     events (soft.h), counts by thread (counts.h), and words of
+                                     memory at switches (words.h) */
     MKPERF_FEATURE_FOLLOWERS = 4, /* in an emulator: overflows of user events come in time for as
                                      many counters as a session leaves over (docs/qemu.md) */
-    MKPERF_FEATURE_SCHED = 8,     /* scheduling events (sched.h) */
-    MKPERF_FEATURE_WORDS = 16,    /* words of memory at switches (words.h) */
 };
 
 enum mkperf_sched_wish {
@@ -176,37 +174,42 @@ struct mkperf_filter {
  * interval is shorter than mkperf_least_interval. Each sample has the length of its real interval.
  */
 struct mkperf_configuration {
+    /* What a session keeps from APPLY to its end. */
+    uint64_t ring;   /* this core's ring: address in the profiler PD; header and data within one
+                        page of its mapping */
+    uint64_t counts; /* table of counts by thread: address in the profiler PD, 0 = none */
+    uint64_t soft;   /* table of software events: address in the profiler PD, or 0 */
+    uint64_t words;  /* table of words: address in the profiler PD, or 0. Each request reads it */
+    uint64_t unwind; /* tables of unwind.h: address in the profiler PD, or 0. Samples read them */
+    uint64_t reply;  /* address in a thread's CSpace of the capability with which it replies to a
+                        call. Kernels that need no such capability ignore it */
+    /* The tables identify a thread with a bit of sc_if in its badge also by the bits sc_mask of its
+     * scheduling context's badge. Records have whole badges. */
+    uint64_t sc_if;
+    uint64_t sc_mask;
+    uint32_t ring_bytes; /* data bytes of the ring, see mkperf_ring_size_ok */
+    uint32_t max_frames; /* depth of each thread's walk, 0 .. MKPERF_MAX_FRAMES */
+    uint32_t callers;    /* most callers in other threads in a chain: 0 .. MKPERF_MAX_CALLERS */
+    uint32_t soft_mask;  /* requested software events, bit = enum mkperf_soft_kind */
+    uint32_t sched;      /* enum mkperf_sched_wish, 0: no scheduling events */
+    uint32_t filters;    /* 0: samples of all threads; else length of filter[] */
+    struct mkperf_filter filter[MKPERF_MAX_FILTERS];
+
+    /* What CONTINUE replaces, from here to the end (MKPERF_KEPT_BYTES). */
     uint32_t counter_mask; /* counters that belong to the session, bit = number; not 0 */
     uint32_t enable_mask;  /* the counters that count from now on */
     uint32_t read_mask;    /* counters that do not sample: their values are in samples of other
                               counters, or in a snapshot. They are armed with MKPERF_COUNT_PERIOD,
                               so that no wrap is missed */
     uint32_t slice_mask;   /* an overflow of one of these writes a SLICE record and wakes the PD */
-    uint32_t max_frames;   /* depth of each thread's walk, 0 .. MKPERF_MAX_FRAMES */
+    uint32_t count_mask;   /* counters that count by thread */
     uint32_t watermark;    /* used bytes in the ring at which the profiler PD is woken */
-    uint32_t ring_bytes;   /* data bytes of the ring, see mkperf_ring_size_ok */
-    uint32_t callers;      /* most callers in other threads in a chain: 0 .. MKPERF_MAX_CALLERS */
-    uint32_t filters;      /* 0: samples of all threads; else length of filter[] */
-    uint64_t ring;         /* this core's ring: address in the profiler PD; header and data within
-                              one page of its mapping */
-    uint64_t reply;        /* address in a thread's CSpace of the capability with which it replies
-                              to a call. Kernels that need no such capability ignore it */
-    /* The tables identify a thread with a bit of sc_if in its badge also by the bits sc_mask of its
-     * scheduling context's badge. Records have whole badges. */
-    uint64_t sc_if;
-    uint64_t sc_mask;
-    uint64_t counts; /* table of counts by thread: address in the profiler PD, 0 = none */
-    uint64_t soft;   /* table of software events: address in the profiler PD, or 0 */
-    uint64_t words;  /* table of words: address in the profiler PD, or 0. Each request reads it */
-    uint64_t unwind; /* tables of unwind.h: address in the profiler PD, or 0. Samples read them */
-    uint32_t count_mask; /* counters that count by thread */
-    uint32_t soft_mask;  /* requested software events, bit = enum mkperf_soft_kind */
-    uint32_t sched;      /* enum mkperf_sched_wish, 0: no scheduling events */
-    uint32_t reserved;
-    uint8_t slot[32]; /* by counter: its slot in the table of counts (counts.h) */
-    struct mkperf_filter filter[MKPERF_MAX_FILTERS];
+    uint8_t slot[32];      /* by counter: its slot in the table of counts (counts.h) */
     struct mkperf_request_counter counter[MKPERF_MAX_COUNTERS];
 };
+
+/* The bytes of a configuration that a session keeps. */
+#define MKPERF_KEPT_BYTES __builtin_offsetof(struct mkperf_configuration, counter_mask)
 
 struct mkperf_answer_counter {
     uint32_t value;    /* of the register: 2^32 - n if n events are left before the overflow */
@@ -263,6 +266,7 @@ struct mkperf_descriptor {
 };
 
 _Static_assert(sizeof(struct mkperf_descriptor) <= 4096, "the descriptor must fit a page");
-_Static_assert(sizeof(struct mkperf_configuration) % 8 == 0, "the kernel copies words");
+_Static_assert(sizeof(struct mkperf_configuration) % 8 == 0 && MKPERF_KEPT_BYTES % 8 == 0,
+               "the kernel copies words");
 
 #endif

@@ -5,7 +5,7 @@
  * Owns: their layout in the rings. kernel/sched.c writes them into the core's ring. The profiler PD
  * replaces slots by identities and writes the output ring. The client PD encodes them
  * (pd/client/sched.c). Kinds and reasons have the numbers of the wire, and proto/mkperf.proto
- * defines each. A kernel without scheduling events has no MKPERF_FEATURE_SCHED.
+ * defines each. A kernel without scheduling events has no MKPERF_FEATURE_EVENTS.
  *
  * SCHED, an event
  *   word 0   bits 32-35 kind; 36-39 reason, or the low bits of an IRQ's number; 40-47 slot of the

@@ -4,7 +4,7 @@
  *
  * Owns: the table's layout. The table is in the profiler PD's memory, at the address `soft` of the
  * descriptor. Only kernel/counted.c writes it, except that the profiler PD adds what it found out
- * about stacks. A kernel without that file has no MKPERF_FEATURE_SOFT and refuses a request with such
+ * about stacks. A kernel without that file has no MKPERF_FEATURE_EVENTS and refuses a request with such
  * events.
  *
  * The names are those of perf, if perf has the event:

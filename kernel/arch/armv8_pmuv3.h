@@ -44,11 +44,9 @@
 #define MKPERF_SELECT_BITS \
     (MKPERF_SELECT_P | MKPERF_SELECT_U | MKPERF_SELECT_NSH | MKPERF_SELECT_M | MKPERF_SELECT_EVENT)
 
-/* The kernel's exception level. A kernel at EL2 has guests, and EL1 is theirs. */
-#ifdef MKPERF_PMU_AT_EL2
-enum { MKPERF_PMU_LEVEL = 2 };
-#else
-enum { MKPERF_PMU_LEVEL = 1 };
+/* The kernel's exception level. A kernel at EL2 has guests, and EL1 is theirs; its port defines this. */
+#ifndef MKPERF_PMU_LEVEL
+#define MKPERF_PMU_LEVEL 1
 #endif
 
 /* Whether a selector counts in the kernel, and whether it counts only there. */

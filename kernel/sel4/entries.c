@@ -106,7 +106,8 @@ static NO_INLINE void mkperf_lock(bool_t irqPath)
     mkperf_node[CURRENT_CPU_INDEX()].overflows = mkperf_pmu_overflow();
     clh_lock_acquire(irqPath);
     if (config_set(CONFIG_MKPERF_EVENTS) && unlikely(waits)) {
-        mkperf_tellLock(began);
+        mkperf_sched_lock(&mkperf_node[CURRENT_CPU_INDEX()].hook, NODE_STATE(ksCurThread), began,
+                          mkperf_port_time());
     }
 }
 #endif

@@ -117,12 +117,10 @@ static word_t translate(tcb_t *thread, word_t va, bool_t write, word_t *room)
     return (word_t)paddr_to_pptr(frame) + offset;
 }
 
-/* Returns the kernel's view of `bytes` bytes at va. NULL: va is not 8-byte aligned, or they are not within one
- * page that the owner may write. */
-NO_INLINE void *mkperf_memoryOf(tcb_t *owner, word_t va, word_t bytes)
+NO_INLINE void *mkperf_port_memory(const void *owner, uint64_t va, uint64_t bytes)
 {
     word_t room = 0;
-    word_t window = va % sizeof(word_t) == 0 ? translate(owner, va, true, &room) : 0;
+    word_t window = va % sizeof(word_t) == 0 ? translate((tcb_t *)owner, va, true, &room) : 0;
 
     return window != 0 && bytes <= room ? (void *)window : NULL;
 }

@@ -29,13 +29,12 @@ struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
  * this one by a single adrp. */
 struct mkperf_node mkperf_node[CONFIG_MAX_NUM_NODES] ALIGN_BSS(BIT(seL4_PageBits));
 
+/* Fields of MDCR_EL2. */
 enum {
     MDCR_HPMN_MASK = MASK(5),
     MDCR_TPMCR = BIT(5),
     MDCR_TPM = BIT(6),
     MDCR_HPMD = BIT(17),
-    PMCR_N_SHIFT = 11,
-    PMCR_N_MASK = MASK(5),
 };
 
 /* Forgets the pages of stacks that were walked on a core. */
@@ -86,31 +85,13 @@ BOOT_CODE void mkperf_initCPU(void)
     MRS("pmcr_el0", pmcr);
     MRS("mdcr_el2", mdcr);
     mdcr &= ~(word_t)(MDCR_HPMN_MASK | MDCR_HPMD);
-    mdcr |= ((pmcr >> PMCR_N_SHIFT) & PMCR_N_MASK) | MDCR_TPM | MDCR_TPMCR;
+    mdcr |= ((pmcr >> MKPERF_PMCR_N_SHIFT) & MKPERF_PMCR_N_MASK) | MDCR_TPM | MDCR_TPMCR;
     MSR("mdcr_el2", mdcr);
 #endif
     mkperf_pmu_boot();
     mkperf_initMemory();
     forgetStacks(CURRENT_CPU_INDEX());
     mkperf_node[CURRENT_CPU_INDEX()].shape.shape = MKPERF_NO_SHAPE;
-}
-
-/* Takes the samples of a profiling interrupt that arrived at `now`, and ends the interrupt: it is unmasked,
- * inactive, and can arrive again. */
-static inline FORCE_INLINE void capture(struct mkperf_node *node, uint32_t hit, irq_t irq,
-                                        uint64_t now)
-{
-    mkperf_capture(&node->hook, hit, now);
-    if (config_set(CONFIG_MKPERF_QEMU)) {
-        mkperf_qemuArmed(&node->hook);
-    }
-    ackInterrupt(irq);
-#ifdef CONFIG_ARM_GIC_V3_SUPPORT
-    /* If a user holds the interrupt, ackInterrupt leaves this to the user's acknowledgement. */
-    isb();
-    deactivateInterrupt(irq);
-#endif
-    mkperf_captured(&node->hook, now);
 }
 
 /* Signals the owner as handleInterrupt would, but does not mask the interrupt. */
@@ -190,7 +171,7 @@ void mkperf_askedRequest(void)
     struct mkperf_node *node = &mkperf_node[core];
 
     mkperf_entry[core].asked = false;
-    carryOut(mkperf_memoryOf(node->asker, node->request, sizeof(struct mkperf_descriptor)),
+    carryOut(mkperf_port_memory(node->asker, node->request, sizeof(struct mkperf_descriptor)),
              node->asker, true, (word_t)c_handle_interrupt);
     maskInterrupt(false, CORE_IRQ_TO_IRQT(core, CONFIG_MKPERF_IRQ));
 }
@@ -251,7 +232,18 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
 #if defined(CONFIG_BENCHMARK_TRACK_KERNEL_ENTRIES) || defined(CONFIG_BENCHMARK_TRACK_UTILISATION)
     ksEnter = timestamp();
 #endif
-    capture(node, hit, irq, now);
+    mkperf_capture(&node->hook, hit, now);
+    if (config_set(CONFIG_MKPERF_QEMU)) {
+        mkperf_qemuArmed(&node->hook);
+    }
+    /* The interrupt ends: it is unmasked, inactive, and can arrive again. */
+    ackInterrupt(irq);
+#ifdef CONFIG_ARM_GIC_V3_SUPPORT
+    /* If a user holds the interrupt, ackInterrupt leaves this to the user's acknowledgement. */
+    isb();
+    deactivateInterrupt(irq);
+#endif
+    mkperf_captured(&node->hook, now);
     mkperf_entered((word_t)c_handle_interrupt); /* the sample needed the last one */
     if (unlikely(node->wake)) {
         wake(node);
@@ -280,7 +272,7 @@ NO_INLINE void mkperf_request(word_t handled)
         return;
     }
 
-    struct mkperf_descriptor *d = mkperf_memoryOf(thread, buffer->userData, sizeof *d);
+    struct mkperf_descriptor *d = mkperf_port_memory(thread, buffer->userData, sizeof *d);
     word_t core = d != NULL && handled == here ? mkperf_hook_core(d, here) : CONFIG_MAX_NUM_NODES;
 
     if (core < CONFIG_MAX_NUM_NODES) {

@@ -36,18 +36,14 @@ extern struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
  * kernel's own view, and the rights of user code (Arm ARM, "S2AP data access permissions" and "AP[2:1]"). The
  * bit that permits reading is set in both encodings of rights.
  */
-#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
-#define MKPERF_PTE_NORMAL 15
-#define MKPERF_AP_READ_WRITE 3
-#define MKPERF_CHECK_PAGE_ATTRIBUTES \
-    compile_assert(mkperf_normal_memory, MKPERF_PTE_NORMAL == S2_NORMAL)
-#else
-#define MKPERF_PTE_NORMAL 4
-#define MKPERF_AP_READ_WRITE 1
-#define MKPERF_CHECK_PAGE_ATTRIBUTES \
-    compile_assert(mkperf_normal_memory, MKPERF_PTE_NORMAL == NORMAL)
-#endif
+#define MKPERF_PTE_NORMAL config_ternary(CONFIG_ARM_HYPERVISOR_SUPPORT, 15, 4)
+#define MKPERF_AP_READ_WRITE config_ternary(CONFIG_ARM_HYPERVISOR_SUPPORT, 3, 1)
 #define MKPERF_AP_READ 1
+/* In vspace.c, whose enumerators these are. */
+#define MKPERF_CHECK_PAGE_ATTRIBUTES     \
+    compile_assert(mkperf_normal_memory, \
+                   MKPERF_PTE_NORMAL ==  \
+                       config_ternary(CONFIG_ARM_HYPERVISOR_SUPPORT, S2_NORMAL, NORMAL))
 
 /* Is called at boot, on each core. */
 void mkperf_initCPU(void);

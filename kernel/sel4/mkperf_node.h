@@ -89,7 +89,6 @@ const cte_t *mkperf_slot(struct mkperf_shape *known, cap_t root, word_t place);
 
 /* switches.c, each only while mkperf_reports() */
 void mkperf_tellSwitch(tcb_t *thread);
-void mkperf_tellLock(word_t began);
 void mkperf_tellInterrupt(irq_t irq);
 
 /* qemu.c, only with KernelMkperfQEMU. Chosen: the session's counters were programmed, or the session is over.
@@ -99,7 +98,6 @@ void mkperf_qemuArmed(const struct mkperf_hook *hook);
 
 /* memory.c */
 void mkperf_initMemory(void);
-void *mkperf_memoryOf(tcb_t *owner, word_t va, word_t bytes);
 word_t mkperf_stackPage(struct mkperf_stack *stack, tcb_t *thread, word_t page);
 
 #endif

@@ -24,19 +24,15 @@
 #define UINT32_C(x) x##u
 #define UINT64_C(x) x##ull
 
-#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
-#define MKPERF_PMU_AT_EL2
-#endif
+#define MKPERF_PMU_LEVEL config_ternary(CONFIG_ARM_HYPERVISOR_SUPPORT, 2, 1)
 #include <arch/armv8_pmuv3.h>
 #include <mkperf/descriptor.h>
 #include <mkperf_node.h>
 
 #define MKPERF_PORT_CORES CONFIG_MAX_NUM_NODES
-#define MKPERF_PORT_FEATURES                                                             \
-    ((config_set(CONFIG_MKPERF_EVENTS) ? MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT |   \
-                                             MKPERF_FEATURE_SCHED | MKPERF_FEATURE_WORDS \
-                                       : 0) |                                            \
-     (config_set(CONFIG_MKPERF_QEMU) ? MKPERF_FEATURE_FOLLOWERS : 0))
+#define MKPERF_PORT_FEATURES                                          \
+    (config_ternary(CONFIG_MKPERF_EVENTS, MKPERF_FEATURE_EVENTS, 0) | \
+     config_ternary(CONFIG_MKPERF_QEMU, MKPERF_FEATURE_FOLLOWERS, 0))
 
 struct mkperf_port_context {
     const void *thread; /* the tcb_t that the sample is about; NULL: it is unknown */
@@ -60,20 +56,16 @@ static inline uintptr_t mkperf_port_user_page(const void *thread, unsigned level
     return mkperf_stackPage(stack, (tcb_t *)thread, page);
 }
 
-static inline void *mkperf_port_memory(const void *owner, uint64_t va, uint64_t bytes)
-{
-    return mkperf_memoryOf((tcb_t *)owner, va, bytes);
-}
+/* memory.c. NULL: va is not 8-byte aligned, or the bytes are not within one page that the owner may
+ * write. */
+void *mkperf_port_memory(const void *owner, uint64_t va, uint64_t bytes);
 
 /* The address at which the interrupt was taken. */
-static inline word_t mkperf_port_elr(void)
+static inline word_t mkperf_interruptedAt(void)
 {
     word_t elr;
-#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
-    MRS("elr_el2", elr);
-#else
-    MRS("elr_el1", elr);
-#endif
+
+    MRS(config_ternary(CONFIG_ARM_HYPERVISOR_SUPPORT, "elr_el2", "elr_el1"), elr);
     return elr;
 }
 
@@ -109,7 +101,7 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
     tcb_t *thread = NODE_STATE(ksCurThread);
 
     if (unlikely(kernel)) {
-        if (thread != NODE_STATE(ksIdleThread) || mkperf_port_elr() == (word_t)idle_thread) {
+        if (thread != NODE_STATE(ksIdleThread) || mkperf_interruptedAt() == (word_t)idle_thread) {
             thread = mkperf_entry[CURRENT_CPU_INDEX()].thread;
         }
     }
@@ -220,7 +212,7 @@ static inline unsigned mkperf_port_slot(const void *thread)
 /* The address at which the idle thread was interrupted; otherwise the function of the last entry. */
 static inline uint64_t mkperf_port_kernel_pc(void)
 {
-    word_t pc = mkperf_port_elr();
+    word_t pc = mkperf_interruptedAt();
 
     /* If another core has stopped the interrupted thread since, the idle thread is current and pc is not in
      * the kernel. At EL2 the kernel's addresses are below USER_TOP, so PPTR_BASE decides. */

@@ -17,33 +17,29 @@
 
 /* The two functions below are not inlined, so that tests/sel4/cost can attribute their costs. */
 
-/* Gives followers out of `spare` to the session's counters of `mask` that sample, and returns the followers.
+/* Sets the followers of the session's counters that sample, first those of user events, and returns them.
  * chosen: their events are selected as well. */
-static inline FORCE_INLINE uint32_t follow(const struct mkperf_hook *s, uint32_t mask,
-                                           uint32_t spare, bool_t chosen)
+static inline FORCE_INLINE uint32_t follow(const struct mkperf_hook *s, bool_t chosen)
 {
+    const uint32_t leaders[] = {s->enabled & ~s->kernel_mask, s->enabled & s->kernel_mask};
     uint32_t followers = 0;
+    uint32_t spare = mkperf_pmu_counters() & ~s->mask;
 
-    for (mask &= ~s->session.read_mask; mask != 0 && spare != 0; mask &= mask - 1) {
-        unsigned int i = (unsigned int)__builtin_ctz(mask);
-        unsigned int f = (unsigned int)__builtin_ctz(spare);
+    for (word_t kernel = 0; kernel < 2; kernel++) {
+        uint32_t mask = leaders[kernel] & ~s->session.read_mask;
+        for (; mask != 0 && spare != 0; mask &= mask - 1) {
+            unsigned int i = (unsigned int)__builtin_ctz(mask);
+            unsigned int f = (unsigned int)__builtin_ctz(spare);
 
-        if (chosen) {
-            mkperf_pmu_select(f, s->session.counter[i].select);
+            if (chosen) {
+                mkperf_pmu_select(f, s->session.counter[i].select);
+            }
+            mkperf_pmu_write(f, mkperf_pmu_read(i) - 1);
+            followers |= UINT32_C(1) << f;
+            spare &= spare - 1;
         }
-        mkperf_pmu_write(f, mkperf_pmu_read(i) - 1);
-        followers |= UINT32_C(1) << f;
-        spare &= spare - 1;
     }
     return followers;
-}
-
-static inline FORCE_INLINE uint32_t followAll(const struct mkperf_hook *s, bool_t chosen)
-{
-    uint32_t spare = mkperf_pmu_counters() & ~s->mask;
-    uint32_t followers = follow(s, s->enabled & ~s->kernel_mask, spare, chosen);
-
-    return followers | follow(s, s->enabled & s->kernel_mask, spare & ~followers, chosen);
 }
 
 NO_INLINE void mkperf_qemuChosen(const struct mkperf_hook *s)
@@ -51,11 +47,11 @@ NO_INLINE void mkperf_qemuChosen(const struct mkperf_hook *s)
     uint32_t spare = mkperf_pmu_counters() & ~s->mask;
 
     mkperf_pmu_disable(spare);
-    MKPERF_WRITE_REGISTER("pmcntenset_el0", followAll(s, true));
+    MKPERF_WRITE_REGISTER("pmcntenset_el0", follow(s, true));
     mkperf_pmu_clear(spare);
 }
 
 NO_INLINE void mkperf_qemuArmed(const struct mkperf_hook *s)
 {
-    mkperf_pmu_clear(followAll(s, false));
+    mkperf_pmu_clear(follow(s, false));
 }

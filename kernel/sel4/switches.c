@@ -62,12 +62,6 @@ NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
     }
 }
 
-/* The current thread's entry has waited for the lock, which it holds now. */
-NO_INLINE void mkperf_tellLock(word_t began)
-{
-    mkperf_sched_lock(&thisNode()->hook, NODE_STATE(ksCurThread), began, mkperf_port_time());
-}
-
 /* A message was transferred. endpoint: NULL for a reply, also to a fault. */
 NO_INLINE void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
 {

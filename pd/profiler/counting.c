@@ -70,8 +70,7 @@ static uint64_t collect_cores(struct mkperf_counting *c, uint32_t op,
 
 static bool counts_by_thread(const struct mkperf_counting *c)
 {
-    return c->plan->per_thread &&
-           (mkperf_answered(c->kernel)->features & MKPERF_FEATURE_COUNTS) != 0;
+    return c->plan->per_thread && mkperf_kernel_events(c->kernel);
 }
 
 static uint64_t ticks_between(uint64_t now, uint64_t then)
@@ -311,7 +310,7 @@ bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool runni
         .part = part,
         .parts = first_core + cores,
         .slices = c->plan->slices,
-        .by_pd = counts_by_thread(c) || (c->plan->per_thread && c->plan->slice[0].end == 0),
+        .by_pd = counts_by_thread(c),
     };
     if (part >= out->parts) {
         return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "the counts have no such part");

@@ -121,6 +121,12 @@ static inline const struct mkperf_answer *mkperf_answered(const struct mkperf_ke
     return &k->core[k->here].d->answer;
 }
 
+/* Whether the kernel's last answer had MKPERF_FEATURE_EVENTS. */
+static inline bool mkperf_kernel_events(const struct mkperf_kernel *k)
+{
+    return (mkperf_answered(k)->features & MKPERF_FEATURE_EVENTS) != 0;
+}
+
 /* The cores of the mask other than this PD's. */
 static inline uint32_t mkperf_cores_others(const struct mkperf_kernel *k, uint32_t mask)
 {

@@ -409,8 +409,8 @@ static void operation(struct mkperf_profiler *p, uint64_t op, mkperf_Error *erro
         }
         break;
     case MKPERF_OP_LIST:
-        mkperf_events_list(&p->kernel.cpu, mkperf_soft_there(&p->kernel), p->ticks.no_timer == NULL,
-                           part, &long_answer.events);
+        mkperf_events_list(&p->kernel.cpu, mkperf_kernel_events(&p->kernel),
+                           p->ticks.no_timer == NULL, part, &long_answer.events);
         p->page->events = long_answer.events;
         break;
     case MKPERF_OP_COUNTS:

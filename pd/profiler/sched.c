@@ -18,14 +18,10 @@ bool mkperf_sched_prepare(struct mkperf_sched *s, struct mkperf_kernel *kernel, 
 {
     bool wanted = mkperf_plan_schedules(s->plan);
 
-    if (wanted && !(mkperf_answered(kernel)->features & MKPERF_FEATURE_SCHED)) {
+    if ((wanted || s->plan->words != 0) && !mkperf_kernel_events(kernel)) {
         return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
                              "the kernel's mkperf extension has no scheduling events "
                              "(KernelMkperfEvents)");
-    }
-    if (s->plan->words != 0 && !(mkperf_answered(kernel)->features & MKPERF_FEATURE_WORDS)) {
-        return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
-                             "the kernel's mkperf extension is older and cannot read queues");
     }
     word_table.n = s->plan->words;
     for (unsigned i = 0; i < s->plan->words; i++) {

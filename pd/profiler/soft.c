@@ -9,17 +9,12 @@
 
 enum { STACK_PAGES = 4096 }; /* the largest stack that Microkit has */
 
-bool mkperf_soft_there(const struct mkperf_kernel *kernel)
-{
-    return (mkperf_answered(kernel)->features & MKPERF_FEATURE_SOFT) != 0;
-}
-
 bool mkperf_soft_prepare(struct mkperf_soft_stage *s, mkperf_Error *error)
 {
     struct mkperf_configuration *want = mkperf_wanted(s->kernel);
 
     s->on = false;
-    if (s->plan->soft_mask != 0 && !mkperf_soft_there(s->kernel)) {
+    if (s->plan->soft_mask != 0 && !mkperf_kernel_events(s->kernel)) {
         return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
                              "the kernel's mkperf extension has no software events (context "
                              "switches, faults, calls, notifications)");

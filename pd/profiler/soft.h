@@ -40,8 +40,6 @@ struct mkperf_soft_stage {
     uint32_t threads;
 };
 
-/* Whether the kernel's last answer had the feature of software events. */
-bool mkperf_soft_there(const struct mkperf_kernel *kernel);
 /* The identity of the thread with this key and scheduling context in the kernel's tables. */
 static inline uint64_t mkperf_soft_identity(uint64_t key, uint64_t sc)
 {

@@ -10,7 +10,8 @@ $(T)/pocket/libmicrokit.a: $(call target_objects,$(wildcard $(POCKET)/lib/*.[cS]
 POCKET_KERNEL_CFLAGS := -std=c11 -O2 -g $(WARN) $(POCKET_KERNEL_CPU) -ffreestanding \
     -fno-stack-protector -fno-pic -fomit-frame-pointer -fno-tree-loop-distribute-patterns \
     -mstrict-align -Iinclude -I$(POCKET)/include -I$(POCKET)/kernel -I$(POCKET)/kernel/$(ARCH)
-POCKET_KERNEL_SRC := $(wildcard $(POCKET)/kernel/*.c $(POCKET)/kernel/$(ARCH)/*.[cS] kernel/*.c)
+POCKET_KERNEL_SRC := $(wildcard $(POCKET)/kernel/*.c $(POCKET)/kernel/$(ARCH)/*.[cS] kernel/*.c) \
+    pd/lib/string.c
 POCKET_KERNEL_OBJ := $(patsubst %,$(T)/obj/pocket/%.o,$(basename $(POCKET_KERNEL_SRC)))
 
 $(T)/obj/pocket/%.o: %.c | $(SETUP)

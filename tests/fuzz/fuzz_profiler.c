@@ -285,8 +285,7 @@ static void boot(void)
     sim.hook = !(flags & 1);
     sim.exported = flags & 16;
     sim.interrupts = sim.counts = true;
-    mock_features = flags & 2 ? MKPERF_FEATURE_COUNTS : 0;
-    mock_features |= flags & 4 ? MKPERF_FEATURE_SOFT : 0;
+    mock_features = flags & 2 ? MKPERF_FEATURE_EVENTS : 0;
     sim.user_rate = 900;
     sim.kernel_rate = 100;
     microkit_irqs = flags & 8 ? 5 : 1;

@@ -75,7 +75,7 @@ static const char owner[1];
 static atomic_bool over;
 static atomic_uint_fast64_t now;
 static _Thread_local struct core *self;
-uint32_t mock_features = MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT | MKPERF_FEATURE_SCHED;
+uint32_t mock_features = MKPERF_FEATURE_EVENTS;
 
 static uint64_t next_random(uint64_t *seed)
 {

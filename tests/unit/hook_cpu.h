@@ -57,10 +57,7 @@ static struct mkperf_soft soft;
 static struct mkperf_word_table words;
 static uint64_t unwind[(MKPERF_UNWIND_BYTES + MKPERF_UNWIND_SLACK) / 8];
 static const char owner[1], other[1];
-enum {
-    FEATURES = MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT | MKPERF_FEATURE_SCHED |
-               MKPERF_FEATURE_WORDS
-};
+enum { FEATURES = MKPERF_FEATURE_EVENTS };
 uint32_t mock_features = FEATURES;
 
 /* ---- the hook's port ------------------------------------------------------------------------ */

@@ -178,10 +178,10 @@ static void begin(uint32_t max_frames, uint32_t callers)
     memset(pages, 0, sizeof pages);
     hook.mask = 1;
     hook.ring = &memory.ring;
-    hook.ring_bytes = RING;
-    hook.watermark = UINT32_MAX;
-    hook.max_frames = max_frames;
-    hook.callers = callers;
+    hook.session.ring_bytes = RING;
+    hook.session.watermark = UINT32_MAX;
+    hook.session.max_frames = max_frames;
+    hook.session.callers = callers;
     hook.room = 8 *
                 (MKPERF_SAMPLE_FIXED_WORDS + 1 + (callers != 0 ? MKPERF_MAX_FRAMES : max_frames));
     hook.session.reply = 4;

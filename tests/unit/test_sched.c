@@ -116,8 +116,8 @@ static void begin(uint32_t watermark)
     memset(&memory, 0, sizeof memory);
     memset(memory.guard, 0xa5, sizeof memory.guard);
     memset(&hook, 0, sizeof hook);
-    hook.ring_bytes = RING_BYTES;
-    hook.watermark = watermark;
+    hook.session.ring_bytes = RING_BYTES;
+    hook.session.watermark = watermark;
     hook.owner = &threads[0];
     hook.session.sched = MKPERF_SCHED_EVENTS;
     mapped = true;

@@ -76,7 +76,7 @@ static void test_counts_beside_latencies(void **state)
     (void)state;
     sim.user_rate = 40000;
     latencies = true;
-    mock_features |= MKPERF_FEATURE_SCHED;
+    mock_features |= MKPERF_FEATURE_EVENTS;
     configure_counting(names, NULL, 3, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_COUNTERS, 0);
     configure_counting(names, NULL, 2, mkperf_ToHost_session_tag);
@@ -109,7 +109,7 @@ static void test_counts_by_thread(void **state)
     uint64_t user[4] = {0}, kernel[4] = {0};
 
     (void)state;
-    mock_features |= MKPERF_FEATURE_COUNTS;
+    mock_features |= MKPERF_FEATURE_EVENTS;
     sim.user_rate = 40000;
     configure_counting(names, NULL, 2, mkperf_ToHost_session_tag);
     start_session();
@@ -144,7 +144,7 @@ static void test_counts_are_multiplexed(void **state)
     static const uint32_t group[] = {0, 3, 3, 0};
 
     (void)state;
-    mock_features |= MKPERF_FEATURE_COUNTS;
+    mock_features |= MKPERF_FEATURE_EVENTS;
     configure_counting(names, group, 4, mkperf_ToHost_session_tag);
     assert_int_equal(profiler.plan.slices, 3);
     assert_int_equal(profiler.plan.event[1].slice, profiler.plan.event[2].slice);

@@ -161,7 +161,7 @@ static void test_fault_holds(void **state)
     mkperf_ToTarget m = flight(BYTES);
 
     (void)state;
-    mock_features |= MKPERF_FEATURE_SOFT;
+    mock_features |= MKPERF_FEATURE_EVENTS;
     m.msg.configure.dump_on_fault_count = 1;
     m.msg.configure.dump_on_fault[0] = 3 + 2;
     begin_recording(m);
@@ -277,7 +277,7 @@ static void test_interactions(void **state)
     enum { THREADS = 70, CALLEES = 20 };
 
     (void)state;
-    mock_features |= MKPERF_FEATURE_SOFT;
+    mock_features |= MKPERF_FEATURE_EVENTS;
     m.msg.configure.overwrite = false;
     m.msg.configure.overwrite_bytes = 0;
     m.msg.configure.interactions = true;
@@ -329,7 +329,7 @@ static void test_software_events_are_counted(void **state)
     mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
 
     (void)state;
-    mock_features |= MKPERF_FEATURE_SOFT;
+    mock_features |= MKPERF_FEATURE_EVENTS;
     for (unsigned first = 0; first < 2; first++) {
         m.msg.configure.events_count = (pb_size_t)(3 - first);
         m.msg.configure.per_pd = true;
@@ -341,7 +341,8 @@ static void test_software_events_are_counted(void **state)
         start_session();
         for (unsigned i = 0; i < 10; i++) {
             mkperf_soft_event(&sim.hook_state, MKPERF_SOFT_SWITCH,
-                              (struct mkperf_identity){i % 2, 0}, (struct mkperf_identity){0, 0});
+                              (struct mkperf_identity){1 + i % 2, 0},
+                              (struct mkperf_identity){0, 0});
         }
         run(10000);
         stop_session();
@@ -352,12 +353,17 @@ static void test_software_events_are_counted(void **state)
         assert_int_equal(counts->events[1 - first].user, 0);
         assert_int_equal(counts->events[1 - first].running_ticks, counts->enabled_ticks);
         assert_int_equal(counts->events[2 - first].kernel, 0);
-        assert_int_equal(counts->by_pd, first == 1);
+        assert_true(counts->by_pd);
         if (first == 1) {
             c.msg.get_counts.part = 1;
             ask(&c, mkperf_ToHost_counts_tag);
-            assert_int_equal(got.last.msg.counts.threads_count, 2);
-            assert_int_equal(got.last.msg.counts.threads[0].kernel[0], 5);
+            uint64_t of[4] = {0}; /* by thread */
+            assert_int_equal(got.last.msg.counts.threads_count, 3);
+            for (unsigned i = 0; i < 3; i++) {
+                of[got.last.msg.counts.threads[i].thread - 2] =
+                    got.last.msg.counts.threads[i].kernel[0];
+            }
+            assert_true(of[1] == 5 && of[2] == 5 && of[3] == 0);
         }
     }
     m.msg.configure.events[0].user = true;

@@ -73,8 +73,9 @@ bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
 const void *mkperf_port_caller(const void *thread, uint64_t reply)
 {
     (void)reply;
-    return hook.callers != 0 && thread == NULL ? &sampled
-                                               : NULL; /* it serves a thread in the same state */
+    return hook.session.callers != 0 && thread == NULL
+               ? &sampled
+               : NULL; /* it serves a thread in the same state */
 }
 
 void mkperf_port_blocked(struct mkperf_port_context *c, const void *thread)
@@ -166,9 +167,9 @@ static void begin(void)
     memset(&hook, 0, sizeof hook);
     hook.mask = 1;
     hook.ring = &memory.ring;
-    hook.ring_bytes = MKPERF_RING_MIN_BYTES;
-    hook.watermark = UINT32_MAX;
-    hook.max_frames = FRAMES;
+    hook.session.ring_bytes = MKPERF_RING_MIN_BYTES;
+    hook.session.watermark = UINT32_MAX;
+    hook.session.max_frames = FRAMES;
     hook.room = 8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + MKPERF_MAX_FRAMES);
     hook.special = 1;
     hook.session.unwind = (uintptr_t)tables;
@@ -578,14 +579,14 @@ static void samples(void **state)
     assert_int_equal(w[MKPERF_WORD_LR], 0); /* the chain has it */
     assert_memory_equal(w + MKPERF_SAMPLE_FIXED_WORDS, frame, 8 * walked.frames);
 
-    hook.callers = 1; /* the chain goes on in a thread that waits, by the same table */
+    hook.session.callers = 1; /* the chain goes on in a thread that waits, by the same table */
     w = sample();
     assert_true(mkperf_record_flags(w[0]) & MKPERF_SAMPLE_CALLERS);
     const uint64_t *caller = w + MKPERF_SAMPLE_FIXED_WORDS + walked.frames;
     assert_int_equal(caller[MKPERF_CALLER_FRAMES] & 0xff, walked.frames);
     assert_int_equal(caller[MKPERF_CALLER_LR], 0);
     assert_memory_equal(caller + MKPERF_CALLER_WORDS, frame, 8 * walked.frames);
-    hook.callers = 0;
+    hook.session.callers = 0;
 
     sampled.fp = 0;
     tables->entry[BADGE].badge = BADGE + 64; /* another PD's: this one has frame pointers */

@@ -16,8 +16,7 @@
 #include "port_arch.h"
 
 #define MKPERF_PORT_CORES ncores
-#define MKPERF_PORT_FEATURES \
-    (MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT | MKPERF_FEATURE_SCHED | MKPERF_FEATURE_WORDS)
+enum { MKPERF_PORT_FEATURES = MKPERF_FEATURE_EVENTS };
 
 struct mkperf_port_context {
     uint64_t pc, lr, fp;
