@@ -8,6 +8,7 @@
 #include "base/colour.h"
 #include "base/outfile.h"
 #include "cmd.h"
+#include "report/report.h"
 
 #include <strings.h>
 
@@ -135,6 +136,7 @@ static enum mkperf_status run_annotate(void *self, const struct mkperf_args *arg
     status = mkperf_frames_read(&f, &p, c->input, false, &c->names, e);
     if (status == MKPERF_OK) {
         report_filter_print(&p.filter, stdout);
+        report_first_print(&p.totals, stdout);
         mkperf_frames_warn(&f, stderr);
         warn_of_skid(p.places.session.cpu);
         status = print_all(c, &f, e);

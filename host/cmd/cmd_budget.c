@@ -50,6 +50,7 @@ static uint64_t advice_for(const struct command *c, const struct mkperf_demand_p
 
 static void print_head(const struct command *c, const struct mkperf_analysis *a)
 {
+    report_first_print(&a->totals, stdout);
     printf(
         "# %s: %.6f s of scheduling events. Used: the most in any period, passive PDs' work for "
         "the PD\n# included. Advised: what would have sufficed, and %g %%; more-than: the PD was "

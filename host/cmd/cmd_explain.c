@@ -30,10 +30,11 @@ static const struct question {
     bool on_demand; /* other answers of the page contain it: it is given to --why only */
 } questions[] = {
     {"faults", report_explain_faults, "latency", true, false},
+    {"ran", report_explain_ran, "report", false, false},
+    {"profiler-cost", report_explain_cost, "report --header-only", false, false},
     {"trust", report_explain_trust, "report --header-only", false, false},
     {"lost", report_explain_lost, "report --header-only", false, false},
     {"names", report_explain_names, "report --stdio -s pd,dso", false, false},
-    {"profiler-cost", report_explain_cost, "report --header-only", false, false},
     {"time", report_explain_time, "report", false, false},
     {"throughput", report_explain_throughput, "latency", true, false},
     {"idle", report_explain_idle, "latency", true, false},
@@ -53,7 +54,7 @@ enum {
 };
 /* Their names, in the same order: the number of a word is that of its question. */
 static const char question_words[] =
-    "faults trust lost names profiler-cost time throughput idle cores slow-call wakeups budget "
+    "faults ran profiler-cost trust lost names time throughput idle cores slow-call wakeups budget "
     "inversion latency throttled regression";
 
 static const struct mkperf_option options[] = {

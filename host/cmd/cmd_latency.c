@@ -154,6 +154,7 @@ static enum mkperf_status print_path(struct command *c, FILE *out, struct mkperf
             report_gap_values(a, values_of(c, out));
             report_path_values(&r, &c->values);
         } else {
+            report_first_print(&a->totals, out);
             report_path_print(&r, out);
         }
         mkperf_path_free(&path);
@@ -217,8 +218,11 @@ static enum mkperf_status show_routes(struct command *c, FILE *out, struct mkper
         }
         if (for_programs(c)) {
             report_gap_values(a, values_of(c, out));
-        } else if (c->routes) {
-            report_route_line(NULL, out);
+        } else {
+            report_first_print(&a->totals, out);
+            if (c->routes) {
+                report_route_line(NULL, out);
+            }
         }
         for (size_t i = 0; i < n; i++) {
             print_route(c, &routes, &found[i], out);

@@ -51,6 +51,7 @@ struct cell {
 struct core {
     uint32_t running; /* cell; NONE: not known */
     uint64_t since, last, unknown_ns;
+    double own, all; /* weight of samples: of mkperf's own PDs, and of all */
     double heaviest; /* weight of a sample */
 };
 
@@ -82,9 +83,9 @@ struct mkperf_checks {
     bool on;    /* samples are compared with events */
     bool sched; /* there are events */
     bool selected;
-    bool own_known; /* mkperf's own PDs are looked for in the ELFs */
     uint32_t event;
     uint64_t samples, work; /* all, and those that are neither of idle nor of mkperf's own PDs */
+    uint64_t switches;
     uint64_t faulted;
     uint32_t faulted_pd;
     struct mkperf_hash keys; /* of cells: core and PD */
@@ -174,7 +175,6 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
         }
     }
     a->on = session->sched && a->event != MKPERF_MODEL_EVENTS;
-    a->own_known = a->sched || a->own == NULL;
     a->selected = session->selected;
     if (session->sched && session->nevents != 0 && !a->on) {
         snprintf(a->agreed.not, sizeof a->agreed.not, "cycles were not sampled in both modes");
@@ -189,14 +189,13 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
 static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
 {
     struct mkperf_checks *a = self;
-    struct mkperf_module *module = a->addresses || (a->own_known && !pd->profiler)
-                                       ? open_module(a, pd->elf, &pd->build_id)
-                                       : NULL;
+    struct mkperf_module *module =
+        a->addresses || !pd->profiler ? open_module(a, pd->elf, &pd->build_id) : NULL;
     struct mkperf_pd marked = *pd;
 
     MKPERF_GROW(a->pd, a->pd_room, (size_t)pd->id + 1);
     a->npds = pd->id >= a->npds ? pd->id + 1 : a->npds;
-    marked.profiler |= a->own_known && mkperf_module_is_profiler(module);
+    marked.profiler |= mkperf_module_is_profiler(module);
     free(a->pd[pd->id].name);
     a->pd[pd->id] = (struct pd){.name = mkperf_xstrdup(pd->name),
                                 .idle = pd->thread == MKPERF_THREAD_IDLE,
@@ -274,6 +273,12 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
         a->samples++;
         a->work += !a->pd[s->pd].idle && !a->pd[s->pd].profiler;
     }
+    if (s->event == a->event && s->core < MKPERF_MODEL_CORES && s->pd < a->npds) {
+        struct core *c = core_of(a, s->core);
+
+        c->all += (double)s->period;
+        c->own += a->pd[s->pd].profiler ? (double)s->period : 0;
+    }
     if (a->on && s->event == a->event && s->core < MKPERF_MODEL_CORES && s->pd < a->npds) {
         struct core *c = core_of(a, s->core);
 
@@ -325,6 +330,7 @@ static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, str
             c->running = NONE;
         } else if (s->kind == MKPERF_SCHED_SWITCH && s->to < a->npds) {
             charge(a, s->core, s->time_ns);
+            a->switches++;
             if (c->running != NONE) {
                 a->cell[c->running].switches++;
             }
@@ -473,11 +479,16 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
         free(base);
     }
     /* Sums the time of mkperf's own PDs. */
+    uint64_t work_ns = 0;
     for (uint32_t core = 0; core < a->ncores; core++) {
         uint64_t known = 0;
+        const struct core *c = &a->core[core];
+        uint64_t ppm = c->own > 0 ? (uint64_t)(1e6 * c->own / c->all) : 0;
+        more.own_ppm = ppm > more.own_ppm ? ppm : more.own_ppm;
         for (uint32_t i = 0; i < a->keys.count; i++) {
             const struct cell *cell = &a->cell[i];
             known += cell->core == core ? cell->ns : 0;
+            work_ns += a->pd[cell->pd].profiler || a->pd[cell->pd].idle ? 0 : cell->ns;
             more.own_ns += cell->core == core && a->pd[cell->pd].profiler ? cell->ns : 0;
         }
         more.known_ns = known > more.known_ns ? known : more.known_ns;
@@ -486,7 +497,9 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
     more.faulted = a->faulted;
     snprintf(more.faulted_pd, sizeof more.faulted_pd, "%s",
              a->faulted != 0 ? a->pd[a->faulted_pd].name : "");
-    more.only_idle = a->work == 0 && a->samples >= LEAST_SAMPLES && !a->selected ? a->samples : 0;
+    bool none_ran = a->work == 0 && work_ns == 0 && !a->selected;
+    more.only_idle =
+        none_ran && a->samples + a->switches >= LEAST_SAMPLES ? a->samples + a->switches : 0;
     if (a->addresses) {
         more.nsuspects = 0;
         for (uint32_t i = 0; i < a->npds; i++) {

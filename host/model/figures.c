@@ -107,14 +107,6 @@ static void write_own(const struct mkperf_totals *t, FILE *out)
     }
 }
 
-static void write_faulted(const struct mkperf_totals *t, FILE *out)
-{
-    if (t->faulted != 0 && t->faulted_pd[0] != '\0') {
-        fprintf(out, "a PD stopped with a fault %" PRIu64 " times, the last time %s", t->faulted,
-                t->faulted_pd);
-    }
-}
-
 /* What ended a flight recording. */
 static void write_stopped(const struct mkperf_totals *t, FILE *out)
 {
@@ -237,13 +229,9 @@ static const struct mkperf_figure figures[] = {
      {HEAD(SECOND + 20, "own PDs", NULL, write_own), SUMMARY(SECOND + 15, "cost", NULL, write_own),
       JSON(THIRD + 11)}},
     {"known_ns", AT(known_ns), false, false, {JSON(THIRD + 12)}},
-    {"faulted", AT(faulted), false, true,
-     {HEAD(SECOND + 21, "faulted", NULL, write_faulted),
-      SUMMARY(SECOND + 16, "faulted", NULL, write_faulted), JSON(THIRD + 13)}},
-    {"only_idle", AT(only_idle), false, true,
-     {HEAD(SECOND + 22, "idle", "all samples are of idle and mkperf's PDs: every other PD waits, was suspended, or has faulted", NULL),
-      SUMMARY(SECOND + 17, "idle", "all samples are of idle and mkperf's PDs: every other PD waits, was suspended, or has faulted", NULL),
-      JSON(THIRD + 14)}},
+    {"faulted", AT(faulted), false, true, {JSON(THIRD + 13)}},
+    {"only_idle", AT(only_idle), false, true, {JSON(THIRD + 14)}},
+    {"own_ppm", AT(own_ppm), false, false, {JSON(THIRD + 19)}},
 };
 /* clang-format on */
 enum { FIGURES = sizeof figures / sizeof *figures };
@@ -277,7 +265,8 @@ bool mkperf_figure_is_count(const char *key)
                                          "share_by_samples_ppm",
                                          "share_by_events_ppm",
                                          "share_error_ppm",
-                                         "only_idle"};
+                                         "only_idle",
+                                         "own_ppm"};
     size_t i = 0;
 
     while (i < sizeof others / sizeof *others && strcmp(others[i], key) != 0) {

@@ -126,7 +126,7 @@ void mkperf_fill_line(struct mkperf_fill *f, const char *key, const char *value)
 enum mkperf_warning_level {
     MKPERF_NOTE,    /* a count, or by how much a number may be wrong */
     MKPERF_WARNING, /* numbers are biased or mean something else */
-    MKPERF_ERROR,   /* names are wrong */
+    MKPERF_ERROR,   /* names are wrong, or the system was not the one that the user means */
     MKPERF_WARNING_LEVELS,
 };
 
@@ -142,6 +142,16 @@ struct mkperf_warnings {
     const char *(*pd_name)(const void *names, uint32_t pd);
     const void *names;
 };
+
+/*
+ * What must be known before any figure, because the system was not the one that the user means: PDs faulted, none ran, or
+ * recording took much of a core. Each is first in the list of warnings, in the head of each report and in explain's page.
+ */
+enum mkperf_first { MKPERF_FIRST_FAULTED, MKPERF_FIRST_NONE_RAN, MKPERF_FIRST_COST, MKPERF_FIRSTS };
+enum { MKPERF_FIRST_TEXT = 256 };
+/* Stores its text. False: it does not apply. */
+bool mkperf_first(enum mkperf_first which, const struct mkperf_totals *t,
+                  char text[MKPERF_FIRST_TEXT]);
 
 /* Calls put for each line; a recording without problems has none. */
 void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *put, void *self);

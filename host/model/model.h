@@ -359,7 +359,8 @@ struct mkperf_totals {
     uint64_t own_ns, known_ns;
     uint64_t faulted;                   /* times that a PD stopped with a fault */
     char faulted_pd[MKPERF_MODEL_NAME]; /* the last of these PDs */
-    uint64_t only_idle; /* all samples, if only idle and mkperf's own PDs have samples; else 0 */
+    uint64_t only_idle; /* all samples and switches, if they are of idle and mkperf's PDs; else 0 */
+    uint64_t own_ppm;   /* of a core, by samples: mkperf's own PDs; 0: not known */
     unsigned nsuspects; /* the most doubtful samples first */
     struct mkperf_suspect suspect[MKPERF_SUSPECTS];
     bool complete;      /* the target's totals at stop agree with what arrived */

@@ -5,11 +5,14 @@
  */
 #include "figures.h"
 
+#include <math.h>
+
 #include "relays.h"
 
 enum { LINE = 1024 };
 
-static const double LOUD = 1.0; /* per cent of samples lost above which numbers are biased */
+static const double TAKES_MUCH = 33; /* per cent of a core for mkperf's own PDs */
+static const double LOUD = 1.0;      /* per cent of samples lost above which numbers are biased */
 
 const char *const mkperf_warning_names[MKPERF_WARNING_LEVELS] = {
     [MKPERF_NOTE] = "note", [MKPERF_WARNING] = "warning", [MKPERF_ERROR] = "ERROR"};
@@ -121,13 +124,45 @@ static void add_end(const struct list *l)
     }
 }
 
+bool mkperf_first(enum mkperf_first which, const struct mkperf_totals *t,
+                  char text[MKPERF_FIRST_TEXT])
+{
+    double by_events = mkperf_percent(t->own_ns, t->known_ns),
+           by_samples = (double)t->own_ppm / 1e4;
+
+    switch (which) {
+    case MKPERF_FIRST_FAULTED:
+        snprintf(text, MKPERF_FIRST_TEXT,
+                 "a PD stopped with a fault %" PRIu64 " times, the last time %s", t->faulted,
+                 t->faulted_pd);
+        return t->faulted != 0 && t->faulted_pd[0] != '\0';
+    case MKPERF_FIRST_NONE_RAN:
+        snprintf(
+            text, MKPERF_FIRST_TEXT,
+            "only idle and mkperf's PDs ran: every other PD waits, was suspended, or has faulted");
+        return t->only_idle != 0;
+    default:
+        snprintf(
+            text, MKPERF_FIRST_TEXT,
+            "mkperf's PDs took %.2f %% of one core's time by %s: record with a larger period or "
+            "fewer events",
+            fmax(by_events, by_samples), by_events < by_samples ? "samples" : "events");
+        return fmax(by_events, by_samples) > TAKES_MUCH;
+    }
+}
+
 void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *put, void *self)
 {
     struct list l = {w, put, self};
-
-    add_names(&l);
     const struct mkperf_totals *t = l.of->totals;
-    char text[MKPERF_CORES_TEXT], room[MKPERF_CORE_PROBLEM_TEXT];
+    char text[MKPERF_CORES_TEXT], room[MKPERF_CORE_PROBLEM_TEXT], first[MKPERF_FIRST_TEXT];
+
+    for (unsigned i = 0; i < MKPERF_FIRSTS; i++) {
+        if (mkperf_first((enum mkperf_first)i, t, first)) {
+            put(self, MKPERF_ERROR, first);
+        }
+    }
+    add_names(&l);
     for (unsigned i = 0; mkperf_cores_warning(l.of->session, i, text); i++) {
         add_line(&l, MKPERF_WARNING, "%s", text);
     }

@@ -67,7 +67,7 @@
  *       overwritten, looks_us, unread, unordered
  *       shares_compared, shares_contradicted, share_by_samples_ppm, share_by_events_ppm, share_error_ppm
  *                               struct mkperf_agreed; readers compare again
- *       own_ns, known_ns, faulted, only_idle
+ *       own_ns, known_ns, faulted, only_idle, own_ppm
  *                               as in struct mkperf_totals; readers calculate them again
  *       sched_events, sched_lost_ring, sched_lost_output, sched_lost_link, sched_lost_transit,
  *       sched_lost_code, sched_overwritten

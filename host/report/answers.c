@@ -9,8 +9,6 @@
 enum { PDS_SHOWN = 3, WARNINGS_SHOWN = 4, DIFFERENCES_SHOWN = 4 };
 
 /* Limits of the rules, in per cent. docs/looking.md states them. */
-static const double OWN =
-    33; /* mkperf's PDs use so much of a core that the system is another one */
 static const double UNNAMED = 1; /* of the samples, without the name of a function */
 
 static const double BIASED = 1; /* of the samples lost: shares may differ for that reason */
@@ -26,15 +24,14 @@ static const char *pd_name(const void *self, uint32_t pd)
 
 struct warning_list {
     FILE *to;
-    unsigned n;
+    unsigned n, seen, first; /* the first ones are the answers of other questions */
 };
 
 static void add_warning(void *self, enum mkperf_warning_level level, const char *text)
 {
     struct warning_list *l = self;
 
-    /* The warning about faults is the answer of the question `faults`. */
-    if (level != MKPERF_NOTE && strncmp(text, "faulted", 7) != 0 && l->n++ < WARNINGS_SHOWN) {
+    if (l->seen++ >= l->first && level != MKPERF_NOTE && l->n++ < WARNINGS_SHOWN) {
         fprintf(l->to, "%s%s", l->n > 1 ? ";\n" : "", text);
     }
 }
@@ -54,7 +51,11 @@ enum report_verdict report_explain_trust(struct report_question *x, FILE *to)
     const struct mkperf_warnings w = {
         .session = &p->places.session, .totals = &p->totals, .pd_name = pd_name, .names = p};
     struct warning_list l = {.to = to};
+    char text[MKPERF_FIRST_TEXT];
 
+    for (unsigned i = 0; i < MKPERF_FIRSTS; i++) {
+        l.first += mkperf_first((enum mkperf_first)i, &p->totals, text);
+    }
     mkperf_warnings_each(&w, add_warning, &l);
     if (l.n > WARNINGS_SHOWN) {
         fprintf(to, ";\nand %u more (mkperf report --header-only)", l.n - WARNINGS_SHOWN);
@@ -130,7 +131,12 @@ enum report_verdict report_explain_cost(struct report_question *x, FILE *to)
     struct mkperf_profile *p = &x->profile;
     const struct mkperf_totals *t = &p->totals;
     double own = mkperf_percent(t->own_ns, t->known_ns);
-    char text[256];
+    char text[MKPERF_FIRST_TEXT];
+
+    if (mkperf_first(MKPERF_FIRST_COST, t, text)) {
+        fputs(text, to);
+        return REPORT_PROBLEM;
+    }
 
     if (p->total[0].samples != 0) {
         mkperf_profile_cost(p);
@@ -145,20 +151,26 @@ enum report_verdict report_explain_cost(struct report_question *x, FILE *to)
     if (t->own_ns != 0) {
         fprintf(to, "mkperf's PDs ran %.2f %% of one core's time by scheduling events", own);
     }
-    return own > OWN ? REPORT_PROBLEM : REPORT_ANSWER;
+    return REPORT_ANSWER;
 }
 
 enum report_verdict report_explain_faults(struct report_question *x, FILE *to)
 {
-    const struct mkperf_totals *t = &x->profile.totals;
+    char text[MKPERF_FIRST_TEXT];
+    bool faulted = mkperf_first(MKPERF_FIRST_FAULTED, &x->profile.totals, text);
 
-    if (t->faulted == 0) {
-        fputs("no PD stopped with a fault", to);
-        return REPORT_RULED_OUT;
-    }
-    fprintf(to, "a PD stopped with a fault %" PRIu64 " times, the last time %s", t->faulted,
-            t->faulted_pd);
-    return REPORT_PROBLEM;
+    fputs(faulted ? text : "no PD stopped with a fault", to);
+    return faulted ? REPORT_PROBLEM : REPORT_RULED_OUT;
+}
+
+enum report_verdict report_explain_ran(struct report_question *x, FILE *to)
+{
+    const struct mkperf_totals *t = &x->profile.totals;
+    char text[MKPERF_FIRST_TEXT];
+    bool none = mkperf_first(MKPERF_FIRST_NONE_RAN, t, text);
+
+    fputs(none ? text : "PDs of the system ran", to);
+    return none ? REPORT_PROBLEM : REPORT_RULED_OUT;
 }
 
 enum report_verdict report_explain_time(struct report_question *x, FILE *to)

@@ -40,7 +40,7 @@ struct report_question {
 /* Writes the answer without its full stop. A line's end separates parts. Errors of a second reading of the input are in x->e. */
 typedef enum report_verdict report_explain(struct report_question *x, FILE *to);
 report_explain report_explain_trust, report_explain_lost, report_explain_names, report_explain_cost,
-    report_explain_faults, report_explain_time, report_explain_regression,
+    report_explain_faults, report_explain_ran, report_explain_time, report_explain_regression,
     report_explain_throughput, report_explain_idle, report_explain_cores, report_explain_call,
     report_explain_wakeups, report_explain_latency, report_explain_budget, report_explain_inversion;
 

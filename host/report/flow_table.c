@@ -35,6 +35,7 @@ static void rule_out(const struct mkperf_flow_limit *l, enum mkperf_flow_cause c
 
 void report_flow_answer(const struct mkperf_flow *f, const struct mkperf_flow_limit *l, FILE *to)
 {
+    report_first_print(&f->analysis->totals, to);
     mkperf_flow_sentence(f, l, to);
     fprintf(to, l->cause == MKPERF_FLOW_UNDECIDED ? ".\n\n" : ".\n");
     if (l->cause == MKPERF_FLOW_UNDECIDED) {

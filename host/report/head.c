@@ -151,10 +151,23 @@ static void print_marks(const struct mkperf_profile *p, unsigned most, FILE *out
     }
 }
 
+void report_first_print(const struct mkperf_totals *t, FILE *out)
+{
+    char text[MKPERF_FIRST_TEXT];
+
+    for (unsigned i = 0; i < MKPERF_FIRSTS; i++) {
+        if (mkperf_first((enum mkperf_first)i, t, text)) {
+            fprintf(out, "# ERROR: %s\n", text);
+        }
+    }
+}
+
 void report_head_print(const struct mkperf_profile *p, const char *path, bool marks, FILE *out)
 {
     unsigned cores = p->places.session.cores;
     char text[MKPERF_PRINTABLE_PATH];
+
+    report_first_print(&p->totals, out);
     fprintf(out, "# file        %s\n", mkperf_printable_copy(path, text, sizeof text));
     if (p->places.command) {
         fprintf(out, "# command     %s\n", p->places.command);

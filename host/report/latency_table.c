@@ -210,6 +210,9 @@ void report_latency_print(const struct report_latency *l, FILE *out)
 {
     const struct mkperf_analysis *a = l->analysis;
 
+    if (a != NULL) {
+        report_first_print(&a->totals, out);
+    }
     fprintf(out, "# %s: ", l->title);
     if (a != NULL) {
         fprintf(out, "%" PRIu64 " scheduling events in %.6f s\n", a->events, l->rows->seconds);

@@ -6,6 +6,7 @@
 #include "report.h"
 
 #include "export/formats.h"
+#include "model/figures.h"
 
 static void put_by(struct report_values *v, const struct mkperf_analysis *a, const char *kind,
                    const char *from, const char *to, const struct mkperf_bys *b)
@@ -76,8 +77,13 @@ static void put_analysis(struct report_values *v, const struct mkperf_analysis *
 
 void report_gap_values(const struct mkperf_analysis *a, struct report_values *v)
 {
-    char text[160];
+    char text[MKPERF_FIRST_TEXT];
 
+    for (unsigned i = 0; i < MKPERF_FIRSTS && v->separator == NULL; i++) {
+        if (mkperf_first((enum mkperf_first)i, &a->totals, text)) {
+            mkperf_jsonl_warning(&v->to, MKPERF_ERROR, text);
+        }
+    }
     if (a->gaps != 0 && v->separator == NULL) {
         snprintf(text, sizeof text,
                  "scheduling events are missing for %.6f s: it is not known what ran then",

@@ -268,6 +268,8 @@ void report_tree_print(const struct report_row *r, const struct report_rows *row
  * recording. With `marks` all marks are listed.
  */
 void report_head_print(const struct mkperf_profile *p, const char *path, bool marks, FILE *out);
+/* Prints its first lines, which are those of each report: see mkperf_first of model/figures.h. */
+void report_first_print(const struct mkperf_totals *t, FILE *out);
 
 /* rows_print.c: the columns of a row in one line. */
 void report_row_text(const struct mkperf_frames *f, const struct report_options *o,
@@ -353,7 +355,7 @@ struct report_path {
     const struct mkperf_analysis *analysis;
 };
 
-/* For programs: a JSON row "warning" if scheduling events are missing. It precedes the rows of an analysis. */
+/* For programs: JSON rows "warning", of what must be known first, and of missing events. They precede the rows of an analysis. */
 void report_gap_values(const struct mkperf_analysis *a, struct report_values *v);
 
 void report_path_print(const struct report_path *p, FILE *out);

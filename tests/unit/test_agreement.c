@@ -370,8 +370,14 @@ static void own_and_idle(void **state)
     r = ordinary(12);
     r.skip[WORK] = r.skip[SERVER] = true;
     run(&r);
+    assert_int_equal(seen.only_idle, 0); /* by events, others ran */
+    r = ordinary(12);
+    r.skip[WORK] = r.skip[SERVER] = true;
+    r.session.sched = false;
+    run(&r);
     assert_int_equal(seen.only_idle, r.totals.samples);
-    assert_non_null(strstr(line(text, sizeof text), "all samples are of idle and mkperf's PDs"));
+    assert_true(mkperf_first(MKPERF_FIRST_NONE_RAN, &seen, text));
+    assert_non_null(strstr(text, "only idle and mkperf's PDs ran"));
     r = ordinary(12);
     r.skip[WORK] = r.skip[SERVER] = true;
     r.session.selected = true;
@@ -396,8 +402,10 @@ static void faulted(void **state)
     assert_int_equal(mkperf_sink_sched(&sink, &s, &e), MKPERF_OK);
     assert_int_equal(mkperf_sink_end(&sink, &totals, &e), MKPERF_OK);
     assert_int_equal(seen.faulted, 1);
-    assert_non_null(
-        strstr(line(text, sizeof text), "stopped with a fault 1 times, the last time worker"));
+    assert_true(mkperf_first(MKPERF_FIRST_FAULTED, &seen, text));
+    assert_string_equal(text, "a PD stopped with a fault 1 times, the last time worker");
+    assert_false(mkperf_first(MKPERF_FIRST_NONE_RAN, &seen, text));
+    assert_false(mkperf_first(MKPERF_FIRST_COST, &seen, text));
     mkperf_checks_free(a);
 }
 

@@ -8,6 +8,7 @@
 enum { STORIES = 20, ROUNDS = 20 };
 
 static struct story story;
+static uint64_t own_code;
 static uint32_t seed;
 
 /* A recording with a story, and the answer to a question as JSON. */
@@ -188,6 +189,147 @@ static void test_regression(void **state)
     assert_int_equal(status, MKPERF_ERR_INPUT);
 }
 
+/* n samples in alpha, in beta, in code without a name, in mkperf's own PD and in idle, in a random order of these shares. */
+static void mixed(const char *name, unsigned n, const unsigned share[4], uint64_t lost)
+{
+    struct recording r;
+
+    recording_begin(&r, name);
+    recording_pd(&r, 3, 4, "profiler", recording_path("own.elf"));
+    for (unsigned i = 0; i < n; i++) {
+        const uint64_t at[4] = {recording_at.alpha, recording_at.beta, 0x1000, own_code};
+        static const uint32_t pds[4] = {0, 1, 0, 3};
+        unsigned draw = story_draw(&seed, 100), row = 0;
+
+        while (row < 4 && draw >= share[row]) {
+            draw -= share[row++];
+        }
+        recording_put(&r, row < 4 ? pds[row] : 2, 0,
+                      row < 4 ? 0 : MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER, 1000,
+                      row < 4 ? at[row] : recording_at.idle, NULL);
+    }
+    recording_end(&r, lost);
+}
+
+/* The answer to a question about samples, in STORIES recordings. */
+static void expect_mixed(const unsigned share[4], uint64_t lost, const char *question,
+                         const char *verdict, const char *text)
+{
+    char wanted[64];
+    int status;
+
+    snprintf(wanted, sizeof wanted, "\"verdict\":\"%s\"", verdict);
+    for (unsigned i = 0; i < STORIES; i++) {
+        seed = 1000 + i;
+        mixed("mixed", 600, share, lost);
+        char *answer = RUN(explain, &status, "--json", "--why", question, recording_path("mixed"));
+        assert_int_equal(status, 0);
+        has(answer, wanted);
+        has(answer, text);
+    }
+}
+
+/* alpha, beta, unnamed code, mkperf's own PD; the rest is idle */
+static const unsigned ordinary[4] = {40, 20, 0, 5}, unnamed[4] = {40, 20, 20, 5},
+                      costly[4] = {20, 10, 0, 60}, idle_only[4] = {0, 0, 0, 0};
+
+static void test_samples(void **state)
+{
+    (void)state;
+    expect_mixed(ordinary, 0, "trust", "ruled out", "no sample and no event is known to be lost");
+    expect_mixed(ordinary, 60, "trust", "problem", "9.09 % of the samples were lost (link 60)");
+    expect_mixed(ordinary, 60, "lost", "problem", "60 of 660 samples (9.09 %)");
+    expect_mixed(ordinary, 0, "names", "ruled out", "0.00 % of 600 samples are in code without");
+    expect_mixed(unnamed, 0, "names", "problem", "without a name, most of them in client one");
+    expect_mixed(ordinary, 0, "profiler-cost", "answer", "PDs: at least ");
+    expect_mixed(costly, 0, "profiler-cost", "problem", "mkperf's PDs took ");
+    expect_mixed(ordinary, 0, "time", "answer", "\"text\":\"of cycles: client one ");
+    expect_mixed(ordinary, 0, "time", "answer", "(alpha ");
+    expect_mixed(idle_only, 0, "time", "problem", "only idle was sampled");
+    expect_mixed(ordinary, 0, "ran", "ruled out", "PDs of the system ran");
+    expect_mixed(idle_only, 0, "ran", "problem", "only idle and mkperf's PDs ran");
+}
+
+/* The driver calls the client, which has a low priority, and the store runs instead of the client. */
+static void inverted(void)
+{
+    uint64_t t = 1000000;
+
+    run(&story, t, IDLE, MKPERF_STOPPED_UNKNOWN);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        run(&story, t += about(20000), DRIVER, MKPERF_STOPPED_IDLE);
+        run(&story, t += 1000, CLIENT, MKPERF_STOPPED_CALLED);
+        run(&story, t += 1000, STORE, MKPERF_STOPPED_PREEMPTED);
+        run(&story, t += 100000, CLIENT, MKPERF_STOPPED_WAIT_NOTIFICATION);
+        run(&story, t += 1000, DRIVER, MKPERF_STOPPED_REPLIED);
+        run(&story, t += 1000, IDLE, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    }
+}
+
+/* No PD runs. */
+static void nothing(void)
+{
+    for (unsigned i = 0; i < 120; i++) {
+        run(&story, 1000000 + i * (uint64_t)about(1000), IDLE, MKPERF_STOPPED_IDLE);
+    }
+}
+
+/* What must be known first is the first line of each report, a warning before all rows for programs, and explain's first problem. */
+static void expect_first(const char *name, bool events, const char *text)
+{
+    char line[128], problem[128];
+    int status;
+    char *out;
+
+    snprintf(line, sizeof line, "# ERROR: %s", text);
+    snprintf(problem, sizeof problem, "%s", text);
+    const char *path = recording_path(name);
+    out = events ? RUN(latency, &status, path) : RUN(report, &status, "--stdio", path);
+    assert_ptr_equal(strstr(out, line), out);
+    out = events ? RUN(budget, &status, path) : RUN(annotate, &status, "-i", path, "idle_thread");
+    assert_ptr_equal(strstr(out, line), out);
+    out = events ? RUN(latency, &status, "--json", path) : RUN(report, &status, "--json", path);
+    snprintf(line, sizeof line, "{\"type\":\"warning\",\"level\":\"ERROR\",\"text\":\"%s", text);
+    assert_ptr_equal(strstr(out, line), strchr(out, '\n') + 1);
+    out = RUN(explain, &status, path);
+    char *at = strstr(out, "\nProblems\n  ");
+    assert_non_null(at);
+    assert_ptr_equal(strstr(out, problem), at + strlen("\nProblems\n  ") + 15);
+    assert_in_range(strlen(out), 100, 2560);
+}
+
+static void test_first(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < STORIES; i++) {
+        seed = 1000 + i;
+        (void)ask(faulted, 1, "faults");
+        expect_first("planted", true, "a PD stopped with a fault 1 times, the last time server");
+        (void)ask(nothing, 1, "ran");
+        expect_first("planted", true, "only idle and mkperf's PDs ran");
+        mixed("mixed", 600, idle_only, 0);
+        expect_first("mixed", false, "only idle and mkperf's PDs ran");
+        mixed("mixed", 600, costly, 0);
+        expect_first("mixed", false, "mkperf's PDs took ");
+    }
+}
+
+/* The page of each planted system. */
+static void test_page(void **state)
+{
+    static void (*const plants[])(void) = {calls,         throttled,       faulted,
+                                           one_slow_call, one_slow_wakeup, one_idle_core,
+                                           missing,       inverted,        nothing};
+    int status;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof plants / sizeof *plants; i++) {
+        seed = 1000 + i;
+        (void)ask(plants[i], 2, "trust");
+        assert_in_range(strlen(RUN(explain, &status, recording_path("planted"))), 200, 2560);
+    }
+}
+
 static void test_planted(void **state)
 {
     (void)state;
@@ -205,6 +347,10 @@ static void test_planted(void **state)
            "core 0 was busy for 100.00 % of the time, longest with client");
     expect(one_idle_core, 2, "idle", "answer", "core 1 was idle");
     expect(calls, 1, "idle", "answer", "core 0 was idle for");
+    expect(inverted, 1, "inversion", "problem",
+           "driver waited for client while store ran, which has a lower priority: 20 times");
+    expect(calls, 1, "time", "answer", "of one core's time: ");
+    expect(nothing, 1, "ran", "problem", "only idle and mkperf's PDs ran");
 }
 
 static void test_ruled_out(void **state)
@@ -232,20 +378,33 @@ static void test_not_decided(void **state)
                "scheduling events are missing; record fewer");
     }
     expect(calls, 1, "names", "undecided", "mkperf record -e cycles");
+    expect(calls, 1, "profiler-cost", "undecided", "use mkperf record --elf-path");
+    expect(missing, 1, "time", "undecided", "scheduling events are missing");
     recording_make("samples", 5, 0);
     char *text = RUN(explain, &status, "--json", "--why", "slow-call", recording_path("samples"));
     has(text, "\"verdict\":\"undecided\",\"text\":\"the recording has no scheduling events; record "
               "them with mkperf record --sched\"");
 }
 
+static int setup(void **state)
+{
+    recording_setup(state);
+    recording_compile("own",
+                      "volatile int sink;\nvoid mkperf_drain(void) { sink++; }\n"
+                      "void _start(void) { mkperf_drain(); }\n",
+                      "");
+    own_code = recording_address("own.elf", "mkperf_drain");
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planted),
-        cmocka_unit_test(test_regression),
-        cmocka_unit_test(test_ruled_out),
+        cmocka_unit_test(test_planted),     cmocka_unit_test(test_regression),
+        cmocka_unit_test(test_samples),     cmocka_unit_test(test_first),
+        cmocka_unit_test(test_page),        cmocka_unit_test(test_ruled_out),
         cmocka_unit_test(test_not_decided),
     };
 
-    return cmocka_run_group_tests(tests, recording_setup, recording_teardown);
+    return cmocka_run_group_tests(tests, setup, recording_teardown);
 }
