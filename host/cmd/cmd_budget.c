@@ -101,6 +101,77 @@ static void print_pd(struct command *c, const struct mkperf_analysis *a, uint32_
     }
 }
 
+/* Whether the row of this PD is shown: it ran, and pays for its own time. */
+static bool is_shown(const struct mkperf_analysis *a, const struct mkperf_demand *d, uint32_t pd)
+{
+    return d->pd[pd].used_ns != 0 && a->pd[pd].name != NULL && !a->pd[pd].scheduling.passive;
+}
+
+/* A time, or that there is no bound of it. */
+static void print_wait(uint64_t ns)
+{
+    if (ns == UINT64_MAX) {
+        printf(" %13s", "no bound");
+    } else {
+        printf(" %13.3f", (double)ns / 1e3);
+    }
+}
+
+/* What PDs of the same and of higher priority leave to each PD: with the budgets of the recording, and with the advice. */
+static void print_below(struct command *c, const struct mkperf_analysis *a,
+                        const struct mkperf_demand *d)
+{
+    uint64_t *budget = mkperf_xcalloc(2 * (size_t)d->npds + 1, sizeof *budget);
+    uint64_t *advised = budget + d->npds;
+    bool titled = c->json;
+
+    for (uint32_t i = 0; i < d->npds; i++) {
+        const struct mkperf_scheduling *s = &a->pd[i].scheduling;
+        uint64_t advice = advice_for(c, &d->pd[i]) * 1000;
+
+        budget[i] = s->known && s->budget_us < s->period_us ? s->budget_us * 1000
+                                                            : d->pd[i].period_ns;
+        advised[i] = advice != 0 ? advice : budget[i];
+    }
+    for (uint32_t i = 0; i < d->npds; i++) {
+        if (!is_shown(a, d, i) || !a->pd[i].scheduling.known || a->pd[i].profiler) {
+            continue;
+        }
+        uint64_t left[] = {mkperf_demand_left(d, i, budget), mkperf_demand_left(d, i, advised)};
+        uint64_t wait[] = {mkperf_demand_wait(d, i, budget), mkperf_demand_wait(d, i, advised)};
+
+        if (c->json) {
+            report_value_row(&c->values, "budget-below");
+            report_value_text(&c->values, "pd", a->pd[i].name);
+            report_value_number(&c->values, "left_ns", left[0]);
+            report_value_number(&c->values, "left_advised_ns", left[1]);
+            if (wait[0] != UINT64_MAX) {
+                report_value_number(&c->values, "wait_ns", wait[0]);
+            }
+            if (wait[1] != UINT64_MAX) {
+                report_value_number(&c->values, "wait_advised_ns", wait[1]);
+            }
+            report_value_end(&c->values);
+            continue;
+        }
+        if (!titled) {
+            printf(
+                "\n# those below: what PDs of the same priority and above leave to a PD of its "
+                "period if "
+                "they use all\n# of their budgets, and how long it waits at most; with the budgets "
+                "now, and as advised\n# priority   left now us  left then us   wait now us  wait "
+                "then us  PD\n");
+            titled = true;
+        }
+        printf("%10" PRIu32 " %13.3f %13.3f", a->pd[i].scheduling.priority, (double)left[0] / 1e3,
+               (double)left[1] / 1e3);
+        print_wait(wait[0]);
+        print_wait(wait[1]);
+        printf("  %s\n", a->pd[i].name);
+    }
+    free(budget);
+}
+
 /* Who lost time because budgets were used up: PDs that were throttled, and callers that waited for them. */
 static void print_cost(struct command *c, const struct mkperf_analysis *a)
 {
@@ -156,12 +227,6 @@ static void print_periods(struct command *c, const struct mkperf_analysis *a, ui
                    mkperf_percent(budget * 1000, period), a->pd[number].name);
         }
     }
-}
-
-/* Whether the row of this PD is shown: it ran, and pays for its own time. */
-static bool is_shown(const struct mkperf_analysis *a, const struct mkperf_demand *d, uint32_t pd)
-{
-    return d->pd[pd].used_ns != 0 && a->pd[pd].name != NULL && !a->pd[pd].scheduling.passive;
 }
 
 static int pd_named(const struct mkperf_system *s, const char *name)
@@ -248,6 +313,7 @@ static void print_rows(struct command *c, const struct mkperf_analysis *a,
             print_pd(c, a, i, &d->pd[i]);
         }
     }
+    print_below(c, a, d);
     print_cost(c, a);
     for (uint32_t i = 0; i < d->npds; i++) {
         if (is_shown(a, d, i)) {

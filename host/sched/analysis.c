@@ -72,6 +72,7 @@ void mkperf_analysis_pd(struct mkperf_analysis *a, const struct mkperf_pd *pd)
     free(to->name);
     to->name = mkperf_xstrdup(pd->name);
     to->idle = pd->thread == MKPERF_THREAD_IDLE;
+    to->profiler = pd->profiler;
     to->scheduling = pd->scheduling;
     if (pd->scheduling.known) {
         to->has_core = true;

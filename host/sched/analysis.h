@@ -162,6 +162,7 @@ struct mkperf_ready_slice {
 struct mkperf_sched_pd {
     char *name; /* NULL: not announced */
     bool idle;
+    bool profiler; /* mkperf's own */
     struct mkperf_scheduling scheduling;
     enum mkperf_pd_state state;
     uint64_t since;

@@ -56,12 +56,14 @@ static void add_interval(void *self, const struct mkperf_interval *i)
         p->throttled_ns += ns;
         return;
     }
+    uint32_t priority = d->analysis->pd[i->pd].scheduling.priority;
+    p->priority = p->priority > priority ? p->priority : priority;
     p->used_ns += ns;
     p->for_ns += payer != i->pd ? ns : 0;
     add_run(p, i->from, i->to);
 }
 
-enum { REFILLS = 2, LEAST_NS = 20000, STEP_NS = 1000 };
+enum { REFILLS = 2, LEAST_NS = 20000, STEP_NS = 1000, MOST_PERIODS = 64, MOST_STEPS = 10000 };
 
 /* A budget as the kernel keeps it. refill[0] is used first; amounts add up to the budget. */
 struct server {
@@ -155,6 +157,52 @@ uint64_t mkperf_demand_budget_of(const struct mkperf_demand_pd *p, uint64_t peri
     other.period_ns = period_ns;
     other.worst_ns = 0;
     return mkperf_demand_budget(&other);
+}
+
+/* The most time that others of the core can take from a PD within a window. */
+static uint64_t taken(const struct mkperf_demand *d, uint32_t pd, const uint64_t *budget_ns,
+                      uint64_t window)
+{
+    const struct mkperf_sched_pd *all = d->analysis->pd;
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < d->npds; i++) {
+        const struct mkperf_demand_pd *p = &d->pd[i];
+        bool above = all[i].scheduling.known && !all[i].scheduling.passive &&
+                     p->priority >= all[pd].scheduling.priority &&
+                     all[i].scheduling.cpu == all[pd].scheduling.cpu;
+
+        if (i != pd && above && p->used_ns != 0 && p->period_ns != 0 && !all[i].profiler &&
+            sum < window) {
+            uint64_t times = (window + p->period_ns - 1) / p->period_ns;
+            uint64_t most = budget_ns[i] < window ? times * budget_ns[i] : window;
+            sum += most < window ? most : window;
+        }
+    }
+    return sum;
+}
+
+uint64_t mkperf_demand_left(const struct mkperf_demand *d, uint32_t pd, const uint64_t *budget_ns)
+{
+    uint64_t period = d->pd[pd].period_ns, ns = taken(d, pd, budget_ns, period);
+
+    return ns < period ? period - ns : 0;
+}
+
+uint64_t mkperf_demand_wait(const struct mkperf_demand *d, uint32_t pd, const uint64_t *budget_ns)
+{
+    const struct mkperf_demand_pd *p = &d->pd[pd];
+    uint64_t whole = p->worst_ns;
+
+    for (unsigned i = 0; i < MOST_STEPS && whole <= MOST_PERIODS * p->period_ns; i++) {
+        uint64_t next = p->worst_ns + taken(d, pd, budget_ns, whole);
+
+        if (next == whole) {
+            return whole - p->worst_ns;
+        }
+        whole = next;
+    }
+    return UINT64_MAX;
 }
 
 void mkperf_demand_attach(struct mkperf_demand *d, struct mkperf_analysis *a)

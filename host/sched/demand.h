@@ -38,6 +38,7 @@ struct mkperf_demand_pd {
     uint64_t for_ns;     /* of these, passive PDs ran for it */
     uint64_t worst_ns;   /* the demand */
     uint64_t worst_from; /* the begin of that window */
+    uint32_t priority;   /* the highest of those that ran: its own, and of passive PDs for it */
     uint64_t throttled;  /* times that it, or a passive PD that it pays for, was throttled */
     uint64_t throttled_ns;
     struct mkperf_demand_run *run; /* in the order of time */
@@ -60,6 +61,16 @@ void mkperf_demand_attach(struct mkperf_demand *d, struct mkperf_analysis *a);
 uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p);
 /* The same if the PD had this period. */
 uint64_t mkperf_demand_budget_of(const struct mkperf_demand_pd *p, uint64_t period_ns);
+/*
+ * What others of the core do to a PD if they use all of their budgets. Those are the PDs that run at its priority or above, also
+ * those for which a passive PD does, without mkperf's own. Within any window, a PD uses at most its budget for each period that
+ * begins in it. budget_ns[]: by the numbers of PDs; the period: it may always run.
+ *
+ * left: what they leave it of its period. wait: for how long its demand has to wait for them in all, if it needs that at once and they
+ * begin together with it; UINT64_MAX: it is not done within 64 of its periods.
+ */
+uint64_t mkperf_demand_left(const struct mkperf_demand *d, uint32_t pd, const uint64_t *budget_ns);
+uint64_t mkperf_demand_wait(const struct mkperf_demand *d, uint32_t pd, const uint64_t *budget_ns);
 void mkperf_demand_free(struct mkperf_demand *d);
 
 #endif

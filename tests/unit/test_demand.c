@@ -136,12 +136,101 @@ static void short_runs_use_up_refills(void **state)
     end();
 }
 
+/*
+ * In microseconds: how long `need` waits for PDs above it that use their whole budgets as early as they can, from the same moment
+ * on.
+ */
+static uint64_t simulated(const uint64_t *budget, const uint64_t *period, unsigned above,
+                          uint64_t need)
+{
+    uint64_t at = 0, free_us = 0, busy = 0;
+
+    for (; free_us < need && at < 100000; at++) {
+        for (unsigned i = 0; i < above; i++) {
+            busy += at % period[i] == 0 ? budget[i] : 0;
+        }
+        if (busy != 0) {
+            busy--;
+        } else {
+            free_us++;
+        }
+    }
+    return at - need;
+}
+
+static void scheduled(uint32_t pd, uint32_t priority, uint64_t budget_us, uint64_t period_us)
+{
+    a->pd[pd].scheduling = (struct mkperf_scheduling){
+        .known = true, .priority = priority, .budget_us = budget_us, .period_us = period_us};
+}
+
+/* What happens to those below: the bounds are those of a simulation. */
+static void those_below(void **state)
+{
+    const uint64_t us[] = {2500, 3500}, period[] = {10000, 14000};
+    uint64_t budget[STORY_PDS] = {0}, all[STORY_PDS] = {0};
+
+    (void)state;
+    begin();
+    scheduled(DRIVER, 30, 9000, 10000);
+    scheduled(CLIENT, 20, 7000, 14000);
+    scheduled(STORE, 10, 20000, 20000); /* it may always run, and has the default period */
+    work(DRIVER, 1000, 2000);
+    work(CLIENT, 4000, 3000);
+    work(STORE, 9000, 9000);
+    story_end(&s);
+    budget[DRIVER] = us[0] * 1000;
+    budget[CLIENT] = us[1] * 1000;
+    budget[STORE] = all[STORE] = 10 * MS;
+    all[DRIVER] = 9 * MS;
+    all[CLIENT] = 7 * MS;
+    assert_int_equal(mkperf_demand_left(&d, DRIVER, budget), 10 * MS);
+    assert_int_equal(mkperf_demand_wait(&d, DRIVER, budget), 0);
+    assert_int_equal(mkperf_demand_left(&d, CLIENT, budget), 14 * MS - 2 * budget[DRIVER]);
+    assert_int_equal(mkperf_demand_wait(&d, CLIENT, budget), 1000 * simulated(us, period, 1, 3000));
+    assert_int_equal(mkperf_demand_left(&d, STORE, budget),
+                     10 * MS - budget[DRIVER] - budget[CLIENT]);
+    assert_int_equal(mkperf_demand_wait(&d, STORE, budget), 1000 * simulated(us, period, 2, 9000));
+    /* As they are now, they can keep it from running for good. */
+    assert_int_equal(mkperf_demand_left(&d, STORE, all), 0);
+    assert_true(mkperf_demand_wait(&d, STORE, all) == UINT64_MAX);
+    /* mkperf's own PDs, and those of other cores, take nothing. */
+    a->pd[DRIVER].profiler = true;
+    a->pd[CLIENT].scheduling.cpu = 1;
+    assert_int_equal(mkperf_demand_wait(&d, STORE, all), 0);
+    end();
+}
+
+/* A passive PD of a high priority works for a PD of a low one: that one's budget delays those between. */
+static void passive_above(void **state)
+{
+    uint64_t budget[STORY_PDS] = {0};
+
+    (void)state;
+    begin();
+    scheduled(SERVER, 40, 1, 1);
+    a->pd[SERVER].scheduling.passive = true;
+    scheduled(CLIENT, 10, 1, 1);
+    scheduled(DRIVER, 30, 1, 1);
+    run(&s, 1 * MS, CLIENT, MKPERF_STOPPED_IDLE);
+    run(&s, 2 * MS, SERVER, MKPERF_STOPPED_CALLED);
+    run(&s, 5 * MS, CLIENT, MKPERF_STOPPED_REPLIED);
+    run(&s, 6 * MS, DRIVER, MKPERF_STOPPED_WAIT_MESSAGE);
+    run(&s, 7 * MS, IDLE, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    story_end(&s);
+    budget[CLIENT] = 5 * MS;
+    assert_int_equal(d.pd[CLIENT].priority, 40);
+    assert_int_equal(mkperf_demand_wait(&d, DRIVER, budget), 5 * MS);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_worst_window), cmocka_unit_test(parts_of_runs),
         cmocka_unit_test(own_period),       cmocka_unit_test(passive_servers),
         cmocka_unit_test(throttled),        cmocka_unit_test(short_runs_use_up_refills),
+        cmocka_unit_test(those_below),      cmocka_unit_test(passive_above),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,7 +71,7 @@ static void latencies(void **state)
     CHECK(latency, 0, in);
     CHECK(latency, 0, in, "-x", ",");
     CHECK_JSON(latency, "call pd core ready total", in, "--json");
-    CHECK_JSON(budget, "budget budget-period", in, "--json");
+    CHECK_JSON(budget, "budget budget-period budget-below", in, "--json");
     CHECK(latency, 0, in, "--critical-path");
     CHECK(latency, 0, in, "--critical-path", "-x", ";");
     CHECK_JSON(latency, "path step", in, "--critical-path", "--json");
