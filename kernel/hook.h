@@ -57,6 +57,15 @@ struct mkperf_identity {
     uint64_t sc;
 };
 
+/* The user code that a sample is about, as the port finds it. */
+struct mkperf_port_context {
+    uint64_t pc;
+    uint64_t lr;
+    uint64_t fp;
+    const void *thread; /* only the port knows what is there; NULL: the thread is unknown */
+    uint32_t guest;     /* enum mkperf_guest_mode */
+};
+
 struct mkperf_hook_counter {
     uint32_t period;
     uint32_t jitter_mask;
@@ -100,8 +109,11 @@ struct mkperf_hook_words {
 
 struct mkperf_hook {
     /* Used by every sample. */
-    uint32_t mask;            /* counters of the session; 0: there is no session */
-    uint32_t kernel_mask;     /* those of them that count only in the kernel */
+    uint32_t mask; /* counters of the session; 0: there is no session */
+    uint32_t
+        kernel_mask; /* those of them whose overflows are the kernel's: they count only in the kernel.
+                                 If the PMU cannot limit counters to modes, the port sets it at each boundary: to
+                                 `mask` for the kernel's present work, to 0 for the user mode that ends there */
     struct mkperf_ring *ring; /* the kernel's view of it; NULL: to be looked up again */
     uint64_t head;            /* the hook's position in the ring */
     uint64_t wrote;           /* bytes of the last record; 0: it was dropped */
@@ -189,15 +201,6 @@ static inline void mkperf_captured(struct mkperf_hook *s, uint64_t entered)
  * 0 nothing is done.
  */
 void mkperf_hook_take(struct mkperf_hook *s, uint32_t hit);
-
-/*
- * For a PMU whose counters cannot be limited to modes: before each capture or boundary, the port says whether what has
- * overflowed is the kernel's present work (inside), or the user mode that ends here.
- */
-static inline void mkperf_hook_where(struct mkperf_hook *s, bool inside)
-{
-    s->kernel_mask = inside ? s->mask : 0;
-}
 
 /*
  * Whether each sample wakes the session's owner. The counter of such a session replaces a timer whose
@@ -331,7 +334,6 @@ void mkperf_sched_lose(struct mkperf_hook *s, uint64_t time);
 
 /* ---- counted.c, optional ---------------------------------------------------------------------- */
 
-struct mkperf_port_context;
 struct mkperf_walked;
 
 /* For the other files of the hook. One software event of thread `from`. to: the thread that a call or

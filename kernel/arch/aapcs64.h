@@ -16,9 +16,9 @@
 #include <mkperf/record.h>
 
 #define MKPERF_PAGE_BYTES UINT64_C(4096)
-#ifndef MKPERF_RECORD_BELOW
-#define MKPERF_RECORD_BELOW \
-    0 /* bytes from a frame record to the address that the frame pointer has (riscv_frames.h) */
+#ifndef MKPERF_RECORD_BELOW   /* riscv_frames.h has others */
+#define MKPERF_RECORD_BELOW 0 /* bytes from a frame record to the address in the frame pointer */
+#define mkperf_first_record(thread, level, fp) (fp)
 #endif
 
 struct mkperf_frame_record {
@@ -45,25 +45,6 @@ struct mkperf_walked {
     uint32_t frames;
     uint32_t flags; /* enum mkperf_sample_flags */
 };
-
-/* Where the first record is. A record below the frame pointer may be missing: then the word in place of the return address is
- * the caller's frame pointer (riscv_frames.h). */
-static inline uint64_t mkperf_first_record(const void *thread, unsigned level, uint64_t fp)
-{
-    uint64_t at = fp - MKPERF_RECORD_BELOW;
-
-    if (MKPERF_RECORD_BELOW != 0 && mkperf_record_in_page(at & (MKPERF_PAGE_BYTES - 1))) {
-        uint64_t page = at & ~(MKPERF_PAGE_BYTES - 1);
-        uintptr_t window = mkperf_port_user_page(thread, level, page);
-        uint64_t word =
-            window != 0 ? __atomic_load_n(
-                              &((const struct mkperf_frame_record *)(window + (at - page)))->ret,
-                              __ATOMIC_RELAXED)
-                        : 0;
-        at = word > fp ? word - MKPERF_RECORD_BELOW : at;
-    }
-    return at;
-}
 
 /*
  * Walks a thread's frame records from fp into frames[0 .. max). level: 0 for the thread that a sample is about,

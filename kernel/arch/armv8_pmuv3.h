@@ -62,12 +62,7 @@ static inline int mkperf_pmu_kernel_alone(uint32_t select)
 }
 
 /* Whether an overflow in the kernel, or in user mode, is to become a sample. The filters have decided that. */
-static inline int mkperf_pmu_wants(uint32_t select, int kernel)
-{
-    (void)select;
-    (void)kernel;
-    return 1;
-}
+#define mkperf_pmu_wants(select, kernel) true
 
 /* Returns the event counters that the CPU has and that this exception level may use. */
 static inline uint32_t mkperf_pmu_counters(void)

@@ -17,7 +17,7 @@
  *
  * QEMU before 9 ignores the filters of modes, and in every QEMU only one counter of an event counts. The boot finds that
  * (MKPERF_RISCV_FILTERS). A counter then counts in all modes, in M-mode too, and the port says in which mode an overflow was
- * found (mkperf_hook_where).
+ * found (kernel_mask in hook.h).
  */
 #ifndef MKPERF_RISCV_SSCOFPMF_H
 #define MKPERF_RISCV_SSCOFPMF_H

@@ -64,19 +64,13 @@ static inline FORCE_INLINE word_t mkperf_originalOf(const char *copy)
 }
 #undef MKPERF_RETURN_IF
 
-/* Returns the overflow flags as they were before this core waited for the lock. */
-static inline FORCE_INLINE word_t mkperf_overflowsAtEntry(void)
-{
-    if (config_set(CONFIG_ENABLE_SMP_SUPPORT) && mkperf_holdsLock()) {
-        return mkperf_node[CURRENT_CPU_INDEX()].overflows;
-    }
-    return mkperf_pmu_overflow();
-}
-
-/* Replaces c_entry_hook in the copies. Overflows become samples before the entry is stored. */
+/* Replaces c_entry_hook in the copies. Overflows become samples before the entry is stored. An entry that
+ * has taken the lock uses the overflow flags as they were before it waited. */
 static inline FORCE_INLINE void mkperf_entryHook(const char *copy)
 {
-    word_t flags = mkperf_overflowsAtEntry();
+    word_t flags = config_set(CONFIG_ENABLE_SMP_SUPPORT) && mkperf_holdsLock()
+                       ? mkperf_node[CURRENT_CPU_INDEX()].overflows
+                       : mkperf_pmu_overflow();
 
     if (MKPERF_IS(c_handle_interrupt)) {
         if (flags != 0) {

@@ -34,14 +34,6 @@
     (config_ternary(CONFIG_MKPERF_EVENTS, MKPERF_FEATURE_EVENTS, 0) | \
      config_ternary(CONFIG_MKPERF_QEMU, MKPERF_FEATURE_FOLLOWERS, 0))
 
-struct mkperf_port_context {
-    const void *thread; /* the tcb_t that the sample is about; NULL: it is unknown */
-    uint64_t pc;
-    uint64_t lr;
-    uint64_t fp;
-    uint32_t guest; /* enum mkperf_guest_mode */
-};
-
 /*
  * The last page that was found is remembered with its address space. Like an entry of the TLB, it is valid
  * until the kernel changes or removes a mapping.
@@ -106,7 +98,7 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
         }
     }
     if (unlikely(thread == NODE_STATE(ksIdleThread) || (kernel && thread == NULL))) {
-        *c = (struct mkperf_port_context){thread, 0, 0, 0, 0};
+        *c = (struct mkperf_port_context){.thread = thread};
         return false;
     }
     mkperf_savedContext(c, thread, FaultIP); /* of a system call: its address */

@@ -18,12 +18,6 @@
 #define MKPERF_PORT_CORES ncores
 enum { MKPERF_PORT_FEATURES = MKPERF_FEATURE_EVENTS };
 
-struct mkperf_port_context {
-    uint64_t pc, lr, fp;
-    const void *thread;
-    uint32_t guest; /* there are none */
-};
-
 /*
  * A sample is about the current task: overflows are taken where the kernel is entered and before it
  * switches. One of the kernel has the place in the task's program to which the kernel was to return.

@@ -16,12 +16,6 @@
 
 #include "kernel/hook.h"
 
-struct mkperf_port_context {
-    uint64_t pc, lr, fp;
-    const void *thread;
-    uint32_t guest;
-};
-
 #ifdef MKPERF_READ_REGISTER
 #include "kernel/arch/armv8_pmuv3.h"
 #else
@@ -31,12 +25,7 @@ struct mkperf_port_context {
 #define MKPERF_SELECT_BITS (MKPERF_SELECT_P | MKPERF_SELECT_U | MKPERF_SELECT_EVENT)
 int mkperf_pmu_counts_kernel(uint32_t select);
 int mkperf_pmu_kernel_alone(uint32_t select);
-static inline int mkperf_pmu_wants(uint32_t select, int kernel)
-{
-    (void)select;
-    (void)kernel;
-    return 1;
-}
+#define mkperf_pmu_wants(select, kernel) true
 uint32_t mkperf_pmu_counters(void);
 uint32_t mkperf_pmu_overflow(void);
 void mkperf_pmu_clear(uint32_t mask);

@@ -40,7 +40,7 @@ uint64_t arch_sp(void)
 static uint32_t overflowed(struct mkperf_hook *hook, bool inside)
 {
     if (!(pmu_state.found & MKPERF_RISCV_FILTERS)) {
-        mkperf_hook_where(hook, inside);
+        hook->kernel_mask = inside ? hook->mask : 0;
     }
     return mkperf_pmu_overflow() & hook->mask;
 }
