@@ -17,8 +17,8 @@ enum { OPTION_LIMIT = 256, OPTION_PERCENTAGE, OPTION_QUANTUM };
 
 struct command {
     const char *input;
-    bool stdio, interactions, stacks, dot, marks, charged, off_cpu, hierarchy, util, json, sorted,
-        inverted, inlined, head_only;
+    bool stdio, interactions, stacks, dot, marks, charged, off_cpu, hierarchy, util, latency, json,
+        sorted, inverted, inlined, head_only;
     const char *output; /* the file for --interactions */
     const char *separator;
     struct report_values values; /* of -x and --json */
@@ -103,6 +103,11 @@ static const struct mkperf_option options[] = {
         "instead: the time in which threads were blocked, in ns, by their callchains (record "
         "--off-cpu); with only scheduling events, by what each PD waited for",
         MKPERF_SETS(struct command, off_cpu)),
+    MKPERF_OPTION(
+        0, "latency",
+        "shares of the elapsed time: a sample counts 1 / N if N cores work at that time (record "
+        "--sched)",
+        MKPERF_SETS(struct command, latency)),
     MKPERF_OPTION(
         0, "util",
         "instead: how long each PD and idle ran, in ns, by scheduling events (record --sched); "
@@ -262,6 +267,13 @@ static enum mkperf_status print_report(struct command *c, struct mkperf_frames *
                    "share of the rest\n",
                    p->sched->gaps, (double)p->sched->gap_ns / 1e9);
         }
+        if (p->latency) {
+            printf(
+                "# latency     100 %% are the elapsed time: weights are divided by the number of "
+                "cores that worked\n#             %" PRIu64 " samples with a core of which no "
+                "event is known\n",
+                p->parallel.unsure);
+        }
         if (p->off_cpu && p->made) {
             printf(
                 "# blocked     by what each PD waited for: no callchains of blocked threads were "
@@ -318,6 +330,7 @@ static enum mkperf_status run_profile(void *self, struct mkperf_error *e)
                                .leaves_only = !browse && !c->charged && !c->report.children &&
                                               c->report.graph == REPORT_GRAPH_NONE,
                                .off_cpu = c->off_cpu,
+                               .latency = c->latency,
                                .utilisation = c->util ||
                                               report_columns_have(keys, REPORT_SORT_UTIL),
                                .runs = c->util,
@@ -375,10 +388,10 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
                                   "-x is of the table of rows: with --header-only, --interactions, "
                                   "--stacks and --charged use --json");
     }
-    if (c->off_cpu + c->util + c->interactions + c->charged > 1) {
-        return mkperf_usage_error(
-            e, "report",
-            "--interactions, --stacks, --charged, --off-cpu and --util exclude each other");
+    if (c->off_cpu + c->util + c->interactions + c->charged + c->latency > 1) {
+        return mkperf_usage_error(e, "report",
+                                  "--interactions, --stacks, --charged, --off-cpu, --util and "
+                                  "--latency exclude each other");
     }
     if ((c->off_cpu || c->util) && c->names.event != NULL) {
         return mkperf_usage_error(e, "report", "%s is of one event, without --event",

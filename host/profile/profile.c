@@ -65,6 +65,11 @@ static enum mkperf_status begin_profile(void *self, const struct mkperf_session 
     if (make_event(p, &session, e) != MKPERF_OK) {
         return e->status;
     }
+    if (p->latency && !session.sched) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "no scheduling events were recorded, by which to know how many "
+                                "cores worked (mkperf record --sched)");
+    }
     if (session.nevents == 0 && !((p->keep_schedule || p->events_suffice) && session.sched)) {
         return mkperf_no_samples(e);
     }
@@ -175,13 +180,26 @@ static enum mkperf_status keep_sample(void *self, const struct mkperf_sample *s,
     return mkperf_spool_add(&p->samples, &kept, e);
 }
 
+static bool is_idle(const struct mkperf_profile *p, uint32_t pd)
+{
+    return pd < p->places.npds && p->places.pd[pd].thread == MKPERF_THREAD_IDLE;
+}
+
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                                      struct mkperf_error *e)
 {
     struct mkperf_profile *p = self;
 
-    return p->made || (p->off_cpu && s->event != p->off_cpu_event) ? MKPERF_OK
-                                                                   : keep_sample(p, s, e);
+    if (p->made || (p->off_cpu && s->event != p->off_cpu_event)) {
+        return MKPERF_OK;
+    }
+    if (!p->latency) {
+        return keep_sample(p, s, e);
+    }
+    struct mkperf_sample weighed = *s;
+    weighed.period =
+        mkperf_parallel_weight(&p->parallel, s, is_idle(p, s->pd), p->places.session.cores);
+    return weighed.period != 0 ? keep_sample(p, &weighed, e) : MKPERF_OK;
 }
 
 static enum mkperf_status add_run(void *self, const struct mkperf_core_interval *run,
@@ -280,6 +298,7 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
         return MKPERF_OK;
     }
     p->schedule.lost += event->lost;
+    mkperf_parallel_event(&p->parallel, event, is_idle(p, event->to));
     mkperf_analysis_event(p->sched, event);
     return sched_status(p, e);
 }

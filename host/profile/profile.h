@@ -114,6 +114,7 @@ struct mkperf_profile {
     bool events_suffice; /* a session may have no samples, if it has scheduling events */
     bool off_cpu;        /* an off-CPU profile, see scheduling.h */
     bool utilisation;    /* keep how long PDs ran; not with keep_schedule */
+    bool latency;        /* weights are of elapsed time, see scheduling.h */
     bool runs;           /* with utilisation: the time that PDs ran instead of samples */
     struct mkperf_time_slices slices; /* the quantum is set: of chains, and of utilisation */
     struct report_filter filter;      /* samples that do not pass are not counted */
@@ -141,6 +142,7 @@ struct mkperf_profile {
     struct mkperf_schedule schedule; /* with keep_schedule */
     struct mkperf_fills fills;       /* with keep_schedule */
     struct mkperf_utilisation util;  /* with utilisation */
+    struct mkperf_parallel parallel; /* with latency */
     struct mkperf_hash mark_keys;    /* keys: PD, and name as the number of a text */
     struct mkperf_mark_sum *mark_sum;
     uint32_t mark_room;

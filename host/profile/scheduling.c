@@ -267,3 +267,26 @@ void mkperf_schedule_close(struct mkperf_schedule *s)
     s->block = NULL;
     s->blocks = s->block_room = 0;
 }
+
+void mkperf_parallel_event(struct mkperf_parallel *p, const struct mkperf_sched *event, bool idle)
+{
+    bool gap = event->kind == MKPERF_SCHED_GAP;
+
+    if (event->core < MKPERF_MAX_CORES && (gap || event->kind == MKPERF_SCHED_SWITCH)) {
+        p->nknown += !gap - p->known[event->core];
+        p->known[event->core] = !gap;
+        p->nworking += (!gap && !idle) - p->works[event->core];
+        p->works[event->core] = !gap && !idle;
+    }
+}
+
+uint64_t mkperf_parallel_weight(struct mkperf_parallel *p, const struct mkperf_sample *s, bool idle,
+                                unsigned cores)
+{
+    /* Around a switch, the sample and the event may be of different PDs: the sample counts. */
+    unsigned others = p->nworking - (s->core < MKPERF_MAX_CORES && p->works[s->core]);
+    unsigned divisor = idle ? cores : others + 1;
+
+    p->unsure += p->nknown < cores;
+    return idle && others != 0 ? 0 : (s->period + divisor / 2) / divisor;
+}

@@ -83,6 +83,24 @@ struct mkperf_schedule_call {
     uint32_t from, to;
 };
 
+/*
+ * Which cores do work, for a profile of elapsed time (report --latency): a sample's weight is divided by the number of cores that
+ * work at that time, so that the weights of one moment are one moment. The time in which no core works is idle's.
+ *
+ *      core 0   client client client client       client 1/2 + 1/2 + 1 + 1
+ *      core 1   server server idle   idle         server 1/2 + 1/2, idle 0
+ */
+struct mkperf_parallel {
+    bool known[MKPERF_MAX_CORES], works[MKPERF_MAX_CORES];
+    unsigned nknown, nworking;
+    uint64_t unsure; /* samples while it was not known what a core did; it counts as idle */
+};
+/* idle: of the PD that runs from the event on, or was sampled. */
+void mkperf_parallel_event(struct mkperf_parallel *p, const struct mkperf_sched *event, bool idle);
+/* The weight of a sample on one of `cores` cores; 0: it takes no elapsed time. */
+uint64_t mkperf_parallel_weight(struct mkperf_parallel *p, const struct mkperf_sample *s, bool idle,
+                                unsigned cores);
+
 /* The times of MKPERF_SCHEDULE_BLOCK intervals, or fewer in the last block. A reader finds the intervals of a time by them. */
 enum { MKPERF_SCHEDULE_BLOCK = 4096 };
 struct mkperf_schedule_block {

@@ -53,19 +53,15 @@ static double count_marks(const struct mkperf_profile *p, const char *name)
     return n;
 }
 
-/* Protected calls of a PD, by scheduling events, or as the target counted them. */
+/* Protected calls of a PD, by scheduling events. */
 static double count_calls(const struct mkperf_profile *p, const char *pd)
 {
-    const struct mkperf_interactions *counted = p->totals.interactions;
     double n = 0;
 
     for (unsigned i = 0; p->sched != NULL && i < p->sched->nedges; i++) {
         const struct mkperf_call_edge *edge = &p->sched->edge[i];
         n += strcmp(mkperf_analysis_name(p->sched, edge->to), pd) == 0 ? (double)edge->wall.count
                                                                        : 0;
-    }
-    for (unsigned i = 0; n == 0 && counted != NULL && i < counted->nedges; i++) {
-        n += strcmp(counted->edge[i].to, pd) == 0 ? (double)counted->edge[i].calls : 0;
     }
     return n;
 }

@@ -302,6 +302,64 @@ static void errors(void **state)
     has(text, "server      -\n");
 }
 
+static void sample(uint64_t ns, uint32_t core, uint32_t pd)
+{
+    static const struct mkperf_chain none = {.n = 0};
+    const struct mkperf_sample s = {.time_ns = ns,
+                                    .period = 1000,
+                                    .pd = pd,
+                                    .core = core,
+                                    .flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER,
+                                    .callers = &none};
+
+    assert_int_equal(mkperf_sink_sample(&story.sink, &s, &story.e), MKPERF_OK);
+}
+
+/*
+ * 100 ms of two cores, with a sample of each in each ms. The client runs for 80 ms on core 0, the server for the first 40 ms on core
+ * 1. In 40 ms both work: half of the time is each one's. The client works alone for 40 ms, and for 20 ms nobody works. Of the
+ * elapsed time 60 % are the client's, 20 % the server's and 20 % idle's; of the cores' time 40, 20 and 40 %.
+ */
+static void elapsed(void **state)
+{
+    struct mkperf_session session = {.cores = 2, .nevents = 1};
+    struct recording r;
+    int status;
+
+    (void)state;
+    session.event[0] = (struct mkperf_event){
+        .name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 1000};
+    story_record(&story, &r, "elapsed.data", &session);
+    run(&story, 1000000, CLIENT, MKPERF_STOPPED_UNKNOWN);
+    on_core(&story, 1, 1000000, SERVER, MKPERF_STOPPED_UNKNOWN);
+    for (unsigned ms = 0; ms < 100; ms++) {
+        uint64_t ns = 1000000 + ms * UINT64_C(1000000);
+
+        if (ms == 40) {
+            on_core(&story, 1, ns, IDLE, MKPERF_STOPPED_WAIT_NOTIFICATION);
+        } else if (ms == 80) {
+            run(&story, ns, IDLE, MKPERF_STOPPED_WAIT_NOTIFICATION);
+        }
+        sample(ns + 500, 0, ms < 80 ? CLIENT : IDLE);
+        sample(ns + 600, 1, ms < 40 ? SERVER : IDLE);
+    }
+    story_end(&story);
+    recording_free(&r);
+    const char *data = recording_path("elapsed.data");
+    char *text = RUN(report, &status, "--stdio", "-s", "pd", data);
+    has(text, "    40.00%       80            80000  client\n");
+    text = RUN(report, &status, "--latency", "--stdio", "-s", "pd", data);
+    assert_int_equal(status, 0);
+    has(text, "    60.00%       80            60000  client\n");
+    has(text, "    20.00%       40            20000  server\n");
+    has(text, "    20.00%       40            20000  idle\n");
+    has(text, "# latency     100 % are the elapsed time");
+    has(text, "#             0 samples with a core of which no event is known\n");
+    text = RUN(report, &status, "--latency", "--util", data);
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    FAILS("no scheduling events were recorded", "--latency", recording_path("samples.data"));
+}
+
 static int setup(void **state)
 {
     recording_setup(state);
@@ -314,7 +372,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole),    cmocka_unit_test(slices), cmocka_unit_test(values),
         cmocka_unit_test(filtered), cmocka_unit_test(gaps),   cmocka_unit_test(cores),
-        cmocka_unit_test(sums),     cmocka_unit_test(errors),
+        cmocka_unit_test(sums),     cmocka_unit_test(errors), cmocka_unit_test(elapsed),
     };
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);
