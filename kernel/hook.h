@@ -310,6 +310,10 @@ void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, const void *thread
 /* An interrupt was delivered to `thread`; irq: below 4096. */
 void mkperf_sched_irq(struct mkperf_hook *s, unsigned irq, const void *thread);
 
+/* A window of the domain schedule begins, in which `thread` is the first to run; window: below 4096.
+ * Before the switch to that thread, with the switch's time. */
+void mkperf_sched_window(struct mkperf_hook *s, unsigned window, const void *thread, uint64_t time);
+
 /* `thread` runs, and waited for the kernel's lock from `began` to `got` (ticks): two events. With the
  * lock, before other events of this entry, and only if it had to wait. */
 void mkperf_sched_lock(struct mkperf_hook *s, const void *thread, uint64_t began, uint64_t got);

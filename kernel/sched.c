@@ -257,6 +257,11 @@ void mkperf_sched_irq(struct mkperf_hook *s, unsigned irq, const void *thread)
     put_event(s, mkperf_sched_what(MKPERF_SCHED_IRQ, 0, irq), thread, mkperf_port_time());
 }
 
+void mkperf_sched_window(struct mkperf_hook *s, unsigned window, const void *thread, uint64_t time)
+{
+    put_event(s, mkperf_sched_what(MKPERF_SCHED_WINDOW, 0, window), thread, time);
+}
+
 void mkperf_sched_lock(struct mkperf_hook *s, const void *thread, uint64_t began, uint64_t got)
 {
     put_event(s, mkperf_sched_what(MKPERF_SCHED_LOCK_WAIT, 0, 0), thread, began);

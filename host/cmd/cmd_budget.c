@@ -13,6 +13,7 @@
 #include "cmd.h"
 #include "report/report.h"
 #include "sched/demand.h"
+#include "sched/domains.h"
 #include "system/system.h"
 
 struct command {
@@ -229,6 +230,93 @@ static void print_periods(struct command *c, const struct mkperf_analysis *a, ui
     }
 }
 
+/* A window that is too long by more than one of so many parts is shown. */
+enum { OVER_SHOWN = 1000 };
+
+static double us_of(uint64_t ns)
+{
+    return (double)ns / 1e3;
+}
+
+/* How much later, or earlier, than a frame before a window began, in ns. Without a known frame: than the mean. */
+static int64_t against_frame(const struct mkperf_domains *d, const struct mkperf_domain_window *w,
+                             uint64_t interval_ns)
+{
+    uint64_t frame = d->frame_ns != 0 ? d->frame_ns : w->interval_ns / w->intervals;
+
+    return w->intervals != 0 ? (int64_t)(interval_ns - frame) : 0;
+}
+
+static void put_window(struct command *c, const struct mkperf_analysis *a,
+                       const struct mkperf_domains *d, const struct mkperf_domain_window *w)
+{
+    REPORT_ROW(
+        &c->values, "window", REPORT_NUMBER("window", w->number), REPORT_TEXT("domain", w->domain),
+        REPORT_NUMBER("duration_ns", w->duration_ns), REPORT_NUMBER("count", w->count),
+        REPORT_NUMBER("length_ns", w->length_ns), REPORT_NUMBER("min_ns", w->least_ns),
+        REPORT_NUMBER("max_ns", w->most_ns), REPORT_NUMBER("used_ns", w->length_ns - w->slack_ns),
+        REPORT_NUMBER("slack_ns", w->slack_ns), REPORT_NUMBER("slack_min_ns", w->least_slack_ns),
+        REPORT_NUMBER("frame_ns", d->frame_ns),
+        REPORT_NUMBER("frame_min_ns", w->intervals != 0 ? w->least_interval_ns : 0),
+        REPORT_NUMBER("frame_max_ns", w->most_interval_ns), REPORT_NUMBER("over_ns", w->over_ns),
+        REPORT_NUMBER("over_at_ns", w->over_at),
+        REPORT_TEXT("over_by", w->over_ns != 0 ? mkperf_analysis_name(a, w->over_pd) : ""));
+    for (unsigned i = 0; i < w->npds; i++) {
+        const struct mkperf_domain_pd *p = &w->pd[i];
+        REPORT_ROW(&c->values, "window-pd", REPORT_NUMBER("window", w->number),
+                   REPORT_TEXT("pd", mkperf_analysis_name(a, p->pd)),
+                   REPORT_NUMBER("used_ns", p->used_ns), REPORT_NUMBER("max_ns", p->most_ns),
+                   REPORT_NUMBER("cut", p->cut));
+    }
+}
+
+static void print_window(const struct mkperf_analysis *a, const struct mkperf_domains *d,
+                         const struct mkperf_domain_window *w)
+{
+    double n = (double)w->count;
+
+    printf("%8u %9.0f %7" PRIu64 " %10.3f %10.3f %10.3f %10.3f %10.3f %10.3f %8.3f %8.3f  %s\n",
+           w->number, us_of(w->duration_ns), w->count, us_of(w->least_ns), us_of(w->length_ns) / n,
+           us_of(w->most_ns), us_of(w->length_ns - w->slack_ns) / n, us_of(w->slack_ns) / n,
+           us_of(w->least_slack_ns), (double)against_frame(d, w, w->least_interval_ns) / 1e3,
+           (double)against_frame(d, w, w->most_interval_ns) / 1e3, w->domain);
+    for (unsigned i = 0; i < w->npds; i++) {
+        const struct mkperf_domain_pd *p = &w->pd[i];
+        if (p->used_ns != 0) {
+            printf("%70.3f %10.3f most, cut %" PRIu64 " times  %s\n", us_of(p->used_ns) / n,
+                   us_of(p->most_ns), p->cut, mkperf_analysis_name(a, p->pd));
+        }
+    }
+    if (w->over_ns > w->duration_ns / OVER_SHOWN) {
+        printf("%70.3f too long until %.6f s, while %s ran\n", us_of(w->over_ns),
+               (double)w->over_at / 1e9, mkperf_analysis_name(a, w->over_pd));
+    }
+}
+
+/* The windows of the domain schedule, if it has any. */
+static void print_windows(struct command *c, const struct mkperf_analysis *a,
+                          const struct mkperf_domains *d)
+{
+    if (d->n != 0 && !c->json) {
+        printf("\n# windows of the domain schedule, us; a frame has %.0f. Early, late: its begin, "
+               "against one frame\n# after its begin before. Cut: the PD was ready when the window "
+               "ended\n"
+               "# window  duration   count      least       mean    longest       used      slack "
+               "least slack  early     late  domain\n",
+               us_of(d->frame_ns));
+    }
+    for (unsigned i = 0; i < d->n; i++) {
+        if (d->window[i].count == 0) {
+            continue;
+        }
+        if (c->json) {
+            put_window(c, a, d, &d->window[i]);
+        } else {
+            print_window(a, d, &d->window[i]);
+        }
+    }
+}
+
 static int pd_named(const struct mkperf_system *s, const char *name)
 {
     for (unsigned i = 0; i < s->npds; i++) {
@@ -298,7 +386,7 @@ static enum mkperf_status print_patch(const struct command *c, const struct mkpe
 }
 
 static void print_rows(struct command *c, const struct mkperf_analysis *a,
-                       const struct mkperf_demand *d)
+                       const struct mkperf_demand *d, const struct mkperf_domains *domains)
 {
     bool titled = false;
 
@@ -320,6 +408,7 @@ static void print_rows(struct command *c, const struct mkperf_analysis *a,
             print_periods(c, a, i, &d->pd[i], &titled);
         }
     }
+    print_windows(c, a, domains);
 }
 
 static enum mkperf_status run_budget(void *self, const struct mkperf_args *args,
@@ -328,12 +417,14 @@ static enum mkperf_status run_budget(void *self, const struct mkperf_args *args,
     struct command *c = self;
     struct mkperf_analysis *a = mkperf_analysis_new();
     struct mkperf_demand d = {.default_ns = c->period_us * 1000};
+    struct mkperf_domains domains = {.n = 0};
 
     c->input = args->n > 0 ? args->operand[0] : c->input;
     mkperf_demand_attach(&d, a);
+    mkperf_domains_attach(&domains, a);
     if (mkperf_analysis_read(a, mkperf_analysis_sink(a), c->input, e) == MKPERF_OK) {
         if (c->system == NULL) {
-            print_rows(c, a, &d);
+            print_rows(c, a, &d, &domains);
         } else {
             (void)print_patch(c, a, &d, e);
         }
@@ -343,6 +434,7 @@ static enum mkperf_status run_budget(void *self, const struct mkperf_args *args,
     }
     mkperf_analysis_free(a);
     mkperf_demand_free(&d);
+    mkperf_domains_free(&domains);
     return e->status;
 }
 

@@ -21,6 +21,7 @@
 #include "symbols/symbols.h"
 #include "system/image_table.h"
 #include "system/system.h"
+#include "system/windows.h"
 
 /* A program in which bytes are replaced, and their place in its file. */
 struct changed {
@@ -319,6 +320,18 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
     if (add_monitor(s, &module[s->image.n], e) != MKPERF_OK || add_vcpus(s, e) != MKPERF_OK ||
         check_client(s, e) != MKPERF_OK || add_queues(s, module, e) != MKPERF_OK ||
         make_unwind(s, module, e) != MKPERF_OK) {
+        return e->status;
+    }
+    char *windows = mkperf_windows_text(s->system);
+    if (windows != NULL && strlen(windows) > MKPERF_STAMP_WINDOWS_BYTES) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT,
+                         "%s: the text of the domain schedule is above %d bytes", s->path,
+                         MKPERF_STAMP_WINDOWS_BYTES);
+    } else if (windows != NULL) {
+        memcpy(s->image.windows, windows, strlen(windows) + 1);
+    }
+    free(windows);
+    if (e->status != MKPERF_OK) {
         return e->status;
     }
     *n = mkperf_image_write(&s->image, table);

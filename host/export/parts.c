@@ -101,6 +101,7 @@ void export_kept_session(struct export_kept *k, const struct mkperf_session *ses
     k->session.kernel_elf = k->session.kernel_unnamed = NULL;
     k->session.image = k->session.command = k->session.pd_names = NULL;
     k->session.queue = NULL;
+    k->session.windows = NULL;
     k->session.unverified = k->unverified;
 }
 

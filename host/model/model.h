@@ -122,6 +122,8 @@ struct mkperf_session {
     /* The queues that the target knows, by their numbers in readings. Valid during the call, as strings are. */
     unsigned nqueues;
     const struct mkperf_queue *queue;
+    const char
+        *windows; /* the domain schedule of the target (system/windows.h), NULL: none is known */
     const char *command; /* the command line of the recording, NULL if unknown */
 };
 

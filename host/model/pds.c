@@ -8,6 +8,7 @@
 #include "symbols/find_elf.h"
 #include "system/image_table.h"
 #include "system/system.h"
+#include "system/windows.h"
 
 enum { WHY = 1024, LISTED = 8 }; /* bytes of a reason; differences in a warning */
 
@@ -20,6 +21,7 @@ struct mkperf_pds {
     bool system_fits;           /* the PDs of `system` are the first ones here, in its order */
     struct mkperf_image *image; /* NULL: the first PDs are those of `system` */
     struct mkperf_queue queue[MKPERF_STAMP_QUEUES]; /* those of `image` */
+    char *windows;                                  /* the domain schedule; NULL: none */
     struct mkperf_finder *finder;
     char image_id[MKPERF_IMAGE_TEXT];
     char *unverified; /* NULL with an image */
@@ -463,6 +465,11 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
         }
         find_any_kernel(p);
     }
+    if (image != NULL && image->windows[0] != '\0') {
+        p->windows = mkperf_xstrdup(image->windows);
+    } else if (p->system != NULL && p->system_fits) {
+        p->windows = mkperf_windows_text(p->system);
+    }
     add_pd(p, MKPERF_THREAD_IDLE, mkperf_xstrdup("idle"), NULL);
     if (p->system != NULL && p->system_fits) {
         /* Adds how PDs are scheduled. The PDs of the .system file are the first ones. */
@@ -523,6 +530,7 @@ void mkperf_pds_free(struct mkperf_pds *p)
     mkperf_finder_free(p->finder);
     free(p->image);
     free(p->unverified);
+    free(p->windows);
     free(p->kernel);
     free(p->kernel_unnamed);
     free(p->system_directory);
@@ -663,6 +671,7 @@ void mkperf_pds_describe(const struct mkperf_pds *p, struct mkperf_session *sess
     session->unverified = p->unverified;
     session->nqueues = p->image != NULL ? p->image->nqueues : 0;
     session->queue = p->queue;
+    session->windows = p->windows;
 }
 
 const struct mkperf_image *mkperf_pds_image(const struct mkperf_pds *p)

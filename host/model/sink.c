@@ -13,7 +13,7 @@ const char *const mkperf_sched_kind_names[MKPERF_SCHED_KINDS] = {
     [MKPERF_SCHED_IRQ] = "irq",       [MKPERF_SCHED_FAULT] = "fault",
     [MKPERF_SCHED_LOCK] = "lock",     [MKPERF_SCHED_LOCK_WAIT] = "lock-wait",
     [MKPERF_SCHED_WAKE] = "wake",     [MKPERF_SCHED_RECEIVE] = "receive",
-    [MKPERF_SCHED_GAP] = "gap",
+    [MKPERF_SCHED_WINDOW] = "window", [MKPERF_SCHED_GAP] = "gap",
 };
 
 const char *const mkperf_sched_reason_names[MKPERF_STOPPED_REASONS] = {
@@ -154,6 +154,8 @@ enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
         mkperf_printable_lines(names);
     }
     s.pd_names = names;
+    const char *windows = printable_text(s.windows);
+    s.windows = windows;
     struct mkperf_queue *queues = printable_queues(session);
     s.queue = queues;
     for (unsigned i = 0; i < s.nevents; i++) {
@@ -161,6 +163,7 @@ enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
     }
     enum mkperf_status status = sink->ops->begin(sink->self, &s, e);
     free(names);
+    free((char *)windows);
     mkperf_queues_free(queues, s.nqueues);
     return status;
 }

@@ -195,6 +195,7 @@ static const struct row {
     ROW("kernel_content", SESSION, CONTENT, mkperf_session, kernel_build_id),
     ROW("image", SESSION, TEXT, mkperf_session, image),
     ROW("unverified", SESSION, TEXT, mkperf_session, unverified),
+    ROW("windows", SESSION, TEXT, mkperf_session, windows),
     ROW("cores", SESSION, DECIMAL, mkperf_session, cores),
     ROW("target_cores", SESSION, DECIMAL, mkperf_session, target_cores),
     ROW("core_mask", SESSION, HEXADECIMAL, mkperf_session, core_mask),

@@ -212,8 +212,9 @@ void perfin_read_perf_features(struct perfin_bytes *b, const struct perfin_frame
 void perfin_free_session(struct perfin_session *s)
 {
     struct mkperf_session *m = &s->model;
-    const char *const texts[] = {m->platform, m->cpu,        m->kernel_elf, m->kernel_unnamed,
-                                 m->image,    m->unverified, m->command,    m->pd_names};
+    const char *const texts[] = {m->platform,       m->cpu,      m->kernel_elf,
+                                 m->kernel_unnamed, m->image,    m->unverified,
+                                 m->command,        m->pd_names, m->windows};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         free((char *)texts[i]);

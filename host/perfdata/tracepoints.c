@@ -15,7 +15,8 @@
 
 #define KINDS                                                                                  \
     "{ 1, \"call\" }, { 2, \"reply\" }, { 3, \"notify\" }, { 4, \"irq\" }, { 5, \"fault\" }, " \
-    "{ 6, \"lock\" }, { 7, \"lock-wait\" }, { 8, \"wake\" }, { 9, \"receive\" }"
+    "{ 6, \"lock\" }, { 7, \"lock-wait\" }, { 8, \"wake\" }, { 9, \"receive\" }, { 10, "       \
+    "\"window\" }"
 
 static const struct {
     const char *system, *name;

@@ -302,6 +302,9 @@ void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_sessio
     } else if (s->unverified != NULL) {
         write_text(w->about, "unverified", s->unverified);
     }
+    if (s->windows != NULL) {
+        write_text(w->about, "windows", s->windows);
+    }
     write_kernel(w);
     write_queues(w->about, s);
     perfdata_write_events(w->about, s, 0);

@@ -53,6 +53,7 @@ void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *s
     s->image = mkperf_xstrdup(session->image);
     s->unverified = mkperf_xstrdup(session->unverified);
     s->pd_names = mkperf_xstrdup(session->pd_names);
+    s->windows = mkperf_xstrdup(session->windows);
     s->kernel_problem = mkperf_xstrdup(session->kernel_unnamed);
     s->session.platform = s->platform;
     s->session.cpu = s->cpu;
@@ -61,6 +62,7 @@ void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *s
     s->session.unverified = s->unverified;
     s->session.pd_names = s->pd_names;
     s->session.queue = NULL;
+    s->session.windows = s->windows;
     s->session.command = s->command;
     mkperf_symbols_expect(s->symbols, session->arch);
     mkperf_symbols_search(s->symbols, &s->search);
@@ -112,6 +114,7 @@ void mkperf_places_free(struct mkperf_places *s)
     free(s->image);
     free(s->unverified);
     free(s->pd_names);
+    free(s->windows);
     free(s->command);
     free(s->kernel_problem);
     free(s->function);

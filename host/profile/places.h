@@ -69,7 +69,7 @@ struct mkperf_places {
     struct mkperf_elf_search search;
 
     struct mkperf_session session;
-    char *platform, *cpu, *kernel_elf, *image, *unverified, *command, *pd_names;
+    char *platform, *cpu, *kernel_elf, *image, *unverified, *command, *pd_names, *windows;
     struct mkperf_places_pd *pd;
     uint32_t npds, pd_room;
     struct mkperf_symbols *symbols;

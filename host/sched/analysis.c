@@ -160,10 +160,12 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
 
     (void)e;
     a->session = *session;
+    a->nwindows = mkperf_windows_read(session->windows, a->window);
     a->session.platform = a->session.cpu = a->session.command = NULL;
     a->session.kernel_elf = a->session.kernel_unnamed = NULL;
     a->session.image = a->session.unverified = a->session.pd_names = NULL;
     a->session.queue = NULL;
+    a->session.windows = NULL;
     return MKPERF_OK;
 }
 

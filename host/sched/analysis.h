@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "model/model.h"
+#include "system/windows.h"
 
 /*
  * A histogram of latencies with logarithmic buckets.
@@ -162,7 +163,8 @@ struct mkperf_ready_slice {
 struct mkperf_sched_pd {
     char *name; /* NULL: not announced */
     bool idle;
-    bool profiler; /* mkperf's own */
+    bool profiler;   /* mkperf's own */
+    uint32_t domain; /* in a window of which it ran, counted from 1; 0: not known */
     struct mkperf_scheduling scheduling;
     enum mkperf_pd_state state;
     uint64_t since;
@@ -195,6 +197,7 @@ struct mkperf_sched_core {
     uint32_t running;
     uint64_t since;
     uint64_t busy, idle, unknown; /* ns */
+    uint32_t domain;              /* of its window, counted from 1; 0: not known */
 };
 
 /*
@@ -233,6 +236,8 @@ struct mkperf_analysis_listener {
     /* A notification or an interrupt reaches a PD that does not wait. */
     void (*busy)(void *self, const struct mkperf_woken *w);
     void (*core)(void *self, const struct mkperf_core_interval *i);
+    /* Each event, after its effects, and after the intervals that it ends. A window ends those of its core. */
+    void (*event)(void *self, const struct mkperf_sched *event);
     void *self;
 };
 enum { MKPERF_ANALYSIS_LISTENERS = 3 };
@@ -256,6 +261,8 @@ struct mkperf_analysis {
     uint64_t calls_open;  /* calls without a reply at the end */
     struct mkperf_analysis_listener listener[MKPERF_ANALYSIS_LISTENERS];
     unsigned nlisteners;
+    unsigned nwindows; /* of the domain schedule */
+    struct mkperf_window window[MKPERF_WINDOWS];
     struct mkperf_session session; /* its strings are NULL */
     struct mkperf_totals totals;   /* of the input, once it has ended; interactions is NULL */
 };

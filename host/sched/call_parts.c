@@ -213,7 +213,8 @@ static void count_inversion(struct mkperf_analysis *a, uint32_t high, uint32_t h
 static bool has_lower_priority(const struct mkperf_analysis *a, uint32_t runner, uint32_t high)
 {
     return sched_is_pd(a, runner) && a->pd[runner].scheduling.known && runner != high &&
-           a->pd[runner].scheduling.priority < a->pd[high].scheduling.priority;
+           a->pd[runner].scheduling.priority < a->pd[high].scheduling.priority &&
+           (a->pd[runner].domain == a->pd[high].domain || a->pd[high].domain == 0);
 }
 
 void sched_inversions_end(struct mkperf_analysis *a, uint32_t core, uint64_t now)

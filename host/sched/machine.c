@@ -372,6 +372,21 @@ static void change_state(struct mkperf_analysis *a, const struct mkperf_sched *s
     }
 }
 
+/* The domain of a window: the first window of that domain, counted from 1. */
+static uint32_t domain_of(const struct mkperf_analysis *a, uint32_t number)
+{
+    const struct mkperf_window *w = a->window;
+    uint32_t at = 0, first = 0;
+
+    while (at < a->nwindows && w[at].number != number) {
+        at++;
+    }
+    while (at < a->nwindows && strcmp(w[first].domain, w[at].domain) != 0) {
+        first++;
+    }
+    return at < a->nwindows ? first + 1 : 0;
+}
+
 void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched *event)
 {
     struct mkperf_sched s = *event;
@@ -428,8 +443,13 @@ void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched 
             start_running(a, &s);
         }
         c->running = s.to;
+        a->pd[s.to].domain = c->domain;
         sched_inversions_begin(a, s.core, s.time_ns);
+    } else if (s.kind == MKPERF_SCHED_WINDOW) {
+        sched_charge_core(a, s.core, s.time_ns);
+        a->core[s.core].domain = domain_of(a, s.irq);
     } else if (sched_is_pd(a, s.to)) {
         change_state(a, &s);
     }
+    SCHED_REPORT(a, event, &s);
 }

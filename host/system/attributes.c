@@ -152,6 +152,25 @@ uint64_t system_number(struct reader *r, const char *name, uint64_t max)
     return number(r, name, system_required(r, name), max);
 }
 
+uint64_t system_duration(struct reader *r, const char *name, bool *in_ticks)
+{
+    char value[32] = "";
+    const char *text = system_required(r, name), *space = strchr(text, ' ');
+    const char *unit = space != NULL ? space + 1 : "";
+
+    *in_ticks = strcmp(unit, "ticks") == 0;
+    if ((!*in_ticks && strcmp(unit, "us") != 0) || space - text >= (int)sizeof value) {
+        system_error(&r->at, "%s: '%.64s' is not a number and us or ticks", name, text);
+        return 0;
+    }
+    memcpy(value, text, (size_t)(space - text));
+    uint64_t duration = number(r, name, value, UINT64_MAX >> 12);
+    if (duration == 0) {
+        system_error(&r->at, "%s is 0", name);
+    }
+    return duration;
+}
+
 uint64_t system_number_or(struct reader *r, const char *name, uint64_t max, uint64_t otherwise)
 {
     const char *text = system_attribute(r, name);

@@ -32,6 +32,16 @@ static int find_pd(const struct mkperf_system *s, const char *name)
     return -1;
 }
 
+static int find_domain(const struct mkperf_system *s, const char *name)
+{
+    for (unsigned i = 0; i < s->ndomains; i++) {
+        if (strcmp(s->domain[i], name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
 /* How each kind of reference is looked up, and the message if nothing has that name. */
 static const struct {
     const char *unknown;
@@ -41,6 +51,8 @@ static const struct {
     [REFER_SETVAR] = {"setvar of unknown memory_region", find_region},
     [REFER_END] = {"end of a channel at unknown protection_domain", find_pd},
     [REFER_TCB] = {"cap_tcb of unknown protection_domain", find_pd},
+    [REFER_DOMAIN] = {"protection_domain in unknown domain", find_domain},
+    [REFER_WINDOW] = {"schedule_entry of unknown domain", find_domain},
 };
 
 static bool resolve_one(struct mkperf_system *s, enum reference_kind kind,
@@ -65,6 +77,12 @@ static bool resolve_one(struct mkperf_system *s, enum reference_kind kind,
         return true;
     case REFER_TCB:
         s->pd[r->owner].tcb[r->item].pd = (unsigned)found;
+        return true;
+    case REFER_DOMAIN:
+        s->pd[r->owner].domain = found;
+        return true;
+    case REFER_WINDOW:
+        s->window[r->owner].domain = found;
         return true;
     default:
         end = &s->channel[r->owner].end[r->item];
@@ -247,6 +265,24 @@ static bool check_channels(const struct mkperf_system *s, uint64_t *used, struct
     return true;
 }
 
+static bool check_domains(const struct mkperf_system *s, struct place *at)
+{
+    for (unsigned i = 0; i < s->npds; i++) {
+        if ((s->pd[i].domain < 0) != (s->ndomains == 0)) {
+            at->line = s->pd[i].line;
+            return system_error(at,
+                                "protection_domain '%s' needs a domain, as all do with <domains>",
+                                s->pd[i].name);
+        }
+    }
+    for (unsigned i = 0; i < s->ndomains; i++) {
+        if (find_domain(s, s->domain[i]) != (int)i) {
+            return system_error(at, "domain '%s' is defined twice", s->domain[i]);
+        }
+    }
+    return true;
+}
+
 bool system_check(const struct mkperf_system *s, struct place *at)
 {
     uint64_t used[MKPERF_SYSTEM_MAX_PDS] = {0};
@@ -260,5 +296,6 @@ bool system_check(const struct mkperf_system *s, struct place *at)
         pd->thread = pd->parent < 0 ? (uint64_t)i + 1 : MKPERF_THREAD_CHILD(i, pd->child_id);
     }
     return check_pd_names(s, at) && check_children(s, at) && check_regions(s, at) &&
-           check_maps(s, at) && check_irqs(s, used, at) && check_channels(s, used, at);
+           check_maps(s, at) && check_domains(s, at) && check_irqs(s, used, at) &&
+           check_channels(s, used, at);
 }

@@ -84,8 +84,9 @@ static void start_pd(struct reader *r)
     pd->passive = system_bool_or(r, "passive", false);
     pd->smc = system_bool_or(r, "smc", false);
     system_bool_or(r, "fpu", true);
+    pd->domain = -1;
     if (system_attribute(r, "domain") != NULL) {
-        note_beyond(r, "domains");
+        system_refer(r, REFER_DOMAIN, system_attribute(r, "domain"), s->npds - 1, 0);
     }
     if (pd->stack_size == 0 || pd->stack_size % SMALL_PAGE != 0) {
         system_error(&r->at, "stack_size is not a positive multiple of 0x1000");
@@ -352,27 +353,55 @@ static void start_cap_other(struct reader *r)
     read_slot(r);
 }
 
-static void start_domains(struct reader *r)
-{
-    note_beyond(r, "domains");
-}
-
 static void start_domain(struct reader *r)
 {
-    system_required(r, "name");
-    system_number_or(r, "id", 255, 0);
+    struct mkperf_system *s = r->system;
+    const char *name = system_required(r, "name");
+    char **domain =
+        system_append(&r->at, (void **)&s->domain, &s->ndomains, sizeof *domain, "domains");
+
+    system_number_or(r, "id", 255, 0); /* the kernel's; events have the number of the window */
+    if (domain != NULL) {
+        *domain = system_copy(r, "name", name);
+    }
 }
 
 static void start_schedule(struct reader *r)
 {
-    system_number_or(r, "start_index", UINT32_MAX, 0);
-    system_number_or(r, "index_shift", UINT32_MAX, 0);
+    if (r->schedule != 0) {
+        system_error(&r->at, "there is a domain_schedule on line %d already", r->schedule);
+    }
+    r->schedule = r->at.line;
+    r->start_index = system_number_or(r, "start_index", UINT16_MAX, 0);
+    r->system->first_window = (unsigned)system_number_or(r, "index_shift", UINT16_MAX, 0);
+}
+
+static struct mkperf_system_window *add_window(struct reader *r)
+{
+    struct mkperf_system *s = r->system;
+    struct mkperf_system_window *w =
+        system_append(&r->at, (void **)&s->window, &s->nwindows, sizeof *w, "schedule_entries");
+
+    if (w != NULL) {
+        *w = (struct mkperf_system_window){.domain = -1, .line = r->at.line};
+    }
+    return w;
 }
 
 static void start_schedule_entry(struct reader *r)
 {
-    system_required(r, "domain");
-    system_required(r, "duration");
+    const char *domain = system_required(r, "domain");
+    struct mkperf_system_window *w = add_window(r);
+
+    if (w != NULL) {
+        w->duration = system_duration(r, "duration", &w->in_ticks);
+        system_refer(r, REFER_WINDOW, domain, r->system->nwindows - 1, 0);
+    }
+}
+
+static void start_schedule_end(struct reader *r)
+{
+    (void)add_window(r);
 }
 
 #define IN(element) (1u << (element))
@@ -398,9 +427,9 @@ const struct system_element system_language[ELEMENTS] = {
     [CAP_TCB] = {"cap_tcb", IN(CSPACE), " slot pd ", start_cap_tcb},
     [CAP_SC] = {"cap_sc", IN(CSPACE), " slot pd ", start_cap_other},
     [CAP_VSPACE] = {"cap_vspace", IN(CSPACE), " slot pd ", start_cap_other},
-    [DOMAINS] = {"domains", IN(SYSTEM), "", start_domains},
+    [DOMAINS] = {"domains", IN(SYSTEM), "", NULL},
     [DOMAIN] = {"domain", IN(DOMAINS), " name id ", start_domain},
     [SCHEDULE] = {"domain_schedule", IN(DOMAINS), " start_index index_shift ", start_schedule},
     [SCHEDULE_ENTRY] = {"schedule_entry", IN(SCHEDULE), " domain duration ", start_schedule_entry},
-    [SCHEDULE_END] = {"schedule_end_marker", IN(SCHEDULE), "", NULL},
+    [SCHEDULE_END] = {"schedule_end_marker", IN(SCHEDULE), "", start_schedule_end},
 };

@@ -187,11 +187,8 @@ enum mkperf_status mkperf_image_read(const uint8_t *p, size_t n, struct mkperf_i
             return MKPERF_ERR_INPUT;
         }
     }
-    if (c.at != n) {
-        invalid(&c, "more bytes than entries");
-        return MKPERF_ERR_INPUT;
-    }
-    return MKPERF_OK;
+    return read_text(&c, n - c.at, out->windows, sizeof out->windows - 1) ? MKPERF_OK
+                                                                          : MKPERF_ERR_INPUT;
 }
 
 static void put_program(struct mkperf_put *c, const struct mkperf_image_program *from)
@@ -243,6 +240,7 @@ size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_S
     for (unsigned i = 0; i < image->nqueues; i++) {
         put_queue(&c, &image->queue[i]);
     }
+    mkperf_put_bytes(&c, image->windows, strlen(image->windows));
     size_t n = (size_t)(c.p - out);
     mkperf_put_bytes(&head, MKPERF_STAMP_MAGIC, MKPERF_STAMP_MAGIC_BYTES);
     mkperf_put32(&head, (uint32_t)n);

@@ -46,6 +46,8 @@ struct mkperf_image {
     struct mkperf_image_program program[MKPERF_STAMP_PROGRAMS]; /* in the .system file's order */
     unsigned nqueues;
     struct mkperf_image_queue queue[MKPERF_STAMP_QUEUES];
+    char windows[MKPERF_STAMP_WINDOWS_BYTES +
+                 1]; /* the domain schedule (windows.h), "" without one */
 };
 
 /* Reads the n bytes at p. MKPERF_ERR_INPUT with the place and the reason: the table is invalid. */

@@ -10,6 +10,28 @@
 
 #include "system_internal.h"
 
+/* Keeps the windows of a frame: from where the schedule starts to the end marker behind it. */
+static bool cut_schedule(struct reader *r)
+{
+    struct mkperf_system *s = r->system;
+    unsigned first = (unsigned)r->start_index, end = first;
+
+    while (end < s->nwindows && s->window[end].domain >= 0) {
+        end++;
+    }
+    if (r->schedule == 0 && s->ndomains == 0) {
+        return true;
+    }
+    if (end == first) {
+        r->at.line = r->schedule != 0 ? r->schedule : 1;
+        return system_error(&r->at, "the domain_schedule has no entry at its start_index");
+    }
+    memmove(s->window, s->window + first, (end - first) * sizeof *s->window);
+    s->nwindows = end - first;
+    s->first_window += first;
+    return true;
+}
+
 static enum element element_named(const char *name)
 {
     for (unsigned i = SYSTEM; i < ELEMENTS; i++) {
@@ -174,6 +196,11 @@ void mkperf_system_free(struct mkperf_system *s)
         free(s->vcpu[i].name);
         free(s->vcpu[i].machine);
     }
+    for (unsigned i = 0; i < s->ndomains; i++) {
+        free(s->domain[i]);
+    }
+    free(s->domain);
+    free(s->window);
     free(s->text);
     free(s->vcpu);
     free(s->pd);
@@ -201,7 +228,7 @@ enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_
         system_error(&r.at, "larger than %d bytes", MKPERF_SYSTEM_MAX_BYTES);
     }
     bool ok = !r.at.failed && read_xml(&r, text, n) && system_resolve(s, r.names, &r.at) &&
-              system_check(s, &r.at);
+              cut_schedule(&r) && system_check(s, &r.at);
     for (unsigned i = 0; i < REFERENCE_KINDS; i++) {
         free_references(&r.names[i]);
     }

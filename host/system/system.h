@@ -97,6 +97,7 @@ struct mkperf_system_pd {
     bool smc;            /* may make secure monitor calls */
     int virtual_machine; /* line of the element, 0 if there is none; its content is not kept */
     unsigned cpu;        /* Microkit 2.1 and later; 0 before */
+    int domain;          /* index, -1 without a domain schedule */
     uint64_t thread;     /* the identity in samples of this PD (mkperf/record.h) */
     int line;
 };
@@ -124,6 +125,14 @@ struct mkperf_system_channel {
     int line;
 };
 
+/* An entry of the domain schedule: Microkit 2.3. Its number is that of the kernel, `index_shift` included. */
+struct mkperf_system_window {
+    int domain;        /* index; -1: an end marker */
+    uint64_t duration; /* microseconds, or ticks of the kernel's timer */
+    bool in_ticks;
+    int line;
+};
+
 struct mkperf_system {
     unsigned npds;
     struct mkperf_system_pd *pd; /* in the order of Microkit's numbering */
@@ -133,6 +142,12 @@ struct mkperf_system {
     struct mkperf_system_region *region;
     unsigned nchannels;
     struct mkperf_system_channel *channel;
+    unsigned ndomains;
+    char **domain; /* their names */
+    /* The domain schedule, from the entry where it starts to the end marker behind that one: a frame. The number of
+     * window[i] is first_window + i. */
+    unsigned nwindows, first_window;
+    struct mkperf_system_window *window;
     /* The first element or attribute that was checked for its form and not kept, NULL: none. */
     const char *beyond;
     int beyond_line;

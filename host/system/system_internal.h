@@ -17,6 +17,8 @@ enum reference_kind {
     REFER_END,    /* channel end -> PD */
     REFER_ID,     /* symbol of setvar_id: channel end -> that PD's setvar */
     REFER_TCB,    /* cap_tcb -> PD */
+    REFER_DOMAIN, /* protection_domain -> domain */
+    REFER_WINDOW, /* schedule_entry -> domain */
     REFERENCE_KINDS,
 };
 
@@ -91,6 +93,8 @@ struct reader {
     enum element open[SYSTEM_MAX_DEPTH];
     int pd_open[SYSTEM_MAX_DEPTH]; /* the innermost PD at each depth, -1 */
     unsigned ends_read;            /* of the channel that is open */
+    int schedule;                  /* line of the domain_schedule, 0 if there is none yet */
+    uint64_t start_index;          /* of the domain schedule */
     struct mkperf_system_vcpu vm;  /* what the vCPUs of the open virtual machine have */
 };
 
@@ -104,6 +108,8 @@ const char *system_required(struct reader *r, const char *name);
 /* A number from 0 to max, decimal or 0x hexadecimal. Underscores are ignored. */
 uint64_t system_number(struct reader *r, const char *name, uint64_t max);
 uint64_t system_number_or(struct reader *r, const char *name, uint64_t max, uint64_t otherwise);
+/* "1000 us" or "1000 ticks", not 0. */
+uint64_t system_duration(struct reader *r, const char *name, bool *in_ticks);
 bool system_bool_or(struct reader *r, const char *name, bool otherwise);
 /* A new copy of `text`, which must be printable and not empty. NULL after an error. */
 char *system_copy(struct reader *r, const char *name, const char *text);

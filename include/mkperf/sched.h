@@ -8,8 +8,8 @@
  * defines each. A kernel without scheduling events has no MKPERF_FEATURE_EVENTS.
  *
  * SCHED, an event
- *   word 0   bits 32-35 kind; 36-39 reason, or the low bits of an IRQ's number; 40-47 slot of the
- *            thread; 48-55 the high bits of an IRQ's number
+ *   word 0   bits 32-35 kind; 36-39 reason, or the low bits of the number of an IRQ or a window;
+ *            40-47 slot of the thread; 48-55 the high bits of that number
  *   word 1   time, ticks
  *   word 2   only in the output ring: the thread's identity
  *
@@ -40,7 +40,8 @@ enum mkperf_sched_kind {
     MKPERF_SCHED_LOCK_WAIT = 7,
     MKPERF_SCHED_WAKE = 8,
     MKPERF_SCHED_RECEIVE = 9,
-    MKPERF_SCHED_GAP = 10, /* only on the host: events of a core are missing */
+    MKPERF_SCHED_WINDOW = 10,
+    MKPERF_SCHED_GAP = 11, /* only on the host: events of a core are missing */
     MKPERF_SCHED_KINDS,
 };
 
@@ -70,8 +71,8 @@ enum mkperf_sched_words {
     MKPERF_SCHED_LOSS_WORDS = 3,
 };
 
-/* Kind, reason and IRQ in word 0 of an event in the core's ring. irq: below 4096, 0 for other
- * kinds. reason: 0 except for switches. */
+/* Kind, reason and IRQ in word 0 of an event in the core's ring. irq: below 4096, of a window its
+ * number; 0 for other kinds. reason: 0 except for switches. */
 static inline uint64_t mkperf_sched_what(unsigned kind, unsigned reason, unsigned irq)
 {
     return (uint64_t)kind << 32 | (uint64_t)(reason | (irq & 15)) << 36 |
@@ -90,16 +91,19 @@ static inline unsigned mkperf_sched_kind_of(uint64_t header)
     return header >> 32 & 15;
 }
 
+static inline int mkperf_sched_has_number(uint64_t header)
+{
+    return (1 << MKPERF_SCHED_IRQ | 1 << MKPERF_SCHED_WINDOW) >> mkperf_sched_kind_of(header) & 1;
+}
+
 static inline unsigned mkperf_sched_reason_of(uint64_t header)
 {
-    return mkperf_sched_kind_of(header) == MKPERF_SCHED_IRQ ? 0 : header >> 36 & 15;
+    return mkperf_sched_has_number(header) ? 0 : header >> 36 & 15;
 }
 
 static inline unsigned mkperf_sched_irq_of(uint64_t header)
 {
-    return mkperf_sched_kind_of(header) == MKPERF_SCHED_IRQ
-               ? (header >> 36 & 15) | (header >> 48 & 0xff) << 4
-               : 0;
+    return mkperf_sched_has_number(header) ? (header >> 36 & 15) | (header >> 48 & 0xff) << 4 : 0;
 }
 
 static inline unsigned mkperf_sched_slot_of(uint64_t header)

@@ -33,6 +33,7 @@
  *         14..22  address of the head (the consumer's index) in the profiler PD; 0: it has no mapping
  *         22..30  address of the tail (the producer's index), or 0
  *         30..    name
+ *   then, to the end, the domain schedule as text (host/system/windows.h); nothing without one
  */
 #ifndef MKPERF_STAMP_H
 #define MKPERF_STAMP_H
@@ -61,7 +62,8 @@ enum mkperf_stamp {
     MKPERF_STAMP_QUEUES = 32,
     MKPERF_STAMP_QUEUE_BYTES = 30, /* without its name */
     MKPERF_STAMP_QUEUE_NAME_BYTES = 32,
-    MKPERF_STAMP_BYTES = 13312,     /* reserved in the ELF: the largest table fits */
+    MKPERF_STAMP_WINDOWS_BYTES = 2048,
+    MKPERF_STAMP_BYTES = 15360,     /* reserved in the ELF: the largest table fits */
     MKPERF_STAMP_PART_BYTES = 1024, /* of the table, in one message */
 };
 
@@ -90,7 +92,8 @@ _Static_assert(MKPERF_STAMP_HEADER_BYTES +
                             MKPERF_STAMP_NAME_BYTES + MKPERF_STAMP_FILE_BYTES +
                             MKPERF_STAMP_SCHEDULED_BYTES) +
                        MKPERF_STAMP_QUEUES *
-                           (MKPERF_STAMP_QUEUE_BYTES + MKPERF_STAMP_QUEUE_NAME_BYTES) <=
+                           (MKPERF_STAMP_QUEUE_BYTES + MKPERF_STAMP_QUEUE_NAME_BYTES) +
+                       MKPERF_STAMP_WINDOWS_BYTES <=
                    MKPERF_STAMP_BYTES,
                "the largest stamp fits");
 

@@ -150,6 +150,7 @@ static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, wo
     mkperf_hook_request(&node->hook, d, thread, here);
     if (!entry->reports) {
         node->running = NODE_STATE(ksCurThread); /* mkperf_sched_begin has reported it */
+        node->window = mkperf_window();          /* that began at an unknown time */
     }
     entry->function = function;
     entry->thread = NODE_STATE(ksCurThread);

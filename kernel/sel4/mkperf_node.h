@@ -42,6 +42,7 @@ struct mkperf_node {
     struct mkperf_stack stack[1 + MKPERF_MAX_CALLERS];
     struct mkperf_shape shape;
     bool_t wake;      /* the owner must be signalled: now, or after a fault soon */
+    word_t window;    /* of the domain schedule, as last reported */
     tcb_t *running;   /* the thread of the last reported switch; NULL: it was deleted since */
     irq_t irq;        /* the interrupt of the last request: the owner is signalled by its handler */
     tcb_t *asker;     /* while mkperf_entry's `asked`: the thread with the request */
@@ -62,6 +63,16 @@ extern struct mkperf_node mkperf_node[CONFIG_MAX_NUM_NODES];
 static inline word_t mkperf_spaceOf(tcb_t *thread)
 {
     return TCB_PTR_CTE_PTR(thread, tcbVTable)->cap.words[1];
+}
+
+/* The entry of the domain schedule that this core is in. */
+static inline FORCE_INLINE word_t mkperf_window(void)
+{
+#if CONFIG_NUM_DOMAINS > 1
+    return ksDomScheduleIdx;
+#else
+    return 0;
+#endif
 }
 
 /* Whether this core may use what belongs to all cores. */

@@ -55,9 +55,19 @@ NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
 {
     struct mkperf_node *node = thisNode();
     tcb_t *last = node->running;
+    word_t time;
 
+    /* A window that has only the idle thread, as the one before it, begins without a switch. */
+    if (thread == last && mkperf_window() == node->window) {
+        return;
+    }
+    time = mkperf_port_time();
+    if (unlikely(mkperf_window() != node->window)) {
+        node->window = mkperf_window();
+        mkperf_sched_window(&node->hook, node->window, thread, time);
+    }
     if (thread != last) {
-        mkperf_sched_switch(&node->hook, reasonOf(last), last, thread, mkperf_port_time());
+        mkperf_sched_switch(&node->hook, reasonOf(last), last, thread, time);
         node->running = thread;
     }
 }

@@ -39,6 +39,10 @@ $(call program_system,$(SEL4_TEST),path,tests/pd/path.c pd/timer/generic_timer.c
 $(call program_system,$(SEL4_TEST),starve,tests/pd/starve.c pd/timer/generic_timer.c)
 $(TARGET_OBJ)/tests/pd/path.o $(TARGET_OBJ)/tests/pd/starve.o: TARGET_CFLAGS += -DINSTRUCTION_NS=2
 TIMER_IMAGES := $(if $(filter generic_timer,$(BOARD_TIMER)),$(SEL4_TEST)/path/loader.img $(SEL4_TEST)/starve/loader.img)
+# Kernels with a domain schedule: those of Microkit 2.3 and later.
+$(call program_system,$(SEL4_TEST),domains,tests/pd/domains.c pd/timer/generic_timer.c)
+$(TARGET_OBJ)/tests/pd/domains.o: TARGET_CFLAGS += -DINSTRUCTION_NS=2
+DOMAINS_IMAGE := $(if $(MICROKIT_CAPS),$(if $(filter generic_timer,$(BOARD_TIMER)),$(SEL4_TEST)/domains/loader.img))
 
 # Counted by QEMU's plugin, without mkperf's PDs.
 counted_system = $(call pd,$(SEL4_TEST)/$(1)/counted.elf,tests/pd/$(1).c)\
@@ -109,7 +113,7 @@ net_qemu = $(subst $(comma)sleep=off,,$(call boot,$(1))) -global virtio-mmio.for
 
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img $(SEL4_TEST)/unframed/loader.img \
-            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/counted/loader.img $(SEL4_TEST)/counted_more/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/stopped/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_TEST)/budget/loader.img $(SEL4_TEST)/demand/loader.img $(SEL4_TEST)/stack/loader.img $(TIMER_IMAGES) $(SEL4_TEST)/reasons/loader.img $(SEL4_NET_TESTS) \
+            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/counted/loader.img $(SEL4_TEST)/counted_more/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/stopped/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_TEST)/budget/loader.img $(SEL4_TEST)/demand/loader.img $(SEL4_TEST)/stack/loader.img $(TIMER_IMAGES) $(DOMAINS_IMAGE) $(SEL4_TEST)/reasons/loader.img $(SEL4_NET_TESTS) \
             $(SEL4_TEST)/forger/loader.img $(BARE_IMAGE) $(LINUX_IMAGE) $(SEL4_TEST)/hostile/loader.img $(EVIL)/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
@@ -137,6 +141,7 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	STACK_QEMU='$(call boot,$(SEL4_TEST)/stack/loader.img)' \
 	PATH_DIR=$(SEL4_TEST)/path PATH_QEMU='$(if $(TIMER_IMAGES),$(call boot,$(SEL4_TEST)/path/loader.img))' \
 	STARVE_DIR=$(SEL4_TEST)/starve STARVE_QEMU='$(if $(TIMER_IMAGES),$(call boot,$(SEL4_TEST)/starve/loader.img))' \
+	DOMAINS_DIR=$(SEL4_TEST)/domains DOMAINS_QEMU='$(if $(DOMAINS_IMAGE),$(call boot,$(DOMAINS_IMAGE)))' \
 	MICROKIT='$(microkit_run) --board $(MICROKIT_BOARD) --config $(MICROKIT_CONFIG)' \
 	REASONS_DIR=$(SEL4_TEST)/reasons \
 	REASONS_QEMU='$(call boot,$(SEL4_TEST)/reasons/loader.img)' \

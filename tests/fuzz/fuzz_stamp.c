@@ -11,6 +11,7 @@
 #include <mkperf/frame.h>
 
 #include "host/system/image_table.h"
+#include "host/system/windows.h"
 #include "pd/client/control.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -70,6 +71,13 @@ static void host_side(const uint8_t *data, size_t n)
     if (written != n || mkperf_image_read(out, written, &again, &e) != MKPERF_OK ||
         mkperf_image_write(&again, same) != written || memcmp(out, same, written) != 0) {
         abort();
+    }
+    struct mkperf_window window[MKPERF_WINDOWS];
+    unsigned windows = mkperf_windows_read(image.windows, window);
+    for (unsigned i = 0; i < windows; i++) {
+        if ((window[i].us == 0) == (window[i].ticks == 0) || window[i].domain[0] == '\0') {
+            abort();
+        }
     }
     for (unsigned i = 0; i < image.n; i++) {
         if (mkperf_image_find(&image, image.program[i].thread) != (int)i) {

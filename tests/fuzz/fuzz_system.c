@@ -12,6 +12,7 @@
 
 #include "fuzz/descriptor.h"
 #include "host/system/system.h"
+#include "host/system/windows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -43,6 +44,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (status == MKPERF_OK) {
         find(s);
+        struct mkperf_window window[MKPERF_WINDOWS];
+        char *text = mkperf_windows_text(s);
+        if (mkperf_windows_read(text, window) > s->nwindows ||
+            (text == NULL) != (s->nwindows == 0)) {
+            abort();
+        }
+        free(text);
     } else if (strncmp(e.text, "fuzz:", 5) != 0) {
         abort();
     }

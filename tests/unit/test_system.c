@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "host/system/system.h"
+#include "host/system/windows.h"
 
 #include <mkperf/record.h>
 
@@ -194,8 +195,8 @@ static void newer(void **state)
               "<map mr='m' vaddr='0' setvar_prefill_size='n'/>"
               "<cspace><cap_sc slot='2' pd='a'/><cap_vspace slot='3' pd='a'/></cspace>"
               "</protection_domain></system>");
-    assert_string_equal(s->beyond, "domains");
-    assert_int_equal(s->beyond_line, 1);
+    assert_string_equal(s->beyond, "prefilled memory_regions");
+    assert_int_equal(s->beyond_line, 2);
     assert_int_equal(s->region[0].size, 0);
     mkperf_system_free(s);
 
@@ -214,6 +215,62 @@ static void newer(void **state)
     body_refused("<protection_domain name='a' setvar_id='x'/>",
                  "t.system:1: id belongs to a child protection_domain only");
     body_refused("<memory_region name='m'/>", "t.system:1: attribute 'size' is missing");
+}
+
+#define DOMAINS(schedule) \
+    "<domains><domain name='d'/><domain name='e|f' id='7'/>" schedule "</domains>"
+#define ONE(start, domain, duration) \
+    DOMAINS("<domain_schedule" start ">" ENTRY(domain, duration) "</domain_schedule>")
+#define ENTRY(domain, duration) "<schedule_entry domain='" domain "' duration='" duration "'/>"
+#define IN_DOMAIN(name) \
+    "<protection_domain name='a' domain='" name "'>" PROGRAM "</protection_domain>"
+
+/* A frame is from where the schedule starts to the end marker behind that entry. */
+static void domains(void **state)
+{
+    struct mkperf_window window[MKPERF_WINDOWS];
+    struct mkperf_system *s = parse("<system>" DOMAINS(
+        "<domain_schedule start_index='1' index_shift='10'>" ENTRY("d", "5 us")
+            ENTRY("d", "1_000 us") ENTRY("e|f", "0x20 ticks")
+                ENTRY("d", "3 us") "<schedule_end_marker/>" ENTRY("d", "4 us") "</domain_schedule>")
+                                        IN_DOMAIN("e|f") "</system>");
+
+    (void)state;
+    assert_null(s->beyond);
+    assert_int_equal(s->pd[0].domain, 1);
+    assert_int_equal(s->nwindows, 3);
+    char *text = mkperf_windows_text(s);
+    assert_string_equal(text, "11 1000 us d|12 32 ticks e/f|13 3 us d");
+    assert_int_equal(mkperf_windows_read(text, window), 3);
+    assert_true(window[0].number == 11 && window[0].us == 1000 && window[0].ticks == 0);
+    assert_true(window[1].number == 12 && window[1].us == 0 && window[1].ticks == 32);
+    assert_string_equal(window[1].domain, "e/f");
+    free(text);
+    mkperf_system_free(s);
+    assert_int_equal(mkperf_windows_read("1 2 us a|2 0 us b|3 4 us c", window), 1);
+    assert_int_equal(mkperf_windows_read(NULL, window), 0);
+
+    body_refused(ONE("", "d", "1 ms") IN_DOMAIN("d"),
+                 "t.system:1: duration: '1 ms' is not a number and us or ticks");
+    body_refused(ONE("", "d", "0 us") IN_DOMAIN("d"), "t.system:1: duration is 0");
+    body_refused(ONE("", "g", "1 us") IN_DOMAIN("d"),
+                 "t.system:1: schedule_entry of unknown domain 'g'");
+    body_refused(ONE("", "d", "1 us") IN_DOMAIN("g"),
+                 "t.system:1: protection_domain in unknown domain 'g'");
+    body_refused(ONE(" start_index='1'", "d", "1 us") IN_DOMAIN("d"),
+                 "t.system:1: the domain_schedule has no entry at its start_index");
+    body_refused(DOMAINS("") IN_DOMAIN("d"),
+                 "t.system:1: the domain_schedule has no entry at its start_index");
+    body_refused(DOMAINS("<domain_schedule>" ENTRY("d", "1 us") "</domain_schedule>"
+                                                                "<domain_schedule/>")
+                     IN_DOMAIN("d"),
+                 "t.system:1: there is a domain_schedule on line 1 already");
+    body_refused("<domains><domain name='d'/><domain name='d'/><domain_schedule>" ENTRY(
+                     "d", "1 us") "</domain_schedule></domains>" IN_DOMAIN("d"),
+                 "t.system:1: domain 'd' is defined twice");
+    body_refused(IN_DOMAIN("d"), "t.system:1: protection_domain in unknown domain 'd'");
+    body_refused(ONE("", "d", "1 us") "<protection_domain name='a'>" PROGRAM "</protection_domain>",
+                 "t.system:1: protection_domain 'a' needs a domain, as all do with <domains>");
 }
 
 static void bad_form(void **state)
@@ -441,11 +498,17 @@ static void file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything),      cmocka_unit_test(identities),
-        cmocka_unit_test(virtual_machine), cmocka_unit_test(newer),
-        cmocka_unit_test(bad_form),        cmocka_unit_test(bad_numbers),
-        cmocka_unit_test(bad_context),     cmocka_unit_test(bad_channels),
-        cmocka_unit_test(other_budgets),   cmocka_unit_test(file),
+        cmocka_unit_test(everything),
+        cmocka_unit_test(identities),
+        cmocka_unit_test(virtual_machine),
+        cmocka_unit_test(newer),
+        cmocka_unit_test(bad_form),
+        cmocka_unit_test(bad_numbers),
+        cmocka_unit_test(bad_context),
+        cmocka_unit_test(bad_channels),
+        cmocka_unit_test(other_budgets),
+        cmocka_unit_test(domains),
+        cmocka_unit_test(file),
     };
     return cmocka_run_group_tests_name("system", tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ bool budgets; /* some task has one */
 
 static uint64_t least; /* ticks of POCKET_LEAST_BUDGET */
 
-static uint64_t ticks_of(uint64_t us)
+uint64_t ticks_of(uint64_t us)
 {
     uint64_t hz = arch_clock_hz();
 

@@ -106,7 +106,10 @@ struct core {
     struct task idle;
     struct mkperf_hook hook;
     struct found_page stack[MKPERF_MAX_CALLERS + 1]; /* of threads that do not run, by level */
-    struct ready_queues ready;
+    struct ready_queues ready[POCKET_DOMAINS];
+    unsigned window;     /* of the domain schedule: only tasks of its domain run, */
+    uint64_t window_end; /* until: ticks */
+    bool window_new;     /* it was not reported yet */
     /* If there are several cores: */
     bool called;              /* another core's interrupt is on its way here */
     bool asleep;              /* idle's counters are off */
@@ -143,10 +146,12 @@ void sched_remove(struct task *t);
 void sched_tick(void);
 uint64_t sched_clock(void);
 void sched_arm_timer(struct core *core);
+extern const struct pocket_image *sched_image; /* has the domain schedule */
 struct task *sched_exit(void);
 
 /* budget.c */
 extern bool budgets;
+uint64_t ticks_of(uint64_t us);
 void budget_init(struct task *t);
 struct budget *budget_of(struct task *t);
 void budget_charge(struct core *core, uint64_t now);

@@ -48,6 +48,8 @@ enum pocket_limits {
     POCKET_CHANNELS = 62,
     POCKET_SLOTS = 64, /* of a cspace; 0 is never used */
     POCKET_NAME_BYTES = 64,
+    POCKET_DOMAINS = 4,
+    POCKET_WINDOWS = 16,
 #ifdef __riscv
     POCKET_MAX_CORES = 1,
 #else
@@ -84,14 +86,24 @@ struct pocket_pd {
     uint64_t budget; /* microseconds of each `period`; 0: all of the time */
     uint64_t period;
     uint32_t passive; /* runs on the budgets of those that it serves */
+    uint32_t domain;  /* below POCKET_DOMAINS */
     struct pocket_channel channel[POCKET_CHANNELS];
     uint8_t tcb[POCKET_SLOTS]; /* index + 1 of the PD whose TCB's capability is there, 0: none */
+};
+
+/* An entry of the domain schedule. */
+struct pocket_window {
+    uint32_t domain;
+    uint32_t in_ticks; /* whether the duration is in ticks of the timer, else in microseconds */
+    uint64_t duration; /* 0: not used */
 };
 
 struct pocket_image {
     uint64_t magic;
     uint64_t npds;
-    uint64_t cores; /* to be started, 1 .. POCKET_MAX_CORES */
+    uint64_t cores;                 /* to be started, 1 .. POCKET_MAX_CORES */
+    uint64_t first_window, windows; /* of a frame; 0: there is no domain schedule */
+    struct pocket_window window[POCKET_WINDOWS];
     struct pocket_pd pd[POCKET_MAX_PDS];
 };
 

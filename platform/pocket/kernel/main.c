@@ -77,6 +77,7 @@ void boot_main(struct core *core)
         console_puts("pocket: no system was packed with this kernel\n");
         restore(core->current);
     }
+    sched_image = image;
     ncores = (unsigned)image->cores;
     for (unsigned i = 0; i < ncores; i++) {
         cores[i] = &boot_memory[i].core;

@@ -5,10 +5,20 @@
  * Owns: each core's ready queues, time slice and timer. The running task is in no queue. There is no
  * periodic tick: the timer runs only while a task of the running one's priority waits for its turn,
  * a budget is being used, or a task waits for its budget's refill (budget.c).
+ *
+ * With a domain schedule, on one core, only tasks of the present window's domain run. A window ends a
+ * multiple of its frame after the first one began, whenever the kernel gets to it.
  */
 #include "mkperf_port.h"
 
 enum { SLICE_HZ = 200 };
+
+const struct pocket_image *sched_image;
+
+static struct ready_queues *queues_of(const struct task *t)
+{
+    return &t->core->ready[t->pd->domain];
+}
 
 uint64_t sched_clock(void)
 {
@@ -37,7 +47,7 @@ void sched_ready(struct task *t, bool front)
 
 void sched_enqueue(struct task *t, bool front)
 {
-    struct ready_queues *ready = &t->core->ready;
+    struct ready_queues *ready = queues_of(t);
     int p = t->priority;
 
     t->state = TASK_READY;
@@ -59,7 +69,7 @@ void sched_enqueue(struct task *t, bool front)
 /* Takes a ready task that is not running out of its queue. */
 void sched_remove(struct task *t)
 {
-    struct ready_queues *ready = &t->core->ready;
+    struct ready_queues *ready = queues_of(t);
     int p = t->priority;
     struct task *before = NULL;
 
@@ -79,9 +89,17 @@ void sched_remove(struct task *t)
     }
 }
 
-/* The first ready task of the highest priority, NULL if none. */
-static struct task *best(const struct ready_queues *ready)
+/* The ready tasks that may run now. */
+static const struct ready_queues *queues_now(const struct core *core)
 {
+    return &core->ready[sched_image->window[core->window].domain];
+}
+
+/* The first ready task of the highest priority, NULL if none. */
+static struct task *best(const struct core *core)
+{
+    const struct ready_queues *ready = queues_now(core);
+
     for (int i = PRIORITIES / 64 - 1; i >= 0; i--) {
         if (ready->occupied[i] != 0) {
             return ready->head[i * 64 + 63 - __builtin_clzll(ready->occupied[i])];
@@ -113,7 +131,7 @@ static unsigned reason_of(const struct task *t)
     return MKPERF_STOPPED_SUSPENDED;
 }
 
-/* The current task makes way for t, and something is watched. What the kernel did until now was the
+/* The current task makes way for t, or a window begins, and something is watched. What the kernel did until now was the
  * current task's work. */
 static void watch_switch(struct core *core, const struct task *t)
 {
@@ -132,7 +150,10 @@ static void watch_switch(struct core *core, const struct task *t)
             time = mkperf_port_time();
         }
     }
-    if (core->hook.reports) {
+    if (core->hook.reports && core->window_new) {
+        mkperf_sched_window(&core->hook, core->window, t, time);
+    }
+    if (core->hook.reports && now != t) {
         mkperf_sched_switch(&core->hook, reason, now, t, time);
     }
 }
@@ -169,7 +190,7 @@ static void switch_to(struct core *core, struct task *t)
  */
 static void set_slice(struct core *core, const struct task *t, bool switched)
 {
-    bool peers = t->pd != NULL && core->ready.head[t->priority] != NULL;
+    bool peers = t->pd != NULL && queues_of(t)->head[t->priority] != NULL;
     bool on = peers || (LOOK_HZ != 0 && t == pmu_task);
 
     if (on && (switched || !core->ticking)) {
@@ -198,6 +219,9 @@ static void set_timer(struct core *core, struct task *t)
     if (budgets) {
         uint64_t deadline = budget_deadline(core, t);
         due = deadline < due ? deadline : due;
+    }
+    if (sched_image->windows != 0 && core->window_end < due) {
+        due = core->window_end;
     }
     core->timer = due;
     sched_arm_timer(core);
@@ -234,13 +258,32 @@ static void settle(struct core *core)
     if (now->state == TASK_READY && b != NULL && b->refill[0].at > time) {
         now->state = TASK_THROTTLED;
     }
-    for (struct task *t = best(&core->ready); t != NULL; t = best(&core->ready)) {
+    for (struct task *t = best(core); t != NULL; t = best(core)) {
         b = budget_of(t);
         if (b == NULL || b->refill[0].at <= time) {
             break;
         }
         sched_remove(t);
         t->state = TASK_THROTTLED;
+    }
+}
+
+/* Goes on to the window that is due. */
+static void settle_window(struct core *core)
+{
+    const struct pocket_image *image = sched_image;
+    uint64_t now = sched_clock();
+
+    if (core->window_end == 0) {
+        core->window = (unsigned)image->first_window - 1; /* the system starts */
+        core->window_end = now;
+    }
+    while (core->window_end <= now) {
+        unsigned next = core->window + 1 - (unsigned)image->first_window;
+        core->window = (unsigned)(image->first_window + next % image->windows);
+        const struct pocket_window *w = &image->window[core->window];
+        core->window_end += w->in_ticks ? w->duration : ticks_of(w->duration);
+        core->window_new = true;
     }
 }
 
@@ -254,12 +297,16 @@ struct task *sched_exit(void)
     if (!core->reschedule) {
         return now;
     }
+    if (sched_image->windows != 0) {
+        settle_window(core);
+    }
     if (budgets) {
         settle(core);
     }
     core->reschedule = false;
-    bool runs = now->state == TASK_READY;
-    struct task *next = best(&core->ready);
+    bool ready = now->state == TASK_READY;
+    bool runs = ready && (now->pd == NULL || queues_of(now) == queues_now(core));
+    struct task *next = best(core);
     bool turn = core->slice_over && next != NULL && next->priority == now->priority;
     core->slice_over = false;
 
@@ -267,17 +314,20 @@ struct task *sched_exit(void)
         next = &core->idle;
     } else if (!runs || (next != NULL && (next->priority > now->priority || turn))) {
         sched_remove(next);
-        now->slice = runs && !turn && now != pmu_task ? left_of_slice(core) : 0;
-        if (runs && now->pd != NULL) {
-            sched_enqueue(now, !turn);
-            core->reschedule = false;
-        }
     } else {
         next = now;
     }
     if (next != now) {
+        now->slice = ready && !turn && now != pmu_task ? left_of_slice(core) : 0;
+        if (ready && now->pd != NULL) {
+            sched_enqueue(now, !turn);
+            core->reschedule = false;
+        }
         switch_to(core, next);
+    } else if (core->window_new && watched(core)) {
+        watch_switch(core, next);
     }
+    core->window_new = false;
     set_slice(core, next, next != now);
     if (budgets) {
         core->payer = budget_of(next);

@@ -17,6 +17,8 @@ static bool unsupported(struct packer *p, const struct mkperf_system_pd *pd)
         refuse(p, pd->virtual_machine, "pocket does not support virtual machines");
     } else if (pd->smc) {
         refuse(p, pd->line, "pocket does not support secure monitor calls (smc)");
+    } else if (pd->domain >= 0 && pd->cpu != 0) {
+        refuse(p, pd->line, "pocket has domains on core 0 only");
     } else if (pd->cpu >= p->machine->cores) {
         refuse(p, pd->line, "pocket has at most %u cores on %s, cpu must be less",
                p->machine->cores, p->machine->name);
@@ -228,6 +230,25 @@ static void find_program(const struct packer *p, const char *program, char *path
     }
 }
 
+bool build_schedule(struct packer *p)
+{
+    const struct mkperf_system *s = p->system;
+
+    if (s->ndomains > POCKET_DOMAINS || s->first_window + s->nwindows > POCKET_WINDOWS) {
+        return refuse(p, s->window[0].line,
+                      "pocket's domain schedules have at most %d domains and %d entries",
+                      POCKET_DOMAINS, POCKET_WINDOWS);
+    }
+    p->image->first_window = s->first_window;
+    p->image->windows = s->nwindows;
+    for (unsigned i = 0; i < s->nwindows; i++) {
+        const struct mkperf_system_window *w = &s->window[i];
+        p->image->window[s->first_window + i] =
+            (struct pocket_window){(uint32_t)w->domain, w->in_ticks, w->duration};
+    }
+    return true;
+}
+
 bool build_pd(struct packer *p, unsigned index)
 {
     const struct mkperf_system_pd *pd = &p->system->pd[index];
@@ -245,6 +266,7 @@ bool build_pd(struct packer *p, unsigned index)
     out->budget = pd->limited ? pd->budget : 0;
     out->period = pd->period;
     out->passive = pd->passive;
+    out->domain = pd->domain >= 0 ? (uint32_t)pd->domain : 0;
     out->parent = pd->parent;
     out->child_id = pd->child_id;
     out->thread = pd->thread;

@@ -119,7 +119,7 @@ static bool pack(struct packer *p)
     if (mkperf_system_load(p->system_path, &p->system, p->e) != MKPERF_OK) {
         return false;
     }
-    if (!place_kernel(p) || !place_header(p) || !place_regions(p)) {
+    if (!place_kernel(p) || !place_header(p) || !place_regions(p) || !build_schedule(p)) {
         return false;
     }
     for (unsigned i = 0; i < p->system->npds; i++) {

@@ -116,6 +116,7 @@ void program_free(struct program *g);
 
 /* build.c, write.c */
 bool build_pd(struct packer *p, unsigned index);
+bool build_schedule(struct packer *p);
 bool write_image(struct packer *p);
 
 #endif

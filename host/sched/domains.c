@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The windows of a domain schedule, see domains.h. */
+#include "domains.h"
+
+#include "analysis_internal.h"
+
+static struct mkperf_domain_window *add_window(struct mkperf_domains *d, uint32_t number)
+{
+    MKPERF_GROW(d->window, d->room, d->n + 1);
+    d->window[d->n] = (struct mkperf_domain_window){.number = number,
+                                                    .domain = "?",
+                                                    .least_ns = UINT64_MAX,
+                                                    .least_slack_ns = UINT64_MAX,
+                                                    .least_interval_ns = UINT64_MAX};
+    return &d->window[d->n++];
+}
+
+/* The index of a window; the first call lists those of the schedule. */
+static unsigned window_of(struct mkperf_domains *d, uint32_t number)
+{
+    const struct mkperf_analysis *a = d->analysis;
+    bool first = d->n == 0, known = a->nwindows != 0;
+
+    for (unsigned i = 0; first && i < a->nwindows; i++) {
+        struct mkperf_domain_window *w = add_window(d, a->window[i].number);
+        memcpy(w->domain, a->window[i].domain, sizeof w->domain);
+        w->duration_ns = a->window[i].us * 1000;
+        d->frame_ns += w->duration_ns;
+        known = known && w->duration_ns != 0;
+    }
+    if (!known) {
+        d->frame_ns = 0;
+    }
+    for (unsigned i = 0; i < d->n; i++) {
+        if (d->window[i].number == number) {
+            return i;
+        }
+    }
+    add_window(d, number);
+    return d->n - 1;
+}
+
+static struct mkperf_domain_pd *pd_of(struct mkperf_domain_window *w, uint32_t pd)
+{
+    for (unsigned i = 0; i < w->npds; i++) {
+        if (w->pd[i].pd == pd) {
+            return &w->pd[i];
+        }
+    }
+    MKPERF_GROW(w->pd, w->room, w->npds + 1);
+    w->pd[w->npds] = (struct mkperf_domain_pd){.pd = pd};
+    return &w->pd[w->npds++];
+}
+
+static void on_core(void *self, const struct mkperf_core_interval *i)
+{
+    struct mkperf_domains *d = self;
+
+    if (d->open == 0 || i->pd >= d->analysis->npds) {
+        return;
+    }
+    struct mkperf_domain_window *w = &d->window[d->open - 1];
+    if (d->analysis->pd[i->pd].idle) {
+        w->now_ns += i->to - i->from;
+    } else {
+        pd_of(w, i->pd)->now_ns += i->to - i->from;
+    }
+}
+
+/* Adds the window that ends now. */
+static void close_window(struct mkperf_domains *d, struct mkperf_domain_window *w, uint64_t now,
+                         uint32_t running)
+{
+    uint64_t length = now - w->began;
+
+    w->count++;
+    w->length_ns += length;
+    w->least_ns = length < w->least_ns ? length : w->least_ns;
+    w->most_ns = length > w->most_ns ? length : w->most_ns;
+    w->slack_ns += w->now_ns;
+    w->least_slack_ns = w->now_ns < w->least_slack_ns ? w->now_ns : w->least_slack_ns;
+    w->now_ns = 0;
+    if (w->duration_ns != 0 && length > w->duration_ns + w->over_ns) {
+        w->over_ns = length - w->duration_ns;
+        w->over_at = now;
+        w->over_pd = running;
+    }
+    for (unsigned i = 0; i < w->npds; i++) {
+        struct mkperf_domain_pd *p = &w->pd[i];
+        p->used_ns += p->now_ns;
+        p->most_ns = p->now_ns > p->most_ns ? p->now_ns : p->most_ns;
+        p->now_ns = 0;
+        p->cut += d->analysis->pd[p->pd].state == MKPERF_PD_READY;
+    }
+}
+
+static void open_window(struct mkperf_domain_window *w, uint64_t now)
+{
+    if (w->began != 0) {
+        uint64_t ns = now - w->began;
+        w->intervals++;
+        w->interval_ns += ns;
+        w->least_interval_ns = ns < w->least_interval_ns ? ns : w->least_interval_ns;
+        w->most_interval_ns = ns > w->most_interval_ns ? ns : w->most_interval_ns;
+    }
+    w->began = now;
+}
+
+/* Events are missing: no window that lasts is whole. */
+static void forget(struct mkperf_domains *d)
+{
+    for (unsigned i = 0; i < d->n; i++) {
+        struct mkperf_domain_window *w = &d->window[i];
+        w->began = w->now_ns = 0;
+        for (unsigned k = 0; k < w->npds; k++) {
+            w->pd[k].now_ns = 0;
+        }
+    }
+    d->open = d->ended = 0;
+}
+
+static void on_event(void *self, const struct mkperf_sched *s)
+{
+    struct mkperf_domains *d = self;
+
+    if (s->kind == MKPERF_SCHED_GAP) {
+        forget(d);
+    } else if (s->kind == MKPERF_SCHED_WINDOW) {
+        uint32_t running = d->analysis->core[s->core].running;
+        unsigned at = window_of(d, s->irq);
+        if (d->open != 0) {
+            close_window(d, &d->window[d->open - 1], s->time_ns, running);
+        }
+        d->ended = d->open;
+        d->ended_ns = s->time_ns;
+        d->ended_pd = running;
+        open_window(&d->window[at], s->time_ns);
+        d->open = at + 1;
+    } else if (s->kind == MKPERF_SCHED_SWITCH && s->time_ns == d->ended_ns && d->ended != 0 &&
+               s->reason == MKPERF_STOPPED_PREEMPTED && s->from == d->ended_pd) {
+        pd_of(&d->window[d->ended - 1], s->from)->cut++; /* it ran until its window ended */
+    }
+}
+
+void mkperf_domains_attach(struct mkperf_domains *d, struct mkperf_analysis *a)
+{
+    d->analysis = a;
+    mkperf_analysis_listen(
+        a, (struct mkperf_analysis_listener){.core = on_core, .event = on_event, .self = d});
+}
+
+void mkperf_domains_free(struct mkperf_domains *d)
+{
+    for (unsigned i = 0; i < d->n; i++) {
+        free(d->window[i].pd);
+    }
+    free(d->window);
+    *d = (struct mkperf_domains){.n = 0};
+}
