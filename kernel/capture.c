@@ -22,12 +22,13 @@
 #include "hook.h"
 
 enum {
-    LOOK_WIDTH = 32,   /* the time of one capture in at most so many is measured */
-    LOOK_AFTER = 1024, /* so many captures after the last decision comes the next */
+    LOOK_WIDTH = 32,   /* Of at most this many captures, the time of one is measured. */
+    LOOK_AFTER = 1024, /* After this many captures, mkperf_hook_look decides. */
     /*
-     * Instructions of what cannot be measured: the way from the interrupt to the port, and from the
-     * port back to user mode, rounded up. And the fewest instructions of what is measured, of which
-     * each word of the record needs some. Their ratio gives the time of what cannot be measured.
+     * A capture has a part whose time cannot be measured: the way from the interrupt to the port, and
+     * from the port back to user mode. It takes UNSEEN_COST instructions at most. The measured part
+     * takes SEEN_COST instructions at least, and SEEN_WORD_COST more for each word of the record. The
+     * ratio of the two gives the time of the first part.
      */
     UNSEEN_COST = 80,
     SEEN_COST = 90,
@@ -36,8 +37,7 @@ enum {
 
 /* ---- the ring --------------------------------------------------------------------------------- */
 
-/* Publishes what was written to the ring. The owner is woken only when the watermark is crossed: an
- * owner that is already behind was woken before. */
+/* An owner that is already behind was woken when the watermark was crossed, and is not woken again. */
 inline __attribute__((always_inline)) void mkperf_hook_publish(struct mkperf_hook *s,
                                                                uint64_t bytes)
 {
@@ -52,7 +52,7 @@ inline __attribute__((always_inline)) void mkperf_hook_publish(struct mkperf_hoo
     }
 }
 
-/* The ring may be full, or its end is near. */
+/* Reserves bytes of the ring if it may be full, or if the record may need padding before it. */
 MKPERF_NOINLINE uint64_t *reserve_slowly(struct mkperf_hook *s, uint64_t bytes)
 {
     struct mkperf_ring_producer p = {
@@ -65,7 +65,7 @@ MKPERF_NOINLINE uint64_t *reserve_slowly(struct mkperf_hook *s, uint64_t bytes)
     return w;
 }
 
-/* As mkperf_ring_reserve: so many contiguous bytes of the ring, or NULL. */
+/* Does what mkperf_ring_reserve does, for the hook's ring, which is mapped. */
 static inline uint64_t *reserve(struct mkperf_hook *s, uint64_t bytes)
 {
     struct mkperf_ring *ring = s->ring;
@@ -174,14 +174,16 @@ MKPERF_INLINE uint64_t rearm(struct mkperf_hook *s, unsigned i, uint64_t now, ui
     return weight;
 }
 
-/* What a counter of read_mask has counted: 0 when it is armed; it continues over its overflow. */
+/* Returns the count of a counter of read_mask. It is 0 when the counter is armed, and continues over the
+ * overflow. */
 static uint32_t count_of(unsigned i)
 {
     return mkperf_pmu_read(i) - MKPERF_COUNT_PERIOD;
 }
 
-/* Stores what the counters of `mask` counted since the last time after w[words], and their number in
- * w[words]. Returns the words that were used. w NULL: the counts are discarded. */
+/* Reads the counters of `mask` for a sample. Stores the number of values in w[words], and the values,
+ * which are the events since the last reading, behind it. Returns the number of words stored. w NULL:
+ * the sample was dropped, and its values with it. */
 static unsigned read_counters(struct mkperf_hook *s, uint32_t mask, uint64_t *w, unsigned words)
 {
     unsigned n = 0;
@@ -204,7 +206,7 @@ static unsigned read_counters(struct mkperf_hook *s, uint32_t mask, uint64_t *w,
 
 /* ---- a sample --------------------------------------------------------------------------------- */
 
-/* Whether the session, which has filters, wants samples of this thread. */
+/* Whether one of the session's filters lets samples of this thread pass. */
 static bool wanted(const struct mkperf_hook *s, struct mkperf_identity id)
 {
     for (uint32_t i = 0; i < s->session.filters; i++) {
@@ -216,7 +218,7 @@ static bool wanted(const struct mkperf_hook *s, struct mkperf_identity id)
     return false;
 }
 
-/* Walks a thread's chain by its PD's table. False: the session has no tables, or the PD has none. */
+/* Walks a thread's chain by the table of its PD. False: the session has no tables, or none for this PD. */
 static inline bool by_table(struct mkperf_hook *s, const struct mkperf_port_context *c,
                             struct mkperf_identity id, unsigned level, uint64_t *w, unsigned max,
                             struct mkperf_walked *out)
@@ -267,8 +269,9 @@ MKPERF_INLINE unsigned put_callers(struct mkperf_hook *s, const void *caller, ui
     return words + 1;
 }
 
-/* Stores the chain of the sample's thread `id` and its callers at w[words], and adds to *flags. Returns
- * the words. special: the session may have tables. */
+/* Stores the chain of the sample's thread, whose identity is `id`, at sample[words], and the callers in
+ * other threads behind it. Adds the flags of the walk to *flags. Returns the number of words stored.
+ * special: the session may have tables for unwinding. */
 MKPERF_INLINE unsigned put_chain(struct mkperf_hook *s, const struct mkperf_port_context *c,
                                  struct mkperf_identity id, uint64_t *sample, unsigned words,
                                  unsigned *flags, bool special)
@@ -298,10 +301,10 @@ MKPERF_INLINE unsigned put_chain(struct mkperf_hook *s, const struct mkperf_port
 }
 
 /*
- * Writes one sample of counter i, or counts it as dropped. waiting: the thread, if the sample is not
- * of the one that runs. special: the session may have filters or reads, or no ring. reads: counters
- * whose values are in the sample. Inlined, so that nothing of what is special is left in the plain
- * case.
+ * Writes one sample of counter i, or counts it as dropped. waiting: a thread that stops to wait; NULL:
+ * the sample is of the running thread. weight: the events that the sample stands for. reads: the
+ * counters whose values are in the sample. special: the session may have filters, reads or tables, or
+ * its ring is not mapped. Inlined with a constant `special`, so that the plain case has none of that.
  */
 MKPERF_INLINE void take(struct mkperf_hook *s, unsigned i, const void *waiting, bool kernel,
                         uint64_t now, uint64_t weight, bool special, uint32_t reads)
@@ -363,7 +366,8 @@ MKPERF_INLINE void take(struct mkperf_hook *s, unsigned i, const void *waiting, 
     mkperf_hook_publish(s, 8 * (uint64_t)words);
 }
 
-/* Counter i has overflowed. special: the session has filters, reads, slices or counts, or no ring. */
+/* Does what the overflow of counter i requires, and arms the counter again. special: as in `take`, or
+ * the session has slices. */
 MKPERF_INLINE void take_one(struct mkperf_hook *s, unsigned i, uint64_t now, bool special)
 {
     uint32_t value;
@@ -382,7 +386,7 @@ MKPERF_INLINE void take_one(struct mkperf_hook *s, unsigned i, uint64_t now, boo
     } else if (mkperf_pmu_wants(s->session.counter[i].select, kernel)) {
         take(s, i, NULL, kernel, now, weight, special, reads);
     }
-    /* What kernel counters counted of this belongs to no thread. */
+    /* What kernel counters have counted in this sample belongs to no thread, and to no later sample. */
     MKPERF_EACH_BIT (k, reads & s->kernel_mask) {
         s->read[k] = count_of(k);
     }
@@ -434,7 +438,7 @@ void mkperf_hook_look(struct mkperf_hook *s, uint64_t entered)
     s->seen = 0;
 }
 
-/* All that is not the commonest case. */
+/* Takes samples in all cases but one: only counter 0 has overflowed, and the session is not special. */
 MKPERF_NOINLINE void capture_any(struct mkperf_hook *s, uint32_t hit, uint64_t now)
 {
     s->wrote = 0;

@@ -22,7 +22,7 @@
 
 #define ROW_HASH UINT64_C(0x9e3779b97f4a7c15)
 
-/* The key of a thread in the tables (sc_if in descriptor.h). */
+/* Returns the key of a thread in the tables. sc_if in descriptor.h has the rule. */
 static struct mkperf_identity key_of(const struct mkperf_hook *s, struct mkperf_identity id)
 {
     uint64_t sc = (id.badge & s->session.sc_if) != 0 ? id.sc & s->session.sc_mask : 0;

@@ -46,115 +46,129 @@
 #include <mkperf/unwind.h>
 #include <mkperf/words.h>
 
-/* Functions of one file, for the hot path and for what is not on it. */
+/* INLINE is for functions on the path of every sample or event. NOINLINE is for rare cases, so that
+ * the path does not save registers for them. */
 #define MKPERF_INLINE static inline __attribute__((always_inline))
 #define MKPERF_NOINLINE static __attribute__((noinline))
 
-/* How a thread is identified: the badge of its fault handler, or MKPERF_THREAD_*, and the badge of its
- * scheduling context. Only the profiler PD knows what they mean. */
+/* The identity of a thread in records. The hook compares it and copies it; only the profiler PD knows
+ * what it means. */
 struct mkperf_identity {
-    uint64_t badge;
-    uint64_t sc;
+    uint64_t badge; /* of its fault handler; or MKPERF_THREAD_IDLE, _INITIAL or _NONE */
+    uint64_t sc;    /* the badge of its scheduling context; 0 without one */
 };
 
-/* The user code that a sample is about, as the port finds it. */
+/* The user code that a sample describes. The port fills it in. */
 struct mkperf_port_context {
     uint64_t pc;
     uint64_t lr;
-    uint64_t fp;
-    const void *thread; /* only the port knows what is there; NULL: the thread is unknown */
+    uint64_t fp;        /* The walk over frame records begins here. 0: there is none. */
+    const void *thread; /* The hook gives it back to the port. NULL: the thread is unknown. */
     uint32_t guest;     /* enum mkperf_guest_mode */
 };
 
+/* A counter that samples. An interval is the number of events from one overflow to the next. */
 struct mkperf_hook_counter {
-    uint32_t period;
-    uint32_t jitter_mask;
-    uint32_t least; /* no interval is shorter: mkperf_least_interval */
-    uint32_t armed; /* the length of its present interval */
+    uint32_t period;      /* events of a mean interval */
+    uint32_t jitter_mask; /* the width of the random part (jitter.h) */
+    uint32_t least;       /* the shortest interval that the hook arms (mkperf_least_interval) */
+    uint32_t armed;       /* the length of the present interval */
 };
 
-/* A message was delivered to a thread, and no event reports it yet. */
+/*
+ * A call or a reply that was delivered, and that no event in the ring reports yet. The switch that
+ * follows it is often to the same thread. One event then reports both.
+ */
 struct mkperf_hook_delivery {
-    const void *to; /* NULL: there is none */
+    const void *to; /* the thread that the message reached; NULL: no delivery waits */
     uint64_t time;
-    uint64_t limit; /* that of struct mkperf_hook_sched before it waited */
-    unsigned kind;  /* MKPERF_SCHED_CALL or _REPLY */
+    uint64_t limit; /* the `limit` below, which is 0 while a delivery waits */
+    unsigned kind;  /* MKPERF_SCHED_CALL or MKPERF_SCHED_REPLY */
 };
 
+/* Scheduling events. sched.c describes `limit` and slots. */
 struct mkperf_hook_sched {
-    uint64_t header;    /* the bits that all events of this core have */
-    uint64_t limit;     /* events that end at this position of the ring or before need no checks */
-    uint64_t lost;      /* events of the session */
-    uint64_t reported;  /* those of them that a record in the ring reports */
-    uint64_t lost_from; /* the time of the first of the others */
+    uint64_t header;    /* the bits that are equal in the headers of all events of this core */
+    uint64_t limit;     /* An event that ends at this position or before it needs no checks. */
+    uint64_t lost;      /* events and readings of the session that found no room */
+    uint64_t reported;  /* the part of `lost` that SCHED_LOSS records have reported */
+    uint64_t lost_from; /* the time of the first loss that is not reported */
     struct mkperf_hook_delivery delivery;
-    bool special; /* the session has counts, words, or samples of threads that stop to wait */
-    bool counted; /* it has counts by thread or software events */
-    bool called;  /* the call for which the running thread stops is already counted */
-    const void *slot[MKPERF_SCHED_SLOTS]; /* the threads that have a record in the session */
+    bool special; /* A switch counts, reads words, or samples the thread that stops to wait. */
+    bool counted; /* The session has counts by thread or software events. */
+    bool called;  /* The call for which the running thread is about to stop was counted. */
+    const void *slot[MKPERF_SCHED_SLOTS]; /* the thread that each slot means in the ring */
 };
 
 /* Two words of user memory that are read at switches. Most queues have two. */
 struct mkperf_hook_pair {
     const uint64_t *at[2]; /* the kernel's view of each word */
-    uint64_t mask[2];      /* the bits that are read */
+    uint64_t mask[2];      /* the bits of each word that are read */
     uint64_t last[2];      /* the values in the last reading */
 };
 
 struct mkperf_hook_words {
-    uint32_t pairs; /* 0: none, or they are to be looked up again */
-    uint64_t seen;  /* set of the words that are mapped */
+    uint32_t pairs; /* 0: the session has no words, or a request has to look them up again */
+    uint64_t seen;  /* the set of words that are mapped, bit = number */
     struct mkperf_hook_pair pair[MKPERF_MAX_WORDS / 2];
 };
 
 struct mkperf_hook {
-    /* Used by every sample. */
-    uint32_t mask; /* counters of the session; 0: there is no session */
-    uint32_t
-        kernel_mask; /* those of them whose overflows are the kernel's: they count only in the kernel.
-                                 If the PMU cannot limit counters to modes, the port sets it at each boundary: to
-                                 `mask` for the kernel's present work, to 0 for the user mode that ends there */
-    struct mkperf_ring *ring; /* the kernel's view of it; NULL: to be looked up again */
-    uint64_t head;            /* the hook's position in the ring */
-    uint64_t wrote;           /* bytes of the last record; 0: it was dropped */
+    /* What every sample uses. */
+
+    uint32_t mask; /* the counters of the session, bit = number; 0: there is no session */
+    /* The counters of `mask` that count only in the kernel. If the PMU cannot limit counters to modes,
+     * the port sets this at each boundary: to `mask` if the kernel's present work overflowed them, and
+     * to 0 if the user mode did that ends there. */
+    uint32_t kernel_mask;
+    struct mkperf_ring *ring; /* the kernel's view of the ring; NULL: it has to be looked up */
+    uint64_t head;            /* the producer's position in the ring */
+    uint64_t wrote;           /* bytes of the last record; 0: the last sample was dropped */
     uint32_t room;            /* bytes of the longest sample, without values of other counters */
-    uint32_t
-        special; /* not 0: the session has filters, read_mask, slice_mask, counts, stacks or tables */
-    uint64_t mix; /* MKPERF_JITTER_MIX */
-    uint64_t captures;
-    uint64_t look_at; /* the number of the capture whose time is measured next */
-    uint64_t dropped_samples;
+    /* Not 0: the session has something that the shortest path does not do: filters, values of other
+     * counters, slices, counts, stacks, or tables for unwinding. */
+    uint32_t special;
+    uint64_t mix;             /* MKPERF_JITTER_MIX, because a load is shorter than the constant */
+    uint64_t captures;        /* calls of mkperf_capture since boot */
+    uint64_t look_at;         /* the number of the next capture whose time is measured */
+    uint64_t dropped_samples; /* The ring's header has these three, too. */
     uint64_t dropped_events;
     uint64_t late_events;
     struct mkperf_hook_counter counter[MKPERF_MAX_COUNTERS];
 
-    /* Used by some. */
-    uint32_t enabled; /* counters that count */
-    bool reports;     /* invariant 5 */
-    uint32_t storm;
-    uint64_t disturbed;
-    uint64_t spurious; /* written by the port: interrupts of the PMU that were not the hook's */
-    uint64_t guest_accesses; /* written by the port: of guests to the PMU */
-    uint64_t spent;          /* ticks in the hook during `looks` captures */
-    uint64_t seen;           /* instructions that these take at least */
-    uint64_t since;          /* the time of the last decision of mkperf_hook_look, in ticks */
-    uint64_t first;          /* the number of captures at that time */
-    uint32_t looks;
-    uint64_t quiet; /* no session starts before this time, in ticks */
-    uint64_t read[MKPERF_MAX_COUNTERS];
+    /* The session. */
+
+    uint32_t enabled;               /* the counters that count now */
+    bool reports;                   /* invariant 5 */
+    uint32_t storm;                 /* not 0: the session took too much time and was switched off */
+    uint64_t disturbed;             /* differences of the PMU from what was programmed */
     const void *owner;              /* the thread that started the session */
-    struct mkperf_identity running; /* the thread that runs, as it was when it began to run */
-    struct mkperf_counts *counts; /* the kernel's view of the tables; NULL: to be looked up again */
+    struct mkperf_identity running; /* the running thread's, at the time when it began to run */
+    uint64_t read[MKPERF_MAX_COUNTERS];       /* the counts at the last reading, of read_mask */
+    uint32_t count_last[MKPERF_MAX_COUNTERS]; /* values up to which counts by thread are complete */
+    struct mkperf_counts
+        *counts; /* the kernel's view of the tables; NULL: it has to be looked up */
     struct mkperf_soft *soft;
-    const struct mkperf_unwind_tables
-        *unwind; /* the kernel's view of the tables of unwind.h; NULL: as above */
-    uint32_t count_last[MKPERF_MAX_COUNTERS]; /* values up to which counts by thread were taken */
+    const struct mkperf_unwind_tables *unwind;
+
+    /* Over all sessions. */
+
+    uint64_t spurious; /* interrupts of the PMU that were not the hook's; the port counts them */
+    uint64_t guest_accesses; /* accesses of guests to the PMU; the port counts them */
+
+    /* The measurement of mkperf_hook_look, over all sessions. Times are in ticks. */
+
+    uint32_t looks; /* captures that were measured since the last decision */
+    uint64_t spent; /* the time of these captures */
+    uint64_t seen;  /* the instructions that these captures have at least */
+    uint64_t since; /* the time of the last decision */
+    uint64_t first; /* `captures` at that time */
+    uint64_t quiet; /* No session starts before this time. */
 
     struct mkperf_hook_sched sched;
     struct mkperf_hook_words words;
-
-    struct mkperf_configuration session; /* checked */
-    struct mkperf_configuration want;    /* a request that is being checked */
+    struct mkperf_configuration session; /* the present session, checked; zero without one */
+    struct mkperf_configuration want;    /* the request that is being checked */
 };
 
 /* ---- capture.c -------------------------------------------------------------------------------- */
@@ -212,11 +226,11 @@ static inline bool mkperf_hook_wakes_each(const struct mkperf_hook *s)
     return s->session.watermark <= sizeof(uint64_t); /* less than any record has */
 }
 
-/* For the other files of the hook. A sample of `thread`, which stops to wait and has saved registers,
- * with MKPERF_OFF_CPU_COUNTER. */
+/* For sched.c. Takes a sample of `thread`, which stops to wait and has saved its registers. The sample's
+ * counter is MKPERF_OFF_CPU_COUNTER. */
 void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t now);
 
-/* The next interval of counter i, which begins at this time, with jitter as jitter.h defines it. */
+/* Returns the length of counter i's interval that begins at this time, with the jitter of jitter.h. */
 uint32_t mkperf_hook_interval(const struct mkperf_hook *s, unsigned i, uint64_t time);
 
 /* Looks up the session's ring, if it is unknown, and stores in its header what was lost meanwhile.
@@ -227,16 +241,20 @@ void mkperf_hook_find_ring(struct mkperf_hook *s);
  * where one of them grows. */
 void mkperf_hook_show_losses(struct mkperf_hook *s);
 
-/* Reserves contiguous bytes of the ring, which mkperf_hook_publish may publish; it wakes the owner at
- * the watermark. NULL: the ring has no room, or is not mapped; the caller counts the loss. */
+/* Reserves that many contiguous bytes of the ring and returns their place. The caller writes a record
+ * there and publishes it, or leaves it. NULL: the ring has no room, or is not mapped. The caller then
+ * counts the loss. */
 uint64_t *mkperf_hook_reserve(struct mkperf_hook *s, uint64_t bytes);
 
 /* Writes the first two words of a record at w, its header and its time. words: its length. */
 void mkperf_hook_head(uint64_t *w, unsigned type, unsigned words, unsigned counter, uint64_t time);
 
-/* Reserves a record of this type and writes its first two words. */
+/* Reserves a record of this type and writes its first two words. NULL: as mkperf_hook_reserve. */
 uint64_t *mkperf_hook_record(struct mkperf_hook *s, unsigned type, unsigned words, unsigned counter,
                              uint64_t time);
+
+/* Publishes that many bytes at the place that was last reserved. Wakes the owner if they cross the
+ * watermark. */
 void mkperf_hook_publish(struct mkperf_hook *s, uint64_t bytes);
 
 /* ---- request.c -------------------------------------------------------------------------------- */

@@ -211,7 +211,7 @@ static uint32_t start_counters(struct mkperf_hook *s, uint32_t *what, uint64_t *
     return MKPERF_REQUEST_OK;
 }
 
-/* Begins a session of the caller. */
+/* Begins a session of the caller with the configuration s->want. */
 static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what, uint64_t *time)
 {
     uint32_t status = check_session(s, caller, *time);
@@ -260,7 +260,8 @@ static void update(struct mkperf_hook *s)
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
-/* What has to be done before any request of the owner: nothing that happened until now is lost. */
+/* Brings samples, counts and events up to date before a request of the owner, so that the request loses
+ * nothing. Stops the counters if the operation does. */
 static void settle(struct mkperf_hook *s, uint32_t op)
 {
     mkperf_hook_find_ring(s);
@@ -281,8 +282,8 @@ static void settle(struct mkperf_hook *s, uint32_t op)
     }
 }
 
-/* Carries out a request, which is in s->want. *time is the present time at the call. If counters are
- * started, it becomes the time of that. own: the caller has a session. */
+/* Carries out an operation with the configuration s->want. *time is the present time; if the operation
+ * starts counters, *time becomes the time of their start. own: the caller has a session. */
 static uint32_t carry_out(struct mkperf_hook *s, uint32_t op, bool own, const void *caller,
                           uint32_t *what, uint64_t *time)
 {

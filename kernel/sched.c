@@ -31,7 +31,7 @@ enum {
                     1 << MKPERF_STOPPED_IDLE,
 };
 
-/* The position up to which events need no checks. */
+/* Returns the position up to which events need no checks (rule 2). */
 static uint64_t sched_limit(const struct mkperf_hook *s)
 {
     uint64_t tail = __atomic_load_n(&s->ring->tail, __ATOMIC_ACQUIRE);
@@ -56,7 +56,8 @@ void mkperf_sched_lose(struct mkperf_hook *s, uint64_t time)
     mkperf_hook_show_losses(s);
 }
 
-/* Writes an event, and before it the records of a loss and of the thread, if they are due. */
+/* Writes an event. Before it come the record of a loss that was not reported yet, and the record of the
+ * thread if the slot means another one. */
 static void write_event(struct mkperf_hook *s, uint64_t what, const void *thread, uint64_t time)
 {
     struct mkperf_hook_sched *c = &s->sched;
@@ -131,8 +132,8 @@ MKPERF_INLINE void put_event(struct mkperf_hook *s, uint64_t what, const void *t
     __atomic_store_n(&ring->head, next, __ATOMIC_RELEASE);
 }
 
-/* Returns the reason of a switch. It becomes that of the delivery that waits if that was to the same thread:
- * the switch then reports both. */
+/* Returns the reason that the event of a switch to `thread` has. If a delivery to that thread waits, it is
+ * the delivery's reason, because the event reports both. */
 MKPERF_INLINE unsigned reason_of(struct mkperf_hook *s, unsigned reason, const void *thread)
 {
     struct mkperf_hook_delivery *d = &s->sched.delivery;

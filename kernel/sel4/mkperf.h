@@ -55,7 +55,7 @@ void mkperf_mappingsChanged(void);
 void mkperf_threadDeleted(tcb_t *tcb);
 void mkperf_handlerDeleted(irq_t irq);
 
-/* What the inline functions below call if there is something to do. */
+/* For the inline functions and macros below, which call these if there is something to do. */
 void mkperf_request(word_t handled);
 void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
 void mkperf_tellSignal(notification_t *ntfn);

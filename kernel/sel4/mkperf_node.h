@@ -41,8 +41,8 @@ struct mkperf_node {
      * was serving, and so on. */
     struct mkperf_stack stack[1 + MKPERF_MAX_CALLERS];
     struct mkperf_shape shape;
-    bool_t wake;      /* the owner must be signalled: now, or after a fault soon */
-    word_t window;    /* of the domain schedule, as last reported */
+    bool_t wake;      /* the owner has to be signalled, now or at the next profiling interrupt */
+    word_t window;    /* the last reported window of the domain schedule */
     tcb_t *running;   /* the thread of the last reported switch; NULL: it was deleted since */
     irq_t irq;        /* the interrupt of the last request: the owner is signalled by its handler */
     tcb_t *asker;     /* while mkperf_entry's `asked`: the thread with the request */
