@@ -8,6 +8,7 @@
 #include "base/outfile.h"
 #include "base/process.h"
 #include "cmd.h"
+#include "export/formats.h"
 #include "link/recorder.h"
 #include "profile/filter.h"
 #include "report/report.h"
@@ -180,11 +181,12 @@ static enum mkperf_status show_path(struct command *c, FILE *out, struct mkperf_
 }
 
 static void print_route(struct command *c, const struct mkperf_routes *routes,
-                        const struct mkperf_route *route, FILE *out)
+                        const struct mkperf_flow *flow, const struct mkperf_route *route, FILE *out)
 {
     struct mkperf_route_times times;
     const struct report_route r = {.routes = routes,
                                    .times = &times,
+                                   .flow = flow,
                                    .worst = c->routes       ? 0
                                             : c->worst != 0 ? (size_t)c->worst
                                                             : 1};
@@ -200,21 +202,39 @@ static void print_route(struct command *c, const struct mkperf_routes *routes,
     mkperf_route_times_free(&times);
 }
 
+/* There are more different paths than are counted. */
+static void warn_routes(struct command *c, uint64_t instances, FILE *out)
+{
+    char text[80];
+
+    snprintf(text, sizeof text, "%" PRIu64 " instances of further paths are not counted",
+             instances);
+    fprintf(stderr, "mkperf latency: warning: %s\n", text);
+    if (c->json) {
+        mkperf_jsonl_warning(&values_of(c, out)->to, MKPERF_WARNING, text);
+    }
+}
+
 /* Prints the times of a path, or finds paths. */
 static enum mkperf_status show_routes(struct command *c, FILE *out, struct mkperf_error *e)
 {
     struct mkperf_analysis *a = mkperf_analysis_new();
     struct mkperf_routes routes;
+    struct mkperf_flow flow;
     struct mkperf_route found[ROUTES_SHOWN];
     size_t n = 1;
 
     mkperf_routes_attach(&routes, a);
-    if (mkperf_analysis_read(a, mkperf_analysis_sink(a), c->input, e) == MKPERF_OK) {
+    mkperf_flow_init(&flow, a);
+    if (mkperf_analysis_read(a, mkperf_flow_sink(&flow), c->input, e) == MKPERF_OK) {
         mkperf_routes_sort(&routes);
         if (c->routes) {
             n = mkperf_routes_find(&routes, found, ROUTES_SHOWN);
         } else if (mkperf_route_parse(a, c->route, found, e) != MKPERF_OK) {
             n = 0;
+        }
+        if (routes.not_counted != 0) {
+            warn_routes(c, routes.not_counted, out);
         }
         if (for_programs(c)) {
             report_gap_values(a, values_of(c, out));
@@ -225,15 +245,10 @@ static enum mkperf_status show_routes(struct command *c, FILE *out, struct mkper
             }
         }
         for (size_t i = 0; i < n; i++) {
-            print_route(c, &routes, &found[i], out);
-        }
-        if (routes.not_counted != 0) {
-            fprintf(stderr,
-                    "mkperf latency: warning: %" PRIu64
-                    " instances of further paths are not counted\n",
-                    routes.not_counted);
+            print_route(c, &routes, &flow, &found[i], out);
         }
     }
+    mkperf_flow_free(&flow);
     mkperf_routes_free(&routes);
     mkperf_analysis_free(a);
     return e->status;

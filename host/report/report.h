@@ -374,10 +374,11 @@ size_t report_path_sums(const struct mkperf_path *path, struct report_path_sum *
 struct report_route {
     const struct mkperf_routes *routes;
     const struct mkperf_route_times *times;
-    size_t worst; /* instances of which the critical path is printed */
+    const struct mkperf_flow *flow; /* the queues of the recording */
+    size_t worst;                   /* instances of which the critical path is printed */
 };
 void report_route_print(const struct report_route *r, FILE *out);
-/* Prints rows "end-to-end", "path-stage", "path-stage-by", and for each of the worst instances "path" and "step". */
+/* Prints rows "end-to-end", "path-stage", "path-stage-by", "path-queue", and for each of the worst instances "path" and "step". */
 void report_route_values(const struct report_route *r, struct report_values *v);
 /* Prints a line of the table of --paths; NULL prints its head. */
 void report_route_line(const struct report_route *r, FILE *out);

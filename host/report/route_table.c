@@ -48,22 +48,44 @@ static void print_by(const struct mkperf_analysis *a, const char *what, const st
     }
 }
 
-static void print_stage(const struct mkperf_analysis *a, const struct mkperf_route_times *t,
-                        unsigned k, FILE *out)
+static void print_part(const struct mkperf_log_histogram *h, unsigned k, const char *pd,
+                       const char *what, const char *name, FILE *out)
 {
-    const struct mkperf_stage *s = &t->stage[k];
-    const char *pd = mkperf_analysis_name(a, t->route.pd[k]);
+    fprintf(out, "%14.3f", (double)h->total / (double)h->count / 1e3);
+    for (unsigned q = 0; q < MKPERF_QUANTILES; q++) {
+        fprintf(out, " %14.3f", (double)row_of(h, 0).quantile[q] / 1e3);
+    }
+    fprintf(out, " %14.3f  %u %s: %s%s\n", (double)h->max / 1e3, k, pd, what, name);
+}
+
+/* The next queue from number i on by which stage k gets entries of the PD before; nqueues: there is none. */
+static unsigned next_queue(const struct report_route *r, unsigned k, unsigned i)
+{
+    const struct mkperf_flow *f = r->flow;
+    const uint32_t *pd = r->times->route.pd;
+
+    while (i < f->nqueues && (f->queue[i].producer != pd[k - 1] || f->queue[i].consumer != pd[k] ||
+                              f->queue[i].about.returns || f->queue[i].stay.count == 0)) {
+        i++;
+    }
+    return i;
+}
+
+static void print_stage(const struct report_route *r, unsigned k, FILE *out)
+{
+    const struct mkperf_analysis *a = r->routes->analysis;
+    const struct mkperf_stage *s = &r->times->stage[k];
+    const char *pd = mkperf_analysis_name(a, r->times->route.pd[k]);
 
     for (unsigned p = 0; p < MKPERF_STAGE_PARTS; p++) {
         if (s->part[p].total != 0) {
-            const struct mkperf_log_histogram *h = &s->part[p];
-            fprintf(out, "%14.3f", (double)h->total / (double)h->count / 1e3);
-            for (unsigned q = 0; q < MKPERF_QUANTILES; q++) {
-                fprintf(out, " %14.3f", (double)row_of(h, 0).quantile[q] / 1e3);
-            }
-            fprintf(out, " %14.3f  %u %s: %s\n", (double)h->max / 1e3, k, pd,
-                    mkperf_stage_part_names[p]);
+            print_part(&s->part[p], k, pd, mkperf_stage_part_names[p], "", out);
         }
+    }
+    for (unsigned i = next_queue(r, k, 0); i < r->flow->nqueues; i = next_queue(r, k, i + 1)) {
+        const struct mkperf_flow_queue *q = &r->flow->queue[i];
+
+        print_part(&q->stay, k, pd, "an entry was in the queue ", q->about.name, out);
     }
     print_by(a, "             ready, while others ran:", &s->ready_by, out);
     print_by(a, "             calls:", &s->calls_of, out);
@@ -104,7 +126,7 @@ void report_route_print(const struct report_route *r, FILE *out)
     fprintf(out, "\n# parts of each stage, us\n%14s %14s %14s %14s %14s %14s  stage: part\n",
             "mean", "50 %", "90 %", "99 %", "99.9 %", "worst");
     for (unsigned k = 1; k < t->route.n; k++) {
-        print_stage(a, t, k, out);
+        print_stage(r, k, out);
     }
     for (size_t i = 0; i < r->worst && i < t->wall.count; i++) {
         struct mkperf_path path;
@@ -149,6 +171,11 @@ void report_route_values(const struct report_route *r, struct report_values *v)
             REPORT_ROW(v, "path-stage", REPORT_NUMBER("stage", k), REPORT_TEXT("pd", pd),
                        REPORT_TEXT("part", mkperf_stage_part_names[p]), REPORT_TIMES(&row),
                        REPORT_NUMBER("busy", s->busy), REPORT_NUMBER("ended", s->ended));
+        }
+        for (unsigned i = next_queue(r, k, 0); i < r->flow->nqueues; i = next_queue(r, k, i + 1)) {
+            const struct mkperf_latency_row row = row_of(&r->flow->queue[i].stay, 0);
+            REPORT_ROW(v, "path-queue", REPORT_NUMBER("stage", k), REPORT_TEXT("pd", pd),
+                       REPORT_TEXT("queue", r->flow->queue[i].about.name), REPORT_TIMES(&row));
         }
         put_by(a, v, k, pd, "ready", &s->ready_by);
         put_by(a, v, k, pd, "calls", &s->calls_of);

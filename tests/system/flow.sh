@@ -47,6 +47,20 @@ for i in range(4):
 }
 check "packets are counted, Little's law holds, service times come back" figures
 
+# The path through the pipeline: each stage has the queue before it, with the times of `mkperf flow`, which the check above has proved.
+in_queues() {
+    "$MKPERF" latency --path 'src -> a2 -> b8 -> c4 -> d1' --json "$D/flow.data" | tee "$D/path.json" | tests/tool/check-json path-queue &&
+        cat "$D/flow.json" "$D/path.json" >"$D/both.json" && rows "$D/both.json" '
+rows = [json.loads(line) for line in open(sys.argv[1])]
+queues = {r["queue"]: r for r in rows if r["type"] == "path-queue"}
+assert [(r["stage"], q) for q, r in queues.items()] == [(1, "q1"), (2, "q2"), (3, "q3"), (4, "q4")], queues
+for name, r in queues.items():
+    q = queue[name]
+    assert r["count"] == q["stayed"] and abs(r["total_ns"] / r["count"] - q["stay_ns"]) <= 1, (r, q)
+    assert r["p50_ns"] <= r["p99_ns"] == q["stay_99_ns"] <= r["max_ns"], (r, q)'
+}
+check "each stage of a path has the time in the queue before it" in_queues
+
 source_limits() { # its budget: 100 us of each 1000 us
     head -n 1 "$D/flow.txt" | grep -qx 'the budget of src limits: the PD is throttled for 89.[0-9] % of the time.' ||
         { cat "$D/flow.txt"; return 1; }

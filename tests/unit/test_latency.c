@@ -379,6 +379,42 @@ static void refuses(void **state)
     assert_int_equal(status, MKPERF_ERR_INPUT);
 }
 
+/* More different paths than are counted: 1024 are, and the others' instances are in a warning. */
+static void many_paths(void **state)
+{
+    enum { PATHS = 1100, TWICE = 2 };
+    struct mkperf_session session = {.cores = 1};
+    struct recording r;
+    uint64_t t = 1000000;
+    int status;
+
+    (void)state;
+    for (unsigned more = 0; more < 2; more++) {
+        const unsigned paths = more != 0 ? PATHS : 1024;
+
+        story_record(&story, &r, "paths.data", &session);
+        run(&story, t, DRIVER, MKPERF_STOPPED_UNKNOWN);
+        run(&story, t += 100, IDLE, MKPERF_STOPPED_WAIT_NOTIFICATION);
+        for (unsigned i = 0; i < TWICE * paths; i++) {
+            story.events = 0; /* the story is longer than what it keeps */
+            irq(&story, t += 1000, 32 + i % paths, DRIVER);
+            run(&story, t += 10, DRIVER, MKPERF_STOPPED_IDLE);
+            run(&story, t += 100, IDLE, MKPERF_STOPPED_WAIT_NOTIFICATION);
+        }
+        story_end(&story);
+        recording_free(&r);
+        char *text = RUN(latency, &status, "--json", "--paths", recording_path("paths.data"));
+        assert_int_equal(status, 0);
+        has(text, " -> driver\"");
+        const char *warning = "\"text\":\"152 instances of further paths are not counted\"";
+        if (more != 0) {
+            has(text, warning);
+        } else {
+            lacks(text, "not counted");
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +426,7 @@ int main(void)
         cmocka_unit_test(critical_path_refuses),
         cmocka_unit_test(same_as_on_the_target),
         cmocka_unit_test(limits),
+        cmocka_unit_test(many_paths),
         cmocka_unit_test(refuses),
     };
 
