@@ -27,11 +27,11 @@ define host_variant
 $(B)/obj/$(1)/%.o: %.c $(PROTO_READY) | $(SETUP)
 	$$(call say,$(1),$$(SAY_$(1)))
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$(2) $(HOST_CFLAGS) $(3) $(4) -MMD -MP -c $$< -o $$@
+	$$(Q)$(2) $$(HOST_CFLAGS) $(3) $(4) -MMD -MP -c $$< -o $$@
 $(B)/obj/$(1)/gen/%.o: $(B)/%.c $(PROTO_READY) | $(SETUP)
 	$$(call say,$(1),$$(SAY_$(1)))
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$(2) $(HOST_CFLAGS) $(3) $(4) -MMD -MP -c $$< -o $$@
+	$$(Q)$(2) $$(HOST_CFLAGS) $(3) $(4) -MMD -MP -c $$< -o $$@
 $(B)/lib/$(1)/libmkperf.a: $$(call host_objects,$(1),$(5))
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)rm -f $$@ && ar rcs $$@ $$^
@@ -84,7 +84,7 @@ MANDIR ?= $(DATADIR)/man
 BASHDIR ?= $(DATADIR)/bash-completion/completions
 ZSHDIR ?= $(DATADIR)/zsh/site-functions
 TARGET_PARTS = $(shell find Makefile LICENSES include kernel platform proto scripts pd demo \
-                host/build.mk tests/build.mk tests/fuzz/build.mk bench/build.mk -type f)
+                host/build.mk tests/build.mk tests/systems.mk tests/fuzz/build.mk bench/build.mk -type f)
 .PHONY: install-host install-target
 install: install-host install-target
 install-host: $(B)/mkperf $(B)/share.stamp

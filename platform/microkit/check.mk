@@ -99,7 +99,7 @@ SEL4_PREPROCESSED := $(if $(SEL4_SOURCES),tests/sel4/check-preprocessed $(SEL4_S
 check-sel4-preprocessed:
 	$(Q)$(or $(SEL4_PREPROCESSED),echo "$@: give it SEL4_SOURCES=<unpatched seL4 sources>" >&2; false)
 
-# The network demo with a key, and a network client without a workload: see tests/build.mk.
+# The network demo with a key, and a network client without a workload: see tests/systems.mk.
 $(call pd,$(SEL4_TEST)/netkey/client_net.elf,$(call with_test_key,$(CLIENT_NET_SRC)))
 $(call copies,$(SEL4_TEST)/netkey,$(DEMO),$(filter-out client_net,$(NET_PDS)))
 $(call image,$(SEL4_TEST)/netkey/loader.img,$(NET)/net.system,$(SEL4_TEST)/netkey,$(NET_PDS))

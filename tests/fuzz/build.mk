@@ -11,7 +11,7 @@ JOBS ?= 1
 CORPUS ?= $(B)/fuzz
 TARGETS ?= $(notdir $(FUZZERS))
 
-$(B)/tests/fuzz/%: tests/fuzz/%.c $(addprefix $(B)/lib/fuzz/,libfixtures.a libmkperf.a libhosted.a)
+$(B)/tests/fuzz/%: tests/fuzz/%.c $(call test_libs,fuzz)
 	$(call say,fuzzers,the fuzz targets)
 	$(Q)mkdir -p $(@D)
 	$(Q)clang $(HOST_CFLAGS) -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(TEST_INCLUDES) \
@@ -21,7 +21,7 @@ $(B)/tests/fuzz/%: tests/fuzz/%.c $(addprefix $(B)/lib/fuzz/,libfixtures.a libmk
 COVERAGE_FLAGS := -O1 -fprofile-instr-generate -fcoverage-mapping
 COVERAGE := $(patsubst tests/fuzz/%.c,$(B)/tests/coverage/%,$(wildcard tests/fuzz/fuzz_*.c))
 $(eval $(call host_variant,coverage,clang,$(COVERAGE_FLAGS),,$(READERS_SRC)))
-$(B)/tests/coverage/%: tests/fuzz/%.c $(addprefix $(B)/lib/coverage/,libfixtures.a libmkperf.a libhosted.a)
+$(B)/tests/coverage/%: tests/fuzz/%.c $(call test_libs,coverage)
 	$(Q)mkdir -p $(@D)
 	$(Q)clang $(HOST_CFLAGS) $(COVERAGE_FLAGS) -fsanitize=fuzzer $(TEST_INCLUDES) -MMD -MP $< $(filter %.a,$^) \
 	    $(filter %.a,$^) $(HOST_LIBS) -o $@
