@@ -2,16 +2,8 @@
 /* Owns: the lists of intervals, and their sums. See page.h. */
 #include "page.h"
 
-#include "base/hash.h"
-
 /* The number of parts of a stretch, and the number of parts that all lists have together. */
 enum { PARTS_MOST = 8192, PARTS_LEAST = 512, PARTS_OF_ALL = 1 << 22 };
-
-struct lists {
-    struct mkperf_hash key; /* the keys of lists: PD, state, core */
-    size_t *first;          /* by list: its first interval; then the number of all intervals */
-    struct mkperf_interval *interval; /* list after list */
-};
 
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
@@ -43,60 +35,51 @@ bool page_intervals_each(const struct page_schedule *s, uint64_t from, uint64_t 
     return read;
 }
 
+static bool same_list(const struct mkperf_interval *a, const struct mkperf_interval *b)
+{
+    return a->pd == b->pd && a->state == b->state && a->core == b->core;
+}
+
 static bool continues(const struct mkperf_interval *last, const struct mkperf_interval *i)
 {
-    return last->to == i->from && last->by == i->by && last->serving == i->serving;
+    return same_list(last, i) && last->to == i->from && last->by == i->by &&
+           last->serving == i->serving;
 }
 
-/* Joins intervals that continue each other. begin: the first interval of each list, and then the number of all. */
-static void merge(struct lists *l, const size_t *begin)
+/* The order of lists, and in a list the order of time. */
+static int compare_intervals(const void *pa, const void *pb)
 {
-    size_t n = 0;
+    const struct mkperf_interval *a = pa, *b = pb;
 
-    for (uint32_t list = 0; list < l->key.count; list++) {
-        l->first[list] = n;
-        for (size_t i = begin[list]; i < begin[list + 1]; i++) {
-            if (n > l->first[list] && continues(&l->interval[n - 1], &l->interval[i])) {
-                l->interval[n - 1].to = l->interval[i].to;
-            } else {
-                l->interval[n++] = l->interval[i];
-            }
-        }
-    }
-    l->first[l->key.count] = n;
+    return a->pd != b->pd         ? mkperf_compare(a->pd, b->pd)
+           : a->state != b->state ? mkperf_compare(a->state, b->state)
+           : a->core != b->core   ? mkperf_compare(a->core, b->core)
+           : a->from != b->from   ? mkperf_compare(a->from, b->from)
+                                  : mkperf_compare(a->to, b->to);
 }
 
-/* Sorts the intervals that end after `from` into lists, and cuts them there. The intervals of a list stay in the order of time. */
-static void make_lists(struct lists *l, const struct mkperf_interval *interval, size_t intervals,
-                       uint64_t from)
+/* Stores the intervals that end after `from`, list after list. Cuts them there, and joins those that continue each other. Returns
+ * their number. */
+static size_t make_lists(struct mkperf_interval *out, const struct mkperf_interval *interval,
+                         size_t intervals, uint64_t from)
 {
-    uint32_t *list = mkperf_xcalloc(intervals + 1, sizeof *list); /* by interval: list + 1 */
-    size_t *begin;
+    size_t all = 0, n = 0;
 
     for (size_t i = 0; i < intervals; i++) {
-        const struct mkperf_interval *in = &interval[i];
-        uint64_t key[3] = {in->pd, (uint64_t)in->state, in->core};
-        list[i] = in->to > from ? mkperf_hash_number(&l->key, key, 3) + 1 : 0;
-    }
-    begin = mkperf_xcalloc((size_t)l->key.count + 2, sizeof *begin);
-    for (size_t i = 0; i < intervals; i++) {
-        begin[list[i] + 1] += list[i] != 0; /* one list too high, until all are placed */
-    }
-    for (uint32_t k = 1; k <= l->key.count; k++) {
-        begin[k + 1] += begin[k];
-    }
-    l->interval = mkperf_xcalloc(begin[l->key.count + 1] + 1, sizeof *l->interval);
-    for (size_t i = 0; i < intervals; i++) {
-        if (list[i] != 0) {
-            struct mkperf_interval *to = &l->interval[begin[list[i]]++];
-            *to = interval[i];
-            to->from = page_later(to->from, from);
+        if (interval[i].to > from) {
+            out[all] = interval[i];
+            out[all++].from = page_later(interval[i].from, from);
         }
     }
-    l->first = mkperf_xcalloc((size_t)l->key.count + 1, sizeof *l->first);
-    merge(l, begin);
-    free(begin);
-    free(list);
+    mkperf_sort(out, all, sizeof *out, compare_intervals);
+    for (size_t i = 0; i < all; i++) {
+        if (n > 0 && continues(&out[n - 1], &out[i])) {
+            out[n - 1].to = out[i].to;
+        } else {
+            out[n++] = out[i];
+        }
+    }
+    return n;
 }
 
 static void put_list(struct mkperf_textout *t, uint64_t pd, uint64_t state, uint64_t core,
@@ -114,25 +97,19 @@ static uint64_t gap_before(const struct mkperf_interval *i, bool first, uint64_t
     return i->from > end ? i->from - end : 0;
 }
 
-static bool same_list(const struct mkperf_interval *a, const struct mkperf_interval *b)
-{
-    return a->pd == b->pd && a->state == b->state && a->core == b->core;
-}
-
 static void put_exact(struct page_columns *c, const struct mkperf_interval *interval,
                       size_t intervals, uint64_t origin)
 {
-    struct lists l = {.first = NULL};
+    struct mkperf_interval *in = mkperf_xcalloc(intervals + 1, sizeof *in);
+    size_t n = make_lists(in, interval, intervals, origin);
 
-    make_lists(&l, interval, intervals, origin);
-    const struct mkperf_interval *in = l.interval;
-    size_t n = l.first[l.key.count];
     mkperf_json(&c->json, "'exact':true,'lists':[");
-    for (uint32_t list = 0; list < l.key.count; list++) {
-        uint32_t words;
-        const uint64_t *key = mkperf_hash_key(&l.key, list, &words);
-        put_list(&c->json, key[0], key[1], key[2], l.first[list],
-                 l.first[list + 1] - l.first[list]);
+    for (size_t first = 0, end; first < n; first = end) {
+        end = first + 1;
+        while (end < n && same_list(&in[first], &in[end])) {
+            end++;
+        }
+        put_list(&c->json, in[first].pd, in[first].state, in[first].core, first, end - first);
     }
     mkperf_json(&c->json, "]");
     PAGE_COLUMN(c, "i_gap", n,
@@ -140,9 +117,7 @@ static void put_exact(struct page_columns *c, const struct mkperf_interval *inte
     PAGE_COLUMN(c, "i_length", n, in[i].to - in[i].from);
     PAGE_COLUMN(c, "i_by", n, page_pd_or_none(in[i].by));
     PAGE_COLUMN(c, "i_for", n, page_pd_or_none(in[i].serving));
-    mkperf_hash_free(&l.key);
-    free(l.first);
-    free(l.interval);
+    free(in);
 }
 
 /* ---- a stretch of a recording that is not in memory ---- */
