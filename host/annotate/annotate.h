@@ -56,8 +56,7 @@ enum { ANNOTATE_BYTES_MAX = 1 << 20 };
 /* An iteration over the instructions of a range of code. */
 struct annotate_code {
     struct mkperf_module *module;
-    uint8_t *bytes;
-    const uint8_t *p; /* the next instruction in bytes */
+    const uint8_t *p; /* the next instruction, in the module's file */
     size_t left;      /* bytes from p on */
     uint64_t addr;    /* of the next instruction */
     size_t capstone;  /* capstone's handle (csh) */

@@ -5,40 +5,6 @@
 #include <capstone/capstone.h>
 #include <elf.h>
 
-static enum mkperf_status refuse(const struct annotate_code *c, uint64_t addr, const char *why,
-                                 struct mkperf_error *e)
-{
-    return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: code at 0x%" PRIx64 ": %s",
-                            mkperf_module_path(c->module), addr, why);
-}
-
-/* Reads the bytes from the file, at the place that the executable segment of the address gives. */
-static enum mkperf_status read_bytes(struct annotate_code *c, uint64_t addr, uint64_t size,
-                                     struct mkperf_error *e)
-{
-    size_t n, i = 0;
-    const struct mkperf_segment *s = mkperf_module_segments(c->module, &n);
-    FILE *f;
-    size_t got;
-
-    while (i < n && addr - s[i].vaddr >= s[i].size) {
-        i++;
-    }
-    if (i == n || size > s[i].size - (addr - s[i].vaddr) || size > ANNOTATE_BYTES_MAX) {
-        return refuse(c, addr, "not in an executable segment, or too large", e);
-    }
-    f = fopen(mkperf_module_path(c->module), "rb");
-    if (!f) {
-        return refuse(c, addr, strerror(errno), e);
-    }
-    c->bytes = malloc(size ? size : 1);
-    got = c->bytes && fseeko(f, (off_t)(s[i].offset + (addr - s[i].vaddr)), SEEK_SET) == 0
-              ? fread(c->bytes, 1, size, f)
-              : 0;
-    (void)fclose(f);
-    return got == size ? MKPERF_OK : refuse(c, addr, "the file ends before it", e);
-}
-
 /* False: this capstone does not know the machine. */
 static bool open_capstone(struct annotate_code *c)
 {
@@ -67,11 +33,13 @@ enum mkperf_status annotate_code_open(struct annotate_code *c, struct mkperf_mod
                                       uint64_t addr, uint64_t size, struct mkperf_error *e)
 {
     *c = (struct annotate_code){.module = module, .addr = addr, .left = size};
-    if (read_bytes(c, addr, size, e) != MKPERF_OK) {
-        annotate_code_close(c);
-        return e->status;
+    c->p = size <= ANNOTATE_BYTES_MAX ? mkperf_module_code(module, addr, size) : NULL;
+    if (c->p == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "%s: code at 0x%" PRIx64
+                                ": not in an executable segment, or too large",
+                                mkperf_module_path(module), addr);
     }
-    c->p = c->bytes;
     c->readable = open_capstone(c);
     return MKPERF_OK;
 }
@@ -84,8 +52,6 @@ void annotate_code_close(struct annotate_code *c)
     if (c->capstone) {
         cs_close(&c->capstone);
     }
-    free(c->bytes);
-    c->bytes = NULL;
 }
 
 /* A direct branch or call has its target as the last operand. */

@@ -233,7 +233,8 @@ static enum mkperf_status check_recording(struct selftest *s, const char *path, 
                    session->platform[0] != '\0' ? session->platform : "unknown",
                    session->cpu[0] != '\0' ? session->cpu : "unknown",
                    t->ncores > 1 ? t->ncores : 1, t->ncores > 1 ? "s" : "",
-                   profile.places.image != NULL ? profile.places.image : "without a stamp");
+                   profile.places.session.image != NULL ? profile.places.session.image
+                                                        : "without a stamp");
             check_rate(s, &profile);
             check_known(s, &profile);
         } else {

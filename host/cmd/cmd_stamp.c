@@ -257,16 +257,13 @@ static enum mkperf_status hash_module(struct stamp *s, const struct mkperf_modul
 
 static enum mkperf_status check_client(const struct stamp *s, struct mkperf_error *e)
 {
-    size_t n;
-
     if (s->client.module == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT,
                                 "%s: none of its programs is mkperf's client PD (with the symbol "
                                 "%s), or it is of an older mkperf",
                                 s->path, MKPERF_STAMP_SYMBOL);
     }
-    (void)mkperf_module_build_id(s->client.module, &n);
-    if (n == 0) { /* an identity derived from the content would change with the table */
+    if (mkperf_module_build_id(s->client.module)->n == 0) { /* an identity derived from the content would change with the table */
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: has no build id: link it with --build-id",
                                 mkperf_module_path(s->client.module));
     }

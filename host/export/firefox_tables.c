@@ -130,8 +130,8 @@ static int64_t frame_address(const struct firefox_tables *f, size_t i)
     const struct mkperf_place *p = place_at(f, i);
     const struct mkperf_places *s = &f->c->places;
     struct mkperf_module *m = p->kernel ? s->kernel : p->pd < s->npds ? s->pd[p->pd].module : NULL;
-    size_t n = 0;
-    const struct mkperf_segment *segment = m != NULL ? mkperf_module_segments(m, &n) : NULL;
+    size_t n;
+    const struct mkperf_segment *segment = mkperf_module_segments(m, &n);
 
     if (p->edge) {
         return -1;

@@ -117,7 +117,7 @@ static enum mkperf_status profiled_whole(void *self, struct mkperf_error *e)
         return e->status;
     }
     if (o->export.warnings != NULL) {
-        mkperf_places_warn(&o->profile.places, o->export.warnings, "mkperf");
+        mkperf_places_warn(&o->profile.places, o->export.warnings);
     }
     return mkperf_textout_finish(&o->text, e);
 }

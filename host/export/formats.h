@@ -101,8 +101,8 @@ void mkperf_jsonl_totals(struct mkperf_textout *t, const struct mkperf_places *p
  * the session and of the names of its PDs. All members are zero before a session begins.
  */
 struct export_kept {
-    struct mkperf_session session; /* without texts, except `unverified` */
-    char *unverified, **name;      /* name: by the PD's number; NULL: not announced */
+    struct mkperf_session session;
+    char **name; /* by the PD's number; NULL: not announced */
     uint32_t npds, room;
 };
 

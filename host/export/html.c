@@ -11,7 +11,7 @@
 #include "formats.h"
 #include "page/page.h"
 
-enum { CODE_FUNCTIONS = 200, CHUNK = 48 * 1024 };
+enum { CODE_FUNCTIONS = 200 };
 
 struct html {
     const struct mkperf_export *x;
@@ -32,45 +32,29 @@ static void put_base64(struct mkperf_textout *t, const uint8_t *p, size_t n)
     for (size_t i = 0; i < n; i += 3) {
         uint32_t bits = (uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) |
                         (i + 2 < n ? p[i + 2] : 0U);
-        char out[4] = {digit[bits >> 18], digit[bits >> 12 & 63], digit[bits >> 6 & 63],
-                       digit[bits & 63]};
-        if (i + 2 >= n) {
-            out[3] = '=';
-        }
-        if (i + 1 >= n) {
-            out[2] = '=';
-        }
+        const char out[] = {digit[bits >> 18], digit[bits >> 12 & 63],
+                            i + 1 < n ? digit[bits >> 6 & 63] : '=',
+                            i + 2 < n ? digit[bits & 63] : '='};
         mkperf_textout_put(t, out, sizeof out);
     }
 }
 
-/* Writes one base64 text in chunks. The length of each chunk, except the last, is therefore a multiple of 3. */
-static void put_compressed(struct mkperf_textout *t, const struct page_bytes *b)
-{
-    uint8_t *out = mkperf_xcalloc(1, CHUNK);
-    z_stream z = {.next_in = b->p, .avail_in = (uInt)b->n, .next_out = out, .avail_out = CHUNK};
-    int status = deflateInit2(&z, 6, Z_DEFLATED, 15 + 16 /* gzip */, 8, Z_DEFAULT_STRATEGY);
-
-    if (status != Z_OK) {
-        mkperf_die();
-    }
-    while (status != Z_STREAM_END) {
-        status = deflate(&z, Z_FINISH);
-        if (z.avail_out == 0 || status == Z_STREAM_END) {
-            put_base64(t, out, CHUNK - z.avail_out);
-            z.next_out = out;
-            z.avail_out = CHUNK;
-        }
-    }
-    deflateEnd(&z);
-    free(out);
-}
-
+/* Writes an element with the bytes, compressed by gzip. */
 static void put_container(struct html *h, const char *id, const struct page_bytes *b)
 {
+    z_stream z = {.next_in = b->p, .avail_in = (uInt)b->n};
+
+    if (deflateInit2(&z, 6, Z_DEFLATED, 15 + 16 /* gzip */, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        mkperf_die(); /* deflateInit2 fails only without memory */
+    }
+    z.avail_out = (uInt)deflateBound(&z, b->n);
+    uint8_t *out = z.next_out = mkperf_xcalloc(1, z.avail_out);
+    (void)deflate(&z, Z_FINISH); /* there is room for all */
     mkperf_textout_printf(h->t, "<script type=\"application/octet-stream\" id=\"%s\">", id);
-    put_compressed(h->t, b);
+    put_base64(h->t, out, z.total_out);
     mkperf_textout_puts(h->t, "</script>\n");
+    deflateEnd(&z);
+    free(out);
 }
 
 struct heavy {

@@ -317,7 +317,7 @@ static enum mkperf_status jsonl_end(void *self, const struct mkperf_totals *tota
     mkperf_cost_snapshots(&j->cost, &j->places, totals->snapshots_us);
     mkperf_jsonl_totals(&j->text, &j->places, &j->cost, totals);
     if (j->warnings != NULL) {
-        mkperf_places_warn(&j->places, j->warnings, "mkperf");
+        mkperf_places_warn(&j->places, j->warnings);
     }
     return mkperf_textout_finish(&j->text, e);
 }

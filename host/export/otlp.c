@@ -73,16 +73,6 @@ static void put_resource_attribute(struct otlp *o, const char *key, const char *
     }
 }
 
-static void put_type(struct otlp *o, unsigned field, uint32_t event)
-{
-    char room[32];
-    size_t at = pb_begin(&o->f, field);
-
-    pb_number(&o->f, 1, string(o, mkperf_places_event_name(&o->c->places, event, room)));
-    pb_number(&o->f, 2, string(o, "count"));
-    pb_end(&o->f, at);
-}
-
 static void put_sample(struct otlp *o, const struct mkperf_profile_chain *chain)
 {
     const struct mkperf_places *s = &o->c->places;
@@ -107,8 +97,11 @@ static void put_profile(struct otlp *o, uint32_t event)
 {
     size_t at = pb_begin(&o->f, SCOPE_PROFILES_PROFILES);
     struct mkperf_profile_chain chain;
+    char room[32];
+    uint64_t name = string(o, mkperf_places_event_name(&o->c->places, event, room)),
+             count = string(o, "count");
 
-    put_type(o, PROFILE_SAMPLE_TYPE, event);
+    pb_pair(&o->f, PROFILE_SAMPLE_TYPE, name, count);
     for (uint32_t i = 0; i < o->c->chains.count; i++) {
         mkperf_profile_chain(o->c, i, &chain);
         if (chain.event == event) {
@@ -117,7 +110,7 @@ static void put_profile(struct otlp *o, uint32_t event)
     }
     pb_fixed64(&o->f, PROFILE_TIME_UNIX_NANO, o->x->unix_ns);
     pb_number(&o->f, PROFILE_DURATION_NANO, o->c->last_ns - o->c->first_ns);
-    put_type(o, PROFILE_PERIOD_TYPE, event);
+    pb_pair(&o->f, PROFILE_PERIOD_TYPE, name, count);
     pb_number(&o->f, PROFILE_PERIOD, mkperf_export_period(o->c, event));
     pb_end(&o->f, at);
 }
@@ -130,9 +123,9 @@ static void put_resource_profiles(struct otlp *o)
 
     put_resource_attribute(o, "service.name", o->x->service != NULL ? o->x->service : "mkperf");
     put_resource_attribute(o, "service.instance.id", o->x->target);
-    put_resource_attribute(o, "mkperf.platform", o->c->places.platform);
-    put_resource_attribute(o, "mkperf.cpu", o->c->places.cpu);
-    put_resource_attribute(o, "mkperf.image", o->c->places.image);
+    put_resource_attribute(o, "mkperf.platform", o->c->places.session.platform);
+    put_resource_attribute(o, "mkperf.cpu", o->c->places.session.cpu);
+    put_resource_attribute(o, "mkperf.image", o->c->places.session.image);
     snprintf(lost, sizeof lost, "%" PRIu64, mkperf_profile_lost(o->c));
     put_resource_attribute(o, "mkperf.lost_samples", lost);
     pb_end(&o->f, inner);
@@ -157,22 +150,15 @@ static void put_empty(struct otlp *o, unsigned table)
 
 static void put_mapping(struct otlp *o, struct mkperf_module *module, const char *name)
 {
-    size_t n = 0, id_size = 0, at = pb_begin(&o->f, TABLE_MAPPING);
-    const struct mkperf_segment *s = module != NULL ? mkperf_module_segments(module, &n) : NULL;
-    const uint8_t *build_id = module != NULL ? mkperf_module_build_id(module, &id_size) : NULL;
-    char hex[2 * 20 + 1] = "";
+    const struct mkperf_build_id *id = mkperf_module_build_id(module);
+    char hex[MKPERF_BUILD_ID_TEXT];
+    size_t at = pb_begin(&o->f, TABLE_MAPPING);
 
-    for (size_t i = 0; build_id != NULL && i < id_size && i < 20; i++) {
-        snprintf(hex + 2 * i, 3, "%02x", build_id[i]);
-    }
-    if (n > 0) {
-        pb_number(&o->f, 1, s[0].vaddr);
-        pb_number(&o->f, 2, s[n - 1].vaddr + s[n - 1].size);
-        pb_number(&o->f, 3, s[0].offset);
-    }
+    pb_code(&o->f, 1, module);
     pb_number(&o->f, 4, string(o, module != NULL ? mkperf_module_path(module) : name));
-    if (hex[0] != '\0') {
-        const uint64_t number = attribute(o, "process.executable.build_id.gnu", hex);
+    if (id->n != 0) {
+        const uint64_t number =
+            attribute(o, "process.executable.build_id.gnu", mkperf_build_id_text(id, hex));
         pb_packed(&o->f, 5, &number, 1);
     }
     pb_end(&o->f, at);
@@ -186,18 +172,11 @@ static void put_locations(struct otlp *o)
     for (uint32_t i = 0; i < s->places.count; i++) {
         const struct mkperf_place *place = &s->place[i];
         bool of_pd = !place->kernel && place->pd < s->npds;
-        uint32_t n;
-        const struct mkperf_frame *frame = mkperf_places_frames(s, i, &n);
         size_t at = pb_begin(&o->f, TABLE_LOCATION);
 
         pb_number(&o->f, 1, (of_pd ? place->pd + UINT64_C(1) : 0) + 1);
         pb_number(&o->f, 2, place->edge ? 0 : place->addr);
-        for (uint32_t k = 0; k < n; k++) {
-            size_t line = pb_begin(&o->f, 3);
-            pb_number(&o->f, 1, (uint64_t)frame[k].function + 1);
-            pb_number(&o->f, 2, frame[k].line);
-            pb_end(&o->f, line);
-        }
+        pb_lines(&o->f, 3, s, i);
         pb_end(&o->f, at);
     }
 }

@@ -94,15 +94,7 @@ const char *function_names_pd(const struct function_names *n, uint32_t function)
 
 void export_kept_session(struct export_kept *k, const struct mkperf_session *session)
 {
-    free(k->unverified);
-    k->unverified = mkperf_xstrdup(session->unverified);
-    k->session = *session;
-    k->session.platform = k->session.cpu = "";
-    k->session.kernel_elf = k->session.kernel_unnamed = NULL;
-    k->session.image = k->session.command = k->session.pd_names = NULL;
-    k->session.queue = NULL;
-    k->session.windows = NULL;
-    k->session.unverified = k->unverified;
+    mkperf_session_keep(&k->session, session);
 }
 
 void export_kept_events(struct export_kept *k, const struct mkperf_session *session)
@@ -152,6 +144,6 @@ void export_kept_free(struct export_kept *k)
         free(k->name[i]);
     }
     free(k->name);
-    free(k->unverified);
+    mkperf_session_free(&k->session);
     *k = (struct export_kept){.npds = 0};
 }

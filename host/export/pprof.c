@@ -51,23 +51,16 @@ static uint64_t event_string(struct pprof *p, uint32_t event)
     return extra_string(p, mkperf_places_event_name(&p->c->places, event, room));
 }
 
-static void put_type(struct pprof *p, unsigned field, uint64_t type)
-{
-    size_t at = pb_begin(&p->f, field);
-
-    pb_number(&p->f, 1, type);
-    pb_number(&p->f, 2, extra_string(p, "count"));
-    pb_end(&p->f, at);
-}
-
 static void put_types(struct pprof *p)
 {
-    put_type(p, PROFILE_SAMPLE_TYPE, extra_string(p, "samples"));
+    uint64_t samples = extra_string(p, "samples"), count = extra_string(p, "count");
+
+    pb_pair(&p->f, PROFILE_SAMPLE_TYPE, samples, count);
     for (uint32_t i = 0; i < p->c->nevents; i++) {
-        put_type(p, PROFILE_SAMPLE_TYPE, event_string(p, i));
+        pb_pair(&p->f, PROFILE_SAMPLE_TYPE, event_string(p, i), count);
     }
     if (p->c->nevents > 0) {
-        put_type(p, PROFILE_PERIOD_TYPE, event_string(p, 0));
+        pb_pair(&p->f, PROFILE_PERIOD_TYPE, event_string(p, 0), count);
         pb_number(&p->f, PROFILE_PERIOD, mkperf_export_period(p->c, 0));
         pb_number(&p->f, PROFILE_DEFAULT_SAMPLE_TYPE, event_string(p, 0));
     }
@@ -76,11 +69,7 @@ static void put_types(struct pprof *p)
 
 static void put_label(struct pprof *p, const char *key, uint64_t text)
 {
-    size_t at = pb_begin(&p->f, 3);
-
-    pb_number(&p->f, 1, extra_string(p, key));
-    pb_number(&p->f, 2, text);
-    pb_end(&p->f, at);
+    pb_pair(&p->f, 3, extra_string(p, key), text);
 }
 
 static void put_sample(struct pprof *p, const struct mkperf_profile_chain *chain)
@@ -106,26 +95,17 @@ static void put_sample(struct pprof *p, const struct mkperf_profile_chain *chain
     pb_flush(&p->f);
 }
 
-static void put_mapping(struct pprof *p, uint64_t id, struct mkperf_module *module,
+static void put_mapping(struct pprof *p, uint64_t number, struct mkperf_module *module,
                         const char *name)
 {
-    size_t n = 0, id_size = 0;
-    const struct mkperf_segment *s = module != NULL ? mkperf_module_segments(module, &n) : NULL;
-    const uint8_t *build_id = module != NULL ? mkperf_module_build_id(module, &id_size) : NULL;
-    char hex[2 * 20 + 1] = "";
+    const struct mkperf_build_id *id = mkperf_module_build_id(module);
+    char hex[MKPERF_BUILD_ID_TEXT];
     size_t at = pb_begin(&p->f, PROFILE_MAPPING);
 
-    for (size_t i = 0; build_id != NULL && i < id_size && i < 20; i++) {
-        snprintf(hex + 2 * i, 3, "%02x", build_id[i]);
-    }
-    pb_number(&p->f, 1, id);
-    if (n > 0) {
-        pb_number(&p->f, 2, s[0].vaddr);
-        pb_number(&p->f, 3, s[n - 1].vaddr + s[n - 1].size);
-        pb_number(&p->f, 4, s[0].offset);
-    }
+    pb_number(&p->f, 1, number);
+    pb_code(&p->f, 2, module);
     pb_number(&p->f, 5, extra_string(p, module != NULL ? mkperf_module_path(module) : name));
-    pb_number(&p->f, 6, extra_string(p, hex));
+    pb_number(&p->f, 6, extra_string(p, id->n != 0 ? mkperf_build_id_text(id, hex) : ""));
     /* The fields has_functions, has_filenames, has_line_numbers and has_inline_frames. */
     for (unsigned field = 7; field <= 10; field++) {
         pb_number(&p->f, field, 1);
@@ -153,19 +133,12 @@ static void put_tables(struct pprof *p)
     }
     for (uint32_t i = 0; i < s->places.count; i++) {
         const struct mkperf_place *place = &s->place[i];
-        uint32_t n;
-        const struct mkperf_frame *frame = mkperf_places_frames(s, i, &n);
         size_t at = pb_begin(&p->f, PROFILE_LOCATION);
         pb_number(&p->f, 1, (uint64_t)i + 1);
         bool of_pd = !place->kernel && place->pd < s->npds && s->pd[place->pd].name != NULL;
         pb_number(&p->f, 2, (of_pd ? place->pd : s->npds) + UINT64_C(1));
         pb_number(&p->f, 3, place->edge ? 0 : place->addr);
-        for (uint32_t k = 0; k < n; k++) {
-            size_t line = pb_begin(&p->f, 4);
-            pb_number(&p->f, 1, (uint64_t)frame[k].function + 1);
-            pb_number(&p->f, 2, frame[k].line);
-            pb_end(&p->f, line);
-        }
+        pb_lines(&p->f, 4, s, i);
         pb_end(&p->f, at);
         pb_flush(&p->f);
     }

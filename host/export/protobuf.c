@@ -2,6 +2,8 @@
 /* Owns: the encoding of messages, see protobuf.h. */
 #include "protobuf.h"
 
+#include "base/bytes.h"
+
 enum { CHUNK = 16384, VARINT_MAX = 10, GZIP = 16, WINDOW_BITS = 15, LEVEL = 6, MEMORY = 8 };
 
 void pb_open(struct pb_file *f, struct mkperf_textout *t)
@@ -69,10 +71,9 @@ void pb_fixed64(struct pb_file *f, unsigned field, uint64_t v)
 {
     if (v != 0) {
         put_varint(f, field << 3 | 1);
-        MKPERF_GROW(f->byte, f->room, f->n + 8);
-        for (unsigned i = 0; i < 8; i++) {
-            f->byte[f->n++] = (uint8_t)(v >> 8 * i);
-        }
+        MKPERF_GROW(f->byte, f->room, f->n + sizeof v);
+        mkperf_put64(&(struct mkperf_put){f->byte + f->n}, v);
+        f->n += sizeof v;
     }
 }
 
@@ -119,5 +120,36 @@ void pb_text(struct pb_file *f, unsigned field, const char *text)
         f->n += n;
         text += n;
     }
+    pb_end(f, at);
+}
+
+void pb_code(struct pb_file *f, unsigned field, const struct mkperf_module *module)
+{
+    size_t n;
+    const struct mkperf_segment *s = mkperf_module_segments(module, &n);
+
+    if (n > 0) {
+        pb_number(f, field, s[0].vaddr);
+        pb_number(f, field + 1, s[n - 1].vaddr + s[n - 1].size);
+        pb_number(f, field + 2, s[0].offset);
+    }
+}
+
+void pb_lines(struct pb_file *f, unsigned field, const struct mkperf_places *s, uint32_t place)
+{
+    uint32_t n;
+    const struct mkperf_frame *frame = mkperf_places_frames(s, place, &n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        pb_pair(f, field, (uint64_t)frame[i].function + 1, frame[i].line);
+    }
+}
+
+void pb_pair(struct pb_file *f, unsigned field, uint64_t first, uint64_t second)
+{
+    size_t at = pb_begin(f, field);
+
+    pb_number(f, 1, first);
+    pb_number(f, 2, second);
     pb_end(f, at);
 }

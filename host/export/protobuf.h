@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "base/outfile.h"
+#include "profile/places.h"
 
 struct pb_file {
     struct mkperf_textout *t;
@@ -34,5 +35,12 @@ void pb_text(struct pb_file *f, unsigned field, const char *text);
 /* A nested message: begin returns its place, for end. */
 size_t pb_begin(struct pb_file *f, unsigned field);
 void pb_end(struct pb_file *f, size_t at);
+
+/* The begin and the end of a module's code, and its offset in the file: the fields from `field` on. module may be NULL. */
+void pb_code(struct pb_file *f, unsigned field, const struct mkperf_module *module);
+/* The lines of a place: a message for each function, the innermost first. */
+void pb_lines(struct pb_file *f, unsigned field, const struct mkperf_places *s, uint32_t place);
+/* A message of two numbers, its fields 1 and 2: the type and the unit of values, for one. */
+void pb_pair(struct pb_file *f, unsigned field, uint64_t first, uint64_t second);
 
 #endif

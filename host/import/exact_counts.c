@@ -133,21 +133,9 @@ static void add_program(struct exact *x, const struct mkperf_pd *pd, struct mkpe
 /* Whether the program has this instruction at this address. */
 static bool has_row(const struct program *p, const struct row *r)
 {
-    size_t bytes, n;
-    const uint8_t *file = mkperf_module_file(p->module, &bytes);
-    const struct mkperf_segment *s = mkperf_module_segments(p->module, &n);
+    const uint8_t *code = mkperf_module_code(p->module, r->vaddr, r->bytes);
 
-    for (size_t i = 0; i < n; i++) {
-        uint64_t at = r->vaddr - s[i].vaddr;
-
-        if (r->vaddr >= s[i].vaddr && at < s[i].size && s[i].size - at >= r->bytes &&
-            s[i].offset <= bytes && at <= bytes - s[i].offset &&
-            bytes - s[i].offset - at >= r->bytes) {
-            const uint8_t *code = file + s[i].offset + at;
-            return (r->bytes == 2 ? mkperf_get16(code) : mkperf_get32(code)) == r->code;
-        }
-    }
-    return false;
+    return code != NULL && (r->bytes == 2 ? mkperf_get16(code) : mkperf_get32(code)) == r->code;
 }
 
 /* The only program that has all of these rows. NO_PROGRAM: none has, or several have. */

@@ -245,9 +245,8 @@ static struct kprof_map *map_at(struct kprof *k, uint32_t pid, uint64_t time_ns,
 /* The address in the ELF of an address in the process; the latter if the ELF does not have it. */
 static uint64_t linked_address(const struct kprof_map *m, uint64_t addr)
 {
-    size_t n = 0;
-    const struct mkperf_segment *s = m->module != NULL ? mkperf_module_segments(m->module, &n)
-                                                       : NULL;
+    size_t n;
+    const struct mkperf_segment *s = mkperf_module_segments(m->module, &n);
     uint64_t offset = addr - m->start + m->file_offset;
 
     for (size_t i = 0; i < n; i++) {

@@ -127,6 +127,10 @@ struct mkperf_session {
     const char *command; /* the command line of the recording, NULL if unknown */
 };
 
+/* Copies a session with its texts, and without its queues. mkperf_session_free frees the texts of a copy. */
+void mkperf_session_keep(struct mkperf_session *to, const struct mkperf_session *from);
+void mkperf_session_free(struct mkperf_session *s);
+
 /* A caller: a return address in a PD's address space. */
 struct mkperf_caller {
     uint64_t addr;

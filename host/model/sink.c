@@ -123,6 +123,37 @@ void mkperf_queues_free(struct mkperf_queue *q, unsigned n)
     free(q);
 }
 
+/* The place of text i of a session; NULL: it has no more. */
+static const char **session_text(struct mkperf_session *s, unsigned i)
+{
+    const char **const text[] = {&s->platform,       &s->cpu,      &s->kernel_elf,
+                                 &s->kernel_unnamed, &s->image,    &s->unverified,
+                                 &s->command,        &s->pd_names, &s->windows};
+
+    return i < sizeof text / sizeof *text ? text[i] : NULL;
+}
+
+void mkperf_session_keep(struct mkperf_session *to, const struct mkperf_session *from)
+{
+    const char **text;
+
+    *to = *from;
+    to->queue = NULL;
+    for (unsigned i = 0; (text = session_text(to, i)) != NULL; i++) {
+        *text = mkperf_xstrdup(*text);
+    }
+}
+
+void mkperf_session_free(struct mkperf_session *s)
+{
+    const char **text;
+
+    for (unsigned i = 0; (text = session_text(s, i)) != NULL; i++) {
+        free((char *)*text);
+        *text = NULL;
+    }
+}
+
 enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
                                      const struct mkperf_session *session, struct mkperf_error *e)
 {

@@ -186,17 +186,6 @@ static void put_warning(void *self, enum mkperf_warning_level level, const char 
     mkperf_json(self, ",{'level':%s,'text':%s}", mkperf_warning_names[level], text);
 }
 
-/* Writes why code of `of` has no names. Nothing is written if `problem` is NULL. */
-static void put_problem(struct mkperf_textout *t, const char *of, const char *problem)
-{
-    char text[1024];
-
-    if (problem != NULL) {
-        snprintf(text, sizeof text, "no symbols for %s: %s", of, problem);
-        put_warning(t, MKPERF_WARNING, text);
-    }
-}
-
 static void put_calls(struct mkperf_textout *t, const char *from, const char *to, uint64_t calls,
                       uint64_t notifications)
 {
@@ -268,10 +257,7 @@ static void put_json(struct maker *m)
                 p->totals.complete, in->live, in->speedscope, in->older_samples, in->older_marks,
                 in->older_losses);
     mkperf_profile_warnings(p, put_warning, t);
-    for (uint32_t i = 0; i < p->places.npds; i++) {
-        put_problem(t, mkperf_profile_pd_name(p, i), p->places.pd[i].problem);
-    }
-    put_problem(t, "the kernel", p->places.kernel_problem);
+    mkperf_places_unnamed(&p->places, NULL, put_warning, t);
     mkperf_json(t, "],'calls_ns':'%" PRIu64 "','calls':[",
                 a != NULL       ? a->ns
                 : sched != NULL ? sched->last_ns - sched->first_ns

@@ -211,14 +211,7 @@ void perfin_read_perf_features(struct perfin_bytes *b, const struct perfin_frame
 
 void perfin_free_session(struct perfin_session *s)
 {
-    struct mkperf_session *m = &s->model;
-    const char *const texts[] = {m->platform,       m->cpu,      m->kernel_elf,
-                                 m->kernel_unnamed, m->image,    m->unverified,
-                                 m->command,        m->pd_names, m->windows};
-
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        free((char *)texts[i]);
-    }
+    mkperf_session_free(&s->model);
     for (uint32_t i = 0; i < s->nprocesses; i++) {
         free((char *)s->process[i].name);
         free((char *)s->process[i].elf);
@@ -226,6 +219,6 @@ void perfin_free_session(struct perfin_session *s)
         free((char *)s->process[i].unnamed);
     }
     free(s->process);
-    mkperf_queues_free(s->queue, m->nqueues);
+    mkperf_queues_free(s->queue, s->model.nqueues);
     free(s->interactions);
 }

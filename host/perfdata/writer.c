@@ -176,7 +176,6 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
 {
     struct mkperf_perfdata *w = self;
     struct perfdata_pd *added = room_for(w, pd->id, pd->name, e);
-    size_t n = 0;
 
     if (added == NULL) {
         return e->status;
@@ -198,9 +197,9 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     }
     perfdata_write_pd(w, pd, added->module);
     if (added->module != NULL) {
-        const uint8_t *id = mkperf_module_build_id(added->module, &n);
         perfdata_build_id_entry(w->build_ids, PERF_RECORD_MISC_USER,
-                                mkperf_module_path(added->module), id, n);
+                                mkperf_module_path(added->module),
+                                mkperf_module_build_id(added->module));
     }
     return MKPERF_OK;
 }

@@ -168,7 +168,8 @@ void perfdata_sched_runtimes(struct mkperf_perfdata *w);
 
 /* ---- writer_maps.c ---- */
 
-void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uint8_t *id, size_t n);
+void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path,
+                             const struct mkperf_build_id *id);
 void perfdata_kernel_build_ids(struct mkperf_perfdata *w);
 void perfdata_kernel_maps(struct mkperf_perfdata *w);
 /* Writes the last record of the data, at the time of the last sample. */

@@ -6,7 +6,7 @@
  */
 #include "writer_internal.h"
 
-enum { PAGE = 4096, PROT_READ_EXEC = 5, MAP_PRIVATE_FLAG = 2, BUILD_ID_MAX = 20 };
+enum { PAGE = 4096, PROT_READ_EXEC = 5, MAP_PRIVATE_FLAG = 2 };
 
 /*
  * perf warns if a file has no kernel map. With a real one at our kernel's address, it would look up
@@ -16,24 +16,26 @@ enum { PAGE = 4096, PROT_READ_EXEC = 5, MAP_PRIVATE_FLAG = 2, BUILD_ID_MAX = 20 
  */
 #define DUMMY_KERNEL UINT64_C(0xfffffffffff00000)
 #define DUMMY_NAME "[kernel.kallsyms]"
-static const uint8_t dummy_build_id[BUILD_ID_MAX] = "mkperf: no linux";
+static const struct mkperf_build_id dummy_build_id = {.n = MKPERF_BUILD_ID_BYTES,
+                                                      .byte = "mkperf: no linux"};
 
-void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uint8_t *id, size_t n)
+void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path,
+                             const struct mkperf_build_id *id)
 {
     uint8_t entry[8 + 4 + 24 + PERF_PATH_MAX + PERF_STRING_ALIGN];
     struct mkperf_put c = {entry};
     size_t length = strlen(path);
     size_t room = (length + 1 + PERF_STRING_ALIGN - 1) / PERF_STRING_ALIGN * PERF_STRING_ALIGN;
 
-    if (id == NULL || n == 0 || n > BUILD_ID_MAX || length >= PERF_PATH_MAX) {
+    if (id->n == 0 || length >= PERF_PATH_MAX) {
         return;
     }
     /* In a pipe the entry is a record. In a file, its type is not read. */
     perfdata_record(&c, PERF_RECORD_HEADER_BUILD_ID, misc | PERF_RECORD_MISC_BUILD_ID_SIZE,
                     8 + 4 + 24 + room);
     mkperf_put32(&c, UINT32_MAX); /* the host's machine, not a guest's */
-    mkperf_put_padded(&c, id, n, BUILD_ID_MAX);
-    mkperf_put32(&c, (uint32_t)n);
+    mkperf_put_padded(&c, id->byte, id->n, MKPERF_BUILD_ID_BYTES);
+    mkperf_put32(&c, id->n);
     mkperf_put_padded(&c, path, length, room);
     (void)fwrite(entry, 1, (size_t)(c.p - entry), f); /* into memory: fclose reports errors */
 }
@@ -70,8 +72,7 @@ static struct mkperf_segment pages(struct mkperf_segment s)
  */
 void perfdata_kernel_build_ids(struct mkperf_perfdata *w)
 {
-    perfdata_build_id_entry(w->build_ids, PERF_RECORD_MISC_KERNEL, DUMMY_NAME, dummy_build_id,
-                            BUILD_ID_MAX);
+    perfdata_build_id_entry(w->build_ids, PERF_RECORD_MISC_KERNEL, DUMMY_NAME, &dummy_build_id);
 }
 
 /*
@@ -110,8 +111,11 @@ void perfdata_pd_comm(struct mkperf_perfdata *w, uint32_t pid, const char *name)
 void perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint32_t in)
 {
     struct mkperf_module *module = w->pd[pd].module;
-    size_t n = 0;
-    const struct mkperf_segment *s = module ? mkperf_module_segments(module, &n) : NULL;
+    size_t n;
+    const struct mkperf_segment *s = mkperf_module_segments(module, &n);
+    const struct mkperf_build_id *id = mkperf_module_build_id(module);
+    unsigned misc = PERF_RECORD_MISC_USER | (id->n != 0 ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0);
+    uint32_t pid = in + 1;
 
     /* A guest's own addresses may be anywhere, or not be known: one page says which file has its names. */
     bool guest = module != NULL && w->pd[pd].guest;
@@ -123,21 +127,15 @@ void perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint32_t in)
             continue; /* mkperf_perfdata_slid writes addresses there as unknown */
         }
         p.vaddr = mkperf_perfdata_slid(pd, p.vaddr);
-        uint32_t pid = in + 1;
         const char *path = mkperf_module_path(module);
-        size_t id_size = 0;
-        const uint8_t *id = mkperf_module_build_id(module, &id_size);
-        bool has_id = id != NULL && id_size > 0 && id_size <= BUILD_ID_MAX;
-        unsigned misc = PERF_RECORD_MISC_USER | (has_id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0);
         struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_MMAP2, misc);
         mkperf_put32(&c, pid);
         mkperf_put32(&c, pid);
         mkperf_put64(&c, p.vaddr);
         mkperf_put64(&c, p.size);
         mkperf_put64(&c, p.offset);
-        mkperf_put32(&c, has_id ? (uint32_t)id_size : 0);
-        mkperf_put_padded(&c, has_id ? id : (const uint8_t *)"", has_id ? id_size : 0,
-                          BUILD_ID_MAX);
+        mkperf_put32(&c, id->n);
+        mkperf_put_padded(&c, id->byte, id->n, MKPERF_BUILD_ID_BYTES);
         mkperf_put32(&c, PROT_READ_EXEC);
         mkperf_put32(&c, MAP_PRIVATE_FLAG);
         perfdata_put_text(&c, path, strlen(path));

@@ -4,7 +4,7 @@
 
 static void add_names(struct mkperf_colours *c, const struct mkperf_profile *p)
 {
-    const char *line = p->places.pd_names, *end;
+    const char *line = p->places.session.pd_names, *end;
     char name[MKPERF_MODEL_NAME * 4];
 
     for (; line != NULL && (end = strchr(line, '\n')) != NULL; line = end + 1) {

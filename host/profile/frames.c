@@ -23,21 +23,13 @@ static enum mkperf_status take_end(void *self, const struct mkperf_totals *total
     return MKPERF_OK;
 }
 
-/* So that a recording with scheduling events only is read. */
-static enum mkperf_status ignore_event(void *self, const struct mkperf_sched *event,
-                                       struct mkperf_error *e)
-{
-    (void)self, (void)event, (void)e;
-    return MKPERF_OK;
-}
-
 enum mkperf_status mkperf_frames_time(struct report_filter *filter, const char *path,
                                       struct mkperf_error *e)
 {
     static const struct mkperf_sink_ops ops = {.name = "time",
                                                .reads = true,
                                                .events = mkperf_ignore_events,
-                                               .sched = ignore_event,
+                                               .sched = mkperf_ignore_sched,
                                                .end = take_end};
     struct mkperf_totals t = {.samples = 0};
     struct mkperf_sink sink = {.ops = &ops, .self = &t, .leaves_only = true};
@@ -145,9 +137,7 @@ void mkperf_frames_close(struct mkperf_frames *f)
 
 void mkperf_frames_warnings(const struct mkperf_frames *f, mkperf_put_warning *put, void *self)
 {
-    const char none[] = "no ELF of it is known";
     const struct mkperf_profile *p = f->profile;
-    const struct mkperf_places *s = &p->places;
     char text[1024];
 
     if (p->totals.cut) {
@@ -158,22 +148,8 @@ void mkperf_frames_warnings(const struct mkperf_frames *f, mkperf_put_warning *p
                  p->totals.recoverable ? "; mkperf recover finishes the file" : "");
         put(self, MKPERF_WARNING, text);
     }
-    if (p->runs) {
-        return; /* no function is shown */
-    }
-    for (uint32_t i = 0; i < s->npds; i++) {
-        bool asked = s->pd[i].samples > 0 && s->pd[i].thread != MKPERF_THREAD_IDLE &&
-                     s->pd[i].thread != MKPERF_THREAD_AMBIGUOUS;
-        if (s->pd[i].problem != NULL || (s->pd[i].module == NULL && asked)) {
-            snprintf(text, sizeof text, "no symbols for %s: %s", mkperf_profile_pd_name(p, i),
-                     s->pd[i].problem != NULL ? s->pd[i].problem : none);
-            put(self, MKPERF_WARNING, text);
-        }
-    }
-    if (s->kernel_problem != NULL || s->kernel == NULL) {
-        snprintf(text, sizeof text, "no symbols for the kernel: %s",
-                 s->kernel_problem != NULL ? s->kernel_problem : none);
-        put(self, s->kernel_problem != NULL ? MKPERF_WARNING : MKPERF_NOTE, text);
+    if (!p->runs) { /* it shows functions */
+        mkperf_places_unnamed(&p->places, "no ELF of it is known", put, self);
     }
 }
 

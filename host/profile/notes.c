@@ -35,6 +35,12 @@ static void note_warning(void *self, enum mkperf_warning_level level, const char
          level == MKPERF_NOTE ? "" : ": ", text);
 }
 
+static void note_unnamed(void *self, enum mkperf_warning_level level, const char *text)
+{
+    (void)level;
+    note(self, "%s", text);
+}
+
 static void note_losses(const struct notes *n)
 {
     char line[LINE];
@@ -125,17 +131,10 @@ void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self
              how);
     }
     const struct mkperf_places *s = &n.c->places;
-    if (s->image != NULL) {
-        note(&n, "image: %s, which lists its programs", s->image);
+    if (s->session.image != NULL) {
+        note(&n, "image: %s, which lists its programs", s->session.image);
     }
-    for (uint32_t i = 0; i < s->npds; i++) {
-        if (s->pd[i].name != NULL && s->pd[i].problem != NULL) {
-            note(&n, "no symbols for %s: %s", s->pd[i].name, s->pd[i].problem);
-        }
-    }
-    if (s->kernel_problem != NULL) {
-        note(&n, "no symbols for the kernel: %s", s->kernel_problem);
-    }
+    mkperf_places_unnamed(s, NULL, note_unnamed, &n);
     note_losses(&n);
     note_cost(&n);
     note_marks(&n);
@@ -152,7 +151,7 @@ void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self
     if (p->totals.complete) {
         put(self, "complete: yes");
     }
-    if (p->places.command != NULL) {
-        note(&n, "recorded by: %s", p->places.command);
+    if (p->places.session.command != NULL) {
+        note(&n, "recorded by: %s", p->places.session.command);
     }
 }

@@ -43,31 +43,13 @@ static struct mkperf_module *open_module(struct mkperf_places *s, const char *el
 
 void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *session)
 {
-    s->session = *session;
+    mkperf_session_keep(&s->session, session);
     s->symbols = mkperf_symbols_new();
     mkperf_places_text_number(s, ""); /* text 0 */
-    s->platform = mkperf_xstrdup(session->platform);
-    s->cpu = mkperf_xstrdup(session->cpu);
-    s->kernel_elf = mkperf_xstrdup(session->kernel_elf);
-    s->command = mkperf_xstrdup(session->command);
-    s->image = mkperf_xstrdup(session->image);
-    s->unverified = mkperf_xstrdup(session->unverified);
-    s->pd_names = mkperf_xstrdup(session->pd_names);
-    s->windows = mkperf_xstrdup(session->windows);
     s->kernel_problem = mkperf_xstrdup(session->kernel_unnamed);
-    s->session.platform = s->platform;
-    s->session.cpu = s->cpu;
-    s->session.kernel_elf = s->kernel_elf;
-    s->session.image = s->image;
-    s->session.unverified = s->unverified;
-    s->session.pd_names = s->pd_names;
-    s->session.queue = NULL;
-    s->session.windows = s->windows;
-    s->session.command = s->command;
     mkperf_symbols_expect(s->symbols, session->arch);
     mkperf_symbols_search(s->symbols, &s->search);
-    s->kernel = open_module(s, s->kernel_elf, &session->kernel_build_id, &s->kernel_problem);
-    s->session.kernel_unnamed = s->kernel_problem;
+    s->kernel = open_module(s, session->kernel_elf, &session->kernel_build_id, &s->kernel_problem);
     s->capture = s->kernel != NULL ? mkperf_symbol_address(s->kernel, "mkperf_capture") : 0;
 }
 
@@ -108,14 +90,7 @@ void mkperf_places_free(struct mkperf_places *s)
         free(s->pd[i].problem);
     }
     free(s->pd);
-    free(s->platform);
-    free(s->cpu);
-    free(s->kernel_elf);
-    free(s->image);
-    free(s->unverified);
-    free(s->pd_names);
-    free(s->windows);
-    free(s->command);
+    mkperf_session_free(&s->session);
     free(s->kernel_problem);
     free(s->function);
     free(s->place);
@@ -358,15 +333,45 @@ void mkperf_places_warnings(const struct mkperf_places *s, const struct mkperf_t
     mkperf_warnings_each(&w, put, self);
 }
 
-void mkperf_places_warn(const struct mkperf_places *s, FILE *out, const char *prefix)
+static void put_unnamed(const char *of, const char *why, enum mkperf_warning_level level,
+                        mkperf_put_warning *put, void *self)
+{
+    char text[1024];
+
+    if (why != NULL) {
+        snprintf(text, sizeof text, "no symbols for %s: %s", of, why);
+        put(self, level, text);
+    }
+}
+
+void mkperf_places_unnamed(const struct mkperf_places *s, const char *none, mkperf_put_warning *put,
+                           void *self)
 {
     for (uint32_t i = 0; i < s->npds; i++) {
-        if (s->pd[i].problem != NULL) {
-            fprintf(out, "%s: warning: no symbols for %s: %s\n", prefix, s->pd[i].name,
-                    s->pd[i].problem);
-        }
+        const struct mkperf_places_pd *p = &s->pd[i];
+        bool asked = p->module == NULL && p->samples > 0 && p->thread != MKPERF_THREAD_IDLE &&
+                     p->thread != MKPERF_THREAD_AMBIGUOUS;
+
+        put_unnamed(mkperf_places_pd_name(s, i),
+                    p->problem != NULL ? p->problem
+                    : asked            ? none
+                                       : NULL,
+                    MKPERF_WARNING, put, self);
     }
     if (s->kernel_problem != NULL) {
-        fprintf(out, "%s: warning: no symbols for the kernel: %s\n", prefix, s->kernel_problem);
+        put_unnamed("the kernel", s->kernel_problem, MKPERF_WARNING, put, self);
+    } else if (s->kernel == NULL) {
+        put_unnamed("the kernel", none, MKPERF_NOTE, put, self);
     }
+}
+
+static void print_unnamed(void *out, enum mkperf_warning_level level, const char *text)
+{
+    (void)level;
+    fprintf(out, "mkperf: warning: %s\n", text);
+}
+
+void mkperf_places_warn(const struct mkperf_places *s, FILE *out)
+{
+    mkperf_places_unnamed(s, NULL, print_unnamed, out);
 }

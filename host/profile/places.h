@@ -68,8 +68,7 @@ struct mkperf_places {
     bool no_lines; /* frames have no files and lines, which is quicker */
     struct mkperf_elf_search search;
 
-    struct mkperf_session session;
-    char *platform, *cpu, *kernel_elf, *image, *unverified, *command, *pd_names, *windows;
+    struct mkperf_session session; /* a copy, with the begin's texts */
     struct mkperf_places_pd *pd;
     uint32_t npds, pd_room;
     struct mkperf_symbols *symbols;
@@ -150,8 +149,11 @@ const char *mkperf_places_event_name(const struct mkperf_places *s, uint32_t eve
 void mkperf_places_warnings(const struct mkperf_places *s, const struct mkperf_totals *totals,
                             mkperf_put_warning *put, void *self);
 
-/* Prints which ELFs are missing, one line each, beginning with `prefix`. */
-void mkperf_places_warn(const struct mkperf_places *s, FILE *out, const char *prefix);
+/* Puts which code has no names, and why. `none` is the reason if no ELF of sampled code is known; NULL: this is not put. */
+void mkperf_places_unnamed(const struct mkperf_places *s, const char *none, mkperf_put_warning *put,
+                           void *self);
+/* Prints which ELFs are missing, one line each. */
+void mkperf_places_warn(const struct mkperf_places *s, FILE *out);
 
 /* The names of the kinds of marks. */
 extern const char *const mkperf_mark_names[MKPERF_MARK_END + 1];

@@ -55,7 +55,7 @@ static uint32_t dso_of(const struct mkperf_places *s, const struct mkperf_label 
     const char *elf = label->pd < s->npds ? s->pd[label->pd].elf : NULL;
 
     if (label->kernel) {
-        return s->kernel_elf != NULL ? 1 : 0;
+        return s->session.kernel_elf != NULL ? 1 : 0;
     }
     for (uint32_t i = 0; elf != NULL && i < s->npds; i++) {
         if (s->pd[i].elf != NULL && strcmp(s->pd[i].elf, elf) == 0) {
@@ -134,7 +134,7 @@ void report_column_text(enum report_column_id column, const struct mkperf_frames
     case REPORT_SORT_DSO:
         snprintf(text, n, "%s",
                  basename(key->dso == 0   ? "[unknown]"
-                          : key->dso == 1 ? s->kernel_elf
+                          : key->dso == 1 ? s->session.kernel_elf
                                           : s->pd[key->dso - 2].elf));
         mkperf_printable(text);
         break;

@@ -80,8 +80,8 @@ void report_differences(const struct mkperf_places *a, const struct mkperf_place
     const struct mkperf_session *s[2] = {&a->session, &b->session};
     char text[2][SHOWN];
 
-    compare(put, self, "platform", a->platform, b->platform);
-    compare(put, self, "cpu", a->cpu, b->cpu);
+    compare(put, self, "platform", a->session.platform, b->session.platform);
+    compare(put, self, "cpu", a->session.cpu, b->session.cpu);
     for (unsigned side = 0; side < 2; side++) {
         snprintf(text[side], SHOWN, "%u", s[side]->cores);
     }

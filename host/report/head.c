@@ -21,10 +21,10 @@ static void print_image(const struct mkperf_profile *p, FILE *out)
 {
     char text[512];
 
-    if (p->places.image) {
-        fprintf(out, "# image       %s, which lists its programs\n", p->places.image);
-    } else if (p->places.unverified) {
-        fprintf(out, "# image       unverified: %s\n", p->places.unverified);
+    if (p->places.session.image) {
+        fprintf(out, "# image       %s, which lists its programs\n", p->places.session.image);
+    } else if (p->places.session.unverified) {
+        fprintf(out, "# image       unverified: %s\n", p->places.session.unverified);
     }
     for (unsigned i = 0; i < p->totals.nsuspects; i++) {
         const struct mkperf_suspect *s = &p->totals.suspect[i];
@@ -169,13 +169,13 @@ void report_head_print(const struct mkperf_profile *p, const char *path, bool ma
 
     report_first_print(&p->totals, out);
     fprintf(out, "# file        %s\n", mkperf_printable_copy(path, text, sizeof text));
-    if (p->places.command) {
-        fprintf(out, "# command     %s\n", p->places.command);
+    if (p->places.session.command) {
+        fprintf(out, "# command     %s\n", p->places.session.command);
     }
     fprintf(out, "# target      %s, cpu %s, %u core%s (samples from %u)\n",
-            p->places.platform[0] ? p->places.platform : "unknown",
-            p->places.cpu[0] ? p->places.cpu : "unknown", cores, cores == 1 ? "" : "s",
-            p->cores_seen);
+            p->places.session.platform[0] ? p->places.session.platform : "unknown",
+            p->places.session.cpu[0] ? p->places.session.cpu : "unknown", cores,
+            cores == 1 ? "" : "s", p->cores_seen);
     print_image(p, out);
     print_cores(p, out);
     for (unsigned i = 0; i < p->places.session.nevents; i++) {

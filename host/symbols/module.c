@@ -374,16 +374,17 @@ const char *mkperf_module_arch(const struct mkperf_module *m)
     }
 }
 
-const uint8_t *mkperf_module_build_id(const struct mkperf_module *m, size_t *n)
+const struct mkperf_build_id *mkperf_module_build_id(const struct mkperf_module *m)
 {
-    *n = m->build_id.n;
-    return m->build_id.n != 0 ? m->build_id.byte : NULL;
+    static const struct mkperf_build_id unknown;
+
+    return m != NULL ? &m->build_id : &unknown;
 }
 
 const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *m, size_t *n)
 {
-    *n = m->nsegments;
-    return m->segment;
+    *n = m != NULL ? m->nsegments : 0;
+    return m != NULL ? m->segment : NULL;
 }
 
 /* Finds the section of that name. False: the ELF has none. */

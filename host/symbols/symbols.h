@@ -73,8 +73,8 @@ enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char 
 const char *mkperf_module_path(const struct mkperf_module *m); /* absolute */
 uint16_t mkperf_module_machine(const struct mkperf_module *m); /* e_machine */
 const char *mkperf_module_arch(const struct mkperf_module *m); /* perf's name of it */
-/* The build id, 0 to 20 bytes; NULL if the ELF has none. */
-const uint8_t *mkperf_module_build_id(const struct mkperf_module *m, size_t *n);
+/* The build id, of no bytes if the ELF has none or m is NULL. */
+const struct mkperf_build_id *mkperf_module_build_id(const struct mkperf_module *m);
 /* The identity, and the hash of the content, as in identity.h. */
 void mkperf_module_identity(const struct mkperf_module *m, struct mkperf_build_id *out);
 bool mkperf_module_content(const struct mkperf_module *m, struct mkperf_blank blank,
@@ -90,8 +90,11 @@ const uint8_t *mkperf_module_section(const struct mkperf_module *m, const char *
 /* The module's file, *n bytes; it lives as long as the module. */
 const uint8_t *mkperf_module_file(const struct mkperf_module *m, size_t *n);
 
-/* Executable segments; *n of them. */
+/* Executable segments; *n of them, and none if m is NULL. */
 const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *m, size_t *n);
+
+/* The n bytes of code at an address; they live as long as the module. NULL: the file has none there. */
+const uint8_t *mkperf_module_code(const struct mkperf_module *m, uint64_t addr, uint64_t n);
 
 /* The section .text; false if there is none. */
 bool mkperf_module_text(const struct mkperf_module *m, struct mkperf_segment *out);

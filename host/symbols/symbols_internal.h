@@ -76,9 +76,6 @@ void mkperf_demangler_free(struct mkperf_demangler *d);
 /* Returns raw, or its demangled or printable form, which lives as long as d. raw must live as long. */
 const char *mkperf_demangle(struct mkperf_demangler *d, const char *raw);
 
-/* module_code.c: the n bytes of code at a link-time address, NULL if the file has none there. */
-const uint8_t *mkperf_module_code(const struct mkperf_module *m, uint64_t addr, uint64_t n);
-
 /* unwind.c: the call-frame information at pc, which the caller frees; NULL if there is none. */
 Dwarf_Frame *mkperf_unwind_frame(struct mkperf_module *m, uint64_t pc);
 

@@ -58,7 +58,7 @@ static void ask_identity(struct mkperf_symbols *s, struct mkperf_module *m, size
     require(mkperf_symbols_recorded(s, mkperf_module_path(m), &other, &again, &e) ==
             MKPERF_ERR_INPUT);
     (void)mkperf_module_content(m, (struct mkperf_blank){.offset = 4, .n = 100}, hash);
-    require(mkperf_module_build_id(m, &n) != NULL || n == 0);
+    require(mkperf_module_build_id(m)->n <= MKPERF_BUILD_ID_BYTES);
     if (mkperf_module_object(m, "mkperf_stamp", 8, &offset, &bytes)) {
         require(offset <= size && bytes <= size - offset && bytes >= 8);
     }

@@ -141,7 +141,7 @@ static void names_of_pds(void **state)
     (void)state;
     sink = mkperf_profile_sink(&profile);
     assert_int_equal(mkperf_sink_begin(&sink, &session, &e), MKPERF_OK);
-    assert_string_equal(profile.places.pd_names, "one\n?[31mtwo\n");
+    assert_string_equal(profile.places.session.pd_names, "one\n?[31mtwo\n");
 }
 
 int main(void)
