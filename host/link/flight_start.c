@@ -70,14 +70,10 @@ static const struct form {
 /* Stores the identity of a PD as the wire has it: 0 for "". False: no PD has that name. */
 static bool find_pd(const struct mkperf_pds *pds, const char *name, uint64_t *out)
 {
-    for (uint32_t i = 0; name[0] != '\0' && i < mkperf_pds_count(pds); i++) {
-        if (strcmp(mkperf_pds_at(pds, i)->name, name) == 0) {
-            *out = mkperf_pds_at(pds, i)->thread + 2;
-            return true;
-        }
-    }
-    *out = 0;
-    return name[0] == '\0';
+    const struct mkperf_pd *pd = mkperf_pds_named(pds, name, strlen(name));
+
+    *out = pd != NULL ? pd->thread + 2 : 0;
+    return pd != NULL || name[0] == '\0';
 }
 
 /* Removes blanks at both ends. */

@@ -319,16 +319,14 @@ void mkperf_observe_summary(const struct mkperf_stream *s, FILE *out)
     fprintf(out,
             "  threads %.2f %% proved, %.2f %% by priority, %.2f %% ambiguous; no kernel time, no "
             "kernel addresses\n",
-            100.0 * (double)n[MKPERF_PROVED] / (double)all,
-            100.0 * (double)n[MKPERF_INFERRED] / (double)all,
-            100.0 * (double)n[MKPERF_AMBIGUOUS] / (double)all);
+            mkperf_percent(n[MKPERF_PROVED], all), mkperf_percent(n[MKPERF_INFERRED], all),
+            mkperf_percent(n[MKPERF_AMBIGUOUS], all));
     if (s->has_status && checked != 0) {
         fprintf(out,
                 "  checked %" PRIu64 " against the kernel: %.2f %% right, %.2f %% wrong, %.2f %% "
                 "ambiguous\n",
-                checked, 100.0 * (double)a->right / (double)checked,
-                100.0 * (double)a->wrong / (double)checked,
-                100.0 * (double)a->marked / (double)checked);
+                checked, mkperf_percent(a->right, checked), mkperf_percent(a->wrong, checked),
+                mkperf_percent(a->marked, checked));
     }
     uint64_t callers = a->callers_right + a->callers_wrong + a->callers_missed;
     if (s->has_status && callers != 0) {

@@ -615,6 +615,16 @@ const struct mkperf_pd *mkperf_pds_at(const struct mkperf_pds *p, uint32_t id)
     return &p->pd[id];
 }
 
+const struct mkperf_pd *mkperf_pds_named(const struct mkperf_pds *p, const char *name, size_t n)
+{
+    for (uint32_t i = 0; i < p->n; i++) {
+        if (strlen(p->pd[i].name) == n && memcmp(p->pd[i].name, name, n) == 0) {
+            return &p->pd[i];
+        }
+    }
+    return NULL;
+}
+
 struct mkperf_module *mkperf_pds_module(const struct mkperf_pds *p, uint32_t id)
 {
     return p->module[id];

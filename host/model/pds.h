@@ -67,6 +67,8 @@ uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread);
 uint32_t mkperf_pds_count(const struct mkperf_pds *p);
 /* Valid until the next mkperf_pds_find; its strings live as long as p. */
 const struct mkperf_pd *mkperf_pds_at(const struct mkperf_pds *p, uint32_t id);
+/* The PD whose name has the n bytes of `name`; NULL: there is none. */
+const struct mkperf_pd *mkperf_pds_named(const struct mkperf_pds *p, const char *name, size_t n);
 struct mkperf_module *mkperf_pds_module(const struct mkperf_pds *p, uint32_t id); /* or NULL */
 /* The image's own list. NULL: there is none. */
 const struct mkperf_image *mkperf_pds_image(const struct mkperf_pds *p);

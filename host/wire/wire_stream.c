@@ -44,14 +44,10 @@ void mkperf_stream_free(struct mkperf_stream *s)
 /* The PD that set the mark, by its identity. A mark without one has the name of its PD. */
 static uint32_t marking_pd(struct mkperf_stream *s, const mkperf_Mark *m)
 {
-    if (m->thread == 0) {
-        for (uint32_t i = 0; i < mkperf_pds_count(s->config.pds); i++) {
-            if (strcmp(mkperf_pds_at(s->config.pds, i)->name, m->pd) == 0) {
-                return i;
-            }
-        }
-    }
-    return mkperf_pds_find(s->config.pds, m->thread - 2);
+    const struct mkperf_pd *named =
+        m->thread == 0 ? mkperf_pds_named(s->config.pds, m->pd, strlen(m->pd)) : NULL;
+
+    return named != NULL ? named->id : mkperf_pds_find(s->config.pds, m->thread - 2);
 }
 
 static enum mkperf_status on_mark(struct mkperf_stream *s, const mkperf_Mark *m,
