@@ -263,7 +263,8 @@ static enum mkperf_status check_client(const struct stamp *s, struct mkperf_erro
                                 "%s), or it is of an older mkperf",
                                 s->path, MKPERF_STAMP_SYMBOL);
     }
-    if (mkperf_module_build_id(s->client.module)->n == 0) { /* an identity derived from the content would change with the table */
+    /* An identity derived from the content would change with the table. */
+    if (mkperf_module_build_id(s->client.module)->n == 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: has no build id: link it with --build-id",
                                 mkperf_module_path(s->client.module));
     }
