@@ -13,7 +13,7 @@ PROFILER_SRC := $(wildcard pd/profiler/*.c pd/profiler/timer/*.c) pd/pmu/$(MKPER
 $(TARGET_OBJ)/pd/profiler/timer/ticks.o: private TARGET_CFLAGS += $(PROFILER_TIMER:%=-DMKPERF_TIMER=mkperf_%)
 $(TARGET_OBJ)/pd/timer/%.o: private TARGET_CFLAGS += $(PROFILER_TIMER_CFLAGS)
 CLIENT_COMMON_SRC := $(addprefix pd/client/,main.c control.c connections.c stream.c command.c \
-                     mark.c report.c encode.c encode_batch.c periods.c sched.c wire_frames.c link.c session.c stamp_reserved.c) $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) \
+                     mark.c report.c encode.c encode_batch.c encode_windows.c periods.c sched.c wire_frames.c link.c session.c stamp_reserved.c) $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) \
                      $(MBEDTLS_SRC) $(TARGET_LIB_SRC)
 # The drivers of UARTs; a PD names the one that it uses (pd/client/transport.h).
 CLIENT_UARTS := $(wildcard pd/client/*uart*.c) pd/client/pl011.c
@@ -39,7 +39,7 @@ $(DEMO)/mkperf_%.elf: $(DEMO)/%.elf
 
 # Tested on the host: everything without registers and without a platform.
 HOSTED_SRC += pd/lib/text.c pd/pmu/armv8_events.c pd/pmu/riscv_sscofpmf.c pd/profiler/policy.c \
-              pd/profiler/plan.c pd/profiler/request.c pd/profiler/event_names.c pd/client/encode.c pd/client/encode_batch.c pd/client/periods.c pd/client/sched.c pd/client/wire_frames.c pd/client/link.c \
+              pd/profiler/plan.c pd/profiler/request.c pd/profiler/event_names.c pd/client/encode.c pd/client/encode_batch.c pd/client/encode_windows.c pd/client/periods.c pd/client/sched.c pd/client/wire_frames.c pd/client/link.c \
               $(addprefix pd/client/,control.c report.c connections.c stream.c command.c mark.c \
               session.c) pd/profiler/timer/attribute.c pd/profiler/latency.c pd/profiler/unwind_load.c pd/profiler/unwind_reserved.c
 

@@ -251,11 +251,14 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     struct agent_window *w = self;
     bool kernel = s->flags & (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER);
     const uint64_t key[] = {s->event, s->pd, s->core, kernel};
-    const struct mkperf_weight one = {1, s->period};
+    const struct mkperf_weight one = {mkperf_sample_count(s), s->period};
 
     open_window(w);
     note_time(w, s->time_ns);
-    w->counts.samples++;
+    if (w->session.aggregate_ms != 0) {
+        note_time(w, w->recorder->stream->window_ns);
+    }
+    w->counts.samples += one.samples;
     uint32_t number = mkperf_hash_number(&w->weight_keys, key, 4);
     MKPERF_GROW(w->weight, w->weight_room, (size_t)number + 1);
     mkperf_weight_add(&w->weight[number], &one);

@@ -96,7 +96,7 @@ enum mkperf_status mkperf_given_percent(const struct mkperf_given *g, double *ou
                : mkperf_given_bad(g, "a percentage");
 }
 
-static enum mkperf_status store_seconds(const struct mkperf_given *g, double *out)
+enum mkperf_status mkperf_given_seconds(const struct mkperf_given *g, double *out)
 {
     return parse_real(g->value, out) && *out > 0 && *out < 1e9 ? MKPERF_OK
                                                                : mkperf_given_bad(g, "seconds");
@@ -143,7 +143,7 @@ static enum mkperf_status store_value(const struct mkperf_option *o,
         *(const char **)at = g->value;
         return MKPERF_OK;
     case MKPERF_STORE_SECONDS:
-        return store_seconds(g, at);
+        return mkperf_given_seconds(g, at);
     case MKPERF_STORE_PERCENT:
         return mkperf_given_percent(g, at);
     case MKPERF_STORE_NUMBER:

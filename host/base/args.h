@@ -191,6 +191,7 @@ uint64_t mkperf_duration_ns(const char *text);
 enum mkperf_status mkperf_given_bad(const struct mkperf_given *g, const char *want);
 enum mkperf_status mkperf_given_number(const struct mkperf_given *g, uint64_t min, uint64_t max,
                                        uint64_t *out);
+enum mkperf_status mkperf_given_seconds(const struct mkperf_given *g, double *out); /* above 0 */
 enum mkperf_status mkperf_given_percent(const struct mkperf_given *g, double *out); /* 0 to 100 */
 /* For the default of a set function's switch: the table has more than the function. */
 enum mkperf_status mkperf_given_unknown(const struct mkperf_given *g);

@@ -18,6 +18,7 @@ enum {
     DEFAULT_WINDOW_S = 10,
     DEFAULT_KEEP_MIB = 1024,
     DEFAULT_FREQUENCY = 100,
+    LONGEST_AGGREGATE_S = 60,
     MMAP_BYTES = 128 * 1024
 };
 
@@ -116,6 +117,9 @@ static enum mkperf_status check(struct command *c, struct mkperf_error *e)
     a->options.link.target = c->ntargets != 0 ? c->target[0] : a->list;
     a->options.queues = c->queues;
     a->options.configure.sched = c->sched || c->queues;
+    if (a->options.aggregate_s == MKPERF_AGGREGATE_S && a->window_s <= LONGEST_AGGREGATE_S) {
+        a->options.aggregate_s = a->window_s; /* the default: one window each */
+    }
     if (a->options.count == 0 && a->options.frequency == 0) {
         a->options.frequency = DEFAULT_FREQUENCY;
     }

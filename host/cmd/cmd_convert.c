@@ -151,7 +151,7 @@ static enum mkperf_status tally_sample(void *self, const struct mkperf_sample *s
     FILE *out = t->c->print;
     bool kernel = s->flags & MKPERF_SAMPLE_KERNEL;
 
-    t->samples++;
+    t->samples += mkperf_sample_count(s);
     if (out != NULL) {
         fprintf(out, "%s: time %" PRIu64 " cpu %" PRIu32 " period %" PRIu64 " %s 0x%" PRIx64,
                 export_kept_name(&t->kept, s->pd), s->time_ns, s->core, s->period,

@@ -162,6 +162,10 @@ static void show_summary(const struct record *rec, uint64_t bytes)
         fprintf(stderr, " were overwritten; %s%s\n",
                 t->stopped[0] != '\0' ? "ended " : "the recording continues", t->stopped);
     }
+    char aggregate[MKPERF_CORES_TEXT];
+    if (mkperf_aggregate_text(&s->session, aggregate)) {
+        fprintf(stderr, "  windows %s\n", aggregate);
+    }
     mkperf_observe_summary(s, stderr);
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (t->lost[i] != 0) {

@@ -55,6 +55,9 @@ void mkperf_jsonl_session(struct mkperf_textout *t, const struct mkperf_session 
     mkperf_json(t, ",'max_frames':%u,'jitter':%hhd", session->max_frames, session->jitter);
     mkperf_textout_puts(t, session->turns ? ",\"turns\":true" : "");
     mkperf_textout_puts(t, session->inferred ? ",\"modes_inferred\":true" : "");
+    if (session->aggregate_ms != 0) {
+        mkperf_json(t, ",'aggregate_ms':%" PRIu32, session->aggregate_ms);
+    }
     put_events(t, session);
 }
 
@@ -125,6 +128,9 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                 ",'pd':%s,'event':%s,'period':%" PRIu64,
                 s->time_ns, s->core, mkperf_places_pd_name(&j->places, s->pd),
                 mkperf_places_event_name(&j->places, s->event, room), s->period);
+    if (s->more != 0) {
+        mkperf_json(t, ",'samples':%" PRIu64, mkperf_sample_count(s));
+    }
     for (unsigned i = 0; i < s->nreads; i++) {
         mkperf_cost_add(&j->cost, &j->places, s->reads[i].event, s->pd, place[0],
                         s->reads[i].count);

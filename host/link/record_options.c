@@ -2,6 +2,8 @@
 /* Owns: the tables of options, their parsing and checks; see recorder.h. */
 #include "recorder.h"
 
+#include <math.h>
+
 #include <mkperf/record.h>
 #include <mkperf/session.h>
 
@@ -17,7 +19,8 @@ enum {
     OPT_NO_CALLERS,
     OPT_NO_COMPRESS,
     OPT_STACKS,
-    OPT_STACK_SCAN
+    OPT_STACK_SCAN,
+    OPT_AGGREGATE
 };
 
 /* ---- the connection: struct mkperf_peer_options ---- */
@@ -106,6 +109,11 @@ static const struct mkperf_option sampling_options[] = {
         "most 8 (default %d)",
         .value = "N", .number = MKPERF_DEFAULT_CALLERS),
     MKPERF_OPTION(OPT_NO_CALLERS, "no-callers", "callchains end at the PD, as with --callers 0"),
+    MKPERF_OPTION(
+        OPT_AGGREGATE, "aggregate",
+        "count samples on the target, by call chain and address, and send the counts every S "
+        "seconds (10): a tenth of the bytes, without the times of samples",
+        .value = "[S]"),
     MKPERF_OPTION(0, "no-jitter", "exact periods: samples may run in step with the program",
                   MKPERF_SETS(struct mkperf_record_options, configure.no_jitter)),
     MKPERF_OPTION(
@@ -180,6 +188,9 @@ static enum mkperf_status set_sampling(void *self, const struct mkperf_given *g)
     case OPT_NO_CALLERS:
         o->configure.callers = 0;
         return MKPERF_OK;
+    case OPT_AGGREGATE:
+        o->aggregate_s = MKPERF_AGGREGATE_S;
+        return g->value == NULL ? MKPERF_OK : mkperf_given_seconds(g, &o->aggregate_s);
     default:
         return mkperf_given_unknown(g);
     }
@@ -362,6 +373,34 @@ enum mkperf_status mkperf_flight_check(const struct mkperf_record_options *o,
 
 /* ---- all of them ---- */
 
+/*
+ * The length of --aggregate's windows. A duration is a whole number of windows, which are a little longer than
+ * its part, because a window ends with the last sample before its end.
+ */
+static enum mkperf_status choose_windows(struct mkperf_record_options *o, const char *command,
+                                         struct mkperf_error *e)
+{
+    double s = o->aggregate_s;
+
+    if (s == 0) {
+        return MKPERF_OK;
+    }
+    if (o->configure.sched || o->configure.overwrite) {
+        return mkperf_usage_error(
+            e, command,
+            "--aggregate counts samples on the target: it has neither scheduling "
+            "events nor a flight recording. Record those without it");
+    }
+    if (o->duration_s > 0) {
+        s = 1.005 * o->duration_s / ceil(o->duration_s / s);
+    }
+    if (s * 1e3 < MKPERF_LEAST_AGGREGATE_MS || o->aggregate_s * 1e3 > MKPERF_MOST_AGGREGATE_MS) {
+        return mkperf_usage_error(e, command, "--aggregate: want 0.1 to 60 s");
+    }
+    o->configure.aggregate_ms = (uint32_t)fmin(s * 1e3, MKPERF_MOST_AGGREGATE_MS);
+    return MKPERF_OK;
+}
+
 void mkperf_record_options_init(struct mkperf_record_options *o, int argc, char **argv)
 {
     *o = (struct mkperf_record_options){
@@ -386,6 +425,9 @@ enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
         return mkperf_usage_error(e, command, "-c and -F exclude each other");
     }
     o->configure.sched |= o->configure.off_cpu || o->stop_if != NULL || o->queues;
+    if (choose_windows(o, command, e) != MKPERF_OK) {
+        return e->status;
+    }
     if (o->configure.events_count == 0 &&
         (!o->configure.sched || o->count != 0 || o->frequency != 0) &&
         mkperf_events_parse("cycles", &o->configure, e) != MKPERF_OK) {

@@ -66,6 +66,7 @@ static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, uns
         r->forgotten = r->forgotten ||
                        (s->has_session && s->running && m->msg.status.session != s->session_id &&
                         !m->msg.status.running);
+        r->statuses++;
         r->status_s = mkperf_now_s();
         r->status_ns = s->totals.last_ns;
     }

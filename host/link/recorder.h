@@ -30,14 +30,15 @@ struct mkperf_record_options {
     bool wait;                 /* `mkperf dump` waits until the flight recording has ended */
     uint64_t count, frequency; /* -c, -F; 0: not given */
     mkperf_Configure configure;
-    double duration_s; /* 0: until interrupted */
+    double duration_s;  /* 0: until interrupted */
+    double aggregate_s; /* the target counts samples in windows of so long; 0: it sends each one */
     bool quiet;
     bool keep_no_elfs;
     bool queues;   /* with the indices of the queues that the image lists */
     char *command; /* the whole command line */
 };
 
-enum { MKPERF_DEFAULT_FREQUENCY = 1000, MKPERF_DEFAULT_TIMEOUT_S = 5 };
+enum { MKPERF_DEFAULT_FREQUENCY = 1000, MKPERF_DEFAULT_TIMEOUT_S = 5, MKPERF_AGGREGATE_S = 10 };
 
 /* Groups for a struct mkperf_peer_options: -t, --timeout, --key-file; --watch; --take-over; --reconnect. */
 extern const struct mkperf_option_group mkperf_link_options, mkperf_watch_options,
@@ -105,11 +106,16 @@ struct mkperf_recorder {
     struct mkperf_outfile raw; /* path NULL: the line's bytes are not kept */
 
     /* The session. */
-    bool own;        /* this is a recording: unless watching, only sessions that it started count */
-    bool begun;      /* the target has confirmed our session */
-    bool watching;   /* does not control the target, or not any more */
-    bool ended;      /* the session was ended on the target */
-    bool forgotten;  /* the target does not know the session */
+    bool own;       /* this is a recording: unless watching, only sessions that it started count */
+    bool begun;     /* the target has confirmed our session */
+    bool watching;  /* does not control the target, or not any more */
+    bool ended;     /* the session was ended on the target */
+    bool forgotten; /* the target does not know the session */
+    /* With windows (Configure.aggregate_ms): the duration has passed here, so that the target's counters are requested each
+     * second; its samples, and the number of Status messages, when there were more samples. */
+    bool overdue;
+    uint64_t overdue_samples;
+    unsigned statuses, overdue_statuses;
     unsigned breaks; /* number of times that the link broke */
 
     /* A gap after a broken link, until samples arrive again. */

@@ -13,6 +13,7 @@ static const double REPEAT_S = 0.5;     /* between two ResetChains, and repetiti
 static const double STATUS_S = 1.0;     /* between requests for the target's counters */
 static const double APART_KEEPS = 0.8;  /* factor of apart_s at each batch */
 static const double STATUS_DUE_S = 1.5; /* the target sends a Status per second of its own time */
+enum { STATUSES_WITHOUT_SAMPLES = 2 };  /* in a row: the target samples nothing */
 static const double STOP_PATIENCE_S = 3.0; /* without a byte, for the last Status */
 static const double DRAIN_PATIENCE_S = 60; /* for all messages before it */
 
@@ -20,13 +21,17 @@ static const double DRAIN_PATIENCE_S = 60; /* for all messages before it */
  * Whether to request the target's counters. While batches arrive, the target sends them each second of
  * its own time, which differs from the host's. An unneeded request costs the target as much as dozens of
  * samples. Therefore they are requested only if no batch has arrived for some time, or if a Status is
- * overdue. This time is longer if batches are further apart, since an emulated target may be slow.
+ * overdue. This time is longer if batches are further apart, since an emulated target may be slow, or counts samples in
+ * windows.
  */
 static bool is_status_due(const struct mkperf_recorder *r, double now)
 {
     uint64_t last = r->stream->totals.last_ns;
     double most = r->options.link.timeout_s / 3;
-    double patience = fmax(STATUS_S, fmin(2 * r->apart_s, most));
+    bool windows = r->options.configure.aggregate_ms != 0;
+    double patience = r->overdue ? STATUS_S
+                      : windows  ? most
+                                 : fmax(STATUS_S, fmin(2 * r->apart_s, most));
     return now - r->status_s >= STATUS_S &&
            (now - r->moved_s >= patience ||
             (double)(int64_t)(last - r->status_ns) >= STATUS_DUE_S * 1e9);
@@ -78,11 +83,23 @@ static enum mkperf_status serve_session(struct mkperf_recorder *r, struct mkperf
 }
 
 /* Updates the deadline. Returns whether the duration is over. */
-static bool update_deadline(const struct mkperf_recorder *r, struct mkperf_deadline *d)
+static bool update_deadline(struct mkperf_recorder *r, struct mkperf_deadline *d)
 {
     const struct mkperf_totals *t = &r->stream->totals;
     double now = mkperf_now_s();
 
+    bool overdue = r->options.configure.aggregate_ms != 0 && d->duration_s > 0 &&
+                   now - d->began_s >= d->duration_s;
+
+    /* The samples of a window that has not ended show no time, but the target's counters grow. */
+    if (overdue && (!r->overdue || r->stream->status.captured != r->overdue_samples)) {
+        r->overdue_samples = r->stream->status.captured;
+        r->overdue_statuses = r->statuses;
+    }
+    r->overdue = overdue;
+    if (overdue && r->statuses - r->overdue_statuses < STATUSES_WITHOUT_SAMPLES) {
+        mkperf_deadline_restart_wait(d, now);
+    }
     mkperf_deadline_observe(d, mkperf_totals_received(t) > 0,
                             (double)(t->last_ns - t->first_ns) / 1e9, now);
     return mkperf_deadline_over(d, now);

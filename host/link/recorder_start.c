@@ -168,6 +168,8 @@ static enum mkperf_status check_session(const struct mkperf_recorder *r, const m
                         : c->sched && !has->sched ? "has no scheduling events (--sched)"
                         : c->off_cpu && !has->off_cpu
                             ? "has no samples of blocked threads (--off-cpu)"
+                        : c->aggregate_ms != 0 && has->aggregate_ms == 0
+                            ? "cannot count samples in windows (--aggregate)"
                         : c->words_count != 0 && has->words != c->words_count
                             ? "cannot read queues (--queues)"
                             : NULL;

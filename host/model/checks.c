@@ -250,10 +250,11 @@ static void check_sample(struct mkperf_checks *a, struct mkperf_module *m, struc
         bool again = i == 0 && c->addr == pc; /* the pc is in the chains of some tools, too */
         no_call = c->pd == s->pd && !again && !is_good(a, m, c->addr, true);
     }
-    d->samples++;
-    d->outside += outside;
-    d->no_call += no_call;
-    d->doubtful += outside || no_call;
+    uint64_t count = mkperf_sample_count(s);
+    d->samples += count;
+    d->outside += outside ? count : 0;
+    d->no_call += no_call ? count : 0;
+    d->doubtful += outside || no_call ? count : 0;
 }
 
 static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
@@ -270,8 +271,10 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
         check_sample(a, module, &a->pd[s->pd].doubts, s, s->pc, true);
     }
     if (s->pd < a->npds && !(s->flags & MKPERF_SAMPLE_BLOCKED)) {
-        a->samples++;
-        a->work += !a->pd[s->pd].idle && !a->pd[s->pd].profiler;
+        uint64_t count = mkperf_sample_count(s);
+
+        a->samples += count;
+        a->work += !a->pd[s->pd].idle && !a->pd[s->pd].profiler ? count : 0;
     }
     if (s->event == a->event && s->core < MKPERF_MODEL_CORES && s->pd < a->npds) {
         struct core *c = core_of(a, s->core);

@@ -173,6 +173,17 @@ static bool warn_of_modes(const struct mkperf_session *s, char text[MKPERF_CORES
     return s->inferred;
 }
 
+bool mkperf_aggregate_text(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT])
+{
+    snprintf(
+        text, MKPERF_CORES_TEXT,
+        "samples were counted on the target in windows of %.1f s; when one was taken within its "
+        "window is "
+        "not known, record without --aggregate has that",
+        s->aggregate_ms / 1e3);
+    return s->aggregate_ms != 0;
+}
+
 bool mkperf_cores_warning(const struct mkperf_session *s, unsigned n, char text[MKPERF_CORES_TEXT])
 {
     static bool (*const warnings[])(const struct mkperf_session *, char text[MKPERF_CORES_TEXT]) = {

@@ -109,6 +109,9 @@ bool mkperf_cores_missing(const struct mkperf_session *s);
 enum { MKPERF_CORES_TEXT = 384 };
 bool mkperf_cores_warning(const struct mkperf_session *s, unsigned n, char text[MKPERF_CORES_TEXT]);
 
+/* Stores what a recording by windows cannot say. False: samples were not counted in windows. */
+bool mkperf_aggregate_text(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT]);
+
 /* ---- how full the target's output ring was (cores.c) ---- */
 
 /* Adds a report. A time before that of the last report counts as that time. size 0: the target reported nothing. */

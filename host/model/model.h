@@ -117,8 +117,10 @@ struct mkperf_session {
         inferred; /* a sample's mode is where its overflow was found: counters count in all modes */
     bool turns;   /* its cores are QEMU's, which take turns */
     bool selected; /* it samples selected PDs only */
-    bool exact;    /* each instruction was counted: periods are counts, not estimates */
-    bool sched;    /* it has scheduling events; nevents may be 0 then, without samples */
+    uint32_t
+        aggregate_ms; /* the target counts samples in windows of so long; 0: it sends each one */
+    bool exact;       /* each instruction was counted: periods are counts, not estimates */
+    bool sched;       /* it has scheduling events; nevents may be 0 then, without samples */
     /* The queues that the target knows, by their numbers in readings. Valid during the call, as strings are. */
     unsigned nqueues;
     const struct mkperf_queue *queue;
@@ -155,6 +157,8 @@ struct mkperf_read {
 struct mkperf_sample {
     uint64_t time_ns; /* target's monotonic clock */
     uint64_t period;  /* events that this sample represents */
+    uint64_t
+        more; /* further samples that it stands for: a window on the target counted them; period is their sum */
     uint32_t pd;
     uint32_t event; /* index into the session's events */
     uint32_t core;
@@ -168,6 +172,12 @@ struct mkperf_sample {
     unsigned nreads;
     const struct mkperf_read *reads; /* nreads of them, valid during the call */
 };
+
+/* The number of samples of the target that a sample stands for. */
+static inline uint64_t mkperf_sample_count(const struct mkperf_sample *s)
+{
+    return s->more + 1;
+}
 
 /* The letter by which perf shows code of a guest: g in its kernel, u in its programs; 0: it is no guest's code. */
 static inline char mkperf_guest_letter(uint32_t flags)

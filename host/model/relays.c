@@ -24,7 +24,7 @@ static enum mkperf_status pass_sample_of_core(void *self, const struct mkperf_sa
     if (!mkperf_cpu_list_has(&o->cores, s->core)) {
         return MKPERF_OK;
     }
-    o->samples++;
+    o->samples += mkperf_sample_count(s);
     return mkperf_sink_sample(&o->to, s, e);
 }
 

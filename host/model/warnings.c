@@ -166,6 +166,9 @@ void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *p
     for (unsigned i = 0; mkperf_cores_warning(l.of->session, i, text); i++) {
         add_line(&l, MKPERF_WARNING, "%s", text);
     }
+    if (mkperf_aggregate_text(l.of->session, text)) {
+        add_line(&l, MKPERF_NOTE, "%s", text);
+    }
     for (unsigned i = 0; i < t->ncores; i++) {
         const char *problem = mkperf_core_problem(&t->core[i], room);
         if (problem != NULL) {

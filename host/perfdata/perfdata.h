@@ -153,6 +153,7 @@ enum perf_sample_format { /* bits of sample_type, in the order of the fields but
                           PERF_SAMPLE_PERIOD = 1 << 8,
                           PERF_SAMPLE_STREAM_ID = 1 << 9,
                           PERF_SAMPLE_RAW = 1 << 10,
+                          PERF_SAMPLE_WEIGHT = 1 << 14,     /* mkperf: samples that it stands for */
                           PERF_SAMPLE_IDENTIFIER = 1 << 16, /* the first field */
 };
 

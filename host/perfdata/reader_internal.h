@@ -167,7 +167,7 @@ void perfin_set_text(const char **to, const void *p, size_t n);
 /* ---- the walk over records ---- */
 
 /* The fields of sample_type after which a sample must end. */
-enum { PERFIN_FIELDS_READ = PERF_SAMPLE_IDENTIFIER | (PERF_SAMPLE_RAW - 1) };
+enum { PERFIN_FIELDS_READ = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_WEIGHT | (PERF_SAMPLE_RAW - 1) };
 
 /* The rest of a record. `cut` becomes true when more is taken than there is. */
 struct perfin_cursor {

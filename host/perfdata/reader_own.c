@@ -201,6 +201,7 @@ static const struct row {
     ROW("core_mask", SESSION, HEXADECIMAL, mkperf_session, core_mask),
     ROW("frames", SESSION, DECIMAL, mkperf_session, max_frames),
     ROW("turns", SESSION, FLAG, mkperf_session, turns),
+    ROW("aggregate_ms", SESSION, DECIMAL, mkperf_session, aggregate_ms),
     ROW("modes_inferred", SESSION, FLAG, mkperf_session, inferred),
     ROW("jitter", SESSION, FLAG, mkperf_session, jitter),
     ROW("exact", SESSION, FLAG, mkperf_session, exact),

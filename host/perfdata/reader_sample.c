@@ -45,7 +45,7 @@ static enum mkperf_status announce_events(struct perfin_reader *r)
 
 struct raw_sample {
     unsigned misc;
-    uint64_t ip, time, period;
+    uint64_t ip, time, period, weight;
     uint32_t pid, core, event;
     const uint8_t *chain; /* nchain words */
     uint64_t nchain;
@@ -158,6 +158,10 @@ static bool take_fields(const struct perfin_reader *r, struct perfin_cursor *c,
     if (s->event >= PERFIN_TRACE && type & PERF_SAMPLE_RAW) {
         s->nraw = perfin_take32(c);
         s->raw = perfin_take(c, s->nraw);
+    }
+    s->weight = 1;
+    if (type & PERF_SAMPLE_WEIGHT && !(type & ~(uint64_t)PERFIN_FIELDS_READ)) {
+        s->weight = perfin_take64(c);
     }
     s->longer = s->event < PERFIN_TRACE && c->n > 0 && !(type & ~(uint64_t)PERFIN_FIELDS_READ);
     return !c->cut;
@@ -463,6 +467,7 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     out.flags |= guest_of_mode(misc);
     out.time_ns = raw.time;
     out.period = raw.period;
+    out.more = r->session.model.aggregate_ms != 0 && raw.weight != 0 ? raw.weight - 1 : 0;
     out.event = raw.event;
     out.core = raw.core;
     out.nreads = raw.nreads;
@@ -479,6 +484,6 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
         return r->e->status;
     }
     note_time(r, raw.time);
-    r->samples++;
+    r->samples += mkperf_sample_count(&out);
     return mkperf_sink_sample(r->sink, &out, r->e);
 }

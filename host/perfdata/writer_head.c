@@ -102,7 +102,8 @@ void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, un
     flags |= event->user && !event->kernel ? PERF_ATTR_EXCLUDE_KERNEL : 0;
     put_attr(c, type, config, event->period != 0 ? event->period : event->frequency,
              PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | (w->chains[i] ? PERF_SAMPLE_CALLCHAIN : 0) |
-                 (read ? PERF_SAMPLE_READ : 0),
+                 (read ? PERF_SAMPLE_READ : 0) |
+                 (w->session.aggregate_ms != 0 ? PERF_SAMPLE_WEIGHT : 0),
              read ? PERF_FORMAT_ID | PERF_FORMAT_GROUP : 0, flags);
 }
 
@@ -296,6 +297,9 @@ void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_sessio
     }
     if (s->turns) {
         fprintf(w->about, "turns 1\n");
+    }
+    if (s->aggregate_ms != 0) {
+        fprintf(w->about, "aggregate_ms %u\n", s->aggregate_ms);
     }
     if (s->image != NULL) {
         write_text(w->about, "image", s->image);

@@ -20,6 +20,7 @@ struct reader {
     struct perfin_bytes bytes;
     uint64_t data; /* offset of the first record */
     uint64_t end;  /* offset after the last whole record */
+    bool weights;  /* samples have a weight, which is their last member */
     struct perfin_inflate inflate;
     struct perfdata_compressed compressed; /* counts up to `end` */
     struct perfdata_features features;
@@ -33,7 +34,8 @@ static void note_time(struct mkperf_totals *t, uint64_t time)
     t->last_ns = time > t->last_ns ? time : t->last_ns;
 }
 
-static void count_record(const uint8_t *record, size_t size, struct mkperf_totals *t)
+static void count_record(const struct reader *r, const uint8_t *record, size_t size,
+                         struct mkperf_totals *t)
 {
     unsigned type = mkperf_get32(record);
 
@@ -54,10 +56,11 @@ static void count_record(const uint8_t *record, size_t size, struct mkperf_total
     } else if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_CPU_AT + 4) {
         uint64_t time = mkperf_get64(record + PERF_SAMPLE_TIME_AT);
         note_time(t, time);
-        t->samples++;
+        uint64_t count = r->weights ? mkperf_get64(record + size - 8) : 1;
+        t->samples += count;
         uint32_t core = mkperf_get32(record + PERF_SAMPLE_CPU_AT);
         if (core < MKPERF_MAX_CORES) {
-            t->core[core].samples++;
+            t->core[core].samples += count;
             t->ncores = core >= t->ncores ? core + 1 : t->ncores;
         }
     } else if (type == PERF_RECORD_LOST_SAMPLES && size >= PERF_LOST_CPU_AT + 4) {
@@ -91,7 +94,7 @@ static bool scan_compressed(struct reader *r, const uint8_t *record, size_t size
         if (!is_ours(mkperf_get32(p), n)) {
             return false;
         }
-        count_record(p, n, t);
+        count_record(r, p, n, t);
     }
     return problem == NULL;
 }
@@ -118,7 +121,7 @@ static void scan_records(struct reader *r, struct mkperf_totals *t)
         }
         at += size;
         if (!compressed) {
-            count_record(p, size, t);
+            count_record(r, p, size, t);
             r->end = at;
             continue;
         }
@@ -231,9 +234,12 @@ static enum mkperf_status recover(struct reader *r, const char *to, struct mkper
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: a pipe's layout: needs no finishing",
                                 b->path);
     }
-    uint64_t at = mkperf_get64(p + PERF_HEADER_ATTRS) + mkperf_get64(p + PERF_HEADER_ATTRS + 8);
+    uint64_t attrs = mkperf_get64(p + PERF_HEADER_ATTRS);
+    uint64_t at = attrs + mkperf_get64(p + PERF_HEADER_ATTRS + 8);
     uint64_t size = mkperf_get64(p + PERF_HEADER_DATA + 8);
     r->data = mkperf_get64(p + PERF_HEADER_DATA);
+    p = perfin_at(b, attrs, PERF_ATTR_BYTES);
+    r->weights = p != NULL && mkperf_get64(p + 24) & PERF_SAMPLE_WEIGHT;
     p = perfin_at(b, at, 16);
     if (p == NULL || memcmp(p, MKPERF_PERFDATA_INDEX, 8) != 0) {
         return perfin_bad(b, at, "not a file that mkperf wrote", e);

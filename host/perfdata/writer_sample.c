@@ -198,5 +198,8 @@ void perfdata_sample_add(struct mkperf_perfdata *w, const struct mkperf_sample *
         }
         mkperf_put64(&count, (uint64_t)(c.p - count.p) / 8 - 1);
     }
+    if (w->session.aggregate_ms != 0) {
+        mkperf_put64(&c, mkperf_sample_count(s));
+    }
     perfdata_end(&w->out, c);
 }

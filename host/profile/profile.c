@@ -157,15 +157,16 @@ static enum mkperf_status keep_sample(void *self, const struct mkperf_sample *s,
     }
     uint32_t number = mkperf_hash_number(&p->chains, key, chain_key(p, s, slice, key));
     MKPERF_GROW(p->weight, p->weight_room, (size_t)number + 1);
-    p->weight[number].samples++;
+    uint64_t count = mkperf_sample_count(s);
+    p->weight[number].samples += count;
     p->weight[number].period += s->period;
-    p->total[s->event].samples++;
+    p->total[s->event].samples += count;
     p->total[s->event].period += s->period;
-    p->squares[s->event] += (double)s->period * (double)s->period;
+    p->squares[s->event] += (double)s->period * (double)s->period / (double)count;
     p->nevents = s->event >= p->nevents ? s->event + 1 : p->nevents;
     p->cores_seen = s->core >= p->cores_seen ? s->core + 1 : p->cores_seen;
     if (s->pd < p->places.npds) {
-        p->places.pd[s->pd].samples++;
+        p->places.pd[s->pd].samples += count;
     }
     p->first_ns = s->time_ns < p->first_ns ? s->time_ns : p->first_ns;
     p->last_ns = s->time_ns > p->last_ns ? s->time_ns : p->last_ns;

@@ -165,7 +165,7 @@ void report_first_print(const struct mkperf_totals *t, FILE *out)
 void report_head_print(const struct mkperf_profile *p, const char *path, bool marks, FILE *out)
 {
     unsigned cores = p->places.session.cores;
-    char text[MKPERF_PRINTABLE_PATH];
+    char text[MKPERF_PRINTABLE_PATH], aggregate[MKPERF_CORES_TEXT];
 
     report_first_print(&p->totals, out);
     fprintf(out, "# file        %s\n", mkperf_printable_copy(path, text, sizeof text));
@@ -187,6 +187,9 @@ void report_head_print(const struct mkperf_profile *p, const char *path, bool ma
     const struct mkperf_totals *t = &p->totals;
     double seconds = t->last_ns > t->first_ns ? (double)(t->last_ns - t->first_ns) / 1e9 : 0;
     fprintf(out, "# duration    %.3f s from the first sample to the last\n", seconds);
+    if (mkperf_aggregate_text(&p->places.session, aggregate)) {
+        fprintf(out, "# windows     %s\n", aggregate);
+    }
     mkperf_figures_print(MKPERF_FIGURE_HEAD, MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, t, out);
     fprintf(out, "# jitter      %s\n", p->places.session.jitter ? "on" : "off or unknown");
     print_losses(p, out);

@@ -138,6 +138,7 @@ static const struct number batch_numbers[] = {
     [mkperf_Batch_first_sample_tag] = NUMBER(mkperf_batch, first_sample),
     [mkperf_Batch_tick_hz_tag] = NUMBER(mkperf_batch, tick_hz),
     [mkperf_Batch_time_ticks_tag] = NUMBER(mkperf_batch, time_ticks),
+    [mkperf_Batch_until_ticks_tag] = NUMBER(mkperf_batch, until_ticks),
 };
 
 static const struct number chain_numbers[] = {
@@ -215,7 +216,9 @@ static bool get_repeated(const struct field *f, struct mkperf_batch *b)
     case mkperf_Batch_time_tag:
         return get_signed(f, b->time, &b->ntimes, MKPERF_BATCH_SAMPLES);
     case mkperf_Batch_period_tag:
-        return get_signed(f, b->period, &b->nperiods, MKPERF_MAX_COUNTERS);
+        return get_signed(f, b->period, &b->nperiods, MKPERF_BATCH_SAMPLES);
+    case mkperf_Batch_count_tag:
+        return get_column(f, b->count, &b->ncounts, MKPERF_BATCH_SAMPLES);
     case mkperf_Batch_change_tag:
         return get_column(f, b->change, &b->nchanges, MKPERF_CONTENT_BYTES);
     case mkperf_Batch_read_tag:
@@ -251,7 +254,17 @@ bool mkperf_batch_decode(struct mkperf_batch *b, const uint8_t *p, size_t n)
             return false;
         }
     }
-    return b->samples == b->ntimes && others == b->nslots && b->core < MKPERF_MAX_CORES &&
+    b->weight = b->samples;
+    for (unsigned i = 0; i < b->ncounts; i++) {
+        if (b->count[i] > UINT32_MAX) {
+            return false;
+        }
+        b->weight += b->count[i];
+    }
+    bool whole = b->ncounts != 0
+                     ? b->samples == b->ncounts && b->samples == b->nperiods && b->ntimes == 0
+                     : b->samples == b->ntimes && b->nperiods <= MKPERF_MAX_COUNTERS;
+    return whole && others == b->nslots && b->core < MKPERF_MAX_CORES &&
            (b->samples == 0 || (b->pc[0] & 1) != 0);
 }
 

@@ -16,7 +16,8 @@
  *     period    p                              only a counter's first sample in the batch
  *     change                    c              only a sample with an unexpected period
  *
- * docs/protocol.md, "Batches", defines what is expected.
+ * docs/protocol.md, "Batches", defines what is expected. In a batch of a window, a row is a chain and a pc
+ * with the number of their samples, and `period` has a value for each row.
  */
 #ifndef MKPERF_HOST_WIRE_WIRE_MESSAGE_H
 #define MKPERF_HOST_WIRE_WIRE_MESSAGE_H
@@ -46,7 +47,9 @@ struct mkperf_batch_chain {
 
 struct mkperf_batch {
     uint32_t session, core, epoch;
-    uint64_t first_sample, tick_hz, time_ticks;
+    uint64_t first_sample, tick_hz, time_ticks, until_ticks;
+    uint64_t weight;  /* how many samples its rows stand for: `samples`, or the sum of counts */
+    unsigned ncounts; /* 0: each row is a sample; else the rows are those of a window */
     unsigned nbases, nwidths, nrates, nchains, nlosses;
     unsigned nreads, nchanges;
     unsigned samples; /* also the number of values in pc and time */
@@ -60,8 +63,10 @@ struct mkperf_batch {
     } chain[2 * MKPERF_BATCH_SAMPLES];
     uint64_t slot[MKPERF_BATCH_SAMPLES];
     uint64_t pc[MKPERF_BATCH_SAMPLES];
-    uint64_t time[MKPERF_BATCH_SAMPLES]; /* differences modulo 2^64 */
-    uint64_t period[MKPERF_MAX_COUNTERS];
+    uint64_t time[MKPERF_BATCH_SAMPLES];   /* differences modulo 2^64 */
+    uint64_t period[MKPERF_BATCH_SAMPLES]; /* of a window: for each row */
+    uint64_t
+        count[MKPERF_BATCH_SAMPLES]; /* of a window: for each row, the samples beyond the first */
     uint64_t change[MKPERF_CONTENT_BYTES];
     struct mkperf_batch_loss loss[MKPERF_LOSS_PLACES];
     uint64_t read[MKPERF_CONTENT_BYTES]; /* values of counters, in the order of the samples */
@@ -194,6 +199,14 @@ static inline bool columns_next(struct mkperf_columns *c, unsigned counter, uint
     struct mkperf_expected *x = &c->of[counter];
     uint64_t expected = c->time;
 
+    if (c->batch->ncounts != 0) {
+        const struct mkperf_batch *b = c->batch;
+        *period = (b->count[c->i] + 1) * (counter < b->nbases ? b->base[counter] : 0) +
+                  b->period[c->i];
+        c->time = b->until_ticks;
+        c->i++;
+        return true;
+    }
     assert(counter < MKPERF_MAX_COUNTERS && c->i < c->batch->samples);
     if (!x->begun) {
         if (!columns_first(c, counter, period)) {

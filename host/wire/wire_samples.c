@@ -94,8 +94,10 @@ static const struct mkperf_chain *guest_chain(const struct mkperf_stream_slot *s
     return known && at.start != caller.start ? with : &slot->chain.plain;
 }
 
+/* count: the samples that have the chain. */
 static const struct mkperf_chain *choose_chain(struct mkperf_stream *s,
-                                               const struct mkperf_stream_slot *slot, uint64_t pc)
+                                               const struct mkperf_stream_slot *slot, uint64_t pc,
+                                               uint64_t count)
 {
     if (s->session.max_frames == 0 || slot->flags & MKPERF_SAMPLE_NO_USER ||
         slot->confidence == MKPERF_AMBIGUOUS) {
@@ -104,8 +106,8 @@ static const struct mkperf_chain *choose_chain(struct mkperf_stream *s,
     if (slot->flags & MKPERF_GUEST_MASK) {
         return guest_chain(slot, pc);
     }
-    s->totals.unrepaired += slot->chain.unrepaired;
-    s->totals.cut_chains += (slot->flags & MKPERF_SAMPLE_BAD_FP) != 0;
+    s->totals.unrepaired += slot->chain.unrepaired ? count : 0;
+    s->totals.cut_chains += slot->flags & MKPERF_SAMPLE_BAD_FP ? count : 0;
     if (slot->chain.repaired.n ==
         slot->chain.plain.n) { /* no lr: the target has added it, or there is none */
         return &slot->chain.plain;
@@ -114,7 +116,7 @@ static const struct mkperf_chain *choose_chain(struct mkperf_stream *s,
     case MKPERF_LR_YES:
         return &slot->chain.repaired;
     case MKPERF_LR_UNKNOWN:
-        s->totals.unrepaired += !slot->chain.unrepaired;
+        s->totals.unrepaired += slot->chain.unrepaired ? 0 : count;
         return &slot->chain.plain;
     default:
         return &slot->chain.plain;
@@ -152,7 +154,7 @@ static void note_invalid(struct mkperf_stream *s)
 
 /*
  * *unknown: the number of samples that could not be read. Without a sample's chain nothing is known
- * of its counter, and so of those after it.
+ * of its counter, and so of those after it. The rows of a window do not depend on one another.
  */
 static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unknown,
                                          struct mkperf_error *e)
@@ -162,13 +164,22 @@ static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unkn
     uint64_t period, last = s->core_ns[b->core];
     unsigned next = 0, decoded = 0, read = 0;
 
+    *unknown = 0;
     columns_begin(&c, b);
+    if (b->ncounts != 0) {
+        s->window_ns = stream_time(s, b->time_ticks, b->tick_hz);
+        stream_note_time(&s->totals, s->window_ns);
+    }
     for (unsigned i = 0; i < b->samples; i++) {
         if (next < b->nchains && !define_until(s, i, &next, &decoded)) {
             note_invalid(s);
             next = b->nchains;
         }
         const struct mkperf_stream_slot *slot = &s->chains.slot[columns_slot(&c)];
+        if (slot->generation != s->chains.generation && b->ncounts != 0) {
+            *unknown += b->count[c.i++] + 1;
+            continue;
+        }
         if (slot->generation != s->chains.generation) {
             break;
         }
@@ -189,6 +200,7 @@ static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unkn
         struct mkperf_sample sample = {
             .time_ns = time_ns,
             .period = period,
+            .more = b->ncounts != 0 ? b->count[i] : 0,
             .pd = slot->pd,
             .event = slot->event,
             .core = s->batch.core,
@@ -205,18 +217,19 @@ static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unkn
             sample.nreads = 0;
         }
         sample.reads = reads;
-        sample.callers = choose_chain(s, slot, sample.pc);
-        s->totals.samples++;
-        s->totals.confidence[slot->confidence]++;
-        s->totals.inferred_callers +=
-            (slot->flags & MKPERF_SAMPLE_CALLERS) != 0 &&
-            (slot->confidence == MKPERF_PROVED || slot->confidence == MKPERF_INFERRED);
+        uint64_t count = mkperf_sample_count(&sample);
+        sample.callers = choose_chain(s, slot, sample.pc, count);
+        s->totals.samples += count;
+        s->totals.confidence[slot->confidence] += count;
+        bool inferred = (slot->flags & MKPERF_SAMPLE_CALLERS) != 0 &&
+                        (slot->confidence == MKPERF_PROVED || slot->confidence == MKPERF_INFERRED);
+        s->totals.inferred_callers += inferred ? count : 0;
         if (stream_emit(s, &sample, e) != MKPERF_OK) {
             return e->status;
         }
     }
-    *unknown = b->samples - c.i;
-    if (c.i != b->samples && !define_until(s, UINT32_MAX, &next, &decoded)) {
+    *unknown += b->samples - c.i;
+    if (next < b->nchains && !define_until(s, UINT32_MAX, &next, &decoded)) {
         note_invalid(s);
     }
     s->core_ns[b->core] = last;
@@ -259,7 +272,7 @@ static enum mkperf_status check_number(struct mkperf_stream *s, struct mkperf_er
         s->damaged = true;
         stream_void_chains(s);
     }
-    s->next_sample = b->first_sample + b->samples;
+    s->next_sample = b->first_sample + b->weight;
     return stream_lost(s, &lost, e);
 }
 
@@ -274,7 +287,7 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
         return MKPERF_OK;
     }
     if (s->waiting) {
-        s->others += b->samples;
+        s->others += b->weight;
         return MKPERF_OK;
     }
     bool drop;
@@ -286,7 +299,7 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
     }
     if (!s->has_session || b->session != s->session_id) { /* its Session follows, or was lost */
         s->damaged = true;
-        s->totals.lost[MKPERF_LOST_CHAIN] += b->samples;
+        s->totals.lost[MKPERF_LOST_CHAIN] += b->weight;
         return MKPERF_OK;
     }
     if (s->names.dropped && b->epoch == s->names.dropped_epoch) {
@@ -311,7 +324,7 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
     }
     s->damaged = s->damaged && !first_of_epoch;
     s->totals.core[b->core].samples += s->totals.samples + s->totals.off_cpu_unpaired - before;
-    s->core_seen[b->core].arrived += b->samples;
+    s->core_seen[b->core].arrived += b->weight;
     lost.time_ns = s->core_ns[b->core];
     if (stream_lost(s, &lost, e) != MKPERF_OK || report_losses(s, e) != MKPERF_OK ||
         stream_release(s, false, e) != MKPERF_OK) {

@@ -80,10 +80,17 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
     s->session.jitter = session.jitter;
     s->session.selected |= m->selected;
     s->session.turns |= m->turns;
+    s->session.aggregate_ms = s->began ? s->session.aggregate_ms : m->aggregate_ms;
     s->session.inferred |= m->inferred;
     s->session.core_mask = m->cores & ((1U << MKPERF_MAX_CORES) - 1);
     if (!s->began) {
         s->session.sched = session.sched;
+    } else if (m->aggregate_ms != 0 && s->session.aggregate_ms == 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "another session (%" PRIu32
+                                ") that counts samples in windows begins "
+                                "here, which the output has no room for",
+                                m->id);
     } else if (session.sched && !s->session.sched) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT,
                                 "another session (%" PRIu32 ") with scheduling events begins here, "

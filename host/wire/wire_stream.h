@@ -136,6 +136,8 @@ struct mkperf_stream {
     bool from_start;      /* all samples from number 0 were sent to this host */
     bool damaged;         /* some slots may be unknown until a new epoch begins */
     uint64_t next_sample; /* the number that is expected next */
+    uint64_t
+        window_ns; /* time of the first sample of the last window, if the target counts in windows */
     uint64_t skipped;     /* sent before this host joined */
     uint64_t passed_over; /* never sent to this host, by its Gap messages */
     uint64_t others;      /* discarded, because they arrived while `waiting` */

@@ -101,6 +101,8 @@ enum mkperf_session_result {
     (sizeof(((message *)0)->field) / sizeof(((message *)0)->field[0]))
 
 enum mkperf_session_limits {
+    MKPERF_LEAST_AGGREGATE_MS = 100, /* of a window in which samples are counted */
+    MKPERF_MOST_AGGREGATE_MS = 60000,
     MKPERF_NAME_BYTES =
         MKPERF_ROOM(mkperf_SessionEvent, name),              /* of an event's name, with its NUL */
     MKPERF_TEXT_BYTES = MKPERF_ROOM(mkperf_Error, text),     /* of an error's text, with its NUL */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The chains of a stream: their table (keys, look-up and replacement), and their form on the wire.
+ * The chains of a stream: their table (keys, look-up and replacement), and their form on the wire; and
+ * the columns of a batch, as far as two files write them.
  *
  * Owns: struct mkperf_chains (encode.h). The encoder uses it. The table's functions are inline,
  * because they are most of a sample's cost in the client PD. wire_frames.c converts a chain once,
@@ -12,6 +13,7 @@
 #define MKPERF_CHAINS_H
 
 #include "encode.h"
+#include "varint.h"
 
 enum {
     KEY_HEADER = 0x00ffffff, /* of a header's upper half: nframes, counter, flags; not core */
@@ -153,6 +155,79 @@ static inline void forget_chains(struct mkperf_chains *t)
     }
 }
 
+/* ---- the columns of a batch (encode.c, encode_windows.c) ---- */
+
+enum {
+    MKPERF_PC_BYTES_MOST = 5, /* of a value of that column, see pc_ok */
+    MKPERF_SLOT_BYTES_MOST = 2,
+    MKPERF_COUNTER_BYTES = MKPERF_VARINT + 2 + MKPERF_VARINT, /* base, width and rate */
+    MKPERF_NO_COUNTER = 3, /* three zeros for a counter without samples */
+    /* The fixed part of a message: the tag, the length and the longest value of each field. */
+    MKPERF_FIXED_BYTES = 3 + 6 + 2 + 6 + 11 + 11 + 11 + 3 * 4 + 5 * 4,
+};
+
+/* How many bytes more still fit the message. */
+static inline uint32_t encoder_room(const struct mkperf_encoder *e)
+{
+    uint32_t used = MKPERF_FIXED_BYTES + e->bytes;
+
+    return used < MKPERF_CONTENT_BYTES ? MKPERF_CONTENT_BYTES - used : 0;
+}
+
+/* Ends the columns of the samples at `end`. */
+static inline void set_ends(struct mkperf_encoder *e, struct mkperf_ends end)
+{
+    e->bytes += (uint32_t)(end.slot - e->end.slot) + (uint32_t)(end.pc - e->end.pc) +
+                (uint32_t)(end.time - e->end.time);
+    e->end = end;
+}
+
+/* Bits for the distance of a pc, in words, from its chain's pc; one bit is for `slot`. */
+#define PC_WORDS (UINT64_C(1) << 32)
+
+/* Whether the column can hold a pc at that distance from its chain's pc. If not, the chain is
+ * defined again with the new pc. */
+static inline bool pc_ok(uint64_t away)
+{
+    return ((away + MKPERF_PC_BYTES * PC_WORDS / 2) & ~(MKPERF_PC_BYTES * (PC_WORDS - 1))) == 0;
+}
+
+/* The distance as the column has it, without its bit 0. */
+static inline uint64_t pc_words(uint64_t away)
+{
+    return mkperf_zigzag((uint64_t)((int64_t)away >> 2)); /* MKPERF_PC_BYTES */
+}
+
+static inline uint8_t *put_slot(uint8_t *at, unsigned slot)
+{
+    _Static_assert(MKPERF_CHAIN_SLOTS <= 1 << 14, "two bytes");
+    if (slot > 0x7f) {
+        *at++ = (uint8_t)(slot | 0x80);
+        slot >>= 7;
+    }
+    *at++ = (uint8_t)slot;
+    return at;
+}
+
+/* The bytes that a counter's first sample in the batch adds to the lists by counter. */
+static inline uint32_t begin_counter_bytes(const struct mkperf_encoder *e, unsigned counter)
+{
+    unsigned n = e->periods.begun != 0 ? 32 - (unsigned)__builtin_clz(e->periods.begun) : 0;
+
+    return (counter >= n ? MKPERF_NO_COUNTER * (counter + 1 - n) : 0) + MKPERF_COUNTER_BYTES -
+           MKPERF_NO_COUNTER;
+}
+
+/* ---- encode_windows.c ---- */
+
+/* Counts a sample of the session's windows. Its size was checked. slot: of its chain;
+ * MKPERF_CHAIN_SLOTS: the table does not have the chain. */
+enum mkperf_encode_result mkperf_window_add(struct mkperf_encoder *e, uint64_t header,
+                                            const uint64_t *record, const struct mkperf_key *key,
+                                            unsigned slot);
+/* Adds entries of a window that has ended to the batch, as many as fit. */
+void mkperf_window_fill(struct mkperf_encoder *e);
+
 /* ---- wire_frames.c ---- */
 
 /*
@@ -169,5 +244,10 @@ unsigned mkperf_wire_frames(uint64_t *to, uint64_t header, uint64_t thread, cons
  */
 uint32_t mkperf_wire_chain(uint8_t *to, unsigned field, uint64_t header, const uint64_t *record,
                            unsigned slot, uint32_t sample, uint32_t reads);
+
+/* Defines the chain of the sample that is added in this slot. more: most bytes of the sample in the
+ * columns. False: there is no room. */
+bool mkperf_encoder_define(struct mkperf_encoder *e, const struct mkperf_key *k, uint64_t header,
+                           const uint64_t *record, uint32_t more, unsigned slot);
 
 #endif

@@ -329,6 +329,7 @@ static bool command_flush(struct line *l)
 {
     if (l->c->running || mkperf_control_active(l->c)) {
         l->c->call(MKPERF_OP_DRAIN);
+        mkperf_encoder_end_window(&l->c->encoder);
     }
     return true;
 }

@@ -18,48 +18,23 @@
 
 enum {
     VARINT = MKPERF_VARINT,
-    PC_SHIFT = 2, /* MKPERF_PC_BYTES */
-    PC = 5,       /* of a value of that column, see pc_ok */
-    SLOT = 2,
-    COUNTER_BYTES = VARINT + 2 + VARINT, /* base, width and rate */
-    NO_COUNTER = 3,                      /* three zeros for a counter without samples */
-    /* The fixed part of a message: the tag, the length and the longest value of each field. */
-    FIXED_BYTES = 3 + 6 + 2 + 6 + 11 + 11 + 11 + 3 * 4 + 5 * 4,
-    ONE_SAMPLE = PC + SLOT + VARINT,            /* in the columns, at its longest */
+    ONE_SAMPLE = MKPERF_PC_BYTES_MOST + MKPERF_SLOT_BYTES_MOST +
+                 VARINT,                        /* in the columns, at its longest */
     CHANGE = 3 + VARINT + 2,                    /* in a batch, at its longest */
     MOST_KEY_WORDS = 1 + 1 + MKPERF_MAX_FRAMES, /* lr, kernel_pc, frames */
 };
 
 /* The longest chain and a sample of it fit an empty batch. */
 _Static_assert(VARINT + 3 + mkperf_Chain_size <= MKPERF_CHAIN_BYTES, "space behind the chains");
-_Static_assert(FIXED_BYTES + NO_COUNTER * MKPERF_MAX_COUNTERS + COUNTER_BYTES + VARINT + 3 +
-                       mkperf_Chain_size + ONE_SAMPLE + 8 * MKPERF_MAX_READS <=
+_Static_assert(MKPERF_FIXED_BYTES + MKPERF_NO_COUNTER * MKPERF_MAX_COUNTERS + MKPERF_COUNTER_BYTES +
+                       VARINT + 3 + mkperf_Chain_size + ONE_SAMPLE + 8 * MKPERF_MAX_READS <=
                    MKPERF_CONTENT_BYTES,
                "message size");
-
-/* Bits for the distance of a pc, in words, from its chain's pc; one bit is for `slot`. */
-#define PC_WORDS (UINT64_C(1) << 32)
-
-/* Ends the columns of the samples at `end`. */
-static inline void set_ends(struct mkperf_encoder *e, struct mkperf_ends end)
-{
-    e->bytes += (uint32_t)(end.slot - e->end.slot) + (uint32_t)(end.pc - e->end.pc) +
-                (uint32_t)(end.time - e->end.time);
-    e->end = end;
-}
-
-/* How many bytes more still fit the message. */
-static uint32_t room(const struct mkperf_encoder *e)
-{
-    uint32_t used = FIXED_BYTES + e->bytes;
-
-    return used < MKPERF_CONTENT_BYTES ? MKPERF_CONTENT_BYTES - used : 0;
-}
 
 /* Computes up to which sample the room needs no further check. */
 static void note_room(struct mkperf_encoder *e)
 {
-    uint32_t fit = e->samples + room(e) / ONE_SAMPLE;
+    uint32_t fit = e->samples + encoder_room(e) / ONE_SAMPLE;
 
     e->fits_unchecked = fit < MKPERF_BATCH_SAMPLES ? fit : MKPERF_BATCH_SAMPLES;
 }
@@ -113,54 +88,10 @@ static inline bool sample_ok(uint64_t header, unsigned size)
            (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL);
 }
 
-/* Defines the chain of the sample that is added, in this slot, or in one of its set if the chain has
- * none. more: most bytes of the sample in the columns. Returns the slot; MKPERF_CHAIN_SLOTS: there is
- * no room. */
-static __attribute__((noinline)) unsigned add_chain(struct mkperf_encoder *e,
-                                                    const struct mkperf_key *k, uint64_t header,
-                                                    const uint64_t *record, uint32_t more,
-                                                    unsigned slot)
-{
-    uint8_t *at = e->chains.bytes + e->chains.n;
-
-    if (slot >= MKPERF_CHAIN_SLOTS) {
-        slot = oldest_slot(&e->table, k->hash, record[MKPERF_WORD_TIME]);
-    }
-    uint32_t n = mkperf_wire_chain(at, mkperf_Batch_chains_tag, header, record, slot, e->samples,
-                                   (uint32_t)(k->header >> 32));
-    if (more + n > room(e)) {
-        return MKPERF_CHAIN_SLOTS;
-    }
-    keep_chain(&e->table, k, *pc_word(header, record), slot);
-    e->chains.n += n;
-    e->bytes += n;
-    return slot;
-}
-
-/* Whether the column can hold a pc at that distance from its chain's pc. If not, the chain is
- * defined again with the new pc. */
-static inline bool pc_ok(uint64_t away)
-{
-    return ((away + MKPERF_PC_BYTES * PC_WORDS / 2) & ~(MKPERF_PC_BYTES * (PC_WORDS - 1))) == 0;
-}
-
 /* A value of the column. Its bit 0 is set if the sample before has another chain. */
 static inline uint64_t pc_value(uint64_t away, bool other)
 {
-    uint64_t words = (uint64_t)((int64_t)away >> PC_SHIFT);
-
-    return mkperf_zigzag(words) << 1 | other;
-}
-
-static inline uint8_t *put_slot(uint8_t *at, unsigned slot)
-{
-    _Static_assert(MKPERF_CHAIN_SLOTS <= 1 << 14, "two bytes");
-    if (slot > 0x7f) {
-        *at++ = (uint8_t)(slot | 0x80);
-        slot >>= 7;
-    }
-    *at++ = (uint8_t)slot;
-    return at;
+    return pc_words(away) << 1 | other;
 }
 
 /* The time at which a sample is expected. */
@@ -179,11 +110,7 @@ static uint64_t begin_counter(struct mkperf_encoder *e, unsigned counter, uint64
     if (e->samples == 0) {
         e->first_time = e->last_time = time;
     }
-    if (e->periods.begun >> counter == 0) { /* it is the highest: the lists become longer */
-        unsigned n = e->periods.begun != 0 ? 32 - (unsigned)__builtin_clz(e->periods.begun) : 0;
-        e->bytes += NO_COUNTER * (counter + 1 - n);
-    }
-    e->bytes += COUNTER_BYTES - NO_COUNTER;
+    e->bytes += begin_counter_bytes(e, counter);
     e->periods.begun |= UINT32_C(1) << counter;
     p->reported = p->now;
     p->reported_rate = p->rate;
@@ -266,15 +193,14 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t h
         (e->samples != 0 && e->core != mkperf_record_core(header))) {
         return MKPERF_ENCODE_FULL;
     }
-    most += e->periods.begun >> counter & 1 ? CHANGE
-                                            : VARINT + COUNTER_BYTES + NO_COUNTER * counter;
-    if (room(e) < most) {
+    most += e->periods.begun >> counter & 1 ? CHANGE : VARINT + begin_counter_bytes(e, counter);
+    if (encoder_room(e) < most) {
         return MKPERF_ENCODE_FULL;
     }
     uint64_t pc = *pc_word(header, record);
     if (slot >= MKPERF_CHAIN_SLOTS || !pc_ok(pc - e->table.chain[slot].pc)) {
-        slot = add_chain(e, key, header, record, most, slot);
-        if (slot == MKPERF_CHAIN_SLOTS) {
+        slot = slot < MKPERF_CHAIN_SLOTS ? slot : oldest_slot(&e->table, key->hash, time);
+        if (!mkperf_encoder_define(e, key, header, record, most, slot)) {
             return MKPERF_ENCODE_FULL;
         }
     }
@@ -422,9 +348,10 @@ static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, uint64_t hea
 {
     uint8_t loss[mkperf_Loss_size];
 
-    if (e->losses == MKPERF_LOSS_PLACES ||
-        (!mkperf_encoder_empty(e) && e->core != mkperf_record_core(header)) ||
-        room(e) < 2 + mkperf_Loss_size) {
+    bool first = e->samples == 0 && e->losses == 0;
+
+    if (e->losses == MKPERF_LOSS_PLACES || (!first && e->core != mkperf_record_core(header)) ||
+        encoder_room(e) < 2 + mkperf_Loss_size) {
         return MKPERF_ENCODE_FULL;
     }
     uint8_t *at = mkperf_put_field(loss, mkperf_Loss_where_tag, mkperf_record_counter(header));
@@ -436,7 +363,7 @@ static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, uint64_t hea
     e->loss.n += (uint32_t)(to - from);
     e->bytes += (uint32_t)(to - from);
     e->fits_unchecked = e->samples;
-    if (mkperf_encoder_empty(e)) {
+    if (first) {
         e->first_time = record[MKPERF_WORD_TIME];
         e->core = mkperf_record_core(header);
     }
@@ -448,18 +375,27 @@ enum mkperf_encode_result mkperf_encoder_add(struct mkperf_encoder *e, const uin
                                              unsigned size)
 {
     uint64_t header = record[MKPERF_WORD_HEADER]; /* once: what is checked is what is used */
+    bool read = (mkperf_record_flags(header) & MKPERF_SAMPLE_READ) != 0;
+    bool windows = e->window.ticks != 0;
 
+    if (e->window.over) {
+        if (!mkperf_encoder_empty(e)) {
+            return MKPERF_ENCODE_FULL;
+        }
+        e->window.over = false;
+    }
     if (mkperf_record_type(header) == MKPERF_RECORD_SAMPLE && sample_ok(header, size)) {
-        if (mkperf_record_flags(header) & MKPERF_SAMPLE_READ) {
+        if (read) {
             unsigned at = reads_at(header);
-            if (!take_reads(&e->reads, record + at, size / 8 - at)) {
+            if (windows || !take_reads(&e->reads, record + at, size / 8 - at)) {
                 return MKPERF_ENCODE_BAD;
             }
         }
-        bool read = (mkperf_record_flags(header) & MKPERF_SAMPLE_READ) != 0;
         struct mkperf_key key =
             make_key(e->mix, header, record, key_words(header), read ? e->reads.mask : 0);
-        return add_sample(e, header, record, &key, find_slot(&e->table, &key));
+        unsigned slot = find_slot(&e->table, &key);
+        return windows ? mkperf_window_add(e, header, record, &key, slot)
+                       : add_sample(e, header, record, &key, slot);
     }
     if (mkperf_record_type(header) == MKPERF_RECORD_LOSS && size >= 8 * MKPERF_LOSS_WORDS &&
         mkperf_record_counter(header) < MKPERF_LOSS_PLACES) {

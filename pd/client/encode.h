@@ -11,6 +11,13 @@
  * A chain is a sample without its pc, time and period, and for the idle thread without kernel_pc,
  * which is its exact pc. The table is set-associative with MKPERF_ENCODE_WAYS ways. The first
  * chains have slots below 128, which take one byte on the wire.
+ *
+ * With windows (encode_windows.c), samples are not sent but counted, by core, slot and pc:
+ *
+ *     sample ──► slot 7, pc + 2 words ──► entry {slot 7, pc 2, samples + 1, events + period}
+ *
+ * A window ends when its time is over, when it has no room for another entry, or when a new chain
+ * needs the slot of one that it counted. Then its entries are sent in batches.
  */
 #ifndef MKPERF_ENCODE_H
 #define MKPERF_ENCODE_H
@@ -35,6 +42,8 @@ enum mkperf_encode_limits {
     MKPERF_ENCODE_SETS = MKPERF_CHAIN_SLOTS / MKPERF_ENCODE_WAYS,
     MKPERF_ENCODE_HINTS = 8 * MKPERF_CHAIN_SLOTS,
     MKPERF_CHAIN_BYTES = 1024, /* more than a definition and its preceding fields */
+    MKPERF_WINDOW_ENTRIES = 1024,
+    MKPERF_WINDOW_PLACES = 2 * MKPERF_WINDOW_ENTRIES,
 };
 
 struct mkperf_known_chain {
@@ -78,6 +87,28 @@ struct mkperf_reads { /* the values of other counters in a sample */
     uint64_t value[MKPERF_MAX_READS];
 };
 
+struct mkperf_window_entry { /* samples of one core with the same chain and pc */
+    uint64_t events;         /* the sum of their periods */
+    uint32_t samples;        /* 0: the entry was sent */
+    uint32_t away;           /* of the pc from its chain's, as in the column of pcs */
+    uint16_t slot;
+    uint8_t core, counter;
+};
+
+struct mkperf_window {
+    uint64_t ticks;       /* its length; 0: there are no windows, and each sample is sent */
+    uint64_t begin, last; /* times of its first and its last sample */
+    bool over;            /* it is sent before another sample is added */
+    uint32_t n;           /* entries */
+    uint32_t left;        /* of them, those that were not sent */
+    uint64_t samples;     /* in entries of the unfinished batch */
+    struct {
+        uint64_t samples, events;
+    } sum[MKPERF_MAX_COUNTERS];
+    uint16_t place[MKPERF_WINDOW_PLACES]; /* by hash: an entry's number + 1; 0: none */
+    struct mkperf_window_entry entry[MKPERF_WINDOW_ENTRIES];
+};
+
 struct mkperf_encoder {
     struct mkperf_chains table; /* first, so that its offsets are short */
     uint32_t session;
@@ -107,6 +138,8 @@ struct mkperf_encoder {
 
     /* the record that is added */
     struct mkperf_reads reads;
+
+    struct mkperf_window window;
 };
 
 /* Begins a session with an empty batch and a new epoch. The encoder is all zeros before the first.
@@ -118,7 +151,13 @@ void mkperf_encoder_begin(struct mkperf_encoder *e, uint32_t session, uint64_t t
 void mkperf_encoder_expect(struct mkperf_encoder *e, unsigned counter, uint64_t period,
                            bool jitter);
 
-/* Forgets all chains. Only between batches. */
+/* Counts the session's samples in windows of so many ticks; 0: sends each one. Before its first record. */
+void mkperf_encoder_windows(struct mkperf_encoder *e, uint64_t ticks);
+
+/* Ends the window: mkperf_encoder_finish returns it in batches, until the encoder is empty. */
+void mkperf_encoder_end_window(struct mkperf_encoder *e);
+
+/* Forgets all chains. Only while the encoder is empty. */
 void mkperf_encoder_new_epoch(struct mkperf_encoder *e);
 
 /* Adds a record (size bytes, as the ring gave it) to the batch. */
@@ -135,7 +174,7 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
 bool mkperf_encoder_empty(const struct mkperf_encoder *e);
 
 /* Writes the batch as a ToHost message into out (MKPERF_CONTENT_BYTES) and begins an empty one.
- * Returns its length, 0 if the batch was empty. */
+ * Returns its length, 0 if the batch was empty. A window that has ended may need several batches. */
 size_t mkperf_encoder_finish(struct mkperf_encoder *e, uint8_t *out);
 
 #endif

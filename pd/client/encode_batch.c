@@ -25,7 +25,7 @@ void mkperf_encoder_new_epoch(struct mkperf_encoder *e)
 
 bool mkperf_encoder_empty(const struct mkperf_encoder *e)
 {
-    return e->samples == 0 && e->losses == 0;
+    return e->samples == 0 && e->losses == 0 && e->chains.n == 0 && e->window.n == 0;
 }
 
 static void empty_batch(struct mkperf_encoder *e)
@@ -41,6 +41,7 @@ static void empty_batch(struct mkperf_encoder *e)
     e->period.n = 0;
     e->change.n = 0;
     e->changed_at = 0;
+    e->window.samples = 0;
 }
 
 void mkperf_encoder_begin(struct mkperf_encoder *e, uint32_t session, uint64_t tick_hz)
@@ -51,6 +52,7 @@ void mkperf_encoder_begin(struct mkperf_encoder *e, uint32_t session, uint64_t t
     e->mix = MKPERF_JITTER_MIX;
     e->tick_hz = tick_hz;
     e->sent = 0;
+    mkperf_encoder_windows(e, 0);
     mkperf_encoder_new_epoch(e);
 }
 
@@ -99,6 +101,8 @@ size_t mkperf_encoder_finish(struct mkperf_encoder *e, uint8_t *out)
     if (mkperf_encoder_empty(e)) {
         return 0;
     }
+    mkperf_window_fill(e);
+    bool windows = e->window.ticks != 0;
     at = mkperf_put_field(at, mkperf_Batch_session_tag, e->session);
     at = mkperf_put_field(at, mkperf_Batch_core_tag, e->core);
     at = mkperf_put_field(at, mkperf_Batch_epoch_tag, e->epoch);
@@ -111,19 +115,20 @@ size_t mkperf_encoder_finish(struct mkperf_encoder *e, uint8_t *out)
     at = put_column(at, mkperf_Batch_slot_tag, e->slot_column,
                     (uint32_t)(e->end.slot - e->slot_column));
     at = put_column(at, mkperf_Batch_pc_tag, e->pc_column, (uint32_t)(e->end.pc - e->pc_column));
-    at = put_column(at, mkperf_Batch_time_tag, e->time_column,
+    at = put_column(at, windows ? mkperf_Batch_count_tag : mkperf_Batch_time_tag, e->time_column,
                     (uint32_t)(e->end.time - e->time_column));
     at = put_column(at, mkperf_Batch_period_tag, e->period.bytes, e->period.n);
     at = put_column(at, mkperf_Batch_change_tag, e->change.bytes, e->change.n);
     memcpy(at, e->loss.bytes, e->loss.n);
     at += e->loss.n;
     at = put_column(at, mkperf_Batch_read_tag, e->read.bytes, e->read.n);
+    at = mkperf_put_field(at, mkperf_Batch_until_ticks_tag, windows ? e->last_time : 0);
     /* A length of two bytes whatever its value: a varint may end in a zero. */
     out[0] = mkperf_ToHost_batch_tag << 3 | 2;
     out[1] = (uint8_t)((at - start) | 0x80);
     out[2] = (uint8_t)((at - start) >> 7);
     mkperf_periods_end(&e->periods);
-    e->sent += e->samples;
+    e->sent += windows ? e->window.samples : e->samples;
     e->batches++;
     empty_batch(e);
     return (size_t)(at - out);

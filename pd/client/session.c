@@ -23,6 +23,7 @@ static void begin_session(struct mkperf_client *c)
     }
     c->ring.tail = __atomic_load_n(&c->ring.ring->tail, __ATOMIC_RELAXED);
     mkperf_encoder_begin(&c->encoder, s->id, c->page->tick_hz);
+    mkperf_encoder_windows(&c->encoder, s->aggregate_ms * c->page->tick_hz / 1000);
     mkperf_sched_encoder_begin(&c->sched, s->id, c->page->tick_hz);
     for (unsigned i = 0; i < s->events_count && i < MKPERF_MAX_EVENTS; i++) {
         const mkperf_SessionEvent *e = &s->events[i];

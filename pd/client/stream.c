@@ -363,6 +363,19 @@ static bool ended_by_hook(const struct mkperf_client *c)
     return mkperf_page_bool(&c->page->status.storm) && !mkperf_page_bool(&c->page->session.running);
 }
 
+/* Whether an encoder has something to send while the ring is empty: what a window counts waits for its
+ * end. */
+static bool is_flush_due(struct mkperf_client *c)
+{
+    const struct mkperf_window *w = &c->encoder.window;
+
+    if (c->stopping || (c->clock != NULL && mkperf_client_now(c) - w->begin >= w->ticks)) {
+        mkperf_encoder_end_window(&c->encoder);
+    }
+    return c->sched.events != 0 ||
+           (!mkperf_encoder_empty(&c->encoder) && (w->over || w->ticks == 0));
+}
+
 /* Performs one pending task for all connections. False: nothing is left. */
 static bool step(struct mkperf_client *c)
 {
@@ -370,7 +383,11 @@ static bool step(struct mkperf_client *c)
     bool corrupt = false;
 
     if (c->new_epoch && c->running) {
+        mkperf_encoder_end_window(&c->encoder);
         mkperf_stream_flush(c);
+        if (!mkperf_encoder_empty(&c->encoder)) {
+            return true;
+        }
         c->new_epoch = false;
         mkperf_encoder_new_epoch(&c->encoder);
         mkperf_sched_encoder_new_epoch(&c->sched);
@@ -400,7 +417,7 @@ static bool step(struct mkperf_client *c)
     }
     c->ring = ring;
     c->corrupt += corrupt;
-    if (!mkperf_encoder_empty(&c->encoder) || c->sched.events != 0) {
+    if (is_flush_due(c)) {
         mkperf_stream_flush(c);
         return true;
     }

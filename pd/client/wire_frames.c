@@ -113,3 +113,18 @@ uint32_t mkperf_wire_chain(uint8_t *to, unsigned field, uint64_t header, const u
     at = mkperf_put_field(at, mkperf_Chain_reads_tag, reads);
     return (uint32_t)(enclose(from, at, field) - to);
 }
+
+bool mkperf_encoder_define(struct mkperf_encoder *e, const struct mkperf_key *k, uint64_t header,
+                           const uint64_t *record, uint32_t more, unsigned slot)
+{
+    uint32_t n = mkperf_wire_chain(e->chains.bytes + e->chains.n, mkperf_Batch_chains_tag, header,
+                                   record, slot, e->samples, (uint32_t)(k->header >> 32));
+
+    if (more + n > encoder_room(e)) {
+        return false;
+    }
+    keep_chain(&e->table, k, *pc_word(header, record), slot);
+    e->chains.n += n;
+    e->bytes += n;
+    return true;
+}

@@ -265,6 +265,7 @@ static void fill_session(const struct mkperf_profiler *p)
         .no_jitter = plan->no_jitter,
         .slices = plan->slices,
         .overwrite = p->output.flight,
+        .aggregate_ms = plan->aggregate_ms,
         .sched = plan->sched,
         .latency = plan->latency && plan->stops == 0,
         .off_cpu = plan->off_cpu,

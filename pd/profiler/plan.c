@@ -411,6 +411,11 @@ static const uint64_t STOP_NS_MAX = 10000000000; /* of a condition that ends a f
 static bool check_session(const struct mkperf_planning *m)
 {
     const struct mkperf_plan *plan = &m->plan;
+    bool reads = false;
+
+    for (unsigned i = 0; i < plan->events; i++) {
+        reads |= m->request->events[i].read;
+    }
     const struct mkperf_rule rules[] = {
         {plan->events == 0 && !mkperf_plan_schedules(plan), MKPERF_RESULT_RANGE, 0,
          "a session has from 1 to 16 events"},
@@ -431,6 +436,15 @@ static bool check_session(const struct mkperf_planning *m)
         {m->request->stop_if_count != 0 && (!plan->overwrite || !plan->sched), MKPERF_RESULT_RANGE,
          0,
          "a condition on latencies ends flight recordings with scheduling events, and no others"},
+        {plan->aggregate_ms != 0 && (plan->aggregate_ms < MKPERF_LEAST_AGGREGATE_MS ||
+                                     plan->aggregate_ms > MKPERF_MOST_AGGREGATE_MS),
+         MKPERF_RESULT_RANGE, 0, "a window of counted samples is from 0.1 to 60 s long"},
+        {plan->aggregate_ms != 0 &&
+             (plan->events == 0 || plan->counting || plan->sched || plan->overwrite || reads),
+         MKPERF_RESULT_RANGE, 0,
+         "windows count samples (--aggregate): they have no scheduling events, no group reads, and "
+         "no "
+         "flight recording"},
     };
 
     return mkperf_check_rules(rules, sizeof rules / sizeof *rules, m->error);
@@ -461,6 +475,7 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
             .soft_mask =
                 c->interactions ? MKPERF_SOFT_ALL | (c->stacks != 0 ? MKPERF_SOFT_STACKS : 0) : 0,
             .stack_words = c->stacks > 1,
+            .aggregate_ms = c->aggregate_ms,
             .faults = c->dump_on_fault_count,
             .stops = c->stop_if_count,
             .words = c->words_count,

@@ -62,13 +62,14 @@ struct mkperf_plan {
     struct mkperf_plan_slice slice[MKPERF_MAX_EVENTS];
     uint32_t filters;
     uint64_t filter[MKPERF_MAX_FILTERS];
-    bool overwrite;     /* a flight recording */
-    uint32_t soft_mask; /* soft_mask of the descriptor */
-    bool stack_words;   /* at the end of the session, stacks are searched for their lowest word */
-    bool sched;         /* scheduling events are streamed */
-    bool latency;       /* scheduling events are aggregated */
-    bool off_cpu;       /* threads that stop to wait are sampled */
-    uint32_t words;     /* words that are read at switches */
+    bool overwrite;        /* a flight recording */
+    uint32_t aggregate_ms; /* length of the windows in which samples are counted; 0: each is sent */
+    uint32_t soft_mask;    /* soft_mask of the descriptor */
+    bool stack_words; /* at the end of the session, stacks are searched for their lowest word */
+    bool sched;       /* scheduling events are streamed */
+    bool latency;     /* scheduling events are aggregated */
+    bool off_cpu;     /* threads that stop to wait are sampled */
+    uint32_t words;   /* words that are read at switches */
     uint64_t word[MKPERF_MAX_WORDS];
     uint32_t faults; /* threads whose fault ends the flight recording */
     uint64_t fault[MKPERF_MAX_FAULTS];

@@ -2,7 +2,7 @@
 /*
  * Batches, without the stream around them. The first byte chooses: any bytes into the host's decoder,
  * or samples that the bytes describe through the target's encoder and the host's decoder, which must
- * give the same ones.
+ * give the same ones; with windows, the same numbers of them and sums of periods.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +55,8 @@ static void any_bytes(const uint8_t *data, size_t n)
 }
 
 static struct mkperf_encoder encoder;
+static bool windows;
+static uint64_t counted[2], events[2];               /* in windows: put in, and come out */
 static uint64_t sample[MKPERF_BATCH_SAMPLES][WORDS]; /* of the batch that is made */
 static unsigned samples;
 
@@ -96,11 +98,14 @@ static void flush(void)
     if (n == 0) {
         return;
     }
-    if (p == NULL || !mkperf_batch_decode(&batch, p, length) || batch.samples != samples) {
+    if (p == NULL || !mkperf_batch_decode(&batch, p, length) ||
+        (windows ? batch.ntimes != 0 : batch.samples != samples)) {
         abort();
     }
+    samples = batch.samples;
+    counted[1] += windows ? batch.weight : 0;
     columns_begin(&c, &batch);
-    for (unsigned i = 0; i < samples; i++) {
+    for (unsigned i = 0; i <= samples; i++) {
         uint64_t period;
         for (; defined < batch.nchains; defined++) {
             if (!mkperf_batch_chain_decode(&next, batch.chain[defined].p, batch.chain[defined].n)) {
@@ -111,12 +116,18 @@ static void flush(void)
             }
             chain[next.slot] = next;
         }
+        if (i == samples) {
+            break;
+        }
         const struct mkperf_batch_chain *of = &chain[columns_slot(&c)];
         uint64_t away = columns_pc(&c);
         if (!columns_next(&c, of->counter, &period)) {
             abort();
         }
-        check(of, sample[i], away, c.time, period);
+        events[1] += period;
+        if (!windows) {
+            check(of, sample[i], away, c.time, period);
+        }
     }
     samples = 0;
 }
@@ -129,15 +140,18 @@ static void add(const uint64_t *w, bool run)
         memcpy(sample[samples++], w, size);
         return;
     }
-    enum mkperf_encode_result result = mkperf_encoder_add(&encoder, w, size);
-    if (result == MKPERF_ENCODE_FULL) {
+    enum mkperf_encode_result result;
+    for (unsigned tries = 0; (result = mkperf_encoder_add(&encoder, w, size)) == MKPERF_ENCODE_FULL;
+         tries++) {
+        if (tries == (windows ? MKPERF_WINDOW_ENTRIES : 1)) {
+            abort(); /* a sample fits an empty batch */
+        }
         flush();
-        result = mkperf_encoder_add(&encoder, w, size);
     }
-    if (result == MKPERF_ENCODE_FULL) {
-        abort(); /* a sample fits an empty batch */
-    }
-    if (result == MKPERF_ENCODE_ADDED) {
+    if (result == MKPERF_ENCODE_ADDED && windows) {
+        counted[0]++;
+        events[0] += w[MKPERF_WORD_PERIOD];
+    } else if (result == MKPERF_ENCODE_ADDED) {
         memcpy(sample[samples++], w, size);
     }
 }
@@ -152,6 +166,9 @@ static void there_and_back(struct input in)
 
     mkperf_encoder_begin(&encoder, ++session, 62500000);
     mkperf_encoder_expect(&encoder, 0, base, base & 1);
+    mkperf_encoder_windows(&encoder, windows ? 1 + take(&in, 3) : 0);
+    memset(counted, 0, sizeof counted);
+    memset(events, 0, sizeof events);
     samples = 0;
     while (in.p < in.end) {
         uint64_t how = take(&in, 1);
@@ -183,7 +200,13 @@ static void there_and_back(struct input in)
         }
         add(w, how & 1);
     }
-    flush();
+    mkperf_encoder_end_window(&encoder);
+    while (!mkperf_encoder_empty(&encoder)) {
+        flush();
+    }
+    if (windows && (counted[0] != counted[1] || events[0] != events[1])) {
+        abort();
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -191,6 +214,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (n == 0) {
         return 0;
     }
+    windows = data[0] & 2;
     if (data[0] & 1) {
         there_and_back((struct input){data + 1, data + n});
     } else {

@@ -68,6 +68,8 @@ static inline void target_session(mkperf_Session *s)
         s->events[i].group = how >> 6;
     }
     mkperf_encoder_begin(&target.encoder, target.session, TARGET_HZ);
+    s->aggregate_ms = s->overwrite ? 100 : 0;
+    mkperf_encoder_windows(&target.encoder, s->aggregate_ms * TARGET_HZ / 1000);
 }
 
 /* One record, as the profiler PD writes it; its size. */
@@ -128,6 +130,7 @@ static inline size_t target_batch(uint8_t *out)
             break;
         }
     }
+    mkperf_encoder_end_window(&target.encoder);
     return mkperf_encoder_finish(&target.encoder, out);
 }
 

@@ -94,6 +94,7 @@ static void host_batch(pb_istream_t *stream)
     struct batch_columns columns;
     pb_istream_t inner;
     unsigned at = 0, read = 0;
+    uint64_t samples = 0;
 
     b = (mkperf_Batch)mkperf_Batch_init_zero;
     b.chains.funcs.decode = decode_chain;
@@ -114,13 +115,19 @@ static void host_batch(pb_istream_t *stream)
         }
         batch_columns_chain(&columns, &s);
         uint32_t counter = got.chain_counter[s.slot];
-        batch_columns_next(&columns, counter, &s);
+        uint64_t count = 1;
+        if (b.count_count != 0) {
+            count = batch_columns_row(&columns, counter, &s);
+        } else {
+            batch_columns_next(&columns, counter, &s);
+        }
         uint64_t weight = s.period;
-        assert_in_range(weight, 1, UINT64_C(0xc0000000));
+        assert_in_range(weight, 1, UINT64_C(0xc0000000) * count);
         got.weight[counter] += weight;
         got.of_confidence[got.chain_flags[s.slot] >> 6 & 3]++;
         got.of_thread[(got.chain_thread[s.slot] >> 8) % SIM_THREADS]++;
-        got.of[counter]++;
+        got.of[counter] += count;
+        samples += count;
         read = host_reads(got.chain_reads[s.slot], read);
     }
     assert_int_equal(read, nreads);
@@ -129,8 +136,10 @@ static void host_batch(pb_istream_t *stream)
         got.loss_events += b.losses[i].events;
         assert_true(b.losses[i].samples != 0);
     }
-    batch_columns_end(&columns);
-    got.batch_samples += b.pc_count;
+    if (b.count_count == 0) {
+        batch_columns_end(&columns);
+    }
+    got.batch_samples += samples;
     got.after_status = true;
 }
 

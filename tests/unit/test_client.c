@@ -208,6 +208,46 @@ static void samples_and_events(void **state)
     assert_int_equal(a->status.sched_lost_link, 0);
 }
 
+/* A window ends when its time is over, also without samples, before a new epoch, and at the end of the session. A host
+ * that joins gets the windows after its epoch. */
+static void windows(void **state)
+{
+    (void)state;
+    begin_test(NULL);
+    struct test_host *a = connect_host(0);
+    greet(a, false, "a");
+    page_memory.page.session.aggregate_ms = 10; /* 10000 ticks */
+    start(a);
+    sample(500); /* 5000 ticks */
+    settle(a);
+    assert_int_equal(a->received, 0);
+    test_time += 6000;
+    settle(a);
+    assert_int_equal(a->received, 500);
+    sample(300);
+    settle(a);
+    assert_int_equal(a->received, 500);
+    assert_int_equal(ask_for(a, mkperf_ToTarget_reset_chains_tag)->which_msg,
+                     mkperf_ToHost_ack_tag);
+    settle(a);
+    assert_int_equal(a->received, 800);
+    for (unsigned i = 0; i < 20; i++) {
+        sample(200);
+        settle(a);
+    }
+    assert_in_range(a->received, 800 + 3000, 800 + 4000);
+    struct test_host *w = connect_host(1);
+    greet(w, true, "w");
+    sample(100);
+    assert_int_equal(ask_for(a, mkperf_ToTarget_stop_tag)->which_msg, mkperf_ToHost_status_tag);
+    settle(w);
+    assert_int_equal(a->received, 4900);
+    assert_int_equal(a->missing, 0);
+    assert_int_equal(a->status.sent, 4900);
+    check_statistics(a);
+    check_statistics(w);
+}
+
 /* The link breaks: samples wait in the ring, the rest is lost_output, and the next host has it all.
  */
 static void lost_link(void **state)
@@ -358,6 +398,7 @@ int main(void)
         cmocka_unit_test(malformed),
         cmocka_unit_test(slow_watcher),
         cmocka_unit_test(samples_and_events),
+        cmocka_unit_test(windows),
         cmocka_unit_test(lost_link),
         cmocka_unit_test(ring_fill),
         cmocka_unit_test(reconfigured_while_running),

@@ -571,15 +571,192 @@ static void test_bad_records(void **state)
     flush();
 }
 
+/* ---- windows ---- */
+
+enum { KINDS = 1 << 16 };
+
+/* By a hash of all that a sample has but its time: how many there were, and the sum of their periods. */
+static struct {
+    uint64_t samples, events;
+} put_in[KINDS], came_out[KINDS];
+
+static unsigned kind_of(unsigned core, uint64_t thread, unsigned counter, unsigned flags,
+                        uint64_t lr, uint64_t pc, uint64_t kernel_pc, unsigned frames,
+                        uint64_t innermost)
+{
+    const uint64_t word[] = {core, thread, counter, flags, lr, pc, kernel_pc, frames, innermost};
+    uint64_t hash = 0;
+
+    for (unsigned i = 0; i < sizeof word / sizeof *word; i++) {
+        hash = (hash ^ word[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 31;
+    }
+    return (unsigned)(hash % KINDS);
+}
+
+/* Decodes a message of windows by docs/protocol.md, and adds its rows. */
+static void decode_rows(const uint8_t *message, size_t n)
+{
+    pb_istream_t stream = pb_istream_from_buffer(message, n);
+    pb_istream_t inner;
+    pb_wire_type_t type;
+    uint32_t tag;
+    bool eof;
+    struct batch_columns columns;
+    struct batch_sample s;
+
+    assert_true(pb_decode_tag(&stream, &type, &tag, &eof));
+    assert_true(pb_make_string_substream(&stream, &inner));
+    d.batch = (mkperf_Batch)mkperf_Batch_init_zero;
+    d.batch.chains.funcs.decode = decode_chain;
+    d.ndefined = 0;
+    assert_true(n <= MKPERF_CONTENT_BYTES && pb_decode(&inner, mkperf_Batch_fields, &d.batch));
+    assert_int_equal(d.batch.first_sample, d.samples);
+    for (unsigned i = 0; i < d.ndefined; i++) {
+        assert_int_equal(d.defined[i].at, 0);
+        d.chain[d.defined[i].slot] = d.defined[i];
+    }
+    batch_columns_begin(&columns, &d.batch);
+    for (unsigned i = 0; i < d.batch.pc_count; i++) {
+        batch_columns_chain(&columns, &s);
+        const mkperf_Chain *c = &d.chain[s.slot];
+        uint64_t count = batch_columns_row(&columns, c->counter, &s);
+        bool user = !(c->flags & MKPERF_SAMPLE_NO_USER);
+        unsigned kind = kind_of(d.batch.core, c->thread - 2, c->counter, c->flags, c->lr,
+                                user ? c->pc + (uint64_t)s.away : 0,
+                                c->kernel_pc + (user ? 0 : (uint64_t)s.away), c->frames_count,
+                                c->frames_count != 0 ? c->pc + (uint64_t)c->frames[0] : 0);
+        came_out[kind].samples += count;
+        came_out[kind].events += s.period;
+        d.samples += count;
+    }
+    assert_int_equal(columns.slots, d.batch.slot_count);
+    d.definitions += d.ndefined;
+}
+
+/* Sends what the encoder has: of a window that has not ended, only chains. */
+static void flush_rows(void)
+{
+    uint8_t message[MKPERF_CONTENT_BYTES], frame[MKPERF_FRAME_BYTES];
+    size_t n = mkperf_encoder_finish(&e, message);
+
+    if (n != 0) {
+        decode_rows(message, n);
+        d.bytes += mkperf_frame_encode(frame, (uint16_t)d.batches++, message, n);
+    }
+}
+
+/* Counts n samples of windows of 10 s, at 1 kHz, of `chains` chains with `pcs` addresses in each. Returns the bytes of a
+ * sample on the wire. */
+static double count_samples(unsigned n, unsigned chains, unsigned pcs, unsigned cores)
+{
+    uint64_t w[MAX_WORDS], time = 1000;
+
+    memset(put_in, 0, sizeof put_in);
+    memset(came_out, 0, sizeof came_out);
+    mkperf_encoder_windows(&e, UINT64_C(625000000));
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t chain = next() % chains * (next() % chains) / chains;
+        unsigned flags = chain % 7 == 0   ? MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER
+                         : chain % 3 == 0 ? MKPERF_SAMPLE_KERNEL
+                                          : 0;
+        unsigned core = (unsigned)(next() % cores), counter = flags != 0;
+        uint64_t period = 500000 + next() % 1000000;
+        time += 60000 + next() % 5000;
+        unsigned size = make(w, counter, flags, chain, (unsigned)(chain % 12), time - next() % 4096,
+                             period, 0x200000 + next() % pcs * 4);
+        unsigned frames = mkperf_record_nframes(w[0]);
+        w[0] = mkperf_record_header(MKPERF_RECORD_SAMPLE, size, frames, counter, flags, core);
+        assert_int_equal(mkperf_encoder_add_run(&e, w, size), 0);
+        enum mkperf_encode_result result;
+        for (unsigned tries = 0; (result = mkperf_encoder_add(&e, w, size)) == MKPERF_ENCODE_FULL;
+             tries++) {
+            assert_true(tries < 100);
+            flush_rows();
+        }
+        assert_int_equal(result, MKPERF_ENCODE_ADDED);
+        bool kernel = flags & MKPERF_SAMPLE_KERNEL;
+        unsigned kind = kind_of(core, w[MKPERF_WORD_THREAD], counter, flags, w[MKPERF_WORD_LR],
+                                w[MKPERF_WORD_PC], kernel ? w[MKPERF_SAMPLE_FIXED_WORDS] : 0,
+                                frames, frames != 0 ? w[MKPERF_SAMPLE_FIXED_WORDS + kernel] : 0);
+        put_in[kind].samples++;
+        put_in[kind].events += period;
+    }
+    mkperf_encoder_end_window(&e);
+    while (!mkperf_encoder_empty(&e)) {
+        flush_rows();
+    }
+    assert_memory_equal(put_in, came_out, sizeof put_in);
+    assert_int_equal(d.samples, n);
+    assert_int_equal(e.sent, n);
+    return (double)d.bytes / n;
+}
+
+/* Nothing is lost or changed by counting, whether the window has room for all chains and addresses or not. */
+static void test_windows(void **state)
+{
+    double bytes = count_samples(60000, 50, 3, 1); /* the demo's shape */
+
+    printf("windows of 10 s: %.3f bytes a sample\n", bytes);
+    assert_true(bytes <= 0.3);
+    begin(state);
+    count_samples(20000, 300, 500, 4); /* more addresses than entries */
+    begin(state);
+    count_samples(20000, 4000, 2, 2); /* more chains than slots */
+    assert_true(d.definitions > MKPERF_CHAIN_SLOTS);
+}
+
+/* Losses are sent with the window, or before it if there are more than a batch has room for. Group reads are refused. */
+static void test_windows_with_losses(void **state)
+{
+    uint64_t w[MAX_WORDS], lost = 0;
+    uint64_t loss[MKPERF_LOSS_WORDS] = {0, 5, 7, 9};
+
+    (void)state;
+    mkperf_encoder_windows(&e, 1000);
+    for (unsigned i = 0; i < 10; i++) {
+        unsigned size = make(w, 0, 0, i % 2, 3, 100 + i, 1000, 0x200000);
+        loss[0] = mkperf_record_header(MKPERF_RECORD_LOSS, 8 * MKPERF_LOSS_WORDS, 0, 0, 0, i % 2);
+        assert_int_equal(mkperf_encoder_add(&e, w, size), MKPERF_ENCODE_ADDED);
+        while (mkperf_encoder_add(&e, loss, sizeof loss) == MKPERF_ENCODE_FULL) {
+            flush_rows();
+            assert_int_equal(d.batch.pc_count, 0);
+            lost += 7 * d.batch.losses_count;
+        }
+    }
+    mkperf_encoder_end_window(&e);
+    for (unsigned i = 0; !mkperf_encoder_empty(&e); i++) {
+        assert_true(i < 10);
+        flush_rows();
+        lost += 7 * d.batch.losses_count;
+    }
+    assert_int_equal(lost, 70);
+    assert_int_equal(d.samples, 10);
+    w[0] = mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * (MKPERF_SAMPLE_FIXED_WORDS + 2), 0, 0,
+                                MKPERF_SAMPLE_READ, 0);
+    w[MKPERF_SAMPLE_FIXED_WORDS] = 1;
+    assert_int_equal(mkperf_encoder_add(&e, w, 8 * (MKPERF_SAMPLE_FIXED_WORDS + 2)),
+                     MKPERF_ENCODE_BAD);
+}
+
 #define T(name) cmocka_unit_test_setup(name, begin)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_bytes_per_sample), T(test_eviction),          T(test_epochs),
-        T(test_losses),           T(test_extremes),          T(test_counters_flags_idle),
-        T(test_cores_do_not_mix), T(test_bad_records),       T(test_runs),
-        T(test_periods),          T(test_runs_fill_a_batch),
+        T(test_bytes_per_sample),
+        T(test_eviction),
+        T(test_epochs),
+        T(test_losses),
+        T(test_extremes),
+        T(test_counters_flags_idle),
+        T(test_cores_do_not_mix),
+        T(test_bad_records),
+        T(test_runs),
+        T(test_periods),
+        T(test_runs_fill_a_batch),
+        T(test_windows),
+        T(test_windows_with_losses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,6 +65,37 @@ static void test_fixed_period(void **state)
     assert_true(got.hellos >= 3);
 }
 
+/* Samples counted in windows: every event is in one, and Status counts them as any other samples. */
+static void test_windows(void **state)
+{
+    mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
+
+    (void)state;
+    m.msg.configure.events_count = 1;
+    m.msg.configure.events[0] = event("cycles", 20000, 0);
+    m.msg.configure.max_frames = 8;
+    m.msg.configure.aggregate_ms = 99;
+    ask(&m, mkperf_ToHost_error_tag);
+    m.msg.configure.aggregate_ms = 200;
+    m.msg.configure.sched = true;
+    ask(&m, mkperf_ToHost_error_tag);
+    m.msg.configure.sched = false;
+    m.msg.configure.overwrite = true;
+    ask(&m, mkperf_ToHost_error_tag);
+    m.msg.configure.overwrite = false;
+    ask(&m, mkperf_ToHost_session_tag);
+    assert_int_equal(got.last.msg.session.aggregate_ms, 200);
+    start_session();
+    unsigned frames = got.frames;
+    run(TICK_HZ);
+    frames = got.frames - frames;
+    const mkperf_Status *s = stop_session();
+    check_statistics(s);
+    check_events(s);
+    assert_true(s->sent > 40000);
+    assert_in_range(frames, 5, 60); /* five windows, chains, and a Status each second */
+}
+
 static void test_slow_line(void **state)
 {
     (void)state;
@@ -394,6 +425,7 @@ int main(void)
         T(test_hello),
         T(test_fixed_period),
         T(test_slow_line),
+        T(test_windows),
         T(test_starved_profiler),
         T(test_frequency_follows),
         T(test_frequency_is_found_soon),

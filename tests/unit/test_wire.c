@@ -298,17 +298,71 @@ static void other_protocol(void **state)
     end(seen, f);
 }
 
-/* The example of docs/protocol.md, "Batches": the bytes behind `<!-- batch -->` in the page. */
-static void documented_example(void **state)
+static void send_window(struct fake *f, uint64_t first, uint32_t slot, const uint32_t *count,
+                        unsigned n)
 {
+    mkperf_ToHost m = {.which_msg = mkperf_ToHost_batch_tag};
+    mkperf_Batch *b = &m.msg.batch;
+
+    *b = (mkperf_Batch){.session = 1,
+                        .epoch = 1,
+                        .first_sample = first,
+                        .tick_hz = FAKE_HZ,
+                        .time_ticks = 1000000,
+                        .until_ticks = 2000000,
+                        .base_period_count = 1,
+                        .base_period = {FAKE_PERIOD},
+                        .slot_count = 1,
+                        .slot = {slot},
+                        .pc_count = (pb_size_t)n,
+                        .count_count = (pb_size_t)n,
+                        .period_count = (pb_size_t)n};
+    for (unsigned i = 0; i < n; i++) {
+        b->pc[i] = 4 * i + (i == 0);
+        b->count[i] = count[i] - 1;
+        b->period[i] = 5;
+    }
+    fake_send(f, &m);
+}
+
+/* Windows of samples: rows have a count and a sum, and each loss is that of all samples in the row. */
+static void rows_of_windows(void **state)
+{
+    static const uint32_t many[] = {1, 1000, UINT32_MAX};
     struct seen *seen = begin();
     struct fake *f = started();
-    FILE *page = fopen("docs/protocol.md", "r");
-    char line[1024];
-    bool found = false;
     struct mkperf_error e;
 
     (void)state;
+    send_batch(f, 0, 1, true);
+    send_window(f, 1, 0, many, 2);
+    send_window(f, 1002, 9, many, 3); /* an unknown chain */
+    f->lose = true;
+    send_window(f, UINT64_C(4294969298), 0, many, 2);
+    f->lose = false;
+    fake_status(f, 4, 1, false, UINT64_C(4294970299), 0);
+    assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
+    assert_int_equal(mkperf_stream_finish(seen->wire.stream, &e), MKPERF_OK);
+    assert_int_equal(seen->samples, 3);
+    assert_int_equal(seen->wire.stream->totals.samples, 1002);
+    assert_int_equal(mkperf_sample_count(&seen->sample[2]), 1000);
+    assert_int_equal(seen->sample[2].period, 1000 * FAKE_PERIOD + 5);
+    assert_int_equal(seen->sample[2].pc, 0x200004);
+    assert_int_equal(seen->sample[2].time_ns, 32000000);
+    assert_int_equal(seen->wire.stream->window_ns, 16000000);
+    assert_int_equal(seen->lost[MKPERF_LOST_CHAIN], UINT64_C(4294968296));
+    assert_int_equal(seen->lost[MKPERF_LOST_TRANSIT], 1001);
+    assert_true(seen->wire.stream->totals.complete);
+    end(seen, f);
+}
+
+/* Adds the bytes behind a mark in docs/protocol.md. */
+static void add_example(struct fake *f, const char *mark)
+{
+    FILE *page = fopen("docs/protocol.md", "r");
+    char line[1024];
+    bool found = false;
+
     assert_non_null(page);
     while (fgets(line, sizeof line, page) != NULL) {
         if (found && line[0] != ' ' && line[0] != '\n') {
@@ -322,17 +376,33 @@ static void documented_example(void **state)
             }
             f->bytes[f->n++] = (uint8_t)byte;
         }
-        found = found || strcmp(line, "<!-- batch -->\n") == 0;
+        found = found || strcmp(line, mark) == 0;
     }
     fclose(page);
+}
+
+/* The examples of docs/protocol.md, "Batches". */
+static void documented_examples(void **state)
+{
+    struct seen *seen = begin();
+    struct fake *f = started();
+    struct mkperf_error e;
+
+    (void)state;
+    add_example(f, "<!-- batch -->\n");
+    add_example(f, "<!-- window -->\n");
     assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
-    assert_int_equal(seen->samples, 2);
+    assert_int_equal(seen->samples, 3);
     assert_int_equal(seen->sample[0].pc, 0x200000 - 4);
     assert_int_equal(seen->sample[0].time_ns, 16000000);
     assert_int_equal(seen->sample[0].period, 101234);
     assert_int_equal(seen->sample[1].pc, 0x200000 + 4);
     assert_int_equal(seen->sample[1].time_ns, 1007655 * 16);
     assert_int_equal(seen->sample[1].period, 122402);
+    assert_int_equal(seen->sample[2].pc, 0x200000);
+    assert_int_equal(seen->sample[2].time_ns, 32000000);
+    assert_int_equal(seen->sample[2].period, 300300);
+    assert_int_equal(mkperf_sample_count(&seen->sample[2]), 3);
     end(seen, f);
 }
 
@@ -501,9 +571,9 @@ int main(void)
         cmocka_unit_test(damaged_frame),       cmocka_unit_test(late_join),
         cmocka_unit_test(join_at_start),       cmocka_unit_test(reboot),
         cmocka_unit_test(other_protocol),      cmocka_unit_test(idle_and_markers),
-        cmocka_unit_test(chain_in_the_middle), cmocka_unit_test(documented_example),
-        cmocka_unit_test(wrong_columns),       cmocka_unit_test(text_without_end),
-        cmocka_unit_test(noise_and_malformed),
+        cmocka_unit_test(chain_in_the_middle), cmocka_unit_test(documented_examples),
+        cmocka_unit_test(rows_of_windows),     cmocka_unit_test(wrong_columns),
+        cmocka_unit_test(text_without_end),    cmocka_unit_test(noise_and_malformed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
