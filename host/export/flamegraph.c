@@ -13,6 +13,8 @@
  *   6. Losses are in the subtitle. Below it is the first warning (model/figures.h), with all warnings in its tooltip.
  *      Notes are in the description.
  */
+#include <math.h>
+
 #include "base/embed.h"
 #include "parts.h"
 #include "profile/colours.h"
@@ -98,18 +100,11 @@ static double share(const struct picture *p, uint32_t node, unsigned side)
     return mkperf_percent(side == 0 ? t->node[node].total.period : other, p->all[side]);
 }
 
-/* The colour of a change of the share, in points. The square root, by Newton's method, makes small changes visible. */
+/* The colour of a change of the share, in points. The square root makes small changes visible. */
 static void change_colour(double points, char out[8])
 {
-    double strength = (points < 0 ? -points : points) / 10;
+    double strength = sqrt(fmin(fabs(points) / 10, 1));
 
-    strength = strength > 1 ? 1 : strength;
-    for (double root = strength, i = 0; i < 8 && root > 0; i++) {
-        root = (root + strength / root) / 2;
-        if (i == 7) {
-            strength = root;
-        }
-    }
     format_hsl(out, points > 0 ? 0 : 220, points == 0 ? 0 : 0.9, 0.93 - 0.33 * strength);
 }
 

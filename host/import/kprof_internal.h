@@ -51,7 +51,6 @@ struct kprof_pd {
     uint32_t pid;
     char *name, *path; /* `path` is that on the target, "" if unknown */
     struct mkperf_module *module;
-    bool announced;
 };
 
 struct kprof {

@@ -58,7 +58,6 @@ struct toperf_raw {
 struct toperf_pd {
     char *name, *elf;
     uint32_t pid;
-    bool announced;
 };
 
 struct toperf {

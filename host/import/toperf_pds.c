@@ -175,7 +175,6 @@ static enum mkperf_status announce_pd(struct toperf *t, struct mkperf_symbols *s
             }
         }
     }
-    t->pd[i].announced = true;
     return mkperf_sink_pd(t->sink, &pd, t->e);
 }
 

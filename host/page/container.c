@@ -2,6 +2,8 @@
 /* Owns: the layout of the container. See page.h. */
 #include "page.h"
 
+#include <endian.h>
+
 void page_bytes_put(struct page_bytes *b, const void *p, size_t n)
 {
     if (n == 0) {
@@ -18,16 +20,6 @@ void page_bytes_free(struct page_bytes *b)
     *b = (struct page_bytes){.n = 0};
 }
 
-static void put_le(struct page_bytes *b, uint64_t value, unsigned size)
-{
-    uint8_t bytes[8];
-
-    for (unsigned i = 0; i < size; i++) {
-        bytes[i] = (uint8_t)(value >> 8 * i);
-    }
-    page_bytes_put(b, bytes, size);
-}
-
 /* Makes room for `more` bytes, and for no others: columns may be large, and realloc moves large memory without copying it. */
 static void reserve(struct page_bytes *b, size_t more)
 {
@@ -40,7 +32,7 @@ static void reserve(struct page_bytes *b, size_t more)
 static void align(struct page_bytes *b)
 {
     while (b->n % 8 != 0) {
-        put_le(b, ' ', 1);
+        page_bytes_put(b, " ", 1);
     }
 }
 
@@ -87,9 +79,9 @@ struct page_bytes page_columns_finish(struct page_columns *c)
     mkperf_textout_puts(&c->json, c->index_text);
     mkperf_json(&c->json, "}}");
     mkperf_memstream_close(c->json.over);
+    const uint32_t numbers[] = {htole32(PAGE_VERSION), htole32((uint32_t)c->text_length)};
     page_bytes_put(&head, "mkpv", 4);
-    put_le(&head, PAGE_VERSION, 4);
-    put_le(&head, c->text_length, 4);
+    page_bytes_put(&head, numbers, sizeof numbers);
     page_bytes_put(&head, c->text, c->text_length);
     align(&head);
     reserve(&out, head.n); /* the head is put before the columns, which are moved and not copied */

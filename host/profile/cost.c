@@ -2,11 +2,11 @@
 /* The cost of profiling, see cost.h. */
 #include "cost.h"
 
-enum { TIMER_CODE = 0x10000 }; /* the code of the event `timer`, which no PMU has */
+#include <mkperf/observe.h>
 
 static bool is_timer(const struct mkperf_places *s, uint32_t event)
 {
-    return event < s->session.nevents && s->session.event[event].code == TIMER_CODE &&
+    return event < s->session.nevents && s->session.event[event].code == MKPERF_TIMER_CODE &&
            strcmp(s->session.event[event].name, "timer") == 0;
 }
 

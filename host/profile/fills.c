@@ -9,11 +9,6 @@
 
 enum { MKPERF_FILLS = 1 << 19 };
 
-static char *copy(const char *text)
-{
-    return text != NULL ? mkperf_xstrdup(text) : NULL;
-}
-
 void mkperf_fills_begin(struct mkperf_fills *f, const struct mkperf_session *session)
 {
     mkperf_fills_free(f);
@@ -23,10 +18,10 @@ void mkperf_fills_begin(struct mkperf_fills *f, const struct mkperf_session *ses
     f->step = 1;
     for (unsigned i = 0; i < f->nqueues; i++) {
         f->queue[i] = session->queue[i];
-        f->queue[i].name = copy(f->queue[i].name);
-        f->queue[i].kind = copy(f->queue[i].kind);
-        f->queue[i].producer = copy(f->queue[i].producer);
-        f->queue[i].consumer = copy(f->queue[i].consumer);
+        f->queue[i].name = mkperf_xstrdup(f->queue[i].name);
+        f->queue[i].kind = mkperf_xstrdup(f->queue[i].kind);
+        f->queue[i].producer = mkperf_xstrdup(f->queue[i].producer);
+        f->queue[i].consumer = mkperf_xstrdup(f->queue[i].consumer);
     }
 }
 

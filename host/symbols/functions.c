@@ -11,7 +11,6 @@
  *
  * C++ names are demangled if a C++ runtime is installed. It is looked for at run time; nothing is linked.
  */
-#include <ctype.h>
 #include <dlfcn.h>
 #include <search.h>
 
@@ -228,9 +227,8 @@ bool mkperf_functions_of_text(struct mkperf_module *m)
         uint64_t address = 0;
         unsigned digits = 0;
 
-        for (; digits < 16 && isxdigit((unsigned char)at[digits]); digits++) {
-            int c = tolower((unsigned char)at[digits]);
-            address = address << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+        for (unsigned digit; digits < 16 && (digit = mkperf_digit(at[digits])) < 16; digits++) {
+            address = address << 4 | digit;
         }
         if (digits != 16 || line_end - at < 20 || at[16] != ' ' || at[18] != ' ') {
             m->nfunctions = 0;

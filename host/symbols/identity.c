@@ -2,6 +2,7 @@
 /* Owns: the computation of identities. An ELF's sizes are compared with the file's size before they are used. */
 #include "identity.h"
 
+#include <endian.h>
 #include <gelf.h>
 
 #include <mbedtls/sha256.h>
@@ -42,12 +43,9 @@ bool mkperf_elf_build_id(Elf *elf, struct mkperf_build_id *out)
 
 static void hash_number(mbedtls_sha256_context *hash, uint64_t value)
 {
-    uint8_t bytes[8];
+    uint64_t bytes = htole64(value);
 
-    for (unsigned i = 0; i < sizeof bytes; i++) {
-        bytes[i] = (uint8_t)(value >> 8 * i);
-    }
-    (void)mbedtls_sha256_update_ret(hash, bytes, sizeof bytes);
+    (void)mbedtls_sha256_update_ret(hash, (const uint8_t *)&bytes, sizeof bytes);
 }
 
 /* Hashes the file's bytes from `from` to `to`. The bytes of the blank count as zeros. */
