@@ -25,6 +25,7 @@
     EACH(page_compare_js, "compare.js", SCRIPT)             \
     EACH(page_cells_js, "cells.js", SCRIPT)                 \
     EACH(page_tracks_js, "tracks.js", SCRIPT)               \
+    EACH(page_domain_tracks_js, "domain_tracks.js", SCRIPT) \
     EACH(page_pd_tracks_js, "pd_tracks.js", SCRIPT)         \
     EACH(page_queue_tracks_js, "queue_tracks.js", SCRIPT)   \
     EACH(page_pds_js, "pds.js", SCRIPT)                     \

@@ -134,6 +134,8 @@ struct page_schedule {
     size_t gaps;
     const struct mkperf_woken *woken; /* in the order of time */
     size_t wokens;
+    const struct mkperf_schedule_window *window; /* in the order of time */
+    size_t windows;
     struct mkperf_schedule *kept;           /* not NULL: it has the intervals and the wakings */
     uint64_t lost;                          /* the number of lost events that the gaps report */
     uint64_t since_ns;                      /* earlier events were discarded; 0: none were */
@@ -176,7 +178,7 @@ static inline uint64_t page_pd_or_none(uint32_t pd)
  *
  *   sched: events, lost (counts), from, to (ns since `from`: when they began and ended), cut (live: events before
  *          sched.from are not in the page any more), kinds (names of w_kind), cores (numbers of those with
- *          events), exact, lists [{pd, state, core, first, n}], and if it is not exact: found (the number
+ *          events), windows [{number, domain, us (0: not known)}] (a frame of the domain schedule), exact, lists [{pd, state, core, first, n}], and if it is not exact: found (the number
  *          of intervals), parts (equal parts of the time from..to); absent: none were recorded
  *   interval  if exact. i_gap (ns since the end of the one before in its list, the first: since `from`),
  *             i_length, i_by (1 + the PD that ran, or on which it waited; 0: not known),
@@ -187,6 +189,8 @@ static inline uint64_t page_pd_or_none(uint32_t pd)
  *   waking    if not exact, only by notifications and interrupts. w_delta (ns since the one before, the first:
  *             since `from`), w_kind (of kinds), w_from (1 + the PD that sent it; 0: an interrupt, the kernel,
  *             not known), w_to, w_irq, w_ran (1 + ns until its PD ran; 0: not known)
+ *   window    d_delta (ns since the begin of the one before, the first: since `from`), d_window (1 + its number, until the next
+ *             one begins; 0: events are missing). Not while the target runs
  *   gap       g_from (ns since `from`), g_length, g_core: what ran there is not known
  *
  * A recording with more than PAGE_INTERVALS intervals stays in its temporary files, and the page gets sums. The page then asks

@@ -23,24 +23,27 @@ struct page_input page_input_of(struct mkperf_frames *f, const char *file)
 {
     const struct mkperf_profile *p = f->profile;
 
-    return (struct page_input){.frames = f,
-                               .sample = p->samples.map,
-                               .samples = p->samples.count,
-                               .mark = p->marks.map,
-                               .marks = p->marks.count,
-                               .loss = p->losses.map,
-                               .losses = p->losses.count,
-                               .schedule = {.interval = p->schedule.intervals.map,
-                                            .intervals = p->schedule.intervals.count,
-                                            .call = p->schedule.calls.map,
-                                            .calls = p->schedule.calls.count,
-                                            .gap = p->schedule.gaps.map,
-                                            .gaps = p->schedule.gaps.count,
-                                            .woken = p->schedule.wakings.map,
-                                            .wokens = p->schedule.wakings.count,
-                                            .lost = p->schedule.lost,
-                                            .analysis = p->sched},
-                               .file = file};
+    return (struct page_input){
+        .frames = f,
+        .sample = p->samples.map,
+        .samples = p->samples.count,
+        .mark = p->marks.map,
+        .marks = p->marks.count,
+        .loss = p->losses.map,
+        .losses = p->losses.count,
+        .schedule = {.interval = p->schedule.intervals.map,
+                     .intervals = p->schedule.intervals.count,
+                     .call = p->schedule.calls.map,
+                     .calls = p->schedule.calls.count,
+                     .gap = p->schedule.gaps.map,
+                     .gaps = p->schedule.gaps.count,
+                     .woken = p->schedule.wakings.map,
+                     .wokens = p->schedule.wakings.count,
+                     .window = p->schedule.windows.map,
+                     .windows = p->schedule.windows.map != NULL ? p->schedule.windows.count : 0,
+                     .lost = p->schedule.lost,
+                     .analysis = p->sched},
+        .file = file};
 }
 
 static uint32_t text_of(struct maker *m, uint32_t text)

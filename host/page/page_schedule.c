@@ -141,6 +141,18 @@ static void put_gaps(struct page_columns *c, const struct page_schedule *s, uint
     free(gap);
 }
 
+static void put_windows(struct page_columns *c, const struct page_schedule *s, uint64_t from)
+{
+    const struct mkperf_schedule_window *w = s->window;
+    size_t n = s->windows;
+
+    for (; n > 0 && w->from < from; n--) {
+        w++;
+    }
+    PAGE_COLUMN(c, "d_delta", n, w[i].from - (i > 0 ? w[i - 1].from : from));
+    PAGE_COLUMN(c, "d_window", n, w[i].number);
+}
+
 /* Writes the intervals of a stretch of time and, if they are exact or `whole` is set, its wakings. */
 static bool put_stretch(struct page_columns *c, const struct page_schedule *s,
                         const struct page_stretch *stretch, bool whole)
@@ -174,6 +186,11 @@ bool page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
             mkperf_json(&c->json, ",%" PRIu32, i);
         }
     }
+    mkperf_json(&c->json, "],'windows':[");
+    for (unsigned i = 0; i < a->nwindows; i++) {
+        mkperf_json(&c->json, ",{'number':%u,'domain':%s,'us':%" PRIu64 "}", a->window[i].number,
+                    a->window[i].domain, a->window[i].us);
+    }
     mkperf_json(&c->json, "],");
     bool read = put_stretch(c, s, &all, true);
     mkperf_json(&c->json, "}");
@@ -192,6 +209,7 @@ bool page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
     PAGE_COLUMN(c, "a_to", n, call[at[i]].to);
     free(at);
     put_gaps(c, s, from);
+    put_windows(c, s, from);
     return read;
 }
 

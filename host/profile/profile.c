@@ -78,6 +78,9 @@ static enum mkperf_status begin_profile(void *self, const struct mkperf_session 
     if (session.sched && p->sched == NULL && begin_sched(p, e) != MKPERF_OK) {
         return e->status;
     }
+    if (p->sched != NULL) {
+        p->sched->nwindows = mkperf_windows_read(session.windows, p->sched->window);
+    }
     if (p->times &&
         (mkperf_spool_open(&p->samples, sizeof(struct mkperf_profile_sample), e) != MKPERF_OK ||
          mkperf_spool_open(&p->losses, sizeof(struct mkperf_lost), e) != MKPERF_OK ||

@@ -225,6 +225,20 @@ static void schedule_on_core(void *self, const struct mkperf_core_interval *i)
     }
 }
 
+static void schedule_on_event(void *self, const struct mkperf_sched *event)
+{
+    struct mkperf_schedule *s = self;
+    bool gap = event->kind == MKPERF_SCHED_GAP;
+    const struct mkperf_schedule_window kept = {
+        .from = gap ? event->since_ns : event->time_ns,
+        .number = gap ? 0 : UINT64_C(1) + event->irq,
+    };
+
+    if (event->kind == MKPERF_SCHED_WINDOW || (gap && s->windows.count != 0)) {
+        keep_record(s, &s->windows, &kept);
+    }
+}
+
 enum mkperf_status mkperf_schedule_open(struct mkperf_schedule *s, struct mkperf_analysis *analysis,
                                         struct mkperf_error *failed, struct mkperf_error *e)
 {
@@ -235,9 +249,11 @@ enum mkperf_status mkperf_schedule_open(struct mkperf_schedule *s, struct mkperf
                                                              .call = schedule_on_call,
                                                              .woken = schedule_on_woken,
                                                              .core = schedule_on_core,
+                                                             .event = schedule_on_event,
                                                              .self = s});
     if (mkperf_spool_open(&s->intervals, sizeof(struct mkperf_interval), e) != MKPERF_OK ||
         mkperf_spool_open(&s->calls, sizeof(struct mkperf_schedule_call), e) != MKPERF_OK ||
+        mkperf_spool_open(&s->windows, sizeof(struct mkperf_schedule_window), e) != MKPERF_OK ||
         mkperf_spool_open(&s->wakings, sizeof(struct mkperf_woken), e) != MKPERF_OK) {
         return e->status;
     }
@@ -251,6 +267,7 @@ enum mkperf_status mkperf_schedule_map(struct mkperf_schedule *s, struct mkperf_
     }
     if (mkperf_spool_map(&s->intervals, e) != MKPERF_OK ||
         mkperf_spool_map(&s->calls, e) != MKPERF_OK ||
+        mkperf_spool_map(&s->windows, e) != MKPERF_OK ||
         mkperf_spool_map(&s->wakings, e) != MKPERF_OK) {
         return e->status;
     }
@@ -263,6 +280,7 @@ void mkperf_schedule_close(struct mkperf_schedule *s)
     mkperf_spool_close(&s->calls);
     mkperf_spool_close(&s->gaps);
     mkperf_spool_close(&s->wakings);
+    mkperf_spool_close(&s->windows);
     free(s->block);
     s->block = NULL;
     s->blocks = s->block_room = 0;

@@ -6,7 +6,7 @@
  *
  *      events ─► analysis ─┬─ interval ─► mkperf_blocked_source ─► samples with MKPERF_SAMPLE_BLOCKED ─► chains of the profile
  *                          ├─ core ─────► mkperf_utilisation     ─► ns for each PD and slice; runs as samples
- *                          └─ all ──────► mkperf_schedule        ─► temporary files of intervals, calls, wake-ups, gaps
+ *                          └─ all ──────► mkperf_schedule        ─► temporary files of intervals, calls, wake-ups, gaps, windows
  */
 #ifndef MKPERF_HOST_PROFILE_SCHEDULING_H
 #define MKPERF_HOST_PROFILE_SCHEDULING_H
@@ -107,6 +107,12 @@ struct mkperf_schedule_block {
     uint64_t from, to; /* ns: the earliest begin and the latest end */
 };
 
+/* From a time on, a window of the domain schedule lasts. */
+struct mkperf_schedule_window {
+    uint64_t from;
+    uint64_t number; /* of the window + 1; 0: events are missing */
+};
+
 /* Temporary files for pictures with a time axis. Records are in the order of their ends. */
 struct mkperf_schedule {
     bool open;
@@ -116,6 +122,7 @@ struct mkperf_schedule {
     struct mkperf_spool calls; /* struct mkperf_schedule_call */
     struct mkperf_spool gaps;  /* struct mkperf_core_interval for which it is not known what ran */
     struct mkperf_spool wakings; /* struct mkperf_woken */
+    struct mkperf_spool windows; /* struct mkperf_schedule_window */
     uint64_t lost; /* lost events, as far as gaps state them; the profile counts them */
     struct mkperf_error *failed;
 };

@@ -161,6 +161,21 @@ queues() {
     track q2 && waits "state.pd === 'b80'" && picture "$D/queues.png"
 }
 
+# Each domain is a track, in the order of the schedule; its windows are those that perf script prints.
+domains() {
+    of=$B/tests/pd/domains
+    QEMU=$(cat "$of/qemu-command") scripts/qemu-record "$D" --sched --duration 0.3 --system "$of/domains.system" --elf-path "$of" \
+        -o "$D/domains.data" >"$D/record.log" 2>&1 || { cat "$D/record.log"; return 1; }
+    perf_quiet script --ns -F time,trace -i "$D/domains.data" | awk '/ window .*irq=/ { split($0, at, /: |irq=/); split(at[1], t, ".")
+        now = t[1] * 1000000000 + t[2]; if (before) print number + 0, now - before; before = now; number = at[3] }' | sort >"$D/want"
+    "$MKPERF" convert -q "$D/domains.data" -o "$D/domains.html" && visit "file://$D/domains.html" || return 1
+    js "return tracks.lanes.filter(l => l.kind === 'domain').flatMap(l => l.windows.map(w => w.number + ' ' + (w.to - w.from) + ';')).join('')" |
+        tr ';' '\n' | sort >"$D/page"
+    equal "$D/page" "$D/want" 80 || return 1
+    js "const lanes = tracks.lanes.filter(l => l.kind === 'domain'), w = lanes[1].windows[0]; return [lanes.map(l => l.name), lanes[1].hit(w.from, 0).tip, lanes[0].hit(w.from, 0).tip].join()" >"$D/tip"
+    contains "$D/tip" "^fast,half,tools,domain half: window 2, .* of 3 ms,domain fast: another domain's window$" && picture "$D/domains.png"
+}
+
 if start_view "$data" && start_browser; then
     check "page opens" visit "$url"
     check "latencies equal mkperf latency" latencies
@@ -176,6 +191,7 @@ if start_view "$data" && start_browser; then
     check "controls have names" labelled
     check "the page as one file" one_file
     check "queues as tracks" queues
+    check "domains as tracks" domains
     check "no error, nothing from outside" quiet
     wd DELETE "$session" >"$D/log"
 else
