@@ -19,3 +19,10 @@ bad() {
     ! tests/check-tidy "$D/bad.c" >"$D/log" 2>&1 && contains "$D/log" 'bad\.h:6:.*readability-braces-around-statements'
 }
 check "a finding in a header fails" bad
+
+# A null pointer that a callee leaves on one of its paths: the analyzer follows calls, within its bounds.
+printf 'static void place(int **to, int *p)\n{\n    if (*p > 3) {\n        *to = p;\n    }\n}\n\nint main(int argc, char **argv)\n{\n    int *at = 0;\n\n    (void)argv;\n    place(&at, &argc);\n    return *at;\n}\n' >"$D/path.c"
+path() {
+    ! tests/check-tidy "$D/path.c" >"$D/log" 2>&1 && contains "$D/log" 'path\.c:14:.*clang-analyzer-core.NullDereference'
+}
+check "a path through a call to a fault fails" path
