@@ -30,21 +30,29 @@ static void put_value(FILE *to, const char *text)
     }
 }
 
+/* A family that is written for one target. */
+struct series {
+    FILE *to;
+    const char *name, *target;
+    const struct agent_window *w; /* of the target */
+    unsigned which;               /* of the numbers that the family's function writes */
+};
+
 /* A line's begin: NAME{target="T",KEY="VALUE",...; pairs of key and value follow, the last one is NULL. */
-static void put_series(FILE *to, const char *name, const char *target, ...)
+static void put_series(const struct series *s, ...)
 {
     const char *key;
     va_list pairs;
 
-    fprintf(to, "%s{target=\"", name);
-    put_value(to, target);
-    va_start(pairs, target);
+    fprintf(s->to, "%s{target=\"", s->name);
+    put_value(s->to, s->target);
+    va_start(pairs, s);
     while ((key = va_arg(pairs, const char *)) != NULL) {
-        fprintf(to, "\",%s=\"", key);
-        put_value(to, va_arg(pairs, const char *));
+        fprintf(s->to, "\",%s=\"", key);
+        put_value(s->to, va_arg(pairs, const char *));
     }
     va_end(pairs);
-    fputs("\"} ", to);
+    fputs("\"} ", s->to);
 }
 
 static void put_seconds(FILE *to, uint64_t ns)
@@ -54,128 +62,99 @@ static void put_seconds(FILE *to, uint64_t ns)
 
 /* ---- the families of a target ---- */
 
-static void put_info(const struct agent_window *w, const char *name, FILE *to)
+static void put_info(const struct series *s)
 {
-    const struct mkperf_session *s = &w->session;
+    const struct mkperf_session *of = &s->w->session;
     char platform[64], cpu[64], image[128];
 
-    put_series(to, name, w->target, "platform",
-               mkperf_printable_copy(s->platform, platform, sizeof platform), "cpu",
-               mkperf_printable_copy(s->cpu, cpu, sizeof cpu), "image",
-               s->image != NULL ? mkperf_printable_copy(s->image, image, sizeof image) : "", NULL);
-    fputs("1\n", to);
+    put_series(s, "platform", mkperf_printable_copy(of->platform, platform, sizeof platform), "cpu",
+               mkperf_printable_copy(of->cpu, cpu, sizeof cpu), "image",
+               of->image != NULL ? mkperf_printable_copy(of->image, image, sizeof image) : "",
+               NULL);
+    fputs("1\n", s->to);
 }
 
-static void put_windows(const struct agent_window *w, const char *name, FILE *to)
+/* One number of the target. */
+static void put_count(const struct series *s)
 {
-    put_series(to, name, w->target, NULL);
-    fprintf(to, "%" PRIu64 "\n", w->windows);
+    const uint64_t counts[] = {s->w->windows, s->w->sched->calls_void, s->w->spoiled,
+                               s->w->spoiled_samples};
+
+    put_series(s, NULL);
+    fprintf(s->to, "%" PRIu64 "\n", counts[s->which]);
 }
 
-static void put_spoiled(const struct agent_window *w, const char *name, FILE *to)
+/* Samples, or the events that they represent. */
+static void put_weights(const struct series *s)
 {
-    put_series(to, name, w->target, NULL);
-    fprintf(to, "%" PRIu64 "\n", w->spoiled);
-}
-
-static void put_spoiled_samples(const struct agent_window *w, const char *name, FILE *to)
-{
-    put_series(to, name, w->target, NULL);
-    fprintf(to, "%" PRIu64 "\n", w->spoiled_samples);
-}
-
-static const char *name_of(const struct agent_window *w, uint32_t pd)
-{
-    return mkperf_pds_at(w->recorder->pds, pd)->name;
-}
-
-static void put_weights(const struct agent_window *w, const char *name, bool samples, FILE *to)
-{
-    for (uint32_t i = 0; i < w->weight_keys.count; i++) {
+    for (uint32_t i = 0; i < s->w->weight_keys.count; i++) {
         uint32_t words;
-        const uint64_t *key = mkperf_hash_key(&w->weight_keys, i, &words);
-        const struct mkperf_event *event = &w->session.event[key[0]];
+        const uint64_t *key = mkperf_hash_key(&s->w->weight_keys, i, &words);
+        const struct mkperf_event *event = &s->w->session.event[key[0]];
+        const char *pd = mkperf_pds_at(s->w->recorder->pds, (uint32_t)key[1])->name;
         char core[16], text[MKPERF_MODEL_NAME + 2], room[64];
 
         snprintf(core, sizeof core, "%" PRIu64, key[2]);
         snprintf(text, sizeof text, "%s%s", event->name, mkperf_event_modes(event));
-        put_series(to, name, w->target, "event", text, "pd",
-                   mkperf_printable_copy(name_of(w, (uint32_t)key[1]), room, sizeof room), "core",
+        put_series(s, "event", text, "pd", mkperf_printable_copy(pd, room, sizeof room), "core",
                    core, "mode", key[3] ? "kernel" : "user", NULL);
-        fprintf(to, "%" PRIu64 "\n", samples ? w->weight[i].samples : w->weight[i].period);
+        fprintf(s->to, "%" PRIu64 "\n",
+                s->which == 0 ? s->w->weight[i].samples : s->w->weight[i].period);
     }
 }
 
-static void put_samples(const struct agent_window *w, const char *name, FILE *to)
-{
-    put_weights(w, name, true, to);
-}
-
-static void put_periods(const struct agent_window *w, const char *name, FILE *to)
-{
-    put_weights(w, name, false, to);
-}
-
-static void put_lost(const struct agent_window *w, const char *name, FILE *to)
+static void put_lost(const struct series *s)
 {
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        put_series(to, name, w->target, "where", mkperf_loss_places[i].key, NULL);
-        fprintf(to, "%" PRIu64 "\n", w->sum.lost[i]);
+        put_series(s, "where", mkperf_loss_places[i].key, NULL);
+        fprintf(s->to, "%" PRIu64 "\n", s->w->sum.lost[i]);
     }
 }
 
-/* The time of each PD on each core; unknown: of cores for which events are missing. */
-static void put_core_time(const struct agent_window *w, const char *name, bool unknown, FILE *to)
+/* The time of each PD on each core, or of cores for which events are missing. */
+static void put_core_time(const struct series *s)
 {
-    for (uint32_t i = 0; i < w->ran_keys.count; i++) {
+    bool unknown = s->which != 0;
+
+    for (uint32_t i = 0; i < s->w->ran_keys.count; i++) {
         uint32_t words;
-        const uint64_t *key = mkperf_hash_key(&w->ran_keys, i, &words);
+        const uint64_t *key = mkperf_hash_key(&s->w->ran_keys, i, &words);
         char core[16];
 
         if ((key[0] == MKPERF_SCHED_NOBODY) == unknown) {
             snprintf(core, sizeof core, "%" PRIu64, key[1]);
-            put_series(to, name, w->target, "core", core, unknown ? NULL : "pd",
-                       unknown ? NULL : mkperf_analysis_name(w->sched, (uint32_t)key[0]), NULL);
-            put_seconds(to, w->ran_ns[i]);
+            put_series(s, "core", core, unknown ? NULL : "pd",
+                       unknown ? NULL : mkperf_analysis_name(s->w->sched, (uint32_t)key[0]), NULL);
+            put_seconds(s->to, s->w->ran_ns[i]);
         }
     }
 }
 
-static void put_run(const struct agent_window *w, const char *name, FILE *to)
+static void put_states(const struct series *s)
 {
-    put_core_time(w, name, false, to);
-}
-
-static void put_unknown(const struct agent_window *w, const char *name, FILE *to)
-{
-    put_core_time(w, name, true, to);
-}
-
-static void put_states(const struct agent_window *w, const char *name, FILE *to)
-{
-    for (uint32_t i = 0; i < w->sched->npds; i++) {
-        const struct mkperf_sched_pd *pd = &w->sched->pd[i];
+    for (uint32_t i = 0; i < s->w->sched->npds; i++) {
+        const struct mkperf_sched_pd *pd = &s->w->sched->pd[i];
 
         for (unsigned k = 0; k < MKPERF_PD_STATES && pd->name != NULL && !pd->idle; k++) {
             if (pd->in[k] != 0) {
-                put_series(to, name, w->target, "pd", pd->name, "state", mkperf_pd_state_names[k],
-                           NULL);
-                put_seconds(to, pd->in[k]);
+                put_series(s, "pd", pd->name, "state", mkperf_pd_state_names[k], NULL);
+                put_seconds(s->to, pd->in[k]);
             }
         }
     }
 }
 
 /* A histogram of which the bounds are 2^n - 1 ns, so that each is the end of a bucket of `h`. */
-static void put_histogram(const struct agent_window *w, const char *name, const char *from,
-                          const char *to_pd, const char *irq, const struct mkperf_log_histogram *h,
-                          FILE *to)
+static void put_histogram(const struct series *of, const char *from, const char *to,
+                          const char *irq, const struct mkperf_log_histogram *h)
 {
-    char bucket[64], le[32];
+    char name[64], le[32];
+    struct series s = *of;
     uint64_t n = 0;
     uint32_t i = 0;
 
-    snprintf(bucket, sizeof bucket, "%s_bucket", name);
+    s.name = name;
+    snprintf(name, sizeof name, "%s_bucket", of->name);
     for (unsigned power = LEAST_POWER; power <= MOST_POWER + 1; power++) {
         bool all = power > MOST_POWER;
         uint64_t bound = (UINT64_C(1) << power) - 1;
@@ -184,108 +163,103 @@ static void put_histogram(const struct agent_window *w, const char *name, const 
             n += h->in[i++];
         }
         snprintf(le, sizeof le, "%" PRIu64 ".%09" PRIu64, bound / 1000000000, bound % 1000000000);
-        put_series(to, bucket, w->target, "from", from, "to", to_pd, "irq", irq, "le",
-                   all ? "+Inf" : le, NULL);
-        fprintf(to, "%" PRIu64 "\n", n);
+        put_series(&s, "from", from, "to", to, "irq", irq, "le", all ? "+Inf" : le, NULL);
+        fprintf(s.to, "%" PRIu64 "\n", n);
     }
-    snprintf(bucket, sizeof bucket, "%s_sum", name);
-    put_series(to, bucket, w->target, "from", from, "to", to_pd, "irq", irq, NULL);
-    put_seconds(to, h->total);
-    snprintf(bucket, sizeof bucket, "%s_count", name);
-    put_series(to, bucket, w->target, "from", from, "to", to_pd, "irq", irq, NULL);
-    fprintf(to, "%" PRIu64 "\n", h->count);
+    snprintf(name, sizeof name, "%s_sum", of->name);
+    put_series(&s, "from", from, "to", to, "irq", irq, NULL);
+    put_seconds(s.to, h->total);
+    snprintf(name, sizeof name, "%s_count", of->name);
+    put_series(&s, "from", from, "to", to, "irq", irq, NULL);
+    fprintf(s.to, "%" PRIu64 "\n", h->count);
 }
 
-static void put_calls(const struct agent_window *w, const char *name, FILE *to)
+static void put_calls(const struct series *s)
 {
-    for (unsigned i = 0; i < w->sched->nedges; i++) {
-        const struct mkperf_call_edge *e = &w->sched->edge[i];
+    for (unsigned i = 0; i < s->w->sched->nedges; i++) {
+        const struct mkperf_call_edge *e = &s->w->sched->edge[i];
 
-        put_histogram(w, name, mkperf_analysis_name(w->sched, e->from),
-                      mkperf_analysis_name(w->sched, e->to), "", &e->wall, to);
+        put_histogram(s, mkperf_analysis_name(s->w->sched, e->from),
+                      mkperf_analysis_name(s->w->sched, e->to), "", &e->wall);
     }
 }
 
-static void put_cut(const struct agent_window *w, const char *name, FILE *to)
+static void put_wakes(const struct series *s)
 {
-    put_series(to, name, w->target, NULL);
-    fprintf(to, "%" PRIu64 "\n", w->sched->calls_void);
-}
-
-static void put_wakes(const struct agent_window *w, const char *name, FILE *to)
-{
-    for (unsigned i = 0; i < w->sched->nwakes; i++) {
-        const struct mkperf_wakeup *k = &w->sched->wake[i];
+    for (unsigned i = 0; i < s->w->sched->nwakes; i++) {
+        const struct mkperf_wakeup *k = &s->w->sched->wake[i];
         bool irq = k->kind == MKPERF_SCHED_IRQ;
         char number[16] = "";
 
         if (irq) {
             snprintf(number, sizeof number, "%" PRIu32, k->irq);
         }
-        put_histogram(w, name, irq ? "" : mkperf_analysis_name(w->sched, k->from),
-                      mkperf_analysis_name(w->sched, k->to), number, &k->delay, to);
+        put_histogram(s, irq ? "" : mkperf_analysis_name(s->w->sched, k->from),
+                      mkperf_analysis_name(s->w->sched, k->to), number, &k->delay);
     }
 }
 
-static void put_entries(const struct agent_window *w, const char *name, FILE *to)
+static void put_entries(const struct series *s)
 {
-    for (unsigned i = 0; i < w->flow.nqueues; i++) {
-        const struct mkperf_flow_queue *q = &w->flow.queue[i];
+    for (unsigned i = 0; i < s->w->flow.nqueues; i++) {
+        const struct mkperf_flow_queue *q = &s->w->flow.queue[i];
 
-        put_series(to, name, w->target, "queue", q->about.name, "end", "produced", NULL);
-        fprintf(to, "%" PRIu64 "\n", q->produced);
-        put_series(to, name, w->target, "queue", q->about.name, "end", "consumed", NULL);
-        fprintf(to, "%" PRIu64 "\n", q->consumed);
+        put_series(s, "queue", q->about.name, "end", "produced", NULL);
+        fprintf(s->to, "%" PRIu64 "\n", q->produced);
+        put_series(s, "queue", q->about.name, "end", "consumed", NULL);
+        fprintf(s->to, "%" PRIu64 "\n", q->consumed);
     }
 }
 
-static void put_occupancy(const struct agent_window *w, const char *name, FILE *to)
+static void put_occupancy(const struct series *s)
 {
-    for (unsigned i = 0; i < w->flow.nqueues; i++) {
-        put_series(to, name, w->target, "queue", w->flow.queue[i].about.name, NULL);
-        fprintf(to, "%.9f\n", w->flow.queue[i].area / 1e9);
+    for (unsigned i = 0; i < s->w->flow.nqueues; i++) {
+        put_series(s, "queue", s->w->flow.queue[i].about.name, NULL);
+        fprintf(s->to, "%.9f\n", s->w->flow.queue[i].area / 1e9);
     }
 }
 
-static void put_queue_time(const struct agent_window *w, const char *name, FILE *to)
+static void put_queue_time(const struct series *s)
 {
-    for (unsigned i = 0; i < w->flow.nqueues; i++) {
-        const struct mkperf_flow_queue *q = &w->flow.queue[i];
+    for (unsigned i = 0; i < s->w->flow.nqueues; i++) {
+        const struct mkperf_flow_queue *q = &s->w->flow.queue[i];
         const uint64_t ns[] = {q->known_ns, q->unknown_ns, q->empty_ns, q->full_ns};
         static const char *const states[] = {"known", "unknown", "empty", "full"};
 
         for (unsigned k = 0; k < 4; k++) {
-            put_series(to, name, w->target, "queue", q->about.name, "state", states[k], NULL);
-            put_seconds(to, ns[k]);
+            put_series(s, "queue", q->about.name, "state", states[k], NULL);
+            put_seconds(s->to, ns[k]);
         }
     }
 }
 
 static const struct {
     const char *name, *type, *help;
-    void (*put)(const struct agent_window *w, const char *name, FILE *to);
+    void (*put)(const struct series *s);
+    unsigned which;
 } families[] = {
-    {"mkperf_target_info", "gauge", "What is recorded.", put_info},
-    {"mkperf_windows_total", "counter", "Windows of which the other metrics are.", put_windows},
-    {"mkperf_samples_total", "counter", "Samples.", put_samples},
-    {"mkperf_sample_events_total", "counter", "Events that the samples represent.", put_periods},
-    {"mkperf_lost_samples_total", "counter", "Samples that were lost, by place.", put_lost},
+    {"mkperf_target_info", "gauge", "What is recorded.", put_info, 0},
+    {"mkperf_windows_total", "counter", "Windows of which the other metrics are.", put_count, 0},
+    {"mkperf_samples_total", "counter", "Samples.", put_weights, 0},
+    {"mkperf_sample_events_total", "counter", "Events that the samples represent.", put_weights, 1},
+    {"mkperf_lost_samples_total", "counter", "Samples that were lost, by place.", put_lost, 0},
     {"mkperf_run_seconds_total", "counter",
-     "How long each PD ran on each core, by scheduling events.", put_run},
+     "How long each PD ran on each core, by scheduling events.", put_core_time, 0},
     {"mkperf_core_unknown_seconds_total", "counter",
-     "Time for which scheduling events are missing.", put_unknown},
-    {"mkperf_pd_state_seconds_total", "counter", "How long each PD was in each state.", put_states},
-    {"mkperf_call_seconds", "histogram", "Protected calls.", put_calls},
-    {"mkperf_calls_cut_total", "counter", "Protected calls of unknown duration.", put_cut},
+     "Time for which scheduling events are missing.", put_core_time, 1},
+    {"mkperf_pd_state_seconds_total", "counter", "How long each PD was in each state.", put_states,
+     0},
+    {"mkperf_call_seconds", "histogram", "Protected calls.", put_calls, 0},
+    {"mkperf_calls_cut_total", "counter", "Protected calls of unknown duration.", put_count, 1},
     {"mkperf_wakeup_seconds", "histogram", "From a notification or an interrupt until its PD runs.",
-     put_wakes},
-    {"mkperf_queue_entries_total", "counter", "Entries of queues.", put_entries},
+     put_wakes, 0},
+    {"mkperf_queue_entries_total", "counter", "Entries of queues.", put_entries, 0},
     {"mkperf_queue_entry_seconds_total", "counter", "Sum of the time of all entries in a queue.",
-     put_occupancy},
-    {"mkperf_queue_seconds_total", "counter", "Time of queues by state.", put_queue_time},
+     put_occupancy, 0},
+    {"mkperf_queue_seconds_total", "counter", "Time of queues by state.", put_queue_time, 0},
     {"mkperf_unwritten_windows_total", "counter", "Windows without a file: the disk refused it.",
-     put_spoiled},
-    {"mkperf_unwritten_samples_total", "counter", "Samples of these windows.", put_spoiled_samples},
+     put_count, 2},
+    {"mkperf_unwritten_samples_total", "counter", "Samples of these windows.", put_count, 3},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 _Static_assert((int)FAMILIES <= (int)AGENT_FAMILIES, "each family has a text");
@@ -310,7 +284,7 @@ static void make_figure(void *self, const char *key, uint64_t value)
 
         free(*text);
         FILE *to = mkperf_memstream_open(text, &size);
-        put_series(to, name, f->w->target, NULL);
+        put_series(&(struct series){.to = to, .name = name, .target = f->w->target}, NULL);
         if (ns) {
             put_seconds(to, value);
         } else {
@@ -333,7 +307,7 @@ void agent_metrics_make(struct agent_window *w)
     for (unsigned i = 0; i < FAMILIES; i++) {
         free(w->text[i]);
         FILE *to = mkperf_memstream_open(&w->text[i], &size);
-        families[i].put(w, families[i].name, to);
+        families[i].put(&(struct series){to, families[i].name, w->target, w, families[i].which});
         mkperf_memstream_close(to);
     }
     mkperf_figures_each(MKPERF_SECTION_FIRST, MKPERF_SECTION_END, &w->sum, make_figure, &figures);
@@ -364,7 +338,7 @@ static void put_now(FILE *to, const struct agent *a, unsigned i)
         const double value[] = {t->up, t->missed_s, t->recorder.breaks,
                                 (double)t->recorder.link.receiver.bytes};
 
-        put_series(to, now[i].name, t->name, NULL);
+        put_series(&(struct series){.to = to, .name = now[i].name, .target = t->name}, NULL);
         fprintf(to, "%.*f\n", i == 1 ? 3 : 0, value[i]);
     }
 }

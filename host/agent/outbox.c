@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/process.h"
-#include "import/import.h"
 
 enum { INDEX_BYTES = 4 * 1024 * 1024, COPY_BYTES = 1 << 20 };
 
@@ -228,21 +227,6 @@ static int link_or_copy(const char *from, const char *to)
     return why;
 }
 
-/* Converts a window into a pprof file. */
-static enum mkperf_status make_pprof(const char *from, const char *to,
-                                     const struct mkperf_elf_search *elfs, struct mkperf_error *e)
-{
-    const struct mkperf_export x = {.path = to, .input = from, .elfs = *elfs};
-    const struct mkperf_input in = {.from = "perf"};
-    struct mkperf_output out;
-
-    if (mkperf_format_open(mkperf_format_by_name("pprof"), &x, &out, e) == MKPERF_OK) {
-        (void)mkperf_input_read(from, &in, &out.sink, e);
-        mkperf_output_free(&out);
-    }
-    return e->status;
-}
-
 /* A line of the index for a window. The index of INDEX_BYTES becomes index.jsonl.1. */
 static void add_to_index(const struct agent_outbox *o, const char *name,
                          const struct agent_made *made)
@@ -283,7 +267,8 @@ enum mkperf_status agent_outbox_add(struct agent_outbox *o, const char *path, co
         make_room(o, (uint64_t)st.st_size);
     }
     if (pprof) {
-        (void)make_pprof(path, to, elfs, e);
+        const struct mkperf_export x = {.path = to, .input = path, .elfs = *elfs};
+        e->status = mkperf_format_convert("pprof", &x, e);
     } else if (strcmp(path, to) != 0 && (why = link_or_copy(path, to)) != 0) {
         mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", to, strerror(why));
     }

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/process.h"
-#include "import/import.h"
 
 enum { TICK_MS = 100, URL_BYTES = 2048, ANSWER_BYTES = 256, HEADER_BYTES = 4096 };
 enum {
@@ -59,8 +58,6 @@ static char *convert(const struct push *p, const char *name, size_t *n, struct m
     char *from = agent_outbox_path(o, name), *to = agent_outbox_path(o, "upload"), *body = NULL;
     char target[MKPERF_MODEL_NAME];
     uint64_t sequence, unix_ms = 0, samples;
-    struct mkperf_output out;
-    const struct mkperf_input in = {.from = "perf"};
 
     (void)agent_name_parse(name, &sequence, &unix_ms, &samples, target);
     const struct mkperf_export x = {.path = to,
@@ -69,12 +66,9 @@ static char *convert(const struct push *p, const char *name, size_t *n, struct m
                                     .target = target,
                                     .unix_ns = unix_ms * 1000000,
                                     .elfs.elf_path = p->agent->options.elf_path};
-    const char *format = o->kind == AGENT_OTLP ? "otlp" : "pprof";
-    if (mkperf_format_open(mkperf_format_by_name(format), &x, &out, e) == MKPERF_OK) {
-        (void)mkperf_input_read(from, &in, &out.sink, e);
-        mkperf_output_free(&out);
-    }
-    int fd = e->status == MKPERF_OK ? open(to, O_RDONLY | O_CLOEXEC) : -1;
+    enum mkperf_status status =
+        mkperf_format_convert(o->kind == AGENT_OTLP ? "otlp" : "pprof", &x, e);
+    int fd = status == MKPERF_OK ? open(to, O_RDONLY | O_CLOEXEC) : -1;
     struct stat st;
     if (fd >= 0 && fstat(fd, &st) == 0) {
         body = mkperf_xcalloc((size_t)st.st_size + 1, 1);
@@ -117,23 +111,6 @@ static void make_url(const struct push *p, CURL *curl, const char *name, char ur
     curl_free(escaped);
 }
 
-/* The header of --header-file, such as "Authorization: Bearer ...". */
-static struct curl_slist *add_secret(const struct agent *a, struct curl_slist *list,
-                                     struct mkperf_error *e)
-{
-    char line[HEADER_BYTES];
-    size_t n;
-
-    if (a->header_file != NULL &&
-        mkperf_secret_read(a->header_file, (uint8_t *)line, sizeof line - 1, &n, e) == MKPERF_OK) {
-        line[n] = '\0';
-        line[strcspn(line, "\r\n")] = '\0';
-        list = curl_slist_append(list, line);
-        mbedtls_platform_zeroize(line, sizeof line);
-    }
-    return list;
-}
-
 /* Sends one request, without the lock. Returns the server's status; 0: there was no answer, for the reason in *e. */
 static long post(const struct push *p, CURL *curl, const char *url, const char *body, size_t n,
                  struct mkperf_error *e)
@@ -141,11 +118,21 @@ static long post(const struct push *p, CURL *curl, const char *url, const char *
     struct answer answer = {.n = 0};
     char why[CURL_ERROR_SIZE] = "";
     curl_mime *form = NULL;
-    struct curl_slist *headers = add_secret(p->agent, NULL, e);
+    struct curl_slist *headers = NULL;
     long status = 0;
 
-    if (e->status != MKPERF_OK) {
-        return 0;
+    if (p->agent->header_file != NULL) { /* such as "Authorization: Bearer ..." */
+        char line[HEADER_BYTES];
+        size_t length;
+
+        if (mkperf_secret_read(p->agent->header_file, (uint8_t *)line, sizeof line - 1, &length,
+                               e) != MKPERF_OK) {
+            return 0;
+        }
+        line[length] = '\0';
+        line[strcspn(line, "\r\n")] = '\0';
+        headers = curl_slist_append(headers, line);
+        mbedtls_platform_zeroize(line, sizeof line);
     }
     curl_easy_reset(curl);
     curl_easy_setopt(curl, CURLOPT_URL, url);

@@ -140,3 +140,31 @@ void *mkperf_xgrow(void *p, size_t from, size_t to, size_t size)
     memset((char *)p + from * size, 0, (to - from) * size);
     return p;
 }
+
+/* The member of a sort key. */
+static uint64_t member_of(const void *element, const struct mkperf_sort_key *key)
+{
+    const void *at = (const char *)element + key->at;
+
+    assert(key->bytes == sizeof(uint32_t) || key->bytes == sizeof(uint64_t));
+    return key->bytes == sizeof(uint32_t) ? *(const uint32_t *)at : *(const uint64_t *)at;
+}
+
+static int compare_members(const void *a, const void *b, void *keys)
+{
+    int order = 0;
+
+    for (const struct mkperf_sort_key *key = keys; key->bytes != 0 && order == 0; key++) {
+        order = mkperf_compare(member_of(a, key), member_of(b, key));
+        order = key->down ? -order : order;
+    }
+    return order;
+}
+
+void mkperf_sort_by(void *p, size_t n, size_t size, const struct mkperf_sort_key *keys)
+{
+    assert(p != NULL || n == 0);
+    if (n > 1) {
+        qsort_r(p, n, size, compare_members, (void *)(uintptr_t)keys);
+    }
+}

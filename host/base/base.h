@@ -180,6 +180,23 @@ static inline void mkperf_sort(void *p, size_t n, size_t size,
     }
 }
 
+/*
+ * Sorts an array by members, which are unsigned numbers of 4 or 8 bytes or enums: by the first one, then by the next.
+ *
+ *     MKPERF_SORT(row, n, MKPERF_UP(row, kind), MKPERF_DOWN(row, total));
+ */
+struct mkperf_sort_key {
+    size_t at, bytes; /* bytes 0: the end of a list */
+    bool down;
+};
+/* clang-format off */
+#define MKPERF_UP(array, member) {offsetof(__typeof__(*(array)), member), sizeof (array)->member, false}
+#define MKPERF_DOWN(array, member) {offsetof(__typeof__(*(array)), member), sizeof (array)->member, true}
+#define MKPERF_SORT(array, n, ...) \
+    mkperf_sort_by((array), (n), sizeof *(array), (const struct mkperf_sort_key[]){__VA_ARGS__, {0, 0, false}})
+/* clang-format on */
+void mkperf_sort_by(void *p, size_t n, size_t size, const struct mkperf_sort_key *keys);
+
 /* A value for each unit of `of`; 0 if that is 0. */
 static inline double mkperf_per(double value, double of)
 {

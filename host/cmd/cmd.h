@@ -15,31 +15,15 @@
 /* NULL: there is no such command. */
 const struct mkperf_command *mkperf_command_by_name(const char *name);
 
-extern const struct mkperf_command mkperf_agent_command;
-extern const struct mkperf_command mkperf_annotate_command;
-extern const struct mkperf_command mkperf_budget_command;
-extern const struct mkperf_command mkperf_console_command;
-extern const struct mkperf_command mkperf_convert_command;
-extern const struct mkperf_command mkperf_diff_command;
-extern const struct mkperf_command mkperf_dump_command;
-extern const struct mkperf_command mkperf_exact_command;
-extern const struct mkperf_command mkperf_explain_command;
-extern const struct mkperf_command mkperf_flow_command;
-extern const struct mkperf_command mkperf_help_command;
-extern const struct mkperf_command mkperf_kprof2perf_command;
-extern const struct mkperf_command mkperf_latency_command;
-extern const struct mkperf_command mkperf_list_command;
-extern const struct mkperf_command mkperf_mcp_command;
-extern const struct mkperf_command mkperf_record_command;
-extern const struct mkperf_command mkperf_recover_command;
-extern const struct mkperf_command mkperf_report_command;
-extern const struct mkperf_command mkperf_script_command;
-extern const struct mkperf_command mkperf_selftest_command;
-extern const struct mkperf_command mkperf_stamp_command;
-extern const struct mkperf_command mkperf_stat_command;
-extern const struct mkperf_command mkperf_top_command;
-extern const struct mkperf_command mkperf_toperf_command;
-extern const struct mkperf_command mkperf_view_command;
+/* All commands, in the order in which they are shown. */
+/* clang-format off */
+#define MKPERF_COMMANDS(X) \
+    X(record) X(stat) X(exact) X(dump) X(list) X(top) X(console) \
+    X(explain) X(report) X(latency) X(budget) X(flow) X(annotate) X(script) X(diff) X(view) \
+    X(convert) X(toperf) X(kprof2perf) X(recover) X(stamp) X(selftest) X(agent) X(mcp) X(help)
+/* clang-format on */
+#define MKPERF_COMMAND_DECLARED(name) extern const struct mkperf_command mkperf_##name##_command;
+MKPERF_COMMANDS(MKPERF_COMMAND_DECLARED)
 
 /* Reports an unknown command and suggests the most similar one. Returns the exit status. */
 int mkperf_no_command(const char *name);

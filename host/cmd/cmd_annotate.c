@@ -35,27 +35,7 @@ static const struct mkperf_option options[] = {
 
 static const struct mkperf_option_group group = {options, NULL};
 
-static enum mkperf_status print_functions(const struct command *c, const struct mkperf_frames *f,
-                                          const struct annotate_hits *h,
-                                          const struct annotate_choice *choice,
-                                          struct annotate_sources *sources, uint32_t *printed,
-                                          struct mkperf_error *e)
-{
-    double least = c->limit * (double)f->profile->total[choice->event].period / 100;
-
-    for (uint32_t i = 0; i < h->nfunctions; i++) {
-        if (!c->symbol && (double)h->function[i].weight.period < least) {
-            break;
-        }
-        if (annotate_print(h, &h->function[i], f, choice, &c->style, sources, stdout, e) !=
-            MKPERF_OK) {
-            return e->status;
-        }
-        (*printed)++;
-    }
-    return MKPERF_OK;
-}
-
+/* Prints the functions of all events that are wanted, and counts them in *printed. */
 static enum mkperf_status print_events(const struct command *c, const struct mkperf_frames *f,
                                        struct annotate_sources *sources, uint32_t *printed,
                                        struct mkperf_error *e)
@@ -63,21 +43,24 @@ static enum mkperf_status print_events(const struct command *c, const struct mkp
     const struct mkperf_session *s = &f->profile->places.session;
     struct annotate_choice choice = {.symbol = c->symbol, .pd = c->names.pd};
 
-    for (choice.event = 0; choice.event < s->nevents; choice.event++) {
+    e->status = MKPERF_OK;
+    for (choice.event = 0; choice.event < s->nevents && e->status == MKPERF_OK; choice.event++) {
+        double least = c->limit * (double)f->profile->total[choice.event].period / 100;
         struct annotate_hits h;
-        enum mkperf_status status;
 
         if (c->names.event && strcmp(c->names.event, s->event[choice.event].name) != 0) {
             continue;
         }
         annotate_hits_find(&h, f, &choice);
-        status = print_functions(c, f, &h, &choice, sources, printed, e);
-        annotate_hits_free(&h);
-        if (status != MKPERF_OK) {
-            return status;
+        for (uint32_t i = 0; i < h.nfunctions && e->status == MKPERF_OK &&
+                             (c->symbol || (double)h.function[i].weight.period >= least);
+             i++) {
+            *printed += annotate_print(&h, &h.function[i], f, &choice, &c->style, sources, stdout,
+                                       e) == MKPERF_OK;
         }
+        annotate_hits_free(&h);
     }
-    return MKPERF_OK;
+    return e->status;
 }
 
 static enum mkperf_status print_all(const struct command *c, struct mkperf_frames *f,

@@ -40,29 +40,18 @@ static const struct mkperf_option options[] = {
 };
 static const struct mkperf_option_group group = {options, NULL};
 
-/* A budget in microseconds. 0: none is advised, because the PD was throttled. At most the period. */
-static uint64_t advice_for(const struct command *c, const struct mkperf_demand_pd *p)
+/* A budget in microseconds that would have sufficed in a period, with the margin. */
+static uint64_t advice_for(const struct command *c, uint64_t enough_ns, uint64_t period_ns)
 {
-    double us = ceil((double)mkperf_demand_budget(p) * (1 + c->margin / 100) / 1000);
-    double most = (double)p->period_ns / 1000;
+    double us = ceil((double)enough_ns * (1 + c->margin / 100) / 1000);
 
-    return p->throttled != 0 ? 0 : (uint64_t)fmin(us, most);
+    return (uint64_t)fmin(us, (double)period_ns / 1000);
 }
 
-static void print_head(const struct command *c, const struct mkperf_analysis *a)
+/* The same for a PD. 0: none is advised, because the PD was throttled. */
+static uint64_t advice_for_pd(const struct command *c, const struct mkperf_demand_pd *p)
 {
-    report_first_print(&a->totals, stdout);
-    printf(
-        "# %s: %.6f s of scheduling events. Used: the most in any period, passive PDs' work for "
-        "the PD\n# included. Advised: what would have sufficed, and %g %%; more-than: the PD was "
-        "throttled, so its need is\n# not known.\n",
-        c->input, (double)(a->last_ns - a->first_ns) / 1e9, c->margin);
-    if (a->gaps != 0) {
-        printf("# WARNING: events are missing for %.6f s. PDs may have used more time.\n",
-               (double)a->gap_ns / 1e9);
-    }
-    printf("#\n# period us  budget us     used us      %%       at s  mean us  by others  throttled"
-           "  advised us  PD\n#\n");
+    return p->throttled != 0 ? 0 : advice_for(c, mkperf_demand_budget(p), p->period_ns);
 }
 
 static void print_pd(struct command *c, const struct mkperf_analysis *a, uint32_t number,
@@ -73,7 +62,7 @@ static void print_pd(struct command *c, const struct mkperf_analysis *a, uint32_
     bool limited = s->known && s->budget_us < s->period_us;
     double span = (double)(a->last_ns - a->first_ns);
     double mean_ns = span > 0 ? (double)p->used_ns * (double)p->period_ns / span : 0;
-    uint64_t advised = advice_for(c, p);
+    uint64_t advised = advice_for_pd(c, p);
     char budget[32] = "always";
 
     if (c->json) {
@@ -128,7 +117,7 @@ static void print_below(struct command *c, const struct mkperf_analysis *a,
 
     for (uint32_t i = 0; i < d->npds; i++) {
         const struct mkperf_scheduling *s = &a->pd[i].scheduling;
-        uint64_t advice = advice_for(c, &d->pd[i]) * 1000;
+        uint64_t advice = advice_for_pd(c, &d->pd[i]) * 1000;
 
         budget[i] = s->known && s->budget_us < s->period_us ? s->budget_us * 1000
                                                             : d->pd[i].period_ns;
@@ -216,8 +205,7 @@ static void print_periods(struct command *c, const struct mkperf_analysis *a, ui
     }
     for (uint64_t quarters = 1; quarters <= 16; quarters *= 2) {
         uint64_t period = p->period_ns / 4 * quarters;
-        double us = ceil((double)mkperf_demand_budget_of(p, period) * (1 + c->margin / 100) / 1000);
-        uint64_t budget = (uint64_t)fmin(us, (double)period / 1000);
+        uint64_t budget = advice_for(c, mkperf_demand_budget_of(p, period), period);
 
         if (c->json) {
             REPORT_ROW(&c->values, "budget-period", REPORT_TEXT("pd", a->pd[number].name),
@@ -317,16 +305,6 @@ static void print_windows(struct command *c, const struct mkperf_analysis *a,
     }
 }
 
-static int pd_named(const struct mkperf_system *s, const char *name)
-{
-    for (unsigned i = 0; i < s->npds; i++) {
-        if (strcmp(s->pd[i].name, name) == 0) {
-            return (int)i;
-        }
-    }
-    return -1;
-}
-
 /* The budget that the file shall give to this PD, into budget_us[]. */
 static enum mkperf_status change_budget(const struct command *c, const struct mkperf_system *s,
                                         const struct mkperf_sched_pd *pd,
@@ -334,7 +312,7 @@ static enum mkperf_status change_budget(const struct command *c, const struct mk
                                         struct mkperf_error *e)
 {
     const struct mkperf_scheduling *had = &pd->scheduling;
-    int i = pd_named(s, pd->name);
+    int i = mkperf_system_pd_named(s, pd->name);
 
     if (!had->known || had->budget_us >= had->period_us) {
         return MKPERF_OK;
@@ -352,7 +330,7 @@ static enum mkperf_status change_budget(const struct command *c, const struct mk
                                 "system",
                                 c->system, s->pd[i].line, pd->name, had->period_us);
     }
-    budget_us[i] = advice_for(c, p);
+    budget_us[i] = advice_for_pd(c, p);
     if (budget_us[i] == 0) {
         fprintf(stderr,
                 "mkperf: %s:%d: '%s' was throttled, so its need is not known; its budget is left. "
@@ -394,7 +372,17 @@ static void print_rows(struct command *c, const struct mkperf_analysis *a,
         c->values = report_values_begin(stdout, NULL, "budget", c->input);
         report_gap_values(a, &c->values);
     } else {
-        print_head(c, a);
+        report_first_print(&a->totals, stdout);
+        printf("# %s: %.6f s of scheduling events. Used: the most in any period, passive PDs' work "
+               "for the PD\n# included. Advised: what would have sufficed, and %g %%; more-than: "
+               "the PD was throttled, so its need is\n# not known.\n",
+               c->input, (double)(a->last_ns - a->first_ns) / 1e9, c->margin);
+        if (a->gaps != 0) {
+            printf("# WARNING: events are missing for %.6f s. PDs may have used more time.\n",
+                   (double)a->gap_ns / 1e9);
+        }
+        printf("#\n# period us  budget us     used us      %%       at s  mean us  by others  "
+               "throttled  advised us  PD\n#\n");
     }
     for (uint32_t i = 0; i < d->npds; i++) {
         if (is_shown(a, d, i)) {

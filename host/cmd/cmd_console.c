@@ -22,20 +22,6 @@ static const struct mkperf_option options[] = {
 
 static const struct mkperf_option_group group = {options, NULL};
 
-static enum mkperf_status run_commands(struct console *c, struct mkperf_error *e)
-{
-    char *copy = mkperf_xstrdup(c->commands), *rest = NULL;
-    enum mkperf_status status = MKPERF_OK;
-
-    for (char *line = strtok_r(copy, ";\n", &rest);
-         line != NULL && status == MKPERF_OK && !c->done && !mkperf_peer_stopped(console_peer(c));
-         line = strtok_r(NULL, ";\n", &rest)) {
-        status = console_line(c, line, e);
-    }
-    free(copy);
-    return status;
-}
-
 static enum mkperf_status run_console(void *self, const struct mkperf_args *args,
                                       struct mkperf_error *e)
 {
@@ -50,7 +36,14 @@ static enum mkperf_status run_console(void *self, const struct mkperf_args *args
     c->recorder.options.link.reconnect_s = MKPERF_RECONNECT_S;
     status = console_open(c, e);
     if (status == MKPERF_OK && c->commands != NULL) {
-        status = run_commands(c, e);
+        char *copy = mkperf_xstrdup(c->commands), *rest = NULL;
+        for (char *line = strtok_r(copy, ";\n", &rest);
+             line != NULL && status == MKPERF_OK && !c->done &&
+             !mkperf_peer_stopped(console_peer(c));
+             line = strtok_r(NULL, ";\n", &rest)) {
+            status = console_line(c, line, e);
+        }
+        free(copy);
     } else if (status == MKPERF_OK && isatty(STDIN_FILENO)) {
         status = console_prompt(c, e);
     } else if (status == MKPERF_OK) {

@@ -70,16 +70,6 @@ static ssize_t write_warning(void *self, const char *p, size_t n)
     return (ssize_t)fwrite(p, 1, n, stderr);
 }
 
-static FILE *open_warnings(void)
-{
-    FILE *f = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_warning});
-
-    if (f != NULL) {
-        setvbuf(f, NULL, _IOLBF, 0);
-    }
-    return f;
-}
-
 /* Reads the profile to compare with, if there is one. */
 static enum mkperf_status read_base(struct conversion *c, struct mkperf_profile *base,
                                     struct mkperf_error *e)
@@ -220,24 +210,6 @@ static struct mkperf_sink tally_sink(struct tally *t)
     return (struct mkperf_sink){.ops = &ops, .self = t, .every_pd = t->to.every_pd};
 }
 
-static void print_summary(const struct tally *t)
-{
-    const struct conversion *c = t->c;
-    char path[MKPERF_PRINTABLE_PATH];
-
-    fprintf(stderr, "mkperf %s: %s: %" PRIu64 " samples", c->command,
-            mkperf_printable_copy(c->out.path, path, sizeof path), t->samples);
-    if (t->sched_events != 0) {
-        fprintf(stderr, ", %" PRIu64 " scheduling events", t->sched_events);
-    }
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        if (t->lost[i] > 0) {
-            fprintf(stderr, ", lost %s %" PRIu64, mkperf_loss_places[i].key, t->lost[i]);
-        }
-    }
-    fprintf(stderr, mkperf_lost_sum(t->lost) == 0 && !t->cut ? ", none known to be lost\n" : "\n");
-}
-
 static enum mkperf_status write_output(struct conversion *c, struct mkperf_error *e)
 {
     struct mkperf_output output;
@@ -253,7 +225,20 @@ static enum mkperf_status write_output(struct conversion *c, struct mkperf_error
     mkperf_progress_end();
     mkperf_output_free(&output);
     if (status == MKPERF_OK && !c->quiet) {
-        print_summary(&tally);
+        char path[MKPERF_PRINTABLE_PATH];
+
+        fprintf(stderr, "mkperf %s: %s: %" PRIu64 " samples", c->command,
+                mkperf_printable_copy(c->out.path, path, sizeof path), tally.samples);
+        if (tally.sched_events != 0) {
+            fprintf(stderr, ", %" PRIu64 " scheduling events", tally.sched_events);
+        }
+        for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+            if (tally.lost[i] > 0) {
+                fprintf(stderr, ", lost %s %" PRIu64, mkperf_loss_places[i].key, tally.lost[i]);
+            }
+        }
+        fputs(mkperf_lost_sum(tally.lost) == 0 && !tally.cut ? ", none known to be lost\n" : "\n",
+              stderr);
     } else if (status != MKPERF_OK && strcmp(c->out.path, "-") != 0) {
         char *partial = mkperf_xprintf("%s.partial", c->out.path);
         unlink(partial); /* the writer of perf.data leaves this file for mkperf recover */
@@ -271,7 +256,10 @@ static enum mkperf_status run_conversion(struct conversion *c, struct mkperf_err
     c->out.elfs.elf_path = c->in.elf_path;
     c->in.warn = print_input_warning;
     c->in.self = c;
-    c->out.warnings = open_warnings();
+    c->out.warnings = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_warning});
+    if (c->out.warnings != NULL) {
+        setvbuf(c->out.warnings, NULL, _IOLBF, 0);
+    }
     enum mkperf_status status = read_base(c, &base, e);
     if (status == MKPERF_OK) {
         status = write_output(c, e);
@@ -465,13 +453,14 @@ static enum mkperf_status set_print(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group toperf_group = {toperf_options, set_print};
 
-static enum mkperf_status run_toperf(void *self, const struct mkperf_args *args,
-                                     struct mkperf_error *e)
+/* The older commands write perf.data. */
+static enum mkperf_status run_older(void *self, const struct mkperf_args *args,
+                                    struct mkperf_error *e)
 {
     struct conversion *c = self;
 
     (void)args;
-    if (c->input == NULL || c->in.build_dir == NULL) {
+    if (c->input == NULL || (strcmp(c->in.from, "toperf") == 0 && c->in.build_dir == NULL)) {
         return mkperf_usage_error(e, c->command, "--samples-path and --build-dir are needed");
     }
     c->format = mkperf_format_by_name("perf");
@@ -489,7 +478,7 @@ const struct mkperf_command mkperf_toperf_command = {
     .self = MKPERF_SELF(struct conversion, .command = "toperf", .in = {.from = "toperf"},
                         .out = {.path = "perf.data"}),
     .init = init_conversion,
-    .run = run_toperf,
+    .run = run_older,
     .end = end_conversion,
 };
 
@@ -529,16 +518,6 @@ static enum mkperf_status set_print_level(void *self, const struct mkperf_given 
 
 static const struct mkperf_option_group kprof2perf_group = {kprof2perf_options, set_print_level};
 
-static enum mkperf_status run_kprof2perf(void *self, const struct mkperf_args *args,
-                                         struct mkperf_error *e)
-{
-    struct conversion *c = self;
-
-    (void)args;
-    c->format = mkperf_format_by_name("perf");
-    return run_conversion(c, e);
-}
-
 const struct mkperf_command mkperf_kprof2perf_command = {
     .name = "kprof2perf",
     .summary = "Akaros' kpdata to perf.data",
@@ -551,6 +530,6 @@ const struct mkperf_command mkperf_kprof2perf_command = {
     .self = MKPERF_SELF(struct conversion, .command = "kprof2perf", .input = "-",
                         .in = {.from = "kprof"}, .out = {.path = "-"}),
     .init = init_conversion,
-    .run = run_kprof2perf,
+    .run = run_older,
     .end = end_conversion,
 };

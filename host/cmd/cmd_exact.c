@@ -234,26 +234,6 @@ static enum mkperf_status check_arguments(struct exact *x, const struct mkperf_a
     return MKPERF_OK;
 }
 
-/* Makes the recording of the plugin's file. */
-static enum mkperf_status write_recording(struct exact *x)
-{
-    struct mkperf_symbols *symbols = mkperf_symbols_new();
-    struct mkperf_perfdata *w;
-
-    if (mkperf_perfdata_new(x->output, symbols, &w, x->e) == MKPERF_OK) {
-        struct mkperf_sink sink = mkperf_perfdata_sink(w);
-
-        mkperf_perfdata_compress(w, MKPERF_COMPRESS_FILES);
-        x->in.from = "exact";
-        x->in.command = x->line;
-        x->in.warn = print_warning;
-        mkperf_input_read(x->counts, &x->in, &sink, x->e);
-        mkperf_perfdata_free(w);
-    }
-    mkperf_symbols_free(symbols);
-    return x->e->status;
-}
-
 static enum mkperf_status run_exact(void *self, const struct mkperf_args *args,
                                     struct mkperf_error *e)
 {
@@ -272,7 +252,20 @@ static enum mkperf_status run_exact(void *self, const struct mkperf_args *args,
     close(fd);
     char *plugin = plugin_option(x);
     if (plugin != NULL && run_qemu(x, args, plugin) == MKPERF_OK) {
-        write_recording(x);
+        /* Makes the recording of the plugin's file. */
+        struct mkperf_symbols *symbols = mkperf_symbols_new();
+        struct mkperf_perfdata *w;
+        if (mkperf_perfdata_new(x->output, symbols, &w, e) == MKPERF_OK) {
+            struct mkperf_sink sink = mkperf_perfdata_sink(w);
+
+            mkperf_perfdata_compress(w, MKPERF_COMPRESS_FILES);
+            x->in.from = "exact";
+            x->in.command = x->line;
+            x->in.warn = print_warning;
+            mkperf_input_read(x->counts, &x->in, &sink, e);
+            mkperf_perfdata_free(w);
+        }
+        mkperf_symbols_free(symbols);
     }
     free(plugin);
     unlink(x->counts);

@@ -58,20 +58,6 @@ static void print_prediction(struct command *c, const char *change,
     }
 }
 
-static void print_assumptions(const struct command *c, const struct mkperf_flow_prediction *p)
-{
-    if (!c->json) {
-        printf("# Assumed: each packet and each activation needs the work of the recording; caches "
-               "and devices do "
-               "not matter;\n# sources have as many packets as before, or always one. The replay "
-               "without a change "
-               "is %.1f %% off the recording.\n# The interval has that error, and the gains if PDs "
-               "notify for each "
-               "packet or only before they wait.\n\n",
-               100 * mkperf_per(p->replayed - p->recorded, p->recorded));
-    }
-}
-
 /* Reads the changes of a text, with commas between them, into change[CHANGES]. */
 static enum mkperf_status read_changes(const char *changes, const struct mkperf_flow *f,
                                        struct mkperf_flow_change *change, unsigned *n,
@@ -334,7 +320,15 @@ static enum mkperf_status answer(struct command *c, struct mkperf_flow *f, struc
         if (c->advise) {
             advise(c, f, &l);
         }
-        print_assumptions(c, &p);
+        if (!c->json) {
+            printf(
+                "# Assumed: each packet and each activation needs the work of the recording; "
+                "caches and devices do not matter;\n# sources have as many packets as before, or "
+                "always one. The replay without a change is %.1f %% off the recording.\n# The "
+                "interval has that error, and the gains if PDs notify for each packet or only "
+                "before they wait.\n\n",
+                100 * mkperf_per(p.replayed - p.recorded, p.recorded));
+        }
     }
     report_flow_sort(f, c->sort);
     if (c->json) {

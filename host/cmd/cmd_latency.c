@@ -96,14 +96,12 @@ static enum mkperf_status set_path(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group group = {options, set_path};
 
-static bool for_programs(const struct command *c)
-{
-    return c->json || c->separator != NULL;
-}
-
-/* Begins the rows for programs, before the first table. */
+/* Begins the rows for programs, before the first table. NULL: tables are for people. */
 static struct report_values *values_of(struct command *c, FILE *out)
 {
+    if (!c->json && c->separator == NULL) {
+        return NULL;
+    }
     if (c->values.to.over == NULL) {
         c->values =
             report_values_begin(out, c->json ? NULL : c->separator, "latency",
@@ -114,8 +112,10 @@ static struct report_values *values_of(struct command *c, FILE *out)
 
 static void print_table(struct command *c, const struct report_latency *l, FILE *out)
 {
-    if (for_programs(c)) {
-        report_latency_values(l, values_of(c, out));
+    struct report_values *v = values_of(c, out);
+
+    if (v != NULL) {
+        report_latency_values(l, v);
     } else {
         report_latency_print(l, out);
     }
@@ -151,9 +151,10 @@ static enum mkperf_status print_path(struct command *c, FILE *out, struct mkperf
 
         mkperf_path_choice_title(found, title, sizeof title);
         mkperf_path_find(&path, &timeline, found->pd, found->from_ns, found->to_ns);
-        if (for_programs(c)) {
-            report_gap_values(a, values_of(c, out));
-            report_path_values(&r, &c->values);
+        struct report_values *v = values_of(c, out);
+        if (v != NULL) {
+            report_gap_values(a, v);
+            report_path_values(&r, v);
         } else {
             report_first_print(&a->totals, out);
             report_path_print(&r, out);
@@ -192,8 +193,9 @@ static void print_route(struct command *c, const struct mkperf_routes *routes,
                                                             : 1};
 
     mkperf_route_measure(routes, route, &times);
-    if (for_programs(c)) {
-        report_route_values(&r, values_of(c, out));
+    struct report_values *v = values_of(c, out);
+    if (v != NULL) {
+        report_route_values(&r, v);
     } else if (c->routes) {
         report_route_line(&r, out);
     } else {
@@ -236,8 +238,9 @@ static enum mkperf_status show_routes(struct command *c, FILE *out, struct mkper
         if (routes.not_counted != 0) {
             warn_routes(c, routes.not_counted, out);
         }
-        if (for_programs(c)) {
-            report_gap_values(a, values_of(c, out));
+        struct report_values *v = values_of(c, out);
+        if (v != NULL) {
+            report_gap_values(a, v);
         } else {
             report_first_print(&a->totals, out);
             if (c->routes) {
@@ -296,23 +299,6 @@ static enum mkperf_status measure_target(struct command *c, FILE *out,
     return step > 0 || c->recording != NULL ? MKPERF_OK : print_now(c, out, rows, e);
 }
 
-/* Ends the session. With --record the table is printed now, because it and the recording then have the same events. */
-static enum mkperf_status end_session(struct command *c, FILE *out,
-                                      struct mkperf_latency_rows *rows, struct mkperf_error *e)
-{
-    struct mkperf_error kept = {.status = MKPERF_OK};
-    bool records = c->recording != NULL;
-
-    if (mkperf_recorder_stop(&c->recorder, e) == MKPERF_OK && records) {
-        print_now(c, out, rows, e);
-    }
-    if (records && mkperf_recorder_talk_keep(&c->recorder, &kept) != MKPERF_OK &&
-        e->status == MKPERF_OK) {
-        *e = kept;
-    }
-    return e->status;
-}
-
 static enum mkperf_status show_target(struct command *c, FILE *out, struct mkperf_error *e)
 {
     struct mkperf_latency_rows rows = {0};
@@ -323,9 +309,15 @@ static enum mkperf_status show_target(struct command *c, FILE *out, struct mkper
     if (mkperf_recorder_talk(&c->recorder, NULL, c->recording, e) == MKPERF_OK &&
         mkperf_latency_query_begin(&c->recorder, e) == MKPERF_OK) {
         measure_target(c, out, &rows, e);
-        if (end_session(c, out, &rows, &late) != MKPERF_OK && e->status == MKPERF_OK) {
-            *e = late;
+        /* With --record the table is printed now, because it and the recording then have the same events. */
+        if (mkperf_recorder_stop(&c->recorder, &late) == MKPERF_OK && c->recording != NULL) {
+            print_now(c, out, &rows, &late);
         }
+        *e = e->status == MKPERF_OK ? late : *e;
+        if (c->recording != NULL) {
+            mkperf_recorder_talk_keep(&c->recorder, &late);
+        }
+        *e = e->status == MKPERF_OK ? late : *e;
     }
     mkperf_latency_rows_free(&rows);
     return e->status;

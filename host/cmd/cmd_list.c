@@ -39,20 +39,15 @@ static const struct mkperf_option options[] = {
 
 static const struct mkperf_option_group group = {options, NULL};
 
-static void add_event(struct list *l, const mkperf_EventInfo *info)
+/* The number of an event in the target's list; l->n: it is not there. */
+static unsigned event_named(const struct list *l, const char *name)
 {
-    for (unsigned i = 0; i < l->n; i++) {
-        if (strcmp(l->event[i].name, info->name) == 0) {
-            /* A name may have several numbers. The number that the CPU supports is used. */
-            if (info->supported && !l->event[i].supported) {
-                l->event[i] = *info;
-            }
-            return;
-        }
+    unsigned i = 0;
+
+    while (i < l->n && strcmp(l->event[i].name, name) != 0) {
+        i++;
     }
-    if (l->n < MAX_LISTED) {
-        l->event[l->n++] = *info;
-    }
+    return i;
 }
 
 static void on_control(void *self, const mkperf_ToHost *m)
@@ -61,7 +56,14 @@ static void on_control(void *self, const mkperf_ToHost *m)
 
     if (m->which_msg == mkperf_ToHost_events_tag) {
         for (unsigned i = 0; i < m->msg.events.events_count; i++) {
-            add_event(l, &m->msg.events.events[i]);
+            const mkperf_EventInfo *info = &m->msg.events.events[i];
+            unsigned at = event_named(l, info->name);
+            bool new = at == l->n &&at < MAX_LISTED;
+            /* A name may have several numbers. The number that the CPU supports is used. */
+            if (new || (at < l->n && info->supported && !l->event[at].supported)) {
+                l->event[at] = *info;
+                l->n += new;
+            }
         }
         l->last = !m->msg.events.more;
     }
@@ -110,16 +112,6 @@ static void print_event(struct list *l, const char *name, uint32_t code, const c
     }
 }
 
-static bool is_listed(const struct list *l, const char *name)
-{
-    for (unsigned i = 0; i < l->n; i++) {
-        if (strcmp(l->event[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void print_table(struct list *l, const char *cpu)
 {
     const struct mkperf_pmu_table *t = mkperf_pmu_table(cpu);
@@ -134,7 +126,7 @@ static void print_table(struct list *l, const char *cpu)
         printf("\nFrom the table of %s (\"?\": the CPU cannot be asked):\n\n", t->cpu);
     }
     for (unsigned i = 0; i < t->n; i++) {
-        if (!is_listed(l, t->event[i].name)) {
+        if (event_named(l, t->event[i].name) == l->n) {
             print_event(l, t->event[i].name, t->event[i].code, "?", t->event[i].description);
         }
     }

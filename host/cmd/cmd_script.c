@@ -80,12 +80,9 @@ static void print_start(const struct command *c, const struct mkperf_profile *p,
         printf("[%03" PRIu32 "] ", s->core);
     }
     if (c->fields & FIELD_TIME) {
-        uint64_t ns = s->time_ns;
-        if (c->ns) {
-            printf("%5" PRIu64 ".%09" PRIu64 ": ", ns / 1000000000, ns % 1000000000);
-        } else {
-            printf("%5" PRIu64 ".%06" PRIu64 ": ", ns / 1000000000, ns % 1000000000 / 1000);
-        }
+        uint64_t part = s->time_ns % 1000000000;
+        printf("%5" PRIu64 ".%0*" PRIu64 ": ", s->time_ns / 1000000000, c->ns ? 9 : 6,
+               c->ns ? part : part / 1000);
     }
     if (c->fields & FIELD_PERIOD) {
         printf("%10" PRIu64 " ", s->period);
@@ -93,21 +90,6 @@ static void print_start(const struct command *c, const struct mkperf_profile *p,
     if (c->fields & FIELD_EVENT) {
         printf("%*s: ", c->event_width, p->places.session.event[head.event].name);
     }
-}
-
-static void print_dso(const struct mkperf_frames *f, const struct mkperf_address *a)
-{
-    const struct mkperf_module *m = mkperf_frames_module(f, a->pd, a->kernel);
-    const char *path = m ? mkperf_module_path(m) : NULL;
-    char text[MKPERF_PRINTABLE_PATH];
-
-    if (!path && !a->kernel && a->pd < f->profile->places.npds) {
-        path = f->profile->places.pd[a->pd].elf;
-    }
-    if (path && a->kernel) {
-        path = basename(path);
-    }
-    printf(" (%s)", path ? mkperf_printable_copy(path, text, sizeof text) : "[unknown]");
 }
 
 /* Prints a frame. `inferred`: only registers show that it is in the chain (docs/stock.md). */
@@ -131,7 +113,14 @@ static void print_frame(const struct command *c, const struct mkperf_frames *f,
         printf(" [unknown]");
     }
     if (c->fields & FIELD_DSO) {
-        print_dso(f, a);
+        const char *path = m ? mkperf_module_path(m) : NULL;
+        char text[MKPERF_PRINTABLE_PATH];
+
+        if (!path && !a->kernel && a->pd < f->profile->places.npds) {
+            path = f->profile->places.pd[a->pd].elf;
+        }
+        path = path && a->kernel ? basename(path) : path;
+        printf(" (%s)", path ? mkperf_printable_copy(path, text, sizeof text) : "[unknown]");
     }
     if (inferred) {
         fputs(" (inferred)", stdout);
@@ -168,15 +157,6 @@ static void print_sample(const struct command *c, const struct mkperf_frames *f,
     putchar('\n');
 }
 
-static bool is_wanted(const struct command *c, const struct mkperf_profile *p, uint32_t chain)
-{
-    struct mkperf_chain_head head = mkperf_profile_head(p, chain);
-
-    return (!c->names.pd || strcmp(c->names.pd, mkperf_profile_pd_name(p, head.pd)) == 0) &&
-           (!c->names.event ||
-            strcmp(c->names.event, p->places.session.event[head.event].name) == 0);
-}
-
 static enum mkperf_status print_all(struct command *c, const struct mkperf_frames *f,
                                     struct mkperf_error *e)
 {
@@ -189,7 +169,11 @@ static enum mkperf_status print_all(struct command *c, const struct mkperf_frame
     }
     const struct mkperf_profile_sample *sample = p->samples.map;
     for (size_t i = 0; i < p->samples.count && !ferror(stdout); i++) {
-        if (is_wanted(c, p, sample[i].chain)) {
+        struct mkperf_chain_head head = mkperf_profile_head(p, sample[i].chain);
+
+        if ((!c->names.pd || strcmp(c->names.pd, mkperf_profile_pd_name(p, head.pd)) == 0) &&
+            (!c->names.event ||
+             strcmp(c->names.event, p->places.session.event[head.event].name) == 0)) {
             print_sample(c, f, &sample[i]);
         }
     }

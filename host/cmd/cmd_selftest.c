@@ -116,16 +116,6 @@ static void check_rate(struct selftest *s, const struct mkperf_profile *p)
            "%.3f %% of the cycles were counted into samples that were taken late", late);
 }
 
-static void check_losses(struct selftest *s, const struct mkperf_profile *p, const char *what)
-{
-    const struct mkperf_totals *t = &p->totals;
-    uint64_t lost = mkperf_lost_sum(t->lost) + mkperf_lost_sum(t->sched_lost);
-
-    result(s, lost == 0 && t->complete ? PASSED : FAILED, "losses",
-           "%" PRIu64 " of %" PRIu64 " lost (%s)%s", lost, mkperf_totals_received(t), what,
-           t->complete ? "" : "; the counts do not match the target's: more may be lost");
-}
-
 /* Compares the shares of the known functions with their parts of the instructions, and shows where in its loop of two
  * instructions the last one is sampled. */
 static void check_known(struct selftest *s, struct mkperf_profile *p)
@@ -199,29 +189,17 @@ static const char *pd_name(const void *self, uint32_t pd)
     return mkperf_profile_pd_name(self, pd);
 }
 
-/* Shows how long each core was idle by scheduling events. Samples cannot show it if cycles stop in a sleeping core. */
-static void show_idle(struct selftest *s, const struct mkperf_profile *p)
-{
-    for (uint32_t i = 0; p->sched != NULL && i < p->sched->ncores; i++) {
-        const struct mkperf_sched_core *c = &p->sched->core[i];
-
-        result(s, FIGURE, "idle", "core %" PRIu32 ": %.2f %% of %.3f s by scheduling events", i,
-               mkperf_percent(c->idle, c->busy + c->idle + c->unknown),
-               (double)(c->busy + c->idle + c->unknown) / 1e9);
-    }
-}
-
 /* Makes a recording and checks it. sched: with scheduling events. */
 static enum mkperf_status check_recording(struct selftest *s, const char *path, bool sched,
                                           struct mkperf_error *e)
 {
     struct mkperf_profile profile = {.cores = true, .utilisation = sched};
     struct mkperf_frames frames = {0};
+    const char *what = sched ? "samples and scheduling events" : "samples";
     int status = record(s, path, sched);
 
     if (status != MKPERF_OK) {
-        return mkperf_error_set(e, (enum mkperf_status)status, "no recording of %s",
-                                sched ? "samples and scheduling events" : "samples");
+        return mkperf_error_set(e, (enum mkperf_status)status, "no recording of %s", what);
     }
     profile.places.search = (struct mkperf_elf_search){.elf_path = s->elf_path};
     if (mkperf_frames_read(&frames, &profile, path, false, NULL, e) == MKPERF_OK) {
@@ -245,9 +223,19 @@ static enum mkperf_status check_recording(struct selftest *s, const char *path, 
                    "of shares by samples and by scheduling events: %" PRIu64 " of %" PRIu64
                    " contradict; the line `checked` has the largest difference or the reason",
                    t->agreed.contradicted, t->agreed.compared);
-            show_idle(s, &profile);
+            /* Samples cannot show how long a core was idle if cycles stop in a sleeping core. */
+            for (uint32_t i = 0; profile.sched != NULL && i < profile.sched->ncores; i++) {
+                const struct mkperf_sched_core *c = &profile.sched->core[i];
+                uint64_t all = c->busy + c->idle + c->unknown;
+                result(s, FIGURE, "idle",
+                       "core %" PRIu32 ": %.2f %% of %.3f s by scheduling events", i,
+                       mkperf_percent(c->idle, all), (double)all / 1e9);
+            }
         }
-        check_losses(s, &profile, sched ? "samples and scheduling events" : "samples");
+        uint64_t lost = mkperf_lost_sum(t->lost) + mkperf_lost_sum(t->sched_lost);
+        result(s, lost == 0 && t->complete ? PASSED : FAILED, "losses",
+               "%" PRIu64 " of %" PRIu64 " lost (%s)%s", lost, mkperf_totals_received(t), what,
+               t->complete ? "" : "; the counts do not match the target's: more may be lost");
         mkperf_figures_texts(MKPERF_FIGURE_SUMMARY, MKPERF_SECTION_FIRST, MKPERF_SECTION_END, t,
                              put_figure, s);
         const struct mkperf_warnings w = {

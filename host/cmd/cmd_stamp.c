@@ -158,6 +158,19 @@ static enum mkperf_status refuse_another(struct stamp *s, const struct mkperf_sy
     return e->status;
 }
 
+/* Stores how a PD or a vCPU is scheduled. */
+static void schedule(struct mkperf_image_program *out, unsigned priority, unsigned cpu,
+                     uint64_t budget, uint64_t period)
+{
+    if (budget <= UINT32_MAX && period <= UINT32_MAX) {
+        out->scheduled = true;
+        out->priority = (uint8_t)priority;
+        out->cpu = (uint8_t)cpu;
+        out->budget_us = (uint32_t)budget;
+        out->period_us = (uint32_t)period;
+    }
+}
+
 static enum mkperf_status add_pd(struct stamp *s, unsigned i, struct mkperf_module **m,
                                  struct mkperf_error *e)
 {
@@ -166,13 +179,7 @@ static enum mkperf_status add_pd(struct stamp *s, unsigned i, struct mkperf_modu
 
     *out = (struct mkperf_image_program){
         .thread = pd->thread, .parent = pd->parent, .passive = pd->passive};
-    if (pd->budget <= UINT32_MAX && pd->period <= UINT32_MAX) {
-        out->scheduled = true;
-        out->priority = (uint8_t)pd->priority;
-        out->cpu = (uint8_t)pd->cpu;
-        out->budget_us = (uint32_t)pd->budget;
-        out->period_us = (uint32_t)pd->period;
-    }
+    schedule(out, pd->priority, pd->cpu, pd->budget, pd->period);
     if (strlen(pd->name) >= sizeof out->name) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%d: the name of a PD may have %d bytes",
                                 s->path, pd->line, MKPERF_STAMP_NAME_BYTES);
@@ -206,52 +213,10 @@ static enum mkperf_status add_vcpus(struct stamp *s, struct mkperf_error *e)
                                     s->path, v->name);
         }
         struct mkperf_image_program *out = &s->image.program[s->image.n++];
-        *out = (struct mkperf_image_program){.thread = v->thread,
-                                             .parent = (int)v->parent,
-                                             .scheduled = v->budget <= UINT32_MAX &&
-                                                          v->period <= UINT32_MAX,
-                                             .priority = (uint8_t)v->priority,
-                                             .cpu = (uint8_t)v->cpu,
-                                             .budget_us = (uint32_t)v->budget,
-                                             .period_us = (uint32_t)v->period};
+        *out = (struct mkperf_image_program){.thread = v->thread, .parent = (int)v->parent};
+        schedule(out, v->priority, v->cpu, v->budget, v->period);
         memcpy(out->name, v->name, strlen(v->name) + 1);
     }
-    return MKPERF_OK;
-}
-
-/* Adds Microkit's monitor, a file in the kernel's directory of the SDK. pocket has no monitor. */
-static enum mkperf_status add_monitor(struct stamp *s, struct mkperf_module **m,
-                                      struct mkperf_error *e)
-{
-    const char *slash = strrchr(s->kernel, '/');
-    int n = slash != NULL ? (int)(slash - s->kernel) + 1 : 0;
-    char *path = mkperf_xprintf("%.*smonitor.elf", n, s->kernel);
-    enum mkperf_status status = MKPERF_OK;
-
-    if (access(path, R_OK) == 0) {
-        struct mkperf_image_program *out = &s->image.program[s->image.n++];
-        *out = (struct mkperf_image_program){
-            .thread = MKPERF_THREAD_INITIAL, .parent = -1, .name = "monitor"};
-        status = identify(s, path, m, out, e);
-    }
-    free(path);
-    return status;
-}
-
-/* Adds the contents that the packer loads to the hash, without the table itself. */
-static enum mkperf_status hash_module(struct stamp *s, const struct mkperf_module *m,
-                                      struct mkperf_error *e)
-{
-    uint8_t hash[MKPERF_CONTENT_HASH_BYTES];
-    struct mkperf_blank blank = m == s->client.module     ? s->client.at
-                                : m == s->profiler.module ? s->profiler.at
-                                                          : (struct mkperf_blank){0};
-
-    if (!mkperf_module_content(m, blank, hash)) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: nothing in it is loaded",
-                                mkperf_module_path(m));
-    }
-    (void)mbedtls_sha256_update_ret(&s->hash, hash, sizeof hash);
     return MKPERF_OK;
 }
 
@@ -267,21 +232,6 @@ static enum mkperf_status check_client(const struct stamp *s, struct mkperf_erro
     if (mkperf_module_build_id(s->client.module)->n == 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: has no build id: link it with --build-id",
                                 mkperf_module_path(s->client.module));
-    }
-    return MKPERF_OK;
-}
-
-/* Makes the tables for unwinding, if some program needs one. */
-static enum mkperf_status make_unwind(struct stamp *s, struct mkperf_module *const *module,
-                                      struct mkperf_error *e)
-{
-    mkperf_stamp_unwind_make(&s->unwind, &s->image, module, s->wish);
-    if (s->unwind.size != 0 && s->profiler.module == NULL) {
-        return mkperf_error_set(
-            e, MKPERF_ERR_INPUT,
-            "%s: programs need tables for unwinding, and the profiler PD has no place for "
-            "them (the symbol %s): it is of an older mkperf; --unwind no does without",
-            s->path, MKPERF_UNWIND_SYMBOL);
     }
     return MKPERF_OK;
 }
@@ -315,10 +265,28 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
             return e->status;
         }
     }
-    if (add_monitor(s, &module[s->image.n], e) != MKPERF_OK || add_vcpus(s, e) != MKPERF_OK ||
-        check_client(s, e) != MKPERF_OK || add_queues(s, module, e) != MKPERF_OK ||
-        make_unwind(s, module, e) != MKPERF_OK) {
+    /* Microkit's monitor is a file in the kernel's directory of the SDK. pocket has no monitor. */
+    char *monitor =
+        mkperf_xprintf("%.*smonitor.elf", (int)(basename(s->kernel) - s->kernel), s->kernel);
+    e->status = MKPERF_OK;
+    if (access(monitor, R_OK) == 0) {
+        struct mkperf_image_program *out = &s->image.program[s->image.n++];
+        *out = (struct mkperf_image_program){
+            .thread = MKPERF_THREAD_INITIAL, .parent = -1, .name = "monitor"};
+        (void)identify(s, monitor, &module[s->image.n - 1], out, e);
+    }
+    free(monitor);
+    if (e->status != MKPERF_OK || add_vcpus(s, e) != MKPERF_OK || check_client(s, e) != MKPERF_OK ||
+        add_queues(s, module, e) != MKPERF_OK) {
         return e->status;
+    }
+    mkperf_stamp_unwind_make(&s->unwind, &s->image, module, s->wish);
+    if (s->unwind.size != 0 && s->profiler.module == NULL) {
+        return mkperf_error_set(
+            e, MKPERF_ERR_INPUT,
+            "%s: programs need tables for unwinding, and the profiler PD has no place for "
+            "them (the symbol %s): it is of an older mkperf; --unwind no does without",
+            s->path, MKPERF_UNWIND_SYMBOL);
     }
     char *windows = mkperf_windows_text(s->system);
     if (windows != NULL && strlen(windows) > MKPERF_STAMP_WINDOWS_BYTES) {
@@ -336,8 +304,17 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
     (void)mbedtls_sha256_update_ret(&s->hash, table + MKPERF_STAMP_SYSTEM_AT,
                                     *n - MKPERF_STAMP_SYSTEM_AT);
     for (unsigned i = 0; i <= MKPERF_STAMP_PROGRAMS; i++) {
-        if (module[i] != NULL && hash_module(s, module[i], e) != MKPERF_OK) {
-            return e->status;
+        /* The contents that the packer loads, without the tables themselves. */
+        const struct mkperf_module *m = module[i];
+        struct mkperf_blank blank = m == s->client.module     ? s->client.at
+                                    : m == s->profiler.module ? s->profiler.at
+                                                              : (struct mkperf_blank){0};
+        if (m != NULL && !mkperf_module_content(m, blank, hash)) {
+            return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: nothing in it is loaded",
+                                    mkperf_module_path(m));
+        }
+        if (m != NULL) {
+            (void)mbedtls_sha256_update_ret(&s->hash, hash, sizeof hash);
         }
     }
     (void)mbedtls_sha256_finish_ret(&s->hash, hash);
@@ -438,18 +415,15 @@ static enum mkperf_status stamp_client(struct stamp *s, struct mkperf_error *e)
     size_t n = 0;
 
     if (mkperf_system_load(s->path, &s->system, e) != MKPERF_OK ||
-        make_table(s, table, &n, e) != MKPERF_OK ||
-        write_changed(&s->client,
-                      s->output != NULL ? s->output : mkperf_module_path(s->client.module), table,
-                      n, e) != MKPERF_OK ||
-        (s->profiler.module != NULL && write_profiler(s, e) != MKPERF_OK)) {
+        make_table(s, table, &n, e) != MKPERF_OK) {
         return e->status;
     }
-    if (s->quiet) {
-        return MKPERF_OK;
+    const char *to = s->output != NULL ? s->output : mkperf_module_path(s->client.module);
+    if (write_changed(&s->client, to, table, n, e) != MKPERF_OK ||
+        (s->profiler.module != NULL && write_profiler(s, e) != MKPERF_OK) || s->quiet) {
+        return e->status;
     }
-    fprintf(stderr, "mkperf: %s: %u programs, image %s\n",
-            s->output != NULL ? s->output : mkperf_module_path(s->client.module), s->image.n,
+    fprintf(stderr, "mkperf: %s: %u programs, image %s\n", to, s->image.n,
             mkperf_image_text(&s->image, text));
     for (unsigned i = 0; i < s->image.nqueues; i++) {
         mkperf_stamp_queue_print(&s->image, &s->image.queue[i], stderr);

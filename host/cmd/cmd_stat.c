@@ -15,7 +15,7 @@ enum { MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
 
 struct stat {
     struct stat_measure measure; /* first, as mkperf_recorder_talk_init requires */
-    const char *only, *output, *separator;
+    const char *output;
     bool json;
     struct report_values values; /* with --json */
     struct mkperf_printout printout;
@@ -38,10 +38,10 @@ static const struct mkperf_option options[] = {
         "samples, with the standard error",
         MKPERF_SETS(struct stat, measure.per_pd)),
     MKPERF_OPTION(0, "per-core", "the system by core, for the cores that the target counts on",
-                  MKPERF_SETS(struct stat, measure.per_core)),
+                  MKPERF_SETS(struct stat, measure.style.per_core)),
     MKPERF_OPTION('C', "cpu", "count on these cores only, as in 0-2", .value = "LIST"),
     MKPERF_OPTION(0, "pd", "only these PDs (implies --per-pd)", .value = "NAME[,NAME]",
-                  MKPERF_TEXT(struct stat, only)),
+                  MKPERF_TEXT(struct stat, measure.style.only)),
     MKPERF_OPTION(0, "estimate", "by PD from samples, whatever the kernel can",
                   MKPERF_SETS(struct stat, measure.estimate)),
     MKPERF_OPTION(0, "util",
@@ -61,7 +61,7 @@ static const struct mkperf_option options[] = {
         "fields for programs: count, unit, event, time counted in ns, share of the time in per "
         "cent, derived figure, its unit, user, kernel, standard error; before them with -I the "
         "time, with --per-core the core and how many cores it is of, with --per-pd the PD",
-        .value = "SEP", MKPERF_TEXT(struct stat, separator)),
+        .value = "SEP", MKPERF_TEXT(struct stat, measure.style.separator)),
     MKPERF_OPTION('j', "json", "rows as JSON Lines, on standard output",
                   MKPERF_SETS(struct stat, json)),
     MKPERF_OPTION('o', "output",
@@ -99,7 +99,7 @@ static enum mkperf_status check_options(struct stat *s, struct mkperf_error *e)
         return mkperf_usage_error(e, "stat", "-r needs --duration, and excludes -I");
     }
     s->measure.runs = s->measure.runs != 0 ? s->measure.runs : 1;
-    s->measure.per_pd |= s->only != NULL || s->measure.estimate || s->measure.util;
+    s->measure.per_pd |= s->measure.style.only != NULL || s->measure.estimate || s->measure.util;
     return c->events_count != 0 || s->measure.metrics != NULL
                ? MKPERF_OK
                : mkperf_events_parse("cycles,instructions", c, e);
@@ -115,14 +115,11 @@ static enum mkperf_status open_output(struct stat *s, struct mkperf_error *e)
     if (s->json) {
         s->values = report_values_begin(out, NULL, "stat", s->measure.recorder.options.link.target);
     }
-    s->measure.style = (struct stat_style){.out = out,
-                                           .separator = s->separator,
-                                           .values = s->json ? &s->values : NULL,
-                                           .interval = s->measure.interval_ms != 0,
-                                           .per_core = s->measure.per_core,
-                                           .runs = 1,
-                                           .only = s->only,
-                                           .title = s->measure.recorder.options.link.target};
+    s->measure.style.out = out;
+    s->measure.style.values = s->json ? &s->values : NULL;
+    s->measure.style.interval = s->measure.interval_ms != 0;
+    s->measure.style.runs = 1;
+    s->measure.style.title = s->measure.recorder.options.link.target;
     return MKPERF_OK;
 }
 

@@ -15,12 +15,19 @@
 
 enum { DEFAULT_WINDOW_S = 10, OPT_WINDOW = 256 };
 
-struct command {
+struct top {
     double delay_s, window_s;
-    bool zero, charged, no_idle, util, flow, stdio, json;
+    bool zero, util, flow, stdio, json;
     enum mkperf_colour colour;
-    const char *pd;
-    uint64_t rows;
+    struct mkperf_recorder recorder;
+    struct top_counts counts;
+    struct top_screen screen;
+    struct report_values values; /* with --json */
+    struct mkperf_flow flows;    /* with --flow; its analysis is that of the counts */
+    char *flow_text;
+    double drawn_s, flow_s;
+    uint64_t session; /* the id of the session that is shown, and the number of restarts << 32 */
+    volatile int *interrupts;
 };
 
 static const struct mkperf_option options[] = {
@@ -28,37 +35,24 @@ static const struct mkperf_option options[] = {
     MKPERF_OPTION(OPT_WINDOW, "window", "show the last S seconds of the target's time (%d); 0: all",
                   .value = "S", .number = DEFAULT_WINDOW_S),
     MKPERF_OPTION('z', "zero", "show the samples since the last refresh: --window of --delay",
-                  MKPERF_SETS(struct command, zero)),
+                  MKPERF_SETS(struct top, zero)),
     MKPERF_OPTION(0, "pd", "only functions of this protection domain", .value = "NAME",
-                  MKPERF_TEXT(struct command, pd)),
+                  MKPERF_TEXT(struct top, screen.pd)),
     MKPERF_OPTION(0, "rows", "with --stdio and --json: functions of a table (20); 0: all",
-                  .value = "N", MKPERF_NUMBER(struct command, rows, 0, 1000000)),
+                  .value = "N", MKPERF_NUMBER(struct top, screen.rows, 0, 1000000)),
     MKPERF_OPTION(0, "charged", "what each PD used itself, and what others used on its behalf",
-                  MKPERF_SETS(struct command, charged)),
+                  MKPERF_SETS(struct top, screen.charged)),
     MKPERF_OPTION(0, "no-idle", "leave idle out: percentages are of the rest, but those of cores",
-                  MKPERF_SETS(struct command, no_idle)),
+                  MKPERF_SETS(struct top, counts.no_idle)),
     MKPERF_OPTION(0, "util", "how long each PD ran, by scheduling events (as record --sched)",
-                  MKPERF_SETS(struct command, util)),
+                  MKPERF_SETS(struct top, util)),
     MKPERF_OPTION(0, "flow", "what limits since the last refresh, and the queues, as mkperf flow",
-                  MKPERF_SETS(struct command, flow)),
+                  MKPERF_SETS(struct top, flow)),
     MKPERF_OPTION(0, "stdio", "print tables; the default without a terminal",
-                  MKPERF_SETS(struct command, stdio)),
+                  MKPERF_SETS(struct top, stdio)),
     MKPERF_OPTION(0, "json", "print a line of JSON each time instead of tables",
-                  MKPERF_SETS(struct command, json)),
+                  MKPERF_SETS(struct top, json)),
     {.id = 0},
-};
-
-struct top {
-    struct command command;
-    struct mkperf_recorder recorder;
-    struct top_counts counts;
-    struct top_screen screen;
-    struct report_values values; /* with --json */
-    struct mkperf_flow flow;     /* with --flow; its analysis is that of the counts */
-    char *flow_text;
-    double drawn_s, flow_s;
-    uint64_t session; /* the id of the session that is shown, and the number of restarts << 32 */
-    volatile int *interrupts;
 };
 
 static enum mkperf_status set_real(const struct mkperf_given *g, double least, double *out)
@@ -75,7 +69,7 @@ static enum mkperf_status set_real(const struct mkperf_given *g, double least, d
 
 static enum mkperf_status set_seconds(void *self, const struct mkperf_given *g)
 {
-    struct command *c = self;
+    struct top *c = self;
 
     switch (g->id) {
     case 'd':
@@ -93,27 +87,28 @@ static enum mkperf_status set_seconds(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group group = {options, set_seconds};
 
-static void show_line(void *self, const char *line)
+/* Shows a text in the screen's line for messages. Without a screen it is printed behind `who`. */
+static void show_text(struct top *t, const char *who, const char *text)
 {
-    struct top *t = self;
-
-    if (t->screen.curses) {
-        snprintf(t->screen.message, sizeof t->screen.message, "target: %.400s", line);
-    } else {
-        fprintf(stderr, "target: %s\n", line);
-    }
-}
-
-static void show_notice(void *self, const char *text)
-{
-    struct top *t = self;
-
     if (t->screen.curses) {
         snprintf(t->screen.message, sizeof t->screen.message, "%.400s", text);
         mkperf_printable(t->screen.message);
     } else {
-        mkperf_print_line(stderr, "mkperf: %s", text);
+        mkperf_print_line(stderr, "%s%s", who, text);
     }
+}
+
+static void show_line(void *self, const char *line)
+{
+    char text[TOP_TEXT];
+
+    snprintf(text, sizeof text, "target: %s", line);
+    show_text(self, "", text);
+}
+
+static void show_notice(void *self, const char *text)
+{
+    show_text(self, "mkperf: ", text);
 }
 
 static void print_warning(void *self, const char *text)
@@ -147,13 +142,12 @@ static void follow_session(struct top *t)
 /* Makes the text of what limits since the last time, or since the begin with --window 0. Before the next switch there is none. */
 static void follow_flow(struct top *t)
 {
-    struct mkperf_flow *f = &t->flow;
+    struct mkperf_flow *f = &t->flows;
     double now = mkperf_now_s();
     size_t size;
 
-    if (!t->command.flow || t->screen.paused || !f->began || f->from_ns != 0 ||
-        (t->flow_text != NULL && t->recorder.stream->running &&
-         now - t->flow_s < t->command.delay_s)) {
+    if (!t->flow || t->screen.paused || !f->began || f->from_ns != 0 ||
+        (t->flow_text != NULL && t->recorder.stream->running && now - t->flow_s < t->delay_s)) {
         return;
     }
     free(t->flow_text);
@@ -177,7 +171,7 @@ static void draw_screen(struct top *t)
     if (t->screen.curses) {
         top_screen_draw(&t->screen);
     } else if (t->recorder.stream->began) {
-        if (t->command.json) {
+        if (t->json) {
             top_screen_values(&t->screen, &t->values.to);
         } else {
             top_screen_print(&t->screen, stdout);
@@ -197,7 +191,7 @@ static void on_progress(void *self)
         ++*t->interrupts;
         return;
     }
-    if (typed || mkperf_now_s() - t->drawn_s >= t->command.delay_s) {
+    if (typed || mkperf_now_s() - t->drawn_s >= t->delay_s) {
         draw_screen(t);
     }
 }
@@ -215,64 +209,53 @@ static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
     if (mkperf_recorder_init(r, false, e) != MKPERF_OK) {
         return e->status;
     }
-    struct command *c = &t->command;
     struct mkperf_sink sink = top_counts_sink(&t->counts);
-    if (c->flow) {
+    if (t->flow) {
         t->counts.sched = mkperf_analysis_new();
         t->counts.sched->session.sched = true;
-        mkperf_flow_init(&t->flow, t->counts.sched);
-        t->flow.to = sink;
-        sink = mkperf_flow_sink(&t->flow);
+        mkperf_flow_init(&t->flows, t->counts.sched);
+        t->flows.to = sink;
+        sink = mkperf_flow_sink(&t->flows);
         t->screen.flow = "no reading of a queue yet\n";
     }
     mkperf_recorder_decode(r, sink, NULL);
     t->counts.pds = t->recorder.pds;
     t->counts.symbols = t->recorder.symbols;
-    t->counts.window_ns = (uint64_t)((c->window_s > 0 ? c->window_s : DEFAULT_WINDOW_S) * 1e9);
-    t->counts.all = c->window_s == 0;
-    t->counts.no_idle = c->no_idle;
+    t->counts.window_ns = (uint64_t)((t->window_s > 0 ? t->window_s : DEFAULT_WINDOW_S) * 1e9);
+    t->counts.all = t->window_s == 0;
     t->screen.target = t->recorder.options.link.target;
-    t->screen.rows = (unsigned)c->rows;
-    t->screen.colour = mkperf_colour_wanted(c->colour, stdout);
+    t->screen.colour = mkperf_colour_wanted(t->colour, stdout);
     t->screen.counts = &t->counts;
     t->screen.totals = &t->recorder.stream->totals;
-    t->screen.pd = c->pd;
-    t->screen.charged = c->charged;
-    c->stdio |= c->json || !report_browser_usable();
-    if (c->json) {
+    t->stdio |= t->json || !report_browser_usable();
+    if (t->json) {
         t->values = report_values_begin(stdout, NULL, "top", t->screen.target);
     }
     return MKPERF_OK;
 }
 
-static enum mkperf_status watch_target(struct top *t, struct mkperf_error *e)
-{
-    struct mkperf_recorder *r = &t->recorder;
-    bool live = r->link.source.ops->interactive;
-    enum mkperf_status status = live ? mkperf_recorder_start(r, e) : MKPERF_OK;
-
-    if (status != MKPERF_OK) {
-        return status;
-    }
-    t->drawn_s = mkperf_now_s();
-    if (!t->command.stdio) {
-        top_screen_start(&t->screen);
-    }
-    status = live ? mkperf_recorder_run(r, e) : mkperf_recorder_replay(r, e);
-    top_screen_stop(&t->screen);
-    if (status == MKPERF_OK && live) {
-        status = mkperf_recorder_stop(r, e);
-    }
-    return status;
-}
-
 static enum mkperf_status run_session(struct top *t, struct mkperf_error *e)
 {
-    if (set_up(t, e) != MKPERF_OK || watch_target(t, e) != MKPERF_OK ||
-        mkperf_stream_finish(t->recorder.stream, e) != MKPERF_OK) {
+    struct mkperf_recorder *r = &t->recorder;
+
+    if (set_up(t, e) != MKPERF_OK) {
         return e->status;
     }
-    if (t->command.flow && t->flow.nqueues == 0) {
+    bool live = r->link.source.ops->interactive;
+    if (live && mkperf_recorder_start(r, e) != MKPERF_OK) {
+        return e->status;
+    }
+    t->drawn_s = mkperf_now_s();
+    if (!t->stdio) {
+        top_screen_start(&t->screen);
+    }
+    enum mkperf_status status = live ? mkperf_recorder_run(r, e) : mkperf_recorder_replay(r, e);
+    top_screen_stop(&t->screen);
+    if (status != MKPERF_OK || (live && mkperf_recorder_stop(r, e) != MKPERF_OK) ||
+        mkperf_stream_finish(r->stream, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (t->flow && t->flows.nqueues == 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: the session has no queues (--flow)",
                                 t->screen.target);
     }
@@ -285,7 +268,6 @@ static void init_top(void *self, int argc, char **argv)
 {
     struct top *t = self;
 
-    t->command = (struct command){.delay_s = 2, .window_s = DEFAULT_WINDOW_S, .rows = 20};
     mkperf_record_options_init(&t->recorder.options, argc, argv);
 }
 
@@ -295,7 +277,7 @@ static void tear_down(void *self)
 
     top_screen_stop(&t->screen);
     top_screen_free(&t->screen);
-    mkperf_flow_free(&t->flow);
+    mkperf_flow_free(&t->flows);
     free(t->flow_text);
     top_counts_free(&t->counts);
     mkperf_recorder_free(&t->recorder);
@@ -305,22 +287,21 @@ static enum mkperf_status run_top(void *self, const struct mkperf_args *args,
                                   struct mkperf_error *e)
 {
     struct top *t = self;
-    struct command *c = &t->command;
 
     (void)args;
-    if (c->json && c->charged) {
+    if (t->json && t->screen.charged) {
         return mkperf_usage_error(e, "top",
                                   "--json has no charged time; report --charged --json has");
     }
-    if (c->json && c->flow) {
+    if (t->json && t->flow) {
         return mkperf_usage_error(e, "top", "--json has no queues; flow --json has");
     }
-    t->recorder.options.queues = c->flow;
+    t->recorder.options.queues = t->flow;
     if (mkperf_record_options_finish(&t->recorder.options, "top", e) != MKPERF_OK) {
         return e->status;
     }
-    t->recorder.options.configure.sched = c->util || c->flow;
-    c->window_s = c->zero ? c->delay_s : c->window_s;
+    t->recorder.options.configure.sched = t->util || t->flow;
+    t->window_s = t->zero ? t->delay_s : t->window_s;
     t->interrupts = mkperf_process_interrupts();
     return run_session(t, e);
 }
@@ -335,17 +316,18 @@ const struct mkperf_command mkperf_top_command = {
         "Keys: Enter shows one PD, u all; i with or without idle; c charged time; s sort; z window "
         "or all; Tab event; p pause; q quit.",
     .options = {{&mkperf_link_options, offsetof(struct top, recorder.options.link)},
-                {&group, offsetof(struct top, command)},
+                {&group, 0},
                 {&mkperf_sampling_options, offsetof(struct top, recorder.options)},
                 {&mkperf_names_options, offsetof(struct top, recorder.options)},
                 {&mkperf_kernel_options, offsetof(struct top, recorder.options)},
                 {&mkperf_watch_options, offsetof(struct top, recorder.options.link)},
                 {&mkperf_control_options, offsetof(struct top, recorder.options.link)},
                 {&mkperf_reconnect_options, offsetof(struct top, recorder.options.link)},
-                {&mkperf_colour_options, offsetof(struct top, command.colour)}},
+                {&mkperf_colour_options, offsetof(struct top, colour)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
-    .self = {.bytes = sizeof(struct top)},
+    .self =
+        MKPERF_SELF(struct top, .delay_s = 2, .window_s = DEFAULT_WINDOW_S, .screen = {.rows = 20}),
     .init = init_top,
     .run = run_top,
     .end = tear_down,

@@ -2,8 +2,7 @@
 /*
  * mkperf view: a recording in a browser, served on loopback to users who have the address.
  *
- * Owns: the command's options, and the data that the server asks for. host/view is the server, and host/page makes the
- * page and its data.
+ * Owns: the command's options, and the recordings. host/view is the server, and host/page makes the page and its data.
  */
 #include <unistd.h>
 
@@ -23,7 +22,7 @@ struct command {
     uint64_t port;
     volatile int *interrupts;
     struct view_shown shown[1 + OTHERS]; /* the recording, and those of --diff */
-    unsigned n;                          /* how many of them there are */
+    unsigned n;                          /* how many are of --diff */
     struct view_live live;               /* with -t, instead of both */
     struct mkperf_elf_search elfs;
 };
@@ -58,36 +57,30 @@ static bool has_speedscope(const char *dir)
     return has;
 }
 
-/* The directory of speedscope's release, a new string. NULL: there is none. */
-static char *find_speedscope(void)
-{
-    const char *set = getenv("MKPERF_SPEEDSCOPE");
-    char *index = set != NULL ? NULL : mkperf_beside("speedscope/index.html");
-
-    if (set != NULL) {
-        return has_speedscope(set) ? mkperf_xstrdup(set) : NULL;
-    }
-    if (index == NULL) {
-        index = mkperf_beside("../share/mkperf/speedscope/index.html");
-    }
-    if (index != NULL) {
-        *strrchr(index, '/') = '\0';
-    }
-    return index;
-}
-
 /* Sets c->speedscope to the directory of speedscope's release that the page links to, or to NULL. */
 static enum mkperf_status choose_speedscope(struct command *c, struct mkperf_error *e)
 {
+    const char *set = getenv("MKPERF_SPEEDSCOPE");
     bool piped = strcmp(c->input, "-") == 0; /* speedscope would have to read it a second time */
 
-    if (c->speedscope != NULL && !has_speedscope(c->speedscope)) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no index.html of speedscope",
-                                c->speedscope);
+    if (c->speedscope != NULL) {
+        return has_speedscope(c->speedscope)
+                   ? MKPERF_OK
+                   : mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no index.html of speedscope",
+                                      c->speedscope);
     }
-    if (c->speedscope == NULL && !piped) {
-        c->speedscope = c->found = find_speedscope();
+    if (set != NULL && !piped) {
+        c->found = has_speedscope(set) ? mkperf_xstrdup(set) : NULL;
+    } else if (!piped) {
+        c->found = mkperf_beside("speedscope/index.html");
+        if (c->found == NULL) {
+            c->found = mkperf_beside("../share/mkperf/speedscope/index.html");
+        }
+        if (c->found != NULL) {
+            *strrchr(c->found, '/') = '\0';
+        }
     }
+    c->speedscope = c->found;
     return MKPERF_OK;
 }
 
@@ -96,43 +89,12 @@ static bool is_live(const struct command *c)
     return c->live.recorder.options.link.target != NULL;
 }
 
-static struct page_bytes give_data(void *self, unsigned number, bool *kept)
-{
-    struct command *c = self;
-
-    *kept = !is_live(c);
-    return number == 0 && !*kept       ? view_live_data(&c->live)
-           : *kept && number <= OTHERS ? c->shown[number].data
-                                       : (struct page_bytes){.n = 0};
-}
-
-static struct page_bytes give_stretch(void *self, uint64_t from, uint64_t to, uint64_t most)
-{
-    struct command *c = self;
-
-    return view_shown_stretch(&c->shown[0], from, to, most);
-}
-
-static bool give_code(void *self, uint64_t function, bool base, FILE *out)
-{
-    struct command *c = self;
-    struct view_shown *s = &c->shown[base];
-    const struct mkperf_frames *f = is_live(c) ? &c->live.frames : &s->frames;
-
-    if (function >= f->functions.count || (is_live(c) && base)) {
-        return false;
-    }
-    page_code_json(f, (uint32_t)function, is_live(c) ? &c->live.sources : &s->sources, out);
-    return true;
-}
-
 static enum mkperf_status serve_page(struct command *c, struct mkperf_error *e)
 {
-    struct view_server s = {.data = give_data,
-                            .stretch = give_stretch,
-                            .code = give_code,
-                            .self = c,
-                            .path = is_live(c) ? NULL : c->input,
+    struct view_server s = {.shown = c->shown,
+                            .nshown = c->n + 1,
+                            .live = is_live(c) ? &c->live : NULL,
+                            .path = c->input,
                             .speedscope = is_live(c) ? NULL : c->speedscope,
                             .elfs = c->elfs,
                             .port = (uint16_t)c->port};
@@ -141,7 +103,9 @@ static enum mkperf_status serve_page(struct command *c, struct mkperf_error *e)
         printf("mkperf view: http://127.0.0.1:%u/%s/\n", s.port, s.token);
         (void)fflush(stdout);
         if (is_live(c)) {
-            view_live_run(&c->live, &s, e);
+            c->live.server = &s;
+            c->live.poll = view_server_poll;
+            view_live_run(&c->live, e);
         } else {
             view_server_run(&s, c->interrupts);
         }

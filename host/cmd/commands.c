@@ -6,21 +6,8 @@
 #include "base/outfile.h"
 #include "cmd.h"
 
-const struct mkperf_command *const mkperf_commands[] = {
-    &mkperf_record_command,     &mkperf_stat_command,
-    &mkperf_exact_command,      &mkperf_dump_command,
-    &mkperf_list_command,       &mkperf_top_command,
-    &mkperf_console_command,    &mkperf_explain_command,
-    &mkperf_report_command,     &mkperf_latency_command,
-    &mkperf_budget_command,     &mkperf_flow_command,
-    &mkperf_annotate_command,   &mkperf_script_command,
-    &mkperf_diff_command,       &mkperf_view_command,
-    &mkperf_convert_command,    &mkperf_toperf_command,
-    &mkperf_kprof2perf_command, &mkperf_recover_command,
-    &mkperf_stamp_command,      &mkperf_selftest_command,
-    &mkperf_agent_command,      &mkperf_mcp_command,
-    &mkperf_help_command,       NULL,
-};
+#define ROW(name) &mkperf_##name##_command,
+const struct mkperf_command *const mkperf_commands[] = {MKPERF_COMMANDS(ROW) NULL};
 
 const struct mkperf_command *mkperf_command_by_name(const char *name)
 {

@@ -31,26 +31,20 @@ __attribute__((format(printf, 2, 3))) static bool wrong(const struct place *at, 
     return false;
 }
 
-static const struct mkperf_system_pd *profiler_of(const struct mkperf_system *s)
-{
-    for (unsigned i = 0; i < s->npds; i++) {
-        for (unsigned k = 0; k < s->pd[i].nsetvars; k++) {
-            if (strcmp(s->pd[i].setvar[k].symbol, "mkperf_rings") == 0) {
-                return &s->pd[i];
-            }
-        }
-    }
-    return NULL;
-}
-
 /* Returns the address at which the profiler PD maps the region, 0 if it does not. */
 static uint64_t profiler_map(const struct mkperf_system *s, unsigned region)
 {
-    const struct mkperf_system_pd *pd = profiler_of(s);
+    for (unsigned i = 0; i < s->npds; i++) {
+        const struct mkperf_system_pd *pd = &s->pd[i];
+        bool profiler = false;
 
-    for (unsigned i = 0; pd != NULL && i < pd->nmaps; i++) {
-        if (pd->map[i].region == region && pd->map[i].read && pd->map[i].cached) {
-            return pd->map[i].vaddr;
+        for (unsigned k = 0; k < pd->nsetvars; k++) {
+            profiler |= strcmp(pd->setvar[k].symbol, "mkperf_rings") == 0;
+        }
+        for (unsigned k = 0; k < pd->nmaps && profiler; k++) {
+            if (pd->map[k].region == region && pd->map[k].read && pd->map[k].cached) {
+                return pd->map[k].vaddr;
+            }
         }
     }
     return 0;
@@ -112,30 +106,38 @@ static uint64_t number_at(const uint8_t *p, unsigned bytes)
     return bytes == 8 ? mkperf_get64(p) : bytes == 2 ? mkperf_get16(p) : p[0];
 }
 
-/* The queue with this memory, which is added if it is new. NULL: there is no room for it. */
-static struct mkperf_image_queue *queue_in(struct mkperf_stamp_queues *s, unsigned region,
-                                           uint64_t offset)
+/* Adds a queue, whose memory is at an offset of a region. NULL: there is no room for it. */
+static struct mkperf_image_queue *add_queue(struct mkperf_stamp_queues *s, const struct place *at,
+                                            unsigned region, uint64_t offset)
 {
-    struct mkperf_image *image = s->image;
-    const char *name = s->system->region[region].name;
+    unsigned n = s->image->nqueues;
 
-    for (unsigned i = 0; i < image->nqueues; i++) {
-        if (s->region[i] == region && s->offset[i] == offset) {
-            return &image->queue[i];
-        }
-    }
-    if (image->nqueues == MKPERF_STAMP_QUEUES) {
+    if (n == MKPERF_STAMP_QUEUES) {
+        wrong(at, "an image lists at most %d queues", MKPERF_STAMP_QUEUES);
         return NULL;
     }
-    struct mkperf_image_queue *q = &image->queue[image->nqueues];
-    *q = (struct mkperf_image_queue){.producer = UNSET, .consumer = UNSET};
-    /* The end of a long name differs more than its beginning. */
-    size_t cut = strlen(name) > MKPERF_STAMP_QUEUE_NAME_BYTES
-                     ? strlen(name) - MKPERF_STAMP_QUEUE_NAME_BYTES
-                     : 0;
-    snprintf(q->name, sizeof q->name, "%s", name + cut);
-    s->region[image->nqueues] = region;
-    s->offset[image->nqueues++] = offset;
+    s->region[n] = region;
+    s->offset[n] = offset;
+    s->image->queue[n] = (struct mkperf_image_queue){.producer = UNSET, .consumer = UNSET};
+    return &s->image->queue[s->image->nqueues++];
+}
+
+/* The queue with this memory, which is added if it is new. NULL: there is no room for it. */
+static struct mkperf_image_queue *queue_in(struct mkperf_stamp_queues *s, const struct place *at,
+                                           unsigned region, uint64_t offset)
+{
+    const char *name = s->system->region[region].name;
+
+    for (unsigned i = 0; i < s->image->nqueues; i++) {
+        if (s->region[i] == region && s->offset[i] == offset) {
+            return &s->image->queue[i];
+        }
+    }
+    struct mkperf_image_queue *q = add_queue(s, at, region, offset);
+    if (q != NULL) { /* the end of a long name differs more than its beginning */
+        size_t most = MKPERF_STAMP_QUEUE_NAME_BYTES, n = strlen(name);
+        snprintf(q->name, sizeof q->name, "%s", name + (n > most ? n - most : 0));
+    }
     return q;
 }
 
@@ -154,9 +156,9 @@ static bool add_sddf(struct mkperf_stamp_queues *s, const struct place *at, cons
         if (address < p->map[i].vaddr || offset >= r->size || offset % 8 != 0) {
             continue;
         }
-        struct mkperf_image_queue *q = queue_in(s, p->map[i].region, offset);
+        struct mkperf_image_queue *q = queue_in(s, at, p->map[i].region, offset);
         if (q == NULL) {
-            return wrong(at, "an image lists at most %d queues", MKPERF_STAMP_QUEUES);
+            return false;
         }
         uint64_t map = profiler_map(s->system, p->map[i].region);
         q->kind = c->kind;
@@ -234,48 +236,21 @@ enum mkperf_status mkperf_stamp_queues_find(struct mkperf_stamp_queues *q, const
 
 /* ---- the description file ---- */
 
-static int region_named(const struct mkperf_system *s, const char *name)
-{
-    for (unsigned i = 0; i < s->nregions; i++) {
-        if (strcmp(s->region[i].name, name) == 0) {
-            return (int)i;
-        }
-    }
-    return UNSET;
-}
-
-static int pd_named(const struct mkperf_system *s, const char *name)
-{
-    for (unsigned i = 0; i < s->npds; i++) {
-        if (strcmp(s->pd[i].name, name) == 0) {
-            return (int)i;
-        }
-    }
-    return UNSET;
-}
-
 /* A line's values before they are checked together. */
+enum number { HEAD, TAIL, BITS, SLOTS, NUMBERS };
+static const char *const number_names[NUMBERS] = {"head", "tail", "bits", "slots"};
+
 struct ring {
     struct mkperf_image_queue queue;
     int region;
-    uint64_t head, tail, bits;
-    bool has_head, has_tail;
+    uint64_t number[NUMBERS];
+    bool has[NUMBERS];
 };
-
-static bool number_of(const struct place *at, const char *key, const char *value, uint64_t *out)
-{
-    char *end;
-
-    errno = 0;
-    *out = strtoull(value, &end, 0);
-    return (value[0] >= '0' && value[0] <= '9' && *end == '\0' && errno == 0) ||
-           wrong(at, "%s=%s: want a number", key, value);
-}
 
 static bool take_word(const struct place *at, const struct mkperf_system *s, char *word,
                       struct ring *r)
 {
-    char *value = strchr(word, '=');
+    char *value = strchr(word, '='), *end;
 
     if (value == NULL) {
         r->queue.returns = strcmp(word, "returns") == 0;
@@ -283,27 +258,22 @@ static bool take_word(const struct place *at, const struct mkperf_system *s, cha
     }
     *value++ = '\0';
     if (strcmp(word, "region") == 0) {
-        r->region = region_named(s, value);
+        r->region = mkperf_system_region_named(s, value);
         return r->region != UNSET || wrong(at, "no memory region is named %s", value);
     }
     if (strcmp(word, "producer") == 0 || strcmp(word, "consumer") == 0) {
         int *pd = word[0] == 'p' ? &r->queue.producer : &r->queue.consumer;
-        *pd = pd_named(s, value);
+        *pd = mkperf_system_pd_named(s, value);
         return *pd != UNSET || wrong(at, "no protection domain is named %s", value);
     }
-    if (strcmp(word, "head") == 0) {
-        r->has_head = true;
-        return number_of(at, word, value, &r->head);
-    }
-    if (strcmp(word, "tail") == 0) {
-        r->has_tail = true;
-        return number_of(at, word, value, &r->tail);
-    }
-    if (strcmp(word, "bits") == 0) {
-        return number_of(at, word, value, &r->bits);
-    }
-    if (strcmp(word, "slots") == 0) {
-        return number_of(at, word, value, &r->queue.slots);
+    for (unsigned i = 0; i < NUMBERS; i++) {
+        if (strcmp(word, number_names[i]) == 0) {
+            errno = 0;
+            r->number[i] = strtoull(value, &end, 0);
+            r->has[i] = true;
+            return (value[0] >= '0' && value[0] <= '9' && *end == '\0' && errno == 0) ||
+                   wrong(at, "%s=%s: want a number", word, value);
+        }
     }
     return wrong(at, "%s=: want region, head, tail, bits, slots, producer or consumer", word);
 }
@@ -311,40 +281,38 @@ static bool take_word(const struct place *at, const struct mkperf_system *s, cha
 /* Checks what the words of a line are together, and adds the ring to the image. */
 static bool add_ring(const struct place *at, struct mkperf_stamp_queues *all, const struct ring *r)
 {
-    const struct mkperf_system *s = all->system;
-    struct mkperf_image *image = all->image;
-    struct mkperf_image_queue q = r->queue;
-    uint64_t bytes = r->bits / 8;
+    const struct mkperf_image_queue *q = &r->queue;
+    uint64_t head = r->number[HEAD], tail = r->number[TAIL], bits = r->number[BITS];
 
-    if (r->region == UNSET || !r->has_head || !r->has_tail || q.slots == 0 ||
-        (q.producer == UNSET && q.consumer == UNSET)) {
+    if (r->region == UNSET || !r->has[HEAD] || !r->has[TAIL] || r->number[SLOTS] == 0 ||
+        (q->producer == UNSET && q->consumer == UNSET)) {
         return wrong(at, "%s: want region, head, tail, bits, slots, and a producer or a consumer",
-                     q.name);
+                     q->name);
     }
-    if (r->bits != 8 && r->bits != 16 && r->bits != 32 && r->bits != 64) {
-        return wrong(at, "%s: bits: want 8, 16, 32 or 64", q.name);
+    if (bits != 8 && bits != 16 && bits != 32 && bits != 64) {
+        return wrong(at, "%s: bits: want 8, 16, 32 or 64", q->name);
     }
-    uint64_t size = s->region[r->region].size;
-    if (r->head % bytes != 0 || r->tail % bytes != 0 || r->head > size - bytes ||
-        r->tail > size - bytes || (r->head == r->tail && q.producer != q.consumer)) {
+    uint64_t last = all->system->region[r->region].size - bits / 8;
+    if (head % (bits / 8) != 0 || tail % (bits / 8) != 0 || head > last || tail > last ||
+        (head == tail && q->producer != q->consumer)) {
         return wrong(at, "%s: head and tail: want two multiples of %" PRIu64 " within the region",
-                     q.name, bytes);
+                     q->name, bits / 8);
     }
-    for (unsigned i = 0; i < image->nqueues; i++) {
-        if (strcmp(image->queue[i].name, q.name) == 0) {
-            return wrong(at, "another queue is named %s", q.name);
+    for (unsigned i = 0; i < all->image->nqueues; i++) {
+        if (strcmp(all->image->queue[i].name, q->name) == 0) {
+            return wrong(at, "another queue is named %s", q->name);
         }
     }
-    if (image->nqueues == MKPERF_STAMP_QUEUES) {
-        return wrong(at, "an image lists at most %d queues", MKPERF_STAMP_QUEUES);
+    struct mkperf_image_queue *to = add_queue(all, at, (unsigned)r->region, head);
+    if (to == NULL) {
+        return false;
     }
-    uint64_t map = profiler_map(s, (unsigned)r->region);
-    q.bits = (unsigned)r->bits;
-    q.head = map != 0 ? map + r->head : 0;
-    q.tail = map != 0 ? map + r->tail : 0;
-    all->region[image->nqueues] = (unsigned)r->region;
-    all->offset[image->nqueues] = r->head;
-    image->queue[image->nqueues++] = q;
+    uint64_t map = profiler_map(all->system, (unsigned)r->region);
+    *to = *q;
+    to->slots = r->number[SLOTS];
+    to->bits = (unsigned)bits;
+    to->head = map != 0 ? map + head : 0;
+    to->tail = map != 0 ? map + tail : 0;
     return true;
 }
 

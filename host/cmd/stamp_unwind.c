@@ -24,14 +24,6 @@ static int compare_rules(const void *a, const void *b)
     return mkperf_compare(((const struct rule *)a)->rule, ((const struct rule *)b)->rule);
 }
 
-static int compare_use(const void *a, const void *b)
-{
-    const struct rule *x = a, *y = b;
-    int order = mkperf_compare(y->rows, x->rows);
-
-    return order != 0 ? order : compare_rules(a, b);
-}
-
 /*
  * Returns the different rules of the rows, sorted by their bits, *n of them; the caller frees them. The most frequent ones
  * have numbers from 1 on. Rule 0 stops; it replaces those for which there is no number.
@@ -43,7 +35,7 @@ static struct rule *number_rules(const struct mkperf_unwind_rows *rows, size_t *
     for (size_t i = 0; i < rows->n; i++) {
         rule[i] = (struct rule){.rule = rows->row[i].rule, .rows = 1};
     }
-    mkperf_sort(rule, rows->n, sizeof *rule, compare_rules);
+    MKPERF_SORT(rule, rows->n, MKPERF_UP(rule, rule));
     *n = 1;
     for (size_t i = 1; i < rows->n; i++) {
         if (rule[i].rule == rule[*n - 1].rule) {
@@ -52,12 +44,12 @@ static struct rule *number_rules(const struct mkperf_unwind_rows *rows, size_t *
             rule[(*n)++] = rule[i];
         }
     }
-    mkperf_sort(rule, *n, sizeof *rule, compare_use);
+    MKPERF_SORT(rule, *n, MKPERF_DOWN(rule, rows), MKPERF_UP(rule, rule));
     for (unsigned i = 0; i < *n; i++) {
         bool stops = rule[i].rule == MKPERF_UNWIND_STOP || i + 1 >= MKPERF_UNWIND_RULES;
         rule[i].number = stops ? 0 : i + 1;
     }
-    mkperf_sort(rule, *n, sizeof *rule, compare_rules);
+    MKPERF_SORT(rule, *n, MKPERF_UP(rule, rule));
     return rule;
 }
 
@@ -138,15 +130,6 @@ static void put_entry(struct mkperf_stamp_unwind *u, const struct mkperf_unwind_
     mkperf_put32(&c, e->rule);
 }
 
-/* Whether a program gets a table. */
-static bool wanted(const struct mkperf_unwind_rows *rows, enum mkperf_stamp_unwind_wish wish)
-{
-    uint64_t framed = rows->saving - rows->unframed;
-
-    return rows->n != 0 &&
-           (wish == MKPERF_UNWIND_ALL || 100 * framed < (uint64_t)PERCENT_FRAMED * rows->saving);
-}
-
 void mkperf_stamp_unwind_make(struct mkperf_stamp_unwind *u, const struct mkperf_image *image,
                               struct mkperf_module *const *module,
                               enum mkperf_stamp_unwind_wish wish)
@@ -168,7 +151,9 @@ void mkperf_stamp_unwind_make(struct mkperf_stamp_unwind *u, const struct mkperf
             *e = entry[same];
         } else if (module[i] != NULL) {
             mkperf_module_unwind_rows(module[i], &rows);
-            if (wanted(&rows, wish)) {
+            uint64_t framed = rows.saving - rows.unframed;
+            if (rows.n != 0 && (wish == MKPERF_UNWIND_ALL ||
+                                100 * framed < (uint64_t)PERCENT_FRAMED * rows.saving)) {
                 problem = add_table(u, &rows, e) ? NULL : "its table is too large";
             }
             free(rows.row);

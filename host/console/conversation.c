@@ -32,56 +32,14 @@ static void on_notice(void *self, const char *text)
     mkperf_print_line(stderr, "mkperf: %s", text);
 }
 
-static void show_session(struct console *c, const mkperf_Session *s)
-{
-    if (s->running == c->running && s->id == c->session) {
-        return;
-    }
-    if (s->running || c->running) {
-        begin_output(c);
-        printf("session %" PRIu32 " %s\n", s->id, s->running ? "runs" : "is stopped");
-    }
-    c->running = s->running;
-    c->session = s->id;
-}
-
-static void show_status(struct console *c, const mkperf_Status *s)
-{
-    if (c->running && !s->running && s->session == c->session) {
-        c->running = false;
-        begin_output(c);
-        printf("session %" PRIu32 " is stopped: %" PRIu64 " samples, %" PRIu64
-               " sent; lost: ring %" PRIu64 " output %" PRIu64 " link %" PRIu64 "\n",
-               s->session, s->captured, s->sent, s->lost_ring, s->lost_output, s->lost_link);
-    }
-}
-
-static void show_mark(struct console *c, const mkperf_Mark *m)
-{
-    static const char *const kinds[] = {"", "begin ", "end "};
-    double seconds = m->tick_hz != 0 ? (double)m->time_ticks / (double)m->tick_hz : 0;
-
-    begin_output(c);
-    printf("mark %.6f s  %s: %s%s (%" PRIu32 ")\n", seconds, m->pd,
-           (unsigned)m->kind < 3 ? kinds[m->kind] : "", m->name, m->id);
-}
-
-static void show_role(struct console *c, const mkperf_Role *r)
-{
-    begin_output(c);
-    if (r->control) {
-        printf("this console controls the target");
-    } else if (r->controlled) {
-        printf("%s controls the target", r->controller);
-    } else {
-        printf("no host controls the target");
-    }
-    printf(", %" PRIu32 " watch\n", r->watchers);
-}
-
 static void on_control(void *self, const mkperf_ToHost *m)
 {
+    static const char *const kinds[] = {"", "begin ", "end "};
     struct console *c = self;
+    const mkperf_Session *session = &m->msg.session;
+    const mkperf_Status *status = &m->msg.status;
+    const mkperf_Mark *mark = &m->msg.mark;
+    const mkperf_Role *role = &m->msg.role;
 
     switch (m->which_msg) {
     case mkperf_ToHost_reply_tag:
@@ -91,16 +49,40 @@ static void on_control(void *self, const mkperf_ToHost *m)
         c->replied |= !m->msg.reply.more;
         break;
     case mkperf_ToHost_session_tag:
-        show_session(c, &m->msg.session);
+        if ((session->running != c->running || session->id != c->session) &&
+            (session->running || c->running)) {
+            begin_output(c);
+            printf("session %" PRIu32 " %s\n", session->id,
+                   session->running ? "runs" : "is stopped");
+        }
+        c->running = session->running;
+        c->session = session->id;
         break;
     case mkperf_ToHost_status_tag:
-        show_status(c, &m->msg.status);
+        if (c->running && !status->running && status->session == c->session) {
+            c->running = false;
+            begin_output(c);
+            printf("session %" PRIu32 " is stopped: %" PRIu64 " samples, %" PRIu64
+                   " sent; lost: ring %" PRIu64 " output %" PRIu64 " link %" PRIu64 "\n",
+                   status->session, status->captured, status->sent, status->lost_ring,
+                   status->lost_output, status->lost_link);
+        }
         break;
     case mkperf_ToHost_mark_tag:
-        show_mark(c, &m->msg.mark);
+        begin_output(c);
+        printf("mark %.6f s  %s: %s%s (%" PRIu32 ")\n",
+               mkperf_per((double)mark->time_ticks, (double)mark->tick_hz), mark->pd,
+               (unsigned)mark->kind < 3 ? kinds[mark->kind] : "", mark->name, mark->id);
         break;
     case mkperf_ToHost_role_tag:
-        show_role(c, &m->msg.role);
+        begin_output(c);
+        if (role->control || !role->controlled) {
+            printf("%s", role->control ? "this console controls the target"
+                                       : "no host controls the target");
+        } else {
+            printf("%s controls the target", role->controller);
+        }
+        printf(", %" PRIu32 " watch\n", role->watchers);
         break;
     default:
         break;
@@ -124,29 +106,20 @@ enum mkperf_status console_open(struct console *c, struct mkperf_error *e)
     return c->connected ? MKPERF_OK : e->status;
 }
 
-static enum mkperf_status finish_file(struct console *c, struct mkperf_error *e)
-{
-    const struct mkperf_stream *s = c->recorder.stream;
-
-    if (!s->began) {
-        mkperf_sink_abandon(&s->config.sink);
-        return MKPERF_OK;
-    }
-    if (mkperf_recorder_talk_keep(&c->recorder, e) != MKPERF_OK) {
-        return e->status;
-    }
-    fprintf(stderr, "mkperf: %s: %" PRIu64 " samples\n", c->recorder.options.output,
-            s->totals.samples);
-    return MKPERF_OK;
-}
-
 enum mkperf_status console_close(struct console *c, enum mkperf_status status,
                                  struct mkperf_error *e)
 {
     struct mkperf_error late = {.status = MKPERF_OK};
+    const struct mkperf_stream *s = c->recorder.stream;
 
-    if (c->recorder.stream != NULL && c->recorder.options.output != NULL &&
-        finish_file(c, &late) != MKPERF_OK && status == MKPERF_OK) {
+    if (s != NULL && c->recorder.options.output != NULL && !s->began) {
+        mkperf_sink_abandon(&s->config.sink);
+    } else if (s != NULL && c->recorder.options.output != NULL &&
+               mkperf_recorder_talk_keep(&c->recorder, &late) == MKPERF_OK) {
+        fprintf(stderr, "mkperf: %s: %" PRIu64 " samples\n", c->recorder.options.output,
+                s->totals.samples);
+    }
+    if (late.status != MKPERF_OK && status == MKPERF_OK) {
         *e = late;
         status = late.status;
     }
@@ -217,17 +190,6 @@ static enum mkperf_status send_command(struct console *c, const char *text, doub
     return MKPERF_OK;
 }
 
-static enum mkperf_status reconnect(struct console *c, struct mkperf_error *e)
-{
-    mkperf_source_close(&console_peer(c)->source);
-    c->connected = mkperf_peer_connect(console_peer(c), e) == MKPERF_OK;
-    if (!c->connected) {
-        on_notice(c, e->text);
-        c->refused = true;
-    }
-    return MKPERF_OK;
-}
-
 enum mkperf_status console_line(struct console *c, char *line, struct mkperf_error *e)
 {
     size_t n = strlen(line);
@@ -260,7 +222,13 @@ enum mkperf_status console_line(struct console *c, char *line, struct mkperf_err
         return MKPERF_OK;
     }
     if (mkperf_word_is(words.word[0], "connect") && !c->connected) {
-        return reconnect(c, e);
+        mkperf_source_close(&console_peer(c)->source);
+        c->connected = mkperf_peer_connect(console_peer(c), e) == MKPERF_OK;
+        if (!c->connected) {
+            on_notice(c, e->text);
+            c->refused = true;
+        }
+        return MKPERF_OK;
     }
     if (!c->connected) {
         if (!c->done) {

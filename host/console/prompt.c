@@ -101,53 +101,42 @@ static bool set_up(struct prompt *p)
     return true;
 }
 
-static void tear_down(struct prompt *p)
+enum mkperf_status console_prompt(struct console *c, struct mkperf_error *e)
 {
-    if (p->edit != NULL) {
-        el_end(p->edit);
-    }
-    if (p->history != NULL) {
-        history_end(p->history);
-    }
-}
+    struct prompt p = {.console = c, .error = e};
+    bool works = set_up(&p);
 
-static enum mkperf_status converse(struct prompt *p, struct mkperf_error *e)
-{
-    struct console *c = p->console;
-    int n;
-
-    while (!c->done && p->status == MKPERF_OK && !mkperf_peer_stopped(console_peer(c))) {
-        const char *line = el_gets(p->edit, &n);
+    if (!works) {
+        p.status =
+            mkperf_error_set(e, MKPERF_ERR_FAILED, "the terminal cannot be used for a prompt");
+    }
+    while (!c->done && p.status == MKPERF_OK && !mkperf_peer_stopped(console_peer(c))) {
         char copy[CONSOLE_LINE];
+        int n;
+        const char *line = el_gets(p.edit, &n);
         if (line == NULL || n <= 0) {
             break;
         }
         if (strspn(line, " \t\r\n") != strlen(line)) {
-            history(p->history, &p->event, H_ENTER, line);
+            history(p.history, &p.event, H_ENTER, line);
         }
         snprintf(copy, sizeof copy, "%s", line);
-        p->status = console_line(c, copy, e);
+        p.status = console_line(c, copy, e);
     }
-    puts("");
-    c->refused = false; /* a person has read the refusal */
-    return p->status;
-}
-
-enum mkperf_status console_prompt(struct console *c, struct mkperf_error *e)
-{
-    struct prompt p = {.console = c, .error = e};
-    enum mkperf_status status;
-
-    if (!set_up(&p)) {
-        tear_down(&p);
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "the terminal cannot be used for a prompt");
+    if (works) {
+        puts("");
+        c->refused = false; /* a person has read the refusal */
     }
-    status = converse(&p, e);
     if (p.file[0] != '\0') {
         mode_t mask = umask(S_IRWXG | S_IRWXO);
         history(p.history, &p.event, H_SAVE, p.file);
         umask(mask);
     }
-    tear_down(&p);
-    return status;
+    if (p.edit != NULL) {
+        el_end(p.edit);
+    }
+    if (p.history != NULL) {
+        history_end(p.history);
+    }
+    return p.status;
 }

@@ -2,6 +2,7 @@
 /* Owns: the table of formats, and the sink of formats that are written at the end; see formats.h. */
 #include "formats.h"
 
+#include "import/import.h"
 #include "model/relays.h"
 #include "perfdata/perfdata.h"
 
@@ -159,4 +160,18 @@ enum mkperf_status mkperf_format_open(const struct mkperf_format *f, const struc
     *out = (struct mkperf_output){
         .sink = mkperf_profile_sink(&o->profile), .free = profiled_free, .self = o};
     return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_format_convert(const char *format, const struct mkperf_export *x,
+                                         struct mkperf_error *e)
+{
+    const struct mkperf_input in = {.from = "perf"};
+    struct mkperf_output out;
+    enum mkperf_status status = mkperf_format_open(mkperf_format_by_name(format), x, &out, e);
+
+    if (status == MKPERF_OK) {
+        status = mkperf_input_read(x->input, &in, &out.sink, e);
+        mkperf_output_free(&out);
+    }
+    return status;
 }

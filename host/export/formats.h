@@ -72,6 +72,9 @@ const struct mkperf_format *mkperf_format_by_path(const char *path); /* NULL: un
 
 enum mkperf_status mkperf_format_open(const struct mkperf_format *f, const struct mkperf_export *x,
                                       struct mkperf_output *out, struct mkperf_error *e);
+/* Writes the recording x->input in the format of that name. Errors: those of reading and writing. */
+enum mkperf_status mkperf_format_convert(const char *format, const struct mkperf_export *x,
+                                         struct mkperf_error *e);
 
 static inline void mkperf_output_free(struct mkperf_output *o)
 {

@@ -44,7 +44,12 @@ struct mkperf_flow_queue {
         consumer;        /* PDs of the analysis; MKPERF_SCHED_NOBODY: a device, or not known */
     bool began;          /* there was a plausible reading */
     uint64_t head, tail; /* of that one */
-    uint64_t first, now; /* entries in the queue at the first and the last one */
+    uint64_t now;        /* entries in the queue at the last one */
+    struct mkperf_flow_arrival *arrival;
+    size_t arrival_first, arrivals, arrival_room;
+    uint64_t unmatched; /* entries in the queue that arrived before the first of `arrival` */
+    /* Sums, which begin anew in flow_queue_restart: */
+    uint64_t first;              /* entries in the queue at the first plausible reading */
     uint64_t produced, consumed; /* since the first one */
     uint64_t readings, unknown, implausible;
     uint64_t first_ns, since_ns; /* the sums are of the time between */
@@ -53,9 +58,6 @@ struct mkperf_flow_queue {
     double area, doubt;                 /* entries * ns: under the occupancy; its greatest error */
     struct mkperf_log_histogram filled; /* ns by occupancy */
     struct mkperf_log_histogram stay;   /* ns from arrival to departure, of entries that did both */
-    struct mkperf_flow_arrival *arrival;
-    size_t arrival_first, arrivals, arrival_room;
-    uint64_t unmatched; /* entries in the queue that arrived before the first of `arrival` */
     double slice_area[MKPERF_FLOW_SLICES];
     double slice_full[MKPERF_FLOW_SLICES]; /* ns */
 };
@@ -72,10 +74,11 @@ enum mkperf_flow_wait {
 struct mkperf_flow_stage {
     uint32_t pd; /* MKPERF_SCHED_NOBODY: it has no record */
     char *name, *kind;
-    bool consumes;    /* packets; otherwise it is a source */
-    uint64_t in, out; /* packets that it consumed and produced */
+    bool consumes; /* packets; otherwise it is a source */
     enum mkperf_pd_state state;
     enum mkperf_flow_wait wait;
+    /* Sums, which begin anew at from_ns: */
+    uint64_t in, out; /* packets that it consumed and produced */
     uint64_t in_state[MKPERF_PD_STATES], waited[MKPERF_FLOW_WAITS]; /* ns */
     uint64_t running_full;  /* ns that it ran while a queue that it produces for was full */
     uint64_t running_empty; /* ns that it ran while all queues that it consumes were empty */

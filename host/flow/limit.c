@@ -49,13 +49,6 @@ static double share(uint64_t part, uint64_t of)
     return of != 0 ? (double)part / (double)of : 0;
 }
 
-static double busy_share(const struct mkperf_flow_stage *s)
-{
-    uint64_t total, busy = mkperf_flow_busy(s, &total);
-
-    return share(busy, total);
-}
-
 static double pressure(const struct mkperf_flow_queue *q)
 {
     return share(q->full_ns, q->known_ns) - share(q->empty_ns, q->known_ns);
@@ -88,16 +81,6 @@ static double core_busy(const struct mkperf_analysis *a, uint32_t core)
     const struct mkperf_sched_core *c = core < a->ncores ? &a->core[core] : NULL;
 
     return c != NULL ? share(c->busy, c->busy + c->idle) : 0;
-}
-
-static bool is_stage(const struct mkperf_flow *f, uint32_t pd)
-{
-    bool found = false;
-
-    for (unsigned i = 0; i < f->nstages; i++) {
-        found |= f->stage[i].pd == pd;
-    }
-    return found;
 }
 
 /* The PD that ran longest on a core. */
@@ -147,7 +130,11 @@ static void find_cause(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
     const struct mkperf_by *callee = mkperf_bys_most(&p->blocked_on);
     double most = fmax(fmax(fmax(l->own, l->calls), fmax(l->ready, l->throttled)), l->asleep);
     uint32_t largest = p->has_core ? largest_on(f, p->core) : MKPERF_SCHED_NOBODY;
+    bool is_stage = false;
 
+    for (unsigned i = 0; i < f->nstages; i++) {
+        is_stage |= f->stage[i].pd == largest;
+    }
     /* On a core that has idle time, a PD with a budget would have run more often with a larger one. */
     bool budget = l->throttled > COMPETES && l->core_busy < CORE_BUSY &&
                   l->throttled >= fmax(l->own, fmax(l->calls, l->asleep));
@@ -159,7 +146,7 @@ static void find_cause(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
         l->cause = MKPERF_FLOW_BUDGET;
     } else if (most == l->asleep) {
         l->cause = MKPERF_FLOW_SLEEP;
-    } else if (competes && is_stage(f, largest)) {
+    } else if (competes && is_stage) {
         l->cause = MKPERF_FLOW_CORE;
         l->by = largest;
     } else if (competes && caller_of(f, largest) >= 0) {
@@ -299,7 +286,8 @@ static int busiest(const struct mkperf_flow *f)
     for (unsigned pass = 0; pass < 2; pass++) {
         for (unsigned i = 0; i < f->nstages; i++) {
             const struct mkperf_flow_stage *s = &f->stage[i];
-            double busy = busy_share(s);
+            uint64_t total, busy_ns = mkperf_flow_busy(s, &total);
+            double busy = share(busy_ns, total);
             int before = queue_at(f, s, true);
 
             if (mkperf_flow_packets(s) == 0 || s->pd >= f->analysis->npds) {

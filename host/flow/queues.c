@@ -214,26 +214,11 @@ bool flow_queue_read(struct mkperf_flow *f, const struct mkperf_queue_reading *r
 
 void flow_queue_restart(const struct mkperf_flow *f, struct mkperf_flow_queue *q)
 {
-    struct mkperf_flow_queue kept = {.about = q->about,
-                                     .producer = q->producer,
-                                     .consumer = q->consumer,
-                                     .began = q->began,
-                                     .head = q->head,
-                                     .tail = q->tail,
-                                     .first = q->now,
-                                     .now = q->now,
-                                     .first_ns = f->last_ns,
-                                     .since_ns = f->last_ns,
-                                     .most = q->now,
-                                     .arrival = q->arrival,
-                                     .arrival_first = q->arrival_first,
-                                     .arrivals = q->arrivals,
-                                     .arrival_room = q->arrival_room,
-                                     .unmatched = q->unmatched};
-
     mkperf_log_free(&q->filled);
     mkperf_log_free(&q->stay);
-    *q = kept;
+    memset(&q->first, 0, sizeof *q - offsetof(struct mkperf_flow_queue, first));
+    q->first = q->most = q->now;
+    q->first_ns = q->since_ns = f->last_ns;
 }
 
 void flow_queue_end(const struct mkperf_flow *f, struct mkperf_flow_queue *q)

@@ -180,18 +180,6 @@ static void place(const struct mkperf_analysis *a, struct replay_pd *p)
     }
 }
 
-/* The time in which a PD served calls of stages; these run in the calls. */
-static uint64_t served(const struct mkperf_flow *f, const struct replay *r, uint32_t pd)
-{
-    uint64_t ns = 0;
-
-    for (unsigned i = 0; i < f->analysis->nedges; i++) {
-        const struct mkperf_call_edge *edge = &f->analysis->edge[i];
-        ns += edge->to == pd && number_of(r, edge->from, false) >= 0 ? edge->sum.own : 0;
-    }
-    return ns;
-}
-
 static void build(struct replay *r, const struct mkperf_flow *f, const struct mkperf_flow_limit *l)
 {
     const struct mkperf_analysis *a = f->analysis;
@@ -254,8 +242,13 @@ static void build(struct replay *r, const struct mkperf_flow *f, const struct mk
         }
     }
     for (uint32_t i = 0; i < a->npds; i++) {
-        uint64_t own = a->pd[i].in[MKPERF_PD_RUNNING], calls = served(f, r, i);
+        uint64_t own = a->pd[i].in[MKPERF_PD_RUNNING], calls = 0;
 
+        for (unsigned k = 0; k < a->nedges;
+             k++) { /* it served calls of stages, which have that time */
+            const struct mkperf_call_edge *edge = &a->edge[k];
+            calls += edge->to == i && number_of(r, edge->from, false) >= 0 ? edge->sum.own : 0;
+        }
         own = own > calls ? own - calls : 0;
         if (a->pd[i].name == NULL || a->pd[i].idle || number_of(r, i, false) >= 0 ||
             a->pd[i].runs == 0 || (double)own < NOTICED * span) {
@@ -387,10 +380,9 @@ static void end_step(struct replay *r, unsigned i)
     begin_packet(r, i);
 }
 
-static bool runs_on(const struct replay_pd *p)
+static unsigned priority_of(const struct replay_pd *p)
 {
-    return p->step != REST && (p->step != CALL || p->call_here) &&
-           (p->budget == 0 || p->budget_left > 0);
+    return p->step == CALL ? p->call_priority : p->priority;
 }
 
 /* Runs until the watched PD has done its packets. Returns them per second. */
@@ -417,11 +409,10 @@ static double simulate(struct replay *r)
         }
         for (unsigned i = 0; i < r->npds; i++) {
             struct replay_pd *p = &r->pd[i];
-            unsigned priority = p->step == CALL ? p->call_priority : p->priority;
             int *now = &running[p->core % MKPERF_MAX_CORES];
-            if (runs_on(p) &&
-                (*now < 0 || priority > (r->pd[*now].step == CALL ? r->pd[*now].call_priority
-                                                                  : r->pd[*now].priority))) {
+            bool runs = p->step != REST && (p->step != CALL || p->call_here) &&
+                        (p->budget == 0 || p->budget_left > 0);
+            if (runs && (*now < 0 || priority_of(p) > priority_of(&r->pd[*now]))) {
                 *now = (int)i;
             }
             next = p->every > 0 ? fmin(next, p->arrival_at) : next;
@@ -478,28 +469,20 @@ static double simulate(struct replay *r)
 
 /* ---- changes ---- */
 
-/* The share of a caller's calls that are of a callee. */
-static double calls_of(const struct mkperf_flow *f, uint32_t caller, uint32_t callee)
-{
-    uint64_t part = 0, all = 0;
-
-    for (unsigned i = 0; i < f->analysis->nedges; i++) {
-        const struct mkperf_call_edge *edge = &f->analysis->edge[i];
-        if (edge->from == caller) {
-            part += edge->to == callee ? edge->sum.own : 0;
-            all += edge->sum.own + edge->sum.nested;
-        }
-    }
-    return mkperf_per((double)part, (double)all);
-}
-
 static void apply(struct replay *r, const struct mkperf_flow *f, const struct mkperf_flow_change *c)
 {
     for (unsigned i = 0; i < r->npds; i++) {
         struct replay_pd *p = &r->pd[i];
 
         if (p->call > 0 && c->what == MKPERF_FLOW_CHANGE_OWN) {
-            p->call *= 1 - calls_of(f, p->pd, c->pd) * (1 - c->factor);
+            uint64_t part = 0, all = 0; /* of its calls, those of the PD that changes */
+
+            for (unsigned k = 0; k < f->analysis->nedges; k++) {
+                const struct mkperf_call_edge *edge = &f->analysis->edge[k];
+                part += edge->from == p->pd && edge->to == c->pd ? edge->sum.own : 0;
+                all += edge->from == p->pd ? edge->sum.own + edge->sum.nested : 0;
+            }
+            p->call *= 1 - mkperf_per((double)part, (double)all) * (1 - c->factor);
         } else if (p->call > 0 && p->callee == c->pd && c->what == MKPERF_FLOW_CHANGE_PRIORITY) {
             p->call_priority = (unsigned)c->value;
         } else if (p->call > 0 && p->callee == c->pd && c->what == MKPERF_FLOW_CHANGE_CORE) {
@@ -584,16 +567,6 @@ struct mkperf_flow_prediction mkperf_flow_predict(const struct mkperf_flow *f,
     return p;
 }
 
-static int find_pd(const struct mkperf_flow *f, const char *name)
-{
-    for (uint32_t i = 0; i < f->analysis->npds; i++) {
-        if (f->analysis->pd[i].name != NULL && strcmp(f->analysis->pd[i].name, name) == 0) {
-            return (int)i;
-        }
-    }
-    return MKPERF_FLOW_NONE;
-}
-
 enum mkperf_status mkperf_flow_parse(const struct mkperf_flow *f, const char *text,
                                      struct mkperf_flow_change *c, struct mkperf_error *e)
 {
@@ -611,26 +584,25 @@ enum mkperf_status mkperf_flow_parse(const struct mkperf_flow *f, const char *te
                                 "--what-if '%s': three words are needed, such as 'echo own -20%%'",
                                 text);
     }
-    int pd = find_pd(f, name);
+    uint32_t pd = mkperf_analysis_find(f->analysis, name, strlen(name));
     while (i < sizeof names / sizeof *names && strcmp(names[i], what) != 0) {
         i++;
     }
-    if (pd < 0 || i == sizeof names / sizeof *names) {
+    if (pd == MKPERF_SCHED_NOBODY || i == sizeof names / sizeof *names) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "--what-if '%s': %s", text,
-                                pd < 0
+                                pd == MKPERF_SCHED_NOBODY
                                     ? "the recording has no PD of this name"
                                     : "changes are own, calls, priority, core, budget and batch");
     }
-    c->pd = (uint32_t)pd;
+    c->pd = pd;
     c->what = (enum mkperf_flow_what)i;
     if (c->what == MKPERF_FLOW_CHANGE_OWN || c->what == MKPERF_FLOW_CHANGE_CALLS) {
         c->factor = 1 + strtod(value, &end) / 100;
-        if (strcmp(end, "%") != 0 || !(c->factor >= 0 && c->factor <= 100)) {
-            return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                    "--what-if '%s': the change is in per cent, from -100%% on",
-                                    text);
-        }
-        return MKPERF_OK;
+        return strcmp(end, "%") == 0 && c->factor >= 0 && c->factor <= 100
+                   ? MKPERF_OK
+                   : mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                      "--what-if '%s': the change is in per cent, from -100%% on",
+                                      text);
     }
     c->value = strtoull(value, &end, 10);
     if (c->what == MKPERF_FLOW_CHANGE_BUDGET && *end == '/') {

@@ -169,14 +169,6 @@ uint64_t mkperf_flow_packets(const struct mkperf_flow_stage *s)
     return s->in > s->out ? s->in : s->out;
 }
 
-static void begin_activation(struct mkperf_flow_stage *s, const struct mkperf_sched_pd *p)
-{
-    s->active = true;
-    s->in0 = s->in;
-    s->out0 = s->out;
-    s->ran0 = p->in[MKPERF_PD_RUNNING];
-}
-
 static void end_activation(struct mkperf_flow_stage *s, const struct mkperf_sched_pd *p)
 {
     uint64_t in = s->in - s->in0, out = s->out - s->out0, n = in > out ? in : out;
@@ -219,7 +211,10 @@ static void follow(struct mkperf_flow *f)
         } else if (s->state == MKPERF_PD_UNKNOWN) {
             s->active = false; /* its events are missing */
         } else if (before == MKPERF_PD_WAITING) {
-            begin_activation(s, p);
+            s->active = true;
+            s->in0 = s->in;
+            s->out0 = s->out;
+            s->ran0 = p->in[MKPERF_PD_RUNNING];
         }
     }
 }
@@ -236,15 +231,9 @@ static void restart(struct mkperf_flow *f)
     }
     for (unsigned i = 0; i < f->nstages; i++) {
         struct mkperf_flow_stage *s = &f->stage[i];
-        struct mkperf_flow_stage kept = {.pd = s->pd,
-                                         .name = s->name,
-                                         .kind = s->kind,
-                                         .consumes = s->consumes,
-                                         .state = s->state,
-                                         .wait = s->wait};
 
         mkperf_log_free(&s->packets);
-        *s = kept;
+        memset(&s->in, 0, sizeof *s - offsetof(struct mkperf_flow_stage, in));
     }
 }
 

@@ -89,16 +89,6 @@ static json_t *describe_tool(const struct mcp_tool *t)
                      "annotations", "readOnlyHint", true, "openWorldHint", false);
 }
 
-static json_t *list_tools(const struct mcp_server *s)
-{
-    json_t *tools = json_array();
-
-    for (unsigned i = 0; i < s->ntools; i++) {
-        json_array_append_new(tools, describe_tool(&s->tool[i]));
-    }
-    return json_pack("{s:o}", "tools", tools);
-}
-
 static json_t *initialize(const json_t *parameters)
 {
     const char *wanted = json_string_value(json_object_get(parameters, "protocolVersion"));
@@ -240,7 +230,11 @@ void mcp_answer(const struct mcp_server *s, const char *message, size_t n, FILE 
         } else if (strcmp(method, "ping") == 0) {
             result = json_object();
         } else if (strcmp(method, "tools/list") == 0) {
-            result = list_tools(s);
+            json_t *tools = json_array();
+            for (unsigned i = 0; i < s->ntools; i++) {
+                json_array_append_new(tools, describe_tool(&s->tool[i]));
+            }
+            result = json_pack("{s:o}", "tools", tools);
         } else if (strcmp(method, "tools/call") == 0) {
             result = call_tool(s, parameters, &why);
             code = BAD_PARAMETERS;

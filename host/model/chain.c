@@ -26,37 +26,14 @@ static void add_frame(struct mkperf_chain *c, uint64_t addr, uint32_t pd)
     }
 }
 
-/* Adds a caller in another PD, which waits in its system call: words identity, lr and pc. Returns its PD. */
-static uint32_t add_caller(struct mkperf_chain_forms *c, const uint64_t *word,
-                           const struct mkperf_chain_lookup *lookup)
-{
-    enum { CALL_BYTES = 4 }; /* of the instruction that calls */
-    uint32_t pd = lookup->find(lookup->self, word[0]);
-    uint64_t lr = word[1];
-    uint64_t pc = word[2];
-
-    add_frame(&c->plain, pc, pd);
-    if (lr == 0) { /* the target has added it, or there is none */
-        return pd;
-    }
-    switch (lookup->decide(lookup->self, pd, pc - CALL_BYTES)) {
-    case MKPERF_LR_YES:
-        add_frame(&c->plain, lr, pd);
-        break;
-    case MKPERF_LR_UNKNOWN:
-        c->unrepaired = true;
-        break;
-    default:
-        break;
-    }
-    return pd;
-}
-
 void mkperf_chain_prepare(struct mkperf_chain_forms *c, uint32_t pd, uint64_t lr,
                           const uint64_t *frame, unsigned n,
                           const struct mkperf_chain_lookup *lookup)
 {
-    enum { CALLER_WORDS = 3 }; /* behind the marker */
+    enum {
+        CALLER_WORDS = 3,
+        CALL_BYTES = 4
+    }; /* behind the marker; of the instruction that calls */
     struct mkperf_chain *plain = &c->plain, *repaired = &c->repaired;
     uint32_t owner = pd;
 
@@ -72,8 +49,18 @@ void mkperf_chain_prepare(struct mkperf_chain_forms *c, uint32_t pd, uint64_t lr
             if (i + CALLER_WORDS >= n) {
                 break;
             }
-            owner = add_caller(c, frame + i + 1, lookup);
+            /* A caller in another PD, which waits in its system call: its identity, lr and pc. */
+            uint64_t caller_lr = frame[i + 2], pc = frame[i + 3];
+            owner = lookup->find(lookup->self, frame[i + 1]);
             i += CALLER_WORDS;
+            add_frame(plain, pc, owner);
+            if (caller_lr != 0) { /* 0: the target has added it, or there is none */
+                enum mkperf_lr is = lookup->decide(lookup->self, owner, pc - CALL_BYTES);
+                c->unrepaired |= is == MKPERF_LR_UNKNOWN;
+                if (is == MKPERF_LR_YES) {
+                    add_frame(plain, caller_lr, owner);
+                }
+            }
         } else {
             add_frame(plain, frame[i], owner);
         }

@@ -102,7 +102,8 @@ struct mkperf_checks {
 
 /* A core's sums over the PDs that are compared. */
 struct base {
-    double weight, squares, ns, unknown;
+    double weight, squares, ns;
+    double unknown;           /* the part of the core's time or samples that may belong to any PD */
     uint64_t samples, shares; /* shares 0: nothing is compared */
     bool idle;                /* the sums include idle */
 };
@@ -371,34 +372,24 @@ static struct base sum_cells(const struct mkperf_checks *a, uint32_t core, bool 
     return b;
 }
 
-/* The part of a core's time or samples that may belong to any PD. */
-static double unknown_of(const struct mkperf_checks *a, uint32_t core,
-                         const struct mkperf_totals *t)
+static struct base base_of(struct mkperf_checks *a, uint32_t core, const struct mkperf_totals *t)
 {
+    struct base all = sum_cells(a, core, true), busy = sum_cells(a, core, false), b = all;
     bool by_core = core < t->ncores;
     double lost = (double)mkperf_lost_sum(by_core ? t->core[core].lost : t->lost);
     double samples = (double)(by_core ? t->core[core].samples : t->samples);
     double late = (double)(by_core ? t->core[core].late_events : t->late_events);
     double gaps = (double)a->core[core].unknown_ns, ns = 0, weight = 0;
 
-    for (uint32_t i = 0; i < a->keys.count; i++) {
-        if (a->cell[i].core == core) {
-            ns += (double)a->cell[i].ns;
-            weight += a->cell[i].weight;
-        }
-    }
-    return gaps / (ns + gaps + 1) + (lost + (double)t->unordered) / (samples + lost + 1) +
-           late / (weight + 1);
-}
-
-static struct base base_of(struct mkperf_checks *a, uint32_t core, const struct mkperf_totals *t)
-{
-    struct base all = sum_cells(a, core, true), busy = sum_cells(a, core, false), b = all;
-
     if (2 * (all.weight - busy.weight) * busy.ns < busy.weight * (all.ns - busy.ns)) {
         b = busy; /* idle has less than half of the samples that its time would have */
     }
-    b.unknown = unknown_of(a, core, t);
+    for (uint32_t i = 0; i < a->keys.count; i++) {
+        ns += a->cell[i].core == core ? (double)a->cell[i].ns : 0;
+        weight += a->cell[i].core == core ? a->cell[i].weight : 0;
+    }
+    b.unknown = gaps / (ns + gaps + 1) + (lost + (double)t->unordered) / (samples + lost + 1) +
+                late / (weight + 1);
     const char *why = b.samples < LEAST_SAMPLES || b.ns <= 0 ? "too few samples"
                       : b.unknown > UNKNOWN_MAX              ? "too much is lost"
                                                              : NULL;

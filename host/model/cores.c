@@ -121,58 +121,6 @@ bool mkperf_cores_missing(const struct mkperf_session *s)
     return known_cores(s) > sampled_cores(s);
 }
 
-static bool warn_of_missing(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT])
-{
-    uint32_t mask = mkperf_session_cores(s);
-    char names[MKPERF_CPU_LIST_TEXT];
-
-    mkperf_cpu_mask_text(mask != 0 ? mask : 1, names);
-    snprintf(text, MKPERF_CORES_TEXT,
-             "the target has at least %u cores and only %s %s sampled: percentages are of %s, not "
-             "of the target",
-             known_cores(s), names, sampled_cores(s) > 1 ? "are" : "is", names);
-    return mkperf_cores_missing(s);
-}
-
-/* An emulator counts some events for the whole machine. */
-static bool warn_of_events(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT])
-{
-    char names[MKPERF_CORES_TEXT / 2] = "";
-
-    for (unsigned i = 0; i < s->nevents; i++) {
-        size_t used = strlen(names);
-        if (s->event[i].all_cores) {
-            snprintf(names + used, sizeof names - used, "%s%s", used != 0 ? ", " : "",
-                     s->event[i].name);
-        }
-    }
-    snprintf(
-        text, MKPERF_CORES_TEXT,
-        "QEMU counts %s on each core for all cores together: counts of a core are not its own, "
-        "and shares are of time",
-        names);
-    return names[0] != '\0';
-}
-
-/* A core of an emulator has times in which it does not run. */
-static bool warn_of_turns(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT])
-{
-    snprintf(text, MKPERF_CORES_TEXT,
-             "QEMU's cores take turns: time passes for a core while others run. The times of PDs "
-             "contain such waits, and shares by samples and by scheduling events can differ by "
-             "some points");
-    return s->turns;
-}
-
-/* Counters count in all modes. */
-static bool warn_of_modes(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT])
-{
-    snprintf(text, MKPERF_CORES_TEXT,
-             "the CPU's counters count in all modes: whether a sample is of user mode or of the "
-             "kernel is inferred from where its overflow was found");
-    return s->inferred;
-}
-
 bool mkperf_aggregate_text(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT])
 {
     snprintf(
@@ -186,13 +134,45 @@ bool mkperf_aggregate_text(const struct mkperf_session *s, char text[MKPERF_CORE
 
 bool mkperf_cores_warning(const struct mkperf_session *s, unsigned n, char text[MKPERF_CORES_TEXT])
 {
-    static bool (*const warnings[])(const struct mkperf_session *, char text[MKPERF_CORES_TEXT]) = {
-        warn_of_missing, warn_of_events, warn_of_turns, warn_of_modes};
+    char cores[MKPERF_CPU_LIST_TEXT], events[MKPERF_CORES_TEXT / 2] = "";
+    uint32_t mask = mkperf_session_cores(s);
 
-    for (unsigned i = 0; i < sizeof warnings / sizeof warnings[0]; i++) {
-        if (warnings[i](s, text) && n-- == 0) {
-            return true;
+    if (mkperf_cores_missing(s) && n-- == 0) {
+        mkperf_cpu_mask_text(mask != 0 ? mask : 1, cores);
+        snprintf(text, MKPERF_CORES_TEXT,
+                 "the target has at least %u cores and only %s %s sampled: percentages are of %s, "
+                 "not of the target",
+                 known_cores(s), cores, sampled_cores(s) > 1 ? "are" : "is", cores);
+        return true;
+    }
+    for (unsigned i = 0; i < s->nevents; i++) {
+        size_t used = strlen(events);
+        if (s->event[i].all_cores) { /* an emulator counts some events for the whole machine */
+            snprintf(events + used, sizeof events - used, "%s%s", used != 0 ? ", " : "",
+                     s->event[i].name);
         }
+    }
+    if (events[0] != '\0' && n-- == 0) {
+        snprintf(text, MKPERF_CORES_TEXT,
+                 "QEMU counts %s on each core for all cores together: counts of a core are not its "
+                 "own, and shares are of time",
+                 events);
+        return true;
+    }
+    if (s->turns && n-- == 0) { /* a core of an emulator has times in which it does not run */
+        snprintf(
+            text, MKPERF_CORES_TEXT,
+            "QEMU's cores take turns: time passes for a core while others run. The times of "
+            "PDs contain such waits, and shares by samples and by scheduling events can differ "
+            "by some points");
+        return true;
+    }
+    if (s->inferred && n-- == 0) { /* counters count in all modes */
+        snprintf(
+            text, MKPERF_CORES_TEXT,
+            "the CPU's counters count in all modes: whether a sample is of user mode or of the "
+            "kernel is inferred from where its overflow was found");
+        return true;
     }
     return false;
 }

@@ -328,22 +328,6 @@ void mkperf_figures_each(enum mkperf_figure_section from, enum mkperf_figure_sec
     }
 }
 
-/* Writes a line's text with the value in it. */
-static void put_text(const char *text, uint64_t value, const struct mkperf_totals *t, FILE *out)
-{
-    for (const char *p = text; *p != '\0'; p++) {
-        if (strncmp(p, "%n", 2) == 0) {
-            fprintf(out, "%" PRIu64, value);
-            p++;
-        } else if (strncmp(p, "%p", 2) == 0) {
-            fprintf(out, "%.2f", mkperf_percent(value, t->samples));
-            p++;
-        } else {
-            fputc(*p, out);
-        }
-    }
-}
-
 /* The text of a line; NULL: there is no line. The caller frees it. */
 static char *text_of(const struct mkperf_figure *f, const struct line *line,
                      const struct mkperf_totals *t)
@@ -354,8 +338,18 @@ static char *text_of(const struct mkperf_figure *f, const struct line *line,
 
     if (line->write != NULL) {
         line->write(t, out);
-    } else if (value_of(f, t) != 0) {
-        put_text(line->text, value_of(f, t), t, out);
+    }
+    uint64_t value = line->write == NULL ? value_of(f, t) : 0;
+    for (const char *p = value != 0 ? line->text : ""; *p != '\0'; p++) {
+        if (strncmp(p, "%n", 2) == 0) {
+            fprintf(out, "%" PRIu64, value);
+            p++;
+        } else if (strncmp(p, "%p", 2) == 0) {
+            fprintf(out, "%.2f", mkperf_percent(value, t->samples));
+            p++;
+        } else {
+            fputc(*p, out);
+        }
     }
     mkperf_memstream_close(out);
     if (n == 0) {

@@ -117,26 +117,6 @@ static bool numbers(const char **text, uint64_t *out, unsigned n)
     return true;
 }
 
-static void read_edge(struct mkperf_interactions *i, const char *value)
-{
-    struct mkperf_interaction edge;
-    uint64_t counts[2];
-
-    if (!numbers(&value, counts, 2)) {
-        return;
-    }
-    int n = (int)strcspn(value, "\t");
-    if (value[n] != '\t') {
-        return;
-    }
-    memset(&edge, 0, sizeof edge);
-    snprintf(edge.from, sizeof edge.from, "%.*s", n, value);
-    snprintf(edge.to, sizeof edge.to, "%s", value + n + 1);
-    edge.calls = counts[0];
-    edge.notifications = counts[1];
-    mkperf_interactions_add(i, &edge);
-}
-
 bool mkperf_interactions_is_line(const char *key)
 {
     return strcmp(key, key_time) == 0 || strcmp(key, key_total) == 0 ||
@@ -153,7 +133,17 @@ bool mkperf_interactions_line(struct mkperf_interactions *i, const char *key, co
     } else if (strcmp(key, key_total) == 0) {
         (void)numbers(&value, i->total, MKPERF_SOFT_KINDS);
     } else if (strcmp(key, key_edge) == 0) {
-        read_edge(i, value);
+        struct mkperf_interaction edge;
+        uint64_t counts[2];
+        memset(&edge, 0, sizeof edge);
+        if (numbers(&value, counts, 2) && strchr(value, '\t') != NULL) {
+            int n = (int)strcspn(value, "\t");
+            snprintf(edge.from, sizeof edge.from, "%.*s", n, value);
+            snprintf(edge.to, sizeof edge.to, "%s", value + n + 1);
+            edge.calls = counts[0];
+            edge.notifications = counts[1];
+            mkperf_interactions_add(i, &edge);
+        }
     } else if (strcmp(key, key_pd) == 0) {
         struct mkperf_soft_counts pd;
         memset(&pd, 0, sizeof pd);

@@ -34,11 +34,11 @@ struct mkperf_pds {
     size_t nowned;
 };
 
-/* Makes p the owner of a text; NULL stays NULL. */
-static const char *own_text(struct mkperf_pds *p, char *text)
+/* Returns a copy of a text, which p owns; NULL stays NULL. */
+static const char *own_copy(struct mkperf_pds *p, const char *text)
 {
     assert(p->nowned < sizeof p->owned / sizeof *p->owned);
-    return text != NULL ? p->owned[p->nowned++] = text : NULL;
+    return text != NULL ? p->owned[p->nowned++] = mkperf_xstrdup(text) : NULL;
 }
 
 /* Finds a readable file in the directories of the ELF path: a new string, or NULL. */
@@ -63,15 +63,14 @@ __attribute__((format(printf, 2, 3))) static void warn(const struct mkperf_pds *
     }
 }
 
-/* Adds a PD, which becomes the owner of name and parent. Returns its id. */
-static uint32_t add_pd(struct mkperf_pds *p, uint64_t thread, char *name, char *parent)
+static uint32_t add_pd(struct mkperf_pds *p, uint64_t thread, const char *name, const char *parent)
 {
     assert(p->n < MKPERF_MAX_PDS);
     p->pd[p->n] = (struct mkperf_pd){
         .thread = thread,
         .id = p->n,
-        .name = name != NULL ? own_text(p, name) : "?",
-        .parent = own_text(p, parent),
+        .name = own_copy(p, name),
+        .parent = own_copy(p, parent),
     };
     return p->n++;
 }
@@ -80,26 +79,24 @@ static uint32_t add_pd(struct mkperf_pds *p, uint64_t thread, char *name, char *
 static bool find_elf(struct mkperf_pds *p, uint32_t id, const char *program)
 {
     struct mkperf_error e;
-    char *path = p->config.names_only ? NULL : find_beside(p, program);
 
     if (p->config.names_only) {
         return true;
     }
+    char *path = find_beside(p, program);
     if (path == NULL) {
         path = find_beside(p, basename(program));
     }
     if (path == NULL) {
         warn(p, "%s: its program %s was not found; its addresses get no names", p->pd[id].name,
              program);
-        return false;
-    }
-    if (mkperf_symbols_module(p->symbols, path, &p->module[id], &e) != MKPERF_OK) {
+    } else if (mkperf_symbols_module(p->symbols, path, &p->module[id], &e) == MKPERF_OK) {
+        p->pd[id].elf = own_copy(p, path);
+    } else {
         warn(p, "%s: %s; its addresses get no names", p->pd[id].name, e.text);
-        free(path);
-        return false;
     }
-    p->pd[id].elf = own_text(p, path);
-    return true;
+    free(path);
+    return p->pd[id].elf != NULL;
 }
 
 /*
@@ -125,14 +122,14 @@ static void find_guest(struct mkperf_pds *p, uint32_t id)
         warn(p, "--guest: %s; its addresses get no names", e.text);
     } else {
         mkperf_module_identity(p->module[id], &p->pd[id].build_id);
-        p->pd[id].elf = own_text(p, mkperf_xstrdup(mkperf_module_path(p->module[id])));
+        p->pd[id].elf = own_copy(p, mkperf_module_path(p->module[id]));
     }
     free(path);
 }
 
-static enum mkperf_status add_system(struct mkperf_pds *p, const struct mkperf_system *system,
-                                     struct mkperf_error *e)
+static enum mkperf_status add_system(struct mkperf_pds *p, struct mkperf_error *e)
 {
+    const struct mkperf_system *system = p->system;
     unsigned found = 0;
 
     if (system->npds + system->nvcpus > MKPERF_MAX_PDS / 2) {
@@ -142,31 +139,20 @@ static enum mkperf_status add_system(struct mkperf_pds *p, const struct mkperf_s
     }
     for (unsigned i = 0; i < system->npds; i++) {
         const struct mkperf_system_pd *pd = &system->pd[i];
-        char *parent = pd->parent >= 0 ? mkperf_xstrdup(system->pd[pd->parent].name) : NULL;
-        uint32_t id = add_pd(p, pd->thread, mkperf_xstrdup(pd->name), parent);
+        uint32_t id =
+            add_pd(p, pd->thread, pd->name, pd->parent >= 0 ? system->pd[pd->parent].name : NULL);
         found += (pd->symbols != NULL && find_elf(p, id, pd->symbols)) ||
                  (pd->program != NULL && find_elf(p, id, pd->program));
     }
     for (unsigned i = 0; i < system->nvcpus; i++) {
         const struct mkperf_system_vcpu *v = &system->vcpu[i];
-        find_guest(p, add_pd(p, v->thread, mkperf_xstrdup(v->name),
-                             mkperf_xstrdup(system->pd[v->parent].name)));
+        find_guest(p, add_pd(p, v->thread, v->name, system->pd[v->parent].name));
     }
     if (p->config.elf_path != NULL && found == 0 && system->npds > 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "--elf-path %s: none of the programs of %s",
                                 p->config.elf_path, p->config.system);
     }
     return MKPERF_OK;
-}
-
-static enum mkperf_status load_system(struct mkperf_pds *p, struct mkperf_error *e)
-{
-    const char *path = p->config.system;
-    const char *slash = strrchr(path, '/');
-
-    p->system_directory = slash != NULL ? mkperf_xprintf("%.*s", (int)(slash - path + 1), path)
-                                        : mkperf_xstrdup(".");
-    return mkperf_system_load(path, &p->system, e);
 }
 
 static void find_any_kernel(struct mkperf_pds *p)
@@ -177,7 +163,7 @@ static void find_any_kernel(struct mkperf_pds *p)
     if (p->config.names_only) {
         return;
     }
-    if (p->config.kernel != NULL) { /* check_config opened it */
+    if (p->config.kernel != NULL) { /* mkperf_pds_new opened it */
         p->kernel = mkperf_xstrdup(p->config.kernel);
         return;
     }
@@ -216,26 +202,6 @@ static void add_difference(struct differences *d, const char *format, const char
     }
 }
 
-static int by_name(const struct mkperf_image *image, const char *name)
-{
-    for (unsigned i = 0; i < image->n; i++) {
-        if (strcmp(image->program[i].name, name) == 0) {
-            return (int)i;
-        }
-    }
-    return -1;
-}
-
-static bool in_system(const struct mkperf_system *s, const char *name)
-{
-    for (unsigned i = 0; i < s->npds; i++) {
-        if (strcmp(s->pd[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Compares the .system file with the image. The file's PDs are the image's first ones, in the same order; the monitor is in
  * no .system file. */
 static void compare_system(struct mkperf_pds *p)
@@ -246,21 +212,23 @@ static void compare_system(struct mkperf_pds *p)
 
     for (unsigned i = 0; i < p->system->npds; i++) {
         const struct mkperf_system_pd *pd = &p->system->pd[i];
-        int at = by_name(p->image, pd->name);
-        if (at < 0) {
+        const struct mkperf_image_program *in = p->image->program, *end = in + p->image->n;
+        while (in < end && strcmp(in->name, pd->name) != 0) {
+            in++;
+        }
+        if (in == end) {
             add_difference(&d, "%s is not in the image", pd->name, 0, 0);
-        } else if (p->image->program[at].thread != pd->thread) {
+        } else if (in->thread != pd->thread) {
             add_difference(&d, "%s has the number %llu in the file, %llu in the image", pd->name,
-                           (unsigned long long)pd->thread,
-                           (unsigned long long)p->image->program[at].thread);
-        } else if (p->image->program[at].parent != pd->parent) {
+                           (unsigned long long)pd->thread, (unsigned long long)in->thread);
+        } else if (in->parent != pd->parent) {
             add_difference(&d, "%s has another parent", pd->name, 0, 0);
         }
     }
     for (unsigned i = 0; i < p->image->n; i++) {
         const struct mkperf_image_program *program = &p->image->program[i];
         if (program->thread != MKPERF_THREAD_INITIAL && !mkperf_thread_is_vcpu(program->thread) &&
-            !in_system(p->system, program->name)) {
+            mkperf_system_pd_named(p->system, program->name) < 0) {
             add_difference(&d, "%s is not in the file", program->name, 0, 0);
         }
     }
@@ -326,20 +294,15 @@ static const char *find_program(struct mkperf_pds *p, const struct mkperf_image_
 static void add_program(struct mkperf_pds *p, const struct mkperf_image_program *program)
 {
     const char *parent = program->parent >= 0 ? p->image->program[program->parent].name : NULL;
-    uint32_t id = add_pd(p, program->thread, mkperf_xstrdup(program->name), mkperf_xstrdup(parent));
+    uint32_t id = add_pd(p, program->thread, program->name, parent);
     struct mkperf_pd *pd = &p->pd[id];
     char why[WHY];
 
     pd->build_id = program->build_id;
     if (program->scheduled) {
-        pd->scheduling = (struct mkperf_scheduling){
-            .known = true,
-            .passive = program->passive,
-            .priority = program->priority,
-            .cpu = program->cpu,
-            .budget_us = program->budget_us,
-            .period_us = program->period_us,
-        };
+        pd->scheduling =
+            (struct mkperf_scheduling){true,         program->passive,   program->priority,
+                                       program->cpu, program->budget_us, program->period_us};
     }
     if (mkperf_thread_is_vcpu(program->thread)) {
         find_guest(p, id);
@@ -350,9 +313,9 @@ static void add_program(struct mkperf_pds *p, const struct mkperf_image_program 
     }
     const char *path = find_program(p, program, &p->module[id], why);
     if (path != NULL) {
-        pd->elf = own_text(p, mkperf_xstrdup(path));
+        pd->elf = own_copy(p, path);
     } else {
-        pd->unnamed = own_text(p, mkperf_xstrdup(why));
+        pd->unnamed = own_copy(p, why);
     }
 }
 
@@ -406,21 +369,6 @@ static void find_image_kernel(struct mkperf_pds *p)
     warn(p, "kernel: %s; its addresses get no names", why);
 }
 
-static struct mkperf_queue queue_of(const struct mkperf_image *image,
-                                    const struct mkperf_image_queue *q)
-{
-    return (struct mkperf_queue){
-        .name = q->name,
-        .kind = mkperf_queue_kinds[q->kind],
-        .producer = q->producer >= 0 ? image->program[q->producer].name : NULL,
-        .consumer = q->consumer >= 0 ? image->program[q->consumer].name : NULL,
-        .capacity = q->slots,
-        .index_bits = q->bits,
-        .returns = q->returns,
-        .seen = q->head != 0,
-    };
-}
-
 /* ---- both ---- */
 
 enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_image *image,
@@ -448,7 +396,18 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
             add_program(p, &p->image->program[i]);
         }
         for (unsigned i = 0; i < p->image->nqueues; i++) {
-            p->queue[i] = queue_of(p->image, &p->image->queue[i]);
+            const struct mkperf_image_queue *q = &p->image->queue[i];
+            const struct mkperf_image_program *of = p->image->program;
+            p->queue[i] = (struct mkperf_queue){
+                .name = q->name,
+                .kind = mkperf_queue_kinds[q->kind],
+                .producer = q->producer >= 0 ? of[q->producer].name : NULL,
+                .consumer = q->consumer >= 0 ? of[q->consumer].name : NULL,
+                .capacity = q->slots,
+                .index_bits = q->bits,
+                .returns = q->returns,
+                .seen = q->head != 0,
+            };
         }
         warn_unnamed(p);
         if (!p->config.names_only) {
@@ -458,7 +417,7 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
         p->unverified = mkperf_xstrdup(unverified);
         if (p->system != NULL) {
             p->system_fits = true;
-            status = add_system(p, p->system, e);
+            status = add_system(p, e);
         } else if (p->config.later) {
             warn(p, "the image does not list its programs, and no --system: PDs have numbers "
                     "instead of names");
@@ -470,35 +429,16 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
     } else if (p->system != NULL && p->system_fits) {
         p->windows = mkperf_windows_text(p->system);
     }
-    add_pd(p, MKPERF_THREAD_IDLE, mkperf_xstrdup("idle"), NULL);
+    add_pd(p, MKPERF_THREAD_IDLE, "idle", NULL);
     if (p->system != NULL && p->system_fits) {
         /* Adds how PDs are scheduled. The PDs of the .system file are the first ones. */
         for (unsigned i = 0; i < p->system->npds; i++) {
             const struct mkperf_system_pd *pd = &p->system->pd[i];
-            p->pd[i].scheduling = (struct mkperf_scheduling){
-                .known = true,
-                .passive = pd->passive,
-                .priority = pd->priority,
-                .cpu = pd->cpu,
-                .budget_us = pd->budget,
-                .period_us = pd->period,
-            };
+            p->pd[i].scheduling = (struct mkperf_scheduling){true,    pd->passive, pd->priority,
+                                                             pd->cpu, pd->budget,  pd->period};
         }
     }
     return status;
-}
-
-/* Checks the options, so that their errors are reported before a connection to a target is made. */
-static enum mkperf_status check_config(struct mkperf_pds *p, struct mkperf_error *e)
-{
-    struct mkperf_module *module;
-
-    if (p->config.system != NULL && load_system(p, e) != MKPERF_OK) {
-        return e->status;
-    }
-    return p->config.kernel != NULL
-               ? mkperf_symbols_module(p->symbols, p->config.kernel, &module, e)
-               : MKPERF_OK;
 }
 
 enum mkperf_status mkperf_pds_new(const struct mkperf_pds_config *config,
@@ -506,11 +446,27 @@ enum mkperf_status mkperf_pds_new(const struct mkperf_pds_config *config,
                                   struct mkperf_error *e)
 {
     struct mkperf_pds *p = mkperf_xcalloc(1, sizeof *p);
+    struct mkperf_module *kernel;
 
     p->symbols = symbols;
     p->config = *config;
-    if (check_config(p, e) != MKPERF_OK ||
-        (!config->later && mkperf_pds_settle(p, NULL, NULL, e) != MKPERF_OK)) {
+    e->status = MKPERF_OK;
+    if (config->system != NULL) {
+        const char *slash = strrchr(config->system, '/');
+        p->system_directory =
+            slash != NULL
+                ? mkperf_xprintf("%.*s", (int)(slash - config->system + 1), config->system)
+                : mkperf_xstrdup(".");
+        (void)mkperf_system_load(config->system, &p->system, e);
+    }
+    /* An error of the options is reported before a connection to a target is made. */
+    if (e->status == MKPERF_OK && config->kernel != NULL) {
+        (void)mkperf_symbols_module(symbols, config->kernel, &kernel, e);
+    }
+    if (e->status == MKPERF_OK && !config->later) {
+        e->status = mkperf_pds_settle(p, NULL, NULL, e);
+    }
+    if (e->status != MKPERF_OK) {
         mkperf_pds_free(p);
         return e->status;
     }
@@ -544,20 +500,6 @@ static const struct {
 enum { OTHERS = sizeof others / sizeof *others };
 static const char unknown[] = "unknown-"; /* and the thread in hexadecimal */
 
-/* Names a thread that is no PD: a new string. */
-static char *other_name(const struct mkperf_pds *p, uint64_t thread)
-{
-    if (p->n == MKPERF_MAX_PDS - 1 || thread == MKPERF_THREAD_NONE) {
-        return mkperf_xstrdup("unknown");
-    }
-    for (unsigned i = 0; i < OTHERS; i++) {
-        if (others[i].thread == thread) {
-            return mkperf_xstrdup(others[i].name);
-        }
-    }
-    return mkperf_xprintf("%s%llx", unknown, (unsigned long long)thread);
-}
-
 bool mkperf_pds_other_thread(const char *name, uint64_t *thread)
 {
     for (unsigned i = 0; i < OTHERS; i++) {
@@ -589,17 +531,24 @@ uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread)
     if (p->n == MKPERF_MAX_PDS) {
         return MKPERF_MAX_PDS - 1;
     }
-    uint32_t id = add_pd(p, thread, other_name(p, thread), NULL);
-    /* An image's own list has the monitor. */
-    char *path = NULL;
-    if (thread == MKPERF_THREAD_INITIAL && p->image == NULL) {
-        path = find_beside(p, "monitor.elf");
-        path = path != NULL ? path : monitor_beside_kernel(p);
+    char text[sizeof unknown + 2 * sizeof thread];
+    const char *name = text;
+    snprintf(text, sizeof text, "%s%" PRIx64, unknown, thread);
+    for (unsigned i = 0; i < OTHERS; i++) {
+        name = others[i].thread == thread ? others[i].name : name;
     }
-    struct mkperf_error e;
-    if (path != NULL && mkperf_symbols_module(p->symbols, path, &p->module[id], &e) == MKPERF_OK) {
-        p->pd[id].elf = own_text(p, path);
-    } else {
+    if (p->n == MKPERF_MAX_PDS - 1 || thread == MKPERF_THREAD_NONE) {
+        name = "unknown";
+    }
+    uint32_t id = add_pd(p, thread, name, NULL);
+    if (thread == MKPERF_THREAD_INITIAL && p->image == NULL) { /* an image's own list has it */
+        char *path = find_beside(p, "monitor.elf");
+        struct mkperf_error e;
+        path = path != NULL ? path : monitor_beside_kernel(p);
+        if (path != NULL &&
+            mkperf_symbols_module(p->symbols, path, &p->module[id], &e) == MKPERF_OK) {
+            p->pd[id].elf = own_copy(p, path);
+        }
         free(path);
     }
     return id;
@@ -640,22 +589,11 @@ bool mkperf_pds_settled(const struct mkperf_pds *p)
     return p->settled;
 }
 
-/* Whether the kernel has functions that only a seL4 kernel for several cores has. */
-static bool has_more_cores(struct mkperf_module *kernel)
-{
-    static const char *const functions[] = {"handleIPI", "migrateTCB", "doMaskReschedule",
-                                            "ipiStallCoreCallback"};
-
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        if (mkperf_symbol_address(kernel, functions[i]) != 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 unsigned mkperf_pds_cores(const struct mkperf_pds *p)
 {
+    /* Functions that only a seL4 kernel for several cores has. */
+    static const char *const functions[] = {"handleIPI", "migrateTCB", "doMaskReschedule",
+                                            "ipiStallCoreCallback"};
     struct mkperf_module *kernel;
     struct mkperf_error e;
     unsigned n = 0;
@@ -664,9 +602,10 @@ unsigned mkperf_pds_cores(const struct mkperf_pds *p)
         n = p->system->pd[i].cpu >= n ? p->system->pd[i].cpu + 1 : n;
     }
     if (n < 2 && p->kernel != NULL &&
-        mkperf_symbols_module(p->symbols, p->kernel, &kernel, &e) == MKPERF_OK &&
-        has_more_cores(kernel)) {
-        n = 2;
+        mkperf_symbols_module(p->symbols, p->kernel, &kernel, &e) == MKPERF_OK) {
+        for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+            n = mkperf_symbol_address(kernel, functions[i]) != 0 ? 2 : n;
+        }
     }
     return n;
 }

@@ -143,23 +143,6 @@ static enum mkperf_status hold_sample(void *self, const struct mkperf_sample *s,
     return MKPERF_OK;
 }
 
-/* Passes on the sample of a PD that runs again now. */
-static enum mkperf_status pass_held(struct mkperf_off_cpu *o, struct mkperf_blocked *b,
-                                    uint64_t now, struct mkperf_error *e)
-{
-    if (b->stopped_ns != b->sampled_ns || now <= b->stopped_ns) {
-        omit_sample(o, b);
-        return MKPERF_OK;
-    }
-    b->waits = false;
-    struct mkperf_sample s = b->sample;
-    s.time_ns = now;
-    s.period = now - b->stopped_ns;
-    s.callers = &b->callers;
-    s.nreads = 0;
-    return mkperf_sink_sample(&o->to, &s, e);
-}
-
 static enum mkperf_status pair_event(void *self, const struct mkperf_sched *s,
                                      struct mkperf_error *e)
 {
@@ -171,9 +154,20 @@ static enum mkperf_status pair_event(void *self, const struct mkperf_sched *s,
         if (s->from != MKPERF_SCHED_NOBODY) {
             blocked_pd(o, s->from)->stopped_ns = s->time_ns;
         }
-        if (s->to < o->npds && o->pd[s->to].waits &&
-            pass_held(o, &o->pd[s->to], s->time_ns, e) != MKPERF_OK) {
-            return e->status;
+        struct mkperf_blocked *b = s->to < o->npds ? &o->pd[s->to] : NULL;
+        if (b != NULL && b->waits &&
+            (b->stopped_ns != b->sampled_ns || s->time_ns <= b->stopped_ns)) {
+            omit_sample(o, b);
+        } else if (b != NULL && b->waits) { /* the PD runs again: its sample is passed on */
+            struct mkperf_sample held = b->sample;
+            b->waits = false;
+            held.time_ns = s->time_ns;
+            held.period = s->time_ns - b->stopped_ns;
+            held.callers = &b->callers;
+            held.nreads = 0;
+            if (mkperf_sink_sample(&o->to, &held, e) != MKPERF_OK) {
+                return e->status;
+            }
         }
     }
     return mkperf_sink_sched(&o->to, s, e);

@@ -79,14 +79,6 @@ enum mkperf_status mkperf_ignore_sched(void *self, const struct mkperf_sched *ev
     return MKPERF_OK;
 }
 
-static enum mkperf_status check_samples(const struct mkperf_sink *sink,
-                                        const struct mkperf_session *session,
-                                        struct mkperf_error *e)
-{
-    PASS_RELAYS(sink, sched);
-    return session->nevents != 0 || sink->ops->sched != NULL ? MKPERF_OK : mkperf_no_samples(e);
-}
-
 static const char *printable_text(const char *text)
 {
     char *copy = mkperf_xstrdup(text);
@@ -95,21 +87,6 @@ static const char *printable_text(const char *text)
         mkperf_printable(copy);
     }
     return copy;
-}
-
-/* The session's queues with printable names, for mkperf_queues_free. */
-static struct mkperf_queue *printable_queues(const struct mkperf_session *session)
-{
-    struct mkperf_queue *q = mkperf_xcalloc(session->nqueues + 1, sizeof *q);
-
-    for (unsigned i = 0; i < session->nqueues; i++) {
-        q[i] = session->queue[i];
-        q[i].name = printable_text(q[i].name);
-        q[i].kind = printable_text(q[i].kind);
-        q[i].producer = printable_text(q[i].producer);
-        q[i].consumer = printable_text(q[i].consumer);
-    }
-    return q;
 }
 
 void mkperf_queues_free(struct mkperf_queue *q, unsigned n)
@@ -167,8 +144,10 @@ enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
         sink->order->nevents = s.nevents;
     }
     e->status = MKPERF_OK;
-    if (check_samples(sink, session, e) != MKPERF_OK) {
-        return e->status;
+    const struct mkperf_sink *last = sink;
+    PASS_RELAYS(last, sched);
+    if (s.nevents == 0 && last->ops->sched == NULL) {
+        return mkperf_no_samples(e);
     }
     PASS_RELAYS(sink, begin);
     if (sink->ops->begin == NULL) {
@@ -187,7 +166,14 @@ enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
     s.pd_names = names;
     const char *windows = printable_text(s.windows);
     s.windows = windows;
-    struct mkperf_queue *queues = printable_queues(session);
+    struct mkperf_queue *queues = mkperf_xcalloc(s.nqueues + 1, sizeof *queues);
+    for (unsigned i = 0; i < s.nqueues; i++) {
+        queues[i] = session->queue[i];
+        queues[i].name = printable_text(queues[i].name);
+        queues[i].kind = printable_text(queues[i].kind);
+        queues[i].producer = printable_text(queues[i].producer);
+        queues[i].consumer = printable_text(queues[i].consumer);
+    }
     s.queue = queues;
     for (unsigned i = 0; i < s.nevents; i++) {
         mkperf_printable(s.event[i].name);
@@ -257,24 +243,6 @@ enum mkperf_status mkperf_sink_mark(const struct mkperf_sink *sink, const struct
     return sink->ops->mark(sink->self, &m, e);
 }
 
-/* Gives the counts in a sample as samples of their own. */
-static enum mkperf_status put_reads(const struct mkperf_sink *sink,
-                                    const struct mkperf_sample *sample, struct mkperf_error *e)
-{
-    struct mkperf_sample one = *sample;
-
-    one.nreads = 0;
-    one.reads = NULL;
-    for (unsigned i = 0; i < sample->nreads; i++) {
-        one.event = sample->reads[i].event;
-        one.period = sample->reads[i].count;
-        if (one.period != 0 && sink->ops->sample(sink->self, &one, e) != MKPERF_OK) {
-            return e->status;
-        }
-    }
-    return MKPERF_OK;
-}
-
 enum mkperf_status mkperf_sink_sample(const struct mkperf_sink *sink,
                                       const struct mkperf_sample *sample, struct mkperf_error *e)
 {
@@ -287,10 +255,18 @@ enum mkperf_status mkperf_sink_sample(const struct mkperf_sink *sink,
     if (sink->ops->sample == NULL) {
         return MKPERF_OK;
     }
-    if (sink->ops->sample(sink->self, sample, e) != MKPERF_OK) {
-        return e->status;
+    enum mkperf_status status = sink->ops->sample(sink->self, sample, e);
+    for (unsigned i = 0; status == MKPERF_OK && !sink->ops->reads && i < sample->nreads; i++) {
+        struct mkperf_sample one = *sample; /* the counts become samples of their own */
+        one.event = sample->reads[i].event;
+        one.period = sample->reads[i].count;
+        one.nreads = 0;
+        one.reads = NULL;
+        if (one.period != 0) {
+            status = sink->ops->sample(sink->self, &one, e);
+        }
     }
-    return sample->nreads == 0 || sink->ops->reads ? MKPERF_OK : put_reads(sink, sample, e);
+    return status;
 }
 
 enum mkperf_status mkperf_sink_sched(const struct mkperf_sink *sink,

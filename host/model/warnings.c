@@ -36,23 +36,6 @@ static void add_line(const struct list *l, enum mkperf_warning_level level, cons
     l->put(l->self, level, line);
 }
 
-static void add_names(const struct list *l)
-{
-    const struct mkperf_totals *t = l->of->totals;
-    char text[512];
-
-    if (l->of->session->unverified != NULL) {
-        add_line(l, MKPERF_NOTE, "names are unverified: %s", l->of->session->unverified);
-    }
-    for (unsigned i = 0; i < t->nsuspects; i++) {
-        const char *name = t->suspect[i].pd == MKPERF_SUSPECT_KERNEL
-                               ? "kernel"
-                               : l->of->pd_name(l->of->names, t->suspect[i].pd);
-        add_line(l, MKPERF_ERROR, "%s",
-                 mkperf_suspect_text(&t->suspect[i], name, text, sizeof text));
-    }
-}
-
 static void add_losses(const struct list *l)
 {
     const struct mkperf_totals *t = l->of->totals;
@@ -94,36 +77,6 @@ static void add_figure(void *self, bool warns, const char *title, const char *te
     add_line(self, warns ? MKPERF_WARNING : MKPERF_NOTE, "%s: %s", title, line);
 }
 
-static void add_multiplexed(const struct list *l)
-{
-    const struct mkperf_session *s = l->of->session;
-    const struct mkperf_totals *t = l->of->totals;
-
-    for (unsigned i = 0; i < s->nevents; i++) {
-        if (t->enabled_ns[i] != 0) {
-            add_line(l, MKPERF_NOTE, "event %s multiplexed: counted %.2f %% of the time",
-                     s->event[i].name, mkperf_percent(t->running_ns[i], t->enabled_ns[i]));
-        }
-    }
-}
-
-static void add_end(const struct list *l)
-{
-    const struct mkperf_totals *t = l->of->totals;
-
-    if (t->cut) {
-        add_line(l, MKPERF_WARNING,
-                 "the recording was cut off, or its end has no totals of losses (the last %" PRIu64
-                 " bytes are an incomplete record): more may be missing than is known%s",
-                 t->cut_bytes, t->recoverable ? "; mkperf recover finishes the file" : "");
-    } else if (!t->complete) {
-        add_line(
-            l, MKPERF_NOTE,
-            "no matching totals from the target (the recording continues, was cut off, or was not "
-            "made by mkperf): more may be lost than is known");
-    }
-}
-
 bool mkperf_first(enum mkperf_first which, const struct mkperf_totals *t,
                   char text[MKPERF_FIRST_TEXT])
 {
@@ -154,16 +107,24 @@ bool mkperf_first(enum mkperf_first which, const struct mkperf_totals *t,
 void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *put, void *self)
 {
     struct list l = {w, put, self};
-    const struct mkperf_totals *t = l.of->totals;
-    char text[MKPERF_CORES_TEXT], room[MKPERF_CORE_PROBLEM_TEXT], first[MKPERF_FIRST_TEXT];
+    const struct mkperf_totals *t = w->totals;
+    char text[512], room[MKPERF_CORE_PROBLEM_TEXT], first[MKPERF_FIRST_TEXT];
 
     for (unsigned i = 0; i < MKPERF_FIRSTS; i++) {
         if (mkperf_first((enum mkperf_first)i, t, first)) {
             put(self, MKPERF_ERROR, first);
         }
     }
-    add_names(&l);
-    for (unsigned i = 0; mkperf_cores_warning(l.of->session, i, text); i++) {
+    if (w->session->unverified != NULL) {
+        add_line(&l, MKPERF_NOTE, "names are unverified: %s", w->session->unverified);
+    }
+    for (unsigned i = 0; i < t->nsuspects; i++) {
+        uint32_t pd = t->suspect[i].pd;
+        const char *name = pd == MKPERF_SUSPECT_KERNEL ? "kernel" : w->pd_name(w->names, pd);
+        add_line(&l, MKPERF_ERROR, "%s",
+                 mkperf_suspect_text(&t->suspect[i], name, text, sizeof text));
+    }
+    for (unsigned i = 0; mkperf_cores_warning(w->session, i, text); i++) {
         add_line(&l, MKPERF_WARNING, "%s", text);
     }
     if (mkperf_aggregate_text(l.of->session, text)) {
@@ -178,6 +139,20 @@ void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *p
     add_losses(&l);
     mkperf_figures_texts(MKPERF_FIGURE_HEAD, MKPERF_SECTION_FIRST, MKPERF_SECTION_END, w->totals,
                          add_figure, &l);
-    add_multiplexed(&l);
-    add_end(&l);
+    for (unsigned i = 0; i < w->session->nevents; i++) {
+        if (t->enabled_ns[i] != 0) {
+            add_line(&l, MKPERF_NOTE, "event %s multiplexed: counted %.2f %% of the time",
+                     w->session->event[i].name, mkperf_percent(t->running_ns[i], t->enabled_ns[i]));
+        }
+    }
+    if (t->cut) {
+        add_line(&l, MKPERF_WARNING,
+                 "the recording was cut off, or its end has no totals of losses (the last %" PRIu64
+                 " bytes are an incomplete record): more may be missing than is known%s",
+                 t->cut_bytes, t->recoverable ? "; mkperf recover finishes the file" : "");
+    } else if (!t->complete) {
+        add_line(&l, MKPERF_NOTE,
+                 "no matching totals from the target (the recording continues, was cut off, or was "
+                 "not made by mkperf): more may be lost than is known");
+    }
 }

@@ -99,7 +99,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     struct mkperf_profile *p = self;
 
     if (p->sched != NULL) {
-        mkperf_analysis_pd(p->sched, pd);
+        (void)mkperf_analysis_pd(p->sched, pd, e);
     }
     return mkperf_places_pd(&p->places, pd, e);
 }
@@ -303,7 +303,7 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
     }
     p->schedule.lost += event->lost;
     mkperf_parallel_event(&p->parallel, event, is_idle(p, event->to));
-    mkperf_analysis_event(p->sched, event);
+    (void)mkperf_analysis_event(p->sched, event, e);
     return sched_status(p, e);
 }
 

@@ -16,6 +16,18 @@ const char *mkperf_analysis_name(const struct mkperf_analysis *a, uint32_t pd)
     return pd < a->npds && a->pd[pd].name != NULL ? a->pd[pd].name : "?";
 }
 
+uint32_t mkperf_analysis_find(const struct mkperf_analysis *a, const char *name, size_t n)
+{
+    for (uint32_t pd = 0; pd < a->npds; pd++) {
+        const char *its = a->pd[pd].name;
+
+        if (its != NULL && strlen(its) == n && memcmp(its, name, n) == 0) {
+            return pd;
+        }
+    }
+    return MKPERF_SCHED_NOBODY;
+}
+
 struct mkperf_analysis *mkperf_analysis_new(void)
 {
     return mkperf_xcalloc(1, sizeof(struct mkperf_analysis));
@@ -60,8 +72,12 @@ void mkperf_analysis_listen(struct mkperf_analysis *a, struct mkperf_analysis_li
     a->listener[a->nlisteners++] = l;
 }
 
-void mkperf_analysis_pd(struct mkperf_analysis *a, const struct mkperf_pd *pd)
+enum mkperf_status mkperf_analysis_pd(void *self, const struct mkperf_pd *pd,
+                                      struct mkperf_error *e)
 {
+    struct mkperf_analysis *a = self;
+
+    (void)e;
     MKPERF_GROW(a->pd, a->pd_room, (size_t)pd->id + 1);
     for (uint32_t i = a->npds; i <= pd->id; i++) {
         a->pd[i].serving = a->pd[i].asked_by = MKPERF_SCHED_NOBODY;
@@ -78,27 +94,7 @@ void mkperf_analysis_pd(struct mkperf_analysis *a, const struct mkperf_pd *pd)
         to->has_core = true;
         to->core = pd->scheduling.cpu;
     }
-}
-
-static int compare_edges(const void *pa, const void *pb)
-{
-    const struct mkperf_call_edge *a = pa, *b = pb;
-
-    return mkperf_compare(b->sum.wall, a->sum.wall);
-}
-
-static int compare_wakes(const void *pa, const void *pb)
-{
-    const struct mkperf_wakeup *a = pa, *b = pb;
-
-    return mkperf_compare(b->delay.total, a->delay.total);
-}
-
-static int compare_inversions(const void *pa, const void *pb)
-{
-    const struct mkperf_inversion *a = pa, *b = pb;
-
-    return mkperf_compare(b->total, a->total);
+    return MKPERF_OK;
 }
 
 void mkperf_analysis_charge(struct mkperf_analysis *a)
@@ -148,9 +144,9 @@ void mkperf_analysis_end(struct mkperf_analysis *a)
     for (uint32_t i = 0; i < a->npds; i++) {
         a->calls_open += !a->pd[i].idle && a->pd[i].call.active;
     }
-    mkperf_sort(a->edge, a->nedges, sizeof *a->edge, compare_edges);
-    mkperf_sort(a->wake, a->nwakes, sizeof *a->wake, compare_wakes);
-    mkperf_sort(a->inversion, a->ninversions, sizeof *a->inversion, compare_inversions);
+    MKPERF_SORT(a->edge, a->nedges, MKPERF_DOWN(a->edge, sum.wall));
+    MKPERF_SORT(a->wake, a->nwakes, MKPERF_DOWN(a->wake, delay.total));
+    MKPERF_SORT(a->inversion, a->ninversions, MKPERF_DOWN(a->inversion, total));
 }
 
 static enum mkperf_status on_begin(void *self, const struct mkperf_session *session,
@@ -166,21 +162,6 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
     a->session.image = a->session.unverified = a->session.pd_names = NULL;
     a->session.queue = NULL;
     a->session.windows = NULL;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
-{
-    (void)e;
-    mkperf_analysis_pd(self, pd);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_sched(void *self, const struct mkperf_sched *event,
-                                   struct mkperf_error *e)
-{
-    (void)e;
-    mkperf_analysis_event(self, event);
     return MKPERF_OK;
 }
 
@@ -202,9 +183,9 @@ struct mkperf_sink mkperf_analysis_sink(struct mkperf_analysis *a)
         .name = "scheduling",
         .reads = true,
         .begin = on_begin,
-        .pd = on_pd,
+        .pd = mkperf_analysis_pd,
         .events = mkperf_ignore_events,
-        .sched = on_sched,
+        .sched = mkperf_analysis_event,
         .end = on_end,
     };
 

@@ -275,9 +275,12 @@ void mkperf_analysis_listen(struct mkperf_analysis *a, struct mkperf_analysis_li
 /* Reads the recording at `path` into a sink that passes all events on to `a`. INPUT: also if it has no scheduling events. */
 enum mkperf_status mkperf_analysis_read(struct mkperf_analysis *a, struct mkperf_sink sink,
                                         const char *path, struct mkperf_error *e);
-/* For callers that are sinks themselves: a PD of the session, and an event. Events of unknown PDs are ignored. */
-void mkperf_analysis_pd(struct mkperf_analysis *a, const struct mkperf_pd *pd);
-void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched *event);
+/* For callers that are sinks themselves: a PD of the session, and an event. Events of unknown PDs are ignored. Both always
+ * succeed. */
+enum mkperf_status mkperf_analysis_pd(void *analysis, const struct mkperf_pd *pd,
+                                      struct mkperf_error *e);
+enum mkperf_status mkperf_analysis_event(void *analysis, const struct mkperf_sched *event,
+                                         struct mkperf_error *e);
 /* Counts the time of all cores and PDs until the last event, so that the sums are up to date before the end. A PD that is ready
  * then counts as ready, also if it turns out later that it was throttled. */
 void mkperf_analysis_charge(struct mkperf_analysis *a);
@@ -293,6 +296,8 @@ void mkperf_analysis_end(struct mkperf_analysis *a);
 uint32_t mkperf_analysis_payer(const struct mkperf_analysis *a, uint32_t pd);
 /* The name of a PD; "?" if it is not known. */
 const char *mkperf_analysis_name(const struct mkperf_analysis *a, uint32_t pd);
+/* The PD with a name of n bytes; MKPERF_SCHED_NOBODY: none has it. */
+uint32_t mkperf_analysis_find(const struct mkperf_analysis *a, const char *name, size_t n);
 /* Adds ns to the time of a PD. */
 void mkperf_bys_add(struct mkperf_bys *b, uint32_t pd, uint64_t ns);
 /* The PD of most time; NULL: there is none. */

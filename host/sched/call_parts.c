@@ -103,43 +103,11 @@ void sched_call_charge(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_st
     }
 }
 
-static struct mkperf_call_edge *edge_of(struct mkperf_analysis *a, uint32_t from, uint32_t to)
+static void add_bys(struct mkperf_bys *to, const struct mkperf_bys *from)
 {
-    unsigned i = 0;
-
-    while (i < a->nedges && (a->edge[i].from != from || a->edge[i].to != to)) {
-        i++;
+    for (unsigned i = 0; i < from->n; i++) {
+        mkperf_bys_add(to, from->by[i].pd, from->by[i].ns);
     }
-    if (i == a->nedges) {
-        MKPERF_GROW(a->edge, a->edge_room, a->nedges + 1);
-        a->edge[a->nedges++] = (struct mkperf_call_edge){.from = from, .to = to};
-    }
-    return &a->edge[i];
-}
-
-static void sum_call(struct mkperf_call_edge *edge, const struct mkperf_call *call, uint64_t now)
-{
-    const struct mkperf_call_parts *p = &call->parts;
-
-    if (edge->wall.count == 0 || p->wall > edge->worst.wall) {
-        edge->worst = *p;
-        edge->worst_at = now;
-    }
-    edge->sum.wall += p->wall;
-    edge->sum.wait += p->wait;
-    edge->sum.own += p->own;
-    edge->sum.nested += p->nested;
-    edge->sum.preempted += p->preempted;
-    edge->sum.budget += p->budget;
-    edge->sum.other += p->other;
-    for (unsigned i = 0; i < call->nested_by.n; i++) {
-        mkperf_bys_add(&edge->nested_by, call->nested_by.by[i].pd, call->nested_by.by[i].ns);
-    }
-    for (unsigned i = 0; i < call->preempted_by.n; i++) {
-        mkperf_bys_add(&edge->preempted_by, call->preempted_by.by[i].pd,
-                       call->preempted_by.by[i].ns);
-    }
-    mkperf_log_add(&edge->wall, p->wall);
 }
 
 void sched_call_end(struct mkperf_analysis *a, uint32_t from, uint32_t callee, uint64_t now)
@@ -157,7 +125,29 @@ void sched_call_end(struct mkperf_analysis *a, uint32_t from, uint32_t callee, u
     }
     p->wall = now - call->start;
     p->other = p->wall - p->wait - p->own - p->nested - p->preempted - p->budget;
-    sum_call(edge_of(a, from, call->to), call, now);
+    unsigned i = 0;
+    while (i < a->nedges && (a->edge[i].from != from || a->edge[i].to != call->to)) {
+        i++;
+    }
+    if (i == a->nedges) {
+        MKPERF_GROW(a->edge, a->edge_room, a->nedges + 1);
+        a->edge[a->nedges++] = (struct mkperf_call_edge){.from = from, .to = call->to};
+    }
+    struct mkperf_call_edge *edge = &a->edge[i];
+    if (edge->wall.count == 0 || p->wall > edge->worst.wall) {
+        edge->worst = *p;
+        edge->worst_at = now;
+    }
+    edge->sum.wall += p->wall;
+    edge->sum.wait += p->wait;
+    edge->sum.own += p->own;
+    edge->sum.nested += p->nested;
+    edge->sum.preempted += p->preempted;
+    edge->sum.budget += p->budget;
+    edge->sum.other += p->other;
+    add_bys(&edge->nested_by, &call->nested_by);
+    add_bys(&edge->preempted_by, &call->preempted_by);
+    mkperf_log_add(&edge->wall, p->wall);
     call->active = false;
     SCHED_REPORT(a, call, from, call, now);
     if (a->pd[call->to].serving == from) {

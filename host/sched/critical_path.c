@@ -120,12 +120,8 @@ enum mkperf_status mkperf_path_choice_check(const struct mkperf_path_choice *c,
     }
     for (unsigned i = 0; c->kind == MKPERF_PATH_CALL && c->first[0] != '\0' && i < 2; i++) {
         const char *name = i == 0 ? c->first : c->second;
-        uint32_t pd = 0;
 
-        while (pd < a->npds && strcmp(mkperf_analysis_name(a, pd), name) != 0) {
-            pd++;
-        }
-        if (pd == a->npds) {
+        if (mkperf_analysis_find(a, name, strlen(name)) == MKPERF_SCHED_NOBODY) {
             return mkperf_error_set(e, MKPERF_ERR_USAGE, "--critical-path: no PD '%s' is recorded",
                                     name);
         }
@@ -162,12 +158,6 @@ void mkperf_path_choice_free(struct mkperf_path_choice *c)
     mkperf_marks_free(&c->phases);
 }
 
-static bool continues(const struct mkperf_interval *last, const struct mkperf_interval *i)
-{
-    return last->to == i->from && last->state == i->state && last->by == i->by &&
-           last->serving == i->serving && last->core == i->core;
-}
-
 static void add_interval(void *self, const struct mkperf_interval *i)
 {
     struct mkperf_timeline *t = self;
@@ -178,8 +168,10 @@ static void add_interval(void *self, const struct mkperf_interval *i)
     MKPERF_GROW(t->lane, t->pd_room, (size_t)i->pd + 1);
     t->npds = i->pd >= t->npds ? i->pd + 1 : t->npds;
     struct mkperf_lane *lane = &t->lane[i->pd];
-    if (lane->n > 0 && continues(&lane->interval[lane->n - 1], i)) {
-        lane->interval[lane->n - 1].to = i->to;
+    struct mkperf_interval *last = lane->n > 0 ? &lane->interval[lane->n - 1] : NULL;
+    if (last != NULL && last->to == i->from && last->state == i->state && last->by == i->by &&
+        last->serving == i->serving && last->core == i->core) {
+        last->to = i->to; /* `i` continues it */
         return;
     }
     MKPERF_GROW(lane->interval, lane->room, lane->n + 1);
@@ -214,61 +206,52 @@ void mkperf_timeline_free(struct mkperf_timeline *t)
     *t = (struct mkperf_timeline){.npds = 0};
 }
 
-/* The first interval that ends after ns. */
-static size_t first_after(const struct mkperf_lane *lane, uint64_t ns)
+/* The number of the first of n elements of an array of which the time, at `offset`, is at least ns. Times ascend. */
+static size_t first_at(const void *array, size_t n, size_t size, size_t offset, uint64_t ns)
 {
-    size_t low = 0, high = lane->n;
+    size_t low = 0, high = n;
 
     while (low < high) {
         size_t at = low + (high - low) / 2;
+        const void *time = (const char *)array + at * size + offset;
 
-        if (lane->interval[at].to > ns) {
+        if (*(const uint64_t *)time >= ns) {
             high = at;
         } else {
             low = at + 1;
         }
     }
     return low;
+}
+
+/* The first interval that ends at or after ns. */
+static size_t interval_at(const struct mkperf_lane *lane, uint64_t ns)
+{
+    return first_at(lane->interval, lane->n, sizeof *lane->interval,
+                    offsetof(struct mkperf_interval, to), ns);
 }
 
 size_t mkperf_timeline_intervals(const struct mkperf_timeline *t, uint32_t pd, uint64_t from,
                                  uint64_t to, const struct mkperf_interval **first)
 {
-    size_t begin, end;
-
     *first = NULL;
     if (pd >= t->npds || to <= from) {
         return 0;
     }
-    begin = first_after(&t->lane[pd], from);
-    end = first_after(&t->lane[pd],
-                      to - 1); /* it contains the last ns of the time, or is behind it */
+    size_t begin = interval_at(&t->lane[pd], from + 1);
+    size_t end =
+        interval_at(&t->lane[pd], to); /* it has the last ns of the time, or is behind it */
     end += end < t->lane[pd].n && t->lane[pd].interval[end].from < to;
     *first = t->lane[pd].interval + begin;
     return end > begin ? end - begin : 0;
 }
 
-/* The first arrow at or after ns. */
-static size_t arrow_at(const struct mkperf_timeline *t, uint64_t ns)
-{
-    size_t low = 0, high = t->narrows;
-
-    while (low < high) {
-        size_t at = low + (high - low) / 2;
-
-        if (t->arrow[at].time >= ns) {
-            high = at;
-        } else {
-            low = at + 1;
-        }
-    }
-    return low;
-}
-
 size_t mkperf_timeline_arrows(const struct mkperf_timeline *t, uint64_t from, uint64_t to,
                               const struct mkperf_woken **first)
 {
-    size_t begin = arrow_at(t, from), end = arrow_at(t, to);
+    size_t at = offsetof(struct mkperf_woken, time);
+    size_t begin = first_at(t->arrow, t->narrows, sizeof *t->arrow, at, from);
+    size_t end = first_at(t->arrow, t->narrows, sizeof *t->arrow, at, to);
 
     *first = t->arrow + begin;
     return end > begin ? end - begin : 0;
@@ -301,25 +284,6 @@ static void prepend_step(struct walk *w, struct mkperf_interval what)
     path->step[path->n++] = (struct mkperf_path_step){.what = what};
 }
 
-/* The event that made w->pd ready at w->now; NULL: it is not known. */
-static const struct mkperf_woken *wake_of(const struct walk *w)
-{
-    const struct mkperf_woken *arrow, *found = NULL;
-    size_t n = mkperf_timeline_arrows(w->t, w->now, w->now + 1, &arrow);
-
-    for (size_t i = 0; i < n; i++) {
-        found = arrow[i].to == w->pd ? &arrow[i] : found;
-    }
-    return found;
-}
-
-/* Whether a PD in this state may have waited. Its state is unknown before its first event. */
-static bool may_be_blocked(enum mkperf_pd_state state)
-{
-    return state == MKPERF_PD_CALLING || state == MKPERF_PD_WAITING || state == MKPERF_PD_STOPPED ||
-           state == MKPERF_PD_UNKNOWN;
-}
-
 /* The interval in which w->pd was just before w->now. */
 static struct mkperf_interval interval_before(const struct walk *w)
 {
@@ -338,7 +302,14 @@ static struct mkperf_interval interval_before(const struct walk *w)
 static void walk_step(struct walk *w)
 {
     struct mkperf_interval i = interval_before(w);
-    const struct mkperf_woken *wake = may_be_blocked(i.state) && i.to == w->now ? wake_of(w) : NULL;
+    /* Whether the PD may have waited. Its state is unknown before its first event. */
+    bool blocked = i.state == MKPERF_PD_CALLING || i.state == MKPERF_PD_WAITING ||
+                   i.state == MKPERF_PD_STOPPED || i.state == MKPERF_PD_UNKNOWN;
+    const struct mkperf_woken *arrow, *wake = NULL; /* wake: what made the PD ready now */
+    size_t n = mkperf_timeline_arrows(w->t, w->now, w->now + 1, &arrow);
+    for (size_t k = 0; k < n && blocked && i.to == w->now; k++) {
+        wake = arrow[k].to == w->pd ? &arrow[k] : wake;
+    }
     bool by_pd = wake != NULL && wake->from < w->t->npds && wake->from != w->pd &&
                  w->t->lane[wake->from].n > 0;
 

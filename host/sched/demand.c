@@ -122,18 +122,6 @@ static bool serve(struct server *s, uint64_t from, uint64_t to)
     return true;
 }
 
-static bool suffices(const struct mkperf_demand_pd *p, uint64_t budget)
-{
-    struct server s = {.period = p->period_ns, .n = 1, .refill = {{.at = 0, .amount = budget}}};
-
-    for (size_t i = 0; i < p->n; i++) {
-        if (!serve(&s, p->run[i].from, p->run[i].to)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p)
 {
     uint64_t low = p->worst_ns / STEP_NS, high = p->period_ns / STEP_NS; /* high suffices */
@@ -141,7 +129,14 @@ uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p)
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
 
-        if (suffices(p, middle * STEP_NS)) {
+        struct server s = {
+            .period = p->period_ns, .n = 1, .refill = {{.at = 0, .amount = middle * STEP_NS}}};
+        size_t i = 0;
+
+        while (i < p->n && serve(&s, p->run[i].from, p->run[i].to)) {
+            i++;
+        }
+        if (i == p->n) { /* it suffices for all runs */
             high = middle;
         } else {
             low = middle + 1;

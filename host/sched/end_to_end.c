@@ -45,16 +45,9 @@ void mkperf_routes_attach(struct mkperf_routes *r, struct mkperf_analysis *a)
                                   .woken = on_woken, .busy = on_busy, .call = on_call, .self = r});
 }
 
-static int by_time(const void *pa, const void *pb)
-{
-    const struct mkperf_hop *a = pa, *b = pb;
-
-    return mkperf_compare(a->time, b->time);
-}
-
 void mkperf_routes_sort(struct mkperf_routes *r)
 {
-    mkperf_sort(r->hop, r->n, sizeof *r->hop, by_time);
+    MKPERF_SORT(r->hop, r->n, MKPERF_UP(r->hop, time));
 }
 
 /* When a PD that got something at `time` waits again; UINT64_MAX: the recording ends before. *gap: its state is not known. */
@@ -82,44 +75,17 @@ struct search {
     struct mkperf_route now;
 };
 
-static void count_route(struct search *s)
-{
-    size_t k = 0, bytes = s->now.n * sizeof *s->now.pd;
-
-    while (k < s->n && (s->found[k].n != s->now.n || s->found[k].irq != s->now.irq ||
-                        memcmp(s->found[k].pd, s->now.pd, bytes) != 0)) {
-        k++;
-    }
-    if (k == s->n && k < ROUTES_MOST) {
-        MKPERF_GROW(s->found, s->room, k + 1);
-        s->found[s->n++] = s->now;
-    }
-    if (k < s->n) {
-        s->found[k].times++;
-    } else {
-        s->r->not_counted++;
-    }
-}
-
-static bool is_in(const struct mkperf_route *route, uint32_t pd)
-{
-    for (uint32_t i = 0; i < route->n; i++) {
-        if (route->pd[i] == pd) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Continues with what the PD delivered for a hop. Each hop is in one path only, so this takes time linear in the hops. The
  * recursion is at most MKPERF_ROUTE_PDS deep. */
 static void follow(struct search *s, size_t at)
 {
     struct mkperf_hop *hop = &s->r->hop[at];
-    bool gap = false, leaf = true,
-         ends = is_in(&s->now, hop->to) || s->now.n == MKPERF_ROUTE_PDS - 1;
+    bool gap = false, leaf = true, ends = s->now.n == MKPERF_ROUTE_PDS - 1;
     uint64_t until = hop->end;
 
+    for (uint32_t i = 0; i < s->now.n; i++) {
+        ends |= s->now.pd[i] == hop->to;
+    }
     hop->used = true;
     s->now.pd[s->now.n++] = hop->to;
     if (!ends && until == 0 && !hop->busy) {
@@ -131,17 +97,24 @@ static void follow(struct search *s, size_t at)
             leaf = false;
         }
     }
-    if (leaf) {
-        count_route(s);
+    if (leaf) { /* a whole path: counts it */
+        size_t k = 0, bytes = s->now.n * sizeof *s->now.pd;
+
+        while (k < s->n && (s->found[k].n != s->now.n || s->found[k].irq != s->now.irq ||
+                            memcmp(s->found[k].pd, s->now.pd, bytes) != 0)) {
+            k++;
+        }
+        if (k == s->n && k < ROUTES_MOST) {
+            MKPERF_GROW(s->found, s->room, k + 1);
+            s->found[s->n++] = s->now;
+        }
+        if (k < s->n) {
+            s->found[k].times++;
+        } else {
+            s->r->not_counted++;
+        }
     }
     s->now.n--;
-}
-
-static int most_first(const void *pa, const void *pb)
-{
-    const struct mkperf_route *a = pa, *b = pb;
-
-    return a->times != b->times ? mkperf_compare(b->times, a->times) : mkperf_compare(a->n, b->n);
 }
 
 size_t mkperf_routes_find(struct mkperf_routes *r, struct mkperf_route *out, size_t most)
@@ -155,7 +128,7 @@ size_t mkperf_routes_find(struct mkperf_routes *r, struct mkperf_route *out, siz
             follow(&s, k);
         }
     }
-    mkperf_sort(s.found, s.n, sizeof *s.found, most_first);
+    MKPERF_SORT(s.found, s.n, MKPERF_DOWN(s.found, times), MKPERF_UP(s.found, n));
     while (n < s.n && n < most && s.found[n].times > 1) {
         out[n] = s.found[n];
         n++;
@@ -185,19 +158,16 @@ static const char *read_end(const struct mkperf_analysis *a, const char *name, s
                             struct mkperf_route *out)
 {
     char *end;
-    uint32_t pd = 0;
+    uint32_t pd = mkperf_analysis_find(a, name, n);
 
     if (out->n == 0 && n > 4 && strncmp(name, "irq ", 4) == 0) {
         out->irq = (uint32_t)strtoul(name + 4, &end, 10);
         out->pd[out->n++] = MKPERF_SCHED_NOBODY;
         return name[4] >= '0' && name[4] <= '9' && end == name + n ? NULL : "want irq NUMBER";
     }
-    while (pd < a->npds && (a->pd[pd].name == NULL || strlen(a->pd[pd].name) != n ||
-                            strncmp(a->pd[pd].name, name, n) != 0)) {
-        pd++;
-    }
-    if (pd == a->npds || out->n == MKPERF_ROUTE_PDS) {
-        return pd == a->npds ? "no PD of that name is recorded" : "the path is too long";
+    if (pd == MKPERF_SCHED_NOBODY || out->n == MKPERF_ROUTE_PDS) {
+        return pd == MKPERF_SCHED_NOBODY ? "no PD of that name is recorded"
+                                         : "the path is too long";
     }
     out->pd[out->n++] = pd;
     return NULL;
@@ -312,21 +282,6 @@ static int longest_first(const void *pa, const void *pb)
                                               : mkperf_compare(a->from, b->from);
 }
 
-/* An instance, of which all stages are known, up to `last`. */
-static void add_instance(const struct mkperf_routes *r, struct mkperf_route_times *t,
-                         const struct mkperf_hop *const *hop, unsigned last, uint64_t end)
-{
-    size_t at = t->wall.count;
-
-    for (unsigned k = 1; k < last; k++) {
-        stage_parts(r, hop[k], hop[k + 1]->time, &t->stage[k]);
-    }
-    stage_parts(r, hop[last], end, &t->stage[last]);
-    mkperf_log_add(&t->wall, end - hop[1]->time);
-    MKPERF_GROW(t->instance, t->room, at + 1);
-    t->instance[at] = (struct mkperf_route_instance){hop[1]->time, end};
-}
-
 void mkperf_route_measure(const struct mkperf_routes *r, const struct mkperf_route *route,
                           struct mkperf_route_times *out)
 {
@@ -354,7 +309,14 @@ void mkperf_route_measure(const struct mkperf_routes *r, const struct mkperf_rou
         } else if (k + 1 < route->n) {
             out->stage[k].ended++;
         } else {
-            add_instance(r, out, hop, k, done);
+            size_t at = out->wall.count;
+
+            for (unsigned i = 1; i <= k; i++) {
+                stage_parts(r, hop[i], i < k ? hop[i + 1]->time : done, &out->stage[i]);
+            }
+            mkperf_log_add(&out->wall, done - hop[1]->time);
+            MKPERF_GROW(out->instance, out->room, at + 1);
+            out->instance[at] = (struct mkperf_route_instance){hop[1]->time, done};
         }
     }
     mkperf_sort(out->instance, out->wall.count, sizeof *out->instance, longest_first);

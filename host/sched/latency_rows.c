@@ -105,21 +105,6 @@ bool mkperf_latency_row_add(struct mkperf_latency_row *row, uint64_t tick_hz, ui
     return mkperf_log_add_bucket(&row->ns, mkperf_log_bucket(to_ns(next - 1, tick_hz)), n) != 0;
 }
 
-static int compare_rows(const void *pa, const void *pb)
-{
-    const struct mkperf_latency_row *a = pa, *b = pb;
-
-    return a->kind != b->kind ? mkperf_compare(a->kind, b->kind)
-                              : mkperf_compare(b->total, a->total);
-}
-
-static int compare_runs(const void *pa, const void *pb)
-{
-    const struct mkperf_latency_run *a = pa, *b = pb;
-
-    return mkperf_compare(b->ticks, a->ticks);
-}
-
 void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows)
 {
     for (unsigned i = 0; i < rows->n; i++) {
@@ -132,8 +117,8 @@ void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows)
     for (unsigned i = 0; i < rows->nruns; i++) {
         rows->run[i].ns = to_ns(rows->run[i].ticks, rows->tick_hz);
     }
-    mkperf_sort(rows->row, rows->n, sizeof *rows->row, compare_rows);
-    mkperf_sort(rows->run, rows->nruns, sizeof *rows->run, compare_runs);
+    MKPERF_SORT(rows->row, rows->n, MKPERF_UP(rows->row, kind), MKPERF_DOWN(rows->row, total));
+    MKPERF_SORT(rows->run, rows->nruns, MKPERF_DOWN(rows->run, ticks));
 }
 
 void mkperf_latency_rows_free(struct mkperf_latency_rows *rows)

@@ -22,11 +22,6 @@ static const enum mkperf_pd_state state_after[MKPERF_STOPPED_REASONS] = {
     [MKPERF_STOPPED_QUEUED] = MKPERF_PD_CALLING,
 };
 
-static uint32_t runner(const struct mkperf_analysis *a, uint32_t core)
-{
-    return core < a->ncores ? a->core[core].running : MKPERF_SCHED_NOBODY;
-}
-
 uint32_t mkperf_analysis_payer(const struct mkperf_analysis *a, uint32_t pd)
 {
     for (uint32_t i = 0; i < a->npds && a->pd[pd].scheduling.passive && a->pd[pd].serving < a->npds;
@@ -70,21 +65,6 @@ void sched_charge_ready(struct mkperf_analysis *a, uint32_t pd)
     p->slices = 0;
 }
 
-/* The budget of a ready PD is refilled: the PD was throttled since it became ready. */
-static void charge_throttled(struct mkperf_analysis *a, uint32_t pd)
-{
-    struct mkperf_sched_pd *p = &a->pd[pd];
-
-    if (p->slices > 0) {
-        struct mkperf_ready_slice all = p->slice[0];
-
-        all.by = MKPERF_SCHED_NOBODY;
-        all.to = p->since;
-        p->slices = 0;
-        count_interval(a, pd, MKPERF_PD_THROTTLED, &all);
-    }
-}
-
 void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
 {
     struct mkperf_sched_pd *p = &a->pd[pd];
@@ -99,7 +79,7 @@ void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
         return; /* its number is below another's, but the stream has no such PD */
     }
     if (p->state == MKPERF_PD_READY) {
-        slice.by = runner(a, p->core);
+        slice.by = p->core < a->ncores ? a->core[p->core].running : MKPERF_SCHED_NOBODY;
         if (p->slices == MKPERF_READY_SLICES) {
             sched_charge_ready(a, pd);
         }
@@ -176,48 +156,35 @@ static void end_call(struct mkperf_analysis *a, const struct mkperf_sched *s)
     make_ready(a, s, MKPERF_SCHED_REPLY);
 }
 
-static unsigned wakeup_of(struct mkperf_analysis *a, const struct mkperf_sched *s)
-{
-    unsigned i = 0;
-    uint32_t from = s->kind == MKPERF_SCHED_IRQ ? MKPERF_SCHED_NOBODY : s->from;
-
-    while (i < a->nwakes && (a->wake[i].kind != s->kind || a->wake[i].from != from ||
-                             a->wake[i].to != s->to || a->wake[i].irq != s->irq)) {
-        i++;
-    }
-    if (i == a->nwakes) {
-        MKPERF_GROW(a->wake, a->wake_room, a->nwakes + 1);
-        a->wake[a->nwakes++] =
-            (struct mkperf_wakeup){.kind = s->kind, .from = from, .to = s->to, .irq = s->irq};
-    }
-    return i;
-}
-
-/*
- * PD s->from notifies PD s->to. If s->to notified s->from before and waits, this is the answer that it waited for.
- */
-static void note_answer(struct mkperf_analysis *a, const struct mkperf_sched *s)
-{
-    struct mkperf_sched_pd *from = &a->pd[s->from], *to = &a->pd[s->to];
-
-    if (from->asked_by == s->to && to->state == MKPERF_PD_WAITING) {
-        settle(a, s->from, s->time_ns);
-        sched_inversions_past(a, s->to, s->from,
-                              from->asked_at > to->since ? from->asked_at : to->since, s->time_ns);
-        from->asked_by = MKPERF_SCHED_NOBODY;
-    }
-    to->asked_by = s->from;
-    to->asked_at = s->time_ns;
-}
-
 /* A notification or an interrupt reaches a PD. */
 static void wake_waiting(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
     struct mkperf_sched_pd *p = &a->pd[s->to];
-    unsigned wake = wakeup_of(a, s);
+    uint32_t by = s->kind == MKPERF_SCHED_IRQ ? MKPERF_SCHED_NOBODY : s->from;
+    unsigned wake = 0;
 
+    while (wake < a->nwakes && (a->wake[wake].kind != s->kind || a->wake[wake].from != by ||
+                                a->wake[wake].to != s->to || a->wake[wake].irq != s->irq)) {
+        wake++;
+    }
+    if (wake == a->nwakes) {
+        MKPERF_GROW(a->wake, a->wake_room, a->nwakes + 1);
+        a->wake[a->nwakes++] =
+            (struct mkperf_wakeup){.kind = s->kind, .from = by, .to = s->to, .irq = s->irq};
+    }
     if (s->kind == MKPERF_SCHED_NOTIFY && s->from < a->npds && sched_is_pd(a, s->from)) {
-        note_answer(a, s);
+        struct mkperf_sched_pd *from = &a->pd[s->from];
+
+        if (from->asked_by == s->to && p->state == MKPERF_PD_WAITING) {
+            /* `to` notified `from` before and waits: this is the answer that it waited for. */
+            settle(a, s->from, s->time_ns);
+            sched_inversions_past(a, s->to, s->from,
+                                  from->asked_at > p->since ? from->asked_at : p->since,
+                                  s->time_ns);
+            from->asked_by = MKPERF_SCHED_NOBODY;
+        }
+        p->asked_by = s->from;
+        p->asked_at = s->time_ns;
     }
     if (p->state == MKPERF_PD_UNKNOWN) {
         return;
@@ -249,16 +216,6 @@ static void take_queued_call(struct mkperf_analysis *a, uint32_t callee, uint32_
     a->pd[callee].serving = from;
     sched_call_taken(a, from, now);
     sched_inversions_past(a, from, callee, call->start, now);
-}
-
-/* Counts the time of PDs that are ready on a core until now: the PD that ran is the reason. */
-static void charge_ready_on(struct mkperf_analysis *a, uint32_t core, uint64_t now)
-{
-    for (uint32_t i = 0; i < a->npds; i++) {
-        if (a->pd[i].state == MKPERF_PD_READY && a->pd[i].core == core) {
-            sched_charge(a, i, now);
-        }
-    }
 }
 
 static void start_running(struct mkperf_analysis *a, const struct mkperf_sched *s)
@@ -356,8 +313,17 @@ static void change_state(struct mkperf_analysis *a, const struct mkperf_sched *s
         break;
     case MKPERF_SCHED_WAKE:
         if (a->pd[s->to].state == MKPERF_PD_READY) {
+            struct mkperf_sched_pd *p = &a->pd[s->to];
             sched_charge(a, s->to, s->time_ns);
-            charge_throttled(a, s->to);
+            if (p->slices >
+                0) { /* its budget is refilled: it was throttled since it became ready */
+                struct mkperf_ready_slice all = p->slice[0];
+
+                all.by = MKPERF_SCHED_NOBODY;
+                all.to = p->since;
+                p->slices = 0;
+                count_interval(a, s->to, MKPERF_PD_THROTTLED, &all);
+            }
         } else if (a->pd[s->to].state != MKPERF_PD_RUNNING) {
             make_ready(a, s, s->kind);
         }
@@ -387,13 +353,16 @@ static uint32_t domain_of(const struct mkperf_analysis *a, uint32_t number)
     return at < a->nwindows ? first + 1 : 0;
 }
 
-void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched *event)
+enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *event,
+                                         struct mkperf_error *e)
 {
+    struct mkperf_analysis *a = self;
     struct mkperf_sched s = *event;
     bool is_gap = s.kind == MKPERF_SCHED_GAP;
 
+    (void)e;
     if ((!is_gap && s.to >= a->npds) || (s.from != MKPERF_SCHED_NOBODY && s.from >= a->npds)) {
-        return; /* the decoder did not announce this PD */
+        return MKPERF_OK; /* the decoder did not announce this PD */
     }
     if (!a->began) {
         a->began = true;
@@ -419,7 +388,11 @@ void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched 
     } else if (s.kind == MKPERF_SCHED_SWITCH) {
         struct mkperf_sched_core *c = &a->core[s.core];
         sched_inversions_end(a, s.core, s.time_ns);
-        charge_ready_on(a, s.core, s.time_ns);
+        for (uint32_t i = 0; i < a->npds; i++) { /* the PD that ran is the reason */
+            if (a->pd[i].state == MKPERF_PD_READY && a->pd[i].core == s.core) {
+                sched_charge(a, i, s.time_ns);
+            }
+        }
         sched_charge_core(a, s.core, s.time_ns);
         a->switches += s.reason != MKPERF_STOPPED_UNKNOWN;
         if (s.from != MKPERF_SCHED_NOBODY && s.from != s.to && sched_is_pd(a, s.from)) {
@@ -452,4 +425,5 @@ void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched 
         change_state(a, &s);
     }
     SCHED_REPORT(a, event, &s);
+    return MKPERF_OK;
 }

@@ -70,7 +70,7 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *samp
     }
     s->first_ns = s->first_ns != 0 ? s->first_ns : sample->time_ns;
     s->last_ns = sample->time_ns;
-    stat_sample(&s->work, sample, s->per_core);
+    stat_sample(&s->work, sample, s->style.per_core);
     mkperf_progress_seconds((double)(s->last_ns - s->first_ns) / 1e9,
                             s->recorder.options.duration_s);
     return MKPERF_OK;
@@ -78,19 +78,6 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *samp
 
 static const struct mkperf_sink_ops sink = {
     .name = "stat", .events = on_events, .sample = on_sample};
-
-/*
- * Whether the answer is about our session. A session that does not run is ours, unless another host may have configured a
- * session since. Its session would have the number of ours until it begins.
- */
-static bool ours(const struct stat_measure *s)
-{
-    const struct mkperf_recorder *r = &s->recorder;
-    const mkperf_Counts *c = &r->link.answer.msg.counts;
-
-    return r->link.answer.which_msg == mkperf_ToHost_counts_tag && c->session == s->session.id &&
-           (c->running || !r->watching);
-}
 
 static enum mkperf_status ask_part(struct stat_measure *s, uint32_t part, struct mkperf_error *e)
 {
@@ -101,8 +88,12 @@ static enum mkperf_status ask_part(struct stat_measure *s, uint32_t part, struct
     if (mkperf_recorder_ask(r, &m, "GetCounts", e) != MKPERF_OK) {
         return e->status;
     }
-    s->foreign = !ours(s) &&
-                 (s->ended || r->watching || r->link.answer.which_msg == mkperf_ToHost_counts_tag);
+    const mkperf_Counts *c = &r->link.answer.msg.counts;
+    bool counts = r->link.answer.which_msg == mkperf_ToHost_counts_tag;
+    /* A session that does not run is ours, unless another host may have configured a session since. Its session would have the
+     * number of ours until it begins. */
+    bool ours = counts && c->session == s->session.id && (c->running || !r->watching);
+    s->foreign = !ours && (s->ended || r->watching || counts);
     if (s->foreign) {
         on_end(s);
         return MKPERF_OK;
@@ -110,9 +101,8 @@ static enum mkperf_status ask_part(struct stat_measure *s, uint32_t part, struct
     if (mkperf_recorder_refused(r, e) != MKPERF_OK) {
         return e->status;
     }
-    const mkperf_Counts *c = &r->link.answer.msg.counts;
-    if (r->link.answer.which_msg != mkperf_ToHost_counts_tag || c->part != part ||
-        c->parts > MKPERF_MAX_PARTS || c->events_count > STAT_EVENTS) {
+    if (!counts || c->part != part || c->parts > MKPERF_MAX_PARTS ||
+        c->events_count > STAT_EVENTS) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to GetCounts",
                                 s->recorder.options.link.target);
     }
@@ -122,7 +112,7 @@ static enum mkperf_status ask_part(struct stat_measure *s, uint32_t part, struct
 /* Whether the target sends counts by PD or core, in separate parts. */
 static bool has_parts(const struct stat_measure *s)
 {
-    return s->per_pd || s->per_core;
+    return s->per_pd || s->style.per_core;
 }
 
 /* Reads how long each PD ran since the session began. */
@@ -194,7 +184,7 @@ static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by
         }
         stat_add(&s->work, c, s->recorder.pds);
     }
-    if (all && s->per_core && !s->ended && find_late(s, e) != MKPERF_OK) {
+    if (all && s->style.per_core && !s->ended && find_late(s, e) != MKPERF_OK) {
         return e->status;
     }
     if (all && s->util && !s->ended && read_runs(s, e) != MKPERF_OK) {
@@ -353,34 +343,12 @@ static void set_events(struct stat_measure *s, bool estimate)
     }
 }
 
-static enum mkperf_status talk(struct stat_measure *s, struct mkperf_error *e)
-{
-    const struct mkperf_sink to = {.ops = &sink, .self = s};
-
-    return mkperf_recorder_talk(&s->recorder, &to, NULL, e);
-}
-
-/* Warns of cores that did not take part all the time. */
-static void warn_of_late(const struct stat_measure *s)
-{
-    char room[MKPERF_CORE_PROBLEM_TEXT];
-    struct mkperf_core core;
-    unsigned number;
-
-    for (unsigned i = 0; mkperf_stream_core(s->recorder.stream, i, &number, &core); i++) {
-        const char *problem = mkperf_core_problem(&core, room);
-        if (problem != NULL) {
-            fprintf(stderr, "mkperf: warning: core %u %s\n", number, problem);
-        }
-    }
-}
-
 /* The kernel has one table of software events for all cores. */
 static enum mkperf_status check_by_core(const struct stat_measure *s, struct mkperf_error *e)
 {
     const mkperf_Session *session = &s->session;
 
-    for (unsigned i = 0; s->per_core && i < session->events_count; i++) {
+    for (unsigned i = 0; s->style.per_core && i < session->events_count; i++) {
         if (session->events[i].code >= MKPERF_SOFT_CODE && s->recorder.stream->hello.cores > 1) {
             return mkperf_error_set(e, MKPERF_ERR_REFUSED,
                                     "--per-core: '%s' is a software event, which the target does "
@@ -393,6 +361,7 @@ static enum mkperf_status check_by_core(const struct stat_measure *s, struct mkp
 
 static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *e)
 {
+    const struct mkperf_sink to = {.ops = &sink, .self = s};
     bool by_pd = true;
 
     if (s->interval_ms == 0) {
@@ -420,7 +389,8 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
         }
         mkperf_recorder_free(&s->recorder); /* other events need a new conversation */
         set_events(s, true);
-        return talk(s, e) == MKPERF_OK ? receive_samples(s, e) : e->status;
+        return mkperf_recorder_talk(&s->recorder, &to, NULL, e) == MKPERF_OK ? receive_samples(s, e)
+                                                                             : e->status;
     }
     if (count(s, e) != MKPERF_OK || stop(s, e) != MKPERF_OK ||
         read_counts(s, has_parts(s), &by_pd, e) != MKPERF_OK) {
@@ -430,13 +400,6 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
         show_interval(s);
     }
     return MKPERF_OK;
-}
-
-static unsigned cores_counted(const struct stat_measure *s)
-{
-    uint32_t chosen = s->recorder.options.configure.cores;
-
-    return chosen != 0 ? (unsigned)__builtin_popcount(chosen) : s->recorder.stream->hello.cores;
 }
 
 /* Chooses the events of -M for the target's CPU. */
@@ -459,22 +422,34 @@ static enum mkperf_status choose_metrics(struct stat_measure *s, struct mkperf_e
 
 enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
 {
+    const struct mkperf_sink to = {.ops = &sink, .self = s};
+    uint32_t chosen = s->recorder.options.configure.cores;
     enum mkperf_status status = MKPERF_OK;
+    char room[MKPERF_CORE_PROBLEM_TEXT];
+    struct mkperf_core core;
+    unsigned number;
 
     s->recorder.control = on_control;
     s->recorder.self = s;
-    if (talk(s, e) != MKPERF_OK || choose_metrics(s, e) != MKPERF_OK) {
+    if (mkperf_recorder_talk(&s->recorder, &to, NULL, e) != MKPERF_OK ||
+        choose_metrics(s, e) != MKPERF_OK) {
         return e->status;
     }
     set_events(s, s->estimate);
-    s->style.cores = cores_counted(s);
+    s->style.cores = chosen != 0 ? (unsigned)__builtin_popcount(chosen)
+                                 : s->recorder.stream->hello.cores;
     for (uint64_t i = 0; i < s->runs && !stopped(s); i++) {
         status = run_once(s, e);
         mkperf_progress_end();
         if (status != MKPERF_OK) {
             return status;
         }
-        warn_of_late(s);
+        for (unsigned k = 0; mkperf_stream_core(s->recorder.stream, k, &number, &core); k++) {
+            const char *problem = mkperf_core_problem(&core, room);
+            if (problem != NULL) {
+                fprintf(stderr, "mkperf: warning: core %u %s\n", number, problem);
+            }
+        }
         if (s->ended) {
             status = report_early_end(s, e);
         } else if (s->recorder.watching && i + 1 < s->runs) {
@@ -489,11 +464,8 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
             break;
         }
     }
-    if (status != MKPERF_OK) {
+    if (status != MKPERF_OK || s->interval_ms != 0) {
         return status;
-    }
-    if (s->interval_ms != 0) {
-        return MKPERF_OK;
     }
     if (s->runs > 1) {
         stat_repeat_mean(&s->repeat, &s->mean);

@@ -39,26 +39,22 @@ void stat_begin(struct stat_reading *r, const mkperf_Counts *m)
     }
 }
 
-/* Adds the counts of a core. They are scaled as the sums are, by the time for which its counters counted. */
-static void add_core(struct stat_reading *r, const mkperf_CoreCount *c, uint64_t tick_hz)
-{
-    struct stat_row *row = stat_row(r, STAT_CORE + c->core % MKPERF_MAX_CORES);
-
-    row->seconds = tick_hz != 0 ? (double)c->enabled_ticks / (double)tick_hz : 0;
-    for (unsigned i = 0; i < r->events && i < c->events_count; i++) {
-        const mkperf_EventCount *v = &c->events[i];
-        double scale = r->slices > 1 && v->running_ticks != 0
-                           ? fmax((double)c->enabled_ticks / (double)v->running_ticks, 1)
-                           : r->share[i] > 0;
-        row->value[i].user = scale * (double)v->user;
-        row->value[i].kernel = scale * (double)v->kernel;
-    }
-}
-
 void stat_add(struct stat_reading *r, const mkperf_Counts *m, struct mkperf_pds *pds)
 {
-    for (unsigned i = 0; i < m->cores_count; i++) {
-        add_core(r, &m->cores[i], m->tick_hz);
+    for (unsigned k = 0; k < m->cores_count; k++) {
+        const mkperf_CoreCount *c = &m->cores[k];
+        struct stat_row *row = stat_row(r, STAT_CORE + c->core % MKPERF_MAX_CORES);
+
+        row->seconds = mkperf_per((double)c->enabled_ticks, (double)m->tick_hz);
+        for (unsigned i = 0; i < r->events && i < c->events_count; i++) {
+            /* Scaled as the sums are, by the time for which the core's counters counted. */
+            const mkperf_EventCount *v = &c->events[i];
+            double scale = r->slices > 1 && v->running_ticks != 0
+                               ? fmax((double)c->enabled_ticks / (double)v->running_ticks, 1)
+                               : r->share[i] > 0;
+            row->value[i].user = scale * (double)v->user;
+            row->value[i].kernel = scale * (double)v->kernel;
+        }
     }
     for (unsigned t = 0; t < m->threads_count; t++) {
         const mkperf_ThreadCount *c = &m->threads[t];

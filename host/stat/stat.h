@@ -131,9 +131,9 @@ bool stat_derived(const struct stat_reading *r, const struct stat_row *row,
  */
 
 struct stat_measure {
-    /* Set before: options and stop of the recorder, and the members up to `style`. */
+    /* Set before: options and stop of the recorder, and the members up to `style`, of which the measurement sets the rest. */
     struct mkperf_recorder recorder;
-    bool per_pd, per_core, estimate;
+    bool per_pd, estimate;
     bool util; /* also how long each PD ran, as an event MKPERF_RUN_TIME_EVENT after the others */
     uint64_t interval_ms, runs;
     const char *metrics; /* groups of figures whose events are counted, too; NULL: none */

@@ -160,19 +160,6 @@ static void print_fields(const struct stat_reading *r, const struct stat_row *ro
     }
 }
 
-/* Whether the name of a PD is in the list NAME[,NAME]. */
-static bool selected(const char *list, const char *name)
-{
-    size_t n = strlen(name);
-
-    for (const char *at = list; at != NULL; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-        if (strncmp(at, name, n) == 0 && (at[n] == ',' || at[n] == '\0')) {
-            return true;
-        }
-    }
-    return list == NULL;
-}
-
 /* Row 0 is the system. */
 static const char *pd_of(const struct stat_reading *r, unsigned k, const struct stat_style *style)
 {
@@ -190,12 +177,19 @@ static bool has_rows(const struct stat_reading *r, bool of_cores)
     return k < r->rows;
 }
 
-static bool shown(const struct stat_reading *r, unsigned k, const struct stat_style *style)
+/* A row of a PD is shown if style->only, a list NAME[,NAME], has its name. */
+static bool is_shown(const struct stat_reading *r, unsigned k, const struct stat_style *style)
 {
     if (k == 0 || stat_is_core(&r->row[k])) {
         return (k != 0) == (style->per_core && has_rows(r, true));
     }
-    return selected(style->only, pd_of(r, k, style));
+    const char *name = pd_of(r, k, style), *at = style->only;
+    size_t n = strlen(name);
+    while (at != NULL && (strncmp(at, name, n) != 0 || (at[n] != ',' && at[n] != '\0'))) {
+        at = strchr(at, ',');
+        at += at != NULL;
+    }
+    return style->only == NULL || at != NULL;
 }
 
 /* The core of a row and the number of its cores. A row of a PD, or of a sum, has more than one core. */
@@ -252,25 +246,23 @@ static void print_row(const struct stat_reading *r, unsigned k, const struct sta
     for (unsigned i = 0; i < r->events; i++) {
         if (style->values != NULL) {
             print_values(r, &r->row[k], system ? NULL : name, i, style);
-        } else if (style->separator != NULL) {
-            if (style->interval) {
-                fprintf(style->out, "%.9f%s", style->time_s, style->separator);
-            }
-            if (style->per_core) {
-                print_core(&r->row[k], system, style);
-            }
-            fprintf(style->out, "%s%s", pds ? name : "", pds ? style->separator : "");
+            continue;
+        }
+        /* The columns before the count. */
+        int width = style->separator != NULL ? 0 : 16;
+        const char *end = style->separator != NULL ? style->separator : "";
+        if (style->interval) {
+            fprintf(style->out, "%*.9f%s", width, style->time_s, end);
+        }
+        if (style->per_core) {
+            print_core(&r->row[k], system, style);
+        }
+        if (pds) {
+            fprintf(style->out, "%*s%s", width, name, end);
+        }
+        if (style->separator != NULL) {
             print_fields(r, &r->row[k], i, style);
         } else {
-            if (style->interval) {
-                fprintf(style->out, "%16.9f", style->time_s);
-            }
-            if (style->per_core) {
-                print_core(&r->row[k], system, style);
-            }
-            if (pds) {
-                fprintf(style->out, "%16s", name);
-            }
             print_for_people(r, &r->row[k], i, style);
         }
     }
@@ -300,7 +292,7 @@ void stat_print(const struct stat_reading *r, const struct stat_style *style)
         fputs(":\n\n", style->out);
     }
     for (unsigned k = 0; k < r->rows; k++) {
-        if (!shown(r, k, style)) {
+        if (!is_shown(r, k, style)) {
             continue;
         }
         if (frame && k > 0) {

@@ -12,7 +12,7 @@
 
 #define USER_TOP UINT64_C(0x800000000000) /* the largest of Microkit's AArch64 boards */
 
-static int find_region(const struct mkperf_system *s, const char *name)
+int mkperf_system_region_named(const struct mkperf_system *s, const char *name)
 {
     for (unsigned i = 0; i < s->nregions; i++) {
         if (strcmp(s->region[i].name, name) == 0) {
@@ -22,7 +22,7 @@ static int find_region(const struct mkperf_system *s, const char *name)
     return -1;
 }
 
-static int find_pd(const struct mkperf_system *s, const char *name)
+int mkperf_system_pd_named(const struct mkperf_system *s, const char *name)
 {
     for (unsigned i = 0; i < s->npds; i++) {
         if (strcmp(s->pd[i].name, name) == 0) {
@@ -47,10 +47,10 @@ static const struct {
     const char *unknown;
     int (*find)(const struct mkperf_system *s, const char *name);
 } targets[REFERENCE_KINDS] = {
-    [REFER_MAP] = {"map of unknown memory_region", find_region},
-    [REFER_SETVAR] = {"setvar of unknown memory_region", find_region},
-    [REFER_END] = {"end of a channel at unknown protection_domain", find_pd},
-    [REFER_TCB] = {"cap_tcb of unknown protection_domain", find_pd},
+    [REFER_MAP] = {"map of unknown memory_region", mkperf_system_region_named},
+    [REFER_SETVAR] = {"setvar of unknown memory_region", mkperf_system_region_named},
+    [REFER_END] = {"end of a channel at unknown protection_domain", mkperf_system_pd_named},
+    [REFER_TCB] = {"cap_tcb of unknown protection_domain", mkperf_system_pd_named},
     [REFER_DOMAIN] = {"protection_domain in unknown domain", find_domain},
     [REFER_WINDOW] = {"schedule_entry of unknown domain", find_domain},
 };
@@ -106,7 +106,7 @@ bool system_resolve(struct mkperf_system *s, const struct references names[REFER
 static bool check_pd_names(const struct mkperf_system *s, struct place *at)
 {
     for (unsigned i = 0; i < s->npds; i++) {
-        int first = find_pd(s, s->pd[i].name);
+        int first = mkperf_system_pd_named(s, s->pd[i].name);
         if (first != (int)i) {
             at->line = s->pd[i].line;
             return system_error(at, "protection_domain '%s' is already defined on line %d",
@@ -142,7 +142,7 @@ static bool check_regions(const struct mkperf_system *s, struct place *at)
     for (unsigned i = 0; i < s->nregions; i++) {
         const struct mkperf_system_region *a = &s->region[i];
         at->line = a->line;
-        int first = find_region(s, a->name);
+        int first = mkperf_system_region_named(s, a->name);
         if (first != (int)i) {
             return system_error(at, "memory_region '%s' is already defined on line %d", a->name,
                                 s->region[first].line);

@@ -181,4 +181,8 @@ void mkperf_system_free(struct mkperf_system *s);
  */
 int mkperf_system_find(const struct mkperf_system *s, uint64_t thread);
 
+/* The index of the PD or the memory region with that name; -1: there is none. */
+int mkperf_system_pd_named(const struct mkperf_system *s, const char *name);
+int mkperf_system_region_named(const struct mkperf_system *s, const char *name);
+
 #endif

@@ -103,22 +103,6 @@ static void entry_text(const struct top_screen *s, const struct top_entry *at, c
     }
 }
 
-/* The number of rows in the table of PDs. */
-static uint32_t pd_rows(const struct top_screen *s)
-{
-    return s->charged ? s->ncharged : s->list.npds;
-}
-
-/* The text of a row in the table of PDs. */
-static void pd_text(const struct top_screen *s, uint32_t row, char *text, size_t n)
-{
-    if (s->charged) {
-        snprintf(text, n, "%s", s->charged_row[row].text);
-    } else {
-        entry_text(s, &s->list.pd[row], text, n);
-    }
-}
-
 static const char *pd_titles(const struct top_screen *s)
 {
     if (s->charged) {
@@ -128,21 +112,16 @@ static const char *pd_titles(const struct top_screen *s)
     return s->counts->sched != NULL ? "  Share   Samples     Util  PD" : "  Share   Samples  PD";
 }
 
-static bool in_charged(const struct top_screen *s, const char *pd)
+/* Adds a line for a PD. Returns its text. */
+static char *add_line(struct top_screen *s, const char *pd)
 {
-    for (uint32_t i = 0; i < s->ncharged; i++) {
-        if (strcmp(s->charged_row[i].pd, pd) == 0) {
-            return true;
-        }
-    }
-    return false;
+    s->line[s->nlines].pd = pd;
+    return s->line[s->nlines++].text;
 }
 
-/* Adds the row of a PD. With scheduling events the row also shows how long the PD ran. */
-static void add_charged(struct top_screen *s, const struct mkperf_charge *c,
-                        const struct mkperf_charge_pd *pd, const char *name)
+/* Adds the line of a PD with its charged time. With scheduling events the line also shows how long the PD ran. */
+static void add_charged(struct top_screen *s, const struct mkperf_charge_pd *pd, const char *name)
 {
-    struct top_charged_row *row = &s->charged_row[s->ncharged++];
     char util[16] = "";
     uint32_t i = 0;
 
@@ -152,8 +131,41 @@ static void add_charged(struct top_screen *s, const struct mkperf_charge *c,
     if (s->counts->sched != NULL) {
         snprintf(util, sizeof util, "%8.2f%%", i < s->list.npds ? s->list.pd[i].util : 0);
     }
-    row->pd = name;
-    report_charged_row(c, pd, util, name, row->text, sizeof row->text);
+    report_charged_row(&s->charge, pd, util, name, add_line(s, name), TOP_TEXT);
+}
+
+/* Makes the table of PDs. Below a PD with charged time are the PDs that worked for it. PDs that ran without a sample are last. */
+static void make_lines(struct top_screen *s)
+{
+    const struct mkperf_charge *c = &s->charge;
+    const struct mkperf_charge_pd none = {.pd = 0};
+
+    free(s->line);
+    s->line = mkperf_xcalloc((size_t)c->npds + c->npairs + s->list.npds + 1, sizeof *s->line);
+    s->nlines = 0;
+    for (uint32_t i = 0; i < c->npds && s->charged; i++) {
+        add_charged(s, &c->pd[i], mkperf_pds_at(s->counts->pds, c->pd[i].pd)->name);
+        for (uint32_t k = 0; k < c->npairs; k++) {
+            if (c->pair[k].to == c->pd[i].pd && c->pair[k].by != c->pd[i].pd) {
+                const char *name = mkperf_pds_at(s->counts->pds, c->pair[k].by)->name;
+                report_charged_by(c, &c->pair[k], s->counts->sched != NULL ? UTIL_WIDTH : 0, name,
+                                  add_line(s, name), TOP_TEXT);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < s->list.npds; i++) {
+        const char *name = s->list.pd[i].pd;
+        uint32_t k = 0;
+
+        while (k < s->nlines && strcmp(s->line[k].pd, name) != 0) {
+            k++;
+        }
+        if (k == s->nlines && s->charged) {
+            add_charged(s, &none, name);
+        } else if (k == s->nlines) {
+            entry_text(s, &s->list.pd[i], add_line(s, name), TOP_TEXT);
+        }
+    }
 }
 
 static void print_entry(const struct top_screen *s, const char *text, FILE *out)
@@ -179,9 +191,8 @@ void top_screen_print(const struct top_screen *s, FILE *out)
         fprintf(out, "%s%s\n", i == 0 ? "#  Share   Samples  Core\n" : "", text);
     }
     fprintf(out, "#%s\n", pd_titles(s));
-    for (uint32_t i = 0; i < pd_rows(s); i++) {
-        pd_text(s, i, text, sizeof text);
-        print_entry(s, text, out);
+    for (uint32_t i = 0; i < s->nlines; i++) {
+        print_entry(s, s->line[i].text, out);
     }
     fprintf(out, "#\n#  Share   Samples  PD               Function\n");
     for (uint32_t i = 0; i < s->list.nfunctions && (s->rows == 0 || i < s->rows); i++) {
@@ -189,14 +200,14 @@ void top_screen_print(const struct top_screen *s, FILE *out)
         print_entry(s, text, out);
     }
     if (s->rows && s->list.nfunctions > s->rows) {
-        fprintf(out, "# and %" PRIu32 " functions more\n", s->list.nfunctions - s->rows);
+        fprintf(out, "# and %" PRIu64 " functions more\n", s->list.nfunctions - s->rows);
     }
     fputc('\n', out);
 }
 
 /* Writes one of the lists of PDs and functions, at most `most` entries. */
 static void put_list(struct mkperf_textout *t, const struct top_screen *s, const char *key,
-                     const struct top_entry *list, uint32_t n, uint32_t most)
+                     const struct top_entry *list, uint32_t n, uint64_t most)
 {
     mkperf_json(t, ",%s:[", key);
     for (uint32_t i = 0; i < n && i < most; i++) {
@@ -238,7 +249,7 @@ void top_screen_values(const struct top_screen *s, struct mkperf_textout *t)
     mkperf_textout_puts(t, "]");
     put_list(t, s, "pds", s->list.pd, s->list.npds, UINT32_MAX);
     put_list(t, s, "functions", s->list.function, s->list.nfunctions,
-             s->rows != 0 ? s->rows : UINT32_MAX);
+             s->rows != 0 ? s->rows : UINT64_MAX);
     mkperf_json(t, ",'all_functions':%" PRIu32 "}\n", s->list.nfunctions);
 }
 
@@ -254,17 +265,6 @@ void top_screen_stop(struct top_screen *s)
     if (s->curses) {
         endwin();
         s->curses = false;
-    }
-}
-
-static void select_pd(struct top_screen *s)
-{
-    uint32_t n = pd_rows(s), functions = s->list.nfunctions;
-
-    if (s->at < n) {
-        s->pd = s->charged ? s->charged_row[s->at].pd : s->list.pd[s->at].pd;
-    } else if (s->at - n < functions) {
-        s->pd = s->list.function[s->at - n].pd;
     }
 }
 
@@ -307,14 +307,18 @@ static void act(struct top_screen *s, int key)
         break;
     case '\n':
     case KEY_ENTER:
-        select_pd(s);
+        if (s->at < s->nlines) {
+            s->pd = s->line[s->at].pd;
+        } else if (s->at - s->nlines < s->list.nfunctions) {
+            s->pd = s->list.function[s->at - s->nlines].pd;
+        }
         break;
     case 'u':
     case KEY_BACKSPACE:
         s->pd = NULL;
         break;
     case KEY_DOWN:
-        s->at += s->at + 1 < pd_rows(s) + s->list.nfunctions;
+        s->at += s->at + 1 < s->nlines + s->list.nfunctions;
         break;
     case KEY_UP:
         s->at -= s->at > 0;
@@ -338,35 +342,13 @@ bool top_screen_keys(struct top_screen *s)
 
 void top_screen_refresh(struct top_screen *s)
 {
-    if (s->paused && s->list.pd) {
-        return;
+    if (!s->paused || s->list.pd == NULL) {
+        top_screen_free(s);
+        top_counts_list(s->counts, s->event, s->pd, s->sort, &s->list);
+        top_counts_charge(s->counts, s->event, &s->charge);
     }
-    top_screen_free(s);
-    top_counts_list(s->counts, s->event, s->pd, s->sort, &s->list);
-    /* Makes the rows of the table of PDs. Below a PD are the PDs that worked for it. PDs that ran without a sample are last. */
-    const struct mkperf_charge_pd none = {.pd = 0};
-    int util = s->counts->sched != NULL ? UTIL_WIDTH : 0;
-    struct mkperf_charge c;
-    top_counts_charge(s->counts, s->event, &c);
-    s->charged_row =
-        mkperf_xcalloc((size_t)c.npds + c.npairs + s->list.npds + 1, sizeof *s->charged_row);
-    for (uint32_t i = 0; i < c.npds; i++) {
-        add_charged(s, &c, &c.pd[i], mkperf_pds_at(s->counts->pds, c.pd[i].pd)->name);
-        for (uint32_t k = 0; k < c.npairs; k++) {
-            if (c.pair[k].to == c.pd[i].pd && c.pair[k].by != c.pd[i].pd) {
-                struct top_charged_row *row = &s->charged_row[s->ncharged++];
-                row->pd = mkperf_pds_at(s->counts->pds, c.pair[k].by)->name;
-                report_charged_by(&c, &c.pair[k], util, row->pd, row->text, sizeof row->text);
-            }
-        }
-    }
-    for (uint32_t i = 0; i < s->list.npds; i++) {
-        if (!in_charged(s, s->list.pd[i].pd)) {
-            add_charged(s, &c, &none, s->list.pd[i].pd);
-        }
-    }
-    mkperf_charge_free(&c);
-    if (s->at >= pd_rows(s) + s->list.nfunctions) {
+    make_lines(s);
+    if (s->at >= s->nlines + s->list.nfunctions) {
         s->at = 0;
     }
 }
@@ -374,16 +356,17 @@ void top_screen_refresh(struct top_screen *s)
 void top_screen_free(struct top_screen *s)
 {
     top_list_free(&s->list);
-    free(s->charged_row);
-    s->charged_row = NULL;
-    s->ncharged = 0;
+    mkperf_charge_free(&s->charge);
+    free(s->line);
+    s->line = NULL;
+    s->nlines = 0;
 }
 
 /* Draws rows of PDs, or functions, in `lines` lines from line y on, so that the selected row is visible. */
 static void draw_entries(const struct top_screen *s, bool functions, int y, int lines)
 {
-    uint32_t base = functions ? pd_rows(s) : 0;
-    uint32_t n = functions ? s->list.nfunctions : pd_rows(s);
+    uint32_t base = functions ? s->nlines : 0;
+    uint32_t n = functions ? s->list.nfunctions : s->nlines;
     uint32_t first = 0;
     char text[TOP_TEXT];
 
@@ -393,10 +376,9 @@ static void draw_entries(const struct top_screen *s, bool functions, int y, int 
     for (int i = 0; i < lines && first + (uint32_t)i < n; i++) {
         if (functions) {
             entry_text(s, &s->list.function[first + (uint32_t)i], text, sizeof text);
-        } else {
-            pd_text(s, first + (uint32_t)i, text, sizeof text);
         }
-        report_put_line(y + i, text, s->at == base + first + (uint32_t)i);
+        report_put_line(y + i, functions ? text : s->line[first + (uint32_t)i].text,
+                        s->at == base + first + (uint32_t)i);
     }
 }
 
@@ -431,7 +413,7 @@ void top_screen_draw(struct top_screen *s)
         report_put_line(++cores, text, false);
     }
     pds = (LINES - 5 - cores) / 2;
-    pds = pd_rows(s) < (uint32_t)pds ? (int)pd_rows(s) : pds;
+    pds = s->nlines < (uint32_t)pds ? (int)s->nlines : pds;
     y = 2 + cores + pds;
     report_put_line(1 + cores, pd_titles(s), false);
     draw_entries(s, false, 2 + cores, pds);

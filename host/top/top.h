@@ -55,12 +55,10 @@ struct top_counts {
     bool all;     /* lists are of the time since the session began, not of the window */
     bool no_idle; /* lists leave out idle, and shares are of the rest */
     struct mkperf_session session;
-    struct mkperf_hash keys;
+    struct mkperf_hash keys, pair_keys;
     struct top_row *row;
-    uint32_t n, room;
-    struct mkperf_hash pair_keys;
     struct top_pair *pair;
-    uint32_t npairs, pair_room;
+    uint32_t room, pair_room;
     struct mkperf_analysis *sched; /* of a session with scheduling events; else NULL */
     struct top_window *ran;        /* for each PD: ns that it ran */
     uint32_t ran_room;
@@ -109,8 +107,8 @@ void top_counts_charge(const struct top_counts *c, uint32_t event, struct mkperf
 
 enum { TOP_TEXT = 512 };
 
-/* A row of the table of charged time: a PD with the time charged to it, or below it a PD that worked on its behalf. */
-struct top_charged_row {
+/* A line of the table of PDs. */
+struct top_line {
     const char *pd;
     char text[TOP_TEXT];
 };
@@ -118,7 +116,7 @@ struct top_charged_row {
 struct top_screen {
     /* Set before: */
     const char *target; /* the target that -t names */
-    unsigned rows;      /* functions of a printed table; 0: all */
+    uint64_t rows;      /* functions of a printed table; 0: all */
     struct top_counts *counts;
     const struct mkperf_totals *totals;
     bool colour;
@@ -131,8 +129,9 @@ struct top_screen {
     const char *pd; /* only functions of this PD are shown; NULL: of all PDs */
     uint32_t at;    /* the selected row: PDs first, then functions */
     struct top_list list;
-    struct top_charged_row *charged_row; /* shown instead of list.pd if `charged` */
-    uint32_t ncharged;
+    struct mkperf_charge charge;
+    struct top_line *line; /* the table of PDs, of list.pd or of the charged time */
+    uint32_t nlines;
     char message[TOP_TEXT]; /* the last message of the target */
 };
 

@@ -51,6 +51,7 @@ static void on_core(void *self, const struct mkperf_core_interval *i)
     }
 }
 
+/* Also called for a later session, which has more events. The earlier events keep their counts. */
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e)
 {
@@ -69,13 +70,6 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     return MKPERF_OK;
 }
 
-/* A later session has more events. The earlier events keep their counts. */
-static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
-                                     struct mkperf_error *e)
-{
-    return begin(self, session, e);
-}
-
 /* The row of the function that was interrupted, as mkperf report names it. */
 static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *s)
 {
@@ -84,7 +78,7 @@ static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *
     struct mkperf_module *m = kernel ? c->kernel : mkperf_pds_module(c->pds, s->pd);
     struct mkperf_symbol symbol = {.name = NULL};
     bool known = m && mkperf_symbol_at(m, addr, &symbol);
-    bool full = c->n >= TOP_ROWS_MAX;
+    bool full = c->keys.count >= TOP_ROWS_MAX;
     char guest = (char)(kernel ? 0 : mkperf_guest_letter(s->flags));
     uint64_t key[5] = {s->event, s->pd, kernel | (uint64_t)(uint8_t)guest << 8, known,
                        full    ? ALL_OTHERS
@@ -94,10 +88,9 @@ static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *
 
     MKPERF_GROW(c->row, c->room, (size_t)number + 1);
     struct top_row *row = &c->row[number];
-    if (number == c->n) {
+    if (row->name == NULL) {
         char unknown[MKPERF_PLACES_UNKNOWN];
 
-        c->n++;
         mkperf_places_unknown(kernel, addr, unknown);
         row->own_name = full || known ? NULL : mkperf_xstrdup(unknown);
         row->name = full ? "[more functions]" : known ? symbol.name : row->own_name;
@@ -109,35 +102,25 @@ static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *
     return row;
 }
 
-/* The pair of the PD that ran and the PD that is charged for a sample. */
-static struct top_pair *pair_of(struct top_counts *c, const struct mkperf_sample *s)
-{
-    const struct mkperf_chain *chain = s->callers;
-    bool own = chain->n == 0 || mkperf_confidence(s->flags) == MKPERF_AMBIGUOUS;
-    uint32_t to = own ? s->pd : chain->caller[chain->n - 1].pd;
-    uint32_t number = mkperf_hash_number(&c->pair_keys, (uint64_t[3]){s->event, to, s->pd}, 3);
-
-    MKPERF_GROW(c->pair, c->pair_room, (size_t)number + 1);
-    struct top_pair *pair = &c->pair[number];
-    if (number == c->npairs) {
-        c->npairs++;
-        pair->event = s->event;
-        pair->to = to;
-        pair->by = s->pd;
-    }
-    return pair;
-}
-
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                                      struct mkperf_error *e)
 {
     struct top_counts *c = self;
+    const struct mkperf_chain *chain = s->callers;
     uint64_t slice = s->time_ns / slice_ns(c);
+    bool own = chain->n == 0 || mkperf_confidence(s->flags) == MKPERF_AMBIGUOUS;
+    uint32_t to = own ? s->pd : chain->caller[chain->n - 1].pd; /* it is charged */
+    uint32_t number = mkperf_hash_number(&c->pair_keys, (uint64_t[3]){s->event, to, s->pd}, 3);
 
     (void)e;
     c->newest = slice > c->newest ? slice : c->newest;
     add_at(&row_of(c, s)->weight, slice, s->period);
-    add_at(&pair_of(c, s)->weight, slice, s->period);
+    MKPERF_GROW(c->pair, c->pair_room, (size_t)number + 1);
+    struct top_pair *pair = &c->pair[number];
+    pair->event = s->event;
+    pair->to = to;
+    pair->by = s->pd;
+    add_at(&pair->weight, slice, s->period);
     if (s->core < MKPERF_MAX_CORES) {
         size_t at = (size_t)s->event * MKPERF_MAX_CORES + s->core;
 
@@ -151,9 +134,8 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
 {
     struct top_counts *c = self;
 
-    (void)e;
     if (c->sched != NULL) {
-        mkperf_analysis_pd(c->sched, pd);
+        (void)mkperf_analysis_pd(c->sched, pd, e);
     }
     return MKPERF_OK;
 }
@@ -164,10 +146,9 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
     struct top_counts *c = self;
     uint64_t slice = event->time_ns / slice_ns(c);
 
-    (void)e;
     c->newest = slice > c->newest ? slice : c->newest;
     if (c->sched != NULL) {
-        mkperf_analysis_event(c->sched, event);
+        (void)mkperf_analysis_event(c->sched, event, e);
     }
     return MKPERF_OK;
 }
@@ -178,7 +159,7 @@ struct mkperf_sink top_counts_sink(struct top_counts *c)
         .name = "top",
         .begin = begin,
         .pd = add_pd,
-        .events = add_events,
+        .events = begin,
         .sample = add_sample,
         .sched = add_sched,
     };
@@ -188,7 +169,7 @@ struct mkperf_sink top_counts_sink(struct top_counts *c)
 
 void top_counts_free(struct top_counts *c)
 {
-    for (uint32_t i = 0; i < c->n; i++) {
+    for (uint32_t i = 0; i < c->keys.count; i++) {
         free(c->row[i].own_name);
     }
     free(c->row);
@@ -215,20 +196,13 @@ static struct mkperf_weight in_window(const struct top_counts *c, const struct t
     return sum;
 }
 
-static int compare_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) : 0;
-}
-
 static int compare_entries(const void *pa, const void *pb, void *context)
 {
     const struct top_entry *a = pa, *b = pb;
     enum top_sort sort = *(enum top_sort *)context;
-    int name = compare_text(a->name, b->name), pd = strcmp(a->pd, b->pd), share = 0;
+    int name = a->name && b->name ? strcmp(a->name, b->name) : 0, pd = strcmp(a->pd, b->pd);
+    int share = mkperf_compare(b->weight.period, a->weight.period);
 
-    if (a->weight.period != b->weight.period) {
-        share = a->weight.period > b->weight.period ? -1 : 1;
-    }
     switch (sort) {
     case TOP_BY_NAME:
         return name ? name : pd ? pd : share;
@@ -302,9 +276,10 @@ void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd,
                      struct top_list *out)
 {
     *out = (struct top_list){
-        .pd = mkperf_xcalloc(c->n + (c->sched != NULL ? c->sched->npds + 1 : 0), sizeof *out->pd),
-        .function = mkperf_xcalloc(c->n, sizeof *out->function)};
-    for (uint32_t i = 0; i < c->n; i++) {
+        .pd = mkperf_xcalloc(c->keys.count + (c->sched != NULL ? c->sched->npds + 1 : 0),
+                             sizeof *out->pd),
+        .function = mkperf_xcalloc(c->keys.count, sizeof *out->function)};
+    for (uint32_t i = 0; i < c->keys.count; i++) {
         const struct top_row *r = &c->row[i];
         struct mkperf_weight w = in_window(c, &r->weight);
         const char *name = mkperf_pds_at(c->pds, r->pd)->name;
@@ -344,8 +319,9 @@ void top_list_free(struct top_list *l)
 
 void top_counts_charge(const struct top_counts *c, uint32_t event, struct mkperf_charge *out)
 {
-    *out = (struct mkperf_charge){.pair = mkperf_xcalloc((size_t)c->npairs + 1, sizeof *out->pair)};
-    for (uint32_t i = 0; i < c->npairs; i++) {
+    *out = (struct mkperf_charge){
+        .pair = mkperf_xcalloc((size_t)c->pair_keys.count + 1, sizeof *out->pair)};
+    for (uint32_t i = 0; i < c->pair_keys.count; i++) {
         const struct top_pair *pair = &c->pair[i];
         struct mkperf_weight w = in_window(c, &pair->weight);
         if (pair->event == event && w.samples != 0 && !is_left_out(c, pair->by)) {

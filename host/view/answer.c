@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "export/formats.h"
-#include "import/import.h"
 #include "page/page.h"
 
 enum { STRETCH_MOST = 1000000 }; /* single intervals in an answer */
@@ -86,7 +85,10 @@ static enum MHD_Result answer_stretch(const struct view_server *s, struct MHD_Co
         !number(c, "most", STRETCH_MOST, &most, &has[2]) || !has[2]) {
         return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
     }
-    struct page_bytes b = s->stretch(s->self, from, to, most);
+    struct page_bytes b = {.n = 0};
+    if (s->live == NULL) {
+        b = view_shown_stretch(&s->shown[0], from, to, most);
+    }
     if (b.n == 0) {
         return view_answer_problem(c, MHD_HTTP_NOT_FOUND, "no scheduling events can be read there");
     }
@@ -105,13 +107,16 @@ static enum MHD_Result answer_code(const struct view_server *s, struct MHD_Conne
         !number(c, "base", 1, &base, &has_base)) {
         return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
     }
-    out = mkperf_memstream_open(&text, &n);
-    bool found = s->code(s->self, function, base != 0, out);
-    mkperf_memstream_close(out);
-    if (!found) {
-        free(text);
+    const struct mkperf_frames *f = s->live != NULL    ? base != 0 ? NULL : &s->live->frames
+                                    : base < s->nshown ? &s->shown[base].frames
+                                                       : NULL;
+    if (f == NULL || function >= f->functions.count) {
         return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
     }
+    out = mkperf_memstream_open(&text, &n);
+    page_code_json(f, (uint32_t)function,
+                   s->live != NULL ? &s->live->sources : &s->shown[base].sources, out);
+    mkperf_memstream_close(out);
     return answer_memory(c, text, n, json_type);
 }
 
@@ -137,9 +142,7 @@ static enum MHD_Result answer_speedscope_profile(const struct view_server *s,
                                                  struct MHD_Connection *c)
 {
     char dir[] = "/tmp/mkperf-view-XXXXXX", path[sizeof dir + 16];
-    struct mkperf_export x = {.path = path, .elfs = s->elfs};
-    const struct mkperf_input in = {.from = "perf"};
-    struct mkperf_output out;
+    const struct mkperf_export x = {.path = path, .input = s->path, .elfs = s->elfs};
     struct mkperf_error e;
     int fd = -1;
 
@@ -147,11 +150,8 @@ static enum MHD_Result answer_speedscope_profile(const struct view_server *s,
         return view_answer_problem(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "no temporary directory");
     }
     snprintf(path, sizeof path, "%s/profile", dir);
-    if (mkperf_format_open(mkperf_format_by_name("speedscope"), &x, &out, &e) == MKPERF_OK) {
-        if (mkperf_input_read(s->path, &in, &out.sink, &e) == MKPERF_OK) {
-            fd = open(path, O_RDONLY | O_CLOEXEC);
-        }
-        mkperf_output_free(&out);
+    if (mkperf_format_convert("speedscope", &x, &e) == MKPERF_OK) {
+        fd = open(path, O_RDONLY | O_CLOEXEC);
     }
     unlink(path);
     rmdir(dir);
@@ -184,7 +184,7 @@ static enum MHD_Result answer_speedscope(const struct view_server *s, struct MHD
     char *path = NULL;
     int fd;
 
-    if (strcmp(name, "profile.json") == 0 && s->path != NULL) {
+    if (strcmp(name, "profile.json") == 0 && s->live == NULL) {
         return answer_speedscope_profile(s, c);
     }
     for (unsigned i = 0; i < s->nfiles; i++) {
@@ -211,13 +211,18 @@ enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *
     }
     if (strcmp(path, "data/profile") == 0 || strcmp(path, "data/base") == 0) {
         /* A profile's container: of the recording, or of one of those with which it is compared. */
+        bool other = strcmp(path, "data/base") == 0, kept = s->live == NULL, has_number = false;
         uint64_t number_of = 0;
-        bool kept = false, has_number = false;
         if (!number(c, "number", 64, &number_of, &has_number)) {
             return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
         }
-        struct page_bytes b =
-            s->data(s->self, strcmp(path, "data/base") == 0 ? 1 + (unsigned)number_of : 0, &kept);
+        number_of = other ? 1 + number_of : 0;
+        struct page_bytes b = {.n = 0};
+        if (kept && number_of < s->nshown) {
+            b = s->shown[number_of].data;
+        } else if (!kept && number_of == 0) {
+            b = view_live_data(s->live);
+        }
         if (b.n == 0) { /* nothing to compare with */
             return view_answer_problem(c, MHD_HTTP_NO_CONTENT, "");
         }

@@ -38,39 +38,25 @@ static bool has_token(const struct view_server *s, const char *url)
 
 static bool is_here(const struct view_server *s, struct MHD_Connection *c)
 {
+    static const char *const names[] = {"127.0.0.1", "localhost"};
     const char *host = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Host");
-    char here[64];
+    bool here = false;
 
-    if (!host) {
-        return false;
+    for (unsigned i = 0; i < 2 && host != NULL; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s:%u", names[i], s->port);
+        here |= strcmp(host, name) == 0;
     }
-    snprintf(here, sizeof here, "127.0.0.1:%u", s->port);
-    if (strcmp(host, here) == 0) {
-        return true;
-    }
-    snprintf(here, sizeof here, "localhost:%u", s->port);
-    return strcmp(host, here) == 0;
-}
-
-static struct view_connection *oldest_silent(struct view_server *s)
-{
-    struct view_connection *found = NULL;
-
-    for (unsigned i = 0; i < VIEW_CONNECTIONS; i++) {
-        struct view_connection *c = &s->connection[i];
-        if (c->open && c->silent && (found == NULL || c->number < found->number)) {
-            found = c;
-        }
-    }
-    return found;
+    return here;
 }
 
 static void on_connection(void *self, struct MHD_Connection *connection, void **context,
                           enum MHD_ConnectionNotificationCode what)
 {
     struct view_server *s = self;
-    struct view_connection *c = *context;
-    unsigned i = 0, n = 0;
+    struct view_connection *c = *context, *place = NULL,
+                           *oldest = NULL; /* oldest: of the silent ones */
+    unsigned n = 0;
 
     if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
         if (c != NULL) {
@@ -78,27 +64,28 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
         }
         return;
     }
-    for (i = 0; i < VIEW_CONNECTIONS; i++) {
-        n += s->connection[i].open;
+    for (unsigned i = 0; i < VIEW_CONNECTIONS; i++) {
+        struct view_connection *other = &s->connection[i];
+        n += other->open;
+        place = other->open ? place : other;
+        if (other->open && other->silent && (oldest == NULL || other->number < oldest->number)) {
+            oldest = other;
+        }
     }
-    for (i = 0; i < VIEW_CONNECTIONS && s->connection[i].open;) {
-        i++;
-    }
-    if (i == VIEW_CONNECTIONS) {
+    if (place == NULL) {
         return; /* this cannot be: the daemon has as many places */
+    }
+    if (n + 2 > VIEW_CONNECTIONS && oldest != NULL) {
+        shutdown(oldest->fd, SHUT_RDWR); /* the daemon reads its end, and closes it */
+        oldest->silent = false;
     }
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    c = oldest_silent(s);
-    if (n + 2 > VIEW_CONNECTIONS && c != NULL) {
-        shutdown(c->fd, SHUT_RDWR); /* the daemon reads the end of the connection, and closes it */
-        c->silent = false;
-    }
-    s->connection[i] = (struct view_connection){.fd = info != NULL ? info->connect_fd : -1,
-                                                .number = ++s->connections,
-                                                .open = true,
-                                                .silent = info != NULL};
-    *context = &s->connection[i];
+    *place = (struct view_connection){.fd = info != NULL ? info->connect_fd : -1,
+                                      .number = ++s->connections,
+                                      .open = true,
+                                      .silent = info != NULL};
+    *context = place;
 }
 
 static enum MHD_Result on_request(void *self, struct MHD_Connection *c, const char *url,

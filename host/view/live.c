@@ -14,22 +14,7 @@ static void on_progress(void *self)
 {
     struct view_live *l = self;
 
-    view_server_poll(l->server);
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct mkperf_profile_sample *x = a, *y = b;
-
-    return x->time_ns != y->time_ns ? (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns)
-                                    : (x->order > y->order) - (x->order < y->order);
-}
-
-static int by_mark_time(const void *a, const void *b)
-{
-    const struct mkperf_profile_mark *x = a, *y = b;
-
-    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+    l->poll(l->server);
 }
 
 struct page_bytes view_live_data(struct view_live *l)
@@ -53,12 +38,12 @@ struct page_bytes view_live_data(struct view_live *l)
     in.older_samples = p->samples.count - in.samples;
     in.older_marks = p->marks.count - in.marks;
     in.older_losses = p->losses.count - in.losses;
-    qsort(sample, in.samples, sizeof *sample, by_time);
+    MKPERF_SORT(sample, in.samples, MKPERF_UP(sample, time_ns), MKPERF_UP(sample, order));
     from_ns = in.samples > 0 ? sample[0].time_ns : 0; /* the time line begins with it */
     view_live_schedule_take(&schedule, p, VIEW_LIVE_SAMPLES, from_ns);
     in.schedule = schedule.shown;
     VIEW_KEEP(mark, in.marks, mark[i].time_ns >= from_ns);
-    qsort(mark, in.marks, sizeof *mark, by_mark_time);
+    MKPERF_SORT(mark, in.marks, MKPERF_UP(mark, time_ns));
     struct page_bytes b = page_data_make(&in);
     free(sample);
     free(mark);
@@ -73,13 +58,11 @@ static void warn(void *self, const char *text)
     mkperf_print_line(stderr, "mkperf view: warning: %s", text);
 }
 
-enum mkperf_status view_live_run(struct view_live *l, struct view_server *server,
-                                 struct mkperf_error *e)
+enum mkperf_status view_live_run(struct view_live *l, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &l->recorder;
     enum mkperf_status status;
 
-    l->server = server;
     l->profile.cores = l->profile.times = l->profile.keep_schedule = true;
     l->profile.places.no_lines = true;
     l->frames.profile = &l->profile;

@@ -2,18 +2,6 @@
 /* Owns: the newest part of the scheduling of a running target. See view.h. */
 #include "view.h"
 
-/* The time from which on the newest n intervals are complete. Intervals are in the order in which they became known. An interval
- * becomes known at its end, except that of a ready PD, which becomes known when the PD runs. */
-static uint64_t complete_since(const struct mkperf_interval *i, size_t n)
-{
-    size_t first = 0;
-
-    while (first < n && i[first].state == MKPERF_PD_READY) {
-        first++;
-    }
-    return first < n ? i[first].to : UINT64_MAX;
-}
-
 /* Stores the state that a PD has now as an interval until the last event. Returns the number of intervals: 0 or 1. */
 static size_t add_now(struct mkperf_interval *to, const struct mkperf_analysis *a, uint32_t pd,
                       uint64_t since)
@@ -50,7 +38,13 @@ static void take_newest(struct view_live_schedule *s, struct mkperf_profile *p, 
     shown->calls = mkperf_spool_last(&from->calls, s->call, most);
     shown->wokens = mkperf_spool_last(&from->wakings, s->woken, most);
     if (shown->intervals < from->intervals.count) {
-        shown->since_ns = complete_since(s->interval + p->sched->npds, shown->intervals);
+        /* An interval becomes known at its end, except that of a ready PD, which becomes known when the PD runs. */
+        const struct mkperf_interval *newest = s->interval + p->sched->npds;
+        size_t first = 0;
+        while (first < shown->intervals && newest[first].state == MKPERF_PD_READY) {
+            first++;
+        }
+        shown->since_ns = first < shown->intervals ? newest[first].to : UINT64_MAX;
     }
     if (shown->gaps > 0 && shown->gaps < from->gaps.count) {
         shown->since_ns = page_later(shown->since_ns, s->gap[p->sched->ncores].to);

@@ -26,6 +26,8 @@
  */
 
 struct MHD_Daemon;
+struct view_shown;
+struct view_live;
 
 enum { VIEW_TOKEN = 32, VIEW_FILES_MAX = 64, VIEW_CONNECTIONS = 32 };
 
@@ -37,16 +39,11 @@ struct view_connection {
 };
 
 struct view_server {
-    /* The next members, up to `port`, are set before the server starts. The functions return a container (page/page.h) or
-     * write a text. The server frees a container, unless *kept is set: then it stays valid until the server stops. */
-    /* A profile: number 0 is the recording, the next ones are compared with it. n is 0: there is none. */
-    struct page_bytes (*data)(void *self, unsigned number, bool *kept);
-    /* The answer of page_schedule_stretch; n is 0: there is none about from..to. */
-    struct page_bytes (*stretch)(void *self, uint64_t from, uint64_t to, uint64_t most);
-    /* The code of a function; false: there is no such function. */
-    bool (*code)(void *self, uint64_t function, bool base, FILE *out);
-    void *self;
-    const char *path;              /* the recording; NULL: a running target is shown */
+    /* The next members, up to `port`, are set before the server starts. */
+    struct view_shown *shown; /* the recording, and those that are compared with it */
+    unsigned nshown;
+    struct view_live *live;        /* a running target, without a recording; NULL */
+    const char *path;              /* of the recording */
     const char *speedscope;        /* the directory of speedscope's release; NULL: none */
     struct mkperf_elf_search elfs; /* for the recording */
     uint16_t port;                 /* 0: any; the server stores the port that it has */
@@ -149,12 +146,12 @@ struct view_live {
     struct mkperf_frames frames;
     struct annotate_sources sources;
     struct view_server *server;
+    void (*poll)(struct view_server *server); /* answers the requests that have arrived */
 };
 
-/* Runs until it is interrupted or the session ends. The server was started. Errors are those of the functions of link/recorder.h.
- * view_live_free follows, also after an error. */
-enum mkperf_status view_live_run(struct view_live *l, struct view_server *server,
-                                 struct mkperf_error *e);
+/* Runs until it is interrupted or the session ends. `server` and `poll` are set, and the server was started. Errors are those of the
+ * functions of link/recorder.h. view_live_free follows, also after an error. */
+enum mkperf_status view_live_run(struct view_live *l, struct mkperf_error *e);
 void view_live_free(struct view_live *l);
 
 /* The container that the server sends. */
