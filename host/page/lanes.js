@@ -85,11 +85,11 @@ class Occupancy {
       out.forEach((column) => this.filtered
         ? [column.all, column.chosen].forEach((part) => scale(part, width)) : scale(column.all, width));
     } else {
-      const edge = this.edges(from, width, n);
+      const edge = columnEdges({ from: 0, to: this.profile.span, parts: this.bins }, from, to, n);
       for (const { pair, all, chosen } of out) {
-        this.resample(pair.all, all, edge, width);
+        resample(pair.all, all, edge, width);
         if (this.filtered) {
-          this.resample(pair.chosen, chosen, edge, width);
+          resample(pair.chosen, chosen, edge, width);
         }
       }
     }
@@ -105,26 +105,6 @@ class Occupancy {
       }
       return pair.rooms.get(n);
     });
-  }
-
-  // In which bin each column begins, and where in it.
-  edges(from, width, n) {
-    const bin = new Int32Array(n + 1), part = new Float64Array(n + 1);
-    for (let i = 0; i <= n; i++) {
-      const at = Math.min(this.bins, Math.max(0, (from + i * width) / this.width));
-      bin[i] = Math.min(this.bins - 1, Math.floor(at));
-      part[i] = at - bin[i];
-    }
-    return { bin, part };
-  }
-
-  resample(before, out, { bin, part }, width) {
-    let last = before[bin[0]] + part[0] * (before[bin[0] + 1] - before[bin[0]]);
-    for (let i = 0; i < out.length; i++) {
-      const at = bin[i + 1], next = before[at] + part[i + 1] * (before[at + 1] - before[at]);
-      out[i] = Math.min(1, (next - last) / width);
-      last = next;
-    }
   }
 }
 

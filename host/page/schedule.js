@@ -39,18 +39,8 @@ class SumList {
   }
 
   // The part of each of out.length columns; null: none has any. edge: where columns begin, of columnEdges.
-  columns(from, to, out, { part, rest }) {
-    if (this.within(from, to) <= 0) {
-      return null;
-    }
-    const { before } = this, width = (to - from) / out.length;
-    let last = before[part[0]] + rest[0] * (before[part[0] + 1] - before[part[0]]);
-    for (let x = 0; x < out.length; x++) {
-      const k = part[x + 1], sum = before[k] + rest[x + 1] * (before[k + 1] - before[k]);
-      out[x] = (sum - last) / width;
-      last = sum;
-    }
-    return out;
+  columns(from, to, out, edge) {
+    return this.within(from, to) > 0 ? resample(this.before, out, edge, (to - from) / out.length) : null;
   }
 }
 
@@ -138,6 +128,17 @@ function columnEdges(range, from, to, n) {
     rest[i] = at - part[i];
   }
   return { part, rest };
+}
+
+// The part (0 to 1) of each of out.length columns. before: ns before each part; width: of a column.
+function resample(before, out, { part, rest }, width) {
+  let last = before[part[0]] + rest[0] * (before[part[0] + 1] - before[part[0]]);
+  for (let x = 0; x < out.length; x++) {
+    const k = part[x + 1], sum = before[k] + rest[x + 1] * (before[k + 1] - before[k]);
+    out[x] = Math.min(1, (sum - last) / width);
+    last = sum;
+  }
+  return out;
 }
 
 // The first index from `low` on whose value is above; near ones are found at once.

@@ -63,37 +63,22 @@ function change(parts) {
 }
 
 const RANGES = { t: ['from', 'to'], v: ['viewFrom', 'viewTo'] };
+const TEXT = { write: encodeURIComponent, read: decodeURIComponent };
+const NUMBER = { write: String, read: (value) => (/^\d+$/.test(value) ? Number(value) : null) };
+const FLAG = { write: () => 1, read: (value) => value === '1' };
+const NAMES = { write: (names) => names.map(encodeURIComponent).join(';'), read: (value) => value.split(';').map(decodeURIComponent) };
+// How the address holds the other members.
+const FORMS = {
+  event: TEXT, pd: TEXT, fn: TEXT, words: TEXT, path: TEXT, tab: TEXT, base: TEXT, core: NUMBER, at: NUMBER,
+  node: NAMES, idle: FLAG, starts: FLAG, sort: TEXT,
+};
 
 function writeState() {
-  const out = [];
-  const put = (name, value) => out.push(`${name}=${value}`);
-  for (const [name, [from, to]] of Object.entries(RANGES)) {
-    if (state[from] !== null) {
-      put(name, `${Math.round(state[from])}-${Math.round(state[to])}`);
-    }
-  }
-  for (const name of ['event', 'pd', 'fn', 'words', 'path', 'tab', 'base']) {
-    if (state[name]) {
-      put(name, encodeURIComponent(state[name]));
-    }
-  }
-  for (const name of ['core', 'at']) {
-    if (state[name] !== null) {
-      put(name, state[name]);
-    }
-  }
-  if (state.node.length > 0) {
-    put('node', state.node.map(encodeURIComponent).join(';'));
-  }
-  for (const name of ['idle', 'starts']) {
-    if (state[name]) {
-      put(name, 1);
-    }
-  }
-  if (state.sort !== EMPTY.sort) {
-    put('sort', state.sort);
-  }
-  return out.join('&');
+  const ranges = Object.entries(RANGES).filter(([, [from]]) => state[from] !== null)
+    .map(([name, [from, to]]) => `${name}=${Math.round(state[from])}-${Math.round(state[to])}`);
+  const others = Object.entries(FORMS).filter(([name]) => String(state[name]) !== String(EMPTY[name]))
+    .map(([name, form]) => `${name}=${form.write(state[name])}`);
+  return [...ranges, ...others].join('&');
 }
 
 function readState(text) {
@@ -102,14 +87,8 @@ function readState(text) {
     const at = part.indexOf('='), name = part.slice(0, at), value = part.slice(at + 1);
     if (name in RANGES && /^\d+-\d+$/.test(value)) {
       RANGES[name].forEach((key, i) => { out[key] = Number(value.split('-')[i]); });
-    } else if (name === 'node') {
-      out.node = value.split(';').map(decodeURIComponent);
-    } else if (['core', 'at'].includes(name) && /^\d+$/.test(value)) {
-      out[name] = Number(value);
-    } else if (['idle', 'starts'].includes(name)) {
-      out[name] = value === '1';
-    } else if (['event', 'pd', 'fn', 'words', 'sort', 'path', 'tab', 'base'].includes(name)) {
-      out[name] = decodeURIComponent(value);
+    } else if (Object.hasOwn(FORMS, name)) {
+      out[name] = FORMS[name].read(value);
     }
   }
   return out;
