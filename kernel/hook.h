@@ -322,19 +322,20 @@ void mkperf_sched_message(struct mkperf_hook *s, const void *from, const void *t
 /* The running thread's reply was delivered to `to`. */
 void mkperf_sched_reply(struct mkperf_hook *s, const void *to, bool here);
 
-/* NOTIFY: the running thread's notification reached `thread`. WAKE: `thread` can run again. */
-void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, const void *thread);
-
-/* An interrupt was delivered to `thread`; irq: below 4096. */
-void mkperf_sched_irq(struct mkperf_hook *s, unsigned irq, const void *thread);
-
-/* A window of the domain schedule begins, in which `thread` is the first to run; window: below 4096.
- * Before the switch to that thread, with the switch's time. */
-void mkperf_sched_window(struct mkperf_hook *s, unsigned window, const void *thread, uint64_t time);
-
-/* `thread` runs, and waited for the kernel's lock from `began` to `got` (ticks): two events. With the
- * lock, before other events of this entry, and only if it had to wait. */
-void mkperf_sched_lock(struct mkperf_hook *s, const void *thread, uint64_t began, uint64_t got);
+/*
+ * Another event of `thread`, at this time (ticks). number: below 4096; 0 for kinds without one.
+ *
+ *   NOTIFY     the running thread's notification reached `thread`
+ *   WAKE       `thread` can run again
+ *   IRQ        an interrupt with this number was delivered to `thread`
+ *   WINDOW     the window of the domain schedule with this number begins, and `thread` is the first to
+ *              run in it. Before the switch to that thread, and with the switch's time
+ *   LOCK_WAIT  `thread` runs, and began to wait for the kernel's lock at this time
+ *   LOCK       `thread` got the lock at this time. These two follow one another with the lock held, before
+ *              other events of this entry, and only if the thread had to wait
+ */
+void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, unsigned number, const void *thread,
+                        uint64_t time);
 
 /*
  * A fault of `thread` at user address pc. address: the memory that it accessed, or 0 if it faulted for

@@ -223,8 +223,8 @@ MKPERF_NOINLINE void message_slowly(struct mkperf_hook *s, const void *from, con
                           received ? s->running : mkperf_port_identity(to));
     }
     if (received || fault) {
-        mkperf_sched_event(s, received ? MKPERF_SCHED_RECEIVE : MKPERF_SCHED_FAULT,
-                           received ? from : to);
+        mkperf_sched_event(s, received ? MKPERF_SCHED_RECEIVE : MKPERF_SCHED_FAULT, 0,
+                           received ? from : to, mkperf_port_time());
     } else {
         deliver(s, MKPERF_SCHED_CALL, to, here);
     }
@@ -245,28 +245,20 @@ void mkperf_sched_reply(struct mkperf_hook *s, const void *to, bool here)
     deliver(s, MKPERF_SCHED_REPLY, to, here);
 }
 
-void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, const void *thread)
+MKPERF_NOINLINE void notify_counted(struct mkperf_hook *s, const void *thread, uint64_t time)
+{
+    mkperf_soft_event(s, MKPERF_SOFT_NOTIFICATION, s->running, mkperf_port_identity(thread));
+    put_event(s, mkperf_sched_what(MKPERF_SCHED_NOTIFY, 0, 0), thread, time);
+}
+
+void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, unsigned number, const void *thread,
+                        uint64_t time)
 {
     if (kind == MKPERF_SCHED_NOTIFY && s->sched.counted) {
-        mkperf_soft_event(s, MKPERF_SOFT_NOTIFICATION, s->running, mkperf_port_identity(thread));
+        notify_counted(s, thread, time);
+    } else {
+        put_event(s, mkperf_sched_what(kind, 0, number), thread, time);
     }
-    put_event(s, mkperf_sched_what(kind, 0, 0), thread, mkperf_port_time());
-}
-
-void mkperf_sched_irq(struct mkperf_hook *s, unsigned irq, const void *thread)
-{
-    put_event(s, mkperf_sched_what(MKPERF_SCHED_IRQ, 0, irq), thread, mkperf_port_time());
-}
-
-void mkperf_sched_window(struct mkperf_hook *s, unsigned window, const void *thread, uint64_t time)
-{
-    put_event(s, mkperf_sched_what(MKPERF_SCHED_WINDOW, 0, window), thread, time);
-}
-
-void mkperf_sched_lock(struct mkperf_hook *s, const void *thread, uint64_t began, uint64_t got)
-{
-    put_event(s, mkperf_sched_what(MKPERF_SCHED_LOCK_WAIT, 0, 0), thread, began);
-    put_event(s, mkperf_sched_what(MKPERF_SCHED_LOCK, 0, 0), thread, got);
 }
 
 void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uint64_t pc,

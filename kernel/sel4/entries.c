@@ -100,8 +100,10 @@ static NO_INLINE void mkperf_lock(bool_t irqPath)
     mkperf_node[CURRENT_CPU_INDEX()].overflows = mkperf_pmu_overflow();
     clh_lock_acquire(irqPath);
     if (config_set(CONFIG_MKPERF_EVENTS) && unlikely(waits)) {
-        mkperf_sched_lock(&mkperf_node[CURRENT_CPU_INDEX()].hook, NODE_STATE(ksCurThread), began,
-                          mkperf_port_time());
+        struct mkperf_hook *hook = &mkperf_node[CURRENT_CPU_INDEX()].hook;
+
+        mkperf_sched_event(hook, MKPERF_SCHED_LOCK_WAIT, 0, NODE_STATE(ksCurThread), began);
+        mkperf_sched_event(hook, MKPERF_SCHED_LOCK, 0, NODE_STATE(ksCurThread), mkperf_port_time());
     }
 }
 #endif

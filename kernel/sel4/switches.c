@@ -64,7 +64,7 @@ NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
     time = mkperf_port_time();
     if (unlikely(mkperf_window() != node->window)) {
         node->window = mkperf_window();
-        mkperf_sched_window(&node->hook, node->window, thread, time);
+        mkperf_sched_event(&node->hook, MKPERF_SCHED_WINDOW, node->window, thread, time);
     }
     if (thread != last) {
         mkperf_sched_switch(&node->hook, reasonOf(last), last, thread, time);
@@ -101,13 +101,13 @@ NO_INLINE void mkperf_tellSignal(notification_t *ntfn)
     tcb_t *thread = listener(ntfn);
 
     if (thread != NULL) {
-        mkperf_sched_event(&thisNode()->hook, MKPERF_SCHED_NOTIFY, thread);
+        mkperf_sched_event(&thisNode()->hook, MKPERF_SCHED_NOTIFY, 0, thread, mkperf_port_time());
     }
 }
 
 NO_INLINE void mkperf_tellAwakened(tcb_t *tcb)
 {
-    mkperf_sched_event(&thisNode()->hook, MKPERF_SCHED_WAKE, tcb);
+    mkperf_sched_event(&thisNode()->hook, MKPERF_SCHED_WAKE, 0, tcb, mkperf_port_time());
 }
 
 /* What a thread itself did wrong is a fault: not a guest's exit, and not a budget that is used up. */
@@ -136,6 +136,7 @@ NO_INLINE void mkperf_tellInterrupt(irq_t irq)
                         : NULL;
 
     if (thread != NULL) {
-        mkperf_sched_irq(&thisNode()->hook, (unsigned)IRQT_TO_IRQ(irq), thread);
+        mkperf_sched_event(&thisNode()->hook, MKPERF_SCHED_IRQ, (unsigned)IRQT_TO_IRQ(irq), thread,
+                           mkperf_port_time());
     }
 }

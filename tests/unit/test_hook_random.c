@@ -104,11 +104,13 @@ static void test_random(void **state)
                 mkperf_sched_reply(&hook, thread, draw() & 1);
                 mkperf_sched_switch(&hook, draw() & 15, thread, draw() & 1 ? owner : other,
                                     mkperf_port_time());
-                mkperf_sched_irq(&hook, draw() & 4095, thread);
-                mkperf_sched_window(&hook, draw() & 4095, thread, mkperf_port_time());
+                mkperf_sched_event(&hook, MKPERF_SCHED_IRQ, draw() & 4095, thread,
+                                   mkperf_port_time());
+                mkperf_sched_event(&hook, MKPERF_SCHED_WINDOW, draw() & 4095, thread,
+                                   mkperf_port_time());
                 mkperf_sched_message(&hook, draw() & 1 ? owner : other, thread, draw() & 1,
                                      draw() & 1);
-                mkperf_sched_event(&hook, MKPERF_SCHED_NOTIFY, thread);
+                mkperf_sched_event(&hook, MKPERF_SCHED_NOTIFY, 0, thread, mkperf_port_time());
                 scheduled++;
             }
         }

@@ -385,12 +385,12 @@ static void test_unmapped(void **state)
     mapped = false;
     mkperf_hook_unmapped(&hook);
     for (unsigned i = 0; i < 5; i++) {
-        mkperf_sched_event(&hook, MKPERF_SCHED_WAKE, &threads[9]);
+        mkperf_sched_event(&hook, MKPERF_SCHED_WAKE, 0, &threads[9], mkperf_port_time());
     }
     drain(&r);
     assert_int_equal(r.events, 1);
     mapped = true;
-    mkperf_sched_irq(&hook, 1019, &threads[9]);
+    mkperf_sched_event(&hook, MKPERF_SCHED_IRQ, 1019, &threads[9], mkperf_port_time());
     drain(&r);
     assert_int_equal(r.events, 2);
     assert_int_equal(r.lost, 5);

@@ -9,7 +9,7 @@
  * which is being used from its time on; the amounts add up to the budget, always. A passive PD runs
  * on the budget of the PD whose call it serves.
  */
-#include "core.h"
+#include "mkperf_port.h"
 
 enum { US_PER_S = 1000000 };
 
@@ -127,7 +127,7 @@ void budget_release(struct core *core, uint64_t now)
         const struct budget *b = budget_of(t);
         if (b == NULL || b->refill[0].at <= now) {
             if (reported(core)) {
-                mkperf_sched_event(&core->hook, MKPERF_SCHED_WAKE, t);
+                mkperf_sched_event(&core->hook, MKPERF_SCHED_WAKE, 0, t, mkperf_port_time());
             }
             sched_enqueue(t, false);
         }

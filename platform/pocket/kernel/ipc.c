@@ -40,7 +40,7 @@ static void received(struct task *t, uint64_t badge, uint64_t info)
 static void tell(unsigned kind, const struct task *about)
 {
     if (reported(core_self())) {
-        mkperf_sched_event(&core_self()->hook, kind, about);
+        mkperf_sched_event(&core_self()->hook, kind, 0, about, mkperf_port_time());
     }
 }
 

@@ -158,7 +158,8 @@ void irq_entry(struct core *core)
         arch_irq_disable(irq);
         if (irq < POCKET_MAX_IRQS && holders[irq].task != NULL) {
             if (reported(core)) {
-                mkperf_sched_irq(&core->hook, irq, holders[irq].task);
+                mkperf_sched_event(&core->hook, MKPERF_SCHED_IRQ, irq, holders[irq].task,
+                                   mkperf_port_time());
             }
             ipc_notify(holders[irq].task, holders[irq].badge);
         }

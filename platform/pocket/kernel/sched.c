@@ -131,9 +131,22 @@ static unsigned reason_of(const struct task *t)
     return MKPERF_STOPPED_SUSPENDED;
 }
 
+/* Reports that a window begins, in which t is the first to run, and the switch to t if that is another task. */
+static __attribute__((noinline)) void report_window(struct core *core, unsigned reason,
+                                                    const struct task *t, uint64_t time)
+{
+    const struct task *now = core->current;
+
+    mkperf_sched_event(&core->hook, MKPERF_SCHED_WINDOW, core->window, t, time);
+    if (now != t) {
+        mkperf_sched_switch(&core->hook, reason, now, t, time);
+    }
+}
+
 /* The current task makes way for t, or a window begins, and something is watched. What the kernel did until now was the
  * current task's work. */
-static void watch_switch(struct core *core, const struct task *t)
+static inline __attribute__((always_inline)) void watch_switch(struct core *core,
+                                                               const struct task *t)
 {
     const struct task *now = core->current;
     unsigned reason = reason_of(now); /* before counters and time are read */
@@ -150,12 +163,17 @@ static void watch_switch(struct core *core, const struct task *t)
             time = mkperf_port_time();
         }
     }
-    if (core->hook.reports && core->window_new) {
-        mkperf_sched_window(&core->hook, core->window, t, time);
-    }
-    if (core->hook.reports && now != t) {
+    if (core->hook.reports && __builtin_expect(core->window_new, 0)) {
+        report_window(core, reason, t, time);
+    } else if (core->hook.reports) {
         mkperf_sched_switch(&core->hook, reason, now, t, time);
     }
+}
+
+/* The same for a window without a switch. */
+static __attribute__((noinline)) void watch_window(struct core *core, const struct task *t)
+{
+    watch_switch(core, t);
 }
 
 static void switch_to(struct core *core, struct task *t)
@@ -325,7 +343,7 @@ struct task *sched_exit(void)
         }
         switch_to(core, next);
     } else if (core->window_new && watched(core)) {
-        watch_switch(core, next);
+        watch_window(core, next);
     }
     core->window_new = false;
     set_slice(core, next, next != now);

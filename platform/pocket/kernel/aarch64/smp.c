@@ -44,7 +44,8 @@ static void await_lock(struct core *core, uint32_t mine)
     }
     uint64_t got = mkperf_port_time();
     if (reported(core)) {
-        mkperf_sched_lock(&core->hook, core->current, began, got);
+        mkperf_sched_event(&core->hook, MKPERF_SCHED_LOCK_WAIT, 0, core->current, began);
+        mkperf_sched_event(&core->hook, MKPERF_SCHED_LOCK, 0, core->current, got);
     }
     uint64_t last_entry = core->last_entry; /* of what had overflowed before */
     core->last_entry = (uint64_t)take_lock;
