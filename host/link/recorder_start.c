@@ -268,8 +268,18 @@ enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkper
 
 /* ---- after a broken link ---- */
 
-/* Returns to our session, if it still runs. */
-static enum mkperf_status rejoin(struct mkperf_recorder *r, struct mkperf_error *e)
+static enum mkperf_status begin_again(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_peer_say(&r->link, "the target was restarted: the time in between is not recorded%s",
+                    r->watching ? "" : "; a new session continues in the same file");
+    return mkperf_recorder_begin(r, e);
+}
+
+/*
+ * Returns to our session, if it still runs. Sessions are numbered from 1 at each boot. A target with a lower number was
+ * restarted, although its boot id is the same, as in a deterministic emulator. began_s: when the link broke.
+ */
+static enum mkperf_status rejoin(struct mkperf_recorder *r, double began_s, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
     const struct mkperf_stream *s = r->stream;
@@ -292,16 +302,23 @@ static enum mkperf_status rejoin(struct mkperf_recorder *r, struct mkperf_error 
     if (!r->watching && !r->begun && !s->running) {
         return mkperf_recorder_begin(r, e); /* the link broke before our session began */
     }
+    const mkperf_Status *now = &r->link.answer.msg.status;
+    if (r->link.answer.which_msg == mkperf_ToHost_status_tag && s->has_session && !now->running) {
+        if (now->session < s->session_id) {
+            r->stream->clock.pause_ns = (uint64_t)((mkperf_now_s() - began_s) * 1e9);
+            return mkperf_stream_restarted(r->stream, e) == MKPERF_OK ? begin_again(r, e)
+                                                                      : e->status;
+        }
+        if (now->session > s->session_id) {
+            r->forgotten = false;
+            r->ended = true;
+            mkperf_peer_say(&r->link,
+                            "another session ran on the target in between: this one has ended");
+        }
+    }
     r->begun = true;
     r->gap_open = s->has_status && s->status.running;
     return MKPERF_OK;
-}
-
-static enum mkperf_status begin_again(struct mkperf_recorder *r, struct mkperf_error *e)
-{
-    mkperf_peer_say(&r->link, "the target was restarted: the time in between is not recorded%s",
-                    r->watching ? "" : "; a new session continues in the same file");
-    return mkperf_recorder_begin(r, e);
 }
 
 enum mkperf_status mkperf_recorder_resume(struct mkperf_recorder *r, struct mkperf_error *e)
@@ -324,7 +341,7 @@ enum mkperf_status mkperf_recorder_resume(struct mkperf_recorder *r, struct mkpe
             restarts = t->restarts;
             status = begin_again(r, e);
         } else {
-            status = rejoin(r, e);
+            status = rejoin(r, began, e);
         }
     } while (status == MKPERF_ERR_LINK && mkperf_now_s() - began < r->options.link.reconnect_s);
     return status;

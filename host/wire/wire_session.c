@@ -235,8 +235,7 @@ static enum mkperf_status new_session(struct mkperf_stream *s, uint32_t id, stru
     return MKPERF_OK;
 }
 
-/* After a restart, the target has another clock, other sessions and other chains. */
-static enum mkperf_status note_restart(struct mkperf_stream *s, struct mkperf_error *e)
+enum mkperf_status mkperf_stream_restarted(struct mkperf_stream *s, struct mkperf_error *e)
 {
     if (close_session(s, true, e) != MKPERF_OK) {
         return e->status;
@@ -395,7 +394,7 @@ enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHell
         return e->status;
     }
     if (s->began && s->has_hello && hello->boot_id != s->hello.boot_id &&
-        note_restart(s, e) != MKPERF_OK) {
+        mkperf_stream_restarted(s, e) != MKPERF_OK) {
         return e->status;
     }
     if (s->began) { /* the sink refers to the texts of the first Hello */

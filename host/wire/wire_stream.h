@@ -189,6 +189,9 @@ enum mkperf_status mkperf_stream_settle(struct mkperf_stream *s, struct mkperf_e
 /* Whether the image's whole list has arrived. If not, s->names.have is the offset of the next part. */
 bool mkperf_stream_stamp_whole(const struct mkperf_stream *s);
 
+/* The target was restarted: it has another clock, other sessions and other chains. The stream notices another boot id by
+ * itself; the caller notices that a target with the same one has begun again. Errors: those of the sink. */
+enum mkperf_status mkperf_stream_restarted(struct mkperf_stream *s, struct mkperf_error *e);
 /* Messages are missing, or the link was interrupted: what they may have defined is unknown. */
 void mkperf_stream_damaged(struct mkperf_stream *s);
 /* Whether slots or codes may be unknown. ResetChains makes the target define all of them again. */
