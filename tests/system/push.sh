@@ -117,3 +117,23 @@ bounded() { [ "$(cat "$D"/spool/otlp*/*.data | wc -c)" -le 1048576 ]; }
 check "the spool has at most its size" bounded
 kill -INT "$agent"
 wait "$agent"
+
+# A server that was gone for an hour, in windows of 60 s: the outbox as it is then. All are sent, none is given up.
+last=$(ls "$D"/windows/*.data | tail -n 1)
+samples=$(basename "$last" | cut -d. -f3)
+rm -f "$D"/spool/otlp*/*.data
+hour=$(($(date +%s) * 1000 - 3600000))
+for i in $(seq 10 69); do
+    cp "$last" "$D/spool/$(ls "$D/spool" | grep otlp)/0000000010$i.$((hour + 60000 * (i - 10))).$samples.board.data"
+done
+: >"$D/server/log"
+serve
+run_agent 1024
+caught_up() { # 60 of that hour, with all their samples
+    [ "$(grep '"kind": "otlp"' "$D/server/log" | grep -c board)" = 60 ] && [ -z "$(ls "$D"/spool/otlp*/*.board.data 2>/dev/null)" ] &&
+        [ "$(metric mkperf_agent_given_up_windows_total "{to=\"$otlp\"}")" = 0 ]
+}
+check "a server that was gone for an hour gets all windows of it" patiently 60 caught_up
+check "and all are right" sh -c "! grep wrong '$D/server/log'"
+kill -INT "$agent"
+wait "$agent"
