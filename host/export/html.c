@@ -32,9 +32,14 @@ static void put_base64(struct mkperf_textout *t, const uint8_t *p, size_t n)
     for (size_t i = 0; i < n; i += 3) {
         uint32_t bits = (uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) |
                         (i + 2 < n ? p[i + 2] : 0U);
-        const char out[] = {digit[bits >> 18], digit[bits >> 12 & 63],
-                            i + 1 < n ? digit[bits >> 6 & 63] : '=',
-                            i + 2 < n ? digit[bits & 63] : '='};
+        char out[] = {digit[bits >> 18], digit[bits >> 12 & 63], digit[bits >> 6 & 63],
+                      digit[bits & 63]};
+        if (i + 2 >= n) {
+            out[3] = '=';
+        }
+        if (i + 1 >= n) {
+            out[2] = '=';
+        }
         mkperf_textout_put(t, out, sizeof out);
     }
 }

@@ -45,7 +45,6 @@ static void ask_identity(struct mkperf_symbols *s, struct mkperf_module *m, size
     struct mkperf_error e;
     uint8_t hash[MKPERF_CONTENT_HASH_BYTES];
     uint64_t offset, bytes;
-    size_t n;
 
     mkperf_module_identity(m, &id);
     require(id.n <= MKPERF_BUILD_ID_BYTES);
