@@ -94,6 +94,7 @@ install-host: $(B)/mkperf $(B)/share.stamp
 	$(Q)install -D -m 644 $(B)/completion/mkperf $(DESTDIR)$(BASHDIR)/mkperf
 	$(Q)install -D -m 644 $(B)/completion/_mkperf $(DESTDIR)$(ZSHDIR)/_mkperf
 	$(Q)for f in share/fleet/*; do install -D -m 644 $$f $(DESTDIR)$(DATADIR)/mkperf-agent/$${f##*/} || exit 1; done
+	$(Q)sed -i 's|^ExecStart=/usr/bin/|ExecStart=$(BINDIR)/|' $(DESTDIR)$(DATADIR)/mkperf-agent/mkperf-agent.service
 	$(Q)for l in $(LINKS); do ln -sf mkperf $(DESTDIR)$(BINDIR)/$$l && \
 	    ln -sf mkperf-$$l.1 $(DESTDIR)$(MANDIR)/man1/$$l.1 && \
 	    ln -sf mkperf $(DESTDIR)$(BASHDIR)/$$l || exit 1; done

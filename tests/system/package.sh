@@ -34,6 +34,20 @@ run() {
 }
 check "the packages' mkperf runs, with everything that belongs to it" run
 
+# The agent's unit starts the installed program, and systemd accepts it (docs/fleet.md).
+unit() {
+    of=$D/root/usr/share/mkperf-agent/mkperf-agent.service
+    [ -x "$D/root$(sed -n 's/^ExecStart=\([^ ]*\) .*/\1/p' "$of")" ] || { grep ExecStart "$of"; return 1; }
+    install -d "$D/root/etc/mkperf" "$D/root/etc/systemd/system" &&
+        cp "$D/root/usr/share/mkperf-agent/agent.env" "$D/root/usr/share/mkperf-agent/targets" "$D/root/etc/mkperf" &&
+        cp "$of" "$D/root/etc/systemd/system" || return 1
+    command -v systemd-analyze >/dev/null || return 0
+    systemd-analyze --root="$D/root" verify mkperf-agent.service 2>&1 | # no other units, and no man, are in that root
+        grep 'mkperf-agent.service:' | grep -v -e 'Unit .* not found' -e "Command 'man " && return 1
+    systemd-analyze --root="$D/root" --offline=yes --threshold=25 security mkperf-agent.service >"$D/security"
+}
+check "the agent's unit" unit
+
 lint() {
     lintian --allow-root --fail-on error,warning "$D"/source/mkperf_*.changes >"$D/lintian" 2>&1 || {
         cat "$D/lintian"
