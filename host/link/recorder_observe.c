@@ -248,18 +248,15 @@ static enum mkperf_status find_profiler(struct observing *t, struct mkperf_error
     if (answer->which_msg != mkperf_ToHost_observer_tag) {
         return mkperf_error_set(e, MKPERF_ERR_PROTOCOL, "the target does not know -e timer");
     }
-    for (unsigned i = 0; i < t->system->npds && t->profiler == NULL; i++) {
-        if (strcmp(t->system->pd[i].name, answer->msg.observer.pd) == 0) {
-            t->profiler = &t->system->pd[i];
-            t->index = i;
-        }
-    }
-    if (t->profiler == NULL) {
+    int index = mkperf_system_pd_named(t->system, answer->msg.observer.pd);
+    if (index < 0) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
                                 "--system describes another system: the target's profiler PD is "
                                 "\"%s\", which is not in it",
                                 answer->msg.observer.pd);
     }
+    t->index = (unsigned)index;
+    t->profiler = &t->system->pd[index];
     t->part = 0;
     o.thread = t->profiler->thread + 2;
     o.priority = unobserved(t);

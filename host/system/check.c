@@ -12,34 +12,31 @@
 
 #define USER_TOP UINT64_C(0x800000000000) /* the largest of Microkit's AArch64 boards */
 
-int mkperf_system_region_named(const struct mkperf_system *s, const char *name)
+/* The index of the first of n items of which the first member is that name, -1 if there is none. */
+static int find_named(const void *items, unsigned n, size_t size, const char *name)
 {
-    for (unsigned i = 0; i < s->nregions; i++) {
-        if (strcmp(s->region[i].name, name) == 0) {
+    for (unsigned i = 0; i < n; i++) {
+        char *const *item = (void *)((char *)items + i * size);
+        if (strcmp(*item, name) == 0) {
             return (int)i;
         }
     }
     return -1;
+}
+
+int mkperf_system_region_named(const struct mkperf_system *s, const char *name)
+{
+    return find_named(s->region, s->nregions, sizeof *s->region, name);
 }
 
 int mkperf_system_pd_named(const struct mkperf_system *s, const char *name)
 {
-    for (unsigned i = 0; i < s->npds; i++) {
-        if (strcmp(s->pd[i].name, name) == 0) {
-            return (int)i;
-        }
-    }
-    return -1;
+    return find_named(s->pd, s->npds, sizeof *s->pd, name);
 }
 
 static int find_domain(const struct mkperf_system *s, const char *name)
 {
-    for (unsigned i = 0; i < s->ndomains; i++) {
-        if (strcmp(s->domain[i], name) == 0) {
-            return (int)i;
-        }
-    }
-    return -1;
+    return find_named(s->domain, s->ndomains, sizeof *s->domain, name);
 }
 
 /* How each kind of reference is looked up, and the message if nothing has that name. */

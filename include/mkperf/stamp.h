@@ -62,8 +62,8 @@ enum mkperf_stamp {
     MKPERF_STAMP_QUEUES = 32,
     MKPERF_STAMP_QUEUE_BYTES = 30, /* without its name */
     MKPERF_STAMP_QUEUE_NAME_BYTES = 32,
-    MKPERF_STAMP_WINDOWS_BYTES = 2048,
-    MKPERF_STAMP_BYTES = 15360,     /* reserved in the ELF: the largest table fits */
+    MKPERF_STAMP_WINDOWS_BYTES = 1024,
+    MKPERF_STAMP_BYTES = 14336,     /* reserved in the ELF: the largest table fits */
     MKPERF_STAMP_PART_BYTES = 1024, /* of the table, in one message */
 };
 
