@@ -117,13 +117,6 @@ static bool numbers(const char **text, uint64_t *out, unsigned n)
     return true;
 }
 
-bool mkperf_interactions_is_line(const char *key)
-{
-    return strcmp(key, key_time) == 0 || strcmp(key, key_total) == 0 ||
-           strcmp(key, key_edge) == 0 || strcmp(key, key_pd) == 0 || strcmp(key, key_stack) == 0 ||
-           strcmp(key, key_dropped) == 0;
-}
-
 bool mkperf_interactions_line(struct mkperf_interactions *i, const char *key, const char *value)
 {
     if (strcmp(key, key_time) == 0) {

@@ -59,9 +59,9 @@ void mkperf_interactions_add_pd(struct mkperf_interactions *i, const struct mkpe
 uint64_t mkperf_interactions_unplaced(const struct mkperf_interactions *i,
                                       enum mkperf_soft_kind kind);
 
+#define MKPERF_INTERACTIONS_KEYS "soft_" /* their keys begin with it, and no others do */
 /* As lines `key value`; and one such line back. False: not one of these keys. */
 void mkperf_interactions_write(const struct mkperf_interactions *i, FILE *f);
 bool mkperf_interactions_line(struct mkperf_interactions *i, const char *key, const char *value);
-bool mkperf_interactions_is_line(const char *key);
 
 #endif

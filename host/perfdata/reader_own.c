@@ -284,7 +284,7 @@ static bool read_line(struct perfin_session *s, const char *key, const char *val
             return read_row(s, &rows[i], value);
         }
     }
-    if (mkperf_interactions_is_line(key)) {
+    if (strncmp(key, MKPERF_INTERACTIONS_KEYS, sizeof MKPERF_INTERACTIONS_KEYS - 1) == 0) {
         if (s->interactions == NULL) {
             t->interactions = s->interactions = mkperf_xcalloc(1, sizeof *s->interactions);
         }

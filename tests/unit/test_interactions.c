@@ -69,7 +69,7 @@ static void read_lines(char *text)
         char *value = strchr(line, ' ');
         assert_non_null(value);
         *value = '\0';
-        assert_true(mkperf_interactions_is_line(line));
+        assert_ptr_equal(strstr(line, MKPERF_INTERACTIONS_KEYS), line);
         assert_true(mkperf_interactions_line(&b, line, value + 1));
     }
 }
@@ -113,7 +113,7 @@ static void test_bad_lines(void **state)
         (void)mkperf_interactions_line(&b, "soft_ns", bad[i]);
     }
     assert_false(mkperf_interactions_line(&b, "edge", "1 2 a\tb"));
-    assert_false(mkperf_interactions_is_line("samples"));
+    assert_false(mkperf_interactions_line(&b, "soft_other", "1 2 a\tb"));
     /* More than fit. */
     for (unsigned i = 0; i < 2 * MKPERF_SOFT_EDGES; i++) {
         char line[64];
