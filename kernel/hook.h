@@ -315,8 +315,8 @@ void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *las
                          const void *thread, uint64_t time);
 
 /* A message of `from` was delivered to `to` through an endpoint; the running thread is one of them.
- * fault: it is the message of a fault. here: `to` belongs to this core. */
-void mkperf_sched_message(struct mkperf_hook *s, const void *from, const void *to, bool fault,
+ * fault: of enum mkperf_fault. here: `to` belongs to this core. */
+void mkperf_sched_message(struct mkperf_hook *s, const void *from, const void *to, unsigned fault,
                           bool here);
 
 /* The running thread's reply was delivered to `to`. */

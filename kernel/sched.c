@@ -213,27 +213,27 @@ MKPERF_INLINE void deliver(struct mkperf_hook *s, unsigned kind, const void *to,
 /* A message that is counted, that the running thread receives after it was sent, or of a fault. This
  * is a separate function, because the plain case would otherwise save registers for it. */
 MKPERF_NOINLINE void message_slowly(struct mkperf_hook *s, const void *from, const void *to,
-                                    bool fault, bool here)
+                                    unsigned fault, bool here)
 {
     bool received = to == mkperf_port_running();
 
-    if (s->sched.counted && !fault) {
+    if (s->sched.counted && fault == MKPERF_FAULT_NONE) {
         s->sched.called = s->sched.called || !received;
         mkperf_soft_event(s, MKPERF_SOFT_PPCALL, received ? mkperf_port_identity(from) : s->running,
                           received ? s->running : mkperf_port_identity(to));
     }
-    if (received || fault) {
-        mkperf_sched_event(s, received ? MKPERF_SCHED_RECEIVE : MKPERF_SCHED_FAULT, 0,
+    if (received || fault != MKPERF_FAULT_NONE) {
+        mkperf_sched_event(s, received ? MKPERF_SCHED_RECEIVE : MKPERF_SCHED_FAULT, fault,
                            received ? from : to, mkperf_port_time());
     } else {
         deliver(s, MKPERF_SCHED_CALL, to, here);
     }
 }
 
-void mkperf_sched_message(struct mkperf_hook *s, const void *from, const void *to, bool fault,
+void mkperf_sched_message(struct mkperf_hook *s, const void *from, const void *to, unsigned fault,
                           bool here)
 {
-    if (s->sched.counted || fault || to == mkperf_port_running()) {
+    if (s->sched.counted || fault != MKPERF_FAULT_NONE || to == mkperf_port_running()) {
         message_slowly(s, from, to, fault, here);
     } else {
         deliver(s, MKPERF_SCHED_CALL, to, here);

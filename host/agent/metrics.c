@@ -179,8 +179,10 @@ static void put_calls(const struct series *s)
     for (unsigned i = 0; i < s->w->sched->nedges; i++) {
         const struct mkperf_call_edge *e = &s->w->sched->edge[i];
 
-        put_histogram(s, mkperf_analysis_name(s->w->sched, e->from),
-                      mkperf_analysis_name(s->w->sched, e->to), "", &e->wall);
+        if (e->exit == 0) {
+            put_histogram(s, mkperf_analysis_name(s->w->sched, e->from),
+                          mkperf_analysis_name(s->w->sched, e->to), "", &e->wall);
+        }
     }
 }
 

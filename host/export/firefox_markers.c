@@ -233,7 +233,7 @@ void firefox_markers_put(struct firefox_tables *f, uint32_t pd)
         }
         add_state(f, MKPERF_PD_WAITING, at, f->c->sched->last_ns, MKPERF_SCHED_NOBODY, &m);
         const struct mkperf_schedule_call *call = f->c->schedule.calls.map;
-        char name[NAME_BYTES];
+        char name[NAME_BYTES], exit[64];
         for (size_t k = 0; k < f->c->schedule.calls.count; k++) {
             struct firefox_marker marker = {
                 .phase = FIREFOX_INTERVAL, .type = "call", .to_ns = call[k].to_ns};
@@ -244,7 +244,8 @@ void firefox_markers_put(struct firefox_tables *f, uint32_t pd)
             marker.flow = text_number(f->c, name);
             if (call[k].from == pd) {
                 marker.from_ns = call[k].from_ns;
-                marker.name = text_number(f->c, "call");
+                marker.name = text_number(
+                    f->c, call[k].exit == 0 ? "call" : mkperf_exit_name(call[k].exit, exit));
                 marker.other = pd_text(f, call[k].to);
                 add_marker(&m, marker);
                 marker.phase = FIREFOX_INSTANT;

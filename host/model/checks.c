@@ -61,7 +61,7 @@ struct doubts {
 
 struct pd {
     char *name;
-    bool idle, profiler;
+    bool idle, profiler, vcpu;
     struct mkperf_module *module; /* NULL: its addresses cannot be checked */
     struct doubts doubts;
 };
@@ -200,6 +200,7 @@ static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct m
     free(a->pd[pd->id].name);
     a->pd[pd->id] = (struct pd){.name = mkperf_xstrdup(pd->name),
                                 .idle = pd->thread == MKPERF_THREAD_IDLE,
+                                .vcpu = mkperf_thread_is_vcpu(pd->thread),
                                 .profiler = marked.profiler,
                                 .module = a->addresses ? module : NULL};
     return mkperf_sink_pd(&a->to, &marked, e);
@@ -323,7 +324,7 @@ static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, str
 
         c->last = s->time_ns > c->last ? s->time_ns : c->last;
         if (s->kind == MKPERF_SCHED_SWITCH && s->reason == MKPERF_STOPPED_FAULTED &&
-            s->from < a->npds) {
+            s->from < a->npds && !a->pd[s->from].vcpu) {
             a->faulted++;
             a->faulted_pd = s->from;
         }

@@ -259,14 +259,24 @@ struct mkperf_sched {
     enum mkperf_sched_reason reason; /* of a switch: why `from` stopped */
     uint32_t from;                   /* PD that ran; MKPERF_SCHED_NOBODY: not known */
     uint32_t to;                     /* PD of the event; of a gap MKPERF_SCHED_NOBODY */
-    uint32_t irq;                    /* of an interrupt */
-    uint64_t lost;                   /* of a gap: missing events; 0: the number is not known */
-    uint64_t since_ns;               /* of a gap: time of the last event before it; 0: none */
+    uint32_t irq;      /* of an interrupt; of a fault or its RECEIVE see mkperf_exit_name */
+    uint64_t lost;     /* of a gap: missing events; 0: the number is not known */
+    uint64_t since_ns; /* of a gap: time of the last event before it; 0: none */
 };
 
 /* Names: "switch", "call", ...; "called", "preempted", ... */
 extern const char *const mkperf_sched_kind_names[MKPERF_SCHED_KINDS];
 extern const char *const mkperf_sched_reason_names[MKPERF_STOPPED_REASONS];
+
+/*
+ * Why a guest exited. exit: `irq` of a fault: enum mkperf_fault in 8 bits, and above them the page of a guest's access.
+ * Below MKPERF_EXIT it is no exit. The text, of fewer than 64 bytes, is stored in `text`: "access to page 0x8000".
+ */
+const char *mkperf_exit_name(uint32_t exit, char text[static 64]);
+static inline bool mkperf_is_exit(uint32_t exit)
+{
+    return (exit & 0xff) >= MKPERF_EXIT && (exit & 0xff) < MKPERF_EXITS;
+}
 
 /*
  * A reading of a queue: its indices at one moment, as the target read them. With scheduling events, a core reads all queues

@@ -7,6 +7,33 @@
 
 enum { TEXT = 1024 }; /* an unprintable text is cut at this length */
 
+const char *mkperf_exit_name(uint32_t exit, char text[static 64])
+{
+    static const char *const names[] = {
+        [MKPERF_EXIT_WFX] = "WFI or WFE",
+        [MKPERF_EXIT_HVC32] = "HVC",
+        [MKPERF_EXIT_SMC32] = "SMC",
+        [MKPERF_EXIT_HVC] = "HVC",
+        [MKPERF_EXIT_SMC] = "SMC",
+        [MKPERF_EXIT_REGISTER] = "system register",
+        [MKPERF_EXIT_GIC] = "interrupt maintenance",
+        [MKPERF_EXIT_TIMER] = "virtual timer",
+        [MKPERF_EXIT_OTHER] = "other",
+    };
+    unsigned fault = exit & 0xff;
+
+    if (fault == MKPERF_EXIT_ACCESS || fault == MKPERF_EXIT_FETCH) {
+        snprintf(text, 64, "%s page 0x%x%s",
+                 fault == MKPERF_EXIT_ACCESS ? "access to" : "fetch from", exit >> 8,
+                 exit >> 8 == MKPERF_EXIT_PAGES - 1 ? " or above" : "");
+    } else if (fault < sizeof names / sizeof *names && names[fault] != NULL) {
+        snprintf(text, 64, "%s", names[fault]);
+    } else {
+        snprintf(text, 64, "exception class 0x%02x", fault - MKPERF_EXIT);
+    }
+    return text;
+}
+
 const char *const mkperf_sched_kind_names[MKPERF_SCHED_KINDS] = {
     [MKPERF_SCHED_SWITCH] = "switch", [MKPERF_SCHED_CALL] = "call",
     [MKPERF_SCHED_REPLY] = "reply",   [MKPERF_SCHED_NOTIFY] = "notify",

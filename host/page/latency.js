@@ -57,12 +57,12 @@ class Latencies {
     this.schedule = profile.schedule;
   }
 
-  // Calls `each`(pd that was done, from, to, caller) for all whole calls.
+  // Calls `each`(pd that was done, from, to, caller, name of a guest's exit) for all whole calls and exits.
   calls(each) {
     const p = this.profile;
     for (let i = 0; i < p.a_from.length; i++) {
       const from = this.schedule.callStart[i];
-      each(p.a_to[i], from, from + p.a_length[i], p.a_from[i]);
+      each(p.a_to[i], from, from + p.a_length[i], p.a_from[i], this.schedule.exitName(i));
     }
   }
 
@@ -120,8 +120,8 @@ class Latencies {
         rows.set(key, rows.get(key) ?? make()).get(key).add(of, begin, end);
       }
     };
-    this.calls((of, begin, end, caller) => add(kinds[0], caller * p.pds.length + of, () =>
-      new Latency(`${pd(caller)}:${pd(of)}`, `${pd(caller)} → ${pd(of)}`, [caller, of]), of, begin, end));
+    this.calls((of, begin, end, caller, exit = '') => add(kinds[0], `${caller} ${of} ${exit}`, () =>
+      new Latency(`${pd(caller)}:${pd(of)}${exit && `:${exit}`}`, `${pd(caller)} → ${pd(of)}${exit && `: ${exit}`}`, [caller, of]), of, begin, end));
     this.wakeUps((of, begin, end, i) => add(kinds[1], (p.w_irq[i] * (p.pds.length + 1) + p.w_from[i]) * p.pds.length + of, () =>
       new Latency(this.wakeName(i), this.wakeName(i).replace('->', ' → '), [p.w_from[i] - 1, of]), of, begin, end));
     this.phases('', (of, begin, end, name) => add(kinds[2], name, () =>
@@ -174,9 +174,9 @@ class Latencies {
       return `wake-ups, ${cut('->').join(' → ')}`;
     }
     if (path.includes(':')) {
-      const [from, to] = cut(':').map((name) => p.pds.findIndex((pd) => pd.name === name));
-      this.calls((pd, begin, end, caller) => caller === from && pd === to && offer(pd, begin, end));
-      return `calls, ${cut(':').join(' → ')}`;
+      const parts = path.split(':'), [from, to] = parts.map((name) => p.pds.findIndex((pd) => pd.name === name));
+      this.calls((pd, begin, end, caller, exit) => caller === from && pd === to && exit === parts[2] && offer(pd, begin, end));
+      return `calls, ${parts.join(' → ')}`;
     }
     this.phases(path, offer);
     return `times ${path}`;

@@ -203,7 +203,7 @@ static void put_sched_calls(const struct mkperf_analysis *a, struct mkperf_texto
     for (unsigned i = 0; i < a->nedges; i++) {
         const struct mkperf_call_edge *edge = &a->edge[i];
 
-        if (edge->wall.count != 0) {
+        if (edge->wall.count != 0 && edge->exit == 0) {
             put_calls(t, mkperf_analysis_name(a, edge->from), mkperf_analysis_name(a, edge->to),
                       edge->wall.count, 0);
         }

@@ -191,6 +191,14 @@ bool page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
         mkperf_json(&c->json, ",{'number':%u,'domain':%s,'us':%" PRIu64 "}", a->window[i].number,
                     a->window[i].domain, a->window[i].us);
     }
+    mkperf_json(&c->json, "],'exits':[");
+    for (unsigned i = 0; i < a->nedges; i++) {
+        char text[64];
+        if (a->edge[i].exit != 0) {
+            mkperf_json(&c->json, ",{'exit':%" PRIu32 ",'name':%s}", a->edge[i].exit,
+                        mkperf_exit_name(a->edge[i].exit, text));
+        }
+    }
     mkperf_json(&c->json, "],");
     bool read = put_stretch(c, s, &all, true);
     mkperf_json(&c->json, "}");
@@ -207,6 +215,7 @@ bool page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
     PAGE_COLUMN(c, "a_length", n, call[at[i]].to_ns - call[at[i]].from_ns);
     PAGE_COLUMN(c, "a_from", n, call[at[i]].from);
     PAGE_COLUMN(c, "a_to", n, call[at[i]].to);
+    PAGE_COLUMN(c, "a_exit", n, call[at[i]].exit);
     free(at);
     put_gaps(c, s, from);
     put_windows(c, s, from);

@@ -404,10 +404,16 @@ class Schedule extends Stretch {
     return [lowerBound(this.callEnd, from), upperBound(this.callEnd, to + this.longestCall, 0)];
   }
 
+  // Why a guest exited to its monitor, if call i is that; otherwise undefined.
+  exitName(i) {
+    return this.profile.info.sched.exits.find((e) => e.exit === this.profile.a_exit[i])?.name;
+  }
+
   callWords(i) {
     const p = this.profile;
-    return `call ${p.pdName(p.a_from[i])} → ${p.pdName(p.a_to[i])}: ${duration(p.a_length[i])}, ` +
-      `${duration(p.a_wait[i])} until it is served`;
+    const exit = this.exitName(i);
+    return `${exit ? `exit (${exit})` : 'call'} ${p.pdName(p.a_from[i])} → ${p.pdName(p.a_to[i])}: ` +
+      `${duration(p.a_length[i])}, ${duration(p.a_wait[i])} until it is served`;
   }
 }
 

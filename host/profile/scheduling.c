@@ -211,7 +211,8 @@ static void schedule_on_call(void *self, uint32_t from, const struct mkperf_call
                                               .taken_ns = call->start + call->parts.wait,
                                               .to_ns = end,
                                               .from = from,
-                                              .to = call->to};
+                                              .to = call->to,
+                                              .exit = call->exit};
 
     keep_record(s, &s->calls, &kept);
 }

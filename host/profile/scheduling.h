@@ -81,6 +81,7 @@ bool mkperf_utilisation_of(const struct mkperf_utilisation *u, uint32_t pd, uint
 struct mkperf_schedule_call {
     uint64_t from_ns, taken_ns, to_ns; /* the call; when the callee ran with it; the reply */
     uint32_t from, to;
+    uint32_t exit; /* as in struct mkperf_call_edge */
 };
 
 /*

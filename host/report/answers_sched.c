@@ -279,7 +279,8 @@ enum report_verdict report_explain_call(struct report_question *x, FILE *to)
     for (unsigned i = 0; i < a->nedges; i++) {
         const struct mkperf_call_edge *edge = &a->edge[i];
 
-        if (!is_own(x, edge->to) && (worst == NULL || edge->worst.wall > worst->worst.wall)) {
+        if (edge->exit == 0 && !is_own(x, edge->to) &&
+            (worst == NULL || edge->worst.wall > worst->worst.wall)) {
             worst = edge;
         }
     }

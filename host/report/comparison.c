@@ -60,8 +60,8 @@ static double count_calls(const struct mkperf_profile *p, const char *pd)
 
     for (unsigned i = 0; p->sched != NULL && i < p->sched->nedges; i++) {
         const struct mkperf_call_edge *edge = &p->sched->edge[i];
-        n += strcmp(mkperf_analysis_name(p->sched, edge->to), pd) == 0 ? (double)edge->wall.count
-                                                                       : 0;
+        bool calls = edge->exit == 0 && strcmp(mkperf_analysis_name(p->sched, edge->to), pd) == 0;
+        n += calls ? (double)edge->wall.count : 0;
     }
     return n;
 }

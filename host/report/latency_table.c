@@ -11,22 +11,27 @@ static void print_us(uint64_t ns, FILE *out)
 
 static void print_pair(const struct mkperf_latency_row *row, FILE *out)
 {
+    char exit[64];
+
     if (row->kind == MKPERF_LATENCY_IRQ) {
         fprintf(out, "  irq %" PRIu32 " -> %s\n", row->irq, row->to);
     } else {
-        fprintf(out, "  %s -> %s\n", row->from, row->to);
+        fprintf(out, "  %s -> %s%s%s\n", row->from, row->to,
+                row->kind == MKPERF_LATENCY_EXIT ? ": " : "",
+                row->kind == MKPERF_LATENCY_EXIT ? mkperf_exit_name(row->edge->exit, exit) : "");
     }
 }
 
-static unsigned count_kind(const struct mkperf_latency_rows *rows, bool calls)
-{
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < rows->n; i++) {
-        n += (rows->row[i].kind == MKPERF_LATENCY_CALL) == calls;
-    }
-    return n;
-}
+/* The tables of latencies. The last one has two kinds of rows. */
+static const struct latencies {
+    unsigned kinds; /* a set */
+    bool busy;      /* its rows count events that woke no PD */
+    const char *title;
+} calls = {1U << MKPERF_LATENCY_CALL, false, "protected calls: from the call to its reply"},
+  exits = {1U << MKPERF_LATENCY_EXIT, false,
+           "exits of guests: from the exit until the guest runs again"},
+  wake_ups = {1U << MKPERF_LATENCY_NOTIFY | 1U << MKPERF_LATENCY_IRQ, true,
+              "wake-ups: from the notification or interrupt until its PD runs"};
 
 void report_times_print(const struct mkperf_latency_row *row, FILE *out)
 {
@@ -44,25 +49,25 @@ void report_times_print(const struct mkperf_latency_row *row, FILE *out)
     fprintf(out, " %14.6f", (double)row->max_at / 1e9);
 }
 
-static void print_latencies(const struct report_latency *l, bool calls, FILE *out)
+static void print_latencies(const struct report_latency *l, const struct latencies *t, FILE *out)
 {
-    if (count_kind(l->rows, calls) == 0) {
-        return;
-    }
-    fprintf(out, "\n# %s, us\n%10s %14s %14s %14s %14s %14s %14s %14s%s  %s\n",
-            calls ? "protected calls: from the call to its reply"
-                  : "wake-ups: from the notification or interrupt until its PD runs",
-            "count", "mean", "50 %", "90 %", "99 %", "99.9 %", "worst", "worst at, s",
-            !calls ? "      busy" : "", "from -> to");
+    bool any = false;
+
     for (unsigned i = 0; i < l->rows->n; i++) {
         const struct mkperf_latency_row *row = &l->rows->row[i];
 
-        if ((row->kind == MKPERF_LATENCY_CALL) != calls) {
+        if ((t->kinds >> row->kind & 1) == 0) {
             continue;
+        }
+        if (!any) {
+            fprintf(out, "\n# %s, us\n%10s %14s %14s %14s %14s %14s %14s %14s%s  %s\n", t->title,
+                    "count", "mean", "50 %", "90 %", "99 %", "99.9 %", "worst", "worst at, s",
+                    t->busy ? "      busy" : "", "from -> to");
+            any = true;
         }
         fprintf(out, "%10" PRIu64, row->count);
         report_times_print(row, out);
-        if (!calls) {
+        if (t->busy) {
             fprintf(out, " %9" PRIu64, row->busy);
         }
         print_pair(row, out);
@@ -89,8 +94,8 @@ static void print_parts(const struct report_latency *l, FILE *out)
         return;
     }
     fprintf(out,
-            "\n# what calls are made of, %% of their time: until the callee ran, its own running, "
-            "its calls,\n# preempted, budget used up, other\n"
+            "\n# what calls and exits are made of, %% of their time: until the callee ran, its own "
+            "running, its calls,\n# preempted, budget used up, other\n"
             "%8s %8s %8s %9s %8s %8s  from -> to\n",
             "waited", "own", "calls", "preempted", "budget", "other");
     for (unsigned i = 0; i < l->rows->n; i++) {
@@ -243,11 +248,12 @@ void report_latency_print(const struct report_latency *l, FILE *out)
     if (l->rows->n == 0) {
         fprintf(out, "# no calls and no wake-ups\n");
     }
-    print_latencies(l, true, out);
+    print_latencies(l, &calls, out);
+    print_latencies(l, &exits, out);
     if (a != NULL) {
         print_parts(l, out);
     }
-    print_latencies(l, false, out);
+    print_latencies(l, &wake_ups, out);
     if (a != NULL) {
         print_inversions(a, out);
         print_pds(l, out);

@@ -9,23 +9,23 @@
 #include "model/figures.h"
 
 static void put_by(struct report_values *v, const struct mkperf_analysis *a, const char *kind,
-                   const char *from, const char *to, const struct mkperf_bys *b)
+                   const char *from, const char *to, const char *exit, const struct mkperf_bys *b)
 {
     for (unsigned i = 0; i < b->n; i++) {
         REPORT_ROW(v, kind, REPORT_TEXT("from", from), REPORT_TEXT("to", to),
                    REPORT_TEXT("by", mkperf_analysis_name(a, b->by[i].pd)),
-                   REPORT_NUMBER("ns", b->by[i].ns));
+                   REPORT_NUMBER("ns", b->by[i].ns), REPORT_TEXT("exit", exit));
     }
 }
 
 static void put_parts(struct report_values *v, const char *kind, const struct mkperf_latency_row *r,
-                      const struct mkperf_call_parts *p)
+                      const char *exit, const struct mkperf_call_parts *p)
 {
     REPORT_ROW(v, kind, REPORT_TEXT("from", r->from), REPORT_TEXT("to", r->to),
                REPORT_NUMBER("wall_ns", p->wall), REPORT_NUMBER("wait_ns", p->wait),
                REPORT_NUMBER("own_ns", p->own), REPORT_NUMBER("nested_ns", p->nested),
                REPORT_NUMBER("preempted_ns", p->preempted), REPORT_NUMBER("budget_ns", p->budget),
-               REPORT_NUMBER("other_ns", p->other));
+               REPORT_NUMBER("other_ns", p->other), REPORT_TEXT("exit", exit));
 }
 
 static void put_analysis(struct report_values *v, const struct mkperf_analysis *a)
@@ -56,8 +56,8 @@ static void put_analysis(struct report_values *v, const struct mkperf_analysis *
                        REPORT_NUMBER("budget_us", s->budget_us),
                        REPORT_NUMBER("period_us", s->period_us),
                        REPORT_NUMBER("consumed_ns", p->consumed));
-            put_by(v, a, "ready", p->name, "", &p->ready_by);
-            put_by(v, a, "blocked", p->name, "", &p->blocked_on);
+            put_by(v, a, "ready", p->name, "", "", &p->ready_by);
+            put_by(v, a, "blocked", p->name, "", "", &p->blocked_on);
         }
     }
     for (uint32_t i = 0; i < a->ncores; i++) {
@@ -99,15 +99,18 @@ void report_latency_values(const struct report_latency *l, struct report_values 
     }
     for (unsigned i = 0; i < l->rows->n; i++) {
         const struct mkperf_latency_row *r = &l->rows->row[i];
+        bool exits = r->kind == MKPERF_LATENCY_EXIT;
+        char text[64] = "";
+        const char *exit = exits ? mkperf_exit_name(r->edge->exit, text) : text;
 
         REPORT_ROW(v, mkperf_latency_kind_names[r->kind], REPORT_TEXT("from", r->from),
                    REPORT_TEXT("to", r->to), REPORT_NUMBER("irq", r->irq), REPORT_TIMES(r),
-                   REPORT_NUMBER("busy", r->busy));
+                   REPORT_NUMBER("busy", r->busy), REPORT_TEXT("exit", exit));
         if (r->edge != NULL) {
-            put_parts(v, "parts", r, &r->edge->sum);
-            put_parts(v, "worst", r, &r->edge->worst);
-            put_by(v, l->analysis, "nested", r->from, r->to, &r->edge->nested_by);
-            put_by(v, l->analysis, "preempted", r->from, r->to, &r->edge->preempted_by);
+            put_parts(v, "parts", r, exit, &r->edge->sum);
+            put_parts(v, "worst", r, exit, &r->edge->worst);
+            put_by(v, l->analysis, "nested", r->from, r->to, exit, &r->edge->nested_by);
+            put_by(v, l->analysis, "preempted", r->from, r->to, exit, &r->edge->preempted_by);
         }
     }
     if (l->analysis != NULL) {

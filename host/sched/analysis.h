@@ -109,12 +109,14 @@ struct mkperf_call_parts {
     uint64_t nested;    /* the callee waited for calls of its own */
     uint64_t preempted; /* the callee was ready, and its core ran another PD */
     uint64_t budget;    /* the budget of the callee was used up */
-    uint64_t other;     /* the callee waited for something else, or was stopped */
+    /* The callee waited for something else, or was stopped. Of an exit also the time until the guest ran. */
+    uint64_t other;
 };
 
 /* All calls of one caller to one callee. */
 struct mkperf_call_edge {
     uint32_t from, to;
+    uint32_t exit; /* these are exits of a guest, for this reason (mkperf_exit_name); 0: calls */
     struct mkperf_call_parts sum, worst;
     uint64_t worst_at; /* when the longest call ended */
     struct mkperf_bys nested_by, preempted_by;
@@ -145,8 +147,9 @@ struct mkperf_inversion {
 /* The call of a PD that has not ended. */
 struct mkperf_call {
     bool active;
-    bool taken;  /* the callee runs, or ran, with it */
-    uint32_t to; /* NOBODY: the caller is in a queue, and the callee is not known yet */
+    bool taken;    /* the callee runs, or ran, with it */
+    uint32_t exit; /* as in the edge */
+    uint32_t to;   /* NOBODY: the caller is in a queue, and the callee is not known yet */
     uint64_t start;
     struct mkperf_call_parts parts;
     struct mkperf_bys nested_by, preempted_by;

@@ -16,7 +16,8 @@
     } while (0)
 
 /* call_parts.c: the call of PD `from` begins. `to` is MKPERF_SCHED_NOBODY if its callee is not known yet. */
-void sched_call_begin(struct mkperf_analysis *a, uint32_t from, uint32_t to, uint64_t now);
+void sched_call_begin(struct mkperf_analysis *a, uint32_t from, uint32_t to, uint32_t exit,
+                      uint64_t now);
 /* Adds time of a PD in `state` to the parts of the call that the PD serves. */
 void sched_call_charge(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state state,
                        uint32_t by, uint64_t ns);

@@ -38,7 +38,8 @@ const struct mkperf_by *mkperf_bys_most(const struct mkperf_bys *b)
     return most;
 }
 
-void sched_call_begin(struct mkperf_analysis *a, uint32_t from, uint32_t to, uint64_t now)
+void sched_call_begin(struct mkperf_analysis *a, uint32_t from, uint32_t to, uint32_t exit,
+                      uint64_t now)
 {
     struct mkperf_call *call = &a->pd[from].call;
 
@@ -47,6 +48,7 @@ void sched_call_begin(struct mkperf_analysis *a, uint32_t from, uint32_t to, uin
     }
     call->active = true;
     call->taken = false;
+    call->exit = exit;
     call->to = to;
     call->start = now;
     call->parts = (struct mkperf_call_parts){0};
@@ -126,12 +128,14 @@ void sched_call_end(struct mkperf_analysis *a, uint32_t from, uint32_t callee, u
     p->wall = now - call->start;
     p->other = p->wall - p->wait - p->own - p->nested - p->preempted - p->budget;
     unsigned i = 0;
-    while (i < a->nedges && (a->edge[i].from != from || a->edge[i].to != call->to)) {
+    while (i < a->nedges && (a->edge[i].from != from || a->edge[i].to != call->to ||
+                             a->edge[i].exit != call->exit)) {
         i++;
     }
     if (i == a->nedges) {
         MKPERF_GROW(a->edge, a->edge_room, a->nedges + 1);
-        a->edge[a->nedges++] = (struct mkperf_call_edge){.from = from, .to = call->to};
+        a->edge[a->nedges++] =
+            (struct mkperf_call_edge){.from = from, .to = call->to, .exit = call->exit};
     }
     struct mkperf_call_edge *edge = &a->edge[i];
     if (edge->wall.count == 0 || p->wall > edge->worst.wall) {

@@ -8,6 +8,7 @@ const char *const mkperf_latency_kind_names[MKPERF_LATENCY_KINDS] = {
     [MKPERF_LATENCY_CALL] = "call",
     [MKPERF_LATENCY_NOTIFY] = "notification",
     [MKPERF_LATENCY_IRQ] = "irq",
+    [MKPERF_LATENCY_EXIT] = "exit",
 };
 static const unsigned per_mille[MKPERF_QUANTILES] = {500, 900, 990, 999};
 
@@ -64,13 +65,13 @@ void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_laten
     *rows = (struct mkperf_latency_rows){.seconds = (double)(a->last_ns - a->first_ns) / NS_PER_S};
     for (unsigned i = 0; i < a->nedges; i++) {
         const struct mkperf_call_edge *e = &a->edge[i];
-        struct mkperf_latency_row *row = append_row(rows, MKPERF_LATENCY_CALL,
-                                                    mkperf_analysis_name(a, e->from),
-                                                    mkperf_analysis_name(a, e->to), 0);
+        struct mkperf_latency_row *row =
+            append_row(rows, e->exit != 0 ? MKPERF_LATENCY_EXIT : MKPERF_LATENCY_CALL,
+                       mkperf_analysis_name(a, e->from), mkperf_analysis_name(a, e->to), 0);
         mkperf_latency_times(row, &e->wall, e->worst_at);
         row->edge = e;
     }
-    for (unsigned kind = MKPERF_LATENCY_NOTIFY; kind < MKPERF_LATENCY_KINDS; kind++) {
+    for (unsigned kind = MKPERF_LATENCY_NOTIFY; kind <= MKPERF_LATENCY_IRQ; kind++) {
         for (unsigned i = 0; i < a->nwakes; i++) {
             const struct mkperf_wakeup *w = &a->wake[i];
             bool irq = w->kind == MKPERF_SCHED_IRQ;

@@ -15,6 +15,7 @@ enum mkperf_latency_kind { /* the numbers of LatencyKind in proto/mkperf.proto *
                            MKPERF_LATENCY_CALL,
                            MKPERF_LATENCY_NOTIFY,
                            MKPERF_LATENCY_IRQ,
+                           MKPERF_LATENCY_EXIT, /* of a guest; only of recordings */
                            MKPERF_LATENCY_KINDS,
 };
 extern const char *const mkperf_latency_kind_names[MKPERF_LATENCY_KINDS];
@@ -28,7 +29,7 @@ struct mkperf_latency_row {
     uint64_t count, total, max, max_at;
     uint64_t quantile[MKPERF_QUANTILES]; /* 50, 90, 99, 99.9 % */
     uint64_t busy;                       /* events that found their PD not waiting */
-    const struct mkperf_call_edge *edge; /* the parts of its calls; NULL of a target */
+    const struct mkperf_call_edge *edge; /* the parts of its calls or exits; NULL of a target */
     struct mkperf_log_histogram ns;      /* of a target; total and max are ticks until `finish` */
 };
 

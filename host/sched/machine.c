@@ -117,7 +117,7 @@ static struct mkperf_woken delivery_of(const struct mkperf_sched *s, enum mkperf
                                  .kind = kind,
                                  .from = sent ? s->from : MKPERF_SCHED_NOBODY,
                                  .to = s->to,
-                                 .irq = s->irq};
+                                 .irq = kind == MKPERF_SCHED_IRQ ? s->irq : 0};
 }
 
 /* The PD s->to becomes ready; `kind` is the kind of the event that caused it. */
@@ -135,11 +135,11 @@ static void make_ready(struct mkperf_analysis *a, const struct mkperf_sched *s,
     }
 }
 
-/* A call reaches a callee that was waiting. */
-static void deliver_call(struct mkperf_analysis *a, const struct mkperf_sched *s)
+/* A call, or a guest's exit, reaches a callee that was waiting. exit: 0 of a call. */
+static void deliver_call(struct mkperf_analysis *a, const struct mkperf_sched *s, uint32_t exit)
 {
-    sched_call_begin(a, s->from, s->to, s->time_ns);
-    make_ready(a, s, MKPERF_SCHED_CALL);
+    sched_call_begin(a, s->from, s->to, exit, s->time_ns);
+    make_ready(a, s, exit != 0 ? MKPERF_SCHED_FAULT : MKPERF_SCHED_CALL);
     a->pd[s->to].serving = s->from;
 }
 
@@ -223,7 +223,9 @@ static void start_running(struct mkperf_analysis *a, const struct mkperf_sched *
     struct mkperf_sched_pd *p = &a->pd[s->to];
 
     sched_charge(a, s->to, s->time_ns);
-    if (p->call.active) { /* the caller runs again, although no reply was recorded */
+    if (p->call.active && p->call.exit != 0) { /* the kernel reports no reply to a fault */
+        sched_call_end(a, s->to, MKPERF_SCHED_NOBODY, s->time_ns);
+    } else if (p->call.active) { /* the caller runs again, although no reply was recorded */
         sched_call_void(a, s->to);
     }
     if (p->woken) {
@@ -293,7 +295,7 @@ static void change_state(struct mkperf_analysis *a, const struct mkperf_sched *s
     switch (s->kind) {
     case MKPERF_SCHED_CALL:
         if (by_pd) {
-            deliver_call(a, s);
+            deliver_call(a, s, 0);
             sched_inversions_begin(a, a->pd[s->to].core, s->time_ns);
         } else {
             make_ready(a, s, s->kind);
@@ -307,7 +309,9 @@ static void change_state(struct mkperf_analysis *a, const struct mkperf_sched *s
         wake_waiting(a, s);
         break;
     case MKPERF_SCHED_FAULT:
-        if (a->pd[s->to].state == MKPERF_PD_WAITING) {
+        if (by_pd && mkperf_is_exit(s->irq)) {
+            deliver_call(a, s, s->irq);
+        } else if (a->pd[s->to].state == MKPERF_PD_WAITING) {
             make_ready(a, s, s->kind);
         }
         break;
@@ -329,6 +333,9 @@ static void change_state(struct mkperf_analysis *a, const struct mkperf_sched *s
         }
         break;
     case MKPERF_SCHED_RECEIVE:
+        if (by_pd && mkperf_is_exit(s->irq) && a->pd[s->to].state == MKPERF_PD_STOPPED) {
+            sched_call_begin(a, s->to, MKPERF_SCHED_NOBODY, s->irq, a->pd[s->to].since);
+        }
         if (by_pd) {
             take_queued_call(a, s->from, s->to, s->time_ns);
         }
@@ -398,16 +405,17 @@ enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *
         if (s.from != MKPERF_SCHED_NOBODY && s.from != s.to && sched_is_pd(a, s.from)) {
             struct mkperf_sched_pd *p = &a->pd[s.from];
             uint64_t now = s.time_ns;
-            enter_state(a, s.from, state_after[s.reason], now);
+            bool exits = s.reason == MKPERF_STOPPED_FAULTED && p->call.active;
+            enter_state(a, s.from, exits ? MKPERF_PD_CALLING : state_after[s.reason], now);
             p->core = s.core;
             p->has_core = true;
             p->preemptions += s.reason == MKPERF_STOPPED_PREEMPTED;
             p->exhausted += s.reason == MKPERF_STOPPED_BUDGET;
             if (s.reason == MKPERF_STOPPED_QUEUED) {
-                sched_call_begin(a, s.from, MKPERF_SCHED_NOBODY, now);
+                sched_call_begin(a, s.from, MKPERF_SCHED_NOBODY, 0, now);
             } else if (s.reason == MKPERF_STOPPED_CALLED && !p->call.active &&
                        sched_is_pd(a, s.to)) {
-                deliver_call(a, &s);
+                deliver_call(a, &s, 0);
             } else if (s.reason == MKPERF_STOPPED_REPLIED) {
                 end_call(a, &s);
             }

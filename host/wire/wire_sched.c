@@ -26,6 +26,7 @@ struct mkperf_stream_core {
     bool gap;         /* events before the next known one are missing */
     uint64_t missing; /* how many, as far as it is known */
     uint32_t running; /* the PD that runs */
+    uint32_t page;    /* that the guest accessed of which the next exit is */
     uint64_t known;   /* set of words with a known value */
     uint64_t word[MKPERF_MAX_WORDS];
     struct code code[CODES];
@@ -96,8 +97,8 @@ static void define_code(struct mkperf_stream *s, struct mkperf_stream_core *c,
                         const mkperf_SchedCode *from)
 {
     if (from->code >= CODES ||
-        ((unsigned)from->kind >= MKPERF_SCHED_GAP &&
-         from->kind != mkperf_SchedKind_SCHED_READING) ||
+        ((unsigned)from->kind >= MKPERF_SCHED_GAP && from->kind != mkperf_SchedKind_SCHED_READING &&
+         from->kind != mkperf_SchedKind_SCHED_PAGE) ||
         (unsigned)from->reason >= MKPERF_STOPPED_REASONS) {
         if (from->code < CODES) {
             c->code[from->code].generation = 0; /* a newer target has more kinds */
@@ -130,6 +131,7 @@ static enum mkperf_status pass_gap(struct mkperf_stream *s, struct mkperf_stream
     c->gap = false;
     c->missing = 0;
     c->running = MKPERF_SCHED_NOBODY;
+    c->page = 0;
     return stream_emit_sched(s, &gap, e);
 }
 
@@ -140,6 +142,15 @@ static enum mkperf_status emit_event(struct mkperf_stream *s, struct mkperf_stre
     if (c->gap && pass_gap(s, c, core, ns, e) != MKPERF_OK) {
         return e->status;
     }
+    c->last_ns = ns;
+    s->totals.sched_events++;
+    stream_note_time(&s->totals, ns);
+    if (code->kind == (enum mkperf_sched_kind)MKPERF_SCHED_PAGE) {
+        c->page = (c->page << 12 | (code->irq & 0xfff)) & (MKPERF_EXIT_PAGES - 1);
+        return MKPERF_OK;
+    }
+    bool exits = (code->kind == MKPERF_SCHED_FAULT || code->kind == MKPERF_SCHED_RECEIVE) &&
+                 mkperf_is_exit(code->irq);
     bool own = code->kind == MKPERF_SCHED_LOCK || code->kind == MKPERF_SCHED_LOCK_WAIT;
     const struct mkperf_sched event = {
         .time_ns = ns,
@@ -148,15 +159,13 @@ static enum mkperf_status emit_event(struct mkperf_stream *s, struct mkperf_stre
         .reason = code->reason,
         .from = own ? code->pd : c->running, /* a lock's PD is known even behind a gap */
         .to = code->pd,
-        .irq = code->irq,
+        .irq = exits ? (code->irq & 0xff) | c->page << 8 : code->irq,
     };
 
+    c->page = exits ? 0 : c->page;
     if (code->kind == MKPERF_SCHED_SWITCH) {
         c->running = code->pd;
     }
-    c->last_ns = ns;
-    s->totals.sched_events++;
-    stream_note_time(&s->totals, ns);
     return stream_emit_sched(s, &event, e);
 }
 

@@ -8,8 +8,8 @@
  * defines each. A kernel without scheduling events has no MKPERF_FEATURE_EVENTS.
  *
  * SCHED, an event
- *   word 0   bits 32-35 kind; 36-39 reason, or the low bits of the number of an IRQ or a window;
- *            40-47 slot of the thread; 48-55 the high bits of that number
+ *   word 0   bits 32-35 kind; 36-39 reason of a switch, or the low bits of a number; 40-47 slot of the
+ *            thread; 48-55 the high bits of the number
  *   word 1   time, ticks
  *   word 2   only in the output ring: the thread's identity
  *
@@ -43,6 +43,32 @@ enum mkperf_sched_kind {
     MKPERF_SCHED_WINDOW = 10,
     MKPERF_SCHED_GAP = 11, /* only on the host: events of a core are missing */
     MKPERF_SCHED_KINDS,
+    /* Twice before the exit of a guest that accessed a page: 12 bits of its number, the high ones first. */
+    MKPERF_SCHED_PAGE = 12,
+};
+
+/*
+ * The number of a FAULT, and of a RECEIVE of a fault. From MKPERF_EXIT on a virtual CPU stopped, which is an exit of its
+ * guest, and the number is the reason.
+ */
+enum mkperf_fault {
+    MKPERF_FAULT_NONE = 0,   /* no fault: a call */
+    MKPERF_FAULT_THREAD = 1, /* of a thread */
+    MKPERF_EXIT = 64,        /* + the exception class, 0 to 63 (Arm ARM, ESR_EL2.EC) */
+    MKPERF_EXIT_WFX = MKPERF_EXIT + 0x01,
+    MKPERF_EXIT_HVC32 = MKPERF_EXIT + 0x12,
+    MKPERF_EXIT_SMC32 = MKPERF_EXIT + 0x13,
+    MKPERF_EXIT_HVC = MKPERF_EXIT + 0x16,
+    MKPERF_EXIT_SMC = MKPERF_EXIT + 0x17,
+    MKPERF_EXIT_REGISTER = MKPERF_EXIT + 0x18,
+    MKPERF_EXIT_FETCH = MKPERF_EXIT + 0x20,  /* of an instruction; a page */
+    MKPERF_EXIT_ACCESS = MKPERF_EXIT + 0x24, /* a page */
+    MKPERF_EXIT_GIC = MKPERF_EXIT + 64,      /* maintenance of the virtual interrupt controller */
+    MKPERF_EXIT_TIMER,                       /* the virtual timer's interrupt */
+    MKPERF_EXIT_OTHER,
+    MKPERF_EXITS,
+    MKPERF_EXIT_PAGES =
+        1 << 24, /* page numbers are below this; the last one stands for all above */
 };
 
 /* The reason for which a thread stopped. */
@@ -71,19 +97,19 @@ enum mkperf_sched_words {
     MKPERF_SCHED_LOSS_WORDS = 3,
 };
 
-/* Kind, reason and IRQ in word 0 of an event in the core's ring. irq: below 4096, of a window its
- * number; 0 for other kinds. reason: 0 except for switches. */
-static inline uint64_t mkperf_sched_what(unsigned kind, unsigned reason, unsigned irq)
+/* Kind, reason and number in word 0 of an event in the core's ring. reason: of a switch, otherwise 0. number:
+ * below 4096, of an interrupt, a fault, a page or a window, otherwise 0. */
+static inline uint64_t mkperf_sched_what(unsigned kind, unsigned reason, unsigned number)
 {
-    return (uint64_t)kind << 32 | (uint64_t)(reason | (irq & 15)) << 36 |
-           (uint64_t)(irq >> 4 & 0xff) << 48;
+    return (uint64_t)kind << 32 | (uint64_t)(reason | (number & 15)) << 36 |
+           (uint64_t)(number >> 4 & 0xff) << 48;
 }
 
 /* Word 0 of an event, without slot and core. */
-static inline uint64_t mkperf_sched_header(unsigned kind, unsigned reason, unsigned irq)
+static inline uint64_t mkperf_sched_header(unsigned kind, unsigned reason, unsigned number)
 {
     return MKPERF_RECORD_SCHED | (uint64_t)(8 * MKPERF_SCHED_WORDS) << 16 |
-           mkperf_sched_what(kind, reason, irq);
+           mkperf_sched_what(kind, reason, number);
 }
 
 static inline unsigned mkperf_sched_kind_of(uint64_t header)
@@ -91,19 +117,16 @@ static inline unsigned mkperf_sched_kind_of(uint64_t header)
     return header >> 32 & 15;
 }
 
-static inline int mkperf_sched_has_number(uint64_t header)
-{
-    return (1 << MKPERF_SCHED_IRQ | 1 << MKPERF_SCHED_WINDOW) >> mkperf_sched_kind_of(header) & 1;
-}
-
 static inline unsigned mkperf_sched_reason_of(uint64_t header)
 {
-    return mkperf_sched_has_number(header) ? 0 : header >> 36 & 15;
+    return mkperf_sched_kind_of(header) == MKPERF_SCHED_SWITCH ? header >> 36 & 15 : 0;
 }
 
-static inline unsigned mkperf_sched_irq_of(uint64_t header)
+static inline unsigned mkperf_sched_number_of(uint64_t header)
 {
-    return mkperf_sched_has_number(header) ? (header >> 36 & 15) | (header >> 48 & 0xff) << 4 : 0;
+    return mkperf_sched_kind_of(header) == MKPERF_SCHED_SWITCH
+               ? 0
+               : (header >> 36 & 15) | (header >> 48 & 0xff) << 4;
 }
 
 static inline unsigned mkperf_sched_slot_of(uint64_t header)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Accesses of guests to the PMU.
+ * Accesses of guests to the PMU, and why guests exit.
  *
- * Owns: what such an access does. The PMU belongs to the hook, so each access of a guest traps (MDCR_EL2, mkperf_initCPU).
+ * Owns: what such an access does, and the number of an exit. The PMU belongs to the hook, so each access of a guest traps (MDCR_EL2, mkperf_initCPU).
  * A monitor that runs on the kernel without the hook does not know these traps, and would end its guest. The kernel
  * therefore answers them: registers read as 0, and writes are ignored. To the guest this is a PMU without counters. Called
  * by handleVCPUFault, with and without a session.
@@ -33,6 +33,7 @@ enum {
     INSTRUCTION_BYTES = 4,
     SPSR_BTYPE = MASK(2) << 10, /* an emulated instruction leaves it as any other does */
     SPSR_SS = BIT(21),
+    PAGE_SHIFT = 12,
 };
 
 /* Whether these are the registers of the PMU: PMCR_EL0 to PMOVSSET_EL0, PMINTENSET_EL1 to PMMIR_EL1, and the
@@ -64,4 +65,31 @@ bool_t mkperf_guestTried(word_t hsr)
     setRegister(thread, SPSR_EL1, getRegister(thread, SPSR_EL1) & ~(word_t)(SPSR_BTYPE | SPSR_SS));
     mkperf_node[CURRENT_CPU_INDEX()].hook.guest_accesses++;
     return true;
+}
+
+word_t mkperf_faultOf(struct mkperf_hook *hook, tcb_t *thread, tcb_t *handler)
+{
+    seL4_Fault_t fault = thread->tcbFault;
+    word_t page, time = mkperf_port_time();
+
+    if (thread->tcbArch.tcbVCPU == NULL) {
+        return MKPERF_FAULT_THREAD;
+    }
+    switch (seL4_Fault_get_seL4_FaultType(fault)) {
+    case seL4_Fault_VMFault:
+        page =
+            MIN(seL4_Fault_VMFault_get_address(fault) >> PAGE_SHIFT, (word_t)MKPERF_EXIT_PAGES - 1);
+        mkperf_sched_event(hook, MKPERF_SCHED_PAGE, page >> 12, handler, time);
+        mkperf_sched_event(hook, MKPERF_SCHED_PAGE, page & MASK(12), handler, time);
+        return seL4_Fault_VMFault_get_instructionFault(fault) ? MKPERF_EXIT_FETCH
+                                                              : MKPERF_EXIT_ACCESS;
+    case seL4_Fault_VCPUFault:
+        return MKPERF_EXIT + (seL4_Fault_VCPUFault_get_hsr(fault) >> CLASS_SHIFT & CLASS_MASK);
+    case seL4_Fault_VGICMaintenance:
+        return MKPERF_EXIT_GIC;
+    case seL4_Fault_VPPIEvent:
+        return MKPERF_EXIT_TIMER;
+    default:
+        return MKPERF_EXIT_OTHER;
+    }
 }

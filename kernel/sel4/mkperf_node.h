@@ -107,6 +107,14 @@ void mkperf_tellInterrupt(irq_t irq);
 void mkperf_qemuChosen(const struct mkperf_hook *hook);
 void mkperf_qemuArmed(const struct mkperf_hook *hook);
 
+/* What the fault of a thread is, an enum mkperf_fault, for the message to its handler. Of an exit that accessed a page,
+ * reports the page (guest.c). */
+#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
+word_t mkperf_faultOf(struct mkperf_hook *hook, tcb_t *thread, tcb_t *handler);
+#else
+#define mkperf_faultOf(HOOK, THREAD, HANDLER) MKPERF_FAULT_THREAD
+#endif
+
 /* memory.c */
 void mkperf_initMemory(void);
 word_t mkperf_stackPage(struct mkperf_stack *stack, tcb_t *thread, word_t page);

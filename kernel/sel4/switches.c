@@ -81,7 +81,9 @@ NO_INLINE void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *re
     if (endpoint == NULL) {
         mkperf_sched_reply(hook, receiver, here);
     } else {
-        mkperf_sched_message(hook, sender, receiver, faulted(sender), here);
+        mkperf_sched_message(
+            hook, sender, receiver,
+            faulted(sender) ? mkperf_faultOf(hook, sender, receiver) : MKPERF_FAULT_NONE, here);
     }
 }
 

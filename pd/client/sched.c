@@ -89,7 +89,7 @@ static void define_code(struct mkperf_sched_encoder *e, const struct mkperf_sche
     at = mkperf_put_field(at, mkperf_SchedCode_kind_tag, mkperf_sched_kind_of(header));
     at = mkperf_put_field(at, mkperf_SchedCode_reason_tag, mkperf_sched_reason_of(header));
     at = mkperf_put_field(at, mkperf_SchedCode_thread_tag, mkperf_thread_to_wire(c->thread));
-    at = mkperf_put_field(at, mkperf_SchedCode_irq_tag, mkperf_sched_irq_of(header));
+    at = mkperf_put_field(at, mkperf_SchedCode_irq_tag, mkperf_sched_number_of(header));
     at = mkperf_put_bytes(e->code + e->code_bytes, mkperf_Sched_codes_tag, bytes,
                           (uint32_t)(at - bytes));
     e->code_bytes = (uint32_t)(at - e->code);

@@ -310,7 +310,7 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
         wake_thread(l, about, MKPERF_LATENCY_NOTIFY, now, time);
         break;
     case MKPERF_SCHED_IRQ:
-        wake_thread(l, about, MKPERF_LATENCY_IRQ, mkperf_sched_irq_of(header), time);
+        wake_thread(l, about, MKPERF_LATENCY_IRQ, mkperf_sched_number_of(header), time);
         break;
     case MKPERF_SCHED_RECEIVE:
         t->answered = now != NOWHERE;

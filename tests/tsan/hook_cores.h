@@ -249,7 +249,7 @@ static void run_another(struct core *c)
 
     t = t != NOBODY && !threads[t].alive ? NOBODY : t;
     if (c->hook.reports && t != NOBODY) {
-        mkperf_sched_message(&c->hook, mkperf_port_running(), &threads[t], false, true);
+        mkperf_sched_message(&c->hook, mkperf_port_running(), &threads[t], MKPERF_FAULT_NONE, true);
         mkperf_sched_switch(&c->hook, MKPERF_STOPPED_CALLED,
                             c->current != NOBODY ? &threads[c->current] : NULL, &threads[t],
                             mkperf_port_time());

@@ -213,6 +213,67 @@ static void queued(void **state)
     assert_int_equal(a->ninversions, 0);
 }
 
+static void exits(uint64_t ns, enum mkperf_sched_kind kind, uint32_t to, uint32_t exit)
+{
+    story_pass(&story,
+               (struct mkperf_sched){
+                   .time_ns = ns, .kind = kind, .from = story.running[0], .to = to, .irq = exit});
+}
+
+/* A guest (CLIENT) exits to its monitor (SERVER), which calls another PD. The exit ends when the guest runs again. */
+static void exits_of_a_guest(void **state)
+{
+    const uint32_t page = 0x8000 << 8 | MKPERF_EXIT_ACCESS;
+
+    (void)state;
+    run(&story, 1000, SERVER, MKPERF_STOPPED_UNKNOWN);
+    run(&story, 1100, CLIENT, MKPERF_STOPPED_WAIT_MESSAGE);
+    exits(2000, MKPERF_SCHED_FAULT, SERVER, page);
+    run(&story, 2200, SERVER, MKPERF_STOPPED_FAULTED);
+    run(&story, 3000, STORE, MKPERF_STOPPED_CALLED);
+    run(&story, 3500, SERVER, MKPERF_STOPPED_REPLIED);
+    run(&story, 4000, DRIVER, MKPERF_STOPPED_WAIT_MESSAGE);
+    run(&story, 4700, CLIENT, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    exits(5000, MKPERF_SCHED_FAULT, SERVER, MKPERF_EXIT_WFX);
+    run(&story, 5000, SERVER, MKPERF_STOPPED_FAULTED);
+    run(&story, 6000, CLIENT, MKPERF_STOPPED_WAIT_MESSAGE);
+    story_end(&story);
+    sums_hold();
+    assert_int_equal(a->nedges, 3);
+    for (unsigned i = 0; i < a->nedges; i++) {
+        const struct mkperf_call_edge *e = &a->edge[i];
+        if (e->exit == page) {
+            parts(&e->sum, 200, 1300, 500, 0, 0, 700);
+        } else {
+            parts(&e->sum, 0, e->exit == MKPERF_EXIT_WFX ? 1000 : 500, 0, 0, 0, 0);
+        }
+    }
+    assert_int_equal(a->pd[CLIENT].in[MKPERF_PD_CALLING], 2500 + 1000);
+    assert_int_equal(a->pd[CLIENT].in[MKPERF_PD_STOPPED], 0);
+}
+
+/* The monitor runs on another core, and is busy when the guest exits: it receives the exit later. */
+static void received_exit(void **state)
+{
+    (void)state;
+    run(&story, 1000, CLIENT, MKPERF_STOPPED_UNKNOWN);
+    on_core(&story, 1, 1000, SERVER, MKPERF_STOPPED_UNKNOWN);
+    run(&story, 2000, IDLE, MKPERF_STOPPED_FAULTED);
+    story_pass(&story, (struct mkperf_sched){.time_ns = 2600,
+                                             .core = 1,
+                                             .kind = MKPERF_SCHED_RECEIVE,
+                                             .from = SERVER,
+                                             .to = CLIENT,
+                                             .irq = MKPERF_EXIT_SMC});
+    on_core(&story, 1, 3000, IDLE, MKPERF_STOPPED_WAIT_MESSAGE);
+    run(&story, 3100, CLIENT, MKPERF_STOPPED_IDLE);
+    story_end(&story);
+    sums_hold();
+    const struct mkperf_call_edge *e = edge(CLIENT, SERVER);
+    parts(&e->sum, 600, 400, 0, 0, 0, 100);
+    assert_int_equal(e->exit, MKPERF_EXIT_SMC);
+}
+
 /* Delivered, but another one runs first. */
 static void delivered_and_late(void **state)
 {
@@ -514,6 +575,8 @@ int main(void)
         TEST(a_chain_of_calls),
         TEST(many_calls),
         TEST(queued),
+        TEST(exits_of_a_guest),
+        TEST(received_exit),
         TEST(delivered_and_late),
         TEST(budget),
         TEST(budget_of_a_call),

@@ -303,7 +303,7 @@ static void test_words(void **state)
     assert_true(t.value[1] == UINT64_MAX);
     assert_true(t.first);
     /* A delivery of an earlier time that the switch does not report comes before the reading. */
-    mkperf_sched_message(&hook, &threads[0], &threads[5], false, true);
+    mkperf_sched_message(&hook, &threads[0], &threads[5], MKPERF_FAULT_NONE, true);
     page[3] += 0x100;
     switch_to(6);
     unsigned events = t.events;

@@ -294,6 +294,43 @@ static void gaps(void **state)
     assert_true(t->complete); /* the books agree */
 }
 
+/* A guest accesses a page, above all that 24 bits have, and calls its monitor: pages are no events of the model. */
+static void exits(void **state)
+{
+    enum { HIGH = 8, LOW, ACCESS, HVC };
+    static const struct {
+        uint32_t code, irq;
+    } numbers[] = {
+        {HIGH, 0xab}, {LOW, 0xcde}, {ACCESS, MKPERF_EXIT_ACCESS}, {HVC, MKPERF_EXIT_HVC}};
+    const struct mkperf_totals *t = &seen->wire.stream->totals;
+    mkperf_Sched *m = sched(0, 1, 0, 1000);
+    char text[64];
+
+    (void)state;
+    codes(m);
+    for (unsigned i = 0; i < 4; i++) {
+        code(m, numbers[i].code, i < 2 ? mkperf_SchedKind_SCHED_PAGE : mkperf_SchedKind_SCHED_FAULT,
+             mkperf_SchedReason_STOPPED_UNKNOWN, 10);
+        m->codes[m->codes_count - 1].irq = numbers[i].irq;
+    }
+    put(m, 0, CODE_B);
+    put(m, 1, HIGH);
+    put(m, 0, LOW);
+    put(m, 0, ACCESS);
+    put(m, 5, HVC);
+    fake_send(f, &message);
+    status(5, 0, 0);
+    finish();
+    assert_int_equal(seen->n, 3);
+    is(1, 1001 * NS, MKPERF_SCHED_FAULT, "unknown-9", "unknown-8");
+    assert_int_equal(seen->event[1].irq, 0xabcde << 8 | MKPERF_EXIT_ACCESS);
+    assert_string_equal(mkperf_exit_name(seen->event[1].irq, text), "access to page 0xabcde");
+    assert_int_equal(seen->event[2].irq, MKPERF_EXIT_HVC);
+    assert_string_equal(mkperf_exit_name(seen->event[2].irq, text), "HVC");
+    assert_string_equal(mkperf_exit_name(MKPERF_EXIT + 0x3f, text), "exception class 0x3f");
+    assert_true(t->complete && t->sched_events == 5);
+}
+
 static void cores_are_apart(void **state)
 {
     mkperf_Sched *m = sched(0, 1, 0, 1000);
@@ -523,6 +560,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(whole, begin, end),
         cmocka_unit_test_setup_teardown(gaps, begin, end),
+        cmocka_unit_test_setup_teardown(exits, begin, end),
         cmocka_unit_test_setup_teardown(cores_are_apart, begin, end),
         cmocka_unit_test_setup_teardown(nonsense, begin, end),
         cmocka_unit_test_setup_teardown(lost_at_the_end, begin, end),

@@ -52,7 +52,9 @@ static void deliver(struct task *from, struct task *to)
     to->serving = from;
     received(to, from->badge, from->info);
     if (reported(core_self())) {
-        mkperf_sched_message(&core_self()->hook, from, to, from->faulted, to->core == core_self());
+        mkperf_sched_message(&core_self()->hook, from, to,
+                             from->faulted ? MKPERF_FAULT_THREAD : MKPERF_FAULT_NONE,
+                             to->core == core_self());
     }
 }
 
