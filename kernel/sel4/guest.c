@@ -83,6 +83,8 @@ word_t mkperf_faultOf(struct mkperf_hook *hook, tcb_t *thread, tcb_t *handler)
         mkperf_sched_event(hook, MKPERF_SCHED_PAGE, page & MASK(12), handler, time);
         return seL4_Fault_VMFault_get_instructionFault(fault) ? MKPERF_EXIT_FETCH
                                                               : MKPERF_EXIT_ACCESS;
+    case seL4_Fault_UnknownSyscall: /* the kernel takes a hypercall for a system call */
+        return MKPERF_EXIT_HVC;
     case seL4_Fault_VCPUFault:
         return MKPERF_EXIT + (seL4_Fault_VCPUFault_get_hsr(fault) >> CLASS_SHIFT & CLASS_MASK);
     case seL4_Fault_VGICMaintenance:

@@ -63,6 +63,9 @@ $(call image,$(SEL4_TEST)/forger/loader.img,$(SEL4_TEST)/forger/forger.system,$(
 # A guest and its monitor, with mkperf's PDs.
 BARE := $(SEL4_TEST)/bare
 $(call pd,$(BARE)/vmm.elf,tests/sel4/bare_vmm.c tests/sel4/bare_guest.S)
+$(BARE)/bare.system: private QUEUE_MAPS = <map mr="exits" vaddr="0x40000000" perms="r" />
+$(BARE)/loader.img: private STAMP_QUEUES = tests/sel4/bare.queues
+$(BARE)/loader.img: tests/sel4/bare.queues
 $(BARE)/bare.system: tests/sel4/bare.system platform/microkit/mkperf.system.in scripts/make-system
 	$(Q)mkdir -p $(@D)
 	$(Q)$(call with_mkperf,$<,$@)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A guest without an operating system, for tests/sel4/bare.sh. Its program at EL0 executes a quarter of its instructions,
- * its kernel at EL1 three quarters. Both write the registers of the PMU now and then. bare_vmm.c copies it to the guest's
- * memory, where it runs with the MMU off.
+ * its kernel at EL1 three quarters, in rounds of 40,000. In each round the kernel writes the registers of the PMU and exits
+ * to its monitor twice: by a hypercall, and by an access to the page of a device that is not there. bare_vmm.c copies it to
+ * the guest's memory, where it runs with the MMU off.
  */
     .macro function name
     .global \name
@@ -39,6 +40,9 @@ function guest_kernel
     msr pmcr_el0, x3
     mrs x3, pmcntenset_el0
     cbnz x3, .
+    hvc #0
+    mov x3, #0x9000000
+    ldr w3, [x3, #0x18]
     eret
     .balign 2048
 guest_vectors:

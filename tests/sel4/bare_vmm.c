@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A monitor that starts a guest without an operating system and has nothing else to do: no access of this guest may get here.
- * For tests/sel4/bare.sh.
+ * A monitor that starts a guest without an operating system, and counts its exits in a page that the profiler PD maps. An access
+ * to the PMU does not get here. For tests/sel4/bare.sh.
  */
 #include <stdint.h>
 
 #include <microkit.h>
+#include <mkperf/client.h>
 
 extern const uint32_t guest_start[];
 extern const uint32_t guest_stop[];
 
 uintptr_t guest_ram;
+uint64_t *exits;
 
-enum { GUEST = 0, EL1H_MASKED = 0x3c5, START_REGISTERS = 3 }; /* pc, sp, spsr */
+enum {
+    GUEST = 0,
+    EL1H_MASKED = 0x3c5,
+    START_REGISTERS = 3 /* pc, sp, spsr */,
+    INSTRUCTION_BYTES = 4
+};
 
 static const uintptr_t guest_address = 0x40000000;
 
@@ -36,9 +43,19 @@ void notified(microkit_channel ch)
 
 seL4_Bool fault(microkit_child child, microkit_msginfo msginfo, microkit_msginfo *reply)
 {
+    static seL4_UserContext context;
+    seL4_Word what = microkit_msginfo_get_label(msginfo);
+
     (void)child;
-    (void)msginfo;
-    (void)reply;
-    microkit_dbg_puts("vmm: a fault of the guest, which stops\n");
-    return seL4_False;
+    if (what != seL4_Fault_VMFault && what != seL4_Fault_UnknownSyscall) {
+        microkit_dbg_puts("vmm: a fault of the guest, which stops\n");
+        return seL4_False;
+    }
+    context.pc = INSTRUCTION_BYTES + microkit_mr_get(what == seL4_Fault_VMFault
+                                                         ? (seL4_Word)seL4_VMFault_IP
+                                                         : (seL4_Word)seL4_UnknownSyscall_FaultIP);
+    (void)seL4_TCB_WriteRegisters(BASE_VM_TCB_CAP + GUEST, 0, 0, 1, &context);
+    mkperf_app_packets(exits, 1);
+    *reply = microkit_msginfo_new(0, 0);
+    return seL4_True;
 }

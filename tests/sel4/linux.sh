@@ -39,4 +39,10 @@ modes() {
 check "the guest boots without a session" alone
 check "it boots while it is recorded" recorded
 check "its samples have the mode of its kernel and programs" modes
-check "its accesses to the PMU are counted" grep -q '^ *guests .*accessed the PMU [1-9]' "$D/boot.log"
+# Its timer and its interrupt controller: each exit has a reason, and no part of it is unknown.
+exits() {
+    "$MKPERF" latency --json "$D/runs.data" | jq -r 'select(.type == "exit") | [.exit, .count] | @tsv' >"$D/rows" && cat "$D/rows" &&
+        awk -F '\t' '{ n[$1] = $2 } END { exit n["virtual timer"] < 100 || n["interrupt maintenance"] < 100 }' "$D/rows" &&
+        ! grep -q 'faulted' "$D/runs.log"
+}
+check "its exits have reasons" exits
