@@ -59,7 +59,8 @@ struct task {
     uint64_t space;    /* its address space: arch_space */
     uint64_t *message; /* the message words of its IPC buffer */
     struct core *core; /* where it runs */
-    struct task *next; /* in a ready queue or a server's queue */
+    struct ready_queues *queues; /* of its domain; NULL: the idle task */
+    struct task *next;           /* in a ready queue or a server's queue */
     enum task_state state;
     int priority;         /* idle: -1 */
     uint64_t notified;    /* channels notified and not yet received */
@@ -107,9 +108,10 @@ struct core {
     struct mkperf_hook hook;
     struct found_page stack[MKPERF_MAX_CALLERS + 1]; /* of threads that do not run, by level */
     struct ready_queues ready[POCKET_DOMAINS];
-    unsigned window;     /* of the domain schedule: only tasks of its domain run, */
-    uint64_t window_end; /* until: ticks */
-    bool window_new;     /* it was not reported yet */
+    struct ready_queues *queues; /* of the domain whose tasks may run now */
+    unsigned window;             /* of the domain schedule */
+    uint64_t window_end;         /* ticks; NEVER: there is no domain schedule */
+    bool window_new;             /* it was not reported yet */
     /* If there are several cores: */
     bool called;              /* another core's interrupt is on its way here */
     bool asleep;              /* idle's counters are off */

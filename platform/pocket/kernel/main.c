@@ -26,6 +26,7 @@ static void task_init(struct task *t, const struct pocket_pd *pd, unsigned asid)
 {
     t->pd = pd;
     t->core = cores[pd->cpu];
+    t->queues = &t->core->ready[pd->domain];
     /* As Microkit has it: the badges of a child's fault handler and of its scheduling context. */
     bool child = (pd->thread & MKPERF_THREAD_CHILD_BIT) != 0;
     t->identity.badge = child ? pd->thread & (MKPERF_THREAD_CHILD_BIT | MKPERF_THREAD_CHILD_ID)
@@ -46,6 +47,7 @@ static void idle_init(struct core *core)
     core->idle.identity.badge = MKPERF_THREAD_IDLE;
     core->idle.number = POCKET_MAX_PDS;
     core->idle.core = core;
+    core->queues = &core->ready[0];
     core->idle.priority = -1;
     core->idle.context.pc = (uint64_t)idle_loop;
     core->idle.context.pstate = PSTATE_IDLE;
@@ -83,6 +85,7 @@ void boot_main(struct core *core)
         cores[i] = &boot_memory[i].core;
         cores[i]->number = i;
         idle_init(cores[i]);
+        cores[i]->window_end = image->windows != 0 ? 0 : NEVER;
     }
     arch_irq_init();
     arch_irq_init_core();

@@ -15,11 +15,6 @@ enum { SLICE_HZ = 200 };
 
 const struct pocket_image *sched_image;
 
-static struct ready_queues *queues_of(const struct task *t)
-{
-    return &t->core->ready[t->pd->domain];
-}
-
 uint64_t sched_clock(void)
 {
     return arch_clock();
@@ -47,7 +42,7 @@ void sched_ready(struct task *t, bool front)
 
 void sched_enqueue(struct task *t, bool front)
 {
-    struct ready_queues *ready = queues_of(t);
+    struct ready_queues *ready = t->queues;
     int p = t->priority;
 
     t->state = TASK_READY;
@@ -69,7 +64,7 @@ void sched_enqueue(struct task *t, bool front)
 /* Takes a ready task that is not running out of its queue. */
 void sched_remove(struct task *t)
 {
-    struct ready_queues *ready = queues_of(t);
+    struct ready_queues *ready = t->queues;
     int p = t->priority;
     struct task *before = NULL;
 
@@ -89,17 +84,12 @@ void sched_remove(struct task *t)
     }
 }
 
-/* The ready tasks that may run now. */
-static const struct ready_queues *queues_now(const struct core *core)
-{
-    return &core->ready[sched_image->window[core->window].domain];
-}
-
 /* The first ready task of the highest priority, NULL if none. */
 static struct task *best(const struct core *core)
 {
-    const struct ready_queues *ready = queues_now(core);
+    const struct ready_queues *ready = core->queues;
 
+#pragma GCC unroll 4
     for (int i = PRIORITIES / 64 - 1; i >= 0; i--) {
         if (ready->occupied[i] != 0) {
             return ready->head[i * 64 + 63 - __builtin_clzll(ready->occupied[i])];
@@ -208,7 +198,7 @@ static void switch_to(struct core *core, struct task *t)
  */
 static void set_slice(struct core *core, const struct task *t, bool switched)
 {
-    bool peers = t->pd != NULL && queues_of(t)->head[t->priority] != NULL;
+    bool peers = t->pd != NULL && t->queues->head[t->priority] != NULL;
     bool on = peers || (LOOK_HZ != 0 && t == pmu_task);
 
     if (on && (switched || !core->ticking)) {
@@ -238,7 +228,7 @@ static void set_timer(struct core *core, struct task *t)
         uint64_t deadline = budget_deadline(core, t);
         due = deadline < due ? deadline : due;
     }
-    if (sched_image->windows != 0 && core->window_end < due) {
+    if (core->window_end < due) {
         due = core->window_end;
     }
     core->timer = due;
@@ -287,7 +277,7 @@ static void settle(struct core *core)
 }
 
 /* Goes on to the window that is due. */
-static void settle_window(struct core *core)
+static __attribute__((noinline)) void settle_window(struct core *core)
 {
     const struct pocket_image *image = sched_image;
     uint64_t now = sched_clock();
@@ -300,6 +290,7 @@ static void settle_window(struct core *core)
         unsigned next = core->window + 1 - (unsigned)image->first_window;
         core->window = (unsigned)(image->first_window + next % image->windows);
         const struct pocket_window *w = &image->window[core->window];
+        core->queues = &core->ready[w->domain];
         core->window_end += w->in_ticks ? w->duration : ticks_of(w->duration);
         core->window_new = true;
     }
@@ -315,7 +306,8 @@ struct task *sched_exit(void)
     if (!core->reschedule) {
         return now;
     }
-    if (sched_image->windows != 0) {
+    bool windows = __builtin_expect(core->window_end != NEVER, 0);
+    if (windows) {
         settle_window(core);
     }
     if (budgets) {
@@ -323,7 +315,7 @@ struct task *sched_exit(void)
     }
     core->reschedule = false;
     bool ready = now->state == TASK_READY;
-    bool runs = ready && (now->pd == NULL || queues_of(now) == queues_now(core));
+    bool runs = ready && (!windows || now->pd == NULL || now->queues == core->queues);
     struct task *next = best(core);
     bool turn = core->slice_over && next != NULL && next->priority == now->priority;
     core->slice_over = false;
@@ -342,10 +334,12 @@ struct task *sched_exit(void)
             core->reschedule = false;
         }
         switch_to(core, next);
-    } else if (core->window_new && watched(core)) {
+    } else if (windows && core->window_new && watched(core)) {
         watch_window(core, next);
     }
-    core->window_new = false;
+    if (windows) {
+        core->window_new = false;
+    }
     set_slice(core, next, next != now);
     if (budgets) {
         core->payer = budget_of(next);
