@@ -3,7 +3,6 @@
 # that boots an image), CROSS; BENCH_VALUES, the file that becomes bench.json; BENCH_FULL, empty for the
 # short form of each section.
 d=$B/bench
-export MKPERF_REMEMBER=no # no answer of a run before
 export PERF_BUILDID_DIR="$d/debug" # copies of ELFs: not in ~/.debug
 
 # value KEY VALUE UNIT LIMIT WHAT: one row, and one number in bench.json; LIMIT is `<=N`, `>=N` or `-`

@@ -2,11 +2,9 @@
 /* Owns: the parsing of command lines by their descriptions, and sets of cores. See args.h. */
 #include <getopt.h>
 #include <math.h>
-#include <unistd.h>
 
 #include "args.h"
 #include "outfile.h"
-#include "remember.h"
 
 enum { FIRST = 256, HELP = FIRST + MKPERF_OPTIONS_MAX };
 
@@ -333,22 +331,9 @@ enum mkperf_status mkperf_given_number(const struct mkperf_given *g, uint64_t mi
 
 int mkperf_command_main(const struct mkperf_command *c, int argc, char **argv)
 {
+    void *self = mkperf_xcalloc(1, c->self.bytes);
     struct mkperf_error e = {.status = MKPERF_OK};
     struct mkperf_args args;
-    int before;
-    /* On a terminal there are colours and progress, which no answer repeats. */
-    bool remembered = c->remembered && !isatty(STDOUT_FILENO) && !isatty(STDERR_FILENO);
-
-    if (remembered && mkperf_remember_answer(argc, argv, &before)) {
-        return mkperf_stdout_flush(&e) == MKPERF_OK ? before : (int)e.status;
-    }
-    void *self = mkperf_xcalloc(1, c->self.bytes);
-    char **words =
-        mkperf_xcalloc((size_t)argc + 1, sizeof *words); /* parsing moves those of argv */
-    memcpy(words, argv, (size_t)argc * sizeof *words);
-    if (remembered) {
-        mkperf_remember_begin();
-    }
 
     if (c->self.initial != NULL) {
         memcpy(self, c->self.initial, c->self.bytes);
@@ -372,10 +357,6 @@ int mkperf_command_main(const struct mkperf_command *c, int argc, char **argv)
         c->end(self);
     }
     free(self);
-    if (remembered) {
-        mkperf_remember_end(argc, words, (int)status);
-    }
-    free(words);
     return (int)status;
 }
 

@@ -2,8 +2,6 @@
 /* Owns: output files, and the streams into them. Interrupted system calls are resumed. See outfile.h. */
 #include "outfile.h"
 
-#include "remember.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -56,7 +54,6 @@ static void register_file(struct mkperf_outfile *o)
 /* Opens the temporary file, until the output is finished. */
 static int open_for_writing(const struct mkperf_outfile *o, bool standard_output, mode_t mode)
 {
-    mkperf_remember_not();
     int fd = standard_output ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
                              : open(o->partial ? o->partial : o->path,
                                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);

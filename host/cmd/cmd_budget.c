@@ -441,7 +441,6 @@ const struct mkperf_command mkperf_budget_command = {
     .examples = "mkperf record -t tcp:192.168.1.5 --sched --duration 60\n"
                 "mkperf budget --margin 20\n"
                 "mkperf budget --system my.system | patch my.system",
-    .remembered = true,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(struct command, .input = "perf.data", .period_us = 10000, .margin = 10),
     .run = run_budget,

@@ -334,7 +334,6 @@ const struct mkperf_command mkperf_diff_command = {
     .operand = MKPERF_VALUE_FILE,
     .operands_min = REPORT_SIDES,
     .operands_max = REPORT_SIDES,
-    .remembered = true,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(struct command, .order = BY_CHANGE, .gate = {.fail_above = -1},
                         .d = {.confidence = 95, .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}}),

@@ -283,7 +283,6 @@ const struct mkperf_command mkperf_explain_command = {
                 "mkperf explain\n"
                 "mkperf explain --why slow-call\n"
                 "mkperf explain --why regression before.data after.data",
-    .remembered = true,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(struct command, .x = {.input = "perf.data"}, .why = ALL_QUESTIONS,
                         .d = {.confidence = 95, .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}}),

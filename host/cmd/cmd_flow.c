@@ -396,7 +396,6 @@ const struct mkperf_command mkperf_flow_command = {
                 "mkperf flow --time 40%-60% --sort own\n"
                 "mkperf flow --what-if 'echo own -20%'\n"
                 "mkperf flow --json | jq 'select(.type == \"limit\")'",
-    .remembered = true,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(struct command, .input = "perf.data", .sort = REPORT_FLOW_UNSORTED),
     .run = run_flow,

@@ -379,7 +379,6 @@ const struct mkperf_command mkperf_latency_command = {
     .examples = "mkperf record -t tcp:192.168.1.5 --sched --duration 5\n"
                 "mkperf latency\n"
                 "mkperf latency -t tcp:192.168.1.5 -I 1000",
-    .remembered = true,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct command)},
     .init = mkperf_recorder_talk_init,

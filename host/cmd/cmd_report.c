@@ -455,7 +455,6 @@ const struct mkperf_command mkperf_report_command = {
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .refused = refused,
-    .remembered = true,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(
         struct command, .input = default_input,

@@ -2,7 +2,6 @@
 /* The table of input formats, and their detection from the contents of a file. */
 #include "import.h"
 
-#include "base/remember.h"
 #include "model/relays.h"
 #include "perfdata/perfdata.h"
 
@@ -132,9 +131,6 @@ static int find_format(const char *name, struct mkperf_error *e)
 static enum mkperf_status read_checked(int i, const char *path, const struct mkperf_input *in,
                                        const struct mkperf_sink *sink, struct mkperf_error *e)
 {
-    if (inputs[i].read != read_perf) {
-        mkperf_remember_not(); /* the format has further inputs */
-    }
     struct mkperf_checks *checks = mkperf_checks_new(*sink, NULL, inputs[i].checked);
     struct mkperf_sink checked = mkperf_checks_sink(checks);
     enum mkperf_status status = inputs[i].read(path, in, &checked, e);

@@ -13,17 +13,11 @@
 #include <unistd.h>
 
 #include "base/process.h"
-#include "base/remember.h"
 
 enum { ATTR_MAX_BYTES = 4096 };
 
 enum mkperf_status perfin_open(struct perfin_bytes *b, const char *path, struct mkperf_error *e)
 {
-    if (strcmp(path, "-") == 0) {
-        mkperf_remember_not();
-    } else {
-        mkperf_remember_path(path);
-    }
     int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                                     : open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;

@@ -2,8 +2,6 @@
 /* Owns: the copies of ELFs, their links and list entries, see find_elf.h. */
 #include "find_elf.h"
 
-#include "base/remember.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -111,7 +109,6 @@ static enum mkperf_status write_file(const char *path, mode_t mode, const void *
 static bool is_there(const char *link)
 {
     char *elf = mkperf_xprintf("%s/elf", link);
-    mkperf_remember_path(elf);
     bool there = access(elf, R_OK) == 0;
 
     free(elf);

@@ -2,8 +2,6 @@
 /* Owns: the search for ELFs, see find_elf.h. */
 #include "find_elf.h"
 
-#include "base/remember.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -106,8 +104,6 @@ static bool identify_open(int fd, size_t size, struct mkperf_build_id *id, enum 
 static bool identify(const char *path, int flags, struct mkperf_build_id *id, enum worth *worth)
 {
     struct stat st;
-
-    mkperf_remember_path(path);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
     bool known = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_program(fd) &&
                  identify_open(fd, (size_t)st.st_size, id, worth);
@@ -173,7 +169,6 @@ static void visit(struct mkperf_finder *f, const char *directory, const struct d
 static void list_files(struct mkperf_finder *f, const char *directory, enum place place,
                        unsigned depth)
 {
-    mkperf_remember_path(directory);
     DIR *d = opendir(directory);
     const struct dirent *entry;
 
@@ -329,13 +324,11 @@ void mkperf_finder_reject(struct mkperf_finder *f, const char *path)
 char *mkperf_find_file(const char *directories, const char *name)
 {
     if (name[0] == '/') {
-        mkperf_remember_path(name);
         return access(name, R_OK) == 0 ? mkperf_xstrdup(name) : NULL;
     }
     for (const char *at = directories; at != NULL;) {
         size_t n = strcspn(at, ":");
         char *path = mkperf_xprintf("%.*s%s%s", (int)n, at, n > 0 ? "/" : "", name);
-        mkperf_remember_path(path);
         if (access(path, R_OK) == 0) {
             return path;
         }

@@ -7,8 +7,6 @@
 
 #include <mbedtls/sha256.h>
 
-#include "base/remember.h"
-
 /* Finds the build id in a section of notes. */
 static bool note_id(Elf_Data *data, struct mkperf_build_id *out)
 {
@@ -113,11 +111,9 @@ bool mkperf_elf_identity(Elf *elf, const uint8_t *file, size_t n, struct mkperf_
 enum mkperf_status mkperf_file_hash(const char *path, uint8_t out[MKPERF_CONTENT_HASH_BYTES],
                                     struct mkperf_error *e)
 {
+    FILE *f = fopen(path, "rb");
     mbedtls_sha256_context hash;
     uint8_t bytes[4096];
-
-    mkperf_remember_path(path);
-    FILE *f = fopen(path, "rb");
     size_t n;
 
     if (f == NULL) {

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/remember.h"
 #include "find_elf.h"
 #include "symbols_internal.h"
 
@@ -91,9 +90,8 @@ static enum mkperf_status map_file(struct mkperf_module *m, const char *path,
 {
     struct stat st;
     void *p;
-
-    mkperf_remember_path(path);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
+
     if (fd < 0) {
         return refuse(path, strerror(errno), e);
     }

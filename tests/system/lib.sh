@@ -7,7 +7,6 @@ rm -rf "$D"
 mkdir -p "$D"
 PERF_BUILDID_DIR=$(realpath "$D")/debug # copies of ELFs: not the user's ~/.debug
 export PERF_BUILDID_DIR
-export MKPERF_REMEMBER=no # each run reads its inputs
 
 ok() {
     echo "ok $NAME: $1"
