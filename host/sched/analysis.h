@@ -265,7 +265,7 @@ struct mkperf_analysis {
     struct mkperf_analysis_listener listener[MKPERF_ANALYSIS_LISTENERS];
     unsigned nlisteners;
     unsigned nwindows; /* of the domain schedule */
-    struct mkperf_window window[MKPERF_WINDOWS];
+    struct mkperf_schedule_entry window[MKPERF_WINDOWS];
     struct mkperf_session session; /* its strings are NULL */
     struct mkperf_totals totals;   /* of the input, once it has ended; interactions is NULL */
 };

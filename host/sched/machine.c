@@ -348,7 +348,7 @@ static void change_state(struct mkperf_analysis *a, const struct mkperf_sched *s
 /* The domain of a window: the first window of that domain, counted from 1. */
 static uint32_t domain_of(const struct mkperf_analysis *a, uint32_t number)
 {
-    const struct mkperf_window *w = a->window;
+    const struct mkperf_schedule_entry *w = a->window;
     uint32_t at = 0, first = 0;
 
     while (at < a->nwindows && w[at].number != number) {

@@ -23,12 +23,12 @@ char *mkperf_windows_text(const struct mkperf_system *s)
     return text;
 }
 
-unsigned mkperf_windows_read(const char *text, struct mkperf_window out[MKPERF_WINDOWS])
+unsigned mkperf_windows_read(const char *text, struct mkperf_schedule_entry out[MKPERF_WINDOWS])
 {
     unsigned n = 0;
 
     while (text != NULL && n < MKPERF_WINDOWS) {
-        struct mkperf_window w = {.number = 0};
+        struct mkperf_schedule_entry w = {.number = 0};
         uint64_t duration;
         char unit[8];
 

@@ -12,7 +12,7 @@
 
 enum { MKPERF_WINDOWS = 128, MKPERF_DOMAIN_NAME = 64 };
 
-struct mkperf_window {
+struct mkperf_schedule_entry {
     unsigned number;
     uint64_t us, ticks; /* its duration, in one of both units */
     char domain[MKPERF_DOMAIN_NAME];
@@ -22,6 +22,6 @@ struct mkperf_window {
 char *mkperf_windows_text(const struct mkperf_system *s);
 
 /* Reads the windows of a text, which may be NULL, up to the first that is invalid. Returns how many. */
-unsigned mkperf_windows_read(const char *text, struct mkperf_window out[MKPERF_WINDOWS]);
+unsigned mkperf_windows_read(const char *text, struct mkperf_schedule_entry out[MKPERF_WINDOWS]);
 
 #endif

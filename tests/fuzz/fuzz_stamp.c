@@ -72,7 +72,7 @@ static void host_side(const uint8_t *data, size_t n)
         mkperf_image_write(&again, same) != written || memcmp(out, same, written) != 0) {
         abort();
     }
-    struct mkperf_window window[MKPERF_WINDOWS];
+    struct mkperf_schedule_entry window[MKPERF_WINDOWS];
     unsigned windows = mkperf_windows_read(image.windows, window);
     for (unsigned i = 0; i < windows; i++) {
         if ((window[i].us == 0) == (window[i].ticks == 0) || window[i].domain[0] == '\0') {

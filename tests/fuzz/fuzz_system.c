@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (status == MKPERF_OK) {
         find(s);
-        struct mkperf_window window[MKPERF_WINDOWS];
+        struct mkperf_schedule_entry window[MKPERF_WINDOWS];
         char *text = mkperf_windows_text(s);
         if (mkperf_windows_read(text, window) > s->nwindows ||
             (text == NULL) != (s->nwindows == 0)) {

@@ -228,7 +228,7 @@ static void newer(void **state)
 /* A frame is from where the schedule starts to the end marker behind that entry. */
 static void domains(void **state)
 {
-    struct mkperf_window window[MKPERF_WINDOWS];
+    struct mkperf_schedule_entry window[MKPERF_WINDOWS];
     struct mkperf_system *s = parse("<system>" DOMAINS(
         "<domain_schedule start_index='1' index_shift='10'>" ENTRY("d", "5 us")
             ENTRY("d", "1_000 us") ENTRY("e|f", "0x20 ticks")
