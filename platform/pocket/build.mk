@@ -38,7 +38,7 @@ $(foreach t,$(POCKET_TESTS),\
     $(call image,$(POCKET_TEST)/$(t).img,$(POCKET)/selftest/$(t).system,$(POCKET_TEST),$(POCKET_TEST_PDS)))
 .PHONY: pocket-selftest
 pocket-selftest: $(patsubst %,$(POCKET_TEST)/%.img,$(POCKET_TESTS))
-target: pocket-selftest
+target: $(if $(filter aarch64,$(ARCH)),pocket-selftest) # in assembly of AArch64
 
 # For systems that include pocket.mk: the parts, and SYSTEM with mkperf in it, as OUT.
 .PHONY: pocket-parts pocket-system
