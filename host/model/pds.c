@@ -106,13 +106,15 @@ static bool find_elf(struct mkperf_pds *p, uint32_t id, const char *program)
 static void find_guest(struct mkperf_pds *p, uint32_t id)
 {
     static const char before[] = "VM ";
-    const char *machine = p->pd[id].name + sizeof before - 1, *at = p->config.guest;
-    size_t n = strcspn(machine, ",");
+    const char *name = p->pd[id].name, *at = p->config.guest;
     struct mkperf_error e;
 
+    assert(name != NULL && strlen(name) >= sizeof before - 1);
+    const char *machine = name + sizeof before - 1;
+    size_t n = strcspn(machine, ",");
     while (at != NULL && (strncmp(at, machine, n) != 0 || at[n] != '=')) {
-        at = strchr(at, ':');
-        at += at != NULL;
+        const char *next = strchr(at, ':');
+        at = next != NULL ? next + 1 : NULL;
     }
     if (at == NULL || p->config.names_only) {
         return;

@@ -32,11 +32,11 @@ struct mkperf_checks;
  * the totals' suspects stay as they are. */
 struct mkperf_checks *mkperf_checks_new(struct mkperf_sink to, struct mkperf_symbols *symbols,
                                         bool addresses);
-struct mkperf_sink mkperf_checks_sink(struct mkperf_checks *c);
-void mkperf_checks_free(struct mkperf_checks *c); /* NULL is allowed */
+struct mkperf_sink mkperf_checks_sink(struct mkperf_checks *a);
+void mkperf_checks_free(struct mkperf_checks *a); /* NULL is allowed */
 
 /* The totals that the next sink got at the end, except interactions, which are not valid any more. NULL: before the end. */
-const struct mkperf_totals *mkperf_checks_totals(const struct mkperf_checks *c);
+const struct mkperf_totals *mkperf_checks_totals(const struct mkperf_checks *a);
 
 /* The sentence for a suspect of the totals; name: that of its PD. */
 const char *mkperf_suspect_text(const struct mkperf_suspect *s, const char *name, char *text,

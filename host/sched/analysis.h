@@ -280,9 +280,9 @@ enum mkperf_status mkperf_analysis_read(struct mkperf_analysis *a, struct mkperf
                                         const char *path, struct mkperf_error *e);
 /* For callers that are sinks themselves: a PD of the session, and an event. Events of unknown PDs are ignored. Both always
  * succeed. */
-enum mkperf_status mkperf_analysis_pd(void *analysis, const struct mkperf_pd *pd,
+enum mkperf_status mkperf_analysis_pd(void *self, const struct mkperf_pd *pd,
                                       struct mkperf_error *e);
-enum mkperf_status mkperf_analysis_event(void *analysis, const struct mkperf_sched *event,
+enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *event,
                                          struct mkperf_error *e);
 /* Counts the time of all cores and PDs until the last event, so that the sums are up to date before the end. A PD that is ready
  * then counts as ready, also if it turns out later that it was throttled. */

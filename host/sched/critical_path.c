@@ -175,6 +175,7 @@ static void add_interval(void *self, const struct mkperf_interval *i)
         return;
     }
     MKPERF_GROW(lane->interval, lane->room, lane->n + 1);
+    assert(lane->interval != NULL);
     lane->interval[lane->n++] = *i;
 }
 

@@ -61,7 +61,7 @@ void notified(microkit_channel ch)
     (void)ch;
     began(mkperf_generic_timer.now());
     if (microkit_name[0] == 't') {
-        work(2 * MS);
+        work(UINT64_C(2) * MS);
         return;
     }
     work(MS);
