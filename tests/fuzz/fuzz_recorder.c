@@ -342,7 +342,7 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
     const struct mkperf_stream *stream = recorder.stream;
 
     (void)self, (void)e;
-    samples++;
+    samples += mkperf_sample_count(s);
     if (s->event >= stream->session.nevents || s->pd >= MKPERF_MAX_PDS) {
         abort();
     }
