@@ -14,7 +14,7 @@ static void put_by(struct report_values *v, const struct mkperf_analysis *a, con
     for (unsigned i = 0; i < b->n; i++) {
         REPORT_ROW(v, kind, REPORT_TEXT("from", from), REPORT_TEXT("to", to),
                    REPORT_TEXT("by", mkperf_analysis_name(a, b->by[i].pd)),
-                   REPORT_NUMBER("ns", b->by[i].ns), REPORT_TEXT("exit", exit));
+                   REPORT_NUMBER("ns", b->by[i].ns), REPORT_LAST_TEXT("exit", exit));
     }
 }
 
@@ -25,7 +25,7 @@ static void put_parts(struct report_values *v, const char *kind, const struct mk
                REPORT_NUMBER("wall_ns", p->wall), REPORT_NUMBER("wait_ns", p->wait),
                REPORT_NUMBER("own_ns", p->own), REPORT_NUMBER("nested_ns", p->nested),
                REPORT_NUMBER("preempted_ns", p->preempted), REPORT_NUMBER("budget_ns", p->budget),
-               REPORT_NUMBER("other_ns", p->other), REPORT_TEXT("exit", exit));
+               REPORT_NUMBER("other_ns", p->other), REPORT_LAST_TEXT("exit", exit));
 }
 
 static void put_analysis(struct report_values *v, const struct mkperf_analysis *a)
@@ -105,7 +105,7 @@ void report_latency_values(const struct report_latency *l, struct report_values 
 
         REPORT_ROW(v, mkperf_latency_kind_names[r->kind], REPORT_TEXT("from", r->from),
                    REPORT_TEXT("to", r->to), REPORT_NUMBER("irq", r->irq), REPORT_TIMES(r),
-                   REPORT_NUMBER("busy", r->busy), REPORT_TEXT("exit", exit));
+                   REPORT_NUMBER("busy", r->busy), REPORT_LAST_TEXT("exit", exit));
         if (r->edge != NULL) {
             put_parts(v, "parts", r, exit, &r->edge->sum);
             put_parts(v, "worst", r, exit, &r->edge->worst);

@@ -114,18 +114,23 @@ struct report_values report_values_begin(FILE *out, const char *separator, const
 /* A value of a row: a text, a number, or as the functions below write it. */
 struct report_value {
     const char *key;
-    enum { REPORT_AS_TEXT, REPORT_AS_NUMBER, REPORT_AS_SHARE, REPORT_AS_REAL } as;
-    union {
-        const char *text;
-        uint64_t number;
-        double real;
-    };
+    enum {
+        REPORT_AS_TEXT,
+        REPORT_AS_LAST_TEXT,
+        REPORT_AS_NUMBER,
+        REPORT_AS_SHARE,
+        REPORT_AS_REAL
+    } as;
+    const char *text;
+    uint64_t number;
+    double real;
 };
 /* clang-format off */
-#define REPORT_TEXT(key, value) {key, REPORT_AS_TEXT, {.text = (value)}}
-#define REPORT_NUMBER(key, value) {key, REPORT_AS_NUMBER, {.number = (value)}}
-#define REPORT_SHARE(key, value) {key, REPORT_AS_SHARE, {.real = (value)}}
-#define REPORT_REAL(key, value) {key, REPORT_AS_REAL, {.real = (value)}}
+#define REPORT_TEXT(key, value) {key, REPORT_AS_TEXT, value, 0, 0}
+#define REPORT_LAST_TEXT(key, value) {key, REPORT_AS_LAST_TEXT, value, 0, 0} /* the last of its row; left out if it is "" */
+#define REPORT_NUMBER(key, value) {key, REPORT_AS_NUMBER, NULL, value, 0}
+#define REPORT_SHARE(key, value) {key, REPORT_AS_SHARE, NULL, 0, value}
+#define REPORT_REAL(key, value) {key, REPORT_AS_REAL, NULL, 0, value}
 /* clang-format on */
 
 /* A row whose values are known beforehand: REPORT_ROW(v, "kind", REPORT_TEXT("pd", name), ...); */

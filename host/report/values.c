@@ -88,6 +88,11 @@ void report_value_list(struct report_values *v, const char *kind, const struct r
         case REPORT_AS_TEXT:
             report_value_text(v, value[i].key, value[i].text);
             break;
+        case REPORT_AS_LAST_TEXT:
+            if (value[i].text[0] != '\0') {
+                report_value_text(v, value[i].key, value[i].text);
+            }
+            break;
         case REPORT_AS_NUMBER:
             report_value_number(v, value[i].key, value[i].number);
             break;
