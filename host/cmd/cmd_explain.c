@@ -120,7 +120,9 @@ static const char *next_of(const struct report_question *x, const struct questio
     if (strncmp(q->next, "report", strlen("report")) == 0) {
         return x->profile.total[0].samples != 0 ? q->next : of_events;
     }
-    return of_events != NULL ? q->next : NULL;
+    bool lacks_calls = of_events == NULL || x->events->nedges == 0;
+    return of_events == NULL || (q->explain == report_explain_call && lacks_calls) ? of_events
+                                                                                   : q->next;
 }
 
 static enum mkperf_status print_answers(struct command *c)

@@ -25,7 +25,7 @@ starved() {
         contains "$D/before" ' control is ready, driver runs'
 }
 named() {
-    "$MKPERF" explain --json --why wakeups "$D/before.data" >"$D/explained" && contains "$D/explained" '"text":"a notification of clock waited for [78][0-9.]* us until control ran.* mostly driver ran'
+    explains "$D/before.data" wakeups answer 'a notification of clock waited for [78][0-9.]* us until control ran.* mostly driver ran'
 }
 demand() { # eight of each twenty milliseconds
     "$MKPERF" budget --json "$D/before.data" >"$D/budget.json" &&
