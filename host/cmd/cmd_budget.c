@@ -230,9 +230,11 @@ static double us_of(uint64_t ns)
 static int64_t against_frame(const struct mkperf_domains *d, const struct mkperf_domain_window *w,
                              uint64_t interval_ns)
 {
-    uint64_t frame = d->frame_ns != 0 ? d->frame_ns : w->interval_ns / w->intervals;
-
-    return w->intervals != 0 ? (int64_t)(interval_ns - frame) : 0;
+    if (w->intervals == 0) {
+        return 0;
+    }
+    return (int64_t)(interval_ns -
+                     (d->frame_ns != 0 ? d->frame_ns : w->interval_ns / w->intervals));
 }
 
 static void put_window(struct command *c, const struct mkperf_analysis *a,

@@ -71,7 +71,7 @@ delayed() {
     QEMU=$(cat "$l/qemu-command") scripts/qemu-talk "$l" "$MKPERF record -t \$T --timeout 60 --stop-if 'call user->echo > 400us' --elf-path $l -o $D/late.data" \
         >"$D/late.log" 2>&1 || { cat "$D/late.log"; return 1; }
     "$MKPERF" explain --why slow-call "$D/late.data" >"$D/slow.txt"
-    contains "$D/slow.txt" 'user called echo for 4[0-9][0-9]' 'logger runs'
+    contains "$D/slow.txt" 'user called echo for [4-9][0-9][0-9]\.' '40[0-9]\.[0-9]* us: echo is ready, logger runs'
 }
 check "samples, and none is lost" record samples -e cycles -F 1000 -g --duration 2
 check "known shares within six standard errors" shares
