@@ -88,13 +88,14 @@ enum { AGENT_FAMILIES = 20, AGENT_FIGURES = 40 };
 struct agent;
 
 struct agent_window {
-    /* Set before the stream begins: */
+    /* These are set before the stream begins. */
     struct agent *agent;
     const char *target;
     const struct mkperf_recorder *recorder;
 
-    /* The present window: */
-    bool open, failed; /* failed: its file could not be written */
+    /* These are of the window that is open now. */
+    bool open;
+    bool failed; /* The window's file could not be written. */
     double opened_s;
     uint64_t unix_ms, sequence;
     char *path;
@@ -104,7 +105,7 @@ struct agent_window {
     struct mkperf_totals counts; /* samples, losses and times of this window */
     struct mkperf_totals before; /* of the stream, at the end of the last window */
 
-    /* Since the stream began: */
+    /* These are of the whole stream. */
     bool began;
     struct mkperf_session session; /* its texts live as long as the stream */
     uint32_t npds;

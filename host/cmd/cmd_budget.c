@@ -97,7 +97,7 @@ static bool is_shown(const struct mkperf_analysis *a, const struct mkperf_demand
     return d->pd[pd].used_ns != 0 && a->pd[pd].name != NULL && !a->pd[pd].scheduling.passive;
 }
 
-/* A time, or that there is no bound of it. */
+/* Prints how long a PD waits at most, in us. UINT64_MAX: it can wait for any time. */
 static void print_wait(uint64_t ns)
 {
     if (ns == UINT64_MAX) {

@@ -32,7 +32,7 @@ struct references {
     } * at;
 };
 
-/* Where messages say that an error is. Only the first error is kept: others follow from it. */
+/* The place in a file that error messages name. Only the first error is kept, because the others follow from it. */
 struct place {
     const char *path;
     int line;
@@ -42,11 +42,11 @@ struct place {
 /* attributes.c. Sets the message "path:line: ..." if it is the first error. Always returns false. */
 bool system_error(struct place *at, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Appends a zeroed item to an array whose room doubles. NULL with an error: it has
- * MKPERF_SYSTEM_MAX_ITEMS already; `what` names them. */
+/* Appends a zeroed item to an array that doubles its room. Returns NULL, with an error that calls the items `what`, if
+ * the array has MKPERF_SYSTEM_MAX_ITEMS of them already. */
 void *system_append(struct place *at, void **array, unsigned *n, size_t size, const char *what);
 
-/* Appends a setvar to the PD. False with an error: the symbol is empty or has a setvar already. */
+/* Appends a setvar to the PD. Returns false, with an error, if the symbol is empty or has a setvar already. */
 bool system_add_setvar(struct place *at, struct mkperf_system_pd *pd, const char *symbol,
                        enum mkperf_setvar_kind kind, unsigned index, uint64_t value);
 

@@ -55,7 +55,7 @@ bool_t mkperf_guestTried(word_t hsr)
     word_t rt = hsr >> RT_SHIFT & RT_MASK;
 
     if ((hsr >> CLASS_SHIFT & CLASS_MASK) != CLASS_SYSTEM_REGISTER || !isPMU(hsr) ||
-        thread->tcbArch.tcbVCPU == NULL) {
+        !mkperf_isVCPU(thread)) {
         return false;
     }
     if ((hsr & READS) && rt != ZERO_REGISTER) {
@@ -72,7 +72,7 @@ word_t mkperf_faultOf(struct mkperf_hook *hook, tcb_t *thread, tcb_t *handler)
     seL4_Fault_t fault = thread->tcbFault;
     word_t page, time = mkperf_port_time();
 
-    if (thread->tcbArch.tcbVCPU == NULL) {
+    if (!mkperf_isVCPU(thread)) {
         return MKPERF_FAULT_THREAD;
     }
     switch (seL4_Fault_get_seL4_FaultType(fault)) {

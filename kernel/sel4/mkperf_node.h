@@ -107,6 +107,16 @@ void mkperf_tellInterrupt(irq_t irq);
 void mkperf_qemuChosen(const struct mkperf_hook *hook);
 void mkperf_qemuArmed(const struct mkperf_hook *hook);
 
+static inline bool_t mkperf_isVCPU(const tcb_t *thread)
+{
+#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
+    return thread->tcbArch.tcbVCPU != NULL;
+#else
+    (void)thread;
+    return false;
+#endif
+}
+
 /* What the fault of a thread is, an enum mkperf_fault, for the message to its handler. Of an exit that accessed a page,
  * reports the page (guest.c). */
 #ifdef CONFIG_ARM_HYPERVISOR_SUPPORT

@@ -118,6 +118,9 @@ NO_INLINE void mkperf_tellFault(tcb_t *tcb)
     word_t type = seL4_Fault_get_seL4_FaultType(current_fault);
     bool_t memory = type == seL4_Fault_VMFault;
 
+    if (mkperf_isVCPU(tcb)) {
+        return;
+    }
     if (memory || type == seL4_Fault_CapFault || type == seL4_Fault_UnknownSyscall ||
         type == seL4_Fault_UserException) {
         mkperf_soft_fault(&thisNode()->hook, mkperf_port_identity(tcb), getRegister(tcb, FaultIP),

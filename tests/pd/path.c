@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "../../pd/timer/timer.h"
+#include "periodic.h"
 #include "spin.h"
 
 #ifndef INSTRUCTION_NS
@@ -35,20 +35,10 @@ enum {
     SPOILER = 300 * US,
 };
 
-static uint64_t next;
-
-static void arm(void)
-{
-    next += mkperf_generic_timer.hz() * PERIOD_US / 1000000;
-    mkperf_generic_timer.arm(next);
-}
-
 void init(void)
 {
     if (microkit_name[0] == 'd') {
-        (void)mkperf_generic_timer.init();
-        next = mkperf_generic_timer.now();
-        arm();
+        periodic_begin(PERIOD_US);
     }
 }
 
@@ -58,7 +48,7 @@ void notified(microkit_channel ch)
 
     switch (microkit_name[0]) {
     case 'd':
-        arm();
+        periodic_again(PERIOD_US);
         microkit_irq_ack(CH_TIMER);
         work(DRIVER);
         microkit_notify(CH_VIRT);

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "../../pd/timer/timer.h"
+#include "periodic.h"
 #include "spin.h"
 
 #ifndef INSTRUCTION_NS
@@ -28,20 +28,10 @@ enum {
     DRIVER = 8000 * US,
 };
 
-static uint64_t next;
-
-static void arm(void)
-{
-    next += mkperf_generic_timer.hz() * PERIOD_US / 1000000;
-    mkperf_generic_timer.arm(next);
-}
-
 void init(void)
 {
     if (microkit_name[0] == 'c' && microkit_name[1] == 'l') {
-        (void)mkperf_generic_timer.init();
-        next = mkperf_generic_timer.now();
-        arm();
+        periodic_begin(PERIOD_US);
     }
 }
 
@@ -55,7 +45,7 @@ void notified(microkit_channel ch)
     } else if (microkit_name[1] == 'o') {
         work(CONTROL);
     } else {
-        arm();
+        periodic_again(PERIOD_US);
         microkit_irq_ack(CH_TIMER);
         microkit_notify(CH_CONTROL);
         if (++times % BURST == 0) {

@@ -24,6 +24,7 @@ record() {
         done
         $MKPERF record -t $T -e cycles:k -F 1000 --duration 1 $files -o $D/kernel.data >$D/kernel.log 2>&1 || exit 1
         $MKPERF stat -t $T -e cycles,cycles:k --duration 1 -x , -o $D/counts.csv >$D/stat.log 2>&1 || exit 1
+        $MKPERF stat -t $T -e faults --duration 0.5 -x , -o $D/faults.csv >$D/stat.log 2>&1 || exit 1
         $MKPERF record -t $T --queues --duration 1 $files -o $D/exits.data >$D/exits.log 2>&1' >"$D/talk.log" 2>&1 ||
         { cat "$D/talk.log" "$D"/*.log; return 1; }
 }
@@ -88,4 +89,9 @@ exits() {
         awk -F '\t' '{ n[$1] = $2 } END { h = n["HVC"]; a = n["access to page 0x9000"]; exit !(NR == 2 && h > 5000 && h - a <= 1 && a - h <= 1) }' "$D/rows"
 }
 check "exits by reason, as many as the monitor counts" exits
+no_faults() {
+    cat "$D/faults.csv"
+    [ "$(cut -d, -f1,3 "$D/faults.csv")" = 0,faults ]
+}
+check "an exit is no fault" no_faults
 check "the guest's accesses to the PMU are counted" grep -q '^ *guests .*accessed the PMU [1-9]' "$D/1.log"
