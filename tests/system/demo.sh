@@ -117,7 +117,7 @@ check "every known chain complete" complete
 # Kernel samples are of the target's kernel, and no name is from this machine's kernel.
 kernel_symbols() {
     nm "$kernel" | awk '{ print $3 }' | sort -u >"$D/kernel-names"
-    perf_quiet script -i "$data" -F comm,ip,sym,dso | grep -F "/$(basename "$(realpath "$kernel")"))" |
+    perf_quiet script -i "$data" -F comm,ip,sym,dso | grep -F "($(basename "$(realpath "$kernel")"))" |
         awk '{ print $2 }' | sort -u >"$D/kernel-seen"
     [ -s "$D/kernel-seen" ] || { echo "no kernel samples"; return 1; }
     ! comm -23 "$D/kernel-seen" "$D/kernel-names" | grep .
