@@ -8,9 +8,6 @@
 #include "agent.h"
 
 #include <curl/curl.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/process.h"
 

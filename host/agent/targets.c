@@ -9,9 +9,7 @@
 #include "agent.h"
 
 #include <microhttpd.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/process.h"
 

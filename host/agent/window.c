@@ -2,9 +2,7 @@
 /* Owns: the windows of a target, and the counts for metrics. See agent.h. */
 #include "agent.h"
 
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/process.h"
 

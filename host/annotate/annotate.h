@@ -2,7 +2,7 @@
 /*
  * Annotated functions: samples counted by instruction, the instructions, and their source lines.
  *
- * Owns: the three parts of an annotated function. hits.c counts the samples at each address. code.c disassembles
+ * Owns: the three parts of an annotated function. listing.c counts the samples at each address. code.c disassembles
  * the function and reads the lines of source files. listing.c prints both with the shares. Called by mkperf annotate,
  * the browser of mkperf report, and the page, which makes its own form of instructions and source lines.
  */
@@ -11,7 +11,7 @@
 
 #include "profile/frames.h"
 
-/* ---- samples by instruction (hits.c) ---- */
+/* ---- samples by instruction (listing.c) ---- */
 
 /* The samples at one address. */
 struct annotate_hit {

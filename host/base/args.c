@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the parsing of command lines by their descriptions, and sets of cores. See args.h. */
 #include <getopt.h>
-#include <math.h>
 
 #include "args.h"
 #include "outfile.h"

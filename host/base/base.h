@@ -15,9 +15,12 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +28,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- errors ---- */
 
@@ -50,6 +55,16 @@ struct mkperf_error {
 /* Sets status and text (printf format; cut at the buffer's end) and returns status. */
 enum mkperf_status mkperf_error_set(struct mkperf_error *e, enum mkperf_status status,
                                     const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Ends the function around it with the status of a call that failed, which has filled its error. For a function that has nothing
+ * to free at that point. */
+#define MKPERF_TRY(call)                           \
+    do {                                           \
+        enum mkperf_status tried_status_ = (call); \
+        if (tried_status_ != MKPERF_OK) {          \
+            return tried_status_;                  \
+        }                                          \
+    } while (0)
 
 /* The meaning of this exit status; NULL: no such status. */
 const char *mkperf_status_text(enum mkperf_status status);
@@ -208,5 +223,139 @@ static inline double mkperf_percent(uint64_t part, uint64_t whole)
 {
     return whole != 0 ? 100.0 * (double)part / (double)whole : 0;
 }
+
+/*
+ * Little-endian numbers in bytes, for exact formats.
+ *
+ * Owns: nothing. mkperf_get reads bytes that the caller has checked to be there. mkperf_put writes at a cursor, for which the
+ * caller has made room, and moves it on.
+ */
+
+static inline uint16_t mkperf_get16(const uint8_t *p)
+{
+    uint16_t v;
+
+    memcpy(&v, p, sizeof v);
+    return le16toh(v);
+}
+
+static inline uint32_t mkperf_get32(const uint8_t *p)
+{
+    uint32_t v;
+
+    memcpy(&v, p, sizeof v);
+    return le32toh(v);
+}
+
+static inline uint64_t mkperf_get64(const uint8_t *p)
+{
+    uint64_t v;
+
+    memcpy(&v, p, sizeof v);
+    return le64toh(v);
+}
+
+struct mkperf_put {
+    uint8_t *p;
+};
+
+static inline void mkperf_put16(struct mkperf_put *c, uint16_t v)
+{
+    v = htole16(v);
+    memcpy(c->p, &v, sizeof v);
+    c->p += sizeof v;
+}
+
+static inline void mkperf_put32(struct mkperf_put *c, uint32_t v)
+{
+    v = htole32(v);
+    memcpy(c->p, &v, sizeof v);
+    c->p += sizeof v;
+}
+
+static inline void mkperf_put64(struct mkperf_put *c, uint64_t v)
+{
+    v = htole64(v);
+    memcpy(c->p, &v, sizeof v);
+    c->p += sizeof v;
+}
+
+static inline void mkperf_put_data(struct mkperf_put *c, const void *p, size_t n)
+{
+    memcpy(c->p, p, n);
+    c->p += n;
+}
+
+/* n bytes of p, then zeros up to `room`. */
+static inline void mkperf_put_padded(struct mkperf_put *c, const void *p, size_t n, size_t room)
+{
+    assert(n <= room);
+    mkperf_put_data(c, p, n);
+    memset(c->p, 0, room - n);
+    c->p += room - n;
+}
+
+/*
+ * A hash table from keys of 64-bit words to dense numbers.
+ *
+ *     slot[]  open addressing, at most half full      words[]  all keys, one behind the other
+ *     ┌──────────┐                                    ┌─────────────────┬──────┬──────┬─────
+ *     │ hash, at ├───────────────────────────────────►│ number │ length │ word │ word │ ...
+ *     │  (free)  │                                    └─────────────────┴──────┴──────┴─────
+ *     └──────────┘                                         ▲
+ *     key[number] ─────────────────────────────────────────┘
+ *
+ * Owns: the keys. Used for chains, addresses, names and rows. Invariants: numbers are dense from 0 on, in the order of first
+ * appearance, so everything that is built on them is deterministic; no key is ever removed; nslots is 0 or a power of two.
+ *
+ * Example: the keys {5, 7}, {5}, {5, 7} get the numbers 0, 1, 0.
+ */
+
+struct mkperf_hash_slot {
+    uint32_t hash;
+    uint32_t at; /* the key's place in words, + 1; 0: the slot is free */
+};
+
+struct mkperf_hash {
+    uint32_t *key; /* by number: the key's place in words */
+    uint32_t count, room;
+    struct mkperf_hash_slot *slot;
+    uint32_t nslots;
+    uint64_t *
+        words; /* of each key: a word with its length, and its number in the upper half; then the key */
+    size_t used, words_room;
+};
+
+/* Returns the number of a key, which is added if it is new. */
+uint32_t mkperf_hash_number(struct mkperf_hash *t, const uint64_t *key, uint32_t words);
+
+/* Returns the number of a key; -1: the table does not have it. */
+int64_t mkperf_hash_find(const struct mkperf_hash *t, const uint64_t *key, uint32_t words);
+
+/* Returns the key of a number below count. It is valid until the next key is added. */
+const uint64_t *mkperf_hash_key(const struct mkperf_hash *t, uint32_t number, uint32_t *words);
+
+/* Texts as keys. They are cut at MKPERF_HASH_TEXT - 1 bytes. */
+enum { MKPERF_HASH_TEXT = 1280 };
+uint32_t mkperf_hash_text_number(struct mkperf_hash *t, const char *text);
+const char *mkperf_hash_text(const struct mkperf_hash *t, uint32_t number);
+
+void mkperf_hash_free(struct mkperf_hash *t);
+
+/*
+ * Files that become a part of the program: scripts and styles. The assembler reads them, below the top of the source tree.
+ *
+ * Owns: nothing. host/build.mk makes the objects depend on these files.
+ */
+
+/* The file's bytes from name_begin to name_end, where a NUL follows. */
+#define MKPERF_EMBED(name, file)                         \
+    __asm__(".pushsection .rodata\n"                     \
+            ".globl " #name "_begin\n" #name "_begin:\n" \
+            ".incbin \"" file "\"\n"                     \
+            ".globl " #name "_end\n" #name "_end:\n"     \
+            ".byte 0\n"                                  \
+            ".popsection\n");                            \
+    extern const char name##_begin[], name##_end[]
 
 #endif

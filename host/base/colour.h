@@ -31,7 +31,7 @@ const char *mkperf_colour_end(bool on, double percent);
  * The colour depends on the PD's name, and on whether the system has up to 8, up to 12, or more PDs, because fewer colours are
  * farther apart. If two names of one system have the same colour, the later name in alphabetical order gets another colour;
  * mkperf's own PDs are behind all others. Callers give the names of all PDs of a system
- * (profile/colours.h), so that a system has the same colours in all its recordings. The colours are far apart for normal sight,
+ * (profile/profile.h), so that a system has the same colours in all its recordings. The colours are far apart for normal sight,
  * protanopia, deuteranopia and tritanopia (test_pd_colour.c), and black text is legible on them.
  */
 

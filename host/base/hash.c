@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the slots and the keys, see hash.h. */
-#include "hash.h"
+/* Owns: the slots and the keys, see base.h. */
+#include "base.h"
 
 enum { FIRST_SLOTS = 256 };
 

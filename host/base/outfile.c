@@ -2,10 +2,6 @@
 /* Owns: output files, and the streams into them. Interrupted system calls are resumed. See outfile.h. */
 #include "outfile.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 enum { PUBLIC = 0666, PRIVATE = 0600 }; /* permissions, before umask */
 enum { OPEN_FILES = 8 };
 
@@ -234,9 +230,7 @@ enum mkperf_status mkperf_printout_open(struct mkperf_printout *p, const char *p
                                         struct mkperf_error *e)
 {
     *p = (struct mkperf_printout){.to = NULL};
-    if (mkperf_outfile_open(&p->file, path, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_outfile_open(&p->file, path, e));
     p->to = fopencookie(p, "w", (cookie_io_functions_t){.write = write_through});
     if (p->to == NULL) {
         mkperf_die();

@@ -6,7 +6,6 @@
  */
 #include <curl/curl.h>
 #include <malloc.h>
-#include <sys/stat.h>
 
 #include "agent/agent.h"
 #include "base/process.h"

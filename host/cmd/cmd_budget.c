@@ -2,18 +2,16 @@
 /*
  * mkperf budget: shows how much time each PD needs within its period, and advises budgets.
  *
- * Owns: the command's options, the advice, and its table. host/sched/demand.h defines the demand, and describes what may be
+ * Owns: the command's options, the advice, and its table. host/sched/analysis.h defines the demand, and describes what may be
  * wrong with it. The advice for a PD is the least budget with which it would not have been throttled, and the margin. A PD that was
  * throttled gets no advice: its demand is not known, because it would have used more. With --system the advice is a diff of the
  * system's description (host/system/budgets.c).
  */
-#include <math.h>
 
 #include "base/outfile.h"
 #include "cmd.h"
 #include "report/report.h"
-#include "sched/demand.h"
-#include "sched/domains.h"
+#include "sched/analysis.h"
 #include "system/system.h"
 
 struct command {

@@ -9,7 +9,6 @@
  * messages, and the counts of the summary. convert finds out formats from names and contents, unless --from and --to name
  * them. A link to mkperf named toperf or kprof2perf behaves as that command.
  */
-#include <unistd.h>
 
 #include "base/process.h"
 #include "cmd.h"
@@ -214,9 +213,7 @@ static enum mkperf_status write_output(struct conversion *c, struct mkperf_error
 {
     struct mkperf_output output;
 
-    if (mkperf_format_open(c->format, &c->out, &output, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_format_open(c->format, &c->out, &output, e));
     struct tally tally = {.to = output.sink, .c = c};
     struct mkperf_only_cores only = {.to = tally_sink(&tally), .cores = c->cores};
     struct mkperf_sink sink = mkperf_only_cores_sink(&only);
@@ -509,9 +506,7 @@ static enum mkperf_status set_print_level(void *self, const struct mkperf_given 
     struct conversion *c = self;
     uint64_t level; /* of -D, the only option without a `store` */
 
-    if (mkperf_given_number(g, 0, INT32_MAX, &level) != MKPERF_OK) {
-        return g->e->status;
-    }
+    MKPERF_TRY(mkperf_given_number(g, 0, INT32_MAX, &level));
     c->print = level >= PRINT_LEVEL ? stderr : NULL;
     return MKPERF_OK;
 }

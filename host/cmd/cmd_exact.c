@@ -8,10 +8,8 @@
  * mkperf. Two runs of an image count the same if QEMU counts time by instructions (-icount) and nothing from outside reaches
  * the machine; what prevents that is refused, or a warning.
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/process.h"
 #include "cmd.h"
@@ -241,9 +239,7 @@ static enum mkperf_status run_exact(void *self, const struct mkperf_args *args,
     const char *directory = getenv("TMPDIR");
 
     x->e = e;
-    if (check_arguments(x, args) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(check_arguments(x, args));
     x->counts = mkperf_xprintf("%s/mkperf-exact-XXXXXX", directory != NULL ? directory : "/tmp");
     int fd = mkstemp(x->counts);
     if (fd < 0) {

@@ -5,7 +5,6 @@
  * Owns: the command's options, predictions, and rows for programs. report/flow_table.c prints the answer and the tables.
  * flow/flow.h has the figures and the rules, and what may be wrong with them.
  */
-#include <inttypes.h>
 
 #include "base/outfile.h"
 #include "cmd.h"

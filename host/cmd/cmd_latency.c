@@ -261,9 +261,7 @@ static enum mkperf_status show_routes(struct command *c, FILE *out, struct mkper
 static enum mkperf_status print_now(struct command *c, FILE *out, struct mkperf_latency_rows *rows,
                                     struct mkperf_error *e)
 {
-    if (mkperf_latency_query(&c->recorder, rows, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_latency_query(&c->recorder, rows, e));
     print_table(c, &(struct report_latency){c->recorder.options.link.target, rows, NULL}, out);
     return MKPERF_OK;
 }
@@ -280,17 +278,11 @@ static enum mkperf_status measure_target(struct command *c, FILE *out,
         double until = mkperf_now_s() + 0.1;
 
         while (mkperf_now_s() < until && !mkperf_peer_stopped(link)) {
-            if (mkperf_peer_pump(link, 10, e) != MKPERF_OK) {
-                return e->status;
-            }
+            MKPERF_TRY(mkperf_peer_pump(link, 10, e));
         }
-        if (mkperf_latency_query(&c->recorder, rows, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(mkperf_latency_query(&c->recorder, rows, e));
         if (step > 0 && rows->seconds >= next) {
-            if (print_now(c, out, rows, e) != MKPERF_OK) {
-                return e->status;
-            }
+            MKPERF_TRY(print_now(c, out, rows, e));
             while (next <= rows->seconds) {
                 next += step;
             }

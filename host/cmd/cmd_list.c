@@ -79,14 +79,10 @@ static enum mkperf_status fetch_list(struct list *l, struct mkperf_error *e)
         uint64_t gaps = r->stream->gaps;
         double began = mkperf_now_s();
         l->last = false;
-        if (mkperf_recorder_ask(r, &m, "ListEvents", e) != MKPERF_OK ||
-            mkperf_recorder_refused(r, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(mkperf_recorder_ask(r, &m, "ListEvents", e));
+        MKPERF_TRY(mkperf_recorder_refused(r, e));
         while (!l->last && mkperf_now_s() - began < l->recorder.options.link.timeout_s) {
-            if (mkperf_peer_pump(&r->link, 20, e) != MKPERF_OK) {
-                return e->status;
-            }
+            MKPERF_TRY(mkperf_peer_pump(&r->link, 20, e));
         }
         if (l->last && r->stream->gaps == gaps) {
             return MKPERF_OK;
@@ -137,10 +133,8 @@ static enum mkperf_status list_target(struct list *l, struct mkperf_error *e)
     l->recorder.control = on_control;
     l->recorder.self = l;
     l->recorder.options.link.watch = true;
-    if (mkperf_recorder_talk(&l->recorder, NULL, NULL, e) != MKPERF_OK ||
-        fetch_list(l, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_talk(&l->recorder, NULL, NULL, e));
+    MKPERF_TRY(fetch_list(l, e));
     const mkperf_TargetHello *h = &l->recorder.stream->hello;
     if (l->json) {
         l->values = report_values_begin(stdout, NULL, "list", l->recorder.options.link.target);

@@ -6,7 +6,6 @@
  * Owns: the messages (console text of the target, progress, summary), signals, and the end of the output. After the
  * first sample, every end finishes the file, except an error of the disk.
  */
-#include <unistd.h>
 
 #include "base/process.h"
 #include "cmd.h"
@@ -260,10 +259,9 @@ static enum mkperf_status receive_samples(struct record *rec, struct mkperf_erro
         }
         return e->status;
     }
-    if (mkperf_recorder_start(r, e) != MKPERF_OK || mkperf_recorder_run(r, e) != MKPERF_OK ||
-        mkperf_recorder_stop(r, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_start(r, e));
+    MKPERF_TRY(mkperf_recorder_run(r, e));
+    MKPERF_TRY(mkperf_recorder_stop(r, e));
     return r->options.configure.interactions ? mkperf_recorder_interactions(r, e) : MKPERF_OK;
 }
 

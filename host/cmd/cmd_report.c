@@ -165,9 +165,7 @@ static enum mkperf_status set_option(void *self, const struct mkperf_given *g)
         c->sorted = true;
         return report_columns_sort(&c->report.keys, g);
     case OPTION_LIMIT:
-        if (mkperf_given_percent(g, &c->report.limit) != MKPERF_OK) {
-            return g->e->status;
-        }
+        MKPERF_TRY(mkperf_given_percent(g, &c->report.limit));
         c->report.graph_limit = c->report.limit;
         return MKPERF_OK;
     case OPTION_PERCENTAGE:

@@ -9,7 +9,6 @@
  * board. The known shares need the demo's PD `known` (demo/known.c) in the target's image.
  */
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/outfile.h"
 #include "base/process.h"
@@ -257,9 +256,7 @@ static enum mkperf_status run_selftest(void *self, const struct mkperf_args *arg
     if (s->link.target == NULL) {
         return mkperf_usage_error(e, "selftest", "want -t TARGET");
     }
-    if (mkperf_printout_open(&s->text, s->output, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_printout_open(&s->text, s->output, e));
     char *path = mkperf_xprintf("%s/mkperf-selftest-XXXXXX",
                                 directory != NULL && *directory != '\0' ? directory : "/tmp");
     int fd = mkstemp(path);

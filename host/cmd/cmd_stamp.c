@@ -6,22 +6,14 @@
  * Owns: the table's contents, and the changed ELFs. Their build ids do not change. The ELFs with and without
  * tables have the same code, symbols and lines, and a host may use either.
  */
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <mbedtls/sha256.h>
 #include <mkperf/record.h>
 
 #include "base/outfile.h"
 #include "cmd.h"
-#include "stamp_queues.h"
-#include "stamp_unwind.h"
-#include "symbols/find_elf.h"
-#include "symbols/identity.h"
 #include "symbols/symbols.h"
-#include "system/image_table.h"
 #include "system/system.h"
-#include "system/windows.h"
 
 /* A program in which bytes are replaced, and their place in its file. */
 struct changed {
@@ -112,9 +104,7 @@ static enum mkperf_status identify(struct stamp *s, const char *path, struct mkp
 {
     const char *file = basename(path);
 
-    if (mkperf_symbols_module(s->symbols, path, m, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_symbols_module(s->symbols, path, m, e));
     mkperf_module_identity(*m, &out->build_id);
     snprintf(out->file, sizeof out->file, "%s", strlen(file) < sizeof out->file ? file : "");
     if (out != &s->image.kernel &&
@@ -256,14 +246,10 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
     uint8_t hash[MKPERF_CONTENT_HASH_BYTES];
 
     s->image.kernel.parent = -1;
-    if (mkperf_file_hash(s->path, s->image.system, e) != MKPERF_OK ||
-        identify(s, s->kernel, &module[MKPERF_STAMP_PROGRAMS], &s->image.kernel, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_file_hash(s->path, s->image.system, e));
+    MKPERF_TRY(identify(s, s->kernel, &module[MKPERF_STAMP_PROGRAMS], &s->image.kernel, e));
     for (unsigned i = 0; i < s->system->npds; i++) {
-        if (add_pd(s, i, &module[i], e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(add_pd(s, i, &module[i], e));
     }
     /* Microkit's monitor is a file in the kernel's directory of the SDK. pocket has no monitor. */
     char *monitor =
@@ -387,9 +373,7 @@ static enum mkperf_status print_maps(struct stamp *s, struct mkperf_error *e)
 {
     struct mkperf_module *module[MKPERF_STAMP_PROGRAMS] = {0};
 
-    if (mkperf_system_load(s->path, &s->system, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_system_load(s->path, &s->system, e));
     for (unsigned i = 0; i < s->system->npds; i++) {
         const char *program = s->system->pd[i].program;
         char *path = program != NULL ? find_program(s, program) : NULL;
@@ -412,10 +396,8 @@ static enum mkperf_status stamp_client(struct stamp *s, struct mkperf_error *e)
     char text[MKPERF_IMAGE_TEXT];
     size_t n = 0;
 
-    if (mkperf_system_load(s->path, &s->system, e) != MKPERF_OK ||
-        make_table(s, table, &n, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_system_load(s->path, &s->system, e));
+    MKPERF_TRY(make_table(s, table, &n, e));
     const char *to = s->output != NULL ? s->output : mkperf_module_path(s->client.module);
     if (write_changed(&s->client, to, table, n, e) != MKPERF_OK ||
         (s->profiler.module != NULL && write_profiler(s, e) != MKPERF_OK) || s->quiet) {

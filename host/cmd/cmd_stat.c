@@ -13,7 +13,7 @@
 
 enum { MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
 
-struct stat {
+struct stat_command {
     struct stat_measure measure; /* first, as mkperf_recorder_talk_init requires */
     const char *output;
     bool json;
@@ -31,48 +31,48 @@ static const struct mkperf_option options[] = {
     MKPERF_OPTION('M', "metrics",
                   "events of these figures, in turns if counters are few: ipc, cache, branch, "
                   "stall, bus; what the CPU has no events for is named",
-                  .value = "GROUP[,GROUP]", MKPERF_TEXT(struct stat, measure.metrics)),
+                  .value = "GROUP[,GROUP]", MKPERF_TEXT(struct stat_command, measure.metrics)),
     MKPERF_OPTION(
         0, "per-pd",
         "also by protection domain: exactly if the target's kernel can, else estimated from "
         "samples, with the standard error",
-        MKPERF_SETS(struct stat, measure.per_pd)),
+        MKPERF_SETS(struct stat_command, measure.per_pd)),
     MKPERF_OPTION(0, "per-core", "the system by core, for the cores that the target counts on",
-                  MKPERF_SETS(struct stat, measure.style.per_core)),
+                  MKPERF_SETS(struct stat_command, measure.style.per_core)),
     MKPERF_OPTION('C', "cpu", "count on these cores only, as in 0-2", .value = "LIST"),
     MKPERF_OPTION(0, "pd", "only these PDs (implies --per-pd)", .value = "NAME[,NAME]",
-                  MKPERF_TEXT(struct stat, measure.style.only)),
+                  MKPERF_TEXT(struct stat_command, measure.style.only)),
     MKPERF_OPTION(0, "estimate", "by PD from samples, whatever the kernel can",
-                  MKPERF_SETS(struct stat, measure.estimate)),
+                  MKPERF_SETS(struct stat_command, measure.estimate)),
     MKPERF_OPTION(0, "util",
                   "also how long each PD and idle ran, in ns (" MKPERF_RUN_TIME_EVENT
                   "), by the target's scheduling events; implies --per-pd",
-                  MKPERF_SETS(struct stat, measure.util)),
+                  MKPERF_SETS(struct stat_command, measure.util)),
     MKPERF_OPTION(0, "system", "the .system file: names of PDs", MKPERF_TAKES(FILE, "FILE"),
-                  MKPERF_TEXT(struct stat, measure.recorder.options.system)),
+                  MKPERF_TEXT(struct stat_command, measure.recorder.options.system)),
     MKPERF_OPTION(0, "duration", "seconds of the target's time", .value = "S",
-                  MKPERF_SECONDS(struct stat, measure.recorder.options.duration_s)),
+                  MKPERF_SECONDS(struct stat_command, measure.recorder.options.duration_s)),
     MKPERF_OPTION('I', "interval-print", "a reading every MS milliseconds", .value = "MS",
-                  MKPERF_NUMBER(struct stat, measure.interval_ms, 1, MAX_INTERVAL_MS)),
+                  MKPERF_NUMBER(struct stat_command, measure.interval_ms, 1, MAX_INTERVAL_MS)),
     MKPERF_OPTION('r', "repeat", "N runs of --duration: mean and its standard error", .value = "N",
-                  MKPERF_NUMBER(struct stat, measure.runs, 1, MAX_RUNS)),
+                  MKPERF_NUMBER(struct stat_command, measure.runs, 1, MAX_RUNS)),
     MKPERF_OPTION(
         'x', "field-separator",
         "fields for programs: count, unit, event, time counted in ns, share of the time in per "
         "cent, derived figure, its unit, user, kernel, standard error; before them with -I the "
         "time, with --per-core the core and how many cores it is of, with --per-pd the PD",
-        .value = "SEP", MKPERF_TEXT(struct stat, measure.style.separator)),
+        .value = "SEP", MKPERF_TEXT(struct stat_command, measure.style.separator)),
     MKPERF_OPTION('j', "json", "rows as JSON Lines, on standard output",
-                  MKPERF_SETS(struct stat, json)),
+                  MKPERF_SETS(struct stat_command, json)),
     MKPERF_OPTION('o', "output",
                   "print there (default: standard error); it is FILE.partial until all is printed",
-                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct stat, output)),
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct stat_command, output)),
     {.id = 0},
 };
 
 static enum mkperf_status set_events(void *self, const struct mkperf_given *g)
 {
-    struct stat *s = self;
+    struct stat_command *s = self;
     struct mkperf_record_options *o = &s->measure.recorder.options;
 
     switch (g->id) {
@@ -87,7 +87,7 @@ static enum mkperf_status set_events(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group group = {options, set_events};
 
-static enum mkperf_status check_options(struct stat *s, struct mkperf_error *e)
+static enum mkperf_status check_options(struct stat_command *s, struct mkperf_error *e)
 {
     mkperf_Configure *c = &s->measure.recorder.options.configure;
 
@@ -106,7 +106,7 @@ static enum mkperf_status check_options(struct stat *s, struct mkperf_error *e)
 }
 
 /* Opens the file of -o. Without it the output is standard error, as of perf stat. */
-static enum mkperf_status open_output(struct stat *s, struct mkperf_error *e)
+static enum mkperf_status open_output(struct stat_command *s, struct mkperf_error *e)
 {
     if (s->output != NULL && mkperf_printout_open(&s->printout, s->output, e) != MKPERF_OK) {
         return e->status;
@@ -126,12 +126,11 @@ static enum mkperf_status open_output(struct stat *s, struct mkperf_error *e)
 static enum mkperf_status run_stat(void *self, const struct mkperf_args *args,
                                    struct mkperf_error *e)
 {
-    struct stat *s = self;
+    struct stat_command *s = self;
 
     (void)args;
-    if (check_options(s, e) != MKPERF_OK || open_output(s, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(check_options(s, e));
+    MKPERF_TRY(open_output(s, e));
     s->measure.recorder.stop = mkperf_process_interrupts();
     stat_measure(&s->measure, e);
     if (e->status == MKPERF_OK && s->output == NULL && ferror(s->measure.style.out)) {
@@ -155,14 +154,15 @@ const struct mkperf_command mkperf_stat_command = {
     .synopsis = "-t TARGET [options]",
     .description =
         "Counts events on a running system, exactly, until --duration is over or Ctrl-C.",
-    .options = {{&mkperf_link_options, offsetof(struct stat, measure.recorder.options.link)},
+    .options = {{&mkperf_link_options,
+                 offsetof(struct stat_command, measure.recorder.options.link)},
                 {&group, 0}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .examples = "mkperf stat -t tcp:192.168.1.5 -e cycles,instructions --per-pd --duration 5",
     .no_operands = "mkperf profiles the whole target, which runs already: --pd and --duration "
                    "choose what and how long",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
-    .self = {.bytes = sizeof(struct stat)},
+    .self = {.bytes = sizeof(struct stat_command)},
     .init = mkperf_recorder_talk_init,
     .run = run_stat,
     .end = mkperf_recorder_talk_end,

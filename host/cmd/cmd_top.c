@@ -75,9 +75,7 @@ static enum mkperf_status set_seconds(void *self, const struct mkperf_given *g)
     case 'd':
         return set_real(g, 0.1, &c->delay_s);
     case OPT_WINDOW:
-        if (set_real(g, 0, &c->window_s) != MKPERF_OK) {
-            return g->e->status;
-        }
+        MKPERF_TRY(set_real(g, 0, &c->window_s));
         return c->window_s == 0 || c->window_s >= 0.1 ? MKPERF_OK
                                                       : mkperf_given_bad(g, "0 or at least 0.1");
     default:
@@ -206,9 +204,7 @@ static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
     r->progress = on_progress;
     r->stop = t->interrupts;
     r->self = t;
-    if (mkperf_recorder_init(r, false, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_init(r, false, e));
     struct mkperf_sink sink = top_counts_sink(&t->counts);
     if (t->flow) {
         t->counts.sched = mkperf_analysis_new();
@@ -238,9 +234,7 @@ static enum mkperf_status run_session(struct top *t, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &t->recorder;
 
-    if (set_up(t, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(set_up(t, e));
     bool live = r->link.source.ops->interactive;
     if (live && mkperf_recorder_start(r, e) != MKPERF_OK) {
         return e->status;
@@ -297,9 +291,7 @@ static enum mkperf_status run_top(void *self, const struct mkperf_args *args,
         return mkperf_usage_error(e, "top", "--json has no queues; flow --json has");
     }
     t->recorder.options.queues = t->flow;
-    if (mkperf_record_options_finish(&t->recorder.options, "top", e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_record_options_finish(&t->recorder.options, "top", e));
     t->recorder.options.configure.sched = t->util || t->flow;
     t->window_s = t->zero ? t->delay_s : t->window_s;
     t->interrupts = mkperf_process_interrupts();

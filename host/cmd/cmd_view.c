@@ -4,7 +4,6 @@
  *
  * Owns: the command's options, and the recordings. host/view is the server, and host/page makes the page and its data.
  */
-#include <unistd.h>
 
 #include "base/process.h"
 #include "cmd.h"
@@ -116,10 +115,8 @@ static enum mkperf_status serve_page(struct command *c, struct mkperf_error *e)
 
 static enum mkperf_status show_recording(struct command *c, struct mkperf_error *e)
 {
-    if (choose_speedscope(c, e) != MKPERF_OK ||
-        view_shown_read(&c->shown[0], c->input, &c->elfs, c->speedscope != NULL, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(choose_speedscope(c, e));
+    MKPERF_TRY(view_shown_read(&c->shown[0], c->input, &c->elfs, c->speedscope != NULL, e));
     mkperf_frames_warn(&c->shown[0].frames, stderr);
     char *rest = NULL;
     c->names = mkperf_xprintf("%s", c->others != NULL ? c->others : "");
@@ -128,9 +125,7 @@ static enum mkperf_status show_recording(struct command *c, struct mkperf_error 
         if (++c->n > OTHERS) {
             return mkperf_usage_error(e, "view", "--diff: more than 7 recordings");
         }
-        if (view_shown_read(&c->shown[c->n], other, &c->elfs, false, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(view_shown_read(&c->shown[c->n], other, &c->elfs, false, e));
     }
     return serve_page(c, e);
 }

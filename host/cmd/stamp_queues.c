@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: see stamp_queues.h. The profiler PD is the one whose ELF gets the address of mkperf_rings.
+ * Owns: see cmd.h. The profiler PD is the one whose ELF gets the address of mkperf_rings.
  *
  * sDDF's sections hold the structures of include/sddf/{network,serial,blk}/config.h, for 64-bit machines. A connection has the
  * addresses of its queues in the section's PD. The memory region behind such an address identifies the queue, so that both of
  * its PDs are found.
  */
-#include "stamp_queues.h"
-
-#include "base/bytes.h"
+#include "cmd.h"
 
 enum { LINE_BYTES = 512, UNSET = -1 };
 

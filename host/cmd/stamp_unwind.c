@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the tables for unwinding, see stamp_unwind.h. */
-#include "stamp_unwind.h"
+/* Owns: the tables for unwinding, see cmd.h. */
+#include "cmd.h"
 
 #include <mkperf/frame.h>
 #include <mkperf/record.h>
-
-#include "base/bytes.h"
 
 enum {
     PERCENT_FRAMED = 99, /* a program keeps frame pointers if so much of the code that calls does */
@@ -177,7 +175,7 @@ void mkperf_stamp_unwind_make(struct mkperf_stamp_unwind *u, const struct mkperf
         return;
     }
     struct mkperf_put c = {.p = u->bytes};
-    mkperf_put_bytes(&c, MKPERF_UNWIND_MAGIC, MKPERF_UNWIND_SIZE_AT);
+    mkperf_put_data(&c, MKPERF_UNWIND_MAGIC, MKPERF_UNWIND_SIZE_AT);
     mkperf_put32(&c, u->size);
     mkperf_put32(&c, mkperf_crc32(0, u->bytes + MKPERF_UNWIND_HEADER_BYTES,
                                   u->size - MKPERF_UNWIND_HEADER_BYTES));

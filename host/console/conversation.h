@@ -47,7 +47,7 @@ enum mkperf_status console_listen(struct console *c, int timeout_ms, struct mkpe
 
 /* Handles all lines of standard input. */
 enum mkperf_status console_stream(struct console *c, struct mkperf_error *e);
-/* prompt.c: handles lines that a person types at a terminal, with editing and history. */
+/* conversation.c: handles lines that a person types at a terminal, with editing and history. */
 enum mkperf_status console_prompt(struct console *c, struct mkperf_error *e);
 
 #endif

@@ -116,9 +116,7 @@ static enum mkperf_status chrome_begin(void *self, const struct mkperf_session *
 {
     struct chrome *c = self;
 
-    if (mkperf_export_needs_sched(session, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_export_needs_sched(session, e));
     export_kept_session(&c->kept, session);
     mkperf_textout_puts(&c->text, "{\"traceEvents\":[\n");
     name_track(c, PDS, 0, "process_name", "PDs");
@@ -184,9 +182,7 @@ static enum mkperf_status chrome_end(void *self, const struct mkperf_totals *tot
     struct chrome *c = self;
     uint64_t lost = 0;
 
-    if (c->to.ops->end(c->to.self, totals, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(c->to.ops->end(c->to.self, totals, e));
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         lost += totals->sched_lost[i];
     }

@@ -71,10 +71,8 @@ enum mkperf_status mkperf_cpuprofile_write(const struct mkperf_export *x, struct
     struct stack_tree tree;
     uint32_t event, n = 0;
 
-    if (mkperf_export_event(x, c, &event, e) != MKPERF_OK ||
-        mkperf_profile_order(c, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_export_event(x, c, &event, e));
+    MKPERF_TRY(mkperf_profile_order(c, e));
     uint32_t *node = mkperf_xcalloc(c->chains.count + 1, sizeof *node); /* 0: another event */
     struct chain_hit *hit = mkperf_xcalloc(c->chains.count + 1, sizeof *hit);
     stack_tree_init(&tree);

@@ -8,10 +8,7 @@
  * buffer for each core. Texts are C strings. Numbers are little-endian, without padding.
  */
 #include <dirent.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/bytes.h"
 #include "parts.h"
 #include "perfdata/tracepoints.h"
 
@@ -77,9 +74,7 @@ static enum mkperf_status ctf_begin(void *self, const struct mkperf_session *ses
 {
     struct ctf *c = self;
 
-    if (mkperf_export_needs_sched(session, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_export_needs_sched(session, e));
     export_kept_session(&c->kept, session);
     return MKPERF_OK;
 }
@@ -112,9 +107,7 @@ static enum mkperf_status open_core(struct ctf *c, uint32_t core, struct mkperf_
         return MKPERF_OK;
     }
     snprintf(name, sizeof name, "core_%" PRIu32, core);
-    if (open_file(c, &c->core[core], name, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(open_file(c, &c->core[core], name, e));
     c->open[core] = true;
     mkperf_put32(&p, MAGIC);
     mkperf_put32(&p, 0);
@@ -142,9 +135,7 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
 {
     struct ctf *c = self;
 
-    if (open_core(c, event->core, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(open_core(c, event->core, e));
     uint8_t *room = mkperf_outfile_reserve(&c->core[event->core], EVENT_ROOM);
     struct mkperf_put p = {room};
     bool gap = event->kind == MKPERF_SCHED_GAP, is_switch = event->kind == MKPERF_SCHED_SWITCH;
@@ -234,9 +225,7 @@ static enum mkperf_status ctf_end(void *self, const struct mkperf_totals *totals
         mkperf_outfile_finish(&c->metadata, e);
     }
     free(env);
-    if (mkperf_outfile_status(&c->metadata, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_outfile_status(&c->metadata, e));
     if (rename(c->partial, c->path) != 0) {
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", c->path, strerror(errno));
     }

@@ -10,7 +10,275 @@
 #include "firefox.h"
 
 #include "model/figures.h"
+#include "profile/profile.h"
 #include <mkperf/version.h>
+
+/*
+ * The counters of a profile, which the Firefox Profiler draws as tracks over time: the events that each PD's samples
+ * represent, lost samples, and the fill level of the target's output ring.
+ *
+ * Owns: the steps of time. The recording is divided into steps of one length, and a counter has a value for each step.
+ *   1. A sample's events are spread over the time that the sample represents (profile/profile.h).
+ *   2. A hardware counter for kernel time pauses during user time, and the reverse. Its events may therefore be older
+ *      than rule 1 assumes. If a step has more events than a core can count, the rest is moved to earlier steps.
+ *   3. No rule changes the sum of a counter.
+ *   4. The fill level is reported about once per second. A report is valid for the time since the previous one.
+ */
+
+enum { STEPS = 500 };
+
+struct steps {
+    uint64_t first_ns, step_ns;
+    unsigned n;
+};
+
+/* The steps of the recording: at most STEPS, even if the last time is 2^64 - 1. */
+static struct steps steps_of(const struct mkperf_profile *c)
+{
+    uint64_t before_last = c->last_ns - c->first_ns;
+    struct steps s = {.first_ns = c->first_ns,
+                      .step_ns = before_last / STEPS + (before_last % STEPS == STEPS - 1) + 1};
+
+    s.n = (unsigned)(before_last / s.step_ns) + 1;
+    return s;
+}
+
+static unsigned step_of(const struct steps *s, uint64_t ns)
+{
+    uint64_t at = ns > s->first_ns ? (ns - s->first_ns) / s->step_ns : 0;
+
+    return at < s->n ? (unsigned)at : s->n - 1;
+}
+
+static void put_head(struct firefox_tables *f, const struct steps *s, const char *name,
+                     const char *category, const char *description, uint32_t pid, uint32_t thread)
+{
+    mkperf_json(f->t,
+                "{'name':%s,'category':%s,'description':%s,'pid':'%u','mainThreadIndex':%u,"
+                "'samples':{",
+                name, category, description, pid, thread);
+    FIREFOX_COLUMN(f->t, "time", s->n, mkperf_textout_ms(f->t, i * s->step_ns));
+}
+
+static void put_counter(struct firefox_tables *f, const struct steps *s, const uint64_t *value,
+                        const char *name, const char *description, uint32_t pid, uint32_t thread)
+{
+    put_head(f, s, name, "PMU", description, pid, thread);
+    FIREFOX_COLUMN(f->t, "count", s->n, mkperf_textout_u64(f->t, value[i]));
+    mkperf_json(f->t, "'length':%u}}", s->n);
+}
+
+int firefox_compare_threads(const void *a, const void *b)
+{
+    return mkperf_compare(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+/* Adds a sample's events to the steps of the span that it represents, in proportion to the time in each step. */
+static void add_sample(const struct steps *s, uint64_t end_ns, uint64_t span_ns, uint64_t period,
+                       uint64_t *value)
+{
+    uint64_t begin_ns = end_ns - span_ns, put = 0;
+    unsigned last = step_of(s, end_ns);
+
+    for (unsigned i = step_of(s, begin_ns); i < last; i++) {
+        uint64_t until = s->first_ns + (i + 1) * s->step_ns;
+        double part = (double)period * (double)(until - begin_ns) / (double)span_ns;
+        uint64_t upto = part < (double)period ? (uint64_t)part : period;
+        value[i] += upto - put;
+        put = upto;
+    }
+    value[last] += period - put;
+}
+
+uint64_t firefox_counters_begin(const struct mkperf_profile *c)
+{
+    const struct mkperf_profile_sample *sample = c->samples.map;
+    uint64_t *span = mkperf_profile_spans(c, sample, c->samples.count, NULL), begin = c->first_ns;
+
+    for (size_t i = 0; i < c->samples.count; i++) {
+        uint64_t from = sample[i].time_ns - span[i];
+        begin = from < begin ? from : begin;
+    }
+    free(span);
+    return begin;
+}
+
+/* The threads of one event on one core, one thread for each PD. */
+struct group {
+    uint64_t **value; /* by thread: the values of its steps */
+    uint32_t n;
+    uint64_t most; /* the number of events that the core can count in a step */
+};
+
+static uint64_t sum_of(const struct group *g, unsigned step)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < g->n; i++) {
+        sum += g->value[i][step];
+    }
+    return sum;
+}
+
+/* Moves the events above the limit from one step to another, from each PD in proportion to its events. */
+static void move_excess(const struct group *g, unsigned from, unsigned to)
+{
+    uint64_t sum = sum_of(g, from);
+
+    if (sum <= g->most) {
+        return;
+    }
+    uint64_t over = sum - g->most, left = over;
+
+    for (uint32_t i = 0; i < g->n && left > 0; i++) {
+        uint64_t *v = g->value[i];
+        uint64_t part = (uint64_t)((double)v[from] * (double)over / (double)sum) + 1;
+        part = part < v[from] ? part : v[from];
+        part = part < left ? part : left;
+        v[from] -= part;
+        v[to] += part;
+        left -= part;
+    }
+}
+
+/*
+ * Moves excess events to earlier steps, and those that the first step cannot hold to later ones. The limit is raised to
+ * the average, because the rate of an event may be estimated too low (profile/profile.h).
+ */
+static void level_group(struct group *g, unsigned steps)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < steps; i++) {
+        sum += sum_of(g, i);
+    }
+    if (g->most * steps < sum) {
+        g->most = sum / steps + 1;
+    }
+    for (unsigned i = steps - 1; i > 0; i--) {
+        move_excess(g, i, i - 1);
+    }
+    for (unsigned i = 0; i + 1 < steps; i++) {
+        move_excess(g, i, i + 1);
+    }
+}
+
+static void level_all(const struct firefox_threads *threads, const struct steps *s,
+                      uint64_t *values, const double *rate, const struct mkperf_profile *c)
+{
+    struct group g = {.value = mkperf_xcalloc((size_t)threads->n + 1, sizeof *g.value)};
+
+    for (uint32_t event = 0; event < c->nevents; event++) {
+        uint64_t most = (uint64_t)(rate[event] * (double)s->step_ns);
+        for (uint32_t core = 0; core < c->cores_seen && most > 0; core++) {
+            g.n = 0;
+            g.most = most;
+            for (uint32_t i = 0; i < threads->n; i++) {
+                uint64_t thread = threads->list[i];
+                if (firefox_thread_event(thread) == event && firefox_thread_core(thread) == core) {
+                    g.value[g.n++] = values + (size_t)i * s->n;
+                }
+            }
+            level_group(&g, s->n);
+        }
+    }
+    free(g.value);
+}
+
+/*
+ * Writes the fill level of the output ring. The Firefox Profiler adds up the values of a counter of this category, so
+ * differences are written. A counter must have a thread, so this one has the thread of the first PD.
+ */
+static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t pid)
+{
+    const struct mkperf_fill *fill = &f->c->totals.fill;
+    uint64_t before = 0;
+    uint32_t at = 0;
+    char text[160];
+
+    snprintf(text, sizeof text,
+             "Bytes that waited for the link at most, of %llu in the target's output ring",
+             (unsigned long long)fill->size);
+    put_head(f, s, "output ring", "Memory", text, pid, 0);
+    mkperf_json(f->t, "'count':[");
+    for (unsigned i = 0; i < s->n; i++) {
+        uint64_t now = 0;
+
+        /* The highest level of the reports in this step, and of the next report, which is valid for the time before it. */
+        while (at < fill->n && step_of(s, fill->point[at].time_ns) <= i) {
+            now = fill->point[at].bytes > now ? fill->point[at].bytes : now;
+            at++;
+        }
+        if (at < fill->n && fill->point[at].bytes > now) {
+            now = fill->point[at].bytes;
+        }
+        mkperf_json(f->t, ",%" PRId64, (int64_t)(now - before));
+        before = now;
+    }
+    mkperf_json(f->t,
+                "],'length':%u},'display':{'graphType':'line-accumulated','unit':'bytes',"
+                "'color':'orange','markerSchemaLocation':null,'sortWeight':60,"
+                "'label':'output ring'}}",
+                s->n);
+}
+
+void firefox_counters_put(struct firefox_tables *f, const struct firefox_threads *threads)
+{
+    struct mkperf_profile *c = f->c;
+    struct steps s = steps_of(c);
+    uint32_t n = threads->n;
+    uint64_t *values = mkperf_xcalloc(((size_t)n + 1) * s.n, sizeof *values);
+    double *rate = mkperf_xcalloc((size_t)c->nevents + 1, sizeof *rate);
+    uint32_t main_thread = 0;
+    char room[32], text[192], core[24] = "";
+
+    /* Fills values[thread * steps + step] with sums of periods, and rate[event] as mkperf_profile_spans does. */
+    const struct mkperf_profile_sample *sample = f->c->samples.map;
+    uint64_t *span = mkperf_profile_spans(f->c, sample, f->c->samples.count, rate);
+    for (size_t i = 0; i < f->c->samples.count; i++) {
+        uint64_t thread = firefox_thread_of(f->c, sample[i].chain);
+        const uint64_t *at =
+            bsearch(&thread, threads->list, threads->n, sizeof thread, firefox_compare_threads);
+        if (at != NULL) {
+            add_sample(&s, sample[i].time_ns, span[i], sample[i].period,
+                       &values[(size_t)(at - threads->list) * s.n]);
+        }
+    }
+    free(span);
+    level_all(threads, &s, values, rate, c);
+    mkperf_json(f->t, "'counters':[");
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t thread = threads->list[i];
+        uint32_t pd = firefox_thread_pd(thread);
+        const char *name = mkperf_places_event_name(&c->places, firefox_thread_event(thread), room);
+        main_thread = i == 0 || firefox_thread_pd(threads->list[i - 1]) != pd ? i : main_thread;
+        if (c->cores_seen > 1) {
+            snprintf(core, sizeof core, " on core %u", firefox_thread_core(thread));
+        }
+        snprintf(text, sizeof text, "Events of %.100s%s, as the PD's samples stand for them", name,
+                 core);
+        mkperf_textout_puts(f->t, i > 0 ? ",\n" : "");
+        put_counter(f, &s, values + (size_t)i * s.n, name, text, pd + 1, main_thread);
+    }
+    if (c->losses.count > 0) {
+        mkperf_textout_puts(f->t, n > 0 ? ",\n" : "");
+        const struct mkperf_lost *lost = f->c->losses.map;
+        for (unsigned i = 0; i < s.n; i++) {
+            values[i] = 0;
+        }
+        for (size_t i = 0; i < f->c->losses.count; i++) {
+            values[step_of(&s, lost[i].time_ns)] += lost[i].samples;
+        }
+        put_counter(f, &s, values, "lost samples", "Samples lost, at the time of the report", 0, n);
+    }
+    if (c->totals.fill.n > 0 && n > 0) {
+        mkperf_textout_puts(f->t, ",\n");
+        put_fill(f, &s, firefox_thread_pd(threads->list[0]) + 1);
+    }
+    mkperf_textout_puts(f->t, "]");
+    free(rate);
+    free(values);
+}
 
 /* The number of bits below the core in a thread's id. */
 enum { TID_CORE = 20 };
@@ -44,7 +312,7 @@ static const struct {
     {"Protected call", "yellow"},
 };
 
-/* The kinds of markers that firefox_markers.c writes. */
+/* The kinds of markers that firefox_tables.c writes. */
 static const char schema[] =
     "'markerSchema':[{'name':'lost','tooltipLabel':'{marker.data.samples} samples lost',"
     "'tableLabel':'{marker.data.samples} samples lost: {marker.data.where}',"
@@ -268,9 +536,7 @@ enum mkperf_status mkperf_firefox_write(const struct mkperf_export *x, struct mk
 {
     struct firefox f = {.c = c, .t = t};
 
-    if (mkperf_profile_order(c, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_profile_order(c, e));
     c->first_ns = firefox_counters_begin(c);
     firefox_sched_texts(c);
     mkperf_places_text_number(&c->places, FIREFOX_LOST);

@@ -2,10 +2,8 @@
 /*
  * What the files of the Firefox Profiler's format share.
  *
- *     firefox.c           the profile, its threads, and their samples
- *     firefox_tables.c    a thread's tables of strings, functions, frames and stacks
- *     firefox_markers.c   a thread's markers: marks, scheduling, and losses
- *     firefox_counters.c  the tracks of counters
+ *     firefox.c           the profile, its threads, their samples, and the tracks of counters
+ *     firefox_tables.c    a thread's tables of strings, functions, frames and stacks, and its markers
  */
 #ifndef MKPERF_HOST_EXPORT_FIREFOX_H
 #define MKPERF_HOST_EXPORT_FIREFOX_H
@@ -84,7 +82,7 @@ struct firefox_tables {
     struct mkperf_textout *t;
     uint32_t *stack_of; /* by chain: its stack in the current thread + 1 */
     uint32_t *place_of; /* by frame of the profile: its place */
-    uint64_t *mark_end; /* by mark: owned by firefox_markers.c */
+    uint64_t *mark_end; /* by mark: owned by firefox_tables.c */
 
     /* The current thread. */
     uint32_t pd;

@@ -162,9 +162,7 @@ enum mkperf_status mkperf_folded_write(const struct mkperf_export *x, struct mkp
     struct stack_tree tree;
     uint32_t event;
 
-    if (mkperf_export_event(x, c, &event, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_export_event(x, c, &event, e));
     stack_tree_init(&tree);
     stack_tree_add(&tree, c, event, 0, true);
     stack_tree_finish(&tree);

@@ -114,9 +114,7 @@ static enum mkperf_status profiled_whole(void *self, struct mkperf_error *e)
     struct profiled_output *o = self;
 
     mkperf_profile_cost(&o->profile);
-    if (o->write(&o->export, &o->profile, &o->text, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(o->write(&o->export, &o->profile, &o->text, e));
     if (o->export.warnings != NULL) {
         mkperf_places_warn(&o->profile.places, o->export.warnings);
     }

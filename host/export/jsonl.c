@@ -9,8 +9,7 @@
  */
 #include "formats.h"
 #include "model/figures.h"
-#include "model/interactions.h"
-#include "profile/cost.h"
+#include "profile/places.h"
 
 struct jsonl {
     struct mkperf_textout text;

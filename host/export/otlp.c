@@ -10,7 +10,6 @@
  *   Messages before 1.10 have other numbers: a sample's values were field 2.
  */
 #include "parts.h"
-#include "protobuf.h"
 
 enum field {
     REQUEST_RESOURCE_PROFILES = 1,

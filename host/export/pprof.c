@@ -11,7 +11,6 @@
  *   The table of strings contains the profile's texts, then names with a PD, then extra strings.
  */
 #include "parts.h"
-#include "protobuf.h"
 
 enum { NAME_MAX_BYTES = 4096 };
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the encoding of messages, see protobuf.h. */
-#include "protobuf.h"
-
-#include "base/bytes.h"
+/* Owns: the encoding of messages, see parts.h. */
+#include "parts.h"
 
 enum { CHUNK = 16384, VARINT_MAX = 10, GZIP = 16, WINDOW_BITS = 15, LEVEL = 6, MEMORY = 8 };
 

@@ -13,7 +13,6 @@
  * The sum of losses is also in the exporter's name.
  */
 #include "model/figures.h"
-#include "model/interactions.h"
 #include "parts.h"
 #include <mkperf/version.h>
 
@@ -237,9 +236,7 @@ enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct
 {
     struct speedscope s = {.c = c, .t = t};
 
-    if (mkperf_profile_order(c, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_profile_order(c, e));
     mkperf_profile_warnings(c, keep_warning, &s);
     const char *title = x->title != NULL ? x->title : "mkperf"; /* of speedscope's page */
     char name[512];

@@ -26,8 +26,6 @@
 #ifndef MKPERF_HOST_FLOW_FLOW_H
 #define MKPERF_HOST_FLOW_FLOW_H
 
-#include <stdio.h>
-
 #include "sched/analysis.h"
 
 enum { MKPERF_FLOW_SLICES = 128, MKPERF_FLOW_NONE = -1 };

@@ -6,8 +6,6 @@
  * waits for packets, or for space behind it. What limits is busy all the time: the stages before it are blocked, the stages
  * behind it are starved. The greatest part of its busy time is the cause.
  */
-#include <inttypes.h>
-#include <math.h>
 
 #include "flow.h"
 

@@ -5,7 +5,6 @@
  * PDs are assumed to do the work of the recording as often as in the recording, wherever they run. What that leaves out is counted:
  * calls between PDs that are on different cores only after the change.
  */
-#include <math.h>
 
 #include "flow.h"
 

@@ -11,8 +11,6 @@
  * packets come back to it through queues. Each way is a replay_pd of its own. If the load limits, packets arrive as often as in the
  * recording. Otherwise as many packets are in the system as in the recording: when some have left, others arrive.
  */
-#include <inttypes.h>
-#include <math.h>
 
 #include "flow.h"
 

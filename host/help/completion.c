@@ -6,7 +6,6 @@
  * command, and the values of each option. For zsh they are one call of _arguments for each command. Lists of words,
  * such as the names of events, are variables or functions with a number.
  */
-#include "base/embed.h"
 #include "help.h"
 
 MKPERF_EMBED(help_bash, "host/help/completion.bash");

@@ -10,7 +10,6 @@
  * PDs of one program are one row, because copies of it have no names. Each instruction becomes a sample with its number of
  * executions as the period. Nothing is lost; memory grows with the instructions of the programs, not with their executions.
  */
-#include "base/bytes.h"
 #include "import.h"
 #include "model/pds.h"
 
@@ -210,9 +209,7 @@ static enum mkperf_status put_all(struct exact *x, const struct mkperf_input *in
         .command = in->command,
     };
     mkperf_pds_describe(x->pds, &session);
-    if (mkperf_sink_begin(x->sink, &session, x->e) != MKPERF_OK) {
-        return x->e->status;
-    }
+    MKPERF_TRY(mkperf_sink_begin(x->sink, &session, x->e));
     for (unsigned i = 0; i <= x->nprograms; i++) {
         struct program *p = &x->program[i];
 
@@ -222,9 +219,7 @@ static enum mkperf_status put_all(struct exact *x, const struct mkperf_input *in
         }
         p->pd.id = i;
         p->pd.name = p->name;
-        if (mkperf_sink_pd(x->sink, &p->pd, x->e) != MKPERF_OK) {
-            return x->e->status;
-        }
+        MKPERF_TRY(mkperf_sink_pd(x->sink, &p->pd, x->e));
     }
     mkperf_sort(x->row, x->n, sizeof *x->row, compare_rows);
     for (size_t from = 0, to; from < x->n && x->e->status == MKPERF_OK; from = to) {
@@ -258,9 +253,7 @@ static enum mkperf_status find_programs(struct exact *x, const struct mkperf_inp
     struct mkperf_session session = {.cores = 1};
     struct mkperf_module *module;
 
-    if (mkperf_pds_new(&config, x->symbols, &x->pds, x->e) != MKPERF_OK) {
-        return x->e->status;
-    }
+    MKPERF_TRY(mkperf_pds_new(&config, x->symbols, &x->pds, x->e));
     for (uint32_t i = 0; i < mkperf_pds_count(x->pds); i++) {
         if ((module = mkperf_pds_module(x->pds, i)) != NULL) {
             add_program(x, mkperf_pds_at(x->pds, i), module);

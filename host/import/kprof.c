@@ -3,10 +3,7 @@
  * Akaros' kpdata: framing, layouts (eras), the two readings, and the way of a sample to the sink. The
  * format's rules are in import.h. The processes and mappings are in kprof_maps.c.
  */
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/process.h"
 #include "kprof_internal.h"
@@ -169,9 +166,7 @@ static enum mkperf_status each_record(struct kprof *k,
             k->unread = k->n - r.offset;
             return k->in->lenient ? MKPERF_OK : kprof_bad(k, r.offset, reason);
         }
-        if (visit(k, &r) != MKPERF_OK) {
-            return k->e->status;
-        }
+        MKPERF_TRY(visit(k, &r));
     }
     return MKPERF_OK;
 }
@@ -257,12 +252,11 @@ static int compare_index(const void *a, const void *b)
 
 static enum mkperf_status first_reading(struct kprof *k)
 {
-    if (mkperf_spool_open(&k->index, sizeof(struct kprof_index), k->e) != MKPERF_OK ||
-        each_record(k, count_and_map) != MKPERF_OK || choose_era(k) != MKPERF_OK ||
-        each_record(k, index_sample) != MKPERF_OK ||
-        mkperf_spool_map(&k->index, k->e) != MKPERF_OK) {
-        return k->e->status;
-    }
+    MKPERF_TRY(mkperf_spool_open(&k->index, sizeof(struct kprof_index), k->e));
+    MKPERF_TRY(each_record(k, count_and_map));
+    MKPERF_TRY(choose_era(k));
+    MKPERF_TRY(each_record(k, index_sample));
+    MKPERF_TRY(mkperf_spool_map(&k->index, k->e));
     mkperf_spool_sort(&k->index, compare_index);
     kprof_sort_maps(k);
     bool domains = infos_have_domains(k);
@@ -295,9 +289,7 @@ static enum mkperf_status open_kernel(struct kprof *k)
     if (k->in->kernel == NULL) {
         return MKPERF_OK;
     }
-    if (mkperf_symbols_module(k->symbols, k->in->kernel, &kernel, k->e) != MKPERF_OK) {
-        return k->e->status;
-    }
+    MKPERF_TRY(mkperf_symbols_module(k->symbols, k->in->kernel, &kernel, k->e));
     k->session.kernel_elf = mkperf_module_path(kernel); /* absolute */
     return MKPERF_OK;
 }
@@ -337,9 +329,7 @@ static enum mkperf_status second_reading(struct kprof *k)
             k->totals.first_ns = s.time_ns;
         }
         k->totals.last_ns = s.time_ns;
-        if (mkperf_sink_sample(k->sink, &sample, k->e) != MKPERF_OK) {
-            return k->e->status;
-        }
+        MKPERF_TRY(mkperf_sink_sample(k->sink, &sample, k->e));
         mkperf_progress_steps(i, k->index.count);
     }
     return MKPERF_OK;
@@ -350,21 +340,16 @@ static enum mkperf_status read_both(struct kprof *k)
     if (k->n == 0) {
         return mkperf_error_set(k->e, MKPERF_ERR_INPUT, "%s: the file is empty", k->path);
     }
-    if (first_reading(k) != MKPERF_OK || open_kernel(k) != MKPERF_OK) {
-        return k->e->status;
-    }
+    MKPERF_TRY(first_reading(k));
+    MKPERF_TRY(open_kernel(k));
     k->session.command = k->in->command;
     k->session.platform = "akaros";
     k->session.unverified = "kpdata does not show which build of a program ran";
     k->session.cpu = "";
     k->session.cores = k->cores;
     k->session.max_frames = MKPERF_DEFAULT_FRAMES;
-    if (mkperf_sink_begin(k->sink, &k->session, k->e) != MKPERF_OK) {
-        return k->e->status;
-    }
-    if (second_reading(k) != MKPERF_OK) {
-        return k->e->status;
-    }
+    MKPERF_TRY(mkperf_sink_begin(k->sink, &k->session, k->e));
+    MKPERF_TRY(second_reading(k));
     if (k->unread > 0) {
         kprof_warn(k, "the last %" PRIu64 " bytes are an incomplete record and were omitted",
                    k->unread);

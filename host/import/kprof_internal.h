@@ -6,7 +6,6 @@
 #ifndef MKPERF_HOST_IMPORT_KPROF_INTERNAL_H
 #define MKPERF_HOST_IMPORT_KPROF_INTERNAL_H
 
-#include "base/bytes.h"
 #include "base/spool.h"
 #include "import.h"
 #include "symbols/symbols.h"

@@ -3,8 +3,6 @@
  * samples.json: the structure of the file, read strictly or leniently. The format's rules are in
  * import.h.
  */
-#include <fcntl.h>
-#include <unistd.h>
 
 #include "toperf_internal.h"
 
@@ -110,9 +108,7 @@ static enum mkperf_status read_strict(struct toperf *t)
                                t->json.token == MKPERF_JSON_END ? "the file is empty"
                                                                 : "expected an object");
     }
-    if (toperf_object(t, &cut, top_member, &has_samples) != MKPERF_OK) {
-        return t->e->status;
-    }
+    MKPERF_TRY(toperf_object(t, &cut, top_member, &has_samples));
     if (!has_samples) {
         return mkperf_json_bad(&t->json, t->e, "no samples");
     }

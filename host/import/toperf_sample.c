@@ -7,7 +7,6 @@
  * sample unchanged to the slow way, which reads tokens and reports errors. So the fast way must accept
  * only what the slow way accepts, with the same result.
  */
-#include "base/bytes.h"
 #include "toperf_internal.h"
 
 enum { DIGITS_MAX = 19 }; /* always below 2^64 */
@@ -219,9 +218,7 @@ static enum mkperf_status read_ips(struct toperf *t, struct toperf_raw *r)
     if (t->json.token != MKPERF_JSON_OPEN_ARRAY) {
         return bad_value(t, r, "ips", "expected an array");
     }
-    if (toperf_array(t, &cut, element_ip, r) != MKPERF_OK) {
-        return t->e->status;
-    }
+    MKPERF_TRY(toperf_array(t, &cut, element_ip, r));
     r->bad |= cut;
     return MKPERF_OK;
 }
@@ -387,15 +384,11 @@ enum mkperf_status toperf_sample(struct toperf *t)
     if (cut) { /* noted already */
         return MKPERF_OK;
     }
-    if (check_members(t, &r) != MKPERF_OK) {
-        return t->e->status;
-    }
+    MKPERF_TRY(check_members(t, &r));
     if (r.bad) {
         return MKPERF_OK;
     }
-    if (check_chain(t, &r) != MKPERF_OK) {
-        return t->e->status;
-    }
+    MKPERF_TRY(check_chain(t, &r));
     if (r.period == 0) {
         r.period = 1;
         if (found_in_sample(t, &r, TOPERF_ZERO_PERIOD, "period: 0 stands for nothing") !=

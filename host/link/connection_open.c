@@ -117,9 +117,7 @@ static enum mkperf_status greet(struct mkperf_peer *l, double patience_s, struct
     l->refusal.status = MKPERF_OK;
     l->dropped = 0;
     mkperf_receiver_restart(&l->receiver);
-    if (make_hello(l, &m, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(make_hello(l, &m, e));
     while (mkperf_peer_ask(l, &m, 0, wait, e) != MKPERF_OK) {
         if (e->status != MKPERF_ERR_SILENT) {
             return e->status;
@@ -146,9 +144,7 @@ static enum mkperf_status try_to_connect(struct mkperf_peer *l, double patience_
     l->sequence = 0;
     l->has_role = l->busy = false;
     l->state = MKPERF_PEER_CLOSED;
-    if (mkperf_source_open(&l->source, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_source_open(&l->source, e));
     if (greet(l, patience_s, e) != MKPERF_OK) {
         mkperf_source_close(&l->source);
         return e->status;

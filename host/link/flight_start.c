@@ -11,13 +11,11 @@ static enum mkperf_status begin_flight(struct mkperf_recorder *r, struct mkperf_
     mkperf_Configure *c = &r->options.configure;
     mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
 
-    if (mkperf_recorder_talk(r, NULL, NULL, e) != MKPERF_OK ||
-        mkperf_filter(o->pd, o->subtree, r->pds, c, e) != MKPERF_OK ||
-        mkperf_filter_faults(o->dump_on_fault, r->pds, c, e) != MKPERF_OK ||
-        mkperf_flight_conditions(o->stop_if, r->pds, c, e) != MKPERF_OK ||
-        mkperf_recorder_begin(r, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_talk(r, NULL, NULL, e));
+    MKPERF_TRY(mkperf_filter(o->pd, o->subtree, r->pds, c, e));
+    MKPERF_TRY(mkperf_filter_faults(o->dump_on_fault, r->pds, c, e));
+    MKPERF_TRY(mkperf_flight_conditions(o->stop_if, r->pds, c, e));
+    MKPERF_TRY(mkperf_recorder_begin(r, e));
     if (r->link.answer.which_msg != mkperf_ToHost_session_tag ||
         !r->link.answer.msg.session.overwrite) {
         (void)mkperf_recorder_ask(r, &stop, "Stop", e);

@@ -50,9 +50,7 @@ static enum mkperf_status choose_named(const struct choice *c, const char *list,
                 "%s: no PD is named \"%.*s\" (names come from the image, or from --system)",
                 c->option, (int)n, at);
         }
-        if (choose_pd(c, pd, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(choose_pd(c, pd, e));
         for (uint32_t i = 0; subtree && i < mkperf_pds_count(c->pds); i++) {
             if (below(c->pds, mkperf_pds_at(c->pds, i), pd) &&
                 choose_pd(c, mkperf_pds_at(c->pds, i), e) != MKPERF_OK) {
@@ -70,9 +68,7 @@ enum mkperf_status mkperf_filter(const char *names, const char *subtree,
 {
     struct choice choice = {"--pd", pds, c->only, &c->only_count, sizeof c->only / sizeof *c->only};
 
-    if (choose_named(&choice, names, false, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(choose_named(&choice, names, false, e));
     choice.option = "--subtree";
     return choose_named(&choice, subtree, true, e);
 }

@@ -2,15 +2,13 @@
 /* Owns: the tables of options, their parsing and checks; see recorder.h. */
 #include "recorder.h"
 
-#include <math.h>
-
 #include <mkperf/record.h>
 #include <mkperf/session.h>
 
 #include "base/args.h"
+#include "connection.h"
 #include "perfdata/perfdata.h"
 #include "pmu/events.h"
-#include "source.h"
 
 enum {
     OPT_MAX_FRAMES = 256,
@@ -152,9 +150,7 @@ static enum mkperf_status set_depth(uint32_t *depth, uint32_t most, const struct
 {
     uint64_t n;
 
-    if (mkperf_given_number(g, 0, most, &n) != MKPERF_OK) {
-        return g->e->status;
-    }
+    MKPERF_TRY(mkperf_given_number(g, 0, most, &n));
     *depth = (uint32_t)n;
     return MKPERF_OK;
 }
@@ -200,9 +196,7 @@ enum mkperf_status mkperf_given_core_mask(const struct mkperf_given *g, uint32_t
 {
     struct mkperf_cpu_list cores;
 
-    if (mkperf_given_cpus(g, MKPERF_MAX_CORES, &cores) != MKPERF_OK) {
-        return g->e->status;
-    }
+    MKPERF_TRY(mkperf_given_cpus(g, MKPERF_MAX_CORES, &cores));
     *mask = (uint32_t)cores.bits[0];
     return MKPERF_OK;
 }
@@ -425,9 +419,7 @@ enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
         return mkperf_usage_error(e, command, "-c and -F exclude each other");
     }
     o->configure.sched |= o->configure.off_cpu || o->stop_if != NULL || o->queues;
-    if (choose_windows(o, command, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(choose_windows(o, command, e));
     if (o->configure.events_count == 0 &&
         (!o->configure.sched || o->count != 0 || o->frequency != 0) &&
         mkperf_events_parse("cycles", &o->configure, e) != MKPERF_OK) {

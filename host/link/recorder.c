@@ -96,9 +96,7 @@ static enum mkperf_status on_tick(void *self, struct mkperf_error *e)
     if (r->raw.path != NULL) {
         mkperf_outfile_flush(&r->raw);
     }
-    if (mkperf_outfile_status(&r->raw, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_outfile_status(&r->raw, e));
     return r->perfdata != NULL ? mkperf_perfdata_sync(r->perfdata, e) : MKPERF_OK;
 }
 
@@ -121,9 +119,7 @@ enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, bool names_on
 
     r->text.self = r->self;
     r->symbols = mkperf_symbols_new();
-    if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_pds_new(&pds, r->symbols, &r->pds, e));
     r->watching = r->options.link.watch;
     return mkperf_peer_init(&r->link, &r->options.link, &ops, r, r->stop, e);
 }
@@ -190,16 +186,12 @@ enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struc
     const mkperf_Role *role = &r->link.role;
 
     m.msg.take_control.force = r->options.link.take_over;
-    if (mkperf_recorder_ask(r, &m, "TakeControl", e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_ask(r, &m, "TakeControl", e));
     if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER) && r->link.has_role &&
         strcmp(role->controller, r->link.name) == 0) {
         /* The controller is our own broken connection, which the target has not noticed. */
         m.msg.take_control.force = true;
-        if (mkperf_recorder_ask(r, &m, "TakeControl", e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(mkperf_recorder_ask(r, &m, "TakeControl", e));
     }
     if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER)) {
         return mkperf_error_set(e, MKPERF_ERR_REFUSED,
@@ -215,9 +207,7 @@ enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struc
 enum mkperf_status mkperf_recorder_request(struct mkperf_recorder *r, mkperf_ToTarget *m,
                                            const char *what, struct mkperf_error *e)
 {
-    if (mkperf_recorder_ask(r, m, what, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_ask(r, m, what, e));
     if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER) &&
         (mkperf_recorder_take_control(r, e) != MKPERF_OK ||
          mkperf_recorder_ask(r, m, what, e) != MKPERF_OK)) {

@@ -10,7 +10,7 @@
 #include "connection.h"
 #include "mkperf.pb.h"
 #include "perfdata/perfdata.h"
-#include "sched/latency_rows.h"
+#include "sched/analysis.h"
 #include "wire/wire_stream.h"
 
 /*
@@ -184,7 +184,7 @@ void mkperf_observe_summary(const struct mkperf_stream *s, FILE *out);
  */
 enum mkperf_status mkperf_recorder_connect(struct mkperf_recorder *r, struct mkperf_error *e);
 
-/* Keeps copies of the ELFs that have given names (symbols/find_elf.h), if a file is written and the
+/* Keeps copies of the ELFs that have given names (symbols/symbols.h), if a file is written and the
  * options allow it. What cannot be kept is a warning. */
 void mkperf_recorder_keep_elfs(struct mkperf_recorder *r);
 
@@ -210,7 +210,7 @@ enum mkperf_status mkperf_recorder_stop(struct mkperf_recorder *r, struct mkperf
 /* Reads a capture to its end. */
 enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkperf_error *e);
 
-/* ---- recorder_talk.c: list, stat, latency, console, dump ---- */
+/* ---- recorder_run.c: list, stat, latency, console, dump ---- */
 
 /* For a command whose state begins with a recorder: defaults of its options, and its end. */
 void mkperf_recorder_talk_init(void *recorder, int argc, char **argv);

@@ -166,16 +166,12 @@ static enum mkperf_status ask_part(struct observing *t, mkperf_Observe *o, struc
 
     o->part = t->part++;
     m.msg.observe = *o;
-    if (mkperf_recorder_request(t->r, &m, "Observe", e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_request(t->r, &m, "Observe", e));
     if (mkperf_peer_is_error(&t->r->link, mkperf_ErrorCode_ERROR_STATE)) {
         mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
         mkperf_peer_say(&t->r->link, "a session was running: it is ended (--watch would join it)");
-        if (mkperf_recorder_ask(t->r, &stop, "Stop", e) != MKPERF_OK ||
-            mkperf_recorder_ask(t->r, &m, "Observe", e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(mkperf_recorder_ask(t->r, &stop, "Stop", e));
+        MKPERF_TRY(mkperf_recorder_ask(t->r, &m, "Observe", e));
     }
     return mkperf_recorder_refused(t->r, e);
 }
@@ -242,9 +238,7 @@ static enum mkperf_status find_profiler(struct observing *t, struct mkperf_error
     mkperf_Observe o = mkperf_Observe_init_zero;
     const mkperf_ToHost *answer = &t->r->link.answer;
 
-    if (ask_part(t, &o, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(ask_part(t, &o, e));
     if (answer->which_msg != mkperf_ToHost_observer_tag) {
         return mkperf_error_set(e, MKPERF_ERR_PROTOCOL, "the target does not know -e timer");
     }

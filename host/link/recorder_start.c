@@ -11,9 +11,8 @@
 
 #include "base/args.h"
 #include "pmu/events.h"
-#include "symbols/find_elf.h"
-#include "symbols/identity.h"
-#include "system/image_table.h"
+#include "symbols/symbols.h"
+#include "system/system.h"
 
 static const double REPEAT_S = 0.5;        /* between repetitions of a request */
 static const double STOP_PATIENCE_S = 3.0; /* without a byte, for the end of another session */
@@ -28,9 +27,7 @@ static enum mkperf_status fetch_programs(struct mkperf_recorder *r, struct mkper
     while (!mkperf_stream_stamp_whole(s)) {
         uint32_t had = s->names.have;
         m.msg.get_stamp.offset = had;
-        if (mkperf_recorder_ask(r, &m, "GetStamp", e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(mkperf_recorder_ask(r, &m, "GetStamp", e));
         if (s->names.have == had) {
             return MKPERF_OK; /* the reason is reported when names are settled */
         }
@@ -40,9 +37,7 @@ static enum mkperf_status fetch_programs(struct mkperf_recorder *r, struct mkper
 
 enum mkperf_status mkperf_recorder_connect(struct mkperf_recorder *r, struct mkperf_error *e)
 {
-    if (mkperf_peer_connect(&r->link, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_peer_connect(&r->link, e));
     while (r->stream->hello.stamp_bytes != 0 && fetch_programs(r, e) != MKPERF_OK) {
         /* The parts that have arrived remain valid, unless the target has another image now. */
         r->breaks++;
@@ -123,18 +118,14 @@ static enum mkperf_status end_and_configure(struct mkperf_recorder *r, mkperf_To
 
     mkperf_peer_say(&r->link, "a session was running: it is ended (--watch would join it)");
     do {
-        if (mkperf_recorder_ask(r, &stop, "Stop", e) != MKPERF_OK ||
-            mkperf_recorder_ask(r, m, "Configure", e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(mkperf_recorder_ask(r, &stop, "Stop", e));
+        MKPERF_TRY(mkperf_recorder_ask(r, m, "Configure", e));
         if (!mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE)) {
             break;
         }
         double until = mkperf_now_s() + REPEAT_S;
         while (mkperf_now_s() < until && !mkperf_peer_stopped(&r->link)) {
-            if (mkperf_peer_pump(&r->link, 20, e) != MKPERF_OK) {
-                return e->status;
-            }
+            MKPERF_TRY(mkperf_peer_pump(&r->link, 20, e));
         }
     } while (!mkperf_peer_stopped(&r->link) && mkperf_now_s() - r->link.heard_s < STOP_PATIENCE_S &&
              mkperf_now_s() - began < DRAIN_PATIENCE_S);
@@ -230,11 +221,9 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
     }
     m.msg.configure = r->options.configure;
     mkperf_events_resolve(&m.msg.configure, r->stream->hello.cpu);
-    if (choose_cores(r, &m.msg.configure.cores, e) != MKPERF_OK ||
-        choose_words(r, &m.msg.configure, e) != MKPERF_OK ||
-        mkperf_recorder_request(r, &m, "Configure", e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(choose_cores(r, &m.msg.configure.cores, e));
+    MKPERF_TRY(choose_words(r, &m.msg.configure, e));
+    MKPERF_TRY(mkperf_recorder_request(r, &m, "Configure", e));
     if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE) &&
         end_and_configure(r, &m, e) != MKPERF_OK) {
         return e->status;
@@ -253,14 +242,10 @@ enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkper
     }
     r->begun = r->stream->starting = false;
     r->stream->waiting = true;
-    if (configure(r, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(configure(r, e));
     r->stream->waiting = false;
     r->stream->starting = true; /* also if the answer is lost with the link */
-    if (mkperf_recorder_ask(r, &m, "Start", e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_ask(r, &m, "Start", e));
     /* The target may refuse because the answer to our first Start was lost. Then the session runs. */
     r->begun = r->stream->running;
     return r->begun ? MKPERF_OK : mkperf_recorder_refused(r, e);
@@ -333,9 +318,7 @@ enum mkperf_status mkperf_recorder_resume(struct mkperf_recorder *r, struct mkpe
     r->gap_lost = t->lost[MKPERF_LOST_TRANSIT];
     do {
         r->breaks++;
-        if (mkperf_peer_reconnect(&r->link, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(mkperf_peer_reconnect(&r->link, e));
         if (t->restarts != restarts) {
             r->stream->clock.pause_ns = (uint64_t)((mkperf_now_s() - began) * 1e9);
             restarts = t->restarts;

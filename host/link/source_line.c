@@ -3,17 +3,14 @@
  * Sources on this machine: serial lines, sockets in the file system, lines of sDDF, and captures.
  *
  * Owns: these kinds, and the functions that all kinds with a descriptor share, those of
- * source_network.c too.
+ * source.c too.
  */
-#include "source.h"
+#include "connection.h"
 
-#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <termios.h>
-#include <unistd.h>
 
 #include "base/process.h"
 
@@ -217,9 +214,7 @@ enum mkperf_status mkperf_write_sddf(struct mkperf_source *s, const void *p, siz
                 out[k++] = SWITCH;
             }
         }
-        if (mkperf_source_fd_write(s, out, k, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(mkperf_source_fd_write(s, out, k, e));
         from += took;
         n -= took;
     }

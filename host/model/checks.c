@@ -22,9 +22,6 @@
  */
 #include "relays.h"
 
-#include <math.h>
-
-#include "base/hash.h"
 #include "figures.h"
 
 static const double FALSE_ALARM = 1e-4; /* of a whole recording, at most */

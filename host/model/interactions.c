@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see interactions.h. Names are last in a line, so they may hold anything but tabs and ends
+/* Owns: see figures.h. Names are last in a line, so they may hold anything but tabs and ends
  * of lines, which become '?'. */
-#include "interactions.h"
+#include "figures.h"
 
 const char *const mkperf_soft_names[MKPERF_SOFT_KINDS] = {
     [MKPERF_SOFT_SWITCH] = "context-switches",

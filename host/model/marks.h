@@ -11,7 +11,7 @@
 #ifndef MKPERF_HOST_MODEL_MARKS_H
 #define MKPERF_HOST_MODEL_MARKS_H
 
-#include "base/hash.h"
+#include "base/base.h"
 
 struct mkperf_phase {
     uint32_t pd, id, name; /* name: a number that the caller gave to it */

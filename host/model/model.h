@@ -30,7 +30,7 @@
 #include <mkperf/record.h>
 #include <mkperf/sched.h>
 
-#include "symbols/identity.h"
+#include "symbols/symbols.h"
 
 enum mkperf_model_limits {
     MKPERF_MODEL_EVENTS = 32,
@@ -125,7 +125,7 @@ struct mkperf_session {
     unsigned nqueues;
     const struct mkperf_queue *queue;
     const char
-        *windows; /* the domain schedule of the target (system/windows.h), NULL: none is known */
+        *windows; /* the domain schedule of the target (system/system.h), NULL: none is known */
     const char *command; /* the command line of the recording, NULL if unknown */
 };
 

@@ -5,10 +5,8 @@
  */
 #include "pds.h"
 
-#include "symbols/find_elf.h"
-#include "system/image_table.h"
+#include "symbols/symbols.h"
 #include "system/system.h"
-#include "system/windows.h"
 
 enum { WHY = 1024, LISTED = 8 }; /* bytes of a reason; differences in a warning */
 

@@ -165,9 +165,7 @@ static enum mkperf_status pair_event(void *self, const struct mkperf_sched *s,
             held.period = s->time_ns - b->stopped_ns;
             held.callers = &b->callers;
             held.nreads = 0;
-            if (mkperf_sink_sample(&o->to, &held, e) != MKPERF_OK) {
-                return e->status;
-            }
+            MKPERF_TRY(mkperf_sink_sample(&o->to, &held, e));
         }
     }
     return mkperf_sink_sched(&o->to, s, e);

@@ -5,8 +5,6 @@
  */
 #include "figures.h"
 
-#include <math.h>
-
 #include "relays.h"
 
 enum { LINE = 1024 };

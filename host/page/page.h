@@ -7,7 +7,7 @@
 
 #include "annotate/annotate.h"
 #include "base/outfile.h"
-#include "model/interactions.h"
+#include "model/figures.h"
 #include "profile/frames.h"
 #include "profile/scheduling.h"
 
@@ -223,7 +223,7 @@ bool page_schedule_span(const struct page_schedule *s, uint64_t *from, uint64_t 
  * queues [{name, producer, consumer (names of PDs, or ""), size, returns}].
  * Columns, one value for each
  *   sample    s_delta (ns since the one before, the first: since `from`), s_chain, s_core,
- *             s_period, s_span (ns that it represents, profile/spans.h)
+ *             s_period, s_span (ns that it represents, profile/profile.h)
  *   chain     c_event, c_pd, c_node (innermost), c_offset (bytes from its function's start + 1; 0:
  *             unknown)
  *   node      n_parent, n_label: a function, or functions + PD; node 0 is the root. Parents come

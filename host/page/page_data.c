@@ -3,9 +3,7 @@
 
 #include "model/figures.h"
 #include "page.h"
-#include "profile/colours.h"
-#include "profile/spans.h"
-#include "profile/tree.h"
+#include "profile/profile.h"
 
 /* A label of the tree with this bit is a PD, otherwise a function. */
 static const uint32_t PD_LABEL = UINT32_C(1) << 31;

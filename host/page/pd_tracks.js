@@ -1,8 +1,93 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// mkperf view's page: the tracks of cores and PDs. Owns: their order, their samples, marks and losses, and what is under the
-// pointer. A core's track stacks PDs, idle pale; a PD's track has its user mode below, the kernel darker. With scheduling events a
-// strip of states is above the samples (states.js). Above a PD's samples are its marks and phases, above a core's its losses.
+// mkperf view's page: the tracks of domains, of cores and PDs, and of queues, in the order in which they are shown.
 'use strict';
+
+// The tracks of domains. Owns: when the windows of each domain of seL4's domain schedule were. A line through all of these tracks is
+// where a frame begins.
+class DomainTrack extends Track {
+  constructor(group, name) {
+    super({ kind: 'domain', key: `domain ${name}`, name, height: 14, group, windows: [] });
+  }
+
+  figures() {
+    const { span } = this.group.view.profile, ns = this.windows.reduce((sum, of) => sum + of.to - of.from, 0);
+    const durations = [...new Set(this.windows.map(({ us }) => us))].filter((us) => us > 0).map((us) => duration(us * 1000));
+    return { note: `${(100 * ns / (span || 1)).toFixed(2)} %${durations.length > 0 ? `: ${durations.join(', ')}` : ''}` };
+  }
+
+  // The first window that ends behind a time.
+  at(time) {
+    return lowerBound(this.ends, time + 1);
+  }
+
+  draw() {
+    const { view } = this.group, [from, to] = view.view(), c = view.context;
+    for (let i = this.at(from); i < this.windows.length && this.windows[i].from < to;) {
+      const left = view.xOf(Math.max(from, this.windows[i].from));
+      let right;
+      do { // windows without a pixel between them are one
+        right = view.xOf(Math.min(to, this.windows[i].to));
+        i++;
+      } while (i < this.windows.length && view.xOf(this.windows[i].from) - right < 1);
+      c.fillStyle = view.colour('--mark');
+      c.fillRect(left, this.top, Math.max(1, right - left), this.height);
+    }
+  }
+
+  hit(time) {
+    const of = this.windows[this.at(time)];
+    if (!of || of.from > time) {
+      return { tip: [`domain ${this.name}: another domain's window`] };
+    }
+    const text = `domain ${this.name}: window ${of.number}, ${duration(of.to - of.from)}${of.us > 0 ? ` of ${duration(of.us * 1000)}` : ''}`;
+    return { tip: [text], pick: () => this.group.view.onPick(`${this.group.view.both(time)}: ${text}`) };
+  }
+}
+
+class DomainTracks extends TrackGroup {
+  show() {
+    const p = this.view.profile, known = p.info.sched?.windows ?? [], tracks = new Map(), begins = sums(p.d_delta ?? []);
+    this.frames = [];
+    begins.forEach((from, i) => {
+      const number = p.d_window[i] - 1, to = begins[i + 1];
+      const window = known.find((of) => of.number === number), name = window ? window.domain : `window ${number}`;
+      if (number < 0 || to === undefined) { // events are missing, or the window lasts
+        return;
+      }
+      if (!tracks.has(name)) {
+        tracks.set(name, new DomainTrack(this, name));
+      }
+      tracks.get(name).windows.push({ from, to, number, us: window ? window.us : 0 });
+      if (known.length > 0 && window === known[0]) {
+        this.frames.push(from);
+      }
+    });
+    this.tracks = known.map(({ domain }) => domain).concat([...tracks.keys()]).map((name) => tracks.get(name))
+      .filter((track, i, all) => track && all.indexOf(track) === i);
+    this.tracks.forEach((track) => {
+      track.ends = track.windows.map(({ to }) => to);
+    });
+  }
+
+  list() {
+    return this.tracks;
+  }
+
+  overlay() {
+    const { view } = this, [from, to] = view.view(), c = view.context, first = this.tracks[0], last = this.tracks[this.tracks.length - 1];
+    const shown = this.frames.slice(lowerBound(this.frames, from), lowerBound(this.frames, to));
+    if (first && shown.length * 4 < view.xOf(to) - view.xOf(from)) {
+      c.fillStyle = view.colour('--text');
+      shown.forEach((time) => c.fillRect(view.xOf(time), first.top, 1, last.top + last.height - first.top));
+    }
+  }
+}
+
+TRACK_GROUPS.push(DomainTracks);
+
+// The tracks of cores and PDs. Owns: their order, their samples, marks and losses, and what is under the pointer. A core's track
+// stacks PDs, idle pale; a PD's track has its user mode below, the kernel darker. With scheduling events a strip of states is above
+// the samples (states.js). Above a PD's samples are its marks and phases, above a core's its losses.
 
 const LANE = { core: 34, pd: 24 }, STRIP = 15, UNDER_STRIP = 12; // pixels: without states; of states; of samples below them
 
@@ -272,3 +357,80 @@ class PdTracks extends TrackGroup {
   }
 }
 TRACK_GROUPS.push(PdTracks);
+
+// The tracks of queues. Owns: how full each queue of packets was over time, drawn to the most entries that it had. A track is
+// between those of its producer and its consumer. What is full has the colour of a loss; what no queue can have, a gap.
+
+const UNKNOWN_FILL = 0xffffffff;
+
+class QueueTrack extends Track {
+  constructor(group, queue) {
+    const { name, producer, consumer } = queue;
+    super({ kind: 'queue', key: `queue ${name} ${producer} ${consumer}`, name, height: 18, group, queue,
+      between: [producer, consumer] });
+  }
+
+  figures() {
+    const { producer, consumer, most, size } = this.queue;
+    return { note: `${count(most)} of ${count(size)}: ${producer || 'device'} → ${consumer || 'device'}` };
+  }
+
+  choice() {
+    return this.queue.consumer ? { pd: this.isChosen() ? '' : this.queue.consumer } : null;
+  }
+
+  isChosen() {
+    return this.queue.consumer !== '' && state.pd === this.queue.consumer;
+  }
+
+  // The last reading at or before a time; -1: there is none.
+  at(time) {
+    return lowerBound(this.queue.times, time + 1) - 1;
+  }
+
+  draw() {
+    const { view } = this.group, { times, entries, most, size } = this.queue, [from, to] = view.view(), c = view.context;
+    const bottom = this.top + this.height;
+    for (let i = Math.max(0, this.at(from)); i < times.length && times[i] < to;) {
+      const left = Math.max(0, view.xOf(times[i]));
+      let next = i, high = -1, right;
+      do { // of the readings in one pixel, the highest
+        high = entries[next] === UNKNOWN_FILL ? high : Math.max(high, entries[next]);
+        right = next + 1 < times.length ? view.xOf(times[next + 1]) : view.xOf(to);
+        next++;
+      } while (next < times.length && right - left < 1);
+      if (high > 0) {
+        const tall = Math.max(1, high / most * this.height);
+        c.fillStyle = view.colour(high >= size ? '--loss' : '--mark');
+        c.fillRect(left, bottom - tall, Math.max(1, right - left), tall);
+      }
+      i = next;
+    }
+  }
+
+  hit(time) {
+    const i = this.at(time), { entries, size, name } = this.queue;
+    const what = i < 0 || entries[i] === UNKNOWN_FILL ? 'not known' : `${count(entries[i])} of ${count(size)} entries`;
+    return { tip: [`queue ${name}: ${what}`], pick: () => this.group.view.onPick(`${this.group.view.both(time)}: queue ${name}: ${what}`) };
+  }
+}
+
+class QueueTracks extends TrackGroup {
+  // Queues of free buffers, and queues that were empty at each reading, have no track.
+  show() {
+    const p = this.view.profile, times = sums(p.q_delta), queues = (p.info.queues ?? []).map((queue) => ({ ...queue, times: [], entries: [], most: 0 }));
+    p.q_queue.forEach((number, i) => {
+      const queue = queues[number], entries = p.q_entries[i];
+      queue.times.push(times[i]);
+      queue.entries.push(entries);
+      queue.most = entries === UNKNOWN_FILL ? queue.most : Math.max(queue.most, entries);
+    });
+    this.tracks = queues.filter((queue) => !queue.returns && queue.most > 0).map((queue) => new QueueTrack(this, queue));
+  }
+
+  list() {
+    return this.tracks;
+  }
+}
+
+TRACK_GROUPS.push(QueueTracks);

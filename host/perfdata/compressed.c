@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: compressed records, see compressed.h. */
-#include "compressed.h"
+/* Owns: compressed records, see tracepoints.h. */
+#include "tracepoints.h"
 
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "base/bytes.h"
 #include "perfdata.h"
 
 enum {

@@ -26,7 +26,7 @@
  *       jitter 0|1
  *       kernel_elf PATH         if known
  *       kernel_build_id HEX     if known; empty: the ELF has none
- *       kernel_content HEX      the identity of an ELF without a build id (symbols/identity.h)
+ *       kernel_content HEX      the identity of an ELF without a build id (symbols/symbols.h)
  *       kernel_unnamed REASON   why no ELF is used for its addresses
  *       image HEX               identity of the image, if its own list gave the names
  *       unverified REASON       why nothing confirms the names, if it did not
@@ -97,7 +97,7 @@
  * way. To perf it is a bpf-output event, whose raw data perf script shows as text:
  * ("point" | "begin" | "end") ID NAME, with a final 0.
  *
- * Compressed records: compressed.h. The feature HEADER_COMPRESSED has five numbers of 32 bits: 0, 1 (zstd),
+ * Compressed records: tracepoints.h. The feature HEADER_COMPRESSED has five numbers of 32 bits: 0, 1 (zstd),
  * the level, the ratio (0 until the file is finished, and in a pipe), and the most bytes that a compressed
  * record yields.
  *
@@ -107,7 +107,6 @@
 #ifndef MKPERF_HOST_PERFDATA_PERFDATA_H
 #define MKPERF_HOST_PERFDATA_PERFDATA_H
 
-#include "base/base.h"
 #include "model/model.h"
 #include "symbols/symbols.h"
 

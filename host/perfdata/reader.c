@@ -52,9 +52,7 @@ static enum mkperf_status read_lost(struct perfin_reader *r, struct perfin_curso
         lost.where = (enum mkperf_lost_where)where;
     }
     r->lost[lost.where] += lost.samples;
-    if (perfin_begin(r) != MKPERF_OK) {
-        return r->e->status;
-    }
+    MKPERF_TRY(perfin_begin(r));
     return mkperf_sink_lost(r->sink, &lost, r->e);
 }
 
@@ -106,9 +104,7 @@ static enum mkperf_status read_record(struct perfin_reader *r, struct perfin_cur
         return perfin_keep_feature(&r->frame, type, c.p, c.n) ? MKPERF_OK
                                                               : perfin_fail(r, "a feature is cut");
     case PERF_RECORD_FINISHED_ROUND:
-        if (perfin_begin(r) != MKPERF_OK) {
-            return r->e->status;
-        }
+        MKPERF_TRY(perfin_begin(r));
         return mkperf_sink_flush(r->sink, r->e);
     default:
         return MKPERF_OK;
@@ -198,9 +194,7 @@ static enum mkperf_status read_records(struct perfin_reader *r)
     uint64_t end = r->frame.data.offset + r->frame.data.size, extent = 1;
 
     for (r->offset = r->frame.data.offset; r->offset < end && extent > 0; r->offset += extent) {
-        if (next_record(r, &extent) != MKPERF_OK) {
-            return r->e->status;
-        }
+        MKPERF_TRY(next_record(r, &extent));
     }
     if (!r->frame.unfinished && perfin_inflate_is_cut(&r->inflate)) {
         return perfin_fail(r, "the compressed records end within a record");

@@ -8,10 +8,6 @@
  */
 #include "reader_internal.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "base/process.h"
 
 enum { ATTR_MAX_BYTES = 4096 };
@@ -212,7 +208,6 @@ static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame
     }
     for (uint64_t i = 0; i < s.size / each; i++) {
         const uint8_t *p = perfin_at(b, s.offset + i * each, (size_t)each);
-        enum mkperf_status status;
 
         if (!p) {
             return perfin_bad(b, s.offset, "its attributes cannot be read", e);
@@ -226,10 +221,7 @@ static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame
             return perfin_bad(b, s.offset, "more than 32 events", e);
         }
         uint32_t event = event_for(f, &attr, first_id);
-        status = read_ids(b, f, ids, event, e);
-        if (status != MKPERF_OK) {
-            return status;
-        }
+        MKPERF_TRY(read_ids(b, f, ids, event, e));
     }
     mkperf_sort(f->id, f->nids, sizeof *f->id, compare_ids);
     return MKPERF_OK;
@@ -435,10 +427,7 @@ enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame
         return read_pipe_head(b, f, e);
     }
     attrs = section(header + PERF_HEADER_ATTRS);
-    status = read_attrs(b, f, attrs, mkperf_get64(header + PERF_HEADER_ATTR_SIZE), e);
-    if (status != MKPERF_OK) {
-        return status;
-    }
+    MKPERF_TRY(read_attrs(b, f, attrs, mkperf_get64(header + PERF_HEADER_ATTR_SIZE), e));
     f->data = section(header + PERF_HEADER_DATA);
     if (!inside(b, f->data)) {
         const uint8_t *p = perfin_at(b, attrs.offset + attrs.size, 8);

@@ -15,9 +15,7 @@
 #ifndef MKPERF_HOST_PERFDATA_READER_INTERNAL_H
 #define MKPERF_HOST_PERFDATA_READER_INTERNAL_H
 
-#include "base/bytes.h"
-#include "compressed.h"
-#include "model/interactions.h"
+#include "model/figures.h"
 #include "model/model.h"
 #include "perfdata.h"
 #include "tracepoints.h"
@@ -225,7 +223,7 @@ static inline uint32_t perfin_take32(struct perfin_cursor *c)
     return p ? mkperf_get32(p) : 0;
 }
 
-/* ---- reader_process.c ---- */
+/* ---- reader_session.c ---- */
 
 /* Sets MKPERF_ERR_INPUT with the offset of the current record. */
 enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason);

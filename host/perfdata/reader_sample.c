@@ -313,9 +313,8 @@ static enum mkperf_status read_mark(struct perfin_reader *r, const struct raw_sa
         return perfin_fail(r, "a mark without kind, number and name");
     }
     r->marks++;
-    if (perfin_begin(r) != MKPERF_OK || perfin_pd_of(r, raw->pid, &mark.pd) != MKPERF_OK) {
-        return r->e->status;
-    }
+    MKPERF_TRY(perfin_begin(r));
+    MKPERF_TRY(perfin_pd_of(r, raw->pid, &mark.pd));
     return mkperf_sink_mark(r->sink, &mark, r->e);
 }
 
@@ -375,10 +374,9 @@ static enum mkperf_status read_sched(struct perfin_reader *r, struct mkperf_sche
         return perfin_fail(r, "a scheduling event of a core beyond 4095");
     }
     out->kind = (enum mkperf_sched_kind)kind;
-    if (perfin_begin(r) != MKPERF_OK || traced_pd(r, from, known != 0, &out->from) != MKPERF_OK ||
-        traced_pd(r, to, true, &out->to) != MKPERF_OK) {
-        return r->e->status;
-    }
+    MKPERF_TRY(perfin_begin(r));
+    MKPERF_TRY(traced_pd(r, from, known != 0, &out->from));
+    MKPERF_TRY(traced_pd(r, to, true, &out->to));
     note_time(r, out->time_ns);
     r->sched_events++;
     MKPERF_GROW(r->sched_ns, r->cores_room, (size_t)out->core + 1);
@@ -400,9 +398,7 @@ static enum mkperf_status read_queue(struct perfin_reader *r, const struct raw_s
     if (out.queue >= r->session.model.nqueues || out.core >= MKPERF_MODEL_CORES) {
         return perfin_fail(r, "a reading of an unknown queue, or of a core beyond 4095");
     }
-    if (perfin_begin(r) != MKPERF_OK) {
-        return r->e->status;
-    }
+    MKPERF_TRY(perfin_begin(r));
     note_time(r, out.time_ns);
     r->queue_readings++;
     return mkperf_sink_queue_reading(r->sink, &out, r->e);

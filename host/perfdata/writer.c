@@ -5,7 +5,6 @@
  * Owns: struct mkperf_perfdata. The head is written before the first record, when all PDs that are
  * known from the start have been announced.
  */
-#include <unistd.h>
 
 #include "writer_internal.h"
 
@@ -114,9 +113,12 @@ static bool known_pd(const struct mkperf_perfdata *w, uint32_t id)
     return id < w->npds && w->pd[id].name != NULL;
 }
 
-/* Writes everything before the first sample, mark, event or loss. */
+/* Writes everything before the first sample, mark, event or loss, unless it is written. */
 static enum mkperf_status write_start(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
+    if (w->began) {
+        return MKPERF_OK;
+    }
     if (w->build_ids == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: not begun, or failed", w->out.path);
     }
@@ -242,9 +244,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
 {
     struct mkperf_perfdata *w = self;
 
-    if (!w->began && write_start(w, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(write_start(w, e));
     if (!known_pd(w, s->pd) || s->event >= w->session.nevents) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED,
                                 "a sample of a PD or event that was not announced");
@@ -275,9 +275,7 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
 {
     struct mkperf_perfdata *w = self;
 
-    if (!w->began && write_start(w, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(write_start(w, e));
     return perfdata_events_add(w, session, e);
 }
 
@@ -285,9 +283,7 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
 {
     struct mkperf_perfdata *w = self;
 
-    if (!w->began && write_start(w, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(write_start(w, e));
     perfdata_mark_add(w, m);
     return mkperf_outfile_status(&w->out, e);
 }
@@ -297,9 +293,7 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
 {
     struct mkperf_perfdata *w = self;
 
-    if (!w->began && write_start(w, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(write_start(w, e));
     if (!w->session.sched || s->core >= MKPERF_MODEL_CORES ||
         (s->from != MKPERF_SCHED_NOBODY && !known_pd(w, s->from)) ||
         (s->kind != MKPERF_SCHED_GAP && !known_pd(w, s->to))) {
@@ -315,9 +309,7 @@ static enum mkperf_status add_reading(void *self, const struct mkperf_queue_read
 {
     struct mkperf_perfdata *w = self;
 
-    if (!w->began && write_start(w, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(write_start(w, e));
     if (r->queue >= w->session.nqueues || r->core >= MKPERF_MODEL_CORES) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "a reading of a queue without description");
     }
@@ -330,9 +322,7 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
 {
     struct mkperf_perfdata *w = self;
 
-    if (!w->began && write_start(w, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(write_start(w, e));
     struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_LOST_SAMPLES, 0);
     mkperf_put64(&c, lost->samples);
     /* Time 0: the loss may be older than samples that are in the file already. */
@@ -401,9 +391,7 @@ static enum mkperf_status end_file(void *self, const struct mkperf_totals *total
 {
     struct mkperf_perfdata *w = self;
 
-    if (!w->began && write_start(w, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(write_start(w, e));
     perfdata_totals_add(&w->head, totals, false, w);
     perfdata_sched_runtimes(w);
     perfdata_kernel_dummy(&w->out, w->last_ns);

@@ -7,7 +7,6 @@
  * Called by the writer and by recovery.
  */
 #include "model/figures.h"
-#include "model/interactions.h"
 #include "writer_internal.h"
 
 void perfdata_features_add(struct perfdata_features *f, unsigned bit, const void *p, size_t n)
@@ -179,7 +178,7 @@ static void put_record(struct mkperf_perfdata *w, unsigned type, uint64_t number
 {
     struct mkperf_put c = perfdata_begin(&w->out, type, 0);
     mkperf_put64(&c, number);
-    mkperf_put_bytes(&c, p, n);
+    mkperf_put_data(&c, p, n);
     perfdata_end(&w->out, c);
 }
 

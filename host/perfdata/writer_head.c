@@ -8,7 +8,7 @@
 #include <elf.h>
 
 #include "model/relays.h"
-#include "symbols/identity.h"
+#include "symbols/symbols.h"
 #include "writer_internal.h"
 #include <mkperf/version.h>
 

@@ -5,7 +5,7 @@
  * A file in the order in which it is written (perfdata.h has the layout), and the file that writes it:
  *
  *     header, attributes, index, prepared features      writer_head.c, writer_features.c
- *     data: address spaces                               writer_maps.c
+ *     data: address spaces                               writer_sample.c
  *           samples, marks, later events                 writer_sample.c
  *           scheduling events                            writer_sched.c
  *           losses, rounds                               writer.c
@@ -17,9 +17,7 @@
 #ifndef MKPERF_HOST_PERFDATA_WRITER_INTERNAL_H
 #define MKPERF_HOST_PERFDATA_WRITER_INTERNAL_H
 
-#include "base/bytes.h"
 #include "base/outfile.h"
-#include "compressed.h"
 #include "perfdata.h"
 #include "tracepoints.h"
 
@@ -166,7 +164,7 @@ void perfdata_queue_add(struct mkperf_perfdata *w, const struct mkperf_queue_rea
 /* Writes how long PDs ran since their last record of it: with each round, and at the end. */
 void perfdata_sched_runtimes(struct mkperf_perfdata *w);
 
-/* ---- writer_maps.c ---- */
+/* ---- writer_sample.c ---- */
 
 void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path,
                              const struct mkperf_build_id *id);

@@ -6,8 +6,6 @@
  * buffer are lost, and so are all compressed records from the first damaged one on. Memory does not
  * grow with the file.
  */
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "reader_internal.h"
 #include "writer_internal.h"
@@ -167,9 +165,7 @@ static enum mkperf_status finish_copy(struct reader *r, const char *to,
 {
     struct mkperf_outfile out;
 
-    if (mkperf_outfile_open_private(&out, to, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_outfile_open_private(&out, to, e));
     if (copy_records(r, &out, e) != MKPERF_OK) {
         mkperf_outfile_close(&out);
         return e->status;
@@ -192,9 +188,7 @@ static enum mkperf_status finish_in_place(struct reader *r, const struct mkperf_
     if (n > suffix && strcmp(to + n - suffix, PARTIAL) == 0) {
         to[n - suffix] = '\0';
     }
-    if (mkperf_outfile_adopt(&out, r->bytes.path, r->end, to, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_outfile_adopt(&out, r->bytes.path, r->end, to, e));
     return finish(r, &out, totals, e);
 }
 

@@ -6,7 +6,7 @@
 
 #include <mkperf/event_attributes.h>
 
-#include "model/interactions.h"
+#include "model/figures.h"
 
 const struct mkperf_pmu_table *mkperf_pmu_table(const char *cpu)
 {
@@ -238,9 +238,7 @@ static enum mkperf_status parse_event(const char **at, mkperf_EventSpec *spec,
     }
     if (**at == '/') {
         ++*at;
-        if (parse_terms(at, spec, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(parse_terms(at, spec, e));
         modifiers = true;
     }
     if (**at == ':') {
@@ -312,16 +310,12 @@ enum mkperf_status mkperf_events_parse(const char *text, mkperf_Configure *c,
         if (c->events_count == max) {
             return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: more than %d events", max);
         }
-        if (parse_event(&at, &spec, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(parse_event(&at, &spec, e));
         spec.group = group;
         c->events[c->events_count++] = spec;
         if (*at == '}' && group != 0) {
             at++;
-            if (close_group(&at, c, first, e) != MKPERF_OK) {
-                return e->status;
-            }
+            MKPERF_TRY(close_group(&at, c, first, e));
             group = 0;
         }
         if (*at == '\0') {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The sums of charged time, see charge.h. */
-#include "charge.h"
+/* The sums of charged time, see profile.h. */
+#include "profile.h"
 
 /* The PD that a chain of `pd` with n addresses (mkperf_profile_addresses) is charged to. */
 static uint32_t charged_pd(const struct mkperf_profile *p, uint32_t pd,

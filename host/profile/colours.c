@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The colours of the PDs of a profile, see colours.h. */
-#include "colours.h"
+/* The colours of the PDs of a profile, see profile.h. */
+#include "profile.h"
 
 static void add_names(struct mkperf_colours *c, const struct mkperf_profile *p)
 {

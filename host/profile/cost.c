@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The cost of profiling, see cost.h. */
-#include "cost.h"
+/* The cost of profiling, see places.h. */
+#include "places.h"
 
 #include <mkperf/observe.h>
 

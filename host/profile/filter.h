@@ -9,7 +9,6 @@
 #define MKPERF_HOST_PROFILE_FILTER_H
 
 #include "base/args.h"
-#include "base/hash.h"
 #include "symbols/symbols.h"
 
 struct report_filter {

@@ -3,9 +3,9 @@
 #include "frames.h"
 
 #include "base/process.h"
-#include "cost.h"
 #include "import/import.h"
 #include "perfdata/perfdata.h"
+#include "places.h"
 
 const char *mkperf_frames_text(const struct mkperf_frames *f, uint32_t number)
 {
@@ -42,9 +42,7 @@ enum mkperf_status mkperf_frames_time(struct report_filter *filter, const char *
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
                                 "--time: percentages need a file, standard input is read once");
     }
-    if (mkperf_perfdata_read(path, &sink, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_perfdata_read(path, &sink, e));
     double span = t.last_ns > t.first_ns ? (double)(t.last_ns - t.first_ns) : 0;
     filter->from_ns = t.first_ns + (uint64_t)(span * filter->from_percent / 100);
     filter->to_ns = t.first_ns + (uint64_t)(span * filter->to_percent / 100);
@@ -84,9 +82,7 @@ enum mkperf_status report_check_names(const struct mkperf_profile *p, const char
 
     mkperf_guess_begin(&near_pd, pd ? pd : "");
     mkperf_guess_begin(&near_event, event ? event : "");
-    if (check_filter(p, path, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(check_filter(p, path, e));
     for (uint32_t i = 0; pd && i < p->places.npds; i++) {
         has_pd |= strcmp(pd, mkperf_profile_pd_name(p, i)) == 0;
         mkperf_guess_try(&near_pd, mkperf_profile_pd_name(p, i));
@@ -116,9 +112,7 @@ enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_pro
 
     *f = (struct mkperf_frames){.profile = profile, .with_line = with_line};
     profile->places.no_lines = !profile->places.inlined;
-    if (mkperf_frames_time(&profile->filter, path, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_frames_time(&profile->filter, path, e));
     mkperf_progress_begin(strcmp(path, "-") == 0 ? "standard input" : path);
     status = mkperf_input_read(path, &in, &sink, e);
     mkperf_progress_end();

@@ -5,7 +5,6 @@
  * Owns: its lines. A format may also contain their facts in another place.
  */
 #include "model/figures.h"
-#include "model/interactions.h"
 #include "profile.h"
 
 enum { LINE = 1024, MARKS_SHOWN = 100 };

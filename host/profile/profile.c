@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A profile: the sink that counts chains, and their places; see profile.h. */
-#include <math.h>
 
 #include "profile.h"
 
@@ -62,9 +61,7 @@ static enum mkperf_status begin_profile(void *self, const struct mkperf_session 
     struct mkperf_profile *p = self;
     struct mkperf_session session = *of;
 
-    if (make_event(p, &session, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(make_event(p, &session, e));
     if (p->latency && !session.sched) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT,
                                 "no scheduling events were recorded, by which to know how many "
@@ -155,9 +152,7 @@ static enum mkperf_status keep_sample(void *self, const struct mkperf_sample *s,
     if (!report_filter_passes(&p->filter, s->time_ns, s->core)) {
         return MKPERF_OK;
     }
-    if (mkperf_time_slice(&p->slices, s->time_ns, &slice, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_time_slice(&p->slices, s->time_ns, &slice, e));
     uint32_t number = mkperf_hash_number(&p->chains, key, chain_key(p, s, slice, key));
     MKPERF_GROW(p->weight, p->weight_room, (size_t)number + 1);
     uint64_t count = mkperf_sample_count(s);
@@ -329,9 +324,7 @@ static enum mkperf_status end_profile(void *self, const struct mkperf_totals *to
     if (p->sched != NULL && p->utilisation) {
         mkperf_utilisation_end(&p->util);
     }
-    if (sched_status(p, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(sched_status(p, e));
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         p->lost[i] = p->lost[i] > totals->lost[i] ? p->lost[i] : totals->lost[i];
     }
@@ -507,12 +500,10 @@ static int compare_marks(const void *a, const void *b)
 
 enum mkperf_status mkperf_profile_order(struct mkperf_profile *p, struct mkperf_error *e)
 {
-    if (mkperf_spool_map(&p->samples, e) != MKPERF_OK ||
-        mkperf_spool_map(&p->losses, e) != MKPERF_OK ||
-        mkperf_spool_map(&p->marks, e) != MKPERF_OK ||
-        mkperf_schedule_map(&p->schedule, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_spool_map(&p->samples, e));
+    MKPERF_TRY(mkperf_spool_map(&p->losses, e));
+    MKPERF_TRY(mkperf_spool_map(&p->marks, e));
+    MKPERF_TRY(mkperf_schedule_map(&p->schedule, e));
     mkperf_spool_sort(&p->samples, compare_samples);
     mkperf_spool_sort(&p->losses, compare_losses);
     mkperf_spool_sort(&p->marks, compare_marks);

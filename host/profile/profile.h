@@ -29,8 +29,8 @@
 #ifndef MKPERF_HOST_PROFILE_PROFILE_H
 #define MKPERF_HOST_PROFILE_PROFILE_H
 
+#include "base/colour.h"
 #include "base/spool.h"
-#include "cost.h"
 #include "filter.h"
 #include "model/marks.h"
 #include "places.h"
@@ -73,27 +73,6 @@ struct mkperf_profile_mark {
     uint32_t pd, kind, id, name; /* name: the number of a text of `places` */
     uint64_t order;              /* of arrival */
 };
-
-/* A reading of a queue. */
-struct mkperf_queue_fill {
-    uint64_t time_ns;
-    uint32_t queue, entries; /* MKPERF_FILL_UNKNOWN: no queue can have such indices */
-};
-#define MKPERF_FILL_UNKNOWN UINT32_MAX
-
-/* How full queues were, in the order of time. */
-struct mkperf_fills {
-    struct mkperf_queue *queue;
-    unsigned nqueues;
-    struct mkperf_queue_fill *fill;
-    size_t fills, room;
-    uint64_t *read; /* by queue: its readings */
-    uint64_t step;  /* one of so many readings of a queue is kept */
-};
-
-void mkperf_fills_begin(struct mkperf_fills *f, const struct mkperf_session *session);
-void mkperf_fills_add(struct mkperf_fills *f, const struct mkperf_queue_reading *r);
-void mkperf_fills_free(struct mkperf_fills *f);
 
 /* The marks of one PD and name: points and phases (model/marks.h). Marks that the filter leaves out are not counted. A phase
  * belongs to the time at which it began. */
@@ -227,5 +206,137 @@ void mkperf_profile_warnings(const struct mkperf_profile *p, mkperf_put_warning 
  */
 void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self, const char *line),
                           void *self);
+
+/*
+ * Call trees.
+ *
+ * Owns: nodes with the weights of one profile, or of two that are compared. The label of a node is a number that
+ * its user chooses: a function of mkperf_frames, a name of the stacks in export/parts.h. Memory grows with the number of distinct
+ * paths: 32 bytes per node, its slot in the table of nodes, and 8 bytes if there are two profiles.
+ */
+
+struct mkperf_tree_node {
+    uint32_t parent;      /* the root is node 0, and its parent is 0 */
+    uint32_t child, next; /* the first child, and the next node of the same parent; 0: none */
+    uint32_t label;
+    /* The weight in the first profile with that of all descendants; before mkperf_tree_finish, of the node itself. */
+    struct mkperf_weight total;
+};
+
+struct mkperf_tree {
+    struct mkperf_tree_node *node;
+    uint32_t n, room;
+    uint32_t *slot; /* a hash table of nodes, at most three quarters full; 0: the slot is free */
+    uint32_t nslots;
+    uint64_t *other; /* by node: the period in the second profile; NULL: there is no second one */
+    uint32_t other_room;
+};
+
+/* A tree with a root only, which has label 0. */
+void mkperf_tree_init(struct mkperf_tree *t);
+void mkperf_tree_free(struct mkperf_tree *t);
+
+/* The child of `parent` with this label. It is created if there is none. */
+uint32_t mkperf_tree_child(struct mkperf_tree *t, uint32_t parent, uint32_t label);
+
+/* Adds weight to a node itself, in profile `side`: 0, or 1, of which only the period is kept. */
+void mkperf_tree_add(struct mkperf_tree *t, uint32_t node, unsigned side, struct mkperf_weight w);
+
+/* Follows the last mkperf_tree_add. It computes the totals, and sorts the children of each node. */
+void mkperf_tree_finish(struct mkperf_tree *t,
+                        int (*compare)(const struct mkperf_tree_node *a,
+                                       const struct mkperf_tree_node *b, const void *context),
+                        const void *context);
+
+/* The weight of a finished tree's node in the first profile, without that of its children. */
+struct mkperf_weight mkperf_tree_self(const struct mkperf_tree *t, uint32_t node);
+
+/* The node that follows `node` if parents precede their children; 0: `node` is the last one. The first call has node 0. */
+uint32_t mkperf_tree_next(const struct mkperf_tree *t, uint32_t node);
+
+/*
+ * Charged time: the time that each PD used itself, and the time that others used on its behalf.
+ *
+ * Owns: the sums for each pair of PDs; `report` and `top` show them. A sample is charged to the outermost PD of its callchain,
+ * because a protected call of that PD led to the work, directly or through other servers. Work that no call led to is charged to
+ * the PD itself. Every sample is charged to one PD, so the sum of all charges is the sum of all samples.
+ *
+ *      chain of the sample          charged to   done by
+ *      store <- server <- client    client       store       imposed on client, served by store
+ *      client                       client       client      self of client
+ *
+ * What may be wrong: a chain that was cut (depth, number of callers) ends in a PD that may have been called as well. The work is
+ * charged to that PD.
+ */
+
+struct mkperf_charge_pair {
+    uint32_t to; /* PD that is charged */
+    uint32_t by; /* PD that did the work */
+    struct mkperf_weight weight;
+};
+
+struct mkperf_charge_pd {
+    uint32_t pd;
+    struct mkperf_weight charged; /* self plus imposed */
+    struct mkperf_weight self;    /* its work on its own behalf */
+    struct mkperf_weight imposed; /* work of other PDs on its behalf */
+    struct mkperf_weight served;  /* its work on behalf of other PDs */
+};
+
+struct mkperf_charge {
+    struct mkperf_charge_pair *pair; /* by period, largest first */
+    uint32_t npairs;
+    struct mkperf_charge_pd *pd; /* by charged period, largest first; only PDs with samples */
+    uint32_t npds;
+    struct mkperf_weight total;
+};
+
+/* Sums up one event of a profile that was read with callers (not leaves_only). The caller frees the result. */
+void mkperf_charge_make(struct mkperf_charge *c, const struct mkperf_profile *p, uint32_t event);
+/* Sums up c->npairs pairs, each of which occurs once; the rest of *c is 0. Numbers of PDs are below npds. */
+void mkperf_charge_sum(struct mkperf_charge *c, uint32_t npds);
+void mkperf_charge_free(struct mkperf_charge *c);
+
+/*
+ * The stretch of time that a sample represents, for pictures with a time axis.
+ *
+ * Owns: the rule. The time of a core between two samples of an event belongs to the later sample. Therefore no moment belongs to
+ * two samples of an event on a core. For an event that counts with time (cycles, a clock), a sample of n cycles represents at
+ * most the time that n cycles take. Therefore time in which a core slept without counting is empty, and a late sample, which
+ * represents several periods, fills all of them. The data of the page and the Firefox export call it.
+ *
+ * What may be wrong: the speed of a core is the 90th percentile of the rates between its samples. It is too low if the core never
+ * ran undisturbed between two samples.
+ */
+
+/*
+ * The time in ns that ends with each of n samples, which are in the order of time. The caller frees it. `rate` is NULL, or gets
+ * for each event of p the number that a core counts in a nanosecond if it does nothing else; 0 if that is not known, or if the
+ * event does not count with time.
+ */
+uint64_t *mkperf_profile_spans(const struct mkperf_profile *p,
+                               const struct mkperf_profile_sample *sample, size_t n, double *rate);
+
+/* Whether an event of that name counts with time. */
+bool mkperf_event_is_time(const char *name);
+
+/*
+ * The colours of the PDs of a profile (base/colour.h). They are chosen for all PDs of the system that the recording names, also
+ * for PDs without a sample. Therefore a PD has one colour in all recordings of a system.
+ *
+ * Owns: the set of names and their colours. The flame graph and the page use it.
+ */
+
+struct mkperf_colours { /* all zero: empty */
+    struct mkperf_hash names;
+    uint32_t *colour; /* one for each name */
+};
+
+/* Chooses the colours for a profile, or for two that are shown together; b may be NULL. */
+void mkperf_colours_choose(struct mkperf_colours *c, const struct mkperf_profile *a,
+                           const struct mkperf_profile *b);
+/* The colour of a name as 0xrrggbb; MKPERF_COLOUR_UNKNOWN for other names. */
+uint32_t mkperf_colours_of(struct mkperf_colours *c, const char *name);
+void mkperf_colours_free(struct mkperf_colours *c);
 
 #endif

@@ -252,12 +252,10 @@ enum mkperf_status mkperf_schedule_open(struct mkperf_schedule *s, struct mkperf
                                                              .core = schedule_on_core,
                                                              .event = schedule_on_event,
                                                              .self = s});
-    if (mkperf_spool_open(&s->intervals, sizeof(struct mkperf_interval), e) != MKPERF_OK ||
-        mkperf_spool_open(&s->calls, sizeof(struct mkperf_schedule_call), e) != MKPERF_OK ||
-        mkperf_spool_open(&s->windows, sizeof(struct mkperf_schedule_window), e) != MKPERF_OK ||
-        mkperf_spool_open(&s->wakings, sizeof(struct mkperf_woken), e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_spool_open(&s->intervals, sizeof(struct mkperf_interval), e));
+    MKPERF_TRY(mkperf_spool_open(&s->calls, sizeof(struct mkperf_schedule_call), e));
+    MKPERF_TRY(mkperf_spool_open(&s->windows, sizeof(struct mkperf_schedule_window), e));
+    MKPERF_TRY(mkperf_spool_open(&s->wakings, sizeof(struct mkperf_woken), e));
     return mkperf_spool_open(&s->gaps, sizeof(struct mkperf_core_interval), e);
 }
 
@@ -266,12 +264,10 @@ enum mkperf_status mkperf_schedule_map(struct mkperf_schedule *s, struct mkperf_
     if (!s->open) {
         return MKPERF_OK;
     }
-    if (mkperf_spool_map(&s->intervals, e) != MKPERF_OK ||
-        mkperf_spool_map(&s->calls, e) != MKPERF_OK ||
-        mkperf_spool_map(&s->windows, e) != MKPERF_OK ||
-        mkperf_spool_map(&s->wakings, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_spool_map(&s->intervals, e));
+    MKPERF_TRY(mkperf_spool_map(&s->calls, e));
+    MKPERF_TRY(mkperf_spool_map(&s->windows, e));
+    MKPERF_TRY(mkperf_spool_map(&s->wakings, e));
     return mkperf_spool_map(&s->gaps, e);
 }
 
@@ -308,4 +304,71 @@ uint64_t mkperf_parallel_weight(struct mkperf_parallel *p, const struct mkperf_s
 
     p->unsure += p->nknown < cores;
     return idle && others != 0 ? 0 : (s->period + divisor / 2) / divisor;
+}
+
+/*
+ * How full queues were, for the page. Owns: the queues of the session, and the entries at each reading. Called by profile.c.
+ *
+ * Memory is bounded: of MKPERF_FILLS readings every second one of each queue is discarded, and from then on every second one is
+ * not kept. flow/queues.c has the exact figures.
+ */
+
+enum { MKPERF_FILLS = 1 << 19 };
+
+void mkperf_fills_begin(struct mkperf_fills *f, const struct mkperf_session *session)
+{
+    mkperf_fills_free(f);
+    f->nqueues = session->nqueues;
+    f->queue = mkperf_xcalloc(f->nqueues + 1, sizeof *f->queue);
+    f->read = mkperf_xcalloc(f->nqueues + 1, sizeof *f->read);
+    f->step = 1;
+    for (unsigned i = 0; i < f->nqueues; i++) {
+        f->queue[i] = session->queue[i];
+        f->queue[i].name = mkperf_xstrdup(f->queue[i].name);
+        f->queue[i].kind = mkperf_xstrdup(f->queue[i].kind);
+        f->queue[i].producer = mkperf_xstrdup(f->queue[i].producer);
+        f->queue[i].consumer = mkperf_xstrdup(f->queue[i].consumer);
+    }
+}
+
+void mkperf_fills_free(struct mkperf_fills *f)
+{
+    mkperf_queues_free(f->queue, f->nqueues);
+    free(f->read);
+    free(f->fill);
+    *f = (struct mkperf_fills){.nqueues = 0};
+}
+
+static void halve(struct mkperf_fills *f)
+{
+    size_t kept = 0;
+
+    memset(f->read, 0, f->nqueues * sizeof *f->read);
+    for (size_t i = 0; i < f->fills; i++) {
+        if (f->read[f->fill[i].queue]++ % 2 == 0) {
+            f->fill[kept++] = f->fill[i];
+        }
+    }
+    f->fills = kept;
+    f->step *= 2;
+}
+
+void mkperf_fills_add(struct mkperf_fills *f, const struct mkperf_queue_reading *r)
+{
+    if (r->queue >= f->nqueues || f->read[r->queue]++ % f->step != 0) {
+        return;
+    }
+    const struct mkperf_queue *q = &f->queue[r->queue];
+    unsigned bits = q->index_bits - 1 < 64 ? q->index_bits : 64;
+    uint64_t entries = (r->tail - r->head) & UINT64_MAX >> (64 - bits);
+    if (f->fills == MKPERF_FILLS) {
+        halve(f);
+    }
+    MKPERF_GROW(f->fill, f->room, f->fills + 1);
+    uint64_t last = f->fills > 0 ? f->fill[f->fills - 1].time_ns : 0;
+    f->fill[f->fills++] = (struct mkperf_queue_fill){
+        .time_ns = r->time_ns > last ? r->time_ns : last,
+        .queue = r->queue,
+        .entries = entries <= q->capacity && entries < MKPERF_FILL_UNKNOWN ? (uint32_t)entries
+                                                                           : MKPERF_FILL_UNKNOWN};
 }

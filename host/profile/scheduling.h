@@ -135,4 +135,25 @@ enum mkperf_status mkperf_schedule_open(struct mkperf_schedule *s, struct mkperf
 enum mkperf_status mkperf_schedule_map(struct mkperf_schedule *s, struct mkperf_error *e);
 void mkperf_schedule_close(struct mkperf_schedule *s);
 
+/* A reading of a queue. */
+struct mkperf_queue_fill {
+    uint64_t time_ns;
+    uint32_t queue, entries; /* MKPERF_FILL_UNKNOWN: no queue can have such indices */
+};
+#define MKPERF_FILL_UNKNOWN UINT32_MAX
+
+/* How full queues were, in the order of time. */
+struct mkperf_fills {
+    struct mkperf_queue *queue;
+    unsigned nqueues;
+    struct mkperf_queue_fill *fill;
+    size_t fills, room;
+    uint64_t *read; /* by queue: its readings */
+    uint64_t step;  /* one of so many readings of a queue is kept */
+};
+
+void mkperf_fills_begin(struct mkperf_fills *f, const struct mkperf_session *session);
+void mkperf_fills_add(struct mkperf_fills *f, const struct mkperf_queue_reading *r);
+void mkperf_fills_free(struct mkperf_fills *f);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The stretch of time that a sample represents, see spans.h. */
-#include "spans.h"
+/* The stretch of time that a sample represents, see profile.h. */
+#include "profile.h"
 
 enum { RATES_MAX = 1 << 15 };
 

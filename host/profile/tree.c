@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the nodes of call trees, and the table that finds them. See tree.h. */
-#include "tree.h"
+/* Owns: the nodes of call trees, and the table that finds them. See profile.h. */
+#include "profile.h"
 
 enum { FIRST_SLOTS = 256 };
 

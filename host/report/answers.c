@@ -2,8 +2,6 @@
 /* Answers from the samples, the figures and the warnings of a recording, and from a comparison; see answers.h. */
 #include "answers.h"
 
-#include <math.h>
-
 #include "model/figures.h"
 
 enum { PDS_SHOWN = 3, WARNINGS_SHOWN = 4, DIFFERENCES_SHOWN = 4 };

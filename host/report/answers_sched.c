@@ -2,8 +2,6 @@
 /* Answers from the scheduling events of a recording, and from its queues; see answers.h. */
 #include "answers.h"
 
-#include <math.h>
-
 #include "flow/flow.h"
 #include "import/import.h"
 

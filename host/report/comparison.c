@@ -2,8 +2,6 @@
 /* The comparison of recordings: reading, rows, and the judgement of each; see comparison.h. */
 #include "comparison.h"
 
-#include <math.h>
-
 #include "flow/flow.h"
 #include "import/import.h"
 

@@ -6,7 +6,6 @@
  * report_flow_columns, a format, and a value of stage_values or queue_values, all with the same number. Called by cmd/cmd_flow.c and
  * cmd/cmd_top.c.
  */
-#include <inttypes.h>
 
 #include "report.h"
 

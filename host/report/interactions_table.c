@@ -40,9 +40,7 @@ static enum mkperf_status read_all(const char *path, bool stacks, struct mkperf_
     struct mkperf_sink sink = {.ops = &ops, .self = &r, .leaves_only = true};
     struct mkperf_input in = {.from = NULL};
 
-    if (mkperf_input_read(path, &in, &sink, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_input_read(path, &in, &sink, e));
     for (unsigned n = 0; stacks && r.found && n < out->npds; n++) {
         if (out->pd[n].stack.least != 0) {
             return MKPERF_OK;

@@ -8,13 +8,12 @@
 
 #include "base/outfile.h"
 #include "flow/flow.h"
-#include "model/interactions.h"
-#include "profile/charge.h"
+#include "model/figures.h"
 #include "profile/frames.h"
-#include "profile/tree.h"
+#include "profile/profile.h"
+#include "sched/analysis.h"
 #include "sched/critical_path.h"
 #include "sched/end_to_end.h"
-#include "sched/latency_rows.h"
 
 /*
  * The table of columns that report, diff and script share: the names of each column, its text, and the words of a key in which
@@ -85,7 +84,7 @@ enum mkperf_status report_columns_fields(unsigned *fields, unsigned standard,
 void report_columns_put_keys(mkperf_put *put, void *to);
 void report_columns_put_fields(mkperf_put *put, void *to);
 
-/* What differs between two recordings apart from their samples, one call each, as texts (environment.c). */
+/* What differs between two recordings apart from their samples, one call each, as texts (head.c). */
 typedef void report_put_difference(void *self, const char *what, const char *a, const char *b);
 void report_differences(const struct mkperf_places *a, const struct mkperf_places *b,
                         report_put_difference *put, void *self);
@@ -309,7 +308,7 @@ enum mkperf_status report_interactions(const char *path, enum report_form form, 
                                        struct mkperf_error *e);
 
 /*
- * The titles of the table of charged time (profile/charge.h). `more` is the text of columns before the PD, as wide as that of
+ * The titles of the table of charged time (profile/profile.h). `more` is the text of columns before the PD, as wide as that of
  * rows; "" if there are none.
  */
 #define REPORT_CHARGED_TITLES(more) " Charged      Self   Imposed  For others" more "  PD"
@@ -332,7 +331,7 @@ void report_browse(struct mkperf_frames *f, const struct report_options *o, cons
 /*
  * The output of `mkperf latency`: latencies and critical paths, as tables for people and as rows for programs.
  *
- * Owns: the form. latency_table.c prints text, and latency_values.c prints values with a separator or JSON Lines. Both print
+ * Owns: the form. latency_table.c prints text, and latency_table.c prints values with a separator or JSON Lines. Both print
  * the same rows and analysis. A step of a path names the PD that ran or waited, the reason, and the PD that it served.
  */
 

@@ -6,8 +6,6 @@
  */
 #include "report.h"
 
-#include <math.h>
-
 #include "base/colour.h"
 
 struct layout {

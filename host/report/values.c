@@ -2,7 +2,6 @@
 /* Rows for programs, see report.h. */
 #include "report.h"
 
-#include <math.h>
 #include <mkperf/version.h>
 
 struct report_values report_values_begin(FILE *out, const char *separator, const char *command,

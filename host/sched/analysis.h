@@ -7,9 +7,8 @@
 #ifndef MKPERF_HOST_SCHED_ANALYSIS_H
 #define MKPERF_HOST_SCHED_ANALYSIS_H
 
-#include "base/base.h"
 #include "model/model.h"
-#include "system/windows.h"
+#include "system/system.h"
 
 /*
  * A histogram of latencies with logarithmic buckets.
@@ -67,7 +66,7 @@ void mkperf_log_free(struct mkperf_log_histogram *h);
  *        any state ──── events are missing (a gap) ────► UNKNOWN ──── its next event ────► the state after it
  *
  * Invariants
- *  1. Events are in the order of time: model/merge.h merges cores. An event that is earlier than the one before it gets
+ *  1. Events are in the order of time: model/arrival.h merges cores. An event that is earlier than the one before it gets
  *     the time of that one and is counted in late_events.
  *  2. Each nanosecond from first_ns to last_ns is in one sum of each PD (`in`), and in busy, idle or unknown of each core.
  *  3. The parts of a call add up to its `wall`.
@@ -305,5 +304,196 @@ uint32_t mkperf_analysis_find(const struct mkperf_analysis *a, const char *name,
 void mkperf_bys_add(struct mkperf_bys *b, uint32_t pd, uint64_t ns);
 /* The PD of most time; NULL: there is none. */
 const struct mkperf_by *mkperf_bys_most(const struct mkperf_bys *b);
+
+/*
+ * Latencies as rows: of the analysis of a recording, or as a target aggregated them.
+ *
+ * Owns: the rows. `report/` prints them, and `link/` fills the rows of a target. A target may send a pair in pieces, which
+ * are added up. All times are nanoseconds. A quantile is the greatest value of its bucket (analysis.h), and at most
+ * the maximum.
+ */
+
+enum mkperf_latency_kind { /* the numbers of LatencyKind in proto/mkperf.proto */
+                           MKPERF_LATENCY_CALL,
+                           MKPERF_LATENCY_NOTIFY,
+                           MKPERF_LATENCY_IRQ,
+                           MKPERF_LATENCY_EXIT, /* of a guest; only of recordings */
+                           MKPERF_LATENCY_KINDS,
+};
+extern const char *const mkperf_latency_kind_names[MKPERF_LATENCY_KINDS];
+
+enum { MKPERF_QUANTILES = 4, MKPERF_LATENCY_NAME = 64 };
+
+struct mkperf_latency_row {
+    enum mkperf_latency_kind kind;
+    char from[MKPERF_LATENCY_NAME], to[MKPERF_LATENCY_NAME]; /* from: "" of an interrupt */
+    uint32_t irq;
+    uint64_t count, total, max, max_at;
+    uint64_t quantile[MKPERF_QUANTILES]; /* 50, 90, 99, 99.9 % */
+    uint64_t busy;                       /* events that found their PD not waiting */
+    const struct mkperf_call_edge *edge; /* the parts of its calls or exits; NULL of a target */
+    struct mkperf_log_histogram ns;      /* of a target; total and max are ticks until `finish` */
+};
+
+/* How long a thread ran, as a target counted it; idle of all cores is one. */
+struct mkperf_latency_run {
+    char pd[MKPERF_LATENCY_NAME];
+    uint64_t thread; /* the identity of the thread */
+    uint64_t ticks, ns, runs;
+};
+
+struct mkperf_latency_rows {
+    unsigned n, room;
+    struct mkperf_latency_row *row;
+    unsigned nruns, run_room;
+    struct mkperf_latency_run *run; /* of a target; most time first */
+    uint64_t dropped;               /* latencies for which the target had no row */
+    double seconds;                 /* the time for which latencies were counted */
+    uint64_t tick_hz;               /* of a target; else 0 */
+};
+
+/* Fills count, total, maximum and quantiles. `at`: when the maximum ended. */
+void mkperf_latency_times(struct mkperf_latency_row *row, const struct mkperf_log_histogram *h,
+                          uint64_t at);
+/* Makes the rows of an analysis that has ended. The analysis must live as long as the rows. */
+void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_latency_rows *rows);
+/* The row of a pair that a target sent; a new one if there is none. The caller fills its histogram. */
+struct mkperf_latency_row *mkperf_latency_row(struct mkperf_latency_rows *rows,
+                                              enum mkperf_latency_kind kind, const char *from,
+                                              const char *to, uint32_t irq);
+/* Adds n latencies of a bucket of ticks to the bucket of nanoseconds that a recording would count them in. False: there is
+ * no such bucket. */
+bool mkperf_latency_row_add(struct mkperf_latency_row *row, uint64_t tick_hz, uint64_t bucket,
+                            uint64_t n);
+/* Adds the run time of a thread. */
+void mkperf_latency_run(struct mkperf_latency_rows *rows, const char *pd, uint64_t thread,
+                        uint64_t ticks, uint64_t runs);
+/* All rows of a target were added: converts times to ns, computes quantiles, and sorts by kind, then most time first. */
+void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows);
+void mkperf_latency_rows_free(struct mkperf_latency_rows *rows);
+
+/*
+ * The demand of each PD: the most time that it used within one period, by scheduling events.
+ *
+ * Owns: for each PD a window of one period, which slides over the time that the PD pays for. A PD pays for its own running
+ * and for that of passive PDs that serve its calls. `mkperf budget` shows the result.
+ *
+ *      runs       ██      ███       ██ ███                    ██
+ *      window        |------ period ------|                         used: 3 + 2 + 1
+ *                              |------ period ------|               used: 2 + 3, and so on; the greatest is the demand
+ *
+ * Concept: what a PD uses of its budget comes back one period later. seL4, as Microkit configures it, counts that from when the PD
+ * began to run. So a PD that never uses more than its budget within any window of one period is never throttled. The greatest
+ * use is reached by a window that ends where a run ends; only these are looked at.
+ *
+ * That needs as many refills as the PD has runs in a period. A kernel keeps few (Microkit: 2) and joins the others, which
+ * delays what comes back. So mkperf_demand_budget replays the runs with seL4's rules, to find the least budget with which none of
+ * them would have waited for a refill. pocket counts from when a PD became ready, so a PD with short runs between long ones can
+ * need more there.
+ *
+ * What may be wrong: a PD that was throttled would have used more; its demand is a lower bound. Time in gaps of the events is in
+ * no run.
+ *
+ * Memory grows with the runs: 16 bytes each.
+ */
+
+struct mkperf_demand_run {
+    uint64_t from, to; /* ns */
+};
+
+struct mkperf_demand_pd {
+    uint64_t period_ns;
+    uint64_t used_ns;    /* in the whole recording */
+    uint64_t for_ns;     /* of these, passive PDs ran for it */
+    uint64_t worst_ns;   /* the demand */
+    uint64_t worst_from; /* the begin of that window */
+    uint32_t priority;   /* the highest of those that ran: its own, and of passive PDs for it */
+    uint64_t throttled;  /* times that it, or a passive PD that it pays for, was throttled */
+    uint64_t throttled_ns;
+    struct mkperf_demand_run *run; /* in the order of time */
+    size_t n, room;
+    size_t first;    /* of the window that ends with the last run */
+    uint64_t sum_ns; /* of the runs from that one on */
+};
+
+struct mkperf_demand {
+    uint64_t default_ns; /* the period of PDs that may always run; set before attaching */
+    const struct mkperf_analysis *analysis;
+    uint32_t npds, room;
+    struct mkperf_demand_pd *pd; /* by the numbers of PDs in the analysis */
+};
+
+/* Attached before the first event of the analysis, and freed after the analysis has ended. */
+void mkperf_demand_attach(struct mkperf_demand *d, struct mkperf_analysis *a);
+/* The least budget in ns, at most the period, with which no run would have waited for a refill, to the microsecond above it. The
+ * kernel keeps two refills, as seL4's contexts of constant bandwidth do: MCS, refill_budget_check and refill_unblock_check. */
+uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p);
+/* The same if the PD had this period. */
+uint64_t mkperf_demand_budget_of(const struct mkperf_demand_pd *p, uint64_t period_ns);
+/*
+ * What others of the core do to a PD if they use all of their budgets. Those are the PDs that run at its priority or above, also
+ * those for which a passive PD does, without mkperf's own. Within any window, a PD uses at most its budget for each period that
+ * begins in it. budget_ns[]: by the numbers of PDs; the period: it may always run.
+ *
+ * left: what they leave it of its period. wait: for how long its demand has to wait for them in all, if it needs that at once and they
+ * begin together with it; UINT64_MAX: it is not done within 64 of its periods.
+ */
+uint64_t mkperf_demand_left(const struct mkperf_demand *d, uint32_t pd, const uint64_t *budget_ns);
+uint64_t mkperf_demand_wait(const struct mkperf_demand *d, uint32_t pd, const uint64_t *budget_ns);
+void mkperf_demand_free(struct mkperf_demand *d);
+
+/*
+ * The windows of a domain schedule: when each began, what used it, and what was left.
+ *
+ * Owns: sums, extremes and counts of each window, and the use of each PD in it. A listener of the analysis. `mkperf budget` shows
+ * the result.
+ *
+ *      window       0 (a)      1 (b)            2 (c)                 0 (a)
+ *                |----------|---------------|--------------------|----------|
+ *      runs       ██ idle     █████████████▌ ██████ idle           ██ idle
+ *                                          ^ was cut: it was ready when its window ended
+ *
+ * Concept: a window lasts from its event to the next one. Each nanosecond of it is used by a PD, or slack (the idle thread). Only
+ * whole windows count: neither the one in which the recording began nor one with missing events.
+ */
+
+struct mkperf_domain_pd {
+    uint32_t pd;
+    uint64_t now_ns; /* in the window that is open */
+    uint64_t used_ns, most_ns;
+    uint64_t cut; /* windows at whose end it was ready or running */
+};
+
+struct mkperf_domain_window {
+    uint32_t number;
+    char domain[MKPERF_DOMAIN_NAME]; /* "?": the schedule is not known */
+    uint64_t duration_ns;            /* 0: not known */
+    uint64_t count;
+    uint64_t length_ns, least_ns, most_ns; /* of all together, of the shortest, of the longest */
+    uint64_t slack_ns, least_slack_ns, now_ns; /* now_ns: in the window that is open */
+    uint64_t over_ns, over_at;       /* the most that it was too long, and when it ended */
+    uint32_t over_pd;                /* what ran then */
+    uint64_t began;                  /* the last one; 0: not known */
+    uint64_t intervals, interval_ns; /* between the begins of two in succession */
+    uint64_t least_interval_ns, most_interval_ns;
+    unsigned npds, room;
+    struct mkperf_domain_pd *pd;
+};
+
+struct mkperf_domains {
+    const struct mkperf_analysis *analysis;
+    unsigned n, room;
+    struct mkperf_domain_window
+        *window;       /* in the order of the schedule, those that it does not have last */
+    uint64_t frame_ns; /* of the schedule; 0: not known */
+    unsigned open;     /* index + 1 of the window that lasts; 0: not known */
+    uint64_t ended_ns; /* when the one before it ended */
+    uint32_t ended_pd; /* what ran then */
+    unsigned ended;    /* index + 1 */
+};
+
+/* Attached before the first event of the analysis, and freed after the analysis has ended. */
+void mkperf_domains_attach(struct mkperf_domains *d, struct mkperf_analysis *a);
+void mkperf_domains_free(struct mkperf_domains *d);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The demand of each PD, see demand.h. */
-#include "demand.h"
+/* The demand of each PD, see analysis.h. */
+#include "analysis.h"
 
 static struct mkperf_demand_pd *payer_of(struct mkperf_demand *d, uint32_t pd)
 {

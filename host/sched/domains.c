@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The windows of a domain schedule, see domains.h. */
-#include "domains.h"
+/* The windows of a domain schedule, see analysis.h. */
+#include "analysis.h"
 
 #include "analysis_internal.h"
 

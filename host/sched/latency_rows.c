@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Latencies as rows, see latency_rows.h. */
-#include "latency_rows.h"
+/* Latencies as rows, see analysis.h. */
+#include "analysis.h"
 
 #define NS_PER_S 1000000000
 

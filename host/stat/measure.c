@@ -85,9 +85,7 @@ static enum mkperf_status ask_part(struct stat_measure *s, uint32_t part, struct
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_counts_tag};
 
     m.msg.get_counts.part = part;
-    if (mkperf_recorder_ask(r, &m, "GetCounts", e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_ask(r, &m, "GetCounts", e));
     const mkperf_Counts *c = &r->link.answer.msg.counts;
     bool counts = r->link.answer.which_msg == mkperf_ToHost_counts_tag;
     /* A session that does not run is ours, unless another host may have configured a session since. Its session would have the
@@ -98,9 +96,7 @@ static enum mkperf_status ask_part(struct stat_measure *s, uint32_t part, struct
         on_end(s);
         return MKPERF_OK;
     }
-    if (mkperf_recorder_refused(r, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_refused(r, e));
     if (!counts || c->part != part || c->parts > MKPERF_MAX_PARTS ||
         c->events_count > STAT_EVENTS) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to GetCounts",
@@ -144,9 +140,7 @@ static enum mkperf_status find_late(struct stat_measure *s, struct mkperf_error 
     struct mkperf_core core;
     unsigned number;
 
-    if (mkperf_recorder_ask(&s->recorder, &m, "GetStatus", e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_ask(&s->recorder, &m, "GetStatus", e));
     for (unsigned i = 0; mkperf_stream_core(s->recorder.stream, i, &number, &core); i++) {
         for (unsigned k = 1; k < s->work.rows; k++) {
             s->work.row[k].late |= s->work.row[k].pd == STAT_CORE + number &&
@@ -165,9 +159,7 @@ static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by
 {
     const mkperf_Counts *c = &s->recorder.link.answer.msg.counts;
 
-    if (ask_part(s, 0, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(ask_part(s, 0, e));
     if (s->foreign) {
         s->work = s->good;
         return MKPERF_OK;
@@ -175,9 +167,7 @@ static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by
     *by_pd = c->by_pd;
     stat_begin(&s->work, c);
     for (uint32_t part = 1, parts = all ? c->parts : 1; part < parts; part++) {
-        if (ask_part(s, part, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(ask_part(s, part, e));
         if (s->foreign) {
             s->work = s->good;
             return MKPERF_OK;
@@ -227,14 +217,10 @@ static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
     while (!stopped(s) && !s->ended && (wanted <= 0 || time < wanted)) {
         double until = mkperf_now_s() + POLL_MS / 1000.0;
         while (mkperf_now_s() < until && !stopped(s)) {
-            if (mkperf_peer_pump(&s->recorder.link, 10, e) != MKPERF_OK) {
-                return e->status;
-            }
+            MKPERF_TRY(mkperf_peer_pump(&s->recorder.link, 10, e));
         }
         bool all = has_parts(s) && (s->interval_ms != 0 || mkperf_now_s() - whole >= WHOLE_S);
-        if (read_counts(s, all, &by_pd, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(read_counts(s, all, &by_pd, e));
         whole = all ? mkperf_now_s() : whole;
         time = s->work.seconds > 0 ? s->work.seconds : mkperf_now_s() - began;
         if (s->interval_ms == 0) {
@@ -315,10 +301,9 @@ static enum mkperf_status receive_samples(struct stat_measure *s, struct mkperf_
 
     memset(&s->work, 0, sizeof s->work);
     s->first_ns = s->last_ns = 0;
-    if (begin(s, e) != MKPERF_OK || mkperf_recorder_run(r, e) != MKPERF_OK ||
-        stop(s, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(begin(s, e));
+    MKPERF_TRY(mkperf_recorder_run(r, e));
+    MKPERF_TRY(stop(s, e));
     stat_estimate(&s->work, s->session.events_count, (double)(s->last_ns - s->first_ns) / 1e9);
     return MKPERF_OK;
 }
@@ -370,9 +355,7 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
     if (s->estimate) {
         return receive_samples(s, e);
     }
-    if (begin(s, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(begin(s, e));
     if (check_by_core(s, e) != MKPERF_OK) {
         struct mkperf_error ignored;
         stop(s, &ignored);
@@ -384,18 +367,15 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
     if (s->per_pd && !by_pd) {
         /* The kernel does not count by PD: begins again, with an estimate from samples. */
         fprintf(stderr, "mkperf: this kernel does not count by PD: estimating from samples\n");
-        if (stop(s, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(stop(s, e));
         mkperf_recorder_free(&s->recorder); /* other events need a new conversation */
         set_events(s, true);
         return mkperf_recorder_talk(&s->recorder, &to, NULL, e) == MKPERF_OK ? receive_samples(s, e)
                                                                              : e->status;
     }
-    if (count(s, e) != MKPERF_OK || stop(s, e) != MKPERF_OK ||
-        read_counts(s, has_parts(s), &by_pd, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(count(s, e));
+    MKPERF_TRY(stop(s, e));
+    MKPERF_TRY(read_counts(s, has_parts(s), &by_pd, e));
     if (s->interval_ms != 0 && s->work.seconds > s->before.seconds) { /* the last interval */
         show_interval(s);
     }
@@ -431,10 +411,8 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
 
     s->recorder.control = on_control;
     s->recorder.self = s;
-    if (mkperf_recorder_talk(&s->recorder, &to, NULL, e) != MKPERF_OK ||
-        choose_metrics(s, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_talk(&s->recorder, &to, NULL, e));
+    MKPERF_TRY(choose_metrics(s, e));
     set_events(s, s->estimate);
     s->style.cores = chosen != 0 ? (unsigned)__builtin_popcount(chosen)
                                  : s->recorder.stream->hello.cores;

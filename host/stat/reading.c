@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Readings: from the counts of a target, or from samples; see stat.h. */
-#include <math.h>
 
 #include "stat.h"
 

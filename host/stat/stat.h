@@ -14,7 +14,6 @@
 #ifndef MKPERF_HOST_STAT_STAT_H
 #define MKPERF_HOST_STAT_STAT_H
 
-#include "base/base.h"
 #include "link/recorder.h"
 #include "mkperf.pb.h"
 #include "model/pds.h"

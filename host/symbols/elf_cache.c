@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the copies of ELFs, their links and list entries, see find_elf.h. */
-#include "find_elf.h"
+/* Owns: the copies of ELFs, their links and list entries, see symbols.h. */
+#include "symbols.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { LOCK_TRIES = 5000, LOCK_PAUSE_NS = 2000000 };
 

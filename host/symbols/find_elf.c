@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the search for ELFs, see find_elf.h. */
-#include "find_elf.h"
+/* Owns: the search for ELFs, see symbols.h. */
+#include "symbols.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* The places in their order. PERF and DEBUGINFOD are looked up by identity; the others are listed. */
 enum place { PLACE_ELF_PATH, PLACE_PERF, PLACE_DEBUGINFOD, PLACE_TREE };

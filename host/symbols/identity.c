@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the computation of identities. An ELF's sizes are compared with the file's size before they are used. */
-#include "identity.h"
+#include "symbols.h"
 
-#include <endian.h>
 #include <gelf.h>
 
 #include <mbedtls/sha256.h>

@@ -7,7 +7,6 @@
  * form of an SVC is one. Data between instructions can have that form, too; that does no harm, because a thread never
  * waits there.
  */
-#include "base/bytes.h"
 #include "symbols_internal.h"
 
 /* Arm ARM, C6.2.365: SVC #imm16. */

@@ -17,7 +17,60 @@
 #ifndef MKPERF_HOST_SYMBOLS_SYMBOLS_H
 #define MKPERF_HOST_SYMBOLS_SYMBOLS_H
 
-#include "identity.h"
+#include "base/base.h"
+
+/*
+ * What identifies a program: its linker's build id, or a hash of what is loaded of it.
+ *
+ * Owns: the form of an identity, the search for a build id in an ELF, and what is hashed. Decoders and sinks pass
+ * identities on; the symbolizer, the search for ELFs and `mkperf stamp` compute them.
+ */
+
+enum {
+    MKPERF_BUILD_ID_BYTES = 20,
+    MKPERF_BUILD_ID_TEXT = 2 * MKPERF_BUILD_ID_BYTES + 1,
+    MKPERF_ARCH_BYTES = 16, /* for perf's name of an architecture: "aarch64" */
+    MKPERF_CONTENT_HASH_BYTES = 32,
+};
+
+struct mkperf_build_id {
+    uint8_t n; /* bytes, at most MKPERF_BUILD_ID_BYTES; 0: unknown */
+    uint8_t byte[MKPERF_BUILD_ID_BYTES];
+    bool derived; /* the ELF has no build id: these are the first bytes of its content's hash */
+};
+
+static inline bool mkperf_build_id_same(const struct mkperf_build_id *a,
+                                        const struct mkperf_build_id *b)
+{
+    return a->n == b->n && a->derived == b->derived && memcmp(a->byte, b->byte, a->n) == 0;
+}
+
+/* Writes the id in hexadecimal, "none" if n is 0, and returns text. */
+const char *mkperf_build_id_text(const struct mkperf_build_id *id, char text[MKPERF_BUILD_ID_TEXT]);
+
+/* A range of the file that a hash takes as zeros; n = 0: none. */
+struct mkperf_blank {
+    uint64_t offset, n;
+};
+
+typedef struct Elf Elf; /* as in libelf.h */
+
+/* Stores the linker's build id. False, and out->n 0: the ELF has none of 1 to 20 bytes. */
+bool mkperf_elf_build_id(Elf *elf, struct mkperf_build_id *out);
+
+/*
+ * SHA-256 over the loadable segments in the order of the program headers: of each its address and its size in the file
+ * (u64le each), then its bytes. file: the ELF's n bytes. False: a segment is outside them, or there is none.
+ */
+bool mkperf_elf_content(Elf *elf, const uint8_t *file, size_t n, struct mkperf_blank blank,
+                        uint8_t out[MKPERF_CONTENT_HASH_BYTES]);
+
+/* Stores the build id, or derives one from the content. False, and out->n 0: neither is possible. */
+bool mkperf_elf_identity(Elf *elf, const uint8_t *file, size_t n, struct mkperf_build_id *out);
+
+/* SHA-256 of the whole file at path. MKPERF_ERR_INPUT: it cannot be read. */
+enum mkperf_status mkperf_file_hash(const char *path, uint8_t out[MKPERF_CONTENT_HASH_BYTES],
+                                    struct mkperf_error *e);
 
 struct mkperf_symbols;
 struct mkperf_module;
@@ -58,7 +111,7 @@ struct mkperf_elf_search {
     const char *symfs;    /* a directory: the recording's paths are below it */
 };
 
-/* From now on mkperf_symbols_recorded searches in these places, and by build id in those of find_elf.h. The strings must
+/* From now on mkperf_symbols_recorded searches in these places, and by build id in those of symbols.h. The strings must
  * live as long as s. */
 void mkperf_symbols_search(struct mkperf_symbols *s, const struct mkperf_elf_search *where);
 
@@ -75,7 +128,7 @@ uint16_t mkperf_module_machine(const struct mkperf_module *m); /* e_machine */
 const char *mkperf_module_arch(const struct mkperf_module *m); /* perf's name of it */
 /* The build id, of no bytes if the ELF has none or m is NULL. */
 const struct mkperf_build_id *mkperf_module_build_id(const struct mkperf_module *m);
-/* The identity, and the hash of the content, as in identity.h. */
+/* The identity, and the hash of the content, as in symbols.h. */
 void mkperf_module_identity(const struct mkperf_module *m, struct mkperf_build_id *out);
 bool mkperf_module_content(const struct mkperf_module *m, struct mkperf_blank blank,
                            uint8_t out[MKPERF_CONTENT_HASH_BYTES]);
@@ -151,5 +204,91 @@ struct mkperf_unwind_rows {
 
 /* Stores the rows of a program, none if it has no call-frame information. The caller frees rows->row. */
 void mkperf_module_unwind_rows(struct mkperf_module *m, struct mkperf_unwind_rows *rows);
+
+/*
+ * ELFs by identity: the search for them, and the cache that keeps copies.
+ *
+ * Owns: the list of places and the ELFs that were found there (find_elf.c), and mkperf's part of perf's build-id cache
+ * (elf_cache.c). model/pds.c and module.c search; the recorder makes the copies. A file is identified by its content,
+ * never by its path.
+ *
+ * The search continues with the next place until an ELF is found:
+ *
+ *   1. the directories of --elf-path (without it: that of the .system file), without their subdirectories
+ *   2. the cache below: .build-id/II/DDDD.../elf
+ *   3. debuginfod's cache: $DEBUGINFOD_CACHE_PATH, $XDG_CACHE_HOME/debuginfod_client or
+ *      ~/.cache/debuginfod_client: IIDDDD.../executable. debuginfod itself is not asked
+ *   4. the current directory and its subdirectories, except hidden ones and symbolic links
+ *
+ * Of several files of one identity in a place, an ELF with debugging information is preferred to one with symbols, and that
+ * to any other. The search is bounded (limits below).
+ *
+ * The cache keeps a recording's names when its programs are built again. The layout of its directory DIR is perf's, so that
+ * perf finds the copies, too:
+ *
+ *     DIR/PATH/ID/elf                   the copy; PATH is where the ELF was, ID its build id
+ *     DIR/.build-id/II/DDDD...          a link to DIR/PATH/ID; II and DDDD... are the digits of ID
+ *     DIR/.mkperf/ID                    mkperf's list entry: the text PATH/ID; its time is that of the last use
+ *     DIR/.mkperf/lock, .mkperf/copy    held while DIR is changed; a copy that is being written
+ *
+ * ID is the linker's build id, or the content's hash of an ELF without one (symbols.h). Only copies with a list entry are
+ * ever removed. A copy gets its name when it is whole. Several processes may use DIR at once.
+ */
+
+/* ---- the search ---- */
+
+enum mkperf_finder_limits {
+    MKPERF_FINDER_ENTRIES = 20000, /* directory entries that are read, in a place */
+    MKPERF_FINDER_DEPTH = 8,       /* of directories below the current one */
+    MKPERF_FINDER_ELFS = 4096,     /* ELFs that are remembered */
+};
+
+struct mkperf_finder;
+
+/* elf_path: DIR[:DIR] or NULL. beside: the directory of the .system file, which is used without elf_path, or NULL. Files
+ * are read when the first ELF is searched for. */
+struct mkperf_finder *mkperf_finder_new(const char *elf_path, const char *beside);
+void mkperf_finder_free(struct mkperf_finder *f);
+
+/* Adds a file, which a .system file names, to the first place. Files that are no ELFs are ignored. */
+void mkperf_finder_add(struct mkperf_finder *f, const char *path);
+
+/*
+ * The path of an ELF of that identity, which lives as long as f. file: the program's file name, "" if unknown. NULL: there
+ * is none, and the sentence in why (n bytes) gives the reason. The sentence names an ELF of that file name and of another
+ * build, if there is one.
+ */
+const char *mkperf_finder_find(struct mkperf_finder *f, const struct mkperf_build_id *id,
+                               const char *file, char *why, size_t n);
+
+/* Excludes a path that mkperf_finder_find returned, because the file is damaged. */
+void mkperf_finder_reject(struct mkperf_finder *f, const char *path);
+
+/* The path of a readable file: an absolute name itself, otherwise the first in DIR[:DIR]. Returns a new string or NULL.
+ * directories may be NULL. */
+char *mkperf_find_file(const char *directories, const char *name);
+
+/* ---- the cache ---- */
+
+#define MKPERF_ELF_CACHE_BYTES (UINT64_C(1) << 30) /* the default limit for all copies */
+
+/* An ELF in memory, its absolute path, and what identifies it. */
+struct mkperf_elf_copy {
+    const char *path;
+    const uint8_t *bytes;
+    size_t n;
+    struct mkperf_build_id id;
+};
+
+/* The cache's directory, $PERF_BUILDID_DIR or ~/.debug: a new string; NULL without $HOME. */
+char *mkperf_elf_cache_directory(void);
+
+/*
+ * Makes a copy of each of n ELFs that has none, then removes the least recently used copies until at most `most` bytes are
+ * left. OUTPUT: a copy could not be made, and the others were made nevertheless; or another process has held the directory's
+ * lock for 10 s, and no copy was made.
+ */
+enum mkperf_status mkperf_elf_cache_keep(const char *directory, const struct mkperf_elf_copy *elf,
+                                         size_t n, uint64_t most, struct mkperf_error *e);
 
 #endif

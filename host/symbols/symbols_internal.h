@@ -11,7 +11,6 @@
 #include <elfutils/libdw.h>
 #include <gelf.h>
 
-#include "identity.h"
 #include "symbols.h"
 
 enum {

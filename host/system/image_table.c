@@ -3,12 +3,10 @@
  * The programs of an image: the bytes of the stamp, read with each length checked, and written. The
  * format is described in include/mkperf/stamp.h.
  */
-#include "image_table.h"
+#include "system.h"
 
 #include <mkperf/frame.h>
 #include <mkperf/record.h>
-
-#include "base/bytes.h"
 
 const char *const mkperf_queue_kinds[MKPERF_QUEUE_KINDS] = {
     [MKPERF_QUEUE_RING] = "ring",
@@ -201,10 +199,10 @@ static void put_program(struct mkperf_put *c, const struct mkperf_image_program 
 
     mkperf_put64(c, from->thread);
     mkperf_put16(c, (uint16_t)((unsigned)(from->parent + 1) | flags << 8));
-    mkperf_put_bytes(c, sizes, sizeof sizes);
-    mkperf_put_bytes(c, from->build_id.byte, from->build_id.n);
-    mkperf_put_bytes(c, from->name, name);
-    mkperf_put_bytes(c, from->file, file);
+    mkperf_put_data(c, sizes, sizeof sizes);
+    mkperf_put_data(c, from->build_id.byte, from->build_id.n);
+    mkperf_put_data(c, from->name, name);
+    mkperf_put_data(c, from->file, file);
     if (from->scheduled) {
         mkperf_put16(c, (uint16_t)(from->priority | from->cpu << 8));
         mkperf_put32(c, from->budget_us);
@@ -219,19 +217,19 @@ static void put_queue(struct mkperf_put *c, const struct mkperf_image_queue *fro
                             (uint8_t)(from->producer + 1), (uint8_t)(from->consumer + 1),
                             (uint8_t)from->bits,           (uint8_t)name};
 
-    mkperf_put_bytes(c, head, sizeof head);
+    mkperf_put_data(c, head, sizeof head);
     mkperf_put64(c, from->slots);
     mkperf_put64(c, from->head);
     mkperf_put64(c, from->tail);
-    mkperf_put_bytes(c, from->name, name);
+    mkperf_put_data(c, from->name, name);
 }
 
 size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_STAMP_BYTES])
 {
     struct mkperf_put c = {out + MKPERF_STAMP_IMAGE_AT}, head = {out};
 
-    mkperf_put_bytes(&c, image->id, sizeof image->id);
-    mkperf_put_bytes(&c, image->system, sizeof image->system);
+    mkperf_put_data(&c, image->id, sizeof image->id);
+    mkperf_put_data(&c, image->system, sizeof image->system);
     mkperf_put32(&c, image->n | image->nqueues << 16);
     put_program(&c, &image->kernel);
     for (unsigned i = 0; i < image->n; i++) {
@@ -240,9 +238,9 @@ size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_S
     for (unsigned i = 0; i < image->nqueues; i++) {
         put_queue(&c, &image->queue[i]);
     }
-    mkperf_put_bytes(&c, image->windows, strlen(image->windows));
+    mkperf_put_data(&c, image->windows, strlen(image->windows));
     size_t n = (size_t)(c.p - out);
-    mkperf_put_bytes(&head, MKPERF_STAMP_MAGIC, MKPERF_STAMP_MAGIC_BYTES);
+    mkperf_put_data(&head, MKPERF_STAMP_MAGIC, MKPERF_STAMP_MAGIC_BYTES);
     mkperf_put32(&head, (uint32_t)n);
     mkperf_put32(&head, mkperf_crc32(0, out + MKPERF_STAMP_IMAGE_AT, n - MKPERF_STAMP_IMAGE_AT));
     return n;
@@ -313,4 +311,49 @@ const char *mkperf_image_text(const struct mkperf_image *image, char text[MKPERF
         snprintf(text + 2 * (size_t)i, 3, "%02x", image->id[i]);
     }
     return text;
+}
+
+/* The text of a domain schedule, see system.h. */
+
+char *mkperf_windows_text(const struct mkperf_system *s)
+{
+    char *text = NULL;
+    size_t n;
+
+    if (s->nwindows == 0) {
+        return NULL;
+    }
+    FILE *f = mkperf_memstream_open(&text, &n);
+    for (unsigned i = 0; i < s->nwindows; i++) {
+        const struct mkperf_system_window *w = &s->window[i];
+        fprintf(f, "%s%u %" PRIu64 " %s ", i != 0 ? "|" : "", s->first_window + i, w->duration,
+                w->in_ticks ? "ticks" : "us");
+        for (const char *p = s->domain[w->domain]; *p != '\0'; p++) {
+            fputc(*p == '|' ? '/' : *p, f);
+        }
+    }
+    mkperf_memstream_close(f);
+    return text;
+}
+
+unsigned mkperf_windows_read(const char *text, struct mkperf_schedule_entry out[MKPERF_WINDOWS])
+{
+    unsigned n = 0;
+
+    while (text != NULL && n < MKPERF_WINDOWS) {
+        struct mkperf_schedule_entry w = {.number = 0};
+        uint64_t duration;
+        char unit[8];
+
+        if (sscanf(text, "%u %" SCNu64 " %5s %63[^|\n]", &w.number, &duration, unit, w.domain) !=
+                4 ||
+            duration == 0 || duration >> 52 != 0) {
+            break;
+        }
+        *(strcmp(unit, "us") == 0 ? &w.us : &w.ticks) = duration;
+        out[n++] = w;
+        text = strchr(text, '|');
+        text = text != NULL ? text + 1 : NULL;
+    }
+    return n;
 }

@@ -14,11 +14,10 @@
 #ifndef MKPERF_HOST_TOP_TOP_H
 #define MKPERF_HOST_TOP_TOP_H
 
-#include "base/hash.h"
 #include "base/outfile.h"
 #include "model/model.h"
 #include "model/pds.h"
-#include "profile/charge.h"
+#include "profile/profile.h"
 #include "sched/analysis.h"
 
 enum { TOP_SLICES = 32, TOP_ROWS_MAX = 16384 };
@@ -39,7 +38,7 @@ struct top_row {
     struct top_window weight;
 };
 
-/* The work of PD `by` on behalf of PD `to`, which may be the same PD (profile/charge.h). */
+/* The work of PD `by` on behalf of PD `to`, which may be the same PD (profile/profile.h). */
 struct top_pair {
     uint32_t event, to, by;
     struct top_window weight;

@@ -22,7 +22,7 @@ static void add_at(struct top_window *w, uint64_t slice, uint64_t period)
         }
         w->slice = slice;
     }
-    if (slice + TOP_SLICES > w->slice) { /* samples may be late, see model/merge.h */
+    if (slice + TOP_SLICES > w->slice) { /* samples may be late, see model/arrival.h */
         mkperf_weight_add(&w->in[slice % TOP_SLICES], &one);
     }
 }

@@ -2,10 +2,6 @@
 /* Owns: the answers to requests, see view.h. */
 #include "view.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "export/formats.h"
 #include "page/page.h"
 

@@ -1,8 +1,141 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the session of a live view, and the data of its page. See view.h. */
-
 #include "page/page.h"
+
 #include "view.h"
+
+/* Owns: the newest part of the scheduling of a running target. See view.h. */
+
+/* Stores the state that a PD has now as an interval until the last event. Returns the number of intervals: 0 or 1. */
+static size_t add_now(struct mkperf_interval *to, const struct mkperf_analysis *a, uint32_t pd,
+                      uint64_t since)
+{
+    const struct mkperf_sched_pd *of = &a->pd[pd];
+    uint64_t began = of->slices > 0 ? of->slice[0].from : of->since;
+    bool calls = of->state == MKPERF_PD_CALLING && of->call.active;
+
+    if (of->idle || a->last_ns <= page_later(began, since)) {
+        return 0;
+    }
+    *to = (struct mkperf_interval){.from = page_later(began, since),
+                                   .to = a->last_ns,
+                                   .pd = pd,
+                                   .core = of->core,
+                                   .by = calls ? of->call.to : MKPERF_SCHED_NOBODY,
+                                   .serving = of->serving,
+                                   .state = of->state};
+    return 1;
+}
+
+/* The newest records of each kind, and the time from which on the records of all kinds are complete. */
+static void take_newest(struct view_live_schedule *s, struct mkperf_profile *p, size_t most)
+{
+    struct mkperf_schedule *from = &p->schedule;
+    struct page_schedule *shown = &s->shown;
+
+    s->interval = mkperf_xcalloc(most + 2 * (size_t)p->sched->npds + 1, sizeof *s->interval);
+    s->gap = mkperf_xcalloc(most + (size_t)p->sched->ncores + 1, sizeof *s->gap);
+    s->call = mkperf_xcalloc(most, sizeof *s->call);
+    s->woken = mkperf_xcalloc(most, sizeof *s->woken);
+    shown->intervals = mkperf_spool_last(&from->intervals, s->interval + p->sched->npds, most);
+    shown->gaps = mkperf_spool_last(&from->gaps, s->gap + p->sched->ncores, most);
+    shown->calls = mkperf_spool_last(&from->calls, s->call, most);
+    shown->wokens = mkperf_spool_last(&from->wakings, s->woken, most);
+    if (shown->intervals < from->intervals.count) {
+        /* An interval becomes known at its end, except that of a ready PD, which becomes known when the PD runs. */
+        const struct mkperf_interval *newest = s->interval + p->sched->npds;
+        size_t first = 0;
+        while (first < shown->intervals && newest[first].state == MKPERF_PD_READY) {
+            first++;
+        }
+        shown->since_ns = first < shown->intervals ? newest[first].to : UINT64_MAX;
+    }
+    if (shown->gaps > 0 && shown->gaps < from->gaps.count) {
+        shown->since_ns = page_later(shown->since_ns, s->gap[p->sched->ncores].to);
+    }
+    if (shown->calls > 0 && shown->calls < from->calls.count) {
+        shown->since_ns = page_later(shown->since_ns, s->call[0].to_ns);
+    }
+    if (shown->wokens > 0 &&
+        shown->wokens < from->wakings.count) { /* another waking at the same time may be missing */
+        shown->since_ns = page_later(shown->since_ns, s->woken[0].time + 1);
+    }
+}
+
+/* Cuts the newest intervals at the begin of the complete part. Adds an interval of each PD before it, and one for its state now. */
+static void complete_intervals(struct view_live_schedule *s, const struct mkperf_analysis *a,
+                               uint64_t begin)
+{
+    struct page_schedule *shown = &s->shown;
+    struct mkperf_interval *newest = s->interval + a->npds, *first = newest;
+    uint64_t since = shown->since_ns;
+
+    VIEW_KEEP(newest, shown->intervals, newest[i].to > since);
+    for (size_t i = 0; i < shown->intervals; i++) {
+        newest[i].from = page_later(newest[i].from, since);
+    }
+    for (uint32_t pd = 0; pd < a->npds; pd++) {
+        shown->intervals += add_now(&newest[shown->intervals], a, pd, since);
+    }
+    for (uint32_t pd = a->npds; since > begin && pd-- > 0;) {
+        if (!a->pd[pd].idle) {
+            *--first = (struct mkperf_interval){.from = begin,
+                                                .to = since,
+                                                .pd = pd,
+                                                .by = MKPERF_SCHED_NOBODY,
+                                                .serving = MKPERF_SCHED_NOBODY,
+                                                .state = MKPERF_PD_UNKNOWN};
+            shown->intervals++;
+        }
+    }
+    shown->interval = first;
+}
+
+/* Cuts the newest gaps at the begin of the complete part, and adds a gap of each core before it. */
+static void complete_gaps(struct view_live_schedule *s, const struct mkperf_analysis *a,
+                          uint64_t begin)
+{
+    struct page_schedule *shown = &s->shown;
+    struct mkperf_core_interval *newest = s->gap + a->ncores, *first = newest;
+    uint64_t since = shown->since_ns;
+
+    VIEW_KEEP(newest, shown->gaps, newest[i].to > since);
+    for (size_t i = 0; i < shown->gaps; i++) {
+        newest[i].from = page_later(newest[i].from, since);
+    }
+    for (uint32_t core = a->ncores; since > begin && core-- > 0;) {
+        *--first = (struct mkperf_core_interval){
+            .pd = MKPERF_SCHED_NOBODY, .core = core, .from = begin, .to = since};
+        shown->gaps++;
+    }
+    shown->gap = first;
+}
+
+void view_live_schedule_take(struct view_live_schedule *s, struct mkperf_profile *p, size_t most,
+                             uint64_t from_ns)
+{
+    *s = (struct view_live_schedule){.shown = {.analysis = p->sched, .lost = p->schedule.lost}};
+    if (!p->schedule.open) {
+        return;
+    }
+    take_newest(s, p, most);
+    complete_intervals(s, p->sched, page_later(p->sched->first_ns, from_ns));
+    complete_gaps(s, p->sched, page_later(p->sched->first_ns, from_ns));
+    /* The lists of calls and wakings are complete only from then on. */
+    VIEW_KEEP(s->call, s->shown.calls, s->call[i].from_ns >= s->shown.since_ns);
+    VIEW_KEEP(s->woken, s->shown.wokens, s->woken[i].time >= s->shown.since_ns);
+    s->shown.call = s->call;
+    s->shown.woken = s->woken;
+}
+
+void view_live_schedule_free(struct view_live_schedule *s)
+{
+    free(s->interval);
+    free(s->call);
+    free(s->gap);
+    free(s->woken);
+    *s = (struct view_live_schedule){.shown = {.intervals = 0}};
+}
 
 static void show_notice(void *self, const char *text)
 {
@@ -71,9 +204,7 @@ enum mkperf_status view_live_run(struct view_live *l, struct mkperf_error *e)
     r->progress = on_progress;
     r->stop = l->interrupts;
     r->self = l;
-    if (mkperf_recorder_init(r, false, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_init(r, false, e));
     mkperf_recorder_decode(r, mkperf_profile_sink(&l->profile), NULL);
     if (!r->link.source.ops->interactive) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,

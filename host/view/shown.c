@@ -29,10 +29,8 @@ enum mkperf_status view_shown_read(struct view_shown *s, const char *path,
                                          .whole = keep_interactions,
                                          .self = s,
                                          .places = {.search = *elfs, .inlined = true}}};
-    if (mkperf_frames_read(&s->frames, &s->profile, path, false, NULL, e) != MKPERF_OK ||
-        mkperf_profile_order(&s->profile, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_frames_read(&s->frames, &s->profile, path, false, NULL, e));
+    MKPERF_TRY(mkperf_profile_order(&s->profile, e));
     mkperf_profile_cost(&s->profile);
     in = page_input_of(&s->frames, path);
     in.interactions = s->interactions;

@@ -9,7 +9,7 @@
 
 #include "annotate/annotate.h"
 #include "link/recorder.h"
-#include "model/interactions.h"
+#include "model/figures.h"
 #include "page/page.h"
 #include "profile/frames.h"
 #include "profile/profile.h"

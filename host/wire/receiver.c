@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: separating frames, text and noise, see receiver.h. */
-#include "receiver.h"
+/* Owns: separating frames, text and noise, see wire_stream.h. */
+#include "wire_stream.h"
 
 #include <mkperf/frame.h>
 

@@ -3,7 +3,7 @@
  * Owns: all that the stream passes on to its sink, and the order in which the sink gets it.
  *
  * With several cores, or samples of blocked threads, samples and events first wait in a merge
- * (model/merge.h), and behind it in model/relays.h (off_cpu). Batches have a core, but samples are numbered
+ * (model/arrival.h), and behind it in model/relays.h (off_cpu). Batches have a core, but samples are numbered
  * over all cores. The core of a sample in a lost frame is therefore known only when the last Status
  * of the session reports how many samples each core took.
  */
@@ -60,9 +60,7 @@ enum mkperf_status stream_announce(struct mkperf_stream *s, struct mkperf_error 
 
     while (s->announced < mkperf_pds_count(s->config.pds)) {
         const struct mkperf_pd *pd = mkperf_pds_at(s->config.pds, s->announced++);
-        if (mkperf_sink_pd(sink, pd, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(mkperf_sink_pd(sink, pd, e));
     }
     return MKPERF_OK;
 }
@@ -85,9 +83,7 @@ enum mkperf_status stream_begin(struct mkperf_stream *s, struct mkperf_error *e)
     s->session.command = s->config.command;
     s->began = true;
     stream_cores_begin(s, 0);
-    if (mkperf_sink_begin(sink, &s->session, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_sink_begin(sink, &s->session, e));
     return stream_announce(s, e);
 }
 
@@ -193,9 +189,7 @@ static enum mkperf_status close_core(struct mkperf_stream *s, const mkperf_CoreS
         struct mkperf_lost lost = {.samples = total[i] > seen ? total[i] - seen : 0,
                                    .where = (enum mkperf_lost_where)i,
                                    .core = t->core};
-        if (stream_lost(s, &lost, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(stream_lost(s, &lost, e));
     }
     return MKPERF_OK;
 }
@@ -229,9 +223,7 @@ enum mkperf_status stream_cores_close(struct mkperf_stream *s, struct mkperf_err
             core->began_ns = stream_ns(t->started_ticks, status->tick_hz) + s->clock.offset_ns;
             core->ended_ns = stream_ns(t->stopped_ticks, status->tick_hz) + s->clock.offset_ns;
         }
-        if (close_core(s, t, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(close_core(s, t, e));
         sum += missing_of_core(s, t);
     }
     /* The cores have shares of the loss in transit only if their sum is the whole loss. */

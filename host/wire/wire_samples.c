@@ -224,9 +224,7 @@ static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unkn
         bool inferred = (slot->flags & MKPERF_SAMPLE_CALLERS) != 0 &&
                         (slot->confidence == MKPERF_PROVED || slot->confidence == MKPERF_INFERRED);
         s->totals.inferred_callers += inferred ? count : 0;
-        if (stream_emit(s, &sample, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(stream_emit(s, &sample, e));
     }
     *unknown += b->samples - c.i;
     if (next < b->nchains && !define_until(s, UINT32_MAX, &next, &decoded)) {
@@ -248,9 +246,7 @@ static enum mkperf_status report_losses(struct mkperf_stream *s, struct mkperf_e
             .where = (enum mkperf_lost_where)b->loss[i].where,
             .core = b->core,
         };
-        if (stream_lost(s, &lost, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(stream_lost(s, &lost, e));
     }
     return MKPERF_OK;
 }
@@ -315,20 +311,16 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
         stream_void_chains(s);
     }
     uint64_t before = s->totals.samples + s->totals.off_cpu_unpaired; /* those were samples */
-    if (stream_begin(s, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(stream_begin(s, e));
     stream_cores_begin(s, b->core);
-    if (check_number(s, e) != MKPERF_OK || decode_samples(s, &lost.samples, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(check_number(s, e));
+    MKPERF_TRY(decode_samples(s, &lost.samples, e));
     s->damaged = s->damaged && !first_of_epoch;
     s->totals.core[b->core].samples += s->totals.samples + s->totals.off_cpu_unpaired - before;
     s->core_seen[b->core].arrived += b->weight;
     lost.time_ns = s->core_ns[b->core];
-    if (stream_lost(s, &lost, e) != MKPERF_OK || report_losses(s, e) != MKPERF_OK ||
-        stream_release(s, false, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(stream_lost(s, &lost, e));
+    MKPERF_TRY(report_losses(s, e));
+    MKPERF_TRY(stream_release(s, false, e));
     return mkperf_sink_flush(sink, e);
 }

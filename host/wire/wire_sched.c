@@ -205,9 +205,7 @@ static enum mkperf_status emit_readings(struct mkperf_stream *s, const struct mk
             .head = index_of(c, place[0], image->queue[i].bits),
             .tail = index_of(c, place[1], image->queue[i].bits),
         };
-        if (stream_emit_reading(s, &reading, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(stream_emit_reading(s, &reading, e));
     }
     return MKPERF_OK;
 }
@@ -319,12 +317,10 @@ enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
     for (unsigned i = 0; i < m->codes_count; i++) {
         define_code(s, c, &m->codes[i]);
     }
-    if (stream_begin(s, e) != MKPERF_OK || stream_announce(s, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(stream_begin(s, e));
+    MKPERF_TRY(stream_announce(s, e));
     stream_cores_begin(s, m->core);
-    if (decode_events(s, c, m, e) != MKPERF_OK || stream_release(s, false, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(decode_events(s, c, m, e));
+    MKPERF_TRY(stream_release(s, false, e));
     return mkperf_sink_flush(sink, e);
 }

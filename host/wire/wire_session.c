@@ -7,7 +7,7 @@
  * A Session that arrives before the list is held until names are settled, so that no PD has two names
  * in one profile.
  */
-#include "system/image_table.h"
+#include "system/system.h"
 #include "wire_internal.h"
 
 static bool same_event(const struct mkperf_event *a, const struct mkperf_event *b)
@@ -186,9 +186,7 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
 {
     const mkperf_Status *t = &s->status;
 
-    if (stream_release(s, true, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(stream_release(s, true, e));
     mkperf_off_cpu_close(&s->order.off_cpu);
     if (!s->has_session || (!s->has_status && !s->numbered)) {
         return MKPERF_OK; /* nothing was sampled */
@@ -237,9 +235,7 @@ static enum mkperf_status new_session(struct mkperf_stream *s, uint32_t id, stru
 
 enum mkperf_status mkperf_stream_restarted(struct mkperf_stream *s, struct mkperf_error *e)
 {
-    if (close_session(s, true, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(close_session(s, true, e));
     s->totals.complete = false;
     s->totals.restarts++;
     s->has_session = s->numbered = s->running = s->has_status = s->has_marks_lost = s->closed =
@@ -280,9 +276,7 @@ enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session 
     if (hold_session(s, m, answer)) {
         return MKPERF_OK;
     }
-    if (mkperf_stream_settle(s, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_stream_settle(s, e));
     if ((!s->has_session || m->id != s->session_id) && new_session(s, m->id, e) != MKPERF_OK) {
         return e->status;
     }
@@ -291,9 +285,7 @@ enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session 
     if (!m->running && s->began) {
         return MKPERF_OK; /* its events may still change before it runs */
     }
-    if (adopt_events(s, m, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(adopt_events(s, m, e));
     if ((answer || s->starting) && m->running && !s->numbered) { /* this host has just started it */
         s->starting = false;
         s->numbered = s->from_start = true;
@@ -390,9 +382,7 @@ enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHell
                                 "mkperf of the target's build",
                                 hello->protocol, MKPERF_PROTOCOL);
     }
-    if (check_image(s, hello, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(check_image(s, hello, e));
     if (s->began && s->has_hello && hello->boot_id != s->hello.boot_id &&
         mkperf_stream_restarted(s, e) != MKPERF_OK) {
         return e->status;
@@ -408,15 +398,12 @@ enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHell
 
 enum mkperf_status mkperf_stream_finish(struct mkperf_stream *s, struct mkperf_error *e)
 {
-    if (mkperf_stream_settle(s, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_stream_settle(s, e));
     if (!s->has_session && !s->began) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "the received data have no session");
     }
-    if (stream_begin(s, e) != MKPERF_OK || close_session(s, false, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(stream_begin(s, e));
+    MKPERF_TRY(close_session(s, false, e));
     s->totals.complete = s->totals.complete && s->booked;
     s->totals.unordered = s->order.merge != NULL ? mkperf_merge_unordered(s->order.merge) : 0;
     if (s->totals.samples == 0 && s->totals.sched_events == 0) {

@@ -4,7 +4,6 @@
 #include "wire_stream.h"
 
 #include "model/figures.h"
-#include "receiver.h"
 #include "wire_internal.h"
 
 enum { PAUSE_NS = 1000000 };

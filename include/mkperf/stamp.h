@@ -33,7 +33,7 @@
  *         14..22  address of the head (the consumer's index) in the profiler PD; 0: it has no mapping
  *         22..30  address of the tail (the producer's index), or 0
  *         30..    name
- *   then, to the end, the domain schedule as text (host/system/windows.h); nothing without one
+ *   then, to the end, the domain schedule as text (host/system/system.h); nothing without one
  */
 #ifndef MKPERF_STAMP_H
 #define MKPERF_STAMP_H

@@ -76,7 +76,7 @@ static void stop(uint32_t mask)
     pmu_isb();
 }
 
-static uint32_t read(unsigned counter)
+static uint32_t read_counter(unsigned counter)
 {
     return (uint32_t)pmu_read_pmevcntr(counter);
 }
@@ -86,5 +86,5 @@ const struct mkperf_pmu_user mkperf_armv8_user = {
     .program = program,
     .start = start,
     .stop = stop,
-    .read = read,
+    .read = read_counter,
 };

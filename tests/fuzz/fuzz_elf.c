@@ -10,7 +10,6 @@
 
 #include "fuzz/descriptor.h"
 #include "fuzz/mutate_elf.h"
-#include "symbols/identity.h"
 #include "symbols/symbols.h"
 
 enum { INSTRUCTIONS = 256, LINES = 8 };

@@ -16,7 +16,6 @@
 #include "fuzz/descriptor.h"
 #include "fuzz/mutate_message.h"
 #include "link/connection.h"
-#include "link/source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

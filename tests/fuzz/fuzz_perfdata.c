@@ -11,7 +11,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "base/bytes.h"
+#include "base/base.h"
 #include "fuzz/descriptor.h"
 #include "fuzz/failing_sink.h"
 #include "fuzz/mutate_perfdata.h"

@@ -23,7 +23,7 @@
 
 #include "fuzz/target_messages.h"
 #include "link/recorder.h"
-#include "system/image_table.h"
+#include "system/system.h"
 
 enum { NO_FD = 1000, /* none is open */ LONGEST_S = 5000 };
 

@@ -10,8 +10,7 @@
 
 #include <mkperf/frame.h>
 
-#include "host/system/image_table.h"
-#include "host/system/windows.h"
+#include "host/system/system.h"
 #include "pd/client/control.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

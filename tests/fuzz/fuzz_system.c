@@ -12,7 +12,6 @@
 
 #include "fuzz/descriptor.h"
 #include "host/system/system.h"
-#include "host/system/windows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

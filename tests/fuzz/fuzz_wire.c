@@ -15,7 +15,6 @@
 #include "fuzz/failing_sink.h"
 #include "fuzz/mutate_message.h"
 #include "fuzz/target_messages.h"
-#include "wire/receiver.h"
 #include "wire/wire_stream.h"
 
 enum {

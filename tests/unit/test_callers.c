@@ -17,7 +17,7 @@
 #include "kernel/counted.c"     // NOLINT(bugprone-suspicious-include)
 #include "kernel/unwind_walk.c" // NOLINT(bugprone-suspicious-include)
 
-#include "model/chain.h"
+#include "model/arrival.h"
 #include "pd/client/chains.h"
 
 enum {

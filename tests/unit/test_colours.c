@@ -6,7 +6,7 @@
 #include "recording.h"
 
 #include "perfdata/perfdata.h"
-#include "profile/colours.h"
+#include "profile/profile.h"
 
 enum { PDS = 20 };
 

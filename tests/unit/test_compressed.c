@@ -3,7 +3,7 @@
  * what perf or an attacker writes is read, or refused within bounds. */
 #include <zstd.h>
 
-#include "base/bytes.h"
+#include "base/base.h"
 #include "perfdata/perfdata.h"
 #include "recording.h"
 

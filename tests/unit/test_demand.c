@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The demand of PDs within a period: windows, passive PDs, throttled PDs, and budgets that suffice with two refills. */
-#include "sched/demand.h"
+#include "sched/analysis.h"
 
 #include "sched_story.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The windows of a domain schedule: lengths, use, slack, who was cut, who ran when one was too long, and missing events. */
-#include "sched/domains.h"
+#include "sched/analysis.h"
 
 #include "fixtures/sched_story.h"
 

@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "symbols/find_elf.h"
-#include "symbols/identity.h"
 #include "symbols/symbols.h"
 
 static struct mkperf_build_id one, bare;

@@ -6,7 +6,7 @@
 #include "story_recording.h"
 
 #include "hostile_text.h"
-#include "model/interactions.h"
+#include "model/figures.h"
 #include "view_server.h"
 
 enum { ROUNDS = 20 };

@@ -17,9 +17,8 @@
 #include <mkperf/record.h>
 
 #include "cmd/cmd.h"
-#include "symbols/identity.h"
 #include "symbols/symbols.h"
-#include "system/image_table.h"
+#include "system/system.h"
 
 static struct mkperf_image image;
 static uint8_t table[2 * MKPERF_STAMP_BYTES];

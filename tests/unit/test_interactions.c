@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "model/interactions.h"
+#include "model/figures.h"
 #include "report/report.h"
 
 static struct mkperf_interactions a, b;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "model/merge.h"
+#include "model/arrival.h"
 
 enum { KEEP = 1 << 17, MS = 1000000 };
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "model/chain.h"
+#include "model/arrival.h"
 #include "model/pds.h"
 #include "pmu/events.h"
 

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "link/source.h"
+#include "link/connection.h"
 #include "perfdata/perfdata.h"
 
 /* ---- the host ---- */

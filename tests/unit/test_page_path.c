@@ -11,7 +11,7 @@
 
 #include "page/page.h"
 #include "report/report.h"
-#include "sched/latency_rows.h"
+#include "sched/analysis.h"
 
 enum { WINDOWS = 30, STORIES = 30, MARKS = 200 };
 

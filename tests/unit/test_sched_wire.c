@@ -3,7 +3,7 @@
 #include "wire_host.h"
 
 #include "model/figures.h"
-#include "system/image_table.h"
+#include "system/system.h"
 
 #include <pb_decode.h>
 

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "link/source.h"
+#include "link/connection.h"
 
 /* The receiving virtualiser, up to one byte. */
 static struct {

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "link/source.h"
+#include "link/connection.h"
 
 enum behaviour {
     GOOD,

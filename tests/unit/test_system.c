@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "host/system/system.h"
-#include "host/system/windows.h"
 
 #include <mkperf/record.h>
 

@@ -24,7 +24,7 @@
 
 #include <mkperf/frame.h>
 
-#include "cmd/stamp_unwind.h"
+#include "cmd/cmd.h"
 #include "pd/profiler/unwind_load.h"
 
 enum {

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "system/image_table.h"
+#include "system/system.h"
 
 struct seen {
     struct wire_host wire;

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/hash.h"
 #include "base/outfile.h"
 
 static void grown_memory_is_zero(void **state)
