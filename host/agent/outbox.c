@@ -33,14 +33,25 @@ char *agent_outbox_path(const struct agent_outbox *o, const char *name)
 bool agent_name_parse(const char *name, uint64_t *sequence, uint64_t *unix_ms, uint64_t *samples,
                       char *target)
 {
-    int at = 0, end = 0;
+    enum { DIGITS = 20 };
+    char number[3][DIGITS];
+    int end = 0;
 
-    return strspn(name, "0123456789") == 12 &&
-           sscanf(name, "%" SCNu64 ".%" SCNu64 ".%" SCNu64 ".%n%63[A-Za-z0-9._-]%n", sequence,
-                  unix_ms, samples, &at, target, &end) == 4 &&
-           name[end] == '\0' && (target = strrchr(target, '.')) != NULL &&
-           (strcmp(target, ".data") == 0 || strcmp(target, ".pprof") == 0) &&
-           (*target = '\0', at < end);
+    if (sscanf(name, "%19[0-9].%19[0-9].%19[0-9].%63[A-Za-z0-9._-]%n", number[0], number[1],
+               number[2], target, &end) != 4 ||
+        name[end] != '\0' || strlen(number[0]) != 12) {
+        return false;
+    }
+    *sequence = strtoull(number[0], NULL, 10);
+    *unix_ms = strtoull(number[1], NULL, 10);
+    *samples = strtoull(number[2], NULL, 10);
+    char *suffix = strrchr(target, '.');
+    if (suffix == NULL || suffix == target ||
+        (strcmp(suffix, ".data") != 0 && strcmp(suffix, ".pprof") != 0)) {
+        return false;
+    }
+    *suffix = '\0';
+    return true;
 }
 
 static void append_window(struct agent_outbox *o, const char *name, uint64_t bytes,

@@ -111,9 +111,10 @@ struct mkperf_recorder {
     bool watching;  /* does not control the target, or not any more */
     bool ended;     /* the session was ended on the target */
     bool forgotten; /* the target does not know the session */
-    /* With windows (Configure.aggregate_ms): the duration has passed here, so that the target's counters are requested each
-     * second; its samples, and the number of Status messages, when there were more samples. */
+    /* With windows (Configure.aggregate_ms): the duration has passed here, so that the target's counters are requested; the pause
+     * between requests; its samples, and the number of Status messages, when there were more samples. */
     bool overdue;
+    double overdue_pause_s;
     uint64_t overdue_samples;
     unsigned statuses, overdue_statuses;
     unsigned breaks; /* number of times that the link broke */

@@ -19,20 +19,26 @@ static const double DRAIN_PATIENCE_S = 60; /* for all messages before it */
  * Whether to request the target's counters. While batches arrive, the target sends them each second of
  * its own time, which differs from the host's. An unneeded request costs the target as much as dozens of
  * samples. Therefore they are requested only if no batch has arrived for some time, or if a Status is
- * overdue. This time is longer if batches are further apart, since an emulated target may be slow, or counts samples in
- * windows.
+ * overdue. This time is longer if batches are further apart, since an emulated target may be slow.
+ *
+ * A target that counts samples in windows rightly sends nothing for seconds. It is only requested to show that it is
+ * there. After the duration its answers show whether it still samples: the pauses grow as long as it does.
  */
 static bool is_status_due(const struct mkperf_recorder *r, double now)
 {
     uint64_t last = r->stream->totals.last_ns;
-    double most = r->options.link.timeout_s / 3;
-    bool windows = r->options.configure.aggregate_ms != 0;
-    double patience = r->overdue ? STATUS_S
-                      : windows  ? most
-                                 : fmax(STATUS_S, fmin(2 * r->apart_s, most));
-    return now - r->status_s >= STATUS_S &&
-           (now - r->moved_s >= patience ||
-            (double)(int64_t)(last - r->status_ns) >= STATUS_DUE_S * 1e9);
+    double timeout = r->options.link.timeout_s;
+
+    if (now - r->status_s < STATUS_S) {
+        return false;
+    }
+    if (r->options.configure.aggregate_ms != 0) {
+        bool doubt = r->overdue && r->statuses != r->overdue_statuses;
+        double pause = doubt ? STATUS_S : r->overdue ? r->overdue_pause_s : timeout;
+        return now - r->link.heard_s >= fmin(pause, timeout / 2);
+    }
+    return now - r->moved_s >= fmax(STATUS_S, fmin(2 * r->apart_s, timeout / 3)) ||
+           (double)(int64_t)(last - r->status_ns) >= STATUS_DUE_S * 1e9;
 }
 
 /* Requests what the stream needs, and the target's counters, without waiting. */
@@ -91,6 +97,7 @@ static bool update_deadline(struct mkperf_recorder *r, struct mkperf_deadline *d
 
     /* The samples of a window that has not ended show no time, but the target's counters grow. */
     if (overdue && (!r->overdue || r->stream->status.captured != r->overdue_samples)) {
+        r->overdue_pause_s = r->overdue ? 2 * r->overdue_pause_s : STATUS_S;
         r->overdue_samples = r->stream->status.captured;
         r->overdue_statuses = r->statuses;
     }

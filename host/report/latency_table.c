@@ -431,6 +431,23 @@ static void put_parts(struct report_values *v, const char *kind, const struct mk
                REPORT_NUMBER("other_ns", p->other), REPORT_LAST_TEXT("exit", exit));
 }
 
+/* The buckets of a histogram that have a value. */
+static void put_buckets(struct report_values *v, const struct mkperf_latency_row *r,
+                        const char *exit)
+{
+    const struct mkperf_log_histogram *h = r->of != NULL ? r->of : &r->ns;
+
+    for (uint32_t i = 0; i < h->room; i++) {
+        if (h->in[i] != 0) {
+            REPORT_ROW(v, "bucket", REPORT_TEXT("of", mkperf_latency_kind_names[r->kind]),
+                       REPORT_TEXT("from", r->from), REPORT_TEXT("to", r->to),
+                       REPORT_NUMBER("irq", r->irq),
+                       REPORT_NUMBER("below_ns", mkperf_log_bucket_from(i + 1)),
+                       REPORT_NUMBER("count", h->in[i]), REPORT_LAST_TEXT("exit", exit));
+        }
+    }
+}
+
 static void put_analysis(struct report_values *v, const struct mkperf_analysis *a)
 {
     for (unsigned i = 0; i < a->ninversions; i++) {
@@ -509,6 +526,7 @@ void report_latency_values(const struct report_latency *l, struct report_values 
         REPORT_ROW(v, mkperf_latency_kind_names[r->kind], REPORT_TEXT("from", r->from),
                    REPORT_TEXT("to", r->to), REPORT_NUMBER("irq", r->irq), REPORT_TIMES(r),
                    REPORT_NUMBER("busy", r->busy), REPORT_LAST_TEXT("exit", exit));
+        put_buckets(v, r, exit);
         if (r->edge != NULL) {
             put_parts(v, "parts", r, exit, &r->edge->sum);
             put_parts(v, "worst", r, exit, &r->edge->worst);

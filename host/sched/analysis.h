@@ -329,10 +329,11 @@ struct mkperf_latency_row {
     char from[MKPERF_LATENCY_NAME], to[MKPERF_LATENCY_NAME]; /* from: "" of an interrupt */
     uint32_t irq;
     uint64_t count, total, max, max_at;
-    uint64_t quantile[MKPERF_QUANTILES]; /* 50, 90, 99, 99.9 % */
-    uint64_t busy;                       /* events that found their PD not waiting */
-    const struct mkperf_call_edge *edge; /* the parts of its calls or exits; NULL of a target */
-    struct mkperf_log_histogram ns;      /* of a target; total and max are ticks until `finish` */
+    uint64_t quantile[MKPERF_QUANTILES];   /* 50, 90, 99, 99.9 % */
+    uint64_t busy;                         /* events that found their PD not waiting */
+    const struct mkperf_call_edge *edge;   /* the parts of its calls or exits; NULL of a target */
+    const struct mkperf_log_histogram *of; /* of a recording; NULL of a target */
+    struct mkperf_log_histogram ns;        /* of a target; total and max are ticks until `finish` */
 };
 
 /* How long a thread ran, as a target counted it; idle of all cores is one. */

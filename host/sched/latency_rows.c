@@ -70,6 +70,7 @@ void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_laten
                        mkperf_analysis_name(a, e->from), mkperf_analysis_name(a, e->to), 0);
         mkperf_latency_times(row, &e->wall, e->worst_at);
         row->edge = e;
+        row->of = &e->wall;
     }
     for (unsigned kind = MKPERF_LATENCY_NOTIFY; kind <= MKPERF_LATENCY_IRQ; kind++) {
         for (unsigned i = 0; i < a->nwakes; i++) {
@@ -83,6 +84,7 @@ void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_laten
                                mkperf_analysis_name(a, w->to), w->irq);
                 mkperf_latency_times(row, &w->delay, w->worst_at);
                 row->busy = w->busy;
+                row->of = &w->delay;
             }
         }
     }

@@ -35,6 +35,9 @@ static void names(void **state)
                                         "000000000001.5.7..data.partial",
                                         "000000000001.5.7.a/b.data",
                                         "000000000001.5.7.a b.data",
+                                        "000000000001.5.7..data",
+                                        "000000000001.-5.7.board.data",
+                                        "000000000001.5. 7.board.data",
                                         "000000000001.99999999999999999999999999x.7.board.data"};
     uint64_t sequence, unix_ms, samples;
     char target[MKPERF_MODEL_NAME], text[256];
