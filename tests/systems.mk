@@ -77,8 +77,6 @@ flow_system = $(call test_pd,$(1),flow,tests/pd/flow.c)$(call described,$(1),tes
 $(call flow_system,flow,flow,A=a2 B=b8 C=c4 D=d1 CPU=0)
 $(call flow_system,flow_counted,flow_counted,A=a2 B=b8 C=c4 D=d1 CPU=0)
 $(call flow_system,flow_slow,flow,A=a2 B=b80 C=c4 D=d1 CPU=1)
-$(call flow_system,flow_before,flow,A=a2 B=b80 C=c4 D=d1 CPU=0)
-$(call flow_system,flow_after,flow,A=a2 B=b40 C=c4 D=d1 CPU=0)
 $(call flow_system,flow_evil,flow,A=a2 B=b8 C=c4 D=evil20 CPU=0)
 $(TEST_PD)/flow_slow/qemu-command: private QEMU_SMP = 2
 

@@ -107,7 +107,8 @@ static void advise(struct command *c, const struct mkperf_flow *f,
                    const struct mkperf_flow_limit *l)
 {
     enum { CALLS = 1, BUDGET = 3, CORE = 4 };
-    static const char *const kinds[] = {"own -20%", "calls -20%", "priority 254", "budget", "core"};
+    static const char *const kinds[] = {"%s own -20%%", "%s calls -20%%", "%s priority 254",
+                                        "%s budget %" PRIu64 "/%" PRIu64, "%s core %" PRIu64};
     unsigned cores = f->analysis->ncores, n = 0;
     struct advice *all = mkperf_xcalloc((size_t)f->nstages * (CORE + cores), sizeof *all);
     struct mkperf_error e;
@@ -126,14 +127,8 @@ static void advise(struct command *c, const struct mkperf_flow *f,
             (kind >= CORE && p->core == core)) {
             continue;
         }
-        int at = snprintf(all[n].text, sizeof all[n].text, "%s %s", s->name,
-                          kinds[kind < CORE ? kind : CORE]);
-        if (kind == BUDGET) {
-            snprintf(all[n].text + at, sizeof all[n].text - (size_t)at, " %" PRIu64 "/%" PRIu64,
-                     2 * (uint64_t)of->budget_us, (uint64_t)of->period_us);
-        } else if (kind >= CORE) {
-            snprintf(all[n].text + at, sizeof all[n].text - (size_t)at, " %u", core);
-        }
+        snprintf(all[n].text, sizeof all[n].text, kinds[kind < CORE ? kind : CORE], s->name,
+                 kind == BUDGET ? 2 * (uint64_t)of->budget_us : core, (uint64_t)of->period_us);
         if (mkperf_flow_parse(f, all[n].text, &change, &e) == MKPERF_OK) {
             all[n].p = mkperf_flow_predict(f, l, &change, 1);
             n++;
@@ -263,6 +258,7 @@ static void put_rows(struct report_values *v, const struct mkperf_flow *f)
                    REPORT_NUMBER("busy_ns", busy), REPORT_NUMBER("known_ns", total),
                    REPORT_NUMBER("starved_ns", s->waited[MKPERF_FLOW_STARVED]),
                    REPORT_NUMBER("blocked_ns", s->waited[MKPERF_FLOW_BLOCKED] + s->running_full),
+                   REPORT_SHARE("drops", mkperf_flow_drops(f, s)),
                    REPORT_NUMBER("cycles_own", s->cycles_own),
                    REPORT_NUMBER("cycles_kernel", s->cycles_kernel),
                    REPORT_NUMBER("cycles_calls", s->cycles_calls));
@@ -276,11 +272,11 @@ static void put_rows(struct report_values *v, const struct mkperf_flow *f)
             REPORT_TEXT("consumer", q->about.consumer != NULL ? q->about.consumer : ""),
             REPORT_NUMBER("size", q->about.capacity), REPORT_NUMBER("seen", q->about.seen),
             REPORT_SHARE("mean", mkperf_per(q->area, (double)q->known_ns)),
-            REPORT_SHARE("doubt", mkperf_per(q->doubt, (double)q->known_ns)),
+            REPORT_SHARE("doubt", mkperf_flow_doubt(f, q)),
             REPORT_NUMBER("entries_99", mkperf_log_quantile(&q->filled, 990)),
             REPORT_NUMBER("entries_most", q->most), REPORT_NUMBER("known_ns", q->known_ns),
             REPORT_NUMBER("empty_ns", q->empty_ns), REPORT_NUMBER("full_ns", q->full_ns),
-            REPORT_SHARE("stay_ns", mkperf_per((double)q->stay.total, (double)q->stay.count)),
+            REPORT_SHARE("stay_ns", mkperf_flow_stay(f, q)),
             REPORT_NUMBER("stay_99_ns", mkperf_log_quantile(&q->stay, 990)),
             REPORT_NUMBER("stayed", q->stay.count), REPORT_NUMBER("arrivals", q->produced),
             REPORT_NUMBER("departures", q->consumed), REPORT_NUMBER("first", q->first),
@@ -390,11 +386,9 @@ const struct mkperf_command mkperf_flow_command = {
                 {&group, 0}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
-    .examples = "mkperf record -t tcp:192.168.1.5 --queues --duration 10\n"
-                "mkperf flow\n"
-                "mkperf flow --time 40%-60% --sort own\n"
-                "mkperf flow --what-if 'echo own -20%'\n"
-                "mkperf flow --json | jq 'select(.type == \"limit\")'",
+    .examples = "mkperf record -t tcp:192.168.1.5 --queues --duration 10\nmkperf flow\nmkperf flow "
+                "--time 40%-60% --sort own\nmkperf flow --what-if 'echo own -20%'\nmkperf flow "
+                "--json | jq 'select(.type == \"limit\")'",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(struct command, .input = "perf.data", .sort = REPORT_FLOW_UNSORTED),
     .run = run_flow,

@@ -162,25 +162,13 @@ static void find_cause(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
     }
 }
 
-/* The rate of the stage over slices that are whole, with its interval. */
+/* The rate of the stage, with its interval. */
 static void find_rate(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
 {
     const struct mkperf_flow_stage *s = &f->stage[l->stage];
-    uint64_t n = (f->last_ns - f->first_ns) / f->slice_ns;
-    double seconds = (double)f->slice_ns / 1e9, sum = 0, squares = 0;
 
-    for (uint64_t i = 0; i < n; i++) {
-        double rate = s->slice_packets[i] / seconds;
-        sum += rate;
-        squares += rate * rate;
-    }
-    l->rate = f->last_ns > f->first_ns
-                  ? (double)mkperf_flow_packets(s) * 1e9 / (double)(f->last_ns - f->first_ns)
-                  : 0;
-    if (n > 1) {
-        double variance = (squares - sum * sum / (double)n) / (double)(n - 1);
-        l->error = 1.96 * sqrt(fmax(variance, 0) / (double)n);
-    }
+    l->rate = mkperf_per((double)mkperf_flow_packets(s) * 1e9, (double)(f->last_ns - f->first_ns));
+    l->error = 1e9 * flow_interval(f, s->slice_packets);
 }
 
 /* The longest run of slices in which the stage is as busy as in all. */
@@ -372,7 +360,7 @@ void mkperf_flow_sentence(const struct mkperf_flow *f, const struct mkperf_flow_
         fprintf(
             to, "what limits is undecided: %s",
             a->events == 0
-                ? "the recording has no scheduling events; record them with mkperf record --sched"
+                ? "the recording has no scheduling events; record them with mkperf record --queues"
                 : "no PD of the scheduling events moved an entry of a queue");
         break;
     case MKPERF_FLOW_OWN:

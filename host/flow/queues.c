@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The counts of queues by their readings, and time by slices. See flow.h. */
+#include <math.h>
+
 #include "flow.h"
 
 /* No queue is assumed to have more entries per second. Gigabit Ethernet has 1,488,095 packets. */
@@ -70,6 +72,33 @@ static void add_time(const struct mkperf_flow *f, struct mkperf_flow_queue *q, u
     q->full_ns += full;
     flow_slices_add(f, q->slice_area, from, to, mean);
     flow_slices_add(f, q->slice_full, from, to, (double)full / (double)ns);
+}
+
+double flow_interval(const struct mkperf_flow *f, const double *slice)
+{
+    uint64_t n = (f->last_ns - f->first_ns) / f->slice_ns;
+    double sum = 0, squares = 0;
+
+    for (uint64_t i = 0; i < n; i++) {
+        double mean = slice[i] / (double)f->slice_ns;
+        sum += mean;
+        squares += mean * mean;
+    }
+    return n > 1
+               ? 1.96 * sqrt(fmax(0, squares * (double)n - sum * sum) / (double)(n - 1)) / (double)n
+               : 0;
+}
+
+double mkperf_flow_doubt(const struct mkperf_flow *f, const struct mkperf_flow_queue *q)
+{
+    return f->analysis->session.sched ? mkperf_per(q->doubt, (double)q->known_ns)
+                                      : flow_interval(f, q->slice_area);
+}
+
+double mkperf_flow_stay(const struct mkperf_flow *f, const struct mkperf_flow_queue *q)
+{
+    return f->analysis->session.sched ? mkperf_per((double)q->stay.total, (double)q->stay.count)
+                                      : mkperf_per(q->area, (double)q->consumed);
 }
 
 static void put_arrivals(struct mkperf_flow_queue *q, double first, double step, uint64_t n)
@@ -176,7 +205,9 @@ bool flow_queue_read(struct mkperf_flow *f, const struct mkperf_queue_reading *r
     uint64_t mask = UINT64_MAX >> (64 - q->about.index_bits);
     uint64_t head = r->head & mask, tail = r->tail & mask, entries = (tail - head) & mask;
     uint64_t back = q->about.capacity <= mask / 2 ? mask - q->about.capacity : mask / 2;
-    uint64_t from = f->read_ns < r->time_ns ? f->read_ns : r->time_ns;
+    bool sampled = !f->analysis->session.sched;
+    uint64_t read_ns = sampled ? q->since_ns : f->read_ns;
+    uint64_t from = read_ns < r->time_ns ? read_ns : r->time_ns;
     /* All indices were read at read_ns; since_ns may be later, when the queue was settled. */
     bool may_have_wrapped = (double)(r->time_ns - from) > (double)back / FASTEST_PER_S * 1e9;
 
@@ -204,8 +235,13 @@ bool flow_queue_read(struct mkperf_flow *f, const struct mkperf_queue_reading *r
         begin_again(q, r->time_ns, entries);
         return false;
     }
-    add_time(f, q, q->since_ns, from, q->now, q->now);
-    add_change(f, q, from, r->time_ns, *made, *took);
+    if (sampled) { /* the time since the last reading has the occupancy of this one: an estimate without a bias */
+        add_time(f, q, from, r->time_ns, entries, entries);
+        q->now = entries;
+    } else {
+        add_time(f, q, q->since_ns, from, q->now, q->now);
+        add_change(f, q, from, r->time_ns, *made, *took);
+    }
     q->produced += *made;
     q->consumed += *took;
     q->since_ns = r->time_ns;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The work of PDs at their queues, and the sink. See flow.h. */
+#include <math.h>
+
 #include "flow.h"
 
 enum { SLICE_NS = 1000000 };
@@ -169,6 +171,40 @@ uint64_t mkperf_flow_packets(const struct mkperf_flow_stage *s)
     return s->in > s->out ? s->in : s->out;
 }
 
+bool flow_is_driver(const struct mkperf_flow *f, const struct mkperf_flow_stage *s)
+{
+    const struct mkperf_analysis *a = f->analysis;
+    bool woken = false, grows = s->in != 0 && s->out != 0;
+    uint64_t behind = 0; /* queues that its packets reach; there are at most 32 */
+
+    for (unsigned i = 0; i < a->nwakes; i++) {
+        woken |= a->wake[i].kind == MKPERF_SCHED_IRQ && a->wake[i].to == s->pd;
+    }
+    while (woken && grows) {
+        uint64_t before = behind;
+        for (unsigned i = 0; i < f->nqueues && i < 64; i++) {
+            const struct mkperf_flow_queue *q = &f->queue[i];
+            bool reached = q->producer == s->pd;
+            for (unsigned k = 0; k < f->nqueues && k < 64; k++) {
+                reached |= (behind >> k & 1) != 0 && f->queue[k].consumer == q->producer;
+            }
+            if (reached && !q->about.returns && q->consumer == s->pd) {
+                return true;
+            }
+            behind |= (uint64_t)(reached && !q->about.returns) << i;
+        }
+        grows = behind != before;
+    }
+    return false;
+}
+
+double mkperf_flow_drops(const struct mkperf_flow *f, const struct mkperf_flow_stage *s)
+{
+    return !f->analysis->session.sched || s->in == 0 || s->out == 0 || flow_is_driver(f, s) ? NAN
+           : s->in > s->out ? (double)(s->in - s->out)
+                            : 0;
+}
+
 static void end_activation(struct mkperf_flow_stage *s, const struct mkperf_sched_pd *p)
 {
     uint64_t in = s->in - s->in0, out = s->out - s->out0, n = in > out ? in : out;
@@ -301,11 +337,8 @@ static enum mkperf_status on_reading(void *self, const struct mkperf_queue_readi
             add_packets(f, q->consumer, q->about.kind, took, true, now.time_ns);
         }
     }
-    if (!f->analysis->session.sched) {
-        f->read_ns = now.time_ns; /* each reading is one of all queues */
-        if (f->from_ns != 0 && now.time_ns >= f->from_ns) {
-            restart(f);
-        }
+    if (!f->analysis->session.sched && f->from_ns != 0 && now.time_ns >= f->from_ns) {
+        restart(f);
     }
     return MKPERF_OK;
 }
@@ -364,5 +397,5 @@ struct mkperf_sink mkperf_flow_sink(struct mkperf_flow *f)
         .end = on_end,
     };
 
-    return (struct mkperf_sink){.ops = &ops, .self = f};
+    return (struct mkperf_sink){.ops = &ops, .self = f, .every_pd = true};
 }

@@ -312,6 +312,11 @@ static const struct mkperf_option flight_options[] = {
         "implies --sched",
         MKPERF_SETS(struct mkperf_record_options, queues)),
     MKPERF_OPTION(
+        0, "sample-queues",
+        "with their indices some hundred times per second, without --sched: mkperf flow estimates "
+        "how full they are",
+        MKPERF_SETS(struct mkperf_record_options, sample_queues)),
+    MKPERF_OPTION(
         0, "off-cpu",
         "with the callchain of each thread that stops to wait, and for how long: mkperf report "
         "--off-cpu; implies --sched",
@@ -419,6 +424,7 @@ enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
         return mkperf_usage_error(e, command, "-c and -F exclude each other");
     }
     o->configure.sched |= o->configure.off_cpu || o->stop_if != NULL || o->queues;
+    o->queues |= o->sample_queues;
     MKPERF_TRY(choose_windows(o, command, e));
     if (o->configure.events_count == 0 &&
         (!o->configure.sched || o->count != 0 || o->frequency != 0) &&

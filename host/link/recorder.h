@@ -34,8 +34,9 @@ struct mkperf_record_options {
     double aggregate_s; /* the target counts samples in windows of so long; 0: it sends each one */
     bool quiet;
     bool keep_no_elfs;
-    bool queues;   /* with the indices of the queues that the image lists */
-    char *command; /* the whole command line */
+    bool queues;        /* with the indices of the queues that the image lists */
+    bool sample_queues; /* without scheduling events */
+    char *command;      /* the whole command line */
 };
 
 enum { MKPERF_DEFAULT_FREQUENCY = 1000, MKPERF_DEFAULT_TIMEOUT_S = 5, MKPERF_AGGREGATE_S = 10 };

@@ -85,7 +85,8 @@ static enum mkperf_status begin_file(void *self, const struct mkperf_session *se
     w->session = *session;
     w->head_events = session->nevents;
     /* Samples are in order of time, and events are in order by core, but the two are not in one order. */
-    w->unordered = session->sched && (session->nevents != 0 || session->cores > 1);
+    w->unordered = (session->sched || session->nqueues != 0) &&
+                   (session->nevents != 0 || session->cores > 1);
     if ((session->nevents == 0 && !session->sched) || session->nevents > MKPERF_MODEL_EVENTS) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "a session of %u events", session->nevents);
     }

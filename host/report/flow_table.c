@@ -6,6 +6,7 @@
  * report_flow_columns, a format, and a value of stage_values or queue_values, all with the same number. Called by cmd/cmd_flow.c and
  * cmd/cmd_top.c.
  */
+#include <math.h>
 
 #include "report.h"
 
@@ -26,7 +27,7 @@ static void print_queue_near(const struct mkperf_flow *f, int queue, const char 
 static void rule_out(const struct mkperf_flow_limit *l, enum mkperf_flow_cause cause,
                      const char *text, double share, FILE *to)
 {
-    if (l->cause != cause) {
+    if (l->cause != cause && share < 0.95) {
         fprintf(to, "  %-9s %s %.1f %% of the time\n", mkperf_flow_cause_names[cause], text,
                 100 * share);
     }
@@ -62,74 +63,89 @@ void report_flow_answer(const struct mkperf_flow *f, const struct mkperf_flow_li
     rule_out(l, MKPERF_FLOW_LOAD, "the PD waits for packets or space for only", 1 - l->share, to);
     rule_out(l, MKPERF_FLOW_OWN, "the PD itself runs for only", l->own, to);
     rule_out(l, MKPERF_FLOW_CALLS, "the PD waits for calls for only", l->calls, to);
-    if (l->core_busy < 0.95) {
-        rule_out(l, MKPERF_FLOW_CORE, "the PD's core is busy for only", l->core_busy, to);
-    }
+    rule_out(l, MKPERF_FLOW_CORE, "the PD's core is busy for only", l->core_busy, to);
     rule_out(l, MKPERF_FLOW_PRIORITY, "the PD is ready and does not run for only", l->ready, to);
     rule_out(l, MKPERF_FLOW_BUDGET, "the PD is throttled for only", l->throttled, to);
     rule_out(l, MKPERF_FLOW_SLEEP, "the PD sleeps with work for only", l->asleep, to);
     fprintf(to, "Not decided\n  devices: the recording has no rate of a wire or a disk\n\n");
 }
 
-enum { PD_COLUMNS = 13, QUEUE_COLUMNS = 12, COLUMNS = PD_COLUMNS + QUEUE_COLUMNS };
+enum { PD_TIMES = 15, PD_COLUMNS = 18, QUEUE_COLUMNS = 12, COLUMNS = PD_COLUMNS + QUEUE_COLUMNS };
 
 const char report_flow_columns[] =
-    "in out rate batch batch-50 batch-99 batch-most own calls wake-ups busy starved blocked "
+    "in out rate activations batch batch-50 batch-99 batch-most own calls wake-ups drops busy "
+    "starved blocked cycles kernel cycles-calls "
     "size mean error entries-99 entries-most empty full stay stay-99 arrivals departures change";
 
-static const char *const formats[COLUMNS] = {
-    "%12.0f", "%12.0f", "%11.0f", "%8.2f",  "%6.0f", "%6.0f", "%6.0f",
-    "%8.0f",  "%10.0f", "%10.3f", "%7.1f",  "%9.1f", "%9.1f", /* PDs */
-    "%9.0f",  "%9.2f",  "%9.2f",  "%6.0f",  "%6.0f", "%8.1f", "%7.1f",
-    "%10.3f", "%10.3f", "%13.0f", "%13.0f", "%+9.0f"};
+/* clang-format off */
+static const struct {
+    int width, digits;
+} formats[COLUMNS] = {
+    {12, 0}, {12, 0}, {11, 0}, {12, 0}, {8, 2}, {6, 0}, {6, 0}, {6, 0}, {8, 0}, {10, 0}, {10, 3}, {9, 0}, {7, 1}, {9, 1}, {9, 1},
+    {9, 0}, {8, 0}, {8, 0}, /* cycles */
+    {9, 0}, {9, 2}, {9, 2}, {6, 0}, {6, 0}, {8, 1}, {7, 1}, {10, 3}, {10, 3}, {13, 0}, {13, 0}, {9, 0}, /* queues */
+};
+/* clang-format on */
 
-/* The values of a PD, or of a queue, in the order of the columns. Counts are exact to 2^53. */
+/* The values of a PD, or of a queue, in the order of the columns. Counts are exact to 2^53. NAN: unknown without scheduling events. */
 static void stage_values(const struct mkperf_flow *f, const struct mkperf_flow_stage *s,
                          double value[PD_COLUMNS])
 {
-    uint64_t total, busy = mkperf_flow_busy(s, &total), n = mkperf_flow_packets(s);
+    uint64_t total, busy = mkperf_flow_busy(s, &total);
+    double n = (double)mkperf_flow_packets(s), events = f->analysis->session.sched ? 0 : NAN;
     const double all[PD_COLUMNS] = {
         (double)s->in,
         (double)s->out,
-        mkperf_per((double)n * 1e9, (double)(f->last_ns - f->first_ns)),
-        mkperf_per((double)s->packets.total, (double)s->packets.count),
-        (double)mkperf_log_quantile(&s->packets, 500),
-        (double)mkperf_log_quantile(&s->packets, 990),
-        (double)s->packets.max,
-        mkperf_per((double)s->in_state[MKPERF_PD_RUNNING], (double)n),
-        mkperf_per((double)s->in_state[MKPERF_PD_CALLING], (double)n),
-        mkperf_per((double)s->activations, (double)n),
-        mkperf_percent(busy, total),
-        mkperf_percent(s->waited[MKPERF_FLOW_STARVED], total),
-        mkperf_percent(s->waited[MKPERF_FLOW_BLOCKED] + s->running_full, total)};
+        mkperf_per(n * 1e9, (double)(f->last_ns - f->first_ns)),
+        events + (double)s->activations,
+        events + mkperf_per((double)s->packets.total, (double)s->packets.count),
+        events + (double)mkperf_log_quantile(&s->packets, 500),
+        events + (double)mkperf_log_quantile(&s->packets, 990),
+        events + (double)s->packets.max,
+        events + mkperf_per((double)s->in_state[MKPERF_PD_RUNNING], n),
+        events + mkperf_per((double)s->in_state[MKPERF_PD_CALLING], n),
+        events + mkperf_per((double)s->activations, n),
+        mkperf_flow_drops(f, s),
+        events + mkperf_percent(busy, total),
+        events + mkperf_percent(s->waited[MKPERF_FLOW_STARVED], total),
+        events + mkperf_percent(s->waited[MKPERF_FLOW_BLOCKED] + s->running_full, total),
+        mkperf_per((double)s->cycles_own, n),
+        mkperf_per((double)s->cycles_kernel, n),
+        mkperf_per((double)s->cycles_calls, n)};
 
     memcpy(value, all, sizeof all);
 }
 
-static void queue_values(const struct mkperf_flow_queue *q, double value[QUEUE_COLUMNS])
+static void queue_values(const struct mkperf_flow *f, const struct mkperf_flow_queue *q,
+                         double value[QUEUE_COLUMNS])
 {
     double ns = (double)q->known_ns;
-    const double all[QUEUE_COLUMNS] = {(double)q->about.capacity,
-                                       mkperf_per(q->area, ns),
-                                       mkperf_per(q->doubt, ns),
-                                       (double)mkperf_log_quantile(&q->filled, 990),
-                                       (double)q->most,
-                                       mkperf_percent(q->empty_ns, q->known_ns),
-                                       mkperf_percent(q->full_ns, q->known_ns),
-                                       mkperf_per((double)q->stay.total, (double)q->stay.count) /
-                                           1e3,
-                                       (double)mkperf_log_quantile(&q->stay, 990) / 1e3,
-                                       (double)q->produced,
-                                       (double)q->consumed,
-                                       (double)(int64_t)(q->now - q->first)};
+    const double all[QUEUE_COLUMNS] = {
+        (double)q->about.capacity,
+        mkperf_per(q->area, ns),
+        mkperf_flow_doubt(f, q),
+        (double)mkperf_log_quantile(&q->filled, 990),
+        (double)q->most,
+        mkperf_percent(q->empty_ns, q->known_ns),
+        mkperf_percent(q->full_ns, q->known_ns),
+        mkperf_flow_stay(f, q) / 1e3,
+        f->analysis->session.sched ? (double)mkperf_log_quantile(&q->stay, 990) / 1e3 : NAN,
+        (double)q->produced,
+        (double)q->consumed,
+        (double)(int64_t)(q->now - q->first)};
 
     memcpy(value, all, sizeof all);
 }
 
 static void print_values(const double *value, unsigned from, unsigned n, FILE *to)
 {
-    for (unsigned i = 0; i < n; i++) {
-        fprintf(to, formats[from + i], value[i]);
+    for (unsigned i = from; i < from + n; i++, value++) {
+        if (isnan(*value)) {
+            fprintf(to, "%*s", formats[i].width, "-");
+        } else {
+            fprintf(to, i + 1 == COLUMNS ? "%+*.*f" : "%*.*f", formats[i].width, formats[i].digits,
+                    *value);
+        }
     }
 }
 
@@ -139,31 +155,24 @@ struct sorting {
 };
 
 /* Greatest first; equal ones by their names. */
-static int order(double a, double b, const char *name_a, const char *name_b)
+static int compare(const void *pa, const void *pb, void *context)
 {
-    return a != b ? (a < b) - (a > b) : strcmp(name_a, name_b);
-}
-
-static int compare_stages(const void *pa, const void *pb, void *context)
-{
-    const struct mkperf_flow_stage *a = pa, *b = pb;
     const struct sorting *s = context;
-    double va[PD_COLUMNS], vb[PD_COLUMNS];
+    const void *of[] = {pa, pb};
+    const char *name[2];
+    double all[2][PD_COLUMNS + QUEUE_COLUMNS];
 
-    stage_values(s->f, a, va);
-    stage_values(s->f, b, vb);
-    return order(va[s->by], vb[s->by], a->name, b->name);
-}
-
-static int compare_queues(const void *pa, const void *pb, void *context)
-{
-    const struct mkperf_flow_queue *a = pa, *b = pb;
-    const struct sorting *s = context;
-    double va[QUEUE_COLUMNS], vb[QUEUE_COLUMNS];
-
-    queue_values(a, va);
-    queue_values(b, vb);
-    return order(va[s->by - PD_COLUMNS], vb[s->by - PD_COLUMNS], a->about.name, b->about.name);
+    for (unsigned i = 0; i < 2; i++) {
+        if (s->by < PD_COLUMNS) {
+            stage_values(s->f, of[i], all[i]);
+            name[i] = ((const struct mkperf_flow_stage *)of[i])->name;
+        } else {
+            queue_values(s->f, of[i], all[i] + PD_COLUMNS);
+            name[i] = ((const struct mkperf_flow_queue *)of[i])->about.name;
+        }
+    }
+    double a = fmax(all[0][s->by], -INFINITY), b = fmax(all[1][s->by], -INFINITY); /* NAN: last */
+    return a > b || a < b ? (a < b) - (a > b) : strcmp(name[0], name[1]);
 }
 
 void report_flow_sort(struct mkperf_flow *f, unsigned column)
@@ -171,9 +180,9 @@ void report_flow_sort(struct mkperf_flow *f, unsigned column)
     struct sorting s = {.f = f, .by = column};
 
     if (column < PD_COLUMNS) {
-        qsort_r(f->stage, f->nstages, sizeof *f->stage, compare_stages, &s);
+        qsort_r(f->stage, f->nstages, sizeof *f->stage, compare, &s);
     } else if (column < COLUMNS) {
-        qsort_r(f->queue, f->nqueues, sizeof *f->queue, compare_queues, &s);
+        qsort_r(f->queue, f->nqueues, sizeof *f->queue, compare, &s);
     }
 }
 
@@ -182,42 +191,30 @@ static void print_stages(const struct mkperf_flow *f, FILE *to)
     bool cycles = f->cycles != MKPERF_MODEL_EVENTS;
 
     fprintf(to,
-            "#                                                 packets an activation      ns a "
-            "packet  wake-ups"
-            "    share of the time in %%\n"
-            "# class           in         out  packets/s    mean   50%%   99%%  most     own     "
-            "calls  a packet"
-            "   busy  starved  blocked  PD\n#\n");
+            "#                                                             packets an activation   "
+            "     ns/packet  wake-ups             share of the time in %%%s\n"
+            "# class           in         out  packets/s activations    mean   50%%   99%%  most  "
+            "   own     calls  a packet    drops   busy  starved  blocked%s  PD\n#\n",
+            cycles ? "           cycles/packet" : "", cycles ? "      own  kernel   calls" : "");
     for (unsigned i = 0; i < f->nstages; i++) {
         const struct mkperf_flow_stage *s = &f->stage[i];
         double value[PD_COLUMNS];
 
         stage_values(f, s, value);
         fprintf(to, "%-7s ", s->kind);
-        print_values(value, 0, PD_COLUMNS, to);
+        print_values(value, 0, cycles ? PD_COLUMNS : PD_TIMES, to);
         fprintf(to, "  %s\n", s->name);
-    }
-    for (unsigned i = 0; i < f->nstages && cycles; i++) {
-        const struct mkperf_flow_stage *s = &f->stage[i];
-        double n = (double)mkperf_flow_packets(s);
-
-        if (i == 0) {
-            fprintf(to, "#\n# cycles a packet, by samples\n#     own    kernel     calls  PD\n#\n");
-        }
-        fprintf(to, "%9.0f %9.0f %9.0f  %s\n", mkperf_per((double)s->cycles_own, n),
-                mkperf_per((double)s->cycles_kernel, n), mkperf_per((double)s->cycles_calls, n),
-                s->name);
     }
 }
 
 static void print_queues(const struct mkperf_flow *f, FILE *to)
 {
+    double most = 1; /* readings of a queue */
+
     fprintf(to,
             "#\n#                         entries in the queue          share in %%     us in the "
-            "queue\n"
-            "#    size     mean       +-   99%%  most   empty   full      mean       99%%     "
-            "arrivals = departures"
-            " + change  queue\n#\n");
+            "queue\n#    size     mean       +-   99%%  most   empty   full      mean       99%%   "
+            "  arrivals = departures + change  queue\n#\n");
     for (unsigned i = 0; i < f->nqueues; i++) {
         const struct mkperf_flow_queue *q = &f->queue[i];
         double value[QUEUE_COLUMNS];
@@ -225,7 +222,7 @@ static void print_queues(const struct mkperf_flow *f, FILE *to)
         if (!q->began) {
             continue;
         }
-        queue_values(q, value);
+        queue_values(f, q, value);
         print_values(value, PD_COLUMNS, QUEUE_COLUMNS, to);
         fprintf(to, "  %s (%s -> %s)\n", q->about.name,
                 q->about.producer != NULL ? q->about.producer : "device",
@@ -234,6 +231,7 @@ static void print_queues(const struct mkperf_flow *f, FILE *to)
     for (unsigned i = 0; i < f->nqueues; i++) {
         const struct mkperf_flow_queue *q = &f->queue[i];
 
+        most = fmax(most, (double)q->readings);
         if (!q->about.seen) {
             fprintf(to, "# %s is not recorded: the profiler PD has no mapping of it\n",
                     q->about.name);
@@ -248,6 +246,14 @@ static void print_queues(const struct mkperf_flow *f, FILE *to)
                     q->about.name, q->readings, q->implausible, q->unknown,
                     (double)q->unknown_ns / 1e9);
         }
+    }
+    if (!f->analysis->session.sched) {
+        fprintf(
+            to,
+            "# Queues were read %.0f times per second, without scheduling events. Their entries "
+            "are estimated: +- has the\n# interval of the mean at 95 %%, and each share is within "
+            "%.1f points. Arrivals and departures are exact.\n",
+            mkperf_per(most * 1e9, (double)(f->last_ns - f->first_ns)), 98 / sqrt(most));
     }
 }
 

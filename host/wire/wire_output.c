@@ -101,7 +101,7 @@ enum mkperf_status stream_emit_sched(struct mkperf_stream *s, const struct mkper
     const struct mkperf_sink *sink = sink_of(s);
 
     assert(s->began);
-    if (!MKPERF_SINK_HAS(sink, sched)) {
+    if (!s->session.sched || !MKPERF_SINK_HAS(sink, sched)) { /* a gap in readings is in no event */
         return MKPERF_OK;
     }
     return s->order.merge != NULL ? mkperf_merge_add_sched(s->order.merge, event, sink, e)

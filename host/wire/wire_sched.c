@@ -233,8 +233,10 @@ static enum mkperf_status decode_reading(struct mkperf_stream *s, struct mkperf_
         }
         set |= UINT64_C(1) << i;
     }
+    /* Without scheduling events, occupancy is estimated by all readings, those without a change as well. */
+    set = (head & 1) != 0 && !s->session.sched ? UINT64_MAX : set;
     c->last_ns = ns;
-    s->totals.sched_events++;
+    s->totals.sched_events += s->session.sched;
     stream_note_time(&s->totals, ns);
     return emit_readings(s, c, core, set, ns, e);
 }

@@ -97,7 +97,7 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
                                 "which the output has no room for",
                                 m->id);
     }
-    s->sched.running = session.sched;
+    s->sched.running = session.sched || m->words != 0;
     stream_sched_words(s, m->words);
     s->order.off_cpu_on = session.sched && m->off_cpu;
     memset(s->event_of, -1, sizeof s->event_of);

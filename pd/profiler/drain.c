@@ -228,7 +228,7 @@ static void read_ring_counts(struct mkperf_drain *d, unsigned core)
     c->lost_ring = samples;
     c->lost_events = events;
     c->late_events = __atomic_load_n(&ring->late_events, __ATOMIC_RELAXED);
-    if (mkperf_plan_schedules(d->plan)) {
+    if (mkperf_plan_follows(d->plan)) {
         mkperf_sched_drained(d->sched, core,
                              __atomic_load_n(&ring->dropped_sched, __ATOMIC_RELAXED));
     }

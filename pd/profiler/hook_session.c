@@ -77,10 +77,10 @@ static bool set_configuration(struct mkperf_hook_session *s, mkperf_Error *error
 
     want->max_frames = plan->max_frames;
     want->callers = plan->callers;
-    /* With scheduling events, each wake-up is an event, too. A condition that ends the recording is
-     * noticed at a wake-up. */
+    /* With scheduling events, each wake-up is an event, too, and each request reads the words. The beat
+     * wakes this PD. A condition that ends the recording is noticed at a wake-up. */
     want->watermark =
-        mkperf_plan_schedules(plan)
+        mkperf_plan_follows(plan)
             ? plan->core_bytes / (plan->stops != 0 ? 16 : 4)
             : mkperf_watermark(mkperf_wake_samples(wake, 0, 0, 0), 0, plan->core_bytes);
     if (plan->counting) {
@@ -247,7 +247,7 @@ bool mkperf_session_drain(struct mkperf_hook_session *s)
     bool settling =
         mkperf_pace_adapt(d->pacer, s->multiplex->slice, d->now, d->lost_ring != lost, 0);
     s->silent_from = drained.samples == 0 ? s->silent_from : 0;
-    if (drained.samples != 0 && !mkperf_plan_schedules(s->plan)) {
+    if (drained.samples != 0 && !mkperf_plan_follows(s->plan)) {
         uint64_t ticks = before != 0 ? d->now - before : 0;
         uint32_t wake =
             mkperf_wake_samples(s->plan->wake_samples, most_samples(s), ticks, k->tick_hz);
@@ -304,7 +304,7 @@ void mkperf_session_stop(struct mkperf_hook_session *s)
     mkperf_soft_stacks(s->drain->soft);
     mkperf_cores_request(k, k->on, MKPERF_REQUEST_WITHDRAW);
     mkperf_cores_give_up(k, s->plan->cores);
-    if (mkperf_plan_schedules(s->plan)) {
+    if (mkperf_plan_follows(s->plan)) {
         mkperf_latencies_end(s->drain->latencies, mkperf_answered(k)->time);
         mkperf_drain(s->drain); /* The rings have events since the counters were stopped. */
     }

@@ -190,7 +190,7 @@ static void start_configured(struct mkperf_profiler *p, mkperf_Error *error)
         mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running already");
         return;
     }
-    if (p->plan.events == 0 && !mkperf_plan_schedules(&p->plan)) {
+    if (p->plan.events == 0 && !mkperf_plan_follows(&p->plan)) {
         const char *missing = p->kernel.missing;
         mkperf_refuse(error, missing != NULL ? p->kernel.missing_code : MKPERF_RESULT_STATE, 0,
                       "%s", missing != NULL ? missing : "nothing is configured");

@@ -296,6 +296,7 @@ static bool plan_slices(struct mkperf_planning *m, uint32_t there)
  *   - If there are more events than counters, the last counter is the clock of the slices.
  *   - Otherwise, a counter that no event needs is the beat of a session with scheduling events. Such
  *     an event cannot wake this PD, because the scheduler is at work. Without a beat, samples do.
+ *     Words without scheduling events are read at each beat (docs/flow.md), so there has to be one.
  */
 static bool plan_all_counters(struct mkperf_planning *m)
 {
@@ -318,6 +319,8 @@ static bool plan_all_counters(struct mkperf_planning *m)
          0,
          "scheduling events with events that count need an unused counter, and these "
          "events take all"},
+        {plan->words != 0 && !plan->sched && needed >= there, MKPERF_RESULT_COUNTERS, 0,
+         "queues without scheduling events need an unused counter, and these events take all"},
         {needed > there && cycles == NULL, MKPERF_RESULT_COUNTERS, 0,
          "more events than counters, and no cycles to multiplex by"},
     };
@@ -327,7 +330,7 @@ static bool plan_all_counters(struct mkperf_planning *m)
     }
     if (needed > there) {
         plan->clock = m->cpu->counters;
-    } else if (mkperf_plan_schedules(plan) && needed < m->cpu->counters && cycles != NULL) {
+    } else if (mkperf_plan_follows(plan) && needed < m->cpu->counters && cycles != NULL) {
         plan->beat = (uint32_t)__builtin_popcount(plan->counter_mask) + 1;
     }
     plan->clock_code = cycles != NULL ? cycles->code : 0;
@@ -417,7 +420,7 @@ static bool check_session(const struct mkperf_planning *m)
         reads |= m->request->events[i].read;
     }
     const struct mkperf_rule rules[] = {
-        {plan->events == 0 && !mkperf_plan_schedules(plan), MKPERF_RESULT_RANGE, 0,
+        {plan->events == 0 && !mkperf_plan_follows(plan), MKPERF_RESULT_RANGE, 0,
          "a session has from 1 to 16 events"},
         {!ring_ok(plan->core_bytes, MKPERF_CORE_RING_BYTES) ||
              !ring_ok(plan->output_bytes, MKPERF_OUTPUT_RING_BYTES),
@@ -427,8 +430,8 @@ static bool check_session(const struct mkperf_planning *m)
          "threads that wait are sampled with scheduling events, and not with events that count"},
         {plan->off_cpu && plan->events == MKPERF_MAX_EVENTS, MKPERF_RESULT_RANGE, 0,
          "a session has at most 16 events, off-CPU samples being one"},
-        {plan->words != 0 && !plan->sched, MKPERF_RESULT_RANGE, 0,
-         "queues are read with scheduling events (--sched)"},
+        {plan->words != 0 && plan->counting, MKPERF_RESULT_RANGE, 0,
+         "queues are read in sessions with samples or scheduling events"},
         {plan->overwrite && plan->counting, MKPERF_RESULT_RANGE, 0,
          "a flight recording samples: events that count have no place in it"},
         {plan->faults != 0 && !plan->overwrite, MKPERF_RESULT_RANGE, 0,

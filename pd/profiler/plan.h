@@ -57,7 +57,7 @@ struct mkperf_plan {
     uint32_t counter_mask; /* the counters of all slices */
     uint32_t clock;        /* counter + 1 whose overflow ends a slice; 0 = none */
     uint32_t clock_code;
-    uint32_t beat; /* counter + 1 that wakes this PD for scheduling events; 0 = none */
+    uint32_t beat; /* counter + 1 that wakes this PD for scheduling events and words; 0 = none */
     uint32_t slices;
     struct mkperf_plan_slice slice[MKPERF_MAX_EVENTS];
     uint32_t filters;
@@ -79,10 +79,16 @@ struct mkperf_plan {
     struct mkperf_plan_event event[MKPERF_MAX_EVENTS];
 };
 
-/* Whether the session has scheduling events. It may have no other events. */
+/* Whether the kernel reports scheduling events. */
 static inline bool mkperf_plan_schedules(const struct mkperf_plan *plan)
 {
     return plan->sched || plan->latency;
+}
+
+/* Whether the stage of scheduling events has work: events, or readings of words. */
+static inline bool mkperf_plan_follows(const struct mkperf_plan *plan)
+{
+    return mkperf_plan_schedules(plan) || plan->words != 0;
 }
 
 /* The bit of a counter (+ 1; 0: none), or of a kind of software events. */

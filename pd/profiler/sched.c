@@ -104,7 +104,7 @@ bool mkperf_sched_take(struct mkperf_sched *s, unsigned core, const uint64_t *re
     uint64_t header = record[MKPERF_WORD_HEADER];
     unsigned type = mkperf_record_type(header);
 
-    if (mkperf_record_core(header) != core || !mkperf_plan_schedules(s->plan)) {
+    if (mkperf_record_core(header) != core || !mkperf_plan_follows(s->plan)) {
         return false;
     }
     if (type == MKPERF_RECORD_SCHED && size == 8 * MKPERF_SCHED_WORDS) {
@@ -131,7 +131,7 @@ void mkperf_sched_drained(struct mkperf_sched *s, unsigned core, uint64_t droppe
 
     s->lost_ring += dropped - c->dropped;
     c->dropped = dropped;
-    if (s->plan->sched && c->lost != 0) {
+    if ((s->plan->sched || s->plan->words != 0) && c->lost != 0) {
         tell_lost(s, core);
     }
 }

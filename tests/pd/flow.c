@@ -3,7 +3,8 @@
  * A pipeline of PDs with queues and known service times, for tests/system/flow.sh. One program, five PDs:
  *
  *   src     every period of its budget BATCH packets, as far as there is room; it then uses up the budget
- *   stages  names with a number n: n thousand instructions for each packet, from one queue to the next
+ *   stages  names with a number n: n thousand instructions for each packet, from one queue to the next. With "x8" behind the
+ *           number they notify after 8 packets, and with "y8" they drop each eighth one
  *   sink    the last stage has no queue behind it. As `evil` it writes anything into its queue's head
  *
  * Each PD counts its packets, and the activations in which it had any, in a page of counters. The
@@ -36,6 +37,7 @@ struct ring *flow_out;      /* NULL: the sink */
 struct counts *flow_counts; /* all PDs' */
 static struct counts *mine;
 static uint64_t service; /* instructions a packet */
+static uint64_t batch = SLOTS, drops;
 
 static void note(uint32_t packets)
 {
@@ -67,6 +69,14 @@ static void produce(void)
     }
 }
 
+static void pass_on(void)
+{
+    if (flow_out != NULL) {
+        microkit_notify(CH_DOWN);
+    }
+    microkit_notify(CH_UP);
+}
+
 static void consume(void)
 {
     uint32_t n = 0;
@@ -75,20 +85,20 @@ static void consume(void)
            n < SLOTS) {
         uint32_t packet = flow_in->packet[flow_in->head % SLOTS];
         work(service);
-        if (flow_out != NULL) {
+        if (flow_out != NULL && (drops == 0 || flow_in->head % drops != 0)) {
             flow_out->packet[flow_out->tail % SLOTS] = packet;
             flow_out->tail++;
         }
         mkperf_app_packets(&mine->packets, 1);
         flow_in->head++;
         n++;
-    }
-    if (n != 0) {
-        mine->activations++;
-        if (flow_out != NULL) {
-            microkit_notify(CH_DOWN);
+        if (n % batch == 0) {
+            pass_on();
         }
-        microkit_notify(CH_UP);
+    }
+    mine->activations += n != 0;
+    if (n % batch != 0) {
+        pass_on();
     }
 }
 
@@ -102,19 +112,30 @@ static void destroy(void)
     }
 }
 
+/* The number behind a position of the name, of which the position is moved to the end. */
+static uint64_t number(const char **c)
+{
+    uint64_t n = 0;
+
+    for (; **c >= '0' && **c <= '9'; (*c)++) {
+        n = n * 10 + (uint64_t)(**c - '0');
+    }
+    return n;
+}
+
 void init(void)
 {
     const char *c = microkit_name;
 
     for (; *c != '\0' && (*c < '0' || *c > '9'); c++) {
     }
-    for (; *c >= '0' && *c <= '9'; c++) {
-        service = service * 10 + (uint64_t)(*c - '0') * 1000;
-    }
-    for (c = microkit_name; *c != '\0' && (*c < '0' || *c > '9'); c++) {
-    }
     /* src, and the stages by the letter before their number: a, b, c, d. */
     mine = &flow_counts[flow_in == NULL ? 0 : c[-1] - 'a' + 1];
+    service = 1000 * number(&c);
+    for (char kind = *c; kind == 'x' || kind == 'y'; kind = *c) {
+        c++;
+        *(kind == 'x' ? &batch : &drops) = number(&c);
+    }
     if (flow_in == NULL) {
         produce();
     } else if (microkit_name[0] == 'e') {

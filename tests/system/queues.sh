@@ -52,7 +52,7 @@ if at is None:
         assert packets > 50000 and abs(q[i][0] - first[i][0] - packets) <= 1, (i, q, first)
         assert abs(q[i][1] - first[i][1] - (q[4 + i][1] - first[4 + i][1])) <= 1, (i, q, first)
     assert readings > 10000
-elif len(q) == 10:
+elif len(q) == 12:
     for i in stages:
         assert abs(q[i][0] - q[5 + i][1]) <= 1 and abs(q[i][1] - q[4 + i][1]) <= 1, (now, q)
         assert 0 <= q[i][1] - q[i][0] <= 64, (now, q)'

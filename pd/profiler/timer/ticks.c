@@ -110,9 +110,9 @@ static bool check_timer(const struct mkperf_ticks *t, const mkperf_Configure *re
     const mkperf_EventSpec *want = &request->events[0];
     const struct mkperf_rule rules[] = {
         {t->no_timer != NULL, MKPERF_RESULT_NO_TIMER, 0, t->no_timer},
-        {request->sched || request->latency, MKPERF_RESULT_RANGE, 0,
-         "scheduling events come from the kernel's extension, and a session of 'timer' does "
-         "without it"},
+        {request->sched || request->latency || request->words_count != 0, MKPERF_RESULT_RANGE, 0,
+         "scheduling events and queues come from the kernel's extension, and a session of 'timer' "
+         "does without it"},
         {want->count, MKPERF_RESULT_RANGE, 1, "'timer' samples and does not count"},
         {request->overwrite || request->interactions || request->per_pd, MKPERF_RESULT_RANGE, 1,
          "'timer' makes no flight recording and counts nothing"},
