@@ -14,7 +14,7 @@
 
 #include "flow.h"
 
-enum { PACKETS = 20000, STEPS = 4000000 };
+enum { PACKETS = 20000, STEPS = 4000000, POLL_NS = 100000 };
 static const double NOTICED =
     0.001; /* share of the time: a PD without queues that runs for less is left out */
 
@@ -24,6 +24,7 @@ struct replay_pd {
     uint32_t pd;
     unsigned core, priority;
     double each, fixed, call; /* ns; each and call for a packet */
+    double in_activation;     /* packets */
     uint32_t callee;          /* of most of its calls */
     bool call_here;           /* the callee runs on the same core, with this priority: */
     unsigned call_priority;
@@ -62,38 +63,11 @@ static int number_of(const struct replay *r, uint32_t pd, bool source)
     int found = MKPERF_FLOW_NONE;
 
     for (unsigned i = 0; i < r->npds; i++) {
-        if (r->pd[i].pd == pd && (found < 0 || source)) {
+        if (r->pd[i].pd == pd && !r->pd[i].other && (found < 0 || source)) {
             found = (int)i;
         }
     }
     return found;
-}
-
-static bool is_driver(const struct mkperf_flow *f, const struct mkperf_flow_stage *s)
-{
-    const struct mkperf_analysis *a = f->analysis;
-    bool woken = false, grows = s->in != 0 && s->out != 0;
-    uint64_t behind = 0; /* queues that its packets reach; there are at most 32 */
-
-    for (unsigned i = 0; i < a->nwakes; i++) {
-        woken |= a->wake[i].kind == MKPERF_SCHED_IRQ && a->wake[i].to == s->pd;
-    }
-    while (woken && grows) {
-        uint64_t before = behind;
-        for (unsigned i = 0; i < f->nqueues && i < 64; i++) {
-            const struct mkperf_flow_queue *q = &f->queue[i];
-            bool reached = q->producer == s->pd;
-            for (unsigned k = 0; k < f->nqueues && k < 64; k++) {
-                reached |= (behind >> k & 1) != 0 && f->queue[k].consumer == q->producer;
-            }
-            if (reached && !q->about.returns && q->consumer == s->pd) {
-                return true;
-            }
-            behind |= (uint64_t)(reached && !q->about.returns) << i;
-        }
-        grows = behind != before;
-    }
-    return false;
 }
 
 /* Splits the running time of a PD's activations into a fixed part and a part for each packet, by least squares. */
@@ -104,6 +78,7 @@ static void fit_work(const struct mkperf_flow_stage *s, bool driver, struct repl
     double spread = k * s->sum_nn - n * n,
            ran = (double)(s->in_state[MKPERF_PD_RUNNING] - s->running_full);
 
+    p->in_activation = mkperf_per(n, k);
     p->each = packets > 0 ? ran / packets : 0;
     p->fixed = 0;
     if (k > 10 && spread > 0.01 * n * n) {
@@ -194,9 +169,10 @@ static void build(struct replay *r, const struct mkperf_flow *f, const struct mk
             continue; /* a PD with queues of several classes is replayed with those of the first one */
         }
         struct replay_pd *p = &r->pd[r->npds++];
+        r->watched = (int)i == l->stage ? r->npds - 1 : r->watched;
         p->pd = s->pd;
         place(a, p);
-        bool driver = is_driver(f, s);
+        bool driver = flow_is_driver(f, s);
         fit_work(s, driver, p);
         add_calls(f, s, p);
         p->batch = batch_of(f, s);
@@ -205,10 +181,12 @@ static void build(struct replay *r, const struct mkperf_flow *f, const struct mk
             p->every = span / (double)mkperf_flow_packets(s);
         }
         if (p->source && (int)i != l->stage && s->in_state[MKPERF_PD_WAITING] == 0) {
-            /* It polls while the stages behind it hold it up: how much it could do is not known. */
+            /* It polls while the stages behind it hold it up: how much it could do is not known. It runs as far as it may. */
+            struct replay_pd *polls = &r->pd[r->npds++];
+            *polls = (struct replay_pd){.pd = p->pd, .other = true, .each = POLL_NS};
+            place(a, polls);
             p->each = p->fixed = p->budget = 0;
         }
-        r->watched = (int)i == l->stage ? r->npds - 1 : r->watched;
         if (driver) {
             struct replay_pd *in = &r->pd[r->npds++];
             *in = *p;
@@ -394,7 +372,7 @@ static double simulate(struct replay *r)
         p->budget_left = p->budget;
         p->refill_at = p->period;
         p->arrival_at = p->every * (double)(i + 1) / (double)(r->npds + 1);
-        if (p->source && p->every == 0) {
+        if ((p->source || p->other) && p->every == 0) {
             wake(r, (int)i);
         }
     }
@@ -451,9 +429,10 @@ static double simulate(struct replay *r)
                 p->backlog += p->backlog >= 256 ? 0 : p->burst != 0 ? p->burst : 1;
                 wake(r, (int)i);
             }
-            if (p->budget > 0 && p->refill_at <= r->now) {
+            if (p->budget > 0 &&
+                p->refill_at <= r->now) { /* what a ready PD could not use is kept */
                 p->refill_at += p->period;
-                p->budget_left = p->budget;
+                p->budget_left = p->budget + (p->step != REST ? p->budget_left : 0);
             }
         }
         if (first == 0 && r->pd[r->watched].packets >= PACKETS / 10) {
@@ -516,8 +495,11 @@ static void apply(struct replay *r, const struct mkperf_flow *f, const struct mk
     }
 }
 
-/* How often PDs notify after a change is not in the recording: as the recording shows, for each packet, or when they wait. */
-enum habit { AS_RECORDED, EACH_PACKET, AT_REST, HABITS };
+/*
+ * What is not in the recording. How often PDs notify after a change: as the recording shows, for each packet, or when they wait. And
+ * what a wake-up costs a PD that wakes up for each packet: as much as the recording shows, or all of its work.
+ */
+enum habit { AS_RECORDED, EACH_PACKET, AT_REST, WORK_AT_WAKE_UP, HABITS };
 
 static double replay_rate(const struct mkperf_flow *f, const struct mkperf_flow_limit *l,
                           enum habit habit, const struct mkperf_flow_change *change, unsigned n)
@@ -525,8 +507,14 @@ static double replay_rate(const struct mkperf_flow *f, const struct mkperf_flow_
     struct replay r = {.npds = 0};
 
     build(&r, f, l);
-    for (unsigned i = 0; i < r.npds && habit != AS_RECORDED; i++) {
-        r.pd[i].batch = habit == EACH_PACKET ? 1 : UINT32_MAX;
+    for (unsigned i = 0; i < r.npds; i++) {
+        struct replay_pd *p = &r.pd[i];
+        if (habit == WORK_AT_WAKE_UP && p->in_activation > 0 && p->in_activation < 2) {
+            p->fixed += p->each * p->in_activation;
+            p->each = 0;
+        } else if (habit != WORK_AT_WAKE_UP && habit != AS_RECORDED) {
+            p->batch = habit == EACH_PACKET ? 1 : UINT32_MAX;
+        }
     }
     for (unsigned i = 0; i < n; i++) {
         apply(&r, f, &change[i]);
@@ -543,8 +531,12 @@ struct mkperf_flow_prediction mkperf_flow_predict(const struct mkperf_flow *f,
                                                   unsigned n)
 {
     struct mkperf_flow_prediction p = {.recorded = l->rate};
+    bool batch = false; /* how often a PD wakes up changes */
 
-    for (unsigned habit = 0; habit < HABITS; habit++) {
+    for (unsigned i = 0; i < n; i++) {
+        batch |= change[i].what == MKPERF_FLOW_CHANGE_BATCH;
+    }
+    for (unsigned habit = 0; habit < (batch ? HABITS : WORK_AT_WAKE_UP); habit++) {
         double before = replay_rate(f, l, (enum habit)habit, NULL, 0);
         double after = replay_rate(f, l, (enum habit)habit, change, n);
         double gain = before > 0 ? 100 * (after / before - 1) : 0;
