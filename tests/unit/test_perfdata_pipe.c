@@ -6,6 +6,7 @@
 #include "recording.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "log_sink.h"
 #include "perfdata/perfdata.h"
