@@ -25,6 +25,8 @@ FIXTURES_SRC := $(wildcard tests/fixtures/*.c)
 FUZZ_FIXTURES_SRC := tests/fixtures/log_sink.c # without cmocka
 TEST_INCLUDES := -I. -Itests -Itests/fixtures
 $(foreach v,asan fuzz coverage plain,$(call host_objects,$(v),$(FIXTURES_SRC))): private HOST_CFLAGS += $(TEST_INCLUDES)
+# The hook and the profiler PD are a part of the simulated machine.
+$(call host_objects,asan,$(wildcard tests/fixtures/sim_*.c)): private HOST_CFLAGS += -Itests/unit/mock -Ikernel
 
 # $(call test_libraries,VARIANT,FIXTURES). No name may be defined by two fixtures: a linker would take either.
 define test_libraries

@@ -2,7 +2,7 @@
 /*
  * The profiler PD: its entry points, the operations of session.h, and how its stages are connected.
  *
- * Owns: the one instance of each stage, and the session's number. No other file knows all of them.
+ * Owns: the one instance of each stage, and the session's number (profiler.h). No other file of the PD knows all of them.
  * Woken by the kernel hook (channel 0) and by a timer (channel 2), called by the client PD (channel
  * 1). It trusts neither the request page nor the label of a call. A PD has one thread, so nothing
  * is locked.
@@ -13,10 +13,9 @@
  */
 #include <microkit.h>
 
-#include "hook_session.h"
 #include "probe.h"
+#include "profiler.h"
 #include "request.h"
-#include "timer/ticks.h"
 #include "unwind_load.h"
 
 #include "../lib/text.h"
@@ -29,29 +28,7 @@
 uintptr_t mkperf_rings;  /* region of MKPERF_RINGS_REGION_BYTES, one large page (setvar_vaddr) */
 uintptr_t mkperf_output; /* region of MKPERF_OUTPUT_REGION_BYTES, shared with the client */
 
-static struct mkperf_profiler {
-    struct mkperf_session_page *page;
-    struct mkperf_plan plan;
-    bool timer;       /* The plan is the timer's. */
-    uint32_t id;      /* sessions started since boot */
-    uint64_t wakeups; /* in this session */
-
-    /* The stages, from the last to the first. */
-    struct mkperf_kernel kernel;
-    struct mkperf_output output;
-    struct mkperf_conditions conditions;
-    struct mkperf_soft_stage soft;
-    struct mkperf_sched sched;
-    struct mkperf_latencies latencies;
-    struct mkperf_pacer pacer;
-    struct mkperf_drain drain;
-
-    /* The two ways to a session. */
-    struct mkperf_counting counting;
-    struct mkperf_multiplex multiplex;
-    struct mkperf_hook_session session;
-    struct mkperf_ticks ticks;
-} profiler;
+static struct mkperf_profiler profiler;
 
 static void connect(struct mkperf_profiler *p)
 {

@@ -19,11 +19,12 @@
 #define assert_false(x) assert_true(!(x))
 #define assert_int_equal(a, b) assert_true((a) == (b))
 
+#include "fixtures/sim_machine.c" // NOLINT(bugprone-suspicious-include)
 #include "fuzz/input.h"
-#include "unit/sim_machine.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static uint8_t *rings, *output;
 static unsigned calling;     /* observed PDs in a protected call, bit = child */
 static uint64_t stacks[256]; /* of other PDs, which the profiler PD can read */
 

@@ -5,14 +5,14 @@
 
 #include "sim_host.h"
 
-static void configure_one(mkperf_EventSpec e, pb_size_t answer)
+static inline void configure_one(mkperf_EventSpec e, pb_size_t answer)
 {
     mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
 
     m.msg.configure.events_count = 1;
     m.msg.configure.events[0] = e;
     m.msg.configure.max_frames = 8;
-    ask(&m, answer);
+    sim_ask(&m, answer);
 }
 
 /* Every event that a counter saw is in a sample, in a loss, or still in the counter. */
@@ -23,7 +23,7 @@ static void check_events(const mkperf_Status *s)
 
     (void)s;
     for (unsigned i = 0; i < COUNTERS; i++) {
-        if (profiler.plan.counter_mask >> i & 1) {
+        if (sim_profiler->plan.counter_mask >> i & 1) {
             uint32_t left = 0 - sim.counter[i].value;
             told += got.weight[i] + (sim.hook_state.counter[i].armed - left);
             counted += sim.counter[i].total;

@@ -39,13 +39,13 @@ static void tell(unsigned children)
 {
     mkperf_ToTarget m = observe(0, 0, 0);
 
-    ask(&m, mkperf_ToHost_observer_tag);
+    sim_ask(&m, mkperf_ToHost_observer_tag);
     assert_string_equal(got.last.msg.observer.pd, "profiler");
     assert_string_equal(got.last.msg.observer.timer, "simulated");
     for (uint32_t i = 0; i < children; i++) {
         m = observe(1 + i, i, 10 + i);
-        ask(&m, mkperf_ToHost_ack_tag);
-        ask(&m, mkperf_ToHost_ack_tag); /* the answer was lost */
+        sim_ask(&m, mkperf_ToHost_ack_tag);
+        sim_ask(&m, mkperf_ToHost_ack_tag); /* the answer was lost */
     }
 }
 
@@ -54,9 +54,9 @@ static void configure_timer(uint64_t period, uint32_t frequency, pb_size_t answe
     mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
 
     m.msg.configure.events_count = 1;
-    m.msg.configure.events[0] = event("timer", period, frequency);
+    m.msg.configure.events[0] = sim_event("timer", period, frequency);
     m.msg.configure.max_frames = 8;
-    ask(&m, answer);
+    sim_ask(&m, answer);
 }
 
 #define TIMER_TEST(test) cmocka_unit_test_setup_teardown(test, boot_with_timer, halt)

@@ -5,12 +5,14 @@
  */
 #include "session_one.h"
 
+#include "pd/profiler/policy.h"
+
 /* As run, with a host that asks for the status twice a second. */
 static void run_asking(unsigned seconds)
 {
     for (unsigned i = 0; i < 2 * seconds; i++) {
-        run(TICK_HZ / 2);
-        command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+        run_machine(TICK_HZ / 2);
+        sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     }
 }
 
@@ -20,7 +22,7 @@ static void test_hello(void **state)
 
     (void)state;
     m.msg.hello.protocol = MKPERF_PROTOCOL;
-    ask(&m, mkperf_ToHost_hello_tag);
+    sim_ask(&m, mkperf_ToHost_hello_tag);
     const mkperf_TargetHello *h = &got.last.msg.hello;
     assert_int_equal(h->protocol, MKPERF_PROTOCOL);
     assert_int_equal(h->counters, COUNTERS);
@@ -30,17 +32,17 @@ static void test_hello(void **state)
     assert_string_equal(h->cpu, "simulated");
     assert_true(h->boot_id != 0);
     uint64_t boot_id = h->boot_id;
-    ask(&m, mkperf_ToHost_hello_tag);
+    sim_ask(&m, mkperf_ToHost_hello_tag);
     assert_int_equal(got.last.msg.hello.boot_id, boot_id);
     m.msg.hello.protocol = MKPERF_PROTOCOL + 1;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     assert_int_equal(got.last.msg.error.code, mkperf_ErrorCode_ERROR_PROTOCOL);
 }
 
 static void test_fixed_period(void **state)
 {
     (void)state;
-    configure_one(event("cycles", 100000, 0), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cycles", 100000, 0), mkperf_ToHost_session_tag);
     assert_false(got.last.msg.session.running);
     assert_int_equal(got.last.msg.session.events[0].user_counter, 1);
     assert_int_equal(got.last.msg.session.events[0].kernel_counter, 2);
@@ -49,7 +51,7 @@ static void test_fixed_period(void **state)
         memset(got.of, 0, sizeof got.of);
         start_session();
         assert_int_equal(got.last.msg.session.id, i);
-        run(2 * TICK_HZ); /* 1800 M events in user mode, 200 M in the kernel */
+        run_machine(2 * TICK_HZ); /* 1800 M events in user mode, 200 M in the kernel */
         const mkperf_Status *s = stop_session();
         check_statistics(s);
         check_events(s);
@@ -72,22 +74,22 @@ static void test_windows(void **state)
 
     (void)state;
     m.msg.configure.events_count = 1;
-    m.msg.configure.events[0] = event("cycles", 20000, 0);
+    m.msg.configure.events[0] = sim_event("cycles", 20000, 0);
     m.msg.configure.max_frames = 8;
     m.msg.configure.aggregate_ms = 99;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     m.msg.configure.aggregate_ms = 200;
     m.msg.configure.sched = true;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     m.msg.configure.sched = false;
     m.msg.configure.overwrite = true;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     m.msg.configure.overwrite = false;
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     assert_int_equal(got.last.msg.session.aggregate_ms, 200);
     start_session();
     unsigned frames = got.frames;
-    run(TICK_HZ);
+    run_machine(TICK_HZ);
     frames = got.frames - frames;
     const mkperf_Status *s = stop_session();
     check_statistics(s);
@@ -99,13 +101,13 @@ static void test_windows(void **state)
 static void test_slow_line(void **state)
 {
     (void)state;
-    configure_one(event("cycles", 20000, 0), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cycles", 20000, 0), mkperf_ToHost_session_tag);
     start_session();
     for (unsigned i = 0; i < 400; i++) {
         sim.line = 0;
-        run(5000);
+        run_machine(5000);
         sim.line = 5;
-        run(100);
+        run_machine(100);
     }
     sim.line = 1000;
     const mkperf_Status *s = stop_session();
@@ -118,13 +120,13 @@ static void test_slow_line(void **state)
 static void test_starved_profiler(void **state)
 {
     (void)state;
-    configure_one(event("cycles", 10000, 0), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cycles", 10000, 0), mkperf_ToHost_session_tag);
     start_session();
     for (unsigned i = 0; i < 5; i++) {
         sim.asleep = true;
-        run(TICK_HZ / 10);
+        run_machine(TICK_HZ / 10);
         sim.asleep = false;
-        run(TICK_HZ / 10);
+        run_machine(TICK_HZ / 10);
     }
     const mkperf_Status *s = stop_session();
     assert_true(s->lost_ring > 1000);
@@ -137,7 +139,7 @@ static void test_frequency_follows(void **state)
     static const uint32_t rates[] = {900, 90, 2000, 3, 900};
 
     (void)state;
-    configure_one(event("cycles", 0, 1000), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cycles", 0, 1000), mkperf_ToHost_session_tag);
     assert_int_equal(got.last.msg.session.events[0].period, 0);
     start_session();
     for (unsigned i = 0; i < sizeof rates / sizeof rates[0]; i++) {
@@ -157,11 +159,11 @@ static void test_frequency_follows(void **state)
 static void test_frequency_is_found_soon(void **state)
 {
     (void)state;
-    configure_one(event("cycles", 0, 10000), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cycles", 0, 10000), mkperf_ToHost_session_tag);
     sim.user_rate = 180;
     sim.kernel_rate = 20;
     start_session();
-    run(TICK_HZ);
+    run_machine(TICK_HZ);
     stop_session();
     assert_in_range(got.batch_samples, 9000, 10300);
 }
@@ -172,9 +174,9 @@ static void test_frequency_of_a_rare_event(void **state)
 
     (void)state;
     m.msg.configure.events_count = 2;
-    m.msg.configure.events[0] = event("cycles", 0, 500);
-    m.msg.configure.events[1] = event("cache-misses", 0, 500);
-    ask(&m, mkperf_ToHost_session_tag);
+    m.msg.configure.events[0] = sim_event("cycles", 0, 500);
+    m.msg.configure.events[1] = sim_event("cache-misses", 0, 500);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     start_session();
     run_asking(3);
     uint64_t before = got.of[2] + got.of[3];
@@ -198,17 +200,18 @@ static void test_frequency_of_a_rare_event(void **state)
 static void test_sudden_fall(void **state)
 {
     (void)state;
-    configure_one(event("cycles", 1000, 0), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cycles", 1000, 0), mkperf_ToHost_session_tag);
     start_session();
-    run(TICK_HZ / 10); /* a thousand samples a wake-up's tenth: the watermark is at its highest */
+    run_machine(TICK_HZ /
+                10); /* a thousand samples a wake-up's tenth: the watermark is at its highest */
     sim.user_rate = sim.user_rate / 1000 != 0 ? sim.user_rate / 1000 : 1;
     sim.kernel_rate = 0;
-    run(TICK_HZ / 100); /* samples in transit arrive */
+    run_machine(TICK_HZ / 100); /* samples in transit arrive */
     uint64_t before = got.batch_samples;
-    run(TICK_HZ / 100); /* about ten more, without a wake-up */
+    run_machine(TICK_HZ / 100); /* about ten more, without a wake-up */
     assert_int_equal(got.batch_samples, before);
-    command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
-    run(TICK_HZ / 1000);
+    sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+    run_machine(TICK_HZ / 1000);
     assert_in_range(got.batch_samples - before, 1, MKPERF_WAKE_SAMPLES - 1);
     assert_int_equal(got.batch_samples, got.last.msg.status.captured);
     const mkperf_Status *s = stop_session();
@@ -220,14 +223,14 @@ static void test_sudden_fall(void **state)
 static void test_asked_twice(void **state)
 {
     (void)state;
-    configure_one(event("cycles", 0, 1000), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cycles", 0, 1000), mkperf_ToHost_session_tag);
     start_session();
     run_asking(3);
     uint64_t before = got.batch_samples;
     for (unsigned i = 0; i < 10; i++) {
-        command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
-        command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
-        run(TICK_HZ / 10);
+        sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+        sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+        run_machine(TICK_HZ / 10);
     }
     stop_session();
     assert_in_range(got.batch_samples - before, 900, 1150);
@@ -237,19 +240,19 @@ static void test_asked_twice(void **state)
 static void test_silence(void **state)
 {
     (void)state;
-    configure_one(event("cycles", 0, 100), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cycles", 0, 100), mkperf_ToHost_session_tag);
     start_session();
-    run(2 * TICK_HZ);
-    uint32_t period = profiler.pacer.core[0][0].period;
+    run_machine(2 * TICK_HZ);
+    uint32_t period = sim_profiler->pacer.core[0][0].period;
     sim.user_rate = 1;
     sim.kernel_rate = 0;
     for (unsigned i = 0; i < 5; i++) {
-        run(TICK_HZ);
-        command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+        run_machine(TICK_HZ);
+        sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     }
-    assert_true(profiler.pacer.core[0][0].period < period / 100);
+    assert_true(sim_profiler->pacer.core[0][0].period < period / 100);
     uint64_t before = got.batch_samples;
-    run(3 * TICK_HZ);
+    run_machine(3 * TICK_HZ);
     assert_true(got.batch_samples - before > 150);
     const mkperf_Status *s = stop_session();
     check_statistics(s);
@@ -263,12 +266,12 @@ static void test_user_or_kernel(void **state)
     (void)state;
     m.msg.configure.events_count = 3;
     m.msg.configure.no_jitter = true;
-    m.msg.configure.events[0] = event("cycles", 50000, 0);
+    m.msg.configure.events[0] = sim_event("cycles", 50000, 0);
     m.msg.configure.events[0].kernel = true;
-    m.msg.configure.events[1] = event("instructions", 50000, 0);
+    m.msg.configure.events[1] = sim_event("instructions", 50000, 0);
     m.msg.configure.events[1].user = true;
-    m.msg.configure.events[2] = event("cache-misses", MKPERF_HOOK_MIN_PERIOD, 0);
-    ask(&m, mkperf_ToHost_session_tag);
+    m.msg.configure.events[2] = sim_event("cache-misses", MKPERF_HOOK_MIN_PERIOD, 0);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     assert_int_equal(got.last.msg.session.events[0].user_counter, 0);
     assert_int_equal(got.last.msg.session.events[0].kernel_counter, 1);
     assert_int_equal(got.last.msg.session.events[1].user_counter, 2);
@@ -276,7 +279,7 @@ static void test_user_or_kernel(void **state)
     start_session();
     assert_int_equal(sim.hook_state.kernel_mask, 1 << 0 | 1 << 3);
     assert_int_equal(sim.hook_state.counter[0].jitter_mask, 0);
-    run(TICK_HZ);
+    run_machine(TICK_HZ);
     const mkperf_Status *s = stop_session();
     check_statistics(s);
     check_events(s);
@@ -290,20 +293,20 @@ static void test_epochs_and_malformed(void **state)
     static const uint8_t noise[] = {0, 3, 0x11, 0x22, 1, 0};
 
     (void)state;
-    configure_one(event("cycles", 100000, 0), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cycles", 100000, 0), mkperf_ToHost_session_tag);
     start_session();
-    run(TICK_HZ / 10);
+    run_machine(TICK_HZ / 10);
     unsigned hellos = got.hellos;
-    uint32_t epoch = client.encoder.epoch;
-    command(mkperf_ToTarget_reset_chains_tag, mkperf_ToHost_ack_tag);
-    run(TICK_HZ / 10);
-    assert_int_equal(client.encoder.epoch, epoch + 1);
+    uint32_t epoch = sim_client.encoder.epoch;
+    sim_command(mkperf_ToTarget_reset_chains_tag, mkperf_ToHost_ack_tag);
+    run_machine(TICK_HZ / 10);
+    assert_int_equal(sim_client.encoder.epoch, epoch + 1);
     assert_int_equal(got.hellos, hellos + 1);
     mkperf_ToTarget m = message(0);
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     assert_int_equal(got.last.msg.error.code, mkperf_ErrorCode_ERROR_MALFORMED);
     for (unsigned i = 0; i < sizeof noise; i++) {
-        mkperf_client_byte(&client, 0, noise[i]);
+        mkperf_client_byte(&sim_client, 0, noise[i]);
     }
     const mkperf_Status *s = stop_session();
     assert_int_equal(s->bad_frames, 2);
@@ -319,7 +322,7 @@ static void test_list(void **state)
         all++;
     }
     say(&(mkperf_ToTarget){.which_msg = mkperf_ToTarget_list_events_tag});
-    run(20000);
+    run_machine(20000);
     assert_int_equal(got.events, all);
     assert_false(got.last.msg.events.more);
     assert_int_equal(got.last.request, request);
@@ -381,14 +384,14 @@ static void test_wakes_at_the_most(void **state)
 {
     (void)state;
     sim.kernel_rate = 0;
-    configure_one(event("cycles", 100000, 0), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cycles", 100000, 0), mkperf_ToHost_session_tag);
     start_session();
-    run(TICK_HZ / 10);
-    uint64_t wakeups = profiler.wakeups;
-    uint64_t captured = profiler.drain.core[0].captured;
-    run(TICK_HZ / 4); /* not once round the ring, where there may be a gap */
-    assert_int_equal(profiler.drain.core[0].captured - captured,
-                     MKPERF_WAKE_SAMPLES * (profiler.wakeups - wakeups));
+    run_machine(TICK_HZ / 10);
+    uint64_t wakeups = sim_profiler->wakeups;
+    uint64_t captured = sim_profiler->drain.core[0].captured;
+    run_machine(TICK_HZ / 4); /* not once round the ring, where there may be a gap */
+    assert_int_equal(sim_profiler->drain.core[0].captured - captured,
+                     MKPERF_WAKE_SAMPLES * (sim_profiler->wakeups - wakeups));
     check_statistics(stop_session());
 }
 
@@ -399,23 +402,24 @@ static void test_filters(void **state)
 
     (void)state;
     m.msg.configure.events_count = 1;
-    m.msg.configure.events[0] = event("cycles", 10000, 0);
+    m.msg.configure.events[0] = sim_event("cycles", 10000, 0);
     m.msg.configure.only_count = 2;
     m.msg.configure.only[0] = 1 + 2;
     m.msg.configure.only[1] = 3 + 2;
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     start_session();
-    run(TICK_HZ / 2);
+    run_machine(TICK_HZ / 2);
     const mkperf_Status *s = stop_session();
     check_statistics(s);
     assert_in_range(s->captured, 50000 * 2 / 3 - 300, 50000 * 2 / 3 + 300);
     for (unsigned i = 0; i < MKPERF_CHAIN_SLOTS; i++) {
-        assert_int_not_equal(client.encoder.table.chain[i].thread, 2); /* one that is void has 0 */
+        assert_int_not_equal(sim_client.encoder.table.chain[i].thread,
+                             2); /* one that is void has 0 */
     }
-    configure_one(event("cycles", 100000, 0), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cycles", 100000, 0), mkperf_ToHost_session_tag);
     start_session();
     assert_int_equal(sim.hook_state.session.filters, 0);
-    run(TICK_HZ / 10);
+    run_machine(TICK_HZ / 10);
     stop_session();
 }
 

@@ -16,11 +16,11 @@ static void configure_counting(const char *const *names, const uint32_t *group, 
     m.msg.configure.per_pd = true;
     m.msg.configure.latency = latencies;
     for (unsigned i = 0; i < n; i++) {
-        m.msg.configure.events[i] = event(names[i], 0, 0);
+        m.msg.configure.events[i] = sim_event(names[i], 0, 0);
         m.msg.configure.events[i].count = true;
         m.msg.configure.events[i].group = group != NULL ? group[i] : 0;
     }
-    ask(&m, answer);
+    sim_ask(&m, answer);
 }
 
 static const mkperf_Counts *counts(uint32_t part)
@@ -28,7 +28,7 @@ static const mkperf_Counts *counts(uint32_t part)
     mkperf_ToTarget m = message(mkperf_ToTarget_get_counts_tag);
 
     m.msg.get_counts.part = part;
-    ask(&m, mkperf_ToHost_counts_tag);
+    sim_ask(&m, mkperf_ToHost_counts_tag);
     return &got.last.msg.counts;
 }
 
@@ -44,7 +44,7 @@ static void test_counts_are_exact(void **state)
     configure_counting(names, NULL, 3, mkperf_ToHost_session_tag);
     start_session();
     assert_true(got.last.msg.session.events[0].count);
-    run(TICK_HZ / 5);
+    run_machine(TICK_HZ / 5);
     const mkperf_Counts *c = counts(0);
     assert_true(c->running);
     assert_int_equal(c->slices, 1);
@@ -82,9 +82,9 @@ static void test_counts_beside_latencies(void **state)
     configure_counting(names, NULL, 2, mkperf_ToHost_session_tag);
     latencies = false;
     start_session();
-    run(TICK_HZ / 5);
+    run_machine(TICK_HZ / 5);
     mkperf_ToTarget m = message(mkperf_ToTarget_get_latency_tag);
-    ask(&m, mkperf_ToHost_latency_tag);
+    sim_ask(&m, mkperf_ToHost_latency_tag);
     const mkperf_Latency *l = &got.last.msg.latency;
     assert_int_equal(l->threads_count, 1); /* no other thread runs here */
     assert_int_equal(l->threads[0].run_ticks, l->enabled_ticks);
@@ -113,7 +113,7 @@ static void test_counts_by_thread(void **state)
     sim.user_rate = 40000;
     configure_counting(names, NULL, 2, mkperf_ToHost_session_tag);
     start_session();
-    run(300000);
+    run_machine(300000);
     stop_session();
     const mkperf_Counts *c = counts(0);
     uint64_t total_user = c->events[1].user, total_kernel = c->events[1].kernel;
@@ -134,7 +134,7 @@ static void test_counts_by_thread(void **state)
     }
     mkperf_ToTarget m = message(mkperf_ToTarget_get_counts_tag);
     m.msg.get_counts.part = parts;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
 }
 
 /* Events for eight counters on six: two slices, a group never split, scaled right. */
@@ -146,12 +146,12 @@ static void test_counts_are_multiplexed(void **state)
     (void)state;
     mock_features |= MKPERF_FEATURE_EVENTS;
     configure_counting(names, group, 4, mkperf_ToHost_session_tag);
-    assert_int_equal(profiler.plan.slices, 3);
-    assert_int_equal(profiler.plan.event[1].slice, profiler.plan.event[2].slice);
+    assert_int_equal(sim_profiler->plan.slices, 3);
+    assert_int_equal(sim_profiler->plan.event[1].slice, sim_profiler->plan.event[2].slice);
     start_session();
-    run(2 * TICK_HZ);
+    run_machine(2 * TICK_HZ);
     stop_session();
-    assert_true(profiler.counting.rotated > 300);
+    assert_true(sim_profiler->counting.rotated > 300);
     const mkperf_Counts *c = counts(0);
     uint64_t all = 0;
     for (unsigned i = 0; i < 4; i++) {
@@ -164,7 +164,7 @@ static void test_counts_are_multiplexed(void **state)
     assert_int_equal(c->events[1].running_ticks, c->events[2].running_ticks);
     assert_int_equal(c->events[1].user, c->events[2].user);
     assert_in_range(all, c->enabled_ticks - 20, c->enabled_ticks + 20);
-    assert_int_equal(profiler.kernel.core[0].spurious, 0);
+    assert_int_equal(sim_profiler->kernel.core[0].spurious, 0);
 }
 
 static void test_counting_refusals(void **state)
@@ -174,17 +174,17 @@ static void test_counting_refusals(void **state)
     mkperf_ToTarget m = message(mkperf_ToTarget_get_counts_tag);
 
     (void)state;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_STATE, 0);
     configure_counting(names, group, 4, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_COUNTERS, 2);
     assert_non_null(strstr(got.last.msg.error.text, "needs 6 counters"));
     m = message(mkperf_ToTarget_configure_tag);
     m.msg.configure.events_count = 2;
-    m.msg.configure.events[0] = event("cycles", 100000, 0);
-    m.msg.configure.events[1] = event("instructions", 0, 0);
+    m.msg.configure.events[0] = sim_event("cycles", 100000, 0);
+    m.msg.configure.events[1] = sim_event("instructions", 0, 0);
     m.msg.configure.events[1].count = true;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 2);
 }
 

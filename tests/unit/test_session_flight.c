@@ -14,7 +14,7 @@ static mkperf_ToTarget flight(uint32_t bytes)
     mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
 
     m.msg.configure.events_count = 1;
-    m.msg.configure.events[0] = event("cycles", PERIOD, 0);
+    m.msg.configure.events[0] = sim_event("cycles", PERIOD, 0);
     m.msg.configure.overwrite = true;
     m.msg.configure.overwrite_bytes = bytes;
     return m;
@@ -22,7 +22,7 @@ static mkperf_ToTarget flight(uint32_t bytes)
 
 static void begin_recording(mkperf_ToTarget m)
 {
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     start_session();
     assert_true(got.last.msg.session.overwrite);
     assert_false(got.last.msg.session.running);
@@ -30,7 +30,7 @@ static void begin_recording(mkperf_ToTarget m)
 
 static const mkperf_Status *status(void)
 {
-    command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+    sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     return &got.last.msg.status;
 }
 
@@ -40,10 +40,10 @@ static uint64_t dump(void)
     unsigned before = got.statuses;
 
     got.batch_samples = 0;
-    command(mkperf_ToTarget_dump_tag, mkperf_ToHost_session_tag);
+    sim_command(mkperf_ToTarget_dump_tag, mkperf_ToHost_session_tag);
     assert_true(got.last.msg.session.running);
     for (unsigned i = 0; i < 1000 && got.statuses == before; i++) {
-        run(1000);
+        run_machine(1000);
     }
     assert_int_equal(got.statuses, before + 1);
     assert_false(got.after_status);
@@ -54,44 +54,45 @@ static void test_keeps_the_newest(void **state)
 {
     (void)state;
     begin_recording(flight(BYTES));
-    run(TICK_HZ / 2);
+    run_machine(TICK_HZ / 2);
     assert_int_equal(got.batch_samples, 0);
     mkperf_Status s = *status();
     assert_int_equal(s.flight, mkperf_FlightState_FLIGHT_RECORDING);
     assert_true(s.overwritten > 10 * s.held && s.held > BYTES / 8 / 9 / 2);
-    assert_int_equal(profiler.drain.core[0].captured,
-                     profiler.output.samples.overwritten + profiler.output.samples.held);
+    assert_int_equal(sim_profiler->drain.core[0].captured,
+                     sim_profiler->output.samples.overwritten + sim_profiler->output.samples.held);
     assert_int_equal(got.batch_samples, 0);
 
     /* While it runs: all stored samples, and it continues. */
     uint64_t first = dump();
     assert_in_range(first, s.held - 5, s.held + 5);
     uint32_t session = got.last.msg.session.id;
-    run(TICK_HZ / 10);
+    run_machine(TICK_HZ / 10);
     assert_in_range(dump(), first - 5, first + 5);
     assert_int_equal(got.last.msg.session.id, session + 1);
     assert_int_equal(status()->flight, mkperf_FlightState_FLIGHT_RECORDING);
 
     /* Held: the same as often as wanted. */
-    command(mkperf_ToTarget_stop_tag, mkperf_ToHost_status_tag);
+    sim_command(mkperf_ToTarget_stop_tag, mkperf_ToHost_status_tag);
     s = *status();
     assert_int_equal(s.flight, mkperf_FlightState_FLIGHT_HELD);
-    run(TICK_HZ / 10);
+    run_machine(TICK_HZ / 10);
     assert_int_equal(dump(), s.held);
     assert_int_equal(dump(), s.held);
     assert_int_equal(status()->overwritten, s.overwritten);
-    assert_int_equal(profiler.drain.core[0].captured, s.overwritten + s.held);
-    assert_int_equal(profiler.drain.corrupt + profiler.output.corrupt + client.corrupt, 0);
+    assert_int_equal(sim_profiler->drain.core[0].captured, s.overwritten + s.held);
+    assert_int_equal(
+        sim_profiler->drain.corrupt + sim_profiler->output.corrupt + sim_client.corrupt, 0);
 
     /* Until the next configuration; the ring is good for an ordinary session then. */
     mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
     m.msg.configure.events_count = 1;
-    m.msg.configure.events[0] = event("cycles", PERIOD, 0);
-    ask(&m, mkperf_ToHost_session_tag);
-    command(mkperf_ToTarget_dump_tag, mkperf_ToHost_error_tag);
+    m.msg.configure.events[0] = sim_event("cycles", PERIOD, 0);
+    sim_ask(&m, mkperf_ToHost_session_tag);
+    sim_command(mkperf_ToTarget_dump_tag, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_STATE, 0);
     start_session();
-    run(TICK_HZ / 10);
+    run_machine(TICK_HZ / 10);
     s = *stop_session();
     assert_true(s.captured != 0);
     check_statistics(&s);
@@ -105,15 +106,15 @@ static void test_repeated_dump(void **state)
 
     (void)state;
     begin_recording(flight(MKPERF_OUTPUT_RING_BYTES));
-    run(TICK_HZ);
+    run_machine(TICK_HZ);
     uint64_t whole = dump();
     sim.line = 1;
     for (unsigned others = 0; others < 2; others++) {
         uint32_t asked = request + 1;
-        ask(&m, mkperf_ToHost_session_tag);
+        sim_ask(&m, mkperf_ToHost_session_tag);
         uint32_t id = got.last.msg.session.id;
         while (got.batch_samples == 0) {
-            run(100);
+            run_machine(100);
         }
         assert_true(got.batch_samples < whole / 2);
         if (others) {
@@ -121,12 +122,12 @@ static void test_repeated_dump(void **state)
         }
         request = asked - 1;
         got.last.request = 0;
-        ask(&m, mkperf_ToHost_session_tag);
+        sim_ask(&m, mkperf_ToHost_session_tag);
         assert_int_equal(got.last.msg.session.id == id, !others);
         for (unsigned i = 0; i < 1000 && got.batch_samples < whole - 5; i++) {
-            run(1000);
+            run_machine(1000);
         }
-        run(50000); /* nothing follows */
+        run_machine(50000); /* nothing follows */
         assert_in_range(got.batch_samples, whole - 5, whole + 5);
     }
 }
@@ -136,7 +137,7 @@ static void test_slow_dump(void **state)
 {
     (void)state;
     begin_recording(flight(MKPERF_OUTPUT_RING_BYTES));
-    run(TICK_HZ);
+    run_machine(TICK_HZ);
     sim.line = 1;
     sim.user_rate *= 30;
     uint64_t held = status()->held;
@@ -145,10 +146,10 @@ static void test_slow_dump(void **state)
     mkperf_Status s = *status();
     assert_true(s.lost_ring > 0);
     assert_int_equal(s.lost_ring, sim.hook_state.dropped_samples);
-    run(5000);
+    run_machine(5000);
     assert_true(dump() > 0);
-    assert_int_equal(profiler.drain.core[0].captured,
-                     profiler.output.samples.overwritten + profiler.output.samples.held);
+    assert_int_equal(sim_profiler->drain.core[0].captured,
+                     sim_profiler->output.samples.overwritten + sim_profiler->output.samples.held);
 }
 
 static void fault_now(uint64_t thread)
@@ -165,21 +166,21 @@ static void test_fault_holds(void **state)
     m.msg.configure.dump_on_fault_count = 1;
     m.msg.configure.dump_on_fault[0] = 3 + 2;
     begin_recording(m);
-    run(TICK_HZ / 10);
+    run_machine(TICK_HZ / 10);
     fault_now(2); /* another's */
-    run(1000);
+    run_machine(1000);
     assert_int_equal(status()->flight, mkperf_FlightState_FLIGHT_RECORDING);
     call(MKPERF_OP_DRAIN);
-    uint64_t captured = profiler.drain.core[0].captured;
+    uint64_t captured = sim_profiler->drain.core[0].captured;
     fault_now(3);
-    run(1000);
+    run_machine(1000);
     mkperf_Status s = *status();
     assert_int_equal(s.flight, mkperf_FlightState_FLIGHT_HELD);
     assert_int_equal(s.trigger, mkperf_FlightTrigger_FLIGHT_FAULT);
     assert_int_equal(s.trigger_thread, 3 + 2);
-    assert_in_range(profiler.drain.core[0].captured, captured, captured + 2); /* at once */
+    assert_in_range(sim_profiler->drain.core[0].captured, captured, captured + 2); /* at once */
     assert_int_equal(dump(), s.held);
-    assert_int_equal(profiler.soft.table->total[MKPERF_SOFT_FAULT], 2);
+    assert_int_equal(sim_profiler->soft.table->total[MKPERF_SOFT_FAULT], 2);
 }
 
 static void test_mark_holds(void **state)
@@ -187,37 +188,38 @@ static void test_mark_holds(void **state)
     uint64_t words[MKPERF_APP_MARK_WORDS] = {7, 0x657461 /* "ate" */};
 
     (void)state;
-    assert_int_equal(mkperf_client_app(&client, MKPERF_APP_DUMP, words, MKPERF_APP_MARK_WORDS),
+    assert_int_equal(mkperf_client_app(&sim_client, MKPERF_APP_DUMP, words, MKPERF_APP_MARK_WORDS),
                      MKPERF_APP_REFUSED);
     begin_recording(flight(BYTES));
-    run(TICK_HZ / 20);
-    assert_int_equal(mkperf_client_app(&client, MKPERF_APP_DUMP, words, 1), MKPERF_APP_MALFORMED);
-    assert_int_equal(mkperf_client_app(&client, MKPERF_APP_DUMP, words, MKPERF_APP_MARK_WORDS),
+    run_machine(TICK_HZ / 20);
+    assert_int_equal(mkperf_client_app(&sim_client, MKPERF_APP_DUMP, words, 1),
+                     MKPERF_APP_MALFORMED);
+    assert_int_equal(mkperf_client_app(&sim_client, MKPERF_APP_DUMP, words, MKPERF_APP_MARK_WORDS),
                      MKPERF_APP_OK);
     mkperf_Status s = *status();
     assert_int_equal(s.trigger, mkperf_FlightTrigger_FLIGHT_MARK);
     assert_int_equal(dump(), s.held);
-    assert_int_equal(client.trigger.id, 7);
+    assert_int_equal(sim_client.trigger.id, 7);
 }
 
 /* A client that writes into the ring while it is the profiler's: nothing but its samples suffers.
  */
 static void test_hostile_client(void **state)
 {
-    struct mkperf_ring *ring = profiler.output.ring.ring;
+    struct mkperf_ring *ring = sim_profiler->output.ring.ring;
 
     (void)state;
     begin_recording(flight(BYTES));
     for (unsigned i = 0; i < 50; i++) {
-        run(TICK_HZ / 100);
+        run_machine(TICK_HZ / 100);
         memset(ring->data, i % 2 != 0 ? 0xff : 0, BYTES);
         ring->tail = i * UINT64_C(0x123456789);
         ring->head = ring->tail + i * 8;
     }
-    assert_true(profiler.output.corrupt > 0);
-    assert_int_equal(profiler.drain.core[0].captured,
-                     profiler.output.samples.overwritten + profiler.output.samples.held);
-    run(TICK_HZ / 10);
+    assert_true(sim_profiler->output.corrupt > 0);
+    assert_int_equal(sim_profiler->drain.core[0].captured,
+                     sim_profiler->output.samples.overwritten + sim_profiler->output.samples.held);
+    run_machine(TICK_HZ / 10);
     assert_true(dump() > 0);
 }
 
@@ -226,35 +228,35 @@ static void test_flight_refusals(void **state)
     mkperf_ToTarget m = flight(3000);
 
     (void)state;
-    command(mkperf_ToTarget_dump_tag, mkperf_ToHost_error_tag);
+    sim_command(mkperf_ToTarget_dump_tag, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_STATE, 0);
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
     m = flight(0);
-    m.msg.configure.events[0] = event("cycles", 0, 0);
+    m.msg.configure.events[0] = sim_event("cycles", 0, 0);
     m.msg.configure.events[0].count = true;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
     m = flight(0);
     m.msg.configure.overwrite = false;
     m.msg.configure.dump_on_fault_count = 1;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
     m = flight(0);
     m.msg.configure.stop_if_count = 1;
-    ask(&m, mkperf_ToHost_error_tag); /* no scheduling events */
+    sim_ask(&m, mkperf_ToHost_error_tag); /* no scheduling events */
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
     m.msg.configure.sched = true;
     m.msg.configure.stop_if[0].ns = UINT64_C(10000000001);
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
     /* A kernel without software events: an error and not a zero. */
     m = flight(0);
     m.msg.configure.interactions = true;
-    ask(&m, mkperf_ToHost_session_tag);
-    command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
+    sim_command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_NO_HOOK, 0);
-    command(mkperf_ToTarget_get_interactions_tag, mkperf_ToHost_error_tag);
+    sim_command(mkperf_ToTarget_get_interactions_tag, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_STATE, 0);
 }
 
@@ -263,7 +265,7 @@ static const mkperf_Interactions *interactions(uint32_t part)
     mkperf_ToTarget m = message(mkperf_ToTarget_get_interactions_tag);
 
     m.msg.get_interactions.part = part;
-    ask(&m, mkperf_ToHost_interactions_tag);
+    sim_ask(&m, mkperf_ToHost_interactions_tag);
     return &got.last.msg.interactions;
 }
 
@@ -281,7 +283,7 @@ static void test_interactions(void **state)
     m.msg.configure.overwrite = false;
     m.msg.configure.overwrite_bytes = 0;
     m.msg.configure.interactions = true;
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     start_session();
     for (unsigned round = 0; round < 3; round++) {
         for (uint64_t from = 1; from <= THREADS; from++) {
@@ -318,7 +320,7 @@ static void test_interactions(void **state)
     assert_int_equal(by_threads, 3 * CALLEES * MKPERF_COUNT_THREADS);
     m = message(mkperf_ToTarget_get_interactions_tag);
     m.msg.get_interactions.part = parts;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
 }
 
@@ -334,20 +336,20 @@ static void test_software_events_are_counted(void **state)
         m.msg.configure.events_count = (pb_size_t)(3 - first);
         m.msg.configure.per_pd = true;
         for (unsigned i = first; i < 3; i++) {
-            m.msg.configure.events[i - first] = event(names[i], 0, 0);
+            m.msg.configure.events[i - first] = sim_event(names[i], 0, 0);
             m.msg.configure.events[i - first].count = true;
         }
-        ask(&m, mkperf_ToHost_session_tag);
+        sim_ask(&m, mkperf_ToHost_session_tag);
         start_session();
         for (unsigned i = 0; i < 10; i++) {
             mkperf_soft_event(&sim.hook_state, MKPERF_SOFT_SWITCH,
                               (struct mkperf_identity){1 + i % 2, 0},
                               (struct mkperf_identity){0, 0});
         }
-        run(10000);
+        run_machine(10000);
         stop_session();
         mkperf_ToTarget c = message(mkperf_ToTarget_get_counts_tag);
-        ask(&c, mkperf_ToHost_counts_tag);
+        sim_ask(&c, mkperf_ToHost_counts_tag);
         const mkperf_Counts *counts = &got.last.msg.counts;
         assert_int_equal(counts->events[1 - first].kernel, 10);
         assert_int_equal(counts->events[1 - first].user, 0);
@@ -356,7 +358,7 @@ static void test_software_events_are_counted(void **state)
         assert_true(counts->by_pd);
         if (first == 1) {
             c.msg.get_counts.part = 1;
-            ask(&c, mkperf_ToHost_counts_tag);
+            sim_ask(&c, mkperf_ToHost_counts_tag);
             uint64_t of[4] = {0}; /* by thread */
             assert_int_equal(got.last.msg.counts.threads_count, 3);
             for (unsigned i = 0; i < 3; i++) {
@@ -367,7 +369,7 @@ static void test_software_events_are_counted(void **state)
         }
     }
     m.msg.configure.events[0].user = true;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 1);
 }
 

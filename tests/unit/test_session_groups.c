@@ -24,7 +24,7 @@ static mkperf_ToTarget group_of(const char *const *names, unsigned n, uint64_t p
     mkperf_EventSpec events[MKPERF_MAX_EVENTS];
 
     for (unsigned i = 0; i < n; i++) {
-        events[i] = event(names[i], i == 0 ? period : 0, 0);
+        events[i] = sim_event(names[i], i == 0 ? period : 0, 0);
         events[i].group = 1;
         events[i].read = i != 0;
     }
@@ -39,13 +39,13 @@ static void test_values_ride(void **state)
 
     (void)state;
     m.msg.configure.no_jitter = true;
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     assert_true(got.last.msg.session.events[1].read);
     assert_false(got.last.msg.session.events[0].read);
     assert_int_equal(got.last.msg.session.events[1].period, 0);
     assert_int_equal(got.last.msg.session.slices, 1);
     start_session();
-    run(TICK_HZ);
+    run_machine(TICK_HZ);
     const mkperf_Status *s = stop_session();
     check_statistics(s);
     assert_int_equal(s->spurious, 0);
@@ -71,9 +71,9 @@ static void test_values_do_not_wrap(void **state)
     (void)state;
     sim.user_rate = 10000000; /* misses come every 100 ticks */
     sim.kernel_rate = 3;
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     start_session();
-    run(30000);
+    run_machine(30000);
     check_statistics(stop_session());
     assert_in_range(got.of[0], 25, 32);
     assert_int_equal(got.of[2], 0);
@@ -89,10 +89,10 @@ static void test_values_of_frequent_events(void **state)
     mkperf_ToTarget m = group_of(names, 2, 1000000);
 
     (void)state;
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     start_session();
     sim.user_rate = 150000; /* 100 times as many cycles as misses */
-    run(300000);
+    run_machine(300000);
     const mkperf_Status *s = stop_session();
     check_statistics(s);
     assert_true(got.of[0] > 100);
@@ -110,9 +110,9 @@ static void test_values_and_filters(void **state)
     m.msg.configure.no_jitter = true;
     m.msg.configure.only_count = 1;
     m.msg.configure.only[0] = 2 + 2;
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     start_session();
-    run(300000);
+    run_machine(300000);
     check_statistics(stop_session());
     assert_in_range(got.of[0], 13500 / 3 - 200, 13500 / 3 + 200);
     assert_in_range(got.reads[2], got.weight[0] - 2000, got.weight[0] + 2000);
@@ -126,13 +126,13 @@ static void test_values_and_losses(void **state)
     mkperf_ToTarget m = group_of(names, 2, 10000);
 
     (void)state;
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     start_session();
     for (unsigned i = 0; i < 3; i++) {
         sim.asleep = true;
-        run(TICK_HZ / 10);
+        run_machine(TICK_HZ / 10);
         sim.asleep = false;
-        run(TICK_HZ / 20);
+        run_machine(TICK_HZ / 20);
     }
     const mkperf_Status *s = stop_session();
     check_statistics(s);
@@ -150,9 +150,9 @@ static void test_leader_of_one_mode(void **state)
     (void)state;
     m.msg.configure.events[0].user = true;
     m.msg.configure.events[2].kernel = true;
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     start_session();
-    run(TICK_HZ / 2);
+    run_machine(TICK_HZ / 2);
     check_statistics(stop_session());
     assert_true(got.of[0] > 8000);
     assert_in_range(got.reads[1], got.weight[0] - 2000, got.weight[0] + 2000);
@@ -167,25 +167,25 @@ static void test_refusals(void **state)
 
     (void)state;
     m.msg.configure.events[0].read = true;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 1);
     m = group_of(names, 2, 100000);
     m.msg.configure.events[0].group = 0;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 2);
     m = group_of(names, 2, 100000);
     m.msg.configure.events[0].count = m.msg.configure.events[1].count = true;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 2);
     m = group_of(names, 2, 600);
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 1);
     assert_non_null(strstr(got.last.msg.error.text, "must be from 1000 to 2147483647 events; a "
                                                     "sample costs about 565 instructions"));
-    m.msg.configure.events[0] = event("cycles", 1900, 0);
+    m.msg.configure.events[0] = sim_event("cycles", 1900, 0);
     m.msg.configure.events[0].kernel = true;
     m.msg.configure.events_count = 1;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 1);
 }
 
@@ -195,16 +195,16 @@ static void test_refusals(void **state)
 /* A counter's counts since its last sample, or since the last sample that read it. */
 static uint64_t pending(unsigned event, unsigned mode)
 {
-    const struct mkperf_plan_event *e = &profiler.plan.event[event];
+    const struct mkperf_plan_event *e = &sim_profiler->plan.event[event];
     uint32_t c = (mode == 0 ? e->user_counter : e->kernel_counter) - 1;
     const struct mkperf_multiplex_left *left =
-        &profiler.multiplex.left[0][(mode == 0 ? e->user_number : e->kernel_number) - 1];
+        &sim_profiler->multiplex.left[0][(mode == 0 ? e->user_number : e->kernel_number) - 1];
 
-    if (e->slice != profiler.multiplex.slice) {
+    if (e->slice != sim_profiler->multiplex.slice) {
         return e->read ? left->partial : left->interval - left->left;
     }
     if (e->read) {
-        return count_of(c) - sim.hook_state.read[c];
+        return sim.counter[c].value - MKPERF_COUNT_PERIOD - sim.hook_state.read[c];
     }
     return sim.hook_state.counter[c].armed - (0 - sim.counter[c].value);
 }
@@ -238,23 +238,24 @@ static void check_times(const mkperf_Status *s, unsigned slices)
 
 static void test_multiplexing(void **state)
 {
-    const mkperf_EventSpec events[] = {event("cycles", 100000, 0), event("instructions", 70000, 0),
-                                       event("branches", 50000, 0), event("cache-misses", 4000, 0)};
+    const mkperf_EventSpec events[] = {
+        sim_event("cycles", 100000, 0), sim_event("instructions", 70000, 0),
+        sim_event("branches", 50000, 0), sim_event("cache-misses", 4000, 0)};
     mkperf_ToTarget m = configuration(events, 4);
 
     (void)state;
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     assert_int_equal(got.last.msg.session.slices, 2);
     for (unsigned i = 0; i < 4; i++) { /* each has different numbers */
         assert_int_equal(got.last.msg.session.events[i].user_counter, 2 * i + 1);
         assert_int_equal(got.last.msg.session.events[i].kernel_counter, 2 * i + 2);
     }
     start_session();
-    run(3 * TICK_HZ);
+    run_machine(3 * TICK_HZ);
     const mkperf_Status *s = stop_session();
     check_statistics(s);
     assert_int_equal(s->lost_ring + s->lost_output + s->late_events, 0);
-    assert_true(profiler.multiplex.rotated > 100);
+    assert_true(sim_profiler->multiplex.rotated > 100);
     check_times(s, 2);
     check_multiplexed(CYCLES, 0);
     check_multiplexed(INSTRUCTIONS, 1);
@@ -271,21 +272,22 @@ static void test_multiplexing(void **state)
 
 static void test_multiplexing_with_a_frequency(void **state)
 {
-    const mkperf_EventSpec events[] = {event("cycles", 0, 1000), event("instructions", 0, 1000),
-                                       event("branches", 0, 1000), event("bus-cycles", 0, 500)};
+    const mkperf_EventSpec events[] = {
+        sim_event("cycles", 0, 1000), sim_event("instructions", 0, 1000),
+        sim_event("branches", 0, 1000), sim_event("bus-cycles", 0, 500)};
     mkperf_ToTarget m = configuration(events, 4);
 
     (void)state;
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     start_session();
     for (unsigned i = 0; i < 12;
          i++) { /* so that counters are set forward in the middle of a slice */
         sim.user_rate = i % 2 != 0 ? 900 : 10;
-        run(TICK_HZ / 2);
+        run_machine(TICK_HZ / 2);
     }
-    run(2 * TICK_HZ);
+    run_machine(2 * TICK_HZ);
     uint64_t before = got.of[0] + got.of[1];
-    run(2 * TICK_HZ);
+    run_machine(2 * TICK_HZ);
     /* While it has its turn. */
     assert_in_range(got.of[0] + got.of[1] - before, 800, 1250);
     const mkperf_Status *s = stop_session();
@@ -299,8 +301,8 @@ static void test_multiplexing_with_a_frequency(void **state)
 /* Two groups that do not fit together, one with group reads, and only some threads. */
 static void test_multiplexing_of_groups(void **state)
 {
-    mkperf_EventSpec events[] = {event("cycles", 50000, 0), event("instructions", 0, 0),
-                                 event("branches", 30000, 0), event("cache-misses", 0, 0)};
+    mkperf_EventSpec events[] = {sim_event("cycles", 50000, 0), sim_event("instructions", 0, 0),
+                                 sim_event("branches", 30000, 0), sim_event("cache-misses", 0, 0)};
     uint64_t counted[2];
 
     (void)state;
@@ -309,10 +311,10 @@ static void test_multiplexing_of_groups(void **state)
         events[i].read = i % 2 != 0;
     }
     mkperf_ToTarget m = configuration(events, 4);
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     assert_int_equal(got.last.msg.session.slices, 2);
     start_session();
-    run(2 * TICK_HZ);
+    run_machine(2 * TICK_HZ);
     const mkperf_Status *s = stop_session();
     check_statistics(s);
     check_times(s, 2);
@@ -329,16 +331,17 @@ static void test_multiplexing_of_groups(void **state)
 
 static void test_multiplexing_and_filters(void **state)
 {
-    const mkperf_EventSpec events[] = {event("cycles", 20000, 0), event("instructions", 20000, 0),
-                                       event("branches", 20000, 0), event("bus-cycles", 20000, 0)};
+    const mkperf_EventSpec events[] = {
+        sim_event("cycles", 20000, 0), sim_event("instructions", 20000, 0),
+        sim_event("branches", 20000, 0), sim_event("bus-cycles", 20000, 0)};
     mkperf_ToTarget m = configuration(events, 4);
 
     (void)state;
     m.msg.configure.only_count = 1;
     m.msg.configure.only[0] = 3 + 2;
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     start_session();
-    run(3 * TICK_HZ);
+    run_machine(3 * TICK_HZ);
     const mkperf_Status *s = stop_session();
     check_statistics(s);
     check_times(s, 2);
@@ -355,37 +358,37 @@ static void test_followers(void **state)
     mkperf_EventSpec events[3];
 
     (void)state;
-    profiler.kernel.cpu.followers = true;
+    sim_profiler->kernel.cpu.followers = true;
     for (unsigned i = 0; i < 3; i++) {
-        events[i] = event(names[i], 100000, 0);
+        events[i] = sim_event(names[i], 100000, 0);
     }
     mkperf_ToTarget m = configuration(events, 2);
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     assert_int_equal(got.last.msg.session.slices, 1);
     assert_int_equal(got.last.msg.session.events[1].user_counter, 3); /* numbers have no gaps */
     start_session();
-    assert_int_equal(__builtin_popcount(profiler.plan.slice[0].counter_mask), 4);
-    run(TICK_HZ);
+    assert_int_equal(__builtin_popcount(sim_profiler->plan.slice[0].counter_mask), 4);
+    run_machine(TICK_HZ);
     check_statistics(stop_session());
     assert_true(got.of[0] > 900 && got.of[2] > 900);
 
     m = configuration(events, 3);
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     assert_int_equal(got.last.msg.session.slices, 3); /* of 6 counters one is the clock */
     for (unsigned i = 0; i < 3; i++) {
         m.msg.configure.events[i].kernel = true;
     }
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     assert_int_equal(got.last.msg.session.slices, 1);
     m = group_of(names, 2, 100000);
-    ask(&m, mkperf_ToHost_session_tag);
-    assert_int_equal(__builtin_popcount(profiler.plan.slice[0].counter_mask), 4);
+    sim_ask(&m, mkperf_ToHost_session_tag);
+    assert_int_equal(__builtin_popcount(sim_profiler->plan.slice[0].counter_mask), 4);
     for (unsigned i = 0; i < 3; i++) {
         events[i].count = true;
         events[i].period = 0;
     }
     m = configuration(events, 3);
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     assert_int_equal(got.last.msg.session.slices, 1);
 }
 

@@ -13,14 +13,14 @@ static void test_no_hook(void **state)
     (void)state;
     sim.hook = false;
     init();
-    mkperf_client_init(&client);
+    mkperf_client_init(&sim_client);
     m.msg.hello.protocol = MKPERF_PROTOCOL;
-    ask(&m, mkperf_ToHost_hello_tag);
+    sim_ask(&m, mkperf_ToHost_hello_tag);
     assert_int_equal(got.last.msg.hello.counters, 0);
-    configure_one(event("cycles", 100000, 0), mkperf_ToHost_error_tag);
+    configure_one(sim_event("cycles", 100000, 0), mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_NO_HOOK, 0);
     assert_non_null(strstr(got.last.msg.error.text, "extension"));
-    command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
+    sim_command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_NO_HOOK, 0);
     assert_true(sim.acks >= 1);
     for (unsigned c = 0; c < COUNTERS; c++) {
@@ -32,22 +32,22 @@ static void test_no_hook(void **state)
 static void test_no_interrupt(void **state)
 {
     (void)state;
-    configure_one(event("cycles", 100000, 0), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cycles", 100000, 0), mkperf_ToHost_session_tag);
     for (unsigned i = 0; i < 2; i++) {
         sim.interrupts = false;
         sim.counts = i == 0;
-        command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
+        sim_command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
         refused(i == 0 ? mkperf_ErrorCode_ERROR_NO_HOOK : mkperf_ErrorCode_ERROR_NO_PMU, 0);
         assert_int_equal(sim.hook_state.mask, 0);
         assert_int_equal(sim.overflow, 0);
-        assert_false(profiler.session.running);
+        assert_false(sim_profiler->session.running);
         for (unsigned c = 0; c < COUNTERS; c++) {
             assert_false(sim.counter[c].on);
         }
     }
     sim.interrupts = sim.counts = true; /* and nothing stands in the way of a good one */
     start_session();
-    run(TICK_HZ / 10);
+    run_machine(TICK_HZ / 10);
     check_statistics(stop_session());
 }
 
@@ -56,10 +56,10 @@ static void test_no_pmu(void **state)
     (void)state;
     microkit_irqs = 0;
     init();
-    configure_one(event("cycles", 100000, 0), mkperf_ToHost_error_tag);
+    configure_one(sim_event("cycles", 100000, 0), mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_NO_PMU, 0);
     assert_non_null(strstr(got.last.msg.error.text, "interrupt (channel 0)"));
-    command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
+    sim_command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_NO_PMU, 0);
     microkit_irqs = 1;
 }
@@ -68,49 +68,49 @@ static void test_no_pmu(void **state)
 static void test_disturbed(void **state)
 {
     (void)state;
-    configure_one(event("cycles", 20000, 0), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cycles", 20000, 0), mkperf_ToHost_session_tag);
     start_session();
-    run(TICK_HZ / 10);
-    command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
-    assert_int_equal(profiler.kernel.core[0].disturbed, 0);
+    run_machine(TICK_HZ / 10);
+    sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+    assert_int_equal(sim_profiler->kernel.core[0].disturbed, 0);
     sim.counter[0].on = false;
-    run(TICK_HZ / 10);
-    command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
-    assert_int_equal(profiler.kernel.core[0].disturbed, 1);
+    run_machine(TICK_HZ / 10);
+    sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+    assert_int_equal(sim_profiler->kernel.core[0].disturbed, 1);
     assert_true(sim.counter[0].on);
     sim.counter[0].code = 8;       /* another event */
     sim.counter[1].value = 123456; /* far from its overflow */
-    run(TICK_HZ / 10);
-    command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
-    assert_in_range(profiler.kernel.core[0].disturbed, 3, 4);
+    run_machine(TICK_HZ / 10);
+    sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+    assert_in_range(sim_profiler->kernel.core[0].disturbed, 3, 4);
     assert_int_equal(sim.counter[0].code, 0x11);
     uint64_t before = got.of[0];
-    run(TICK_HZ / 10);
+    run_machine(TICK_HZ / 10);
     const mkperf_Status *s = stop_session();
     assert_in_range(got.of[0] - before, 4400, 4600);
     check_statistics(s);
-    assert_in_range(profiler.kernel.core[0].disturbed, 3, 4);
+    assert_in_range(sim_profiler->kernel.core[0].disturbed, 3, 4);
     start_session(); /* of the next one nothing */
-    run(TICK_HZ / 100);
+    run_machine(TICK_HZ / 100);
     stop_session();
-    assert_int_equal(profiler.kernel.core[0].disturbed, 0);
+    assert_int_equal(sim_profiler->kernel.core[0].disturbed, 0);
 }
 
 /* The hook takes more time than it leaves: the session ends, and says why. */
 static void test_storm(void **state)
 {
     (void)state;
-    configure_one(event("cycles", 1000, 0), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cycles", 1000, 0), mkperf_ToHost_session_tag);
     start_session();
-    run(TICK_HZ / 10);
-    assert_true(profiler.session.running);
+    run_machine(TICK_HZ / 10);
+    assert_true(sim_profiler->session.running);
     sim.slow = 3; /* ticks a sample; there is one each tick */
-    run(TICK_HZ / 100);
-    command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+    run_machine(TICK_HZ / 100);
+    sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     assert_true(got.last.msg.status.storm);
-    assert_false(profiler.session.running);
-    run(TICK_HZ / 100); /* the client notices, and tells the end of the session */
-    command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+    assert_false(sim_profiler->session.running);
+    run_machine(TICK_HZ / 100); /* the client notices, and tells the end of the session */
+    sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     assert_true(got.last.msg.status.storm);
     assert_false(got.last.msg.status.running);
     assert_int_equal(got.last.msg.status.captured, got.last.msg.status.sent);
@@ -118,25 +118,25 @@ static void test_storm(void **state)
     assert_int_equal(sim.hook_state.mask, 0);
     sim.slow = 0;
     start_session();
-    run(TICK_HZ / 10);
+    run_machine(TICK_HZ / 10);
     check_statistics(stop_session());
-    assert_false(profiler.kernel.storm);
+    assert_false(sim_profiler->kernel.storm);
 }
 
 /* An interrupt of an unowned counter is handled as an ordinary one, and the session continues. */
 static void test_spurious(void **state)
 {
     (void)state;
-    configure_one(event("cycles", 100000, 0), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cycles", 100000, 0), mkperf_ToHost_session_tag);
     start_session();
-    run(TICK_HZ / 10);
+    run_machine(TICK_HZ / 10);
     for (unsigned i = 0; i < 5; i++) {
         sim.counter[5].interrupts = true;
         sim.overflow |= 1 << 5;
         interrupt();
         assert_true(sim.masked && sim.woken);
         sim.overflow &= ~(UINT32_C(1) << 5);
-        run(TICK_HZ / 100);
+        run_machine(TICK_HZ / 100);
         assert_false(sim.masked);
     }
     const mkperf_Status *s = stop_session();
@@ -148,46 +148,46 @@ static void test_spurious(void **state)
 static void test_refusals(void **state)
 {
     mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
-    mkperf_EventSpec raw = event("", 5000, 0);
+    mkperf_EventSpec raw = sim_event("", 5000, 0);
 
     (void)state;
-    command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
+    sim_command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_STATE, 0);
-    command(mkperf_ToTarget_stop_tag, mkperf_ToHost_error_tag);
+    sim_command(mkperf_ToTarget_stop_tag, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_STATE, 0);
-    ask(&m, mkperf_ToHost_error_tag); /* no event */
+    sim_ask(&m, mkperf_ToHost_error_tag); /* no event */
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
-    configure_one(event("cycles", 5000, 0), mkperf_ToHost_session_tag);
-    configure_one(event("cyc", 5000, 0), mkperf_ToHost_error_tag);
+    configure_one(sim_event("cycles", 5000, 0), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cyc", 5000, 0), mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_EVENT_UNKNOWN, 1);
-    configure_one(event("stall_frontend", 5000, 0), mkperf_ToHost_error_tag);
+    configure_one(sim_event("stall_frontend", 5000, 0), mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_EVENT_UNSUPPORTED, 1);
-    configure_one(event("cycles", 999, 0), mkperf_ToHost_error_tag);
+    configure_one(sim_event("cycles", 999, 0), mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 1);
-    configure_one(event("cycles", UINT64_C(0x80000000), 0), mkperf_ToHost_error_tag);
+    configure_one(sim_event("cycles", UINT64_C(0x80000000), 0), mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 1);
-    configure_one(event("cycles", 0, 0), mkperf_ToHost_error_tag);
+    configure_one(sim_event("cycles", 0, 0), mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 1);
-    configure_one(event("cycles", 0, 100001), mkperf_ToHost_error_tag);
+    configure_one(sim_event("cycles", 0, 100001), mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 1);
     m.msg.configure.events_count = 16;
     for (unsigned i = 0; i < 16; i++) {
-        m.msg.configure.events[i] = event("instructions", 50000, 0);
+        m.msg.configure.events[i] = sim_event("instructions", 50000, 0);
     }
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_COUNTERS, 0);
     assert_non_null(strstr(got.last.msg.error.text, "more than 31 counters"));
     m.msg.configure.events_count = 4;
     for (unsigned i = 0; i < 3; i++) {
         m.msg.configure.events[i].group = 1;
     }
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_COUNTERS, 1);
     assert_non_null(strstr(got.last.msg.error.text, "needs 6 counters at the same time"));
     m.msg.configure.max_frames = 65;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
-    assert_string_equal(profiler.plan.event[0].name, "cycles"); /* the old one stays */
+    assert_string_equal(sim_profiler->plan.event[0].name, "cycles"); /* the old one stays */
     snprintf(raw.name, sizeof raw.name, "a_name_of_the_hosts");
     raw.raw = 0xc3; /* for names that only the host knows */
     configure_one(raw, mkperf_ToHost_session_tag);
@@ -196,27 +196,27 @@ static void test_refusals(void **state)
     raw.name[0] = '\0';
     raw.raw = 0xbad;
     configure_one(raw, mkperf_ToHost_session_tag);
-    command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
+    sim_command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_EVENT_UNSUPPORTED, 1);
 }
 
 static void test_refusals_while_running(void **state)
 {
     (void)state;
-    configure_one(event("cycles", 100000, 0), mkperf_ToHost_session_tag);
+    configure_one(sim_event("cycles", 100000, 0), mkperf_ToHost_session_tag);
     start_session();
-    configure_one(event("cycles", 5000, 0), mkperf_ToHost_error_tag);
+    configure_one(sim_event("cycles", 5000, 0), mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_STATE, 0);
-    command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
+    sim_command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_STATE, 0);
-    run(TICK_HZ / 10);
+    run_machine(TICK_HZ / 10);
     check_statistics(stop_session());
 }
 
 /* A client PD that writes anything into the page: refused, or used with valid values. */
 static void test_hostile_client(void **state)
 {
-    struct mkperf_session_request *r = &client.page->request;
+    struct mkperf_session_request *r = &sim_client.page->request;
     mkperf_Configure *c = &r->configure;
     pb_size_t *const counts[] = {&c->events_count, &c->only_count, &c->dump_on_fault_count,
                                  &c->stop_if_count, &c->words_count};
@@ -225,28 +225,28 @@ static void test_hostile_client(void **state)
     for (unsigned i = 0; i < 5; i++) {
         *r = MKPERF_SESSION_REQUEST_ZERO;
         c->events_count = 1;
-        c->events[0] = event("cycles", 100000, 0);
+        c->events[0] = sim_event("cycles", 100000, 0);
         *counts[i] = UINT16_MAX;
         assert_int_equal(call(MKPERF_OP_CONFIGURE), MKPERF_RESULT_MALFORMED);
-        assert_int_equal(client.page->error.code, MKPERF_RESULT_MALFORMED);
+        assert_int_equal(sim_client.page->error.code, MKPERF_RESULT_MALFORMED);
     }
     memset(r, 0xff, sizeof *r); /* no bool is 1, no string ends */
     c->only_count = c->dump_on_fault_count = c->stop_if_count = c->words_count = 0;
     c->events_count = 1;
     c->max_frames = 0;
     assert_int_equal(call(MKPERF_OP_CONFIGURE), MKPERF_RESULT_RANGE);
-    client.page->part = UINT32_MAX;
+    sim_client.page->part = UINT32_MAX;
     assert_int_equal(call(MKPERF_OP_LIST), MKPERF_RESULT_OK);
-    assert_int_equal(client.page->events.events_count, 1);
-    assert_false(client.page->events.more);
+    assert_int_equal(sim_client.page->events.events_count, 1);
+    assert_false(sim_client.page->events.more);
     assert_int_equal(call(MKPERF_OP_COUNTS), MKPERF_RESULT_STATE);
-    memset(&client.page->observe, 0xff, sizeof client.page->observe);
+    memset(&sim_client.page->observe, 0xff, sizeof sim_client.page->observe);
     assert_int_not_equal(call(MKPERF_OP_OBSERVE), MKPERF_RESULT_OK);
-    assert_int_equal(client.page->session.events_count, 0); /* nothing was configured */
+    assert_int_equal(sim_client.page->session.events_count, 0); /* nothing was configured */
     for (uint32_t op = 0; op < 40; op++) {
         call(op);
     }
-    configure_one(event("cycles", 100000, 0), mkperf_ToHost_session_tag); /* and works on */
+    configure_one(sim_event("cycles", 100000, 0), mkperf_ToHost_session_tag); /* and works on */
 }
 
 int main(void)

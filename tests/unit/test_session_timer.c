@@ -18,11 +18,11 @@ static void test_shares(void **state)
         start_session();
         uint64_t began = sim.ticks;
         sim_running = 0;
-        run(TICK_HZ / 2);
+        run_machine(TICK_HZ / 2);
         sim_running = 2;
-        run(TICK_HZ);
+        run_machine(TICK_HZ);
         sim_running = -1;
-        run(TICK_HZ / 2);
+        run_machine(TICK_HZ / 2);
         const mkperf_Status *s = stop_session();
         check_statistics(s);
         uint64_t us = sim.ticks - began;
@@ -38,11 +38,11 @@ static void test_shares(void **state)
     /* And then the hook's again. */
     mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
     m.msg.configure.events_count = 1;
-    m.msg.configure.events[0] = event("cycles", 100000, 0);
-    ask(&m, mkperf_ToHost_session_tag);
+    m.msg.configure.events[0] = sim_event("cycles", 100000, 0);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     assert_int_equal(got.last.msg.session.source, mkperf_SampleSource_SOURCE_HOOK);
     start_session();
-    run(TICK_HZ);
+    run_machine(TICK_HZ);
     const mkperf_Status *s = stop_session();
     check_statistics(s);
     assert_true(s->captured > 9000);
@@ -52,7 +52,7 @@ static void test_shares(void **state)
 static void test_walk(void **state)
 {
     static uint64_t stack[8] __attribute__((aligned(16)));
-    const struct mkperf_observation *o = &profiler.ticks.observation;
+    const struct mkperf_observation *o = &sim_profiler->ticks.observation;
     uint64_t frame[8];
     unsigned flags;
 
@@ -64,12 +64,12 @@ static void test_walk(void **state)
     m.msg.observe.stack_count = 1;
     m.msg.observe.stack[0] =
         (mkperf_StackWindow){.theirs = 0x20000000, .ours = (uintptr_t)stack, .bytes = sizeof stack};
-    ask(&m, mkperf_ToHost_ack_tag);
-    struct mkperf_observed *t = &profiler.ticks.observation.thread[0];
+    sim_ask(&m, mkperf_ToHost_ack_tag);
+    struct mkperf_observed *t = &sim_profiler->ticks.observation.thread[0];
     assert_int_equal(t->windows, 0);
     mkperf_stack2_bytes = sizeof stack;
     tell(0);
-    ask(&m, mkperf_ToHost_ack_tag);
+    sim_ask(&m, mkperf_ToHost_ack_tag);
     assert_int_equal(t->windows, 1);
     stack[0] = 0x20000020; /* frame record: the caller's, the return address */
     stack[1] = 0x200100;
@@ -109,13 +109,13 @@ static void tell_calls(uint32_t i, pb_size_t n, const uint32_t (*call)[2])
         m.msg.observe.call[k] =
             (mkperf_ObservedCall){.channel = call[k][0], .thread = CHILD(call[k][1]) + 2};
     }
-    ask(&m, mkperf_ToHost_ack_tag);
+    sim_ask(&m, mkperf_ToHost_ack_tag);
 }
 
 /* Who called whom, as far as registers prove it. */
 static void test_callers(void **state)
 {
-    struct mkperf_observation *o = &profiler.ticks.observation;
+    struct mkperf_observation *o = &sim_profiler->ticks.observation;
     const seL4_Word call = (seL4_Word)-1, wait = (seL4_Word)-7;
     mkperf_ToTarget m;
 
@@ -171,10 +171,10 @@ static void test_callers(void **state)
     m.msg.observe.site_count = 0;
     m.msg.observe.call_count = MKPERF_ROOM(mkperf_Observe, call);
     for (unsigned all = 0; all < MKPERF_ALL_CALLS; all += MKPERF_ROOM(mkperf_Observe, call)) {
-        ask(&m, mkperf_ToHost_ack_tag);
+        sim_ask(&m, mkperf_ToHost_ack_tag);
         m.msg.observe.part++;
     }
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
 }
 
@@ -193,13 +193,13 @@ static void test_inferred_callers(void **state)
         tell_calls(1, 1, (const uint32_t[][2]){{6, 2}});
         tell_calls(2, 0, NULL);
         m.msg.configure.events_count = 1;
-        m.msg.configure.events[0] = event("timer", 1000, 0);
+        m.msg.configure.events[0] = sim_event("timer", 1000, 0);
         m.msg.configure.max_frames = 8;
         m.msg.configure.callers = callers;
-        ask(&m, mkperf_ToHost_session_tag);
+        sim_ask(&m, mkperf_ToHost_session_tag);
         assert_int_equal(got.last.msg.session.callers, callers);
         start_session();
-        struct mkperf_ticks *t = &profiler.ticks;
+        struct mkperf_ticks *t = &sim_profiler->ticks;
         for (unsigned i = 0; i < 2; i++) {
             sim_child[i] = (seL4_UserContext){
                 .pc = SIM_SITE, .x7 = (seL4_Word)-1, .x0 = BASE_ENDPOINT_CAP + 5 + i, .x30 = 7 + i};
@@ -241,9 +241,9 @@ static void test_losses(void **state)
     start_session();
     sim.line = 0;
     sim_running = 1;
-    run(8 * TICK_HZ);
+    run_machine(8 * TICK_HZ);
     sim.line = 1000;
-    run(TICK_HZ);
+    run_machine(TICK_HZ);
     const mkperf_Status *s = stop_session();
     check_statistics(s);
     assert_true(s->lost_output + s->lost_link > 0);
@@ -257,11 +257,11 @@ static void test_late(void **state)
     configure_timer(1000, 0, mkperf_ToHost_session_tag);
     start_session();
     uint64_t began = sim.ticks;
-    run(100000);
+    run_machine(100000);
     sim.asleep = true;
-    run(50000);
+    run_machine(50000);
     sim.asleep = false;
-    run(100000);
+    run_machine(100000);
     const mkperf_Status *s = stop_session();
     check_statistics(s);
     assert_true(s->late_events > 45000 && s->late_events < 55000);
@@ -278,11 +278,11 @@ static void test_fault(void **state)
     configure_timer(1000, 0, mkperf_ToHost_session_tag);
     start_session();
     sim_running = 3;
-    run(5000);
+    run_machine(5000);
     assert_int_equal(fault(3, microkit_msginfo_new(seL4_Fault_VMFault, 4), &reply), seL4_False);
     const mkperf_Status *s = stop_session();
     assert_int_equal(s->attribution.faults, 1);
-    assert_true(profiler.ticks.observation.stopped == 8);
+    assert_true(sim_profiler->ticks.observation.stopped == 8);
     assert_false(fault(200, microkit_msginfo_new(seL4_Fault_UserException, 5), &reply));
 }
 
@@ -298,25 +298,25 @@ static void test_shared(void **state)
         m = observe(1 + i, i, 10 + i);
         m.msg.observe.child = 0;
         m.msg.observe.slot = i + 1;
-        ask(&m, mkperf_ToHost_ack_tag);
+        sim_ask(&m, mkperf_ToHost_ack_tag);
     }
     configure_timer(0, 1000, mkperf_ToHost_session_tag);
     start_session();
     sim_running = 2;
-    run(TICK_HZ);
+    run_machine(TICK_HZ);
     sim_running = -1;
     sim_stuck = 3;
-    run(TICK_HZ / 2);
+    run_machine(TICK_HZ / 2);
     const mkperf_Status *s = stop_session();
     check_statistics(s);
     assert_true(s->captured > 1450 && s->captured < 1550);
     assert_true(got.of_thread[3] > 980 && got.of_thread[3] < 1020);
     assert_true(s->attribution.ambiguous > 480 && s->attribution.ambiguous < 520);
     m = observe(0, 0, 0);
-    ask(&m, mkperf_ToHost_observer_tag);
+    sim_ask(&m, mkperf_ToHost_observer_tag);
     m = observe(1, 0, 10);
     m.msg.observe.slot = SIM_CHILDREN + 1; /* nothing is there */
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
 }
 
@@ -328,19 +328,19 @@ static void test_refusals(void **state)
     configure_timer(1000, 0, mkperf_ToHost_error_tag); /* no PD to observe */
     refused(mkperf_ErrorCode_ERROR_NO_TIMER, 1);
     m = observe(1, 0, 10); /* no part 0 */
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_STATE, 0);
     tell(1);
     m = observe(3, 1, 10); /* part 2 is missing */
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_MALFORMED, 0);
     tell(1);
     m = observe(2, SIM_CHILDREN, 10); /* no such child */
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
     tell(1);
     m = observe(2, 0, 10); /* addresses continue from the part before */
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_MALFORMED, 0);
     configure_timer(1000, 0, mkperf_ToHost_error_tag); /* the earlier information is now invalid */
     refused(mkperf_ErrorCode_ERROR_NO_TIMER, 1);
@@ -356,7 +356,7 @@ static void test_refusals(void **state)
     configure_timer(1000, 0, mkperf_ToHost_session_tag);
     start_session();
     m = observe(0, 0, 0); /* a session is running */
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_STATE, 0);
     stop_session();
 }
@@ -375,11 +375,11 @@ static void test_too_many_sites(void **state)
     for (unsigned all = 0; all < MKPERF_ALL_SITES; all += MKPERF_ROOM(mkperf_Observe, site)) {
         m.msg.observe.site[0] = 1 + all;
         m.msg.observe.part = part++;
-        ask(&m, mkperf_ToHost_ack_tag);
+        sim_ask(&m, mkperf_ToHost_ack_tag);
     }
     m.msg.observe.site[0] = 1 + MKPERF_ALL_SITES;
     m.msg.observe.part = part;
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
 }
 
@@ -387,7 +387,7 @@ static void test_no_interrupt(void **state)
 {
     (void)state;
     mkperf_ToTarget m = observe(0, 0, 0);
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_NO_TIMER, 0);
     configure_timer(1000, 0, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_NO_TIMER, 0);

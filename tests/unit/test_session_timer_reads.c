@@ -13,7 +13,7 @@ static mkperf_ToTarget with_timer_reads(unsigned n)
 
     m.msg.configure.events_count = (pb_size_t)(1 + n);
     for (unsigned i = 0; i <= n; i++) {
-        m.msg.configure.events[i] = event(name[i], i == 0 ? 1000 : 0, 0);
+        m.msg.configure.events[i] = sim_event(name[i], i == 0 ? 1000 : 0, 0);
         m.msg.configure.events[i].group = 1;
         m.msg.configure.events[i].read = i != 0;
     }
@@ -24,7 +24,7 @@ static mkperf_ToTarget with_timer_reads(unsigned n)
 static void check_rider(unsigned i, uint32_t rate)
 {
     const struct sim_counter *c = &sim.counter[i - 1];
-    const struct mkperf_timer_reads *r = &profiler.ticks.reads;
+    const struct mkperf_timer_reads *r = &sim_profiler->ticks.reads;
     uint32_t rest = r->count[i - 1] + (c->value - (r->hook ? MKPERF_COUNT_PERIOD : r->last[i - 1]));
 
     assert_int_equal(got.reads[i], c->total - rest);
@@ -39,7 +39,7 @@ static void timer_reads(void)
     tell(SIM_CHILDREN);
     m.msg.configure.events[1].user = true;
     m.msg.configure.events[2].kernel = true;
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     const mkperf_Session *session = &got.last.msg.session;
     assert_int_equal(session->events_count, 4);
     assert_int_equal(session->events[1].user_counter, 2);
@@ -52,7 +52,8 @@ static void timer_reads(void)
     assert_int_equal(sim.counter[1].user + 2 * sim.counter[1].kernel, 2);
     assert_int_equal(sim.counter[2].user + 2 * sim.counter[2].kernel, 3);
     sim_running = 1;
-    run(6 * TICK_HZ); /* 5.4 * 10^9 cycles: more than 32 bits, also of those that were sent */
+    run_machine(6 *
+                TICK_HZ); /* 5.4 * 10^9 cycles: more than 32 bits, also of those that were sent */
     assert_true(got.reads[1] > UINT64_C(1) << 32);
     const mkperf_Status *s = stop_session();
     check_statistics(s);
@@ -65,11 +66,11 @@ static void timer_reads(void)
     assert_false(sim.counter[0].on);
     /* Its PD did not run for longer than a counter can measure. */
     start_session();
-    run(100000);
+    run_machine(100000);
     sim.asleep = true;
-    run(600000);
+    run_machine(600000);
     sim.asleep = false;
-    run(100000);
+    run_machine(100000);
     s = stop_session();
     check_statistics(s);
     assert_int_equal(s->attribution.unread, 1);
@@ -77,7 +78,7 @@ static void timer_reads(void)
     uint64_t before = got.reads[1];
     configure_timer(1000, 0, mkperf_ToHost_session_tag);
     start_session();
-    run(100000);
+    run_machine(100000);
     stop_session();
     assert_int_equal(got.reads[1], before);
 }
@@ -100,7 +101,7 @@ static void test_timer_reads_from_user_mode(void **state)
 
 static void refuse_timer_reads(mkperf_ToTarget m, mkperf_ErrorCode code, uint32_t about)
 {
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(code, about);
 }
 
@@ -111,7 +112,7 @@ static void test_timer_reads_refused(void **state)
     (void)state;
     tell(SIM_CHILDREN);
     m = with_timer_reads(6);
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     refuse_timer_reads(with_timer_reads(7), mkperf_ErrorCode_ERROR_COUNTERS, 2);
     m = with_timer_reads(2);
     m.msg.configure.events[2].read = false;
@@ -129,7 +130,7 @@ static void test_timer_reads_refused(void **state)
     m.msg.configure.check = true;
     refuse_timer_reads(m, mkperf_ErrorCode_ERROR_COUNTERS, 2);
     m = with_timer_reads(2);
-    m.msg.configure.events[2] = event("context-switches", 0, 0);
+    m.msg.configure.events[2] = sim_event("context-switches", 0, 0);
     m.msg.configure.events[2].group = 1;
     m.msg.configure.events[2].read = true;
     refuse_timer_reads(m, mkperf_ErrorCode_ERROR_RANGE, 3);
@@ -140,13 +141,13 @@ static void test_timer_reads_refused(void **state)
     m.msg.configure.events[1].raw = 0x23;
     refuse_timer_reads(m, mkperf_ErrorCode_ERROR_EVENT_UNSUPPORTED, 2);
     m.msg.configure.events[1].raw = 0xbad;
-    ask(&m, mkperf_ToHost_session_tag);
-    command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
+    sim_command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_EVENT_UNSUPPORTED, 2);
     m = with_timer_reads(1); /* and nothing was left of that */
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     start_session();
-    run(10000);
+    run_machine(10000);
     stop_session();
 }
 
@@ -158,14 +159,14 @@ static void test_timer_reads_alone(void **state)
     (void)state;
     sim.exported = true;
     tell(1);
-    ask(&m, mkperf_ToHost_session_tag);
+    sim_ask(&m, mkperf_ToHost_session_tag);
     start_session();
-    run(10000);
+    run_machine(10000);
     stop_session();
     assert_true(got.reads[1] > 7000000);
     sim.exported = false;
     m = with_timer_reads(1);
-    ask(&m, mkperf_ToHost_error_tag);
+    sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_NO_PMU, 2);
     assert_string_equal(got.last.msg.error.text, "user mode may not");
 }
