@@ -123,6 +123,15 @@ chains() {
         END { if (head != "") print head, chain }' "$D/script"
 }
 
+# recorded NAME: records 3 s of the system NAME, whose description and programs are in $t, a sample each million cycles of user mode.
+recorded() {
+    scripts/qemu-record "$D" -e cycles:u -c 1000000 --duration 3 --system "$t/$1.system" \
+        --elf-path "$t" ${KERNEL:+--kernel "$KERNEL"} -o "$D/perf.data" >"$D/record.log" 2>&1 || {
+        cat "$D/record.log"
+        return 1
+    }
+}
+
 # packed NAME: makes the image $D/NAME.img of the description $D/NAME.system and the programs in $t, with the kernel $kernel.
 # MICROKIT: the SDK's tool with its board and configuration; without it an image for the built-in platform.
 packed() {

@@ -9,13 +9,6 @@ t=${UNFRAMED_DIR:-$B/tests/pd/unframed}
 QEMU=${UNFRAMED_QEMU:-$(cat "$t/qemu-command")}
 export QEMU
 
-recorded() {
-    scripts/qemu-record "$D" -e cycles:u -c 1000000 --duration 3 --system "$t/unframed.system" \
-        --elf-path "$t" ${KERNEL:+--kernel "$KERNEL"} -o "$D/perf.data" >"$D/record.log" 2>&1 || {
-        cat "$D/record.log"
-        return 1
-    }
-}
 # spin, seven times descend, variable, many, work: from the innermost function that had begun on. Then the platform's
 # start code, which is at least two functions.
 whole() {
@@ -34,6 +27,6 @@ whole() {
 none_cut() {
     ! "$MKPERF" report -i "$D/perf.data" 2>/dev/null | grep 'cut off'
 }
-check "recorded" recorded
+check "recorded" recorded unframed
 check "every chain is whole" whole
 check "no chain is reported as cut off" none_cut
