@@ -44,6 +44,6 @@ $(call network_machine,$(NET))
 target: $(call bootable,$(DEMO) $(if $(filter aarch64,$(ARCH)),$(NET) $(STOCK) $(SHARED) $(CORES)))
 # On RISC-V without what pocket has only on AArch64: several cores, a timer for PDs, the network.
 DEMO_SYSTEMS := $(DEMO) $(if $(filter aarch64,$(ARCH)),$(SHARED) $(NET) $(CORES) $(T)/tests/pd/flow_slow) $(T)/tests/pd/late
-demo: host $(call bootable,$(DEMO_SYSTEMS)) $(B)/echo-load
+demo: $(B)/mkperf $(call bootable,$(DEMO_SYSTEMS)) $(B)/echo-load
 	$(Q)B=$(B) T=$(T) ARCH=$(ARCH) DEMO_SECONDS=$(DEMO_SECONDS) demo/run
 endif
