@@ -40,7 +40,7 @@ void mkperf_json_open(struct mkperf_json *j, const char *name, int fd)
 
     *j = (struct mkperf_json){.path = name, .fd = fd, .line = 1};
     j->size = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-    j->buffer = mkperf_xcalloc(1, MKPERF_JSON_BUFFER + 1 + MKPERF_JSON_SLACK);
+    j->buffer = mkperf_xcalloc(1, MKPERF_JSON_BUFFER + 1);
 }
 
 void mkperf_json_close(struct mkperf_json *j)
@@ -237,16 +237,6 @@ enum mkperf_json_token mkperf_json_next(struct mkperf_json *j)
         return j->token = (enum mkperf_json_token)c;
     }
     return read_word(j);
-}
-
-void mkperf_json_skip(struct mkperf_json *j, size_t to, uint64_t lines, size_t line_start)
-{
-    j->place = (struct mkperf_json_place){j->base + to - 1, j->line + lines,
-                                          lines != 0 ? j->base + line_start : j->line_start};
-    j->token = (enum mkperf_json_token)j->buffer[to - 1];
-    j->line = j->place.line;
-    j->line_start = j->place.line_start;
-    j->at = to;
 }
 
 bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place)

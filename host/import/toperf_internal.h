@@ -19,8 +19,6 @@ enum {
     MKPERF_JSON_TOKEN = 4096, /* longest string or word */
     MKPERF_JSON_BUFFER = 256 * 1024,
     MKPERF_JSON_TAIL = 1024 * 1024,
-    MKPERF_JSON_SLACK =
-        8, /* bytes that may be read after the 0 that ends the contents of the buffer */
 };
 
 enum mkperf_json_token {
@@ -72,13 +70,6 @@ static inline void mkperf_json_unread(struct mkperf_json *j)
     j->at = (size_t)(j->place.offset - j->base);
 }
 
-/*
- * For a caller that has read bytes of the buffer itself. Continues at buffer[to], where to > at, as if
- * the byte before it were the current token; that byte must be a token of one byte. The skipped bytes
- * have `lines` ends of lines; the last line begins at buffer[line_start].
- */
-void mkperf_json_skip(struct mkperf_json *j, size_t to, uint64_t lines, size_t line_start);
-
 /* Goes back: the next token is the one at `place`. False: the input is a pipe. */
 bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place);
 
@@ -127,7 +118,6 @@ enum toperf_member {
     TOPERF_IPS = 1 << 4,
     TOPERF_CPU = 1 << 5,
     TOPERF_NR = 1 << 6,
-    TOPERF_MEMBERS = (1 << 7) - 1,
 };
 
 /* A sample as the file has it. */
@@ -202,24 +192,5 @@ void toperf_free_pds(struct toperf *t);
 
 /* Reads the sample whose '{' is the current token. */
 enum mkperf_status toperf_sample(struct toperf *t);
-
-/* Where a member that is a number is stored. */
-static inline uint64_t *toperf_target(struct toperf_raw *r, unsigned member)
-{
-    switch (member) {
-    case TOPERF_IP:
-        return &r->ip;
-    case TOPERF_PID:
-        return &r->pid;
-    case TOPERF_TIME:
-        return &r->time;
-    case TOPERF_PERIOD:
-        return &r->period;
-    case TOPERF_CPU:
-        return &r->cpu;
-    default:
-        return &r->nr;
-    }
-}
 
 #endif

@@ -1,153 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * samples.json: one sample. Owns its members, their consistency, and its way to the sink.
- *
- * There are two ways to read a sample. The fast way accepts the form that nearly all samples have:
- * known keys in quotes, each once, and decimal numbers with or without quotes. It leaves any other
- * sample unchanged to the slow way, which reads tokens and reports errors. So the fast way must accept
- * only what the slow way accepts, with the same result.
- */
+/* samples.json: one sample. Owns its members, their consistency, and its way to the sink. */
 #include "toperf_internal.h"
-
-enum { DIGITS_MAX = 19 }; /* always below 2^64 */
-
-/* The fast way. The 0 after the contents of the buffer ends every scan. A word of 8 bytes reaches at
- * most MKPERF_JSON_SLACK bytes beyond them. */
-struct cursor {
-    const uint8_t *p, *line;
-    uint64_t lines;
-};
-
-static inline void fast_space(struct cursor *c)
-{
-    while (*c->p <= ' ') {
-        if (*c->p == '\n') {
-            c->lines++;
-            c->line = c->p + 1;
-        } else if (*c->p != ' ' && *c->p != '\r' && *c->p != '\t') {
-            return;
-        }
-        c->p++;
-    }
-}
-
-static inline bool fast_byte(struct cursor *c, uint8_t byte)
-{
-    fast_space(c);
-    if (*c->p != byte) {
-        return false;
-    }
-    c->p++;
-    return true;
-}
-
-static inline bool fast_number(struct cursor *c, uint64_t *out)
-{
-    bool quoted = *c->p == '"';
-    const uint8_t *from = c->p += quoted;
-    uint64_t v = 0;
-
-    for (unsigned digit; (digit = *c->p - (unsigned)'0') <= 9; c->p++) {
-        v = v * 10 + digit;
-    }
-    if (c->p == from || c->p - from > DIGITS_MAX || (quoted && *c->p != '"')) {
-        return false;
-    }
-    c->p += quoted;
-    *out = v;
-    return true;
-}
-
-/* Skips a comma, a new line and four blanks, as the usual writer puts them, in one comparison. */
-static inline bool fast_next_line(struct cursor *c)
-{
-    static const uint8_t usual[8] = {',', '\n', ' ', ' ', ' ', ' ', '"', 0};
-
-    if (((mkperf_get64(c->p) ^ mkperf_get64(usual)) << 8) != 0) {
-        return false;
-    }
-    c->p += 6;
-    c->lines++;
-    c->line = c->p - 4;
-    return true;
-}
-
-static bool fast_addresses(struct cursor *c, struct toperf_raw *r)
-{
-    if (!fast_byte(c, '[')) {
-        return false;
-    }
-    fast_space(c);
-    for (r->nips = 0; r->nips < MKPERF_MAX_FRAMES; r->nips++) {
-        if (!fast_number(c, &r->ips[r->nips])) {
-            return false;
-        }
-        if (fast_next_line(c)) {
-            continue;
-        }
-        if (!fast_byte(c, ',')) {
-            r->nips++;
-            return fast_byte(c, ']');
-        }
-        fast_space(c);
-    }
-    return false;
-}
-
-/* The key at the cursor (enum toperf_member); 0 if a sample has no such key, or had it before. */
-static inline unsigned fast_key(struct cursor *c, unsigned seen)
-{
-    static const struct { /* in the order of enum toperf_member */
-        uint8_t text[8];
-        unsigned n;
-    } keys[] = {
-        {"\"ip\"", 4},  {"\"pid\"", 5}, {"\"time\"", 6}, {"\"period\"", 8},
-        {"\"ips\"", 5}, {"\"cpu\"", 5}, {"\"nr\"", 4},
-    };
-    uint64_t word = mkperf_get64(c->p);
-
-    for (unsigned left = TOPERF_MEMBERS & ~seen; left != 0; left &= left - 1) {
-        unsigned i = (unsigned)__builtin_ctz(left);
-        if ((word ^ mkperf_get64(keys[i].text)) << (64 - 8 * keys[i].n) == 0) {
-            c->p += keys[i].n;
-            return 1U << i;
-        }
-    }
-    return 0;
-}
-
-static bool fast_members(struct cursor *c, struct toperf_raw *r)
-{
-    do {
-        fast_space(c);
-        unsigned member = fast_key(c, r->seen);
-        if (member == 0 || !fast_byte(c, ':')) {
-            return false;
-        }
-        r->seen |= member;
-        fast_space(c);
-        if (member == TOPERF_IPS ? !fast_addresses(c, r)
-                                 : !fast_number(c, toperf_target(r, member))) {
-            return false;
-        }
-    } while (fast_byte(c, ','));
-    return fast_byte(c, '}');
-}
-
-static bool fast_sample(struct toperf *t, struct toperf_raw *r)
-{
-    struct mkperf_json *j = &t->json;
-    struct cursor c = {.p = j->buffer + j->at, .line = NULL};
-
-    if (t->serial || !fast_members(&c, r)) {
-        r->seen = r->nips = 0;
-        r->cpu = 0;
-        return false;
-    }
-    mkperf_json_skip(j, (size_t)(c.p - j->buffer), c.lines,
-                     c.line != NULL ? (size_t)(c.line - j->buffer) : 0);
-    return true;
-}
 
 static const struct {
     const char *name;
@@ -156,6 +9,25 @@ static const struct {
     {"ip", TOPERF_IP},   {"pid", TOPERF_PID},       {"time", TOPERF_TIME}, {"nr", TOPERF_NR},
     {"ips", TOPERF_IPS}, {"period", TOPERF_PERIOD}, {"cpu", TOPERF_CPU},
 };
+
+/* Where a member that is a number is stored. */
+static uint64_t *number_of(struct toperf_raw *r, unsigned member)
+{
+    switch (member) {
+    case TOPERF_IP:
+        return &r->ip;
+    case TOPERF_PID:
+        return &r->pid;
+    case TOPERF_TIME:
+        return &r->time;
+    case TOPERF_PERIOD:
+        return &r->period;
+    case TOPERF_CPU:
+        return &r->cpu;
+    default:
+        return &r->nr;
+    }
+}
 
 static bool hexadecimal(const struct mkperf_json *j, uint64_t *out)
 {
@@ -246,7 +118,7 @@ static enum mkperf_status member_of_sample(struct toperf *t, void *self, const c
     if (member == TOPERF_IP && lenient_ip(t, &r->ip)) {
         return MKPERF_OK;
     }
-    const char *reason = toperf_number(&t->json, toperf_target(r, member));
+    const char *reason = toperf_number(&t->json, number_of(r, member));
     return reason == NULL ? MKPERF_OK : bad_value(t, r, key, reason);
 }
 
@@ -378,9 +250,7 @@ enum mkperf_status toperf_sample(struct toperf *t)
     r.bad = false;
     r.seen = r.nips = 0;
     r.cpu = 0;
-    if (!fast_sample(t, &r) && toperf_object(t, &cut, member_of_sample, &r) != MKPERF_OK) {
-        return t->e->status;
-    }
+    MKPERF_TRY(toperf_object(t, &cut, member_of_sample, &r));
     if (cut) { /* noted already */
         return MKPERF_OK;
     }
