@@ -4,7 +4,7 @@
 
 #include <sys/mman.h>
 
-enum { RECORD_MAX = 256, NEAR = 4 };
+enum { RECORD_MAX = 256 };
 
 static enum mkperf_status failed(struct mkperf_error *e)
 {
@@ -90,69 +90,27 @@ static char *at(const struct mkperf_spool *s, size_t i)
     return (char *)s->map + i * s->size;
 }
 
-/* Moves record i down in the heap of the first n records, until neither of its children is larger. */
-static void sift_down(struct mkperf_spool *s, size_t i, size_t n,
-                      int (*compare)(const void *a, const void *b))
-{
-    _Alignas(8) char moving[RECORD_MAX];
-
-    memcpy(moving, at(s, i), s->size);
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= n) {
-            break;
-        }
-        if (child + 1 < n && compare(at(s, child), at(s, child + 1)) < 0) {
-            child++;
-        }
-        if (compare(moving, at(s, child)) >= 0) {
-            break;
-        }
-        memcpy(at(s, i), at(s, child), s->size);
-        i = child;
-    }
-    memcpy(at(s, i), moving, s->size);
-}
-
-/* Sorts by insertion, with at most NEAR moves per record on average. That is enough for records of several cores, which are
- * nearly sorted. False: the records are only partly sorted. */
-static bool insertion_sort(struct mkperf_spool *s, int (*compare)(const void *a, const void *b))
-{
-    size_t moves = NEAR * s->count;
-    _Alignas(8) char moving[RECORD_MAX];
-
-    for (size_t i = 1; i < s->count; i++) {
-        size_t to = i;
-        if (compare(at(s, i - 1), at(s, i)) <= 0) {
-            continue;
-        }
-        memcpy(moving, at(s, i), s->size);
-        for (; to > 0 && moves > 0 && compare(at(s, to - 1), moving) > 0; to--, moves--) {
-            memcpy(at(s, to), at(s, to - 1), s->size);
-        }
-        memcpy(at(s, to), moving, s->size);
-        if (moves == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
+/* Shell's sort: most spools are nearly in order, and it takes no memory. */
 void mkperf_spool_sort(struct mkperf_spool *s, int (*compare)(const void *a, const void *b))
 {
-    _Alignas(8) char last[RECORD_MAX];
+    _Alignas(8) char moving[RECORD_MAX];
+    size_t gap = 1;
 
-    if (insertion_sort(s, compare)) {
-        return;
+    while (gap < s->count / 3) {
+        gap = 3 * gap + 1;
     }
-    for (size_t i = s->count / 2; i-- > 0;) {
-        sift_down(s, i, s->count, compare);
-    }
-    for (size_t n = s->count; n-- > 1;) {
-        memcpy(last, at(s, n), s->size);
-        memcpy(at(s, n), at(s, 0), s->size);
-        memcpy(at(s, 0), last, s->size);
-        sift_down(s, 0, n, compare);
+    for (; gap > 0; gap /= 3) {
+        for (size_t i = gap; i < s->count; i++) {
+            size_t to = i;
+            if (compare(at(s, i - gap), at(s, i)) <= 0) {
+                continue;
+            }
+            memcpy(moving, at(s, i), s->size);
+            for (; to >= gap && compare(at(s, to - gap), moving) > 0; to -= gap) {
+                memcpy(at(s, to), at(s, to - gap), s->size);
+            }
+            memcpy(at(s, to), moving, s->size);
+        }
     }
 }
 

@@ -39,8 +39,7 @@ static enum mkperf_status set_up(struct capture *c, const struct mkperf_input *i
 
     c->symbols = mkperf_symbols_new();
     MKPERF_TRY(mkperf_pds_new(&pds, c->symbols, &c->pds, e));
-    struct mkperf_stream_config stream = {
-        .sink = *sink, .pds = c->pds, .command = in->command, .decide = mkperf_lr_is_caller};
+    struct mkperf_stream_config stream = {.sink = *sink, .pds = c->pds, .command = in->command};
     c->stream = mkperf_stream_new(&stream);
     mkperf_receiver_init(&c->receiver, &ops, c->stream);
     return MKPERF_OK;

@@ -126,11 +126,8 @@ enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, bool names_on
 
 void mkperf_recorder_decode(struct mkperf_recorder *r, struct mkperf_sink sink, const char *command)
 {
-    const struct mkperf_stream_config config = {.sink = sink,
-                                                .pds = r->pds,
-                                                .command = command,
-                                                .decide = mkperf_lr_is_caller,
-                                                .asks = r->link.source.ops->interactive};
+    const struct mkperf_stream_config config = {
+        .sink = sink, .pds = r->pds, .command = command, .asks = r->link.source.ops->interactive};
 
     r->stream = mkperf_stream_new(&config);
 }

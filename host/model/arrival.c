@@ -2,23 +2,6 @@
 /* Owns: preparing call chains, see arrival.h. */
 #include "arrival.h"
 
-enum mkperf_lr mkperf_repair_decide(struct mkperf_repair *r, struct mkperf_module *m, uint64_t pc)
-{
-    uint64_t mixed = (pc >> 1 ^ (uintptr_t)m >> 4) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t i = mixed >> 51; /* 13 bits */
-
-    _Static_assert(MKPERF_REPAIR_CACHE == 1 << 13, "the hash's bits");
-    if (m == NULL) {
-        return MKPERF_LR_UNKNOWN;
-    }
-    if (r->cache[i].module != m || r->cache[i].pc != pc) {
-        r->cache[i].lr = r->decide(m, pc);
-        r->cache[i].module = m;
-        r->cache[i].pc = pc;
-    }
-    return r->cache[i].lr;
-}
-
 static void add_frame(struct mkperf_chain *c, uint64_t addr, uint32_t pd)
 {
     if (c->n < MKPERF_MAX_FRAMES) {

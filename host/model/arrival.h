@@ -2,7 +2,7 @@
 /*
  * Completes call chains: the PD of each caller, and the caller that is only in the link register.
  *
- * Owns: the rule and a bounded cache of decisions. Called by decoders of live streams. A walk over frame pointers misses the
+ * Owns: the rule. Called by decoders of live streams. A walk over frame pointers misses the
  * caller of a function that has no frame, or not yet. The program's unwind data decide whether that is so. Without them the
  * chain is passed on as it arrived, and the sample is counted.
  */
@@ -11,20 +11,6 @@
 
 #include "model.h"
 #include "symbols/symbols.h"
-
-enum { MKPERF_REPAIR_CACHE = 8192 };
-
-struct mkperf_repair {
-    enum mkperf_lr (*decide)(struct mkperf_module *m, uint64_t pc); /* mkperf_lr_is_caller */
-    struct {
-        struct mkperf_module *module;
-        uint64_t pc;
-        enum mkperf_lr lr;
-    } cache[MKPERF_REPAIR_CACHE];
-};
-
-/* The decision for pc; UNKNOWN without a module. */
-enum mkperf_lr mkperf_repair_decide(struct mkperf_repair *r, struct mkperf_module *m, uint64_t pc);
 
 /* A chain in its two forms: as it arrived, and with the link register in front. */
 struct mkperf_chain_forms {

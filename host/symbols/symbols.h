@@ -185,7 +185,7 @@ enum mkperf_lr { MKPERF_LR_NO, MKPERF_LR_YES, MKPERF_LR_UNKNOWN };
 /*
  * Whether, at pc, the caller of the interrupted function is in the link register and the frame pointer is the caller's.
  * That is so in a leaf without a frame, before the prologue has set the frame pointer, and after the epilogue has restored
- * it. UNKNOWN without unwind data. NO for x86-64, which has no such register.
+ * it. UNKNOWN without unwind data, and for NULL. NO for x86-64, which has no such register.
  */
 enum mkperf_lr mkperf_lr_is_caller(struct mkperf_module *m, uint64_t pc);
 

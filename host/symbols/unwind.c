@@ -397,6 +397,9 @@ enum mkperf_lr mkperf_lr_is_caller(struct mkperf_module *m, uint64_t pc)
 {
     size_t slot = (pc >> 1 ^ pc >> 13) & (MKPERF_LR_CACHE - 1);
 
+    if (m == NULL) {
+        return MKPERF_LR_UNKNOWN;
+    }
     if (!m->lr_cache) {
         m->lr_cache = mkperf_xcalloc(MKPERF_LR_CACHE, sizeof *m->lr_cache);
     }

@@ -15,9 +15,9 @@ static uint32_t find_pd(void *self, uint64_t thread)
 
 static enum mkperf_lr decide_lr(void *self, uint32_t pd, uint64_t pc)
 {
-    struct mkperf_stream *s = self;
+    const struct mkperf_stream *s = self;
 
-    return mkperf_repair_decide(&s->repair, mkperf_pds_module(s->config.pds, pd), pc);
+    return mkperf_lr_is_caller(mkperf_pds_module(s->config.pds, pd), pc);
 }
 
 /* Whether the session has an event for each of these counters. */
@@ -112,7 +112,7 @@ static const struct mkperf_chain *choose_chain(struct mkperf_stream *s,
         slot->chain.plain.n) { /* no lr: the target has added it, or there is none */
         return &slot->chain.plain;
     }
-    switch (mkperf_repair_decide(&s->repair, slot->module, pc)) {
+    switch (mkperf_lr_is_caller(slot->module, pc)) {
     case MKPERF_LR_YES:
         return &slot->chain.repaired;
     case MKPERF_LR_UNKNOWN:

@@ -13,7 +13,6 @@ struct mkperf_stream *mkperf_stream_new(const struct mkperf_stream_config *confi
     struct mkperf_stream *s = mkperf_xcalloc(1, sizeof *s);
 
     s->config = *config;
-    s->repair.decide = config->decide;
     s->chains.generation = s->sched.generation = 1;
     s->totals.first_ns = UINT64_MAX;
     s->totals.complete = true;

@@ -90,7 +90,6 @@ struct mkperf_stream_config {
     struct mkperf_sink sink;
     struct mkperf_pds *pds;
     const char *command; /* for the session; NULL: none */
-    enum mkperf_lr (*decide)(struct mkperf_module *m, uint64_t pc); /* mkperf_lr_is_caller */
     /* The caller requests the image's list of programs, and then calls mkperf_stream_settle. */
     bool asks;
 };
@@ -202,7 +201,6 @@ struct mkperf_stream {
     struct mkperf_interactions *interactions; /* NULL: none received */
     uint32_t interaction_parts;               /* parts of them that arrived */
 
-    struct mkperf_repair repair;
     struct mkperf_stream_names names;
     struct mkperf_stream_clock clock;
     struct mkperf_stream_order order;

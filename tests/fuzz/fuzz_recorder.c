@@ -475,10 +475,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         options->elf_path = "tests/fuzz/corpus/fuzz_elf";
     }
     if (mkperf_recorder_init(&recorder, !(flags & TIMER), &e) == MKPERF_OK) {
-        struct mkperf_stream_config config = {.sink = {.ops = &sink},
-                                              .pds = recorder.pds,
-                                              .decide = mkperf_lr_is_caller,
-                                              .asks = flags & NAMES};
+        struct mkperf_stream_config config = {
+            .sink = {.ops = &sink}, .pds = recorder.pds, .asks = flags & NAMES};
         recorder.stream = mkperf_stream_new(&config);
         record(&ops, &options->configure, flags & DUMP);
     }

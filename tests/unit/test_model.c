@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The registry of PDs, chain repair with a fake judge, and the event list of -e. */
+/* The registry of PDs, call chains, and the event list of -e. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -179,34 +179,6 @@ static void unknown_threads_are_bounded(void **state)
     assert_string_equal(mkperf_pds_at(p, MKPERF_MAX_PDS - 1)->name, "unknown");
     assert_int_equal(mkperf_pds_find(p, 3), 3);
     mkperf_pds_free(p);
-}
-
-static unsigned asked;
-
-static enum mkperf_lr judge(struct mkperf_module *m, uint64_t pc)
-{
-    (void)m;
-    asked++;
-    return pc % 3 == 0 ? MKPERF_LR_NO : pc % 3 == 1 ? MKPERF_LR_YES : MKPERF_LR_UNKNOWN;
-}
-
-static void decisions_are_kept(void **state)
-{
-    struct mkperf_repair *r = calloc(1, sizeof *r);
-    static char module[2][16];
-
-    (void)state;
-    r->decide = judge;
-    assert_int_equal(mkperf_repair_decide(r, NULL, 1), MKPERF_LR_UNKNOWN);
-    assert_int_equal(asked, 0);
-    for (unsigned round = 0; round < 3; round++) {
-        for (uint64_t pc = 0x200000; pc < 0x200000 + 4 * 300; pc += 4) {
-            struct mkperf_module *m = (struct mkperf_module *)(void *)module[pc / 4 % 2];
-            assert_int_equal(mkperf_repair_decide(r, m, pc), judge(NULL, pc));
-        }
-    }
-    assert_true(asked < 900 + 400);
-    free(r);
 }
 
 static uint32_t find(void *self, uint64_t thread)
@@ -415,11 +387,15 @@ static void calls_out_of_order_are_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(system_names_pds),        cmocka_unit_test(monitor_is_beside_the_kernel),
-        cmocka_unit_test(wrong_inputs_are_errors), cmocka_unit_test(unknown_threads_are_bounded),
-        cmocka_unit_test(decisions_are_kept),      cmocka_unit_test(link_register_goes_in_front),
-        cmocka_unit_test(chains_go_on_in_callers), cmocka_unit_test(event_lists),
-        cmocka_unit_test(wrong_event_lists),       cmocka_unit_test(calls_out_of_order_are_stopped),
+        cmocka_unit_test(system_names_pds),
+        cmocka_unit_test(monitor_is_beside_the_kernel),
+        cmocka_unit_test(wrong_inputs_are_errors),
+        cmocka_unit_test(unknown_threads_are_bounded),
+        cmocka_unit_test(link_register_goes_in_front),
+        cmocka_unit_test(chains_go_on_in_callers),
+        cmocka_unit_test(event_lists),
+        cmocka_unit_test(wrong_event_lists),
+        cmocka_unit_test(calls_out_of_order_are_stopped),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
