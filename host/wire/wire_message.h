@@ -2,9 +2,9 @@
 /*
  * A target's messages (proto/mkperf.proto), decoded.
  *
- * A Batch is decoded without nanopb, because it is the one message that arrives in thousands. All
- * other messages are decoded by nanopb into mkperf_ToHost. Every length is checked, and unknown
- * fields are skipped. Called by the stream decoder, and by the connection before authentication.
+ * A Batch is decoded by itself, because its chains and counts have no bound in the schema. All other
+ * messages are decoded into mkperf_ToHost. Every length is checked, and unknown fields are skipped.
+ * Called by the stream decoder, and by the connection before authentication.
  *
  * A batch has a column for each property of its samples. Most columns have a value only where a
  * sample differs from what is expected; mkperf_columns reads them sample by sample:
@@ -29,46 +29,14 @@
 #include "base/base.h"
 #include "mkperf.pb.h"
 
-struct mkperf_batch_loss {
-    uint32_t where;
-    uint64_t time_ticks, samples, events;
-};
-
-struct mkperf_batch_chain {
-    uint64_t slot;
-    uint32_t at; /* number of the first sample in the batch for which the slot has this chain */
-    uint32_t counter, flags;
-    uint32_t reads; /* set of the counters that each sample of the chain has values of */
-    unsigned nframes;
-    uint64_t thread; /* identity, as in mkperf/record.h */
-    uint64_t pc, lr, kernel_pc;
-    uint64_t frame[MKPERF_MAX_FRAMES]; /* addresses */
-};
-
 struct mkperf_batch {
-    uint32_t session, core, epoch;
-    uint64_t first_sample, tick_hz, time_ticks, until_ticks;
-    uint64_t weight;  /* how many samples its rows stand for: `samples`, or the sum of counts */
-    unsigned ncounts; /* 0: each row is a sample; else the rows are those of a window */
-    unsigned nbases, nwidths, nrates, nchains, nlosses;
-    unsigned nreads, nchanges;
-    unsigned samples; /* also the number of values in pc and time */
-    unsigned nslots, ntimes, nperiods;
-    uint64_t base[MKPERF_MAX_COUNTERS]; /* by counter; a counter from nbases on has 0 */
-    uint64_t width[MKPERF_MAX_COUNTERS];
-    uint64_t rate[MKPERF_MAX_COUNTERS];
+    mkperf_Batch m;
+    uint64_t weight; /* how many samples its rows stand for: those of pc, or the sum of counts */
+    unsigned nchains, nreads;
     struct {
         const uint8_t *p; /* into the message */
         size_t n;
     } chain[2 * MKPERF_BATCH_SAMPLES];
-    uint64_t slot[MKPERF_BATCH_SAMPLES];
-    uint64_t pc[MKPERF_BATCH_SAMPLES];
-    uint64_t time[MKPERF_BATCH_SAMPLES];   /* differences modulo 2^64 */
-    uint64_t period[MKPERF_BATCH_SAMPLES]; /* of a window: for each row */
-    uint64_t
-        count[MKPERF_BATCH_SAMPLES]; /* of a window: for each row, the samples beyond the first */
-    uint64_t change[MKPERF_CONTENT_BYTES];
-    struct mkperf_batch_loss loss[MKPERF_LOSS_PLACES];
     uint64_t read[MKPERF_CONTENT_BYTES]; /* values of counters, in the order of the samples */
 };
 
@@ -88,8 +56,9 @@ bool mkperf_wire_decode(const uint8_t *p, size_t n, mkperf_ToHost *m);
 const uint8_t *mkperf_batch_find(const uint8_t *p, size_t n, size_t *length);
 /* Decodes a Batch. *b refers to the bytes at p. False: it is malformed or too large. */
 bool mkperf_batch_decode(struct mkperf_batch *b, const uint8_t *p, size_t n);
-/* Decodes one of the chains of a batch: the n bytes at p that a member of b->chain names. False: it is malformed. */
-bool mkperf_batch_chain_decode(struct mkperf_batch_chain *c, const uint8_t *p, size_t n);
+/* Decodes one of the chains of a batch: the n bytes at p that a member of b->chain names. `thread` becomes the identity of
+ * mkperf/record.h, and `frames` addresses. False: it is malformed. */
+bool mkperf_batch_chain_decode(mkperf_Chain *c, const uint8_t *p, size_t n);
 
 /* What the target and the host expect of a counter's next sample. */
 struct mkperf_expected {
@@ -116,24 +85,24 @@ struct mkperf_columns {
 static inline void columns_find_change(struct mkperf_columns *c, unsigned from)
 {
     const struct mkperf_batch *b = c->batch;
-    uint64_t gap = c->changes < b->nchanges ? b->change[c->changes] >> MKPERF_CHANGE_BITS
-                                            : UINT32_MAX;
+    uint64_t gap = c->changes < b->m.change_count ? b->m.change[c->changes] >> MKPERF_CHANGE_BITS
+                                                  : UINT32_MAX;
 
     c->change_at = gap < MKPERF_BATCH_SAMPLES ? from + (unsigned)gap : UINT32_MAX;
 }
 
 static inline void columns_begin(struct mkperf_columns *c, const struct mkperf_batch *b)
 {
-    *c = (struct mkperf_columns){.batch = b, .time = b->time_ticks};
+    *c = (struct mkperf_columns){.batch = b, .time = b->m.time_ticks};
     columns_find_change(c, 0);
 }
 
 /* The slot of sample c->i. */
 static inline unsigned columns_slot(struct mkperf_columns *c)
 {
-    if (c->batch->pc[c->i] & 1) {
-        c->slot =
-            (unsigned)c->batch->slot[c->slots++]; /* mkperf_batch_decode has compared the numbers */
+    if (c->batch->m.pc[c->i] & 1) {
+        c->slot = (unsigned)c->batch->m
+                      .slot[c->slots++]; /* mkperf_batch_decode has compared the numbers */
     }
     return c->slot;
 }
@@ -141,7 +110,7 @@ static inline unsigned columns_slot(struct mkperf_columns *c)
 /* The difference of the pc of sample c->i from the pc of its chain. */
 static inline uint64_t columns_pc(const struct mkperf_columns *c)
 {
-    return mkperf_zigzag(c->batch->pc[c->i] >> 1) * MKPERF_PC_BYTES;
+    return mkperf_zigzag(c->batch->m.pc[c->i] >> 1) * MKPERF_PC_BYTES;
 }
 
 /* The mask 2^k - 2^s, which is sent as k + 32 * s. */
@@ -159,16 +128,16 @@ static inline bool columns_change(struct mkperf_columns *c, struct mkperf_expect
                                   uint64_t *once)
 {
     const struct mkperf_batch *b = c->batch;
-    unsigned kind = b->change[c->changes] & ((1U << MKPERF_CHANGE_BITS) - 1);
+    unsigned kind = b->m.change[c->changes] & ((1U << MKPERF_CHANGE_BITS) - 1);
     unsigned values = 2 + (kind == MKPERF_CHANGE_WIDTH);
 
-    if (kind > MKPERF_CHANGE_ONCE || b->nchanges - c->changes < values) {
+    if (kind > MKPERF_CHANGE_ONCE || b->m.change_count - c->changes < values) {
         return false;
     }
-    uint64_t more = mkperf_zigzag(b->change[c->changes + 1]);
+    uint64_t more = mkperf_zigzag(b->m.change[c->changes + 1]);
     *once = kind == MKPERF_CHANGE_ONCE ? more : 0;
     x->base += kind == MKPERF_CHANGE_ONCE ? 0 : more;
-    if (kind == MKPERF_CHANGE_WIDTH && !columns_mask(b->change[c->changes + 2], &x->mask)) {
+    if (kind == MKPERF_CHANGE_WIDTH && !columns_mask(b->m.change[c->changes + 2], &x->mask)) {
         return false;
     }
     c->changes += values;
@@ -182,14 +151,14 @@ static inline bool columns_first(struct mkperf_columns *c, unsigned counter, uin
     const struct mkperf_batch *b = c->batch;
     struct mkperf_expected *x = &c->of[counter];
 
-    if (c->periods == b->nperiods) {
+    if (c->periods == b->m.period_count) {
         return false;
     }
     x->begun = true;
-    x->base = counter < b->nbases ? b->base[counter] : 0;
-    x->rate = counter < b->nrates ? b->rate[counter] : 0;
-    *period = x->base + b->period[c->periods++];
-    return columns_mask(counter < b->nwidths ? b->width[counter] : 0, &x->mask);
+    x->base = counter < b->m.base_period_count ? b->m.base_period[counter] : 0;
+    x->rate = counter < b->m.rate_count ? b->m.rate[counter] : 0;
+    *period = x->base + (uint64_t)b->m.period[c->periods++];
+    return columns_mask(counter < b->m.width_count ? b->m.width[counter] : 0, &x->mask);
 }
 
 /* Reads the period of sample c->i, and its time in ticks into c->time. Increments c->i. counter: that of
@@ -199,15 +168,16 @@ static inline bool columns_next(struct mkperf_columns *c, unsigned counter, uint
     struct mkperf_expected *x = &c->of[counter];
     uint64_t expected = c->time;
 
-    if (c->batch->ncounts != 0) {
+    if (c->batch->m.count_count != 0) {
         const struct mkperf_batch *b = c->batch;
-        *period = (b->count[c->i] + 1) * (counter < b->nbases ? b->base[counter] : 0) +
-                  b->period[c->i];
-        c->time = b->until_ticks;
+        *period = ((uint64_t)b->m.count[c->i] + 1) *
+                      (counter < b->m.base_period_count ? b->m.base_period[counter] : 0) +
+                  (uint64_t)b->m.period[c->i];
+        c->time = b->m.until_ticks;
         c->i++;
         return true;
     }
-    assert(counter < MKPERF_MAX_COUNTERS && c->i < c->batch->samples);
+    assert(counter < MKPERF_MAX_COUNTERS && c->i < c->batch->m.pc_count);
     if (!x->begun) {
         if (!columns_first(c, counter, period)) {
             return false;
@@ -221,7 +191,7 @@ static inline bool columns_next(struct mkperf_columns *c, unsigned counter, uint
         *period = mkperf_jitter_interval(x->base, x->mask, draw) + once;
         expected = x->last + (*period * x->rate >> MKPERF_RATE_SHIFT);
     }
-    c->time = x->last = expected + c->batch->time[c->i];
+    c->time = x->last = expected + (uint64_t)c->batch->m.time[c->i];
     c->i++;
     return true;
 }

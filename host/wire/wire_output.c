@@ -128,7 +128,7 @@ enum mkperf_status stream_emit_reading(struct mkperf_stream *s,
 
 uint32_t stream_lost_core(const struct mkperf_stream *s)
 {
-    return s->order.merge != NULL ? MKPERF_CORE_UNKNOWN : s->batch.core;
+    return s->order.merge != NULL ? MKPERF_CORE_UNKNOWN : s->batch.m.core;
 }
 
 enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost *lost,

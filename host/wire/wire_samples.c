@@ -32,7 +32,7 @@ static bool counters_known(const struct mkperf_stream *s, uint32_t mask)
     return true;
 }
 
-static void define_slot(struct mkperf_stream *s, const struct mkperf_batch_chain *c)
+static void define_slot(struct mkperf_stream *s, const mkperf_Chain *c)
 {
     struct mkperf_stream_slot *slot = &s->chains.slot[c->slot];
     int event = c->counter < MKPERF_MAX_COUNTERS ? s->event_of[c->counter] : -1;
@@ -54,7 +54,8 @@ static void define_slot(struct mkperf_stream *s, const struct mkperf_batch_chain
     slot->pd = mkperf_pds_find(s->config.pds, c->thread);
     slot->module = mkperf_pds_module(s->config.pds, slot->pd);
     const struct mkperf_chain_lookup lookup = {find_pd, decide_lr, s};
-    mkperf_chain_prepare(&slot->chain, slot->pd, c->lr, c->frame, c->nframes, &lookup);
+    mkperf_chain_prepare(&slot->chain, slot->pd, c->lr, (const uint64_t *)c->frames,
+                         c->frames_count, &lookup);
 }
 
 /*
@@ -161,23 +162,23 @@ static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unkn
 {
     const struct mkperf_batch *b = &s->batch;
     struct mkperf_columns c;
-    uint64_t period, last = s->core_ns[b->core];
+    uint64_t period, last = s->core_ns[b->m.core];
     unsigned next = 0, decoded = 0, read = 0;
 
     *unknown = 0;
     columns_begin(&c, b);
-    if (b->ncounts != 0) {
-        s->window_ns = stream_time(s, b->time_ticks, b->tick_hz);
+    if (b->m.count_count != 0) {
+        s->window_ns = stream_time(s, b->m.time_ticks, b->m.tick_hz);
         stream_note_time(&s->totals, s->window_ns);
     }
-    for (unsigned i = 0; i < b->samples; i++) {
+    for (unsigned i = 0; i < b->m.pc_count; i++) {
         if (next < b->nchains && !define_until(s, i, &next, &decoded)) {
             note_invalid(s);
             next = b->nchains;
         }
         const struct mkperf_stream_slot *slot = &s->chains.slot[columns_slot(&c)];
-        if (slot->generation != s->chains.generation && b->ncounts != 0) {
-            *unknown += b->count[c.i++] + 1;
+        if (slot->generation != s->chains.generation && b->m.count_count != 0) {
+            *unknown += (uint64_t)b->m.count[c.i++] + 1;
             continue;
         }
         if (slot->generation != s->chains.generation) {
@@ -191,7 +192,7 @@ static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unkn
         if (s->announced < mkperf_pds_count(s->config.pds) && stream_announce(s, e) != MKPERF_OK) {
             return e->status;
         }
-        uint64_t ns = stream_time(s, c.time, b->tick_hz);
+        uint64_t ns = stream_time(s, c.time, b->m.tick_hz);
         last = ns > last ? ns : last;
         stream_note_time(&s->totals, last);
         /* away: of the sample's pc from its chain's. */
@@ -200,10 +201,10 @@ static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unkn
         struct mkperf_sample sample = {
             .time_ns = time_ns,
             .period = period,
-            .more = b->ncounts != 0 ? b->count[i] : 0,
+            .more = b->m.count_count != 0 ? b->m.count[i] : 0,
             .pd = slot->pd,
             .event = slot->event,
-            .core = s->batch.core,
+            .core = s->batch.m.core,
             .flags = slot->flags,
             .kernel_pc = slot->kernel_pc,
         };
@@ -226,11 +227,11 @@ static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unkn
         s->totals.inferred_callers += inferred ? count : 0;
         MKPERF_TRY(stream_emit(s, &sample, e));
     }
-    *unknown += b->samples - c.i;
+    *unknown += b->m.pc_count - c.i;
     if (next < b->nchains && !define_until(s, UINT32_MAX, &next, &decoded)) {
         note_invalid(s);
     }
-    s->core_ns[b->core] = last;
+    s->core_ns[b->m.core] = last;
     return MKPERF_OK;
 }
 
@@ -238,13 +239,13 @@ static enum mkperf_status report_losses(struct mkperf_stream *s, struct mkperf_e
 {
     const struct mkperf_batch *b = &s->batch;
 
-    for (unsigned i = 0; i < b->nlosses; i++) {
+    for (unsigned i = 0; i < b->m.losses_count; i++) {
         struct mkperf_lost lost = {
-            .time_ns = stream_time(s, b->loss[i].time_ticks, b->tick_hz),
-            .samples = b->loss[i].samples,
-            .events = b->loss[i].events,
-            .where = (enum mkperf_lost_where)b->loss[i].where,
-            .core = b->core,
+            .time_ns = stream_time(s, b->m.losses[i].time_ticks, b->m.tick_hz),
+            .samples = b->m.losses[i].samples,
+            .events = b->m.losses[i].events,
+            .where = (enum mkperf_lost_where)b->m.losses[i].where,
+            .core = b->m.core,
         };
         MKPERF_TRY(stream_lost(s, &lost, e));
     }
@@ -257,18 +258,18 @@ static enum mkperf_status check_number(struct mkperf_stream *s, struct mkperf_er
     const struct mkperf_batch *b = &s->batch;
     struct mkperf_lost lost = {.where = MKPERF_LOST_TRANSIT, .core = stream_lost_core(s)};
 
-    lost.time_ns = s->core_ns[b->core];
+    lost.time_ns = s->core_ns[b->m.core];
     if (!s->numbered) {
         s->numbered = true;
-        s->from_start = b->first_sample == 0;
-        s->skipped = b->first_sample;
+        s->from_start = b->m.first_sample == 0;
+        s->skipped = b->m.first_sample;
         s->damaged = !s->from_start;
-    } else if (b->first_sample != s->next_sample) {
-        lost.samples = b->first_sample > s->next_sample ? b->first_sample - s->next_sample : 0;
+    } else if (b->m.first_sample != s->next_sample) {
+        lost.samples = b->m.first_sample > s->next_sample ? b->m.first_sample - s->next_sample : 0;
         s->damaged = true;
         stream_void_chains(s);
     }
-    s->next_sample = b->first_sample + b->weight;
+    s->next_sample = b->m.first_sample + b->weight;
     return stream_lost(s, &lost, e);
 }
 
@@ -276,9 +277,9 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
 {
     const struct mkperf_batch *b = &s->batch;
     const struct mkperf_sink *sink = &s->config.sink;
-    struct mkperf_lost lost = {.where = MKPERF_LOST_CHAIN, .core = b->core};
+    struct mkperf_lost lost = {.where = MKPERF_LOST_CHAIN, .core = b->m.core};
 
-    if (!stream_tick_hz_ok(b->tick_hz)) {
+    if (!stream_tick_hz_ok(b->m.tick_hz)) {
         s->malformed++;
         return MKPERF_OK;
     }
@@ -290,35 +291,35 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
     enum mkperf_status named = stream_need_names(s, &drop, e);
     if (named != MKPERF_OK || drop) {
         s->names.dropped = drop;
-        s->names.dropped_epoch = b->epoch;
+        s->names.dropped_epoch = b->m.epoch;
         return named;
     }
-    if (!s->has_session || b->session != s->session_id) { /* its Session follows, or was lost */
+    if (!s->has_session || b->m.session != s->session_id) { /* its Session follows, or was lost */
         s->damaged = true;
         s->totals.lost[MKPERF_LOST_CHAIN] += b->weight;
         return MKPERF_OK;
     }
-    if (s->names.dropped && b->epoch == s->names.dropped_epoch) {
+    if (s->names.dropped && b->m.epoch == s->names.dropped_epoch) {
         s->damaged =
             true; /* its chains came before names were settled: we join with the next epoch */
         return MKPERF_OK;
     }
     bool first_of_epoch = s->names.dropped; /* we have seen the one before it */
     s->names.dropped = false;
-    if (b->epoch != s->epoch) {
-        s->epoch = b->epoch;
+    if (b->m.epoch != s->epoch) {
+        s->epoch = b->m.epoch;
         s->damaged = false;
         stream_void_chains(s);
     }
     uint64_t before = s->totals.samples + s->totals.off_cpu_unpaired; /* those were samples */
     MKPERF_TRY(stream_begin(s, e));
-    stream_cores_begin(s, b->core);
+    stream_cores_begin(s, b->m.core);
     MKPERF_TRY(check_number(s, e));
     MKPERF_TRY(decode_samples(s, &lost.samples, e));
     s->damaged = s->damaged && !first_of_epoch;
-    s->totals.core[b->core].samples += s->totals.samples + s->totals.off_cpu_unpaired - before;
-    s->core_seen[b->core].arrived += b->weight;
-    lost.time_ns = s->core_ns[b->core];
+    s->totals.core[b->m.core].samples += s->totals.samples + s->totals.off_cpu_unpaired - before;
+    s->core_seen[b->m.core].arrived += b->weight;
+    lost.time_ns = s->core_ns[b->m.core];
     MKPERF_TRY(stream_lost(s, &lost, e));
     MKPERF_TRY(report_losses(s, e));
     MKPERF_TRY(stream_release(s, false, e));

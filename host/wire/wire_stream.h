@@ -134,7 +134,7 @@ struct mkperf_stream_slot {
 /* Call chains (wire_samples.c). */
 struct mkperf_stream_chains {
     uint64_t generation;
-    struct mkperf_batch_chain definition; /* the chain that is being decoded */
+    mkperf_Chain definition; /* the chain that is being decoded */
     struct mkperf_stream_slot slot[MKPERF_CHAIN_SLOTS];
 };
 

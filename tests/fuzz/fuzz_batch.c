@@ -31,7 +31,7 @@ static uint64_t take(struct input *in, unsigned bytes)
 static void any_bytes(const uint8_t *data, size_t n)
 {
     static struct mkperf_batch batch;
-    static struct mkperf_batch_chain chain;
+    static mkperf_Chain chain;
     struct mkperf_columns c;
     uint64_t period;
 
@@ -42,7 +42,7 @@ static void any_bytes(const uint8_t *data, size_t n)
         mkperf_batch_chain_decode(&chain, batch.chain[i].p, batch.chain[i].n);
     }
     columns_begin(&c, &batch);
-    while (c.i < batch.samples) {
+    while (c.i < batch.m.pc_count) {
         unsigned slot = columns_slot(&c);
         if (slot >= MKPERF_CHAIN_SLOTS) {
             abort();
@@ -60,15 +60,15 @@ static uint64_t counted[2], events[2];               /* in windows: put in, and 
 static uint64_t sample[MKPERF_BATCH_SAMPLES][WORDS]; /* of the batch that is made */
 static unsigned samples;
 
-static void check(const struct mkperf_batch_chain *c, const uint64_t *w, uint64_t away,
-                  uint64_t time, uint64_t period)
+static void check(const mkperf_Chain *c, const uint64_t *w, uint64_t away, uint64_t time,
+                  uint64_t period)
 {
     bool idle = c->flags & MKPERF_SAMPLE_NO_USER;
     unsigned at = MKPERF_SAMPLE_FIXED_WORDS;
 
     if (time != w[MKPERF_WORD_TIME] || period != w[MKPERF_WORD_PERIOD] ||
         c->thread != w[MKPERF_WORD_THREAD] || c->counter != mkperf_record_counter(w[0]) ||
-        c->flags != mkperf_record_flags(w[0]) || c->nframes != mkperf_record_nframes(w[0])) {
+        c->flags != mkperf_record_flags(w[0]) || c->frames_count != mkperf_record_nframes(w[0])) {
         abort();
     }
     if (c->flags & MKPERF_SAMPLE_KERNEL && w[at++] != c->kernel_pc + (idle ? away : 0)) {
@@ -77,8 +77,8 @@ static void check(const struct mkperf_batch_chain *c, const uint64_t *w, uint64_
     if (!idle && (w[MKPERF_WORD_PC] != c->pc + away || w[MKPERF_WORD_LR] != c->lr)) {
         abort();
     }
-    for (unsigned i = 0; i < c->nframes; i++) {
-        if (c->frame[i] != (w[at + i] < MKPERF_FRAME_MARKERS ? w[at + i] : 0)) {
+    for (unsigned i = 0; i < c->frames_count; i++) {
+        if ((uint64_t)c->frames[i] != (w[at + i] < MKPERF_FRAME_MARKERS ? w[at + i] : 0)) {
             abort();
         }
     }
@@ -87,7 +87,7 @@ static void check(const struct mkperf_batch_chain *c, const uint64_t *w, uint64_
 /* Ends the batch and compares it with its samples. */
 static void flush(void)
 {
-    static struct mkperf_batch_chain chain[MKPERF_CHAIN_SLOTS], next;
+    static mkperf_Chain chain[MKPERF_CHAIN_SLOTS], next;
     static struct mkperf_batch batch;
     static uint8_t message[MKPERF_CONTENT_BYTES];
     struct mkperf_columns c;
@@ -99,10 +99,10 @@ static void flush(void)
         return;
     }
     if (p == NULL || !mkperf_batch_decode(&batch, p, length) ||
-        (windows ? batch.ntimes != 0 : batch.samples != samples)) {
+        (windows ? batch.m.time_count != 0 : batch.m.pc_count != samples)) {
         abort();
     }
-    samples = batch.samples;
+    samples = batch.m.pc_count;
     counted[1] += windows ? batch.weight : 0;
     columns_begin(&c, &batch);
     for (unsigned i = 0; i <= samples; i++) {
@@ -119,7 +119,7 @@ static void flush(void)
         if (i == samples) {
             break;
         }
-        const struct mkperf_batch_chain *of = &chain[columns_slot(&c)];
+        const mkperf_Chain *of = &chain[columns_slot(&c)];
         uint64_t away = columns_pc(&c);
         if (!columns_next(&c, of->counter, &period)) {
             abort();
