@@ -70,16 +70,6 @@ static void merge_hits(struct annotate_hits *h)
     h->n = n;
 }
 
-static int compare_functions(const void *pa, const void *pb)
-{
-    const struct annotate_function *a = pa, *b = pb;
-
-    if (a->weight.period != b->weight.period) {
-        return a->weight.period > b->weight.period ? -1 : 1;
-    }
-    return mkperf_compare(a->first, b->first);
-}
-
 void annotate_hits_find(struct annotate_hits *h, const struct mkperf_frames *f,
                         const struct annotate_choice *c)
 {
@@ -92,7 +82,8 @@ void annotate_hits_find(struct annotate_hits *h, const struct mkperf_frames *f,
     }
     qsort(h->hit, h->n, sizeof *h->hit, compare_hits);
     merge_hits(h);
-    qsort(h->function, h->nfunctions, sizeof *h->function, compare_functions);
+    MKPERF_SORT(h->function, h->nfunctions, MKPERF_DOWN(h->function, weight.period),
+                MKPERF_UP(h->function, first));
 }
 
 void annotate_hits_free(struct annotate_hits *h)

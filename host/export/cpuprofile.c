@@ -16,15 +16,6 @@ struct chain_hit {
     uint64_t samples;
 };
 
-static int by_node_and_line(const void *a, const void *b)
-{
-    const struct chain_hit *x = a, *y = b;
-
-    return x->node != y->node   ? (x->node > y->node) - (x->node < y->node)
-           : x->line != y->line ? (x->line > y->line) - (x->line < y->line)
-                                : 0;
-}
-
 static void put_node(struct mkperf_textout *t, const struct stack_tree *tree, uint32_t node)
 {
     struct stack_label label = stack_tree_label(tree, node);
@@ -92,7 +83,7 @@ enum mkperf_status mkperf_cpuprofile_write(const struct mkperf_export *x, struct
         }
     }
     stack_tree_finish(&tree);
-    qsort(hit, n, sizeof *hit, by_node_and_line);
+    MKPERF_SORT(hit, n, MKPERF_UP(hit, node), MKPERF_UP(hit, line));
     mkperf_json(t, "{'nodes':[");
     put_nodes(t, &tree, hit, n);
 

@@ -67,14 +67,6 @@ struct heavy {
     uint32_t function;
 };
 
-static int by_period(const void *a, const void *b)
-{
-    const struct heavy *x = a, *y = b;
-
-    return x->period != y->period ? mkperf_compare(y->period, x->period)
-                                  : mkperf_compare(x->function, y->function);
-}
-
 /* All functions, sorted by their own weight over all events, the largest first. */
 static struct heavy *heaviest(struct mkperf_frames *f)
 {
@@ -88,7 +80,7 @@ static struct heavy *heaviest(struct mkperf_frames *f)
         mkperf_frames_of(f, i, function);
         list[function[0]].period += f->profile->weight[i].period;
     }
-    qsort(list, f->functions.count, sizeof *list, by_period);
+    MKPERF_SORT(list, f->functions.count, MKPERF_DOWN(list, period), MKPERF_UP(list, function));
     return list;
 }
 

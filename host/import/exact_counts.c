@@ -96,15 +96,6 @@ static enum mkperf_status read_rows(struct exact *x, FILE *f)
     return x->e->status;
 }
 
-static int compare_rows(const void *pa, const void *pb)
-{
-    const struct row *a = pa, *b = pb;
-
-    return a->copy != b->copy     ? mkperf_compare(a->copy, b->copy)
-           : a->vaddr != b->vaddr ? mkperf_compare(a->vaddr, b->vaddr)
-                                  : mkperf_compare(a->code, b->code);
-}
-
 /* Adds a program, or the name of one more PD to a program that is known. */
 static void add_program(struct exact *x, const struct mkperf_pd *pd, struct mkperf_module *module)
 {
@@ -221,7 +212,8 @@ static enum mkperf_status put_all(struct exact *x, const struct mkperf_input *in
         p->pd.name = p->name;
         MKPERF_TRY(mkperf_sink_pd(x->sink, &p->pd, x->e));
     }
-    mkperf_sort(x->row, x->n, sizeof *x->row, compare_rows);
+    MKPERF_SORT(x->row, x->n, MKPERF_UP(x->row, copy), MKPERF_UP(x->row, vaddr),
+                MKPERF_UP(x->row, code));
     for (size_t from = 0, to; from < x->n && x->e->status == MKPERF_OK; from = to) {
         to = from + 1;
         while (to < x->n && x->row[to].copy == x->row[from].copy) {

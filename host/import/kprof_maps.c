@@ -85,20 +85,10 @@ enum mkperf_status kprof_add_process(struct kprof *k, const struct kprof_record 
     return MKPERF_OK;
 }
 
-static int compare_maps(const void *a, const void *b)
-{
-    const struct kprof_map *x = a, *y = b;
-
-    if (x->pid != y->pid) {
-        return mkperf_compare(x->pid, y->pid);
-    }
-    return x->time_ns != y->time_ns ? mkperf_compare(x->time_ns, y->time_ns)
-                                    : mkperf_compare(x->order, y->order);
-}
-
 void kprof_sort_maps(struct kprof *k)
 {
-    mkperf_sort(k->map, k->nmaps, sizeof *k->map, compare_maps);
+    MKPERF_SORT(k->map, k->nmaps, MKPERF_UP(k->map, pid), MKPERF_UP(k->map, time_ns),
+                MKPERF_UP(k->map, order));
 }
 
 /* The index of the first mapping of a pid, k->nmaps if it has none. */

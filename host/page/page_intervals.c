@@ -46,18 +46,6 @@ static bool continues(const struct mkperf_interval *last, const struct mkperf_in
            last->serving == i->serving;
 }
 
-/* The order of lists, and in a list the order of time. */
-static int compare_intervals(const void *pa, const void *pb)
-{
-    const struct mkperf_interval *a = pa, *b = pb;
-
-    return a->pd != b->pd         ? mkperf_compare(a->pd, b->pd)
-           : a->state != b->state ? mkperf_compare(a->state, b->state)
-           : a->core != b->core   ? mkperf_compare(a->core, b->core)
-           : a->from != b->from   ? mkperf_compare(a->from, b->from)
-                                  : mkperf_compare(a->to, b->to);
-}
-
 /* Stores the intervals that end after `from`, list after list. Cuts them there, and joins those that continue each other. Returns
  * their number. */
 static size_t make_lists(struct mkperf_interval *out, const struct mkperf_interval *interval,
@@ -71,7 +59,8 @@ static size_t make_lists(struct mkperf_interval *out, const struct mkperf_interv
             out[all++].from = page_later(interval[i].from, from);
         }
     }
-    mkperf_sort(out, all, sizeof *out, compare_intervals);
+    MKPERF_SORT(out, all, MKPERF_UP(out, pd), MKPERF_UP(out, state), MKPERF_UP(out, core),
+                MKPERF_UP(out, from), MKPERF_UP(out, to));
     for (size_t i = 0; i < all; i++) {
         if (n > 0 && continues(&out[n - 1], &out[i])) {
             out[n - 1].to = out[i].to;

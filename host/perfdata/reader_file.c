@@ -154,13 +154,6 @@ static struct perfin_attr read_attr(const uint8_t *p, size_t n)
     };
 }
 
-static int compare_ids(const void *pa, const void *pb)
-{
-    const struct perfin_id *a = pa, *b = pb;
-
-    return a->id != b->id ? mkperf_compare(a->id, b->id) : mkperf_compare(a->event, b->event);
-}
-
 /* Which of mkperf's tracepoints an attribute is; MKPERF_TRACE_POINTS: none. In a file without events, the
  * first tracepoint has the id of trailers, 1, as its first id. */
 static unsigned trace_point(const struct perfin_attr *a, uint64_t first_id)
@@ -223,7 +216,7 @@ static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame
         uint32_t event = event_for(f, &attr, first_id);
         MKPERF_TRY(read_ids(b, f, ids, event, e));
     }
-    mkperf_sort(f->id, f->nids, sizeof *f->id, compare_ids);
+    MKPERF_SORT(f->id, f->nids, MKPERF_UP(f->id, id), MKPERF_UP(f->id, event));
     return MKPERF_OK;
 }
 
@@ -245,7 +238,7 @@ bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n)
     for (size_t i = 0; i < ids; i++) {
         f->id[f->nids++] = (struct perfin_id){.id = mkperf_get64(p + each + 8 * i), .event = event};
     }
-    qsort(f->id, f->nids, sizeof *f->id, compare_ids);
+    MKPERF_SORT(f->id, f->nids, MKPERF_UP(f->id, id), MKPERF_UP(f->id, event));
     return true;
 }
 

@@ -9,22 +9,6 @@ static uint32_t charged_pd(const struct mkperf_profile *p, uint32_t pd,
     return n == 0 || mkperf_places_ambiguous(&p->places, pd) ? pd : address[n - 1].pd;
 }
 
-static int by_weight(const void *a, const void *b)
-{
-    const struct mkperf_charge_pair *x = a, *y = b;
-    int order = mkperf_compare(y->weight.period, x->weight.period);
-
-    return order != 0 ? order : mkperf_compare(x->by, y->by);
-}
-
-static int by_charge(const void *a, const void *b)
-{
-    const struct mkperf_charge_pd *x = a, *y = b;
-    int order = mkperf_compare(y->charged.period, x->charged.period);
-
-    return order != 0 ? order : mkperf_compare(x->pd, y->pd);
-}
-
 void mkperf_charge_sum(struct mkperf_charge *c, uint32_t npds)
 {
     uint32_t *index = mkperf_xcalloc((size_t)npds + 1, sizeof *index);
@@ -51,8 +35,8 @@ void mkperf_charge_sum(struct mkperf_charge *c, uint32_t npds)
         mkperf_weight_add(&c->total, &pair->weight);
     }
     free(index);
-    qsort(c->pair, c->npairs, sizeof *c->pair, by_weight);
-    qsort(c->pd, c->npds, sizeof *c->pd, by_charge);
+    MKPERF_SORT(c->pair, c->npairs, MKPERF_DOWN(c->pair, weight.period), MKPERF_UP(c->pair, by));
+    MKPERF_SORT(c->pd, c->npds, MKPERF_DOWN(c->pd, charged.period), MKPERF_UP(c->pd, pd));
 }
 
 void mkperf_charge_make(struct mkperf_charge *c, const struct mkperf_profile *p, uint32_t event)

@@ -168,13 +168,6 @@ static enum mkperf_status keep_elf(const char *directory, const struct mkperf_el
     return e->status;
 }
 
-static int by_use(const void *a, const void *b)
-{
-    const struct entry *x = a, *y = b;
-
-    return mkperf_compare(x->used_ns, y->used_ns);
-}
-
 /* Reads the place PATH/ID from a list entry; NULL: mkperf did not write this file. */
 static char *read_place(const char *list, const char *id)
 {
@@ -263,7 +256,7 @@ static void remove_oldest(const char *directory, uint64_t most)
     if (d != NULL) {
         closedir(d);
     }
-    mkperf_sort(entry, n, sizeof *entry, by_use);
+    MKPERF_SORT(entry, n, MKPERF_UP(entry, used_ns));
     for (size_t i = 0; i < n; i++) {
         if (sum > most) {
             sum -= entry[i].bytes;

@@ -29,14 +29,6 @@ Dwarf *mkperf_module_dwarf(struct mkperf_module *m)
     return m->dwarf;
 }
 
-static int compare_ranges(const void *pa, const void *pb)
-{
-    const struct mkperf_unit_range *a = pa, *b = pb;
-
-    return a->start != b->start ? mkperf_compare(a->start, b->start)
-                                : mkperf_compare(a->unit, b->unit);
-}
-
 static void load_ranges(struct mkperf_module *m)
 {
     Dwarf_CU *cu = NULL;
@@ -60,7 +52,7 @@ static void load_ranges(struct mkperf_module *m)
             }
         }
     }
-    mkperf_sort(m->range, m->nranges, sizeof *m->range, compare_ranges);
+    MKPERF_SORT(m->range, m->nranges, MKPERF_UP(m->range, start), MKPERF_UP(m->range, unit));
 }
 
 static bool find_unit(struct mkperf_module *m, uint64_t addr, Dwarf_Die *unit)
