@@ -5,7 +5,7 @@
  * Owns: the file. Called through the table of formats. Its nodes are those of the tree of stacks by name: a PD is the outermost
  * frame, and a node precedes the functions of each PD that a call enters. Readers charge the time until the next sample to a
  * sample. This time is therefore the sample's share of the event, out of the time of the recording, so that sums are those of the
- * other formats, also of several cores. The format contains only stacks: losses and other events are omitted, and the command
+ * other formats, also of several cores. A sample of the root ends the last one, because some readers ignore the profile's end. The format contains only stacks: losses and other events are omitted, and the command
  * prints them.
  */
 #include "parts.h"
@@ -99,7 +99,7 @@ enum mkperf_status mkperf_cpuprofile_write(const struct mkperf_export *x, struct
             mkperf_json(t, ",%u", node[sample[i].chain] + 1);
         }
     }
-    mkperf_json(t, "],\n'timeDeltas':[");
+    mkperf_json(t, ",1],\n'timeDeltas':[");
     for (size_t i = 0; i < c->samples.count; i++) {
         if (node[sample[i].chain] != 0) { /* it begins where the samples before it end */
             uint64_t at = (uint64_t)((double)sum / total * (double)us);
@@ -108,7 +108,7 @@ enum mkperf_status mkperf_cpuprofile_write(const struct mkperf_export *x, struct
             sum += sample[i].period;
         }
     }
-    mkperf_textout_puts(t, "]}\n");
+    mkperf_json(t, ",%" PRIu64 "]}\n", us - before);
     stack_tree_free(&tree);
     free(node);
     free(hit);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads a file with speedscope's own importer, which is inside its released page script, and prints
+// Reads a file with speedscope's own importers, which are inside its released page script, and prints
 // for each profile "NAME TOTAL", then for the first one each frame's "  NAME SELF TOTAL".
 // usage: node speedscope.mjs NODE_MODULES FILE
 import fs from 'node:fs';
+import path from 'node:path';
 import vm from 'node:vm';
 
 const release = `${process.argv[2]}/speedscope/dist/release`;
 const script = fs.readdirSync(release).find((f) => /^speedscope-.*\.js$/.test(f));
 let text = fs.readFileSync(`${release}/${script}`, 'utf8');
 
-const importer = /"Importing as speedscope json file"\),(\w+)\(/.exec(text);
+const importer = /async function (\w+)\(\w+,\w+\)\{return\(await \w+\)\.importProfileGroupFromText/.exec(text);
 const start = text.indexOf('console.log(`speedscope v');
 if (!importer || start < 0) {
   throw new Error('this release of speedscope is not the one that is known');
@@ -27,7 +28,8 @@ const context = vm.createContext({ console: { log() {} }, setTimeout, clearTimeo
 context.window = context.self = context;
 vm.runInContext(text, context);
 
-const group = context.importProfile(JSON.parse(fs.readFileSync(process.argv[3], 'utf8')));
+const file = process.argv[3];
+const group = await context.importProfile(path.basename(file), fs.readFileSync(file, 'utf8'));
 group.profiles.forEach((profile, i) => {
   console.log(`${profile.getName()} ${profile.getTotalWeight()}`);
   if (i === 0) {

@@ -346,7 +346,7 @@ static unsigned number_after(const char **text, const char *key)
     return (unsigned)number;
 }
 
-/* Readers charge the time until the next sample, or until the profile's end, to the node of a sample. */
+/* Readers charge the time until the next sample to the node of a sample. The root's sample is at the profile's end. */
 static void cpuprofile_times(const char *text, unsigned samples, unsigned us[32])
 {
     const char *span = text, *node = strstr(text, "\"samples\":"),
@@ -358,11 +358,13 @@ static void cpuprofile_times(const char *text, unsigned samples, unsigned us[32]
     assert_int_equal(number_after(&delta, "["), 0);
     for (unsigned i = 0; i < samples; i++) {
         unsigned id = number_after(&node, i == 0 ? "[" : ",");
-        unsigned time = i + 1 < samples ? number_after(&delta, ",") : left;
+        unsigned time = number_after(&delta, ",");
         assert_in_range(id, 2, 31);
         us[id] += time;
         left -= time;
     }
+    assert_int_equal(number_after(&node, ","), 1);
+    assert_int_equal(left, 0);
     assert_memory_equal(node, "],", 2);
     assert_memory_equal(delta, "]}", 2);
 }
