@@ -57,6 +57,10 @@ static const struct mkperf_option options[] = {
                   "compare counts of instructions, which mkperf exact records: each difference is "
                   "one (the default if both sides have them)",
                   MKPERF_SETS(struct command, d.exact)),
+    MKPERF_OPTION(0, "latency",
+                  "instead: the mean latencies of calls, notifications and interrupts (record "
+                  "--sched)",
+                  MKPERF_SETS(struct command, d.latency)),
     MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct command, json)),
     MKPERF_OPTION(0, "markdown", "the rows that differ significantly as a table in Markdown",
                   MKPERF_SETS(struct command, markdown)),
@@ -164,17 +168,24 @@ static void compare_event(struct command *c, const char *a, const char *b)
         report_changes_print(d, &c->gate, stdout);
         return;
     }
-    printf("#\n# Event '%s': %" PRIu64 " samples in A (worth %.0f equal ones), %" PRIu64
-           " in B (%.0f)\n",
-           a, d->counted[REPORT_A], d->samples[REPORT_A], d->counted[REPORT_B],
-           d->samples[REPORT_B]);
+    if (d->latency) {
+        printf("#\n# Mean latencies, in us\n");
+    } else {
+        printf("#\n# Event '%s': %" PRIu64 " samples in A (worth %.0f equal ones), %" PRIu64
+               " in B (%.0f)\n",
+               a, d->counted[REPORT_A], d->samples[REPORT_A], d->counted[REPORT_B],
+               d->samples[REPORT_B]);
+    }
     if (d->per != NULL) {
         printf("# Costs: %s per %s, of which there are %.0f in A and %.0f in B\n", a, d->per,
                d->units[REPORT_A], d->units[REPORT_B]);
     }
     if (d->runs[REPORT_A] + d->runs[REPORT_B] > REPORT_SIDES) {
         printf("# %s are means of %u recordings in A and %u in B; their differences count\n",
-               d->per != NULL ? "Costs" : "Shares", d->runs[REPORT_A], d->runs[REPORT_B]);
+               d->latency       ? "Latencies"
+               : d->per != NULL ? "Costs"
+                                : "Shares",
+               d->runs[REPORT_A], d->runs[REPORT_B]);
     }
     printf("# Chance: of such a change in any of %zu rows if nothing changed\n#\n", d->family);
     report_changes_print(d, &c->gate, stdout);
@@ -261,7 +272,11 @@ static enum mkperf_status compare_all(struct command *c, char *const path[REPORT
         putchar('\n');
     }
     print_heads(c);
-    for (unsigned i = 0; i < a->nevents; i++) {
+    if (d->latency) {
+        compare_event(c, "latency", "latency");
+        compared++;
+    }
+    for (unsigned i = 0; i < a->nevents && !d->latency; i++) {
         const char *event = a->event[i].name;
 
         if (report_comparison_has(d, event) &&
@@ -305,6 +320,15 @@ static enum mkperf_status run_diff(void *self, const struct mkperf_args *args,
 {
     struct command *c = self;
 
+    if (c->d.latency && (c->d.per != NULL || c->d.exact || c->names.pd != NULL ||
+                         c->names.event != NULL || c->gate.limit > 0)) {
+        return mkperf_usage_error(e, "diff",
+                                  "--latency excludes --per, --exact, --pd, --event and "
+                                  "--percent-limit");
+    }
+    if (c->d.latency) {
+        c->d.keys = (struct report_column_list){{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2};
+    }
     c->d.pd = c->names.pd;
     c->d.by_growth = c->order == BY_GROWTH;
     c->gate.colour = mkperf_colour_wanted(c->colour, stdout);

@@ -13,8 +13,8 @@ const char *report_change_value(const struct report_comparison *d, double value,
 {
     if (d->exact) {
         snprintf(text, REPORT_VALUE_TEXT, "%.0f", value);
-    } else if (d->per != NULL) {
-        snprintf(text, REPORT_VALUE_TEXT, "%.6g", value);
+    } else if (report_has_costs(d)) {
+        snprintf(text, REPORT_VALUE_TEXT, d->latency ? "%.6g us" : "%.6g", value);
     } else {
         snprintf(text, REPORT_VALUE_TEXT, "%.2f %%", 100 * value);
     }
@@ -24,8 +24,7 @@ const char *report_change_value(const struct report_comparison *d, double value,
 bool report_change_shown(const struct report_comparison *d, const struct report_gate *gate,
                          const struct report_change *r)
 {
-    return !(100 * fmax(r->value[REPORT_A] / d->whole[REPORT_A],
-                        r->value[REPORT_B] / d->whole[REPORT_B]) <
+    return !(fmax(report_change_part(d, r, REPORT_A), report_change_part(d, r, REPORT_B)) <
              gate->limit);
 }
 
@@ -33,7 +32,18 @@ bool report_change_fails(const struct report_comparison *d, const struct report_
                          const struct report_change *r)
 {
     return gate->fail_above >= 0 && !r->idle && r->sure && r->growth > gate->fail_above &&
-           100 * r->value[REPORT_B] / d->whole[REPORT_B] >= gate->limit;
+           report_change_part(d, r, REPORT_B) >= gate->limit;
+}
+
+/* The title of the column of a key, and its name for programs. Latencies have the columns of their kind and of the pair. */
+static const char *column_title(const struct report_comparison *d, unsigned k)
+{
+    return d->latency ? (k == 0 ? "Kind" : "Pair") : report_column_title(d->keys.column[k]);
+}
+
+static const char *column_name(const struct report_comparison *d, unsigned k)
+{
+    return d->latency ? (k == 0 ? "kind" : "pair") : report_column_name(d->keys.column[k]);
 }
 
 /* Prints a row's values: of both sides, their difference, its chance, and the growth that would have been seen. Growth is red. */
@@ -50,17 +60,17 @@ static void print_numbers(const struct report_comparison *d, const struct report
         return;
     }
     for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
-        double share = 100 * r->value[side] / d->whole[side];
+        double share = d->latency ? 0 : report_change_part(d, r, side);
         const char *first = mkperf_colour_begin(colour, share);
         const char *last = mkperf_colour_end(colour, share);
 
-        if (d->per != NULL) {
+        if (report_has_costs(d)) {
             fprintf(out, "%s%12.6g%s ", first, r->value[side], last);
         } else {
             fprintf(out, "%s%8.2f%%%s ", first, 100 * r->value[side], last);
         }
     }
-    if (d->per != NULL) {
+    if (report_has_costs(d)) {
         fprintf(out, "%s%+12.6g%s", begin, r->delta, end);
     } else {
         fprintf(out, "%s%+9.2f%%%s", begin, 100 * r->delta, end);
@@ -72,13 +82,13 @@ static void print_numbers(const struct report_comparison *d, const struct report
 }
 
 /* Prints the texts of a line, or the titles if `text` is NULL. All columns except the last are padded. */
-static void print_columns(char *const *text, const struct report_column_list *keys,
+static void print_columns(char *const *text, const struct report_comparison *d,
                           const int width[REPORT_SORT_KEYS], FILE *out)
 {
-    for (unsigned k = 0; k < keys->n; k++) {
-        bool last = k + 1 == keys->n;
-        fprintf(out, "%-*s%s", last ? 0 : width[k],
-                text ? text[k] : report_column_title(keys->column[k]), last ? "\n" : "  ");
+    for (unsigned k = 0; k < d->keys.n; k++) {
+        bool last = k + 1 == d->keys.n;
+        fprintf(out, "%-*s%s", last ? 0 : width[k], text ? text[k] : column_title(d, k),
+                last ? "\n" : "  ");
     }
 }
 
@@ -89,17 +99,17 @@ void report_changes_print(const struct report_comparison *d, const struct report
     int width[REPORT_SORT_KEYS];
 
     for (unsigned k = 0; k < d->keys.n; k++) {
-        width[k] = (int)strlen(report_column_title(d->keys.column[k]));
+        width[k] = (int)strlen(column_title(d, k));
         for (size_t i = 0; i < d->n; i++) {
             int n = (int)strlen(d->row[i].text[k]);
             width[k] = n > width[k] ? n : width[k];
         }
     }
-    fputs(d->exact         ? "#            A              B          Delta  "
-          : d->per != NULL ? "#          A            B        Delta   Chance    Seen    "
-                           : "#       A         B      Delta   Chance    Seen    ",
+    fputs(d->exact              ? "#            A              B          Delta  "
+          : report_has_costs(d) ? "#          A            B        Delta   Chance    Seen    "
+                                : "#       A         B      Delta   Chance    Seen    ",
           out);
-    print_columns(NULL, &d->keys, width, out);
+    print_columns(NULL, d, width, out);
     fputs("#\n", out);
     for (size_t i = 0; i < d->n; i++) {
         const struct report_change *r = &d->row[i];
@@ -109,7 +119,7 @@ void report_changes_print(const struct report_comparison *d, const struct report
         } else if (!d->exact || r->delta != 0) {
             significant += r->sure;
             print_numbers(d, r, gate->colour, out);
-            print_columns(r->text, &d->keys, width, out);
+            print_columns(r->text, d, width, out);
         }
     }
     if (left_out) {
@@ -127,8 +137,9 @@ void report_changes_print(const struct report_comparison *d, const struct report
     if (gate->fail_above > 0 && visible > gate->fail_above) {
         fprintf(out,
                 "# to see a growth of the largest row by %g %%, a side needs %.3g times as many "
-                "samples\n",
-                gate->fail_above, pow(visible / gate->fail_above, 2));
+                "%s\n",
+                gate->fail_above, pow(visible / gate->fail_above, 2),
+                d->latency ? "latencies" : "samples");
     }
     fputc('\n', out);
 }
@@ -136,10 +147,14 @@ void report_changes_print(const struct report_comparison *d, const struct report
 void report_changes_values(const struct report_comparison *d, const struct report_gate *gate,
                            const char *event, unsigned failed, struct report_values *v)
 {
-    const char *kind = d->exact ? "exact_change" : d->per != NULL ? "cost_change" : "change";
-    void (*put)(struct report_values *, const char *, double) = d->per != NULL ? report_value_real
-                                                                               : report_value_share;
-    double unit = d->per != NULL ? 1 : 100;
+    const char *kind = d->exact         ? "exact_change"
+                       : d->latency     ? "latency_change"
+                       : d->per != NULL ? "cost_change"
+                                        : "change";
+    bool costs = report_has_costs(d);
+    void (*put)(struct report_values *, const char *, double) = costs ? report_value_real
+                                                                      : report_value_share;
+    double unit = costs ? 1 : 100;
     uint64_t significant = 0;
 
     for (size_t i = 0; i < d->n; i++) {
@@ -153,7 +168,7 @@ void report_changes_values(const struct report_comparison *d, const struct repor
         report_value_text(v, "event", event);
         for (unsigned k = 0; k < d->keys.n; k++) {
             if (d->keys.column[k] != REPORT_SORT_EVENT) { /* each row has its event */
-                report_value_text(v, report_column_name(d->keys.column[k]), r->text[k]);
+                report_value_text(v, column_name(d, k), r->text[k]);
             }
         }
         if (d->exact) {
@@ -195,7 +210,7 @@ void report_changes_markdown(const struct report_comparison *d, const struct rep
 
     fprintf(out, "### %s\n\n| before | after | change | chance |", event);
     for (unsigned k = 0; k < d->keys.n; k++) {
-        fprintf(out, " %s |", report_column_title(d->keys.column[k]));
+        fprintf(out, " %s |", column_title(d, k));
     }
     fputs("\n|---:|---:|---:|---:|", out);
     for (unsigned k = 0; k < d->keys.n; k++) {
@@ -231,7 +246,7 @@ unsigned report_changes_cases(const struct report_comparison *d, const struct re
     for (size_t i = 0; i < d->n; i++) {
         const struct report_change *r = &d->row[i];
 
-        if (100 * r->value[REPORT_B] / d->whole[REPORT_B] < gate->limit) {
+        if (report_change_part(d, r, REPORT_B) < gate->limit) {
             continue;
         }
         cases++;

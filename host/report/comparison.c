@@ -8,7 +8,7 @@
 static const double POWER_DEVIATION =
     1.6449; /* a normal deviation is below it in 95 of 100 cases */
 static const double INTERVAL = 0.95;
-enum { EXPECTED_MIN = 5, OPT_PER = 256 };
+enum { EXPECTED_MIN = 5, LATENCIES_MIN = 100, OPT_PER = 256 };
 
 /* The number of the event in a session, or -1. */
 static int find_event(const struct mkperf_session *s, const char *name)
@@ -151,6 +151,7 @@ static enum mkperf_status read_side(struct report_comparison *d, const char *pat
         struct report_run *r = &d->run[side][d->runs[side]++];
         r->path = mkperf_xprintf("%.*s", (int)n, at);
         r->profile.leaves_only = true;
+        r->profile.events_suffice = d->latency;
         r->profile.places.search = d->elfs;
         r->profile.cores = report_columns_have(&d->keys, REPORT_SORT_CORE);
         if (mkperf_frames_read(&r->frames, &r->profile, r->path,
@@ -158,6 +159,12 @@ static enum mkperf_status read_side(struct report_comparison *d, const char *pat
                                e) != MKPERF_OK ||
             (d->per != NULL && count_units(d, r, e) != MKPERF_OK)) {
             return e->status;
+        }
+        if (d->latency && (r->profile.sched == NULL || r->profile.sched->events == 0)) {
+            return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                    "%s has no scheduling events, by which latencies are known "
+                                    "(mkperf record --sched)",
+                                    r->path);
         }
         at += n;
     } while (*at++ == ',');
@@ -169,7 +176,7 @@ static enum mkperf_status choose_exact(struct report_comparison *d, struct mkper
 {
     bool wanted = d->exact;
 
-    d->exact = d->per == NULL;
+    d->exact = !report_has_costs(d);
     for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
         for (unsigned i = 0; i < d->runs[side]; i++) {
             d->exact &= report_comparison_session(d, side, i)->exact;
@@ -260,6 +267,62 @@ static void add_run(struct report_comparison *d, unsigned side, unsigned run, co
     d->counted[side] += p->total[number].samples;
 }
 
+/* The variance of values in a histogram, as if a bucket's values were evenly distributed in it. */
+static double variance_of(const struct mkperf_log_histogram *h)
+{
+    double mean = (double)h->total / (double)h->count, sum = 0;
+
+    for (unsigned i = 0; i < h->room; i++) {
+        double from = (double)mkperf_log_bucket_from(i);
+        double width = (double)mkperf_log_bucket_from(i + 1) - from;
+
+        sum += (double)h->in[i] * (pow(from + width / 2 - mean, 2) + width * width / 12);
+    }
+    return sum / (double)h->count;
+}
+
+static void add_latency(struct report_comparison *d, unsigned side, unsigned run, const char *kind,
+                        char *pair, const struct mkperf_log_histogram *h)
+{
+    MKPERF_GROW(d->row, d->room, d->n + 1);
+    struct report_change *to = &d->row[d->n++];
+
+    *to = (struct report_change){.text = {mkperf_xstrdup(kind), pair}};
+    if (h->count != 0) {
+        to->run[side][run] = (double)h->total / (double)h->count / 1e3;
+        to->of[side].n = h->count;
+        to->of[side].variance = variance_of(h) / 1e6 / (double)h->count / pow(d->runs[side], 2);
+        to->of[side].runs = 1;
+    }
+}
+
+/* Appends a row for each pair of PDs of a recording, and for each interrupt. */
+static void add_latencies(struct report_comparison *d, unsigned side, unsigned run)
+{
+    const struct mkperf_analysis *a = d->run[side][run].profile.sched;
+
+    for (unsigned i = 0; i < a->nedges; i++) {
+        const struct mkperf_call_edge *edge = &a->edge[i];
+        char exit[64];
+
+        add_latency(d, side, run, edge->exit != 0 ? "exit" : "call",
+                    mkperf_xprintf("%s -> %s%s%s", mkperf_analysis_name(a, edge->from),
+                                   mkperf_analysis_name(a, edge->to), edge->exit != 0 ? ", " : "",
+                                   edge->exit != 0 ? mkperf_exit_name(edge->exit, exit) : ""),
+                    &edge->wall);
+    }
+    for (unsigned i = 0; i < a->nwakes; i++) {
+        const struct mkperf_wakeup *w = &a->wake[i];
+        const char *to = mkperf_analysis_name(a, w->to);
+        bool irq = w->kind == MKPERF_SCHED_IRQ;
+
+        add_latency(d, side, run, irq ? "irq" : "notification",
+                    irq ? mkperf_xprintf("irq %u -> %s", w->irq, to)
+                        : mkperf_xprintf("%s -> %s", mkperf_analysis_name(a, w->from), to),
+                    &w->delay);
+    }
+}
+
 /* A symbol's text without the mode before it, so that kernel and user functions of one name are neighbours. */
 static const char *without_mode(const char *text)
 {
@@ -290,6 +353,11 @@ static void merge_runs(struct report_comparison *d)
             for (unsigned k = 0; k < REPORT_SIDES * REPORT_RUNS; k++) {
                 d->row[n - 1].run[k / REPORT_RUNS][k % REPORT_RUNS] +=
                     d->row[i].run[k / REPORT_RUNS][k % REPORT_RUNS];
+            }
+            for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
+                d->row[n - 1].of[side].n += d->row[i].of[side].n;
+                d->row[n - 1].of[side].variance += d->row[i].of[side].variance;
+                d->row[n - 1].of[side].runs += d->row[i].of[side].runs;
             }
             for (unsigned k = 0; k < REPORT_SORT_KEYS; k++) {
                 free(d->row[i].text[k]);
@@ -325,11 +393,15 @@ static bool is_repeatable(const struct report_comparison *d)
 
 /* ---- the judgement of a row ---- */
 
-/* The standard error of the change of a row, by the samples of both sides. NAN: a side has none. */
-static double sampling_error(const struct report_comparison *d, const double value[REPORT_SIDES])
+/* The standard error of the change of a row, by the samples of both sides, if these are its values. NAN: a side has none. */
+static double sampling_error(const struct report_comparison *d, const struct report_change *r,
+                             const double value[REPORT_SIDES])
 {
     double variance = 0;
 
+    if (d->latency) {
+        return sqrt(r->of[REPORT_A].variance + r->of[REPORT_B].variance);
+    }
     for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
         double part = fmin(1, value[side] / d->whole[side]);
 
@@ -346,6 +418,14 @@ static bool pool(const struct report_comparison *d, const struct report_change *
 {
     double hits = 0, samples = 0;
 
+    for (unsigned side = REPORT_A; d->latency && side < REPORT_SIDES; side++) {
+        if (r->of[side].n < LATENCIES_MIN || r->of[side].runs != d->runs[side]) {
+            return false;
+        }
+    }
+    if (d->latency) {
+        return true;
+    }
     for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
         double per_value = d->samples[side] / d->whole[side];
 
@@ -364,12 +444,12 @@ static bool pool(const struct report_comparison *d, const struct report_change *
 /* The probability of the deviation in one row if the values are equal; 1, which claims nothing, if it has too few samples. */
 static double chance_of(const struct report_comparison *d, const struct report_change *r)
 {
-    double pooled[REPORT_SIDES];
+    double pooled[REPORT_SIDES] = {0};
 
     if (!pool(d, r, pooled)) {
         return 1;
     }
-    double error = sampling_error(d, pooled);
+    double error = sampling_error(d, r, pooled);
     return error > 0 ? erfc(fabs(r->delta) / error / M_SQRT2) : 1;
 }
 
@@ -457,7 +537,7 @@ static void judge(struct report_comparison *d)
         d->family += pool(d, r, pooled);
         d->changed += r->delta != 0;
     }
-    d->family = d->family == 0 || (d->n == 2 && d->per == NULL) ? 1 : d->family;
+    d->family = d->family == 0 || (d->n == 2 && !report_has_costs(d)) ? 1 : d->family;
     double allowed = 1 - d->confidence / 100;
     unsigned runs = d->runs[REPORT_A] + d->runs[REPORT_B] - REPORT_SIDES;
     double by_samples = deviation_of(allowed / (double)d->family, 0) + POWER_DEVIATION;
@@ -468,13 +548,14 @@ static void judge(struct report_comparison *d)
         struct report_change *r = &d->row[i];
         double a = r->value[REPORT_A], between = chance_between(d, r, runs);
         /* What would have been seen is a change of a row that is equal in both. */
-        double equal = sampling_error(d, (const double[]){a, a});
-        double least = fmin(d->samples[REPORT_A] / d->whole[REPORT_A],
-                            d->samples[REPORT_B] / d->whole[REPORT_B]);
+        double equal = sampling_error(d, r, (const double[]){a, a});
+        double least = d->latency ? (pool(d, r, pooled) ? INFINITY : 0)
+                                  : fmin(d->samples[REPORT_A] / d->whole[REPORT_A],
+                                         d->samples[REPORT_B] / d->whole[REPORT_B]);
 
         r->chance = d->exact ? r->delta == 0
                              : fmin(1, fmax(chance_of(d, r), between) * (double)d->family);
-        r->interval = fmax(wide_runs * r->between, wide_samples * sampling_error(d, r->value));
+        r->interval = fmax(wide_runs * r->between, wide_samples * sampling_error(d, r, r->value));
         r->visible = a * least >= EXPECTED_MIN && equal >= 0
                          ? 100 * fmax(by_runs * r->between, by_samples * equal) / a
                          : 0;
@@ -489,7 +570,11 @@ bool report_compare_event(struct report_comparison *d, const char *a, const char
         d->whole[side] = d->units[side] = d->samples[side] = 0;
         d->counted[side] = 0;
         for (unsigned i = 0; i < d->runs[side]; i++) {
-            add_run(d, side, i, side == REPORT_A ? a : b);
+            if (d->latency) {
+                add_latencies(d, side, i);
+            } else {
+                add_run(d, side, i, side == REPORT_A ? a : b);
+            }
         }
     }
     merge_runs(d);

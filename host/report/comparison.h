@@ -10,7 +10,7 @@
  *      recordings B, B, B ─► rows of each ──────────┘
  *
  * The value of a row is its share of the event, from 0 to 1. With `per` it is its cost: periods for each mark, call, packet or
- * count. With exact counts it is the count. Of several recordings of a side it is their mean.
+ * count. With `latency` it is the mean latency of a pair of PDs, in us. With exact counts it is the count. Of several recordings of a side it is their mean.
  *
  * The significance of a change is computed as follows.
  *   1. It is that of two proportions. A value is a proportion of its side's `whole`: the sum of all rows.
@@ -21,6 +21,8 @@
  *      samples for a claim do not count, and two shares that are all of the time are one.
  *   5. Samples are assumed to be independent. A program that changes slowly has fewer independent samples.
  *   6. A recording begins and ends within a call or a packet, so a number n of them has the relative error 1 / n.
+ *   7. The significance of a mean latency is Welch's, by the normal approximation: a pair needs LATENCIES_MIN latencies on each
+ *      side, and some in each recording. Variances are those of the histograms, with a bucket's width.
  *
  * A row has grown by 100 * (B - A) / A per cent. A row that A does not have has grown without limit.
  */
@@ -38,7 +40,12 @@ struct report_change {
     bool idle; /* more idle time is not a failure */
     double value[REPORT_SIDES];
     double run[REPORT_SIDES][REPORT_RUNS]; /* of each recording */
-    double between; /* standard error of delta by the recordings' differences; 0: not known */
+    struct {
+        uint64_t n;      /* latencies */
+        double variance; /* of their mean */
+        unsigned runs;   /* recordings that have some */
+    } of[REPORT_SIDES];  /* with `latency` */
+    double between;      /* standard error of delta by the recordings' differences; 0: not known */
     double delta;
     double growth;   /* in per cent; INFINITY: the row is new */
     double interval; /* half of the change's interval at 95 %; NAN: not known */
@@ -63,6 +70,7 @@ struct report_comparison {
     struct report_column_list keys;
     const char *pd;    /* only samples of this PD are compared; NULL: all */
     const char *per;   /* KIND:NAME, of which rows are the cost; NULL: rows are shares */
+    bool latency;      /* rows are the latencies of pairs of PDs */
     double confidence; /* in per cent */
     bool exact;        /* counts are compared; choose_exact of comparison.c sets it, too */
     bool by_growth;    /* rows are sorted by delta instead of its size */
@@ -103,7 +111,20 @@ report_comparison_session(const struct report_comparison *d, unsigned side, unsi
     return &d->run[side][run].profile.places.session;
 }
 
-/* A value with its unit: a share in per cent, a cost, or a count. */
+/* Whether values are no shares: costs, latencies. */
+static inline bool report_has_costs(const struct report_comparison *d)
+{
+    return d->per != NULL || d->latency;
+}
+
+/* A row's part of all rows of a side, in per cent. Latencies have no sum, so each is all. */
+static inline double report_change_part(const struct report_comparison *d,
+                                        const struct report_change *r, unsigned side)
+{
+    return d->latency ? 100 : 100 * r->value[side] / d->whole[side];
+}
+
+/* A value with its unit: a share in per cent, a cost, a latency, or a count. */
 const char *report_change_value(const struct report_comparison *d, double value,
                                 char text[REPORT_VALUE_TEXT]);
 

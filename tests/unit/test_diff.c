@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* mkperf diff: shares that are known, deviations that chance explains or does not. */
-#include "recording.h"
+#include "story_recording.h"
 
 /* `alpha` samples in alpha (client) and `beta` in beta (server), with different weights. */
 static void make(const char *name, unsigned alpha, unsigned beta, uint64_t weight, uint64_t lost)
@@ -319,6 +319,94 @@ static void test_cost(void **state)
     assert_int_equal(status, MKPERF_ERR_USAGE);
 }
 
+/*
+ * n calls of the server, of `us` and of `us` + 2 in turns, with a sample of the client and one of the server in each. More
+ * than 1,000 calls do not fit into a story.
+ */
+static void make_calls(const char *name, unsigned n, unsigned us)
+{
+    static struct story story;
+    struct mkperf_session session = {.nevents = 1};
+    struct recording r;
+    uint64_t t = 1000000;
+
+    session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false, false};
+    story_record(&story, &r, name, &session);
+    run(&story, t, CLIENT, MKPERF_STOPPED_UNKNOWN);
+    for (unsigned i = 0; i < n; i++) {
+        run(&story, t += 1000, SERVER, MKPERF_STOPPED_CALLED);
+        run(&story, t += (us + i % 2 * 2) * 1000, CLIENT, MKPERF_STOPPED_REPLIED);
+        recording_put(&r, CLIENT, 0, 0, 1000, recording_at.alpha, NULL);
+        recording_put(&r, SERVER, 0, 0, 500 * us, recording_at.beta, NULL);
+    }
+    irq(&story, t += 1000, 33, DRIVER);
+    run(&story, t += 1000, DRIVER, MKPERF_STOPPED_PREEMPTED);
+    story_end(&story);
+    recording_free(&r);
+}
+
+/*
+ * Mean latencies. 200 calls of 10 and 12 us have the mean 11 us, and of 20 and 22 us 21 us. The variance of buckets: 10000 is in
+ * 9728..10239 and 12000 in 11776..12287, so their middles are 9984 and 12032 (each of width 512), 1016 and 1032 from the mean; 20000 is
+ * in 19456..20479 and 22000 in 21504..22527, middles 19968 and 22016. Variances: (1016^2 + 1032^2) / 2 + 512^2 / 12 = 1070430 and
+ * (1032^2 + 1016^2) / 2 + 1024^2 / 12 = 1135970. The interval of the change is 1.96 * sqrt((1.07043 + 1.13597) / 200) = 0.206 us, and
+ * 100 * (1.9600 + 1.6449) * 0.105 / 11 = 3.4 per cent would have been seen.
+ */
+static void test_latency(void **state)
+{
+    int status;
+
+    (void)state;
+    make_calls("quick", 200, 10);
+    make_calls("slow", 200, 20);
+    make_calls("rare", 50, 20);
+    const char *a = recording_path("quick"), *b = recording_path("slow");
+    char *text = RUN(diff, &status, "--latency", "--fail-above", "5%", a, b);
+    assert_int_equal(status, 1);
+    has(text, "mkperf diff: from 11 us to 21 us (90.9 % more): call client -> server\n");
+    has(text, "mkperf diff: 1 row grew by more than 5 %\n");
+    has(text, "# Mean latencies, in us\n");
+    has(text,
+        "          11           21          +10        0    3.4%    call  client -> server\n");
+    has(text, " ~ irq   irq 33 -> driver\n");
+    RUN(diff, &status, "--latency", "--fail-above", "95%", a, b);
+    assert_int_equal(status, 0);
+    RUN(diff, &status, "--latency", "--fail-above", "5%", b, a);
+    assert_int_equal(status, 0);
+    text = RUN(diff, &status, "--latency", "--fail-above", "5%", a, recording_path("rare"));
+    assert_int_equal(status, 0); /* of 50 calls nothing is claimed */
+    has(text, "        1       -  ~ call  client -> server\n");
+    text = RUN(diff, &status, "--latency", "--json", a, b);
+    has(text,
+        "{\"type\":\"latency_change\",\"event\":\"latency\",\"kind\":\"call\",\"pair\":\"client "
+        "-> server\",\"before\":11,\"after\":21,\"interval\":0.20");
+    text = RUN(diff, &status, "--latency", "--markdown", a, b);
+    has(text, "| 11 us | 21 us | +10 us | 0 | call | client -\\> server |\n");
+    text = RUN(diff, &status, "--latency", a, recording_path("half"));
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    has(text, "has no scheduling events, by which latencies are known (mkperf record --sched)\n");
+    RUN(diff, &status, "--latency", "--per", "calls:server", a, b);
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+}
+
+/* Costs per call: the server takes twice the cycles in half the calls, so its share hardly differs, and a call costs twice. */
+static void test_calls(void **state)
+{
+    int status;
+
+    (void)state;
+    make_calls("many", 400, 10);
+    make_calls("half_as_many", 200, 20);
+    const char *a = recording_path("many"), *b = recording_path("half_as_many");
+    char *text = RUN(diff, &status, "--per", "calls:server", "--fail-above", "50", a, b);
+    assert_int_equal(status, 1);
+    has(text, "# Costs: cycles per calls:server, of which there are 400 in A and 200 in B\n");
+    has(text, "mkperf diff: from 5000 to 10000 (100.0 % more): server ");
+    has(text, "mkperf diff: 1 row grew by more than 50 %\n");
+    RUN(diff, &status, "--per", "calls:server", "--fail-above", "0", a, a);
+    assert_int_equal(status, 0);
+}
+
 static void test_bad_input(void **state)
 {
     char *text;
@@ -341,6 +429,7 @@ static void test_bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_latency),     cmocka_unit_test(test_calls),
         cmocka_unit_test(test_significant), cmocka_unit_test(test_chance),
         cmocka_unit_test(test_several),     cmocka_unit_test(test_gate_files),
         cmocka_unit_test(test_edges),       cmocka_unit_test(test_equals_report),
