@@ -8,7 +8,15 @@
 #include "cmd.h"
 #include "report/answers.h"
 
-enum { WIDTH = 100, TITLE = 14 };
+enum { WIDTH = 100, TITLE = 14, PAGE = 2048 };
+
+/* A page that is longer than PAGE bytes is printed in the next form of these: what was ruled out is names only, and then no text
+ * is longer than so many bytes. */
+static const struct form {
+    bool names_only;
+    size_t most;
+} forms[] = {{false, SIZE_MAX}, {true, SIZE_MAX}, {true, 300}, {true, 150}, {true, 75}};
+enum { FORMS = sizeof forms / sizeof *forms };
 
 static const char *const verdict_names[REPORT_VERDICTS] = {"problem", "answer", "ruled out",
                                                            "undecided"};
@@ -16,6 +24,7 @@ static const char *const verdict_names[REPORT_VERDICTS] = {"problem", "answer", 
 struct command {
     struct report_question x;
     struct report_comparison d; /* of `regression` */
+    char *const *side;          /* of `regression`: the operands; else NULL */
     unsigned why;               /* the number of a question, from 0 on; ALL_QUESTIONS */
     bool json;
     struct mkperf_elf_search elfs;
@@ -45,6 +54,7 @@ static const struct question {
     {"inversion", report_explain_inversion, "latency", true, false},
     {"latency", report_explain_latency, "latency", true, true},
     {"throttled", report_explain_budget, "budget", true, true},
+    {"core1", report_explain_cores, "latency", true, true},
     {"regression", report_explain_regression, "diff", false, true},
 };
 enum {
@@ -55,7 +65,7 @@ enum {
 /* Their names, in the same order: the number of a word is that of its question. */
 static const char question_words[] =
     "faults ran profiler-cost trust lost names time throughput idle cores slow-call wakeups budget "
-    "inversion latency throttled regression";
+    "inversion latency throttled core1 regression";
 
 static const struct mkperf_option options[] = {
     MKPERF_OPTION(0, "why", "answer only this question", MKPERF_TAKES(WORD, "QUESTION"),
@@ -66,12 +76,17 @@ static const struct mkperf_option options[] = {
 };
 static const struct mkperf_option_group group = {options, NULL};
 
-/* Prints a title and a text in lines of at most WIDTH columns. A character of UTF-8 counts as one column. */
-static void put_wrapped(const char *title, const char *text)
+/* Prints a title and a text in lines of at most WIDTH columns. A character of UTF-8 counts as one column. Of more than `most`
+ * bytes, the words that are within them are printed. */
+static void put_wrapped(const char *title, const char *text, size_t most, FILE *to)
 {
-    int column = printf("  %-*s", TITLE, title);
+    int column = fprintf(to, "  %-*s", TITLE, title);
+    const char *end = text + strlen(text);
+    bool cut = (size_t)(end - text) > most;
 
-    while (*text != '\0') {
+    for (end = cut ? text + most : end; cut && end > text && *end != ' '; end--) {
+    }
+    while (text < end) {
         size_t n = strcspn(text, " \n");
         int wide = 0;
 
@@ -83,29 +98,34 @@ static void put_wrapped(const char *title, const char *text)
             wide += ((unsigned char)text[i] & 0xc0) != 0x80;
         }
         if (column + 1 + wide > WIDTH && column > TITLE + 2) {
-            column = printf("\n  %-*s", TITLE, "") - 1;
+            column = fprintf(to, "\n  %-*s", TITLE, "") - 1;
         }
-        column += printf(" %.*s", (int)n, text) >= 0 ? 1 + wide : 0;
+        column += fprintf(to, " %.*s", (int)n, text) >= 0 ? 1 + wide : 0;
         text += n;
         if (*text == '\n') {
-            column = printf("\n  %-*s", TITLE, "") - 1;
+            column = fprintf(to, "\n  %-*s", TITLE, "") - 1;
         }
         text += *text != '\0';
     }
-    putchar('\n');
+    fputs(cut ? " ...\n" : "\n", to);
 }
 
-static void print_head(const struct report_question *x)
+static void print_head(const struct command *c, FILE *to)
 {
+    const struct report_question *x = &c->x;
     const struct mkperf_profile *p = &x->profile;
     const struct mkperf_totals *t = &p->totals;
 
-    printf("%s: %.3f s, %u core%s, %" PRIu64 " samples, %" PRIu64 " scheduling events\n", x->input,
-           (double)(t->last_ns > t->first_ns ? t->last_ns - t->first_ns : x->span) / 1e9,
-           p->places.session.cores, p->places.session.cores == 1 ? "" : "s", t->samples,
-           t->sched_events);
+    if (c->side != NULL) {
+        fprintf(to, "%s against %s\n", c->side[REPORT_B], c->side[REPORT_A]);
+        return;
+    }
+    fprintf(to, "%s: %.3f s, %u core%s, %" PRIu64 " samples, %" PRIu64 " scheduling events\n",
+            x->input, (double)(t->last_ns > t->first_ns ? t->last_ns - t->first_ns : x->span) / 1e9,
+            p->places.session.cores, p->places.session.cores == 1 ? "" : "s", t->samples,
+            t->sched_events);
     if (t->stopped[0] != '\0') {
-        printf("Ended %s\n", t->stopped);
+        fprintf(to, "Ended %s\n", t->stopped);
     }
 }
 
@@ -125,69 +145,65 @@ static const char *next_of(const struct report_question *x, const struct questio
                                                                                    : q->next;
 }
 
-static enum mkperf_status print_answers(struct command *c)
+struct answer {
+    enum report_verdict verdict; /* REPORT_VERDICTS: it was not asked */
+    char *text;
+};
+
+static void print_rows(const struct command *c, struct answer answers[QUESTIONS])
 {
-    struct report_question *x = &c->x;
+    struct report_values v = report_values_begin(stdout, NULL, "explain", c->x.input);
+
+    for (unsigned i = 0; i < QUESTIONS; i++) {
+        char *text = answers[i].text;
+        const char *next = next_of(&c->x, &questions[i]);
+
+        for (char *end = strchr(text, '\n'); end != NULL; end = strchr(end, '\n')) {
+            *end = ' ';
+        }
+        if (answers[i].verdict != REPORT_VERDICTS) {
+            REPORT_ROW(&v, "answer", REPORT_TEXT("question", questions[i].name),
+                       REPORT_TEXT("verdict", verdict_names[answers[i].verdict]),
+                       REPORT_TEXT("text", text), REPORT_TEXT("next", next != NULL ? next : ""));
+        }
+    }
+}
+
+/* Prints the answers of a verdict. Questions without an answer for the same reason share a line. */
+static void print_answers(const struct answer answers[QUESTIONS], enum report_verdict verdict,
+                          const struct form *form, FILE *to)
+{
     static const char *const titles[REPORT_VERDICTS] = {"Problems", "Answers", "Ruled out",
                                                         "Not decided"};
-    struct report_values v = {.separator = ""};
-    enum report_verdict verdict[QUESTIONS];
-    char *text[QUESTIONS];
+    bool printed[QUESTIONS] = {false}, any = false;
 
-    if (c->json) {
-        v = report_values_begin(stdout, NULL, "explain", x->input);
-    }
     for (unsigned i = 0; i < QUESTIONS; i++) {
-        size_t bytes;
-        FILE *to = mkperf_memstream_open(&text[i], &bytes);
-        bool asked = c->why == ALL_QUESTIONS ? !questions[i].on_demand : c->why == i;
-
-        verdict[i] = !asked ? REPORT_VERDICTS
-                     : questions[i].of_events && report_lacks_events(x, to)
-                         ? REPORT_UNDECIDED
-                         : questions[i].explain(x, to);
-        mkperf_memstream_close(to);
-        if (c->json && asked) {
-            for (char *end = strchr(text[i], '\n'); end != NULL; end = strchr(end, '\n')) {
-                *end = ' ';
-            }
-            const char *next = next_of(x, &questions[i]);
-            REPORT_ROW(&v, "answer", REPORT_TEXT("question", questions[i].name),
-                       REPORT_TEXT("verdict", verdict_names[verdict[i]]),
-                       REPORT_TEXT("text", text[i]), REPORT_TEXT("next", next != NULL ? next : ""));
+        if (answers[i].verdict != verdict || printed[i]) {
+            continue;
         }
-    }
-    for (unsigned k = 0; k < REPORT_VERDICTS && !c->json; k++) {
-        bool any = false;
-
-        for (unsigned i = 0; i < QUESTIONS; i++) {
-            if (verdict[i] == k) {
-                printf("%s%s%s", any ? "" : "\n", any ? "" : titles[k], any ? "" : "\n");
-                /* Questions without an answer for the same reason share a line. */
-                for (unsigned j = i + 1; k == REPORT_UNDECIDED && j < QUESTIONS; j++) {
-                    if (verdict[j] == k && strcmp(text[i], text[j]) == 0) {
-                        printf("  %s\n", questions[j].name);
-                        verdict[j] = REPORT_VERDICTS;
-                    }
-                }
-                put_wrapped(questions[i].name, text[i]);
-                any = true;
+        fprintf(to, "%s%s%s", any ? "" : "\n", any ? "" : titles[verdict], any ? "" : "\n");
+        any = true;
+        for (unsigned j = i + 1; verdict == REPORT_UNDECIDED && j < QUESTIONS; j++) {
+            if (!printed[j] && answers[j].verdict == verdict &&
+                strcmp(answers[i].text, answers[j].text) == 0) {
+                printed[j] = true;
+                fprintf(to, "  %s\n", questions[j].name);
             }
         }
+        if (verdict == REPORT_RULED_OUT && form->names_only) {
+            fprintf(to, "  %s\n", questions[i].name);
+        } else {
+            put_wrapped(questions[i].name, answers[i].text, form->most, to);
+        }
     }
-    for (unsigned i = 0; i < QUESTIONS; i++) {
-        free(text[i]);
-    }
-    return mkperf_stdout_flush(x->e);
 }
 
 /* Prints commands that show more: of the question, or of samples and of the slowest call, as far as there are any. */
-static void print_next(const struct command *c)
+static void print_next(const struct command *c, bool shortened, FILE *to)
 {
     const struct report_question *x = &c->x;
-    bool any = false;
 
-    for (unsigned i = 0; i < QUESTIONS; i++) {
+    for (unsigned i = 0, shown = 0; i < QUESTIONS; i++) {
         const struct question *q = &questions[i];
         const char *next = next_of(x, q);
         bool useful =
@@ -195,19 +211,63 @@ static void print_next(const struct command *c)
             (q->explain == report_explain_call && x->events != NULL && x->events->nedges != 0);
 
         if (next != NULL && (c->why != ALL_QUESTIONS ? c->why == i : useful)) {
-            printf("%s  mkperf %s %s\n", any ? "" : "\nNext\n", next, x->input);
-            any = true;
+            fprintf(to, "%s  mkperf %s %s\n", shown++ > 0 ? "" : "\nNext\n", next, x->input);
+        }
+    }
+    if (shortened) {
+        fprintf(to, "A text that is cut: mkperf explain --why QUESTION %s\n", x->input);
+    }
+}
+
+/* Prints the page in the first form that is short enough. One question has no limit. */
+static void print_page(const struct command *c, const struct answer answers[QUESTIONS])
+{
+    for (unsigned form = 0;; form++) {
+        bool last = c->why != ALL_QUESTIONS || form + 1 == FORMS;
+        char *page;
+        size_t bytes;
+        FILE *to = mkperf_memstream_open(&page, &bytes);
+
+        print_head(c, to);
+        for (unsigned k = 0; k < REPORT_VERDICTS; k++) {
+            print_answers(answers, (enum report_verdict)k, &forms[form], to);
+        }
+        print_next(c, form > 0, to);
+        mkperf_memstream_close(to);
+        bool fits = bytes <= PAGE || last;
+        fputs(fits ? page : "", stdout);
+        free(page);
+        if (fits) {
+            return;
         }
     }
 }
 
 static enum mkperf_status answer(struct command *c)
 {
-    if (print_answers(c) == MKPERF_OK && !c->json) {
-        print_next(c);
-        (void)mkperf_stdout_flush(c->x.e);
+    struct report_question *x = &c->x;
+    struct answer answers[QUESTIONS];
+
+    for (unsigned i = 0; i < QUESTIONS; i++) {
+        size_t bytes;
+        FILE *to = mkperf_memstream_open(&answers[i].text, &bytes);
+        bool asked = c->why == ALL_QUESTIONS ? !questions[i].on_demand : c->why == i;
+
+        answers[i].verdict = !asked ? REPORT_VERDICTS
+                             : questions[i].of_events && report_lacks_events(x, to)
+                                 ? REPORT_UNDECIDED
+                                 : questions[i].explain(x, to);
+        mkperf_memstream_close(to);
     }
-    return c->x.e->status;
+    if (c->json) {
+        print_rows(c, answers);
+    } else {
+        print_page(c, answers);
+    }
+    for (unsigned i = 0; i < QUESTIONS; i++) {
+        free(answers[i].text);
+    }
+    return mkperf_stdout_flush(x->e);
 }
 
 /* Answers the question about two recordings. */
@@ -218,10 +278,8 @@ static enum mkperf_status explain_regression(struct command *c, char *const path
     c->x.comparison = &c->d;
     c->x.input = both;
     c->d.elfs = c->elfs;
+    c->side = path;
     if (report_comparison_read(&c->d, path, c->x.e) == MKPERF_OK) {
-        if (!c->json) {
-            printf("%s against %s\n", path[REPORT_B], path[REPORT_A]);
-        }
         answer(c);
     }
     report_comparison_free(&c->d);
@@ -257,9 +315,6 @@ static enum mkperf_status run_explain(void *self, const struct mkperf_args *args
 
         x->events = a != NULL && a->events != 0 ? a : NULL;
         x->span = x->events != NULL ? a->last_ns - a->first_ns : 0;
-        if (!c->json) {
-            print_head(x);
-        }
         answer(c);
     }
     mkperf_frames_close(&x->frames);

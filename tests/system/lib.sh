@@ -77,7 +77,7 @@ explains() {
     "$MKPERF" explain --json --why "$2" "$1" >"$D/explained" && contains "$D/explained" "\"verdict\":\"$3\",\"text\":\"[^\"]*$4" &&
         [ "$("$MKPERF" explain --json "$1" | tee "$D/explained" | wc -l)" = 15 ] && tests/tool/check-json answer <"$D/explained" &&
         "$MKPERF" explain "$1" >"$D/explained.txt" && contains "$D/explained.txt" "^  $2 " || return 1
-    [ "$(wc -c <"$D/explained.txt")" -le 2560 ] || { echo "more than a page"; return 1; }
+    [ "$(wc -c <"$D/explained.txt")" -le 2048 ] || { echo "more than a page"; return 1; }
     for question in faults trust lost names profiler-cost time throughput idle cores slow-call wakeups budget inversion latency throttled; do
         "$MKPERF" explain --why $question "$1" | sed -n 's/^  mkperf //p'
     done >"$D/next"
