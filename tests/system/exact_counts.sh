@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # mkperf exact: counts are equal in 20 runs, and diff shows one added instruction of a function that is called a thousand times.
+# The examples of docs/ci.md, as they are there: the first build is the one to compare with, and the second one fails.
 # Environment: COUNTED, the directory of both systems, KERNEL, and COUNTED_QEMU, COUNTED_MORE_QEMU for another platform.
 set -u
 NAME=${NAME:-exact_counts}
@@ -64,3 +65,35 @@ other_build() {
 }
 check "code of another build is a warning" other_build
 check "runs without -icount and unequal runs are refused, with the reason" refusals
+
+# project DIR SYSTEM QEMU: a clean checkout of a system, whose `make image` has nothing to do
+project() {
+    mkdir -p "$1/build" && cp "$COUNTED/$2/$2.system" "$1/my.system" && cp "$COUNTED/$2/"*.elf "$1/build/" && cp "$KERNEL" "$1/build/kernel.elf" &&
+        echo "$3 -serial null" | sed "s|\([ =]\)build/|\1$PWD/build/|g" >"$1/build/qemu-command" && echo 'image:' >"$1/Makefile"
+}
+# steps SERVICE: the commands of its example, one a line
+steps() {
+    if [ "$1" = GitHub ]; then
+        sed -n '/^## GitHub/,/^## GitLab/p' docs/ci.md | awk '/^ *- run: [^|]/ { sub(/^ *- run: /, ""); print } /^ *- / { block = 0 }
+            block && /^          / { sub(/^ */, ""); print } /^ *- run: \|/ { block = 1 }'
+    else
+        sed -n '/^## GitLab/,$p' docs/ci.md | awk '/^    - / { sub(/^ *- /, ""); gsub(/^"|"$/, ""); print }'
+    fi
+}
+# ci SERVICE: both builds in their own environment, with the recording of the first one as the cache has it
+ci() {
+    rm -rf "$D/ci" "$D/ci-more" && mkdir -p "$D/bin" "$D/home" && ln -sf "$(realpath "$MKPERF")" "$D/bin/mkperf" &&
+        printf '#!/bin/sh\n' >"$D/bin/apt-get" && chmod +x "$D/bin/apt-get" && steps "$1" >"$D/steps" && [ "$(wc -l <"$D/steps")" = 5 ] || return 1
+    project "$D/ci" counted "$BEFORE" && project "$D/ci-more" counted_more "$AFTER" || return 1
+    for build in ci ci-more; do
+        (cd "$D/$build" && env -i HOME="$(realpath ../home)" PATH="$(realpath ../bin):$PATH" GITHUB_STEP_SUMMARY=summary sh -e "$(realpath ../steps)" >log 2>&1)
+        echo $? >"$D/$build/status"
+        cp "$D/ci/before.data" "$D/ci-more/" || { cat "$D/ci/log"; return 1; }
+    done
+    [ "$(cat "$D/ci/status" "$D/ci-more/status" | tr '\n' ' ')" = '0 1 ' ] || { cat "$D/ci/log" "$D/ci-more/log"; return 1; }
+    contains "$D/ci-more/log" 'server,caller \[.\] counted'
+}
+github() { ci GitHub && contains "$D/ci-more/summary" '^| 3000 | 4000 | +1000 | 0 | server,caller | \\\[.\\\] counted |$'; }
+gitlab() { ci GitLab && xmllint --noout "$D/ci-more/diff.xml" && contains "$D/ci-more/diff.xml" 'failure message="from 3000 to 4000'; }
+check "docs/ci.md's GitHub example, in a clean checkout" github
+check "docs/ci.md's GitLab example" gitlab
