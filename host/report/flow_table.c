@@ -83,7 +83,7 @@ static const struct {
 } formats[COLUMNS] = {
     {12, 0}, {12, 0}, {11, 0}, {12, 0}, {8, 2}, {6, 0}, {6, 0}, {6, 0}, {8, 0}, {10, 0}, {10, 3}, {9, 0}, {7, 1}, {9, 1}, {9, 1},
     {9, 0}, {8, 0}, {8, 0}, /* cycles */
-    {9, 0}, {9, 2}, {9, 2}, {6, 0}, {6, 0}, {8, 1}, {7, 1}, {10, 3}, {10, 3}, {13, 0}, {13, 0}, {9, 0}, /* queues */
+    {9, 0}, {9, 2}, {9, 2}, {6, 0}, {6, 0}, {8, 1}, {7, 1}, {12, 3}, {12, 3}, {13, 0}, {13, 0}, {9, 0}, /* queues */
 };
 /* clang-format on */
 
@@ -211,10 +211,11 @@ static void print_queues(const struct mkperf_flow *f, FILE *to)
 {
     double most = 1; /* readings of a queue */
 
-    fprintf(to,
-            "#\n#                         entries in the queue          share in %%     us in the "
-            "queue\n#    size     mean       +-   99%%  most   empty   full      mean       99%%   "
-            "  arrivals = departures + change  queue\n#\n");
+    fprintf(
+        to,
+        "#\n#                         entries in the queue          share in %%       us in the "
+        "queue\n#    size     mean       +-   99%%  most   empty   full        mean         99%%   "
+        "  arrivals = departures + change  queue\n#\n");
     for (unsigned i = 0; i < f->nqueues; i++) {
         const struct mkperf_flow_queue *q = &f->queue[i];
         double value[QUEUE_COLUMNS];
