@@ -208,8 +208,7 @@ static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
     if (how & FAILING) {
         to = failing_sink(&failing, to, n > 1 ? 1 + data[n / 2 - 1] % 64U : 1);
     }
-    struct mkperf_stream_config config = {
-        .sink = to, .pds = pds, .decide = mkperf_lr_is_caller, .asks = how & ASKS};
+    struct mkperf_stream_config config = {.sink = to, .pds = pds, .asks = how & ASKS};
     struct mkperf_stream *stream = mkperf_stream_new(&config);
     struct mkperf_error e;
     unsigned first;
