@@ -25,6 +25,12 @@
  *   4. The fill level is reported about once per second. A report is valid for the time since the previous one.
  */
 
+/* The threads of the output, in ascending order. */
+struct threads {
+    uint64_t *list;
+    uint32_t n;
+};
+
 enum { STEPS = 500 };
 
 struct steps {
@@ -68,7 +74,7 @@ static void put_counter(struct firefox_tables *f, const struct steps *s, const u
     mkperf_json(f->t, "'length':%u}}", s->n);
 }
 
-int firefox_compare_threads(const void *a, const void *b)
+static int compare_threads(const void *a, const void *b)
 {
     return mkperf_compare(*(const uint64_t *)a, *(const uint64_t *)b);
 }
@@ -90,7 +96,8 @@ static void add_sample(const struct steps *s, uint64_t end_ns, uint64_t span_ns,
     value[last] += period - put;
 }
 
-uint64_t firefox_counters_begin(const struct mkperf_profile *c)
+/* The time in ns at which the work that the first samples represent began. The profile's time begins then. */
+static uint64_t counters_begin(const struct mkperf_profile *c)
 {
     const struct mkperf_profile_sample *sample = c->samples.map;
     uint64_t *span = mkperf_profile_spans(c, sample, c->samples.count, NULL), begin = c->first_ns;
@@ -163,8 +170,8 @@ static void level_group(struct group *g, unsigned steps)
     }
 }
 
-static void level_all(const struct firefox_threads *threads, const struct steps *s,
-                      uint64_t *values, const double *rate, const struct mkperf_profile *c)
+static void level_all(const struct threads *threads, const struct steps *s, uint64_t *values,
+                      const double *rate, const struct mkperf_profile *c)
 {
     struct group g = {.value = mkperf_xcalloc((size_t)threads->n + 1, sizeof *g.value)};
 
@@ -222,7 +229,8 @@ static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t p
                 s->n);
 }
 
-void firefox_counters_put(struct firefox_tables *f, const struct firefox_threads *threads)
+/* Writes the member counters. The thread of losses, if there is one, follows the listed threads. */
+static void put_counters(struct firefox_tables *f, const struct threads *threads)
 {
     struct mkperf_profile *c = f->c;
     struct steps s = steps_of(c);
@@ -238,7 +246,7 @@ void firefox_counters_put(struct firefox_tables *f, const struct firefox_threads
     for (size_t i = 0; i < f->c->samples.count; i++) {
         uint64_t thread = firefox_thread_of(f->c, sample[i].chain);
         const uint64_t *at =
-            bsearch(&thread, threads->list, threads->n, sizeof thread, firefox_compare_threads);
+            bsearch(&thread, threads->list, threads->n, sizeof thread, compare_threads);
         if (at != NULL) {
             add_sample(&s, sample[i].time_ns, span[i], sample[i].period,
                        &values[(size_t)(at - threads->list) * s.n]);
@@ -499,10 +507,10 @@ static void put_thread(struct firefox *f, uint64_t thread, bool is_main)
 }
 
 /* The threads with samples, and one for each PD that has only marks or scheduling events. */
-static struct firefox_threads list_threads(const struct mkperf_profile *c)
+static struct threads list_threads(const struct mkperf_profile *c)
 {
     struct mkperf_hash seen = {.count = 0};
-    struct firefox_threads threads = {.n = 0};
+    struct threads threads = {.n = 0};
     const struct mkperf_profile_mark *mark = c->marks.map;
     uint32_t words;
 
@@ -527,7 +535,7 @@ static struct firefox_threads list_threads(const struct mkperf_profile *c)
         threads.list[threads.n] = *mkperf_hash_key(&seen, threads.n, &words);
     }
     mkperf_hash_free(&seen);
-    qsort(threads.list, threads.n, sizeof *threads.list, firefox_compare_threads);
+    qsort(threads.list, threads.n, sizeof *threads.list, compare_threads);
     return threads;
 }
 
@@ -537,13 +545,13 @@ enum mkperf_status mkperf_firefox_write(const struct mkperf_export *x, struct mk
     struct firefox f = {.c = c, .t = t};
 
     MKPERF_TRY(mkperf_profile_order(c, e));
-    c->first_ns = firefox_counters_begin(c);
+    c->first_ns = counters_begin(c);
     firefox_sched_texts(c);
     mkperf_places_text_number(&c->places, FIREFOX_LOST);
     firefox_tables_open(&f.tables, c, t);
     firefox_marks_pair(&f.tables);
     const char *title = x->title;
-    struct firefox_threads threads = list_threads(f.c);
+    struct threads threads = list_threads(f.c);
     const uint64_t *list = threads.list;
     uint32_t n = threads.n;
     f.nthreads = n + (f.c->losses.count > 0);
@@ -565,7 +573,7 @@ enum mkperf_status mkperf_firefox_write(const struct mkperf_export *x, struct mk
         mkperf_textout_put(f.t, "}", 1);
     }
     mkperf_textout_puts(f.t, "],\n");
-    firefox_counters_put(&f.tables, &threads);
+    put_counters(&f.tables, &threads);
     mkperf_textout_puts(f.t, "}\n");
     free(threads.list);
     firefox_tables_close(&f.tables);

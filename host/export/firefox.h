@@ -60,15 +60,6 @@ static inline uint32_t firefox_thread_core(uint64_t thread)
     return (uint32_t)thread & 0xffff;
 }
 
-/* Compares two threads, for qsort and bsearch. */
-int firefox_compare_threads(const void *a, const void *b);
-
-/* The threads of the output, in ascending order. */
-struct firefox_threads {
-    uint64_t *list;
-    uint32_t n;
-};
-
 /* The texts, functions or frames of the profile that a thread uses. The thread has its own numbers, from 0. */
 struct firefox_set {
     uint32_t *local; /* by number of the profile: the number of the thread + 1; 0: not used */
@@ -116,10 +107,5 @@ void firefox_marks_pair(struct firefox_tables *f);
 void firefox_markers_put(struct firefox_tables *f, uint32_t pd);
 /* Writes the member markers of the thread of losses. */
 void firefox_markers_put_lost(struct firefox_tables *f);
-
-/* The time in ns at which the work that the first samples represent began. The profile's time begins then. */
-uint64_t firefox_counters_begin(const struct mkperf_profile *c);
-/* Writes the member counters. The thread of losses, if there is one, follows the listed threads. */
-void firefox_counters_put(struct firefox_tables *f, const struct firefox_threads *threads);
 
 #endif
