@@ -17,6 +17,8 @@
 #include "kernel/counted.c"     // NOLINT(bugprone-suspicious-include)
 #include "kernel/unwind_walk.c" // NOLINT(bugprone-suspicious-include)
 
+#include "tests/hook_no_pmu.h"
+
 #include "model/arrival.h"
 #include "pd/client/chains.h"
 
@@ -110,50 +112,12 @@ const void *mkperf_port_running(void)
     return &threads[0];
 }
 
-unsigned mkperf_port_core(void)
-{
-    return 0;
-}
-
-uint64_t mkperf_port_time(void)
-{
-    static uint64_t now;
-
-    return ++now;
-}
-
 void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
 {
     (void)thread;
     (void)va;
     (void)bytes;
     return NULL;
-}
-
-void mkperf_port_wake(void)
-{
-}
-
-void mkperf_pmu_clear(uint32_t mask)
-{
-    (void)mask;
-}
-
-uint32_t mkperf_pmu_read(unsigned i)
-{
-    (void)i;
-    return 0;
-}
-
-void mkperf_pmu_write(unsigned i, uint32_t value)
-{
-    (void)i;
-    (void)value;
-}
-
-void mkperf_pmu_disable(uint32_t mask)
-{
-    (void)mask;
 }
 
 /* ---- the cases ------------------------------------------------------------------------------ */

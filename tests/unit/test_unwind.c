@@ -22,6 +22,8 @@
 #include "kernel/counted.c"     // NOLINT(bugprone-suspicious-include)
 #include "kernel/unwind_walk.c" // NOLINT(bugprone-suspicious-include)
 
+#include "tests/hook_no_pmu.h"
+
 #include <mkperf/frame.h>
 
 #include "cmd/cmd.h"
@@ -97,11 +99,6 @@ void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
     return mapped && va == (uintptr_t)tables && bytes <= ROOM ? tables : NULL;
 }
 
-unsigned mkperf_port_core(void)
-{
-    return 0;
-}
-
 uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va)
 {
     (void)thread;
@@ -114,39 +111,6 @@ uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va)
 uint64_t mkperf_port_kernel_pc(void)
 {
     return 0;
-}
-
-uint64_t mkperf_port_time(void)
-{
-    static uint64_t now;
-
-    return ++now;
-}
-
-void mkperf_port_wake(void)
-{
-}
-
-void mkperf_pmu_clear(uint32_t mask)
-{
-    (void)mask;
-}
-
-uint32_t mkperf_pmu_read(unsigned i)
-{
-    (void)i;
-    return 0;
-}
-
-void mkperf_pmu_write(unsigned i, uint32_t value)
-{
-    (void)i;
-    (void)value;
-}
-
-void mkperf_pmu_disable(uint32_t mask)
-{
-    (void)mask;
 }
 
 /* ---- a program and its table ----------------------------------------------------------------- */
