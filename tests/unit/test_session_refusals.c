@@ -177,6 +177,12 @@ static void test_refusals(void **state)
     sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_COUNTERS, 0);
     assert_non_null(strstr(got.last.msg.error.text, "more than 31 counters"));
+    m.msg.configure.events_count = 3; /* all counters */
+    m.msg.configure.words_count = 1;
+    sim_ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_COUNTERS, 0);
+    assert_non_null(strstr(got.last.msg.error.text, "need an unused counter"));
+    m.msg.configure.words_count = 0;
     m.msg.configure.events_count = 4;
     for (unsigned i = 0; i < 3; i++) {
         m.msg.configure.events[i].group = 1;
