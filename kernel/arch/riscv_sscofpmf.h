@@ -192,7 +192,7 @@ static inline uint32_t mkperf_pmu_counters(void)
 }
 
 /* Bits of counters that the hook does not use may be set in scountovf. */
-static inline uint32_t mkperf_pmu_overflow(void)
+static inline uint32_t mkperf_hpm_flags(void)
 {
     return (uint32_t)(MKPERF_CSR_READ(MKPERF_CSR_SCOUNTOVF) >> MKPERF_RISCV_FIRST) &
            ~mkperf_port_pmu()->cleared;
@@ -201,37 +201,39 @@ static inline uint32_t mkperf_pmu_overflow(void)
 static inline void mkperf_pmu_clear(uint32_t mask)
 {
     MKPERF_CSR_CLEAR(MKPERF_CSR_SIP, MKPERF_LCOFI);
-    mkperf_port_pmu()->cleared |= mask & mkperf_pmu_overflow();
+    mkperf_port_pmu()->cleared |= mask & mkperf_hpm_flags();
 }
 
 /* Counters that were not cleared interrupt again. */
 static inline void mkperf_pmu_remind(void)
 {
-    if (__builtin_expect(mkperf_pmu_overflow() & mkperf_port_pmu()->running, 0)) {
+    if (__builtin_expect(mkperf_hpm_flags() & mkperf_port_pmu()->running, 0)) {
         MKPERF_CSR_SET(MKPERF_CSR_SIP, MKPERF_LCOFI);
     }
 }
 
 #define MKPERF_HPMCOUNTER_CASE(n) \
     case n:                       \
-        return (uint32_t)MKPERF_CSR_READ(MKPERF_CSR_HPMCOUNTER3 + (n));
+        return MKPERF_CSR_READ(MKPERF_CSR_HPMCOUNTER3 + (n));
 /* clang-format off */
 #define MKPERF_EACH_HPMCOUNTER(X)                                                   \
     X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) \
     X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28)
 /* clang-format on */
-static inline uint32_t mkperf_pmu_read(unsigned i)
+static inline uint64_t mkperf_hpm_read(unsigned i)
 {
-    const struct mkperf_pmu_state *p = mkperf_port_pmu();
-
-    if (p->waiting >> i & 1) {
-        return p->value[i];
-    }
     switch (i) {
         MKPERF_EACH_HPMCOUNTER(MKPERF_HPMCOUNTER_CASE)
     default:
         return 0;
     }
+}
+
+static inline uint32_t mkperf_pmu_read(unsigned i)
+{
+    const struct mkperf_pmu_state *p = mkperf_port_pmu();
+
+    return p->waiting >> i & 1 ? p->value[i] : (uint32_t)mkperf_hpm_read(i);
 }
 
 static inline uint64_t mkperf_hpm_value(uint32_t value)
@@ -246,15 +248,22 @@ static inline uint64_t mkperf_hpm_event(uint32_t select)
            (select & MKPERF_SELECT_K ? MKPERF_HPMEVENT_SINH : 0);
 }
 
+static inline bool mkperf_hpm_passed(uint64_t value)
+{
+    return value >> 32 != 0xffffffff;
+}
+
 /* Starts a counter that is stopped with this value, and without OF. An overflow of another counter during the call
- * sets LCOFIP again, and the firmware then leaves OF as it is: hence the second and third time. */
+ * sets LCOFIP again, and the firmware then leaves OF as it is: hence the second and third time. The counter may have
+ * overflowed since the start, too. */
 static inline void mkperf_sbi_start(unsigned i, uint32_t value)
 {
-    for (unsigned times = 0; times < 3; times++) {
+    for (unsigned times = 0;; times++) {
         MKPERF_CSR_CLEAR(MKPERF_CSR_SIP, MKPERF_LCOFI);
         mkperf_sbi_pmu(MKPERF_SBI_PMU_START, UINT32_C(1) << i, MKPERF_SBI_START_VALUE,
                        mkperf_hpm_value(value), 0);
-        if (!(MKPERF_CSR_READ(MKPERF_CSR_SCOUNTOVF) >> (MKPERF_RISCV_FIRST + i) & 1)) {
+        if (!(MKPERF_CSR_READ(MKPERF_CSR_SCOUNTOVF) >> (MKPERF_RISCV_FIRST + i) & 1) ||
+            mkperf_hpm_passed(mkperf_hpm_read(i)) || times == 2) {
             break;
         }
         mkperf_sbi_pmu(MKPERF_SBI_PMU_STOP, UINT32_C(1) << i, 0, 0, 0);
@@ -280,6 +289,25 @@ static inline void mkperf_pmu_write(unsigned i, uint32_t value)
         p->cleared |= UINT32_C(1) << i;
     }
     mkperf_pmu_remind();
+}
+
+/*
+ * QEMU has one timer for cycles and instructions, and sets the OF of both when it ends. A counter whose upper half is still all
+ * ones has not overflowed: it continues with its value, and without OF.
+ */
+static inline uint32_t mkperf_pmu_overflow(void)
+{
+    uint32_t hit = mkperf_hpm_flags();
+
+    for (uint32_t left = hit & ~mkperf_port_pmu()->waiting; left != 0; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        uint64_t value = mkperf_hpm_read(i);
+        if (__builtin_expect(!mkperf_hpm_passed(value), 0)) {
+            hit &= ~(UINT32_C(1) << i);
+            mkperf_pmu_write(i, (uint32_t)value);
+        }
+    }
+    return hit;
 }
 
 /* Returns what a counter counts, as it was asked for: only the firmware could change it. */
@@ -352,6 +380,14 @@ static inline void mkperf_pmu_disable(uint32_t mask)
         MKPERF_CSR_SET(MKPERF_CSR_SCOUNTINHIBIT, (uint64_t)stop << MKPERF_RISCV_FIRST);
     } else if (stop != 0) {
         mkperf_sbi_pmu(MKPERF_SBI_PMU_STOP, stop, 0, 0, 0);
+        /* QEMU has the value of a stopped counter once, and then the value that was written last. */
+        for (; stop != 0; stop &= stop - 1) {
+            unsigned i = (unsigned)__builtin_ctz(stop);
+            uint64_t value = mkperf_hpm_read(i);
+            p->value[i] = (uint32_t)value;
+            p->waiting |= UINT32_C(1) << i;
+            p->cleared |= (uint32_t)!mkperf_hpm_passed(value) << i;
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The demo on RISC-V (make ARCH=riscv64): known shares, chains, modes, scheduling events and losses in QEMU, whose counters
-# count in all modes; what such counters cannot do is refused with the reason. `late`: the latency of a delayed call.
+# The demo on RISC-V (make ARCH=riscv64): known shares, chains, modes, groups of events, scheduling events and losses in QEMU,
+# whose counters count in all modes; what such counters cannot do is refused with the reason. `late`: the latency of a delayed
+# call.
 # Environment: as demo.sh; the images are in $B/riscv64.
 set -u
 NAME=riscv
@@ -73,6 +74,22 @@ delayed() {
     "$MKPERF" explain --why slow-call "$D/late.data" >"$D/slow.txt"
     contains "$D/slow.txt" 'user called echo for [4-9][0-9][0-9]\.' '40[0-9]\.[0-9]* us: echo is ready, logger runs'
 }
+# An instruction is a cycle in QEMU. What both counters counted is therefore equal, but for what the firmware executes while one
+# of them is stopped and started at each sample: some thousand instructions of a million.
+# sums DATA FIELDS: the sums of two fields of a sample, and how many samples there are
+sums() {
+    "$MKPERF" convert -q "$1" -o "$1.jsonl" && jq -r "select(.type == \"sample\") | $2 | @tsv" "$1.jsonl" |
+        awk '{ a += $1; b += $2 } END { off = a / b - 1; print NR, a, b, off; exit !(NR > 400 && off > -0.003 && off < 0.003) }'
+}
+group() {
+    record leader -e '{cycles,instructions}:S' -F 1000 --duration 1 && sums "$D/leader.data" '[.period, .reads[0].count]' || return 1
+    ! grep 'taken late' "$D/leader.log"
+}
+both() {
+    record both -e cycles,instructions -F 1000 --duration 1 &&
+        sums "$D/both.data" 'if .event == "cycles" then [.period, 0] else [0, .period] end' || return 1
+    ! grep 'taken late' "$D/both.log"
+}
 check "samples, and none is lost" record samples -e cycles -F 1000 -g --duration 2
 check "known shares within six standard errors" shares
 check "a chain of eight calls, complete" deep
@@ -81,6 +98,8 @@ check "modes are inferred right" modes
 check "record, report and file say so" said
 check "samples and scheduling events, none lost" record sched --sched -e cycles -F 1000 --duration 0.5
 check "latencies, and run times that agree" scheduling
+check "a group: what its leader's samples stand for is what the other event counted" group
+check "two events that sample: their samples stand for as much" both
 check "an event twice is refused" refused "counts 'cycles' with one counter at a time" -e cycles,cycles:u
 check "a timer is refused" refused "timer" -e timer
 check "a call is late, and the reason is found" delayed
