@@ -23,6 +23,7 @@
  * changes only the time in the name.
  */
 
+struct agent;
 enum agent_kind { AGENT_FILE, AGENT_PPROF, AGENT_OTLP, AGENT_PYROSCOPE, AGENT_KINDS };
 
 struct agent_waiting {
@@ -57,6 +58,10 @@ struct agent_made {
  * of it. Errors: USAGE, OUTPUT. */
 enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, const char *spool,
                                      uint64_t limit, uint64_t *sequence, struct mkperf_error *e);
+uint64_t agent_unix_ms(void); /* the wall clock */
+/* Where the ELFs of a window are that began at unix_ms. They stay open for other windows. They are opened again for a window that began
+ * later, because its target may have been built anew. Called with the turn. */
+struct mkperf_elf_search agent_elfs(struct agent *a, uint64_t unix_ms);
 /* Puts the finished file at `path` into the outbox. elfs: for names in a pprof file. Errors: OUTPUT; the window is counted as given up. */
 enum mkperf_status agent_outbox_add(struct agent_outbox *o, const char *path, const char *name,
                                     const struct agent_made *made,
@@ -84,8 +89,6 @@ void agent_kind_help(mkperf_put *put, void *to);
  */
 
 enum { AGENT_FAMILIES = 20, AGENT_FIGURES = 40 };
-
-struct agent;
 
 struct agent_window {
     /* These are set before the stream begins. */
@@ -176,6 +179,9 @@ struct agent {
     unsigned nto;
     struct agent_outbox outbox[16];
     uint64_t sequence; /* of the next window */
+    struct mkperf_symbols *elfs;
+    uint64_t elfs_unix_ms; /* when the first of them was opened */
+    double elfs_s;
     struct agent_target **target;
     size_t ntargets;
     struct MHD_Daemon *daemon;

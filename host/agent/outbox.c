@@ -259,6 +259,27 @@ static void add_to_index(const struct agent_outbox *o, const char *name,
     free(old);
 }
 
+uint64_t agent_unix_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+struct mkperf_elf_search agent_elfs(struct agent *a, uint64_t unix_ms)
+{
+    double now = mkperf_now_s(); /* The wall clock may have been set back. */
+
+    if (a->elfs == NULL || unix_ms > a->elfs_unix_ms || now - a->elfs_s > a->window_s) {
+        mkperf_symbols_free(a->elfs);
+        a->elfs = mkperf_symbols_new();
+        a->elfs_unix_ms = agent_unix_ms();
+        a->elfs_s = now;
+    }
+    return (struct mkperf_elf_search){.elf_path = a->options.elf_path, .open = a->elfs};
+}
+
 enum mkperf_status agent_outbox_add(struct agent_outbox *o, const char *path, const char *name,
                                     const struct agent_made *made,
                                     const struct mkperf_elf_search *elfs, struct mkperf_error *e)

@@ -62,7 +62,7 @@ static char *convert(const struct push *p, const char *name, size_t *n, struct m
                                     .service = p->agent->service,
                                     .target = target,
                                     .unix_ns = unix_ms * 1000000,
-                                    .elfs.elf_path = p->agent->options.elf_path};
+                                    .elfs = agent_elfs(p->agent, unix_ms)};
     enum mkperf_status status =
         mkperf_format_convert(o->kind == AGENT_OTLP ? "otlp" : "pprof", &x, e);
     int fd = status == MKPERF_OK ? open(to, O_RDONLY | O_CLOEXEC) : -1;

@@ -361,6 +361,7 @@ void agent_free(struct agent *a)
         agent_push_join(&a->outbox[i]);
         agent_outbox_free(&a->outbox[i]);
     }
+    mkperf_symbols_free(a->elfs);
     free(a->target);
     free(a->options.command);
 }

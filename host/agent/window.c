@@ -76,17 +76,15 @@ static enum mkperf_status open_chain(struct agent_window *w, struct mkperf_error
 /* Called before each record. */
 static void open_window(struct agent_window *w)
 {
-    struct timespec now;
     struct mkperf_error e;
 
     if (w->open) {
         return;
     }
-    clock_gettime(CLOCK_REALTIME, &now);
     w->open = true;
     w->failed = false;
     w->opened_s = mkperf_now_s();
-    w->unix_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    w->unix_ms = agent_unix_ms();
     w->sequence = w->agent->sequence++;
     w->counts = (struct mkperf_totals){.first_ns = UINT64_MAX};
     if (open_chain(w, &e) != MKPERF_OK) {
@@ -106,7 +104,7 @@ static void hand_over(struct agent_window *w, const struct mkperf_totals *t)
                                     .samples = t->samples,
                                     .seconds = (double)(t->last_ns - t->first_ns) / 1e9,
                                     .totals = t};
-    const struct mkperf_elf_search elfs = {.elf_path = a->options.elf_path};
+    const struct mkperf_elf_search elfs = agent_elfs(a, w->unix_ms);
 
     if (rename(w->path, path) == 0) {
         for (unsigned i = 0; i < a->nto; i++) {

@@ -44,7 +44,7 @@ static struct mkperf_module *open_module(struct mkperf_places *s, const char *el
 void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *session)
 {
     mkperf_session_keep(&s->session, session);
-    s->symbols = mkperf_symbols_new();
+    s->symbols = s->search.open != NULL ? s->search.open : mkperf_symbols_new();
     mkperf_places_text_number(s, ""); /* text 0 */
     s->kernel_problem = mkperf_xstrdup(session->kernel_unnamed);
     mkperf_symbols_expect(s->symbols, session->arch);
@@ -98,7 +98,9 @@ void mkperf_places_free(struct mkperf_places *s)
     mkperf_hash_free(&s->texts);
     mkperf_hash_free(&s->functions);
     mkperf_hash_free(&s->places);
-    mkperf_symbols_free(s->symbols);
+    if (s->symbols != s->search.open) {
+        mkperf_symbols_free(s->symbols);
+    }
     *s = (struct mkperf_places){.npds = 0};
 }
 

@@ -279,6 +279,10 @@ static enum mkperf_status open_recorded(struct mkperf_symbols *s, const char *pa
 
 void mkperf_symbols_search(struct mkperf_symbols *s, const struct mkperf_elf_search *where)
 {
+    if (s->finder != NULL && s->search.elf_path == where->elf_path &&
+        s->search.symfs == where->symfs) {
+        return;
+    }
     s->search = *where;
     mkperf_finder_free(s->finder);
     s->finder = mkperf_finder_new(where->elf_path, NULL);

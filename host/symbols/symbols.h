@@ -109,10 +109,12 @@ void mkperf_symbols_expect(struct mkperf_symbols *s, const char *arch);
 struct mkperf_elf_search {
     const char *elf_path; /* DIR[:DIR] */
     const char *symfs;    /* a directory: the recording's paths are below it */
+    /* The ELFs that earlier recordings opened, for the next one; it searches in these two places as well. Not owned. */
+    struct mkperf_symbols *open;
 };
 
 /* From now on mkperf_symbols_recorded searches in these places, and by build id in those of symbols.h. The strings must
- * live as long as s. */
+ * live as long as s. With the strings of the call before, nothing changes, and files that appear later are not found. */
 void mkperf_symbols_search(struct mkperf_symbols *s, const struct mkperf_elf_search *where);
 
 /*

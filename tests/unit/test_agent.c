@@ -131,10 +131,29 @@ static void text_of_nothing(void **state)
     free(text);
 }
 
+/* ELFs stay open for windows that began before they were opened, and no longer than a window. */
+static void elfs(void **state)
+{
+    struct agent a = {.window_s = 10};
+
+    (void)state;
+    assert_non_null(agent_elfs(&a, agent_unix_ms()).open);
+    a.elfs_unix_ms = 5;
+    assert_non_null(agent_elfs(&a, 5).open);
+    assert_int_equal(a.elfs_unix_ms, 5);
+    assert_non_null(agent_elfs(&a, 6).open); /* a later window */
+    assert_true(a.elfs_unix_ms > 6);
+    a.elfs_unix_ms = 5;
+    a.elfs_s -= 11;
+    assert_non_null(agent_elfs(&a, 5).open);
+    assert_true(a.elfs_unix_ms > 5);
+    mkperf_symbols_free(a.elfs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(limit),
-                                       cmocka_unit_test(destinations),
+                                       cmocka_unit_test(destinations), cmocka_unit_test(elfs),
                                        cmocka_unit_test(text_of_nothing)};
 
     if (mkdtemp(dir) == NULL) {
