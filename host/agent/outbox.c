@@ -261,21 +261,21 @@ static void add_to_index(const struct agent_outbox *o, const char *name,
 
 uint64_t agent_unix_ms(void)
 {
-    struct timespec now;
+    struct timespec t;
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 struct mkperf_elf_search agent_elfs(struct agent *a, uint64_t unix_ms)
 {
-    double now = mkperf_now_s(); /* The wall clock may have been set back. */
+    double now_s = mkperf_now_s(); /* The wall clock may have been set back. */
 
-    if (a->elfs == NULL || unix_ms > a->elfs_unix_ms || now - a->elfs_s > a->window_s) {
+    if (a->elfs == NULL || unix_ms > a->elfs_unix_ms || now_s - a->elfs_s > a->window_s) {
         mkperf_symbols_free(a->elfs);
         a->elfs = mkperf_symbols_new();
         a->elfs_unix_ms = agent_unix_ms();
-        a->elfs_s = now;
+        a->elfs_s = now_s;
     }
     return (struct mkperf_elf_search){.elf_path = a->options.elf_path, .open = a->elfs};
 }
