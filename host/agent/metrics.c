@@ -146,7 +146,7 @@ static void put_states(const struct series *s)
 
 /* A histogram of which the bounds are 2^n - 1 ns, so that each is the end of a bucket of `h`. */
 static void put_histogram(const struct series *of, const char *from, const char *to,
-                          const char *irq, const struct mkperf_log_histogram *h)
+                          const char *key, const char *value, const struct mkperf_log_histogram *h)
 {
     char name[64], le[32];
     struct series s = *of;
@@ -163,25 +163,29 @@ static void put_histogram(const struct series *of, const char *from, const char 
             n += h->in[i++];
         }
         snprintf(le, sizeof le, "%" PRIu64 ".%09" PRIu64, bound / 1000000000, bound % 1000000000);
-        put_series(&s, "from", from, "to", to, "irq", irq, "le", all ? "+Inf" : le, NULL);
+        put_series(&s, "from", from, "to", to, key, value, "le", all ? "+Inf" : le, NULL);
         fprintf(s.to, "%" PRIu64 "\n", n);
     }
     snprintf(name, sizeof name, "%s_sum", of->name);
-    put_series(&s, "from", from, "to", to, "irq", irq, NULL);
+    put_series(&s, "from", from, "to", to, key, value, NULL);
     put_seconds(s.to, h->total);
     snprintf(name, sizeof name, "%s_count", of->name);
-    put_series(&s, "from", from, "to", to, "irq", irq, NULL);
+    put_series(&s, "from", from, "to", to, key, value, NULL);
     fprintf(s.to, "%" PRIu64 "\n", h->count);
 }
 
+/* Calls, or exits of guests. */
 static void put_calls(const struct series *s)
 {
     for (unsigned i = 0; i < s->w->sched->nedges; i++) {
         const struct mkperf_call_edge *e = &s->w->sched->edge[i];
+        bool exits = s->which != 0;
+        char reason[64] = "";
 
-        if (e->exit == 0) {
+        if ((e->exit != 0) == exits) {
             put_histogram(s, mkperf_analysis_name(s->w->sched, e->from),
-                          mkperf_analysis_name(s->w->sched, e->to), "", &e->wall);
+                          mkperf_analysis_name(s->w->sched, e->to), exits ? "reason" : "irq",
+                          exits ? mkperf_exit_name(e->exit, reason) : "", &e->wall);
         }
     }
 }
@@ -197,7 +201,7 @@ static void put_wakes(const struct series *s)
             snprintf(number, sizeof number, "%" PRIu32, k->irq);
         }
         put_histogram(s, irq ? "" : mkperf_analysis_name(s->w->sched, k->from),
-                      mkperf_analysis_name(s->w->sched, k->to), number, &k->delay);
+                      mkperf_analysis_name(s->w->sched, k->to), "irq", number, &k->delay);
     }
 }
 
@@ -252,6 +256,8 @@ static const struct {
     {"mkperf_pd_state_seconds_total", "counter", "How long each PD was in each state.", put_states,
      0},
     {"mkperf_call_seconds", "histogram", "Protected calls.", put_calls, 0},
+    {"mkperf_exit_seconds", "histogram", "Exits of guests, until the guest runs again.", put_calls,
+     1},
     {"mkperf_calls_cut_total", "counter", "Protected calls of unknown duration.", put_count, 1},
     {"mkperf_wakeup_seconds", "histogram", "From a notification or an interrupt until its PD runs.",
      put_wakes, 0},

@@ -19,7 +19,7 @@ static void print_pair(const struct mkperf_latency_row *row, FILE *out)
     } else {
         fprintf(out, "  %s -> %s%s%s\n", row->from, row->to,
                 row->kind == MKPERF_LATENCY_EXIT ? ": " : "",
-                row->kind == MKPERF_LATENCY_EXIT ? mkperf_exit_name(row->edge->exit, exit) : "");
+                row->kind == MKPERF_LATENCY_EXIT ? mkperf_exit_name(row->irq, exit) : "");
     }
 }
 
@@ -521,11 +521,11 @@ void report_latency_values(const struct report_latency *l, struct report_values 
         const struct mkperf_latency_row *r = &l->rows->row[i];
         bool is_exit = r->kind == MKPERF_LATENCY_EXIT;
         char text[64] = "";
-        const char *exit = is_exit ? mkperf_exit_name(r->edge->exit, text) : text;
+        const char *exit = is_exit ? mkperf_exit_name(r->irq, text) : text;
 
         REPORT_ROW(v, mkperf_latency_kind_names[r->kind], REPORT_TEXT("from", r->from),
-                   REPORT_TEXT("to", r->to), REPORT_NUMBER("irq", r->irq), REPORT_TIMES(r),
-                   REPORT_NUMBER("busy", r->busy), REPORT_LAST_TEXT("exit", exit));
+                   REPORT_TEXT("to", r->to), REPORT_NUMBER("irq", is_exit ? 0 : r->irq),
+                   REPORT_TIMES(r), REPORT_NUMBER("busy", r->busy), REPORT_LAST_TEXT("exit", exit));
         put_buckets(v, r, exit);
         if (r->edge != NULL) {
             put_parts(v, "parts", r, exit, &r->edge->sum);

@@ -317,7 +317,7 @@ enum mkperf_latency_kind { /* the numbers of LatencyKind in proto/mkperf.proto *
                            MKPERF_LATENCY_CALL,
                            MKPERF_LATENCY_NOTIFY,
                            MKPERF_LATENCY_IRQ,
-                           MKPERF_LATENCY_EXIT, /* of a guest; only of recordings */
+                           MKPERF_LATENCY_EXIT, /* of a guest */
                            MKPERF_LATENCY_KINDS,
 };
 extern const char *const mkperf_latency_kind_names[MKPERF_LATENCY_KINDS];
@@ -327,7 +327,7 @@ enum { MKPERF_QUANTILES = 4, MKPERF_LATENCY_NAME = 64 };
 struct mkperf_latency_row {
     enum mkperf_latency_kind kind;
     char from[MKPERF_LATENCY_NAME], to[MKPERF_LATENCY_NAME]; /* from: "" of an interrupt */
-    uint32_t irq;
+    uint32_t irq;                                            /* of an exit, mkperf_exit_name */
     uint64_t count, total, max, max_at;
     uint64_t quantile[MKPERF_QUANTILES];   /* 50, 90, 99, 99.9 % */
     uint64_t busy;                         /* events that found their PD not waiting */

@@ -67,7 +67,7 @@ void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_laten
         const struct mkperf_call_edge *e = &a->edge[i];
         struct mkperf_latency_row *row =
             append_row(rows, e->exit != 0 ? MKPERF_LATENCY_EXIT : MKPERF_LATENCY_CALL,
-                       mkperf_analysis_name(a, e->from), mkperf_analysis_name(a, e->to), 0);
+                       mkperf_analysis_name(a, e->from), mkperf_analysis_name(a, e->to), e->exit);
         mkperf_latency_times(row, &e->wall, e->worst_at);
         row->edge = e;
         row->of = &e->wall;

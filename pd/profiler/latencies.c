@@ -150,7 +150,8 @@ static void put_pair(const struct mkperf_latency *l, unsigned index, bool first,
     struct mkperf_latency_ends ends = mkperf_latency_ends(l, pair);
 
     *to = (mkperf_LatencyPair){
-        .kind = (mkperf_LatencyKind)ends.kind,
+        .kind = ends.kind == MKPERF_LATENCY_EXIT ? mkperf_LatencyKind_LATENCY_EXIT
+                                                 : (mkperf_LatencyKind)ends.kind,
         .from = ends.kind == MKPERF_LATENCY_IRQ ? 0 : mkperf_thread_to_wire(ends.from),
         .to = mkperf_thread_to_wire(ends.to),
         .irq = ends.irq,

@@ -12,10 +12,25 @@ enum {
 
 #define LATENCY_HASH UINT64_C(0x9e3779b97f4a7c15)
 
-/* A key: bits 0-1 kind + 1, 2-17 index of `to`, 18-33 index of `from` or the interrupt. */
-static uint64_t make_key(unsigned kind, unsigned from, unsigned to)
+/* A key: bits 0-2 kind + 1, 3-15 index of `to`, 16-31 index of `from` or the interrupt, 32-63 the reason of an exit. */
+static uint64_t make_key(unsigned kind, unsigned from, unsigned to, uint32_t exit)
 {
-    return (uint64_t)(kind + 1) | (uint64_t)to << 2 | (uint64_t)from << 18;
+    return (uint64_t)(kind + 1) | (uint64_t)to << 3 | (uint64_t)from << 16 | (uint64_t)exit << 32;
+}
+
+static unsigned kind_of(uint64_t key)
+{
+    return (unsigned)(key & 7) - 1;
+}
+
+static unsigned to_of(uint64_t key)
+{
+    return key >> 3 & 0x1fff;
+}
+
+static unsigned from_of(uint64_t key)
+{
+    return key >> 16 & 0xffff;
 }
 
 unsigned mkperf_latency_bucket(uint64_t ticks)
@@ -130,7 +145,7 @@ static void record_latency(struct mkperf_latency *l, uint64_t key, uint64_t from
 
     /* The first latency of a pair that reaches a limit is its longest so far. */
     if (p == NULL || ticks > p->max || p->count == 0) {
-        offer(l, (unsigned)(key & 3) - 1, key >> 18 & 0xffff, key >> 2 & 0xffff, ticks, until);
+        offer(l, kind_of(key), from_of(key), to_of(key), ticks, until);
     }
     if (p == NULL) {
         return;
@@ -161,15 +176,17 @@ static void begin_call(struct mkperf_latency_thread *t, unsigned callee, uint64_
     t->called_at = time;
     t->answered = callee != NOWHERE;
     t->callee = (uint16_t)callee;
+    t->exit = 0;
 }
 
-/* The reply to thread `to` was delivered. */
+/* The reply to thread `to` was delivered, or the guest of thread `to` runs again. */
 static void finish_call(struct mkperf_latency *l, unsigned to, uint64_t time)
 {
     struct mkperf_latency_thread *t = &l->thread[to];
+    unsigned kind = t->exit != 0 ? MKPERF_LATENCY_EXIT : MKPERF_LATENCY_CALL;
 
     if (t->calls && t->answered) {
-        record_latency(l, make_key(MKPERF_LATENCY_CALL, to, t->callee), t->called_at, time);
+        record_latency(l, make_key(kind, to, t->callee, t->exit), t->called_at, time);
     }
     t->calls = false;
     t->known = true;
@@ -187,7 +204,7 @@ static void wake_thread(struct mkperf_latency *l, unsigned to, unsigned kind, un
         return; /* the waker is unknown */
     }
     if (!waited) {
-        struct mkperf_latency_pair *p = t->known ? pair_of(l, make_key(kind, from, to)) : NULL;
+        struct mkperf_latency_pair *p = t->known ? pair_of(l, make_key(kind, from, to, 0)) : NULL;
         if (p != NULL) {
             p->busy++;
         }
@@ -257,6 +274,9 @@ static void begin_run(struct mkperf_latency *l, unsigned core, unsigned to, uint
     }
     l->since[core] = time;
     l->running[core] = (uint16_t)(to + 1);
+    if (t->calls && t->exit != 0) { /* the kernel reports no reply to a fault */
+        finish_call(l, to, time);
+    }
     t->known = true;
     t->waits = false;
     if (t->ready && time - t->ready_at >= l->ready_least) {
@@ -265,8 +285,21 @@ static void begin_run(struct mkperf_latency *l, unsigned core, unsigned to, uint
     t->ready = false;
     if (t->woken) {
         t->woken = false;
-        record_latency(l, make_key(t->wake_kind, t->waker, to), t->woken_at, time);
+        record_latency(l, make_key(t->wake_kind, t->waker, to, 0), t->woken_at, time);
     }
+}
+
+/* The reason of an exit, with the page that the guest accessed; 0: it is no exit. */
+static uint32_t take_exit(struct mkperf_latency *l, unsigned core, uint64_t header)
+{
+    unsigned number = mkperf_sched_number_of(header);
+    uint32_t page = l->page[core];
+
+    if (number < MKPERF_EXIT || number >= MKPERF_EXITS) {
+        return 0;
+    }
+    l->page[core] = 0;
+    return number | page << 8;
 }
 
 void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t header,
@@ -282,6 +315,7 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
         return;
     }
     struct mkperf_latency_thread *t = &l->thread[about];
+    uint32_t exit;
 
     switch (mkperf_sched_kind_of(header)) {
     case MKPERF_SCHED_SWITCH:
@@ -313,6 +347,11 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
         wake_thread(l, about, MKPERF_LATENCY_IRQ, mkperf_sched_number_of(header), time);
         break;
     case MKPERF_SCHED_RECEIVE:
+        exit = take_exit(l, core, header);
+        if (exit != 0 && t->known && !t->ready && !t->calls) { /* the monitor was busy then */
+            begin_call(t, now, t->ready_at);
+            t->exit = exit;
+        }
         t->answered = now != NOWHERE;
         t->callee = (uint16_t)now;
         break;
@@ -323,6 +362,19 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
         break;
     case MKPERF_SCHED_FAULT:
         t->waits = false;
+        exit = take_exit(l, core, header);
+        if (exit != 0) {
+            t->known = true;
+            make_ready(t, time);
+        }
+        if (exit != 0 && now != NOWHERE) {
+            begin_call(&l->thread[now], about, time);
+            l->thread[now].exit = exit;
+        }
+        break;
+    case MKPERF_SCHED_PAGE:
+        l->page[core] = (l->page[core] << 12 | mkperf_sched_number_of(header)) &
+                        (MKPERF_EXIT_PAGES - 1);
         break;
     default: /* locks change no thread's state */
         break;
@@ -336,6 +388,7 @@ void mkperf_latency_gap(struct mkperf_latency *l)
 {
     for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
         l->running[i] = 0;
+        l->page[i] = 0;
     }
     for (unsigned i = 0; i < MKPERF_LATENCY_THREADS; i++) {
         l->thread[i].known = false;
@@ -378,10 +431,11 @@ unsigned mkperf_latency_sort(struct mkperf_latency *l)
 struct mkperf_latency_ends mkperf_latency_ends(const struct mkperf_latency *l,
                                                const struct mkperf_latency_pair *pair)
 {
-    struct mkperf_latency_ends ends = {.kind = (unsigned)(pair->key & 3) - 1};
-    unsigned from = pair->key >> 18 & 0xffff;
+    struct mkperf_latency_ends ends = {.kind = kind_of(pair->key),
+                                       .irq = (uint32_t)(pair->key >> 32)};
+    unsigned from = from_of(pair->key);
 
-    ends.to = l->thread[(pair->key >> 2 & 0xffff) % MKPERF_LATENCY_THREADS].identity;
+    ends.to = l->thread[to_of(pair->key) % MKPERF_LATENCY_THREADS].identity;
     if (ends.kind == MKPERF_LATENCY_IRQ) {
         ends.irq = from;
     } else {

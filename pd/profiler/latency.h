@@ -11,6 +11,7 @@
  *     call    from a caller's call (delivered or queued) to the delivery of its reply
  *     notify  from a notification to the start of the thread that waited for it
  *     irq     from an interrupt to the start of the thread that waited for it
+ *     exit    from an exit of a guest to the start of its virtual CPU, by the exit's reason
  *
  * Owns: struct mkperf_latency. The profiler PD calls it for each event, in the order of time. It
  * depends on no platform and no other stage, so that it is tested on the host.
@@ -49,6 +50,7 @@ enum mkperf_latency_kind {
     /* These two are only compared with limits: */
     MKPERF_LATENCY_READY = 3,     /* from when a thread could run until it ran */
     MKPERF_LATENCY_THROTTLED = 4, /* a thread used up its budget; it takes no time */
+    MKPERF_LATENCY_EXIT = 5,      /* is counted, and compared with no limit */
 };
 
 /* A latency that is looked for: one of this kind, of at least so many ticks. */
@@ -80,11 +82,12 @@ struct mkperf_latency_thread {
     bool known;    /* its state is known */
     bool waits;    /* it stopped to receive, and was not woken since */
     bool woken;    /* since woken_at, by wake_kind and waker */
-    bool calls;    /* it awaits a reply since called_at */
+    bool calls;    /* it awaits a reply since called_at, or its guest has exited */
     bool answered; /* `callee` is known */
     bool ready;    /* it could run since ready_at */
     uint8_t wake_kind;
     uint16_t callee; /* index */
+    uint32_t exit;   /* why its guest exited, as in LatencyPair.irq; 0: `calls` is a call */
     uint16_t waker;  /* index, or the interrupt */
     uint64_t woken_at;
     uint64_t called_at;
@@ -101,7 +104,7 @@ struct mkperf_latency_run {
 };
 
 struct mkperf_latency_pair {
-    uint64_t key; /* kind, from or irq, to: 0 = free */
+    uint64_t key; /* kind, from or irq, to, exit: 0 = free */
     uint64_t count;
     uint64_t total;
     uint64_t max;
@@ -120,6 +123,7 @@ struct mkperf_latency {
     uint64_t end;                       /* ticks: run times end here */
     uint16_t running[MKPERF_MAX_CORES]; /* index + 1; 0: not known */
     uint64_t since[MKPERF_MAX_CORES];   /* ticks: time at which that thread began to run */
+    uint32_t page[MKPERF_MAX_CORES];    /* of the next exit */
     struct mkperf_latency_thread thread[MKPERF_LATENCY_THREADS]; /* open hashing by identity */
     struct mkperf_latency_pair pair[MKPERF_LATENCY_PAIRS];       /* open hashing by key */
     /* A bucket of a pair: bits 48-63 index of the pair + 1, 32-47 bucket, 0-31 count; 0: free. Open
@@ -142,10 +146,10 @@ static inline uint32_t mkperf_latency_cell_count(uint64_t cell)
     return (uint32_t)cell;
 }
 
-/* A pair's key, unpacked. from: identity; 0 for an IRQ. */
+/* A pair's key, unpacked. from: identity; 0 for an IRQ. irq: the interrupt, or the reason of an exit. */
 struct mkperf_latency_ends {
     unsigned kind;
-    unsigned irq;
+    uint32_t irq;
     uint64_t from;
     uint64_t to;
 };

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "sched_story.h"
 
 static char dir[] = "/tmp/test_agent.XXXXXX";
 
@@ -150,11 +151,67 @@ static void elfs(void **state)
     mkperf_symbols_free(a.elfs);
 }
 
+/* A guest exits twice for one reason and once for another; the call of its monitor is no exit. */
+static void exits(void **state)
+{
+    static struct story story;
+    static struct agent_target target = {.name = (char *)"board"};
+    struct agent_window *w = &target.window;
+    struct mkperf_session session = {.cores = 1};
+    struct agent a = {.target = (struct agent_target *[]){&target}, .ntargets = 1};
+    const uint32_t reason[] = {MKPERF_EXIT_HVC, 0x9000 << 8 | MKPERF_EXIT_ACCESS, MKPERF_EXIT_HVC};
+    size_t n;
+
+    (void)state;
+    w->target = target.name;
+    w->session = (struct mkperf_session){.platform = "seL4", .cpu = "A53", .sched = true};
+    w->sched = mkperf_analysis_new();
+    mkperf_flow_init(&w->flow, w->sched);
+    story_begin(&story, mkperf_analysis_sink(w->sched), &session);
+    run(&story, 500, SERVER, MKPERF_STOPPED_UNKNOWN);
+    run(&story, 1000, CLIENT, MKPERF_STOPPED_WAIT_MESSAGE);
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t ns = 10000 * (i + 1);
+
+        story_pass(&story, (struct mkperf_sched){.time_ns = ns,
+                                                 .kind = MKPERF_SCHED_FAULT,
+                                                 .from = CLIENT,
+                                                 .to = SERVER,
+                                                 .irq = reason[i]});
+        run(&story, ns, SERVER, MKPERF_STOPPED_FAULTED);
+        run(&story, ns + 1000, STORE, MKPERF_STOPPED_CALLED);
+        run(&story, ns + 1500, SERVER, MKPERF_STOPPED_REPLIED);
+        run(&story, ns + 3000, CLIENT, MKPERF_STOPPED_WAIT_MESSAGE);
+    }
+    story_end(&story);
+    agent_metrics_make(w);
+    char *text = agent_metrics_text(&a, &n);
+    const char *const wanted[] = {
+        "# TYPE mkperf_exit_seconds histogram\n",
+        "mkperf_exit_seconds_count{target=\"board\",from=\"client\",to=\"server\",reason=\"HVC\"} "
+        "2\n",
+        "mkperf_exit_seconds_sum{target=\"board\",from=\"client\",to=\"server\",reason=\"HVC\"} "
+        "0.000006000\n",
+        "reason=\"access to page 0x9000\",le=\"0.000002047\"} 0\n",
+        "reason=\"access to page 0x9000\",le=\"0.000004095\"} 1\n",
+        "reason=\"access to page 0x9000\",le=\"+Inf\"} 1\n",
+        "mkperf_call_seconds_count{target=\"board\",from=\"server\",to=\"store\",irq=\"\"} 3\n"};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        if (strstr(text, wanted[i]) == NULL) {
+            fail_msg("no %s in:\n%s", wanted[i], text);
+        }
+    }
+    assert_null(strstr(text, "mkperf_call_seconds_count{target=\"board\",from=\"client\""));
+    assert_null(strstr(text, "mkperf_exit_seconds_count{target=\"board\",from=\"server\""));
+    free(text);
+    agent_window_free(w);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(limit),
-                                       cmocka_unit_test(destinations), cmocka_unit_test(elfs),
-                                       cmocka_unit_test(text_of_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names),           cmocka_unit_test(limit),
+                                       cmocka_unit_test(destinations),    cmocka_unit_test(elfs),
+                                       cmocka_unit_test(text_of_nothing), cmocka_unit_test(exits)};
 
     if (mkdtemp(dir) == NULL) {
         return 1;

@@ -546,6 +546,58 @@ static void assert_ran(uint64_t time, uint64_t thread, uint64_t ticks, uint64_t 
     fail_msg("no thread %u", (unsigned)thread);
 }
 
+static void exit_event(unsigned kind, unsigned number, uint64_t thread, uint64_t time)
+{
+    mkperf_latency_event(&latency, 0, mkperf_sched_header(kind, 0, number), thread, time);
+}
+
+/* Exits of the guest of virtual CPU 5, whose monitor is 6: until the guest runs again, by reason and page. */
+static void test_exits(void **state)
+{
+    const unsigned accessed = 0x9001;
+
+    (void)state;
+    mkperf_latency_begin(&latency);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 6, 90);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_MESSAGE, 5, 100);
+    for (unsigned i = 0; i < 2; i++) {
+        exit_event(MKPERF_SCHED_PAGE, accessed >> 12, 6, 110);
+        exit_event(MKPERF_SCHED_PAGE, accessed & 0xfff, 6, 110);
+        exit_event(MKPERF_SCHED_FAULT, MKPERF_EXIT_ACCESS, 6, 110);
+        event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_FAULTED, 6, 120);
+        event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_MESSAGE, 5, 150);
+    }
+    assert_pair(MKPERF_LATENCY_EXIT, 5, 6, 2, 80, 40, 150);
+    struct mkperf_latency_ends ends =
+        mkperf_latency_ends(&latency, pair_of(MKPERF_LATENCY_EXIT, 5, 6));
+    assert_int_equal(ends.irq, MKPERF_EXIT_ACCESS | accessed << 8);
+    /* Another reason is another row. The monitor calls 7 for it, and that is a call. */
+    mkperf_latency_begin(&latency);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 5, 200);
+    exit_event(MKPERF_SCHED_FAULT, MKPERF_EXIT_HVC, 6, 210);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_FAULTED, 6, 211);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_CALLED, 7, 220);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_REPLIED, 6, 230);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_MESSAGE, 5, 260);
+    assert_pair(MKPERF_LATENCY_EXIT, 5, 6, 1, 50, 50, 260);
+    assert_pair(MKPERF_LATENCY_CALL, 6, 7, 1, 10, 10, 230);
+    ends = mkperf_latency_ends(&latency, pair_of(MKPERF_LATENCY_EXIT, 5, 6));
+    assert_int_equal(ends.irq, MKPERF_EXIT_HVC);
+    /* The monitor is busy on another core, and takes the exit later. A fault of a thread is no exit. */
+    mkperf_latency_begin(&latency);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 5, 300);
+    mkperf_latency_event(&latency, 1, mkperf_sched_header(MKPERF_SCHED_SWITCH, 0, 0), 6, 301);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_FAULTED, MKPERF_THREAD_IDLE, 310);
+    mkperf_latency_event(&latency, 1, mkperf_sched_header(MKPERF_SCHED_RECEIVE, 0, MKPERF_EXIT_WFX),
+                         5, 330);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_IDLE, 5, 345);
+    assert_pair(MKPERF_LATENCY_EXIT, 5, 6, 1, 35, 35, 345);
+    exit_event(MKPERF_SCHED_FAULT, MKPERF_FAULT_THREAD, 6, 350);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_FAULTED, 9, 351);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 5, 360);
+    assert_pair(MKPERF_LATENCY_EXIT, 5, 6, 1, 35, 35, 345);
+}
+
 /* Run times of two cores add up to their time without gaps; idle is one thread. */
 static void test_run_times(void **state)
 {
@@ -735,12 +787,19 @@ static void test_encoder_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ring),           cmocka_unit_test(test_unmapped),
-        cmocka_unit_test(test_delivery),       cmocka_unit_test(test_words),
-        cmocka_unit_test(test_words_unmapped), cmocka_unit_test(test_words_lost),
-        cmocka_unit_test(test_buckets),        cmocka_unit_test(test_latencies),
-        cmocka_unit_test(test_run_times),      cmocka_unit_test(test_latency_limits),
-        cmocka_unit_test(test_encoder),        cmocka_unit_test(test_encoder_refuses),
+        cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_unmapped),
+        cmocka_unit_test(test_delivery),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_words_unmapped),
+        cmocka_unit_test(test_words_lost),
+        cmocka_unit_test(test_buckets),
+        cmocka_unit_test(test_latencies),
+        cmocka_unit_test(test_exits),
+        cmocka_unit_test(test_run_times),
+        cmocka_unit_test(test_latency_limits),
+        cmocka_unit_test(test_encoder),
+        cmocka_unit_test(test_encoder_refuses),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
