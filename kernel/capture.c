@@ -322,7 +322,9 @@ MKPERF_INLINE void take(struct mkperf_hook *s, unsigned i, const void *waiting, 
         user = mkperf_port_context(&c, kernel);
     }
     struct mkperf_identity thread = mkperf_port_identity(c.thread);
-    bool unwanted = special && s->session.filters != 0 && !wanted(s, thread);
+    uint32_t others = c.guest != 0 ? s->session.host_mask : s->session.guest_mask;
+    bool unwanted = special &&
+                    ((others >> i & 1) != 0 || (s->session.filters != 0 && !wanted(s, thread)));
 
     if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS) && special && user &&
         (s->session.soft_mask & MKPERF_SOFT_STACKS) != 0) {

@@ -125,7 +125,7 @@ struct mkperf_hook {
     uint64_t head;            /* the producer's position in the ring */
     uint64_t wrote;           /* bytes of the last record; 0: the last sample was dropped */
     uint32_t room;            /* bytes of the longest sample, without values of other counters */
-    /* Not 0: the session has something that the shortest path does not do: filters, values of other
+    /* Not 0: the session has something that the shortest path does not do: filters, guests, values of other
      * counters, slices, counts, stacks, or tables for unwinding. */
     uint32_t special;
     uint64_t mix;             /* MKPERF_JITTER_MIX, because a load is shorter than the constant */

@@ -182,8 +182,8 @@ static uint32_t start_counters(struct mkperf_hook *s, uint32_t *what, uint64_t *
     const struct mkperf_configuration *session = &s->session;
 
     s->mask = session->counter_mask;
-    s->special = session->filters | session->read_mask | session->slice_mask |
-                 (session->soft_mask & MKPERF_SOFT_STACKS) |
+    s->special = session->filters | session->read_mask | session->slice_mask | session->guest_mask |
+                 session->host_mask | (session->soft_mask & MKPERF_SOFT_STACKS) |
                  (session->counts != 0 || (session->unwind != 0 && session->max_frames != 0));
     s->kernel_mask = 0;
     MKPERF_EACH_BIT (i, s->mask) {

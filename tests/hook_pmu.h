@@ -17,7 +17,7 @@ int mkperf_pmu_counts_kernel(uint32_t select)
 
 int mkperf_pmu_kernel_alone(uint32_t select)
 {
-    return (select & MKPERF_SELECT_U) != 0;
+    return (select & (MKPERF_SELECT_U | MKPERF_SELECT_M)) == MKPERF_SELECT_U; /* M: in guests */
 }
 
 void mkperf_pmu_describe(uint64_t *out)

@@ -34,6 +34,9 @@ static void put_events(struct mkperf_textout *t, const struct mkperf_session *se
         if (event->group != 0) {
             mkperf_json(t, ",'group':%u", event->group);
         }
+        mkperf_textout_puts(t, event->guest  ? ",\"guests\":\"only\""
+                               : event->host ? ",\"guests\":\"none\""
+                                             : "");
         mkperf_textout_puts(t, event->read ? ",\"read\":true" : "");
         mkperf_textout_puts(t, event->all_cores ? ",\"all_cores\":true}" : "}");
     }

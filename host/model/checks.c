@@ -168,7 +168,7 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
         const struct mkperf_event *v = &session->event[i];
 
         if ((strcmp(v->name, "cycles") == 0 || strcmp(v->name, "cpu-cycles") == 0) && v->user &&
-            v->kernel && !v->read) {
+            v->kernel && !v->guest && !v->host && !v->read) {
             a->event = i; /* the first event that counts time, in both modes */
         }
     }

@@ -44,6 +44,7 @@ struct mkperf_event {
     char name[MKPERF_MODEL_NAME]; /* perf's name, or rHH */
     uint32_t code;                /* PMU event number */
     bool user, kernel;            /* modes in which it counts */
+    bool guest, host;             /* only in guests, not in guests; at most one of them */
     uint64_t period;              /* 0 with a frequency */
     uint32_t frequency;           /* samples per second and core, 0 with a period */
     uint32_t group;               /* events with the same number, not 0, count at the same times */
@@ -51,10 +52,14 @@ struct mkperf_event {
     bool all_cores; /* an emulator: each core's counter counts the events of all cores */
 };
 
-/* ":u" or ":k" behind the name of an event that counts in one mode only; "". */
+/* What follows the name of an event that does not count everywhere, as perf writes it: ":u" to ":kH"; "". */
 static inline const char *mkperf_event_modes(const struct mkperf_event *event)
 {
-    return event->user == event->kernel ? "" : event->user ? ":u" : ":k";
+    static const char *const modes[3][3] = {
+        {"", ":G", ":H"}, {":u", ":uG", ":uH"}, {":k", ":kG", ":kH"}};
+    unsigned mode = event->user == event->kernel ? 0 : event->user ? 1 : 2;
+
+    return modes[mode][event->guest ? 1 : event->host ? 2 : 0];
 }
 
 /* How the kernel schedules a PD, as the image's stamp or its .system file lists it. */

@@ -33,6 +33,7 @@
  *       event INDEX CODE USER KERNEL PERIOD FREQUENCY NAME
  *                               the id of its samples is INDEX + 1
  *       group INDEX GROUP READ  after the line of an event that is in a group
+ *       guests_only INDEX       it counts only in guests (:G); no_guests INDEX: not in guests (:H)
  *       all_cores INDEX         each core's counter of this event counts what all cores do
  *       pd ID THREAD PARENT NAME
  *                               known at the start; THREAD in hex, PARENT "-": none
@@ -182,6 +183,7 @@ enum perf_attr_flags {
     PERF_ATTR_COMM = 1 << 9,
     PERF_ATTR_FREQ = 1 << 10,
     PERF_ATTR_SAMPLE_ID_ALL = 1 << 18,
+    PERF_ATTR_EXCLUDE_HOST = 1 << 19,
     PERF_ATTR_EXCLUDE_GUEST = 1 << 20,
     PERF_ATTR_MMAP2 = 1 << 23,
 };

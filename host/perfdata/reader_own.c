@@ -211,6 +211,8 @@ static const struct row {
     ROW("content", PD, CONTENT, perfin_process, build_id),
     ROW("unnamed", PD, TEXT, perfin_process, unnamed),
     ROW("profiler", PD, PRESENT, perfin_process, profiler),
+    ROW("guests_only", EVENT, PRESENT, mkperf_event, guest),
+    ROW("no_guests", EVENT, PRESENT, mkperf_event, host),
     ROW("all_cores", EVENT, PRESENT, mkperf_event, all_cores),
     {.key = "pd", .owner = PD, .read_pd = read_pd},
     {.key = "scheduling", .owner = PD, .read_pd = read_scheduling},

@@ -155,6 +155,8 @@ static struct mkperf_event event_of(const struct perfin_attr *a)
         .code = (uint32_t)a->config,
         .user = !(a->flags & PERF_ATTR_EXCLUDE_USER),
         .kernel = !(a->flags & PERF_ATTR_EXCLUDE_KERNEL),
+        /* perf excludes guests without being asked: only a name says whether it was. */
+        .guest = a->flags & PERF_ATTR_EXCLUDE_HOST,
         .period = frequency ? 0 : a->period,
         .frequency = frequency ? (uint32_t)a->period : 0,
     };
@@ -179,14 +181,17 @@ void perfin_more_event(struct perfin_session *s, const struct perfin_attr *a)
 void perfin_name_event(struct perfin_session *s, uint32_t index, const char *name)
 {
     struct mkperf_event *event = &s->model.event[index];
-    size_t n = strlen(name);
 
     if (index < s->described || index >= s->model.nevents) {
         return;
     }
     perfin_set_event_name(event, name);
-    if (n > 2 && n < sizeof event->name && name[n - 2] == ':' && event->user != event->kernel) {
-        event->name[n - 2] = '\0'; /* the suffix is the mode, which the attribute has too */
+    char *modes = strrchr(event->name, ':');
+    event->host = modes != NULL && strchr(modes, 'H') != NULL && !event->guest;
+    if (modes != NULL && strcmp(modes, mkperf_event_modes(event)) == 0) {
+        *modes = '\0'; /* they are shown behind the name again */
+    } else {
+        event->host = false;
     }
 }
 

@@ -73,6 +73,9 @@ void perfdata_write_events(FILE *f, const struct mkperf_session *s, unsigned fro
         if (v->group != 0) {
             fprintf(f, "group %u %u %d\n", i, v->group, v->read);
         }
+        if (v->guest || v->host) {
+            fprintf(f, "%s %u\n", v->guest ? "guests_only" : "no_guests", i);
+        }
         if (v->all_cores) {
             fprintf(f, "all_cores %u\n", i);
         }

@@ -13,8 +13,7 @@
 #include <mkperf/version.h>
 
 enum {
-    ATTR_ALWAYS = PERF_ATTR_MMAP | PERF_ATTR_COMM | PERF_ATTR_SAMPLE_ID_ALL |
-                  PERF_ATTR_EXCLUDE_GUEST | PERF_ATTR_MMAP2,
+    ATTR_ALWAYS = PERF_ATTR_MMAP | PERF_ATTR_COMM | PERF_ATTR_SAMPLE_ID_ALL | PERF_ATTR_MMAP2,
 };
 
 /* Events that have names in perf. */
@@ -100,6 +99,10 @@ void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, un
     flags |= event->frequency != 0 && event->period == 0 ? PERF_ATTR_FREQ : 0;
     flags |= event->kernel && !event->user ? PERF_ATTR_EXCLUDE_USER : 0;
     flags |= event->user && !event->kernel ? PERF_ATTR_EXCLUDE_KERNEL : 0;
+    /* The kernel alone is no guest's. */
+    flags |= event->guest                                     ? PERF_ATTR_EXCLUDE_HOST
+             : event->host || (event->kernel && !event->user) ? PERF_ATTR_EXCLUDE_GUEST
+                                                              : 0;
     put_attr(c, type, config, event->period != 0 ? event->period : event->frequency,
              PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | (w->chains[i] ? PERF_SAMPLE_CALLCHAIN : 0) |
                  (read ? PERF_SAMPLE_READ : 0) |
@@ -110,7 +113,7 @@ void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, un
 void perfdata_put_mark_attr(struct mkperf_put *c)
 {
     put_attr(c, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 1,
-             PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW, 0, 0);
+             PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW, 0, PERF_ATTR_EXCLUDE_GUEST);
 }
 
 unsigned perfdata_trace_points(const struct mkperf_perfdata *w)
@@ -128,7 +131,7 @@ void perfdata_put_trace_attr(struct mkperf_put *c, enum mkperf_trace_point point
     bool lock = point == MKPERF_TRACE_LOCK_BEGIN || point == MKPERF_TRACE_LOCK_END;
 
     put_attr(c, PERF_TYPE_TRACEPOINT, mkperf_trace_number(point), 1,
-             PERF_SAMPLE_RAW | (lock ? PERF_SAMPLE_CALLCHAIN : 0), 0, 0);
+             PERF_SAMPLE_RAW | (lock ? PERF_SAMPLE_CALLCHAIN : 0), 0, PERF_ATTR_EXCLUDE_GUEST);
 }
 
 static void add_event_desc(struct mkperf_perfdata *w)

@@ -249,9 +249,10 @@ static enum mkperf_status parse_event(const char **at, mkperf_EventSpec *spec,
         ++*at;
     }
     if (**at != '\0' && **at != ',' && **at != '}') {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "-e: \"%.60s\": '%c' is not a modifier (u user, k kernel)", start,
-                                **at);
+        return mkperf_error_set(
+            e, MKPERF_ERR_USAGE,
+            "-e: \"%.60s\": '%c' is not a modifier (u user, k kernel, G guests, H no guests)",
+            start, **at);
     }
     return MKPERF_OK;
 }
@@ -269,9 +270,9 @@ static enum mkperf_status close_group(const char **at, mkperf_Configure *c, pb_s
         } while (mkperf_event_modifier(**at, true, &all));
     }
     if (**at != '\0' && **at != ',') {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "-e: behind a group at \"%.60s\": expected a comma, :u, :k or :S",
-                                start);
+        return mkperf_error_set(
+            e, MKPERF_ERR_USAGE,
+            "-e: behind a group at \"%.60s\": expected a comma, :u, :k, :G, :H or :S", start);
     }
     if (all.read && c->events_count - first < 2) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
@@ -288,6 +289,10 @@ static enum mkperf_status close_group(const char **at, mkperf_Configure *c, pb_s
         if (!spec->user && !spec->kernel) {
             spec->user = all.user;
             spec->kernel = all.kernel;
+        }
+        if (!spec->guest && !spec->host) {
+            spec->guest = all.guest;
+            spec->host = all.host;
         }
     }
     return MKPERF_OK;

@@ -76,6 +76,9 @@ static void print_event(const struct mkperf_profile *p, unsigned i, FILE *out)
     if (v->user != v->kernel) {
         fprintf(out, ", %s only", v->user ? "user" : "kernel");
     }
+    if (v->guest || v->host) {
+        fputs(v->guest ? ", in guests" : ", not in guests", out);
+    }
     fprintf(out, ": %" PRIu64 " samples, period sum %" PRIu64, w->samples, w->period);
     if (w->samples) {
         fprintf(out, ", mean %.1f", (double)w->period / (double)w->samples);

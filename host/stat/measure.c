@@ -328,17 +328,18 @@ static void set_events(struct stat_measure *s, bool estimate)
     }
 }
 
-/* The kernel has one table of software events for all cores. */
+/* The kernel has one table of software events for all cores, and one of counts by thread. */
 static enum mkperf_status check_by_core(const struct stat_measure *s, struct mkperf_error *e)
 {
     const mkperf_Session *session = &s->session;
 
     for (unsigned i = 0; s->style.per_core && i < session->events_count; i++) {
-        if (session->events[i].code >= MKPERF_SOFT_CODE && s->recorder.stream->hello.cores > 1) {
+        bool soft = session->events[i].code >= MKPERF_SOFT_CODE;
+        if ((soft || session->events[i].only != 0) && s->recorder.stream->hello.cores > 1) {
             return mkperf_error_set(e, MKPERF_ERR_REFUSED,
-                                    "--per-core: '%s' is a software event, which the target does "
-                                    "not count by core",
-                                    session->events[i].name);
+                                    "--per-core: '%s' %s, which the target does not count by core",
+                                    session->events[i].name,
+                                    soft ? "is a software event" : "has :G or :H");
         }
     }
     return MKPERF_OK;

@@ -17,7 +17,7 @@ static double count_of(const struct stat_reading *r, const struct stat_row *row,
     for (unsigned k = r->events; k-- > 0;) {
         const mkperf_SessionEvent *v = &session->events[k];
         if (v->code == code && !v->user_counter == !like->user_counter &&
-            !v->kernel_counter == !like->kernel_counter) {
+            !v->kernel_counter == !like->kernel_counter && v->only == like->only) {
             count = stat_sum(&row->value[k]);
             if (v->group != 0 && v->group == like->group) {
                 break;
@@ -87,9 +87,10 @@ static const char *grouped(double value, char *text, size_t n)
 
 static const char *modes(const mkperf_SessionEvent *v)
 {
-    bool user = v->user_counter != 0, kernel = v->kernel_counter != 0;
+    struct mkperf_event event;
 
-    return user == kernel ? "" : user ? ":u" : ":k";
+    mkperf_wire_event(v, &event);
+    return mkperf_event_modes(&event);
 }
 
 static void print_for_people(const struct stat_reading *r, const struct stat_row *row, unsigned i,

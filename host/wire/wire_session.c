@@ -13,8 +13,9 @@
 static bool same_event(const struct mkperf_event *a, const struct mkperf_event *b)
 {
     return strcmp(a->name, b->name) == 0 && a->code == b->code && a->user == b->user &&
-           a->kernel == b->kernel && a->period == b->period && a->frequency == b->frequency &&
-           a->group == b->group && a->read == b->read && a->all_cores == b->all_cores;
+           a->kernel == b->kernel && a->guest == b->guest && a->host == b->host &&
+           a->period == b->period && a->frequency == b->frequency && a->group == b->group &&
+           a->read == b->read && a->all_cores == b->all_cores;
 }
 
 /* The number of an event in the stream's list, to which it is added if necessary. -1: the list is full. */
@@ -42,6 +43,33 @@ static void map_counters(struct mkperf_stream *s, const mkperf_SessionEvent *eve
     }
 }
 
+void mkperf_wire_event(const mkperf_SessionEvent *from, struct mkperf_event *to)
+{
+    memset(to, 0, sizeof *to);
+    if (from->name[0] != '\0') {
+        snprintf(to->name, sizeof to->name, "%s", from->name);
+    } else {
+        snprintf(to->name, sizeof to->name, "r%" PRIx32, from->code);
+    }
+    to->code = from->code;
+    to->user = from->user_counter != 0;
+    to->kernel = from->kernel_counter != 0;
+    if (from->only != 0) { /* its counters alone do not say it */
+        to->user = (from->only & 3) != 2;
+        to->kernel = (from->only & 3) != 1;
+        to->guest = from->only & 4;
+        to->host = !to->guest && from->only & 8;
+    }
+    to->period = from->period;
+    to->frequency = from->frequency;
+    to->group = from->group;
+    to->read = from->read;
+    to->all_cores = from->all_cores;
+    if (strcmp(to->name, MKPERF_OFF_CPU_EVENT) == 0) { /* it has no counter and no mode */
+        to->kernel = to->user = true;
+    }
+}
+
 /* Adds a session's events to the stream's list, and maps its counters to them. */
 static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Session *m,
                                        struct mkperf_error *e)
@@ -55,25 +83,7 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
     session.jitter = !m->no_jitter;
     session.sched = m->sched;
     for (unsigned i = 0; i < session.nevents; i++) {
-        const mkperf_SessionEvent *from = &m->events[i];
-        struct mkperf_event *to = &session.event[i];
-        memset(to, 0, sizeof *to);
-        if (from->name[0] != '\0') {
-            snprintf(to->name, sizeof to->name, "%s", from->name);
-        } else {
-            snprintf(to->name, sizeof to->name, "r%" PRIx32, from->code);
-        }
-        to->code = from->code;
-        to->user = from->user_counter != 0;
-        to->kernel = from->kernel_counter != 0;
-        to->period = from->period;
-        to->frequency = from->frequency;
-        to->group = from->group;
-        to->read = from->read;
-        to->all_cores = from->all_cores;
-        if (strcmp(to->name, MKPERF_OFF_CPU_EVENT) == 0) { /* it has no counter and no mode */
-            to->kernel = to->user = true;
-        }
+        mkperf_wire_event(&m->events[i], &session.event[i]);
     }
     s->session.nevents = s->began ? s->session.nevents : 0;
     s->session.max_frames = session.max_frames;

@@ -243,6 +243,9 @@ static inline bool mkperf_stream_needs_reset(const struct mkperf_stream *s)
     return s->damaged || s->sched.damaged;
 }
 
+/* Fills in an event as the model has it. */
+void mkperf_wire_event(const mkperf_SessionEvent *from, struct mkperf_event *to);
+
 /* Whether the current session samples this event, a number in s->session. *first: the lowest number of
  * an event that it samples; UINT_MAX: it samples none. */
 bool mkperf_stream_samples(const struct mkperf_stream *s, unsigned event, unsigned *first);

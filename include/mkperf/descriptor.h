@@ -49,7 +49,7 @@
 #include <mkperf/record.h>
 
 #define MKPERF_CORE_HERE UINT32_MAX                          /* the core on which the caller runs */
-#define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x36637365646b706d) /* "mpkdesc6" */
+#define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x37637365646b706d) /* "mpkdesc7" */
 
 /*
  * The cost of a sample in the kernel, in instructions, rounded up. A sample without frames costs
@@ -203,6 +203,8 @@ struct mkperf_configuration {
                               so that no wrap is missed */
     uint32_t slice_mask;   /* an overflow of one of these writes a SLICE record and wakes the PD */
     uint32_t count_mask;   /* counters that count by thread */
+    uint32_t guest_mask;   /* counters of which samples count only if they are of a guest */
+    uint32_t host_mask;    /* the same: if they are of no guest */
     uint32_t watermark;    /* used bytes in the ring at which the profiler PD is woken */
     uint8_t slot[32];      /* by counter: its slot in the table of counts (counts.h) */
     struct mkperf_request_counter counter[MKPERF_MAX_COUNTERS];

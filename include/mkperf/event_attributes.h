@@ -22,6 +22,8 @@
 #define MKPERF_EVENT_MODIFIERS(X)            \
     X('u', user,   false, "user")            \
     X('k', kernel, false, "kernel")          \
+    X('G', guest,  false, "only guests")    \
+    X('H', host,   false, "no guests")       \
     X('S', read,   true,  "group read")
 
 /* X(key, field of EventSpec, the field that it excludes, greatest value); the least value is 1 */

@@ -36,7 +36,7 @@ enum mkperf_command_right {
     X(help,     "", 0, 0, ANY, "prints this list") \
     X(connect,  "", 0, 0, ANY, "prints the target's name, and who controls it") \
     X(status,   "", 0, 0, ANY, "prints the session's numbers and the settings") \
-    X(events,   " [NAME|rHEX[:u|:k][,period=N|,freq=N] ...]", 0, 15, SET, \
+    X(events,   " [NAME|rHEX[:ukGH][,period=N|,freq=N] ...]", 0, 15, SET, \
                 "prints the CPU's events, or sets those to sample") \
     X(timer,    " all|N on|off, timer period USEC", 2, 2, CONTROL, \
                 "samples cycles on all cores each USEC (10 to 1000000)") \

@@ -95,12 +95,14 @@ static bool machine_wide(const uint64_t *id, uint32_t code)
     return code == INST_RETIRED && in_turns(id);
 }
 
-/* User mode is EL0, and EL1 as well if the kernel is at EL2: guests have it. M: firmware in EL3 is not the kernel. */
-static uint32_t selector(const uint64_t *id, uint32_t code, bool user, bool kernel)
+/* User mode is EL0. EL1 is the kernel's, or that of guests' kernels if the kernel is at EL2. EL3, which has firmware, is not counted:
+ * M differs from P. */
+static uint32_t selector(const uint64_t *id, uint32_t code, unsigned modes)
 {
-    bool el1 = id[ID_PMCR] & KERNEL_AT_EL2 ? user : kernel;
+    unsigned el1 = id[ID_PMCR] & KERNEL_AT_EL2 ? MKPERF_PMU_GUEST : MKPERF_PMU_KERNEL;
 
-    return code | (user ? 0 : TYPER_U) | (el1 ? 0 : TYPER_P) | (kernel ? TYPER_NSH | TYPER_M : 0);
+    return code | (modes & MKPERF_PMU_USER ? 0 : TYPER_U) | (modes & el1 ? TYPER_M : TYPER_P) |
+           (modes & MKPERF_PMU_KERNEL ? TYPER_NSH : 0);
 }
 
 const struct mkperf_pmu mkperf_armv8_pmuv3 = {

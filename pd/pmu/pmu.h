@@ -19,6 +19,15 @@ enum mkperf_pmu_rate {
     MKPERF_RATE_RARE = 1, /* tens of cycles at least between two */
 };
 
+/* Where a counter counts. */
+enum mkperf_pmu_modes {
+    MKPERF_PMU_USER = 1, /* PDs, and the programs of guests */
+    MKPERF_PMU_KERNEL = 2,
+    MKPERF_PMU_GUEST = 4, /* the kernels of guests, if there are guests */
+    MKPERF_PMU_THREADS = MKPERF_PMU_USER | MKPERF_PMU_GUEST,
+    MKPERF_PMU_ALL = MKPERF_PMU_THREADS | MKPERF_PMU_KERNEL,
+};
+
 struct mkperf_pmu_event {
     const char *name; /* shorter than 32; a name may occur twice; the first supported one is used */
     uint32_t code;    /* the back-end's number for it, and the user's: rNN */
@@ -61,9 +70,8 @@ struct mkperf_pmu {
     /* Whether counters count in all modes, whatever their selectors say. The hook then infers the mode of an overflow from
      * where it was found. NULL: never. */
     bool (*infers_modes)(const uint64_t *id);
-    /* The selector of a counter that counts the event in user mode, in the kernel, or in both. What runs in
-     * guests is user mode. */
-    uint32_t (*select)(const uint64_t *id, uint32_t code, bool user, bool kernel);
+    /* The selector of a counter that counts the event in these modes (enum mkperf_pmu_modes). */
+    uint32_t (*select)(const uint64_t *id, uint32_t code, unsigned modes);
 
     const struct mkperf_pmu_user *user;    /* NULL: the architecture has no such access */
     const struct mkperf_pmu_event *events; /* ends with one whose name is NULL */
@@ -82,6 +90,12 @@ struct mkperf_cpu {
 static inline bool mkperf_cpu_infers_modes(const struct mkperf_cpu *cpu)
 {
     return cpu->pmu->infers_modes != NULL && cpu->pmu->infers_modes(cpu->id);
+}
+
+/* Whether the kernel has guests, whose kernels can then be counted. */
+static inline bool mkperf_cpu_guests(const struct mkperf_cpu *cpu)
+{
+    return cpu->pmu->select(cpu->id, 0, MKPERF_PMU_GUEST) != cpu->pmu->select(cpu->id, 0, 0);
 }
 
 static inline bool mkperf_cpu_supports(const struct mkperf_cpu *cpu, uint32_t code)

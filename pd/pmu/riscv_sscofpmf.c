@@ -72,10 +72,11 @@ static bool supported(const uint64_t *id, uint32_t code)
     return type == RAW || (type <= CACHE && number < 64 && id[ID_HARDWARE + type] >> number & 1);
 }
 
-static uint32_t selector(const uint64_t *id, uint32_t code, bool user, bool kernel)
+static uint32_t selector(const uint64_t *id, uint32_t code, unsigned modes)
 {
     (void)id;
-    return code | (user ? 0 : SELECT_U) | (kernel ? 0 : SELECT_K);
+    return code | (modes & MKPERF_PMU_USER ? 0 : SELECT_U) |
+           (modes & MKPERF_PMU_KERNEL ? 0 : SELECT_K);
 }
 
 static bool infers_modes(const uint64_t *id)

@@ -70,7 +70,7 @@ static uint64_t collect_cores(struct mkperf_counting *c, uint32_t op,
 
 static bool counts_by_thread(const struct mkperf_counting *c)
 {
-    return c->plan->per_thread && mkperf_kernel_events(c->kernel);
+    return (c->plan->per_thread || c->plan->leaves_out) && mkperf_kernel_events(c->kernel);
 }
 
 static uint64_t ticks_between(uint64_t now, uint64_t then)
@@ -223,6 +223,22 @@ static void copy_soft(struct mkperf_counting *c)
     }
 }
 
+/* Takes what is left out from the counts of the user counters. The rest is the sum over the other threads. */
+static void leave_out(struct mkperf_counting *c)
+{
+    for (size_t e = 0; e < c->plan->events; e++) {
+        uint32_t left_out = c->plan->event[e].left_out;
+        uint64_t sum = 0;
+        for (unsigned i = 0; i < c->threads && left_out != 0; i++) {
+            uint64_t *count = &c->thread[i].count[2 * e];
+            bool guest = mkperf_thread_is_vcpu(c->thread[i].identity);
+            *count = guest == (left_out == MKPERF_PMU_GUEST) ? 0 : *count;
+            sum += *count;
+        }
+        c->count[2 * e] = left_out != 0 ? sum : c->count[2 * e];
+    }
+}
+
 /* op: STOP, or 0. The request enters the kernel. A kernel that updates its table at entries has
  * therefore added the events of all other threads. */
 static void take_snapshot(struct mkperf_counting *c, uint32_t op)
@@ -238,11 +254,13 @@ static void take_snapshot(struct mkperf_counting *c, uint32_t op)
     c->threads = 0;
     if (counts_by_thread(c)) {
         copy_threads(c);
+        leave_out(c);
     }
     copy_soft(c);
     run_times(c, c->now, c->ran);
     mkperf_latencies_counted(c->drain->latencies, c->now);
-    c->cores = c->kernel->cores > 1 ? c->kernel->on : 0;
+    /* The kernel's table is one for all cores. */
+    c->cores = c->kernel->cores > 1 && !c->plan->leaves_out ? c->kernel->on : 0;
 }
 
 void mkperf_counting_end(struct mkperf_counting *c)
@@ -304,13 +322,14 @@ bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool runni
         take_snapshot(c, 0);
     }
     uint32_t cores = (uint32_t)__builtin_popcount(c->cores);
-    uint32_t first_core = 1 + (c->threads + MKPERF_COUNT_PART - 1) / MKPERF_COUNT_PART;
+    uint32_t threads = c->plan->per_thread ? c->threads : 0;
+    uint32_t first_core = 1 + (threads + MKPERF_COUNT_PART - 1) / MKPERF_COUNT_PART;
     *out = (mkperf_Counts){
         .enabled_ticks = ticks_between(c->now, c->began),
         .part = part,
         .parts = first_core + cores,
         .slices = c->plan->slices,
-        .by_pd = counts_by_thread(c),
+        .by_pd = c->plan->per_thread && counts_by_thread(c),
     };
     if (part >= out->parts) {
         return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "the counts have no such part");

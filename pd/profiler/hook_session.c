@@ -29,6 +29,12 @@ bool mkperf_session_plan(struct mkperf_hook_session *s, struct mkperf_plan *plan
     if (!mkperf_plan_make(plan, request, &k->cpu, error)) {
         return false;
     }
+    if (plan->leaves_out && plan->counting && !mkperf_kernel_events(k)) {
+        plan->events = 0;
+        return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
+                             "this kernel does not count by thread: :G and :H can be sampled, and "
+                             "not counted");
+    }
     plan->cores = request->configure.cores != 0 ? (uint32_t)request->configure.cores : k->heard;
     return true;
 }

@@ -150,17 +150,25 @@ struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_kernel *k, uint64
 
 void mkperf_kernel_select(struct mkperf_kernel *k, const struct mkperf_plan_event *e)
 {
-    struct mkperf_request_counter *c = mkperf_wanted(k)->counter;
+    struct mkperf_configuration *want = mkperf_wanted(k);
+    struct mkperf_request_counter *c = want->counter;
+    uint32_t user = mkperf_counter_bit(e->user_counter);
+    bool samples = !e->count; /* of counts, counting.c leaves out */
+
+    want->guest_mask &= ~user;
+    want->guest_mask |= samples && e->left_out == MKPERF_PMU_USER ? user : 0;
+    want->host_mask &= ~user;
+    want->host_mask |= samples && e->left_out == MKPERF_PMU_GUEST ? user : 0;
 
     if (e->user_counter == e->kernel_counter && e->user_counter != 0) {
-        c[e->user_counter - 1].select = k->cpu.pmu->select(k->cpu.id, e->code, true, true);
+        c[e->user_counter - 1].select = k->cpu.pmu->select(k->cpu.id, e->code, MKPERF_PMU_ALL);
         return;
     }
     if (e->user_counter != 0) {
-        c[e->user_counter - 1].select = k->cpu.pmu->select(k->cpu.id, e->code, true, false);
+        c[e->user_counter - 1].select = k->cpu.pmu->select(k->cpu.id, e->code, e->threads);
     }
     if (e->kernel_counter != 0) {
-        c[e->kernel_counter - 1].select = k->cpu.pmu->select(k->cpu.id, e->code, false, true);
+        c[e->kernel_counter - 1].select = k->cpu.pmu->select(k->cpu.id, e->code, MKPERF_PMU_KERNEL);
     }
 }
 
@@ -173,7 +181,7 @@ void mkperf_kernel_set_clocks(struct mkperf_kernel *k, const struct mkperf_plan 
     for (unsigned i = 0; i < 2; i++) {
         if (counter[i] != 0) {
             mkperf_wanted(k)->counter[counter[i] - 1] = (struct mkperf_request_counter){
-                .select = k->cpu.pmu->select(k->cpu.id, plan->clock_code, true, true),
+                .select = k->cpu.pmu->select(k->cpu.id, plan->clock_code, MKPERF_PMU_ALL),
                 .left = cycles[i],
                 .first = cycles[i],
                 .period = cycles[i],

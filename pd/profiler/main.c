@@ -264,6 +264,7 @@ static void fill_session(const struct mkperf_profiler *p)
         to->period = e->frequency != 0 || e->count || e->read ? 0 : e->period;
         to->count = e->count;
         to->group = e->group;
+        to->only = e->only;
         to->read = e->read;
         to->all_cores = kernel_cores(p) > 1 && e->soft == 0 && cpu->pmu->machine_wide != NULL &&
                         cpu->pmu->machine_wide(cpu->id, e->code);

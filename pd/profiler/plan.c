@@ -14,10 +14,25 @@
 #include "policy.h"
 #include "request.h"
 
-/* The modes in which an event counts: bit 0 user, bit 1 kernel. */
-static unsigned modes_of(const mkperf_EventSpec *want)
+/* Of an event that leaves samples out, the hook has at most so many times the interrupts that were requested. A guest that
+ * runs seldom would otherwise cost the PDs much. */
+enum { LEFT_OUT_MOST = 8 };
+
+/* The requested modes: bit 0 user, bit 1 kernel. */
+static unsigned requested(const mkperf_EventSpec *want)
 {
     return !want->user == !want->kernel ? 3 : want->user ? 1 : 2;
+}
+
+static bool guests_alone(const mkperf_EventSpec *want)
+{
+    return want->guest && !want->host;
+}
+
+/* The modes of its counters, in the same bits. Both modes of guests are user mode. */
+static unsigned modes_of(const mkperf_EventSpec *want)
+{
+    return guests_alone(want) ? 1 : requested(want);
 }
 
 /*
@@ -58,7 +73,7 @@ bool mkperf_plan_named(struct mkperf_planning *m, unsigned i)
                                  "sampled",
                                  e->name);
         }
-        if (want->user || want->kernel) {
+        if (want->user || want->kernel || want->guest || want->host) {
             return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
                                  "'%s' is a software event: it has no user half and no kernel half",
                                  e->name);
@@ -91,6 +106,38 @@ static unsigned group_end(const mkperf_Configure *request, unsigned i)
         end++;
     }
     return end;
+}
+
+/*
+ * Plans what the event counts of PDs and of guests. The programs of both are at EL0, so that one counter counts both. The hook
+ * leaves out samples of the others, and counting.c their counts.
+ */
+static bool plan_guests(struct mkperf_planning *m, unsigned i)
+{
+    const mkperf_EventSpec *want = &m->request->events[i];
+    struct mkperf_plan_event *e = &m->plan.event[i];
+    bool guest = guests_alone(want), host = want->host && !want->guest;
+    bool there = mkperf_cpu_guests(m->cpu);
+
+    e->threads = MKPERF_PMU_THREADS;
+    if (guest || host) {
+        e->only = want->user | (uint32_t)want->kernel << 1 | (uint32_t)guest << 2 |
+                  (uint32_t)host << 3;
+        e->threads = host ? MKPERF_PMU_USER
+                          : (requested(want) & 1 ? MKPERF_PMU_USER : 0U) |
+                                (requested(want) & 2 ? MKPERF_PMU_GUEST : 0U);
+        if (there && (modes_of(want) & 1) && (e->threads & MKPERF_PMU_USER)) {
+            e->left_out = guest ? MKPERF_PMU_USER : MKPERF_PMU_GUEST;
+            m->plan.leaves_out = true;
+        }
+    }
+    const struct mkperf_rule rules[] = {
+        {guest && !there, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
+         ":G: there are no guests, because the kernel was built without support for them"},
+        {e->left_out != 0 && want->read, MKPERF_RESULT_RANGE, i + 1,
+         "a group read has the counts of PDs and guests together: it can have neither :G nor :H"},
+    };
+    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, m->error);
 }
 
 /* Plans the period or the frequency of an event. */
@@ -127,6 +174,9 @@ static bool plan_period(struct mkperf_planning *m, unsigned i)
     }
     e->frequency = want->frequency;
     e->period = mkperf_first_period(want->frequency, e->minimum, rate);
+    if (e->left_out != 0 && e->minimum < e->period / LEFT_OUT_MOST) {
+        e->minimum = e->period / LEFT_OUT_MOST;
+    }
     return true;
 }
 
@@ -169,7 +219,7 @@ static bool plan_event(struct mkperf_planning *m, unsigned i)
     const mkperf_EventSpec *want = &m->request->events[i];
     struct mkperf_plan_event *e = &m->plan.event[i];
 
-    if (!mkperf_plan_named(m, i)) {
+    if (!mkperf_plan_named(m, i) || !plan_guests(m, i)) {
         return false;
     }
     e->group = want->group;

@@ -29,7 +29,11 @@ struct mkperf_plan_event {
     bool read;          /* the event is read in the samples of `leader` */
     uint32_t leader;    /* index of the group's first event */
     uint32_t group;     /* 0: none */
-    uint32_t soft;      /* kind + 1 of a software event, which has no counters; 0: a PMU event */
+    uint32_t threads;   /* what its user counter counts: MKPERF_PMU_USER, MKPERF_PMU_GUEST */
+    uint32_t
+        left_out; /* samples and counts that are left out: MKPERF_PMU_USER: of PDs, MKPERF_PMU_GUEST: of guests */
+    uint32_t only; /* SessionEvent.only */
+    uint32_t soft; /* kind + 1 of a software event, which has no counters; 0: a PMU event */
     uint32_t slice;
 };
 
@@ -50,6 +54,7 @@ struct mkperf_plan {
     bool adaptive; /* some event has a frequency */
     bool counting; /* all events count, or all sample */
     bool per_thread;
+    bool leaves_out; /* some event has `left_out` */
     uint32_t wake_samples;
     uint32_t core_bytes; /* data bytes of each core's ring */
     uint32_t cores;      /* the sampled or counted cores, bit = number */

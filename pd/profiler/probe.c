@@ -42,7 +42,8 @@ static bool apply_one(struct mkperf_kernel *k, struct mkperf_ring_consumer *ring
     want->callers = callers;
     want->max_frames = callers != 0;
     want->counter[0] = (struct mkperf_request_counter){
-        .select = k->cpu.pmu->select(k->cpu.id, event->code, true, kernel),
+        .select = k->cpu.pmu->select(k->cpu.id, event->code,
+                                     MKPERF_PMU_THREADS | (kernel ? MKPERF_PMU_KERNEL : 0U)),
         .left = first,
         .first = first,
         .period = MKPERF_MAX_PERIOD,

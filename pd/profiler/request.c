@@ -59,6 +59,8 @@ bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf
         e->name[sizeof e->name - 1] = '\0';
         make_bool(&e->user);
         make_bool(&e->kernel);
+        make_bool(&e->guest);
+        make_bool(&e->host);
         make_bool(&e->count);
         make_bool(&e->read);
     }

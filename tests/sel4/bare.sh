@@ -24,6 +24,11 @@ record() {
         done
         $MKPERF record -t $T -e cycles:k -F 1000 --duration 1 $files -o $D/kernel.data >$D/kernel.log 2>&1 || exit 1
         $MKPERF stat -t $T -e cycles,cycles:k --duration 1 -x , -o $D/counts.csv >$D/stat.log 2>&1 || exit 1
+        $MKPERF record -t $T -e cycles:G -F 1000 --duration 1 $files -o $D/guests.data >$D/guests.log 2>&1 || exit 1
+        $MKPERF record -t $T -e cycles:H -F 1000 --duration 1 $files -o $D/host.data >$D/host.log 2>&1 || exit 1
+        $MKPERF stat -t $T -e cycles:u,cycles:G,cycles:uG,cycles:kG,cycles:uH --duration 1 -x , -o $D/guests.csv \
+            >$D/stat.log 2>&1 || exit 1
+        $MKPERF latency -t $T --duration 1 --record $D/live.data --json -o $D/live.json >$D/live.log 2>&1 || exit 1
         $MKPERF stat -t $T -e faults --duration 0.5 -x , -o $D/faults.csv >$D/stat.log 2>&1 || exit 1
         $MKPERF record -t $T --queues --duration 1 $files -o $D/exits.data >$D/exits.log 2>&1' >"$D/talk.log" 2>&1 ||
         { cat "$D/talk.log" "$D"/*.log; return 1; }
@@ -77,6 +82,51 @@ kernel_share() {
         }'
 }
 check "samples and counters agree about the kernel's share" kernel_share
+
+# :G is guests alone, and :H has none. What is left out is no loss.
+of_guests() {
+    for i in guests host; do
+        samples "$D/$i.data" | awk -F '\t' -v of=$i '
+            { n++; guest += $2 ~ /^guest/; vm += $1 ~ /^VM bare/; user += $2 == "guest user" }
+            END {
+                error = sqrt(0.25 * 0.75 / (guest + 1))
+                print of ": " n + 0 " samples, " guest + 0 " in a guest, " user / (guest + 1) " in user mode"
+                if (of == "host") exit n < 50 || guest != 0
+                share = user / guest - 0.25
+                exit n < 500 || guest != n || vm != n || share > 4.9 * error || -share > 4.9 * error
+            }' && grep ' 0 lost' "$D/$i.log" || return 1
+    done
+}
+check "cycles:G is only the guest, and cycles:H is without it" of_guests
+counted() {
+    cut -d, -f1,3 "$D/guests.csv"
+    awk -F, '{ n[$3] = $1 }
+        END {
+            share = n["cycles:uG"] / n["cycles:G"]
+            exit !(n["cycles:uH"] > 0 && n["cycles:u"] == n["cycles:G"] + n["cycles:uH"] &&
+                n["cycles:G"] == n["cycles:uG"] + n["cycles:kG"] && share > 0.249 && share < 0.251)
+        }' "$D/guests.csv"
+}
+check "they are counted exactly" counted
+# perf sees the same modes in the file.
+attributes() {
+    for i in guests:host host:guest; do
+        perf_quiet evlist -v -i "$D/${i%:*}.data" | tee "$D/attributes" | grep -q "^cycles:[GH].* exclude_${i#*:}: 1" || { cat "$D/attributes"; return 1; }
+    done
+    perf_quiet evlist -v -i "$D/1.data" >"$D/attributes"
+    grep -q '^cycles:' "$D/attributes" && ! grep -q 'exclude_' "$D/attributes"
+}
+check "perf shows whose events they are" attributes
+# The target's own count of exits is that of the events which it sends meanwhile.
+live() {
+    for i in live.json live.rows; do
+        [ $i = live.json ] || "$MKPERF" latency --json "$D/live.data" >"$D/$i"
+        jq -r 'select(.type == "exit") | [.from, .to, .exit, .count] | @tsv' "$D/$i" | sort >"$D/$i.exits"
+        cat "$D/$i.exits"
+    done
+    cmp "$D/live.json.exits" "$D/live.rows.exits" && [ "$(wc -l <"$D/live.rows.exits")" = 2 ]
+}
+check "latency -t counts the same exits" live
 
 # Each exit is recorded: as many as the monitor counted between two readings of its counter. Half are hypercalls. The first reading
 # may be between an exit and its count.

@@ -91,13 +91,15 @@ static enum mkperf_status put_event(const struct mkperf_sink *sink, uint64_t i, 
 static enum mkperf_status put_all(const struct mkperf_sink *sink, uint64_t n, uint64_t events,
                                   struct mkperf_error *e)
 {
-    struct mkperf_session session = {.platform = "test",
-                                     .cpu = "",
-                                     .cores = CORES,
-                                     .nevents = 1,
-                                     .max_frames = 16,
-                                     .sched = events > 0,
-                                     .event[0] = {"cycles", 0x11, true, true, PERIOD, 0, 0, false}};
+    struct mkperf_session session = {
+        .platform = "test",
+        .cpu = "",
+        .cores = CORES,
+        .nevents = 1,
+        .max_frames = 16,
+        .sched = events > 0,
+        .event[0] = {
+            .name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = PERIOD}};
     struct mkperf_totals totals = {.samples = n, .complete = true, .sched_events = events};
     uint64_t event = 0, ns = n / CORES * INTERVAL_NS;
     char name[16];

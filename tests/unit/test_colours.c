@@ -26,7 +26,8 @@ static void make(const char *file, unsigned every)
     struct mkperf_perfdata *writer;
     struct mkperf_error e;
 
-    session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false, false};
+    session.event[0] = (struct mkperf_event){
+        .name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 1000};
     assert_int_equal(mkperf_perfdata_new(recording_path(file), symbols, &writer, &e), MKPERF_OK);
     struct mkperf_sink sink = mkperf_perfdata_sink(writer);
     assert_int_equal(mkperf_sink_begin(&sink, &session, &e), MKPERF_OK);

@@ -38,7 +38,7 @@ static void settings(void **state)
     assert_non_null(strstr(command(h, "status")->text, "sched on"));
     assert_true(command(h, "sched off")->ok);
     assert_int_equal(s->core_bytes, 16 * 1024);
-    assert_true(command(h, "events cycles:u 'r11',period=5000 instructions:k,freq=99")->ok);
+    assert_true(command(h, "events cycles:u 'r11',period=5000 instructions:kG,freq=99")->ok);
     assert_int_equal(s->events, 3);
     assert_string_equal(s->event[0].name, "cycles");
     assert_true(s->event[0].user && !s->event[0].kernel);
@@ -46,6 +46,7 @@ static void settings(void **state)
     assert_int_equal(s->event[1].raw, 0x11);
     assert_int_equal(s->event[1].period, 5000);
     assert_int_equal(s->event[2].frequency, 99);
+    assert_true(s->event[2].kernel && s->event[2].guest && !s->event[2].host);
     assert_true(command(h, "timer all on")->ok);
     assert_true(command(h, "start")->ok);
     const struct mkperf_session_request *r = &page_memory.page.request;

@@ -96,7 +96,8 @@ static void make(const char *name, int level, bool end)
     mkperf_perfdata_compress(r.writer, level);
     struct mkperf_session session = {
         .platform = "pocket", .cores = 1, .nevents = 1, .max_frames = 16};
-    session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false, false};
+    session.event[0] = (struct mkperf_event){
+        .name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 1000};
     assert_int_equal(r.sink.ops->begin(r.sink.self, &session, &r.e), MKPERF_OK);
     recording_pd(&r, 0, 1, "client", recording_path("one.elf"));
     for (unsigned i = 0; i < SAMPLES; i++) {

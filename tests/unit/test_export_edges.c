@@ -15,7 +15,8 @@ static void make(const char *name, const uint64_t *times, unsigned n, bool sched
     struct mkperf_chain chain = {.n = 0};
     struct recording r;
 
-    session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false, false};
+    session.event[0] = (struct mkperf_event){
+        .name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 1000};
     recording_new(&r, name);
     assert_int_equal(r.sink.ops->begin(r.sink.self, &session, &r.e), MKPERF_OK);
     recording_pd(&r, 0, 1, "client", recording_path("one.elf"));
@@ -135,7 +136,8 @@ static void unused_pds(void **state)
     int status;
 
     (void)state;
-    session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false, false};
+    session.event[0] = (struct mkperf_event){
+        .name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 1000};
     recording_new(&r, "unused.data");
     assert_int_equal(r.sink.ops->begin(r.sink.self, &session, &r.e), MKPERF_OK);
     recording_pd(&r, 0, 1, "client", NULL);

@@ -42,7 +42,8 @@ static void write_story(const char *name)
     struct mkperf_chain chain = {.n = 0};
     struct recording r;
 
-    session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false, false};
+    session.event[0] = (struct mkperf_event){
+        .name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 1000};
     story_record(&story, &r, name, &session);
     story_rounds(&story, ROUNDS);
     mark(&story, 1100500, MKPERF_MARK_POINT, "request");

@@ -96,8 +96,10 @@ static struct mkperf_session session_of(unsigned cores)
                                .jitter = true,
                                .command = "mkperf record -t fake"};
 
-    s.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false, false};
-    s.event[1] = (struct mkperf_event){"l1d_cache_refill", 3, true, false, 0, 500, 0, false, false};
+    s.event[0] = (struct mkperf_event){
+        .name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 1000};
+    s.event[1] = (struct mkperf_event){
+        .name = "l1d_cache_refill", .code = 3, .user = true, .frequency = 500};
     return s;
 }
 
@@ -386,7 +388,7 @@ static void later(struct writer *t)
 
     assert_int_equal(t->sink.ops->mark(t->sink.self, &mark, &e), MKPERF_OK);
     session.event[session.nevents++] =
-        (struct mkperf_event){"instructions", 8, true, false, 777, 0, 0, false, false};
+        (struct mkperf_event){.name = "instructions", .code = 8, .user = true, .period = 777};
     assert_int_equal(t->sink.ops->events(t->sink.self, &session, &e), MKPERF_OK);
     for (unsigned i = 0; i < 100; i++) {
         struct mkperf_sample s = {.time_ns = 1001000000 + i, .period = 777, .pc = 0x200000 + FIRST};
@@ -573,6 +575,87 @@ static void addresses_slide_and_return(void **state)
     assert_true(mkperf_perfdata_slid(0, UINT64_MAX) < (uint64_t)-4096);
 }
 
+static struct mkperf_session read_back;
+
+static enum mkperf_status keep_session(void *self, const struct mkperf_session *session,
+                                       struct mkperf_error *e)
+{
+    (void)self;
+    (void)e;
+    memcpy(read_back.event, session->event, sizeof read_back.event);
+    read_back.nevents = session->nevents;
+    return MKPERF_OK;
+}
+
+/* What an event counts of guests and of their host: to perf, and back. */
+static void events_of_guests(void **state)
+{
+    static const struct {
+        bool user, kernel, guest, host;
+        const char *name, *excludes;
+    } expect[] = {
+        {true, true, false, false, "cycles", ""},
+        {true, false, false, false, "cycles:u", "kernel"},
+        {false, true, false, false, "cycles:k", "user guest"},
+        {true, true, true, false, "cycles:G", "host"},
+        {true, false, true, false, "cycles:uG", "kernel host"},
+        {false, true, true, false, "cycles:kG", "user host"},
+        {true, true, false, true, "cycles:H", "guest"},
+        {true, false, false, true, "cycles:uH", "kernel guest"},
+        {false, true, false, true, "cycles:kH", "user guest"},
+    };
+    static const char *const levels[] = {"user", "kernel", "host", "guest"};
+    static const struct mkperf_sink_ops ops = {.begin = keep_session};
+    const unsigned n = sizeof expect / sizeof *expect;
+    struct mkperf_session s = {.cores = 1, .nevents = n};
+    struct mkperf_sink sink = {.ops = &ops};
+    struct mkperf_symbols *symbols = mkperf_symbols_new();
+    struct mkperf_perfdata *w;
+    struct mkperf_error e;
+    char path[64];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/guests.data", directory);
+    for (unsigned i = 0; i < n; i++) {
+        s.event[i] = (struct mkperf_event){.name = "cycles",
+                                           .code = 0x11,
+                                           .user = expect[i].user,
+                                           .kernel = expect[i].kernel,
+                                           .guest = expect[i].guest,
+                                           .host = expect[i].host,
+                                           .period = 1000};
+    }
+    assert_int_equal(mkperf_perfdata_new(path, symbols, &w, &e), MKPERF_OK);
+    struct mkperf_sink to = mkperf_perfdata_sink(w);
+    assert_int_equal(to.ops->begin(to.self, &s, &e), MKPERF_OK);
+    assert_int_equal(to.ops->end(to.self, &(struct mkperf_totals){.complete = true}, &e),
+                     MKPERF_OK);
+    mkperf_perfdata_free(w);
+    mkperf_symbols_free(symbols);
+    const char *line = perf(path, "evlist -v");
+    for (unsigned i = 0; i < n; i++, line = strchr(line, '\n') + 1) {
+        const char *end = strchr(line, '\n');
+        size_t name = strlen(expect[i].name);
+        assert_non_null(end);
+        assert_memory_equal(line, expect[i].name, name);
+        assert_int_equal(line[name], ':');
+        for (unsigned k = 0; k < 4; k++) {
+            char flag[32];
+            snprintf(flag, sizeof flag, "exclude_%s: 1", levels[k]);
+            const char *at = strstr(line, flag);
+            assert_int_equal(at != NULL && at < end, strstr(expect[i].excludes, levels[k]) != NULL);
+        }
+    }
+    assert_int_equal(mkperf_perfdata_read(path, &sink, &e), MKPERF_OK);
+    assert_int_equal(read_back.nevents, n);
+    for (unsigned i = 0; i < n; i++) {
+        char name[MKPERF_MODEL_NAME + 4];
+        snprintf(name, sizeof name, "%s%s", read_back.event[i].name,
+                 mkperf_event_modes(&read_back.event[i]));
+        assert_string_equal(name, expect[i].name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -585,6 +668,7 @@ int main(void)
         cmocka_unit_test(cores_out_of_step),
         cmocka_unit_test(killed_and_recovered),
         cmocka_unit_test(full_disk),
+        cmocka_unit_test(events_of_guests),
         cmocka_unit_test(addresses_slide_and_return),
     };
 

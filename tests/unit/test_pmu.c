@@ -33,7 +33,8 @@ static void test_session(void **state)
     (void)state;
     for (unsigned n = 0; n < COUNTERS; n++) {
         uint32_t bit = UINT32_C(1) << n;
-        assert_int_equal(apply_one(n, pmu->select(m_id, CYCLES, true, false), 5000 + n, 0), 0);
+        assert_int_equal(apply_one(n, pmu->select(m_id, CYCLES, MKPERF_PMU_THREADS), 5000 + n, 0),
+                         0);
         assert_int_equal(m.enabled, UINT64_C(0x80000000) | bit);
         assert_int_equal(m.interrupts, UINT64_C(0x80000000) | bit);
         assert_int_equal(m.pmcr, UINT64_C(0x41033041)); /* E, and all else as it was */
@@ -59,7 +60,7 @@ static void test_thirty_one_counters(void **state)
     request(0);
     assert_int_equal(d.answer.counters, 0x7fffffff);
     for (unsigned n = 0; n < 31; n++) {
-        assert_int_equal(apply_one(n, pmu->select(m_id, INSTRUCTIONS, true, true), 5000, 0), 0);
+        assert_int_equal(apply_one(n, pmu->select(m_id, INSTRUCTIONS, MKPERF_PMU_ALL), 5000, 0), 0);
         count_events(n, 5000);
         assert_int_equal(interrupt(), 5000);
         assert_int_equal(m.type[n] & 0xffff, INSTRUCTIONS);
@@ -74,8 +75,8 @@ static void test_select_bits(void **state)
     assert_int_equal(apply_one(0, UINT32_MAX, 5000, 0), 0);
     assert_int_equal(m.type[0], MKPERF_SELECT_BITS);
     m.type_mask = UINT64_C(0xfc0003ff); /* Armv8.0: ten bits of event number */
-    assert_int_equal(apply_one(0, pmu->select(m_id, 0x3c0, true, false), 5000, 0), 0);
-    assert_int_equal(apply_one(0, pmu->select(m_id, 0x8c0, true, false), 5000, 0),
+    assert_int_equal(apply_one(0, pmu->select(m_id, 0x3c0, MKPERF_PMU_THREADS), 5000, 0), 0);
+    assert_int_equal(apply_one(0, pmu->select(m_id, 0x8c0, MKPERF_PMU_THREADS), 5000, 0),
                      MKPERF_REQUEST_BAD_EVENT); /* would count something else */
     assert_int_equal(m.enabled, UINT64_C(0x80000000));
 }
@@ -84,7 +85,7 @@ static void test_select_bits(void **state)
 static void test_disturbed(void **state)
 {
     (void)state;
-    apply_one(2, pmu->select(m_id, CYCLES, true, false), 5000, 0);
+    apply_one(2, pmu->select(m_id, CYCLES, MKPERF_PMU_THREADS), 5000, 0);
     m.enabled = 0;
     request(0);
     assert_int_equal(d.answer.disturbed, 1);
@@ -107,7 +108,7 @@ static void test_wrap(void **state)
     uint64_t counted = 0, told = 0;
 
     (void)state;
-    apply_one(2, pmu->select(m_id, CYCLES, true, false), MKPERF_COUNT_PERIOD, 0);
+    apply_one(2, pmu->select(m_id, CYCLES, MKPERF_PMU_THREADS), MKPERF_COUNT_PERIOD, 0);
     for (unsigned i = 0; i < 50; i++) {
         uint32_t events = 1000000007 + i;
         count_events(2, events);
@@ -140,7 +141,8 @@ static void test_jitter(void **state)
 
         reset(state);
         ticks = 12345 + k;
-        assert_int_equal(apply_one(2, pmu->select(m_id, CYCLES, true, false), period, mask), 0);
+        assert_int_equal(apply_one(2, pmu->select(m_id, CYCLES, MKPERF_PMU_THREADS), period, mask),
+                         0);
         for (unsigned i = 0; i < DRAWS; i++) {
             count_events(2, interval + i % 50); /* the interrupt comes late */
             ticks += interval / 16;
@@ -169,9 +171,9 @@ static void test_jitter(void **state)
 static void test_modes(void **state)
 {
     (void)state;
-    m.type[0] = pmu->select(m_id, CYCLES, true, false);
-    m.type[1] = pmu->select(m_id, CYCLES, false, true);
-    m.type[2] = pmu->select(m_id, INSTRUCTIONS, true, true);
+    m.type[0] = pmu->select(m_id, CYCLES, MKPERF_PMU_THREADS);
+    m.type[1] = pmu->select(m_id, CYCLES, MKPERF_PMU_KERNEL);
+    m.type[2] = pmu->select(m_id, INSTRUCTIONS, MKPERF_PMU_ALL);
     for (unsigned secure = 0; secure < 2; secure++) {
         assert_true(counts(0, 0, secure));
         assert_false(counts(0, 1, secure));
@@ -188,6 +190,34 @@ static void test_modes(void **state)
         assert_int_equal(m.type[i] & ~(uint64_t)MKPERF_SELECT_BITS, 0);
         assert_int_equal(mkperf_pmu_counts_kernel((uint32_t)m.type[i]), i != 0);
         assert_int_equal(mkperf_pmu_kernel_alone((uint32_t)m.type[i]), i == 1);
+    }
+}
+
+/* A kernel at EL2 has guests at EL1 and EL0. */
+static void test_modes_of_guests(void **state)
+{
+    static const struct {
+        unsigned modes;
+        bool at[4]; /* exception levels */
+    } expect[] = {
+        {MKPERF_PMU_USER, {true, false, false, false}},
+        {MKPERF_PMU_GUEST, {false, true, false, false}},
+        {MKPERF_PMU_THREADS, {true, true, false, false}},
+        {MKPERF_PMU_KERNEL, {false, false, true, false}},
+        {MKPERF_PMU_ALL, {true, true, true, false}},
+    };
+    struct mkperf_cpu cpu = {.pmu = pmu};
+
+    (void)state;
+    memcpy(cpu.id, m_id, sizeof cpu.id);
+    assert_false(mkperf_cpu_guests(&cpu));
+    cpu.id[1] |= UINT64_C(1) << 32;
+    assert_true(mkperf_cpu_guests(&cpu));
+    for (unsigned i = 0; i < sizeof expect / sizeof *expect; i++) {
+        m.type[0] = pmu->select(cpu.id, CYCLES, expect[i].modes);
+        for (unsigned level = 0; level < 4; level++) {
+            assert_int_equal(counts(0, level, level == 3), expect[i].at[level]);
+        }
     }
 }
 
@@ -304,9 +334,10 @@ static void test_user(void **state)
     assert_null(pmu->user->find(&cpu));
     assert_int_equal(cpu.counters, COUNTERS);
     assert_true(mkperf_cpu_supports(&cpu, CYCLES));
-    assert_false(pmu->user->program(COUNTERS, pmu->select(m_id, CYCLES, true, true)));
+    assert_false(pmu->user->program(COUNTERS, pmu->select(m_id, CYCLES, MKPERF_PMU_ALL)));
     for (unsigned n = 0; n < 2; n++) {
-        assert_true(pmu->user->program(n, pmu->select(m_id, CYCLES, true, n == 0)));
+        assert_true(pmu->user->program(
+            n, pmu->select(m_id, CYCLES, n == 0 ? MKPERF_PMU_ALL : MKPERF_PMU_THREADS)));
     }
     pmu->user->start(3);
     assert_int_equal(m.enabled, UINT64_C(0x80000003));
@@ -320,7 +351,7 @@ static void test_user(void **state)
     assert_int_equal(pmu->user->read(0), 77);
     assert_int_equal(pmu->user->read(1), 1);
     m.type_mask = UINT64_C(0xfc0003ff);
-    assert_false(pmu->user->program(0, pmu->select(m_id, 0x8c0, true, false)));
+    assert_false(pmu->user->program(0, pmu->select(m_id, 0x8c0, MKPERF_PMU_THREADS)));
     assert_int_equal(m.misuse, 0);
     assert_false(m.cycle_touched);
 }
@@ -361,7 +392,7 @@ static void test_figures(void **state)
             d.want.counter_mask = d.want.enable_mask = d.want.read_mask = 3;
             for (unsigned i = 0; i < 2; i++) {
                 d.want.counter[i] = (struct mkperf_request_counter){
-                    .select = pmu->select(m_id, code[i], true, false),
+                    .select = pmu->select(m_id, code[i], MKPERF_PMU_THREADS),
                     .left = MKPERF_COUNT_PERIOD,
                     .first = MKPERF_COUNT_PERIOD,
                     .period = MKPERF_COUNT_PERIOD,
@@ -408,6 +439,7 @@ int main(void)
         cmocka_unit_test_setup(test_wrap, reset),
         cmocka_unit_test_setup(test_jitter, reset),
         cmocka_unit_test_setup(test_modes, reset),
+        cmocka_unit_test_setup(test_modes_of_guests, reset),
         cmocka_unit_test_setup(test_supported, reset),
         cmocka_unit_test_setup(test_cpu, reset),
         cmocka_unit_test_setup(test_machine_wide, reset),

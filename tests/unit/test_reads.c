@@ -91,10 +91,14 @@ static void write_file(void)
     struct mkperf_totals t = {.samples = 4, .first_ns = 1000, .last_ns = 4000, .complete = true};
     const struct mkperf_pd pd = {.thread = 1, .id = 0, .name = "one"};
 
-    s.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 100, 0, 1, false, false};
-    s.event[1] = (struct mkperf_event){"instructions", 8, true, true, 0, 0, 1, true, false};
-    s.event[2] = (struct mkperf_event){"branches", 12, true, true, 0, 0, 1, true, false};
-    s.event[3] = (struct mkperf_event){"cache-misses", 3, true, true, 7, 0, 0, false, false};
+    s.event[0] = (struct mkperf_event){
+        .name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 100, .group = 1};
+    s.event[1] = (struct mkperf_event){
+        .name = "instructions", .code = 8, .user = true, .kernel = true, .group = 1, .read = true};
+    s.event[2] = (struct mkperf_event){
+        .name = "branches", .code = 12, .user = true, .kernel = true, .group = 1, .read = true};
+    s.event[3] = (struct mkperf_event){
+        .name = "cache-misses", .code = 3, .user = true, .kernel = true, .period = 7};
     t.enabled_ns[3] = 4000;
     t.running_ns[3] = 1000;
     assert_int_equal(mkperf_perfdata_new(path, symbols, &w, &e), MKPERF_OK);

@@ -423,6 +423,100 @@ static void test_filters(void **state)
     stop_session();
 }
 
+static mkperf_EventSpec guest_event(bool user, bool kernel, bool guest)
+{
+    mkperf_EventSpec e = sim_event("cycles", 20000, 0);
+
+    e.user = user;
+    e.kernel = kernel;
+    e.guest = guest;
+    e.host = !guest;
+    return e;
+}
+
+/* Samples are of guests only, or of none. What is left out is no loss, and what is left has the events of its part. */
+static void test_guests(void **state)
+{
+    mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
+    const uint32_t rate = 900;
+    uint64_t user[MKPERF_MAX_COUNTERS] = {0};
+
+    (void)state;
+    configure_one(guest_event(false, false, true), mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_EVENT_UNSUPPORTED, 1);
+    configure_one(guest_event(false, false, false), mkperf_ToHost_session_tag);
+    assert_false(sim_profiler->plan.leaves_out);
+    sim.guests = true;
+    m.msg.configure.events_count = 5;
+    m.msg.configure.events[0] = guest_event(false, false, true); /* :G, :uG, :kG, :H */
+    m.msg.configure.events[1] = guest_event(true, false, true);
+    m.msg.configure.events[2] = guest_event(false, true, true);
+    m.msg.configure.events[3] = guest_event(false, false, false);
+    m.msg.configure.events[4] = guest_event(true, false, false);
+    sim_ask(&m, mkperf_ToHost_session_tag);
+    assert_int_equal(sim_profiler->plan.slices, 1);
+    for (unsigned i = 0; i < 5; i++) {
+        static const uint32_t only[] = {4, 5, 6, 8, 9};
+        assert_int_equal(got.last.msg.session.events[i].only, only[i]);
+    }
+    sim.user_rate = rate;
+    sim.kernel_rate = 100;
+    start_session();
+    uint64_t from = sim.ticks;
+    while (sim.ticks < from + TICK_HZ / 2) {
+        uint32_t mode = sim_mode();
+        user[0] += mode != MKPERF_GUEST_NONE ? rate : 0;
+        user[1] += mode == MKPERF_GUEST_USER ? rate : 0;
+        user[2] += mode == MKPERF_GUEST_KERNEL ? rate : 0;
+        user[3] += mode == MKPERF_GUEST_NONE ? rate : 0;
+        run_machine(1);
+    }
+    user[5] = user[3]; /* 4: the kernel's counter of :H */
+    user[4] = 100 * (sim.ticks - from);
+    check_statistics(stop_session());
+    for (unsigned i = 0; i < 6; i++) {
+        /* A change of threads, each 1000 ticks, is somewhere in an interval of 22 to 90. */
+        assert_in_range(got.weight[i], user[i] * 95 / 100, user[i] * 105 / 100);
+    }
+    for (unsigned i = 0; i < MKPERF_CHAIN_SLOTS; i++) {
+        uint32_t counter = got.chain_counter[i], mode = got.chain_flags[i] & MKPERF_GUEST_MASK;
+        bool guest = counter < 3;
+        if (got.chain_thread[i] != 0 && counter != 4) {
+            assert_int_equal(mode != MKPERF_GUEST_NONE, guest);
+            assert_true(counter != 1 || mode == MKPERF_GUEST_USER);
+            assert_true(counter != 2 || mode == MKPERF_GUEST_KERNEL);
+        }
+    }
+    configure_one(sim_event("cycles", 20000, 0), mkperf_ToHost_session_tag);
+    start_session();
+    assert_int_equal(sim.hook_state.session.guest_mask | sim.hook_state.session.host_mask, 0);
+    stop_session();
+    m.msg.configure.events_count = 2; /* a group read cannot leave anything out */
+    m.msg.configure.events[0] = sim_event("cycles", 20000, 0);
+    m.msg.configure.events[0].group = m.msg.configure.events[1].group = 1;
+    m.msg.configure.events[1].read = true;
+    sim_ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 2);
+}
+
+/* A guest that runs seldom does not cost the PDs much more than the frequency that was requested. */
+static void test_guests_frequency(void **state)
+{
+    mkperf_EventSpec e = guest_event(false, false, true);
+
+    (void)state;
+    sim.guests = true;
+    sim.user_rate = 1000;
+    e.period = 0;
+    e.frequency = 1000;
+    configure_one(e, mkperf_ToHost_session_tag);
+    start_session();
+    run_machine(2 * TICK_HZ);
+    check_statistics(stop_session());
+    assert_in_range(got.of[0], 600, 8000);
+    assert_true(sim_profiler->pacer.core[0][0].period >= 1000000 / 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +537,8 @@ int main(void)
         T(test_policy),
         T(test_wakes_at_the_most),
         T(test_filters),
+        T(test_guests),
+        T(test_guests_frequency),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,11 +188,65 @@ static void test_counting_refusals(void **state)
     refused(mkperf_ErrorCode_ERROR_RANGE, 2);
 }
 
+/* Counts in guests and outside of them: the parts of what each counter counted. */
+static void test_counts_of_guests(void **state)
+{
+    mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
+    uint64_t total[COUNTERS];
+
+    (void)state;
+    sim.guests = true;
+    sim.user_rate = 40000;
+    m.msg.configure.events_count = 4; /* :G, :uG, :kG, :H */
+    for (unsigned i = 0; i < 4; i++) {
+        mkperf_EventSpec *e = &m.msg.configure.events[i];
+        *e = sim_event("cycles", 0, 0);
+        e->count = true;
+        e->guest = i < 3;
+        e->host = i == 3;
+        e->user = i == 1;
+        e->kernel = i == 2;
+    }
+    sim_ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_NO_HOOK, 0);
+    mock_features |= MKPERF_FEATURE_EVENTS;
+    init(); /* another boot, with that kernel */
+    sim_ask(&m, mkperf_ToHost_session_tag);
+    start_session();
+    run_machine(300000);
+    stop_session();
+    for (unsigned i = 0; i < COUNTERS; i++) {
+        total[i] = sim.counter[i].total;
+    }
+    const mkperf_Counts *c = counts(0);
+    assert_false(c->by_pd);
+    assert_int_equal(c->parts, 1);
+    assert_in_range(c->events[0].user, total[0] / 100 * 32, total[0] / 100 * 35);
+    assert_int_equal(c->events[1].user + c->events[2].user, c->events[0].user);
+    assert_int_equal(c->events[2].user, total[2]);
+    assert_int_equal(c->events[3].user + c->events[1].user, total[3]);
+    assert_int_equal(c->events[3].kernel, total[4]);
+    m.msg.configure.per_pd = true;
+    sim_ask(&m, mkperf_ToHost_session_tag);
+    start_session();
+    run_machine(30000);
+    stop_session();
+    uint32_t parts = counts(0)->parts;
+    assert_int_equal(parts, 2);
+    c = counts(1);
+    assert_int_equal(c->threads_count, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        bool guest = mkperf_thread_is_vcpu(mkperf_thread_from_wire(c->threads[i].thread));
+        assert_int_equal(c->threads[i].user[0] != 0, guest);
+        assert_int_equal(c->threads[i].user[3] != 0, !guest);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(test_counts_are_exact),       T(test_counts_beside_latencies), T(test_counts_by_thread),
-        T(test_counts_are_multiplexed), T(test_counting_refusals),
+        T(test_counts_are_multiplexed), T(test_counting_refusals),       T(test_counts_of_guests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,8 +12,9 @@ static const struct mkperf_chain no_callers = {.n = 0};
 
 static void start(struct top_counts *c, double window_s)
 {
-    struct mkperf_session session = {.nevents = 1,
-                                     .event = {{"cycles", 0x11, true, true, 1000, 0}}};
+    struct mkperf_session session = {
+        .nevents = 1,
+        .event = {{.name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 1000}}};
     struct mkperf_error e;
     struct mkperf_sink sink;
 
@@ -163,8 +164,9 @@ static char *charged_text(struct top_counts *c)
 /* 40 rounds of a known story: 4 ms, of which the window has all. */
 static void test_util(void **state)
 {
-    struct mkperf_session session = {.nevents = 1,
-                                     .event = {{"cycles", 0x11, true, true, 1000, 0}}};
+    struct mkperf_session session = {
+        .nevents = 1,
+        .event = {{.name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 1000}}};
     struct top_counts c = {.pds = pds, .window_ns = 3200000000, .all = true};
     static struct story story;
     struct top_list l;
@@ -200,8 +202,9 @@ static void test_util(void **state)
 /* A PD runs for 2 s, idle for 2 s, and 8 s of events are lost: they are neither idle nor anybody's. */
 static void test_util_lost(void **state)
 {
-    struct mkperf_session session = {.nevents = 1,
-                                     .event = {{"cycles", 0x11, true, true, 1000, 0}}};
+    struct mkperf_session session = {
+        .nevents = 1,
+        .event = {{.name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 1000}}};
     struct top_counts c = {.pds = pds, .window_ns = 3200000000, .all = true};
     static const double wanted[] = {100 / 6.0, 100 / 6.0, 400 / 6.0};
     static const char *const names[] = {"client", "idle", "[not known]"};

@@ -45,9 +45,14 @@ static void fill(void)
                                       .nevents = 2,
                                       .sched = true,
                                       .command = "mkperf record"};
-    session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false, false};
-    session.event[1] =
-        (struct mkperf_event){"instructions", 8, true, true, 5000, 0, 0, false, true};
+    session.event[0] = (struct mkperf_event){
+        .name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 1000};
+    session.event[1] = (struct mkperf_event){.name = "instructions",
+                                             .code = 8,
+                                             .user = true,
+                                             .kernel = true,
+                                             .period = 5000,
+                                             .all_cores = true};
     totals = (struct mkperf_totals){
         .samples = 2,
         .late_events = 101,

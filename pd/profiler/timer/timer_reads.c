@@ -85,8 +85,9 @@ static uint32_t selector(const struct mkperf_timer_reads *r, unsigned n)
 {
     const struct mkperf_plan_event *e = &r->plan->event[n + 1];
 
-    return r->kernel->cpu.pmu->select(r->kernel->cpu.id, e->code, e->user_counter != 0,
-                                      e->kernel_counter != 0);
+    return r->kernel->cpu.pmu->select(r->kernel->cpu.id, e->code,
+                                      (e->user_counter != 0 ? MKPERF_PMU_THREADS : 0U) |
+                                          (e->kernel_counter != 0 ? MKPERF_PMU_KERNEL : 0U));
 }
 
 /* Starts the counters from user mode. Returns the index of the first event that the PMU does not

@@ -20,9 +20,11 @@
 #include "kernel/arch/armv8_pmuv3.h"
 #else
 #define MKPERF_SELECT_P (UINT32_C(1) << 31)
+#define MKPERF_SELECT_M (UINT32_C(1) << 26)
 #define MKPERF_SELECT_U (UINT32_C(1) << 30)
 #define MKPERF_SELECT_EVENT UINT32_C(0xffff)
-#define MKPERF_SELECT_BITS (MKPERF_SELECT_P | MKPERF_SELECT_U | MKPERF_SELECT_EVENT)
+#define MKPERF_SELECT_BITS \
+    (MKPERF_SELECT_P | MKPERF_SELECT_U | MKPERF_SELECT_M | MKPERF_SELECT_EVENT)
 int mkperf_pmu_counts_kernel(uint32_t select);
 int mkperf_pmu_kernel_alone(uint32_t select);
 #define mkperf_pmu_wants(select, kernel) true
