@@ -330,7 +330,8 @@ static void make_calls(const char *name, unsigned n, unsigned us)
     struct recording r;
     uint64_t t = 1000000;
 
-    session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false, false};
+    session.event[0] = (struct mkperf_event){
+        .name = "cycles", .code = 0x11, .user = true, .kernel = true, .period = 1000};
     story_record(&story, &r, name, &session);
     run(&story, t, CLIENT, MKPERF_STOPPED_UNKNOWN);
     for (unsigned i = 0; i < n; i++) {
