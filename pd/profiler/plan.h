@@ -30,8 +30,8 @@ struct mkperf_plan_event {
     uint32_t leader;    /* index of the group's first event */
     uint32_t group;     /* 0: none */
     uint32_t threads;   /* what its user counter counts: MKPERF_PMU_USER, MKPERF_PMU_GUEST */
-    uint32_t
-        left_out; /* samples and counts that are left out: MKPERF_PMU_USER: of PDs, MKPERF_PMU_GUEST: of guests */
+    /* Samples and counts that are left out. MKPERF_PMU_USER: of PDs, MKPERF_PMU_GUEST: of guests. */
+    uint32_t left_out;
     uint32_t only; /* SessionEvent.only */
     uint32_t soft; /* kind + 1 of a software event, which has no counters; 0: a PMU event */
     uint32_t slice;

@@ -133,8 +133,10 @@ static bool check_timer(const struct mkperf_ticks *t, const mkperf_Configure *re
 bool mkperf_ticks_plan(struct mkperf_ticks *t, struct mkperf_plan *plan,
                        const struct mkperf_session_request *wanted, mkperf_Error *error)
 {
+    static struct mkperf_planning m; /* too large for a PD's stack */
     const mkperf_Configure *request = &wanted->configure;
-    struct mkperf_planning m = {
+
+    m = (struct mkperf_planning){
         .request = request,
         .cpu = &t->kernel->cpu,
         .error = error,
