@@ -36,7 +36,7 @@ static const mkperf_Counts *counts(uint32_t part)
 static void test_counts_are_exact(void **state)
 {
     static const char *const names[] = {"cycles", "instructions", "cache-misses"};
-    uint64_t total[COUNTERS];
+    uint64_t total[COUNTERS] = {0};
 
     (void)state;
     sim.user_rate = 40000;
@@ -71,7 +71,7 @@ static void test_counts_are_exact(void **state)
 static void test_counts_beside_latencies(void **state)
 {
     static const char *const names[] = {"cycles", "instructions", "cache-misses"};
-    uint64_t total[COUNTERS];
+    uint64_t total[COUNTERS] = {0};
 
     (void)state;
     sim.user_rate = 40000;
@@ -192,7 +192,7 @@ static void test_counting_refusals(void **state)
 static void test_counts_of_guests(void **state)
 {
     mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
-    uint64_t total[COUNTERS];
+    uint64_t total[COUNTERS] = {0};
 
     (void)state;
     sim.guests = true;
