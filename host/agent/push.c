@@ -192,11 +192,11 @@ static bool push_oldest(const struct push *p, CURL *curl)
         status = post(p, curl, url, body, n, &e);
         mkperf_turn_take();
     }
-    bool there = o->first < o->n &&
-                 strcmp(o->window[o->first].name, name) == 0; /* not given up meanwhile */
+    /* A window that was given up during its upload stays counted as that, also if the server has accepted it. */
+    bool there = o->first < o->n && strcmp(o->window[o->first].name, name) == 0;
     bool sent = status >= HTTP_OK && status < HTTP_MULTIPLE;
     if (sent) {
-        o->sent++;
+        o->sent += there;
     } else {
         o->failures++;
         if (o->failures == 1 || !may_succeed(status)) {

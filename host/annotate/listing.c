@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the form of the listing. See annotate.h. */
+/* Owns: the count of samples by instruction, the order of functions, and the form of the listing. See annotate.h. */
 #include "annotate.h"
 
 #include <capstone/capstone.h>
 
 #include "base/colour.h"
-
-/* Owns: the count of samples by instruction, and the order of functions. See annotate.h. */
 
 /* Stores the innermost address of a chain. False: the choice excludes the chain, or its function is unknown. */
 static bool find_hit(const struct mkperf_frames *f, const struct annotate_choice *c, uint32_t chain,

@@ -176,6 +176,8 @@ static enum mkperf_status tally_lost(void *self, const struct mkperf_lost *l,
 }
 
 /* The totals and the reports of losses count the same samples, and either may be incomplete: the larger one is used. */
+/* The input reports losses where they happened, and all of them at its end, which a cut input lacks. The greater number is
+ * the right one. */
 static enum mkperf_status tally_end(void *self, const struct mkperf_totals *totals,
                                     struct mkperf_error *e)
 {
@@ -450,9 +452,9 @@ static enum mkperf_status set_print(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group toperf_group = {toperf_options, set_print};
 
-/* The older commands write perf.data. */
-static enum mkperf_status run_older(void *self, const struct mkperf_args *args,
-                                    struct mkperf_error *e)
+/* toperf and kprof2perf take the options of the commands that they replace, and write perf.data. */
+static enum mkperf_status run_replacement(void *self, const struct mkperf_args *args,
+                                          struct mkperf_error *e)
 {
     struct conversion *c = self;
 
@@ -475,7 +477,7 @@ const struct mkperf_command mkperf_toperf_command = {
     .self = MKPERF_SELF(struct conversion, .command = "toperf", .in = {.from = "toperf"},
                         .out = {.path = "perf.data"}),
     .init = init_conversion,
-    .run = run_older,
+    .run = run_replacement,
     .end = end_conversion,
 };
 
@@ -525,6 +527,6 @@ const struct mkperf_command mkperf_kprof2perf_command = {
     .self = MKPERF_SELF(struct conversion, .command = "kprof2perf", .input = "-",
                         .in = {.from = "kprof"}, .out = {.path = "-"}),
     .init = init_conversion,
-    .run = run_older,
+    .run = run_replacement,
     .end = end_conversion,
 };

@@ -23,9 +23,10 @@ static const char *const verdict_names[REPORT_VERDICTS] = {"problem", "answer", 
 
 struct command {
     struct report_question x;
-    struct report_comparison d; /* of `regression` */
-    char *const *side;          /* of `regression`: the operands; else NULL */
-    unsigned why;               /* the number of a question, from 0 on; ALL_QUESTIONS */
+    struct report_comparison
+        comparison;     /* Only the question `regression` compares two recordings. */
+    char *const *sides; /* Their files, as the user named them; NULL with another question. */
+    unsigned why;       /* the number of a question, from 0 on; ALL_QUESTIONS */
     bool json;
     struct mkperf_elf_search elfs;
 };
@@ -116,8 +117,8 @@ static void print_head(const struct command *c, FILE *to)
     const struct mkperf_profile *p = &x->profile;
     const struct mkperf_totals *t = &p->totals;
 
-    if (c->side != NULL) {
-        fprintf(to, "%s against %s\n", c->side[REPORT_B], c->side[REPORT_A]);
+    if (c->sides != NULL) {
+        fprintf(to, "%s against %s\n", c->sides[REPORT_B], c->sides[REPORT_A]);
         return;
     }
     fprintf(to, "%s: %.3f s, %u core%s, %" PRIu64 " samples, %" PRIu64 " scheduling events\n",
@@ -275,14 +276,14 @@ static enum mkperf_status explain_regression(struct command *c, char *const path
 {
     char *both = mkperf_xprintf("%s %s", path[REPORT_A], path[REPORT_B]);
 
-    c->x.comparison = &c->d;
+    c->x.comparison = &c->comparison;
     c->x.input = both;
-    c->d.elfs = c->elfs;
-    c->side = path;
-    if (report_comparison_read(&c->d, path, c->x.e) == MKPERF_OK) {
+    c->comparison.elfs = c->elfs;
+    c->sides = path;
+    if (report_comparison_read(&c->comparison, path, c->x.e) == MKPERF_OK) {
         answer(c);
     }
-    report_comparison_free(&c->d);
+    report_comparison_free(&c->comparison);
     free(both);
     return c->x.e->status;
 }
@@ -297,7 +298,7 @@ static enum mkperf_status run_explain(void *self, const struct mkperf_args *args
     if ((args->n == REPORT_SIDES) != (c->why == REGRESSION)) {
         return mkperf_usage_error(e, "explain", "two recordings are for --why regression A B");
     }
-    if (c->d.per != NULL && c->why != REGRESSION) {
+    if (c->comparison.per != NULL && c->why != REGRESSION) {
         return mkperf_usage_error(e, "explain", "--per is for --why regression");
     }
     x->input = args->n > 0 ? args->operand[0] : x->input;
@@ -332,7 +333,7 @@ const struct mkperf_command mkperf_explain_command = {
         "scheduling events (mkperf record --sched).",
     .options = {{&report_input_options, offsetof(struct command, x.input)},
                 {&group, 0},
-                {&report_per_options, offsetof(struct command, d.per)},
+                {&report_per_options, offsetof(struct command, comparison.per)},
                 {&report_elf_options, offsetof(struct command, elfs)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = REPORT_SIDES,
@@ -341,7 +342,8 @@ const struct mkperf_command mkperf_explain_command = {
                 "mkperf explain --why slow-call\n"
                 "mkperf explain --why regression before.data after.data",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .self = MKPERF_SELF(struct command, .x = {.input = "perf.data"}, .why = ALL_QUESTIONS,
-                        .d = {.confidence = 95, .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}}),
+    .self = MKPERF_SELF(
+        struct command, .x = {.input = "perf.data"}, .why = ALL_QUESTIONS,
+        .comparison = {.confidence = 95, .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}}),
     .run = run_explain,
 };

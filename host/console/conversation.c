@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: commands, their answers, and what the target sends without a request; see conversation.h. */
+/*
+ * Owns: commands, their answers, what the target sends without a request, and the prompt at a terminal; see
+ * conversation.h.
+ */
 #include "conversation.h"
 
 #include <histedit.h>
@@ -276,8 +279,8 @@ enum mkperf_status console_stream(struct console *c, struct mkperf_error *e)
 }
 
 /*
- * Owns: the prompt at a terminal, with line editing and history by libedit. The target's messages are
- * printed above the line that is being typed.
+ * The prompt at a terminal, with line editing and history by libedit. The target's messages are printed above the line
+ * that is being typed.
  */
 
 enum { HISTORY = 500, PATH_ROOM = 4096, END_OF_FILE = 4 /* Ctrl-D */ };

@@ -2,7 +2,7 @@
 /*
  * The Firefox Profiler's processed format, version 51. Later versions of the Firefox Profiler upgrade it on loading.
  *
- * Owns: the file. Called through the table of formats. A PD is a process. It has one thread for each event, and for each
+ * Owns: the file, and the counters in it. Called through the table of formats. A PD is a process. It has one thread for each event, and for each
  * core if there are several. Samples are in the order of time, and their weight is the period. Marks are markers of
  * their PD. Losses are markers in a separate thread, with place, core and numbers. Sums, periods and the command are in
  * the profile's "more info".
@@ -17,7 +17,7 @@
  * The counters of a profile, which the Firefox Profiler draws as tracks over time: the events that each PD's samples
  * represent, lost samples, and the fill level of the target's output ring.
  *
- * Owns: the steps of time. The recording is divided into steps of one length, and a counter has a value for each step.
+ * The recording is divided into steps of one length, and a counter has a value for each step.
  *   1. A sample's events are spread over the time that the sample represents (profile/profile.h).
  *   2. A hardware counter for kernel time pauses during user time, and the reverse. Its events may therefore be older
  *      than rule 1 assumes. If a step has more events than a core can count, the rest is moved to earlier steps.

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: a thread's tables of strings, functions, frames and stacks in the Firefox Profiler's format; see firefox.h. */
+/*
+ * Owns: what a thread has in the Firefox Profiler's format: its tables of strings, functions, frames and stacks, and its markers.
+ * See firefox.h.
+ */
 #include "firefox.h"
 
 #include "model/figures.h"
@@ -204,9 +207,8 @@ void firefox_tables_put(struct firefox_tables *f)
 }
 
 /*
- * The markers of a thread in the Firefox Profiler's format.
+ * The markers of a thread. There are three kinds.
  *
- * Owns: which markers there are, and their columns. There are three kinds.
  *   Marks: a point, or a phase from its begin to its end. A phase without its other half is a marker with one end.
  *   Scheduling: intervals of a PD's states without a hole; the time between the known states is waiting. A call is an
  *     interval of the caller, an interval of the callee from when it ran with the call, and the reply. All three have

@@ -30,8 +30,9 @@ struct mkperf_record_options {
     bool wait;                 /* `mkperf dump` waits until the flight recording has ended */
     uint64_t count, frequency; /* -c, -F; 0: not given */
     mkperf_Configure configure;
-    double duration_s;  /* 0: until interrupted */
-    double aggregate_s; /* the target counts samples in windows of so long; 0: it sends each one */
+    double duration_s; /* 0: until interrupted */
+    double
+        aggregate_s; /* length of the windows in which the target counts samples; 0: it sends each sample */
     bool quiet;
     bool keep_no_elfs;
     bool queues;        /* with the indices of the queues that the image lists */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Owns: a recording from its start to its end, see recorder.h: the requests that a running session needs,
- * the duration, Stop, and the replay of a capture.
+ * the duration, Stop, and the replay of a capture. It also owns the conversations that are not recordings.
  */
 #include "recorder.h"
 
@@ -197,11 +197,11 @@ enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkpe
 }
 
 /*
- * Owns: conversations that are not recordings, the snapshots of what a target counts and aggregates, and the
- * fetch of flight recordings; see recorder.h, docs/events.md and docs/flight.md.
+ * ---- conversations that are not recordings ----
+ *
+ * These are snapshots of what a target counts and aggregates, and the fetch of flight recordings; see recorder.h,
+ * docs/events.md and docs/flight.md.
  */
-
-/* ---- conversations that are not recordings ---- */
 
 /* A sink that discards everything, also sessions with other events and scheduling events. */
 static const struct mkperf_sink_ops no_sink = {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sources on the network: tcp:HOST[:PORT], a target that listens, and listen:[ADDR:]PORT, a target that
- * dials out. IPv4 and IPv6.
- *
- * Owns: both kinds, and their notation of addresses. listen: has one connection at a time. Its socket
- * continues to listen during a session, so that a target can reconnect.
+ * Owns: the table of the kinds of sources, and what is common to opening and closing them; see connection.h. It also
+ * owns the two kinds on the network, with IPv4 and IPv6. tcp:HOST[:PORT] is a target that listens, and
+ * listen:[ADDR:]PORT a target that dials out. listen: has one connection at a time. Its socket continues to listen
+ * during a session, so that a target can reconnect.
  */
 #include <netdb.h>
 #include <netinet/in.h>
@@ -244,7 +243,7 @@ enum mkperf_status mkperf_open_listen(struct mkperf_source *s, const char *where
     return MKPERF_OK;
 }
 
-/* Owns: the table of the kinds of sources, and what is common to opening and closing them; see connection.h. */
+/* ---- all kinds ---- */
 
 enum { CONNECT_PATIENCE_S = 5 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: preparing call chains, see arrival.h. */
+/* Owns: how samples and events are prepared and ordered when they arrive, see arrival.h. */
 #include "arrival.h"
 
 static void add_frame(struct mkperf_chain *c, uint64_t addr, uint32_t pd)
@@ -58,8 +58,8 @@ void mkperf_chain_prepare(struct mkperf_chain_forms *c, uint32_t pd, uint64_t lr
 }
 
 /*
- * Owns: see arrival.h. A queue for each core's samples and one for its events, as each are in order;
- * the next one is the oldest of the queues' first ones.
+ * The order of time. Each core's samples are in order, and so are its events. Therefore there are two queues for each
+ * core, and what is next is the oldest of all first entries.
  */
 
 /* In a queue, in words of 8 bytes: this, of a sample the callers and the reads. */

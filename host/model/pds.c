@@ -39,8 +39,8 @@ static const char *own_copy(struct mkperf_pds *p, const char *text)
     return text != NULL ? p->owned[p->nowned++] = mkperf_xstrdup(text) : NULL;
 }
 
-/* Finds a readable file in the directories of the ELF path: a new string, or NULL. */
-static char *find_beside(const struct mkperf_pds *p, const char *name)
+/* Searches --elf-path, or without it the directory of the .system file. The caller frees the path. NULL: it is not there. */
+static char *find_of_system(const struct mkperf_pds *p, const char *name)
 {
     return mkperf_find_file(p->config.elf_path != NULL ? p->config.elf_path : p->system_directory,
                             name);
@@ -81,9 +81,9 @@ static bool find_elf(struct mkperf_pds *p, uint32_t id, const char *program)
     if (p->config.names_only) {
         return true;
     }
-    char *path = find_beside(p, program);
+    char *path = find_of_system(p, program);
     if (path == NULL) {
-        path = find_beside(p, basename(program));
+        path = find_of_system(p, basename(program));
     }
     if (path == NULL) {
         warn(p, "%s: its program %s was not found; its addresses get no names", p->pd[id].name,
@@ -163,13 +163,13 @@ static void find_any_kernel(struct mkperf_pds *p)
     if (p->config.names_only) {
         return;
     }
-    if (p->config.kernel != NULL) { /* mkperf_pds_new opened it */
+    if (p->config.kernel != NULL) { /* It exists, because mkperf_pds_new has opened it. */
         p->kernel = mkperf_xstrdup(p->config.kernel);
         return;
     }
-    p->kernel = find_beside(p, "kernel.elf");
+    p->kernel = find_of_system(p, "kernel.elf");
     if (p->kernel == NULL) {
-        p->kernel = find_beside(p, "sel4.elf");
+        p->kernel = find_of_system(p, "sel4.elf");
     }
     if (p->kernel == NULL) {
         warn(p, "no kernel ELF (--kernel, or kernel.elf in --elf-path): kernel addresses get no "
@@ -262,7 +262,7 @@ static void add_candidates(struct mkperf_pds *p)
     for (unsigned i = 0; i < p->system->npds; i++) {
         const char *const file[] = {p->system->pd[i].symbols, p->system->pd[i].program};
         for (unsigned k = 0; k < 2; k++) {
-            char *path = file[k] != NULL ? find_beside(p, file[k]) : NULL;
+            char *path = file[k] != NULL ? find_of_system(p, file[k]) : NULL;
             if (path != NULL) {
                 mkperf_finder_add(p->finder, path);
             }
@@ -542,7 +542,7 @@ uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread)
     }
     uint32_t id = add_pd(p, thread, name, NULL);
     if (thread == MKPERF_THREAD_INITIAL && p->image == NULL) { /* an image's own list has it */
-        char *path = find_beside(p, "monitor.elf");
+        char *path = find_of_system(p, "monitor.elf");
         struct mkperf_error e;
         path = path != NULL ? path : monitor_beside_kernel(p);
         if (path != NULL &&

@@ -15,6 +15,7 @@
 #ifndef MKPERF_HOST_PERFDATA_READER_INTERNAL_H
 #define MKPERF_HOST_PERFDATA_READER_INTERNAL_H
 
+#include "compressed.h"
 #include "model/figures.h"
 #include "model/model.h"
 #include "perfdata.h"

@@ -2,7 +2,7 @@
 /*
  * The session of a perf.data file: its processes, and what perf's own features describe.
  *
- * Owns: the model's session and PDs while a file is read, and every string in them.
+ * Owns: the model's session and PDs while a file is read, every string in them, and their announcement to the sink.
  */
 #include "reader_internal.h"
 
@@ -231,10 +231,8 @@ void perfin_free_session(struct perfin_session *s)
 }
 
 /*
- * What the sink gets before samples: the session and the PDs.
- *
- * Owns: COMM, MMAP and MMAP2 records, which have a process's name and program, and the announcement
- * of PDs. Called for each record by reader.c and reader_sample.c.
+ * What the sink gets before samples: the session and the PDs. COMM, MMAP and MMAP2 records have a process's name and
+ * program. reader.c and reader_sample.c call this for each record.
  */
 
 enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason)

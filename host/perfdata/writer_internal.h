@@ -18,6 +18,7 @@
 #define MKPERF_HOST_PERFDATA_WRITER_INTERNAL_H
 
 #include "base/outfile.h"
+#include "compressed.h"
 #include "perfdata.h"
 #include "tracepoints.h"
 

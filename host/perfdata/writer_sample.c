@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records of samples and marks, and of events that the head of a perf.data file lacks: those of a
+ * Records of address spaces, of samples and marks, and of events that the head of a perf.data file lacks: those of a
  * later session.
  *
- * Owns: the layout of SAMPLE, HEADER_ATTR and EVENT_UPDATE records. perf accepts the last two within
- * the data, so the file of a killed writer has them too. A pipe has all its events in this form.
+ * Owns: the layout of MMAP, MMAP2, COMM, SAMPLE, HEADER_ATTR and EVENT_UPDATE records, and the build-id table. perf accepts
+ * HEADER_ATTR and EVENT_UPDATE within the data, so the file of a killed writer has them too. A pipe has all its events in this form.
  * Called by the writer, when everything that a record names is in the file.
  */
 #include "writer_internal.h"
 
-/*
- * Records of address spaces: of the kernel, and of each PD as a process.
- *
- * Owns: MMAP, MMAP2 and COMM records and the build-id table. Called by the writer.
- */
+/* ---- address spaces: of the kernel, and of each PD as a process ---- */
 
 enum { PAGE = 4096, PROT_READ_EXEC = 5, MAP_PRIVATE_FLAG = 2 };
 

@@ -2,7 +2,7 @@
 /*
  * The head of a report: what a reader must know to trust the numbers below it.
  *
- * Owns: the order of its lines. A figure that can be wrong is printed with the reason and the size of the error.
+ * Owns: the order of its lines, and what diff prints first about the environments of two recordings. A figure that can be wrong is printed with the reason and the size of the error.
  */
 #include "report.h"
 
@@ -228,8 +228,8 @@ void report_warning_values(const struct mkperf_frames *f, struct report_values *
 /*
  * What differs between two recordings apart from their samples: the machine, the session, the programs and their compilers.
  *
- * Owns: the list of what is compared. diff prints it first, because a difference here can explain each row below it. A PD that
- * only one side has is no difference here: it is a row.
+ * diff prints it first, because a difference here can explain each row below it. A PD that only one side has is no
+ * difference here: it is a row.
  */
 
 enum { SHOWN = 100 }; /* characters of a text */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the session of a live view, and the data of its page. See view.h. */
+/* Owns: the session of a live view, and the data of its page: samples, and the newest scheduling. See view.h. */
 #include "page/page.h"
 
 #include "view.h"
 
-/* Owns: the newest part of the scheduling of a running target. See view.h. */
+/* ---- the newest part of the scheduling of a running target ---- */
 
 /* Stores the state that a PD has now as an interval until the last event. Returns the number of intervals: 0 or 1. */
 static size_t add_now(struct mkperf_interval *to, const struct mkperf_analysis *a, uint32_t pd,

@@ -155,10 +155,10 @@ int main(void)
         agent_push_join(o);
         fprintf(stderr, "%s: %u accepted, %u refused; %d given up\n", o->spec, accepted[k],
                 refused[k], (int)o->given_up);
-        require(o->sent == accepted[k] && o->sent > 0, "uploads are not counted");
+        require(o->sent <= accepted[k] && o->sent > 0, "uploads are not counted");
         require(o->refused <= refused[k], "refusals are not counted");
         /* What was given up while it was uploaded is counted as that, and may have been accepted all the same. */
-        require(o->sent + o->refused + o->given_up >= WINDOWS, "a window is not counted");
+        require(o->sent + o->refused + o->given_up == WINDOWS, "a window is not counted once");
         require(o->given_up > 0 && refused[k] > 0 && o->failures > refused[k],
                 "nothing was given up, refused, or sent again");
         agent_outbox_free(o);
