@@ -3,6 +3,8 @@
 
 # What each of the two PDs is made of.
 TARGET_LIB_SRC := pd/lib/string.c pd/lib/text.c
+# A PD's stack has 4 KiB by default in Microkit 2.0.
+$(TARGET_OBJ)/pd/%.o: TARGET_CFLAGS += -Wframe-larger-than=1024
 # The back-end for the CPU's counters: pd/pmu/NAME.c, which has struct mkperf_pmu mkperf_NAME.
 MKPERF_PMU ?= $(if $(filter riscv64,$(ARCH)),riscv_sscofpmf,armv8_pmuv3)
 TARGET_CFLAGS += -DMKPERF_PMU=mkperf_$(MKPERF_PMU)

@@ -47,7 +47,7 @@ static bool table_ok(const struct mkperf_unwind_entry *e, const uint8_t *from, u
 enum mkperf_unwind_state mkperf_unwind_load(struct mkperf_unwind_tables *to, const uint8_t *from,
                                             uint32_t n)
 {
-    struct mkperf_unwind_tables head;
+    static struct mkperf_unwind_tables head; /* too large for a PD's stack */
 
     if (n < sizeof head || memcmp(from, MKPERF_UNWIND_EMPTY, sizeof head.magic) == 0) {
         return MKPERF_UNWIND_NONE;
