@@ -104,10 +104,10 @@ pictures: host target $(B)/echo-load $(call bootable,$(TEST_PD)/late)
 example: host $(call bootable,$(TEST_PD)/late)
 	$(Q)B=$(B) MKPERF=$(B)/mkperf scripts/pictures example
 
-# The page ends with the output, between lines of ```.
+# The page ends with an excerpt of the output, between lines of ```.
 demo-page:
 	$(Q)$(MAKE) --no-print-directory demo >$(B)/demo.log
-	$(Q){ sed '/^```$$/q' docs/demo.md; sed -n '/^# What uses the time/,$$p' $(B)/demo.log; echo '```'; } >$(B)/demo.md
+	$(Q){ sed '/^```$$/q' docs/demo.md; scripts/demo-excerpt $(B)/demo.log; echo '```'; } >$(B)/demo.md
 	$(Q)cp $(B)/demo.md docs/demo.md
 
 clean:
