@@ -152,13 +152,14 @@ enum mkperf_status agent_add(struct agent *a, const char *name, const char *spec
     if (strspn(own, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") !=
             strlen(own) ||
         own[0] == '\0' || strlen(own) >= MKPERF_MODEL_NAME - 8) {
-        mkperf_usage_error(e, "agent", "a target's name has letters, digits, '.', '_' and '-': %s",
+        mkperf_usage_error(e, "agent",
+                           "the name of a target may have letters, digits, '.', '_' and '-': '%s'",
                            own);
     } else if (find(a, own) != NULL) {
         mkperf_usage_error(e, "agent", "two targets have the name %s", own);
     } else if (mkperf_source_init(&source, spec, e) == MKPERF_OK && !source.ops->interactive) {
-        mkperf_usage_error(e, "agent", "%s is no running target: mkperf record reads captures",
-                           spec);
+        mkperf_usage_error(e, "agent",
+                           "%s is a capture, not a running target: mkperf record reads it", spec);
     }
     if (e->status != MKPERF_OK) {
         free(own);

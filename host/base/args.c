@@ -256,11 +256,12 @@ enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self,
     args->n = argc - optind;
     args->operand = argv + optind;
     if (args->n > c->operands_max && c->no_operands != NULL) {
-        return mkperf_usage_error(e, c->name, "what is '%s'? %s", argv[optind + c->operands_max],
-                                  c->no_operands);
+        return mkperf_usage_error(e, c->name, "unexpected argument '%s': %s",
+                                  argv[optind + c->operands_max], c->no_operands);
     }
     if (args->n > c->operands_max) {
-        return mkperf_usage_error(e, c->name, "what is '%s'?", argv[optind + c->operands_max]);
+        return mkperf_usage_error(e, c->name, "unexpected argument '%s'",
+                                  argv[optind + c->operands_max]);
     }
     return args->n >= c->operands_min ? MKPERF_OK
                                       : mkperf_usage_error(e, c->name, "want %s", c->synopsis);

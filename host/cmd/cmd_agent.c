@@ -102,10 +102,10 @@ static enum mkperf_status check(struct command *c, struct mkperf_error *e)
         servers |= strstr(a->to[i], "://") != NULL;
     }
     if (c->ntargets == 0 && a->list == NULL) {
-        return mkperf_usage_error(e, "agent", "no target (-t, --targets)");
+        return mkperf_usage_error(e, "agent", "no target: give -t TARGET or --targets FILE");
     }
     if (a->nto == 0 && a->metrics == NULL) {
-        return mkperf_usage_error(e, "agent", "nothing to do: --to, --metrics");
+        return mkperf_usage_error(e, "agent", "nothing to do: give --to or --metrics");
     }
     if (servers && a->spool == NULL) {
         return mkperf_usage_error(e, "agent", "a server needs --spool DIR, for windows that wait");

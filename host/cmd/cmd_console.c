@@ -29,7 +29,7 @@ static enum mkperf_status run_console(void *self, const struct mkperf_args *args
 
     (void)args;
     if (c->recorder.options.link.target == NULL) {
-        return mkperf_usage_error(e, "console", "no target (-t)");
+        return mkperf_usage_error(e, "console", "no target: give -t TARGET");
     }
     c->recorder.stop = mkperf_process_interrupts();
     c->recorder.options.link.reconnect_s = MKPERF_RECONNECT_S;

@@ -303,7 +303,7 @@ static enum mkperf_status run_explain(void *self, const struct mkperf_args *args
     }
     x->input = args->n > 0 ? args->operand[0] : x->input;
     if (strcmp(x->input, "-") == 0) {
-        return mkperf_usage_error(e, "explain", "it reads the recording twice: give a file");
+        return mkperf_usage_error(e, "explain", "the recording is read twice: give a file, not -");
     }
     if (c->why == REGRESSION) {
         return explain_regression(c, args->operand);

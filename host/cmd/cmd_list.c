@@ -88,7 +88,7 @@ static enum mkperf_status fetch_list(struct list *l, struct mkperf_error *e)
             return MKPERF_OK;
         }
     }
-    return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: the list of events does not arrive whole",
+    return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: the list of events did not arrive whole",
                             l->recorder.options.link.target);
 }
 

@@ -273,8 +273,8 @@ static enum mkperf_status finish_file(struct record *rec, enum mkperf_status rec
     const struct mkperf_sink sink = r->stream->config.sink;
     if (received == MKPERF_OK && r->options.link.watch && !r->stream->began) {
         received = mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                    "%s: no session ran while it was watched; of a flight "
-                                    "recording, mkperf dump fetches what it holds",
+                                    "%s: no session ran while it was watched; mkperf dump "
+                                    "fetches a flight recording",
                                     r->link.source.spec);
     }
     struct mkperf_error why = *e;

@@ -371,7 +371,7 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
     struct command *c = self;
 
     if (args->n > 0 && strcmp(c->input, default_input) != 0) {
-        return mkperf_usage_error(e, "report", "two recordings: %s and %s", c->input,
+        return mkperf_usage_error(e, "report", "want one recording, not %s and %s", c->input,
                                   args->operand[0]);
     }
     c->input = args->n > 0 ? args->operand[0] : c->input;
@@ -382,9 +382,10 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
     c->stdio |= c->head_only;
     c->report.graph = c->inverted ? REPORT_GRAPH_CALLERS : c->report.graph;
     if (c->separator != NULL && !c->json && (c->head_only || c->interactions || c->charged)) {
-        return mkperf_usage_error(e, "report",
-                                  "-x is of the table of rows: with --header-only, --interactions, "
-                                  "--stacks and --charged use --json");
+        return mkperf_usage_error(
+            e, "report",
+            "-x prints only the table of rows: use --json with --header-only, "
+            "--interactions, --stacks and --charged");
     }
     if (c->off_cpu + c->util + c->interactions + c->charged + c->latency > 1) {
         return mkperf_usage_error(e, "report",
@@ -392,7 +393,7 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
                                   "--latency exclude each other");
     }
     if ((c->off_cpu || c->util) && c->names.event != NULL) {
-        return mkperf_usage_error(e, "report", "%s is of one event, without --event",
+        return mkperf_usage_error(e, "report", "%s excludes --event",
                                   c->util ? "--util" : "--off-cpu");
     }
     if (c->quantum_ns != 0 && !report_columns_have(&c->report.keys, REPORT_SORT_TIME)) {
@@ -400,12 +401,12 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
     }
     if (for_programs(c) && (c->dot || c->hierarchy || c->report.graph != REPORT_GRAPH_NONE)) {
         return mkperf_usage_error(e, "report",
-                                  "-x and --json are of tables: without --dot, --hierarchy and -g");
+                                  "-x and --json print tables: omit --dot, --hierarchy and -g");
     }
     if (c->report.interval && (c->off_cpu || c->util || c->interactions || c->charged ||
                                c->hierarchy || c->report.relative || c->report.no_idle)) {
         return mkperf_usage_error(e, "report",
-                                  "--ci is for shares of all samples: without --off-cpu, --util, "
+                                  "--ci is for shares of all samples: omit --off-cpu, --util, "
                                   "--interactions, --charged, --hierarchy, --no-idle and "
                                   "--percentage relative");
     }
@@ -413,9 +414,8 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
         c->report.keys = (struct report_column_list){{REPORT_SORT_PD}, 1};
     }
     if (c->hierarchy && (c->report.children || c->report.graph != REPORT_GRAPH_NONE)) {
-        return mkperf_usage_error(e, "report",
-                                  "--hierarchy sums up what functions did themselves: without "
-                                  "--children and -g");
+        return mkperf_usage_error(
+            e, "report", "--hierarchy adds the functions' own samples: omit --children and -g");
     }
     if (c->output != NULL && !c->interactions) {
         return mkperf_usage_error(e, "report", "-o is for --interactions");

@@ -199,7 +199,8 @@ static enum mkperf_status add_vcpus(struct stamp *s, struct mkperf_error *e)
         const struct mkperf_system_vcpu *v = &s->system->vcpu[i];
 
         if (s->image.n == MKPERF_STAMP_PROGRAMS || strlen(v->name) > MKPERF_STAMP_NAME_BYTES) {
-            return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %.64s: too many, or too long a name",
+            return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                    "%s: %.64s: too many programs, or a name that is too long",
                                     s->path, v->name);
         }
         struct mkperf_image_program *out = &s->image.program[s->image.n++];

@@ -92,7 +92,7 @@ static enum mkperf_status check_options(struct stat_command *s, struct mkperf_er
     mkperf_Configure *c = &s->measure.recorder.options.configure;
 
     if (s->measure.recorder.options.link.target == NULL) {
-        return mkperf_usage_error(e, "stat", "no target (-t)");
+        return mkperf_usage_error(e, "stat", "no target: give -t TARGET");
     }
     if (s->measure.runs > 1 &&
         (s->measure.recorder.options.duration_s <= 0 || s->measure.interval_ms != 0)) {

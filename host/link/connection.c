@@ -86,7 +86,8 @@ static void check_proof(struct mkperf_peer *l, const mkperf_TargetHello *hello)
     l->hellos.boot_id = hello->boot_id;
     mkperf_auth_proof(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, proof);
     if (!mkperf_auth_same(proof, hello->proof.bytes, sizeof proof)) {
-        refuse(l, "wrong key: the target has another one than --key-file, or is not the target");
+        refuse(l,
+               "wrong key: the target's key is not that of --key-file, or another system answers");
         return;
     }
     mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, l->mac_out);
@@ -109,8 +110,8 @@ static void judge_hello(struct mkperf_peer *l, const mkperf_TargetHello *hello)
     if (wants_key && !l->has_key) {
         refuse(l, "the target requires a key: --key-file FILE");
     } else if (!wants_key && l->has_key) {
-        refuse(l, "the target has no key, so it cannot prove that it is the one you mean. To "
-                  "talk to it all the same, leave --key-file away");
+        refuse(l, "the target has no key, so it cannot prove its identity. To connect without "
+                  "that proof, omit --key-file");
     } else if (wants_key) {
         check_proof(l, hello);
     } else {

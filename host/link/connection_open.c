@@ -50,21 +50,22 @@ static enum mkperf_status silence(struct mkperf_peer *l, double patience_s, stru
 
     mkperf_receiver_idle(&l->receiver);
     if (w->bytes == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_SILENT,
-                                "%s: no byte arrived in %g s. Is the target running, its kernel of "
-                                "the configuration that its PDs were built for, and this the line "
-                                "of its profiler?",
-                                spec, patience_s);
+        return mkperf_error_set(
+            e, MKPERF_ERR_SILENT,
+            "%s: no byte arrived in %g s. Is the target running? Is this the line "
+            "of its profiler? Is its kernel of the configuration for which its "
+            "PDs were built?",
+            spec, patience_s);
     }
     if (w->frames == 0 && w->noise_bytes + (w->n - w->shown) > 0) {
         return mkperf_error_set(e, MKPERF_ERR_NOISE,
                                 "%s: %" PRIu64
-                                " bytes arrived and no frame was among them: a wrong "
-                                "baud rate, or not the line of the profiler",
+                                " bytes arrived and no frame was among them: the baud rate is "
+                                "wrong, or this is not the line of the profiler",
                                 spec, w->bytes);
     }
     return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: %s, but no answer to hello in %g s%s", spec,
-                            w->frames > 0 ? "frames arrive" : "the console talks", patience_s,
+                            w->frames > 0 ? "frames arrive" : "console text arrives", patience_s,
                             w->frames > 0 ? ": does the line carry bytes to the target?"
                                           : ": does the system contain the profiler?");
 }
@@ -96,7 +97,7 @@ static enum mkperf_status prove(struct mkperf_peer *l, struct mkperf_error *e)
     if (mkperf_peer_ask(l, &m, 0, PROVE_S, e) != MKPERF_OK) {
         return e->status != MKPERF_ERR_SILENT
                    ? e->status
-                   : mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: no answer to our proof",
+                   : mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: no answer to this host's proof",
                                       l->source.spec);
     }
     if (l->answer.which_msg == mkperf_ToHost_error_tag) {

@@ -415,7 +415,7 @@ enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
                                                 const char *command, struct mkperf_error *e)
 {
     if (o->link.target == NULL) {
-        return mkperf_usage_error(e, command, "no target (-t)");
+        return mkperf_usage_error(e, command, "no target: give -t TARGET");
     }
     if (o->link.watch && o->link.take_over) {
         return mkperf_usage_error(e, command, "--watch and --take-over exclude each other");

@@ -192,7 +192,7 @@ enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struc
     }
     if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER)) {
         return mkperf_error_set(e, MKPERF_ERR_REFUSED,
-                                "%s: %s controls the target. --watch records what runs anyway, "
+                                "%s: %s controls the target. --watch records its session, "
                                 "--take-over takes the control",
                                 r->link.source.spec,
                                 r->link.has_role && role->controller[0] != '\0' ? role->controller

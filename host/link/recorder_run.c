@@ -228,7 +228,7 @@ enum mkperf_status mkperf_recorder_talk(struct mkperf_recorder *r, const struct 
 
     MKPERF_TRY(mkperf_recorder_init(r, !elfs, e));
     if (!r->link.source.ops->interactive) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: a capture cannot be asked",
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: a capture answers no requests",
                                 r->options.link.target);
     }
     if (recording != NULL) {
@@ -431,8 +431,8 @@ static enum mkperf_status receive_dump(struct mkperf_recorder *r, uint64_t most,
         double now = mkperf_now_s();
         if (mkperf_peer_stopped(&r->link)) {
             return mkperf_error_set(e, MKPERF_ERR_FAILED,
-                                    "interrupted: the recording is not whole, "
-                                    "and still on the target");
+                                    "interrupted: the file is incomplete, and the "
+                                    "target still has the recording");
         }
         if (mkperf_totals_received(&s->totals) != received) {
             received = mkperf_totals_received(&s->totals);
@@ -441,7 +441,7 @@ static enum mkperf_status receive_dump(struct mkperf_recorder *r, uint64_t most,
         if (now - received_s > SILENCE_S + r->options.link.timeout_s) {
             return mkperf_error_set(e, MKPERF_ERR_LINK,
                                     "%s: the target fell silent in the middle of "
-                                    "the recording, which it still has",
+                                    "the recording, and still has it",
                                     r->link.source.spec);
         }
         if (received > most) {

@@ -235,7 +235,7 @@ enum mkperf_status mkperf_open_listen(struct mkperf_source *s, const char *where
         error = s->fd < 0 ? errno : 0;
     }
     if (error != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: no target has dialled: %s", s->spec,
+        return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: no target has connected: %s", s->spec,
                                 strerror(error));
     }
     mkperf_net_tune(s->fd);

@@ -293,5 +293,6 @@ enum mkperf_status mkperf_read_file(struct mkperf_source *s, void *p, size_t n, 
     if (done < 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec, strerror(errno));
     }
-    return done > 0 ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_LINK, "%s: its end", s->spec);
+    return done > 0 ? MKPERF_OK
+                    : mkperf_error_set(e, MKPERF_ERR_LINK, "%s: end of the file", s->spec);
 }

@@ -219,7 +219,7 @@ void mcp_answer(const struct mcp_server *s, const char *message, size_t n, FILE 
     int code = NO_METHOD;
 
     if (root == NULL) {
-        put_error(PARSE, "no JSON in one line", NULL, out);
+        put_error(PARSE, "not JSON in one line", NULL, out);
         return;
     }
     if (method == NULL || (id != NULL && !json_is_string(id) && !json_is_integer(id))) {

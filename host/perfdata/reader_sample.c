@@ -368,7 +368,7 @@ static enum mkperf_status read_sched(struct perfin_reader *r, struct mkperf_sche
                             : MKPERF_STOPPED_UNKNOWN;
     out->irq = is_switch ? 0 : mkperf_get32(raw + TRACE_SCHED_IRQ);
     if (kind >= MKPERF_SCHED_GAP || (unsigned)out->reason >= MKPERF_STOPPED_REASONS) {
-        return perfin_fail(r, "a scheduling event of no known kind");
+        return perfin_fail(r, "a scheduling event of an unknown kind");
     }
     if (out->core >= MKPERF_MODEL_CORES) {
         return perfin_fail(r, "a scheduling event of a core beyond 4095");
@@ -437,7 +437,7 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     raw.nraw = 0;
     raw.nreads = 0;
     if (!find_event(r, &c, &raw)) {
-        return perfin_fail(r, "a sample of no known event");
+        return perfin_fail(r, "a sample of an unknown event");
     }
     if (!take_fields(r, &c, &raw)) {
         return perfin_fail(r, "a sample is cut");

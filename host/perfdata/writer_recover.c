@@ -225,8 +225,8 @@ static enum mkperf_status recover(struct reader *r, const char *to, struct mkper
                           e);
     }
     if (mkperf_get64(p + 8) == PERF_PIPE_HEADER_BYTES) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: a pipe's layout: needs no finishing",
-                                b->path);
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "%s: it has the layout for pipes and needs no recovery", b->path);
     }
     uint64_t attrs = mkperf_get64(p + PERF_HEADER_ATTRS);
     uint64_t at = attrs + mkperf_get64(p + PERF_HEADER_ATTRS + 8);
@@ -240,7 +240,7 @@ static enum mkperf_status recover(struct reader *r, const char *to, struct mkper
     }
     uint64_t n = mkperf_get64(p + 8);
     if (size != 0 && r->data <= b->size && size < b->size - r->data) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: is finished, nothing to do", b->path);
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: it is complete, nothing to do", b->path);
     }
     if (n > PERF_FEATURES_MAX - 2 || r->data < at || r->data > b->size) {
         return perfin_bad(b, at + 8, "a damaged index", e);

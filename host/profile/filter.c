@@ -63,7 +63,7 @@ static enum mkperf_status set_time(struct report_filter *f, const char *text,
                    ? MKPERF_OK
                    : mkperf_error_set(
                          e, MKPERF_ERR_USAGE,
-                         "--time: not A%%-B%% of the recording (as in 10%%-20%%): '%s'", text);
+                         "--time: want A%%-B%% of the recording (as in 10%%-20%%), not '%s'", text);
     }
     if (*p != ',') {
         p = report_filter_seconds(p, &f->from_ns);
@@ -75,7 +75,7 @@ static enum mkperf_status set_time(struct report_filter *f, const char *text,
     }
     if (!p || *p || f->from_ns > f->to_ns) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "--time: not START,STOP in seconds (as in 1.5,2): '%s'", text);
+                                "--time: want START,STOP in seconds (as in 1.5,2), not '%s'", text);
     }
     return MKPERF_OK;
 }

@@ -296,7 +296,7 @@ static enum mkperf_status receive_samples(struct stat_measure *s, struct mkperf_
     struct mkperf_recorder *r = &s->recorder;
 
     if (s->interval_ms != 0 || s->runs > 1) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "stat: -I and -r want counts: no estimate");
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "stat: -I and -r need counts, not estimates");
     }
 
     memset(&s->work, 0, sizeof s->work);

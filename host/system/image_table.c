@@ -120,7 +120,7 @@ static bool read_queue(struct cursor *c, unsigned npds, struct mkperf_image_queu
         (out->bits != 8 && out->bits != 16 && out->bits != 32 && out->bits != 64) ||
         !index_ok(out->head, out->bits) || !index_ok(out->tail, out->bits) ||
         (out->head == 0) != (out->tail == 0)) {
-        return invalid(c, "a queue that cannot be");
+        return invalid(c, "a queue with impossible values");
     }
     c->at += MKPERF_STAMP_QUEUE_BYTES;
     return read_text(c, p[5], out->name, sizeof out->name - 1);

@@ -208,7 +208,7 @@ enum mkperf_status view_live_run(struct view_live *l, struct mkperf_error *e)
     mkperf_recorder_decode(r, mkperf_profile_sink(&l->profile), NULL);
     if (!r->link.source.ops->interactive) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "-t: a capture is no running target; mkperf convert makes a "
+                                "-t: a capture is not a running target; mkperf convert makes a "
                                 "recording of it");
     }
     status = mkperf_recorder_start(r, e);

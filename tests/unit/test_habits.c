@@ -64,8 +64,8 @@ static void test_file_without_i(void **state)
     (void)state;
     SAYS(report, 0, "Samples: |gamma_", in, "--stdio");
     SAYS(script, 0, "gamma_", in);
-    SAYS(report, MKPERF_ERR_USAGE, "what is", in, "more", "--stdio");
-    SAYS(report, MKPERF_ERR_USAGE, "two recordings", "-i", in, in, "--stdio");
+    SAYS(report, MKPERF_ERR_USAGE, "unexpected argument", in, "more", "--stdio");
+    SAYS(report, MKPERF_ERR_USAGE, "want one recording", "-i", in, in, "--stdio");
     SAYS(record, MKPERF_ERR_USAGE, "--pd selects samples", "-t", "file:none", "--sched", "--pd",
          "server");
 }
@@ -221,7 +221,7 @@ static void test_hierarchy(void **state)
     assert_true(idle > 5 && share_at(text, "  idle") == idle);
     SAYS(report, 0, "PD / ELF / Symbol", "-i", in, "--hierarchy", "-F", "comm,dso,sym");
     SAYS(report, 0, "omitted", "-i", in, "--hierarchy", "--percent-limit", "50");
-    SAYS(report, MKPERF_ERR_USAGE, "without --children", "-i", in, "--hierarchy", "--children");
+    SAYS(report, MKPERF_ERR_USAGE, "omit --children", "-i", in, "--hierarchy", "--children");
 }
 
 /* Branches are cut by their share of the PD that is shown. */

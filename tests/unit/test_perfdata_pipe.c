@@ -224,7 +224,7 @@ static void refused(void **state)
     (void)state;
     assert_int_equal(mkperf_perfdata_recover(recording_path("pipe.data"), NULL, &totals, &e),
                      MKPERF_ERR_INPUT);
-    assert_non_null(strstr(e.text, "needs no finishing"));
+    assert_non_null(strstr(e.text, "needs no recovery"));
     unlink(recording_path("fifo"));
     assert_int_equal(mkfifo(recording_path("fifo"), 0600), 0);
     if (fork() == 0) {

@@ -484,7 +484,7 @@ static void test_errors(void **state)
     start(2, IP_TID_TIME_CPU_PERIOD | CHAIN | IDENTIFIER, ID_ALL);
     sample(77, 2, 1, 5, NULL, 0);
     finish(NULL, 0);
-    expect(file.n, "test: offset 376: a sample of no known event");
+    expect(file.n, "test: offset 376: a sample of an unknown event");
     start(1, IP_TID_TIME_CPU_PERIOD | CHAIN | IDENTIFIER, ID_ALL);
     sample(1, 2, 1, 5, NULL, 0);
     patch64(file.n - 24, 4096); /* its core */

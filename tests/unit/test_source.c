@@ -266,7 +266,7 @@ static void silent_targets(void **state)
 {
     (void)state;
     expect(record_from(SILENT, "--timeout 0.5"), MKPERF_ERR_SILENT, "no byte arrived");
-    expect(record_from(CONSOLE, "--timeout 0.5"), MKPERF_ERR_SILENT, "the console talks");
+    expect(record_from(CONSOLE, "--timeout 0.5"), MKPERF_ERR_SILENT, "console text arrives");
     expect(0, 0, "target: tick");
     expect(record_from(NOISE, "--timeout 0.5"), MKPERF_ERR_NOISE, "no frame");
     assert_false(exists("out.data"));

@@ -288,10 +288,10 @@ static void errors(void **state)
     FAILS("a time with its unit", "-s", "time", "--time-quantum", "18446744073710s", data);
     FAILS("exclude each other", "--util", "--charged", data);
     FAILS("exclude each other", "--util", "--off-cpu", data);
-    FAILS("--util is of one event", "--util", "-e", "cycles", data);
-    FAILS("--charged use --json", "-x", ",", "--charged", data);
-    FAILS("without --dot, --hierarchy and -g", "-x", ",", "-g", data);
-    FAILS("without --dot, --hierarchy and -g", "--json", "--hierarchy", data);
+    FAILS("--util excludes --event", "--util", "-e", "cycles", data);
+    FAILS("use --json with --header-only", "-x", ",", "--charged", data);
+    FAILS("omit --dot, --hierarchy and -g", "-x", ",", "-g", data);
+    FAILS("omit --dot, --hierarchy and -g", "--json", "--hierarchy", data);
     FAILS("no scheduling events were recorded", "--util", samples);
     FAILS("has no samples: mkperf latency and mkperf report --util", data);
     char *text = RUN(diff, &status, "-s", "pd,time", samples, samples);
