@@ -350,8 +350,7 @@ int mkperf_command_main(const struct mkperf_command *c, int argc, char **argv)
         status = mkperf_stdout_flush(&e);
     }
     if (status != MKPERF_OK && e.text[0] != '\0') {
-        fprintf(stderr, "mkperf%s%s: %s\n", c->bare_errors ? "" : " ",
-                c->bare_errors ? "" : c->name, e.text);
+        fprintf(stderr, "mkperf %s: %s\n", c->name, e.text);
     }
     if (c->end != NULL) {
         c->end(self);

@@ -149,7 +149,6 @@ struct mkperf_command {
     struct mkperf_help_section sections[MKPERF_SECTIONS];
     const char *examples; /* lines, shown as they are; NULL */
     unsigned statuses;    /* 1 << status for each that it may end with; see base.h */
-    bool bare_errors;     /* they are printed without the command's name */
     struct {
         size_t bytes;
         const void *initial;                         /* NULL: zeros */

@@ -400,10 +400,11 @@ static enum mkperf_status run_record(void *self, const struct mkperf_args *args,
     }
     if (status == MKPERF_ERR_OUTPUT && rec->recorder.stream != NULL &&
         rec->recorder.stream->began && strcmp(o->output, "-") != 0) {
-        fprintf(stderr,
-                "mkperf: %s\n"
-                "mkperf: the written part can be recovered with: mkperf recover %s.partial\n",
-                e->text, o->output);
+        fprintf(
+            stderr,
+            "mkperf record: %s\n"
+            "mkperf record: the written part can be recovered with: mkperf recover %s.partial\n",
+            e->text, o->output);
         e->text[0] = '\0';
     }
     return status;
@@ -459,7 +460,6 @@ const struct mkperf_command mkperf_record_command = {
     .no_operands = "mkperf profiles the whole target, which runs already: --pd and --duration "
                    "choose what and how long",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
-    .bare_errors = true,
     .self = {.bytes = sizeof(struct record)},
     .init = init_record,
     .run = run_record,
@@ -492,7 +492,6 @@ const struct mkperf_command mkperf_dump_command = {
     .examples = "mkperf record -t tcp:10.0.0.5 --overwrite --dump-on-fault server\n"
                 "mkperf dump -t tcp:10.0.0.5 --wait --elf-path build",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
-    .bare_errors = true,
     .self = {.bytes = sizeof(struct record)},
     .init = init_record,
     .run = run_dump,

@@ -129,8 +129,8 @@ static const struct mkperf_option names_options[] = {
         MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct mkperf_record_options, system)),
     MKPERF_OPTION(
         0, "elf-path",
-        "directories of the PDs' ELFs (default: that of the .system file); mkperf also searches "
-        "for them by build id, see docs/formats.md",
+        "directories of the PDs' ELFs, with those below them (default: that of the .system file); "
+        "mkperf also searches elsewhere by build id, see docs/formats.md",
         MKPERF_TAKES(DIRS, "DIR[:DIR]"), MKPERF_TEXT(struct mkperf_record_options, elf_path)),
     {.id = 0},
 };

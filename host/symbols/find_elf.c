@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 /* The places in their order. PERF and DEBUGINFOD are looked up by identity; the others are listed. */
-enum place { PLACE_ELF_PATH, PLACE_PERF, PLACE_DEBUGINFOD, PLACE_TREE };
+enum place { PLACE_ELF_PATH, PLACE_BELOW, PLACE_PERF, PLACE_DEBUGINFOD, PLACE_TREE };
 
 enum worth { WORTH_NONE, WORTH_SYMBOLS, WORTH_DEBUG };
 
@@ -141,19 +141,19 @@ static void list_files(struct mkperf_finder *f, const char *directory, enum plac
 static void visit(struct mkperf_finder *f, const char *directory, const struct dirent *entry,
                   enum place place, unsigned depth)
 {
-    int flags = place == PLACE_TREE ? O_NOFOLLOW : 0;
+    bool tree = place == PLACE_BELOW || place == PLACE_TREE;
     struct stat st;
 
     if (entry->d_name[0] == '.') {
         return;
     }
     char *path = mkperf_xprintf("%s/%s", directory, entry->d_name);
-    bool there = place == PLACE_TREE ? lstat(path, &st) == 0 : stat(path, &st) == 0;
+    bool there = tree ? lstat(path, &st) == 0 : stat(path, &st) == 0;
     if (there && S_ISREG(st.st_mode)) {
-        add_file(f, path, place, flags);
+        add_file(f, path, place, tree ? O_NOFOLLOW : 0);
         return;
     }
-    if (there && S_ISDIR(st.st_mode) && place == PLACE_TREE) {
+    if (there && S_ISDIR(st.st_mode) && tree) {
         if (depth < MKPERF_FINDER_DEPTH) {
             list_files(f, path, place, depth + 1);
         } else {
@@ -228,12 +228,12 @@ static void search_place(struct mkperf_finder *f, enum place place,
     }
     f->listed[place] = true;
     f->entries = 0;
-    if (place == PLACE_ELF_PATH) {
+    if (place == PLACE_ELF_PATH || place == PLACE_BELOW) {
         const char *at = f->elf_path;
         while (at != NULL) {
             size_t n = strcspn(at, ":");
             char *directory = n != 0 ? mkperf_xprintf("%.*s", (int)n, at) : mkperf_xstrdup(".");
-            list_files(f, directory, PLACE_ELF_PATH, 0);
+            list_files(f, directory, place, 0);
             free(directory);
             at = at[n] == ':' ? at + n + 1 : NULL;
         }

@@ -241,7 +241,7 @@ void mkperf_module_unwind_rows(struct mkperf_module *m, struct mkperf_unwind_row
 
 enum mkperf_finder_limits {
     MKPERF_FINDER_ENTRIES = 20000, /* directory entries that are read, in a place */
-    MKPERF_FINDER_DEPTH = 8,       /* of directories below the current one */
+    MKPERF_FINDER_DEPTH = 8,       /* of directories below --elf-path's and the current one */
     MKPERF_FINDER_ELFS = 4096,     /* ELFs that are remembered */
 };
 

@@ -66,7 +66,7 @@ static void places(void **state)
     assert_false(one.derived);
     assert_true(bare.derived);
     assert_int_equal(bare.n, MKPERF_BUILD_ID_BYTES);
-    expect(f, &one, "one.elf", "tree/stripped", NULL); /* not those below the directory */
+    expect(f, &one, "one.elf", "tree/stripped", NULL); /* before those below the directory */
     expect(f, &bare, "", "tree/bare", NULL);
     mkperf_finder_add(f, recording_path("tree/a/b/c/x"));
     expect(f, &one, "", "tree/a/b/c/x", NULL); /* has debugging information */
@@ -74,6 +74,12 @@ static void places(void **state)
     expect(f, &one, "", "tree/stripped", NULL);
     mkperf_finder_free(f);
 
+    free(recording_shell("cd %s/empty && mkdir -p below/d && cp ../tree/stripped below/d/y",
+                         recording_dir));
+    f = mkperf_finder_new(recording_path("empty/below"), NULL);
+    expect(f, &one, "one.elf", "empty/below/d/y", NULL);
+    mkperf_finder_free(f);
+    free(recording_shell("rm -r %s/empty/below", recording_dir));
     f = mkperf_finder_new(NULL, NULL);
     expect(f, &one, "one.elf", NULL, "no ELF with the build id ");
     mkperf_finder_free(f);

@@ -339,7 +339,7 @@ static void wrong_arguments(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        expect(record(wrong[i]), MKPERF_ERR_USAGE, "mkperf: ");
+        expect(record(wrong[i]), MKPERF_ERR_USAGE, "mkperf record: ");
     }
     expect(record("-t file:/nowhere/x"), MKPERF_ERR_INPUT, "/nowhere/x: No such file");
     expect(record("-t serial:/dev/null,115200"), MKPERF_ERR_INPUT, "not a serial line");
