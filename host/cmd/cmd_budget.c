@@ -345,6 +345,7 @@ static enum mkperf_status print_patch(const struct command *c, const struct mkpe
 {
     uint64_t budget_us[MKPERF_SYSTEM_MAX_PDS] = {0};
     struct mkperf_system *s = NULL;
+    unsigned changes = 0;
     enum mkperf_status status = mkperf_system_load(c->system, &s, e);
 
     for (uint32_t i = 0; i < d->npds && status == MKPERF_OK; i++) {
@@ -356,7 +357,15 @@ static enum mkperf_status print_patch(const struct command *c, const struct mkpe
         fprintf(stderr, "mkperf: warning: events are missing for %.6f s: PDs may need more\n",
                 (double)a->gap_ns / 1e9);
     }
-    if (status == MKPERF_OK) {
+    for (uint32_t i = 0; status == MKPERF_OK && i < s->npds; i++) {
+        changes += budget_us[i] != 0;
+    }
+    if (status == MKPERF_OK && changes == 0) {
+        fprintf(stderr,
+                "mkperf budget: %s: no budget changes. A budget changes if it is below its period "
+                "and was not used up\n",
+                c->system);
+    } else if (status == MKPERF_OK) {
         mkperf_system_print_budgets(stdout, s, c->system, budget_us);
     }
     mkperf_system_free(s);

@@ -82,6 +82,10 @@ print(worst, by)
 sys.exit(not (by[0] > 300000 and by[1] < 20000 and worst[1] < worst[0] - 100000))
 EOF2
 }
+unbudgeted() {
+    "$MKPERF" budget --system "$t/path.system" "$D/path.data" >"$D/budget.diff" 2>"$D/err" && [ ! -s "$D/budget.diff" ] &&
+        contains "$D/err" "path.system: no budget changes"
+}
 unknown() {
     "$MKPERF" latency --path "irq $irq -> nobody" "$D/path.data" 2>"$D/err" && return 1
     contains "$D/err" "'nobody': no PD of that name is recorded"
@@ -98,5 +102,6 @@ check "an instance for each interrupt, at its time" at_known_times
 check "each part in its bucket, and parts add up" parts
 check "the preemptor is named, 20 of 20" spoiled
 check "with a lower priority it delays nothing" repaired
+check "a description without budgets: no diff, and the reason" unbudgeted
 check "a PD that is not recorded is refused" unknown
 check "record --stop-if: an interrupt that waits for long ends the recording" late_interrupt
