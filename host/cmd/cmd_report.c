@@ -114,7 +114,7 @@ static const struct mkperf_option options[] = {
         "--util -s time,pd,util: over time",
         MKPERF_SETS(struct command, util)),
     MKPERF_OPTION('x', "field-separator",
-                  "rows for programs: the kind of row, then its fields; docs/looking.md lists them",
+                  "the values of --json in their order, without names; see docs/json.md",
                   .value = "SEP", MKPERF_TEXT(struct command, separator)),
     MKPERF_OPTION(0, "json", "rows as JSON Lines; with --header-only, what was recorded",
                   MKPERF_SETS(struct command, json)),
