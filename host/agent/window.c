@@ -136,6 +136,7 @@ static struct mkperf_totals window_totals(struct agent_window *w)
     t.complete = t.restarts == 0;
     t.fill.size = 0; /* its points are of the whole session */
     t.interactions = NULL;
+    t.counts = NULL;
     t.samples = w->counts.samples;
     t.marks = w->counts.marks;
     t.sched_events = w->counts.sched_events;

@@ -262,7 +262,10 @@ static enum mkperf_status receive_samples(struct record *rec, struct mkperf_erro
     MKPERF_TRY(mkperf_recorder_start(r, e));
     MKPERF_TRY(mkperf_recorder_run(r, e));
     MKPERF_TRY(mkperf_recorder_stop(r, e));
-    return r->options.configure.interactions ? mkperf_recorder_interactions(r, e) : MKPERF_OK;
+    if (r->options.configure.interactions) {
+        MKPERF_TRY(mkperf_recorder_interactions(r, e));
+    }
+    return r->options.configure.per_pd && !r->watching ? mkperf_recorder_counts(r, e) : MKPERF_OK;
 }
 
 /* Finishes the file. Samples that precede an error are kept, except after an error of the disk. */
@@ -311,6 +314,7 @@ static enum mkperf_status record_target(struct record *rec, struct mkperf_error 
         if (checked != NULL) {
             s->totals = *checked;
             s->totals.interactions = interactions;
+            s->totals.counts = s->counts;
         }
         mkperf_console_text_end(&rec->recorder.text);
         clear_progress(rec);

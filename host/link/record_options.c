@@ -212,6 +212,11 @@ static const struct mkperf_option choice_options[] = {
                   MKPERF_TEXT(struct mkperf_record_options, pd)),
     MKPERF_OPTION(0, "subtree", "and this one with its children", .value = "NAME",
                   MKPERF_TEXT(struct mkperf_record_options, subtree)),
+    MKPERF_OPTION(
+        's', "stat",
+        "also count the events, in user mode and by PD, with a second counter of each; the "
+        "summary and reports show whether samples and counts agree",
+        MKPERF_SETS(struct mkperf_record_options, configure.per_pd)),
     MKPERF_OPTION(0, "check-timer",
                   "with -e timer and a kernel that has the extension: compare its threads with the "
                   "kernel's",
@@ -430,6 +435,9 @@ enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
         (!o->configure.sched || o->count != 0 || o->frequency != 0) &&
         mkperf_events_parse("cycles", &o->configure, e) != MKPERF_OK) {
         return e->status;
+    }
+    if (o->configure.events_count == 0 && o->configure.per_pd) {
+        return mkperf_usage_error(e, command, "--stat counts what is sampled: add -e, -c or -F");
     }
     if (o->configure.events_count == 0 && !o->configure.off_cpu &&
         (o->pd != NULL || o->subtree != NULL)) {

@@ -279,6 +279,27 @@ enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struc
     return MKPERF_OK;
 }
 
+enum mkperf_status mkperf_recorder_counts(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_counts_tag};
+    const mkperf_Counts *c = &r->link.answer.msg.counts;
+    uint32_t parts = 1;
+
+    for (uint32_t part = 0; part < parts; part++) {
+        m.msg.get_counts.part = part;
+        MKPERF_TRY(mkperf_recorder_ask(r, &m, "GetCounts", e));
+        if (r->link.answer.which_msg != mkperf_ToHost_counts_tag) {
+            return MKPERF_OK; /* another host has begun a session since; the comparison then says that counts are missing */
+        }
+        if (c->part != part || c->parts > MKPERF_MAX_PARTS) {
+            return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to GetCounts",
+                                    r->link.source.spec);
+        }
+        parts = c->parts;
+    }
+    return MKPERF_OK;
+}
+
 enum mkperf_status mkperf_latency_query_begin(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};

@@ -155,15 +155,15 @@ static enum mkperf_status check_session(const struct mkperf_recorder *r, const m
     static const mkperf_Session none = mkperf_Session_init_zero;
     bool answered = r->link.answer.which_msg == mkperf_ToHost_session_tag;
     const mkperf_Session *has = answered ? &r->link.answer.msg.session : &none;
-    const char *lacks = !answered                 ? NULL
-                        : c->sched && !has->sched ? "has no scheduling events (--sched)"
-                        : c->off_cpu && !has->off_cpu
-                            ? "has no samples of blocked threads (--off-cpu)"
-                        : c->aggregate_ms != 0 && has->aggregate_ms == 0
-                            ? "cannot count samples in windows (--aggregate)"
-                        : c->words_count != 0 && has->words != c->words_count
-                            ? "cannot read queues (--queues)"
-                            : NULL;
+    const char *lacks =
+        !answered                     ? NULL
+        : c->sched && !has->sched     ? "has no scheduling events (--sched)"
+        : c->off_cpu && !has->off_cpu ? "has no samples of blocked threads (--off-cpu)"
+        : c->aggregate_ms != 0 && has->aggregate_ms == 0
+            ? "cannot count samples in windows (--aggregate)"
+        : c->per_pd && !c->events[0].count && !has->counts ? "cannot count what it samples (--stat)"
+        : c->words_count != 0 && has->words != c->words_count ? "cannot read queues (--queues)"
+                                                              : NULL;
 
     if (lacks != NULL) {
         return mkperf_error_set(e, MKPERF_ERR_REFUSED, "%s: the target's build %s",

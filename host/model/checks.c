@@ -19,13 +19,13 @@
  * some 6.5 standard errors for 7 shares with many samples. It is wider by time and samples that may belong to any PD: lost and late samples,
  * the time of lost events, and 200 ns for each switch of the PD. Around a switch, a sample in the kernel belongs to the
  * thread that entered the kernel, and the event to the thread that leaves it.
+ *
+ * pd_counts.c compares samples with counts, for sessions with both.
  */
 #include "relays.h"
 
 #include "figures.h"
 
-static const double FALSE_ALARM = 1e-4; /* of a whole recording, at most */
-static const double EXCESS = 1.8;       /* of the variance, above that of independent samples */
 static const double SWITCH_NS =
     200; /* of a switch, which samples and events may count for different PDs */
 static const double UNKNOWN_MAX =
@@ -93,6 +93,8 @@ struct mkperf_checks {
     struct pd *pd;
     uint32_t npds, pd_room;
     struct mkperf_agreed agreed;
+    struct mkperf_count_check *counts; /* NULL: the session has none */
+    struct mkperf_session session;     /* kept for that; else without texts */
     bool ended;
     struct mkperf_totals result;
 };
@@ -132,6 +134,8 @@ void mkperf_checks_free(struct mkperf_checks *a)
     for (uint32_t i = 0; i < a->npds; i++) {
         free(a->pd[i].name);
     }
+    mkperf_count_check_free(a->counts);
+    mkperf_session_free(&a->session);
     mkperf_hash_free(&a->keys);
     free(a->cell);
     free(a->core);
@@ -176,6 +180,10 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
     a->selected = session->selected;
     if (session->sched && session->nevents != 0 && !a->on) {
         snprintf(a->agreed.not, sizeof a->agreed.not, "cycles were not sampled in both modes");
+    }
+    if (session->counts) {
+        a->counts = mkperf_count_check_new();
+        mkperf_session_keep(&a->session, session);
     }
     mkperf_symbols_expect(a->symbols, session->arch);
     if (a->addresses) {
@@ -296,6 +304,9 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
             c->heaviest = weight > c->heaviest ? weight : c->heaviest;
         }
     }
+    if (a->counts != NULL) {
+        mkperf_count_check_sample(a->counts, s);
+    }
     return mkperf_sink_sample(&a->to, s, e);
 }
 
@@ -404,9 +415,9 @@ static void compare(struct mkperf_checks *a, const struct base *b, const struct 
 {
     struct mkperf_agreed *to = &a->agreed;
     double p = (double)cell->ns / b->ns, share = cell->weight / b->weight;
-    double n = b->weight * b->weight / b->squares, l = log(2 * m / FALSE_ALARM);
-    double error = sqrt(p * (1 - p) / n), heaviest = a->core[cell->core].heaviest / b->weight;
-    double may = error * sqrt(2 * EXCESS * l) + (l / 3 + ENDS) * heaviest + b->unknown +
+    double heaviest = a->core[cell->core].heaviest, error;
+    double may = mkperf_share_limit(p, b->weight, b->squares, heaviest, m, &error) +
+                 ENDS * heaviest / b->weight + b->unknown +
                  SWITCH_NS * (double)cell->switches / b->ns;
     double off = fabs(share - p) / may;
 
@@ -440,6 +451,16 @@ static void add_suspect(struct mkperf_totals *t, uint32_t pd, const struct doubt
         t->suspect[at] = t->suspect[at - 1];
     }
     t->suspect[at] = (struct mkperf_suspect){pd, d->samples, d->doubtful, d->outside, d->no_call};
+}
+
+static const char *pd_name(const void *self, uint32_t pd, bool *own)
+{
+    const struct mkperf_checks *a = self;
+
+    if (own != NULL) {
+        *own = a->pd[pd].profiler;
+    }
+    return a->pd[pd].name != NULL ? a->pd[pd].name : "";
 }
 
 static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
@@ -486,6 +507,11 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
         more.known_ns = known > more.known_ns ? known : more.known_ns;
     }
     more.agreed = a->agreed;
+    more.counted = (struct mkperf_agreed){.compared = 0};
+    if (a->counts != NULL) {
+        const struct mkperf_count_names names = {&a->session, a->npds, pd_name, a};
+        mkperf_count_check_end(a->counts, &names, totals, &more.counted);
+    }
     more.faulted = a->faulted;
     snprintf(more.faulted_pd, sizeof more.faulted_pd, "%s",
              a->faulted != 0 ? a->pd[a->faulted_pd].name : "");

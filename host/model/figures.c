@@ -54,46 +54,59 @@ static void write_marks(const struct mkperf_totals *t, FILE *out)
     }
 }
 
-/* The result of the comparison of samples with scheduling events, and the PD that differs most. */
-static void write_agreed(const struct mkperf_totals *t, FILE *out)
+/* The result of the comparison of samples with scheduling events or with counts, and the PD that differs most. */
+static void write_agreed(const struct mkperf_agreed *a, bool counts, bool contradict, FILE *out)
 {
-    const struct mkperf_agreed *a = &t->agreed;
+    const char *what = counts ? "counts" : "scheduling events";
 
-    if (a->pd[0] == '\0') {
-        if (a->not [0] != '\0') {
-            fprintf(out, "samples and scheduling events were not compared: %s", a->not );
-        }
+    if (contradict != (a->contradicted != 0) || (a->pd[0] == '\0' && a->not [0] == '\0')) {
         return;
     }
-    if (a->contradicted != 0) {
-        fprintf(out, "samples and scheduling events CONTRADICT each other in %" PRIu64 " of ",
+    if (a->pd[0] == '\0') {
+        fprintf(out, "samples and %s were not compared: %s", what, a->not );
+        return;
+    }
+    if (contradict) {
+        fprintf(out, "samples and %s CONTRADICT each other in %" PRIu64 " of ", what,
                 a->contradicted);
     } else {
-        fputs("samples and scheduling events agree in all ", out);
+        fprintf(out, "samples and %s agree in all ", what);
     }
-    fprintf(out,
-            "%" PRIu64 " shares; the largest difference: %s has %.2f %% of core %" PRIu32
-            "'s %stime by samples, %.2f %% by events, standard error %.2f",
-            a->compared, a->pd, (double)a->by_samples_ppm / 1e4, a->core,
-            a->busy_only ? "busy " : "", (double)a->by_events_ppm / 1e4,
-            (double)a->error_ppm / 1e4);
+    fprintf(out, "%" PRIu64 " shares; the largest difference: %s has %.2f %% of ", a->compared,
+            a->pd, (double)a->by_samples_ppm / 1e4);
+    if (counts) {
+        fprintf(out, "%s:u", a->event);
+    } else {
+        fprintf(out, "core %" PRIu32 "'s %stime", a->core, a->busy_only ? "busy " : "");
+    }
+    fprintf(out, " by samples, %.2f %% by %s", (double)a->by_events_ppm / 1e4,
+            counts ? "counts" : "events");
+    if (a->error_ppm != 0 || !counts) { /* the sum over all PDs has none */
+        fprintf(out, ", standard error %.2f", (double)a->error_ppm / 1e4);
+    }
     if (a->not [0] != '\0') {
-        fprintf(out, "\nanother core was not compared: %s", a->not );
+        fprintf(out, "\nanother %s was not compared: %s", counts ? "event" : "core", a->not );
     }
 }
 
 static void write_agreement(const struct mkperf_totals *t, FILE *out)
 {
-    if (t->agreed.contradicted == 0) {
-        write_agreed(t, out);
-    }
+    write_agreed(&t->agreed, false, false, out);
 }
 
 static void write_contradiction(const struct mkperf_totals *t, FILE *out)
 {
-    if (t->agreed.contradicted != 0) {
-        write_agreed(t, out);
-    }
+    write_agreed(&t->agreed, false, true, out);
+}
+
+static void write_counted(const struct mkperf_totals *t, FILE *out)
+{
+    write_agreed(&t->counted, true, false, out);
+}
+
+static void write_miscounted(const struct mkperf_totals *t, FILE *out)
+{
+    write_agreed(&t->counted, true, true, out);
 }
 
 /* The cost of recording scheduling events, by these events. */
@@ -152,8 +165,8 @@ static const struct mkperf_figure figures[] = {
       SUMMARY(SECOND + 1, NULL, "%n samples may lack the caller of the innermost function", NULL),
       JSON(SECOND + 3)}},
     {"cut_chains", AT(cut_chains), false, false,
-     {HEAD(SECOND + 23, "callers", "of %n samples (%p %) are cut off: frames that the target cannot unwind", NULL),
-      SUMMARY(SECOND + 19, NULL, "the callers of %n samples (%p %) are cut off: docs/install.md", NULL),
+     {HEAD(SECOND + 24, "callers", "of %n samples (%p %) are cut off: frames that the target cannot unwind", NULL),
+      SUMMARY(SECOND + 10, NULL, "the callers of %n samples (%p %) are cut off: docs/install.md", NULL),
       JSON(SECOND + 18)}},
     {"overwritten", AT(overwritten), false, false,
      {HEAD(SECOND + 1, "flight", "%n older samples had been overwritten by these", NULL),
@@ -232,6 +245,15 @@ static const struct mkperf_figure figures[] = {
     {"faulted", AT(faulted), false, true, {JSON(THIRD + 13)}},
     {"only_idle", AT(only_idle), false, true, {JSON(THIRD + 14)}},
     {"own_ppm", AT(own_ppm), false, false, {JSON(THIRD + 19)}},
+    {"counts_compared", AT(counted.compared), false, false,
+     {HEAD(SECOND + 21, "checked", NULL, write_counted),
+      SUMMARY(SECOND + 16, "checked", NULL, write_counted), JSON(THIRD + 20)}},
+    {"counts_contradicted", AT(counted.contradicted), false, true,
+     {HEAD(SECOND + 22, "checked", NULL, write_miscounted),
+      SUMMARY(SECOND + 17, "checked", NULL, write_miscounted), JSON(THIRD + 21)}},
+    {"count_by_samples_ppm", AT(counted.by_samples_ppm), false, false, {JSON(THIRD + 22)}},
+    {"count_by_counts_ppm", AT(counted.by_events_ppm), false, false, {JSON(THIRD + 23)}},
+    {"count_error_ppm", AT(counted.error_ppm), false, false, {JSON(THIRD + 24)}},
 };
 /* clang-format on */
 enum { FIGURES = sizeof figures / sizeof *figures };
@@ -265,6 +287,9 @@ bool mkperf_figure_is_count(const char *key)
                                          "share_by_samples_ppm",
                                          "share_by_events_ppm",
                                          "share_error_ppm",
+                                         "count_by_samples_ppm",
+                                         "count_by_counts_ppm",
+                                         "count_error_ppm",
                                          "only_idle",
                                          "own_ppm"};
     size_t i = 0;
@@ -309,6 +334,8 @@ static const struct mkperf_figure *next_figure(enum mkperf_figure_output output,
 
     for (unsigned i = 0; i < FIGURES; i++) {
         unsigned n = figures[i].in[output].order;
+        assert(n == 0 || found == NULL ||
+               n != found->in[output].order); /* one would not be shown */
         if (n != 0 && n >= *order && n < end && (found == NULL || n < found->in[output].order)) {
             found = &figures[i];
         }

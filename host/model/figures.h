@@ -38,7 +38,7 @@ enum mkperf_figure_section {
     MKPERF_SECTION_FIRST = 0,   /* head: behind the time; JSON: before the losses */
     MKPERF_SECTION_SECOND = 20, /* head: numbers that may be wrong; JSON: counts */
     MKPERF_SECTION_THIRD = 40,  /* JSON: times and the rest */
-    MKPERF_SECTION_END = 60,
+    MKPERF_SECTION_END = 70,
 };
 
 /* Calls member for each figure of a section of JSON, in order, also if it is 0. */
@@ -159,6 +159,30 @@ bool mkperf_first(enum mkperf_first which, const struct mkperf_totals *t,
 
 /* Calls put for each line; a recording without problems has none. */
 void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *put, void *self);
+
+/* ---- counts of a session's events by PD, beside samples (pd_counts.c). relays.h compares the two. ---- */
+
+enum { MKPERF_PD_COUNTS = MKPERF_COUNT_THREADS * MKPERF_MAX_EVENTS };
+
+struct mkperf_pd_count {
+    char pd[MKPERF_MODEL_NAME];
+    bool own;       /* the PD is mkperf's */
+    uint32_t event; /* index into the session's events */
+    uint64_t user;  /* events in user mode */
+};
+
+struct mkperf_pd_counts {
+    unsigned n;
+    struct mkperf_pd_count at[MKPERF_PD_COUNTS];
+};
+
+/* Adds a count to that of its PD and event. What does not fit is omitted, and the comparison then shows it. */
+void mkperf_pd_counts_add(struct mkperf_pd_counts *c, const struct mkperf_pd_count *count);
+
+/* As lines `key value` for perf.data; and the value of such a line back. */
+#define MKPERF_PD_COUNT_KEY "user_count"
+void mkperf_pd_counts_write(const struct mkperf_pd_counts *c, FILE *f);
+void mkperf_pd_counts_line(struct mkperf_pd_counts *c, const char *value);
 
 /*
  * Calls and notifications between PDs, and other software events of a session.

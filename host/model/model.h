@@ -126,6 +126,7 @@ struct mkperf_session {
         aggregate_ms; /* the target counts samples in windows of so long; 0: it sends each one */
     bool exact;       /* each instruction was counted: periods are counts, not estimates */
     bool sched;       /* it has scheduling events; nevents may be 0 then, without samples */
+    bool counts;      /* a second counter of each event counts beside the samples: totals->counts */
     /* The queues that the target knows, by their numbers in readings. Valid during the call, as strings are. */
     unsigned nqueues;
     const struct mkperf_queue *queue;
@@ -298,6 +299,7 @@ struct mkperf_queue_reading {
 /* ---- totals ---- */
 
 struct mkperf_interactions;
+struct mkperf_pd_counts;
 
 /* A suspect PD: more than one in a hundred of its samples cannot be of its ELF. */
 enum { MKPERF_SUSPECTS = 16 };
@@ -312,19 +314,21 @@ struct mkperf_suspect {
 };
 
 /*
- * The comparison of samples with scheduling events (checks.c). A share is a PD's part of the time of a core. The members
- * from by_samples_ppm on describe the PD that differs most, in relation to what chance allows.
+ * The comparison of samples with scheduling events (checks.c), or with counts (pd_counts.c). A share is a PD's part of the
+ * time of a core, or of the counted events of all cores. The members from by_samples_ppm on describe the PD that differs most,
+ * in relation to what chance allows.
  */
 struct mkperf_agreed {
-    uint64_t compared;     /* shares; 0: none */
-    uint64_t contradicted; /* of them: they differ by more than chance allows */
-    uint64_t by_samples_ppm, by_events_ppm;
-    uint64_t error_ppm; /* standard error of the share by samples */
+    uint64_t compared;                      /* shares; 0: none */
+    uint64_t contradicted;                  /* of them: they differ by more than chance allows */
+    uint64_t by_samples_ppm, by_events_ppm; /* by_events_ppm: or by counts */
+    uint64_t error_ppm;                     /* standard error of the share by samples */
     uint32_t core;
     bool busy_only; /* shares are of the core's time without idle */
     double off;     /* above 1: more than chance allows */
     char pd[MKPERF_MODEL_NAME];
-    char not [MKPERF_MODEL_NAME]; /* why a core, or all, is not compared; "": they are */
+    char event[MKPERF_MODEL_NAME]; /* of counts: what was counted; "" */
+    char not [MKPERF_MODEL_NAME];  /* why a core, or all, is not compared; "": they are */
 };
 
 /*
@@ -379,13 +383,14 @@ struct mkperf_totals {
     uint64_t stopped_ns, stopped_at_ns; /* the latency that ended it, and the end of that latency */
     char stopped[MKPERF_STOPPED_TEXT];  /* what ended a flight recording; "": it was not held */
     const struct mkperf_interactions *interactions; /* valid during the call; NULL: none */
+    const struct mkperf_pd_counts *counts;          /* the same */
     /* Multiplexed events: how long their sessions ran, and how long of that they were counted. 0: all the time. */
     uint64_t enabled_ns[MKPERF_MODEL_EVENTS], running_ns[MKPERF_MODEL_EVENTS];
     struct mkperf_fill fill;
     uint64_t unordered; /* samples that came too late for their place in the order of cores */
     unsigned ncores;    /* of a target with several; else 0 */
     struct mkperf_core core[MKPERF_MAX_CORES];
-    struct mkperf_agreed agreed;
+    struct mkperf_agreed agreed, counted;
     /* By scheduling events: the time of mkperf's own PDs, and the longest time that is known of one core. */
     uint64_t own_ns, known_ns;
     uint64_t faulted;                   /* times that a PD stopped with a fault */

@@ -2,8 +2,8 @@
 /*
  * Relays: sinks in front of another sink, which check, complete or select what passes.
  *
- *     checks       counts samples that cannot be of the ELFs that name them,     end: totals->suspect, agreed, own_ns, faulted,
- *                  and compares samples with scheduling events                        only_idle
+ *     checks       counts samples that cannot be of the ELFs that name them,     end: totals->suspect, agreed, counted, own_ns,
+ *                  and compares samples with scheduling events and with counts        faulted, only_idle
  *     only_cores   passes on samples and events of some cores only               end: totals of these cores
  *     off_cpu      holds a blocked thread's sample until the thread runs again   end: totals->off_cpu_unpaired
  *
@@ -35,12 +35,49 @@ struct mkperf_checks *mkperf_checks_new(struct mkperf_sink to, struct mkperf_sym
 struct mkperf_sink mkperf_checks_sink(struct mkperf_checks *a);
 void mkperf_checks_free(struct mkperf_checks *a); /* NULL is allowed */
 
-/* The totals that the next sink got at the end, except interactions, which are not valid any more. NULL: before the end. */
+/* The totals that the next sink got at the end, except interactions and counts, which are not valid any more. NULL: before
+ * the end. */
 const struct mkperf_totals *mkperf_checks_totals(const struct mkperf_checks *a);
 
 /* The sentence for a suspect of the totals; name: that of its PD. */
 const char *mkperf_suspect_text(const struct mkperf_suspect *s, const char *name, char *text,
                                 size_t n);
+
+/*
+ * How much a share may differ by chance from p, which is exact: Bernstein's inequality, as in checks.c. The share is that of
+ * samples with these sums of weights and of their squares. m: how many shares are compared in all. *error: the standard error.
+ */
+static inline double mkperf_share_limit(double p, double weight, double squares, double heaviest,
+                                        double m, double *error)
+{
+    static const double FALSE_ALARM = 1e-4; /* of a whole recording, at most */
+    static const double EXCESS = 1.8;       /* of the variance, above that of independent samples */
+    double l = log(2 * m / FALSE_ALARM);
+
+    *error = sqrt(p * (1 - p) * squares) / weight;
+    return *error * sqrt(2 * EXCESS * l) + l / 3 * heaviest / weight;
+}
+
+/*
+ * ---- pd_counts.c: the part of `checks` that compares samples with counts, for sessions with `counts`. ----
+ */
+
+struct mkperf_count_check;
+
+/* The PDs of a recording. name: that of a PD below npds, never NULL; *own, if own is not NULL: it is mkperf's. */
+struct mkperf_count_names {
+    const struct mkperf_session *session;
+    uint32_t npds;
+    const char *(*name)(const void *self, uint32_t pd, bool *own);
+    const void *self;
+};
+
+struct mkperf_count_check *mkperf_count_check_new(void);
+void mkperf_count_check_free(struct mkperf_count_check *c); /* NULL is allowed */
+void mkperf_count_check_sample(struct mkperf_count_check *c, const struct mkperf_sample *s);
+/* Compares all samples with t->counts. Called once. */
+void mkperf_count_check_end(struct mkperf_count_check *c, const struct mkperf_count_names *names,
+                            const struct mkperf_totals *t, struct mkperf_agreed *to);
 
 /* Whether a program is one of mkperf's own: it has the main function of the profiler PD or of a client PD. */
 bool mkperf_module_is_profiler(struct mkperf_module *module);

@@ -45,6 +45,7 @@
  *       turns 1                 the cores are QEMU's, which take turns
  *       exact 1                 each instruction was counted (mkperf exact)
  *       selected 1              only some PDs were sampled (record --pd)
+ *       stat 1                  events were counted beside the samples (record --stat)
  *       queue NUMBER CAPACITY BITS RETURNS SEEN KIND PRODUCER CONSUMER NAME
  *                               struct mkperf_queue; "-": not known. A reading is mkperf:queue, tracepoints.h
  *       sched 0                 if there are queues, and no scheduling events
@@ -68,6 +69,10 @@
  *       overwritten, looks_us, unread, unordered
  *       shares_compared, shares_contradicted, share_by_samples_ppm, share_by_events_ppm, share_error_ppm
  *                               struct mkperf_agreed; readers compare again
+ *       user_count EVENT OWN COUNT PD
+ *                               struct mkperf_pd_count, one line each (figures.h)
+ *       counts_compared, counts_contradicted, count_by_samples_ppm, count_by_counts_ppm, count_error_ppm
+ *                               as shares_compared and the rest, of samples and counts
  *       own_ns, known_ns, faulted, only_idle, own_ppm
  *                               as in struct mkperf_totals; readers calculate them again
  *       sched_events, sched_lost_ring, sched_lost_output, sched_lost_link, sched_lost_transit,

@@ -131,6 +131,7 @@ struct perfin_session {
     bool has_totals;    /* mkperf finished the file */
     unsigned described; /* how many events mkperf's own features describe */
     struct mkperf_interactions *interactions; /* NULL: none */
+    struct mkperf_pd_counts *counts;          /* the same */
     unsigned queue_room;
     struct mkperf_queue *queue;     /* the model's, with texts to be freed */
     bool no_sched;                  /* its tracepoints are those of queues only */

@@ -67,6 +67,16 @@ static bool read_counted(struct perfin_session *s, const char *text)
     return true;
 }
 
+/* user_count EVENT OWN COUNT PD */
+static bool read_count(struct perfin_session *s, const char *text)
+{
+    if (s->counts == NULL) {
+        s->totals.counts = s->counts = mkperf_xcalloc(1, sizeof *s->counts);
+    }
+    mkperf_pd_counts_line(s->counts, text);
+    return true;
+}
+
 /* stopped TEXT */
 static bool read_stopped(struct perfin_session *s, const char *text)
 {
@@ -206,6 +216,7 @@ static const struct row {
     ROW("jitter", SESSION, FLAG, mkperf_session, jitter),
     ROW("exact", SESSION, FLAG, mkperf_session, exact),
     ROW("selected", SESSION, FLAG, mkperf_session, selected),
+    ROW("stat", SESSION, FLAG, mkperf_session, counts),
     ROW("complete", TOTALS, FLAG, mkperf_totals, complete),
     ROW("build_id", PD, BUILD_ID, perfin_process, build_id),
     ROW("content", PD, CONTENT, perfin_process, build_id),
@@ -222,6 +233,7 @@ static const struct row {
     {.key = "queue", .read = read_queue},
     {.key = "counted", .read = read_counted},
     {.key = "stopped", .read = read_stopped},
+    {.key = MKPERF_PD_COUNT_KEY, .read = read_count},
     {.key = "suspect", .read = read_suspect},
 };
 /* clang-format on */

@@ -228,6 +228,7 @@ void perfin_free_session(struct perfin_session *s)
     free(s->process);
     mkperf_queues_free(s->queue, s->model.nqueues);
     free(s->interactions);
+    free(s->counts);
 }
 
 /*

@@ -101,6 +101,9 @@ void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals
         if (totals->interactions != NULL) {
             mkperf_interactions_write(totals->interactions, lines);
         }
+        if (totals->counts != NULL) {
+            mkperf_pd_counts_write(totals->counts, lines);
+        }
         for (unsigned i = 0; i < totals->nsuspects; i++) {
             const struct mkperf_suspect *s = &totals->suspect[i];
             fprintf(lines, "suspect %u %llu %llu %llu %llu\n", s->pd,

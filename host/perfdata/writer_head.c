@@ -292,6 +292,9 @@ void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_sessio
     if (s->selected) {
         fprintf(w->about, "selected 1\n");
     }
+    if (s->counts) {
+        fprintf(w->about, "stat 1\n");
+    }
     if (s->exact) {
         fprintf(w->about, "exact 1\n");
     }

@@ -173,6 +173,7 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
     (void)e;
     a->totals = *totals;
     a->totals.interactions = NULL;
+    a->totals.counts = NULL;
     mkperf_analysis_end(a);
     return MKPERF_OK;
 }

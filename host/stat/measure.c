@@ -10,6 +10,7 @@
 #include "base/process.h"
 #include "link/recorder.h"
 #include "model/figures.h"
+#include "model/relays.h"
 #include "stat.h"
 
 #include "pmu/events.h"
@@ -78,6 +79,14 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *samp
 
 static const struct mkperf_sink_ops sink = {
     .name = "stat", .events = on_events, .sample = on_sample};
+
+static enum mkperf_status connect_target(struct stat_measure *s, struct mkperf_error *e)
+{
+    mkperf_checks_free(s->checks);
+    s->checks = mkperf_checks_new((struct mkperf_sink){.ops = &sink, .self = s}, NULL, false);
+    const struct mkperf_sink checked = mkperf_checks_sink(s->checks);
+    return mkperf_recorder_talk(&s->recorder, &checked, NULL, e);
+}
 
 static enum mkperf_status ask_part(struct stat_measure *s, uint32_t part, struct mkperf_error *e)
 {
@@ -290,10 +299,21 @@ static enum mkperf_status report_early_end(const struct stat_measure *s, struct 
     return MKPERF_OK;
 }
 
-/* Receives the samples of an estimate until the duration has passed. */
+/* Prints how the estimate and the counts compare. */
+static void print_checked(void *out, bool warns, const char *title, const char *text)
+{
+    (void)warns;
+    if (title != NULL && strcmp(title, "checked") == 0) {
+        fprintf(out, "mkperf: %s\n", text);
+    }
+}
+
+/* Receives the samples of an estimate until the duration has passed. If the target can also count the events, the two are
+ * compared. */
 static enum mkperf_status receive_samples(struct stat_measure *s, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &s->recorder;
+    bool *counts = &r->options.configure.per_pd;
 
     if (s->interval_ms != 0 || s->runs > 1) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "stat: -I and -r need counts, not estimates");
@@ -301,9 +321,22 @@ static enum mkperf_status receive_samples(struct stat_measure *s, struct mkperf_
 
     memset(&s->work, 0, sizeof s->work);
     s->first_ns = s->last_ns = 0;
-    MKPERF_TRY(begin(s, e));
+    if (begin(s, e) != MKPERF_OK && e->status == MKPERF_ERR_REFUSED && *counts) {
+        fprintf(stderr, "mkperf: samples and counts are not compared: %s\n", e->text);
+        e->status = MKPERF_OK;
+        *counts = false;
+        begin(s, e);
+    }
+    MKPERF_TRY(e->status);
     MKPERF_TRY(mkperf_recorder_run(r, e));
     MKPERF_TRY(stop(s, e));
+    if (*counts && !r->watching) {
+        MKPERF_TRY(mkperf_recorder_counts(r, e));
+    }
+    MKPERF_TRY(mkperf_sink_finish(&r->stream->config.sink, mkperf_stream_finish(r->stream, e),
+                                  &r->stream->totals, e));
+    mkperf_figures_texts(MKPERF_FIGURE_SUMMARY, MKPERF_SECTION_SECOND, MKPERF_SECTION_END,
+                         mkperf_checks_totals(s->checks), print_checked, stderr);
     stat_estimate(&s->work, s->session.events_count, (double)(s->last_ns - s->first_ns) / 1e9);
     return MKPERF_OK;
 }
@@ -314,7 +347,7 @@ static void set_events(struct stat_measure *s, bool estimate)
     mkperf_Configure *c = &s->recorder.options.configure;
 
     s->estimate = estimate;
-    c->per_pd = s->per_pd && !estimate;
+    c->per_pd = s->per_pd;
     c->latency = s->util;
     for (unsigned i = 0; i < c->events_count; i++) {
         c->events[i].count = !estimate;
@@ -347,7 +380,6 @@ static enum mkperf_status check_by_core(const struct stat_measure *s, struct mkp
 
 static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *e)
 {
-    const struct mkperf_sink to = {.ops = &sink, .self = s};
     bool by_pd = true;
 
     if (s->interval_ms == 0) {
@@ -371,8 +403,8 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
         MKPERF_TRY(stop(s, e));
         mkperf_recorder_free(&s->recorder); /* other events need a new conversation */
         set_events(s, true);
-        return mkperf_recorder_talk(&s->recorder, &to, NULL, e) == MKPERF_OK ? receive_samples(s, e)
-                                                                             : e->status;
+        s->recorder.options.configure.per_pd = false;
+        return connect_target(s, e) == MKPERF_OK ? receive_samples(s, e) : e->status;
     }
     MKPERF_TRY(count(s, e));
     MKPERF_TRY(stop(s, e));
@@ -401,9 +433,8 @@ static enum mkperf_status choose_metrics(struct stat_measure *s, struct mkperf_e
     return MKPERF_OK;
 }
 
-enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
+static enum mkperf_status measure(struct stat_measure *s, struct mkperf_error *e)
 {
-    const struct mkperf_sink to = {.ops = &sink, .self = s};
     uint32_t chosen = s->recorder.options.configure.cores;
     enum mkperf_status status = MKPERF_OK;
     char room[MKPERF_CORE_PROBLEM_TEXT];
@@ -412,7 +443,7 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
 
     s->recorder.control = on_control;
     s->recorder.self = s;
-    MKPERF_TRY(mkperf_recorder_talk(&s->recorder, &to, NULL, e));
+    MKPERF_TRY(connect_target(s, e));
     MKPERF_TRY(choose_metrics(s, e));
     set_events(s, s->estimate);
     s->style.cores = chosen != 0 ? (unsigned)__builtin_popcount(chosen)
@@ -454,4 +485,13 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
         show(s, &s->work, s->work.seconds);
     }
     return MKPERF_OK;
+}
+
+enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
+{
+    enum mkperf_status status = measure(s, e);
+
+    mkperf_checks_free(s->checks);
+    s->checks = NULL;
+    return status;
 }

@@ -138,13 +138,14 @@ struct stat_measure {
     const char *metrics; /* groups of figures whose events are counted, too; NULL: none */
     struct stat_style style;
 
-    mkperf_Session session;   /* as the target runs it */
-    struct stat_reading work; /* the reading that is being received or estimated */
-    struct stat_reading good; /* the last complete reading */
-    bool warned;              /* the warning about cores was printed */
-    bool counting;            /* our session runs, and we have not asked for its end */
-    bool ended;               /* another host ended our session */
-    bool foreign;             /* messages of the target are about the session of another host */
+    struct mkperf_checks *checks; /* compares the samples of an estimate with counts */
+    mkperf_Session session;       /* as the target runs it */
+    struct stat_reading work;     /* the reading that is being received or estimated */
+    struct stat_reading good;     /* the last complete reading */
+    bool warned;                  /* the warning about cores was printed */
+    bool counting;                /* our session runs, and we have not asked for its end */
+    bool ended;                   /* another host ended our session */
+    bool foreign;                 /* messages of the target are about the session of another host */
     uint64_t first_ns, last_ns;
     struct stat_repeat repeat;
     struct stat_reading before, mean;

@@ -88,7 +88,11 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
     s->session.nevents = s->began ? s->session.nevents : 0;
     s->session.max_frames = session.max_frames;
     s->session.jitter = session.jitter;
+    if (!s->began) { /* these are of this session, and not of one that did not run */
+        s->session.selected = s->session.counts = s->session.turns = s->session.inferred = false;
+    }
     s->session.selected |= m->selected;
+    s->session.counts |= m->counts;
     s->session.turns |= m->turns;
     s->session.aggregate_ms = s->began ? s->session.aggregate_ms : m->aggregate_ms;
     s->session.inferred |= m->inferred;

@@ -31,6 +31,7 @@ void mkperf_stream_free(struct mkperf_stream *s)
         mkperf_merge_free(s->order.merge);
         mkperf_off_cpu_free(&s->order.off_cpu);
         free(s->interactions);
+        free(s->counts);
         free(s->names.table);
         for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
             free(s->sched.core[i]);
@@ -146,6 +147,37 @@ static void on_interactions(struct mkperf_stream *s, const mkperf_Interactions *
     }
 }
 
+/* Takes the counts beside the session's samples, in user mode. */
+static void on_counts(struct mkperf_stream *s, const mkperf_Counts *m)
+{
+    struct mkperf_pds *pds = s->config.pds;
+
+    if (!s->session.counts || !s->has_session || m->session != s->session_id || m->running) {
+        return;
+    }
+    if (m->part == 0) {
+        free(s->counts);
+        s->totals.counts = s->counts = mkperf_xcalloc(1, sizeof *s->counts);
+        s->count_parts = 0;
+    }
+    if (s->counts == NULL || m->part != s->count_parts) {
+        return; /* a part that was requested twice is added once */
+    }
+    s->count_parts++;
+    for (unsigned i = 0; i < m->threads_count; i++) {
+        const mkperf_ThreadCount *t = &m->threads[i];
+        uint32_t pd = mkperf_pds_find(pds, t->thread - 2);
+        for (unsigned k = 0; k < t->user_count && k < MKPERF_MAX_EVENTS; k++) {
+            struct mkperf_pd_count count = {
+                .own = mkperf_module_is_profiler(mkperf_pds_module(pds, pd)),
+                .event = s->number_of[k],
+                .user = t->user[k]};
+            snprintf(count.pd, sizeof count.pd, "%s", mkperf_pds_at(pds, pd)->name);
+            mkperf_pd_counts_add(s->counts, &count);
+        }
+    }
+}
+
 static void on_status(struct mkperf_stream *s, const mkperf_Status *m)
 {
     if (!s->has_marks_lost) { /* the target counts them since boot */
@@ -180,6 +212,9 @@ static enum mkperf_status on_names(struct mkperf_stream *s, const mkperf_ToHost 
         return on_gap(s, &m->msg.gap, e);
     case mkperf_ToHost_sched_tag:
         return stream_sched(s, &m->msg.sched, e);
+    case mkperf_ToHost_counts_tag:
+        on_counts(s, &m->msg.counts);
+        return MKPERF_OK;
     default:
         on_interactions(s, &m->msg.interactions);
         return MKPERF_OK;
@@ -201,6 +236,7 @@ static enum mkperf_status on_control(struct mkperf_stream *s, struct mkperf_erro
         on_status(s, &m->msg.status);
     } else if (m->which_msg == mkperf_ToHost_mark_tag || m->which_msg == mkperf_ToHost_gap_tag ||
                m->which_msg == mkperf_ToHost_interactions_tag ||
+               m->which_msg == mkperf_ToHost_counts_tag ||
                m->which_msg == mkperf_ToHost_sched_tag) {
         status = on_names(s, m, e);
     }

@@ -200,6 +200,8 @@ struct mkperf_stream {
     uint32_t marks_lost;                      /* since boot, when this host joined */
     struct mkperf_interactions *interactions; /* NULL: none received */
     uint32_t interaction_parts;               /* parts of them that arrived */
+    struct mkperf_pd_counts *counts;          /* the same of counts beside samples */
+    uint32_t count_parts;
 
     struct mkperf_stream_names names;
     struct mkperf_stream_clock clock;

@@ -134,6 +134,31 @@ void mkperf_counting_begin(struct mkperf_counting *c)
     set_slice(c, 0);
 }
 
+/* These counters are in read_mask, so that their overflows write no record. */
+void mkperf_counting_beside(struct mkperf_counting *c)
+{
+    struct mkperf_configuration *want = mkperf_wanted(c->kernel);
+    const struct mkperf_cpu *cpu = &c->kernel->cpu;
+
+    *c->table = (struct mkperf_counts){0};
+    want->counts = (uintptr_t)c->table;
+    for (unsigned i = 0; i < c->plan->events; i++) {
+        const struct mkperf_plan_event *e = &c->plan->event[i];
+        if (e->beside != 0) {
+            want->counter[e->beside - 1] = (struct mkperf_request_counter){
+                .select = cpu->pmu->select(cpu->id, e->code, e->threads),
+                .left = MKPERF_COUNT_PERIOD,
+                .first = MKPERF_COUNT_PERIOD,
+                .period = MKPERF_COUNT_PERIOD};
+            want->slot[e->beside - 1] = (uint8_t)(2 * i);
+            want->count_mask |= mkperf_counter_bit(e->beside);
+        }
+    }
+    want->read_mask |= want->count_mask;
+    want->counter_mask |= want->count_mask;
+    want->enable_mask |= want->count_mask;
+}
+
 void mkperf_counting_started(struct mkperf_counting *c)
 {
     c->began = answer_time(c->kernel);
@@ -268,6 +293,22 @@ void mkperf_counting_end(struct mkperf_counting *c)
     take_snapshot(c, MKPERF_REQUEST_STOP);
 }
 
+/* The kernel's table after a session with counts beside samples. */
+static void take_beside(struct mkperf_counting *c)
+{
+    memset(c->count, 0, sizeof c->count);
+    for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++) {
+        for (unsigned s = 0; s < MKPERF_COUNT_SLOTS; s++) {
+            c->count[s] += c->table->thread[i].count[s];
+        }
+    }
+    memset(c->ran, 0, sizeof c->ran);
+    c->now = c->kernel->core[c->kernel->here].stopped;
+    c->cores = 0;
+    c->threads = 0;
+    copy_threads(c);
+}
+
 static void answer_totals(const struct mkperf_counting *c, mkperf_Counts *out)
 {
     out->events_count = (pb_size_t)c->plan->events;
@@ -315,10 +356,18 @@ static void answer_threads(const struct mkperf_counting *c, uint32_t first, mkpe
 bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool running,
                             mkperf_Counts *out, mkperf_Error *error)
 {
-    if (!c->plan->counting || c->began == 0) {
+    bool beside = mkperf_plan_beside(c->plan);
+
+    if ((!c->plan->counting && !beside) || c->began == 0) {
         return mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "no session that counts was started");
     }
-    if (part == 0 && running) {
+    if (beside && running) {
+        return mkperf_refuse(error, MKPERF_RESULT_STATE, 0,
+                             "the counts of sampled events are known when the session has ended");
+    }
+    if (part == 0 && beside) {
+        take_beside(c);
+    } else if (part == 0 && running) {
         take_snapshot(c, 0);
     }
     uint32_t cores = (uint32_t)__builtin_popcount(c->cores);

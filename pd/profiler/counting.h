@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counting: sessions whose events are counted and not sampled.
+ * Counting: sessions whose events are counted and not sampled, and counts beside samples.
  *
  * Owns: struct mkperf_counting: the current slice, and the last snapshot of all counts. Called by
  * hook_session.c at a session's start and end and after each drain, and by main.c for COUNTS.
@@ -11,6 +11,9 @@
  *
  * After an overflow the hook arms the counter again and writes a record. A counter's value and the
  * tally are therefore consistent if no record follows the reading of the value.
+ *
+ * Counts beside samples: a second counter of each event counts user mode, and is in no record. The
+ * kernel's table has all of it by thread, because each request to the hook completes the table.
  */
 #ifndef MKPERF_COUNTING_H
 #define MKPERF_COUNTING_H
@@ -53,14 +56,16 @@ struct mkperf_counting {
 /* Begins a session that counts: writes its first slice into the configuration, which is then
  * applied. */
 void mkperf_counting_begin(struct mkperf_counting *c);
+/* Adds the counters beside samples to the configuration of a session that samples. */
+void mkperf_counting_beside(struct mkperf_counting *c);
 /* Called when the session was applied and counts. */
 void mkperf_counting_started(struct mkperf_counting *c);
 /* Stops the counters and takes the last snapshot, while the hook still has the session. */
 void mkperf_counting_end(struct mkperf_counting *c);
 /* Called after a drain: begins the next slice if it is due. */
 void mkperf_counting_rotate(struct mkperf_counting *c);
-/* Fills a part of the answer to COUNTS; part 0 takes a snapshot of a running session. False: *error
- * has the reason. */
+/* Fills a part of the answer to COUNTS; part 0 takes a snapshot of a running session. Counts beside
+ * samples are complete when the session has ended. False: *error has the reason. */
 bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool running,
                             mkperf_Counts *out, mkperf_Error *error);
 

@@ -29,11 +29,13 @@ bool mkperf_session_plan(struct mkperf_hook_session *s, struct mkperf_plan *plan
     if (!mkperf_plan_make(plan, request, &k->cpu, error)) {
         return false;
     }
-    if (plan->leaves_out && plan->counting && !mkperf_kernel_events(k)) {
+    bool beside = mkperf_plan_beside(plan);
+    if ((beside || (plan->leaves_out && plan->counting)) && !mkperf_kernel_events(k)) {
         plan->events = 0;
         return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
-                             "this kernel does not count by thread: :G and :H can be sampled, and "
-                             "not counted");
+                             "this kernel does not count by thread: %s",
+                             beside ? "sampled events cannot be counted"
+                                    : ":G and :H can be sampled, and not counted");
     }
     plan->cores = request->configure.cores != 0 ? (uint32_t)request->configure.cores : k->heard;
     return true;
@@ -93,6 +95,9 @@ static bool set_configuration(struct mkperf_hook_session *s, mkperf_Error *error
         mkperf_counting_begin(s->counting);
     } else {
         mkperf_multiplex_begin(s->multiplex);
+        if (mkperf_plan_beside(plan)) {
+            mkperf_counting_beside(s->counting);
+        }
     }
     set_filters(plan, want);
     if (want->counter_mask == 0) {
@@ -160,6 +165,7 @@ bool mkperf_session_start(struct mkperf_hook_session *s, mkperf_Error *error)
         mkperf_counting_started(s->counting);
     } else {
         mkperf_multiplex_started(s->multiplex);
+        s->counting->began = mkperf_answered(k)->time;
     }
     return true;
 }

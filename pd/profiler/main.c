@@ -251,6 +251,7 @@ static void fill_session(const struct mkperf_profiler *p)
         .selected = plan->filters != 0,
         .turns = kernel_cores(p) > 1 && cpu->pmu->in_turns != NULL && cpu->pmu->in_turns(cpu->id),
         .inferred = !p->timer && plan->events != 0 && mkperf_cpu_infers_modes(cpu),
+        .counts = !p->timer && mkperf_plan_beside(plan),
         .source = p->timer ? mkperf_SampleSource_SOURCE_TIMER : mkperf_SampleSource_SOURCE_HOOK,
     };
     for (unsigned i = 0; i < plan->events; i++) {

@@ -214,6 +214,24 @@ static bool check_inferred(const struct mkperf_planning *m, unsigned i)
     return true;
 }
 
+/* Refuses events that cannot be counted beside their samples: in user mode, and of all threads. Which thread the kernel works
+ * for is not the same to samples and to counts, and the hook's own work is in counts alone. */
+static bool check_beside(const struct mkperf_planning *m, unsigned i)
+{
+    const struct mkperf_plan_event *e = &m->plan.event[i];
+    const struct mkperf_rule rules[] = {
+        {!(modes_of(&m->request->events[i]) & 1) || e->only != 0, MKPERF_RESULT_RANGE, i + 1,
+         "counts of sampled events are of user mode and of all threads, and this event is not"},
+        {mkperf_cpu_infers_modes(m->cpu), MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
+         "this CPU counts an event with one counter at a time: it is sampled or counted"},
+        {m->plan.overwrite, MKPERF_RESULT_RANGE, i + 1,
+         "a flight recording keeps the newest samples: counts of the whole session are not "
+         "theirs"},
+    };
+
+    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, m->error);
+}
+
 static bool plan_event(struct mkperf_planning *m, unsigned i)
 {
     const mkperf_EventSpec *want = &m->request->events[i];
@@ -241,6 +259,9 @@ static bool plan_event(struct mkperf_planning *m, unsigned i)
                              e->name);
     }
     if (mkperf_cpu_infers_modes(m->cpu) && e->soft == 0 && !check_inferred(m, i)) {
+        return false;
+    }
+    if (m->plan.per_thread && !e->count && !e->read && !check_beside(m, i)) {
         return false;
     }
     m->plan.soft_mask |= mkperf_counter_bit(e->soft);
@@ -341,6 +362,24 @@ static bool plan_slices(struct mkperf_planning *m, uint32_t there)
     return true;
 }
 
+/* Gives each event that samples a second counter, behind the `numbers` counters of all events. All count all the time.
+ * needed: the counters of the events with the spare ones; there: what the session can have. */
+static bool plan_beside(struct mkperf_planning *m, uint32_t numbers, uint32_t needed,
+                        uint32_t there)
+{
+    uint32_t beside = 0;
+
+    for (unsigned i = 0; i < m->plan.events; i++) {
+        m->plan.event[i].beside = m->plan.event[i].read ? 0 : numbers + ++beside;
+    }
+    return needed + beside <= there ||
+           mkperf_refuse(
+               m->error, MKPERF_RESULT_COUNTERS, 0,
+               "counts of sampled events need %u counters, with those of the samples, and "
+               "there are %u",
+               needed + beside, there);
+}
+
 /*
  * Plans the counters of all events, and one counter of cycles in addition:
  *   - If there are more events than counters, the last counter is the clock of the slices.
@@ -375,13 +414,18 @@ static bool plan_all_counters(struct mkperf_planning *m)
          "more events than counters, and no cycles to multiplex by"},
     };
     if (!mkperf_check_rules(rules, sizeof rules / sizeof *rules, m->error) ||
+        (mkperf_plan_beside(plan) && !plan_beside(m, numbers, needed, there)) ||
         !plan_slices(m, needed <= there ? there : there - 1)) {
         return false;
+    }
+    for (unsigned i = 0; i < plan->events; i++) {
+        numbers += plan->event[i].beside != 0;
+        needed += plan->event[i].beside != 0;
     }
     if (needed > there) {
         plan->clock = m->cpu->counters;
     } else if (mkperf_plan_follows(plan) && needed < m->cpu->counters && cycles != NULL) {
-        plan->beat = (uint32_t)__builtin_popcount(plan->counter_mask) + 1;
+        plan->beat = numbers + 1;
     }
     plan->clock_code = cycles != NULL ? cycles->code : 0;
     plan->counter_mask |= mkperf_counter_bit(plan->clock) | mkperf_counter_bit(plan->beat);

@@ -32,8 +32,9 @@ struct mkperf_plan_event {
     uint32_t threads;   /* what its user counter counts: MKPERF_PMU_USER, MKPERF_PMU_GUEST */
     /* Samples and counts that are left out. MKPERF_PMU_USER: of PDs, MKPERF_PMU_GUEST: of guests. */
     uint32_t left_out;
-    uint32_t only; /* SessionEvent.only */
-    uint32_t soft; /* kind + 1 of a software event, which has no counters; 0: a PMU event */
+    uint32_t only;   /* SessionEvent.only */
+    uint32_t soft;   /* kind + 1 of a software event, which has no counters; 0: a PMU event */
+    uint32_t beside; /* counter + 1 that counts it in user mode beside its samples; 0: none */
     uint32_t slice;
 };
 
@@ -51,9 +52,9 @@ struct mkperf_plan {
     uint32_t max_frames;
     uint32_t callers; /* most callers in other PDs in a chain */
     bool no_jitter;
-    bool adaptive; /* some event has a frequency */
-    bool counting; /* all events count, or all sample */
-    bool per_thread;
+    bool adaptive;   /* some event has a frequency */
+    bool counting;   /* all events count, or all sample */
+    bool per_thread; /* counts are also by thread; of events that sample, see `beside` */
     bool leaves_out; /* some event has `left_out` */
     uint32_t wake_samples;
     uint32_t core_bytes; /* data bytes of each core's ring */
@@ -94,6 +95,12 @@ static inline bool mkperf_plan_schedules(const struct mkperf_plan *plan)
 static inline bool mkperf_plan_follows(const struct mkperf_plan *plan)
 {
     return mkperf_plan_schedules(plan) || plan->words != 0;
+}
+
+/* Whether the session samples and also counts its events, each with `beside`. */
+static inline bool mkperf_plan_beside(const struct mkperf_plan *plan)
+{
+    return plan->per_thread && !plan->counting && plan->events != 0;
 }
 
 /* The bit of a counter (+ 1; 0: none), or of a kind of software events. */

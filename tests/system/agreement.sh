@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A recording is compared with itself: samples and scheduling events agree in each of ten recordings of the demo. One of
-# which samples were moved to another PD is named in every output. For 2 to 7
+# A recording is compared with itself: samples agree with scheduling events and with counts in each of ten recordings of the
+# demo. One of which samples were moved to another PD is named in every output. For 2 to 7
 # shares, samples that are independent of each other must be 6.2 standard errors off to be named (host/model/relays.h):
-# with eleven recordings less than once in 10^7. Environment: B and MKPERF.
+# with eleven recordings and two comparisons less than once in 10^7. Environment: B and MKPERF.
 set -u
 NAME=agreement
 . tests/system/lib.sh
@@ -11,19 +11,36 @@ NAME=agreement
 
 cat >"$D/ten" <<'END'
 for i in 0 1 2 3 4 5 6 7 8 9; do
-    $MKPERF record -t $T --sched -e cycles -F 2000 --duration 0.3 --no-compress $system -o $D/$i.data 2>$D/$i.log || exit 1
+    $MKPERF record -t $T --sched --stat -e cycles -F 2000 --duration 0.6 --no-compress $system -o $D/$i.data 2>$D/$i.log || exit 1
 done
 END
 export D system
-check "twelve recordings" scripts/qemu-talk "$D" 'sh $D/ten' \
+check "fourteen recordings" scripts/qemu-talk "$D" 'sh $D/ten' \
     '$MKPERF record -t $T --sched -e cycles -F 2000 --duration 0.3 --pd known,requester $system -o $D/pd.data 2>$D/pd.log' \
-    '$MKPERF record -t $T --sched -e cycles:u -F 2000 --duration 0.1 $system -o $D/user.data 2>$D/user.log'
+    '$MKPERF record -t $T --sched -e cycles:u -F 2000 --duration 0.1 $system -o $D/user.data 2>$D/user.log' \
+    '$MKPERF record -t $T --stat --aggregate=0.2 -F 5000 --duration 1 $system -o $D/windows.data --raw $D/windows.raw 2>$D/windows.log' \
+    '$MKPERF record -t $T --stat --pd known,requester -F 20000 --duration 1 $system -o $D/select.data 2>$D/select.log' \
+    '! $MKPERF record -t $T --stat -e cycles,instructions,r11 --duration 1 $system -o $D/many.data 2>$D/many.log'
 
 agree() {
     grep -h '^  checked' "$D"/[0-9].log
     [ "$(grep -h '^  checked samples and scheduling events agree in all [567] shares; ' "$D"/[0-9].log | wc -l)" = 10 ]
 }
 check "samples and scheduling events agree in ten of ten recordings" agree
+counted() {
+    ! grep -h '^  checked samples and counts CONTRADICT' "$D"/*.log &&
+        [ "$(grep -h '^  checked samples and counts agree in all [4-9] shares; ' "$D"/[0-9].log | wc -l)" = 10 ]
+}
+check "samples and counts agree in ten of ten recordings" counted
+check "and in windows" contains "$D/windows.log" '^  checked samples and counts agree in all [5-9] shares'
+check "and of selected PDs" contains "$D/select.log" '^  checked samples and counts agree in all 2 shares'
+check "too few counters: refused, with their number" contains "$D/many.log" \
+    'the target refuses: counts of sampled events need [0-9]* counters, with those of the samples, and there are [0-9]'
+replayed() {
+    "$MKPERF" record -t "file:$D/windows.raw" $system -o "$D/replayed.data" 2>"$D/replayed.log" || return 1
+    grep '^  checked' "$D/windows.log" >"$D/expected" && grep '^  checked' "$D/replayed.log" | diff "$D/expected" -
+}
+check "a replay has the same counts" replayed
 cost() {
     contains "$D/0.log" "^  cost    mkperf's PDs ran [0-9.]* % of one core's time" &&
         "$MKPERF" report --stdio --util -i "$D/0.data" >"$D/head" && contains "$D/head" "^# own PDs     mkperf's PDs ran"
@@ -45,6 +62,7 @@ for i in 0 1 2 3 4; do
     $MKPERF record -t $T --sched -e cycles -F 1000 --duration 0.4 --system $B/cores/cores.system --elf-path $B/demo \
         -o $D/cores$i.data 2>$D/cores$i.log || exit 1
 done
+$MKPERF record -t $T --stat -F 2000 --duration 0.6 --system $B/cores/cores.system --elf-path $B/demo -o $D/both.data 2>$D/both.log
 END
 cores() {
     QEMU=$(cat "$B/cores/qemu-command") scripts/qemu-talk "$D" 'sh $D/cores' || return 1
@@ -54,16 +72,23 @@ cores() {
         [ "$(grep -h '^  checked samples and scheduling events agree in all [5-9] shares; ' "$D"/cores?.log | wc -l)" -ge 3 ]
 }
 check "they agree on both of two cores in five recordings" cores
+# QEMU's turns move samples, and no counts (docs/accuracy.md), but all events of both cores are counted.
+both() {
+    grep '^  checked samples and counts .* of cycles:u by samples' "$D/both.log" && ! grep 'the sum has [0-8]\|the sum has 1[1-9]' "$D/both.log"
+}
+check "counts are those of both cores" both
 
-# outputs NAME WORDS: the head of reports and the warnings of formats have the line, with WORDS.
+# outputs NAME WORDS: the head of reports and the warnings of formats have both lines, with WORDS; latency has no samples.
 outputs() {
-    for look in "report --stdio -i" latency; do
-        "$MKPERF" $look "$D/$1.data" >"$D/head" 2>&1
-        contains "$D/head" "^# checked .*$2" || return 1
-    done
-    for format in jsonl speedscope; do
-        "$MKPERF" convert -q "$D/$1.data" --to "$format" -o "$D/out" || return 1
-        contains "$D/out" "checked: samples and scheduling events $2" || return 1
+    "$MKPERF" latency "$D/$1.data" >"$D/head" 2>&1
+    contains "$D/head" "^# checked .*samples and scheduling events $2" || return 1
+    for source in "scheduling events" counts; do
+        "$MKPERF" report --stdio -i "$D/$1.data" >"$D/head" 2>&1
+        contains "$D/head" "^# checked .*samples and $source $2" || return 1
+        for format in jsonl speedscope; do
+            "$MKPERF" convert -q "$D/$1.data" --to "$format" -o "$D/out" || return 1
+            contains "$D/out" "checked: samples and $source $2" || return 1
+        done
     done
 }
 check "the line in all outputs" outputs 0 "agree in all"
@@ -94,7 +119,8 @@ check "samples are moved to another PD" spoil
 check "the spoiled recording is named in all outputs" outputs spoiled "CONTRADICT each other in 2 of"
 named() {
     "$MKPERF" convert -q "$D/spoiled.data" --to jsonl -o "$D/spoiled.jsonl" &&
-        contains "$D/spoiled.jsonl" 'largest difference: requester has' '"shares_contradicted":2' &&
-        contains "$D/0.jsonl" '"shares_contradicted":0'
+        contains "$D/spoiled.jsonl" 'largest difference: requester has' '"shares_contradicted":2' '"counts_contradicted":2' \
+            'largest difference: requester has [0-9.]* % of cycles:u by samples, [0-9.]* % by counts, standard error' &&
+        contains "$D/0.jsonl" '"shares_contradicted":0' '"counts_contradicted":0'
 }
 check "with the PD and the number" named

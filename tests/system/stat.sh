@@ -112,6 +112,7 @@ forms() {
     on "$demo" '$MKPERF stat -t $T -I 100 --duration 2 -o $D/intervals' \
         '$MKPERF stat -t $T -r 3 --per-core --duration 0.5 -o $D/repeat' \
         '$MKPERF stat -t $T --pd known,idle --duration 0.5 -o $D/pds --system $demo/demo.system' \
+        '$MKPERF stat -t $T --estimate -e cycles,instructions,r11 --duration 0.3 -o $D/many --system $demo/demo.system' \
         '$MKPERF stat -t $T --estimate --duration 2 -o $D/estimate --system $demo/demo.system' ||
         return 1
     cat "$D/intervals" "$D/repeat" "$D/pds" "$D/estimate"
@@ -120,6 +121,12 @@ forms() {
         ! grep -q dummy1 "$D/pds" && grep -q 'That work is' "$D/pds" && ! grep -q 'That work is' "$D/estimate" && grep -q '^ *known~.*( +- ' "$D/estimate"
 }
 check "intervals, repeats, chosen PDs, estimates" forms
+compared() {
+    contains "$D/talk.log" '^mkperf: samples and counts are not compared: the target refuses: counts of sampled events need 9 counters' \
+        '^mkperf: samples and counts agree in all [0-9]* shares; the largest difference: ' &&
+        [ "$(grep -c 'compared:' "$D/talk.log")" = 1 ] && grep -q '^ *known~.*raw_0x11' "$D/many"
+}
+check "an estimate is compared with counts of the same events, or the reason is printed" compared
 
 # Shares of three PDs among themselves, which the demo fixes except for the second that a window of nine
 # cuts in two: an estimate is within six standard errors, and that ninth, of the exact count. The standard

@@ -242,11 +242,96 @@ static void test_counts_of_guests(void **state)
     }
 }
 
+static mkperf_ToTarget beside(mkperf_EventSpec event)
+{
+    mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
+
+    m.msg.configure.per_pd = true;
+    m.msg.configure.events_count = 1;
+    m.msg.configure.events[0] = event;
+    return m;
+}
+
+/* More than 2^33 events beside their samples, by thread and to the event. The sum of the periods lacks what has come since
+ * the last sample. */
+static void test_counts_beside_samples(void **state)
+{
+    mkperf_ToTarget m = beside(sim_event("cycles", 100000000, 0));
+    mkperf_ToTarget ask = message(mkperf_ToTarget_get_counts_tag);
+    uint64_t threads = 0;
+
+    (void)state;
+    mock_features |= MKPERF_FEATURE_EVENTS;
+    init(); /* another boot, with that kernel */
+    sim.user_rate = 1000000;
+    sim_ask(&m, mkperf_ToHost_session_tag);
+    assert_true(got.last.msg.session.counts);
+    start_session();
+    run_machine(10000);
+    sim_ask(&ask, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_STATE, 0);
+    check_statistics(stop_session());
+    assert_true(got.of[0] > 80 && got.of[2] == 0);
+    const mkperf_Counts *c = counts(0);
+    uint64_t all = c->events[0].user;
+    uint32_t parts = c->parts;
+    assert_true(c->by_pd && all > UINT64_C(1) << 33);
+    assert_int_equal(all, sim.counter[2].total);
+    assert_int_equal(all, sim.counter[0].total);
+    assert_int_equal(c->events[0].kernel, 0);
+    assert_in_range(c->enabled_ticks, 10000, 15000); /* with the time of the refused request */
+    assert_in_range(all - got.weight[0], 0, 150000000);
+    for (uint32_t part = 1; part < parts; part++) {
+        c = counts(part);
+        for (unsigned i = 0; i < c->threads_count; i++) {
+            assert_in_range(c->threads[i].user[0], all / 100 * 32, all / 100 * 35);
+            threads += c->threads[i].user[0];
+        }
+    }
+    assert_int_equal(threads, all);
+}
+
+/* What cannot be counted beside samples is refused, and a session without such counts has none. */
+static void test_no_counts_beside_samples(void **state)
+{
+    mkperf_ToTarget m = beside(sim_event("cycles", 100000, 0));
+    mkperf_ToTarget ask = message(mkperf_ToTarget_get_counts_tag);
+
+    (void)state;
+    sim_ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_NO_HOOK, 0);
+    assert_non_null(strstr(got.last.msg.error.text, "sampled events cannot be counted"));
+    mock_features |= MKPERF_FEATURE_EVENTS;
+    init(); /* another boot, with that kernel */
+    m.msg.configure.events[0].kernel = true;
+    sim_ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 1);
+    m.msg.configure.events[0].kernel = false;
+    m.msg.configure.overwrite = true;
+    sim_ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 1);
+    m.msg.configure.overwrite = false;
+    m.msg.configure.events[1] = sim_event("instructions", 100000, 0);
+    m.msg.configure.events[2] = sim_event("branches", 100000, 0);
+    m.msg.configure.events_count = 3;
+    sim_ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_COUNTERS, 0);
+    assert_non_null(strstr(got.last.msg.error.text, "need 9 counters"));
+    m.msg.configure.events_count = 2;
+    sim_ask(&m, mkperf_ToHost_session_tag); /* all six counters */
+    m.msg.configure.per_pd = false;
+    sim_ask(&m, mkperf_ToHost_session_tag);
+    assert_false(got.last.msg.session.counts);
+    sim_ask(&ask, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_STATE, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_counts_are_exact),       T(test_counts_beside_latencies), T(test_counts_by_thread),
-        T(test_counts_are_multiplexed), T(test_counting_refusals),       T(test_counts_of_guests),
+        T(test_counts_are_exact),       T(test_counts_beside_latencies),  T(test_counts_by_thread),
+        T(test_counts_are_multiplexed), T(test_counting_refusals),        T(test_counts_of_guests),
+        T(test_counts_beside_samples),  T(test_no_counts_beside_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
