@@ -238,14 +238,14 @@ static void start_vm(struct reader *r)
     r->vm.priority = (unsigned)system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
 }
 
-/* vCPUs that the kernel's records cannot tell apart become one. */
+/* vCPUs that the kernel's records cannot tell apart become one. Without `cpu` Microkit 2.3 puts a vCPU on its monitor's core. */
 static void start_vcpu(struct reader *r)
 {
     struct mkperf_system *s = r->system;
     struct mkperf_system_vcpu v = r->vm;
 
     v.id = (unsigned)system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
-    v.cpu = (unsigned)system_number_or(r, "cpu", 63, 0);
+    v.cpu = (unsigned)system_number_or(r, "cpu", 63, system_current_pd(r)->cpu);
     v.thread = MKPERF_THREAD_VCPU(v.cpu, v.priority, v.id);
     v.name = mkperf_xprintf("VM %s, vcpu %u", v.machine, v.id);
     for (unsigned i = 0; i < s->nvcpus; i++) {

@@ -145,8 +145,8 @@ static void virtual_machine(void **state)
     assert_true(mkperf_thread_is_vcpu(s->vcpu[0].thread));
     assert_int_equal(mkperf_system_find(s, s->vcpu[0].thread), -1);
     mkperf_system_free(s);
-    /* Two that differ in their cores, and a third that nothing distinguishes from the second. */
-    s = parse("<system><protection_domain name='a'>" PROGRAM
+    /* Two that differ in their cores, and a third that nothing distinguishes from the second. The first is on its monitor's core. */
+    s = parse("<system><protection_domain name='a' cpu='2'>" PROGRAM
               "<virtual_machine name='v' priority='2'><vcpu id='0'/></virtual_machine>"
               "</protection_domain><protection_domain name='b'>" PROGRAM
               "<virtual_machine name='w' priority='2'><vcpu id='0' cpu='1'/></virtual_machine>"
@@ -155,6 +155,7 @@ static void virtual_machine(void **state)
               "</protection_domain></system>");
     assert_int_equal(s->nvcpus, 2);
     assert_string_equal(s->vcpu[0].name, "VM v, vcpu 0");
+    assert_true(s->vcpu[0].thread == MKPERF_THREAD_VCPU(2, 2, 0));
     assert_string_equal(s->vcpu[1].name, "VM w, vcpu 0 or another");
     assert_int_equal(s->vcpu[1].parent, 1);
     assert_false(mkperf_thread_is_vcpu(MKPERF_THREAD_CHILD(62, 255)));
