@@ -18,6 +18,8 @@ endif
 # $(call boot,IMAGE): the command that boots IMAGE in QEMU. $(need_qemu): a recipe's beginning, which ends it
 # where there is no QEMU with the board's machine.
 boot = $(foreach IMAGE,$(1),$(BOARD_QEMU))
+# $(call net_qemu,IMAGE): the same in real time, with room for network devices.
+net_qemu = $(subst $(comma)sleep=off,,$(call boot,$(1))) -global virtio-mmio.force-legacy=false
 # $(call boot_cores,IMAGE): the same with the kernel's number of cores, and one more, for fair turns (docs/qemu.md);
 # needs $(TURNS). The timer of a network filter, which nothing goes through, ends each turn after 1 us. An instruction takes 1
 # ns, since all cores share the machine's.
@@ -47,15 +49,20 @@ endif
 # Prints the command that boots IMAGE (mkperf.mk).
 .PHONY: microkit-qemu
 microkit-qemu: $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
-	$(Q)$(need_qemu) echo '$(call boot,$(IMAGE))'
+	$(Q)$(need_qemu) echo '$(call $(if $(MKPERF_NET),net_qemu,boot),$(IMAGE))'
 
-# mkperf's two PDs alone, for another system (mkperf.mk).
+# mkperf's PDs alone, for another system (mkperf.mk); MKPERF_NET: those of the network.
 .PHONY: microkit-pds
-microkit-pds: $(B)/demo/mkperf_profiler.elf $(B)/demo/mkperf_client.elf
+ifneq ($(and $(MKPERF_NET),$(filter-out virtio,$(or $(BOARD_NET),none))),)
+microkit-pds:
+	@echo "MKPERF_NET: mkperf has no network driver for $(MICROKIT_BOARD); docs/sddf.md has sDDF's" >&2; exit 1
+else
+microkit-pds: $(call elves,$(B)/demo,mkperf_profiler $(if $(MKPERF_NET),client_net ticker,mkperf_client))
+endif
 
 # $(call with_mkperf,SYSTEM,OUT): the command that writes SYSTEM with mkperf in it, for this board.
 with_mkperf = { sed '/<\/system>/d' $(1) && \
-    scripts/make-system platform/microkit/mkperf.system.in $(SYSTEM_VALUES) 'QUEUE_MAPS=$(QUEUE_MAPS)' && \
+    scripts/make-system platform/microkit/mkperf$(if $(MKPERF_NET),_net).system.in $(SYSTEM_VALUES) 'QUEUE_MAPS=$(QUEUE_MAPS)' && \
     echo '</system>'; } >$(2)
 
 # SYSTEM with mkperf in it, as OUT (mkperf.mk).

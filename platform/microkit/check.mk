@@ -82,11 +82,16 @@ $(LINUX)/vmm.elf:
 	    MICROKIT_BOARD=$(MICROKIT_BOARD) MICROKIT_CONFIG=$(MICROKIT_CONFIG) LINUX=$(abspath $(GUEST_LINUX)) \
 	    INITRD=$(abspath $(GUEST_INITRD)) all >$(LINUX).log 2>&1 || { cat $(LINUX).log; exit 1; }
 	$(Q)cp $(LINUX)/libvmm/vmm.elf $@
-$(LINUX)/linux.system: $(SEL4_TEST)/quiet/quiet.system
-	$(Q)mkdir -p $(@D) && { sed '/<\/system>/d; s/priority="254"/priority="150"/' \
-	    $(LIBVMM)/examples/simple/board/$(MICROKIT_BOARD)/simple.system && sed -n '/"mkperf_rings" size/,$$p' $<; } >$@
-$(call copies,$(LINUX),$(DEMO),$(QUIET_PDS))
-$(call image,$(LINUX)/loader.img,$(LINUX)/linux.system,$(LINUX),$(QUIET_PDS) vmm)
+$(LINUX)/linux.system: private MKPERF_NET := yes
+$(LINUX)/linux.system: platform/microkit/mkperf_net.system.in scripts/make-system
+	$(Q)mkdir -p $(@D) && sed 's/priority="254"/priority="150"/' $(LIBVMM)/examples/simple/board/$(MICROKIT_BOARD)/simple.system >$@.in
+	$(Q)$(call with_mkperf,$@.in,$@)
+$(call copies,$(LINUX),$(DEMO),mkperf_profiler)
+$(LINUX)/mkperf_client.elf: $(DEMO)/client_net.elf
+	$(Q)mkdir -p $(@D) && cp $< $@
+$(LINUX)/mkperf_ticker.elf: $(DEMO)/ticker.elf
+	$(Q)mkdir -p $(@D) && cp $< $@
+$(call image,$(LINUX)/loader.img,$(LINUX)/linux.system,$(LINUX),mkperf_profiler mkperf_client mkperf_ticker vmm)
 
 # The attacks of tests/system/hostile.sh. PDs of the first system print by the kernel.
 $(call program_system,$(SEL4_TEST),hostile,tests/pd/hostile.c)
@@ -111,8 +116,6 @@ $(call copies,$(SEL4_TEST)/quiet,$(DEMO),$(QUIET_PDS))
 $(call image,$(SEL4_TEST)/quiet/loader.img,$(SEL4_TEST)/quiet/quiet.system,$(SEL4_TEST)/quiet,$(QUIET_PDS))
 SEL4_NET_TESTS := $(if $(findstring qemu,$(MICROKIT_BOARD)),$(B)/net-tool $(SEL4_TEST)/netkey/loader.img \
     $(SEL4_TEST)/quiet/loader.img)
-# $(call net_qemu,IMAGE): boots it in real time, with room for network devices
-net_qemu = $(subst $(comma)sleep=off,,$(call boot,$(1))) -global virtio-mmio.force-legacy=false
 
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img $(SEL4_TEST)/unframed/loader.img \

@@ -16,6 +16,9 @@
 #
 # MICROKIT_QEMU=<qemu-system-aarch64>, if set: for a board that only it has, such as imx8mm_evk.
 #
+# MKPERF_NET=yes, if set before this file is included: mkperf has the first of QEMU's virtio network devices instead of the
+# UART (docs/net.md), on boards with BOARD_NET. MKPERF_KEY_FILE, MKPERF_NET_ADDRESS, ... are then given to mkperf's build.
+#
 # For `mkperf record --queues`: MKPERF_QUEUES, if set, is the file that describes rings (docs/record.md), and
 # MKPERF_QUEUE_ELFS are the ELFs of sDDF's components, with their configuration. The profiler PD gets read-only maps of
 # these queues. Both are set before this file is included.
@@ -30,14 +33,15 @@
 
 MKPERF_DIR := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
 MKPERF_BUILD := $(abspath $(BUILD_DIR))/mkperf
-MKPERF_PDS := $(BUILD_DIR)/mkperf/mkperf_profiler.elf $(BUILD_DIR)/mkperf/mkperf_client.elf
+MKPERF_PDS := $(patsubst %,$(BUILD_DIR)/mkperf/mkperf_%.elf,profiler client $(if $(MKPERF_NET),ticker))
 MKPERF_STAMPED := $(BUILD_DIR)/mkperf/stamped
 MKPERF_SEARCH_PATH := $(MKPERF_STAMPED) $(BUILD_DIR)/mkperf
 MKPERF_LDFLAGS := -T $(MKPERF_DIR)/platform/microkit/build-id.ld
 MKPERF_MAKE = $(MAKE) -C $(MKPERF_DIR) BUILD_DIR=$(MKPERF_BUILD)/build \
     MICROKIT_SDK=$(abspath $(MICROKIT_SDK)) MICROKIT_BOARD=$(MICROKIT_BOARD) \
     MICROKIT_CONFIG=$(MICROKIT_CONFIG) $(if $(MICROKIT_KERNEL),MICROKIT_KERNEL=$(abspath $(MICROKIT_KERNEL))) \
-    $(if $(MICROKIT_QEMU),MICROKIT_QEMU=$(MICROKIT_QEMU))
+    $(if $(MICROKIT_QEMU),MICROKIT_QEMU=$(MICROKIT_QEMU)) \
+    $(foreach v,$(filter MKPERF_NET% MKPERF_KEY_FILE,$(.VARIABLES)),$(v)=$($(v)))
 MKPERF ?= $(if $(wildcard $(MKPERF_DIR)/host/main.c),$(MKPERF_BUILD)/build/mkperf,mkperf)
 MKPERF_KERNEL = $(or $(MICROKIT_KERNEL),$(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/$(MICROKIT_CONFIG)/elf/sel4.elf)
 MKPERF_MONITOR = $(wildcard $(dir $(MKPERF_KERNEL))monitor.elf)
@@ -54,13 +58,15 @@ mkperf_qemu = exec $$($(MKPERF_MAKE) --no-print-directory -s microkit-qemu IMAGE
 mkperf-pds:
 	mkdir -p $(MKPERF_STAMPED)
 	+$(MKPERF_MAKE) microkit-pds $(if $(filter $(MKPERF_BUILD)/%,$(MKPERF)),host)
+mkperf_built = $(MKPERF_BUILD)/build/demo/$(if $(MKPERF_NET),$(or $($(1)_over_net),$(1)),$(1)).elf
+mkperf_client_over_net := client_net
+mkperf_ticker_over_net := ticker
 $(MKPERF_PDS): $(BUILD_DIR)/mkperf/%.elf: mkperf-pds
-	cmp -s $(MKPERF_BUILD)/build/demo/$*.elf $@ || \
-	    { rm -f $(MKPERF_STAMPED)/$*.elf; cp $(MKPERF_BUILD)/build/demo/$*.elf $@; }
+	cmp -s $(call mkperf_built,$*) $@ || { rm -f $(MKPERF_STAMPED)/$*.elf; cp $(call mkperf_built,$*) $@; }
 
 mkperf_maps = $(if $(MKPERF_QUEUES)$(MKPERF_QUEUE_ELFS),$(shell $(MKPERF) stamp --maps $(MKPERF_QUEUE_OPTION) \
     $(if $(MKPERF_QUEUE_ELFS),--elf-path $(subst $(eval ) ,:,$(sort $(patsubst %/,%,$(dir $(MKPERF_QUEUE_ELFS)))))) $(1)))
-$(BUILD_DIR)/mkperf/%.system: %.system $(MKPERF_DIR)/platform/microkit/mkperf.system.in $(MKPERF_QUEUES) $(MKPERF_QUEUE_ELFS) \
+$(BUILD_DIR)/mkperf/%.system: %.system $(MKPERF_DIR)/platform/microkit/mkperf$(if $(MKPERF_NET),_net).system.in $(MKPERF_QUEUES) $(MKPERF_QUEUE_ELFS) \
     | mkperf-pds
 	mkdir -p $(@D)
 	+$(MKPERF_MAKE) --no-print-directory -s microkit-system SYSTEM=$(abspath $<) OUT=$(abspath $@) \
