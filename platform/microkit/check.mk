@@ -10,19 +10,38 @@ check-sel4:
 	    "MICROKIT_BOARD=qemu_virt_aarch64 MICROKIT_CONFIG=<its configuration>" >&2; exit 1
 else ifneq ($(COST),)
 include platform/microkit/check_cost.mk
-else ifneq ($(filter-out 1,$(MICROKIT_CORES)),)
-# A kernel for several cores.
+else
 SEL4_TEST := $(B)/tests/sel4
+# Virtual machines need a kernel at EL2.
+FORGER_GUEST := $(if $(shell grep -s '^.define CONFIG_ARM_HYPERVISOR_SUPPORT  *1' $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h),guest)
+
+# $(call guests_system,DIR,NAME,VALUES,MAPS): a guest and its monitor, or two, with mkperf's PDs.
+define guests_rules
+$(call pd,$(1)/vmm.elf,tests/sel4/bare_vmm.c tests/sel4/bare_guest.S)
+$(call system,$(1)/$(2).system,tests/sel4/bare.system.in,$(3) 'QUEUE_MAPS=<map mr="exits" vaddr="0x40000000" perms="r" />$(4)')
+$(1)/$(2).system: platform/microkit/mkperf.system.in
+$(1)/loader.img: private STAMP_QUEUES = tests/sel4/$(2).queues
+$(1)/loader.img: tests/sel4/$(2).queues
+$(call copies,$(1),$(DEMO),mkperf_profiler mkperf_client)
+$(call image,$(1)/loader.img,$(1)/$(2).system,$(1),mkperf_profiler mkperf_client vmm)
+endef
+GUESTS := $(SEL4_TEST)/guests
+$(eval $(call guests_rules,$(GUESTS),guests,SECOND=yes \
+    $(if $(filter-out 1,$(MICROKIT_CORES)),CORES,HALF)=yes,<map mr="second_exits" vaddr="0x40001000" perms="r" />))
+GUESTS_IMAGE := $(if $(FORGER_GUEST),$(GUESTS)/loader.img)
+
+ifneq ($(filter-out 1,$(MICROKIT_CORES)),)
+# A kernel for several cores.
 $(call program_system,$(SEL4_TEST),cores,tests/pd/cores.c demo/known_work.S)
 $(call program_system,$(SEL4_TEST),contend,tests/pd/contend.c)
-check-sel4: host $(SEL4_TEST)/cores/loader.img $(SEL4_TEST)/contend/loader.img $(CORES)/loader.img $(TURNS)
+check-sel4: host $(SEL4_TEST)/cores/loader.img $(SEL4_TEST)/contend/loader.img $(CORES)/loader.img $(GUESTS_IMAGE) $(TURNS)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) CORES=$(MICROKIT_CORES) CORES_DIR=$(SEL4_TEST)/cores \
 	CORES_QEMU='$(call boot_cores,$(SEL4_TEST)/cores/loader.img)' CONTEND_DIR=$(SEL4_TEST)/contend \
 	CONTEND_QEMU='$(call boot_cores,$(SEL4_TEST)/contend/loader.img)' IDLE_DIR=$(CORES) \
-	IDLE_QEMU='$(call boot_cores,$(CORES)/loader.img)' TESTS='$(TESTS)' tests/sel4/check
+	IDLE_QEMU='$(call boot_cores,$(CORES)/loader.img)' CROSS=$(CROSS) GUESTS_DIR=$(GUESTS) \
+	GUESTS_QEMU='$(if $(GUESTS_IMAGE),$(call boot_cores,$(GUESTS_IMAGE)))' TESTS='$(TESTS)' tests/sel4/check
 else
-SEL4_TEST := $(B)/tests/sel4
 $(call program_system,$(SEL4_TEST),wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin.S)
 $(call program_system,$(SEL4_TEST),unframed,tests/pd/unframed.c)
 $(call program_system,$(SEL4_TEST),flight,tests/pd/flight.c)
@@ -51,8 +70,6 @@ counted_system = $(call pd,$(SEL4_TEST)/$(1)/counted.elf,tests/pd/$(1).c)\
 $(call counted_system,counted)
 $(call counted_system,counted_more)
 
-# Virtual machines need a kernel at EL2.
-FORGER_GUEST := $(if $(shell grep -s '^.define CONFIG_ARM_HYPERVISOR_SUPPORT  *1' $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h),guest)
 FORGER_PDS := others $(FORGER_GUEST) forger guard intruder
 $(call system,$(SEL4_TEST)/forger/forger.system,tests/pd/forger.system.in,HYPERVISOR=$(FORGER_GUEST))
 $(foreach p,others forger guard,$(call pd,$(SEL4_TEST)/forger/$(p).elf,tests/pd/$(p).c $(CLIENT_UARTS)))
@@ -60,17 +77,8 @@ $(call pd,$(SEL4_TEST)/forger/guest.elf,tests/sel4/guest.c tests/pd/intruder_try
 $(call pd,$(SEL4_TEST)/forger/intruder.elf,tests/pd/intruder.c tests/pd/intruder_try.S)
 $(call image,$(SEL4_TEST)/forger/loader.img,$(SEL4_TEST)/forger/forger.system,$(SEL4_TEST)/forger,$(FORGER_PDS))
 
-# A guest and its monitor, with mkperf's PDs.
 BARE := $(SEL4_TEST)/bare
-$(call pd,$(BARE)/vmm.elf,tests/sel4/bare_vmm.c tests/sel4/bare_guest.S)
-$(BARE)/bare.system: private QUEUE_MAPS = <map mr="exits" vaddr="0x40000000" perms="r" />
-$(BARE)/loader.img: private STAMP_QUEUES = tests/sel4/bare.queues
-$(BARE)/loader.img: tests/sel4/bare.queues
-$(BARE)/bare.system: tests/sel4/bare.system platform/microkit/mkperf.system.in scripts/make-system
-	$(Q)mkdir -p $(@D)
-	$(Q)$(call with_mkperf,$<,$@)
-$(call copies,$(BARE),$(DEMO),mkperf_profiler mkperf_client)
-$(call image,$(BARE)/loader.img,$(BARE)/bare.system,$(BARE),mkperf_profiler mkperf_client vmm)
+$(eval $(call guests_rules,$(BARE),bare))
 BARE_IMAGE := $(if $(FORGER_GUEST),$(BARE)/loader.img)
 
 # A Linux guest: GUEST_LINUX=<kernel> GUEST_INITRD=<its RAM disk> LIBVMM=<libvmm's directory>, whose example `simple` is built as it
@@ -120,7 +128,7 @@ SEL4_NET_TESTS := $(if $(findstring qemu,$(MICROKIT_BOARD)),$(B)/net-tool $(SEL4
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img $(SEL4_TEST)/unframed/loader.img \
             $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/counted/loader.img $(SEL4_TEST)/counted_more/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/stopped/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_TEST)/budget/loader.img $(SEL4_TEST)/demand/loader.img $(SEL4_TEST)/stack/loader.img $(TIMER_IMAGES) $(DOMAINS_IMAGE) $(SEL4_TEST)/reasons/loader.img $(SEL4_NET_TESTS) \
-            $(SEL4_TEST)/forger/loader.img $(BARE_IMAGE) $(LINUX_IMAGE) $(SEL4_TEST)/hostile/loader.img $(EVIL)/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
+            $(SEL4_TEST)/forger/loader.img $(BARE_IMAGE) $(GUESTS_IMAGE) $(LINUX_IMAGE) $(SEL4_TEST)/hostile/loader.img $(EVIL)/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
 	DEMO_QEMU='$(call boot,$(B)/loader.img)' \
@@ -156,6 +164,7 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	HOSTILE_QEMU='$(call boot,$(SEL4_TEST)/hostile/loader.img)' \
 	EVIL_QEMU='$(call boot,$(EVIL)/loader.img)' \
 	CROSS=$(CROSS) BARE_DIR=$(BARE) BARE_QEMU='$(if $(BARE_IMAGE),$(call boot,$(BARE_IMAGE)))' \
+	GUESTS_DIR=$(GUESTS) GUESTS_QEMU='$(if $(GUESTS_IMAGE),$(call boot,$(GUESTS_IMAGE)))' \
 	LINUX_DIR=$(LINUX) LINUX_QEMU='$(if $(LINUX_IMAGE),$(call net_qemu,$(LINUX_IMAGE)))' \
 	FORGER_GUEST=$(FORGER_GUEST) FORGER_QEMU='$(call boot,$(SEL4_TEST)/forger/loader.img)' PREPROCESSED='$(SEL4_PREPROCESSED)' \
 	NET_QEMU='$(call net_qemu,$(B)/net/loader.img)' \
@@ -164,4 +173,5 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	PRINTING=$$(sed -n 's/^#define CONFIG_PRINTING *\([01]\).*/\1/p' \
 	    $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h) \
 	CORES=1 TESTS='$(TESTS)' PDS="server requester dummy2 dummy1 known idle" tests/sel4/check
+endif
 endif

@@ -6,16 +6,12 @@
 set -u
 NAME=${NAME:-sel4-bare}
 . tests/system/lib.sh
+. tests/sel4/lib-guests.sh
 QEMU=$BARE_QEMU
 files="--system $BARE_DIR/bare.system --elf-path $BARE_DIR --kernel $KERNEL --guest bare=$D/kallsyms"
 export D files QEMU
 
-# The guest's symbols at its own addresses, as /proc/kallsyms prints them.
-"${CROSS}nm" "$BARE_DIR/vmm.elf" | awk '
-    function value(hex, i, n) { for (i = 1; i <= length(hex); i++) n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1; return n }
-    $3 == "guest_start" { base = value($1) }
-    $3 ~ /^guest_(boot|user|kernel|stop)$/ { at[$3] = value($1) }
-    END { for (name in at) printf "%016x T %s\n", 1073741824 + at[name] - base, name }' >"$D/kallsyms"
+guest_symbols "$BARE_DIR/vmm.elf" >"$D/kallsyms"
 
 record() {
     scripts/qemu-talk "$D" '

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A guest without an operating system, for tests/sel4/bare.sh. Its program at EL0 executes a quarter of its instructions,
- * its kernel at EL1 three quarters, in rounds of 40,000. In each round the kernel writes the registers of the PMU and exits
- * to its monitor twice: by a hypercall, and by an access to the page of a device that is not there. bare_vmm.c copies it to
- * the guest's memory, where it runs with the MMU off.
+ * A guest without an operating system, for tests/sel4/bare.sh and tests/sel4/guests.sh. Each round has 80,000 instructions. Its
+ * program at EL0 loops x4 times, and its kernel at EL1 x5 times: the monitor sets both before it starts. In each round the kernel
+ * writes the registers of the PMU and exits to its monitor twice: by a hypercall, and by an access to the page of a device that is
+ * not there. bare_vmm.c copies it to the guest's memory, where it runs with the MMU off.
  */
     .macro function name
     .global \name
@@ -25,13 +25,13 @@ function guest_boot
     isb
     eret
 function guest_user
-    mov x1, #10000
+    mov x1, x4
 1:  subs x1, x1, #1
     b.ne 1b
     svc #0
     b guest_user
 function guest_kernel
-    mov x2, #29990
+    mov x2, x5
 1:  subs x2, x2, #1
     b.ne 1b
     mov x3, #-1

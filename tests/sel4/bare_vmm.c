@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A monitor that starts a guest without an operating system, and counts its exits in a page that the profiler PD maps. An access
- * to the PMU does not get here. For tests/sel4/bare.sh.
+ * to the PMU does not get here. For tests/sel4/bare.sh and tests/sel4/guests.sh, whose second guest has other shares.
  */
 #include <stdint.h>
 
@@ -17,8 +17,10 @@ uint64_t *exits;
 enum {
     GUEST = 0,
     EL1H_MASKED = 0x3c5,
-    START_REGISTERS = 3 /* pc, sp, spsr */,
-    INSTRUCTION_BYTES = 4
+    START_REGISTERS = 3 + 6 /* pc, sp, spsr, x0 to x5 */,
+    INSTRUCTION_BYTES = 4,
+    LOOPS = 40000,
+    KERNEL_INSTRUCTIONS = 20 /* about: those of the guest's kernel outside of its loop */
 };
 
 static const uintptr_t guest_address = 0x40000000;
@@ -33,6 +35,8 @@ void init(void)
     }
     context.pc = guest_address;
     context.spsr = EL1H_MASKED;
+    context.x4 = microkit_name[0] == 's' ? LOOPS / 5 * 3 : LOOPS / 4;
+    context.x5 = LOOPS - context.x4 - KERNEL_INSTRUCTIONS / 2;
     (void)seL4_TCB_WriteRegisters(BASE_VM_TCB_CAP + GUEST, 1, 0, START_REGISTERS, &context);
 }
 
