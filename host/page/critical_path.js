@@ -31,9 +31,16 @@ class CriticalPath {
     return { state: 'unknown', by: NOBODY, serving: NOBODY, from: this.from, end: this.now };
   }
 
+  // The arrow of the call of a PD that is ready because its caller has not yet stopped; -1. The time is the caller's own.
+  callAt(i) {
+    const w = this.schedule.data;
+    const call = i.state === 'ready' && i.end === this.now && i.from > this.from ? this.schedule.wakingAt(this.pd, i.from) : -1;
+    return call >= 0 && this.schedule.kinds[w.w_kind[call]] === 'call' && w.w_from[call] - 1 === i.by ? call : -1;
+  }
+
   back() {
     const w = this.schedule.data, i = this.before();
-    const wake = BLOCKED.includes(i.state) && i.end === this.now ? this.schedule.wakingAt(this.pd, this.now) : -1;
+    const wake = BLOCKED.includes(i.state) && i.end === this.now ? this.schedule.wakingAt(this.pd, this.now) : this.callAt(i);
     const by = wake < 0 ? NOBODY : w.w_from[wake] - 1;
     if (by !== NOBODY && by !== this.pd && this.schedule.all.has(by) && this.jumps < this.schedule.lanes) {
       if (this.steps.length > 0) {

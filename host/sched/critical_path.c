@@ -300,17 +300,45 @@ static struct mkperf_interval interval_before(const struct walk *w)
     return n > 0 && i->from < w->now ? *i : unknown;
 }
 
+/* What made the PD ready at a time: the last arrow to it; NULL: nothing. */
+static const struct mkperf_woken *woken_at(const struct walk *w, uint64_t ns)
+{
+    const struct mkperf_woken *arrow, *wake = NULL;
+    size_t n = mkperf_timeline_arrows(w->t, ns, ns + 1, &arrow);
+
+    for (size_t k = 0; k < n; k++) {
+        wake = arrow[k].to == w->pd ? &arrow[k] : wake;
+    }
+    return wake;
+}
+
+/*
+ * The arrow by which the path continues at a PD before: what ended the PD's wait. Or its call, if the PD is ready because its
+ * caller has not yet stopped: that time is the caller's own, as in the parts of calls. A call with which the path begins is
+ * left as it is. NULL: there is no such arrow.
+ */
+static const struct mkperf_woken *arrow_before(const struct walk *w,
+                                               const struct mkperf_interval *i)
+{
+    /* Whether the PD may have waited. Its state is unknown before its first event. */
+    bool blocked = i->state == MKPERF_PD_CALLING || i->state == MKPERF_PD_WAITING ||
+                   i->state == MKPERF_PD_STOPPED || i->state == MKPERF_PD_UNKNOWN;
+
+    if (i->to != w->now) {
+        return NULL;
+    }
+    if (blocked) {
+        return woken_at(w, w->now);
+    }
+    bool called = i->state == MKPERF_PD_READY && i->from > w->path->from;
+    const struct mkperf_woken *call = called ? woken_at(w, i->from) : NULL;
+    return call != NULL && call->kind == MKPERF_SCHED_CALL && call->from == i->by ? call : NULL;
+}
+
 static void walk_step(struct walk *w)
 {
     struct mkperf_interval i = interval_before(w);
-    /* Whether the PD may have waited. Its state is unknown before its first event. */
-    bool blocked = i.state == MKPERF_PD_CALLING || i.state == MKPERF_PD_WAITING ||
-                   i.state == MKPERF_PD_STOPPED || i.state == MKPERF_PD_UNKNOWN;
-    const struct mkperf_woken *arrow, *wake = NULL; /* wake: what made the PD ready now */
-    size_t n = mkperf_timeline_arrows(w->t, w->now, w->now + 1, &arrow);
-    for (size_t k = 0; k < n && blocked && i.to == w->now; k++) {
-        wake = arrow[k].to == w->pd ? &arrow[k] : wake;
-    }
+    const struct mkperf_woken *wake = arrow_before(w, &i);
     bool by_pd = wake != NULL && wake->from < w->t->npds && wake->from != w->pd &&
                  w->t->lane[wake->from].n > 0;
 

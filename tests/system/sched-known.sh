@@ -213,8 +213,7 @@ answers() {
 }
 
 # The critical path of the longest call of second: its steps are without a hole, and they are the parts of that call.
-# Between the delivery of a call and the switch to its callee, the caller still runs. The critical path counts that time to
-# the callee, which is ready behind its caller; the parts of the outer call count it as the caller's own.
+# Between the delivery of a call and the switch to its callee, the caller still runs: that time is the caller's own in both.
 path() {
     "$MKPERF" latency --critical-path=first:second -x ' ' "$D/s.data" >"$D/path" || return 1
     awk '
@@ -225,7 +224,7 @@ path() {
         $1 == "step" {
             if ($2 != at) { print "a hole before", $0; bad++ }
             at = $3
-            part = $4 == "third" && !($5 == "ready" && $6 == "second") ? "nested" : $4 == "third" || $5 == "running" ? "own" : "preempted"
+            part = $4 == "third" ? "nested" : $5 == "running" ? "own" : "preempted"
             got[part] += $3 - $2
         }
         END {

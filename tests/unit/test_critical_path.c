@@ -109,6 +109,27 @@ static void a_call_that_waits(void **state)
     step(1, SERVER, MKPERF_PD_RUNNING, 3000, DRIVER, SAME);
 }
 
+/* The caller still runs for a moment after its call was delivered. The time is its own, unless the path begins there. */
+static void a_slow_switch(void **state)
+{
+    (void)state;
+    run(&story, 1000, CLIENT, MKPERF_STOPPED_UNKNOWN);
+    event(&story, 2000, MKPERF_SCHED_CALL, SERVER);
+    run(&story, 2096, SERVER, MKPERF_STOPPED_CALLED);
+    event(&story, 4000, MKPERF_SCHED_REPLY, CLIENT);
+    run(&story, 4000, CLIENT, MKPERF_STOPPED_REPLIED);
+    run(&story, 5000, IDLE, MKPERF_STOPPED_WAIT_MESSAGE);
+    story_end(&story);
+    find(SERVER, 1500, 4000);
+    assert_int_equal(path.n, 2);
+    step(0, CLIENT, MKPERF_PD_RUNNING, 596, NOBODY, SAME);
+    step(1, SERVER, MKPERF_PD_RUNNING, 1904, CLIENT, MKPERF_SCHED_CALL);
+    find(SERVER, 2000, 4000);
+    assert_int_equal(path.n, 2);
+    step(0, SERVER, MKPERF_PD_READY, 96, CLIENT, SAME);
+    step(1, SERVER, MKPERF_PD_RUNNING, 1904, CLIENT, SAME);
+}
+
 /* Client, server and store, each notified by the one before: what each did before it waited is not
  * in the path. */
 static void notifications(void **state)
@@ -240,7 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_call), TEST(a_call_that_waits), TEST(notifications), TEST(two_cores),
-        TEST(a_gap),  TEST(windows),           TEST(any_events),
+        TEST(a_gap),  TEST(windows),           TEST(any_events),    TEST(a_slow_switch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
