@@ -248,7 +248,7 @@ enum mkperf_status mkperf_latency_query(struct mkperf_recorder *r, struct mkperf
 /* Instead of start, run and stop: fetches a flight recording; with options.wait, once it is held.
  * Errors: as mkperf_recorder_start. */
 enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf_error *e);
-/* ---- pd_choice.c ---- */
+/* ---- flight_start.c ---- */
 
 /*
  * Which PDs the target samples. names: NAME[,NAME] or NULL; subtree: NAME[,NAME] of PDs with all
@@ -262,8 +262,6 @@ enum mkperf_status mkperf_filter(const char *names, const char *subtree,
  * Errors: USAGE, as above. */
 enum mkperf_status mkperf_filter_faults(const char *names, const struct mkperf_pds *pds,
                                         mkperf_Configure *c, struct mkperf_error *e);
-
-/* ---- flight_start.c ---- */
 
 /* `mkperf record --overwrite`: begins a flight recording with a recorder that has only options, and leaves
  * it to the target. Reports that on standard error unless options.quiet. Errors: as
