@@ -2,6 +2,8 @@
 /* Owns: output files, and the streams into them. Interrupted system calls are resumed. See outfile.h. */
 #include "outfile.h"
 
+#include "snapshot.h"
+
 enum { PUBLIC = 0666, PRIVATE = 0600 }; /* permissions, before umask */
 enum { OPEN_FILES = 8 };
 
@@ -174,6 +176,7 @@ static void keep_old(const char *path)
     char *old;
 
     if (asprintf(&old, "%s.old", path) >= 0) {
+        mkperf_snapshots_remove(old);
         (void)rename(path, old);
         free(old);
     }
@@ -190,8 +193,11 @@ enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf
         if (o->keep_old) {
             keep_old(o->path);
         }
-        if (o->partial != NULL && rename(o->partial, o->path) != 0) {
-            failed(o);
+        if (o->partial != NULL) {
+            mkperf_snapshots_remove(o->path);
+            if (rename(o->partial, o->path) != 0) {
+                failed(o);
+            }
         }
     }
     mkperf_outfile_close(o);

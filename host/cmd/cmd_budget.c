@@ -201,8 +201,8 @@ static void print_periods(struct command *c, const struct mkperf_analysis *a, ui
                c->margin);
         *titled = true;
     }
-    for (uint64_t quarters = 1; quarters <= 16; quarters *= 2) {
-        uint64_t period = p->period_ns / 4 * quarters;
+    for (unsigned i = 0; i < MKPERF_DEMAND_PERIODS; i++) {
+        uint64_t period = mkperf_demand_period(p, i);
         uint64_t budget = advice_for(c, mkperf_demand_budget_of(p, period), period);
 
         if (c->json) {
@@ -419,7 +419,7 @@ static enum mkperf_status run_budget(void *self, const struct mkperf_args *args,
     c->input = args->n > 0 ? args->operand[0] : c->input;
     mkperf_demand_attach(&d, a);
     mkperf_domains_attach(&domains, a);
-    if (mkperf_analysis_read(a, mkperf_analysis_sink(a), c->input, e) == MKPERF_OK) {
+    if (mkperf_demand_read(&d, &domains, a, c->input, e) == MKPERF_OK) {
         if (c->system == NULL) {
             print_rows(c, a, &d, &domains);
         } else {

@@ -69,6 +69,24 @@ static ssize_t write_warning(void *self, const char *p, size_t n)
     return (ssize_t)fwrite(p, 1, n, stderr);
 }
 
+/* Reads an input, or answers from a snapshot. profile: what the sink collects; NULL: not only that. */
+static enum mkperf_status ask(const struct conversion *c, const char *path,
+                              struct mkperf_profile *profile, struct mkperf_passed *passed,
+                              const struct mkperf_sink *sink, const struct mkperf_input *in,
+                              struct mkperf_error *e)
+{
+    struct mkperf_question question = {.text = NULL};
+
+    if (profile != NULL && !c->cores.given && !profile->times) {
+        profile->wide = mkperf_input_keeps(path, in->from);
+        question = mkperf_profile_question(profile);
+        question.passed = passed;
+    }
+    (void)mkperf_input_ask(path, in, sink, &question, e);
+    free((char *)question.text);
+    return e->status;
+}
+
 /* Reads the profile to compare with, if there is one. */
 static enum mkperf_status read_base(struct conversion *c, struct mkperf_profile *base,
                                     struct mkperf_error *e)
@@ -92,7 +110,7 @@ static enum mkperf_status read_base(struct conversion *c, struct mkperf_profile 
     c->out.base = base;
     c->out.base_name = c->diff;
     begin_progress(c, c->diff);
-    if (mkperf_input_read(c->diff, &in, &sink, e) == MKPERF_OK) {
+    if (ask(c, c->diff, base, NULL, &sink, &in, e) == MKPERF_OK) {
         mkperf_profile_warnings(base, print_warning, c);
     }
     return e->status;
@@ -104,7 +122,7 @@ struct tally {
     const struct conversion *c;
     struct export_kept kept;
     bool cut; /* the recording is cut off; see struct mkperf_totals */
-    uint64_t sched_events, samples, lost[MKPERF_LOST_PLACES];
+    struct mkperf_passed passed;
 };
 
 static enum mkperf_status tally_begin(void *self, const struct mkperf_session *session,
@@ -140,7 +158,7 @@ static enum mkperf_status tally_sample(void *self, const struct mkperf_sample *s
     FILE *out = t->c->print;
     bool kernel = s->flags & MKPERF_SAMPLE_KERNEL;
 
-    t->samples += mkperf_sample_count(s);
+    t->passed.samples += mkperf_sample_count(s);
     if (out != NULL) {
         fprintf(out, "%s: time %" PRIu64 " cpu %" PRIu32 " period %" PRIu64 " %s 0x%" PRIx64,
                 export_kept_name(&t->kept, s->pd), s->time_ns, s->core, s->period,
@@ -160,7 +178,7 @@ static enum mkperf_status tally_sched(void *self, const struct mkperf_sched *s,
 {
     struct tally *t = self;
 
-    t->sched_events += s->kind != MKPERF_SCHED_GAP;
+    t->passed.sched_events += s->kind != MKPERF_SCHED_GAP;
     return mkperf_sink_sched(&t->to, s, e);
 }
 
@@ -170,7 +188,7 @@ static enum mkperf_status tally_lost(void *self, const struct mkperf_lost *l,
     struct tally *t = self;
 
     if (l->where < MKPERF_LOST_PLACES) {
-        t->lost[l->where] += l->samples;
+        t->passed.lost[l->where] += l->samples;
     }
     return mkperf_sink_lost(&t->to, l, e);
 }
@@ -185,8 +203,9 @@ static enum mkperf_status tally_end(void *self, const struct mkperf_totals *tota
     struct mkperf_totals all = *totals;
 
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        t->lost[i] = t->lost[i] > totals->lost[i] ? t->lost[i] : totals->lost[i];
-        all.lost[i] = t->lost[i];
+        t->passed.lost[i] = t->passed.lost[i] > totals->lost[i] ? t->passed.lost[i]
+                                                                : totals->lost[i];
+        all.lost[i] = t->passed.lost[i];
     }
     t->cut = totals->cut;
     export_kept_warnings(&t->kept, &all, print_warning, (void *)(uintptr_t)t->c);
@@ -220,23 +239,26 @@ static enum mkperf_status write_output(struct conversion *c, struct mkperf_error
     struct mkperf_only_cores only = {.to = tally_sink(&tally), .cores = c->cores};
     struct mkperf_sink sink = mkperf_only_cores_sink(&only);
     begin_progress(c, c->input);
-    enum mkperf_status status = mkperf_input_read(c->input, &c->in, &sink, e);
+    enum mkperf_status status =
+        ask(c, c->input, c->print == NULL ? output.profile : NULL, &tally.passed, &sink, &c->in, e);
     mkperf_progress_end();
     mkperf_output_free(&output);
     if (status == MKPERF_OK && !c->quiet) {
         char path[MKPERF_PRINTABLE_PATH];
 
         fprintf(stderr, "mkperf %s: %s: %" PRIu64 " samples", c->command,
-                mkperf_printable_copy(c->out.path, path, sizeof path), tally.samples);
-        if (tally.sched_events != 0) {
-            fprintf(stderr, ", %" PRIu64 " scheduling events", tally.sched_events);
+                mkperf_printable_copy(c->out.path, path, sizeof path), tally.passed.samples);
+        if (tally.passed.sched_events != 0) {
+            fprintf(stderr, ", %" PRIu64 " scheduling events", tally.passed.sched_events);
         }
         for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-            if (tally.lost[i] > 0) {
-                fprintf(stderr, ", lost %s %" PRIu64, mkperf_loss_places[i].key, tally.lost[i]);
+            if (tally.passed.lost[i] > 0) {
+                fprintf(stderr, ", lost %s %" PRIu64, mkperf_loss_places[i].key,
+                        tally.passed.lost[i]);
             }
         }
-        fputs(mkperf_lost_sum(tally.lost) == 0 && !tally.cut ? ", none known to be lost\n" : "\n",
+        fputs(mkperf_lost_sum(tally.passed.lost) == 0 && !tally.cut ? ", none known to be lost\n"
+                                                                    : "\n",
               stderr);
     } else if (status != MKPERF_OK && strcmp(c->out.path, "-") != 0) {
         char *partial = mkperf_xprintf("%s.partial", c->out.path);

@@ -338,17 +338,15 @@ static enum mkperf_status run_flow(void *self, const struct mkperf_args *args,
                                    struct mkperf_error *e)
 {
     struct command *c = self;
-    const struct mkperf_input in = {.from = NULL};
     struct mkperf_analysis *a = mkperf_analysis_new();
     struct mkperf_flow f;
 
     c->input = args->n > 0 ? args->operand[0] : c->input;
     mkperf_flow_init(&f, a);
-    const struct mkperf_sink sink = mkperf_flow_sink(&f);
     if (mkperf_frames_time(&c->filter, c->input, e) == MKPERF_OK) {
         f.from_ns = c->filter.has_time ? c->filter.from_ns : f.from_ns;
         f.to_ns = c->filter.has_time ? c->filter.to_ns : f.to_ns;
-        (void)mkperf_input_read(c->input, &in, &sink, e);
+        (void)mkperf_flow_read(&f, c->input, e);
     }
     if (e->status == MKPERF_OK && f.nqueues == 0 && f.began && (c->what_if != NULL || c->advise)) {
         if (c->json) {

@@ -125,9 +125,10 @@ static void print_table(struct command *c, const struct report_latency *l, FILE 
 static enum mkperf_status show_recording(struct command *c, FILE *out, struct mkperf_error *e)
 {
     struct mkperf_analysis *a = mkperf_analysis_new();
+    const struct mkperf_question question = {.text = "latency"};
     struct mkperf_latency_rows rows = {0};
 
-    if (mkperf_analysis_read(a, mkperf_analysis_sink(a), c->input, e) == MKPERF_OK) {
+    if (mkperf_analysis_read(a, mkperf_analysis_sink(a), c->input, &question, e) == MKPERF_OK) {
         mkperf_latency_rows_of(a, &rows);
         print_table(c, &(struct report_latency){c->input, &rows, a}, out);
     }
@@ -145,7 +146,7 @@ static enum mkperf_status print_path(struct command *c, FILE *out, struct mkperf
     char title[256];
 
     mkperf_timeline_attach(&timeline, a, found->from_ns, found->to_ns);
-    if (mkperf_analysis_read(a, mkperf_analysis_sink(a), c->input, e) == MKPERF_OK) {
+    if (mkperf_timeline_read(&timeline, a, c->input, e) == MKPERF_OK) {
         struct mkperf_path path;
         const struct report_path r = {.title = title, .path = &path, .analysis = a};
 
@@ -172,7 +173,7 @@ static enum mkperf_status show_path(struct command *c, FILE *out, struct mkperf_
     struct mkperf_analysis *a = mkperf_analysis_new();
 
     c->choice.analysis = a;
-    if (mkperf_analysis_read(a, mkperf_path_choice_sink(&c->choice), c->input, e) == MKPERF_OK &&
+    if (mkperf_path_choice_read(&c->choice, c->input, e) == MKPERF_OK &&
         mkperf_path_choice_check(&c->choice, e) == MKPERF_OK) {
         (void)print_path(c, out, e);
     }
@@ -228,7 +229,7 @@ static enum mkperf_status show_routes(struct command *c, FILE *out, struct mkper
 
     mkperf_routes_attach(&routes, a);
     mkperf_flow_init(&flow, a);
-    if (mkperf_analysis_read(a, mkperf_flow_sink(&flow), c->input, e) == MKPERF_OK) {
+    if (mkperf_analysis_read(a, mkperf_flow_sink(&flow), c->input, NULL, e) == MKPERF_OK) {
         mkperf_routes_sort(&routes);
         if (c->routes) {
             n = mkperf_routes_find(&routes, found, ROUTES_SHOWN);

@@ -155,8 +155,10 @@ enum mkperf_status mkperf_format_open(const struct mkperf_format *f, const struc
         free(o);
         return e->status;
     }
-    *out = (struct mkperf_output){
-        .sink = mkperf_profile_sink(&o->profile), .free = profiled_free, .self = o};
+    *out = (struct mkperf_output){.sink = mkperf_profile_sink(&o->profile),
+                                  .free = profiled_free,
+                                  .self = o,
+                                  .profile = &o->profile};
     return MKPERF_OK;
 }
 

@@ -140,6 +140,9 @@ struct mkperf_flow {
 void mkperf_flow_init(struct mkperf_flow *f, struct mkperf_analysis *a);
 void mkperf_flow_free(struct mkperf_flow *f);
 struct mkperf_sink mkperf_flow_sink(struct mkperf_flow *f);
+/* Reads a recording into it and its analysis, or answers from a snapshot. Errors: those of mkperf_input_read. */
+enum mkperf_status mkperf_flow_read(struct mkperf_flow *f, const char *path,
+                                    struct mkperf_error *e);
 
 /* Counts until the last event, so that a conclusion can be drawn before the end of the stream. */
 void mkperf_flow_settle(struct mkperf_flow *f);

@@ -4,7 +4,29 @@
 
 #include "flow.h"
 
+#include "import/import.h"
+
 enum { SLICE_NS = 1000000 };
+
+static const struct mkperf_shape_row queue_rows[] = {
+    MKPERF_SHAPE_BYTES(struct mkperf_flow_queue, producer, now),
+    MKPERF_SHAPE_ARRAY(struct mkperf_flow_queue, arrival, arrival_room, arrival_room, NULL),
+    MKPERF_SHAPE_BYTES(struct mkperf_flow_queue, arrival_first, arrivals),
+    MKPERF_SHAPE_BYTES(struct mkperf_flow_queue, unmatched, doubt),
+    MKPERF_SHAPE_INSIDE(struct mkperf_flow_queue, filled, mkperf_log_rows),
+    MKPERF_SHAPE_INSIDE(struct mkperf_flow_queue, stay, mkperf_log_rows),
+    MKPERF_SHAPE_BYTES(struct mkperf_flow_queue, slice_area, slice_full),
+    MKPERF_SHAPE_END};
+
+static const struct mkperf_shape_row stage_rows[] = {
+    MKPERF_SHAPE_BYTES(struct mkperf_flow_stage, consumes, empty),
+    MKPERF_SHAPE_INSIDE(struct mkperf_flow_stage, packets, mkperf_log_rows),
+    MKPERF_SHAPE_BYTES(struct mkperf_flow_stage, sum_n, slice_packets), MKPERF_SHAPE_END};
+
+static const struct mkperf_shape_row flow_rows[] = {
+    MKPERF_SHAPE_EACH(struct mkperf_flow, queue, nqueues, queue_rows),
+    MKPERF_SHAPE_EACH(struct mkperf_flow, stage, nstages, stage_rows),
+    MKPERF_SHAPE_BYTES(struct mkperf_flow, from_ns, slice_ns), MKPERF_SHAPE_END};
 
 void mkperf_flow_init(struct mkperf_flow *f, struct mkperf_analysis *a)
 {
@@ -398,4 +420,17 @@ struct mkperf_sink mkperf_flow_sink(struct mkperf_flow *f)
     };
 
     return (struct mkperf_sink){.ops = &ops, .self = f, .every_pd = true};
+}
+
+enum mkperf_status mkperf_flow_read(struct mkperf_flow *f, const char *path, struct mkperf_error *e)
+{
+    char *text = mkperf_xprintf("flow %" PRIu64 " %" PRIu64, f->from_ns, f->to_ns);
+    const struct mkperf_question question = {
+        .text = text, .kept = {{f, flow_rows}, {f->analysis, mkperf_analysis_rows}}};
+    const struct mkperf_input in = {.from = NULL};
+    const struct mkperf_sink sink = mkperf_flow_sink(f);
+
+    (void)mkperf_input_ask(path, &in, &sink, &question, e);
+    free(text);
+    return e->status;
 }

@@ -13,6 +13,7 @@
 #ifndef MKPERF_HOST_IMPORT_IMPORT_H
 #define MKPERF_HOST_IMPORT_IMPORT_H
 
+#include "asked.h"
 #include "model/model.h"
 
 /* The layouts that kpdata had. */
@@ -45,6 +46,17 @@ void mkperf_input_help(void (*put)(void *self, const char *name, const char *hel
 /* Reads a file of the format that in->from names, or that is detected. USAGE: an unknown name. */
 enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input *in,
                                      const struct mkperf_sink *sink, struct mkperf_error *e);
+
+/*
+ * The same, for a question that may have been asked before: *sink is filled from a snapshot if there is one, otherwise the recording is
+ * read, and a snapshot is written if it is large. The members that question->kept lists are all that the sink collects between
+ * `begin` and `end`, apart from what `pd` and `events` set.
+ */
+enum mkperf_status mkperf_input_ask(const char *path, const struct mkperf_input *in,
+                                    const struct mkperf_sink *sink,
+                                    const struct mkperf_question *question, struct mkperf_error *e);
+/* Whether what is read from there would be kept. */
+bool mkperf_input_keeps(const char *path, const char *from);
 
 /*
  * kpdata of Akaros, in its three layouts.

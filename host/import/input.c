@@ -241,6 +241,52 @@ static enum mkperf_status read_checked(int i, const char *path, const struct mkp
     return status;
 }
 
+bool mkperf_input_keeps(const char *path, const char *from)
+{
+    struct mkperf_error e;
+
+    return (from == NULL || strcmp(from, inputs[0].name) == 0) && mkperf_snapshot_possible(path) &&
+           detect_format(path, &e) == 0;
+}
+
+/* Reads perf.data into a sink, and keeps in a snapshot what the question lists. */
+static enum mkperf_status read_asked(const char *path, struct mkperf_asked *a,
+                                     const struct mkperf_sink *sink, struct mkperf_error *e)
+{
+    struct mkperf_checks *checks = mkperf_checks_new(mkperf_asked_inner(a, *sink), NULL, false);
+    struct mkperf_sink outer = mkperf_asked_outer(a, mkperf_checks_sink(checks));
+    enum mkperf_status status = mkperf_perfdata_read(path, &outer, e);
+
+    mkperf_checks_free(checks);
+    return status;
+}
+
+enum mkperf_status mkperf_input_ask(const char *path, const struct mkperf_input *in,
+                                    const struct mkperf_sink *sink,
+                                    const struct mkperf_question *question, struct mkperf_error *e)
+{
+    struct mkperf_asked a = {.question = question};
+    struct mkperf_snapshot snapshot;
+    size_t n;
+
+    if (question->text == NULL || !mkperf_input_keeps(path, in->from) ||
+        !mkperf_snapshot_begin(&snapshot, path, question->text)) {
+        return mkperf_input_read(path, in, sink, e);
+    }
+    const uint8_t *p = mkperf_snapshot_read(&snapshot, &n);
+    e->status = MKPERF_OK;
+    if (p == NULL || !mkperf_asked_replay(&a, sink, p, n, e)) {
+        mkperf_asked_free(&a);
+        a.question = question;
+        if (read_asked(path, &a, sink, e) == MKPERF_OK) {
+            mkperf_snapshot_write(&snapshot, a.bytes.p, a.bytes.n);
+        }
+    }
+    mkperf_asked_free(&a);
+    mkperf_snapshot_end(&snapshot);
+    return e->status;
+}
+
 enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input *in,
                                      const struct mkperf_sink *sink, struct mkperf_error *e)
 {

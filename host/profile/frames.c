@@ -4,7 +4,6 @@
 
 #include "base/process.h"
 #include "import/import.h"
-#include "perfdata/perfdata.h"
 #include "places.h"
 
 const char *mkperf_frames_text(const struct mkperf_frames *f, uint32_t number)
@@ -31,6 +30,8 @@ enum mkperf_status mkperf_frames_time(struct report_filter *filter, const char *
                                                .events = mkperf_ignore_events,
                                                .sched = mkperf_ignore_sched,
                                                .end = take_end};
+    const struct mkperf_input in = {.from = "perf"};
+    const struct mkperf_question question = {.text = "time"};
     struct mkperf_totals t = {.samples = 0};
     struct mkperf_sink sink = {.ops = &ops, .self = &t, .leaves_only = true};
 
@@ -42,7 +43,7 @@ enum mkperf_status mkperf_frames_time(struct report_filter *filter, const char *
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
                                 "--time: percentages need a file, standard input is read once");
     }
-    MKPERF_TRY(mkperf_perfdata_read(path, &sink, e));
+    MKPERF_TRY(mkperf_input_ask(path, &in, &sink, &question, e));
     double span = t.last_ns > t.first_ns ? (double)(t.last_ns - t.first_ns) : 0;
     filter->from_ns = t.first_ns + (uint64_t)(span * filter->from_percent / 100);
     filter->to_ns = t.first_ns + (uint64_t)(span * filter->to_percent / 100);
@@ -107,14 +108,17 @@ enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_pro
                                       const struct report_names *names, struct mkperf_error *e)
 {
     const struct mkperf_input in = {.from = "perf"};
-    struct mkperf_sink sink = mkperf_profile_sink(profile);
     enum mkperf_status status;
 
     *f = (struct mkperf_frames){.profile = profile, .with_line = with_line};
     profile->places.no_lines = !profile->places.inlined;
     MKPERF_TRY(mkperf_frames_time(&profile->filter, path, e));
     mkperf_progress_begin(strcmp(path, "-") == 0 ? "standard input" : path);
-    status = mkperf_input_read(path, &in, &sink, e);
+    profile->wide = mkperf_input_keeps(path, in.from);
+    const struct mkperf_question question = mkperf_profile_question(profile);
+    const struct mkperf_sink sink = mkperf_profile_sink(profile);
+    status = mkperf_input_ask(path, &in, &sink, &question, e);
+    free((char *)question.text);
     mkperf_progress_end();
     return status == MKPERF_OK && names != NULL
                ? report_check_names(profile, path, names->pd, names->event, e)

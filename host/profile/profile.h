@@ -32,6 +32,7 @@
 #include "base/colour.h"
 #include "base/spool.h"
 #include "filter.h"
+#include "import/import.h"
 #include "model/marks.h"
 #include "places.h"
 #include "scheduling.h"
@@ -85,10 +86,12 @@ enum { MKPERF_PROFILE_MARKS = 32 };
 
 struct mkperf_profile {
     /* Set before reading: */
-    bool cores;          /* keep cores apart */
-    bool times;          /* keep samples, losses and marks in spools */
-    bool edges;          /* chains have an edge where a PD calls another one */
-    bool leaves_only;    /* callers are not kept */
+    bool cores;       /* keep cores apart */
+    bool times;       /* keep samples, losses and marks in spools */
+    bool edges;       /* chains have an edge where a PD calls another one */
+    bool leaves_only; /* callers are not kept */
+    bool
+        wide; /* until the end cores are kept apart, and callers kept, so that a snapshot has them */
     bool keep_schedule;  /* with times: keep intervals of PDs; then a session may have no samples */
     bool events_suffice; /* a session may have no samples, if it has scheduling events */
     bool off_cpu;        /* an off-CPU profile, see scheduling.h */
@@ -137,6 +140,10 @@ struct mkperf_profile {
 extern const struct mkperf_sink_ops mkperf_profile_ops; /* self is the profile */
 struct mkperf_sink mkperf_profile_sink(struct mkperf_profile *p);
 void mkperf_profile_free(struct mkperf_profile *p);
+
+/* The question that its options ask, for a snapshot (import/asked.h). The caller frees the text; it is NULL if samples are kept in the
+ * order of time. */
+struct mkperf_question mkperf_profile_question(struct mkperf_profile *p);
 
 /* ---- chains, by number: 0 to chains.count - 1, in the order of their first samples ---- */
 

@@ -99,13 +99,11 @@ static double busy_of(const struct mkperf_sched_core *c)
 /* The answer for a recording with queues, which is read again for them. */
 static enum report_verdict explain_flow(struct report_question *x, FILE *to)
 {
-    const struct mkperf_input in = {.from = NULL};
     struct mkperf_analysis *a = mkperf_analysis_new();
     struct mkperf_flow f;
 
     mkperf_flow_init(&f, a);
-    const struct mkperf_sink sink = mkperf_flow_sink(&f);
-    if (mkperf_input_read(x->input, &in, &sink, x->e) == MKPERF_OK) {
+    if (mkperf_flow_read(&f, x->input, x->e) == MKPERF_OK) {
         struct mkperf_flow_limit l = mkperf_flow_limit(&f);
 
         mkperf_flow_sentence(&f, &l, to);
@@ -242,15 +240,12 @@ enum report_verdict report_explain_cores(struct report_question *x, FILE *to)
 /* Prints the longest steps of the path of a call. The recording is read again, for the events of that time. */
 static void put_path(struct report_question *x, const struct mkperf_call_edge *edge, FILE *to)
 {
-    const struct mkperf_input in = {.from = NULL};
     struct mkperf_analysis *a = mkperf_analysis_new();
-    struct mkperf_sink sink = mkperf_analysis_sink(a);
     struct mkperf_timeline timeline;
     uint64_t from = edge->worst_at - edge->worst.wall;
 
-    sink.leaves_only = true;
     mkperf_timeline_attach(&timeline, a, from, edge->worst_at);
-    if (mkperf_input_read(x->input, &in, &sink, x->e) == MKPERF_OK) {
+    if (mkperf_timeline_read(&timeline, a, x->input, x->e) == MKPERF_OK) {
         struct report_path_sum *sum;
         struct mkperf_path path;
         char text[256];

@@ -67,14 +67,12 @@ static double count_calls(const struct mkperf_profile *p, const char *pd)
 /* Packets of a PD at the queues of the class of which it has most. The recording is read again. */
 static double count_packets(const char *path, const char *pd, struct mkperf_error *e)
 {
-    const struct mkperf_input in = {.from = NULL};
     struct mkperf_analysis *a = mkperf_analysis_new();
     struct mkperf_flow f;
     double most = 0;
 
     mkperf_flow_init(&f, a);
-    const struct mkperf_sink sink = mkperf_flow_sink(&f);
-    if (mkperf_input_read(path, &in, &sink, e) == MKPERF_OK) {
+    if (mkperf_flow_read(&f, path, e) == MKPERF_OK) {
         for (unsigned i = 0; i < f.nstages; i++) {
             most = strcmp(f.stage[i].name, pd) == 0
                        ? fmax(most, (double)mkperf_flow_packets(&f.stage[i]))

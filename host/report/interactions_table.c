@@ -38,9 +38,10 @@ static enum mkperf_status read_all(const char *path, bool stacks, struct mkperf_
                                                .end = end};
     struct reading r = {.out = out};
     struct mkperf_sink sink = {.ops = &ops, .self = &r, .leaves_only = true};
-    struct mkperf_input in = {.from = NULL};
+    const struct mkperf_input in = {.from = NULL};
+    const struct mkperf_question question = {.text = "interactions"};
 
-    MKPERF_TRY(mkperf_input_read(path, &in, &sink, e));
+    MKPERF_TRY(mkperf_input_ask(path, &in, &sink, &question, e));
     for (unsigned n = 0; stacks && r.found && n < out->npds; n++) {
         if (out->pd[n].stack.least != 0) {
             return MKPERF_OK;

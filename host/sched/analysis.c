@@ -11,6 +11,36 @@ const char *const mkperf_pd_state_names[MKPERF_PD_STATES] = {
     [MKPERF_PD_STOPPED] = "stopped",
 };
 
+static const struct mkperf_shape_row bys_rows[] = {
+    MKPERF_SHAPE_ARRAY(struct mkperf_bys, by, n, room, NULL), MKPERF_SHAPE_END};
+
+static const struct mkperf_shape_row pd_rows[] = {
+    MKPERF_SHAPE_TEXT(struct mkperf_sched_pd, name),
+    MKPERF_SHAPE_ARRAY(struct mkperf_sched_pd, slice, slices, slice_room, NULL),
+    MKPERF_SHAPE_INSIDE(struct mkperf_sched_pd, ready_by, bys_rows),
+    MKPERF_SHAPE_INSIDE(struct mkperf_sched_pd, blocked_on, bys_rows),
+    MKPERF_SHAPE_INSIDE(struct mkperf_sched_pd, call.nested_by, bys_rows),
+    MKPERF_SHAPE_INSIDE(struct mkperf_sched_pd, call.preempted_by, bys_rows),
+    MKPERF_SHAPE_END};
+
+static const struct mkperf_shape_row edge_rows[] = {
+    MKPERF_SHAPE_INSIDE(struct mkperf_call_edge, nested_by, bys_rows),
+    MKPERF_SHAPE_INSIDE(struct mkperf_call_edge, preempted_by, bys_rows),
+    MKPERF_SHAPE_INSIDE(struct mkperf_call_edge, wall, mkperf_log_rows), MKPERF_SHAPE_END};
+
+static const struct mkperf_shape_row wake_rows[] = {
+    MKPERF_SHAPE_INSIDE(struct mkperf_wakeup, delay, mkperf_log_rows), MKPERF_SHAPE_END};
+
+const struct mkperf_shape_row mkperf_analysis_rows[] = {
+    MKPERF_SHAPE_BYTES(struct mkperf_analysis, began, last_ns),
+    MKPERF_SHAPE_ARRAY(struct mkperf_analysis, pd, npds, pd_room, pd_rows),
+    MKPERF_SHAPE_ARRAY(struct mkperf_analysis, core, ncores, core_room, NULL),
+    MKPERF_SHAPE_ARRAY(struct mkperf_analysis, edge, nedges, edge_room, edge_rows),
+    MKPERF_SHAPE_ARRAY(struct mkperf_analysis, wake, nwakes, wake_room, wake_rows),
+    MKPERF_SHAPE_ARRAY(struct mkperf_analysis, inversion, ninversions, inversion_room, NULL),
+    MKPERF_SHAPE_BYTES(struct mkperf_analysis, events, calls_open),
+    MKPERF_SHAPE_END};
+
 const char *mkperf_analysis_name(const struct mkperf_analysis *a, uint32_t pd)
 {
     return pd < a->npds && a->pd[pd].name != NULL ? a->pd[pd].name : "?";
@@ -194,12 +224,20 @@ struct mkperf_sink mkperf_analysis_sink(struct mkperf_analysis *a)
 }
 
 enum mkperf_status mkperf_analysis_read(struct mkperf_analysis *a, struct mkperf_sink sink,
-                                        const char *path, struct mkperf_error *e)
+                                        const char *path, const struct mkperf_question *question,
+                                        struct mkperf_error *e)
 {
     const struct mkperf_input in = {.from = NULL};
+    struct mkperf_question q = question != NULL ? *question
+                                                : (struct mkperf_question){.text = NULL};
+    unsigned n = 0;
 
+    while (q.kept[n].rows != NULL) {
+        n++;
+    }
+    q.kept[n] = (struct mkperf_shaped){a, mkperf_analysis_rows};
     sink.leaves_only = true;
-    return mkperf_input_read(path, &in, &sink, e) != MKPERF_OK || a->events != 0
+    return mkperf_input_ask(path, &in, &sink, &q, e) != MKPERF_OK || a->events != 0
                ? e->status
                : mkperf_error_set(e, MKPERF_ERR_INPUT,
                                   "%s: no scheduling events were recorded (mkperf record --sched)",

@@ -7,6 +7,7 @@
 #ifndef MKPERF_HOST_SCHED_ANALYSIS_H
 #define MKPERF_HOST_SCHED_ANALYSIS_H
 
+#include "import/asked.h"
 #include "model/model.h"
 #include "system/system.h"
 
@@ -44,6 +45,7 @@ int mkperf_log_add_bucket(struct mkperf_log_histogram *h, uint64_t bucket, uint6
  */
 uint64_t mkperf_log_quantile(const struct mkperf_log_histogram *h, unsigned per_mille);
 void mkperf_log_free(struct mkperf_log_histogram *h);
+extern const struct mkperf_shape_row mkperf_log_rows[];
 
 /*
  * The analysis of scheduling events: where PDs, cores, and calls between PDs spent their time.
@@ -274,9 +276,15 @@ void mkperf_analysis_free(struct mkperf_analysis *a);
 struct mkperf_sink mkperf_analysis_sink(struct mkperf_analysis *a);
 /* Called before the first event, at most MKPERF_ANALYSIS_LISTENERS times. */
 void mkperf_analysis_listen(struct mkperf_analysis *a, struct mkperf_analysis_listener l);
-/* Reads the recording at `path` into a sink that passes all events on to `a`. INPUT: also if it has no scheduling events. */
+/* What it collects, for a snapshot. Begin and PDs set the rest. */
+extern const struct mkperf_shape_row mkperf_analysis_rows[];
+/*
+ * Reads the recording at `path` into a sink that passes all events on to `a`, or answers the question from a snapshot (import/asked.h).
+ * The question lists what listeners and the sink collect; `a` is added. NULL: it is not kept. INPUT: also if it has no scheduling events.
+ */
 enum mkperf_status mkperf_analysis_read(struct mkperf_analysis *a, struct mkperf_sink sink,
-                                        const char *path, struct mkperf_error *e);
+                                        const char *path, const struct mkperf_question *question,
+                                        struct mkperf_error *e);
 /* For callers that are sinks themselves: a PD of the session, and an event. Events of unknown PDs are ignored. Both always
  * succeed. */
 enum mkperf_status mkperf_analysis_pd(void *self, const struct mkperf_pd *pd,
@@ -402,6 +410,11 @@ struct mkperf_demand_run {
     uint64_t from, to; /* ns */
 };
 
+/* A budget that was searched for, with what the search began. */
+struct mkperf_demand_found {
+    uint64_t period_ns, worst_ns, budget_ns;
+};
+
 struct mkperf_demand_pd {
     uint64_t period_ns;
     uint64_t used_ns;    /* in the whole recording */
@@ -413,9 +426,18 @@ struct mkperf_demand_pd {
     uint64_t throttled_ns;
     struct mkperf_demand_run *run; /* in the order of time */
     size_t n, room;
-    size_t first;    /* of the window that ends with the last run */
-    uint64_t sum_ns; /* of the runs from that one on */
+    size_t first;                      /* of the window that ends with the last run */
+    uint64_t sum_ns;                   /* of the runs from that one on */
+    struct mkperf_demand_found *found; /* of a snapshot, which has no runs */
+    unsigned nfound, found_room;
 };
+
+/* A PD's budget may suffice with other periods: this many, from a quarter of its period on, each twice the one before. */
+enum { MKPERF_DEMAND_PERIODS = 5 };
+static inline uint64_t mkperf_demand_period(const struct mkperf_demand_pd *p, unsigned i)
+{
+    return p->period_ns / 4 << i;
+}
 
 struct mkperf_demand {
     uint64_t default_ns; /* the period of PDs that may always run; set before attaching */
@@ -496,5 +518,11 @@ struct mkperf_domains {
 /* Attached before the first event of the analysis, and freed after the analysis has ended. */
 void mkperf_domains_attach(struct mkperf_domains *d, struct mkperf_analysis *a);
 void mkperf_domains_free(struct mkperf_domains *d);
+
+/* Reads a recording into both and their analysis, or answers from a snapshot. Then only budgets for the period of a PD and for those of
+ * mkperf_demand_period are known. Errors: those of mkperf_analysis_read. */
+enum mkperf_status mkperf_demand_read(struct mkperf_demand *d, struct mkperf_domains *domains,
+                                      struct mkperf_analysis *a, const char *path,
+                                      struct mkperf_error *e);
 
 #endif

@@ -2,6 +2,16 @@
 /* The critical path: the choice of a time, the timeline of it, and the walk; see critical_path.h. */
 #include "critical_path.h"
 
+static const struct mkperf_shape_row lane_rows[] = {
+    MKPERF_SHAPE_ARRAY(struct mkperf_lane, interval, n, room, NULL), MKPERF_SHAPE_END};
+
+static const struct mkperf_shape_row timeline_rows[] = {
+    MKPERF_SHAPE_ARRAY(struct mkperf_timeline, lane, npds, pd_room, lane_rows),
+    MKPERF_SHAPE_ARRAY(struct mkperf_timeline, arrow, narrows, arrow_room, NULL), MKPERF_SHAPE_END};
+
+static const struct mkperf_shape_row choice_rows[] = {
+    MKPERF_SHAPE_BYTES(struct mkperf_path_choice, candidates, to_ns), MKPERF_SHAPE_END};
+
 enum { ROUNDED_NS = 1000 }; /* tables show times rounded to this, which the user may copy */
 
 static bool copy_name(char out[MKPERF_MODEL_NAME], const char *text, size_t n)
@@ -109,6 +119,18 @@ struct mkperf_sink mkperf_path_choice_sink(struct mkperf_path_choice *c)
     return (struct mkperf_sink){.ops = &ops, .self = c, .leaves_only = true};
 }
 
+enum mkperf_status mkperf_path_choice_read(struct mkperf_path_choice *c, const char *path,
+                                           struct mkperf_error *e)
+{
+    char *text = mkperf_xprintf("choice %d at %d %" PRIu64 " '%s' '%s'", c->kind, c->has_at,
+                                c->at_ns, c->first, c->second);
+    const struct mkperf_question question = {.text = text, .kept = {{c, choice_rows}}};
+
+    (void)mkperf_analysis_read(c->analysis, mkperf_path_choice_sink(c), path, &question, e);
+    free(text);
+    return e->status;
+}
+
 enum mkperf_status mkperf_path_choice_check(const struct mkperf_path_choice *c,
                                             struct mkperf_error *e)
 {
@@ -195,6 +217,17 @@ void mkperf_timeline_attach(struct mkperf_timeline *t, struct mkperf_analysis *a
     *t = (struct mkperf_timeline){.from_ns = from_ns, .to_ns = to_ns};
     mkperf_analysis_listen(a, (struct mkperf_analysis_listener){
                                   .interval = add_interval, .woken = add_arrow, .self = t});
+}
+
+enum mkperf_status mkperf_timeline_read(struct mkperf_timeline *t, struct mkperf_analysis *a,
+                                        const char *path, struct mkperf_error *e)
+{
+    char *text = mkperf_xprintf("timeline %" PRIu64 " %" PRIu64, t->from_ns, t->to_ns);
+    const struct mkperf_question question = {.text = text, .kept = {{t, timeline_rows}}};
+
+    (void)mkperf_analysis_read(a, mkperf_analysis_sink(a), path, &question, e);
+    free(text);
+    return e->status;
 }
 
 void mkperf_timeline_free(struct mkperf_timeline *t)

@@ -61,6 +61,9 @@ enum mkperf_status mkperf_path_choice_parse(struct mkperf_path_choice *c, const 
                                             struct mkperf_error *e);
 /* A sink that passes everything to c->analysis. */
 struct mkperf_sink mkperf_path_choice_sink(struct mkperf_path_choice *c);
+/* Reads a recording into it, or answers from a snapshot. Errors: those of mkperf_analysis_read. */
+enum mkperf_status mkperf_path_choice_read(struct mkperf_path_choice *c, const char *path,
+                                           struct mkperf_error *e);
 /* Called after reading. Errors: INPUT, no such time was found; USAGE, no PD has that name. */
 enum mkperf_status mkperf_path_choice_check(const struct mkperf_path_choice *c,
                                             struct mkperf_error *e);
@@ -85,6 +88,9 @@ struct mkperf_timeline {
 /* Makes the timeline a listener of `a`, before its first event. 0 to UINT64_MAX is everything. */
 void mkperf_timeline_attach(struct mkperf_timeline *t, struct mkperf_analysis *a, uint64_t from_ns,
                             uint64_t to_ns);
+/* Reads a recording into `a`, and so into its timeline, or answers from a snapshot. Errors: those of mkperf_analysis_read. */
+enum mkperf_status mkperf_timeline_read(struct mkperf_timeline *t, struct mkperf_analysis *a,
+                                        const char *path, struct mkperf_error *e);
 void mkperf_timeline_free(struct mkperf_timeline *t);
 
 /* The intervals of a PD that overlap [from, to): the first one in *first. Returns their number. */

@@ -2,6 +2,8 @@
 /* The demand of each PD, see analysis.h. */
 #include "analysis.h"
 
+#include "analysis_internal.h"
+
 static struct mkperf_demand_pd *payer_of(struct mkperf_demand *d, uint32_t pd)
 {
     const struct mkperf_scheduling *s = &d->analysis->pd[pd].scheduling;
@@ -126,6 +128,11 @@ uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p)
 {
     uint64_t low = p->worst_ns / STEP_NS, high = p->period_ns / STEP_NS; /* high suffices */
 
+    for (unsigned i = 0; i < p->nfound; i++) {
+        if (p->found[i].period_ns == p->period_ns && p->found[i].worst_ns == p->worst_ns) {
+            return p->found[i].budget_ns;
+        }
+    }
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
 
@@ -153,6 +160,45 @@ uint64_t mkperf_demand_budget_of(const struct mkperf_demand_pd *p, uint64_t peri
     other.worst_ns = 0;
     return mkperf_demand_budget(&other);
 }
+
+static void find_budget(struct mkperf_demand_pd *p, uint64_t period_ns, uint64_t worst_ns)
+{
+    struct mkperf_demand_pd other = *p;
+
+    other.period_ns = period_ns;
+    other.worst_ns = worst_ns;
+    MKPERF_GROW(p->found, p->found_room, (size_t)p->nfound + 1);
+    p->found[p->nfound++] =
+        (struct mkperf_demand_found){period_ns, worst_ns, mkperf_demand_budget(&other)};
+}
+
+void sched_demand_conclude(void *self)
+{
+    struct mkperf_demand *d = self;
+
+    for (uint32_t i = 0; i < d->npds; i++) {
+        struct mkperf_demand_pd *p = &d->pd[i];
+        const struct mkperf_scheduling *s = &d->analysis->pd[i].scheduling;
+        bool limited = s->known && s->budget_us < s->period_us;
+
+        if (p->throttled == 0) {
+            find_budget(p, p->period_ns, p->worst_ns);
+        }
+        for (unsigned k = 0; limited && p->throttled == 0 && k < MKPERF_DEMAND_PERIODS; k++) {
+            find_budget(p, mkperf_demand_period(p, k), 0);
+        }
+        free(p->run);
+        p->run = NULL;
+        p->n = p->room = p->first = 0;
+    }
+}
+
+static const struct mkperf_shape_row pd_rows[] = {
+    MKPERF_SHAPE_ARRAY(struct mkperf_demand_pd, run, n, room, NULL),
+    MKPERF_SHAPE_ARRAY(struct mkperf_demand_pd, found, nfound, found_room, NULL), MKPERF_SHAPE_END};
+
+const struct mkperf_shape_row sched_demand_rows[] = {
+    MKPERF_SHAPE_ARRAY(struct mkperf_demand, pd, npds, room, pd_rows), MKPERF_SHAPE_END};
 
 /* The most time that others of the core can take from a PD within a window. */
 static uint64_t taken(const struct mkperf_demand *d, uint32_t pd, const uint64_t *budget_ns,
@@ -211,6 +257,7 @@ void mkperf_demand_free(struct mkperf_demand *d)
 {
     for (uint32_t i = 0; i < d->npds; i++) {
         free(d->pd[i].run);
+        free(d->pd[i].found);
     }
     free(d->pd);
     *d = (struct mkperf_demand){.npds = 0};

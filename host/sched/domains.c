@@ -4,6 +4,13 @@
 
 #include "analysis_internal.h"
 
+static const struct mkperf_shape_row window_rows[] = {
+    MKPERF_SHAPE_ARRAY(struct mkperf_domain_window, pd, npds, room, NULL), MKPERF_SHAPE_END};
+
+static const struct mkperf_shape_row domains_rows[] = {
+    MKPERF_SHAPE_ARRAY(struct mkperf_domains, window, n, room, window_rows),
+    MKPERF_SHAPE_BYTES(struct mkperf_domains, frame_ns, ended), MKPERF_SHAPE_END};
+
 static struct mkperf_domain_window *add_window(struct mkperf_domains *d, uint32_t number)
 {
     MKPERF_GROW(d->window, d->room, d->n + 1);
@@ -156,4 +163,21 @@ void mkperf_domains_free(struct mkperf_domains *d)
     }
     free(d->window);
     *d = (struct mkperf_domains){.n = 0};
+}
+
+enum mkperf_status mkperf_demand_read(struct mkperf_demand *d, struct mkperf_domains *domains,
+                                      struct mkperf_analysis *a, const char *path,
+                                      struct mkperf_error *e)
+{
+    char *text = mkperf_xprintf("budget %" PRIu64, d->default_ns);
+    const struct mkperf_question question = {
+        .text = text,
+        .kept = {{d, sched_demand_rows}, {domains, domains_rows}},
+        .conclude = sched_demand_conclude,
+        .self = d,
+    };
+
+    (void)mkperf_analysis_read(a, mkperf_analysis_sink(a), path, &question, e);
+    free(text);
+    return e->status;
 }

@@ -4,6 +4,10 @@
 
 enum { LINEAR = 16, SHIFT = 4 };
 
+const struct mkperf_shape_row mkperf_log_rows[] = {
+    MKPERF_SHAPE_BYTES(struct mkperf_log_histogram, count, max),
+    MKPERF_SHAPE_ARRAY(struct mkperf_log_histogram, in, room, room, NULL), MKPERF_SHAPE_END};
+
 unsigned mkperf_log_bucket(uint64_t value)
 {
     if (value < LINEAR) {

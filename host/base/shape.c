@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Structures as bytes, see shape.h. */
+#include "shape.h"
+
+const struct mkperf_shape_row mkperf_hash_rows[] = {
+    MKPERF_SHAPE_ARRAY(struct mkperf_hash, key, count, room, NULL),
+    MKPERF_SHAPE_ARRAY(struct mkperf_hash, slot, nslots, nslots, NULL),
+    MKPERF_SHAPE_ARRAY(struct mkperf_hash, words, used, words_room, NULL), MKPERF_SHAPE_END};
+
+static void *member(const void *at, uint32_t offset)
+{
+    return (char *)(uintptr_t)at + offset;
+}
+
+static void *pointer_of(const void *at, const struct mkperf_shape_row *row)
+{
+    void *p;
+
+    memcpy(&p, member(at, row->at), sizeof p);
+    return p;
+}
+
+static void set_pointer(void *at, const struct mkperf_shape_row *row, void *p)
+{
+    memcpy(member(at, row->at), &p, sizeof p);
+}
+
+static uint64_t number_of(const void *at, uint32_t offset, uint32_t bytes)
+{
+    uint32_t small;
+    uint64_t large;
+
+    assert(bytes == sizeof small || bytes == sizeof large);
+    if (bytes == sizeof small) {
+        memcpy(&small, member(at, offset), sizeof small);
+        return small;
+    }
+    memcpy(&large, member(at, offset), sizeof large);
+    return large;
+}
+
+static void set_number(void *at, uint32_t offset, uint32_t bytes, uint64_t value)
+{
+    uint32_t small = (uint32_t)value;
+
+    if (bytes == sizeof small) {
+        memcpy(member(at, offset), &small, sizeof small);
+    } else if (bytes != 0) {
+        memcpy(member(at, offset), &value, sizeof value);
+    }
+}
+
+/* Elements of an array, or behind a pointer. */
+static uint64_t count_of(const void *at, const struct mkperf_shape_row *row)
+{
+    return pointer_of(at, row) == NULL ? 0
+           : row->count_bytes != 0     ? number_of(at, row->count_at, row->count_bytes)
+                                       : 1;
+}
+
+void mkperf_shape_add(struct mkperf_shape_bytes *to, const void *p, size_t n)
+{
+    MKPERF_GROW(to->p, to->room, to->n + n);
+    if (n != 0) {
+        memcpy(to->p + to->n, p, n);
+        to->n += n;
+    }
+}
+
+void mkperf_shape_put(const struct mkperf_shape_row *rows, const void *at,
+                      struct mkperf_shape_bytes *to)
+{
+    for (const struct mkperf_shape_row *row = rows; row->kind != MKPERF_SHAPE_ENDS; row++) {
+        if (row->kind == MKPERF_SHAPE_IS_BYTES) {
+            mkperf_shape_add(to, member(at, row->at), row->bytes);
+        } else if (row->kind == MKPERF_SHAPE_IS_INSIDE) {
+            mkperf_shape_put(row->of, member(at, row->at), to);
+        } else if (row->kind == MKPERF_SHAPE_IS_TEXT) {
+            const char *text = pointer_of(at, row);
+            uint64_t n = text != NULL ? strlen(text) + 1 : 0;
+            mkperf_shape_add(to, &n, sizeof n);
+            mkperf_shape_add(to, text, n);
+        } else {
+            const char *p = pointer_of(at, row);
+            uint64_t n = count_of(at, row);
+            mkperf_shape_add(to, &n, sizeof n);
+            if (row->kind == MKPERF_SHAPE_IS_ARRAY) {
+                mkperf_shape_add(to, p, n * row->bytes);
+            }
+            for (uint64_t i = 0; row->of != NULL && i < n; i++) {
+                mkperf_shape_put(row->of, p + i * row->bytes, to);
+            }
+        }
+    }
+}
+
+static bool take_bytes(struct mkperf_shape_input *from, void *to, uint64_t n)
+{
+    if (n > from->n) {
+        return false;
+    }
+    if (n != 0) {
+        memcpy(to, from->p, n);
+    }
+    from->p += n;
+    from->n -= n;
+    return true;
+}
+
+/* Makes pointers NULL and counts 0: they were copied from the input, or what they point to was freed. */
+static void forget(const struct mkperf_shape_row *rows, void *at)
+{
+    for (const struct mkperf_shape_row *row = rows; row->kind != MKPERF_SHAPE_ENDS; row++) {
+        if (row->kind == MKPERF_SHAPE_IS_INSIDE) {
+            forget(row->of, member(at, row->at));
+        } else if (row->kind != MKPERF_SHAPE_IS_BYTES) {
+            set_pointer(at, row, NULL);
+            set_number(at, row->count_at, row->count_bytes, 0);
+            set_number(at, row->room_at, row->room_bytes, 0);
+        }
+    }
+}
+
+void mkperf_shape_free(const struct mkperf_shape_row *rows, void *at)
+{
+    for (const struct mkperf_shape_row *row = rows; row->kind != MKPERF_SHAPE_ENDS; row++) {
+        if (row->kind == MKPERF_SHAPE_IS_INSIDE) {
+            mkperf_shape_free(row->of, member(at, row->at));
+        } else if (row->kind != MKPERF_SHAPE_IS_BYTES) {
+            char *p = pointer_of(at, row);
+            for (uint64_t i = 0, n = row->of != NULL ? count_of(at, row) : 0; i < n; i++) {
+                mkperf_shape_free(row->of, p + i * row->bytes);
+            }
+            if (row->kind != MKPERF_SHAPE_IS_BEHIND) {
+                free(p);
+                set_pointer(at, row, NULL);
+                set_number(at, row->count_at, row->count_bytes, 0);
+                set_number(at, row->room_at, row->room_bytes, 0);
+            }
+        }
+    }
+}
+
+static bool take_text(const struct mkperf_shape_row *row, void *at, struct mkperf_shape_input *from)
+{
+    uint64_t n;
+
+    if (!take_bytes(from, &n, sizeof n) || n > from->n) {
+        return false;
+    }
+    if (n != 0) {
+        char *text = mkperf_xcalloc(n, 1);
+        set_pointer(at, row, text);
+        return take_bytes(from, text, n) && text[n - 1] == '\0';
+    }
+    return true;
+}
+
+static bool take_rows(const struct mkperf_shape_row *rows, void *at,
+                      struct mkperf_shape_input *from);
+
+static bool take_array(const struct mkperf_shape_row *row, void *at,
+                       struct mkperf_shape_input *from)
+{
+    uint64_t n;
+
+    if (!take_bytes(from, &n, sizeof n) || n > from->n / row->bytes ||
+        (row->count_bytes == sizeof(uint32_t) && n > UINT32_MAX)) {
+        return false;
+    }
+    if (n == 0) {
+        return true;
+    }
+    char *p = mkperf_xcalloc(n, row->bytes);
+    bool whole = take_bytes(from, p, n * row->bytes);
+    for (uint64_t i = 0; row->of != NULL && i < n; i++) {
+        forget(row->of, p + i * row->bytes);
+    }
+    set_pointer(at, row, p);
+    set_number(at, row->count_at, row->count_bytes, n);
+    set_number(at, row->room_at, row->room_bytes, n);
+    for (uint64_t i = 0; row->of != NULL && whole && i < n; i++) {
+        whole = take_rows(row->of, p + i * row->bytes, from);
+    }
+    return whole;
+}
+
+static bool take_behind(const struct mkperf_shape_row *row, void *at,
+                        struct mkperf_shape_input *from)
+{
+    char *p = pointer_of(at, row);
+    uint64_t n;
+    bool whole = take_bytes(from, &n, sizeof n) && n == count_of(at, row);
+
+    for (uint64_t i = 0; whole && i < n; i++) {
+        whole = take_rows(row->of, p + i * row->bytes, from);
+    }
+    return whole;
+}
+
+/* Fills a structure that owns nothing. */
+static bool take_rows(const struct mkperf_shape_row *rows, void *at,
+                      struct mkperf_shape_input *from)
+{
+    bool whole = true;
+
+    for (const struct mkperf_shape_row *row = rows; whole && row->kind != MKPERF_SHAPE_ENDS;
+         row++) {
+        switch (row->kind) {
+        case MKPERF_SHAPE_IS_BYTES:
+            whole = take_bytes(from, member(at, row->at), row->bytes);
+            break;
+        case MKPERF_SHAPE_IS_TEXT:
+            whole = take_text(row, at, from);
+            break;
+        case MKPERF_SHAPE_IS_ARRAY:
+            whole = take_array(row, at, from);
+            break;
+        case MKPERF_SHAPE_IS_INSIDE:
+            whole = take_rows(row->of, member(at, row->at), from);
+            break;
+        default:
+            whole = take_behind(row, at, from);
+            break;
+        }
+    }
+    return whole;
+}
+
+bool mkperf_shape_take(const struct mkperf_shape_row *rows, void *at,
+                       struct mkperf_shape_input *from)
+{
+    mkperf_shape_free(rows, at);
+    return take_rows(rows, at, from);
+}
