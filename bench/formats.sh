@@ -115,3 +115,35 @@ else
 fi
 value flamegraph_seconds "$svg" s '<=1' "flame graph, 1,000,000 samples"
 value flamegraph_peak_rss_mib "$(mib "$svg_rss")" MiB - "the same"
+
+# Memory for each node of a flame graph's tree, beyond that of pprof, which has no tree: chains of 16 functions at random, of
+# which few begin in the same way.
+awk -v n=50000 '
+    { code[NR - 1] = $2 + 4 }
+    function draw(m) { seed = (seed * 69069 + 1) % 4294967296; return int(seed / 65536) % m }
+    END {
+        seed = 1
+        print "{\n\"samples\": ["
+        for (i = 0; i < n; i++) {
+            printf "%s{\n  \"ip\": \"%d\",\n  \"pid\": 1,\n  \"time\": \"%d\",\n  \"cpu\": 0,\n  \"period\": \"1000000\"," \
+                "\n  \"nr\": \"16\",\n  \"ips\": [\n", i ? "," : "", code[draw(NR)], i * 1000
+            for (k = 0; k < 16; k++) printf "    \"%d\"%s\n", code[draw(NR)], k < 15 ? "," : ""
+            printf "  ]\n}"
+        }
+        print "]\n}"
+    }' <<END >"$d/chains.json"
+$(sed -n 's/^known //p' "$d/functions" | while read -r address size; do echo known $((address)); done)
+END
+"$MKPERF" toperf -s "$d/chains.json" -b "$d/build" -o "$d/chains.data" >"$d/chains.log" 2>&1
+best chains-pprof "$MKPERF" convert -q "$d/chains.data" --to pprof -o "$d/chains.pb.gz"
+best chains-svg "$MKPERF" convert -q "$d/chains.data" -o "$d/chains.svg"
+"$MKPERF" convert -q "$d/chains.data" --to folded -o "$d/chains.folded"
+read -r cpu wall rss <"$d/chains-pprof"
+read -r cpu wall svg_rss <"$d/chains-svg"
+# Stacks are in the order of the tree: each has as many nodes as it does not share with the stack before.
+nodes=$(sed 's/ [0-9]*$//' "$d/chains.folded" | awk -F ';' '
+    { for (same = 0; same < n && same < NF && $(same + 1) == last[same + 1]; same++); total += NF - same
+      n = NF; for (i = 1; i <= n; i++) last[i] = $i }
+    END { print total }')
+bounded tree_bytes_per_node "$(awk -v a="$rss" -v b="$svg_rss" -v n="$nodes" 'BEGIN { printf "%.1f", (b - a) * 1024 / n }')" B '<=64' \
+    "a flame graph's memory for each of $nodes nodes, beyond pprof's"

@@ -233,8 +233,8 @@ struct mkperf_tree_node {
 struct mkperf_tree {
     struct mkperf_tree_node *node;
     uint32_t n, room;
-    struct mkperf_hash
-        children;    /* keys: parent and label; the number of a node is that of its key + 1 */
+    uint32_t *slot; /* a hash table of nodes, at most three quarters full; 0: the slot is free */
+    uint32_t nslots;
     uint64_t *other; /* by node: the period in the second profile; NULL: there is no second one */
     uint32_t other_room;
 };
