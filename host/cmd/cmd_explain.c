@@ -38,25 +38,34 @@ static const struct question {
     const char *next;
     bool of_events; /* only scheduling events can answer it */
     bool on_demand; /* other answers of the page contain it: it is given to --why only */
+    const char *help;
 } questions[] = {
-    {"faults", report_explain_faults, "latency", true, false},
-    {"ran", report_explain_ran, "report", false, false},
-    {"profiler-cost", report_explain_cost, "report --header-only", false, false},
-    {"trust", report_explain_trust, "report --header-only", false, false},
-    {"lost", report_explain_lost, "report --header-only", false, false},
-    {"names", report_explain_names, "report --stdio -s pd,dso", false, false},
-    {"time", report_explain_time, "report", false, false},
-    {"throughput", report_explain_throughput, "latency", true, false},
-    {"idle", report_explain_idle, "latency", true, false},
-    {"cores", report_explain_cores, "latency", true, false},
-    {"slow-call", report_explain_call, "latency --critical-path", true, false},
-    {"wakeups", report_explain_wakeups, "latency", true, false},
-    {"budget", report_explain_budget, "budget", true, false},
-    {"inversion", report_explain_inversion, "latency", true, false},
-    {"latency", report_explain_latency, "latency", true, true},
-    {"throttled", report_explain_budget, "budget", true, true},
-    {"core1", report_explain_cores, "latency", true, true},
-    {"regression", report_explain_regression, "diff", false, true},
+    {"faults", report_explain_faults, "latency", true, false, "whether a PD stopped with a fault"},
+    {"ran", report_explain_ran, "report", false, false, "whether PDs of the system ran at all"},
+    {"profiler-cost", report_explain_cost, "report --header-only", false, false,
+     "what recording took"},
+    {"trust", report_explain_trust, "report --header-only", false, false,
+     "whether the figures can be trusted"},
+    {"lost", report_explain_lost, "report --header-only", false, false,
+     "where samples and events were lost"},
+    {"names", report_explain_names, "report --stdio -s pd,dso", false, false,
+     "how many samples have no function's name"},
+    {"time", report_explain_time, "report", false, false, "where the time passes"},
+    {"throughput", report_explain_throughput, "latency", true, false, "what limits the throughput"},
+    {"idle", report_explain_idle, "latency", true, false,
+     "how long cores are idle, and what PDs wait for"},
+    {"cores", report_explain_cores, "latency", true, false, "how busy each core is, and with what"},
+    {"slow-call", report_explain_call, "latency --critical-path", true, false,
+     "the slowest call, and why"},
+    {"wakeups", report_explain_wakeups, "latency", true, false,
+     "the longest wait after a notification or an interrupt"},
+    {"budget", report_explain_budget, "budget", true, false, "which PDs used up their budgets"},
+    {"inversion", report_explain_inversion, "latency", true, false, "priority inversions"},
+    {"latency", report_explain_latency, "latency", true, true, "slow-call and wakeups"},
+    {"throttled", report_explain_budget, "budget", true, true, "the same as budget"},
+    {"core1", report_explain_cores, "latency", true, true, "the same as cores"},
+    {"regression", report_explain_regression, "diff", false, true,
+     "of two recordings: what became slower from A to B"},
 };
 enum {
     QUESTIONS = sizeof questions / sizeof *questions,
@@ -76,6 +85,13 @@ static const struct mkperf_option options[] = {
     {.id = 0},
 };
 static const struct mkperf_option_group group = {options, NULL};
+
+static void put_questions(mkperf_put *put, void *to)
+{
+    for (unsigned i = 0; i < QUESTIONS; i++) {
+        put(to, questions[i].name, questions[i].help);
+    }
+}
 
 /* Prints a title and a text in lines of at most WIDTH columns. A character of UTF-8 counts as one column. Of more than `most`
  * bytes, the words that are within them are printed. */
@@ -337,6 +353,7 @@ const struct mkperf_command mkperf_explain_command = {
                 {&report_elf_options, offsetof(struct command, elfs)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = REPORT_SIDES,
+    .sections = {{.title = "QUESTION is one of", .list = put_questions}},
     .examples = "mkperf record -t tcp:192.168.1.5 -e cycles --sched --duration 5\n"
                 "mkperf explain\n"
                 "mkperf explain --why slow-call\n"

@@ -381,6 +381,11 @@ static void test_latency(void **state)
     has(text,
         "{\"type\":\"latency_change\",\"event\":\"latency\",\"kind\":\"call\",\"pair\":\"client "
         "-> server\",\"before\":11,\"after\":21,\"interval\":0.20");
+    char *checked =
+        recording_shell("grep '^{' %s | tests/tool/check-json latency_change 2>&1 || echo failed",
+                        recording_path("out"));
+    assert_string_equal(checked, "");
+    free(checked);
     text = RUN(diff, &status, "--latency", "--markdown", a, b);
     has(text, "| 11 us | 21 us | +10 us | 0 | call | client -\\> server |\n");
     text = RUN(diff, &status, "--latency", a, recording_path("half"));

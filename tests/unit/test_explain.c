@@ -420,6 +420,24 @@ static void test_not_decided(void **state)
               "them with mkperf record --sched\"");
 }
 
+/* Help lists each question that --why takes. */
+static void test_help(void **state)
+{
+    static const char *const names[] = {"throughput",    "latency",   "idle",    "core1",
+                                        "throttled",     "lost",      "faults",  "budget",
+                                        "profiler-cost", "slow-call", "wakeups", "regression"};
+    char line[40];
+    int status;
+
+    (void)state;
+    const char *help = strstr(RUN(explain, &status, "--help"), "QUESTION is one of:\n");
+    assert_non_null(help);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(line, sizeof line, "\n  %s  ", names[i]);
+        has(help, line);
+    }
+}
+
 static int setup(void **state)
 {
     recording_setup(state);
@@ -437,7 +455,7 @@ int main(void)
         cmocka_unit_test(test_planted),     cmocka_unit_test(test_regression),
         cmocka_unit_test(test_samples),     cmocka_unit_test(test_first),
         cmocka_unit_test(test_page),        cmocka_unit_test(test_ruled_out),
-        cmocka_unit_test(test_not_decided),
+        cmocka_unit_test(test_not_decided), cmocka_unit_test(test_help),
     };
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);
