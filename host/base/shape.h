@@ -2,7 +2,7 @@
 /*
  * Structures with what they point to, as bytes and back, by a description of their members.
  *
- * Owns: the description, and three functions that follow it. import/asked.h keeps in a file with them what a sink has collected.
+ * Owns: the description, and three functions that follow it. import/import.h keeps in a file with them what a sink has collected.
  * The bytes are those of this build of mkperf: members are copied as they are in memory.
  *
  *      struct list {                  static const struct mkperf_shape_row rows[] = {

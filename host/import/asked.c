@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Questions that are asked again, see asked.h. */
-#include "asked.h"
+/* Questions that are asked again, see import.h. */
+#include "import.h"
 
 #include "model/relays.h"
 

@@ -141,7 +141,7 @@ extern const struct mkperf_sink_ops mkperf_profile_ops; /* self is the profile *
 struct mkperf_sink mkperf_profile_sink(struct mkperf_profile *p);
 void mkperf_profile_free(struct mkperf_profile *p);
 
-/* The question that its options ask, for a snapshot (import/asked.h). The caller frees the text; it is NULL if samples are kept in the
+/* The question that its options ask, for a snapshot (import/import.h). The caller frees the text; it is NULL if samples are kept in the
  * order of time. */
 struct mkperf_question mkperf_profile_question(struct mkperf_profile *p);
 

@@ -2,8 +2,6 @@
 /* The analysis as a sink. Owns: its memory, its listeners, and the order of its results; see analysis.h. */
 #include "analysis_internal.h"
 
-#include "import/import.h"
-
 const char *const mkperf_pd_state_names[MKPERF_PD_STATES] = {
     [MKPERF_PD_UNKNOWN] = "unknown", [MKPERF_PD_RUNNING] = "running",
     [MKPERF_PD_READY] = "ready",     [MKPERF_PD_CALLING] = "calling",

@@ -7,7 +7,7 @@
 #ifndef MKPERF_HOST_SCHED_ANALYSIS_H
 #define MKPERF_HOST_SCHED_ANALYSIS_H
 
-#include "import/asked.h"
+#include "import/import.h"
 #include "model/model.h"
 #include "system/system.h"
 
@@ -279,7 +279,7 @@ void mkperf_analysis_listen(struct mkperf_analysis *a, struct mkperf_analysis_li
 /* What it collects, for a snapshot. Begin and PDs set the rest. */
 extern const struct mkperf_shape_row mkperf_analysis_rows[];
 /*
- * Reads the recording at `path` into a sink that passes all events on to `a`, or answers the question from a snapshot (import/asked.h).
+ * Reads the recording at `path` into a sink that passes all events on to `a`, or answers the question from a snapshot (import/import.h).
  * The question lists what listeners and the sink collect; `a` is added. NULL: it is not kept. INPUT: also if it has no scheduling events.
  */
 enum mkperf_status mkperf_analysis_read(struct mkperf_analysis *a, struct mkperf_sink sink,

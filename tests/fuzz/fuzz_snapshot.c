@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "import/asked.h"
+#include "import/import.h"
 #include "sched/analysis.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
