@@ -299,8 +299,12 @@ static enum mkperf_status compare_all(struct command *c, char *const path[REPORT
                          "recordings of one side count differently: the machine is not "
                          "deterministic (-icount is missing, or something arrives from outside)");
     } else if (d->exact && !c->differs && d->changed != 0) {
-        fprintf(stderr, "mkperf diff: the programs are equal and the counts are not: the machine "
-                        "is not deterministic, or its data differ\n");
+        fprintf(stderr, "mkperf diff: the programs are equal, %s\n",
+                d->whole[REPORT_A] == d->whole[REPORT_B]
+                    ? "and so is the sum of all counts: one side lacks names that the other one "
+                      "has (--kernel, --elf-path)"
+                    : "and the counts are not: the machine is not deterministic, or its data "
+                      "differ");
     }
     if (c->junit != NULL) {
         mkperf_memstream_close(c->cases.over);

@@ -125,9 +125,8 @@ bool mkperf_aggregate_text(const struct mkperf_session *s, char text[MKPERF_CORE
 {
     snprintf(
         text, MKPERF_CORES_TEXT,
-        "samples were counted on the target in windows of %.1f s; when one was taken within its "
-        "window is "
-        "not known, record without --aggregate has that",
+        "samples were counted on the target in windows of %.1f s: their times within a window are "
+        "known only without --aggregate",
         s->aggregate_ms / 1e3);
     return s->aggregate_ms != 0;
 }

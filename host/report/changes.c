@@ -76,7 +76,7 @@ static void print_numbers(const struct report_comparison *d, const struct report
         fprintf(out, "%s%+9.2f%%%s", begin, 100 * r->delta, end);
     }
     if (r->visible > 0) {
-        snprintf(seen, sizeof seen, "%.2g%%", r->visible);
+        snprintf(seen, sizeof seen, r->visible < 99.5 ? "%.2g%%" : "%.0f%%", r->visible);
     }
     fprintf(out, " %8.2g %7s  %c ", r->chance, seen, r->sure ? ' ' : '~');
 }

@@ -125,6 +125,8 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
     }
     if ((r->estimate || style->runs > 1) && count > 0) {
         fprintf(style->out, "  ( +- %5.2f%% )", 100 * value->error / count);
+    } else if (r->estimate && value->error > 0) { /* without a sample */
+        fprintf(style->out, "  ( +- %s )", grouped(value->error, number, sizeof number));
     }
     if (r->slices > 1) {
         fprintf(style->out, "  (%.2f%%)", 100 * r->share[i]);

@@ -41,6 +41,7 @@ static void module_free(struct mkperf_module *m)
     }
     free(m->segment);
     free(m->path);
+    free(m->original);
     free(m);
 }
 
@@ -215,6 +216,25 @@ static enum mkperf_status module_open(struct mkperf_module *m, const char *path,
     return MKPERF_OK;
 }
 
+/* The file that was copied, if a module is a copy in perf's cache: DIRECTORY, the path of the file, /BUILD-ID/elf. Else NULL. */
+static char *original_of(const struct mkperf_module *m)
+{
+    char id[MKPERF_BUILD_ID_TEXT], *given = mkperf_elf_cache_directory(), *original = NULL;
+    char *directory = given != NULL ? realpath(given, NULL) : NULL;
+    char *last = mkperf_xprintf("/%s/elf", mkperf_build_id_text(&m->build_id, id));
+    size_t n = directory != NULL ? strlen(directory) : 0, all = strlen(m->path),
+           tail = strlen(last);
+
+    if (n != 0 && all > n + tail && strncmp(m->path, directory, n) == 0 && m->path[n] == '/' &&
+        strcmp(m->path + all - tail, last) == 0) {
+        original = mkperf_xprintf("%.*s", (int)(all - n - tail), m->path + n);
+    }
+    free(given);
+    free(directory);
+    free(last);
+    return original;
+}
+
 enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *path,
                                          struct mkperf_module **out, struct mkperf_error *e)
 {
@@ -238,6 +258,7 @@ enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *p
         module_free(m);
         return status;
     }
+    m->original = original_of(m);
     m->next = s->modules;
     s->modules = m;
     *out = m;
@@ -355,7 +376,7 @@ enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char 
 
 const char *mkperf_module_path(const struct mkperf_module *m)
 {
-    return m->path;
+    return m->original != NULL ? m->original : m->path;
 }
 
 uint16_t mkperf_module_machine(const struct mkperf_module *m)

@@ -125,7 +125,8 @@ enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char 
                                            const struct mkperf_build_id *recorded,
                                            struct mkperf_module **out, struct mkperf_error *e);
 
-const char *mkperf_module_path(const struct mkperf_module *m); /* absolute */
+/* Absolute. Of a copy in perf's cache of ELFs, the path of the file that was copied: it may have another build now, or none. */
+const char *mkperf_module_path(const struct mkperf_module *m);
 uint16_t mkperf_module_machine(const struct mkperf_module *m); /* e_machine */
 const char *mkperf_module_arch(const struct mkperf_module *m); /* perf's name of it */
 /* The build id, of no bytes if the ELF has none or m is NULL. */

@@ -33,7 +33,8 @@ struct mkperf_unit_range {
 struct mkperf_module {
     struct mkperf_module *next;
     struct mkperf_demangler *demangler; /* the one of all modules */
-    char *path;
+    char *path;                         /* absolute, without links */
+    char *original; /* of a copy in perf's cache, the file that was copied; else NULL */
     uint8_t *bytes; /* the file, mapped private */
     size_t size;
     Elf *elf;
