@@ -309,25 +309,27 @@ MKPERF_INLINE unsigned put_chain(struct mkperf_hook *s, const struct mkperf_port
 MKPERF_INLINE void take(struct mkperf_hook *s, unsigned i, const void *waiting, bool kernel,
                         uint64_t now, uint64_t weight, bool special, uint32_t reads)
 {
-    unsigned flags;
+    unsigned flags = kernel ? MKPERF_SAMPLE_KERNEL : 0;
     unsigned words = MKPERF_SAMPLE_FIXED_WORDS;
     unsigned frames = 0;
-    bool user = true;
     struct mkperf_port_context c;
     uint64_t *w = NULL;
 
     if (waiting != NULL) {
         mkperf_port_blocked(&c, waiting);
-    } else {
-        user = mkperf_port_context(&c, kernel);
+    } else if (!mkperf_port_context(&c, kernel)) {
+        flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
     }
     struct mkperf_identity thread = mkperf_port_identity(c.thread);
+    if (__builtin_expect(mkperf_port_guest(&c) != MKPERF_GUEST_NONE, 0)) {
+        flags |= c.guest;
+    }
     uint32_t others = c.guest != 0 ? s->session.host_mask : s->session.guest_mask;
     bool unwanted = special &&
                     ((others >> i & 1) != 0 || (s->session.filters != 0 && !wanted(s, thread)));
 
-    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS) && special && user &&
-        (s->session.soft_mask & MKPERF_SOFT_STACKS) != 0) {
+    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS) && special &&
+        (flags & MKPERF_SAMPLE_NO_USER) == 0 && (s->session.soft_mask & MKPERF_SOFT_STACKS) != 0) {
         mkperf_soft_stack(s, &c, thread);
     }
     if (!unwanted && (!special || s->ring != NULL)) {
@@ -348,15 +350,12 @@ MKPERF_INLINE void take(struct mkperf_hook *s, unsigned i, const void *waiting, 
     w[MKPERF_WORD_PERIOD] = weight;
     w[MKPERF_WORD_PC] = c.pc;
     w[MKPERF_WORD_LR] = c.lr;
-    if (kernel || !user) {
+    if ((flags & MKPERF_SAMPLE_KERNEL) != 0) {
         w[words] = mkperf_port_kernel_pc();
         words++;
     }
-    if (user) {
-        flags = (kernel ? MKPERF_SAMPLE_KERNEL : 0) | c.guest;
+    if ((flags & MKPERF_SAMPLE_NO_USER) == 0) {
         frames = put_chain(s, &c, thread, w, words, &flags, special);
-    } else {
-        flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
     }
     words += frames;
     if (reads != 0) {

@@ -167,6 +167,7 @@ MKPERF_NOINLINE void special_switch(struct mkperf_hook *s, unsigned reason, cons
             struct mkperf_port_context c;
 
             mkperf_port_blocked(&c, last);
+            (void)mkperf_port_guest(&c);
             mkperf_soft_stack(s, &c, s->running);
         }
         s->running = next;

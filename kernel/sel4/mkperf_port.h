@@ -63,9 +63,7 @@ static inline word_t mkperf_interruptedAt(void)
 
 #define MKPERF_SPSR_EL1 4 /* of the modes that a thread may have, only EL1's have this bit */
 
-/* The registers that a thread has saved. pc: the register with its program counter. A vCPU's thread has the
- * program counter and the link register of its guest, but no frames: its frame pointer is an address in the
- * guest's own translation. */
+/* The registers that a thread has saved. pc: the register with its program counter. */
 static inline void mkperf_savedContext(struct mkperf_port_context *c, tcb_t *thread, word_t pc)
 {
     c->thread = thread;
@@ -73,13 +71,24 @@ static inline void mkperf_savedContext(struct mkperf_port_context *c, tcb_t *thr
     c->lr = getRegister(thread, X30);
     c->fp = getRegister(thread, X29);
     c->guest = MKPERF_GUEST_NONE;
+}
+
+/* Completes the context of a vCPU's thread, and returns its mode. It has the program counter and the link register of the
+ * guest, but no frames: its frame pointer is an address in the guest's own translation. Called after mkperf_port_identity,
+ * whose test the compiler does not repeat: samples of PDs have one. */
+static inline uint32_t mkperf_port_guest(struct mkperf_port_context *c)
+{
 #ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
-    if (unlikely(thread->tcbArch.tcbVCPU != NULL)) {
+    tcb_t *thread = (tcb_t *)c->thread;
+
+    if (unlikely(thread != NULL && thread->tcbArch.tcbVCPU != NULL)) {
         c->fp = 0;
         c->guest = getRegister(thread, SPSR_EL1) & MKPERF_SPSR_EL1 ? MKPERF_GUEST_KERNEL
                                                                    : MKPERF_GUEST_USER;
+        return c->guest;
     }
 #endif
+    return MKPERF_GUEST_NONE;
 }
 
 /*

@@ -69,6 +69,11 @@ static inline uint64_t mkperf_port_sp(const struct mkperf_port_context *c)
                                              : ((const struct task *)c->thread)->context.sp;
 }
 
+static inline uint32_t mkperf_port_guest(const struct mkperf_port_context *c)
+{
+    return c->guest;
+}
+
 static inline struct mkperf_identity mkperf_port_identity(const void *thread)
 {
     return ((const struct task *)thread)->identity;
