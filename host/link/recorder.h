@@ -127,11 +127,13 @@ struct mkperf_recorder {
     uint64_t gap_lost;    /* samples that were lost in transit before it */
 
     /* When things were last done, in seconds of the host's monotonic clock. */
-    double synced_s;              /* the files were flushed */
-    double reset_s;               /* ResetChains was sent */
-    double status_s;              /* a Status was requested or received */
-    double moved_s;               /* the time of the samples was seen to move */
-    double apart_s;               /* the longest recent interval between two such moments */
+    double synced_s;  /* the files were flushed */
+    double reset_s;   /* ResetChains was sent */
+    uint64_t watched; /* what the target had recorded at watched_s, before the first batch */
+    double watched_s; /* when that was seen to grow */
+    double status_s;  /* a Status was requested or received */
+    double moved_s;   /* the time of the samples was seen to move */
+    double apart_s;   /* the longest recent interval between two such moments */
     uint64_t status_ns, moved_ns; /* the time of the last sample at status_s, and at moved_s */
 };
 

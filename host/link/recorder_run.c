@@ -86,12 +86,36 @@ static enum mkperf_status serve_session(struct mkperf_recorder *r, struct mkperf
     return MKPERF_OK;
 }
 
+/*
+ * Whether a watcher waits for its first batch. It can decode none before the next epoch, which begins after up to 16 batches.
+ * The wait ends when the target has recorded nothing for timeout_s.
+ */
+static bool waits_for_epoch(struct mkperf_recorder *r, double now)
+{
+    const struct mkperf_stream *s = r->stream;
+    uint64_t captured = s->status.captured + s->status.sched_captured;
+
+    if (!r->watching || !s->running || (s->has_status && !s->status.running) ||
+        mkperf_totals_received(&s->totals) > 0) {
+        return false;
+    }
+    if (captured != r->watched) {
+        r->watched = captured;
+        r->watched_s = now;
+    }
+    return now - r->watched_s <= r->options.link.timeout_s;
+}
+
 /* Updates the deadline. Returns whether the duration is over. */
 static bool update_deadline(struct mkperf_recorder *r, struct mkperf_deadline *d)
 {
     const struct mkperf_totals *t = &r->stream->totals;
     double now = mkperf_now_s();
 
+    if (waits_for_epoch(r, now)) {
+        mkperf_deadline_begin(d, d->duration_s, now);
+        return false;
+    }
     bool overdue = r->options.configure.aggregate_ms != 0 && d->duration_s > 0 &&
                    now - d->began_s >= d->duration_s;
 
@@ -114,7 +138,8 @@ enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_
 {
     struct mkperf_deadline deadline;
 
-    mkperf_deadline_begin(&deadline, r->options.duration_s, mkperf_now_s());
+    r->watched_s = mkperf_now_s();
+    mkperf_deadline_begin(&deadline, r->options.duration_s, r->watched_s);
     while (!mkperf_peer_stopped(&r->link) && !r->ended && !update_deadline(r, &deadline)) {
         if (mkperf_peer_pump(&r->link, 100, e) == MKPERF_OK && serve_session(r, e) == MKPERF_OK) {
             continue;

@@ -326,6 +326,10 @@ static void watchers(void **state)
     expect(record_from(how, ""), MKPERF_ERR_REFUSED, "bob@desk controls the target");
     expect(record_from(how, "--watch"), 0, "watching");
     assert_true(read_back().samples > 1000);
+    how.late = 4; /* a host requests one each second, and a duration has 2 s of grace */
+    expect(record_from(how, "--watch"), 0, "watching");
+    assert_true(read_back().samples > 40);
+    how.late = 0;
     expect(record_from(how, "--take-over"), 0, " 0 lost");
     how.held = true;
     expect(record_from(how, "--watch"), MKPERF_ERR_INPUT, "no session ran while it was watched");
