@@ -283,6 +283,11 @@ static enum mkperf_status print_report(struct command *c, struct mkperf_frames *
     if (c->head_only) {
         return mkperf_stdout_flush(e);
     }
+    if (p->places.session.nevents == 0) { /* the head has the marks, and there is no table */
+        MKPERF_TRY(mkperf_stdout_flush(e));
+        (void)mkperf_no_samples(e);
+        return mkperf_frames_name_file(c->input, e);
+    }
     for (uint32_t i = 0; i < p->places.session.nevents; i++) {
         if (!c->report.event || strcmp(c->report.event, p->places.session.event[i].name) == 0) {
             print_event(f, c, i);
@@ -327,6 +332,7 @@ static enum mkperf_status run_profile(void *self, struct mkperf_error *e)
     struct mkperf_profile p = {.cores = report_columns_have(keys, REPORT_SORT_CORE),
                                .leaves_only = !browse && !c->charged && !c->report.children &&
                                               c->report.graph == REPORT_GRAPH_NONE,
+                               .events_suffice = c->head_only || c->marks,
                                .off_cpu = c->off_cpu,
                                .latency = c->latency,
                                .utilisation = c->util ||
@@ -348,7 +354,7 @@ static enum mkperf_status run_profile(void *self, struct mkperf_error *e)
     if (status == MKPERF_OK && c->report.symbol && !c->charged) {
         status = check_symbol(c, &f, e);
     }
-    if (status == MKPERF_OK && browse) {
+    if (status == MKPERF_OK && browse && p.places.session.nevents != 0) {
         report_browse(&f, &c->report, c->input);
     } else if (status == MKPERF_OK) {
         status = print_report(c, &f, e);

@@ -89,7 +89,7 @@ enum mkperf_status mkperf_no_samples(struct mkperf_error *e)
     return mkperf_error_set(
         e, MKPERF_ERR_INPUT,
         "a recording of only scheduling events has no samples: mkperf latency and "
-        "mkperf report --util show what is in it");
+        "mkperf report --util show what is in it, and mkperf diff --latency compares two of them");
 }
 
 enum mkperf_status mkperf_ignore_events(void *self, const struct mkperf_session *session,

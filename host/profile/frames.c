@@ -103,6 +103,15 @@ enum mkperf_status report_check_names(const struct mkperf_profile *p, const char
     return MKPERF_OK;
 }
 
+enum mkperf_status mkperf_frames_name_file(const char *path, struct mkperf_error *e)
+{
+    const struct mkperf_error why = *e;
+
+    return why.status == MKPERF_OK || strstr(why.text, path) != NULL
+               ? why.status
+               : mkperf_error_set(e, why.status, "%s: %s", path, why.text);
+}
+
 enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_profile *profile,
                                       const char *path, bool with_line,
                                       const struct report_names *names, struct mkperf_error *e)
@@ -120,9 +129,10 @@ enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_pro
     status = mkperf_input_ask(path, &in, &sink, &question, e);
     free((char *)question.text);
     mkperf_progress_end();
-    return status == MKPERF_OK && names != NULL
-               ? report_check_names(profile, path, names->pd, names->event, e)
-               : status;
+    if (status != MKPERF_OK) {
+        return mkperf_frames_name_file(path, e);
+    }
+    return names != NULL ? report_check_names(profile, path, names->pd, names->event, e) : status;
 }
 
 void mkperf_frames_close(struct mkperf_frames *f)

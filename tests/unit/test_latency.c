@@ -84,6 +84,29 @@ static void values(void **state)
     free(lines);
 }
 
+/* The recording has no samples: the other commands say so by the file's name, and report has its head and marks. */
+static void without_samples(void **state)
+{
+    const char *data = recording_path("story.data");
+    int status;
+
+    (void)state;
+    char *text = RUN(report, &status, "--header-only", data);
+    assert_int_equal(status, 0);
+    has(text, "# marks       4\n");
+    text = RUN(report, &status, "--stdio", "--marks", data);
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    has(text, "+0.000101 s  client: request (0)\n");
+    has(text, "story.data: a recording of only scheduling events has no samples");
+    text = RUN(script, &status, data);
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    has(text, "story.data: a recording of only");
+    text = RUN(diff, &status, recording_path("samples.data"), data);
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    has(text, "story.data: a recording of only");
+    has(text, "mkperf diff --latency compares two of them");
+}
+
 /* Of a copy, by conversion: priorities, budgets, and which PD is idle are in it. */
 static void converted(void **state)
 {
@@ -421,6 +444,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables),
         cmocka_unit_test(values),
+        cmocka_unit_test(without_samples),
         cmocka_unit_test(converted),
         cmocka_unit_test(full_disk),
         cmocka_unit_test(critical_path),
