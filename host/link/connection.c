@@ -6,6 +6,7 @@
  */
 #include "connection.h"
 
+#include <pb_decode.h>
 #include <pb_encode.h>
 
 #include "wire/wire_message.h"
@@ -119,6 +120,16 @@ static void judge_hello(struct mkperf_peer *l, const mkperf_TargetHello *hello)
     }
 }
 
+/* Whether the message is a hello of this host, which a target never sends. */
+static bool is_own_hello(const struct mkperf_peer *l, const uint8_t *p, size_t n)
+{
+    mkperf_ToTarget m;
+    pb_istream_t in = pb_istream_from_buffer(p, n);
+
+    return pb_decode(&in, mkperf_ToTarget_fields, &m) && m.which_msg == mkperf_ToTarget_hello_tag &&
+           strcmp(m.msg.hello.name, l->name) == 0;
+}
+
 /*
  * Handles a message before authentication: the answer to our hello, or an error. A target without a key
  * may already send a stream to a serial line, which is ignored until then.
@@ -129,6 +140,14 @@ static enum mkperf_status on_greeting(struct mkperf_peer *l, const uint8_t *p, s
     mkperf_ToHost *m = &l->message;
     size_t length;
 
+    if (is_own_hello(l, p, n)) {
+        l->answered = true;
+        mkperf_error_set(&l->refusal, MKPERF_ERR_NOISE,
+                         "%s: what arrives is what was sent: RX and TX are joined, or the other "
+                         "end is a program that echoes",
+                         l->source.spec);
+        return MKPERF_OK;
+    }
     if (mkperf_batch_find(p, n, &length) != NULL || !mkperf_wire_decode(p, n, m)) {
         return MKPERF_OK;
     }

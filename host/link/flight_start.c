@@ -45,7 +45,9 @@ enum mkperf_status mkperf_flight_start(struct mkperf_recorder *r, struct mkperf_
         fprintf(stderr,
                 "mkperf: %s: the flight recorder runs and stores the last %" PRIu32 " KiB of %s; ",
                 o->link.target, bytes / 1024,
-                o->configure.events_count != 0 ? "samples" : "scheduling events");
+                o->configure.events_count == 0 ? "scheduling events"
+                : o->configure.sched           ? "samples and scheduling events"
+                                               : "samples");
         fprintf(stderr, o->wait ? "record waits for its end\n" : "mkperf dump -t %s fetches them\n",
                 o->link.target);
     }

@@ -83,6 +83,12 @@ void mkperf_net_tune(int fd)
     }
 }
 
+/* Why a wait or a connection failed, for a message. */
+static const char *reason(int error)
+{
+    return error == EINTR ? "stopped" : strerror(error);
+}
+
 /* Connects to one address. Returns 0, or an errno; s->fd is closed then. */
 static int try_address(struct mkperf_source *s, const struct addrinfo *a)
 {
@@ -133,7 +139,7 @@ enum mkperf_status mkperf_open_tcp(struct mkperf_source *s, const char *where,
     }
     freeaddrinfo(list);
     if (s->fd < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: %s", s->spec, strerror(error));
+        return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: %s", s->spec, reason(error));
     }
     mkperf_net_tune(s->fd);
     return MKPERF_OK;
@@ -236,7 +242,7 @@ enum mkperf_status mkperf_open_listen(struct mkperf_source *s, const char *where
     }
     if (error != 0) {
         return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: no target has connected: %s", s->spec,
-                                strerror(error));
+                                reason(error));
     }
     mkperf_net_tune(s->fd);
     say_peer(s, (struct sockaddr *)&peer, n);

@@ -30,6 +30,7 @@ enum behaviour {
     LOSSY,   /* one batch does not arrive */
     STORMY,  /* ends the session after some samples: they take too much time */
     SLOW_STOP,
+    LOOP, /* RX and TX are joined: what the host sends comes back */
     SLOW, /* a slow emulator: the second batch arrives after 2.3 s */
 };
 
@@ -138,6 +139,16 @@ static void on_request(struct target *t, const mkperf_ToTarget *m)
     flush_out(t);
 }
 
+static void send_back(const struct target *t)
+{
+    char bytes[256];
+    ssize_t n;
+
+    while ((n = read(t->fd, bytes, sizeof bytes)) > 0 && write(t->fd, bytes, (size_t)n) == n) {
+    }
+    _exit(0);
+}
+
 static void on_frame(struct target *t, uint8_t *p, size_t n)
 {
     static mkperf_ToTarget m;
@@ -207,6 +218,9 @@ static pid_t start_target(enum behaviour how)
         t.how = how;
         t.busy = how == BUSY;
         t.fd = accept(listener, NULL, NULL);
+        if (how == LOOP) {
+            send_back(&t);
+        }
         serve(&t);
     }
     close(listener);
@@ -269,6 +283,7 @@ static void silent_targets(void **state)
     expect(record_from(CONSOLE, "--timeout 0.5"), MKPERF_ERR_SILENT, "console text arrives");
     expect(0, 0, "target: tick");
     expect(record_from(NOISE, "--timeout 0.5"), MKPERF_ERR_NOISE, "no frame");
+    expect(record_from(LOOP, ""), MKPERF_ERR_NOISE, "RX and TX are joined");
     assert_false(exists("out.data"));
     assert_false(exists("out.data.partial"));
 }
@@ -381,6 +396,25 @@ static void serial_line(void **state)
     mkperf_source_end(&s);
 }
 
+/* Ctrl-C while it waits for a target is the user's wish, and no fault. */
+static void stopped_listening(void **state)
+{
+    static const volatile int stop = 1;
+    struct mkperf_source s;
+    struct mkperf_error e = {.text = ""};
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(mkperf_source_init(&s, "listen:1236", &e), MKPERF_OK);
+    s.stop = &stop;
+    s.listener = ends[0]; /* so that no port is taken */
+    assert_int_equal(mkperf_source_open(&s, &e), MKPERF_ERR_LINK);
+    assert_string_equal(e.text, "listen:1236: no target has connected: stopped");
+    mkperf_source_end(&s);
+    close(ends[1]);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -399,6 +433,7 @@ int main(void)
         cmocka_unit_test(full_disks),
         cmocka_unit_test(a_target_that_vanishes),
         cmocka_unit_test(serial_line),
+        cmocka_unit_test(stopped_listening),
         cmocka_unit_test(wrong_arguments),
     };
 
