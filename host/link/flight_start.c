@@ -229,7 +229,14 @@ void mkperf_flight_reason(const struct mkperf_recorder *r, struct mkperf_totals 
         snprintf(t->stopped, sizeof t->stopped, "by a fault of %s", name_of(r, s->trigger_thread));
         break;
     case mkperf_FlightTrigger_FLIGHT_MARK:
-        snprintf(t->stopped, sizeof t->stopped, "by an application's mark");
+        /* The target sends that mark as the last one, unless it had no space for it. */
+        if (t->marks_lost != 0 || r->stream->last_mark[0] == '\0') {
+            snprintf(t->stopped, sizeof t->stopped, "by an application's mark");
+        } else {
+            snprintf(t->stopped, sizeof t->stopped, "by an application's mark \"%s\"",
+                     r->stream->last_mark);
+            mkperf_printable(t->stopped);
+        }
         break;
     case mkperf_FlightTrigger_FLIGHT_CONDITION:
         if (hz > 0) {

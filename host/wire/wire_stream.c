@@ -67,6 +67,7 @@ static enum mkperf_status on_mark(struct mkperf_stream *s, const mkperf_Mark *m,
         .name = m->name,
     };
     s->totals.marks++;
+    snprintf(s->last_mark, sizeof s->last_mark, "%s", m->name);
     if (!MKPERF_SINK_HAS(sink, mark)) {
         return MKPERF_OK;
     }

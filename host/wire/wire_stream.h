@@ -196,6 +196,7 @@ struct mkperf_stream {
     uint32_t announced;                 /* PDs that the sink knows */
 
     /* Marks and software events (wire_stream.c). */
+    char last_mark[sizeof((mkperf_Mark *)0)->name]; /* name of the last one; "": none */
     bool has_marks_lost;
     uint32_t marks_lost;                      /* since boot, when this host joined */
     struct mkperf_interactions *interactions; /* NULL: none received */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The receiver and the stream decoder: frames among text and noise, and exact counts of losses. */
+#include "link/recorder.h"
 #include "wire_host.h"
 
 enum { KEEP = 4096 };
@@ -564,16 +565,48 @@ static void text_without_end(void **state)
     end(seen, f);
 }
 
+/* A program ends a flight recording: the reason has the name of its mark, which is the last one, unless marks are missing. */
+static void name_of_the_last_mark(void **state)
+{
+    static struct mkperf_recorder r;
+    struct mkperf_totals t = {.marks = 0};
+    struct seen *seen = begin();
+    struct fake *f = started();
+    struct mkperf_error e;
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        mkperf_ToHost *m = fake_message(0, mkperf_ToHost_mark_tag);
+        m->msg.mark = (mkperf_Mark){.session = 1, .tick_hz = FAKE_HZ, .thread = 3 + 2};
+        strcpy(m->msg.mark.name, i == 0 ? "request" : "deadline\nmissed");
+        fake_send(f, m);
+    }
+    mkperf_ToHost *m = fake_message(0, mkperf_ToHost_status_tag);
+    m->msg.status = (mkperf_Status){.session = 1,
+                                    .flight = mkperf_FlightState_FLIGHT_HELD,
+                                    .trigger = mkperf_FlightTrigger_FLIGHT_MARK};
+    fake_send(f, m);
+    assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
+    r.stream = seen->wire.stream;
+    mkperf_flight_reason(&r, &t);
+    assert_string_equal(t.stopped, "by an application's mark \"deadline?missed\"");
+    t.marks_lost = 1;
+    mkperf_flight_reason(&r, &t);
+    assert_string_equal(t.stopped, "by an application's mark");
+    end(seen, f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_session),       cmocka_unit_test(lost_frame),
-        cmocka_unit_test(damaged_frame),       cmocka_unit_test(late_join),
-        cmocka_unit_test(join_at_start),       cmocka_unit_test(reboot),
-        cmocka_unit_test(other_protocol),      cmocka_unit_test(idle_and_markers),
-        cmocka_unit_test(chain_in_the_middle), cmocka_unit_test(documented_examples),
-        cmocka_unit_test(rows_of_windows),     cmocka_unit_test(wrong_columns),
-        cmocka_unit_test(text_without_end),    cmocka_unit_test(noise_and_malformed),
+        cmocka_unit_test(whole_session),         cmocka_unit_test(lost_frame),
+        cmocka_unit_test(damaged_frame),         cmocka_unit_test(late_join),
+        cmocka_unit_test(join_at_start),         cmocka_unit_test(reboot),
+        cmocka_unit_test(other_protocol),        cmocka_unit_test(idle_and_markers),
+        cmocka_unit_test(chain_in_the_middle),   cmocka_unit_test(documented_examples),
+        cmocka_unit_test(rows_of_windows),       cmocka_unit_test(wrong_columns),
+        cmocka_unit_test(text_without_end),      cmocka_unit_test(noise_and_malformed),
+        cmocka_unit_test(name_of_the_last_mark),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
