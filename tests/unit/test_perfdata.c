@@ -524,7 +524,7 @@ static void killed_and_recovered(void **state)
     assert_non_null(strstr(text, "name = l1d_cache_refill:u"));
     assert_int_equal(mkperf_perfdata_recover(elf[0], NULL, &totals, &e), MKPERF_ERR_INPUT);
     assert_int_equal(mkperf_perfdata_recover(path, NULL, &totals, &e), MKPERF_ERR_INPUT);
-    assert_non_null(strstr(e.text, "finished"));
+    assert_non_null(strstr(e.text, "complete"));
 }
 
 static void full_disk(void **state)
