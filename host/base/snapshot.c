@@ -368,7 +368,7 @@ static bool write_all(int fd, const uint8_t *p, size_t n)
 static void write_file(const struct mkperf_snapshot *s, int directory,
                        const uint8_t mac[MKPERF_HMAC_BYTES], const uint8_t *p, size_t n)
 {
-    struct mkperf_snapshot_of now;
+    struct mkperf_snapshot_of now = {.number = {{0}}};
     char name[NAME], partial[NAME + 32];
     struct stat st;
 
