@@ -105,6 +105,22 @@ char *mkperf_xprintf(const char *format, ...)
     return text;
 }
 
+size_t mkperf_write_all(int fd, const void *bytes, size_t n)
+{
+    const uint8_t *p = bytes;
+    size_t written = 0;
+
+    while (written < n) {
+        ssize_t done = write(fd, p + written, n - written);
+        if (done > 0) {
+            written += (size_t)done;
+        } else if (done == 0 || errno != EINTR) {
+            break;
+        }
+    }
+    return written;
+}
+
 FILE *mkperf_memstream_open(char **text, size_t *n)
 {
     FILE *f = open_memstream(text, n);

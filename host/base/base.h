@@ -91,6 +91,9 @@ void *mkperf_xrealloc(void *p, size_t n, size_t size);
 char *mkperf_xstrdup(const char *text); /* NULL for NULL */
 char *mkperf_xprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Writes n bytes to a descriptor. Returns how many were written; fewer than n: errno has the reason. */
+size_t mkperf_write_all(int fd, const void *bytes, size_t n);
+
 /* Opens a stream into memory. After mkperf_memstream_close *text has *n bytes and a NUL, and is freed with free. text and n
  * must be valid until then. */
 FILE *mkperf_memstream_open(char **text, size_t *n);

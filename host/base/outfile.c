@@ -117,13 +117,11 @@ enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *fr
 
 void mkperf_outfile_write_through(struct mkperf_outfile *o, const uint8_t *p, size_t n)
 {
-    while (n > 0 && o->error.status == MKPERF_OK) {
-        ssize_t done = write(o->fd, p, n);
-        if (done > 0) {
-            o->written += (uint64_t)done;
-            p += done;
-            n -= (size_t)done;
-        } else if (done == 0 || errno != EINTR) {
+    if (o->error.status == MKPERF_OK) {
+        size_t written = mkperf_write_all(o->fd, p, n);
+
+        o->written += written;
+        if (written < n) {
             failed(o);
         }
     }

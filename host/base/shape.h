@@ -26,21 +26,26 @@
 enum mkperf_shape_kind {
     MKPERF_SHAPE_ENDS,
     MKPERF_SHAPE_IS_BYTES,
-    MKPERF_SHAPE_IS_TEXT,   /* char *, or NULL */
-    MKPERF_SHAPE_IS_ARRAY,  /* a pointer to memory of mkperf_xcalloc */
-    MKPERF_SHAPE_IS_INSIDE, /* a structure in this one */
-    MKPERF_SHAPE_IS_BEHIND, /* a pointer to elements that exist, as many as when they were put */
+    MKPERF_SHAPE_IS_TEXT, /* The member is a char *, which may be NULL. */
+    MKPERF_SHAPE_IS_ARRAY, /* The member points to memory of mkperf_xcalloc, which the structure owns. */
+    MKPERF_SHAPE_IS_INSIDE, /* The member is a structure with rows of its own. */
+    /* The member points to elements that somebody else owns. They exist when they are taken, as many as when they were put. */
+    MKPERF_SHAPE_IS_BEHIND,
 };
 
+/* A row describes one member. The macros below make rows. Offsets are from the begin of the structure that has the member. */
 struct mkperf_shape_row {
     enum mkperf_shape_kind kind;
-    uint32_t at, bytes;                                  /* of the member; bytes: of one element */
-    uint32_t count_at, count_bytes, room_at, room_bytes; /* 0 bytes: one element; no room */
-    const struct mkperf_shape_row *of;                   /* rows of elements; NULL: plain bytes */
+    uint32_t at;    /* offset of the member */
+    uint32_t bytes; /* size of the member, or of one element behind it */
+    /* Offsets and sizes of the members that have the number of elements and the room for them. Size 0: there is no such member; the
+     * number of elements is then 1. */
+    uint32_t count_at, count_bytes, room_at, room_bytes;
+    const struct mkperf_shape_row *of; /* rows of each element; NULL: an element is plain bytes */
 };
 
 #define MKPERF_SHAPE_SIZE(type, member) sizeof(((type *)0)->member)
-/* The members from `first` to `last`. */
+/* All members from `first` to `last` as plain bytes. They have no pointers. */
 #define MKPERF_SHAPE_BYTES(type, first, last)                                                 \
     {                                                                                         \
         .kind = MKPERF_SHAPE_IS_BYTES, .at = offsetof(type, first),                           \
@@ -61,7 +66,7 @@ struct mkperf_shape_row {
     {                                                                              \
         .kind = MKPERF_SHAPE_IS_INSIDE, .at = offsetof(type, member), .of = (rows) \
     }
-/* One structure, which may be NULL. */
+/* A pointer to one structure, or NULL. */
 #define MKPERF_SHAPE_BEHIND(type, member, rows)                                    \
     {                                                                              \
         .kind = MKPERF_SHAPE_IS_BEHIND, .at = offsetof(type, member), .of = (rows) \
@@ -94,21 +99,21 @@ void mkperf_shape_add(struct mkperf_shape_bytes *to, const void *p, size_t n);
 void mkperf_shape_put(const struct mkperf_shape_row *rows, const void *at,
                       struct mkperf_shape_bytes *to);
 
-/* Bytes that are still to be taken. */
+/* An input: the bytes that were not taken yet. */
 struct mkperf_shape_input {
     const uint8_t *p;
     size_t n;
 };
 
-/* Frees what the structure owns by its rows, and fills it from the input. False: the bytes are none of such a structure. Then it is
+/* Frees what the structure owns by its rows, and fills it from the input. False: the bytes do not describe such a structure. It is then
  * filled in part, and can be freed. */
 bool mkperf_shape_take(const struct mkperf_shape_row *rows, void *at,
                        struct mkperf_shape_input *from);
 
-/* Frees what the structure owns by its rows; pointers, counts and rooms are 0 after it. */
+/* Frees what the structure owns by its rows. Pointers, counts and rooms are 0 afterwards. */
 void mkperf_shape_free(const struct mkperf_shape_row *rows, void *at);
 
-/* Of a struct mkperf_hash. */
+/* The rows of struct mkperf_hash. */
 extern const struct mkperf_shape_row mkperf_hash_rows[];
 
 #endif

@@ -352,19 +352,6 @@ static void tidy(const char *recording, int directory)
     free(before);
 }
 
-static bool write_all(int fd, const uint8_t *p, size_t n)
-{
-    while (n > 0) {
-        ssize_t done = write(fd, p, n);
-        if (done <= 0) {
-            return false;
-        }
-        p += done;
-        n -= (size_t)done;
-    }
-    return true;
-}
-
 static void write_file(const struct mkperf_snapshot *s, int directory,
                        const uint8_t mac[MKPERF_HMAC_BYTES], const uint8_t *p, size_t n)
 {
@@ -378,7 +365,8 @@ static void write_file(const struct mkperf_snapshot *s, int directory,
     if (fd < 0) {
         return;
     }
-    bool whole = write_all(fd, mac, MKPERF_HMAC_BYTES) && write_all(fd, p, n);
+    bool whole = mkperf_write_all(fd, mac, MKPERF_HMAC_BYTES) == MKPERF_HMAC_BYTES &&
+                 mkperf_write_all(fd, p, n) == n;
     whole = close(fd) == 0 && whole && identify_both(s->recording, &now, &st) &&
             memcmp(&now, &s->of, sizeof now) == 0;
     if (!whole || renameat(directory, partial, directory, name) != 0) {

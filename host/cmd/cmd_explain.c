@@ -2,11 +2,11 @@
 /*
  * mkperf explain: answers the questions that people ask about a recording, in a page of text.
  *
- * Owns: the table of questions and the form of the page. report/answers.h has the rule of each answer.
+ * Owns: the table of questions and the form of the page. report/report.h has the rule of each answer.
  */
 #include "base/outfile.h"
 #include "cmd.h"
-#include "report/answers.h"
+#include "report/comparison.h"
 
 enum { WIDTH = 100, TITLE = 14, PAGE = 2048 };
 

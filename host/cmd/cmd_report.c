@@ -286,7 +286,7 @@ static enum mkperf_status print_report(struct command *c, struct mkperf_frames *
     if (p->places.session.nevents == 0) { /* the head has the marks, and there is no table */
         MKPERF_TRY(mkperf_stdout_flush(e));
         (void)mkperf_no_samples(e);
-        return mkperf_frames_name_file(c->input, e);
+        return mkperf_input_name_file(c->input, e);
     }
     for (uint32_t i = 0; i < p->places.session.nevents; i++) {
         if (!c->report.event || strcmp(c->report.event, p->places.session.event[i].name) == 0) {

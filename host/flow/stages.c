@@ -222,9 +222,12 @@ bool flow_is_driver(const struct mkperf_flow *f, const struct mkperf_flow_stage 
 
 double mkperf_flow_drops(const struct mkperf_flow *f, const struct mkperf_flow_stage *s)
 {
-    return !f->analysis->session.sched || s->in == 0 || s->out == 0 || flow_is_driver(f, s) ? NAN
-           : s->in > s->out ? (double)(s->in - s->out)
-                            : 0;
+    bool known = f->analysis->session.sched && s->in != 0 && s->out != 0 && !flow_is_driver(f, s);
+
+    if (!known) {
+        return NAN;
+    }
+    return s->in > s->out ? (double)(s->in - s->out) : 0;
 }
 
 static void end_activation(struct mkperf_flow_stage *s, const struct mkperf_sched_pd *p)

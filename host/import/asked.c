@@ -102,6 +102,8 @@ static enum mkperf_status inner_end(void *self, const struct mkperf_totals *tota
     a->totals = mkperf_xcalloc(1, sizeof *a->totals);
     *a->totals = *totals;
     a->totals->interactions = NULL;
+    a->totals->counts =
+        NULL; /* no answer from a snapshot shows them; the result of the comparison is a figure */
     if (totals->interactions != NULL) {
         a->ninteractions = a->interactions_room = 1;
         a->interactions = mkperf_xcalloc(1, sizeof *a->interactions);

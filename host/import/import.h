@@ -44,6 +44,9 @@ struct mkperf_input {
 /* Calls put for each format, for the help text. */
 void mkperf_input_help(void (*put)(void *self, const char *name, const char *help), void *self);
 
+/* Puts the path before the text of an error that does not have it. Returns its status. */
+enum mkperf_status mkperf_input_name_file(const char *path, struct mkperf_error *e);
+
 /* Reads a file of the format that in->from names, or that is detected. USAGE: an unknown name. */
 enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input *in,
                                      const struct mkperf_sink *sink, struct mkperf_error *e);

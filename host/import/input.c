@@ -45,13 +45,13 @@ static enum mkperf_status set_up(struct capture *c, const struct mkperf_input *i
     return MKPERF_OK;
 }
 
-/* Puts the name of the file before the error. */
-static enum mkperf_status name_file(const char *path, struct mkperf_error *e)
+enum mkperf_status mkperf_input_name_file(const char *path, struct mkperf_error *e)
 {
-    char reason[sizeof e->text];
+    const struct mkperf_error why = *e;
 
-    memcpy(reason, e->text, sizeof reason);
-    return mkperf_error_set(e, e->status, "%s: %s", path, reason);
+    return why.status == MKPERF_OK || strstr(why.text, path) != NULL
+               ? why.status
+               : mkperf_error_set(e, why.status, "%s: %s", path, why.text);
 }
 
 static enum mkperf_status read_all(struct capture *c, const char *path, FILE *f,
@@ -66,7 +66,7 @@ static enum mkperf_status read_all(struct capture *c, const char *path, FILE *f,
         done += n;
         mkperf_progress_bytes(done, is_file ? (uint64_t)st.st_size : 0);
         if (mkperf_receiver_push(&c->receiver, c->buffer, n, e) != MKPERF_OK) {
-            return e->status == MKPERF_ERR_PROTOCOL ? name_file(path, e) : e->status;
+            return e->status == MKPERF_ERR_PROTOCOL ? mkperf_input_name_file(path, e) : e->status;
         }
     }
     if (ferror(f)) {
@@ -78,7 +78,7 @@ static enum mkperf_status read_all(struct capture *c, const char *path, FILE *f,
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: no frame of mkperf's in it", path);
     }
     if (mkperf_stream_finish(c->stream, e) != MKPERF_OK) {
-        return name_file(path, e);
+        return mkperf_input_name_file(path, e);
     }
     c->stream->totals.cut = !c->stream->totals.complete;
     return MKPERF_OK;
@@ -238,7 +238,8 @@ static enum mkperf_status read_checked(int i, const char *path, const struct mkp
     enum mkperf_status status = inputs[i].read(path, in, &checked, e);
 
     mkperf_checks_free(checks);
-    return status;
+    /* Errors of an output name it already; those of what was read may be a sink's, which does not know the file. */
+    return status == MKPERF_ERR_INPUT ? mkperf_input_name_file(path, e) : status;
 }
 
 bool mkperf_input_keeps(const char *path, const char *from)
@@ -258,7 +259,7 @@ static enum mkperf_status read_asked(const char *path, struct mkperf_asked *a,
     enum mkperf_status status = mkperf_perfdata_read(path, &outer, e);
 
     mkperf_checks_free(checks);
-    return status;
+    return status == MKPERF_ERR_INPUT ? mkperf_input_name_file(path, e) : status;
 }
 
 enum mkperf_status mkperf_input_ask(const char *path, const struct mkperf_input *in,

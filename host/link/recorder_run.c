@@ -281,48 +281,63 @@ enum mkperf_status mkperf_recorder_talk_keep(struct mkperf_recorder *r, struct m
 
 /* ---- snapshots of what the target counts ---- */
 
-enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struct mkperf_error *e)
+/* An answer that comes in parts: the request, and where the answer and the request have the number of a part. */
+struct in_parts {
+    const char *name;
+    mkperf_ToTarget request;
+    uint32_t *wanted;
+    pb_size_t which;
+    const uint32_t *part, *parts;
+};
+
+/* Asks for all parts. The stream takes them. OK without any if the target answers something else: its session counts none. */
+static enum mkperf_status ask_all(struct mkperf_recorder *r, struct in_parts *x,
+                                  struct mkperf_error *e)
 {
-    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_interactions_tag};
-    const mkperf_Interactions *i = &r->link.answer.msg.interactions;
     uint32_t parts = 1;
 
     for (uint32_t part = 0; part < parts; part++) {
-        m.msg.get_interactions.part = part;
-        MKPERF_TRY(mkperf_recorder_ask(r, &m, "GetInteractions", e));
-        if (r->link.answer.which_msg != mkperf_ToHost_interactions_tag) {
-            return MKPERF_OK; /* this session counted none */
+        *x->wanted = part;
+        MKPERF_TRY(mkperf_recorder_ask(r, &x->request, x->name, e));
+        if (r->link.answer.which_msg != x->which) {
+            return MKPERF_OK;
         }
-        if (i->part != part || i->parts > MKPERF_MAX_PARTS) {
+        if (*x->part != part || *x->parts > MKPERF_MAX_PARTS) {
             return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                    "%s: an answer that is not to GetInteractions: part %" PRIu32
-                                    " of %" PRIu32 " in the place of part %" PRIu32,
-                                    r->link.source.spec, i->part, i->parts, part);
+                                    "%s: an answer that is not to %s: part %" PRIu32 " of %" PRIu32
+                                    " in the place of part %" PRIu32,
+                                    r->link.source.spec, x->name, *x->part, *x->parts, part);
         }
-        parts = i->parts;
+        parts = *x->parts;
     }
     return MKPERF_OK;
 }
 
+enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    const mkperf_Interactions *i = &r->link.answer.msg.interactions;
+    struct in_parts x = {.name = "GetInteractions",
+                         .request.which_msg = mkperf_ToTarget_get_interactions_tag,
+                         .which = mkperf_ToHost_interactions_tag,
+                         .part = &i->part,
+                         .parts = &i->parts};
+
+    x.wanted = &x.request.msg.get_interactions.part;
+    return ask_all(r, &x, e);
+}
+
+/* If another host has begun a session since, there are none, and the comparison with the samples says so. */
 enum mkperf_status mkperf_recorder_counts(struct mkperf_recorder *r, struct mkperf_error *e)
 {
-    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_counts_tag};
     const mkperf_Counts *c = &r->link.answer.msg.counts;
-    uint32_t parts = 1;
+    struct in_parts x = {.name = "GetCounts",
+                         .request.which_msg = mkperf_ToTarget_get_counts_tag,
+                         .which = mkperf_ToHost_counts_tag,
+                         .part = &c->part,
+                         .parts = &c->parts};
 
-    for (uint32_t part = 0; part < parts; part++) {
-        m.msg.get_counts.part = part;
-        MKPERF_TRY(mkperf_recorder_ask(r, &m, "GetCounts", e));
-        if (r->link.answer.which_msg != mkperf_ToHost_counts_tag) {
-            return MKPERF_OK; /* another host has begun a session since; the comparison then says that counts are missing */
-        }
-        if (c->part != part || c->parts > MKPERF_MAX_PARTS) {
-            return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to GetCounts",
-                                    r->link.source.spec);
-        }
-        parts = c->parts;
-    }
-    return MKPERF_OK;
+    x.wanted = &x.request.msg.get_counts.part;
+    return ask_all(r, &x, e);
 }
 
 enum mkperf_status mkperf_latency_query_begin(struct mkperf_recorder *r, struct mkperf_error *e)

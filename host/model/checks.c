@@ -167,13 +167,14 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
     struct mkperf_checks *a = self;
 
     a->sched = session->sched;
+    /* Samples are compared with time by the first event that counts time in user mode and in the kernel. */
     a->event = MKPERF_MODEL_EVENTS;
     for (uint32_t i = 0; i < session->nevents && a->event == MKPERF_MODEL_EVENTS; i++) {
         const struct mkperf_event *v = &session->event[i];
 
         if ((strcmp(v->name, "cycles") == 0 || strcmp(v->name, "cpu-cycles") == 0) && v->user &&
             v->kernel && !v->guest && !v->host && !v->read) {
-            a->event = i; /* the first event that counts time, in both modes */
+            a->event = i;
         }
     }
     a->on = session->sched && a->event != MKPERF_MODEL_EVENTS;

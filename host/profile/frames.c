@@ -103,15 +103,6 @@ enum mkperf_status report_check_names(const struct mkperf_profile *p, const char
     return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_frames_name_file(const char *path, struct mkperf_error *e)
-{
-    const struct mkperf_error why = *e;
-
-    return why.status == MKPERF_OK || strstr(why.text, path) != NULL
-               ? why.status
-               : mkperf_error_set(e, why.status, "%s: %s", path, why.text);
-}
-
 enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_profile *profile,
                                       const char *path, bool with_line,
                                       const struct report_names *names, struct mkperf_error *e)
@@ -130,7 +121,7 @@ enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_pro
     free((char *)question.text);
     mkperf_progress_end();
     if (status != MKPERF_OK) {
-        return mkperf_frames_name_file(path, e);
+        return mkperf_input_name_file(path, e);
     }
     return names != NULL ? report_check_names(profile, path, names->pd, names->event, e) : status;
 }

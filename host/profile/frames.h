@@ -58,9 +58,6 @@ enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_pro
                                       const char *path, bool with_line,
                                       const struct report_names *names, struct mkperf_error *e);
 
-/* Puts the path before the text of an error that does not have it, as of mkperf_no_samples. Returns its status. */
-enum mkperf_status mkperf_frames_name_file(const char *path, struct mkperf_error *e);
-
 void mkperf_frames_close(struct mkperf_frames *f);
 
 /* An error, USAGE, if the recording has no such PD or event (NULL: not asked for), or if its filter lets no sample pass: the

@@ -90,8 +90,8 @@ struct mkperf_profile {
     bool times;       /* keep samples, losses and marks in spools */
     bool edges;       /* chains have an edge where a PD calls another one */
     bool leaves_only; /* callers are not kept */
-    bool
-        wide; /* until the end cores are kept apart, and callers kept, so that a snapshot has them */
+    /* Until the end, cores are kept apart and callers are kept, so that a snapshot has both. */
+    bool wide;
     bool keep_schedule;  /* with times: keep intervals of PDs; then a session may have no samples */
     bool events_suffice; /* a session may have no samples, if it has scheduling events */
     bool off_cpu;        /* an off-CPU profile, see scheduling.h */
@@ -144,6 +144,10 @@ void mkperf_profile_free(struct mkperf_profile *p);
 /* The question that its options ask, for a snapshot (import/import.h). The caller frees the text; it is NULL if samples are kept in the
  * order of time. */
 struct mkperf_question mkperf_profile_question(struct mkperf_profile *p);
+
+/* Joins the chains of a wide profile that are equal without what was not asked for: callers, cores. Chains are in the order of their
+ * first samples, so those that remain get the numbers that they would have had. */
+void mkperf_profile_narrow(struct mkperf_profile *p);
 
 /* ---- chains, by number: 0 to chains.count - 1, in the order of their first samples ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Answers from the samples, the figures and the warnings of a recording, and from a comparison; see answers.h. */
-#include "answers.h"
+/* Answers from the samples, the figures and the warnings of a recording, and from a comparison; see report.h. */
+#include "comparison.h"
 
 #include "model/figures.h"
 

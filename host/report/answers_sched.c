@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Answers from the scheduling events of a recording, and from its queues; see answers.h. */
-#include "answers.h"
+/* Answers from the scheduling events of a recording, and from its queues; see report.h. */
+#include "comparison.h"
 
 #include "flow/flow.h"
 #include "import/import.h"

@@ -83,23 +83,13 @@ static enum mkperf_status write_file(const char *path, mode_t mode, const void *
                                      struct mkperf_error *e)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-    const uint8_t *p = bytes;
+    bool whole = fd >= 0 && mkperf_write_all(fd, bytes, n) == n;
+    enum mkperf_status status = whole ? MKPERF_OK : failed(path, e);
 
-    while (fd >= 0 && n > 0) {
-        ssize_t done = write(fd, p, n);
-        if (done < 0 && errno == EINTR) {
-            continue;
-        }
-        if (done <= 0) {
-            break;
-        }
-        p += done;
-        n -= (size_t)done;
+    if (fd >= 0 && close(fd) != 0 && whole) {
+        status = failed(path, e);
     }
-    if (fd < 0 || n > 0 || close(fd) != 0) {
-        return failed(path, e);
-    }
-    return MKPERF_OK;
+    return status;
 }
 
 /* Whether the copy that `link` leads to can be opened. */

@@ -10,6 +10,7 @@
 #include "system/system.h"
 #include "wire_internal.h"
 
+/* Whether a later session counts the same as an earlier one, so that samples of both belong to one event of the recording. */
 static bool same_event(const struct mkperf_event *a, const struct mkperf_event *b)
 {
     return strcmp(a->name, b->name) == 0 && a->code == b->code && a->user == b->user &&

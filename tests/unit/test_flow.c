@@ -14,7 +14,7 @@
 
 #include "hostile_text.h"
 
-enum { MS = 1000000, PLANTED = 20, LOADED = 10, PREDICTED = 20 };
+enum { MS = 1000000, PLANTED = 20, LOADED = 10 };
 
 static struct sim s;
 static struct mkperf_analysis *a;
@@ -31,12 +31,6 @@ static void end(void)
 {
     mkperf_flow_free(&f);
     mkperf_analysis_free(a);
-}
-
-static void reset(uint64_t seed)
-{
-    memset(&s, 0, sizeof s);
-    s.seed = seed;
 }
 
 static const struct mkperf_flow_stage *stage_of(unsigned pd)
@@ -101,19 +95,6 @@ static unsigned column(const char *name)
     return n;
 }
 
-static const char *const names[] = {"driver", "virt", "copy", "echo", "tx"};
-
-/* n PDs in a line, from `first` ns of work for a packet on, `more` for each later one. */
-static void line(unsigned n, unsigned cores, uint64_t first, uint64_t more, uint64_t capacity)
-{
-    for (unsigned i = 0; i < n; i++) {
-        sim_add(&s, names[i], i % cores, 200 - 10 * i, first + more * i);
-    }
-    for (unsigned i = 0; i + 1 < n; i++) {
-        sim_connect(&s, (int)i, (int)i + 1, capacity);
-    }
-}
-
 static struct mkperf_flow_limit run_for(uint64_t ms)
 {
     begin();
@@ -128,8 +109,8 @@ static void a_pipeline_of_five(void **state)
 {
     (void)state;
     for (unsigned cores = 1; cores <= 2; cores++) {
-        reset(cores);
-        line(5, cores, 2000, 1000, 128);
+        sim_reset(&s, cores);
+        sim_line(&s, 5, cores, 2000, 1000, 128);
         for (unsigned i = 0; i < 5; i++) {
             s.pd[i].random = 1000;
             s.pd[i].fixed = 500;
@@ -148,8 +129,8 @@ static void a_slow_pd(void **state)
 {
     (void)state;
     for (unsigned slow = 0; slow < 4; slow++) {
-        reset(slow);
-        line(4, 4, 3000, 0, 64);
+        sim_reset(&s, slow);
+        sim_line(&s, 4, 4, 3000, 0, 64);
         s.pd[slow].each = 5000;
         s.pd[slow].random = 500;
         s.pd[slow].batch = 16;
@@ -179,8 +160,8 @@ static void through_a_file(void **state)
     struct recording r;
 
     (void)state;
-    reset(7);
-    line(4, 2, 3000, 0, 64);
+    sim_reset(&s, 7);
+    sim_line(&s, 4, 2, 3000, 0, 64);
     s.pd[2].each = 9000;
     recording_new(&r, "flow.data");
     sim_begin(&s, r.sink);
@@ -249,8 +230,8 @@ static void record_samples(const char *name, uint64_t each, unsigned n)
     struct mkperf_chain none = {.n = 0};
     struct recording r;
 
-    reset(7);
-    line(4, 2, 3000, 0, 64);
+    sim_reset(&s, 7);
+    sim_line(&s, 4, 2, 3000, 0, 64);
     s.pd[2].each = each;
     s.sampled = true;
     recording_new(&r, name);
@@ -292,25 +273,6 @@ static void costs(void **state)
     has(text, wanted);
 }
 
-/* A random line of 3 to 5 PDs on one or two cores, with random priorities, batches and queues. */
-static unsigned random_line(void)
-{
-    unsigned n = 3 + (unsigned)sim_random(&s, 3), cores = 1 + (unsigned)sim_random(&s, 2);
-
-    for (unsigned i = 0; i < n; i++) {
-        struct sim_pd *p = sim_add(&s, names[i], (unsigned)sim_random(&s, cores),
-                                   50 + 10 * (unsigned)sim_random(&s, 15) + i,
-                                   1000 + sim_random(&s, 3000));
-        p->random = sim_random(&s, 1000);
-        p->fixed = sim_random(&s, 1000);
-        p->batch = sim_random(&s, 2) != 0 ? 4u << sim_random(&s, 5) : 0;
-    }
-    for (unsigned i = 0; i + 1 < n; i++) {
-        sim_connect(&s, (int)i, (int)i + 1, UINT64_C(16) << sim_random(&s, 5));
-    }
-    return n;
-}
-
 static void explain(const struct mkperf_flow_limit *l, uint64_t seed, unsigned kind,
                     unsigned planted)
 {
@@ -346,9 +308,9 @@ static unsigned missed_limits(uint64_t base)
 
     for (unsigned i = 0; i < PLANTED; i++) {
         unsigned kind = i % KINDS;
-        reset(base + i);
+        sim_reset(&s, base + i);
         (void)sim_random(&s, 1);
-        unsigned n = random_line(), planted = (unsigned)sim_random(&s, n), by = planted;
+        unsigned n = sim_random_line(&s), planted = (unsigned)sim_random(&s, n), by = planted;
         struct sim_pd *p = &s.pd[planted];
         if (kind == OWN) {
             p->each = 40000 + sim_random(&s, 20000);
@@ -387,9 +349,9 @@ static unsigned missed_loads(uint64_t base)
 
     for (unsigned i = 0; i < LOADED; i++) {
         uint64_t needs[SIM_CORES] = {0}, most = 0;
-        reset(base + i);
+        sim_reset(&s, base + i);
         (void)sim_random(&s, 1);
-        unsigned n = random_line();
+        unsigned n = sim_random_line(&s);
         for (unsigned k = 0; k < n; k++) {
             needs[s.pd[k].core] += s.pd[k].each + s.pd[k].random + s.pd[k].fixed;
             most = needs[s.pd[k].core] > most ? needs[s.pd[k].core] : most;
@@ -430,8 +392,8 @@ static double per_capacity(unsigned queue)
 static void a_part_of_the_time(void **state)
 {
     (void)state;
-    reset(3);
-    line(3, 3, 3000, 0, 64);
+    sim_reset(&s, 3);
+    sim_line(&s, 3, 3, 3000, 0, 64);
     s.pd[1].each = 30000;
     s.pd[1].batch = 16;
     a = mkperf_analysis_new();
@@ -476,8 +438,8 @@ static void read_queue(uint64_t time, uint64_t head, uint64_t tail)
 
 static void one_queue(unsigned bits, uint64_t capacity)
 {
-    reset(1);
-    line(2, 1, 1000, 0, capacity);
+    sim_reset(&s, 1);
+    sim_line(&s, 2, 1, 1000, 0, capacity);
     s.queue[0].bits = bits;
     begin();
 }
@@ -557,8 +519,8 @@ static void live(void **state)
 
     (void)state;
     for (unsigned parts = 0; parts < 2; parts++) {
-        reset(5);
-        line(3, 3, 3000, 0, 64);
+        sim_reset(&s, 5);
+        sim_line(&s, 3, 3, 3000, 0, 64);
         s.pd[1].each = 30000;
         s.pd[1].batch = 16;
         begin();
@@ -587,177 +549,6 @@ static void live(void **state)
     }
 }
 
-/* Packets per second of a PD by the simulator's own count, with a change or without one. */
-static double true_rate(uint64_t seed, const struct mkperf_flow_change *c, unsigned *n)
-{
-    reset(seed);
-    (void)sim_random(&s, 1);
-    *n = random_line();
-    unsigned slow = (unsigned)sim_random(&s, *n);
-    s.pd[slow].each += sim_random(&s, 10000);
-    for (unsigned i = 0; i < *n; i++) {
-        struct sim_pd *p = &s.pd[i];
-        if (c == NULL || c->pd != i) {
-            continue;
-        }
-        if (c->what == MKPERF_FLOW_CHANGE_OWN) {
-            p->each = (uint64_t)((double)p->each * c->factor);
-            p->random = (uint64_t)((double)p->random * c->factor);
-            p->fixed = (uint64_t)((double)p->fixed * c->factor);
-        } else if (c->what == MKPERF_FLOW_CHANGE_PRIORITY) {
-            p->priority = (unsigned)c->value;
-        }
-    }
-    begin();
-    sim_start(&s);
-    sim_run(&s, UINT64_C(400) * MS);
-    sim_end(&s);
-    return (double)s.pd[*n - 1].packets * 1e9 / (double)(s.now - s.begin);
-}
-
-/* The gain of a change, against the gain that the simulator measures with it. Seeds are fixed. */
-static void predictions_come_true(void **state)
-{
-    (void)state;
-    for (unsigned i = 0; i < PREDICTED; i++) {
-        unsigned n;
-        double before = true_rate(1000 + i, NULL, &n);
-        struct mkperf_flow_limit l = mkperf_flow_limit(&f);
-        struct mkperf_flow_change c = {.pd = l.by,
-                                       .what = i % 4 != 3 ? MKPERF_FLOW_CHANGE_OWN
-                                                          : MKPERF_FLOW_CHANGE_PRIORITY,
-                                       .factor = 0.3 + 0.1 * (i % 6),
-                                       .value = 255};
-        struct mkperf_flow_prediction p = mkperf_flow_predict(&f, &l, &c, 1);
-        end();
-        double gain = 100 * (true_rate(1000 + i, &c, &n) / before - 1);
-        end();
-        if (fabs(p.gain - gain) > 5 || p.least > p.gain || p.most < p.gain) {
-            fail_msg("case %u: predicted %g %% (%g to %g), truly %g %%", i, p.gain, p.least, p.most,
-                     gain);
-        }
-    }
-}
-
-/* A system without queues: PDs that run every so often, one of which calls a server. `core` has the core of each. */
-static void without_queues(const unsigned core[4])
-{
-    static const char *const name[4] = {"known", "dummy", "requester", "server"};
-    static const uint64_t each[4] = {1200000, 300000, 150000, 100000};
-
-    reset(1);
-    for (unsigned i = 0; i < 4; i++) {
-        struct sim_pd *p = sim_add(&s, name[i], core[i], 100 + 10 * i, each[i]);
-        p->hog_every = i < 3 ? UINT64_C(4) * MS >> i : 0;
-        p->arrival_rand = i < 3 ? 50000 : 0;
-    }
-    s.ncores = 2;
-    s.pd[2].callee = 3;
-    begin();
-    sim_run(&s, UINT64_C(2000) * MS);
-    sim_end(&s);
-}
-
-/* Six placements on two cores, predicted from a recording of one core, and what the simulator measures with them. */
-static void placements_without_queues(void **state)
-{
-    static const char *const texts[6] = {"known core 1",
-                                         "dummy core 1",
-                                         "requester core 1, server core 1",
-                                         "known core 1, dummy core 1",
-                                         "known core 1, requester core 1, server core 1",
-                                         "dummy core 1, requester core 1, server core 1"};
-    static const unsigned cores[6][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 1},
-                                         {1, 1, 0, 0}, {1, 0, 1, 1}, {0, 1, 1, 1}};
-    double predicted[6][2], most[6] = {0}, least = 1;
-    unsigned best = 0;
-    struct mkperf_error e;
-
-    (void)state;
-    without_queues((const unsigned[4]){0, 0, 0, 0});
-    for (unsigned i = 0; i < 6; i++) {
-        struct mkperf_flow_change change[3];
-        unsigned n = 0;
-        for (const char *one = texts[i]; one != NULL; one = strchr(one + 1, ',')) {
-            char text[32];
-            snprintf(text, sizeof text, "%.*s", (int)strcspn(one + 1, ",") + 1,
-                     one + (*one == ','));
-            text[strcspn(text, ",")] = '\0';
-            assert_int_equal(mkperf_flow_parse(&f, text, &change[n++], &e), MKPERF_OK);
-        }
-        struct mkperf_flow_loads l = mkperf_flow_loads(&f, change, n);
-        predicted[i][0] = l.busy[0];
-        predicted[i][1] = l.busy[1];
-        assert_true(l.calls_per_s == 0);
-        best = l.busy[l.busiest] < least ? i : best;
-        least = fmin(least, l.busy[l.busiest]);
-    }
-    struct mkperf_flow_change change;
-    assert_int_equal(mkperf_flow_parse(&f, "server core 1", &change, &e), MKPERF_OK);
-    assert_true(mkperf_flow_loads(&f, &change, 1).calls_per_s > 900);
-    assert_int_equal(mkperf_flow_parse(&f, "requester calls -50%", &change, &e), MKPERF_OK);
-    assert_true(mkperf_flow_loads(&f, &change, 1).busy[0] <
-                mkperf_flow_loads(&f, NULL, 0).busy[0] - 0.04);
-    end();
-    for (unsigned i = 0; i < 6; i++) {
-        without_queues(cores[i]);
-        for (unsigned core = 0; core < 2; core++) {
-            double load = (double)a->core[core].busy / (double)(s.now - s.begin);
-            most[i] = fmax(most[i], load);
-            if (fabs(load - predicted[i][core]) > 0.1 * load) {
-                fail_msg("%s, core %u: predicted %g, truly %g", texts[i], core, predicted[i][core],
-                         load);
-            }
-        }
-        end();
-    }
-    for (unsigned i = 0; i < 6;
-         i++) { /* a placement and its mirror image are equal but for chance */
-        assert_true(most[best] < most[i] + 0.005);
-    }
-}
-
-static void parse(const char *text, const char *problem)
-{
-    struct mkperf_error e = {.text = ""};
-    struct mkperf_flow_change c;
-    enum mkperf_status status = mkperf_flow_parse(&f, text, &c, &e);
-
-    assert_int_equal(status, problem == NULL ? MKPERF_OK : MKPERF_ERR_USAGE);
-    if (problem != NULL && strstr(e.text, problem) == NULL) {
-        fail_msg("%s: %s", text, e.text);
-    }
-}
-
-static void changes_as_text(void **state)
-{
-    struct mkperf_error e;
-    struct mkperf_flow_change c;
-
-    (void)state;
-    reset(1);
-    line(3, 1, 1000, 0, 16);
-    begin();
-    assert_int_equal(mkperf_flow_parse(&f, "virt own -20%", &c, &e), MKPERF_OK);
-    assert_true(c.pd == 1 && c.what == MKPERF_FLOW_CHANGE_OWN && fabs(c.factor - 0.8) < 1e-9);
-    assert_int_equal(mkperf_flow_parse(&f, "copy budget 500/20000", &c, &e), MKPERF_OK);
-    assert_true(c.pd == 2 && c.value == 500 && c.period == 20000);
-    parse("driver calls +50%", NULL);
-    parse("driver batch 8", NULL);
-    parse("driver core 1", NULL);
-    parse("driver own", "three words");
-    parse("nobody own -20%", "no PD of this name");
-    parse("driver size 3", "changes are");
-    parse("driver own -101%", "per cent");
-    parse("driver own 20", "per cent");
-    parse("driver own nan%", "per cent");
-    parse("driver priority 256", "a number from 0 to 255");
-    parse("driver batch 0", "a number from 1");
-    parse("driver core -1", "a number from 0");
-    parse("driver budget 5/x", "a number from 1");
-    end();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -770,9 +561,6 @@ int main(void)
         cmocka_unit_test(a_pause_in_which_an_index_may_wrap),
         cmocka_unit_test(live),
         cmocka_unit_test(limits_are_named),
-        cmocka_unit_test(predictions_come_true),
-        cmocka_unit_test(placements_without_queues),
-        cmocka_unit_test(changes_as_text),
     };
 
     return cmocka_run_group_tests(tests, recording_setup, recording_teardown);

@@ -105,6 +105,9 @@ static void without_samples(void **state)
     assert_int_equal(status, MKPERF_ERR_INPUT);
     has(text, "story.data: a recording of only");
     has(text, "mkperf diff --latency compares two of them");
+    text = RUN(convert, &status, data, "-o", recording_path("story.folded"));
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    has(text, "story.data: a recording of only");
 }
 
 /* Of a copy, by conversion: priorities, budgets, and which PD is idle are in it. */
