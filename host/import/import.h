@@ -61,58 +61,59 @@ enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input
  *                                                                        members that the question lists ─► snapshot
  *      next time     snapshot ─► begin, pd, pd, ..., the listed members, end ─► sink
  *
- * Concept: the members are kept as they are just before `end`, unless the question concludes. So `begin` and `pd` open ELFs as always, and `end` draws conclusions as
- * always. No name comes from a snapshot.
+ * Concept: a snapshot has the members as they are just before `end`. So `begin` and `pd` open ELFs as always, `end` draws its
+ * conclusions as always, and no name comes from a snapshot. A question with `conclude` has the members as they are after `end`.
  *
- * What may be wrong: mkperf's own PDs are recognised by their ELFs while the recording is read (model/checks.c). If an ELF would be
- * recognised otherwise now, the recording is read.
+ * model/checks.c recognises mkperf's own PDs by their ELFs while a recording is read. If it would recognise other PDs now, the
+ * recording is read instead of the snapshot.
  */
 
-/* What passed a sink. */
+/* How much passed a sink. Gaps are not counted as scheduling events. */
 struct mkperf_passed {
-    uint64_t samples, sched_events; /* without gaps */
+    uint64_t samples, sched_events;
     uint64_t lost[MKPERF_LOST_PLACES];
 };
 
 enum { MKPERF_QUESTION_KEPT = 4 };
 
 struct mkperf_question {
-    /* The kind of the result, and each option on which the members depend. NULL: nothing is kept. */
+    /* The kind of the result, and each option on which the members depend. NULL: there is no snapshot. */
     const char *text;
-    struct mkperf_shaped kept[MKPERF_QUESTION_KEPT]; /* the sink's members; those with rows */
-    /* Gets what would have passed, before `end`. NULL: it is not needed. */
+    /* The structures of the sink whose members a snapshot has. Unused elements have no rows. */
+    struct mkperf_shaped kept[MKPERF_QUESTION_KEPT];
+    /* A replay fills it before `end`, because no sample passes then. NULL: the sink does not count what passes. */
     struct mkperf_passed *passed;
-    /* Called after `end`, before the members are kept: the snapshot then has conclusions, and a replay takes them after `end`. NULL:
-     * they are kept as they are before `end`. */
+    /* Completes the members after `end`, before they are kept. A replay takes them after `end`. NULL: see above. */
     void (*conclude)(void *self);
     void *self;
 };
 
 struct mkperf_asked_pd {
-    struct mkperf_pd pd; /* its texts are owned */
-    bool recorded;       /* the recording says that it is mkperf's own */
+    struct mkperf_pd pd; /* It owns its texts. */
+    bool recorded;       /* The recording says that the PD is mkperf's own. */
 };
 
 struct mkperf_asked_relay {
-    struct mkperf_sink to; /* first: it relays */
+    struct mkperf_sink to; /* The first member, because this is a relay (model.h). */
     struct mkperf_asked *asked;
 };
 
 struct mkperf_asked {
     struct mkperf_asked_relay outer, inner;
     const struct mkperf_question *question;
-    struct mkperf_shape_bytes bytes; /* the snapshot, after `end` */
-    /* Its first part: */
-    struct mkperf_session *session; /* of begin; of the last `events` */
+    struct mkperf_shape_bytes bytes; /* They are the snapshot, after `end`. */
+    /* The first part of the snapshot. The members of the question follow it. */
+    struct mkperf_session
+        *session; /* The first one is that of `begin`, each later one that of an `events`. */
     unsigned sessions, session_room;
     struct mkperf_asked_pd *pd;
     unsigned pds, pd_room;
-    struct mkperf_totals *totals; /* one; its interactions are apart */
+    struct mkperf_totals *totals; /* There is one. Its pointers are NULL. */
     unsigned ntotals, totals_room;
-    struct mkperf_interactions *interactions; /* one, or none */
+    struct mkperf_interactions *interactions; /* There is one, or none. */
     unsigned ninteractions, interactions_room;
     struct mkperf_passed passed;
-    bool recorded; /* of the PD that passes the outer relay */
+    bool recorded; /* mkperf_asked_pd.recorded of the PD that is between the two relays */
 };
 extern const struct mkperf_shape_row mkperf_asked_rows[];
 

@@ -10,17 +10,18 @@
  *
  * Two shares contradict each other if they differ by more than chance explains: checks.c has the rule. The limit is wider by
  * what may belong to any PD: lost and late samples, what mkperf's own PDs have more by counts than by samples, and of each core
- * the interval that had not ended. The sum lacks that interval alone, and has no other error.
+ * the interval that had not ended. The sum has only this last error.
  */
 #include "figures.h"
 #include "relays.h"
 
 enum {
-    LEAST_SAMPLES = 100, /* of an event */
-    ENDS =
-        2, /* heaviest samples of a core that an interval which has not ended may have, with jitter */
+    LEAST_SAMPLES = 100, /* An event with fewer samples is not compared. */
+    /* The interval of a core that has not ended has at most as many events as this many of the heaviest samples, with jitter. */
+    ENDS = 2,
 };
-static const double UNKNOWN_MAX = 0.25; /* of the events; with more, nothing is compared */
+/* If a greater part of the events may belong to any PD, nothing is compared. */
+static const double UNKNOWN_MAX = 0.25;
 
 /* ---- the counts ------------------------------------------------------------------------------ */
 
@@ -64,7 +65,7 @@ void mkperf_pd_counts_line(struct mkperf_pd_counts *c, const char *value)
 
 /* ---- the comparison -------------------------------------------------------------------------- */
 
-/* The samples of an event in a PD, in user mode; and its count. */
+/* The samples of an event in user mode of a PD, and the count of the same. */
 struct cell {
     uint32_t event, pd;
     double weight, squares;

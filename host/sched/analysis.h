@@ -276,7 +276,7 @@ void mkperf_analysis_free(struct mkperf_analysis *a);
 struct mkperf_sink mkperf_analysis_sink(struct mkperf_analysis *a);
 /* Called before the first event, at most MKPERF_ANALYSIS_LISTENERS times. */
 void mkperf_analysis_listen(struct mkperf_analysis *a, struct mkperf_analysis_listener l);
-/* What it collects, for a snapshot. Begin and PDs set the rest. */
+/* The members that a snapshot has. The calls of begin and pd set the others. */
 extern const struct mkperf_shape_row mkperf_analysis_rows[];
 /*
  * Reads the recording at `path` into a sink that passes all events on to `a`, or answers the question from a snapshot (import/import.h).
@@ -410,7 +410,7 @@ struct mkperf_demand_run {
     uint64_t from, to; /* ns */
 };
 
-/* A budget that was searched for, with what the search began. */
+/* A budget that was found, and the period and the demand for which it was searched. */
 struct mkperf_demand_found {
     uint64_t period_ns, worst_ns, budget_ns;
 };
@@ -428,7 +428,7 @@ struct mkperf_demand_pd {
     size_t n, room;
     size_t first;                      /* of the window that ends with the last run */
     uint64_t sum_ns;                   /* of the runs from that one on */
-    struct mkperf_demand_found *found; /* of a snapshot, which has no runs */
+    struct mkperf_demand_found *found; /* From a snapshot. It has these instead of runs. */
     unsigned nfound, found_room;
 };
 

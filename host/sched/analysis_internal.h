@@ -43,7 +43,7 @@ void sched_charge_core(struct mkperf_analysis *a, uint32_t core, uint64_t now);
 /* Counts the kept slices of a PD as time for which it was ready. */
 void sched_charge_ready(struct mkperf_analysis *a, uint32_t pd);
 
-/* demand.c: finds all budgets that are shown, and frees the runs; and what remains. */
+/* demand.c: finds all budgets that `mkperf budget` shows, and frees the runs. The rows describe what remains. */
 void sched_demand_conclude(void *self);
 extern const struct mkperf_shape_row sched_demand_rows[];
 

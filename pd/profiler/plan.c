@@ -215,7 +215,8 @@ static bool check_inferred(const struct mkperf_planning *m, unsigned i)
 }
 
 /* Refuses events that cannot be counted beside their samples: in user mode, and of all threads. Which thread the kernel works
- * for is not the same to samples and to counts, and the hook's own work is in counts alone. */
+ * for is not the same to samples and to counts, and only counts
+ * contain the work of the hook. */
 static bool check_beside(const struct mkperf_planning *m, unsigned i)
 {
     const struct mkperf_plan_event *e = &m->plan.event[i];
@@ -225,8 +226,7 @@ static bool check_beside(const struct mkperf_planning *m, unsigned i)
         {mkperf_cpu_infers_modes(m->cpu), MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
          "this CPU counts an event with one counter at a time: it is sampled or counted"},
         {m->plan.overwrite, MKPERF_RESULT_RANGE, i + 1,
-         "a flight recording keeps the newest samples: counts of the whole session are not "
-         "theirs"},
+         "a flight recording keeps the newest samples, and counts would be of the whole session"},
     };
 
     return mkperf_check_rules(rules, sizeof rules / sizeof *rules, m->error);
