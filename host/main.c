@@ -16,7 +16,7 @@ static const struct mkperf_command *command_of_link(const char *path)
     return c == &mkperf_toperf_command || c == &mkperf_kprof2perf_command ? c : NULL;
 }
 
-/* The status after something was printed to standard output. */
+/* Returns the status after something was printed to standard output. */
 static int printed(void)
 {
     struct mkperf_error e = {.status = MKPERF_OK};

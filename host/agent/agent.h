@@ -70,7 +70,8 @@ enum mkperf_status agent_outbox_add(struct agent_outbox *o, const char *path, co
 void agent_outbox_drop(struct agent_outbox *o);
 void agent_outbox_free(struct agent_outbox *o);
 char *agent_outbox_path(const struct agent_outbox *o, const char *name);
-/* The target and the time of a window, of its name. False: it is no such name. target has room for MKPERF_MODEL_NAME. */
+/* Stores the target and the time that the name of a window's file holds. Returns false if it is no such name. target
+ * has room for MKPERF_MODEL_NAME. */
 bool agent_name_parse(const char *name, uint64_t *sequence, uint64_t *unix_ms, uint64_t *samples,
                       char *target);
 extern const char *const agent_kind_names[AGENT_KINDS];
@@ -138,7 +139,7 @@ void agent_window_free(struct agent_window *w);
  * scrape are of whole windows. `mkperf_windows_total` is the number of these windows.
  */
 void agent_metrics_make(struct agent_window *w);
-/* The whole answer to a scrape. The caller frees it. */
+/* Returns the whole answer to a scrape. The caller frees it. */
 char *agent_metrics_text(struct agent *a, size_t *n);
 /* Listens at HOST:PORT, of which HOST may be missing (loopback). Errors: USAGE, FAILED. */
 enum mkperf_status agent_metrics_serve(struct agent *a, const char *address,

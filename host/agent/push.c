@@ -36,7 +36,7 @@ struct answer {
     char text[ANSWER_BYTES];
 };
 
-/* What the server says; the begin is kept for the message. */
+/* Returns what the server says; the begin is kept for the message. */
 static size_t take_answer(char *p, size_t size, size_t n, void *self)
 {
     struct answer *a = self;
@@ -167,7 +167,8 @@ static long post(const struct push *p, CURL *curl, const char *url, const char *
     return status;
 }
 
-/* Whether a later attempt with this window may succeed. A wrong key is not the window's fault. */
+/* Returns whether a later attempt with this window may succeed. A wrong key is not the window's
+ * fault. */
 static bool may_succeed(long status)
 {
     return status < HTTP_REFUSED || status >= HTTP_SERVER || status == HTTP_TIMEOUT ||

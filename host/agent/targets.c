@@ -107,7 +107,7 @@ static void *record_always(void *self)
 
 /* ---- which targets ---- */
 
-/* A name without characters that a file's name cannot have. */
+/* Returns a name without characters that a file's name cannot have. */
 static char *make_name(const char *text)
 {
     const char *colon = strchr(text, ':');

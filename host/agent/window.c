@@ -124,7 +124,7 @@ static void hand_over(struct agent_window *w, const struct mkperf_totals *t)
     free(path);
 }
 
-/* The totals of the present window: its own counts, and what only the stream counts since the last one. */
+/* Returns the totals of the present window: its own counts, and what only the stream counts since the last one. */
 static struct mkperf_totals window_totals(struct agent_window *w)
 {
     struct mkperf_totals now, t;

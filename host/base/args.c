@@ -38,7 +38,7 @@ static void add_option(struct table *t, const struct mkperf_option *o, unsigned 
     t->group[t->n++] = group;
 }
 
-/* The number of the option that getopt found. */
+/* Returns the number of the option that getopt found. */
 static unsigned number_of(const struct table *t, int found)
 {
     unsigned i = 0;

@@ -184,7 +184,7 @@ enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self,
                                      char **argv, struct mkperf_args *args, struct mkperf_error *e);
 
 /* For set functions: stores a value in *out, or USAGE with the valid values. */
-/* The ns of a whole number with its unit, as "10ms" (s, ms, us, ns). 0: it is none, 0, or too long. */
+/* Returns the ns of a whole number with its unit, as "10ms" (s, ms, us, ns), or 0 if it is none, 0, or too long. */
 uint64_t mkperf_duration_ns(const char *text);
 
 enum mkperf_status mkperf_given_bad(const struct mkperf_given *g, const char *want);
@@ -205,7 +205,7 @@ char *mkperf_command_line(int argc, char **argv);
 
 /* ---- walking and printing ---- */
 
-/* The option number i of a command over all groups; NULL: no more. */
+/* Returns the option number i of a command over all groups, or NULL if there are no more. */
 const struct mkperf_option *mkperf_command_option(const struct mkperf_command *c, unsigned i);
 /* Its help text with the number in it, in buffer. */
 enum { MKPERF_HELP_BYTES = 1024 };

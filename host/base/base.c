@@ -157,7 +157,7 @@ void *mkperf_xgrow(void *p, size_t from, size_t to, size_t size)
     return p;
 }
 
-/* The member of a sort key. */
+/* Returns the member of a sort key. */
 static uint64_t member_of(const void *element, const struct mkperf_sort_key *key)
 {
     const void *at = (const char *)element + key->at;

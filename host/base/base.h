@@ -66,7 +66,7 @@ enum mkperf_status mkperf_error_set(struct mkperf_error *e, enum mkperf_status s
         }                                          \
     } while (0)
 
-/* The meaning of this exit status; NULL: no such status. */
+/* Returns the meaning of this exit status, or NULL if there is no such status. */
 const char *mkperf_status_text(enum mkperf_status status);
 
 /* Sets of statuses for struct mkperf_command: 1 << status. OK, FAILED and USAGE belong to every set. */
@@ -174,7 +174,7 @@ void mkperf_console_text_end(struct mkperf_console_text *t);
 
 /* ---- numbers, sorting and percentages ---- */
 
-/* The value of a hexadecimal digit; 16: c is none. */
+/* Returns the value of a hexadecimal digit, or 16 if c is none. */
 static inline unsigned mkperf_digit(char c)
 {
     return c >= '0' && c <= '9'                 ? (unsigned)(c - '0')
@@ -182,7 +182,7 @@ static inline unsigned mkperf_digit(char c)
                                                 : 16;
 }
 
-/* The result of a comparison for ascending order. Exchanged operands give descending order. */
+/* Returns the result of a comparison for ascending order. Exchanged operands give descending order. */
 static inline int mkperf_compare(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
@@ -215,7 +215,7 @@ struct mkperf_sort_key {
 /* clang-format on */
 void mkperf_sort_by(void *p, size_t n, size_t size, const struct mkperf_sort_key *keys);
 
-/* A value for each unit of `of`; 0 if that is 0. */
+/* Returns the value per unit of `of`, or 0 if `of` is 0. */
 static inline double mkperf_per(double value, double of)
 {
     return of > 0 ? value / of : 0;

@@ -21,7 +21,8 @@ bool mkperf_colour_wanted(enum mkperf_colour when, FILE *out);
 #define MKPERF_COLOUR_HOT 5.0
 #define MKPERF_COLOUR_WARM 0.5
 
-/* The escape sequences before and after a share: "" if it has no colour, or if `on` is false. */
+/* Returns the escape sequences before and after a share: "" if it has no colour, or if `on` is
+ * false. */
 const char *mkperf_colour_begin(bool on, double percent);
 const char *mkperf_colour_end(bool on, double percent);
 
@@ -45,9 +46,9 @@ extern const uint32_t mkperf_pd_palette[MKPERF_PD_COLOURS]; /* 0xrrggbb */
  * colours repeat. "idle" and "" are grey. */
 void mkperf_pd_colours(const char *const *name, size_t n, uint32_t *colour);
 
-/* The colour of the kernel's work for a PD: darker. */
+/* Returns the colour of the kernel's work for a PD: darker. */
 uint32_t mkperf_kernel_colour(uint32_t pd);
-/* A mixture of a colour and white; part: 0 (the colour) to 1 (white). */
+/* Returns a mixture of a colour and white; part: 0 (the colour) to 1 (white). */
 uint32_t mkperf_lighter(uint32_t colour, double part);
 
 #endif

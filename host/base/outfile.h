@@ -68,7 +68,7 @@ static inline void mkperf_outfile_commit(struct mkperf_outfile *o, size_t n)
     o->used += n;
 }
 
-/* The position of the next byte; with a filter only after a flush. */
+/* Returns the position of the next byte; with a filter only after a flush. */
 static inline uint64_t mkperf_outfile_offset(const struct mkperf_outfile *o)
 {
     return o->written + o->used;

@@ -108,7 +108,7 @@ void mkperf_progress_begin(const char *what)
     }
 }
 
-/* Whether the line is drawn now. The next time is BETWEEN_S later then. */
+/* Returns whether the line is drawn now. The next time is BETWEEN_S later then. */
 static bool take_turn(void)
 {
     double now;

@@ -25,10 +25,11 @@ void mkperf_process_init(void);
  */
 volatile int *mkperf_process_interrupts(void);
 
-/* The path of a file next to mkperf's own program, or at a path relative to that; a new string. NULL: there is none. */
+/* Returns the path of a file next to mkperf's own program, or at a path relative to that; a new string. Returns NULL if
+ * there is none. */
 char *mkperf_beside(const char *name);
 
-/* The host's monotonic clock in seconds. Targets have their own. */
+/* Returns the host's monotonic clock in seconds. Targets have their own. */
 static inline double mkperf_now_s(void)
 {
     struct timespec t;

@@ -29,7 +29,7 @@ static char *cache_path(const char *below)
     return home != NULL && home[0] == '/' ? mkperf_xprintf("%s/.cache%s", home, below) : NULL;
 }
 
-/* Whether an open file or directory is this user's alone. */
+/* Returns whether an open file or directory is this user's alone. */
 static bool is_private(int fd, mode_t type)
 {
     struct stat st;
@@ -151,7 +151,7 @@ void mkperf_snapshot_end(struct mkperf_snapshot *s)
 
 /* ---- files ---- */
 
-/* The directory with the snapshots of a recording. */
+/* Returns the directory with the snapshots of a recording. */
 static char *directory_of(const char *recording)
 {
     const char *slash = strrchr(recording, '/');

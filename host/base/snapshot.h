@@ -46,9 +46,10 @@ struct mkperf_snapshot {
  * there can be no snapshot. Both texts live until mkperf_snapshot_end.
  */
 bool mkperf_snapshot_begin(struct mkperf_snapshot *s, const char *recording, const char *question);
-/* Whether there may be one: mkperf_snapshot_begin would return true. */
+/* Returns whether there may be one: mkperf_snapshot_begin would return true. */
 bool mkperf_snapshot_possible(const char *recording);
-/* The bytes of the snapshot, *n of them; valid until mkperf_snapshot_end. NULL: there is none. */
+/* Returns the bytes of the snapshot, *n of them; valid until mkperf_snapshot_end. Returns NULL if
+ * there is none. */
 const uint8_t *mkperf_snapshot_read(struct mkperf_snapshot *s, size_t *n);
 /* Writes n bytes, if the recording has not changed. */
 void mkperf_snapshot_write(const struct mkperf_snapshot *s, const uint8_t *p, size_t n);

@@ -38,7 +38,7 @@ static const struct mkperf_option options[] = {
 };
 static const struct mkperf_option_group group = {options, NULL};
 
-/* A budget in microseconds that would have sufficed in a period, with the margin. */
+/* Returns a budget in microseconds that would have sufficed in a period, with the margin. */
 static uint64_t advice_for(const struct command *c, uint64_t enough_ns, uint64_t period_ns)
 {
     double us = ceil((double)enough_ns * (1 + c->margin / 100) / 1000);
@@ -46,7 +46,7 @@ static uint64_t advice_for(const struct command *c, uint64_t enough_ns, uint64_t
     return (uint64_t)fmin(us, (double)period_ns / 1000);
 }
 
-/* The same for a PD. 0: none is advised, because the PD was throttled. */
+/* Returns the same for a PD, or 0 if none is advised, because the PD was throttled. */
 static uint64_t advice_for_pd(const struct command *c, const struct mkperf_demand_pd *p)
 {
     return p->throttled != 0 ? 0 : advice_for(c, mkperf_demand_budget(p), p->period_ns);
@@ -89,7 +89,7 @@ static void print_pd(struct command *c, const struct mkperf_analysis *a, uint32_
     }
 }
 
-/* Whether the row of this PD is shown: it ran, and pays for its own time. */
+/* Returns whether the row of this PD is shown: it ran, and pays for its own time. */
 static bool is_shown(const struct mkperf_analysis *a, const struct mkperf_demand *d, uint32_t pd)
 {
     return d->pd[pd].used_ns != 0 && a->pd[pd].name != NULL && !a->pd[pd].scheduling.passive;
@@ -224,7 +224,7 @@ static double us_of(uint64_t ns)
     return (double)ns / 1e3;
 }
 
-/* How much later, or earlier, than a frame before a window began, in ns. Without a known frame: than the mean. */
+/* Returns how much later, or earlier, than a frame before a window began, in ns. Without a known frame: than the mean. */
 static int64_t against_frame(const struct mkperf_domains *d, const struct mkperf_domain_window *w,
                              uint64_t interval_ns)
 {
@@ -305,7 +305,7 @@ static void print_windows(struct command *c, const struct mkperf_analysis *a,
     }
 }
 
-/* The budget that the file shall give to this PD, into budget_us[]. */
+/* Stores the budget that the file shall give to this PD in budget_us[]. */
 static enum mkperf_status change_budget(const struct command *c, const struct mkperf_system *s,
                                         const struct mkperf_sched_pd *pd,
                                         const struct mkperf_demand_pd *p, uint64_t *budget_us,

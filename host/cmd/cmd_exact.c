@@ -107,7 +107,7 @@ static enum mkperf_status put_function(struct exact *x, FILE *to, const struct m
                                     wanted);
 }
 
-/* The options of QEMU's -plugin, a new string; NULL: *x->e is set. */
+/* Returns the options of QEMU's -plugin, a new string, or NULL if *x->e is set. */
 static char *plugin_option(struct exact *x)
 {
     const struct mkperf_pds_config config = {
@@ -153,7 +153,7 @@ static char *plugin_option(struct exact *x)
     return text;
 }
 
-/* Whether one of QEMU's arguments begins with a text. */
+/* Returns whether one of QEMU's arguments begins with a text. */
 static bool has_argument(const struct mkperf_args *args, const char *text)
 {
     for (int i = 0; i < args->n; i++) {

@@ -146,7 +146,7 @@ static void print_head(const struct command *c, FILE *to)
     }
 }
 
-/* The command that shows more about the question. NULL: the recording lacks what such a command needs. */
+/* Returns the command that shows more about the question, or NULL if the recording lacks what such a command needs. */
 static const char *next_of(const struct report_question *x, const struct question *q)
 {
     if (x->comparison != NULL) {

@@ -39,7 +39,7 @@ static const struct mkperf_option options[] = {
 
 static const struct mkperf_option_group group = {options, NULL};
 
-/* The number of an event in the target's list; l->n: it is not there. */
+/* Returns the number of an event in the target's list; l->n: it is not there. */
 static unsigned event_named(const struct list *l, const char *name)
 {
     unsigned i = 0;

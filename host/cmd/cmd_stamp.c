@@ -70,7 +70,8 @@ static const struct mkperf_option options[] = {
 
 static const struct mkperf_option_group group = {options, NULL};
 
-/* The path of the program that the packer finds: in the first directory that has it. The caller frees the string. */
+/* Returns the path of the program that the packer finds: in the first directory that has it. The caller frees the
+ * string. */
 static char *find_program(const struct stamp *s, const char *program)
 {
     if (s->elf_path == NULL && program[0] != '/') {

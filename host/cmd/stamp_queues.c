@@ -120,7 +120,8 @@ static struct mkperf_image_queue *add_queue(struct mkperf_stamp_queues *s, const
     return &s->image->queue[s->image->nqueues++];
 }
 
-/* The queue with this memory, which is added if it is new. NULL: there is no room for it. */
+/* Returns the queue with this memory, which is added if it is new, or NULL if there is no room for
+ * it. */
 static struct mkperf_image_queue *queue_in(struct mkperf_stamp_queues *s, const struct place *at,
                                            unsigned region, uint64_t offset)
 {

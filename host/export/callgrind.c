@@ -59,9 +59,9 @@ static void add_cost(struct callgrind *g, uint32_t number, const struct mkperf_p
 }
 
 /*
- * The number of a function that represents a PD. It is the outermost function of each of the PD's stacks: readers
- * compute a function's inclusive cost from its callers, and would miss stacks that begin with the function. If a PD
- * calls another PD, the other one's function is between the two.
+ * Returns the number of a function that represents a PD. It is the outermost function of each of the PD's stacks:
+ * readers compute a function's inclusive cost from its callers, and would miss stacks that begin with the function. If
+ * a PD calls another PD, the other one's function is between the two.
  */
 static uint32_t pd_function(const struct mkperf_places *s, uint32_t pd)
 {
@@ -81,7 +81,7 @@ static const char *name_at(const struct mkperf_places *s, uint32_t number)
                                        : mkperf_places_pd_name(s, number - s->functions.count);
 }
 
-/* The line of a frame; 0 if it is not in its function's file. */
+/* Returns the line of a frame; 0 if it is not in its function's file. */
 static uint32_t line_of(const struct mkperf_places *s, const struct mkperf_frame *frame)
 {
     return frame->file == s->function[frame->function].file ? frame->line : 0;

@@ -38,7 +38,7 @@ struct steps {
     unsigned n;
 };
 
-/* The steps of the recording: at most STEPS, even if the last time is 2^64 - 1. */
+/* Returns the steps of the recording: at most STEPS, even if the last time is 2^64 - 1. */
 static struct steps steps_of(const struct mkperf_profile *c)
 {
     uint64_t before_last = c->last_ns - c->first_ns;
@@ -96,7 +96,7 @@ static void add_sample(const struct steps *s, uint64_t end_ns, uint64_t span_ns,
     value[last] += period - put;
 }
 
-/* The time in ns at which the work that the first samples represent began. The profile's time begins then. */
+/* Returns the time in ns at which the work that the first samples represent began. The profile's time begins then. */
 static uint64_t counters_begin(const struct mkperf_profile *c)
 {
     const struct mkperf_profile_sample *sample = c->samples.map;
@@ -349,7 +349,7 @@ static const char schema[] =
     "{'key':'pd','label':'PD','format':'unique-string'},"
     "{'key':'flow','label':'Call','format':'terminating-flow-id'}]}],\n";
 
-/* The average time between two samples of a core, in milliseconds. */
+/* Returns the average time between two samples of a core, in milliseconds. */
 static double interval_ms(const struct mkperf_profile *c)
 {
     double span = (double)(c->last_ns - c->first_ns) / 1e6;
@@ -506,7 +506,7 @@ static void put_thread(struct firefox *f, uint64_t thread, bool is_main)
     mkperf_textout_put(f->t, "}", 1);
 }
 
-/* The threads with samples, and one for each PD that has only marks or scheduling events. */
+/* Returns the threads with samples, and one for each PD that has only marks or scheduling events. */
 static struct threads list_threads(const struct mkperf_profile *c)
 {
     struct mkperf_hash seen = {.count = 0};

@@ -32,7 +32,8 @@ enum firefox_category {
         mkperf_textout_puts((t), "],");          \
     } while (0)
 
-/* The number of a thread of the output: it has the samples of one PD, of one event, on one core. */
+/* Returns the number of a thread of the output: it has the samples of one PD, of one event, on one
+ * core. */
 static inline uint64_t firefox_thread(uint32_t pd, uint32_t event, uint32_t core)
 {
     return (uint64_t)pd << 32 | event << 16 | core;
@@ -91,7 +92,7 @@ void firefox_tables_close(struct firefox_tables *f);
 void firefox_tables_reset(struct firefox_tables *f, uint32_t pd, bool idle);
 /* Adds a chain's stack to the thread. */
 void firefox_tables_add(struct firefox_tables *f, uint32_t chain);
-/* The number of a text in the thread's stringArray. */
+/* Returns the number of a text in the thread's stringArray. */
 uint32_t firefox_tables_text(struct firefox_tables *f, uint32_t text);
 
 /* Writes the member stackTable and the following members up to stringArray. */
@@ -99,7 +100,7 @@ void firefox_tables_put(struct firefox_tables *f);
 
 /* Adds the texts of scheduling markers to the profile. It precedes firefox_tables_open. */
 void firefox_sched_texts(struct mkperf_profile *c);
-/* Whether scheduling events show what the PD did. */
+/* Returns whether scheduling events show what the PD did. */
 bool firefox_sched_known(const struct mkperf_profile *c, uint32_t pd);
 /* Finds the end of each mark that begins a phase. Called once for the profile. */
 void firefox_marks_pair(struct firefox_tables *f);

@@ -130,7 +130,8 @@ static int64_t frame_category(const struct firefox_tables *f, size_t i)
                             : FIREFOX_USER;
 }
 
-/* The address in the file: relative to where the file begins in memory, by the first executable segment. -1: unknown. */
+/* Returns the address in the file: relative to where the file begins in memory, by the first executable segment.
+ * Returns -1 if it is not known. */
 static int64_t frame_address(const struct firefox_tables *f, size_t i)
 {
     const struct mkperf_place *p = place_at(f, i);

@@ -80,7 +80,7 @@ static void colour_of(struct picture *p, struct stack_label n, char out[8])
     snprintf(out, 8, "#%06x", colour);
 }
 
-/* Whether text on the colour must be white to be legible. */
+/* Returns whether text on the colour must be white to be legible. */
 static bool is_dark(const char colour[8])
 {
     unsigned long rgb = strtoul(colour + 1, NULL, 16);
@@ -89,7 +89,7 @@ static bool is_dark(const char colour[8])
     return 0.2126 * red * red + 0.7152 * green * green + 0.0722 * blue * blue < 0.22 * 255 * 255;
 }
 
-/* The share of a node in per cent: side 0 of this profile, side 1 of the one before. */
+/* Returns the share of a node in per cent: side 0 of this profile, side 1 of the one before. */
 static double share(const struct picture *p, uint32_t node, unsigned side)
 {
     const struct mkperf_tree *t = &p->tree->tree;
@@ -196,7 +196,7 @@ static void put_branch(struct picture *p, uint32_t node, uint64_t x, uint32_t de
     }
 }
 
-/* The number of rows that the node and its descendants need, without those too narrow to be drawn. */
+/* Returns the number of rows that the node and its descendants need, without those too narrow to be drawn. */
 static uint32_t rows_of(const struct picture *p, uint32_t node)
 {
     const struct mkperf_tree_node *n = p->tree->tree.node;
@@ -211,7 +211,7 @@ static uint32_t rows_of(const struct picture *p, uint32_t node)
     return most + 1;
 }
 
-/* The events that the profile before has in frames which this one does not have. */
+/* Returns the events that the profile before has in frames which this one does not have. */
 static uint64_t gone(const struct mkperf_tree *t, uint32_t node)
 {
     const struct mkperf_tree_node *n = t->node;

@@ -16,7 +16,7 @@ const char *stack_tree_text(const struct stack_tree *t, uint32_t number)
     return mkperf_hash_text(&t->texts, number);
 }
 
-/* The number of a label, which is new if no node has it. */
+/* Returns the number of a label, which is new if no node has it. */
 static uint32_t label_number(struct stack_tree *t, enum stack_kind kind, const char *name,
                              const char *pd)
 {
@@ -51,7 +51,7 @@ void stack_tree_free(struct stack_tree *t)
     free(t->code);
 }
 
-/* The child of `parent` for a frame, in code that is shown as that of PD `pd`. It is created if it is new. */
+/* Returns the child of `parent` for a frame, in code that is shown as that of PD `pd`. It is created if it is new. */
 static uint32_t frame_node(struct stack_tree *t, const struct mkperf_places *s, uint32_t parent,
                            uint32_t pd, const struct mkperf_frame *frame)
 {
@@ -82,7 +82,8 @@ static uint32_t frame_node(struct stack_tree *t, const struct mkperf_places *s, 
     return node;
 }
 
-/* The child of `parent` for PD `pd`, which a call entered. `inferred`: only registers show the call (docs/stock.md). */
+/* Returns the child of `parent` for PD `pd`, which a call entered. `inferred`: only registers show the call
+ * (docs/stock.md). */
 static uint32_t pd_node(struct stack_tree *t, const struct mkperf_places *s, uint32_t parent,
                         uint32_t pd, bool inferred)
 {

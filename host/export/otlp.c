@@ -51,7 +51,7 @@ static uint64_t string(struct otlp *o, const char *text)
     return text[0] != '\0' ? mkperf_hash_text_number(&o->strings, text) + UINT64_C(1) : 0;
 }
 
-/* The number of an attribute with a text. */
+/* Returns the number of an attribute with a text. */
 static uint64_t attribute(struct otlp *o, const char *key, const char *value)
 {
     const uint64_t pair[] = {string(o, key), string(o, value)};

@@ -50,7 +50,7 @@ enum mkperf_status mkperf_export_needs_sched(const struct mkperf_session *sessio
                                              "recorded (mkperf record --sched)");
 }
 
-/* A number for the PD or the kernel that the function belongs to; never 0. */
+/* Returns a number for the PD or the kernel that the function belongs to; never 0. */
 static uint32_t owner_of(const struct mkperf_function *f)
 {
     return f->kernel ? 1 : f->pd + 2;

@@ -17,7 +17,7 @@ enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
                                        const struct mkperf_profile *c, uint32_t *event,
                                        struct mkperf_error *e);
 
-/* The period of an event. With a frequency it is the mean: servers refuse a profile without a period. */
+/* Returns the period of an event. With a frequency it is the mean: servers refuse a profile without a period. */
 uint64_t mkperf_export_period(const struct mkperf_profile *c, uint32_t event);
 /* Checks at the begin of a stream that it has scheduling events. MKPERF_ERR_INPUT: none were recorded. */
 enum mkperf_status mkperf_export_needs_sched(const struct mkperf_session *session,
@@ -35,7 +35,8 @@ struct function_names {
 /* `places` is complete, and lives longer than n. function_names_free releases n. */
 void function_names_init(struct function_names *n, const struct mkperf_places *places);
 void function_names_free(struct function_names *n);
-/* The PD of the function, or "kernel", if its name is shared. NULL: the name is unique. */
+/* Returns the PD of the function, or "kernel", if its name is shared, or NULL if the name is
+ * unique. */
 const char *function_names_pd(const struct function_names *n, uint32_t function);
 
 /*
@@ -76,7 +77,7 @@ struct stack_label {
 
 void stack_tree_init(struct stack_tree *t);
 void stack_tree_free(struct stack_tree *t);
-/* The node of a chain, which is created if it is new. */
+/* Returns the node of a chain, which is created if it is new. */
 uint32_t stack_tree_chain(struct stack_tree *t, const struct mkperf_places *s,
                           const struct mkperf_profile_chain *chain);
 /* Adds the chains of an event as profile `side` (0 or 1). Chains of idle are added only if `idle` is set. */
@@ -113,7 +114,7 @@ void pb_fixed64(struct pb_file *f, unsigned field, uint64_t v); /* 0 is omitted 
 void pb_packed(struct pb_file *f, unsigned field, const uint64_t *v, size_t n);
 /* A string. Bytes that are not printable become '?'. An empty one is an element of a repeated field, and is not omitted. */
 void pb_text(struct pb_file *f, unsigned field, const char *text);
-/* A nested message: begin returns its place, for end. */
+/* Begins and ends a nested message. pb_begin returns its place, which pb_end needs. */
 size_t pb_begin(struct pb_file *f, unsigned field);
 void pb_end(struct pb_file *f, size_t at);
 

@@ -37,7 +37,7 @@ struct pprof {
     uint32_t texts;           /* the number of strings that precede the extra ones */
 };
 
-/* The number of an extra string, which is added if it is new. */
+/* Returns the number of an extra string, which is added if it is new. */
 static uint64_t extra_string(struct pprof *p, const char *text)
 {
     return p->texts + mkperf_hash_text_number(&p->extra, text);

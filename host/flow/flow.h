@@ -152,7 +152,7 @@ uint64_t mkperf_flow_packets(const struct mkperf_flow_stage *s);
 double mkperf_flow_drops(const struct mkperf_flow *f, const struct mkperf_flow_stage *s);
 /* ns of a stage in which it had something to do and could do it; *total: in which it is known what it did. */
 uint64_t mkperf_flow_busy(const struct mkperf_flow_stage *s, uint64_t *total);
-/* The conclusion, after the end of the stream or after mkperf_flow_settle. */
+/* Returns the conclusion, after the end of the stream or after mkperf_flow_settle. */
 struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f);
 
 /* Writes the conclusion as a sentence without its full stop. */
@@ -198,13 +198,15 @@ struct mkperf_flow_loads {
     unsigned cores, busiest;
     double calls_per_s; /* between PDs that are on different cores only after the changes */
 };
-/* The load of cores after n changes, by scheduling events alone. Changes of priorities and batches change no load. */
+/* Returns the load of cores after n changes, by scheduling events alone. Changes of priorities and batches change no
+ * load. */
 struct mkperf_flow_loads mkperf_flow_loads(const struct mkperf_flow *f,
                                            const struct mkperf_flow_change *change, unsigned n);
 
-/* The error of a queue's mean occupancy: with scheduling events the greatest one, otherwise half the interval at 95 %. */
+/* Returns the error of a queue's mean occupancy: with scheduling events the greatest one, otherwise half the interval
+ * at 95 %. */
 double mkperf_flow_doubt(const struct mkperf_flow *f, const struct mkperf_flow_queue *q);
-/* The mean time of an entry in a queue, ns; without scheduling events by Little's law. */
+/* Returns the mean time of an entry in a queue, ns; without scheduling events by Little's law. */
 double mkperf_flow_stay(const struct mkperf_flow *f, const struct mkperf_flow_queue *q);
 
 /* ---- within this folder ---- */
@@ -212,7 +214,7 @@ double mkperf_flow_stay(const struct mkperf_flow *f, const struct mkperf_flow_qu
 /* Half the interval at 95 % of the mean per ns, by the slices that are whole. */
 double flow_interval(const struct mkperf_flow *f, const double *slice);
 
-/* Whether a PD begins and ends the way of packets: interrupts wake it, and its packets come back to it. */
+/* Returns whether a PD begins and ends the way of packets: interrupts wake it, and its packets come back to it. */
 bool flow_is_driver(const struct mkperf_flow *f, const struct mkperf_flow_stage *s);
 /* Makes the slices reach to a time, which is not before f->first_ns. */
 void flow_slices_reach(struct mkperf_flow *f, uint64_t time);

@@ -52,7 +52,8 @@ static double pressure(const struct mkperf_flow_queue *q)
     return share(q->full_ns, q->known_ns) - share(q->empty_ns, q->known_ns);
 }
 
-/* The fullest queue of packets that a stage consumes, or the emptiest one that it produces for. */
+/* Returns the fullest queue of packets that a stage consumes, or the emptiest one that it produces
+ * for. */
 static int queue_at(const struct mkperf_flow *f, const struct mkperf_flow_stage *s, bool before)
 {
     int found = MKPERF_FLOW_NONE;
@@ -81,7 +82,7 @@ static double core_busy(const struct mkperf_analysis *a, uint32_t core)
     return c != NULL ? share(c->busy, c->busy + c->idle) : 0;
 }
 
-/* The PD that ran longest on a core. */
+/* Returns the PD that ran longest on a core. */
 static uint32_t largest_on(const struct mkperf_flow *f, uint32_t core)
 {
     const struct mkperf_analysis *a = f->analysis;
@@ -97,7 +98,8 @@ static uint32_t largest_on(const struct mkperf_flow *f, uint32_t core)
     return most;
 }
 
-/* The stage with packets that calls a PD for the longest time; MKPERF_FLOW_NONE: no stage does. */
+/* Returns the stage with packets that calls a PD for the longest time, or MKPERF_FLOW_NONE if no
+ * stage does. */
 static int caller_of(const struct mkperf_flow *f, uint32_t pd)
 {
     int found = MKPERF_FLOW_NONE;
@@ -225,7 +227,7 @@ static void find_next(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
     }
 }
 
-/* Whether a source of the stage's class always has packets: then the load does not limit. */
+/* Returns whether a source of the stage's class always has packets: then the load does not limit. */
 static bool is_fed(const struct mkperf_flow *f, const struct mkperf_flow_stage *of)
 {
     bool fed = false;
@@ -261,8 +263,8 @@ static void find_parts(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
 }
 
 /*
- * The stage that is busy for the longest time. Of stages that are equally busy, it is the one that most often has packets before
- * it: a source that is always busy may be held up by a stage behind it.
+ * Returns the stage that is busy for the longest time. Of stages that are equally busy, it is the one that most often
+ * has packets before it: a source that is always busy may be held up by a stage behind it.
  */
 static int busiest(const struct mkperf_flow *f)
 {
@@ -405,7 +407,7 @@ void mkperf_flow_sentence(const struct mkperf_flow *f, const struct mkperf_flow_
  * calls between PDs that are on different cores only after the change.
  */
 
-/* The core of a PD after the changes. */
+/* Returns the core of a PD after the changes. */
 static uint32_t core_of(const struct mkperf_flow *f, uint32_t pd,
                         const struct mkperf_flow_change *change, unsigned n)
 {
@@ -418,7 +420,7 @@ static uint32_t core_of(const struct mkperf_flow *f, uint32_t pd,
     return core;
 }
 
-/* What a change makes of the share of time for which a PD runs. */
+/* Returns what a change makes of the share of time for which a PD runs. */
 static double changed(const struct mkperf_flow *f, uint32_t pd, double share,
                       const struct mkperf_flow_change *c)
 {

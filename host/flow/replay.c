@@ -57,7 +57,7 @@ struct replay {
     double now;
 };
 
-/* The number of a PD; of a driver that of the way that packets leave by, or, as their source, arrive by. */
+/* Returns the number of a PD; of a driver that of the way that packets leave by, or, as their source, arrive by. */
 static int number_of(const struct replay *r, uint32_t pd, bool source)
 {
     int found = MKPERF_FLOW_NONE;
@@ -246,7 +246,7 @@ static void build(struct replay *r, const struct mkperf_flow *f, const struct mk
 
 /* ---- the schedule ---- */
 
-/* How many packets are missing in the system. */
+/* Returns how many packets are missing in the system. */
 static double missing(const struct replay *r)
 {
     double n = r->window;

@@ -19,7 +19,7 @@ struct lists {
     unsigned n;
 };
 
-/* The number of a list; n: it is not among them. */
+/* Returns the number of a list; n: it is not among them. */
 static unsigned list_number(const struct lists *l, mkperf_list *list)
 {
     unsigned i = 0;

@@ -208,7 +208,7 @@ static enum mkperf_status compare_pd(void *self, const struct mkperf_pd *pd, str
     return MKPERF_OK;
 }
 
-/* Whether the PDs that are mkperf's own by the recording and their ELFs are the ones of the snapshot. */
+/* Returns whether the PDs that are mkperf's own by the recording and their ELFs are the ones of the snapshot. */
 static bool are_marked(const struct mkperf_asked *a)
 {
     static const struct mkperf_sink_ops ops = {

@@ -120,7 +120,7 @@ static void add_program(struct exact *x, const struct mkperf_pd *pd, struct mkpe
     p->pd.scheduling.known = false; /* several PDs may differ */
 }
 
-/* Whether the program has this instruction at this address. */
+/* Returns whether the program has this instruction at this address. */
 static bool has_row(const struct program *p, const struct row *r)
 {
     const uint8_t *code = mkperf_module_code(p->module, r->vaddr, r->bytes);
@@ -128,7 +128,7 @@ static bool has_row(const struct program *p, const struct row *r)
     return code != NULL && (r->bytes == 2 ? mkperf_get16(code) : mkperf_get32(code)) == r->code;
 }
 
-/* The only program that has all of these rows. NO_PROGRAM: none has, or several have. */
+/* Returns the only program that has all of these rows. NO_PROGRAM: none has, or several have. */
 static int program_of(const struct exact *x, const struct row *r, size_t n)
 {
     int found = NO_PROGRAM;

@@ -117,7 +117,8 @@ struct mkperf_asked {
 };
 extern const struct mkperf_shape_row mkperf_asked_rows[];
 
-/* The relays of a reading, in front of the sink of the question, and in front of the relay that marks mkperf's own PDs. */
+/* Returns the relays of a reading, in front of the sink of the question, and in front of the relay that marks mkperf's
+ * own PDs. */
 struct mkperf_sink mkperf_asked_inner(struct mkperf_asked *a, struct mkperf_sink to);
 struct mkperf_sink mkperf_asked_outer(struct mkperf_asked *a, struct mkperf_sink to);
 
@@ -127,14 +128,14 @@ bool mkperf_asked_replay(struct mkperf_asked *a, const struct mkperf_sink *sink,
 void mkperf_asked_free(struct mkperf_asked *a);
 
 /*
- * The same, for a question that may have been asked before: *sink is filled from a snapshot if there is one, otherwise the recording is
- * read, and a snapshot is written if it is large. The members that question->kept lists are all that the sink collects between
- * `begin` and `end`, apart from what `pd` and `events` set.
+ * Reads like mkperf_input_read, for a question that may have been asked before: *sink is filled from a snapshot if
+ * there is one, otherwise the recording is read, and a snapshot is written if it is large. The members that
+ * question->kept lists are all that the sink collects between `begin` and `end`, apart from what `pd` and `events` set.
  */
 enum mkperf_status mkperf_input_ask(const char *path, const struct mkperf_input *in,
                                     const struct mkperf_sink *sink,
                                     const struct mkperf_question *question, struct mkperf_error *e);
-/* Whether what is read from there would be kept. */
+/* Returns whether what is read from there would be kept. */
 bool mkperf_input_keeps(const char *path, const char *from);
 
 /*

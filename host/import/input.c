@@ -129,7 +129,7 @@ static bool is_json(const uint8_t *p, size_t n)
     return i < n && p[i] == '{';
 }
 
-/* Whether the first records have types that exist and sizes that a record can have. */
+/* Returns whether the first records have types that exist and sizes that a record can have. */
 static bool is_kprof(const uint8_t *p, size_t n)
 {
     size_t i = 0;
@@ -155,7 +155,7 @@ static bool is_kprof(const uint8_t *p, size_t n)
     return n > 0;
 }
 
-/* Whether there is a 0, which delimits frames and which text does not have. */
+/* Returns whether there is a 0, which delimits frames and which text does not have. */
 static bool is_capture(const uint8_t *p, size_t n)
 {
     return memchr(p, 0, n) != NULL;
@@ -191,7 +191,7 @@ void mkperf_input_help(void (*put)(void *self, const char *name, const char *hel
     }
 }
 
-/* The row of the format that the contents have, INPUTS if they have none; -1 with *e set. */
+/* Returns the row of the format that the contents have, INPUTS if they have none; -1 with *e set. */
 static int detect_format(const char *path, struct mkperf_error *e)
 {
     uint8_t head[HEAD];

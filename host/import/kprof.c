@@ -37,9 +37,9 @@ static uint32_t event_of(struct kprof *k, uint64_t info)
 }
 
 /*
- * Whether the infos name events. In era B an info names a timer with its period, or a PMU event; in era
- * C it is a number whose meaning only the recorder had. A file of era B with only user samples looks
- * like one of era C, but all of its infos have a domain.
+ * Returns whether the infos name events. In era B an info names a timer with its period, or a PMU event; in era C it is
+ * a number whose meaning only the recorder had. A file of era B with only user samples looks like one of era C, but all
+ * of its infos have a domain.
  */
 static bool infos_have_domains(const struct kprof *k)
 {
@@ -118,7 +118,7 @@ static const char *record_at(const struct kprof *k, uint64_t *at, struct kprof_r
     return NULL;
 }
 
-/* Whether the sample fits the era; *out is filled if it does. */
+/* Returns whether the sample fits the era; *out is filled if it does. */
 static bool fits_era(enum mkperf_kprof_era era, const struct kprof_record *r,
                      struct kprof_sample *out)
 {
@@ -394,7 +394,8 @@ enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, siz
     return status;
 }
 
-/* A descriptor of an unnamed copy of what fd has, because a pipe cannot be mapped. -1: errno. */
+/* Returns a descriptor of an unnamed copy of what fd has, because a pipe cannot be mapped, or -1 if
+ * errno. */
 static int copy_of(int fd)
 {
     FILE *f = tmpfile();

@@ -95,8 +95,8 @@ enum mkperf_status kprof_add_map(struct kprof *k, const struct kprof_record *r);
 enum mkperf_status kprof_add_process(struct kprof *k, const struct kprof_record *r);
 void kprof_sort_maps(struct kprof *k);
 /*
- * The PD whose code is at a user address of a process at a time; *addr becomes its address in that
- * PD's ELF. -1: *k->e has the reason.
+ * Returns the PD whose code is at a user address of a process at a time; *addr becomes its address
+ * in that PD's ELF. Returns -1 with the reason in *k->e if there is none.
  */
 int64_t kprof_code_at(struct kprof *k, uint32_t pid, uint64_t time_ns, uint64_t *addr);
 int64_t kprof_process_pd(struct kprof *k, uint32_t pid, uint64_t time_ns);

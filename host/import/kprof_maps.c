@@ -91,7 +91,7 @@ void kprof_sort_maps(struct kprof *k)
                 MKPERF_UP(k->map, order));
 }
 
-/* The index of the first mapping of a pid, k->nmaps if it has none. */
+/* Returns the index of the first mapping of a pid, k->nmaps if it has none. */
 static uint32_t first_map(const struct kprof *k, uint32_t pid)
 {
     uint32_t low = 0, high = k->nmaps;
@@ -114,7 +114,7 @@ static const char *base_name(const char *path)
     return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/* The path of the program that pid ran at a time; NULL if unknown. */
+/* Returns the path of the program that pid ran at a time; NULL if unknown. */
 static const char *program_of(const struct kprof *k, uint32_t pid, uint64_t time_ns)
 {
     const char *path = NULL;
@@ -129,8 +129,8 @@ static const char *program_of(const struct kprof *k, uint32_t pid, uint64_t time
     return path != NULL ? path : map < k->nmaps ? k->map[map].path : NULL;
 }
 
-/* The ELF of a file of the target, below the root directory. NULL if there is none, or if it is
- * unusable, of which the user is warned. */
+/* Returns the ELF of a file of the target, below the root directory. NULL if there is none, or if
+ * it is unusable, of which the user is warned. */
 static struct mkperf_module *module_of(struct kprof *k, const char *path)
 {
     struct mkperf_module *m = NULL;
@@ -176,7 +176,7 @@ static int64_t add_pd(struct kprof *k, uint32_t pid, char *name, const char *pat
     return pd.id;
 }
 
-/* The PD of a file in a process, which may be new. -1: *k->e has the reason. */
+/* Returns the PD of a file in a process, which may be new, or -1 if *k->e has the reason. */
 static int64_t pd_of(struct kprof *k, uint32_t pid, const char *program, const char *file)
 {
     for (uint32_t i = 0; i < k->npds; i++) {
@@ -214,7 +214,7 @@ int64_t kprof_kernel_pd(struct kprof *k)
     return k->kernel_pd;
 }
 
-/* The mapping that contains an address of a process at a time, NULL if there is none. */
+/* Returns the mapping that contains an address of a process at a time, NULL if there is none. */
 static struct kprof_map *map_at(struct kprof *k, uint32_t pid, uint64_t time_ns, uint64_t addr)
 {
     struct kprof_map *found = NULL;
@@ -232,7 +232,8 @@ static struct kprof_map *map_at(struct kprof *k, uint32_t pid, uint64_t time_ns,
     return found;
 }
 
-/* The address in the ELF of an address in the process; the latter if the ELF does not have it. */
+/* Returns the address in the ELF of an address in the process; the latter if the ELF does not have
+ * it. */
 static uint64_t linked_address(const struct kprof_map *m, uint64_t addr)
 {
     size_t n;

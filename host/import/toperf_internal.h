@@ -73,7 +73,7 @@ static inline void mkperf_json_unread(struct mkperf_json *j)
 /* Goes back: the next token is the one at `place`. False: the input is a pipe. */
 bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place);
 
-/* Whether text occurs in the last MKPERF_JSON_TAIL bytes of the input. False for a pipe. */
+/* Returns whether text occurs in the last MKPERF_JSON_TAIL bytes of the input. False for a pipe. */
 bool mkperf_json_tail_has(const struct mkperf_json *j, const char *text);
 
 /* MKPERF_ERR_INPUT "path:line:col: reason", at the current token. */
@@ -177,7 +177,8 @@ enum mkperf_status toperf_array(struct toperf *t, bool *cut,
 /* Skips the current value. */
 enum mkperf_status toperf_skip(struct toperf *t);
 
-/* The current token, a word or a string, as a number. Returns why it is none, NULL if it is one. */
+/* Stores the current token, a word or a string, as a number. Returns why it is none, NULL if it is
+ * one. */
 const char *toperf_number(const struct mkperf_json *j, uint64_t *out);
 
 /* Reads the mapping from the current object. */
@@ -186,7 +187,8 @@ enum mkperf_status toperf_mapping(struct toperf *t);
 enum mkperf_status toperf_header_file(struct toperf *t);
 /* Begins the sink's recording, and announces the PDs of the mapping. */
 enum mkperf_status toperf_begin(struct toperf *t, uint64_t period);
-/* The PD of a pid. In a lenient reading it may be a new one. -1: *t->e has the reason. */
+/* Returns the PD of a pid. In a lenient reading it may be a new one. Returns -1 with the reason in
+ * *t->e if there is none. */
 int64_t toperf_pd_of(struct toperf *t, uint64_t pid);
 void toperf_free_pds(struct toperf *t);
 

@@ -63,7 +63,7 @@ static uint16_t this_sequence(const struct mkperf_peer *l)
     return (uint16_t)(l->receiver.next - 1);
 }
 
-/* Whether all of the target's connections are in use, which it reports before it reads our hello. */
+/* Returns whether all of the target's connections are in use, which it reports before it reads our hello. */
 static bool is_busy(const mkperf_ToHost *m)
 {
     return m->request == 0 && m->which_msg == mkperf_ToHost_error_tag &&
@@ -120,7 +120,7 @@ static void judge_hello(struct mkperf_peer *l, const mkperf_TargetHello *hello)
     }
 }
 
-/* Whether the message is a hello of this host, which a target never sends. */
+/* Returns whether the message is a hello of this host, which a target never sends. */
 static bool is_own_hello(const struct mkperf_peer *l, const uint8_t *p, size_t n)
 {
     mkperf_ToTarget m;

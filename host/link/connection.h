@@ -275,7 +275,7 @@ static inline double mkperf_deadline_slowdown(const struct mkperf_deadline *d)
     return host_s / d->target_s;
 }
 
-/* Whether the duration is over. */
+/* Returns whether the duration is over. */
 static inline bool mkperf_deadline_over(const struct mkperf_deadline *d, double now_s)
 {
     if (d->duration_s <= 0) {

@@ -275,7 +275,7 @@ static enum mkperf_status choose_pd(const struct choice *c, const struct mkperf_
     return MKPERF_OK;
 }
 
-/* Whether a PD is a descendant of another one. The loop is bounded, because parents could form a circle. */
+/* Returns whether a PD is a descendant of another one. The loop is bounded, because parents could form a circle. */
 static bool below(const struct mkperf_pds *pds, const struct mkperf_pd *pd,
                   const struct mkperf_pd *top)
 {

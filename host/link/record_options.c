@@ -378,7 +378,7 @@ enum mkperf_status mkperf_flight_check(const struct mkperf_record_options *o,
 /* ---- all of them ---- */
 
 /*
- * The length of --aggregate's windows. A duration is a whole number of windows, which are a little longer than
+ * Chooses the length of --aggregate's windows. A duration is a whole number of windows, which are a little longer than
  * its part, because a window ends with the last sample before its end.
  */
 static enum mkperf_status choose_windows(struct mkperf_record_options *o, const char *command,

@@ -50,7 +50,7 @@ extern const struct mkperf_option_group mkperf_link_options, mkperf_watch_option
 extern const struct mkperf_option_group mkperf_sampling_options, mkperf_names_options,
     mkperf_kernel_options, mkperf_choice_options, mkperf_output_options, mkperf_flight_options;
 
-/* The mask of -C LIST, for commands that configure the target. */
+/* Stores the mask of -C LIST, for commands that configure the target. */
 enum mkperf_status mkperf_given_core_mask(const struct mkperf_given *g, uint32_t *mask);
 
 /* Puts the kinds of TARGET, a section of help. */
@@ -166,7 +166,7 @@ enum mkperf_status mkperf_recorder_request(struct mkperf_recorder *r, mkperf_ToT
 
 /* ---- recorder_observe.c: the target's data for `-e timer`, before Configure ---- */
 
-/* Whether the configuration is for the timer. */
+/* Returns whether the configuration is for the timer. */
 bool mkperf_observe_wanted(const mkperf_Configure *c);
 
 /*

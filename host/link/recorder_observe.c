@@ -24,7 +24,7 @@ bool mkperf_observe_wanted(const mkperf_Configure *c)
     return false;
 }
 
-/* The slot in the profiler PD's CSpace with the TCB of a PD; 0: none. */
+/* Returns the slot in the profiler PD's CSpace with the TCB of a PD, or 0 if there is none. */
 static unsigned slot_of(const struct observing *t, unsigned pd)
 {
     for (unsigned i = 0; i < t->profiler->ntcbs; i++) {
@@ -35,13 +35,13 @@ static unsigned slot_of(const struct observing *t, unsigned pd)
     return 0;
 }
 
-/* Whether a PD runs on another core than the profiler PD, which is the one that the timer samples. */
+/* Returns whether a PD runs on another core than the profiler PD, which is the one that the timer samples. */
 static bool is_elsewhere(const struct observing *t, unsigned i)
 {
     return t->system->pd[i].cpu != t->profiler->cpu;
 }
 
-/* Whether a PD has readable registers, and an ELF with the addresses of its system calls. */
+/* Returns whether a PD has readable registers, and an ELF with the addresses of its system calls. */
 static bool observable(const struct observing *t, unsigned i)
 {
     const struct mkperf_system_pd *pd = &t->system->pd[i];
@@ -51,8 +51,8 @@ static bool observable(const struct observing *t, unsigned i)
            mkperf_pds_module(t->r->pds, i) != NULL;
 }
 
-/* The highest priority of PDs that cannot be observed, + 1; 0: none. A virtual machine's
- * priority is not known: it may be any. */
+/* Returns the highest priority of PDs that cannot be observed, + 1, or 0 if there is none. A
+ * virtual machine's priority is not known: it may be any. */
 static uint32_t unobserved(const struct observing *t)
 {
     uint32_t most = 0;
@@ -67,8 +67,8 @@ static uint32_t unobserved(const struct observing *t)
     return most;
 }
 
-/* Whether a PD other than the profiler may stop that PD and resume it: its parent, which handles its
- * faults, too, or one with its TCB. */
+/* Returns whether a PD other than the profiler may stop that PD and resume it: its parent, which handles its faults,
+ * too, or one with its TCB. */
 static bool may_be_stopped(const struct observing *t, unsigned i)
 {
     const struct mkperf_system_pd *pd = &t->system->pd[i];
@@ -84,8 +84,8 @@ static bool may_be_stopped(const struct observing *t, unsigned i)
     return pd->virtual_machine || (pd->parent >= 0 && pd->parent != (int)t->index);
 }
 
-/* Whether a PD runs whenever it can: on the profiler's core, with an unlimited budget, and no PD
- * stops it. */
+/* Returns whether a PD runs whenever it can: on the profiler's core, with an unlimited budget, and
+ * no PD stops it. */
 static bool steady(const struct observing *t, unsigned i)
 {
     const struct mkperf_system_pd *pd = &t->system->pd[i];
@@ -93,7 +93,8 @@ static bool steady(const struct observing *t, unsigned i)
     return !pd->limited && pd->cpu == t->profiler->cpu && !may_be_stopped(t, i);
 }
 
-/* The ends of channel i if its end `side` may make protected calls on it; false: it may not. */
+/* Stores the ends of channel i if its end `side` may make protected calls on it. Returns false if
+ * it may not. */
 static bool call_of(const struct observing *t, unsigned i, unsigned side,
                     const struct mkperf_system_end **caller,
                     const struct mkperf_system_end **callee)
@@ -103,8 +104,8 @@ static bool call_of(const struct observing *t, unsigned i, unsigned side,
     return (*caller)->pp;
 }
 
-/* Whether that PD and all that it calls, directly or not, are steady: then it waits for nothing but
- * messages, and a call to it is taken at once. */
+/* Returns whether that PD and all that it calls, directly or not, are steady: then it waits for
+ * nothing but messages, and a call to it is taken at once. */
 static bool takes_calls(const struct observing *t, unsigned pd)
 {
     uint64_t reached = UINT64_C(1) << pd;
@@ -127,8 +128,8 @@ static bool takes_calls(const struct observing *t, unsigned pd)
     return true;
 }
 
-/* Whether registers prove which PD's call that PD is serving: it takes calls at once, and the PDs that may
- * call it are observed and make a call whenever they stand at one. */
+/* Returns whether registers prove which PD's call that PD is serving: it takes calls at once, and the PDs that may call
+ * it are observed and make a call whenever they stand at one. */
 static bool callers_provable(const struct observing *t, unsigned pd)
 {
     if (pd == t->index || !takes_calls(t, pd)) {
@@ -144,7 +145,7 @@ static bool callers_provable(const struct observing *t, unsigned pd)
     return true;
 }
 
-/* The protected calls of PD i, from number `done` of the ends of channels on. Returns where to continue. */
+/* Adds the protected calls of PD i, from number `done` of the ends of channels on. Returns where to continue. */
 static unsigned add_calls(const struct observing *t, unsigned i, unsigned done, mkperf_Observe *o)
 {
     const pb_size_t max = sizeof o->call / sizeof *o->call;

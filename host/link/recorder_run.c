@@ -87,8 +87,8 @@ static enum mkperf_status serve_session(struct mkperf_recorder *r, struct mkperf
 }
 
 /*
- * Whether a watcher waits for its first batch. It can decode none before the next epoch, which begins after up to 16 batches.
- * The wait ends when the target has recorded nothing for timeout_s.
+ * Returns whether a watcher waits for its first batch. It can decode none before the next epoch, which begins after up
+ * to 16 batches. The wait ends when the target has recorded nothing for timeout_s.
  */
 static bool waits_for_epoch(struct mkperf_recorder *r, double now)
 {
@@ -462,7 +462,7 @@ static enum mkperf_status wait_for_trigger(struct mkperf_recorder *r, struct mkp
     }
 }
 
-/* The most samples and events that a Dump can send: twice what is held now, since a recording may continue. */
+/* Asks how many samples and events a Dump can send at most: twice what is held now, since a recording may continue. */
 static enum mkperf_status ask_held(struct mkperf_recorder *r, uint64_t *most,
                                    struct mkperf_error *e)
 {

@@ -139,7 +139,8 @@ static uint64_t *reserve(struct queue *q, size_t n)
     return q->word + q->tail;
 }
 
-/* The queue with the oldest sample; of several, the lowest core's. NULL: all are empty. */
+/* Returns the queue with the oldest sample; of several, the lowest core's. Returns NULL if all are
+ * empty. */
 static struct queue *oldest(struct mkperf_merge *m, uint64_t *time_ns)
 {
     struct queue *found = NULL;

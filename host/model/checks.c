@@ -221,7 +221,7 @@ static struct core *core_of(struct mkperf_checks *a, uint32_t core)
     return &a->core[core];
 }
 
-/* The number of a PD's cell. */
+/* Returns the number of a PD's cell. */
 static uint32_t cell_of(struct mkperf_checks *a, uint32_t core, uint32_t pd)
 {
     const uint64_t key = (uint64_t)core << 32 | pd;
@@ -233,8 +233,8 @@ static uint32_t cell_of(struct mkperf_checks *a, uint32_t core, uint32_t pd)
     return at;
 }
 
-/* Whether the address can be what it should be: code, or the end of a call. A return address may be behind its function if
- * the last call of that never returns. */
+/* Returns whether the address can be what it should be: code, or the end of a call. A return address may be behind its
+ * function if the last call of that never returns. */
 static bool is_good(struct mkperf_checks *a, struct mkperf_module *m, uint64_t addr, bool is_return)
 {
     struct answer *at = &a->cache[(addr >> 1 ^ addr >> 13 ^ (uintptr_t)m >> 6 ^ is_return) % CACHE];
@@ -354,7 +354,7 @@ static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, str
     return mkperf_sink_sched(&a->to, s, e);
 }
 
-/* Whether a cell of a core is compared; idle: the comparison includes idle. */
+/* Returns whether a cell of a core is compared; idle: the comparison includes idle. */
 static bool is_compared(const struct mkperf_checks *a, const struct cell *cell, uint32_t core,
                         bool idle)
 {

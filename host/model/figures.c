@@ -355,7 +355,7 @@ void mkperf_figures_each(enum mkperf_figure_section from, enum mkperf_figure_sec
     }
 }
 
-/* The text of a line; NULL: there is no line. The caller frees it. */
+/* Returns the text of a line, or NULL if there is no line. The caller frees it. */
 static char *text_of(const struct mkperf_figure *f, const struct line *line,
                      const struct mkperf_totals *t)
 {

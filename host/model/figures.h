@@ -50,7 +50,7 @@ void mkperf_figures_each(enum mkperf_figure_section from, enum mkperf_figure_sec
  * shares and the output ring's points remain as they are in `to`. */
 void mkperf_figures_add(struct mkperf_totals *to, const struct mkperf_totals *t, bool subtract);
 
-/* Whether a figure of JSON is a count, so that the figures of several recordings can be added up. */
+/* Returns whether a figure of JSON is a count, so that the figures of several recordings can be added up. */
 bool mkperf_figure_is_count(const char *key);
 
 /*
@@ -96,10 +96,10 @@ void mkperf_cores_print(const struct mkperf_totals *t, const char *first, const 
 void mkperf_cores_write(const struct mkperf_totals *t, FILE *out);
 bool mkperf_cores_line(struct mkperf_totals *t, const char *key, const char *value);
 
-/* The cores that a session samples, as a mask; 0: not known, or more than a mask has. */
+/* Returns the cores that a session samples, as a mask, or 0 if they are not known or are more than a mask has. */
 uint32_t mkperf_session_cores(const struct mkperf_session *s);
 
-/* Whether the target is known to have more cores than are sampled. */
+/* Returns whether the target is known to have more cores than are sampled. */
 bool mkperf_cores_missing(const struct mkperf_session *s);
 
 /*
@@ -216,13 +216,15 @@ struct mkperf_interactions {
 /* perf's names where perf has one, by enum mkperf_soft_kind. */
 extern const char *const mkperf_soft_names[MKPERF_SOFT_KINDS];
 
-/* How many bytes of the stack are at this address and above; 0: none, or that is not known. */
+/* Returns how many bytes of the stack are at this address and above, or 0 if there are none, or if
+ * that is not known. */
 static inline uint64_t mkperf_stack_above(const struct mkperf_soft_stack *s, uint64_t address)
 {
     return s->bottom <= address && address < s->top ? s->top - address : 0;
 }
 
-/* The bytes that a stack has had in use since the system started. 0: it was not searched. */
+/* Returns the bytes that a stack has had in use since the system started, or 0 if it was not
+ * searched. */
 static inline uint64_t mkperf_stack_used(const struct mkperf_soft_stack *s)
 {
     uint64_t seen = mkperf_stack_above(s, s->least), used = mkperf_stack_above(s, s->lowest);

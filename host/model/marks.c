@@ -8,7 +8,7 @@ struct mkperf_begun {
     uint32_t next; /* of the list: an index + 1; 0: the last one */
 };
 
-/* The list of a phase's begins. */
+/* Returns the list of a phase's begins. */
 static uint32_t *list_of(struct mkperf_marks *m, const struct mkperf_phase *phase)
 {
     uint64_t key[2] = {phase->pd | (uint64_t)phase->id << 32, phase->name};

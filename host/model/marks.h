@@ -32,7 +32,7 @@ struct mkperf_marks { /* all zero: no mark yet */
 
 void mkperf_marks_begin(struct mkperf_marks *m, const struct mkperf_phase *phase,
                         const struct mkperf_phase_begin *begin);
-/* Whether the phase had begun. Then *begin is what mkperf_marks_begin got. */
+/* Returns whether the phase had begun. Then *begin is what mkperf_marks_begin got. */
 bool mkperf_marks_end(struct mkperf_marks *m, const struct mkperf_phase *phase,
                       struct mkperf_phase_begin *begin);
 void mkperf_marks_free(struct mkperf_marks *m);

@@ -52,7 +52,7 @@ struct mkperf_event {
     bool all_cores; /* an emulator: each core's counter counts the events of all cores */
 };
 
-/* What follows the name of an event that does not count everywhere, as perf writes it: ":u" to ":kH"; "". */
+/* Returns what follows the name of an event that does not count everywhere, as perf writes it: ":u" to ":kH"; "". */
 static inline const char *mkperf_event_modes(const struct mkperf_event *event)
 {
     static const char *const modes[3][3] = {
@@ -179,13 +179,14 @@ struct mkperf_sample {
     const struct mkperf_read *reads; /* nreads of them, valid during the call */
 };
 
-/* The number of samples of the target that a sample stands for. */
+/* Returns the number of samples of the target that a sample stands for. */
 static inline uint64_t mkperf_sample_count(const struct mkperf_sample *s)
 {
     return s->more + 1;
 }
 
-/* The letter by which perf shows code of a guest: g in its kernel, u in its programs; 0: it is no guest's code. */
+/* Returns the letter by which perf shows code of a guest: g in its kernel, u in its programs. Returns 0 if it is no
+ * guest's code. */
 static inline char mkperf_guest_letter(uint32_t flags)
 {
     switch (flags & MKPERF_GUEST_MASK) {
@@ -471,7 +472,7 @@ struct mkperf_sink {
     struct mkperf_order *order; /* of a decoder's sink; NULL: its calls are not checked */
 };
 
-/* The sink as a decoder calls it: with *order, which lives as long as the decoder. */
+/* Returns the sink as a decoder calls it: with *order, which lives as long as the decoder. */
 static inline struct mkperf_sink mkperf_sink_in_order(struct mkperf_sink sink,
                                                       struct mkperf_order *order)
 {

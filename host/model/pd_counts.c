@@ -145,7 +145,7 @@ static void take_counts(struct mkperf_count_check *c, const struct mkperf_count_
     }
 }
 
-/* The name of a cell's PD; own: it is mkperf's. */
+/* Returns the name of a cell's PD; own: it is mkperf's. */
 static const char *cell_name(const struct mkperf_count_names *names,
                              const struct mkperf_pd_counts *counts, const struct cell *cell,
                              bool *own)

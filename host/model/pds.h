@@ -67,15 +67,16 @@ uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread);
 uint32_t mkperf_pds_count(const struct mkperf_pds *p);
 /* Valid until the next mkperf_pds_find; its strings live as long as p. */
 const struct mkperf_pd *mkperf_pds_at(const struct mkperf_pds *p, uint32_t id);
-/* The PD whose name has the n bytes of `name`; NULL: there is none. */
+/* Returns the PD whose name has the n bytes of `name`, or NULL if there is none. */
 const struct mkperf_pd *mkperf_pds_named(const struct mkperf_pds *p, const char *name, size_t n);
 struct mkperf_module *mkperf_pds_module(const struct mkperf_pds *p, uint32_t id); /* or NULL */
-/* The image's own list. NULL: there is none. */
+/* Returns the image's own list, or NULL if there is none. */
 const struct mkperf_image *mkperf_pds_image(const struct mkperf_pds *p);
-/* The .system file's content, in which a PD's index is its id. NULL: there is none, or it does not describe the image that
- * runs. */
+/* Returns the .system file's content, in which a PD's index is its id, or NULL if there is none, or it does not
+ * describe the image that runs. */
 const struct mkperf_system *mkperf_pds_system(const struct mkperf_pds *p);
-/* The number of cores that the target has at least, from the .system file's `cpu` and from the kernel's functions. */
+/* Returns the number of cores that the target has at least, from the .system file's `cpu` and from the kernel's
+ * functions. */
 unsigned mkperf_pds_cores(const struct mkperf_pds *p);
 
 #endif

@@ -35,17 +35,18 @@ struct mkperf_checks *mkperf_checks_new(struct mkperf_sink to, struct mkperf_sym
 struct mkperf_sink mkperf_checks_sink(struct mkperf_checks *a);
 void mkperf_checks_free(struct mkperf_checks *a); /* NULL is allowed */
 
-/* The totals that the next sink got at the end, except interactions and counts, which are not valid any more. NULL: before
- * the end. */
+/* Returns the totals that the next sink got at the end, except interactions and counts, which are not valid any more,
+ * or NULL before the end. */
 const struct mkperf_totals *mkperf_checks_totals(const struct mkperf_checks *a);
 
-/* The sentence for a suspect of the totals; name: that of its PD. */
+/* Returns the sentence for a suspect of the totals; name: that of its PD. */
 const char *mkperf_suspect_text(const struct mkperf_suspect *s, const char *name, char *text,
                                 size_t n);
 
 /*
- * How much a share may differ by chance from p, which is exact: Bernstein's inequality, as in checks.c. The share is that of
- * samples with these sums of weights and of their squares. m: how many shares are compared in all. *error: the standard error.
+ * Returns how much a share may differ by chance from p, which is exact: Bernstein's inequality, as in checks.c. The
+ * share is that of samples with these sums of weights and of their squares. m: how many shares are compared in all.
+ * *error: the standard error.
  */
 static inline double mkperf_share_limit(double p, double weight, double squares, double heaviest,
                                         double m, double *error)
@@ -79,7 +80,7 @@ void mkperf_count_check_sample(struct mkperf_count_check *c, const struct mkperf
 void mkperf_count_check_end(struct mkperf_count_check *c, const struct mkperf_count_names *names,
                             const struct mkperf_totals *t, struct mkperf_agreed *to);
 
-/* Whether a program is one of mkperf's own: it has the main function of the profiler PD or of a client PD. */
+/* Returns whether a program is one of mkperf's own: it has the main function of the profiler PD or of a client PD. */
 bool mkperf_module_is_profiler(struct mkperf_module *module);
 
 /*
@@ -122,7 +123,7 @@ struct mkperf_off_cpu {
     struct mkperf_blocked *pd;
 };
 
-/* The number of the event in a session; MKPERF_MODEL_EVENTS: it has none. */
+/* Returns the number of the event in a session, or MKPERF_MODEL_EVENTS if there is none. */
 uint32_t mkperf_off_cpu_event(const struct mkperf_session *session);
 
 /* The caller has set o->to, o->event and o->totals. */

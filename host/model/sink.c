@@ -63,7 +63,7 @@ const char *const mkperf_sched_reason_names[MKPERF_STOPPED_REASONS] = {
         (sink) = (sink)->self; /* its first member is the next sink */ \
     }
 
-/* Whether a decoder may make this call now, for a PD (MKPERF_SCHED_NOBODY: for none). */
+/* Returns whether a decoder may make this call now, for a PD (MKPERF_SCHED_NOBODY: for none). */
 static inline bool is_in_order(const struct mkperf_sink *sink, uint32_t pd)
 {
     const struct mkperf_order *o = sink->order;
@@ -127,7 +127,7 @@ void mkperf_queues_free(struct mkperf_queue *q, unsigned n)
     free(q);
 }
 
-/* The place of text i of a session; NULL: it has no more. */
+/* Returns the place of text i of a session, or NULL if it has no more. */
 static const char **session_text(struct mkperf_session *s, unsigned i)
 {
     const char **const text[] = {&s->platform,       &s->cpu,      &s->kernel_elf,

@@ -13,7 +13,7 @@ struct files {
     int n;
 };
 
-/* The symbol of a place, if the place is of a function of f. */
+/* Stores the symbol of a place. Returns false if the place is in no function of f. */
 static bool symbol_of(const struct mkperf_frames *f, uint32_t place, struct mkperf_module **module,
                       struct mkperf_symbol *symbol)
 {
@@ -47,7 +47,7 @@ uint64_t *page_function_starts(const struct mkperf_frames *f)
     return start;
 }
 
-/* The index of the file of a line; -1: it is not known, or there are too many files. */
+/* Returns the index of the file of a line, or -1 if it is not known, or there are too many files. */
 static int file_number(struct files *files, const struct mkperf_line *at)
 {
     struct file *f = files->file;

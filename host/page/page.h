@@ -164,7 +164,7 @@ static inline uint64_t page_later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The number of a PD in a column in which 0 means that there is none. */
+/* Returns the number of a PD in a column in which 0 means that there is none. */
 static inline uint64_t page_pd_or_none(uint32_t pd)
 {
     return pd == MKPERF_SCHED_NOBODY ? 0 : (uint64_t)pd + 1;
@@ -252,7 +252,8 @@ struct page_input {
     size_t older_samples, older_marks, older_losses; /* live: the page does not get these */
 };
 
-/* The input for a profile that keeps times and is in the order of time (mkperf_profile_order). */
+/* Returns the input for a profile that keeps times and is in the order of time
+ * (mkperf_profile_order). */
 struct page_input page_input_of(struct mkperf_frames *f, const char *file);
 
 /* Stores the page's time, in ns: the earliest and the latest time of a sample, a mark or an interval. */

@@ -78,7 +78,7 @@ static void put_list(struct mkperf_textout *t, uint64_t pd, uint64_t state, uint
                 mkperf_pd_state_names[state], core, first, n);
 }
 
-/* The time since the end of the interval before it in its list, or since the origin. */
+/* Returns the time since the end of the interval before it in its list, or since the origin. */
 static uint64_t gap_before(const struct mkperf_interval *i, bool first, uint64_t origin)
 {
     uint64_t end = first ? origin : i[-1].to;
@@ -123,7 +123,7 @@ struct scan {
     size_t lists, sum_room;
 };
 
-/* The time at which a part of the stretch begins. */
+/* Returns the time at which a part of the stretch begins. */
 static uint64_t edge(const struct scan *s, size_t part)
 {
     uint64_t span = s->stretch->to - s->stretch->from;

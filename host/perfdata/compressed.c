@@ -16,7 +16,7 @@ enum {
 _Static_assert(ZSTD_COMPRESSBOUND(MKPERF_COMPRESSED_PART) <= RECORD_MAX - HEADER,
                "a part fits into one compressed record");
 
-/* How many of the n bytes at p become a part: whole records, or a piece of a record that is too large. */
+/* Returns how many of the n bytes at p become a part: whole records, or a piece of a record that is too large. */
 static size_t part_of(const uint8_t *p, size_t n)
 {
     size_t bytes = 0;

@@ -69,11 +69,11 @@ struct perfin_inflate {
  * the record before. */
 void perfin_inflate_feed(struct perfin_inflate *f, const uint8_t *p, size_t n);
 /*
- * The next whole record, at least 8 bytes in *size; valid until the next call. NULL: there is none before
- * the next part, or the contents are damaged: then *problem is the reason, else NULL.
+ * Returns the next whole record, at least 8 bytes in *size; valid until the next call. NULL: there is none before the
+ * next part, or the contents are damaged: then *problem is the reason, else NULL.
  */
 const uint8_t *perfin_inflate_next(struct perfin_inflate *f, size_t *size, const char **problem);
-/* Whether the last part ended within a record. */
+/* Returns whether the last part ended within a record. */
 bool perfin_inflate_is_cut(const struct perfin_inflate *f);
 void perfin_inflate_free(struct perfin_inflate *f);
 

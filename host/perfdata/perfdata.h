@@ -240,8 +240,8 @@ enum { MKPERF_PERFDATA_MARK = 1000 };
 #define MKPERF_PERFDATA_PDS ((MKPERF_PERFDATA_END - MKPERF_PERFDATA_SLIDE) / MKPERF_PERFDATA_WINDOW)
 
 /*
- * The address in the file of an address of a PD. One outside the PD's 64 GiB (a wild frame) becomes an
- * address at which nothing is mapped, and which is no context marker of perf.
+ * Returns the address in the file of an address of a PD. One outside the PD's 64 GiB (a wild frame) becomes an address
+ * at which nothing is mapped, and which is no context marker of perf.
  */
 static inline uint64_t mkperf_perfdata_slid(uint32_t pd, uint64_t addr)
 {
@@ -254,7 +254,8 @@ static inline uint64_t mkperf_perfdata_slid(uint32_t pd, uint64_t addr)
     return addr >= (uint64_t)-4096 ? addr & UINT64_MAX >> 1 : addr;
 }
 
-/* The PD's own address of an address in the file. *pd is changed only if the address is a PD's. */
+/* Returns the PD's own address of an address in the file. *pd is changed only if the address is a
+ * PD's. */
 static inline uint64_t mkperf_perfdata_unslid(uint32_t *pd, uint64_t addr)
 {
     if (addr >= MKPERF_PERFDATA_SLIDE && addr < MKPERF_PERFDATA_END) {
@@ -301,9 +302,9 @@ enum mkperf_status mkperf_perfdata_read_memory(const char *name, const void *p, 
 struct mkperf_perfdata;
 
 /*
- * A writer for PATH, "-": standard output. Until `end` it is called PATH.partial; something that is
- * not a regular file (/dev/null) is written in place. symbols: for segments and build ids of the
- * PDs' ELFs, must outlive the sink. Errors: MKPERF_ERR_OUTPUT.
+ * Makes a writer for PATH, "-": standard output. Until `end` it is called PATH.partial; something
+ * that is not a regular file (/dev/null) is written in place. symbols: for segments and build ids
+ * of the PDs' ELFs, must outlive the sink. Errors: MKPERF_ERR_OUTPUT.
  */
 enum mkperf_status mkperf_perfdata_new(const char *path, struct mkperf_symbols *symbols,
                                        struct mkperf_perfdata **out, struct mkperf_error *e);

@@ -142,7 +142,7 @@ static enum mkperf_status read_compressed(struct perfin_reader *r, struct perfin
     return problem == NULL || r->damaged ? MKPERF_OK : perfin_fail(r, problem);
 }
 
-/* The size of the record at r->offset with the data after it; 0: the file has no whole record there. */
+/* Returns the size of the record at r->offset with the data after it, or 0 if the file has no whole record there. */
 static uint64_t record_extent(struct perfin_reader *r, const uint8_t *header, uint64_t left)
 {
     size_t size = header[6] | (size_t)header[7] << 8;

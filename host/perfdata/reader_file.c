@@ -353,7 +353,7 @@ bool perfin_keep_feature(struct perfin_frame *f, unsigned type, const uint8_t *p
     return true;
 }
 
-/* The reason why the record is invalid; NULL: it is valid, or not needed. */
+/* Returns the reason why the record is invalid, or NULL if it is valid, or not needed. */
 static const char *read_head_record(struct perfin_frame *f, unsigned type, const uint8_t *p,
                                     size_t n)
 {

@@ -88,7 +88,8 @@ struct perfin_frame {
 enum mkperf_status perfin_open(struct perfin_bytes *b, const char *path, struct mkperf_error *e);
 void perfin_close(struct perfin_bytes *b);
 
-/* The n bytes at an offset, valid until the next call. NULL: the file does not have them. */
+/* Returns the n bytes at an offset, valid until the next call, or NULL if the file does not have
+ * them. */
 const uint8_t *perfin_at(struct perfin_bytes *b, uint64_t offset, size_t n);
 
 /* Sets MKPERF_ERR_INPUT "path: offset N: reason". */
@@ -105,7 +106,8 @@ bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n);
 /* Keeps a feature from a HEADER_FEATURE or HEADER_EVENT_TYPE record. False: it is cut or too long. */
 bool perfin_keep_feature(struct perfin_frame *f, unsigned type, const uint8_t *p, size_t n);
 
-/* A feature's n bytes with a 0 after them, to be freed. NULL: it is absent or too large. */
+/* Returns a feature's n bytes with a 0 after them, to be freed, or NULL if it is absent or too
+ * large. */
 uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
                         size_t *n);
 
@@ -156,7 +158,7 @@ void perfin_more_event(struct perfin_session *s, const struct perfin_attr *a);
 /* Names event number `index` as a record does, unless mkperf's own features describe it. */
 void perfin_name_event(struct perfin_session *s, uint32_t index, const char *name);
 
-/* The PD id of a pid. A new pid gets a new PD. -1: the file has too many. */
+/* Returns the PD id of a pid. A new pid gets a new PD. Returns -1 if the file has too many. */
 int64_t perfin_process_of(struct perfin_session *s, uint32_t pid);
 
 void perfin_set_event_name(struct mkperf_event *event, const char *name);
@@ -232,7 +234,7 @@ enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason);
 /* Begins the sink, unless it has begun. Announces the PDs that the head lists, if it wants every PD. */
 enum mkperf_status perfin_begin(struct perfin_reader *r);
 
-/* The PD of a pid. The sink knows it afterwards. */
+/* Stores the PD of a pid, which the sink knows afterwards. */
 enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t *id);
 /* Read a COMM record, and an MMAP or MMAP2 record. */
 enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_cursor c);
@@ -241,7 +243,8 @@ enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor
 
 /* ---- reader_sample.c ---- */
 
-/* The event of an id, or PERFIN_MARK, or PERFIN_TRACE and above; -1: the id is unknown. */
+/* Returns the event of an id, or PERFIN_MARK, or PERFIN_TRACE and above, or -1 if the id is
+ * unknown. */
 int64_t perfin_event_of(const struct perfin_reader *r, uint64_t id);
 /* Reads a SAMPLE record: a sample, a mark or a scheduling event. */
 enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cursor c,

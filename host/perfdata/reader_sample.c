@@ -174,7 +174,7 @@ static bool is_kernel_mode(unsigned misc)
     return mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_HYPERVISOR;
 }
 
-/* The flags of a sample whose user code a chain's context marker, or a record's mode, says to be a guest's. */
+/* Returns the flags of a sample whose user code a chain's context marker, or a record's mode, says to be a guest's. */
 static uint32_t guest_of_context(uint64_t context)
 {
     return context == PERF_CONTEXT_GUEST_KERNEL ? MKPERF_GUEST_KERNEL
@@ -330,7 +330,7 @@ static void note_time(struct perfin_reader *r, uint64_t time)
     r->has_time = true;
 }
 
-/* The PD of a pid in a tracepoint. Pid 0 is the idle thread. */
+/* Stores the PD of a pid in a tracepoint. Pid 0 is the idle thread. */
 static enum mkperf_status traced_pd(struct perfin_reader *r, uint32_t pid, bool known, uint32_t *pd)
 {
     const struct perfin_session *s = &r->session;

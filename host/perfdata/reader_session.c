@@ -135,7 +135,7 @@ static void read_event_names(struct perfin_bytes *b, const struct perfin_frame *
     free(p);
 }
 
-/* The event of an attribute, with the name that perf shows for it. */
+/* Returns the event of an attribute, with the name that perf shows for it. */
 static struct mkperf_event event_of(const struct perfin_attr *a)
 {
     static const char *const hardware[] = {
@@ -279,7 +279,7 @@ static enum mkperf_status announce_listed(struct perfin_reader *r)
     return MKPERF_OK;
 }
 
-/* The names of the PDs that the file's head lists, one per line. */
+/* Returns the names of the PDs that the file's head lists, one per line. */
 static char *listed_names(const struct perfin_session *s)
 {
     char *text = NULL;
@@ -338,7 +338,7 @@ enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_curso
     return MKPERF_OK;
 }
 
-/* Whether a map is a program's. [heap] and //anon have no path. */
+/* Returns whether a map is a program's. [heap] and //anon have no path. */
 static bool is_program(const char *path)
 {
     return path[0] == '/' && path[1] != '/';
@@ -364,7 +364,7 @@ static enum mkperf_status set_program(struct perfin_reader *r, uint32_t pid, con
     return MKPERF_OK;
 }
 
-/* The build id at p in an MMAP2 record: its size, three bytes, the id. Other records have device and inode
+/* Returns the build id at p in an MMAP2 record: its size, three bytes, the id. Other records have device and inode
  * there. */
 static struct mkperf_build_id map_build_id(const uint8_t *p, unsigned misc)
 {

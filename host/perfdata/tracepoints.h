@@ -66,10 +66,10 @@ enum mkperf_prev_state {
 };
 enum mkperf_prev_state mkperf_trace_prev_state(enum mkperf_sched_reason reason);
 
-/* The number of the tracepoint in its attribute and in its raw data. */
+/* Returns the number of the tracepoint in its attribute and in its raw data. */
 unsigned mkperf_trace_number(enum mkperf_trace_point point);
 
-/* The n bytes of the feature HEADER_TRACING_DATA, to be freed: the formats of the first `npoints`. */
+/* Returns the n bytes of the feature HEADER_TRACING_DATA, to be freed: the formats of the first `npoints`. */
 char *mkperf_trace_formats(unsigned npoints, size_t *n);
 
 #endif

@@ -332,8 +332,8 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
     return mkperf_outfile_status(&w->out, e);
 }
 
-/* The time of the core that is furthest behind. 0: a core has no sample or event, or the number of cores is
- * unknown. */
+/* Returns the time of the core that is furthest behind, or 0 if a core has no sample or event, or the number of cores
+ * is unknown. */
 static uint64_t furthest_behind(const struct mkperf_perfdata *w)
 {
     uint64_t oldest = UINT64_MAX;

@@ -343,7 +343,7 @@ void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_sessio
     perfdata_features_add(&w->head, HEADER_CMDLINE, buffer, (size_t)(c.p - buffer));
 }
 
-/* The machine of the kernel's ELF or of the first PD that has one; without ELFs, that of the session. */
+/* Returns the machine of the kernel's ELF or of the first PD that has one; without ELFs, that of the session. */
 static const char *machine_name(const struct mkperf_perfdata *w)
 {
     const struct mkperf_module *m = w->kernel;

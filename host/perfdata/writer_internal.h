@@ -140,9 +140,9 @@ void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n)
 void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, unsigned i);
 void perfdata_put_mark_attr(struct mkperf_put *c);
 void perfdata_put_trace_attr(struct mkperf_put *c, enum mkperf_trace_point point);
-/* Whether samples have the value of event i, as one of a group. *leader: the group's first event. */
+/* Returns whether samples have the value of event i, as one of a group. *leader: the group's first event. */
 bool perfdata_is_read(const struct mkperf_session *s, unsigned i, unsigned *leader);
-/* The number of tracepoints in the file: 0 without scheduling events; more if there are several cores. */
+/* Returns the number of tracepoints in the file: 0 without scheduling events; more if there are several cores. */
 unsigned perfdata_trace_points(const struct mkperf_perfdata *w);
 
 /* ---- writer_sample.c; the head has been written ---- */

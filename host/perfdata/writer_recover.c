@@ -73,7 +73,7 @@ static void count_record(const struct reader *r, const uint8_t *record, size_t s
     }
 }
 
-/* Whether the writer writes records of this type and size. */
+/* Returns whether the writer writes records of this type and size. */
 static bool is_ours(unsigned type, size_t size)
 {
     return size >= 8 && size % 8 == 0 && type != 0 && type <= PERF_RECORD_EVENT_UPDATE;
@@ -200,7 +200,7 @@ static bool same_file(struct reader *r, const char *path)
            a.st_ino == b.st_ino;
 }
 
-/* Whether a copy to `to` would overwrite the input. The file is then finished in place. */
+/* Returns whether a copy to `to` would overwrite the input. The file is then finished in place. */
 static bool in_place(struct reader *r, const char *to)
 {
     char partial[PERF_PATH_MAX + sizeof PARTIAL];

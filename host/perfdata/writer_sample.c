@@ -59,7 +59,7 @@ static void kernel_map(struct mkperf_outfile *out, struct mkperf_segment s, cons
     perfdata_end(out, c);
 }
 
-/* The whole pages that a loader would map for a segment. */
+/* Returns the whole pages that a loader would map for a segment. */
 static struct mkperf_segment pages(struct mkperf_segment s)
 {
     uint64_t front = s.vaddr % PAGE == s.offset % PAGE ? s.vaddr % PAGE : 0;
@@ -265,7 +265,8 @@ static uint64_t kernel_address(uint64_t addr)
     return addr >= (uint64_t)-4096 ? 0 : addr; /* perf would take it for a context marker */
 }
 
-/* The number of events in the group of `event` whose values are in its samples; 0: none. */
+/* Returns the number of events in the group of `event` whose values are in its samples, or 0 if
+ * there is none. */
 static unsigned group_size(const struct mkperf_perfdata *w, unsigned event)
 {
     unsigned leader, n = 0;
@@ -278,7 +279,7 @@ static unsigned group_size(const struct mkperf_perfdata *w, unsigned event)
     return n;
 }
 
-/* What the user code of samples is, by mkperf_guest_letter. */
+/* Returns what the user code of samples is, by mkperf_guest_letter. */
 static unsigned user_mode(char guest)
 {
     return guest == 'g'   ? PERF_RECORD_MISC_GUEST_KERNEL

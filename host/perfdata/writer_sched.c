@@ -29,7 +29,7 @@ static const struct perfdata_pd *pd_of(const struct mkperf_perfdata *w, uint32_t
     return pd < w->npds ? &w->pd[pd] : NULL;
 }
 
-/* The pid of a PD in tracepoints. The idle thread, and no thread, are 0. */
+/* Returns the pid of a PD in tracepoints. The idle thread, and no thread, are 0. */
 static uint32_t pid_of(const struct mkperf_perfdata *w, uint32_t pd)
 {
     const struct perfdata_pd *p = pd_of(w, pd);
@@ -117,7 +117,8 @@ void perfdata_sched_runtimes(struct mkperf_perfdata *w)
     }
 }
 
-/* The function that takes the kernel's lock, in kernels that mkperf knows; 0: not known. */
+/* Returns the function that takes the kernel's lock, in kernels that mkperf knows, or 0 if it is
+ * not known. */
 static uint64_t lock_function(struct mkperf_perfdata *w)
 {
     static const char *const names[] = {"mkperf_lock", "take_lock"};
@@ -220,7 +221,7 @@ void perfdata_queue_add(struct mkperf_perfdata *w, const struct mkperf_queue_rea
     perfdata_end(&w->out, c);
 }
 
-/* Whether the event ends the sleep of its thread. */
+/* Returns whether the event ends the sleep of its thread. */
 static bool wakes(const struct mkperf_sched *s, unsigned sleep)
 {
     switch (s->kind) {

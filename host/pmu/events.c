@@ -56,7 +56,7 @@ static enum mkperf_status append_group(const char *group, const struct mkperf_pm
     return status;
 }
 
-/* The number of a group's figures. */
+/* Returns the number of a group's figures. */
 static unsigned figures(const struct mkperf_pmu_metric *m, const char *group)
 {
     unsigned n = 0;
@@ -153,7 +153,7 @@ void mkperf_pmu_events(mkperf_put *put, void *to)
     }
 }
 
-/* A decimal number from 1 to max; false if text is anything else. */
+/* Stores a decimal number from 1 to max. Returns false if text is anything else. */
 static bool parse_number(const char *text, uint64_t max, uint64_t *out)
 {
     char *end;

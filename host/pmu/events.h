@@ -36,7 +36,7 @@ struct mkperf_pmu_table {
 extern const struct mkperf_pmu_table
     mkperf_pmu_tables[]; /* ends with cpu NULL: it has the metrics of the architecture */
 
-/* The metrics of a CPU; those of the architecture if it has no table, or for NULL. */
+/* Returns the metrics of a CPU; those of the architecture if it has no table, or for NULL. */
 const struct mkperf_pmu_metric *mkperf_pmu_metrics(const char *cpu);
 
 /*
@@ -48,10 +48,11 @@ enum mkperf_status mkperf_pmu_metric_groups(const char *groups, const char *cpu,
                                             mkperf_Configure *c, char *missing, size_t size,
                                             struct mkperf_error *e);
 
-/* The table of a CPU, by name without regard to case; NULL: there is none. */
+/* Returns the table of a CPU, by name without regard to case, or NULL if there is none. */
 const struct mkperf_pmu_table *mkperf_pmu_table(const char *cpu);
 
-/* An event by its name without regard to case; NULL: t has none of that name, or t is NULL. */
+/* Returns an event by its name without regard to case, or NULL if t has none of that name, or t is
+ * NULL. */
 const struct mkperf_pmu_table_event *mkperf_pmu_table_find(const struct mkperf_pmu_table *t,
                                                            const char *name);
 

@@ -2,7 +2,7 @@
 /* The sums of charged time, see profile.h. */
 #include "profile.h"
 
-/* The PD that a chain of `pd` with n addresses (mkperf_profile_addresses) is charged to. */
+/* Returns the PD that a chain of `pd` with n addresses (mkperf_profile_addresses) is charged to. */
 static uint32_t charged_pd(const struct mkperf_profile *p, uint32_t pd,
                            const struct mkperf_address *address, uint32_t n)
 {

@@ -32,7 +32,7 @@ static int by_rate(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The rate of the event on a core that does nothing else; 0: it is not known. */
+/* Returns the rate of the event on a core that does nothing else, or 0 if it is not known. */
 static double full_rate(struct rates *r)
 {
     qsort(r->rate, r->n, sizeof *r->rate, by_rate);

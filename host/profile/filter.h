@@ -57,7 +57,7 @@ struct mkperf_time_slices {
     struct mkperf_hash numbers;
 };
 
-/* The number of the slice with that time. USAGE: there are too many. */
+/* Stores the number of the slice with that time. Returns USAGE if there are too many slices. */
 static inline enum mkperf_status mkperf_time_slice(struct mkperf_time_slices *t, uint64_t time_ns,
                                                    uint32_t *slice, struct mkperf_error *e)
 {

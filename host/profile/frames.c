@@ -50,7 +50,7 @@ enum mkperf_status mkperf_frames_time(struct report_filter *filter, const char *
     return MKPERF_OK;
 }
 
-/* An error if the recording has samples, but --cpu and --time let none pass. */
+/* Returns an error if the recording has samples, but --cpu and --time let none pass. */
 static enum mkperf_status check_filter(const struct mkperf_profile *p, const char *path,
                                        struct mkperf_error *e)
 {
@@ -175,7 +175,7 @@ void mkperf_frames_cost(struct mkperf_frames *f, FILE *out)
     }
 }
 
-/* The text behind a function that differs by line: "file:line" of the innermost code. */
+/* Returns the text behind a function that differs by line: "file:line" of the innermost code. */
 static uint32_t line_number(struct mkperf_frames *f, struct mkperf_module *m, uint64_t addr)
 {
     struct mkperf_line line;
@@ -191,7 +191,7 @@ static uint32_t line_number(struct mkperf_frames *f, struct mkperf_module *m, ui
     return mkperf_places_text_number(&f->profile->places, text);
 }
 
-/* The number of the function of frame `at`, which is a frame of the place. */
+/* Returns the number of the function of frame `at`, which is a frame of the place. */
 static uint32_t function_of(struct mkperf_frames *f, const struct mkperf_place *place, uint32_t at)
 {
     struct mkperf_places *places = &f->profile->places;

@@ -23,7 +23,7 @@ struct mkperf_label {
     uint32_t name, line; /* numbers of texts; line 0: lines are not asked for */
 };
 
-/* The letter of perf for the code's mode. */
+/* Returns the letter of perf for the code's mode. */
 static inline char mkperf_mode_letter(bool kernel, char guest)
 {
     if (kernel) {
@@ -60,12 +60,12 @@ enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_pro
 
 void mkperf_frames_close(struct mkperf_frames *f);
 
-/* An error, USAGE, if the recording has no such PD or event (NULL: not asked for), or if its filter lets no sample pass: the
- * table would be empty. */
+/* Returns an error, USAGE, if the recording has no such PD or event (NULL: not asked for), or if its filter lets no
+ * sample pass: the table would be empty. */
 enum mkperf_status report_check_names(const struct mkperf_profile *p, const char *path,
                                       const char *pd, const char *event, struct mkperf_error *e);
 
-/* The ELF that names an address of a PD or of the kernel; NULL: none. */
+/* Returns the ELF that names an address of a PD or of the kernel, or NULL if there is none. */
 static inline struct mkperf_module *mkperf_frames_module(const struct mkperf_frames *f, uint64_t pd,
                                                          bool kernel)
 {
@@ -86,7 +86,7 @@ const char *mkperf_frames_guess(struct mkperf_frames *f, const char *wanted,
 /* Prints the cost of profiling for each event, as far as it is known. */
 void mkperf_frames_cost(struct mkperf_frames *f, FILE *out);
 
-/* The functions of a chain, innermost first, as numbers. Returns their number, at least 1. */
+/* Stores the numbers of the functions of a chain, innermost first. Returns their number, at least 1. */
 uint32_t mkperf_frames_of(struct mkperf_frames *f, uint32_t chain,
                           uint32_t function[MKPERF_FRAMES_MAX]);
 

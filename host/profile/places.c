@@ -104,7 +104,7 @@ void mkperf_places_free(struct mkperf_places *s)
     *s = (struct mkperf_places){.npds = 0};
 }
 
-/* The number of a function; f->name and f->file are texts. */
+/* Returns the number of a function; f->name and f->file are texts. */
 static uint32_t function_number(struct mkperf_places *s, const struct mkperf_function *f)
 {
     uint64_t key[3] = {f->pd | (uint64_t)f->kernel << 32 | (uint64_t)f->inlined << 33 |
@@ -120,7 +120,7 @@ static uint32_t function_number(struct mkperf_places *s, const struct mkperf_fun
     return number;
 }
 
-/* The number of the whole path of a file; 0: it is unknown. */
+/* Returns the number of the whole path of a file, or 0 if it is not known. */
 static uint32_t file_number(struct mkperf_places *s, const struct mkperf_line *at)
 {
     char whole[MKPERF_HASH_TEXT];
@@ -216,7 +216,7 @@ static void resolve_place(struct mkperf_places *s, const struct mkperf_place *p)
     add_frame(s, f, symbol.name, n > 0 ? &line[n - 1] : NULL);
 }
 
-/* The number of a place. A new place is resolved. */
+/* Returns the number of a place. A new place is resolved. */
 static uint32_t place_number(struct mkperf_places *s, struct mkperf_place p)
 {
     uint64_t key[2] = {p.pd | (uint64_t)p.kernel << 32 | (uint64_t)p.blocked << 33 |

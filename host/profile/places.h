@@ -99,22 +99,23 @@ struct mkperf_address {
 };
 
 /*
- * The addresses of a sample, innermost first. Returns their number; 0: no address is known. In a sample with KERNEL and NO_USER
- * the callers are those of the kernel.
+ * Stores the addresses of a sample, innermost first. Returns their number, 0 if no address is known. In a sample with
+ * KERNEL and NO_USER the callers are those of the kernel.
  */
 uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
                                  struct mkperf_address out[MKPERF_PLACES_MAX]);
 
-/* The places of n addresses of a sample of `pd`. Returns their number: n, or 1 unknown place if n is 0. */
+/* Stores the places of n addresses of a sample of `pd`. Returns their number: n, or 1 unknown place if n is 0. */
 uint32_t mkperf_places_of(struct mkperf_places *s, uint32_t pd,
                           const struct mkperf_address address[MKPERF_PLACES_MAX], uint32_t n,
                           uint32_t place[MKPERF_PLACES_MAX]);
 
-/* The number of a place between the frames of a PD and the frames of its caller in another PD. It has one frame: "[PD]", or
- * "[PD] (inferred)". */
+/* Returns the number of a place between the frames of a PD and the frames of its caller in another PD. It has one
+ * frame: "[PD]", or "[PD] (inferred)". */
 uint32_t mkperf_places_edge(struct mkperf_places *s, uint32_t pd, bool inferred);
 
-/* The frames of a place, innermost first; at least one. Valid until the next place is resolved. */
+/* Returns the frames of a place, innermost first; at least one. Valid until the next place is
+ * resolved. */
 static inline const struct mkperf_frame *mkperf_places_frames(const struct mkperf_places *s,
                                                               uint32_t place, uint32_t *n)
 {
@@ -122,7 +123,7 @@ static inline const struct mkperf_frame *mkperf_places_frames(const struct mkper
     return s->frame + s->place[place].first;
 }
 
-/* The number of a text; that of "" is 0. Long texts are cut, see base/base.h. */
+/* Returns the number of a text; that of "" is 0. Long texts are cut, see base/base.h. */
 uint32_t mkperf_places_text_number(struct mkperf_places *s, const char *text);
 const char *mkperf_places_text(const struct mkperf_places *s, uint32_t number);
 static inline const char *mkperf_places_name(const struct mkperf_places *s, uint32_t function)
@@ -135,13 +136,13 @@ enum { MKPERF_PLACES_UNKNOWN = 64 };
 void mkperf_places_unknown(bool kernel, uint64_t addr, char name[MKPERF_PLACES_UNKNOWN]);
 
 const char *mkperf_places_pd_name(const struct mkperf_places *s, uint32_t pd);
-/* Whether its samples belong to one of several PDs. Their callers are candidates for the PD, not callers. */
+/* Returns whether its samples belong to one of several PDs. Their callers are candidates for the PD, not callers. */
 bool mkperf_places_ambiguous(const struct mkperf_places *s, uint32_t pd);
-/* Whether callers in other PDs were inferred from registers (docs/stock.md) in samples of this event. They are in samples of
- * the timer and of events that are read in them. */
+/* Returns whether callers in other PDs were inferred from registers (docs/stock.md) in samples of this event. They are
+ * in samples of the timer and of events that are read in them. */
 bool mkperf_places_inferred(const struct mkperf_places *s, uint32_t event);
 bool mkperf_places_idle(const struct mkperf_places *s, uint32_t pd);
-/* The name of an event; "event-N" if the session has none. */
+/* Returns the name of an event; "event-N" if the session has none. */
 const char *mkperf_places_event_name(const struct mkperf_places *s, uint32_t event, char room[32]);
 
 /* Puts what a reader must know to trust the numbers, see model/figures.h. */
@@ -185,8 +186,8 @@ void mkperf_cost_snapshots(struct mkperf_cost *c, const struct mkperf_places *s,
 void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_places *s, uint32_t event,
                       uint64_t all, char *text, size_t n);
 
-/* Whether the kernel's part is known, and the PDs' part. With a timer no sample shows the kernel's part, and the target leaves
- * out the PDs' part of the events that it counts in addition. */
+/* Returns whether the kernel's part is known, and the PDs' part. With a timer no sample shows the kernel's part, and
+ * the target leaves out the PDs' part of the events that it counts in addition. */
 bool mkperf_cost_kernel_known(const struct mkperf_places *s);
 bool mkperf_cost_pds_known(const struct mkperf_cost *c, const struct mkperf_places *s,
                            uint32_t event);

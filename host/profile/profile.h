@@ -141,8 +141,8 @@ extern const struct mkperf_sink_ops mkperf_profile_ops; /* self is the profile *
 struct mkperf_sink mkperf_profile_sink(struct mkperf_profile *p);
 void mkperf_profile_free(struct mkperf_profile *p);
 
-/* The question that its options ask, for a snapshot (import/import.h). The caller frees the text; it is NULL if samples are kept in the
- * order of time. */
+/* Returns the question that its options ask, for a snapshot (import/import.h). The caller frees the text; it is NULL if
+ * samples are kept in the order of time. */
 struct mkperf_question mkperf_profile_question(struct mkperf_profile *p);
 
 /* Joins the chains of a wide profile that are equal without what was not asked for: callers, cores. Chains are in the order of their
@@ -159,7 +159,7 @@ struct mkperf_chain_head {
 };
 struct mkperf_chain_head mkperf_profile_head(const struct mkperf_profile *p, uint32_t chain);
 
-/* The PD of a chain, with the event in the upper half. */
+/* Returns the PD of a chain, with the event in the upper half. */
 static inline uint64_t mkperf_profile_thread(const struct mkperf_profile *p, uint32_t chain)
 {
     uint32_t words;
@@ -167,7 +167,7 @@ static inline uint64_t mkperf_profile_thread(const struct mkperf_profile *p, uin
     return mkperf_hash_key(&p->chains, chain, &words)[MKPERF_PROFILE_THREAD];
 }
 
-/* The addresses of a chain, innermost first. Returns their number; 0: no address is known. */
+/* Stores the addresses of a chain, innermost first. Returns their number, 0 if no address is known. */
 uint32_t mkperf_profile_addresses(const struct mkperf_profile *p, uint32_t chain,
                                   struct mkperf_address out[MKPERF_PLACES_MAX]);
 
@@ -190,7 +190,8 @@ void mkperf_profile_cost(struct mkperf_profile *p);
  * ends of their records. */
 enum mkperf_status mkperf_profile_order(struct mkperf_profile *p, struct mkperf_error *e);
 
-/* The number of samples of equal weight with the statistical error of those of an event: (sum of weights)^2 / (sum of squares). */
+/* Returns the number of samples of equal weight with the statistical error of those of an event: (sum of weights)^2 /
+ * (sum of squares). */
 double mkperf_profile_equal_samples(const struct mkperf_profile *p, uint32_t event);
 
 /*
@@ -199,10 +200,10 @@ double mkperf_profile_equal_samples(const struct mkperf_profile *p, uint32_t eve
  */
 double mkperf_profile_interval(const struct mkperf_profile *p, uint32_t event, double share);
 
-/* The number of samples that are known to be lost, at all places. */
+/* Returns the number of samples that are known to be lost, at all places. */
 uint64_t mkperf_profile_lost(const struct mkperf_profile *p);
 
-/* The name of a PD; "" for a number that no sample has. */
+/* Returns the name of a PD; "" for a number that no sample has. */
 static inline const char *mkperf_profile_pd_name(const struct mkperf_profile *p, uint64_t pd)
 {
     return pd < p->places.npds && p->places.pd[pd].name != NULL ? p->places.pd[pd].name : "";
@@ -247,7 +248,7 @@ struct mkperf_tree {
 void mkperf_tree_init(struct mkperf_tree *t);
 void mkperf_tree_free(struct mkperf_tree *t);
 
-/* The child of `parent` with this label. It is created if there is none. */
+/* Returns the child of `parent` with this label. It is created if there is none. */
 uint32_t mkperf_tree_child(struct mkperf_tree *t, uint32_t parent, uint32_t label);
 
 /* Adds weight to a node itself, in profile `side`: 0, or 1, of which only the period is kept. */
@@ -259,10 +260,11 @@ void mkperf_tree_finish(struct mkperf_tree *t,
                                        const struct mkperf_tree_node *b, const void *context),
                         const void *context);
 
-/* The weight of a finished tree's node in the first profile, without that of its children. */
+/* Returns the weight of a finished tree's node in the first profile, without that of its children. */
 struct mkperf_weight mkperf_tree_self(const struct mkperf_tree *t, uint32_t node);
 
-/* The node that follows `node` if parents precede their children; 0: `node` is the last one. The first call has node 0. */
+/* Returns the node that follows `node` if parents precede their children, or 0 if `node` is the last one. The first
+ * call has node 0. */
 uint32_t mkperf_tree_next(const struct mkperf_tree *t, uint32_t node);
 
 /*
@@ -321,14 +323,14 @@ void mkperf_charge_free(struct mkperf_charge *c);
  */
 
 /*
- * The time in ns that ends with each of n samples, which are in the order of time. The caller frees it. `rate` is NULL, or gets
- * for each event of p the number that a core counts in a nanosecond if it does nothing else; 0 if that is not known, or if the
- * event does not count with time.
+ * Returns the time in ns that ends with each of n samples, which are in the order of time. The caller frees it. `rate`
+ * is NULL, or gets for each event of p the number that a core counts in a nanosecond if it does nothing else; 0 if that
+ * is not known, or if the event does not count with time.
  */
 uint64_t *mkperf_profile_spans(const struct mkperf_profile *p,
                                const struct mkperf_profile_sample *sample, size_t n, double *rate);
 
-/* Whether an event of that name counts with time. */
+/* Returns whether an event of that name counts with time. */
 bool mkperf_event_is_time(const char *name);
 
 /*
@@ -346,7 +348,7 @@ struct mkperf_colours { /* all zero: empty */
 /* Chooses the colours for a profile, or for two that are shown together; b may be NULL. */
 void mkperf_colours_choose(struct mkperf_colours *c, const struct mkperf_profile *a,
                            const struct mkperf_profile *b);
-/* The colour of a name as 0xrrggbb; MKPERF_COLOUR_UNKNOWN for other names. */
+/* Returns the colour of a name as 0xrrggbb; MKPERF_COLOUR_UNKNOWN for other names. */
 uint32_t mkperf_colours_of(struct mkperf_colours *c, const char *name);
 void mkperf_colours_free(struct mkperf_colours *c);
 

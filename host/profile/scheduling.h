@@ -32,7 +32,7 @@ struct mkperf_blocked_source {
 /* Attached before the first event of the analysis. */
 void mkperf_blocked_attach(struct mkperf_blocked_source *b, struct mkperf_analysis *a);
 
-/* The `wait` of a sample of a PD that runs: report --util makes samples of the time that PDs ran. */
+/* Returns the `wait` of a sample of a PD that runs: report --util makes samples of the time that PDs ran. */
 uint64_t mkperf_blocked_runs(void);
 
 /* The text of a `wait`: "[calls server]", "[waits for interrupt 33]", "[runs]". name_of returns the name of a PD. */
@@ -72,8 +72,8 @@ void mkperf_utilisation_attach(struct mkperf_utilisation *u, struct mkperf_analy
 void mkperf_utilisation_end(struct mkperf_utilisation *u);
 void mkperf_utilisation_free(struct mkperf_utilisation *u);
 
-/* The share of the known time of a slice for which the PD ran, in per cent: 100 is one core all the time. *unknown_ns gets the
- * unknown time of cores in the slice. False: nothing is known. */
+/* Stores the share of the known time of a slice for which the PD ran, in per cent: 100 is one core all the time.
+ * *unknown_ns gets the unknown time of cores in the slice. Returns false if nothing is known. */
 bool mkperf_utilisation_of(const struct mkperf_utilisation *u, uint32_t pd, uint32_t slice,
                            double *percent, uint64_t *unknown_ns);
 
@@ -98,7 +98,7 @@ struct mkperf_parallel {
 };
 /* idle: of the PD that runs from the event on, or was sampled. */
 void mkperf_parallel_event(struct mkperf_parallel *p, const struct mkperf_sched *event, bool idle);
-/* The weight of a sample on one of `cores` cores; 0: it takes no elapsed time. */
+/* Returns the weight of a sample on one of `cores` cores, or 0 if it takes no elapsed time. */
 uint64_t mkperf_parallel_weight(struct mkperf_parallel *p, const struct mkperf_sample *s, bool idle,
                                 unsigned cores);
 

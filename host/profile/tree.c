@@ -18,7 +18,7 @@ void mkperf_tree_free(struct mkperf_tree *t)
     *t = (struct mkperf_tree){.n = 0};
 }
 
-/* The slot of the child of `parent` with this label, or the free slot in which it is put. */
+/* Returns the slot of the child of `parent` with this label, or the free slot in which it is put. */
 static uint32_t *slot_of(const struct mkperf_tree *t, uint32_t parent, uint32_t label)
 {
     uint64_t hash = ((uint64_t)parent << 32 | label) * UINT64_C(0xff51afd7ed558ccd);

@@ -250,7 +250,7 @@ static void put_change(const struct report_comparison *d, const struct report_ch
     }
 }
 
-/* Whether losses may be the reason: the per cent of samples that the worst recording of any side lost. */
+/* Returns whether losses may be the reason: the per cent of samples that the worst recording of any side lost. */
 static double worst_loss(const struct report_comparison *d)
 {
     double worst = 0;

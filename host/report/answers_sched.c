@@ -17,7 +17,7 @@ static double percent_of_span(const struct report_question *x, uint64_t ns)
     return mkperf_percent(ns, x->span);
 }
 
-/* Whether a PD is one of mkperf's own. Without its ELF that is not known. */
+/* Returns whether a PD is one of mkperf's own. Without its ELF that is not known. */
 static bool is_own(const struct report_question *x, uint32_t pd)
 {
     return pd < x->profile.places.npds && x->profile.places.pd[pd].profiler;
@@ -46,8 +46,8 @@ bool report_lacks_events(const struct report_question *x, FILE *to)
 }
 
 /*
- * The PD that was longest in `state`, for less than `below` ns, of PDs that ran on `core` last (UINT32_MAX: of all).
- * NOBODY: there is none.
+ * Returns the PD that was longest in `state`, for less than `below` ns, of PDs that ran on `core` last (UINT32_MAX: of
+ * all). Returns NOBODY if there is none.
  */
 static uint32_t greatest_pd(const struct report_question *x, uint32_t core,
                             enum mkperf_pd_state state, uint64_t below)
@@ -96,7 +96,7 @@ static double busy_of(const struct mkperf_sched_core *c)
     return mkperf_percent(c->busy, c->busy + c->idle);
 }
 
-/* The answer for a recording with queues, which is read again for them. */
+/* Returns the answer for a recording with queues, which is read again for them. */
 static enum report_verdict explain_flow(struct report_question *x, FILE *to)
 {
     struct mkperf_analysis *a = mkperf_analysis_new();
@@ -326,7 +326,7 @@ enum report_verdict report_explain_wakeups(struct report_question *x, FILE *to)
     return REPORT_ANSWER;
 }
 
-/* The slowest call, and the longest wait of a wake-up. */
+/* Returns the slowest call, and the longest wait of a wake-up. */
 enum report_verdict report_explain_latency(struct report_question *x, FILE *to)
 {
     enum report_verdict call = report_explain_call(x, to);

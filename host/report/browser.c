@@ -113,7 +113,7 @@ static void items_close(struct items *l, size_t at)
     l->item[at].open = false;
 }
 
-/* The item that contains the item at `at`; `at` itself if it is a row. */
+/* Returns the item that contains the item at `at`; `at` itself if it is a row. */
 static size_t items_parent(const struct items *l, size_t at)
 {
     int depth = l->item[at].depth;

@@ -35,7 +35,8 @@ bool report_change_fails(const struct report_comparison *d, const struct report_
            report_change_part(d, r, REPORT_B) >= gate->limit;
 }
 
-/* The title of the column of a key, and its name for programs. Latencies have the columns of their kind and of the pair. */
+/* Returns the title of the column of a key, and its name for programs. Latencies have the columns of their kind and of
+ * the pair. */
 static const char *column_title(const struct report_comparison *d, unsigned k)
 {
     return d->latency ? (k == 0 ? "Kind" : "Pair") : report_column_title(d->keys.column[k]);

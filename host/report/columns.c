@@ -49,7 +49,7 @@ bool report_columns_have(const struct report_column_list *list, enum report_colu
     return false;
 }
 
-/* The number of an ELF. PDs that run the same program have the same number. */
+/* Returns the number of an ELF. PDs that run the same program have the same number. */
 static uint32_t dso_of(const struct mkperf_places *s, const struct mkperf_label *label)
 {
     const char *elf = label->pd < s->npds ? s->pd[label->pd].elf : NULL;
@@ -163,7 +163,7 @@ const char *report_column_name(enum report_column_id column)
     return columns[column].name;
 }
 
-/* Whether the n bytes at name are one of the words. */
+/* Returns whether the n bytes at name are one of the words. */
 static bool is_word(const char *words, const char *name, size_t n)
 {
     for (const char *at = words; at != NULL && *at != '\0';) {
@@ -176,7 +176,8 @@ static bool is_word(const char *words, const char *name, size_t n)
     return false;
 }
 
-/* The number of the column with that name in either command, if this command has the column; else REPORT_COLUMNS. */
+/* Returns the number of the column with that name in either command, if this command has the column; else
+ * REPORT_COLUMNS. */
 static unsigned find_column(const char *name, size_t n, bool fields)
 {
     unsigned i = 0;

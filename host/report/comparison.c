@@ -10,7 +10,7 @@ static const double POWER_DEVIATION =
 static const double INTERVAL = 0.95;
 enum { EXPECTED_MIN = 5, LATENCIES_MIN = 100, OPT_PER = 256 };
 
-/* The number of the event in a session, or -1. */
+/* Returns the number of the event in a session, or -1. */
 static int find_event(const struct mkperf_session *s, const char *name)
 {
     for (unsigned i = 0; i < s->nevents; i++) {
@@ -265,7 +265,8 @@ static void add_run(struct report_comparison *d, unsigned side, unsigned run, co
     d->counted[side] += p->total[number].samples;
 }
 
-/* The variance of values in a histogram, as if a bucket's values were evenly distributed in it. */
+/* Returns the variance of values in a histogram, as if a bucket's values were evenly distributed in
+ * it. */
 static double variance_of(const struct mkperf_log_histogram *h)
 {
     double mean = (double)h->total / (double)h->count, sum = 0;
@@ -321,7 +322,7 @@ static void add_latencies(struct report_comparison *d, unsigned side, unsigned r
     }
 }
 
-/* A symbol's text without the mode before it, so that kernel and user functions of one name are neighbours. */
+/* Returns a symbol's text without the mode before it, so that kernel and user functions of one name are neighbours. */
 static const char *without_mode(const char *text)
 {
     bool has_mode = text[0] == '[' && text[1] != '\0' && text[2] == ']' && text[3] == ' ';
@@ -367,7 +368,7 @@ static void merge_runs(struct report_comparison *d)
     d->n = n;
 }
 
-/* Whether exact counts of one side are equal in all its recordings. Names the first row that differs. */
+/* Returns whether exact counts of one side are equal in all its recordings. Names the first row that differs. */
 static bool is_repeatable(const struct report_comparison *d)
 {
     for (size_t i = 0; i < d->n * REPORT_SIDES; i++) {
@@ -391,7 +392,8 @@ static bool is_repeatable(const struct report_comparison *d)
 
 /* ---- the judgement of a row ---- */
 
-/* The standard error of the change of a row, by the samples of both sides, if these are its values. NAN: a side has none. */
+/* Returns the standard error of the change of a row, by the samples of both sides, if these are its values. NAN: a side
+ * has none. */
 static double sampling_error(const struct report_comparison *d, const struct report_change *r,
                              const double value[REPORT_SIDES])
 {
@@ -439,7 +441,8 @@ static bool pool(const struct report_comparison *d, const struct report_change *
     return true;
 }
 
-/* The probability of the deviation in one row if the values are equal; 1, which claims nothing, if it has too few samples. */
+/* Returns the probability of the deviation in one row if the values are equal; 1, which claims nothing, if it has too
+ * few samples. */
 static double chance_of(const struct report_comparison *d, const struct report_change *r)
 {
     double pooled[REPORT_SIDES] = {0};
@@ -452,8 +455,8 @@ static double chance_of(const struct report_comparison *d, const struct report_c
 }
 
 /*
- * The probability that Student's t with n degrees of freedom is further from 0 than t. n: at least 1. Abramowitz and Stegun,
- * Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
+ * Returns the probability that Student's t with n degrees of freedom is further from 0 than t. n: at least 1.
+ * Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
  */
 static double student(double t, unsigned n)
 {
@@ -467,8 +470,8 @@ static double student(double t, unsigned n)
     return fmax(0, 1 - (n % 2 == 0 ? sin(angle) * sum : (angle + sin(angle) * sum) * M_2_PI));
 }
 
-/* The probability of the deviation by the differences between recordings of one side, with n degrees of freedom. Sets
- * r->between. */
+/* Returns the probability of the deviation by the differences between recordings of one side, with n degrees of
+ * freedom. Sets r->between. */
 static double chance_between(const struct report_comparison *d, struct report_change *r, unsigned n)
 {
     double squares = 0;
@@ -485,7 +488,8 @@ static double chance_between(const struct report_comparison *d, struct report_ch
     return r->between > 0 ? student(r->delta / r->between, n) : 0;
 }
 
-/* The deviation that chance exceeds with this probability, in standard errors: Student's t, or if n is 0 the normal one. */
+/* Returns the deviation that chance exceeds with this probability, in standard errors: Student's t, or if n is 0 the
+ * normal one. */
 static double deviation_of(double probability, unsigned n)
 {
     double low = 0, high = 1e6;

@@ -102,7 +102,7 @@ extern const struct mkperf_option_group report_per_options; /* --per, of the mem
  * differ, and the first row that does is named on standard error.
  */
 bool report_compare_event(struct report_comparison *d, const char *a, const char *b);
-/* Whether all recordings have the event. */
+/* Returns whether all recordings have the event. */
 bool report_comparison_has(const struct report_comparison *d, const char *event);
 
 static inline const struct mkperf_session *
@@ -111,20 +111,20 @@ report_comparison_session(const struct report_comparison *d, unsigned side, unsi
     return &d->run[side][run].profile.places.session;
 }
 
-/* Whether values are no shares: costs, latencies. */
+/* Returns whether values are no shares: costs, latencies. */
 static inline bool report_has_costs(const struct report_comparison *d)
 {
     return d->per != NULL || d->latency;
 }
 
-/* A row's part of all rows of a side, in per cent. Latencies have no sum, so each is all. */
+/* Returns a row's part of all rows of a side, in per cent. Latencies have no sum, so each is all. */
 static inline double report_change_part(const struct report_comparison *d,
                                         const struct report_change *r, unsigned side)
 {
     return d->latency ? 100 : 100 * r->value[side] / d->whole[side];
 }
 
-/* A value with its unit: a share in per cent, a cost, a latency, or a count. */
+/* Returns a value with its unit: a share in per cent, a cost, a latency, or a count. */
 const char *report_change_value(const struct report_comparison *d, double value,
                                 char text[REPORT_VALUE_TEXT]);
 
@@ -134,7 +134,7 @@ struct report_gate {
     double fail_above; /* growth of a row in per cent; negative: no growth is a failure */
     bool colour;
 };
-/* Whether a row is shown, and whether it grew by more than the gate allows, significantly. */
+/* Returns whether a row is shown, and whether it grew by more than the gate allows, significantly. */
 bool report_change_shown(const struct report_comparison *d, const struct report_gate *gate,
                          const struct report_change *r);
 bool report_change_fails(const struct report_comparison *d, const struct report_gate *gate,
@@ -147,7 +147,7 @@ void report_changes_values(const struct report_comparison *d, const struct repor
                            const char *event, unsigned failed, struct report_values *v);
 void report_changes_markdown(const struct report_comparison *d, const struct report_gate *gate,
                              const char *event, FILE *out);
-/* The rows as test cases of JUnit. Returns their number. */
+/* Prints the rows as test cases of JUnit. Returns their number. */
 unsigned report_changes_cases(const struct report_comparison *d, const struct report_gate *gate,
                               const char *event, struct mkperf_textout *t);
 /* Prints text for a cell of a table in Markdown. */

@@ -28,7 +28,8 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     return MKPERF_OK;
 }
 
-/* The interactions of a recording. INPUT: it has none, or none with stacks. */
+/* Reads the interactions of a recording. Returns INPUT if it has none, or with `stacks` none with
+ * stacks. */
 static enum mkperf_status read_all(const char *path, bool stacks, struct mkperf_interactions *out,
                                    struct mkperf_error *e)
 {

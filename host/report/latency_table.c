@@ -329,7 +329,7 @@ void report_path_text(const struct mkperf_analysis *a, const struct mkperf_path_
     }
 }
 
-/* Whether two steps belong to the same row of the sums. */
+/* Returns whether two steps belong to the same row of the sums. */
 static bool is_same_row(const struct mkperf_path_step *a, const struct mkperf_path_step *b)
 {
     return a->what.pd == b->what.pd && a->what.state == b->what.state && a->what.by == b->what.by &&

@@ -59,7 +59,7 @@ struct report_column_list {
 
 bool report_columns_have(const struct report_column_list *list, enum report_column_id column);
 
-/* The key of a row in these columns, for a function of a chain. Rows of different events always differ. */
+/* Returns the key of a row in these columns, for a function of a chain. Rows of different events always differ. */
 struct report_row_key report_columns_key(const struct report_column_list *list,
                                          const struct mkperf_frames *f,
                                          const struct mkperf_chain_head *head,
@@ -234,7 +234,7 @@ struct report_rows {
     uint64_t whole;             /* the period sum that is 100 per cent */
 };
 
-/* The share of a row in per cent. With o->children it includes the functions that the row's function called. */
+/* Returns the share of a row in per cent. With o->children it includes the functions that the row's function called. */
 static inline double report_row_share(const struct report_rows *rows, uint32_t row)
 {
     return mkperf_percent(rows->row[row].children.period, rows->whole);
@@ -445,7 +445,8 @@ report_explain report_explain_trust, report_explain_lost, report_explain_names, 
     report_explain_throughput, report_explain_idle, report_explain_cores, report_explain_call,
     report_explain_wakeups, report_explain_latency, report_explain_budget, report_explain_inversion;
 
-/* Whether the scheduling events cannot answer a question. If so, prints which recording would. */
+/* Returns whether the scheduling events cannot answer a question. If so, prints which recording
+ * would. */
 bool report_lacks_events(const struct report_question *x, FILE *to);
 
 /* answers_sched.c: without samples, the PDs that ran longest. */

@@ -58,7 +58,7 @@ static void print_part(const struct mkperf_log_histogram *h, unsigned k, const c
     fprintf(out, " %14.3f  %u %s: %s%s\n", (double)h->max / 1e3, k, pd, what, name);
 }
 
-/* The next queue from number i on by which stage k gets entries of the PD before; nqueues: there is none. */
+/* Returns the next queue from number i on by which stage k gets entries of the PD before; nqueues: there is none. */
 static unsigned next_queue(const struct report_route *r, unsigned k, unsigned i)
 {
     const struct mkperf_flow *f = r->flow;

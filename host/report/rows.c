@@ -5,7 +5,7 @@
 #include "base/colour.h"
 #include "base/process.h"
 
-/* Whether a chain belongs to the event, has weight, and passes the filters by PD and idle. */
+/* Returns whether a chain belongs to the event, has weight, and passes the filters by PD and idle. */
 static bool is_wanted(const struct mkperf_frames *f, const struct report_options *o, uint32_t event,
                       uint32_t chain)
 {
@@ -16,7 +16,7 @@ static bool is_wanted(const struct mkperf_frames *f, const struct report_options
            !(o->no_idle && mkperf_places_idle(&f->profile->places, head.pd));
 }
 
-/* The key of the row of a function in a chain. */
+/* Returns the key of the row of a function in a chain. */
 static struct report_row_key key_of(const struct mkperf_frames *f, const struct report_options *o,
                                     uint32_t chain, uint32_t function)
 {
@@ -182,8 +182,8 @@ void report_rows_free(struct report_rows *rows)
 }
 
 /*
- * The index of the row's function in a chain; -1: it is not there. Callers are followed from its innermost occurrence
- * outwards and callees from the outermost inwards, so that samples of a recursive function are counted once.
+ * Returns the index of the row's function in a chain, or -1 if it is not there. Callers are followed from its innermost
+ * occurrence outwards and callees from the outermost inwards, so that samples of a recursive function are counted once.
  */
 static int occurrence(const struct report_row *r, const struct mkperf_frames *f,
                       const struct report_options *o, uint32_t chain, const uint32_t *function,

@@ -114,7 +114,7 @@ struct hierarchy {
     FILE *out;
 };
 
-/* Whether nodes like this one keep the order of rows: their column is the time, or a key before it. */
+/* Returns whether nodes like this one keep the order of rows: their column is the time, or a key before it. */
 static bool keeps_row_order(const struct hierarchy *h, const struct mkperf_tree_node *n)
 {
     const struct report_column_list *keys = &h->options->keys;

@@ -31,17 +31,17 @@ struct mkperf_log_histogram {
     uint64_t *in; /* the number of values in each bucket */
 };
 
-/* The bucket of a value. */
+/* Returns the bucket of a value. */
 unsigned mkperf_log_bucket(uint64_t value);
-/* The least value of a bucket; UINT64_MAX for MKPERF_LOG_BUCKETS. */
+/* Returns the least value of a bucket; UINT64_MAX for MKPERF_LOG_BUCKETS. */
 uint64_t mkperf_log_bucket_from(unsigned bucket);
 
 void mkperf_log_add(struct mkperf_log_histogram *h, uint64_t value);
 /* Adds n values to a bucket. The caller sets count, total and max. False: there is no such bucket. */
 int mkperf_log_add_bucket(struct mkperf_log_histogram *h, uint64_t bucket, uint64_t n);
 /*
- * A value that at least `per_mille` thousandths of the values do not exceed: the greatest value of
- * its bucket, and at most the maximum. 0 without values.
+ * Returns a value that at least `per_mille` thousandths of the values do not exceed: the greatest
+ * value of its bucket, and at most the maximum. 0 without values.
  */
 uint64_t mkperf_log_quantile(const struct mkperf_log_histogram *h, unsigned per_mille);
 void mkperf_log_free(struct mkperf_log_histogram *h);
@@ -302,15 +302,15 @@ void mkperf_analysis_restart(struct mkperf_analysis *a);
 /* The stream has ended: counts intervals that last until now, and sorts the results, most time first. */
 void mkperf_analysis_end(struct mkperf_analysis *a);
 
-/* The PD on whose budget a PD runs: the caller, if it is passive and serves a call. Valid within a listener. */
+/* Returns the PD on whose budget a PD runs: the caller, if it is passive and serves a call. Valid within a listener. */
 uint32_t mkperf_analysis_payer(const struct mkperf_analysis *a, uint32_t pd);
-/* The name of a PD; "?" if it is not known. */
+/* Returns the name of a PD; "?" if it is not known. */
 const char *mkperf_analysis_name(const struct mkperf_analysis *a, uint32_t pd);
-/* The PD with a name of n bytes; MKPERF_SCHED_NOBODY: none has it. */
+/* Returns the PD with a name of n bytes, or MKPERF_SCHED_NOBODY if none has it. */
 uint32_t mkperf_analysis_find(const struct mkperf_analysis *a, const char *name, size_t n);
 /* Adds ns to the time of a PD. */
 void mkperf_bys_add(struct mkperf_bys *b, uint32_t pd, uint64_t ns);
-/* The PD of most time; NULL: there is none. */
+/* Returns the PD of most time, or NULL if there is none. */
 const struct mkperf_by *mkperf_bys_most(const struct mkperf_bys *b);
 
 /*
@@ -366,7 +366,7 @@ void mkperf_latency_times(struct mkperf_latency_row *row, const struct mkperf_lo
                           uint64_t at);
 /* Makes the rows of an analysis that has ended. The analysis must live as long as the rows. */
 void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_latency_rows *rows);
-/* The row of a pair that a target sent; a new one if there is none. The caller fills its histogram. */
+/* Returns the row of a pair that a target sent; a new one if there is none. The caller fills its histogram. */
 struct mkperf_latency_row *mkperf_latency_row(struct mkperf_latency_rows *rows,
                                               enum mkperf_latency_kind kind, const char *from,
                                               const char *to, uint32_t irq);
@@ -448,10 +448,11 @@ struct mkperf_demand {
 
 /* Attached before the first event of the analysis, and freed after the analysis has ended. */
 void mkperf_demand_attach(struct mkperf_demand *d, struct mkperf_analysis *a);
-/* The least budget in ns, at most the period, with which no run would have waited for a refill, to the microsecond above it. The
- * kernel keeps two refills, as seL4's contexts of constant bandwidth do: MCS, refill_budget_check and refill_unblock_check. */
+/* Returns the least budget in ns, at most the period, with which no run would have waited for a refill, to the
+ * microsecond above it. The kernel keeps two refills, as seL4's contexts of constant bandwidth do: MCS,
+ * refill_budget_check and refill_unblock_check. */
 uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p);
-/* The same if the PD had this period. */
+/* Returns the same if the PD had this period. */
 uint64_t mkperf_demand_budget_of(const struct mkperf_demand_pd *p, uint64_t period_ns);
 /*
  * What others of the core do to a PD if they use all of their budgets. Those are the PDs that run at its priority or above, also

@@ -47,7 +47,7 @@ void sched_charge_ready(struct mkperf_analysis *a, uint32_t pd);
 void sched_demand_conclude(void *self);
 extern const struct mkperf_shape_row sched_demand_rows[];
 
-/* Whether this number is a PD, not the idle thread and not MKPERF_SCHED_NOBODY. */
+/* Returns whether this number is a PD, not the idle thread and not MKPERF_SCHED_NOBODY. */
 static inline bool sched_is_pd(const struct mkperf_analysis *a, uint32_t pd)
 {
     return pd < a->npds && !a->pd[pd].idle;

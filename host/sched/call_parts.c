@@ -161,7 +161,7 @@ void sched_call_end(struct mkperf_analysis *a, uint32_t from, uint32_t callee, u
 
 enum { CALLERS = 64 }; /* that a chain of calls is followed up */
 
-/* The PD of the highest priority that waits for what pd serves; NOBODY. */
+/* Returns the PD of the highest priority that waits for what pd serves; NOBODY. */
 static uint32_t highest_caller(const struct mkperf_analysis *a, uint32_t pd)
 {
     uint32_t high = MKPERF_SCHED_NOBODY, at = a->pd[pd].serving;

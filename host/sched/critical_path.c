@@ -240,7 +240,8 @@ void mkperf_timeline_free(struct mkperf_timeline *t)
     *t = (struct mkperf_timeline){.npds = 0};
 }
 
-/* The number of the first of n elements of an array of which the time, at `offset`, is at least ns. Times ascend. */
+/* Returns the number of the first of n elements of an array of which the time, at `offset`, is at least ns. Times
+ * ascend. */
 static size_t first_at(const void *array, size_t n, size_t size, size_t offset, uint64_t ns)
 {
     size_t low = 0, high = n;
@@ -258,7 +259,7 @@ static size_t first_at(const void *array, size_t n, size_t size, size_t offset, 
     return low;
 }
 
-/* The first interval that ends at or after ns. */
+/* Returns the first interval that ends at or after ns. */
 static size_t interval_at(const struct mkperf_lane *lane, uint64_t ns)
 {
     return first_at(lane->interval, lane->n, sizeof *lane->interval,
@@ -318,7 +319,7 @@ static void prepend_step(struct walk *w, struct mkperf_interval what)
     path->step[path->n++] = (struct mkperf_path_step){.what = what};
 }
 
-/* The interval in which w->pd was just before w->now. */
+/* Returns the interval in which w->pd was just before w->now. */
 static struct mkperf_interval interval_before(const struct walk *w)
 {
     const struct mkperf_interval *i;
@@ -333,7 +334,8 @@ static struct mkperf_interval interval_before(const struct walk *w)
     return n > 0 && i->from < w->now ? *i : unknown;
 }
 
-/* What made the PD ready at a time: the last arrow to it; NULL: nothing. */
+/* Returns what made the PD ready at a time: the last arrow to it. Returns NULL if there is no
+ * arrow. */
 static const struct mkperf_woken *woken_at(const struct walk *w, uint64_t ns)
 {
     const struct mkperf_woken *arrow, *wake = NULL;
@@ -346,9 +348,9 @@ static const struct mkperf_woken *woken_at(const struct walk *w, uint64_t ns)
 }
 
 /*
- * The arrow by which the path continues at a PD before: what ended the PD's wait. Or its call, if the PD is ready because its
- * caller has not yet stopped: that time is the caller's own, as in the parts of calls. A call with which the path begins is
- * left as it is. NULL: there is no such arrow.
+ * Returns the arrow by which the path continues at a PD before: what ended the PD's wait. Or its call, if the PD is
+ * ready because its caller has not yet stopped: that time is the caller's own, as in the parts of calls. A call with
+ * which the path begins is left as it is. Returns NULL if there is no such arrow.
  */
 static const struct mkperf_woken *arrow_before(const struct walk *w,
                                                const struct mkperf_interval *i)

@@ -59,7 +59,7 @@ struct mkperf_path_choice {
  */
 enum mkperf_status mkperf_path_choice_parse(struct mkperf_path_choice *c, const char *text,
                                             struct mkperf_error *e);
-/* A sink that passes everything to c->analysis. */
+/* Returns a sink that passes everything to c->analysis. */
 struct mkperf_sink mkperf_path_choice_sink(struct mkperf_path_choice *c);
 /* Reads a recording into it, or answers from a snapshot. Errors: those of mkperf_analysis_read. */
 enum mkperf_status mkperf_path_choice_read(struct mkperf_path_choice *c, const char *path,
@@ -93,10 +93,10 @@ enum mkperf_status mkperf_timeline_read(struct mkperf_timeline *t, struct mkperf
                                         const char *path, struct mkperf_error *e);
 void mkperf_timeline_free(struct mkperf_timeline *t);
 
-/* The intervals of a PD that overlap [from, to): the first one in *first. Returns their number. */
+/* Stores the first interval of a PD that overlaps [from, to) in *first. Returns their number. */
 size_t mkperf_timeline_intervals(const struct mkperf_timeline *t, uint32_t pd, uint64_t from,
                                  uint64_t to, const struct mkperf_interval **first);
-/* The arrows with from <= time < to: the first one in *first. Returns their number. */
+/* Stores the first arrow with from <= time < to in *first. Returns their number. */
 size_t mkperf_timeline_arrows(const struct mkperf_timeline *t, uint64_t from, uint64_t to,
                               const struct mkperf_woken **first);
 

@@ -200,7 +200,7 @@ static const struct mkperf_shape_row pd_rows[] = {
 const struct mkperf_shape_row sched_demand_rows[] = {
     MKPERF_SHAPE_ARRAY(struct mkperf_demand, pd, npds, room, pd_rows), MKPERF_SHAPE_END};
 
-/* The most time that others of the core can take from a PD within a window. */
+/* Returns the most time that others of the core can take from a PD within a window. */
 static uint64_t taken(const struct mkperf_demand *d, uint32_t pd, const uint64_t *budget_ns,
                       uint64_t window)
 {

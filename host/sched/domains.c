@@ -22,7 +22,7 @@ static struct mkperf_domain_window *add_window(struct mkperf_domains *d, uint32_
     return &d->window[d->n++];
 }
 
-/* The index of a window; the first call lists those of the schedule. */
+/* Returns the index of a window; the first call lists those of the schedule. */
 static unsigned window_of(struct mkperf_domains *d, uint32_t number)
 {
     const struct mkperf_analysis *a = d->analysis;

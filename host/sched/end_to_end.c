@@ -203,7 +203,7 @@ struct cursor {
     bool gap;
 };
 
-/* The first delivery from the PD before to the PD of stage k, at or after `time`. NULL: there is none. */
+/* Returns the first delivery from the PD before to the PD of stage k, at or after `time`, or NULL if there is none. */
 static const struct mkperf_hop *hop_after(const struct mkperf_routes *r,
                                           const struct mkperf_route *route, unsigned k,
                                           struct cursor *c, uint64_t time)

@@ -345,7 +345,7 @@ static void change_state(struct mkperf_analysis *a, const struct mkperf_sched *s
     }
 }
 
-/* The domain of a window: the first window of that domain, counted from 1. */
+/* Returns the domain of a window: the first window of that domain, counted from 1. */
 static uint32_t domain_of(const struct mkperf_analysis *a, uint32_t number)
 {
     const struct mkperf_schedule_entry *w = a->window;

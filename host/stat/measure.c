@@ -114,7 +114,7 @@ static enum mkperf_status ask_part(struct stat_measure *s, uint32_t part, struct
     return MKPERF_OK;
 }
 
-/* Whether the target sends counts by PD or core, in separate parts. */
+/* Returns whether the target sends counts by PD or core, in separate parts. */
 static bool has_parts(const struct stat_measure *s)
 {
     return s->per_pd || s->style.per_core;

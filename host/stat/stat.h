@@ -57,7 +57,8 @@ static inline bool stat_is_core(const struct stat_row *row)
     return row->pd >= STAT_CORE;
 }
 
-/* The part of the time in which event i was counted in this row; 0: the value is no count. */
+/* Returns the part of the time in which event i was counted in this row, or 0 if the value is no
+ * count. */
 static inline double stat_share(const struct stat_reading *r, const struct stat_row *row,
                                 unsigned i)
 {
@@ -69,7 +70,7 @@ static inline double stat_seconds(const struct stat_reading *r, const struct sta
     return row->seconds > 0 ? row->seconds : r->seconds;
 }
 
-/* The row of a PD or core; a new row if it has none. If there is no room, the last row. */
+/* Returns the row of a PD or core; a new row if it has none. If there is no room, the last row. */
 struct stat_row *stat_row(struct stat_reading *r, uint32_t pd);
 
 /* stat_begin starts a reading with part 0 of the counts of a target; stat_add adds another part. */
@@ -116,7 +117,8 @@ struct stat_style {
 };
 void stat_print(const struct stat_reading *r, const struct stat_style *style);
 
-/* The derived figure of event i in a row, as perf stat prints it, or of the metrics of the CPU. False: there is none. */
+/* Stores the derived figure of event i in a row: that of perf stat, or one of the CPU's metrics. Returns false if there
+ * is none. */
 bool stat_derived(const struct stat_reading *r, const struct stat_row *row,
                   const mkperf_Session *session, const char *cpu, unsigned i, double *figure,
                   const char **unit);

@@ -6,8 +6,8 @@
 
 enum { CPU_CYCLES = 0x11 };
 
-/* The count of the event with number `code` and the same modes as event i, if possible of its group, whose counts are of the same
- * times; 0: there is no such event. */
+/* Returns the count of the event with number `code` and the same modes as event i, if possible of its group, whose
+ * counts are of the same times, or 0 if there is no such event. */
 static double count_of(const struct stat_reading *r, const struct stat_row *row,
                        const mkperf_Session *session, unsigned i, uint32_t code)
 {
@@ -27,7 +27,7 @@ static double count_of(const struct stat_reading *r, const struct stat_row *row,
     return count;
 }
 
-/* The first metric of event i of which the other event was counted, too. */
+/* Stores the first metric of event i of which the other event was counted, too. */
 static bool metric_of(const struct stat_reading *r, const struct stat_row *row,
                       const mkperf_Session *session, const char *cpu, unsigned i, double *figure,
                       const char **unit)
@@ -169,7 +169,7 @@ static const char *pd_of(const struct stat_reading *r, unsigned k, const struct 
     return mkperf_pds_at(style->pds, r->row[k].pd)->name;
 }
 
-/* Whether the reading has rows of cores, which replace the row of the system, as in perf stat; or rows of PDs. */
+/* Returns whether the reading has rows of cores, which replace the row of the system, as in perf stat; or rows of PDs. */
 static bool has_rows(const struct stat_reading *r, bool of_cores)
 {
     unsigned k = 1;

@@ -92,7 +92,7 @@ static enum mkperf_status write_file(const char *path, mode_t mode, const void *
     return status;
 }
 
-/* Whether the copy that `link` leads to can be opened. */
+/* Returns whether the copy that `link` leads to can be opened. */
 static bool is_there(const char *link)
 {
     char *elf = mkperf_xprintf("%s/elf", link);

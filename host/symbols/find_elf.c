@@ -257,7 +257,7 @@ static const struct found *best(const struct mkperf_finder *f, enum place place,
     return best;
 }
 
-/* The first file of that name. The message explains why it is not used. */
+/* Returns the first file of that name. The message explains why it is not used. */
 static const struct found *of_name(const struct mkperf_finder *f, const char *file)
 {
     for (unsigned i = 0; i < f->n; i++) {

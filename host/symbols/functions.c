@@ -62,7 +62,8 @@ void mkperf_demangler_free(struct mkperf_demangler *d)
     free(d);
 }
 
-/* The C++ runtime's demangler, which is looked for until it is found; NULL: none is installed. */
+/* Returns the C++ runtime's demangler, which is looked for until it is found, or NULL if none is
+ * installed. */
 static demangle_fn *find_demangler(struct mkperf_demangler *d)
 {
     if (!d->library) {

@@ -96,7 +96,7 @@ static const char *function_name(struct mkperf_module *m, Dwarf_Die *die)
     return printable(m, name ? name : dwarf_diename(die));
 }
 
-/* The directory in which a unit was compiled. DWARF 5 has relative files, which libdw does not complete. */
+/* Returns the directory in which a unit was compiled. DWARF 5 has relative files, which libdw does not complete. */
 static const char *directory_of(struct mkperf_module *m, Dwarf_Die *unit, const char *file)
 {
     Dwarf_Attribute attr;

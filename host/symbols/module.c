@@ -216,7 +216,8 @@ static enum mkperf_status module_open(struct mkperf_module *m, const char *path,
     return MKPERF_OK;
 }
 
-/* The file that was copied, if a module is a copy in perf's cache: DIRECTORY, the path of the file, /BUILD-ID/elf. Else NULL. */
+/* Returns the file that was copied, if a module is a copy in perf's cache: DIRECTORY, the path of the file,
+ * /BUILD-ID/elf. Else NULL. */
 static char *original_of(const struct mkperf_module *m)
 {
     char id[MKPERF_BUILD_ID_TEXT], *given = mkperf_elf_cache_directory(), *original = NULL;

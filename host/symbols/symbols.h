@@ -129,7 +129,7 @@ enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char 
 const char *mkperf_module_path(const struct mkperf_module *m);
 uint16_t mkperf_module_machine(const struct mkperf_module *m); /* e_machine */
 const char *mkperf_module_arch(const struct mkperf_module *m); /* perf's name of it */
-/* The build id, of no bytes if the ELF has none or m is NULL. */
+/* Returns the build id, of no bytes if the ELF has none or m is NULL. */
 const struct mkperf_build_id *mkperf_module_build_id(const struct mkperf_module *m);
 /* The identity, and the hash of the content, as in symbols.h. */
 void mkperf_module_identity(const struct mkperf_module *m, struct mkperf_build_id *out);
@@ -143,41 +143,41 @@ bool mkperf_module_object(const struct mkperf_module *m, const char *name, uint6
 /* Returns the bytes of a section of the file by its name, *n of them. NULL: there is none with content. */
 const uint8_t *mkperf_module_section(const struct mkperf_module *m, const char *name, uint64_t *n);
 
-/* The module's file, *n bytes; it lives as long as the module. */
+/* Returns the module's file, *n bytes; it lives as long as the module. */
 const uint8_t *mkperf_module_file(const struct mkperf_module *m, size_t *n);
 
 /* Executable segments; *n of them, and none if m is NULL. */
 const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *m, size_t *n);
 
-/* The n bytes of code at an address; they live as long as the module. NULL: the file has none there. */
+/* Returns the n bytes of code at an address; they live as long as the module. Returns NULL if the file has none there. */
 const uint8_t *mkperf_module_code(const struct mkperf_module *m, uint64_t addr, uint64_t n);
 
-/* The section .text; false if there is none. */
+/* Stores the section .text. Returns false if there is none. */
 bool mkperf_module_text(const struct mkperf_module *m, struct mkperf_segment *out);
 
-/* The addresses of AArch64 SVC instructions in the executable segments, ascending: an array of *n, which the caller
- * frees. */
+/* Returns the addresses of AArch64 SVC instructions in the executable segments, ascending: an array of *n, which the
+ * caller frees. */
 uint64_t *mkperf_module_system_calls(const struct mkperf_module *m, size_t *n);
 
 /*
- * Whether an instruction can begin at addr: in an executable segment, at a multiple of the architecture's unit and, if the
- * ELF has functions, in one of them. "No" is certain: if a sample has the address, another program ran.
+ * Returns whether an instruction can begin at addr: in an executable segment, at a multiple of the architecture's unit
+ * and, if the ELF has functions, in one of them. "No" is certain: if a sample has the address, another program ran.
  */
 bool mkperf_module_is_code(struct mkperf_module *m, uint64_t addr);
 
-/* Whether the instruction before addr is a call, or a system call, that returns to addr. */
+/* Returns whether the instruction before addr is a call, or a system call, that returns to addr. */
 bool mkperf_module_follows_call(const struct mkperf_module *m, uint64_t addr);
 
 /* Stores the function at addr. False, with name NULL: it is unknown. */
 bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symbol *out);
 
 /*
- * Whether `wanted` means the function `name`: it is equal, or equal without the parameters (C++) or without the suffix of
- * a compiler's clone (.constprop.0, .isra.0, .part.0, .cold).
+ * Returns whether `wanted` means the function `name`: it is equal, or equal without the parameters (C++) or without the
+ * suffix of a compiler's clone (.constprop.0, .isra.0, .part.0, .cold).
  */
 bool mkperf_symbol_is(const char *name, const char *wanted);
 
-/* The address of the function with that linker's name. 0: there is none. */
+/* Returns the address of the function with that linker's name, or 0 if there is none. */
 uint64_t mkperf_symbol_address(struct mkperf_module *m, const char *name);
 
 /* Stores the source positions of addr, the innermost inlined function first, at most max. Returns how many. */
@@ -186,9 +186,9 @@ size_t mkperf_lines_at(struct mkperf_module *m, uint64_t addr, struct mkperf_lin
 enum mkperf_lr { MKPERF_LR_NO, MKPERF_LR_YES, MKPERF_LR_UNKNOWN };
 
 /*
- * Whether, at pc, the caller of the interrupted function is in the link register and the frame pointer is the caller's.
- * That is so in a leaf without a frame, before the prologue has set the frame pointer, and after the epilogue has restored
- * it. UNKNOWN without unwind data, and for NULL. NO for x86-64, which has no such register.
+ * Returns whether, at pc, the caller of the interrupted function is in the link register and the frame pointer is the
+ * caller's. That is so in a leaf without a frame, before the prologue has set the frame pointer, and after the epilogue
+ * has restored it. UNKNOWN without unwind data, and for NULL. NO for x86-64, which has no such register.
  */
 enum mkperf_lr mkperf_lr_is_caller(struct mkperf_module *m, uint64_t pc);
 
@@ -257,9 +257,9 @@ void mkperf_finder_free(struct mkperf_finder *f);
 void mkperf_finder_add(struct mkperf_finder *f, const char *path);
 
 /*
- * The path of an ELF of that identity, which lives as long as f. file: the program's file name, "" if unknown. NULL: there
- * is none, and the sentence in why (n bytes) gives the reason. The sentence names an ELF of that file name and of another
- * build, if there is one.
+ * Returns the path of an ELF of that identity, which lives as long as f. file: the program's file name, "" if unknown.
+ * Returns NULL if there is none, and the sentence in why (n bytes) gives the reason. The sentence names an ELF of that
+ * file name and of another build, if there is one.
  */
 const char *mkperf_finder_find(struct mkperf_finder *f, const struct mkperf_build_id *id,
                                const char *file, char *why, size_t n);
@@ -267,8 +267,8 @@ const char *mkperf_finder_find(struct mkperf_finder *f, const struct mkperf_buil
 /* Excludes a path that mkperf_finder_find returned, because the file is damaged. */
 void mkperf_finder_reject(struct mkperf_finder *f, const char *path);
 
-/* The path of a readable file: an absolute name itself, otherwise the first in DIR[:DIR]. Returns a new string or NULL.
- * directories may be NULL. */
+/* Returns the path of a readable file: an absolute name itself, otherwise the first in DIR[:DIR]. Returns a new string
+ * or NULL. directories may be NULL. */
 char *mkperf_find_file(const char *directories, const char *name);
 
 /* ---- the cache ---- */
@@ -283,7 +283,7 @@ struct mkperf_elf_copy {
     struct mkperf_build_id id;
 };
 
-/* The cache's directory, $PERF_BUILDID_DIR or ~/.debug: a new string; NULL without $HOME. */
+/* Returns the cache's directory, $PERF_BUILDID_DIR or ~/.debug: a new string; NULL without $HOME. */
 char *mkperf_elf_cache_directory(void);
 
 /*

@@ -63,7 +63,7 @@ struct mkperf_module {
     } * lr_cache;
 };
 
-/* Whether the file has the n bytes at offset. */
+/* Returns whether the file has the n bytes at offset. */
 static inline bool mkperf_inside(const struct mkperf_module *m, uint64_t offset, uint64_t n)
 {
     return offset <= m->size && n <= m->size - offset;

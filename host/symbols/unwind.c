@@ -63,7 +63,7 @@ static bool is_jump(uint32_t i) /* br, ret, eret and their authenticated forms, 
     return ((i & 0xfe000000) == 0xd6000000 && !is_call(i)) || (i & 0xffff0000) == 0;
 }
 
-/* Whether control can continue elsewhere than at the next instruction: branch, call, return, exception. */
+/* Returns whether control can continue elsewhere than at the next instruction: branch, call, return, exception. */
 static bool leaves_line(uint32_t i)
 {
     return is_b(i) || is_conditional(i) || is_call(i) || is_jump(i);
@@ -74,7 +74,7 @@ static bool sets_fp(uint32_t i) /* add x29, sp, #imm; mov x29, sp is its alias *
     return (i & 0xff8003ff) == 0x910003fd;
 }
 
-/* Whether the instruction loads the register from the stack: ldp with offset, pre- or post-index, or ldr. */
+/* Returns whether the instruction loads the register from the stack: ldp with offset, pre- or post-index, or ldr. */
 static bool loads(uint32_t i, unsigned reg)
 {
     bool pair = (i & 0xfe4003e0) == 0xa84003e0;
@@ -104,7 +104,7 @@ static int64_t branch_offset(uint32_t i)
     return 4 * sign_extend(i >> 5 & 0x7ffff, 19);
 }
 
-/* The states behind an instruction that is reached in `state`. */
+/* Returns the states behind an instruction that is reached in `state`. */
 static unsigned states_after(uint32_t i, unsigned state)
 {
     if (sets_fp(i)) {
@@ -258,7 +258,7 @@ static enum rule rule_of(Dwarf_Frame *frame, int reg)
     return RULE_SAVED;
 }
 
-/* Whether the register is saved so many bytes below the frame's address. */
+/* Returns whether the register is saved so many bytes below the frame's address. */
 static bool saved_below(Dwarf_Frame *frame, int reg, int64_t bytes)
 {
     Dwarf_Op memory[3], *ops = NULL;
@@ -268,7 +268,7 @@ static bool saved_below(Dwarf_Frame *frame, int reg, int64_t bytes)
            ops[1].atom == DW_OP_plus_uconst && (int64_t)ops[1].number == -bytes;
 }
 
-/* Whether the frame's address is computed from register `reg`. If that is the frame pointer, it is set up. */
+/* Returns whether the frame's address is computed from register `reg`. If that is the frame pointer, it is set up. */
 static bool frame_based_on(Dwarf_Frame *frame, unsigned reg)
 {
     Dwarf_Op *ops;

@@ -61,7 +61,8 @@ static bool find_cfa(Dwarf_Frame *frame, const struct registers *r, unsigned *wo
            offset <= (int64_t)WORD * MOST_WORDS;
 }
 
-/* The rule of a row. *plain: the row saves the return address, and no frame pointer beside it. *saves: it saves it. */
+/* Returns the rule of a row. *plain: the row saves the return address, and no frame pointer beside it. *saves: it saves
+ * it. */
 static uint64_t make_rule(Dwarf_Frame *frame, const struct registers *r, bool *saves, bool *plain)
 {
     unsigned cfa, ra, fp;
@@ -89,7 +90,7 @@ static void add_row(struct mkperf_unwind_rows *rows, uint64_t start, uint64_t ru
     rows->row[rows->n++] = (struct mkperf_unwind_row){.start = start, .rule = rule};
 }
 
-/* The function in which the program begins. It has no caller, whether call-frame information says so or not. */
+/* Returns the function in which the program begins. It has no caller, whether call-frame information says so or not. */
 static struct mkperf_symbol first_function(struct mkperf_module *m)
 {
     struct mkperf_symbol first = {0};

@@ -12,7 +12,8 @@
 
 #define USER_TOP UINT64_C(0x800000000000) /* the largest of Microkit's AArch64 boards */
 
-/* The index of the first of n items of which the first member is that name, -1 if there is none. */
+/* Returns the index of the first of n items of which the first member is that name, -1 if there is
+ * none. */
 static int find_named(const void *items, unsigned n, size_t size, const char *name)
 {
     for (unsigned i = 0; i < n; i++) {

@@ -313,7 +313,7 @@ const char *mkperf_image_text(const struct mkperf_image *image, char text[MKPERF
     return text;
 }
 
-/* The text of a domain schedule, see system.h. */
+/* Returns the text of a domain schedule, see system.h. */
 
 char *mkperf_windows_text(const struct mkperf_system *s)
 {

@@ -183,7 +183,7 @@ void mkperf_system_free(struct mkperf_system *s);
  */
 int mkperf_system_find(const struct mkperf_system *s, uint64_t thread);
 
-/* The index of the PD or the memory region with that name; -1: there is none. */
+/* Returns the index of the PD or the memory region with that name, or -1 if there is none. */
 int mkperf_system_pd_named(const struct mkperf_system *s, const char *name);
 int mkperf_system_region_named(const struct mkperf_system *s, const char *name);
 
@@ -202,7 +202,7 @@ struct mkperf_schedule_entry {
     char domain[MKPERF_DOMAIN_NAME];
 };
 
-/* The text of a system's schedule, to be freed. NULL: it has none. */
+/* Returns the text of a system's schedule, to be freed, or NULL if there is none. */
 char *mkperf_windows_text(const struct mkperf_system *s);
 
 /* Reads the windows of a text, which may be NULL, up to the first that is invalid. Returns how many. */

@@ -105,13 +105,13 @@ struct reader {
 /* NULL if the element does not have the attribute. */
 const char *system_attribute(struct reader *r, const char *name);
 const char *system_required(struct reader *r, const char *name);
-/* A number from 0 to max, decimal or 0x hexadecimal. Underscores are ignored. */
+/* Returns a number from 0 to max, decimal or 0x hexadecimal. Underscores are ignored. */
 uint64_t system_number(struct reader *r, const char *name, uint64_t max);
 uint64_t system_number_or(struct reader *r, const char *name, uint64_t max, uint64_t otherwise);
 /* "1000 us" or "1000 ticks", not 0. */
 uint64_t system_duration(struct reader *r, const char *name, bool *in_ticks);
 bool system_bool_or(struct reader *r, const char *name, bool otherwise);
-/* A new copy of `text`, which must be printable and not empty. NULL after an error. */
+/* Returns a new copy of `text`, which must be printable and not empty. NULL after an error. */
 char *system_copy(struct reader *r, const char *name, const char *text);
 struct mkperf_system_span system_span(struct reader *r, const char *name);
 /* Adds a reference, to be resolved at the end of the file. */

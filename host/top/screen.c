@@ -62,7 +62,8 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
              s->paused ? ", PAUSED" : "", s->target);
 }
 
-/* The line of a core, such as "core 1   49.90%  1234 samples, 3 lost". False: the target samples only one core. */
+/* Stores the line of a core, such as "core 1   49.90%  1234 samples, 3 lost", or false if the target samples only one
+ * core. */
 static bool core_text(const struct top_screen *s, unsigned core, char *text, size_t n)
 {
     const struct mkperf_totals *t = s->totals;

@@ -70,7 +70,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     return MKPERF_OK;
 }
 
-/* The row of the function that was interrupted, as mkperf report names it. */
+/* Returns the row of the function that was interrupted, as mkperf report names it. */
 static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *s)
 {
     bool kernel = s->flags & MKPERF_SAMPLE_KERNEL || s->flags & MKPERF_SAMPLE_NO_USER;
@@ -213,7 +213,7 @@ static int compare_entries(const void *pa, const void *pb, void *context)
     }
 }
 
-/* The entry of a PD. The list has room for each PD. */
+/* Returns the entry of a PD. The list has room for each PD. */
 static struct top_entry *pd_entry(struct top_list *l, const char *pd)
 {
     for (uint32_t i = 0; i < l->npds; i++) {
@@ -238,7 +238,8 @@ static uint64_t window_begin(const struct top_counts *c)
     return c->all || begin < c->sched->first_ns ? c->sched->first_ns : begin;
 }
 
-/* The time in the window that w counted, and the time since then of cores that still run `pd`. */
+/* Returns the time in the window that w counted, and the time since then of cores that still run
+ * `pd`. */
 static uint64_t time_of(const struct top_counts *c, const struct top_window *w, uint32_t pd)
 {
     const struct mkperf_analysis *a = c->sched;

@@ -48,7 +48,8 @@ enum MHD_Result view_answer_problem(struct MHD_Connection *c, unsigned status, c
                  "text/plain; charset=utf-8", own_policy);
 }
 
-/* A parameter's number, up to max; absent: leaves *out and *has. False: it is none. */
+/* Stores a parameter's number, at most max. Leaves *out and *has unchanged if it is absent. Returns
+ * false if it is no number. */
 static bool number(struct MHD_Connection *c, const char *name, uint64_t max, uint64_t *out,
                    bool *has)
 {
@@ -133,7 +134,8 @@ static enum MHD_Result answer_fd(struct MHD_Connection *c, int fd, const char *t
     return reply(c, MHD_HTTP_OK, r, type, speedscope_policy);
 }
 
-/* The recording in speedscope's format, by mkperf convert's writer, in a file without a name. */
+/* Returns the recording in speedscope's format, by mkperf convert's writer, in a file without a
+ * name. */
 static enum MHD_Result answer_speedscope_profile(const struct view_server *s,
                                                  struct MHD_Connection *c)
 {

@@ -22,7 +22,8 @@ static bool make_token(char token[VIEW_TOKEN + 1])
     return true;
 }
 
-/* Whether a path begins with the token. The comparison takes the same time wherever they differ. */
+/* Returns whether a path begins with the token. The comparison takes the same time wherever they
+ * differ. */
 static bool has_token(const struct view_server *s, const char *url)
 {
     unsigned char difference = 0;

@@ -24,7 +24,8 @@ static size_t utf8_length(uint8_t c)
     return c >= 0xf0 && c <= 0xf4 ? 4 : 0;
 }
 
-/* Whether all of p reads as text: printing characters, white space, terminal control, UTF-8. */
+/* Returns whether all of p reads as text: printing characters, white space, terminal control,
+ * UTF-8. */
 static bool is_text(const uint8_t *p, size_t n)
 {
     size_t i = 0;

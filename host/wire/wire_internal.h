@@ -19,11 +19,11 @@ static inline void stream_note_time(struct mkperf_totals *t, uint64_t ns)
 
 /* ---- wire_output.c ---- */
 
-/* Whether a frequency from a message can be used in the two functions below. */
+/* Returns whether a frequency from a message can be used in the two functions below. */
 bool stream_tick_hz_ok(uint64_t hz);
 /* Nanoseconds, rounded down. */
 uint64_t stream_ns(uint64_t ticks, uint64_t hz);
-/* The stream's time at a time of the target. */
+/* Returns the stream's time at a time of the target. */
 uint64_t stream_time(struct mkperf_stream *s, uint64_t ticks, uint64_t hz);
 
 /* Begins the sink and announces all known PDs. Does nothing when the sink has begun. */
@@ -45,7 +45,7 @@ enum mkperf_status stream_release(struct mkperf_stream *s, bool all, struct mkpe
 /* Counts a loss and reports it to the sink. */
 enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost *lost,
                                struct mkperf_error *e);
-/* The core of lost samples that were numbered over all cores. */
+/* Returns the core of lost samples that were numbered over all cores. */
 uint32_t stream_lost_core(const struct mkperf_stream *s);
 /* Notes in the totals which cores are late, from a Status. */
 void stream_cores_status(struct mkperf_stream *s, const mkperf_Status *m);

@@ -40,7 +40,7 @@ struct mkperf_batch {
     uint64_t read[MKPERF_CONTENT_BYTES]; /* values of counters, in the order of the samples */
 };
 
-/* The signed number of a zigzag encoding, modulo 2^64. */
+/* Returns the signed number of a zigzag encoding, modulo 2^64. */
 static inline uint64_t mkperf_zigzag(uint64_t v)
 {
     return v >> 1 ^ -(v & 1);
@@ -52,7 +52,8 @@ static inline uint64_t mkperf_zigzag(uint64_t v)
  */
 bool mkperf_wire_decode(const uint8_t *p, size_t n, mkperf_ToHost *m);
 
-/* The Batch in a ToHost message; NULL: it is another message, or invalid. *length: its bytes. */
+/* Returns the Batch in a ToHost message, or NULL if it is another message, or invalid. *length: its
+ * bytes. */
 const uint8_t *mkperf_batch_find(const uint8_t *p, size_t n, size_t *length);
 /* Decodes a Batch. *b refers to the bytes at p. False: it is malformed or too large. */
 bool mkperf_batch_decode(struct mkperf_batch *b, const uint8_t *p, size_t n);
@@ -97,7 +98,7 @@ static inline void columns_begin(struct mkperf_columns *c, const struct mkperf_b
     columns_find_change(c, 0);
 }
 
-/* The slot of sample c->i. */
+/* Returns the slot of sample c->i. */
 static inline unsigned columns_slot(struct mkperf_columns *c)
 {
     if (c->batch->m.pc[c->i] & 1) {
@@ -107,13 +108,13 @@ static inline unsigned columns_slot(struct mkperf_columns *c)
     return c->slot;
 }
 
-/* The difference of the pc of sample c->i from the pc of its chain. */
+/* Returns the difference of the pc of sample c->i from the pc of its chain. */
 static inline uint64_t columns_pc(const struct mkperf_columns *c)
 {
     return mkperf_zigzag(c->batch->m.pc[c->i] >> 1) * MKPERF_PC_BYTES;
 }
 
-/* The mask 2^k - 2^s, which is sent as k + 32 * s. */
+/* Stores the mask 2^k - 2^s, which is sent as k + 32 * s. */
 static inline bool columns_mask(uint64_t width, uint32_t *mask)
 {
     uint64_t k = width % 32, s = width / 32;
@@ -145,7 +146,7 @@ static inline bool columns_change(struct mkperf_columns *c, struct mkperf_expect
     return true;
 }
 
-/* The period of the counter's first sample in the batch, and what is expected of its next sample. */
+/* Stores the period of the counter's first sample in the batch, and what is expected of its next sample. */
 static inline bool columns_first(struct mkperf_columns *c, unsigned counter, uint64_t *period)
 {
     const struct mkperf_batch *b = c->batch;

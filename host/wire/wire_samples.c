@@ -20,7 +20,7 @@ static enum mkperf_lr decide_lr(void *self, uint32_t pd, uint64_t pc)
     return mkperf_lr_is_caller(mkperf_pds_module(s->config.pds, pd), pc);
 }
 
-/* Whether the session has an event for each of these counters. */
+/* Returns whether the session has an event for each of these counters. */
 static bool counters_known(const struct mkperf_stream *s, uint32_t mask)
 {
     for (; mask != 0; mask &= mask - 1) {
@@ -124,8 +124,8 @@ static const struct mkperf_chain *choose_chain(struct mkperf_stream *s,
     }
 }
 
-/* The values of a sample, from *at on in the batch: one for each event. False: they are not there.
- */
+/* Stores the values of a sample, from *at on in the batch: one for each event. Returns false if
+ * they are not there. */
 static bool take_reads(const struct mkperf_stream *s, uint32_t mask, unsigned *at,
                        struct mkperf_read out[MKPERF_MAX_COUNTERS], unsigned *n)
 {

@@ -10,7 +10,8 @@
 #include "system/system.h"
 #include "wire_internal.h"
 
-/* Whether a later session counts the same as an earlier one, so that samples of both belong to one event of the recording. */
+/* Returns whether a later session counts the same as an earlier one, so that samples of both belong to one event of the
+ * recording. */
 static bool same_event(const struct mkperf_event *a, const struct mkperf_event *b)
 {
     return strcmp(a->name, b->name) == 0 && a->code == b->code && a->user == b->user &&
@@ -19,7 +20,7 @@ static bool same_event(const struct mkperf_event *a, const struct mkperf_event *
            a->read == b->read && a->all_cores == b->all_cores;
 }
 
-/* The number of an event in the stream's list, to which it is added if necessary. -1: the list is full. */
+/* Returns the number of an event in the stream's list, to which it is added if necessary, or -1 if the list is full. */
 static int event_number(struct mkperf_session *all, const struct mkperf_event *event)
 {
     for (unsigned i = 0; i < all->nevents; i++) {

@@ -40,7 +40,7 @@ void mkperf_stream_free(struct mkperf_stream *s)
     free(s);
 }
 
-/* The PD that set the mark, by its identity. A mark without one has the name of its PD. */
+/* Returns the PD that set the mark, by its identity. A mark without one has the name of its PD. */
 static uint32_t marking_pd(struct mkperf_stream *s, const mkperf_Mark *m)
 {
     const struct mkperf_pd *named =

@@ -232,7 +232,7 @@ enum mkperf_status mkperf_stream_message(void *self, const uint8_t *p, size_t n,
  * then the stream drops samples. Errors: those of mkperf_pds_settle.
  */
 enum mkperf_status mkperf_stream_settle(struct mkperf_stream *s, struct mkperf_error *e);
-/* Whether the image's whole list has arrived. If not, s->names.have is the offset of the next part. */
+/* Returns whether the image's whole list has arrived. If not, s->names.have is the offset of the next part. */
 bool mkperf_stream_stamp_whole(const struct mkperf_stream *s);
 
 /* The target was restarted: it has another clock, other sessions and other chains. The stream notices another boot id by
@@ -240,7 +240,8 @@ bool mkperf_stream_stamp_whole(const struct mkperf_stream *s);
 enum mkperf_status mkperf_stream_restarted(struct mkperf_stream *s, struct mkperf_error *e);
 /* Messages are missing, or the link was interrupted: what they may have defined is unknown. */
 void mkperf_stream_damaged(struct mkperf_stream *s);
-/* Whether slots or codes may be unknown. ResetChains makes the target define all of them again. */
+/* Returns whether slots or codes may be unknown. ResetChains makes the target define all of them
+ * again. */
 static inline bool mkperf_stream_needs_reset(const struct mkperf_stream *s)
 {
     return s->damaged || s->sched.damaged;
@@ -249,12 +250,12 @@ static inline bool mkperf_stream_needs_reset(const struct mkperf_stream *s)
 /* Fills in an event as the model has it. */
 void mkperf_wire_event(const mkperf_SessionEvent *from, struct mkperf_event *to);
 
-/* Whether the current session samples this event, a number in s->session. *first: the lowest number of
- * an event that it samples; UINT_MAX: it samples none. */
+/* Returns whether the current session samples this event, a number in s->session. *first: the lowest number of an event
+ * that it samples; UINT_MAX: it samples none. */
 bool mkperf_stream_samples(const struct mkperf_stream *s, unsigned event, unsigned *first);
 
-/* The i-th core in the target's last Status: its number, and in *core its state and late answers.
- * False: the Status has fewer cores. A target with one core sends none. */
+/* Stores the i-th core in the target's last Status: its number, and in *core its state and late
+ * answers. Returns false if the Status has fewer cores. A target with one core sends none. */
 bool mkperf_stream_core(const struct mkperf_stream *s, unsigned i, unsigned *number,
                         struct mkperf_core *core);
 

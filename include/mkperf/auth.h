@@ -76,7 +76,7 @@ static inline void mkperf_hmac_end(struct mkperf_hmac *h, uint8_t out[MKPERF_HMA
     mbedtls_platform_zeroize(h->outer, sizeof h->outer);
 }
 
-/* Whether n bytes are equal, in constant time. */
+/* Returns whether n bytes are equal, in constant time. */
 static inline bool mkperf_auth_same(const uint8_t *a, const uint8_t *b, size_t n)
 {
     volatile uint8_t difference = 0;
@@ -188,7 +188,7 @@ static inline size_t mkperf_auth_mac(const uint8_t mac_key[MKPERF_KEY_BYTES], ui
     return n + MKPERF_MAC_BYTES;
 }
 
-/* Whether the n bytes at message end with a valid MAC field. */
+/* Returns whether the n bytes at message end with a valid MAC field. */
 static inline bool mkperf_auth_verify(const uint8_t mac_key[MKPERF_KEY_BYTES], uint64_t number,
                                       const uint8_t *message, size_t n)
 {
@@ -206,10 +206,10 @@ static inline bool mkperf_auth_verify(const uint8_t mac_key[MKPERF_KEY_BYTES], u
 }
 
 /*
- * The number of a frame: its 16-bit sequence, extended. The frame of a direction's hello has its
- * sequence as its number; the frame after number `last` has the smallest greater number with the
- * sequence's 16 bits. A frame's number is therefore greater than that of every frame accepted
- * before. Up to 65534 lost frames in a row are tolerated.
+ * Returns the number of a frame: its 16-bit sequence, extended. The frame of a direction's hello
+ * has its sequence as its number; the frame after number `last` has the smallest greater number
+ * with the sequence's 16 bits. A frame's number is therefore greater than that of every frame
+ * accepted before. Up to 65534 lost frames in a row are tolerated.
  */
 static inline uint64_t mkperf_auth_number(uint64_t last, uint16_t sequence)
 {

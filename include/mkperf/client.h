@@ -97,7 +97,7 @@ static inline uint32_t mkperf_app_stop(unsigned channel)
     return mkperf_app_call(channel, MKPERF_APP_STOP, 0);
 }
 
-/* Whether a session or a flight recording runs, for a program that waits for one. */
+/* Returns whether a session or a flight recording runs, for a program that waits for one. */
 static inline int mkperf_app_runs(unsigned channel)
 {
     return mkperf_app_call(channel, MKPERF_APP_RUNS, 0) == MKPERF_APP_OK;

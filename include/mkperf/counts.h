@@ -25,8 +25,8 @@ enum mkperf_counts_limits {
 #define MKPERF_COUNT_PERIOD UINT32_C(0x80000000)
 #define MKPERF_COUNT_BITS UINT32_C(0x7fffffff)
 
-/* The key in the tables of a thread's badge or identity. No thread has key 0, which marks a free
- * entry. */
+/* Returns the key in the tables of a thread's badge or identity. No thread has key 0, which marks a
+ * free entry. */
 static inline uint64_t mkperf_counts_key(uint64_t thread)
 {
     return thread + 3;

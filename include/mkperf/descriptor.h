@@ -71,10 +71,10 @@
  * no thread would ever run. */
 #define MKPERF_MIN_KERNEL_PERIOD 2000
 
-/* The shortest interval for which the hook arms a counter. max_frames: the limit for the sampled
- * thread. Callers seldom have as many frames in addition, and a storm ends a session if they have.
- * reads: the number of counters that are read with its samples. kernel: the counter counts in the
- * kernel, and perhaps in user mode, too. */
+/* Returns the shortest interval for which the hook arms a counter. max_frames: the limit for the
+ * sampled thread. Callers seldom have as many frames in addition, and a storm ends a session if
+ * they have. reads: the number of counters that are read with its samples. kernel: the counter
+ * counts in the kernel, and perhaps in user mode, too. */
 static inline uint32_t mkperf_least_interval(uint32_t max_frames, uint32_t callers, uint32_t reads,
                                              int kernel)
 {

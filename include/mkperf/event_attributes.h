@@ -58,7 +58,8 @@ static inline bool mkperf_event_same_bytes(const char *a, const char *b, size_t 
     return i == n;
 }
 
-/* The greatest value of the term that the n bytes at `key` name; 0: no such term. */
+/* Returns the greatest value of the term that the n bytes at `key` name, or 0 if there is no such
+ * term. */
 static inline uint64_t mkperf_event_term_max(const char *key, size_t n)
 {
 #define TERM(name, field, other, max)                                     \

@@ -25,16 +25,16 @@
 #define MKPERF_PERIOD_STEP 1
 #endif
 
-/* The period, rounded down to whole steps. */
+/* Returns the period, rounded down to whole steps. */
 static inline uint32_t mkperf_in_steps(uint32_t period)
 {
     return period & ~(uint32_t)(MKPERF_PERIOD_STEP - 1);
 }
 
 /*
- * The jitter for a period (2 .. MKPERF_MAX_PERIOD): the largest 2^k - 1 that is at most the period,
- * in steps. Intervals are therefore drawn from a width between half a period and a whole one. With
- * a smaller width, a loop of a few periods stays in step with the samples for longer
+ * Returns the jitter for a period (2 .. MKPERF_MAX_PERIOD): the largest 2^k - 1 that is at most the
+ * period, in steps. Intervals are therefore drawn from a width between half a period and a whole
+ * one. With a smaller width, a loop of a few periods stays in step with the samples for longer
  * (docs/design.md, "Jitter").
  */
 static inline uint32_t mkperf_jitter_mask(uint32_t period)
@@ -61,8 +61,9 @@ static inline uint32_t mkperf_jitter_draw(uint64_t time, unsigned counter, uint6
 }
 
 /*
- * The interval for a draw. mask: 2^k - 1, of which low bits may be clear; 0: no jitter. It is
- * uniform in [period - (mask + 1) / 2, period + mask / 2] where mask is 2^k - 1; modulo 2^64.
+ * Returns the interval for a draw. mask: 2^k - 1, of which low bits may be clear; 0 for no jitter.
+ * The interval is uniform in [period - (mask + 1) / 2, period + mask / 2] where mask is 2^k - 1;
+ * modulo 2^64.
  */
 static inline uint64_t mkperf_jitter_interval(uint64_t period, uint32_t mask, uint32_t draw)
 {

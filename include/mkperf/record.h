@@ -205,7 +205,7 @@ static inline uint64_t mkperf_thread_from_wire(uint64_t field)
 #define MKPERF_READ_COUNT ((UINT64_C(1) << 56) - 1)
 #define MKPERF_READ_COUNTER_SHIFT 56
 
-/* The identity of a thread whose fault handler and scheduling context have these badges. */
+/* Returns the identity of a thread whose fault handler and scheduling context have these badges. */
 static inline uint64_t mkperf_thread_of(uint64_t badge, uint64_t sc)
 {
     if (!(badge & MKPERF_THREAD_CHILD_BIT) || badge >= MKPERF_THREAD_AMBIGUOUS) {

@@ -176,14 +176,14 @@ _Static_assert(MKPERF_SESSION_PAGE_BYTES + MKPERF_RING_HEADER_BYTES + MKPERF_OUT
                    MKPERF_OUTPUT_REGION_BYTES,
                "output region");
 
-/* The output ring in the region whose first byte is at `region`. */
+/* Returns the output ring in the region whose first byte is at `region`. */
 static inline struct mkperf_ring *mkperf_output_ring(uintptr_t region)
 {
     return (struct mkperf_ring *)(region + MKPERF_SESSION_PAGE_BYTES);
 }
 
-/* The sample ring of a core in the rings' region: each starts at a page. The ring with the number
- * MKPERF_TARGET_CORES is the profiler PD's own. */
+/* Returns the sample ring of a core in the rings' region: each starts at a page. The ring with the
+ * number MKPERF_TARGET_CORES is the profiler PD's own. */
 static inline struct mkperf_ring *mkperf_core_ring(uintptr_t region, unsigned core)
 {
     return (struct mkperf_ring *)(region + core * (uintptr_t)(MKPERF_CORE_RING_BYTES + 4096));
@@ -195,21 +195,21 @@ _Static_assert((MKPERF_TARGET_CORES + 1) * (MKPERF_CORE_RING_BYTES + 4096) +
                    MKPERF_RINGS_REGION_BYTES,
                "rings' region");
 
-/* The kernel's table of software events in the rings' region, before the table of counts. */
+/* Returns the kernel's table of software events in the rings' region, before the table of counts. */
 static inline struct mkperf_soft *mkperf_soft_table(uintptr_t region)
 {
     return (struct mkperf_soft *)(region + MKPERF_RINGS_REGION_BYTES - MKPERF_COUNTS_REGION_BYTES -
                                   MKPERF_SOFT_REGION_BYTES);
 }
 
-/* The tables by which the kernel unwinds, in the rings' region, before the table of software events. */
+/* Returns the tables by which the kernel unwinds, in the rings' region, before the table of software events. */
 static inline struct mkperf_unwind_tables *mkperf_unwind_region(uintptr_t region)
 {
     return (struct mkperf_unwind_tables *)((uintptr_t)mkperf_soft_table(region) -
                                            MKPERF_UNWIND_BYTES);
 }
 
-/* The kernel's table of counts by thread, at the end of the rings' region. */
+/* Returns the kernel's table of counts by thread, at the end of the rings' region. */
 static inline struct mkperf_counts *mkperf_counts_table(uintptr_t region)
 {
     return (struct mkperf_counts *)(region + MKPERF_RINGS_REGION_BYTES -

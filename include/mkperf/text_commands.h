@@ -128,7 +128,7 @@ static inline bool mkperf_words_split(struct mkperf_words *words, const char *te
     return !quoted;
 }
 
-/* The row of a word. NULL: there is no such command. */
+/* Returns the row of a word, or NULL if there is no such command. */
 static inline const struct mkperf_text_command *mkperf_text_command_named(const char *word)
 {
     for (unsigned i = 0; i < MKPERF_TEXT_COMMAND_COUNT; i++) {

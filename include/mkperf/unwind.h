@@ -74,7 +74,7 @@ _Static_assert(sizeof(struct mkperf_unwind_tables) ==
                    MKPERF_UNWIND_HEADER_BYTES + MKPERF_UNWIND_SLOTS * 40,
                "the layout has no padding");
 
-/* The slot of a PD's entry. Microkit's PDs have different ones. */
+/* Returns the slot of a PD's entry. Microkit's PDs have different ones. */
 static inline unsigned mkperf_unwind_slot(uint64_t badge, uint64_t sc, uint64_t sc_if)
 {
     return (badge & sc_if ? sc + 1 : badge) % MKPERF_UNWIND_SLOTS;

@@ -47,7 +47,7 @@ struct mkperf_word_table {
     uint64_t word[MKPERF_MAX_WORDS];
 };
 
-/* The bits of a word's value that its bytes select. */
+/* Returns the bits of a word's value that its bytes select. */
 static inline uint64_t mkperf_word_mask(uint64_t word)
 {
     uint64_t mask = 0;

@@ -87,7 +87,7 @@ static struct chunk *last;
 static struct place from, until;
 static const char *path;
 
-/* The counter of an instruction. The same one after a new translation, so that no count is in two places. */
+/* Returns the counter of an instruction. The same one after a new translation, so that no count is in two places. */
 static struct counter *find_counter(const struct qemu_plugin_insn *insn)
 {
     struct counter key = {.vaddr = qemu_plugin_insn_vaddr(insn)};
@@ -173,7 +173,8 @@ static void on_exit_of_machine(qemu_plugin_id_t id, void *data)
     write_counts("exit");
 }
 
-/* Whether the block has the place's function from instruction i on, as far as the block reaches. */
+/* Returns whether the block has the place's function from instruction i on, as far as the block
+ * reaches. */
 static bool is_at(const struct place *p, const struct qemu_plugin_tb *tb, size_t i, size_t n)
 {
     size_t done = 0;

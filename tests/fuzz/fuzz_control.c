@@ -52,7 +52,7 @@ static const struct mkperf_shared_key keys[] = {{"", {1, 2, 3}}, {"a", {4}}};
 static uint64_t page[MKPERF_SESSION_PAGE_BYTES / 8];
 static uint64_t ring[(MKPERF_RING_HEADER_BYTES + RING) / 8];
 
-/* The input writes any bytes to any place of the page. */
+/* Makes a call of the profiler PD. Before it, the input writes any bytes to any place of the page. */
 static uint32_t call(uint32_t op)
 {
     size_t n = byte();

@@ -34,7 +34,7 @@ static inline unsigned mutate_random(unsigned n)
     return (unsigned)((mutate_state >> 33) % n);
 }
 
-/* A number at a border of a type, near `old`, small, or of any size. */
+/* Returns a number at a border of a type, near `old`, small, or of any size. */
 static inline uint64_t mutate_number(uint64_t old)
 {
     static const uint64_t borders[] = {0,         1,          UINT64_C(0x7fffffff), UINT32_MAX,

@@ -41,7 +41,7 @@ static inline size_t mutate_put_varint(uint8_t *p, uint64_t v)
     return n;
 }
 
-/* The bytes of a varint, 0 if there is none. */
+/* Returns the bytes of a varint, 0 if there is none. */
 static inline size_t mutate_get_varint(const uint8_t *p, size_t n, uint64_t *v)
 {
     *v = 0;
@@ -54,7 +54,7 @@ static inline size_t mutate_get_varint(const uint8_t *p, size_t n, uint64_t *v)
     return 0;
 }
 
-/* The fields of a message up to the first that is none. */
+/* Returns the fields of a message up to the first that is none. */
 static inline unsigned mutate_parse(const uint8_t *p, size_t n,
                                     struct mutate_field field[MUTATE_FIELDS])
 {
@@ -85,7 +85,7 @@ static inline unsigned mutate_parse(const uint8_t *p, size_t n,
     return count;
 }
 
-/* The field with this number; of tag 0 any. */
+/* Finds the field with this number, any field if the number is 0. */
 static inline bool mutate_find(pb_field_iter_t *at, const pb_msgdesc_t *type, unsigned tag)
 {
     static uint64_t none[8192]; /* nanopb computes addresses in a message; nothing is read there */

@@ -76,7 +76,7 @@ __attribute__((noinline)) void wild_done(void)
     }
 }
 
-/* A frame record at that offset of the stack's memory, far below the used part. */
+/* Returns a frame record at that offset of the stack's memory, far below the used part. */
 static uint64_t record(size_t offset, uint64_t caller, uint64_t ret)
 {
     volatile uint64_t *r = (volatile uint64_t *)(mkperf_stack + offset);

@@ -112,7 +112,7 @@ static void destroy(void)
     }
 }
 
-/* The number behind a position of the name, of which the position is moved to the end. */
+/* Returns the number behind a position of the name, of which the position is moved to the end. */
 static uint64_t number(const char **c)
 {
     uint64_t n = 0;

@@ -104,7 +104,7 @@ static bool answered(void)
     return __atomic_load_n(&descriptor.answered, __ATOMIC_ACQUIRE) == descriptor.sequence;
 }
 
-/* The status; UINT32_MAX: no answer. */
+/* Returns the status, or UINT32_MAX without an answer. */
 static uint32_t request(uint32_t op)
 {
     descriptor.op = op;

@@ -59,7 +59,7 @@ double net_now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The time that rates are about. On a busy machine a target gets a part of each second, and the hosts as much. */
+/* Returns the time that rates are about. On a busy machine a target gets a part of each second, and the hosts as much. */
 static double paced_s(void)
 {
     const char *pid = getenv("PACE");
@@ -204,9 +204,9 @@ static void count_made(unsigned many)
 }
 
 /*
- * A connection of a stranger, not yet open. Its port is not one that the system chooses for others:
- * QEMU's user network gives a connection's port on, so one of a host and one of a stranger, over
- * two forwarded ports, would be the same to the target.
+ * Returns a connection of a stranger, not yet open. Its port is not one that the system chooses for
+ * others: QEMU's user network gives a connection's port on, so one of a host and one of a stranger,
+ * over two forwarded ports, would be the same to the target.
  */
 static int stranger(const struct sockaddr_in *to)
 {

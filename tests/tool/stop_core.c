@@ -103,7 +103,7 @@ static void ask(const char *text, char answer[PACKET])
     } while (says_stopped(answer));
 }
 
-/* Whether the core, which stands still, is in user mode or idle. */
+/* Returns whether the core, which stands still, is in user mode or idle. */
 static bool holds_nothing(unsigned core, uint64_t idle)
 {
     char answer[PACKET], select[16];

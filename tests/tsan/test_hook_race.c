@@ -191,7 +191,7 @@ static void start(unsigned core, uint64_t *seed)
     }
 }
 
-/* What the core has taken in the session. */
+/* Returns what the core has taken in the session. */
 static uint64_t captured(unsigned core)
 {
     pthread_mutex_lock(&big);

@@ -257,7 +257,7 @@ static void overflow(uint32_t mask)
     }
 }
 
-/* The record that the hook wrote last, and no other is there; NULL: none. */
+/* Returns the record that the hook wrote last, and no other is there, or NULL if there is none. */
 static const uint64_t *record(void)
 {
     struct mkperf_ring_consumer c = {

@@ -41,7 +41,7 @@ static unsigned there(void)
     return m.pmcr >> 11 & 31;
 }
 
-/* The counter of pmevcntr or pmevtyper, -1: another register. */
+/* Returns the counter of pmevcntr or pmevtyper, or -1 for another register. */
 static int indexed(const char *name, const char *prefix)
 {
     size_t n = strlen(prefix);
@@ -294,7 +294,7 @@ void mkperf_port_wake(void)
 
 /* ---- the model at work ---------------------------------------------------------------------- */
 
-/* Whether an event counts, Arm ARM "PMEVTYPER<n>_EL0", for a CPU with EL2 and EL3. */
+/* Returns whether an event counts, Arm ARM "PMEVTYPER<n>_EL0", for a CPU with EL2 and EL3. */
 static bool counts(unsigned n, unsigned el, bool secure)
 {
     uint64_t t = m.type[n];

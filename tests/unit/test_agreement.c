@@ -201,7 +201,7 @@ static struct recording ordinary(uint64_t seed)
     return r;
 }
 
-/* The line of a report's head. */
+/* Returns the line of a report's head. */
 static const char *line(char *text, size_t n)
 {
     FILE *f = fmemopen(text, n, "w");

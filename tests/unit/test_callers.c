@@ -187,7 +187,7 @@ static enum mkperf_lr leaf(void *self, uint32_t pd, uint64_t pc)
     return pd % 2 == 0 ? MKPERF_LR_YES : MKPERF_LR_NO; /* threads 1, 3, ... */
 }
 
-/* What the host makes of a record. */
+/* Returns what the host makes of a record. */
 static const struct mkperf_chain *host(const uint64_t *w)
 {
     static const struct mkperf_chain_lookup lookup = {find, leaf, NULL};

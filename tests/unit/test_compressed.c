@@ -240,7 +240,7 @@ struct made {
     size_t n, data;
 };
 
-/* The plain file's head, behind which records are put. */
+/* Returns the plain file's head, behind which records are put. */
 static struct made head_of_plain(void)
 {
     size_t n, size;
@@ -267,7 +267,7 @@ static void put_record(struct made *f, unsigned type, const void *p, size_t n)
     assert_true(f->n < FILE_MAX);
 }
 
-/* The file as if its writer had been killed, or as a finished one without features. */
+/* Reads the file as if its writer had been killed, or as a finished file without features. */
 static enum mkperf_status read_made(struct made *f, bool finished, struct seen *seen,
                                     struct mkperf_error *e)
 {

@@ -216,7 +216,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* A sample of a thread with frames that follow from `chain`. Returns its bytes. */
+/* Writes a sample of a thread with frames that follow from `chain`. Returns its bytes. */
 static unsigned make(uint64_t *w, unsigned counter, unsigned flags, uint64_t chain, unsigned depth,
                      uint64_t time, uint64_t period, uint64_t pc)
 {

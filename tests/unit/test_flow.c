@@ -82,7 +82,7 @@ static void compare(double near)
     }
 }
 
-/* The number of a column of the tables, by its name. */
+/* Returns the number of a column of the tables, by its name. */
 static unsigned column(const char *name)
 {
     unsigned n = 0;

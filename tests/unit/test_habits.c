@@ -31,7 +31,7 @@ static const char *in;
         }                                                                                  \
     } while (0)
 
-/* The share of a row with this name at its end, in the first column; -1: no such row. */
+/* Returns the share of a row with this name at its end, in the first column, or -1 if there is no such row. */
 static double share_of(const char *text, const char *name)
 {
     for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
@@ -47,7 +47,7 @@ static double share_of(const char *text, const char *name)
     return -1;
 }
 
-/* The sum of the first column. */
+/* Returns the sum of the first column. */
 static double sum_of_shares(const char *text)
 {
     double sum = 0;
@@ -187,7 +187,8 @@ static void test_percentages(void **state)
     assert_true(share_of(text, "idle_thread") > 5);
 }
 
-/* The share in the first line that ends with the name behind so many blanks; -1: there is none. */
+/* Returns the share in the first line that ends with the name behind so many blanks, or -1 if there
+ * is none. */
 static double share_at(const char *text, const char *name)
 {
     double share = -1;

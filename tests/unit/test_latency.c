@@ -290,7 +290,7 @@ static void replay(void)
     }
 }
 
-/* Whether the story reaches a limit; target.reached says how. */
+/* Returns whether the story reaches a limit; target.reached says how. */
 static bool reaches(struct mkperf_latency_limit limit)
 {
     mkperf_latency_begin(&target);

@@ -347,7 +347,7 @@ static void make_calls(const char *calls)
     }
 }
 
-/* Whether a process that makes these calls is ended by an assertion. */
+/* Returns whether a process that makes these calls is ended by an assertion. */
 static bool is_stopped(const char *calls)
 {
     int status;

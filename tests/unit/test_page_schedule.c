@@ -51,7 +51,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* A value of a column; its length in *n. */
+/* Returns a value of a column; its length in *n. */
 static uint64_t column(const char *name, size_t i, size_t *n)
 {
     char key[32], type[4] = "";
@@ -71,7 +71,7 @@ static uint64_t column(const char *name, size_t i, size_t *n)
     return value;
 }
 
-/* The ns and the number of the intervals of a PD in a state; checks that a list's do not overlap. */
+/* Returns the ns and the number of the intervals of a PD in a state; checks that a list's do not overlap. */
 static uint64_t in_state(uint32_t pd, const char *state, size_t *count)
 {
     char key[64];

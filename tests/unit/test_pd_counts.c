@@ -146,7 +146,7 @@ static void run(struct recording *r)
     mkperf_checks_free(a);
 }
 
-/* The line of record's summary. */
+/* Returns the line of record's summary. */
 static const char *line(void)
 {
     static char text[1024];

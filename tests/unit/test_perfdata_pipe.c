@@ -58,7 +58,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* What perf prints of a recording at its standard input; it must not complain. */
+/* Returns what perf prints of a recording at its standard input; it must not complain. */
 static char *perf(const char *arguments, const char *redirected, const char *name)
 {
     char *complaint,

@@ -76,7 +76,7 @@ static unsigned end(struct mkperf_checks *p, unsigned samples)
     return seen.nsuspects;
 }
 
-/* The address after the call in _start. */
+/* Returns the address after the call in _start. */
 static uint64_t return_address(void)
 {
     char *text = recording_shell("aarch64-linux-gnu-objdump -d %s | grep -A20 '<_start>:' | "

@@ -16,7 +16,7 @@ static char *contents(const char *name)
     return recording_shell("cat %s", recording_path(name));
 }
 
-/* Whether the output in a file that grows has the text by now. */
+/* Returns whether the output in a file that grows has the text by now. */
 static bool appears(const char *name, const char *text)
 {
     for (int tries = 0; tries < 3000; tries++) {

@@ -206,7 +206,7 @@ static void test_ring(void **state)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* A word of the page, of which `bytes` are read (bit 0: the byte at its address). */
+/* Returns a word of the page, of which `bytes` are read (bit 0: the byte at its address). */
 static uint64_t word_at(unsigned index, uint64_t bytes)
 {
     return (uint64_t)(uintptr_t)&page[index] | bytes << MKPERF_WORD_BYTES_SHIFT;

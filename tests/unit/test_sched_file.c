@@ -335,7 +335,7 @@ static void comes_back_recovered(void **state)
     compare_readings(back.readings);
 }
 
-/* What perf prints of a recording; it must not complain. */
+/* Returns what perf prints of a recording; it must not complain. */
 static char *perf(const char *arguments, const char *name)
 {
     char *text = recording_shell("cd %s && perf %s -i %s 2>%s/err", recording_dir, arguments,

@@ -103,7 +103,7 @@ static void drain(uint64_t until)
     }
 }
 
-/* The calls of that thread to the server. */
+/* Returns the calls of that thread to the server. */
 static const struct mkperf_latency_pair *calls(uint64_t from)
 {
     for (unsigned i = 0; i < MKPERF_LATENCY_PAIRS; i++) {

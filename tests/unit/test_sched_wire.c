@@ -59,7 +59,7 @@ static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, str
 enum { TICKS = 20000, WORDS = 3 };
 static uint64_t truth[TICKS][WORDS];
 
-/* Whether a reading is what its queue had at that time. */
+/* Returns whether a reading is what its queue had at that time. */
 static enum mkperf_status on_reading(void *self, const struct mkperf_queue_reading *r,
                                      struct mkperf_error *e)
 {

@@ -333,7 +333,7 @@ static void viewers(void **state)
     free(text);
 }
 
-/* The number behind `key`, after *text, which moves behind the number. */
+/* Returns the number behind `key`, after *text, which moves behind the number. */
 static unsigned number_after(const char **text, const char *key)
 {
     const char *found = strstr(*text, key);

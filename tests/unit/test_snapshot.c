@@ -117,7 +117,7 @@ static void keep(const char *path, const char *question, const char *bytes)
     mkperf_snapshot_end(&s);
 }
 
-/* The snapshot's text; "" if there is none. */
+/* Returns the snapshot's text; "" if there is none. */
 static const char *kept(const char *path, const char *question)
 {
     static char text[100];
@@ -133,7 +133,7 @@ static const char *kept(const char *path, const char *question)
     return text;
 }
 
-/* The path of the only snapshot of "r". */
+/* Returns the path of the only snapshot of "r". */
 static char *only_file(void)
 {
     char *path = recording_shell("echo -n %s/*", recording_path(".r.asked"));

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* A line's fields with -x ,: of the first with this PD ("": the system) and event. */
+/* Stores the fields of a line with -x ,: the first line with this PD ("": the system) and event. */
 static bool counted(const char *text, const char *pd, uint64_t *count, uint64_t *time_ns)
 {
     char wanted[64];

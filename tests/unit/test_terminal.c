@@ -27,7 +27,7 @@ static void test_colours_are_perfs(void **state)
     assert_string_equal(mkperf_colour_end(false, 50), "");
 }
 
-/* What was written to the terminal since the last call. */
+/* Returns what was written to the terminal since the last call. */
 static const char *shown(int terminal)
 {
     static char text[4096];

@@ -144,7 +144,7 @@ static void test_charged(void **state)
     top_counts_free(&c);
 }
 
-/* What is printed of it; to be freed. */
+/* Returns what is printed of it; to be freed. */
 static char *charged_text(struct top_counts *c)
 {
     const struct mkperf_totals totals = {.samples = 0};

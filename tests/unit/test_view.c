@@ -191,7 +191,8 @@ static void test_info(void **state)
     assert_int_equal(column_count("c_node"), column_count("c_event"));
 }
 
-/* The weight of a function itself or with what it called, and its samples, from the columns. */
+/* Returns the weight of a function itself or with what it called, and its samples, from the
+ * columns. */
 static uint64_t weight_of(const char *name, bool with_called, uint64_t *samples)
 {
     uint64_t sum = 0, chains = column_count("c_node");

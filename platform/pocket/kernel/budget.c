@@ -38,8 +38,8 @@ void budget_init(struct task *t)
     budgets = true;
 }
 
-/* The budget that t runs on; NULL: none, it may always run. A call that is served waits for its
- * reply, so no task serves itself. */
+/* Returns the budget that t runs on, or NULL if it has none and may always run. A call that is
+ * served waits for its reply, so no task serves itself. */
 struct budget *budget_of(struct task *t)
 {
     while (t->pd != NULL && t->pd->passive && t->serving != NULL) {

@@ -206,7 +206,7 @@ void sys_reply_recv(struct task *t)
     sys_recv(t);
 }
 
-/* The child of t with that id, NULL if there is none. */
+/* Returns the child of t with that id, NULL if there is none. */
 struct task *task_child(const struct task *t, uint64_t child_id)
 {
     for (unsigned i = 0; i < ntasks; i++) {
@@ -218,7 +218,7 @@ struct task *task_child(const struct task *t, uint64_t child_id)
     return NULL;
 }
 
-/* The task whose TCB's capability is in that slot of t's cspace, NULL if there is none. */
+/* Returns the task whose TCB's capability is in that slot of t's cspace, NULL if there is none. */
 static const struct task *task_shared(const struct task *t, uint64_t slot)
 {
     unsigned of = slot < POCKET_SLOTS ? t->pd->tcb[slot] : 0;

@@ -45,8 +45,8 @@ void irq_bind_all(const struct core *core)
 }
 
 /*
- * A task's memory as the kernel sees it: 8-byte aligned, readable or writable by the task, normal
- * RAM, wholly within one page or block. NULL if it is not.
+ * Returns a task's memory as the kernel sees it: 8-byte aligned, readable or writable by the task,
+ * normal RAM, wholly within one page or block. NULL if it is not.
  */
 void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool write)
 {

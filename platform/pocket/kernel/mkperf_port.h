@@ -79,13 +79,13 @@ static inline struct mkperf_identity mkperf_port_identity(const void *thread)
     return ((const struct task *)thread)->identity;
 }
 
-/* A number that few threads have in common. */
+/* Returns a number that few threads have in common. */
 static inline unsigned mkperf_port_slot(const void *thread)
 {
     return ((const struct task *)thread)->number;
 }
 
-/* The pc itself if the idle task was interrupted; else the function through which the kernel was entered. */
+/* Returns the pc itself if the idle task was interrupted; else the function through which the kernel was entered. */
 static inline uint64_t mkperf_port_kernel_pc(void)
 {
     const struct core *core = core_self();

@@ -10,7 +10,7 @@
 
 #include "core.h"
 
-/* The entry of the page or block with that address; NULL: there never was one. */
+/* Returns the entry of the page or block with that address, or NULL if there never was one. */
 static uint64_t *entry_of(const struct task *t, uint64_t va)
 {
     uint64_t *table = ram(t->pd->tables);

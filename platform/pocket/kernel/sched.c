@@ -84,7 +84,7 @@ void sched_remove(struct task *t)
     }
 }
 
-/* The first ready task of the highest priority, NULL if none. */
+/* Returns the first ready task of the highest priority, NULL if none. */
 static struct task *best(const struct core *core)
 {
     const struct ready_queues *ready = core->queues;
@@ -235,7 +235,7 @@ static void set_timer(struct core *core, struct task *t)
     sched_arm_timer(core);
 }
 
-/* What is left of the slice of the current task, which is preempted: at least a tick. */
+/* Returns what is left of the slice of the current task, which is preempted: at least a tick. */
 static uint64_t left_of_slice(const struct core *core)
 {
     int64_t left = core->ticking ? (int64_t)(core->slice_end - sched_clock()) : 0;

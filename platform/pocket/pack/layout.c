@@ -5,7 +5,7 @@
 
 #include "pack.h"
 
-/* The first chunk that ends above `at`. */
+/* Returns the first chunk that ends above `at`. */
 static unsigned first_above(const struct layout *l, uint64_t at)
 {
     unsigned i = 0;
@@ -57,7 +57,7 @@ bool layout_allocate(struct packer *p, uint64_t size, uint64_t align, uint8_t *b
     return layout_place(p, place, size, bytes);
 }
 
-/* The bytes of the chunk that begins at `at`. */
+/* Returns the bytes of the chunk that begins at `at`. */
 uint8_t *layout_bytes(const struct layout *l, uint64_t at)
 {
     return l->chunk[first_above(l, at)].bytes;

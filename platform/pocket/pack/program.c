@@ -161,7 +161,7 @@ bool program_symbol_address(const struct program *g, const char *name, uint64_t 
     return s != NULL;
 }
 
-/* The symbol's `size` bytes in the file's segments; NULL if it has fewer. */
+/* Returns the symbol's `size` bytes in the file's segments; NULL if it has fewer. */
 uint8_t *program_symbol(struct program *g, const char *name, uint64_t size)
 {
     const struct symbol *s = find(g, name);

@@ -11,7 +11,8 @@ bool tables_new(struct packer *p, uint64_t *tables)
     return bytes != NULL && layout_allocate(p, PAGE, PAGE, bytes, tables);
 }
 
-/* The entry for vaddr at `level` (2 or 3); makes missing tables. NULL: out of memory. */
+/* Returns the entry for vaddr at `level` (2 or 3); makes missing tables. Returns NULL if there is
+ * no memory for them. */
 static uint64_t *entry_at(struct packer *p, uint64_t tables, uint64_t vaddr, unsigned level)
 {
     for (unsigned l = 1;; l++) {

@@ -83,7 +83,7 @@ static uint64_t measured_work(void)
     return instructions() - before;
 }
 
-/* What sampling adds to the work, over the samples that the work must give. */
+/* Returns what sampling adds to the work, over the samples that the work must give. */
 static uint64_t cost(uint64_t watermark, bool discard)
 {
     uint64_t alone = measured_work();

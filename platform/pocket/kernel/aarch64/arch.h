@@ -44,7 +44,7 @@ static inline void *ram(uint64_t physical)
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-/* The core this runs on. Not volatile: it never changes. */
+/* Returns the core this runs on. Not volatile: it never changes. */
 static inline struct core *core_self(void)
 {
     struct core *core;
@@ -53,7 +53,7 @@ static inline struct core *core_self(void)
     return core;
 }
 
-/* The scheduler's clock, and that of samples. */
+/* Returns the scheduler's clock, and that of samples. */
 static inline uint64_t arch_clock(void)
 {
     return READ_REG(cntpct_el0);
@@ -76,13 +76,13 @@ static inline void arch_timer(uint64_t due)
     WRITE_REG(cntp_ctl_el0, due != UINT64_MAX);
 }
 
-/* The pc of what was interrupted. */
+/* Returns the pc of what was interrupted. */
 static inline uint64_t arch_pc(void)
 {
     return READ_REG(elr_el1);
 }
 
-/* The running task's stack pointer. */
+/* Returns the running task's stack pointer. */
 static inline uint64_t arch_sp(void)
 {
     return READ_REG(sp_el0);
@@ -102,7 +102,7 @@ enum exception_class {
     EC_BRK = 0x3c,
 };
 
-/* What happened, and for a fault of memory the address. */
+/* Returns what happened, and for a fault of memory the address. */
 static inline uint64_t arch_syndrome(void)
 {
     return READ_REG(esr_el1);
@@ -175,7 +175,7 @@ static inline uint64_t arch_entry_address(uint64_t entry)
     return entry & ENTRY_ADDRESS;
 }
 
-/* Whether user mode may read there, or write. */
+/* Returns whether user mode may read there, or write. */
 static inline bool arch_allows(uint64_t entry, bool write)
 {
     return (entry & (write ? ENTRY_RIGHTS : ENTRY_USER)) == ENTRY_USER;
@@ -186,7 +186,7 @@ static inline void arch_flush(void)
     __asm__ volatile("dsb ishst\n\ttlbi vmalle1is\n\tdsb ish\n\tisb" : : : "memory");
 }
 
-/* What arch_use_space takes, of these tables. */
+/* Returns what arch_use_space takes, of these tables. */
 static inline uint64_t arch_space(uint64_t tables, unsigned asid)
 {
     return tables | (uint64_t)asid << 48;

@@ -53,10 +53,10 @@ void qemu_pmu_follow(const struct mkperf_hook *hook, bool idle)
     qemu_pmu_arm(hook, idle);
 }
 
-/* The session's counters that have overflowed when the kernel is entered, of a core among several. QEMU gives a core its turn
- * one event before a counter's overflow. If another core's interrupt is pending by then, it is taken first, and the overflow
- * follows in whatever runs next. So a counter that is one event short has overflowed, too, and its next interval begins one
- * event early. */
+/* Returns the session's counters that have overflowed when the kernel is entered, of a core among several. QEMU gives a
+ * core its turn one event before a counter's overflow. If another core's interrupt is pending by then, it is taken
+ * first, and the overflow follows in whatever runs next. So a counter that is one event short has overflowed, too, and
+ * its next interval begins one event early. */
 uint32_t qemu_pmu_entered(const struct mkperf_hook *hook)
 {
     uint32_t flags = mkperf_pmu_overflow();
@@ -71,8 +71,8 @@ uint32_t qemu_pmu_entered(const struct mkperf_hook *hook)
     return flags;
 }
 
-/* The kernel's counters that have overflowed by now. Without the reads, QEMU sets flags only when the
- * exception level changes. */
+/* Returns the kernel's counters that have overflowed by now. Without the reads, QEMU sets flags only when the exception
+ * level changes. */
 uint32_t qemu_pmu_kernel_overflow(const struct mkperf_hook *hook)
 {
     uint32_t mask = hook->mask & hook->kernel_mask;

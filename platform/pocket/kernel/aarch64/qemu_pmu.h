@@ -15,7 +15,7 @@ void qemu_pmu_sleep(const struct mkperf_hook *hook, bool asleep);
 uint32_t qemu_pmu_entered(const struct mkperf_hook *hook);
 uint32_t qemu_pmu_kernel_overflow(const struct mkperf_hook *hook);
 
-/* Whether a counter can overflow in the kernel. */
+/* Returns whether a counter can overflow in the kernel. */
 static inline bool pmu_watches_kernel(const struct mkperf_hook *hook)
 {
     return hook->kernel_mask != 0;

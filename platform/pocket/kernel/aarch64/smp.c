@@ -118,8 +118,8 @@ static struct task *next_is(struct core *core, struct task *next)
     return next;
 }
 
-/* Whether the interrupt is the timer's for the pacer alone, which is nothing but this core's own: then it
- * is dealt with. */
+/* Returns whether the interrupt is the timer's for the pacer alone, which is nothing but this core's own: then it is
+ * dealt with. */
 static bool paced_only(struct core *core)
 {
     uint64_t now = sched_clock();

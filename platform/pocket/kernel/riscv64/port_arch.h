@@ -5,7 +5,7 @@
 
 #include "../../../../kernel/arch/riscv_sscofpmf.h"
 
-/* The kernel's view of a page of the current task; 0: user mode cannot read it. */
+/* Returns the kernel's view of a page of the current task, or 0 if user mode cannot read it. */
 static inline uintptr_t port_window(uint64_t va)
 {
     return (uintptr_t)irq_find_memory(core_self()->current, va, 4096, false);

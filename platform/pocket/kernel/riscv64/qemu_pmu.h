@@ -15,7 +15,7 @@ static inline void qemu_pmu_arm(const struct mkperf_hook *hook, bool idle)
     (void)idle;
 }
 
-/* The overflows of the kernel's present work: ways_in.c. */
+/* Returns the overflows of the kernel's present work: ways_in.c. */
 uint32_t qemu_pmu_kernel_overflow(struct mkperf_hook *hook);
 
 static inline bool pmu_watches_kernel(const struct mkperf_hook *hook)

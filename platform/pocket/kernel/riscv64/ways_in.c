@@ -36,7 +36,7 @@ uint64_t arch_sp(void)
     return core_self()->current->context.sp;
 }
 
-/* What has overflowed, of the session's counters. inside: within the kernel, or in the idle task. */
+/* Returns what has overflowed, of the session's counters. inside: within the kernel, or in the idle task. */
 static uint32_t overflowed(struct mkperf_hook *hook, bool inside)
 {
     if (!(pmu_state.found & MKPERF_RISCV_FILTERS)) {
