@@ -35,8 +35,8 @@ struct agent_outbox {
     const char *spec; /* as --to names it */
     enum agent_kind kind;
     char *directory;
-    const char *url;              /* of a server */
-    uint64_t limit, bytes;        /* of the files */
+    const char *url;              /* of the server */
+    uint64_t limit, bytes;        /* bytes of waiting files: the most, and now */
     struct agent_waiting *window; /* from `first` on, oldest first */
     size_t first, n, room;
     uint64_t sent;                               /* windows that the server accepted */
@@ -107,7 +107,7 @@ struct agent_window {
     struct mkperf_checks *checks;
     struct mkperf_sink to;
     struct mkperf_totals counts; /* samples, losses and times of this window */
-    struct mkperf_totals before; /* of the stream, at the end of the last window */
+    struct mkperf_totals before; /* the stream's totals at the end of the last window */
 
     /* These are of the whole stream. */
     bool began;
@@ -122,7 +122,7 @@ struct agent_window {
     struct mkperf_analysis *sched;
     struct mkperf_flow flow;
     struct mkperf_sink live;
-    struct mkperf_totals sum;                   /* of all windows */
+    struct mkperf_totals sum;                   /* the sum over all windows */
     uint64_t windows, spoiled, spoiled_samples; /* spoiled: without a file, for want of space */
     char *text[AGENT_FAMILIES + AGENT_FIGURES]; /* metrics at the end of the last window */
 };
@@ -170,16 +170,17 @@ struct agent_target {
 };
 
 struct agent {
-    struct mkperf_record_options options; /* of each recording */
+    struct mkperf_record_options options; /* the options of each recording */
     const char *spool, *list, *metrics, *service, *header_file;
     double window_s;
     uint64_t keep_mib;
-    volatile int *stop; /* of the main thread, which then sets `ending` for the others */
+    /* number of signals that end the agent; the main thread then sets `ending` for the others */
+    volatile int *stop;
     bool ending;
     const char *to[16];
     unsigned nto;
     struct agent_outbox outbox[16];
-    uint64_t sequence; /* of the next window */
+    uint64_t sequence; /* the number of the next window */
     struct mkperf_symbols *elfs;
     uint64_t elfs_unix_ms; /* when the first of them was opened */
     double elfs_s;

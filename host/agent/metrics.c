@@ -34,8 +34,8 @@ static void put_value(FILE *to, const char *text)
 struct series {
     FILE *to;
     const char *name, *target;
-    const struct agent_window *w; /* of the target */
-    unsigned which;               /* of the numbers that the family's function writes */
+    const struct agent_window *w; /* the target's window */
+    unsigned which;               /* which of the numbers the family's function writes */
 };
 
 /* A line's begin: NAME{target="T",KEY="VALUE",...; pairs of key and value follow, the last one is NULL. */

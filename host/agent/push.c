@@ -184,7 +184,7 @@ static bool push_oldest(const struct push *p, CURL *curl)
     char *name = mkperf_xstrdup(o->window[o->first].name), url[URL_BYTES];
     uint64_t samples = o->window[o->first].samples;
     size_t n = 0;
-    long status = HTTP_REFUSED; /* of a window that cannot be converted */
+    long status = HTTP_REFUSED; /* the status for a window that cannot be converted */
     char *body = convert(p, name, &n, &e);
 
     if (body != NULL) {

@@ -16,7 +16,7 @@
 /* The samples at one address. */
 struct annotate_hit {
     struct mkperf_module *module;
-    struct mkperf_symbol symbol; /* of the function that has the address */
+    struct mkperf_symbol symbol; /* the function that has the address */
     uint64_t addr;
     struct mkperf_weight weight;
 };
@@ -58,7 +58,7 @@ struct annotate_code {
     struct mkperf_module *module;
     const uint8_t *p; /* the next instruction, in the module's file */
     size_t left;      /* bytes from p on */
-    uint64_t addr;    /* of the next instruction */
+    uint64_t addr;    /* address of the next instruction */
     size_t capstone;  /* capstone's handle (csh) */
     struct cs_insn *insn;
     bool readable; /* capstone disassembles this machine's code */

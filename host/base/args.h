@@ -136,7 +136,7 @@ struct mkperf_command {
     const char *description; /* paragraphs separated by empty lines; lines are refilled */
     struct {
         const struct mkperf_option_group *group; /* NULL: the end */
-        size_t offset;                           /* of what its set function takes, in self */
+        size_t offset; /* where in self the argument of its set function is */
     } options[MKPERF_OPTION_GROUPS];
     enum mkperf_value operand; /* operands */
     mkperf_list *operand_list;
@@ -218,7 +218,7 @@ void mkperf_help_text(const struct mkperf_command *c, FILE *out); /* --help */
 
 struct mkperf_guess {
     const char *word;  /* the typed word */
-    unsigned distance; /* of the best word; at first, of the words that are too far */
+    unsigned distance; /* the best word's; at first, that of words that are too far away */
     char best[128];    /* "": no word is near */
 };
 

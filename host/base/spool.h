@@ -14,7 +14,7 @@
 
 struct mkperf_spool {
     FILE *file;
-    size_t size, count; /* of a record; records */
+    size_t size, count; /* bytes of a record; number of records */
     void *map;          /* all of them, after mkperf_spool_map; NULL if there are none */
 };
 

@@ -16,7 +16,7 @@
 
 struct command {
     const char *input, *system;
-    uint64_t period_us; /* of PDs that may always run */
+    uint64_t period_us; /* the period that is assumed for PDs that may always run */
     double margin;      /* per cent */
     bool json;
     struct report_values values; /* with --json */

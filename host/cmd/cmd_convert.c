@@ -528,7 +528,7 @@ static const struct mkperf_option kprof2perf_options[] = {
 static enum mkperf_status set_print_level(void *self, const struct mkperf_given *g)
 {
     struct conversion *c = self;
-    uint64_t level; /* of -D, the only option without a `store` */
+    uint64_t level; /* the level of -D, the only option without a `store` */
 
     MKPERF_TRY(mkperf_given_number(g, 0, INT32_MAX, &level));
     c->print = level >= PRINT_LEVEL ? stderr : NULL;

@@ -69,7 +69,7 @@ static const struct question {
 };
 enum {
     QUESTIONS = sizeof questions / sizeof *questions,
-    REGRESSION = QUESTIONS - 1, /* of two recordings; the last question */
+    REGRESSION = QUESTIONS - 1, /* the last question, which compares two recordings */
     ALL_QUESTIONS = QUESTIONS,
 };
 /* Their names, in the same order: the number of a word is that of its question. */

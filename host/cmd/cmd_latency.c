@@ -21,9 +21,9 @@ struct command {
     const char *input, *separator, *output;
     const char *recording; /* the file of --record, or NULL */
     bool json, path, routes;
-    const char *route; /* of --path */
+    const char *route; /* the argument of --path */
     uint64_t worst;
-    struct report_values values; /* of -x and --json */
+    struct report_values values; /* the form that -x or --json selects */
     struct mkperf_path_choice choice;
     uint64_t interval_ms;
 };

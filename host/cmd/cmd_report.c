@@ -21,7 +21,7 @@ struct command {
         sorted, inverted, inlined, head_only;
     const char *output; /* the file for --interactions */
     const char *separator;
-    struct report_values values; /* of -x and --json */
+    struct report_values values; /* the form that -x or --json selects */
     uint64_t quantum_ns;         /* 0: --time-quantum is not given */
     enum mkperf_colour colour;
     struct report_options report;

@@ -16,8 +16,8 @@ enum { OTHERS = 7 };
 struct command {
     const char *input, *speedscope;
     char *found;        /* the place of speedscope that was not given; owned */
-    const char *others; /* of --diff, separated by commas */
-    char *names;        /* the same, cut at the commas */
+    const char *others; /* the argument of --diff: names, separated by commas */
+    char *names;        /* a copy of `others`, cut at the commas */
     uint64_t port;
     volatile int *interrupts;
     struct view_shown shown[1 + OTHERS]; /* the recording, and those of --diff */

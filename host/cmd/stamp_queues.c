@@ -59,7 +59,7 @@ struct class
     unsigned forward,
         back; /* a connection's region_resource_t of either queue; the same: there is only one */
     unsigned slots, slots_bytes;
-    unsigned bytes; /* of a connection */
+    unsigned bytes; /* size of a connection's entry */
 };
 
 static const struct class net = {MKPERF_QUEUE_NET, 5, 2, 0, 16, 16, 0, 32, 2, 40};

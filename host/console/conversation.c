@@ -290,7 +290,7 @@ struct prompt {
     EditLine *edit;
     History *history;
     HistEvent event;
-    char file[PATH_ROOM]; /* of the history; "": none */
+    char file[PATH_ROOM]; /* the file with the history; "": none */
     struct mkperf_error *error;
     enum mkperf_status status;
 };

@@ -15,9 +15,9 @@ enum { CONSOLE_LINE = 512 };
 
 struct console {
     struct mkperf_recorder recorder; /* first: mkperf_recorder_talk_init */
-    const char *commands;            /* of -c; NULL: they come from standard input */
-    bool done;                       /* exit was typed */
-    bool refused;                    /* the target refused a command */
+    const char *commands; /* the argument of -c; NULL: commands are read from standard input */
+    bool done;            /* exit was typed */
+    bool refused;         /* the target refused a command */
     bool connected;
     bool replied; /* the last part of the answer has arrived */
     bool running; /* the session runs, as last reported */

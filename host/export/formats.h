@@ -56,7 +56,7 @@ enum mkperf_keep {
 /* A row of the table. Either `open` or `write` is set. */
 struct mkperf_format {
     const char *name;
-    const char *suffixes; /* of file names, separated by blanks */
+    const char *suffixes; /* endings of file names, separated by blanks */
     const char *help;
     mkperf_open_output *open;    /* opens a sink that writes the format while events arrive */
     mkperf_write_profile *write; /* writes the whole profile; called once, at the end */

@@ -238,7 +238,7 @@ enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct
 
     MKPERF_TRY(mkperf_profile_order(c, e));
     mkperf_profile_warnings(c, keep_warning, &s);
-    const char *title = x->title != NULL ? x->title : "mkperf"; /* of speedscope's page */
+    const char *title = x->title != NULL ? x->title : "mkperf"; /* the title of speedscope's page */
     char name[512];
     snprintf(name, sizeof name, "%.400s (%u warning%s: see the profile [warnings])", title,
              s.alarms, s.alarms == 1 ? "" : "s");

@@ -41,7 +41,7 @@ struct mkperf_flow_queue {
     uint32_t producer,
         consumer;        /* PDs of the analysis; MKPERF_SCHED_NOBODY: a device, or not known */
     bool began;          /* there was a plausible reading */
-    uint64_t head, tail; /* of that one */
+    uint64_t head, tail; /* the indices in that reading */
     uint64_t now;        /* entries in the queue at the last one */
     struct mkperf_flow_arrival *arrival;
     size_t arrival_first, arrivals, arrival_room;
@@ -110,12 +110,12 @@ struct mkperf_flow_limit {
     enum mkperf_flow_cause cause;
     int stage;   /* that limits, or that is busiest; MKPERF_FLOW_NONE */
     uint32_t by; /* the PD that is the reason: the stage's own, a callee, another one on its core */
-    double share; /* of the time in which the stage had something to do and could do it */
+    double share; /* share of the time in which the stage had work and could do it */
     double own, calls, ready, throttled, asleep; /* its parts */
-    double core_busy;                            /* of the core of `by` */
+    double core_busy;   /* share of the time for which the core of `by` is busy */
     double rate, error; /* packets/s of the stage, and half the width of its interval at 95 % */
     int next;           /* the stage that would limit next; MKPERF_FLOW_NONE */
-    double next_share;  /* of the time that `next`, or its core, needs at this rate */
+    double next_share;  /* share of the time that `next`, or its core, needs at this rate */
     int full, empty;    /* the queue before, and the queue behind; MKPERF_FLOW_NONE */
     uint64_t from, to;  /* ns: the longest time in which the share is near to this one */
 };

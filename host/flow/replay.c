@@ -25,7 +25,7 @@ struct replay_pd {
     unsigned core, priority;
     double each, fixed, call; /* ns; each and call for a packet */
     double in_activation;     /* packets */
-    uint32_t callee;          /* of most of its calls */
+    uint32_t callee;          /* the callee of most of its calls */
     bool call_here;           /* the callee runs on the same core, with this priority: */
     unsigned call_priority;
     double every; /* ns between packets of a source or runs of a PD without queues; 0: at once */
@@ -51,7 +51,7 @@ struct replay_queue {
 
 struct replay {
     unsigned npds, nqueues, ncores, watched;
-    double window, gap; /* packets in the system; how many fewer let others arrive */
+    double window, gap; /* packets in the system; how many must have left before others arrive */
     struct replay_pd *pd;
     struct replay_queue *queue;
     double now;
@@ -452,7 +452,8 @@ static void apply(struct replay *r, const struct mkperf_flow *f, const struct mk
         struct replay_pd *p = &r->pd[i];
 
         if (p->call > 0 && c->what == MKPERF_FLOW_CHANGE_OWN) {
-            uint64_t part = 0, all = 0; /* of its calls, those of the PD that changes */
+            /* ns of work in its calls: of the PD that changes, and of all callees */
+            uint64_t part = 0, all = 0;
 
             for (unsigned k = 0; k < f->analysis->nedges; k++) {
                 const struct mkperf_call_edge *edge = &f->analysis->edge[k];

@@ -21,7 +21,7 @@ enum {
 enum kprof_type { KPROF_KERNEL = 1, KPROF_USER = 2, KPROF_MMAP = 3, KPROF_PROCESS = 4 };
 
 struct kprof_record {
-    uint64_t offset; /* of the record, for messages */
+    uint64_t offset; /* offset of the record, for messages */
     uint64_t type;
     const uint8_t *p; /* payload */
     size_t n;

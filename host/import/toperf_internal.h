@@ -41,7 +41,7 @@ struct mkperf_json_place {
 struct mkperf_json {
     const char *path; /* for messages */
     int fd;
-    uint64_t size; /* of a regular file; else 0 */
+    uint64_t size; /* size of a regular file; else 0 */
     bool ended;    /* the buffer has the rest of the input */
     bool failed;   /* reading failed; `reason` has the error of the system */
     uint64_t base; /* offset of buffer[0] in the input */

@@ -49,10 +49,10 @@ struct mkperf_source_ops {
 
 struct mkperf_source {
     const struct mkperf_source_ops *ops;
-    const char *spec;         /* as given, for messages; not owned */
-    int fd;                   /* to poll for reading; -1: closed */
-    int listener;             /* of listen:, from the first open to the end; -1: none */
-    bool ended;               /* a replay was read to its end */
+    const char *spec; /* as given, for messages; not owned */
+    int fd;           /* to poll for reading; -1: closed */
+    int listener; /* the listening socket of listen:, from the first open to the end; -1: none */
+    bool ended;   /* a replay was read to its end */
     double patience_s;        /* how long to wait for a connection */
     double accept_s;          /* how long to wait for a target that dials out; 0: without end */
     const volatile int *stop; /* not 0: stop waiting; may be NULL */
@@ -157,7 +157,7 @@ struct mkperf_peer {
     bool foreign;                   /* text arrived between authenticated messages */
     unsigned dropped;               /* frames without a valid MAC since the last valid one */
     uint64_t bad_macs;
-    uint16_t sequence; /* of the next frame to the target */
+    uint16_t sequence; /* sequence number of the next frame to the target */
     uint32_t request;  /* number of the last request */
     bool answered;
     mkperf_ToHost answer;  /* to the last request */

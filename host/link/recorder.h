@@ -127,8 +127,8 @@ struct mkperf_recorder {
     uint64_t gap_lost;    /* samples that were lost in transit before it */
 
     /* When things were last done, in seconds of the host's monotonic clock. */
-    double synced_s;  /* the files were flushed */
-    double reset_s;   /* ResetChains was sent */
+    double synced_s;  /* when the files were last flushed */
+    double reset_s;   /* when ResetChains was last sent */
     uint64_t watched; /* what the target had recorded at watched_s, before the first batch */
     double watched_s; /* when that was seen to grow */
     double status_s;  /* a Status was requested or received */

@@ -10,7 +10,7 @@ struct observing {
     struct mkperf_recorder *r;
     const struct mkperf_system *system;
     const struct mkperf_system_pd *profiler;
-    unsigned index; /* of the profiler PD */
+    unsigned index; /* index of the profiler PD */
     uint32_t part;
 };
 

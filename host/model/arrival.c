@@ -65,7 +65,7 @@ void mkperf_chain_prepare(struct mkperf_chain_forms *c, uint32_t pd, uint64_t lr
 /* In a queue, in words of 8 bytes: this, of a sample the callers and the reads. */
 struct waiting {
     uint64_t time_ns;
-    uint32_t words; /* of all three */
+    uint32_t words; /* words of all three parts */
     uint32_t reads; /* where they begin */
     enum { SAMPLE, EVENT, READING } kind;
     union {
@@ -84,15 +84,15 @@ enum {
 struct queue {
     uint64_t *word;
     size_t head, tail, room;
-    uint64_t newest_ns; /* of the core; 0: it has sent nothing */
+    uint64_t newest_ns; /* time of the core's newest entry; 0: it has sent nothing */
 };
 
 struct mkperf_merge {
     uint32_t awaited; /* mask of queues */
     struct queue queue[QUEUES];
     size_t words;         /* in all queues */
-    uint64_t newest_ns;   /* of all cores */
-    uint64_t released_ns; /* of the newest sample that was released */
+    uint64_t newest_ns;   /* time of the newest entry of all cores */
+    uint64_t released_ns; /* time of the newest sample that was released */
     uint64_t unordered;
 };
 

@@ -46,7 +46,7 @@ void mkperf_chain_prepare(struct mkperf_chain_forms *c, uint32_t pd, uint64_t lr
  * counted.
  */
 
-#define MKPERF_MERGE_WAIT_NS UINT64_C(1000000000) /* of the target's time */
+#define MKPERF_MERGE_WAIT_NS UINT64_C(1000000000) /* one second of the target's time */
 enum { MKPERF_MERGE_BYTES = 8 << 20 };
 
 struct mkperf_merge;

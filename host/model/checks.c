@@ -33,7 +33,7 @@ static const double UNKNOWN_MAX =
 enum {
     SUSPECT_LEAST = 3,   /* doubtful samples of a suspect */
     CACHE = 4096,        /* answers, direct mapped; a power of two */
-    LEAST_SAMPLES = 100, /* of a core */
+    LEAST_SAMPLES = 100, /* a core with fewer samples is not compared */
     ENDS = 2,            /* the first and the last interval are partly outside of the recording */
 };
 #define NONE UINT32_MAX
@@ -85,7 +85,7 @@ struct mkperf_checks {
     uint64_t switches;
     uint64_t faulted;
     uint32_t faulted_pd;
-    struct mkperf_hash keys; /* of cells: core and PD */
+    struct mkperf_hash keys; /* the keys of cells: core and PD */
     struct cell *cell;
     uint32_t cell_room;
     struct core *core;

@@ -17,7 +17,7 @@ typedef void text_fn(const struct mkperf_totals *t, FILE *out);
 /* The line of a figure in an output. */
 struct line {
     unsigned order;    /* section + number; 0: the output does not have the figure */
-    const char *title; /* of the head, and of the summary if there is one */
+    const char *title; /* title in the head, and in the summary if it has the figure */
     const char *text;  /* %n in it is the value, %p the value as a percentage of the samples */
     text_fn *write;    /* writes the text instead, from several members; nothing: no line */
 };

@@ -5,7 +5,7 @@
 /* A begin without an end, in the list of its phase, or an unused one in the list of those. */
 struct mkperf_begun {
     struct mkperf_phase_begin begin;
-    uint32_t next; /* of the list: an index + 1; 0: the last one */
+    uint32_t next; /* index + 1 of the next one in the list; 0: this is the last one */
 };
 
 /* Returns the list of a phase's begins. */

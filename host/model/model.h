@@ -99,7 +99,7 @@ void mkperf_queues_free(struct mkperf_queue *q, unsigned n);
 
 /* A session as the target runs it: what is sampled, where, and whose names its threads have. */
 struct mkperf_session {
-    const char *platform; /* of the target: "pocket", "microkit"; "" if unknown */
+    const char *platform; /* the target's: "pocket", "microkit"; "" if unknown */
     const char *cpu;
     char arch[MKPERF_ARCH_BYTES];           /* perf's name: "aarch64", "x86_64"; "" if unknown */
     const char *kernel_elf;                 /* path, NULL if none is known */
@@ -210,7 +210,7 @@ enum mkperf_lost_where {
 };
 
 struct mkperf_lost {
-    uint64_t time_ns; /* of the report, 0 = unknown */
+    uint64_t time_ns; /* time of the report; 0: unknown */
     uint64_t samples;
     uint64_t events; /* the sum of the samples' periods; 0 = unknown */
     enum mkperf_lost_where where;
@@ -241,7 +241,7 @@ struct mkperf_core {
 enum mkperf_mark_kind {
     MKPERF_MARK_POINT,
     MKPERF_MARK_BEGIN,
-    MKPERF_MARK_END, /* of a phase; marks.h finds its begin */
+    MKPERF_MARK_END, /* the end of a phase; marks.h finds its begin */
 };
 
 struct mkperf_mark {
@@ -263,12 +263,12 @@ struct mkperf_sched {
     uint64_t time_ns; /* target's monotonic clock */
     uint32_t core;
     enum mkperf_sched_kind kind;
-    enum mkperf_sched_reason reason; /* of a switch: why `from` stopped */
+    enum mkperf_sched_reason reason; /* why `from` stopped, if the event is a switch */
     uint32_t from;                   /* PD that ran; MKPERF_SCHED_NOBODY: not known */
     uint32_t to;                     /* PD of the event; of a gap MKPERF_SCHED_NOBODY */
-    uint32_t irq;      /* of an interrupt; of a fault or its RECEIVE see mkperf_exit_name */
-    uint64_t lost;     /* of a gap: missing events; 0: the number is not known */
-    uint64_t since_ns; /* of a gap: time of the last event before it; 0: none */
+    uint32_t irq;      /* number of an interrupt; for a fault or its RECEIVE see mkperf_exit_name */
+    uint64_t lost;     /* number of events that are missing in a gap; 0: not known */
+    uint64_t since_ns; /* time of the last event before a gap; 0: none */
 };
 
 /* Names: "switch", "call", ...; "called", "preempted", ... */
@@ -294,7 +294,7 @@ struct mkperf_queue_reading {
     uint64_t time_ns; /* target's monotonic clock */
     uint32_t core;
     uint32_t queue;      /* number of the queue in the session, below nqueues */
-    uint64_t head, tail; /* of the queue's index_bits */
+    uint64_t head, tail; /* indices with index_bits bits */
 };
 
 /* ---- totals ---- */
@@ -308,7 +308,7 @@ enum { MKPERF_SUSPECTS = 16 };
 
 struct mkperf_suspect {
     uint32_t pd;       /* or MKPERF_SUSPECT_KERNEL */
-    uint64_t samples;  /* of the PD in user mode; of the kernel in kernel mode */
+    uint64_t samples;  /* samples of the PD in user mode, or of the kernel */
     uint64_t doubtful; /* samples that cannot be of the ELF */
     uint64_t outside;  /* doubtful ones at an address where the ELF has no code */
     uint64_t no_call;  /* doubtful ones with a return address that follows no call */
@@ -321,14 +321,14 @@ struct mkperf_suspect {
  */
 struct mkperf_agreed {
     uint64_t compared;                      /* shares; 0: none */
-    uint64_t contradicted;                  /* of them: they differ by more than chance allows */
+    uint64_t contradicted;                  /* how many of them differ by more than chance allows */
     uint64_t by_samples_ppm, by_events_ppm; /* by_events_ppm: or by counts */
     uint64_t error_ppm;                     /* standard error of the share by samples */
     uint32_t core;
     bool busy_only; /* shares are of the core's time without idle */
     double off;     /* above 1: more than chance allows */
     char pd[MKPERF_MODEL_NAME];
-    char event[MKPERF_MODEL_NAME]; /* of counts: what was counted; "" */
+    char event[MKPERF_MODEL_NAME]; /* the counted event, if counts were compared; else "" */
     char not [MKPERF_MODEL_NAME];  /* why a core, or all, is not compared; "": they are */
 };
 
@@ -340,7 +340,7 @@ struct mkperf_agreed {
 enum { MKPERF_FILL_POINTS = 256 };
 
 struct mkperf_fill_point {
-    uint64_t time_ns; /* of the report, which covers the time since the previous point */
+    uint64_t time_ns; /* time of the report, which covers the time since the previous point */
     uint64_t bytes;
 };
 
@@ -362,13 +362,13 @@ struct mkperf_totals {
     uint64_t late_events;
     uint64_t spurious;
     uint64_t disturbed;      /* times that the PMU had another value than the target had written */
-    uint64_t guest_accesses; /* of guests to the PMU, which read 0 and changed nothing */
+    uint64_t guest_accesses; /* accesses of guests to the PMU, which read 0 and changed nothing */
     uint64_t storms;         /* sessions that the target ended because they took most of its time */
     uint64_t unrepaired;     /* samples that may lack the leaf's caller: there are no unwind data */
     uint64_t cut_chains; /* samples whose chain ends early: at a frame that could not be unwound */
     uint64_t marks;
     uint64_t marks_lost;
-    uint64_t restarts;         /* of the target, seen in the stream */
+    uint64_t restarts;         /* restarts of the target that the stream shows */
     uint64_t confidence[4];    /* samples, by enum mkperf_confidence */
     uint64_t inferred_callers; /* the timer's samples with callers in other PDs, from registers */
     uint64_t first_ns, last_ns;
@@ -384,12 +384,12 @@ struct mkperf_totals {
     uint64_t stopped_ns, stopped_at_ns; /* the latency that ended it, and the end of that latency */
     char stopped[MKPERF_STOPPED_TEXT];  /* what ended a flight recording; "": it was not held */
     const struct mkperf_interactions *interactions; /* valid during the call; NULL: none */
-    const struct mkperf_pd_counts *counts;          /* the same */
+    const struct mkperf_pd_counts *counts;          /* valid during the call; NULL: none */
     /* Multiplexed events: how long their sessions ran, and how long of that they were counted. 0: all the time. */
     uint64_t enabled_ns[MKPERF_MODEL_EVENTS], running_ns[MKPERF_MODEL_EVENTS];
     struct mkperf_fill fill;
     uint64_t unordered; /* samples that came too late for their place in the order of cores */
-    unsigned ncores;    /* of a target with several; else 0 */
+    unsigned ncores;    /* number of cores of a target with several; else 0 */
     struct mkperf_core core[MKPERF_MAX_CORES];
     struct mkperf_agreed agreed, counted;
     /* By scheduling events: the time of mkperf's own PDs, and the longest time that is known of one core. */
@@ -397,7 +397,7 @@ struct mkperf_totals {
     uint64_t faulted;                   /* times that a PD stopped with a fault */
     char faulted_pd[MKPERF_MODEL_NAME]; /* the last of these PDs */
     uint64_t only_idle; /* all samples and switches, if they are of idle and mkperf's PDs; else 0 */
-    uint64_t own_ppm;   /* of a core, by samples: mkperf's own PDs; 0: not known */
+    uint64_t own_ppm;   /* share of mkperf's own PDs in a core's time, by samples; 0: not known */
     unsigned nsuspects; /* the most doubtful samples first */
     struct mkperf_suspect suspect[MKPERF_SUSPECTS];
     bool complete;      /* the target's totals at stop agree with what arrived */

@@ -79,7 +79,7 @@ struct sums {
 };
 
 struct mkperf_count_check {
-    struct mkperf_hash keys; /* of cells: event and PD */
+    struct mkperf_hash keys; /* the keys of cells: event and PD */
     struct cell *cell;
     uint32_t room;
     double heaviest[MKPERF_MODEL_EVENTS]; /* weight of a sample */

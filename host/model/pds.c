@@ -14,7 +14,7 @@ struct mkperf_pds {
     struct mkperf_symbols *symbols;
     struct mkperf_pds_config config;
     struct mkperf_system *system; /* NULL: none was given */
-    char *system_directory;       /* of the .system file: where ELFs are by default */
+    char *system_directory;       /* directory of the .system file, where ELFs are by default */
     bool settled;
     bool system_fits;           /* the PDs of `system` are the first ones here, in its order */
     struct mkperf_image *image; /* NULL: the first PDs are those of `system` */

@@ -51,8 +51,9 @@ const char *mkperf_suspect_text(const struct mkperf_suspect *s, const char *name
 static inline double mkperf_share_limit(double p, double weight, double squares, double heaviest,
                                         double m, double *error)
 {
-    static const double FALSE_ALARM = 1e-4; /* of a whole recording, at most */
-    static const double EXCESS = 1.8;       /* of the variance, above that of independent samples */
+    /* the highest probability of a false alarm in a whole recording */
+    static const double FALSE_ALARM = 1e-4;
+    static const double EXCESS = 1.8; /* factor of the variance above that of independent samples */
     double l = log(2 * m / FALSE_ALARM);
 
     *error = sqrt(p * (1 - p) * squares) / weight;

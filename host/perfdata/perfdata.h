@@ -135,7 +135,7 @@ enum perf_record {
     PERF_RECORD_COMPRESSED2 = 83,
 };
 
-enum perf_misc { /* of a record; the mode in its lowest bits */
+enum perf_misc { /* the field misc of a record; its lowest bits are the mode */
                  PERF_RECORD_MISC_CPUMODE_MASK = 7,
                  PERF_RECORD_MISC_KERNEL = 1,
                  PERF_RECORD_MISC_USER = 2,
@@ -214,7 +214,7 @@ enum perf_layout { /* sizes, and offsets in the header */
                    PERF_HEADER_BYTES = 104,
                    PERF_PIPE_HEADER_BYTES = 16,
                    PERF_HEADER_ATTR_SIZE = 16,
-                   PERF_HEADER_ATTRS = 24, /* of sections: offset and size */
+                   PERF_HEADER_ATTRS = 24, /* sections, each an offset and a size */
                    PERF_HEADER_DATA = 40,
                    PERF_HEADER_FEATURES = 72,
                    PERF_ATTR_BYTES = 112,

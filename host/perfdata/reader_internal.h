@@ -26,7 +26,7 @@
 enum {
     PERFIN_BUFFER = 1 << 18,      /* bytes; a record has at most 64 KiB */
     PERFIN_FEATURE_MAX = 1 << 24, /* a larger feature is not read; bytes */
-    PERFIN_IDS_MAX = 1 << 20,     /* of all events together */
+    PERFIN_IDS_MAX = 1 << 20,     /* most ids of all events together */
 };
 
 struct perfin_bytes {
@@ -133,7 +133,7 @@ struct perfin_session {
     bool has_totals;    /* mkperf finished the file */
     unsigned described; /* how many events mkperf's own features describe */
     struct mkperf_interactions *interactions; /* NULL: none */
-    struct mkperf_pd_counts *counts;          /* the same */
+    struct mkperf_pd_counts *counts;          /* NULL: there are none */
     unsigned queue_room;
     struct mkperf_queue *queue;     /* the model's, with texts to be freed */
     bool no_sched;                  /* its tracepoints are those of queues only */
@@ -189,7 +189,7 @@ struct perfin_reader {
     bool damaged; /* compressed records of an unfinished file are damaged from this one on */
     struct perfin_inflate inflate;
     unsigned events; /* number of events that the sink knows */
-    uint64_t offset; /* of the current record */
+    uint64_t offset; /* offset of the current record */
     uint64_t samples, marks, first_ns, last_ns;
     bool has_time;
     uint64_t sched_events, queue_readings;

@@ -73,7 +73,7 @@ struct perfdata_core {
 
 struct mkperf_perfdata {
     struct mkperf_outfile out;
-    int level; /* of zstd; 0: records are not compressed */
+    int level; /* zstd's level; 0: records are not compressed */
     struct perfdata_compressor compressor;
     struct mkperf_symbols *symbols;
     struct mkperf_session session; /* its strings are used only in begin_file */

@@ -48,7 +48,7 @@ struct mkperf_function {
 
 struct mkperf_frame {
     uint32_t function;
-    uint32_t file, line; /* of the code; 0: unknown */
+    uint32_t file, line; /* the code's source line; 0: unknown */
 };
 
 struct mkperf_place {
@@ -57,7 +57,7 @@ struct mkperf_place {
     char guest;   /* mkperf_guest_letter */
     bool blocked; /* it is no code: addr is the `wait` of a sample (scheduling.h) */
     bool edge; /* it is no code, but a protected call into the PD; addr 1: the call is inferred */
-    uint64_t addr; /* of code; of a caller, an address inside the call */
+    uint64_t addr; /* address of the code; for a caller, an address inside the call */
     uint32_t first, nframes;
 };
 

@@ -65,14 +65,14 @@ static inline void mkperf_weight_add(struct mkperf_weight *to, const struct mkpe
 struct mkperf_profile_sample {
     uint64_t time_ns, period;
     uint32_t chain, core;
-    uint32_t order; /* of arrival */
+    uint32_t order; /* position in the order of arrival */
 };
 
 /* A record of the spool of marks. */
 struct mkperf_profile_mark {
     uint64_t time_ns;
     uint32_t pd, kind, id, name; /* name: the number of a text of `places` */
-    uint64_t order;              /* of arrival */
+    uint64_t order;              /* position in the order of arrival */
 };
 
 /* The marks of one PD and name: points and phases (model/marks.h). Marks that the filter leaves out are not counted. A phase
@@ -113,14 +113,15 @@ struct mkperf_profile {
     double squares[MKPERF_MODEL_EVENTS]; /* sums of squared periods */
     unsigned cores_seen;                 /* the highest core with a sample, plus 1 */
     uint64_t lost[MKPERF_LOST_PLACES];
-    uint64_t first_ns, last_ns; /* of samples; with `times` also of marks */
+    /* times of the first and the last sample; with `times` also of marks */
+    uint64_t first_ns, last_ns;
     struct mkperf_totals totals;
     struct mkperf_cost cost;          /* set by mkperf_profile_cost */
-    struct mkperf_analysis *sched;    /* of scheduling events; NULL: none were recorded */
+    struct mkperf_analysis *sched;    /* analysis of scheduling events; NULL: none were recorded */
     struct mkperf_error sched_failed; /* the first error of a listener of `sched` */
     struct mkperf_blocked_source blocked;
     bool made;              /* samples are made from scheduling events, without callchains */
-    uint32_t off_cpu_event; /* of the session; MKPERF_MODEL_EVENTS if it has none */
+    uint32_t off_cpu_event; /* number of the session's off-CPU event; MKPERF_MODEL_EVENTS: none */
     struct mkperf_schedule schedule; /* with keep_schedule */
     struct mkperf_fills fills;       /* with keep_schedule */
     struct mkperf_utilisation util;  /* with utilisation */

@@ -111,7 +111,7 @@ struct mkperf_schedule_block {
 /* From a time on, a window of the domain schedule lasts. */
 struct mkperf_schedule_window {
     uint64_t from;
-    uint64_t number; /* of the window + 1; 0: events are missing */
+    uint64_t number; /* number of the window + 1; 0: events are missing */
 };
 
 /* Temporary files for pictures with a time axis. Records are in the order of their ends. */

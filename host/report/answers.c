@@ -7,9 +7,10 @@
 enum { PDS_SHOWN = 3, WARNINGS_SHOWN = 4, DIFFERENCES_SHOWN = 4 };
 
 /* Limits of the rules, in per cent. docs/looking.md states them. */
-static const double UNNAMED = 1; /* of the samples, without the name of a function */
+static const double UNNAMED = 1; /* per cent of the samples that have no function's name */
 
-static const double BIASED = 1; /* of the samples lost: shares may differ for that reason */
+/* per cent of lost samples from which shares may differ for that reason */
+static const double BIASED = 1;
 static const double WANTED = 5; /* a growth of the largest row that a comparison should show */
 
 static const char no_samples[] =

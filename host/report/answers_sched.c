@@ -10,7 +10,8 @@ enum { PDS_SHOWN = 3, STEPS_SHOWN = 3 };
 /* Limits of the rules, in per cent of the time. docs/looking.md states them. */
 static const double BUSY = 95;     /* a core that is busy for longer limits its PDs */
 static const double THROTTLED = 5; /* a PD that is throttled for longer is limited by its budget */
-static const double UNKNOWN = 10;  /* of the cores' time, without events: no conclusion is drawn */
+/* per cent of the cores' time without events from which no conclusion is drawn */
+static const double UNKNOWN = 10;
 
 static double percent_of_span(const struct report_question *x, uint64_t ns)
 {

@@ -39,10 +39,10 @@ struct report_change {
     bool kernel;
     bool idle; /* more idle time is not a failure */
     double value[REPORT_SIDES];
-    double run[REPORT_SIDES][REPORT_RUNS]; /* of each recording */
+    double run[REPORT_SIDES][REPORT_RUNS]; /* the value in each recording */
     struct {
         uint64_t n;      /* latencies */
-        double variance; /* of their mean */
+        double variance; /* variance of their mean */
         unsigned runs;   /* recordings that have some */
     } of[REPORT_SIDES];  /* with `latency` */
     double between;      /* standard error of delta by the recordings' differences; 0: not known */
@@ -84,7 +84,7 @@ struct report_comparison {
     size_t largest;                 /* the row of a program with the greatest value in A */
     double whole[REPORT_SIDES];     /* the sum of all rows; of several recordings its mean */
     double units[REPORT_SIDES];     /* with `per`: of all recordings together; else INFINITY */
-    double samples[REPORT_SIDES];   /* of equal weight */
+    double samples[REPORT_SIDES];   /* numbers of samples as if all had equal weight */
     uint64_t counted[REPORT_SIDES]; /* samples */
 };
 

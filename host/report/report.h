@@ -228,7 +228,7 @@ struct report_rows {
     struct mkperf_hash numbers;
     struct report_row *row;
     uint32_t n, room;
-    struct report_hit *hit; /* of all rows; empty if the profile does not keep callers */
+    struct report_hit *hit; /* the hits of all rows; empty if the profile does not keep callers */
     uint32_t nhits, hit_room;
     struct mkperf_weight shown; /* the samples of the event that pass the filters by PD and idle */
     uint64_t whole;             /* the period sum that is 100 per cent */
@@ -432,9 +432,10 @@ struct report_question {
     const char *input;
     struct mkperf_profile profile;
     struct mkperf_frames frames;
-    const struct mkperf_analysis *events; /* of scheduling events; NULL: none were recorded */
+    /* analysis of scheduling events; NULL: none were recorded */
+    const struct mkperf_analysis *events;
     uint64_t span;                        /* ns of them */
-    struct report_comparison *comparison; /* of `regression`; else NULL */
+    struct report_comparison *comparison; /* the comparison for `regression`; else NULL */
     struct mkperf_error *e;
 };
 

@@ -9,7 +9,7 @@
 #include "base/colour.h"
 
 struct layout {
-    int width[REPORT_SORT_KEYS]; /* of each column; the last is not padded */
+    int width[REPORT_SORT_KEYS]; /* width of each column; the last is not padded */
     uint32_t omitted;            /* rows */
 };
 

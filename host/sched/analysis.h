@@ -201,7 +201,7 @@ struct mkperf_sched_core {
     uint32_t running;
     uint64_t since;
     uint64_t busy, idle, unknown; /* ns */
-    uint32_t domain;              /* of its window, counted from 1; 0: not known */
+    uint32_t domain;              /* domain of its window, counted from 1; 0: not known */
 };
 
 /*
@@ -265,10 +265,10 @@ struct mkperf_analysis {
     uint64_t calls_open;  /* calls without a reply at the end */
     struct mkperf_analysis_listener listener[MKPERF_ANALYSIS_LISTENERS];
     unsigned nlisteners;
-    unsigned nwindows; /* of the domain schedule */
+    unsigned nwindows; /* windows of the domain schedule */
     struct mkperf_schedule_entry window[MKPERF_WINDOWS];
     struct mkperf_session session; /* its strings are NULL */
-    struct mkperf_totals totals;   /* of the input, once it has ended; interactions is NULL */
+    struct mkperf_totals totals;   /* the input's totals once it has ended; interactions is NULL */
 };
 
 struct mkperf_analysis *mkperf_analysis_new(void);
@@ -325,7 +325,7 @@ enum mkperf_latency_kind { /* the numbers of LatencyKind in proto/mkperf.proto *
                            MKPERF_LATENCY_CALL,
                            MKPERF_LATENCY_NOTIFY,
                            MKPERF_LATENCY_IRQ,
-                           MKPERF_LATENCY_EXIT, /* of a guest */
+                           MKPERF_LATENCY_EXIT, /* an exit of a guest */
                            MKPERF_LATENCY_KINDS,
 };
 extern const char *const mkperf_latency_kind_names[MKPERF_LATENCY_KINDS];
@@ -335,13 +335,14 @@ enum { MKPERF_QUANTILES = 4, MKPERF_LATENCY_NAME = 64 };
 struct mkperf_latency_row {
     enum mkperf_latency_kind kind;
     char from[MKPERF_LATENCY_NAME], to[MKPERF_LATENCY_NAME]; /* from: "" of an interrupt */
-    uint32_t irq;                                            /* of an exit, mkperf_exit_name */
+    uint32_t irq; /* interrupt, or for an exit the argument of mkperf_exit_name */
     uint64_t count, total, max, max_at;
     uint64_t quantile[MKPERF_QUANTILES];   /* 50, 90, 99, 99.9 % */
     uint64_t busy;                         /* events that found their PD not waiting */
     const struct mkperf_call_edge *edge;   /* the parts of its calls or exits; NULL of a target */
-    const struct mkperf_log_histogram *of; /* of a recording; NULL of a target */
-    struct mkperf_log_histogram ns;        /* of a target; total and max are ticks until `finish` */
+    const struct mkperf_log_histogram *of; /* the recording's histogram; NULL: a target counted */
+    /* the target's histogram; total and max are ticks until `finish` */
+    struct mkperf_log_histogram ns;
 };
 
 /* How long a thread ran, as a target counted it; idle of all cores is one. */
@@ -355,10 +356,10 @@ struct mkperf_latency_rows {
     unsigned n, room;
     struct mkperf_latency_row *row;
     unsigned nruns, run_room;
-    struct mkperf_latency_run *run; /* of a target; most time first */
+    struct mkperf_latency_run *run; /* run times that a target counted, most time first */
     uint64_t dropped;               /* latencies for which the target had no row */
     double seconds;                 /* the time for which latencies were counted */
-    uint64_t tick_hz;               /* of a target; else 0 */
+    uint64_t tick_hz;               /* the target's ticks per second; 0: a recording */
 };
 
 /* Fills count, total, maximum and quantiles. `at`: when the maximum ended. */
@@ -418,7 +419,7 @@ struct mkperf_demand_found {
 struct mkperf_demand_pd {
     uint64_t period_ns;
     uint64_t used_ns;    /* in the whole recording */
-    uint64_t for_ns;     /* of these, passive PDs ran for it */
+    uint64_t for_ns;     /* the part of used_ns in which passive PDs ran for it */
     uint64_t worst_ns;   /* the demand */
     uint64_t worst_from; /* the begin of that window */
     uint32_t priority;   /* the highest of those that ran: its own, and of passive PDs for it */
@@ -426,8 +427,8 @@ struct mkperf_demand_pd {
     uint64_t throttled_ns;
     struct mkperf_demand_run *run; /* in the order of time */
     size_t n, room;
-    size_t first;                      /* of the window that ends with the last run */
-    uint64_t sum_ns;                   /* of the runs from that one on */
+    size_t first;                      /* first run in the window that ends with the last run */
+    uint64_t sum_ns;                   /* sum of the runs from that one on */
     struct mkperf_demand_found *found; /* From a snapshot. It has these instead of runs. */
     unsigned nfound, found_room;
 };
@@ -493,7 +494,8 @@ struct mkperf_domain_window {
     char domain[MKPERF_DOMAIN_NAME]; /* "?": the schedule is not known */
     uint64_t duration_ns;            /* 0: not known */
     uint64_t count;
-    uint64_t length_ns, least_ns, most_ns; /* of all together, of the shortest, of the longest */
+    /* length of all together, of the shortest, of the longest */
+    uint64_t length_ns, least_ns, most_ns;
     uint64_t slack_ns, least_slack_ns, now_ns; /* now_ns: in the window that is open */
     uint64_t over_ns, over_at;       /* the most that it was too long, and when it ended */
     uint32_t over_pd;                /* what ran then */
@@ -509,7 +511,7 @@ struct mkperf_domains {
     unsigned n, room;
     struct mkperf_domain_window
         *window;       /* in the order of the schedule, those that it does not have last */
-    uint64_t frame_ns; /* of the schedule; 0: not known */
+    uint64_t frame_ns; /* length of the schedule's frame; 0: not known */
     unsigned open;     /* index + 1 of the window that lasts; 0: not known */
     uint64_t ended_ns; /* when the one before it ended */
     uint32_t ended_pd; /* what ran then */

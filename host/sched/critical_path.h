@@ -49,7 +49,7 @@ struct mkperf_path_choice {
     uint64_t candidates; /* times of the wanted kind and names */
     bool found;
     uint32_t pd;     /* the PD that was done at to_ns */
-    uint32_t caller; /* of a call; else MKPERF_SCHED_NOBODY */
+    uint32_t caller; /* the caller, if it is a call; else MKPERF_SCHED_NOBODY */
     uint64_t from_ns, to_ns;
 };
 

@@ -29,7 +29,7 @@ enum { MKPERF_ROUTE_PDS = 16 };
 struct mkperf_route {
     uint32_t irq, n;
     uint32_t pd[MKPERF_ROUTE_PDS];
-    uint64_t times; /* of mkperf_routes_find */
+    uint64_t times; /* how often mkperf_routes_find found it */
 };
 
 /* A delivery. A call has an end, its reply; else `end` is 0. from: MKPERF_SCHED_NOBODY of an interrupt. */

@@ -16,7 +16,8 @@
 
 #include "symbols_internal.h"
 
-enum { LAST_FUNCTION_BYTES = 4096 }; /* of a kallsyms, which has no sizes */
+/* The last function of a kallsyms, which has no sizes, is assumed to have this size. */
+enum { LAST_FUNCTION_BYTES = 4096 };
 
 typedef char *demangle_fn(const char *mangled, char *out, size_t *n, int *status);
 

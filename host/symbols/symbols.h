@@ -86,10 +86,11 @@ struct mkperf_symbol {
 };
 
 struct mkperf_line {
-    const char *function;  /* innermost inlined function first; NULL if unknown */
-    const char *file;      /* NULL if unknown */
-    const char *directory; /* of a relative file; NULL: the file is absolute, or it is unknown */
-    int line;              /* 0 if unknown */
+    const char *function; /* innermost inlined function first; NULL if unknown */
+    const char *file;     /* NULL if unknown */
+    /* directory of a relative file; NULL: the file is absolute, or it is unknown */
+    const char *directory;
+    int line; /* 0 if unknown */
 };
 
 struct mkperf_symbols *mkperf_symbols_new(void);
@@ -242,8 +243,8 @@ void mkperf_module_unwind_rows(struct mkperf_module *m, struct mkperf_unwind_row
 
 enum mkperf_finder_limits {
     MKPERF_FINDER_ENTRIES = 20000, /* directory entries that are read, in a place */
-    MKPERF_FINDER_DEPTH = 8,       /* of directories below --elf-path's and the current one */
-    MKPERF_FINDER_ELFS = 4096,     /* ELFs that are remembered */
+    MKPERF_FINDER_DEPTH = 8,   /* levels of directories below --elf-path's and the current one */
+    MKPERF_FINDER_ELFS = 4096, /* ELFs that are remembered */
 };
 
 struct mkperf_finder;

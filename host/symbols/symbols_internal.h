@@ -34,7 +34,7 @@ struct mkperf_module {
     struct mkperf_module *next;
     struct mkperf_demangler *demangler; /* the one of all modules */
     char *path;                         /* absolute, without links */
-    char *original; /* of a copy in perf's cache, the file that was copied; else NULL */
+    char *original; /* the file that was copied, if this is a copy in perf's cache; else NULL */
     uint8_t *bytes; /* the file, mapped private */
     size_t size;
     Elf *elf;

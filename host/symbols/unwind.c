@@ -22,7 +22,7 @@ enum {
 };
 
 enum {
-    MAX_INSTRUCTIONS = 16384, /* of a function that is followed */
+    MAX_INSTRUCTIONS = 16384, /* longer functions are not followed */
     CALLER = 1 << 0,          /* lr has the caller, and fp is the caller's */
     FRAME = 1 << 1,           /* fp is this function's */
     LOST = 1 << 2,            /* lr was overwritten while fp is the caller's */

@@ -45,9 +45,9 @@ struct mkperf_system_map { /* map in a protection_domain */
 
 /* A symbol of the PD's ELF that the packer patches with a 64-bit number. */
 enum mkperf_setvar_kind {
-    MKPERF_SETVAR_VADDR, /* of the map `index` of the PD */
-    MKPERF_SETVAR_SIZE,  /* of the region `index` */
-    MKPERF_SETVAR_PADDR, /* of the region `index` */
+    MKPERF_SETVAR_VADDR, /* address of the PD's map `index` */
+    MKPERF_SETVAR_SIZE,  /* size of the region `index` */
+    MKPERF_SETVAR_PADDR, /* physical address of the region `index` */
     MKPERF_SETVAR_ID,    /* `value`, the id of a channel */
 };
 
@@ -235,7 +235,7 @@ struct mkperf_image_queue {
     enum mkperf_queue_kind kind;
     bool returns;           /* it carries free buffers back */
     int producer, consumer; /* indices in `program`, -1: none */
-    unsigned bits;          /* of an index */
+    unsigned bits;          /* bits of an index */
     uint64_t slots;
     uint64_t head, tail; /* addresses in the profiler PD; both 0: it has no mapping */
 };

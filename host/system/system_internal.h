@@ -88,13 +88,13 @@ struct reader {
     struct references names[REFERENCE_KINDS];
     struct place at;
     const char *text;
-    const char **attributes; /* of the element that begins */
+    const char **attributes; /* attributes of the element that begins */
     unsigned depth;
     enum element open[SYSTEM_MAX_DEPTH];
     int pd_open[SYSTEM_MAX_DEPTH]; /* the innermost PD at each depth, -1 */
-    unsigned ends_read;            /* of the channel that is open */
+    unsigned ends_read;            /* ends that were read of the open channel */
     int schedule;                  /* line of the domain_schedule, 0 if there is none yet */
-    uint64_t start_index;          /* of the domain schedule */
+    uint64_t start_index;          /* the start index of the domain schedule */
     struct mkperf_system_vcpu vm;  /* what the vCPUs of the open virtual machine have */
 };
 

@@ -50,7 +50,7 @@ struct top_counts {
     struct mkperf_symbols *symbols; /* NULL: addresses of the kernel get no names */
     uint64_t window_ns;             /* the length of the window in the target's time, not 0 */
 
-    struct mkperf_module *kernel; /* of the session */
+    struct mkperf_module *kernel; /* the session's kernel */
     bool all;     /* lists are of the time since the session began, not of the window */
     bool no_idle; /* lists leave out idle, and shares are of the rest */
     struct mkperf_session session;
@@ -58,7 +58,7 @@ struct top_counts {
     struct top_row *row;
     struct top_pair *pair;
     uint32_t room, pair_room;
-    struct mkperf_analysis *sched; /* of a session with scheduling events; else NULL */
+    struct mkperf_analysis *sched; /* the analysis of a session with scheduling events; else NULL */
     struct top_window *ran;        /* for each PD: ns that it ran */
     uint32_t ran_room;
     struct top_window unknown; /* ns of cores for which events are missing */
@@ -85,8 +85,9 @@ struct top_list {
     struct top_entry *pd, *function;
     uint32_t npds, nfunctions;
     struct mkperf_weight core[MKPERF_MAX_CORES];
-    struct mkperf_weight total; /* of the event, all PDs; without idle if that is not listed */
-    struct mkperf_weight whole; /* of the event, with idle */
+    /* the event's total over all PDs, without idle if that is not listed */
+    struct mkperf_weight total;
+    struct mkperf_weight whole; /* the event's total with idle */
 };
 
 /* Makes the lists. `pd`: only functions of this PD; NULL: all. The caller frees them. */

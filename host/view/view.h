@@ -43,7 +43,7 @@ struct view_server {
     struct view_shown *shown; /* the recording, and those that are compared with it */
     unsigned nshown;
     struct view_live *live;        /* a running target, without a recording; NULL */
-    const char *path;              /* of the recording */
+    const char *path;              /* path of the recording */
     const char *speedscope;        /* the directory of speedscope's release; NULL: none */
     struct mkperf_elf_search elfs; /* for the recording */
     uint16_t port;                 /* 0: any; the server stores the port that it has */
@@ -85,7 +85,7 @@ struct view_shown {
     struct mkperf_interactions *interactions; /* NULL: not recorded */
     struct annotate_sources sources;
     struct page_bytes data;
-    struct page_schedule schedule; /* of `data` */
+    struct page_schedule schedule; /* the schedule in `data` */
     uint64_t first_ns, last_ns;    /* the page's time */
 };
 

@@ -78,7 +78,7 @@ struct mkperf_columns {
     unsigned slots, periods, changes;
     unsigned slot;
     unsigned change_at; /* number of the next sample with a change */
-    uint64_t time;      /* of the sample before in ticks */
+    uint64_t time;      /* time of the sample before, in ticks */
     struct mkperf_expected of[MKPERF_MAX_COUNTERS];
 };
 

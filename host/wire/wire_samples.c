@@ -37,7 +37,7 @@ static void define_slot(struct mkperf_stream *s, const mkperf_Chain *c)
     struct mkperf_stream_slot *slot = &s->chains.slot[c->slot];
     int event = c->counter < MKPERF_MAX_COUNTERS ? s->event_of[c->counter] : -1;
 
-    if (event < 0 || !counters_known(s, c->reads)) { /* of a session that we do not know */
+    if (event < 0 || !counters_known(s, c->reads)) { /* the sample is of an unknown session */
         slot->generation = 0;
         return;
     }

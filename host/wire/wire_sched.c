@@ -17,7 +17,7 @@ struct code {
 };
 
 struct mkperf_stream_core {
-    uint64_t generation; /* of codes */
+    uint64_t generation; /* the generation of the codes */
     uint64_t valid;      /* the stream's generation when the epoch began */
     uint32_t epoch;
     bool has_epoch, numbered;

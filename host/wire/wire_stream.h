@@ -143,11 +143,12 @@ struct mkperf_stream_core;
 /* Scheduling events (wire_sched.c). */
 struct mkperf_stream_sched {
     struct mkperf_stream_core *core[MKPERF_MAX_CORES]; /* NULL: the core has sent no event */
-    uint64_t generation;                               /* of codes, as of slots */
-    bool running;                                      /* the session has scheduling events */
+    uint64_t generation; /* the generation of codes, as that of slots */
+    bool running;        /* the session has scheduling events */
     uint32_t
         words; /* that the session reads; 0: none, or they are not those of the image's queues */
-    struct mkperf_image_place place[MKPERF_STAMP_QUEUES][2]; /* of each queue's head and tail */
+    /* where each queue's head and tail are */
+    struct mkperf_image_place place[MKPERF_STAMP_QUEUES][2];
     bool damaged;     /* some codes may be unknown until a new epoch begins */
     uint64_t arrived; /* events of the session, including those with an unknown code */
     uint64_t jumped;  /* events of the session that are missing by their numbers */
@@ -201,7 +202,7 @@ struct mkperf_stream {
     uint32_t marks_lost;                      /* since boot, when this host joined */
     struct mkperf_interactions *interactions; /* NULL: none received */
     uint32_t interaction_parts;               /* parts of them that arrived */
-    struct mkperf_pd_counts *counts;          /* the same of counts beside samples */
+    struct mkperf_pd_counts *counts;          /* counts that the target made beside samples */
     uint32_t count_parts;
 
     struct mkperf_stream_names names;

@@ -24,7 +24,7 @@ enum mkperf_auth_sizes {
     MKPERF_NONCE_BYTES = 16,
     MKPERF_PROOF_BYTES = 16,
     MKPERF_TAG_BYTES = MKPERF_MAC_BYTES - 2,
-    MKPERF_MAC_FIELD = 15, /* of ToTarget and ToHost */
+    MKPERF_MAC_FIELD = 15, /* the field's number in ToTarget and ToHost */
     MKPERF_HMAC_BYTES = 32,
     MKPERF_HMAC_BLOCK = 64,
 };

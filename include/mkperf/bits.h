@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A loop over the bits of a mask: cores, counters or connections. Owns nothing; no state. */
+/* A loop over the bits of a mask of cores, counters or connections. */
 #ifndef MKPERF_BITS_H
 #define MKPERF_BITS_H
 

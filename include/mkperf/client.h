@@ -48,7 +48,7 @@ enum mkperf_mark_kind {
 };
 
 enum mkperf_app_words {
-    MKPERF_APP_NAME_BYTES = 32, /* of a mark's name, and of the PD's name, with NUL */
+    MKPERF_APP_NAME_BYTES = 32, /* longest name of a mark and of a PD, with NUL */
     MKPERF_APP_MARK_WORDS = 1 + 2 * MKPERF_APP_NAME_BYTES / 8, /* kind and id, name, PD's name */
 };
 

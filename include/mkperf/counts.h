@@ -15,7 +15,8 @@
 #include <mkperf/wire.h>
 
 enum mkperf_counts_limits {
-    MKPERF_COUNT_SLOTS = 2 * MKPERF_MAX_EVENTS, /* of event i: 2 * i user, 2 * i + 1 kernel */
+    /* slots of event i: 2 * i for user mode, 2 * i + 1 for the kernel */
+    MKPERF_COUNT_SLOTS = 2 * MKPERF_MAX_EVENTS,
     MKPERF_COUNT_THREADS = 64, /* a power of two: up to 63 PDs of Microkit, and the idle thread */
     MKPERF_COUNTS_REGION_BYTES = 0x8000, /* whole pages that hold the table */
 };

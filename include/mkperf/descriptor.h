@@ -53,9 +53,9 @@
 
 /*
  * The cost of a sample in the kernel, in instructions, rounded up. A sample without frames costs
- * 256 on a release kernel of seL4, and 352 on a debug kernel for QEMU. In addition, each frame has
- * a cost, the reading of other counters, each of these counters, and each caller in another thread
- * (75 to 80). No interval has fewer events than its sample costs instructions.
+ * 256 on a release kernel of seL4, and 352 on a debug kernel for QEMU. Each frame adds to it, the
+ * reading of other counters, each of these counters, and each caller in another thread (75 to 80).
+ * No interval has fewer events than its sample costs instructions.
  */
 #define MKPERF_HOOK_SAMPLE_COST 400
 #define MKPERF_HOOK_FRAME_COST 17
@@ -162,7 +162,7 @@ struct mkperf_request_counter {
 
 /* A thread to which samples are limited. */
 struct mkperf_filter {
-    uint64_t badge;   /* of the fault handler, as in a record */
+    uint64_t badge;   /* badge of the fault handler, as in a record */
     uint64_t sc;      /* badge of the scheduling context */
     uint64_t sc_mask; /* the bits of `sc` that are compared */
 };
@@ -204,7 +204,7 @@ struct mkperf_configuration {
     uint32_t slice_mask;   /* an overflow of one of these writes a SLICE record and wakes the PD */
     uint32_t count_mask;   /* counters that count by thread */
     uint32_t guest_mask;   /* counters of which samples count only if they are of a guest */
-    uint32_t host_mask;    /* the same: if they are of no guest */
+    uint32_t host_mask;    /* counters of which samples count only if they are of no guest */
     uint32_t watermark;    /* used bytes in the ring at which the profiler PD is woken */
     uint8_t slot[32];      /* by counter: its slot in the table of counts (counts.h) */
     struct mkperf_request_counter counter[MKPERF_MAX_COUNTERS];
@@ -214,7 +214,7 @@ struct mkperf_configuration {
 #define MKPERF_KEPT_BYTES __builtin_offsetof(struct mkperf_configuration, counter_mask)
 
 struct mkperf_answer_counter {
-    uint32_t value;    /* of the register: 2^32 - n if n events are left before the overflow */
+    uint32_t value;    /* the register's value: 2^32 - n if n events are left before the overflow */
     uint32_t interval; /* events from its last overflow to its next */
     uint64_t read;     /* as in the request */
 };
@@ -259,12 +259,12 @@ struct mkperf_descriptor {
     uint32_t sequence;
     uint32_t op;   /* enum mkperf_request */
     uint32_t core; /* number of the core, from 0, or MKPERF_CORE_HERE */
-    uint32_t slot; /* of PAGE */
+    uint32_t slot; /* argument of PAGE */
     struct mkperf_configuration want;
     uint32_t answered; /* the kernel writes this and `answer` */
     uint32_t reserved;
     struct mkperf_answer answer;
-    uint64_t page; /* of PAGE */
+    uint64_t page; /* argument of PAGE */
 };
 
 _Static_assert(sizeof(struct mkperf_descriptor) <= 4096, "the descriptor must fit a page");

@@ -67,7 +67,7 @@ static inline uint32_t mkperf_crc32_arm(uint32_t crc, const void *p, size_t n)
 /* A COBS encoder that writes into a buffer. */
 struct mkperf_cobs {
     uint8_t *code; /* the place of the current block's length, at most 254 bytes before `end` */
-    uint8_t *end;  /* of the written bytes */
+    uint8_t *end;  /* end of the written bytes */
 };
 
 /* Ends a block before the zero at `zero`. The next block's length replaces that zero. */

@@ -86,10 +86,10 @@ enum mkperf_sample_flags {
     MKPERF_SAMPLE_NO_USER = 1 << 1,     /* the idle thread, which has no user context */
     MKPERF_SAMPLE_DEPTH_LIMIT = 1 << 2, /* the chain continues beyond the configured depth */
     MKPERF_SAMPLE_BAD_FP =
-        1 << 3, /* the walk, or a caller's by a table, ended early: a check failed */
+        1 << 3, /* a check failed, so the walk ended early; for callers only a walk by a table */
     MKPERF_SAMPLE_READ = 1 << 5,    /* values of other counters follow the frames */
     MKPERF_SAMPLE_CALLERS = 1 << 4, /* callers in other threads follow the frames */
-    /* bits 6 and 7: enum mkperf_guest_mode; of the timer's samples enum mkperf_confidence, observe.h */
+    /* Bits 6 and 7 are an enum mkperf_guest_mode, in the timer's samples an enum mkperf_confidence (observe.h). */
 };
 
 /* The user code of a sample runs in a guest: pc and link register are addresses in the guest's own translation, and there
@@ -123,12 +123,13 @@ enum mkperf_record_words {
     MKPERF_LOSS_EVENTS = 3,
     MKPERF_LOSS_WORDS = 4,
     MKPERF_SLICE_WORDS = 2,
-    MKPERF_CALLER_FRAMES = 0, /* this and the next four: words of a caller */
+    /* position of this word in a caller; the next four are positions, too */
+    MKPERF_CALLER_FRAMES = 0,
     MKPERF_CALLER_THREAD = 1,
     MKPERF_CALLER_SC = 2,
     MKPERF_CALLER_LR = 3,
     MKPERF_CALLER_PC = 4,
-    MKPERF_CALLER_WORDS = 5, /* of a caller before its return addresses */
+    MKPERF_CALLER_WORDS = 5, /* words of a caller before its return addresses */
     MKPERF_FAULT_PC = 4,
     MKPERF_FAULT_ADDRESS = 5,
     MKPERF_FAULT_WORDS = 6,
@@ -143,7 +144,7 @@ enum mkperf_limits {
                              1, /* sessions with off-CPU samples have no such counter */
     MKPERF_MAX_FILTERS = 16,    /* threads to which a session may be limited */
     MKPERF_MAX_READS = 12,      /* values in a sample */
-    MKPERF_MAX_CALLERS = 8,     /* in other threads; MKPERF_MAX_FRAMES words include them */
+    MKPERF_MAX_CALLERS = 8,     /* callers in other threads; MKPERF_MAX_FRAMES words include them */
     MKPERF_DEFAULT_CALLERS = 4,
     MKPERF_MAX_RECORD_BYTES =
         8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + MKPERF_MAX_FRAMES + 1 + MKPERF_MAX_READS),

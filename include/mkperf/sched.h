@@ -43,17 +43,18 @@ enum mkperf_sched_kind {
     MKPERF_SCHED_WINDOW = 10,
     MKPERF_SCHED_GAP = 11, /* only on the host: events of a core are missing */
     MKPERF_SCHED_KINDS,
-    /* Twice before the exit of a guest that accessed a page: 12 bits of its number, the high ones first. */
+    /* Two of these precede the exit of a guest that accessed a page. Each has 12 bits of the page's number, the first one
+     * the high bits. */
     MKPERF_SCHED_PAGE = 12,
 };
 
 /*
- * The number of a FAULT, and of a RECEIVE of a fault. From MKPERF_EXIT on a virtual CPU stopped, which is an exit of its
- * guest, and the number is the reason.
+ * The number of a FAULT, and of a RECEIVE of a fault. Numbers from MKPERF_EXIT on are reasons for which a guest exited:
+ * its virtual CPU stopped.
  */
 enum mkperf_fault {
     MKPERF_FAULT_NONE = 0,   /* no fault: a call */
-    MKPERF_FAULT_THREAD = 1, /* of a thread */
+    MKPERF_FAULT_THREAD = 1, /* a fault of a thread */
     MKPERF_EXIT = 64,        /* + the exception class, 0 to 63 (Arm ARM, ESR_EL2.EC) */
     MKPERF_EXIT_WFX = MKPERF_EXIT + 0x01,
     MKPERF_EXIT_HVC32 = MKPERF_EXIT + 0x12,
@@ -61,14 +62,14 @@ enum mkperf_fault {
     MKPERF_EXIT_HVC = MKPERF_EXIT + 0x16,
     MKPERF_EXIT_SMC = MKPERF_EXIT + 0x17,
     MKPERF_EXIT_REGISTER = MKPERF_EXIT + 0x18,
-    MKPERF_EXIT_FETCH = MKPERF_EXIT + 0x20,  /* of an instruction; a page */
-    MKPERF_EXIT_ACCESS = MKPERF_EXIT + 0x24, /* a page */
+    MKPERF_EXIT_FETCH = MKPERF_EXIT + 0x20,  /* the guest fetched an instruction from a page */
+    MKPERF_EXIT_ACCESS = MKPERF_EXIT + 0x24, /* the guest read or wrote a page */
     MKPERF_EXIT_GIC = MKPERF_EXIT + 64,      /* maintenance of the virtual interrupt controller */
     MKPERF_EXIT_TIMER,                       /* the virtual timer's interrupt */
     MKPERF_EXIT_OTHER,
     MKPERF_EXITS,
-    MKPERF_EXIT_PAGES =
-        1 << 24, /* page numbers are below this; the last one stands for all above */
+    /* page numbers are below this; the greatest one also represents all pages above it */
+    MKPERF_EXIT_PAGES = 1 << 24,
 };
 
 /* The reason for which a thread stopped. */
@@ -89,8 +90,8 @@ enum mkperf_sched_reason {
 
 enum mkperf_sched_words {
     MKPERF_SCHED_SLOTS = 256,
-    MKPERF_SCHED_WORDS = 2,        /* of an event in the core's ring */
-    MKPERF_SCHED_OUTPUT_WORDS = 3, /* of an event in the output ring */
+    MKPERF_SCHED_WORDS = 2,        /* words of an event in the core's ring */
+    MKPERF_SCHED_OUTPUT_WORDS = 3, /* words of an event in the output ring */
     MKPERF_SCHED_IDENTITY = 2,
     MKPERF_SCHED_THREAD_WORDS = 4,
     MKPERF_SCHED_LOST = 2,

@@ -101,11 +101,12 @@ enum mkperf_session_result {
     (sizeof(((message *)0)->field) / sizeof(((message *)0)->field[0]))
 
 enum mkperf_session_limits {
-    MKPERF_LEAST_AGGREGATE_MS = 100, /* of a window in which samples are counted */
+    MKPERF_LEAST_AGGREGATE_MS = 100, /* shortest window in which samples are counted */
     MKPERF_MOST_AGGREGATE_MS = 60000,
     MKPERF_NAME_BYTES =
-        MKPERF_ROOM(mkperf_SessionEvent, name),              /* of an event's name, with its NUL */
-    MKPERF_TEXT_BYTES = MKPERF_ROOM(mkperf_Error, text),     /* of an error's text, with its NUL */
+        MKPERF_ROOM(mkperf_SessionEvent, name), /* longest name of an event, with its NUL */
+    /* longest text of an error, with its NUL */
+    MKPERF_TEXT_BYTES = MKPERF_ROOM(mkperf_Error, text),
     MKPERF_LIST_EVENTS = MKPERF_ROOM(mkperf_Events, events), /* events in one answer to LIST */
     MKPERF_COUNT_PART = MKPERF_ROOM(mkperf_Counts, threads), /* threads in one answer to COUNTS */
     MKPERF_EDGE_PART = 8, /* threads, and edges, in one answer to INTERACTIONS: it is one message */

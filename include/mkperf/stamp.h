@@ -38,7 +38,7 @@
 #ifndef MKPERF_STAMP_H
 #define MKPERF_STAMP_H
 
-#define MKPERF_STAMP_SYMBOL "mkperf_stamp" /* of the client PD's ELF */
+#define MKPERF_STAMP_SYMBOL "mkperf_stamp" /* the symbol in the client PD's ELF */
 #define MKPERF_STAMP_MAGIC "mkpstmp1"
 #define MKPERF_STAMP_EMPTY "mkpempty"
 
@@ -64,7 +64,7 @@ enum mkperf_stamp {
     MKPERF_STAMP_QUEUE_NAME_BYTES = 32,
     MKPERF_STAMP_WINDOWS_BYTES = 1024,
     MKPERF_STAMP_BYTES = 14336,     /* reserved in the ELF: the largest table fits */
-    MKPERF_STAMP_PART_BYTES = 1024, /* of the table, in one message */
+    MKPERF_STAMP_PART_BYTES = 1024, /* most bytes of the table in one message */
 };
 
 enum mkperf_stamp_flags {

@@ -33,7 +33,7 @@
 
 #include <stdint.h>
 
-#define MKPERF_UNWIND_SYMBOL "mkperf_unwind_tables" /* of the profiler PD's ELF */
+#define MKPERF_UNWIND_SYMBOL "mkperf_unwind_tables" /* the symbol in the profiler PD's ELF */
 #define MKPERF_UNWIND_MAGIC "mkpunwd1"
 #define MKPERF_UNWIND_EMPTY "mkpunone"
 
@@ -51,15 +51,16 @@ enum mkperf_unwind_layout {
                                   are valid */
 };
 
-/* A PD and its program's table. Numbers are positions in units of what they refer to. */
+/* A PD and its program's table. */
 struct mkperf_unwind_entry {
-    uint64_t badge; /* of the PD's threads (record.h) */
-    uint64_t sc;   /* for a badge with a bit of the descriptor's sc_if: of the scheduling context */
-    uint64_t base; /* address of its first block, a multiple of 64 */
+    uint64_t badge; /* badge of the PD's threads (record.h) */
+    /* badge of the scheduling context, if `badge` has a bit of the descriptor's sc_if */
+    uint64_t sc;
+    uint64_t base;   /* address of its first block, a multiple of 64 */
     uint32_t blocks; /* 0: there is no table */
-    uint32_t block;  /* of its first block's number, from the start, in 2 bytes */
-    uint32_t row;    /* of its first row, in 2 bytes */
-    uint32_t rule;   /* of its first rule, in 8 bytes */
+    uint32_t block;  /* position of its first block's number, in units of 2 bytes from the start */
+    uint32_t row;    /* position of its first row, in units of 2 bytes */
+    uint32_t rule;   /* position of its first rule, in units of 8 bytes */
 };
 
 /* What is at the start of the tables. */
@@ -81,10 +82,10 @@ static inline unsigned mkperf_unwind_slot(uint64_t badge, uint64_t sc, uint64_t 
 }
 
 /*
- * A rule says how the registers of the caller are found at a pc. All distances are in words.
+ * A rule describes how the registers of the caller are found at a pc. All distances are in words.
  *   bits  0-15  cfa: the caller's sp is this far above sp, or above fp with MKPERF_UNWIND_FROM_FP
  *        16-31  ra: the return address is saved this far below the caller's sp. 0: it is in the link register
- *        32-47  fp: the same of the caller's frame pointer. 0: it is still in its register
+ *        32-47  fp: the caller's frame pointer is saved this far below it. 0: it is still in its register
  *        48-    flags
  */
 #define MKPERF_UNWIND_FROM_FP (UINT64_C(1) << 48)

@@ -12,10 +12,10 @@
 
 /* The effect of an unexpected period of a sample on the periods after it: Batch.change. */
 enum mkperf_change {
-    MKPERF_CHANGE_BASE = 0,  /* their middle changes by the same difference */
-    MKPERF_CHANGE_WIDTH = 1, /* their middle and the width of the jitter change */
-    MKPERF_CHANGE_ONCE = 2,  /* they do not change */
-    MKPERF_CHANGE_BITS = 2,  /* bits of such a value */
+    MKPERF_CHANGE_BASE = 0,  /* the middle of later periods changes by the difference */
+    MKPERF_CHANGE_WIDTH = 1, /* the middle of later periods and the width of the jitter change */
+    MKPERF_CHANGE_ONCE = 2,  /* later periods do not change */
+    MKPERF_CHANGE_BITS = 2,  /* bits of a value of this type */
 };
 
 enum mkperf_wire {

@@ -57,7 +57,7 @@ static void any_bytes(const uint8_t *data, size_t n)
 static struct mkperf_encoder encoder;
 static bool windows;
 static uint64_t counted[2], events[2];               /* in windows: put in, and come out */
-static uint64_t sample[MKPERF_BATCH_SAMPLES][WORDS]; /* of the batch that is made */
+static uint64_t sample[MKPERF_BATCH_SAMPLES][WORDS]; /* the samples of the batch that is made */
 static unsigned samples;
 
 static void check(const mkperf_Chain *c, const uint64_t *w, uint64_t away, uint64_t time,

@@ -43,7 +43,7 @@ enum step {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static size_t step_at[STEPS]; /* of the last input */
+static size_t step_at[STEPS]; /* where the steps of the last input begin */
 static unsigned steps;
 static struct mkperf_client client;
 static struct mkperf_connection places[PLACES];

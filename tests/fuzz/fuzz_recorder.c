@@ -46,7 +46,7 @@ static volatile int stop;
 static double now_s;
 static uint16_t sequence;
 static uint64_t samples;
-static uint32_t parts;                    /* of an answer, sent so far */
+static uint32_t parts;                    /* parts of an answer that were sent so far */
 static uint8_t stamp[MKPERF_STAMP_BYTES]; /* a right list of programs */
 static size_t stamp_size;
 static FILE *null;

@@ -27,7 +27,8 @@ static void client_side(const uint8_t *data, size_t n)
     static struct mkperf_client client;
     static struct mkperf_session_page page;
     static struct mkperf_connection place;
-    uint8_t *table = malloc(n + 1); /* of its own, so that the sanitizer sees each byte beyond it */
+    /* memory of its own, so that the sanitizer sees each byte beyond it */
+    uint8_t *table = malloc(n + 1);
 
     memcpy(table, data, n);
     client.page = &page;

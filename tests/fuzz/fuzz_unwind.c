@@ -46,7 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (n == 0 || n > MKPERF_UNWIND_BYTES) {
         return 0;
     }
-    uint8_t *from = malloc(n); /* of its own, so that the sanitizer sees each byte beyond it */
+    /* memory of its own, so that the sanitizer sees each byte beyond it */
+    uint8_t *from = malloc(n);
     memcpy(from, data + 1, n - 1);
     from[n - 1] = 0;
     if (data[0] % 2 == 0 && n >= sizeof head) {

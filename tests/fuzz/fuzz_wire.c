@@ -241,7 +241,7 @@ static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static struct mkperf_symbols *symbols; /* of all inputs */
+    static struct mkperf_symbols *symbols; /* the symbols that all inputs share */
     struct mkperf_pds_config config = {
         .warn = on_warning, .names_only = true, .later = n != 0 && data[0] & NAMES_LATER};
     struct mkperf_error e;

@@ -18,7 +18,7 @@ enum { MUTATE_RECORD = 2048, MUTATE_SECTIONS = 100 };
 struct mutate_file {
     size_t section[MUTATE_SECTIONS];
     unsigned n;
-    size_t records, end; /* of the data */
+    size_t records, end; /* where the data begin and end */
 };
 
 static inline bool mutate_inside(const uint8_t *data, size_t size, size_t at)

@@ -20,7 +20,7 @@ enum {
     CH_CALLEE = 1,
     CALLS = 6,
     DEPTH = 12,
-    CELLS = 8192, /* of the chase: 64 KiB */
+    CELLS = 8192, /* cells of the chase: 64 KiB */
     BRANCHES = 600,
     HOPS = 2000,
     TIMES = 500,

@@ -33,8 +33,8 @@ struct counts {
 };
 
 struct ring *flow_in;       /* setvar_vaddr; NULL: src */
-struct ring *flow_out;      /* NULL: the sink */
-struct counts *flow_counts; /* all PDs' */
+struct ring *flow_out;      /* NULL: this PD is the sink */
+struct counts *flow_counts; /* the counts of all PDs */
 static struct counts *mine;
 static uint64_t service; /* instructions a packet */
 static uint64_t batch = SLOTS, drops;

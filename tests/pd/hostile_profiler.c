@@ -51,7 +51,7 @@ enum attack {
     ATTACK_MEMORY,
     ATTACK_ONE,    /* the shortest interval of one counter, without frames, */
     ATTACK_FRAMES, /* and with 64 */
-    ATTACK_ALL,    /* of all counters, in user mode and in the kernel */
+    ATTACK_ALL,    /* overflows of all counters, in user mode and in the kernel */
     ATTACK_AGAIN,  /* and another session whenever the hook has ended one */
     ATTACK_CYCLES, /* the same: some counters of cycles with an interval, one after the other */
     ATTACKS,
@@ -67,7 +67,7 @@ uintptr_t secret;    /* victim: its own, at an address that evil has not */
 
 static struct mkperf_descriptor descriptor __attribute__((aligned(4096)));
 static enum attack again; /* the attack that is begun again after a storm, or ATTACK_NONE; */
-static uint32_t cycles_counters, cycles_interval; /* of ATTACK_CYCLES */
+static uint32_t cycles_counters, cycles_interval; /* counters and interval of ATTACK_CYCLES */
 static uint64_t storms;
 static uint64_t all_storms; /* that the victim was sent */
 

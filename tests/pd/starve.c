@@ -14,7 +14,7 @@
 #include "spin.h"
 
 #ifndef INSTRUCTION_NS
-#define INSTRUCTION_NS 1 /* of QEMU's time */
+#define INSTRUCTION_NS 1 /* ns of QEMU's time */
 #endif
 
 enum {

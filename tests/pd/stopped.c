@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 enum {
-    CH_SERVER = 1, /* of victim */
-    CH_BOSS = 2,   /* of server */
+    CH_SERVER = 1, /* channel of victim to the server */
+    CH_BOSS = 2,   /* channel of server to boss */
     VICTIM = 1,    /* child of boss */
     UNIT = 20000,  /* iterations of two instructions */
     STACK = 512,

@@ -27,7 +27,7 @@ enum {
     TRIES = 10000,
     PC_AT = 32 * 16, /* behind x0 to x30 and sp, in hexadecimal digits of `g`'s answer */
     CPSR_AT = 33 * 16,
-    IDLE_BYTES = 8, /* of the loop */
+    IDLE_BYTES = 8, /* bytes of the idle loop */
     CPSR_MODE = 0x1f,
     USER_MODE = 0,
     CORES_MAX = 8,

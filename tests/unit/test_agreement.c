@@ -60,8 +60,10 @@ struct recording {
     struct mkperf_totals totals;
     uint64_t turn_ns[CORES][PDS]; /* mean length of a turn; 0: it does not run */
     bool idle_stands;             /* cycles do not count in idle */
-    unsigned moved_percent;       /* of WORK's samples on the last core, to SERVER */
-    unsigned dropped_percent;     /* of WORK's samples; totals say how many if they are counted */
+    /* per cent of WORK's samples on the last core that are SERVER's instead */
+    unsigned moved_percent;
+    /* per cent of WORK's samples that are lost; the totals have their number if they are counted */
+    unsigned dropped_percent;
     bool counted;
     bool skip[PDS];            /* not sampled, as --pd does */
     uint64_t gap_from, gap_to; /* events of WORK's turns are missing there */

@@ -20,7 +20,7 @@ static struct mkperf_mark mark[MARKS]; /* one after every marks_every-th event *
 static unsigned marks, marks_every;
 static struct mkperf_session session;
 static char container[32], wanted[32];
-static char *lines[1024]; /* of latencies, which node sorts as text */
+static char *lines[1024]; /* lines of latencies, which node sorts as text */
 
 static int open_files(void **state)
 {

@@ -34,8 +34,9 @@ struct recording {
     struct mkperf_session session;
     struct mkperf_totals totals;
     struct mkperf_pd_counts counts;
-    unsigned moved_percent;   /* of WORK's samples, to SERVER */
-    unsigned dropped_percent; /* of all samples; totals say how many if they are counted */
+    unsigned moved_percent; /* per cent of WORK's samples that are SERVER's instead */
+    /* per cent of all samples that are lost; the totals have their number if they are counted */
+    unsigned dropped_percent;
     bool counted;
     bool halved;     /* each period is half of what passed */
     bool no_seldom;  /* SELDOM has no PD call, because it has no sample */

@@ -132,7 +132,7 @@ struct reader {
     uint64_t badge[MKPERF_SCHED_SLOTS];
     uint64_t events, lost;
     unsigned kind, reason;
-    uint64_t about; /* of the last event */
+    uint64_t about; /* subject of the last event */
     uint64_t time;
 };
 
@@ -225,7 +225,7 @@ static void begin_words(unsigned n)
 struct taken {
     struct mkperf_ring_consumer c;
     unsigned events, readings, lost;
-    uint64_t flags, time, set, value[MKPERF_MAX_WORDS]; /* of the last reading */
+    uint64_t flags, time, set, value[MKPERF_MAX_WORDS]; /* the last reading */
     bool first; /* the last record is an event with the time of the last reading */
 };
 

@@ -13,7 +13,7 @@
 
 enum { HZ = 62500000, NS = 16, BITS = 6, KEEP = 4096, CODE_A = 1, CODE_B, CODE_IRQ, CODE_IDLE };
 
-static uint32_t words; /* of the next Session */
+static uint32_t words; /* words of the next Session */
 
 struct seen {
     struct wire_host wire;

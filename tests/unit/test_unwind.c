@@ -33,7 +33,7 @@ enum {
     FRAMES = 16,
     PAGE_WORDS = 512,
     STACK_WORDS = 2 * PAGE_WORDS,
-    RANDOM_STACKS = 4000, /* of each program */
+    RANDOM_STACKS = 4000, /* stacks of each program */
     RANDOM_TABLES = 20000,
     BADGE = 3,
     ROOM = MKPERF_UNWIND_BYTES + MKPERF_UNWIND_SLACK,

@@ -22,7 +22,7 @@
 
 enum { PRIORITIES = 256, MESSAGE_WORDS = 120, FAULT_WORDS = 5 };
 
-#define NEVER UINT64_MAX /* of a time in ticks */
+#define NEVER UINT64_MAX /* a time in ticks that is never reached */
 
 enum task_state {
     TASK_READY,     /* running or in a ready queue */
@@ -59,7 +59,7 @@ struct task {
     uint64_t space;    /* its address space: arch_space */
     uint64_t *message; /* the message words of its IPC buffer */
     struct core *core; /* where it runs */
-    struct ready_queues *queues; /* of its domain; NULL: the idle task */
+    struct ready_queues *queues; /* the queues of its domain; NULL: the idle task */
     struct task *next;           /* in a ready queue or a server's queue */
     enum task_state state;
     int priority;         /* idle: -1 */
@@ -106,10 +106,11 @@ struct core {
     uint64_t charged;     /* has paid until this time */
     struct task idle;
     struct mkperf_hook hook;
-    struct found_page stack[MKPERF_MAX_CALLERS + 1]; /* of threads that do not run, by level */
+    /* pages of threads that do not run, by level */
+    struct found_page stack[MKPERF_MAX_CALLERS + 1];
     struct ready_queues ready[POCKET_DOMAINS];
-    struct ready_queues *queues; /* of the domain whose tasks may run now */
-    unsigned window;             /* of the domain schedule */
+    struct ready_queues *queues; /* the queues of the domain that may run now */
+    unsigned window;             /* number of the present window in the domain schedule */
     uint64_t window_end;         /* ticks; NEVER: there is no domain schedule */
     bool window_new;             /* it was not reported yet */
     /* If there are several cores: */

@@ -13,7 +13,8 @@
 #define POCKET_IMAGE_H
 
 #define POCKET_AARCH64_RAM 0x40000000
-#define POCKET_AARCH64_TOP 0x8000000000 /* of user mode's addresses; three levels of tables */
+/* end of user mode's addresses, which three levels of tables reach */
+#define POCKET_AARCH64_TOP 0x8000000000
 #define POCKET_RISCV64_RAM 0x80000000
 #define POCKET_RISCV64_TOP 0x4000000000
 #define POCKET_RISCV64_TICK_IRQ 287  /* a number that the interrupt controller does not have */
@@ -46,7 +47,7 @@ enum pocket_limits {
     POCKET_MAX_PDS = 63,
     POCKET_MAX_IRQS = 288, /* the interrupt controller of QEMU's virt machine */
     POCKET_CHANNELS = 62,
-    POCKET_SLOTS = 64, /* of a cspace; 0 is never used */
+    POCKET_SLOTS = 64, /* slots of a cspace; slot 0 is never used */
     POCKET_NAME_BYTES = 64,
     POCKET_DOMAINS = 4,
     POCKET_WINDOWS = 16,
@@ -101,8 +102,9 @@ struct pocket_window {
 struct pocket_image {
     uint64_t magic;
     uint64_t npds;
-    uint64_t cores;                 /* to be started, 1 .. POCKET_MAX_CORES */
-    uint64_t first_window, windows; /* of a frame; 0: there is no domain schedule */
+    uint64_t cores; /* to be started, 1 .. POCKET_MAX_CORES */
+    /* first window and number of windows of a frame; 0: no domain schedule */
+    uint64_t first_window, windows;
     struct pocket_window window[POCKET_WINDOWS];
     struct pocket_pd pd[POCKET_MAX_PDS];
 };

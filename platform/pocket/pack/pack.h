@@ -62,7 +62,7 @@ struct machine {
     uint64_t ram;
     uint64_t user_top; /* where user mode's addresses end */
     unsigned cores;
-    unsigned first_irq; /* of those that PDs may have */
+    unsigned first_irq; /* first interrupt that a PD may have */
     unsigned own_irq;   /* the kernel's */
     uint64_t table_bits;
     uint64_t (*leaf)(const struct mapping *m, bool in_ram); /* the bits of its entries */

@@ -11,11 +11,11 @@ enum call {
 };
 
 enum answer {
-    ANSWER_SAMPLES, /* of user code */
-    ANSWER_KERNEL,  /* of the kernel, while a PD ran */
+    ANSWER_SAMPLES, /* samples of user code */
+    ANSWER_KERNEL,  /* samples of the kernel while a PD ran */
     ANSWER_IDLE,
     ANSWER_WAKES,
-    ANSWER_FRAMES,     /* of the last user sample */
+    ANSWER_FRAMES,     /* frames of the last user sample */
     ANSWER_BAD,        /* invalid samples */
     ANSWER_LOST,       /* dropped, late, disturbed */
     ANSWER_EVENTS,     /* sum of the samples' weights */

@@ -16,7 +16,7 @@
 enum {
     PMU_IRQ = 23,
     TICK_IRQ = 30,
-    IRQ_NUMBER = 0x3ff, /* of what arch_irq_take returns */
+    IRQ_NUMBER = 0x3ff, /* the interrupt's number in what arch_irq_take returns */
     IRQ_NONE = 1020,    /* from here on: special numbers of the interrupt controller */
     FIRST_SPI = 32,
     LOOK_HZ =

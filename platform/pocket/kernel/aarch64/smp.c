@@ -47,7 +47,7 @@ static void await_lock(struct core *core, uint32_t mine)
         mkperf_sched_event(&core->hook, MKPERF_SCHED_LOCK_WAIT, 0, core->current, began);
         mkperf_sched_event(&core->hook, MKPERF_SCHED_LOCK, 0, core->current, got);
     }
-    uint64_t last_entry = core->last_entry; /* of what had overflowed before */
+    uint64_t last_entry = core->last_entry; /* the entry to which earlier overflows belong */
     core->last_entry = (uint64_t)take_lock;
     irq_boundary_inside(core, qemu_pmu_kernel_overflow(&core->hook) & ~core->overflowed);
     core->last_entry = last_entry;

@@ -22,8 +22,8 @@ enum {
     CLOCK_HZ = 10000000,
     PLIC = 0x0c000000,
     PLIC_PRIORITY = 0x000000,  /* a word for each interrupt */
-    PLIC_ENABLE = 0x002080,    /* of context 1: core 0 in S-mode */
-    PLIC_THRESHOLD = 0x201000, /* the same */
+    PLIC_ENABLE = 0x002080,    /* registers of context 1: core 0 in S-mode */
+    PLIC_THRESHOLD = 0x201000, /* registers of context 1 */
     PLIC_CLAIM = 0x201004,
     SIE_TIMER = 1 << 5,
     SIE_EXTERNAL = 1 << 9,

@@ -16,7 +16,7 @@
 
 #define PSTATE_FP 0x2000   /* sstatus: the FP registers may be used */
 #define PSTATE_USER 0x2020 /* and to user mode, interrupts on there (SPIE) */
-#define PSTATE_IDLE 0x2120 /* the same in S-mode (SPP) */
+#define PSTATE_IDLE 0x2120 /* the same bits in S-mode (SPP) */
 
 #ifndef __ASSEMBLER__
 
