@@ -8,7 +8,8 @@
 #include "base/process.h"
 #include "cmd/cmd.h"
 
-/* A link to mkperf that is named as an old command is that command; NULL: it is not. */
+/* Returns the command of a link to mkperf that has the name of an old command, or NULL for any
+ * other name. */
 static const struct mkperf_command *command_of_link(const char *path)
 {
     const struct mkperf_command *c = mkperf_command_by_name(basename(path));

@@ -38,7 +38,7 @@ struct series {
     unsigned which;               /* which of the numbers the family's function writes */
 };
 
-/* A line's begin: NAME{target="T",KEY="VALUE",...; pairs of key and value follow, the last one is NULL. */
+/* Writes the begin of a line: NAME{target="T",KEY="VALUE",... The arguments are pairs of key and value, then NULL. */
 static void put_series(const struct series *s, ...)
 {
     const char *key;
@@ -111,7 +111,7 @@ static void put_lost(const struct series *s)
     }
 }
 
-/* The time of each PD on each core, or of cores for which events are missing. */
+/* Writes the time of each PD on each core, or the time of cores for which events are missing. */
 static void put_core_time(const struct series *s)
 {
     bool unknown = s->which != 0;
@@ -144,7 +144,7 @@ static void put_states(const struct series *s)
     }
 }
 
-/* A histogram of which the bounds are 2^n - 1 ns, so that each is the end of a bucket of `h`. */
+/* Writes a histogram. Its bounds are 2^n - 1 ns, so that each is the end of a bucket of `h`. */
 static void put_histogram(const struct series *of, const char *from, const char *to,
                           const char *key, const char *value, const struct mkperf_log_histogram *h)
 {
@@ -277,7 +277,8 @@ struct figure_text {
     unsigned n;
 };
 
-/* A figure's key is its name. Times are seconds, as everywhere in Prometheus. */
+/* Makes the family of a figure. The figure's key is its name. Times are seconds, as everywhere in
+ * Prometheus. */
 static void make_figure(void *self, const char *key, uint64_t value)
 {
     struct figure_text *f = self;
@@ -395,7 +396,7 @@ static void put_agent(FILE *to, const struct agent *a)
                 (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
 }
 
-/* The texts of a family for all targets. */
+/* Writes the lines of a family for all targets. */
 static void put_texts(FILE *to, const struct agent *a, unsigned i)
 {
     for (size_t k = 0; k < a->ntargets; k++) {

@@ -235,7 +235,7 @@ static int link_or_copy(const char *from, const char *to)
     return why;
 }
 
-/* A line of the index for a window. The index of INDEX_BYTES becomes index.jsonl.1. */
+/* Adds a line for a window to the index. An index of INDEX_BYTES becomes index.jsonl.1. */
 static void add_to_index(const struct agent_outbox *o, const char *name,
                          const struct agent_made *made)
 {

@@ -83,7 +83,7 @@ static char *convert(const struct push *p, const char *name, size_t *n, struct m
     return body;
 }
 
-/* The address of a window. Pyroscope has names and times in it. */
+/* Makes the URL for a window. Pyroscope's has names and times in it. */
 static void make_url(const struct push *p, CURL *curl, const char *name, char url[URL_BYTES])
 {
     const struct agent_outbox *o = p->outbox;

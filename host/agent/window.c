@@ -28,7 +28,8 @@ static void close_chain(struct agent_window *w)
     w->to.ops = NULL;
 }
 
-/* The file could not be written. The rest of this window is counted, and not kept. */
+/* Notes that the window's file could not be written. The rest of this window is counted, and not
+ * kept. */
 static void spoil(struct agent_window *w, const struct mkperf_error *e)
 {
     say(w, e->text);

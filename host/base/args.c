@@ -203,8 +203,8 @@ static enum mkperf_status complain(const struct mkperf_command *c, int found, ch
                               mkperf_guess_text(&guess, near));
 }
 
-/* getopt takes the beginning of a name for the name. A user may mean the same option of another
- * command by it: `latency --time 5` is not `--timeout 5`. */
+/* getopt accepts the beginning of a name. The user may mean an option of another command: `latency
+ * --time 5` must not become `--timeout 5`. */
 static enum mkperf_status check_whole(const struct mkperf_command *c, const struct mkperf_option *o,
                                       char **argv, struct mkperf_error *e)
 {

@@ -192,7 +192,7 @@ enum mkperf_status mkperf_given_number(const struct mkperf_given *g, uint64_t mi
                                        uint64_t *out);
 enum mkperf_status mkperf_given_seconds(const struct mkperf_given *g, double *out); /* above 0 */
 enum mkperf_status mkperf_given_percent(const struct mkperf_given *g, double *out); /* 0 to 100 */
-/* For the default of a set function's switch: the table has more than the function. */
+/* Reports an option of the table for which the set function has no case: the default of its switch. */
 enum mkperf_status mkperf_given_unknown(const struct mkperf_given *g);
 
 /* USAGE with a text of the caller and the way to the help. */

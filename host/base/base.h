@@ -86,7 +86,7 @@ _Noreturn void mkperf_die(void);
 
 /* n elements, all zero; never NULL. Freed with free. */
 void *mkperf_xcalloc(size_t n, size_t size);
-/* As reallocarray, but never NULL. */
+/* Works like reallocarray, but never returns NULL. */
 void *mkperf_xrealloc(void *p, size_t n, size_t size);
 char *mkperf_xstrdup(const char *text); /* NULL for NULL */
 char *mkperf_xprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));

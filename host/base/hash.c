@@ -4,7 +4,7 @@
 
 enum { FIRST_SLOTS = 256 };
 
-/* Two independent halves, which a processor works on at once. */
+/* Hashes the words in two independent halves, which a processor computes at the same time. */
 static uint32_t hash_words(const uint64_t *key, uint32_t words)
 {
     uint64_t a = UINT64_C(0x9e3779b97f4a7c15) ^ words, b = UINT64_C(0x2545f4914f6cdd1d);
@@ -50,7 +50,7 @@ static void grow_slots(struct mkperf_hash *t)
     free(old);
 }
 
-/* A call of memcmp takes longer, because keys are short. */
+/* Compares two keys. A call of memcmp takes longer, because keys are short. */
 static inline bool equal(const uint64_t *a, const uint64_t *b, uint32_t words)
 {
     uint32_t i = 0;

@@ -74,7 +74,7 @@ static inline uint64_t mkperf_outfile_offset(const struct mkperf_outfile *o)
     return o->written + o->used;
 }
 
-/* All bytes that were handed over, before any filter. */
+/* Returns the number of bytes that were handed over, before any filter. */
 static inline uint64_t mkperf_outfile_taken(const struct mkperf_outfile *o)
 {
     return o->passed + o->used;
@@ -106,11 +106,12 @@ struct mkperf_printout {
     struct mkperf_outfile file;
 };
 
-/* "-": standard output. OUTPUT: it cannot be written. p must not be moved in memory. */
+/* Opens the file, or standard output for "-". Returns OUTPUT if it cannot be written. p must not be
+ * moved in memory. */
 enum mkperf_status mkperf_printout_open(struct mkperf_printout *p, const char *path,
                                         struct mkperf_error *e);
 
-/* For a command that prints to stdout itself, at its end: OUTPUT if not all of it could be written. */
+/* Flushes stdout at the end of a command that prints there. Returns OUTPUT if not all of it could be written. */
 enum mkperf_status mkperf_stdout_flush(struct mkperf_error *e);
 
 /* Closes what is open. The file gets its name if e->status is OK and writing succeeded; an error of
@@ -163,8 +164,8 @@ void mkperf_json_known(struct mkperf_textout *t, const char *key, const char *va
 
 void mkperf_textout_json(struct mkperf_textout *t, const char *s); /* with its quotes */
 void mkperf_textout_xml(struct mkperf_textout *t, const char *s);  /* text or attribute */
-/* As it is, but control characters become blanks, others that are not printable U+FFFD, and `but`
- * becomes `instead`. */
+/* Writes the text unchanged, except that control characters become blanks, others that are not
+ * printable U+FFFD, and `but` becomes `instead`. */
 void mkperf_textout_plain(struct mkperf_textout *t, const char *s, char but, char instead);
 
 #endif

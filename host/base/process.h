@@ -41,13 +41,13 @@ static inline double mkperf_now_s(void)
 /*
  * ---- one lock for a command that has a thread for each target ----
  *
- * A thread holds it except while it waits. Everything else in mkperf is therefore as with one thread. Commands with one thread
- * do not begin it, and then these functions do nothing else than their names say.
+ * A thread holds it except while it waits. Everything else in mkperf is therefore as with one thread. A command with
+ * one thread does not call mkperf_turns_begin; these functions then take no lock.
  */
 void mkperf_turns_begin(void); /* the caller holds the lock from here on */
 void mkperf_turn_take(void);
 void mkperf_turn_give(void);
-/* poll(2); the lock is free meanwhile. fds may be NULL if n is 0: a pause. */
+/* Calls poll(2) without the lock. If n is 0, fds may be NULL: a pause. */
 int mkperf_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 
 /*

@@ -29,7 +29,8 @@ enum mkperf_shape_kind {
     MKPERF_SHAPE_IS_TEXT, /* The member is a char *, which may be NULL. */
     MKPERF_SHAPE_IS_ARRAY, /* The member points to memory of mkperf_xcalloc, which the structure owns. */
     MKPERF_SHAPE_IS_INSIDE, /* The member is a structure with rows of its own. */
-    /* The member points to elements that somebody else owns. They exist when they are taken, as many as when they were put. */
+    /* The member points to elements that another structure owns. As many elements exist when they are taken as when
+     * they were put. */
     MKPERF_SHAPE_IS_BEHIND,
 };
 

@@ -104,8 +104,8 @@ static bool identify_both(const char *recording, struct mkperf_snapshot_of *of, 
 }
 
 /*
- * A change within one step of the file system's clock would leave the times as they are. So what changed just now is read only when
- * that step is over. False: the times are whole seconds, or of the future, and show nothing.
+ * Waits until the present step of the file system's clock is over, because a change within that step would leave the
+ * file's times as they are. Returns false if the times are whole seconds, or in the future: then they show no change.
  */
 static bool settle(const struct stat *st)
 {
@@ -184,7 +184,7 @@ static void hash(const uint8_t key[MKPERF_KEY_BYTES], const struct mkperf_snapsh
     mkperf_hmac_end(&h, mac);
 }
 
-/* The name of a question's file: the begin of a hash. */
+/* Stores the name of a question's file: the begin of a hash. */
 static void name_file(const char *question, char name[NAME])
 {
     uint8_t sum[MKPERF_HMAC_BYTES];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Snapshots: files beside a recording with what mkperf has read from it, so that the next question is answered sooner.
+ * Snapshots: files next to a recording with what mkperf has read from it, so that the next question is answered
+ * sooner.
  *
- * Owns: where they are, to which recording and question one belongs, and that nobody else wrote it. Their bytes are the caller's.
- * outfile.h removes those of a file that it replaces.
+ * Owns: where they are, to which recording and question one belongs, and the proof that no other user wrote it. Their
+ * bytes are the caller's. outfile.h removes those of a file that it replaces.
  *
  *      perf.data                         the recording
  *      .perf.data.asked/3f0c...          one for each question: MAC | identities | question | bytes

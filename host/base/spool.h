@@ -21,7 +21,7 @@ struct mkperf_spool {
 enum mkperf_status mkperf_spool_open(struct mkperf_spool *s, size_t size, struct mkperf_error *e);
 enum mkperf_status mkperf_spool_add(struct mkperf_spool *s, const void *record,
                                     struct mkperf_error *e);
-/* After the last record: makes them accessible. */
+/* Makes the records accessible. Called after the last one. */
 enum mkperf_status mkperf_spool_map(struct mkperf_spool *s, struct mkperf_error *e);
 
 /* Copies at most n records from number `first` on. Returns how many; 0 also if they cannot be read. In contrast to the map, no

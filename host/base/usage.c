@@ -81,7 +81,7 @@ static void print_paragraphs(FILE *out, const char *text, int indent)
     }
 }
 
-/* A term, and its description in the column to the right (or on the next line). */
+/* Prints a term, and its description in the column to the right or on the next line. */
 static void print_entry(FILE *out, const char *term, const char *help)
 {
     int at = fprintf(out, "%*s%s", INDENT, "", term);
@@ -201,7 +201,8 @@ void mkperf_guess_begin(struct mkperf_guess *g, const char *word)
     g->distance = (n < 3 ? 1 : (unsigned)n / 3) + 1; /* a word this far away is no guess */
 }
 
-/* A word that begins with what was typed is as near as one mistake. */
+/* Compares a candidate with the typed word. A candidate that begins with it is as near as one
+ * mistake. */
 void mkperf_guess_try(struct mkperf_guess *g, const char *candidate)
 {
     size_t n = strlen(g->word), length = strlen(candidate);

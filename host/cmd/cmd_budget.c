@@ -105,7 +105,8 @@ static void print_wait(uint64_t ns)
     }
 }
 
-/* What PDs of the same and of higher priority leave to each PD: with the budgets of the recording, and with the advice. */
+/* Prints what PDs of the same and of higher priority leave to each PD: with the budgets of the recording, and with the
+ * advice. */
 static void print_below(struct command *c, const struct mkperf_analysis *a,
                         const struct mkperf_demand *d)
 {
@@ -186,7 +187,8 @@ static void print_cost(struct command *c, const struct mkperf_analysis *a)
     }
 }
 
-/* What would suffice with other periods, of a PD with a budget that was never throttled. */
+/* Prints the budgets that would suffice with other periods, for each PD with a budget that was
+ * never throttled. */
 static void print_periods(struct command *c, const struct mkperf_analysis *a, uint32_t number,
                           const struct mkperf_demand_pd *p, bool *titled)
 {
@@ -281,7 +283,7 @@ static void print_window(const struct mkperf_analysis *a, const struct mkperf_do
     }
 }
 
-/* The windows of the domain schedule, if it has any. */
+/* Prints the windows of the domain schedule, if it has any. */
 static void print_windows(struct command *c, const struct mkperf_analysis *a,
                           const struct mkperf_domains *d)
 {

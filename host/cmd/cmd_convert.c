@@ -194,8 +194,8 @@ static enum mkperf_status tally_lost(void *self, const struct mkperf_lost *l,
 }
 
 /* The totals and the reports of losses count the same samples, and either may be incomplete: the larger one is used. */
-/* The input reports losses where they happened, and all of them at its end, which a cut input lacks. The greater number is
- * the right one. */
+/* Takes the totals. The input reports losses where they happened, and all of them at its end, which a cut input lacks.
+ * The greater number is right. */
 static enum mkperf_status tally_end(void *self, const struct mkperf_totals *totals,
                                     struct mkperf_error *e)
 {

@@ -98,7 +98,8 @@ static double share(const struct picture *p, uint32_t node, unsigned side)
     return mkperf_percent(side == 0 ? t->node[node].total.period : other, p->all[side]);
 }
 
-/* The colour of a change of the share, in points. The square root makes small changes visible. */
+/* Stores the colour of a change of the share, in points. The square root makes small changes
+ * visible. */
 static void change_colour(double points, char out[8])
 {
     double strength = sqrt(fmin(fabs(points) / 10, 1));

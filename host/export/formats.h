@@ -96,7 +96,7 @@ void mkperf_jsonl_pd(struct mkperf_textout *t, const struct mkperf_pd *pd);
 void mkperf_jsonl_interactions(struct mkperf_textout *t, const struct mkperf_interactions *a);
 void mkperf_jsonl_stacks(struct mkperf_textout *t, const struct mkperf_interactions *a);
 void mkperf_jsonl_warning(void *self, enum mkperf_warning_level level, const char *text);
-/* What follows the samples: interactions, cores, warnings and totals. */
+/* Writes what follows the samples: interactions, cores, warnings and totals. */
 void mkperf_jsonl_totals(struct mkperf_textout *t, const struct mkperf_places *places,
                          const struct mkperf_cost *cost, const struct mkperf_totals *totals);
 

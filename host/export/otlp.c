@@ -198,7 +198,7 @@ static void put_functions(struct otlp *o)
     }
 }
 
-/* The dictionary comes last, because strings and attributes are known then. */
+/* Writes the dictionary. It is the last part, because all strings and attributes are known then. */
 static void put_dictionary(struct otlp *o)
 {
     const struct mkperf_places *s = &o->c->places;

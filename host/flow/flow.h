@@ -226,7 +226,7 @@ void flow_queue_restart(const struct mkperf_flow *f, struct mkperf_flow_queue *q
 /* Adds a reading; its time is not before f->read_ns. False: it has no counts. *made, *took: entries since the last one. */
 bool flow_queue_read(struct mkperf_flow *f, const struct mkperf_queue_reading *r, uint64_t *made,
                      uint64_t *took);
-/* The occupancy lasts until the end of the recording. */
+/* Counts the last occupancy until the end of the recording. */
 void flow_queue_end(const struct mkperf_flow *f, struct mkperf_flow_queue *q);
 
 #endif

@@ -164,7 +164,7 @@ static void find_cause(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
     }
 }
 
-/* The rate of the stage, with its interval. */
+/* Stores the rate of the stage, with its interval. */
 static void find_rate(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
 {
     const struct mkperf_flow_stage *s = &f->stage[l->stage];
@@ -173,7 +173,7 @@ static void find_rate(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
     l->error = 1e9 * flow_interval(f, s->slice_packets);
 }
 
-/* The longest run of slices in which the stage is as busy as in all. */
+/* Finds the longest run of slices in which the stage is as busy as in all slices. */
 static void find_time(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
 {
     const struct mkperf_flow_stage *s = &f->stage[l->stage];
@@ -192,7 +192,8 @@ static void find_time(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
     }
 }
 
-/* The stage that would limit next, if the limiting PD took no time: by its own work and calls, or by what else runs on its core. */
+/* Finds the stage that would limit next, if the limiting PD took no time: by its own work and calls, or by what else
+ * runs on its core. */
 static void find_next(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
 {
     const struct mkperf_analysis *a = f->analysis;

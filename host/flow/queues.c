@@ -185,7 +185,8 @@ static void add_change(const struct mkperf_flow *f, struct mkperf_flow_queue *q,
     q->now = after;
 }
 
-/* The counts cannot be continued: only the occupancy of the reading is used from here on. */
+/* Starts the queue's counts again, because they cannot be continued. Only the occupancy of the
+ * reading is kept. */
 static void begin_again(struct mkperf_flow_queue *q, uint64_t time, uint64_t entries)
 {
     q->unknown_ns += q->began ? time - q->since_ns : 0;

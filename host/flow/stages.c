@@ -280,7 +280,8 @@ static void follow(struct mkperf_flow *f)
     }
 }
 
-/* The time that the user asked for begins now. The activations of now are not whole, and are not counted. */
+/* Starts all counts again: the time that the user asked for begins now. Activations that have begun are not whole, and
+ * are not counted. */
 static void restart(struct mkperf_flow *f)
 {
     f->from_ns = 0;

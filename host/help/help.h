@@ -12,11 +12,11 @@
 /* All commands in the order in which they are shown, and NULL. cmd/commands.c defines it. */
 extern const struct mkperf_command *const mkperf_commands[];
 
-/* The output of mkperf --help. */
+/* Prints the output of mkperf --help. */
 void mkperf_help_overview(FILE *out);
-/* The source of a man page: of mkperf(1), if c is NULL. */
+/* Prints the source of a man page: that of mkperf(1), if c is NULL. */
 void mkperf_help_man(const struct mkperf_command *c, FILE *out);
-/* A script that completes commands and options in the shell. */
+/* Prints a script that completes commands and options in the shell. */
 void mkperf_help_bash(FILE *out);
 void mkperf_help_zsh(FILE *out);
 

@@ -38,7 +38,7 @@ const struct mkperf_shape_row mkperf_asked_rows[] = {
 
 /* ---- reading ---- */
 
-/* A copy with its texts and queues. */
+/* Keeps a copy of the session with its texts and queues. */
 static void keep_session(struct mkperf_asked *a, const struct mkperf_session *session)
 {
     MKPERF_GROW(a->session, a->session_room, (size_t)a->sessions + 1);

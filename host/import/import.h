@@ -174,15 +174,15 @@ enum mkperf_status mkperf_toperf_read_fd(const char *name, int fd, const struct 
                                          const struct mkperf_sink *sink, struct mkperf_error *e);
 
 /*
- * A raw capture: the bytes of a line, as `mkperf record --raw` stores them. A damaged frame is a loss
- * and is counted. Console text is skipped. INPUT: there is no session in it.
+ * Reads a raw capture: the bytes of a line, as `mkperf record --raw` stores them. A damaged frame is a loss and is
+ * counted. Console text is skipped. Returns INPUT if it has no session.
  */
 enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_input *in,
                                        const struct mkperf_sink *sink, struct mkperf_error *e);
 
 /*
- * The counts of mkperf's plugin for QEMU, which `mkperf exact` makes: each instruction with its number of executions. It needs
- * in->system and the ELFs. What no ELF of the system has is in a PD "other code".
+ * Reads the counts of mkperf's plugin for QEMU, which `mkperf exact` makes: each instruction with its number of
+ * executions. It needs in->system and the ELFs. What no ELF of the system has is in a PD "other code".
  */
 enum mkperf_status mkperf_exact_read(const char *path, const struct mkperf_input *in,
                                      const struct mkperf_sink *sink, struct mkperf_error *e);

@@ -86,7 +86,7 @@ struct kprof_sample {
 };
 
 enum mkperf_status kprof_bad(const struct kprof *k, uint64_t offset, const char *reason);
-/* An invalid record is an error; a lenient reading omits and counts it. */
+/* Reports an invalid record: an error, except in a lenient reading, which omits and counts it. */
 enum mkperf_status kprof_refuse(struct kprof *k, const struct kprof_record *r, const char *reason);
 void kprof_warn(const struct kprof *k, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

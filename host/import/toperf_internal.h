@@ -64,7 +64,7 @@ void mkperf_json_close(struct mkperf_json *j);
 
 enum mkperf_json_token mkperf_json_next(struct mkperf_json *j);
 
-/* The next token is the current one again. */
+/* Makes the current token the next one again. */
 static inline void mkperf_json_unread(struct mkperf_json *j)
 {
     j->at = (size_t)(j->place.offset - j->base);

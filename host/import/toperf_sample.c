@@ -56,7 +56,7 @@ static bool lenient_ip(struct toperf *t, uint64_t *out)
     return true;
 }
 
-/* An invalid value is an error; a lenient reading drops the sample. */
+/* Reports an invalid value: an error, except in a lenient reading, which drops the sample. */
 static enum mkperf_status bad_value(struct toperf *t, struct toperf_raw *r, const char *key,
                                     const char *reason)
 {
@@ -122,7 +122,7 @@ static enum mkperf_status member_of_sample(struct toperf *t, void *self, const c
     return reason == NULL ? MKPERF_OK : bad_value(t, r, key, reason);
 }
 
-/* A finding about the whole sample. Its place is the beginning of the sample. */
+/* Reports a finding about the whole sample. Its place is the beginning of the sample. */
 static enum mkperf_status found_in_sample(struct toperf *t, const struct toperf_raw *r,
                                           enum toperf_finding what, const char *reason)
 {

@@ -255,7 +255,7 @@ static inline void mkperf_deadline_observe(struct mkperf_deadline *d, bool has_s
     }
 }
 
-/* The link has come back: the wait for samples begins again. */
+/* Starts the wait for samples again, after the link was restored. */
 static inline void mkperf_deadline_restart_wait(struct mkperf_deadline *d, double now_s)
 {
     d->progress_s = now_s;
@@ -291,9 +291,9 @@ static inline bool mkperf_deadline_over(const struct mkperf_deadline *d, double 
 /* ---- connection_open.c: the pre-shared key of --key-file ---- */
 
 /*
- * A file of exactly 32 bytes, or one line `[NAME] KEY` with 64 hexadecimal digits; blank lines and
- * lines that begin with # are skipped. A file that others can read or write is refused, because its
- * key is no secret. Errors: INPUT.
+ * Reads a key: a file of exactly 32 bytes, or one line `[NAME] KEY` with 64 hexadecimal digits;
+ * blank lines and lines that begin with # are skipped. A file that others can read or write is
+ * refused, because its key is no secret. Errors: INPUT.
  */
 enum mkperf_status mkperf_key_read(const char *path, struct mkperf_shared_key *key,
                                    struct mkperf_error *e);

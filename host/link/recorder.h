@@ -61,7 +61,7 @@ void mkperf_record_options_init(struct mkperf_record_options *o, int argc, char 
 /* To be called after parsing. USAGE: an option is missing, or options exclude each other. */
 enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
                                                 const char *command, struct mkperf_error *e);
-/* The same check for --overwrite and its options. */
+/* Checks --overwrite and its options, after parsing. Errors: USAGE. */
 enum mkperf_status mkperf_flight_check(const struct mkperf_record_options *o,
                                        struct mkperf_error *e);
 
@@ -160,7 +160,7 @@ enum mkperf_status mkperf_recorder_refused(const struct mkperf_recorder *r, stru
 /* Takes control of the target: if no host has it, from our own broken connection, or, with
  * --take-over, from another host. */
 enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struct mkperf_error *e);
-/* As mkperf_recorder_ask, for requests of the controller: takes control if the target demands it. */
+/* Sends a request of the controller like mkperf_recorder_ask, and takes control first if the target demands it. */
 enum mkperf_status mkperf_recorder_request(struct mkperf_recorder *r, mkperf_ToTarget *m,
                                            const char *what, struct mkperf_error *e);
 

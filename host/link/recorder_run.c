@@ -16,10 +16,10 @@ static const double STOP_PATIENCE_S = 3.0; /* without a byte, for the last Statu
 static const double DRAIN_PATIENCE_S = 60; /* for all messages before it */
 
 /*
- * Whether to request the target's counters. While batches arrive, the target sends them each second of
- * its own time, which differs from the host's. An unneeded request costs the target as much as dozens of
- * samples. Therefore they are requested only if no batch has arrived for some time, or if a Status is
- * overdue. This time is longer if batches are further apart, since an emulated target may be slow.
+ * Returns whether to request the target's counters. While batches arrive, the target sends them each second of its
+ * own time, which differs from the host's. An unneeded request costs the target as much as dozens of samples.
+ * Therefore they are requested only if no batch has arrived for some time, or if a Status is overdue. This time is
+ * longer if batches are further apart, since an emulated target may be slow.
  *
  * A target that counts samples in windows rightly sends nothing for seconds. It is only requested to show that it is
  * there. After the duration its answers show whether it still samples: the pauses grow as long as it does.
@@ -152,7 +152,7 @@ enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_
     return MKPERF_OK;
 }
 
-/* A watcher ends its recording: it only requests the counters. */
+/* Ends the recording of a watcher, which only requests the counters. */
 static enum mkperf_status stop_watching(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};

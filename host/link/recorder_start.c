@@ -148,7 +148,8 @@ static enum mkperf_status choose_cores(const struct mkperf_recorder *r, uint32_t
     return MKPERF_OK;
 }
 
-/* A target of an older build ignores what it does not know. REFUSED: its session lacks something that was asked for. */
+/* Checks that the session has all that was asked for, because a target of an older build ignores what it does not know.
+ * Returns REFUSED if something is missing. */
 static enum mkperf_status check_session(const struct mkperf_recorder *r, const mkperf_Configure *c,
                                         struct mkperf_error *e)
 {

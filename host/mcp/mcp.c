@@ -36,7 +36,7 @@ static const struct mkperf_option *option_of(const struct mcp_tool *t, const cha
     return NULL;
 }
 
-/* A tool's name: that of its command, and the option that is always given, or its value. */
+/* Stores a tool's name: that of its command, then the option that is always given, or its value. */
 static void name_of(const struct mcp_tool *t, char name[WORD])
 {
     const char *always = t->always != NULL ? t->always : "", *value = strchr(always, '=');

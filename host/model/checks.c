@@ -311,7 +311,7 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
     return mkperf_sink_sample(&a->to, s, e);
 }
 
-/* The thread that runs on a core has run until `now`. */
+/* Charges the time until `now` to the thread that runs on a core. */
 static void charge(struct mkperf_checks *a, uint32_t core, uint64_t now)
 {
     struct core *c = &a->core[core];

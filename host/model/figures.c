@@ -30,7 +30,7 @@ struct mkperf_figure {
     struct line in[MKPERF_FIGURE_OUTPUTS];
 };
 
-/* The timer's samples by the confidence of their attribution. */
+/* Writes the numbers of the timer's samples by the confidence of their attribution. */
 static void write_attributed(const struct mkperf_totals *t, FILE *out)
 {
     uint64_t timed = t->confidence[MKPERF_PROVED] + t->confidence[MKPERF_INFERRED] +
@@ -54,7 +54,7 @@ static void write_marks(const struct mkperf_totals *t, FILE *out)
     }
 }
 
-/* The result of the comparison of samples with scheduling events or with counts, and the PD that differs most. */
+/* Writes the result of the comparison of samples with scheduling events or with counts, and the PD that differs most. */
 static void write_agreed(const struct mkperf_agreed *a, bool counts, bool contradict, FILE *out)
 {
     const char *what = counts ? "counts" : "scheduling events";
@@ -109,7 +109,7 @@ static void write_miscounted(const struct mkperf_totals *t, FILE *out)
     write_agreed(&t->counted, true, true, out);
 }
 
-/* The cost of recording scheduling events, by these events. */
+/* Writes the cost of recording scheduling events, by these events. */
 static void write_own(const struct mkperf_totals *t, FILE *out)
 {
     if (t->known_ns != 0 && t->own_ns != 0) {
@@ -120,7 +120,7 @@ static void write_own(const struct mkperf_totals *t, FILE *out)
     }
 }
 
-/* What ended a flight recording. */
+/* Writes what ended a flight recording. */
 static void write_stopped(const struct mkperf_totals *t, FILE *out)
 {
     fputs(t->stopped, out);

@@ -179,7 +179,8 @@ struct mkperf_pd_counts {
 /* Adds a count to that of its PD and event. What does not fit is omitted, and the comparison then shows it. */
 void mkperf_pd_counts_add(struct mkperf_pd_counts *c, const struct mkperf_pd_count *count);
 
-/* As lines `key value` for perf.data; and the value of such a line back. */
+/* Writes the counts as lines `key value` for perf.data. The second function reads the value of such
+ * a line. */
 #define MKPERF_PD_COUNT_KEY "user_count"
 void mkperf_pd_counts_write(const struct mkperf_pd_counts *c, FILE *f);
 void mkperf_pd_counts_line(struct mkperf_pd_counts *c, const char *value);
@@ -241,7 +242,8 @@ uint64_t mkperf_interactions_unplaced(const struct mkperf_interactions *i,
                                       enum mkperf_soft_kind kind);
 
 #define MKPERF_INTERACTIONS_KEYS "soft_" /* their keys begin with it, and no others do */
-/* As lines `key value`; and one such line back. False: not one of these keys. */
+/* Writes the interactions as lines `key value`. The second function reads one such line; it returns
+ * false for other keys. */
 void mkperf_interactions_write(const struct mkperf_interactions *i, FILE *f);
 bool mkperf_interactions_line(struct mkperf_interactions *i, const char *key, const char *value);
 

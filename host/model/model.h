@@ -517,8 +517,8 @@ enum mkperf_status mkperf_sink_flush(const struct mkperf_sink *sink, struct mkpe
 enum mkperf_status mkperf_sink_end(const struct mkperf_sink *sink,
                                    const struct mkperf_totals *totals, struct mkperf_error *e);
 void mkperf_sink_abandon(const struct mkperf_sink *sink);
-/* A decoder's last call: end if the decoder's status is OK, abandon if it is not or if end fails. totals is used only by end.
- * Returns the status, or that of end. */
+/* Makes a decoder's last call: end if the decoder's status is OK, abandon if it is not or if end fails. totals is used
+ * only by end. Returns the status, or that of end. */
 enum mkperf_status mkperf_sink_finish(const struct mkperf_sink *sink, enum mkperf_status status,
                                       const struct mkperf_totals *totals, struct mkperf_error *e);
 

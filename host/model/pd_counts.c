@@ -138,7 +138,7 @@ static void take_counts(struct mkperf_count_check *c, const struct mkperf_count_
         while (pd < names->npds && strcmp(names->name(names->self, pd, NULL), count->pd) != 0) {
             pd++;
         }
-        /* Behind all PDs, a number for each count without one. */
+        /* Counts without a PD have the numbers behind those of all PDs. */
         if (count->user != 0) {
             cell_of(c, count->event, pd < names->npds ? pd : names->npds + i)->count = count->user;
         }

@@ -70,7 +70,7 @@ static void read_arch(struct perfin_bytes *b, const struct perfin_frame *f,
     free((char *)text);
 }
 
-/* The words of the command line, joined by blanks. */
+/* Reads the command line: its words, joined by blanks. */
 static void read_command(struct perfin_bytes *b, const struct perfin_frame *f, const char **out)
 {
     size_t n, at = 4;
@@ -155,7 +155,8 @@ static struct mkperf_event event_of(const struct perfin_attr *a)
         .code = (uint32_t)a->config,
         .user = !(a->flags & PERF_ATTR_EXCLUDE_USER),
         .kernel = !(a->flags & PERF_ATTR_EXCLUDE_KERNEL),
-        /* perf excludes guests without being asked: only a name says whether it was. */
+        /* perf excludes guests by default, so only the event's name shows whether the user asked
+         * for it. */
         .guest = a->flags & PERF_ATTR_EXCLUDE_HOST,
         .period = frequency ? 0 : a->period,
         .frequency = frequency ? (uint32_t)a->period : 0,

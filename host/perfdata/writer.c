@@ -373,7 +373,7 @@ static void finish_round(struct mkperf_perfdata *w)
     w->round_taken = mkperf_outfile_taken(&w->out);
 }
 
-/* A batch has ended. The reader of a pipe gets it at once. */
+/* Flushes at the end of a batch, so that the reader of a pipe gets it at once. */
 static enum mkperf_status flush_file(void *self, struct mkperf_error *e)
 {
     struct mkperf_perfdata *w = self;

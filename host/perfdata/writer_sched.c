@@ -132,8 +132,8 @@ static uint64_t lock_function(struct mkperf_perfdata *w)
     return w->lock;
 }
 
-/* perf lock contention pairs these records by thread, and adds them up by thread or by the fourth function of
- * the chain. On Linux, the three before it belong to the lock and to the tracepoint. */
+/* Writes a record for `perf lock contention`. perf pairs these records by thread, and adds them up by thread or by the
+ * fourth function of the chain, because on Linux the first three belong to the lock and to the tracepoint. */
 static void put_lock(struct mkperf_perfdata *w, const struct mkperf_sched *s)
 {
     enum { CHAIN = 5, SPIN = 1 };

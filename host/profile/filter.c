@@ -31,7 +31,7 @@ const char *report_filter_seconds(const char *text, uint64_t *ns)
     return text;
 }
 
-/* A%-B% or B%. False: it is not that. */
+/* Reads "A%-B%" or "B%". Returns false for any other text. */
 static bool parse_percent(struct report_filter *f, const char *text)
 {
     char *end;

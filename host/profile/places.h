@@ -180,8 +180,8 @@ void mkperf_cost_add(struct mkperf_cost *c, const struct mkperf_places *s, uint3
 void mkperf_cost_snapshots(struct mkperf_cost *c, const struct mkperf_places *s, uint64_t us);
 
 /*
- * The cost of an event with the period sum `all` as text: "0.42 % of cycles (kernel 0.11 %, PDs 0.31 %)", or which part is not
- * known.
+ * Stores the cost of an event with the period sum `all` as text: "0.42 % of cycles (kernel 0.11 %, PDs 0.31 %)", or
+ * which part is not known.
  */
 void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_places *s, uint32_t event,
                       uint64_t all, char *text, size_t n);

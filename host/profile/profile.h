@@ -214,8 +214,8 @@ static inline const char *mkperf_profile_pd_name(const struct mkperf_profile *p,
 void mkperf_profile_warnings(const struct mkperf_profile *p, mkperf_put_warning *put, void *self);
 
 /*
- * The head of formats that have room for text. Calls `put` for each line: those warnings, events with periods and sums, losses
- * by place, the cost of profiling, marks, interactions, completeness, the command.
+ * Makes the head of formats that have room for text. Calls `put` for each line: those warnings, events with periods and
+ * sums, losses by place, the cost of profiling, marks, interactions, completeness, the command.
  */
 void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self, const char *line),
                           void *self);
@@ -245,7 +245,7 @@ struct mkperf_tree {
     uint32_t other_room;
 };
 
-/* A tree with a root only, which has label 0. */
+/* Makes a tree that has only a root, with label 0. */
 void mkperf_tree_init(struct mkperf_tree *t);
 void mkperf_tree_free(struct mkperf_tree *t);
 

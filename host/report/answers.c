@@ -35,7 +35,7 @@ static void add_warning(void *self, enum mkperf_warning_level level, const char 
     }
 }
 
-/* The first line of the figures is the comparison of samples with scheduling events, if there was one. */
+/* Adds the comparison of samples with scheduling events, if there was one, as the first line of the figures. */
 static void add_agreement(void *self, bool warns, const char *title, const char *text)
 {
     (void)warns;
@@ -266,7 +266,8 @@ static double worst_loss(const struct report_comparison *d)
     return worst;
 }
 
-/* What differs apart from samples, and what is not the reason. differ: the number of rows that chance does not explain. */
+/* Prints what differs in addition to samples, and what is not the reason. differ: the number of rows that chance does
+ * not explain. */
 static void put_ruled_out(const struct report_comparison *d, size_t differ, FILE *to)
 {
     struct difference_list l = {.to = to};

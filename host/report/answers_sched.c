@@ -119,7 +119,7 @@ static enum report_verdict explain_flow(struct report_question *x, FILE *to)
 }
 
 /*
- * The first of these rules that applies gives the answer: a queue, a core, a budget, a PD that never waits for work, the
+ * Answers by the first of these rules that applies: a queue, a core, a budget, a PD that never waits for work, the
  * load.
  */
 enum report_verdict report_explain_throughput(struct report_question *x, FILE *to)

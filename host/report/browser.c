@@ -339,7 +339,7 @@ static void move_by(struct browser *b, long by)
     b->at = to < 0 ? 0 : (size_t)to;
 }
 
-/* The left key closes an open item, and else moves to its parent. */
+/* Handles the left key, which closes an open item or else moves to its parent. */
 static void leave_item(struct browser *b)
 {
     if (b->list.item[b->at].open) {

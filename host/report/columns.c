@@ -87,8 +87,8 @@ struct report_row_key report_columns_key(const struct report_column_list *list,
     };
 }
 
-/* The share of time by scheduling events, whatever event the samples count. No share includes gaps. The head of a report
- * prints the gaps of the whole recording. */
+/* Prints the share of time by scheduling events, whatever event the samples count. No share includes gaps. The head of
+ * a report prints the gaps of the whole recording. */
 static void put_utilisation(const struct mkperf_profile *p, const struct report_row_key *key,
                             char *text, size_t n)
 {

@@ -140,7 +140,8 @@ bool report_change_shown(const struct report_comparison *d, const struct report_
 bool report_change_fails(const struct report_comparison *d, const struct report_gate *gate,
                          const struct report_change *r);
 
-/* The rows as a table, as rows "change" for programs, and as a table in Markdown, which has only significant changes. */
+/* Prints the rows as a table, as rows "change" for programs, and as a table in Markdown, which has only significant
+ * changes. */
 void report_changes_print(const struct report_comparison *d, const struct report_gate *gate,
                           FILE *out);
 void report_changes_values(const struct report_comparison *d, const struct report_gate *gate,

@@ -23,7 +23,7 @@ static void print_queue_near(const struct mkperf_flow *f, int queue, const char 
     }
 }
 
-/* A cause that is not the answer, with the figure that shows it. */
+/* Adds a cause that is not the answer, with the figure that shows it. */
 static void rule_out(const struct mkperf_flow_limit *l, enum mkperf_flow_cause cause,
                      const char *text, double share, FILE *to)
 {
@@ -87,7 +87,8 @@ static const struct {
 };
 /* clang-format on */
 
-/* The values of a PD, or of a queue, in the order of the columns. Counts are exact to 2^53. NAN: unknown without scheduling events. */
+/* Stores the values of a PD, or of a queue, in the order of the columns. Counts are exact to 2^53. NAN: unknown without
+ * scheduling events. */
 static void stage_values(const struct mkperf_flow *f, const struct mkperf_flow_stage *s,
                          double value[PD_COLUMNS])
 {

@@ -234,7 +234,7 @@ void report_warning_values(const struct mkperf_frames *f, struct report_values *
 
 enum { SHOWN = 100 }; /* characters of a text */
 
-/* The compiler of a program, by its section .comment, or "". */
+/* Stores the compiler of a program from its section .comment, or "". */
 static void copy_compiler(const struct mkperf_module *m, char text[SHOWN])
 {
     uint64_t n;

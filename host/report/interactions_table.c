@@ -162,7 +162,7 @@ void report_stacks_print(const struct mkperf_interactions *i, const char *path, 
     }
 }
 
-/* A quoted identifier of the DOT language. */
+/* Prints a quoted identifier of the DOT language. */
 static void put_id(const char *name, FILE *out)
 {
     fputc('"', out);

@@ -178,7 +178,7 @@ static void print_pds(const struct report_latency *l, FILE *out)
     }
 }
 
-/* What a target counted. */
+/* Prints the run times that a target counted. */
 static void print_runs(const struct mkperf_latency_rows *rows, FILE *out)
 {
     if (rows->nruns == 0) {
@@ -431,7 +431,7 @@ static void put_parts(struct report_values *v, const char *kind, const struct mk
                REPORT_NUMBER("other_ns", p->other), REPORT_LAST_TEXT("exit", exit));
 }
 
-/* The buckets of a histogram that have a value. */
+/* Writes the buckets of a histogram that are not empty. */
 static void put_buckets(struct report_values *v, const struct mkperf_latency_row *r,
                         const char *exit)
 {

@@ -144,11 +144,11 @@ void report_value_list(struct report_values *v, const char *kind, const struct r
 void report_value_row(struct report_values *v, const char *kind);
 void report_value_end(struct report_values *v);
 void report_value_number(struct report_values *v, const char *key, uint64_t value);
-/* A share in per cent, with four decimals; NAN: not known, null or an empty field. */
+/* Writes a share in per cent, with four decimals. NAN, not known, is null or an empty field. */
 void report_value_share(struct report_values *v, const char *key, double percent);
 /* Any other number, with six digits. */
 void report_value_real(struct report_values *v, const char *key, double value);
-/* A text. With a separator it must be printable (base/base.h), and is put in double quotes if it contains the separator. */
+/* Writes a text, which must be printable (base/base.h). It is put in double quotes if it contains the separator. */
 void report_value_text(struct report_values *v, const char *key, const char *value);
 
 /*
@@ -255,8 +255,8 @@ void report_tree_build(struct mkperf_tree *t, const struct report_row *r,
                        const struct report_options *o);
 
 /*
- * The text of a node in a tree of samples of `event`: share, function, line, and the PD if it is not parent_pd. `whole` is the
- * period sum that is 100 per cent.
+ * Stores the text of a node in a tree of samples of `event`: share, function, line, and the PD if it is not parent_pd.
+ * `whole` is the period sum that is 100 per cent.
  */
 void report_tree_text(const struct mkperf_tree *t, const struct mkperf_frames *f, uint32_t event,
                       uint32_t node, uint32_t parent_pd, uint64_t whole, char *text, size_t n);
@@ -312,10 +312,10 @@ enum mkperf_status report_interactions(const char *path, enum report_form form, 
  * rows; "" if there are none.
  */
 #define REPORT_CHARGED_TITLES(more) " Charged      Self   Imposed  For others" more "  PD"
-/* The row of a PD. `more` is its text in those columns, `name` the name of the PD. */
+/* Prints the row of a PD. `more` is its text in those columns, `name` the name of the PD. */
 void report_charged_row(const struct mkperf_charge *c, const struct mkperf_charge_pd *pd,
                         const char *more, const char *name, char *text, size_t n);
-/* A row below that of a PD: another PD, `name`, worked on its behalf. `more` is the width of those columns. */
+/* Prints a row below that of a PD: another PD, `name`, worked on its behalf. `more` is the width of those columns. */
 void report_charged_by(const struct mkperf_charge *c, const struct mkperf_charge_pair *pair,
                        int more, const char *name, char *text, size_t n);
 /* Prints the table of charged time of one event. The last line states how many rows are below `limit` per cent. */
@@ -387,7 +387,7 @@ void report_route_values(const struct report_route *r, struct report_values *v);
 /* Prints a line of the table of --paths; NULL prints its head. */
 void report_route_line(const struct report_route *r, FILE *out);
 
-/* The text of a step, such as "server runs, for client" or "store is ready, driver runs". */
+/* Stores the text of a step, such as "server runs, for client" or "store is ready, driver runs". */
 void report_path_text(const struct mkperf_analysis *a, const struct mkperf_path_step *step,
                       char *text, size_t n);
 

@@ -299,7 +299,7 @@ void mkperf_analysis_charge(struct mkperf_analysis *a);
  * then is counted when it ends, as a whole.
  */
 void mkperf_analysis_restart(struct mkperf_analysis *a);
-/* The stream has ended: counts intervals that last until now, and sorts the results, most time first. */
+/* Ends the analysis with the stream: counts intervals that last until now, and sorts the results, most time first. */
 void mkperf_analysis_end(struct mkperf_analysis *a);
 
 /* Returns the PD on whose budget a PD runs: the caller, if it is passive and serves a call. Valid within a listener. */

@@ -21,11 +21,11 @@ void sched_call_begin(struct mkperf_analysis *a, uint32_t from, uint32_t to, uin
 /* Adds time of a PD in `state` to the parts of the call that the PD serves. */
 void sched_call_charge(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state state,
                        uint32_t by, uint64_t ns);
-/* The callee begins to run for the call of PD `from`: the wait of that call ends. */
+/* Notes that the callee begins to run for the call of PD `from`: the wait of that call ends. */
 void sched_call_taken(struct mkperf_analysis *a, uint32_t from, uint64_t now);
 /* PD `callee` replies to the call of PD `from`. The time of both was counted until now. */
 void sched_call_end(struct mkperf_analysis *a, uint32_t from, uint32_t callee, uint64_t now);
-/* A part of the call of PD `from` is not known: the call is counted as void, and in no sum. */
+/* Counts the call of PD `from` as void, because a part of it is not known. It is in no sum. */
 void sched_call_void(struct mkperf_analysis *a, uint32_t from);
 
 /* All inversions on a core end when its running PD changes. */

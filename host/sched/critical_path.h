@@ -54,8 +54,8 @@ struct mkperf_path_choice {
 };
 
 /*
- * The text is "FROM:TO" for the longest call of a pair of PDs, "MARK..MARK" for the longest time from one mark to the
- * other, "PHASE" for the longest phase, or NULL for the longest call of all. Errors: USAGE.
+ * Reads a choice. The text is "FROM:TO" for the longest call of a pair of PDs, "MARK..MARK" for the longest time from
+ * one mark to the other, "PHASE" for the longest phase, or NULL for the longest call of all. Errors: USAGE.
  */
 enum mkperf_status mkperf_path_choice_parse(struct mkperf_path_choice *c, const char *text,
                                             struct mkperf_error *e);

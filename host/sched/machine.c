@@ -120,7 +120,7 @@ static struct mkperf_woken delivery_of(const struct mkperf_sched *s, enum mkperf
                                  .irq = kind == MKPERF_SCHED_IRQ ? s->irq : 0};
 }
 
-/* The PD s->to becomes ready; `kind` is the kind of the event that caused it. */
+/* Makes the PD s->to ready; `kind` is the kind of the event that caused it. */
 static void make_ready(struct mkperf_analysis *a, const struct mkperf_sched *s,
                        enum mkperf_sched_kind kind)
 {
@@ -135,7 +135,7 @@ static void make_ready(struct mkperf_analysis *a, const struct mkperf_sched *s,
     }
 }
 
-/* A call, or a guest's exit, reaches a callee that was waiting. exit: 0 of a call. */
+/* Delivers a call, or a guest's exit, to a callee that was waiting. exit: 0 for a call. */
 static void deliver_call(struct mkperf_analysis *a, const struct mkperf_sched *s, uint32_t exit)
 {
     sched_call_begin(a, s->from, s->to, exit, s->time_ns);
@@ -156,7 +156,7 @@ static void end_call(struct mkperf_analysis *a, const struct mkperf_sched *s)
     make_ready(a, s, MKPERF_SCHED_REPLY);
 }
 
-/* A notification or an interrupt reaches a PD. */
+/* Delivers a notification or an interrupt to a PD that waits. */
 static void wake_waiting(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
     struct mkperf_sched_pd *p = &a->pd[s->to];
@@ -202,7 +202,7 @@ static void wake_waiting(struct mkperf_analysis *a, const struct mkperf_sched *s
     p->woken_at = s->time_ns;
 }
 
-/* The running callee takes a call that had waited in its queue. */
+/* Gives the running callee a call that had waited in its queue. */
 static void take_queued_call(struct mkperf_analysis *a, uint32_t callee, uint32_t from,
                              uint64_t now)
 {

@@ -361,7 +361,8 @@ static void set_events(struct stat_measure *s, bool estimate)
     }
 }
 
-/* The kernel has one table of software events for all cores, and one of counts by thread. */
+/* Refuses counts by core that do not exist: the kernel has one table of software events for all
+ * cores, and one of counts by thread. */
 static enum mkperf_status check_by_core(const struct stat_measure *s, struct mkperf_error *e)
 {
     const mkperf_Session *session = &s->session;

@@ -100,8 +100,9 @@ void stat_sample(struct stat_reading *r, const struct mkperf_sample *s, bool per
 }
 
 /*
- * A PD's share p of n samples has the standard error sqrt(p (1 - p) / n), or that of one sample if
- * it has none or all. What an event counted after its last sample is missing: one period at most.
+ * Estimates counts. A PD's share p of n samples has the standard error sqrt(p (1 - p) / n), or that
+ * of one sample if it has none or all. What an event counted after its last sample is missing: one
+ * period at most.
  */
 void stat_estimate(struct stat_reading *r, unsigned events, double seconds)
 {

@@ -180,7 +180,8 @@ static bool has_rows(const struct stat_reading *r, bool of_cores)
     return k < r->rows;
 }
 
-/* A row of a PD is shown if style->only, a list NAME[,NAME], has its name. */
+/* Returns whether a row is shown. A row of a PD is, if style->only, a list NAME[,NAME], has its
+ * name. */
 static bool is_shown(const struct stat_reading *r, unsigned k, const struct stat_style *style)
 {
     if (k == 0 || stat_is_core(&r->row[k])) {
@@ -195,7 +196,7 @@ static bool is_shown(const struct stat_reading *r, unsigned k, const struct stat
     return style->only == NULL || at != NULL;
 }
 
-/* The core of a row and the number of its cores. A row of a PD, or of a sum, has more than one core. */
+/* Prints the core of a row and the number of its cores. A row of a PD, or of a sum, has more than one core. */
 static void print_core(const struct stat_row *row, bool system, const struct stat_style *style)
 {
     char core[16] = "";

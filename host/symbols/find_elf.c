@@ -69,7 +69,7 @@ static enum worth worth_of(Elf *elf)
     return worth;
 }
 
-/* A linked 64-bit program, by the first bytes of its header. */
+/* Returns whether the file is a linked 64-bit program, by the first bytes of its header. */
 static bool is_program(int fd)
 {
     uint8_t head[20];

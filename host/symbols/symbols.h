@@ -126,13 +126,14 @@ enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char 
                                            const struct mkperf_build_id *recorded,
                                            struct mkperf_module **out, struct mkperf_error *e);
 
-/* Absolute. Of a copy in perf's cache of ELFs, the path of the file that was copied: it may have another build now, or none. */
+/* Returns the module's absolute path. For a copy in perf's cache of ELFs it is the path of the file that was copied,
+ * which may be of another build now, or gone. */
 const char *mkperf_module_path(const struct mkperf_module *m);
 uint16_t mkperf_module_machine(const struct mkperf_module *m); /* e_machine */
 const char *mkperf_module_arch(const struct mkperf_module *m); /* perf's name of it */
 /* Returns the build id, of no bytes if the ELF has none or m is NULL. */
 const struct mkperf_build_id *mkperf_module_build_id(const struct mkperf_module *m);
-/* The identity, and the hash of the content, as in symbols.h. */
+/* Stores the identity and the hash of the content that are described above. */
 void mkperf_module_identity(const struct mkperf_module *m, struct mkperf_build_id *out);
 bool mkperf_module_content(const struct mkperf_module *m, struct mkperf_blank blank,
                            uint8_t out[MKPERF_CONTENT_HASH_BYTES]);
@@ -147,7 +148,7 @@ const uint8_t *mkperf_module_section(const struct mkperf_module *m, const char *
 /* Returns the module's file, *n bytes; it lives as long as the module. */
 const uint8_t *mkperf_module_file(const struct mkperf_module *m, size_t *n);
 
-/* Executable segments; *n of them, and none if m is NULL. */
+/* Returns the executable segments and their number in *n, which is 0 if m is NULL. */
 const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *m, size_t *n);
 
 /* Returns the n bytes of code at an address; they live as long as the module. Returns NULL if the file has none there. */

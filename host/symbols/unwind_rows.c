@@ -61,8 +61,7 @@ static bool find_cfa(Dwarf_Frame *frame, const struct registers *r, unsigned *wo
            offset <= (int64_t)WORD * MOST_WORDS;
 }
 
-/* Returns the rule of a row. *plain: the row saves the return address, and no frame pointer beside it. *saves: it saves
- * it. */
+/* Returns the rule of a row. *saves: the row saves the return address. *plain: it saves that, and no frame pointer. */
 static uint64_t make_rule(Dwarf_Frame *frame, const struct registers *r, bool *saves, bool *plain)
 {
     unsigned cfa, ra, fp;

@@ -226,7 +226,7 @@ static bool check_irqs(const struct mkperf_system *s, uint64_t *used, struct pla
     return true;
 }
 
-/* The callee must have the higher priority, because Microkit lets it run at once (its manual,
+/* Checks that the callee has the higher priority, because Microkit lets it run at once (its manual,
  * "Protected procedures"). */
 static bool check_call(const struct mkperf_system_pd *caller, const struct mkperf_system_pd *callee,
                        struct place *at)

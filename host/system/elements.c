@@ -148,7 +148,7 @@ static const struct {
                    {"setvar_size", MKPERF_SETVAR_SIZE},
                    {"setvar_paddr", MKPERF_SETVAR_PADDR}};
 
-/* The maps of a virtual machine are checked for their form, and not kept. */
+/* Reads a map. The maps of a virtual machine are checked for their form, and not kept. */
 static void start_map(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);

@@ -94,7 +94,8 @@ static bool read_program(struct cursor *c, unsigned npds, bool kernel,
            (!out->scheduled || read_scheduling(c, out));
 }
 
-/* An index of a queue: naturally aligned, at an address of user code. */
+/* Returns whether a queue's index can be at the address: it is naturally aligned, and user code can
+ * have it. */
 static bool index_ok(uint64_t address, unsigned bits)
 {
     return address % (bits / 8) == 0 && address >> 47 == 0;
@@ -247,8 +248,8 @@ size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_S
 }
 
 /*
- * A passive child runs on the scheduling context of its caller, so a sample of it has only the
- * child's id and not its parent.
+ * Returns whether a program is a passive child. It runs on the scheduling context of its caller, so
+ * a sample of it has only the child's id and not its parent.
  */
 static bool is_passive_child(const struct mkperf_image_program *p, uint64_t thread)
 {

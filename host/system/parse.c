@@ -279,8 +279,8 @@ enum mkperf_status mkperf_system_load(const char *path, struct mkperf_system **o
 }
 
 /*
- * A passive child runs on the scheduling context of its caller, so a sample of it has only the
- * child's number and not its parent.
+ * Returns whether a PD is a passive child. It runs on the scheduling context of its caller, so a
+ * sample of it has only the child's number and not its parent.
  */
 static bool is_passive_child(const struct mkperf_system_pd *pd, uint64_t thread)
 {

@@ -95,7 +95,7 @@ void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd,
                      struct top_list *out);
 void top_list_free(struct top_list *l);
 
-/* The charged time of an event in the window. The caller frees it with mkperf_charge_free. */
+/* Stores the charged time of an event in the window. The caller frees it with mkperf_charge_free. */
 void top_counts_charge(const struct top_counts *c, uint32_t event, struct mkperf_charge *out);
 
 /*

@@ -27,7 +27,7 @@ static size_t add_now(struct mkperf_interval *to, const struct mkperf_analysis *
     return 1;
 }
 
-/* The newest records of each kind, and the time from which on the records of all kinds are complete. */
+/* Takes the newest records of each kind, and stores the time from which on the records of all kinds are complete. */
 static void take_newest(struct view_live_schedule *s, struct mkperf_profile *p, size_t most)
 {
     struct mkperf_schedule *from = &p->schedule;

@@ -93,7 +93,8 @@ struct view_shown {
 enum mkperf_status view_shown_read(struct view_shown *s, const char *path,
                                    const struct mkperf_elf_search *elfs, bool speedscope,
                                    struct mkperf_error *e);
-/* The answer of page_schedule_stretch. It is also empty if the page has all intervals, or if from..to is not in the recording. */
+/* Returns the answer of page_schedule_stretch. It is also empty if the page has all intervals, or if from..to is not in
+ * the recording. */
 struct page_bytes view_shown_stretch(const struct view_shown *s, uint64_t from, uint64_t to,
                                      uint64_t most);
 void view_shown_free(struct view_shown *s);
@@ -154,7 +155,7 @@ struct view_live {
 enum mkperf_status view_live_run(struct view_live *l, struct mkperf_error *e);
 void view_live_free(struct view_live *l);
 
-/* The container that the server sends. */
+/* Returns the container that the server sends. */
 struct page_bytes view_live_data(struct view_live *l);
 
 #endif

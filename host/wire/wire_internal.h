@@ -57,13 +57,13 @@ enum mkperf_status stream_cores_close(struct mkperf_stream *s, struct mkperf_err
 
 enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
                                 struct mkperf_error *e);
-/* A message is missing, which may have defined codes. */
+/* Forgets all codes, because a missing message may have defined some. */
 void stream_sched_damaged(struct mkperf_stream *s);
-/* A session begins. Its events are numbered from 0. */
+/* Begins a session, of which the events are numbered from 0. */
 void stream_sched_begin(struct mkperf_stream *s);
-/* The session's number of words. They hold the indices of the queues that the image lists. */
+/* Stores the session's number of words, which hold the indices of the queues that the image lists. */
 void stream_sched_words(struct mkperf_stream *s, uint32_t words);
-/* A session ends: adds its losses to the totals. */
+/* Ends a session: adds its losses to the totals. */
 void stream_sched_close(struct mkperf_stream *s);
 
 /* ---- wire_session.c ---- */

@@ -80,10 +80,10 @@ void mkperf_receiver_init(struct mkperf_receiver *w, const struct mkperf_receive
 enum mkperf_status mkperf_receiver_push(struct mkperf_receiver *w, uint8_t *p, size_t n,
                                         struct mkperf_error *e);
 
-/* The line is quiet, or has ended. Passes on text that has no delimiter after it. */
+/* Passes on text without a delimiter after it, when the line is quiet or has ended. */
 void mkperf_receiver_idle(struct mkperf_receiver *w);
 
-/* A new connection begins, with sequence numbers of its own. */
+/* Begins a new connection, which has its own sequence numbers. */
 void mkperf_receiver_restart(struct mkperf_receiver *w);
 
 struct mkperf_stream_config {
@@ -236,8 +236,9 @@ enum mkperf_status mkperf_stream_settle(struct mkperf_stream *s, struct mkperf_e
 /* Returns whether the image's whole list has arrived. If not, s->names.have is the offset of the next part. */
 bool mkperf_stream_stamp_whole(const struct mkperf_stream *s);
 
-/* The target was restarted: it has another clock, other sessions and other chains. The stream notices another boot id by
- * itself; the caller notices that a target with the same one has begun again. Errors: those of the sink. */
+/* Notes that the target was restarted: it has another clock, other sessions and other chains. The stream notices
+ * another boot id by itself; the caller notices that a target with the same one has begun again. Errors: those of the
+ * sink. */
 enum mkperf_status mkperf_stream_restarted(struct mkperf_stream *s, struct mkperf_error *e);
 /* Messages are missing, or the link was interrupted: what they may have defined is unknown. */
 void mkperf_stream_damaged(struct mkperf_stream *s);
@@ -260,7 +261,7 @@ bool mkperf_stream_samples(const struct mkperf_stream *s, unsigned event, unsign
 bool mkperf_stream_core(const struct mkperf_stream *s, unsigned i, unsigned *number,
                         struct mkperf_core *core);
 
-/* The totals so far, with the counters of the session that runs, by its last Status. */
+/* Stores the totals so far, with the counters of the session that runs, by its last Status. */
 void mkperf_stream_totals(const struct mkperf_stream *s, struct mkperf_totals *t);
 
 /*

@@ -148,7 +148,7 @@ static inline void mkperf_auth_hello_proof(const uint8_t key[MKPERF_KEY_BYTES],
     }
 }
 
-/* The MAC key for the messages that `role` sends: all 32 bytes, label "mkprf1-s". */
+/* Stores the MAC key for the messages that `role` sends: all 32 bytes, label "mkprf1-s". */
 static inline void mkperf_auth_mac_key(const uint8_t key[MKPERF_KEY_BYTES],
                                        enum mkperf_auth_role role,
                                        const struct mkperf_auth_hellos *m,

@@ -21,7 +21,7 @@ struct descriptor {
     char path[64];
 };
 
-/* A pipe only if it can hold all bytes, otherwise a file. */
+/* Opens a pipe if it can hold all bytes, otherwise a file. */
 static inline struct descriptor descriptor_open(const uint8_t *data, size_t size, bool as_pipe)
 {
     struct descriptor d = {.fd = -1};

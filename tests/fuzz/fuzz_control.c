@@ -348,7 +348,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* A step of random content; its length. */
+/* Makes a step of random content. Returns its length. */
 static size_t new_step(uint8_t out[BYTES_OF_STEP + 64])
 {
     static const char *const commands[] = {

@@ -53,7 +53,7 @@ static enum mkperf_status on_tick(void *self, struct mkperf_error *e)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* What has no input, once. */
+/* Makes once what does not depend on an input. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     struct mkperf_shared_key key;

@@ -143,7 +143,7 @@ static uint64_t read_one(const char *path, const uint8_t *data, size_t size, uns
     return seen.samples;
 }
 
-/* The file with its data compressed and its feature table behind the end; NULL: it has no such layout. */
+/* Returns the file with its data compressed and its feature table behind the end, or NULL if it has no such layout. */
 static uint8_t *compressed(const uint8_t *data, size_t size, size_t *n)
 {
     struct mutate_file f;

@@ -40,7 +40,7 @@ static struct mkperf_session_page *page(void)
     return (struct mkperf_session_page *)mkperf_output;
 }
 
-/* The string of at most `room` bytes has its NUL. */
+/* Returns whether the string of at most `room` bytes has its NUL. */
 static bool ends(const char *text, size_t room)
 {
     return memchr(text, 0, room) != NULL;

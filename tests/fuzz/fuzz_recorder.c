@@ -47,7 +47,7 @@ static double now_s;
 static uint16_t sequence;
 static uint64_t samples;
 static uint32_t parts;                    /* parts of an answer that were sent so far */
-static uint8_t stamp[MKPERF_STAMP_BYTES]; /* a right list of programs */
+static uint8_t stamp[MKPERF_STAMP_BYTES]; /* a valid list of programs */
 static size_t stamp_size;
 static FILE *null;
 

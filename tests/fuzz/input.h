@@ -23,7 +23,7 @@ static inline uint8_t byte(void)
     return *input.data++;
 }
 
-/* The next n bytes, or as many as there are: *n is their number. */
+/* Takes the next n bytes, or as many as there are. *n becomes their number. */
 static inline const uint8_t *take_bytes(size_t *n)
 {
     const uint8_t *p = input.data;
@@ -34,7 +34,7 @@ static inline const uint8_t *take_bytes(size_t *n)
     return p;
 }
 
-/* The same into `to`; their number. */
+/* Takes them into `to`. Returns their number. */
 static inline size_t copy_bytes(void *to, size_t n)
 {
     const uint8_t *p = take_bytes(&n);

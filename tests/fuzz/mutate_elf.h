@@ -36,7 +36,7 @@ static inline void mutate_struct(uint8_t *p, const struct mutate_elf_field *fiel
 
 #define MUTATE_STRUCT(p, field) mutate_struct(p, field, sizeof(field) / sizeof *(field))
 
-/* What the symbolizer looks for in AArch64 code, and what ends its walks. */
+/* Returns an instruction that the symbolizer looks for, or one that ends its walks. */
 static inline uint32_t mutate_instruction(void)
 {
     static const uint32_t insns[] = {

@@ -101,7 +101,7 @@ static inline bool mutate_find(pb_field_iter_t *at, const pb_msgdesc_t *type, un
 
 static inline size_t mutate_message_new(uint8_t *out, const pb_msgdesc_t *type, unsigned depth);
 
-/* A field with a random value, without its key; its wire type. */
+/* Makes the random value of a field, without its key. Returns its wire type. */
 static inline unsigned mutate_value(uint8_t *out, size_t *n, const pb_field_iter_t *f,
                                     unsigned depth)
 {
@@ -139,7 +139,7 @@ static inline unsigned mutate_value(uint8_t *out, size_t *n, const pb_field_iter
     return MUTATE_BYTES;
 }
 
-/* A field of the message's schema; its length, at most 256 bytes. */
+/* Makes a field of the message's schema. Returns its length, at most 256 bytes. */
 static inline size_t mutate_field_new(uint8_t *out, const pb_msgdesc_t *type, unsigned tag,
                                       unsigned depth)
 {
@@ -159,7 +159,7 @@ static inline size_t mutate_field_new(uint8_t *out, const pb_msgdesc_t *type, un
     return key + n;
 }
 
-/* A message with random fields; its length, below 256 bytes. */
+/* Makes a message with random fields. Returns its length, below 256 bytes. */
 static inline size_t mutate_message_new(uint8_t *out, const pb_msgdesc_t *type, unsigned depth)
 {
     uint8_t field[256];
@@ -266,8 +266,8 @@ static inline size_t mutate_message(uint8_t *p, size_t n, size_t max, const pb_m
 }
 
 /*
- * A list of messages: each has two bytes before it, the length in the bits of `mask`, and what the
- * target does with the rest. data begins with the first of them.
+ * Changes a list of messages. Each has two bytes before it, the length in the bits of `mask`, and
+ * what the target does with the rest. data begins with the first of them.
  */
 static inline size_t mutate_list(uint8_t *data, size_t size, size_t max, unsigned mask,
                                  const pb_msgdesc_t *type)

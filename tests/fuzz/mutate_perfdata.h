@@ -28,7 +28,7 @@ static inline bool mutate_inside(const uint8_t *data, size_t size, size_t at)
     return offset <= size && n <= size - offset;
 }
 
-/* The sections of a file, features last. */
+/* Finds the sections of a file, features last. */
 static inline bool mutate_open(const uint8_t *data, size_t size, struct mutate_file *f)
 {
     *f = (struct mutate_file){.records = PERF_PIPE_HEADER_BYTES, .end = size};
@@ -62,7 +62,7 @@ static inline bool mutate_open(const uint8_t *data, size_t size, struct mutate_f
     return true;
 }
 
-/* As mutate_replace; the sections' offsets and sizes follow. */
+/* Works like mutate_replace, and adapts the sections' offsets and sizes. */
 static inline size_t mutate_splice(uint8_t *data, size_t size, size_t max,
                                    const struct mutate_file *f, size_t at, size_t n,
                                    const uint8_t *with, size_t m)
@@ -98,7 +98,7 @@ static inline void mutate_numbers(uint8_t *p, size_t n)
     }
 }
 
-/* The record in `one` of size n, changed; its size. */
+/* Changes the record in `one`, which has size n. Returns its new size. */
 static inline size_t mutate_record(uint8_t one[MUTATE_RECORD], size_t n)
 {
     static const uint8_t types[] = {

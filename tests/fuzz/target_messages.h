@@ -115,7 +115,7 @@ static inline unsigned target_record(uint64_t w[MKPERF_MAX_RECORD_BYTES / 8], un
     return 8 * words;
 }
 
-/* A whole message into out (MKPERF_CONTENT_BYTES); its length. */
+/* Makes a whole message in out (MKPERF_CONTENT_BYTES). Returns its length. */
 static inline size_t target_batch(uint8_t *out)
 {
     uint64_t w[MKPERF_MAX_RECORD_BYTES / 8];
@@ -296,7 +296,7 @@ enum target_kind {
     TARGET_KINDS,
 };
 
-/* A message into out (MKPERF_CONTENT_BYTES), the answer to `request` or with 0 none; its length. part:
+/* Makes a message in out (MKPERF_CONTENT_BYTES): the answer to `request`, or none with 0. Returns its length. part:
  * that a request of parts asked for. */
 static inline size_t target_message(uint8_t *out, unsigned kind, uint32_t request, uint32_t part)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A large recording for tests of speed: many-samples OUT SAMPLES [EVENTS]
+ * Writes a large recording for tests of speed: many-samples OUT SAMPLES [EVENTS]
  *
  * Owns: its form. 20 PDs on 4 cores at 4000 samples per second and core, a fifth of them idle, some
  * thousands of distinct callchains, marks; if asked for, scheduling events during the same time: on

@@ -118,7 +118,8 @@ int net_connect(const char *port, int receive)
     return fd;
 }
 
-/* The sockets stay open until the end, so that the ports differ. QEMU forwards one number for both protocols. */
+/* Returns n free ports. The sockets stay open until the end, so that the ports differ. QEMU forwards one number for
+ * both protocols. */
 static int ports(unsigned n)
 {
     enum { TRIES = 100 };

@@ -147,7 +147,7 @@ static void run(struct recording *r)
     mkperf_checks_free(a);
 }
 
-/* Returns the line of record's summary. */
+/* Returns the line of record's summary about the comparison. */
 static const char *line(void)
 {
     static char text[1024];

@@ -144,7 +144,7 @@ static void test_timer_reads_refused(void **state)
     sim_ask(&m, mkperf_ToHost_session_tag);
     sim_command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_EVENT_UNSUPPORTED, 2);
-    m = with_timer_reads(1); /* and nothing was left of that */
+    m = with_timer_reads(1); /* the refused session changed nothing */
     sim_ask(&m, mkperf_ToHost_session_tag);
     start_session();
     run_machine(10000);

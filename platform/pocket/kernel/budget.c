@@ -56,8 +56,8 @@ static void drop_first(struct budget *b)
     }
 }
 
-/* What was used comes back at a time behind those of all refills. If there is no room for one more,
- * it comes together with the last one, as late as the later of the two. */
+/* Adds a refill behind all others. If there is no room for one more, it is merged into the last
+ * one, at the later time of the two. */
 static void add_last(struct budget *b, struct refill r)
 {
     struct refill *last = b->refills != 0 ? &b->refill[b->refills - 1] : NULL;
@@ -94,7 +94,7 @@ static void use(struct budget *b, uint64_t used)
     }
 }
 
-/* The task that ran on the core until now pays. */
+/* Charges the task that ran on the core until now. */
 void budget_charge(struct core *core, uint64_t now)
 {
     if (core->payer != NULL && now > core->charged) {

@@ -36,7 +36,7 @@ static void received(struct task *t, uint64_t badge, uint64_t info)
     }
 }
 
-/* An event of the current task's about another, if events are wanted. */
+/* Records an event of the current task about another one, if events are wanted. */
 static void tell(unsigned kind, const struct task *about)
 {
     if (reported(core_self())) {
@@ -181,7 +181,7 @@ void sys_ppcall(struct task *t)
     ipc_send(t, &tasks[c->pd], POCKET_BADGE_CALL | c->id, t->context.x[A1]);
 }
 
-/* A notification goes before a message. A caller that was not answered is never heard of again. */
+/* Receives a notification, or else a message. A caller that was not answered never runs again. */
 void sys_recv(struct task *t)
 {
     if (t->serving != NULL) {

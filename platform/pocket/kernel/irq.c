@@ -90,8 +90,9 @@ static void request(struct core *core, struct mkperf_descriptor *d, const struct
 }
 
 /*
- * The PMU's interrupt is acknowledged by its holder: a request of the profiler's, if its IPC buffer
- * names a descriptor. That of another core is carried out there, when it is called on the way out.
+ * Handles the acknowledgement of the PMU's interrupt by its holder. It is a request of the
+ * profiler, if its IPC buffer names a descriptor. A request about another core is carried out
+ * there, when that core is called on the way out.
  */
 void irq_request(struct core *core, struct task *t)
 {
@@ -112,7 +113,7 @@ void irq_request(struct core *core, struct task *t)
     }
 }
 
-/* What another core was asked by this one's caller. */
+/* Carries out a request of another core's caller about this core. */
 void irq_request_here(struct core *core)
 {
     struct mkperf_descriptor *d = descriptor(core->asked, core->asked_at);
@@ -124,7 +125,7 @@ void irq_request_here(struct core *core)
     core->asked = NULL;
 }
 
-/* A boundary (hook.h): overflows whose interrupt was not taken become samples. hit: 0, or counters of the
+/* Makes samples of overflows that have caused no interrupt yet, at a boundary (hook.h). hit: 0, or counters of the
  * session. The profiler may become ready. */
 void irq_boundary(struct core *core, uint32_t hit)
 {
@@ -135,7 +136,7 @@ void irq_boundary(struct core *core, uint32_t hit)
     qemu_pmu_arm(&core->hook, core->current->pd == NULL);
 }
 
-/* The same within the kernel: hit are counters of its present work. */
+/* Makes samples at a boundary within the kernel. hit: counters of its present work. */
 void irq_boundary_inside(struct core *core, uint32_t hit)
 {
     core->inside = true;

@@ -57,7 +57,7 @@ static void idle_init(struct core *core)
     core->pace_at = NEVER;
 }
 
-/* The other cores: the boot core has done the rest. */
+/* Starts another core; the boot core has done the rest. */
 static void __attribute__((noreturn)) boot_other(struct core *core)
 {
     arch_irq_init_core();

@@ -62,7 +62,7 @@ static inline void mkperf_port_blocked(struct mkperf_port_context *c, const void
     c->fp = caller->context.x[CONTEXT_FP];
 }
 
-/* The running task's is still in its register. */
+/* Returns the stack pointer. That of the running task is still in its register. */
 static inline uint64_t mkperf_port_sp(const struct mkperf_port_context *c)
 {
     return c->thread == core_self()->current ? arch_sp()

@@ -46,7 +46,7 @@ void sys_page(struct task *t)
     }
 }
 
-/* A restart can make it again. */
+/* Deletes a PD, which a restart can make again. */
 void sys_pd_delete(struct task *t)
 {
     struct task *child = task_child(t, t->context.x[A0]);

@@ -160,7 +160,7 @@ static inline __attribute__((always_inline)) void watch_switch(struct core *core
     }
 }
 
-/* The same for a window without a switch. */
+/* Does this for a window that begins without a switch. */
 static __attribute__((noinline)) void watch_window(struct core *core, const struct task *t)
 {
     watch_switch(core, t);
@@ -296,7 +296,7 @@ static __attribute__((noinline)) void settle_window(struct core *core)
     }
 }
 
-/* The end of every kernel entry that may have changed who should run. Returns who does. A sample at a switch may
+/* Ends every kernel entry that may have changed which task should run, and returns that task. A sample at a switch may
  * make the profiler ready, and then the core switches once more. */
 struct task *sched_exit(void)
 {

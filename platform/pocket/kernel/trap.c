@@ -24,7 +24,7 @@ static void report(const struct task *t, uint64_t esr, uint64_t far)
     console_puts("\n");
 }
 
-/* A fault of t, which was running. */
+/* Handles a fault of t, which was running. */
 void fault_entry(struct task *t, uint64_t esr, uint64_t far)
 {
     bool fetch = arch_is_fetch(esr);
@@ -89,7 +89,8 @@ struct task *trap_from_user(void)
     return sched_exit();
 }
 
-/* A bug in pocket. There is nothing left to trust, so the machine stops here. */
+/* Stops the machine after a fault in the kernel: a bug in pocket, after which nothing can be
+ * trusted. */
 void trap_in_kernel(uint64_t vector)
 {
     console_puts("\npocket: exception in the kernel, vector ");

@@ -69,7 +69,7 @@ static bool patch_setvars(struct packer *p, const struct mkperf_system_pd *pd, s
     return true;
 }
 
-/* The variables of libmicrokit: the name, and the valid uses of each channel. */
+/* Patches the variables of libmicrokit: the name, and the valid uses of each channel. */
 static bool patch_library(struct packer *p, const struct pocket_pd *out, int line,
                           struct program *g)
 {
@@ -215,7 +215,8 @@ static void add_channels(const struct packer *p, unsigned index, struct pocket_p
     }
 }
 
-/* The path of the program in the first directory of the ELF path that has it, else in the last. */
+/* Stores the path of the program in the first directory of the ELF path that has it, else in the
+ * last. */
 static void find_program(const struct packer *p, const char *program, char *path, size_t n)
 {
     const char *at = p->elf_path;

@@ -66,7 +66,7 @@ static bool place_header(struct packer *p)
                         (uint8_t *)p->image);
 }
 
-/* A region at a fixed address: free RAM, or no RAM. */
+/* Places a region at a fixed address, which is free RAM or no RAM. */
 static bool place_fixed(struct packer *p, const struct mkperf_system_region *r)
 {
     uint64_t end = p->machine->ram + (uint64_t)POCKET_RAM_BYTES;

@@ -69,7 +69,7 @@ static inline uint64_t arch_clock_hz(void)
     return READ_REG(cntfrq_el0);
 }
 
-/* The timer interrupts at this time; UINT64_MAX: it is off. */
+/* Makes the timer interrupt at this time, or never if it is UINT64_MAX. */
 static inline void arch_timer(uint64_t due)
 {
     WRITE_REG(cntp_cval_el0, due);
@@ -256,7 +256,7 @@ static inline void arch_irq_init_core(void)
     arch_irq_enable(TICK_IRQ);
 }
 
-/* The interrupt is delivered to this core, if it is not private to each. */
+/* Routes the interrupt to this core, if it is not private to each. */
 static inline void arch_irq_route(unsigned irq, bool edge, unsigned cpu)
 {
     unsigned shift = irq % 16 * 2;

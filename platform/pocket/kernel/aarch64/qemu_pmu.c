@@ -83,7 +83,7 @@ uint32_t qemu_pmu_kernel_overflow(const struct mkperf_hook *hook)
     return mkperf_pmu_overflow() & mask;
 }
 
-/* The core is about to sleep, or no longer. */
+/* Stops the counters of a core that is about to sleep, or starts them again. */
 void qemu_pmu_sleep(const struct mkperf_hook *hook, bool asleep)
 {
     uint32_t mask = 0;

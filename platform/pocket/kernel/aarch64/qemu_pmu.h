@@ -3,7 +3,7 @@
 #ifndef POCKET_QEMU_PMU_H
 #define POCKET_QEMU_PMU_H
 
-/* The cycle counter overflows together with an event counter that has this count. */
+/* Sets the cycle counter so that it overflows together with an event counter that has this count. */
 static inline void qemu_pmu_set(uint32_t count)
 {
     WRITE_REG(pmccntr_el0, UINT64_C(0xffffffff00000000) | count);

@@ -95,8 +95,8 @@ static void pace(struct core *core, uint64_t now)
     sched_arm_timer(core);
 }
 
-/* An idle core executes nothing, and QEMU's counters count for it what others execute. They are off until
- * it runs something, for its turn may come late when it is woken. */
+/* Stops the counters of an idle core until it runs something. It executes nothing, and QEMU's counters count for it
+ * what others execute. */
 static void sleep_counters(struct core *core, bool asleep)
 {
     if (asleep != core->asleep) {
@@ -105,7 +105,7 @@ static void sleep_counters(struct core *core, bool asleep)
     }
 }
 
-/* The end of each way through the kernel, after which the core runs `next`. An idle core needs no turns. */
+/* Ends each way through the kernel, after which the core runs `next`. An idle core needs no turns. */
 static struct task *next_is(struct core *core, struct task *next)
 {
     sleep_counters(core, next->pd == NULL);
@@ -147,7 +147,7 @@ bool smp_irq_fast(struct core *core)
     return done; /* if not, smp_irq_slow follows, and the lock is kept */
 }
 
-/* A task that was restarted by another core while it ran here: now its registers are saved. */
+/* Returns whether another core restarted the task while it ran here. Its registers are saved now. */
 static bool stopped(struct core *core)
 {
     struct task *t = core->current;
@@ -192,8 +192,8 @@ struct task *smp_trap_from_user(void)
     return next;
 }
 
-/* The end of each core's start: the first task that it runs. The boot core has had the lock since
- * smp_boot. */
+/* Ends the start of a core. Returns the first task that it runs. The boot core has had the lock
+ * since smp_boot. */
 struct task *smp_first(struct core *core)
 {
     if (core->number != 0) {

@@ -23,7 +23,7 @@ unsigned irq_number(const struct core *core)
     return core->iar & IRQ_NUMBER;
 }
 
-/* The interrupt is over. */
+/* Ends an interrupt. */
 void irq_end(struct core *core)
 {
     arch_irq_end(core->iar);
@@ -31,7 +31,7 @@ void irq_end(struct core *core)
     core->iar = IRQ_NONE;
 }
 
-/* As qemu_pmu_arm, which is not called where a PD runs and counter 0 alone counts it: most samples. */
+/* Calls qemu_pmu_arm, except where a PD runs and only counter 0 counts it, as in most samples. */
 static inline void arm(const struct mkperf_hook *hook, bool idle)
 {
     if (!idle && (hook->mask & ~hook->kernel_mask) == 1) {
@@ -64,8 +64,8 @@ static inline __attribute__((always_inline)) bool sampled(struct core *core, uin
 }
 
 /*
- * The first half of every interrupt, called by vectors.S with only half the registers saved. True:
- * it was the profiler's and all is done. False: irq_slow must follow.
+ * Handles the first half of every interrupt. vectors.S calls it with only half of the registers
+ * saved. Returns true if it was the profiler's and all is done, and false if irq_slow must follow.
  */
 bool irq_fast(struct core *core)
 {

@@ -5,7 +5,7 @@
 
 #include "mkperf_port.h"
 
-/* A session has begun or ended. */
+/* Chooses the vectors when a session has begun or ended. */
 void entry_session(const struct core *core);
 
 /* For vectors.S and smp.c. */

@@ -50,7 +50,7 @@ uint32_t qemu_pmu_kernel_overflow(struct mkperf_hook *hook)
     return overflowed(hook, true);
 }
 
-/* The boundary at an entry. */
+/* Makes samples at an entry, which is a boundary (hook.h). */
 static void enter(struct core *core)
 {
     if (core->hook.mask != 0) {

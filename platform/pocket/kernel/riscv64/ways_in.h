@@ -5,7 +5,7 @@
 
 #include "mkperf_port.h"
 
-/* A session has begun or ended: the ways in look themselves. */
+/* Does nothing when a session begins or ends: the ways in look for one themselves. */
 static inline void entry_session(const struct core *core)
 {
     (void)core;
