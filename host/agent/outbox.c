@@ -3,6 +3,9 @@
 #include "agent.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/process.h"
 

@@ -8,6 +8,9 @@
 #include "agent.h"
 
 #include <curl/curl.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/process.h"
 

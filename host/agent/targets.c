@@ -9,6 +9,7 @@
 #include "agent.h"
 
 #include <microhttpd.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/process.h"

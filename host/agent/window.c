@@ -3,6 +3,7 @@
 #include "agent.h"
 
 #include <time.h>
+#include <unistd.h>
 
 #include "base/process.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the parsing of command lines by their descriptions, and sets of cores. See args.h. */
 #include <getopt.h>
+#include <math.h>
 
 #include "args.h"
 #include "outfile.h"

@@ -2,6 +2,7 @@
 /* Owns: the count of signals that end a command, the lock, and the progress line. See process.h. */
 #include "process.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 

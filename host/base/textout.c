@@ -2,6 +2,9 @@
 /* Owns: see outfile.h. */
 #include "outfile.h"
 
+#include <math.h>
+#include <unistd.h>
+
 enum mkperf_status mkperf_textout_open(struct mkperf_textout *t, const char *path,
                                        struct mkperf_error *e)
 {

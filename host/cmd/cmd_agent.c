@@ -6,6 +6,7 @@
  */
 #include <curl/curl.h>
 #include <malloc.h>
+#include <sys/stat.h>
 
 #include "agent/agent.h"
 #include "base/process.h"

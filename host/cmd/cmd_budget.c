@@ -9,6 +9,9 @@
  */
 
 #include "base/outfile.h"
+
+#include <math.h>
+
 #include "cmd.h"
 #include "report/report.h"
 #include "sched/analysis.h"

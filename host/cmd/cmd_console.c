@@ -7,6 +7,9 @@
  */
 
 #include "base/process.h"
+
+#include <unistd.h>
+
 #include "cmd.h"
 #include "console/conversation.h"
 

@@ -11,6 +11,9 @@
  */
 
 #include "base/process.h"
+
+#include <unistd.h>
+
 #include "cmd.h"
 #include "export/formats.h"
 #include "import/import.h"

@@ -8,6 +8,9 @@
  */
 
 #include "base/process.h"
+
+#include <unistd.h>
+
 #include "cmd.h"
 #include "link/recorder.h"
 #include "model/figures.h"

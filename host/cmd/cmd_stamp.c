@@ -9,6 +9,8 @@
 
 #include <mbedtls/sha256.h>
 #include <mkperf/record.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/outfile.h"
 #include "cmd.h"

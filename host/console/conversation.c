@@ -7,6 +7,8 @@
 
 #include <histedit.h>
 #include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <mkperf/text_commands.h>
 

@@ -15,6 +15,9 @@
  */
 
 #include "parts.h"
+
+#include <math.h>
+
 #include "profile/profile.h"
 
 MKPERF_EMBED(flamegraph_js, "host/export/flamegraph.js");

@@ -9,6 +9,8 @@
 
 #include "flow.h"
 
+#include <math.h>
+
 /* docs/flow.md states these limits. */
 static const double SATURATED = 0.97; /* a stage that is busy for longer limits */
 static const double PRESSED = 0.75; /* it limits from this share on, if a queue before it is full */

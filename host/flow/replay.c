@@ -14,6 +14,8 @@
 
 #include "flow.h"
 
+#include <math.h>
+
 enum { PACKETS = 20000, STEPS = 4000000, POLL_NS = 100000 };
 static const double NOTICED =
     0.001; /* share of the time: a PD without queues that runs for less is left out */

@@ -2,6 +2,8 @@
 /* The table of input formats, and their detection from the contents of a file. */
 #include "import.h"
 
+#include <sys/stat.h>
+
 #include "base/process.h"
 #include "model/relays.h"
 #include "perfdata/perfdata.h"

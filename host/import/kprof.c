@@ -3,7 +3,10 @@
  * Akaros' kpdata: framing, layouts (eras), the two readings, and the way of a sample to the sink. The
  * format's rules are in import.h. The processes and mappings are in kprof_maps.c.
  */
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/process.h"
 #include "kprof_internal.h"

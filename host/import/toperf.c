@@ -6,6 +6,9 @@
 
 #include "toperf_internal.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 static enum mkperf_status read_sample(struct toperf *t, void *self)
 {
     (void)self;

@@ -5,6 +5,10 @@
  */
 
 #include "symbols/symbols.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "toperf_internal.h"
 
 /*

@@ -8,6 +8,7 @@
 
 #include <pb_decode.h>
 #include <pb_encode.h>
+#include <unistd.h>
 
 #include "wire/wire_message.h"
 #include <mkperf/frame.h>

@@ -2,6 +2,10 @@
 /* Owns: reading of key files, see connection.h. */
 #include "connection.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 enum { FILE_ROOM = 4096, OTHERS = S_IRWXG | S_IRWXO };
 
 /* Parses one line: a key, with or without a name before it. */

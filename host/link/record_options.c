@@ -2,6 +2,8 @@
 /* Owns: the tables of options, their parsing and checks; see recorder.h. */
 #include "recorder.h"
 
+#include <math.h>
+
 #include <mkperf/record.h>
 #include <mkperf/session.h>
 

@@ -5,6 +5,8 @@
  */
 #include "recorder.h"
 
+#include <math.h>
+
 #include "connection.h"
 
 static const double REPEAT_S = 0.5;     /* between two ResetChains, and repetitions of GetStatus */

@@ -7,10 +7,13 @@
  */
 #include "connection.h"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <termios.h>
+#include <unistd.h>
 
 #include "base/process.h"
 

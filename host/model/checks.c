@@ -24,6 +24,8 @@
  */
 #include "relays.h"
 
+#include <math.h>
+
 #include "figures.h"
 
 static const double SWITCH_NS =

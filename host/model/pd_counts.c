@@ -13,6 +13,9 @@
  * the interval that had not ended. The sum has only this last error.
  */
 #include "figures.h"
+
+#include <math.h>
+
 #include "relays.h"
 
 enum {
@@ -191,6 +194,18 @@ static struct sums sum_event(const struct mkperf_count_check *c, uint32_t event,
     own = own > 0 && !names->session->selected ? own : 0;
     s.unknown = lost_share(t) + ((double)t->late_events + own) / (s.weight + 1);
     return s;
+}
+
+double mkperf_share_limit(double p, double weight, double squares, double heaviest, double m,
+                          double *error)
+{
+    /* the highest probability of a false alarm in a whole recording */
+    static const double FALSE_ALARM = 1e-4;
+    static const double EXCESS = 1.8; /* factor of the variance above that of independent samples */
+    double l = log(2 * m / FALSE_ALARM);
+
+    *error = sqrt(p * (1 - p) * squares) / weight;
+    return *error * sqrt(2 * EXCESS * l) + l / 3 * heaviest / weight;
 }
 
 /* Notes a difference in relation to what may be. */

@@ -13,6 +13,7 @@
 #define MKPERF_HOST_MODEL_RELAYS_H
 
 #include "base/args.h"
+
 #include "model.h"
 #include "symbols/symbols.h"
 
@@ -48,17 +49,8 @@ const char *mkperf_suspect_text(const struct mkperf_suspect *s, const char *name
  * share is that of samples with these sums of weights and of their squares. m: how many shares are compared in all.
  * *error: the standard error.
  */
-static inline double mkperf_share_limit(double p, double weight, double squares, double heaviest,
-                                        double m, double *error)
-{
-    /* the highest probability of a false alarm in a whole recording */
-    static const double FALSE_ALARM = 1e-4;
-    static const double EXCESS = 1.8; /* factor of the variance above that of independent samples */
-    double l = log(2 * m / FALSE_ALARM);
-
-    *error = sqrt(p * (1 - p) * squares) / weight;
-    return *error * sqrt(2 * EXCESS * l) + l / 3 * heaviest / weight;
-}
+double mkperf_share_limit(double p, double weight, double squares, double heaviest, double m,
+                          double *error);
 
 /*
  * ---- pd_counts.c: the part of `checks` that compares samples with counts, for sessions with `counts`. ----

@@ -5,6 +5,8 @@
  */
 #include "figures.h"
 
+#include <math.h>
+
 #include "relays.h"
 
 enum { LINE = 1024 };

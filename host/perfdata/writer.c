@@ -8,6 +8,8 @@
 
 #include "writer_internal.h"
 
+#include <unistd.h>
+
 enum { ROUND_BYTES = 64 * 1024, ROUND_BYTES_MAX = 64 * 1024 * 1024 };
 
 enum mkperf_status mkperf_perfdata_new(const char *path, struct mkperf_symbols *symbols,

@@ -8,6 +8,9 @@
  */
 
 #include "reader_internal.h"
+
+#include <sys/stat.h>
+
 #include "writer_internal.h"
 
 #define PARTIAL ".partial"

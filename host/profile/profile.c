@@ -3,6 +3,8 @@
 
 #include "profile.h"
 
+#include <math.h>
+
 #include "model/figures.h"
 #include "model/relays.h"
 

@@ -2,6 +2,8 @@
 /* Answers from the samples, the figures and the warnings of a recording, and from a comparison; see report.h. */
 #include "comparison.h"
 
+#include <math.h>
+
 #include "model/figures.h"
 
 enum { PDS_SHOWN = 3, WARNINGS_SHOWN = 4, DIFFERENCES_SHOWN = 4 };

@@ -2,6 +2,8 @@
 /* Answers from the scheduling events of a recording, and from its queues; see report.h. */
 #include "comparison.h"
 
+#include <math.h>
+
 #include "flow/flow.h"
 #include "import/import.h"
 

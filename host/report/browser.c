@@ -7,6 +7,7 @@
 #include "report.h"
 
 #include <ncurses.h>
+#include <unistd.h>
 
 #include "annotate/annotate.h"
 

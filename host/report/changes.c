@@ -6,6 +6,8 @@
  */
 #include "comparison.h"
 
+#include <math.h>
+
 #include "base/colour.h"
 
 const char *report_change_value(const struct report_comparison *d, double value,

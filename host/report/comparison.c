@@ -2,6 +2,8 @@
 /* The comparison of recordings: reading, rows, and the judgement of each; see comparison.h. */
 #include "comparison.h"
 
+#include <math.h>
+
 #include "flow/flow.h"
 #include "import/import.h"
 

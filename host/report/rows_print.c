@@ -6,6 +6,8 @@
  */
 #include "report.h"
 
+#include <math.h>
+
 #include "base/colour.h"
 
 struct layout {

@@ -2,6 +2,8 @@
 /* Rows for programs, see report.h. */
 #include "report.h"
 
+#include <math.h>
+
 #include <mkperf/version.h>
 
 struct report_values report_values_begin(FILE *out, const char *separator, const char *command,

@@ -3,6 +3,8 @@
 
 #include "stat.h"
 
+#include <math.h>
+
 struct stat_row *stat_row(struct stat_reading *r, uint32_t pd)
 {
     if (r->rows == 0) {

@@ -3,8 +3,11 @@
 #include "symbols.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <gelf.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* The places in their order. PERF and DEBUGINFOD are looked up by identity; the others are listed. */
 enum place { PLACE_ELF_PATH, PLACE_BELOW, PLACE_PERF, PLACE_DEBUGINFOD, PLACE_TREE };

@@ -4,6 +4,8 @@
  * it; and the answers of commands are those of the recording, whatever happened to it or to its ELFs since the first question.
  * recording_run asks each question of each unit test three times, which is the rest of the comparison.
  */
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/outfile.h"
