@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # mkperf: one non-recursive build. Each directory's build.mk adds its rules.
 #
-#   make demo      profile the demo system in QEMU, show it        (DEMO_SECONDS, default 2)
+#   make demo      profile the demo system in QEMU, show it        (DEMO_SECONDS, default 1)
 #   make test      everything that is checked             make test-quick   unit tests, checks of text, the demo
 #   make fuzz      the fuzz targets for HOURS, make fuzz-coverage what they reach (tests/fuzz/build.mk)
 #   make bench     the figures of docs/verification.md in 3 minutes, compared with bench/figures.json;
@@ -31,7 +31,7 @@ endif
 T := $(B)$(ARCH:%=$(if $(filter-out aarch64,$(ARCH)),/%))
 DEMO := $(T)/demo
 comma := ,
-DEMO_SECONDS ?= 2
+DEMO_SECONDS ?= 1
 
 MAKEFLAGS += --no-builtin-rules
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
