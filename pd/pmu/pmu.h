@@ -81,6 +81,7 @@ struct mkperf_pmu {
 struct mkperf_cpu {
     const struct mkperf_pmu *pmu;
     uint32_t counters; /* that sessions may use, from 0 on; 0: none */
+    uint32_t cores;    /* that the kernel was built for */
     bool followers;    /* MKPERF_FEATURE_FOLLOWERS */
     bool unwinds; /* the hook finds frames by tables, which costs more than by frame pointers */
     uint64_t id[MKPERF_PMU_ID_WORDS];

@@ -35,8 +35,9 @@ static inline void mkperf_conditions_begin(struct mkperf_conditions *c)
 /* Called when a thread has faulted. */
 static inline void mkperf_conditions_fault(struct mkperf_conditions *c, uint64_t thread)
 {
-    for (unsigned i = 0; i < c->plan->faults && c->met == MKPERF_FLIGHT_STOP; i++) {
-        if (c->plan->fault[i] == thread) {
+    for (unsigned i = 0; i < c->plan->request.dump_on_fault_count && c->met == MKPERF_FLIGHT_STOP;
+         i++) {
+        if (mkperf_thread_from_wire(c->plan->request.dump_on_fault[i]) == thread) {
             c->met = MKPERF_FLIGHT_FAULT;
             c->thread = thread;
         }
@@ -47,7 +48,8 @@ static inline void mkperf_conditions_fault(struct mkperf_conditions *c, uint64_t
 static inline void mkperf_conditions_latency(struct mkperf_conditions *c,
                                              const struct mkperf_latency_reached *reached)
 {
-    if (c->plan->stops != 0 && reached->limit != 0 && c->met == MKPERF_FLIGHT_STOP) {
+    if (c->plan->request.stop_if_count != 0 && reached->limit != 0 &&
+        c->met == MKPERF_FLIGHT_STOP) {
         c->met = MKPERF_FLIGHT_CONDITION;
         c->thread = reached->to;
         c->reached = *reached;
@@ -62,7 +64,7 @@ static inline void mkperf_conditions_status(const struct mkperf_conditions *c, m
     out->trigger_thread =
         latency || c->why == MKPERF_FLIGHT_FAULT ? mkperf_thread_to_wire(c->thread) : 0;
     if (latency) {
-        out->trigger_kind = c->plan->stop[c->reached.limit - 1].kind;
+        out->trigger_kind = c->plan->request.stop_if[c->reached.limit - 1].kind;
         out->trigger_from = out->trigger_kind == mkperf_StopKind_STOP_IRQ
                                 ? c->reached.from
                                 : mkperf_thread_to_wire(c->reached.from);

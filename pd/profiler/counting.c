@@ -70,7 +70,7 @@ static uint64_t collect_cores(struct mkperf_counting *c, uint32_t op,
 
 static bool counts_by_thread(const struct mkperf_counting *c)
 {
-    return (c->plan->per_thread || c->plan->leaves_out) && mkperf_kernel_events(c->kernel);
+    return (c->plan->request.per_pd || c->plan->leaves_out) && mkperf_kernel_events(c->kernel);
 }
 
 static uint64_t ticks_between(uint64_t now, uint64_t then)
@@ -104,7 +104,7 @@ static void set_slice(struct mkperf_counting *c, uint32_t slice)
         bool kernel = plan->event[event].kernel_counter == counter + 1;
         tally->slot[counter] = (uint8_t)(2 * event + kernel);
         want->slot[counter] = tally->slot[counter];
-        mkperf_kernel_select(c->kernel, &plan->event[event]);
+        mkperf_kernel_select(c->kernel, plan, event);
     }
     want->count_mask = tally->mask;
     want->slice_mask = mkperf_counter_bit(plan->beat);
@@ -138,18 +138,17 @@ void mkperf_counting_begin(struct mkperf_counting *c)
 void mkperf_counting_beside(struct mkperf_counting *c)
 {
     struct mkperf_configuration *want = mkperf_wanted(c->kernel);
-    const struct mkperf_cpu *cpu = &c->kernel->cpu;
 
     *c->table = (struct mkperf_counts){0};
     want->counts = (uintptr_t)c->table;
     for (unsigned i = 0; i < c->plan->events; i++) {
         const struct mkperf_plan_event *e = &c->plan->event[i];
         if (e->beside != 0) {
-            want->counter[e->beside - 1] = (struct mkperf_request_counter){
-                .select = cpu->pmu->select(cpu->id, e->code, e->threads),
-                .left = MKPERF_COUNT_PERIOD,
-                .first = MKPERF_COUNT_PERIOD,
-                .period = MKPERF_COUNT_PERIOD};
+            want->counter[e->beside - 1] =
+                (struct mkperf_request_counter){.select = e->user_select,
+                                                .left = MKPERF_COUNT_PERIOD,
+                                                .first = MKPERF_COUNT_PERIOD,
+                                                .period = MKPERF_COUNT_PERIOD};
             want->slot[e->beside - 1] = (uint8_t)(2 * i);
             want->count_mask |= mkperf_counter_bit(e->beside);
         }
@@ -176,7 +175,7 @@ void mkperf_counting_rotate(struct mkperf_counting *c)
     c->rotated++;
     uint64_t now = collect_cores(c, MKPERF_REQUEST_STOP, c->drain->tally.total);
     run_times(c, now, c->running);
-    set_slice(c, (c->slice + 1) % c->plan->slices);
+    set_slice(c, (c->slice + 1) % c->plan->session.slices);
     mkperf_cores_share(k, k->on);
     mkperf_cores_request(k, k->on, MKPERF_REQUEST_CONTINUE);
     c->resumed = answer_time(k);
@@ -237,7 +236,7 @@ static void copy_soft(struct mkperf_counting *c)
             continue;
         }
         c->count[2 * e + 1] = c->soft->total[kind - 1];
-        for (unsigned i = 0; i < MKPERF_COUNT_THREADS && c->plan->per_thread; i++) {
+        for (unsigned i = 0; i < MKPERF_COUNT_THREADS && c->plan->request.per_pd; i++) {
             const struct mkperf_soft_thread *t = &c->soft->thread[i];
             struct mkperf_counting_thread *row =
                 t->key != 0 ? row_of(c, mkperf_soft_identity(t->key, t->sc)) : NULL;
@@ -371,14 +370,14 @@ bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool runni
         take_snapshot(c, 0);
     }
     uint32_t cores = (uint32_t)__builtin_popcount(c->cores);
-    uint32_t threads = c->plan->per_thread ? c->threads : 0;
+    uint32_t threads = c->plan->request.per_pd ? c->threads : 0;
     uint32_t first_core = 1 + (threads + MKPERF_COUNT_PART - 1) / MKPERF_COUNT_PART;
     *out = (mkperf_Counts){
         .enabled_ticks = ticks_between(c->now, c->began),
         .part = part,
         .parts = first_core + cores,
-        .slices = c->plan->slices,
-        .by_pd = c->plan->per_thread && counts_by_thread(c),
+        .slices = c->plan->session.slices,
+        .by_pd = c->plan->request.per_pd && counts_by_thread(c),
     };
     if (part >= out->parts) {
         return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "the counts have no such part");

@@ -91,7 +91,7 @@ static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
     /* What sample_ok looks at, the size's lowest bits, and what is between them. */
     const uint64_t kind = UINT64_C(0xffffff000007ffff);
     struct mkperf_drain_core *c = &d->core[core];
-    bool renumbers = d->plan->slices > 1;
+    bool renumbers = d->plan->session.slices > 1;
     bool reported = !c->unreported || tell_losses(d, core);
     uint64_t room = reported ? mkperf_output_stretch(d->output) : 0;
     uint64_t left;

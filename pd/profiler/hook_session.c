@@ -52,7 +52,7 @@ static bool try_events(struct mkperf_hook_session *s, mkperf_Error *error)
             mkperf_kernel_blank(s->kernel, s->drain->ring[s->kernel->here].size);
         want->counter_mask = mkperf_counter_bit(e->user_counter) |
                              mkperf_counter_bit(e->kernel_counter);
-        mkperf_kernel_select(s->kernel, e);
+        mkperf_kernel_select(s->kernel, s->plan, i);
         if (want->counter_mask != 0 && !mkperf_kernel_request(s->kernel, MKPERF_REQUEST_APPLY)) {
             return mkperf_refuse(error, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
                                  "the PMU does not take this event's number");
@@ -63,8 +63,8 @@ static bool try_events(struct mkperf_hook_session *s, mkperf_Error *error)
 
 static void set_filters(const struct mkperf_plan *plan, struct mkperf_configuration *want)
 {
-    for (unsigned i = 0; i < plan->filters; i++) {
-        uint64_t thread = plan->filter[i];
+    for (unsigned i = 0; i < plan->request.only_count; i++) {
+        uint64_t thread = mkperf_thread_from_wire(plan->request.only[i]);
         bool child = (thread & MKPERF_THREAD_CHILD_BIT) && thread < MKPERF_THREAD_AMBIGUOUS;
         want->filter[i] = (struct mkperf_filter){
             .badge = child ? MKPERF_THREAD_CHILD_BIT | (thread & MKPERF_THREAD_CHILD_ID) : thread,
@@ -73,7 +73,7 @@ static void set_filters(const struct mkperf_plan *plan, struct mkperf_configurat
         };
     }
     /* A count is of all threads. */
-    want->filters = plan->counting ? 0 : plan->filters;
+    want->filters = plan->counting ? 0 : plan->request.only_count;
 }
 
 /* Writes the session into the own core's configuration. False: the kernel lacks a part of it. */
@@ -83,13 +83,13 @@ static bool set_configuration(struct mkperf_hook_session *s, mkperf_Error *error
     uint32_t wake = plan->counting ? 1 : plan->wake_samples;
     struct mkperf_configuration *want = mkperf_kernel_blank(s->kernel, plan->core_bytes);
 
-    want->max_frames = plan->max_frames;
-    want->callers = plan->callers;
+    want->max_frames = plan->session.max_frames;
+    want->callers = plan->session.callers;
     /* With scheduling events, each wake-up is an event, too, and each request reads the words. The beat
      * wakes this PD. A condition that ends the recording is noticed at a wake-up. */
     want->watermark =
         mkperf_plan_follows(plan)
-            ? plan->core_bytes / (plan->stops != 0 ? 16 : 4)
+            ? plan->core_bytes / (plan->request.stop_if_count != 0 ? 16 : 4)
             : mkperf_watermark(mkperf_wake_samples(wake, 0, 0, 0), 0, plan->core_bytes);
     if (plan->counting) {
         mkperf_counting_begin(s->counting);

@@ -6,6 +6,11 @@
 
 #include <mkperf/jitter.h>
 
+/* seL4's configuration in the SDK has the number of cores that Microkit's loader starts. */
+#ifndef CONFIG_MAX_NUM_NODES
+#define CONFIG_MAX_NUM_NODES 1
+#endif
+
 /* Where each PD has the capability by which it replies (libmicrokit/src/main.c: REPLY_CAP, from
  * Microkit 2.0.1 to 2.3.0). */
 enum { MICROKIT_REPLY_CAP = 4 };
@@ -79,6 +84,7 @@ void mkperf_kernel_init(struct mkperf_kernel *k)
         k->core[i].d = &pages[i].descriptor;
     }
     k->cores = 1;
+    k->cpu.cores = CONFIG_MAX_NUM_NODES;
     k->heard = UINT32_C(1) << k->here;
     k->missing_code = MKPERF_RESULT_NO_PMU;
     if (!(microkit_irqs >> MKPERF_CHANNEL_PMU & 1)) {
@@ -93,8 +99,8 @@ void mkperf_kernel_init(struct mkperf_kernel *k)
         return;
     }
     unsigned here = mkperf_answered(k)->core;
-    k->all_cores = mkperf_answered(k)->cores;
-    k->cores = k->all_cores < MKPERF_TARGET_CORES ? k->all_cores : MKPERF_TARGET_CORES;
+    k->cpu.cores = mkperf_answered(k)->cores;
+    k->cores = k->cpu.cores < MKPERF_TARGET_CORES ? k->cpu.cores : MKPERF_TARGET_CORES;
     if (here >= MKPERF_TARGET_CORES) {
         k->missing = "the profiler PD must run on one of the cores 0 to 3";
         return;
@@ -148,27 +154,22 @@ struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_kernel *k, uint64
     return want;
 }
 
-void mkperf_kernel_select(struct mkperf_kernel *k, const struct mkperf_plan_event *e)
+void mkperf_kernel_select(struct mkperf_kernel *k, const struct mkperf_plan *plan, unsigned event)
 {
     struct mkperf_configuration *want = mkperf_wanted(k);
-    struct mkperf_request_counter *c = want->counter;
+    const struct mkperf_plan_event *e = &plan->event[event];
     uint32_t user = mkperf_counter_bit(e->user_counter);
-    bool samples = !e->count; /* of counts, counting.c leaves out */
+    uint32_t left_out = plan->counting ? 0 : e->left_out; /* of counts, counting.c leaves out */
 
     want->guest_mask &= ~user;
-    want->guest_mask |= samples && e->left_out == MKPERF_PMU_USER ? user : 0;
+    want->guest_mask |= left_out == MKPERF_PMU_USER ? user : 0;
     want->host_mask &= ~user;
-    want->host_mask |= samples && e->left_out == MKPERF_PMU_GUEST ? user : 0;
-
-    if (e->user_counter == e->kernel_counter && e->user_counter != 0) {
-        c[e->user_counter - 1].select = k->cpu.pmu->select(k->cpu.id, e->code, MKPERF_PMU_ALL);
-        return;
-    }
+    want->host_mask |= left_out == MKPERF_PMU_GUEST ? user : 0;
     if (e->user_counter != 0) {
-        c[e->user_counter - 1].select = k->cpu.pmu->select(k->cpu.id, e->code, e->threads);
+        want->counter[e->user_counter - 1].select = e->user_select;
     }
     if (e->kernel_counter != 0) {
-        c[e->kernel_counter - 1].select = k->cpu.pmu->select(k->cpu.id, e->code, MKPERF_PMU_KERNEL);
+        want->counter[e->kernel_counter - 1].select = e->kernel_select;
     }
 }
 
@@ -181,7 +182,7 @@ void mkperf_kernel_set_clocks(struct mkperf_kernel *k, const struct mkperf_plan 
     for (unsigned i = 0; i < 2; i++) {
         if (counter[i] != 0) {
             mkperf_wanted(k)->counter[counter[i] - 1] = (struct mkperf_request_counter){
-                .select = k->cpu.pmu->select(k->cpu.id, plan->clock_code, MKPERF_PMU_ALL),
+                .select = plan->clock_select,
                 .left = cycles[i],
                 .first = cycles[i],
                 .period = cycles[i],

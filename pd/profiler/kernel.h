@@ -57,7 +57,6 @@ struct mkperf_kernel {
     uintptr_t rings;       /* region with the cores' rings and the kernel's tables */
     uintptr_t unwind;      /* the tables for unwinding there; 0: there are none */
     unsigned cores;        /* that can be sampled, from core 0 on */
-    unsigned all_cores;    /* of the kernel; 0: not known */
     unsigned here;         /* the core of this PD */
     uint32_t on;           /* cores that the session runs on, bit = number */
     uint32_t heard;        /* cores that have answered at least once, and this PD's */
@@ -86,8 +85,8 @@ uint64_t mkperf_kernel_time(struct mkperf_kernel *k);
 /* An empty configuration for the own core, with its ring of that many data bytes and the
  * identification of threads. */
 struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_kernel *k, uint64_t ring_bytes);
-/* Writes the selectors of the event's counters into the own core's configuration. */
-void mkperf_kernel_select(struct mkperf_kernel *k, const struct mkperf_plan_event *e);
+/* Writes the selectors of the counters of that event into the own core's configuration. */
+void mkperf_kernel_select(struct mkperf_kernel *k, const struct mkperf_plan *plan, unsigned event);
 /* Writes the plan's clocks into the own core's configuration: the one that ends a slice after so
  * many cycles on average, and the one that wakes this PD for scheduling events. Jitter keeps any
  * program out of step with them. */

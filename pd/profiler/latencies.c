@@ -23,8 +23,8 @@ _Static_assert((int)MKPERF_MAX_STOPS == (int)MKPERF_LATENCY_LIMITS &&
 /* The latencies that end a flight recording. The plan has at most MKPERF_LATENCY_LIMITS of them. */
 static void set_limits(struct mkperf_latencies *l)
 {
-    for (unsigned i = 0; i < l->plan->stops; i++) {
-        const mkperf_StopIf *stop = &l->plan->stop[i];
+    for (unsigned i = 0; i < l->plan->request.stop_if_count; i++) {
+        const mkperf_StopIf *stop = &l->plan->request.stop_if[i];
         bool irq = stop->kind == mkperf_StopKind_STOP_IRQ;
         const struct mkperf_latency_limit limit = {
             .kind = (uint32_t)stop->kind,

@@ -20,11 +20,6 @@
 
 #include "../lib/text.h"
 
-/* seL4's configuration in the SDK has the number of cores that Microkit's loader starts. */
-#ifndef CONFIG_MAX_NUM_NODES
-#define CONFIG_MAX_NUM_NODES 1
-#endif
-
 uintptr_t mkperf_rings;  /* region of MKPERF_RINGS_REGION_BYTES, one large page (setvar_vaddr) */
 uintptr_t mkperf_output; /* region of MKPERF_OUTPUT_REGION_BYTES, shared with the client */
 
@@ -221,61 +216,15 @@ static uint64_t tick_hz(const struct mkperf_profiler *p)
     return timer && p->ticks.no_timer == NULL ? p->ticks.timer->hz() : p->kernel.tick_hz;
 }
 
-/* The cores that the kernel was built for. */
-static uint32_t kernel_cores(const struct mkperf_profiler *p)
-{
-    return p->kernel.all_cores != 0 ? p->kernel.all_cores : CONFIG_MAX_NUM_NODES;
-}
-
 static void fill_session(const struct mkperf_profiler *p)
 {
-    const struct mkperf_plan *plan = &p->plan;
-    const struct mkperf_cpu *cpu = &p->kernel.cpu;
     mkperf_Session *s = &p->page->session;
 
-    *s = (mkperf_Session){
-        .id = p->id,
-        .running = runs(p),
-        .events_count = (pb_size_t)plan->events,
-        .max_frames = plan->max_frames,
-        .callers = plan->callers,
-        .no_jitter = plan->no_jitter,
-        .slices = plan->slices,
-        .overwrite = p->output.flight,
-        .aggregate_ms = plan->aggregate_ms,
-        .sched = plan->sched,
-        .latency = plan->latency && plan->stops == 0,
-        .off_cpu = plan->off_cpu,
-        .words = plan->words,
-        .cores = p->kernel.cores > 1 ? plan->cores : 0,
-        .selected = plan->filters != 0,
-        .turns = kernel_cores(p) > 1 && cpu->pmu->in_turns != NULL && cpu->pmu->in_turns(cpu->id),
-        .inferred = !p->timer && plan->events != 0 && mkperf_cpu_infers_modes(cpu),
-        .counts = !p->timer && mkperf_plan_beside(plan),
-        .source = p->timer ? mkperf_SampleSource_SOURCE_TIMER : mkperf_SampleSource_SOURCE_HOOK,
-    };
-    for (unsigned i = 0; i < plan->events; i++) {
-        const struct mkperf_plan_event *e = &plan->event[i];
-        mkperf_SessionEvent *to = &s->events[i];
-        mkperf_text_copy(to->name, e->name, sizeof to->name);
-        to->code = e->code;
-        to->user_counter = e->user_number;
-        to->kernel_counter = e->kernel_number;
-        to->frequency = e->frequency;
-        to->period = e->frequency != 0 || e->count || e->read ? 0 : e->period;
-        to->count = e->count;
-        to->group = e->group;
-        to->only = e->only;
-        to->read = e->read;
-        to->all_cores = kernel_cores(p) > 1 && e->soft == 0 && cpu->pmu->machine_wide != NULL &&
-                        cpu->pmu->machine_wide(cpu->id, e->code);
-    }
-    if (s->off_cpu) {
-        mkperf_SessionEvent *to = &s->events[s->events_count++];
-        mkperf_text_copy(to->name, "offcpu-time", sizeof to->name);
-        to->user_counter = MKPERF_OFF_CPU_COUNTER + 1;
-        to->period = 1;
-    }
+    *s = p->plan.session;
+    s->id = p->id;
+    s->running = runs(p);
+    s->overwrite = p->output.flight;
+    s->cores = p->kernel.cores > 1 ? p->plan.cores : 0;
     p->page->tick_hz = tick_hz(p);
     p->page->output_bytes = (uint32_t)p->output.ring.size;
 }
@@ -322,7 +271,7 @@ static void info(struct mkperf_profiler *p)
     out->boot_id = k->boot_id;
     out->counters = k->missing == NULL ? k->cpu.counters : 0;
     out->cores = (uint32_t)__builtin_popcount(k->heard);
-    out->target_cores = kernel_cores(p);
+    out->target_cores = k->cpu.cores;
     mkperf_text_copy(out->pmu, k->cpu.pmu->name, sizeof out->pmu);
     out->cpu[0] = '\0';
     if (k->missing == NULL) {

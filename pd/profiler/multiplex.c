@@ -22,12 +22,11 @@ static void set_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
     uint32_t event = m->plan->event_of[n];
     struct mkperf_request_counter *c = &m->kernel->core[core].d->want.counter[counter];
     struct mkperf_multiplex_left *left = &m->left[core][n];
-    const struct mkperf_plan_event *e = &m->plan->event[event];
     uint32_t period = m->pacer->core[core][event].period;
 
     c->reads = 0;
     c->read = 0;
-    if (e->read) {
+    if (m->plan->session.events[event].read) {
         c->left = MKPERF_COUNT_PERIOD;
         c->first = MKPERF_COUNT_PERIOD;
         c->period = MKPERF_COUNT_PERIOD;
@@ -46,7 +45,7 @@ static void set_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
     c->left = wanted;
     c->first = left->interval;
     c->period = period;
-    c->jitter_mask = m->plan->no_jitter ? 0 : mkperf_jitter_mask(period);
+    c->jitter_mask = m->plan->session.no_jitter ? 0 : mkperf_jitter_mask(period);
     c->reads = mkperf_plan_reads(m->plan, event, counter);
 }
 
@@ -59,7 +58,7 @@ static void set_own_core(struct mkperf_multiplex *m)
     for (uint32_t n = slice->first; n < slice->end; n++) {
         m->drain->number[n - slice->first] = (uint8_t)n;
         set_counter(m, m->kernel->here, n);
-        mkperf_kernel_select(m->kernel, &m->plan->event[m->plan->event_of[n]]);
+        mkperf_kernel_select(m->kernel, m->plan, m->plan->event_of[n]);
     }
     mkperf_kernel_set_clocks(m->kernel, m->plan, TURN_CYCLES);
     want->read_mask = slice->read_mask;
@@ -106,7 +105,7 @@ static void keep_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
     struct mkperf_multiplex_left *left = &m->left[core][n];
 
     left->known = true;
-    if (m->plan->event[m->plan->event_of[n]].read) {
+    if (m->plan->session.events[m->plan->event_of[n]].read) {
         left->partial = (uint32_t)(now->value - MKPERF_COUNT_PERIOD) - now->read;
         return;
     }
@@ -154,7 +153,7 @@ void mkperf_multiplex_rotate(struct mkperf_multiplex *m)
         return;
     }
     if (end_slice(m)) {
-        m->slice = (m->slice + 1) % m->plan->slices;
+        m->slice = (m->slice + 1) % m->plan->session.slices;
         m->rotated++;
         set_own_core(m);
         set_other_cores(m);
@@ -180,7 +179,7 @@ void mkperf_multiplex_status(const struct mkperf_multiplex *m, bool running, mkp
 {
     uint64_t now = m->drain->now;
 
-    if (m->plan->slices < 2 || m->plan->counting || m->began == 0) {
+    if (m->plan->session.slices < 2 || m->plan->counting || m->began == 0) {
         return;
     }
     out->enabled_ticks = now > m->began ? now - m->began : 0;

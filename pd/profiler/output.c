@@ -9,14 +9,14 @@ bool mkperf_output_begin(struct mkperf_output *o, const struct mkperf_plan *plan
 {
     mkperf_output_forget(o);
     bool empty = mkperf_ring_used(&o->ring) == 0;
-    if (plan->overwrite && !empty) {
+    if (plan->request.overwrite && !empty) {
         return mkperf_refuse(error, MKPERF_RESULT_STATE, 0,
                              "the last session's samples are still on their way");
     }
     if (empty) {
         o->ring.size = plan->output_bytes;
     }
-    o->flight = plan->overwrite;
+    o->flight = plan->request.overwrite;
     o->tail = o->ring.head;
     o->shown = o->ring.head;
     return true;

@@ -29,7 +29,7 @@ static void set_period(struct mkperf_pacer *p, unsigned core, unsigned event, ui
                      mkperf_counter_bit(e->user_counter) | mkperf_counter_bit(e->kernel_counter)) {
         struct mkperf_request_counter *c = &p->kernel->core[core].d->want.counter[i];
         c->period = period;
-        c->jitter_mask = p->plan->no_jitter ? 0 : mkperf_jitter_mask(period);
+        c->jitter_mask = p->plan->session.no_jitter ? 0 : mkperf_jitter_mask(period);
         p->kernel->stale |= UINT32_C(1) << core;
     }
 }
@@ -50,8 +50,8 @@ static void adapt_to_rate(struct mkperf_pacer *p, unsigned core, unsigned event,
     if (dropped) {
         period = period <= MKPERF_MAX_PERIOD / 2 ? 2 * period : MKPERF_MAX_PERIOD;
     } else if (!first) {
-        period = mkperf_adapt_period(period, e->minimum, e->frequency, pace->events, ticks,
-                                     p->kernel->tick_hz);
+        period = mkperf_adapt_period(period, e->minimum, p->plan->session.events[event].frequency,
+                                     pace->events, ticks, p->kernel->tick_hz);
     }
     pace->from = pace->last;
     pace->samples = 0;
@@ -64,11 +64,11 @@ static void adapt_to_rate(struct mkperf_pacer *p, unsigned core, unsigned event,
 static void adapt_to_absence(struct mkperf_pacer *p, unsigned core, unsigned event, uint64_t now,
                              uint64_t silence)
 {
-    const struct mkperf_plan_event *e = &p->plan->event[event];
     struct mkperf_pace *pace = &p->core[core][event];
-    bool silent = silence > SILENT_INTERVALS * p->kernel->tick_hz / e->frequency;
-    uint64_t patience = STARVED_INTERVALS * p->kernel->tick_hz / e->frequency +
-                        p->kernel->tick_hz / 10;
+    uint64_t hz = p->kernel->tick_hz;
+    uint32_t frequency = p->plan->session.events[event].frequency;
+    bool silent = silence > SILENT_INTERVALS * hz / frequency;
+    uint64_t patience = STARVED_INTERVALS * hz / frequency + hz / 10;
 
     if (pace->last == 0) {
         pace->last = now; /* the event has no sample yet: its wait begins now */
@@ -80,7 +80,7 @@ static void adapt_to_absence(struct mkperf_pacer *p, unsigned core, unsigned eve
     pace->from = 0;
     pace->samples = 0;
     pace->events = 0;
-    set_period(p, core, event, mkperf_starved_period(pace->period, e->minimum));
+    set_period(p, core, event, mkperf_starved_period(pace->period, p->plan->event[event].minimum));
 }
 
 bool mkperf_pace_adapt(struct mkperf_pacer *p, uint32_t slice, uint64_t now, bool dropped,
@@ -90,7 +90,7 @@ bool mkperf_pace_adapt(struct mkperf_pacer *p, uint32_t slice, uint64_t now, boo
 
     MKPERF_EACH_BIT (core, p->plan->adaptive ? p->kernel->on : 0) {
         for (unsigned i = 0; i < p->plan->events; i++) {
-            if (p->plan->event[i].frequency != 0 && p->plan->event[i].slice == slice) {
+            if (p->plan->session.events[i].frequency != 0 && p->plan->event[i].slice == slice) {
                 adapt_to_rate(p, core, i, dropped);
                 adapt_to_absence(p, core, i, now, silence);
                 settling |= p->core[core][i].settling;

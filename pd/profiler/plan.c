@@ -47,7 +47,7 @@ static const struct mkperf_pmu_event *cycles_of(const struct mkperf_planning *m)
         const struct mkperf_pmu_event *e = mkperf_event_named(m->cpu, names[k]);
         bool taken = false;
         for (unsigned i = 0; e != NULL && i < m->plan.events; i++) {
-            taken |= mkperf_cpu_infers_modes(m->cpu) && m->plan.event[i].code == e->code;
+            taken |= mkperf_cpu_infers_modes(m->cpu) && m->plan.session.events[i].code == e->code;
         }
         if (e != NULL && !taken && mkperf_cpu_supports(m->cpu, e->code)) {
             return e;
@@ -60,40 +60,31 @@ static const struct mkperf_pmu_event *cycles_of(const struct mkperf_planning *m)
 
 bool mkperf_plan_named(struct mkperf_planning *m, unsigned i)
 {
-    const mkperf_EventSpec *want = &m->request->events[i];
-    struct mkperf_plan_event *e = &m->plan.event[i];
+    const mkperf_EventSpec *want = &m->plan.request.events[i];
+    mkperf_SessionEvent *e = &m->plan.session.events[i];
+    uint32_t soft = mkperf_soft_named(want->name);
+    const struct mkperf_pmu_event *known = mkperf_event_named(m->cpu, want->name);
+    bool halves = want->user || want->kernel || want->guest || want->host;
 
     mkperf_text_copy(e->name, want->name, sizeof e->name);
-    e->soft = mkperf_soft_named(e->name);
-    if (e->soft != 0) { /* The kernel counts a software event in all slices. */
-        e->code = MKPERF_SOFT_CODE + e->soft - 1;
-        if (!want->count) {
-            return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
-                                 "'%s' is a software event: it can be counted (mkperf stat), not "
-                                 "sampled",
-                                 e->name);
-        }
-        if (want->user || want->kernel || want->guest || want->host) {
-            return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
-                                 "'%s' is a software event: it has no user half and no kernel half",
-                                 e->name);
-        }
-        return true;
-    }
-    const struct mkperf_pmu_event *known = mkperf_event_named(m->cpu, e->name);
-    e->code = known != NULL ? known->code : want->raw;
+    m->plan.event[i].soft = soft;
+    e->code = soft != 0 ? MKPERF_SOFT_CODE + soft - 1 : known != NULL ? known->code : want->raw;
     if (e->name[0] == '\0') {
         struct mkperf_text t = mkperf_text_begin(e->name, sizeof e->name);
         mkperf_text_print(&t, "raw_0x%x", want->raw);
-    } else if (known == NULL && want->raw == 0) {
-        return mkperf_refuse(m->error, MKPERF_RESULT_EVENT_UNKNOWN, i + 1,
-                             "no event is called '%s'; `mkperf list` shows the supported ones",
-                             e->name);
     }
-    return mkperf_cpu_supports(m->cpu, e->code) ||
-           mkperf_refuse(m->error, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
-                         "this CPU cannot count '%s': its PMU does not implement the event",
-                         e->name);
+    const struct mkperf_rule rules[] = {
+        {soft != 0 && !want->count, MKPERF_RESULT_RANGE, i + 1,
+         "'%s' is a software event: it can be counted (mkperf stat), not sampled"},
+        {soft != 0 && halves, MKPERF_RESULT_RANGE, i + 1,
+         "'%s' is a software event: it has no user half and no kernel half"},
+        {soft == 0 && known == NULL && want->name[0] != '\0' && want->raw == 0,
+         MKPERF_RESULT_EVENT_UNKNOWN, i + 1,
+         "no event is called '%s'; `mkperf list` shows the supported ones"},
+        {soft == 0 && !mkperf_cpu_supports(m->cpu, e->code), MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
+         "this CPU cannot count '%s': its PMU does not implement the event"},
+    };
+    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, e->name, m->error);
 }
 
 /* The event after the last one of the group of event i, or after event i if that has no group. */
@@ -114,15 +105,15 @@ static unsigned group_end(const mkperf_Configure *request, unsigned i)
  */
 static bool plan_guests(struct mkperf_planning *m, unsigned i)
 {
-    const mkperf_EventSpec *want = &m->request->events[i];
+    const mkperf_EventSpec *want = &m->plan.request.events[i];
     struct mkperf_plan_event *e = &m->plan.event[i];
     bool guest = guests_alone(want), host = want->host && !want->guest;
     bool there = mkperf_cpu_guests(m->cpu);
 
     e->threads = MKPERF_PMU_THREADS;
     if (guest || host) {
-        e->only = want->user | (uint32_t)want->kernel << 1 | (uint32_t)guest << 2 |
-                  (uint32_t)host << 3;
+        m->plan.session.events[i].only = want->user | (uint32_t)want->kernel << 1 |
+                                         (uint32_t)guest << 2 | (uint32_t)host << 3;
         e->threads = host ? MKPERF_PMU_USER
                           : (requested(want) & 1 ? MKPERF_PMU_USER : 0U) |
                                 (requested(want) & 2 ? MKPERF_PMU_GUEST : 0U);
@@ -137,42 +128,45 @@ static bool plan_guests(struct mkperf_planning *m, unsigned i)
         {e->left_out != 0 && want->read, MKPERF_RESULT_RANGE, i + 1,
          "a group read has the counts of PDs and guests together: it can have neither :G nor :H"},
     };
-    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, m->error);
+    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, want->name, m->error);
 }
 
 /* Plans the period or the frequency of an event. */
 static bool plan_period(struct mkperf_planning *m, unsigned i)
 {
-    const mkperf_EventSpec *want = &m->request->events[i];
+    const mkperf_EventSpec *want = &m->plan.request.events[i];
+    mkperf_SessionEvent *s = &m->plan.session.events[i];
     struct mkperf_plan_event *e = &m->plan.event[i];
-    unsigned rate = mkperf_event_rate(m->cpu, e->code);
-    uint32_t frames = m->plan.max_frames * (m->cpu->unwinds ? MKPERF_HOOK_UNWIND_FRAMES : 1);
+    unsigned rate = mkperf_event_rate(m->cpu, s->code);
+    uint32_t frames = m->plan.session.max_frames *
+                      (m->cpu->unwinds ? MKPERF_HOOK_UNWIND_FRAMES : 1);
     uint32_t reads = 0; /* most group reads in a sample of the event */
     uint32_t users = 0; /* events that sample user mode */
 
-    for (unsigned other = i + 1; other < group_end(m->request, i); other++) {
-        reads += m->request->events[other].read;
+    for (unsigned other = i + 1; other < group_end(&m->plan.request, i); other++) {
+        reads += m->plan.request.events[other].read;
     }
-    for (unsigned other = 0; other < m->request->events_count; other++) {
-        const mkperf_EventSpec *o = &m->request->events[other];
+    for (unsigned other = 0; other < m->plan.request.events_count; other++) {
+        const mkperf_EventSpec *o = &m->plan.request.events[other];
         users += !o->count && !o->read && (modes_of(o) & 1);
     }
     e->minimum =
-        mkperf_min_period(rate, modes_of(want) == 2, frames, m->plan.callers, reads, users);
+        mkperf_min_period(rate, modes_of(want) == 2, frames, m->plan.session.callers, reads, users);
     if (want->period != 0) {
         e->period = (uint32_t)want->period;
+        s->period = want->period;
         return (want->period >= e->minimum && want->period <= MKPERF_MAX_PERIOD) ||
                mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
                              "the period of '%s' must be from %u to 2147483647 events; a sample "
                              "costs about %u instructions%s",
-                             e->name, e->minimum, mkperf_sample_cost(frames, reads),
+                             s->name, e->minimum, mkperf_sample_cost(frames, reads),
                              users > 1 ? ", for each event that samples" : "");
     }
     if (want->frequency == 0 || want->frequency > MKPERF_MAX_FREQUENCY) {
         return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
-                             "the frequency of '%s' must be from 1 to 100000 samples/s", e->name);
+                             "the frequency of '%s' must be from 1 to 100000 samples/s", s->name);
     }
-    e->frequency = want->frequency;
+    s->frequency = want->frequency;
     e->period = mkperf_first_period(want->frequency, e->minimum, rate);
     if (e->left_out != 0 && e->minimum < e->period / LEFT_OUT_MOST) {
         e->minimum = e->period / LEFT_OUT_MOST;
@@ -185,97 +179,84 @@ static bool plan_period(struct mkperf_planning *m, unsigned i)
  * their counters when the kernel is left. */
 static bool loses_overflows(const struct mkperf_planning *m, unsigned i)
 {
-    if (MKPERF_PERIOD_STEP == 1 || m->cpu->followers || modes_of(&m->request->events[i]) == 2) {
+    if (MKPERF_PERIOD_STEP == 1 || m->cpu->followers || modes_of(&m->plan.request.events[i]) == 2) {
         return false;
     }
     const struct mkperf_pmu_event *cycles = mkperf_event_named(m->cpu, "cycles");
-    return cycles == NULL || m->plan.event[i].code != cycles->code;
+    return cycles == NULL || m->plan.session.events[i].code != cycles->code;
 }
 
-/* Refuses what a CPU cannot do whose counters count in all modes, and each event once at a time. */
-static bool check_inferred(const struct mkperf_planning *m, unsigned i)
-{
-    const mkperf_EventSpec *want = &m->request->events[i];
-
-    if ((want->count || want->read) && modes_of(want) != 3) {
-        return mkperf_refuse(
-            m->error, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
-            "this CPU counts '%s' in all modes: one mode can be sampled, where it is "
-            "inferred, and not counted",
-            m->plan.event[i].name);
-    }
-    for (unsigned other = 0; other < i; other++) {
-        if (m->plan.event[other].soft == 0 && m->plan.event[other].code == m->plan.event[i].code) {
-            return mkperf_refuse(m->error, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
-                                 "this CPU counts '%s' with one counter at a time",
-                                 m->plan.event[i].name);
-        }
-    }
-    return true;
-}
-
-/* Refuses events that cannot be counted beside their samples: in user mode, and of all threads. Which thread the kernel works
- * for is not the same to samples and to counts, and only counts
+/* Refuses what contradicts the other events, what a CPU cannot do whose counters count in all modes, and each
+ * event once at a time, and what cannot be counted beside its samples. Such counts are of user mode and of
+ * all threads: which thread the kernel works for is not the same to samples and to counts, and only counts
  * contain the work of the hook. */
-static bool check_beside(const struct mkperf_planning *m, unsigned i)
+static bool check_event(const struct mkperf_planning *m, unsigned i)
 {
-    const struct mkperf_plan_event *e = &m->plan.event[i];
+    const struct mkperf_plan *plan = &m->plan;
+    const mkperf_EventSpec *want = &plan->request.events[i];
+    const mkperf_SessionEvent *e = &plan->session.events[i];
+    uint32_t leader = plan->event[i].leader;
+    bool samples = !want->count && !want->read;
+    bool infers = mkperf_cpu_infers_modes(m->cpu) && plan->event[i].soft == 0;
+    bool beside = plan->request.per_pd && samples;
+    bool again = false; /* An event before it is the same. */
+
+    for (unsigned other = 0; other < i; other++) {
+        again |= plan->event[other].soft == 0 && plan->session.events[other].code == e->code;
+    }
     const struct mkperf_rule rules[] = {
-        {!(modes_of(&m->request->events[i]) & 1) || e->only != 0, MKPERF_RESULT_RANGE, i + 1,
+        {want->count != plan->counting, MKPERF_RESULT_RANGE, i + 1,
+         "a session samples or counts: '%s' is not like the first event"},
+        {want->read && (leader == i || plan->request.events[leader].read || plan->counting),
+         MKPERF_RESULT_RANGE, i + 1,
+         "'%s' must be in a group of which the first event samples, and is in none"},
+        {infers && !samples && modes_of(want) != 3, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
+         "this CPU counts '%s' in all modes: one mode can be sampled, where it is inferred, and "
+         "not "
+         "counted"},
+        {infers && again, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
+         "this CPU counts '%s' with one counter at a time"},
+        {beside && (!(modes_of(want) & 1) || e->only != 0), MKPERF_RESULT_RANGE, i + 1,
          "counts of sampled events are of user mode and of all threads, and this event is not"},
-        {mkperf_cpu_infers_modes(m->cpu), MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
+        {beside && infers, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
          "this CPU counts an event with one counter at a time: it is sampled or counted"},
-        {m->plan.overwrite, MKPERF_RESULT_RANGE, i + 1,
+        {beside && plan->request.overwrite, MKPERF_RESULT_RANGE, i + 1,
          "a flight recording keeps the newest samples, and counts would be of the whole session"},
+        {samples && loses_overflows(m, i), MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
+         "QEMU loses overflows of '%s', so its shares would be wrong: build the kernel with "
+         "KernelMkperfQEMU=ON"},
     };
 
-    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, m->error);
+    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, e->name, m->error);
 }
 
 static bool plan_event(struct mkperf_planning *m, unsigned i)
 {
-    const mkperf_EventSpec *want = &m->request->events[i];
+    const mkperf_EventSpec *want = &m->plan.request.events[i];
+    mkperf_SessionEvent *s = &m->plan.session.events[i];
     struct mkperf_plan_event *e = &m->plan.event[i];
+    const struct mkperf_pmu *pmu = m->cpu->pmu;
 
     if (!mkperf_plan_named(m, i) || !plan_guests(m, i)) {
         return false;
     }
-    e->group = want->group;
-    e->count = want->count;
-    e->read = want->read;
+    s->group = want->group;
+    s->count = want->count;
+    s->read = want->read;
+    s->all_cores = m->cpu->cores > 1 && e->soft == 0 && pmu->machine_wide != NULL &&
+                   pmu->machine_wide(m->cpu->id, s->code);
     e->leader = i;
-    while (e->group != 0 && e->leader > 0 && m->request->events[e->leader - 1].group == e->group) {
+    while (s->group != 0 && e->leader > 0 &&
+           m->plan.request.events[e->leader - 1].group == s->group) {
         e->leader--;
     }
-    if (e->count != m->plan.counting) {
-        return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
-                             "a session samples or counts: '%s' is not like the first event",
-                             e->name);
-    }
-    if (e->read && (e->leader == i || m->plan.event[e->leader].read || m->plan.counting)) {
-        return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
-                             "'%s' must be in a group of which the first event samples, and is in "
-                             "none",
-                             e->name);
-    }
-    if (mkperf_cpu_infers_modes(m->cpu) && e->soft == 0 && !check_inferred(m, i)) {
-        return false;
-    }
-    if (m->plan.per_thread && !e->count && !e->read && !check_beside(m, i)) {
-        return false;
-    }
     m->plan.soft_mask |= mkperf_counter_bit(e->soft);
-    m->plan.adaptive |= !e->count && !e->read && want->period == 0;
-    if (e->count || e->read) {
+    if (want->count || want->read) {
         e->period = MKPERF_COUNT_PERIOD;
-        return true;
+        return check_event(m, i);
     }
-    return plan_period(m, i) &&
-           (!loses_overflows(m, i) ||
-            mkperf_refuse(m->error, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
-                          "QEMU loses overflows of '%s', so its shares would be wrong: build the "
-                          "kernel with KernelMkperfQEMU=ON",
-                          e->name));
+    m->plan.adaptive |= want->period == 0;
+    return check_event(m, i) && plan_period(m, i);
 }
 
 /* ---- counters -------------------------------------------------------------------------------- */
@@ -296,30 +277,41 @@ static uint32_t counters_with_spare(const mkperf_EventSpec *want, const struct m
     return counters_of(want, cpu) + (cpu->followers && samples && (modes_of(want) & 1) ? 1 : 0);
 }
 
+void mkperf_plan_select(struct mkperf_planning *m, unsigned i, unsigned user, unsigned kernel)
+{
+    const struct mkperf_cpu *cpu = m->cpu;
+    uint32_t code = m->plan.session.events[i].code;
+
+    m->plan.event[i].user_select = cpu->pmu->select(cpu->id, code, user);
+    m->plan.event[i].kernel_select = cpu->pmu->select(cpu->id, code, kernel);
+}
+
 /* Assigns event i the next counters of its slice. */
 static void plan_counters(struct mkperf_planning *m, unsigned i, const mkperf_EventSpec *want)
 {
     struct mkperf_plan *plan = &m->plan;
+    mkperf_SessionEvent *s = &plan->session.events[i];
     struct mkperf_plan_event *e = &plan->event[i];
     struct mkperf_plan_slice *slice = &plan->slice[e->slice];
     unsigned modes = e->soft == 0 ? modes_of(want) : 0;
+    bool one = modes == 3 && mkperf_cpu_infers_modes(m->cpu);
 
     if (modes & 1) {
         plan->event_of[slice->end++] = (uint8_t)i;
         e->user_counter = slice->end - slice->first;
-        e->user_number = slice->end;
+        s->user_counter = slice->end;
     }
-    if (modes == 3 && mkperf_cpu_infers_modes(m->cpu)) {
-        e->kernel_counter = e->user_counter;
-        e->kernel_number = e->user_number;
-    } else if (modes & 2) {
-        plan->event_of[slice->end++] = (uint8_t)i;
+    if (modes & 2) {
+        slice->end += !one;
+        plan->event_of[slice->end - 1] = (uint8_t)i;
         e->kernel_counter = slice->end - slice->first;
-        e->kernel_number = slice->end;
+        s->kernel_counter = slice->end;
     }
+    mkperf_plan_select(m, i, one ? MKPERF_PMU_ALL : e->threads,
+                       one ? MKPERF_PMU_ALL : MKPERF_PMU_KERNEL);
     uint32_t mask = mkperf_counter_bit(e->user_counter) | mkperf_counter_bit(e->kernel_counter);
     slice->counter_mask |= mask;
-    slice->read_mask |= e->read ? mask : 0;
+    slice->read_mask |= want->read ? mask : 0;
     plan->counter_mask |= mask;
 }
 
@@ -333,14 +325,14 @@ static bool plan_slices(struct mkperf_planning *m, uint32_t there)
     unsigned group = 0; /* the end of the current group */
     uint32_t taken = 0; /* counters of the slice, with the spare ones */
 
-    plan->slices = 1;
+    plan->session.slices = 1;
     for (unsigned i = 0; i < plan->events; i++) {
-        const mkperf_EventSpec *want = &m->request->events[i];
+        const mkperf_EventSpec *want = &m->plan.request.events[i];
         if (i >= group) {
             uint32_t needed = 0;
-            group = group_end(m->request, i);
+            group = group_end(&m->plan.request, i);
             for (unsigned other = i; other < group; other++) {
-                needed += counters_with_spare(&m->request->events[other], m->cpu);
+                needed += counters_with_spare(&m->plan.request.events[other], m->cpu);
             }
             if (needed > there) {
                 return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, i + 1,
@@ -350,12 +342,13 @@ static bool plan_slices(struct mkperf_planning *m, uint32_t there)
                                      needed, there);
             }
             if (taken + needed > there) {
-                uint32_t end = plan->slice[plan->slices - 1].end;
-                plan->slice[plan->slices++] = (struct mkperf_plan_slice){.first = end, .end = end};
+                uint32_t end = plan->slice[plan->session.slices - 1].end;
+                plan->slice[plan->session.slices++] =
+                    (struct mkperf_plan_slice){.first = end, .end = end};
                 taken = 0;
             }
         }
-        plan->event[i].slice = plan->slices - 1;
+        plan->event[i].slice = plan->session.slices - 1;
         plan_counters(m, i, want);
         taken += counters_with_spare(want, m->cpu);
     }
@@ -370,7 +363,7 @@ static bool plan_beside(struct mkperf_planning *m, uint32_t numbers, uint32_t ne
     uint32_t beside = 0;
 
     for (unsigned i = 0; i < m->plan.events; i++) {
-        m->plan.event[i].beside = m->plan.event[i].read ? 0 : numbers + ++beside;
+        m->plan.event[i].beside = m->plan.request.events[i].read ? 0 : numbers + ++beside;
     }
     return needed + beside <= there ||
            mkperf_refuse(
@@ -391,14 +384,14 @@ static bool plan_all_counters(struct mkperf_planning *m)
 {
     const struct mkperf_pmu_event *cycles = cycles_of(m);
     struct mkperf_plan *plan = &m->plan;
-    uint32_t most = MKPERF_MAX_COUNTERS - (plan->off_cpu ? 1 : 0);
+    uint32_t most = MKPERF_MAX_COUNTERS - (plan->session.off_cpu ? 1 : 0);
     uint32_t there = m->cpu->counters < most ? m->cpu->counters : most;
     uint32_t numbers = 0;
     uint32_t needed = 0;
 
     for (unsigned i = 0; i < plan->events; i++) {
-        numbers += counters_of(&m->request->events[i], m->cpu);
-        needed += counters_with_spare(&m->request->events[i], m->cpu);
+        numbers += counters_of(&m->plan.request.events[i], m->cpu);
+        needed += counters_with_spare(&m->plan.request.events[i], m->cpu);
     }
     const struct mkperf_rule rules[] = {
         {numbers > most, MKPERF_RESULT_COUNTERS, 0,
@@ -408,12 +401,13 @@ static bool plan_all_counters(struct mkperf_planning *m)
          0,
          "scheduling events with events that count need an unused counter, and these "
          "events take all"},
-        {plan->words != 0 && !plan->sched && needed >= there, MKPERF_RESULT_COUNTERS, 0,
+        {plan->session.words != 0 && !plan->session.sched && needed >= there,
+         MKPERF_RESULT_COUNTERS, 0,
          "queues without scheduling events need an unused counter, and these events take all"},
         {needed > there && cycles == NULL, MKPERF_RESULT_COUNTERS, 0,
          "more events than counters, and no cycles to multiplex by"},
     };
-    if (!mkperf_check_rules(rules, sizeof rules / sizeof *rules, m->error) ||
+    if (!mkperf_check_rules(rules, sizeof rules / sizeof *rules, "", m->error) ||
         (mkperf_plan_beside(plan) && !plan_beside(m, numbers, needed, there)) ||
         !plan_slices(m, needed <= there ? there : there - 1)) {
         return false;
@@ -427,7 +421,8 @@ static bool plan_all_counters(struct mkperf_planning *m)
     } else if (mkperf_plan_follows(plan) && needed < m->cpu->counters && cycles != NULL) {
         plan->beat = numbers + 1;
     }
-    plan->clock_code = cycles != NULL ? cycles->code : 0;
+    plan->clock_select =
+        m->cpu->pmu->select(m->cpu->id, cycles != NULL ? cycles->code : 0, MKPERF_PMU_ALL);
     plan->counter_mask |= mkperf_counter_bit(plan->clock) | mkperf_counter_bit(plan->beat);
     return true;
 }
@@ -445,7 +440,7 @@ uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint3
 
     for (unsigned i = 0; i < plan->events; i++) {
         const struct mkperf_plan_event *e = &plan->event[i];
-        if (e->read && e->leader == event) {
+        if (plan->session.events[i].read && e->leader == event) {
             mask |= user ? mkperf_counter_bit(e->user_counter) : 0;
             mask |= kernel ? mkperf_counter_bit(e->kernel_counter) : 0;
         }
@@ -458,7 +453,7 @@ static bool check_reads(const struct mkperf_planning *m)
 {
     const struct mkperf_plan *plan = &m->plan;
 
-    for (unsigned slice = 0; slice < plan->slices; slice++) {
+    for (unsigned slice = 0; slice < plan->session.slices; slice++) {
         for (uint32_t n = plan->slice[slice].first; n < plan->slice[slice].end; n++) {
             uint32_t event = plan->event_of[n];
             uint32_t reads = mkperf_plan_reads(plan, event, n - plan->slice[slice].first);
@@ -475,7 +470,8 @@ static bool check_reads(const struct mkperf_planning *m)
 
 bool mkperf_plan_samples(struct mkperf_planning *m)
 {
-    const mkperf_Configure *request = m->request;
+    const mkperf_Configure *request = &m->plan.request;
+    mkperf_Session *s = &m->plan.session;
 
     const struct mkperf_rule rules[] = {
         {request->max_frames > MKPERF_MAX_FRAMES, MKPERF_RESULT_RANGE, 0,
@@ -484,17 +480,13 @@ bool mkperf_plan_samples(struct mkperf_planning *m)
          "a call chain continues in 8 other PDs at most"},
     };
 
-    if (!mkperf_check_rules(rules, sizeof rules / sizeof *rules, m->error)) {
-        return false;
-    }
-    m->plan.max_frames = request->max_frames;
-    m->plan.callers = request->max_frames != 0 ? request->callers : 0;
-    m->plan.no_jitter = request->no_jitter;
-    m->plan.filters = request->only_count;
-    for (unsigned i = 0; i < m->plan.filters; i++) {
-        m->plan.filter[i] = mkperf_thread_from_wire(request->only[i]);
-    }
-    return true;
+    s->max_frames = request->max_frames;
+    s->callers = request->max_frames != 0 ? request->callers : 0;
+    s->no_jitter = request->no_jitter;
+    s->selected = request->only_count != 0;
+    s->turns = m->cpu->cores > 1 && m->cpu->pmu->in_turns != NULL &&
+               m->cpu->pmu->in_turns(m->cpu->id);
+    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, "", m->error);
 }
 
 static bool ring_ok(uint32_t bytes, uint32_t most)
@@ -508,10 +500,16 @@ static const uint64_t STOP_NS_MAX = 10000000000; /* of a condition that ends a f
 static bool check_session(const struct mkperf_planning *m)
 {
     const struct mkperf_plan *plan = &m->plan;
+    const mkperf_Configure *c = &plan->request;
     bool reads = false;
+    bool stops_ok = true;
 
     for (unsigned i = 0; i < plan->events; i++) {
-        reads |= m->request->events[i].read;
+        reads |= c->events[i].read;
+    }
+    for (unsigned i = 0; i < c->stop_if_count; i++) {
+        stops_ok &= (unsigned)c->stop_if[i].kind <= mkperf_StopKind_STOP_THROTTLED &&
+                    c->stop_if[i].ns <= STOP_NS_MAX;
     }
     const struct mkperf_rule rules[] = {
         {plan->events == 0 && !mkperf_plan_follows(plan), MKPERF_RESULT_RANGE, 0,
@@ -520,31 +518,31 @@ static bool check_session(const struct mkperf_planning *m)
              !ring_ok(plan->output_bytes, MKPERF_OUTPUT_RING_BYTES),
          MKPERF_RESULT_RANGE, 0,
          "a ring's size must be a power of two, from 4096 bytes to what the target has"},
-        {plan->off_cpu && (!plan->sched || plan->counting), MKPERF_RESULT_RANGE, 0,
+        {c->off_cpu && (!c->sched || plan->counting), MKPERF_RESULT_RANGE, 0,
          "threads that wait are sampled with scheduling events, and not with events that count"},
-        {plan->off_cpu && plan->events == MKPERF_MAX_EVENTS, MKPERF_RESULT_RANGE, 0,
+        {c->off_cpu && plan->events == MKPERF_MAX_EVENTS, MKPERF_RESULT_RANGE, 0,
          "a session has at most 16 events, off-CPU samples being one"},
-        {plan->words != 0 && plan->counting, MKPERF_RESULT_RANGE, 0,
+        {c->words_count != 0 && plan->counting, MKPERF_RESULT_RANGE, 0,
          "queues are read in sessions with samples or scheduling events"},
-        {plan->overwrite && plan->counting, MKPERF_RESULT_RANGE, 0,
+        {c->overwrite && plan->counting, MKPERF_RESULT_RANGE, 0,
          "a flight recording samples: events that count have no place in it"},
-        {plan->faults != 0 && !plan->overwrite, MKPERF_RESULT_RANGE, 0,
+        {c->dump_on_fault_count != 0 && !c->overwrite, MKPERF_RESULT_RANGE, 0,
          "a fault can end a flight recording, and nothing else"},
-        {m->request->stop_if_count != 0 && (!plan->overwrite || !plan->sched), MKPERF_RESULT_RANGE,
-         0,
+        {c->stop_if_count != 0 && (!c->overwrite || !c->sched), MKPERF_RESULT_RANGE, 0,
          "a condition on latencies ends flight recordings with scheduling events, and no others"},
-        {plan->aggregate_ms != 0 && (plan->aggregate_ms < MKPERF_LEAST_AGGREGATE_MS ||
-                                     plan->aggregate_ms > MKPERF_MOST_AGGREGATE_MS),
+        {c->aggregate_ms != 0 && (c->aggregate_ms < MKPERF_LEAST_AGGREGATE_MS ||
+                                  c->aggregate_ms > MKPERF_MOST_AGGREGATE_MS),
          MKPERF_RESULT_RANGE, 0, "a window of counted samples is from 0.1 to 60 s long"},
-        {plan->aggregate_ms != 0 &&
-             (plan->events == 0 || plan->counting || plan->sched || plan->overwrite || reads),
+        {c->aggregate_ms != 0 &&
+             (plan->events == 0 || plan->counting || c->sched || c->overwrite || reads),
          MKPERF_RESULT_RANGE, 0,
          "windows count samples (--aggregate): they have no scheduling events, no group reads, and "
-         "no "
-         "flight recording"},
+         "no flight recording"},
+        {!stops_ok, MKPERF_RESULT_RANGE, 0,
+         "a condition that ends a flight recording is of another kind, or longer than 10 s"},
     };
 
-    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, m->error);
+    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, "", m->error);
 }
 
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
@@ -554,51 +552,33 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
     const mkperf_Configure *c = &request->configure;
 
     m = (struct mkperf_planning){
-        .request = c,
         .cpu = cpu,
         .error = error,
         .plan = {
+            .session = {.sched = c->sched,
+                        .latency = c->latency && c->stop_if_count == 0,
+                        .off_cpu = c->off_cpu,
+                        .aggregate_ms = c->aggregate_ms,
+                        .words = c->words_count,
+                        .inferred = c->events_count != 0 && mkperf_cpu_infers_modes(cpu)},
             .events = c->events_count,
             .counting = c->events_count != 0 && c->events[0].count,
-            .per_thread = c->per_pd,
+            .latency = c->latency || c->stop_if_count != 0,
             .wake_samples = request->wake_samples,
             .core_bytes = request->core_bytes != 0 ? request->core_bytes : MKPERF_CORE_RING_BYTES,
             .output_bytes = request->output_bytes != 0 ? request->output_bytes
                                                        : MKPERF_OUTPUT_RING_BYTES,
-            .sched = c->sched,
-            .latency = c->latency || c->stop_if_count != 0,
-            .off_cpu = c->off_cpu,
-            .overwrite = c->overwrite,
             .soft_mask =
                 c->interactions ? MKPERF_SOFT_ALL | (c->stacks != 0 ? MKPERF_SOFT_STACKS : 0) : 0,
-            .stack_words = c->stacks > 1,
-            .aggregate_ms = c->aggregate_ms,
-            .faults = c->dump_on_fault_count,
-            .stops = c->stop_if_count,
-            .words = c->words_count,
         }};
+    m.plan.request = *c;
 
     if (!check_session(&m) || !mkperf_plan_samples(&m)) {
         return false;
     }
-    for (unsigned i = 0; i < m.plan.faults; i++) {
-        m.plan.fault[i] = mkperf_thread_from_wire(c->dump_on_fault[i]);
-        m.plan.soft_mask |= UINT32_C(1) << MKPERF_SOFT_FAULT;
-    }
-    for (unsigned i = 0; i < m.plan.stops; i++) {
-        m.plan.stop[i] = c->stop_if[i];
-        if ((unsigned)c->stop_if[i].kind > mkperf_StopKind_STOP_THROTTLED ||
-            c->stop_if[i].ns > STOP_NS_MAX) {
-            return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                 "a condition that ends a flight recording is of another kind, or "
-                                 "longer than 10 s");
-        }
-    }
+    m.plan.soft_mask |= c->dump_on_fault_count != 0 ? UINT32_C(1) << MKPERF_SOFT_FAULT : 0;
     if (m.plan.soft_mask != 0 && !m.plan.counting) {
         m.plan.soft_mask |= MKPERF_SOFT_FAULT_RECORDS;
-    }
-    for (unsigned i = 0; i < m.plan.words; i++) {
-        m.plan.word[i] = c->words[i];
     }
     for (unsigned i = 0; i < m.plan.events; i++) {
         if (!plan_event(&m, i)) {
@@ -608,7 +588,13 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
     if (!plan_all_counters(&m) || !check_reads(&m)) {
         return false;
     }
-    if (m.plan.off_cpu) {
+    m.plan.session.events_count = c->events_count;
+    m.plan.session.counts = mkperf_plan_beside(&m.plan);
+    if (c->off_cpu) {
+        mkperf_SessionEvent *off = &m.plan.session.events[m.plan.session.events_count++];
+        mkperf_text_copy(off->name, "offcpu-time", sizeof off->name);
+        off->user_counter = MKPERF_OFF_CPU_COUNTER + 1;
+        off->period = 1;
         m.plan.counter_mask |= UINT32_C(1) << MKPERF_OFF_CPU_COUNTER;
         m.plan.event_of[MKPERF_OFF_CPU_COUNTER] = (uint8_t)m.plan.events;
     }

@@ -15,24 +15,19 @@
 
 #include "../pmu/pmu.h"
 
+/* An event of the session: the part of it that no client sees. The other part, with its name, modes
+ * and the numbers of its counters in records, is the SessionEvent with the same index. */
 struct mkperf_plan_event {
-    char name[MKPERF_NAME_BYTES];
-    uint32_t code;
     uint32_t user_counter; /* hardware counter in the event's slice + 1; 0 = none */
     uint32_t kernel_counter;
-    uint32_t user_number; /* number in records and on the wire + 1; 0 = none */
-    uint32_t kernel_number;
-    uint32_t period;    /* the first one; constant without a frequency */
-    uint32_t minimum;   /* shortest permitted period */
-    uint32_t frequency; /* 0: fixed period */
-    bool count;         /* the event is counted, not sampled */
-    bool read;          /* the event is read in the samples of `leader` */
-    uint32_t leader;    /* index of the group's first event */
-    uint32_t group;     /* 0: none */
-    uint32_t threads;   /* what its user counter counts: MKPERF_PMU_USER, MKPERF_PMU_GUEST */
+    uint32_t user_select; /* the counters' selectors (struct mkperf_request_counter) */
+    uint32_t kernel_select;
+    uint32_t period;  /* the first one; constant without a frequency */
+    uint32_t minimum; /* shortest permitted period */
+    uint32_t leader;  /* index of the group's first event, in whose samples it is read */
+    uint32_t threads; /* what its user counter counts: MKPERF_PMU_USER, MKPERF_PMU_GUEST */
     /* Samples and counts that are left out. MKPERF_PMU_USER: of PDs, MKPERF_PMU_GUEST: of guests. */
     uint32_t left_out;
-    uint32_t only;   /* SessionEvent.only */
     uint32_t soft;   /* kind + 1 of a software event, which has no counters; 0: a PMU event */
     uint32_t beside; /* counter + 1 that counts it in user mode beside its samples; 0: none */
     uint32_t slice;
@@ -48,59 +43,43 @@ struct mkperf_plan_slice {
 };
 
 struct mkperf_plan {
-    uint32_t events; /* 0: no session is configured */
-    uint32_t max_frames;
-    uint32_t callers; /* most callers in other PDs in a chain */
-    bool no_jitter;
-    bool adaptive;   /* some event has a frequency */
-    bool counting;   /* all events count, or all sample */
-    bool per_thread; /* counts are also by thread; of events that sample, see `beside` */
-    bool leaves_out; /* some event has `left_out` */
+    mkperf_Configure request; /* the checked request */
+    mkperf_Session session; /* what clients are told, except for `id`, `running` and `overwrite` */
+    uint32_t events;        /* 0: no session is configured, or one without events */
+    bool adaptive;          /* some event has a frequency */
+    bool counting;          /* all events count, or all sample */
+    bool leaves_out;        /* some event has `left_out` */
+    bool latency;           /* scheduling events are aggregated */
     uint32_t wake_samples;
     uint32_t core_bytes; /* data bytes of each core's ring */
     uint32_t cores;      /* the sampled or counted cores, bit = number */
     uint32_t output_bytes;
     uint32_t counter_mask; /* the counters of all slices */
     uint32_t clock;        /* counter + 1 whose overflow ends a slice; 0 = none */
-    uint32_t clock_code;
     uint32_t beat; /* counter + 1 that wakes this PD for scheduling events and words; 0 = none */
-    uint32_t slices;
-    struct mkperf_plan_slice slice[MKPERF_MAX_EVENTS];
-    uint32_t filters;
-    uint64_t filter[MKPERF_MAX_FILTERS];
-    bool overwrite;        /* a flight recording */
-    uint32_t aggregate_ms; /* length of the windows in which samples are counted; 0: each is sent */
-    uint32_t soft_mask;    /* soft_mask of the descriptor */
-    bool stack_words; /* at the end of the session, stacks are searched for their lowest word */
-    bool sched;       /* scheduling events are streamed */
-    bool latency;     /* scheduling events are aggregated */
-    bool off_cpu;     /* threads that stop to wait are sampled */
-    uint32_t words;   /* words that are read at switches */
-    uint64_t word[MKPERF_MAX_WORDS];
-    uint32_t faults; /* threads whose fault ends the flight recording */
-    uint64_t fault[MKPERF_MAX_FAULTS];
-    uint32_t stops; /* latencies that end the flight recording, as the request has them */
-    mkperf_StopIf stop[MKPERF_MAX_STOPS];
-    uint8_t event_of[MKPERF_MAX_COUNTERS]; /* index of the event by number */
+    uint32_t clock_select;                             /* the selector of both */
+    struct mkperf_plan_slice slice[MKPERF_MAX_EVENTS]; /* `slices` of the session */
+    uint32_t soft_mask;                                /* soft_mask of the descriptor */
+    uint8_t event_of[MKPERF_MAX_COUNTERS];             /* index of the event by number */
     struct mkperf_plan_event event[MKPERF_MAX_EVENTS];
 };
 
 /* Whether the kernel reports scheduling events. */
 static inline bool mkperf_plan_schedules(const struct mkperf_plan *plan)
 {
-    return plan->sched || plan->latency;
+    return plan->session.sched || plan->latency;
 }
 
 /* Whether the stage of scheduling events has work: events, or readings of words. */
 static inline bool mkperf_plan_follows(const struct mkperf_plan *plan)
 {
-    return mkperf_plan_schedules(plan) || plan->words != 0;
+    return mkperf_plan_schedules(plan) || plan->session.words != 0;
 }
 
 /* Whether the session samples and also counts its events, each with `beside`. */
 static inline bool mkperf_plan_beside(const struct mkperf_plan *plan)
 {
-    return plan->per_thread && !plan->counting && plan->events != 0;
+    return plan->request.per_pd && !plan->counting && plan->events != 0;
 }
 
 /* The bit of a counter (+ 1; 0: none), or of a kind of software events. */
@@ -112,7 +91,6 @@ static inline uint32_t mkperf_counter_bit(uint32_t counter)
 /* A plan that is being made from a request. */
 struct mkperf_planning {
     struct mkperf_plan plan;
-    const mkperf_Configure *request;
     const struct mkperf_cpu *cpu;
     mkperf_Error *error;
 };
@@ -124,7 +102,7 @@ struct mkperf_planning {
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
                       const struct mkperf_cpu *cpu, mkperf_Error *error);
 
-/* The next two are parts of that, which the timer's sessions use, too. False: the error has the
+/* The next three are parts of that, which the timer's sessions use, too. False: the error has the
  * reason. */
 
 /* Fills in chains, jitter and filters, which every session with samples has. */
@@ -132,6 +110,8 @@ bool mkperf_plan_samples(struct mkperf_planning *m);
 /* Resolves event i of the request: fills in its name and code, and `soft` of a counted software
  * event. */
 bool mkperf_plan_named(struct mkperf_planning *m, unsigned i);
+/* Fills in the selectors of event i, for counters that count in these modes (enum mkperf_pmu_modes). */
+void mkperf_plan_select(struct mkperf_planning *m, unsigned i, unsigned user, unsigned kernel);
 
 /* The counters that are read in the samples of the event's hardware counter (from 0). The event is
  * the first of a group. */

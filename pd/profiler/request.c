@@ -15,11 +15,12 @@ bool mkperf_refuse(mkperf_Error *error, uint32_t code, uint32_t event, const cha
     return false;
 }
 
-bool mkperf_check_rules(const struct mkperf_rule *rule, unsigned n, mkperf_Error *error)
+bool mkperf_check_rules(const struct mkperf_rule *rule, unsigned n, const char *event,
+                        mkperf_Error *error)
 {
     for (unsigned i = 0; i < n; i++) {
         if (rule[i].broken) {
-            return mkperf_refuse(error, rule[i].code, rule[i].event, "%s", rule[i].text);
+            return mkperf_refuse(error, rule[i].code, rule[i].event, rule[i].text, event);
         }
     }
     return true;

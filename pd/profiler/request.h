@@ -26,11 +26,12 @@ struct mkperf_rule {
     bool broken;
     uint32_t code;
     uint32_t event;
-    const char *text;
+    const char *text; /* A %s in it is the name of the event. */
 };
 
 /* Refuses by the first of n rules that is broken. True: none is. */
-bool mkperf_check_rules(const struct mkperf_rule *rule, unsigned n, mkperf_Error *error);
+bool mkperf_check_rules(const struct mkperf_rule *rule, unsigned n, const char *event,
+                        mkperf_Error *error);
 
 /* The argument of CONFIGURE. False: malformed, as *error says. */
 bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf_session_page *page,

@@ -18,18 +18,16 @@ bool mkperf_sched_prepare(struct mkperf_sched *s, struct mkperf_kernel *kernel, 
 {
     bool wanted = mkperf_plan_schedules(s->plan);
 
-    if ((wanted || s->plan->words != 0) && !mkperf_kernel_events(kernel)) {
+    if ((wanted || s->plan->session.words != 0) && !mkperf_kernel_events(kernel)) {
         return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
                              "the kernel's mkperf extension has no scheduling events "
                              "(KernelMkperfEvents)");
     }
-    word_table.n = s->plan->words;
-    for (unsigned i = 0; i < s->plan->words; i++) {
-        word_table.word[i] = s->plan->word[i];
-    }
+    word_table.n = s->plan->request.words_count;
+    memcpy(word_table.word, s->plan->request.words, sizeof word_table.word);
     mkperf_wanted(kernel)->words = word_table.n != 0 ? (uintptr_t)&word_table : 0;
     mkperf_wanted(kernel)->sched = (wanted ? MKPERF_SCHED_EVENTS : 0) |
-                                   (s->plan->off_cpu ? MKPERF_SCHED_OFF_CPU : 0);
+                                   (s->plan->session.off_cpu ? MKPERF_SCHED_OFF_CPU : 0);
     *s = (struct mkperf_sched){.plan = s->plan, .output = s->output};
     for (unsigned i = 0; i < MKPERF_TARGET_CORES; i++) {
         mkperf_slots_begin(&s->core[i].slots);
@@ -109,7 +107,7 @@ bool mkperf_sched_take(struct mkperf_sched *s, unsigned core, const uint64_t *re
     }
     if (type == MKPERF_RECORD_SCHED && size == 8 * MKPERF_SCHED_WORDS) {
         s->captured++;
-        if (s->plan->sched) {
+        if (s->plan->session.sched) {
             stream_event(s, core, record);
         }
     } else if (type == MKPERF_RECORD_SCHED_THREAD && size == 8 * MKPERF_SCHED_THREAD_WORDS) {
@@ -131,7 +129,7 @@ void mkperf_sched_drained(struct mkperf_sched *s, unsigned core, uint64_t droppe
 
     s->lost_ring += dropped - c->dropped;
     c->dropped = dropped;
-    if ((s->plan->sched || s->plan->words != 0) && c->lost != 0) {
+    if ((s->plan->session.sched || s->plan->session.words != 0) && c->lost != 0) {
         tell_lost(s, core);
     }
 }

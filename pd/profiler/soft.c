@@ -75,7 +75,7 @@ static void look_at_stack(struct mkperf_soft_stage *s, unsigned core, unsigned s
     uint64_t page = first;
 
     for (unsigned i = 0; i < STACK_PAGES && ask_page(s, core, slot, page) && a->readable; i++) {
-        stack->lowest = s->plan->stack_words && a->word != 0 ? a->word : stack->lowest;
+        stack->lowest = s->plan->request.stacks > 1 && a->word != 0 ? a->word : stack->lowest;
         stack->bottom = page;
         stack->top = first + 4096;
         page -= 4096;
@@ -83,7 +83,7 @@ static void look_at_stack(struct mkperf_soft_stage *s, unsigned core, unsigned s
     for (unsigned i = 0;
          i < STACK_PAGES && stack->top != 0 && ask_page(s, core, slot, stack->top) && a->readable;
          i++) {
-        stack->lowest = s->plan->stack_words && stack->lowest == 0 ? a->word : stack->lowest;
+        stack->lowest = s->plan->request.stacks > 1 && stack->lowest == 0 ? a->word : stack->lowest;
         stack->top += 4096;
     }
 }

@@ -454,7 +454,7 @@ static void test_guests(void **state)
     m.msg.configure.events[3] = guest_event(false, false, false);
     m.msg.configure.events[4] = guest_event(true, false, false);
     sim_ask(&m, mkperf_ToHost_session_tag);
-    assert_int_equal(sim_profiler->plan.slices, 1);
+    assert_int_equal(sim_profiler->plan.session.slices, 1);
     for (unsigned i = 0; i < 5; i++) {
         static const uint32_t only[] = {4, 5, 6, 8, 9};
         assert_int_equal(got.last.msg.session.events[i].only, only[i]);

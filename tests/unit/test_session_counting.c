@@ -146,7 +146,7 @@ static void test_counts_are_multiplexed(void **state)
     (void)state;
     mock_features |= MKPERF_FEATURE_EVENTS;
     configure_counting(names, group, 4, mkperf_ToHost_session_tag);
-    assert_int_equal(sim_profiler->plan.slices, 3);
+    assert_int_equal(sim_profiler->plan.session.slices, 3);
     assert_int_equal(sim_profiler->plan.event[1].slice, sim_profiler->plan.event[2].slice);
     start_session();
     run_machine(2 * TICK_HZ);

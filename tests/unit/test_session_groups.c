@@ -196,14 +196,16 @@ static void test_refusals(void **state)
 static uint64_t pending(unsigned event, unsigned mode)
 {
     const struct mkperf_plan_event *e = &sim_profiler->plan.event[event];
+    const mkperf_SessionEvent *shown = &sim_profiler->plan.session.events[event];
     uint32_t c = (mode == 0 ? e->user_counter : e->kernel_counter) - 1;
     const struct mkperf_multiplex_left *left =
-        &sim_profiler->multiplex.left[0][(mode == 0 ? e->user_number : e->kernel_number) - 1];
+        &sim_profiler->multiplex
+             .left[0][(mode == 0 ? shown->user_counter : shown->kernel_counter) - 1];
 
     if (e->slice != sim_profiler->multiplex.slice) {
-        return e->read ? left->partial : left->interval - left->left;
+        return shown->read ? left->partial : left->interval - left->left;
     }
-    if (e->read) {
+    if (shown->read) {
         return sim.counter[c].value - MKPERF_COUNT_PERIOD - sim.hook_state.read[c];
     }
     return sim.hook_state.counter[c].armed - (0 - sim.counter[c].value);

@@ -193,7 +193,7 @@ static void test_refusals(void **state)
     m.msg.configure.max_frames = 65;
     sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
-    assert_string_equal(sim_profiler->plan.event[0].name, "cycles"); /* the old one stays */
+    assert_string_equal(sim_profiler->plan.session.events[0].name, "cycles"); /* the old one stays */
     snprintf(raw.name, sizeof raw.name, "a_name_of_the_hosts");
     raw.raw = 0xc3; /* for names that only the host knows */
     configure_one(raw, mkperf_ToHost_session_tag);

@@ -81,7 +81,7 @@ bool mkperf_ticks_observe(struct mkperf_ticks *t, struct mkperf_session_page *pa
 /* Plans the period of the timer. Its shortest is four times the cost of a snapshot, and more. */
 static bool plan_timer_period(struct mkperf_ticks *t, struct mkperf_planning *m)
 {
-    const mkperf_EventSpec *want = &m->request->events[0];
+    const mkperf_EventSpec *want = &m->plan.request.events[0];
     struct mkperf_plan_event *e = &m->plan.event[0];
     uint64_t began = t->timer->now();
 
@@ -91,10 +91,11 @@ static bool plan_timer_period(struct mkperf_ticks *t, struct mkperf_planning *m)
     shortest = shortest > MIN_PERIOD_US ? shortest : MIN_PERIOD_US;
     uint64_t period = want->period;
     if (period == 0 && want->frequency != 0 && want->frequency <= MKPERF_MAX_FREQUENCY) {
-        e->frequency = want->frequency;
+        m->plan.session.events[0].frequency = want->frequency;
         period = MKPERF_TICKS_US_PER_S / want->frequency;
     }
     e->period = (uint32_t)period;
+    m->plan.session.events[0].period = want->period;
     e->minimum = (uint32_t)shortest;
     return (period >= shortest && period <= MAX_PERIOD_US) ||
            mkperf_refuse(m->error, MKPERF_RESULT_RANGE, 1,
@@ -127,7 +128,7 @@ static bool check_timer(const struct mkperf_ticks *t, const mkperf_Configure *re
          "nothing to check the timer's samples against: no PMU"},
     };
 
-    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, error);
+    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, "", error);
 }
 
 bool mkperf_ticks_plan(struct mkperf_ticks *t, struct mkperf_plan *plan,
@@ -137,23 +138,26 @@ bool mkperf_ticks_plan(struct mkperf_ticks *t, struct mkperf_plan *plan,
     const mkperf_Configure *request = &wanted->configure;
 
     m = (struct mkperf_planning){
-        .request = request,
         .cpu = &t->kernel->cpu,
         .error = error,
         .plan = {
-            .events = 1,
+            .session = {.events_count = request->events_count,
+                        .slices = 1,
+                        .source = mkperf_SampleSource_SOURCE_TIMER,
+                        .events[0] = {.name = MKPERF_TIMER_EVENT,
+                                      .code = MKPERF_TIMER_CODE,
+                                      /* no counter, but samples name their event by it */
+                                      .user_counter = 1,
+                                      .kernel_counter = 1,
+                                      .group = request->events[0].group}},
+            .events = request->events_count,
             .core_bytes = MKPERF_CORE_RING_BYTES,
             .output_bytes = MKPERF_OUTPUT_RING_BYTES,
             .counter_mask = 1,
-            .slices = 1,
             .cores = UINT32_C(1) << t->kernel->here,
             .wake_samples = wanted->wake_samples,
-            .event[0] = {.name = MKPERF_TIMER_EVENT,
-                         .code = MKPERF_TIMER_CODE,
-                         .user_number = 1, /* no counter, but samples name their event by it */
-                         .kernel_number = 1,
-                         .group = request->events[0].group},
         }};
+    m.plan.request = *request;
 
     if (!check_timer(t, request, error) || !mkperf_plan_samples(&m) || !plan_timer_period(t, &m) ||
         !mkperf_timer_reads_plan(t->kernel, &m)) {
@@ -208,8 +212,8 @@ bool mkperf_ticks_start(struct mkperf_ticks *t, mkperf_Error *error)
     struct mkperf_ring_consumer *ring = &t->drain->ring[k->here];
     uint64_t hz = t->timer->hz();
 
-    if (t->check &&
-        (!mkperf_probe(k, ring, error) || !mkperf_probe_begin(k, ring, t->plan->callers, error))) {
+    if (t->check && (!mkperf_probe(k, ring, error) ||
+                     !mkperf_probe_begin(k, ring, t->plan->session.callers, error))) {
         return false;
     }
     mkperf_output_begin(t->drain->output, t->plan, error);
@@ -221,7 +225,7 @@ bool mkperf_ticks_start(struct mkperf_ticks *t, mkperf_Error *error)
     t->statistics = (mkperf_Attribution){.faults = t->statistics.faults};
     t->period = from_us(t, t->plan->event[0].period);
     t->window = from_us(t, MKPERF_TICKS_WINDOW_US);
-    t->jitter = t->plan->no_jitter ? 0 : jitter(t);
+    t->jitter = t->plan->session.no_jitter ? 0 : jitter(t);
     t->wake = mkperf_wake_samples(t->plan->wake_samples, hz, hz * t->period, hz);
     t->waiting = 0;
     t->rest = 0;

@@ -14,12 +14,12 @@ enum {
 
 static bool filtered(const struct mkperf_ticks *t, uint64_t thread)
 {
-    for (unsigned i = 0; i < t->plan->filters; i++) {
-        if (t->plan->filter[i] == thread) {
+    for (unsigned i = 0; i < t->plan->request.only_count; i++) {
+        if (mkperf_thread_from_wire(t->plan->request.only[i]) == thread) {
             return false;
         }
     }
-    return t->plan->filters != 0;
+    return t->plan->session.selected;
 }
 
 /* Whether a sample of that verdict is filtered out: with selected PDs, one that is certainly of
@@ -34,7 +34,7 @@ static bool unwanted(const struct mkperf_ticks *t, const struct mkperf_verdict *
             return false;
         }
     }
-    return t->plan->filters != 0;
+    return t->plan->session.selected;
 }
 
 /* Puts the chain after a sample's fixed words. Returns its words. */
@@ -46,9 +46,10 @@ static unsigned put_frames(const struct mkperf_ticks *t, const struct mkperf_ver
 
     if (v->confidence != MKPERF_AMBIGUOUS) {
         return v->who < 0 ? 0
-                          : mkperf_observe_walk(o, (unsigned)v->who, w, t->plan->max_frames, flags);
+                          : mkperf_observe_walk(o, (unsigned)v->who, w, t->plan->session.max_frames,
+                                                flags);
     }
-    for (unsigned i = 0; i < v->candidates && n + 3 <= t->plan->max_frames; i++) {
+    for (unsigned i = 0; i < v->candidates && n + 3 <= t->plan->session.max_frames; i++) {
         const struct mkperf_observed *c = &o->thread[v->candidate[i]];
         w[n++] = MKPERF_FRAME_PD;
         w[n++] = c->thread;
@@ -71,7 +72,7 @@ static void find_callers(const struct mkperf_ticks *t, const struct mkperf_verdi
     int who = v->confidence != MKPERF_AMBIGUOUS ? v->who : -1;
 
     c->n = 0;
-    while (who >= 0 && c->n < t->plan->callers && c->n < MKPERF_MAX_CALLERS) {
+    while (who >= 0 && c->n < t->plan->session.callers && c->n < MKPERF_MAX_CALLERS) {
         who = mkperf_observe_caller(o, o->thread[who].thread);
         if (who >= 0) {
             c->of[c->n++] = (uint8_t)who;
@@ -92,9 +93,9 @@ static unsigned put_inferred(const struct mkperf_ticks *t, const struct callers 
         uint64_t *put = w + words;
         unsigned room = max - words - MKPERF_CALLER_WORDS - 1;
         unsigned flags = 0;
-        unsigned frames =
-            mkperf_observe_walk(o, callers->of[i], put + MKPERF_CALLER_WORDS,
-                                room < t->plan->max_frames ? room : t->plan->max_frames, &flags);
+        unsigned frames = mkperf_observe_walk(
+            o, callers->of[i], put + MKPERF_CALLER_WORDS,
+            room < t->plan->session.max_frames ? room : t->plan->session.max_frames, &flags);
 
         put[MKPERF_CALLER_FRAMES] = frames | (uint64_t)flags << 8;
         put[MKPERF_CALLER_THREAD] = c->thread;

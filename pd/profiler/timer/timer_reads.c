@@ -18,27 +18,29 @@ enum {
  * (each + 1 here). */
 static bool plan_timer_read(struct mkperf_planning *m, unsigned i)
 {
-    const mkperf_EventSpec *want = &m->request->events[i];
+    const mkperf_EventSpec *want = &m->plan.request.events[i];
+    mkperf_SessionEvent *s = &m->plan.session.events[i];
     struct mkperf_plan_event *e = &m->plan.event[i];
-    bool both = !want->user == !want->kernel;
+    bool user = want->user || !want->kernel;
+    bool kernel = want->kernel || !want->user;
 
     if (!mkperf_plan_named(m, i)) {
         return false;
     }
-    e->read = true;
-    e->group = want->group;
+    s->read = true;
+    s->group = want->group;
+    s->user_counter = user ? i + 1 : 0;
+    s->kernel_counter = kernel ? i + 1 : 0;
     e->period = MKPERF_COUNT_PERIOD;
-    e->user_counter = both || want->user ? i : 0;
-    e->user_number = both || want->user ? i + 1 : 0;
-    e->kernel_counter = both || want->kernel ? i : 0;
-    e->kernel_number = both || want->kernel ? i + 1 : 0;
+    mkperf_plan_select(m, i, (user ? MKPERF_PMU_THREADS : 0U) | (kernel ? MKPERF_PMU_KERNEL : 0U),
+                       0);
     m->plan.event_of[i] = (uint8_t)i;
     return true;
 }
 
 bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_planning *m)
 {
-    const mkperf_Configure *request = m->request;
+    const mkperf_Configure *request = &m->plan.request;
     uint32_t n = request->events_count - 1;
 
     if (n == 0) {
@@ -67,7 +69,7 @@ bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_planning *m)
                                  "only be read with it, -e '{timer,...}:S'");
         }
     }
-    if (!mkperf_check_rules(rules, sizeof rules / sizeof *rules, m->error)) {
+    if (!mkperf_check_rules(rules, sizeof rules / sizeof *rules, "", m->error)) {
         return false;
     }
     for (unsigned i = 1; i <= n; i++) {
@@ -75,27 +77,17 @@ bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_planning *m)
             return false;
         }
     }
-    m->plan.events = request->events_count;
     return true;
 }
 
 /* ---- a session ------------------------------------------------------------------------------ */
-
-static uint32_t selector(const struct mkperf_timer_reads *r, unsigned n)
-{
-    const struct mkperf_plan_event *e = &r->plan->event[n + 1];
-
-    return r->kernel->cpu.pmu->select(r->kernel->cpu.id, e->code,
-                                      (e->user_counter != 0 ? MKPERF_PMU_THREADS : 0U) |
-                                          (e->kernel_counter != 0 ? MKPERF_PMU_KERNEL : 0U));
-}
 
 /* Starts the counters from user mode. Returns the index of the first event that the PMU does not
  * take; `events`: it takes all. */
 static unsigned start_user(struct mkperf_timer_reads *r, unsigned events)
 {
     for (unsigned n = 0; n < events; n++) {
-        if (!r->kernel->cpu.pmu->user->program(n, selector(r, n))) {
+        if (!r->kernel->cpu.pmu->user->program(n, r->plan->event[n + 1].user_select)) {
             return n;
         }
     }
@@ -113,10 +105,11 @@ static unsigned start_hook(struct mkperf_timer_reads *r, unsigned events)
     want->read_mask = r->mask;
     want->watermark = MKPERF_CORE_RING_BYTES;
     for (unsigned n = 0; n < events; n++) {
-        want->counter[n] = (struct mkperf_request_counter){.select = selector(r, n),
-                                                           .left = MKPERF_COUNT_PERIOD,
-                                                           .first = MKPERF_COUNT_PERIOD,
-                                                           .period = MKPERF_COUNT_PERIOD};
+        want->counter[n] =
+            (struct mkperf_request_counter){.select = r->plan->event[n + 1].user_select,
+                                            .left = MKPERF_COUNT_PERIOD,
+                                            .first = MKPERF_COUNT_PERIOD,
+                                            .period = MKPERF_COUNT_PERIOD};
     }
     return mkperf_kernel_request(r->kernel, MKPERF_REQUEST_APPLY)
                ? events
