@@ -68,20 +68,6 @@ enum mkperf_session_op {
                                     session is stopped */
 };
 
-/* The reason for which a flight recording is held. */
-enum mkperf_flight_trigger {
-    MKPERF_FLIGHT_STOP = mkperf_FlightTrigger_FLIGHT_STOP, /* a Stop, or the recording still runs */
-    MKPERF_FLIGHT_MARK = mkperf_FlightTrigger_FLIGHT_MARK, /* an application, by MKPERF_OP_HOLD */
-    MKPERF_FLIGHT_FAULT = mkperf_FlightTrigger_FLIGHT_FAULT,
-    MKPERF_FLIGHT_CONDITION = mkperf_FlightTrigger_FLIGHT_CONDITION,
-};
-
-enum mkperf_flight_state {
-    MKPERF_FLIGHT_NONE = mkperf_FlightState_FLIGHT_NONE,
-    MKPERF_FLIGHT_RECORDING = mkperf_FlightState_FLIGHT_RECORDING,
-    MKPERF_FLIGHT_HELD = mkperf_FlightState_FLIGHT_HELD,
-};
-
 enum mkperf_session_result {
     MKPERF_RESULT_OK = mkperf_ErrorCode_ERROR_NONE,
     MKPERF_RESULT_MALFORMED = mkperf_ErrorCode_ERROR_MALFORMED,

@@ -384,9 +384,10 @@ static bool command_status(struct line *l)
         p->link.bad_frames);
     put(l, "connections %u, links lost %u, refused %u, wrong keys %u, marks lost %u\n",
         c->connections, c->links_lost, c->refused, c->bad_auth, c->marks_lost);
-    if ((int)s->flight != MKPERF_FLIGHT_NONE) {
+    if (s->flight != mkperf_FlightState_FLIGHT_NONE) {
         put(l, "flight recording%s, holds %lu samples, overwritten %lu\n",
-            (int)s->flight == MKPERF_FLIGHT_RECORDING ? " runs" : "", s->held, s->overwritten);
+            s->flight == mkperf_FlightState_FLIGHT_RECORDING ? " runs" : "", s->held,
+            s->overwritten);
     }
     put(l, "timer %s, period %u us, events %u%s, prof_btdepth %u", set->timer ? "on" : "off",
         set->period_us, set->events, set->sched ? ", sched on" : "", set->depth);

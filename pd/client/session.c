@@ -85,7 +85,7 @@ uint32_t mkperf_control_dump(struct mkperf_peer peer)
 
 bool mkperf_control_active(const struct mkperf_client *c)
 {
-    bool recording = (int)c->page->status.flight == MKPERF_FLIGHT_RECORDING;
+    bool recording = c->page->status.flight == mkperf_FlightState_FLIGHT_RECORDING;
 
     return !c->stopping && (c->running || recording);
 }

@@ -41,13 +41,6 @@ static void collect_core(struct mkperf_counting *c, unsigned core, uint32_t op, 
     }
 }
 
-/* The time of the own core's last answer, or of a new request if the session is not on that
- * core. */
-static uint64_t answer_time(struct mkperf_kernel *k)
-{
-    return k->on >> k->here & 1 ? mkperf_answered(k)->time : mkperf_kernel_time(k);
-}
-
 /* Stores the total counts of all cores in out, the own core's last. Returns the time of that. With
  * STOP all cores stop before any is read, so that they stop at about one time. */
 static uint64_t collect_cores(struct mkperf_counting *c, uint32_t op,
@@ -64,8 +57,8 @@ static uint64_t collect_cores(struct mkperf_counting *c, uint32_t op,
             collect_core(c, core, op, out[core]);
         }
     }
-    uint64_t stopped = k->core[k->here].stopped;
-    return op == MKPERF_REQUEST_STOP && stopped != 0 ? stopped : answer_time(k);
+    uint64_t stopped = k->status->cores[k->here].stopped_ticks;
+    return op == MKPERF_REQUEST_STOP && stopped != 0 ? stopped : mkperf_kernel_answer_time(k);
 }
 
 static bool counts_by_thread(const struct mkperf_counting *c)
@@ -158,12 +151,6 @@ void mkperf_counting_beside(struct mkperf_counting *c)
     want->enable_mask |= want->count_mask;
 }
 
-void mkperf_counting_started(struct mkperf_counting *c)
-{
-    c->began = answer_time(c->kernel);
-    c->resumed = c->began;
-}
-
 void mkperf_counting_rotate(struct mkperf_counting *c)
 {
     struct mkperf_kernel *k = c->kernel;
@@ -178,7 +165,7 @@ void mkperf_counting_rotate(struct mkperf_counting *c)
     set_slice(c, (c->slice + 1) % c->plan->session.slices);
     mkperf_cores_share(k, k->on);
     mkperf_cores_request(k, k->on, MKPERF_REQUEST_CONTINUE);
-    c->resumed = answer_time(k);
+    c->resumed = mkperf_kernel_answer_time(k);
 }
 
 /* Finds the thread's row or adds it. NULL: the table is full. */
@@ -302,7 +289,7 @@ static void take_beside(struct mkperf_counting *c)
         }
     }
     memset(c->ran, 0, sizeof c->ran);
-    c->now = c->kernel->core[c->kernel->here].stopped;
+    c->now = c->kernel->status->cores[c->kernel->here].stopped_ticks;
     c->cores = 0;
     c->threads = 0;
     copy_threads(c);
@@ -328,7 +315,7 @@ static void answer_core(const struct mkperf_counting *c, uint32_t index, mkperf_
         rest &= rest - 1;
     }
     to->core = (uint32_t)__builtin_ctz(rest);
-    to->enabled_ticks = ticks_between(c->now, c->kernel->core[to->core].started);
+    to->enabled_ticks = ticks_between(c->now, c->kernel->status->cores[to->core].started_ticks);
     to->events_count = (pb_size_t)c->plan->events;
     for (size_t i = 0; i < c->plan->events; i++) {
         to->events[i].user = c->by_core[to->core][2 * i];

@@ -58,8 +58,6 @@ struct mkperf_counting {
 void mkperf_counting_begin(struct mkperf_counting *c);
 /* Adds the counters beside samples to the configuration of a session that samples. */
 void mkperf_counting_beside(struct mkperf_counting *c);
-/* Called when the session was applied and counts. */
-void mkperf_counting_started(struct mkperf_counting *c);
 /* Stops the counters and takes the last snapshot, while the hook still has the session. */
 void mkperf_counting_end(struct mkperf_counting *c);
 /* Called after a drain: begins the next slice if it is due. */

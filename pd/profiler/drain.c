@@ -149,7 +149,8 @@ static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
         memcpy(to, from, bytes);
         mkperf_output_commit(d->output, bytes, taken, 0);
     } else {
-        c->lost_output += taken;
+        d->kernel->status->lost_output += taken;
+        d->kernel->status->cores[core].lost_output += taken;
         c->lost[MKPERF_LOSS_OUTPUT].samples += taken;
         c->lost[MKPERF_LOSS_OUTPUT].events += weight + events;
         c->unreported = true;
@@ -217,17 +218,21 @@ static bool dispatch(struct mkperf_drain *d, unsigned core, const uint64_t *reco
 static void read_ring_counts(struct mkperf_drain *d, unsigned core)
 {
     struct mkperf_drain_core *c = &d->core[core];
+    mkperf_Status *s = d->kernel->status;
+    mkperf_CoreStatus *to = &s->cores[core];
     const struct mkperf_ring *ring = d->ring[core].ring;
-    uint64_t samples = __atomic_load_n(&ring->dropped_samples, __ATOMIC_RELAXED);
+    uint64_t lost = __atomic_load_n(&ring->dropped_samples, __ATOMIC_RELAXED) - to->lost_ring;
     uint64_t events = __atomic_load_n(&ring->dropped_events, __ATOMIC_RELAXED);
+    uint64_t late = __atomic_load_n(&ring->late_events, __ATOMIC_RELAXED) - to->late_events;
 
-    c->lost[MKPERF_LOSS_RING].samples += samples - c->lost_ring;
+    c->lost[MKPERF_LOSS_RING].samples += lost;
     c->lost[MKPERF_LOSS_RING].events += events - c->lost_events;
-    c->unreported |= samples != c->lost_ring;
-    d->lost_ring += samples - c->lost_ring;
-    c->lost_ring = samples;
     c->lost_events = events;
-    c->late_events = __atomic_load_n(&ring->late_events, __ATOMIC_RELAXED);
+    c->unreported |= lost != 0;
+    to->lost_ring += lost;
+    s->lost_ring += lost;
+    to->late_events += late;
+    s->late_events += late;
     if (mkperf_plan_follows(d->plan)) {
         mkperf_sched_drained(d->sched, core,
                              __atomic_load_n(&ring->dropped_sched, __ATOMIC_RELAXED));
@@ -256,15 +261,16 @@ static uint64_t drain_core(struct mkperf_drain *d, unsigned core, uint64_t end)
             if (ring.tail != tail) {
                 continue; /* Padding was skipped. Samples may follow it. */
             }
-            d->corrupt += !dispatch(d, core, record, size);
+            d->kernel->status->corrupt += !dispatch(d, core, record, size);
             bytes = size;
         }
         mkperf_ring_release(&ring, (unsigned)bytes);
     }
     d->ring[core] = ring;
     d->now = c->now > d->now ? c->now : d->now;
-    d->corrupt += corrupt;
-    c->captured += c->samples;
+    d->kernel->status->corrupt += corrupt;
+    d->kernel->status->captured += c->samples;
+    d->kernel->status->cores[core].captured += c->samples;
     read_ring_counts(d, core);
     if (c->unreported) {
         tell_losses(d, core);
@@ -317,24 +323,5 @@ void mkperf_drain_begin(struct mkperf_drain *d)
         d->core[i] = (struct mkperf_drain_core){0};
     }
     d->now = 0;
-    d->lost_ring = 0;
-    d->corrupt = 0;
     d->tally = (struct mkperf_tally){0};
-}
-
-void mkperf_drain_status(const struct mkperf_drain *d, mkperf_Status *out)
-{
-    out->corrupt += d->corrupt;
-    for (unsigned i = 0; i < d->kernel->cores; i++) {
-        const struct mkperf_drain_core *c = &d->core[i];
-        mkperf_CoreStatus *core = &out->cores[i];
-        core->captured = c->captured;
-        core->lost_ring = c->lost_ring;
-        core->lost_output = c->lost_output;
-        core->late_events = c->late_events;
-        out->captured += c->captured;
-        out->lost_ring += c->lost_ring;
-        out->lost_output += c->lost_output;
-        out->late_events += c->late_events;
-    }
 }

@@ -9,7 +9,7 @@
  *   ring of core 0 --+-- SAMPLE ----------------> pace, output
  *   ring of core 1 --+-- SAMPLE that counts ----> tally (counting.c, multiplex.c read it)
  *        ...         +-- SLICE -----------------> tally
- *                    +-- FAULT -----------------> soft -> conditions, output
+ *                    +-- FAULT -----------------> soft -> output
  *                    +-- SCHED, _THREAD, _LOSS -> sched -> output
  *                    before that: latencies
  *
@@ -42,14 +42,10 @@ struct mkperf_lost { /* losses that are not yet reported in the stream */
 };
 
 struct mkperf_drain_core {
-    uint64_t now;       /* ticks: time of its last record */
-    uint32_t samples;   /* samples of the last drain */
-    bool unreported;    /* There are losses in lost[]. */
-    uint64_t captured;  /* samples of the session, as the next two */
-    uint64_t lost_ring; /* the part of the ring's count that is included */
-    uint64_t lost_output;
-    uint64_t lost_events; /* the events of lost_ring */
-    uint64_t late_events;
+    uint64_t now;         /* ticks: time of its last record */
+    uint32_t samples;     /* samples of the last drain */
+    bool unreported;      /* There are losses in lost[]. */
+    uint64_t lost_events; /* the part of the ring's count that is included in lost[] */
     struct mkperf_lost lost[MKPERF_LOSS_LINK];
 };
 
@@ -73,9 +69,7 @@ struct mkperf_drain {
     struct mkperf_sched *sched;
     struct mkperf_latencies *latencies;
     struct mkperf_output *output;
-    uint64_t now;       /* ticks: time of the last record of any core */
-    uint64_t lost_ring; /* samples of the session that were lost in the cores' rings */
-    uint32_t corrupt;
+    uint64_t now;                        /* ticks: time of the last record of any core */
     uint8_t number[MKPERF_MAX_COUNTERS]; /* of the plan, by hardware counter of the current slice */
     struct mkperf_ring_consumer ring[MKPERF_TARGET_CORES];
     struct mkperf_drain_core core[MKPERF_TARGET_CORES];
@@ -94,7 +88,5 @@ struct mkperf_drained {
 };
 /* Moves the records of the session's cores to the stages. */
 struct mkperf_drained mkperf_drain(struct mkperf_drain *d);
-/* Adds the samples' part to a status, after mkperf_kernel_status. */
-void mkperf_drain_status(const struct mkperf_drain *d, mkperf_Status *out);
 
 #endif

@@ -159,14 +159,10 @@ bool mkperf_session_start(struct mkperf_hook_session *s, mkperf_Error *error)
         mkperf_output_forget(d->output);
         return false;
     }
-    mkperf_soft_started(d->soft);
-    mkperf_latencies_started(s->drain->latencies);
-    if (s->plan->counting) {
-        mkperf_counting_started(s->counting);
-    } else {
-        mkperf_multiplex_started(s->multiplex);
-        s->counting->began = mkperf_answered(k)->time;
-    }
+    k->began = mkperf_kernel_answer_time(k);
+    s->counting->began = k->began;
+    s->counting->resumed = k->began;
+    s->multiplex->resumed = k->began;
     return true;
 }
 
@@ -245,7 +241,7 @@ bool mkperf_session_drain(struct mkperf_hook_session *s)
     struct mkperf_drain *d = s->drain;
     uint64_t before = d->now;
     uint64_t head = d->output->ring.head;
-    uint64_t lost = d->lost_ring;
+    uint64_t lost = k->status->lost_ring;
     struct mkperf_drained drained = mkperf_drain(d);
 
     if (!s->running) {
@@ -257,7 +253,7 @@ bool mkperf_session_drain(struct mkperf_hook_session *s)
         mkperf_multiplex_rotate(s->multiplex);
     }
     bool settling =
-        mkperf_pace_adapt(d->pacer, s->multiplex->slice, d->now, d->lost_ring != lost, 0);
+        mkperf_pace_adapt(d->pacer, s->multiplex->slice, d->now, k->status->lost_ring != lost, 0);
     s->silent_from = drained.samples == 0 ? s->silent_from : 0;
     if (drained.samples != 0 && !mkperf_plan_follows(s->plan)) {
         uint64_t ticks = before != 0 ? d->now - before : 0;
@@ -276,7 +272,7 @@ bool mkperf_session_drain(struct mkperf_hook_session *s)
     for (unsigned i = 0; i < MAX_ROUNDS && !below(s); i++) {
         mkperf_drain(d);
     }
-    if (k->storm) {
+    if (k->status->storm) {
         mkperf_session_stop(s); /* The hook has switched the counters off. */
         return true;
     }
@@ -303,8 +299,9 @@ void mkperf_session_stop(struct mkperf_hook_session *s)
     struct mkperf_kernel *k = s->kernel;
 
     mkperf_cores_request(k, k->on, MKPERF_REQUEST_STOP);
-    if (s->plan->counting && k->core[k->here].stopped != 0) {
-        mkperf_latencies_end(s->drain->latencies, k->core[k->here].stopped); /* with the counters */
+    uint64_t stopped = k->status->cores[k->here].stopped_ticks;
+    if (s->plan->counting && stopped != 0) {
+        mkperf_latencies_end(s->drain->latencies, stopped); /* with the counters */
     }
     mkperf_drain(s->drain); /* Nothing is added to the rings any more. */
     if (s->plan->counting) {

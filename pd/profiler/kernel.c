@@ -2,6 +2,8 @@
 /* Requests to the hook on this PD's core and on the others: see kernel.h. */
 #include "kernel.h"
 
+#include <string.h>
+
 #include <microkit.h>
 
 #include <mkperf/jitter.h>
@@ -26,22 +28,37 @@ static union {
     uint8_t page[4096];
 } pages[MKPERF_TARGET_CORES] __attribute__((aligned(4096)));
 
-/* Takes the part of an answer that is about its core's session. */
+/* Takes the answer to a core's last request. What happened before the core began the session is not
+ * counted. */
 static void take_answer(struct mkperf_kernel *k, unsigned core)
 {
     struct mkperf_kernel_core *c = &k->core[core];
     const struct mkperf_answer *a = &c->d->answer;
+    mkperf_CoreStatus *to = &k->status->cores[core];
+    uint32_t op = c->d->op & MKPERF_REQUEST_OP;
+    uint64_t disturbed = a->session != 0 ? a->disturbed : c->disturbed;
 
     k->tick_hz = a->tick_hz;
-    if (!k->session) {
-        c->spurious_before = a->spurious;
-        c->guest_before = a->guest_accesses;
+    if (k->session && op != MKPERF_REQUEST_APPLY) {
+        k->status->spurious += a->spurious - c->spurious;
+        k->status->guest_accesses += a->guest_accesses - c->guest_accesses;
+        k->status->disturbed += disturbed - c->disturbed;
+        k->status->storm |= a->storm != 0;
+    }
+    c->spurious = a->spurious;
+    c->guest_accesses = a->guest_accesses;
+    c->disturbed = disturbed;
+    if (!k->session || a->status != MKPERF_REQUEST_OK) {
         return;
     }
-    c->spurious = a->spurious - c->spurious_before;
-    c->guest_accesses = a->guest_accesses - c->guest_before;
-    c->disturbed = a->session != 0 ? a->disturbed : c->disturbed;
-    k->storm |= a->storm != 0;
+    if (op == MKPERF_REQUEST_APPLY) {
+        k->on |= UINT32_C(1) << core;
+        to->started_ticks = a->time;
+    } else if (op == MKPERF_REQUEST_STOP && to->stopped_ticks == 0) {
+        to->stopped_ticks = a->time;
+    } else if (op == MKPERF_REQUEST_CONTINUE) {
+        to->stopped_ticks = 0;
+    }
 }
 
 /* Acknowledges the PMU's interrupt with the core's descriptor. core: as the descriptor names it.
@@ -78,6 +95,11 @@ uint64_t mkperf_kernel_time(struct mkperf_kernel *k)
     return mkperf_answered(k)->time;
 }
 
+uint64_t mkperf_kernel_answer_time(struct mkperf_kernel *k)
+{
+    return k->on >> k->here & 1 ? mkperf_answered(k)->time : mkperf_kernel_time(k);
+}
+
 void mkperf_kernel_init(struct mkperf_kernel *k)
 {
     for (unsigned i = 0; i < MKPERF_TARGET_CORES; i++) {
@@ -106,8 +128,6 @@ void mkperf_kernel_init(struct mkperf_kernel *k)
         return;
     }
     if (here != k->here) {
-        k->core[k->here].spurious_before = 0;
-        k->core[k->here].guest_before = 0;
         k->here = here;
         k->heard = UINT32_C(1) << here;
         mkperf_kernel_request(k, 0); /* The answer has to be in this core's page. */
@@ -125,18 +145,10 @@ void mkperf_kernel_init(struct mkperf_kernel *k)
 
 void mkperf_kernel_begin(struct mkperf_kernel *k)
 {
-    for (unsigned i = 0; i < k->cores; i++) {
-        struct mkperf_kernel_core *c = &k->core[i];
-        c->late_answers = 0;
-        c->started = 0;
-        c->stopped = 0;
-        c->spurious = 0;
-        c->guest_accesses = 0;
-        c->disturbed = 0;
-    }
+    memset(k->status, 0, sizeof *k->status);
     k->on = UINT32_C(1) << k->here;
     k->stale = 0;
-    k->storm = false;
+    k->began = 0;
 }
 
 struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_kernel *k, uint64_t ring_bytes)
@@ -194,38 +206,14 @@ void mkperf_kernel_set_clocks(struct mkperf_kernel *k, const struct mkperf_plan 
 
 /* ---- all cores ------------------------------------------------------------------------------- */
 
-/* The last request to a core was answered. */
-static void note_answer(struct mkperf_kernel *k, unsigned core)
-{
-    struct mkperf_kernel_core *c = &k->core[core];
-    uint32_t op = c->op & MKPERF_REQUEST_OP;
-
-    k->pending &= ~(UINT32_C(1) << core);
-    k->heard |= UINT32_C(1) << core;
-    if (c->d->answer.status != MKPERF_REQUEST_OK) {
-        return;
-    }
-    if (op == MKPERF_REQUEST_APPLY) {
-        k->on |= UINT32_C(1) << core;
-        c->spurious_before = c->d->answer.spurious;
-        c->spurious = 0;
-        c->guest_before = c->d->answer.guest_accesses;
-        c->guest_accesses = 0;
-        c->started = c->d->answer.time;
-    } else if (op == MKPERF_REQUEST_STOP && c->stopped == 0) {
-        c->stopped = c->d->answer.time;
-    } else if (op == MKPERF_REQUEST_CONTINUE) {
-        c->stopped = 0;
-    }
-}
-
 void mkperf_cores_collect(struct mkperf_kernel *k)
 {
     MKPERF_EACH_BIT (i, k->pending) {
         struct mkperf_kernel_core *c = &k->core[i];
         if (__atomic_load_n(&c->d->answered, __ATOMIC_ACQUIRE) == c->sequence) {
+            k->pending &= ~(UINT32_C(1) << i);
+            k->heard |= UINT32_C(1) << i;
             take_answer(k, i);
-            note_answer(k, i);
         }
     }
 }
@@ -253,7 +241,6 @@ static void wait_for(struct mkperf_kernel *k, uint32_t mask)
 
 static void send_request(struct mkperf_kernel *k, unsigned core, uint32_t op)
 {
-    k->core[core].op = op;
     k->pending |= UINT32_C(1) << core;
     acknowledge(&k->core[core], core, op);
     __sel4_ipc_buffer->userData = (uintptr_t)k->core[k->here].d;
@@ -273,17 +260,13 @@ uint32_t mkperf_cores_request(struct mkperf_kernel *k, uint32_t mask, uint32_t o
     }
     MKPERF_EACH_BIT (i, asked) {
         bool late = k->pending >> i & 1;
-        k->core[i].late_answers += late;
+        k->status->cores[i].late_answers += late;
         if (!late && k->core[i].d->answer.status == MKPERF_REQUEST_OK) {
             done |= UINT32_C(1) << i;
         }
     }
-    if (mask >> k->here & 1) {
-        k->core[k->here].op = op;
-        if (mkperf_kernel_request(k, op)) {
-            note_answer(k, k->here);
-            done |= UINT32_C(1) << k->here;
-        }
+    if (mask >> k->here & 1 && mkperf_kernel_request(k, op)) {
+        done |= UINT32_C(1) << k->here;
     }
     return done;
 }
@@ -309,23 +292,13 @@ void mkperf_cores_probe(struct mkperf_kernel *k)
     mkperf_cores_request(k, ((UINT32_C(1) << k->cores) - 1) & ~k->heard, 0);
 }
 
-void mkperf_kernel_status(const struct mkperf_kernel *k, mkperf_Status *out)
+void mkperf_kernel_status(struct mkperf_kernel *k)
 {
-    out->storm = k->storm;
     for (unsigned i = 0; i < k->cores; i++) {
-        const struct mkperf_kernel_core *c = &k->core[i];
-        out->spurious += c->spurious;
-        out->disturbed += c->disturbed;
-        out->guest_accesses += c->guest_accesses;
-        out->cores[i] = (mkperf_CoreStatus){
-            .core = i,
-            .state = !(k->heard >> i & 1)  ? mkperf_CoreState_CORE_ABSENT
-                     : k->pending >> i & 1 ? mkperf_CoreState_CORE_LATE
-                                           : mkperf_CoreState_CORE_RUNS,
-            .started_ticks = c->started,
-            .stopped_ticks = c->stopped,
-            .late_answers = c->late_answers,
-        };
+        k->status->cores[i].core = i;
+        k->status->cores[i].state = !(k->heard >> i & 1)  ? mkperf_CoreState_CORE_ABSENT
+                                    : k->pending >> i & 1 ? mkperf_CoreState_CORE_LATE
+                                                          : mkperf_CoreState_CORE_RUNS;
     }
-    out->cores_count = (pb_size_t)(k->cores > 1 ? k->cores : 0);
+    k->status->cores_count = (pb_size_t)(k->cores > 1 ? k->cores : 0);
 }

@@ -39,18 +39,14 @@ enum { MKPERF_CORES_PATIENCE_MS = 10 };
 struct mkperf_kernel_core {
     struct mkperf_descriptor *d; /* within one page */
     uint32_t sequence;           /* of the last request */
-    uint32_t op;                 /* of the last request */
-    uint32_t late_answers;
-    uint64_t started;         /* ticks: when its counters began to count; 0: not yet */
-    uint64_t stopped;         /* ticks: when they stopped; 0: not yet */
-    uint64_t spurious_before; /* of its answers, before the session */
-    uint64_t spurious;        /* in the session */
-    uint64_t guest_before;    /* the same of the answers' guest_accesses */
+    /* The numbers of its last answer, which the status includes as far as they are the session's. */
+    uint64_t spurious;
     uint64_t guest_accesses;
     uint64_t disturbed;
 };
 
 struct mkperf_kernel {
+    mkperf_Status *status; /* of the session: every stage counts there */
     struct mkperf_cpu cpu;
     const char *missing;   /* the reason for which the hook cannot have a session, or NULL */
     uint32_t missing_code; /* enum mkperf_session_result for `missing` */
@@ -64,8 +60,8 @@ struct mkperf_kernel {
     uint32_t stale;        /* cores whose configuration changed since their last request */
     bool session;          /* Answers are about a session. */
     bool hook;             /* The last request to the own core was answered. */
-    bool storm;            /* The hook has ended the session. */
     uint64_t tick_hz;      /* of the last answer */
+    uint64_t began;        /* ticks: when the session was applied; 0: not yet */
     uint64_t boot_id;      /* 0: not known yet */
     struct mkperf_kernel_core core[MKPERF_TARGET_CORES];
 };
@@ -81,6 +77,8 @@ void mkperf_kernel_begin(struct mkperf_kernel *k);
 bool mkperf_kernel_request(struct mkperf_kernel *k, uint32_t op);
 /* The kernel's time in ticks, by a request. */
 uint64_t mkperf_kernel_time(struct mkperf_kernel *k);
+/* The time of the own core's last answer, or by a request if the session is not on that core. */
+uint64_t mkperf_kernel_answer_time(struct mkperf_kernel *k);
 
 /* An empty configuration for the own core, with its ring of that many data bytes and the
  * identification of threads. */
@@ -105,13 +103,19 @@ void mkperf_cores_collect(struct mkperf_kernel *k);
 /* Ends the session on late cores of the mask, too, as soon as they answer. */
 void mkperf_cores_give_up(struct mkperf_kernel *k, uint32_t mask);
 
-/* Fills the contents of the answers into a status. With several cores, cores[i] is core i. */
-void mkperf_kernel_status(const struct mkperf_kernel *k, mkperf_Status *out);
+/* Completes the cores' part of the status. With several cores, cores[i] is core i. */
+void mkperf_kernel_status(struct mkperf_kernel *k);
 
 /* The requested configuration of the own core. */
 static inline struct mkperf_configuration *mkperf_wanted(const struct mkperf_kernel *k)
 {
     return &k->core[k->here].d->want;
+}
+
+/* The session's time until `time` (ticks); 0: it is not known. */
+static inline uint64_t mkperf_kernel_enabled(const struct mkperf_kernel *k, uint64_t time)
+{
+    return k->began != 0 && time > k->began ? time - k->began : 0;
 }
 
 /* The last answer of the own core. */

@@ -41,7 +41,6 @@ static void set_limits(struct mkperf_latencies *l)
 void mkperf_latencies_begin(struct mkperf_latencies *l)
 {
     l->on = l->plan->latency;
-    l->began = 0;
     l->ended = 0;
     l->run_at = 0;
     if (l->on) {
@@ -51,11 +50,6 @@ void mkperf_latencies_begin(struct mkperf_latencies *l)
     for (unsigned i = 0; i < MKPERF_TARGET_CORES; i++) {
         mkperf_slots_begin(&l->slots[i]);
     }
-}
-
-void mkperf_latencies_started(struct mkperf_latencies *l)
-{
-    l->began = mkperf_answered(l->kernel)->time;
 }
 
 void mkperf_latencies_end(struct mkperf_latencies *l, uint64_t time)
@@ -111,6 +105,25 @@ static void merge_record(struct mkperf_latencies *l, unsigned core, const uint64
     }
 }
 
+/* A latency has reached a limit of the request, which ends a flight recording. */
+static void note_condition(const struct mkperf_latencies *l)
+{
+    const struct mkperf_latency_reached *reached = &l->latency.reached;
+    mkperf_Status *s = l->kernel->status;
+
+    if (s->trigger != mkperf_FlightTrigger_FLIGHT_STOP) {
+        return; /* It has ended. */
+    }
+    s->trigger = mkperf_FlightTrigger_FLIGHT_CONDITION;
+    s->trigger_kind = l->plan->request.stop_if[reached->limit - 1].kind;
+    s->trigger_from = s->trigger_kind == mkperf_StopKind_STOP_IRQ
+                          ? reached->from
+                          : mkperf_thread_to_wire(reached->from);
+    s->trigger_thread = mkperf_thread_to_wire(reached->to);
+    s->trigger_ticks = reached->ticks;
+    s->trigger_at = reached->at;
+}
+
 void mkperf_latencies_merge(struct mkperf_latencies *l, uint32_t mask,
                             const struct mkperf_ring_consumer *ring, uint64_t until, uint64_t *end)
 {
@@ -138,6 +151,9 @@ void mkperf_latencies_merge(struct mkperf_latencies *l, uint32_t mask,
     }
     MKPERF_EACH_BIT (i, mask) {
         end[i] = merge[i].ring.tail;
+    }
+    if (l->latency.reached.limit != 0) {
+        note_condition(l);
     }
 }
 
@@ -272,7 +288,7 @@ bool mkperf_latencies_answer(struct mkperf_latencies *l, uint32_t part, mkperf_L
         return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "there is no such part");
     }
     *out = (mkperf_Latency)mkperf_Latency_init_zero;
-    out->enabled_ticks = l->began != 0 && l->run_at > l->began ? l->run_at - l->began : 0;
+    out->enabled_ticks = mkperf_kernel_enabled(l->kernel, l->run_at);
     out->part = part;
     out->parts = l->parts;
     out->pairs_dropped = l->shown.dropped;

@@ -40,7 +40,6 @@ struct mkperf_latencies {
     struct mkperf_latency latency;
     struct mkperf_slots slots[MKPERF_TARGET_CORES]; /* as far as events were merged */
     bool on;                                        /* The last session had latencies. */
-    uint64_t began;                                 /* ticks */
     uint64_t ended;                                 /* ticks; 0: the session runs */
 
     /* the snapshot */
@@ -59,8 +58,6 @@ void mkperf_latencies_begin(struct mkperf_latencies *l);
  * to where its ring was read and can be emptied. */
 void mkperf_latencies_merge(struct mkperf_latencies *l, uint32_t mask,
                             const struct mkperf_ring_consumer *ring, uint64_t until, uint64_t *end);
-/* Called when the session was applied. */
-void mkperf_latencies_started(struct mkperf_latencies *l);
 /* Called when the session has ended. Run times end at that time (ticks). Later calls for a session
  * have no effect. */
 void mkperf_latencies_end(struct mkperf_latencies *l, uint64_t time);

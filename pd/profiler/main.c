@@ -11,6 +11,8 @@
  *
  * A session is the hook's (hook_session.h) or the timer's (timer/ticks.h), by its plan.
  */
+#include <string.h>
+
 #include <microkit.h>
 
 #include "probe.h"
@@ -27,10 +29,10 @@ static struct mkperf_profiler profiler;
 
 static void connect(struct mkperf_profiler *p)
 {
-    p->conditions.plan = &p->plan;
+    p->kernel.status = &p->status;
+    p->output.status = &p->status;
     p->soft.plan = &p->plan;
     p->soft.kernel = &p->kernel;
-    p->soft.conditions = &p->conditions;
     p->soft.output = &p->output;
     p->soft.table = mkperf_soft_table(mkperf_rings);
     p->sched.plan = &p->plan;
@@ -130,11 +132,9 @@ static bool drain(struct mkperf_profiler *p)
     if (!p->output.flight) {
         return fresh;
     }
-    mkperf_conditions_latency(&p->conditions, &p->latencies.latency.reached);
-    if (p->conditions.met == MKPERF_FLIGHT_STOP || !running(p)) {
+    if (p->status.trigger == mkperf_FlightTrigger_FLIGHT_STOP || !running(p)) {
         return false;
     }
-    p->conditions.why = p->conditions.met;
     mkperf_session_stop(&p->session);
     return true;
 }
@@ -150,9 +150,8 @@ static void configure(struct mkperf_profiler *p, mkperf_Error *error)
     if (timer ? mkperf_ticks_plan(&p->ticks, &p->plan, &request, error)
               : mkperf_session_plan(&p->session, &p->plan, &request, error)) {
         p->timer = timer;
-        mkperf_output_forget(
-            &p->output); /* The events of a flight recording are no longer known. */
-        mkperf_conditions_begin(&p->conditions);
+        mkperf_output_forget(&p->output); /* Its events are no longer known. */
+        memset(&p->status, 0, sizeof p->status);
     }
 }
 
@@ -168,11 +167,9 @@ static void start_configured(struct mkperf_profiler *p, mkperf_Error *error)
                       "%s", missing != NULL ? missing : "nothing is configured");
         return;
     }
-    mkperf_conditions_begin(&p->conditions);
     if (p->timer ? mkperf_ticks_start(&p->ticks, error)
                  : mkperf_session_start(&p->session, error)) {
         p->id++;
-        p->wakeups = 0;
     }
 }
 
@@ -193,7 +190,7 @@ static void hold_recording(struct mkperf_profiler *p, mkperf_Error *error)
         mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "no flight recording runs");
         return;
     }
-    p->conditions.why = MKPERF_FLIGHT_MARK;
+    p->status.trigger = mkperf_FlightTrigger_FLIGHT_MARK;
     mkperf_session_stop(&p->session);
 }
 
@@ -229,31 +226,26 @@ static void fill_session(const struct mkperf_profiler *p)
     p->page->output_bytes = (uint32_t)p->output.ring.size;
 }
 
-static void fill_status(const struct mkperf_profiler *p)
+static void fill_status(struct mkperf_profiler *p)
 {
-    static mkperf_Status s; /* too large for a PD's stack */
+    mkperf_Status *s = &p->status;
 
-    s = (mkperf_Status){
-        .session = p->id,
-        .running = runs(p),
-        .tick_hz = tick_hz(p),
-        .wakeups = p->wakeups,
-        .period_count = (pb_size_t)p->plan.events,
-    };
+    s->session = p->id;
+    s->running = runs(p);
+    s->tick_hz = tick_hz(p);
+    s->period_count = (pb_size_t)p->plan.events;
     for (unsigned i = 0; i < p->plan.events; i++) {
-        s.period[i] = p->pacer.core[p->kernel.here][i].period;
+        s->period[i] = p->pacer.core[p->kernel.here][i].period;
     }
-    mkperf_kernel_status(&p->kernel, &s);
-    mkperf_drain_status(&p->drain, &s);
-    mkperf_sched_status(&p->sched, &s);
-    mkperf_output_status(&p->output, running(p), &s);
-    mkperf_conditions_status(&p->conditions, &s);
+    mkperf_kernel_status(&p->kernel);
+    s->has_attribution = p->timer;
     if (p->timer) {
-        mkperf_ticks_status(&p->ticks, &s);
+        mkperf_ticks_status(&p->ticks);
     } else {
-        mkperf_multiplex_status(&p->multiplex, running(p), &s);
+        mkperf_multiplex_status(&p->multiplex, running(p));
     }
-    p->page->status = s;
+    p->page->status = *s;
+    mkperf_output_status(&p->output, running(p), &p->page->status);
 }
 
 static void info(struct mkperf_profiler *p)
@@ -369,7 +361,7 @@ void notified(microkit_channel ch)
     if (!timer && ch != MKPERF_CHANNEL_PMU) {
         return;
     }
-    p->wakeups++;
+    p->status.wakeups++;
     if (timer ? mkperf_ticks_interrupt(&p->ticks, ch == MKPERF_CHANNEL_PMU) : drain(p)) {
         microkit_notify(MKPERF_CHANNEL_CLIENT);
     }

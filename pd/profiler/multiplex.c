@@ -89,12 +89,6 @@ void mkperf_multiplex_begin(struct mkperf_multiplex *m)
     set_own_core(m);
 }
 
-void mkperf_multiplex_started(struct mkperf_multiplex *m)
-{
-    m->began = m->plan->clock != 0 ? mkperf_answered(m->kernel)->time : 0;
-    m->resumed = m->began;
-}
-
 /* ---- the end of a slice ---------------------------------------------------------------------- */
 
 /* Keeps the state in which the counter with number n was stopped on a core. */
@@ -175,14 +169,15 @@ void mkperf_multiplex_end(struct mkperf_multiplex *m)
     }
 }
 
-void mkperf_multiplex_status(const struct mkperf_multiplex *m, bool running, mkperf_Status *out)
+void mkperf_multiplex_status(const struct mkperf_multiplex *m, bool running)
 {
     uint64_t now = m->drain->now;
+    mkperf_Status *out = m->kernel->status;
 
-    if (m->plan->session.slices < 2 || m->plan->counting || m->began == 0) {
+    if (m->plan->session.slices < 2 || m->plan->counting || m->kernel->began == 0) {
         return;
     }
-    out->enabled_ticks = now > m->began ? now - m->began : 0;
+    out->enabled_ticks = mkperf_kernel_enabled(m->kernel, now);
     out->running_ticks_count = (pb_size_t)m->plan->events;
     for (unsigned i = 0; i < m->plan->events; i++) {
         bool on = running && m->plan->event[i].slice == m->slice && now > m->resumed;

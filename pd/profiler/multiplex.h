@@ -39,7 +39,6 @@ struct mkperf_multiplex {
     struct mkperf_drain *drain;
     uint32_t slice;                      /* the current slice */
     uint64_t rotated;                    /* completed slices */
-    uint64_t began;                      /* ticks: start of the session; 0: unknown */
     uint64_t resumed;                    /* ticks: start of the current slice */
     uint64_t running[MKPERF_MAX_EVENTS]; /* ticks in completed slices, by event */
     uint64_t stopped[MKPERF_MAX_EVENTS]; /* ticks: end of the event's last slice */
@@ -49,13 +48,11 @@ struct mkperf_multiplex {
 /* Begins a session that samples: writes the configuration and numbers of its first slice. Called
  * after mkperf_pace_begin, and before the session is applied. */
 void mkperf_multiplex_begin(struct mkperf_multiplex *m);
-/* Called when the session was applied and counts. */
-void mkperf_multiplex_started(struct mkperf_multiplex *m);
 /* Called after a drain: begins the next slice if it is due. */
 void mkperf_multiplex_rotate(struct mkperf_multiplex *m);
 /* Ends the last slice and adds its time, while the hook still has the session. */
 void mkperf_multiplex_end(struct mkperf_multiplex *m);
-/* Fills the times of a status. */
-void mkperf_multiplex_status(const struct mkperf_multiplex *m, bool running, mkperf_Status *out);
+/* Completes the status with the times of multiplexed events. */
+void mkperf_multiplex_status(const struct mkperf_multiplex *m, bool running);
 
 #endif

@@ -27,36 +27,36 @@ void mkperf_output_forget(struct mkperf_output *o)
     if (o->flight) {
         o->ring.head = o->shown;
     }
-    *o = (struct mkperf_output){.ring = o->ring};
+    *o = (struct mkperf_output){.status = o->status, .ring = o->ring};
 }
 
-static void overwrite_one(struct mkperf_flight_count *c)
+/* At most `most` records of one kind are no longer held. */
+static void overwrite(uint64_t *held, uint64_t *overwritten, uint64_t most)
 {
-    if (c->held != 0) {
-        c->held--;
-        c->overwritten++;
-    }
+    uint64_t n = *held < most ? *held : most;
+
+    *held -= n;
+    *overwritten += n;
 }
 
 static void drop_oldest(struct mkperf_output *o)
 {
+    mkperf_Status *s = o->status;
     unsigned size = 0;
     const uint64_t *record = mkperf_ring_oldest(&o->ring, &size);
 
     if (record == NULL) { /* The client has written into the records. */
-        o->samples.overwritten += o->samples.held;
-        o->samples.held = 0;
-        o->events.overwritten += o->events.held;
-        o->events.held = 0;
-        o->corrupt++;
+        overwrite(&s->held, &s->overwritten, UINT64_MAX);
+        overwrite(&s->sched_held, &s->sched_overwritten, UINT64_MAX);
+        s->corrupt++;
         o->ring.tail = o->ring.head;
         return;
     }
     unsigned type = mkperf_record_type(record[MKPERF_WORD_HEADER]);
     if (type == MKPERF_RECORD_SAMPLE) {
-        overwrite_one(&o->samples);
+        overwrite(&s->held, &s->overwritten, 1);
     } else if (type == MKPERF_RECORD_SCHED || type == MKPERF_RECORD_WORDS) {
-        overwrite_one(&o->events);
+        overwrite(&s->sched_held, &s->sched_overwritten, 1);
     }
     o->ring.tail += size;
 }
@@ -87,8 +87,8 @@ bool mkperf_output_dump(struct mkperf_output *o, mkperf_Error *error)
                              "no flight recording: mkperf record --overwrite");
     }
     o->dumping = true;
-    o->samples.dumped = o->samples.held;
-    o->events.dumped = o->events.held;
+    o->dumped = o->status->held;
+    o->sched_dumped = o->status->sched_held;
     o->shown = o->ring.head;
     mkperf_ring_show(&o->ring, o->tail);
     return true;
@@ -99,13 +99,8 @@ void mkperf_output_status(const struct mkperf_output *o, bool running, mkperf_St
     out->flight = !o->flight ? mkperf_FlightState_FLIGHT_NONE
                   : running  ? mkperf_FlightState_FLIGHT_RECORDING
                              : mkperf_FlightState_FLIGHT_HELD;
-    out->corrupt += o->corrupt;
-    out->held = o->samples.held;
-    out->overwritten = o->samples.overwritten;
-    out->sched_held = o->events.held;
-    out->sched_overwritten = o->events.overwritten;
     if (o->flight) { /* To its receiver a dump is a session of its own. */
-        out->captured = o->samples.dumped;
-        out->sched_captured = o->events.dumped;
+        out->captured = o->dumped;
+        out->sched_captured = o->sched_dumped;
     }
 }

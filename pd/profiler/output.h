@@ -28,22 +28,16 @@
 
 #include "plan.h"
 
-/* The numbers of a flight recording's records of one kind. */
-struct mkperf_flight_count {
-    uint64_t held;
-    uint64_t overwritten;
-    uint64_t dumped; /* in the last dump */
-};
-
 struct mkperf_output {
+    mkperf_Status *status;
     struct mkperf_ring_producer ring;
     bool flight;    /* There is a flight recording. It runs, or is held. */
     bool dumping;   /* The client owns the ring. */
     uint64_t shown; /* the ring's head as the client knows it */
     uint64_t tail;  /* the oldest record */
-    struct mkperf_flight_count samples;
-    struct mkperf_flight_count events; /* scheduling events */
-    uint64_t corrupt;
+    /* The samples and scheduling events of the last dump. */
+    uint64_t dumped;
+    uint64_t sched_dumped;
 };
 
 /* A session begins. The ring gets the size of the plan if it is empty: only then do positions fit
@@ -58,7 +52,7 @@ void mkperf_output_forget(struct mkperf_output *o);
 bool mkperf_output_open(struct mkperf_output *o);
 /* Shows all of a flight recording to the client. False: there is none; *error says so. */
 bool mkperf_output_dump(struct mkperf_output *o, mkperf_Error *error);
-/* The recording's part of a status. */
+/* Completes a copy of the status with the recording's state. */
 void mkperf_output_status(const struct mkperf_output *o, bool running, mkperf_Status *out);
 
 /* For the next one: space in a flight recording, by overwriting the oldest records. Never NULL for
@@ -91,8 +85,8 @@ static inline void mkperf_output_commit(struct mkperf_output *o, uint64_t bytes,
 {
     if (o->flight) {
         mkperf_ring_keep(&o->ring, bytes);
-        o->samples.held += samples;
-        o->events.held += events;
+        o->status->held += samples;
+        o->status->sched_held += events;
     } else {
         mkperf_ring_commit(&o->ring, bytes);
     }

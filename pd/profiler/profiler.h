@@ -9,14 +9,13 @@
 struct mkperf_profiler {
     struct mkperf_session_page *page;
     struct mkperf_plan plan;
-    bool timer;       /* The plan is the timer's. */
-    uint32_t id;      /* sessions started since boot */
-    uint64_t wakeups; /* in this session */
+    bool timer;  /* The plan is the timer's. */
+    uint32_t id; /* sessions started since boot */
+    mkperf_Status status;
 
     /* The stages, from the last to the first. */
     struct mkperf_kernel kernel;
     struct mkperf_output output;
-    struct mkperf_conditions conditions;
     struct mkperf_soft_stage soft;
     struct mkperf_sched sched;
     struct mkperf_latencies latencies;

@@ -66,7 +66,7 @@ static uint64_t *event_room(struct mkperf_sched *s, unsigned core, uint64_t time
     uint64_t *w = c->lost == 0 || tell_lost(s, core) ? mkperf_output_room(s->output, bytes) : NULL;
 
     if (w == NULL) {
-        s->lost_output++;
+        s->output->status->sched_lost_output++;
         add_lost(c, 1, time);
     }
     return w;
@@ -106,14 +106,14 @@ bool mkperf_sched_take(struct mkperf_sched *s, unsigned core, const uint64_t *re
         return false;
     }
     if (type == MKPERF_RECORD_SCHED && size == 8 * MKPERF_SCHED_WORDS) {
-        s->captured++;
+        s->output->status->sched_captured++;
         if (s->plan->session.sched) {
             stream_event(s, core, record);
         }
     } else if (type == MKPERF_RECORD_SCHED_THREAD && size == 8 * MKPERF_SCHED_THREAD_WORDS) {
         mkperf_slots_take(&s->core[core].slots, record);
     } else if (type == MKPERF_RECORD_WORDS && size >= 8 * MKPERF_WORDS_FIXED) {
-        s->captured++;
+        s->output->status->sched_captured++;
         stream_words(s, core, record, size);
     } else if (type == MKPERF_RECORD_SCHED_LOSS && size == LOST_BYTES) {
         add_lost(&s->core[core], record[MKPERF_SCHED_LOST], record[MKPERF_WORD_TIME]);
@@ -127,16 +127,9 @@ void mkperf_sched_drained(struct mkperf_sched *s, unsigned core, uint64_t droppe
 {
     struct mkperf_sched_core *c = &s->core[core];
 
-    s->lost_ring += dropped - c->dropped;
+    s->output->status->sched_lost_ring += dropped - c->dropped;
     c->dropped = dropped;
     if ((s->plan->session.sched || s->plan->session.words != 0) && c->lost != 0) {
         tell_lost(s, core);
     }
-}
-
-void mkperf_sched_status(const struct mkperf_sched *s, mkperf_Status *out)
-{
-    out->sched_captured = s->captured;
-    out->sched_lost_ring = s->lost_ring;
-    out->sched_lost_output = s->lost_output;
 }

@@ -52,9 +52,6 @@ struct mkperf_sched_core {
 struct mkperf_sched {
     const struct mkperf_plan *plan;
     struct mkperf_output *output;
-    uint64_t captured;
-    uint64_t lost_ring;
-    uint64_t lost_output;
     struct mkperf_sched_core core[MKPERF_TARGET_CORES];
 };
 
@@ -68,6 +65,5 @@ bool mkperf_sched_take(struct mkperf_sched *s, unsigned core, const uint64_t *re
 /* Called at the end of a drain of that core: reports losses that no event followed. dropped: the
  * ring's count of dropped events. */
 void mkperf_sched_drained(struct mkperf_sched *s, unsigned core, uint64_t dropped);
-void mkperf_sched_status(const struct mkperf_sched *s, mkperf_Status *out);
 
 #endif

@@ -23,14 +23,8 @@ bool mkperf_soft_prepare(struct mkperf_soft_stage *s, mkperf_Error *error)
     want->soft_mask = s->plan->soft_mask;
     want->soft = (uintptr_t)s->table;
     s->on = s->plan->soft_mask != 0;
-    s->began = 0;
     s->ended = 0;
     return true;
-}
-
-void mkperf_soft_started(struct mkperf_soft_stage *s)
-{
-    s->began = mkperf_answered(s->kernel)->time;
 }
 
 void mkperf_soft_ended(struct mkperf_soft_stage *s)
@@ -104,13 +98,28 @@ void mkperf_soft_stacks(struct mkperf_soft_stage *s)
     }
 }
 
+/* A fault of some threads ends a flight recording. thread: as in the request. */
+static void note_fault(struct mkperf_soft_stage *s, uint64_t thread)
+{
+    const mkperf_Configure *request = &s->plan->request;
+    mkperf_Status *status = s->kernel->status;
+
+    for (unsigned i = 0; i < request->dump_on_fault_count; i++) {
+        if (request->dump_on_fault[i] == thread &&
+            status->trigger == mkperf_FlightTrigger_FLIGHT_STOP) {
+            status->trigger = mkperf_FlightTrigger_FLIGHT_FAULT;
+            status->trigger_thread = thread;
+        }
+    }
+}
+
 bool mkperf_soft_take(struct mkperf_soft_stage *s, const uint64_t *record, unsigned size)
 {
     if (s->plan->counting || size != 8 * MKPERF_FAULT_WORDS) {
         return false;
     }
     uint64_t thread = mkperf_thread_of(record[MKPERF_WORD_THREAD], record[MKPERF_WORD_SC]);
-    mkperf_conditions_fault(s->conditions, thread);
+    note_fault(s, mkperf_thread_to_wire(thread));
     uint64_t *w = mkperf_output_room(s->output, size);
     if (w == NULL) {
         s->table->records_dropped++;
@@ -130,7 +139,7 @@ static void take_view(struct mkperf_soft_stage *s)
     struct mkperf_soft *v = &s->view;
     uint64_t now = s->ended != 0 ? s->ended : mkperf_kernel_time(s->kernel);
 
-    s->enabled = s->began != 0 && now > s->began ? now - s->began : 0;
+    s->enabled = mkperf_kernel_enabled(s->kernel, now);
     s->edges = 0;
     s->threads = 0;
     *v = *s->table;

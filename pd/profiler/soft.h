@@ -18,7 +18,6 @@
 
 #include <mkperf/soft.h>
 
-#include "conditions.h"
 #include "kernel.h"
 #include "output.h"
 #include "plan.h"
@@ -26,11 +25,9 @@
 struct mkperf_soft_stage {
     const struct mkperf_plan *plan;
     struct mkperf_kernel *kernel;
-    struct mkperf_conditions *conditions;
     struct mkperf_output *output;
     struct mkperf_soft *table; /* The kernel writes it. */
     bool on;                   /* The last session had software events. */
-    uint64_t began;            /* ticks */
     uint64_t ended;            /* ticks; 0: the session runs */
 
     /* the snapshot, in which used entries come first and have identities instead of keys */
@@ -49,8 +46,6 @@ static inline uint64_t mkperf_soft_identity(uint64_t key, uint64_t sc)
 /* Begins a session: clears the table and writes software events into the configuration. False: the
  * kernel has none, and *error has the reason. */
 bool mkperf_soft_prepare(struct mkperf_soft_stage *s, mkperf_Error *error);
-/* Called when the session was applied. */
-void mkperf_soft_started(struct mkperf_soft_stage *s);
 /* Called when the counters were stopped, while the hook still has the session. */
 void mkperf_soft_ended(struct mkperf_soft_stage *s);
 /* Then, in a session with stacks: looks at the pages of each thread's stack. */

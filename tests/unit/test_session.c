@@ -387,11 +387,11 @@ static void test_wakes_at_the_most(void **state)
     configure_one(sim_event("cycles", 100000, 0), mkperf_ToHost_session_tag);
     start_session();
     run_machine(TICK_HZ / 10);
-    uint64_t wakeups = sim_profiler->wakeups;
-    uint64_t captured = sim_profiler->drain.core[0].captured;
+    uint64_t wakeups = sim_profiler->status.wakeups;
+    uint64_t captured = sim_profiler->status.captured;
     run_machine(TICK_HZ / 4); /* not once round the ring, where there may be a gap */
-    assert_int_equal(sim_profiler->drain.core[0].captured - captured,
-                     MKPERF_WAKE_SAMPLES * (sim_profiler->wakeups - wakeups));
+    assert_int_equal(sim_profiler->status.captured - captured,
+                     MKPERF_WAKE_SAMPLES * (sim_profiler->status.wakeups - wakeups));
     check_statistics(stop_session());
 }
 

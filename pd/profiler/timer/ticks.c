@@ -222,7 +222,6 @@ bool mkperf_ticks_start(struct mkperf_ticks *t, mkperf_Error *error)
     mkperf_pace_begin(t->drain->pacer);
     t->drain->number[0] = 0;
     own_ring(t);
-    t->statistics = (mkperf_Attribution){.faults = t->statistics.faults};
     t->period = from_us(t, t->plan->event[0].period);
     t->window = from_us(t, MKPERF_TICKS_WINDOW_US);
     t->jitter = t->plan->session.no_jitter ? 0 : jitter(t);
@@ -230,7 +229,6 @@ bool mkperf_ticks_start(struct mkperf_ticks *t, mkperf_Error *error)
     t->waiting = 0;
     t->rest = 0;
     t->spent = 0;
-    t->late_us = 0;
     t->sample_next = false;
     t->observation.unreadable = 0;
     t->from = t->timer->now();
@@ -269,7 +267,7 @@ static void next_due(struct mkperf_ticks *t)
 
     t->due += interval(t);
     if ((int64_t)(t->due - soonest) < 0) {
-        t->late_us += mkperf_ticks_us(t, soonest - t->due);
+        t->kernel->status->late_events += mkperf_ticks_us(t, soonest - t->due);
         t->due = soonest;
     }
     t->timer->arm(first_look_at(t));
@@ -284,7 +282,7 @@ static void first_look(struct mkperf_ticks *t)
     uint64_t now = t->timer->now();
     t->cost = now - began > t->cost ? now - began : t->cost;
     if ((int64_t)(t->due - now - t->window / 2) < 0) {
-        t->late_us += mkperf_ticks_us(t, now + t->window - t->due);
+        t->kernel->status->late_events += mkperf_ticks_us(t, now + t->window - t->due);
         t->due = now + t->window;
     }
     t->sample_next = true;
@@ -407,16 +405,16 @@ void mkperf_ticks_leave(struct mkperf_ticks *t)
 void mkperf_ticks_fault(struct mkperf_ticks *t, uint32_t child)
 {
     t->observation.stopped |= child <= MKPERF_MAX_CHILD_ID ? UINT64_C(1) << child : 0;
-    t->statistics.faults++;
+    t->faults++;
 }
 
-void mkperf_ticks_status(const struct mkperf_ticks *t, mkperf_Status *out)
+void mkperf_ticks_status(const struct mkperf_ticks *t)
 {
-    out->cores_count = 0; /* The timer samples this PD's core only. */
-    out->late_events = t->late_us;
-    out->has_attribution = true;
-    out->attribution = t->statistics;
-    out->attribution.cost_ns = (uint32_t)(t->cost * 1000 * MKPERF_TICKS_US_PER_S / t->timer->hz());
-    out->attribution.spent_us = mkperf_ticks_us(t, t->spent);
-    out->attribution.unread = t->reads.unread;
+    mkperf_Attribution *out = &t->kernel->status->attribution;
+
+    t->kernel->status->cores_count = 0; /* The timer samples this PD's core only. */
+    out->faults = t->faults;
+    out->cost_ns = (uint32_t)(t->cost * 1000 * MKPERF_TICKS_US_PER_S / t->timer->hz());
+    out->spent_us = mkperf_ticks_us(t, t->spent);
+    out->unread = t->reads.unread;
 }

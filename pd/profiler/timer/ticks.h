@@ -165,7 +165,6 @@ struct mkperf_ticks {
     bool sample_next; /* The first snapshot was taken. */
     uint64_t due;     /* ticks: time of the next sample */
     uint64_t from;    /* ticks: time at which the last sample was due */
-    uint64_t late_us; /* total delay of samples */
     uint64_t rest;    /* of a microsecond, in ticks * 10^6, not yet in a sample's weight */
     uint64_t entered; /* ticks: start of the current interrupt; 0: none */
     uint64_t spent;   /* ticks spent at interrupts */
@@ -179,7 +178,7 @@ struct mkperf_ticks {
     uint32_t waiting;
     struct mkperf_ring_producer ring;
     struct mkperf_ring_consumer hook; /* of the hook's samples, with which they are compared */
-    mkperf_Attribution statistics;
+    uint32_t faults;                  /* of children, since boot */
     struct mkperf_observation observation;
     struct mkperf_timer_reads reads;
 };
@@ -204,8 +203,8 @@ bool mkperf_ticks_interrupt(struct mkperf_ticks *t, bool hook);
 void mkperf_ticks_fault(struct mkperf_ticks *t, uint32_t child);
 /* Called before this PD waits again. */
 void mkperf_ticks_leave(struct mkperf_ticks *t);
-/* Fills the session's part of a status. Called after that of the drain. */
-void mkperf_ticks_status(const struct mkperf_ticks *t, mkperf_Status *out);
+/* Completes the session's part of the status. late_events are microseconds: the total delay of samples. */
+void mkperf_ticks_status(const struct mkperf_ticks *t);
 
 /* The hook's sample at the same time: its thread, and the callers that this thread was serving. */
 struct mkperf_ticks_truth {

@@ -165,9 +165,9 @@ static void put_sample(struct mkperf_ticks *t, const struct mkperf_verdict *v, u
 
 static void book(struct mkperf_ticks *t, const struct mkperf_verdict *v)
 {
-    t->statistics.proved += v->confidence == MKPERF_PROVED;
-    t->statistics.inferred += v->confidence == MKPERF_INFERRED;
-    t->statistics.ambiguous += v->confidence == MKPERF_AMBIGUOUS;
+    t->kernel->status->attribution.proved += v->confidence == MKPERF_PROVED;
+    t->kernel->status->attribution.inferred += v->confidence == MKPERF_INFERRED;
+    t->kernel->status->attribution.ambiguous += v->confidence == MKPERF_AMBIGUOUS;
 }
 
 /* The weight of the sample that is due, in microseconds; the remainder is added to the next. */
@@ -200,14 +200,14 @@ static void compare_callers(struct mkperf_ticks *t, const struct callers *caller
     for (unsigned i = 0; i < callers->n; i++) {
         if (i >= truth->callers ||
             !same_thread(o->thread[callers->of[i]].thread, truth->caller[i])) {
-            t->statistics.callers_wrong++;
+            t->kernel->status->attribution.callers_wrong++;
             return;
         }
     }
     if (callers->n < truth->callers) {
-        t->statistics.callers_missed++;
+        t->kernel->status->attribution.callers_missed++;
     } else if (callers->n != 0) {
-        t->statistics.callers_right++;
+        t->kernel->status->attribution.callers_right++;
     }
 }
 
@@ -215,12 +215,12 @@ static void compare(struct mkperf_ticks *t, const struct mkperf_verdict *v, uint
                     const struct callers *callers, const struct mkperf_ticks_truth *truth)
 {
     if (v->confidence == MKPERF_AMBIGUOUS) {
-        t->statistics.marked++;
+        t->kernel->status->attribution.marked++;
     } else if (same_thread(thread, truth->thread)) {
-        t->statistics.right++;
+        t->kernel->status->attribution.right++;
         compare_callers(t, callers, truth);
     } else {
-        t->statistics.wrong++;
+        t->kernel->status->attribution.wrong++;
     }
 }
 
