@@ -19,22 +19,11 @@
  */
 #include <mkperf_port.h>
 
-#include <benchmark/benchmark_track.h>
-#include <benchmark/benchmark_utilisation.h>
-
-#include <api/syscall.h>
 #include <arch/object/vcpu.h>
-#include <kernel/thread.h>
-#include <kernel/traps.h>
 #include <machine/fpu.h>
 #include <mode/machine/debug.h>
 #include <object/endpoint.h>
 #include <object/notification.h>
-#ifdef CONFIG_HARDWARE_DEBUG_API
-#include <arch/machine/debug.h> /* 16.0.0's fastpath.h uses it and does not include it */
-#endif
-#include <arch/fastpath/fastpath.h>
-#include <fastpath/fastpath.h>
 
 /* Returns the function of which `copy` is a copy, by its name. All of it is done at compile time. */
 #define MKPERF_IS(name) (__builtin_strcmp(copy, "mkperf_" #name) == 0)
@@ -49,9 +38,7 @@ static inline FORCE_INLINE word_t mkperf_originalOf(const char *copy)
 #ifdef CONFIG_FASTPATH
     MKPERF_RETURN_IF(c_handle_fastpath_call)
     MKPERF_RETURN_IF(c_handle_fastpath_reply_recv)
-#ifdef CONFIG_SIGNAL_FASTPATH
     MKPERF_RETURN_IF(c_handle_fastpath_signal)
-#endif
 #endif
 #ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
     MKPERF_RETURN_IF(c_handle_vcpu_fault)
@@ -99,7 +86,7 @@ static NO_INLINE void mkperf_lock(bool_t irqPath)
 
     mkperf_node[CURRENT_CPU_INDEX()].overflows = mkperf_pmu_overflow();
     clh_lock_acquire(irqPath);
-    if (config_set(CONFIG_MKPERF_EVENTS) && unlikely(waits)) {
+    if (unlikely(waits)) {
         struct mkperf_hook *hook = &mkperf_node[CURRENT_CPU_INDEX()].hook;
 
         mkperf_sched_event(hook, MKPERF_SCHED_LOCK_WAIT, 0, NODE_STATE(ksCurThread), began);
@@ -119,7 +106,7 @@ static inline FORCE_INLINE void mkperf_switchDirectly(tcb_t *thread, vspace_root
     bool_t calls = __builtin_strcmp(path, "mkperf_fastCall") == 0;
 
     switchToThread_fp(thread, root, asid);
-    if (config_set(CONFIG_MKPERF_EVENTS) && node->hook.reports) {
+    if (node->hook.reports) {
         node->running = thread;
         mkperf_sched_switch(&node->hook, calls ? MKPERF_STOPPED_CALLED : MKPERF_STOPPED_REPLIED,
                             last, thread, mkperf_port_time());

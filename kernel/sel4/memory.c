@@ -8,40 +8,27 @@
  */
 #include <mkperf_port.h>
 
-#include <linker.h>
-
-#include <arch/kernel/vspace.h>
 #include <kernel/boot.h>
 #include <mode/machine.h>
 #include <plat/machine/devices_gen.h>
 
-enum { MKPERF_MAX_RAM_REGIONS = 8 };
-
 /*
- * The machine's RAM, as far as the kernel's window reaches. This is a copy, because the kernel discards its
- * own list after boot. It is needed because a user may map a device as if it were memory, which the hook must
- * not read.
+ * The machine's RAM. It is needed because a user may map a device as if it were memory, which the hook must not
+ * read. This is a copy, because the kernel discards its own list after boot.
  */
-static struct {
-    word_t n;
-    p_region_t region[MKPERF_MAX_RAM_REGIONS];
-} mkperf_ram ALIGN_BSS(sizeof(word_t));
+static p_region_t mkperf_ram[ARRAY_SIZE(avail_p_regs)];
 
 BOOT_CODE void mkperf_initMemory(void)
 {
-    mkperf_ram.n = 0;
-    for (word_t i = 0; i < ARRAY_SIZE(avail_p_regs) && i < MKPERF_MAX_RAM_REGIONS; i++) {
-        mkperf_ram.region[i].start = MIN(avail_p_regs[i].start, PADDR_TOP);
-        mkperf_ram.region[i].end = MIN(avail_p_regs[i].end, PADDR_TOP);
-        mkperf_ram.n = i + 1;
-    }
+    memcpy(mkperf_ram, avail_p_regs, sizeof mkperf_ram);
 }
 
-/* Whether the frame at paddr is RAM. A frame is either wholly within a region or wholly outside. */
+/* Whether the frame at paddr is RAM that the kernel's window reaches. A frame is either wholly within a region or
+ * wholly outside. */
 static bool_t isRAM(paddr_t paddr)
 {
-    for (word_t i = 0; i < mkperf_ram.n; i++) {
-        if (mkperf_ram.region[i].start <= paddr && paddr < mkperf_ram.region[i].end) {
+    for (word_t i = 0; i < ARRAY_SIZE(mkperf_ram); i++) {
+        if (mkperf_ram[i].start <= paddr && paddr < MIN(mkperf_ram[i].end, PADDR_TOP)) {
             return true;
         }
     }

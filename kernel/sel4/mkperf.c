@@ -13,15 +13,6 @@
  */
 #include <mkperf_port.h>
 
-#include <linker.h>
-
-/* kernel/traps.h needs these and does not include them. */
-#include <benchmark/benchmark_track.h>
-#include <benchmark/benchmark_utilisation.h>
-
-#include <api/syscall.h>
-#include <kernel/thread.h>
-#include <kernel/traps.h>
 #include <object/notification.h>
 
 struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
@@ -46,32 +37,6 @@ static void forgetStacks(word_t core)
 }
 
 /*
- * Returns the slot at `place` in the CSpace of a root CNode's capability, or an empty one if there is none.
- * Stores the shape of a CSpace that has one level in *known.
- */
-NO_INLINE const cte_t *mkperf_slot(struct mkperf_shape *known, cap_t root, word_t place)
-{
-    static const cte_t none; /* a null capability */
-
-    if (cap_get_capType(root) != cap_cnode_cap) {
-        return &none;
-    }
-
-    resolveAddressBits_ret_t found = resolveAddressBits(root, place, wordBits);
-
-    if (found.status != EXCEPTION_NONE || found.bitsRemaining != 0) {
-        return &none;
-    }
-    if (cap_cnode_cap_get_capCNodeRadix(root) + cap_cnode_cap_get_capCNodeGuardSize(root) ==
-        wordBits) {
-        known->shape = root.words[0] >> MKPERF_SHAPE_SHIFT;
-        known->guard = root.words[1];
-        known->offset = (word_t)found.slot - cap_cnode_cap_get_capCNodePtr(root);
-    }
-    return found.slot;
-}
-
-/*
  * With hypervisor support, MDCR_EL2 gives all counters to EL1 and EL0 (HPMN), because only these can
  * interrupt without belonging to EL2. It lets them count at EL2 (HPMD), and makes every access of a guest or
  * a PD to them trap (TPM, TPMCR), whatever PMUSERENR_EL0 allows.
@@ -91,7 +56,6 @@ BOOT_CODE void mkperf_initCPU(void)
     mkperf_pmu_boot();
     mkperf_initMemory();
     forgetStacks(CURRENT_CPU_INDEX());
-    mkperf_node[CURRENT_CPU_INDEX()].shape.shape = MKPERF_NO_SHAPE;
 }
 
 /* Signals the owner as handleInterrupt would, but does not mask the interrupt. */
@@ -146,7 +110,6 @@ static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, wo
     if (d == NULL) {
         return;
     }
-    node->shape.shape = MKPERF_NO_SHAPE; /* the request may name another place */
     mkperf_hook_request(&node->hook, d, thread, here);
     if (!entry->reports) {
         node->running = NODE_STATE(ksCurThread); /* mkperf_sched_begin has reported it */
@@ -322,9 +285,7 @@ void mkperf_threadDeleted(tcb_t *tcb)
         if (node->running == tcb) {
             node->running = NULL;
         }
-        if (config_set(CONFIG_MKPERF_EVENTS)) {
-            mkperf_sched_forget(&node->hook, tcb);
-        }
+        mkperf_sched_forget(&node->hook, tcb);
         if (node->hook.owner == tcb) {
             end(i);
         }

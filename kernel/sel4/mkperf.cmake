@@ -14,16 +14,21 @@ config_option(
     "mkperf: for a kernel that runs in QEMU, which loses overflows of counters."
     DEFAULT ${mkperf_qemu}
 )
-config_option(
-    KernelMkperfEvents MKPERF_EVENTS
-    "mkperf: scheduling events, software events and exact counts by PD, while a session wants them."
-    DEFAULT ON
-)
 get_filename_component(mkperf_dir "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 file(RELATIVE_PATH mkperf_relative "${CMAKE_CURRENT_SOURCE_DIR}" "${mkperf_dir}")
 add_sources(
     PREFIX ${mkperf_relative}
-    CFILES capture.c request.c unwind_walk.c sel4/entries.c sel4/memory.c sel4/mkperf.c
+    CFILES
+        capture.c
+        counted.c
+        request.c
+        sched.c
+        unwind_walk.c
+        words.c
+        sel4/entries.c
+        sel4/memory.c
+        sel4/mkperf.c
+        sel4/switches.c
     ASMFILES sel4/vectors.S
 )
 if(KernelArmHypervisorSupport)
@@ -31,9 +36,6 @@ if(KernelArmHypervisorSupport)
 endif()
 if(KernelMkperfQEMU)
     add_sources(PREFIX ${mkperf_relative} CFILES sel4/qemu.c)
-endif()
-if(KernelMkperfEvents)
-    add_sources(PREFIX ${mkperf_relative} CFILES counted.c sched.c words.c sel4/switches.c)
 endif()
 include_directories(
     ${mkperf_dir}/../include

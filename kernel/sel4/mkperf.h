@@ -63,10 +63,10 @@ void mkperf_tellFault(tcb_t *tcb);
 void mkperf_tellAwakened(tcb_t *tcb);
 void mkperf_askedRequest(void);
 
-/* Whether the session has scheduling events or counts. A kernel without KernelMkperfEvents has none. */
+/* Whether the session has scheduling events or counts. */
 static inline bool_t mkperf_reports(void)
 {
-    return config_set(CONFIG_MKPERF_EVENTS) && unlikely(mkperf_entry[CURRENT_CPU_INDEX()].reports);
+    return unlikely(mkperf_entry[CURRENT_CPU_INDEX()].reports);
 }
 
 /* In handleVCPUFault: if a guest has accessed a register of the PMU, carries that out and returns true (guest.c). */
@@ -92,12 +92,7 @@ static inline void mkperf_rescheduled(void)
     }
 }
 
-#define MKPERF_IF_REPORTS(call) \
-    do {                        \
-        if (mkperf_reports()) { \
-            call;               \
-        }                       \
-    } while (0)
+#define MKPERF_IF_REPORTS(call) (mkperf_reports() ? (call) : (void)0)
 
 /* In doIPCTransfer: a message was copied. endpoint: NULL if it is a reply. The message of a fault has an
  * endpoint, too. */

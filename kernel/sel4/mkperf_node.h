@@ -20,27 +20,10 @@ struct mkperf_stack {
     word_t window; /* the page's address in the kernel */
 };
 
-/*
- * Where a capability is in the CSpaces of a shape: at an offset from the CNode's start. Almost all CSpaces have
- * the same shape. The shape is in a CNode capability: in the guard, and in all of the first word except the
- * CNode's address (type, guard size, radix: cnode_cap in structures_64.bf, whose hash `apply` checks). The
- * offset follows only from these and from the capability's place. Nothing that happens to a CSpace can therefore
- * make it wrong.
- */
-struct mkperf_shape {
-    word_t shape; /* MKPERF_NO_SHAPE: none is known */
-    word_t guard;
-    word_t offset;
-};
-
-#define MKPERF_SHAPE_SHIFT 47
-#define MKPERF_NO_SHAPE (~SEL4_WORD_CONST(0)) /* more bits than a shape has */
-
 struct mkperf_node {
     /* The page in which a walk of frames was last: of the sampled thread, of the thread whose call it
      * was serving, and so on. */
     struct mkperf_stack stack[1 + MKPERF_MAX_CALLERS];
-    struct mkperf_shape shape;
     bool_t wake;      /* the owner has to be signalled, now or at the next profiling interrupt */
     word_t window;    /* the last reported window of the domain schedule */
     tcb_t *running;   /* the thread of the last reported switch; NULL: it was deleted since */
@@ -96,7 +79,6 @@ extern char mkperf_vectors[1]; /* vectors.S, like the kernel's arm_vector_table 
 void mkperf_leave(void) NORETURN;
 void mkperf_interrupt(word_t flags);
 void mkperf_boundary(word_t flags);
-const cte_t *mkperf_slot(struct mkperf_shape *known, cap_t root, word_t place);
 
 /* switches.c, each only while mkperf_reports() */
 void mkperf_tellSwitch(tcb_t *thread);

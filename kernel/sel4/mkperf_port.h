@@ -11,12 +11,24 @@
 #include <linker.h>
 
 #include <api/syscall.h>
-#include <arch/kernel/traps.h>
 #include <arch/kernel/vspace.h>
 #include <arch/machine.h>
 #include <kernel/cspace.h>
 #include <kernel/thread.h>
 #include <machine/registerset.h>
+
+/* The headers behind these need them and do not include them. */
+#include <benchmark/benchmark_track.h>
+#include <benchmark/benchmark_utilisation.h>
+#ifdef CONFIG_HARDWARE_DEBUG_API
+#include <arch/machine/debug.h>
+#endif
+
+#include <kernel/traps.h>
+
+#include <arch/fastpath/fastpath.h>
+#include <fastpath/fastpath.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,9 +42,8 @@
 #include <mkperf_node.h>
 
 #define MKPERF_PORT_CORES CONFIG_MAX_NUM_NODES
-#define MKPERF_PORT_FEATURES                                          \
-    (config_ternary(CONFIG_MKPERF_EVENTS, MKPERF_FEATURE_EVENTS, 0) | \
-     config_ternary(CONFIG_MKPERF_QEMU, MKPERF_FEATURE_FOLLOWERS, 0))
+#define MKPERF_PORT_FEATURES \
+    (MKPERF_FEATURE_EVENTS | config_ternary(CONFIG_MKPERF_QEMU, MKPERF_FEATURE_FOLLOWERS, 0))
 
 /*
  * The last page that was found is remembered with its address space. Like an entry of the TLB, it is valid
@@ -155,34 +166,22 @@ static inline struct mkperf_identity mkperf_port_identity(const void *of)
     return id;
 }
 
-/* The slot at `reply` in the CSpace with this root, or an empty one if there is none. */
-static inline const cte_t *mkperf_replySlot(const cte_t *root, uint64_t reply)
-{
-    struct mkperf_shape *known = &mkperf_node[CURRENT_CPU_INDEX()].shape;
-    word_t first = root->cap.words[0];
-
-    if (unlikely(((first >> MKPERF_SHAPE_SHIFT) ^ known->shape) |
-                 (root->cap.words[1] ^ known->guard))) {
-        return mkperf_slot(known, root->cap, reply);
-    }
-    return (cte_t *)(cap_cnode_cap_get_capCNodePtr(root->cap) + known->offset);
-}
-
 /*
  * Returns the thread whose protected call `of` is serving, or NULL. A thread that serves a call holds a reply
- * object on which the caller is blocked. reply: the place of the object's capability in the CSpace of `of`.
+ * object on which the caller is blocked. reply: the place of the object's capability in the CSpace of `of`,
+ * which is looked up as the fast path does it.
  * While `of` waits for the next call, the object's thread is `of`, which is blocked on receiving. After a
  * deletion or another reply the object has no thread. No call is served in these cases. A fault is not a call.
  */
 static inline const void *mkperf_port_caller(const void *of, uint64_t reply)
 {
-    const cte_t *slot = mkperf_replySlot(TCB_PTR_CTE_PTR((tcb_t *)of, tcbCTable), reply);
+    cap_t cap = lookup_fp(TCB_PTR_CTE_PTR((tcb_t *)of, tcbCTable)->cap, reply);
 
-    if (unlikely(cap_get_capType(slot->cap) != cap_reply_cap)) {
+    if (unlikely(cap_get_capType(cap) != cap_reply_cap)) {
         return NULL;
     }
 
-    tcb_t *caller = REPLY_PTR(cap_reply_cap_get_capReplyPtr(slot->cap))->replyTCB;
+    tcb_t *caller = REPLY_PTR(cap_reply_cap_get_capReplyPtr(cap))->replyTCB;
 
     if (likely(caller == NULL) ||
         thread_state_get_tsType(caller->tcbState) != ThreadState_BlockedOnReply ||

@@ -8,8 +8,6 @@
  */
 #include <mkperf_port.h>
 
-#include <api/syscall.h>
-#include <kernel/thread.h>
 #include <object/endpoint.h>
 #include <object/notification.h>
 

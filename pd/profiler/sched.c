@@ -20,8 +20,7 @@ bool mkperf_sched_prepare(struct mkperf_sched *s, struct mkperf_kernel *kernel, 
 
     if ((wanted || s->plan->session.words != 0) && !mkperf_kernel_events(kernel)) {
         return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
-                             "the kernel's mkperf extension has no scheduling events "
-                             "(KernelMkperfEvents)");
+                             "the kernel's mkperf extension has no scheduling events");
     }
     word_table.n = s->plan->request.words_count;
     memcpy(word_table.word, s->plan->request.words, sizeof word_table.word);
