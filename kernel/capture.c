@@ -41,7 +41,7 @@ enum {
 inline __attribute__((always_inline)) void mkperf_hook_publish(struct mkperf_hook *s,
                                                                uint64_t bytes)
 {
-    struct mkperf_ring *ring = s->ring;
+    struct mkperf_ring *ring = s->memory.ring;
     uint64_t used = s->head - __atomic_load_n(&ring->tail, __ATOMIC_RELAXED);
 
     s->head += bytes;
@@ -56,7 +56,7 @@ inline __attribute__((always_inline)) void mkperf_hook_publish(struct mkperf_hoo
 MKPERF_NOINLINE uint64_t *reserve_slowly(struct mkperf_hook *s, uint64_t bytes)
 {
     struct mkperf_ring_producer p = {
-        .ring = s->ring, .size = s->session.ring_bytes, .head = s->head};
+        .ring = s->memory.ring, .size = s->session.ring_bytes, .head = s->head};
     uint64_t *w = mkperf_ring_reserve(&p, bytes);
 
     if (p.head != s->head) { /* padding */
@@ -68,7 +68,7 @@ MKPERF_NOINLINE uint64_t *reserve_slowly(struct mkperf_hook *s, uint64_t bytes)
 /* Does what mkperf_ring_reserve does, for the hook's ring, which is mapped. */
 static inline uint64_t *reserve(struct mkperf_hook *s, uint64_t bytes)
 {
-    struct mkperf_ring *ring = s->ring;
+    struct mkperf_ring *ring = s->memory.ring;
     uint64_t used = s->head - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
     uint64_t at = s->head & (s->session.ring_bytes - 1);
     uint64_t most = s->session.ring_bytes - bytes; /* the smallest ring is larger than a record */
@@ -79,9 +79,10 @@ static inline uint64_t *reserve(struct mkperf_hook *s, uint64_t bytes)
     return &ring->data[at / 8];
 }
 
-__attribute__((noinline)) void mkperf_hook_show_losses(struct mkperf_hook *s)
+/* Stores the numbers of lost samples and events in the ring's header, if the ring is known. */
+MKPERF_NOINLINE void show_losses(struct mkperf_hook *s)
 {
-    struct mkperf_ring *ring = s->ring;
+    struct mkperf_ring *ring = s->memory.ring;
 
     if (ring != NULL) {
         ring->dropped_samples = s->dropped_samples;
@@ -96,26 +97,52 @@ MKPERF_NOINLINE void drop(struct mkperf_hook *s, uint64_t weight)
     s->wrote = 0;
     s->dropped_samples++;
     s->dropped_events += weight;
-    mkperf_hook_show_losses(s);
+    show_losses(s);
 }
 
-void mkperf_hook_find_ring(struct mkperf_hook *s)
+void mkperf_hook_lose_event(struct mkperf_hook *s, uint64_t time)
 {
-    if (s->ring != NULL) {
+    struct mkperf_hook_sched *c = &s->sched;
+
+    c->lost_from = c->lost == c->reported ? time : c->lost_from;
+    c->lost++;
+    c->limit = 0;
+    show_losses(s);
+}
+
+static void *view(const void *owner, uint64_t address, uint64_t bytes)
+{
+    return address != 0 ? mkperf_port_memory(owner, address, bytes) : NULL;
+}
+
+struct mkperf_hook_memory mkperf_hook_memory(const void *owner,
+                                             const struct mkperf_configuration *c)
+{
+    return (struct mkperf_hook_memory){
+        .ring = view(owner, c->ring, UINT64_C(0) + c->ring_bytes + MKPERF_RING_HEADER_BYTES),
+        .counts = view(owner, c->counts, sizeof(struct mkperf_counts)),
+        .soft = view(owner, c->soft, sizeof(struct mkperf_soft)),
+        .words = view(owner, c->words, sizeof(struct mkperf_word_table)),
+        .unwind = view(owner, c->unwind, MKPERF_UNWIND_BYTES + MKPERF_UNWIND_SLACK),
+    };
+}
+
+void mkperf_hook_find(struct mkperf_hook *s)
+{
+    if (s->memory.ring != NULL) {
         return;
     }
-    s->ring = mkperf_port_memory(s->owner, s->session.ring,
-                                 (uint64_t)s->session.ring_bytes + MKPERF_RING_HEADER_BYTES);
-    mkperf_hook_show_losses(s);
-    if (s->ring != NULL) {
-        __atomic_store_n(&s->ring->head, s->head, __ATOMIC_RELEASE);
+    s->memory = mkperf_hook_memory(s->owner, &s->session);
+    show_losses(s);
+    if (s->memory.ring != NULL) {
+        __atomic_store_n(&s->memory.ring->head, s->head, __ATOMIC_RELEASE);
     }
 }
 
 uint64_t *mkperf_hook_reserve(struct mkperf_hook *s, uint64_t bytes)
 {
-    mkperf_hook_find_ring(s);
-    return s->ring != NULL ? reserve(s, bytes) : NULL;
+    mkperf_hook_find(s);
+    return s->memory.ring != NULL ? reserve(s, bytes) : NULL;
 }
 
 void mkperf_hook_head(uint64_t *w, unsigned type, unsigned words, unsigned counter, uint64_t time)
@@ -166,7 +193,7 @@ MKPERF_INLINE uint64_t rearm(struct mkperf_hook *s, unsigned i, uint64_t now, ui
     if (__builtin_expect(ran > next / 2, 0)) {
         weight += ran;
         s->late_events += ran;
-        mkperf_hook_show_losses(s);
+        show_losses(s);
         ran = 0;
     }
     *value = ran - next;
@@ -181,26 +208,22 @@ static uint32_t count_of(unsigned i)
     return mkperf_pmu_read(i) - MKPERF_COUNT_PERIOD;
 }
 
-/* Reads the counters of `mask` for a sample. Stores the number of values in w[words], and the values,
- * which are the events since the last reading, behind it. Returns the number of words stored. w NULL:
- * the sample was dropped, and its values with it. */
-static unsigned read_counters(struct mkperf_hook *s, uint32_t mask, uint64_t *w, unsigned words)
+/* Reads the counters of `mask` for a sample. Stores the number of values in w[0], and the values, which are
+ * the events since the last reading, behind it. Returns the number of words stored. */
+static unsigned read_counters(struct mkperf_hook *s, uint32_t mask, uint64_t *w)
 {
     unsigned n = 0;
 
     MKPERF_EACH_BIT (i, mask) {
         uint32_t count = count_of(i);
-        if (w != NULL && n < MKPERF_MAX_READS) {
+        if (n < MKPERF_MAX_READS) {
             n++;
-            w[words + n] = (uint64_t)i << MKPERF_READ_COUNTER_SHIFT |
-                           ((count - s->read[i]) & MKPERF_READ_COUNT);
+            w[n] = (uint64_t)i << MKPERF_READ_COUNTER_SHIFT |
+                   ((count - s->read[i]) & MKPERF_READ_COUNT);
         }
         s->read[i] = count;
     }
-    if (w == NULL) {
-        return 0;
-    }
-    w[words] = n;
+    w[0] = n;
     return 1 + n;
 }
 
@@ -218,36 +241,44 @@ static bool wanted(const struct mkperf_hook *s, struct mkperf_identity id)
     return false;
 }
 
-/* Walks a thread's chain by the table of its PD. False: the session has no tables, or none for this PD. */
-static inline bool by_table(struct mkperf_hook *s, const struct mkperf_port_context *c,
-                            struct mkperf_identity id, unsigned level, uint64_t *w, unsigned max,
-                            struct mkperf_walked *out)
+/* Walks a thread's chain into w[0 .. max): by the table of its PD, or over its frame records. A walk by a table
+ * includes the return address of *lr, and its fault is added to the sample's *flags. level: as in mkperf_walk.
+ * special: there may be tables. */
+MKPERF_INLINE uint32_t walk_chain(const struct mkperf_hook *s, const struct mkperf_port_context *c,
+                                  struct mkperf_identity id, unsigned level, uint64_t *w,
+                                  unsigned max, uint64_t *lr, unsigned *flags, bool special)
 {
-    return s->session.unwind != 0 && max != 0 && c->guest == 0 &&
-           mkperf_unwind(s, c, id, level, w, max, out);
+    uint32_t walked = MKPERF_NO_TABLE;
+
+    if (special && s->memory.unwind != NULL && max != 0 && c->guest == MKPERF_GUEST_NONE) {
+        walked = mkperf_unwind(s, c, id, level, w, max);
+    }
+    if (walked == MKPERF_NO_TABLE) {
+        return c->fp != 0 ? mkperf_walk(c->thread, level, c->fp, w, max) : 0;
+    }
+    *lr = 0;
+    *flags |= walked >> MKPERF_WALKED_FLAGS_SHIFT & MKPERF_SAMPLE_BAD_FP;
+    return walked;
 }
 
 /*
  * Stores the threads whose calls are being served at w, and the number of their words after them:
  * first `caller`, whose call the sample's thread is serving, then the thread whose call that one is
  * serving, and so on. They are blocked until they get their replies, so their registers and stacks do
- * not change. Bounded by max words, which have room for at least one caller without frames, and by the
- * session's number of callers, whatever the kernel's objects contain. Returns the words.
+ * not change. Bounded by `end`, before which there is room for at least one caller without frames, and by the
+ * session's number of callers, whatever the kernel's objects contain. Returns the end of what was stored.
  */
-MKPERF_INLINE unsigned put_callers(struct mkperf_hook *s, const void *caller, uint64_t *w,
-                                   unsigned max, unsigned *flags, bool special)
+MKPERF_INLINE uint64_t *put_callers(const struct mkperf_hook *s, const void *caller, uint64_t *w,
+                                    const uint64_t *end, unsigned *flags, bool special)
 {
-    unsigned words = 0;
+    uint64_t *put = w;
     unsigned level = 0;
 
     do {
-        uint64_t *put = w + words;
+        unsigned room = (unsigned)(end - put) - MKPERF_CALLER_WORDS - 1;
+        unsigned frames = room < s->session.max_frames ? room : s->session.max_frames;
         struct mkperf_identity id = mkperf_port_identity(caller);
-        struct mkperf_walked walked = {0, 0};
-        unsigned room = max - words - MKPERF_CALLER_WORDS - 1;
         struct mkperf_port_context c;
-
-        room = room < s->session.max_frames ? room : s->session.max_frames;
 
         level++;
         mkperf_port_blocked(&c, caller);
@@ -255,94 +286,54 @@ MKPERF_INLINE unsigned put_callers(struct mkperf_hook *s, const void *caller, ui
         put[MKPERF_CALLER_SC] = id.sc;
         put[MKPERF_CALLER_LR] = c.lr;
         put[MKPERF_CALLER_PC] = c.pc;
-        if (special && by_table(s, &c, id, level, put + MKPERF_CALLER_WORDS, room, &walked)) {
-            put[MKPERF_CALLER_LR] = 0;
-            *flags |= walked.flags & MKPERF_SAMPLE_BAD_FP;
-        } else if (c.fp != 0) {
-            walked = mkperf_walk(caller, level, c.fp, put + MKPERF_CALLER_WORDS, room);
-        }
-        put[MKPERF_CALLER_FRAMES] = walked.frames | (uint64_t)walked.flags << 8;
-        words += MKPERF_CALLER_WORDS + walked.frames;
+        uint32_t walked = walk_chain(s, &c, id, level, put + MKPERF_CALLER_WORDS, frames,
+                                     &put[MKPERF_CALLER_LR], flags, special);
+        put[MKPERF_CALLER_FRAMES] = walked;
+        put += MKPERF_CALLER_WORDS + (walked & MKPERF_WALKED_FRAMES);
         caller = level < s->session.callers ? mkperf_port_caller(caller, s->session.reply) : NULL;
-    } while (caller != NULL && words + MKPERF_CALLER_WORDS < max);
-    w[words] = words;
-    return words + 1;
-}
-
-/* Stores the chain of the sample's thread, whose identity is `id`, at sample[words], and the callers in
- * other threads behind it. Adds the flags of the walk to *flags. Returns the number of words stored.
- * special: the session may have tables for unwinding. */
-MKPERF_INLINE unsigned put_chain(struct mkperf_hook *s, const struct mkperf_port_context *c,
-                                 struct mkperf_identity id, uint64_t *sample, unsigned words,
-                                 unsigned *flags, bool special)
-{
-    uint64_t *w = sample + words;
-    unsigned frames = 0;
-    struct mkperf_walked unwound;
-
-    if (special && by_table(s, c, id, 0, w, s->session.max_frames, &unwound)) {
-        sample[MKPERF_WORD_LR] = 0;
-        frames = unwound.frames;
-        *flags |= unwound.flags;
-    } else if (c->fp != 0 && s->session.max_frames != 0) {
-        struct mkperf_walked walked = mkperf_walk(c->thread, 0, c->fp, w, s->session.max_frames);
-        frames = walked.frames;
-        *flags |= walked.flags;
-    } else if (c->fp != 0) {
-        *flags |= MKPERF_SAMPLE_DEPTH_LIMIT;
-    }
-    const void *caller = s->session.callers != 0 ? mkperf_port_caller(c->thread, s->session.reply)
-                                                 : NULL;
-    if (__builtin_expect(caller != NULL, 0) && frames + MKPERF_CALLER_WORDS < MKPERF_MAX_FRAMES) {
-        frames += put_callers(s, caller, w + frames, MKPERF_MAX_FRAMES - frames, flags, special);
-        *flags |= MKPERF_SAMPLE_CALLERS;
-    }
-    return frames;
+    } while (caller != NULL && put + MKPERF_CALLER_WORDS < end);
+    *put = (uint64_t)(put - w);
+    return put + 1;
 }
 
 /*
- * Writes one sample of counter i, or counts it as dropped. waiting: a thread that stops to wait; NULL:
+ * Writes one sample of counter i and returns true, or counts it as dropped. waiting: a thread that stops to wait; NULL:
  * the sample is of the running thread. weight: the events that the sample stands for. reads: the
  * counters whose values are in the sample. special: the session may have filters, reads or tables, or
  * its ring is not mapped. Inlined with a constant `special`, so that the plain case has none of that.
  */
-MKPERF_INLINE void take(struct mkperf_hook *s, unsigned i, const void *waiting, bool kernel,
+MKPERF_INLINE bool take(struct mkperf_hook *s, unsigned i, const void *waiting, bool kernel,
                         uint64_t now, uint64_t weight, bool special, uint32_t reads)
 {
     unsigned flags = kernel ? MKPERF_SAMPLE_KERNEL : 0;
-    unsigned words = MKPERF_SAMPLE_FIXED_WORDS;
-    unsigned frames = 0;
     struct mkperf_port_context c;
     uint64_t *w = NULL;
 
     if (waiting != NULL) {
         mkperf_port_blocked(&c, waiting);
     } else if (!mkperf_port_context(&c, kernel)) {
-        flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
+        flags |= MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
     }
     struct mkperf_identity thread = mkperf_port_identity(c.thread);
-    if (__builtin_expect(mkperf_port_guest(&c) != MKPERF_GUEST_NONE, 0)) {
+    if (mkperf_port_guest(&c) != MKPERF_GUEST_NONE) {
         flags |= c.guest;
     }
     uint32_t others = c.guest != 0 ? s->session.host_mask : s->session.guest_mask;
     bool unwanted = special &&
                     ((others >> i & 1) != 0 || (s->session.filters != 0 && !wanted(s, thread)));
 
-    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS) && special &&
-        (flags & MKPERF_SAMPLE_NO_USER) == 0 && (s->session.soft_mask & MKPERF_SOFT_STACKS) != 0) {
+    if (special && (flags & MKPERF_SAMPLE_NO_USER) == 0 &&
+        (s->session.soft_mask & MKPERF_SOFT_STACKS) != 0) {
         mkperf_soft_stack(s, &c, thread);
     }
-    if (!unwanted && (!special || s->ring != NULL)) {
+    if (!unwanted && (!special || s->memory.ring != NULL)) {
         w = reserve(s, s->room + (reads != 0 ? 8 * (1 + MKPERF_MAX_READS) : 0));
     }
     if (__builtin_expect(w == NULL, 0)) {
-        if (reads != 0) {
-            read_counters(s, reads, NULL, 0);
-        }
         if (!unwanted) {
             drop(s, weight);
         }
-        return;
+        return false;
     }
     w[MKPERF_WORD_TIME] = now;
     w[MKPERF_WORD_THREAD] = thread.badge;
@@ -350,21 +341,36 @@ MKPERF_INLINE void take(struct mkperf_hook *s, unsigned i, const void *waiting, 
     w[MKPERF_WORD_PERIOD] = weight;
     w[MKPERF_WORD_PC] = c.pc;
     w[MKPERF_WORD_LR] = c.lr;
+    uint64_t *put = w + MKPERF_SAMPLE_FIXED_WORDS;
     if ((flags & MKPERF_SAMPLE_KERNEL) != 0) {
-        w[words] = mkperf_port_kernel_pc();
-        words++;
+        *put = mkperf_port_kernel_pc();
+        put++;
     }
+    const uint64_t *chain = put;
+    const uint64_t *end = chain + MKPERF_MAX_FRAMES;
     if ((flags & MKPERF_SAMPLE_NO_USER) == 0) {
-        frames = put_chain(s, &c, thread, w, words, &flags, special);
+        uint32_t walked = walk_chain(s, &c, thread, 0, put, s->session.max_frames,
+                                     &w[MKPERF_WORD_LR], &flags, special);
+        const void *caller =
+            s->session.callers != 0 ? mkperf_port_caller(c.thread, s->session.reply) : NULL;
+
+        put += walked & MKPERF_WALKED_FRAMES;
+        flags |= walked >> MKPERF_WALKED_FLAGS_SHIFT;
+        if (__builtin_expect(caller != NULL, 0) && put + MKPERF_CALLER_WORDS < end) {
+            put = put_callers(s, caller, put, end, &flags, special);
+            flags |= MKPERF_SAMPLE_CALLERS;
+        }
     }
-    words += frames;
+    unsigned frames = (unsigned)(put - chain);
     if (reads != 0) {
         flags |= MKPERF_SAMPLE_READ;
-        words += read_counters(s, reads, w, words);
+        put += read_counters(s, reads, put);
     }
+    unsigned bytes = 8 * (unsigned)(put - w);
     w[MKPERF_WORD_HEADER] =
-        mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, frames, i, flags, mkperf_port_core());
-    mkperf_hook_publish(s, 8 * (uint64_t)words);
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, bytes, frames, i, flags, mkperf_port_core());
+    mkperf_hook_publish(s, bytes);
+    return true;
 }
 
 /* Does what the overflow of counter i requires, and arms the counter again. special: as in `take`, or
@@ -375,6 +381,9 @@ MKPERF_INLINE void take_one(struct mkperf_hook *s, unsigned i, uint64_t now, boo
     bool kernel = s->kernel_mask >> i & 1;
     uint64_t weight = rearm(s, i, now, &value);
     uint32_t reads = special ? s->session.counter[i].reads : 0;
+    /* The counters whose events until now are in no later sample: what kernel counters have counted in this
+     * sample belongs to no thread, and the values of a sample that is dropped are dropped with it. */
+    uint32_t past = reads & s->kernel_mask;
 
     if (special && (s->session.slice_mask >> i & 1)) {
         /* A slice of the counters' time has ended. Without room, the next overflow reports it. */
@@ -384,11 +393,11 @@ MKPERF_INLINE void take_one(struct mkperf_hook *s, unsigned i, uint64_t now, boo
         mkperf_port_wake();
     } else if (special && (s->session.read_mask >> i & 1)) {
         s->read[i] -= weight; /* the counter begins again */
-    } else if (mkperf_pmu_wants(s->session.counter[i].select, kernel)) {
-        take(s, i, NULL, kernel, now, weight, special, reads);
+    } else if (mkperf_pmu_wants(s->session.counter[i].select, kernel) &&
+               !take(s, i, NULL, kernel, now, weight, special, reads)) {
+        past = reads;
     }
-    /* What kernel counters have counted in this sample belongs to no thread, and to no later sample. */
-    MKPERF_EACH_BIT (k, reads & s->kernel_mask) {
+    MKPERF_EACH_BIT (k, past) {
         s->read[k] = count_of(k);
     }
     mkperf_pmu_write(i, value);
@@ -396,7 +405,7 @@ MKPERF_INLINE void take_one(struct mkperf_hook *s, unsigned i, uint64_t now, boo
 
 void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t now)
 {
-    mkperf_hook_find_ring(s);
+    mkperf_hook_find(s);
     take(s, MKPERF_OFF_CPU_COUNTER, thread, false, now, 1, true, 0);
 }
 
@@ -443,11 +452,11 @@ void mkperf_hook_look(struct mkperf_hook *s, uint64_t entered)
 MKPERF_NOINLINE void capture_any(struct mkperf_hook *s, uint32_t hit, uint64_t now)
 {
     s->wrote = 0;
-    mkperf_hook_find_ring(s);
+    mkperf_hook_find(s);
     MKPERF_EACH_BIT (i, hit) {
-        take_one(s, i, now, s->special != 0 || s->ring == NULL);
+        take_one(s, i, now, s->special != 0 || s->memory.ring == NULL);
     }
-    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS) && s->session.counts != 0) {
+    if (s->session.counts != 0) {
         mkperf_counts_take(s);
     }
 }
@@ -457,7 +466,7 @@ void mkperf_capture(struct mkperf_hook *s, uint32_t hit, uint64_t now)
     mkperf_pmu_clear(hit);
     s->captures++;
     /* Counter 0 is often the only one, and a known number saves much. */
-    if (__builtin_expect(hit == 1 && s->ring != NULL && s->special == 0, 1)) {
+    if (__builtin_expect(hit == 1 && s->memory.ring != NULL && s->special == 0, 1)) {
         take_one(s, 0, now, false);
     } else {
         capture_any(s, hit, now);

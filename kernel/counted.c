@@ -22,12 +22,10 @@
 
 #define ROW_HASH UINT64_C(0x9e3779b97f4a7c15)
 
-/* Returns the key of a thread in the tables. sc_if in descriptor.h has the rule. */
+/* Returns the key of a thread in the tables. */
 static struct mkperf_identity key_of(const struct mkperf_hook *s, struct mkperf_identity id)
 {
-    uint64_t sc = (id.badge & s->session.sc_if) != 0 ? id.sc & s->session.sc_mask : 0;
-
-    return (struct mkperf_identity){mkperf_counts_key(id.badge), sc};
+    return (struct mkperf_identity){mkperf_counts_key(id.badge), mkperf_hook_sc(s, id)};
 }
 
 /*
@@ -56,20 +54,10 @@ void mkperf_counts_take(struct mkperf_hook *s)
 {
     uint64_t *count = NULL;
 
-    if (s->session.counts == 0) {
-        return;
-    }
-    if (s->counts == NULL) {
-        s->counts = mkperf_port_memory(s->owner, s->session.counts, sizeof(struct mkperf_counts));
-        if (s->counts != NULL) {
-            struct mkperf_identity self = key_of(s, mkperf_port_identity(s->owner));
-            s->counts->self = self.badge;
-            s->counts->self_sc = self.sc;
-        }
-    }
-    if (s->counts != NULL) {
-        count = thread_counts(&s->counts->thread->key, sizeof s->counts->thread[0] / 8,
-                              key_of(s, s->running));
+    struct mkperf_counts *t = s->memory.counts;
+
+    if (t != NULL) {
+        count = thread_counts(&t->thread->key, sizeof t->thread[0] / 8, key_of(s, s->running));
     }
     MKPERF_EACH_BIT (i, s->session.count_mask) {
         uint32_t value = mkperf_pmu_read(i);
@@ -98,22 +86,10 @@ static void count_edge(struct mkperf_soft *t, unsigned kind, struct mkperf_ident
     }
 }
 
-/* Returns the session's table of software events if it has events of this mask and the table is mapped. */
-static struct mkperf_soft *soft_table(struct mkperf_hook *s, uint32_t mask)
-{
-    if ((s->session.soft_mask & mask) == 0) {
-        return NULL;
-    }
-    if (s->soft == NULL) {
-        s->soft = mkperf_port_memory(s->owner, s->session.soft, sizeof *s->soft);
-    }
-    return s->soft;
-}
-
 void mkperf_soft_stack(struct mkperf_hook *s, const struct mkperf_port_context *c,
                        struct mkperf_identity id)
 {
-    struct mkperf_soft *t = soft_table(s, MKPERF_SOFT_STACKS);
+    struct mkperf_soft *t = s->memory.soft;
 
     if (t == NULL || c->guest != 0 || id.badge == MKPERF_THREAD_IDLE) {
         return;
@@ -128,36 +104,36 @@ void mkperf_soft_stack(struct mkperf_hook *s, const struct mkperf_port_context *
     }
 }
 
-uint32_t mkperf_soft_page(struct mkperf_hook *s, uint32_t slot, uint64_t page,
-                          struct mkperf_answer *a)
+uint32_t mkperf_soft_page(struct mkperf_hook *s, struct mkperf_descriptor *d)
 {
-    const void *thread = s->sched.slot[slot % MKPERF_SCHED_SLOTS];
+    uint32_t slot = __atomic_load_n(&d->slot, __ATOMIC_RELAXED) % MKPERF_SCHED_SLOTS;
+    uint64_t page = __atomic_load_n(&d->page, __ATOMIC_RELAXED) & ~(MKPERF_PAGE_BYTES - 1);
+    const void *thread = s->sched.slot[slot];
 
     if (thread == NULL || (s->session.soft_mask & MKPERF_SOFT_STACKS) == 0) {
         return MKPERF_REQUEST_BAD_STATE;
     }
     struct mkperf_identity id = mkperf_port_identity(thread);
-    uintptr_t window = mkperf_port_user_page(thread, 0, page);
-    const uint64_t *word = (const uint64_t *)window;
-    unsigned words = window != 0 ? MKPERF_PAGE_BYTES / sizeof *word : 0;
+    const uint64_t *word = (const uint64_t *)mkperf_port_user_page(thread, 0, page);
+    unsigned words = word != NULL ? MKPERF_PAGE_BYTES / sizeof *word : 0;
     unsigned i = 0;
 
     while (i < words && __atomic_load_n(word + i, __ATOMIC_RELAXED) == 0) {
         i++;
     }
-    a->badge = id.badge;
-    a->sc = id.sc;
-    a->readable = words != 0;
-    a->word = i < words ? page + i * sizeof *word : 0;
+    d->answer.badge = id.badge;
+    d->answer.sc = id.sc;
+    d->answer.readable = words != 0;
+    d->answer.word = i < words ? page + i * sizeof *word : 0;
     return MKPERF_REQUEST_OK;
 }
 
 void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_identity from,
                        struct mkperf_identity to)
 {
-    struct mkperf_soft *t = soft_table(s, UINT32_C(1) << kind);
+    struct mkperf_soft *t = s->memory.soft;
 
-    if (t == NULL) {
+    if (t == NULL || (s->session.soft_mask >> kind & 1) == 0) {
         return;
     }
     struct mkperf_identity key = key_of(s, from);

@@ -113,6 +113,16 @@ struct mkperf_hook_words {
     struct mkperf_hook_pair pair[MKPERF_MAX_WORDS / 2];
 };
 
+/* The kernel's view of the memory of the owner that the session names. NULL: the session names none, or it
+ * is not mapped. All views are looked up and forgotten together (mkperf_hook_find). */
+struct mkperf_hook_memory {
+    struct mkperf_ring *ring;
+    struct mkperf_counts *counts;
+    struct mkperf_soft *soft;
+    const struct mkperf_word_table *words;
+    const struct mkperf_unwind_tables *unwind;
+};
+
 struct mkperf_hook {
     /* What every sample uses. */
 
@@ -121,10 +131,10 @@ struct mkperf_hook {
      * the port sets this at each boundary: to `mask` if the kernel's present work overflowed them, and
      * to 0 if the user mode did that ends there. */
     uint32_t kernel_mask;
-    struct mkperf_ring *ring; /* the kernel's view of the ring; NULL: it has to be looked up */
-    uint64_t head;            /* the producer's position in the ring */
-    uint64_t wrote;           /* bytes of the last record; 0: the last sample was dropped */
-    uint32_t room;            /* bytes of the longest sample, without values of other counters */
+    struct mkperf_hook_memory memory; /* `ring` NULL: it has to be looked up */
+    uint64_t head;                    /* the producer's position in the ring */
+    uint64_t wrote;                   /* bytes of the last record; 0: the last sample was dropped */
+    uint32_t room; /* bytes of the longest sample, without values of other counters */
     /* Not 0: the session has something that the shortest path does not do: filters, guests, values of other
      * counters, slices, counts, stacks, or tables for unwinding. */
     uint32_t special;
@@ -138,18 +148,16 @@ struct mkperf_hook {
 
     /* The session. */
 
-    uint32_t enabled;               /* the counters that count now */
-    bool reports;                   /* invariant 5 */
-    uint32_t storm;                 /* not 0: the session took too much time and was switched off */
-    uint64_t disturbed;             /* differences of the PMU from what was programmed */
-    const void *owner;              /* the thread that started the session */
-    struct mkperf_identity running; /* the running thread's, at the time when it began to run */
-    uint64_t read[MKPERF_MAX_COUNTERS];       /* the counts at the last reading, of read_mask */
+    uint32_t enabled;   /* the counters that count now */
+    bool reports;       /* invariant 5 */
+    uint32_t storm;     /* not 0: the session took too much time and was switched off */
+    uint64_t disturbed; /* differences of the PMU from what was programmed */
+    uint64_t time;      /* of the present request; if it starts counters, the time of their start */
+    uint32_t what;      /* the counter for whose event the present request was refused */
+    const void *owner;  /* the thread that started the session */
+    struct mkperf_identity running;     /* the running thread's, at the time when it began to run */
+    uint64_t read[MKPERF_MAX_COUNTERS]; /* the counts at the last reading, of read_mask */
     uint32_t count_last[MKPERF_MAX_COUNTERS]; /* values up to which counts by thread are complete */
-    struct mkperf_counts
-        *counts; /* the kernel's view of the tables; NULL: it has to be looked up */
-    struct mkperf_soft *soft;
-    const struct mkperf_unwind_tables *unwind;
 
     /* Over all sessions. */
 
@@ -233,13 +241,16 @@ void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t 
 /* Returns the length of counter i's interval that begins at this time, with the jitter of jitter.h. */
 uint32_t mkperf_hook_interval(const struct mkperf_hook *s, unsigned i, uint64_t time);
 
-/* Looks up the session's ring, if it is unknown, and stores in its header what was lost meanwhile.
- * Afterwards s->ring is NULL if the ring is no longer mapped. */
-void mkperf_hook_find_ring(struct mkperf_hook *s);
+/* Returns the kernel's view of the memory that a configuration of this owner names. */
+struct mkperf_hook_memory mkperf_hook_memory(const void *owner,
+                                             const struct mkperf_configuration *c);
 
-/* Stores the numbers of lost samples and events in the ring's header, if the ring is known. Called
- * where one of them grows. */
-void mkperf_hook_show_losses(struct mkperf_hook *s);
+/* Looks up the session's memory, if the ring is unknown, and stores in the ring's header what was lost
+ * meanwhile. Afterwards the ring is NULL if it is no longer mapped. */
+void mkperf_hook_find(struct mkperf_hook *s);
+
+/* Counts a scheduling event or a reading of words, of this time, that found no room. */
+void mkperf_hook_lose_event(struct mkperf_hook *s, uint64_t time);
 
 /* Reserves that many contiguous bytes of the ring and returns their place. The caller writes a record
  * there and publishes it, or leaves it. NULL: the ring has no room, or is not mapped. The caller then
@@ -286,13 +297,27 @@ void mkperf_hook_end(struct mkperf_hook *s, bool here);
  * page tables is used again. */
 static inline void mkperf_hook_unmapped(struct mkperf_hook *s)
 {
-    s->ring = NULL;
+    s->memory = (struct mkperf_hook_memory){0};
     s->sched.limit = 0;
     s->sched.delivery.limit = 0;
-    s->counts = NULL;
-    s->soft = NULL;
-    s->unwind = NULL;
     s->words.pairs = 0;
+}
+
+/* Copies words from memory that may change meanwhile: each is loaded once. */
+static inline void mkperf_hook_copy(void *to, const void *from, unsigned bytes)
+{
+    typedef uint64_t __attribute__((may_alias)) aliased;
+
+    for (unsigned i = 0; i < bytes / sizeof(aliased); i++) {
+        ((aliased *)to)[i] = __atomic_load_n((const aliased *)from + i, __ATOMIC_RELAXED);
+    }
+}
+
+/* Returns what tells a thread of this identity apart from others with its badge in the tables. sc_if in
+ * descriptor.h has the rule. */
+static inline uint64_t mkperf_hook_sc(const struct mkperf_hook *s, struct mkperf_identity id)
+{
+    return (id.badge & s->session.sc_if) != 0 ? id.sc & s->session.sc_mask : 0;
 }
 
 /* ---- sched.c, optional: each only while `reports` -------------------------------------------- */
@@ -348,16 +373,12 @@ void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uin
 /* The thread is deleted, and its address may be reused. At any time, for the states of all cores. */
 void mkperf_sched_forget(struct mkperf_hook *s, const void *thread);
 
-/* For request.c. begin: a session starts at `time`; its first event names the running thread. flush:
+/* For request.c. begin: a session starts at s->time; its first event names the running thread. flush:
  * writes the event of a delivery that waits for its switch. */
-void mkperf_sched_begin(struct mkperf_hook *s, uint64_t time);
+void mkperf_sched_begin(struct mkperf_hook *s);
 void mkperf_sched_flush(struct mkperf_hook *s);
-/* For request.c. Counts an event or a reading for which the ring has no room. */
-void mkperf_sched_lose(struct mkperf_hook *s, uint64_t time);
 
 /* ---- counted.c, optional ---------------------------------------------------------------------- */
-
-struct mkperf_walked;
 
 /* For the other files of the hook. One software event of thread `from`. to: the thread that a call or
  * notification reached, ignored for other kinds. Bounded: MKPERF_COUNT_THREADS and MKPERF_SOFT_PROBES
@@ -370,9 +391,8 @@ void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_ident
 void mkperf_soft_stack(struct mkperf_hook *s, const struct mkperf_port_context *c,
                        struct mkperf_identity id);
 
-/* For request.c: MKPERF_REQUEST_PAGE, into *a. page: an address of a page. Bounded: the words of a page. */
-uint32_t mkperf_soft_page(struct mkperf_hook *s, uint32_t slot, uint64_t page,
-                          struct mkperf_answer *a);
+/* For request.c: carries out MKPERF_REQUEST_PAGE, and returns its status. Bounded: the words of a page. */
+uint32_t mkperf_soft_page(struct mkperf_hook *s, struct mkperf_descriptor *d);
 
 /* What the counters counted since the last call belongs to s->running. Called before another thread
  * runs, after each capture (a counter must not count 2^31 events between two calls) and at requests.
@@ -382,23 +402,22 @@ void mkperf_counts_take(struct mkperf_hook *s);
 /* ---- unwind_walk.c --------------------------------------------------------------------------------- */
 
 /*
- * For capture.c. Walks a thread's chain by the table of its PD, in a session that has tables, into
+ * For capture.c. Walks a thread's chain by the table of its PD, while tables are mapped, into
  * frames[0 .. max). level: as in mkperf_walk. The frames include the caller that is only in the link
- * register. False: the thread has no table, and nothing was stored.
+ * register. Returns what mkperf_walk returns, or MKPERF_NO_TABLE if the PD has no table and nothing was
+ * stored.
  */
-bool mkperf_unwind(struct mkperf_hook *s, const struct mkperf_port_context *c,
-                   struct mkperf_identity id, unsigned level, uint64_t *frames, uint32_t max,
-                   struct mkperf_walked *out);
+#define MKPERF_NO_TABLE UINT32_MAX
+uint32_t mkperf_unwind(const struct mkperf_hook *s, const struct mkperf_port_context *c,
+                       struct mkperf_identity id, unsigned level, uint64_t *frames, uint32_t max);
 
 /* ---- words.c, optional ------------------------------------------------------------------------ */
 
 /*
- * For the other files of the hook. find: looks up the words of the session, which has some; the next
- * reading has all of them. read: writes the words that have changed since this core's last reading
- * into the ring. all: it follows a find. time: of the reading. False: the ring has no room.
- * Bounded: MKPERF_MAX_WORDS words.
+ * For the other files of the hook. Writes the words of the session that have changed since this core's
+ * last reading into the ring, or counts the reading as lost. all: all words, after they were looked up
+ * again. Bounded: MKPERF_MAX_WORDS words.
  */
-void mkperf_words_find(struct mkperf_hook *s);
-bool mkperf_words_read(struct mkperf_hook *s, bool all, uint64_t time);
+void mkperf_words_read(struct mkperf_hook *s, bool all, uint64_t time);
 
 #endif

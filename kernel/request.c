@@ -18,17 +18,6 @@ enum { PATIENCE = 2 }; /* periods that a counter may have left when its period w
 
 /* ---- what the PMU holds ---------------------------------------------------------------------- */
 
-/* Returns how many bits are set, without the library that __builtin_popcount may need. */
-static uint32_t bits(uint32_t mask)
-{
-    uint32_t n = 0;
-
-    for (; mask != 0; mask &= mask - 1) {
-        n++;
-    }
-    return n;
-}
-
 /* Returns the events that counter i has left to its overflow. 0: it has just overflowed, which a counter of the
  * kernel can do here. */
 static uint32_t left_of(unsigned i)
@@ -44,20 +33,20 @@ static void correct(struct mkperf_hook *s)
 {
     uint32_t wrong = (mkperf_pmu_running() ^ s->enabled) & s->mask;
 
-    s->disturbed += bits(wrong);
     MKPERF_EACH_BIT (i, s->mask) {
-        const struct mkperf_request_counter *c = &s->session.counter[i];
-        if (mkperf_pmu_selected(i) != c->select) {
-            s->disturbed++;
-            wrong |= UINT32_C(1) << i;
+        uint32_t select = s->session.counter[i].select;
+        uint32_t faults = wrong >> i & 1;
+        if (mkperf_pmu_selected(i) != select) {
+            faults++;
             mkperf_pmu_disable(UINT32_C(1) << i);
-            mkperf_pmu_select(i, c->select);
+            mkperf_pmu_select(i, select);
         }
         if (left_of(i) > s->counter[i].armed) {
-            s->disturbed++;
-            wrong |= UINT32_C(1) << i;
+            faults++;
             mkperf_pmu_write(i, 0 - s->counter[i].armed);
         }
+        wrong |= (uint32_t)(faults != 0) << i;
+        s->disturbed += faults;
     }
     if (wrong != 0) {
         mkperf_pmu_disable(s->mask & ~s->enabled);
@@ -82,28 +71,16 @@ void mkperf_hook_end(struct mkperf_hook *s, bool here)
 
 /* ---- a configuration ------------------------------------------------------------------------- */
 
-/* Copies words from memory that may change meanwhile: each is loaded once. */
-static void copy(void *to, const void *from, unsigned bytes)
-{
-    typedef uint64_t __attribute__((may_alias)) aliased;
-
-    for (unsigned i = 0; i < bytes / sizeof(aliased); i++) {
-        ((aliased *)to)[i] = __atomic_load_n((const aliased *)from + i, __ATOMIC_RELAXED);
-    }
-}
-
 static uint32_t at_most(uint32_t value, uint32_t most)
 {
     return value < most ? value : most;
 }
 
-/* Limits s->want to what the CPU and the hook have. */
-static uint32_t check_counters(struct mkperf_hook *s)
+/* Limits a configuration to what the CPU and the hook have. False: that has no counters, or not those. */
+static bool check_counters(struct mkperf_configuration *want)
 {
-    struct mkperf_configuration *want = &s->want;
-
     if (want->counter_mask == 0 || (want->counter_mask & ~mkperf_pmu_counters()) != 0) {
-        return MKPERF_REQUEST_BAD_COUNTERS;
+        return false;
     }
     want->enable_mask &= want->counter_mask;
     want->read_mask &= want->counter_mask;
@@ -117,37 +94,26 @@ static uint32_t check_counters(struct mkperf_hook *s)
         want->counter[i].select &= MKPERF_SELECT_BITS;
         want->slot[i] %= MKPERF_COUNT_SLOTS;
     }
-    return MKPERF_REQUEST_OK;
+    return true;
 }
 
-/* Whether so many bytes at this address are not wholly memory to which the owner may write. */
-static bool foreign(const void *owner, uint64_t address, uint64_t bytes)
-{
-    return mkperf_port_memory(owner, address, bytes) == NULL;
-}
-
-/* Checks whether s->want may begin now: all memory that it names belongs to the caller, the kernel has what
- * it wants, and the time after a storm is over. */
-static uint32_t check_session(const struct mkperf_hook *s, const void *caller, uint64_t time)
+/* Whether s->want may begin now: all memory that it names belongs to the caller, and the time after a storm is
+ * over. */
+static uint32_t check_session(const struct mkperf_hook *s, const void *caller)
 {
     const struct mkperf_configuration *want = &s->want;
-    bool events = (want->counts | want->words | want->soft_mask | want->sched) != 0;
+    struct mkperf_hook_memory memory = mkperf_hook_memory(caller, want);
 
-    if (!mkperf_ring_size_ok(want->ring_bytes) ||
-        foreign(caller, want->ring, UINT64_C(0) + want->ring_bytes + MKPERF_RING_HEADER_BYTES)) {
+    if (!mkperf_ring_size_ok(want->ring_bytes) || memory.ring == NULL) {
         return MKPERF_REQUEST_BAD_RING;
     }
-    if (events && !(MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS)) {
-        return MKPERF_REQUEST_BAD_FEATURE;
-    }
-    if ((want->counts != 0 && foreign(caller, want->counts, sizeof(struct mkperf_counts))) ||
-        (want->soft_mask != 0 && foreign(caller, want->soft, sizeof(struct mkperf_soft))) ||
-        (want->words != 0 && foreign(caller, want->words, sizeof(struct mkperf_word_table))) ||
-        (want->unwind != 0 &&
-         foreign(caller, want->unwind, MKPERF_UNWIND_BYTES + MKPERF_UNWIND_SLACK))) {
+    if ((want->counts != 0 && memory.counts == NULL) ||
+        (want->soft_mask != 0 && memory.soft == NULL) ||
+        (want->words != 0 && memory.words == NULL) ||
+        (want->unwind != 0 && memory.unwind == NULL)) {
         return MKPERF_REQUEST_BAD_TABLE;
     }
-    return time < s->quiet ? MKPERF_REQUEST_BAD_TIME : MKPERF_REQUEST_OK;
+    return s->time < s->quiet ? MKPERF_REQUEST_BAD_TIME : MKPERF_REQUEST_OK;
 }
 
 /* Sets the period of counter i, which any request may change. */
@@ -155,29 +121,22 @@ static void take_period(struct mkperf_hook *s, unsigned i,
                         const struct mkperf_request_counter *from)
 {
     struct mkperf_hook_counter *c = &s->counter[i];
-
-    c->period = from->period;
-    c->jitter_mask = from->jitter_mask;
     uint32_t frames = s->session.max_frames *
                       (s->session.unwind != 0 ? MKPERF_HOOK_UNWIND_FRAMES : 1);
-    c->least = mkperf_least_interval(frames, s->session.callers, bits(s->session.counter[i].reads),
+    uint32_t reads = 0;
+
+    for (uint32_t rest = s->session.counter[i].reads; rest != 0; rest &= rest - 1) {
+        reads++;
+    }
+    c->period = from->period;
+    c->jitter_mask = from->jitter_mask;
+    c->least = mkperf_least_interval(frames, s->session.callers, reads,
                                      mkperf_pmu_counts_kernel(s->session.counter[i].select));
 }
 
-/* Reads all words of the session, at a request. */
-static void read_words(struct mkperf_hook *s, uint64_t time)
-{
-    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS) && s->session.words != 0) {
-        mkperf_words_find(s);
-        if (!mkperf_words_read(s, true, time)) {
-            mkperf_sched_lose(s, time);
-        }
-    }
-}
-
-/* Starts the counters of s->session, which is checked, and stores the time in *time. If the PMU does
- * not take a counter's event, the session ends, and *what is that counter. */
-static uint32_t start_counters(struct mkperf_hook *s, uint32_t *what, uint64_t *time)
+/* Starts the counters of s->session, which is checked. If the PMU does not take a counter's event, the
+ * session ends. */
+static uint32_t start_counters(struct mkperf_hook *s)
 {
     const struct mkperf_configuration *session = &s->session;
 
@@ -198,7 +157,7 @@ static uint32_t start_counters(struct mkperf_hook *s, uint32_t *what, uint64_t *
         mkperf_pmu_select(i, c->select);
         mkperf_pmu_write(i, s->count_last[i]);
         if (mkperf_pmu_selected(i) != c->select) {
-            *what = i;
+            s->what = i;
             mkperf_hook_end(s, true);
             return MKPERF_REQUEST_BAD_EVENT;
         }
@@ -206,15 +165,15 @@ static uint32_t start_counters(struct mkperf_hook *s, uint32_t *what, uint64_t *
     mkperf_pmu_clear(s->mask); /* after the values are set */
     s->reports = session->sched != 0 || session->counts != 0 || session->soft_mask != 0;
     s->enabled = session->enable_mask;
-    *time = mkperf_port_time();
+    s->time = mkperf_port_time();
     mkperf_pmu_enable(s->enabled);
     return MKPERF_REQUEST_OK;
 }
 
 /* Begins a session of the caller with the configuration s->want. */
-static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what, uint64_t *time)
+static uint32_t apply(struct mkperf_hook *s, const void *caller)
 {
-    uint32_t status = check_session(s, caller, *time);
+    uint32_t status = check_session(s, caller);
 
     if (status != MKPERF_REQUEST_OK) {
         return status;
@@ -232,12 +191,10 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what,
     s->disturbed = 0;
     s->storm = 0;
     /* A core that was late may have written to the ring for an earlier session. This empties it. */
-    mkperf_hook_find_ring(s);
-    status = start_counters(s, what, time);
-    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS) && (s->reports || s->session.words != 0)) {
-        mkperf_sched_begin(s, *time);
-    }
-    read_words(s, *time);
+    mkperf_hook_find(s);
+    status = start_counters(s);
+    mkperf_sched_begin(s);
+    mkperf_words_read(s, true, s->time);
     return status;
 }
 
@@ -264,14 +221,15 @@ static void update(struct mkperf_hook *s)
  * nothing. Stops the counters if the operation does. */
 static void settle(struct mkperf_hook *s, uint32_t op)
 {
-    mkperf_hook_find_ring(s);
+    mkperf_hook_find(s);
     mkperf_hook_take(s, mkperf_pmu_overflow() & s->mask);
     correct(s);
-    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS) && s->reports) {
+    if (s->reports) {
         mkperf_sched_flush(s);
         mkperf_counts_take(s);
     }
-    read_words(s, mkperf_port_time());
+    s->time = mkperf_port_time();
+    mkperf_words_read(s, true, s->time);
     s->sched.limit = 0; /* the owner may have emptied the ring, or request a watermark */
     /* Last, so that the time of the stop follows at once. */
     if (op == MKPERF_REQUEST_STOP || op == MKPERF_REQUEST_WITHDRAW ||
@@ -282,34 +240,38 @@ static void settle(struct mkperf_hook *s, uint32_t op)
     }
 }
 
-/* Carries out an operation with the configuration s->want. *time is the present time; if the operation
- * starts counters, *time becomes the time of their start. own: the caller has a session. */
-static uint32_t carry_out(struct mkperf_hook *s, uint32_t op, bool own, const void *caller,
-                          uint32_t *what, uint64_t *time)
+/* Carries out an operation with the configuration s->want. own: the caller has a session. */
+static uint32_t carry_out(struct mkperf_hook *s, struct mkperf_descriptor *d, uint32_t op,
+                          const void *caller, bool own)
 {
-    bool configures = op == MKPERF_REQUEST_APPLY || op == MKPERF_REQUEST_CONTINUE;
-    uint32_t status = MKPERF_REQUEST_OK;
-
     if (op > MKPERF_REQUEST_PAGE) {
         return MKPERF_REQUEST_BAD_OP;
     }
-    if (op > MKPERF_REQUEST_APPLY && (!own || (configures && s->storm))) {
+    if (op > MKPERF_REQUEST_APPLY && (!own || (op == MKPERF_REQUEST_CONTINUE && s->storm))) {
         return MKPERF_REQUEST_BAD_STATE;
     }
-    if (configures) {
-        status = check_counters(s);
+    if ((op == MKPERF_REQUEST_APPLY || op == MKPERF_REQUEST_CONTINUE) &&
+        !check_counters(&s->want)) {
+        return MKPERF_REQUEST_BAD_COUNTERS;
     }
-    if (op == MKPERF_REQUEST_UPDATE) {
+    switch (op) {
+    case MKPERF_REQUEST_APPLY:
+        return apply(s, caller);
+    case MKPERF_REQUEST_CONTINUE:
+        mkperf_hook_copy(&s->session.counter_mask, &s->want.counter_mask,
+                         sizeof s->want - MKPERF_KEPT_BYTES);
+        return start_counters(s);
+    case MKPERF_REQUEST_UPDATE:
         update(s);
-    } else if (op == MKPERF_REQUEST_WITHDRAW) {
+        return MKPERF_REQUEST_OK;
+    case MKPERF_REQUEST_WITHDRAW:
         mkperf_hook_end(s, true);
-    } else if (op == MKPERF_REQUEST_APPLY && status == MKPERF_REQUEST_OK) {
-        status = apply(s, caller, what, time);
-    } else if (op == MKPERF_REQUEST_CONTINUE && status == MKPERF_REQUEST_OK) {
-        copy(&s->session.counter_mask, &s->want.counter_mask, sizeof s->want - MKPERF_KEPT_BYTES);
-        status = start_counters(s, what, time);
+        return MKPERF_REQUEST_OK;
+    case MKPERF_REQUEST_PAGE:
+        return mkperf_soft_page(s, d);
+    default: /* STOP was carried out before the snapshot; 0 is no operation */
+        return MKPERF_REQUEST_OK;
     }
-    return status; /* STOP was carried out before the snapshot; 0 is no operation */
 }
 
 void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, const void *caller,
@@ -320,7 +282,6 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
     uint32_t op = word & MKPERF_REQUEST_OP;
     struct mkperf_answer *a = &d->answer;
     bool own = here && s->mask != 0 && s->owner == caller;
-    uint32_t what = 0;
 
     if (__atomic_load_n(&d->magic, __ATOMIC_RELAXED) != MKPERF_DESCRIPTOR_MAGIC ||
         __atomic_load_n(&d->answered, __ATOMIC_RELAXED) == sequence) {
@@ -329,24 +290,18 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
     if (own) {
         settle(s, op);
     }
-    uint64_t time = mkperf_port_time();
-    uint32_t read = (word & MKPERF_REQUEST_SNAPSHOT) != 0 && own ? s->mask : 0;
-    MKPERF_EACH_BIT (i, read) {
+    s->time = mkperf_port_time();
+    s->what = 0;
+    MKPERF_EACH_BIT (i, own && (word & MKPERF_REQUEST_SNAPSHOT) != 0 ? s->mask : 0) {
         a->counter[i].value = mkperf_pmu_read(i);
         a->counter[i].interval = s->counter[i].armed;
         a->counter[i].read = s->read[i];
     }
     if (op >= MKPERF_REQUEST_APPLY && op <= MKPERF_REQUEST_UPDATE) {
-        copy(&s->want, &d->want, sizeof s->want);
+        mkperf_hook_copy(&s->want, &d->want, sizeof s->want);
     }
-    a->status = here ? carry_out(s, op, own, caller, &what, &time) : MKPERF_REQUEST_BAD_CORE;
-    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_EVENTS) && op == MKPERF_REQUEST_PAGE &&
-        a->status == MKPERF_REQUEST_OK) {
-        a->status = mkperf_soft_page(
-            s, __atomic_load_n(&d->slot, __ATOMIC_RELAXED),
-            __atomic_load_n(&d->page, __ATOMIC_RELAXED) & ~(MKPERF_PAGE_BYTES - 1), a);
-    }
-    a->what = what;
+    a->status = here ? carry_out(s, d, op, caller, own) : MKPERF_REQUEST_BAD_CORE;
+    a->what = s->what;
     a->features = MKPERF_PORT_FEATURES;
     a->counters = mkperf_pmu_counters();
     a->session = s->mask;
@@ -354,7 +309,7 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
     a->cores = MKPERF_PORT_CORES;
     a->core = mkperf_port_core();
     mkperf_pmu_describe(a->pmu);
-    a->time = time;
+    a->time = s->time;
     a->tick_hz = mkperf_port_tick_hz();
     a->head = s->head;
     a->captures = s->captures;

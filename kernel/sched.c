@@ -34,7 +34,7 @@ enum {
 /* Returns the position up to which events need no checks (rule 2). */
 static uint64_t sched_limit(const struct mkperf_hook *s)
 {
-    uint64_t tail = __atomic_load_n(&s->ring->tail, __ATOMIC_ACQUIRE);
+    uint64_t tail = __atomic_load_n(&s->memory.ring->tail, __ATOMIC_ACQUIRE);
     uint64_t end = (s->head | (s->session.ring_bytes - 1)) + 1; /* of the ring */
     uint64_t full = tail + s->session.ring_bytes;
     uint64_t limit = end < full ? end : full;
@@ -44,16 +44,6 @@ static uint64_t sched_limit(const struct mkperf_hook *s)
     uint64_t look = s->head - tail < s->session.watermark ? tail + s->session.watermark - 1
                                                           : s->head + s->session.watermark;
     return look < limit ? look : limit;
-}
-
-void mkperf_sched_lose(struct mkperf_hook *s, uint64_t time)
-{
-    struct mkperf_hook_sched *c = &s->sched;
-
-    c->lost_from = c->lost == c->reported ? time : c->lost_from;
-    c->lost++;
-    c->limit = 0;
-    mkperf_hook_show_losses(s);
 }
 
 /* Writes an event. Before it come the record of a loss that was not reported yet, and the record of the
@@ -71,7 +61,7 @@ static void write_event(struct mkperf_hook *s, uint64_t what, const void *thread
     }
     uint64_t *w = mkperf_hook_reserve(s, bytes);
     if (w == NULL) {
-        mkperf_sched_lose(s, time);
+        mkperf_hook_lose_event(s, time);
         return;
     }
     if (loss_words != 0) {
@@ -124,7 +114,7 @@ MKPERF_INLINE void put_event(struct mkperf_hook *s, uint64_t what, const void *t
         put_slowly(s, what, thread, time);
         return;
     }
-    struct mkperf_ring *ring = s->ring;
+    struct mkperf_ring *ring = s->memory.ring;
     uint64_t *w = &ring->data[(head & (s->session.ring_bytes - 1)) / 8];
     w[MKPERF_WORD_HEADER] = s->sched.header | what | (uint64_t)slot << 40;
     w[MKPERF_WORD_TIME] = time;
@@ -158,6 +148,7 @@ MKPERF_NOINLINE void special_switch(struct mkperf_hook *s, unsigned reason, cons
     if (s->sched.counted) {
         struct mkperf_identity next = mkperf_port_identity(thread);
 
+        mkperf_hook_find(s);
         mkperf_counts_take(s);
         if (reason == MKPERF_STOPPED_CALLED && !s->sched.called) {
             mkperf_soft_event(s, MKPERF_SOFT_PPCALL, s->running, next);
@@ -175,8 +166,8 @@ MKPERF_NOINLINE void special_switch(struct mkperf_hook *s, unsigned reason, cons
     }
     reason = reason_of(s, reason, thread);
     mkperf_sched_flush(s);
-    if (s->words.pairs != 0 && !mkperf_words_read(s, false, time)) {
-        mkperf_sched_lose(s, time);
+    if (s->words.pairs != 0) {
+        mkperf_words_read(s, false, time);
     }
     if (last != NULL && (s->session.sched & MKPERF_SCHED_OFF_CPU) != 0 &&
         !(DOES_NOT_WAIT >> reason & 1)) {
@@ -219,7 +210,8 @@ MKPERF_NOINLINE void message_slowly(struct mkperf_hook *s, const void *from, con
     bool received = to == mkperf_port_running();
 
     if (s->sched.counted && fault == MKPERF_FAULT_NONE) {
-        s->sched.called = s->sched.called || !received;
+        s->sched.called |= !received;
+        mkperf_hook_find(s);
         mkperf_soft_event(s, MKPERF_SOFT_PPCALL, received ? mkperf_port_identity(from) : s->running,
                           received ? s->running : mkperf_port_identity(to));
     }
@@ -248,6 +240,7 @@ void mkperf_sched_reply(struct mkperf_hook *s, const void *to, bool here)
 
 MKPERF_NOINLINE void notify_counted(struct mkperf_hook *s, const void *thread, uint64_t time)
 {
+    mkperf_hook_find(s);
     mkperf_soft_event(s, MKPERF_SOFT_NOTIFICATION, s->running, mkperf_port_identity(thread));
     put_event(s, mkperf_sched_what(MKPERF_SCHED_NOTIFY, 0, 0), thread, time);
 }
@@ -265,14 +258,15 @@ void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, unsigned number, c
 void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uint64_t pc,
                        uint64_t address)
 {
+    mkperf_hook_find(s);
     mkperf_soft_event(s, MKPERF_SOFT_FAULT, thread, thread);
-    if (s->soft == NULL || (s->session.soft_mask & MKPERF_SOFT_FAULT_RECORDS) == 0) {
+    if (s->memory.soft == NULL || (s->session.soft_mask & MKPERF_SOFT_FAULT_RECORDS) == 0) {
         return;
     }
     uint64_t *w =
         mkperf_hook_record(s, MKPERF_RECORD_FAULT, MKPERF_FAULT_WORDS, 0, mkperf_port_time());
     if (w == NULL) {
-        s->soft->records_dropped++;
+        s->memory.soft->records_dropped++;
     } else {
         w[MKPERF_WORD_THREAD] = thread.badge;
         w[MKPERF_WORD_SC] = thread.sc;
@@ -295,7 +289,7 @@ void mkperf_sched_forget(struct mkperf_hook *s, const void *thread)
     }
 }
 
-void mkperf_sched_begin(struct mkperf_hook *s, uint64_t time)
+void mkperf_sched_begin(struct mkperf_hook *s)
 {
     const void *running = mkperf_port_running();
     struct mkperf_hook_sched *c = &s->sched;
@@ -307,6 +301,12 @@ void mkperf_sched_begin(struct mkperf_hook *s, uint64_t time)
     c->special = c->counted || s->session.words != 0 ||
                  (s->session.sched & MKPERF_SCHED_OFF_CPU) != 0;
     s->running = mkperf_port_identity(running);
-    put_event(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 0), running, time);
-    mkperf_counts_take(s); /* looks the table up: the first switch then costs what others cost */
+    if (s->memory.counts != NULL) {
+        struct mkperf_identity owner = mkperf_port_identity(s->owner);
+
+        s->memory.counts->self = mkperf_counts_key(owner.badge);
+        s->memory.counts->self_sc = mkperf_hook_sc(s, owner);
+    }
+    put_event(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 0), running,
+              s->time);
 }

@@ -20,13 +20,12 @@
 #include "hook.h"
 
 enum {
-    UNWIND_PAGE = 4096,
     UNWIND_WORD = 8,
     UNWIND_STEP = 4, /* rows that are passed at once: blocks of short functions have up to 16 */
 };
 
 /* Bits of an offset that is outside of a page, or misaligned. */
-#define NOT_IN_PAGE (~(uint64_t)(UNWIND_PAGE - UNWIND_WORD))
+#define NOT_IN_PAGE (~(MKPERF_PAGE_BYTES - UNWIND_WORD))
 
 /* A value that a thread on another core may change meanwhile. The compiler cannot load it again after this. An
  * atomic load would take an instruction more for its address. */
@@ -49,7 +48,7 @@ struct unwind_stack {
 MKPERF_INLINE bool read_word(struct unwind_stack *k, uint64_t at, uint64_t *out)
 {
     if (__builtin_expect(((at - k->page) & NOT_IN_PAGE) != 0, 0)) {
-        uint64_t page = at & ~(uint64_t)(UNWIND_PAGE - 1);
+        uint64_t page = at & ~(MKPERF_PAGE_BYTES - 1);
         uintptr_t window = at % UNWIND_WORD == 0 ? mkperf_port_user_page(k->thread, k->level, page)
                                                  : 0;
         if (window == 0) {
@@ -105,35 +104,23 @@ MKPERF_INLINE uint64_t find_rule(const struct mkperf_unwind_tables *tables,
 static bool find_table(const struct mkperf_hook *s, struct mkperf_identity id,
                        struct mkperf_unwind_entry *e)
 {
-    uint64_t sc = (id.badge & s->session.sc_if) != 0 ? id.sc & s->session.sc_mask : 0;
+    uint64_t sc = mkperf_hook_sc(s, id);
     const struct mkperf_unwind_entry *from =
-        &s->unwind->entry[mkperf_unwind_slot(id.badge, sc, s->session.sc_if)];
+        &s->memory.unwind->entry[mkperf_unwind_slot(id.badge, sc, s->session.sc_if)];
 
-    e->badge = ONCE(from->badge);
-    e->sc = ONCE(from->sc);
-    e->base = ONCE(from->base);
-    e->blocks = ONCE(from->blocks);
-    e->block = ONCE(from->block);
-    e->row = ONCE(from->row);
-    e->rule = ONCE(from->rule);
+    mkperf_hook_copy(e, from, sizeof *e);
     return e->blocks != 0 && ((e->badge ^ id.badge) | (e->sc ^ sc)) == 0;
 }
 
-bool mkperf_unwind(struct mkperf_hook *s, const struct mkperf_port_context *c,
-                   struct mkperf_identity id, unsigned level, uint64_t *frames, uint32_t max,
-                   struct mkperf_walked *out)
+uint32_t mkperf_unwind(const struct mkperf_hook *s, const struct mkperf_port_context *c,
+                       struct mkperf_identity id, unsigned level, uint64_t *frames, uint32_t max)
 {
+    const struct mkperf_unwind_tables *tables = s->memory.unwind;
     struct mkperf_unwind_entry e;
 
-    if (s->unwind == NULL) {
-        s->unwind = mkperf_port_memory(s->owner, s->session.unwind,
-                                       MKPERF_UNWIND_BYTES + MKPERF_UNWIND_SLACK);
+    if (!find_table(s, id, &e)) {
+        return MKPERF_NO_TABLE;
     }
-    if (s->unwind == NULL || !find_table(s, id, &e)) {
-        return false;
-    }
-
-    const struct mkperf_unwind_tables *tables = s->unwind;
     struct unwind_stack stack = {.thread = c->thread, .level = level, .page = 1}; /* no page */
     uint64_t sp = mkperf_port_sp(c);
     uint64_t fp = c->fp;
@@ -169,6 +156,5 @@ bool mkperf_unwind(struct mkperf_hook *s, const struct mkperf_port_context *c,
         sp = cfa;
         pc = ret - 1; /* within the instruction that calls */
     }
-    *out = (struct mkperf_walked){n, flags};
-    return true;
+    return n | flags << MKPERF_WALKED_FLAGS_SHIFT;
 }

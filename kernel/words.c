@@ -10,18 +10,18 @@
  *    forgotten until the next request.
  * 2. A word is read once for each reading. Its value is only compared and copied.
  *
- * What may be lost: a reading for which the ring has no room. The caller counts it as a scheduling
- * event. Its words are in the next reading.
+ * What may be lost: a reading for which the ring has no room. It counts as a scheduling event. Its words are
+ * in the next reading.
  */
 #include <mkperf_port.h>
 
 #include "hook.h"
 
-void mkperf_words_find(struct mkperf_hook *s)
+/* Looks up the words. The next reading has all of them that are mapped. */
+MKPERF_NOINLINE void find_words(struct mkperf_hook *s)
 {
     static const uint64_t nothing;
-    const struct mkperf_word_table *table =
-        mkperf_port_memory(s->owner, s->session.words, sizeof *table);
+    const struct mkperf_word_table *table = s->memory.words;
     uint64_t n = table != NULL ? __atomic_load_n(&table->n, __ATOMIC_RELAXED) : 0;
 
     n = n < MKPERF_MAX_WORDS ? n : MKPERF_MAX_WORDS;
@@ -40,15 +40,22 @@ void mkperf_words_find(struct mkperf_hook *s)
     }
 }
 
-bool mkperf_words_read(struct mkperf_hook *s, bool all, uint64_t time)
+void mkperf_words_read(struct mkperf_hook *s, bool all, uint64_t time)
 {
-    const struct mkperf_hook_pair *end = s->words.pair + s->words.pairs;
-    uint64_t *w = mkperf_hook_reserve(s, UINT64_C(8) * (MKPERF_WORDS_FIXED + 2 * s->words.pairs));
     uint64_t set = 0;
     uint64_t both = 3;
 
+    if (s->session.words == 0) {
+        return;
+    }
+    if (all) {
+        find_words(s);
+    }
+    const struct mkperf_hook_pair *end = s->words.pair + s->words.pairs;
+    uint64_t *w = mkperf_hook_reserve(s, UINT64_C(8) * (MKPERF_WORDS_FIXED + 2 * s->words.pairs));
     if (w == NULL) {
-        return false;
+        mkperf_hook_lose_event(s, time);
+        return;
     }
     uint64_t *put = w + MKPERF_WORDS_FIXED;
     for (struct mkperf_hook_pair *p = s->words.pair; p < end; p++, both <<= 2) {
@@ -69,5 +76,4 @@ bool mkperf_words_read(struct mkperf_hook *s, bool all, uint64_t time)
         w[MKPERF_WORDS_SET] = set & s->words.seen;
         mkperf_hook_publish(s, bytes);
     }
-    return true;
 }

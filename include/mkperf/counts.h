@@ -3,8 +3,8 @@
  * Counts by thread: the table that a kernel fills in at each switch while a session counts.
  *
  * Owns: the table's layout. The table is in the profiler PD's memory, at the address `counts` of
- * the descriptor. Only kernel/counted.c writes it. A kernel without that file has no
- * MKPERF_FEATURE_EVENTS and refuses a request with such an address.
+ * the descriptor. Only kernel/counted.c writes it. A kernel that does not report
+ * switches has no MKPERF_FEATURE_EVENTS.
  */
 #ifndef MKPERF_COUNTS_H
 #define MKPERF_COUNTS_H

@@ -124,7 +124,6 @@ enum mkperf_request_status {
     MKPERF_REQUEST_BAD_RING = 4,     /* wrong size, or not within one mapping of the caller */
     MKPERF_REQUEST_BAD_TABLE = 5,    /* the table of counts, of software events, of words, or the
                                         tables of unwind.h are not within one mapping of the caller */
-    MKPERF_REQUEST_BAD_FEATURE = 6,  /* this kernel was built without MKPERF_FEATURE_EVENTS */
     MKPERF_REQUEST_BAD_STATE = 7, /* the caller has no session to continue, or none with stacks, or
                                         no thread has the slot */
     MKPERF_REQUEST_BAD_EVENT = 8, /* the PMU did not take the `select` of counter `what` */

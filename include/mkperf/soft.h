@@ -4,8 +4,7 @@
  *
  * Owns: the table's layout. The table is in the profiler PD's memory, at the address `soft` of the
  * descriptor. Only kernel/counted.c writes it, except that the profiler PD adds what it found out
- * about stacks. A kernel without that file has no MKPERF_FEATURE_EVENTS and refuses a request with such
- * events.
+ * about stacks. A kernel that does not report such events has no MKPERF_FEATURE_EVENTS.
  *
  * The names are those of perf, if perf has the event:
  *

@@ -8,7 +8,7 @@
  *
  * Owns: the table of words, which is in the profiler PD's memory at the address `words` of the
  * descriptor, and the record in the rings. kernel/words.c reads the table and writes the record. A
- * kernel without that file has no MKPERF_FEATURE_EVENTS.
+ * kernel that does not report switches has no MKPERF_FEATURE_EVENTS.
  *
  * WORDS
  *   word 0   flags: MKPERF_WORDS_ALL, the record has all words that the kernel can read

@@ -40,11 +40,10 @@ static inline bool mkperf_record_in_page(uint64_t offset)
            mkperf_rotated(MKPERF_PAGE_BYTES - sizeof(struct mkperf_frame_record));
 }
 
-/* The result of a walk: the number of frames, and the reason for which it ended early. */
-struct mkperf_walked {
-    uint32_t frames;
-    uint32_t flags; /* enum mkperf_sample_flags */
-};
+/* What a walk returns: the number of frames, and the reason for which it ended early (enum mkperf_sample_flags), as
+ * in a record's word MKPERF_CALLER_FRAMES. */
+#define MKPERF_WALKED_FRAMES 0xff
+#define MKPERF_WALKED_FLAGS_SHIFT 8
 
 /*
  * Walks a thread's frame records from fp into frames[0 .. max). level: 0 for the thread that a sample is about,
@@ -55,10 +54,10 @@ struct mkperf_walked {
  * Within a page, positions are addresses in the kernel (window). They differ from the thread's addresses by one
  * number, modulo 2^64.
  */
-static inline __attribute__((always_inline)) struct mkperf_walked
+static inline __attribute__((always_inline)) uint32_t
 mkperf_walk(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, uint32_t max)
 {
-    struct mkperf_walked walked = {0, MKPERF_SAMPLE_DEPTH_LIMIT};
+    uint32_t flags = MKPERF_SAMPLE_DEPTH_LIMIT;
     uint64_t *frame = frames;
     uint64_t *end = frames + max;
 
@@ -69,7 +68,7 @@ mkperf_walk(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, u
             mkperf_record_in_page(fp - page) ? mkperf_port_user_page(thread, level, page) : 0;
 
         if (window == 0) {
-            walked.flags = MKPERF_SAMPLE_BAD_FP;
+            flags = MKPERF_SAMPLE_BAD_FP;
             break;
         }
         uint64_t to_window = window - page;
@@ -97,12 +96,11 @@ mkperf_walk(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, u
         fp = next - to_window;
         bool outermost = fp + MKPERF_RECORD_BELOW == 0;
         if (ret == 0 || (MKPERF_RECORD_BELOW != 0 && outermost) || fp <= at * 8 - to_window) {
-            walked.flags = ret != 0 && !outermost ? MKPERF_SAMPLE_BAD_FP : 0;
+            flags = ret != 0 && !outermost ? MKPERF_SAMPLE_BAD_FP : 0;
             break;
         }
     }
-    walked.frames = (uint32_t)(frame - frames);
-    return walked;
+    return (uint32_t)(frame - frames) | flags << MKPERF_WALKED_FLAGS_SHIFT;
 }
 
 #endif

@@ -57,8 +57,7 @@ static struct mkperf_soft soft;
 static struct mkperf_word_table words;
 static uint64_t unwind[(MKPERF_UNWIND_BYTES + MKPERF_UNWIND_SLACK) / 8];
 static const char owner[1], other[1];
-enum { FEATURES = MKPERF_FEATURE_EVENTS };
-uint32_t mock_features = FEATURES;
+uint32_t mock_features = MKPERF_FEATURE_EVENTS;
 
 /* ---- the hook's port ------------------------------------------------------------------------ */
 

@@ -115,6 +115,7 @@ static void begin(uint32_t watermark)
     memset(&memory, 0, sizeof memory);
     memset(memory.guard, 0xa5, sizeof memory.guard);
     memset(&hook, 0, sizeof hook);
+    hook.session.ring = (uintptr_t)&memory;
     hook.session.ring_bytes = RING_BYTES;
     hook.session.watermark = watermark;
     hook.owner = &threads[0];
@@ -122,7 +123,8 @@ static void begin(uint32_t watermark)
     mapped = true;
     ticks_now = 0;
     wakes = 0;
-    mkperf_sched_begin(&hook, mkperf_port_time());
+    hook.time = mkperf_port_time();
+    mkperf_sched_begin(&hook);
 }
 
 /* ---- the kernel's writer --------------------------------------------------------------------- */
@@ -218,8 +220,10 @@ static void begin_words(unsigned n)
     table.n = n;
     begin(RING_BYTES);
     hook.session.words = (uintptr_t)&table;
-    mkperf_sched_begin(&hook, mkperf_port_time());
-    mkperf_words_find(&hook);
+    mkperf_hook_unmapped(&hook);
+    hook.time = mkperf_port_time();
+    mkperf_sched_begin(&hook);
+    mkperf_words_read(&hook, true, hook.time);
 }
 
 struct taken {
@@ -281,7 +285,6 @@ static void test_words(void **state)
     table.word[1] = word_at(511, 0xff); /* the page's last word */
     table.word[2] = word_at(9, 0xff) + 4096;
     begin_words(3);
-    (void)mkperf_words_read(&hook, true, 1);
     take_all(&t);
     assert_int_equal(t.flags, MKPERF_WORDS_ALL);
     assert_int_equal(t.set, 3); /* the third is not mapped */
@@ -321,15 +324,13 @@ static void test_words_unmapped(void **state)
     page_mapped = true;
     table.word[0] = word_at(0, 0xff);
     begin_words(1);
-    (void)mkperf_words_read(&hook, true, 1);
     page_mapped = false;
     mkperf_hook_unmapped(&hook);
     page[0]++;
     switch_to(1);
     take_all(&t);
     assert_int_equal(t.readings, 1);
-    mkperf_words_find(&hook);
-    (void)mkperf_words_read(&hook, true, 2);
+    mkperf_words_read(&hook, true, 2);
     take_all(&t);
     assert_int_equal(t.readings, 2);
     assert_int_equal(t.set, 0);
@@ -337,8 +338,7 @@ static void test_words_unmapped(void **state)
     take_all(&t);
     assert_int_equal(t.readings, 2);
     page_mapped = true;
-    mkperf_words_find(&hook);
-    (void)mkperf_words_read(&hook, true, 3);
+    mkperf_words_read(&hook, true, 3);
     take_all(&t);
     assert_int_equal(t.set, 1);
     assert_int_equal(t.value[0], page[0]);

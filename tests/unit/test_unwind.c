@@ -130,7 +130,8 @@ static void begin(void)
 {
     memset(&hook, 0, sizeof hook);
     hook.mask = 1;
-    hook.ring = &memory.ring;
+    hook.memory.ring = &memory.ring;
+    hook.memory.unwind = tables;
     hook.session.ring_bytes = MKPERF_RING_MIN_BYTES;
     hook.session.watermark = UINT32_MAX;
     hook.session.max_frames = FRAMES;
@@ -269,15 +270,29 @@ static struct {
     uint64_t stacks, frames, judged, cut, more;
 } seen;
 
+struct walked {
+    uint32_t frames;
+    uint32_t flags; /* enum mkperf_sample_flags */
+};
+
+/* Walks the sampled thread's chain by its table. False: it has none. */
+static bool unwind(uint64_t frame[static FRAMES], struct walked *out)
+{
+    struct mkperf_identity id = {BADGE, 0};
+    uint32_t walked = mkperf_unwind(&hook, &sampled, id, 0, frame, FRAMES);
+
+    *out = (struct walked){walked & MKPERF_WALKED_FRAMES, walked >> MKPERF_WALKED_FLAGS_SHIFT};
+    return walked != MKPERF_NO_TABLE;
+}
+
 /* Frames of one thread by both: the hook's are the judge's, or the first of them if it ended early. */
 static void compare_walks(void)
 {
     uint64_t frame[FRAMES];
-    struct mkperf_walked walked;
+    struct walked walked;
     struct judged j;
 
-    assert_true(mkperf_unwind(&hook, &sampled, (struct mkperf_identity){BADGE, 0}, 0, frame, FRAMES,
-                              &walked));
+    assert_true(unwind(frame, &walked));
     judge(&j);
     assert_true(walked.frames <= FRAMES);
     for (unsigned i = 0; i < walked.frames; i++) {
@@ -398,11 +413,10 @@ static void open_echo(void)
 static void walk_anyhow(void)
 {
     uint64_t frame[FRAMES];
-    struct mkperf_walked walked;
+    struct walked walked;
 
     random_stack();
-    if (mkperf_unwind(&hook, &sampled, (struct mkperf_identity){BADGE, 0}, 0, frame, FRAMES,
-                      &walked)) {
+    if (unwind(frame, &walked)) {
         assert_true(walked.frames <= FRAMES);
         assert_true(walked.flags == 0 || walked.flags == MKPERF_SAMPLE_BAD_FP ||
                     walked.flags == MKPERF_SAMPLE_DEPTH_LIMIT);
@@ -527,15 +541,14 @@ static const uint64_t *sample(void)
 static void samples(void **state)
 {
     uint64_t frame[FRAMES];
-    struct mkperf_walked walked;
+    struct walked walked;
 
     (void)state;
     open_echo();
     do {
         random_stack();
         sampled.lr = 0x1234;
-        assert_true(mkperf_unwind(&hook, &sampled, (struct mkperf_identity){BADGE, 0}, 0, frame,
-                                  FRAMES, &walked));
+        assert_true(unwind(frame, &walked));
     } while (walked.frames < 4 || walked.flags == 0);
     const uint64_t *w = sample();
     assert_int_equal(mkperf_record_nframes(w[0]), walked.frames);
@@ -560,7 +573,7 @@ static void samples(void **state)
     tables->entry[BADGE].badge = BADGE;
     mkperf_hook_unmapped(&hook);
     mapped = false;
-    hook.ring = &memory.ring;
+    hook.memory.ring = &memory.ring;
     assert_int_equal(sample()[MKPERF_WORD_LR], 0x1234);
     close_program();
 }
