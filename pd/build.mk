@@ -17,10 +17,9 @@ $(TARGET_OBJ)/pd/timer/%.o: private TARGET_CFLAGS += $(PROFILER_TIMER_CFLAGS)
 CLIENT_COMMON_SRC := $(addprefix pd/client/,main.c control.c connections.c stream.c command.c \
                      mark.c report.c encode.c encode_batch.c encode_windows.c periods.c sched.c wire_frames.c link.c session.c stamp_reserved.c) $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) \
                      $(MBEDTLS_SRC) $(TARGET_LIB_SRC)
-# The drivers of UARTs; a PD names the one that it uses (pd/client/transport.h).
-CLIENT_UARTS := $(wildcard pd/client/*uart*.c) pd/client/pl011.c
-CLIENT_SRC := pd/client/serial.c $(CLIENT_UARTS) \
-              $(CLIENT_COMMON_SRC)
+# The driver of UARTs. The platform or the board names its own (MKPERF_UART).
+CLIENT_UARTS := pd/client/uart_line.c
+CLIENT_SRC := pd/client/serial.c $(CLIENT_UARTS) $(CLIENT_COMMON_SRC)
 
 # MKPERF_KEY_FILE: 64 hexadecimal digits, the key that hosts have to have. Without it: none needed.
 KEY_PROBLEM := $(shell scripts/key-source $(B)/key/key.c $(MKPERF_KEY_FILE) 2>&1)

@@ -33,7 +33,7 @@ static void line_init(void)
 
     __asm__("mrs %0, cntfrq_el0" : "=r"(hz));
     line_byte = hz * LINE_FRACTION * 10 / LINE_BAUD;
-    mkperf_pl011.init();
+    mkperf_uart_line.init();
 }
 
 static size_t line_write(const uint8_t *bytes, size_t n)
@@ -42,7 +42,7 @@ static size_t line_write(const uint8_t *bytes, size_t n)
     uint64_t waiting = line_empty_at > now ? (line_empty_at - now + line_byte - 1) / line_byte : 0;
     size_t room = waiting < LINE_FIFO ? LINE_FIFO - (size_t)waiting : 0;
 
-    n = mkperf_pl011.write(bytes, n < room ? n : room);
+    n = mkperf_uart_line.write(bytes, n < room ? n : room);
     line_empty_at = (line_empty_at > now ? line_empty_at : now) + n * line_byte;
     return n;
 }
@@ -59,12 +59,12 @@ static void line_more(int wanted)
 
 static int line_read(void)
 {
-    return mkperf_pl011.read();
+    return mkperf_uart_line.read();
 }
 
 static void line_interrupt(void)
 {
-    mkperf_pl011.interrupt();
+    mkperf_uart_line.interrupt();
 }
 
 static const struct mkperf_transport mkperf_line = {

@@ -18,7 +18,6 @@
 enum {
     KEY_HEADER = 0x00ffffff, /* of a header's upper half: nframes, counter, flags; not core */
     STRIDE = 4,              /* words */
-    KERNEL_BIT = 48,         /* bit of the flag in a header */
     NO_USER_BIT = 49,
     HINT_BIT = 16, /* first bit of the hint's index in a hash */
 };

@@ -5,6 +5,8 @@
  * Owns: struct mkperf_settings, and the line that is being executed. Called by control.c for Command
  * messages and for plain text, and by mark.c for applications.
  */
+#include <string.h>
+
 #include <mkperf/event_attributes.h>
 #include <mkperf/text_commands.h>
 
@@ -104,11 +106,16 @@ static bool parse_word(const char *word, uint64_t max, uint64_t *out)
     return parse_number(&word, hex ? 16 : 10, max, out) && *word == '\0';
 }
 
-/* Parses on or off. False: neither. */
+/* Parses on or off. False: neither, and *on is unchanged. */
 static bool parse_on_off(const char *word, bool *on)
 {
-    *on = mkperf_word_is(word, "on");
-    return *on || mkperf_word_is(word, "off");
+    bool is_on = mkperf_word_is(word, "on");
+
+    if (!is_on && !mkperf_word_is(word, "off")) {
+        return false;
+    }
+    *on = is_on;
+    return true;
 }
 
 /* The event's name or number, up to ':' or ','. */
@@ -173,7 +180,8 @@ static bool parse_event(const char *word, uint32_t period_us, mkperf_EventSpec *
 
 void mkperf_command_defaults(struct mkperf_settings *s)
 {
-    *s = (struct mkperf_settings){.period_us = DEFAULT_US, .depth = DEFAULT_DEPTH};
+    *s = (struct mkperf_settings){.period_us = DEFAULT_US};
+    s->request.configure.max_frames = DEFAULT_DEPTH;
 }
 
 static bool command_timer(struct line *l)
@@ -204,13 +212,7 @@ static bool command_timer(struct line *l)
 
 static bool command_sched(struct line *l)
 {
-    bool on;
-
-    if (!parse_on_off(l->words.word[1], &on)) {
-        return usage(l);
-    }
-    l->c->settings.sched = on;
-    return true;
+    return parse_on_off(l->words.word[1], &l->c->settings.request.configure.sched) || usage(l);
 }
 
 static bool command_prof_btdepth(struct line *l)
@@ -220,7 +222,7 @@ static bool command_prof_btdepth(struct line *l)
     if (!parse_word(l->words.word[1], MKPERF_MAX_FRAMES, &depth)) {
         return usage(l);
     }
-    l->c->settings.depth = (uint32_t)depth;
+    l->c->settings.request.configure.max_frames = (uint32_t)depth;
     return true;
 }
 
@@ -239,12 +241,12 @@ static bool set_ring(struct line *l, uint32_t max, uint32_t *bytes)
 
 static bool command_prof_qlimit(struct line *l)
 {
-    return set_ring(l, MKPERF_OUTPUT_RING_BYTES, &l->c->settings.output_bytes);
+    return set_ring(l, MKPERF_OUTPUT_RING_BYTES, &l->c->settings.request.output_bytes);
 }
 
 static bool command_prof_cpubufsz(struct line *l)
 {
-    return set_ring(l, MKPERF_CORE_RING_BYTES, &l->c->settings.core_bytes);
+    return set_ring(l, MKPERF_CORE_RING_BYTES, &l->c->settings.request.core_bytes);
 }
 
 static bool command_events(struct line *l)
@@ -263,10 +265,8 @@ static bool command_events(struct line *l)
             return usage(l);
         }
     }
-    for (unsigned i = 0; i < n; i++) {
-        s->event[i] = want[i];
-    }
-    s->events = n;
+    memcpy(s->request.configure.events, want, n * sizeof *want);
+    s->request.configure.events_count = (pb_size_t)n;
     return true;
 }
 
@@ -275,25 +275,18 @@ static bool command_events(struct line *l)
 uint32_t mkperf_command_start(struct mkperf_client *c)
 {
     const struct mkperf_settings *s = &c->settings;
-    struct mkperf_session_request *r = &c->page->request;
-    mkperf_Configure *m = &r->configure;
-    uint32_t n = s->events;
+    const mkperf_Configure *set = &s->request.configure;
+    mkperf_Configure *m = &c->page->request.configure;
+    bool unchanged = !s->timer && !set->sched && set->events_count == 0;
 
-    if (!s->timer && !s->sched && n == 0 && c->page->session.events_count != 0) {
+    if (unchanged && c->page->session.events_count != 0) {
         return mkperf_control_start(c);
     }
-    *r = MKPERF_SESSION_REQUEST_ZERO;
-    for (uint32_t i = 0; i < n; i++) {
-        m->events[i] = s->event[i];
+    c->page->request = s->request;
+    if (s->timer || unchanged) {
+        (void)parse_event("cycles", s->period_us, &m->events[set->events_count]);
+        m->events_count = (pb_size_t)(set->events_count + 1);
     }
-    if (s->timer || (n == 0 && !s->sched)) {
-        (void)parse_event("cycles", s->period_us, &m->events[n++]);
-    }
-    m->events_count = (pb_size_t)n;
-    m->max_frames = s->depth;
-    m->sched = s->sched;
-    r->core_bytes = s->core_bytes;
-    r->output_bytes = s->output_bytes;
     uint32_t result = c->call(MKPERF_OP_CONFIGURE);
     return result == MKPERF_RESULT_OK ? mkperf_control_start(c) : result;
 }
@@ -369,6 +362,7 @@ static bool command_status(struct line *l)
 {
     struct mkperf_client *c = l->c;
     const struct mkperf_settings *set = &c->settings;
+    const struct mkperf_session_request *r = &set->request;
     const struct mkperf_connection *p = l->peer.p;
     const mkperf_Status *s = &c->page->status;
 
@@ -390,10 +384,11 @@ static bool command_status(struct line *l)
             s->overwritten);
     }
     put(l, "timer %s, period %u us, events %u%s, prof_btdepth %u", set->timer ? "on" : "off",
-        set->period_us, set->events, set->sched ? ", sched on" : "", set->depth);
+        set->period_us, r->configure.events_count, r->configure.sched ? ", sched on" : "",
+        r->configure.max_frames);
     put(l, ", prof_qlimit %u KB, prof_cpubufsz %u KB\n",
-        (set->output_bytes != 0 ? set->output_bytes : MKPERF_OUTPUT_RING_BYTES) / 1024,
-        (set->core_bytes != 0 ? set->core_bytes : MKPERF_CORE_RING_BYTES) / 1024);
+        (r->output_bytes != 0 ? r->output_bytes : MKPERF_OUTPUT_RING_BYTES) / 1024,
+        (r->core_bytes != 0 ? r->core_bytes : MKPERF_CORE_RING_BYTES) / 1024);
     return true;
 }
 

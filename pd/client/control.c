@@ -38,8 +38,9 @@ static void configure(struct mkperf_peer peer, const mkperf_Configure *m)
 
     *r = MKPERF_SESSION_REQUEST_ZERO;
     r->configure = *m;
-    r->core_bytes = c->settings.core_bytes;
-    r->output_bytes = m->overwrite_bytes != 0 ? m->overwrite_bytes : c->settings.output_bytes;
+    r->core_bytes = c->settings.request.core_bytes;
+    r->output_bytes = m->overwrite_bytes != 0 ? m->overwrite_bytes
+                                              : c->settings.request.output_bytes;
     if (m->restart && c->running &&
         mkperf_control_stop(c, peer.who, peer.request) == MKPERF_RESULT_OK) {
         c->restarting = true;

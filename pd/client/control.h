@@ -42,14 +42,9 @@ enum mkperf_client_limits {
 
 /* The settings of the text commands, which are valid from the next `start`. */
 struct mkperf_settings {
-    bool timer; /* cycles are sampled, each period_us */
-    bool sched; /* The session has scheduling events, with samples or without. */
+    bool timer; /* cycles are sampled in addition, each period_us */
     uint32_t period_us;
-    uint32_t depth;
-    uint32_t core_bytes; /* 0: the largest size */
-    uint32_t output_bytes;
-    uint32_t events; /* number of events in addition to the timer */
-    mkperf_EventSpec event[MKPERF_MAX_EVENTS - 1];
+    struct mkperf_session_request request; /* with at most MKPERF_MAX_EVENTS - 1 events */
 };
 
 struct mkperf_gap {

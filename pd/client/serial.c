@@ -11,7 +11,7 @@
 #include "transport.h"
 
 #ifndef MKPERF_TRANSPORT
-#define MKPERF_TRANSPORT mkperf_pl011
+#define MKPERF_TRANSPORT mkperf_uart_line
 #endif
 
 enum { CHANNEL_UART = 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The contract between serial.c and the driver of a byte stream. A driver is one const struct; the
- * build names it (MKPERF_TRANSPORT).
+ * build names it (MKPERF_TRANSPORT), if it is not the UART.
  */
 #ifndef MKPERF_TRANSPORT_H
 #define MKPERF_TRANSPORT_H
@@ -30,12 +30,8 @@ struct mkperf_transport {
     void (*done)(unsigned channel);
 };
 
-/* Arm PL011 (pd/client/pl011.c): registers in the region `mkperf_uart`. */
-extern const struct mkperf_transport mkperf_pl011;
-/* The UART of NXP's i.MX processors (pd/client/imx_uart.c): the same region. */
-extern const struct mkperf_transport mkperf_imx_uart;
-/* The 16550 (pd/client/ns16550_uart.c): the same region. */
-extern const struct mkperf_transport mkperf_ns16550_uart;
+/* The UART of the board (pd/client/uart_line.c): registers in the region `mkperf_uart`. */
+extern const struct mkperf_transport mkperf_uart_line;
 /* A client's share of sDDF's serial class (pd/sddf/serial.c). */
 extern const struct mkperf_transport mkperf_sddf_serial;
 

@@ -21,7 +21,7 @@ endif
 
 # The other one is in pd/net/build.mk.
 SDDF_SERIAL_OBJ := $(addprefix $(SDDF_OBJ)/pd/,client/serial.o sddf/serial.o sddf/assert.o)
-$(SDDF_OBJ)/pd/client/%.o: SDDF_CFLAGS += -UMKPERF_TRANSPORT -DMKPERF_TRANSPORT=mkperf_sddf_serial
+$(SDDF_OBJ)/pd/client/%.o: SDDF_CFLAGS += -DMKPERF_TRANSPORT=mkperf_sddf_serial
 $(B)/demo/client_sddf_serial.elf: $(SDDF_SERIAL_OBJ) $(call target_objects,$(CLIENT_COMMON_SRC)) $(PLATFORM_READY)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(target_link)

@@ -5,7 +5,7 @@ QEMU := qemu-system-riscv64 -machine virt -cpu rv64,sscofpmf=on -m 256M -display
         -nodefaults -icount shift=0,sleep=off -kernel
 PLATFORM_CLOCK := time
 PLATFORM_CLOCK_HZ := 10000000
-PLATFORM_CFLAGS += -DMKPERF_TRANSPORT=mkperf_ns16550_uart
+PLATFORM_CFLAGS += -DMKPERF_UART=ns16550_uart
 PROFILER_TIMER := no_timer
 PLATFORM_TICK := pd/net/tick_goldfish.c
 POCKET_KERNEL_CPU := -march=rv64imac_zicsr -mabi=lp64 -mcmodel=medany -fno-pic

@@ -12,10 +12,6 @@
 
 #include "../../pd/client/transport.h"
 
-#ifndef MKPERF_TRANSPORT /* the built-in platform */
-#define MKPERF_TRANSPORT mkperf_pl011
-#endif
-
 extern uintptr_t mkperf_uart; /* set by the system description */
 
 static inline void say(const char *text)
@@ -24,14 +20,14 @@ static inline void say(const char *text)
     size_t n = 0;
 
     if (!ready) {
-        MKPERF_TRANSPORT.init();
+        mkperf_uart_line.init();
         ready = true;
     }
     while (text[n] != '\0') {
         n++;
     }
     for (size_t done = 0; done < n;) {
-        done += MKPERF_TRANSPORT.write((const uint8_t *)text + done, n - done);
+        done += mkperf_uart_line.write((const uint8_t *)text + done, n - done);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The PL011 driver against a model of the device: with a FIFO of 16 bytes that the line empties,
+ * The driver of UARTs, with a PL011, against a model of the device: with a FIFO of 16 bytes that the line empties,
  * and as QEMU has it, where the FIFO never fills and each write raises the transmit interrupt at
  * once.
  */
@@ -13,12 +13,29 @@
 
 #include <cmocka.h>
 
-/* In place of pd/client/pl011_regs.h. */
-#define MKPERF_PL011_REGS_H
-static uint32_t pl011_get(unsigned reg);
-static void pl011_set(unsigned reg, uint32_t value);
+#define MKPERF_UART_MODEL
+static uint32_t get(unsigned reg);
+static void set(unsigned reg, uint32_t value);
 
-#include "pd/client/pl011.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/client/uart_line.c" // NOLINT(bugprone-suspicious-include)
+
+enum {
+    UARTDR = 0x00,
+    UARTFR = 0x18,
+    UARTLCR_H = 0x2c,
+    UARTCR = 0x30,
+    UARTIFLS = 0x34,
+    UARTIMSC = 0x38,
+    UARTICR = 0x44,
+
+    FR_RXFE = 1 << 4,
+    FR_TXFF = 1 << 5,
+    CR_UARTEN = 1 << 0,
+    CR_TXE = 1 << 8,
+    INT_RX = 1 << 4,
+    INT_TX = 1 << 5,
+    INT_RT = 1 << 6,
+};
 
 enum { DEPTH = 16, LEVEL = 2, STREAM = 5000 };
 
@@ -32,7 +49,7 @@ static struct {
     unsigned polls; /* reads of the flags since a byte moved */
 } m;
 
-static uint32_t pl011_get(unsigned reg)
+static uint32_t get(unsigned reg)
 {
     switch (reg) {
     case UARTFR:
@@ -55,7 +72,7 @@ static uint32_t pl011_get(unsigned reg)
     }
 }
 
-static void pl011_set(unsigned reg, uint32_t value)
+static void set(unsigned reg, uint32_t value)
 {
     switch (reg) {
     case UARTDR:
@@ -106,7 +123,7 @@ static void shift_in(uint8_t byte)
     m.raw |= INT_RX;
 }
 
-static const struct mkperf_transport *const t = &mkperf_pl011;
+static const struct mkperf_transport *const t = &mkperf_uart_line;
 
 static int reset(void **state)
 {

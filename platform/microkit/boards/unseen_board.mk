@@ -10,7 +10,7 @@ BOARD_CLOCK := $(exported_clock)
 
 ifeq ($(BOARD_UART_BASE),)
 $(error The client PD has no driver for the UART of $(MICROKIT_BOARD) ($(BOARD_UART_DRIVER)). Build one that is a client \
-    of sDDF: `make sddf-pds SDDF=...', docs/net.md; or add pd/client/NAME_uart.c. The PMU interrupt is $(BOARD_PMU_IRQ))
+    of sDDF: `make sddf-pds SDDF=...', docs/net.md; or add a row to pd/client/uart_line.c. The PMU interrupt is $(BOARD_PMU_IRQ))
 endif
 ifneq ($(filter-out host clean microkit-pds microkit-system,$(or $(MAKECMDGOALS),all)),)
 $(error For $(MICROKIT_BOARD) only `make microkit-pds' and `make microkit-system' work: the demo needs a timer device \
