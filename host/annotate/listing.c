@@ -108,8 +108,9 @@ static void print_title(const struct annotate_function *fn, const struct mkperf_
     if (c->pd) {
         fprintf(out, ", PD %s only", c->pd);
     }
-    fprintf(out, ": %" PRIu64 " samples of event '%s', period sum %" PRIu64 " (%.2f%%)\n",
-            fn->weight.samples, p->places.session.event[c->event].name, fn->weight.period,
+    fprintf(out, ": %" PRIu64 " sample%s of event '%s', period sum %" PRIu64 " (%.2f%%)\n",
+            fn->weight.samples, mkperf_plural(fn->weight.samples),
+            p->places.session.event[c->event].name, fn->weight.period,
             mkperf_percent(fn->weight.period, p->total[c->event].period));
     fprintf(out, "#\n# Percent    Address  Instruction\n#\n");
 }

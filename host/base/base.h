@@ -211,6 +211,12 @@ struct mkperf_sort_key {
 /* clang-format on */
 void mkperf_sort_by(void *p, size_t n, size_t size, const struct mkperf_sort_key *keys);
 
+/* Returns the end of a noun for n things: "%" PRIu64 " sample%s", n, mkperf_plural(n). */
+static inline const char *mkperf_plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 /* Returns the value per unit of `of`, or 0 if `of` is 0. */
 static inline double mkperf_per(double value, double of)
 {

@@ -249,10 +249,12 @@ static enum mkperf_status write_output(struct conversion *c, struct mkperf_error
     if (status == MKPERF_OK && !c->quiet) {
         char path[MKPERF_PRINTABLE_PATH];
 
-        fprintf(stderr, "mkperf %s: %s: %" PRIu64 " samples", c->command,
-                mkperf_printable_copy(c->out.path, path, sizeof path), tally.passed.samples);
+        fprintf(stderr, "mkperf %s: %s: %" PRIu64 " sample%s", c->command,
+                mkperf_printable_copy(c->out.path, path, sizeof path), tally.passed.samples,
+                mkperf_plural(tally.passed.samples));
         if (tally.passed.sched_events != 0) {
-            fprintf(stderr, ", %" PRIu64 " scheduling events", tally.passed.sched_events);
+            fprintf(stderr, ", %" PRIu64 " scheduling event%s", tally.passed.sched_events,
+                    mkperf_plural(tally.passed.sched_events));
         }
         for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
             if (tally.passed.lost[i] > 0) {

@@ -137,10 +137,10 @@ static void print_head(const struct command *c, FILE *to)
         fprintf(to, "%s against %s\n", c->sides[REPORT_B], c->sides[REPORT_A]);
         return;
     }
-    fprintf(to, "%s: %.3f s, %u core%s, %" PRIu64 " samples, %" PRIu64 " scheduling events\n",
+    fprintf(to, "%s: %.3f s, %u core%s, %" PRIu64 " sample%s, %" PRIu64 " scheduling event%s\n",
             x->input, (double)(t->last_ns > t->first_ns ? t->last_ns - t->first_ns : x->span) / 1e9,
-            p->places.session.cores, p->places.session.cores == 1 ? "" : "s", t->samples,
-            t->sched_events);
+            p->places.session.cores, mkperf_plural(p->places.session.cores), t->samples,
+            mkperf_plural(t->samples), t->sched_events, mkperf_plural(t->sched_events));
     if (t->stopped[0] != '\0') {
         fprintf(to, "Ended %s\n", t->stopped);
     }

@@ -119,8 +119,10 @@ static void show_summary(const struct record *rec, uint64_t bytes)
     char text[MKPERF_CORES_TEXT], room[MKPERF_CORE_PROBLEM_TEXT];
     bool sched = s->session.sched && s->session.nevents == 0;
 
-    fprintf(stderr, "mkperf: %s: %" PRIu64 " %s in %.3f s", rec->recorder.options.output,
-            sched ? t->sched_events : t->samples, sched ? "scheduling events" : "samples",
+    uint64_t n = sched ? t->sched_events : t->samples;
+
+    fprintf(stderr, "mkperf: %s: %" PRIu64 " %s%s in %.3f s", rec->recorder.options.output, n,
+            sched ? "scheduling event" : "sample", mkperf_plural(n),
             (double)(t->last_ns - t->first_ns) / 1e9);
     fprintf(stderr, ", %" PRIu64 " lost, %" PRIu64 " bytes\n",
             mkperf_lost_sum(sched ? t->sched_lost : t->lost), bytes);
@@ -157,9 +159,11 @@ static void show_summary(const struct record *rec, uint64_t bytes)
         fputc('\n', stderr);
     }
     if (rec->dump && s->has_status) {
-        fprintf(stderr, "  flight  %" PRIu64 " older samples", t->overwritten);
+        fprintf(stderr, "  flight  %" PRIu64 " older sample%s", t->overwritten,
+                mkperf_plural(t->overwritten));
         if (t->sched_overwritten != 0) {
-            fprintf(stderr, " and %" PRIu64 " scheduling events", t->sched_overwritten);
+            fprintf(stderr, " and %" PRIu64 " scheduling event%s", t->sched_overwritten,
+                    mkperf_plural(t->sched_overwritten));
         }
         fprintf(stderr, " were overwritten; %s%s\n",
                 t->stopped[0] != '\0' ? "ended " : "the recording continues", t->stopped);
@@ -171,16 +175,17 @@ static void show_summary(const struct record *rec, uint64_t bytes)
     mkperf_observe_summary(s, stderr);
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (t->lost[i] != 0) {
-            fprintf(stderr, "  lost    %" PRIu64 " samples %s\n", t->lost[i],
-                    mkperf_loss_places[i].summary);
+            fprintf(stderr, "  lost    %" PRIu64 " sample%s %s\n", t->lost[i],
+                    mkperf_plural(t->lost[i]), mkperf_loss_places[i].summary);
         }
     }
     if (s->skipped != 0) {
-        fprintf(stderr, "  joined  after %" PRIu64 " samples of the session\n", s->skipped);
+        fprintf(stderr, "  joined  after %" PRIu64 " sample%s of the session\n", s->skipped,
+                mkperf_plural(s->skipped));
     }
     if (s->others != 0) {
-        fprintf(stderr, "  others  %" PRIu64 " samples of an earlier session: not stored\n",
-                s->others);
+        fprintf(stderr, "  others  %" PRIu64 " sample%s of an earlier session: not stored\n",
+                s->others, mkperf_plural(s->others));
     }
     mkperf_figures_print(MKPERF_FIGURE_SUMMARY, MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, t,
                          stderr);
@@ -196,16 +201,17 @@ static void show_summary(const struct record *rec, uint64_t bytes)
         fprintf(stderr, "  the counts do not match the target's: more may be lost\n");
     }
     if (rec->recorder.breaks != 0) {
-        fprintf(stderr, "  link    broke %u times\n", rec->recorder.breaks);
+        fprintf(stderr, "  link    broke %u time%s\n", rec->recorder.breaks,
+                mkperf_plural(rec->recorder.breaks));
     }
     if (rec->recorder.link.bad_macs != 0) {
-        fprintf(stderr, "  MACs    %" PRIu64 " messages with a wrong MAC were dropped\n",
+        fprintf(stderr, "  MACs    %" PRIu64 " with a wrong MAC: these messages were dropped\n",
                 rec->recorder.link.bad_macs);
     }
     if (mkperf_totals_received(t) != 0) {
-        fprintf(stderr, "  line    %" PRIu64 " bytes, %.1f %s; %" PRIu64 " frames", w->bytes,
+        fprintf(stderr, "  line    %" PRIu64 " bytes, %.1f %s; %" PRIu64 " frame%s", w->bytes,
                 (double)w->bytes / (double)mkperf_totals_received(t),
-                s->session.sched ? "an event" : "a sample", w->frames);
+                s->session.sched ? "an event" : "a sample", w->frames, mkperf_plural(w->frames));
         fprintf(stderr, ", %" PRIu64 " missing, %" PRIu64 " noise, %" PRIu64 " malformed\n",
                 s->gaps, w->noise, s->malformed);
     }
@@ -281,6 +287,11 @@ static enum mkperf_status finish_file(struct record *rec, enum mkperf_status rec
         received = mkperf_error_set(e, MKPERF_ERR_INPUT,
                                     "%s: no session ran while it was watched; mkperf dump "
                                     "fetches a flight recording",
+                                    r->link.source.spec);
+    } else if (received == MKPERF_OK && r->options.link.watch &&
+               mkperf_totals_received(&r->stream->totals) == 0) {
+        received = mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                    "%s: the watched session recorded nothing in this time",
                                     r->link.source.spec);
     }
     struct mkperf_error why = *e;

@@ -27,9 +27,9 @@ static enum mkperf_status run_recover(void *self, const struct mkperf_args *args
     if (status != MKPERF_OK) {
         return status;
     }
-    fprintf(stderr, "mkperf: %s: %" PRIu64 " samples over %.3f s, %" PRIu64 " known to be lost\n",
-            path, totals.samples, (double)(totals.last_ns - totals.first_ns) / 1e9,
-            mkperf_lost_sum(totals.lost));
+    fprintf(stderr, "mkperf: %s: %" PRIu64 " sample%s over %.3f s, %" PRIu64 " known to be lost\n",
+            path, totals.samples, mkperf_plural(totals.samples),
+            (double)(totals.last_ns - totals.first_ns) / 1e9, mkperf_lost_sum(totals.lost));
     return MKPERF_OK;
 }
 

@@ -201,11 +201,11 @@ static void print_base(const struct mkperf_profile *p, const struct command *c, 
     printf("#\n# Samples: %" PRIu64 " of event '%s%s', period sum %" PRIu64 "\n",
            p->total[event].samples, v->name, mkperf_event_modes(v), p->total[event].period);
     if (c->report.pd) {
-        printf("# of these, in PD %s: %" PRIu64 " samples, period sum %" PRIu64 "\n", c->report.pd,
-               rows->shown.samples, rows->shown.period);
+        printf("# of these, in PD %s: %" PRIu64 " sample%s, period sum %" PRIu64 "\n", c->report.pd,
+               rows->shown.samples, mkperf_plural(rows->shown.samples), rows->shown.period);
     } else if (c->report.no_idle) {
-        printf("# without idle: %" PRIu64 " samples, period sum %" PRIu64 "\n", rows->shown.samples,
-               rows->shown.period);
+        printf("# without idle: %" PRIu64 " sample%s, period sum %" PRIu64 "\n",
+               rows->shown.samples, mkperf_plural(rows->shown.samples), rows->shown.period);
     }
     if (c->report.relative || c->report.no_idle) {
         printf("# percentages are of these\n");

@@ -60,7 +60,8 @@ static const struct mkperf_option options[] = {
         'x', "field-separator",
         "fields for programs: count, unit, event, time counted in ns, share of the time in per "
         "cent, derived figure, its unit, user, kernel, standard error; before them with -I the "
-        "time, with --per-core the core and how many cores it is of, with --per-pd the PD",
+        "time, with --per-core the core and how many cores it is of, with --per-pd the PD. A text "
+        "that contains SEP is in double quotes",
         .value = "SEP", MKPERF_TEXT(struct stat_command, measure.style.separator)),
     MKPERF_OPTION('j', "json", "rows as JSON Lines, on standard output",
                   MKPERF_SETS(struct stat_command, json)),

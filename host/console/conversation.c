@@ -67,10 +67,10 @@ static void on_control(void *self, const mkperf_ToHost *m)
         if (c->running && !status->running && status->session == c->session) {
             c->running = false;
             begin_output(c);
-            printf("session %" PRIu32 " is stopped: %" PRIu64 " samples, %" PRIu64
+            printf("session %" PRIu32 " is stopped: %" PRIu64 " sample%s, %" PRIu64
                    " sent; lost: ring %" PRIu64 " output %" PRIu64 " link %" PRIu64 "\n",
-                   status->session, status->captured, status->sent, status->lost_ring,
-                   status->lost_output, status->lost_link);
+                   status->session, status->captured, mkperf_plural(status->captured), status->sent,
+                   status->lost_ring, status->lost_output, status->lost_link);
         }
         break;
     case mkperf_ToHost_mark_tag:
@@ -121,8 +121,8 @@ enum mkperf_status console_close(struct console *c, enum mkperf_status status,
         mkperf_sink_abandon(&s->config.sink);
     } else if (s != NULL && c->recorder.options.output != NULL &&
                mkperf_recorder_talk_keep(&c->recorder, &late) == MKPERF_OK) {
-        fprintf(stderr, "mkperf: %s: %" PRIu64 " samples\n", c->recorder.options.output,
-                s->totals.samples);
+        fprintf(stderr, "mkperf: %s: %" PRIu64 " sample%s\n", c->recorder.options.output,
+                s->totals.samples, mkperf_plural(s->totals.samples));
     }
     if (late.status != MKPERF_OK && status == MKPERF_OK) {
         *e = late;

@@ -8,6 +8,7 @@
 #include "connection.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -159,14 +160,19 @@ enum mkperf_status mkperf_open_serial(struct mkperf_source *s, const char *where
     s->fd = open(device, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     int reason = errno;
     free(device);
-    if (s->fd < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec, strerror(reason));
+    /* TIOCEXCL makes later opens fail, except root's. Terminal programs take the lock as well. */
+    bool in_use = s->fd < 0 ? reason == EBUSY
+                            : flock(s->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (s->fd < 0 || in_use) {
+        mkperf_source_close(s);
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec,
+                                in_use ? "in use by another program" : strerror(reason));
     }
     if (set_raw(s, speed, e) != MKPERF_OK) {
         mkperf_source_close(s);
         return e->status;
     }
-    ioctl(s->fd, TIOCEXCL); /* exclusive use; not every line supports it */
+    ioctl(s->fd, TIOCEXCL); /* not every line supports it */
     return MKPERF_OK;
 }
 

@@ -35,9 +35,9 @@ void mkperf_cores_print(const struct mkperf_totals *t, const char *first, const 
         const struct mkperf_core *c = &t->core[i];
         const char *before = " (";
 
-        fprintf(out, "%score %u  %" PRIu64 " samples (%.2f %%), %" PRIu64 " lost",
-                i == 0 ? first : rest, i, c->samples, mkperf_percent(c->samples, t->samples),
-                mkperf_lost_sum(c->lost));
+        fprintf(out, "%score %u  %" PRIu64 " sample%s (%.2f %%), %" PRIu64 " lost",
+                i == 0 ? first : rest, i, c->samples, mkperf_plural(c->samples),
+                mkperf_percent(c->samples, t->samples), mkperf_lost_sum(c->lost));
         for (unsigned k = 0; k < MKPERF_LOST_PLACES; k++) {
             if (c->lost[k] != 0) {
                 fprintf(out, "%s%s %" PRIu64, before, mkperf_loss_places[k].key, c->lost[k]);

@@ -86,8 +86,8 @@ bool mkperf_first(enum mkperf_first which, const struct mkperf_totals *t,
     switch (which) {
     case MKPERF_FIRST_FAULTED:
         snprintf(text, MKPERF_FIRST_TEXT,
-                 "a PD stopped with a fault %" PRIu64 " times, the last time %s", t->faulted,
-                 t->faulted_pd);
+                 "a PD stopped with a fault %" PRIu64 " time%s, the last time %s", t->faulted,
+                 mkperf_plural(t->faulted), t->faulted_pd);
         return t->faulted != 0 && t->faulted_pd[0] != '\0';
     case MKPERF_FIRST_NONE_RAN:
         snprintf(

@@ -123,11 +123,12 @@ void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self
         if (i < c->places.session.nevents && event->period != 0) {
             snprintf(how, sizeof how, ", one sample each %" PRIu64, event->period);
         } else if (i < c->places.session.nevents && event->frequency != 0) {
-            snprintf(how, sizeof how, ", %u samples per second and core", event->frequency);
+            snprintf(how, sizeof how, ", %u sample%s per second and core", event->frequency,
+                     mkperf_plural(event->frequency));
         }
-        note(&n, "event %s: %" PRIu64 " samples, period sum %" PRIu64 "%s",
-             mkperf_places_event_name(&c->places, i, room), c->total[i].samples, c->total[i].period,
-             how);
+        note(&n, "event %s: %" PRIu64 " sample%s, period sum %" PRIu64 "%s",
+             mkperf_places_event_name(&c->places, i, room), c->total[i].samples,
+             mkperf_plural(c->total[i].samples), c->total[i].period, how);
     }
     const struct mkperf_places *s = &n.c->places;
     if (s->session.image != NULL) {

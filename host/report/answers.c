@@ -81,8 +81,15 @@ enum report_verdict report_explain_lost(struct report_question *x, FILE *to)
         fputs("the target's totals did not arrive; record to the end", to);
         return REPORT_UNDECIDED;
     }
-    fprintf(to, "%" PRIu64 " of %" PRIu64 " samples (%.2f %%) and %" PRIu64 " scheduling events",
-            lost, t->samples + lost, mkperf_percent(lost, t->samples + lost), events);
+    if (t->samples + lost != 0 || t->sched_events + events == 0) {
+        fprintf(to, "%" PRIu64 " of %" PRIu64 " sample%s (%.2f %%)%s", lost, t->samples + lost,
+                mkperf_plural(t->samples + lost), mkperf_percent(lost, t->samples + lost),
+                t->sched_events + events != 0 ? " and " : "");
+    }
+    if (t->sched_events + events != 0) {
+        fprintf(to, "%" PRIu64 " of %" PRIu64 " scheduling event%s", events,
+                t->sched_events + events, mkperf_plural(t->sched_events + events));
+    }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (t->lost[i] + t->sched_lost[i] != 0) {
             fprintf(to, "%s %" PRIu64 ": %s", shown++ > 0 ? ";" : " were lost;",

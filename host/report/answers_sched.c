@@ -348,8 +348,8 @@ enum report_verdict report_explain_budget(struct report_question *x, FILE *to)
         const struct mkperf_sched_pd *p = &a->pd[i];
 
         if (!p->idle && p->name != NULL && p->exhausted != 0 && shown++ < PDS_SHOWN) {
-            fprintf(to, "%s%s used up its budget %" PRIu64 " times and was throttled for %.2f %%",
-                    shown > 1 ? "; " : "", p->name, p->exhausted,
+            fprintf(to, "%s%s used up its budget %" PRIu64 " time%s and was throttled for %.2f %%",
+                    shown > 1 ? "; " : "", p->name, p->exhausted, mkperf_plural(p->exhausted),
                     percent_of_span(x, p->in[MKPERF_PD_THROTTLED]));
         }
     }

@@ -205,9 +205,10 @@ static void draw_head(const struct browser *b)
     char text[TEXT];
 
     snprintf(text, sizeof text,
-             "%s: %" PRIu64 " samples of '%s'%s%s   lost %" PRIu64 " (%.2f %%)%s", b->path,
-             p->total[b->list.event].samples, p->places.session.event[b->list.event].name,
-             b->list.options.pd ? ", PD " : "", b->list.options.pd ? b->list.options.pd : "", lost,
+             "%s: %" PRIu64 " sample%s of '%s'%s%s   lost %" PRIu64 " (%.2f %%)%s", b->path,
+             p->total[b->list.event].samples, mkperf_plural(p->total[b->list.event].samples),
+             p->places.session.event[b->list.event].name, b->list.options.pd ? ", PD " : "",
+             b->list.options.pd ? b->list.options.pd : "", lost,
              mkperf_percent(lost, p->totals.samples + lost),
              p->totals.complete ? "" : "  totals incomplete");
     report_put_line(0, text, true);

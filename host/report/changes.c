@@ -126,7 +126,7 @@ void report_changes_print(const struct report_comparison *d, const struct report
         }
     }
     if (left_out) {
-        fprintf(out, "# %zu rows below %g %% are omitted\n", left_out, gate->limit);
+        report_omitted_print(left_out, gate->limit, out);
     }
     if (d->exact) {
         fprintf(out, "# %zu of %zu rows differ; equal rows are omitted\n\n", significant, d->n);

@@ -69,7 +69,8 @@ static void print_event(const struct mkperf_profile *p, unsigned i, FILE *out)
     if (v->read) {
         fprintf(out, "read in samples of its group");
     } else if (v->frequency) {
-        fprintf(out, "%" PRIu32 " samples per second and core", v->frequency);
+        fprintf(out, "%" PRIu32 " sample%s per second and core", v->frequency,
+                mkperf_plural(v->frequency));
     } else {
         fprintf(out, "period %" PRIu64, v->period);
     }
@@ -79,7 +80,8 @@ static void print_event(const struct mkperf_profile *p, unsigned i, FILE *out)
     if (v->guest || v->host) {
         fputs(v->guest ? ", in guests" : ", not in guests", out);
     }
-    fprintf(out, ": %" PRIu64 " samples, period sum %" PRIu64, w->samples, w->period);
+    fprintf(out, ": %" PRIu64 " sample%s, period sum %" PRIu64, w->samples,
+            mkperf_plural(w->samples), w->period);
     if (w->samples) {
         fprintf(out, ", mean %.1f", (double)w->period / (double)w->samples);
     }
@@ -97,13 +99,27 @@ static void print_event(const struct mkperf_profile *p, unsigned i, FILE *out)
     }
 }
 
+/* Returns whether the recording has scheduling events, and no sample was even lost. */
+static bool has_only_events(const struct mkperf_profile *p)
+{
+    return p->places.session.sched && p->totals.samples + mkperf_profile_lost(p) == 0;
+}
+
 static void print_losses(const struct mkperf_profile *p, FILE *out)
 {
     const struct mkperf_totals *t = &p->totals;
     uint64_t lost = mkperf_profile_lost(p);
 
-    fprintf(out, "# lost        %" PRIu64 " of %" PRIu64 " samples (%.2f %%)\n", lost,
-            t->samples + lost, mkperf_percent(lost, t->samples + lost));
+    if (has_only_events(p)) {
+        uint64_t lost_events = mkperf_lost_sum(t->sched_lost), all = t->sched_events + lost_events;
+
+        fprintf(out, "# lost        %" PRIu64 " of %" PRIu64 " scheduling event%s (%.2f %%)\n",
+                lost_events, all, mkperf_plural(all), mkperf_percent(lost_events, all));
+    } else {
+        fprintf(out, "# lost        %" PRIu64 " of %" PRIu64 " sample%s (%.2f %%)\n", lost,
+                t->samples + lost, mkperf_plural(t->samples + lost),
+                mkperf_percent(lost, t->samples + lost));
+    }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (t->lost[i]) {
             fprintf(out, "#             %" PRIu64 " (%.2f %%): %s\n", t->lost[i],
@@ -189,7 +205,8 @@ void report_head_print(const struct mkperf_profile *p, const char *path, bool ma
     }
     const struct mkperf_totals *t = &p->totals;
     double seconds = t->last_ns > t->first_ns ? (double)(t->last_ns - t->first_ns) / 1e9 : 0;
-    fprintf(out, "# duration    %.3f s from the first sample to the last\n", seconds);
+    fprintf(out, "# duration    %.3f s from the first %s to the last\n", seconds,
+            has_only_events(p) ? "event" : "sample");
     if (mkperf_aggregate_text(&p->places.session, aggregate)) {
         fprintf(out, "# windows     %s\n", aggregate);
     }

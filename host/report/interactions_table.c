@@ -305,7 +305,7 @@ void report_charged_print(const struct mkperf_profile *p, uint32_t event, double
         print_imposed(&c, p, pd->pd, limit, out);
     }
     if (hidden != 0) {
-        fprintf(out, "# %" PRIu32 " rows below %g %% are omitted\n", hidden, limit);
+        report_omitted_print(hidden, limit, out);
     }
     mkperf_charge_free(&c);
 }

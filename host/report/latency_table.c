@@ -172,7 +172,7 @@ static void print_pds(const struct report_latency *l, FILE *out)
                     100 * share - mkperf_percent(p->consumed, span));
         }
         if (p->exhausted != 0) {
-            fprintf(out, "  used up %" PRIu64 " times", p->exhausted);
+            fprintf(out, "  used up %" PRIu64 " time%s", p->exhausted, mkperf_plural(p->exhausted));
         }
         fputc('\n', out);
     }
@@ -221,7 +221,8 @@ void report_latency_print(const struct report_latency *l, FILE *out)
     }
     fprintf(out, "# %s: ", l->title);
     if (a != NULL) {
-        fprintf(out, "%" PRIu64 " scheduling events in %.6f s\n", a->events, l->rows->seconds);
+        fprintf(out, "%" PRIu64 " scheduling event%s in %.6f s\n", a->events,
+                mkperf_plural(a->events), l->rows->seconds);
         if (a->gaps != 0) {
             fprintf(out, "# gaps        %" PRIu64 ", %.6f s: no statistic includes them\n", a->gaps,
                     (double)a->gap_ns / 1e9);

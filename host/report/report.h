@@ -275,6 +275,9 @@ void report_head_print(const struct mkperf_profile *p, const char *path, bool ma
 /* Prints its first lines, which are those of each report: see mkperf_first of model/figures.h. */
 void report_first_print(const struct mkperf_totals *t, FILE *out);
 
+/* Prints how many rows below a limit in per cent are omitted. */
+void report_omitted_print(uint64_t n, double limit, FILE *out);
+
 /* rows_print.c: the columns of a row in one line. */
 void report_row_text(const struct mkperf_frames *f, const struct report_options *o,
                      const struct report_row *r, char *text, size_t n);

@@ -15,6 +15,12 @@ struct layout {
     uint32_t omitted;            /* rows */
 };
 
+void report_omitted_print(uint64_t n, double limit, FILE *out)
+{
+    fprintf(out, "# %" PRIu64 " row%s below %g %% %s omitted\n", n, mkperf_plural(n), limit,
+            n == 1 ? "is" : "are");
+}
+
 static struct layout lay_out(const struct report_rows *rows, const struct mkperf_frames *f,
                              const struct report_options *o)
 {
@@ -102,7 +108,7 @@ void report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
         }
     }
     if (l.omitted > 0) {
-        fprintf(out, "# %" PRIu32 " rows below %g %% are omitted\n", l.omitted, o->limit);
+        report_omitted_print(l.omitted, o->limit, out);
     }
     fputc('\n', out);
 }
@@ -194,8 +200,8 @@ void report_hierarchy_print(const struct report_rows *rows, const struct mkperf_
     fprintf(out, "\n#\n");
     print_below(&h, 0, 0);
     if (h.omitted > 0) {
-        fprintf(out, "# %" PRIu32 " rows below %g %%, and what is in them, are omitted\n",
-                h.omitted, o->limit);
+        fprintf(out, "# %" PRIu32 " row%s below %g %%, with all that is below, %s omitted\n",
+                h.omitted, mkperf_plural(h.omitted), o->limit, h.omitted == 1 ? "is" : "are");
     }
     fputc('\n', out);
     mkperf_tree_free(&h.tree);

@@ -134,6 +134,21 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
     fputc('\n', style->out);
 }
 
+/* Prints a text of one or two parts as a field of -x, in double quotes if it contains the separator. */
+static void print_text(const char *first, const char *second, const struct stat_style *style)
+{
+    char *text = mkperf_xprintf("%s%s", first, second);
+    bool quoted = strstr(text, style->separator) != NULL;
+
+    fputs(quoted ? "\"" : "", style->out);
+    for (const char *p = text; *p != '\0'; p++) {
+        fputs(quoted && *p == '"' ? "\"" : "", style->out);
+        fputc(*p, style->out);
+    }
+    fputs(quoted ? "\"" : "", style->out);
+    free(text);
+}
+
 /* Prints the fields of perf, then the counts of user mode and kernel, and the standard error. */
 static void print_fields(const struct stat_reading *r, const struct stat_row *row, unsigned i,
                          const struct stat_style *style)
@@ -148,10 +163,12 @@ static void print_fields(const struct stat_reading *r, const struct stat_row *ro
     } else {
         fputs("<not counted>", style->out);
     }
-    fprintf(style->out, "%s%s%s%s%s%.0f%s%.2f%s", s, s, v->name, modes(v), s,
-            stat_seconds(r, row) * share * 1e9, s, 100 * share, s);
+    fprintf(style->out, "%s%s", s, s);
+    print_text(v->name, modes(v), style);
+    fprintf(style->out, "%s%.0f%s%.2f%s", s, stat_seconds(r, row) * share * 1e9, s, 100 * share, s);
     if (share > 0 && stat_derived(r, row, style->session, style->cpu, i, &figure, &unit)) {
-        fprintf(style->out, "%.6f%s%s", figure, s, unit);
+        fprintf(style->out, "%.6f%s", figure, s);
+        print_text(unit, "", style);
     } else {
         fputs(s, style->out);
     }
@@ -261,8 +278,11 @@ static void print_row(const struct stat_reading *r, unsigned k, const struct sta
         if (style->per_core) {
             print_core(&r->row[k], system, style);
         }
-        if (pds) {
-            fprintf(style->out, "%*s%s", width, name, end);
+        if (pds && style->separator != NULL) {
+            print_text(name, "", style);
+            fputs(end, style->out);
+        } else if (pds) {
+            fprintf(style->out, "%*s", width, name);
         }
         if (style->separator != NULL) {
             print_fields(r, &r->row[k], i, style);

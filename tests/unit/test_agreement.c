@@ -405,7 +405,7 @@ static void faulted(void **state)
     assert_int_equal(mkperf_sink_end(&sink, &totals, &e), MKPERF_OK);
     assert_int_equal(seen.faulted, 1);
     assert_true(mkperf_first(MKPERF_FIRST_FAULTED, &seen, text));
-    assert_string_equal(text, "a PD stopped with a fault 1 times, the last time worker");
+    assert_string_equal(text, "a PD stopped with a fault 1 time, the last time worker");
     assert_false(mkperf_first(MKPERF_FIRST_NONE_RAN, &seen, text));
     assert_false(mkperf_first(MKPERF_FIRST_COST, &seen, text));
     mkperf_checks_free(a);

@@ -207,7 +207,7 @@ static void test_order_and_filter(void **state)
     assert_null(strstr(text, "alpha"));
     text =
         RUN(diff, &status, "--percent-limit", "55", recording_path("more"), recording_path("half"));
-    assert_non_null(strstr(text, "# 1 rows below 55 % are omitted"));
+    assert_non_null(strstr(text, "# 1 row below 55 % is omitted"));
 }
 
 /* alpha grew by 20 % of its share, beyond chance. A growth by 2 % may be chance. */

@@ -319,7 +319,7 @@ static void test_first(void **state)
     for (unsigned i = 0; i < STORIES; i++) {
         seed = 1000 + i;
         (void)ask(faulted, 1, "faults");
-        expect_first("planted", true, "a PD stopped with a fault 1 times, the last time server");
+        expect_first("planted", true, "a PD stopped with a fault 1 time, the last time server");
         (void)ask(nothing, 1, "ran");
         expect_first("planted", true, "only idle and mkperf's PDs ran");
         mixed("mixed", 600, idle_only, 0);

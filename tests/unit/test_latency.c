@@ -94,6 +94,8 @@ static void without_samples(void **state)
     char *text = RUN(report, &status, "--header-only", data);
     assert_int_equal(status, 0);
     has(text, "# marks       4\n");
+    has(text, " s from the first event to the last\n");
+    has(text, "# lost        0 of 401 scheduling events (0.00 %)\n");
     text = RUN(report, &status, "--stdio", "--marks", data);
     assert_int_equal(status, MKPERF_ERR_INPUT);
     has(text, "+0.000101 s  client: request (0)\n");

@@ -330,6 +330,11 @@ static void watchers(void **state)
     expect(record_from(how, "--watch"), 0, "watching");
     assert_true(read_back().samples > 40);
     how.late = 0;
+    how.idle = true;
+    expect(record_from(how, "--watch --timeout 1.5"), MKPERF_ERR_INPUT,
+           "the watched session recorded nothing");
+    expect(0, 0, ": 0 samples in ");
+    how.idle = false;
     expect(record_from(how, "--take-over"), 0, " 0 lost");
     how.held = true;
     expect(record_from(how, "--watch"), MKPERF_ERR_INPUT, "no session ran while it was watched");

@@ -391,6 +391,15 @@ static void serial_line(void **state)
     assert_int_equal(s.ops->write(&s, all, sizeof all, &e), MKPERF_OK);
     assert_int_equal(read(master, got, sizeof got), sizeof got);
     assert_memory_equal(got, all, sizeof all);
+    struct mkperf_source second; /* and nothing is read of another program's line */
+    assert_int_equal(mkperf_source_init(&second, spec, &e), MKPERF_OK);
+    assert_int_equal(mkperf_source_open(&second, &e), MKPERF_ERR_INPUT);
+    assert_non_null(strstr(e.text, ": in use by another program"));
+    mkperf_source_end(&second);
+    assert_int_equal(write(master, "x", 1), 1);
+    assert_int_equal(poll(&(struct pollfd){.fd = s.fd, .events = POLLIN}, 1, 1000), 1);
+    assert_int_equal(s.ops->read(&s, got, sizeof got, &n, &e), MKPERF_OK);
+    assert_int_equal(n, 1);
     close(master);
     assert_int_equal(s.ops->read(&s, got, sizeof got, &n, &e), MKPERF_ERR_LINK);
     mkperf_source_end(&s);

@@ -171,6 +171,9 @@ static void test_cores(void **state)
     assert_non_null(strstr(text, "C1,1,220,,cycles,"));
     assert_null(strstr(text, "330"));
     free(text);
+    text = print(true, "c"); /* a text that contains the separator is quoted */
+    assert_non_null(strstr(text, "C0c1c110cc\"cycles\"c2000000000c100.00c"));
+    free(text);
     text = print(true, NULL);
     assert_non_null(strstr(text, "\nC1        1                  220      cycles"));
     free(text);

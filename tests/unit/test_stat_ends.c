@@ -90,6 +90,13 @@ static void test_ended_on_target(void **state)
     check(text, "system", 6);
     check(text, "unknown-3", 6);
     assert_non_null(strstr(text, "ended on the target after 0.060 s"));
+    target_begin((struct how){.counts = ENDED_HERE, .readings = 5});
+    text = RUN(stat, &status, "-t", target_address, "-e", "cycles", "-x", "-", "--duration", "9",
+               "--per-pd");
+    target_end();
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(text, "\nsystem-"));
+    assert_non_null(strstr(text, "\n\"unknown-3\"-"));
 }
 
 /* -I: the interval that was begun is closed. -r: a run that was cut short is in no mean. */
