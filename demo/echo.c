@@ -45,7 +45,7 @@ static void mark(enum mkperf_mark_kind kind, const struct echo *e)
     }
 }
 
-/* echo: connection 1: 4188 KiB in 2004 ms, 2089 KiB/s each way by the target's clock */
+/* Prints: echo: connection 1: 4188 KiB in 2004 ms, 2089 KiB/s each way by the target's clock. */
 static void print(const struct echo *e)
 {
     char line[128];

@@ -74,7 +74,7 @@ static void put_info(const struct series *s)
     fputs("1\n", s->to);
 }
 
-/* One number of the target. */
+/* Writes one number of the target. */
 static void put_count(const struct series *s)
 {
     const uint64_t counts[] = {s->w->windows, s->w->sched->calls_void, s->w->spoiled,

@@ -206,7 +206,7 @@ static void collect(struct agent *a)
     }
 }
 
-/* One line: NAME TARGET [KEY-FILE]; blank lines and lines that begin with # are skipped. */
+/* Reads one line: NAME TARGET [KEY-FILE]; blank lines and lines that begin with # are skipped. */
 static enum mkperf_status read_line(struct agent *a, char *line, unsigned number,
                                     struct mkperf_error *e)
 {
@@ -291,7 +291,7 @@ static void check_clock(struct agent *a, double now)
     a->clock_offset_s = offset;
 }
 
-/* Each second what was recorded is written, so that a killed agent leaves it. */
+/* Writes each second what was recorded, so that a killed agent leaves it. */
 static void write_out(struct agent_target *t, double now)
 {
     struct mkperf_error e;

@@ -5,7 +5,7 @@
 #include <capstone/capstone.h>
 #include <elf.h>
 
-/* False: this capstone does not know the machine. */
+/* Opens capstone. Returns false if it does not know the machine. */
 static bool open_capstone(struct annotate_code *c)
 {
     cs_err error = CS_ERR_ARCH;
@@ -54,7 +54,7 @@ void annotate_code_close(struct annotate_code *c)
     }
 }
 
-/* A direct branch or call has its target as the last operand. */
+/* Stores the target of a direct branch or call, which is its last operand. */
 static bool branch_target(const cs_insn *insn, uint64_t *target)
 {
     const cs_arm64 *a = &insn->detail->arm64;

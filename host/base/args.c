@@ -68,7 +68,7 @@ static void find_word(void *to, const char *word, const char *help)
     f->found |= strlen(word) == f->n && memcmp(word, f->word, f->n) == 0;
 }
 
-/* An optional value may also be the next word, as with perf's -g. */
+/* Returns the value of an option. An optional value may also be the next word, as with perf's -g. */
 static const char *value_of(const struct mkperf_option *o, int argc, char **argv)
 {
     struct find f = {.found = false};
@@ -204,8 +204,8 @@ static enum mkperf_status complain(const struct mkperf_command *c, int found, ch
                               mkperf_guess_text(&guess, near));
 }
 
-/* getopt accepts the beginning of a name. The user may mean an option of another command: `latency
- * --time 5` must not become `--timeout 5`. */
+/* Refuses a shortened name: getopt accepts the beginning of a name. The user may mean an option of
+ * another command: `latency --time 5` must not become `--timeout 5`. */
 static enum mkperf_status check_whole(const struct mkperf_command *c, const struct mkperf_option *o,
                                       char **argv, struct mkperf_error *e)
 {

@@ -195,12 +195,12 @@ enum mkperf_status mkperf_given_percent(const struct mkperf_given *g, double *ou
 /* Reports an option of the table for which the set function has no case: the default of its switch. */
 enum mkperf_status mkperf_given_unknown(const struct mkperf_given *g);
 
-/* USAGE with a text of the caller and the way to the help. */
+/* Sets the error USAGE with a text of the caller and the way to the help. */
 enum mkperf_status mkperf_usage_error(struct mkperf_error *e, const char *command,
                                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* "mkperf ARGV..." as one string, to be freed. */
+/* Returns "mkperf ARGV..." as one string, to be freed. */
 char *mkperf_command_line(int argc, char **argv);
 
 /* ---- walking and printing ---- */
@@ -224,7 +224,7 @@ struct mkperf_guess {
 
 void mkperf_guess_begin(struct mkperf_guess *g, const char *word);
 void mkperf_guess_try(struct mkperf_guess *g, const char *candidate);
-/* mkperf_guess_try as a mkperf_put; `to` is a struct mkperf_guess. */
+/* Calls mkperf_guess_try. It is a mkperf_put; `to` is a struct mkperf_guess. */
 void mkperf_guess_put(void *to, const char *candidate, const char *help);
 
 /* Writes "; did you mean 'X'?", or "" without a guess, and returns buffer. */

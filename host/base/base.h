@@ -80,7 +80,7 @@ extern void (*mkperf_out_of_memory)(void);
 
 _Noreturn void mkperf_die(void);
 
-/* n elements, all zero; never NULL. Freed with free. */
+/* Returns n elements, all zero, never NULL. The caller frees them. */
 void *mkperf_xcalloc(size_t n, size_t size);
 /* Works like reallocarray, but never returns NULL. */
 void *mkperf_xrealloc(void *p, size_t n, size_t size);
@@ -97,7 +97,7 @@ void mkperf_memstream_close(FILE *f);
 
 /* Returns a number of elements that is at least n and at least twice `room`. */
 size_t mkperf_room(size_t room, size_t n);
-/* p, grown from `from` to `to` elements; the new ones are zero. */
+/* Returns p, grown from `from` to `to` elements; the new elements are zero. */
 void *mkperf_xgrow(void *p, size_t from, size_t to, size_t size);
 
 /* Makes room in an array for at least n elements; the new ones are zero. `room` is a variable of any unsigned type with the
@@ -184,7 +184,7 @@ static inline int mkperf_compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* p may be NULL if n is 0. */
+/* Sorts n elements. p may be NULL if n is 0. */
 static inline void mkperf_sort(void *p, size_t n, size_t size,
                                int (*compare)(const void *a, const void *b))
 {
@@ -223,7 +223,7 @@ static inline double mkperf_per(double value, double of)
     return of > 0 ? value / of : 0;
 }
 
-/* part of whole in per cent; 0 if whole is 0. */
+/* Returns `part` in per cent of `whole`, 0 if `whole` is 0. */
 static inline double mkperf_percent(uint64_t part, uint64_t whole)
 {
     return whole != 0 ? 100.0 * (double)part / (double)whole : 0;
@@ -291,7 +291,7 @@ static inline void mkperf_put_data(struct mkperf_put *c, const void *p, size_t n
     c->p += n;
 }
 
-/* n bytes of p, then zeros up to `room`. */
+/* Writes n bytes of p, then zeros up to `room`. */
 static inline void mkperf_put_padded(struct mkperf_put *c, const void *p, size_t n, size_t room)
 {
     assert(n <= room);

@@ -63,7 +63,8 @@ static uint32_t hash_name(const char *s)
     return h ^ h >> 15;
 }
 
-/* mkperf's own PDs have samples only in some recordings of a system, so they get the colours that the others leave. */
+/* Returns whether the PD is mkperf's own. Those have samples only in some recordings of a system, so they get the
+ * colours that the others leave. */
 static bool is_own(const char *name)
 {
     static const char *const own[] = {"profiler", "client", "client_net", "mkperf_profiler",

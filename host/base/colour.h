@@ -14,7 +14,8 @@ enum mkperf_colour { MKPERF_COLOUR_AUTO, MKPERF_COLOUR_ALWAYS, MKPERF_COLOUR_NEV
 /* --color[=WHEN] and perf's --stdio-color WHEN, of an enum mkperf_colour. */
 extern const struct mkperf_option_group mkperf_colour_options;
 
-/* AUTO: out is a terminal, and neither NO_COLOR nor TERM=dumb forbids it. */
+/* Returns whether to use colours. AUTO does if `out` is a terminal, and neither NO_COLOR nor
+ * TERM=dumb forbids it. */
 bool mkperf_colour_wanted(enum mkperf_colour when, FILE *out);
 
 /* Per cent from which a share is hot, or warm. */

@@ -172,7 +172,7 @@ void mkperf_outfile_patch(struct mkperf_outfile *o, uint64_t offset, const void 
     }
 }
 
-/* If this fails, the older file is replaced. */
+/* Keeps an older file under another name. If this fails, the older file is replaced. */
 static void keep_old(const char *path)
 {
     char *old;
@@ -224,7 +224,7 @@ void mkperf_outfile_close(struct mkperf_outfile *o)
     o->buffer = NULL;
 }
 
-/* The stream has its own buffer, so each part that leaves it is written at once. */
+/* Writes a part that leaves the stream's own buffer, at once. */
 static ssize_t write_through(void *self, const char *text, size_t n)
 {
     struct mkperf_printout *p = self;

@@ -133,7 +133,7 @@ struct mkperf_textout {
     char last; /* the last byte that was written */
 };
 
-/* "-" is standard output. */
+/* Opens a file for text, or standard output for "-". */
 enum mkperf_status mkperf_textout_open(struct mkperf_textout *t, const char *path,
                                        struct mkperf_error *e);
 enum mkperf_status mkperf_textout_finish(struct mkperf_textout *t, struct mkperf_error *e);

@@ -20,7 +20,7 @@
 void mkperf_process_init(void);
 
 /*
- * From now on SIGINT, SIGTERM and SIGHUP are counted, so that the command can end in order. Returns the count, which each
+ * Counts SIGINT, SIGTERM and SIGHUP from now on, so that the command can end in order. Returns the count, which each
  * call sets to 0. A SIGHUP that is ignored (nohup) stays ignored.
  */
 volatile int *mkperf_process_interrupts(void);
@@ -57,7 +57,8 @@ int mkperf_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
  * while no line has begun.
  */
 
-/* what: the text before the amount, for example "perf.data". It lives until the end. */
+/* Begins the progress line. what: the text before the amount, for example "perf.data". It lives
+ * until the end. */
 void mkperf_progress_begin(const char *what);
 /* Bytes done and in all (0: unknown). */
 void mkperf_progress_bytes(uint64_t done, uint64_t all);

@@ -21,7 +21,8 @@ static const char suffix[] = ".asked";
 
 /* ---- the secret ---- */
 
-/* ~/.cache, or its directory "mkperf" with mkperf's own files. NULL: there is no home. */
+/* Returns the path of ~/.cache, or of its directory "mkperf" with mkperf's own files, or NULL if
+ * there is no home. */
 static char *cache_path(const char *below)
 {
     const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

@@ -92,7 +92,7 @@ static char *at(const struct mkperf_spool *s, size_t i)
     return (char *)s->map + i * s->size;
 }
 
-/* Shell's sort: most spools are nearly in order, and it takes no memory. */
+/* Sorts the records with Shell's sort: most spools are nearly in order, and it takes no memory. */
 void mkperf_spool_sort(struct mkperf_spool *s, int (*compare)(const void *a, const void *b))
 {
     _Alignas(8) char moving[RECORD_MAX];

@@ -14,7 +14,7 @@
 #include <mkperf/unwind.h>
 #include <mkperf/version.h>
 
-/* NULL: there is no such command. */
+/* Returns the command of that name, or NULL if there is none. */
 const struct mkperf_command *mkperf_command_by_name(const char *name);
 
 /* All commands, in the order in which they are shown. */

@@ -164,7 +164,7 @@ static void print_below(struct command *c, const struct mkperf_analysis *a,
     free(budget);
 }
 
-/* Who lost time because budgets were used up: PDs that were throttled, and callers that waited for them. */
+/* Prints which PDs lost time because budgets were used up: PDs that were throttled, and callers that waited for them. */
 static void print_cost(struct command *c, const struct mkperf_analysis *a)
 {
     bool titled = c->json;

@@ -377,7 +377,8 @@ static const struct mkperf_option input_options[] = {
     {.id = 0},
 };
 
-/* What a message adds for CSV, which mkperf wrote before 0.1.0. `name` is a format or a file. */
+/* Returns what a message adds for CSV, a format that mkperf does not write. `name` is a format or a
+ * file. */
 static const char *instead_of(const char *name)
 {
     size_t n = strlen(name);
@@ -479,7 +480,8 @@ static enum mkperf_status set_print(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group toperf_group = {toperf_options, set_print};
 
-/* toperf and kprof2perf take the options of the commands that they replace, and write perf.data. */
+/* Runs toperf or kprof2perf, which take the options of the commands that they replace, and write
+ * perf.data. */
 static enum mkperf_status run_replacement(void *self, const struct mkperf_args *args,
                                           struct mkperf_error *e)
 {

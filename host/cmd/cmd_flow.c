@@ -161,7 +161,8 @@ static void print_loads(struct command *c, const struct advice *a)
     }
 }
 
-/* Of a recording without queues: the loads of cores with each of the user's changes, or with each PD on each other core. */
+/* Prints, for a recording without queues, the loads of cores with each of the user's changes, or with each PD on each
+ * other core. */
 static enum mkperf_status placements(struct command *c, const struct mkperf_flow *f,
                                      struct mkperf_error *e)
 {

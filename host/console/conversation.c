@@ -132,7 +132,7 @@ enum mkperf_status console_close(struct console *c, enum mkperf_status status,
     return status;
 }
 
-/* After an error: restores a broken link, or continues without a connection. */
+/* Restores a broken link after an error, or continues without a connection. */
 static enum mkperf_status restore_link(struct console *c, struct mkperf_error *e)
 {
     if (e->status != MKPERF_ERR_LINK) {

@@ -104,7 +104,7 @@ void firefox_tables_add(struct firefox_tables *f, uint32_t chain)
 /* A number that the format has no value for. */
 static const int64_t NO_NUMBER = INT64_MIN;
 
-/* NO_NUMBER is written as null, other negative values as -1. */
+/* Writes a number: NO_NUMBER as null, other negative values as -1. */
 static void put_number(struct mkperf_textout *t, int64_t v)
 {
     if (v < 0) {

@@ -67,7 +67,7 @@ struct heavy {
     uint32_t function;
 };
 
-/* All functions, sorted by their own weight over all events, the largest first. */
+/* Returns all functions, sorted by their own weight over all events, the largest first. */
 static struct heavy *heaviest(struct mkperf_frames *f)
 {
     struct heavy *list = mkperf_xcalloc((size_t)f->functions.count + 1, sizeof *list);

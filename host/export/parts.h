@@ -32,7 +32,8 @@ struct function_names {
     bool *shared; /* by function: another PD or the kernel has a function of this name, too */
 };
 
-/* `places` is complete, and lives longer than n. function_names_free releases n. */
+/* Collects the names of functions. `places` is complete, and lives longer than n.
+ * function_names_free releases n. */
 void function_names_init(struct function_names *n, const struct mkperf_places *places);
 void function_names_free(struct function_names *n);
 /* Returns the PD of the function, or "kernel", if its name is shared, or NULL if the name is

@@ -82,7 +82,7 @@ struct mkperf_flow_stage {
     uint64_t running_empty; /* ns that it ran while all queues that it consumes were empty */
     /* Activations: from a wake-up until the PD waits again. */
     bool active;
-    uint64_t in0, out0, ran0;    /* at the begin of this one */
+    uint64_t in0, out0, ran0;    /* the sums when this activation began */
     uint64_t activations, empty; /* empty: of these, without packets */
     struct mkperf_log_histogram packets;
     /* Sums over activations with packets, for running time = fixed + each * packets: n, ns, n^2, n * ns. */
@@ -108,7 +108,7 @@ extern const char *const mkperf_flow_cause_names[MKPERF_FLOW_CAUSES];
 /* The conclusion. Shares are of the time of the recording, from 0 to 1. */
 struct mkperf_flow_limit {
     enum mkperf_flow_cause cause;
-    int stage;   /* that limits, or that is busiest; MKPERF_FLOW_NONE */
+    int stage;   /* the stage that limits, else the busiest one; MKPERF_FLOW_NONE */
     uint32_t by; /* the PD that is the reason: the stage's own, a callee, another one on its core */
     double share; /* share of the time in which the stage had work and could do it */
     double own, calls, ready, throttled, asleep; /* its parts */
@@ -121,7 +121,7 @@ struct mkperf_flow_limit {
 };
 
 struct mkperf_flow {
-    struct mkperf_sink to; /* of the analysis: first, because this sink relays */
+    struct mkperf_sink to; /* the analysis; the first member, because this sink relays */
     struct mkperf_analysis *analysis;
     unsigned nqueues, nstages;
     struct mkperf_flow_queue *queue;
@@ -150,7 +150,7 @@ void mkperf_flow_settle(struct mkperf_flow *f);
 uint64_t mkperf_flow_packets(const struct mkperf_flow_stage *s);
 /* Packets that a stage consumed and did not produce. NAN: a driver, a source or a sink, or there are no scheduling events. */
 double mkperf_flow_drops(const struct mkperf_flow *f, const struct mkperf_flow_stage *s);
-/* ns of a stage in which it had something to do and could do it; *total: in which it is known what it did. */
+/* Returns the ns in which the stage had work and could do it. *total: the ns in which it is known what the stage did. */
 uint64_t mkperf_flow_busy(const struct mkperf_flow_stage *s, uint64_t *total);
 /* Returns the conclusion, after the end of the stream or after mkperf_flow_settle. */
 struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f);
@@ -211,7 +211,7 @@ double mkperf_flow_stay(const struct mkperf_flow *f, const struct mkperf_flow_qu
 
 /* ---- within this folder ---- */
 
-/* Half the interval at 95 % of the mean per ns, by the slices that are whole. */
+/* Returns half the interval at 95 % of the mean per ns, by the slices that are whole. */
 double flow_interval(const struct mkperf_flow *f, const double *slice);
 
 /* Returns whether a PD begins and ends the way of packets: interrupts wake it, and its packets come back to it. */

@@ -298,8 +298,9 @@ static int busiest(const struct mkperf_flow *f)
 }
 
 /*
- * No stage is always busy although packets wait: stages hold each other up in turn. If one of them is throttled while its core has
- * idle time, that is the reason for the idle time. `stage` is the busiest one.
+ * Returns the stage that limits if no stage is always busy although packets wait: stages hold each other up in turn. If
+ * one of them is throttled while its core has idle time, that is the reason for the idle time. `stage` is the busiest
+ * one.
  */
 static int held_up(const struct mkperf_flow *f, int stage)
 {

@@ -115,8 +115,8 @@ static void add_calls(const struct mkperf_flow *f, const struct mkperf_flow_stag
 }
 
 /*
- * Packets for which a stage sends one notification. One that notifies once in an activation does it at the end, whatever number of
- * packets that is. Otherwise it is the mean, which is a limit of the program's.
+ * Returns the number of packets for which a stage sends one notification. A stage that notifies once in an activation
+ * does it at the end, after any number of packets. Otherwise it is the mean, which is a limit of the program's.
  */
 static unsigned batch_of(const struct mkperf_flow *f, const struct mkperf_flow_stage *s)
 {

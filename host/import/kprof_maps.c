@@ -34,7 +34,7 @@ void kprof_warn(const struct kprof *k, const char *format, ...)
     }
 }
 
-/* Why the n bytes are not a path that ends with a 0; NULL if they are. */
+/* Returns why the n bytes are not a path that ends with a 0, or NULL if they are. */
 static const char *bad_path(const uint8_t *p, size_t n)
 {
     if (n == 0 || p[n - 1] != 0) {

@@ -76,7 +76,7 @@ bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place);
 /* Returns whether text occurs in the last MKPERF_JSON_TAIL bytes of the input. False for a pipe. */
 bool mkperf_json_tail_has(const struct mkperf_json *j, const char *text);
 
-/* MKPERF_ERR_INPUT "path:line:col: reason", at the current token. */
+/* Sets the error MKPERF_ERR_INPUT "path:line:col: reason" for the current token. */
 enum mkperf_status mkperf_json_bad(const struct mkperf_json *j, struct mkperf_error *e,
                                    const char *format, ...) __attribute__((format(printf, 3, 4)));
 

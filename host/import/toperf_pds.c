@@ -215,7 +215,7 @@ static void add_pd(struct toperf *t, uint64_t pid, char *name, char *elf)
     t->pd[t->npds++] = (struct toperf_pd){.name = name, .elf = elf, .pid = (uint32_t)pid};
 }
 
-/* Why a name is not that of a file below the build directory; NULL if it is. */
+/* Returns why a name is not that of a file below the build directory, or NULL if it is. */
 static const char *bad_name(const char *name)
 {
     if (*name == '\0' || strlen(name) > 1000) {

@@ -10,7 +10,7 @@ static const struct {
     {"ips", TOPERF_IPS}, {"period", TOPERF_PERIOD}, {"cpu", TOPERF_CPU},
 };
 
-/* Where a member that is a number is stored. */
+/* Returns where a member that is a number is stored. */
 static uint64_t *number_of(struct toperf_raw *r, unsigned member)
 {
     switch (member) {
@@ -42,7 +42,7 @@ static bool hexadecimal(const struct mkperf_json *j, uint64_t *out)
     return any;
 }
 
-/* In a lenient reading an ip with a letter is hexadecimal, and so is each ip of a serial client's log. */
+/* Reads an ip leniently: it is hexadecimal if it has a letter, or if it is of a serial client's log. */
 static bool lenient_ip(struct toperf *t, uint64_t *out)
 {
     uint64_t decimal;
@@ -162,7 +162,7 @@ static enum mkperf_status check_members(struct toperf *t, struct toperf_raw *r)
     return MKPERF_OK;
 }
 
-/* ips must have nr addresses, and then only zeros. */
+/* Checks that ips has nr addresses, and then only zeros. */
 static enum mkperf_status check_chain(struct toperf *t, struct toperf_raw *r)
 {
     unsigned used = 0;

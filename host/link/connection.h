@@ -186,8 +186,8 @@ void mkperf_peer_end(struct mkperf_peer *l); /* idempotent; also after a failed 
 enum mkperf_status mkperf_peer_connect(struct mkperf_peer *l, struct mkperf_error *e);
 
 /*
- * After an error LINK, in *e: reconnects with growing pauses, for reconnect_s. Fails with that
- * error, or with the target's refusal.
+ * Reconnects after an error LINK, which *e holds, with growing pauses, for reconnect_s. Fails with
+ * that error, or with the target's refusal.
  */
 enum mkperf_status mkperf_peer_reconnect(struct mkperf_peer *l, struct mkperf_error *e);
 
@@ -206,7 +206,7 @@ enum mkperf_status mkperf_peer_ask(struct mkperf_peer *l, mkperf_ToTarget *m, do
                                    double patience_s, struct mkperf_error *e);
 bool mkperf_peer_is_error(const struct mkperf_peer *l, mkperf_ErrorCode code); /* l->answer */
 
-/* To be called with each decoded message but batches: notes roles, and the answer to the last request. */
+/* Notes roles, and the answer to the last request. Called with each decoded message except batches. */
 void mkperf_peer_control(struct mkperf_peer *l, const mkperf_ToHost *m);
 
 /* Waits some seconds. True: the user stopped it. */
@@ -261,7 +261,7 @@ static inline void mkperf_deadline_restart_wait(struct mkperf_deadline *d, doubl
     d->progress_s = now_s;
 }
 
-/* Host seconds in one second of the target, estimated from the times of samples: 1 to MAX_SLOWDOWN. */
+/* Returns the host seconds in one second of the target, estimated from the times of samples: 1 to MAX_SLOWDOWN. */
 static inline double mkperf_deadline_slowdown(const struct mkperf_deadline *d)
 {
     double host_s = d->progress_s - d->began_s;

@@ -127,7 +127,7 @@ static const char *read_condition(const struct form *f, char *text, const struct
                : "no PD has that name (names come from the image, or from --system)";
 }
 
-/* fault NAME, or all PDs */
+/* Reads the condition "fault NAME", or "fault" for all PDs. */
 static const char *read_fault(char *text, const struct mkperf_pds *pds, mkperf_Configure *c)
 {
     uint64_t thread;

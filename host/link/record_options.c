@@ -331,7 +331,7 @@ static const struct mkperf_option flight_options[] = {
     {.id = 0},
 };
 
-/* -m SIZE, --stacks, --stack-scan */
+/* Stores the options -m SIZE, --stacks and --stack-scan. */
 static enum mkperf_status set_flight(void *self, const struct mkperf_given *g)
 {
     struct mkperf_record_options *o = self;

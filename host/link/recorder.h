@@ -58,7 +58,8 @@ void mkperf_target_help(mkperf_put *put, void *to);
 
 /* Sets defaults. o->command is to be freed. */
 void mkperf_record_options_init(struct mkperf_record_options *o, int argc, char **argv);
-/* To be called after parsing. USAGE: an option is missing, or options exclude each other. */
+/* Checks the options after parsing. Returns USAGE if an option is missing, or options exclude each
+ * other. */
 enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
                                                 const char *command, struct mkperf_error *e);
 /* Checks --overwrite and its options, after parsing. Errors: USAGE. */
@@ -143,8 +144,8 @@ struct mkperf_recorder {
  * not looked for. Errors: USAGE, INPUT, as mkperf_pds_new. In any case, mkperf_recorder_free. */
 enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, bool names_only,
                                         struct mkperf_error *e);
-/* Then makes the stream, which passes all of a recording on to the sink. command: for the session;
- * NULL: none. */
+/* Makes the stream, which passes all of a recording on to the sink. Called after init. command: for
+ * the session; NULL: none. */
 void mkperf_recorder_decode(struct mkperf_recorder *r, struct mkperf_sink sink,
                             const char *command);
 /* Ends the connection, and frees what r has, the command of its options included. Idempotent; r may
@@ -155,7 +156,7 @@ void mkperf_recorder_free(struct mkperf_recorder *r);
  * SILENT: no answer in time. */
 enum mkperf_status mkperf_recorder_ask(struct mkperf_recorder *r, mkperf_ToTarget *m,
                                        const char *what, struct mkperf_error *e);
-/* REFUSED with the target's reason, if r->link.answer is an Error. */
+/* Returns REFUSED with the target's reason, if r->link.answer is an Error. */
 enum mkperf_status mkperf_recorder_refused(const struct mkperf_recorder *r, struct mkperf_error *e);
 /* Takes control of the target: if no host has it, from our own broken connection, or, with
  * --take-over, from another host. */
@@ -193,12 +194,13 @@ enum mkperf_status mkperf_recorder_connect(struct mkperf_recorder *r, struct mkp
  * options allow it. What cannot be kept is a warning. */
 void mkperf_recorder_keep_elfs(struct mkperf_recorder *r);
 
-/* Configure and Start; a watcher does nothing. Errors: SILENT, NOISE, PROTOCOL, REFUSED, LINK. */
+/* Sends Configure and Start; a watcher does nothing. Errors: SILENT, NOISE, PROTOCOL, REFUSED,
+ * LINK. */
 enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkperf_error *e);
 /* Connects, calls `named`, and begins. Errors: those of both. */
 enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkperf_error *e);
-/* After an error LINK, which *e holds: restores the link and the session. Errors: LINK or another one, if
- * it cannot be restored. */
+/* Restores the link and the session after an error LINK, which *e holds. Errors: LINK or another one, if it cannot be
+ * restored. */
 enum mkperf_status mkperf_recorder_resume(struct mkperf_recorder *r, struct mkperf_error *e);
 
 /* ---- recorder_run.c ---- */
@@ -217,14 +219,15 @@ enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkpe
 
 /* ---- recorder_run.c: list, stat, latency, console, dump ---- */
 
-/* For a command whose state begins with a recorder: defaults of its options, and its end. */
+/* Sets the defaults of the options of a command of which the state begins with a recorder. The
+ * second function is its end. */
 void mkperf_recorder_talk_init(void *recorder, int argc, char **argv);
 void mkperf_recorder_talk_end(void *recorder);
 
 /*
- * Instead of init, decode and connect. What arrives is written to a file `recording`, or if that is
- * NULL passed to the sink; both NULL: it is discarded. Errors: as mkperf_recorder_start.
- * mkperf_recorder_free in any case.
+ * Starts a conversation that is no recording, instead of init, decode and connect. What arrives is
+ * written to a file `recording`, or if that is NULL passed to the sink; both NULL: it is discarded.
+ * Errors: as mkperf_recorder_start. mkperf_recorder_free in any case.
  */
 enum mkperf_status mkperf_recorder_talk(struct mkperf_recorder *r, const struct mkperf_sink *sink,
                                         const char *recording, struct mkperf_error *e);
@@ -247,15 +250,16 @@ enum mkperf_status mkperf_latency_query_begin(struct mkperf_recorder *r, struct 
 enum mkperf_status mkperf_latency_query(struct mkperf_recorder *r, struct mkperf_latency_rows *rows,
                                         struct mkperf_error *e);
 
-/* Instead of start, run and stop: fetches a flight recording; with options.wait, once it is held.
+/* Fetches a flight recording, instead of start, run and stop; with options.wait, once it is held.
  * Errors: as mkperf_recorder_start. */
 enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf_error *e);
 /* ---- flight_start.c ---- */
 
 /*
- * Which PDs the target samples. names: NAME[,NAME] or NULL; subtree: NAME[,NAME] of PDs with all
- * their children, or NULL. Fills c->only with thread identities. The target's kernel hook selects
- * before it reserves space in a ring. Errors: USAGE, a name that no PD has, or too many PDs.
+ * Chooses the PDs that the target samples. names: NAME[,NAME] or NULL; subtree: NAME[,NAME] of PDs
+ * with all their children, or NULL. Fills c->only with thread identities. The target's kernel hook
+ * selects before it reserves space in a ring. Errors: USAGE, a name that no PD has, or too many
+ * PDs.
  */
 enum mkperf_status mkperf_filter(const char *names, const char *subtree,
                                  const struct mkperf_pds *pds, mkperf_Configure *c,
@@ -265,9 +269,8 @@ enum mkperf_status mkperf_filter(const char *names, const char *subtree,
 enum mkperf_status mkperf_filter_faults(const char *names, const struct mkperf_pds *pds,
                                         mkperf_Configure *c, struct mkperf_error *e);
 
-/* `mkperf record --overwrite`: begins a flight recording with a recorder that has only options, and leaves
- * it to the target. Reports that on standard error unless options.quiet. Errors: as
- * mkperf_recorder_start. */
+/* Begins a flight recording (`mkperf record --overwrite`) with a recorder that has only options, and leaves it to the
+ * target. Reports that on standard error unless options.quiet. Errors: as mkperf_recorder_start. */
 enum mkperf_status mkperf_flight_start(struct mkperf_recorder *r, struct mkperf_error *e);
 /*
  * Fills c->stop_if, or c->dump_on_fault, with the conditions of --stop-if. Errors: USAGE, with the place: no such condition or PD, or

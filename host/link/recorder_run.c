@@ -328,7 +328,8 @@ enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struc
     return ask_all(r, &x, e);
 }
 
-/* If another host has begun a session since, there are none, and the comparison with the samples says so. */
+/* Requests the session's counts. If another host has begun a session since, there are none, and the comparison with the
+ * samples reports that. */
 enum mkperf_status mkperf_recorder_counts(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     const mkperf_Counts *c = &r->link.answer.msg.counts;

@@ -84,7 +84,7 @@ void mkperf_net_tune(int fd)
     }
 }
 
-/* Why a wait or a connection failed, for a message. */
+/* Returns why a wait or a connection failed, for a message. */
 static const char *reason(int error)
 {
     return error == EINTR ? "stopped" : strerror(error);

@@ -155,7 +155,7 @@ static struct queue *oldest(struct mkperf_merge *m, uint64_t *time_ns)
     return found;
 }
 
-/* Up to which time no core can send an older sample, unless it is late. */
+/* Returns the time up to which no core can send an older sample, unless it is late. */
 static uint64_t horizon(const struct mkperf_merge *m)
 {
     uint64_t waited = m->newest_ns > MKPERF_MERGE_WAIT_NS ? m->newest_ns - MKPERF_MERGE_WAIT_NS : 0;

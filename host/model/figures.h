@@ -92,7 +92,8 @@ const char *mkperf_core_problem(const struct mkperf_core *core,
 void mkperf_cores_print(const struct mkperf_totals *t, const char *first, const char *rest,
                         FILE *out);
 
-/* Write the cores as lines `key value` for perf.data, and read such a line. False: the line is not a core's. */
+/* Writes the cores as lines `key value` for perf.data. The second function reads such a line; it returns false for
+ * other lines. */
 void mkperf_cores_write(const struct mkperf_totals *t, FILE *out);
 bool mkperf_cores_line(struct mkperf_totals *t, const char *key, const char *value);
 
@@ -121,7 +122,7 @@ void mkperf_fill_add(struct mkperf_fill *f, uint64_t time_ns, uint64_t bytes, ui
 /* Writes the peak into text: "at most 1024 of 65536 bytes (1.6 %)". */
 void mkperf_fill_text(const struct mkperf_fill *f, char *text, size_t n);
 
-/* Write the points as lines `key value` for perf.data, and read such a line; other keys are ignored. */
+/* Writes the points as lines `key value` for perf.data. The second function reads such a line and ignores other keys. */
 void mkperf_fill_write(const struct mkperf_fill *f, FILE *out);
 void mkperf_fill_line(struct mkperf_fill *f, const char *key, const char *value);
 

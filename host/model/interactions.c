@@ -102,7 +102,7 @@ void mkperf_interactions_write(const struct mkperf_interactions *i, FILE *f)
     }
 }
 
-/* n numbers from *text on, each behind at most one blank; *text is moved behind the blank after
+/* Reads n numbers from *text on, each behind at most one blank. Moves *text behind the blank after
  * them. */
 static bool numbers(const char **text, uint64_t *out, unsigned n)
 {

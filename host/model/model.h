@@ -276,8 +276,9 @@ extern const char *const mkperf_sched_kind_names[MKPERF_SCHED_KINDS];
 extern const char *const mkperf_sched_reason_names[MKPERF_STOPPED_REASONS];
 
 /*
- * Why a guest exited. exit: `irq` of a fault: enum mkperf_fault in 8 bits, and above them the page of a guest's access.
- * Below MKPERF_EXIT it is no exit. The text, of fewer than 64 bytes, is stored in `text`: "access to page 0x8000".
+ * Returns why a guest exited. exit: `irq` of a fault: enum mkperf_fault in 8 bits, and above them the page of a guest's
+ * access. Below MKPERF_EXIT it is no exit. The text, of fewer than 64 bytes, is stored in `text`: "access to page
+ * 0x8000".
  */
 const char *mkperf_exit_name(uint32_t exit, char text[static 64]);
 static inline bool mkperf_is_exit(uint32_t exit)
@@ -496,10 +497,10 @@ enum mkperf_status mkperf_sink_pd(const struct mkperf_sink *sink, const struct m
                                   struct mkperf_error *e);
 enum mkperf_status mkperf_sink_events(const struct mkperf_sink *sink,
                                       const struct mkperf_session *session, struct mkperf_error *e);
-/* For sinks that need nothing of a later session's events. */
+/* Does nothing, for sinks that need nothing of a later session's events. */
 enum mkperf_status mkperf_ignore_events(void *self, const struct mkperf_session *session,
                                         struct mkperf_error *e);
-/* For sinks that need no scheduling events, and no samples. */
+/* Does nothing, for sinks that need no scheduling events, and no samples. */
 enum mkperf_status mkperf_ignore_sched(void *self, const struct mkperf_sched *event,
                                        struct mkperf_error *e);
 enum mkperf_status mkperf_sink_mark(const struct mkperf_sink *sink, const struct mkperf_mark *mark,

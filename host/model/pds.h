@@ -65,7 +65,8 @@ bool mkperf_pds_other_thread(const char *name, uint64_t *thread);
 uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread);
 
 uint32_t mkperf_pds_count(const struct mkperf_pds *p);
-/* Valid until the next mkperf_pds_find; its strings live as long as p. */
+/* Returns a PD by its id. It is valid until the next mkperf_pds_find; its strings live as long as
+ * p. */
 const struct mkperf_pd *mkperf_pds_at(const struct mkperf_pds *p, uint32_t id);
 /* Returns the PD whose name has the n bytes of `name`, or NULL if there is none. */
 const struct mkperf_pd *mkperf_pds_named(const struct mkperf_pds *p, const char *name, size_t n);

@@ -29,8 +29,8 @@
 
 struct mkperf_checks;
 
-/* symbols: the modules that are used; NULL: the relay opens its own. addresses: samples are compared with their ELFs, otherwise
- * the totals' suspects stay as they are. */
+/* Makes the relay. symbols: the modules that are used; NULL: the relay opens its own. addresses: samples are compared
+ * with their ELFs, otherwise the totals' suspects stay as they are. */
 struct mkperf_checks *mkperf_checks_new(struct mkperf_sink to, struct mkperf_symbols *symbols,
                                         bool addresses);
 struct mkperf_sink mkperf_checks_sink(struct mkperf_checks *a);
@@ -87,7 +87,7 @@ struct mkperf_only_cores {
     uint64_t samples, dropped_lost[MKPERF_LOST_PLACES];
 };
 
-/* The caller has set o->to and o->cores. Returns o->to if no cores were given. */
+/* Returns the relay, or o->to if no cores were given. The caller has set o->to and o->cores. */
 struct mkperf_sink mkperf_only_cores_sink(struct mkperf_only_cores *o);
 
 /*
@@ -119,9 +119,9 @@ struct mkperf_off_cpu {
 /* Returns the number of the event in a session, or MKPERF_MODEL_EVENTS if there is none. */
 uint32_t mkperf_off_cpu_event(const struct mkperf_session *session);
 
-/* The caller has set o->to, o->event and o->totals. */
+/* Returns the relay. The caller has set o->to, o->event and o->totals. */
 struct mkperf_sink mkperf_off_cpu_sink(struct mkperf_off_cpu *o);
-/* At the end of the session: omits the samples that still wait. */
+/* Omits the samples that still wait at the end of the session. */
 void mkperf_off_cpu_close(struct mkperf_off_cpu *o);
 void mkperf_off_cpu_free(struct mkperf_off_cpu *o);
 

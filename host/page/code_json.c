@@ -23,7 +23,8 @@ static bool symbol_of(const struct mkperf_frames *f, uint32_t place, struct mkpe
     return *module != NULL && mkperf_symbol_at(*module, at->addr, symbol);
 }
 
-/* 1 + the function that has a place's code, in which the place's other frames are inlined; 0: it is not known. */
+/* Returns 1 + the number of the function that has a place's code, in which the place's other frames are inlined, or 0
+ * if it is not known. */
 static uint32_t function_at(const struct mkperf_frames *f, uint32_t number)
 {
     const struct mkperf_place *place = &f->profile->places.place[number];

@@ -107,7 +107,8 @@ static uint32_t add_chain(struct mkperf_tree *t, struct maker *m, uint32_t chain
     return node;
 }
 
-/* 1 + the offset of the innermost address in its function; 0: it is not known. start: by function, its address. */
+/* Returns 1 + the offset of the innermost address in its function, or 0 if it is not known. start: the address of each
+ * function. */
 static uint64_t offset_of(const struct maker *m, uint32_t chain, const uint64_t *start)
 {
     uint32_t function[MKPERF_FRAMES_MAX];

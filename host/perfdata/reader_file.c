@@ -158,7 +158,7 @@ static struct perfin_attr read_attr(const uint8_t *p, size_t n)
     };
 }
 
-/* Which of mkperf's tracepoints an attribute is; MKPERF_TRACE_POINTS: none. In a file without events, the
+/* Returns which of mkperf's tracepoints an attribute is, or MKPERF_TRACE_POINTS for none. In a file without events, the
  * first tracepoint has the id of trailers, 1, as its first id. */
 static unsigned trace_point(const struct perfin_attr *a, uint64_t first_id)
 {

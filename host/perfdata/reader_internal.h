@@ -236,7 +236,7 @@ enum mkperf_status perfin_begin(struct perfin_reader *r);
 
 /* Stores the PD of a pid, which the sink knows afterwards. */
 enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t *id);
-/* Read a COMM record, and an MMAP or MMAP2 record. */
+/* Reads a COMM record; the second function reads an MMAP or MMAP2 record. */
 enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_cursor c);
 enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor c, bool mmap2,
                                    unsigned misc);

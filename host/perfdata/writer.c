@@ -159,7 +159,8 @@ static enum mkperf_status write_start(struct mkperf_perfdata *w, struct mkperf_e
     return mkperf_outfile_status(&w->out, e);
 }
 
-/* Room for a PD, which may be announced before smaller ids. NULL: it failed, with *e. */
+/* Makes room for a PD, which may be announced before smaller ids. Returns NULL with *e if that
+ * failed. */
 static struct perfdata_pd *room_for(struct mkperf_perfdata *w, uint32_t id, const char *name,
                                     struct mkperf_error *e)
 {
@@ -229,7 +230,7 @@ static enum mkperf_status map_foreign(struct mkperf_perfdata *w, uint32_t pd, ui
     return MKPERF_OK;
 }
 
-/* False: the core's number is too large, with *e. */
+/* Makes room for a core. Returns false with *e if its number is too large. */
 static bool room_for_core(struct mkperf_perfdata *w, uint32_t core, struct mkperf_error *e)
 {
     if (core >= MKPERF_MODEL_CORES) {

@@ -229,7 +229,7 @@ static void announce_marks(struct mkperf_perfdata *w)
     announce_attr(w, attr, MKPERF_PERFDATA_MARK, "mkperf:mark");
 }
 
-/* "begin 7 request", "end 7 request", "point 0 ready" */
+/* Writes the text of a mark: "begin 7 request", "end 7 request", "point 0 ready". */
 static size_t mark_text(const struct mkperf_mark *m, char *text, size_t room)
 {
     static const char *const kinds[] = {

@@ -71,7 +71,7 @@ static inline enum mkperf_status mkperf_time_slice(struct mkperf_time_slices *t,
                                   MKPERF_TIME_SLICES_MAX);
 }
 
-/* When a slice begins, in ns. */
+/* Returns when a slice begins, in ns. */
 static inline uint64_t mkperf_time_slice_ns(const struct mkperf_time_slices *t, uint32_t slice)
 {
     uint32_t words;

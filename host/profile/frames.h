@@ -79,7 +79,8 @@ void mkperf_frames_warnings(const struct mkperf_frames *f, mkperf_put_warning *p
 /* Prints these warnings as lines of a report's head. */
 void mkperf_frames_warn(const struct mkperf_frames *f, FILE *out);
 
-/* "; did you mean 'X'?" for the name of a function that no sample hit; "" if none is near. */
+/* Returns "; did you mean 'X'?" for the name of a function that no sample hit, or "" if no name is
+ * near. */
 const char *mkperf_frames_guess(struct mkperf_frames *f, const char *wanted,
                                 char buffer[MKPERF_GUESS_TEXT]);
 

@@ -196,8 +196,8 @@ enum mkperf_status mkperf_profile_order(struct mkperf_profile *p, struct mkperf_
 double mkperf_profile_equal_samples(const struct mkperf_profile *p, uint32_t event);
 
 /*
- * Half of the interval at 95 % of a share of an event, both in per cent (Agresti and Coull, 1998). Samples are assumed to be
- * independent; a load in a few long bursts has a larger interval. 100 without samples.
+ * Returns half of the interval at 95 % of a share of an event, both in per cent (Agresti and Coull, 1998). Samples are
+ * assumed to be independent; a load in a few long bursts has a larger interval. 100 without samples.
  */
 double mkperf_profile_interval(const struct mkperf_profile *p, uint32_t event, double share);
 

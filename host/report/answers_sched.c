@@ -72,7 +72,7 @@ static uint32_t greatest_pd(const struct report_question *x, uint32_t core,
     return found;
 }
 
-/* Without samples: the PDs that ran longest, by scheduling events. */
+/* Answers, without samples, with the PDs that ran longest by scheduling events. */
 enum report_verdict report_explain_run_times(struct report_question *x, FILE *to)
 {
     const struct mkperf_analysis *a = x->events;
@@ -211,7 +211,7 @@ enum report_verdict report_explain_idle(struct report_question *x, FILE *to)
     return shown == 0 ? REPORT_RULED_OUT : REPORT_ANSWER;
 }
 
-/* For each core, how busy it was, and the PD that ran longest there. */
+/* Answers, for each core, how busy it was, and which PD ran longest there. */
 enum report_verdict report_explain_cores(struct report_question *x, FILE *to)
 {
     const struct mkperf_analysis *a = x->events;

@@ -53,7 +53,7 @@ static double count_marks(const struct mkperf_profile *p, const char *name)
     return n;
 }
 
-/* Protected calls of a PD, by scheduling events. */
+/* Returns the number of protected calls of a PD, by scheduling events. */
 static double count_calls(const struct mkperf_profile *p, const char *pd)
 {
     double n = 0;

@@ -155,7 +155,7 @@ struct sorting {
     unsigned by;
 };
 
-/* Greatest first; equal ones by their names. */
+/* Orders rows: the greatest first, equal ones by their names. */
 static int compare(const void *pa, const void *pb, void *context)
 {
     const struct sorting *s = context;

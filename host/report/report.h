@@ -146,7 +146,7 @@ void report_value_end(struct report_values *v);
 void report_value_number(struct report_values *v, const char *key, uint64_t value);
 /* Writes a share in per cent, with four decimals. NAN, not known, is null or an empty field. */
 void report_value_share(struct report_values *v, const char *key, double percent);
-/* Any other number, with six digits. */
+/* Writes any other number, with six digits. */
 void report_value_real(struct report_values *v, const char *key, double value);
 /* Writes a text, which must be printable (base/base.h). It is put in double quotes if it contains the separator. */
 void report_value_text(struct report_values *v, const char *key, const char *value);
@@ -288,14 +288,14 @@ void report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
  * without o->children and o->graph. */
 void report_hierarchy_print(const struct report_rows *rows, const struct mkperf_frames *f,
                             const struct report_options *o, FILE *out);
-/* For programs: a row "row" for each row, then one "event". */
+/* Writes for programs: a row "row" for each row, then a row "event". */
 void report_rows_values(const struct report_rows *rows, const struct mkperf_frames *f,
                         const struct report_options *o, struct report_values *v);
-/* For programs: the row "total" of a recording, after the rows of all events. */
+/* Writes for programs: the row "total" of a recording, after the rows of all events. */
 void report_total_values(const struct mkperf_profile *p, struct report_values *v);
-/* For programs: what a recording is, as in the format jsonl without its samples and marks. Rows are JSON. */
+/* Writes for programs: what a recording is, as in the format jsonl without its samples and marks. Rows are JSON. */
 void report_head_values(struct mkperf_profile *p, struct report_values *v);
-/* For programs: a JSON row "warning" for each problem of a recording. */
+/* Writes for programs: a JSON row "warning" for each problem of a recording. */
 void report_warning_values(const struct mkperf_frames *f, struct report_values *v);
 
 /* interactions_table.c: one line for each edge, the busiest first, then one for each PD. */
@@ -323,7 +323,7 @@ void report_charged_by(const struct mkperf_charge *c, const struct mkperf_charge
                        int more, const char *name, char *text, size_t n);
 /* Prints the table of charged time of one event. The last line states how many rows are below `limit` per cent. */
 void report_charged_print(const struct mkperf_profile *p, uint32_t event, double limit, FILE *out);
-/* For programs: rows "charged" and "charged_by" of one event, without a limit. */
+/* Writes for programs: rows "charged" and "charged_by" of one event, without a limit. */
 void report_charged_values(const struct mkperf_profile *p, uint32_t event, struct report_values *v);
 
 /* browser.c: whether standard input and output are a terminal on which curses can draw. */
@@ -362,7 +362,8 @@ struct report_path {
     const struct mkperf_analysis *analysis;
 };
 
-/* For programs: JSON rows "warning", of what must be known first, and of missing events. They precede the rows of an analysis. */
+/* Writes for programs: JSON rows "warning" about what must be known first, and about missing events. They precede the
+ * rows of an analysis. */
 void report_gap_values(const struct mkperf_analysis *a, struct report_values *v);
 
 void report_path_print(const struct report_path *p, FILE *out);

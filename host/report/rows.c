@@ -273,7 +273,8 @@ struct printer {
     char indent[4 * MKPERF_FRAMES_MAX + 8];
 };
 
-/* Children are in the order of their periods, so none is shown after one that is not. */
+/* Returns whether a branch is shown. Children are in the order of their periods, so no child is
+ * shown after one that is not. */
 static bool is_branch_shown(const struct printer *p, uint32_t node)
 {
     return (double)p->tree->node[node].total.period >= p->least;

@@ -274,7 +274,7 @@ struct mkperf_analysis {
 struct mkperf_analysis *mkperf_analysis_new(void);
 void mkperf_analysis_free(struct mkperf_analysis *a);
 struct mkperf_sink mkperf_analysis_sink(struct mkperf_analysis *a);
-/* Called before the first event, at most MKPERF_ANALYSIS_LISTENERS times. */
+/* Adds a listener. Called before the first event, at most MKPERF_ANALYSIS_LISTENERS times. */
 void mkperf_analysis_listen(struct mkperf_analysis *a, struct mkperf_analysis_listener l);
 /* The members that a snapshot has. The calls of begin and pd set the others. */
 extern const struct mkperf_shape_row mkperf_analysis_rows[];
@@ -285,8 +285,8 @@ extern const struct mkperf_shape_row mkperf_analysis_rows[];
 enum mkperf_status mkperf_analysis_read(struct mkperf_analysis *a, struct mkperf_sink sink,
                                         const char *path, const struct mkperf_question *question,
                                         struct mkperf_error *e);
-/* For callers that are sinks themselves: a PD of the session, and an event. Events of unknown PDs are ignored. Both always
- * succeed. */
+/* Takes a PD of the session; the second function takes an event. They are for callers that are sinks themselves. Events
+ * of unknown PDs are ignored. Both always succeed. */
 enum mkperf_status mkperf_analysis_pd(void *self, const struct mkperf_pd *pd,
                                       struct mkperf_error *e);
 enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *event,
@@ -378,7 +378,8 @@ bool mkperf_latency_row_add(struct mkperf_latency_row *row, uint64_t tick_hz, ui
 /* Adds the run time of a thread. */
 void mkperf_latency_run(struct mkperf_latency_rows *rows, const char *pd, uint64_t thread,
                         uint64_t ticks, uint64_t runs);
-/* All rows of a target were added: converts times to ns, computes quantiles, and sorts by kind, then most time first. */
+/* Ends the adding of a target's rows: converts times to ns, computes quantiles, and sorts by kind, then most time
+ * first. */
 void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows);
 void mkperf_latency_rows_free(struct mkperf_latency_rows *rows);
 
@@ -453,12 +454,13 @@ void mkperf_demand_attach(struct mkperf_demand *d, struct mkperf_analysis *a);
  * microsecond above it. The kernel keeps two refills, as seL4's contexts of constant bandwidth do: MCS,
  * refill_budget_check and refill_unblock_check. */
 uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p);
-/* Returns the same if the PD had this period. */
+/* Returns that budget if the PD had this period. */
 uint64_t mkperf_demand_budget_of(const struct mkperf_demand_pd *p, uint64_t period_ns);
 /*
- * What others of the core do to a PD if they use all of their budgets. Those are the PDs that run at its priority or above, also
- * those for which a passive PD does, without mkperf's own. Within any window, a PD uses at most its budget for each period that
- * begins in it. budget_ns[]: by the numbers of PDs; the period: it may always run.
+ * Calculates what other PDs of the core do to a PD if they use all of their budgets. Those are the PDs that run at
+ * its priority or above, also those for which a passive PD does, without mkperf's own. Within any window, a PD uses
+ * at most its budget for each period that begins in it. budget_ns[]: by the numbers of PDs; the period: it may always
+ * run.
  *
  * left: what they leave it of its period. wait: for how long its demand has to wait for them in all, if it needs that at once and they
  * begin together with it; UINT64_MAX: it is not done within 64 of its periods.

@@ -159,9 +159,9 @@ void sched_call_end(struct mkperf_analysis *a, uint32_t from, uint32_t callee, u
     }
 }
 
-enum { CALLERS = 64 }; /* that a chain of calls is followed up */
+enum { CALLERS = 64 }; /* longest chain of calls that is followed */
 
-/* Returns the PD of the highest priority that waits for what pd serves; NOBODY. */
+/* Returns the PD of the highest priority that waits for what pd serves, or NOBODY. */
 static uint32_t highest_caller(const struct mkperf_analysis *a, uint32_t pd)
 {
     uint32_t high = MKPERF_SCHED_NOBODY, at = a->pd[pd].serving;

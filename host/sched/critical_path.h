@@ -64,7 +64,8 @@ struct mkperf_sink mkperf_path_choice_sink(struct mkperf_path_choice *c);
 /* Reads a recording into it, or answers from a snapshot. Errors: those of mkperf_analysis_read. */
 enum mkperf_status mkperf_path_choice_read(struct mkperf_path_choice *c, const char *path,
                                            struct mkperf_error *e);
-/* Called after reading. Errors: INPUT, no such time was found; USAGE, no PD has that name. */
+/* Checks the choice after reading. Errors: INPUT, no such time was found; USAGE, no PD has that
+ * name. */
 enum mkperf_status mkperf_path_choice_check(const struct mkperf_path_choice *c,
                                             struct mkperf_error *e);
 /* Writes a title such as "the longest of 40 calls client -> server" into n bytes. */

@@ -76,7 +76,7 @@ struct server {
     } refill[REFILLS];
 };
 
-/* Adds what was used, behind all refills. Without room for one more, it comes together with the last one. */
+/* Adds a refill with what was used, behind all others. Without room for one more, it is merged into the last one. */
 static void give_back(struct server *s, uint64_t at, uint64_t amount)
 {
     unsigned last = s->n - 1;

@@ -50,7 +50,8 @@ void mkperf_routes_sort(struct mkperf_routes *r)
     MKPERF_SORT(r->hop, r->n, MKPERF_UP(r->hop, time));
 }
 
-/* When a PD that got something at `time` waits again; UINT64_MAX: the recording ends before. *gap: its state is not known. */
+/* Returns when a PD that got something at `time` waits again, or UINT64_MAX if the recording ends before. *gap: its
+ * state is not known. */
 static uint64_t done_at(const struct mkperf_routes *r, uint32_t pd, uint64_t time, bool *gap)
 {
     const struct mkperf_interval *i;
@@ -219,7 +220,7 @@ static const struct mkperf_hop *hop_after(const struct mkperf_routes *r,
     return NULL;
 }
 
-/* When the PD of a hop is done with it. */
+/* Returns when the PD of a hop is done with it. */
 static uint64_t stage_done(const struct mkperf_routes *r, const struct mkperf_hop *hop,
                            struct cursor *c)
 {

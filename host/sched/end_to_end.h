@@ -80,7 +80,7 @@ struct mkperf_route_times {
 
 /* Attached before the first event. */
 void mkperf_routes_attach(struct mkperf_routes *r, struct mkperf_analysis *a);
-/* Called when the analysis has ended, before the functions below. */
+/* Sorts the hops. Called when the analysis has ended, before the functions below. */
 void mkperf_routes_sort(struct mkperf_routes *r);
 /* Finds the paths that the recording has at least twice, most frequent first, at most `most`. Returns their number. */
 size_t mkperf_routes_find(struct mkperf_routes *r, struct mkperf_route *out, size_t most);

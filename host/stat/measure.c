@@ -46,7 +46,7 @@ static void on_control(void *self, const mkperf_ToHost *m)
     }
 }
 
-/* Another session with other events begins. */
+/* Notes that another session with other events begins. */
 static enum mkperf_status on_events(void *self, const struct mkperf_session *session,
                                     struct mkperf_error *e)
 {
@@ -283,7 +283,7 @@ static enum mkperf_status stop(struct stat_measure *s, struct mkperf_error *e)
     return mkperf_recorder_stop(&s->recorder, e);
 }
 
-/* Our session ended early: prints what the counts are. REFUSED: there are none. */
+/* Prints what the counts are if our session ended early. Returns REFUSED if there are none. */
 static enum mkperf_status report_early_end(const struct stat_measure *s, struct mkperf_error *e)
 {
     if (s->estimate ? s->first_ns == 0 : s->work.rows == 0) {

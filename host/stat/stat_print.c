@@ -180,7 +180,7 @@ static void print_fields(const struct stat_reading *r, const struct stat_row *ro
     }
 }
 
-/* Row 0 is the system. */
+/* Returns the name of a row's PD. Row 0 is the system. */
 static const char *pd_of(const struct stat_reading *r, unsigned k, const struct stat_style *style)
 {
     return mkperf_pds_at(style->pds, r->row[k].pd)->name;

@@ -104,7 +104,8 @@ void mkperf_functions_free(struct mkperf_module *m)
     free(m->function);
 }
 
-/* $x, $d and their kind mark code and data for disassemblers; .L labels are the compiler's own. */
+/* Returns whether a symbol is no function's name: $x, $d and their kind mark code and data for
+ * disassemblers; .L labels are the compiler's own. */
 static bool is_marker(const char *name)
 {
     return name[0] == '\0' || (name[0] == '$' && (name[2] == '\0' || name[2] == '.')) ||
@@ -124,7 +125,7 @@ static unsigned underscores(const char *s)
     return (unsigned)strspn(s, "_");
 }
 
-/* Negative if a is the better of two symbols with the same start. */
+/* Compares two symbols with the same start. Returns a negative number if a is the better one. */
 static int compare_worth(const struct mkperf_function *a, const struct mkperf_function *b)
 {
     bool fa = a->type != STT_NOTYPE, fb = b->type != STT_NOTYPE;

@@ -59,8 +59,8 @@ typedef struct Elf Elf; /* as in libelf.h */
 bool mkperf_elf_build_id(Elf *elf, struct mkperf_build_id *out);
 
 /*
- * SHA-256 over the loadable segments in the order of the program headers: of each its address and its size in the file
- * (u64le each), then its bytes. file: the ELF's n bytes. False: a segment is outside them, or there is none.
+ * Computes SHA-256 over the loadable segments in the order of the program headers: of each its address and its size in
+ * the file (u64le each), then its bytes. file: the ELF's n bytes. False: a segment is outside them, or there is none.
  */
 bool mkperf_elf_content(Elf *elf, const uint8_t *file, size_t n, struct mkperf_blank blank,
                         uint8_t out[MKPERF_CONTENT_HASH_BYTES]);
@@ -68,7 +68,7 @@ bool mkperf_elf_content(Elf *elf, const uint8_t *file, size_t n, struct mkperf_b
 /* Stores the build id, or derives one from the content. False, and out->n 0: neither is possible. */
 bool mkperf_elf_identity(Elf *elf, const uint8_t *file, size_t n, struct mkperf_build_id *out);
 
-/* SHA-256 of the whole file at path. MKPERF_ERR_INPUT: it cannot be read. */
+/* Computes SHA-256 of the whole file at path. Returns MKPERF_ERR_INPUT if it cannot be read. */
 enum mkperf_status mkperf_file_hash(const char *path, uint8_t out[MKPERF_CONTENT_HASH_BYTES],
                                     struct mkperf_error *e);
 
@@ -103,7 +103,7 @@ void mkperf_symbols_free(struct mkperf_symbols *s);
 enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *path,
                                          struct mkperf_module **out, struct mkperf_error *e);
 
-/* From now on mkperf_symbols_recorded accepts only ELFs for this architecture (perf's name; "": any). */
+/* Makes mkperf_symbols_recorded accept only ELFs for this architecture (perf's name; "": any). */
 void mkperf_symbols_expect(struct mkperf_symbols *s, const char *arch);
 
 /* Where the ELFs of a recording are, in addition to its own paths; a member may be NULL. */
@@ -114,8 +114,8 @@ struct mkperf_elf_search {
     struct mkperf_symbols *open;
 };
 
-/* From now on mkperf_symbols_recorded searches in these places, and by build id in those of symbols.h. The strings must
- * live as long as s. With the strings of the call before, nothing changes, and files that appear later are not found. */
+/* Makes mkperf_symbols_recorded search in these places, and by build id in those of symbols.h. The strings must live as
+ * long as s. With the strings of the call before, nothing changes, and files that appear later are not found. */
 void mkperf_symbols_search(struct mkperf_symbols *s, const struct mkperf_elf_search *where);
 
 /*

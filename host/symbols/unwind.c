@@ -354,8 +354,9 @@ static enum mkperf_lr lr_aarch64(struct mkperf_module *m, uint64_t pc, Dwarf_Fra
 }
 
 /*
- * RISC-V compilers base the frame's address on s0 as soon as, and as long as, s0 is set. A function that calls nothing has a
- * frame without ra, s0 being in its place. Before s0 is set, the frame pointer is the caller's, and ra is not overwritten.
+ * Decides by the frame for RISC-V. Compilers base the frame's address on s0 as soon as, and as long as, s0 is set. A
+ * function that calls nothing has a frame without ra, s0 being in its place. Before s0 is set, the frame pointer is the
+ * caller's, and ra is not overwritten.
  */
 static enum mkperf_lr lr_by_frame_riscv(Dwarf_Frame *frame)
 {

@@ -78,7 +78,8 @@ static const char *skip_space(const char *p, const char *end)
     return p;
 }
 
-/* expat has checked the element's form: NAME, then attributes as name = "value" or 'value'. In UTF-16, none is found. */
+/* Finds where the value of an attribute is. expat has checked the element's form: NAME, then attributes as name =
+ * "value" or 'value'. In UTF-16, none is found. */
 struct mkperf_system_span system_span(struct reader *r, const char *name)
 {
     const char *p = r->text + XML_GetCurrentByteIndex(r->xml);

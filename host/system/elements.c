@@ -40,7 +40,7 @@ static void read_budget(struct reader *r, uint64_t *b, uint64_t *p)
     }
 }
 
-/* If the element has a setvar_id, the packer shall set the symbol of that name to `id`. */
+/* Notes that the packer shall set the symbol that a setvar_id names to `id`. */
 static void set_id(struct reader *r, struct mkperf_system_pd *pd, uint64_t id)
 {
     const char *symbol = system_attribute(r, "setvar_id");
@@ -238,7 +238,8 @@ static void start_vm(struct reader *r)
     r->vm.priority = (unsigned)system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
 }
 
-/* vCPUs that the kernel's records cannot tell apart become one. Without `cpu` Microkit 2.3 puts a vCPU on its monitor's core. */
+/* Reads a vCPU. vCPUs that the kernel's records cannot tell apart become one. Without `cpu` Microkit 2.3 puts a vCPU on
+ * its monitor's core. */
 static void start_vcpu(struct reader *r)
 {
     struct mkperf_system *s = r->system;

@@ -127,7 +127,7 @@ static bool read_queue(struct cursor *c, unsigned npds, struct mkperf_image_queu
     return read_text(c, p[5], out->name, sizeof out->name - 1);
 }
 
-/* Two entries with one identity, or with one name, would make names ambiguous. */
+/* Checks that no two entries have one identity or one name, because names would be ambiguous. */
 static bool check_distinct(const struct cursor *c, const struct mkperf_image *image, unsigned i)
 {
     const struct mkperf_image_program *a = &image->program[i];

@@ -102,13 +102,13 @@ struct reader {
  * attributes.c: an attribute of the element that begins. After an error they return a valid value ("", 0
  * or the default), so that the element's function need not check.
  */
-/* NULL if the element does not have the attribute. */
+/* Returns an attribute's value, or NULL if the element does not have the attribute. */
 const char *system_attribute(struct reader *r, const char *name);
 const char *system_required(struct reader *r, const char *name);
 /* Returns a number from 0 to max, decimal or 0x hexadecimal. Underscores are ignored. */
 uint64_t system_number(struct reader *r, const char *name, uint64_t max);
 uint64_t system_number_or(struct reader *r, const char *name, uint64_t max, uint64_t otherwise);
-/* "1000 us" or "1000 ticks", not 0. */
+/* Reads a duration: "1000 us" or "1000 ticks", not 0. */
 uint64_t system_duration(struct reader *r, const char *name, bool *in_ticks);
 bool system_bool_or(struct reader *r, const char *name, bool otherwise);
 /* Returns a new copy of `text`, which must be printable and not empty. NULL after an error. */

@@ -51,7 +51,7 @@ static void on_core(void *self, const struct mkperf_core_interval *i)
     }
 }
 
-/* Also called for a later session, which has more events. The earlier events keep their counts. */
+/* Begins a session, also a later one, which has more events. The earlier events keep their counts. */
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e)
 {
@@ -230,7 +230,7 @@ static bool is_left_out(const struct top_counts *c, uint32_t pd)
     return c->no_idle && mkperf_pds_at(c->pds, pd)->thread == MKPERF_THREAD_IDLE;
 }
 
-/* When the window begins, or when the first event was if that is later. */
+/* Returns when the window begins, or when the first event was if that is later. */
 static uint64_t window_begin(const struct top_counts *c)
 {
     uint64_t begin = c->newest >= TOP_SLICES ? (c->newest - TOP_SLICES + 1) * slice_ns(c) : 0;

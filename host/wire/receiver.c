@@ -12,7 +12,7 @@ void mkperf_receiver_init(struct mkperf_receiver *w, const struct mkperf_receive
     w->self = self;
 }
 
-/* Length of the UTF-8 sequence that begins with c; 0: no sequence does. */
+/* Returns the length of the UTF-8 sequence that begins with c, or 0 if no sequence does. */
 static size_t utf8_length(uint8_t c)
 {
     if (c >= 0xc2 && c <= 0xdf) {

@@ -40,7 +40,7 @@ enum mkperf_status stream_emit_reading(struct mkperf_stream *s,
                                        struct mkperf_error *e);
 enum mkperf_status stream_emit_sched(struct mkperf_stream *s, const struct mkperf_sched *event,
                                      struct mkperf_error *e);
-/* After a message: passes on what need not wait for another core. all: passes on the rest too. */
+/* Passes on, after a message, what need not wait for another core; with `all` the rest, too. */
 enum mkperf_status stream_release(struct mkperf_stream *s, bool all, struct mkperf_error *e);
 /* Counts a loss and reports it to the sink. */
 enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost *lost,
@@ -72,7 +72,7 @@ enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHell
                                 struct mkperf_error *e);
 enum mkperf_status stream_stamp(struct mkperf_stream *s, const mkperf_Stamp *m,
                                 struct mkperf_error *e);
-/* answer: the Session answers a request of this host. */
+/* Takes a Session. answer: it answers a request of this host. */
 enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session *m, bool answer,
                                   struct mkperf_error *e);
 /* Has to be called before a message with identities is decoded. Settles names, unless the caller of

@@ -48,7 +48,7 @@ void stream_cores_begin(struct mkperf_stream *s, uint32_t core)
                        s->sched.running ? cores : 0);
 }
 
-/* Where the merge releases samples to. */
+/* Returns the sink to which the merge releases samples. */
 static const struct mkperf_sink *sink_of(const struct mkperf_stream *s)
 {
     return s->order.off_cpu_on ? &s->order.off_cpu_sink : &s->config.sink;

@@ -95,7 +95,7 @@ static const struct mkperf_chain *guest_chain(const struct mkperf_stream_slot *s
     return known && at.start != caller.start ? with : &slot->chain.plain;
 }
 
-/* count: the samples that have the chain. */
+/* Chooses the chain of a sample. count: the samples that have it. */
 static const struct mkperf_chain *choose_chain(struct mkperf_stream *s,
                                                const struct mkperf_stream_slot *slot, uint64_t pc,
                                                uint64_t count)
@@ -154,8 +154,9 @@ static void note_invalid(struct mkperf_stream *s)
 }
 
 /*
- * *unknown: the number of samples that could not be read. Without a sample's chain nothing is known
- * of its counter, and so of those after it. The rows of a window do not depend on one another.
+ * Decodes the samples of a batch. *unknown: the number of samples that could not be read. Without a
+ * sample's chain nothing is known of its counter, and so of those after it. The rows of a window do
+ * not depend on one another.
  */
 static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unknown,
                                          struct mkperf_error *e)
@@ -195,7 +196,7 @@ static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unkn
         uint64_t ns = stream_time(s, c.time, b->m.tick_hz);
         last = ns > last ? ns : last;
         stream_note_time(&s->totals, last);
-        /* away: of the sample's pc from its chain's. */
+        /* away: the distance of the sample's pc from that of its chain. */
         uint64_t time_ns = last;
         struct mkperf_read reads[MKPERF_MAX_COUNTERS];
         struct mkperf_sample sample = {
@@ -252,7 +253,7 @@ static enum mkperf_status report_losses(struct mkperf_stream *s, struct mkperf_e
     return MKPERF_OK;
 }
 
-/* Sample numbers: a gap between the last batch and this one was lost in transit. */
+/* Checks the numbers of samples: a gap between the last batch and this one was lost in transit. */
 static enum mkperf_status check_number(struct mkperf_stream *s, struct mkperf_error *e)
 {
     const struct mkperf_batch *b = &s->batch;

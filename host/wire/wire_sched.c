@@ -26,7 +26,7 @@ struct mkperf_stream_core {
     bool gap;         /* events before the next known one are missing */
     uint64_t missing; /* how many, as far as it is known */
     uint32_t running; /* the PD that runs */
-    uint32_t page;    /* that the guest accessed of which the next exit is */
+    uint32_t page;    /* the page that the guest of the next exit accessed */
     uint64_t known;   /* set of words with a known value */
     uint64_t word[MKPERF_MAX_WORDS];
     struct code code[CODES];

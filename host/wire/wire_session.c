@@ -56,7 +56,7 @@ void mkperf_wire_event(const mkperf_SessionEvent *from, struct mkperf_event *to)
     to->code = from->code;
     to->user = from->user_counter != 0;
     to->kernel = from->kernel_counter != 0;
-    if (from->only != 0) { /* its counters alone do not say it */
+    if (from->only != 0) { /* its counters do not show it */
         to->user = (from->only & 3) != 2;
         to->kernel = (from->only & 3) != 1;
         to->guest = from->only & 4;
@@ -373,7 +373,7 @@ enum mkperf_status stream_need_names(struct mkperf_stream *s, bool *drop, struct
     return *drop ? MKPERF_OK : mkperf_stream_settle(s, e);
 }
 
-/* FAILED: the target runs another image than the one whose names are settled. */
+/* Returns FAILED if the target runs another image than the one of which the names are settled. */
 static enum mkperf_status check_image(const struct mkperf_stream *s,
                                       const mkperf_TargetHello *hello, struct mkperf_error *e)
 {

@@ -146,7 +146,7 @@ struct mkperf_stream_sched {
     uint64_t generation; /* the generation of codes, as that of slots */
     bool running;        /* the session has scheduling events */
     uint32_t
-        words; /* that the session reads; 0: none, or they are not those of the image's queues */
+        words; /* words that the session reads; 0: none, or they are not those of the image's queues */
     /* where each queue's head and tail are */
     struct mkperf_image_place place[MKPERF_STAMP_QUEUES][2];
     bool damaged;     /* some codes may be unknown until a new epoch begins */

@@ -121,7 +121,7 @@ static inline void mkperf_auth_derive(const uint8_t key[MKPERF_KEY_BYTES], const
     mkperf_hmac_end(&h, out);
 }
 
-/* TargetHello.proof and Prove.proof: the first 16 bytes, label "mkprf1-p". */
+/* Stores TargetHello.proof or Prove.proof: the first 16 bytes, label "mkprf1-p". */
 static inline void mkperf_auth_proof(const uint8_t key[MKPERF_KEY_BYTES],
                                      enum mkperf_auth_role role, const struct mkperf_auth_hellos *m,
                                      uint8_t proof[MKPERF_PROOF_BYTES])
@@ -134,8 +134,8 @@ static inline void mkperf_auth_proof(const uint8_t key[MKPERF_KEY_BYTES],
     }
 }
 
-/* HostHello.proof: the first 16 bytes, label "mkprf1-h", role host. The target nonce and the boot
- * id, which the host does not know yet, are zero in *m. */
+/* Stores HostHello.proof: the first 16 bytes, label "mkprf1-h", role host. The target nonce and the
+ * boot id, which the host does not know yet, are zero in *m. */
 static inline void mkperf_auth_hello_proof(const uint8_t key[MKPERF_KEY_BYTES],
                                            const struct mkperf_auth_hellos *m,
                                            uint8_t proof[MKPERF_PROOF_BYTES])

@@ -85,8 +85,8 @@ static inline uint32_t mkperf_app_call(unsigned channel, enum mkperf_app_op op, 
     return (uint32_t)microkit_msginfo_get_label(reply);
 }
 
-/* Both functions return an enum mkperf_app_result: MKPERF_APP_OK also if a start finds a session
- * that already runs, or a stop finds none. */
+/* Starts a session; the next function stops it. Both return an enum mkperf_app_result:
+ * MKPERF_APP_OK also if a start finds a session that already runs, or a stop finds none. */
 static inline uint32_t mkperf_app_start(unsigned channel)
 {
     return mkperf_app_call(channel, MKPERF_APP_START, 0);
@@ -110,7 +110,7 @@ static inline void mkperf_app_put_mark(enum mkperf_mark_kind kind, uint32_t id, 
     mkperf_app_put_text(1 + MKPERF_APP_NAME_BYTES / 8, microkit_name);
 }
 
-/* name: shown in the profile, cut at 31 bytes; id: a number that the program chooses. */
+/* Sets a mark. name: shown in the profile, cut at 31 bytes; id: a number that the program chooses. */
 static inline uint32_t mkperf_app_mark(unsigned channel, enum mkperf_mark_kind kind, uint32_t id,
                                        const char *name)
 {

@@ -14,7 +14,8 @@
 
 #include <mkperf/wire.h>
 
-/* CRC-32 of n bytes at p, any alignment; crc is 0, or the result over the preceding bytes. */
+/* Returns the CRC-32 of n bytes at p, any alignment; crc is 0, or the result over the preceding
+ * bytes. */
 static inline uint32_t mkperf_crc32_table(uint32_t crc, const void *p, size_t n)
 {
     static const uint32_t nibble[16] = {
@@ -35,7 +36,8 @@ static inline uint32_t mkperf_crc32_table(uint32_t crc, const void *p, size_t n)
 #ifdef __ARM_FEATURE_CRC32
 #include <arm_acle.h>
 
-/* mkperf_crc32_table with the processor's CRC instructions, if the build's target has them. */
+/* Works like mkperf_crc32_table, with the processor's CRC instructions, if the build's target has
+ * them. */
 static inline uint32_t mkperf_crc32_arm(uint32_t crc, const void *p, size_t n)
 {
     typedef uint64_t __attribute__((may_alias)) word;

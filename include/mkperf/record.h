@@ -179,8 +179,8 @@ enum mkperf_limits {
  * each of them after a MKPERF_FRAME_PD, at the address after its pc. */
 #define MKPERF_THREAD_AMBIGUOUS (UINT64_MAX - 2)
 
-/* The wire carries an identity plus 2, modulo 2^64. The idle thread and MKPERF_THREAD_NONE are then
- * short varints, and an absent field (0) means MKPERF_THREAD_NONE. */
+/* Returns an identity as the wire carries it: plus 2, modulo 2^64. The idle thread and
+ * MKPERF_THREAD_NONE are then short varints, and an absent field (0) means MKPERF_THREAD_NONE. */
 static inline uint64_t mkperf_thread_to_wire(uint64_t thread)
 {
     return thread + 2;

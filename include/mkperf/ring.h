@@ -82,7 +82,7 @@ static inline bool mkperf_ring_size_ok(uint64_t size)
            (size & (size - 1)) == 0;
 }
 
-/* Producer: as mkperf_ring_reserve, but with the known tail p->tail instead of a new load. */
+/* Producer: works like mkperf_ring_reserve, with the known tail p->tail instead of a new load. */
 static inline uint64_t *mkperf_ring_place(struct mkperf_ring_producer *p, uint64_t bytes)
 {
     uint64_t used = p->head - p->tail;
@@ -115,7 +115,7 @@ static inline uint64_t *mkperf_ring_reserve(struct mkperf_ring_producer *p, uint
     return mkperf_ring_place(p, bytes);
 }
 
-/* Producer, flight recorder: whether mkperf_ring_place would succeed. */
+/* Producer, flight recorder: returns whether mkperf_ring_place would succeed. */
 static inline bool mkperf_ring_fits(const struct mkperf_ring_producer *p, uint64_t bytes)
 {
     uint64_t used = p->head - p->tail;
@@ -248,8 +248,8 @@ static inline void mkperf_ring_release(struct mkperf_ring_consumer *c, unsigned 
     __atomic_store_n(&c->ring->tail, c->tail, __ATOMIC_RELEASE);
 }
 
-/* Producer: the number of bytes that the consumer has not released. The acquire load pairs with the
- * release store in mkperf_ring_release: the consumer has read the released bytes. */
+/* Producer: returns the number of bytes that the consumer has not released. The acquire load pairs
+ * with the release store in mkperf_ring_release: the consumer has read the released bytes. */
 static inline uint64_t mkperf_ring_used(const struct mkperf_ring_producer *p)
 {
     return p->head - __atomic_load_n(&p->ring->tail, __ATOMIC_ACQUIRE);

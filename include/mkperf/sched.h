@@ -98,7 +98,7 @@ enum mkperf_sched_words {
     MKPERF_SCHED_LOSS_WORDS = 3,
 };
 
-/* Kind, reason and number in word 0 of an event in the core's ring. reason: of a switch, otherwise 0. number:
+/* Returns kind, reason and number for word 0 of an event in the core's ring. reason: of a switch, otherwise 0. number:
  * below 4096, of an interrupt, a fault, a page or a window, otherwise 0. */
 static inline uint64_t mkperf_sched_what(unsigned kind, unsigned reason, unsigned number)
 {
@@ -106,7 +106,7 @@ static inline uint64_t mkperf_sched_what(unsigned kind, unsigned reason, unsigne
            (uint64_t)(number >> 4 & 0xff) << 48;
 }
 
-/* Word 0 of an event, without slot and core. */
+/* Returns word 0 of an event, without slot and core. */
 static inline uint64_t mkperf_sched_header(unsigned kind, unsigned reason, unsigned number)
 {
     return MKPERF_RECORD_SCHED | (uint64_t)(8 * MKPERF_SCHED_WORDS) << 16 |

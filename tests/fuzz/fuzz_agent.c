@@ -17,7 +17,7 @@ enum { FILES = 16, NAME = 100, LIMIT_UNIT = 512 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Only windows that are made now are converted. */
+/* Is not reached: only windows that are made now are converted. */
 enum mkperf_status mkperf_format_convert(const char *format, const struct mkperf_export *x,
                                          struct mkperf_error *e)
 {
@@ -49,7 +49,7 @@ static void leave_file(const char *dir)
     free(path);
 }
 
-/* Each name says what its window is, in digits alone. */
+/* Checks that each name describes its window, only in digits. */
 static void check_window(const struct agent_waiting *w, uint64_t below)
 {
     char target[MKPERF_MODEL_NAME];

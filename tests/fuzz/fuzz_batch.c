@@ -156,7 +156,8 @@ static void add(const uint64_t *w, bool run)
     }
 }
 
-/* Of each sample a byte says which parts are as expected; what is not is read from the input. */
+/* Encodes and decodes samples. A byte of the input shows which parts of a sample are as expected;
+ * the others are read from the input. */
 static void there_and_back(struct input in)
 {
     static uint32_t session;

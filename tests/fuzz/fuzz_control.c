@@ -94,7 +94,7 @@ static void frame(void)
     say(who, p, n);
 }
 
-/* With a valid MAC. */
+/* Sends a frame with a valid MAC. */
 static void sealed_frame(void)
 {
     unsigned who = connection();
@@ -115,7 +115,7 @@ static void sealed_frame(void)
     }
 }
 
-/* Of this protocol, with a nonce and a key that exist, or not. */
+/* Sends a hello of this protocol, with a nonce and a key that exist, or not. */
 static void hello(void)
 {
     mkperf_ToTarget m = {.request = 1, .which_msg = mkperf_ToTarget_hello_tag};
@@ -134,7 +134,7 @@ static void hello(void)
     }
 }
 
-/* The right proof for the hellos. */
+/* Sends the right proof for the hellos. */
 static void prove(void)
 {
     unsigned who = connection();
@@ -206,7 +206,7 @@ static void records(struct mkperf_ring *r)
     r->head += byte() & 1 ? (n & ~(size_t)7) : byte();
 }
 
-/* A valid sample or loss from a few words of input. */
+/* Writes a valid sample or loss, made of a few words of input. */
 static void record(struct mkperf_ring *r)
 {
     struct mkperf_ring_producer p = {.ring = r, .size = RING, .head = r->head};
@@ -233,7 +233,7 @@ static void record(struct mkperf_ring *r)
     mkperf_ring_commit(&p, 8 * (uint64_t)words);
 }
 
-/* The same of scheduling events, or of a fault. */
+/* Writes a scheduling event or a fault in this way. */
 static void event(struct mkperf_ring *r)
 {
     static const struct {

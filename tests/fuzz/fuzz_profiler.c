@@ -73,7 +73,7 @@ static uint32_t call(uint64_t op)
     return result;
 }
 
-/* n bytes of the input to any place of the memory that the client can write to. */
+/* Writes n bytes of the input to any place of the memory that the client can write to. */
 static void write_bytes(size_t at, size_t within)
 {
     for (unsigned n = byte(); n != 0 && input.size != 0; n--, at++) {
@@ -81,7 +81,7 @@ static void write_bytes(size_t at, size_t within)
     }
 }
 
-/* A request whose structure is right and whose values are not. */
+/* Makes a request with a valid structure and any values. */
 static void request(void)
 {
     static const char *const names[] = {"cycles", "instructions", "timer", "context-switches",
@@ -146,7 +146,7 @@ static void observe(void)
     call(MKPERF_OP_OBSERVE);
 }
 
-/* What a host sends before a session of the timer: all parts in order, right but for their values. */
+/* Sends what a host sends before a session of the timer: all parts in order, valid except for their values. */
 static void observe_all(void)
 {
     mkperf_Observe *o = &page()->observe;
@@ -179,8 +179,8 @@ static void observe_all(void)
     }
 }
 
-/* Which of the observed PDs runs, their stacks, and where each of them stands there; mostly
- * ascending frame records. */
+/* Chooses which of the observed PDs runs, fills their stacks, mostly with ascending frame records,
+ * and places each PD in its stack. */
 static void fill_stacks(void)
 {
     unsigned how = byte();
@@ -293,7 +293,7 @@ static void boot(void)
     init();
 }
 
-/* Whatever happened: a client that means well gets a session. */
+/* Checks that an honest client still gets a session. */
 static void serves_still(void)
 {
     struct mkperf_session_request *r = &page()->request;

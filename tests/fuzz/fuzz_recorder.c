@@ -61,7 +61,7 @@ static void pass(double seconds)
     }
 }
 
-/* In the place of the C library's. */
+/* Replaces the C library's function. */
 int simulated_clock(clockid_t clock, struct timespec *t) __asm__("clock_gettime");
 int simulated_usleep(useconds_t us) __asm__("usleep");
 int simulated_poll(struct pollfd *fds, nfds_t n, int timeout_ms) __asm__("poll");
@@ -154,7 +154,7 @@ static void fill_status(mkperf_Status *s)
     s->attribution.unread = s->lost_ring;
 }
 
-/* The next part of the list of programs, or another one. */
+/* Makes the next part of the list of programs, or another one. */
 static void fill_stamp(mkperf_Stamp *s)
 {
     unsigned flags = byte();
@@ -210,7 +210,7 @@ static void make_other(mkperf_ToHost *m, unsigned kind)
     }
 }
 
-/* One message; its length. */
+/* Makes one message. Returns its length. */
 static size_t make_message(uint8_t *message)
 {
     static const pb_size_t tags[] = {mkperf_ToHost_hello_tag,  mkperf_ToHost_ack_tag,
@@ -379,7 +379,7 @@ static void converse(struct mkperf_recorder *r, bool dump, struct mkperf_error *
     }
 }
 
-/* What `mkperf latency -t` asks, and puts into rows. */
+/* Asks what `mkperf latency -t` asks, and puts it into rows. */
 static void latencies(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     struct mkperf_latency_rows rows = {.n = 0};

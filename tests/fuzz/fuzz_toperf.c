@@ -53,7 +53,7 @@ static void on_warning(void *self, const char *text)
     warnings += text[0] != '\0';
 }
 
-/* The header's bytes become a file; the rest of the input is the samples. */
+/* Writes the header's bytes to a file; the rest of the input is the samples. */
 static void write_header(const uint8_t **data, size_t *size)
 {
     const uint8_t *end = *size != 0 ? memchr(*data, 0, *size) : NULL;

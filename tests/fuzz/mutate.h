@@ -13,7 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* libFuzzer's: changes data[0..size) anyhow, up to max bytes; the new size. */
+/* libFuzzer's function. It changes data[0..size) in any way, up to max bytes, and returns the new
+ * size. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 /* Ours, called by libFuzzer. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
@@ -25,7 +26,7 @@ static inline void mutate_seed(unsigned seed)
     mutate_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
 }
 
-/* 0 .. n - 1; n is not 0. */
+/* Returns a number from 0 to n - 1; n is not 0. */
 static inline unsigned mutate_random(unsigned n)
 {
     mutate_state ^= mutate_state << 13;
@@ -71,7 +72,7 @@ static inline size_t mutate_replace(uint8_t *data, size_t size, size_t max, size
     return size - n + m;
 }
 
-/* Little-endian numbers of 1, 2, 4 or 8 bytes. */
+/* Reads a little-endian number of 1, 2, 4 or 8 bytes. */
 static inline uint64_t mutate_get(const uint8_t *p, unsigned bytes)
 {
     uint64_t v = 0;

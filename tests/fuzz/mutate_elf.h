@@ -26,7 +26,7 @@ static const struct mutate_elf_field mutate_shdr[] = {{0, 4},  {4, 4},  {8, 8}, 
                                                       {32, 8}, {40, 4}, {44, 4}, {48, 8}, {56, 8}};
 static const struct mutate_elf_field mutate_symbol[] = {{0, 4}, {4, 1}, {6, 2}, {8, 8}, {16, 8}};
 
-/* One field of the structure at p. */
+/* Changes one field of the structure at p. */
 static inline void mutate_struct(uint8_t *p, const struct mutate_elf_field *field, size_t n)
 {
     const struct mutate_elf_field *f = &field[mutate_random((unsigned)n)];

@@ -175,7 +175,7 @@ static inline size_t mutate_message_new(uint8_t *out, const pb_msgdesc_t *type, 
     return n;
 }
 
-/* One number of a packed column: changed, removed, repeated. */
+/* Changes, removes or repeats one number of a packed column. */
 static inline size_t mutate_column(uint8_t *p, size_t n, size_t max)
 {
     uint8_t with[20];
@@ -196,7 +196,7 @@ static inline size_t mutate_column(uint8_t *p, size_t n, size_t max)
 
 static inline size_t mutate_message(uint8_t *p, size_t n, size_t max, const pb_msgdesc_t *type);
 
-/* Another value for a field, with a right length. */
+/* Gives a field another value, with a valid length. */
 static inline size_t mutate_change(uint8_t *p, size_t n, size_t max, const pb_msgdesc_t *type,
                                    const struct mutate_field *f)
 {
@@ -236,7 +236,7 @@ static inline size_t mutate_change(uint8_t *p, size_t n, size_t max, const pb_ms
     return mutate_replace(p, n, max, f->at, f->end - f->at, with, head + length);
 }
 
-/* One change; the new length, at most max. */
+/* Makes one change. Returns the new length, at most max. */
 static inline size_t mutate_message(uint8_t *p, size_t n, size_t max, const pb_msgdesc_t *type)
 {
     struct mutate_field field[MUTATE_FIELDS];

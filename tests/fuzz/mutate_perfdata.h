@@ -87,7 +87,7 @@ static inline size_t mutate_splice(uint8_t *data, size_t size, size_t max,
     return size;
 }
 
-/* One number of n bytes that are 8-byte numbers, halves of one, or bytes. */
+/* Changes one number of n bytes that are 8-byte numbers, halves of one, or bytes. */
 static inline void mutate_numbers(uint8_t *p, size_t n)
 {
     unsigned bytes = 8U >> mutate_random(4);

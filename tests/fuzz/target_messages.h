@@ -72,7 +72,7 @@ static inline void target_session(mkperf_Session *s)
     mkperf_encoder_windows(&target.encoder, s->aggregate_ms * TARGET_HZ / 1000);
 }
 
-/* One record, as the profiler PD writes it; its size. */
+/* Makes one record, as the profiler PD writes it. Returns its size. */
 static inline unsigned target_record(uint64_t w[MKPERF_MAX_RECORD_BYTES / 8], unsigned core)
 {
     unsigned how = byte();

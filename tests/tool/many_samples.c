@@ -71,7 +71,7 @@ static uint32_t pd_on(uint32_t core, uint32_t n)
     return n == PDS_OF_CORE ? PDS : core + CORES * n;
 }
 
-/* Event i of `events` in `ns`; cores take turns. */
+/* Writes event i of `events` in `ns`; cores take turns. */
 static enum mkperf_status put_event(const struct mkperf_sink *sink, uint64_t i, uint64_t events,
                                     uint64_t ns, struct mkperf_error *e)
 {

@@ -194,7 +194,7 @@ static bool say_when_open(int fd, const uint8_t *p, size_t n)
            recv(fd, back, sizeof back, MSG_DONTWAIT) >= 0;
 }
 
-/* Another connection, or SYN, was made. */
+/* Counts another connection, or SYN. */
 static void count_made(unsigned many)
 {
     static unsigned made;
@@ -315,7 +315,7 @@ static void put16(uint8_t *p, unsigned v)
     p[1] = (uint8_t)v;
 }
 
-/* Of an even number of bytes, with the sum of what comes before them. */
+/* Returns the sum of an even number of bytes, added to that of the bytes before them. */
 static unsigned internet_sum(const uint8_t *p, size_t n, unsigned sum)
 {
     for (size_t i = 0; i < n; i += 2) {
@@ -332,7 +332,7 @@ static unsigned internet_checksum(unsigned sum)
     return ~sum & 0xffff;
 }
 
-/* The k-th SYN, to the address and the hardware address that QEMU gives the first guest. */
+/* Makes the k-th SYN, to the address and the hardware address that QEMU gives the first guest. */
 static void make_syn(uint8_t frame[FRAME], uint64_t k)
 {
     static const uint8_t head[] = {

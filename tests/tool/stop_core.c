@@ -70,7 +70,7 @@ static void send_packet(const char *text)
     put(packet, (size_t)snprintf(packet, sizeof packet, "$%s#%02x", text, sum & 0xff));
 }
 
-/* The next packet's text. */
+/* Receives the next packet's text. */
 static void receive(char text[PACKET])
 {
     size_t n = 0;
@@ -94,7 +94,7 @@ static bool says_stopped(const char *answer)
     return answer[0] == 'T';
 }
 
-/* That all has stopped may come before the answer. */
+/* Asks and waits for the answer. A message that the machine has stopped may precede it. */
 static void ask(const char *text, char answer[PACKET])
 {
     send_packet(text);

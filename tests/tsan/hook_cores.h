@@ -231,7 +231,7 @@ void mkperf_pmu_boot(void)
 
 /* ---- a core ----------------------------------------------------------------------------------- */
 
-/* An overflow now and then, of one counter or both. */
+/* Lets one counter or both overflow now and then. */
 static void count(struct core *c)
 {
     uint32_t which = next_random(&c->seed) % 4 & c->running;
@@ -242,7 +242,7 @@ static void count(struct core *c)
     c->overflow |= which;
 }
 
-/* The core's scheduler: another thread, or none. */
+/* Runs another thread on the core, or none, as its scheduler does. */
 static void run_another(struct core *c)
 {
     int t = (int)(next_random(&c->seed) % (THREADS + 1)) - 1;

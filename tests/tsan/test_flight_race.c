@@ -64,7 +64,7 @@ static void *produce(void *arg)
     return NULL;
 }
 
-/* One record; returns its number. */
+/* Checks one record. Returns its number. */
 static uint64_t check(const uint64_t *r, unsigned size)
 {
     uint64_t n = (r[1] - 1) / 31;

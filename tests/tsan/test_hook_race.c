@@ -20,7 +20,7 @@ static void unmapped(void)
     }
 }
 
-/* Without the lock: what the hook may not touch any more. */
+/* Writes, without the lock, to memory that the hook may not touch any more. */
 static void reuse(void *memory, size_t bytes)
 {
     uint64_t *w = memory;
@@ -73,7 +73,7 @@ static void unmap_stack(unsigned n)
     pthread_mutex_unlock(&big);
 }
 
-/* The profiler's own memory: what was in it is there again when it is mapped again. */
+/* Unmaps memory of the profiler. What was in it is there again when it is mapped again. */
 static void unmap_memory(void *memory, size_t bytes, bool *mapped)
 {
     static _Alignas(8) uint8_t saved[sizeof(struct ring_memory) + sizeof(struct mkperf_soft)];
@@ -141,7 +141,7 @@ static void drain(unsigned core)
     }
 }
 
-/* Another core carries it out. */
+/* Asks another core to carry out a request. */
 static void ask(unsigned core, uint32_t op)
 {
     struct mkperf_descriptor *d = &descriptor[core];
@@ -200,7 +200,7 @@ static uint64_t captured(unsigned core)
     return n;
 }
 
-/* The session on that core is over, by itself or with its owner: captured = delivered + lost. */
+/* Checks, when the session on that core is over, that captured = delivered + lost. */
 static void finish(unsigned core, uint64_t taken, uint64_t lost)
 {
     struct session *s = &session[core];
@@ -219,7 +219,7 @@ static void stop(unsigned core)
     finish(core, captured(core), rings[core].ring.dropped_samples);
 }
 
-/* The owner is deleted: no core has a session any more. */
+/* Deletes the owner, after which no core has a session. */
 static void end_owner(void)
 {
     uint64_t taken[CORES], lost[CORES];

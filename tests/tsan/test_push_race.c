@@ -43,7 +43,7 @@ static void require(bool ok, const char *what)
     }
 }
 
-/* The server: answers after the body. */
+/* Answers as the server does, after the body. */
 static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *url,
                               const char *method, const char *version, const char *upload,
                               size_t *bytes, void **state)

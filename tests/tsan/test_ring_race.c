@@ -25,7 +25,7 @@ static void fill(uint64_t *w, uint64_t n)
     }
 }
 
-/* Up to seven records at once, from n on, as far as they fit. Returns how many. */
+/* Writes up to seven records at once, from n on, as far as they fit. Returns how many. */
 static unsigned produce_some(struct mkperf_ring_producer *p, uint64_t n)
 {
     uint64_t room;
@@ -83,7 +83,7 @@ static void check(const uint64_t *r, unsigned size, uint64_t n)
     }
 }
 
-/* All contiguous readable records, from n on. Returns how many. */
+/* Reads all contiguous readable records, from n on. Returns how many. */
 static unsigned consume_some(struct mkperf_ring_consumer *c, uint64_t n)
 {
     uint64_t bytes;

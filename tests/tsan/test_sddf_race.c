@@ -30,7 +30,7 @@ void microkit_dbg_puts(const char *s)
     fputs(s, stderr);
 }
 
-/* One byte in sixteen is a delimiter. */
+/* Returns a byte of the stream; one in sixteen is a delimiter. */
 static uint8_t byte_at(uint32_t n)
 {
     uint8_t hash = (uint8_t)(n * 2654435761u >> 24);

@@ -143,18 +143,19 @@ extern seL4_Word microkit_irqs;
 extern seL4_Word microkit_notifications;
 extern seL4_Word microkit_pps;
 
-/* Debug console; characters of several PDs may mix. */
+/* Prints on the debug console, where characters of several PDs may mix. */
 void microkit_dbg_putc(int c);
 void microkit_dbg_puts(const char *s);
 void microkit_dbg_put8(seL4_Uint8 x);
 void microkit_dbg_put32(seL4_Uint32 x);
 
-/* An operation on a channel that is not valid for it is reported on the console and ignored. */
+/* Notifies a PD. An operation on a channel that is not valid for it is reported on the console and
+ * ignored. */
 void microkit_notify(microkit_channel ch);
 void microkit_irq_ack(microkit_channel ch);
 microkit_msginfo microkit_ppcall(microkit_channel ch, microkit_msginfo msginfo);
 
-/* As above, done when the current entry point returns. Only the last one is done. */
+/* Notifies a PD when the current entry point returns. Only the last such call has an effect. */
 void microkit_deferred_notify(microkit_channel ch);
 void microkit_deferred_irq_ack(microkit_channel ch);
 

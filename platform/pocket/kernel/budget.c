@@ -103,7 +103,8 @@ void budget_charge(struct core *core, uint64_t now)
     core->charged = now;
 }
 
-/* No task used it until now: what was there before is there from now on. */
+/* Moves the first refill to `now`. No task used the budget until then, so what was left before is
+ * left from now on. */
 void budget_resume(struct budget *b, uint64_t now)
 {
     struct refill *first = &b->refill[0];
@@ -134,8 +135,8 @@ void budget_release(struct core *core, uint64_t now)
     }
 }
 
-/* When next something is due on the core, whose current task is t: its payer has used its refill, or
- * a task that waits gets one. UINT64_MAX: never. */
+/* Returns when something is due next on the core of which t is the current task: its payer has used its refill, or a
+ * task that waits gets one. UINT64_MAX: never. */
 uint64_t budget_deadline(const struct core *core, struct task *t)
 {
     const struct budget *payer = budget_of(t);

@@ -98,7 +98,7 @@ static struct task *best(const struct core *core)
     return NULL;
 }
 
-/* Why a task that no longer runs stopped (enum mkperf_sched_reason). */
+/* Returns why a task that no longer runs stopped (enum mkperf_sched_reason). */
 static unsigned reason_of(const struct task *t)
 {
     if (t->pd == NULL) {
@@ -219,7 +219,7 @@ void sched_arm_timer(struct core *core)
     }
 }
 
-/* t runs: when the scheduler needs the timer next. */
+/* Sets the timer to when the scheduler needs it next, while t runs. */
 static void set_timer(struct core *core, struct task *t)
 {
     uint64_t due = core->ticking ? core->slice_end : NEVER;

@@ -70,7 +70,7 @@ static void (*const system_calls[POCKET_SYSCALLS])(struct task *t) = {
     [POCKET_SYS_PD_DELETE] = sys_pd_delete,
 };
 
-/* Called by vectors.S with the current task's registers saved. */
+/* Handles an exception of user mode. vectors.S calls it with the current task's registers saved. */
 struct task *trap_from_user(void)
 {
     struct core *core = core_self();

@@ -37,7 +37,7 @@ bool layout_place(struct packer *p, uint64_t at, uint64_t size, uint8_t *bytes)
     return true;
 }
 
-/* First fit after the image's header. */
+/* Places a chunk at the first fit after the image's header. */
 bool layout_allocate(struct packer *p, uint64_t size, uint64_t align, uint8_t *bytes, uint64_t *at)
 {
     const struct layout *l = &p->layout;

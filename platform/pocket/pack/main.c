@@ -89,7 +89,7 @@ static bool place_fixed(struct packer *p, const struct mkperf_system_region *r)
            refuse(p, r->line, "memory_region '%s' collides with pocket's image header", r->name);
 }
 
-/* Fixed regions first; the others are placed around them. */
+/* Places all regions: fixed ones first, the others around them. */
 static bool place_regions(struct packer *p)
 {
     p->region_at = calloc(p->system->nregions + 1, sizeof *p->region_at);

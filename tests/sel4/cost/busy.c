@@ -67,7 +67,8 @@ static void work(void)
     }
 }
 
-/* The asm keeps the call from becoming a jump, and the recursion from becoming a loop. */
+/* Calls itself. The asm keeps the call from becoming a jump, and the recursion from becoming a
+ * loop. */
 static __attribute__((noinline)) void descend(unsigned levels)
 {
     if (levels == 0) {

@@ -247,7 +247,7 @@ static inline void arch_irq_init(void)
     *gicd(GICD_CTLR) = 1;
 }
 
-/* On each core: what is its own of the interrupt controller. */
+/* Sets up, on each core, what it has of its own in the interrupt controller. */
 static inline void arch_irq_init_core(void)
 {
     *gicc(GICC_PMR) = 0xff;

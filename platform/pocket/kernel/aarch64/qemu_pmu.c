@@ -23,7 +23,7 @@ enum { COUNTERS = 6, CPU_CYCLES = 0x11 }; /* QEMU's Cortex-A53 has six */
 #define NOT_AT_EL0 (UINT64_C(1) << 30)
 #define CYCLE_COUNTER (UINT64_C(1) << 31)
 
-/* Of what is counted, only the kernel's cycles are counted while the idle task waits. */
+/* Returns whether counter i counts the idle task's waiting: only one of the kernel's cycles does. */
 static bool counts_idle(const struct mkperf_hook *hook, unsigned i)
 {
     uint32_t select = hook->session.counter[i].select;
@@ -31,7 +31,8 @@ static bool counts_idle(const struct mkperf_hook *hook, unsigned i)
     return (select & MKPERF_SELECT_EVENT) == CPU_CYCLES && (select & MKPERF_SELECT_P) == 0;
 }
 
-/* Called when the hook has re-armed counters. */
+/* Sets the cycle counter after the hook has re-armed counters, so that it overflows with the
+ * nearest of them. */
 void qemu_pmu_arm(const struct mkperf_hook *hook, bool idle)
 {
     uint32_t mask = idle ? hook->mask : hook->mask & ~hook->kernel_mask;
@@ -45,7 +46,8 @@ void qemu_pmu_arm(const struct mkperf_hook *hook, bool idle)
     qemu_pmu_set(nearest);
 }
 
-/* Called when a task switch may change what counts, or follows a change of the session. */
+/* Makes the cycle counter count in the mode that runs next, after a switch of tasks or a change of
+ * the session. */
 void qemu_pmu_follow(const struct mkperf_hook *hook, bool idle)
 {
     WRITE_REG(pmccfiltr_el0, idle ? NOT_AT_EL0 : NOT_AT_EL1);
@@ -83,7 +85,8 @@ uint32_t qemu_pmu_kernel_overflow(const struct mkperf_hook *hook)
     return mkperf_pmu_overflow() & mask;
 }
 
-/* Stops the counters of a core that is about to sleep, or starts them again. */
+/* Stops the counters of a core that is about to sleep, except those of cycles, or starts them
+ * again. */
 void qemu_pmu_sleep(const struct mkperf_hook *hook, bool asleep)
 {
     uint32_t mask = 0;

@@ -53,7 +53,8 @@ static void await_lock(struct core *core, uint32_t mine)
     core->last_entry = last_entry;
 }
 
-/* Not inlined: its name stands in samples for the time that it takes, and in perf's lock events. */
+/* Takes the lock. It is not inlined, so that its name shows the time that it takes, in samples and
+ * in perf's lock events. */
 __attribute__((noinline)) static void take_lock(struct core *core)
 {
     uint32_t mine = __atomic_fetch_add(&lock.next, 1, __ATOMIC_RELAXED);
@@ -219,7 +220,7 @@ static int64_t psci_cpu_on(uint64_t core, uint64_t entry, uint64_t argument)
     return (int64_t)x0;
 }
 
-/* On the boot core, which has set up everything: starts the others, which wait for the lock. */
+/* Starts the other cores, which wait for the lock. The boot core has set up everything. */
 void smp_boot(void)
 {
     take_lock(core_self());

@@ -17,7 +17,7 @@ void console_putc(char c)
     uart[0] = (uint8_t)c;
 }
 
-/* Nothing waits. */
+/* Does nothing: no character waits. */
 void console_flush(bool anyway)
 {
     (void)anyway;

@@ -10,7 +10,8 @@
 extern char vectors[];
 extern char vectors_session[];
 
-/* With one core, system calls look at counters only while a session runs. */
+/* Changes the vectors when a session begins or ends: with one core, system calls look at counters
+ * only in a session. */
 void entry_session(const struct core *core)
 {
     if (ncores == 1) {
