@@ -149,7 +149,7 @@ static uint64_t replay(unsigned conditions)
     mkperf_latency_begin(&replayed);
     for (unsigned i = 0; i < conditions; i++) {
         mkperf_latency_add_limit(&replayed, &(struct mkperf_latency_limit){
-                                                .kind = i, .from = 1, .to = 2, .ticks = 1000000});
+                                                .kind = i, .from = 3, .to = 4, .ticks = 1000000});
     }
     uint64_t before = ticks();
     for (unsigned i = 0; i < ROUNDS * EVENTS; i++) {

@@ -6,10 +6,7 @@
 
 #include "request.h"
 
-enum {
-    SLICE_CYCLES = 4000000, /* on average: 4 ms at 1 GHz */
-    MAX_READS = 1000,       /* attempts to read without an overflow during the reading */
-};
+enum { MAX_READS = 1000 }; /* attempts to read without an overflow during the reading */
 
 /* Stores the total counts of a core by slot in out. op: STOP, or 0. The counts of a core that does
  * not answer are those in its records. The reading is repeated if an overflow's record followed it;
@@ -66,106 +63,30 @@ static bool counts_by_thread(const struct mkperf_counting *c)
     return (c->plan->request.per_pd || c->plan->leaves_out) && mkperf_kernel_events(c->kernel);
 }
 
-static uint64_t ticks_between(uint64_t now, uint64_t then)
-{
-    return now != 0 && then != 0 && now > then ? now - then : 0;
-}
-
-/* Stores the ticks during which each event was counted until now. The kernel counts a software event
- * in all slices. */
-static void run_times(const struct mkperf_counting *c, uint64_t now, uint64_t *out)
-{
-    for (unsigned i = 0; i < c->plan->events; i++) {
-        const struct mkperf_plan_event *e = &c->plan->event[i];
-        uint64_t present = e->slice == c->slice ? ticks_between(now, c->resumed) : 0;
-        out[i] = e->soft != 0 ? ticks_between(now, c->began) : c->running[i] + present;
-    }
-}
-
-/* Writes the configuration and the slots of a slice. */
-static void set_slice(struct mkperf_counting *c, uint32_t slice)
-{
-    struct mkperf_configuration *want = mkperf_wanted(c->kernel);
-    struct mkperf_tally *tally = &c->drain->tally;
-    const struct mkperf_plan *plan = c->plan;
-    const struct mkperf_plan_slice *now = &plan->slice[slice];
-
-    c->slice = slice;
-    tally->mask = now->counter_mask;
-    for (uint32_t counter = 0; counter < now->end - now->first; counter++) {
-        unsigned event = plan->event_of[now->first + counter];
-        bool kernel = plan->event[event].kernel_counter == counter + 1;
-        tally->slot[counter] = (uint8_t)(2 * event + kernel);
-        want->slot[counter] = tally->slot[counter];
-        mkperf_kernel_select(c->kernel, plan, event);
-    }
-    want->count_mask = tally->mask;
-    want->slice_mask = mkperf_counter_bit(plan->beat);
-    want->counter_mask = tally->mask | mkperf_counter_bit(plan->clock) | want->slice_mask;
-    want->enable_mask = want->counter_mask;
-}
-
 void mkperf_counting_begin(struct mkperf_counting *c)
 {
     struct mkperf_configuration *want = mkperf_wanted(c->kernel);
 
-    *c = (struct mkperf_counting){.plan = c->plan,
-                                  .kernel = c->kernel,
-                                  .drain = c->drain,
-                                  .soft = c->soft,
-                                  .table = c->table};
-    for (unsigned i = 0; i < MKPERF_MAX_COUNTERS; i++) {
-        want->counter[i] = (struct mkperf_request_counter){.left = MKPERF_COUNT_PERIOD,
-                                                           .first = MKPERF_COUNT_PERIOD,
-                                                           .period = MKPERF_COUNT_PERIOD};
-    }
-    mkperf_kernel_set_clocks(c->kernel, c->plan, SLICE_CYCLES);
+    c->threads = 0;
+    c->cores = 0;
     *c->table = (struct mkperf_counts){0};
-    if (counts_by_thread(c)) {
-        want->counts = (uintptr_t)c->table;
-    }
-    set_slice(c, 0);
-}
-
-/* These counters are in read_mask, so that their overflows write no record. */
-void mkperf_counting_beside(struct mkperf_counting *c)
-{
-    struct mkperf_configuration *want = mkperf_wanted(c->kernel);
-
-    *c->table = (struct mkperf_counts){0};
-    want->counts = (uintptr_t)c->table;
+    want->counts = counts_by_thread(c) ? (uintptr_t)c->table : 0;
     for (unsigned i = 0; i < c->plan->events; i++) {
         const struct mkperf_plan_event *e = &c->plan->event[i];
-        if (e->beside != 0) {
+        uint32_t bit = mkperf_counter_bit(e->beside);
+        if (bit != 0) {
             want->counter[e->beside - 1] =
                 (struct mkperf_request_counter){.select = e->user_select,
                                                 .left = MKPERF_COUNT_PERIOD,
                                                 .first = MKPERF_COUNT_PERIOD,
                                                 .period = MKPERF_COUNT_PERIOD};
             want->slot[e->beside - 1] = (uint8_t)(2 * i);
-            want->count_mask |= mkperf_counter_bit(e->beside);
+            want->count_mask |= bit;
+            want->read_mask |= bit; /* so that its overflows write no record */
+            want->counter_mask |= bit;
+            want->enable_mask |= bit;
         }
     }
-    want->read_mask |= want->count_mask;
-    want->counter_mask |= want->count_mask;
-    want->enable_mask |= want->count_mask;
-}
-
-void mkperf_counting_rotate(struct mkperf_counting *c)
-{
-    struct mkperf_kernel *k = c->kernel;
-
-    if (!c->drain->tally.expired) {
-        return;
-    }
-    c->drain->tally.expired = false;
-    c->rotated++;
-    uint64_t now = collect_cores(c, MKPERF_REQUEST_STOP, c->drain->tally.total);
-    run_times(c, now, c->running);
-    set_slice(c, (c->slice + 1) % c->plan->session.slices);
-    mkperf_cores_share(k, k->on);
-    mkperf_cores_request(k, k->on, MKPERF_REQUEST_CONTINUE);
-    c->resumed = mkperf_kernel_answer_time(k);
 }
 
 /* Finds the thread's row or adds it. NULL: the table is full. */
@@ -268,7 +189,7 @@ static void take_snapshot(struct mkperf_counting *c, uint32_t op)
         leave_out(c);
     }
     copy_soft(c);
-    run_times(c, c->now, c->ran);
+    mkperf_multiplex_times(c->multiplex, c->now, c->ran);
     mkperf_latencies_counted(c->drain->latencies, c->now);
     /* The kernel's table is one for all cores. */
     c->cores = c->kernel->cores > 1 && !c->plan->leaves_out ? c->kernel->on : 0;
@@ -315,7 +236,8 @@ static void answer_core(const struct mkperf_counting *c, uint32_t index, mkperf_
         rest &= rest - 1;
     }
     to->core = (uint32_t)__builtin_ctz(rest);
-    to->enabled_ticks = ticks_between(c->now, c->kernel->status->cores[to->core].started_ticks);
+    uint64_t started = c->kernel->status->cores[to->core].started_ticks;
+    to->enabled_ticks = started != 0 && c->now > started ? c->now - started : 0;
     to->events_count = (pb_size_t)c->plan->events;
     for (size_t i = 0; i < c->plan->events; i++) {
         to->events[i].user = c->by_core[to->core][2 * i];
@@ -344,7 +266,7 @@ bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool runni
 {
     bool beside = mkperf_plan_beside(c->plan);
 
-    if ((!c->plan->counting && !beside) || c->began == 0) {
+    if ((!c->plan->counting && !beside) || c->kernel->began == 0) {
         return mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "no session that counts was started");
     }
     if (beside && running) {
@@ -360,7 +282,7 @@ bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool runni
     uint32_t threads = c->plan->request.per_pd ? c->threads : 0;
     uint32_t first_core = 1 + (threads + MKPERF_COUNT_PART - 1) / MKPERF_COUNT_PART;
     *out = (mkperf_Counts){
-        .enabled_ticks = ticks_between(c->now, c->began),
+        .enabled_ticks = mkperf_kernel_enabled(c->kernel, c->now),
         .part = part,
         .parts = first_core + cores,
         .slices = c->plan->session.slices,

@@ -2,10 +2,9 @@
 /*
  * Counting: sessions whose events are counted and not sampled, and counts beside samples.
  *
- * Owns: struct mkperf_counting: the current slice, and the last snapshot of all counts. Called by
- * hook_session.c at a session's start and end and after each drain, and by main.c for COUNTS.
- * Events that do not fit into the counters are multiplexed; an overflow of the plan's clock ends a
- * slice.
+ * Owns: struct mkperf_counting: the last snapshot of all counts. Called by hook_session.c at a
+ * session's start and end, and by main.c for COUNTS. Events that do not fit into the counters are
+ * multiplexed (multiplex.h).
  *
  *   count of an event = tally (whole overflows) + value of its counter, of each core
  *
@@ -24,7 +23,7 @@
 #include <mkperf/counts.h>
 #include <mkperf/session.h>
 
-#include "drain.h"
+#include "multiplex.h"
 
 struct mkperf_counting_thread {
     uint64_t identity;
@@ -35,13 +34,9 @@ struct mkperf_counting {
     const struct mkperf_plan *plan;
     struct mkperf_kernel *kernel;
     struct mkperf_drain *drain;
-    const struct mkperf_soft *soft;      /* the kernel's table of software events */
-    struct mkperf_counts *table;         /* counts by thread; the kernel writes it */
-    uint32_t slice;                      /* the current slice */
-    uint64_t rotated;                    /* completed slices */
-    uint64_t began;                      /* ticks: start of the session; 0: unknown */
-    uint64_t resumed;                    /* ticks: start of the current slice */
-    uint64_t running[MKPERF_MAX_EVENTS]; /* ticks in completed slices */
+    const struct mkperf_multiplex *multiplex;
+    const struct mkperf_soft *soft; /* the kernel's table of software events */
+    struct mkperf_counts *table;    /* counts by thread; the kernel writes it */
 
     /* the snapshot */
     uint64_t now;
@@ -53,15 +48,11 @@ struct mkperf_counting {
     struct mkperf_counting_thread thread[MKPERF_COUNT_THREADS];
 };
 
-/* Begins a session that counts: writes its first slice into the configuration, which is then
- * applied. */
+/* Begins a session that counts, or counts beside samples: adds the table and the counters beside samples to the
+ * configuration, which has the first slice. */
 void mkperf_counting_begin(struct mkperf_counting *c);
-/* Adds the counters beside samples to the configuration of a session that samples. */
-void mkperf_counting_beside(struct mkperf_counting *c);
 /* Stops the counters and takes the last snapshot, while the hook still has the session. */
 void mkperf_counting_end(struct mkperf_counting *c);
-/* Called after a drain: begins the next slice if it is due. */
-void mkperf_counting_rotate(struct mkperf_counting *c);
 /* Fills a part of the answer to COUNTS; part 0 takes a snapshot of a running session. Counts beside
  * samples are complete when the session has ended. False: *error has the reason. */
 bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool running,

@@ -165,9 +165,7 @@ static void count_sample(struct mkperf_drain *d, unsigned core, const uint64_t *
     struct mkperf_tally *t = &d->tally;
 
     t->last[core] = record[MKPERF_WORD_TIME];
-    if (counter + 1 == d->plan->clock) {
-        t->expired = true;
-    } else if (t->mask >> counter & 1) {
+    if (t->mask >> counter & 1) {
         t->total[core][t->slot[counter]] += record[MKPERF_WORD_PERIOD];
     }
 }
@@ -183,7 +181,7 @@ static bool take_slice(struct mkperf_drain *d, const uint64_t *record, unsigned 
     if (counter + 1 == d->plan->beat) {
         return true; /* It has woken this PD. */
     }
-    d->tally.expired = d->plan->clock != 0 && !d->plan->counting;
+    d->tally.expired = d->plan->clock != 0;
     return d->tally.expired;
 }
 

@@ -51,7 +51,7 @@ struct mkperf_drain_core {
 
 /* Overflows of counters that do not sample: they add to a count, end a slice, or wake this PD. Such a
  * counter is armed with MKPERF_COUNT_PERIOD events. Each of its overflows has a record with that
- * period, so that no wrap is missed. counting.c and multiplex.c read this, and set mask and slot. */
+ * period, so that no wrap is missed. counting.c reads this; multiplex.c sets mask and slot. */
 struct mkperf_tally {
     bool expired;  /* The clock overflowed: the slice is over. */
     uint32_t mask; /* counters that count in this slice */

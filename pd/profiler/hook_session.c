@@ -91,13 +91,9 @@ static bool set_configuration(struct mkperf_hook_session *s, mkperf_Error *error
         mkperf_plan_follows(plan)
             ? plan->core_bytes / (plan->request.stop_if_count != 0 ? 16 : 4)
             : mkperf_watermark(mkperf_wake_samples(wake, 0, 0, 0), 0, plan->core_bytes);
-    if (plan->counting) {
+    mkperf_multiplex_begin(s->multiplex);
+    if (plan->counting || mkperf_plan_beside(plan)) {
         mkperf_counting_begin(s->counting);
-    } else {
-        mkperf_multiplex_begin(s->multiplex);
-        if (mkperf_plan_beside(plan)) {
-            mkperf_counting_beside(s->counting);
-        }
     }
     set_filters(plan, want);
     if (want->counter_mask == 0) {
@@ -160,8 +156,6 @@ bool mkperf_session_start(struct mkperf_hook_session *s, mkperf_Error *error)
         return false;
     }
     k->began = mkperf_kernel_answer_time(k);
-    s->counting->began = k->began;
-    s->counting->resumed = k->began;
     s->multiplex->resumed = k->began;
     return true;
 }
@@ -247,11 +241,7 @@ bool mkperf_session_drain(struct mkperf_hook_session *s)
     if (!s->running) {
         return drained.output;
     }
-    if (s->plan->counting) {
-        mkperf_counting_rotate(s->counting);
-    } else {
-        mkperf_multiplex_rotate(s->multiplex);
-    }
+    mkperf_multiplex_rotate(s->multiplex);
     bool settling =
         mkperf_pace_adapt(d->pacer, s->multiplex->slice, d->now, k->status->lost_ring != lost, 0);
     s->silent_from = drained.samples == 0 ? s->silent_from : 0;

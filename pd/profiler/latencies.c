@@ -25,15 +25,8 @@ static void set_limits(struct mkperf_latencies *l)
 {
     for (unsigned i = 0; i < l->plan->request.stop_if_count; i++) {
         const mkperf_StopIf *stop = &l->plan->request.stop_if[i];
-        bool irq = stop->kind == mkperf_StopKind_STOP_IRQ;
-        const struct mkperf_latency_limit limit = {
-            .kind = (uint32_t)stop->kind,
-            .any_from = stop->from == 0,
-            .any_to = stop->to == 0,
-            .from = irq ? stop->from - 1 : mkperf_thread_from_wire(stop->from),
-            .to = mkperf_thread_from_wire(stop->to),
-            .ticks = stop->ns * l->kernel->tick_hz / 1000000000,
-        };
+        const struct mkperf_latency_limit limit = {(uint32_t)stop->kind, stop->from, stop->to,
+                                                   stop->ns * l->kernel->tick_hz / 1000000000};
         mkperf_latency_add_limit(&l->latency, &limit);
     }
 }
@@ -116,10 +109,8 @@ static void note_condition(const struct mkperf_latencies *l)
     }
     s->trigger = mkperf_FlightTrigger_FLIGHT_CONDITION;
     s->trigger_kind = l->plan->request.stop_if[reached->limit - 1].kind;
-    s->trigger_from = s->trigger_kind == mkperf_StopKind_STOP_IRQ
-                          ? reached->from
-                          : mkperf_thread_to_wire(reached->from);
-    s->trigger_thread = mkperf_thread_to_wire(reached->to);
+    s->trigger_from = reached->from;
+    s->trigger_thread = reached->to;
     s->trigger_ticks = reached->ticks;
     s->trigger_at = reached->at;
 }

@@ -117,12 +117,14 @@ static __attribute__((noinline)) void check_limits(struct mkperf_latency *l)
 {
     for (unsigned k = 0; k < l->offers; k++) {
         const struct mkperf_latency_offer *o = &l->offer[k % MKPERF_LATENCY_OFFERS];
-        uint64_t to = l->thread[o->to].identity;
-        uint64_t from = o->kind == MKPERF_LATENCY_IRQ ? o->from : l->thread[o->from].identity;
+        bool irq = o->kind == MKPERF_LATENCY_IRQ;
+        uint64_t to = mkperf_thread_to_wire(l->thread[o->to].identity);
+        uint64_t from = irq ? o->from : mkperf_thread_to_wire(l->thread[o->from].identity);
         for (unsigned i = 0; i < l->limits && l->reached.limit == 0; i++) {
             const struct mkperf_latency_limit *limit = &l->limit[i];
             if (limit->kind == o->kind && o->ticks >= limit->ticks &&
-                (limit->any_to || limit->to == to) && (limit->any_from || limit->from == from)) {
+                (limit->to == 0 || limit->to == to) &&
+                (limit->from == 0 || limit->from == from + irq)) {
                 l->reached = (struct mkperf_latency_reached){i + 1, from, to, o->ticks, o->at};
             }
         }

@@ -53,12 +53,10 @@ enum mkperf_latency_kind {
     MKPERF_LATENCY_EXIT = 5,      /* is counted, and compared with no limit */
 };
 
-/* A latency that is looked for: one of this kind, of at least so many ticks. */
+/* A latency that is looked for: one of this kind, of at least so many ticks. from, to: as in StopIf. */
 struct mkperf_latency_limit {
     uint32_t kind;
-    bool any_from, any_to;
-    uint64_t from; /* identity, or the interrupt; READY and THROTTLED have none */
-    uint64_t to;   /* identity */
+    uint64_t from, to;
     uint64_t ticks;
 };
 
@@ -70,8 +68,8 @@ struct mkperf_latency_offer {
 
 /* The first latency that reached a limit. */
 struct mkperf_latency_reached {
-    uint32_t limit; /* its number, from 1 on; 0: none was reached */
-    uint64_t from, to;
+    uint32_t limit;    /* its number, from 1 on; 0: none was reached */
+    uint64_t from, to; /* identity + 2, but `from` of an IRQ is the interrupt */
     uint64_t ticks;
     uint64_t at; /* its end */
 };

@@ -51,6 +51,7 @@ static void connect(struct mkperf_profiler *p)
     p->counting.plan = &p->plan;
     p->counting.kernel = &p->kernel;
     p->counting.drain = &p->drain;
+    p->counting.multiplex = &p->multiplex;
     p->counting.soft = p->soft.table;
     p->counting.table = mkperf_counts_table(mkperf_rings);
     p->multiplex.plan = &p->plan;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The counters of a session that samples, slice after slice: see multiplex.h.
+ * The counters of a session, slice after slice: see multiplex.h.
  *
  * A change of slices takes two requests. The first stops the counters and returns their values; the
  * second starts the counters of the next slice. The stored values therefore include all work of the
@@ -10,7 +10,10 @@
 
 #include <mkperf/jitter.h>
 
-enum { TURN_CYCLES = 10000000 }; /* average length of a slice: 10 ms at 1 GHz */
+enum { /* average length of a slice: 10 and 4 ms at 1 GHz */
+       SAMPLING_CYCLES = 10000000,
+       COUNTING_CYCLES = 4000000,
+};
 
 /* ---- the beginning of a slice ---------------------------------------------------------------- */
 
@@ -26,7 +29,7 @@ static void set_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
 
     c->reads = 0;
     c->read = 0;
-    if (m->plan->session.events[event].read) {
+    if (m->plan->counting || m->plan->session.events[event].read) {
         c->left = MKPERF_COUNT_PERIOD;
         c->first = MKPERF_COUNT_PERIOD;
         c->period = MKPERF_COUNT_PERIOD;
@@ -53,14 +56,23 @@ static void set_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
 static void set_own_core(struct mkperf_multiplex *m)
 {
     struct mkperf_configuration *want = mkperf_wanted(m->kernel);
+    struct mkperf_tally *tally = &m->drain->tally;
     const struct mkperf_plan_slice *slice = &m->plan->slice[m->slice];
 
     for (uint32_t n = slice->first; n < slice->end; n++) {
-        m->drain->number[n - slice->first] = (uint8_t)n;
+        uint32_t counter = n - slice->first;
+        unsigned event = m->plan->event_of[n];
+        bool kernel = m->plan->event[event].kernel_counter == counter + 1;
+        m->drain->number[counter] = (uint8_t)n;
+        tally->slot[counter] = (uint8_t)(2 * event + kernel);
+        want->slot[counter] = tally->slot[counter];
         set_counter(m, m->kernel->here, n);
-        mkperf_kernel_select(m->kernel, m->plan, m->plan->event_of[n]);
+        mkperf_kernel_select(m->kernel, m->plan, event);
     }
-    mkperf_kernel_set_clocks(m->kernel, m->plan, TURN_CYCLES);
+    mkperf_kernel_set_clocks(m->kernel, m->plan,
+                             m->plan->counting ? COUNTING_CYCLES : SAMPLING_CYCLES);
+    tally->mask = m->plan->counting ? slice->counter_mask : 0;
+    want->count_mask = tally->mask;
     want->read_mask = slice->read_mask;
     want->slice_mask = mkperf_counter_bit(m->plan->clock) | mkperf_counter_bit(m->plan->beat);
     want->counter_mask = slice->counter_mask | want->slice_mask;
@@ -99,6 +111,11 @@ static void keep_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
     struct mkperf_multiplex_left *left = &m->left[core][n];
 
     left->known = true;
+    if (m->plan->counting) { /* This includes an overflow that is not yet handled. */
+        struct mkperf_tally *tally = &m->drain->tally;
+        tally->total[core][tally->slot[counter]] += now->value - MKPERF_COUNT_PERIOD;
+        return;
+    }
     if (m->plan->session.events[m->plan->event_of[n]].read) {
         left->partial = (uint32_t)(now->value - MKPERF_COUNT_PERIOD) - now->read;
         return;
@@ -110,8 +127,18 @@ static void keep_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
     }
 }
 
+void mkperf_multiplex_times(const struct mkperf_multiplex *m, uint64_t now, uint64_t *out)
+{
+    for (unsigned i = 0; i < m->plan->events; i++) {
+        const struct mkperf_plan_event *e = &m->plan->event[i];
+        uint64_t present = e->slice == m->slice && now > m->resumed ? now - m->resumed : 0;
+        /* The kernel counts a software event in all slices. */
+        out[i] = e->soft != 0 ? mkperf_kernel_enabled(m->kernel, now) : m->running[i] + present;
+    }
+}
+
 /* Stops the slice's counters, and stores their values and the time. A core that does not stop in
- * time leaves the session, because its counters would count events of the wrong slice. */
+ * time leaves a session that samples, because its counters would count events of the wrong slice. */
 static bool end_slice(struct mkperf_multiplex *m)
 {
     struct mkperf_kernel *k = m->kernel;
@@ -122,20 +149,19 @@ static bool end_slice(struct mkperf_multiplex *m)
     if (stopped == 0) {
         return false;
     }
-    k->on &= stopped;
+    k->on &= m->plan->counting ? k->on : stopped;
     mkperf_drain(m->drain); /* under the numbers of this slice */
-    uint64_t now = mkperf_kernel_time(k);
+    uint64_t now = m->plan->counting ? k->status->cores[k->here].stopped_ticks : 0;
+    now = now != 0 ? now : mkperf_kernel_time(k);
     m->drain->now = now;
     MKPERF_EACH_BIT (core, stopped) {
         for (uint32_t n = slice->first; n < slice->end; n++) {
             keep_counter(m, core, n);
         }
     }
+    mkperf_multiplex_times(m, now, m->running);
     for (unsigned i = 0; i < m->plan->events; i++) {
-        if (m->plan->event[i].slice == m->slice) {
-            m->running[i] += now > m->resumed ? now - m->resumed : 0;
-            m->stopped[i] = now;
-        }
+        m->stopped[i] = m->plan->event[i].slice == m->slice ? now : m->stopped[i];
     }
     m->resumed = now;
     return true;
@@ -158,6 +184,7 @@ void mkperf_multiplex_rotate(struct mkperf_multiplex *m)
             }
         }
         mkperf_cores_request(m->kernel, m->kernel->on, MKPERF_REQUEST_CONTINUE);
+        m->resumed = m->plan->counting ? mkperf_kernel_answer_time(m->kernel) : m->resumed;
     }
     m->drain->tally.expired = false;
 }
@@ -179,8 +206,5 @@ void mkperf_multiplex_status(const struct mkperf_multiplex *m, bool running)
     }
     out->enabled_ticks = mkperf_kernel_enabled(m->kernel, now);
     out->running_ticks_count = (pb_size_t)m->plan->events;
-    for (unsigned i = 0; i < m->plan->events; i++) {
-        bool on = running && m->plan->event[i].slice == m->slice && now > m->resumed;
-        out->running_ticks[i] = m->running[i] + (on ? now - m->resumed : 0);
-    }
+    mkperf_multiplex_times(m, running ? now : m->resumed, out->running_ticks);
 }

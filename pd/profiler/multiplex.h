@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Multiplexing: the counters of a session that samples, slice after slice.
+ * Multiplexing: the counters of a session, slice after slice.
  *
  * Owns: struct mkperf_multiplex. A session whose events all fit has one slice. Otherwise an
  * overflow of the plan's clock ends a slice. A counter stops within an interval and continues it in
  * its next slice. Every sample's period is therefore the number of events really counted, and no
  * counted event is lost. Events outside their slices are not counted. The time of an event's slices
- * yields the factor by which its count is scaled.
+ * yields the factor by which its count is scaled. In a session that counts, the values of a slice's
+ * counters are added to the tally.
  *
  *   slice 0 |--- A B ---|           |--- A B ---|      a sample of A every period of A's own count
  *   slice 1             |--- C D ---|                  left[] keeps the intervals of A and B
@@ -45,13 +46,15 @@ struct mkperf_multiplex {
     struct mkperf_multiplex_left left[MKPERF_TARGET_CORES][MKPERF_MAX_COUNTERS]; /* by number */
 };
 
-/* Begins a session that samples: writes the configuration and numbers of its first slice. Called
+/* Begins a session: writes the configuration and numbers of its first slice. Called
  * after mkperf_pace_begin, and before the session is applied. */
 void mkperf_multiplex_begin(struct mkperf_multiplex *m);
 /* Called after a drain: begins the next slice if it is due. */
 void mkperf_multiplex_rotate(struct mkperf_multiplex *m);
-/* Ends the last slice and adds its time, while the hook still has the session. */
+/* Ends the last slice of a session that samples and adds its time, while the hook still has the session. */
 void mkperf_multiplex_end(struct mkperf_multiplex *m);
+/* Stores the ticks during which each event was counted until `now` (ticks). */
+void mkperf_multiplex_times(const struct mkperf_multiplex *m, uint64_t now, uint64_t *out);
 /* Completes the status with the times of multiplexed events. */
 void mkperf_multiplex_status(const struct mkperf_multiplex *m, bool running);
 

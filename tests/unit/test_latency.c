@@ -296,8 +296,6 @@ static void replay(void)
 static bool reaches(struct mkperf_latency_limit limit)
 {
     mkperf_latency_begin(&target);
-    limit.any_from = limit.from == 0;
-    limit.any_to = limit.to == 0;
     mkperf_latency_add_limit(&target, &limit);
     replay();
     assert_int_equal(target.dropped, 0);
@@ -311,35 +309,34 @@ static void limits(void **state)
 
     (void)state;
     assert_true(reaches((struct mkperf_latency_limit){
-        .kind = MKPERF_LATENCY_CALL, .from = CLIENT + 1, .to = SERVER + 1, .ticks = 38000}));
+        .kind = MKPERF_LATENCY_CALL, .from = CLIENT + 3, .to = SERVER + 3, .ticks = 38000}));
     assert_int_equal(r->ticks, 38000);
     assert_int_equal(r->at, 1046000); /* as the table of the recording has it */
-    assert_int_equal(r->from, CLIENT + 1);
-    assert_int_equal(r->to, SERVER + 1);
+    assert_int_equal(r->from, CLIENT + 3);
+    assert_int_equal(r->to, SERVER + 3);
     assert_false(reaches((struct mkperf_latency_limit){
-        .kind = MKPERF_LATENCY_CALL, .from = CLIENT + 1, .to = SERVER + 1, .ticks = 38001}));
+        .kind = MKPERF_LATENCY_CALL, .from = CLIENT + 3, .to = SERVER + 3, .ticks = 38001}));
     assert_false(reaches((struct mkperf_latency_limit){
-        .kind = MKPERF_LATENCY_CALL, .from = SERVER + 1, .to = CLIENT + 1}));
+        .kind = MKPERF_LATENCY_CALL, .from = SERVER + 3, .to = CLIENT + 3}));
     assert_true(reaches(
-        (struct mkperf_latency_limit){.kind = MKPERF_LATENCY_CALL, .to = STORE + 1, .ticks = 1}));
-    assert_int_equal(r->from, SERVER + 1);
+        (struct mkperf_latency_limit){.kind = MKPERF_LATENCY_CALL, .to = STORE + 3, .ticks = 1}));
+    assert_int_equal(r->from, SERVER + 3);
     assert_true(
-        reaches((struct mkperf_latency_limit){.kind = MKPERF_LATENCY_IRQ, .from = 33, .ticks = 1}));
+        reaches((struct mkperf_latency_limit){.kind = MKPERF_LATENCY_IRQ, .from = 34, .ticks = 1}));
     assert_int_equal(r->from, 33);
-    assert_int_equal(r->to, DRIVER + 1);
-    assert_false(reaches((struct mkperf_latency_limit){.kind = MKPERF_LATENCY_IRQ, .from = 34}));
+    assert_int_equal(r->to, DRIVER + 3);
+    assert_false(reaches((struct mkperf_latency_limit){.kind = MKPERF_LATENCY_IRQ, .from = 35}));
     assert_true(reaches(
-        (struct mkperf_latency_limit){.kind = MKPERF_LATENCY_READY, .to = STORE + 1, .ticks = 1}));
+        (struct mkperf_latency_limit){.kind = MKPERF_LATENCY_READY, .to = STORE + 3, .ticks = 1}));
     uint64_t ready = r->ticks;
     assert_true(reaches((struct mkperf_latency_limit){
-        .kind = MKPERF_LATENCY_READY, .to = STORE + 1, .ticks = ready}));
+        .kind = MKPERF_LATENCY_READY, .to = STORE + 3, .ticks = ready}));
     assert_false(reaches((struct mkperf_latency_limit){
-        .kind = MKPERF_LATENCY_READY, .to = STORE + 1, .ticks = 1000000}));
+        .kind = MKPERF_LATENCY_READY, .to = STORE + 3, .ticks = 1000000}));
     assert_false(reaches((struct mkperf_latency_limit){.kind = MKPERF_LATENCY_THROTTLED}));
     mkperf_latency_begin(&target);
-    mkperf_latency_add_limit(
-        &target, &(struct mkperf_latency_limit){
-                     .kind = MKPERF_LATENCY_THROTTLED, .any_from = true, .to = CLIENT + 1});
+    mkperf_latency_add_limit(&target, &(struct mkperf_latency_limit){
+                                          .kind = MKPERF_LATENCY_THROTTLED, .to = CLIENT + 3});
     for (unsigned i = 0; i < 2; i++) {
         mkperf_latency_event(
             &target, 0,
