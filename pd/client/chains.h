@@ -91,15 +91,10 @@ static inline unsigned set_of(uint64_t hash)
     return (uint32_t)(hash >> HINT_BIT) % MKPERF_ENCODE_SETS;
 }
 
+/* Where the slot is stored in which the chain probably is. */
 static inline uint16_t *hint_of(struct mkperf_chains *t, uint64_t hash)
 {
     return &t->hint[(uint32_t)(hash >> HINT_BIT) % MKPERF_ENCODE_HINTS];
-}
-
-/* The slot in which a chain probably is. */
-static inline unsigned likely_slot(struct mkperf_chains *t, const struct mkperf_key *k)
-{
-    return *hint_of(t, k->hash);
 }
 
 /* The slot of a chain; MKPERF_CHAIN_SLOTS: the table does not have it. */

@@ -15,12 +15,6 @@
 #ifndef MKPERF_CONTROL_H
 #define MKPERF_CONTROL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include <mkperf/auth.h>
-#include <mkperf/bits.h>
-#include <mkperf/ring.h>
 #include <mkperf/session.h>
 #include <mkperf/stamp.h>
 

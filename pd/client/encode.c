@@ -71,12 +71,6 @@ static unsigned reads_at(uint64_t header)
            mkperf_record_nframes(header);
 }
 
-/* The words of a sample's key if its record has nothing behind its frames but reads. */
-static inline size_t key_words(uint64_t header)
-{
-    return reads_at(header) - key_at(header);
-}
-
 static inline bool sample_ok(uint64_t header, unsigned size)
 {
     unsigned flags = mkperf_record_flags(header);
@@ -315,7 +309,7 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
             like = header;
         }
         struct mkperf_key key = make_key(mix, header, record, n, 0);
-        size_t slot = likely_slot(&e->table, &key);
+        size_t slot = *hint_of(&e->table, key.hash);
         struct mkperf_known_chain *c = &e->table.chain[slot];
         uint64_t period = record[MKPERF_WORD_PERIOD];
         uint64_t time = record[MKPERF_WORD_TIME];
@@ -391,8 +385,9 @@ enum mkperf_encode_result mkperf_encoder_add(struct mkperf_encoder *e, const uin
                 return MKPERF_ENCODE_BAD;
             }
         }
-        struct mkperf_key key =
-            make_key(e->mix, header, record, key_words(header), read ? e->reads.mask : 0);
+        /* The key ends with the frames. Only reads are behind them. */
+        struct mkperf_key key = make_key(e->mix, header, record, reads_at(header) - key_at(header),
+                                         read ? e->reads.mask : 0);
         unsigned slot = find_slot(&e->table, &key);
         return windows ? mkperf_window_add(e, header, record, &key, slot)
                        : add_sample(e, header, record, &key, slot);

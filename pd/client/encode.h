@@ -22,11 +22,8 @@
 #ifndef MKPERF_ENCODE_H
 #define MKPERF_ENCODE_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#include <mkperf/record.h>
 #include <mkperf/wire.h>
 
 #include "periods.h"

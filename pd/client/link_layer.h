@@ -6,8 +6,6 @@
 #ifndef MKPERF_LINK_LAYER_H
 #define MKPERF_LINK_LAYER_H
 
-#include <stdbool.h>
-
 #include "control.h"
 
 struct mkperf_link_layer {

@@ -13,13 +13,7 @@
 #ifndef MKPERF_CLIENT_SCHED_H
 #define MKPERF_CLIENT_SCHED_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <mkperf/record.h>
 #include <mkperf/sched.h>
-#include <mkperf/wire.h>
 #include <mkperf/words.h>
 
 #include "encode.h"

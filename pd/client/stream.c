@@ -357,12 +357,6 @@ static void note_fill(struct mkperf_client *c)
     }
 }
 
-/* Whether the kernel hook has ended the session, according to the profiler PD's last answer. */
-static bool ended_by_hook(const struct mkperf_client *c)
-{
-    return mkperf_page_bool(&c->page->status.storm) && !mkperf_page_bool(&c->page->session.running);
-}
-
 /* Whether an encoder has something to send while the ring is empty: what a window counts waits for its
  * end. */
 static bool is_flush_due(struct mkperf_client *c)
@@ -421,7 +415,8 @@ static bool step(struct mkperf_client *c)
         mkperf_stream_flush(c);
         return true;
     }
-    if (c->running && !c->stopping && ended_by_hook(c)) {
+    if (c->running && !c->stopping && mkperf_page_bool(&c->page->status.storm) &&
+        !mkperf_page_bool(&c->page->session.running)) { /* The hook has ended it. */
         c->stopping = true;
         c->stop_by = MKPERF_NOBODY;
     }

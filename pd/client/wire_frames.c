@@ -20,17 +20,12 @@ uint8_t *mkperf_put_bytes(uint8_t *at, unsigned field, const void *bytes, uint32
     return at + n;
 }
 
-/* Returns what to send for a return address that the hook found in a thread's stack. Numbers from MKPERF_FRAME_MARKERS
- * on are markers on the wire. A thread may have written such a number to its stack, and 0 is sent for it. */
-static inline uint64_t without_marker(uint64_t found)
-{
-    return found < MKPERF_FRAME_MARKERS ? found : 0;
-}
-
+/* Copies n return addresses that the hook found in a thread's stack. Numbers from MKPERF_FRAME_MARKERS on
+ * are markers on the wire. A thread may have written such a number to its stack, and 0 is sent for it. */
 static unsigned add_frames(uint64_t *to, const uint64_t *from, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
-        to[i] = without_marker(from[i]);
+        to[i] = from[i] < MKPERF_FRAME_MARKERS ? from[i] : 0;
     }
     return n;
 }

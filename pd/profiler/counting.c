@@ -171,9 +171,9 @@ static void leave_out(struct mkperf_counting *c)
     }
 }
 
-/* op: STOP, or 0. The request enters the kernel. A kernel that updates its table at entries has
- * therefore added the events of all other threads. */
-static void take_snapshot(struct mkperf_counting *c, uint32_t op)
+/* The request enters the kernel. A kernel that updates its table at entries has therefore added the
+ * events of all other threads. */
+void mkperf_counting_snapshot(struct mkperf_counting *c, uint32_t op)
 {
     memset(c->by_core, 0, sizeof c->by_core);
     c->now = collect_cores(c, op, c->by_core);
@@ -193,11 +193,6 @@ static void take_snapshot(struct mkperf_counting *c, uint32_t op)
     mkperf_latencies_counted(c->drain->latencies, c->now);
     /* The kernel's table is one for all cores. */
     c->cores = c->kernel->cores > 1 && !c->plan->leaves_out ? c->kernel->on : 0;
-}
-
-void mkperf_counting_end(struct mkperf_counting *c)
-{
-    take_snapshot(c, MKPERF_REQUEST_STOP);
 }
 
 /* The kernel's table after a session with counts beside samples. */
@@ -276,7 +271,7 @@ bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool runni
     if (part == 0 && beside) {
         take_beside(c);
     } else if (part == 0 && running) {
-        take_snapshot(c, 0);
+        mkperf_counting_snapshot(c, 0);
     }
     uint32_t cores = (uint32_t)__builtin_popcount(c->cores);
     uint32_t threads = c->plan->request.per_pd ? c->threads : 0;

@@ -17,12 +17,6 @@
 #ifndef MKPERF_COUNTING_H
 #define MKPERF_COUNTING_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include <mkperf/counts.h>
-#include <mkperf/session.h>
-
 #include "multiplex.h"
 
 struct mkperf_counting_thread {
@@ -51,8 +45,8 @@ struct mkperf_counting {
 /* Begins a session that counts, or counts beside samples: adds the table and the counters beside samples to the
  * configuration, which has the first slice. */
 void mkperf_counting_begin(struct mkperf_counting *c);
-/* Stops the counters and takes the last snapshot, while the hook still has the session. */
-void mkperf_counting_end(struct mkperf_counting *c);
+/* Takes a snapshot. op: 0, or STOP for the last one, while the hook still has the session. */
+void mkperf_counting_snapshot(struct mkperf_counting *c, uint32_t op);
 /* Fills a part of the answer to COUNTS; part 0 takes a snapshot of a running session. Counts beside
  * samples are complete when the session has ended. False: *error has the reason. */
 bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool running,

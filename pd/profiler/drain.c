@@ -295,6 +295,7 @@ struct mkperf_drained mkperf_drain(struct mkperf_drain *d)
         }
         result.bytes += drain_core(d, i, end[i]);
         result.samples += d->core[i].samples;
+        result.most = d->core[i].samples > result.most ? d->core[i].samples : result.most;
     }
     result.output = d->output->ring.head != head;
     return result;
@@ -302,14 +303,7 @@ struct mkperf_drained mkperf_drain(struct mkperf_drain *d)
 
 void mkperf_ring_clear(struct mkperf_ring_consumer *c)
 {
-    struct mkperf_ring *r = c->ring;
-
-    r->head = 0;
-    r->tail = 0;
-    r->dropped_samples = 0;
-    r->dropped_events = 0;
-    r->late_events = 0;
-    r->dropped_sched = 0;
+    *c->ring = (struct mkperf_ring){0};
     c->tail = 0;
 }
 

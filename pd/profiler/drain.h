@@ -22,13 +22,6 @@
 #ifndef MKPERF_PROFILER_DRAIN_H
 #define MKPERF_PROFILER_DRAIN_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include <mkperf/counts.h>
-#include <mkperf/ring.h>
-#include <mkperf/session.h>
-
 #include "kernel.h"
 #include "latencies.h"
 #include "output.h"
@@ -83,7 +76,8 @@ void mkperf_drain_begin(struct mkperf_drain *d);
 /* The result of a drain. */
 struct mkperf_drained {
     uint32_t samples;
-    uint64_t bytes; /* of these */
+    uint32_t most;  /* samples of a core */
+    uint64_t bytes; /* of all samples */
     bool output;    /* The output ring has new records. */
 };
 /* Moves the records of the session's cores to the stages. */

@@ -47,6 +47,13 @@ const struct mkperf_pmu_event *mkperf_event_named(const struct mkperf_cpu *cpu, 
     return found;
 }
 
+const struct mkperf_pmu_event *mkperf_event_there(const struct mkperf_cpu *cpu, const char *name)
+{
+    const struct mkperf_pmu_event *e = mkperf_event_named(cpu, name);
+
+    return e != NULL && mkperf_cpu_supports(cpu, e->code) ? e : NULL;
+}
+
 unsigned mkperf_event_rate(const struct mkperf_cpu *cpu, uint32_t code)
 {
     for (const struct mkperf_pmu_event *e = cpu->pmu->events; e->name != NULL; e++) {

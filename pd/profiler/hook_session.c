@@ -217,18 +217,6 @@ static bool below(const struct mkperf_hook_session *s)
     return true;
 }
 
-/* The samples of a drain, of the core that took the most of them. */
-static uint32_t most_samples(const struct mkperf_hook_session *s)
-{
-    uint32_t most = 0;
-
-    MKPERF_EACH_BIT (i, s->kernel->on) {
-        uint32_t samples = s->drain->core[i].samples;
-        most = samples > most ? samples : most;
-    }
-    return most;
-}
-
 bool mkperf_session_drain(struct mkperf_hook_session *s)
 {
     struct mkperf_kernel *k = s->kernel;
@@ -247,8 +235,7 @@ bool mkperf_session_drain(struct mkperf_hook_session *s)
     s->silent_from = drained.samples == 0 ? s->silent_from : 0;
     if (drained.samples != 0 && !mkperf_plan_follows(s->plan)) {
         uint64_t ticks = before != 0 ? d->now - before : 0;
-        uint32_t wake =
-            mkperf_wake_samples(s->plan->wake_samples, most_samples(s), ticks, k->tick_hz);
+        uint32_t wake = mkperf_wake_samples(s->plan->wake_samples, drained.most, ticks, k->tick_hz);
         if (settling && s->plan->wake_samples == 0 && wake > WAKE_SETTLING) {
             wake = WAKE_SETTLING;
         }
@@ -295,12 +282,11 @@ void mkperf_session_stop(struct mkperf_hook_session *s)
     }
     mkperf_drain(s->drain); /* Nothing is added to the rings any more. */
     if (s->plan->counting) {
-        mkperf_counting_end(s->counting);
+        mkperf_counting_snapshot(s->counting, MKPERF_REQUEST_STOP);
     } else {
         mkperf_multiplex_end(s->multiplex);
     }
     mkperf_soft_ended(s->drain->soft);
-    mkperf_soft_stacks(s->drain->soft);
     mkperf_cores_request(k, k->on, MKPERF_REQUEST_WITHDRAW);
     mkperf_cores_give_up(k, s->plan->cores);
     if (mkperf_plan_follows(s->plan)) {

@@ -13,11 +13,6 @@
 #ifndef MKPERF_PROFILER_HOOK_SESSION_H
 #define MKPERF_PROFILER_HOOK_SESSION_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include <mkperf/session.h>
-
 #include "counting.h"
 #include "drain.h"
 #include "multiplex.h"

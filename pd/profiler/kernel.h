@@ -17,12 +17,8 @@
 #ifndef MKPERF_PROFILER_KERNEL_H
 #define MKPERF_PROFILER_KERNEL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <mkperf/bits.h>
 #include <mkperf/descriptor.h>
-#include <mkperf/session.h>
 
 #include "../pmu/pmu.h"
 #include "plan.h"

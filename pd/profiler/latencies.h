@@ -21,12 +21,6 @@
 #ifndef MKPERF_PROFILER_LATENCIES_H
 #define MKPERF_PROFILER_LATENCIES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include <mkperf/ring.h>
-#include <mkperf/session.h>
-
 #include "kernel.h"
 #include "latency.h"
 #include "plan.h"

@@ -283,7 +283,7 @@ static union {
 
 static void operation(struct mkperf_profiler *p, uint64_t op, mkperf_Error *error)
 {
-    uint32_t part = mkperf_request_part(p->page);
+    uint32_t part = __atomic_load_n(&p->page->part, __ATOMIC_RELAXED);
 
     if ((op == MKPERF_OP_CONFIGURE || op == MKPERF_OP_OBSERVE) && running(p)) {
         mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running: stop it first");

@@ -18,11 +18,6 @@
 #ifndef MKPERF_MULTIPLEX_H
 #define MKPERF_MULTIPLEX_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include <mkperf/session.h>
-
 #include "drain.h"
 
 /* The state in which a counter was stopped. */

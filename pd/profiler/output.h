@@ -20,12 +20,6 @@
 #ifndef MKPERF_PROFILER_OUTPUT_H
 #define MKPERF_PROFILER_OUTPUT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include <mkperf/ring.h>
-#include <mkperf/session.h>
-
 #include "plan.h"
 
 struct mkperf_output {

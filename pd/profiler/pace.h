@@ -12,9 +12,6 @@
 #ifndef MKPERF_PROFILER_PACE_H
 #define MKPERF_PROFILER_PACE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "kernel.h"
 #include "plan.h"
 

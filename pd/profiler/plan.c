@@ -44,12 +44,12 @@ static const struct mkperf_pmu_event *cycles_of(const struct mkperf_planning *m)
     static const char *const names[] = {"cycles", "instructions"};
 
     for (unsigned k = 0; k < (mkperf_cpu_infers_modes(m->cpu) ? 2 : 1); k++) {
-        const struct mkperf_pmu_event *e = mkperf_event_named(m->cpu, names[k]);
+        const struct mkperf_pmu_event *e = mkperf_event_there(m->cpu, names[k]);
         bool taken = false;
         for (unsigned i = 0; e != NULL && i < m->plan.events; i++) {
             taken |= mkperf_cpu_infers_modes(m->cpu) && m->plan.session.events[i].code == e->code;
         }
-        if (e != NULL && !taken && mkperf_cpu_supports(m->cpu, e->code)) {
+        if (e != NULL && !taken) {
             return e;
         }
     }

@@ -8,9 +8,6 @@
 #ifndef MKPERF_PLAN_H
 #define MKPERF_PLAN_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <mkperf/session.h>
 
 #include "../pmu/pmu.h"
@@ -124,6 +121,8 @@ uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint3
 uint32_t mkperf_soft_named(const char *name);
 /* The PMU's entry for a name: the first that the CPU supports, else the first, else NULL. */
 const struct mkperf_pmu_event *mkperf_event_named(const struct mkperf_cpu *cpu, const char *name);
+/* The same, if the CPU supports it, else NULL. */
+const struct mkperf_pmu_event *mkperf_event_there(const struct mkperf_cpu *cpu, const char *name);
 /* The highest rate of an event of the PMU: enum mkperf_pmu_rate. */
 unsigned mkperf_event_rate(const struct mkperf_cpu *cpu, uint32_t code);
 /* Lists events, beginning with number `first`: software events, then the PMU's, then the timer.

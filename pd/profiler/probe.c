@@ -12,27 +12,14 @@ enum {
     NEVER_WAKE = INT32_MAX, /* a watermark that no ring reaches */
 };
 
-/* An event that every running program causes; NULL if the PMU has none. */
-static const struct mkperf_pmu_event *probe_event(const struct mkperf_cpu *cpu)
-{
-    static const char *const names[] = {"cycles", "instructions"};
-
-    for (unsigned i = 0; i < 2; i++) {
-        const struct mkperf_pmu_event *e = mkperf_event_named(cpu, names[i]);
-        if (e != NULL && mkperf_cpu_supports(cpu, e->code)) {
-            return e;
-        }
-    }
-    return NULL;
-}
-
-/* A session of counter 0 that overflows after `first` events. */
+/* A session of counter 0 that overflows after `first` events, which every running program causes. */
 static bool apply_one(struct mkperf_kernel *k, struct mkperf_ring_consumer *ring, uint32_t first,
                       bool kernel, uint32_t watermark, uint32_t callers)
 {
-    const struct mkperf_pmu_event *event = probe_event(&k->cpu);
+    const struct mkperf_pmu_event *event = mkperf_event_there(&k->cpu, "cycles");
     struct mkperf_configuration *want = mkperf_kernel_blank(k, ring->size);
 
+    event = event != NULL ? event : mkperf_event_there(&k->cpu, "instructions");
     if (event == NULL) {
         return false;
     }

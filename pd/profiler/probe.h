@@ -10,12 +10,6 @@
 #ifndef MKPERF_PROFILER_PROBE_H
 #define MKPERF_PROFILER_PROBE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include <mkperf/ring.h>
-#include <mkperf/session.h>
-
 #include "kernel.h"
 
 /* Tests whether counters count and interrupt. Makes a boot id from the hook's time if there is

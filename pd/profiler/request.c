@@ -80,8 +80,3 @@ bool mkperf_request_take_observe(mkperf_Observe *out, const struct mkperf_sessio
     make_bool(&out->limited);
     return true;
 }
-
-uint32_t mkperf_request_part(const struct mkperf_session_page *page)
-{
-    return __atomic_load_n(&page->part, __ATOMIC_RELAXED);
-}

@@ -10,8 +10,6 @@
 #ifndef MKPERF_REQUEST_H
 #define MKPERF_REQUEST_H
 
-#include <stdbool.h>
-
 #include <mkperf/session.h>
 
 #include "../lib/text.h"
@@ -40,8 +38,5 @@ bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf
 /* The argument of OBSERVE. False: malformed, as *error says. */
 bool mkperf_request_take_observe(mkperf_Observe *out, const struct mkperf_session_page *page,
                                  mkperf_Error *error);
-
-/* The argument of LIST, COUNTS, INTERACTIONS and LATENCY. */
-uint32_t mkperf_request_part(const struct mkperf_session_page *page);
 
 #endif

@@ -14,9 +14,6 @@
 #ifndef MKPERF_PROFILER_SCHED_H
 #define MKPERF_PROFILER_SCHED_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <mkperf/sched.h>
 
 #include "kernel.h"

@@ -27,13 +27,6 @@ bool mkperf_soft_prepare(struct mkperf_soft_stage *s, mkperf_Error *error)
     return true;
 }
 
-void mkperf_soft_ended(struct mkperf_soft_stage *s)
-{
-    if (s->on) {
-        s->ended = mkperf_kernel_time(s->kernel);
-    }
-}
-
 /* Asks a core's hook about a page of the thread in a slot. False: no thread has the slot. */
 static bool ask_page(struct mkperf_soft_stage *s, unsigned core, unsigned slot, uint64_t page)
 {
@@ -82,12 +75,12 @@ static void look_at_stack(struct mkperf_soft_stage *s, unsigned core, unsigned s
     }
 }
 
-void mkperf_soft_stacks(struct mkperf_soft_stage *s)
+void mkperf_soft_ended(struct mkperf_soft_stage *s)
 {
-    if ((s->plan->soft_mask & MKPERF_SOFT_STACKS) == 0) {
-        return;
-    }
-    MKPERF_EACH_BIT (core, s->kernel->on) {
+    uint32_t cores = s->plan->soft_mask & MKPERF_SOFT_STACKS ? s->kernel->on : 0;
+
+    s->ended = s->on ? mkperf_kernel_time(s->kernel) : 0;
+    MKPERF_EACH_BIT (core, cores) {
         for (unsigned slot = 0; slot < MKPERF_SCHED_SLOTS; slot++) {
             struct mkperf_soft_thread *row =
                 ask_page(s, core, slot, 0) ? stack_row(s, &s->kernel->core[core].d->answer) : NULL;

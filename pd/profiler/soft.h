@@ -13,11 +13,6 @@
 #ifndef MKPERF_PROFILER_SOFT_H
 #define MKPERF_PROFILER_SOFT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include <mkperf/soft.h>
-
 #include "kernel.h"
 #include "output.h"
 #include "plan.h"
@@ -46,10 +41,9 @@ static inline uint64_t mkperf_soft_identity(uint64_t key, uint64_t sc)
 /* Begins a session: clears the table and writes software events into the configuration. False: the
  * kernel has none, and *error has the reason. */
 bool mkperf_soft_prepare(struct mkperf_soft_stage *s, mkperf_Error *error);
-/* Called when the counters were stopped, while the hook still has the session. */
+/* Called when the counters were stopped, while the hook still has the session. In one with stacks, it
+ * looks at the pages of each thread's stack. */
 void mkperf_soft_ended(struct mkperf_soft_stage *s);
-/* Then, in a session with stacks: looks at the pages of each thread's stack. */
-void mkperf_soft_stacks(struct mkperf_soft_stage *s);
 /* Takes a FAULT record of a core. False: it is not one of the session. */
 bool mkperf_soft_take(struct mkperf_soft_stage *s, const uint64_t *record, unsigned size);
 /* Fills a part of the answer to INTERACTIONS; part 0 takes the snapshot. False: *error has the

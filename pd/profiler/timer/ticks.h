@@ -16,14 +16,7 @@
 #ifndef MKPERF_TICKS_H
 #define MKPERF_TICKS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <microkit.h>
-
-#include <mkperf/observe.h>
-#include <mkperf/ring.h>
-#include <mkperf/session.h>
 
 #include "../../lib/registers.h"
 #include "../../timer/timer.h"

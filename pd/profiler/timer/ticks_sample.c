@@ -163,13 +163,6 @@ static void put_sample(struct mkperf_ticks *t, const struct mkperf_verdict *v, u
     mkperf_ring_commit(&t->ring, UINT64_C(8) * words);
 }
 
-static void book(struct mkperf_ticks *t, const struct mkperf_verdict *v)
-{
-    t->kernel->status->attribution.proved += v->confidence == MKPERF_PROVED;
-    t->kernel->status->attribution.inferred += v->confidence == MKPERF_INFERRED;
-    t->kernel->status->attribution.ambiguous += v->confidence == MKPERF_AMBIGUOUS;
-}
-
 /* The weight of the sample that is due, in microseconds; the remainder is added to the next. */
 static uint64_t take_weight(struct mkperf_ticks *t)
 {
@@ -227,6 +220,7 @@ static void compare(struct mkperf_ticks *t, const struct mkperf_verdict *v, uint
 void mkperf_ticks_take(struct mkperf_ticks *t, uint64_t now, const struct mkperf_ticks_truth *truth)
 {
     struct mkperf_observation *o = &t->observation;
+    mkperf_Attribution *s = &t->kernel->status->attribution;
     struct mkperf_verdict v = {.confidence = MKPERF_PROVED, .who = MKPERF_WHO_IDLE};
     struct values values;
     struct callers callers;
@@ -240,7 +234,9 @@ void mkperf_ticks_take(struct mkperf_ticks *t, uint64_t now, const struct mkperf
                  : v.who >= 0                     ? o->thread[v.who].thread
                                                   : MKPERF_THREAD_IDLE;
     }
-    book(t, &v);
+    s->proved += v.confidence == MKPERF_PROVED;
+    s->inferred += v.confidence == MKPERF_INFERRED;
+    s->ambiguous += v.confidence == MKPERF_AMBIGUOUS;
     find_callers(t, &v, &callers);
     if (truth != NULL) {
         compare(t, &v, thread, &callers, truth);
