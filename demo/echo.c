@@ -46,7 +46,7 @@ static void mark(enum mkperf_mark_kind kind, const struct echo *e)
 }
 
 /* Prints: echo: connection 1: 4188 KiB in 2004 ms, 2089 KiB/s each way by the target's clock. */
-static void print(const struct echo *e)
+static void print_rates(const struct echo *e)
 {
     char line[128];
     struct mkperf_text t = mkperf_text_begin(line, sizeof line);
@@ -70,7 +70,7 @@ static void over(struct echo *e)
     e->waiting = NULL;
     e->pcb = NULL;
     mark(MKPERF_MARK_END, e);
-    print(e);
+    print_rates(e);
 }
 
 /* Sends back what waits, as far as lwIP accepts it. */

@@ -120,7 +120,7 @@ static char *make_name(const char *text)
     return name;
 }
 
-static struct agent_target *find(const struct agent *a, const char *name)
+static struct agent_target *find_target(const struct agent *a, const char *name)
 {
     for (size_t i = 0; i < a->ntargets; i++) {
         if (strcmp(a->target[i]->name, name) == 0 && a->target[i]->stop == 0) {
@@ -156,7 +156,7 @@ enum mkperf_status agent_add(struct agent *a, const char *name, const char *spec
         mkperf_usage_error(e, "agent",
                            "the name of a target may have letters, digits, '.', '_' and '-': '%s'",
                            own);
-    } else if (find(a, own) != NULL) {
+    } else if (find_target(a, own) != NULL) {
         mkperf_usage_error(e, "agent", "two targets have the name %s", own);
     } else if (mkperf_source_init(&source, spec, e) == MKPERF_OK && !source.ops->interactive) {
         mkperf_usage_error(e, "agent",
@@ -221,7 +221,7 @@ static enum mkperf_status read_line(struct agent *a, char *line, unsigned number
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%u: want NAME TARGET [KEY-FILE]", a->list,
                                 number);
     }
-    struct agent_target *t = find(a, name);
+    struct agent_target *t = find_target(a, name);
     if (t != NULL && strcmp(t->spec, spec) == 0) {
         t->listed = true;
         return MKPERF_OK;
@@ -230,7 +230,7 @@ static enum mkperf_status read_line(struct agent *a, char *line, unsigned number
         t->stop = 1; /* it has another address now */
     }
     if (agent_add(a, name, spec, key, e) == MKPERF_OK) {
-        find(a, name)->of_file = true;
+        find_target(a, name)->of_file = true;
     }
     return e->status;
 }

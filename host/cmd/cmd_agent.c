@@ -94,7 +94,7 @@ static void init_agent(void *self, int argc, char **argv)
     c->agent.service = "mkperf";
 }
 
-static enum mkperf_status check(struct command *c, struct mkperf_error *e)
+static enum mkperf_status check_options(struct command *c, struct mkperf_error *e)
 {
     struct agent *a = &c->agent;
     bool servers = false;
@@ -171,7 +171,7 @@ static enum mkperf_status run_agent(void *self, const struct mkperf_args *args,
     struct command *c = self;
 
     (void)args;
-    if (check(c, e) != MKPERF_OK) {
+    if (check_options(c, e) != MKPERF_OK) {
         return e->status;
     }
     c->agent.stop = mkperf_process_interrupts();

@@ -73,10 +73,10 @@ static ssize_t write_warning(void *self, const char *p, size_t n)
 }
 
 /* Reads an input, or answers from a snapshot. profile: what the sink collects; NULL: not only that. */
-static enum mkperf_status ask(const struct conversion *c, const char *path,
-                              struct mkperf_profile *profile, struct mkperf_passed *passed,
-                              const struct mkperf_sink *sink, const struct mkperf_input *in,
-                              struct mkperf_error *e)
+static enum mkperf_status ask_input(const struct conversion *c, const char *path,
+                                    struct mkperf_profile *profile, struct mkperf_passed *passed,
+                                    const struct mkperf_sink *sink, const struct mkperf_input *in,
+                                    struct mkperf_error *e)
 {
     struct mkperf_question question = {.text = NULL};
 
@@ -113,7 +113,7 @@ static enum mkperf_status read_base(struct conversion *c, struct mkperf_profile 
     c->out.base = base;
     c->out.base_name = c->diff;
     begin_progress(c, c->diff);
-    if (ask(c, c->diff, base, NULL, &sink, &in, e) == MKPERF_OK) {
+    if (ask_input(c, c->diff, base, NULL, &sink, &in, e) == MKPERF_OK) {
         mkperf_profile_warnings(base, print_warning, c);
     }
     return e->status;
@@ -242,8 +242,8 @@ static enum mkperf_status write_output(struct conversion *c, struct mkperf_error
     struct mkperf_only_cores only = {.to = tally_sink(&tally), .cores = c->cores};
     struct mkperf_sink sink = mkperf_only_cores_sink(&only);
     begin_progress(c, c->input);
-    enum mkperf_status status =
-        ask(c, c->input, c->print == NULL ? output.profile : NULL, &tally.passed, &sink, &c->in, e);
+    enum mkperf_status status = ask_input(c, c->input, c->print == NULL ? output.profile : NULL,
+                                          &tally.passed, &sink, &c->in, e);
     mkperf_progress_end();
     mkperf_output_free(&output);
     if (status == MKPERF_OK && !c->quiet) {

@@ -230,8 +230,8 @@ static bool are_marked(const struct mkperf_asked *a)
     return status == MKPERF_OK && m.same;
 }
 
-static enum mkperf_status fill(struct mkperf_asked *a, const struct mkperf_sink *sink,
-                               struct mkperf_shape_input *from, struct mkperf_error *e)
+static enum mkperf_status fill_sink(struct mkperf_asked *a, const struct mkperf_sink *sink,
+                                    struct mkperf_shape_input *from, struct mkperf_error *e)
 {
     const struct mkperf_question *q = a->question;
     bool whole = true;
@@ -270,7 +270,7 @@ bool mkperf_asked_replay(struct mkperf_asked *a, const struct mkperf_sink *sink,
         mkperf_sink_begin(sink, a->session, e) != MKPERF_OK) {
         return false;
     }
-    if (fill(a, sink, &from, e) != MKPERF_OK) {
+    if (fill_sink(a, sink, &from, e) != MKPERF_OK) {
         mkperf_sink_abandon(sink);
     }
     return true;

@@ -112,7 +112,7 @@ unsigned mkperf_trace_number(enum mkperf_trace_point point)
     return points[point].number;
 }
 
-static void put(FILE *f, uint64_t value, unsigned bytes)
+static void put_number(FILE *f, uint64_t value, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++) {
         fputc((int)(value >> 8 * i & 0xff), f);
@@ -127,7 +127,7 @@ static void put_text(FILE *f, const char *text)
 
 static void put_sized(FILE *f, const char *text, size_t n)
 {
-    put(f, n, 8);
+    put_number(f, n, 8);
     (void)fwrite(text, 1, n, f);
 }
 
@@ -140,7 +140,7 @@ static unsigned put_system(FILE *f, unsigned first, unsigned npoints)
         end++;
     }
     put_text(f, points[first].system);
-    put(f, end - first, 4);
+    put_number(f, end - first, 4);
     for (unsigned i = first; i < end; i++) {
         char *text = mkperf_xprintf("name: %s\nID: %u\nformat:\n" COMMON "%s\nprint fmt: %s\n",
                                     points[i].name, points[i].number, points[i].fields,
@@ -159,24 +159,24 @@ char *mkperf_trace_formats(unsigned npoints, size_t *n)
 
     (void)fwrite("\x17\x08\x44tracing", 1, 10, f);
     put_text(f, "0.6");
-    put(f, 0, 1); /* little-endian */
-    put(f, 8, 1); /* size of long */
-    put(f, 4096, 4);
+    put_number(f, 0, 1); /* little-endian */
+    put_number(f, 8, 1); /* size of long */
+    put_number(f, 4096, 4);
     put_text(f, "header_page");
     put_sized(f, header_page, sizeof header_page - 1);
     put_text(f, "header_event");
     put_sized(f, header_event, sizeof header_event - 1);
-    put(f, 0, 4); /* formats of ftrace */
+    put_number(f, 0, 4); /* formats of ftrace */
     for (unsigned i = 0; i < npoints; i++) {
         systems += i == 0 || points[i].system[0] != points[i - 1].system[0];
     }
-    put(f, systems, 4);
+    put_number(f, systems, 4);
     for (unsigned i = 0; i < npoints;) {
         i = put_system(f, i, npoints);
     }
-    put(f, 0, 4); /* kallsyms */
-    put(f, 0, 4); /* printk formats */
-    put(f, 0, 8); /* command lines */
+    put_number(f, 0, 4); /* kallsyms */
+    put_number(f, 0, 4); /* printk formats */
+    put_number(f, 0, 8); /* command lines */
     mkperf_memstream_close(f);
     return text;
 }

@@ -154,8 +154,8 @@ static enum mkperf_status copy_records(struct reader *r, struct mkperf_outfile *
     return MKPERF_OK;
 }
 
-static enum mkperf_status finish(struct reader *r, struct mkperf_outfile *out,
-                                 const struct mkperf_totals *totals, struct mkperf_error *e)
+static enum mkperf_status finish_file(struct reader *r, struct mkperf_outfile *out,
+                                      const struct mkperf_totals *totals, struct mkperf_error *e)
 {
     perfdata_totals_add(&r->features, totals, true, NULL);
     perfdata_kernel_dummy(out, totals->last_ns);
@@ -173,7 +173,7 @@ static enum mkperf_status finish_copy(struct reader *r, const char *to,
         mkperf_outfile_close(&out);
         return e->status;
     }
-    return finish(r, &out, totals, e);
+    return finish_file(r, &out, totals, e);
 }
 
 /* Finishes the file itself, with the name that the writer would have given: without ".partial". */
@@ -192,7 +192,7 @@ static enum mkperf_status finish_in_place(struct reader *r, const struct mkperf_
         to[n - suffix] = '\0';
     }
     MKPERF_TRY(mkperf_outfile_adopt(&out, r->bytes.path, r->end, to, e));
-    return finish(r, &out, totals, e);
+    return finish_file(r, &out, totals, e);
 }
 
 static bool same_file(struct reader *r, const char *path)

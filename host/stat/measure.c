@@ -197,7 +197,7 @@ static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by
 
 /* ---- a run ---------------------------------------------------------------------------------- */
 
-static void show(struct stat_measure *s, const struct stat_reading *r, double time_s)
+static void show_reading(struct stat_measure *s, const struct stat_reading *r, double time_s)
 {
     s->style.time_s = time_s;
     s->style.session = &s->session;
@@ -211,7 +211,7 @@ static void show_interval(struct stat_measure *s)
 
     s->style.titles = s->before.rows == 0;
     stat_difference(&step, &s->work, &s->before);
-    show(s, &step, s->work.seconds);
+    show_reading(s, &step, s->work.seconds);
     s->before = s->work;
 }
 
@@ -247,7 +247,7 @@ static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-static enum mkperf_status begin(struct stat_measure *s, struct mkperf_error *e)
+static enum mkperf_status begin_session(struct stat_measure *s, struct mkperf_error *e)
 {
     enum mkperf_status status = mkperf_recorder_begin(&s->recorder, e);
 
@@ -277,7 +277,7 @@ static enum mkperf_status begin(struct stat_measure *s, struct mkperf_error *e)
     return status;
 }
 
-static enum mkperf_status stop(struct stat_measure *s, struct mkperf_error *e)
+static enum mkperf_status stop_session(struct stat_measure *s, struct mkperf_error *e)
 {
     s->counting = false;
     return mkperf_recorder_stop(&s->recorder, e);
@@ -321,15 +321,15 @@ static enum mkperf_status receive_samples(struct stat_measure *s, struct mkperf_
 
     memset(&s->work, 0, sizeof s->work);
     s->first_ns = s->last_ns = 0;
-    if (begin(s, e) != MKPERF_OK && e->status == MKPERF_ERR_REFUSED && *counts) {
+    if (begin_session(s, e) != MKPERF_OK && e->status == MKPERF_ERR_REFUSED && *counts) {
         fprintf(stderr, "mkperf: samples and counts are not compared: %s\n", e->text);
         e->status = MKPERF_OK;
         *counts = false;
-        begin(s, e);
+        begin_session(s, e);
     }
     MKPERF_TRY(e->status);
     MKPERF_TRY(mkperf_recorder_run(r, e));
-    MKPERF_TRY(stop(s, e));
+    MKPERF_TRY(stop_session(s, e));
     if (*counts && !r->watching) {
         MKPERF_TRY(mkperf_recorder_counts(r, e));
     }
@@ -389,10 +389,10 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
     if (s->estimate) {
         return receive_samples(s, e);
     }
-    MKPERF_TRY(begin(s, e));
+    MKPERF_TRY(begin_session(s, e));
     if (check_by_core(s, e) != MKPERF_OK) {
         struct mkperf_error ignored;
-        stop(s, &ignored);
+        stop_session(s, &ignored);
         return e->status;
     }
     if (s->per_pd && read_counts(s, false, &by_pd, e) != MKPERF_OK) {
@@ -401,14 +401,14 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
     if (s->per_pd && !by_pd) {
         /* The kernel does not count by PD: begins again, with an estimate from samples. */
         fprintf(stderr, "mkperf: this kernel does not count by PD: estimating from samples\n");
-        MKPERF_TRY(stop(s, e));
+        MKPERF_TRY(stop_session(s, e));
         mkperf_recorder_free(&s->recorder); /* other events need a new conversation */
         set_events(s, true);
         s->recorder.options.configure.per_pd = false;
         return connect_target(s, e) == MKPERF_OK ? receive_samples(s, e) : e->status;
     }
     MKPERF_TRY(count(s, e));
-    MKPERF_TRY(stop(s, e));
+    MKPERF_TRY(stop_session(s, e));
     MKPERF_TRY(read_counts(s, has_parts(s), &by_pd, e));
     if (s->interval_ms != 0 && s->work.seconds > s->before.seconds) { /* the last interval */
         show_interval(s);
@@ -481,9 +481,9 @@ static enum mkperf_status measure(struct stat_measure *s, struct mkperf_error *e
     if (s->runs > 1) {
         stat_repeat_mean(&s->repeat, &s->mean);
         s->style.runs = s->repeat.runs;
-        show(s, &s->mean, s->mean.seconds);
+        show_reading(s, &s->mean, s->mean.seconds);
     } else {
-        show(s, &s->work, s->work.seconds);
+        show_reading(s, &s->work, s->work.seconds);
     }
     return MKPERF_OK;
 }

@@ -116,7 +116,7 @@ const char *system_required(struct reader *r, const char *name)
     return value != NULL ? value : "";
 }
 
-static uint64_t number(struct reader *r, const char *name, const char *text, uint64_t max)
+static uint64_t parse_number(struct reader *r, const char *name, const char *text, uint64_t max)
 {
     const char *p = text;
     uint64_t value = 0;
@@ -150,7 +150,7 @@ static uint64_t number(struct reader *r, const char *name, const char *text, uin
 
 uint64_t system_number(struct reader *r, const char *name, uint64_t max)
 {
-    return number(r, name, system_required(r, name), max);
+    return parse_number(r, name, system_required(r, name), max);
 }
 
 uint64_t system_duration(struct reader *r, const char *name, bool *in_ticks)
@@ -165,7 +165,7 @@ uint64_t system_duration(struct reader *r, const char *name, bool *in_ticks)
         return 0;
     }
     memcpy(value, text, (size_t)(space - text));
-    uint64_t duration = number(r, name, value, UINT64_MAX >> 12);
+    uint64_t duration = parse_number(r, name, value, UINT64_MAX >> 12);
     if (duration == 0) {
         system_error(&r->at, "%s is 0", name);
     }
@@ -176,7 +176,7 @@ uint64_t system_number_or(struct reader *r, const char *name, uint64_t max, uint
 {
     const char *text = system_attribute(r, name);
 
-    return text != NULL ? number(r, name, text, max) : otherwise;
+    return text != NULL ? parse_number(r, name, text, max) : otherwise;
 }
 
 bool system_bool_or(struct reader *r, const char *name, bool otherwise)

@@ -53,8 +53,8 @@ enum MHD_Result view_answer_problem(struct MHD_Connection *c, unsigned status, c
 
 /* Stores a parameter's number, at most max. Leaves *out and *has unchanged if it is absent. Returns
  * false if it is no number. */
-static bool number(struct MHD_Connection *c, const char *name, uint64_t max, uint64_t *out,
-                   bool *has)
+static bool read_number(struct MHD_Connection *c, const char *name, uint64_t max, uint64_t *out,
+                        bool *has)
 {
     const char *text = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, name);
     char *end;
@@ -80,9 +80,9 @@ static enum MHD_Result answer_stretch(const struct view_server *s, struct MHD_Co
     uint64_t from = 0, to = 0, most = 0;
     bool has[3] = {false};
 
-    if (!number(c, "from", INT64_MAX, &from, &has[0]) || !has[0] ||
-        !number(c, "to", INT64_MAX, &to, &has[1]) || !has[1] ||
-        !number(c, "most", STRETCH_MOST, &most, &has[2]) || !has[2]) {
+    if (!read_number(c, "from", INT64_MAX, &from, &has[0]) || !has[0] ||
+        !read_number(c, "to", INT64_MAX, &to, &has[1]) || !has[1] ||
+        !read_number(c, "most", STRETCH_MOST, &most, &has[2]) || !has[2]) {
         return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
     }
     struct page_bytes b = {.n = 0};
@@ -103,8 +103,8 @@ static enum MHD_Result answer_code(const struct view_server *s, struct MHD_Conne
     size_t n = 0;
     FILE *out;
 
-    if (!number(c, "function", UINT32_MAX, &function, &has_function) || !has_function ||
-        !number(c, "base", 1, &base, &has_base)) {
+    if (!read_number(c, "function", UINT32_MAX, &function, &has_function) || !has_function ||
+        !read_number(c, "base", 1, &base, &has_base)) {
         return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
     }
     const struct mkperf_frames *f = s->live != NULL    ? base != 0 ? NULL : &s->live->frames
@@ -214,7 +214,7 @@ enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *
         /* A profile's container: of the recording, or of one of those with which it is compared. */
         bool other = strcmp(path, "data/base") == 0, kept = s->live == NULL, has_number = false;
         uint64_t number_of = 0;
-        if (!number(c, "number", 64, &number_of, &has_number)) {
+        if (!read_number(c, "number", 64, &number_of, &has_number)) {
             return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
         }
         number_of = other ? 1 + number_of : 0;

@@ -197,7 +197,7 @@ static void run_deferred(void)
 }
 
 /* Handles one message; true if *reply is to be sent. */
-static bool handle(struct message m, microkit_msginfo *reply)
+static bool handle_message(struct message m, microkit_msginfo *reply)
 {
     if (m.badge & POCKET_BADGE_CALL) {
         *reply = protected((microkit_channel)m.badge & CHANNEL_MASK, m.info);
@@ -223,6 +223,6 @@ void pocket_main(void)
     init();
     for (;;) {
         run_deferred();
-        have_reply = handle(have_reply ? reply_recv(reply) : recv(), &reply);
+        have_reply = handle_message(have_reply ? reply_recv(reply) : recv(), &reply);
     }
 }

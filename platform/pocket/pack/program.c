@@ -139,7 +139,7 @@ bool program_load(struct packer *p, const char *path, int line, bool kernel, str
     return reason == NULL || refuse(p, line, "%s %s", path, reason);
 }
 
-static const struct symbol *find(const struct program *g, const char *name)
+static const struct symbol *find_symbol(const struct program *g, const char *name)
 {
     const struct symbol *s = g->symbols;
 
@@ -153,7 +153,7 @@ static const struct symbol *find(const struct program *g, const char *name)
 
 bool program_symbol_address(const struct program *g, const char *name, uint64_t *address)
 {
-    const struct symbol *s = find(g, name);
+    const struct symbol *s = find_symbol(g, name);
 
     if (s != NULL) {
         *address = s->address;
@@ -164,7 +164,7 @@ bool program_symbol_address(const struct program *g, const char *name, uint64_t 
 /* Returns the symbol's `size` bytes in the file's segments; NULL if it has fewer. */
 uint8_t *program_symbol(struct program *g, const char *name, uint64_t size)
 {
-    const struct symbol *s = find(g, name);
+    const struct symbol *s = find_symbol(g, name);
 
     for (unsigned i = 0; s != NULL && s->size >= size && i < g->n; i++) {
         const struct segment *t = &g->segment[i];

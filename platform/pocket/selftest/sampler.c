@@ -53,7 +53,7 @@ static int in_code(uint64_t pc)
     return pc >= CODE_START && pc < CODE_END;
 }
 
-static void take(const uint64_t *w)
+static void take_record(const uint64_t *w)
 {
     unsigned flags = mkperf_record_flags(w[MKPERF_WORD_HEADER]);
     unsigned nframes = mkperf_record_nframes(w[MKPERF_WORD_HEADER]);
@@ -86,13 +86,13 @@ static void drain(void)
     const uint64_t *w;
 
     while ((w = mkperf_ring_peek(&ring, &size, &corrupt)) != NULL) {
-        take(w);
+        take_record(w);
         mkperf_ring_release(&ring, size);
     }
     answers[ANSWER_BAD] += corrupt;
 }
 
-static void start(uint32_t counters, uint32_t period, uint32_t watermark)
+static void start_sampling(uint32_t counters, uint32_t period, uint32_t watermark)
 {
     struct mkperf_configuration *want = &descriptor.want;
     struct mkperf_ring *shared = (struct mkperf_ring *)rings;
@@ -118,7 +118,7 @@ static void start(uint32_t counters, uint32_t period, uint32_t watermark)
     answers[ANSWER_BAD] += !request(MKPERF_REQUEST_APPLY);
 }
 
-static void stop(void)
+static void stop_sampling(void)
 {
     const struct mkperf_ring *r = ring.ring;
 
@@ -150,11 +150,11 @@ microkit_msginfo protected(microkit_channel ch, microkit_msginfo info)
     switch (microkit_msginfo_get_label(info)) {
     case CALL_START:
         discard = microkit_mr_get(3) != 0;
-        start((uint32_t)microkit_mr_get(0), (uint32_t)microkit_mr_get(1),
-              (uint32_t)microkit_mr_get(2));
+        start_sampling((uint32_t)microkit_mr_get(0), (uint32_t)microkit_mr_get(1),
+                       (uint32_t)microkit_mr_get(2));
         break;
     case CALL_STOP:
-        stop();
+        stop_sampling();
         for (unsigned i = 0; i < ANSWERS; i++) {
             microkit_mr_set((uint8_t)i, answers[i]);
         }

@@ -22,7 +22,7 @@ static struct {
     char text[WAITING];
 } waiting;
 
-static void put(char c)
+static void put_char(char c)
 {
     volatile uint8_t *uart = ram(UART);
 
@@ -35,7 +35,7 @@ void console_flush(bool anyway)
 {
     while (waiting.first != waiting.last &&
            (anyway || !(((volatile uint8_t *)ram(UART))[IER] & IER_EMPTY))) {
-        put(waiting.text[waiting.first++ % WAITING]);
+        put_char(waiting.text[waiting.first++ % WAITING]);
     }
 }
 
