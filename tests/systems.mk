@@ -36,6 +36,8 @@ with_test_key = $(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(1))
 QUIET_PDS := profiler client_net ticker # tests/pd/quiet.system.in
 
 $(TARGET_OBJ)/tests/pd/unframed.o: private TARGET_CFLAGS += -fomit-frame-pointer
+$(TARGET_OBJ)/tests/pd/unframed_llvm.o: private TARGET_CFLAGS := $(filter-out -fno-tree-loop-distribute-patterns -fno-omit-frame-pointer,$(TARGET_CFLAGS)) -fomit-frame-pointer
+$(TARGET_OBJ)/tests/pd/unframed_llvm.o: private TARGET_CC = clang --target=$(ARCH)-linux-gnu
 ifeq ($(MICROKIT_SDK),)
 # Programs with known shares, call chains, events, budgets or faults, which the tests compare with what mkperf reports.
 $(call test_program,accuracy,tests/pd/accuracy.c tests/pd/accuracy_work.S)
@@ -50,6 +52,8 @@ $(call test_program,hostile,tests/pd/hostile.c)
 $(call test_program,lockstep,tests/pd/lockstep.c tests/pd/lockstep_loop.S)
 $(call test_program,wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin.S)
 $(call test_program,unframed,tests/pd/unframed.c)
+$(call test_pd,unframed_llvm,unframed,tests/pd/unframed_llvm.c)$(call described,unframed_llvm,tests/pd/unframed.system.in)
+$(call test_image,unframed_llvm,profiler client,unframed)
 $(call test_program,robin,tests/pd/robin.c)
 $(call test_program,stack,tests/pd/stack.c)
 $(call test_program,pair,tests/pd/pair.c)

@@ -4,6 +4,19 @@
  *
  * Owns: the translation of a module's call-frame information into the rules of include/mkperf/unwind.h. Called by `mkperf
  * stamp`. What a rule cannot express is a row with MKPERF_UNWIND_STOP, where the target ends a chain and counts it.
+ *
+ * LLVM up to 14 describes a frame only as it is at calls: one row from a function's first instruction to the end of its
+ * prologue, and none for an epilogue. A sample can be anywhere. So on AArch64 the instructions inside each row are
+ * followed, and a row is added after each that moves sp:
+ *
+ *     sub  sp, sp, #32           the compiler's row: the caller's sp is sp, the return address is in x30
+ *     str  x30, [sp, #16]        added: the caller's sp is sp + 32
+ *     bl   work                  the compiler's row: sp + 32, return address at sp + 16
+ *     ldr  x30, [sp, #16]
+ *     add  sp, sp, #32
+ *     ret                        added: sp, return address in x30
+ *
+ * GCC, and LLVM from 15 on, have these rows themselves; nothing is added then.
  */
 #include <dwarf.h>
 
@@ -89,6 +102,107 @@ static void add_row(struct mkperf_unwind_rows *rows, uint64_t start, uint64_t ru
     rows->row[rows->n++] = (struct mkperf_unwind_row){.start = start, .rule = rule};
 }
 
+/* ---- instructions inside a row (AArch64) ------------------------------------------------------- */
+
+enum { FP = 29, SP = 31, UNKNOWN = -1 };
+
+/* Where the caller's sp is at an instruction. above_sp: in bytes, or UNKNOWN. from_fp: fp is the program's, and the row is right. */
+struct frame_state {
+    uint64_t row; /* the rule of the row */
+    int64_t above_sp;
+    bool from_fp;
+};
+
+static struct frame_state state_of(uint64_t row)
+{
+    bool from_fp = (row & MKPERF_UNWIND_FROM_FP) != 0;
+
+    return (struct frame_state){.row = row,
+                                .above_sp = from_fp ? UNKNOWN : (int64_t)(row & 0xffff) * WORD,
+                                .from_fp = from_fp};
+}
+
+/* Returns the rule at an instruction. A register whose place is below sp has been restored. */
+static uint64_t rule_of(const struct frame_state *f)
+{
+    unsigned ra = f->row >> 16 & 0xffff, fp = f->row >> 32 & 0xffff;
+    int64_t words = f->above_sp / WORD;
+
+    if (f->from_fp) {
+        return f->row;
+    }
+    if (f->above_sp < 0 || f->above_sp % WORD != 0 || words > MOST_WORDS) {
+        return MKPERF_UNWIND_STOP;
+    }
+    return mkperf_unwind_rule((unsigned)words, ra > words ? 0 : ra, fp > words ? 0 : fp, 0);
+}
+
+static int64_t signed_field(uint32_t instruction, unsigned low, unsigned bits)
+{
+    return (int32_t)(instruction << (32 - low - bits)) >> (32 - bits);
+}
+
+/* Execution does not continue behind these: b, br, ret, eret, brk, udf (Arm ARM, C4.1). */
+static bool never_continues(uint32_t i)
+{
+    return (i & 0xfc000000) == 0x14000000 || (i & 0xfe200000) == 0xd6000000 ||
+           (i & 0xffe0001f) == 0xd4200000 || i >> 16 == 0;
+}
+
+/* Changes the state as an instruction does that adds to sp: add and sub, and loads and stores that move their base register
+ * (Arm ARM, C4.1, "Add/subtract (immediate)", "Load/store register pair", "Load/store register"). */
+static void follow_instruction(struct frame_state *f, uint32_t i)
+{
+    bool pair = (i & 0x3a0003e0) == 0x280003e0, single = (i & 0x3b2007e0) == 0x380007e0;
+    bool load = (i >> 22 & 1) != 0;
+    int64_t moved = 0; /* bytes */
+
+    if (pair || single) {
+        unsigned opc = i >> 30;
+        bool before = pair ? (i >> 23 & 3) != 1
+                           : (i >> 11 & 1) != 0; /* the address has the offset */
+        moved = pair ? signed_field(i, 15, 7) * (INT64_C(4) << (i >> 26 & 1 ? opc : opc >> 1))
+                     : signed_field(i, 12, 9);
+        bool fp = pair ? (i & 0xfe00001f) == (0xa8000000 | FP)
+                       : (i & 0xfc00001f) == (0xf8000000 | FP);
+        if (load && fp && f->from_fp) { /* the caller's fp, from its place */
+            f->above_sp = (before ? moved : 0) + (int64_t)(f->row >> 32 & 0xffff) * WORD;
+            f->from_fp = false;
+        }
+        moved = pair && (i >> 23 & 1) == 0 ? 0 : moved;
+    } else if ((i & 0xbf80001f) == 0x9100001f) { /* add or sub sp, register, # */
+        unsigned from = i >> 5 & 31;
+        moved = (int64_t)(i >> 10 & 0xfff) << (i >> 22 & 1 ? 12 : 0);
+        moved = i >> 30 & 1 ? -moved : moved;
+        if (from == FP && f->from_fp) {
+            f->above_sp = (int64_t)(f->row & 0xffff) * WORD;
+        } else if (from != SP) {
+            f->above_sp = UNKNOWN;
+        }
+    }
+    f->above_sp -= f->above_sp != UNKNOWN ? moved : 0;
+}
+
+/* Adds the rules that are valid after the instructions from `at` on, before `end`, which have the same row. */
+static void add_inside(const struct mkperf_module *m, uint64_t at, uint64_t end, uint64_t row,
+                       struct mkperf_unwind_rows *rows)
+{
+    struct frame_state f = state_of(row);
+
+    for (; at + 4 < end; at += 4) {
+        const uint8_t *code = mkperf_module_code(m, at, 4);
+        uint32_t i = code != NULL ? mkperf_get32(code) : 0;
+        if (never_continues(i)) {
+            f = state_of(row);
+        } else {
+            follow_instruction(&f, i);
+        }
+        add_row(rows, at + 4, rule_of(&f));
+    }
+}
+
+/* ---- rows -------------------------------------------------------------------------------------- */
+
 /* Returns the function in which the program begins. It has no caller, whether call-frame information says so or not. */
 static struct mkperf_symbol first_function(struct mkperf_module *m)
 {
@@ -130,6 +244,9 @@ static void add_segment(struct mkperf_module *m, const struct mkperf_segment *s,
         }
         if (rows->n != 0 || rule != MKPERF_UNWIND_STOP) {
             add_row(rows, at, rule);
+        }
+        if (m->machine == EM_AARCH64 && (rule & MKPERF_UNWIND_STOP) == 0) {
+            add_inside(m, at, next, rule, rows);
         }
     }
     add_row(rows, end, MKPERF_UNWIND_STOP);

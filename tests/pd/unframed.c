@@ -8,9 +8,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __clang__
+#define FUNCTION __attribute__((noinline)) static
+#else
 #define FUNCTION __attribute__((noinline, noclone)) static
+#endif
 
-enum { DEPTH = 7, SPINS = 200 };
+#ifndef SPINS
+#define SPINS 200
+#endif
+
+enum { DEPTH = 7 };
 
 static volatile unsigned sink;
 static volatile bool done; /* never */

@@ -30,3 +30,13 @@ none_cut() {
 check "recorded" recorded unframed
 check "every chain is whole" whole
 check "no chain is reported as cut off" none_cut
+
+# By LLVM, where the compiler does not describe the beginning and the end of functions. Only on pocket.
+if [ -z "${UNFRAMED_DIR:-}" ]; then
+    t=$B/tests/pd/unframed_llvm
+    QEMU=$(cat "$t/qemu-command")
+    rm "$D/perf.data"
+    check "recorded (LLVM)" recorded unframed_llvm
+    check "every chain is whole (LLVM)" whole
+    check "no chain is reported as cut off (LLVM)" none_cut
+fi
