@@ -22,13 +22,14 @@
 
 BUILD_DIR ?= build
 B := $(BUILD_DIR)
-# The target's architecture: aarch64, or riscv64 on the built-in platform alone. T: what is built for it. The host's half is
-# one, in B.
-ARCH ?= aarch64
+# The target's architecture: aarch64 or riscv64, with a Microkit SDK that of the board. T: what is built for it. The host's half
+# is one, in B.
+ARCH ?= $(if $(and $(MICROKIT_SDK),$(shell grep -ls 'define CONFIG_ARCH_RISCV ' \
+    $(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/*/include/kernel/gen_config.h)),riscv64,aarch64)
 ifeq ($(filter aarch64 riscv64,$(ARCH)),)
 $(error ARCH=$(ARCH): mkperf is built for aarch64 and riscv64)
 endif
-T := $(B)$(ARCH:%=$(if $(filter-out aarch64,$(ARCH)),/%))
+T := $(B)$(if $(MICROKIT_SDK),,$(ARCH:%=$(if $(filter-out aarch64,$(ARCH)),/%)))
 DEMO := $(T)/demo
 comma := ,
 DEMO_SECONDS ?= 1

@@ -15,6 +15,7 @@
 #define c_handle_vm_fault mkperf_c_handle_vm_fault
 #define c_handle_vcpu_fault mkperf_c_handle_vcpu_fault
 #define c_handle_enfp mkperf_c_handle_enfp
+#define c_handle_exception mkperf_c_handle_exception
 #else
 #undef c_handle_syscall
 #undef c_handle_fastpath_call
@@ -27,4 +28,5 @@
 #undef c_handle_vm_fault
 #undef c_handle_vcpu_fault
 #undef c_handle_enfp
+#undef c_handle_exception
 #endif

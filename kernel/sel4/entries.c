@@ -19,9 +19,11 @@
  */
 #include <mkperf_port.h>
 
+#ifdef CONFIG_ARCH_ARM
 #include <arch/object/vcpu.h>
-#include <machine/fpu.h>
 #include <mode/machine/debug.h>
+#endif
+#include <machine/fpu.h>
 #include <object/endpoint.h>
 #include <object/notification.h>
 
@@ -34,25 +36,34 @@
 static inline FORCE_INLINE word_t mkperf_originalOf(const char *copy)
 {
     MKPERF_RETURN_IF(c_handle_interrupt)
+#ifdef CONFIG_ARCH_RISCV
+    MKPERF_RETURN_IF(c_handle_exception)
+#else
     MKPERF_RETURN_IF(c_handle_undefined_instruction)
+#endif
 #ifdef CONFIG_FASTPATH
     MKPERF_RETURN_IF(c_handle_fastpath_call)
     MKPERF_RETURN_IF(c_handle_fastpath_reply_recv)
+#ifdef CONFIG_ARCH_ARM
     MKPERF_RETURN_IF(c_handle_fastpath_signal)
+#endif
 #endif
 #ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
     MKPERF_RETURN_IF(c_handle_vcpu_fault)
 #endif
+#ifdef CONFIG_ARCH_ARM
     if (MKPERF_IS(c_handle_vm_fault)) {
         return getESR() >> ESR_EC_SHIFT == ESR_EC_LEL_IABT ? (word_t)c_handle_instruction_fault
                                                            : (word_t)c_handle_data_fault;
     }
+#endif
     return (word_t)c_handle_syscall;
 }
 #undef MKPERF_RETURN_IF
 
 /* Replaces c_entry_hook in the copies. Overflows become samples before the entry is stored. An entry that
  * has taken the lock uses the overflow flags as they were before it waited. */
+#ifdef CONFIG_ARCH_ARM
 static inline FORCE_INLINE void mkperf_entryHook(const char *copy)
 {
     word_t flags = config_set(CONFIG_ENABLE_SMP_SUPPORT) && mkperf_holdsLock()
@@ -71,6 +82,35 @@ static inline FORCE_INLINE void mkperf_entryHook(const char *copy)
     c_entry_hook();
     mkperf_entered(mkperf_originalOf(copy));
 }
+#else
+static inline FORCE_INLINE void mkperf_entryHook(const char *copy)
+{
+    struct mkperf_hook *hook = &mkperf_node[CURRENT_CPU_INDEX()].hook;
+    word_t flags;
+
+    mkperf_setMode(hook, NODE_STATE(ksCurThread) == NODE_STATE(ksIdleThread), false);
+    flags = mkperf_pmu_overflow();
+    if (MKPERF_IS(c_handle_interrupt) && read_scause() == MKPERF_CAUSE_OVERFLOW) {
+        mkperf_overflowed(flags);
+    }
+    if (unlikely(flags != 0)) {
+        mkperf_boundary(flags);
+    }
+    mkperf_inKernel(hook);
+    if (MKPERF_IS(c_handle_interrupt) && mkperf_reports()) {
+        mkperf_tellInterrupt(getActiveIRQ());
+    }
+    c_entry_hook();
+    mkperf_entered(mkperf_originalOf(copy));
+}
+
+/* Replaces c_exit_hook in the copy of restore_user_context. */
+static inline FORCE_INLINE void mkperf_exitHook(void)
+{
+    mkperf_leaving();
+    c_exit_hook();
+}
+#endif
 #undef MKPERF_IS
 
 /* Replaces NODE_LOCK in the copies. Whether another core holds the lock is read without the lock, so a
@@ -105,6 +145,13 @@ static inline FORCE_INLINE void mkperf_switchDirectly(tcb_t *thread, vspace_root
     tcb_t *last = NODE_STATE(ksCurThread);
     bool_t calls = __builtin_strcmp(path, "mkperf_fastCall") == 0;
 
+#ifdef CONFIG_ARCH_RISCV
+    word_t flags = mkperf_pmu_overflow();
+
+    if (unlikely(flags != 0)) {
+        mkperf_boundary(flags);
+    }
+#endif
     switchToThread_fp(thread, root, asid);
     if (node->hook.reports) {
         node->running = thread;
@@ -154,7 +201,13 @@ static inline void NORETURN fastpath_reply_recv(word_t cptr, word_t msgInfo, wor
 #define NODE_LOCK(irqPath) mkperf_lock(irqPath)
 #endif
 
+#ifdef CONFIG_ARCH_RISCV
+#define c_exit_hook() mkperf_exitHook()
+#include <../src/arch/riscv/c_traps.c>
+#undef c_exit_hook
+#else
 #include <../src/arch/arm/c_traps.c>
+#endif
 
 #ifdef ENABLE_SMP_SUPPORT
 #pragma pop_macro("NODE_LOCK")

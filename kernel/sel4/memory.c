@@ -35,6 +35,9 @@ static bool_t isRAM(paddr_t paddr)
     return false;
 }
 
+#ifdef CONFIG_ARCH_RISCV
+#include <riscv_memory.h>
+#else
 /* Whether pte maps memory that user code may read (write: and write), with the cache attributes of the
  * kernel's own view. The bit MKPERF_AP_READ is set in both encodings of rights. */
 static bool_t mapsMemory(pte_t pte, bool_t write)
@@ -103,6 +106,8 @@ static word_t translate(tcb_t *thread, word_t va, bool_t write, word_t *room)
     *room = BIT(bits) - offset;
     return (word_t)paddr_to_pptr(frame) + offset;
 }
+
+#endif
 
 NO_INLINE void *mkperf_port_memory(const void *owner, uint64_t va, uint64_t bytes)
 {

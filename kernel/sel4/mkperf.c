@@ -56,6 +56,9 @@ BOOT_CODE void mkperf_initCPU(void)
     mkperf_pmu_boot();
     mkperf_initMemory();
     forgetStacks(CURRENT_CPU_INDEX());
+    if (config_set(CONFIG_ARCH_RISCV)) {
+        mkperf_setVectors(false);
+    }
 }
 
 /* Signals the owner as handleInterrupt would, but does not mask the interrupt. */
@@ -71,7 +74,9 @@ static void signal(struct mkperf_node *node)
     }
 }
 
-/* Replaces restore_user_context in the copies of the entries (entries.c), where it is decided which thread runs next. */
+/* Replaces restore_user_context in the copies of the entries (entries.c), where it is decided which thread runs next. On
+ * RISC-V it is a copy itself. */
+#ifndef CONFIG_ARCH_RISCV
 NO_INLINE void NORETURN mkperf_leave(void)
 {
     if (mkperf_reports() && mkperf_holdsLock()) {
@@ -81,8 +86,10 @@ NO_INLINE void NORETURN mkperf_leave(void)
     UNREACHABLE();
 }
 
+#endif
+
 /* Does the rest of c_handle_interrupt after a sample. */
-static NO_INLINE void NORETURN wake(struct mkperf_node *node)
+NO_INLINE void NORETURN mkperf_wake(struct mkperf_node *node)
 {
     updateTimestamp();
     checkBudget();
@@ -95,7 +102,7 @@ static NO_INLINE void NORETURN wake(struct mkperf_node *node)
 /* Chooses how this core is entered from now on: in a session through the copies of entries.c. */
 static void chooseVectors(const struct mkperf_node *node)
 {
-    setVtable((pptr_t)(node->hook.mask != 0 ? mkperf_vectors : arm_vector_table));
+    mkperf_setVectors(node->hook.mask != 0);
 }
 
 /*
@@ -110,7 +117,9 @@ static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, wo
     if (d == NULL) {
         return;
     }
+    mkperf_inKernel(&node->hook);
     mkperf_hook_request(&node->hook, d, thread, here);
+    mkperf_inKernel(&node->hook); /* of the counters that it started */
     if (!entry->reports) {
         node->running = NODE_STATE(ksCurThread); /* mkperf_sched_begin has reported it */
         node->window = mkperf_window();          /* that began at an unknown time */
@@ -173,6 +182,7 @@ NO_INLINE void mkperf_boundary(word_t flags)
  * to schedule. The deadline timer stays programmed, and fires late by at most one sample. To the scheduler it
  * is as if the processor had been slower for a moment.
  */
+#ifndef CONFIG_ARCH_RISCV /* riscv.c has its own */
 NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
 {
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
@@ -210,11 +220,13 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
     mkperf_captured(&node->hook, now);
     mkperf_entered((word_t)c_handle_interrupt); /* the sample needed the last one */
     if (unlikely(node->wake)) {
-        wake(node);
+        mkperf_wake(node);
     }
     restore_user_context();
     UNREACHABLE();
 }
+
+#endif
 
 void mkperf_preempted(void)
 {

@@ -73,11 +73,12 @@ static inline FORCE_INLINE void mkperf_entered(word_t function)
     }
 }
 
-extern char mkperf_vectors[1]; /* vectors.S, like the kernel's arm_vector_table */
+extern char mkperf_vectors[1]; /* vectors.S, like the kernel's arm_vector_table; riscv_vectors.S */
 
 /* mkperf.c */
 void mkperf_leave(void) NORETURN;
 void mkperf_interrupt(word_t flags);
+void mkperf_wake(struct mkperf_node *node) NORETURN;
 void mkperf_boundary(word_t flags);
 
 /* switches.c, each only while mkperf_reports() */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The hook's port to seL4 (docs/porting.md has the contract): AArch64, MCS, with and without hypervisor
- * support.
+ * The hook's port to seL4 (docs/porting.md has the contract), MCS: AArch64, with and without hypervisor support, and
+ * RISC-V with one core (riscv_port.h).
  *
  * Owns: what kernel/ reads of threads: registers, badges, callers. memory.c reads user memory.
  */
@@ -37,7 +37,11 @@
 #define UINT64_C(x) x##ull
 
 #define MKPERF_PMU_LEVEL config_ternary(CONFIG_ARM_HYPERVISOR_SUPPORT, 2, 1)
+#ifdef CONFIG_ARCH_RISCV
+#include <riscv_port.h>
+#else
 #include <arch/armv8_pmuv3.h>
+#endif
 #include <mkperf/descriptor.h>
 #include <mkperf_node.h>
 
@@ -63,6 +67,9 @@ static inline uintptr_t mkperf_port_user_page(const void *thread, unsigned level
  * write. */
 void *mkperf_port_memory(const void *owner, uint64_t va, uint64_t bytes);
 
+#ifndef CONFIG_ARCH_RISCV /* riscv_port.h has the same */
+enum { MKPERF_LR = X30, MKPERF_FP = X29, MKPERF_SP = SP_EL0 };
+
 /* The address at which the interrupt was taken. */
 static inline word_t mkperf_interruptedAt(void)
 {
@@ -72,6 +79,45 @@ static inline word_t mkperf_interruptedAt(void)
     return elr;
 }
 
+/* Whether an event at pc belongs to the entry before. The idle thread's code is in the kernel, too. An event before its
+ * first instruction does. */
+static inline bool_t mkperf_isOfEntry(word_t pc)
+{
+    return pc == (word_t)idle_thread;
+}
+
+static inline void mkperf_inKernel(struct mkperf_hook *hook)
+{
+    (void)hook;
+}
+
+/* How this core is entered from now on. */
+static inline void mkperf_setVectors(bool_t session)
+{
+    setVtable((pptr_t)(session ? mkperf_vectors : arm_vector_table));
+}
+
+static inline bool_t mkperf_isInitialSpace(cap_t root)
+{
+    return cap_get_capType(root) == cap_vspace_cap &&
+           cap_vspace_cap_get_capVSMappedASID(root) == IT_ASID;
+}
+
+static inline uint64_t mkperf_port_time(void)
+{
+    word_t time;
+    MRS(CNT_CT, time);
+    return time;
+}
+
+static inline uint64_t mkperf_port_tick_hz(void)
+{
+    word_t hz;
+    MRS(CNTFRQ, hz);
+    return hz;
+}
+#endif
+
 #define MKPERF_SPSR_EL1 4 /* of the modes that a thread may have, only EL1's have this bit */
 
 /* The registers that a thread has saved. pc: the register with its program counter. */
@@ -79,8 +125,8 @@ static inline void mkperf_savedContext(struct mkperf_port_context *c, tcb_t *thr
 {
     c->thread = thread;
     c->pc = getRegister(thread, pc);
-    c->lr = getRegister(thread, X30);
-    c->fp = getRegister(thread, X29);
+    c->lr = getRegister(thread, MKPERF_LR);
+    c->fp = getRegister(thread, MKPERF_FP);
     c->guest = MKPERF_GUEST_NONE;
 }
 
@@ -105,15 +151,14 @@ static inline uint32_t mkperf_port_guest(struct mkperf_port_context *c)
 /*
  * The thread that a sample is about. An event in user mode belongs to the thread that was interrupted. An event
  * in the kernel is noticed only when the kernel returns to user mode, perhaps to another thread: it belongs to
- * the thread from which the kernel was entered. The idle thread's code is in the kernel, too. An event before
- * its first instruction belongs to the entry before.
+ * the thread from which the kernel was entered.
  */
 static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
 {
     tcb_t *thread = NODE_STATE(ksCurThread);
 
     if (unlikely(kernel)) {
-        if (thread != NODE_STATE(ksIdleThread) || mkperf_interruptedAt() == (word_t)idle_thread) {
+        if (thread != NODE_STATE(ksIdleThread) || mkperf_isOfEntry(mkperf_interruptedAt())) {
             thread = mkperf_entry[CURRENT_CPU_INDEX()].thread;
         }
     }
@@ -146,10 +191,7 @@ static inline struct mkperf_identity mkperf_port_identity(const void *of)
     cap_t handler = TCB_PTR_CTE_PTR(thread, tcbFaultHandler)->cap;
 
     if (unlikely(cap_get_capType(handler) != cap_endpoint_cap)) {
-        cap_t root = TCB_PTR_CTE_PTR(thread, tcbVTable)->cap;
-
-        if (cap_get_capType(root) == cap_vspace_cap &&
-            cap_vspace_cap_get_capVSMappedASID(root) == IT_ASID) {
+        if (mkperf_isInitialSpace(TCB_PTR_CTE_PTR(thread, tcbVTable)->cap)) {
             id.badge = MKPERF_THREAD_INITIAL;
         }
         return id;
@@ -200,7 +242,7 @@ static inline void mkperf_port_blocked(struct mkperf_port_context *c, const void
 /* The stack pointer of the thread that a context is of. */
 static inline uint64_t mkperf_port_sp(const struct mkperf_port_context *c)
 {
-    return getRegister((tcb_t *)c->thread, SP_EL0);
+    return getRegister((tcb_t *)c->thread, MKPERF_SP);
 }
 
 /* The number of the TCB's place in memory. Threads that were made one after the other have different slots. */
@@ -217,7 +259,7 @@ static inline uint64_t mkperf_port_kernel_pc(void)
     /* If another core has stopped the interrupted thread since, the idle thread is current and pc is not in
      * the kernel. At EL2 the kernel's addresses are below USER_TOP, so PPTR_BASE decides. */
     if (NODE_STATE(ksCurThread) == NODE_STATE(ksIdleThread) && pc >= PPTR_BASE &&
-        pc != (word_t)idle_thread) {
+        !mkperf_isOfEntry(pc)) {
         return pc;
     }
     return mkperf_entry[CURRENT_CPU_INDEX()].function;
@@ -233,26 +275,16 @@ static inline unsigned mkperf_port_core(void)
     return CURRENT_CPU_INDEX();
 }
 
-static inline uint64_t mkperf_port_time(void)
-{
-    word_t time;
-    MRS(CNT_CT, time);
-    return time;
-}
-
-static inline uint64_t mkperf_port_tick_hz(void)
-{
-    word_t hz;
-    MRS(CNTFRQ, hz);
-    return hz;
-}
-
 /* The owner is signalled where the handling of the interrupt ends (mkperf.c). */
 static inline void mkperf_port_wake(void)
 {
     mkperf_node[CURRENT_CPU_INDEX()].wake = true;
 }
 
+#ifdef CONFIG_ARCH_RISCV
+#include <arch/riscv_frames.h>
+#else
 #include <arch/aapcs64.h>
+#endif
 
 #endif

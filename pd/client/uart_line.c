@@ -151,6 +151,11 @@ static size_t uart_write(const uint8_t *bytes, size_t n)
     const struct uart_data *out = &uart->out;
     size_t i = 0;
 
+    if (uart->burst > 1) {
+        /* QEMU's 16550 interrupts again for each byte, where the interrupt controller ends an interrupt before the
+         * driver has run (seL4 on RISC-V). uart_more enables it again. */
+        set(uart->enable, uart->base | uart->receive);
+    }
     while (i < n && i < CHUNK && (get(out->status) & out->mask) == out->ready) {
         for (unsigned k = 0; k < uart->burst && i < n; k++) {
             set(out->at, bytes[i++]);

@@ -7,7 +7,7 @@ $(call image,$(STOCK)/loader.img,$(STOCK)/stock.system,$(DEMO),$(DEMO_PDS))
 # With Microkit 2.3 or later the profiler PD has capabilities of the other PDs instead.
 MICROKIT_CAPS := $(shell grep -l MICROKIT_MAX_USER_CAPS $(MICROKIT_BOARD_DIR)/include/microkit.h)
 $(call image,$(SHARED)/loader.img,$(SHARED)/shared.system,$(DEMO),$(DEMO_PDS))
-target: $(B)/loader.img $(STOCK)/loader.img $(if $(MICROKIT_CAPS),$(SHARED)/loader.img)
+target: $(B)/loader.img $(if $(BOARD_TIMER_IRQ),$(STOCK)/loader.img $(if $(MICROKIT_CAPS),$(SHARED)/loader.img))
 
 # With a kernel for several cores, a demo that uses two of them.
 $(call image,$(CORES)/loader.img,$(CORES)/cores.system,$(DEMO),$(DEMO_PDS))
@@ -30,7 +30,7 @@ boot_cores = $(subst $(comma)cpu-num=0,,$(subst shift=1,shift=0,$(call boot,$(1)
 $(TURNS): tests/sel4/turns_firmware.S
 	$(Q)mkdir -p $(@D) && $(CROSS)gcc -DCORES=$(MICROKIT_CORES) -nostdlib -static -no-pie -Wl,--build-id=none $< -o $@.elf && \
 	    $(CROSS)objcopy -O binary $@.elf $@
-need_qemu = $(if $(BOARD_QEMU),,echo "$@: give it MICROKIT_QEMU=<a qemu-system-aarch64 with a machine for" \
+need_qemu = $(if $(BOARD_QEMU),,echo "$@: give it MICROKIT_QEMU=<a qemu-system-$(ARCH) with a machine for" \
     "$(MICROKIT_BOARD)>" >&2; exit 1;) \
     $(MICROKIT_QEMU) -machine help | grep -q '^$(firstword $(subst $(comma), ,$(word 3,$(BOARD_QEMU)))) ' || { \
         echo "$@: $(MICROKIT_QEMU) has no machine for $(MICROKIT_BOARD)" >&2; exit 1; };

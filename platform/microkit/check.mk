@@ -12,6 +12,8 @@ else ifneq ($(COST),)
 include platform/microkit/check_cost.mk
 else
 SEL4_TEST := $(B)/tests/sel4
+# What -icount of BOARD_QEMU makes of an instruction.
+INSTRUCTION_NS := $(if $(findstring shift=1,$(BOARD_QEMU)),2,1)
 # Virtual machines need a kernel at EL2.
 FORGER_GUEST := $(if $(shell grep -s '^.define CONFIG_ARM_HYPERVISOR_SUPPORT  *1' $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h),guest)
 
@@ -52,7 +54,7 @@ $(call program_system,$(SEL4_TEST),sched,tests/pd/sched.c)
 $(call program_system,$(SEL4_TEST),budget,tests/pd/budget.c)
 $(call program_system,$(SEL4_TEST),demand,tests/pd/demand.c)
 $(call program_system,$(SEL4_TEST),stack,tests/pd/stack.c)
-$(TARGET_OBJ)/tests/pd/demand.o: TARGET_CFLAGS += -DINSTRUCTION_NS=2 # -icount shift=1
+$(TARGET_OBJ)/tests/pd/demand.o: TARGET_CFLAGS += -DINSTRUCTION_NS=$(INSTRUCTION_NS)
 $(call program_system,$(SEL4_TEST),reasons,tests/pd/reasons.c)
 $(call program_system,$(SEL4_TEST),path,tests/pd/path.c pd/timer/generic_timer.c)
 $(call program_system,$(SEL4_TEST),starve,tests/pd/starve.c pd/timer/generic_timer.c)
@@ -70,6 +72,8 @@ counted_system = $(call pd,$(SEL4_TEST)/$(1)/counted.elf,tests/pd/$(1).c)\
 $(call counted_system,counted)
 $(call counted_system,counted_more)
 
+# The attacks below are on AArch64's registers.
+ATTACKS := $(filter aarch64,$(ARCH))
 FORGER_PDS := others $(FORGER_GUEST) forger guard intruder
 $(call system,$(SEL4_TEST)/forger/forger.system,tests/pd/forger.system.in,HYPERVISOR=$(FORGER_GUEST))
 $(foreach p,others forger guard,$(call pd,$(SEL4_TEST)/forger/$(p).elf,tests/pd/$(p).c $(CLIENT_UARTS)))
@@ -122,13 +126,13 @@ $(call image,$(SEL4_TEST)/netkey/loader.img,$(NET)/net.system,$(SEL4_TEST)/netke
 $(call system,$(SEL4_TEST)/quiet/quiet.system,tests/pd/quiet.system.in)
 $(call copies,$(SEL4_TEST)/quiet,$(DEMO),$(QUIET_PDS))
 $(call image,$(SEL4_TEST)/quiet/loader.img,$(SEL4_TEST)/quiet/quiet.system,$(SEL4_TEST)/quiet,$(QUIET_PDS))
-SEL4_NET_TESTS := $(if $(findstring qemu,$(MICROKIT_BOARD)),$(B)/net-tool $(SEL4_TEST)/netkey/loader.img \
+SEL4_NET_TESTS := $(if $(filter virtio,$(BOARD_NET)),$(B)/net-tool $(SEL4_TEST)/netkey/loader.img \
     $(SEL4_TEST)/quiet/loader.img)
 
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img $(SEL4_TEST)/unframed/loader.img \
             $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/counted/loader.img $(SEL4_TEST)/counted_more/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/stopped/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_TEST)/budget/loader.img $(SEL4_TEST)/demand/loader.img $(SEL4_TEST)/stack/loader.img $(TIMER_IMAGES) $(DOMAINS_IMAGE) $(SEL4_TEST)/reasons/loader.img $(SEL4_NET_TESTS) \
-            $(SEL4_TEST)/forger/loader.img $(BARE_IMAGE) $(GUESTS_IMAGE) $(LINUX_IMAGE) $(SEL4_TEST)/hostile/loader.img $(EVIL)/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
+            $(BARE_IMAGE) $(GUESTS_IMAGE) $(LINUX_IMAGE) $(if $(ATTACKS),$(SEL4_TEST)/forger/loader.img $(SEL4_TEST)/hostile/loader.img $(EVIL)/loader.img) $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
 	DEMO_QEMU='$(call boot,$(B)/loader.img)' \
@@ -172,6 +176,6 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	QUIET_QEMU='$(call net_qemu,$(SEL4_TEST)/quiet/loader.img)' \
 	PRINTING=$$(sed -n 's/^#define CONFIG_PRINTING *\([01]\).*/\1/p' \
 	    $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h) \
-	CORES=1 TESTS='$(TESTS)' PDS="server requester dummy2 dummy1 known idle" tests/sel4/check
+	CORES=1 ARCH=$(ARCH) NS=$(INSTRUCTION_NS) ATTACKS=$(ATTACKS) TESTS='$(TESTS)' PDS="server requester dummy2 dummy1 known idle" tests/sel4/check
 endif
 endif

@@ -50,9 +50,10 @@ endif
 
 # The SDK's headers are system headers: warnings in them are not ours to fix. Its inline assembly needs GNU C;
 # its linker script has .data as one section.
-PLATFORM_CFLAGS := -std=gnu11 -mcpu=$(BOARD_CPU) $(BOARD_CFLAGS) -isystem $(MICROKIT_BOARD_DIR)/include \
+PLATFORM_CFLAGS := -std=gnu11 $(BOARD_CPU:%=-mcpu=%) $(BOARD_CFLAGS) -isystem $(MICROKIT_BOARD_DIR)/include \
                    -fno-data-sections -DMKPERF_UART=$(BOARD_UART_DRIVER)
 PLATFORM_CLOCK := $(BOARD_CLOCK)
+PLATFORM_CLOCK_HZ := $(BOARD_CLOCK_HZ)
 PLATFORM_TICK := $(BOARD_TICK)
 PLATFORM_LDFLAGS := -T platform/microkit/build-id.ld -T $(MICROKIT_BOARD_DIR)/lib/microkit.ld
 PLATFORM_LIBS := $(MICROKIT_BOARD_DIR)/lib/libmicrokit.a

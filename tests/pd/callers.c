@@ -32,7 +32,11 @@ void callers_ask(microkit_channel channel, uint64_t iterations);
 
 __attribute__((noinline)) static void spin(uint64_t iterations)
 {
+#ifdef __riscv
+    __asm__ volatile("1: addi %0, %0, -1\n\tbnez %0, 1b" : "+r"(iterations));
+#else
     __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
+#endif
 }
 
 __attribute__((noinline)) void callers_own_work(void)

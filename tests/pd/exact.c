@@ -26,7 +26,9 @@ static uint64_t now(void)
 {
     uint64_t t;
 
-#ifdef CONFIG_EXPORT_PCNT_USER /* Microkit's kernels */
+#ifdef __riscv
+    __asm__ volatile("rdtime %0" : "=r"(t) : : "memory");
+#elif defined CONFIG_EXPORT_PCNT_USER /* Microkit's kernels */
     __asm__ volatile("isb\n\tmrs %0, cntpct_el0" : "=r"(t) : : "memory");
 #else
     __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(t) : : "memory");

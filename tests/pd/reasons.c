@@ -22,13 +22,22 @@ static uint64_t seconds(void)
     uint64_t ticks;
     uint64_t hz;
 
+#ifdef __riscv
+    __asm__ volatile("rdtime %0" : "=r"(ticks));
+    hz = 10000000; /* QEMU's virt machine */
+#else
     __asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tmrs %1, cntfrq_el0" : "=r"(ticks), "=r"(hz));
+#endif
     return ticks / hz;
 }
 
 static void fault_now(void)
 {
+#ifdef __riscv
+    __asm__ volatile(".4byte 0"); /* no instruction */
+#else
     __asm__ volatile("udf #0");
+#endif
 }
 
 void init(void)

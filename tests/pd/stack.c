@@ -33,16 +33,22 @@ __attribute__((noinline)) static void descend(uintptr_t limit) // NOLINT(misc-no
     turns++; /* no tail call */
 }
 
+#ifdef __riscv
+#define MOVE "mv"
+#else
+#define MOVE "mov"
+#endif
+
 /* Lowers the stack pointer to `limit` without a write. */
 static void lower(uintptr_t limit)
 {
     uintptr_t before = 0;
 
-    __asm__ volatile("mov %0, sp\n\tmov sp, %1" : "=&r"(before) : "r"(limit) : "memory");
+    __asm__ volatile(MOVE " %0, sp\n\t" MOVE " sp, %1" : "=&r"(before) : "r"(limit) : "memory");
     for (unsigned i = 0; i < SPINS; i++) {
         __asm__ volatile("");
     }
-    __asm__ volatile("mov sp, %0" : : "r"(before) : "memory");
+    __asm__ volatile(MOVE " sp, %0" : : "r"(before) : "memory");
 }
 
 void init(void)

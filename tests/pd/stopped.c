@@ -27,6 +27,14 @@ void stopped_ask(uint64_t fp);
 
 /* Where victim begins again: on another stack, for the one that it had is not emptied. */
 uint64_t stopped_stack[STACK] __attribute__((aligned(16)));
+#ifdef __riscv
+__asm__(".global stopped_again\n"
+        "stopped_again:\n\t"
+        "la sp, stopped_stack + 4096\n\t"
+        "li s0, 0\n\t"
+        "li ra, 0\n\t"
+        "j stopped_call");
+#else
 __asm__(".global stopped_again\n"
         "stopped_again:\n\t"
         "adrp x0, stopped_stack\n\t"
@@ -35,8 +43,22 @@ __asm__(".global stopped_again\n"
         "mov x29, xzr\n\t"
         "mov x30, xzr\n\t"
         "b stopped_call");
+#endif
 
 /* Asks with that frame pointer, which is back if there is an answer. */
+#ifdef __riscv
+__asm__(".global stopped_ask\n"
+        "stopped_ask:\n\t"
+        "addi sp, sp, -16\n\t"
+        "sd s0, 0(sp)\n\t"
+        "sd ra, 8(sp)\n\t"
+        "mv s0, a0\n\t"
+        "call stopped_ppcall\n\t"
+        "ld s0, 0(sp)\n\t"
+        "ld ra, 8(sp)\n\t"
+        "addi sp, sp, 16\n\t"
+        "ret");
+#else
 __asm__(".global stopped_ask\n"
         "stopped_ask:\n\t"
         "stp x29, x30, [sp, #-16]!\n\t"
@@ -44,6 +66,7 @@ __asm__(".global stopped_ask\n"
         "bl stopped_ppcall\n\t"
         "ldp x29, x30, [sp], #16\n\t"
         "ret");
+#endif
 
 void stopped_ppcall(void);
 __attribute__((noinline)) void stopped_ppcall(void)
@@ -54,7 +77,11 @@ __attribute__((noinline)) void stopped_ppcall(void)
 
 __attribute__((noinline)) static void spin(uint64_t iterations)
 {
+#ifdef __riscv
+    __asm__ volatile("1: addi %0, %0, -1\n\tbnez %0, 1b" : "+r"(iterations));
+#else
     __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
+#endif
 }
 
 __attribute__((noinline)) void stopped_served_work(void)

@@ -54,6 +54,12 @@ FUNCTION unsigned variable(unsigned n)
     return descend(DEPTH) + words[0];
 }
 
+#ifdef __riscv
+#define SAVED "s1", "s2", "s10", "s11", "fs0"
+#else
+#define SAVED "x19", "x20", "x27", "x28", "d8"
+#endif
+
 FUNCTION unsigned many(unsigned n)
 {
     unsigned a = n * 3;
@@ -61,7 +67,7 @@ FUNCTION unsigned many(unsigned n)
     unsigned c = n * 7;
     unsigned d = n * 11;
 
-    __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d) : : "x19", "x20", "x27", "x28", "d8");
+    __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d) : : SAVED);
     unsigned x = variable(n);
     return a + b + c + d + x;
 }

@@ -33,7 +33,16 @@ counted() {
         --elf-path "$demo" --kernel "$kernel" -o "$D/counted.data" >"$D/counted.log" 2>&1 &&
         contains "$D/counted.log" 'checked samples and counts agree in all [0-9]* shares'
 }
-[ -z "${DEMO_QEMU:-}" ] || check "samples agree with counts of the same event" counted
+# Where an event has one counter, it cannot be counted and sampled.
+refused() {
+    counted && return 1
+    contains "$D/counted.log" 'this CPU counts an event with one counter at a time: it is sampled or counted'
+}
+if [ "${ARCH:-}" = riscv64 ]; then
+    check "counts beside samples of the same event are refused" refused
+elif [ -n "${DEMO_QEMU:-}" ]; then
+    check "samples agree with counts of the same event" counted
+fi
 report() {
     perf_quiet report --stdio -i "$data" -g none --sort comm,dso,symbol >"$D/report"
 }
@@ -144,7 +153,11 @@ check "the server's work has its requester's frames" requested
 annotated() {
     perf annotate --stdio -i "$data" -s known_leaf_40 2>&1 | grep -q 'subs.*x9'
 }
-check "perf annotate shows the code" annotated
+if [ "${ARCH:-}" = riscv64 ]; then
+    echo "left out $NAME: perf annotate: Debian 12's perf has no disassembler for RISC-V"
+else
+    check "perf annotate shows the code" annotated
+fi
 
 replayed() {
     "$MKPERF" record -t "file:$D/raw" --system "$demo/demo.system" --elf-path "$demo" \
