@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pacer PD: starts the known-answer PD's work once a second, and prints a line on the console.
+ * The pacer PD: starts the known-answer PD's work once per second, and prints a line on the console.
  * From the end of that work to the next second the system is idle. The device is that of
  * pd/net/tick.h.
  */

@@ -60,7 +60,7 @@ enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, c
                                      uint64_t limit, uint64_t *sequence, struct mkperf_error *e);
 uint64_t agent_unix_ms(void); /* the wall clock */
 /* Returns where the ELFs of a window are that began at unix_ms. They stay open for other windows. They are opened again
- * for a window that began later, because its target may have been built anew. Called with the turn. */
+ * for a window that began later, because its target may have been built again. Called with the turn. */
 struct mkperf_elf_search agent_elfs(struct agent *a, uint64_t unix_ms);
 /* Puts the finished file at `path` into the outbox. elfs: for names in a pprof file. Errors: OUTPUT; the window is counted as given up. */
 enum mkperf_status agent_outbox_add(struct agent_outbox *o, const char *path, const char *name,

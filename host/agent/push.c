@@ -39,7 +39,7 @@ struct answer {
     char text[ANSWER_BYTES];
 };
 
-/* Returns what the server says; the begin is kept for the message. */
+/* Returns what the server states; the begin is kept for the message. */
 static size_t take_answer(char *p, size_t size, size_t n, void *self)
 {
     struct answer *a = self;

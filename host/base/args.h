@@ -84,7 +84,7 @@ struct mkperf_option {
     int id;
     const char *name;  /* the long form, without dashes; NULL: none */
     const char *value; /* the name of its argument; "[X]": optional; NULL: none */
-    const char *help;  /* "%d" in it stands for number */
+    const char *help;  /* "%d" in it is replaced by `number` */
     int number;
     enum mkperf_value kind;
     const char *words; /* separated by blanks; NULL */

@@ -32,8 +32,8 @@
 /* Also the exit status of the mkperf command. Texts: mkperf_status_text. Numbers are not reused. */
 enum mkperf_status {
     MKPERF_OK = 0,
-    MKPERF_ERR_FAILED = 1,   /* any error without its own status */
-    MKPERF_ERR_INPUT = 2,    /* a file, ELF or stream is missing or invalid: the text says why */
+    MKPERF_ERR_FAILED = 1, /* any error without its own status */
+    MKPERF_ERR_INPUT = 2, /* a file, ELF or stream is missing or invalid: the text has the reason */
     MKPERF_ERR_OUTPUT = 4,   /* writing failed (disk full, permission) */
     MKPERF_ERR_SILENT = 5,   /* the target does not answer */
     MKPERF_ERR_PROTOCOL = 6, /* the target speaks another version of the protocol */

@@ -61,7 +61,7 @@ static int open_for_writing(const struct mkperf_outfile *o, bool standard_output
                                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
 
     if (fd >= 0 && o->partial != NULL && mode == PRIVATE) {
-        (void)fchmod(fd, mode); /* one that was left there may be readable by others */
+        (void)fchmod(fd, mode); /* a file that was left there may be readable by others */
     }
     return fd;
 }

@@ -129,7 +129,7 @@ enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkper
 struct mkperf_textout {
     struct mkperf_outfile out;
     FILE *
-        over; /* not NULL: the text goes to this stream, which the caller closes, and `out` is not used */
+        over; /* not NULL: the text is written to this stream, which the caller closes, and `out` is not used */
     char last; /* the last byte that was written */
 };
 

@@ -14,7 +14,7 @@
  *
  * Invariants
  *  1. Members without a row stay as they are. In an element of an array all bytes are copied; its pointers need rows.
- *  2. Rows are followed in their order. An array whose count is a member of another row's structure comes after that row.
+ *  2. Rows are followed in their order. An array whose count is a member of another row's structure follows that row.
  *  3. Any bytes can be taken: sizes are compared with what is left, and a structure can be freed after a failure. Whether numbers
  *     in it are valid indices is not checked. Therefore only bytes of mkperf's own may be used (snapshot.h).
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files beside a recording, see snapshot.h. */
+/* Files next to a recording, see snapshot.h. */
 #include "snapshot.h"
 
 #include <dirent.h>
@@ -33,7 +33,7 @@ static char *cache_path(const char *below)
     return home != NULL && home[0] == '/' ? mkperf_xprintf("%s/.cache%s", home, below) : NULL;
 }
 
-/* Returns whether an open file or directory is this user's alone. */
+/* Returns whether an open file or directory belongs to this user, and no other can access it. */
 static bool is_private(int fd, mode_t type)
 {
     struct stat st;

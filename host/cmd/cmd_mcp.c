@@ -28,7 +28,7 @@ static const struct mcp_tool tools[] = {
     {&mkperf_explain_command, "before after", "per", "why=regression"},
 };
 
-/* Reads at most ANSWER_MAX bytes up to the end of a line. The rest of the output is omitted, and a line says so. */
+/* Reads at most ANSWER_MAX bytes up to the end of a line. The rest of the output is omitted, and a line reports that. */
 static char *read_output(int fd, bool *cut)
 {
     char *text = mkperf_xcalloc(ANSWER_MAX + 128, 1);

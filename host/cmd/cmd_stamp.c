@@ -343,7 +343,7 @@ static enum mkperf_status write_changed(const struct changed *c, const char *to,
     return status;
 }
 
-/* Writes the profiler PD's ELF beside the client PD's, or in place. Without tables, too: the packer must not find those of an
+/* Writes the profiler PD's ELF next to the client PD's, or in place. Without tables, too: the packer must not find those of an
  * earlier system. */
 static enum mkperf_status write_profiler(const struct stamp *s, struct mkperf_error *e)
 {

@@ -104,7 +104,7 @@ static bool add_table(struct mkperf_stamp_unwind *u, const struct mkperf_unwind_
     return fits;
 }
 
-/* Fills the entry of a PD but for its table. False: the hook cannot distinguish the PD's threads. */
+/* Fills the entry of a PD except for its table. False: the hook cannot distinguish the PD's threads. */
 static bool identify_pd(const struct mkperf_image_program *p, struct mkperf_unwind_entry *e)
 {
     bool child = (p->thread & MKPERF_THREAD_CHILD_BIT) != 0;

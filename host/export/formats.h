@@ -35,7 +35,7 @@ struct mkperf_output {
     struct mkperf_sink sink;
     void (*free)(void *self); /* releases self; discards the output unless the sink has ended */
     void *self;
-    struct mkperf_profile *profile; /* all that the sink collects; NULL: it writes as it goes */
+    struct mkperf_profile *profile; /* all that the sink collects; NULL: it writes while it reads */
 };
 
 typedef enum mkperf_status mkperf_open_output(const struct mkperf_export *x,

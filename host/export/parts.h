@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What the formats have in common, and nobody else needs. Implemented by parts.c; the tree of stacks by folded.c.
- */
+/* What the formats have in common, and no other file needs. Implemented by parts.c; the tree of stacks by folded.c. */
 #ifndef MKPERF_HOST_EXPORT_PARTS_H
 #define MKPERF_HOST_EXPORT_PARTS_H
 

@@ -46,7 +46,7 @@ struct mkperf_flow_queue {
     struct mkperf_flow_arrival *arrival;
     size_t arrival_first, arrivals, arrival_room;
     uint64_t unmatched; /* entries in the queue that arrived before the first of `arrival` */
-    /* Sums, which begin anew in flow_queue_restart: */
+    /* Sums, which begin again in flow_queue_restart: */
     uint64_t first;              /* entries in the queue at the first plausible reading */
     uint64_t produced, consumed; /* since the first one */
     uint64_t readings, unknown, implausible;
@@ -75,7 +75,7 @@ struct mkperf_flow_stage {
     bool consumes; /* packets; otherwise it is a source */
     enum mkperf_pd_state state;
     enum mkperf_flow_wait wait;
-    /* Sums, which begin anew at from_ns: */
+    /* Sums, which begin again at from_ns: */
     uint64_t in, out; /* packets that it consumed and produced */
     uint64_t in_state[MKPERF_PD_STATES], waited[MKPERF_FLOW_WAITS]; /* ns */
     uint64_t running_full;  /* ns that it ran while a queue that it produces for was full */
@@ -126,7 +126,7 @@ struct mkperf_flow {
     unsigned nqueues, nstages;
     struct mkperf_flow_queue *queue;
     struct mkperf_flow_stage *stage;
-    /* Set after mkperf_flow_init, which sets all time. Sums begin anew after the first switch at or after from_ns, which is 0 from
+    /* Set after mkperf_flow_init, which sets all time. Sums begin again after the first switch at or after from_ns, which is 0 from
      * then on; states of PDs and entries of queues are kept. What is later than to_ns is ignored. */
     uint64_t from_ns, to_ns;
     bool began;
@@ -198,7 +198,7 @@ struct mkperf_flow_loads {
     unsigned cores, busiest;
     double calls_per_s; /* between PDs that are on different cores only after the changes */
 };
-/* Returns the load of cores after n changes, by scheduling events alone. Changes of priorities and batches change no
+/* Returns the load of cores after n changes, only by scheduling events. Changes of priorities and batches change no
  * load. */
 struct mkperf_flow_loads mkperf_flow_loads(const struct mkperf_flow *f,
                                            const struct mkperf_flow_change *change, unsigned n);
@@ -221,7 +221,7 @@ void flow_slices_reach(struct mkperf_flow *f, uint64_t time);
 /* Adds per_ns for each ns between two times, which the slices reach. */
 void flow_slices_add(const struct mkperf_flow *f, double *slice, uint64_t from, uint64_t to,
                      double per_ns);
-/* Makes the sums of a queue begin anew at f->last_ns. */
+/* Makes the sums of a queue begin again at f->last_ns. */
 void flow_queue_restart(const struct mkperf_flow *f, struct mkperf_flow_queue *q);
 /* Adds a reading; its time is not before f->read_ns. False: it has no counts. *made, *took: entries since the last one. */
 bool flow_queue_read(struct mkperf_flow *f, const struct mkperf_queue_reading *r, uint64_t *made,

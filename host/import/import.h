@@ -90,7 +90,7 @@ struct mkperf_question {
 
 struct mkperf_asked_pd {
     struct mkperf_pd pd; /* It owns its texts. */
-    bool recorded;       /* The recording says that the PD is mkperf's own. */
+    bool recorded;       /* The recording shows that the PD is mkperf's own. */
 };
 
 struct mkperf_asked_relay {

@@ -233,7 +233,7 @@ void mkperf_peer_say(const struct mkperf_peer *l, const char *format, ...)
 struct mkperf_deadline {
     double duration_s; /* 0: no deadline */
     double began_s;    /* host's time */
-    /* The host's time when a sample last advanced the target's time, or the link came back. */
+    /* The host's time when a sample last advanced the target's time, or the link was restored. */
     double progress_s;
     double target_s; /* the target's time from the first sample to the last */
     bool has_samples;

@@ -240,7 +240,7 @@ enum mkperf_status mkperf_recorder_talk_keep(struct mkperf_recorder *r, struct m
  * them is no error. Errors: those of mkperf_recorder_ask; INPUT: a wrong answer. */
 enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struct mkperf_error *e);
 
-/* Asks for the counts beside the samples of the session that has ended, which the stream then has in its totals. Errors:
+/* Asks for the counts in addition to the samples of the session that has ended, which the stream then has in its totals. Errors:
  * those of mkperf_recorder_ask; INPUT: a wrong answer. */
 enum mkperf_status mkperf_recorder_counts(struct mkperf_recorder *r, struct mkperf_error *e);
 

@@ -129,7 +129,7 @@ static bool takes_calls(const struct observing *t, unsigned pd)
 }
 
 /* Returns whether registers prove which PD's call that PD is serving: it takes calls at once, and the PDs that may call
- * it are observed and make a call whenever they stand at one. */
+ * it are observed and make a call whenever they are at one. */
 static bool callers_provable(const struct observing *t, unsigned pd)
 {
     if (pd == t->index || !takes_calls(t, pd)) {

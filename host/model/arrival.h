@@ -42,7 +42,7 @@ void mkperf_chain_prepare(struct mkperf_chain_forms *c, uint32_t pd, uint64_t lr
  * and each reading of a queue, in the order of its core; hands them to a sink. An entry is released when every core
  * has sent a later sample, and a later event if the session has both. A core that is MKPERF_MERGE_WAIT_NS behind the
  * newest sample is not waited for: it may be idle. Memory is bounded by MKPERF_MERGE_BYTES: beyond that the oldest
- * sample is released. Nothing is lost: what comes after a later sample was released is passed on, and counted.
+ * sample is released. Nothing is lost: what follows a later sample was released is passed on, and counted.
  */
 
 #define MKPERF_MERGE_WAIT_NS UINT64_C(1000000000) /* one second of the target's time */

@@ -111,7 +111,7 @@ bool mkperf_cores_missing(const struct mkperf_session *s);
 enum { MKPERF_CORES_TEXT = 384 };
 bool mkperf_cores_warning(const struct mkperf_session *s, unsigned n, char text[MKPERF_CORES_TEXT]);
 
-/* Stores what a recording by windows cannot say. False: samples were not counted in windows. */
+/* Stores what a recording by windows cannot show. False: samples were not counted in windows. */
 bool mkperf_aggregate_text(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT]);
 
 /* ---- how full the target's output ring was (cores.c) ---- */
@@ -161,7 +161,7 @@ bool mkperf_first(enum mkperf_first which, const struct mkperf_totals *t,
 /* Calls put for each line; a recording without problems has none. */
 void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *put, void *self);
 
-/* ---- counts of a session's events by PD, beside samples (pd_counts.c). relays.h compares the two. ---- */
+/* ---- counts of a session's events by PD, in addition to samples (pd_counts.c). relays.h compares the two. ---- */
 
 enum { MKPERF_PD_COUNTS = MKPERF_COUNT_THREADS * MKPERF_MAX_EVENTS };
 

@@ -126,7 +126,7 @@ struct mkperf_session {
         aggregate_ms; /* the target counts samples in windows of so long; 0: it sends each one */
     bool exact;       /* each instruction was counted: periods are counts, not estimates */
     bool sched;       /* it has scheduling events; nevents may be 0 then, without samples */
-    bool counts;      /* a second counter of each event counts beside the samples: totals->counts */
+    bool counts;      /* each event has a second counter: its counts are totals->counts */
     /* The queues that the target knows, by their numbers in readings. Valid during the call, as strings are. */
     unsigned nqueues;
     const struct mkperf_queue *queue;
@@ -389,7 +389,7 @@ struct mkperf_totals {
     /* Multiplexed events: how long their sessions ran, and how long of that they were counted. 0: all the time. */
     uint64_t enabled_ns[MKPERF_MODEL_EVENTS], running_ns[MKPERF_MODEL_EVENTS];
     struct mkperf_fill fill;
-    uint64_t unordered; /* samples that came too late for their place in the order of cores */
+    uint64_t unordered; /* samples that arrived too late for their place in the order of cores */
     unsigned ncores;    /* number of cores of a target with several; else 0 */
     struct mkperf_core core[MKPERF_MAX_CORES];
     struct mkperf_agreed agreed, counted;

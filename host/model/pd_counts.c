@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counts by PD beside samples (record --stat), and their comparison with the samples. See figures.h and relays.h.
+ * Counts by PD in addition to samples (record --stat), and their comparison with the samples. See figures.h and relays.h.
  *
  * Owns: the form of the counts in memory and in perf.data, and the sums of samples by event and PD.
  *

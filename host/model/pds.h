@@ -4,7 +4,7 @@
  *
  * Owns: the registry. Ids are dense: the PDs that the image lists, or those of the .system file, in
  * that order, then "idle", then threads without a name, in the order in which they appear, up to a
- * limit; what comes after shares one PD "unknown". Called by `mkperf record` and the stream
+ * limit; what follows shares one PD "unknown". Called by `mkperf record` and the stream
  * decoder.
  *
  * Where the image's own list comes from a target, the registry is empty until mkperf_pds_settle:

@@ -45,7 +45,7 @@
  *       turns 1                 the cores are QEMU's, which take turns
  *       exact 1                 each instruction was counted (mkperf exact)
  *       selected 1              only some PDs were sampled (record --pd)
- *       stat 1                  events were counted beside the samples (record --stat)
+ *       stat 1                  events were counted in addition to the samples (record --stat)
  *       queue NUMBER CAPACITY BITS RETURNS SEEN KIND PRODUCER CONSUMER NAME
  *                               struct mkperf_queue; "-": not known. A reading is mkperf:queue, tracepoints.h
  *       sched 0                 if there are queues, and no scheduling events
@@ -317,7 +317,7 @@ enum { MKPERF_COMPRESS_FILES = -1, MKPERF_COMPRESSED_LEVEL = 1, MKPERF_COMPRESSE
 void mkperf_perfdata_compress(struct mkperf_perfdata *w, int level);
 struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w);
 uint64_t mkperf_perfdata_bytes(const struct mkperf_perfdata *w); /* written so far */
-/* Writes the buffer to the kernel, so that a killed writer's file has it. Cheap once a second. */
+/* Writes the buffer to the kernel, so that a killed writer's file has it. Cheap once per second. */
 enum mkperf_status mkperf_perfdata_sync(struct mkperf_perfdata *w, struct mkperf_error *e);
 void mkperf_perfdata_free(struct mkperf_perfdata *w); /* after end or abandon; or without either */
 

@@ -330,7 +330,7 @@ enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_curso
     }
     p = &r->session.process[index];
     if (!p->has_thread &&
-        r->session.native) { /* the head does not list it, because it came later */
+        r->session.native) { /* the head does not list it, because it was announced later */
         mkperf_pds_other_thread((const char *)c.p, &p->thread);
     }
     if (!p->announced) {

@@ -99,7 +99,7 @@ void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, un
     flags |= event->frequency != 0 && event->period == 0 ? PERF_ATTR_FREQ : 0;
     flags |= event->kernel && !event->user ? PERF_ATTR_EXCLUDE_USER : 0;
     flags |= event->user && !event->kernel ? PERF_ATTR_EXCLUDE_KERNEL : 0;
-    /* The kernel alone is no guest's. */
+    /* An event that counts only in the kernel does not count in guests. */
     flags |= event->guest                                     ? PERF_ATTR_EXCLUDE_HOST
              : event->host || (event->kernel && !event->user) ? PERF_ATTR_EXCLUDE_GUEST
                                                               : 0;

@@ -96,9 +96,9 @@ struct mkperf_perfdata {
     uint64_t last_ns;            /* time of the last sample or event of all cores */
     bool lock_known;             /* `lock` was looked up */
     uint64_t lock;               /* the kernel's function that takes its lock; 0: not known */
-    bool unordered;              /* a core's sample came after a later one of another core */
+    bool unordered;              /* a core's sample arrived after a later one of another core */
     uint64_t round_ns;           /* last_ns when the last round was finished */
-    uint64_t round_taken;        /* bytes of records before that */
+    uint64_t round_taken;        /* bytes of records before that round */
 };
 
 /* ---- writer_features.c ---- */

@@ -295,7 +295,7 @@ enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *
  * then counts as ready, also if it turns out later that it was throttled. */
 void mkperf_analysis_charge(struct mkperf_analysis *a);
 /*
- * Sums, counts and statistics begin anew at the last event, and the states of PDs, cores and calls are kept. A call that lasts
+ * Sums, counts and statistics begin again at the last event, and the states of PDs, cores and calls are kept. A call that lasts
  * then is counted when it ends, as a whole.
  */
 void mkperf_analysis_restart(struct mkperf_analysis *a);
@@ -393,12 +393,12 @@ void mkperf_latency_rows_free(struct mkperf_latency_rows *rows);
  *      window        |------ period ------|                         used: 3 + 2 + 1
  *                              |------ period ------|               used: 2 + 3, and so on; the greatest is the demand
  *
- * Concept: what a PD uses of its budget comes back one period later. seL4, as Microkit configures it, counts that from when the PD
+ * Concept: what a PD uses of its budget is refilled one period later. seL4, as Microkit configures it, counts that from when the PD
  * began to run. So a PD that never uses more than its budget within any window of one period is never throttled. The greatest
  * use is reached by a window that ends where a run ends; only these are looked at.
  *
  * That needs as many refills as the PD has runs in a period. A kernel keeps few (Microkit: 2) and joins the others, which
- * delays what comes back. So mkperf_demand_budget replays the runs with seL4's rules, to find the least budget with which none of
+ * delays the refill. So mkperf_demand_budget replays the runs with seL4's rules, to find the least budget with which none of
  * them would have waited for a refill. pocket counts from when a PD became ready, so a PD with short runs between long ones can
  * need more there.
  *

@@ -108,7 +108,7 @@ struct mkperf_system_pd {
 struct mkperf_system_vcpu {
     char *name; /* "VM NAME, vcpu N" */
     char *machine;
-    bool shared; /* others have the same identity; the name says so */
+    bool shared; /* others have the same identity; the name reports that */
     unsigned parent, priority, cpu, id;
     uint64_t budget, period; /* microseconds */
     uint64_t thread;

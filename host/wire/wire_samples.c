@@ -44,7 +44,7 @@ static void define_slot(struct mkperf_stream *s, const mkperf_Chain *c)
     slot->generation = s->chains.generation;
     slot->event = (uint32_t)event;
     slot->counter = c->counter;
-    /* The two bits say how a thread was found in samples of the timer, and where in a guest it was in others. */
+    /* The two bits show how a thread was found in samples of the timer, and where in a guest it was in others. */
     bool timer = s->session.event[event].code == MKPERF_TIMER_CODE;
     slot->flags = timer ? c->flags & ~(uint32_t)MKPERF_GUEST_MASK : c->flags;
     slot->confidence = timer ? mkperf_confidence(c->flags) : MKPERF_KNOWN;

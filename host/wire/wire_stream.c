@@ -148,7 +148,7 @@ static void on_interactions(struct mkperf_stream *s, const mkperf_Interactions *
     }
 }
 
-/* Takes the counts beside the session's samples, in user mode. */
+/* Takes the counts in addition to the session's samples, in user mode. */
 static void on_counts(struct mkperf_stream *s, const mkperf_Counts *m)
 {
     struct mkperf_pds *pds = s->config.pds;

@@ -202,7 +202,7 @@ struct mkperf_stream {
     uint32_t marks_lost;                      /* since boot, when this host joined */
     struct mkperf_interactions *interactions; /* NULL: none received */
     uint32_t interaction_parts;               /* parts of them that arrived */
-    struct mkperf_pd_counts *counts;          /* counts that the target made beside samples */
+    struct mkperf_pd_counts *counts; /* counts that the target made in addition to samples */
     uint32_t count_parts;
 
     struct mkperf_stream_names names;

@@ -165,7 +165,7 @@ static void observe_all(void)
         for (unsigned i = 0; i < o->site_count; i++) {
             o->site[i] = 1 + byte();
         }
-        if (flags & 128) { /* stands at its only system call, which may be a protected call */
+        if (flags & 128) { /* is at its only system call, which may be a protected call */
             o->site_count = 1;
             o->site[0] = SIM_SITE / 4;
             o->call_count = 1;

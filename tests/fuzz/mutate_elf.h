@@ -4,7 +4,7 @@
  * and of symbols, instructions, notes and the content of sections. Offsets stay right: no section
  * changes its size.
  *
- * Owns: mutate_elf. An input that is no such file is mutated anyhow.
+ * Owns: mutate_elf. An input that is no such file is mutated in any way.
  */
 #ifndef MKPERF_TESTS_FUZZ_MUTATE_ELF_H
 #define MKPERF_TESTS_FUZZ_MUTATE_ELF_H

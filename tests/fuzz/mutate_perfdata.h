@@ -4,7 +4,7 @@
  * removed, repeated and moved; the sizes of records, the header's sections and the feature table
  * follow.
  *
- * Owns: mutate_perfdata. An input that is no perf.data is mutated anyhow.
+ * Owns: mutate_perfdata. An input that is no perf.data is mutated in any way.
  */
 #ifndef MKPERF_TESTS_FUZZ_MUTATE_PERFDATA_H
 #define MKPERF_TESTS_FUZZ_MUTATE_PERFDATA_H
@@ -14,7 +14,7 @@
 
 enum { MUTATE_RECORD = 2048, MUTATE_SECTIONS = 100 };
 
-/* Where the file's sections are said to be: offset and size, u64 each. */
+/* The places that the file states for its sections: offset and size, u64 each. */
 struct mutate_file {
     size_t section[MUTATE_SECTIONS];
     unsigned n;

@@ -3,7 +3,7 @@
  * Work on several cores at the same time, for tests/system/cores.sh. One program, its parts by name.
  *
  * `known0` to `known3`, one a core, run the known-answer functions for 10, 20, 30 and 40 per cent of
- * their own instructions, for ever. `known0` tells `caller`, on core 0, once a round, which calls
+ * their own instructions, for ever. `known0` tells `caller`, on core 0, once per round, which calls
  * `server` on core 1, which works for it.
  */
 #include <microkit.h>

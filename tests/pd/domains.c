@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Three domains with known windows, for tests/system/domains.sh. One program, three PDs, each alone with its name in its domain
- * but for mkperf's PDs:
+ * except for mkperf's PDs:
  *
  *   first   2 ms   runs all the time. Sees by its clock that a window began, and notifies `second`
  *   second  3 ms   works 1 ms in each window, and notifies `third` in every second one

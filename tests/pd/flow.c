@@ -20,7 +20,7 @@
 enum { CH_UP = 1, CH_DOWN = 2, SLOTS = 64, BATCH = 32, PACE = 101000 };
 
 struct ring {
-    volatile uint32_t head; /* the consumer's */
+    volatile uint32_t head; /* written by the consumer */
     uint32_t pad[15];
     volatile uint32_t tail; /* the producer's */
     uint32_t more[15];
@@ -102,7 +102,7 @@ static void consume(void)
     }
 }
 
-/* In the time that nobody else needs. Half of the values let the stage before it go on. */
+/* In the time that no other PD needs. Half of the values let the stage before it continue. */
 static void destroy(void)
 {
     for (uint32_t random = 1;; random = random * 1664525 + 1013904223) {

@@ -141,7 +141,7 @@ void init(void)
             one_part();
             microkit_notify(CH_ATTACKER);
         }
-        microkit_notify(CH_GUARD); /* which says what was counted */
+        microkit_notify(CH_GUARD); /* which shows what was counted */
     }
 }
 

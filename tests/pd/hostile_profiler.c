@@ -341,7 +341,7 @@ static void attack_with(enum attack attack, uint32_t counters, uint32_t interval
 
 /*
  * The work's time under an attack, in per cent of its time without one. The hook may take half of the
- * time, so it must be 200 at most, and some more for what is estimated. On pocket, `storm` says whether
+ * time, so it must be 200 at most, and some more for what is estimated. On pocket, `storm` shows whether
  * the hook must end the session. On seL4 in QEMU an instruction is two cycles and fewer counters are
  * left for the attacker, so other attacks are storms there and only the time is checked.
  */
@@ -359,7 +359,7 @@ static void under(enum attack attack, const char *name, uint64_t alone, bool sto
     figure(name, took);
     figure("interrupts", captures);
     figure("storms", stormed);
-    /* The samples that decide about a storm may be those of the attack before, but for a few. */
+    /* The samples that decide about a storm may be those of the attack before, except for a few. */
     uint64_t least = stormed != 0 ? 1 : 500;
     result(name, captures > least && ((stormed != 0) == storm || emulated) && took <= MOST);
     all_storms += stormed;

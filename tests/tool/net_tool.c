@@ -181,7 +181,7 @@ static int send_file(const char *to, const char *path, double seconds)
     return STILL_OPEN;
 }
 
-/* Sends on a connection once it is made, and forgets what comes back. Returns whether it was sent. */
+/* Sends on a connection once it is made, and forgets the answer. Returns whether it was sent. */
 static bool say_when_open(int fd, const uint8_t *p, size_t n)
 {
     uint8_t back[NET_CHUNK];

@@ -4,9 +4,9 @@
  *
  *   stop-core SOCKET CORE CORES IDLE
  *     CORE of CORES stands still from now on, in user mode or in its idle loop at IDLE (hexadecimal): it holds no
- *     lock of the kernel's. The others go on
+ *     lock of the kernel's. The others continue
  *   stop-core SOCKET
- *     all go on
+ *     all continue
  *
  * Owns: its connection. QEMU stops all cores when it is connected, and leaves them as they are when it ends. The
  * protocol is GDB's (GDB manual, appendix E); cores are its threads, from 1 on.

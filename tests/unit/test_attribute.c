@@ -112,7 +112,7 @@ static void test_nobody_changed(void **state)
     EXPECT(NONE, MKPERF_AMBIGUOUS, 0, preempted(HIGH), waiting(LOW, true));
     /* An upper one has just gone to wait. */
     EXPECT(NONE, MKPERF_INFERRED, 1, waiting(HIGH, true), preempted(LOW));
-    /* One above can run, but stands at a call: it was about to make it, or set this one going. */
+    /* One above can run, but is at a call: it was about to make it, or set this one going. */
     EXPECT(NONE, MKPERF_AMBIGUOUS, 0, sending(HIGH, true), preempted(LOW));
     EXPECT(NONE, MKPERF_AMBIGUOUS, 0, sending(HIGH, true), running(LOW));
 }

@@ -322,7 +322,7 @@ static void replayed_message(void **state)
     expect_thrown_out(h, 1);
 }
 
-/* What one host said, put into another's connection. */
+/* What one host sent is put into another's connection. */
 static void crossed_message(void **state)
 {
     (void)state;
@@ -396,7 +396,7 @@ static void serial_line(void **state)
     assert_int_equal(h->status.bad_auth, 2);
 }
 
-/* Somebody else on the line says hello, with a wrong proof or none: the host is not disturbed. */
+/* Another program on the line sends a hello, with a wrong proof or none: the host is not disturbed. */
 static void hello_on_a_line(void **state)
 {
     struct test_host *other = &hosts[1];

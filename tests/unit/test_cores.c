@@ -58,7 +58,7 @@ static mkperf_CoreStatus *put_status_of(mkperf_Status *s, uint64_t captured, uin
 
 /*
  * Three sampled cores of four. Core 1's batches come two later than those of core 0, and one is
- * lost with its frame; core 0 reports 7 lost samples, of which 2 are known from the status alone;
+ * lost with its frame; core 0 reports 7 lost samples, of which 2 are known only from the status;
  * core 2 never answered.
  */
 static void make_stream(void)

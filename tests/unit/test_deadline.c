@@ -71,7 +71,7 @@ static void one_sample(void **state)
 {
     (void)state;
     mkperf_deadline_begin(&d, 3, 100);
-    mkperf_deadline_observe(&d, true, 0, 101); /* how slow the target is, it does not tell */
+    mkperf_deadline_observe(&d, true, 0, 101); /* the target does not report how slow it is */
     assert_false(mkperf_deadline_over(&d, 120.9));
     assert_true(mkperf_deadline_over(&d, 121.1));
     mkperf_deadline_begin(&d, 3, 100);

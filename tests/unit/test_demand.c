@@ -117,7 +117,7 @@ static void throttled(void **state)
 
 /*
  * Two refills: a run of 3 ms every 30 ms and short runs of 100 us at 10 and 20 ms. By windows 3.1 ms in 10 ms suffice. But what
- * the run at 0 used is joined with what the short run at 10 used, and comes back 10 ms after that, behind the one at 20.
+ * the run at 0 used is joined with what the short run at 10 used, and is refilled 10 ms after that, behind the one at 20.
  */
 static void short_runs_use_up_refills(void **state)
 {

@@ -86,7 +86,7 @@ static void test_chance(void **state)
 
 /*
  * Several recordings of a side. Shares of alpha: 50, 52 and 54 % before, 60, 62 and 64 % after. Student's t has four degrees of
- * freedom and is 0.1 / (0.02 * sqrt(2 / 3)) = 6.1237. Its probability is 0.0036; by samples alone it would be 3e-14. t exceeds
+ * freedom and is 0.1 / (0.02 * sqrt(2 / 3)) = 6.1237. Its probability is 0.0036; only by samples it would be 3e-14. t exceeds
  * 2.7764 with 0.05, so 100 * (2.7764 + 1.6449) * 0.01633 / 0.52 = 13.88 per cent would have been seen.
  */
 static void test_several(void **state)

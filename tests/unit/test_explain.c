@@ -170,7 +170,7 @@ static void sampled(const char *name, unsigned n, unsigned percent)
     recording_end(&r, 0);
 }
 
-/* alpha grows by a third; nothing grows; and with few samples nobody can say. */
+/* alpha grows by a third; nothing grows; and few samples cannot show it. */
 static void test_regression(void **state)
 {
     int status;

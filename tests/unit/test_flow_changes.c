@@ -151,7 +151,7 @@ static void placements_without_queues(void **state)
         end();
     }
     for (unsigned i = 0; i < 6;
-         i++) { /* a placement and its mirror image are equal but for chance */
+         i++) { /* a placement and its mirror image are equal except for chance */
         assert_true(most[best] < most[i] + 0.005);
     }
 }

@@ -73,7 +73,7 @@ static void test_every_length(void **state)
     }
 }
 
-/* COBS as the paper says it, a byte at a time. */
+/* Encodes COBS as the paper describes it, a byte at a time. */
 static size_t plain_cobs(uint8_t *out, const uint8_t *p, size_t n)
 {
     size_t code = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What users of perf type first: its spellings, a file without -i, names that are nearly right,
- * shares of what is shown. Each is accepted, or the message says what to type instead.
+ * shares of what is shown. Each is accepted, or the message shows what to type instead.
  */
 #include "one_target.h"
 #include "recording.h"
@@ -143,7 +143,7 @@ static void test_did_you_mean(void **state)
     has(text, "did you mean 'report'?");
 }
 
-/* An error about a name comes alone, without a report's head before it. */
+/* An error about a name is printed without a report's head before it. */
 static void test_no_head_before_error(void **state)
 {
     int status;
@@ -300,7 +300,7 @@ static void test_old_recording(void **state)
     target_end();
 }
 
-/* What matters is said first, and alone. */
+/* What matters most is reported first, and only that. */
 static void test_no_target(void **state)
 {
     int status;

@@ -69,7 +69,7 @@ static void test_refusals(void **state)
         assert_int_equal(request_of(other, MKPERF_REQUEST_STOP), MKPERF_REQUEST_BAD_STATE);
         assert_int_equal(cpu.running, 0x3f);
     }
-    /* An event that the PMU does not take: no session is left, and it says of which counter. */
+    /* An event that the PMU does not take: no session is left, and it shows of which counter. */
     d.want = good;
     d.want.counter[4].select = 0xbad;
     assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_BAD_EVENT);
@@ -438,7 +438,7 @@ static void test_values_of_no_sample(void **state)
     }
 }
 
-/* A filter is a badge, and of the scheduling context's what its mask says. */
+/* A filter is a badge, and the bits of the scheduling context's badge that its mask selects. */
 static void test_filters(void **state)
 {
     static const struct {

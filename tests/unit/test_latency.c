@@ -84,7 +84,7 @@ static void values(void **state)
     free(lines);
 }
 
-/* The recording has no samples: the other commands say so by the file's name, and report has its head and marks. */
+/* The recording has no samples: the other commands report that by the file's name, and report has its head and marks. */
 static void without_samples(void **state)
 {
     const char *data = recording_path("story.data");
@@ -292,7 +292,7 @@ static void replay(void)
     }
 }
 
-/* Returns whether the story reaches a limit; target.reached says how. */
+/* Returns whether the story reaches a limit; target.reached shows how. */
 static bool reaches(struct mkperf_latency_limit limit)
 {
     mkperf_latency_begin(&target);
@@ -397,7 +397,7 @@ static void refuses(void **state)
     assert_int_equal(status, MKPERF_ERR_USAGE);
     text = RUN(latency, &status, "-o", "/nonexistent/x", recording_path("story.data"));
     assert_int_equal(status, MKPERF_ERR_OUTPUT);
-    /* What only looks at samples says where to look. */
+    /* What only looks at samples shows where to look. */
     text = RUN(report, &status, recording_path("story.data"));
     assert_int_equal(status, MKPERF_ERR_INPUT);
     has(text, "mkperf latency and mkperf report --util show what is in it");

@@ -13,7 +13,7 @@
 
 enum { KEEP = 1 << 17, MS = 1000000 };
 
-/* What came out. */
+/* What was passed on. */
 static struct {
     unsigned n, held; /* held: most that were in the merge at a time */
     uint64_t time[KEEP];
@@ -134,7 +134,7 @@ static void a_sample_waits_for_the_other_cores(void **state)
     mkperf_merge_free(m);
 }
 
-/* A core that sends nothing is waited for a second, and is not forgotten when it comes late. */
+/* A core that sends nothing is waited for a second, and is not forgotten when it arrives late. */
 static void a_silent_core_delays_by_a_second(void **state)
 {
     struct mkperf_merge *m = begin(3);
@@ -215,7 +215,7 @@ static void memory_is_bounded(void **state)
     mkperf_merge_free(m);
 }
 
-/* What came out, in order: 1000 + core for a reading, the core for an event. */
+/* What was passed on, in order: 1000 + core for a reading, the core for an event. */
 static unsigned passed[8], npassed;
 
 static enum mkperf_status pass_event(void *self, const struct mkperf_sched *event,

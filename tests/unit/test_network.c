@@ -378,7 +378,7 @@ static void other_events_and_marks(void **state)
     assert_string_equal(c.mark, "1 7 request");
 }
 
-/* A target that says how many parts an answer has is not asked for ever. */
+/* A target that states how many parts an answer has is not asked for ever. */
 static void parts_of_interactions(void **state)
 {
     struct how how = {.parts = 3};

@@ -359,7 +359,7 @@ static void test_not_announced(void **state)
 }
 
 /* A live page gets at most `most` records of each kind. From some time on it has all of them; the states before that
- * time are "unknown", and the page's data say that events were cut (`cut`). */
+ * time are "unknown", and the page's data show that events were cut (`cut`). */
 static void newest(size_t most, bool cut)
 {
     struct mkperf_session session = {.platform = "test", .cpu = ""};

@@ -191,7 +191,7 @@ static void finish_writer(struct writer *t)
     close_writer(t);
 }
 
-/* What perf says, and that it says nothing else. */
+/* Checks what perf prints, and that it prints nothing else. */
 static char *perf(const char *path, const char *arguments)
 {
     static char out[1 << 20];

@@ -173,7 +173,7 @@ static unsigned send_all(void)
     }
     assert_int_equal(m.nsent, STREAM);
     assert_memory_equal(m.sent, stream, STREAM);
-    assert_false(m.mask & INT_TX); /* nothing to say, no interrupts */
+    assert_false(m.mask & INT_TX); /* nothing to send, no interrupts */
     return interrupts;
 }
 

@@ -144,7 +144,7 @@ static void test_jitter(void **state)
         assert_int_equal(apply_one(2, pmu->select(m_id, CYCLES, MKPERF_PMU_THREADS), period, mask),
                          0);
         for (unsigned i = 0; i < DRAWS; i++) {
-            count_events(2, interval + i % 50); /* the interrupt comes late */
+            count_events(2, interval + i % 50); /* the interrupt arrives late */
             ticks += interval / 16;
             assert_int_equal(interrupt(), interval);
             count_events(2, 0 - (uint32_t)m.value[2] - 1); /* to one before the overflow */

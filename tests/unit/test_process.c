@@ -91,7 +91,7 @@ static void test_signals(void **state)
     }
 }
 
-/* Samples tell what a system does: they are the user's own. */
+/* Samples show what a system does, so only the user can read them. */
 static void test_permissions(void **state)
 {
     const char *out = recording_path("own.data");

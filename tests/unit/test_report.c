@@ -179,7 +179,7 @@ static void test_errors(void **state)
     assert_non_null(strstr(text, "/nowhere/perf.data: No such file"));
 }
 
-/* The ELF is gone: addresses instead of names, and the head says why. */
+/* The ELF is gone: addresses instead of names, and the head shows why. */
 static void test_missing_elf(void **state)
 {
     struct recording r;

@@ -314,7 +314,7 @@ static void test_stretches(void **state)
     assert_true(x->p.head > UINT64_C(20) * SIZE);
 }
 
-/* Whatever the other side says, nothing is there that is not in the ring. */
+/* Whatever the other side writes, no access leaves the ring. */
 static void test_stretches_of_a_spoiled_ring(void **state)
 {
     struct pair *x = *state;

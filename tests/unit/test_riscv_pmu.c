@@ -346,7 +346,7 @@ static void test_two(void **unused)
     }
 }
 
-/* QEMU's timer for two events sets both flags. The counter that has not overflowed goes on: with its value, and with an interrupt at
+/* QEMU's timer for two events sets both flags. The counter that has not overflowed continues: with its value, and with an interrupt at
  * its own end. */
 static void test_false_flag(void **unused)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scheduling events in perf.data: everything comes back, from a file, a pipe and a recovered file;
+ * Scheduling events in perf.data: everything is read back, from a file, a pipe and a recovered file;
  * unmodified perf sched reads them. Needs perf.
  */
 #include "story_recording.h"
@@ -152,7 +152,7 @@ static struct mkperf_queue_reading reading(unsigned i)
                                          .tail = UINT64_MAX / 3 * i};
 }
 
-/* The readings that came back, each before the event that was recorded behind it. */
+/* The readings that returned, each before the event that was recorded behind it. */
 static void compare_readings(unsigned n)
 {
     assert_int_equal(back.session.nqueues, 2);

@@ -146,7 +146,7 @@ static void test_calls_across_cores(void **state)
     assert_int_equal(memory[2].ring.tail, 0); /* of no core of the session */
 }
 
-/* What is newer than the request stays, whichever ring it is in, so that nothing older comes after
+/* What is newer than the request stays, whichever ring it is in, so that nothing older follows
  * it: the reply's ring was read before the reply was in it. */
 static void test_what_is_too_new_waits(void **state)
 {

@@ -398,7 +398,7 @@ static void nonsense(void **state)
     is(1, 1007 * NS, MKPERF_SCHED_SWITCH, "nobody", "unknown-8");
 }
 
-/* The end of a message that is lost shows in the target's books alone. */
+/* Only the target's totals show the loss of a message's end. */
 static void lost_at_the_end(void **state)
 {
     const struct mkperf_totals *t = &seen->wire.stream->totals;

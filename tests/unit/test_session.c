@@ -195,7 +195,7 @@ static void test_frequency_of_a_rare_event(void **state)
 
 /*
  * A rate that falls from one wake-up in a hundred samples: fewer than that wait in the ring for the
- * next GetStatus, which hosts send once a second, and then are all there.
+ * next GetStatus, which hosts send once per second, and then are all there.
  */
 static void test_sudden_fall(void **state)
 {

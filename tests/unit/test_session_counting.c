@@ -4,7 +4,7 @@
  */
 #include "sim_host.h"
 
-static bool latencies; /* wanted beside the counts */
+static bool latencies; /* wanted in addition to the counts */
 
 /* Events of names, all to be counted; groups are those of `group`, if not NULL. */
 static void configure_counting(const char *const *names, const uint32_t *group, unsigned n,
@@ -67,7 +67,7 @@ static void test_counts_are_exact(void **state)
     assert_int_equal(c->parts, 1);
 }
 
-/* The same beside latencies, for which one counter is left over. */
+/* The same in addition to latencies, for which one counter is left over. */
 static void test_counts_beside_latencies(void **state)
 {
     static const char *const names[] = {"cycles", "instructions", "cache-misses"};
@@ -252,7 +252,7 @@ static mkperf_ToTarget beside(mkperf_EventSpec event)
     return m;
 }
 
-/* More than 2^33 events beside their samples, by thread and to the event. The sum of the periods lacks what has come since
+/* More than 2^33 events in addition to their samples, by thread and to the event. The sum of the periods lacks what has come since
  * the last sample. */
 static void test_counts_beside_samples(void **state)
 {
@@ -291,7 +291,7 @@ static void test_counts_beside_samples(void **state)
     assert_int_equal(threads, all);
 }
 
-/* What cannot be counted beside samples is refused, and a session without such counts has none. */
+/* What cannot be counted in addition to samples is refused, and a session without such counts has none. */
 static void test_no_counts_beside_samples(void **state)
 {
     mkperf_ToTarget m = beside(sim_event("cycles", 100000, 0));

@@ -97,7 +97,7 @@ static void test_keeps_the_newest(void **state)
     check_statistics(&s);
 }
 
-/* A request that a slow host repeats is answered again, and the dump goes on: each sample once. The same number from
+/* A request that a slow host repeats is answered again, and the dump continues: each sample once. The same number from
  * another program, which has said something else before, is a dump from the beginning. */
 static void test_repeated_dump(void **state)
 {
@@ -323,7 +323,7 @@ static void test_interactions(void **state)
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
 }
 
-/* Counted beside a counter, by thread too; and without any counter. */
+/* Counted in addition to a counter, by thread too; and without any counter. */
 static void test_software_events_are_counted(void **state)
 {
     static const char *const names[] = {"cycles", "cs", "notifications"};

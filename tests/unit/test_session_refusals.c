@@ -96,7 +96,7 @@ static void test_disturbed(void **state)
     assert_int_equal(sim_profiler->status.disturbed, 0);
 }
 
-/* The hook takes more time than it leaves: the session ends, and says why. */
+/* The hook takes more time than it leaves: the session ends, and shows why. */
 static void test_storm(void **state)
 {
     (void)state;

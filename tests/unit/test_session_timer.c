@@ -249,7 +249,7 @@ static void test_losses(void **state)
     assert_true(s->lost_output + s->lost_link > 0);
 }
 
-/* The profiler PD did not get to run: the weight is in the sample, and it says that it is late. */
+/* The profiler PD did not get to run: the weight is in the sample, and it shows that it is late. */
 static void test_late(void **state)
 {
     (void)state;

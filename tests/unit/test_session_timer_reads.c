@@ -74,7 +74,7 @@ static void timer_reads(void)
     s = stop_session();
     check_statistics(s);
     assert_int_equal(s->attribution.unread, 1);
-    /* And a session of the timer alone. */
+    /* And a session of only the timer. */
     uint64_t before = got.reads[1];
     configure_timer(1000, 0, mkperf_ToHost_session_tag);
     start_session();

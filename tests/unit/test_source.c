@@ -30,7 +30,7 @@ enum behaviour {
     LOSSY,   /* one batch does not arrive */
     STORMY,  /* ends the session after some samples: they take too much time */
     SLOW_STOP,
-    LOOP, /* RX and TX are joined: what the host sends comes back */
+    LOOP, /* RX and TX are joined: what the host sends returns */
     SLOW, /* a slow emulator: the second batch arrives after 2.3 s */
 };
 

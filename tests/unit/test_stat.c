@@ -73,7 +73,7 @@ static void test_scaling(void **state)
     assert_true(fabs(reading.share[0] - 0.25) < 1e-9);
     assert_true(fabs(stat_sum(&reading.row[0].value[0]) - 480) < 1e-6);
     m = counts(0, 0, 0);
-    stat_begin(&reading, &m); /* its turn never came: nothing is claimed */
+    stat_begin(&reading, &m); /* its turn never began: nothing is claimed */
     assert_true(reading.share[0] <= 0);
     assert_true(stat_sum(&reading.row[0].value[0]) <= 0);
 }

@@ -150,7 +150,7 @@ static void test_nothing(void **state)
     assert_non_null(strstr(text, "the session was ended before anything was counted"));
 }
 
-/* A target that says how many parts an answer has is not asked for ever. */
+/* A target that states how many parts an answer has is not asked for ever. */
 static void test_parts(void **state)
 {
     int status;

@@ -163,7 +163,7 @@ static void virtual_machine(void **state)
     mkperf_system_free(s);
 }
 
-/* What came with Microkit 2.1 to 2.3. */
+/* Elements and attributes of Microkit 2.1 to 2.3. */
 static void newer(void **state)
 {
     (void)state;
@@ -336,7 +336,7 @@ static void bad_numbers(void **state)
                  "t.system:1: phys_addr is not a multiple of the page size");
 }
 
-/* Puts items into PD a (priority 5), beside PD b (priority 5) and a region m of two pages. */
+/* Puts items into PD a (priority 5), next to PD b (priority 5) and a region m of two pages. */
 static void in_pd_refused(const char *items, const char *more, const char *message)
 {
     char body[2048];

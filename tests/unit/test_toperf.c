@@ -148,7 +148,7 @@ static void uses_the_header_file(void **state)
     put_file("sample_header.json", "{\"elf_tcb_mappings\": {\"a.elf\": 1}}");
     put_file("a.elf", "not an ELF");
     assert_int_equal(read_with("{\"samples\": [" GOOD "]}", false, dir, &l, &e), MKPERF_OK);
-    assert_non_null(strstr(l.text, "pd 0 a - -\n")); /* unusable, and that is said */
+    assert_non_null(strstr(l.text, "pd 0 a - -\n")); /* unusable, and that is reported */
     assert_non_null(strstr(warnings, "a.elf"));
     assert_non_null(strstr(warnings, "1 ELFs unusable"));
 }

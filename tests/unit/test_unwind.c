@@ -307,7 +307,7 @@ static void compare_walks(void)
     seen.cut += walked.flags == MKPERF_SAMPLE_BAD_FP;
     bool more = j.n > walked.frames && j.frame[walked.frames] != 0;
     seen.more += more;
-    if (walked.flags == 0 && more) { /* it says that the chain is complete */
+    if (walked.flags == 0 && more) { /* the flags show a complete chain */
         fail_msg("pc 0x%lx: %u frames, and elfutils has %u", sampled.pc, walked.frames, j.n);
     }
 }
@@ -556,7 +556,7 @@ static void samples(void **state)
     assert_int_equal(w[MKPERF_WORD_LR], 0); /* the chain has it */
     assert_memory_equal(w + MKPERF_SAMPLE_FIXED_WORDS, frame, 8 * walked.frames);
 
-    hook.session.callers = 1; /* the chain goes on in a thread that waits, by the same table */
+    hook.session.callers = 1; /* the chain continues in a thread that waits, by the same table */
     w = sample();
     assert_true(mkperf_record_flags(w[0]) & MKPERF_SAMPLE_CALLERS);
     const uint64_t *caller = w + MKPERF_SAMPLE_FIXED_WORDS + walked.frames;

@@ -7,7 +7,7 @@
 
 static struct story story;
 
-/* A recording of scheduling events alone: what `tell` passes to the story. */
+/* A recording of only scheduling events: what `tell` passes to the story. */
 static const char *record(const char *name, unsigned cores, void (*tell)(void))
 {
     struct mkperf_session session = {.cores = cores};

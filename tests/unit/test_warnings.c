@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every number that may be wrong says so, in every output: a recording that has every warning is written as
+ * Every number that may be wrong reports that, in every output: a recording that has every warning is written as
  * perf.data and converted into each format. Each line of the list must be in each output, or on the screen if the
  * format has no place for it. Needs aarch64-linux-gnu-gcc.
  */
@@ -150,7 +150,7 @@ static void listed(void **state)
         "spurious: 102 interrupts",
         "attributed: by the timer's registers: 50.00 % proved, 0.00 %",
         "unread: 107 samples",
-        "callers: of 1 samples (50.00 %) may lack",
+        "callers: of 1 sample (50.00 %) may lack",
         "callers: of 2 samples (100.00 %) are cut off",
         "disturbed: 103 times",
         "storm: ended by the target",
@@ -158,7 +158,7 @@ static void listed(void **state)
         "sched: 300 scheduling events lost",
         "flight: 108 older scheduling events",
         "blocked: 109 samples",
-        "callers: of 1 samples (50.00 %) in other PDs",
+        "callers: of 1 sample (50.00 %) in other PDs",
         "unordered: 111 samples",
         "checked: samples and scheduling events were not compared: too few samples",
         "event cycles multiplexed: counted 25.00 % of the time",
@@ -248,7 +248,7 @@ static void formats(void **state)
     }
 }
 
-/* perf.data keeps all of it: what is said of a copy is the same. */
+/* perf.data keeps all of it: what is reported about a copy is the same. */
 static void kept(void **state)
 {
     int status;

@@ -58,7 +58,7 @@ static enum mkperf_status on_lost(void *self, const struct mkperf_lost *l, struc
 static const struct mkperf_sink_ops sink = {
     .name = "test", .begin = on_begin, .pd = on_pd, .sample = on_sample, .lost = on_lost};
 
-/* asks: names are settled when the test says so. */
+/* asks: names are settled when the test requests it. */
 static struct seen *begin_asking(bool asks)
 {
     const struct mkperf_pds_config pds = {.later = asks};
@@ -167,7 +167,7 @@ static void lost_frame(void **state)
     assert_int_equal(seen->samples, 15);
     assert_int_equal(seen->lost[MKPERF_LOST_TRANSIT], 20);
     assert_int_equal(seen->lost[MKPERF_LOST_CHAIN], 10);
-    assert_int_equal(seen->lost[MKPERF_LOST_RING], 9); /* known from the status alone */
+    assert_int_equal(seen->lost[MKPERF_LOST_RING], 9); /* known only from the status */
     assert_int_equal(seen->wire.stream->gaps, 2);
     assert_true(seen->wire.stream->totals.complete);
     end(seen, f);
@@ -257,7 +257,7 @@ static void join_at_start(void **state)
     end(seen, f);
 }
 
-/* The target comes back with another boot id: its session and its clock restart. */
+/* The target returns with another boot id: its session and its clock restart. */
 static void reboot(void **state)
 {
     struct seen *seen = begin();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The image's list of programs in the stream: names come from it, nothing is named before, and what
- * is missing, damaged or of another image is said.
+ * is missing, damaged or of another image is reported.
  */
 #include "wire_host.h"
 
@@ -311,7 +311,7 @@ static void another_image(void **state)
     end(seen, f);
 }
 
-/* What differs between the .system file and the image is said; the image's names hold. */
+/* What differs between the .system file and the image is reported; the image's names hold. */
 static void compared(void **state)
 {
     static const char text[] = "<system><protection_domain name=\"pd1\" priority=\"1\">"

@@ -5,7 +5,7 @@
  * Owns: each budget's refills, who pays for what runs, and which tasks wait for a refill. Called by
  * sched.c, at each reschedule; nothing here is executed if no PD has a budget below its period.
  *
- * What was used at a time comes back a period later. A budget is a list of refills, the first of
+ * What was used at a time is refilled one period later. A budget is a list of refills, the first of
  * which is being used from its time on; the amounts add up to the budget, always. A passive PD runs
  * on the budget of the PD whose call it serves.
  */

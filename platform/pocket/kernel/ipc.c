@@ -2,7 +2,7 @@
 /*
  * Notifications, protected procedure calls, and what a parent may do to a child.
  *
- * Owns: the states of tasks but for being ready. A fault travels as a call to the parent that the
+ * Owns: the states of tasks except for being ready. A fault travels as a call to the parent that the
  * faulting task never made (see trap.c). The callee's priority is above the caller's (the packer
  * sees to it), so a call runs at the callee's own priority and never waits behind its caller.
  * Whatever is made ready runs on its own core, which smp.c calls if that is another one.

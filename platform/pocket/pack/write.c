@@ -2,7 +2,7 @@
 /*
  * The image: an ELF whose segments are the chunks that have bytes, at their physical addresses.
  *
- * Written beside its final name and renamed when it is complete.
+ * Written next to its final name and renamed when it is complete.
  */
 #include <elf.h>
 #include <errno.h>

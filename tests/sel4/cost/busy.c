@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A PD that is always busy, busy_frames return addresses deep, and says how long its work took.
+ * A PD that is always busy, busy_frames return addresses deep, and shows how long its work took.
  *
  * The work is blocks of exactly BLOCK instructions. After each block the time is printed over QEMU's
  * semihosting, which needs neither the kernel nor a device: `block BEGIN END`, in nanoseconds of

@@ -13,7 +13,7 @@
  * system calls need no help: there is a change of level at their end.
  *
  * With several cores each core's event counters count what all of them execute. A core that sleeps executes
- * nothing: meanwhile its counters are off, but for time's.
+ * nothing: meanwhile its counters are off, except for time's.
  */
 #include "mkperf_port.h"
 

@@ -15,8 +15,8 @@
 #define KERNEL_STACK_BYTES 16384
 
 #define PSTATE_FP 0x2000   /* sstatus: the FP registers may be used */
-#define PSTATE_USER 0x2020 /* and to user mode, interrupts on there (SPIE) */
-#define PSTATE_IDLE 0x2120 /* the same bits in S-mode (SPP) */
+#define PSTATE_USER 0x2020 /* in addition, the return is to user mode with interrupts on (SPIE) */
+#define PSTATE_IDLE 0x2120 /* the return is to S-mode (SPP) with interrupts on */
 
 #ifndef __ASSEMBLER__
 
