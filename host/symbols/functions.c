@@ -9,17 +9,16 @@
  *
  * The functions of a guest's kernel may come from a copy of its /proc/kallsyms instead of an ELF.
  *
- * C++ names are demangled if a C++ runtime is installed. It is looked for at run time; nothing is linked.
+ * Names of C++ and Rust are demangled by libiberty.
  */
-#include <dlfcn.h>
+#include <libiberty/demangle.h>
 #include <search.h>
+#include <setjmp.h>
 
 #include "symbols_internal.h"
 
 /* The last function of a kallsyms, which has no sizes, is assumed to have this size. */
 enum { LAST_FUNCTION_BYTES = 4096 };
-
-typedef char *demangle_fn(const char *mangled, char *out, size_t *n, int *status);
 
 /* A name that is not shown as it is in the ELF. */
 struct shown_name {
@@ -28,8 +27,6 @@ struct shown_name {
 };
 
 struct mkperf_demangler {
-    void *library;
-    demangle_fn *demangle;
     void *names; /* tree of struct name, by raw */
 };
 
@@ -57,29 +54,52 @@ void mkperf_demangler_free(struct mkperf_demangler *d)
         return;
     }
     tdestroy(d->names, free_name);
-    if (d->library) {
-        dlclose(d->library);
-    }
     free(d);
 }
 
-/* Returns the C++ runtime's demangler, which is looked for until it is found, or NULL if none is
- * installed. */
-static demangle_fn *find_demangler(struct mkperf_demangler *d)
+/* A demangled name while it is made. */
+struct name_text {
+    char bytes[4096];
+    size_t n;
+    jmp_buf full;
+};
+
+/* Appends a piece of a name. Leaves the demangler if there is no room: a name of 200 characters can stand for gigabytes
+ * (each type may be twice the one before), so a name from an untrusted ELF must not be completed. */
+static void append_piece(const char *piece, size_t n, void *self)
 {
-    if (!d->library) {
-        d->library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-        if (d->library) {
-            *(void **)&d->demangle = dlsym(d->library, "__cxa_demangle");
+    struct name_text *t = self;
+
+    if (n >= sizeof t->bytes - t->n) {
+        longjmp(t->full,
+                1); // NOLINT(*-err52-c): libiberty has no other way out, and keeps nothing here
+    }
+    memcpy(t->bytes + t->n, piece, n);
+    t->n += n;
+}
+
+/* Returns the name that a C++ or Rust compiler mangled to raw, for free(), or NULL if raw is another's or too long. */
+static char *demangle(const char *raw)
+{
+    struct name_text t;
+
+    t.n = 0;
+    if (setjmp(t.full) != 0) { // NOLINT(*-err52-c)
+        return NULL;
+    }
+    if (!rust_demangle_callback(raw, 0, append_piece, &t)) {
+        t.n = 0;
+        if (!cplus_demangle_v3_callback(raw, DMGL_PARAMS | DMGL_ANSI, append_piece, &t)) {
+            return NULL;
         }
     }
-    return d->demangle;
+    t.bytes[t.n] = '\0';
+    return mkperf_xstrdup(t.bytes);
 }
 
 const char *mkperf_demangle(struct mkperf_demangler *d, const char *raw)
 {
-    bool mangled = strncmp(raw, "_Z", 2) == 0 && find_demangler(d);
-    int status = 0;
+    bool mangled = raw[0] == '_' && (raw[1] == 'Z' || raw[1] == 'R');
 
     if (!mangled && mkperf_is_printable(raw)) {
         return raw;
@@ -90,7 +110,7 @@ const char *mkperf_demangle(struct mkperf_demangler *d, const char *raw)
     }
     struct shown_name *n = mkperf_xcalloc(1, sizeof *n);
     n->raw = raw;
-    n->text = mangled ? d->demangle(raw, NULL, NULL, &status) : NULL;
+    n->text = mangled ? demangle(raw) : NULL;
     n->text = n->text ? n->text : mkperf_xstrdup(raw);
     mkperf_printable(n->text);
     if (tsearch(n, &d->names, compare_raw) == NULL) {

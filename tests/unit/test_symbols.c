@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "symbols/symbols.h"
+#include "symbols/symbols_internal.h"
 
 static char dir[] = "/tmp/mkperf-symbols-XXXXXX";
 
@@ -457,13 +458,45 @@ static void test_kallsyms(void **state)
     expect_error(path("kallsyms"), "not an ELF");
 }
 
+/* Names of C++ and of both of Rust's schemes. What is no mangled name is shown as it is, and so is a name that a demangler
+ * would never finish: each of its 40 types is a pair of the one before. */
+static void test_demangling(void **state)
+{
+    static const char *const NAMES[][2] = {
+        {"_ZN3foo3barEi", "foo::bar(int)"},
+        {"_ZN4core5slice4sort7recurse17h69bacf8545b1e7f8E.llvm.431668693015428786",
+         "core::slice::sort::recurse"},
+        {"_ZN50_$LT$$RF$mut$u20$W$u20$as$u20$core..fmt..Write$GT$10write_char17h2d1d135ad9706d5cE",
+         "<&mut W as core::fmt::Write>::write_char"},
+        {"_RNvMsa_NtCscSuVdRmqwCT_4core3fmtNtB5_9Formatter12pad_integral",
+         "<core::fmt::Formatter>::pad_integral"},
+        {"_Zebra", "_Zebra"},
+        {"_Reset", "_Reset"},
+        {"init", "init"},
+    };
+    static const char ENDLESS[] =
+        "_RIC1aTmmETB3_B3_ETB7_B7_ETBf_Bf_ETBn_Bn_ETBv_Bv_ETBD_BD_ETBL_BL_ETBT_BT_ETB11_B"
+        "11_ETB19_B19_ETB1j_B1j_ETB1t_B1t_ETB1D_B1D_ETB1N_B1N_ETB1X_B1X_ETB27_B27_ETB2h_B"
+        "2h_ETB2r_B2r_ETB2B_B2B_ETB2L_B2L_ETB2V_B2V_ETB35_B35_ETB3f_B3f_ETB3p_B3p_ETB3z_B"
+        "3z_ETB3J_B3J_ETB3T_B3T_ETB43_B43_ETB4d_B4d_ETB4n_B4n_ETB4x_B4x_ETB4H_B4H_ETB4R_B"
+        "4R_ETB51_B51_ETB5b_B5b_ETB5l_B5l_ETB5v_B5v_ETB5F_B5F_ETB5P_B5P_ETB5Z_B5Z_EE";
+    struct mkperf_demangler *d = mkperf_demangler_new();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        assert_string_equal(mkperf_demangle(d, NAMES[i][0]), NAMES[i][1]);
+    }
+    assert_string_equal(mkperf_demangle(d, ENDLESS), ENDLESS);
+    mkperf_demangler_free(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_module),      cmocka_unit_test(test_functions),
         cmocka_unit_test(test_lines),       cmocka_unit_test(test_leaf_repair),
         cmocka_unit_test(test_undecidable), cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_kallsyms),
+        cmocka_unit_test(test_kallsyms),    cmocka_unit_test(test_demangling),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
