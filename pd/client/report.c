@@ -16,35 +16,18 @@
 #include "../lib/text.h"
 #include "control.h"
 
-/*
- * A message of type `which`, of those in ToHost, into c->message; its length, 0 if it does not fit
- * or is not well-formed. The outer message is written here: to determine a part's length nanopb
- * encodes it twice.
- */
+/* A message of type `which`, of those in ToHost, into c->message; its length, 0 if it does not fit or
+ * is not well-formed. */
 static size_t encode(struct mkperf_client *c, uint32_t request, pb_size_t which,
                      const pb_msgdesc_t *fields, const void *message)
 {
-    enum { LENGTH = 2, TAIL = 6 }; /* the length always takes two bytes; the request is last */
-    pb_ostream_t head = pb_ostream_from_buffer(c->message, sizeof c->message);
+    pb_ostream_t out = pb_ostream_from_buffer(c->message, sizeof c->message);
+    bool ok = pb_encode_tag(&out, PB_WT_STRING, which) &&
+              pb_encode_submessage(&out, fields, message) &&
+              (request == 0 || (pb_encode_tag(&out, PB_WT_VARINT, mkperf_ToHost_request_tag) &&
+                                pb_encode_varint(&out, request)));
 
-    if (!pb_encode_tag(&head, PB_WT_STRING, which)) {
-        return 0;
-    }
-    uint8_t *at = c->message + head.bytes_written;
-    size_t room = sizeof c->message - head.bytes_written - LENGTH - TAIL;
-    pb_ostream_t inner = pb_ostream_from_buffer(at + LENGTH, room);
-    if (!pb_encode(&inner, fields, message)) {
-        return 0;
-    }
-    at[0] = (uint8_t)(inner.bytes_written | 0x80);
-    at[1] = (uint8_t)(inner.bytes_written >> 7);
-    size_t n = head.bytes_written + LENGTH + inner.bytes_written;
-    pb_ostream_t rest = pb_ostream_from_buffer(c->message + n, TAIL);
-    if (request != 0 && (!pb_encode_tag(&rest, PB_WT_VARINT, mkperf_ToHost_request_tag) ||
-                         !pb_encode_varint(&rest, request))) {
-        return 0;
-    }
-    return n + rest.bytes_written;
+    return ok ? out.bytes_written : 0;
 }
 
 static void send_message(struct mkperf_peer peer, pb_size_t which, const pb_msgdesc_t *fields,

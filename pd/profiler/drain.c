@@ -2,13 +2,10 @@
 /* From the cores' sample rings to the stages: see drain.h. */
 #include "drain.h"
 
-#include <string.h>
-
 enum {
     /* most bytes copied before their space is given back to the hook */
     RUN_BYTES = 16 * 1024,
     SMALLEST_SAMPLE = 8 * MKPERF_SAMPLE_FIXED_WORDS,
-    LOSS_BYTES = 8 * MKPERF_LOSS_WORDS,
 };
 
 /* Reports a core's losses, those at each place in a record; false if there is no space for it
@@ -21,15 +18,16 @@ static bool tell_losses(struct mkperf_drain *d, unsigned core)
         if (c->lost[where].samples == 0) {
             continue;
         }
-        uint64_t *w = mkperf_output_room(d->output, LOSS_BYTES);
-        if (w == NULL) {
+        const uint64_t record[MKPERF_LOSS_WORDS] = {
+            [MKPERF_WORD_HEADER] =
+                mkperf_record_header(MKPERF_RECORD_LOSS, sizeof record, 0, where, 0, core),
+            [MKPERF_WORD_TIME] = c->now,
+            [MKPERF_LOSS_SAMPLES] = c->lost[where].samples,
+            [MKPERF_LOSS_EVENTS] = c->lost[where].events,
+        };
+        if (!mkperf_output_put(d->output, record, sizeof record, 0)) {
             return false;
         }
-        w[0] = mkperf_record_header(MKPERF_RECORD_LOSS, LOSS_BYTES, 0, where, 0, core);
-        w[MKPERF_WORD_TIME] = c->now;
-        w[MKPERF_LOSS_SAMPLES] = c->lost[where].samples;
-        w[MKPERF_LOSS_EVENTS] = c->lost[where].events;
-        mkperf_output_commit(d->output, LOSS_BYTES, 0, 0);
         c->lost[where] = (struct mkperf_lost){0};
     }
     c->unreported = false;

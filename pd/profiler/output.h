@@ -20,6 +20,8 @@
 #ifndef MKPERF_PROFILER_OUTPUT_H
 #define MKPERF_PROFILER_OUTPUT_H
 
+#include <string.h>
+
 #include "plan.h"
 
 struct mkperf_output {
@@ -84,6 +86,20 @@ static inline void mkperf_output_commit(struct mkperf_output *o, uint64_t bytes,
     } else {
         mkperf_ring_commit(&o->ring, bytes);
     }
+}
+
+/* Hands over a record of that many bytes, which is `events` scheduling events, 0 or 1. False: there is no room
+ * for it. */
+static inline bool mkperf_output_put(struct mkperf_output *o, const uint64_t *record,
+                                     unsigned bytes, unsigned events)
+{
+    uint64_t *to = mkperf_output_room(o, bytes);
+
+    if (to != NULL) {
+        memcpy(to, record, bytes);
+        mkperf_output_commit(o, bytes, 0, events);
+    }
+    return to != NULL;
 }
 
 #endif

@@ -355,30 +355,13 @@ static bool plan_slices(struct mkperf_planning *m, uint32_t there)
     return true;
 }
 
-/* Gives each event that samples a second counter, behind the `numbers` counters of all events. All count all the time.
- * needed: the counters of the events with the spare ones; there: what the session can have. */
-static bool plan_beside(struct mkperf_planning *m, uint32_t numbers, uint32_t needed,
-                        uint32_t there)
-{
-    uint32_t beside = 0;
-
-    for (unsigned i = 0; i < m->plan.events; i++) {
-        m->plan.event[i].beside = m->plan.request.events[i].read ? 0 : numbers + ++beside;
-    }
-    return needed + beside <= there ||
-           mkperf_refuse(
-               m->error, MKPERF_RESULT_COUNTERS, 0,
-               "counts of sampled events need %u counters, with those of the samples, and "
-               "there are %u",
-               needed + beside, there);
-}
-
 /*
  * Plans the counters of all events, and one counter of cycles in addition:
  *   - If there are more events than counters, the last counter is the clock of the slices.
  *   - Otherwise, a counter that no event needs is the beat of a session with scheduling events. Such
  *     an event cannot wake this PD, because the scheduler is at work. Without a beat, samples do.
  *     Words without scheduling events are read at each beat (docs/flow.md), so there has to be one.
+ *   - Counts beside samples have a second counter of each event that samples. All count all the time.
  */
 static bool plan_all_counters(struct mkperf_planning *m)
 {
@@ -386,12 +369,16 @@ static bool plan_all_counters(struct mkperf_planning *m)
     struct mkperf_plan *plan = &m->plan;
     uint32_t most = MKPERF_MAX_COUNTERS - (plan->session.off_cpu ? 1 : 0);
     uint32_t there = m->cpu->counters < most ? m->cpu->counters : most;
-    uint32_t numbers = 0;
-    uint32_t needed = 0;
+    uint32_t numbers = 0; /* the counters of all events */
+    uint32_t needed = 0;  /* with the spare ones */
+    uint32_t beside = 0;
 
     for (unsigned i = 0; i < plan->events; i++) {
-        numbers += counters_of(&m->plan.request.events[i], m->cpu);
-        needed += counters_with_spare(&m->plan.request.events[i], m->cpu);
+        numbers += counters_of(&plan->request.events[i], m->cpu);
+        needed += counters_with_spare(&plan->request.events[i], m->cpu);
+    }
+    for (unsigned i = 0; i < plan->events && mkperf_plan_beside(plan); i++) {
+        plan->event[i].beside = plan->request.events[i].read ? 0 : numbers + ++beside;
     }
     const struct mkperf_rule rules[] = {
         {numbers > most, MKPERF_RESULT_COUNTERS, 0,
@@ -408,13 +395,16 @@ static bool plan_all_counters(struct mkperf_planning *m)
          "more events than counters, and no cycles to multiplex by"},
     };
     if (!mkperf_check_rules(rules, sizeof rules / sizeof *rules, "", m->error) ||
-        (mkperf_plan_beside(plan) && !plan_beside(m, numbers, needed, there)) ||
         !plan_slices(m, needed <= there ? there : there - 1)) {
         return false;
     }
-    for (unsigned i = 0; i < plan->events; i++) {
-        numbers += plan->event[i].beside != 0;
-        needed += plan->event[i].beside != 0;
+    numbers += beside;
+    needed += beside;
+    if (beside != 0 && needed > there) {
+        return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, 0,
+                             "counts of sampled events need %u counters, with those of the "
+                             "samples, and there are %u",
+                             needed, there);
     }
     if (needed > there) {
         plan->clock = m->cpu->counters;

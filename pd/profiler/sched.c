@@ -2,14 +2,7 @@
 /* Scheduling events on their way to the client: see sched.h. */
 #include "sched.h"
 
-#include <string.h>
-
 #include "request.h"
-
-enum {
-    EVENT_OUT_BYTES = 8 * MKPERF_SCHED_OUTPUT_WORDS,
-    LOST_BYTES = 8 * MKPERF_SCHED_LOSS_WORDS,
-};
 
 /* The words of the session, which the kernel reads at each request. They are within a page. */
 static struct mkperf_word_table word_table __attribute__((aligned(1024)));
@@ -38,18 +31,17 @@ bool mkperf_sched_prepare(struct mkperf_sched *s, struct mkperf_kernel *kernel, 
 static bool tell_lost(struct mkperf_sched *s, unsigned core)
 {
     struct mkperf_sched_core *c = &s->core[core];
-    uint64_t *w = mkperf_output_room(s->output, LOST_BYTES);
+    const uint64_t record[MKPERF_SCHED_LOSS_WORDS] = {
+        [MKPERF_WORD_HEADER] =
+            mkperf_record_header(MKPERF_RECORD_SCHED_LOSS, sizeof record, 0, 0, 0, core),
+        [MKPERF_WORD_TIME] = c->lost_from,
+        [MKPERF_SCHED_LOST] = c->lost,
+    };
 
-    if (w == NULL) {
-        return false;
+    if (mkperf_output_put(s->output, record, sizeof record, 0)) {
+        c->lost = 0;
     }
-    w[MKPERF_WORD_HEADER] =
-        mkperf_record_header(MKPERF_RECORD_SCHED_LOSS, LOST_BYTES, 0, 0, 0, core);
-    w[MKPERF_WORD_TIME] = c->lost_from;
-    w[MKPERF_SCHED_LOST] = c->lost;
-    mkperf_output_commit(s->output, LOST_BYTES, 0, 0);
-    c->lost = 0;
-    return true;
+    return c->lost == 0;
 }
 
 static void add_lost(struct mkperf_sched_core *c, uint64_t events, uint64_t time)
@@ -58,42 +50,29 @@ static void add_lost(struct mkperf_sched_core *c, uint64_t events, uint64_t time
     c->lost += events;
 }
 
-/* Room for the output record of an event or a reading. NULL: there is none, and it is counted as lost. */
-static uint64_t *event_room(struct mkperf_sched *s, unsigned core, uint64_t time, unsigned bytes)
+/* Hands over an event or a reading of words, or counts it as lost. */
+static inline void stream(struct mkperf_sched *s, unsigned core, const uint64_t *record,
+                          unsigned size)
 {
     struct mkperf_sched_core *c = &s->core[core];
-    uint64_t *w = c->lost == 0 || tell_lost(s, core) ? mkperf_output_room(s->output, bytes) : NULL;
 
-    if (w == NULL) {
+    if ((c->lost != 0 && !tell_lost(s, core)) || !mkperf_output_put(s->output, record, size, 1)) {
         s->output->status->sched_lost_output++;
-        add_lost(c, 1, time);
+        add_lost(c, 1, record[MKPERF_WORD_TIME]);
     }
-    return w;
 }
 
 static void stream_event(struct mkperf_sched *s, unsigned core, const uint64_t *record)
 {
     const uint64_t size_bits = UINT64_C(0xffff) << 16;
     uint64_t header = record[MKPERF_WORD_HEADER];
-    uint64_t *w = event_room(s, core, record[MKPERF_WORD_TIME], EVENT_OUT_BYTES);
+    const uint64_t event[MKPERF_SCHED_OUTPUT_WORDS] = {
+        [MKPERF_WORD_HEADER] = (header & ~size_bits) | (uint64_t)sizeof event << 16,
+        [MKPERF_WORD_TIME] = record[MKPERF_WORD_TIME],
+        [MKPERF_SCHED_IDENTITY] = s->core[core].slots.thread[mkperf_sched_slot_of(header)],
+    };
 
-    if (w != NULL) {
-        w[MKPERF_WORD_HEADER] = (header & ~size_bits) | (uint64_t)EVENT_OUT_BYTES << 16;
-        w[MKPERF_WORD_TIME] = record[MKPERF_WORD_TIME];
-        w[MKPERF_SCHED_IDENTITY] = s->core[core].slots.thread[mkperf_sched_slot_of(header)];
-        mkperf_output_commit(s->output, EVENT_OUT_BYTES, 0, 1);
-    }
-}
-
-static void stream_words(struct mkperf_sched *s, unsigned core, const uint64_t *record,
-                         unsigned size)
-{
-    uint64_t *w = event_room(s, core, record[MKPERF_WORD_TIME], size);
-
-    if (w != NULL) {
-        memcpy(w, record, size);
-        mkperf_output_commit(s->output, size, 0, 1);
-    }
+    stream(s, core, event, sizeof event);
 }
 
 bool mkperf_sched_take(struct mkperf_sched *s, unsigned core, const uint64_t *record, unsigned size)
@@ -113,8 +92,8 @@ bool mkperf_sched_take(struct mkperf_sched *s, unsigned core, const uint64_t *re
         mkperf_slots_take(&s->core[core].slots, record);
     } else if (type == MKPERF_RECORD_WORDS && size >= 8 * MKPERF_WORDS_FIXED) {
         s->output->status->sched_captured++;
-        stream_words(s, core, record, size);
-    } else if (type == MKPERF_RECORD_SCHED_LOSS && size == LOST_BYTES) {
+        stream(s, core, record, size);
+    } else if (type == MKPERF_RECORD_SCHED_LOSS && size == 8 * MKPERF_SCHED_LOSS_WORDS) {
         add_lost(&s->core[core], record[MKPERF_SCHED_LOST], record[MKPERF_WORD_TIME]);
     } else {
         return false;

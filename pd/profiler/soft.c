@@ -111,18 +111,11 @@ bool mkperf_soft_take(struct mkperf_soft_stage *s, const uint64_t *record, unsig
     if (s->plan->counting || size != 8 * MKPERF_FAULT_WORDS) {
         return false;
     }
-    uint64_t thread = mkperf_thread_of(record[MKPERF_WORD_THREAD], record[MKPERF_WORD_SC]);
-    note_fault(s, mkperf_thread_to_wire(thread));
-    uint64_t *w = mkperf_output_room(s->output, size);
-    if (w == NULL) {
-        s->table->records_dropped++;
-        return true;
-    }
-    for (unsigned i = 0; i < MKPERF_FAULT_WORDS; i++) {
-        w[i] = record[i];
-    }
-    w[MKPERF_WORD_THREAD] = thread;
-    mkperf_output_commit(s->output, size, 0, 0);
+    uint64_t out[MKPERF_FAULT_WORDS];
+    memcpy(out, record, sizeof out);
+    out[MKPERF_WORD_THREAD] = mkperf_thread_of(record[MKPERF_WORD_THREAD], record[MKPERF_WORD_SC]);
+    note_fault(s, mkperf_thread_to_wire(out[MKPERF_WORD_THREAD]));
+    s->table->records_dropped += !mkperf_output_put(s->output, out, sizeof out, 0);
     return true;
 }
 
