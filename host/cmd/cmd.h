@@ -47,9 +47,9 @@ struct mkperf_stamp_queues {
 };
 
 /*
- * Adds the queues of sDDF's classes net, serial and blk that the ELFs name in their sections. path: of the .system file, for
- * messages. module: by the PDs' indices, NULL: the PD has no program. A queue between two PDs is found at either. Errors:
- * INPUT, a section of another version, or one that names memory which its PD does not map.
+ * Adds the queues of sDDF's classes net, serial and blk that the ELFs name in their sections. path: that of the .system
+ * file, for messages. module: by the PDs' indices, NULL: the PD has no program. A queue between two PDs is found at
+ * either. Errors: INPUT, a section of another version, or one that names memory which its PD does not map.
  */
 enum mkperf_status mkperf_stamp_queues_find(struct mkperf_stamp_queues *q, const char *path,
                                             struct mkperf_module *const *module,

@@ -196,7 +196,6 @@ static enum mkperf_status tally_lost(void *self, const struct mkperf_lost *l,
     return mkperf_sink_lost(&t->to, l, e);
 }
 
-/* The totals and the reports of losses count the same samples, and either may be incomplete: the larger one is used. */
 /* Takes the totals. The input reports losses where they happened, and all of them at its end, which a cut input lacks.
  * The greater number is right. */
 static enum mkperf_status tally_end(void *self, const struct mkperf_totals *totals,

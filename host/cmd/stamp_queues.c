@@ -57,7 +57,7 @@ struct class
     uint8_t version;
     unsigned head, tail, bits;
     unsigned forward,
-        back; /* a connection's region_resource_t of either queue; the same: there is only one */
+        back; /* places of a connection's region_resource_t of either queue; equal if there is only one */
     unsigned slots, slots_bytes;
     unsigned bytes; /* size of a connection's entry */
 };

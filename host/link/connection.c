@@ -97,7 +97,7 @@ static void check_proof(struct mkperf_peer *l, const mkperf_TargetHello *hello)
     l->state = MKPERF_PEER_PROVING;
 }
 
-/* Judges the target's Hello: goes to the next state, or sets l->refusal. */
+/* Judges the target's Hello: enters the next state, or sets l->refusal. */
 static void judge_hello(struct mkperf_peer *l, const mkperf_TargetHello *hello)
 {
     bool wants_key = hello->authentication == mkperf_Authentication_AUTHENTICATION_KEY;

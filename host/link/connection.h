@@ -5,7 +5,7 @@
  *
  * Owns: the source, frames in both directions, the handshake and the MACs (docs/protocol.md), the
  * number of the last request. Called by the recorder. A message passes twice: the connection checks its
- * MAC and passes it to ops->message; the recorder decodes it there, and passes all but batches to
+ * MAC and passes it to ops->message; the recorder decodes it there, and passes all except batches to
  * mkperf_peer_control, which finds the answer to the last request.
  *
  *     CLOSED ──HostHello──► GREETING ──TargetHello, no key──► OPEN
@@ -83,7 +83,7 @@ enum mkperf_status mkperf_source_fd_write(struct mkperf_source *s, const void *p
 int mkperf_source_wait(const struct mkperf_source *s, int fd, short events, double seconds);
 void mkperf_source_say(const struct mkperf_source *s, const char *text);
 
-/* ---- what the table in source.c refers to ---- */
+/* ---- the functions that the table in source.c refers to ---- */
 
 mkperf_source_open_fn mkperf_open_serial, mkperf_open_unix, mkperf_open_sddf, mkperf_open_file;
 mkperf_source_open_fn mkperf_open_tcp, mkperf_open_listen;

@@ -95,7 +95,7 @@ struct mkperf_recorder {
     void (*notice)(void *self, const char *text);
     void (*warn)(void *self, const char *text); /* about names and ELFs */
     void (*progress)(void *self); /* after every read, at least ten times per second */
-    void (*control)(void *self, const mkperf_ToHost *m); /* gets every message but batches */
+    void (*control)(void *self, const mkperf_ToHost *m); /* gets every message except batches */
     volatile int *stop;                                  /* not 0: the user requests the end */
     /* Called when names are settled, before Configure: resolves names of PDs in the options. */
     enum mkperf_status (*named)(void *self, struct mkperf_error *e);

@@ -438,7 +438,7 @@ struct report_question {
     struct mkperf_frames frames;
     /* analysis of scheduling events; NULL: none were recorded */
     const struct mkperf_analysis *events;
-    uint64_t span;                        /* ns of them */
+    uint64_t span;                        /* ns from the first event to the last */
     struct report_comparison *comparison; /* the comparison for `regression`; else NULL */
     struct mkperf_error *e;
 };
