@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static uint8_t *rings, *output;
 static unsigned calling;     /* observed PDs in a protected call, bit = child */
-static uint64_t stacks[256]; /* of other PDs, which the profiler PD can read */
+static uint64_t stacks[256]; /* stacks of other PDs, which the profiler PD can read */
 
 static uint32_t word(void)
 {

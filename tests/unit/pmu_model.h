@@ -34,7 +34,7 @@ static struct {
     bool cycle_touched;
 } m;
 
-static uint64_t m_id[4]; /* of the back-end: a kernel at EL1 */
+static uint64_t m_id[4]; /* registers of the back-end of a kernel at EL1 */
 
 static unsigned there(void)
 {

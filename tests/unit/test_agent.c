@@ -142,7 +142,7 @@ static void elfs(void **state)
     a.elfs_unix_ms = 5;
     assert_non_null(agent_elfs(&a, 5).open);
     assert_int_equal(a.elfs_unix_ms, 5);
-    assert_non_null(agent_elfs(&a, 6).open); /* a later window */
+    assert_non_null(agent_elfs(&a, 6).open); /* a later window opens ELFs again */
     assert_true(a.elfs_unix_ms > 6);
     a.elfs_unix_ms = 5;
     a.elfs_s -= 11;

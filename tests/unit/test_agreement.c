@@ -65,7 +65,7 @@ struct recording {
     /* per cent of WORK's samples that are lost; the totals have their number if they are counted */
     unsigned dropped_percent;
     bool counted;
-    bool skip[PDS];            /* not sampled, as --pd does */
+    bool skip[PDS];            /* PDs that are not sampled, as with --pd */
     uint64_t gap_from, gap_to; /* events of WORK's turns are missing there */
 };
 
@@ -257,7 +257,7 @@ static void true_ones(void **state)
               (double)seen.agreed.error_ppm;
         squares += off * off;
     }
-    assert_true(squares / 100 < 6); /* of the largest difference of 3 to 6 */
+    assert_true(squares / 100 < 6); /* the largest of 3 to 6 differences */
 }
 
 /* A tenth of a PD's samples is another's: 6 % of the core's time, and 4 % are its own. */

@@ -388,7 +388,7 @@ static void inversion(void **state)
     assert_int_equal(v->count, 1);
     assert_int_equal(v->total, 4000);
     assert_int_equal(v->worst_from, 3000);
-    assert_int_equal(a->inversion[1].holder, STORE); /* two calls away */
+    assert_int_equal(a->inversion[1].holder, STORE); /* the holder is two calls away */
     assert_int_equal(a->inversion[1].high, DRIVER);
     assert_int_equal(a->inversion[1].total, 1000);
     sums_hold();
@@ -430,7 +430,8 @@ static void inversion_of_an_answer(void **state)
     event(&story, 8000, MKPERF_SCHED_NOTIFY, DRIVER);
     run(&story, 8000, DRIVER, MKPERF_STOPPED_PREEMPTED);
     run(&story, 9000, CLIENT, MKPERF_STOPPED_WAIT_NOTIFICATION);
-    event(&story, 9500, MKPERF_SCHED_NOTIFY, DRIVER); /* it had not been asked */
+    /* the driver answers nothing: it had not been asked */
+    event(&story, 9500, MKPERF_SCHED_NOTIFY, DRIVER);
     story_end(&story);
     sums_hold();
     assert_int_equal(a->ninversions, 1);

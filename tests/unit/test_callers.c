@@ -156,7 +156,7 @@ static void begin(uint32_t max_frames, uint32_t callers)
     }
 }
 
-/* One sample; its record, which is the only one. */
+/* Takes one sample. Returns its record, which is the only one. */
 static const uint64_t *sample(void)
 {
     struct mkperf_ring_consumer c = {.ring = &memory.ring, .size = RING, .tail = memory.ring.tail};
@@ -288,7 +288,7 @@ static void random_cases(void **state)
             struct thread *t = &threads[i];
             fill_stack(i, (unsigned)random() % FRAMES);
             t->serves = random() % 4 != 0;
-            t->caller = (unsigned)random() % THREADS; /* itself, too */
+            t->caller = (unsigned)random() % THREADS; /* a thread may be its own caller, too */
             t->mapped = random() % 8 != 0;
             t->badge = (uint64_t)random() << (random() % 33);
             t->sc = (uint64_t)random();

@@ -97,7 +97,7 @@ static void oldest_makes_room(void **state)
     assert_int_equal(mkperf_client_least(&client), 3); /* an admitted host keeps its place */
     static const char line[] = "status\n";
     say_bytes(&hosts[3], (const uint8_t *)line, sizeof line - 1);
-    assert_int_equal(mkperf_client_least(&client), 4); /* and a person at a terminal does */
+    assert_int_equal(mkperf_client_least(&client), 4); /* a person at a terminal sends text */
 }
 
 /* Only a hello is accepted before the hello; an invalid message ends only its connection. */
@@ -117,7 +117,7 @@ static void malformed(void **state)
     assert_true(mkperf_client_finished(&client, (unsigned)early->who));
     struct test_host *noisy = connect_host(3);
     size_t n = mkperf_frame_encode(frame, 0, bad, sizeof bad);
-    frame[n / 2] ^= 0x40; /* no frame at all */
+    frame[n / 2] ^= 0x40; /* what is left is no frame */
     say_bytes(noisy, frame, n);
     assert_true(mkperf_client_finished(&client, (unsigned)noisy->who));
     say_bytes(b, frame, mkperf_frame_encode(frame, 9, bad, sizeof bad));
@@ -304,7 +304,7 @@ static void ring_fill(void **state)
     test_time += 1000000;
     sample(100);
     settle(a);
-    assert_int_equal(a->statuses, statuses); /* it goes with the next records */
+    assert_int_equal(a->statuses, statuses); /* the status is sent with the next records */
     sample(1);
     settle(a);
     assert_int_equal(a->statuses, statuses + 1);
@@ -316,14 +316,14 @@ static void ring_fill(void **state)
     settle(a);
     assert_int_equal(a->statuses, statuses + 2);
     assert_int_equal(a->status.ring_peak, 100 * 64);
-    sample(2 * RING / 64); /* it is full, and no more */
+    sample(2 * RING / 64); /* the ring is exactly full */
     ask_for(a, mkperf_ToTarget_stop_tag);
     assert_int_equal(a->status.ring_peak, RING);
     assert_true(a->status.lost_output > 0);
     assert_int_equal(configure(a, false)->which_msg, mkperf_ToHost_session_tag);
     start(a);
     ask_for(a, mkperf_ToTarget_get_status_tag);
-    assert_int_equal(a->status.ring_peak, 0); /* another session */
+    assert_int_equal(a->status.ring_peak, 0); /* the session is another one */
 }
 
 static void reconfigured_while_running(void **state)

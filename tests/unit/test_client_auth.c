@@ -45,7 +45,7 @@ static void lost_frames(void **state)
     prove(h, test_key);
     for (unsigned i = 0; i < 3; i++) {
         mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
-        make_frame(h, &m); /* never arrives */
+        make_frame(h, &m); /* this frame never arrives */
     }
     assert_int_equal(ask_for(h, mkperf_ToTarget_get_status_tag)->which_msg,
                      mkperf_ToHost_status_tag);
@@ -461,7 +461,7 @@ static void keys_by_name(void **state)
         assert_int_equal(ended(h), !ok);
         mkperf_client_closed(&client, (unsigned)h->who);
     }
-    client.keys = 2; /* bob's was withdrawn */
+    client.keys = 2; /* bob's key was withdrawn */
     struct test_host *h = connect_host(0);
     mkperf_ToTarget m = hello_of(false, "bob@desk");
     strcpy(m.msg.hello.key, "bob");

@@ -63,7 +63,7 @@ static void sessions(void **state)
     struct test_host *h = controller();
 
     (void)state;
-    assert_true(command(h, "stop")->ok); /* not running: nothing happens */
+    assert_true(command(h, "stop")->ok); /* no session runs, so nothing happens */
     assert_int_equal(calls[MKPERF_OP_STOP], 0);
     assert_true(command(h, "start")->ok);
     assert_true(command(h, "start")->ok);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Compressed records of perf.data: what is written can be read by mkperf and perf, whole and after a kill;
- * what perf or an attacker writes is read, or refused within bounds. */
+/* Compressed records of perf.data. mkperf and perf read what mkperf writes, whole files and those of a killed writer.
+ * mkperf reads what perf writes, and refuses an attacker's file within bounds. */
 #include <zstd.h>
 
 #include "base/base.h"
@@ -117,7 +117,7 @@ static void make(const char *name, int level, bool end)
     }
     if (end) {
         recording_end(&r, 0);
-    } else { /* as if it was killed */
+    } else { /* the file ends as if its writer was killed */
         r.sink.ops->abandon(r.sink.self);
         recording_free(&r);
     }
@@ -378,7 +378,7 @@ static void hostile(void **state)
     assert_int_equal(read_made(&f, true, &seen, &e), MKPERF_ERR_INPUT);
     has(e.text, "yield more than 1024 times their size");
     f.n = f.data;
-    put_copies(&f, skipped, 8, 1 << 20); /* 8 MB: allowed */
+    put_copies(&f, skipped, 8, 1 << 20); /* 8 MB are allowed */
     assert_int_equal(read_made(&f, true, &seen, &e), MKPERF_OK);
     const uint8_t refused[] = {PERF_RECORD_COMPRESSED, PERF_RECORD_COMPRESSED2,
                                PERF_RECORD_AUXTRACE};

@@ -19,7 +19,7 @@
 #include "cmd/cmd.h"
 
 static char directory[] = "/tmp/mkperf-console-XXXXXX";
-static char said[1 << 16]; /* by the console */
+static char said[1 << 16]; /* what the console printed */
 static size_t length;
 
 /* In the child: the console with these arguments (separated by '|'). */

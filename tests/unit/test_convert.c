@@ -185,7 +185,7 @@ static void toperf_as_its_users_know_it(void **state)
                                          "b: time 6 cpu 0 period 10 ip 0xc8 < 0x1000\n"
                                          "a: time 7 cpu 0 period 10 ip 0x64 < 0x1000\n");
     assert_int_equal(access("perf.data", R_OK), 0);
-    assert_non_null(strstr(said, "a.elf")); /* it is no ELF, and that is reported */
+    assert_non_null(strstr(said, "a.elf")); /* the file is no ELF, and that is reported */
     unlink("b.elf");
     assert_int_equal(run("toperf -s s.json -b . -o y.data"), MKPERF_ERR_INPUT);
     assert_int_not_equal(access("y.data", F_OK), 0);

@@ -133,7 +133,7 @@ static void the_summary_names_each_core(void **state)
     has(text, "core 1 did not answer 1 request of the target in time");
     has(text, "core 2  0 samples (0.00 %), 0 lost\n");
     has(text, "core 2 has never answered: nothing of it is in the profile");
-    has(text, "10 samples on the way"); /* of no known core when they were lost */
+    has(text, "10 samples on the way"); /* their core was not known when they were lost */
 }
 
 static void the_file_says_the_same(void **state)
@@ -159,7 +159,7 @@ static void the_file_says_the_same(void **state)
               "{\"ring\":0,\"output\":0,\"link\":0,\"transit\":10,\"chain\":0},"
               "\"late_events\":9,\"late_answers\":1}");
     has(text, "{\"type\":\"core\",\"core\":2,\"state\":\"absent\",\"samples\":0");
-    has(text, "\"where\":\"transit\",\"samples\":10"); /* without a core */
+    has(text, "\"where\":\"transit\",\"samples\":10"); /* a loss without a core */
     has(text, "\"unordered\":0");
     free(text);
 }

@@ -76,7 +76,7 @@ static void one_sample(void **state)
     assert_true(mkperf_deadline_over(&d, 121.1));
     mkperf_deadline_begin(&d, 3, 100);
     mkperf_deadline_observe(&d, true, 2, 102);
-    mkperf_deadline_observe(&d, true, 2, 103); /* no progress */
+    mkperf_deadline_observe(&d, true, 2, 103); /* the samples show no progress */
     assert_false(mkperf_deadline_over(&d, 103.9));
     assert_true(mkperf_deadline_over(&d, 104));
 }

@@ -59,7 +59,7 @@ static void parts_of_runs(void **state)
     (void)state;
     begin();
     work(CLIENT, 1000, 4000);
-    work(CLIENT, 12000, 1000); /* from 3 to 13 ms: 2 + 1 */
+    work(CLIENT, 12000, 1000); /* the window from 3 to 13 ms has 2 + 1 ms */
     work(SERVER, 20000, 25000);
     story_end(&s);
     assert_int_equal(d.pd[CLIENT].worst_ns, 4 * MS);

@@ -375,7 +375,7 @@ static void test_latency(void **state)
     RUN(diff, &status, "--latency", "--fail-above", "5%", b, a);
     assert_int_equal(status, 0);
     text = RUN(diff, &status, "--latency", "--fail-above", "5%", a, recording_path("rare"));
-    assert_int_equal(status, 0); /* of 50 calls nothing is claimed */
+    assert_int_equal(status, 0); /* 50 calls are too few for a claim */
     has(text, "        1       -  ~ call  client -> server\n");
     text = RUN(diff, &status, "--latency", "--json", a, b);
     has(text,

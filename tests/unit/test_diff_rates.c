@@ -171,7 +171,7 @@ static void test_latencies(void **state)
     printf("%u of %u comparisons of equal latencies fail, %u of 30 %% more; of %u with runs that "
            "differ %u and %u\n",
            equal, n, slower, few, varied, tripled);
-    assert_in_range(equal, 0, n * 32 / 1000 + 3); /* half of 5 %: only growth fails */
+    assert_in_range(equal, 0, n * 32 / 1000 + 3); /* half of 5 %, because only growth fails */
     assert_true(slower >= n * 95 / 100);
     assert_in_range(varied, 0, few * 32 / 1000 + 3);
     assert_true(tripled >= few * 95 / 100);

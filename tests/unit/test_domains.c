@@ -88,7 +88,7 @@ static void missing(void **state)
     begin("1 2000 us a|2 3000 us b");
     run(&s, 9000 * US, IDLE, MKPERF_STOPPED_UNKNOWN);
     window(10000, 1, IDLE);
-    window(12000, 2, IDLE); /* without a switch */
+    window(12000, 2, IDLE); /* a window begins without a switch */
     gap(&s, 13000 * US, 14000 * US, 3);
     run(&s, 14000 * US, CLIENT, MKPERF_STOPPED_UNKNOWN);
     window(15000, 1, CLIENT);

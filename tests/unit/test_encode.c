@@ -423,7 +423,7 @@ static void test_runs(void **state)
             last[counter] = time;
             bytes += make(w, counter, flags, chain, idle ? 0 : (unsigned)(chain % 20), time,
                           next() % 50 ? period : next() % 5000, 0x200000 + next() % 64 * 4);
-            if (next() % 200 == 0) { /* another core's */
+            if (next() % 200 == 0) { /* a sample of another core */
                 w[0] |= UINT64_C(1) << 56;
             } else if (next() % 200 == 0) {
                 bytes = bytes - mkperf_record_size(w[0]) + sizeof(uint64_t) * MKPERF_LOSS_WORDS;
@@ -485,10 +485,10 @@ static void test_periods(void **state)
                                                  mkperf_jitter_draw(last, 0, MKPERF_JITTER_MIX));
         last = time += period / 16;
         if (i % 40 == 20) {
-            period += 3 * base; /* it ended late */
+            period += 3 * base; /* the interval ended late */
         }
         if (i % 40 == 30) {
-            continue; /* it was lost on the target */
+            continue; /* this sample was lost on the target */
         }
         make(w, 0, 0, 3, 5, time, period, 0x200000);
         add(w);
@@ -555,7 +555,8 @@ static void test_bad_records(void **state)
         mkperf_record_header(MKPERF_RECORD_SAMPLE, size - 4, 3, 0, 0, 0),
         mkperf_record_header(MKPERF_RECORD_SAMPLE, 0, 0, 0, 0, 0),
         mkperf_record_header(MKPERF_RECORD_SAMPLE, size, 4, 31, 0, 0),
-        mkperf_record_header(MKPERF_RECORD_SAMPLE, size, 4, 1, 0, 0), /* its first sample */
+        /* the counter's first sample */
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, size, 4, 1, 0, 0),
         mkperf_record_header(MKPERF_RECORD_SAMPLE, size, 4, 0, MKPERF_SAMPLE_NO_USER, 0),
         mkperf_record_header(MKPERF_RECORD_SAMPLE, size, 4, 0, MKPERF_SAMPLE_READ, 0),
         mkperf_record_header(MKPERF_RECORD_SAMPLE, size, 4, 0, 0, 1),
@@ -695,7 +696,7 @@ static double count_samples(unsigned n, unsigned chains, unsigned pcs, unsigned 
 /* Nothing is lost or changed by counting, whether the window has room for all chains and addresses or not. */
 static void test_windows(void **state)
 {
-    double bytes = count_samples(60000, 50, 3, 1); /* the demo's shape */
+    double bytes = count_samples(60000, 50, 3, 1); /* samples as in the demo */
 
     printf("windows of 10 s: %.3f bytes a sample\n", bytes);
     assert_true(bytes <= 0.3);

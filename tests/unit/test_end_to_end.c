@@ -73,7 +73,7 @@ static void every_part(void **state)
 
     (void)state;
     begin();
-    for (uint32_t pd = 0; pd <= IDLE; pd++) { /* all wait */
+    for (uint32_t pd = 0; pd <= IDLE; pd++) { /* all PDs wait at first */
         to_run(10, pd, MKPERF_STOPPED_WAIT_NOTIFICATION);
     }
     for (unsigned i = 0; i < TIMES; i++) {
@@ -163,7 +163,7 @@ static void others(void **state)
     to_run(0, SERVER, MKPERF_STOPPED_WAIT_NOTIFICATION);
     irq(&s, now += 50, 33, DRIVER);
     to_run(0, DRIVER, MKPERF_STOPPED_PREEMPTED);
-    event(&s, now += 100, MKPERF_SCHED_NOTIFY, SERVER); /* it is at work */
+    event(&s, now += 100, MKPERF_SCHED_NOTIFY, SERVER); /* the server is at work */
     to_run(0, SERVER, MKPERF_STOPPED_WAIT_NOTIFICATION);
     to_run(300, IDLE, MKPERF_STOPPED_WAIT_NOTIFICATION);
     irq(&s, now += 10, 33, DRIVER);
@@ -171,7 +171,7 @@ static void others(void **state)
     gap(&s, now + 5, now + 50, 3);
     now += 50;
     to_run(10, IDLE, MKPERF_STOPPED_UNKNOWN);
-    irq(&s, now += 10, 33, STORE); /* its state is not known */
+    irq(&s, now += 10, 33, STORE); /* the state of the store is not known */
     story_end(&s);
     mkperf_routes_sort(&r);
     measure("irq 33 -> driver -> server", &t);

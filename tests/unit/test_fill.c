@@ -61,7 +61,7 @@ static void test_lines(void **state)
     assert_int_equal(back.n, f.n);
     assert_memory_equal(back.point, f.point, f.n * sizeof *f.point);
     for (unsigned i = 0; i < 2 * MKPERF_FILL_POINTS; i++) {
-        mkperf_fill_line(&back, "ring_fill", "1 2"); /* more than fits */
+        mkperf_fill_line(&back, "ring_fill", "1 2"); /* a level above the ring's size */
     }
     assert_int_equal(back.n, MKPERF_FILL_POINTS);
     mkperf_fill_line(&back, "ring_fill", "x");
@@ -100,7 +100,7 @@ static void check_track(const char *path)
     unsigned n = 0, of_most = 0, of_500 = 0;
 
     assert_non_null(at);
-    assert_non_null(strstr(at, ",\"mainThreadIndex\":0,")); /* the only thread */
+    assert_non_null(strstr(at, ",\"mainThreadIndex\":0,")); /* the only thread is the main one */
     assert_non_null(strstr(at, "of 65536 in the target's output ring"));
     at = strstr(at, "\"count\":[");
     assert_non_null(at);

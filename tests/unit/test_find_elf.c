@@ -69,7 +69,7 @@ static void places(void **state)
     expect(f, &one, "one.elf", "tree/stripped", NULL); /* before those below the directory */
     expect(f, &bare, "", "tree/bare", NULL);
     mkperf_finder_add(f, recording_path("tree/a/b/c/x"));
-    expect(f, &one, "", "tree/a/b/c/x", NULL); /* has debugging information */
+    expect(f, &one, "", "tree/a/b/c/x", NULL); /* this ELF has debugging information */
     mkperf_finder_reject(f, mkperf_finder_find(f, &one, "", path, sizeof path));
     expect(f, &one, "", "tree/stripped", NULL);
     mkperf_finder_free(f);
@@ -127,7 +127,7 @@ static void caches(void **state)
     expect(f, &one, "", "elsewhere/", NULL);
     const char *found = mkperf_finder_find(f, &one, "", hex, sizeof hex);
     mkperf_finder_reject(f, found);
-    expect(f, &one, "", NULL, "no ELF"); /* and is not looked up again */
+    expect(f, &one, "", NULL, "no ELF"); /* the failure is remembered */
     mkperf_finder_free(f);
     unsetenv("DEBUGINFOD_CACHE_PATH");
 }
@@ -245,7 +245,8 @@ static void keep(const char *directory, struct mkperf_module *const m[], size_t 
     }
 }
 
-/* The oldest use is removed first; what mkperf did not put there is not. */
+/* The copy with the oldest use is removed first. Files that mkperf did not put there are never
+ * removed. */
 static void copies(void **state)
 {
     struct mkperf_module *m[BUILDS];
@@ -272,7 +273,7 @@ static void copies(void **state)
         keep(dir, &m[i], 1, 3 * size + 100);
         usleep(10000); /* the clock of files has steps of a few ms */
     }
-    keep(dir, &m[0], 1, 3 * size + 100); /* used again */
+    keep(dir, &m[0], 1, 3 * size + 100); /* the first copy is used again */
     usleep(10000);
     assert_true(is_kept(dir, 0) && is_kept(dir, 1) && is_kept(dir, 2));
     keep(dir, &m[3], 1, 3 * size + 100);

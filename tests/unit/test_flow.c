@@ -73,7 +73,7 @@ static void compare(double near)
         const struct sim_pd *p = &s.pd[i];
 
         if (stage != NULL) {
-            assert_true(mkperf_flow_packets(stage) - p->packets <= 1); /* one is in work */
+            assert_true(mkperf_flow_packets(stage) - p->packets <= 1); /* one packet is in work */
             assert_true(p->activations - stage->activations <=
                         2); /* the first one and the last one */
             assert_true(stage->packets.max <= p->most_in_activation + 1);
@@ -206,7 +206,7 @@ static void through_a_file(void **state)
     const struct mkperf_queue_fill *last = &p.fills.fill[p.fills.fills - 1];
     assert_int_equal(last->entries, s.queue[last->queue].tail - s.queue[last->queue].head);
     struct mkperf_queue_reading bad = {.time_ns = UINT64_MAX, .queue = 1, .head = 1, .tail = 0};
-    for (unsigned i = 0; i < 1200000; i++) { /* of many readings every fourth one is kept */
+    for (unsigned i = 0; i < 1200000; i++) { /* of so many readings every fourth one is kept */
         mkperf_fills_add(&p.fills, &bad);
     }
     assert_true(p.fills.step == 4 && p.fills.fills < 1 << 19 && p.fills.fills > 1 << 18);
@@ -265,7 +265,7 @@ static void costs(void **state)
     assert_non_null(at);
     double counted[2] = {strtod(strstr(at, "are ") + 4, NULL),
                          strtod(strstr(at, "and ") + 4, NULL)};
-    for (unsigned i = 0; i < 2; i++) { /* one may have begun at an end of the recording */
+    for (unsigned i = 0; i < 2; i++) { /* a packet may have begun at an end of the recording */
         assert_true(fabs(counted[i] - (double)packets[i]) <= 1);
     }
     assert_true(packets[0] > 2 * packets[1]);
@@ -459,9 +459,9 @@ static void indices_of_a_hostile_component(void **state)
     assert_int_equal(q->produced, 5);
     assert_int_equal(q->consumed, 3);
     assert_int_equal(q->now, 7);
-    read_queue(4000, 65533, 2); /* goes back */
+    read_queue(4000, 65533, 2); /* an index moves backwards */
     assert_int_equal(q->implausible, 2);
-    read_queue(5000, 65533, 2 + 600); /* above the capacity */
+    read_queue(5000, 65533, 2 + 600); /* more entries than the capacity */
     assert_int_equal(q->implausible, 3);
     read_queue(6000, 65533, 10);
     assert_int_equal(q->implausible, 3);
@@ -505,7 +505,7 @@ static void a_pause_in_which_an_index_may_wrap(void **state)
     const struct mkperf_sched notified = {
         .time_ns = 140000000, .kind = MKPERF_SCHED_NOTIFY, .from = 0, .to = 1};
     assert_int_equal(mkperf_sink_sched(&s.sink, &notified, &s.e), MKPERF_OK);
-    mkperf_flow_settle(&f); /* it is no reading */
+    mkperf_flow_settle(&f); /* the settled state is no reading */
     read_queue(141000000, 60500, 60600);
     assert_int_equal(q->unknown, 2);
     assert_int_equal(q->produced, 60150);

@@ -259,7 +259,7 @@ static void test_link_passes_all_and_wraps(void **state)
     assert_int_equal(out.number, sent); /* a refused frame uses no number */
     assert_int_equal(in.bad_frames, 0);
     assert_true(bytes > UINT64_C(5) * MKPERF_LINK_BYTES);
-    assert_true(sent < 3000); /* it was full at times */
+    assert_true(sent < 3000); /* the link was full at times */
 }
 
 static void test_link_in_step_after_noise(void **state)
@@ -354,7 +354,7 @@ static void test_lines(void **state)
     (void)state;
     type(text, sizeof text - 1);
     assert_string_equal(lines, "status|help|");
-    type("\0", 1); /* that was neither */
+    type("\0", 1); /* the bytes were neither a frame nor a line */
     assert_int_equal(in.bad_frames, 1);
     type("\r\n\rls\ntimer all on\r\nls\n", 23); /* behind a delimiter `ls` may be a frame */
     assert_string_equal(lines, "status|help|timer all on|ls|");
@@ -377,7 +377,7 @@ static void test_frames_are_no_lines(void **state)
         size_t n = mkperf_frame_encode(frame, sequence[zero % 3], message, 200);
         assert_int_equal(frame[1], zero);
         type(frame, n);
-        type(frame + 1, n - 1); /* with one delimiter between the two */
+        type(frame + 1, n - 1); /* the two frames have one delimiter between them */
     }
     assert_int_equal(frames, 2 * (0x80 - 4));
     assert_int_equal(in.bad_frames, 0);

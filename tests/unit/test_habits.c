@@ -215,7 +215,8 @@ static void test_hierarchy(void **state)
     has(text, "PD / Symbol");
     double server = share_at(text, "  server"), idle = share_at(text, "  idle");
     assert_true(share_at(text, "    [k] idle_thread") > 5);
-    assert_true(sum_of_shares(text) > 199.9 && sum_of_shares(text) < 200.1); /* of two levels */
+    /* the sum over two levels */
+    assert_true(sum_of_shares(text) > 199.9 && sum_of_shares(text) < 200.1);
     text = RUN(report, &status, "-i", in, "-e", "cycles", "--stdio", "-F", "overhead,comm");
     assert_int_equal(status, 0);
     assert_true(server > 1 && share_at(text, "  server") == server);
@@ -354,7 +355,7 @@ static void test_stat_of_pds(void **state)
     assert_int_equal(status, 0);
     has(text, "unknown-3");
     has(text, "100.00%");
-    has(text, "GHz"); /* of the system */
+    has(text, "GHz"); /* the system's row has the rate of its clock */
     assert_null(strstr(strstr(text, "unknown-3"), "GHz"));
 }
 

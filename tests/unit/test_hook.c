@@ -252,7 +252,7 @@ static void test_disturbed(void **state)
     request(0);
     assert_int_equal(d.answer.disturbed, 4);
     assert_int_equal(cpu.running, 0x3f);
-    cpu.select[2] = 0x11; /* in the kernel, too */
+    cpu.select[2] = 0x11; /* the counter counts in the kernel, too */
     cpu.value[4] = 5;     /* more is left than the whole interval */
     request(0);
     assert_int_equal(d.answer.disturbed, 6);
@@ -268,7 +268,7 @@ static unsigned captures_until_storm(uint64_t between)
     unsigned captures = 0;
 
     for (; captures < 3000 && hook.storm == 0; captures++) {
-        if (captures % 100 == 99) { /* another session is no way out */
+        if (captures % 100 == 99) { /* a new session does not avoid the limit */
             memory.ring.head = memory.ring.tail = 0;
             request(MKPERF_REQUEST_APPLY);
         }
@@ -399,7 +399,7 @@ static void test_values(void **state)
         assert_non_null(w);
         assert_int_equal(w[MKPERF_WORD_PERIOD], PERIOD);
         if (there == 1) {
-            continue; /* nothing to ride */
+            continue; /* the record has no values of other counters */
         }
         unsigned rode = there - 1 < MKPERF_MAX_READS ? there - 1 : MKPERF_MAX_READS;
         w += MKPERF_SAMPLE_FIXED_WORDS;
@@ -411,7 +411,7 @@ static void test_values(void **state)
     }
 }
 
-/* The same where the sample is of a thread that is not wanted, and where the ring is full. */
+/* Counts are kept where the sample is of a thread that is not wanted, and where the ring is full. */
 static void test_values_of_no_sample(void **state)
 {
     (void)state;
@@ -486,7 +486,7 @@ static void test_off_cpu(void **state)
     cpu.sc = 0x105;
     assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
     mkperf_sched_switch(&hook, MKPERF_STOPPED_PREEMPTED, owner, other,
-                        mkperf_port_time()); /* announces it */
+                        mkperf_port_time()); /* a record announces the thread */
     for (unsigned reason = 0; reason < MKPERF_STOPPED_REASONS; reason++) {
         unsigned size;
         bool corrupt = false;
@@ -650,7 +650,7 @@ static void test_stacks(void **state)
     assert_int_equal(ask_page(slot, at), MKPERF_REQUEST_OK);
     assert_int_equal(d.answer.word, at);
     assert_int_equal(request_of(other, MKPERF_REQUEST_PAGE), MKPERF_REQUEST_BAD_STATE);
-    mkperf_sched_forget(&hook, other); /* it is deleted */
+    mkperf_sched_forget(&hook, other); /* the thread is deleted */
     assert_int_equal(ask_page(slot, at), MKPERF_REQUEST_BAD_STATE);
     hook_page = NULL;
 }

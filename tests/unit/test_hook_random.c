@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel hook with 20,000 random requests: what a descriptor holds is bounded, whatever it is. */
+/* The kernel hook with 20,000 random requests: no content of a descriptor leads outside the bounds. */
 #include "hook_cpu.h"
 
 enum { PAGE_WORDS = 512 };
@@ -53,7 +53,7 @@ static void test_random(void **state)
     struct mkperf_descriptor good;
     unsigned applied = 0;
     unsigned scheduled = 0;
-    unsigned read = 0; /* switches with words */
+    unsigned read = 0; /* switches that read words */
 
     (void)state;
     boot(6);
@@ -124,7 +124,7 @@ static void test_random(void **state)
     assert_true(cpu.writes > RANDOM_DESCRIPTORS && cpu.wakes > 0 && cpu.reads > cpu.writes);
 
     /* And sampling is intact. */
-    mkperf_hook_end(&hook, true); /* its counters may be others */
+    mkperf_hook_end(&hook, true); /* the next session may have other counters */
     d = good;
     cpu.mapped = true;
     cpu.there = 6;

@@ -128,7 +128,7 @@ static void hostile(void **state)
     const size_t name = first + MKPERF_STAMP_ENTRY_BYTES + 20;
 
     (void)state;
-    for (size_t n = 0; n < table_bytes; n++) { /* cut short anywhere */
+    for (size_t n = 0; n < table_bytes; n++) { /* the table may be cut at any byte */
         make_image();
         refused(n, "size");
         if (n >= KERNEL && n < table_bytes - strlen(image.windows)) { /* a text may be shorter */
@@ -278,7 +278,7 @@ static void wrong_calls(void **state)
     assert_int_equal(stamp((const char *const[]){
                          "stamp", "platform/pocket/selftest/selftest.system", "--elf-path",
                          in(build, "pocket/selftest"), "--kernel", kernel, "-o", out, NULL}),
-                     MKPERF_ERR_INPUT); /* no client PD in it */
+                     MKPERF_ERR_INPUT); /* the system has no client PD */
     assert_int_equal(stamp((const char *const[]){"stamp", system, "--elf-path", elfs, "--kernel",
                                                  kernel, "-o", "/nonexistent/client.elf", NULL}),
                      MKPERF_ERR_OUTPUT);

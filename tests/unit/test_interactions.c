@@ -84,7 +84,7 @@ static void test_lines_come_back(void **state)
     a.records_dropped = 4;
     a.total[MKPERF_SOFT_PPCALL] = 11;
     add("client one", "my \"server\"", 7, 0);
-    add("client one", "my \"server\"", 3, 1); /* the same edge */
+    add("client one", "my \"server\"", 3, 1); /* this edge is there already */
     add("x", "x", 0, UINT64_MAX);
     mkperf_interactions_add_pd(&a, &pd);
     mkperf_interactions_add_pd(&a, &(struct mkperf_soft_counts){"my \"server\"", {9}, {0}});
@@ -145,7 +145,7 @@ static void test_reports(void **state)
     assert_non_null(strstr(table, "# WARNING: 2 of 12 ppcalls are in no line"));
     assert_non_null(strstr(table, "# WARNING: 2 faults have no mark"));
     free(table);
-    a.ns = 0; /* no time: no rate, rather than a wrong one */
+    a.ns = 0; /* without a time there is no rate, rather than a wrong one */
     table = written(write_table);
     assert_non_null(strstr(table, "         ?  a\"b\\c -> d\n"));
     free(table);

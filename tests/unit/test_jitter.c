@@ -64,7 +64,7 @@ static void test_in_step(void **state)
             }
         }
     }
-    assert_true(excess(1000000, 0, 1000000, 16) > 500); /* and without jitter */
+    assert_true(excess(1000000, 0, 1000000, 16) > 500); /* without jitter */
 }
 
 int main(void)

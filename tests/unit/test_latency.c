@@ -9,7 +9,7 @@
 
 enum { ROUNDS = 40 };
 
-static struct story story; /* as it was written */
+static struct story story; /* the story as it was written */
 
 static void write_story(const char *name)
 {

@@ -127,7 +127,7 @@ static void a_sample_waits_for_the_other_cores(void **state)
     assert_int_equal(out.n, 0);
     add(m, 1, 20 * MS, 2);
     release(m, false);
-    assert_int_equal(out.n, 2); /* of 10 and 20; 30 waits */
+    assert_int_equal(out.n, 2); /* the samples of 10 and 20 are passed on; that of 30 waits */
     assert_int_equal(out.core[1], 1);
     release(m, true);
     assert_int_equal(out.n, 3);

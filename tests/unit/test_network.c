@@ -88,7 +88,7 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
     struct content *c = self;
 
     (void)e;
-    assert_true(s->time_ns >= c->last_ns); /* over restarts, too */
+    assert_true(s->time_ns >= c->last_ns); /* time ascends over restarts, too */
     c->last_ns = s->time_ns;
     c->samples++;
     c->of_event[s->event]++;
@@ -388,7 +388,7 @@ static void parts_of_interactions(void **state)
     how.parts = UINT32_MAX;
     expect(record_from(how, "--interactions"), MKPERF_ERR_INPUT,
            "an answer that is not to GetInteractions: part 0 of 4294967295 in the place of part 0");
-    assert_true(read_back().samples > 1000); /* what came is kept */
+    assert_true(read_back().samples > 1000); /* the samples that arrived are kept */
     how = (struct how){.parts = 3, .same_part = true};
     expect(record_from(how, "--interactions"), MKPERF_ERR_INPUT, "in the place of part 1");
 }

@@ -86,7 +86,7 @@ static void not_paired(void **state)
     (void)state;
     begin();
     run(&story, 1000, CLIENT, MKPERF_STOPPED_UNKNOWN);
-    stops(1900, CLIENT, 0x11); /* no switch then */
+    stops(1900, CLIENT, 0x11); /* no switch happens then */
     run(&story, 2000, SERVER, MKPERF_STOPPED_CALLED);
     run(&story, 3000, CLIENT, MKPERF_STOPPED_REPLIED);
     assert_int_equal(got.n, 0);
@@ -100,13 +100,13 @@ static void not_paired(void **state)
     stops(7000, CLIENT, 0x11);
     stops(8000, CLIENT, 0x12); /* the first one's end is missing */
     run(&story, 8000, SERVER, MKPERF_STOPPED_CALLED);
-    run(&story, 8000, CLIENT, MKPERF_STOPPED_REPLIED); /* no time */
+    run(&story, 8000, CLIENT, MKPERF_STOPPED_REPLIED); /* the thread was blocked for no time */
     assert_int_equal(got.n, 0);
     assert_int_equal(totals.off_cpu_unpaired, 4);
     assert_int_equal(totals.samples, 96);
     assert_int_equal(totals.core[0].samples, 96);
     assert_int_equal(mkperf_sink_sample(&story.sink, &other, &story.e), MKPERF_OK);
-    assert_int_equal(got.period[0], 7); /* of another event */
+    assert_int_equal(got.period[0], 7); /* a sample of another event */
     mkperf_off_cpu_free(&relay);
 }
 

@@ -19,7 +19,7 @@ static double linear(uint32_t byte)
     return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
 }
 
-/* What others see (Machado and others 2009), of linear light: protanopes, deuteranopes and tritanopes. */
+/* How protanopes, deuteranopes and tritanopes see linear light (Machado and others, 2009). */
 enum { EYES = 4 };
 static const double sight[EYES][3][3] = {
     {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},

@@ -40,8 +40,8 @@ struct recording {
     bool counted;
     bool halved;     /* each period is half of what passed */
     bool no_seldom;  /* SELDOM has no PD call, because it has no sample */
-    bool skip[PDS];  /* not sampled, as --pd does */
-    uint64_t window; /* samples of a PD in a row of a window; 0: each is sent */
+    bool skip[PDS];  /* PDs that are not sampled, as with --pd */
+    uint64_t window; /* samples of a PD in each row of a window; 0: each sample is sent */
 };
 
 static uint64_t random_below(struct recording *r, uint64_t n)

@@ -85,7 +85,7 @@ static void test_latencies(void **state)
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 9, 640);
     assert_pair(MKPERF_LATENCY_NOTIFY, 1, 9, 1, 40, 40, 640);
     event(MKPERF_SCHED_NOTIFY, 0, 9, 650); /* it runs, or is ready: no latency */
-    event(MKPERF_SCHED_NOTIFY, 0, 7, 651); /* what that one does is unknown */
+    event(MKPERF_SCHED_NOTIFY, 0, 7, 651); /* what thread 7 does is unknown */
     assert_int_equal(pair_of(MKPERF_LATENCY_NOTIFY, 9, 9)->busy, 1);
     assert_int_equal(pair_of(MKPERF_LATENCY_NOTIFY, 1, 9)->busy, 1);
     assert_null(pair_of(MKPERF_LATENCY_NOTIFY, 9, 7));

@@ -481,7 +481,7 @@ static enum mkperf_status recover_shown(const char *partial, const char *to,
     close(was);
     ssize_t n = read(terminal, shown, sizeof shown - 1);
     shown[n > 0 ? n : 0] = '\0';
-    assert_non_null(strstr(shown, "d.data [...")); /* at its beginning */
+    assert_non_null(strstr(shown, "d.data [...")); /* the progress is at its beginning */
     assert_non_null(strstr(shown, " MB, 2 s"));
     close(tty);
     close(terminal);

@@ -307,7 +307,7 @@ static void ours(void)
     map(10, 2, 1, slide1 + 0x200000, "/two.elf"); /* the server's, in the client */
     sample(1, 2, 1, 10, user, 4);
     close_record(record(68, 0));
-    close_record(record(1000, 0)); /* of a later perf */
+    close_record(record(1000, 0)); /* a record of a later perf */
     sample(2, 1, 2, 20, both, 4);
     lost(MKPERF_LOST_RING, 4);
     sample(1, 1, 9, 30, idle, 2);
@@ -487,7 +487,7 @@ static void test_errors(void **state)
     expect(file.n, "test: offset 376: a sample of an unknown event");
     start(1, IP_TID_TIME_CPU_PERIOD | CHAIN | IDENTIFIER, ID_ALL);
     sample(1, 2, 1, 5, NULL, 0);
-    patch64(file.n - 24, 4096); /* its core */
+    patch64(file.n - 24, 4096); /* the core of the record */
     finish(NULL, 0);
     expect(file.n, "test: offset 240: a sample of a core beyond 4095");
     start(1, IP_TID_TIME_CPU_PERIOD | CHAIN | IDENTIFIER, ID_ALL);

@@ -53,7 +53,7 @@ static uint32_t get(unsigned reg)
 {
     switch (reg) {
     case UARTFR:
-        assert_true(m.polls++ < 3); /* it would be waiting */
+        assert_true(m.polls++ < 3); /* a further poll would be waiting */
         return (uint32_t)(m.rx == 0 ? FR_RXFE : 0) |
                (uint32_t)(!m.emulated && m.tx == DEPTH ? FR_TXFF : 0);
     case UARTDR: {

@@ -70,7 +70,7 @@ static unsigned end(struct mkperf_checks *p, unsigned samples)
     struct mkperf_error e;
 
     assert_int_equal(sink.ops->end(sink.self, &totals, &e), MKPERF_OK);
-    assert_int_equal(passed, samples); /* all are handed on */
+    assert_int_equal(passed, samples); /* all samples are passed on */
     assert_int_equal(seen.spurious, 5);
     assert_int_equal(seen.nsuspects, mkperf_checks_totals(p)->nsuspects);
     return seen.nsuspects;
@@ -97,8 +97,9 @@ static void good(void **state)
     put(p, 500, 0, 0, recording_at.alpha, return_address());
     put(p, 500, 1, 0, 0x1234, 0x5678); /* no ELF: nothing to check */
     put(p, 500, 0, MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER, recording_at.idle, 0);
-    put(p, 500, 7, 0, 0x1234, 0);                                    /* not announced */
-    put(p, 500, 1, MKPERF_SAMPLE_KERNEL, recording_at.idle, 0x5678); /* a user's caller */
+    put(p, 500, 7, 0, 0x1234, 0); /* the PD was not announced */
+    /* the caller is one of user code */
+    put(p, 500, 1, MKPERF_SAMPLE_KERNEL, recording_at.idle, 0x5678);
     assert_int_equal(end(p, 2500), 0);
     mkperf_checks_free(p);
 }
@@ -131,7 +132,7 @@ static void bad(void **state)
 
     (void)state;
     put(p, 100, 0, 0, recording_at.alpha, recording_at.beta); /* no call before a function */
-    put(p, 50, 0, 0, recording_at.alpha + 2, 0);              /* not an instruction */
+    put(p, 50, 0, 0, recording_at.alpha + 2, 0); /* this is no address of an instruction */
     put(p, 10, 0, 0, 0x10, 0x20);
     put(p, 40, 0, MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER, 0x10, 0);
     put(p, 20, 0, MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER, recording_at.idle,

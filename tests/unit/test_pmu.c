@@ -198,7 +198,7 @@ static void test_modes_of_guests(void **state)
 {
     static const struct {
         unsigned modes;
-        bool at[4]; /* exception levels */
+        bool at[4]; /* by exception level: whether the event counts there */
     } expect[] = {
         {MKPERF_PMU_USER, {true, false, false, false}},
         {MKPERF_PMU_GUEST, {false, true, false, false}},
@@ -347,7 +347,7 @@ static void test_user(void **state)
     count_events(1, 2);
     pmu->user->stop(3);
     assert_int_equal(m.enabled, UINT64_C(0x80000000));
-    assert_int_equal(m.overflow, UINT64_C(0x80000000)); /* no event's counter */
+    assert_int_equal(m.overflow, UINT64_C(0x80000000)); /* only the cycle counter has overflowed */
     assert_int_equal(pmu->user->read(0), 77);
     assert_int_equal(pmu->user->read(1), 1);
     m.type_mask = UINT64_C(0xfc0003ff);
@@ -408,7 +408,7 @@ static void test_figures(void **state)
                     happens(code[i], n);
                     left -= n;
                 }
-                happens(0x7fff, 1000); /* another event */
+                happens(0x7fff, 1000); /* another event happens */
             }
             assert_int_equal(request(MKPERF_REQUEST_SNAPSHOT), MKPERF_REQUEST_OK);
             session.events_count = reading.events = 2;

@@ -215,7 +215,7 @@ static void test_consumer_skips_bad_sizes(void **state)
         x->ring->data[at / 8] = mkperf_record_header(MKPERF_RECORD_SAMPLE, sizes[i], 0, 0, 0, 0);
         assert_null(mkperf_ring_peek(&x->c, &size, &corrupt));
         assert_true(corrupt);
-        assert_true(put(x, i, 64)); /* in step again */
+        assert_true(put(x, i, 64)); /* both ends are in step again */
         expect(x, i, 64);
     }
 }
@@ -305,7 +305,7 @@ static void test_stretches(void **state)
             records++;
         }
         most = records > most ? records : most;
-        if (out < in) { /* behind a pad */
+        if (out < in) { /* the record is behind a pad */
             expect(x, out, 8 * (2 + (unsigned)out % 69));
             out++;
         }

@@ -291,7 +291,7 @@ static void test_words(void **state)
     assert_int_equal(t.value[0], 0x667700);
     assert_int_equal(t.value[1], 0);
     switch_to(1);
-    page[3] += 1 + (UINT64_C(1) << 32); /* not in bytes 1 and 2 */
+    page[3] += 1 + (UINT64_C(1) << 32); /* a change outside bytes 1 and 2 */
     page[9] = 1;
     switch_to(2);
     take_all(&t);

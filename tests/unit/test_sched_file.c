@@ -32,7 +32,7 @@ struct back {
     uint32_t npds;
     struct mkperf_pd pd[16];
     unsigned events, samples, readings;
-    struct mkperf_queue queue[2]; /* without texts */
+    struct mkperf_queue queue[2]; /* queues without texts */
     struct mkperf_queue_reading reading[READINGS];
     unsigned after[READINGS]; /* the number of events before a reading */
     struct mkperf_sched event[STORY_EVENTS];

@@ -143,7 +143,7 @@ static void test_calls_across_cores(void **state)
     assert_int_equal(pair->max, 299);
     assert_int_equal(memory[0].ring.tail, memory[0].ring.head);
     assert_int_equal(memory[1].ring.tail, memory[1].ring.head);
-    assert_int_equal(memory[2].ring.tail, 0); /* of no core of the session */
+    assert_int_equal(memory[2].ring.tail, 0); /* the ring is of no core of the session */
 }
 
 /* What is newer than the request stays, whichever ring it is in, so that nothing older follows
@@ -172,7 +172,7 @@ static void test_slots_of_each_core(void **state)
 {
     (void)state;
     one_call(1000, 300);
-    put_thread(0, SLOT_CALLER, OTHER); /* the caller's slot on core 0 alone */
+    put_thread(0, SLOT_CALLER, OTHER); /* the caller's slot, only on core 0 */
     put_switch(0, 2000, MKPERF_STOPPED_PREEMPTED, SLOT_CALLER);
     put(0, 2001, MKPERF_SCHED_CALL, 0, SLOT_SERVER);
     put(1, 2500, MKPERF_SCHED_REPLY, 0, SLOT_OTHER);

@@ -222,7 +222,7 @@ static void whole(void **state)
     put(m, 1 << 20, CODE_IDLE);
     fake_send(f, &message);
     m = sched(0, 1, 4, 2000000);
-    put(m, 5, CODE_A); /* codes hold on */
+    put(m, 5, CODE_A); /* codes remain valid */
     fake_send(f, &message);
     status(5, 0, 0);
     finish();
@@ -291,7 +291,7 @@ static void gaps(void **state)
     assert_int_equal(t->sched_lost[MKPERF_LOST_OUTPUT], 3);
     assert_int_equal(t->sched_lost[MKPERF_LOST_TRANSIT], 2);
     assert_int_equal(t->sched_lost[MKPERF_LOST_CHAIN], 1);
-    assert_true(t->complete); /* the books agree */
+    assert_true(t->complete); /* the totals agree */
 }
 
 /* A guest accesses a page, above all that 24 bits have, and calls its monitor: pages are no events of the model. */
@@ -367,10 +367,11 @@ static void nonsense(void **state)
 
     (void)state;
     codes(m);
-    code(m, 5, (mkperf_SchedKind)40, mkperf_SchedReason_STOPPED_UNKNOWN, 1); /* of a newer one */
+    /* a kind of a newer target */
+    code(m, 5, (mkperf_SchedKind)40, mkperf_SchedReason_STOPPED_UNKNOWN, 1);
     code(m, 2000, mkperf_SchedKind_SCHED_SWITCH, mkperf_SchedReason_STOPPED_UNKNOWN, 1);
     put(m, 0, 5);
-    put(m, 0, 60); /* never defined */
+    put(m, 0, 60); /* this code was never defined */
     put(m, 7, CODE_A);
     fake_send(f, &message);
     m = sched(MKPERF_MAX_CORES, 1, 0, 1000);
@@ -384,7 +385,7 @@ static void nonsense(void **state)
     put(m, 0, CODE_A);
     fake_send(f, &message);
     m = sched(0, 1, 3, 1000);
-    m->session = 9; /* another one's */
+    m->session = 9; /* the message is of another session */
     put(m, 0, CODE_A);
     fake_send(f, &message);
     status(3, 0, 0);

@@ -58,7 +58,7 @@ static struct {
     uint8_t sent[STREAM]; /* what the client has to send, frames and delimiters */
     unsigned n;
     unsigned taken;    /* bytes that the virtualiser consumed */
-    bool client_awake; /* it has a notification to come */
+    bool client_awake; /* a notification for the client is pending */
     unsigned in_parts; /* transfers that ended within a frame */
 } line;
 
@@ -136,7 +136,7 @@ static void longer_than_the_queue(void **state)
     assert_true(line.in_parts > 0);
 }
 
-/* Text has no delimiter: it goes out when nothing follows it. */
+/* Text has no delimiter: it is sent when nothing follows it. */
 static void text(void **state)
 {
     (void)state;

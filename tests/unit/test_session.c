@@ -147,7 +147,7 @@ static void test_frequency_follows(void **state)
         sim.kernel_rate = rates[i] / 10;
         run_asking(5); /* finds the new rate, */
         uint64_t before = got.batch_samples;
-        run_asking(2); /* and stays there */
+        run_asking(2); /* the period stays */
         assert_in_range(got.batch_samples - before, 1600, 2400);
     }
     const mkperf_Status *s = stop_session();
@@ -414,7 +414,7 @@ static void test_filters(void **state)
     assert_in_range(s->captured, 50000 * 2 / 3 - 300, 50000 * 2 / 3 + 300);
     for (unsigned i = 0; i < MKPERF_CHAIN_SLOTS; i++) {
         assert_int_not_equal(sim_client.encoder.table.chain[i].thread,
-                             2); /* one that is void has 0 */
+                             2); /* a void chain has thread 0 */
     }
     configure_one(sim_event("cycles", 100000, 0), mkperf_ToHost_session_tag);
     start_session();

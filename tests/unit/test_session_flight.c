@@ -126,7 +126,7 @@ static void test_repeated_dump(void **state)
         for (unsigned i = 0; i < 1000 && got.batch_samples < whole - 5; i++) {
             run_machine(1000);
         }
-        run_machine(50000); /* nothing follows */
+        run_machine(50000); /* no record follows */
         assert_in_range(got.batch_samples, whole - 5, whole + 5);
     }
 }
@@ -177,7 +177,8 @@ static void test_fault_holds(void **state)
     assert_int_equal(s.flight, mkperf_FlightState_FLIGHT_HELD);
     assert_int_equal(s.trigger, mkperf_FlightTrigger_FLIGHT_FAULT);
     assert_int_equal(s.trigger_thread, 3 + 2);
-    assert_in_range(sim_profiler->status.captured, captured, captured + 2); /* at once */
+    /* the target answers at once */
+    assert_in_range(sim_profiler->status.captured, captured, captured + 2);
     assert_int_equal(dump(), s.held);
     assert_int_equal(sim_profiler->soft.table->total[MKPERF_SOFT_FAULT], 2);
 }
@@ -243,7 +244,7 @@ static void test_flight_refusals(void **state)
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
     m = flight(0);
     m.msg.configure.stop_if_count = 1;
-    sim_ask(&m, mkperf_ToHost_error_tag); /* no scheduling events */
+    sim_ask(&m, mkperf_ToHost_error_tag); /* the session has no scheduling events */
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
     m.msg.configure.sched = true;
     m.msg.configure.stop_if[0].ns = UINT64_C(10000000001);
@@ -358,7 +359,7 @@ static void test_software_events_are_counted(void **state)
         if (first == 1) {
             c.msg.get_counts.part = 1;
             sim_ask(&c, mkperf_ToHost_counts_tag);
-            uint64_t of[4] = {0}; /* by thread */
+            uint64_t of[4] = {0}; /* counts by thread */
             assert_int_equal(got.last.msg.counts.threads_count, 3);
             for (unsigned i = 0; i < 3; i++) {
                 of[got.last.msg.counts.threads[i].thread - 2] =

@@ -347,7 +347,8 @@ static void test_multiplexing_and_filters(void **state)
     const mkperf_Status *s = stop_session();
     check_statistics(s);
     check_times(s, 2);
-    for (unsigned i = 0; i < 4; i++) { /* a third of half of them */
+    for (unsigned i = 0; i < 4;
+         i++) { /* each counts for a third of the time, half of it in user mode */
         assert_in_range(got.weight[2 * i], 400000000, 500000000);
     }
 }
@@ -376,7 +377,8 @@ static void test_followers(void **state)
 
     m = configuration(events, 3);
     sim_ask(&m, mkperf_ToHost_session_tag);
-    assert_int_equal(got.last.msg.session.slices, 3); /* of 6 counters one is the clock */
+    /* one of the 6 counters is the clock of slices */
+    assert_int_equal(got.last.msg.session.slices, 3);
     for (unsigned i = 0; i < 3; i++) {
         m.msg.configure.events[i].kernel = true;
     }

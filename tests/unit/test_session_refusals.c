@@ -45,7 +45,7 @@ static void test_no_interrupt(void **state)
             assert_false(sim.counter[c].on);
         }
     }
-    sim.interrupts = sim.counts = true; /* and nothing stands in the way of a good one */
+    sim.interrupts = sim.counts = true; /* a valid session is possible now */
     start_session();
     run_machine(TICK_HZ / 10);
     check_statistics(stop_session());
@@ -90,7 +90,7 @@ static void test_disturbed(void **state)
     assert_in_range(got.of[0] - before, 4400, 4600);
     check_statistics(s);
     assert_in_range(sim_profiler->status.disturbed, 3, 4);
-    start_session(); /* of the next one nothing */
+    start_session(); /* the next session has none of these */
     run_machine(TICK_HZ / 100);
     stop_session();
     assert_int_equal(sim_profiler->status.disturbed, 0);
@@ -155,7 +155,7 @@ static void test_refusals(void **state)
     refused(mkperf_ErrorCode_ERROR_STATE, 0);
     sim_command(mkperf_ToTarget_stop_tag, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_STATE, 0);
-    sim_ask(&m, mkperf_ToHost_error_tag); /* no event */
+    sim_ask(&m, mkperf_ToHost_error_tag); /* a request without an event */
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
     configure_one(sim_event("cycles", 5000, 0), mkperf_ToHost_session_tag);
     configure_one(sim_event("cyc", 5000, 0), mkperf_ToHost_error_tag);
@@ -177,7 +177,7 @@ static void test_refusals(void **state)
     sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_COUNTERS, 0);
     assert_non_null(strstr(got.last.msg.error.text, "more than 31 counters"));
-    m.msg.configure.events_count = 3; /* all counters */
+    m.msg.configure.events_count = 3; /* the events need all counters */
     m.msg.configure.words_count = 1;
     sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_COUNTERS, 0);
@@ -253,7 +253,8 @@ static void test_hostile_client(void **state)
     for (uint32_t op = 0; op < 40; op++) {
         call(op);
     }
-    configure_one(sim_event("cycles", 100000, 0), mkperf_ToHost_session_tag); /* and works on */
+    /* the profiler continues to work */
+    configure_one(sim_event("cycles", 100000, 0), mkperf_ToHost_session_tag);
 }
 
 int main(void)

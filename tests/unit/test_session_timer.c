@@ -82,10 +82,10 @@ static void test_walk(void **state)
     assert_int_equal(frame[1], 0x200200);
     assert_int_equal(mkperf_observe_walk(o, 0, frame, 1, &flags), 1);
     assert_int_equal(flags, MKPERF_SAMPLE_DEPTH_LIMIT);
-    stack[4] = 0x20000000; /* downwards: a circle */
+    stack[4] = 0x20000000; /* the chain leads downwards and would be a circle */
     assert_int_equal(mkperf_observe_walk(o, 0, frame, 8, &flags), 2);
     assert_int_equal(flags, MKPERF_SAMPLE_BAD_FP);
-    stack[5] = 0; /* start code */
+    stack[5] = 0; /* the frame of the start code */
     assert_int_equal(mkperf_observe_walk(o, 0, frame, 8, &flags), 1);
     const uint64_t wild[] = {0x20000000 + sizeof stack - 8, 0x20000004, 0x1ffffff8, UINT64_MAX - 7,
                              0x20000000 + sizeof stack};
@@ -134,7 +134,7 @@ static void test_callers(void **state)
     sim_child[0].x0 = BASE_ENDPOINT_CAP + 5;
     mkperf_observe_look(o);
     assert_int_equal(mkperf_observe_caller(o, CHILD(2)), 0);
-    assert_int_equal(mkperf_observe_caller(o, CHILD(3)), -1); /* that is another channel */
+    assert_int_equal(mkperf_observe_caller(o, CHILD(3)), -1); /* the call is on another channel */
     assert_int_equal(mkperf_observe_caller(o, CHILD(0)), -1);
     sim_child[0].x0 = BASE_ENDPOINT_CAP + 6; /* a call to a PD that was not announced */
     mkperf_observe_look(o);
@@ -146,12 +146,12 @@ static void test_callers(void **state)
     sim_child[2] = sim_child[0];
     sim_child[2].x0 = BASE_ENDPOINT_CAP + 1;
     mkperf_observe_look(o);
-    assert_int_equal(mkperf_observe_caller(o, CHILD(3)), -1); /* two of them */
+    assert_int_equal(mkperf_observe_caller(o, CHILD(3)), -1); /* two PDs are in a call to it */
     sim_child[0].x0 = BASE_ENDPOINT_CAP + 5;
     mkperf_observe_look(o);
     assert_int_equal(mkperf_observe_caller(o, CHILD(3)), 2); /* 0 calls 2 calls 3 */
     assert_int_equal(mkperf_observe_caller(o, CHILD(2)), 0);
-    sim_child[0].pc += 4; /* not at the instruction */
+    sim_child[0].pc += 4; /* the PD is not at its system call */
     mkperf_observe_look(o);
     assert_int_equal(mkperf_observe_caller(o, CHILD(2)), -1);
     sim_child[0].pc -= 4;
@@ -327,7 +327,7 @@ static void test_refusals(void **state)
     (void)state;
     configure_timer(1000, 0, mkperf_ToHost_error_tag); /* no PD to observe */
     refused(mkperf_ErrorCode_ERROR_NO_TIMER, 1);
-    m = observe(1, 0, 10); /* no part 0 */
+    m = observe(1, 0, 10); /* part 0 is missing */
     sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_STATE, 0);
     tell(1);

@@ -326,7 +326,7 @@ static void viewers(void **state)
     expect(text, "\"startTime\":[0.500000,1.500000,null],\"endTime\":[4.500000,2.500000,2.500000],"
                  "\"phase\":[1,1,3],");
     expect(text, "\"startTime\":[3],\"endTime\":[null],\"phase\":[0],"); /* a point */
-    expect(text, "\"startTime\":[3],\"endTime\":[null],\"phase\":[2],"); /* no end */
+    expect(text, "\"startTime\":[3],\"endTime\":[null],\"phase\":[2],"); /* the phase has no end */
     free(text);
     text = write_as("pprof", "out.pb.gz", (struct mkperf_export){.no_inlined = true}, &size);
     assert_true(size > 100 && (uint8_t)text[0] == 0x1f && (uint8_t)text[1] == 0x8b);

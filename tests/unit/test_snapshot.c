@@ -161,15 +161,15 @@ static void identity(void **state)
     assert_string_equal(kept(r, "q "), "");
     setenv("MKPERF_SNAPSHOTS", "no", 1);
     assert_string_equal(kept(r, "q"), "");
-    unsetenv("MKPERF_SNAPSHOTS"); /* it is small */
+    unsetenv("MKPERF_SNAPSHOTS"); /* the recording is small */
     assert_string_equal(kept(r, "q"), "");
     setenv("MKPERF_SNAPSHOTS", "always", 1);
-    put_file(other, "RECORDING"); /* of the same size */
+    put_file(other, "RECORDING"); /* the file has the same size */
     assert_int_equal(rename(other, r), 0);
     assert_string_equal(kept(r, "q"), "");
     keep(r, "q", "answer 2");
     assert_string_equal(kept(r, "q"), "answer 2");
-    put_file(r, "recordinG"); /* the same inode */
+    put_file(r, "recordinG"); /* the file has the same inode */
     assert_string_equal(kept(r, "q"), "");
     keep(r, "q", "answer 3");
     assert_int_equal(utimensat(AT_FDCWD, r, touched, 0), 0);
@@ -273,7 +273,7 @@ static void refused(void **state)
     keep(r, "q", "answer");
     assert_string_equal(kept(r, "q"), "");
     mkperf_snapshots_remove(r);
-    assert_int_equal(access(directory, F_OK), 0); /* it is not mkperf's */
+    assert_int_equal(access(directory, F_OK), 0); /* a directory of another program stays */
     assert_int_equal(unlink(directory), 0);
     assert_int_equal(symlink(recording_path("cache"), directory), 0);
     keep(r, "q", "answer");
@@ -451,7 +451,7 @@ static void elfs(void **state)
     lacks(ask(), "alpha");
     lacks(ask(), "mkperf_drain");
     has(RUN(explain, &status, recording_path("elfs")), "code without a name");
-    recording_compile("one", recording_kernel, ""); /* another build */
+    recording_compile("one", recording_kernel, ""); /* another build of the program */
     lacks(ask(), "alpha");
     free(recording_shell("cd %s && mv gone.elf one.elf && mv gone2.elf two.elf", recording_dir));
     has(ask(), "alpha");

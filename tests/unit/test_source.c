@@ -23,10 +23,10 @@ enum behaviour {
     NOISE,
     CONSOLE, /* alive, but without a profiler */
     OLD,     /* another protocol version */
-    REFUSE,  /* an event */
+    REFUSE,  /* the target refuses an event */
     BUSY,    /* a session runs already */
     DEAF,    /* to every second frame */
-    VANISH,  /* after some samples */
+    VANISH,  /* the target vanishes after some samples */
     LOSSY,   /* one batch does not arrive */
     STORMY,  /* ends the session after some samples: they take too much time */
     SLOW_STOP,
@@ -304,7 +304,7 @@ static void imperfect_lines(void **state)
     expect(record_from(BUSY, "--duration 0.05"), 0, " 0 lost");
     expect(record_from(SLOW_STOP, "--duration 0.05"), 0, " 0 lost");
     expect(record_from(SLOW, "--duration 0.02"), 0, " 0 lost");
-    assert_null(strstr(said, "samples in 0.00")); /* it was waited for */
+    assert_null(strstr(said, "samples in 0.00")); /* record has waited for samples */
     assert_null(strstr(said, "do not match"));
     expect(record_from(LOSSY, "--duration 0.2"), 0, "100 samples on the way");
     assert_null(strstr(said, "do not match"));

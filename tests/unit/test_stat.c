@@ -37,7 +37,7 @@ static void test_groups(void **state)
     assert_int_equal(c.events[3].group, c.events[4].group);
     assert_true(c.events[1].group != 0 && c.events[3].group != c.events[1].group);
     assert_true(c.events[1].user && !c.events[1].kernel);
-    assert_true(c.events[2].kernel && !c.events[2].user); /* its own modifier stands */
+    assert_true(c.events[2].kernel && !c.events[2].user); /* the event's own modifier is kept */
     assert_int_equal(parse("{cycles,instructions,r10:k}:uS,branches", &c), MKPERF_OK);
     assert_false(c.events[0].read);
     assert_true(c.events[1].read && c.events[2].read && !c.events[3].read);
@@ -190,7 +190,7 @@ static void test_cores(void **state)
     assert_non_null(strstr(text, "C0,1,110,,cycles,2000000000,100.00,0.000000,GHz,"));
     assert_non_null(strstr(text, "C1,1,220,,cycles,1500000000,100.00,"));
     free(text);
-    other = reading; /* and an interval, and the mean of two runs */
+    other = reading; /* an interval, and the mean of two runs */
     m.cores[0].enabled_ticks = 3300;
     stat_add(&reading, &m, NULL);
     stat_difference(&out, &reading, &other);

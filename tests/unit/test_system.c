@@ -123,7 +123,8 @@ static void identities(void **state)
     assert_int_equal(mkperf_system_find(s, child | (context + 5) << 8 | 7), 5);
     assert_int_equal(mkperf_system_find(s, child | (context + 4) << 8 | 7), -1);
     assert_int_equal(mkperf_system_find(s, child | (context + 2) << 8 | 3), 2);
-    assert_int_equal(mkperf_system_find(s, child | (context + 0) << 8 | 3), 2); /* on a's context */
+    /* the child runs on the context of a */
+    assert_int_equal(mkperf_system_find(s, child | (context + 0) << 8 | 3), 2);
     assert_int_equal(mkperf_system_find(s, 2), -1);
     assert_int_equal(mkperf_system_find(s, UINT64_MAX), -1);
     mkperf_system_free(s);

@@ -46,7 +46,7 @@ static void test_progress(void **state)
     assert_int_equal(openpty(&terminal, &tty, NULL, NULL, NULL), 0);
     fcntl(terminal, F_SETFL, O_NONBLOCK);
     dup2(tty, STDERR_FILENO);
-    mkperf_progress_bytes(1, 2); /* not begun */
+    mkperf_progress_bytes(1, 2); /* no line has begun */
     mkperf_progress_begin("x.data");
     mkperf_progress_bytes(1, 2); /* too early */
     assert_string_equal(shown(terminal), "");
@@ -57,7 +57,7 @@ static void test_progress(void **state)
     mkperf_progress_bytes(43000000, 100000000); /* too soon */
     assert_string_equal(shown(terminal), "");
     usleep(250000);
-    mkperf_progress_seconds(3, 0); /* of no known end */
+    mkperf_progress_seconds(3, 0); /* an amount without a known end */
     assert_non_null(strstr(shown(terminal), "x.data  3.0 s"));
     usleep(250000);
     mkperf_progress_steps(9, 9);

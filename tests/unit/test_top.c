@@ -67,8 +67,8 @@ static void test_window(void **state)
     put(&c, 13.15, b, 0x9000, 1);
     assert_int_equal(shown(&c, NULL, &n), 19); /* 10.0 is still in */
     put(&c, 13.25, b, 0x9000, 1);
-    assert_int_equal(shown(&c, NULL, &n), 9); /* and is now out */
-    put(&c, 10.0, a, 0x1000, 100);            /* another core's, late: too old */
+    assert_int_equal(shown(&c, NULL, &n), 9); /* a sample has left the window */
+    put(&c, 10.0, a, 0x1000, 100);            /* a late sample of another core is too old */
     assert_int_equal(shown(&c, NULL, &n), 9);
     put(&c, 12.0, a, 0x1000, 2); /* late, but in the window */
     assert_int_equal(shown(&c, NULL, &n), 11);
@@ -127,7 +127,7 @@ static void test_charged(void **state)
         } else if (pd->pd == b) {
             assert_int_equal(pd->self.period, 20);
             assert_int_equal(pd->served.period, 8);
-        } else { /* its callers are candidates */
+        } else { /* the callers of this PD are candidates */
             assert_int_equal(pd->self.period, 40);
         }
     }

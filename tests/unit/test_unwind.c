@@ -59,7 +59,7 @@ static struct {
     size_t sites;
     Dwfl *dwfl;
     Elf *elf;
-    uint64_t *stack; /* two pages */
+    uint64_t *stack; /* a stack of two pages */
     struct mkperf_stamp_unwind made;
 } program;
 
@@ -440,7 +440,7 @@ static void corrupt_tables(void **state)
     for (unsigned i = 0; i < RANDOM_TABLES; i++) {
         copy_made();
         struct mkperf_unwind_entry *e = &tables->entry[BADGE];
-        if (i % 4 == 0) { /* positions anywhere */
+        if (i % 4 == 0) { /* positions may be anywhere */
             spoil((uint8_t *)&e->blocks, sizeof *e - offsetof(struct mkperf_unwind_entry, blocks));
         } else if (i % 4 == 1) {
             memset(bytes + sizeof *tables, (int)next_random(), ROOM - sizeof *tables);

@@ -35,7 +35,7 @@ static void test_who(void **state)
     other[n - 2] = other[n - 2] == '0' ? '1' : '0';
     assert_int_equal(view_status("", other, ""), 403);
     assert_int_equal(view_status("", other, "data/profile"), 403);
-    other[n - 2] = '\0'; /* too short */
+    other[n - 2] = '\0'; /* a token that is too short */
     assert_int_equal(view_status("", other, ""), 403);
     assert_int_equal(view_status("-H 'Host: example.org'", view_address, ""), 403);
     assert_int_equal(view_status("-X POST -d x", view_address, ""), 405);
@@ -93,17 +93,17 @@ static void test_parameters(void **state)
     assert_int_equal(view_status("", view_address, "data/code?function=99999999999999999999999"),
                      400);
     assert_int_equal(view_status("", view_address, "data/code?function=0&base=1"),
-                     400); /* no --diff */
+                     400); /* there is no other recording */
     assert_int_equal(view_status("", view_address, "data/stretch?from=0&to=1"), 400);
     assert_int_equal(view_status("", view_address, "data/stretch?from=0&to=-1&most=10"), 400);
     assert_int_equal(
         view_status("", view_address, "data/stretch?from=0&to=9223372036854775808&most=1"), 400);
     assert_int_equal(view_status("", view_address, "data/stretch?from=0&to=1&most=1000001"), 400);
     assert_int_equal(view_status("", view_address, "data/stretch?from=0&to=1&most=10"),
-                     404); /* page has all */
+                     404); /* the page has all intervals */
     assert_int_equal(view_status("", view_address, "data/base"), 204);
     assert_int_equal(view_status("", view_address, "data/base?number=64"),
-                     204); /* none of so many */
+                     204); /* there are not so many */
     assert_int_equal(view_status("", view_address, "data/base?number=65"), 400);
     assert_int_equal(view_status("", view_address, "data/base?number=-1"), 400);
 }

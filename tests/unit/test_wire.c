@@ -134,7 +134,7 @@ static void whole_session(void **state)
     assert_int_equal(seen->wire.stream->totals.snapshots_us, 7);
     assert_int_equal(seen->wire.stream->totals.unread, 8);
     assert_int_equal(seen->wire.receiver.noise, 0);
-    assert_int_equal(seen->wire.stream->totals.unrepaired, 200); /* no ELF */
+    assert_int_equal(seen->wire.stream->totals.unrepaired, 200); /* the PD has no ELF */
     assert_int_equal(seen->sample[150].time_ns, (1000000 + 150000) * UINT64_C(16));
     assert_int_equal(seen->sample[150].pc, 0x200000);
     assert_int_equal(seen->sample[150].period, FAKE_PERIOD);
@@ -337,7 +337,7 @@ static void rows_of_windows(void **state)
     (void)state;
     send_batch(f, 0, 1, true);
     send_window(f, 1, 0, many, 2);
-    send_window(f, 1002, 9, many, 3); /* an unknown chain */
+    send_window(f, 1002, 9, many, 3); /* a row with an unknown chain */
     f->lose = true;
     send_window(f, UINT64_C(4294969298), 0, many, 2);
     f->lose = false;
@@ -414,7 +414,7 @@ static void wrong_columns(void **state)
         unsigned others, slots, times, periods, changes, samples;
         uint64_t change[3], width, malformed;
     } wrong[] = {
-        {2, 2, 3, 1, 0, 3, {0}, 0, 0},                         /* nothing is wrong */
+        {2, 2, 3, 1, 0, 3, {0}, 0, 0},                         /* a valid batch */
         {2, 1, 3, 1, 0, 0, {0}, 0, 1},                         /* a slot is missing, */
         {1, 2, 3, 1, 0, 0, {0}, 0, 1},                         /* or too many, */
         {2, 2, 2, 1, 0, 0, {0}, 0, 1},                         /* a time */

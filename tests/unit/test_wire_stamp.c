@@ -306,7 +306,7 @@ static void another_image(void **state)
     parts(f);
     fake_session(f, 3, 1, true);
     sample(f, 0);
-    hello(f, 2, false); /* one without a list */
+    hello(f, 2, false); /* a target without a list */
     assert_int_equal(push(seen, f, &e), MKPERF_ERR_FAILED);
     end(seen, f);
 }

@@ -66,7 +66,7 @@ static void received_is_kept(void **state)
     assert_non_null(strstr(text, "mkperf: out of memory\n"));
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), MKPERF_ERR_FAILED);
-    assert_int_not_equal(access(path, F_OK), 0); /* it is not whole */
+    assert_int_not_equal(access(path, F_OK), 0); /* the file has no name, because it is not whole */
     FILE *f = fopen(partial, "r");
     assert_non_null(f);
     assert_int_equal(fread(text, 1, sizeof text, f), 8);
