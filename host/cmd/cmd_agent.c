@@ -23,7 +23,7 @@ enum {
 };
 
 struct command {
-    struct agent agent; /* first, because it has the options of a recording first */
+    struct agent agent; /* the first member, because it has the options of a recording first */
     const char *target[TARGETS];
     unsigned ntargets;
     bool sched, queues;

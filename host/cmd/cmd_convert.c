@@ -121,7 +121,7 @@ static enum mkperf_status read_base(struct conversion *c, struct mkperf_profile 
 
 /* A sink in front of the output: it passes everything on, and counts and prints what passes. */
 struct tally {
-    struct mkperf_sink to; /* first, because this sink relays */
+    struct mkperf_sink to; /* the first member, because this sink relays */
     const struct conversion *c;
     struct export_kept kept;
     bool cut; /* the recording is cut off; see struct mkperf_totals */

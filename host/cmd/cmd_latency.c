@@ -17,7 +17,7 @@ enum { OPT_PATH = 256, OPT_AT };
 enum { MAX_INTERVAL_MS = 3600000, ROUTES_SHOWN = 20 };
 
 struct command {
-    struct mkperf_recorder recorder; /* first, as mkperf_recorder_talk_init requires */
+    struct mkperf_recorder recorder; /* the first member, as mkperf_recorder_talk_init requires */
     const char *input, *separator, *output;
     const char *recording; /* the file of --record, or NULL */
     bool json, path, routes;

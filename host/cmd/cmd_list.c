@@ -13,7 +13,7 @@
 enum { MAX_LISTED = 1024, ATTEMPTS = 3 };
 
 struct list {
-    struct mkperf_recorder recorder; /* first, as mkperf_recorder_talk_init requires */
+    struct mkperf_recorder recorder; /* the first member, as mkperf_recorder_talk_init requires */
     const char *cpu;                 /* NULL: the target's CPU */
     const char *pattern;             /* a part of the names to list; NULL: all */
     bool json;

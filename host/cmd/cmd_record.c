@@ -17,9 +17,10 @@
 #include "model/relays.h"
 
 struct record {
-    struct mkperf_recorder recorder; /* first, because the groups of options store into it */
-    struct mkperf_checks *checks;    /* passes samples on to the recorder's perfdata */
-    struct mkperf_only_cores only;   /* passes those of -C on to checks */
+    /* the first member, because the groups of options store into it */
+    struct mkperf_recorder recorder;
+    struct mkperf_checks *checks;  /* passes samples on to the recorder's perfdata */
+    struct mkperf_only_cores only; /* passes those of -C on to checks */
     volatile int *interrupts;
     uint64_t repeat;   /* recordings; 0: one, under its own name */
     bool dump;         /* fetch a flight recording, and start nothing */

@@ -14,7 +14,7 @@
 enum { MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
 
 struct stat_command {
-    struct stat_measure measure; /* first, as mkperf_recorder_talk_init requires */
+    struct stat_measure measure; /* the first member, as mkperf_recorder_talk_init requires */
     const char *output;
     bool json;
     struct report_values values; /* with --json */

@@ -14,7 +14,7 @@
 enum { CONSOLE_LINE = 512 };
 
 struct console {
-    struct mkperf_recorder recorder; /* first: mkperf_recorder_talk_init */
+    struct mkperf_recorder recorder; /* the first member, as mkperf_recorder_talk_init requires */
     const char *commands; /* the argument of -c; NULL: commands are read from standard input */
     bool done;            /* exit was typed */
     bool refused;         /* the target refused a command */

@@ -15,7 +15,7 @@
 enum { PDS = 1, CORES = 2, CORES_NAMED = 64, FIRST_PD = 10, FIRST_CORE = 1000000 };
 
 struct chrome {
-    struct export_kept kept; /* first, as export_kept_add_events requires */
+    struct export_kept kept; /* the first member, as export_kept_add_events requires */
     struct mkperf_textout text;
     struct mkperf_analysis *analysis;
     struct mkperf_sink to; /* the sink of the analysis */

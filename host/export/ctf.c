@@ -48,7 +48,7 @@ struct named {
 };
 
 struct ctf {
-    struct export_kept kept; /* first, as export_kept_add_events requires */
+    struct export_kept kept; /* the first member, as export_kept_add_events requires */
     char *path, *partial;    /* the directory; and its name until the trace is whole */
     bool whole;
     struct mkperf_outfile metadata, core[CORES_MAX];

@@ -90,7 +90,7 @@ enum {
 
 struct mkperf_recorder {
     /* Set before mkperf_recorder_init; what is not needed stays 0. */
-    struct mkperf_record_options options; /* first, for commands that have only these */
+    struct mkperf_record_options options; /* the first member, for commands that have only these */
     struct mkperf_console_text text;      /* print: gets the lines of the target's console */
     void (*notice)(void *self, const char *text);
     void (*warn)(void *self, const char *text); /* about names and ELFs */

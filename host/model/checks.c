@@ -73,7 +73,7 @@ struct answer {
 };
 
 struct mkperf_checks {
-    struct mkperf_sink to; /* first: it relays */
+    struct mkperf_sink to; /* the first member, because this sink relays */
     struct mkperf_symbols *symbols, *own;
     bool addresses; /* samples are compared with ELFs */
     struct mkperf_module *kernel;

@@ -82,7 +82,7 @@ bool mkperf_module_is_profiler(struct mkperf_module *module);
  */
 
 struct mkperf_only_cores {
-    struct mkperf_sink to; /* first: it relays */
+    struct mkperf_sink to; /* the first member, because this sink relays */
     struct mkperf_cpu_list cores;
     uint64_t samples, dropped_lost[MKPERF_LOST_PLACES];
 };
@@ -109,7 +109,7 @@ struct mkperf_blocked {
 };
 
 struct mkperf_off_cpu {
-    struct mkperf_sink to;        /* first: it relays */
+    struct mkperf_sink to;        /* the first member, because this sink relays */
     uint32_t event;               /* number of MKPERF_OFF_CPU_EVENT in the session */
     struct mkperf_totals *totals; /* omitted samples move from samples to off_cpu_unpaired */
     uint32_t npds, room;

@@ -59,7 +59,7 @@ struct perfdata_pd {
     uint8_t sleep; /* enum in writer_sched.c */
     uint32_t priority;
     /* By scheduling events: */
-    uint32_t core;       /* the last one that it ran on */
+    uint32_t core;       /* the core on which it ran last */
     uint64_t ran_ns;     /* how long it ran in all */
     uint64_t written_ns; /* how much of that is in RUNTIME records */
 };

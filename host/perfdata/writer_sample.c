@@ -122,7 +122,8 @@ void perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint32_t in)
     unsigned misc = PERF_RECORD_MISC_USER | (id->n != 0 ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0);
     uint32_t pid = in + 1;
 
-    /* A guest's own addresses may be anywhere, or not be known: one page shows which file has its names. */
+    /* A guest's addresses may be anywhere, or not be known. Its map is one page, by which a reader finds the file with
+     * its names. */
     bool guest = module != NULL && w->pd[pd].guest;
     const struct mkperf_segment page = {.vaddr = 0, .size = PAGE};
 

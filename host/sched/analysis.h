@@ -501,7 +501,7 @@ struct mkperf_domain_window {
     uint64_t slack_ns, least_slack_ns, now_ns; /* now_ns: in the window that is open */
     uint64_t over_ns, over_at;       /* the most that it was too long, and when it ended */
     uint32_t over_pd;                /* what ran then */
-    uint64_t began;                  /* the last one; 0: not known */
+    uint64_t began;                  /* begin of the last window; 0: not known */
     uint64_t intervals, interval_ns; /* between the begins of two in succession */
     uint64_t least_interval_ns, most_interval_ns;
     unsigned npds, room;

@@ -266,7 +266,7 @@ void mkperf_module_unwind_rows(struct mkperf_module *m, struct mkperf_unwind_row
             add_segment(m, &m->segment[i], m->machine == EM_AARCH64 ? &aarch64 : &riscv, rows);
         }
     }
-    if (rows->n < 2) { /* no row but the end's */
+    if (rows->n < 2) { /* there is only the row of the end */
         rows->n = 0;
     }
 }

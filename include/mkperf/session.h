@@ -95,7 +95,8 @@ enum mkperf_session_limits {
     MKPERF_TEXT_BYTES = MKPERF_ROOM(mkperf_Error, text),
     MKPERF_LIST_EVENTS = MKPERF_ROOM(mkperf_Events, events), /* events in one answer to LIST */
     MKPERF_COUNT_PART = MKPERF_ROOM(mkperf_Counts, threads), /* threads in one answer to COUNTS */
-    MKPERF_EDGE_PART = 8, /* threads, and edges, in one answer to INTERACTIONS: it is one message */
+    /* most threads, and most edges, in one answer to INTERACTIONS, which is one message */
+    MKPERF_EDGE_PART = 8,
     MKPERF_MAX_FAULTS = MKPERF_ROOM(mkperf_Configure, dump_on_fault),
     MKPERF_MAX_STOPS = MKPERF_ROOM(mkperf_Configure, stop_if),
     MKPERF_OBSERVE_WINDOWS = MKPERF_ROOM(mkperf_Observe, stack),

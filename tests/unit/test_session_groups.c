@@ -347,8 +347,8 @@ static void test_multiplexing_and_filters(void **state)
     const mkperf_Status *s = stop_session();
     check_statistics(s);
     check_times(s, 2);
-    for (unsigned i = 0; i < 4;
-         i++) { /* each counts for a third of the time, half of it in user mode */
+    /* Each event has a third of the time, half of it in user mode. */
+    for (unsigned i = 0; i < 4; i++) {
         assert_in_range(got.weight[2 * i], 400000000, 500000000);
     }
 }

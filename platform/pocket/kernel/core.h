@@ -47,7 +47,7 @@ struct budget {
 };
 
 struct task {
-    struct context context; /* first: the assembly takes the one for the other */
+    struct context context; /* the first member, because the assembly uses the address of either */
     struct fp_context fp;
     const struct pocket_pd *pd;      /* NULL: the idle task */
     struct mkperf_identity identity; /* in samples */
@@ -90,7 +90,7 @@ struct found_page {
 
 /* One for each core, at the top of its stack. Other cores reach it with the lock. */
 struct core {
-    struct task *current;  /* first: the assembly reads it */
+    struct task *current;  /* the first member, because the assembly reads it */
     struct task *fp_owner; /* whose FP registers the core holds */
     uint64_t last_entry;   /* the C function of the last kernel entry, for samples */
     uint32_t iar;          /* the interrupt being handled */
