@@ -84,7 +84,7 @@ static void put_count(const struct series *s)
     fprintf(s->to, "%" PRIu64 "\n", counts[s->which]);
 }
 
-/* Samples, or the events that they represent. */
+/* Writes the numbers of samples, or of the events that they represent. */
 static void put_weights(const struct series *s)
 {
     for (uint32_t i = 0; i < s->w->weight_keys.count; i++) {
@@ -174,7 +174,7 @@ static void put_histogram(const struct series *of, const char *from, const char 
     fprintf(s.to, "%" PRIu64 "\n", h->count);
 }
 
-/* Calls, or exits of guests. */
+/* Writes the calls, or the exits of guests. */
 static void put_calls(const struct series *s)
 {
     for (unsigned i = 0; i < s->w->sched->nedges; i++) {

@@ -75,7 +75,7 @@ static enum mkperf_status open_chain(struct agent_window *w, struct mkperf_error
     return MKPERF_OK;
 }
 
-/* Called before each record. */
+/* Opens the window's file, if it is not open. Called before each record. */
 static void open_window(struct agent_window *w)
 {
     struct mkperf_error e;

@@ -177,8 +177,7 @@ int mkperf_command_main(const struct mkperf_command *c, int argc, char **argv);
 
 /*
  * Parses options into self, in their order; the operands go into *args (of argv, which may be
- * reordered).
- * -h and --help of every command are answered here, on standard output. USAGE.
+ * reordered). -h and --help of every command are answered here, on standard output. Errors: USAGE.
  */
 enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self, int argc,
                                      char **argv, struct mkperf_args *args, struct mkperf_error *e);
@@ -210,7 +209,7 @@ const struct mkperf_option *mkperf_command_option(const struct mkperf_command *c
 /* Its help text with the number in it, in buffer. */
 enum { MKPERF_HELP_BYTES = 1024 };
 const char *mkperf_option_help(const struct mkperf_option *o, char buffer[MKPERF_HELP_BYTES]);
-/* Words of an option or operand, from words and list. */
+/* Puts the words of an option or operand, from `words` and `list`. */
 void mkperf_words(const char *words, mkperf_list *list, mkperf_put *put, void *to);
 void mkperf_help_text(const struct mkperf_command *c, FILE *out); /* --help */
 

@@ -82,7 +82,7 @@ static inline uint64_t mkperf_outfile_taken(const struct mkperf_outfile *o)
 
 /* Appends n bytes, as many as there are. */
 void mkperf_outfile_write(struct mkperf_outfile *o, const void *p, size_t n);
-/* For the filter: writes n bytes to the file, without the buffer. */
+/* Writes n bytes to the file without the buffer, for the filter. */
 void mkperf_outfile_write_through(struct mkperf_outfile *o, const uint8_t *p, size_t n);
 
 /* Replaces n bytes at offset, all of them written before. */

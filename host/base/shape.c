@@ -50,7 +50,7 @@ static void set_number(void *at, uint32_t offset, uint32_t bytes, uint64_t value
     }
 }
 
-/* Elements of an array, or behind a pointer. */
+/* Returns the number of elements of an array, or behind a pointer. */
 static uint64_t count_of(const void *at, const struct mkperf_shape_row *row)
 {
     return pointer_of(at, row) == NULL ? 0

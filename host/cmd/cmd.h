@@ -38,7 +38,8 @@ int mkperf_no_command(const char *name);
  * releases (0.6.0, 0366500f) have the same byte, but are shorter where their layout differs, and are refused.
  */
 
-/* The queues that are found, in the image, and by queue its memory region and its place there. All zeros except for the first two. */
+/* The queues that were found in the image, and for each queue its memory region and its place in it. Before the search,
+ * all members are zero except the first two. */
 struct mkperf_stamp_queues {
     const struct mkperf_system *system;
     struct mkperf_image *image;

@@ -45,7 +45,7 @@ static void print_input_warning(void *self, const char *text)
     mkperf_print_line(stderr, "mkperf %s: warning: %s", c->command, text);
 }
 
-/* Warnings are printed for every format, also with --quiet. Notes are printed only if the format has no place for them. */
+/* Prints a warning for every format, also with --quiet. Notes are printed only if the format has no place for them. */
 static void print_warning(void *self, enum mkperf_warning_level level, const char *text)
 {
     const struct conversion *c = self;

@@ -178,7 +178,7 @@ static void draw_screen(struct top *t)
     }
 }
 
-/* Called after every read: handles keys, and draws when --delay has passed. */
+/* Handles keys after every read, and draws when --delay has passed. */
 static void on_progress(void *self)
 {
     struct top *t = self;

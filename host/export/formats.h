@@ -90,7 +90,8 @@ mkperf_write_profile mkperf_folded_write, mkperf_flamegraph_write, mkperf_html_w
     mkperf_callgrind_write, mkperf_cpuprofile_write;
 mkperf_open_output mkperf_jsonl_open, mkperf_chrome_open, mkperf_ctf_open;
 
-/* Objects of JSON Lines (jsonl.c), which `mkperf report --json` writes too. A warning's `self` is the struct mkperf_textout. */
+/* Writes objects of JSON Lines (jsonl.c), which `mkperf report --json` has, too. A warning's `self` is the struct
+ * mkperf_textout. */
 void mkperf_jsonl_session(struct mkperf_textout *t, const struct mkperf_session *session);
 void mkperf_jsonl_pd(struct mkperf_textout *t, const struct mkperf_pd *pd);
 void mkperf_jsonl_interactions(struct mkperf_textout *t, const struct mkperf_interactions *a);

@@ -146,9 +146,10 @@ enum mkperf_status mkperf_flow_read(struct mkperf_flow *f, const char *path,
 
 /* Counts until the last event, so that a conclusion can be drawn before the end of the stream. */
 void mkperf_flow_settle(struct mkperf_flow *f);
-/* Packets of a stage: the greater one of what it consumed and what it produced. */
+/* Returns the packets of a stage: the greater number of what it consumed and what it produced. */
 uint64_t mkperf_flow_packets(const struct mkperf_flow_stage *s);
-/* Packets that a stage consumed and did not produce. NAN: a driver, a source or a sink, or there are no scheduling events. */
+/* Returns how many packets a stage consumed and did not produce. NAN: a driver, a source or a sink, or there are no
+ * scheduling events. */
 double mkperf_flow_drops(const struct mkperf_flow *f, const struct mkperf_flow_stage *s);
 /* Returns the ns in which the stage had work and could do it. *total: the ns in which it is known what the stage did. */
 uint64_t mkperf_flow_busy(const struct mkperf_flow_stage *s, uint64_t *total);

@@ -188,7 +188,7 @@ static enum mkperf_status check_chain(struct toperf *t, struct toperf_raw *r)
     return found_in_sample(t, r, TOPERF_BAD_NR, reason);
 }
 
-/* Times of 32 bits wrap every 4.3 s. Notes times that go back; a lenient reading unwraps them. */
+/* Notes times that go back; a lenient reading unwraps them. Times of 32 bits wrap every 4.3 s. */
 static uint64_t unwrap_time(struct toperf *t, uint64_t time)
 {
     uint64_t last = t->raw_time;

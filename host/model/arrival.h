@@ -53,8 +53,8 @@ struct mkperf_merge;
 struct mkperf_merge *mkperf_merge_new(void);
 void mkperf_merge_free(struct mkperf_merge *m); /* NULL: nothing. Samples in it are dropped */
 
-/* Masks of the cores whose samples, and whose events, are waited for from now on, in addition to
- * cores that sent some. */
+/* Sets the masks of the cores of which samples, and events, are waited for from now on, in addition
+ * to cores that sent some. */
 void mkperf_merge_await(struct mkperf_merge *m, uint32_t samples, uint32_t events);
 
 /* Takes a copy of a sample; its core is below MKPERF_MAX_CORES. May release older ones. Errors: the sink's. */
@@ -74,7 +74,7 @@ enum mkperf_status mkperf_merge_add_reading(struct mkperf_merge *m,
 enum mkperf_status mkperf_merge_release(struct mkperf_merge *m, bool all,
                                         const struct mkperf_sink *to, struct mkperf_error *e);
 
-/* Samples and events that were released after a later one. */
+/* Returns how many samples and events were released after a later one. */
 uint64_t mkperf_merge_unordered(const struct mkperf_merge *m);
 
 #endif

@@ -238,7 +238,7 @@ static inline uint64_t mkperf_stack_used(const struct mkperf_soft_stack *s)
 void mkperf_interactions_add(struct mkperf_interactions *i, const struct mkperf_interaction *edge);
 void mkperf_interactions_add_pd(struct mkperf_interactions *i, const struct mkperf_soft_counts *pd);
 
-/* Events of the kind (calls or notifications) that are in no edge. */
+/* Returns how many events of the kind (calls or notifications) are in no edge. */
 uint64_t mkperf_interactions_unplaced(const struct mkperf_interactions *i,
                                       enum mkperf_soft_kind kind);
 

@@ -407,7 +407,7 @@ struct mkperf_totals {
     uint64_t cut_bytes; /* the incomplete record at the input's end */
 };
 
-/* Samples and scheduling events that arrived. */
+/* Returns how many samples and scheduling events arrived. */
 static inline uint64_t mkperf_totals_received(const struct mkperf_totals *t)
 {
     return t->samples + t->sched_events;

@@ -161,7 +161,7 @@ static const char *or_empty(const char *text)
     return text != NULL ? text : "";
 }
 
-/* Queues and their readings. Those before the page's time are left out. */
+/* Writes the queues and their readings. Readings before the page's time are left out. */
 static void put_queues(struct maker *m)
 {
     const struct mkperf_fills *f = &m->p->fills;

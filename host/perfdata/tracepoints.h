@@ -29,7 +29,7 @@ enum mkperf_trace_point {
     MKPERF_TRACE_ONE_CORE, /* a target with one core has the tracepoints before this */
     MKPERF_TRACE_LOCK_BEGIN = MKPERF_TRACE_ONE_CORE,
     MKPERF_TRACE_LOCK_END,
-    MKPERF_TRACE_NO_QUEUES, /* a target without known queues has those before this */
+    MKPERF_TRACE_NO_QUEUES, /* a target without known queues has the tracepoints before this */
     MKPERF_TRACE_QUEUE = MKPERF_TRACE_NO_QUEUES,
     MKPERF_TRACE_POINTS,
 };

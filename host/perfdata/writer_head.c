@@ -367,8 +367,8 @@ void perfdata_head_close(struct mkperf_perfdata *w)
     perfdata_features_add(&w->head, MKPERF_PERFDATA_SESSION, w->about_text, w->about_size);
 }
 
-/* Ids that the first tracepoint has in addition to its own: trailers have the id of the first event, 1, which
- * no event has in a session that has only scheduling events. */
+/* Returns the number of ids that the first tracepoint has in addition to its own: trailers have the id of the first
+ * event, 1, which no event has in a session that has only scheduling events. */
 static unsigned trailer_ids(const struct mkperf_perfdata *w)
 {
     return w->session.nevents == 0 && perfdata_trace_points(w) != 0;

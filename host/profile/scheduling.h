@@ -29,7 +29,7 @@ struct mkperf_blocked_source {
     struct mkperf_woken woken; /* the last PD that was woken */
 };
 
-/* Attached before the first event of the analysis. */
+/* Attaches the sums to an analysis, before its first event. */
 void mkperf_blocked_attach(struct mkperf_blocked_source *b, struct mkperf_analysis *a);
 
 /* Returns the `wait` of a sample of a PD that runs: report --util makes samples of the time that PDs ran. */
@@ -66,9 +66,9 @@ struct mkperf_utilisation {
     struct mkperf_core_time *slice;
 };
 
-/* Attached before the first event of the analysis. */
+/* Attaches the sums to an analysis, before its first event. */
 void mkperf_utilisation_attach(struct mkperf_utilisation *u, struct mkperf_analysis *a);
-/* Called after the analysis has ended. */
+/* Ends the sums, after the analysis has ended. */
 void mkperf_utilisation_end(struct mkperf_utilisation *u);
 void mkperf_utilisation_free(struct mkperf_utilisation *u);
 

@@ -37,7 +37,7 @@ bool report_comparison_has(const struct report_comparison *d, const char *event)
 
 /* ---- reading ---- */
 
-/* Marks and ended phases of a name, of all PDs. */
+/* Returns the number of marks and ended phases of a name, of all PDs. */
 static double count_marks(const struct mkperf_profile *p, const char *name)
 {
     double n = 0;
@@ -66,7 +66,8 @@ static double count_calls(const struct mkperf_profile *p, const char *pd)
     return n;
 }
 
-/* Packets of a PD at the queues of the class of which it has most. The recording is read again. */
+/* Returns the packets of a PD at the queues of the class of which it has most. The recording is
+ * read again. */
 static double count_packets(const char *path, const char *pd, struct mkperf_error *e)
 {
     struct mkperf_analysis *a = mkperf_analysis_new();

@@ -127,7 +127,7 @@ void report_interactions_print(const struct mkperf_interactions *i, const char *
     }
 }
 
-/* Bytes, and their share of the stack; a dash if they are not known. */
+/* Prints bytes, and their share of the stack, or a dash if they are not known. */
 static void put_stack_part(uint64_t bytes, const struct mkperf_soft_stack *s, FILE *out)
 {
     if (bytes == 0) {

@@ -80,7 +80,7 @@ enum mkperf_status report_columns_sort(struct report_column_list *list,
 enum mkperf_status report_columns_fields(unsigned *fields, unsigned standard,
                                          const struct mkperf_given *g);
 
-/* Lists of names for help and completion (mkperf_list). */
+/* Puts the names of columns, for help and completion (mkperf_list). */
 void report_columns_put_keys(mkperf_put *put, void *to);
 void report_columns_put_fields(mkperf_put *put, void *to);
 

@@ -295,8 +295,8 @@ enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *
  * then counts as ready, also if it turns out later that it was throttled. */
 void mkperf_analysis_charge(struct mkperf_analysis *a);
 /*
- * Sums, counts and statistics begin again at the last event, and the states of PDs, cores and calls are kept. A call that lasts
- * then is counted when it ends, as a whole.
+ * Makes sums, counts and statistics begin again at the last event. The states of PDs, cores and calls are kept. A call
+ * that lasts then is counted when it ends, as a whole.
  */
 void mkperf_analysis_restart(struct mkperf_analysis *a);
 /* Ends the analysis with the stream: counts intervals that last until now, and sorts the results, most time first. */
@@ -448,7 +448,7 @@ struct mkperf_demand {
     struct mkperf_demand_pd *pd; /* by the numbers of PDs in the analysis */
 };
 
-/* Attached before the first event of the analysis, and freed after the analysis has ended. */
+/* Attaches it to an analysis before the first event. It is freed after the analysis has ended. */
 void mkperf_demand_attach(struct mkperf_demand *d, struct mkperf_analysis *a);
 /* Returns the least budget in ns, at most the period, with which no run would have waited for a refill, to the
  * microsecond above it. The kernel keeps two refills, as seL4's contexts of constant bandwidth do: MCS,
@@ -520,7 +520,7 @@ struct mkperf_domains {
     unsigned ended;    /* index + 1 */
 };
 
-/* Attached before the first event of the analysis, and freed after the analysis has ended. */
+/* Attaches it to an analysis before the first event. It is freed after the analysis has ended. */
 void mkperf_domains_attach(struct mkperf_domains *d, struct mkperf_analysis *a);
 void mkperf_domains_free(struct mkperf_domains *d);
 

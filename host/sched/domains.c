@@ -113,7 +113,7 @@ static void open_window(struct mkperf_domain_window *w, uint64_t now)
     w->began = now;
 }
 
-/* Events are missing: no window that lasts is whole. */
+/* Forgets the open window, which is not whole because events are missing. */
 static void forget(struct mkperf_domains *d)
 {
     for (unsigned i = 0; i < d->n; i++) {

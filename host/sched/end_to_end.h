@@ -78,7 +78,7 @@ struct mkperf_route_times {
     uint64_t open, gaps; /* instances that lasted at the end of the recording; with gaps */
 };
 
-/* Attached before the first event. */
+/* Attaches the routes to an analysis, before its first event. */
 void mkperf_routes_attach(struct mkperf_routes *r, struct mkperf_analysis *a);
 /* Sorts the hops. Called when the analysis has ended, before the functions below. */
 void mkperf_routes_sort(struct mkperf_routes *r);

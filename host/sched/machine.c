@@ -262,7 +262,7 @@ void sched_charge_core(struct mkperf_analysis *a, uint32_t core, uint64_t now)
     }
 }
 
-/* Events of a core are missing: what PDs did on it, and what they sent from it, is unknown in between. */
+/* Forgets, when events of a core are missing, what PDs did on it and what they sent from it. */
 static void forget_gap(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
     struct mkperf_sched_core *c = &a->core[s->core];

@@ -27,7 +27,7 @@ const uint8_t *mkperf_module_code(const struct mkperf_module *m, uint64_t addr, 
     return NULL;
 }
 
-/* bl; blr and its authenticated forms; svc */
+/* Returns whether the instruction is a call: bl, blr and its authenticated forms, or svc. */
 static bool is_aarch64_call(uint32_t i)
 {
     return (i & 0xfc000000) == 0x94000000 || (i & 0xfefff800) == 0xd63f0000 ||
@@ -39,7 +39,7 @@ static bool is_link_register(unsigned rd) /* ra or t0 */
     return rd == 1 || rd == 5;
 }
 
-/* jal and jalr that link; ecall */
+/* Returns whether the instruction is a call: jal or jalr that links, or ecall. */
 static bool is_riscv_call(uint32_t i)
 {
     return (((i & 0x7f) == 0x6f || (i & 0x707f) == 0x67) && is_link_register(i >> 7 & 31)) ||

@@ -22,7 +22,7 @@ static const char speedscope_policy[] =
 static const char json_type[] = "application/json", columns_type[] = "application/octet-stream";
 static const char speedscope_prefix[] = "speedscope/";
 
-/* Sends and gives up the response. */
+/* Sends the response and frees it. */
 static enum MHD_Result reply(struct MHD_Connection *c, unsigned status, struct MHD_Response *r,
                              const char *type, const char *policy)
 {
@@ -74,7 +74,7 @@ static enum MHD_Result answer_memory(struct MHD_Connection *c, void *p, size_t n
                  own_policy);
 }
 
-/* States of PDs in a stretch of time, of a recording that is too large for a page. */
+/* Answers with the states of PDs in a stretch of time, of a recording that is too large for a page. */
 static enum MHD_Result answer_stretch(const struct view_server *s, struct MHD_Connection *c)
 {
     uint64_t from = 0, to = 0, most = 0;

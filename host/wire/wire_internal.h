@@ -21,7 +21,7 @@ static inline void stream_note_time(struct mkperf_totals *t, uint64_t ns)
 
 /* Returns whether a frequency from a message can be used in the two functions below. */
 bool stream_tick_hz_ok(uint64_t hz);
-/* Nanoseconds, rounded down. */
+/* Returns ticks as nanoseconds, rounded down. */
 uint64_t stream_ns(uint64_t ticks, uint64_t hz);
 /* Returns the stream's time at a time of the target. */
 uint64_t stream_time(struct mkperf_stream *s, uint64_t ticks, uint64_t hz);

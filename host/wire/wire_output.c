@@ -194,7 +194,7 @@ static enum mkperf_status close_core(struct mkperf_stream *s, const mkperf_CoreS
     return MKPERF_OK;
 }
 
-/* Samples that the core sent by its last Status, and that did not arrive. */
+/* Returns how many samples the core sent, by its last Status, that did not arrive. */
 static uint64_t missing_of_core(const struct mkperf_stream *s, const mkperf_CoreStatus *t)
 {
     uint64_t got = s->core_seen[t->core].arrived + t->lost_output;

@@ -240,7 +240,8 @@ bool mkperf_stream_stamp_whole(const struct mkperf_stream *s);
  * another boot id by itself; the caller notices that a target with the same one has begun again. Errors: those of the
  * sink. */
 enum mkperf_status mkperf_stream_restarted(struct mkperf_stream *s, struct mkperf_error *e);
-/* Messages are missing, or the link was interrupted: what they may have defined is unknown. */
+/* Notes that messages are missing, or that the link was interrupted: what they may have defined is
+ * unknown. */
 void mkperf_stream_damaged(struct mkperf_stream *s);
 /* Returns whether slots or codes may be unknown. ResetChains makes the target define all of them
  * again. */

@@ -34,7 +34,7 @@ enum mkperf_words_limits {
     MKPERF_MAX_WORDS = 64,
     MKPERF_WORDS_SET = 2,   /* place of the set in a record */
     MKPERF_WORDS_FIXED = 3, /* words of a record before the values */
-    MKPERF_WORDS_ALL = 1,   /* flag */
+    MKPERF_WORDS_ALL = 1,   /* a flag: the record has all words */
 };
 
 /* A word in the table: an address in the profiler PD, which is a multiple of 8, and in bits 56 to 63

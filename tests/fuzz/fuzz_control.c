@@ -384,7 +384,7 @@ static size_t new_step(uint8_t out[BYTES_OF_STEP + 64])
         }
     }
     for (unsigned i = mutate_random(8); i > 0;
-         i--) { /* what calls take: a page as it is, success */
+         i--) { /* the bytes that calls of the profiler PD consume */
         out[n++] = 0;
     }
     return n;

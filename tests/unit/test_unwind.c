@@ -409,7 +409,7 @@ static void open_echo(void)
     open_program(path);
 }
 
-/* A walk by any tables: it ends, and reads nothing outside. */
+/* Walks by any tables: the walk ends, and reads nothing outside. */
 static void walk_anyhow(void)
 {
     uint64_t frame[FRAMES];

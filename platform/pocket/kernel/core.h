@@ -199,7 +199,7 @@ void sys_irq_ack(struct task *t);
 
 #include "qemu_pmu.h"
 
-/* Switches are looked at while this is true. If not, this is all that they cost. */
+/* Returns whether something looks at switches. If not, this test is all that they cost. */
 static inline bool watched(const struct core *core)
 {
     return __builtin_expect(core->hook.reports || pmu_watches_kernel(&core->hook), 0);

@@ -40,7 +40,7 @@ static void figure(const char *name, uint64_t value) /* the lower 32 bits */
     microkit_dbg_puts("\n");
 }
 
-/* To within a tick, 16 of them. */
+/* Returns the number of instructions, exact to a tick, which is 16 of them. */
 static uint64_t instructions(void)
 {
     return now() * (NANOSECONDS / hz());
@@ -111,7 +111,7 @@ static void test_user(void)
     result("drained", answers[ANSWER_SAMPLES] >= n && answers[ANSWER_LOST] == 0);
 }
 
-/* Calls that do nothing: most of the kernel's time is in their entries. */
+/* Makes calls that do nothing, so that most of the kernel's time is in their entries. */
 static void test_kernel(void)
 {
     call(CALL_START, 2, 1009, FULL, false);
@@ -138,7 +138,7 @@ static void test_split(void)
     figure("split-kernel", answers[ANSWER_KERNEL]);
 }
 
-/* No task runs for 50 ms: cycles at EL1 are counted, as the idle task's. */
+/* Starts 50 ms in which no task runs: cycles at EL1 are counted, as the idle task's. */
 static void start_idle_test(void)
 {
     call(CALL_START, 2, 1000003, FULL, false);
