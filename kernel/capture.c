@@ -110,6 +110,7 @@ void mkperf_hook_lose_event(struct mkperf_hook *s, uint64_t time)
     show_losses(s);
 }
 
+/* Returns the kernel's view of this memory of the owner. Address 0: the session names none. */
 static void *view(const void *owner, uint64_t address, uint64_t bytes)
 {
     return address != 0 ? mkperf_port_memory(owner, address, bytes) : NULL;
@@ -229,16 +230,19 @@ static unsigned read_counters(struct mkperf_hook *s, uint32_t mask, uint64_t *w)
 
 /* ---- a sample --------------------------------------------------------------------------------- */
 
-/* Whether one of the session's filters lets samples of this thread pass. */
-static bool wanted(const struct mkperf_hook *s, struct mkperf_identity id)
+/* Returns whether the session wants samples of counter i from this thread. guest: the mode of its guest, an enum
+ * mkperf_guest_mode. */
+static bool wanted(const struct mkperf_hook *s, unsigned i, struct mkperf_identity id,
+                   uint32_t guest)
 {
-    for (uint32_t i = 0; i < s->session.filters; i++) {
-        const struct mkperf_filter *f = &s->session.filter[i];
-        if (f->badge == id.badge && ((f->sc ^ id.sc) & f->sc_mask) == 0) {
-            return true;
-        }
+    uint32_t others = guest != MKPERF_GUEST_NONE ? s->session.host_mask : s->session.guest_mask;
+    bool passes = s->session.filters == 0;
+
+    for (uint32_t k = 0; k < s->session.filters; k++) {
+        const struct mkperf_filter *f = &s->session.filter[k];
+        passes |= f->badge == id.badge && ((f->sc ^ id.sc) & f->sc_mask) == 0;
     }
-    return false;
+    return passes && (others >> i & 1) == 0;
 }
 
 /* Walks a thread's chain into w[0 .. max): by the table of its PD, or over its frame records. A walk by a table
@@ -297,8 +301,8 @@ MKPERF_INLINE uint64_t *put_callers(const struct mkperf_hook *s, const void *cal
 }
 
 /*
- * Writes one sample of counter i and returns true, or counts it as dropped. waiting: a thread that stops to wait; NULL:
- * the sample is of the running thread. weight: the events that the sample stands for. reads: the
+ * Writes one sample of counter i and returns true. Without room for it, counts it as dropped. waiting: the thread
+ * that the sample is of, which stops to wait; NULL: it is of the running thread. weight: the events that the sample stands for. reads: the
  * counters whose values are in the sample. special: the session may have filters, reads or tables, or
  * its ring is not mapped. Inlined with a constant `special`, so that the plain case has none of that.
  */
@@ -318,9 +322,7 @@ MKPERF_INLINE bool take(struct mkperf_hook *s, unsigned i, const void *waiting, 
     if (mkperf_port_guest(&c) != MKPERF_GUEST_NONE) {
         flags |= c.guest;
     }
-    uint32_t others = c.guest != 0 ? s->session.host_mask : s->session.guest_mask;
-    bool unwanted = special &&
-                    ((others >> i & 1) != 0 || (s->session.filters != 0 && !wanted(s, thread)));
+    bool unwanted = special && !wanted(s, i, thread, c.guest);
 
     if (special && (flags & MKPERF_SAMPLE_NO_USER) == 0 &&
         (s->session.soft_mask & MKPERF_SOFT_STACKS) != 0) {

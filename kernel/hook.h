@@ -62,7 +62,7 @@ struct mkperf_identity {
 struct mkperf_port_context {
     uint64_t pc;
     uint64_t lr;
-    uint64_t fp;        /* The walk over frame records begins here. 0: there is none. */
+    uint64_t fp;        /* The walk over frame records begins here. 0: no walk is possible. */
     const void *thread; /* The hook gives it back to the port. NULL: the thread is unknown. */
     uint32_t guest;     /* enum mkperf_guest_mode */
 };
@@ -370,7 +370,8 @@ void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, unsigned number, c
 void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uint64_t pc,
                        uint64_t address);
 
-/* The thread is deleted, and its address may be reused. At any time, for the states of all cores. */
+/* Forgets a thread that is deleted, because its address may be reused. A kernel calls this for the states of all
+ * cores, in a session or not. */
 void mkperf_sched_forget(struct mkperf_hook *s, const void *thread);
 
 /* For request.c. begin: a session starts at s->time; its first event names the running thread. flush:

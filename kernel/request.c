@@ -18,8 +18,8 @@ enum { PATIENCE = 2 }; /* periods that a counter may have left when its period w
 
 /* ---- what the PMU holds ---------------------------------------------------------------------- */
 
-/* Returns the events that counter i has left to its overflow. 0: it has just overflowed, which a counter of the
- * kernel can do here. */
+/* Returns the number of events until counter i overflows. It is 0 if the counter has just overflowed, which a
+ * counter of the kernel can do while the hook runs. */
 static uint32_t left_of(unsigned i)
 {
     uint32_t left = 0 - mkperf_pmu_read(i);
@@ -76,7 +76,8 @@ static uint32_t at_most(uint32_t value, uint32_t most)
     return value < most ? value : most;
 }
 
-/* Limits a configuration to what the CPU and the hook have. False: that has no counters, or not those. */
+/* Limits a configuration to what the CPU and the hook have. Returns false if it has no counters, or counters that
+ * the CPU lacks. */
 static bool check_counters(struct mkperf_configuration *want)
 {
     if (want->counter_mask == 0 || (want->counter_mask & ~mkperf_pmu_counters()) != 0) {
@@ -230,17 +231,18 @@ static void settle(struct mkperf_hook *s, uint32_t op)
     }
     s->time = mkperf_port_time();
     mkperf_words_read(s, true, s->time);
-    s->sched.limit = 0; /* the owner may have emptied the ring, or request a watermark */
-    /* Last, so that the time of the stop follows at once. */
+    s->sched.limit = 0; /* The owner may have emptied the ring, or may change the watermark. */
+    /* The counters are stopped last, so that the time of the stop follows at once. */
     if (op == MKPERF_REQUEST_STOP || op == MKPERF_REQUEST_WITHDRAW ||
         op == MKPERF_REQUEST_CONTINUE) {
         mkperf_pmu_disable(s->mask);
         s->enabled = 0;
-        mkperf_hook_take(s, mkperf_pmu_overflow() & s->mask); /* none can follow now */
+        mkperf_hook_take(s, mkperf_pmu_overflow() & s->mask); /* No overflow can follow now. */
     }
 }
 
-/* Carries out an operation with the configuration s->want. own: the caller has a session. */
+/* Carries out an operation with the configuration s->want, and returns its status. own: the session is the
+ * caller's. */
 static uint32_t carry_out(struct mkperf_hook *s, struct mkperf_descriptor *d, uint32_t op,
                           const void *caller, bool own)
 {
@@ -269,7 +271,7 @@ static uint32_t carry_out(struct mkperf_hook *s, struct mkperf_descriptor *d, ui
         return MKPERF_REQUEST_OK;
     case MKPERF_REQUEST_PAGE:
         return mkperf_soft_page(s, d);
-    default: /* STOP was carried out before the snapshot; 0 is no operation */
+    default: /* STOP was carried out before the snapshot, and 0 is no operation. */
         return MKPERF_REQUEST_OK;
     }
 }

@@ -54,8 +54,9 @@
 /*
  * The cost of a sample in the kernel, in instructions, rounded up. A sample without frames costs
  * 256 on a release kernel of seL4, and 352 on a debug kernel for QEMU. Each frame adds to it, the
- * reading of other counters, each of these counters, and each caller in another thread (75 to 80).
- * No interval has fewer events than its sample costs instructions.
+ * reading of other counters, each of these counters, and each caller in another thread. A caller
+ * costs up to 87 on seL4: the numbers below are larger than the real costs in sum. No interval has
+ * fewer events than its sample costs instructions.
  */
 #define MKPERF_HOOK_SAMPLE_COST 400
 #define MKPERF_HOOK_FRAME_COST 17

@@ -2,7 +2,7 @@
 /*
  * Accesses of guests to the PMU, and why guests exit.
  *
- * Owns: what such an access does, and the number of an exit. The PMU belongs to the hook, so each access of a guest traps (MDCR_EL2, mkperf_initCPU).
+ * Owns: what such an access does, and the number of an exit. The PMU belongs to the hook, so each access of a guest traps (mkperf_initGuests).
  * A monitor that runs on the kernel without the hook does not know these traps, and would end its guest. The kernel
  * therefore answers them: registers read as 0, and writes are ignored. To the guest this is a PMU without counters. Called
  * by handleVCPUFault, with and without a session.
@@ -35,6 +35,30 @@ enum {
     SPSR_SS = BIT(21),
     PAGE_SHIFT = 12,
 };
+
+/* Fields of the register MDCR_EL2 (Arm ARM, D13.3). */
+enum {
+    MDCR_HPMN_MASK = MASK(5),
+    MDCR_TPMCR = BIT(5),
+    MDCR_TPM = BIT(6),
+    MDCR_HPMD = BIT(17),
+};
+
+/*
+ * MDCR_EL2 gives all counters to EL1 and EL0 (HPMN), because only these can interrupt without belonging to EL2. It lets them
+ * count at EL2 (HPMD), and makes every access of a guest or a PD to them trap (TPM, TPMCR), whatever PMUSERENR_EL0 allows.
+ */
+BOOT_CODE void mkperf_initGuests(void)
+{
+    word_t mdcr;
+    word_t pmcr;
+
+    MRS("pmcr_el0", pmcr);
+    MRS("mdcr_el2", mdcr);
+    mdcr &= ~(word_t)(MDCR_HPMN_MASK | MDCR_HPMD);
+    mdcr |= ((pmcr >> MKPERF_PMCR_N_SHIFT) & MKPERF_PMCR_N_MASK) | MDCR_TPM | MDCR_TPMCR;
+    MSR("mdcr_el2", mdcr);
+}
 
 /* Whether these are the registers of the PMU: PMCR_EL0 to PMOVSSET_EL0, PMINTENSET_EL1 to PMMIR_EL1, and the
  * counters with their types (Arm ARM, D13.4). */

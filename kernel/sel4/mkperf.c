@@ -20,14 +20,6 @@ struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
  * this one by a single adrp. */
 struct mkperf_node mkperf_node[CONFIG_MAX_NUM_NODES] ALIGN_BSS(BIT(seL4_PageBits));
 
-/* Fields of MDCR_EL2. */
-enum {
-    MDCR_HPMN_MASK = MASK(5),
-    MDCR_TPMCR = BIT(5),
-    MDCR_TPM = BIT(6),
-    MDCR_HPMD = BIT(17),
-};
-
 /* Forgets the pages of stacks that were walked on a core. */
 static void forgetStacks(word_t core)
 {
@@ -36,23 +28,9 @@ static void forgetStacks(word_t core)
     }
 }
 
-/*
- * With hypervisor support, MDCR_EL2 gives all counters to EL1 and EL0 (HPMN), because only these can
- * interrupt without belonging to EL2. It lets them count at EL2 (HPMD), and makes every access of a guest or
- * a PD to them trap (TPM, TPMCR), whatever PMUSERENR_EL0 allows.
- */
 BOOT_CODE void mkperf_initCPU(void)
 {
-#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
-    word_t mdcr;
-    word_t pmcr;
-
-    MRS("pmcr_el0", pmcr);
-    MRS("mdcr_el2", mdcr);
-    mdcr &= ~(word_t)(MDCR_HPMN_MASK | MDCR_HPMD);
-    mdcr |= ((pmcr >> MKPERF_PMCR_N_SHIFT) & MKPERF_PMCR_N_MASK) | MDCR_TPM | MDCR_TPMCR;
-    MSR("mdcr_el2", mdcr);
-#endif
+    mkperf_initGuests();
     mkperf_pmu_boot();
     mkperf_initMemory();
     forgetStacks(CURRENT_CPU_INDEX());
@@ -199,7 +177,7 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
     }
     if (unlikely(hit == 0)) {
         node->hook.spurious++;
-        chooseVectors(node); /* another core may have ended the session */
+        chooseVectors(node); /* Another core may have ended the session. */
         return;
     }
     arch_c_entry_hook();

@@ -39,13 +39,13 @@ extern struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
 #define MKPERF_PTE_NORMAL config_ternary(CONFIG_ARM_HYPERVISOR_SUPPORT, 15, 4)
 #define MKPERF_AP_READ_WRITE config_ternary(CONFIG_ARM_HYPERVISOR_SUPPORT, 3, 1)
 #define MKPERF_AP_READ 1
-/* In vspace.c, whose enumerators these are. */
+/* In vspace.c, which alone has the enumerators S2_NORMAL and NORMAL: checks MKPERF_PTE_NORMAL. */
 #define MKPERF_CHECK_PAGE_ATTRIBUTES     \
     compile_assert(mkperf_normal_memory, \
                    MKPERF_PTE_NORMAL ==  \
                        config_ternary(CONFIG_ARM_HYPERVISOR_SUPPORT, S2_NORMAL, NORMAL))
 
-/* Is called at boot, on each core. */
+/* In init_cpu: each core calls this at boot. It closes the PMU to user mode and to guests. */
 void mkperf_initCPU(void);
 
 /* A mapping was changed or removed, or an address space was deleted: forgets all translations. */

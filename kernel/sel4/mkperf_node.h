@@ -10,6 +10,7 @@
 #ifndef MKPERF_SEL4_NODE_H
 #define MKPERF_SEL4_NODE_H
 
+#include <guest.h>
 #include <hook.h>
 #include <mkperf.h>
 
@@ -89,24 +90,6 @@ void mkperf_tellInterrupt(irq_t irq);
  * Armed: its counters were armed again. */
 void mkperf_qemuChosen(const struct mkperf_hook *hook);
 void mkperf_qemuArmed(const struct mkperf_hook *hook);
-
-static inline bool_t mkperf_isVCPU(const tcb_t *thread)
-{
-#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
-    return thread->tcbArch.tcbVCPU != NULL;
-#else
-    (void)thread;
-    return false;
-#endif
-}
-
-/* What the fault of a thread is, an enum mkperf_fault, for the message to its handler. Of an exit that accessed a page,
- * reports the page (guest.c). */
-#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
-word_t mkperf_faultOf(struct mkperf_hook *hook, tcb_t *thread, tcb_t *handler);
-#else
-#define mkperf_faultOf(HOOK, THREAD, HANDLER) MKPERF_FAULT_THREAD
-#endif
 
 /* memory.c */
 void mkperf_initMemory(void);

@@ -63,8 +63,8 @@ static inline uintptr_t mkperf_port_user_page(const void *thread, unsigned level
     return mkperf_stackPage(stack, (tcb_t *)thread, page);
 }
 
-/* memory.c. NULL: va is not 8-byte aligned, or the bytes are not within one page that the owner may
- * write. */
+/* Returns the kernel's view of memory of a session's owner (memory.c). It is NULL if va is not 8-byte aligned, or if
+ * the bytes are not within one page that the owner may write. */
 void *mkperf_port_memory(const void *owner, uint64_t va, uint64_t bytes);
 
 #ifndef CONFIG_ARCH_RISCV /* riscv_port.h has the same */
@@ -118,8 +118,6 @@ static inline uint64_t mkperf_port_tick_hz(void)
 }
 #endif
 
-#define MKPERF_SPSR_EL1 4 /* of the modes that a thread may have, only EL1's have this bit */
-
 /* The registers that a thread has saved. pc: the register with its program counter. */
 static inline void mkperf_savedContext(struct mkperf_port_context *c, tcb_t *thread, word_t pc)
 {
@@ -135,17 +133,13 @@ static inline void mkperf_savedContext(struct mkperf_port_context *c, tcb_t *thr
  * whose test the compiler does not repeat: samples of PDs have one. */
 static inline uint32_t mkperf_port_guest(struct mkperf_port_context *c)
 {
-#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
     tcb_t *thread = (tcb_t *)c->thread;
 
-    if (unlikely(thread != NULL && thread->tcbArch.tcbVCPU != NULL)) {
+    if (unlikely(thread != NULL && mkperf_isVCPU(thread))) {
         c->fp = 0;
-        c->guest = getRegister(thread, SPSR_EL1) & MKPERF_SPSR_EL1 ? MKPERF_GUEST_KERNEL
-                                                                   : MKPERF_GUEST_USER;
-        return c->guest;
+        c->guest = mkperf_guestMode(thread);
     }
-#endif
-    return MKPERF_GUEST_NONE;
+    return c->guest;
 }
 
 /*
@@ -171,9 +165,9 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
 }
 
 /*
- * The badges of a thread's fault handler and of its scheduling context, unchanged; of a vCPU's
- * its core and priority instead (record.h). The initial thread has no
- * fault handler and is identified by its address space.
+ * Returns the badges of a thread's fault handler and of its scheduling context, unchanged. The thread of a vCPU has
+ * its core and priority in place of the second one (record.h). The initial thread has no fault handler, and is
+ * recognized by its address space.
  */
 static inline struct mkperf_identity mkperf_port_identity(const void *of)
 {
@@ -200,24 +194,36 @@ static inline struct mkperf_identity mkperf_port_identity(const void *of)
     if (likely(thread->tcbSchedContext != NULL)) {
         id.sc = thread->tcbSchedContext->scBadge;
     }
-#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
-    if (unlikely(thread->tcbArch.tcbVCPU != NULL)) {
+    if (unlikely(mkperf_isVCPU(thread))) {
         id.sc = MKPERF_SC_VCPU | SMP_TERNARY(thread->tcbAffinity, 0) << 8 | thread->tcbPriority;
     }
-#endif
     return id;
+}
+
+/* Returns the capability at `place` in a CSpace, as lookup_fp does. A CSpace has one level in almost all systems, and
+ * the look-up of that is shorter. */
+static inline cap_t mkperf_lookup(cap_t root, word_t place)
+{
+    if (likely(cap_get_capType(root) == cap_cnode_cap)) {
+        word_t radix = cap_cnode_cap_get_capCNodeRadix(root);
+
+        if (likely(radix + cap_cnode_cap_get_capCNodeGuardSize(root) == wordBits &&
+                   place >> radix == cap_cnode_cap_get_capCNodeGuard(root))) {
+            return CTE_PTR(cap_cnode_cap_get_capCNodePtr(root))[place & MASK(radix)].cap;
+        }
+    }
+    return lookup_fp(root, place);
 }
 
 /*
  * Returns the thread whose protected call `of` is serving, or NULL. A thread that serves a call holds a reply
- * object on which the caller is blocked. reply: the place of the object's capability in the CSpace of `of`,
- * which is looked up as the fast path does it.
+ * object on which the caller is blocked. reply: the place of the object's capability in the CSpace of `of`.
  * While `of` waits for the next call, the object's thread is `of`, which is blocked on receiving. After a
  * deletion or another reply the object has no thread. No call is served in these cases. A fault is not a call.
  */
 static inline const void *mkperf_port_caller(const void *of, uint64_t reply)
 {
-    cap_t cap = lookup_fp(TCB_PTR_CTE_PTR((tcb_t *)of, tcbCTable)->cap, reply);
+    cap_t cap = mkperf_lookup(TCB_PTR_CTE_PTR((tcb_t *)of, tcbCTable)->cap, reply);
 
     if (unlikely(cap_get_capType(cap) != cap_reply_cap)) {
         return NULL;

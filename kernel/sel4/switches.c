@@ -110,23 +110,18 @@ NO_INLINE void mkperf_tellAwakened(tcb_t *tcb)
     mkperf_sched_event(&thisNode()->hook, MKPERF_SCHED_WAKE, 0, tcb, mkperf_port_time());
 }
 
-/* What a thread itself did wrong is a fault: not a guest's exit, and not a budget that is used up. */
+/* What a thread itself did wrong is a fault, and not a guest's exit. */
 NO_INLINE void mkperf_tellFault(tcb_t *tcb)
 {
-    word_t type = seL4_Fault_get_seL4_FaultType(current_fault);
-    bool_t memory = type == seL4_Fault_VMFault;
+    bool_t memory = seL4_Fault_get_seL4_FaultType(current_fault) == seL4_Fault_VMFault;
 
-    if (mkperf_isVCPU(tcb)) {
-        return;
-    }
-    if (memory || type == seL4_Fault_CapFault || type == seL4_Fault_UnknownSyscall ||
-        type == seL4_Fault_UserException) {
+    if (!mkperf_isVCPU(tcb)) {
         mkperf_soft_fault(&thisNode()->hook, mkperf_port_identity(tcb), getRegister(tcb, FaultIP),
                           memory ? seL4_Fault_VMFault_get_address(current_fault) : 0);
     }
 }
 
-/* An interrupt that does not belong to the profiler is about to be delivered. */
+/* Reports the thread that an interrupt reaches, which is about to be delivered and is not the profiler's. */
 NO_INLINE void mkperf_tellInterrupt(irq_t irq)
 {
     if (IRQT_TO_IRQ(irq) > maxIRQ || intStateIRQTable[IRQT_TO_IDX(irq)] != IRQSignal) {
