@@ -40,9 +40,10 @@ extern const struct mkperf_pmu_table
 const struct mkperf_pmu_metric *mkperf_pmu_metrics(const char *cpu);
 
 /*
- * Appends the events of a list of metric groups, "ipc,cache,branch,stall,bus", to c: those that this CPU has. The events of a
- * figure are counted at the same times. Which groups the CPU has no events for, and which do not fit into a session any more, is put into
- * `missing`, of `size` bytes, as a text; "": none. Errors: USAGE, no such group; INPUT, no event is left.
+ * Appends the events of a list of metric groups, "ipc,cache,branch,stall,bus", to c: those that this CPU has. The
+ * events of a figure are counted at the same times. Names in `missing`, of `size` bytes, the groups for which the CPU
+ * has no events, and those that do not fit into a session any more; "": none. Errors: USAGE, no such group; INPUT, no
+ * event is left.
  */
 enum mkperf_status mkperf_pmu_metric_groups(const char *groups, const char *cpu,
                                             mkperf_Configure *c, char *missing, size_t size,

@@ -313,7 +313,7 @@ __attribute__((noinline)) static void descend(int depth) // NOLINT(misc-no-recur
     __asm__ volatile("" ::: "memory");
 }
 
-/* Ticks that it takes. */
+/* Does the work. Returns how many ticks it takes. */
 static uint64_t work_time(void)
 {
     uint64_t began = now();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel hook and what a request may hold: counters that the CPU has not, intervals that are too
- * short, memory that is not the owner's. Anything at all: test_hook_random.c.
+ * The kernel hook and what a request may hold: counters that the CPU lacks, intervals that are too short, memory that
+ * is not the owner's. test_hook_random.c has any content.
  */
 #include "hook_cpu.h"
 

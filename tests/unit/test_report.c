@@ -45,7 +45,7 @@ static int setup(void **state)
         compare_with_perf(fields, event); \
     } while (0)
 
-/* The rows of the last command's output, and those of perf. */
+/* Compares the rows of the last command's output with those of perf. */
 static void compare_with_perf(const char *fields, const char *event)
 {
     char *mkperf = recording_shell("cat %s | " ROWS, recording_path("out"));
