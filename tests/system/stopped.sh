@@ -32,7 +32,7 @@ chains_end() {
         $3 ~ /:/ && $1 == "server" {
             k = split($3, f, " ")
             for (i = 1; i <= k; i++)
-                if (f[i] ~ /:/ && f[i] !~ /^victim:(stopped_(ppcall|ask|call|again)|init|main|_start|pocket_main|microkit_ppcall|seL4_Call|arm_sys_send_recv|\[unknown\].*)$/ && strange++ < 3) print
+                if (f[i] ~ /:/ && f[i] !~ /^victim:(stopped_(ppcall|ask|call|again)|init|main|_start|pocket_main|microkit_ppcall|seL4_Call|(arm|riscv)_sys_send_recv|\[unknown\].*)$/ && strange++ < 3) print
         }
         END {
             printf "%d served, %d with their caller; %d for no PD, %d with a caller; %d of other PDs with one; %d strange\n", served, whole, alone, wrong, other, strange
