@@ -75,7 +75,7 @@ static void slices(void **state)
     has(text, "     3.42%       30           135000  client  0.000000\n"
               "     5.70%       50           225000  client  0.002500\n"
               "     3.17%       25           125000  driver  0.002500\n");
-    has(text, "rows below 3 % are omitted");
+    has(text, "# 1 row below 3 % is omitted");
     text = RUN(report, &status, "--util", "--hierarchy", "-s", "time,pd", "--time-quantum", "1ms",
                data);
     has(text, "    25.33%       81          1000000  0.001000\n"
