@@ -62,22 +62,12 @@ static bool take_reads(struct mkperf_reads *r, const uint64_t *at, unsigned word
     return true;
 }
 
-/* The first word of these values in a sample. The sample's size was checked. */
-static unsigned reads_at(uint64_t header)
-{
-    unsigned flags = mkperf_record_flags(header);
-
-    return MKPERF_SAMPLE_FIXED_WORDS + (flags & MKPERF_SAMPLE_KERNEL) +
-           mkperf_record_nframes(header);
-}
-
 static inline bool sample_ok(uint64_t header, unsigned size)
 {
     unsigned flags = mkperf_record_flags(header);
-    unsigned nframes = mkperf_record_nframes(header);
 
-    return nframes <= MKPERF_MAX_FRAMES &&
-           size >= 8 * (MKPERF_SAMPLE_FIXED_WORDS + (flags & MKPERF_SAMPLE_KERNEL) + nframes) &&
+    return mkperf_record_nframes(header) <= MKPERF_MAX_FRAMES &&
+           size >= 8 * mkperf_sample_words(header) &&
            mkperf_record_counter(header) < MKPERF_MAX_COUNTERS &&
            (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL);
 }
@@ -380,14 +370,13 @@ enum mkperf_encode_result mkperf_encoder_add(struct mkperf_encoder *e, const uin
     }
     if (mkperf_record_type(header) == MKPERF_RECORD_SAMPLE && sample_ok(header, size)) {
         if (read) {
-            unsigned at = reads_at(header);
+            unsigned at = mkperf_sample_words(header);
             if (windows || !take_reads(&e->reads, record + at, size / 8 - at)) {
                 return MKPERF_ENCODE_BAD;
             }
         }
-        /* The key ends with the frames. Only reads are behind them. */
-        struct mkperf_key key = make_key(e->mix, header, record, reads_at(header) - key_at(header),
-                                         read ? e->reads.mask : 0);
+        size_t n = mkperf_sample_words(header) - key_at(header); /* The key ends with the chain. */
+        struct mkperf_key key = make_key(e->mix, header, record, n, read ? e->reads.mask : 0);
         unsigned slot = find_slot(&e->table, &key);
         return windows ? mkperf_window_add(e, header, record, &key, slot)
                        : add_sample(e, header, record, &key, slot);

@@ -49,8 +49,7 @@ static void renumber(const struct mkperf_drain *d, uint64_t *w)
 {
     const uint64_t counter_bits = UINT64_C(0xff) << 40;
     uint64_t header = w[MKPERF_WORD_HEADER];
-    unsigned at = MKPERF_SAMPLE_FIXED_WORDS + mkperf_record_nframes(header) +
-                  (mkperf_record_flags(header) & MKPERF_SAMPLE_KERNEL ? 1 : 0);
+    unsigned at = mkperf_sample_words(header);
     unsigned words = mkperf_record_size(header) / 8;
 
     w[MKPERF_WORD_HEADER] = (header & ~counter_bits) |
