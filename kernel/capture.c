@@ -375,6 +375,14 @@ MKPERF_INLINE bool take(struct mkperf_hook *s, unsigned i, const void *waiting, 
     return true;
 }
 
+/* Writes a sample in a special session, or of a thread that waits. It is a function of its own because its code is
+ * long. */
+MKPERF_NOINLINE bool take_special(struct mkperf_hook *s, unsigned i, const void *waiting,
+                                  bool kernel, uint64_t now, uint64_t weight, uint32_t reads)
+{
+    return take(s, i, waiting, kernel, now, weight, true, reads);
+}
+
 /* Does what the overflow of counter i requires, and arms the counter again. special: as in `take`, or
  * the session has slices. */
 MKPERF_INLINE void take_one(struct mkperf_hook *s, unsigned i, uint64_t now, bool special)
@@ -395,9 +403,10 @@ MKPERF_INLINE void take_one(struct mkperf_hook *s, unsigned i, uint64_t now, boo
         mkperf_port_wake();
     } else if (special && (s->session.read_mask >> i & 1)) {
         s->read[i] -= weight; /* the counter begins again */
-    } else if (mkperf_pmu_wants(s->session.counter[i].select, kernel) &&
-               !take(s, i, NULL, kernel, now, weight, special, reads)) {
-        past = reads;
+    } else if (mkperf_pmu_wants(s->session.counter[i].select, kernel)) {
+        bool taken = special ? take_special(s, i, NULL, kernel, now, weight, reads)
+                             : take(s, i, NULL, kernel, now, weight, false, 0);
+        past = taken ? past : reads;
     }
     MKPERF_EACH_BIT (k, past) {
         s->read[k] = count_of(k);
@@ -408,7 +417,7 @@ MKPERF_INLINE void take_one(struct mkperf_hook *s, unsigned i, uint64_t now, boo
 void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t now)
 {
     mkperf_hook_find(s);
-    take(s, MKPERF_OFF_CPU_COUNTER, thread, false, now, 1, true, 0);
+    take_special(s, MKPERF_OFF_CPU_COUNTER, thread, false, now, 1, 0);
 }
 
 /*
