@@ -52,20 +52,6 @@ static void signal(struct mkperf_node *node)
     }
 }
 
-/* Replaces restore_user_context in the copies of the entries (entries.c), where it is decided which thread runs next. On
- * RISC-V it is a copy itself. */
-#ifndef CONFIG_ARCH_RISCV
-NO_INLINE void NORETURN mkperf_leave(void)
-{
-    if (mkperf_reports() && mkperf_holdsLock()) {
-        mkperf_tellSwitch(NODE_STATE(ksCurThread));
-    }
-    restore_user_context();
-    UNREACHABLE();
-}
-
-#endif
-
 /* Does the rest of c_handle_interrupt after a sample. */
 NO_INLINE void NORETURN mkperf_wake(struct mkperf_node *node)
 {
@@ -75,12 +61,6 @@ NO_INLINE void NORETURN mkperf_wake(struct mkperf_node *node)
     schedule();
     activateThread();
     mkperf_leave();
-}
-
-/* Chooses how this core is entered from now on: in a session through the copies of entries.c. */
-static void chooseVectors(const struct mkperf_node *node)
-{
-    mkperf_setVectors(node->hook.mask != 0);
 }
 
 /*
@@ -105,7 +85,7 @@ static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, wo
     entry->function = function;
     entry->thread = NODE_STATE(ksCurThread);
     entry->reports = node->hook.reports;
-    chooseVectors(node);
+    mkperf_setVectors(node->hook.mask != 0); /* in a session through the copies of entries.c */
     if (config_set(CONFIG_MKPERF_QEMU)) {
         mkperf_qemuChosen(&node->hook);
     }
@@ -146,65 +126,6 @@ NO_INLINE void mkperf_boundary(word_t flags)
         }
     }
 }
-
-/*
- * Handles an interrupt that arrived with a counter's overflow. The samples are taken in any case. If the
- * interrupt is the profiling one, the kernel returns to user mode from here. Otherwise the caller continues
- * with the interrupt. It also does so if no counter of the session has overflowed: the interrupt is then
- * masked and signalled as any other, and cannot arrive again before its handler is invoked.
- *
- * If no thread has to be woken, neither updateTimestamp nor checkBudget is called. That is sound for the
- * scheduler. ksCurTime and ksConsumed keep their values of the last entry. The thread that continues is the
- * one that was running. The next entry computes from the timer, as always, what that thread has consumed,
- * and that includes the hook's time. No thread state, queue or scheduler action changes, so there is nothing
- * to schedule. The deadline timer stays programmed, and fires late by at most one sample. To the scheduler it
- * is as if the processor had been slower for a moment.
- */
-#ifndef CONFIG_ARCH_RISCV /* riscv.c has its own */
-NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
-{
-    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
-    uint32_t hit = flags & node->hook.mask;
-    uint64_t now = mkperf_port_time();
-    irq_t irq = getActiveIRQ();
-
-    if (unlikely(IRQT_TO_IRQ(irq) != CONFIG_MKPERF_IRQ)) {
-        mkperf_boundary(flags);
-        if (mkperf_reports()) {
-            mkperf_tellInterrupt(irq);
-        }
-        return;
-    }
-    if (unlikely(hit == 0)) {
-        node->hook.spurious++;
-        chooseVectors(node); /* Another core may have ended the session. */
-        return;
-    }
-    arch_c_entry_hook();
-#if defined(CONFIG_BENCHMARK_TRACK_KERNEL_ENTRIES) || defined(CONFIG_BENCHMARK_TRACK_UTILISATION)
-    ksEnter = timestamp();
-#endif
-    mkperf_capture(&node->hook, hit, now);
-    if (config_set(CONFIG_MKPERF_QEMU)) {
-        mkperf_qemuArmed(&node->hook);
-    }
-    /* The interrupt ends: it is unmasked, inactive, and can arrive again. */
-    ackInterrupt(irq);
-#ifdef CONFIG_ARM_GIC_V3_SUPPORT
-    /* If a user holds the interrupt, ackInterrupt leaves this to the user's acknowledgement. */
-    isb();
-    deactivateInterrupt(irq);
-#endif
-    mkperf_captured(&node->hook, now);
-    mkperf_entered((word_t)c_handle_interrupt); /* the sample needed the last one */
-    if (unlikely(node->wake)) {
-        mkperf_wake(node);
-    }
-    restore_user_context();
-    UNREACHABLE();
-}
-
-#endif
 
 void mkperf_preempted(void)
 {
@@ -260,7 +181,7 @@ static void end(word_t core)
     mkperf_hook_end(&mkperf_node[core].hook, core == CURRENT_CPU_INDEX());
     mkperf_entry[core].reports = false;
     if (core == CURRENT_CPU_INDEX()) {
-        chooseVectors(&mkperf_node[core]);
+        mkperf_setVectors(mkperf_node[core].hook.mask != 0);
     }
 }
 

@@ -48,7 +48,7 @@ add_sources(
 if(KernelArchRiscV)
     add_sources(PREFIX ${mkperf_relative} CFILES sel4/riscv.c ASMFILES sel4/riscv_vectors.S)
 else()
-    add_sources(PREFIX ${mkperf_relative} ASMFILES sel4/vectors.S)
+    add_sources(PREFIX ${mkperf_relative} CFILES sel4/arm.c ASMFILES sel4/vectors.S)
 endif()
 if(KernelArmHypervisorSupport)
     add_sources(PREFIX ${mkperf_relative} CFILES sel4/guest.c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The hook's port to seL4 (docs/porting.md has the contract), MCS: AArch64, with and without hypervisor support, and
- * RISC-V with one core (riscv_port.h).
+ * The hook's port to seL4 with MCS (docs/porting.md has the contract): what AArch64 (arm_port.h) and RISC-V (riscv_port.h)
+ * have in common.
  *
  * Owns: what kernel/ reads of threads: registers, badges, callers. memory.c reads user memory.
  */
@@ -36,11 +36,10 @@
 #define UINT32_C(x) x##u
 #define UINT64_C(x) x##ull
 
-#define MKPERF_PMU_LEVEL config_ternary(CONFIG_ARM_HYPERVISOR_SUPPORT, 2, 1)
 #ifdef CONFIG_ARCH_RISCV
 #include <riscv_port.h>
 #else
-#include <arch/armv8_pmuv3.h>
+#include <arm_port.h>
 #endif
 #include <mkperf/descriptor.h>
 #include <mkperf_node.h>
@@ -66,57 +65,6 @@ static inline uintptr_t mkperf_port_user_page(const void *thread, unsigned level
 /* Returns the kernel's view of memory of a session's owner (memory.c). It is NULL if va is not 8-byte aligned, or if
  * the bytes are not within one page that the owner may write. */
 void *mkperf_port_memory(const void *owner, uint64_t va, uint64_t bytes);
-
-#ifndef CONFIG_ARCH_RISCV /* riscv_port.h has the same */
-enum { MKPERF_LR = X30, MKPERF_FP = X29, MKPERF_SP = SP_EL0 };
-
-/* The address at which the interrupt was taken. */
-static inline word_t mkperf_interruptedAt(void)
-{
-    word_t elr;
-
-    MRS(config_ternary(CONFIG_ARM_HYPERVISOR_SUPPORT, "elr_el2", "elr_el1"), elr);
-    return elr;
-}
-
-/* Whether an event at pc belongs to the entry before. The idle thread's code is in the kernel, too. An event before its
- * first instruction does. */
-static inline bool_t mkperf_isOfEntry(word_t pc)
-{
-    return pc == (word_t)idle_thread;
-}
-
-static inline void mkperf_inKernel(struct mkperf_hook *hook)
-{
-    (void)hook;
-}
-
-/* How this core is entered from now on. */
-static inline void mkperf_setVectors(bool_t session)
-{
-    setVtable((pptr_t)(session ? mkperf_vectors : arm_vector_table));
-}
-
-static inline bool_t mkperf_isInitialSpace(cap_t root)
-{
-    return cap_get_capType(root) == cap_vspace_cap &&
-           cap_vspace_cap_get_capVSMappedASID(root) == IT_ASID;
-}
-
-static inline uint64_t mkperf_port_time(void)
-{
-    word_t time;
-    MRS(CNT_CT, time);
-    return time;
-}
-
-static inline uint64_t mkperf_port_tick_hz(void)
-{
-    word_t hz;
-    MRS(CNTFRQ, hz);
-    return hz;
-}
-#endif
 
 /* The registers that a thread has saved. pc: the register with its program counter. */
 static inline void mkperf_savedContext(struct mkperf_port_context *c, tcb_t *thread, word_t pc)
