@@ -48,10 +48,11 @@ endif
 
 # $(call say,PART,WHAT): the first line of a recipe that is one of many. Prints WHAT once, when the first file of that
 # part is made, so that a build of minutes is not silent; not with V=1 or make -s.
-SAID := $(B)/said
-$(shell rm -rf $(SAID))
-say = $(if $(or $(filter 1,$(V)),$(findstring s,$(filter-out --%,$(firstword $(MAKEFLAGS))))),,@mkdir -p $(SAID) && mkdir $(SAID)/$(1) 2>/dev/null && \
-    echo "  building $(2)" || :)
+# $(into): another line of a recipe. It makes the target's directory.
+# Both are done by make itself: as commands of a shell they took a tenth of the build's time.
+SILENT := $(or $(filter 1,$(V)),$(findstring s,$(filter-out --%,$(firstword $(MAKEFLAGS)))))
+say = $(if $(or $(SILENT),$(SAID_$(1))),,$(eval SAID_$(1) := 1)$(info $()  building $(2)))
+into = $(if $(MADE_$(@D)),,$(eval MADE_$(@D) := 1)$(shell mkdir -p $(@D)))
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef \
         -Wpointer-arith -Wcast-align -Wwrite-strings -Wvla

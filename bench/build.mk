@@ -4,7 +4,7 @@
 
 BENCH := $(B)/bench
 $(BENCH)/%: bench/%.c $(B)/lib/plain/libmkperf.a
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $^ $(HOST_LIBS) -o $@
 
 ifeq ($(MICROKIT_SDK),)
@@ -45,5 +45,5 @@ endif
 
 # Load for the demo's echo server.
 $(B)/echo-load: bench/echo_load.c | $(SETUP)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $< -o $@

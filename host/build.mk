@@ -28,14 +28,14 @@ SAY_fuzz := mkperf for the fuzz targets
 define host_variant
 $(B)/obj/$(1)/%.o: %.c $(PROTO_READY) | $(SETUP)
 	$$(call say,$(1),$$(SAY_$(1)))
-	$$(Q)mkdir -p $$(@D)
+	$$(into)
 	$$(Q)$(2) $$(HOST_CFLAGS) $(3) $(4) -MMD -MP -c $$< -o $$@
 $(B)/obj/$(1)/gen/%.o: $(B)/%.c $(PROTO_READY) | $(SETUP)
 	$$(call say,$(1),$$(SAY_$(1)))
-	$$(Q)mkdir -p $$(@D)
+	$$(into)
 	$$(Q)$(2) $$(HOST_CFLAGS) $(3) $(4) -MMD -MP -c $$< -o $$@
 $(B)/lib/$(1)/libmkperf.a: $$(call host_objects,$(1),$(5))
-	$$(Q)mkdir -p $$(@D)
+	$$(into)
 	$$(Q)rm -f $$@ && ar rcs $$@ $$^
 endef
 # MKPERF_ASSERT=yes: mkperf checks its internal invariants (assert), as the unit tests and the fuzz targets always do.
@@ -60,7 +60,7 @@ $(eval $(call host_variant,asan,$(HOST_CC),$(ASAN_FLAGS),,$(HOST_LIB_SRC)))
 $(eval $(call host_variant,fuzz,clang,$(FUZZ_FLAGS),,$(READERS_SRC)))
 
 $(PMU_TABLES_SRC): scripts/gen-pmu-tables host/pmu/armv8.json $(wildcard host/pmu/cortex-*.json)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$^ >$@
 
 host: $(B)/mkperf

@@ -17,16 +17,16 @@ target_link = $(TARGET_CC) -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--bui
 
 $(TARGET_OBJ)/%.o: %.c $(PROTO_READY) | $(SETUP)
 	$(call say,target,the protection domains)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(target_cc)
 $(TARGET_OBJ)/%.o: %.S | $(SETUP)
 	$(call say,target,the protection domains)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(target_cc)
 # Warnings in nanopb and lwIP are not ours to fix.
 $(TARGET_OBJ)/gen/%.o: $(B)/%.c $(PROTO_READY) | $(SETUP)
 	$(call say,target,the protection domains)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(target_cc) -I. -w
 
 # $(call elves,DIR,NAMES): DIR/NAME.elf for each
@@ -35,7 +35,7 @@ elves = $(patsubst %,$(1)/%.elf,$(2))
 # $(call pd,ELF,SOURCES): the PD's ELF is linked from SOURCES.
 define pd_rules
 $(1): $(call target_objects,$(2)) $(PLATFORM_READY)
-	$$(Q)mkdir -p $$(@D)
+	$$(into)
 	$$(Q)$$(target_link)
 endef
 pd = $(eval $(call pd_rules,$(1),$(2)))

@@ -10,7 +10,7 @@ PROTO_READY := $(B)/proto/ready.stamp # what an object that includes mkperf.pb.h
 # Made with it.
 $(B)/proto/sched.pb.c: $(B)/proto/mkperf.pb.c ;
 $(B)/proto/mkperf.pb.c: proto/mkperf.proto proto/sched.proto proto/mkperf.options | $(SETUP)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)nanopb_generator.py -q -I proto -D $(B)/proto -f proto/mkperf.options sched.proto mkperf.proto
 
 ifeq ($(SYSTEM_LIBS),yes)

@@ -31,10 +31,10 @@ $(call host_objects,asan,$(wildcard tests/fixtures/sim_*.c)): private HOST_CFLAG
 # $(call test_libraries,VARIANT,FIXTURES). No name may be defined by two fixtures: a linker would take either.
 define test_libraries
 $(B)/lib/$(1)/libhosted.a: $(call host_objects,$(1),$(HOSTED_SRC))
-	$$(Q)mkdir -p $$(@D)
+	$$(into)
 	$$(Q)rm -f $$@ && ar rcs $$@ $$^
 $(B)/lib/$(1)/libfixtures.a: $(call host_objects,$(1),$(2))
-	$$(Q)mkdir -p $$(@D)
+	$$(into)
 	$$(Q)rm -f $$@ && ar rcs $$@ $$^
 	$$(Q)! nm $$@ | sed -n 's/.* [TDBR] /defined twice: /p' | sort | uniq -d | grep .
 endef
@@ -47,11 +47,11 @@ test_libs = $(addprefix $(B)/lib/$(1)/,libfixtures.a libmkperf.a libhosted.a)
 FAST_LINK := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 $(B)/tests/unit/%: tests/unit/%.c $(call test_libs,asan)
 	$(call say,unit,the unit tests)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(HOST_CC) $(FAST_LINK) $(HOST_CFLAGS) $(ASAN_FLAGS) $(TEST_INCLUDES) -MMD -MP $< $(filter %.a,$^) \
 	    $(filter %.a,$^) -lcmocka $(HOST_LIBS) -o $@
 $(B)/tests/tsan/%: tests/tsan/%.c $(PROTO_READY) | $(SETUP)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=thread -I. -MMD -MP $< $(filter %.a,$^) -lpthread $(if $(filter %.a,$^),$(HOST_LIBS)) -o $@
 # What it does not include is not instrumented. The agent's lock is a mutex, which ThreadSanitizer sees all the same.
 $(B)/tests/tsan/test_push_race: $(B)/lib/plain/libmkperf.a
@@ -64,12 +64,12 @@ include tests/fuzz/build.mk tests/systems.mk
 
 # For tests of connections: interrupts them, and sends what no mkperf sends.
 $(B)/net-tool: tests/tool/net_tool.c tests/tool/net_proxy.c tests/tool/net_tool.h | $(SETUP)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(filter %.c,$^) -o $@
 
 # For tests of cores that die: stops one of QEMU's.
 $(B)/stop-core: tests/tool/stop_core.c | $(SETUP)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $< -o $@
 
 # Many targets in one process, for the scale of mkperf agent.
@@ -82,7 +82,7 @@ $(B)/many-samples: tests/tool/many_samples.c $(B)/lib/plain/libmkperf.a
 
 # mkperf with sanitizers, for inputs that must not crash it.
 $(B)/tests/mkperf-asan: $(B)/obj/asan/host/main.o $(B)/lib/asan/libmkperf.a
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(HOST_CC) $(ASAN_FLAGS) $^ $(HOST_LIBS) -o $@
 
 # The images of tests/system/riscv.sh. Not at the same time as those of AArch64: both make the sources of messages.

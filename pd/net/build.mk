@@ -47,14 +47,14 @@ SDDF_LWIP_OBJ := $(patsubst $(LWIP)/%.c,$(SDDF_OBJ)/lwip/%.o,$(LWIP_SRC))
 SDDF_OWN_OBJ := $(addprefix $(SDDF_OBJ)/,pd/net/tcp.o pd/net/stack.o pd/sddf/nic.o pd/sddf/assert.o)
 
 $(SDDF_OBJ)/lwip/%.o: $(SDDF_LWIP)/%.c $(PROTO_READY)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(TARGET_CC) $(SDDF_CFLAGS) -w -MMD -MP -c $< -o $@
 $(SDDF_OBJ)/%.o: %.c $(PROTO_READY)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(TARGET_CC) $(SDDF_CFLAGS) -MMD -MP -c $< -o $@
 $(B)/demo/client_sddf.elf: $(SDDF_OWN_OBJ) $(SDDF_LWIP_OBJ) $(call target_objects,$(CLIENT_COMMON_SRC)) \
                            $(PLATFORM_READY)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(target_link)
 target: $(B)/demo/client_sddf.elf
 endif

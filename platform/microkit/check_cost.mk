@@ -17,7 +17,7 @@ $(call image,$(COST_DIR)/entries/loader.img,$(COST_SRC)/entries.system,$(COST_DI
 define busy_rules
 $(COST_DIR)/busy$(1)/busy.elf: private PLATFORM_LDFLAGS += -Wl,--defsym,busy_frames=$(1)
 $(COST_DIR)/busy$(1)/busy.system: $(COST_SRC)/busy.system platform/microkit/mkperf.system.in scripts/make-system
-	$$(Q)mkdir -p $$(@D)
+	$$(into)
 	$$(Q)$$(call with_mkperf,$$<,$$@)
 endef
 busy = $(eval $(call busy_rules,$(1)))\
@@ -28,7 +28,7 @@ $(foreach f,$(COST_FRAMES),$(call busy,$(f)))
 
 $(call pd,$(COST_DIR)/served/asker.elf,$(COST_SRC)/asker.c)
 $(COST_DIR)/served/served.system: $(COST_SRC)/served.system platform/microkit/mkperf.system.in scripts/make-system
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(call with_mkperf,$<,$@)
 $(call copies,$(COST_DIR)/served,$(DEMO),mkperf_profiler mkperf_client)
 $(call copies,$(COST_DIR)/served,$(COST_DIR)/busy$(firstword $(COST_FRAMES)),busy)
@@ -36,7 +36,7 @@ $(call image,$(COST_DIR)/served/loader.img,$(COST_DIR)/served/served.system,$(CO
 
 # The entries again, with mkperf beside them.
 $(COST_DIR)/watched/watched.system: $(COST_SRC)/entries.system platform/microkit/mkperf.system.in scripts/make-system
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(call with_mkperf,$<,$@)
 $(call copies,$(COST_DIR)/watched,$(DEMO),mkperf_profiler mkperf_client)
 $(call copies,$(COST_DIR)/watched,$(COST_DIR)/entries,$(COST_PDS))
@@ -45,7 +45,7 @@ $(call image,$(COST_DIR)/watched/loader.img,$(COST_DIR)/watched/watched.system,$
 ifneq ($(MICROKIT_PLAIN),)
 PLAIN_KERNEL := $(MICROKIT_PLAIN)/elf/sel4.elf
 $(COST_DIR)/plain/loader.img: $(COST_DIR)/entries/loader.img $(PLAIN_KERNEL)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)! $(CROSS)nm $(PLAIN_KERNEL) | grep -q ' mkperf_' || { echo "MICROKIT_PLAIN: $(PLAIN_KERNEL) has the hook" >&2; exit 1; }
 	$(Q)MICROKIT_SDK=$(MICROKIT_PLAIN)/../../.. $(MICROKIT_PLAIN)/../../../bin/microkit $(COST_SRC)/entries.system --search-path $(COST_DIR)/entries \
 	    --board $(MICROKIT_BOARD) --config $(notdir $(abspath $(MICROKIT_PLAIN))) -o $@ -r $(@D)/loader.txt >$(@D)/loader.log || \

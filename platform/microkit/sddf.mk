@@ -23,7 +23,7 @@ endif
 SDDF_SERIAL_OBJ := $(addprefix $(SDDF_OBJ)/pd/,client/serial.o sddf/serial.o sddf/assert.o)
 $(SDDF_OBJ)/pd/client/%.o: SDDF_CFLAGS += -DMKPERF_TRANSPORT=mkperf_sddf_serial
 $(B)/demo/client_sddf_serial.elf: $(SDDF_SERIAL_OBJ) $(call target_objects,$(CLIENT_COMMON_SRC)) $(PLATFORM_READY)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(target_link)
 
 # Only the PDs, for another system and any board.
@@ -43,7 +43,7 @@ config_of = $(lastword $(subst =, ,$(1)))
 section_of = $(firstword $(subst =, ,$(1)))
 define sddf_elf_rules
 $(B)/sddf/$(1)/$(2).elf: $(3) $(if $(4),$(SDDF_CONFIG))
-	$$(Q)mkdir -p $$(@D)
+	$$(into)
 	$$(Q)$(foreach c,$(4),$(CROSS)objcopy -O binary -j .config.$(call config_of,$(c)) $(SDDF_CONFIG) $$@.$(call config_of,$(c)) &&) \
 	    $(CROSS)objcopy $(foreach c,$(4),--update-section .$(call section_of,$(c))=$$@.$(call config_of,$(c))) $$< $$@
 	$$(Q)rm -f $$@.*
@@ -69,7 +69,7 @@ SDDF_PLANTED := $(SDDF_OBJ)/$(SDDF_DIR)/planted.o
 $(SDDF_PLANTED): private SDDF_CFLAGS += -DSLOW=$(or $(SDDF_SLOW),60000)
 define sddf_planted_rules
 $(SDDF_OBJ)/planted/$(1).elf: $(addprefix $(SDDF_BUILD)/,$(2)) $(SDDF_PLANTED)
-	$$(Q)mkdir -p $$(@D)
+	$$(into)
 	$$(Q)ld.lld -L$(MICROKIT_BOARD_DIR)/lib $$^ $(addprefix --wrap=,$(3)) --start-group -lmicrokit -Tmicrokit.ld \
 	    $(SDDF_BUILD)/libsddf_util_debug.a --end-group -o $$@
 endef

@@ -3,7 +3,7 @@
 # the build reads of it is in settings.mk.
 
 $(T)/pocket/libmicrokit.a: $(call target_objects,$(wildcard $(POCKET)/lib/*.[cS]))
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)rm -f $@ && $(CROSS)ar rcs $@ $^
 
 # The kernel, with the hook in it. Frame pointers would cost a sample two instructions a call.
@@ -15,13 +15,13 @@ POCKET_KERNEL_SRC := $(wildcard $(POCKET)/kernel/*.c $(POCKET)/kernel/$(ARCH)/*.
 POCKET_KERNEL_OBJ := $(patsubst %,$(T)/obj/pocket/%.o,$(basename $(POCKET_KERNEL_SRC)))
 
 $(T)/obj/pocket/%.o: %.c | $(SETUP)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(TARGET_CC) $(POCKET_KERNEL_CFLAGS) -MMD -MP -c $< -o $@
 $(T)/obj/pocket/%.o: %.S | $(SETUP)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(TARGET_CC) $(POCKET_KERNEL_CPU) -I$(POCKET)/kernel -I$(POCKET)/kernel/$(ARCH) -g -MMD -MP -c $< -o $@
 $(POCKET_KERNEL): $(POCKET_KERNEL_OBJ) $(POCKET)/kernel/$(ARCH)/kernel.ld
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(TARGET_CC) -nostdlib -static -no-pie -Wl,--build-id -Wl,-z,max-page-size=4096 \
 	    -T $(POCKET)/kernel/$(ARCH)/kernel.ld $(POCKET_KERNEL_OBJ) -o $@
 

@@ -6,7 +6,7 @@ LIBDIR ?= $(PREFIX)/lib
 
 host: $(QEMU_PLUGIN)
 $(QEMU_PLUGIN): platform/qemu/exact_plugin.c
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -fPIC -shared $< -o $@
 
 install-host: install-plugin

@@ -13,7 +13,7 @@ TARGETS ?= $(notdir $(FUZZERS))
 
 $(B)/tests/fuzz/%: tests/fuzz/%.c $(call test_libs,fuzz)
 	$(call say,fuzzers,the fuzz targets)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)clang $(HOST_CFLAGS) -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(TEST_INCLUDES) \
 	    -MMD -MP $< $(filter %.a,$^) $(filter %.a,$^) $(HOST_LIBS) -o $@
 
@@ -22,7 +22,7 @@ COVERAGE_FLAGS := -O1 -fprofile-instr-generate -fcoverage-mapping
 COVERAGE := $(patsubst tests/fuzz/%.c,$(B)/tests/coverage/%,$(wildcard tests/fuzz/fuzz_*.c))
 $(eval $(call host_variant,coverage,clang,$(COVERAGE_FLAGS),,$(READERS_SRC)))
 $(B)/tests/coverage/%: tests/fuzz/%.c $(call test_libs,coverage)
-	$(Q)mkdir -p $(@D)
+	$(into)
 	$(Q)clang $(HOST_CFLAGS) $(COVERAGE_FLAGS) -fsanitize=fuzzer $(TEST_INCLUDES) -MMD -MP $< $(filter %.a,$^) \
 	    $(filter %.a,$^) $(HOST_LIBS) -o $@
 
