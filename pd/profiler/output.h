@@ -20,8 +20,6 @@
 #ifndef MKPERF_PROFILER_OUTPUT_H
 #define MKPERF_PROFILER_OUTPUT_H
 
-#include <string.h>
-
 #include "plan.h"
 
 struct mkperf_output {
@@ -96,7 +94,9 @@ static inline bool mkperf_output_put(struct mkperf_output *o, const uint64_t *re
     uint64_t *to = mkperf_output_room(o, bytes);
 
     if (to != NULL) {
-        memcpy(to, record, bytes);
+        for (unsigned i = 0; i < bytes / 8; i++) { /* a few stores, where memcpy would be a call */
+            to[i] = record[i];
+        }
         mkperf_output_commit(o, bytes, 0, events);
     }
     return to != NULL;
