@@ -43,14 +43,14 @@ annotate() {
 }
 check "annotate has perf annotate's shares" annotate
 
-# The compiler inlines `handle` into pocket_main: its share with what it calls, by report and by the folded stacks.
+# The compiler inlines `handle_message` into pocket_main: its share with what it calls, by report and by the folded stacks.
 report_inline() {
-    "$MKPERF" report -i "$data" --inline --children -S handle -x '|' |
+    "$MKPERF" report -i "$data" --inline --children -S handle_message -x '|' |
         awk -F'|' '$1 == "row" && $7 == "known" { print $3 }' >"$D/inline"
     "$MKPERF" convert -q "$data" --to folded -o - |
-        awk '{ all += $NF } /^known;.*;handle_\[i\];/ { sum += $NF } END { printf "%.4f\n", 100 * sum / all }' >"$D/inline.folded"
+        awk '{ all += $NF } /^known;.*;handle_message_\[i\];/ { sum += $NF } END { printf "%.4f\n", 100 * sum / all }' >"$D/inline.folded"
     [ -s "$D/inline" ] && cmp "$D/inline" "$D/inline.folded" || return 1
-    "$MKPERF" report -i "$data" --inline --children -S handle -g callee | grep -q -e '-- notified$' || return 1
+    "$MKPERF" report -i "$data" --inline --children -S handle_message -g callee | grep -q -e '-- notified$' || return 1
     "$MKPERF" report -i "$data" --children >"$D/report" && ! grep '(inlined)' "$D/report"
 }
 check "report --inline has the share of the folded stacks" report_inline
