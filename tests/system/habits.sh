@@ -156,7 +156,7 @@ depends() {
 }
 # A script of check-sel4 that dies early or has no result, and a name without a test, are failures.
 sel4() { # sel4 COMMAND [TESTS]: its only script is COMMAND
-    B=$D CORES=1 PRINTING=1 KERNEL= FIRST_BOARD=none TESTS=${2:-sel4-preprocessed} PREPROCESSED=$1 tests/sel4/check
+    B=$D ARCH=aarch64 ATTACKS=yes CORES=1 PRINTING=1 KERNEL= FIRST_BOARD=none TESTS=${2:-sel4-preprocessed} PREPROCESSED=$1 tests/sel4/check
 }
 early() {
     mkdir -p "$D/tests/sel4"
