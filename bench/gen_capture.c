@@ -152,7 +152,7 @@ static void batch(struct generator *g, unsigned n)
     mkperf_Batch *b = &g->m.msg.batch;
     unsigned slot = 0;
 
-    if (g->batches++ % MKPERF_EPOCH_FRAMES == 0) {
+    if (g->batches++ % MKPERF_EPOCH_BATCHES == 0) {
         new_epoch(g);
     }
     memset(&g->m, 0, sizeof g->m);

@@ -205,7 +205,7 @@ static void print_route(struct command *c, const struct mkperf_routes *routes,
     mkperf_route_times_free(&times);
 }
 
-/* Warns that there are more different paths than are counted. */
+/* Warns that some instances have no row: the table of paths was full when theirs began. */
 static void warn_routes(struct command *c, uint64_t instances, FILE *out)
 {
     char text[80];

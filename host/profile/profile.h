@@ -210,7 +210,7 @@ static inline const char *mkperf_profile_pd_name(const struct mkperf_profile *p,
     return pd < p->places.npds && p->places.pd[pd].name != NULL ? p->places.pd[pd].name : "";
 }
 
-/* notes.c: puts what a reader must know to trust the numbers, see model/figures.h. */
+/* Calls put for each reason why the numbers may be wrong, with its text (notes.c). self: passed to put. */
 void mkperf_profile_warnings(const struct mkperf_profile *p, mkperf_put_warning *put, void *self);
 
 /*

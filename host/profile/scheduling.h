@@ -68,7 +68,7 @@ struct mkperf_utilisation {
 
 /* Attaches the sums to an analysis, before its first event. */
 void mkperf_utilisation_attach(struct mkperf_utilisation *u, struct mkperf_analysis *a);
-/* Ends the sums, after the analysis has ended. */
+/* Computes what depends on the whole recording: the times of each slice. Called once, after the last event. */
 void mkperf_utilisation_end(struct mkperf_utilisation *u);
 void mkperf_utilisation_free(struct mkperf_utilisation *u);
 

@@ -106,7 +106,8 @@ static void add_row(struct mkperf_unwind_rows *rows, uint64_t start, uint64_t ru
 
 enum { FP = 29, SP = 31, UNKNOWN = -1 };
 
-/* Where the caller's sp is at an instruction. above_sp: in bytes, or UNKNOWN. from_fp: fp is the program's, and the row is right. */
+/* Where the caller's sp is at an instruction. above_sp: in bytes, or UNKNOWN. from_fp: the row counts from fp,
+ * which the function has not restored yet. */
 struct frame_state {
     uint64_t row; /* the rule of the row */
     int64_t above_sp;

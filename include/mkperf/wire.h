@@ -31,9 +31,10 @@ enum mkperf_wire {
     MKPERF_FRAME_BYTES = MKPERF_MESSAGE_BYTES + MKPERF_FRAME_OVERHEAD +
                          (MKPERF_MESSAGE_BYTES + MKPERF_FRAME_OVERHEAD) / 254 + 1 + 2,
     MKPERF_TCP_PORT = 1236,
-    MKPERF_RATE_SHIFT = 16,    /* Batch.rate is in ticks for 2^16 events */
-    MKPERF_PC_BYTES = 4,       /* unit of Batch.pc */
-    MKPERF_EPOCH_FRAMES = 512, /* the target begins a new chain epoch after this many batches */
+    MKPERF_RATE_SHIFT = 16, /* Batch.rate is in ticks for 2^16 events */
+    MKPERF_PC_BYTES = 4,    /* unit of Batch.pc */
+    /* After this many batches the target forgets which callchains it has sent, and sends each again when it is needed. */
+    MKPERF_EPOCH_BATCHES = 512,
 };
 
 #endif

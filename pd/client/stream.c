@@ -136,7 +136,7 @@ static void flush_sched(struct mkperf_client *c)
         return;
     }
     send_stream(c, n, c->encoder.sent, 0, events);
-    c->new_epoch |= c->sched.messages >= MKPERF_EPOCH_FRAMES || epoch_wanted(c);
+    c->new_epoch |= c->sched.messages >= MKPERF_EPOCH_BATCHES || epoch_wanted(c);
     note_time(c, time);
 }
 
@@ -152,7 +152,7 @@ void mkperf_stream_flush(struct mkperf_client *c)
         return;
     }
     send_stream(c, n, first, c->encoder.sent - first, 0);
-    c->new_epoch |= c->encoder.batches >= MKPERF_EPOCH_FRAMES || epoch_wanted(c);
+    c->new_epoch |= c->encoder.batches >= MKPERF_EPOCH_BATCHES || epoch_wanted(c);
     note_time(c, time);
 }
 

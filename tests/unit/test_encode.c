@@ -169,7 +169,7 @@ static void flush(void)
     d.bytes += mkperf_frame_encode(frame, (uint16_t)d.batches, message, n);
     free(message);
     assert_true(mkperf_encoder_empty(&e));
-    if (e.batches >= MKPERF_EPOCH_FRAMES) {
+    if (e.batches >= MKPERF_EPOCH_BATCHES) {
         mkperf_encoder_new_epoch(&e);
     }
 }

@@ -149,8 +149,8 @@ void microkit_dbg_puts(const char *s);
 void microkit_dbg_put8(seL4_Uint8 x);
 void microkit_dbg_put32(seL4_Uint32 x);
 
-/* Notifies a PD. An operation on a channel that is not valid for it is reported on the console and
- * ignored. */
+/* Notifies the PD at the other end of a channel. If the channel does not exist, or cannot be notified, nothing is
+ * done but a line on the console. */
 void microkit_notify(microkit_channel ch);
 void microkit_irq_ack(microkit_channel ch);
 microkit_msginfo microkit_ppcall(microkit_channel ch, microkit_msginfo msginfo);

@@ -160,7 +160,7 @@ static inline __attribute__((always_inline)) void watch_switch(struct core *core
     }
 }
 
-/* Does this for a window that begins without a switch. */
+/* Reports a window of the domain schedule that begins while the same task goes on. */
 static __attribute__((noinline)) void watch_window(struct core *core, const struct task *t)
 {
     watch_switch(core, t);

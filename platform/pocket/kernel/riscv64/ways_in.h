@@ -5,7 +5,7 @@
 
 #include "mkperf_port.h"
 
-/* Does nothing when a session begins or ends: the ways in look for one themselves. */
+/* Called when a session begins or ends. There is nothing to do: each entry into the kernel looks for a session. */
 static inline void entry_session(const struct core *core)
 {
     (void)core;
