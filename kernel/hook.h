@@ -54,7 +54,7 @@
 /* The identity of a thread in records. The hook compares it and copies it; only the profiler PD knows
  * what it means. */
 struct mkperf_identity {
-    uint64_t badge; /* of its fault handler; or MKPERF_THREAD_IDLE, _INITIAL or _NONE */
+    uint64_t badge; /* badge of its fault handler; or MKPERF_THREAD_IDLE, _INITIAL or _NONE */
     uint64_t sc;    /* the badge of its scheduling context; 0 without one */
 };
 
@@ -152,9 +152,10 @@ struct mkperf_hook {
     bool reports;       /* invariant 5 */
     uint32_t storm;     /* not 0: the session took too much time and was switched off */
     uint64_t disturbed; /* differences of the PMU from what was programmed */
-    uint64_t time;      /* of the present request; if it starts counters, the time of their start */
-    uint32_t what;      /* the counter for whose event the present request was refused */
-    const void *owner;  /* the thread that started the session */
+    /* When the present request began; if it starts counters, when they started. */
+    uint64_t time;
+    uint32_t what;     /* the counter for whose event the present request was refused */
+    const void *owner; /* the thread that started the session */
     struct mkperf_identity running;     /* the running thread's, at the time when it began to run */
     uint64_t read[MKPERF_MAX_COUNTERS]; /* the counts at the last reading, of read_mask */
     uint32_t count_last[MKPERF_MAX_COUNTERS]; /* values up to which counts by thread are complete */
@@ -194,7 +195,7 @@ struct mkperf_hook {
  */
 void mkperf_capture(struct mkperf_hook *s, uint32_t hit, uint64_t now);
 
-void mkperf_hook_look(struct mkperf_hook *s, uint64_t entered); /* for mkperf_captured */
+void mkperf_hook_look(struct mkperf_hook *s, uint64_t entered); /* only mkperf_captured calls it */
 
 /*
  * The port has nothing left to do for the interrupt, except to wake the owner and to return to user

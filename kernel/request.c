@@ -163,7 +163,7 @@ static uint32_t start_counters(struct mkperf_hook *s)
             return MKPERF_REQUEST_BAD_EVENT;
         }
     }
-    mkperf_pmu_clear(s->mask); /* after the values are set */
+    mkperf_pmu_clear(s->mask); /* the values are set, so no old flag is left after this */
     s->reports = session->sched != 0 || session->counts != 0 || session->soft_mask != 0;
     s->enabled = session->enable_mask;
     s->time = mkperf_port_time();

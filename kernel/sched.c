@@ -35,7 +35,7 @@ enum {
 static uint64_t sched_limit(const struct mkperf_hook *s)
 {
     uint64_t tail = __atomic_load_n(&s->memory.ring->tail, __ATOMIC_ACQUIRE);
-    uint64_t end = (s->head | (s->session.ring_bytes - 1)) + 1; /* of the ring */
+    uint64_t end = (s->head | (s->session.ring_bytes - 1)) + 1; /* the next end of the ring */
     uint64_t full = tail + s->session.ring_bytes;
     uint64_t limit = end < full ? end : full;
 

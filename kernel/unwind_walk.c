@@ -41,7 +41,8 @@ struct unwind_stack {
     const void *thread;
     unsigned level;
     uint64_t page;
-    uint64_t to_window; /* from an address of the thread to the kernel's view of it */
+    /* Difference between the kernel's address and the thread's address of the same byte. */
+    uint64_t to_window;
 };
 
 /* Reads a word of the stack. False: it is misaligned, or the thread could not read it. */

@@ -206,7 +206,7 @@ struct mkperf_configuration {
     uint32_t guest_mask;   /* counters of which samples count only if they are of a guest */
     uint32_t host_mask;    /* counters of which samples count only if they are of no guest */
     uint32_t watermark;    /* used bytes in the ring at which the profiler PD is woken */
-    uint8_t slot[32];      /* by counter: its slot in the table of counts (counts.h) */
+    uint8_t slot[32];      /* each counter's slot in the table of counts (counts.h) */
     struct mkperf_request_counter counter[MKPERF_MAX_COUNTERS];
 };
 
@@ -216,7 +216,7 @@ struct mkperf_configuration {
 struct mkperf_answer_counter {
     uint32_t value;    /* the register's value: 2^32 - n if n events are left before the overflow */
     uint32_t interval; /* events from its last overflow to its next */
-    uint64_t read;     /* as in the request */
+    uint64_t read;     /* the counter's `reads` of the request */
 };
 
 struct mkperf_answer {
@@ -236,9 +236,9 @@ struct mkperf_answer {
     uint64_t captures;  /* since boot: interrupts of sessions */
     uint64_t spurious;  /* since boot: interrupts of the PMU without a session */
     uint64_t disturbed; /* times that the PMU differed from its programming, and was corrected */
-    uint64_t
-        guest_accesses; /* since boot: accesses of guests to the PMU, which read 0 and change nothing */
-    struct mkperf_answer_counter counter[MKPERF_MAX_COUNTERS]; /* with SNAPSHOT */
+    /* Since boot: accesses of guests to the PMU, which read 0 and change nothing. */
+    uint64_t guest_accesses;
+    struct mkperf_answer_counter counter[MKPERF_MAX_COUNTERS]; /* only a SNAPSHOT fills it in */
     /* With PAGE: the badges of the thread's fault handler and of its scheduling context, whether the
      * thread may read the page, and the address of the page's first word that is not 0 (0: none). */
     uint64_t badge;

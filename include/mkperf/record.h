@@ -75,10 +75,10 @@ enum mkperf_record_type {
     MKPERF_RECORD_LOSS = 2,
     MKPERF_RECORD_SLICE = 16,
     MKPERF_RECORD_FAULT = 20,
-    MKPERF_RECORD_SCHED = 24, /* this and the next two: sched.h */
+    MKPERF_RECORD_SCHED = 24, /* sched.h describes this and the next two */
     MKPERF_RECORD_SCHED_THREAD = 25,
     MKPERF_RECORD_SCHED_LOSS = 26,
-    MKPERF_RECORD_WORDS = 27, /* words.h */
+    MKPERF_RECORD_WORDS = 27, /* words.h describes it */
 };
 
 enum mkperf_sample_flags {

@@ -119,7 +119,7 @@ static inline uint64_t *mkperf_ring_reserve(struct mkperf_ring_producer *p, uint
 static inline bool mkperf_ring_fits(const struct mkperf_ring_producer *p, uint64_t bytes)
 {
     uint64_t used = p->head - p->tail;
-    uint64_t rest = p->size - (p->head & (p->size - 1)); /* to the ring's end */
+    uint64_t rest = p->size - (p->head & (p->size - 1)); /* bytes up to the ring's end */
 
     return used <= p->size && bytes + (bytes > rest ? rest : 0) <= p->size - used;
 }

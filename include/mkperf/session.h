@@ -143,8 +143,8 @@ struct mkperf_session_page {
     mkperf_Session session;
     uint64_t tick_hz;         /* ticks per second of times in records; 0 before the first start */
     uint32_t output_bytes;    /* data bytes of the output ring in this session */
-    mkperf_Status status;     /* without the fields that only the client knows */
-    mkperf_TargetHello hello; /* without the fields that only the client knows */
+    mkperf_Status status;     /* all but the fields that only the client knows */
+    mkperf_TargetHello hello; /* all but the fields that only the client knows */
     mkperf_Events events;
     mkperf_Counts counts;
     mkperf_Interactions interactions;

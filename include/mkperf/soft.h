@@ -28,7 +28,7 @@
 enum mkperf_soft_kind {
     MKPERF_SOFT_SWITCH = 0,
     MKPERF_SOFT_FAULT = 1,
-    MKPERF_SOFT_PPCALL = 2, /* this and the next have edges */
+    MKPERF_SOFT_PPCALL = 2, /* this kind and the next have edges */
     MKPERF_SOFT_NOTIFICATION = 3,
     MKPERF_SOFT_KINDS = 4,
 };
@@ -59,13 +59,13 @@ struct mkperf_soft_stack {
 
 struct mkperf_soft_thread {
     uint64_t key; /* mkperf_counts_key, 0: free */
-    uint64_t sc;  /* as in struct mkperf_counts_thread */
+    uint64_t sc;  /* the same as in struct mkperf_counts_thread */
     uint64_t count[MKPERF_SOFT_KINDS];
     struct mkperf_soft_stack stack; /* The kernel writes `least`, the profiler PD the others. */
 };
 
 struct mkperf_soft_edge {
-    uint64_t from; /* this and `to` are keys; from == 0: free */
+    uint64_t from; /* `from` and `to` are keys; from == 0: the place is free */
     uint64_t from_sc;
     uint64_t to;
     uint64_t to_sc;

@@ -51,7 +51,7 @@ enum mkperf_stamp {
     MKPERF_STAMP_COUNT_AT = 64,
     MKPERF_STAMP_QUEUES_AT = 66,
     MKPERF_STAMP_HEADER_BYTES = 68,
-    MKPERF_STAMP_ENTRY_BYTES = 13, /* without its strings and what follows them */
+    MKPERF_STAMP_ENTRY_BYTES = 13, /* an entry's bytes before its strings and what follows them */
     MKPERF_STAMP_SCHEDULED_BYTES = 10,
     MKPERF_STAMP_IMAGE_BYTES = 16,
     MKPERF_STAMP_SYSTEM_BYTES = 32,
@@ -60,7 +60,7 @@ enum mkperf_stamp {
     MKPERF_STAMP_FILE_BYTES = 64,
     MKPERF_STAMP_PROGRAMS = 64, /* 63 PDs, which is Microkit's limit, and its monitor */
     MKPERF_STAMP_QUEUES = 32,
-    MKPERF_STAMP_QUEUE_BYTES = 30, /* without its name */
+    MKPERF_STAMP_QUEUE_BYTES = 30, /* a queue's bytes before its name */
     MKPERF_STAMP_QUEUE_NAME_BYTES = 32,
     MKPERF_STAMP_WINDOWS_BYTES = 1024,
     MKPERF_STAMP_BYTES = 14336,     /* reserved in the ELF: the largest table fits */

@@ -43,7 +43,7 @@ enum mkperf_words_limits {
 #define MKPERF_WORD_BYTES_SHIFT 56
 
 struct mkperf_word_table {
-    uint64_t n; /* at most MKPERF_MAX_WORDS */
+    uint64_t n; /* number of words, at most MKPERF_MAX_WORDS */
     uint64_t word[MKPERF_MAX_WORDS];
 };
 

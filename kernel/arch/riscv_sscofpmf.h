@@ -61,12 +61,12 @@ enum mkperf_riscv_csr {
     MKPERF_CSR_SIP = 0x144,
     MKPERF_CSR_SISELECT = 0x150,
     MKPERF_CSR_SIREG = 0x151,  /* the selected counter */
-    MKPERF_CSR_SIREG2 = 0x152, /* its event */
+    MKPERF_CSR_SIREG2 = 0x152, /* the event of the selected counter */
     MKPERF_CSR_HPMCOUNTER3 = 0xc03,
     MKPERF_CSR_SCOUNTOVF = 0xda0,
 };
 
-#define MKPERF_LCOFI (UINT64_C(1) << 13) /* in sie and sip */
+#define MKPERF_LCOFI (UINT64_C(1) << 13) /* its bit in sie and sip */
 #define MKPERF_RISCV_FIRST 3             /* hpmcounter3 is counter 0 */
 #define MKPERF_RISCV_MOST 29
 #define MKPERF_SISELECT_COUNTER 0x40 /* + the number of a counter */
@@ -78,8 +78,7 @@ enum mkperf_riscv_csr {
 #define MKPERF_SELECT_K (UINT32_C(1) << 30) /* not in the kernel */
 #define MKPERF_SELECT_EVENT UINT32_C(0xfffff)
 #define MKPERF_SELECT_BITS (MKPERF_SELECT_U | MKPERF_SELECT_K | MKPERF_SELECT_EVENT)
-#define MKPERF_SELECT_NONE \
-    UINT32_C(0xffffffff) /* of a counter that has no event: never a selector */
+#define MKPERF_SELECT_NONE UINT32_C(0xffffffff) /* no event has this selector */
 
 #define MKPERF_SBI_PMU 0x504d55
 enum mkperf_sbi_pmu {
@@ -132,7 +131,7 @@ struct mkperf_pmu_state {
     uint64_t cpu; /* mvendorid << 32 | the lower half of marchid */
 };
 
-struct mkperf_pmu_state *mkperf_port_pmu(void); /* this core's, zero before the boot */
+struct mkperf_pmu_state *mkperf_port_pmu(void); /* this core's; zero before the boot */
 
 struct mkperf_sbi_result {
     uint64_t error; /* 0: none */

@@ -12,7 +12,7 @@
 
 #ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
 
-#define MKPERF_SPSR_EL1 4 /* of the modes that a thread may have, only EL1's have this bit */
+#define MKPERF_SPSR_EL1 4 /* of all modes that a thread may have, only those of EL1 have this bit */
 
 static inline bool_t mkperf_isVCPU(const tcb_t *thread)
 {

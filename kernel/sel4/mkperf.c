@@ -77,7 +77,7 @@ static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, wo
     }
     mkperf_inKernel(&node->hook);
     mkperf_hook_request(&node->hook, d, thread, here);
-    mkperf_inKernel(&node->hook); /* of the counters that it started */
+    mkperf_inKernel(&node->hook); /* again, for the counters that the request started */
     if (!entry->reports) {
         node->running = NODE_STATE(ksCurThread); /* mkperf_sched_begin has reported it */
         node->window = mkperf_window();          /* that began at an unknown time */
@@ -85,7 +85,7 @@ static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, wo
     entry->function = function;
     entry->thread = NODE_STATE(ksCurThread);
     entry->reports = node->hook.reports;
-    mkperf_setVectors(node->hook.mask != 0); /* in a session through the copies of entries.c */
+    mkperf_setVectors(node->hook.mask != 0); /* a session uses the copies of entries.c */
     if (config_set(CONFIG_MKPERF_QEMU)) {
         mkperf_qemuChosen(&node->hook);
     }

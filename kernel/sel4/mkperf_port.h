@@ -108,7 +108,7 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
         *c = (struct mkperf_port_context){.thread = thread};
         return false;
     }
-    mkperf_savedContext(c, thread, FaultIP); /* of a system call: its address */
+    mkperf_savedContext(c, thread, FaultIP); /* the address of the system call */
     return true;
 }
 

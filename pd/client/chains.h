@@ -16,8 +16,9 @@
 #include "varint.h"
 
 enum {
-    KEY_HEADER = 0x00ffffff, /* of a header's upper half: nframes, counter, flags; not core */
-    STRIDE = 4,              /* words */
+    /* The bits of nframes, counter and flags in a header's upper half, without the core. */
+    KEY_HEADER = 0x00ffffff,
+    STRIDE = 4, /* words */
     NO_USER_BIT = 49,
     HINT_BIT = 16, /* first bit of the hint's index in a hash */
 };
@@ -152,7 +153,7 @@ static inline void forget_chains(struct mkperf_chains *t)
 /* ---- the columns of a batch (encode.c, encode_windows.c) ---- */
 
 enum {
-    MKPERF_PC_BYTES_MOST = 5, /* of a value of that column, see pc_ok */
+    MKPERF_PC_BYTES_MOST = 5, /* most bytes of a value in the column of pcs, see pc_ok */
     MKPERF_SLOT_BYTES_MOST = 2,
     MKPERF_COUNTER_BYTES = MKPERF_VARINT + 2 + MKPERF_VARINT, /* base, width and rate */
     MKPERF_NO_COUNTER = 3, /* three zeros for a counter without samples */

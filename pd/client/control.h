@@ -52,14 +52,16 @@ struct mkperf_gap {
 /* A hello of a host that has not proved yet that it has the key. Until the proof, nothing else of
  * the connection changes, because an older host may still use the serial line. */
 struct mkperf_claim {
-    bool made;                        /* a hello waits for its proof */
-    bool open;                        /* a Prove may follow */
-    bool watch;                       /* as in HostHello */
-    const uint8_t *key;               /* the key that the host named */
-    struct mkperf_auth_hellos hellos; /* its `name` is the next */
+    bool made;          /* a hello waits for its proof */
+    bool open;          /* a Prove may follow */
+    bool watch;         /* HostHello.watch: the host only watches */
+    const uint8_t *key; /* the key that the host named */
+    /* The texts of both hellos; their `name` is the member below. */
+    struct mkperf_auth_hellos hellos;
     char name[MKPERF_NAME_BYTES];
-    uint64_t out_base; /* of our frames' numbers: subtracted, so that their upper bits begin at 0 */
-    uint16_t in;       /* sequence of the host's last frame in the handshake */
+    /* Subtracted from our frames' numbers, so that their upper bits begin at 0. */
+    uint64_t out_base;
+    uint16_t in; /* sequence of the host's last frame in the handshake */
 };
 
 struct mkperf_connection {
@@ -68,14 +70,14 @@ struct mkperf_connection {
     bool has_key; /* its hello showed a key of the target */
     bool ends;    /* TCP: the connection can be closed, and an error closes it */
     bool framed;  /* its host has sent a frame; plain text is refused from then on */
-    bool ending;  /* to be closed when its queue is empty */
+    bool ending;  /* the connection is closed when its queue is empty */
     bool watch;
-    bool wants_epoch; /* its host lost its chains: ResetChains */
+    bool wants_epoch; /* the host sent ResetChains, because it lost its chains */
     bool tell_role;
     bool tell_session;
     bool listing; /* answers list_request in parts, the next from list_next on */
     bool list_text;
-    uint32_t number; /* since boot */
+    uint32_t number; /* counted since boot */
     uint64_t opened; /* ticks */
     uint32_t list_request;
     uint32_t list_next;
@@ -100,14 +102,14 @@ struct mkperf_client {
     uint64_t clock_hz;
     struct mkperf_connection *connection; /* array of `places`, at most MKPERF_CONNECTIONS */
     unsigned places;
-    uint8_t (*queue)[MKPERF_LINK_BYTES]; /* `hosts`: as many connections can be admitted */
+    uint8_t (*queue)[MKPERF_LINK_BYTES]; /* large queues: one for each host that can be admitted */
     unsigned hosts;
 
     struct mkperf_encoder encoder;
     struct mkperf_sched_encoder sched;
     uint32_t admitted;   /* connections with a large queue, bit = index: they keep their places */
     uint32_t ready;      /* said hello and, to a target with keys, proved themselves; admitted */
-    uint32_t queues;     /* in use */
+    uint32_t queues;     /* the number of large queues that are in use */
     unsigned controller; /* index, or MKPERF_NOBODY */
     mkperf_ToTarget in;
     union { /* the next message to send, if it is not in the page */
@@ -118,16 +120,17 @@ struct mkperf_client {
         mkperf_Error error;
     } out;
     uint8_t message[MKPERF_CONTENT_BYTES];
-    struct mkperf_settings settings; /* of the text commands */
+    struct mkperf_settings settings; /* what the text commands have set */
 
-    bool running;           /* A session was started, and its end has not been sent. */
-    bool stopping;          /* The session ends after the last batch, with a Status. */
-    unsigned stop_by;       /* the connection that gets this Status as its answer */
-    uint32_t stop_request;  /* its request */
-    bool restarting;        /* After that, the page's request is configured and started. */
-    bool dumping;           /* The session is a dump. */
-    unsigned dump_by;       /* the connection that requested the dump */
-    uint32_t dump_request;  /* its request; the connection has sent no other since */
+    bool running;          /* A session was started, and its end has not been sent. */
+    bool stopping;         /* The session ends after the last batch, with a Status. */
+    unsigned stop_by;      /* the connection that gets this Status as its answer */
+    uint32_t stop_request; /* the number of the request that it answers */
+    bool restarting;       /* After that, the page's request is configured and started. */
+    bool dumping;          /* The session is a dump. */
+    unsigned dump_by;      /* the connection that requested the dump */
+    /* The number of that request; the connection has sent no other one since. */
+    uint32_t dump_request;
     bool new_epoch;         /* An epoch begins before the next batch. */
     bool announce;          /* Hello and session are sent before the next batch. */
     bool status_due;        /* A status is sent with the next records. */
@@ -136,15 +139,16 @@ struct mkperf_client {
     uint64_t corrupt;       /* invalid records */
     uint64_t dropped;       /* samples of this session that `clear` dropped */
     uint64_t sched_dropped; /* scheduling events that it dropped */
-    uint64_t status_time;   /* ticks: of the last batch after which a status was due */
+    uint64_t status_time;   /* ticks: when the last batch was sent after which a status was due */
     uint64_t ring_peak;     /* bytes: the highest fill level of `ring` since then */
 
-    uint32_t bad_auth, refused, connections, links_lost, marks_lost; /* since boot */
+    uint32_t bad_auth, refused, connections, links_lost, marks_lost; /* counted since boot */
     uint32_t old_hellos; /* hellos that showed a key, since boot */
-    uint64_t calls;      /* of the pump: the clock if there is no other */
-    uint64_t pool;       /* of randomness: the arrival times of bytes are mixed into it */
-    uint64_t challenges; /* since boot */
-    uint8_t old_nonce[MKPERF_OLD_HELLOS][MKPERF_NONCE_BYTES]; /* of the last hellos with a key */
+    uint64_t calls;      /* calls of the pump, which are the clock if there is no other */
+    uint64_t pool;       /* random bits: the arrival times of bytes are mixed into it */
+    uint64_t challenges; /* counted since boot */
+    /* Nonces of the last hellos with a key. */
+    uint8_t old_nonce[MKPERF_OLD_HELLOS][MKPERF_NONCE_BYTES];
 };
 
 /* A connection, and the request of its host that is being answered. */

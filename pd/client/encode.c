@@ -19,8 +19,8 @@
 enum {
     VARINT = MKPERF_VARINT,
     ONE_SAMPLE = MKPERF_PC_BYTES_MOST + MKPERF_SLOT_BYTES_MOST +
-                 VARINT,                        /* in the columns, at its longest */
-    CHANGE = 3 + VARINT + 2,                    /* in a batch, at its longest */
+                 VARINT,                        /* most bytes of a sample in the columns */
+    CHANGE = 3 + VARINT + 2,                    /* most bytes of a change in a batch */
     MOST_KEY_WORDS = 1 + 1 + MKPERF_MAX_FRAMES, /* lr, kernel_pc, frames */
 };
 
@@ -226,12 +226,12 @@ static bool kind_ok(const struct mkperf_encoder *e, uint64_t header)
 
 /* Samples of one counter that follow one another, in registers until they end. */
 struct stretch {
-    struct mkperf_period *p; /* of the counter; NULL: there is no sample */
-    uint64_t last;           /* time of the last sample: as in *p, like the next three */
+    struct mkperf_period *p; /* the counter's period; NULL: the stretch has no sample */
+    uint64_t last; /* the time of the last sample; it and the next three are copies of *p's */
     uint64_t low;
     uint64_t mask;
     uint64_t rate;
-    uint64_t events; /* of all but the first */
+    uint64_t events; /* the sum of the periods of all samples but the first */
 };
 
 static inline __attribute__((always_inline)) void end_stretch(struct mkperf_encoder *e,

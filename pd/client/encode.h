@@ -54,13 +54,15 @@ struct mkperf_known_chain {
 
 struct mkperf_chains {
     struct mkperf_known_chain chain[MKPERF_CHAIN_SLOTS]; /* way * MKPERF_ENCODE_SETS + set */
-    uint16_t hint[MKPERF_ENCODE_HINTS];                  /* by hash: a slot */
+    /* The slot that a chain of this hash had last. */
+    uint16_t hint[MKPERF_ENCODE_HINTS];
 };
 
 struct mkperf_key {  /* the identity of a chain, from the record that is added */
     uint64_t header; /* nframes, counter, flags, and above them the counters that are read */
     uint64_t thread;
-    uint64_t hash; /* of header, thread, lr, kernel_pc and frames; idle: without lr and kernel_pc */
+    /* Hash of header, thread, frames and, unless the thread is idle, lr and kernel_pc. */
+    uint64_t hash;
 };
 
 struct mkperf_column { /* encoded values of one field */
@@ -78,16 +80,17 @@ struct mkperf_ends { /* ends of the three columns that every sample extends */
 };
 
 struct mkperf_reads { /* the values of other counters in a sample */
-    uint32_t mask;    /* of counters */
+    uint32_t mask;    /* the counters that were read, bit = number */
     uint32_t n;       /* number of bits in mask */
-    uint32_t bytes;   /* of the encoded values */
+    uint32_t bytes;   /* bytes that the values take when they are encoded */
     uint64_t value[MKPERF_MAX_READS];
 };
 
 struct mkperf_window_entry { /* samples of one core with the same chain and pc */
     uint64_t events;         /* the sum of their periods */
     uint32_t samples;        /* 0: the entry was sent */
-    uint32_t away;           /* of the pc from its chain's, as in the column of pcs */
+    /* Distance of the pc from its chain's, encoded as in the column of pcs. */
+    uint32_t away;
     uint16_t slot;
     uint8_t core, counter;
 };
@@ -97,12 +100,13 @@ struct mkperf_window {
     uint64_t begin, last; /* times of its first and its last sample */
     bool over;            /* it is sent before another sample is added */
     uint32_t n;           /* entries */
-    uint32_t left;        /* of them, those that were not sent */
-    uint64_t samples;     /* in entries of the unfinished batch */
+    uint32_t left;        /* entries that were not sent yet */
+    uint64_t samples;     /* samples in those entries that are in the unfinished batch */
     struct {
         uint64_t samples, events;
     } sum[MKPERF_MAX_COUNTERS];
-    uint16_t place[MKPERF_WINDOW_PLACES]; /* by hash: an entry's number + 1; 0: none */
+    /* A hash table: the entry's number + 1; 0: there is none. */
+    uint16_t place[MKPERF_WINDOW_PLACES];
     struct mkperf_window_entry entry[MKPERF_WINDOW_ENTRIES];
 };
 
@@ -110,17 +114,18 @@ struct mkperf_encoder {
     struct mkperf_chains table; /* first, so that its offsets are short */
     uint32_t session;
     uint32_t epoch;
-    uint32_t batches; /* of this epoch */
+    uint32_t batches; /* batches since the epoch began */
     uint64_t mix; /* MKPERF_JITTER_MIX in memory, because the constant takes four instructions */
     uint64_t tick_hz;
     uint64_t sent; /* samples in finished batches of this session */
-    uint32_t slot; /* of the last sample's chain; MKPERF_CHAIN_SLOTS: none in this epoch */
+    /* Slot of the last sample's chain; MKPERF_CHAIN_SLOTS: this epoch has no sample. */
+    uint32_t slot;
 
     /* the unfinished batch */
     uint32_t samples;
     uint32_t fits_unchecked; /* up to this number, samples of known chains fit without a check */
     uint32_t losses;
-    uint32_t bytes; /* of all columns */
+    uint32_t bytes; /* bytes in all columns together */
     uint32_t core;
     uint64_t first_time;
     uint64_t last_time;

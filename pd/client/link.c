@@ -153,7 +153,7 @@ bool mkperf_link_accept(struct mkperf_link *l, const uint8_t *message, size_t n)
 int mkperf_link_line(struct mkperf_link *l, const char **line)
 {
     uint32_t n = l->received;
-    uint32_t first = 0; /* of the last line */
+    uint32_t first = 0; /* index of the first byte of the last line */
 
     if (n == 0 || l->skipping || !newline(l->in[n - 1])) {
         return -1;

@@ -19,8 +19,8 @@
 #include <mkperf/wire.h>
 
 enum {
-    MKPERF_LINK_BYTES = 32 * 1024, /* of a queue out, a power of two */
-    MKPERF_LINK_SMALL = 4096,      /* of the queue that every link has, likewise */
+    MKPERF_LINK_BYTES = 32 * 1024, /* size of a large queue out; a power of two */
+    MKPERF_LINK_SMALL = 4096,      /* size of the queue that every link has; a power of two */
     /* Up to this many bytes of text and a newline may be a frame's beginning: a block's length, a
      * sequence, and the tag of field 1. No command is as short. */
     MKPERF_LINK_MAYBE_FRAME = 4,
@@ -34,9 +34,9 @@ struct mkperf_link {
     bool authenticated; /* the keys below are valid */
     uint32_t received;  /* bytes in `in` */
     uint64_t bad_frames;
-    uint64_t number;   /* of the next frame out; its sequence are the lower 16 bits */
+    uint64_t number; /* number of the next frame out; its lower 16 bits are the frame's sequence */
     uint64_t accepted; /* number of the last frame in that was accepted */
-    uint16_t sequence; /* of the last received frame */
+    uint16_t sequence; /* sequence number of the last received frame */
     uint8_t out_key[MKPERF_KEY_BYTES];
     uint8_t in_key[MKPERF_KEY_BYTES];
     uint8_t *large; /* the queue out, MKPERF_LINK_BYTES; NULL: it is `small` */

@@ -19,14 +19,14 @@
 
 struct mkperf_middle {
     uint64_t base;
-    uint32_t mask; /* of the jitter; 0: none */
+    uint32_t mask; /* mask of the jitter; 0: there is no jitter */
 };
 
 /* A counter. Times are ticks. */
 struct mkperf_period {
     uint64_t last; /* time of the counter's last sample */
     uint64_t low;  /* the base minus half of the jitter's width */
-    uint64_t mask; /* of the jitter */
+    uint64_t mask; /* mask of the jitter */
     uint64_t rate; /* ticks per 2^MKPERF_RATE_SHIFT events */
     /* The batch's samples that directly followed a sample of the same counter. */
     uint64_t events; /* the sum of their periods */
@@ -43,7 +43,7 @@ struct mkperf_period {
 };
 
 struct mkperf_periods {
-    uint32_t core;  /* of the samples; another core's counters have other periods */
+    uint32_t core;  /* core of the samples; another core's counters have other periods */
     uint32_t known; /* counters that have had a sample, bit = number */
     uint32_t begun; /* counters that have had a sample in this batch */
     struct mkperf_period of[MKPERF_MAX_COUNTERS];

@@ -20,7 +20,7 @@
 
 enum mkperf_sched_encoder_limits {
     MKPERF_SCHED_PLACES = 1024, /* places of the hash table; a power of two */
-    MKPERF_SCHED_CODES = 512,   /* at most 1024 on the wire */
+    MKPERF_SCHED_CODES = 512,   /* the wire would allow 1024 */
 };
 
 struct mkperf_sched_code {
@@ -33,13 +33,14 @@ struct mkperf_sched_code {
 struct mkperf_sched_encoder {
     uint32_t session;
     uint32_t epoch;
-    uint32_t messages; /* of this epoch */
-    uint32_t codes;    /* of this epoch, all cores */
+    uint32_t messages; /* messages since the epoch began */
+    uint32_t codes;    /* codes of this epoch on all cores */
     uint64_t tick_hz;
     uint64_t sent;                    /* events in finished messages of this session */
     uint64_t seen[MKPERF_MAX_CORES];  /* events of each core, lost ones included */
     uint64_t known[MKPERF_MAX_CORES]; /* sets of words whose values the receiver has */
-    uint64_t word[MKPERF_MAX_CORES][MKPERF_MAX_WORDS]; /* these values */
+    /* The values in the receiver's sets of words. */
+    uint64_t word[MKPERF_MAX_CORES][MKPERF_MAX_WORDS];
 
     /* the unfinished message */
     uint32_t events;
@@ -54,7 +55,7 @@ struct mkperf_sched_encoder {
     uint8_t code[MKPERF_CONTENT_BYTES];
     uint8_t event[MKPERF_CONTENT_BYTES];
     uint32_t reading_bytes;
-    uint32_t numbers; /* in `reading` */
+    uint32_t numbers; /* how many numbers are in `reading` */
     uint8_t reading[MKPERF_CONTENT_BYTES];
 
     struct mkperf_sched_code place[MKPERF_SCHED_PLACES]; /* open hashing by thread and what */

@@ -14,7 +14,7 @@ enum {
     /* Frames that one step may queue: hello, session, gap and status before records; scheduling
      * events and a batch. */
     STEP_FRAMES = 6,
-    MAX_STEPS = 16384, /* in one call; the queues and the ring are exhausted earlier */
+    MAX_STEPS = 16384, /* steps of one call; the queues and the ring are exhausted earlier */
     REJOIN_FRAMES = MKPERF_ANSWER_FRAMES + STEP_FRAMES + 8, /* space that ends a gap */
 };
 
@@ -389,7 +389,8 @@ static bool step(struct mkperf_client *c)
         return true;
     }
     note_fill(c);
-    struct mkperf_ring_consumer ring = c->ring; /* in registers while records are consumed */
+    /* A copy that stays in registers while records are consumed. */
+    struct mkperf_ring_consumer ring = c->ring;
     const uint64_t *record = mkperf_ring_peek(&ring, &size, &corrupt);
     if (record != NULL) {
         if (c->announce) {

@@ -34,20 +34,22 @@ struct uart_data {
 
 /* Registers are their distances from the first one. */
 struct uart {
-    bool byte_wide; /* else they have 32 bits */
+    bool byte_wide; /* registers have 8 bits; otherwise 32 */
     struct {
         uint16_t at;          /* 0: the list ends */
         uint32_t keep, value; /* Bits in `keep` stay as they are. */
     } setup[4];
     struct uart_data in, out;
-    unsigned burst;  /* bytes that fit if `out` is ready */
-    uint16_t enable; /* of interrupts: `base`, and bits for received bytes and for space */
+    unsigned burst; /* bytes that fit if `out` is ready */
+    /* The register that enables interrupts. It gets `base`, and bits for received bytes and for
+     * space. */
+    uint16_t enable;
     uint32_t base, receive, send;
     uint16_t clear; /* clears interrupts when `value` is written; 0: when it is read */
     uint32_t value;
 };
 
-enum { pl011, imx_uart, ns16550_uart }; /* as the build names them */
+enum { pl011, imx_uart, ns16550_uart }; /* the build has these names in MKPERF_UART */
 
 static const struct uart uarts[] = {
     [pl011] =

@@ -4,8 +4,8 @@
 #define MKPERF_REGISTERS_H
 
 #ifdef __riscv
-#define MKPERF_REG_CAP a0  /* of a system call: the capability */
-#define MKPERF_REG_CALL a7 /* and its number */
+#define MKPERF_REG_CAP a0  /* holds the capability of a system call */
+#define MKPERF_REG_CALL a7 /* holds the system call's number */
 #define MKPERF_REG_FP s0
 #define MKPERF_REG_LR ra
 #else

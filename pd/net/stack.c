@@ -108,7 +108,7 @@ static void take_frame(const uint8_t *frame, size_t n)
     struct pbuf *p = pbuf_alloc(PBUF_RAW, (u16_t)(n + ETH_PAD_SIZE), PBUF_POOL);
 
     if (p == NULL) {
-        return; /* as if it was lost on the wire */
+        return; /* as if the frame had been lost on the wire */
     }
     if (pbuf_take_at(p, frame, (u16_t)n, ETH_PAD_SIZE) != ERR_OK ||
         interface.input(p, &interface) != ERR_OK) {

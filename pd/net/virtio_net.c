@@ -51,15 +51,16 @@ enum values {
     DRIVER_OK = 4,
     FEATURES_OK = 8,
     FEATURE_MAC = 1 << 5,
-    FEATURE_VERSION_1 = 1 << 0, /* of the upper word */
+    FEATURE_VERSION_1 = 1 << 0, /* a bit of the features' upper word */
     DESC_WRITE = 2,
     NO_INTERRUPT = 1,
 };
 
-enum channels { CHANNEL_DEVICE = 0, CHANNEL_TICK = 2 }; /* of the PD: interrupt, ticker */
+/* This PD's channels: the device's interrupt, and the ticker. */
+enum channels { CHANNEL_DEVICE = 0, CHANNEL_TICK = 2 };
 
 enum sizes {
-    ENTRIES = 64, /* of each queue, a power of two */
+    ENTRIES = 64, /* entries of each queue; a power of two */
     BUFFER = 2048,
     HEADER = 12, /* struct virtio_net_hdr; nothing of it is used */
     SHIFT = 6,   /* Frames begin at lwIP's offset (ETH_PAD_SIZE), so that copies are by words. */
@@ -100,7 +101,7 @@ struct queue {
 _Static_assert(sizeof(struct queue) <= QUEUE_BYTES, "queue");
 _Static_assert(2 * QUEUE_BYTES + 2 * ENTRIES * BUFFER <= MKPERF_NIC_DMA_BYTES, "DMA region");
 
-static uintptr_t device; /* its registers */
+static uintptr_t device; /* address of the device's registers */
 static uint16_t seen[2]; /* used entries taken */
 static uint16_t sent;    /* frames given to the device */
 static int held = -1;    /* the received buffer that must be given back */

@@ -15,7 +15,7 @@ enum {
     ID_PMCEID = 2,
     MIDR_PART_SHIFT = 4,
     MIDR_PART_MASK = 0xfff,
-    IMPLEMENTER_SHIFT = 24, /* of both */
+    IMPLEMENTER_SHIFT = 24, /* the same place in both registers */
     IMPLEMENTER_ARM = 0x41,
     PMCR_IDCODE_SHIFT = 16,
     COMMON_EVENTS = 0x40,    /* PMCEID0/1 bits 0-31 */
@@ -27,7 +27,7 @@ enum {
     BR_PRED = 0x12,
 };
 
-#define KERNEL_AT_EL2 (UINT64_C(1) << 32) /* in the word of PMCR_EL0 */
+#define KERNEL_AT_EL2 (UINT64_C(1) << 32) /* a flag that the hook adds to the word with PMCR_EL0 */
 
 #define TYPER_P (UINT32_C(1) << 31)
 #define TYPER_U (UINT32_C(1) << 30)
@@ -35,8 +35,8 @@ enum {
 #define TYPER_M (UINT32_C(1) << 26)
 
 static const struct {
-    uint16_t part; /* of MIDR_EL1 */
-    uint8_t code;  /* of PMCR_EL0, which newer cores leave at 0 */
+    uint16_t part; /* part number in MIDR_EL1 */
+    uint8_t code;  /* IDCODE of PMCR_EL0, which newer cores leave at 0 */
     const char *name;
 } arm[] = {
     {0xd03, 0x03, "Cortex-A53"},  {0xd04, 0x0a, "Cortex-A35"},  {0xd05, 0x05, "Cortex-A55"},

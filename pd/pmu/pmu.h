@@ -56,7 +56,7 @@ struct mkperf_pmu_user {
 };
 
 struct mkperf_pmu {
-    const char *name; /* as perf calls it; shorter than 16 */
+    const char *name; /* perf's name of the PMU, shorter than 16 bytes */
 
     /* The CPU's name as far as it is known, NUL-terminated within n bytes; may be empty. */
     void (*cpu)(const uint64_t *id, char *name, size_t n);

@@ -35,7 +35,7 @@ struct mkperf_counting {
     /* the snapshot */
     uint64_t now;
     uint64_t by_core[MKPERF_TARGET_CORES][MKPERF_COUNT_SLOTS];
-    uint64_t count[MKPERF_COUNT_SLOTS]; /* of all cores */
+    uint64_t count[MKPERF_COUNT_SLOTS]; /* counts of all cores together */
     uint64_t ran[MKPERF_MAX_EVENTS];
     uint32_t cores; /* the cores in it, bit = number; 0 with a single core */
     uint32_t threads;

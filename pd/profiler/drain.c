@@ -94,7 +94,7 @@ static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
     uint64_t left;
     uint64_t *from = mkperf_ring_stretch(ring, end, &left);
     uint64_t *w = from;
-    uint64_t header = UINT64_MAX; /* of the last sample */
+    uint64_t header = UINT64_MAX; /* header of the last sample */
     uint32_t same = 0;            /* samples of its counter that are not noted yet */
     uint64_t events = 0;          /* the sum of their periods */
     uint32_t taken = 0;
@@ -238,7 +238,7 @@ static void read_ring_counts(struct mkperf_drain *d, unsigned core)
 static uint64_t drain_core(struct mkperf_drain *d, unsigned core, uint64_t end)
 {
     struct mkperf_drain_core *c = &d->core[core];
-    struct mkperf_ring_consumer ring = d->ring[core]; /* in registers during the copy */
+    struct mkperf_ring_consumer ring = d->ring[core]; /* a copy that stays in registers */
     uint64_t copied = 0;
     bool corrupt = false;
 

@@ -49,8 +49,8 @@ struct mkperf_tally {
     bool expired;  /* The clock overflowed: the slice is over. */
     uint32_t mask; /* counters that count in this slice */
     uint8_t slot[MKPERF_MAX_COUNTERS];
-    uint64_t total[MKPERF_TARGET_CORES]
-                  [MKPERF_COUNT_SLOTS]; /* without the counters' current values */
+    /* Counts up to the counters' last readings, without what they count now. */
+    uint64_t total[MKPERF_TARGET_CORES][MKPERF_COUNT_SLOTS];
     uint64_t last[MKPERF_TARGET_CORES]; /* ticks: time of the last record in total[] */
 };
 
@@ -62,8 +62,9 @@ struct mkperf_drain {
     struct mkperf_sched *sched;
     struct mkperf_latencies *latencies;
     struct mkperf_output *output;
-    uint64_t now;                        /* ticks: time of the last record of any core */
-    uint8_t number[MKPERF_MAX_COUNTERS]; /* of the plan, by hardware counter of the current slice */
+    uint64_t now; /* ticks: time of the last record of any core */
+    /* The event's number in the plan, by hardware counter of the current slice. */
+    uint8_t number[MKPERF_MAX_COUNTERS];
     struct mkperf_ring_consumer ring[MKPERF_TARGET_CORES];
     struct mkperf_drain_core core[MKPERF_TARGET_CORES];
     struct mkperf_tally tally;
@@ -77,7 +78,7 @@ void mkperf_drain_begin(struct mkperf_drain *d);
 struct mkperf_drained {
     uint32_t samples;
     uint32_t most;  /* samples of a core */
-    uint64_t bytes; /* of all samples */
+    uint64_t bytes; /* bytes of all samples together */
     bool output;    /* The output ring has new records. */
 };
 /* Moves the records of the session's cores to the stages. */

@@ -7,8 +7,8 @@
 #include "request.h"
 
 enum {
-    MAX_ROUNDS = 16,      /* of draining at one wake-up */
-    ASKS_PER_SECOND = 20, /* of the other cores, at least */
+    MAX_ROUNDS = 16,      /* most rounds of draining at one wake-up */
+    ASKS_PER_SECOND = 20, /* how often the other cores are asked, at least */
     WAKE_SETTLING = 32,   /* samples to the next wake-up while a period settles */
 };
 
@@ -278,7 +278,8 @@ void mkperf_session_stop(struct mkperf_hook_session *s)
     mkperf_cores_request(k, k->on, MKPERF_REQUEST_STOP);
     uint64_t stopped = k->status->cores[k->here].stopped_ticks;
     if (s->plan->counting && stopped != 0) {
-        mkperf_latencies_end(s->drain->latencies, stopped); /* with the counters */
+        /* Latencies end when the counters stop. */
+        mkperf_latencies_end(s->drain->latencies, stopped);
     }
     mkperf_drain(s->drain); /* Nothing is added to the rings any more. */
     if (s->plan->counting) {

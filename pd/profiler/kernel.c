@@ -171,7 +171,8 @@ void mkperf_kernel_select(struct mkperf_kernel *k, const struct mkperf_plan *pla
     struct mkperf_configuration *want = mkperf_wanted(k);
     const struct mkperf_plan_event *e = &plan->event[event];
     uint32_t user = mkperf_counter_bit(e->user_counter);
-    uint32_t left_out = plan->counting ? 0 : e->left_out; /* of counts, counting.c leaves out */
+    /* For counts, counting.c leaves out what is to be left out. */
+    uint32_t left_out = plan->counting ? 0 : e->left_out;
 
     want->guest_mask &= ~user;
     want->guest_mask |= left_out == MKPERF_PMU_USER ? user : 0;

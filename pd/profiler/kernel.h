@@ -34,7 +34,7 @@ enum { MKPERF_CORES_PATIENCE_MS = 10 };
 
 struct mkperf_kernel_core {
     struct mkperf_descriptor *d; /* within one page */
-    uint32_t sequence;           /* of the last request */
+    uint32_t sequence;           /* sequence number of the last request */
     /* The numbers of its last answer, which the status includes as far as they are the session's. */
     uint64_t spurious;
     uint64_t guest_accesses;
@@ -42,7 +42,7 @@ struct mkperf_kernel_core {
 };
 
 struct mkperf_kernel {
-    mkperf_Status *status; /* of the session: every stage counts there */
+    mkperf_Status *status; /* status of the session, in which every stage counts */
     struct mkperf_cpu cpu;
     const char *missing;   /* the reason for which the hook cannot have a session, or NULL */
     uint32_t missing_code; /* enum mkperf_session_result for `missing` */
@@ -56,7 +56,7 @@ struct mkperf_kernel {
     uint32_t stale;        /* cores whose configuration changed since their last request */
     bool session;          /* Answers are about a session. */
     bool hook;             /* The last request to the own core was answered. */
-    uint64_t tick_hz;      /* of the last answer */
+    uint64_t tick_hz;      /* ticks per second, from the last answer */
     uint64_t began;        /* ticks: when the session was applied; 0: not yet */
     uint64_t boot_id;      /* 0: not known yet */
     struct mkperf_kernel_core core[MKPERF_TARGET_CORES];

@@ -6,7 +6,7 @@
 
 enum {
     PIECE_BUCKETS = MKPERF_ROOM(mkperf_LatencyPair, bucket),
-    PART_BYTES = MKPERF_CONTENT_BYTES - 96, /* for the pairs of an answer */
+    PART_BYTES = MKPERF_CONTENT_BYTES - 96, /* bytes for the pairs of one answer */
     PAIR_BYTES = 2 + 2 + 11 + 11 + 6 + 11 + 11 + 11 + 11 + 3 + 3,
     BUCKET_BYTES = 2 + 5, /* the difference to the bucket before, and a count below 2^32 */
     /* Positions in a snapshot: cells, then pairs, then run times. */
@@ -252,7 +252,8 @@ static void cut_snapshot(struct mkperf_latencies *l, mkperf_Latency *out)
 {
     uint32_t at;
 
-    if (!l->plan->counting || l->run_at == 0) { /* else they are of the counts' time */
+    /* Otherwise the runs' times are those of the counts. */
+    if (!l->plan->counting || l->run_at == 0) {
         mkperf_latencies_counted(l, l->ended != 0 ? l->ended : mkperf_kernel_time(l->kernel));
     }
     l->shown = l->latency;

@@ -26,15 +26,17 @@
 #include "plan.h"
 #include "sched.h"
 
-enum { MKPERF_LATENCY_PARTS = 256 }; /* of an answer; the cells of latency.h fill fewer */
+/* Most parts of an answer; the cells of latency.h fill fewer. */
+enum { MKPERF_LATENCY_PARTS = 256 };
 
 struct mkperf_latencies {
     const struct mkperf_plan *plan;
     struct mkperf_kernel *kernel;
     struct mkperf_latency latency;
-    struct mkperf_slots slots[MKPERF_TARGET_CORES]; /* as far as events were merged */
-    bool on;                                        /* The last session had latencies. */
-    uint64_t ended;                                 /* ticks; 0: the session runs */
+    /* Threads of the slots, as of the last merged event. */
+    struct mkperf_slots slots[MKPERF_TARGET_CORES];
+    bool on;        /* The last session had latencies. */
+    uint64_t ended; /* ticks; 0: the session runs */
 
     /* the snapshot */
     struct mkperf_latency shown;

@@ -35,7 +35,7 @@
 #include <mkperf/sched.h>
 
 enum mkperf_latency_limits {
-    MKPERF_LATENCY_THREADS = 128, /* this and the next two are powers of two */
+    MKPERF_LATENCY_THREADS = 128, /* a power of two, like the next two */
     MKPERF_LATENCY_PAIRS = 256,
     MKPERF_LATENCY_CELLS = 8192, /* most different (pair, bucket) */
     MKPERF_LATENCY_BUCKETS = 16 * (63 - 3) + 16,
@@ -68,18 +68,18 @@ struct mkperf_latency_offer {
 
 /* The first latency that reached a limit. */
 struct mkperf_latency_reached {
-    uint32_t limit;    /* its number, from 1 on; 0: none was reached */
+    uint32_t limit;    /* number of the limit, from 1 on; 0: no limit was reached */
     uint64_t from, to; /* identity + 2, but `from` of an IRQ is the interrupt */
     uint64_t ticks;
-    uint64_t at; /* its end */
+    uint64_t at; /* when the latency ended */
 };
 
 struct mkperf_latency_thread {
     uint64_t identity;
     bool used;
-    bool known;    /* its state is known */
+    bool known;    /* the thread's state is known */
     bool waits;    /* it stopped to receive, and was not woken since */
-    bool woken;    /* since woken_at, by wake_kind and waker */
+    bool woken;    /* it was woken at woken_at by `waker`, in the way of wake_kind */
     bool calls;    /* it awaits a reply since called_at, or its guest has exited */
     bool answered; /* `callee` is known */
     bool ready;    /* it could run since ready_at */
@@ -90,7 +90,7 @@ struct mkperf_latency_thread {
     uint64_t woken_at;
     uint64_t called_at;
     uint64_t ready_at;
-    uint64_t run_ticks; /* without the current run */
+    uint64_t run_ticks; /* ticks that it ran, without the current run */
     uint64_t runs;
 };
 
@@ -121,7 +121,7 @@ struct mkperf_latency {
     uint64_t end;                       /* ticks: run times end here */
     uint16_t running[MKPERF_MAX_CORES]; /* index + 1; 0: not known */
     uint64_t since[MKPERF_MAX_CORES];   /* ticks: time at which that thread began to run */
-    uint32_t page[MKPERF_MAX_CORES];    /* of the next exit */
+    uint32_t page[MKPERF_MAX_CORES];    /* the page of the next exit */
     struct mkperf_latency_thread thread[MKPERF_LATENCY_THREADS]; /* open hashing by identity */
     struct mkperf_latency_pair pair[MKPERF_LATENCY_PAIRS];       /* open hashing by key */
     /* A bucket of a pair: bits 48-63 index of the pair + 1, 32-47 bucket, 0-31 count; 0: free. Open

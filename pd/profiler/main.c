@@ -405,7 +405,7 @@ seL4_Bool fault(microkit_child child, microkit_msginfo msginfo, microkit_msginfo
                       label == seL4_Fault_VMFault         ? "a memory fault"
                       : label == seL4_Fault_UserException ? "a user exception"
                                                           : "a fault",
-                      seL4_GetMR(0)); /* of all kinds of faults */
+                      seL4_GetMR(0)); /* this register has the address for all kinds of faults */
     if (label == seL4_Fault_VMFault) {
         mkperf_text_print(&t, ", address 0x%lx", seL4_GetMR(seL4_VMFault_Addr));
     }

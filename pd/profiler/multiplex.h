@@ -25,7 +25,7 @@ struct mkperf_multiplex_left {
     bool known;
     uint32_t left;     /* events to its overflow */
     uint32_t interval; /* events of the interval that this overflow ends */
-    uint64_t partial;  /* of a group read instead: its count since the leader's last overflow */
+    uint64_t partial;  /* for a group that is read: its count since the leader's last overflow */
 };
 
 struct mkperf_multiplex {
@@ -38,7 +38,8 @@ struct mkperf_multiplex {
     uint64_t resumed;                    /* ticks: start of the current slice */
     uint64_t running[MKPERF_MAX_EVENTS]; /* ticks in completed slices, by event */
     uint64_t stopped[MKPERF_MAX_EVENTS]; /* ticks: end of the event's last slice */
-    struct mkperf_multiplex_left left[MKPERF_TARGET_CORES][MKPERF_MAX_COUNTERS]; /* by number */
+    /* What is left of each period, by the counter's number. */
+    struct mkperf_multiplex_left left[MKPERF_TARGET_CORES][MKPERF_MAX_COUNTERS];
 };
 
 /* Begins a session: writes the configuration and numbers of its first slice. Called

@@ -18,7 +18,7 @@
 /* An event on a core while a session runs. Times are ticks. */
 struct mkperf_pace {
     uint32_t period;  /* the current one */
-    uint32_t samples; /* since `from` */
+    uint32_t samples; /* samples since `from` */
     uint64_t events;  /* sum of the periods of these samples */
     uint64_t from;    /* time of the sample from which the rate is measured; 0: none yet */
     uint64_t last;    /* time of the last sample, or of the last reaction to its absence */

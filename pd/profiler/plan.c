@@ -370,7 +370,7 @@ static bool plan_all_counters(struct mkperf_planning *m)
     uint32_t most = MKPERF_MAX_COUNTERS - (plan->session.off_cpu ? 1 : 0);
     uint32_t there = m->cpu->counters < most ? m->cpu->counters : most;
     uint32_t numbers = 0; /* the counters of all events */
-    uint32_t needed = 0;  /* with the spare ones */
+    uint32_t needed = 0;  /* counters that are needed, spare ones included */
     uint32_t beside = 0;
 
     for (unsigned i = 0; i < plan->events; i++) {
@@ -484,7 +484,8 @@ static bool ring_ok(uint32_t bytes, uint32_t most)
     return mkperf_ring_size_ok(bytes) && bytes <= most;
 }
 
-static const uint64_t STOP_NS_MAX = 10000000000; /* of a condition that ends a flight recording */
+/* The longest time of a condition that ends a flight recording. */
+static const uint64_t STOP_NS_MAX = 10000000000;
 
 /* Refuses requests with parts that contradict each other. */
 static bool check_session(const struct mkperf_planning *m)

@@ -8,7 +8,7 @@
 enum {
     PROBE_PERIOD = 1000,    /* cycles */
     PROBE_SPINS = 2000000,  /* some tens of milliseconds at most */
-    QUIET_SPINS = 20000,    /* until the hook is ready after a storm: some milliseconds */
+    QUIET_SPINS = 20000,    /* spins until the hook is ready after a storm: some milliseconds */
     NEVER_WAKE = INT32_MAX, /* a watermark that no ring reaches */
 };
 
@@ -82,7 +82,7 @@ bool mkperf_probe(struct mkperf_kernel *k, struct mkperf_ring_consumer *ring, mk
     if (k->boot_id == 0) {
         k->boot_id = mix(mix(probe_time(ring)) ^ mkperf_answered(k)->time) | 1;
     }
-    mkperf_ring_clear(ring); /* of the probe's sample */
+    mkperf_ring_clear(ring); /* the probe's sample is thrown away */
     if (seen) {
         return true;
     }

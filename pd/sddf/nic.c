@@ -33,7 +33,8 @@ static net_buff_desc_t filling; /* the buffer that room() gave out */
 static net_buff_desc_t held;    /* the one that receive() gave out */
 static bool is_filling;
 static bool is_held;
-static bool gave_back; /* to the receiving side, which has not been notified */
+/* Buffers were given back to the receiving side, which was not notified yet. */
+static bool gave_back;
 
 static bool init_device(uint8_t mac[6])
 {

@@ -28,8 +28,9 @@ enum {
     CR_ALWAYS = CR_ENMOD | CR_WAITEN | CR_FRR | CR_CLKSRC_24M | CR_EN_24M,
     OF1 = 1 << 0,
     ALL_FLAGS = 0x3f,
-    MARGIN = 4,        /* of a compare value that must not have passed when it is written */
-    MEASURE_MS = 2,    /* to measure the rate */
+    /* Ticks by which a compare value is ahead, so that it has not passed when it is written. */
+    MARGIN = 4,
+    MEASURE_MS = 2,    /* time in which the rate is measured */
     LEAST_RATE = 1000, /* cycles a millisecond; slower ones are useless for sampling */
     MOST_AHEAD = INT32_MAX,
 };

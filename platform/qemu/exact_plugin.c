@@ -65,7 +65,7 @@ enum { CHUNK = 4096, BUCKETS = 1 << 16, CODE_MAX = 64 };
 struct counter {
     uint64_t vaddr, copy, count;
     uint32_t code, bytes;
-    struct counter *next; /* in its bucket */
+    struct counter *next; /* the next counter in its bucket */
 };
 
 struct chunk {

@@ -16,7 +16,7 @@
 /* Observations of a thread from two register snapshots, shortly after one another. */
 struct mkperf_evidence {
     int32_t priority;
-    bool ran;     /* its registers changed */
+    bool ran;     /* the thread ran: its registers changed */
     bool at_call; /* it is at a system call instruction, so it was not interrupted in user mode
                    */
     bool waits;   /* at_call: the call is one that waits for messages or notifications */
@@ -30,7 +30,7 @@ enum { MKPERF_WHO_IDLE = -1, MKPERF_MAX_CANDIDATES = 4 };
 struct mkperf_verdict {
     enum mkperf_confidence confidence;
     int who;             /* index, or idle; undefined with AMBIGUOUS */
-    unsigned candidates; /* with AMBIGUOUS: threads that may have run */
+    unsigned candidates; /* number of threads that may have run, with AMBIGUOUS */
     uint8_t candidate[MKPERF_MAX_CANDIDATES];
 };
 

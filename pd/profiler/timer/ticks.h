@@ -34,8 +34,8 @@
 
 enum mkperf_observation_limits {
     MKPERF_OBSERVED = 62,    /* a Microkit system has at most 63 PDs */
-    MKPERF_ALL_SITES = 8192, /* of all observed PDs */
-    MKPERF_ALL_CALLS = 512,  /* of all observed PDs */
+    MKPERF_ALL_SITES = 8192, /* of all observed PDs together */
+    MKPERF_ALL_CALLS = 512,  /* of all observed PDs together */
     MKPERF_MAX_CHILD_ID = 61,
 };
 
@@ -48,7 +48,7 @@ struct mkperf_observed {
     uint64_t thread;
     uint32_t child;      /* id of the child, if slot is 0 */
     uint32_t slot;       /* slot in the cspace */
-    uint32_t first_site; /* in the observation's list */
+    uint32_t first_site; /* index of its first site in the observation's list */
     uint32_t sites;
     uint32_t first_call; /* the same */
     uint32_t calls;
@@ -113,9 +113,10 @@ unsigned mkperf_observe_walk(const struct mkperf_observation *o, unsigned i, uin
 struct mkperf_timer_reads {
     struct mkperf_kernel *kernel;
     const struct mkperf_plan *plan;
-    uint32_t mask;                    /* of hardware counters, from 0 on without a gap; 0: none */
+    /* The hardware counters, from 0 on without a gap; 0: there are none. */
+    uint32_t mask;
     bool hook;                        /* the hook has them, else they are used from user mode */
-    uint32_t count[MKPERF_MAX_READS]; /* since the last sample */
+    uint32_t count[MKPERF_MAX_READS]; /* counts since the last sample */
     uint32_t last[MKPERF_MAX_READS];  /* user mode: value at the last reading */
     uint64_t at;                      /* ticks: time of the last sample */
     uint64_t unread;                  /* samples without values */
@@ -170,8 +171,9 @@ struct mkperf_ticks {
     uint32_t wake;   /* samples between two drains */
     uint32_t waiting;
     struct mkperf_ring_producer ring;
-    struct mkperf_ring_consumer hook; /* of the hook's samples, with which they are compared */
-    uint32_t faults;                  /* of children, since boot */
+    /* Reads the hook's samples, with which the timer's are compared. */
+    struct mkperf_ring_consumer hook;
+    uint32_t faults; /* faults of children since boot */
     struct mkperf_observation observation;
     struct mkperf_timer_reads reads;
 };

@@ -9,7 +9,7 @@
 #include "ticks.h"
 
 enum {
-    RETURN_BYTES = 4, /* from a pc to the return address that represents it */
+    RETURN_BYTES = 4, /* distance from a pc to the return address that represents it */
 };
 
 static bool filtered(const struct mkperf_ticks *t, uint64_t thread)
@@ -99,7 +99,7 @@ static unsigned put_inferred(const struct mkperf_ticks *t, const struct callers 
 
         put[MKPERF_CALLER_FRAMES] = frames | (uint64_t)flags << 8;
         put[MKPERF_CALLER_THREAD] = c->thread;
-        put[MKPERF_CALLER_SC] = c->thread >> 8; /* for mkperf_thread_of */
+        put[MKPERF_CALLER_SC] = c->thread >> 8; /* mkperf_thread_of takes it from here */
         put[MKPERF_CALLER_LR] = c->regs.MKPERF_REG_LR;
         put[MKPERF_CALLER_PC] = c->regs.pc + RETURN_BYTES;
         words += MKPERF_CALLER_WORDS + frames;
@@ -111,7 +111,7 @@ static unsigned put_inferred(const struct mkperf_ticks *t, const struct callers 
     return words;
 }
 
-struct values { /* of mkperf_timer_reads_take */
+struct values { /* what mkperf_timer_reads_take returns */
     unsigned n;
     uint64_t word[1 + MKPERF_MAX_READS];
 };
@@ -133,7 +133,7 @@ static void put_sample(struct mkperf_ticks *t, const struct mkperf_verdict *v, u
     unsigned flags = 0;
     w[MKPERF_WORD_TIME] = now;
     w[MKPERF_WORD_THREAD] = thread;
-    w[MKPERF_WORD_SC] = thread >> 8; /* in the form of the hook, for drain.c */
+    w[MKPERF_WORD_SC] = thread >> 8; /* as the hook writes it, because drain.c reads it */
     w[MKPERF_WORD_PERIOD] = weight;
     w[MKPERF_WORD_PC] = 0;
     w[MKPERF_WORD_LR] = 0;
@@ -141,7 +141,8 @@ static void put_sample(struct mkperf_ticks *t, const struct mkperf_verdict *v, u
         flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
         w[words++] = 0;
     } else if (thread == t->observation.self) {
-        w[MKPERF_WORD_PC] = (uintptr_t) protected; /* its entry represents its work */
+        /* The entry of the PD's protected function represents its work. */
+        w[MKPERF_WORD_PC] = (uintptr_t) protected;
     } else if (v->who >= 0) {
         w[MKPERF_WORD_PC] = t->observation.thread[v->who].regs.pc;
         w[MKPERF_WORD_LR] = t->observation.thread[v->who].regs.MKPERF_REG_LR;

@@ -145,7 +145,7 @@ uint64_t budget_deadline(const struct core *core, struct task *t)
     for (unsigned i = 0; i < ntasks; i++) {
         if (tasks[i].core == core && tasks[i].state == TASK_THROTTLED) {
             const struct budget *b = budget_of(&tasks[i]);
-            uint64_t at = b != NULL ? b->refill[0].at : 0; /* its caller was stopped */
+            uint64_t at = b != NULL ? b->refill[0].at : 0; /* 0 if the caller was stopped */
             due = at < due ? at : due;
         }
     }

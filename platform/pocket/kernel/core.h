@@ -27,7 +27,7 @@ enum { PRIORITIES = 256, MESSAGE_WORDS = 120, FAULT_WORDS = 5 };
 enum task_state {
     TASK_READY,     /* running or in a ready queue */
     TASK_RECEIVING, /* waits for a notification or a message */
-    TASK_SENDING,   /* in its server's queue: a call, or a fault for the parent */
+    TASK_SENDING,   /* waits in its server's queue with a call, or in its parent's with a fault */
     TASK_AWAITING,  /* its message was delivered; waits for the reply */
     TASK_STOPPED,   /* runs again only if its parent restarts it */
     TASK_THROTTLED, /* ready, and waits for its budget's refill */
@@ -43,32 +43,33 @@ struct refill {
 struct budget {
     uint64_t period;                      /* ticks */
     unsigned refills;                     /* 0: there is no budget */
-    struct refill refill[BUDGET_REFILLS]; /* in the order of time */
+    struct refill refill[BUDGET_REFILLS]; /* refills in the order of time */
 };
 
 struct task {
     struct context context; /* the first member, because the assembly uses the address of either */
     struct fp_context fp;
     const struct pocket_pd *pd;      /* NULL: the idle task */
-    struct mkperf_identity identity; /* in samples */
-    unsigned number;                 /* in scheduling events: below POCKET_MAX_PDS, or idle's */
-    bool served;                     /* a task may send it a message */
+    struct mkperf_identity identity; /* the identity that samples have */
+    /* The number that scheduling events have: below POCKET_MAX_PDS, or idle's. */
+    unsigned number;
+    bool served;       /* a task may send it a message */
     bool calling;      /* entered the kernel by a system call, and has not run since */
     bool faulted;      /* the message being sent is the fault below, not the IPC buffer's */
     bool restart;      /* was restarted while another core ran it: continues at restart_pc */
-    uint64_t space;    /* its address space: arch_space */
+    uint64_t space;    /* the address space, from arch_space */
     uint64_t *message; /* the message words of its IPC buffer */
     struct core *core; /* where it runs */
     struct ready_queues *queues; /* the queues of its domain; NULL: the idle task */
-    struct task *next;           /* in a ready queue or a server's queue */
+    struct task *next;           /* the next task in a ready queue or in a server's queue */
     enum task_state state;
     int priority;         /* idle: -1 */
     uint64_t notified;    /* channels notified and not yet received */
     struct task *senders; /* waiting to be received, highest priority first */
     struct task *serving; /* whose call or fault this task has received and not answered */
     struct task *server;  /* while SENDING or AWAITING: to whom */
-    uint64_t badge;       /* of the message being sent */
-    uint64_t info;        /* of the message being sent */
+    uint64_t badge;       /* belongs to the message that it sends */
+    uint64_t info;        /* belongs to the message that it sends */
     struct budget budget;
     uint64_t slice; /* what a preempted task has left of its time slice, ticks; 0: all */
     uint64_t restart_pc;

@@ -19,7 +19,7 @@
 #define POCKET_RISCV64_TOP 0x4000000000
 #define POCKET_RISCV64_TICK_IRQ 287  /* a number that the interrupt controller does not have */
 #define POCKET_RAM_BYTES 0x10000000  /* 256 MiB; QEMU gets -m 256M */
-#define POCKET_IMAGE_OFFSET 0x600000 /* from the start of RAM */
+#define POCKET_IMAGE_OFFSET 0x600000 /* distance from the start of RAM */
 
 #if defined __riscv
 #define POCKET_RAM POCKET_RISCV64_RAM
@@ -102,7 +102,7 @@ struct pocket_window {
 struct pocket_image {
     uint64_t magic;
     uint64_t npds;
-    uint64_t cores; /* to be started, 1 .. POCKET_MAX_CORES */
+    uint64_t cores; /* how many cores are started, 1 .. POCKET_MAX_CORES */
     /* first window and number of windows of a frame; 0: no domain schedule */
     uint64_t first_window, windows;
     struct pocket_window window[POCKET_WINDOWS];

@@ -236,7 +236,8 @@ void sys_pd_restart(struct task *t)
     }
     ipc_cancel(child);
     if (child == child->core->current) {
-        child->restart = true; /* its registers are in its core: see smp.c */
+        /* The child's registers are in its core, so that core restarts it: see smp.c. */
+        child->restart = true;
         child->restart_pc = t->context.x[A1];
     } else {
         child->context.pc = t->context.x[A1];

@@ -139,7 +139,7 @@ static inline __attribute__((always_inline)) void watch_switch(struct core *core
                                                                const struct task *t)
 {
     const struct task *now = core->current;
-    unsigned reason = reason_of(now); /* before counters and time are read */
+    unsigned reason = reason_of(now); /* taken before counters and time are read */
     uint64_t time = mkperf_port_time();
 
     if (pmu_watches_kernel(&core->hook)) {

@@ -16,7 +16,7 @@ seL4_Word microkit_irqs;
 seL4_Word microkit_notifications;
 seL4_Word microkit_pps;
 
-extern seL4_IPCBuffer __sel4_ipc_buffer_obj; /* from the linker script, a separate page */
+extern seL4_IPCBuffer __sel4_ipc_buffer_obj; /* a page of its own, from the linker script */
 seL4_IPCBuffer *__sel4_ipc_buffer = &__sel4_ipc_buffer_obj;
 
 typedef void (*init_function)(void);

@@ -49,7 +49,7 @@ struct program {
     uint64_t entry;
     unsigned n;
     struct segment segment[PROGRAM_SEGMENTS];
-    void *symbols; /* see program.c */
+    void *symbols; /* owned by program.c */
     unsigned nsymbols;
 };
 
@@ -102,7 +102,7 @@ struct mapping {
     uint64_t size;
     uint64_t page_size;
     bool write, execute, cached;
-    const char *what; /* for messages */
+    const char *what; /* the name that messages have */
     int line;
 };
 bool tables_new(struct packer *p, uint64_t *tables);

@@ -13,7 +13,7 @@
 
 enum {
     SAMPLER = 1,
-    DEPTH = 4, /* with the functions around it: chains of eight frames */
+    DEPTH = 4, /* together with the functions around it, chains have eight frames */
     ROUNDS = 4000000,
     CALLS = 10000,
     PERIOD = 20011,

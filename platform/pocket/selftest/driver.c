@@ -96,7 +96,7 @@ static void next_fault(void)
     if (shared->act == ACT_LAST) {
         state = ROGUE_FAULT;
         shared->act = ACT_NULL_READ;
-        microkit_notify(ROGUE); /* of lower priority: runs when this returns */
+        microkit_notify(ROGUE); /* `rogue` has a lower priority, so it runs when this returns */
         timer_after_ms(5);
     } else {
         shared->act++;

@@ -22,7 +22,7 @@ uintptr_t rings;
 static struct mkperf_ring_consumer ring;
 static uint64_t answers[ANSWERS];
 static struct mkperf_descriptor descriptor __attribute__((aligned(4096)));
-static bool discard; /* on a wake, release what is there unread: to measure the wake alone */
+static bool discard; /* drop what is there unread at a wake-up, to measure only the wake-up */
 
 static bool request(uint32_t op)
 {

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-uint64_t server_client; /* as `server`: set to the id of its end of driver's channel */
+uint64_t server_client; /* like `server`: the id of its end of driver's channel */
 
 void init(void)
 {

@@ -17,10 +17,11 @@ enum {
     PMU_IRQ = 23,
     TICK_IRQ = 30,
     IRQ_NUMBER = 0x3ff, /* the interrupt's number in what arch_irq_take returns */
-    IRQ_NONE = 1020,    /* from here on: special numbers of the interrupt controller */
+    IRQ_NONE = 1020,    /* this and higher numbers are special ones of the interrupt controller */
     FIRST_SPI = 32,
-    LOOK_HZ =
-        50000, /* the PMU's holder is interrupted so often, because QEMU has to be made to look (qemu_pmu.c) */
+    /* The PMU's holder is interrupted so often, because QEMU has to be made to look
+     * (qemu_pmu.c). */
+    LOOK_HZ = 50000,
     GICD = 0x08000000,
     GICD_CTLR = 0x000,
     GICD_ISENABLER = 0x100,

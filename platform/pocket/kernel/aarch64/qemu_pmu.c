@@ -36,7 +36,7 @@ static bool counts_idle(const struct mkperf_hook *hook, unsigned i)
 void qemu_pmu_arm(const struct mkperf_hook *hook, bool idle)
 {
     uint32_t mask = idle ? hook->mask : hook->mask & ~hook->kernel_mask;
-    uint32_t nearest = 0; /* as a count: the highest is the nearest to its overflow */
+    uint32_t nearest = 0; /* the highest count, which is the nearest to its overflow */
 
     for (mask &= (1u << COUNTERS) - 1; mask != 0; mask &= mask - 1) {
         unsigned i = (unsigned)__builtin_ctz(mask);

@@ -40,7 +40,7 @@ static void await_lock(struct core *core, uint32_t mine)
     uint64_t began = mkperf_port_time();
 
     while (__atomic_load_n(&lock.served, __ATOMIC_ACQUIRE) != mine) {
-        __asm__ volatile("yield"); /* to QEMU: another core's turn */
+        __asm__ volatile("yield"); /* QEMU lets another core run */
     }
     uint64_t got = mkperf_port_time();
     if (reported(core)) {
@@ -170,7 +170,7 @@ struct task *smp_irq_slow(void)
     if (irq_number(core) < SGIS) {
         core->called = false;
         if (core->asked != NULL) {
-            sleep_counters(core, false); /* as the session has them */
+            sleep_counters(core, false); /* counters are again as the session has them */
             irq_request_here(core);
         }
         irq_end(core);

@@ -73,7 +73,7 @@ static inline uint64_t arch_pc(void)
     return READ_REG(sepc);
 }
 
-uint64_t arch_sp(void); /* of what was interrupted: ways_in.c */
+uint64_t arch_sp(void); /* the stack pointer of what was interrupted; in ways_in.c */
 
 /* ---- system calls and faults ------------------------------------------------------------------ */
 

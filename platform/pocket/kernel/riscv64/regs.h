@@ -10,12 +10,12 @@
 
 #define CONTEXT_PC 256
 #define CONTEXT_PSTATE 264
-#define FP_CONTROL 256 /* in struct fp_context */
+#define FP_CONTROL 256 /* its place in struct fp_context */
 
 #define KERNEL_STACK_BYTES 16384
 
 #define PSTATE_FP 0x2000   /* sstatus: the FP registers may be used */
-#define PSTATE_USER 0x2020 /* in addition, the return is to user mode with interrupts on (SPIE) */
+#define PSTATE_USER 0x2020 /* with the bits for a return to user mode with interrupts on (SPIE) */
 #define PSTATE_IDLE 0x2120 /* the return is to S-mode (SPP) with interrupts on */
 
 #ifndef __ASSEMBLER__
