@@ -332,7 +332,7 @@ static void put_head(FILE *to, const char *name, const char *type, const char *h
 /* What is known of a target at any time. */
 static const struct {
     const char *name, *type, *help;
-} now[] = {
+} target_metrics[] = {
     {"mkperf_up", "gauge", "1: the target is being recorded."},
     {"mkperf_unrecorded_seconds_total", "counter", "Time without a recording of the target."},
     {"mkperf_link_breaks_total", "counter", "Broken connections."},
@@ -341,13 +341,14 @@ static const struct {
 
 static void put_now(FILE *to, const struct agent *a, unsigned i)
 {
-    put_head(to, now[i].name, now[i].type, now[i].help);
+    put_head(to, target_metrics[i].name, target_metrics[i].type, target_metrics[i].help);
     for (size_t k = 0; k < a->ntargets; k++) {
         const struct agent_target *t = a->target[k];
         const double value[] = {t->up, t->missed_s, t->recorder.breaks,
                                 (double)t->recorder.link.receiver.bytes};
 
-        put_series(&(struct series){.to = to, .name = now[i].name, .target = t->name}, NULL);
+        put_series(&(struct series){.to = to, .name = target_metrics[i].name, .target = t->name},
+                   NULL);
         fprintf(to, "%.*f\n", i == 1 ? 3 : 0, value[i]);
     }
 }
@@ -411,7 +412,7 @@ char *agent_metrics_text(struct agent *a, size_t *n)
     char *text;
     FILE *to = mkperf_memstream_open(&text, n);
 
-    for (unsigned i = 0; i < sizeof now / sizeof *now; i++) {
+    for (unsigned i = 0; i < sizeof target_metrics / sizeof *target_metrics; i++) {
         put_now(to, a, i);
     }
     for (unsigned i = 0; i < FAMILIES; i++) {

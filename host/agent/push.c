@@ -14,7 +14,7 @@
 
 #include "base/process.h"
 
-enum { TICK_MS = 100, URL_BYTES = 2048, ANSWER_BYTES = 256, HEADER_BYTES = 4096 };
+enum { PUSH_TICK_MS = 100, URL_BYTES = 2048, ANSWER_BYTES = 256, HEADER_BYTES = 4096 };
 enum {
     HTTP_OK = 200,
     HTTP_MULTIPLE = 300,
@@ -26,7 +26,7 @@ enum {
     HTTP_UNAUTHORIZED = 401,
     HTTP_FORBIDDEN = 403
 };
-static const double PAUSE_S = 1, PAUSE_MAX_S = 60;
+static const double PUSH_PAUSE_S = 1, PUSH_PAUSE_MAX_S = 60;
 static const long CONNECT_S = 10, WHOLE_S = 60;
 
 struct push {
@@ -223,20 +223,20 @@ static void *push_always(void *self)
 {
     struct push *p = self;
     CURL *curl = curl_easy_init();
-    double pause = PAUSE_S;
+    double pause = PUSH_PAUSE_S;
 
     mkperf_turn_take();
     while (!p->agent->ending && curl != NULL) {
         if (p->outbox->first == p->outbox->n) {
-            mkperf_poll(NULL, 0, TICK_MS);
+            mkperf_poll(NULL, 0, PUSH_TICK_MS);
         } else if (push_oldest(p, curl)) {
-            pause = PAUSE_S;
+            pause = PUSH_PAUSE_S;
         } else {
             for (double until = mkperf_now_s() + pause;
                  !p->agent->ending && mkperf_now_s() < until;) {
-                mkperf_poll(NULL, 0, TICK_MS);
+                mkperf_poll(NULL, 0, PUSH_TICK_MS);
             }
-            pause = 2 * pause < PAUSE_MAX_S ? 2 * pause : PAUSE_MAX_S;
+            pause = 2 * pause < PUSH_PAUSE_MAX_S ? 2 * pause : PUSH_PAUSE_MAX_S;
         }
     }
     mkperf_turn_give();

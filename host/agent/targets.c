@@ -14,8 +14,9 @@
 
 #include "base/process.h"
 
-enum { TICK_MS = 200, LINE = 1024, STACK_BYTES = 512 * 1024 };
-static const double PAUSE_S = 1, PAUSE_MAX_S = 30, STEP_S = 1, SYNC_S = 1, FOREVER_S = 1e9;
+enum { TARGET_TICK_MS = 200, LINE = 1024, STACK_BYTES = 512 * 1024 };
+static const double TARGET_PAUSE_S = 1, TARGET_PAUSE_MAX_S = 30, STEP_S = 1, SYNC_S = 1,
+                    FOREVER_S = 1e9;
 
 static double wall_s(void)
 {
@@ -25,14 +26,14 @@ static double wall_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void say(const struct agent_target *t, const char *text)
+static void print_of_target(const struct agent_target *t, const char *text)
 {
     mkperf_print_line(stderr, "mkperf agent: %s: %s", t->name, text);
 }
 
 static void on_notice(void *self, const char *text)
 {
-    say(self, text);
+    print_of_target(self, text);
 }
 
 static enum mkperf_status resolve_names(void *self, struct mkperf_error *e)
@@ -69,7 +70,7 @@ static enum mkperf_status record(struct agent_target *t, struct mkperf_error *e)
     }
     t->why[0] = '\0';
     t->attempts = 0;
-    say(t, "is being recorded");
+    print_of_target(t, "is being recorded");
     return mkperf_recorder_run(r, e) == MKPERF_OK ? mkperf_recorder_stop(r, e) : e->status;
 }
 
@@ -77,7 +78,7 @@ static void *record_always(void *self)
 {
     struct agent_target *t = self;
     struct mkperf_recorder *r = &t->recorder;
-    double pause = PAUSE_S;
+    double pause = TARGET_PAUSE_S;
 
     mkperf_turn_take();
     do {
@@ -91,14 +92,16 @@ static void *record_always(void *self)
         snprintf(t->why, sizeof t->why, "%.255s",
                  status != MKPERF_OK ? e.text : "its session has ended");
         if (!same && t->stop == 0) {
-            say(t, t->why);
+            print_of_target(t, t->why);
         }
-        pause = t->attempts++ == 0 ? PAUSE_S : 2 * pause < PAUSE_MAX_S ? 2 * pause : PAUSE_MAX_S;
+        pause = t->attempts++ == 0               ? TARGET_PAUSE_S
+                : 2 * pause < TARGET_PAUSE_MAX_S ? 2 * pause
+                                                 : TARGET_PAUSE_MAX_S;
         agent_window_free(&t->window);
         mkperf_recorder_free(r);
         for (double until = mkperf_now_s() + pause;
              t->stop == 0 && t->agent->options.duration_s == 0 && mkperf_now_s() < until;) {
-            mkperf_poll(NULL, 0, TICK_MS);
+            mkperf_poll(NULL, 0, TARGET_TICK_MS);
         }
     } while (t->stop == 0 && t->agent->options.duration_s == 0);
     t->over = true;
@@ -323,7 +326,7 @@ void agent_run(struct agent *a)
     size_t running = 1;
 
     while (*a->stop == 0 && running > 0) {
-        mkperf_poll(NULL, 0, TICK_MS);
+        mkperf_poll(NULL, 0, TARGET_TICK_MS);
         double now = mkperf_now_s();
         check_clock(a, now);
         read_changed_list(a, &seen);

@@ -7,7 +7,7 @@
 
 #include "base/process.h"
 
-static void say(const struct agent_window *w, const char *text)
+static void print_of_window(const struct agent_window *w, const char *text)
 {
     mkperf_print_line(stderr, "mkperf agent: %s: %s", w->target, text);
 }
@@ -33,7 +33,7 @@ static void close_chain(struct agent_window *w)
  * kept. */
 static void spoil(struct agent_window *w, const struct mkperf_error *e)
 {
-    say(w, e->text);
+    print_of_window(w, e->text);
     w->failed = true;
     if (w->to.ops != NULL) {
         mkperf_sink_abandon(&w->to);
@@ -112,14 +112,14 @@ static void hand_over(struct agent_window *w, const struct mkperf_totals *t)
         for (unsigned i = 0; i < a->nto; i++) {
             struct mkperf_error e;
             if (agent_outbox_add(&a->outbox[i], path, name, &made, &elfs, &e) != MKPERF_OK) {
-                say(w, e.text);
+                print_of_window(w, e.text);
             }
         }
         if (a->outbox[0].kind == AGENT_PPROF) {
             unlink(path);
         }
     } else {
-        say(w, strerror(errno));
+        print_of_window(w, strerror(errno));
         w->failed = true;
     }
     free(name);

@@ -6,7 +6,7 @@
 #include "args.h"
 #include "outfile.h"
 
-enum { FIRST = 256, HELP = FIRST + MKPERF_OPTIONS_MAX };
+enum { FIRST_LONG = 256, HELP_LONG = FIRST_LONG + MKPERF_OPTIONS_MAX };
 
 /* getopt's view of a command: values are FIRST + the option's number. */
 struct table {
@@ -33,19 +33,20 @@ static void add_option(struct table *t, const struct mkperf_option *o, unsigned 
         snprintf(t->letters + n, sizeof t->letters - n, "%c%s", o->id, colons[argument_of(o)]);
     }
     if (o->name != NULL) {
-        t->option[t->nlong++] = (struct option){o->name, argument_of(o), NULL, FIRST + (int)t->n};
+        t->option[t->nlong++] =
+            (struct option){o->name, argument_of(o), NULL, FIRST_LONG + (int)t->n};
     }
     t->from[t->n] = o;
     t->group[t->n++] = group;
 }
 
 /* Returns the number of the option that getopt found. */
-static unsigned number_of(const struct table *t, int found)
+static unsigned option_number(const struct table *t, int found)
 {
     unsigned i = 0;
 
-    if (found >= FIRST) {
-        return (unsigned)(found - FIRST);
+    if (found >= FIRST_LONG) {
+        return (unsigned)(found - FIRST_LONG);
     }
     while (i < t->n && t->from[i]->id != found) {
         i++;
@@ -159,12 +160,12 @@ static enum mkperf_status store_found(const struct mkperf_command *c, const stru
                                       void *self, int found, int argc, char **argv,
                                       struct mkperf_error *e)
 {
-    unsigned i = number_of(t, found);
+    unsigned i = option_number(t, found);
     const struct mkperf_option *o = t->from[i];
     struct mkperf_given g = {.id = o->id, .command = c->name, .e = e};
     char name[64];
 
-    if (found >= FIRST) {
+    if (found >= FIRST_LONG) {
         snprintf(name, sizeof name, "--%s", o->name);
     } else {
         snprintf(name, sizeof name, "-%c", found);
@@ -179,7 +180,7 @@ static enum mkperf_status complain(const struct mkperf_command *c, int found, ch
                                    struct mkperf_error *e)
 {
     char letter[3] = {'-', (char)optopt, '\0'};
-    bool is_letter = optopt > 0 && optopt < FIRST;
+    bool is_letter = optopt > 0 && optopt < FIRST_LONG;
 
     const char *option = is_letter ? letter : argv[optind - 1];
     char near[MKPERF_GUESS_TEXT] = "", word[64];
@@ -237,10 +238,10 @@ enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self,
             add_option(&t, o, i);
         }
     }
-    t.option[t.nlong] = (struct option){"help", no_argument, NULL, HELP};
+    t.option[t.nlong] = (struct option){"help", no_argument, NULL, HELP_LONG};
     optind = 0; /* restart, in case of a second call */
     while ((found = getopt_long(argc, argv, t.letters, t.option, NULL)) != -1) {
-        if (found == HELP || (found == 'h' && number_of(&t, 'h') == t.n)) {
+        if (found == HELP_LONG || (found == 'h' && option_number(&t, 'h') == t.n)) {
             mkperf_help_text(c, stdout);
             args->helped = true;
             return MKPERF_OK;
@@ -248,8 +249,8 @@ enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self,
         if (found == '?' || found == ':') {
             return complain(c, found, argv, e);
         }
-        if ((found >= FIRST &&
-             check_whole(c, t.from[number_of(&t, found)], argv, e) != MKPERF_OK) ||
+        if ((found >= FIRST_LONG &&
+             check_whole(c, t.from[option_number(&t, found)], argv, e) != MKPERF_OK) ||
             store_found(c, &t, self, found, argc, argv, e) != MKPERF_OK) {
             return e->status;
         }

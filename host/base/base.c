@@ -48,7 +48,7 @@ const char *mkperf_status_text(enum mkperf_status status)
     }
 }
 
-enum { FIRST = 64 };
+enum { FIRST_ROOM = 64 };
 
 void (*mkperf_out_of_memory)(void);
 
@@ -145,7 +145,7 @@ size_t mkperf_room(size_t room, size_t n)
     if (room > SIZE_MAX / 2) {
         mkperf_die();
     }
-    room = room != 0 ? 2 * room : FIRST;
+    room = room != 0 ? 2 * room : FIRST_ROOM;
     return room > n ? room : n;
 }
 

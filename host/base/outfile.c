@@ -12,7 +12,7 @@ enum { PUBLIC = 0666, PRIVATE = 0600 }; /* permissions, before umask */
 enum { OPEN_FILES = 8 };
 
 /* Keeps the first error. */
-static void failed(struct mkperf_outfile *o)
+static void keep_first_error(struct mkperf_outfile *o)
 {
     if (o->error.status == MKPERF_OK) {
         mkperf_error_set(&o->error, MKPERF_ERR_OUTPUT, "%s: %s", o->partial ? o->partial : o->path,
@@ -80,7 +80,7 @@ static enum mkperf_status open_as(struct mkperf_outfile *o, const char *path, mo
     }
     o->fd = open_for_writing(o, standard_output, mode);
     if (o->fd < 0) {
-        failed(o);
+        keep_first_error(o);
         mkperf_outfile_close(o);
         return mkperf_outfile_status(o, e);
     }
@@ -111,7 +111,7 @@ enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *fr
     o->written = n;
     o->fd = open(from, O_RDWR | O_CLOEXEC);
     if (o->fd < 0 || ftruncate(o->fd, (off_t)n) != 0 || lseek(o->fd, 0, SEEK_END) != (off_t)n) {
-        failed(o);
+        keep_first_error(o);
         mkperf_outfile_close(o);
         return mkperf_outfile_status(o, e);
     }
@@ -126,7 +126,7 @@ void mkperf_outfile_write_through(struct mkperf_outfile *o, const uint8_t *p, si
 
         o->written += written;
         if (written < n) {
-            failed(o);
+            keep_first_error(o);
         }
     }
 }
@@ -168,7 +168,7 @@ void mkperf_outfile_patch(struct mkperf_outfile *o, uint64_t offset, const void 
 {
     mkperf_outfile_flush(o);
     if (o->error.status == MKPERF_OK && pwrite(o->fd, p, n, (off_t)offset) != (ssize_t)n) {
-        failed(o);
+        keep_first_error(o);
     }
 }
 
@@ -188,7 +188,7 @@ enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf
 {
     mkperf_outfile_flush(o);
     if (o->error.status == MKPERF_OK && close(o->fd) != 0) {
-        failed(o);
+        keep_first_error(o);
     }
     if (o->error.status == MKPERF_OK) {
         o->fd = -1;
@@ -198,7 +198,7 @@ enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf
         if (o->partial != NULL) {
             mkperf_snapshots_remove(o->path);
             if (rename(o->partial, o->path) != 0) {
-                failed(o);
+                keep_first_error(o);
             }
         }
     }

@@ -25,7 +25,7 @@ static void set_pointer(void *at, const struct mkperf_shape_row *row, void *p)
     memcpy(member(at, row->at), &p, sizeof p);
 }
 
-static uint64_t number_of(const void *at, uint32_t offset, uint32_t bytes)
+static uint64_t number_at(const void *at, uint32_t offset, uint32_t bytes)
 {
     uint32_t small;
     uint64_t large;
@@ -54,7 +54,7 @@ static void set_number(void *at, uint32_t offset, uint32_t bytes, uint64_t value
 static uint64_t count_of(const void *at, const struct mkperf_shape_row *row)
 {
     return pointer_of(at, row) == NULL ? 0
-           : row->count_bytes != 0     ? number_of(at, row->count_at, row->count_bytes)
+           : row->count_bytes != 0     ? number_at(at, row->count_at, row->count_bytes)
                                        : 1;
 }
 

@@ -8,7 +8,7 @@
 
 enum { RECORD_MAX = 256 };
 
-static enum mkperf_status failed(struct mkperf_error *e)
+static enum mkperf_status spool_failed(struct mkperf_error *e)
 {
     return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "temporary file: %s (TMPDIR names its directory)",
                             strerror(errno));
@@ -34,14 +34,14 @@ enum mkperf_status mkperf_spool_open(struct mkperf_spool *s, size_t size, struct
         }
     }
     free(path);
-    return s->file != NULL ? MKPERF_OK : failed(e);
+    return s->file != NULL ? MKPERF_OK : spool_failed(e);
 }
 
 enum mkperf_status mkperf_spool_add(struct mkperf_spool *s, const void *record,
                                     struct mkperf_error *e)
 {
     if (fwrite(record, s->size, 1, s->file) != 1) {
-        return failed(e);
+        return spool_failed(e);
     }
     s->count++;
     return MKPERF_OK;
@@ -50,7 +50,7 @@ enum mkperf_status mkperf_spool_add(struct mkperf_spool *s, const void *record,
 enum mkperf_status mkperf_spool_map(struct mkperf_spool *s, struct mkperf_error *e)
 {
     if (fflush(s->file) != 0) {
-        return failed(e);
+        return spool_failed(e);
     }
     if (s->count == 0) {
         return MKPERF_OK;
@@ -58,7 +58,7 @@ enum mkperf_status mkperf_spool_map(struct mkperf_spool *s, struct mkperf_error 
     s->map = mmap(NULL, s->size * s->count, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(s->file), 0);
     if (s->map == MAP_FAILED) {
         s->map = NULL;
-        return failed(e);
+        return spool_failed(e);
     }
     return MKPERF_OK;
 }

@@ -22,53 +22,53 @@ enum {
     MMAP_BYTES = 128 * 1024
 };
 
-struct command {
+struct agent_command {
     struct agent agent; /* the first member, because it has the options of a recording first */
     const char *target[TARGETS];
     unsigned ntargets;
     bool sched, queues;
 };
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option agent_options[] = {
     MKPERF_OPTION('t', "target", "a target, see below; several times for several",
                   MKPERF_TAKES(TARGET, "TARGET")),
     MKPERF_OPTION(0, "targets",
                   "a file with a line NAME TARGET [KEY-FILE] for each target; it is read again "
                   "when it changes",
-                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, agent.list)),
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct agent_command, agent.list)),
     MKPERF_OPTION(OPT_TO, "to", "where windows go, see below; several times for several",
                   .value = "DESTINATION"),
     MKPERF_OPTION(0, "metrics", "answer Prometheus at this address; without an address on loopback",
-                  .value = "ADDRESS:PORT", MKPERF_TEXT(struct command, agent.metrics)),
+                  .value = "ADDRESS:PORT", MKPERF_TEXT(struct agent_command, agent.metrics)),
     MKPERF_OPTION(0, "window", "length of a window (%d)", .value = "S", .number = DEFAULT_WINDOW_S,
-                  MKPERF_SECONDS(struct command, agent.window_s)),
+                  MKPERF_SECONDS(struct agent_command, agent.window_s)),
     MKPERF_OPTION(0, "spool", "directory of windows that wait for a server",
-                  MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct command, agent.spool)),
+                  MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct agent_command, agent.spool)),
     MKPERF_OPTION(0, "keep",
                   "MiB that each destination's windows may have here (%d); the oldest are given up",
                   .value = "MIB", .number = DEFAULT_KEEP_MIB,
-                  MKPERF_NUMBER(struct command, agent.keep_mib, 1, 1 << 30)),
+                  MKPERF_NUMBER(struct agent_command, agent.keep_mib, 1, 1 << 30)),
     MKPERF_OPTION(0, "service", "name of the service on servers (mkperf)", .value = "NAME",
-                  MKPERF_TEXT(struct command, agent.service)),
+                  MKPERF_TEXT(struct agent_command, agent.service)),
     MKPERF_OPTION(0, "header-file",
                   "a line for the head of each upload, such as Authorization: Bearer TOKEN",
-                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, agent.header_file)),
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct agent_command, agent.header_file)),
     MKPERF_OPTION(
         0, "key-file", "the key for targets: 32 bytes, or a line [NAME] and 64 hexadecimal digits",
-        MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, agent.options.link.key_file)),
+        MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct agent_command, agent.options.link.key_file)),
     MKPERF_OPTION(0, "timeout", "patience with a silent target (default %d)", .value = "S",
                   .number = MKPERF_DEFAULT_TIMEOUT_S,
-                  MKPERF_SECONDS(struct command, agent.options.link.timeout_s)),
+                  MKPERF_SECONDS(struct agent_command, agent.options.link.timeout_s)),
     MKPERF_OPTION(0, "sched", "with scheduling events, for metrics of calls and run times",
-                  MKPERF_SETS(struct command, sched)),
+                  MKPERF_SETS(struct agent_command, sched)),
     MKPERF_OPTION(0, "queues", "with the indices of queues, for metrics of flow; implies --sched",
-                  MKPERF_SETS(struct command, queues)),
+                  MKPERF_SETS(struct agent_command, queues)),
     {.id = 0},
 };
 
 static enum mkperf_status set(void *self, const struct mkperf_given *g)
 {
-    struct command *c = self;
+    struct agent_command *c = self;
 
     if (g->id == 't' && c->ntargets < TARGETS) {
         c->target[c->ntargets++] = g->value;
@@ -82,11 +82,11 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
                               g->name);
 }
 
-static const struct mkperf_option_group group = {options, set};
+static const struct mkperf_option_group agent_group = {agent_options, set};
 
 static void init_agent(void *self, int argc, char **argv)
 {
-    struct command *c = self;
+    struct agent_command *c = self;
 
     mkperf_record_options_init(&c->agent.options, argc, argv);
     c->agent.window_s = DEFAULT_WINDOW_S;
@@ -94,7 +94,7 @@ static void init_agent(void *self, int argc, char **argv)
     c->agent.service = "mkperf";
 }
 
-static enum mkperf_status check_options(struct command *c, struct mkperf_error *e)
+static enum mkperf_status check_agent_options(struct agent_command *c, struct mkperf_error *e)
 {
     struct agent *a = &c->agent;
     bool servers = false;
@@ -135,7 +135,7 @@ static enum mkperf_status check_options(struct command *c, struct mkperf_error *
     return mkperf_record_options_finish(&a->options, "agent", e);
 }
 
-static enum mkperf_status open_all(struct command *c, struct mkperf_error *e)
+static enum mkperf_status open_all(struct agent_command *c, struct mkperf_error *e)
 {
     struct agent *a = &c->agent;
     const uint64_t mib = 1 << 20;
@@ -168,10 +168,10 @@ static enum mkperf_status open_all(struct command *c, struct mkperf_error *e)
 static enum mkperf_status run_agent(void *self, const struct mkperf_args *args,
                                     struct mkperf_error *e)
 {
-    struct command *c = self;
+    struct agent_command *c = self;
 
     (void)args;
-    if (check_options(c, e) != MKPERF_OK) {
+    if (check_agent_options(c, e) != MKPERF_OK) {
         return e->status;
     }
     c->agent.stop = mkperf_process_interrupts();
@@ -190,7 +190,7 @@ static enum mkperf_status run_agent(void *self, const struct mkperf_args *args,
 
 static void end_agent(void *self)
 {
-    agent_free(&((struct command *)self)->agent);
+    agent_free(&((struct agent_command *)self)->agent);
 }
 
 const struct mkperf_command mkperf_agent_command = {
@@ -204,7 +204,7 @@ const struct mkperf_command mkperf_agent_command = {
                    "an end. What is given up is "
                    "counted in the metrics. With --duration the agent ends after S seconds of the "
                    "targets' time.",
-    .options = {{&group, 0},
+    .options = {{&agent_group, 0},
                 {&mkperf_sampling_options, 0},
                 {&mkperf_names_options, 0},
                 {&mkperf_kernel_options, 0}},
@@ -214,7 +214,7 @@ const struct mkperf_command mkperf_agent_command = {
                 "mkperf agent --targets /etc/mkperf/targets --metrics 9464 --sched\n"
                 "mkperf agent --targets targets --spool spool --to otlp:https://otel.example:4318",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .self = {.bytes = sizeof(struct command)},
+    .self = {.bytes = sizeof(struct agent_command)},
     .init = init_agent,
     .run = run_agent,
     .end = end_agent,

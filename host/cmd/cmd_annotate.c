@@ -12,7 +12,7 @@
 
 #include <strings.h>
 
-struct command {
+struct annotate_command {
     const char *input, *symbol;
     double limit;
     enum mkperf_colour colour;
@@ -22,21 +22,23 @@ struct command {
     struct mkperf_elf_search elfs;
 };
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option annotate_options[] = {
     MKPERF_OPTION('s', "symbol", "the same as SYMBOL", .value = "SYMBOL",
-                  MKPERF_TEXT(struct command, symbol)),
-    MKPERF_OPTION(0, "no-source", "no source lines", MKPERF_CLEARS(struct command, style.source)),
+                  MKPERF_TEXT(struct annotate_command, symbol)),
+    MKPERF_OPTION(0, "no-source", "no source lines",
+                  MKPERF_CLEARS(struct annotate_command, style.source)),
     MKPERF_OPTION(0, "percent-limit", "without SYMBOL: functions of at least N per cent (1)",
-                  .value = "N", MKPERF_PER_CENT(struct command, limit)),
+                  .value = "N", MKPERF_PER_CENT(struct annotate_command, limit)),
     MKPERF_OPTION(0, "stdio", "accepted for perf's sake: the output is always text",
                   MKPERF_IGNORED),
     {.id = 0},
 };
 
-static const struct mkperf_option_group group = {options, NULL};
+static const struct mkperf_option_group annotate_group = {annotate_options, NULL};
 
 /* Prints the functions of all events that are wanted, and counts them in *printed. */
-static enum mkperf_status print_events(const struct command *c, const struct mkperf_frames *f,
+static enum mkperf_status print_events(const struct annotate_command *c,
+                                       const struct mkperf_frames *f,
                                        struct annotate_sources *sources, uint32_t *printed,
                                        struct mkperf_error *e)
 {
@@ -63,8 +65,8 @@ static enum mkperf_status print_events(const struct command *c, const struct mkp
     return e->status;
 }
 
-static enum mkperf_status print_all(const struct command *c, struct mkperf_frames *f,
-                                    struct mkperf_error *e)
+static enum mkperf_status print_functions(const struct annotate_command *c, struct mkperf_frames *f,
+                                          struct mkperf_error *e)
 {
     char near[MKPERF_GUESS_TEXT];
     struct annotate_sources sources = {.n = 0};
@@ -107,7 +109,7 @@ static void warn_of_skid(const char *cpu)
 static enum mkperf_status run_annotate(void *self, const struct mkperf_args *args,
                                        struct mkperf_error *e)
 {
-    struct command *c = self;
+    struct annotate_command *c = self;
     struct mkperf_profile p = {.filter = c->filter, .places = {.search = c->elfs}};
     struct mkperf_frames f;
     enum mkperf_status status;
@@ -122,7 +124,7 @@ static enum mkperf_status run_annotate(void *self, const struct mkperf_args *arg
         report_first_print(&p.totals, stdout);
         mkperf_frames_warn(&f, stderr);
         warn_of_skid(p.places.session.cpu);
-        status = print_all(c, &f, e);
+        status = print_functions(c, &f, e);
     }
     mkperf_frames_close(&f);
     mkperf_profile_free(&p);
@@ -137,15 +139,15 @@ const struct mkperf_command mkperf_annotate_command = {
         "The instructions of a function, each with its share of the function's weight, between the "
         "source lines that they are of. Without SYMBOL: of all functions above --percent-limit.\n\n"
         "The kernel's functions are counted for all PDs that entered it, unless --pd names one.",
-    .options = {{&report_input_options, offsetof(struct command, input)},
-                {&group, 0},
-                {&report_names_options, offsetof(struct command, names)},
-                {&report_filter_options, offsetof(struct command, filter)},
-                {&report_elf_options, offsetof(struct command, elfs)},
-                {&mkperf_colour_options, offsetof(struct command, colour)}},
+    .options = {{&report_input_options, offsetof(struct annotate_command, input)},
+                {&annotate_group, 0},
+                {&report_names_options, offsetof(struct annotate_command, names)},
+                {&report_filter_options, offsetof(struct annotate_command, filter)},
+                {&report_elf_options, offsetof(struct annotate_command, elfs)},
+                {&mkperf_colour_options, offsetof(struct annotate_command, colour)}},
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .self =
-        MKPERF_SELF(struct command, .input = "perf.data", .limit = 1, .style = {.source = true}),
+    .self = MKPERF_SELF(struct annotate_command, .input = "perf.data", .limit = 1,
+                        .style = {.source = true}),
     .run = run_annotate,
 };

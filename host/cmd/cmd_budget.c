@@ -17,7 +17,7 @@
 #include "sched/analysis.h"
 #include "system/system.h"
 
-struct command {
+struct budget_command {
     const char *input, *system;
     uint64_t period_us; /* the period that is assumed for PDs that may always run */
     double margin;      /* per cent */
@@ -25,24 +25,24 @@ struct command {
     struct report_values values; /* with --json */
 };
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option budget_options[] = {
     MKPERF_OPTION(0, "period",
                   "microseconds (10000): the period of PDs that may always run, for which the "
                   "advice is to have",
-                  .value = "US", MKPERF_NUMBER(struct command, period_us, 1, 3600000000)),
+                  .value = "US", MKPERF_NUMBER(struct budget_command, period_us, 1, 3600000000)),
     MKPERF_OPTION(0, "margin", "per cent (10) that the advice is above what was used", .value = "N",
-                  MKPERF_PER_CENT(struct command, margin)),
+                  MKPERF_PER_CENT(struct budget_command, margin)),
     MKPERF_OPTION(0, "system",
                   "print the advice as a diff of this .system file, for `patch FILE`: budgets "
                   "that are in it and below their periods change",
-                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, system)),
-    MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct command, json)),
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct budget_command, system)),
+    MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct budget_command, json)),
     {.id = 0},
 };
-static const struct mkperf_option_group group = {options, NULL};
+static const struct mkperf_option_group budget_group = {budget_options, NULL};
 
 /* Returns a budget in microseconds that would have sufficed in a period, with the margin. */
-static uint64_t advice_for(const struct command *c, uint64_t enough_ns, uint64_t period_ns)
+static uint64_t advice_for(const struct budget_command *c, uint64_t enough_ns, uint64_t period_ns)
 {
     double us = ceil((double)enough_ns * (1 + c->margin / 100) / 1000);
 
@@ -50,12 +50,12 @@ static uint64_t advice_for(const struct command *c, uint64_t enough_ns, uint64_t
 }
 
 /* Returns the same for a PD, or 0 if none is advised, because the PD was throttled. */
-static uint64_t advice_for_pd(const struct command *c, const struct mkperf_demand_pd *p)
+static uint64_t advice_for_pd(const struct budget_command *c, const struct mkperf_demand_pd *p)
 {
     return p->throttled != 0 ? 0 : advice_for(c, mkperf_demand_budget(p), p->period_ns);
 }
 
-static void print_pd(struct command *c, const struct mkperf_analysis *a, uint32_t number,
+static void print_pd(struct budget_command *c, const struct mkperf_analysis *a, uint32_t number,
                      const struct mkperf_demand_pd *p)
 {
     const struct mkperf_sched_pd *pd = &a->pd[number];
@@ -110,7 +110,7 @@ static void print_wait(uint64_t ns)
 
 /* Prints what PDs of the same and of higher priority leave to each PD: with the budgets of the recording, and with the
  * advice. */
-static void print_below(struct command *c, const struct mkperf_analysis *a,
+static void print_below(struct budget_command *c, const struct mkperf_analysis *a,
                         const struct mkperf_demand *d)
 {
     uint64_t *budget = mkperf_xcalloc(2 * (size_t)d->npds + 1, sizeof *budget);
@@ -165,7 +165,7 @@ static void print_below(struct command *c, const struct mkperf_analysis *a,
 }
 
 /* Prints which PDs lost time because budgets were used up: PDs that were throttled, and callers that waited for them. */
-static void print_cost(struct command *c, const struct mkperf_analysis *a)
+static void print_cost(struct budget_command *c, const struct mkperf_analysis *a)
 {
     bool titled = c->json;
 
@@ -192,8 +192,8 @@ static void print_cost(struct command *c, const struct mkperf_analysis *a)
 
 /* Prints the budgets that would suffice with other periods, for each PD with a budget that was
  * never throttled. */
-static void print_periods(struct command *c, const struct mkperf_analysis *a, uint32_t number,
-                          const struct mkperf_demand_pd *p, bool *titled)
+static void print_periods(struct budget_command *c, const struct mkperf_analysis *a,
+                          uint32_t number, const struct mkperf_demand_pd *p, bool *titled)
 {
     const struct mkperf_scheduling *s = &a->pd[number].scheduling;
 
@@ -240,7 +240,7 @@ static int64_t against_frame(const struct mkperf_domains *d, const struct mkperf
                      (d->frame_ns != 0 ? d->frame_ns : w->interval_ns / w->intervals));
 }
 
-static void put_window(struct command *c, const struct mkperf_analysis *a,
+static void put_window(struct budget_command *c, const struct mkperf_analysis *a,
                        const struct mkperf_domains *d, const struct mkperf_domain_window *w)
 {
     REPORT_ROW(
@@ -287,7 +287,7 @@ static void print_window(const struct mkperf_analysis *a, const struct mkperf_do
 }
 
 /* Prints the windows of the domain schedule, if it has any. */
-static void print_windows(struct command *c, const struct mkperf_analysis *a,
+static void print_windows(struct budget_command *c, const struct mkperf_analysis *a,
                           const struct mkperf_domains *d)
 {
     if (d->n != 0 && !c->json) {
@@ -311,7 +311,8 @@ static void print_windows(struct command *c, const struct mkperf_analysis *a,
 }
 
 /* Stores the budget that the file shall give to this PD in budget_us[]. */
-static enum mkperf_status change_budget(const struct command *c, const struct mkperf_system *s,
+static enum mkperf_status change_budget(const struct budget_command *c,
+                                        const struct mkperf_system *s,
                                         const struct mkperf_sched_pd *pd,
                                         const struct mkperf_demand_pd *p, uint64_t *budget_us,
                                         struct mkperf_error *e)
@@ -345,7 +346,8 @@ static enum mkperf_status change_budget(const struct command *c, const struct mk
     return MKPERF_OK;
 }
 
-static enum mkperf_status print_patch(const struct command *c, const struct mkperf_analysis *a,
+static enum mkperf_status print_patch(const struct budget_command *c,
+                                      const struct mkperf_analysis *a,
                                       const struct mkperf_demand *d, struct mkperf_error *e)
 {
     uint64_t budget_us[MKPERF_SYSTEM_MAX_PDS] = {0};
@@ -377,8 +379,8 @@ static enum mkperf_status print_patch(const struct command *c, const struct mkpe
     return status;
 }
 
-static void print_rows(struct command *c, const struct mkperf_analysis *a,
-                       const struct mkperf_demand *d, const struct mkperf_domains *domains)
+static void print_budgets(struct budget_command *c, const struct mkperf_analysis *a,
+                          const struct mkperf_demand *d, const struct mkperf_domains *domains)
 {
     bool titled = false;
 
@@ -416,7 +418,7 @@ static void print_rows(struct command *c, const struct mkperf_analysis *a,
 static enum mkperf_status run_budget(void *self, const struct mkperf_args *args,
                                      struct mkperf_error *e)
 {
-    struct command *c = self;
+    struct budget_command *c = self;
     struct mkperf_analysis *a = mkperf_analysis_new();
     struct mkperf_demand d = {.default_ns = c->period_us * 1000};
     struct mkperf_domains domains = {.n = 0};
@@ -426,7 +428,7 @@ static enum mkperf_status run_budget(void *self, const struct mkperf_args *args,
     mkperf_domains_attach(&domains, a);
     if (mkperf_demand_read(&d, &domains, a, c->input, e) == MKPERF_OK) {
         if (c->system == NULL) {
-            print_rows(c, a, &d, &domains);
+            print_budgets(c, a, &d, &domains);
         } else {
             (void)print_patch(c, a, &d, e);
         }
@@ -449,13 +451,15 @@ const struct mkperf_command mkperf_budget_command = {
         "periods, passive PDs' work for it included. A budget of that much would never have been "
         "used up. Record with budgets that are large enough: a PD that is throttled would use "
         "more than it shows.",
-    .options = {{&report_input_options, offsetof(struct command, input)}, {&group, 0}},
+    .options = {{&report_input_options, offsetof(struct budget_command, input)},
+                {&budget_group, 0}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .examples = "mkperf record -t tcp:192.168.1.5 --sched --duration 60\n"
                 "mkperf budget --margin 20\n"
                 "mkperf budget --system my.system | patch my.system",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .self = MKPERF_SELF(struct command, .input = "perf.data", .period_us = 10000, .margin = 10),
+    .self =
+        MKPERF_SELF(struct budget_command, .input = "perf.data", .period_us = 10000, .margin = 10),
     .run = run_budget,
 };

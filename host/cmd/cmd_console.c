@@ -13,7 +13,7 @@
 #include "cmd.h"
 #include "console/conversation.h"
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option console_options[] = {
     MKPERF_OPTION('c', "command", "these commands, and no prompt; status %d if one was refused",
                   .value = "\"CMD; CMD\"", .number = MKPERF_ERR_REFUSED,
                   MKPERF_TEXT(struct console, commands)),
@@ -22,7 +22,7 @@ static const struct mkperf_option options[] = {
     {.id = 0},
 };
 
-static const struct mkperf_option_group group = {options, NULL};
+static const struct mkperf_option_group console_group = {console_options, NULL};
 
 static enum mkperf_status run_console(void *self, const struct mkperf_args *args,
                                       struct mkperf_error *e)
@@ -67,7 +67,7 @@ const struct mkperf_command mkperf_console_command = {
         "Commands for the profiler of a running system: typed at a prompt, from standard "
         "input, or from -c. help at the prompt lists them.",
     .options = {{&mkperf_link_options, offsetof(struct console, recorder.options.link)},
-                {&group, 0},
+                {&console_group, 0},
                 {&mkperf_names_options, offsetof(struct console, recorder.options)},
                 {&mkperf_watch_options, offsetof(struct console, recorder.options.link)},
                 {&mkperf_control_options, offsetof(struct console, recorder.options.link)}},

@@ -46,7 +46,7 @@ static void print_input_warning(void *self, const char *text)
 }
 
 /* Prints a warning for every format, also with --quiet. Notes are printed only if the format has no place for them. */
-static void print_warning(void *self, enum mkperf_warning_level level, const char *text)
+static void print_writer_warning(void *self, enum mkperf_warning_level level, const char *text)
 {
     const struct conversion *c = self;
 
@@ -114,7 +114,7 @@ static enum mkperf_status read_base(struct conversion *c, struct mkperf_profile 
     c->out.base_name = c->diff;
     begin_progress(c, c->diff);
     if (ask_input(c, c->diff, base, NULL, &sink, &in, e) == MKPERF_OK) {
-        mkperf_profile_warnings(base, print_warning, c);
+        mkperf_profile_warnings(base, print_writer_warning, c);
     }
     return e->status;
 }
@@ -210,7 +210,7 @@ static enum mkperf_status tally_end(void *self, const struct mkperf_totals *tota
         all.lost[i] = t->passed.lost[i];
     }
     t->cut = totals->cut;
-    export_kept_warnings(&t->kept, &all, print_warning, (void *)(uintptr_t)t->c);
+    export_kept_warnings(&t->kept, &all, print_writer_warning, (void *)(uintptr_t)t->c);
     return mkperf_sink_end(&t->to, totals, e);
 }
 

@@ -13,7 +13,7 @@ enum { OPT_FAIL_ABOVE = 256 };
 
 static const char timer_event[] = "timer"; /* the event without kernel time, see docs/stock.md */
 
-struct command {
+struct diff_command {
     const char *junit;
     struct report_names names;
     struct report_comparison d;
@@ -31,13 +31,13 @@ struct command {
     unsigned ncases;
 };
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option diff_options[] = {
     MKPERF_OPTION(
         'c', "compute",
         "order of rows: delta-abs (largest change first, the default), or delta (what grew "
         "first)",
         MKPERF_TAKES(WORD, "HOW"), .words = "delta delta-abs",
-        MKPERF_ENUM(struct command, order, BY_GROWTH, BY_CHANGE)),
+        MKPERF_ENUM(struct diff_command, order, BY_GROWTH, BY_CHANGE)),
     MKPERF_OPTION(
         's', "sort",
         "what rows are, as for report: functions of PDs (pd,sym, the default), PDs (pd), ...",
@@ -46,9 +46,9 @@ static const struct mkperf_option options[] = {
         0, "confidence",
         "per cent (95): in 100 - N of 100 comparisons of equal systems, some row is called "
         "significant",
-        .value = "N", MKPERF_PER_CENT(struct command, d.confidence)),
+        .value = "N", MKPERF_PER_CENT(struct diff_command, d.confidence)),
     MKPERF_OPTION(0, "percent-limit", "leave out rows below N per cent in both (0)", .value = "N",
-                  MKPERF_PER_CENT(struct command, gate.limit)),
+                  MKPERF_PER_CENT(struct diff_command, gate.limit)),
     MKPERF_OPTION(OPT_FAIL_ABOVE, "fail-above",
                   "exit with status 1 if a row grew by more than N per cent of what it was, and "
                   "chance does not explain it: for continuous integration",
@@ -56,24 +56,24 @@ static const struct mkperf_option options[] = {
     MKPERF_OPTION(0, "exact",
                   "compare counts of instructions, which mkperf exact records: each difference is "
                   "one (the default if both sides have them)",
-                  MKPERF_SETS(struct command, d.exact)),
+                  MKPERF_SETS(struct diff_command, d.exact)),
     MKPERF_OPTION(0, "latency",
                   "instead: the mean latencies of calls, notifications and interrupts (record "
                   "--sched)",
-                  MKPERF_SETS(struct command, d.latency)),
-    MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct command, json)),
+                  MKPERF_SETS(struct diff_command, d.latency)),
+    MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct diff_command, json)),
     MKPERF_OPTION(0, "markdown", "the rows that differ significantly as a table in Markdown",
-                  MKPERF_SETS(struct command, markdown)),
+                  MKPERF_SETS(struct diff_command, markdown)),
     MKPERF_OPTION(0, "junit",
                   "also write the rows into FILE, each as a test case that --fail-above judges",
-                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, junit)),
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct diff_command, junit)),
     {.id = 0},
 };
 
 /* Sets the keys of -s, or the growth of --fail-above, behind which a sign of per cent may follow. */
-static enum mkperf_status set_option(void *self, const struct mkperf_given *g)
+static enum mkperf_status set_diff_option(void *self, const struct mkperf_given *g)
 {
-    struct command *c = self;
+    struct diff_command *c = self;
     struct report_column_list *keys = &c->d.keys;
     char *end;
 
@@ -94,10 +94,10 @@ static enum mkperf_status set_option(void *self, const struct mkperf_given *g)
                : MKPERF_OK;
 }
 
-static const struct mkperf_option_group group = {options, set_option};
+static const struct mkperf_option_group diff_group = {diff_options, set_diff_option};
 
 /* Writes the file of --junit: the test cases of all events. */
-static enum mkperf_status write_junit(const struct command *c, struct mkperf_error *e)
+static enum mkperf_status write_junit(const struct diff_command *c, struct mkperf_error *e)
 {
     struct mkperf_textout t = {.over = NULL};
 
@@ -117,7 +117,7 @@ static enum mkperf_status write_junit(const struct command *c, struct mkperf_err
 }
 
 /* Names the rows that --fail-above does not allow. */
-static void find_failures(struct command *c, const char *event)
+static void find_failures(struct diff_command *c, const char *event)
 {
     const struct report_comparison *d = &c->d;
     char before[REPORT_VALUE_TEXT], after[REPORT_VALUE_TEXT];
@@ -146,7 +146,7 @@ static void find_failures(struct command *c, const char *event)
 }
 
 /* Compares event a of side A with event b of side B, and prints the result. */
-static void compare_event(struct command *c, const char *a, const char *b)
+static void compare_event(struct diff_command *c, const char *a, const char *b)
 {
     struct report_comparison *d = &c->d;
 
@@ -195,7 +195,7 @@ static void compare_event(struct command *c, const char *a, const char *b)
  * Compares the samples of the timer with those of another event, if each recording has one event. Both show where time
  * is spent. Functions are not compared, because the timer attributes kernel time to the code that the kernel returned to.
  */
-static void compare_timer(struct command *c)
+static void compare_timer(struct diff_command *c)
 {
     const char *a = report_comparison_session(&c->d, REPORT_A, 0)->event[0].name;
     const char *b = report_comparison_session(&c->d, REPORT_B, 0)->event[0].name;
@@ -208,7 +208,7 @@ static void compare_timer(struct command *c)
     compare_event(c, a, b);
 }
 
-static void print_heads(struct command *c)
+static void print_heads(struct diff_command *c)
 {
     const struct report_comparison *d = &c->d;
 
@@ -232,7 +232,7 @@ static void print_heads(struct command *c)
 
 static void put_difference(void *self, const char *what, const char *a, const char *b)
 {
-    struct command *c = self;
+    struct diff_command *c = self;
 
     if (c->json) {
         REPORT_ROW(&c->values, "difference", REPORT_TEXT("what", what), REPORT_TEXT("before", a),
@@ -251,7 +251,7 @@ static void put_difference(void *self, const char *what, const char *a, const ch
     c->differs = true;
 }
 
-static enum mkperf_status compare_all(struct command *c, char *const path[REPORT_SIDES],
+static enum mkperf_status compare_all(struct diff_command *c, char *const path[REPORT_SIDES],
                                       struct mkperf_error *e)
 {
     struct report_comparison *d = &c->d;
@@ -322,7 +322,7 @@ static enum mkperf_status compare_all(struct command *c, char *const path[REPORT
 static enum mkperf_status run_diff(void *self, const struct mkperf_args *args,
                                    struct mkperf_error *e)
 {
-    struct command *c = self;
+    struct diff_command *c = self;
 
     if (c->d.latency && (c->d.per != NULL || c->d.exact || c->names.pd != NULL ||
                          c->names.event != NULL || c->gate.limit > 0)) {
@@ -354,16 +354,16 @@ const struct mkperf_command mkperf_diff_command = {
         "may be several recordings (record --repeat): then the shares are means, and what differs "
         "between recordings of one side counts against significance.\n\n"
         "Rows marked ~ may be chance. Percentages are of the event's period sum over all PDs.",
-    .options = {{&group, 0},
-                {&report_per_options, offsetof(struct command, d.per)},
-                {&report_names_options, offsetof(struct command, names)},
-                {&mkperf_colour_options, offsetof(struct command, colour)},
-                {&report_elf_options, offsetof(struct command, d.elfs)}},
+    .options = {{&diff_group, 0},
+                {&report_per_options, offsetof(struct diff_command, d.per)},
+                {&report_names_options, offsetof(struct diff_command, names)},
+                {&mkperf_colour_options, offsetof(struct diff_command, colour)},
+                {&report_elf_options, offsetof(struct diff_command, d.elfs)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_min = REPORT_SIDES,
     .operands_max = REPORT_SIDES,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .self = MKPERF_SELF(struct command, .order = BY_CHANGE, .gate = {.fail_above = -1},
+    .self = MKPERF_SELF(struct diff_command, .order = BY_CHANGE, .gate = {.fail_above = -1},
                         .d = {.confidence = 95, .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}}),
     .run = run_diff,
 };

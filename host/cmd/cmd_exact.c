@@ -28,7 +28,7 @@ struct exact {
     struct mkperf_error *e;
 };
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option exact_options[] = {
     MKPERF_OPTION('o', "output", "the recording to write (perf.data); - is standard output",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct exact, output)),
     MKPERF_OPTION(0, "until",
@@ -48,9 +48,9 @@ static const struct mkperf_option options[] = {
                   MKPERF_TAKES(FILE, "ELF"), MKPERF_TEXT(struct exact, in.kernel)),
     {.id = 0},
 };
-static const struct mkperf_option_group group = {options, NULL};
+static const struct mkperf_option_group exact_group = {exact_options, NULL};
 
-static void print_warning(void *self, const char *text)
+static void print_exact_warning(void *self, const char *text)
 {
     (void)self;
     mkperf_print_line(stderr, "mkperf exact: warning: %s", text);
@@ -258,7 +258,7 @@ static enum mkperf_status run_exact(void *self, const struct mkperf_args *args,
             mkperf_perfdata_compress(w, MKPERF_COMPRESS_FILES);
             x->in.from = "exact";
             x->in.command = x->line;
-            x->in.warn = print_warning;
+            x->in.warn = print_exact_warning;
             mkperf_input_read(x->counts, &x->in, &sink, e);
             mkperf_perfdata_free(w);
         }
@@ -293,7 +293,7 @@ const struct mkperf_command mkperf_exact_command = {
         "recording.\n\nQEMU must count time by instructions (-icount), and must be able to load "
         "plugins, as Debian's can (tested: 7.2). Nothing from outside may reach the machine. PDs "
         "of one program are counted together, and so is the kernel's work for all PDs.",
-    .options = {{&group, 0}},
+    .options = {{&exact_group, 0}},
     .operand = MKPERF_VALUE_TEXT,
     .operands_min = 1,
     .operands_max = ARGUMENTS_MAX,

@@ -21,7 +21,7 @@ enum { FORMS = sizeof forms / sizeof *forms };
 static const char *const verdict_names[REPORT_VERDICTS] = {"problem", "answer", "ruled out",
                                                            "undecided"};
 
-struct command {
+struct explain_command {
     struct report_question x;
     struct report_comparison
         comparison;     /* Only the question `regression` compares two recordings. */
@@ -77,14 +77,15 @@ static const char question_words[] =
     "faults ran profiler-cost trust lost names time throughput idle cores slow-call wakeups budget "
     "inversion latency throttled core1 regression";
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option explain_options[] = {
     MKPERF_OPTION(0, "why", "answer only this question", MKPERF_TAKES(WORD, "QUESTION"),
-                  .words = question_words, MKPERF_ENUM(struct command, why, 0, ALL_QUESTIONS)),
+                  .words = question_words,
+                  MKPERF_ENUM(struct explain_command, why, 0, ALL_QUESTIONS)),
     MKPERF_OPTION(0, "json", "as JSON Lines: one object for each question",
-                  MKPERF_SETS(struct command, json)),
+                  MKPERF_SETS(struct explain_command, json)),
     {.id = 0},
 };
-static const struct mkperf_option_group group = {options, NULL};
+static const struct mkperf_option_group explain_group = {explain_options, NULL};
 
 static void put_questions(mkperf_put *put, void *to)
 {
@@ -127,7 +128,7 @@ static void put_wrapped(const char *title, const char *text, size_t most, FILE *
     fputs(cut ? " ...\n" : "\n", to);
 }
 
-static void print_head(const struct command *c, FILE *to)
+static void print_head(const struct explain_command *c, FILE *to)
 {
     const struct report_question *x = &c->x;
     const struct mkperf_profile *p = &x->profile;
@@ -167,7 +168,7 @@ struct answer {
     char *text;
 };
 
-static void print_rows(const struct command *c, struct answer answers[QUESTIONS])
+static void print_answer_rows(const struct explain_command *c, struct answer answers[QUESTIONS])
 {
     struct report_values v = report_values_begin(stdout, NULL, "explain", c->x.input);
 
@@ -187,8 +188,8 @@ static void print_rows(const struct command *c, struct answer answers[QUESTIONS]
 }
 
 /* Prints the answers of a verdict. Questions without an answer for the same reason share a line. */
-static void print_answers(const struct answer answers[QUESTIONS], enum report_verdict verdict,
-                          const struct form *form, FILE *to)
+static void print_answers_of(const struct answer answers[QUESTIONS], enum report_verdict verdict,
+                             const struct form *form, FILE *to)
 {
     static const char *const titles[REPORT_VERDICTS] = {"Problems", "Answers", "Ruled out",
                                                         "Not decided"};
@@ -216,7 +217,7 @@ static void print_answers(const struct answer answers[QUESTIONS], enum report_ve
 }
 
 /* Prints commands that show more: of the question, or of samples and of the slowest call, as far as there are any. */
-static void print_next(const struct command *c, bool shortened, FILE *to)
+static void print_next(const struct explain_command *c, bool shortened, FILE *to)
 {
     const struct report_question *x = &c->x;
 
@@ -237,7 +238,7 @@ static void print_next(const struct command *c, bool shortened, FILE *to)
 }
 
 /* Prints the page in the first form that is short enough. One question has no limit. */
-static void print_page(const struct command *c, const struct answer answers[QUESTIONS])
+static void print_page(const struct explain_command *c, const struct answer answers[QUESTIONS])
 {
     for (unsigned form = 0;; form++) {
         bool last = c->why != ALL_QUESTIONS || form + 1 == FORMS;
@@ -247,7 +248,7 @@ static void print_page(const struct command *c, const struct answer answers[QUES
 
         print_head(c, to);
         for (unsigned k = 0; k < REPORT_VERDICTS; k++) {
-            print_answers(answers, (enum report_verdict)k, &forms[form], to);
+            print_answers_of(answers, (enum report_verdict)k, &forms[form], to);
         }
         print_next(c, form > 0, to);
         mkperf_memstream_close(to);
@@ -260,7 +261,7 @@ static void print_page(const struct command *c, const struct answer answers[QUES
     }
 }
 
-static enum mkperf_status answer(struct command *c)
+static enum mkperf_status answer_questions(struct explain_command *c)
 {
     struct report_question *x = &c->x;
     struct answer answers[QUESTIONS];
@@ -277,7 +278,7 @@ static enum mkperf_status answer(struct command *c)
         mkperf_memstream_close(to);
     }
     if (c->json) {
-        print_rows(c, answers);
+        print_answer_rows(c, answers);
     } else {
         print_page(c, answers);
     }
@@ -288,7 +289,8 @@ static enum mkperf_status answer(struct command *c)
 }
 
 /* Answers the question about two recordings. */
-static enum mkperf_status explain_regression(struct command *c, char *const path[REPORT_SIDES])
+static enum mkperf_status explain_regression(struct explain_command *c,
+                                             char *const path[REPORT_SIDES])
 {
     char *both = mkperf_xprintf("%s %s", path[REPORT_A], path[REPORT_B]);
 
@@ -297,7 +299,7 @@ static enum mkperf_status explain_regression(struct command *c, char *const path
     c->comparison.elfs = c->elfs;
     c->sides = path;
     if (report_comparison_read(&c->comparison, path, c->x.e) == MKPERF_OK) {
-        answer(c);
+        answer_questions(c);
     }
     report_comparison_free(&c->comparison);
     free(both);
@@ -307,7 +309,7 @@ static enum mkperf_status explain_regression(struct command *c, char *const path
 static enum mkperf_status run_explain(void *self, const struct mkperf_args *args,
                                       struct mkperf_error *e)
 {
-    struct command *c = self;
+    struct explain_command *c = self;
     struct report_question *x = &c->x;
 
     x->e = e;
@@ -332,7 +334,7 @@ static enum mkperf_status run_explain(void *self, const struct mkperf_args *args
 
         x->events = a != NULL && a->events != 0 ? a : NULL;
         x->span = x->events != NULL ? a->last_ns - a->first_ns : 0;
-        answer(c);
+        answer_questions(c);
     }
     mkperf_frames_close(&x->frames);
     mkperf_profile_free(&x->profile);
@@ -347,10 +349,10 @@ const struct mkperf_command mkperf_explain_command = {
         "Shows whether a recording can be trusted, where the time passes, what limits, the slowest "
         "call and why, and what was ruled out, each with its figures. Most questions need "
         "scheduling events (mkperf record --sched).",
-    .options = {{&report_input_options, offsetof(struct command, x.input)},
-                {&group, 0},
-                {&report_per_options, offsetof(struct command, comparison.per)},
-                {&report_elf_options, offsetof(struct command, elfs)}},
+    .options = {{&report_input_options, offsetof(struct explain_command, x.input)},
+                {&explain_group, 0},
+                {&report_per_options, offsetof(struct explain_command, comparison.per)},
+                {&report_elf_options, offsetof(struct explain_command, elfs)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = REPORT_SIDES,
     .sections = {{.title = "QUESTION is one of", .list = put_questions}},
@@ -360,7 +362,7 @@ const struct mkperf_command mkperf_explain_command = {
                 "mkperf explain --why regression before.data after.data",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(
-        struct command, .x = {.input = "perf.data"}, .why = ALL_QUESTIONS,
+        struct explain_command, .x = {.input = "perf.data"}, .why = ALL_QUESTIONS,
         .comparison = {.confidence = 95, .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}}),
     .run = run_explain,
 };

@@ -13,7 +13,7 @@
 #include "profile/frames.h"
 #include "report/report.h"
 
-struct command {
+struct flow_command {
     const char *input, *what_if;
     bool json, advise;
     unsigned sort;               /* a column; REPORT_FLOW_UNSORTED */
@@ -21,28 +21,28 @@ struct command {
     struct report_values values; /* with --json */
 };
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option flow_options[] = {
     MKPERF_OPTION(
         0, "what-if",
         "predicts the rate with a change: 'PD own -20%', 'PD calls -50%', 'PD priority 100', "
         "'PD core 1', 'PD budget US/PERIOD' or 'PD batch 32'; several with commas; without queues, "
         "alternatives with semicolons",
-        .value = "CHANGE", MKPERF_TEXT(struct command, what_if)),
+        .value = "CHANGE", MKPERF_TEXT(struct flow_command, what_if)),
     MKPERF_OPTION(0, "advise", "tries simple changes of each PD, and lists the best ones",
-                  MKPERF_SETS(struct command, advise)),
+                  MKPERF_SETS(struct flow_command, advise)),
     MKPERF_OPTION('s', "sort", "PDs or queues by this column, greatest first",
                   MKPERF_TAKES(WORD, "COLUMN"), .words = report_flow_columns,
-                  MKPERF_ENUM(struct command, sort, 0, REPORT_FLOW_UNSORTED)),
-    MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct command, json)),
+                  MKPERF_ENUM(struct flow_command, sort, 0, REPORT_FLOW_UNSORTED)),
+    MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct flow_command, json)),
     {.id = 0},
 };
-static const struct mkperf_option_group group = {options, NULL};
+static const struct mkperf_option_group flow_group = {flow_options, NULL};
 
 /* ---- predictions ---- */
 
 enum { CHANGES = 16, ADVICE = 5 };
 
-static void print_prediction(struct command *c, const char *change,
+static void print_prediction(struct flow_command *c, const char *change,
                              const struct mkperf_flow_prediction *p)
 {
     if (c->json) {
@@ -103,7 +103,7 @@ static int compare_load(const void *pa, const void *pb)
 }
 
 /* Tries a faster PD, faster calls, a higher priority, twice the budget, and each other core, for each PD. */
-static void advise(struct command *c, const struct mkperf_flow *f,
+static void advise(struct flow_command *c, const struct mkperf_flow *f,
                    const struct mkperf_flow_limit *l)
 {
     enum { CALLS = 1, BUDGET = 3, CORE = 4 };
@@ -144,7 +144,7 @@ static void advise(struct command *c, const struct mkperf_flow *f,
     free(all);
 }
 
-static void print_loads(struct command *c, const struct advice *a)
+static void print_loads(struct flow_command *c, const struct advice *a)
 {
     for (unsigned core = 0; core < a->loads.cores; core++) {
         double busy = 100 * a->loads.busy[core];
@@ -163,7 +163,7 @@ static void print_loads(struct command *c, const struct advice *a)
 
 /* Prints, for a recording without queues, the loads of cores with each of the user's changes, or with each PD on each
  * other core. */
-static enum mkperf_status placements(struct command *c, const struct mkperf_flow *f,
+static enum mkperf_status placements(struct flow_command *c, const struct mkperf_flow *f,
                                      struct mkperf_error *e)
 {
     const struct mkperf_analysis *a = f->analysis;
@@ -287,7 +287,8 @@ static void put_rows(struct report_values *v, const struct mkperf_flow *f)
     }
 }
 
-static enum mkperf_status answer(struct command *c, struct mkperf_flow *f, struct mkperf_error *e)
+static enum mkperf_status predict_or_advise(struct flow_command *c, struct mkperf_flow *f,
+                                            struct mkperf_error *e)
 {
     struct mkperf_flow_limit l = mkperf_flow_limit(f);
     struct mkperf_flow_change change[CHANGES];
@@ -338,7 +339,7 @@ static enum mkperf_status answer(struct command *c, struct mkperf_flow *f, struc
 static enum mkperf_status run_flow(void *self, const struct mkperf_args *args,
                                    struct mkperf_error *e)
 {
-    struct command *c = self;
+    struct flow_command *c = self;
     struct mkperf_analysis *a = mkperf_analysis_new();
     struct mkperf_flow f;
 
@@ -364,7 +365,7 @@ static enum mkperf_status run_flow(void *self, const struct mkperf_args *args,
     } else if (e->status == MKPERF_OK && c->filter.has_time && (!f.began || f.from_ns != 0)) {
         mkperf_error_set(e, MKPERF_ERR_USAGE, "--time: the recording has no switch in this time");
     } else if (e->status == MKPERF_OK) {
-        (void)answer(c, &f, e);
+        (void)predict_or_advise(c, &f, e);
     }
     mkperf_flow_free(&f);
     mkperf_analysis_free(a);
@@ -380,15 +381,15 @@ const struct mkperf_command mkperf_flow_command = {
         "with the figures that show it; for each PD its packets, how many it handles when it "
         "wakes, and its time for each; for each queue how full it is and how long an entry stays. "
         "docs/flow.md describes the rules, and how a target lists its queues.",
-    .options = {{&report_input_options, offsetof(struct command, input)},
-                {&report_time_options, offsetof(struct command, filter)},
-                {&group, 0}},
+    .options = {{&report_input_options, offsetof(struct flow_command, input)},
+                {&report_time_options, offsetof(struct flow_command, filter)},
+                {&flow_group, 0}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .examples = "mkperf record -t tcp:192.168.1.5 --queues --duration 10\nmkperf flow\nmkperf flow "
                 "--time 40%-60% --sort own\nmkperf flow --what-if 'echo own -20%'\nmkperf flow "
                 "--json | jq 'select(.type == \"limit\")'",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .self = MKPERF_SELF(struct command, .input = "perf.data", .sort = REPORT_FLOW_UNSORTED),
+    .self = MKPERF_SELF(struct flow_command, .input = "perf.data", .sort = REPORT_FLOW_UNSORTED),
     .run = run_flow,
 };

@@ -16,7 +16,7 @@
 enum { OPT_PATH = 256, OPT_AT };
 enum { MAX_INTERVAL_MS = 3600000, ROUTES_SHOWN = 20 };
 
-struct command {
+struct latency_command {
     struct mkperf_recorder recorder; /* the first member, as mkperf_recorder_talk_init requires */
     const char *input, *separator, *output;
     const char *recording; /* the file of --record, or NULL */
@@ -28,13 +28,13 @@ struct command {
     uint64_t interval_ms;
 };
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option latency_options[] = {
     MKPERF_OPTION('i', "input",
                   "a recording with scheduling events (record --sched; default perf.data)",
-                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, input)),
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct latency_command, input)),
     MKPERF_OPTION('I', "interval-print",
                   "with -t, print every MS milliseconds what was measured so far", .value = "MS",
-                  MKPERF_NUMBER(struct command, interval_ms, 1, MAX_INTERVAL_MS)),
+                  MKPERF_NUMBER(struct latency_command, interval_ms, 1, MAX_INTERVAL_MS)),
     MKPERF_OPTION(
         OPT_PATH, "critical-path",
         "instead: which runs and waits determined how long something took: FROM:TO, the longest "
@@ -49,34 +49,35 @@ static const struct mkperf_option options[] = {
         0, "path",
         "instead: how long a path through PDs took and where: 'irq 33 -> driver -> client', or "
         "'user -> server -> store'",
-        .value = "PATH", MKPERF_TEXT(struct command, route)),
+        .value = "PATH", MKPERF_TEXT(struct latency_command, route)),
     MKPERF_OPTION(0, "paths", "instead: find such paths that repeat, the most frequent first",
-                  MKPERF_SETS(struct command, routes)),
+                  MKPERF_SETS(struct latency_command, routes)),
     MKPERF_OPTION(0, "worst", "with --path, show the critical path of the N longest (1)",
-                  .value = "N", MKPERF_NUMBER(struct command, worst, 1, 1000000)),
+                  .value = "N", MKPERF_NUMBER(struct latency_command, worst, 1, 1000000)),
     MKPERF_OPTION(0, "duration", "with -t, end after S seconds (default: with Ctrl-C)",
-                  .value = "S", MKPERF_SECONDS(struct command, recorder.options.duration_s)),
+                  .value = "S",
+                  MKPERF_SECONDS(struct latency_command, recorder.options.duration_s)),
     MKPERF_OPTION(
         0, "record",
         "with -t, have the events sent, too, into a recording FILE, and print what was measured "
         "at its end",
-        MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, recording)),
-    MKPERF_OPTION(0, "system",
-                  "with -t, the .system file: names of PDs, where the image does not list them",
-                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, recorder.options.system)),
+        MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct latency_command, recording)),
+    MKPERF_OPTION(
+        0, "system", "with -t, the .system file: names of PDs, where the image does not list them",
+        MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct latency_command, recorder.options.system)),
     MKPERF_OPTION('x', "field-separator",
                   "the values of --json in their order, without names; see docs/json.md",
-                  .value = "SEP", MKPERF_TEXT(struct command, separator)),
-    MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct command, json)),
+                  .value = "SEP", MKPERF_TEXT(struct latency_command, separator)),
+    MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct latency_command, json)),
     MKPERF_OPTION('o', "output",
                   "print there (default: standard output); it is FILE.partial until all is printed",
-                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, output)),
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct latency_command, output)),
     {.id = 0},
 };
 
 static enum mkperf_status set_path(void *self, const struct mkperf_given *g)
 {
-    struct command *c = self;
+    struct latency_command *c = self;
     const char *end;
 
     switch (g->id) {
@@ -94,10 +95,10 @@ static enum mkperf_status set_path(void *self, const struct mkperf_given *g)
     }
 }
 
-static const struct mkperf_option_group group = {options, set_path};
+static const struct mkperf_option_group latency_group = {latency_options, set_path};
 
 /* Begins the rows for programs, before the first table. NULL: tables are for people. */
-static struct report_values *values_of(struct command *c, FILE *out)
+static struct report_values *values_of(struct latency_command *c, FILE *out)
 {
     if (!c->json && c->separator == NULL) {
         return NULL;
@@ -110,7 +111,7 @@ static struct report_values *values_of(struct command *c, FILE *out)
     return &c->values;
 }
 
-static void print_table(struct command *c, const struct report_latency *l, FILE *out)
+static void print_latencies(struct latency_command *c, const struct report_latency *l, FILE *out)
 {
     struct report_values *v = values_of(c, out);
 
@@ -122,7 +123,8 @@ static void print_table(struct command *c, const struct report_latency *l, FILE 
     (void)fflush(out); /* mkperf_printout_close reports an error */
 }
 
-static enum mkperf_status show_recording(struct command *c, FILE *out, struct mkperf_error *e)
+static enum mkperf_status print_recording(struct latency_command *c, FILE *out,
+                                          struct mkperf_error *e)
 {
     struct mkperf_analysis *a = mkperf_analysis_new();
     const struct mkperf_question question = {.text = "latency"};
@@ -130,7 +132,7 @@ static enum mkperf_status show_recording(struct command *c, FILE *out, struct mk
 
     if (mkperf_analysis_read(a, mkperf_analysis_sink(a), c->input, &question, e) == MKPERF_OK) {
         mkperf_latency_rows_of(a, &rows);
-        print_table(c, &(struct report_latency){c->input, &rows, a}, out);
+        print_latencies(c, &(struct report_latency){c->input, &rows, a}, out);
     }
     mkperf_latency_rows_free(&rows);
     mkperf_analysis_free(a);
@@ -138,7 +140,7 @@ static enum mkperf_status show_recording(struct command *c, FILE *out, struct mk
 }
 
 /* Prints the path through the time that was chosen. It reads the recording for the timeline of that time. */
-static enum mkperf_status print_path(struct command *c, FILE *out, struct mkperf_error *e)
+static enum mkperf_status print_path(struct latency_command *c, FILE *out, struct mkperf_error *e)
 {
     const struct mkperf_path_choice *found = &c->choice;
     struct mkperf_analysis *a = mkperf_analysis_new();
@@ -168,7 +170,7 @@ static enum mkperf_status print_path(struct command *c, FILE *out, struct mkperf
 }
 
 /* Prints a critical path. The recording is read twice: to choose the time, and for the events in it. */
-static enum mkperf_status show_path(struct command *c, FILE *out, struct mkperf_error *e)
+static enum mkperf_status show_path(struct latency_command *c, FILE *out, struct mkperf_error *e)
 {
     struct mkperf_analysis *a = mkperf_analysis_new();
 
@@ -182,7 +184,7 @@ static enum mkperf_status show_path(struct command *c, FILE *out, struct mkperf_
     return e->status;
 }
 
-static void print_route(struct command *c, const struct mkperf_routes *routes,
+static void print_route(struct latency_command *c, const struct mkperf_routes *routes,
                         const struct mkperf_flow *flow, const struct mkperf_route *route, FILE *out)
 {
     struct mkperf_route_times times;
@@ -206,7 +208,7 @@ static void print_route(struct command *c, const struct mkperf_routes *routes,
 }
 
 /* Warns that some instances have no row: the table of paths was full when theirs began. */
-static void warn_routes(struct command *c, uint64_t instances, FILE *out)
+static void warn_routes(struct latency_command *c, uint64_t instances, FILE *out)
 {
     char text[80];
 
@@ -219,7 +221,7 @@ static void warn_routes(struct command *c, uint64_t instances, FILE *out)
 }
 
 /* Prints the times of a path, or finds paths. */
-static enum mkperf_status show_routes(struct command *c, FILE *out, struct mkperf_error *e)
+static enum mkperf_status show_routes(struct latency_command *c, FILE *out, struct mkperf_error *e)
 {
     struct mkperf_analysis *a = mkperf_analysis_new();
     struct mkperf_routes routes;
@@ -259,16 +261,16 @@ static enum mkperf_status show_routes(struct command *c, FILE *out, struct mkper
 }
 
 /* Prints what the target has measured so far. */
-static enum mkperf_status print_now(struct command *c, FILE *out, struct mkperf_latency_rows *rows,
-                                    struct mkperf_error *e)
+static enum mkperf_status print_now(struct latency_command *c, FILE *out,
+                                    struct mkperf_latency_rows *rows, struct mkperf_error *e)
 {
     MKPERF_TRY(mkperf_latency_query(&c->recorder, rows, e));
-    print_table(c, &(struct report_latency){c->recorder.options.link.target, rows, NULL}, out);
+    print_latencies(c, &(struct report_latency){c->recorder.options.link.target, rows, NULL}, out);
     return MKPERF_OK;
 }
 
 /* Measures until the duration is over in the target's time, which each query returns. */
-static enum mkperf_status measure_target(struct command *c, FILE *out,
+static enum mkperf_status measure_target(struct latency_command *c, FILE *out,
                                          struct mkperf_latency_rows *rows, struct mkperf_error *e)
 {
     struct mkperf_peer *link = &c->recorder.link;
@@ -292,7 +294,7 @@ static enum mkperf_status measure_target(struct command *c, FILE *out,
     return step > 0 || c->recording != NULL ? MKPERF_OK : print_now(c, out, rows, e);
 }
 
-static enum mkperf_status show_target(struct command *c, FILE *out, struct mkperf_error *e)
+static enum mkperf_status show_target(struct latency_command *c, FILE *out, struct mkperf_error *e)
 {
     struct mkperf_latency_rows rows = {0};
     struct mkperf_error late = {.status = MKPERF_OK};
@@ -319,7 +321,7 @@ static enum mkperf_status show_target(struct command *c, FILE *out, struct mkper
 static enum mkperf_status run_latency(void *self, const struct mkperf_args *args,
                                       struct mkperf_error *e)
 {
-    struct command *c = self;
+    struct latency_command *c = self;
     bool live = c->recorder.options.link.target != NULL;
     bool routes = c->routes || c->route != NULL;
     struct mkperf_printout out;
@@ -348,7 +350,7 @@ static enum mkperf_status run_latency(void *self, const struct mkperf_args *args
     (void)(live      ? show_target(c, out.to, e)
            : c->path ? show_path(c, out.to, e)
            : routes  ? show_routes(c, out.to, e)
-                     : show_recording(c, out.to, e));
+                     : print_recording(c, out.to, e));
     return mkperf_printout_close(&out, e);
 }
 
@@ -364,8 +366,8 @@ const struct mkperf_command mkperf_latency_command = {
         "an interrupt through a chain of PDs.\n\n"
         "Of a target (-t): only the latencies, which the target counts itself: nothing is sent "
         "but the table. They are those since the command began.",
-    .options = {{&mkperf_link_options, offsetof(struct command, recorder.options.link)},
-                {&group, 0}},
+    .options = {{&mkperf_link_options, offsetof(struct latency_command, recorder.options.link)},
+                {&latency_group, 0}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
@@ -373,7 +375,7 @@ const struct mkperf_command mkperf_latency_command = {
                 "mkperf latency\n"
                 "mkperf latency -t tcp:192.168.1.5 -I 1000",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
-    .self = {.bytes = sizeof(struct command)},
+    .self = {.bytes = sizeof(struct latency_command)},
     .init = mkperf_recorder_talk_init,
     .run = run_latency,
     .end = mkperf_recorder_talk_end,

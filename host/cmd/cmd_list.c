@@ -30,14 +30,14 @@ static void put_tables(mkperf_put *put, void *to)
     }
 }
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option list_options[] = {
     MKPERF_OPTION(0, "cpu", "the CPU, where the target cannot detect which it has",
                   MKPERF_TAKES(WORD, "NAME"), .list = put_tables, MKPERF_TEXT(struct list, cpu)),
     MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct list, json)),
     {.id = 0},
 };
 
-static const struct mkperf_option_group group = {options, NULL};
+static const struct mkperf_option_group list_group = {list_options, NULL};
 
 /* Returns the number of an event in the target's list; l->n: it is not there. */
 static unsigned event_named(const struct list *l, const char *name)
@@ -92,8 +92,8 @@ static enum mkperf_status fetch_list(struct list *l, struct mkperf_error *e)
                             l->recorder.options.link.target);
 }
 
-static void print_event(struct list *l, const char *name, uint32_t code, const char *has,
-                        const char *description)
+static void print_event_row(struct list *l, const char *name, uint32_t code, const char *has,
+                            const char *description)
 {
     if (l->pattern != NULL && strstr(name, l->pattern) == NULL) {
         return;
@@ -108,7 +108,7 @@ static void print_event(struct list *l, const char *name, uint32_t code, const c
     }
 }
 
-static void print_table(struct list *l, const char *cpu)
+static void print_table_of_cpu(struct list *l, const char *cpu)
 {
     const struct mkperf_pmu_table *t = mkperf_pmu_table(cpu);
 
@@ -123,7 +123,7 @@ static void print_table(struct list *l, const char *cpu)
     }
     for (unsigned i = 0; i < t->n; i++) {
         if (event_named(l, t->event[i].name) == l->n) {
-            print_event(l, t->event[i].name, t->event[i].code, "?", t->event[i].description);
+            print_event_row(l, t->event[i].name, t->event[i].code, "?", t->event[i].description);
         }
     }
 }
@@ -148,9 +148,9 @@ static enum mkperf_status list_target(struct list *l, struct mkperf_error *e)
     }
     for (unsigned i = 0; i < l->n; i++) {
         const mkperf_EventInfo *v = &l->event[i];
-        print_event(l, v->name, v->code, v->supported ? "yes" : "no", v->description);
+        print_event_row(l, v->name, v->code, v->supported ? "yes" : "no", v->description);
     }
-    print_table(l, l->cpu != NULL ? l->cpu : h->cpu);
+    print_table_of_cpu(l, l->cpu != NULL ? l->cpu : h->cpu);
     return mkperf_stdout_flush(e);
 }
 
@@ -172,7 +172,7 @@ static enum mkperf_status run_list(void *self, const struct mkperf_args *args,
     if (l->json) {
         l->values = report_values_begin(stdout, NULL, "list", NULL);
     }
-    print_table(l, l->cpu);
+    print_table_of_cpu(l, l->cpu);
     return mkperf_stdout_flush(e);
 }
 
@@ -185,7 +185,8 @@ const struct mkperf_command mkperf_list_command = {
         "CPU's table, of which the CPU does not report the presence. Without -t: the table of "
         "--cpu.\n\n"
         "rNN counts any event by its number in hexadecimal, listed or not.",
-    .options = {{&mkperf_link_options, offsetof(struct list, recorder.options.link)}, {&group, 0}},
+    .options = {{&mkperf_link_options, offsetof(struct list, recorder.options.link)},
+                {&list_group, 0}},
     .operand = MKPERF_VALUE_WORD,
     .operand_list = mkperf_pmu_events,
     .operands_max = 1,

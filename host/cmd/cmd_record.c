@@ -39,7 +39,7 @@ static void clear_progress(struct record *rec)
     }
 }
 
-static void print_warning(void *self, const char *text)
+static void print_record_warning(void *self, const char *text)
 {
     clear_progress(self);
     mkperf_print_line(stderr, "mkperf: warning: %s", text);
@@ -51,7 +51,7 @@ static void print_notice(void *self, const char *text)
     mkperf_print_line(stderr, "mkperf: %s", text);
 }
 
-static void show_line(void *self, const char *line)
+static void show_target_line(void *self, const char *line)
 {
     const struct record *rec = self;
 
@@ -97,13 +97,13 @@ static void show_progress(void *self)
     rec->shown_ns = t->last_ns;
 }
 
-static const char *pd_name(const void *pds, uint32_t pd)
+static const char *name_of_pd(const void *pds, uint32_t pd)
 {
     return mkperf_pds_at(pds, pd)->name;
 }
 
 /* Prints wrong names, and with --quiet also what makes numbers doubtful. Otherwise the summary has that. */
-static void put_warning(void *self, enum mkperf_warning_level level, const char *text)
+static void print_summary_warning(void *self, enum mkperf_warning_level level, const char *text)
 {
     const struct record *rec = self;
 
@@ -227,13 +227,13 @@ static enum mkperf_status resolve_names(void *self, struct mkperf_error *e)
     return mkperf_filter(o->pd, o->subtree, rec->recorder.pds, &o->configure, e);
 }
 
-static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
+static enum mkperf_status set_up_recorder(struct record *rec, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &rec->recorder;
 
-    r->text.print = show_line;
+    r->text.print = show_target_line;
     r->notice = print_notice;
-    r->warn = print_warning;
+    r->warn = print_record_warning;
     r->progress = show_progress;
     r->named = resolve_names;
     r->stop = rec->interrupts;
@@ -314,7 +314,7 @@ static enum mkperf_status finish_file(struct record *rec, enum mkperf_status rec
 
 static enum mkperf_status record_target(struct record *rec, struct mkperf_error *e)
 {
-    enum mkperf_status status = set_up(rec, e);
+    enum mkperf_status status = set_up_recorder(rec, e);
 
     if (status == MKPERF_OK) {
         status = finish_file(rec, receive_samples(rec, e), e);
@@ -323,7 +323,7 @@ static enum mkperf_status record_target(struct record *rec, struct mkperf_error 
         const struct mkperf_interactions *interactions = s->totals.interactions;
         const struct mkperf_warnings w = {.session = &s->session,
                                           .totals = &s->totals,
-                                          .pd_name = pd_name,
+                                          .pd_name = name_of_pd,
                                           .names = rec->recorder.pds};
 
         if (checked != NULL) {
@@ -337,7 +337,7 @@ static enum mkperf_status record_target(struct record *rec, struct mkperf_error 
             if (!rec->recorder.options.quiet) {
                 show_summary(rec, mkperf_perfdata_bytes(rec->recorder.perfdata));
             }
-            mkperf_warnings_each(&w, put_warning, rec);
+            mkperf_warnings_each(&w, print_summary_warning, rec);
         }
     }
     return status;

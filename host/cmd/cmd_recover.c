@@ -5,7 +5,7 @@
 #include "model/figures.h"
 #include "perfdata/perfdata.h"
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option recover_options[] = {
     MKPERF_OPTION(
         'o', "output",
         "the finished file; without it FILE is finished in place and loses its \".partial\"",
@@ -13,7 +13,7 @@ static const struct mkperf_option options[] = {
     {.id = 0},
 };
 
-static const struct mkperf_option_group group = {options, NULL};
+static const struct mkperf_option_group recover_group = {recover_options, NULL};
 
 static enum mkperf_status run_recover(void *self, const struct mkperf_args *args,
                                       struct mkperf_error *e)
@@ -39,7 +39,7 @@ const struct mkperf_command mkperf_recover_command = {
     .synopsis = "FILE [-o OUTPUT]",
     .description =
         "Finishes FILE (OUT.partial), which mkperf record -o OUT left when it was killed.",
-    .options = {{&group, 0}},
+    .options = {{&recover_group, 0}},
     .operand = MKPERF_VALUE_FILE,
     .operands_min = 1,
     .operands_max = 1,

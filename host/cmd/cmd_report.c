@@ -15,7 +15,7 @@
 
 enum { OPTION_LIMIT = 256, OPTION_PERCENTAGE, OPTION_QUANTUM };
 
-struct command {
+struct report_command {
     const char *input;
     bool stdio, interactions, stacks, dot, marks, charged, off_cpu, hierarchy, util, latency, json,
         sorted, inverted, inlined, head_only;
@@ -32,7 +32,7 @@ struct command {
 
 static const uint64_t QUANTUM_NS = 100000000; /* the default of perf */
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option report_options[] = {
     MKPERF_OPTION(
         's', "sort",
         "of pd, symbol, event, core, mode, line, dso (pd,symbol); perf's comm, sym, cpu, srcline "
@@ -48,7 +48,7 @@ static const struct mkperf_option options[] = {
                   MKPERF_TAKES(WORDS, "KEYS"), .list = report_columns_put_keys),
     MKPERF_OPTION(0, "hierarchy",
                   "a level for each key of --sort, each with the sum of what is below it",
-                  MKPERF_SETS(struct command, hierarchy)),
+                  MKPERF_SETS(struct report_command, hierarchy)),
     MKPERF_OPTION(
         'g', "call-graph",
         "below each row, its callers (caller, the default) or its callees (callee; useful "
@@ -56,78 +56,79 @@ static const struct mkperf_option options[] = {
         "percentage of a branch",
         MKPERF_TAKES(WORD, "[ORDER]"), .words = "caller callee none graph"),
     MKPERF_OPTION('G', "inverted", "perf's name for -g caller",
-                  MKPERF_SETS(struct command, inverted)),
+                  MKPERF_SETS(struct report_command, inverted)),
     MKPERF_OPTION(0, "children", "add a row's callees to it",
-                  MKPERF_SETS(struct command, report.children)),
+                  MKPERF_SETS(struct report_command, report.children)),
     MKPERF_OPTION(0, "no-children", "do not (the default)",
-                  MKPERF_CLEARS(struct command, report.children)),
+                  MKPERF_CLEARS(struct report_command, report.children)),
     MKPERF_OPTION(OPTION_LIMIT, "percent-limit",
                   "leave out rows below N per cent (0), and branches of trees (0.5)", .value = "N"),
     MKPERF_OPTION(OPTION_PERCENTAGE, "percentage",
                   "of the whole event (absolute, the default), or of what --pd leaves (relative)",
                   MKPERF_TAKES(WORD, "HOW"), .words = "absolute relative"),
     MKPERF_OPTION(0, "no-idle", "leave idle out: percentages are of the rest",
-                  MKPERF_SETS(struct command, report.no_idle)),
+                  MKPERF_SETS(struct report_command, report.no_idle)),
     MKPERF_OPTION(0, "ci",
                   "behind each share, half of its interval at 95 %: a smaller difference may be "
                   "chance",
-                  MKPERF_SETS(struct command, report.interval)),
+                  MKPERF_SETS(struct report_command, report.interval)),
     MKPERF_OPTION('n', "show-nr-samples", "always so; perf has this option", MKPERF_IGNORED),
     MKPERF_OPTION(0, "marks", "list marks above the table (the first 32)",
-                  MKPERF_SETS(struct command, marks)),
+                  MKPERF_SETS(struct report_command, marks)),
     MKPERF_OPTION('S', "symbol", "only rows of this function", .value = "NAME",
-                  MKPERF_TEXT(struct command, report.symbol)),
-    MKPERF_OPTION(0, "stdio", "print, even on a terminal", MKPERF_SETS(struct command, stdio)),
+                  MKPERF_TEXT(struct report_command, report.symbol)),
+    MKPERF_OPTION(0, "stdio", "print, even on a terminal",
+                  MKPERF_SETS(struct report_command, stdio)),
     MKPERF_OPTION(0, "tui", "the default on a terminal; perf has this option", MKPERF_IGNORED),
     MKPERF_OPTION(0, "header", "always so; perf has this option", MKPERF_IGNORED),
     MKPERF_OPTION(0, "header-only", "print what was recorded, and no table",
-                  MKPERF_SETS(struct command, head_only)),
+                  MKPERF_SETS(struct report_command, head_only)),
     MKPERF_OPTION(0, "inline", "inlined functions are separate rows and callers",
-                  MKPERF_SETS(struct command, inlined)),
+                  MKPERF_SETS(struct report_command, inlined)),
     MKPERF_OPTION(0, "no-inline", "they are part of the function around them (the default)",
-                  MKPERF_CLEARS(struct command, inlined)),
+                  MKPERF_CLEARS(struct report_command, inlined)),
     MKPERF_OPTION(
         0, "interactions",
         "instead: which PD called and notified which, and how often (record --interactions)",
-        MKPERF_SETS(struct command, interactions)),
+        MKPERF_SETS(struct report_command, interactions)),
     MKPERF_OPTION(0, "dot", "the same as a graph in the DOT language, for graphviz",
-                  MKPERF_SETS(struct command, dot)),
+                  MKPERF_SETS(struct report_command, dot)),
     MKPERF_OPTION(0, "stacks",
                   "instead: how deep each PD's stack has been (record --stacks, --stack-scan)",
-                  MKPERF_SETS(struct command, stacks)),
+                  MKPERF_SETS(struct report_command, stacks)),
     MKPERF_OPTION(0, "charged",
                   "instead: for each PD what it used itself, and what others used on its behalf",
-                  MKPERF_SETS(struct command, charged)),
+                  MKPERF_SETS(struct report_command, charged)),
     MKPERF_OPTION(
         0, "off-cpu",
         "instead: the time in which threads were blocked, in ns, by their callchains (record "
         "--off-cpu); with only scheduling events, by what each PD waited for",
-        MKPERF_SETS(struct command, off_cpu)),
+        MKPERF_SETS(struct report_command, off_cpu)),
     MKPERF_OPTION(
         0, "latency",
         "shares of the elapsed time: a sample counts 1 / N if N cores work at that time (record "
         "--sched)",
-        MKPERF_SETS(struct command, latency)),
+        MKPERF_SETS(struct report_command, latency)),
     MKPERF_OPTION(
         0, "util",
         "instead: how long each PD and idle ran, in ns, by scheduling events (record --sched); "
         "--util -s time,pd,util: over time",
-        MKPERF_SETS(struct command, util)),
+        MKPERF_SETS(struct report_command, util)),
     MKPERF_OPTION('x', "field-separator",
                   "the values of --json in their order, without names; see docs/json.md",
-                  .value = "SEP", MKPERF_TEXT(struct command, separator)),
+                  .value = "SEP", MKPERF_TEXT(struct report_command, separator)),
     MKPERF_OPTION(0, "json", "rows as JSON Lines; with --header-only, what was recorded",
-                  MKPERF_SETS(struct command, json)),
+                  MKPERF_SETS(struct report_command, json)),
     MKPERF_OPTION('o', "output",
                   "output of --interactions (default: standard output); FILE.dot implies --dot",
-                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, output)),
+                  MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct report_command, output)),
     {.id = 0},
 };
 
 static const char default_input[] = "perf.data";
 
 /* Reads caller, callee or none, or the list that perf accepts. Of this list, the order and the least percentage are used. */
-static enum mkperf_status set_graph(struct command *c, const struct mkperf_given *g)
+static enum mkperf_status set_graph(struct report_command *c, const struct mkperf_given *g)
 {
     const char *at = g->value;
     bool limited = false;
@@ -155,9 +156,9 @@ static enum mkperf_status set_graph(struct command *c, const struct mkperf_given
     return MKPERF_OK;
 }
 
-static enum mkperf_status set_option(void *self, const struct mkperf_given *g)
+static enum mkperf_status set_report_option(void *self, const struct mkperf_given *g)
 {
-    struct command *c = self;
+    struct report_command *c = self;
 
     switch (g->id) {
     case 's':
@@ -185,16 +186,16 @@ static enum mkperf_status set_option(void *self, const struct mkperf_given *g)
     }
 }
 
-static const struct mkperf_option_group group = {options, set_option};
+static const struct mkperf_option_group report_group = {report_options, set_report_option};
 
-static bool for_programs(const struct command *c)
+static bool for_programs(const struct report_command *c)
 {
     return c->json || c->separator != NULL;
 }
 
 /* Prints which samples the table shows, and the sum that is 100 per cent. */
-static void print_base(const struct mkperf_profile *p, const struct command *c, uint32_t event,
-                       const struct report_rows *rows)
+static void print_base(const struct mkperf_profile *p, const struct report_command *c,
+                       uint32_t event, const struct report_rows *rows)
 {
     const struct mkperf_event *v = &p->places.session.event[event];
 
@@ -212,7 +213,7 @@ static void print_base(const struct mkperf_profile *p, const struct command *c, 
     }
 }
 
-static void print_event(struct mkperf_frames *f, struct command *c, uint32_t i)
+static void print_profile(struct mkperf_frames *f, struct report_command *c, uint32_t i)
 {
     const struct mkperf_profile *p = f->profile;
     struct report_rows rows;
@@ -242,7 +243,7 @@ static void print_event(struct mkperf_frames *f, struct command *c, uint32_t i)
     report_rows_free(&rows);
 }
 
-static enum mkperf_status print_report(struct command *c, struct mkperf_frames *f,
+static enum mkperf_status print_report(struct report_command *c, struct mkperf_frames *f,
                                        struct mkperf_error *e)
 {
     struct mkperf_profile *p = f->profile;
@@ -290,7 +291,7 @@ static enum mkperf_status print_report(struct command *c, struct mkperf_frames *
     }
     for (uint32_t i = 0; i < p->places.session.nevents; i++) {
         if (!c->report.event || strcmp(c->report.event, p->places.session.event[i].name) == 0) {
-            print_event(f, c, i);
+            print_profile(f, c, i);
         }
     }
     if (for_programs(c)) {
@@ -300,7 +301,7 @@ static enum mkperf_status print_report(struct command *c, struct mkperf_frames *
 }
 
 /* Checks that the function of --symbol exists. The error precedes the head of a report. */
-static enum mkperf_status check_symbol(const struct command *c, struct mkperf_frames *f,
+static enum mkperf_status check_symbol(const struct report_command *c, struct mkperf_frames *f,
                                        struct mkperf_error *e)
 {
     const struct mkperf_profile *p = f->profile;
@@ -324,7 +325,7 @@ static enum mkperf_status check_symbol(const struct command *c, struct mkperf_fr
 
 static enum mkperf_status run_profile(void *self, struct mkperf_error *e)
 {
-    struct command *c = self;
+    struct report_command *c = self;
     const struct report_column_list *keys = &c->report.keys;
     bool browse = !c->stdio && !c->charged && !c->hierarchy && !for_programs(c) &&
                   report_browser_usable();
@@ -374,7 +375,7 @@ static bool ends_in_dot(const char *name)
 static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
                                      struct mkperf_error *e)
 {
-    struct command *c = self;
+    struct report_command *c = self;
 
     if (args->n > 0 && strcmp(c->input, default_input) != 0) {
         return mkperf_usage_error(e, "report", "want one recording, not %s and %s", c->input,
@@ -436,7 +437,7 @@ static enum mkperf_status run_report(void *self, const struct mkperf_args *args,
                            : run_profile(self, e);
 }
 
-static const struct mkperf_refusal refused[] = {
+static const struct mkperf_refusal report_refused[] = {
     {"--dso", "a PD has one program; --pd NAME selects a PD"},
     {"--max-stack", "callchains are limited when they are recorded, with record --max-frames N"},
     {NULL, NULL},
@@ -450,18 +451,18 @@ const struct mkperf_command mkperf_report_command = {
         "A recording as a table. On a terminal the rows can be walked through; its key h shows the "
         "keys. Percentages are of the event's period sum over all PDs, in the samples that --cpu "
         "and --time select.",
-    .options = {{&report_input_options, offsetof(struct command, input)},
-                {&group, 0},
-                {&report_names_options, offsetof(struct command, names)},
-                {&report_filter_options, offsetof(struct command, filter)},
-                {&report_elf_options, offsetof(struct command, elfs)},
-                {&mkperf_colour_options, offsetof(struct command, colour)}},
+    .options = {{&report_input_options, offsetof(struct report_command, input)},
+                {&report_group, 0},
+                {&report_names_options, offsetof(struct report_command, names)},
+                {&report_filter_options, offsetof(struct report_command, filter)},
+                {&report_elf_options, offsetof(struct report_command, elfs)},
+                {&mkperf_colour_options, offsetof(struct report_command, colour)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
-    .refused = refused,
+    .refused = report_refused,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(
-        struct command, .input = default_input,
+        struct report_command, .input = default_input,
         .report = {.keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}, .graph_limit = 0.5}),
     .run = run_report,
 };

@@ -28,7 +28,7 @@ enum field {
     FIELD_FRAME = FIELD_IP | FIELD_SYM | FIELD_DSO | FIELD_SRCLINE,
 };
 
-struct command {
+struct script_command {
     const char *input;
     unsigned fields;
     bool flat, ns;
@@ -38,7 +38,7 @@ struct command {
     int event_width;
 };
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option script_options[] = {
     MKPERF_OPTION(
         'F', "fields",
         "of comm, tid, pid, cpu, time, period, event, ip, sym, symoff, dso, srcline; +NAME "
@@ -46,22 +46,22 @@ static const struct mkperf_option options[] = {
         "(comm,tid,cpu,time,period,event,ip,sym,symoff,dso)",
         MKPERF_TAKES(WORDS, "LIST"), .list = report_columns_put_fields),
     MKPERF_OPTION('G', "hide-call-graph", "the innermost frame only, on the sample's line",
-                  MKPERF_SETS(struct command, flat)),
-    MKPERF_OPTION(0, "ns", "times in nanoseconds", MKPERF_SETS(struct command, ns)),
+                  MKPERF_SETS(struct script_command, flat)),
+    MKPERF_OPTION(0, "ns", "times in nanoseconds", MKPERF_SETS(struct script_command, ns)),
     {.id = 0},
 };
 
-static enum mkperf_status set_option(void *self, const struct mkperf_given *g)
+static enum mkperf_status set_script_option(void *self, const struct mkperf_given *g)
 {
-    struct command *c = self;
+    struct script_command *c = self;
 
     return report_columns_fields(&c->fields, FIELD_DEFAULT, g);
 }
 
-static const struct mkperf_option_group group = {options, set_option};
+static const struct mkperf_option_group script_group = {script_options, set_script_option};
 
 /* Prints the part of a line before the frames. The pid and the tid are the PD's number + 1, as in perf.data. */
-static void print_start(const struct command *c, const struct mkperf_profile *p,
+static void print_start(const struct script_command *c, const struct mkperf_profile *p,
                         const struct mkperf_profile_sample *s)
 {
     struct mkperf_chain_head head = mkperf_profile_head(p, s->chain);
@@ -93,7 +93,7 @@ static void print_start(const struct command *c, const struct mkperf_profile *p,
 }
 
 /* Prints a frame. `inferred`: only registers show that it is in the chain (docs/stock.md). */
-static void print_frame(const struct command *c, const struct mkperf_frames *f,
+static void print_frame(const struct script_command *c, const struct mkperf_frames *f,
                         const struct mkperf_address *a, bool inferred)
 {
     struct mkperf_module *m = mkperf_frames_module(f, a->pd, a->kernel);
@@ -136,7 +136,7 @@ static void print_frame(const struct command *c, const struct mkperf_frames *f,
     }
 }
 
-static void print_sample(const struct command *c, const struct mkperf_frames *f,
+static void print_sample(const struct script_command *c, const struct mkperf_frames *f,
                          const struct mkperf_profile_sample *s)
 {
     struct mkperf_address address[MKPERF_PLACES_MAX];
@@ -157,8 +157,8 @@ static void print_sample(const struct command *c, const struct mkperf_frames *f,
     putchar('\n');
 }
 
-static enum mkperf_status print_all(struct command *c, const struct mkperf_frames *f,
-                                    struct mkperf_error *e)
+static enum mkperf_status print_samples(struct script_command *c, const struct mkperf_frames *f,
+                                        struct mkperf_error *e)
 {
     const struct mkperf_profile *p = f->profile;
 
@@ -183,7 +183,7 @@ static enum mkperf_status print_all(struct command *c, const struct mkperf_frame
 static enum mkperf_status run_script(void *self, const struct mkperf_args *args,
                                      struct mkperf_error *e)
 {
-    struct command *c = self;
+    struct script_command *c = self;
 
     c->input = args->n > 0 ? args->operand[0] : c->input;
     struct mkperf_profile p = {
@@ -196,7 +196,7 @@ static enum mkperf_status run_script(void *self, const struct mkperf_args *args,
     }
     if (status == MKPERF_OK) {
         mkperf_frames_warn(&f, stderr);
-        status = print_all(c, &f, e);
+        status = print_samples(c, &f, e);
     }
     mkperf_frames_close(&f);
     mkperf_profile_free(&p);
@@ -210,14 +210,14 @@ const struct mkperf_command mkperf_script_command = {
     .description =
         "Every sample of a recording in perf script's format, in the order of time, with "
         "its callchain. Addresses are those of the ELFs, as nm and objdump show them.",
-    .options = {{&report_input_options, offsetof(struct command, input)},
-                {&group, 0},
-                {&report_names_options, offsetof(struct command, names)},
-                {&report_filter_options, offsetof(struct command, filter)},
-                {&report_elf_options, offsetof(struct command, elfs)}},
+    .options = {{&report_input_options, offsetof(struct script_command, input)},
+                {&script_group, 0},
+                {&report_names_options, offsetof(struct script_command, names)},
+                {&report_filter_options, offsetof(struct script_command, filter)},
+                {&report_elf_options, offsetof(struct script_command, elfs)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .self = MKPERF_SELF(struct command, .input = "perf.data", .fields = FIELD_DEFAULT),
+    .self = MKPERF_SELF(struct script_command, .input = "perf.data", .fields = FIELD_DEFAULT),
     .run = run_script,
 };

@@ -168,7 +168,7 @@ static void check_known(struct selftest *s, struct mkperf_profile *p)
            mkperf_percent(at_first, samples[KNOWN - 1]), known_work[KNOWN - 1].name);
 }
 
-static void put_warning(void *self, enum mkperf_warning_level level, const char *text)
+static void put_warning_figure(void *self, enum mkperf_warning_level level, const char *text)
 {
     if (level != MKPERF_NOTE) {
         result(self, FIGURE, "warning", "%s", text);
@@ -183,7 +183,7 @@ static void put_figure(void *self, bool warns, const char *title, const char *te
     }
 }
 
-static const char *pd_name(const void *self, uint32_t pd)
+static const char *profile_pd_name(const void *self, uint32_t pd)
 {
     return mkperf_profile_pd_name(self, pd);
 }
@@ -238,8 +238,8 @@ static enum mkperf_status check_recording(struct selftest *s, const char *path, 
         mkperf_figures_texts(MKPERF_FIGURE_SUMMARY, MKPERF_SECTION_FIRST, MKPERF_SECTION_END, t,
                              put_figure, s);
         const struct mkperf_warnings w = {
-            .session = session, .totals = t, .pd_name = pd_name, .names = &profile};
-        mkperf_warnings_each(&w, put_warning, s);
+            .session = session, .totals = t, .pd_name = profile_pd_name, .names = &profile};
+        mkperf_warnings_each(&w, put_warning_figure, s);
     }
     mkperf_frames_close(&frames);
     mkperf_profile_free(&profile);
@@ -278,7 +278,7 @@ static enum mkperf_status run_selftest(void *self, const struct mkperf_args *arg
     return e->status;
 }
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option selftest_options[] = {
     MKPERF_OPTION(0, "system", "the .system file that the image was built from",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct selftest, system)),
     MKPERF_OPTION(0, "elf-path", "where the programs are: DIR[:DIR]",
@@ -289,7 +289,7 @@ static const struct mkperf_option options[] = {
                   MKPERF_TEXT(struct selftest, output)),
     {.id = 0},
 };
-static const struct mkperf_option_group group = {options, NULL};
+static const struct mkperf_option_group selftest_group = {selftest_options, NULL};
 
 const struct mkperf_command mkperf_selftest_command = {
     .name = "selftest",
@@ -299,7 +299,7 @@ const struct mkperf_command mkperf_selftest_command = {
         "Makes two recordings and checks them: the rate of samples, losses, the shares of the "
         "demo's PD known, and whether samples agree with scheduling events. Prints one text that "
         "can be sent back from a board. The status is 1 if a check failed.",
-    .options = {{&mkperf_link_options, offsetof(struct selftest, link)}, {&group, 0}},
+    .options = {{&mkperf_link_options, offsetof(struct selftest, link)}, {&selftest_group, 0}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .examples = "mkperf selftest -t serial:/dev/ttyUSB0,115200 --elf-path build -o board.txt",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,

@@ -40,7 +40,7 @@ struct stamp {
     enum mkperf_stamp_unwind_wish wish;
 };
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option stamp_options[] = {
     MKPERF_OPTION(0, "elf-path", "where the programs are (the .system file's directory)",
                   MKPERF_TAKES(DIRS, "DIR[:DIR]"), MKPERF_TEXT(struct stamp, elf_path)),
     MKPERF_OPTION(
@@ -70,7 +70,7 @@ static const struct mkperf_option options[] = {
     {.id = 0},
 };
 
-static const struct mkperf_option_group group = {options, NULL};
+static const struct mkperf_option_group stamp_group = {stamp_options, NULL};
 
 /* Returns the path of the program that the packer finds: in the first directory that has it. The caller frees the
  * string. */
@@ -450,7 +450,7 @@ const struct mkperf_command mkperf_stamp_command = {
         "into the profiler PD's ELF.\n\n"
         "Run it when all programs are built, and before the image is packed. The packer must find "
         "the changed ELFs: give their directory first. Their build ids stay the same.",
-    .options = {{&group, 0}},
+    .options = {{&stamp_group, 0}},
     .operand = MKPERF_VALUE_FILE,
     .operands_min = 1,
     .operands_max = 1,

@@ -11,7 +11,7 @@
 #include "pmu/events.h"
 #include "stat/stat.h"
 
-enum { MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
+enum { MAX_RUNS = 1000, LONGEST_INTERVAL_MS = 3600000 };
 
 struct stat_command {
     struct stat_measure measure; /* the first member, as mkperf_recorder_talk_init requires */
@@ -21,7 +21,7 @@ struct stat_command {
     struct mkperf_printout printout;
 };
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option stat_options[] = {
     MKPERF_OPTION(
         'e', "event",
         "as for record; {A,B} counts A and B at the same times; default cycles,instructions. "
@@ -53,7 +53,7 @@ static const struct mkperf_option options[] = {
     MKPERF_OPTION(0, "duration", "seconds of the target's time", .value = "S",
                   MKPERF_SECONDS(struct stat_command, measure.recorder.options.duration_s)),
     MKPERF_OPTION('I', "interval-print", "a reading every MS milliseconds", .value = "MS",
-                  MKPERF_NUMBER(struct stat_command, measure.interval_ms, 1, MAX_INTERVAL_MS)),
+                  MKPERF_NUMBER(struct stat_command, measure.interval_ms, 1, LONGEST_INTERVAL_MS)),
     MKPERF_OPTION('r', "repeat", "N runs of --duration: mean and its standard error", .value = "N",
                   MKPERF_NUMBER(struct stat_command, measure.runs, 1, MAX_RUNS)),
     MKPERF_OPTION(
@@ -86,9 +86,9 @@ static enum mkperf_status set_events(void *self, const struct mkperf_given *g)
     }
 }
 
-static const struct mkperf_option_group group = {options, set_events};
+static const struct mkperf_option_group stat_group = {stat_options, set_events};
 
-static enum mkperf_status check_options(struct stat_command *s, struct mkperf_error *e)
+static enum mkperf_status check_stat_options(struct stat_command *s, struct mkperf_error *e)
 {
     mkperf_Configure *c = &s->measure.recorder.options.configure;
 
@@ -130,7 +130,7 @@ static enum mkperf_status run_stat(void *self, const struct mkperf_args *args,
     struct stat_command *s = self;
 
     (void)args;
-    MKPERF_TRY(check_options(s, e));
+    MKPERF_TRY(check_stat_options(s, e));
     MKPERF_TRY(open_output(s, e));
     s->measure.recorder.stop = mkperf_process_interrupts();
     stat_measure(&s->measure, e);
@@ -141,7 +141,7 @@ static enum mkperf_status run_stat(void *self, const struct mkperf_args *args,
     return mkperf_printout_close(&s->printout, e);
 }
 
-static const struct mkperf_refusal refused[] = {
+static const struct mkperf_refusal stat_refused[] = {
     {"-p", "a target has PDs and no processes; --pd NAME selects them"},
     {"--exact", "mkperf exact counts each function's instructions, of a system in QEMU"},
     {"--pid", "a target has PDs and no processes; --pd NAME selects them"},
@@ -149,7 +149,7 @@ static const struct mkperf_refusal refused[] = {
 };
 
 const struct mkperf_command mkperf_stat_command = {
-    .refused = refused,
+    .refused = stat_refused,
     .name = "stat",
     .summary = "count events: whole system and PDs",
     .synopsis = "-t TARGET [options]",
@@ -157,7 +157,7 @@ const struct mkperf_command mkperf_stat_command = {
         "Counts events on a running system, exactly, until --duration is over or Ctrl-C.",
     .options = {{&mkperf_link_options,
                  offsetof(struct stat_command, measure.recorder.options.link)},
-                {&group, 0}},
+                {&stat_group, 0}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .examples = "mkperf stat -t tcp:192.168.1.5 -e cycles,instructions --per-pd --duration 5",
     .no_operands = "mkperf profiles the whole target, which runs already: --pd and --duration "

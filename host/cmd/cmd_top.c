@@ -13,7 +13,7 @@
 #include "report/report.h"
 #include "top/top.h"
 
-enum { DEFAULT_WINDOW_S = 10, OPT_WINDOW = 256 };
+enum { TOP_WINDOW_S = 10, OPT_WINDOW = 256 };
 
 struct top {
     double delay_s, window_s;
@@ -30,10 +30,10 @@ struct top {
     volatile int *interrupts;
 };
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option top_options[] = {
     MKPERF_OPTION('d', "delay", "seconds between refreshes (2)", .value = "S"),
     MKPERF_OPTION(OPT_WINDOW, "window", "show the last S seconds of the target's time (%d); 0: all",
-                  .value = "S", .number = DEFAULT_WINDOW_S),
+                  .value = "S", .number = TOP_WINDOW_S),
     MKPERF_OPTION('z', "zero", "show the samples since the last refresh: --window of --delay",
                   MKPERF_SETS(struct top, zero)),
     MKPERF_OPTION(0, "pd", "only functions of this protection domain", .value = "NAME",
@@ -83,7 +83,7 @@ static enum mkperf_status set_seconds(void *self, const struct mkperf_given *g)
     }
 }
 
-static const struct mkperf_option_group group = {options, set_seconds};
+static const struct mkperf_option_group top_group = {top_options, set_seconds};
 
 /* Shows a text in the screen's line for messages. Without a screen it is printed behind `who`. */
 static void show_text(struct top *t, const char *who, const char *text)
@@ -96,7 +96,7 @@ static void show_text(struct top *t, const char *who, const char *text)
     }
 }
 
-static void show_line(void *self, const char *line)
+static void show_target_text(void *self, const char *line)
 {
     char text[TOP_TEXT];
 
@@ -109,7 +109,7 @@ static void show_notice(void *self, const char *text)
     show_text(self, "mkperf: ", text);
 }
 
-static void print_warning(void *self, const char *text)
+static void print_top_warning(void *self, const char *text)
 {
     (void)self;
     mkperf_print_line(stderr, "mkperf: warning: %s", text);
@@ -194,13 +194,13 @@ static void on_progress(void *self)
     }
 }
 
-static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
+static enum mkperf_status set_up_display(struct top *t, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &t->recorder;
 
-    r->text.print = show_line;
+    r->text.print = show_target_text;
     r->notice = show_notice;
-    r->warn = print_warning;
+    r->warn = print_top_warning;
     r->progress = on_progress;
     r->stop = t->interrupts;
     r->self = t;
@@ -217,7 +217,7 @@ static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
     mkperf_recorder_decode(r, sink, NULL);
     t->counts.pds = t->recorder.pds;
     t->counts.symbols = t->recorder.symbols;
-    t->counts.window_ns = (uint64_t)((t->window_s > 0 ? t->window_s : DEFAULT_WINDOW_S) * 1e9);
+    t->counts.window_ns = (uint64_t)((t->window_s > 0 ? t->window_s : TOP_WINDOW_S) * 1e9);
     t->counts.all = t->window_s == 0;
     t->screen.target = t->recorder.options.link.target;
     t->screen.colour = mkperf_colour_wanted(t->colour, stdout);
@@ -234,7 +234,7 @@ static enum mkperf_status run_session(struct top *t, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &t->recorder;
 
-    MKPERF_TRY(set_up(t, e));
+    MKPERF_TRY(set_up_display(t, e));
     bool live = r->link.source.ops->interactive;
     if (live && mkperf_recorder_start(r, e) != MKPERF_OK) {
         return e->status;
@@ -308,7 +308,7 @@ const struct mkperf_command mkperf_top_command = {
         "Keys: Enter shows one PD, u all; i with or without idle; c charged time; s sort; z window "
         "or all; Tab event; p pause; q quit.",
     .options = {{&mkperf_link_options, offsetof(struct top, recorder.options.link)},
-                {&group, 0},
+                {&top_group, 0},
                 {&mkperf_sampling_options, offsetof(struct top, recorder.options)},
                 {&mkperf_names_options, offsetof(struct top, recorder.options)},
                 {&mkperf_kernel_options, offsetof(struct top, recorder.options)},
@@ -318,8 +318,7 @@ const struct mkperf_command mkperf_top_command = {
                 {&mkperf_colour_options, offsetof(struct top, colour)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
-    .self =
-        MKPERF_SELF(struct top, .delay_s = 2, .window_s = DEFAULT_WINDOW_S, .screen = {.rows = 20}),
+    .self = MKPERF_SELF(struct top, .delay_s = 2, .window_s = TOP_WINDOW_S, .screen = {.rows = 20}),
     .init = init_top,
     .run = run_top,
     .end = tear_down,

@@ -13,7 +13,7 @@
 
 enum { OTHERS = 7 };
 
-struct command {
+struct view_command {
     const char *input, *speedscope;
     char *found;        /* the place of speedscope that was not given; owned */
     const char *others; /* the argument of --diff: names, separated by commas */
@@ -26,26 +26,26 @@ struct command {
     struct mkperf_elf_search elfs;
 };
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option view_options[] = {
     MKPERF_OPTION('p', "port", "port (default: a free one)", .value = "N",
-                  MKPERF_NUMBER(struct command, port, 0, UINT16_MAX)),
+                  MKPERF_NUMBER(struct view_command, port, 0, UINT16_MAX)),
     MKPERF_OPTION(0, "diff",
                   "compare with this recording, which was before; with up to 7: A,B,... (a column "
                   "for each)",
-                  MKPERF_TAKES(FILE, "OTHER"), MKPERF_TEXT(struct command, others)),
+                  MKPERF_TAKES(FILE, "OTHER"), MKPERF_TEXT(struct view_command, others)),
     MKPERF_OPTION(
         0, "sched",
         "with -t: scheduling events as well: when PDs ran, were ready, or waited for a reply",
-        MKPERF_SETS(struct command, live.recorder.options.configure.sched)),
+        MKPERF_SETS(struct view_command, live.recorder.options.configure.sched)),
     MKPERF_OPTION(
         0, "speedscope",
         "speedscope's release (dist/release of its npm package), linked from the page; default: "
         "$MKPERF_SPEEDSCOPE, or speedscope next to mkperf or in ../share/mkperf, if it exists",
-        MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct command, speedscope)),
+        MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct view_command, speedscope)),
     {.id = 0},
 };
 
-static const struct mkperf_option_group group = {options, NULL};
+static const struct mkperf_option_group view_group = {view_options, NULL};
 
 static bool has_speedscope(const char *dir)
 {
@@ -57,7 +57,7 @@ static bool has_speedscope(const char *dir)
 }
 
 /* Sets c->speedscope to the directory of speedscope's release that the page links to, or to NULL. */
-static enum mkperf_status choose_speedscope(struct command *c, struct mkperf_error *e)
+static enum mkperf_status choose_speedscope(struct view_command *c, struct mkperf_error *e)
 {
     const char *set = getenv("MKPERF_SPEEDSCOPE");
     bool piped = strcmp(c->input, "-") == 0; /* speedscope would have to read it a second time */
@@ -83,12 +83,12 @@ static enum mkperf_status choose_speedscope(struct command *c, struct mkperf_err
     return MKPERF_OK;
 }
 
-static bool is_live(const struct command *c)
+static bool is_live(const struct view_command *c)
 {
     return c->live.recorder.options.link.target != NULL;
 }
 
-static enum mkperf_status serve_page(struct command *c, struct mkperf_error *e)
+static enum mkperf_status serve_page(struct view_command *c, struct mkperf_error *e)
 {
     struct view_server s = {.shown = c->shown,
                             .nshown = c->n + 1,
@@ -113,7 +113,7 @@ static enum mkperf_status serve_page(struct command *c, struct mkperf_error *e)
     return e->status;
 }
 
-static enum mkperf_status show_recording(struct command *c, struct mkperf_error *e)
+static enum mkperf_status open_recording_page(struct view_command *c, struct mkperf_error *e)
 {
     MKPERF_TRY(choose_speedscope(c, e));
     MKPERF_TRY(view_shown_read(&c->shown[0], c->input, &c->elfs, c->speedscope != NULL, e));
@@ -133,7 +133,7 @@ static enum mkperf_status show_recording(struct command *c, struct mkperf_error 
 static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
                                    struct mkperf_error *e)
 {
-    struct command *c = self;
+    struct view_command *c = self;
     enum mkperf_status status;
 
     if (is_live(c) && (args->n > 0 || c->others != NULL)) {
@@ -154,7 +154,7 @@ static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
     c->input = args->n > 0 ? args->operand[0] : c->input;
     c->elfs.elf_path = c->live.recorder.options.elf_path;
     c->interrupts = c->live.interrupts = mkperf_process_interrupts();
-    status = is_live(c) ? serve_page(c, e) : show_recording(c, e);
+    status = is_live(c) ? serve_page(c, e) : open_recording_page(c, e);
     for (unsigned i = 0; i <= OTHERS; i++) {
         view_shown_free(&c->shown[i]);
     }
@@ -164,7 +164,7 @@ static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
 
 static void init_view(void *self, int argc, char **argv)
 {
-    struct command *c = self;
+    struct view_command *c = self;
 
     c->input = "perf.data";
     mkperf_record_options_init(&c->live.recorder.options, argc, argv);
@@ -172,7 +172,7 @@ static void init_view(void *self, int argc, char **argv)
 
 static void end_view(void *self)
 {
-    struct command *c = self;
+    struct view_command *c = self;
 
     view_live_free(&c->live);
     free(c->found);
@@ -191,21 +191,23 @@ const struct mkperf_command mkperf_view_command = {
         "answer. Ends with Ctrl-C.\n\n"
         "With -t it samples a running system, and the page follows: it shows the newest 200000 "
         "samples, and intervals of --sched.",
-    .options = {{&report_input_options, offsetof(struct command, input)},
-                {&group, 0},
-                {&mkperf_link_options, offsetof(struct command, live.recorder.options.link)},
-                {&mkperf_sampling_options, offsetof(struct command, live.recorder.options)},
-                {&mkperf_names_options, offsetof(struct command, live.recorder.options)},
-                {&mkperf_kernel_options, offsetof(struct command, live.recorder.options)},
-                {&mkperf_watch_options, offsetof(struct command, live.recorder.options.link)},
-                {&mkperf_control_options, offsetof(struct command, live.recorder.options.link)},
-                {&mkperf_reconnect_options, offsetof(struct command, live.recorder.options.link)},
-                {&report_symfs_options, offsetof(struct command, elfs)}},
+    .options = {{&report_input_options, offsetof(struct view_command, input)},
+                {&view_group, 0},
+                {&mkperf_link_options, offsetof(struct view_command, live.recorder.options.link)},
+                {&mkperf_sampling_options, offsetof(struct view_command, live.recorder.options)},
+                {&mkperf_names_options, offsetof(struct view_command, live.recorder.options)},
+                {&mkperf_kernel_options, offsetof(struct view_command, live.recorder.options)},
+                {&mkperf_watch_options, offsetof(struct view_command, live.recorder.options.link)},
+                {&mkperf_control_options,
+                 offsetof(struct view_command, live.recorder.options.link)},
+                {&mkperf_reconnect_options,
+                 offsetof(struct view_command, live.recorder.options.link)},
+                {&report_symfs_options, offsetof(struct view_command, elfs)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_TARGET,
-    .self = {.bytes = sizeof(struct command)},
+    .self = {.bytes = sizeof(struct view_command)},
     .init = init_view,
     .run = run_view,
     .end = end_view,

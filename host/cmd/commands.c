@@ -74,7 +74,7 @@ struct help {
     enum { SHELL_NONE, SHELL_BASH, SHELL_ZSH } shell;
 };
 
-static const struct mkperf_option options[] = {
+static const struct mkperf_option help_options[] = {
     MKPERF_OPTION(0, "man", "a man page's source; without COMMAND, mkperf(1)'s",
                   MKPERF_SETS(struct help, man)),
     MKPERF_OPTION(0, "completion", "what makes bash or zsh complete mkperf's commands and options",
@@ -83,7 +83,7 @@ static const struct mkperf_option options[] = {
     {.id = 0},
 };
 
-static const struct mkperf_option_group group = {options, NULL};
+static const struct mkperf_option_group help_group = {help_options, NULL};
 
 static void put_commands(mkperf_put *put, void *to)
 {
@@ -125,7 +125,7 @@ const struct mkperf_command mkperf_help_command = {
         "The man pages and the shells' completion that make install installs come from "
         "here too: for an mkperf that is not installed, eval \"$(mkperf help --completion "
         "bash)\" completes in this shell.",
-    .options = {{&group, 0}},
+    .options = {{&help_group, 0}},
     .operand = MKPERF_VALUE_WORD,
     .operand_list = put_commands,
     .operands_max = 1,

@@ -189,7 +189,7 @@ static void put_row(struct callgrind *g, uint32_t number, bool fresh)
     mkperf_textout_put(g->t, "\n", 1);
 }
 
-static void put_note(void *self, const char *line)
+static void put_note_line(void *self, const char *line)
 {
     struct callgrind *g = self;
 
@@ -216,7 +216,7 @@ enum mkperf_status mkperf_callgrind_write(const struct mkperf_export *x, struct 
     mkperf_textout_puts(g.t, "cmd: ");
     mkperf_textout_plain(g.t, title != NULL ? title : "mkperf", '\n', ' ');
     mkperf_textout_put(g.t, "\n", 1);
-    mkperf_profile_notes(g.c, put_note, &g);
+    mkperf_profile_notes(g.c, put_note_line, &g);
     mkperf_textout_puts(g.t, "positions: line\nevents:");
     for (uint32_t i = 0; i + 1 < g.columns; i++) {
         /* Writes the name of an event as one word of letters, digits and underscores. */

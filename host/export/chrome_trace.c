@@ -124,7 +124,8 @@ static enum mkperf_status chrome_begin(void *self, const struct mkperf_session *
     return c->to.ops->begin(c->to.self, session, e);
 }
 
-static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+static enum mkperf_status put_pd_names(void *self, const struct mkperf_pd *pd,
+                                       struct mkperf_error *e)
 {
     struct chrome *c = self;
 
@@ -135,8 +136,8 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     return c->to.ops->pd(c->to.self, pd, e);
 }
 
-static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event,
-                                    struct mkperf_error *e)
+static enum mkperf_status put_sched_event(void *self, const struct mkperf_sched *event,
+                                          struct mkperf_error *e)
 {
     struct chrome *c = self;
     char name[64];
@@ -153,7 +154,8 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
     return c->to.ops->sched(c->to.self, event, e);
 }
 
-static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+static enum mkperf_status put_mark_event(void *self, const struct mkperf_mark *m,
+                                         struct mkperf_error *e)
 {
     static const char *const phases[] = {
         [MKPERF_MARK_POINT] = "i", [MKPERF_MARK_BEGIN] = "b", [MKPERF_MARK_END] = "e"};
@@ -167,7 +169,7 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
     return MKPERF_OK;
 }
 
-static void put_warning(void *self, enum mkperf_warning_level level, const char *text)
+static void put_warning_event(void *self, enum mkperf_warning_level level, const char *text)
 {
     struct chrome *c = self;
     char line[1100];
@@ -189,7 +191,7 @@ static enum mkperf_status chrome_end(void *self, const struct mkperf_totals *tot
     mkperf_json(&c->text,
                 "\n],'otherData':{'events':%" PRIu64 ",'lost':%" PRIu64 ",'gaps':%" PRIu64,
                 totals->sched_events, lost, c->analysis->gaps);
-    export_kept_warnings(&c->kept, totals, put_warning, c);
+    export_kept_warnings(&c->kept, totals, put_warning_event, c);
     mkperf_textout_puts(&c->text, "}}\n");
     return mkperf_textout_finish(&c->text, e);
 }
@@ -211,10 +213,10 @@ enum mkperf_status mkperf_chrome_open(const struct mkperf_export *x, struct mkpe
         .name = "chrome",
         .reads = true,
         .begin = chrome_begin,
-        .pd = add_pd,
+        .pd = put_pd_names,
         .events = export_kept_add_events,
-        .mark = add_mark,
-        .sched = add_sched,
+        .mark = put_mark_event,
+        .sched = put_sched_event,
         .end = chrome_end,
     };
     struct chrome *c = mkperf_xcalloc(1, sizeof *c);

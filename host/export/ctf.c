@@ -14,7 +14,7 @@
 #include "perfdata/tracepoints.h"
 
 #define MAGIC UINT32_C(0xC1FC1FC1)
-enum { EVENT_ROOM = 512, NAME_MAX_BYTES = 64, CORES_MAX = 64 };
+enum { EVENT_ROOM = 512, CTF_NAME_BYTES = 64, CORES_MAX = 64 };
 enum { EVENT_SWITCH, EVENT_SCHED, EVENT_GAP };
 
 static const char metadata[] =
@@ -42,7 +42,7 @@ static const char metadata[] =
     "\tfields := struct { uint64_t lost; uint64_t since; };\n};\n";
 
 struct named {
-    char name[NAME_MAX_BYTES];
+    char name[CTF_NAME_BYTES];
     bool idle;
     uint32_t priority;
 };
@@ -80,7 +80,8 @@ static enum mkperf_status ctf_begin(void *self, const struct mkperf_session *ses
     return MKPERF_OK;
 }
 
-static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+static enum mkperf_status note_pd_name(void *self, const struct mkperf_pd *pd,
+                                       struct mkperf_error *e)
 {
     struct ctf *c = self;
 
@@ -118,7 +119,7 @@ static enum mkperf_status open_core(struct ctf *c, uint32_t core, struct mkperf_
 }
 
 /* Writes a PD's name and its pid, which is the same as in perf.data. */
-static void put_thread(struct mkperf_put *p, const struct ctf *c, uint32_t pd)
+static void put_comm_and_tid(struct mkperf_put *p, const struct ctf *c, uint32_t pd)
 {
     const char *name = pd < c->npds ? c->pd[pd].name : "?";
 
@@ -131,8 +132,8 @@ static void put_text(struct mkperf_put *p, const char *text)
     mkperf_put_padded(p, text, strlen(text), strlen(text) + 1);
 }
 
-static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event,
-                                    struct mkperf_error *e)
+static enum mkperf_status write_sched_event(void *self, const struct mkperf_sched *event,
+                                            struct mkperf_error *e)
 {
     struct ctf *c = self;
 
@@ -146,16 +147,16 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
         mkperf_put64(&p, event->lost);
         mkperf_put64(&p, event->since_ns);
     } else if (is_switch) {
-        put_thread(&p, c, event->from);
+        put_comm_and_tid(&p, c, event->from);
         mkperf_put32(&p, event->from < c->npds ? c->pd[event->from].priority : 0);
         mkperf_put64(&p, mkperf_trace_prev_state(event->reason));
-        put_thread(&p, c, event->to);
+        put_comm_and_tid(&p, c, event->to);
         mkperf_put32(&p, event->to < c->npds ? c->pd[event->to].priority : 0);
         put_text(&p, mkperf_sched_reason_names[event->reason]);
     } else {
         put_text(&p, mkperf_sched_kind_names[event->kind]);
-        put_thread(&p, c, event->from);
-        put_thread(&p, c, event->to);
+        put_comm_and_tid(&p, c, event->from);
+        put_comm_and_tid(&p, c, event->to);
         mkperf_put32(&p, event->irq);
     }
     mkperf_outfile_commit(&c->core[event->core], (size_t)(p.p - room));
@@ -163,7 +164,7 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
 }
 
 /* Writes a warning as a text of the environment, quoted as in C. */
-static void put_warning(void *self, enum mkperf_warning_level level, const char *text)
+static void write_warning(void *self, enum mkperf_warning_level level, const char *text)
 {
     struct ctf *c = self;
 
@@ -217,7 +218,7 @@ static enum mkperf_status ctf_end(void *self, const struct mkperf_totals *totals
     size_t n = 0;
     c->env = mkperf_memstream_open(&env, &n);
     fputs("env {\n\tdomain = \"kernel\";\n\ttracer_name = \"mkperf\";\n", c->env);
-    export_kept_warnings(&c->kept, totals, put_warning, c);
+    export_kept_warnings(&c->kept, totals, write_warning, c);
     fputs("};\n", c->env);
     mkperf_memstream_close(c->env);
     if (open_file(c, &c->metadata, "metadata", e) == MKPERF_OK) {
@@ -263,9 +264,9 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
         .name = "ctf",
         .reads = true,
         .begin = ctf_begin,
-        .pd = add_pd,
+        .pd = note_pd_name,
         .events = export_kept_add_events,
-        .sched = add_sched,
+        .sched = write_sched_event,
         .end = ctf_end,
     };
 

@@ -56,8 +56,9 @@ static unsigned step_of(const struct steps *s, uint64_t ns)
     return at < s->n ? (unsigned)at : s->n - 1;
 }
 
-static void put_head(struct firefox_tables *f, const struct steps *s, const char *name,
-                     const char *category, const char *description, uint32_t pid, uint32_t thread)
+static void put_counter_head(struct firefox_tables *f, const struct steps *s, const char *name,
+                             const char *category, const char *description, uint32_t pid,
+                             uint32_t thread)
 {
     mkperf_json(f->t,
                 "{'name':%s,'category':%s,'description':%s,'pid':'%u','mainThreadIndex':%u,"
@@ -69,7 +70,7 @@ static void put_head(struct firefox_tables *f, const struct steps *s, const char
 static void put_counter(struct firefox_tables *f, const struct steps *s, const uint64_t *value,
                         const char *name, const char *description, uint32_t pid, uint32_t thread)
 {
-    put_head(f, s, name, "PMU", description, pid, thread);
+    put_counter_head(f, s, name, "PMU", description, pid, thread);
     FIREFOX_COLUMN(f->t, "count", s->n, mkperf_textout_u64(f->t, value[i]));
     mkperf_json(f->t, "'length':%u}}", s->n);
 }
@@ -80,8 +81,8 @@ static int compare_threads(const void *a, const void *b)
 }
 
 /* Adds a sample's events to the steps of the span that it represents, in proportion to the time in each step. */
-static void add_sample(const struct steps *s, uint64_t end_ns, uint64_t span_ns, uint64_t period,
-                       uint64_t *value)
+static void add_counter_sample(const struct steps *s, uint64_t end_ns, uint64_t span_ns,
+                               uint64_t period, uint64_t *value)
 {
     uint64_t begin_ns = end_ns - span_ns, put = 0;
     unsigned last = step_of(s, end_ns);
@@ -206,7 +207,7 @@ static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t p
     snprintf(text, sizeof text,
              "Bytes that waited for the link at most, of %llu in the target's output ring",
              (unsigned long long)fill->size);
-    put_head(f, s, "output ring", "Memory", text, pid, 0);
+    put_counter_head(f, s, "output ring", "Memory", text, pid, 0);
     mkperf_json(f->t, "'count':[");
     for (unsigned i = 0; i < s->n; i++) {
         uint64_t now = 0;
@@ -248,8 +249,8 @@ static void put_counters(struct firefox_tables *f, const struct threads *threads
         const uint64_t *at =
             bsearch(&thread, threads->list, threads->n, sizeof thread, compare_threads);
         if (at != NULL) {
-            add_sample(&s, sample[i].time_ns, span[i], sample[i].period,
-                       &values[(size_t)(at - threads->list) * s.n]);
+            add_counter_sample(&s, sample[i].time_ns, span[i], sample[i].period,
+                               &values[(size_t)(at - threads->list) * s.n]);
         }
     }
     free(span);
@@ -301,7 +302,7 @@ struct firefox {
     unsigned notes;
 };
 
-static void put_note(void *self, const char *line)
+static void put_note_label(void *self, const char *line)
 {
     struct firefox *f = self;
 
@@ -396,7 +397,7 @@ static void put_meta(struct firefox *f, const char *title)
         mkperf_json(t, ",%u", i);
     }
     mkperf_json(t, "],\n'extra':[{'label':'Recording','entries':[");
-    mkperf_profile_notes(f->c, put_note, f);
+    mkperf_profile_notes(f->c, put_note_label, f);
     mkperf_json(t, "]}]},\n'libs':[],'threads':[\n");
 }
 
@@ -474,7 +475,7 @@ static void open_thread(struct firefox *f, const char *name, const char *process
                 name, process, is_main, pid, tid);
 }
 
-static void put_thread(struct firefox *f, uint64_t thread, bool is_main)
+static void put_thread_samples(struct firefox *f, uint64_t thread, bool is_main)
 {
     struct mkperf_profile *c = f->c;
     uint32_t pd = firefox_thread_pd(thread), event = firefox_thread_event(thread);
@@ -559,7 +560,7 @@ enum mkperf_status mkperf_firefox_write(const struct mkperf_export *x, struct mk
     for (uint32_t i = 0; i < n; i++) {
         bool first = i == 0 || firefox_thread_pd(list[i - 1]) != firefox_thread_pd(list[i]);
         mkperf_textout_puts(f.t, i > 0 ? ",\n" : "");
-        put_thread(&f, list[i], first);
+        put_thread_samples(&f, list[i], first);
     }
     if (f.c->losses.count > 0) {
         mkperf_textout_puts(f.t, n > 0 ? ",\n" : "");

@@ -105,7 +105,7 @@ void firefox_tables_add(struct firefox_tables *f, uint32_t chain)
 static const int64_t NO_NUMBER = INT64_MIN;
 
 /* Writes a number: NO_NUMBER as null, other negative values as -1. */
-static void put_number(struct mkperf_textout *t, int64_t v)
+static void put_signed(struct mkperf_textout *t, int64_t v)
 {
     if (v < 0) {
         mkperf_textout_puts(t, v == NO_NUMBER ? "null" : "-1");
@@ -151,7 +151,7 @@ static int64_t frame_address(const struct firefox_tables *f, size_t i)
 }
 
 /* A column of numbers, a column of n equal texts, and the key and the frame (a number of the thread) of a stack. */
-#define NUMBERS(name, n, value) FIREFOX_COLUMN(f->t, name, n, put_number(f->t, value))
+#define NUMBERS(name, n, value) FIREFOX_COLUMN(f->t, name, n, put_signed(f->t, value))
 #define CONSTANTS(name, n, text) FIREFOX_COLUMN(f->t, name, n, mkperf_textout_puts(f->t, text))
 #define STACK_KEY(number) mkperf_hash_key(&f->stacks, (uint32_t)(number), &words)
 #define STACK_FRAME(number) (f->frame.local[STACK_KEY(number)[1]] - 1)
@@ -356,7 +356,7 @@ static void add_state(const struct firefox_tables *f, enum mkperf_pd_state state
     }
 }
 
-static void put_data(struct firefox_tables *f, const struct firefox_marker *m)
+static void put_marker_data(struct firefox_tables *f, const struct firefox_marker *m)
 {
     bool mark = strcmp(m->type, "mark") == 0, sched = strcmp(m->type, "sched") == 0;
 
@@ -396,7 +396,7 @@ static void put_columns(struct firefox_tables *f, struct firefox_markers *marker
     size_t n = markers->n;
 
     mkperf_json(f->t, "'markers':{");
-    FIREFOX_COLUMN(f->t, "data", n, put_data(f, &m[i]));
+    FIREFOX_COLUMN(f->t, "data", n, put_marker_data(f, &m[i]));
     FIREFOX_COLUMN(f->t, "name", n, mkperf_textout_u64(f->t, firefox_tables_text(f, m[i].name)));
     FIREFOX_COLUMN(f->t, "startTime", n, put_time(f, m[i].phase != FIREFOX_END, m[i].from_ns));
     FIREFOX_COLUMN(

@@ -111,7 +111,7 @@ static void change_colour(double points, char out[8])
 }
 
 /* Writes the part of the name that fits, cut at the beginning of a character. */
-static void put_label(const struct picture *p, const char *name, double width)
+static void put_frame_label(const struct picture *p, const char *name, double width)
 {
     size_t room = width > 6 ? (size_t)((width - 6) / CHARACTER) : 0, n = strlen(name);
     char cut[256];
@@ -131,7 +131,7 @@ static void put_label(const struct picture *p, const char *name, double width)
     mkperf_textout_xml(p->t, cut);
 }
 
-static void put_frame(struct picture *p, uint32_t node, uint64_t x, uint32_t depth)
+static void put_frame_box(struct picture *p, uint32_t node, uint64_t x, uint32_t depth)
 {
     uint64_t period = p->tree->tree.node[node].total.period;
     struct stack_label label = stack_tree_label(p->tree, node);
@@ -179,7 +179,7 @@ static void put_frame(struct picture *p, uint32_t node, uint64_t x, uint32_t dep
                           "rx=\"2\"/><text x=\"%.2f\" y=\"%u\"%s>",
                           at, TOP + row * ROW, width, ROW - 1, colour, at + 3, TOP + row * ROW + 11,
                           is_dark(colour) ? " class=\"white\"" : "");
-    put_label(p, name, width);
+    put_frame_label(p, name, width);
     mkperf_textout_puts(p->t, "</text></g>\n");
 }
 
@@ -188,7 +188,7 @@ static void put_branch(struct picture *p, uint32_t node, uint64_t x, uint32_t de
 {
     const struct mkperf_tree_node *n = p->tree->tree.node;
 
-    put_frame(p, node, x, depth);
+    put_frame_box(p, node, x, depth);
     for (uint32_t i = n[node].child; i != 0; i = n[i].next) {
         uint64_t width = n[i].total.period;
         if ((double)width * p->scale >= NARROWEST) {
@@ -290,7 +290,8 @@ static void put_title(const struct picture *p)
     }
 }
 
-static void put_head(const struct picture *p, const struct mkperf_profile *c, uint32_t event)
+static void put_picture_head(const struct picture *p, const struct mkperf_profile *c,
+                             uint32_t event)
 {
     uint32_t height = TOP + p->rows * ROW + BOTTOM;
 
@@ -366,7 +367,7 @@ static void draw(struct picture *p, const struct mkperf_profile *c, uint32_t eve
 
     p->scale = all != 0 ? (WIDTH - 2 * MARGIN) / (double)all : 0;
     p->rows = rows_of(p, 0);
-    put_head(p, c, event);
+    put_picture_head(p, c, event);
     put_branch(p, 0, 0, 0);
     mkperf_textout_printf(p->t,
                           "</g>\n<desc>frames too narrow to be drawn: %" PRIu64 "</desc>\n</svg>\n",

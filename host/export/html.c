@@ -92,7 +92,7 @@ static struct page_bytes container_of(struct mkperf_frames *f, const char *name)
     return page_data_make(&in);
 }
 
-static void put_data(void *self)
+static void put_page_data(void *self)
 {
     struct html *h = self;
 
@@ -127,7 +127,7 @@ enum mkperf_status mkperf_html_write(const struct mkperf_export *x, struct mkper
                                      struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct html h = {.x = x, .frames = {.profile = c}, .t = t};
-    struct page_writer w = {.put = put_bytes, .data = put_data, .self = &h};
+    struct page_writer w = {.put = put_bytes, .data = put_page_data, .self = &h};
 
     if (mkperf_profile_order(c, e) != MKPERF_OK ||
         (x->base != NULL && mkperf_profile_order(x->base, e) != MKPERF_OK)) {

@@ -83,7 +83,7 @@ static enum mkperf_status jsonl_begin(void *self, const struct mkperf_session *s
     return MKPERF_OK;
 }
 
-static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+static enum mkperf_status print_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
 {
     struct jsonl *j = self;
 
@@ -91,8 +91,8 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     return mkperf_places_pd(&j->places, pd, e);
 }
 
-static void put_frame(struct jsonl *j, const struct mkperf_sample *s,
-                      const struct mkperf_place *place, const struct mkperf_frame *frame)
+static void print_frame(struct jsonl *j, const struct mkperf_sample *s,
+                        const struct mkperf_place *place, const struct mkperf_frame *frame)
 {
     const struct mkperf_function *f = &j->places.function[frame->function];
     struct mkperf_textout *t = &j->text;
@@ -113,8 +113,8 @@ static void put_frame(struct jsonl *j, const struct mkperf_sample *s,
     mkperf_textout_puts(t, f->inlined ? ",\"inlined\":true}" : "}");
 }
 
-static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
-                                     struct mkperf_error *e)
+static enum mkperf_status print_sample(void *self, const struct mkperf_sample *s,
+                                       struct mkperf_error *e)
 {
     struct jsonl *j = self;
     struct mkperf_textout *t = &j->text;
@@ -151,7 +151,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
         uint32_t frames;
         const struct mkperf_frame *f = mkperf_places_frames(&j->places, place[i], &frames);
         for (uint32_t k = 0; k < frames; k++) {
-            put_frame(j, s, &j->places.place[place[i]], &f[k]);
+            print_frame(j, s, &j->places.place[place[i]], &f[k]);
         }
     }
     mkperf_textout_puts(t, "]}\n");
@@ -170,7 +170,8 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
     return MKPERF_OK;
 }
 
-static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+static enum mkperf_status print_mark(void *self, const struct mkperf_mark *m,
+                                     struct mkperf_error *e)
 {
     struct jsonl *j = self;
 
@@ -353,10 +354,10 @@ enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkper
         .name = "jsonl",
         .reads = true,
         .begin = jsonl_begin,
-        .pd = add_pd,
+        .pd = print_pd,
         .events = add_events,
-        .sample = add_sample,
-        .mark = add_mark,
+        .sample = print_sample,
+        .mark = print_mark,
         .lost = add_lost,
         .end = jsonl_end,
         .abandon = jsonl_abandon,

@@ -11,19 +11,19 @@
  */
 #include "parts.h"
 
-enum field {
+enum otlp_field {
     REQUEST_RESOURCE_PROFILES = 1,
     REQUEST_DICTIONARY = 2,
     RESOURCE_PROFILES_RESOURCE = 1,
     RESOURCE_PROFILES_SCOPES = 2,
     SCOPE_PROFILES_SCOPE = 1,
     SCOPE_PROFILES_PROFILES = 2,
-    PROFILE_SAMPLE_TYPE = 1,
-    PROFILE_SAMPLES = 2,
-    PROFILE_TIME_UNIX_NANO = 3,
-    PROFILE_DURATION_NANO = 4,
-    PROFILE_PERIOD_TYPE = 5,
-    PROFILE_PERIOD = 6,
+    OTLP_PROFILE_SAMPLE_TYPE = 1,
+    OTLP_PROFILE_SAMPLES = 2,
+    OTLP_PROFILE_TIME_UNIX_NANO = 3,
+    OTLP_PROFILE_DURATION_NANO = 4,
+    OTLP_PROFILE_PERIOD_TYPE = 5,
+    OTLP_PROFILE_PERIOD = 6,
     SAMPLE_STACK = 1,
     SAMPLE_ATTRIBUTES = 2,
     SAMPLE_VALUES = 4,
@@ -85,7 +85,7 @@ static void put_sample(struct otlp *o, const struct mkperf_profile_chain *chain)
     attributes[0] = attribute(o, "pd", mkperf_places_pd_name(s, chain->pd));
     attributes[1] = attribute(o, "core", core);
     attributes[2] = attribute(o, "mode", s->place[chain->place[0]].kernel ? "kernel" : "user");
-    size_t at = pb_begin(&o->f, PROFILE_SAMPLES);
+    size_t at = pb_begin(&o->f, OTLP_PROFILE_SAMPLES);
     pb_number(&o->f, SAMPLE_STACK, mkperf_hash_number(&o->stacks, stack, chain->n) + UINT64_C(1));
     pb_packed(&o->f, SAMPLE_ATTRIBUTES, attributes, 3);
     pb_packed(&o->f, SAMPLE_VALUES, &chain->weight.period, 1);
@@ -100,17 +100,17 @@ static void put_profile(struct otlp *o, uint32_t event)
     uint64_t name = string(o, mkperf_places_event_name(&o->c->places, event, room)),
              count = string(o, "count");
 
-    pb_pair(&o->f, PROFILE_SAMPLE_TYPE, name, count);
+    pb_pair(&o->f, OTLP_PROFILE_SAMPLE_TYPE, name, count);
     for (uint32_t i = 0; i < o->c->chains.count; i++) {
         mkperf_profile_chain(o->c, i, &chain);
         if (chain.event == event) {
             put_sample(o, &chain);
         }
     }
-    pb_fixed64(&o->f, PROFILE_TIME_UNIX_NANO, o->x->unix_ns);
-    pb_number(&o->f, PROFILE_DURATION_NANO, o->c->last_ns - o->c->first_ns);
-    pb_pair(&o->f, PROFILE_PERIOD_TYPE, name, count);
-    pb_number(&o->f, PROFILE_PERIOD, mkperf_export_period(o->c, event));
+    pb_fixed64(&o->f, OTLP_PROFILE_TIME_UNIX_NANO, o->x->unix_ns);
+    pb_number(&o->f, OTLP_PROFILE_DURATION_NANO, o->c->last_ns - o->c->first_ns);
+    pb_pair(&o->f, OTLP_PROFILE_PERIOD_TYPE, name, count);
+    pb_number(&o->f, OTLP_PROFILE_PERIOD, mkperf_export_period(o->c, event));
     pb_end(&o->f, at);
 }
 

@@ -12,21 +12,21 @@
  */
 #include "parts.h"
 
-enum { NAME_MAX_BYTES = 4096 };
+enum { PPROF_NAME_BYTES = 4096 };
 
 /* The fields of the message Profile. */
-enum field {
-    PROFILE_SAMPLE_TYPE = 1,
-    PROFILE_SAMPLE = 2,
-    PROFILE_MAPPING = 3,
-    PROFILE_LOCATION = 4,
-    PROFILE_FUNCTION = 5,
-    PROFILE_STRING_TABLE = 6,
-    PROFILE_DURATION_NANOS = 10,
-    PROFILE_PERIOD_TYPE = 11,
-    PROFILE_PERIOD = 12,
-    PROFILE_COMMENT = 13,
-    PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+enum pprof_field {
+    PPROF_SAMPLE_TYPE = 1,
+    PPROF_SAMPLE = 2,
+    PPROF_MAPPING = 3,
+    PPROF_LOCATION = 4,
+    PPROF_FUNCTION = 5,
+    PPROF_STRING_TABLE = 6,
+    PPROF_DURATION_NANOS = 10,
+    PPROF_PERIOD_TYPE = 11,
+    PPROF_PERIOD = 12,
+    PPROF_COMMENT = 13,
+    PPROF_DEFAULT_SAMPLE_TYPE = 14,
 };
 
 struct pprof {
@@ -54,28 +54,28 @@ static void put_types(struct pprof *p)
 {
     uint64_t samples = extra_string(p, "samples"), count = extra_string(p, "count");
 
-    pb_pair(&p->f, PROFILE_SAMPLE_TYPE, samples, count);
+    pb_pair(&p->f, PPROF_SAMPLE_TYPE, samples, count);
     for (uint32_t i = 0; i < p->c->nevents; i++) {
-        pb_pair(&p->f, PROFILE_SAMPLE_TYPE, event_string(p, i), count);
+        pb_pair(&p->f, PPROF_SAMPLE_TYPE, event_string(p, i), count);
     }
     if (p->c->nevents > 0) {
-        pb_pair(&p->f, PROFILE_PERIOD_TYPE, event_string(p, 0), count);
-        pb_number(&p->f, PROFILE_PERIOD, mkperf_export_period(p->c, 0));
-        pb_number(&p->f, PROFILE_DEFAULT_SAMPLE_TYPE, event_string(p, 0));
+        pb_pair(&p->f, PPROF_PERIOD_TYPE, event_string(p, 0), count);
+        pb_number(&p->f, PPROF_PERIOD, mkperf_export_period(p->c, 0));
+        pb_number(&p->f, PPROF_DEFAULT_SAMPLE_TYPE, event_string(p, 0));
     }
-    pb_number(&p->f, PROFILE_DURATION_NANOS, p->c->last_ns - p->c->first_ns);
+    pb_number(&p->f, PPROF_DURATION_NANOS, p->c->last_ns - p->c->first_ns);
 }
 
-static void put_label(struct pprof *p, const char *key, uint64_t text)
+static void put_sample_label(struct pprof *p, const char *key, uint64_t text)
 {
     pb_pair(&p->f, 3, extra_string(p, key), text);
 }
 
-static void put_sample(struct pprof *p, const struct mkperf_profile_chain *chain)
+static void put_sample_message(struct pprof *p, const struct mkperf_profile_chain *chain)
 {
     uint64_t location[MKPERF_PLACES_MAX], value[1 + MKPERF_MODEL_EVENTS] = {0};
     const struct mkperf_places *s = &p->c->places;
-    size_t at = pb_begin(&p->f, PROFILE_SAMPLE);
+    size_t at = pb_begin(&p->f, PPROF_SAMPLE);
     char core[16];
 
     for (uint32_t i = 0; i < chain->n; i++) {
@@ -86,20 +86,21 @@ static void put_sample(struct pprof *p, const struct mkperf_profile_chain *chain
     pb_packed(&p->f, 1, location, chain->n);
     pb_packed(&p->f, 2, value, 1 + p->c->nevents);
     snprintf(core, sizeof core, "%u", chain->core);
-    put_label(p, "pd", extra_string(p, mkperf_places_pd_name(s, chain->pd)));
-    put_label(p, "core", extra_string(p, core));
-    put_label(p, "event", event_string(p, chain->event));
-    put_label(p, "mode", extra_string(p, s->place[chain->place[0]].kernel ? "kernel" : "user"));
+    put_sample_label(p, "pd", extra_string(p, mkperf_places_pd_name(s, chain->pd)));
+    put_sample_label(p, "core", extra_string(p, core));
+    put_sample_label(p, "event", event_string(p, chain->event));
+    put_sample_label(p, "mode",
+                     extra_string(p, s->place[chain->place[0]].kernel ? "kernel" : "user"));
     pb_end(&p->f, at);
     pb_flush(&p->f);
 }
 
-static void put_mapping(struct pprof *p, uint64_t number, struct mkperf_module *module,
-                        const char *name)
+static void put_mapping_message(struct pprof *p, uint64_t number, struct mkperf_module *module,
+                                const char *name)
 {
     const struct mkperf_build_id *id = mkperf_module_build_id(module);
     char hex[MKPERF_BUILD_ID_TEXT];
-    size_t at = pb_begin(&p->f, PROFILE_MAPPING);
+    size_t at = pb_begin(&p->f, PPROF_MAPPING);
 
     pb_number(&p->f, 1, number);
     pb_code(&p->f, 2, module);
@@ -116,7 +117,7 @@ static void put_comment(void *self, const char *line)
 {
     struct pprof *p = self;
 
-    pb_number(&p->f, PROFILE_COMMENT, extra_string(p, line));
+    pb_number(&p->f, PPROF_COMMENT, extra_string(p, line));
 }
 
 static void put_tables(struct pprof *p)
@@ -124,15 +125,15 @@ static void put_tables(struct pprof *p)
     const struct mkperf_places *s = &p->c->places;
 
     /* The kernel is first, because pprof shows the first mapping as "File". */
-    put_mapping(p, (uint64_t)s->npds + 1, s->kernel, "[kernel]");
+    put_mapping_message(p, (uint64_t)s->npds + 1, s->kernel, "[kernel]");
     for (uint32_t i = 0; i < s->npds; i++) {
         if (s->pd[i].name != NULL) {
-            put_mapping(p, (uint64_t)i + 1, s->pd[i].module, s->pd[i].name);
+            put_mapping_message(p, (uint64_t)i + 1, s->pd[i].module, s->pd[i].name);
         }
     }
     for (uint32_t i = 0; i < s->places.count; i++) {
         const struct mkperf_place *place = &s->place[i];
-        size_t at = pb_begin(&p->f, PROFILE_LOCATION);
+        size_t at = pb_begin(&p->f, PPROF_LOCATION);
         pb_number(&p->f, 1, (uint64_t)i + 1);
         bool of_pd = !place->kernel && place->pd < s->npds && s->pd[place->pd].name != NULL;
         pb_number(&p->f, 2, (of_pd ? place->pd : s->npds) + UINT64_C(1));
@@ -143,7 +144,7 @@ static void put_tables(struct pprof *p)
     }
     uint64_t with_pd = s->texts.count;
     for (uint32_t i = 0; i < s->functions.count; i++) {
-        size_t at = pb_begin(&p->f, PROFILE_FUNCTION);
+        size_t at = pb_begin(&p->f, PPROF_FUNCTION);
         pb_number(&p->f, 1, (uint64_t)i + 1);
         pb_number(&p->f, 2,
                   function_names_pd(&p->names, i) != NULL ? with_pd++ : s->function[i].name);
@@ -153,18 +154,18 @@ static void put_tables(struct pprof *p)
     }
     mkperf_profile_notes(p->c, put_comment, p);
     for (uint32_t i = 0; i < s->texts.count; i++) {
-        pb_text(&p->f, PROFILE_STRING_TABLE, mkperf_places_text(s, i));
+        pb_text(&p->f, PPROF_STRING_TABLE, mkperf_places_text(s, i));
     }
-    char text[NAME_MAX_BYTES];
+    char text[PPROF_NAME_BYTES];
     for (uint32_t i = 0; i < s->functions.count; i++) {
         const char *pd = function_names_pd(&p->names, i);
         if (pd != NULL) {
             snprintf(text, sizeof text, "%s {%.255s}", mkperf_places_name(s, i), pd);
-            pb_text(&p->f, PROFILE_STRING_TABLE, text);
+            pb_text(&p->f, PPROF_STRING_TABLE, text);
         }
     }
     for (uint32_t i = 0; i < p->extra.count; i++) {
-        pb_text(&p->f, PROFILE_STRING_TABLE, mkperf_hash_text(&p->extra, i));
+        pb_text(&p->f, PPROF_STRING_TABLE, mkperf_hash_text(&p->extra, i));
     }
 }
 
@@ -186,7 +187,7 @@ enum mkperf_status mkperf_pprof_write(const struct mkperf_export *x, struct mkpe
     put_types(p);
     for (uint32_t i = 0; i < p->c->chains.count; i++) {
         mkperf_profile_chain(p->c, i, &chain);
-        put_sample(p, &chain);
+        put_sample_message(p, &chain);
     }
     put_tables(p);
     function_names_free(&p->names);

@@ -27,7 +27,7 @@ struct speedscope {
     uint32_t alarms; /* the number of warnings and errors, without notes */
 };
 
-static void put_frame(struct speedscope *s, const char *name, const char *note, uint32_t file)
+static void put_frame_name(struct speedscope *s, const char *name, const char *note, uint32_t file)
 {
     struct mkperf_textout *t = s->t;
     char label[1200];
@@ -72,7 +72,7 @@ static void close_profile(struct speedscope *s, uint64_t sum)
 }
 
 /* Writes an element of an array of numbers. */
-static void put_number(struct speedscope *s, uint64_t number)
+static void put_list_number(struct speedscope *s, uint64_t number)
 {
     mkperf_textout_put(s->t, ",", s->t->last != '[');
     mkperf_textout_u64(s->t, number);
@@ -95,10 +95,10 @@ static void put_chain(struct speedscope *s, uint32_t number, bool with_pd)
         uint32_t pd = ambiguous ? s->chain.pd : stack->place[s->chain.place[i]].pd;
         if (pd != owner) {
             owner = pd;
-            put_number(s, stack->functions.count + pd);
+            put_list_number(s, stack->functions.count + pd);
         }
         while (n-- > 0) {
-            put_number(s, frame[n].function);
+            put_list_number(s, frame[n].function);
         }
     }
     mkperf_textout_put(s->t, "]", 1);
@@ -135,7 +135,7 @@ static bool next_run(const struct mkperf_profile *c, uint64_t thread, size_t *i,
 }
 
 /* Writes the profile of a thread in the order of time, because speedscope shows this order first. */
-static void put_thread(struct speedscope *s, uint64_t thread, const char *event)
+static void put_thread_profile(struct speedscope *s, uint64_t thread, const char *event)
 {
     uint64_t weight = 0, sum = 0;
     uint32_t chain = 0, pd = (uint32_t)thread;
@@ -146,7 +146,7 @@ static void put_thread(struct speedscope *s, uint64_t thread, const char *event)
     }
     mkperf_json(s->t, "],'weights':[");
     for (size_t i = 0; next_run(s->c, thread, &i, &chain, &weight);) {
-        put_number(s, weight);
+        put_list_number(s, weight);
         sum += weight;
     }
     close_profile(s, sum);
@@ -171,7 +171,7 @@ static void put_counts(struct speedscope *s, const char *name, const char *unit,
         mkperf_json(s->t, "],'weights':[");
         for (uint32_t i = 0; i < n; i++) {
             if (count[i] != 0) {
-                put_number(s, count[i]);
+                put_list_number(s, count[i]);
             }
         }
         close_profile(s, sum);
@@ -220,12 +220,12 @@ static void put_event(struct speedscope *s, uint32_t event)
     const char *name = mkperf_places_event_name(&c->places, event, room);
     bool *seen = mkperf_xcalloc(c->places.npds, sizeof *seen);
 
-    put_thread(s, (uint64_t)event << 32 | ALL_PDS, name);
+    put_thread_profile(s, (uint64_t)event << 32 | ALL_PDS, name);
     for (uint32_t i = 0; i < c->chains.count; i++) {
         uint64_t thread = mkperf_profile_thread(c, i);
         if (thread >> 32 == event && (uint32_t)thread < c->places.npds && !seen[(uint32_t)thread]) {
             seen[(uint32_t)thread] = true;
-            put_thread(s, thread, name);
+            put_thread_profile(s, thread, name);
         }
     }
     free(seen);
@@ -257,35 +257,35 @@ enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct
         const struct mkperf_function *f = &stack->function[i];
         const char *pd = f->kernel ? NULL : function_names_pd(&names, i);
         snprintf(note, sizeof note, " {%.255s}", pd != NULL ? pd : "");
-        put_frame(&s, mkperf_places_name(stack, i),
-                  f->kernel    ? " [kernel]"
-                  : pd != NULL ? note
-                               : "",
-                  f->file);
+        put_frame_name(&s, mkperf_places_name(stack, i),
+                       f->kernel    ? " [kernel]"
+                       : pd != NULL ? note
+                                    : "",
+                       f->file);
     }
     function_names_free(&names);
     for (uint32_t i = 0; i < stack->npds; i++) {
-        put_frame(&s, mkperf_places_pd_name(stack, i), "", 0);
+        put_frame_name(&s, mkperf_places_pd_name(stack, i), "", 0);
     }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        put_frame(&s, mkperf_loss_places[i].key, " [lost]", 0);
+        put_frame_name(&s, mkperf_loss_places[i].key, " [lost]", 0);
     }
     for (uint32_t i = 0; i < s.c->mark_keys.count; i++) {
         uint32_t words;
         const uint64_t *key = mkperf_hash_key(&s.c->mark_keys, i, &words);
         snprintf(note, sizeof note, " [mark of %.255s]",
                  mkperf_places_pd_name(stack, (uint32_t)key[0]));
-        put_frame(&s, mkperf_places_text(stack, (uint32_t)key[1]), note, 0);
+        put_frame_name(&s, mkperf_places_text(stack, (uint32_t)key[1]), note, 0);
     }
     for (uint32_t i = 0; i < edges_of(&s); i++) {
         const struct mkperf_interaction *edge = &s.c->totals.interactions->edge[i];
         snprintf(note, sizeof note, " -> %s", edge->to);
-        put_frame(&s, edge->from, note, 0);
+        put_frame_name(&s, edge->from, note, 0);
     }
-    put_frame(&s, "mkperf_capture [kernel]", "", 0);
-    put_frame(&s, "profiler's PDs", "", 0);
+    put_frame_name(&s, "mkperf_capture [kernel]", "", 0);
+    put_frame_name(&s, "profiler's PDs", "", 0);
     for (uint32_t i = 0; i < s.nwarnings; i++) {
-        put_frame(&s, s.warning[i], "", 0);
+        put_frame_name(&s, s.warning[i], "", 0);
     }
     mkperf_json(t, "]},\n'profiles':[");
     for (uint32_t i = 0; i < c->nevents; i++) {

@@ -129,7 +129,7 @@ static bool has_row(const struct program *p, const struct row *r)
 }
 
 /* Returns the only program that has all of these rows. NO_PROGRAM: none has, or several have. */
-static int program_of(const struct exact *x, const struct row *r, size_t n)
+static int only_program_with(const struct exact *x, const struct row *r, size_t n)
 {
     int found = NO_PROGRAM;
 
@@ -173,7 +173,7 @@ static enum mkperf_status put_rows(struct exact *x, int program, const struct ro
 
 static enum mkperf_status put_copy(struct exact *x, const struct row *r, size_t n)
 {
-    int program = program_of(x, r, n);
+    int program = only_program_with(x, r, n);
 
     if (program != NO_PROGRAM) {
         return put_rows(x, program, r, n);
@@ -183,7 +183,7 @@ static enum mkperf_status put_copy(struct exact *x, const struct row *r, size_t 
         while (to < n && r[to].vaddr / PAGE == r[from].vaddr / PAGE) {
             to++;
         }
-        put_rows(x, program_of(x, r + from, to - from), r + from, to - from);
+        put_rows(x, only_program_with(x, r + from, to - from), r + from, to - from);
     }
     return x->e->status;
 }

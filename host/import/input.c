@@ -56,8 +56,8 @@ enum mkperf_status mkperf_input_name_file(const char *path, struct mkperf_error 
                : mkperf_error_set(e, why.status, "%s: %s", path, why.text);
 }
 
-static enum mkperf_status read_all(struct capture *c, const char *path, FILE *f,
-                                   struct mkperf_error *e)
+static enum mkperf_status read_whole_file(struct capture *c, const char *path, FILE *f,
+                                          struct mkperf_error *e)
 {
     uint64_t done = 0;
     struct stat st;
@@ -96,7 +96,7 @@ enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_inp
     if (f == NULL) {
         status = mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     } else if ((status = set_up(c, in, sink, e)) == MKPERF_OK) {
-        status = read_all(c, path, f, e);
+        status = read_whole_file(c, path, f, e);
     }
     status = mkperf_sink_finish(sink, status, c->stream != NULL ? &c->stream->totals : NULL, e);
     mkperf_stream_free(c->stream);

@@ -115,7 +115,7 @@ static const char *base_name(const char *path)
 }
 
 /* Returns the path of the program that pid ran at a time; NULL if unknown. */
-static const char *program_of(const struct kprof *k, uint32_t pid, uint64_t time_ns)
+static const char *program_of_process(const struct kprof *k, uint32_t pid, uint64_t time_ns)
 {
     const char *path = NULL;
 
@@ -149,8 +149,8 @@ static struct mkperf_module *module_of(struct kprof *k, const char *path)
 }
 
 /* Announces a new PD to the sink. Takes `name`. -1: *k->e has the reason. */
-static int64_t add_pd(struct kprof *k, uint32_t pid, char *name, const char *path,
-                      const char *parent)
+static int64_t announce_kprof_pd(struct kprof *k, uint32_t pid, char *name, const char *path,
+                                 const char *parent)
 {
     uint64_t thread = pid == UINT32_MAX ? MKPERF_THREAD_NONE
                                         : pid | (uint64_t)(*path == '\0') << 63;
@@ -185,15 +185,15 @@ static int64_t pd_of(struct kprof *k, uint32_t pid, const char *program, const c
         }
     }
     if (strcmp(program, file) == 0) {
-        return add_pd(k, pid, mkperf_xstrdup(base_name(program)), file, NULL);
+        return announce_kprof_pd(k, pid, mkperf_xstrdup(base_name(program)), file, NULL);
     }
-    return add_pd(k, pid, mkperf_xprintf("%s:%s", base_name(program), base_name(file)), file,
-                  base_name(program));
+    return announce_kprof_pd(k, pid, mkperf_xprintf("%s:%s", base_name(program), base_name(file)),
+                             file, base_name(program));
 }
 
 int64_t kprof_process_pd(struct kprof *k, uint32_t pid, uint64_t time_ns)
 {
-    const char *program = program_of(k, pid, time_ns);
+    const char *program = program_of_process(k, pid, time_ns);
 
     if (program != NULL) {
         return pd_of(k, pid, program, program);
@@ -203,13 +203,13 @@ int64_t kprof_process_pd(struct kprof *k, uint32_t pid, uint64_t time_ns)
             return i;
         }
     }
-    return add_pd(k, pid, mkperf_xprintf("pid-%" PRIu32, pid), "", NULL);
+    return announce_kprof_pd(k, pid, mkperf_xprintf("pid-%" PRIu32, pid), "", NULL);
 }
 
 int64_t kprof_kernel_pd(struct kprof *k)
 {
     if (k->kernel_pd < 0) {
-        k->kernel_pd = add_pd(k, UINT32_MAX, mkperf_xstrdup("kernel"), "", NULL);
+        k->kernel_pd = announce_kprof_pd(k, UINT32_MAX, mkperf_xstrdup("kernel"), "", NULL);
     }
     return k->kernel_pd;
 }
@@ -256,7 +256,7 @@ int64_t kprof_code_at(struct kprof *k, uint32_t pid, uint64_t time_ns, uint64_t 
         return kprof_process_pd(k, pid, time_ns);
     }
     if (m->pd < 0) {
-        const char *program = program_of(k, pid, time_ns);
+        const char *program = program_of_process(k, pid, time_ns);
         if (program == NULL) { /* not reached: the mapping names a file */
             return kprof_process_pd(k, pid, time_ns);
         }

@@ -164,7 +164,7 @@ static enum mkperf_status read_lenient(struct toperf *t)
     return status;
 }
 
-static enum mkperf_status read_all(struct toperf *t)
+static enum mkperf_status read_toperf_samples(struct toperf *t)
 {
     enum mkperf_status status = t->in->lenient ? read_lenient(t) : read_strict(t);
 
@@ -188,7 +188,7 @@ enum mkperf_status mkperf_toperf_read_fd(const char *name, int fd, const struct 
     t->sink = &checked;
     t->e = e;
     mkperf_json_open(&t->json, name, fd);
-    enum mkperf_status status = mkperf_sink_finish(&checked, read_all(t), &t->totals, e);
+    enum mkperf_status status = mkperf_sink_finish(&checked, read_toperf_samples(t), &t->totals, e);
     mkperf_json_close(&t->json);
     toperf_free_pds(t);
     free(t);

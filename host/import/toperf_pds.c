@@ -209,7 +209,7 @@ static int64_t find_pd(struct toperf *t, uint64_t pid)
 }
 
 /* Takes name and elf. */
-static void add_pd(struct toperf *t, uint64_t pid, char *name, char *elf)
+static void append_pd(struct toperf *t, uint64_t pid, char *name, char *elf)
 {
     MKPERF_GROW(t->pd, t->room, (size_t)t->npds + 1);
     t->pd[t->npds++] = (struct toperf_pd){.name = name, .elf = elf, .pid = (uint32_t)pid};
@@ -289,7 +289,7 @@ static enum mkperf_status member_of_mapping(struct toperf *t, void *self, const 
         free(elf);
         elf = NULL;
     }
-    add_pd(t, pid, pd_name(t, file, pid), elf);
+    append_pd(t, pid, pd_name(t, file, pid), elf);
     return MKPERF_OK;
 }
 
@@ -408,7 +408,7 @@ int64_t toperf_pd_of(struct toperf *t, uint64_t pid)
     if (toperf_found(t, TOPERF_UNKNOWN_PID, reason) != MKPERF_OK) {
         return -1;
     }
-    add_pd(t, pid, mkperf_xprintf("unknown-%" PRIx64, pid), NULL);
+    append_pd(t, pid, mkperf_xprintf("unknown-%" PRIx64, pid), NULL);
     return announce_pd(t, NULL, t->npds - 1) == MKPERF_OK ? (int64_t)t->npds - 1 : -1;
 }
 

@@ -222,8 +222,8 @@ static enum mkperf_status on_sealed(struct mkperf_peer *l, const uint8_t *p, siz
     return MKPERF_OK; /* on a serial line, noise can look like that */
 }
 
-static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, unsigned gap,
-                                     struct mkperf_error *e)
+static enum mkperf_status on_peer_message(void *self, const uint8_t *p, size_t n, unsigned gap,
+                                          struct mkperf_error *e)
 {
     struct mkperf_peer *l = self;
 
@@ -240,7 +240,7 @@ static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, uns
     }
 }
 
-static void on_text(void *self, const char *p, size_t n)
+static void on_peer_text(void *self, const char *p, size_t n)
 {
     struct mkperf_peer *l = self;
 
@@ -258,7 +258,7 @@ static void on_text(void *self, const char *p, size_t n)
     }
 }
 
-static void on_notice(void *self, const char *text)
+static void on_peer_notice(void *self, const char *text)
 {
     mkperf_peer_say(self, "%s", text);
 }
@@ -268,7 +268,8 @@ enum mkperf_status mkperf_peer_init(struct mkperf_peer *l,
                                     const struct mkperf_peer_ops *ops, void *self,
                                     volatile int *stop, struct mkperf_error *e)
 {
-    static const struct mkperf_receiver_ops receiver_ops = {.text = on_text, .message = on_message};
+    static const struct mkperf_receiver_ops receiver_ops = {.text = on_peer_text,
+                                                            .message = on_peer_message};
     const char *user = getenv("USER");
     char host[HOST_NAME_MAX + 1] = "";
 
@@ -284,7 +285,7 @@ enum mkperf_status mkperf_peer_init(struct mkperf_peer *l,
     mkperf_receiver_init(&l->receiver, &receiver_ops, l);
     MKPERF_TRY(mkperf_source_init(&l->source, options->target, e));
     l->source.stop = stop;
-    l->source.notice = on_notice;
+    l->source.notice = on_peer_notice;
     l->source.self = l;
     l->has_key = options->key_file != NULL;
     return l->has_key ? mkperf_key_read(options->key_file, &l->key, e) : MKPERF_OK;

@@ -181,7 +181,7 @@ enum mkperf_status mkperf_flight_conditions(const char *list, const struct mkper
 
 /* ---- the end ---- */
 
-static const char *name_of(const struct mkperf_recorder *r, uint64_t on_wire)
+static const char *name_on_wire(const struct mkperf_recorder *r, uint64_t on_wire)
 {
     return on_wire != 0 ? mkperf_pds_at(r->pds, mkperf_pds_find(r->pds, on_wire - 2))->name : "";
 }
@@ -190,7 +190,7 @@ static const char *name_of(const struct mkperf_recorder *r, uint64_t on_wire)
 static void write_latency(const struct mkperf_recorder *r, const mkperf_Status *s,
                           struct mkperf_totals *t)
 {
-    const char *to = name_of(r, s->trigger_thread);
+    const char *to = name_on_wire(r, s->trigger_thread);
     double us = (double)t->stopped_ns / 1e3, until = (double)t->stopped_at_ns / 1e9;
     char *text = t->stopped, irq[32];
     const char *from = irq;
@@ -207,7 +207,7 @@ static void write_latency(const struct mkperf_recorder *r, const mkperf_Status *
         if (s->trigger_kind == mkperf_StopKind_STOP_IRQ) {
             snprintf(irq, sizeof irq, "irq %" PRIu64, s->trigger_from);
         } else {
-            from = name_of(r, s->trigger_from);
+            from = name_on_wire(r, s->trigger_from);
         }
         snprintf(text, MKPERF_STOPPED_TEXT, "by a %s %s -> %s that took %.3f us, until %.6f s",
                  s->trigger_kind == mkperf_StopKind_STOP_CALL ? "call" : "wake-up", from, to, us,
@@ -226,7 +226,8 @@ void mkperf_flight_reason(const struct mkperf_recorder *r, struct mkperf_totals 
     }
     switch (s->trigger) {
     case mkperf_FlightTrigger_FLIGHT_FAULT:
-        snprintf(t->stopped, sizeof t->stopped, "by a fault of %s", name_of(r, s->trigger_thread));
+        snprintf(t->stopped, sizeof t->stopped, "by a fault of %s",
+                 name_on_wire(r, s->trigger_thread));
         break;
     case mkperf_FlightTrigger_FLIGHT_MARK:
         /* The target sends that mark as the last one, unless it had no space for it. */

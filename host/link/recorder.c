@@ -4,9 +4,9 @@
  */
 #include "recorder.h"
 
-static const double REPEAT_S = 0.5; /* between repetitions of a request */
+static const double REQUEST_REPEAT_S = 0.5; /* between repetitions of a request */
 
-static void on_text(void *self, const char *p, size_t n)
+static void on_recorder_text(void *self, const char *p, size_t n)
 {
     struct mkperf_recorder *r = self;
 
@@ -15,7 +15,7 @@ static void on_text(void *self, const char *p, size_t n)
     }
 }
 
-static void on_notice(void *self, const char *text)
+static void on_recorder_notice(void *self, const char *text)
 {
     struct mkperf_recorder *r = self;
 
@@ -35,8 +35,8 @@ static enum mkperf_status on_bytes(void *self, const uint8_t *p, size_t n, struc
 }
 
 /* Passes a message to the stream, and then acts on it, unless it is a batch. */
-static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, unsigned gap,
-                                     struct mkperf_error *e)
+static enum mkperf_status on_recorder_message(void *self, const uint8_t *p, size_t n, unsigned gap,
+                                              struct mkperf_error *e)
 {
     struct mkperf_recorder *r = self;
     struct mkperf_stream *s = r->stream;
@@ -103,10 +103,10 @@ static enum mkperf_status on_tick(void *self, struct mkperf_error *e)
 enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, bool names_only,
                                         struct mkperf_error *e)
 {
-    static const struct mkperf_peer_ops ops = {.text = on_text,
-                                               .notice = on_notice,
+    static const struct mkperf_peer_ops ops = {.text = on_recorder_text,
+                                               .notice = on_recorder_notice,
                                                .bytes = on_bytes,
-                                               .message = on_message,
+                                               .message = on_recorder_message,
                                                .tick = on_tick};
     const struct mkperf_pds_config pds = {.system = r->options.system,
                                           .elf_path = r->options.elf_path,
@@ -168,7 +168,7 @@ enum mkperf_status mkperf_recorder_refused(const struct mkperf_recorder *r, stru
 enum mkperf_status mkperf_recorder_ask(struct mkperf_recorder *r, mkperf_ToTarget *m,
                                        const char *what, struct mkperf_error *e)
 {
-    if (mkperf_peer_ask(&r->link, m, REPEAT_S, r->options.link.timeout_s, e) == MKPERF_OK) {
+    if (mkperf_peer_ask(&r->link, m, REQUEST_REPEAT_S, r->options.link.timeout_s, e) == MKPERF_OK) {
         return MKPERF_OK;
     }
     if (e->status != MKPERF_ERR_SILENT) {

@@ -9,7 +9,7 @@
 
 #include "connection.h"
 
-static const double REPEAT_S = 0.5;     /* between two ResetChains, and repetitions of GetStatus */
+static const double RUN_REPEAT_S = 0.5; /* between two ResetChains, and repetitions of GetStatus */
 static const double STATUS_S = 1.0;     /* between requests for the target's counters */
 static const double APART_KEEPS = 0.8;  /* factor of apart_s at each batch */
 static const double STATUS_DUE_S = 1.5; /* the target sends a Status per second of its own time */
@@ -69,7 +69,7 @@ static enum mkperf_status serve_session(struct mkperf_recorder *r, struct mkperf
                                       : "the session was ended on the target");
         return MKPERF_OK;
     }
-    if (mkperf_stream_needs_reset(s) && now - r->reset_s >= REPEAT_S) {
+    if (mkperf_stream_needs_reset(s) && now - r->reset_s >= RUN_REPEAT_S) {
         r->reset_s = now;
         return mkperf_peer_send(&r->link, &reset, e);
     }
@@ -159,7 +159,7 @@ static enum mkperf_status stop_watching(struct mkperf_recorder *r, struct mkperf
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
 
-    if (!r->ended && mkperf_peer_ask(&r->link, &m, REPEAT_S, STOP_PATIENCE_S, e) != MKPERF_OK &&
+    if (!r->ended && mkperf_peer_ask(&r->link, &m, RUN_REPEAT_S, STOP_PATIENCE_S, e) != MKPERF_OK &&
         e->status != MKPERF_ERR_SILENT && e->status != MKPERF_ERR_LINK) {
         return e->status;
     }
@@ -359,7 +359,7 @@ enum mkperf_status mkperf_latency_query_begin(struct mkperf_recorder *r, struct 
     return MKPERF_OK;
 }
 
-static const char *name_of(struct mkperf_recorder *r, uint64_t thread)
+static const char *name_of_thread(struct mkperf_recorder *r, uint64_t thread)
 {
     struct mkperf_pds *pds = r->pds;
 
@@ -377,8 +377,8 @@ static bool add_pair(struct mkperf_recorder *r, struct mkperf_latency_rows *rows
     }
     bool irq = p->kind == mkperf_LatencyKind_LATENCY_IRQ;
     struct mkperf_latency_row *row = mkperf_latency_row(rows, (enum mkperf_latency_kind)p->kind,
-                                                        irq ? "" : name_of(r, p->from),
-                                                        name_of(r, p->to), p->irq);
+                                                        irq ? "" : name_of_thread(r, p->from),
+                                                        name_of_thread(r, p->to), p->irq);
     row->ns.count += p->count;
     row->ns.total += p->total_ticks;
     if (p->max_ticks > row->ns.max) {
@@ -428,8 +428,8 @@ enum mkperf_status mkperf_latency_query(struct mkperf_recorder *r, struct mkperf
         }
         for (unsigned i = 0; i < answer->threads_count; i++) {
             const mkperf_LatencyThread *run = &answer->threads[i];
-            mkperf_latency_run(rows, name_of(r, run->thread), run->thread - 2, run->run_ticks,
-                               run->runs);
+            mkperf_latency_run(rows, name_of_thread(r, run->thread), run->thread - 2,
+                               run->run_ticks, run->runs);
         }
     }
     mkperf_latency_rows_finish(rows);
@@ -514,7 +514,7 @@ static enum mkperf_status receive_dump(struct mkperf_recorder *r, uint64_t most,
                                     "arrived, the target reported less than half of that",
                                     r->link.source.spec, received);
         }
-        if (mkperf_stream_needs_reset(s) && now - r->reset_s >= REPEAT_S) {
+        if (mkperf_stream_needs_reset(s) && now - r->reset_s >= RUN_REPEAT_S) {
             r->reset_s = now;
             MKPERF_TRY(mkperf_peer_send(&r->link, &reset, e));
         }

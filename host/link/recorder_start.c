@@ -14,9 +14,10 @@
 #include "symbols/symbols.h"
 #include "system/system.h"
 
-static const double REPEAT_S = 0.5;        /* between repetitions of a request */
-static const double STOP_PATIENCE_S = 3.0; /* without a byte, for the end of another session */
-static const double DRAIN_PATIENCE_S = 60; /* for all messages of another session */
+static const double START_REPEAT_S = 0.5; /* between repetitions of a request */
+static const double OTHER_STOP_PATIENCE_S =
+    3.0; /* without a byte, for the end of another session */
+static const double OTHER_DRAIN_PATIENCE_S = 60; /* for all messages of another session */
 
 /* Fetches the image's list of programs in parts. A target that refuses has no list. */
 static enum mkperf_status fetch_programs(struct mkperf_recorder *r, struct mkperf_error *e)
@@ -123,12 +124,13 @@ static enum mkperf_status end_and_configure(struct mkperf_recorder *r, mkperf_To
         if (!mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE)) {
             break;
         }
-        double until = mkperf_now_s() + REPEAT_S;
+        double until = mkperf_now_s() + START_REPEAT_S;
         while (mkperf_now_s() < until && !mkperf_peer_stopped(&r->link)) {
             MKPERF_TRY(mkperf_peer_pump(&r->link, 20, e));
         }
-    } while (!mkperf_peer_stopped(&r->link) && mkperf_now_s() - r->link.heard_s < STOP_PATIENCE_S &&
-             mkperf_now_s() - began < DRAIN_PATIENCE_S);
+    } while (!mkperf_peer_stopped(&r->link) &&
+             mkperf_now_s() - r->link.heard_s < OTHER_STOP_PATIENCE_S &&
+             mkperf_now_s() - began < OTHER_DRAIN_PATIENCE_S);
     return MKPERF_OK;
 }
 
@@ -279,7 +281,7 @@ static enum mkperf_status rejoin(struct mkperf_recorder *r, double began_s, stru
         mkperf_peer_say(&r->link, "%s; going on as a watcher", e->text);
     }
     mkperf_stream_damaged(r->stream); /* so that a new epoch is requested */
-    if (mkperf_peer_ask(&r->link, &m, REPEAT_S, r->options.link.timeout_s, e) != MKPERF_OK) {
+    if (mkperf_peer_ask(&r->link, &m, START_REPEAT_S, r->options.link.timeout_s, e) != MKPERF_OK) {
         return e->status == MKPERF_ERR_SILENT
                    ? mkperf_error_set(e, MKPERF_ERR_LINK, "%s: no answer to GetStatus",
                                       r->link.source.spec)

@@ -208,8 +208,8 @@ enum mkperf_status mkperf_merge_release(struct mkperf_merge *m, bool all,
     return MKPERF_OK;
 }
 
-static enum mkperf_status note(struct mkperf_merge *m, struct queue *q, uint64_t time_ns,
-                               const struct mkperf_sink *to, struct mkperf_error *e)
+static enum mkperf_status note_arrival(struct mkperf_merge *m, struct queue *q, uint64_t time_ns,
+                                       const struct mkperf_sink *to, struct mkperf_error *e)
 {
     q->newest_ns = time_ns;
     m->newest_ns = time_ns > m->newest_ns ? time_ns : m->newest_ns;
@@ -236,7 +236,7 @@ enum mkperf_status mkperf_merge_add(struct mkperf_merge *m, const struct mkperf_
     }
     q->tail += w.words;
     m->words += w.words;
-    return note(m, q, sample->time_ns, to, e);
+    return note_arrival(m, q, sample->time_ns, to, e);
 }
 
 static enum mkperf_status add_event(struct mkperf_merge *m, uint32_t core, const struct waiting *w,
@@ -248,7 +248,7 @@ static enum mkperf_status add_event(struct mkperf_merge *m, uint32_t core, const
     memcpy(reserve(q, HEAD), w, sizeof *w);
     q->tail += HEAD;
     m->words += HEAD;
-    return note(m, q, w->time_ns, to, e);
+    return note_arrival(m, q, w->time_ns, to, e);
 }
 
 enum mkperf_status mkperf_merge_add_sched(struct mkperf_merge *m, const struct mkperf_sched *event,

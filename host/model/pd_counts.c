@@ -19,12 +19,12 @@
 #include "relays.h"
 
 enum {
-    LEAST_SAMPLES = 100, /* An event with fewer samples is not compared. */
+    LEAST_EVENT_SAMPLES = 100, /* An event with fewer samples is not compared. */
     /* The interval of a core that has not ended has at most as many events as this many of the heaviest samples, with jitter. */
-    ENDS = 2,
+    COUNT_ENDS = 2,
 };
 /* If a greater part of the events may belong to any PD, nothing is compared. */
-static const double UNKNOWN_MAX = 0.25;
+static const double COUNT_UNKNOWN_MAX = 0.25;
 
 /* ---- the counts ------------------------------------------------------------------------------ */
 
@@ -69,7 +69,7 @@ void mkperf_pd_counts_line(struct mkperf_pd_counts *c, const char *value)
 /* ---- the comparison -------------------------------------------------------------------------- */
 
 /* The samples of an event in user mode of a PD, and the count of the same. */
-struct cell {
+struct count_cell {
     uint32_t event, pd;
     double weight, squares;
     uint64_t samples, count;
@@ -83,7 +83,7 @@ struct sums {
 
 struct mkperf_count_check {
     struct mkperf_hash keys; /* the keys of cells: event and PD */
-    struct cell *cell;
+    struct count_cell *cell;
     uint32_t room;
     double heaviest[MKPERF_MODEL_EVENTS]; /* weight of a sample */
     uint64_t cores[MKPERF_MODEL_EVENTS];
@@ -103,7 +103,7 @@ void mkperf_count_check_free(struct mkperf_count_check *c)
     }
 }
 
-static struct cell *cell_of(struct mkperf_count_check *c, uint32_t event, uint32_t pd)
+static struct count_cell *count_cell_of(struct mkperf_count_check *c, uint32_t event, uint32_t pd)
 {
     const uint64_t key = (uint64_t)event << 32 | pd;
     uint32_t at = mkperf_hash_number(&c->keys, &key, 1);
@@ -121,7 +121,7 @@ void mkperf_count_check_sample(struct mkperf_count_check *c, const struct mkperf
     if (s->flags & (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_BLOCKED)) {
         return;
     }
-    struct cell *cell = cell_of(c, s->event, s->pd);
+    struct count_cell *cell = count_cell_of(c, s->event, s->pd);
     cell->samples += mkperf_sample_count(s);
     cell->weight += weight;
     cell->squares += weight * weight / n;
@@ -143,14 +143,15 @@ static void take_counts(struct mkperf_count_check *c, const struct mkperf_count_
         }
         /* Counts without a PD have the numbers behind those of all PDs. */
         if (count->user != 0) {
-            cell_of(c, count->event, pd < names->npds ? pd : names->npds + i)->count = count->user;
+            count_cell_of(c, count->event, pd < names->npds ? pd : names->npds + i)->count =
+                count->user;
         }
     }
 }
 
 /* Returns the name of a cell's PD; own: it is mkperf's. */
 static const char *cell_name(const struct mkperf_count_names *names,
-                             const struct mkperf_pd_counts *counts, const struct cell *cell,
+                             const struct mkperf_pd_counts *counts, const struct count_cell *cell,
                              bool *own)
 {
     if (cell->pd < names->npds) {
@@ -174,7 +175,7 @@ static struct sums sum_event(const struct mkperf_count_check *c, uint32_t event,
     struct sums s = {.cores = c->cores[event]};
 
     for (uint32_t i = 0; i < c->keys.count; i++) {
-        const struct cell *cell = &c->cell[i];
+        const struct count_cell *cell = &c->cell[i];
         bool mine = false;
         if (cell->event != event) {
             continue;
@@ -209,8 +210,9 @@ double mkperf_share_limit(double p, double weight, double squares, double heavie
 }
 
 /* Notes a difference in relation to what may be. */
-static void note(struct mkperf_agreed *to, const struct mkperf_event *event, const char *pd,
-                 double by_samples, double by_counts, double error, double may)
+static void note_agreement(struct mkperf_agreed *to, const struct mkperf_event *event,
+                           const char *pd, double by_samples, double by_counts, double error,
+                           double may)
 {
     double off = fabs(by_samples - by_counts) / may;
 
@@ -233,10 +235,10 @@ static void compare_event(const struct mkperf_count_check *c, uint32_t event,
     const struct mkperf_session *session = names->session;
     struct sums s = sum_event(c, event, names, t);
     uint32_t cores = (uint32_t)__builtin_popcount(mkperf_session_cores(session));
-    double ends = ENDS * c->heaviest[event] * (cores > 1 ? cores : 1);
-    const char *why = s.samples < LEAST_SAMPLES || s.count <= 0 ? "too few samples"
-                      : s.unknown > UNKNOWN_MAX                 ? "too much is lost"
-                                                                : NULL;
+    double ends = COUNT_ENDS * c->heaviest[event] * (cores > 1 ? cores : 1);
+    const char *why = s.samples < LEAST_EVENT_SAMPLES || s.count <= 0 ? "too few samples"
+                      : s.unknown > COUNT_UNKNOWN_MAX                 ? "too much is lost"
+                                                                      : NULL;
 
     if (why != NULL) {
         if (s.all_count > 0 || s.all_weight > 0) {
@@ -245,7 +247,7 @@ static void compare_event(const struct mkperf_count_check *c, uint32_t event,
         return;
     }
     for (uint32_t i = 0; i < c->keys.count; i++) {
-        const struct cell *cell = &c->cell[i];
+        const struct count_cell *cell = &c->cell[i];
         bool own = false;
         if (cell->event != event) {
             continue;
@@ -255,14 +257,15 @@ static void compare_event(const struct mkperf_count_check *c, uint32_t event,
             double p = (double)cell->count / s.count, error;
             double may = mkperf_share_limit(p, s.weight, s.squares, c->heaviest[event],
                                             (double)c->keys.count, &error);
-            note(to, &session->event[event], name, cell->weight / s.weight, p, error,
-                 may + ends / s.weight + s.unknown);
+            note_agreement(to, &session->event[event], name, cell->weight / s.weight, p, error,
+                           may + ends / s.weight + s.unknown);
         }
     }
     /* A core without a sample may have any part of its first interval. */
     if (!session->selected && (uint32_t)__builtin_popcountll(s.cores) >= cores) {
         double may = ends / s.all_count + lost_share(t);
-        note(to, &session->event[event], "the sum", s.all_weight / s.all_count, 1, 0, may);
+        note_agreement(to, &session->event[event], "the sum", s.all_weight / s.all_count, 1, 0,
+                       may);
     }
 }
 

@@ -57,7 +57,7 @@ static void put_text(const struct page_writer *w, const char *text)
 
 /* Writes the contents of the file that a line `<link ... href="NAME">` or `<script src="NAME"></script>` names. False: the line is
  * another one. */
-static bool put_file(const struct page_writer *w, const char *line, const char *end)
+static bool put_asset(const struct page_writer *w, const char *line, const char *end)
 {
     static const char script[] = "<script src=\"", link[] = "<link rel=\"stylesheet\" href=\"";
     bool is_script = strncmp(line, script, sizeof script - 1) == 0;
@@ -91,7 +91,7 @@ void page_write_whole(const struct page_writer *w)
         size_t n = (size_t)(end - line);
         if (n == sizeof here - 1 && memcmp(line, here, n) == 0) {
             w->data(w->self);
-        } else if (!put_file(w, line, end)) {
+        } else if (!put_asset(w, line, end)) {
             w->put(w->self, line, n);
         }
         if (n == sizeof charset - 1 && memcmp(line, charset, n) == 0) {

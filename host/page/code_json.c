@@ -81,8 +81,8 @@ static void put_instructions(struct annotate_code *code, struct mkperf_module *m
     }
 }
 
-static void put_file(const struct file *f, struct annotate_sources *sources,
-                     struct mkperf_textout *t)
+static void put_source_file(const struct file *f, struct annotate_sources *sources,
+                            struct mkperf_textout *t)
 {
     const char *text;
     int from = f->first > 4 ? f->first - 4 : 1, n = 0;
@@ -138,7 +138,7 @@ void page_code_json(const struct mkperf_frames *f, uint32_t function,
     }
     mkperf_json(&t, "],'files':[");
     for (int i = 0; i < files.n; i++) {
-        put_file(&files.file[i], sources, &t);
+        put_source_file(&files.file[i], sources, &t);
         free(files.file[i].name);
         free(files.file[i].directory);
     }

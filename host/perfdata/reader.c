@@ -56,7 +56,7 @@ static enum mkperf_status read_lost(struct perfin_reader *r, struct perfin_curso
     return mkperf_sink_lost(r->sink, &lost, r->e);
 }
 
-static enum mkperf_status read_attr(struct perfin_reader *r, struct perfin_cursor c)
+static enum mkperf_status read_attr_record(struct perfin_reader *r, struct perfin_cursor c)
 {
     if (!perfin_more_attrs(&r->frame, c.p, c.n)) {
         return perfin_fail(r, "a HEADER_ATTR record is cut, or of one event too many");
@@ -97,7 +97,7 @@ static enum mkperf_status read_record(struct perfin_reader *r, struct perfin_cur
     case PERF_RECORD_LOST_SAMPLES:
         return read_lost(r, c, type);
     case PERF_RECORD_HEADER_ATTR:
-        return read_attr(r, c);
+        return read_attr_record(r, c);
     case PERF_RECORD_EVENT_UPDATE:
         return read_event_name(r, c);
     case PERF_RECORD_HEADER_EVENT_TYPE:

@@ -145,7 +145,7 @@ static enum mkperf_status read_ids(struct perfin_bytes *b, struct perfin_frame *
     return MKPERF_OK;
 }
 
-static struct perfin_attr read_attr(const uint8_t *p, size_t n)
+static struct perfin_attr attr_at(const uint8_t *p, size_t n)
 {
     return (struct perfin_attr){
         .type = mkperf_get32(p),
@@ -209,7 +209,7 @@ static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame
         if (!p) {
             return perfin_bad(b, s.offset, "its attributes cannot be read", e);
         }
-        struct perfin_attr attr = read_attr(p, (size_t)each - 16);
+        struct perfin_attr attr = attr_at(p, (size_t)each - 16);
         struct perfin_section ids = section(p + each - 16);
         const uint8_t *id = ids.size >= 8 ? perfin_at(b, ids.offset, 8) : NULL;
         uint64_t first_id = id != NULL ? mkperf_get64(id) : 0;
@@ -237,7 +237,7 @@ bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n)
         return false;
     }
     f->id = mkperf_xrealloc(f->id, f->nids + ids, sizeof *f->id);
-    struct perfin_attr attr = read_attr(p, each);
+    struct perfin_attr attr = attr_at(p, each);
     uint32_t event = event_for(f, &attr, mkperf_get64(p + each));
     for (size_t i = 0; i < ids; i++) {
         f->id[f->nids++] = (struct perfin_id){.id = mkperf_get64(p + each + 8 * i), .event = event};

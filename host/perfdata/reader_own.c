@@ -47,7 +47,7 @@ static bool read_group(struct perfin_session *in, const char *text)
 }
 
 /* sched 0: its tracepoints are those of queues only */
-static bool read_sched(struct perfin_session *s, const char *text)
+static bool read_sched_line(struct perfin_session *s, const char *text)
 {
     s->no_sched = text[0] == '0';
     return true;
@@ -106,7 +106,7 @@ static bool read_suspect(struct perfin_session *in, const char *text)
 }
 
 /* queue NUMBER CAPACITY BITS RETURNS SEEN KIND PRODUCER CONSUMER NAME; queues are in the order of their numbers. */
-static bool read_queue(struct perfin_session *s, const char *text)
+static bool read_queue_line(struct perfin_session *s, const char *text)
 {
     struct mkperf_queue q = {.name = NULL};
     char kind[MKPERF_MODEL_NAME], producer[MKPERF_MODEL_NAME], consumer[MKPERF_MODEL_NAME],
@@ -227,10 +227,10 @@ static const struct row {
     ROW("all_cores", EVENT, PRESENT, mkperf_event, all_cores),
     {.key = "pd", .owner = PD, .read_pd = read_pd},
     {.key = "scheduling", .owner = PD, .read_pd = read_scheduling},
-    {.key = "sched", .read = read_sched},
+    {.key = "sched", .read = read_sched_line},
     {.key = "event", .read = read_event},
     {.key = "group", .read = read_group},
-    {.key = "queue", .read = read_queue},
+    {.key = "queue", .read = read_queue_line},
     {.key = "counted", .read = read_counted},
     {.key = "stopped", .read = read_stopped},
     {.key = MKPERF_PD_COUNT_KEY, .read = read_count},

@@ -319,7 +319,7 @@ static enum mkperf_status read_mark(struct perfin_reader *r, const struct raw_sa
 }
 
 /* Extends the recording's time. */
-static void note_time(struct perfin_reader *r, uint64_t time)
+static void note_sample_time(struct perfin_reader *r, uint64_t time)
 {
     if (!r->has_time || time < r->first_ns) {
         r->first_ns = time;
@@ -348,8 +348,9 @@ static enum mkperf_status traced_pd(struct perfin_reader *r, uint32_t pid, bool 
 }
 
 /* Reads the raw data of a tracepoint. *out has time and core already. */
-static enum mkperf_status read_sched(struct perfin_reader *r, struct mkperf_sched *out,
-                                     enum mkperf_trace_point point, const uint8_t *raw, size_t n)
+static enum mkperf_status read_sched_sample(struct perfin_reader *r, struct mkperf_sched *out,
+                                            enum mkperf_trace_point point, const uint8_t *raw,
+                                            size_t n)
 {
     bool is_switch = point == MKPERF_TRACE_SWITCH;
     uint32_t from, to, kind, known;
@@ -377,7 +378,7 @@ static enum mkperf_status read_sched(struct perfin_reader *r, struct mkperf_sche
     MKPERF_TRY(perfin_begin(r));
     MKPERF_TRY(traced_pd(r, from, known != 0, &out->from));
     MKPERF_TRY(traced_pd(r, to, true, &out->to));
-    note_time(r, out->time_ns);
+    note_sample_time(r, out->time_ns);
     r->sched_events++;
     MKPERF_GROW(r->sched_ns, r->cores_room, (size_t)out->core + 1);
     r->sched_ns[out->core] = out->time_ns;
@@ -385,7 +386,7 @@ static enum mkperf_status read_sched(struct perfin_reader *r, struct mkperf_sche
 }
 
 /* Reads the raw data of mkperf:queue. */
-static enum mkperf_status read_queue(struct perfin_reader *r, const struct raw_sample *raw)
+static enum mkperf_status read_queue_sample(struct perfin_reader *r, const struct raw_sample *raw)
 {
     struct mkperf_queue_reading out = {.time_ns = raw->time, .core = raw->core};
 
@@ -399,7 +400,7 @@ static enum mkperf_status read_queue(struct perfin_reader *r, const struct raw_s
         return perfin_fail(r, "a reading of an unknown queue, or of a core beyond 4095");
     }
     MKPERF_TRY(perfin_begin(r));
-    note_time(r, out.time_ns);
+    note_sample_time(r, out.time_ns);
     r->queue_readings++;
     return mkperf_sink_queue_reading(r->sink, &out, r->e);
 }
@@ -452,10 +453,10 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
         struct mkperf_sched event = {.time_ns = raw.time, .core = raw.core};
 
         if (raw.event - PERFIN_TRACE == MKPERF_TRACE_QUEUE) {
-            return read_queue(r, &raw);
+            return read_queue_sample(r, &raw);
         }
-        return read_sched(r, &event, (enum mkperf_trace_point)(raw.event - PERFIN_TRACE), raw.raw,
-                          raw.nraw);
+        return read_sched_sample(r, &event, (enum mkperf_trace_point)(raw.event - PERFIN_TRACE),
+                                 raw.raw, raw.nraw);
     }
     if (raw.core >= MKPERF_MODEL_CORES) {
         return perfin_fail(r, "a sample of a core beyond 4095");
@@ -479,7 +480,7 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     } else if (raw.nchain == 0 && add_user_frame(r, &out, raw.pid, raw.ip) != MKPERF_OK) {
         return r->e->status;
     }
-    note_time(r, raw.time);
+    note_sample_time(r, raw.time);
     r->samples += mkperf_sample_count(&out);
     return mkperf_sink_sample(r->sink, &out, r->e);
 }

@@ -48,8 +48,8 @@ void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n)
     snprintf(name, n, "%s%s", event->name, mkperf_event_modes(event));
 }
 
-static void put_attr(struct mkperf_put *c, uint32_t type, uint64_t config, uint64_t period,
-                     uint64_t more_fields, uint64_t read_format, uint64_t flags)
+static void put_head_attr(struct mkperf_put *c, uint32_t type, uint64_t config, uint64_t period,
+                          uint64_t more_fields, uint64_t read_format, uint64_t flags)
 {
     mkperf_put32(c, type);
     mkperf_put32(c, PERF_ATTR_BYTES);
@@ -103,17 +103,18 @@ void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, un
     flags |= event->guest                                     ? PERF_ATTR_EXCLUDE_HOST
              : event->host || (event->kernel && !event->user) ? PERF_ATTR_EXCLUDE_GUEST
                                                               : 0;
-    put_attr(c, type, config, event->period != 0 ? event->period : event->frequency,
-             PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | (w->chains[i] ? PERF_SAMPLE_CALLCHAIN : 0) |
-                 (read ? PERF_SAMPLE_READ : 0) |
-                 (w->session.aggregate_ms != 0 ? PERF_SAMPLE_WEIGHT : 0),
-             read ? PERF_FORMAT_ID | PERF_FORMAT_GROUP : 0, flags);
+    put_head_attr(c, type, config, event->period != 0 ? event->period : event->frequency,
+                  PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | (w->chains[i] ? PERF_SAMPLE_CALLCHAIN : 0) |
+                      (read ? PERF_SAMPLE_READ : 0) |
+                      (w->session.aggregate_ms != 0 ? PERF_SAMPLE_WEIGHT : 0),
+                  read ? PERF_FORMAT_ID | PERF_FORMAT_GROUP : 0, flags);
 }
 
 void perfdata_put_mark_attr(struct mkperf_put *c)
 {
-    put_attr(c, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 1,
-             PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW, 0, PERF_ATTR_EXCLUDE_GUEST);
+    put_head_attr(c, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 1,
+                  PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW, 0,
+                  PERF_ATTR_EXCLUDE_GUEST);
 }
 
 unsigned perfdata_trace_points(const struct mkperf_perfdata *w)
@@ -130,8 +131,8 @@ void perfdata_put_trace_attr(struct mkperf_put *c, enum mkperf_trace_point point
 {
     bool lock = point == MKPERF_TRACE_LOCK_BEGIN || point == MKPERF_TRACE_LOCK_END;
 
-    put_attr(c, PERF_TYPE_TRACEPOINT, mkperf_trace_number(point), 1,
-             PERF_SAMPLE_RAW | (lock ? PERF_SAMPLE_CALLCHAIN : 0), 0, PERF_ATTR_EXCLUDE_GUEST);
+    put_head_attr(c, PERF_TYPE_TRACEPOINT, mkperf_trace_number(point), 1,
+                  PERF_SAMPLE_RAW | (lock ? PERF_SAMPLE_CALLCHAIN : 0), 0, PERF_ATTR_EXCLUDE_GUEST);
 }
 
 static void add_event_desc(struct mkperf_perfdata *w)

@@ -153,7 +153,8 @@ void perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint32_t in)
 enum { NAME_ROOM = MKPERF_MODEL_NAME + 8, TEXT_ROOM = 128 };
 
 /* Writes an attribute with the id that its samples have. trailers: also with the id of trailers, 1. */
-static void put_attr(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id, bool trailers)
+static void put_attr_record(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id,
+                            bool trailers)
 {
     struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_HEADER_ATTR, 0);
     mkperf_put_data(&c, attr, PERF_ATTR_BYTES);
@@ -168,7 +169,7 @@ static void put_attr(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id
 static void announce_attr(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id,
                           const char *name)
 {
-    put_attr(w, attr, id, false);
+    put_attr_record(w, attr, id, false);
     struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_EVENT_UPDATE, 0);
     mkperf_put64(&c, PERF_EVENT_UPDATE_NAME);
     mkperf_put64(&c, id);
@@ -196,7 +197,7 @@ void perfdata_trace_announce(struct mkperf_perfdata *w)
     for (unsigned i = 0; i < perfdata_trace_points(w); i++) {
         struct mkperf_put c = {attr};
         perfdata_put_trace_attr(&c, (enum mkperf_trace_point)i);
-        put_attr(w, attr, MKPERF_TRACE_ID + i, trailers && i == 0);
+        put_attr_record(w, attr, MKPERF_TRACE_ID + i, trailers && i == 0);
     }
 }
 

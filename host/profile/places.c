@@ -173,7 +173,7 @@ static void add_unknown(struct mkperf_places *s, struct mkperf_function f, uint6
     add_frame(s, f, name, NULL);
 }
 
-static const char *name_of(const void *self, uint32_t pd)
+static const char *name_of_pd(const void *self, uint32_t pd)
 {
     return mkperf_places_pd_name(self, pd);
 }
@@ -187,7 +187,7 @@ static void resolve_place(struct mkperf_places *s, const struct mkperf_place *p)
     char text[MKPERF_BLOCKED_TEXT];
 
     if (p->blocked) {
-        mkperf_blocked_text(p->addr, name_of, s, text);
+        mkperf_blocked_text(p->addr, name_of_pd, s, text);
         f.known = true;
         add_frame(s, f, text, NULL);
         return;
@@ -330,7 +330,7 @@ void mkperf_places_warnings(const struct mkperf_places *s, const struct mkperf_t
                             mkperf_put_warning *put, void *self)
 {
     const struct mkperf_warnings w = {
-        .session = &s->session, .totals = totals, .pd_name = name_of, .names = s};
+        .session = &s->session, .totals = totals, .pd_name = name_of_pd, .names = s};
 
     mkperf_warnings_each(&w, put, self);
 }

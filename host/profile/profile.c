@@ -8,8 +8,8 @@
 #include "model/figures.h"
 #include "model/relays.h"
 
-static enum mkperf_status add_run(void *self, const struct mkperf_core_interval *run,
-                                  struct mkperf_error *e);
+static enum mkperf_status add_profile_run(void *self, const struct mkperf_core_interval *run,
+                                          struct mkperf_error *e);
 static enum mkperf_status keep_sample(void *self, const struct mkperf_sample *s,
                                       struct mkperf_error *e);
 
@@ -24,7 +24,7 @@ static enum mkperf_status begin_sched(struct mkperf_profile *p, struct mkperf_er
     if (p->utilisation) {
         p->util = (struct mkperf_utilisation){.filter = &p->filter,
                                               .slices = &p->slices,
-                                              .on_run = p->runs ? add_run : NULL,
+                                              .on_run = p->runs ? add_profile_run : NULL,
                                               .self = p,
                                               .failed = &p->sched_failed};
         mkperf_utilisation_attach(&p->util, p->sched);
@@ -203,8 +203,8 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     return weighed.period != 0 ? keep_sample(p, &weighed, e) : MKPERF_OK;
 }
 
-static enum mkperf_status add_run(void *self, const struct mkperf_core_interval *run,
-                                  struct mkperf_error *e)
+static enum mkperf_status add_profile_run(void *self, const struct mkperf_core_interval *run,
+                                          struct mkperf_error *e)
 {
     static const struct mkperf_chain none = {.n = 0};
     const struct mkperf_sample s = {.time_ns = run->from,

@@ -87,8 +87,8 @@ static uint64_t slice_key(uint32_t what, uint32_t slice)
     return what | (uint64_t)slice << 32;
 }
 
-static void add_run(struct mkperf_utilisation *u, const struct mkperf_core_interval *run,
-                    uint32_t slice)
+static void add_utilisation(struct mkperf_utilisation *u, const struct mkperf_core_interval *run,
+                            uint32_t slice)
 {
     uint64_t core_key = slice_key(run->core, slice), pd_key = slice_key(run->pd, slice);
     uint64_t ns = run->to - run->from;
@@ -129,7 +129,7 @@ static void utilisation_on_core(void *self, const struct mkperf_core_interval *i
             run.to = run.from + quantum - run.from % quantum;
         }
         if (mkperf_time_slice(u->slices, run.from, &slice, u->failed) == MKPERF_OK) {
-            add_run(u, &run, slice);
+            add_utilisation(u, &run, slice);
         }
     }
 }

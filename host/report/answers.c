@@ -6,7 +6,7 @@
 
 #include "model/figures.h"
 
-enum { PDS_SHOWN = 3, WARNINGS_SHOWN = 4, DIFFERENCES_SHOWN = 4 };
+enum { ANSWER_PDS = 3, WARNINGS_SHOWN = 4, DIFFERENCES_SHOWN = 4 };
 
 /* Limits of the rules, in per cent. docs/looking.md states them. */
 static const double UNNAMED = 1; /* per cent of the samples that have no function's name */
@@ -194,7 +194,7 @@ enum report_verdict report_explain_time(struct report_question *x, FILE *to)
     }
     report_rows_build(&pds, &x->frames, &by_pd, 0);
     report_rows_build(&functions, &x->frames, &by_function, 0);
-    for (uint32_t i = 0; i < pds.n && shown < PDS_SHOWN; i++) {
+    for (uint32_t i = 0; i < pds.n && shown < ANSWER_PDS; i++) {
         uint32_t pd = pds.row[i].key.pd, f = 0;
         double share = report_row_share(&pds, i);
 
@@ -325,7 +325,7 @@ enum report_verdict report_explain_regression(struct report_question *x, FILE *t
         const struct report_change *r = &d->row[i];
 
         differ += r->sure;
-        if (r->sure && r->delta > 0 && !r->idle && grew++ < PDS_SHOWN) {
+        if (r->sure && r->delta > 0 && !r->idle && grew++ < ANSWER_PDS) {
             if (grew > 1) {
                 fputs(";\n", to);
             } else {
@@ -337,8 +337,8 @@ enum report_verdict report_explain_regression(struct report_question *x, FILE *t
         fell = r->sure && r->delta < 0 && (fell == NULL || r->delta < fell->delta) ? r : fell;
     }
     const struct report_change *largest = d->n != 0 ? &d->row[d->largest] : NULL;
-    if (grew > PDS_SHOWN) {
-        fprintf(to, ";\nand %zu more rows (mkperf diff)", grew - PDS_SHOWN);
+    if (grew > ANSWER_PDS) {
+        fprintf(to, ";\nand %zu more rows (mkperf diff)", grew - ANSWER_PDS);
     } else if (grew == 0 && d->exact) {
         fputs("no row has a greater count", to);
     } else if (grew == 0 && (largest == NULL || !(largest->visible > 0))) {

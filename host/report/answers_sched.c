@@ -7,7 +7,7 @@
 #include "flow/flow.h"
 #include "import/import.h"
 
-enum { PDS_SHOWN = 3, STEPS_SHOWN = 3 };
+enum { SCHED_ANSWER_PDS = 3, STEPS_SHOWN = 3 };
 
 /* Limits of the rules, in per cent of the time. docs/looking.md states them. */
 static const double BUSY = 95;     /* a core that is busy for longer limits its PDs */
@@ -81,7 +81,7 @@ enum report_verdict report_explain_run_times(struct report_question *x, FILE *to
     if (report_lacks_events(x, to)) {
         return REPORT_UNDECIDED;
     }
-    for (unsigned shown = 0; shown < PDS_SHOWN; shown++) {
+    for (unsigned shown = 0; shown < SCHED_ANSWER_PDS; shown++) {
         uint32_t pd = greatest_pd(x, UINT32_MAX, MKPERF_PD_RUNNING, less_than);
 
         if (pd == MKPERF_SCHED_NOBODY) {
@@ -347,7 +347,7 @@ enum report_verdict report_explain_budget(struct report_question *x, FILE *to)
     for (uint32_t i = 0; i < a->npds; i++) {
         const struct mkperf_sched_pd *p = &a->pd[i];
 
-        if (!p->idle && p->name != NULL && p->exhausted != 0 && shown++ < PDS_SHOWN) {
+        if (!p->idle && p->name != NULL && p->exhausted != 0 && shown++ < SCHED_ANSWER_PDS) {
             fprintf(to, "%s%s used up its budget %" PRIu64 " time%s and was throttled for %.2f %%",
                     shown > 1 ? "; " : "", p->name, p->exhausted, mkperf_plural(p->exhausted),
                     percent_of_span(x, p->in[MKPERF_PD_THROTTLED]));

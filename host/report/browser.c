@@ -159,7 +159,7 @@ struct browser {
     const char *message;
 };
 
-static const char help[] =
+static const char browser_help[] =
     "  arrows, PgUp, PgDn, Home, End   move\n"
     "  Enter, right                    open a row: who called it; and on\n"
     "  Enter, left                     close it\n"
@@ -387,7 +387,7 @@ static void act_on_item(struct browser *b, int key)
     }
 }
 
-static void act_on_key(struct browser *b, int key)
+static void act_on_browser_key(struct browser *b, int key)
 {
     switch (key) {
     case KEY_DOWN:
@@ -421,7 +421,7 @@ static void act_on_key(struct browser *b, int key)
         break;
     case 'h':
     case '?':
-        report_pager_show("keys", help);
+        report_pager_show("keys", browser_help);
         break;
     default:
         act_on_item(b, key);
@@ -447,7 +447,7 @@ void report_browse(struct mkperf_frames *f, const struct report_options *o, cons
     while (key != 'q' && key != ERR) {
         draw_list(&b);
         key = getch();
-        act_on_key(&b, key);
+        act_on_browser_key(&b, key);
     }
     endwin();
     struct items *l = &b.list;

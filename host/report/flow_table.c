@@ -150,15 +150,15 @@ static void print_values(const double *value, unsigned from, unsigned n, FILE *t
     }
 }
 
-struct sorting {
+struct flow_sorting {
     const struct mkperf_flow *f;
     unsigned by;
 };
 
 /* Orders rows: the greatest first, equal ones by their names. */
-static int compare(const void *pa, const void *pb, void *context)
+static int compare_by_column(const void *pa, const void *pb, void *context)
 {
-    const struct sorting *s = context;
+    const struct flow_sorting *s = context;
     const void *of[] = {pa, pb};
     const char *name[2];
     double all[2][PD_COLUMNS + QUEUE_COLUMNS];
@@ -178,12 +178,12 @@ static int compare(const void *pa, const void *pb, void *context)
 
 void report_flow_sort(struct mkperf_flow *f, unsigned column)
 {
-    struct sorting s = {.f = f, .by = column};
+    struct flow_sorting s = {.f = f, .by = column};
 
     if (column < PD_COLUMNS) {
-        qsort_r(f->stage, f->nstages, sizeof *f->stage, compare, &s);
+        qsort_r(f->stage, f->nstages, sizeof *f->stage, compare_by_column, &s);
     } else if (column < COLUMNS) {
-        qsort_r(f->queue, f->nqueues, sizeof *f->queue, compare, &s);
+        qsort_r(f->queue, f->nqueues, sizeof *f->queue, compare_by_column, &s);
     }
 }
 

@@ -262,8 +262,8 @@ static void copy_compiler(const struct mkperf_module *m, char text[SHOWN])
     mkperf_printable(text);
 }
 
-static void compare(report_put_difference *put, void *self, const char *what, const char *a,
-                    const char *b)
+static void put_if_different(report_put_difference *put, void *self, const char *what,
+                             const char *a, const char *b)
 {
     if (strcmp(a, b) != 0) {
         put(self, what, *a != '\0' ? a : "unknown", *b != '\0' ? b : "unknown");
@@ -287,11 +287,11 @@ static void compare_programs(const struct mkperf_module *a, const struct mkperf_
     mkperf_build_id_text(&ids[0], text[0]);
     mkperf_build_id_text(&ids[1], text[1]);
     snprintf(what, sizeof what, "build of %s", name);
-    compare(put, self, what, text[0], text[1]);
+    put_if_different(put, self, what, text[0], text[1]);
     copy_compiler(a, text[0]);
     copy_compiler(b, text[1]);
     snprintf(what, sizeof what, "compiler of %s", name);
-    compare(put, self, what, text[0], text[1]);
+    put_if_different(put, self, what, text[0], text[1]);
 }
 
 static void compare_events(const struct mkperf_session *a, const struct mkperf_session *b,
@@ -311,7 +311,7 @@ static void compare_events(const struct mkperf_session *a, const struct mkperf_s
                          mkperf_event_modes(v[side]), v[side]->frequency ? "frequency" : "period",
                          v[side]->frequency ? v[side]->frequency : v[side]->period);
             }
-            compare(put, self, "event", text[0], text[1]);
+            put_if_different(put, self, "event", text[0], text[1]);
         }
     }
 }
@@ -322,19 +322,19 @@ void report_differences(const struct mkperf_places *a, const struct mkperf_place
     const struct mkperf_session *s[2] = {&a->session, &b->session};
     char text[2][SHOWN];
 
-    compare(put, self, "platform", a->session.platform, b->session.platform);
-    compare(put, self, "cpu", a->session.cpu, b->session.cpu);
+    put_if_different(put, self, "platform", a->session.platform, b->session.platform);
+    put_if_different(put, self, "cpu", a->session.cpu, b->session.cpu);
     for (unsigned side = 0; side < 2; side++) {
         snprintf(text[side], SHOWN, "%u", s[side]->cores);
     }
-    compare(put, self, "cores", text[0], text[1]);
+    put_if_different(put, self, "cores", text[0], text[1]);
     for (unsigned side = 0; side < 2; side++) {
         snprintf(text[side], SHOWN, "%sjitter%s%s%s, %u frames", s[side]->jitter ? "" : "no ",
                  s[side]->sched ? ", scheduling events" : "",
                  s[side]->selected ? ", some PDs only" : "", s[side]->exact ? ", exact" : "",
                  s[side]->max_frames);
     }
-    compare(put, self, "session", text[0], text[1]);
+    put_if_different(put, self, "session", text[0], text[1]);
     compare_events(s[0], s[1], put, self);
     compare_programs(a->kernel, b->kernel, "the kernel", put, self);
     for (uint32_t i = 0; i < a->npds; i++) {

@@ -75,8 +75,8 @@ static void print_latencies(const struct report_latency *l, const struct latenci
     }
 }
 
-static void print_by(const struct report_latency *l, const char *what, const struct mkperf_bys *b,
-                     uint64_t of, FILE *out)
+static void print_others_of_edge(const struct report_latency *l, const char *what,
+                                 const struct mkperf_bys *b, uint64_t of, FILE *out)
 {
     for (unsigned i = 0; i < b->n; i++) {
         fprintf(out, "%s %s %.2f %%", i == 0 ? what : ",",
@@ -111,8 +111,8 @@ static void print_parts(const struct report_latency *l, FILE *out)
                 mkperf_percent(p->preempted, p->wall), mkperf_percent(p->budget, p->wall),
                 mkperf_percent(p->other, p->wall));
         print_pair(&l->rows->row[i], out);
-        print_by(l, "             calls:", &edge->nested_by, p->wall, out);
-        print_by(l, "             preempted by:", &edge->preempted_by, p->wall, out);
+        print_others_of_edge(l, "             calls:", &edge->nested_by, p->wall, out);
+        print_others_of_edge(l, "             preempted by:", &edge->preempted_by, p->wall, out);
         const struct mkperf_call_parts *w = &edge->worst;
         fprintf(out,
                 "             worst, us: %.3f = waited %.3f + own %.3f + calls %.3f + preempted "
@@ -412,8 +412,9 @@ void report_path_print(const struct report_path *p, FILE *out)
  * JSON contains the names of values, so the order of the values of each kind is fixed.
  */
 
-static void put_by(struct report_values *v, const struct mkperf_analysis *a, const char *kind,
-                   const char *from, const char *to, const char *exit, const struct mkperf_bys *b)
+static void put_by_row(struct report_values *v, const struct mkperf_analysis *a, const char *kind,
+                       const char *from, const char *to, const char *exit,
+                       const struct mkperf_bys *b)
 {
     for (unsigned i = 0; i < b->n; i++) {
         REPORT_ROW(v, kind, REPORT_TEXT("from", from), REPORT_TEXT("to", to),
@@ -477,8 +478,8 @@ static void put_analysis(struct report_values *v, const struct mkperf_analysis *
                        REPORT_NUMBER("budget_us", s->budget_us),
                        REPORT_NUMBER("period_us", s->period_us),
                        REPORT_NUMBER("consumed_ns", p->consumed));
-            put_by(v, a, "ready", p->name, "", "", &p->ready_by);
-            put_by(v, a, "blocked", p->name, "", "", &p->blocked_on);
+            put_by_row(v, a, "ready", p->name, "", "", &p->ready_by);
+            put_by_row(v, a, "blocked", p->name, "", "", &p->blocked_on);
         }
     }
     for (uint32_t i = 0; i < a->ncores; i++) {
@@ -531,8 +532,8 @@ void report_latency_values(const struct report_latency *l, struct report_values 
         if (r->edge != NULL) {
             put_parts(v, "parts", r, exit, &r->edge->sum);
             put_parts(v, "worst", r, exit, &r->edge->worst);
-            put_by(v, l->analysis, "nested", r->from, r->to, exit, &r->edge->nested_by);
-            put_by(v, l->analysis, "preempted", r->from, r->to, exit, &r->edge->preempted_by);
+            put_by_row(v, l->analysis, "nested", r->from, r->to, exit, &r->edge->nested_by);
+            put_by_row(v, l->analysis, "preempted", r->from, r->to, exit, &r->edge->preempted_by);
         }
     }
     if (l->analysis != NULL) {

@@ -99,7 +99,7 @@ static void search_next(struct pager *p)
 }
 
 /* Acts on a key; false: the user leaves the text. */
-static bool act_on_key(struct pager *p, int key)
+static bool act_on_pager_key(struct pager *p, int key)
 {
     int page = LINES > 3 ? LINES - 3 : 1;
 
@@ -178,7 +178,7 @@ void report_pager_show(const char *title, const char *text)
                  p.n ? p.top + 1 : 0, p.n);
         report_put_line(LINES - 1, foot, true);
         refresh();
-    } while (act_on_key(&p, getch()));
+    } while (act_on_pager_key(&p, getch()));
     free(p.text);
     free(p.line);
 }

@@ -4,7 +4,7 @@
 
 enum { ROUTE_TEXT = 1200 };
 
-static struct mkperf_latency_row row_of(const struct mkperf_log_histogram *h, uint64_t at)
+static struct mkperf_latency_row latency_row_of(const struct mkperf_log_histogram *h, uint64_t at)
 {
     struct mkperf_latency_row row = {.irq = 0};
 
@@ -26,7 +26,7 @@ void report_route_line(const struct report_route *r, FILE *out)
                 "90 %", "99 %", "99.9 %", "worst", "worst at, s", "path");
         return;
     }
-    const struct mkperf_latency_row row = row_of(&r->times->wall, worst_end(r->times));
+    const struct mkperf_latency_row row = latency_row_of(&r->times->wall, worst_end(r->times));
 
     mkperf_route_text(r->routes->analysis, &r->times->route, text, sizeof text);
     fprintf(out, "%10" PRIu64, row.count);
@@ -34,8 +34,8 @@ void report_route_line(const struct report_route *r, FILE *out)
     fprintf(out, "  %s\n", text);
 }
 
-static void print_by(const struct mkperf_analysis *a, const char *what, const struct mkperf_bys *b,
-                     FILE *out)
+static void print_others_of_step(const struct mkperf_analysis *a, const char *what,
+                                 const struct mkperf_bys *b, FILE *out)
 {
     for (unsigned i = 0; i < b->n; i++) {
         fprintf(out, "%s %s %.3f us", i == 0 ? what : ",",
@@ -53,7 +53,7 @@ static void print_part(const struct mkperf_log_histogram *h, unsigned k, const c
 {
     fprintf(out, "%14.3f", (double)h->total / (double)h->count / 1e3);
     for (unsigned q = 0; q < MKPERF_QUANTILES; q++) {
-        fprintf(out, " %14.3f", (double)row_of(h, 0).quantile[q] / 1e3);
+        fprintf(out, " %14.3f", (double)latency_row_of(h, 0).quantile[q] / 1e3);
     }
     fprintf(out, " %14.3f  %u %s: %s%s\n", (double)h->max / 1e3, k, pd, what, name);
 }
@@ -87,8 +87,8 @@ static void print_stage(const struct report_route *r, unsigned k, FILE *out)
 
         print_part(&q->stay, k, pd, "an entry was in the queue ", q->about.name, out);
     }
-    print_by(a, "             ready, while others ran:", &s->ready_by, out);
-    print_by(a, "             calls:", &s->calls_of, out);
+    print_others_of_step(a, "             ready, while others ran:", &s->ready_by, out);
+    print_others_of_step(a, "             calls:", &s->calls_of, out);
     if (s->busy != 0) {
         fprintf(out, "             %" PRIu64 " found it at work\n", s->busy);
     }
@@ -141,8 +141,8 @@ void report_route_print(const struct report_route *r, FILE *out)
     }
 }
 
-static void put_by(const struct mkperf_analysis *a, struct report_values *v, unsigned k,
-                   const char *pd, const char *what, const struct mkperf_bys *b)
+static void put_route_by(const struct mkperf_analysis *a, struct report_values *v, unsigned k,
+                         const char *pd, const char *what, const struct mkperf_bys *b)
 {
     for (unsigned i = 0; i < b->n; i++) {
         REPORT_ROW(v, "path-stage-by", REPORT_NUMBER("stage", k), REPORT_TEXT("pd", pd),
@@ -156,7 +156,7 @@ void report_route_values(const struct report_route *r, struct report_values *v)
 {
     const struct mkperf_analysis *a = r->routes->analysis;
     const struct mkperf_route_times *t = r->times;
-    const struct mkperf_latency_row wall = row_of(&t->wall, worst_end(t));
+    const struct mkperf_latency_row wall = latency_row_of(&t->wall, worst_end(t));
     char text[ROUTE_TEXT];
 
     mkperf_route_text(a, &t->route, text, sizeof text);
@@ -167,18 +167,18 @@ void report_route_values(const struct report_route *r, struct report_values *v)
         const char *pd = mkperf_analysis_name(a, t->route.pd[k]);
 
         for (unsigned p = 0; p < MKPERF_STAGE_PARTS; p++) {
-            const struct mkperf_latency_row row = row_of(&s->part[p], 0);
+            const struct mkperf_latency_row row = latency_row_of(&s->part[p], 0);
             REPORT_ROW(v, "path-stage", REPORT_NUMBER("stage", k), REPORT_TEXT("pd", pd),
                        REPORT_TEXT("part", mkperf_stage_part_names[p]), REPORT_TIMES(&row),
                        REPORT_NUMBER("busy", s->busy), REPORT_NUMBER("ended", s->ended));
         }
         for (unsigned i = next_queue(r, k, 0); i < r->flow->nqueues; i = next_queue(r, k, i + 1)) {
-            const struct mkperf_latency_row row = row_of(&r->flow->queue[i].stay, 0);
+            const struct mkperf_latency_row row = latency_row_of(&r->flow->queue[i].stay, 0);
             REPORT_ROW(v, "path-queue", REPORT_NUMBER("stage", k), REPORT_TEXT("pd", pd),
                        REPORT_TEXT("queue", r->flow->queue[i].about.name), REPORT_TIMES(&row));
         }
-        put_by(a, v, k, pd, "ready", &s->ready_by);
-        put_by(a, v, k, pd, "calls", &s->calls_of);
+        put_route_by(a, v, k, pd, "ready", &s->ready_by);
+        put_route_by(a, v, k, pd, "calls", &s->calls_of);
     }
     for (size_t i = 0; i < r->worst && i < t->wall.count; i++) {
         struct mkperf_path path;

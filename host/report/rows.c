@@ -26,7 +26,7 @@ static struct report_row_key key_of(const struct mkperf_frames *f, const struct 
     return report_columns_key(&o->keys, f, &head, &label);
 }
 
-static struct report_row *row_of(struct report_rows *rows, struct report_row_key k)
+static struct report_row *row_with_key(struct report_rows *rows, struct report_row_key k)
 {
     uint64_t key[] = {k.pd, k.name, k.core, k.mode, k.line, k.event, k.dso, k.slice};
     uint32_t number = mkperf_hash_number(&rows->numbers, key, sizeof key / sizeof *key);
@@ -76,7 +76,7 @@ static void add_to_rows(struct report_rows *rows, struct mkperf_frames *f,
         if (!is_function_shown(f, o, function[i])) {
             continue;
         }
-        row = row_of(rows, key_of(f, o, chain, function[i]));
+        row = row_with_key(rows, key_of(f, o, chain, function[i]));
         if (i == 0) {
             mkperf_weight_add(&row->self, w);
         }
@@ -221,8 +221,8 @@ static void add_to_tree(struct mkperf_tree *t, const struct report_row *r, struc
     mkperf_tree_add(t, node, 0, f->profile->weight[chain]);
 }
 
-static int by_period(const struct mkperf_tree_node *a, const struct mkperf_tree_node *b,
-                     const void *context)
+static int compare_graph_nodes(const struct mkperf_tree_node *a, const struct mkperf_tree_node *b,
+                               const void *context)
 {
     const struct mkperf_frames *f = context;
     uint64_t x = a->total.period, y = b->total.period;
@@ -243,7 +243,7 @@ void report_tree_build(struct mkperf_tree *t, const struct report_row *r,
     for (uint32_t hit = r->first_hit; hit != 0; hit = rows->hit[hit - 1].next) {
         add_to_tree(t, r, f, o, rows->hit[hit - 1].chain);
     }
-    mkperf_tree_finish(t, by_period, f);
+    mkperf_tree_finish(t, compare_graph_nodes, f);
 }
 
 void report_tree_text(const struct mkperf_tree *t, const struct mkperf_frames *f, uint32_t event,

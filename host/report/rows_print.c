@@ -137,8 +137,8 @@ static bool keeps_row_order(const struct hierarchy *h, const struct mkperf_tree_
     return column < keys->n;
 }
 
-static int by_period(const struct mkperf_tree_node *a, const struct mkperf_tree_node *b,
-                     const void *context)
+static int compare_hierarchy_nodes(const struct mkperf_tree_node *a,
+                                   const struct mkperf_tree_node *b, const void *context)
 {
     const struct hierarchy *h = context;
     uint64_t x = a->total.period, y = b->total.period;
@@ -192,7 +192,7 @@ void report_hierarchy_print(const struct report_rows *rows, const struct mkperf_
     for (uint32_t i = 0; i < rows->n; i++) {
         add_row(&h, f, &rows->row[i]);
     }
-    mkperf_tree_finish(&h.tree, by_period, &h);
+    mkperf_tree_finish(&h.tree, compare_hierarchy_nodes, &h);
     fprintf(out, "# Overhead  Samples           Period");
     for (unsigned i = 0; i < o->keys.n; i++) {
         fprintf(out, "%s%s", i == 0 ? "  " : " / ", report_column_title(o->keys.column[i]));

@@ -67,7 +67,7 @@ static void offer(struct mkperf_path_choice *c, uint32_t pd, uint32_t caller, ui
     }
 }
 
-static void on_call(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end)
+static void on_path_call(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end)
 {
     struct mkperf_path_choice *c = self;
 
@@ -114,7 +114,7 @@ struct mkperf_sink mkperf_path_choice_sink(struct mkperf_path_choice *c)
     c->to = mkperf_analysis_sink(c->analysis);
     if (c->kind == MKPERF_PATH_CALL) {
         mkperf_analysis_listen(c->analysis,
-                               (struct mkperf_analysis_listener){.call = on_call, .self = c});
+                               (struct mkperf_analysis_listener){.call = on_path_call, .self = c});
     }
     return (struct mkperf_sink){.ops = &ops, .self = c, .leaves_only = true};
 }
@@ -180,7 +180,7 @@ void mkperf_path_choice_free(struct mkperf_path_choice *c)
     mkperf_marks_free(&c->phases);
 }
 
-static void add_interval(void *self, const struct mkperf_interval *i)
+static void add_path_interval(void *self, const struct mkperf_interval *i)
 {
     struct mkperf_timeline *t = self;
 
@@ -216,7 +216,7 @@ void mkperf_timeline_attach(struct mkperf_timeline *t, struct mkperf_analysis *a
 {
     *t = (struct mkperf_timeline){.from_ns = from_ns, .to_ns = to_ns};
     mkperf_analysis_listen(a, (struct mkperf_analysis_listener){
-                                  .interval = add_interval, .woken = add_arrow, .self = t});
+                                  .interval = add_path_interval, .woken = add_arrow, .self = t});
 }
 
 enum mkperf_status mkperf_timeline_read(struct mkperf_timeline *t, struct mkperf_analysis *a,

@@ -42,7 +42,7 @@ static void add_run(struct mkperf_demand_pd *p, uint64_t from, uint64_t to)
     }
 }
 
-static void add_interval(void *self, const struct mkperf_interval *i)
+static void add_demand_interval(void *self, const struct mkperf_interval *i)
 {
     struct mkperf_demand *d = self;
     bool running = i->state == MKPERF_PD_RUNNING;
@@ -193,12 +193,12 @@ void sched_demand_conclude(void *self)
     }
 }
 
-static const struct mkperf_shape_row pd_rows[] = {
+static const struct mkperf_shape_row demand_pd_rows[] = {
     MKPERF_SHAPE_ARRAY(struct mkperf_demand_pd, run, n, room, NULL),
     MKPERF_SHAPE_ARRAY(struct mkperf_demand_pd, found, nfound, found_room, NULL), MKPERF_SHAPE_END};
 
 const struct mkperf_shape_row sched_demand_rows[] = {
-    MKPERF_SHAPE_ARRAY(struct mkperf_demand, pd, npds, room, pd_rows), MKPERF_SHAPE_END};
+    MKPERF_SHAPE_ARRAY(struct mkperf_demand, pd, npds, room, demand_pd_rows), MKPERF_SHAPE_END};
 
 /* Returns the most time that others of the core can take from a PD within a window. */
 static uint64_t taken(const struct mkperf_demand *d, uint32_t pd, const uint64_t *budget_ns,
@@ -249,8 +249,8 @@ uint64_t mkperf_demand_wait(const struct mkperf_demand *d, uint32_t pd, const ui
 void mkperf_demand_attach(struct mkperf_demand *d, struct mkperf_analysis *a)
 {
     d->analysis = a;
-    mkperf_analysis_listen(a,
-                           (struct mkperf_analysis_listener){.interval = add_interval, .self = d});
+    mkperf_analysis_listen(
+        a, (struct mkperf_analysis_listener){.interval = add_demand_interval, .self = d});
 }
 
 void mkperf_demand_free(struct mkperf_demand *d)

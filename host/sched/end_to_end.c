@@ -32,7 +32,7 @@ static void on_busy(void *self, const struct mkperf_woken *w)
     add_delivery(self, w, true);
 }
 
-static void on_call(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end)
+static void on_route_call(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end)
 {
     add_hop(self, (struct mkperf_hop){call->start, end, from, call->to, 0, false, false});
 }
@@ -41,8 +41,9 @@ void mkperf_routes_attach(struct mkperf_routes *r, struct mkperf_analysis *a)
 {
     *r = (struct mkperf_routes){.analysis = a};
     mkperf_timeline_attach(&r->timeline, a, 0, UINT64_MAX);
-    mkperf_analysis_listen(a, (struct mkperf_analysis_listener){
-                                  .woken = on_woken, .busy = on_busy, .call = on_call, .self = r});
+    mkperf_analysis_listen(
+        a, (struct mkperf_analysis_listener){
+               .woken = on_woken, .busy = on_busy, .call = on_route_call, .self = r});
 }
 
 void mkperf_routes_sort(struct mkperf_routes *r)

@@ -10,7 +10,7 @@ const char *const mkperf_latency_kind_names[MKPERF_LATENCY_KINDS] = {
     [MKPERF_LATENCY_IRQ] = "irq",
     [MKPERF_LATENCY_EXIT] = "exit",
 };
-static const unsigned per_mille[MKPERF_QUANTILES] = {500, 900, 990, 999};
+static const unsigned quantile_per_mille[MKPERF_QUANTILES] = {500, 900, 990, 999};
 
 static struct mkperf_latency_row *append_row(struct mkperf_latency_rows *rows,
                                              enum mkperf_latency_kind kind, const char *from,
@@ -56,7 +56,7 @@ void mkperf_latency_times(struct mkperf_latency_row *row, const struct mkperf_lo
     row->max = h->max;
     row->max_at = at;
     for (unsigned i = 0; i < MKPERF_QUANTILES; i++) {
-        row->quantile[i] = mkperf_log_quantile(h, per_mille[i]);
+        row->quantile[i] = mkperf_log_quantile(h, quantile_per_mille[i]);
     }
 }
 

@@ -11,7 +11,7 @@
 enum { LOCK_TRIES = 5000, LOCK_PAUSE_NS = 2000000 };
 
 /* A list entry, a file of DIR/.mkperf. */
-struct entry {
+struct cached_elf {
     char *id, *place;
     uint64_t bytes, used_ns;
 };
@@ -178,7 +178,7 @@ static char *read_place(const char *list, const char *id)
 }
 
 /* Removes a copy, its link, its list entry, and directories that are empty then. */
-static void remove_copy(const char *directory, const struct entry *x)
+static void remove_copy(const char *directory, const struct cached_elf *x)
 {
     char *path = mkperf_xprintf("%s%s/elf", directory, x->place);
     char *link = mkperf_xprintf("%s/.build-id/%.2s/%s", directory, x->id, x->id + 2);
@@ -202,13 +202,13 @@ static void remove_copy(const char *directory, const struct entry *x)
 }
 
 /* Reads the list entry `id` into *x. False: it is none, or its copy is gone. */
-static bool read_entry(const char *directory, const char *id, struct entry *x)
+static bool read_entry(const char *directory, const char *id, struct cached_elf *x)
 {
     char *list = mkperf_xprintf("%s/.mkperf/%s", directory, id), *elf;
     struct stat used = {0}, st = {0};
     bool good = false;
 
-    *x = (struct entry){.id = NULL};
+    *x = (struct cached_elf){.id = NULL};
     if (strspn(id, "0123456789abcdef") == strlen(id) && strlen(id) >= 4 && stat(list, &used) == 0 &&
         (x->place = read_place(list, id)) != NULL) {
         elf = mkperf_xprintf("%s%s/elf", directory, x->place);
@@ -235,7 +235,7 @@ static void remove_oldest(const char *directory, uint64_t most)
     char *lists = mkperf_xprintf("%s/.mkperf", directory);
     DIR *d = opendir(lists);
     const struct dirent *item;
-    struct entry *entry = NULL;
+    struct cached_elf *entry = NULL;
     size_t n = 0, room = 0;
     uint64_t sum = 0;
 

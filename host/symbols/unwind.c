@@ -244,7 +244,7 @@ Dwarf_Frame *mkperf_unwind_frame(struct mkperf_module *m, uint64_t pc)
 
 enum rule { RULE_UNKNOWN, RULE_UNDEFINED, RULE_KEPT, RULE_SAVED };
 
-static enum rule rule_of(Dwarf_Frame *frame, int reg)
+static enum rule register_rule(Dwarf_Frame *frame, int reg)
 {
     Dwarf_Op memory[3], *ops = NULL;
     size_t n = 0;
@@ -321,7 +321,7 @@ static enum mkperf_lr lr_by_frame_aarch64(Dwarf_Frame *frame)
     if (frame_based_on(frame, AARCH64_FP)) {
         return MKPERF_LR_NO;
     }
-    switch (rule_of(frame, AARCH64_LR)) {
+    switch (register_rule(frame, AARCH64_LR)) {
     case RULE_KEPT:
         return MKPERF_LR_YES;
     case RULE_UNDEFINED: /* the outermost function: no caller */
@@ -329,7 +329,7 @@ static enum mkperf_lr lr_by_frame_aarch64(Dwarf_Frame *frame)
     case RULE_SAVED:
         /* A frame whose fp was never saved: compiled without frame pointers. Its caller is in
          * neither the chain nor, with certainty, the link register. */
-        return rule_of(frame, AARCH64_FP) == RULE_SAVED ? MKPERF_LR_NO : MKPERF_LR_UNKNOWN;
+        return register_rule(frame, AARCH64_FP) == RULE_SAVED ? MKPERF_LR_NO : MKPERF_LR_UNKNOWN;
     case RULE_UNKNOWN:
         break;
     }
@@ -360,14 +360,14 @@ static enum mkperf_lr lr_aarch64(struct mkperf_module *m, uint64_t pc, Dwarf_Fra
  */
 static enum mkperf_lr lr_by_frame_riscv(Dwarf_Frame *frame)
 {
-    enum rule ra = rule_of(frame, RISCV_RA);
+    enum rule ra = register_rule(frame, RISCV_RA);
 
     if (frame_based_on(frame, RISCV_FP)) {
         return ra == RULE_KEPT && saved_below(frame, RISCV_FP, 8) ? MKPERF_LR_YES : MKPERF_LR_NO;
     }
     switch (ra) {
     case RULE_SAVED:
-        return rule_of(frame, RISCV_FP) == RULE_SAVED ? MKPERF_LR_YES : MKPERF_LR_UNKNOWN;
+        return register_rule(frame, RISCV_FP) == RULE_SAVED ? MKPERF_LR_YES : MKPERF_LR_UNKNOWN;
     case RULE_KEPT:
         return MKPERF_LR_YES;
     case RULE_UNDEFINED:

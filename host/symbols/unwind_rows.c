@@ -124,7 +124,7 @@ static struct frame_state state_of(uint64_t row)
 }
 
 /* Returns the rule at an instruction. A register whose place is below sp has been restored. */
-static uint64_t rule_of(const struct frame_state *f)
+static uint64_t packed_rule(const struct frame_state *f)
 {
     unsigned ra = f->row >> 16 & 0xffff, fp = f->row >> 32 & 0xffff;
     int64_t words = f->above_sp / WORD;
@@ -198,7 +198,7 @@ static void add_inside(const struct mkperf_module *m, uint64_t at, uint64_t end,
         } else {
             follow_instruction(&f, i);
         }
-        add_row(rows, at + 4, rule_of(&f));
+        add_row(rows, at + 4, packed_rule(&f));
     }
 }
 

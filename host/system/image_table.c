@@ -251,7 +251,7 @@ size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_S
  * Returns whether a program is a passive child. It runs on the scheduling context of its caller, so
  * a sample of it has only the child's id and not its parent.
  */
-static bool is_passive_child(const struct mkperf_image_program *p, uint64_t thread)
+static bool is_passive_child_program(const struct mkperf_image_program *p, uint64_t thread)
 {
     return p->passive && p->parent >= 0 && (thread & MKPERF_THREAD_CHILD_BIT) != 0 &&
            !mkperf_thread_is_vcpu(thread) && (p->thread & 0xff) == (thread & 0xff);
@@ -270,7 +270,7 @@ int mkperf_image_find(const struct mkperf_image *image, uint64_t thread)
         }
     }
     for (unsigned i = 0; i < image->n; i++) {
-        if (is_passive_child(&image->program[i], thread)) {
+        if (is_passive_child_program(&image->program[i], thread)) {
             if (found >= 0) {
                 return -1;
             }

@@ -282,7 +282,7 @@ enum mkperf_status mkperf_system_load(const char *path, struct mkperf_system **o
  * Returns whether a PD is a passive child. It runs on the scheduling context of its caller, so a
  * sample of it has only the child's number and not its parent.
  */
-static bool is_passive_child(const struct mkperf_system_pd *pd, uint64_t thread)
+static bool is_passive_child_pd(const struct mkperf_system_pd *pd, uint64_t thread)
 {
     return pd->parent >= 0 && pd->passive && (thread & MKPERF_THREAD_CHILD_BIT) != 0 &&
            !mkperf_thread_is_vcpu(thread) && pd->child_id == (thread & 0xff);
@@ -301,7 +301,7 @@ int mkperf_system_find(const struct mkperf_system *s, uint64_t thread)
         }
     }
     for (unsigned i = 0; i < s->npds; i++) {
-        if (is_passive_child(&s->pd[i], thread)) {
+        if (is_passive_child_pd(&s->pd[i], thread)) {
             if (found >= 0) {
                 return -1;
             }
