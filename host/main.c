@@ -36,7 +36,8 @@ int main(int argc, char **argv)
     if (c != NULL) {
         return mkperf_command_main(c, argc, argv);
     }
-    if (argc > 2 && strcmp(argv[1], "--buildid-dir") == 0) { /* as perf */
+    /* Perf has this option before the command, too. */
+    if (argc > 2 && strcmp(argv[1], "--buildid-dir") == 0) {
         setenv("PERF_BUILDID_DIR", argv[2], 1);
         argc -= 2;
         argv += 2;

@@ -32,16 +32,18 @@ struct agent_waiting {
 };
 
 struct agent_outbox {
-    const char *spec; /* as --to names it */
+    const char *spec; /* the name that --to gives it */
     enum agent_kind kind;
     char *directory;
-    const char *url;              /* of the server */
+    const char *url;              /* URL of the server */
     uint64_t limit, bytes;        /* bytes of waiting files: the most, and now */
-    struct agent_waiting *window; /* from `first` on, oldest first */
+    struct agent_waiting *window; /* the waiting windows, from index `first` on, oldest first */
     size_t first, n, room;
-    uint64_t sent;                               /* windows that the server accepted */
-    uint64_t given_up, given_up_samples;         /* for want of space */
-    uint64_t refused, refused_samples, failures; /* by the server: windows; attempts that failed */
+    uint64_t sent; /* windows that the server accepted */
+    /* Windows given up for want of space, and their samples. */
+    uint64_t given_up, given_up_samples;
+    /* Windows that the server refused, their samples; attempts that failed. */
+    uint64_t refused, refused_samples, failures;
     pthread_t thread;
     bool has_thread;
 };
@@ -157,13 +159,13 @@ struct agent_target {
     char *name, *spec, *key_file; /* key_file: NULL: that of the agent */
     volatile int stop;
     bool over;   /* the thread has ended */
-    bool listed; /* in the file of targets, when it was read last */
+    bool listed; /* the file of targets had it when it was read last */
     bool of_file;
     pthread_t thread;
     struct mkperf_recorder recorder;
     struct agent_window window;
     char why[256];   /* why it is not recorded; "": it is */
-    bool up;         /* at the last tick */
+    bool up;         /* it was recorded at the last tick */
     double missed_s; /* seconds without a recording */
     double synced_s;
     uint64_t attempts;

@@ -136,7 +136,7 @@ static struct mkperf_totals window_totals(struct agent_window *w)
     mkperf_figures_add(&t, &w->before, true);
     w->before = now;
     t.complete = t.restarts == 0;
-    t.fill.size = 0; /* its points are of the whole session */
+    t.fill.size = 0; /* the points of `fill` are those of the whole session */
     t.interactions = NULL;
     t.counts = NULL;
     t.samples = w->counts.samples;
@@ -161,7 +161,8 @@ void agent_window_end(struct agent_window *w)
         spoil(w, &e);
     }
     if (!w->failed) {
-        t = *mkperf_checks_totals(w->checks); /* with the comparison, and the cost of profiling */
+        /* They include the comparison, and the cost of profiling. */
+        t = *mkperf_checks_totals(w->checks);
         if (w->perfdata != NULL) {
             hand_over(w, &t);
         }

@@ -35,7 +35,7 @@ enum mkperf_value {
 /* How an option is stored, and in which member of self. */
 struct mkperf_store {
     enum {
-        MKPERF_STORE_SET, /* by the group's set function */
+        MKPERF_STORE_SET, /* the group's set function stores it */
         MKPERF_STORE_NONE,
         MKPERF_STORE_TRUE,
         MKPERF_STORE_FALSE,
@@ -47,7 +47,8 @@ struct mkperf_store {
     } how;
     size_t at;
     uint64_t min,
-        max; /* limits of a number; for words, the value of the first word and the value without one */
+        /* Limits of a number; for words, the value of the first word and the value without one. */
+        max;
 };
 
 /*
@@ -66,11 +67,15 @@ struct mkperf_store {
 /* For rows: in which member of self the value is stored. The compiler rejects a member that is not of the type in the comment. */
 /* clang-format off */
 #define MKPERF_IGNORED .store = {.how = MKPERF_STORE_NONE}
-#define MKPERF_SETS(type, member) .store = {MKPERF_STORE_(TRUE, type, member, bool)}           /* bool */
-#define MKPERF_CLEARS(type, member) .store = {MKPERF_STORE_(FALSE, type, member, bool)}        /* bool */
+/* Bool. */
+#define MKPERF_SETS(type, member) .store = {MKPERF_STORE_(TRUE, type, member, bool)}
+/* Bool. */
+#define MKPERF_CLEARS(type, member) .store = {MKPERF_STORE_(FALSE, type, member, bool)}
 #define MKPERF_TEXT(type, member) .store = {MKPERF_STORE_(TEXT, type, member, const char *)}   /* const char *; NULL: no value */
-#define MKPERF_SECONDS(type, member) .store = {MKPERF_STORE_(SECONDS, type, member, double)}   /* double, > 0 */
-#define MKPERF_PER_CENT(type, member) .store = {MKPERF_STORE_(PERCENT, type, member, double)}  /* double, 0 to 100 */
+/* Double, > 0. */
+#define MKPERF_SECONDS(type, member) .store = {MKPERF_STORE_(SECONDS, type, member, double)}
+/* Double, 0 to 100. */
+#define MKPERF_PER_CENT(type, member) .store = {MKPERF_STORE_(PERCENT, type, member, double)}
 #define MKPERF_NUMBER(type, member, least, most) /* uint64_t */ \
     .store = {MKPERF_STORE_(NUMBER, type, member, uint64_t), .min = (least), .max = (most)}
 #define MKPERF_ENUM(type, member, first, without) /* an enum, whose values are in the order of the words */ \
@@ -105,7 +110,7 @@ static inline bool mkperf_option_is_end(const struct mkperf_option *o)
 /* An option from the command line. */
 struct mkperf_given {
     int id;
-    const char *name;  /* as it is typed, "--core" or "-c" */
+    const char *name;  /* the option as it was typed, "--core" or "-c" */
     const char *value; /* NULL: none */
     const char *command;
     struct mkperf_error *e;
@@ -120,7 +125,7 @@ struct mkperf_option_group {
 
 struct mkperf_help_section {
     const char *title; /* NULL: the end */
-    const char *text;  /* as description; NULL */
+    const char *text;  /* text in the form of a command's description; NULL */
     mkperf_list *list; /* terms, below the text; NULL */
 };
 
@@ -151,11 +156,13 @@ struct mkperf_command {
     unsigned statuses;    /* 1 << status for each that it may end with; see base.h */
     struct {
         size_t bytes;
-        const void *initial;                         /* NULL: zeros */
-    } self;                                          /* its state, into which options are parsed */
-    void (*init)(void *self, int argc, char **argv); /* before that, what is no constant; NULL */
+        const void *initial; /* NULL: zeros */
+        /* The command's state, into which options are parsed. */
+    } self;
+    /* Sets what is no constant, before options are parsed; NULL. */
+    void (*init)(void *self, int argc, char **argv);
     enum mkperf_status (*run)(void *self, const struct mkperf_args *args, struct mkperf_error *e);
-    void (*end)(void *self); /* in any case; NULL */
+    void (*end)(void *self); /* called in any case, after run; NULL */
 };
 
 /* For the row self: a state of that type, and what is not zero in it. */

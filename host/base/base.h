@@ -322,12 +322,12 @@ struct mkperf_hash_slot {
 };
 
 struct mkperf_hash {
-    uint32_t *key; /* by number: the key's place in words */
+    uint32_t *key; /* the place in `words` of the key with this number */
     uint32_t count, room;
     struct mkperf_hash_slot *slot;
     uint32_t nslots;
-    uint64_t *
-        words; /* of each key: a word with its length, and its number in the upper half; then the key */
+    /* For each key a word with its length, and its number in the upper half; then the key. */
+    uint64_t *words;
     size_t used, words_room;
 };
 

@@ -128,8 +128,9 @@ enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkper
 
 struct mkperf_textout {
     struct mkperf_outfile out;
-    FILE *
-        over; /* not NULL: the text is written to this stream, which the caller closes, and `out` is not used */
+    /* Not NULL: the text is written to this stream, which the caller closes, and `out` is
+     * not used. */
+    FILE *over;
     char last; /* the last byte that was written */
 };
 
@@ -143,7 +144,7 @@ void mkperf_textout_put(struct mkperf_textout *t, const void *p, size_t n);
 void mkperf_textout_puts(struct mkperf_textout *t, const char *s);
 void mkperf_textout_u64(struct mkperf_textout *t, uint64_t n);
 void mkperf_textout_printf(struct mkperf_textout *t, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));                     /* at most 1023 bytes */
+    __attribute__((format(printf, 2, 3)));                     /* writes at most 1023 bytes */
 void mkperf_textout_ms(struct mkperf_textout *t, uint64_t ns); /* milliseconds, to the nanosecond */
 
 /*
@@ -162,8 +163,9 @@ void mkperf_json(struct mkperf_textout *t, const char *format, ...)
 /* Writes ,"key":"value", or nothing if the value is NULL or empty. */
 void mkperf_json_known(struct mkperf_textout *t, const char *key, const char *value);
 
-void mkperf_textout_json(struct mkperf_textout *t, const char *s); /* with its quotes */
-void mkperf_textout_xml(struct mkperf_textout *t, const char *s);  /* text or attribute */
+/* Writes a JSON string with its quotes. */
+void mkperf_textout_json(struct mkperf_textout *t, const char *s);
+void mkperf_textout_xml(struct mkperf_textout *t, const char *s); /* text or attribute */
 /* Writes the text unchanged, except that control characters become blanks, others that are not
  * printable U+FFFD, and `but` becomes `instead`. */
 void mkperf_textout_plain(struct mkperf_textout *t, const char *s, char but, char instead);

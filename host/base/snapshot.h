@@ -26,7 +26,7 @@
 
 enum {
     MKPERF_SNAPSHOTS = 16,
-    MKPERF_SNAPSHOT_BYTES = 16 << 20, /* at most of one */
+    MKPERF_SNAPSHOT_BYTES = 16 << 20, /* most bytes of a snapshot */
     MKPERF_SNAPSHOT_LEAST = 8 << 20,  /* smaller recordings are read each time */
 };
 
@@ -36,7 +36,7 @@ struct mkperf_snapshot_of {
 };
 
 struct mkperf_snapshot {
-    const char *recording; /* as the caller gave it */
+    const char *recording; /* path of the recording, as the caller gave it */
     char *question;        /* NULL: there can be no snapshot */
     struct mkperf_snapshot_of of;
     uint8_t *content; /* the file that was read */

@@ -37,7 +37,7 @@ void mkperf_textout_put(struct mkperf_textout *t, const void *p, size_t n)
         t->last = ((const char *)p)[n - 1];
     }
     if (t->over != NULL) {
-        (void)fwrite(p, 1, n, t->over); /* its owner asks the stream for errors */
+        (void)fwrite(p, 1, n, t->over); /* the stream's owner asks it for errors */
     } else {
         mkperf_outfile_write(&t->out, p, n);
     }

@@ -22,7 +22,7 @@ struct budget_command {
     uint64_t period_us; /* the period that is assumed for PDs that may always run */
     double margin;      /* per cent */
     bool json;
-    struct report_values values; /* with --json */
+    struct report_values values; /* the values that --json prints */
 };
 
 static const struct mkperf_option budget_options[] = {

@@ -19,13 +19,13 @@ struct diff_command {
     struct report_comparison d;
     struct report_gate gate;
     bool json, markdown;
-    struct report_values values; /* with --json */
+    struct report_values values; /* the values that --json prints */
     bool differs;                /* the environment does */
     bool unequal;                /* exact counts of one side differ */
     unsigned failed;             /* rows that grew by more than the gate allows */
     enum { BY_GROWTH, BY_CHANGE } order;
     enum mkperf_colour colour;
-    struct mkperf_textout cases; /* with --junit: the test cases, as text in case_text */
+    struct mkperf_textout cases; /* the test cases of --junit, as text in case_text */
     char *case_text;
     size_t case_bytes;
     unsigned ncases;

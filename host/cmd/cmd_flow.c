@@ -17,8 +17,8 @@ struct flow_command {
     const char *input, *what_if;
     bool json, advise;
     unsigned sort;               /* a column; REPORT_FLOW_UNSORTED */
-    struct report_filter filter; /* only its time */
-    struct report_values values; /* with --json */
+    struct report_filter filter; /* only the filter's time is used */
+    struct report_values values; /* the values that --json prints */
 };
 
 static const struct mkperf_option flow_options[] = {

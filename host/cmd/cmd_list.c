@@ -17,7 +17,7 @@ struct list {
     const char *cpu;                 /* NULL: the target's CPU */
     const char *pattern;             /* a part of the names to list; NULL: all */
     bool json;
-    struct report_values values; /* with --json */
+    struct report_values values; /* the values that --json prints */
     bool last;                   /* the last part of the target's list has arrived */
     unsigned n;
     mkperf_EventInfo event[MAX_LISTED];

@@ -21,7 +21,7 @@
 struct changed {
     struct mkperf_module *module; /* NULL: not found so far */
     struct mkperf_blank at;
-    const char *file; /* its name in the image */
+    const char *file; /* the program's file name in the image */
 };
 
 struct stamp {

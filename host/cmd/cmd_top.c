@@ -22,8 +22,8 @@ struct top {
     struct mkperf_recorder recorder;
     struct top_counts counts;
     struct top_screen screen;
-    struct report_values values; /* with --json */
-    struct mkperf_flow flows;    /* with --flow; its analysis is that of the counts */
+    struct report_values values; /* the values that --json prints */
+    struct mkperf_flow flows;    /* the queues of --flow; they use the analysis of the counts */
     char *flow_text;
     double drawn_s, flow_s;
     uint64_t session; /* the id of the session that is shown, and the number of restarts << 32 */

@@ -22,7 +22,7 @@ struct view_command {
     volatile int *interrupts;
     struct view_shown shown[1 + OTHERS]; /* the recording, and those of --diff */
     unsigned n;                          /* how many are of --diff */
-    struct view_live live;               /* with -t, instead of both */
+    struct view_live live;               /* the live recording of -t, which replaces both */
     struct mkperf_elf_search elfs;
 };
 

@@ -14,7 +14,7 @@ enum {
 struct rule {
     uint64_t rule;
     size_t rows;
-    unsigned number; /* in the table */
+    unsigned number; /* the rule's number in the table */
 };
 
 static int compare_rules(const void *a, const void *b)
@@ -65,7 +65,7 @@ static bool add_table(struct mkperf_stamp_unwind *u, const struct mkperf_unwind_
     uint64_t base = rows->row[0].start & ~(uint64_t)(MKPERF_UNWIND_BLOCK - 1);
     uint64_t blocks = (rows->row[rows->n - 1].start - base + MKPERF_UNWIND_BLOCK - 1) /
                       MKPERF_UNWIND_BLOCK;
-    size_t n, nrows = rows->n + 1; /* and one for the first block's start */
+    size_t n, nrows = rows->n + 1; /* one more for the first block's start */
     struct rule *rule = number_rules(rows, &n);
     size_t numbers = n + 1 < MKPERF_UNWIND_RULES ? n + 1 : MKPERF_UNWIND_RULES;
     uint64_t size = 8 * numbers + 2 * (blocks + 1) + 2 * nrows;

@@ -13,7 +13,7 @@
 #include <mkperf/text_commands.h>
 
 static const double REPEAT_S = 2.0; /* between repetitions of a command, which a line may lose */
-static const double BYE_S = 1.0;    /* for the answer to exit */
+static const double BYE_S = 1.0;    /* the longest wait for the answer to exit */
 static const double RESET_S = 0.5;  /* between two ResetChains */
 
 /* Removes the prompt before output. */

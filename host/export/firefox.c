@@ -113,7 +113,7 @@ static uint64_t counters_begin(const struct mkperf_profile *c)
 
 /* The threads of one event on one core, one thread for each PD. */
 struct group {
-    uint64_t **value; /* by thread: the values of its steps */
+    uint64_t **value; /* for each thread the values of its steps */
     uint32_t n;
     uint64_t most; /* the number of events that the core can count in a step */
 };

@@ -63,18 +63,19 @@ static inline uint32_t firefox_thread_core(uint64_t thread)
 
 /* The texts, functions or frames of the profile that a thread uses. The thread has its own numbers, from 0. */
 struct firefox_set {
-    uint32_t *local; /* by number of the profile: the number of the thread + 1; 0: not used */
-    uint32_t *used;  /* by number of the thread: the number of the profile */
-    uint32_t count;  /* the number of those that the thread uses */
-    uint32_t n;      /* the number of those that the profile has */
+    /* For each number of the profile the thread's number + 1; 0: the thread does not use it. */
+    uint32_t *local;
+    uint32_t *used; /* for each number of the thread the profile's number */
+    uint32_t count; /* the number of those that the thread uses */
+    uint32_t n;     /* the number of those that the profile has */
 };
 
 struct firefox_tables {
     struct mkperf_profile *c;
     struct mkperf_textout *t;
-    uint32_t *stack_of; /* by chain: its stack in the current thread + 1 */
-    uint32_t *place_of; /* by frame of the profile: its place */
-    uint64_t *mark_end; /* by mark: owned by firefox_tables.c */
+    uint32_t *stack_of; /* for each chain its stack in the current thread + 1 */
+    uint32_t *place_of; /* for each frame of the profile its place */
+    uint64_t *mark_end; /* for each mark when its phase ends; owned by firefox_tables.c */
 
     /* The current thread. */
     uint32_t pd;

@@ -14,10 +14,11 @@
 
 /* A user's options for an output. The strings live longer than the output. */
 struct mkperf_export {
-    const char *path;            /* "-": standard output */
-    const char *title;           /* NULL: the format chooses one */
-    const char *input;           /* the name of the input; "" if it has none */
-    const char *event;           /* for formats that show one event: its name; NULL: the first */
+    const char *path;  /* "-": standard output */
+    const char *title; /* NULL: the format chooses one */
+    const char *input; /* the name of the input; "" if it has none */
+    /* The event that is shown by formats that show one; NULL: the first one. */
+    const char *event;
     bool no_inlined;             /* count inlined functions as part of the function around them */
     bool upward;                 /* flame graph: draw the root below */
     bool idle;                   /* flame graph: draw idle */
@@ -107,7 +108,7 @@ void mkperf_jsonl_totals(struct mkperf_textout *t, const struct mkperf_places *p
  */
 struct export_kept {
     struct mkperf_session session;
-    char **name; /* by the PD's number; NULL: not announced */
+    char **name; /* for each PD its name; NULL: the PD was not announced */
     uint32_t npds, room;
 };
 

@@ -15,7 +15,7 @@ struct jsonl {
     struct mkperf_textout text;
     struct mkperf_places places;
     struct mkperf_cost cost;
-    FILE *warnings; /* as in struct mkperf_export */
+    FILE *warnings; /* the member of this name of struct mkperf_export */
 };
 
 static void put_events(struct mkperf_textout *t, const struct mkperf_session *session)

@@ -58,8 +58,8 @@ static uint32_t owner_of(const struct mkperf_function *f)
 
 void function_names_init(struct function_names *n, const struct mkperf_places *places)
 {
-    uint32_t *owner =
-        mkperf_xcalloc(places->texts.count + 1, sizeof *owner); /* by name: the last one */
+    /* For each name the last function that has it. */
+    uint32_t *owner = mkperf_xcalloc(places->texts.count + 1, sizeof *owner);
     bool *several = mkperf_xcalloc(places->texts.count + 1, sizeof *several);
 
     *n = (struct function_names){

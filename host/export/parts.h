@@ -27,7 +27,7 @@ enum mkperf_status mkperf_export_needs_sched(const struct mkperf_session *sessio
  */
 struct function_names {
     const struct mkperf_places *places;
-    bool *shared; /* by function: another PD or the kernel has a function of this name, too */
+    bool *shared; /* for each function whether another PD or the kernel has one of this name, too */
 };
 
 /* Collects the names of functions. `places` is complete, and lives longer than n.
@@ -62,9 +62,9 @@ struct stack_code {
 };
 
 struct stack_tree {
-    struct mkperf_tree tree; /* its labels are numbers in `labels` */
+    struct mkperf_tree tree; /* a node's label is a number in `labels` */
     struct mkperf_hash texts, labels;
-    struct stack_code *code; /* by node */
+    struct stack_code *code; /* for each node where its function is */
     uint32_t code_room;
 };
 

@@ -37,7 +37,7 @@ struct mkperf_flow_arrival {
 };
 
 struct mkperf_flow_queue {
-    struct mkperf_queue about; /* its texts are copies */
+    struct mkperf_queue about; /* description of the queue, with copies of its texts */
     uint32_t producer,
         consumer;        /* PDs of the analysis; MKPERF_SCHED_NOBODY: a device, or not known */
     bool began;          /* there was a plausible reading */
@@ -48,7 +48,7 @@ struct mkperf_flow_queue {
     uint64_t unmatched; /* entries in the queue that arrived before the first of `arrival` */
     /* Sums, which begin again in flow_queue_restart: */
     uint64_t first;              /* entries in the queue at the first plausible reading */
-    uint64_t produced, consumed; /* since the first one */
+    uint64_t produced, consumed; /* entries since the first plausible reading */
     uint64_t readings, unknown, implausible;
     uint64_t first_ns, since_ns; /* the sums are of the time between */
     uint64_t known_ns, unknown_ns, empty_ns, full_ns;
@@ -62,7 +62,7 @@ struct mkperf_flow_queue {
 
 /* Why a PD waited. It is decided when the PD begins to wait. */
 enum mkperf_flow_wait {
-    MKPERF_FLOW_STARVED, /* its queues had no entry for it */
+    MKPERF_FLOW_STARVED, /* its queues had no entry that it could take */
     MKPERF_FLOW_BLOCKED, /* a queue that it produces for was full, or it had no free buffer */
     MKPERF_FLOW_ASLEEP,  /* there was work, which it did not do */
     MKPERF_FLOW_WAITS,
@@ -111,7 +111,7 @@ struct mkperf_flow_limit {
     int stage;   /* the stage that limits, else the busiest one; MKPERF_FLOW_NONE */
     uint32_t by; /* the PD that is the reason: the stage's own, a callee, another one on its core */
     double share; /* share of the time in which the stage had work and could do it */
-    double own, calls, ready, throttled, asleep; /* its parts */
+    double own, calls, ready, throttled, asleep; /* the parts of that time */
     double core_busy;   /* share of the time for which the core of `by` is busy */
     double rate, error; /* packets/s of the stage, and half the width of its interval at 95 % */
     int next;           /* the stage that would limit next; MKPERF_FLOW_NONE */
@@ -161,7 +161,7 @@ void mkperf_flow_sentence(const struct mkperf_flow *f, const struct mkperf_flow_
 
 /* A change of a PD, for a prediction. */
 enum mkperf_flow_what {
-    MKPERF_FLOW_CHANGE_OWN,   /* its own work, by a factor */
+    MKPERF_FLOW_CHANGE_OWN,   /* the stage's own work changes by a factor */
     MKPERF_FLOW_CHANGE_CALLS, /* the work of its callees for it, by a factor */
     MKPERF_FLOW_CHANGE_PRIORITY,
     MKPERF_FLOW_CHANGE_CORE,
@@ -180,8 +180,8 @@ struct mkperf_flow_prediction {
     double recorded, replayed; /* the rate of the recording, and of its replay without the change */
     double after;              /* the rate that is predicted */
     double gain, least, most;  /* what is predicted, and its interval */
-    double
-        error; /* points in the interval: the error of the replay, and half the interval of the rate */
+    /* Points in the interval: the error of the replay, and half the interval of the rate. */
+    double error;
 };
 
 /* Reads a change: "PD own -20%", "PD priority 100", "PD budget 500/10000" and so on. Errors: USAGE. */

@@ -15,7 +15,7 @@
 static const double SATURATED = 0.97; /* a stage that is busy for longer limits */
 static const double PRESSED = 0.75; /* it limits from this share on, if a queue before it is full */
 static const double FULL = 0.05;    /* share of time for which a queue is full under pressure */
-static const double EMPTY = 0.1;    /* or for which it is empty at most */
+static const double EMPTY = 0.1;    /* or share of time for which it is empty at most */
 static const double CORE_BUSY = 0.95; /* a core that is busy for longer limits the PDs on it */
 static const double COMPETES =
     0.05;                         /* share of time for which a stage is ready under competition */

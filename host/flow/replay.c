@@ -121,7 +121,7 @@ static void add_calls(const struct mkperf_flow *f, const struct mkperf_flow_stag
 static unsigned batch_of(const struct mkperf_flow *f, const struct mkperf_flow_stage *s)
 {
     const struct mkperf_analysis *a = f->analysis;
-    uint64_t sent = 0, back = 0; /* to consumers; to producers */
+    uint64_t sent = 0, back = 0; /* entries that went to consumers, and back to producers */
 
     for (unsigned i = 0; i < a->nwakes; i++) {
         uint64_t n = a->wake[i].busy + a->wake[i].delay.count;
@@ -168,7 +168,8 @@ static void build(struct replay *r, const struct mkperf_flow *f, const struct mk
 
         (void)mkperf_flow_busy(s, &total);
         if (s->pd >= a->npds || mkperf_flow_packets(s) == 0 || number_of(r, s->pd, false) >= 0) {
-            continue; /* a PD with queues of several classes is replayed with those of the first one */
+            /* A PD with queues of several classes is replayed with those of the first one. */
+            continue;
         }
         struct replay_pd *p = &r->pd[r->npds++];
         r->watched = (int)i == l->stage ? r->npds - 1 : r->watched;
@@ -321,7 +322,7 @@ static void begin_packet(struct replay *r, unsigned i)
         return;
     }
     p->backlog -= p->backlog != 0;
-    for (unsigned k = 0, seen = 0; k < 2 * r->nqueues && seen == 0; k++) { /* in turn */
+    for (unsigned k = 0, seen = 0; k < 2 * r->nqueues && seen == 0; k++) { /* queues take turns */
         struct replay_queue *q = &r->queue[(p->taken_from + 1 + k) % r->nqueues];
         if (q->consumer == (int)i && q->entries != 0) {
             q->entries--;

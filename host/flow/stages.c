@@ -270,7 +270,7 @@ static void follow(struct mkperf_flow *f)
                 end_activation(s, p);
             }
         } else if (s->state == MKPERF_PD_UNKNOWN) {
-            s->active = false; /* its events are missing */
+            s->active = false; /* events of this stage are missing */
         } else if (before == MKPERF_PD_WAITING) {
             s->active = true;
             s->in0 = s->in;

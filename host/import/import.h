@@ -21,8 +21,8 @@
 enum mkperf_kprof_era {
     MKPERF_KPROF_AUTO, /* the one that most samples fit */
     MKPERF_KPROF_A,    /* October to December 2015: samples have no info field */
-    MKPERF_KPROF_B,    /* until June 2016: samples have an info field */
-    MKPERF_KPROF_C,    /* since then: kernel samples have a pid as well */
+    MKPERF_KPROF_B,    /* the form until June 2016: samples have an info field */
+    MKPERF_KPROF_C,    /* the form since then: kernel samples have a pid as well */
     MKPERF_KPROF_ERAS,
 };
 

@@ -39,7 +39,7 @@ struct mkperf_json_place {
 };
 
 struct mkperf_json {
-    const char *path; /* for messages */
+    const char *path; /* the path that messages name */
     int fd;
     uint64_t size; /* size of a regular file; else 0 */
     bool ended;    /* the buffer has the rest of the input */
@@ -50,8 +50,8 @@ struct mkperf_json {
     uint8_t *buffer;
     /* The current token. */
     enum mkperf_json_token token;
-    const char
-        *text; /* of a string or a word, without a 0 at its end; valid until the next token */
+    /* Text of a string or a word, without a NUL at its end; valid until the next token. */
+    const char *text;
     size_t length;
     struct mkperf_json_place place;
     const char *reason; /* why it is MKPERF_JSON_BAD; NULL: an unexpected character */

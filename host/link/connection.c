@@ -247,7 +247,7 @@ static void on_peer_text(void *self, const char *p, size_t n)
     if (l->state != MKPERF_PEER_SEALED) {
         l->ops->text(l->self, p, n);
     } else if (l->source.ops->network) {
-        l->foreign = true; /* see mkperf_peer_pump */
+        l->foreign = true; /* mkperf_peer_pump reports it */
     } else {
         if (!l->foreign) {
             mkperf_peer_say(l, "text on this line is not authenticated: it is the console's, or "

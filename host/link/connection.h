@@ -49,8 +49,8 @@ struct mkperf_source_ops {
 
 struct mkperf_source {
     const struct mkperf_source_ops *ops;
-    const char *spec; /* as given, for messages; not owned */
-    int fd;           /* to poll for reading; -1: closed */
+    const char *spec; /* the target's name as the user gave it, for messages; not owned */
+    int fd;           /* the descriptor to poll for reading; -1: it is closed */
     int listener; /* the listening socket of listen:, from the first open to the end; -1: none */
     bool ended;   /* a replay was read to its end */
     double patience_s;        /* how long to wait for a connection */
@@ -128,8 +128,9 @@ struct mkperf_peer_ops {
     enum mkperf_status (*bytes)(void *self, const uint8_t *p, size_t n,
                                 struct mkperf_error *e); /* all bytes as received; may be NULL */
     enum mkperf_status (*message)(void *self, const uint8_t *p, size_t n, unsigned gap,
-                                  struct mkperf_error *e);          /* with a valid MAC */
-    enum mkperf_status (*tick)(void *self, struct mkperf_error *e); /* after every wait */
+                                  /* Called for each message with a valid MAC. */
+                                  struct mkperf_error *e);
+    enum mkperf_status (*tick)(void *self, struct mkperf_error *e); /* called after every wait */
 };
 
 enum mkperf_peer_state {
@@ -160,7 +161,7 @@ struct mkperf_peer {
     uint16_t sequence; /* sequence number of the next frame to the target */
     uint32_t request;  /* number of the last request */
     bool answered;
-    mkperf_ToHost answer;  /* to the last request */
+    mkperf_ToHost answer;  /* the answer to the last request */
     mkperf_ToHost message; /* the last message of the handshake */
     bool has_role;
     mkperf_Role role;

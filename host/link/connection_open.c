@@ -10,8 +10,9 @@ static const double HELLO_S = 0.2; /* wait before the first repetition of a hell
  * each repetition begins the handshake again. */
 static const double HELLO_MAX_S = 1.6;
 static const double PROVE_S =
-    5.0; /* for the answer to a proof; other hosts may prove at this time */
-static const double PAUSE_S = 0.1; /* before a connection is tried again; then doubled */
+    5.0; /* the longest wait for the answer to a proof; other hosts may prove at this time */
+/* The wait before a connection is tried again; doubled each time. */
+static const double PAUSE_S = 0.1;
 static const double PAUSE_MAX_S = 5.0;
 
 /* Makes the host's Hello, with a new nonce if there is a key. */

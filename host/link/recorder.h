@@ -31,12 +31,12 @@ struct mkperf_record_options {
     uint64_t count, frequency; /* -c, -F; 0: not given */
     mkperf_Configure configure;
     double duration_s; /* 0: until interrupted */
-    double
-        aggregate_s; /* length of the windows in which the target counts samples; 0: it sends each sample */
+    /* Length of the windows in which the target counts samples; 0: it sends each sample. */
+    double aggregate_s;
     bool quiet;
     bool keep_no_elfs;
-    bool queues;        /* with the indices of the queues that the image lists */
-    bool sample_queues; /* without scheduling events */
+    bool queues;        /* the indices of the queues that the image lists are recorded */
+    bool sample_queues; /* the indices of queues are recorded without scheduling events */
     char *command;      /* the whole command line */
 };
 
@@ -94,7 +94,7 @@ struct mkperf_recorder {
     struct mkperf_console_text text;      /* print: gets the lines of the target's console */
     void (*notice)(void *self, const char *text);
     void (*warn)(void *self, const char *text); /* about names and ELFs */
-    void (*progress)(void *self); /* after every read, at least ten times per second */
+    void (*progress)(void *self); /* called after every read, and at least ten times per second */
     void (*control)(void *self, const mkperf_ToHost *m); /* gets every message except batches */
     volatile int *stop;                                  /* not 0: the user requests the end */
     /* Called when names are settled, before Configure: resolves names of PDs in the options. */

@@ -13,9 +13,11 @@ static const double RUN_REPEAT_S = 0.5; /* between two ResetChains, and repetiti
 static const double STATUS_S = 1.0;     /* between requests for the target's counters */
 static const double APART_KEEPS = 0.8;  /* factor of apart_s at each batch */
 static const double STATUS_DUE_S = 1.5; /* the target sends a Status per second of its own time */
-enum { STATUSES_WITHOUT_SAMPLES = 2 };  /* in a row: the target samples nothing */
-static const double STOP_PATIENCE_S = 3.0; /* without a byte, for the last Status */
-static const double DRAIN_PATIENCE_S = 60; /* for all messages before it */
+/* After so many Status messages without a sample in between, the target samples nothing. */
+enum { STATUSES_WITHOUT_SAMPLES = 2 };
+/* How long the last Status is awaited while no byte arrives. */
+static const double STOP_PATIENCE_S = 3.0;
+static const double DRAIN_PATIENCE_S = 60; /* how long all messages before it are awaited */
 
 /*
  * Returns whether to request the target's counters. While batches arrive, the target sends them each second of its
@@ -438,8 +440,9 @@ enum mkperf_status mkperf_latency_query(struct mkperf_recorder *r, struct mkperf
 
 /* ---- the fetch of a flight recording ---- */
 
-static const double POLL_S = 0.25;   /* between queries while it waits for a recording */
-static const double SILENCE_S = 3.0; /* without samples, while a dump is in transit */
+static const double POLL_S = 0.25; /* between queries while it waits for a recording */
+/* How long a dump may bring no sample while it is in transit. */
+static const double SILENCE_S = 3.0;
 static const uint64_t HELD_MAX = UINT64_C(1) << 40, MORE = 100000; /* samples and events */
 
 /* Waits until a fault, a mark or a Stop has ended the recording. Our requests are activity on the target, so

@@ -15,9 +15,10 @@
 #include "system/system.h"
 
 static const double START_REPEAT_S = 0.5; /* between repetitions of a request */
-static const double OTHER_STOP_PATIENCE_S =
-    3.0; /* without a byte, for the end of another session */
-static const double OTHER_DRAIN_PATIENCE_S = 60; /* for all messages of another session */
+/* How long the end of another session is awaited while no byte arrives. */
+static const double OTHER_STOP_PATIENCE_S = 3.0;
+/* How long all messages of another session are awaited. */
+static const double OTHER_DRAIN_PATIENCE_S = 60;
 
 /* Fetches the image's list of programs in parts. A target that refuses has no list. */
 static enum mkperf_status fetch_programs(struct mkperf_recorder *r, struct mkperf_error *e)
@@ -247,7 +248,7 @@ enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkper
     r->stream->waiting = true;
     MKPERF_TRY(configure(r, e));
     r->stream->waiting = false;
-    r->stream->starting = true; /* also if the answer is lost with the link */
+    r->stream->starting = true; /* set before the answer, which may be lost with the link */
     MKPERF_TRY(mkperf_recorder_ask(r, &m, "Start", e));
     /* The target may refuse because the answer to our first Start was lost. Then the session runs. */
     r->begun = r->stream->running;

@@ -90,7 +90,7 @@ struct queue {
 struct mkperf_merge {
     uint32_t awaited; /* mask of queues */
     struct queue queue[QUEUES];
-    size_t words;         /* in all queues */
+    size_t words;         /* words in all queues together */
     uint64_t newest_ns;   /* time of the newest entry of all cores */
     uint64_t released_ns; /* time of the newest sample that was released */
     uint64_t unordered;

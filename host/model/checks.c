@@ -29,9 +29,9 @@
 #include "figures.h"
 
 static const double SWITCH_NS =
-    200; /* of a switch, which samples and events may count for different PDs */
+    200; /* the time of a switch, which samples and events may count for different PDs */
 static const double UNKNOWN_MAX =
-    0.25; /* of the time or of the samples; with more, nothing is compared */
+    0.25; /* part of the time or of the samples; if more is missing, nothing is compared */
 enum {
     SUSPECT_LEAST = 3,   /* doubtful samples of a suspect */
     CACHE = 4096,        /* answers, direct mapped; a power of two */

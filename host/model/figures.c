@@ -23,7 +23,7 @@ struct line {
 };
 
 struct mkperf_figure {
-    const char *key; /* with a unit, except for counts */
+    const char *key; /* the key for programs; it ends in a unit, except for counts */
     size_t at;       /* offset of a uint64_t in struct mkperf_totals */
     bool recovered;  /* a recovery can count it again from what arrived */
     bool warns;      /* above 0, it makes other numbers doubtful */

@@ -15,9 +15,9 @@
 
 /* A place where samples are lost, by enum mkperf_lost_where. */
 struct mkperf_loss_place {
-    const char *key;     /* in files and formats; the figure's key is "lost_" and this */
-    const char *brief;   /* in the line of progress */
-    const char *cause;   /* in reports */
+    const char *key;     /* its name in files and formats; the figure's key is "lost_" and this */
+    const char *brief;   /* its name in the line of progress */
+    const char *cause;   /* the cause that reports name */
     const char *summary; /* behind "N samples" in record's summary */
 };
 extern const struct mkperf_loss_place mkperf_loss_places[MKPERF_LOST_PLACES];
@@ -27,8 +27,8 @@ uint64_t mkperf_lost_sum(const uint64_t lost[MKPERF_LOST_PLACES]);
 
 /* Outputs that print a figure as a line of text or as a member. */
 enum mkperf_figure_output {
-    MKPERF_FIGURE_HEAD,    /* of reports: "# TITLE TEXT" */
-    MKPERF_FIGURE_SUMMARY, /* of record: "  TITLE TEXT" */
+    MKPERF_FIGURE_HEAD,    /* the head of reports: "# TITLE TEXT" */
+    MKPERF_FIGURE_SUMMARY, /* the summary of record: "  TITLE TEXT" */
     MKPERF_FIGURE_JSON,    /* ,"KEY":N */
     MKPERF_FIGURE_OUTPUTS,
 };
@@ -207,7 +207,7 @@ struct mkperf_soft_counts {
 };
 
 struct mkperf_interactions {
-    uint64_t ns; /* for which they were counted; 0: not known */
+    uint64_t ns; /* the time in which they were counted; 0: not known */
     uint64_t total[MKPERF_SOFT_KINDS];
     uint64_t records_dropped; /* faults without a mark */
     unsigned nedges, npds;
@@ -242,7 +242,8 @@ void mkperf_interactions_add_pd(struct mkperf_interactions *i, const struct mkpe
 uint64_t mkperf_interactions_unplaced(const struct mkperf_interactions *i,
                                       enum mkperf_soft_kind kind);
 
-#define MKPERF_INTERACTIONS_KEYS "soft_" /* their keys begin with it, and no others do */
+/* Keys of interactions begin with it, and no other keys do. */
+#define MKPERF_INTERACTIONS_KEYS "soft_"
 /* Writes the interactions as lines `key value`. The second function reads one such line; it returns
  * false for other keys. */
 void mkperf_interactions_write(const struct mkperf_interactions *i, FILE *f);

@@ -24,7 +24,7 @@ struct mkperf_phase_begin {
 
 struct mkperf_marks { /* all zero: no mark yet */
     struct mkperf_hash phases;
-    uint32_t *last; /* of each phase: the latest begin without an end, an index of `begun`, + 1 */
+    uint32_t *last; /* for each phase the latest begin without an end: 1 + its index in `begun` */
     uint32_t last_room;
     struct mkperf_begun *begun;
     uint32_t nbegun, begun_room, unused; /* unused: the first one of a list, + 1; 0: none */

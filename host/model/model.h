@@ -44,12 +44,13 @@ struct mkperf_event {
     char name[MKPERF_MODEL_NAME]; /* perf's name, or rHH */
     uint32_t code;                /* PMU event number */
     bool user, kernel;            /* modes in which it counts */
-    bool guest, host;             /* only in guests, not in guests; at most one of them */
-    uint64_t period;              /* 0 with a frequency */
-    uint32_t frequency;           /* samples per second and core, 0 with a period */
-    uint32_t group;               /* events with the same number, not 0, count at the same times */
-    bool read;      /* it does not sample; samples of the group's first event have its counts */
-    bool all_cores; /* an emulator: each core's counter counts the events of all cores */
+    /* It counts only in guests, or not in guests; at most one of them is set. */
+    bool guest, host;
+    uint64_t period;    /* 0 with a frequency */
+    uint32_t frequency; /* samples per second and core, 0 with a period */
+    uint32_t group;     /* events with the same number, not 0, count at the same times */
+    bool read;          /* it does not sample; samples of the group's first event have its counts */
+    bool all_cores;     /* an emulator: each core's counter counts the events of all cores */
 };
 
 /* Returns what follows the name of an event that does not count everywhere, as perf writes it: ":u" to ":kH"; "". */
@@ -77,7 +78,7 @@ struct mkperf_pd {
     const char *name;                /* never NULL; "idle", "unknown-<thread in hex>" */
     const char *elf;                 /* path of its program, NULL if none is known */
     const char *parent;              /* name of the parent PD, NULL */
-    struct mkperf_build_id build_id; /* of the ELF that ran, if the decoder knows */
+    struct mkperf_build_id build_id; /* build id of the ELF that ran, if the decoder knows it */
     const char *unnamed;             /* the reason why its addresses get no names, NULL */
     struct mkperf_scheduling scheduling;
     bool profiler; /* it is mkperf's own: a profiler PD or a client PD */
@@ -101,9 +102,10 @@ void mkperf_queues_free(struct mkperf_queue *q, unsigned n);
 struct mkperf_session {
     const char *platform; /* the target's: "pocket", "microkit"; "" if unknown */
     const char *cpu;
-    char arch[MKPERF_ARCH_BYTES];           /* perf's name: "aarch64", "x86_64"; "" if unknown */
-    const char *kernel_elf;                 /* path, NULL if none is known */
-    struct mkperf_build_id kernel_build_id; /* of the kernel that ran, if the decoder knows */
+    char arch[MKPERF_ARCH_BYTES]; /* perf's name: "aarch64", "x86_64"; "" if unknown */
+    const char *kernel_elf;       /* path, NULL if none is known */
+    /* Build id of the kernel that ran, if the decoder knows it. */
+    struct mkperf_build_id kernel_build_id;
     const char *kernel_unnamed; /* the reason why the kernel's addresses get no names, NULL */
     /* The source of names. `image` is the identity of the image that ran, in hexadecimal; its own list of programs gave
      * names and build ids. Without it `unverified` gives the reason why names may belong to another image. Both NULL: not
@@ -120,7 +122,7 @@ struct mkperf_session {
     bool jitter;
     bool
         inferred; /* a sample's mode is where its overflow was found: counters count in all modes */
-    bool turns;   /* its cores are QEMU's, which take turns */
+    bool turns;   /* QEMU runs the cores in turns */
     bool selected; /* it samples selected PDs only */
     uint32_t
         aggregate_ms; /* the target counts samples in windows of so long; 0: it sends each one */
@@ -163,15 +165,17 @@ struct mkperf_read {
 struct mkperf_sample {
     uint64_t time_ns; /* target's monotonic clock */
     uint64_t period;  /* events that this sample represents */
-    uint64_t
-        more; /* further samples that it stands for: a window on the target counted them; period is their sum */
+    /* Further samples that it stands for: a window on the target counted them; period is
+     * their sum. */
+    uint64_t more;
     uint32_t pd;
     uint32_t event; /* index into the session's events */
     uint32_t core;
     uint32_t flags; /* enum mkperf_sample_flags */
     union {
-        uint64_t kernel_pc; /* with MKPERF_SAMPLE_KERNEL; 0: an unknown place in the kernel */
-        uint64_t wait;      /* with MKPERF_SAMPLE_BLOCKED: what the thread waits for */
+        /* The kernel's pc, with MKPERF_SAMPLE_KERNEL; 0: an unknown place in the kernel. */
+        uint64_t kernel_pc;
+        uint64_t wait; /* what the thread waits for, with MKPERF_SAMPLE_BLOCKED */
     };
     uint64_t pc;                        /* user pc; absent with MKPERF_SAMPLE_NO_USER */
     const struct mkperf_chain *callers; /* never NULL; valid during the call */
@@ -204,7 +208,7 @@ enum mkperf_lost_where {
     MKPERF_LOST_RING = MKPERF_LOSS_RING, /* the first three are those of enum mkperf_loss_where */
     MKPERF_LOST_OUTPUT = MKPERF_LOSS_OUTPUT,
     MKPERF_LOST_LINK = MKPERF_LOSS_LINK,
-    MKPERF_LOST_TRANSIT, /* in frames that did not arrive whole */
+    MKPERF_LOST_TRANSIT, /* samples in frames that did not arrive whole */
     MKPERF_LOST_CHAIN,   /* the sample arrived, but the frame that defined its chain did not */
     MKPERF_LOST_PLACES,
 };
@@ -214,7 +218,7 @@ struct mkperf_lost {
     uint64_t samples;
     uint64_t events; /* the sum of the samples' periods; 0 = unknown */
     enum mkperf_lost_where where;
-    uint32_t core; /* or MKPERF_CORE_UNKNOWN: of several cores */
+    uint32_t core; /* the core, or MKPERF_CORE_UNKNOWN for several cores */
 };
 
 /* A flag of samples that only the host sets: the thread is blocked, and no code is known. `wait` is what it waits for
@@ -246,7 +250,7 @@ enum mkperf_mark_kind {
 
 struct mkperf_mark {
     uint64_t time_ns;
-    uint32_t pd; /* as a sample's */
+    uint32_t pd; /* the number of the PD, as in a sample */
     enum mkperf_mark_kind kind;
     uint32_t id;      /* the program's number for it */
     const char *name; /* the program's, never NULL; valid during the call */
@@ -308,7 +312,7 @@ enum { MKPERF_SUSPECTS = 16 };
 #define MKPERF_SUSPECT_KERNEL UINT32_MAX
 
 struct mkperf_suspect {
-    uint32_t pd;       /* or MKPERF_SUSPECT_KERNEL */
+    uint32_t pd;       /* number of the PD, or MKPERF_SUSPECT_KERNEL */
     uint64_t samples;  /* samples of the PD in user mode, or of the kernel */
     uint64_t doubtful; /* samples that cannot be of the ELF */
     uint64_t outside;  /* doubtful ones at an address where the ELF has no code */
@@ -351,7 +355,7 @@ struct mkperf_fill {
     uint32_t n;
     uint32_t merged;  /* reports in a point, a power of two; 0: one */
     uint32_t in_last; /* reports in the last point */
-    struct mkperf_fill_point point[MKPERF_FILL_POINTS]; /* in the order of time */
+    struct mkperf_fill_point point[MKPERF_FILL_POINTS]; /* points in the order of time */
 };
 
 enum { MKPERF_STOPPED_TEXT = 256 };
@@ -470,7 +474,7 @@ struct mkperf_sink {
     void *self;
     bool leaves_only;           /* a decoder may omit a sample's callers, to save time */
     bool every_pd;              /* a reader of a file passes on PDs without records, too */
-    struct mkperf_order *order; /* of a decoder's sink; NULL: its calls are not checked */
+    struct mkperf_order *order; /* the order of a decoder's calls; NULL: they are not checked */
 };
 
 /* Returns the sink as a decoder calls it: with *order, which lives as long as the decoder. */

@@ -498,7 +498,7 @@ static const struct {
     uint64_t thread;
 } others[] = {{"monitor", MKPERF_THREAD_INITIAL}, {"ambiguous", MKPERF_THREAD_AMBIGUOUS}};
 enum { OTHERS = sizeof others / sizeof *others };
-static const char unknown[] = "unknown-"; /* and the thread in hexadecimal */
+static const char unknown[] = "unknown-"; /* the thread in hexadecimal follows */
 
 bool mkperf_pds_other_thread(const char *name, uint64_t *thread)
 {

@@ -28,8 +28,9 @@ struct mkperf_pds_config {
     const char *kernel;   /* path of the kernel's ELF, NULL: kernel.elf or sel4.elf in elf_path */
     const char *guest;    /* VM=FILE[:VM=FILE]: the symbols of guests' kernels, NULL */
     bool names_only;      /* no ELFs are searched for */
-    bool
-        later; /* the caller calls mkperf_pds_settle when it has the image's list, or knows that there is none */
+    /* The caller calls mkperf_pds_settle when it has the image's list, or knows that there
+     * is none. */
+    bool later;
     void (*warn)(void *self, const char *text); /* called for an ELF that is missing or unusable */
     void *self;
 };
@@ -70,7 +71,8 @@ uint32_t mkperf_pds_count(const struct mkperf_pds *p);
 const struct mkperf_pd *mkperf_pds_at(const struct mkperf_pds *p, uint32_t id);
 /* Returns the PD whose name has the n bytes of `name`, or NULL if there is none. */
 const struct mkperf_pd *mkperf_pds_named(const struct mkperf_pds *p, const char *name, size_t n);
-struct mkperf_module *mkperf_pds_module(const struct mkperf_pds *p, uint32_t id); /* or NULL */
+/* Returns NULL if the PD has no module. */
+struct mkperf_module *mkperf_pds_module(const struct mkperf_pds *p, uint32_t id);
 /* Returns the image's own list, or NULL if there is none. */
 const struct mkperf_image *mkperf_pds_image(const struct mkperf_pds *p);
 /* Returns the .system file's content, in which a PD's index is its id, or NULL if there is none, or it does not

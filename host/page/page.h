@@ -150,7 +150,7 @@ bool page_intervals_each(const struct page_schedule *s, uint64_t from, uint64_t 
 
 struct page_stretch {
     uint64_t origin;   /* the time in ns at which the page's time begins */
-    uint64_t from, to; /* in ns; intervals that overlap it belong to the stretch */
+    uint64_t from, to; /* the stretch in ns, with all intervals that overlap it */
     size_t most;       /* the largest number of single intervals; SIZE_MAX: there is no limit */
 };
 

@@ -118,8 +118,9 @@ struct scan {
     size_t found;                     /* the number of intervals that overlap the stretch */
     struct mkperf_interval *interval; /* the first of them, at most stretch->most + 1 */
     size_t room;
-    uint32_t *list; /* by PD, state and core: the number of its list + 1; 0: it has no interval */
-    uint64_t **sum; /* by list: the time in ns in each part */
+    /* For each PD, state and core 1 + the number of its list; 0: it has no interval. */
+    uint32_t *list;
+    uint64_t **sum; /* for each list the time in ns in each part */
     size_t lists, sum_room;
 };
 

@@ -8,11 +8,11 @@
 struct wakings {
     struct mkperf_woken *woken;
     size_t n, room;
-    uint64_t *ran; /* by waking: 1 + the time in ns; 0: it is not known */
+    uint64_t *ran; /* for each waking 1 + the time in ns when the PD ran; 0: it is not known */
     /* The wakings of each PD that has not run since are a list, from the newest to the oldest. A number is that of a waking + 1;
      * 0 ends the list. */
-    uint32_t *waiting; /* by PD: the newest */
-    uint32_t *before;  /* by waking: the next older one */
+    uint32_t *waiting; /* for each PD its newest waking */
+    uint32_t *before;  /* for each waking the next older one */
     size_t next;       /* the first waking that is later than all intervals so far */
 };
 

@@ -124,7 +124,7 @@ enum perf_record {
     PERF_RECORD_MMAP2 = 10,
     PERF_RECORD_LOST_SAMPLES = 13,
     PERF_RECORD_HEADER_ATTR = 64,
-    PERF_RECORD_HEADER_EVENT_TYPE = 65, /* from an old perf; perf skips it */
+    PERF_RECORD_HEADER_EVENT_TYPE = 65, /* a record of an old perf, which perf skips */
     PERF_RECORD_HEADER_TRACING_DATA = 66,
     PERF_RECORD_HEADER_BUILD_ID = 67,
     PERF_RECORD_FINISHED_ROUND = 68,
@@ -319,7 +319,8 @@ struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w);
 uint64_t mkperf_perfdata_bytes(const struct mkperf_perfdata *w); /* written so far */
 /* Writes the buffer to the kernel, so that a killed writer's file has it. Cheap once per second. */
 enum mkperf_status mkperf_perfdata_sync(struct mkperf_perfdata *w, struct mkperf_error *e);
-void mkperf_perfdata_free(struct mkperf_perfdata *w); /* after end or abandon; or without either */
+/* Allowed after end, after abandon, and without either. */
+void mkperf_perfdata_free(struct mkperf_perfdata *w);
 
 /*
  * Finishes the file at `path` that a killed writer left, into `out` (or in place, renamed without

@@ -30,7 +30,7 @@ enum {
 };
 
 struct perfin_bytes {
-    const char *path;      /* for messages */
+    const char *path;      /* the path that messages name */
     uint64_t size;         /* UINT64_MAX: the end of a stream has not been reached */
     bool stream;           /* fd is a stream, so that offsets only grow */
     const uint8_t *memory; /* the whole file; NULL: it is read from fd into the buffer */
@@ -127,7 +127,7 @@ struct perfin_process {
 };
 
 struct perfin_session {
-    struct mkperf_session model; /* its texts are owned */
+    struct mkperf_session model; /* the session in mkperf's terms; the reader owns its texts */
     struct mkperf_totals totals;
     bool native;        /* mkperf wrote the file: identities are known, addresses are slid */
     bool has_totals;    /* mkperf finished the file */
@@ -136,8 +136,8 @@ struct perfin_session {
     struct mkperf_pd_counts *counts;          /* NULL: there are none */
     unsigned queue_room;
     struct mkperf_queue *queue;     /* the model's, with texts to be freed */
-    bool no_sched;                  /* its tracepoints are those of queues only */
-    struct perfin_process *process; /* by the model's PD id */
+    bool no_sched;                  /* the only tracepoints are those of queues */
+    struct perfin_process *process; /* the process of each PD, by the PD's number */
     uint32_t nprocesses, room;
     uint32_t last; /* the process that was found last, most often the next one too */
 };

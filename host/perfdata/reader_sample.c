@@ -120,7 +120,7 @@ static bool find_event(const struct perfin_reader *r, const struct perfin_cursor
     if (event < 0 && r->frame.nattrs == 1 && !r->frame.has_trace) {
         event = 0;
     }
-    s->event = event < 0 ? 0 : (uint32_t)event; /* or PERFIN_MARK, or PERFIN_TRACE and above */
+    s->event = event < 0 ? 0 : (uint32_t)event; /* may be PERFIN_MARK, or PERFIN_TRACE and above */
     return event >= 0 && !c.cut;
 }
 

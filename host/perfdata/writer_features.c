@@ -41,7 +41,7 @@ void perfdata_features_free(struct perfdata_features *f)
 
 void perfdata_compressed_add(struct perfdata_features *f, int level)
 {
-    enum { VERSION = 0, ZSTD = 1 }; /* as perf writes them */
+    enum { VERSION = 0, ZSTD = 1 }; /* the values that perf writes */
     uint8_t numbers[20];
     struct mkperf_put c = {numbers};
 
@@ -200,7 +200,7 @@ void perfdata_pipe_features(struct mkperf_perfdata *w)
 {
     for (unsigned i = 0; i < w->head.n; i++) {
         const struct perfdata_feature *f = &w->head.at[i];
-        if (f->bit == HEADER_BUILD_ID) { /* its entries are records already */
+        if (f->bit == HEADER_BUILD_ID) { /* entries of build ids are records already */
             mkperf_outfile_write(&w->out, f->text, f->size);
         } else if (f->bit == HEADER_TRACING_DATA) {
             /* Writes the formats of tracepoints behind a record that has only their size. */

@@ -48,7 +48,7 @@ struct perfdata_feature {
 
 struct perfdata_features {
     unsigned n;
-    struct perfdata_feature at[PERF_FEATURES_MAX]; /* in the order of their bits */
+    struct perfdata_feature at[PERF_FEATURES_MAX]; /* features in the order of their bits */
 };
 
 struct perfdata_pd {
@@ -76,7 +76,7 @@ struct mkperf_perfdata {
     int level; /* zstd's level; 0: records are not compressed */
     struct perfdata_compressor compressor;
     struct mkperf_symbols *symbols;
-    struct mkperf_session session; /* its strings are used only in begin_file */
+    struct mkperf_session session; /* only begin_file may use its strings */
     struct mkperf_module *kernel;  /* NULL: no ELF */
     bool began, has_marks;
     bool chains[MKPERF_MODEL_EVENTS];    /* whether an event's samples have callchains */

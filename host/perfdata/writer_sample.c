@@ -254,7 +254,8 @@ void perfdata_mark_add(struct mkperf_perfdata *w, const struct mkperf_mark *m)
     mkperf_put64(&c, 0);
     mkperf_put32(&c, m->pd + 1);
     mkperf_put32(&c, m->pd + 1);
-    mkperf_put64(&c, m->time_ns > w->round_ns ? m->time_ns : w->round_ns); /* see finish_round */
+    /* finish_round has the reason. */
+    mkperf_put64(&c, m->time_ns > w->round_ns ? m->time_ns : w->round_ns);
     mkperf_put64(&c, 0);
     mkperf_put64(&c, 1);
     mkperf_put32(&c, (uint32_t)raw);

@@ -27,7 +27,7 @@ struct mkperf_pmu_metric {
 
 /* The events that the manufacturer publishes for a CPU and for which perf has no name. */
 struct mkperf_pmu_table {
-    const char *cpu; /* as in TargetHello.cpu */
+    const char *cpu; /* name of the CPU, as TargetHello.cpu has it */
     unsigned n;
     const struct mkperf_pmu_table_event *event; /* ascending codes */
     const struct mkperf_pmu_metric *metric;     /* ends with unit NULL */

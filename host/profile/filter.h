@@ -14,7 +14,7 @@
 struct report_filter {
     struct mkperf_cpu_list cores;
     bool has_time;
-    uint64_t from_ns, to_ns; /* both included, as in perf */
+    uint64_t from_ns, to_ns; /* first and last time that pass the filter, as in perf */
     bool percent;            /* from_ns and to_ns follow from these when the recording is read: */
     double from_percent, to_percent;
 };

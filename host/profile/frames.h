@@ -36,7 +36,8 @@ struct mkperf_frames {
     struct mkperf_profile *profile;
     bool with_line;
     struct mkperf_hash functions;
-    uint32_t *function_of; /* for each frame of places.h: its function, plus 1; 0: not needed yet */
+    /* For each frame of places.h 1 + its function; 0: the function was not needed yet. */
+    uint32_t *function_of;
     uint32_t room;
     /* By chain: the index of its functions in list + 1; 0: they are not in list yet. */
     size_t *chain_at;

@@ -34,7 +34,8 @@ struct mkperf_places_pd {
     uint64_t samples;             /* the profile counts them */
     struct mkperf_module *module; /* NULL: none */
     char *problem;                /* why there is no module; NULL: no ELF is known */
-    bool profiler;                /* its program is a part of mkperf: the profiler or a client */
+    /* The PD's program is a part of mkperf: the profiler or a client. */
+    bool profiler;
 };
 
 struct mkperf_function {
@@ -94,7 +95,7 @@ struct mkperf_address {
     uint32_t pd;
     bool kernel;
     char guest;     /* mkperf_guest_letter */
-    bool blocked;   /* as in a place */
+    bool blocked;   /* the same as in a place */
     bool is_return; /* it is the return address of a caller: the call is before it */
 };
 

@@ -337,7 +337,7 @@ static enum mkperf_status end_profile(void *self, const struct mkperf_totals *to
         p->first_ns = p->last_ns = 0;
     }
     enum mkperf_status status = p->whole != NULL ? p->whole(p->self, e) : MKPERF_OK;
-    p->totals.interactions = NULL; /* these are valid during this call only */
+    p->totals.interactions = NULL; /* they are valid only during this call */
     p->totals.counts = NULL;
     return status;
 }

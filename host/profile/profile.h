@@ -92,12 +92,13 @@ struct mkperf_profile {
     bool leaves_only; /* callers are not kept */
     /* Until the end, cores are kept apart and callers are kept, so that a snapshot has both. */
     bool wide;
-    bool keep_schedule;  /* with times: keep intervals of PDs; then a session may have no samples */
+    /* Keep intervals of PDs; needs times, and then a session may have no samples. */
+    bool keep_schedule;
     bool events_suffice; /* a session may have no samples, if it has scheduling events */
     bool off_cpu;        /* an off-CPU profile, see scheduling.h */
     bool utilisation;    /* keep how long PDs ran; not with keep_schedule */
     bool latency;        /* weights are of elapsed time, see scheduling.h */
-    bool runs;           /* with utilisation: the time that PDs ran instead of samples */
+    bool runs;           /* rows are the time that PDs ran instead of samples; needs utilisation */
     struct mkperf_time_slices slices; /* the quantum is set: of chains, and of utilisation */
     struct report_filter filter;      /* samples that do not pass are not counted */
     enum mkperf_status (*whole)(void *self,
@@ -108,7 +109,7 @@ struct mkperf_profile {
     struct mkperf_hash chains;
     struct mkperf_weight *weight; /* one for each chain */
     uint32_t weight_room;
-    uint32_t nevents; /* at least the session's */
+    uint32_t nevents; /* number of events, at least the session's */
     struct mkperf_weight total[MKPERF_MODEL_EVENTS];
     double squares[MKPERF_MODEL_EVENTS]; /* sums of squared periods */
     unsigned cores_seen;                 /* the highest core with a sample, plus 1 */
@@ -122,10 +123,10 @@ struct mkperf_profile {
     struct mkperf_blocked_source blocked;
     bool made;              /* samples are made from scheduling events, without callchains */
     uint32_t off_cpu_event; /* number of the session's off-CPU event; MKPERF_MODEL_EVENTS: none */
-    struct mkperf_schedule schedule; /* with keep_schedule */
-    struct mkperf_fills fills;       /* with keep_schedule */
-    struct mkperf_utilisation util;  /* with utilisation */
-    struct mkperf_parallel parallel; /* with latency */
+    struct mkperf_schedule schedule; /* filled in with keep_schedule */
+    struct mkperf_fills fills;       /* filled in with keep_schedule */
+    struct mkperf_utilisation util;  /* filled in with utilisation */
+    struct mkperf_parallel parallel; /* filled in with latency */
     struct mkperf_hash mark_keys;    /* keys: PD, and name as the number of a text */
     struct mkperf_mark_sum *mark_sum;
     uint32_t mark_room;
@@ -241,7 +242,8 @@ struct mkperf_tree {
     uint32_t n, room;
     uint32_t *slot; /* a hash table of nodes, at most three quarters full; 0: the slot is free */
     uint32_t nslots;
-    uint64_t *other; /* by node: the period in the second profile; NULL: there is no second one */
+    /* For each node its period in the second profile; NULL: there is no second one. */
+    uint64_t *other;
     uint32_t other_room;
 };
 
@@ -292,15 +294,15 @@ struct mkperf_charge_pair {
 struct mkperf_charge_pd {
     uint32_t pd;
     struct mkperf_weight charged; /* self plus imposed */
-    struct mkperf_weight self;    /* its work on its own behalf */
+    struct mkperf_weight self;    /* work of the PD on its own behalf */
     struct mkperf_weight imposed; /* work of other PDs on its behalf */
-    struct mkperf_weight served;  /* its work on behalf of other PDs */
+    struct mkperf_weight served;  /* work of the PD on behalf of other PDs */
 };
 
 struct mkperf_charge {
-    struct mkperf_charge_pair *pair; /* by period, largest first */
+    struct mkperf_charge_pair *pair; /* pairs by period, largest first */
     uint32_t npairs;
-    struct mkperf_charge_pd *pd; /* by charged period, largest first; only PDs with samples */
+    struct mkperf_charge_pd *pd; /* PDs with samples, by charged period, largest first */
     uint32_t npds;
     struct mkperf_weight total;
 };

@@ -81,7 +81,7 @@ bool mkperf_utilisation_of(const struct mkperf_utilisation *u, uint32_t pd, uint
 struct mkperf_schedule_call {
     uint64_t from_ns, taken_ns, to_ns; /* the call; when the callee ran with it; the reply */
     uint32_t from, to;
-    uint32_t exit; /* as in struct mkperf_call_edge */
+    uint32_t exit; /* the same as in struct mkperf_call_edge */
 };
 
 /*
@@ -148,7 +148,7 @@ struct mkperf_fills {
     unsigned nqueues;
     struct mkperf_queue_fill *fill;
     size_t fills, room;
-    uint64_t *read; /* by queue: its readings */
+    uint64_t *read; /* for each queue the number of its readings */
     uint64_t step;  /* one of so many readings of a queue is kept */
 };
 

@@ -10,8 +10,8 @@ enum { MIN_UNKNOWN_NS = 500 }; /* a shorter time is not shown: it is half of the
 enum { PD = 1, NAME = 2, CORE = 4, MODE = 8, LINE = 16, DSO = 32, SLICE = 64 };
 
 struct column {
-    const char *name;    /* as a key of rows; NULL: none */
-    const char *field;   /* as a field of samples, perf script's name; NULL: none */
+    const char *name;    /* its name as a key of rows; NULL: it is no key */
+    const char *field;   /* perf script's name for it as a field of samples; NULL: it is no field */
     const char *aliases; /* other names of either, separated by blanks */
     const char *title;
     unsigned words; /* the words in which its rows differ */
@@ -123,7 +123,7 @@ void report_column_text(enum report_column_id column, const struct mkperf_frames
         snprintf(text, n, "%s", s->session.event[key->event].name);
         break;
     case REPORT_SORT_CORE:
-        snprintf(text, n, "%03" PRIu32, key->core); /* as perf */
+        snprintf(text, n, "%03" PRIu32, key->core); /* perf prints three digits */
         break;
     case REPORT_SORT_MODE:
         snprintf(text, n, "[%c]", mode);

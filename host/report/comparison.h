@@ -44,10 +44,10 @@ struct report_change {
         uint64_t n;      /* latencies */
         double variance; /* variance of their mean */
         unsigned runs;   /* recordings that have some */
-    } of[REPORT_SIDES];  /* with `latency` */
+    } of[REPORT_SIDES];  /* the latencies of each side, with `latency` */
     double between;      /* standard error of delta by the recordings' differences; 0: not known */
     double delta;
-    double growth;   /* in per cent; INFINITY: the row is new */
+    double growth;   /* growth in per cent; INFINITY: the row is new */
     double interval; /* half of the change's interval at 95 %; NAN: not known */
     /* The probability of such a deviation in any row if the systems are equal; 1: nothing is claimed. */
     double chance;
@@ -60,7 +60,7 @@ struct report_run {
     char *path;
     struct mkperf_profile profile;
     struct mkperf_frames frames;
-    double units; /* with `per`: the number of marks, calls, packets or counts */
+    double units; /* the number of marks, calls, packets or counts, with `per` */
 };
 
 /* The recordings of a comparison and the rows of its current event. */
@@ -71,7 +71,7 @@ struct report_comparison {
     const char *pd;    /* only samples of this PD are compared; NULL: all */
     const char *per;   /* KIND:NAME, of which rows are the cost; NULL: rows are shares */
     bool latency;      /* rows are the latencies of pairs of PDs */
-    double confidence; /* in per cent */
+    double confidence; /* the confidence of intervals, in per cent */
     bool exact;        /* counts are compared; choose_exact of comparison.c sets it, too */
     bool by_growth;    /* rows are sorted by delta instead of its size */
 
@@ -79,11 +79,12 @@ struct report_comparison {
     unsigned runs[REPORT_SIDES];
     struct report_change *row;
     size_t n, room;
-    size_t family;                  /* the number of rows in which chance can claim a change */
-    size_t changed;                 /* rows with another value */
-    size_t largest;                 /* the row of a program with the greatest value in A */
-    double whole[REPORT_SIDES];     /* the sum of all rows; of several recordings its mean */
-    double units[REPORT_SIDES];     /* with `per`: of all recordings together; else INFINITY */
+    size_t family;              /* the number of rows in which chance can claim a change */
+    size_t changed;             /* rows with another value */
+    size_t largest;             /* the row of a program with the greatest value in A */
+    double whole[REPORT_SIDES]; /* the sum of all rows; of several recordings its mean */
+    /* The units of all recordings of a side, with `per`; otherwise INFINITY. */
+    double units[REPORT_SIDES];
     double samples[REPORT_SIDES];   /* numbers of samples as if all had equal weight */
     uint64_t counted[REPORT_SIDES]; /* samples */
 };

@@ -26,7 +26,7 @@ static void print_pair(const struct mkperf_latency_row *row, FILE *out)
 /* The tables of latencies. The last one has two kinds of rows. */
 static const struct latencies {
     unsigned kinds; /* a set */
-    bool busy;      /* its rows count events that woke no PD */
+    bool busy;      /* rows of this kind count events that woke no PD */
     const char *title;
 } calls = {1U << MKPERF_LATENCY_CALL, false, "protected calls: from the call to its reply"},
   exits = {1U << MKPERF_LATENCY_EXIT, false,

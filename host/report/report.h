@@ -68,7 +68,8 @@ struct report_row_key report_columns_key(const struct report_column_list *list,
 void report_column_text(enum report_column_id column, const struct mkperf_frames *f,
                         const struct report_row_key *key, char *text, size_t n);
 const char *report_column_title(enum report_column_id column);
-const char *report_column_name(enum report_column_id column); /* as a sort key */
+/* Returns the name that sort keys use. */
+const char *report_column_name(enum report_column_id column);
 
 /*
  * Parses a comma-separated list of columns of rows (-s). Other names that perf uses are known. The names of columns that are
@@ -126,7 +127,8 @@ struct report_value {
 };
 /* clang-format off */
 #define REPORT_TEXT(key, value) {key, REPORT_AS_TEXT, value, 0, 0}
-#define REPORT_LAST_TEXT(key, value) {key, REPORT_AS_LAST_TEXT, value, 0, 0} /* the last of its row; left out if it is "" */
+/* The last of its row; left out if it is "". */
+#define REPORT_LAST_TEXT(key, value) {key, REPORT_AS_LAST_TEXT, value, 0, 0}
 #define REPORT_NUMBER(key, value) {key, REPORT_AS_NUMBER, NULL, value, 0}
 #define REPORT_SHARE(key, value) {key, REPORT_AS_SHARE, NULL, 0, value}
 #define REPORT_REAL(key, value) {key, REPORT_AS_REAL, NULL, 0, value}
@@ -212,8 +214,9 @@ struct report_options {
 
 struct report_row {
     struct report_row_key key;
-    uint32_t first;               /* order of appearance */
-    uint32_t first_hit, last_hit; /* its chains: indices into `hit`, plus 1; 0: it has none */
+    uint32_t first; /* order of appearance */
+    /* 1 + the indices in `hit` of its first and its last chain; 0: it has none. */
+    uint32_t first_hit, last_hit;
     struct mkperf_weight self, children;
 };
 

@@ -82,10 +82,10 @@ extern const struct mkperf_shape_row mkperf_log_rows[];
 enum mkperf_pd_state {
     MKPERF_PD_UNKNOWN,
     MKPERF_PD_RUNNING,
-    MKPERF_PD_READY,     /* its core runs another PD */
+    MKPERF_PD_READY,     /* the PD is ready, and its core runs another one */
     MKPERF_PD_CALLING,   /* it waits for the reply to its call */
     MKPERF_PD_WAITING,   /* it waits for a message or a notification */
-    MKPERF_PD_THROTTLED, /* its budget is used up */
+    MKPERF_PD_THROTTLED, /* the PD's budget is used up */
     MKPERF_PD_STOPPED,   /* it faulted or is suspended */
     MKPERF_PD_STATES,
 };
@@ -105,7 +105,7 @@ struct mkperf_bys {
 /* The parts of a call, in ns. They add up to `wall`. */
 struct mkperf_call_parts {
     uint64_t wall;
-    uint64_t wait;      /* before the callee ran with it */
+    uint64_t wait;      /* the time before the callee ran with it */
     uint64_t own;       /* the callee ran */
     uint64_t nested;    /* the callee waited for calls of its own */
     uint64_t preempted; /* the callee was ready, and its core ran another PD */
@@ -117,7 +117,7 @@ struct mkperf_call_parts {
 /* All calls of one caller to one callee. */
 struct mkperf_call_edge {
     uint32_t from, to;
-    uint32_t exit; /* these are exits of a guest, for this reason (mkperf_exit_name); 0: calls */
+    uint32_t exit; /* the reason of a guest's exits (mkperf_exit_name); 0: they are calls */
     struct mkperf_call_parts sum, worst;
     uint64_t worst_at; /* when the longest call ended */
     struct mkperf_bys nested_by, preempted_by;
@@ -149,7 +149,7 @@ struct mkperf_inversion {
 struct mkperf_call {
     bool active;
     bool taken;    /* the callee runs, or ran, with it */
-    uint32_t exit; /* as in the edge */
+    uint32_t exit; /* the same as in the edge */
     uint32_t to;   /* NOBODY: the caller is in a queue, and the callee is not known yet */
     uint64_t start;
     struct mkperf_call_parts parts;
@@ -168,11 +168,11 @@ struct mkperf_sched_pd {
     char *name; /* NULL: not announced */
     bool idle;
     bool profiler;   /* mkperf's own */
-    uint32_t domain; /* in a window of which it ran, counted from 1; 0: not known */
+    uint32_t domain; /* the domain in whose window it ran, counted from 1; 0: not known */
     struct mkperf_scheduling scheduling;
     enum mkperf_pd_state state;
     uint64_t since;
-    uint32_t core; /* on which it ran last, or will run */
+    uint32_t core; /* the core on which it ran last, or will run */
     bool has_core;
     uint64_t in[MKPERF_PD_STATES]; /* ns in each state */
     uint64_t consumed;             /* ns of its budget: it ran, or passive PDs ran for its calls */
@@ -182,7 +182,7 @@ struct mkperf_sched_pd {
     uint32_t slices, slice_room;
     struct mkperf_bys ready_by, blocked_on;
     uint64_t runs, preemptions, exhausted; /* counts; exhausted: of its budget */
-    struct mkperf_call call;               /* its own call, if active */
+    struct mkperf_call call;               /* the call that it makes, if it is active */
     uint32_t serving;                      /* the PD that called it; NOBODY: it serves no call */
     uint32_t asked_by;                     /* the PD that notified it last; NOBODY: none did */
     uint64_t asked_at;                     /* when that PD notified it */
@@ -267,7 +267,7 @@ struct mkperf_analysis {
     unsigned nlisteners;
     unsigned nwindows; /* windows of the domain schedule */
     struct mkperf_schedule_entry window[MKPERF_WINDOWS];
-    struct mkperf_session session; /* its strings are NULL */
+    struct mkperf_session session; /* a copy of the session, of which all strings are NULL */
     struct mkperf_totals totals;   /* the input's totals once it has ended; interactions is NULL */
 };
 
@@ -334,7 +334,8 @@ enum { MKPERF_QUANTILES = 4, MKPERF_LATENCY_NAME = 64 };
 
 struct mkperf_latency_row {
     enum mkperf_latency_kind kind;
-    char from[MKPERF_LATENCY_NAME], to[MKPERF_LATENCY_NAME]; /* from: "" of an interrupt */
+    /* Names of the PDs; from: "" for an interrupt. */
+    char from[MKPERF_LATENCY_NAME], to[MKPERF_LATENCY_NAME];
     uint32_t irq; /* interrupt, or for an exit the argument of mkperf_exit_name */
     uint64_t count, total, max, max_at;
     uint64_t quantile[MKPERF_QUANTILES];   /* 50, 90, 99, 99.9 % */
@@ -419,14 +420,14 @@ struct mkperf_demand_found {
 
 struct mkperf_demand_pd {
     uint64_t period_ns;
-    uint64_t used_ns;    /* in the whole recording */
+    uint64_t used_ns;    /* time used in the whole recording */
     uint64_t for_ns;     /* the part of used_ns in which passive PDs ran for it */
     uint64_t worst_ns;   /* the demand */
     uint64_t worst_from; /* the begin of that window */
     uint32_t priority;   /* the highest of those that ran: its own, and of passive PDs for it */
     uint64_t throttled;  /* times that it, or a passive PD that it pays for, was throttled */
     uint64_t throttled_ns;
-    struct mkperf_demand_run *run; /* in the order of time */
+    struct mkperf_demand_run *run; /* its runs in the order of time */
     size_t n, room;
     size_t first;                      /* first run in the window that ends with the last run */
     uint64_t sum_ns;                   /* sum of the runs from that one on */
@@ -445,7 +446,7 @@ struct mkperf_demand {
     uint64_t default_ns; /* the period of PDs that may always run; set before attaching */
     const struct mkperf_analysis *analysis;
     uint32_t npds, room;
-    struct mkperf_demand_pd *pd; /* by the numbers of PDs in the analysis */
+    struct mkperf_demand_pd *pd; /* indexed by the numbers of PDs in the analysis */
 };
 
 /* Attaches it to an analysis before the first event. It is freed after the analysis has ended. */
@@ -486,7 +487,7 @@ void mkperf_demand_free(struct mkperf_demand *d);
 
 struct mkperf_domain_pd {
     uint32_t pd;
-    uint64_t now_ns; /* in the window that is open */
+    uint64_t now_ns; /* time in the window that is open */
     uint64_t used_ns, most_ns;
     uint64_t cut; /* windows at whose end it was ready or running */
 };
@@ -512,7 +513,7 @@ struct mkperf_domains {
     const struct mkperf_analysis *analysis;
     unsigned n, room;
     struct mkperf_domain_window
-        *window;       /* in the order of the schedule, those that it does not have last */
+        *window;       /* windows in the order of the schedule; last those that it does not have */
     uint64_t frame_ns; /* length of the schedule's frame; 0: not known */
     unsigned open;     /* index + 1 of the window that lasts; 0: not known */
     uint64_t ended_ns; /* when the one before it ended */

@@ -297,7 +297,7 @@ struct walk {
     const struct mkperf_timeline *t;
     uint32_t pd;
     uint64_t now;
-    unsigned jumps; /* from PD to PD without a step back in time; bounded by the number of PDs */
+    unsigned jumps; /* steps from PD to PD at the same time; bounded by the number of PDs */
 };
 
 /* Puts a step before those that were found. The array is reversed until the end of the walk. */

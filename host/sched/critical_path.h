@@ -81,8 +81,9 @@ struct mkperf_lane {
 struct mkperf_timeline {
     uint64_t from_ns, to_ns; /* the window: intervals that overlap it are kept */
     uint32_t npds, pd_room;
-    struct mkperf_lane *lane;   /* one for each PD */
-    struct mkperf_woken *arrow; /* in the order of time: calls, replies, notifications, ... */
+    struct mkperf_lane *lane; /* one for each PD */
+    /* Calls, replies, notifications and the like, in the order of time. */
+    struct mkperf_woken *arrow;
     size_t narrows, arrow_room;
 };
 
@@ -113,7 +114,7 @@ struct mkperf_path_step {
 struct mkperf_path {
     uint64_t from, to;
     size_t n, room;
-    struct mkperf_path_step *step; /* in the order of time */
+    struct mkperf_path_step *step; /* steps in the order of time */
 };
 
 /* Finds the path from `from` to `to`, when pd was done. The window of the timeline contains both. The caller frees the path. */

@@ -42,13 +42,14 @@ struct mkperf_hop {
 struct mkperf_routes {
     struct mkperf_analysis *analysis;
     struct mkperf_timeline timeline;
-    struct mkperf_hop *hop; /* in the order of time, after mkperf_routes_sort */
+    struct mkperf_hop *hop; /* hops, in the order of time after mkperf_routes_sort */
     size_t n, room;
     uint64_t not_counted; /* instances of paths for which mkperf_routes_find had no room */
 };
 
 enum mkperf_stage_part {
-    MKPERF_STAGE_WAITED, /* until the PD ran with it: it was ready, or served another call */
+    /* The time until the PD ran with it: it was ready, or served another call. */
+    MKPERF_STAGE_WAITED,
     MKPERF_STAGE_OWN,
     MKPERF_STAGE_CALLS,
     MKPERF_STAGE_PREEMPTED,

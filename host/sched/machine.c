@@ -76,7 +76,7 @@ void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
     }
     p->since = now;
     if (p->name == NULL) {
-        return; /* its number is below another's, but the stream has no such PD */
+        return; /* the number is below another's, but the stream has no such PD */
     }
     if (p->state == MKPERF_PD_READY) {
         slice.by = p->core < a->ncores ? a->core[p->core].running : MKPERF_SCHED_NOBODY;
@@ -319,8 +319,8 @@ static void change_state(struct mkperf_analysis *a, const struct mkperf_sched *s
         if (a->pd[s->to].state == MKPERF_PD_READY) {
             struct mkperf_sched_pd *p = &a->pd[s->to];
             sched_charge(a, s->to, s->time_ns);
-            if (p->slices >
-                0) { /* its budget is refilled: it was throttled since it became ready */
+            /* The refill of its budget shows that it was throttled since it became ready. */
+            if (p->slices > 0) {
                 struct mkperf_ready_slice all = p->slice[0];
 
                 all.by = MKPERF_SCHED_NOBODY;

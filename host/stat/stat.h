@@ -32,7 +32,7 @@ struct stat_value {
 
 struct stat_row {
     uint32_t pd;    /* a PD, or STAT_CORE + a core; not used in row 0 */
-    double seconds; /* of a core: since its session began; 0: the time of the reading */
+    double seconds; /* seconds since the core's session began; 0: the time of the reading */
     bool late;      /* the core did not answer, so its counts are not known */
     struct stat_value value[STAT_EVENTS];
 };
@@ -112,7 +112,7 @@ struct stat_style {
     const char *only;  /* NAME[,NAME]: only rows of these PDs; NULL: all */
     const mkperf_Session *session;
     bool metrics;    /* PDs have derived figures, too */
-    const char *cpu; /* its derived figures; NULL: those of the architecture */
+    const char *cpu; /* the CPU whose derived figures are shown; NULL: those of the architecture */
     const struct mkperf_pds *pds;
 };
 void stat_print(const struct stat_reading *r, const struct stat_style *style);
@@ -135,13 +135,15 @@ struct stat_measure {
     /* Set before: options and stop of the recorder, and the members up to `style`, of which the measurement sets the rest. */
     struct mkperf_recorder recorder;
     bool per_pd, estimate;
-    bool util; /* also how long each PD ran, as an event MKPERF_RUN_TIME_EVENT after the others */
+    /* The time that each PD ran is counted, too, as MKPERF_RUN_TIME_EVENT after the other
+     * events. */
+    bool util;
     uint64_t interval_ms, runs;
     const char *metrics; /* groups of figures whose events are counted, too; NULL: none */
     struct stat_style style;
 
     struct mkperf_checks *checks; /* compares the samples of an estimate with counts */
-    mkperf_Session session;       /* as the target runs it */
+    mkperf_Session session;       /* the session as the target runs it */
     struct stat_reading work;     /* the reading that is being received or estimated */
     struct stat_reading good;     /* the last complete reading */
     bool warned;                  /* the warning about cores was printed */

@@ -125,7 +125,7 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
     }
     if ((r->estimate || style->runs > 1) && count > 0) {
         fprintf(style->out, "  ( +- %5.2f%% )", 100 * value->error / count);
-    } else if (r->estimate && value->error > 0) { /* without a sample */
+    } else if (r->estimate && value->error > 0) { /* no sample fell into this row */
         fprintf(style->out, "  ( +- %s )", grouped(value->error, number, sizeof number));
     }
     if (r->slices > 1) {

@@ -340,7 +340,7 @@ static struct mkperf_function *find_function(struct mkperf_module *m, uint64_t a
 {
     size_t low = 0, high = m->nfunctions;
 
-    while (low < high) { /* until low is the first function that starts behind addr */
+    while (low < high) { /* ends when low is the first function that starts behind addr */
         size_t middle = low + (high - low) / 2;
 
         if (m->function[middle].start <= addr) {

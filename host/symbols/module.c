@@ -323,7 +323,7 @@ static bool open_named(struct mkperf_symbols *s, const char *path,
     bool opened = named != NULL && open_recorded(s, named, recorded, out, &ignored) == MKPERF_OK;
 
     free(named);
-    if (!opened && w->elf_path != NULL && recorded->n == 0) { /* only its name is known */
+    if (!opened && w->elf_path != NULL && recorded->n == 0) { /* only the program's name is known */
         named = mkperf_find_file(w->elf_path, basename(path));
         opened = named != NULL && open_recorded(s, named, recorded, out, &ignored) == MKPERF_OK;
         free(named);

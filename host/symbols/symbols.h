@@ -29,7 +29,7 @@
 enum {
     MKPERF_BUILD_ID_BYTES = 20,
     MKPERF_BUILD_ID_TEXT = 2 * MKPERF_BUILD_ID_BYTES + 1,
-    MKPERF_ARCH_BYTES = 16, /* for perf's name of an architecture: "aarch64" */
+    MKPERF_ARCH_BYTES = 16, /* bytes of perf's name of an architecture, as "aarch64" */
     MKPERF_CONTENT_HASH_BYTES = 32,
 };
 
@@ -53,7 +53,7 @@ struct mkperf_blank {
     uint64_t offset, n;
 };
 
-typedef struct Elf Elf; /* as in libelf.h */
+typedef struct Elf Elf; /* libelf.h has the same declaration */
 
 /* Stores the linker's build id. False, and out->n 0: the ELF has none of 1 to 20 bytes. */
 bool mkperf_elf_build_id(Elf *elf, struct mkperf_build_id *out);
@@ -204,7 +204,8 @@ struct mkperf_unwind_rows {
     struct mkperf_unwind_row *row; /* ascending; the last is the end of the code */
     size_t n, room;
     uint64_t saving,
-        unframed; /* bytes of code that save the return address, and of these without a frame pointer */
+        /* Bytes of code that save the return address, and of these without a frame pointer. */
+        unframed;
 };
 
 /* Stores the rows of a program, none if it has no call-frame information. The caller frees rows->row. */

@@ -10,7 +10,7 @@
 enum { CONTEXT = 3 };
 
 struct line {
-    size_t at, n;  /* in the text; n is without the line's end */
+    size_t at, n;  /* where the line is in the text, and its bytes without the line's end */
     unsigned from; /* the first changed PD in it, and how many: PDs are in the order of the text */
     unsigned changes;
 };
@@ -74,8 +74,8 @@ void mkperf_system_print_budgets(FILE *out, const struct mkperf_system *s, const
             (void)fprintf(out, "--- %s\n+++ %s\n", path, path);
         }
         size_t begin = i - end > CONTEXT ? i - CONTEXT : end;
-        end = i +
-              1; /* of the part: behind the last changed line that is near, and what follows it */
+        /* End of the part: behind the last changed line that is near, and what follows it. */
+        end = i + 1;
         for (size_t k = i; k < n && k < end + 2 * (size_t)CONTEXT; k++) {
             end = line[k].changes != 0 ? k + 1 : end;
         }

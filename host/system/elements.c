@@ -113,7 +113,8 @@ static void start_region(struct reader *r)
 {
     struct mkperf_system *s = r->system;
     bool filled = system_attribute(r, "prefill_path") != NULL;
-    bool of_file = filled && system_attribute(r, "size") == NULL; /* its size is 0 here */
+    /* A region with the size of its file has size 0 here. */
+    bool of_file = filled && system_attribute(r, "size") == NULL;
     struct mkperf_system_region *region =
         system_append(&r->at, (void **)&s->region, &s->nregions, sizeof *region, "memory_regions");
 

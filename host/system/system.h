@@ -84,7 +84,7 @@ struct mkperf_system_pd {
     int parent;        /* index of the parent PD, -1 if it has none */
     unsigned child_id; /* 0 without a parent */
     bool passive;
-    bool limited; /* its budget is below its period, so the kernel may throttle it */
+    bool limited; /* the budget is below the period, so the kernel may throttle it */
     uint64_t stack_size;
     uint64_t budget, period; /* microseconds */
     struct mkperf_system_span budget_at;
@@ -117,7 +117,7 @@ struct mkperf_system_vcpu {
 struct mkperf_system_end {
     unsigned pd; /* index */
     uint32_t id;
-    bool pp;     /* this end may make protected calls */
+    bool pp;     /* from this end the PD may make protected calls */
     bool notify; /* default true */
     int line;
 };
@@ -137,7 +137,7 @@ struct mkperf_system_window {
 
 struct mkperf_system {
     unsigned npds;
-    struct mkperf_system_pd *pd; /* in the order of Microkit's numbering */
+    struct mkperf_system_pd *pd; /* PDs in the order of Microkit's numbering */
     unsigned nvcpus;
     struct mkperf_system_vcpu *vcpu; /* each with another identity */
     unsigned nregions;
@@ -145,7 +145,7 @@ struct mkperf_system {
     unsigned nchannels;
     struct mkperf_system_channel *channel;
     unsigned ndomains;
-    char **domain; /* their names */
+    char **domain; /* names of the domains */
     /* The domain schedule, from the entry where it starts to the end marker behind that one: a frame. The number of
      * window[i] is first_window + i. */
     unsigned nwindows, first_window;
@@ -198,7 +198,7 @@ enum { MKPERF_WINDOWS = 128, MKPERF_DOMAIN_NAME = 64 };
 
 struct mkperf_schedule_entry {
     unsigned number;
-    uint64_t us, ticks; /* its duration, in one of both units */
+    uint64_t us, ticks; /* the duration in one of both units; the other is 0 */
     char domain[MKPERF_DOMAIN_NAME];
 };
 
@@ -245,7 +245,8 @@ struct mkperf_image {
     uint8_t system[MKPERF_STAMP_SYSTEM_BYTES]; /* SHA-256 of the .system file */
     struct mkperf_image_program kernel;
     unsigned n;
-    struct mkperf_image_program program[MKPERF_STAMP_PROGRAMS]; /* in the .system file's order */
+    /* Programs in the order of the .system file. */
+    struct mkperf_image_program program[MKPERF_STAMP_PROGRAMS];
     unsigned nqueues;
     struct mkperf_image_queue queue[MKPERF_STAMP_QUEUES];
     char windows[MKPERF_STAMP_WINDOWS_BYTES +

@@ -121,8 +121,9 @@ void system_refer(struct reader *r, enum reference_kind kind, const char *name, 
 /* elements.c: the language, by enum element. */
 extern const struct system_element {
     const char *name;
-    unsigned parents;                /* a set of elements: 1 << enum element */
-    const char *attributes;          /* with a space before and after each name */
+    unsigned parents; /* a set of elements: 1 << enum element */
+    /* The names of attributes, with a space before and after each. */
+    const char *attributes;
     void (*start)(struct reader *r); /* reads them; NULL if there is nothing to read */
 } system_language[ELEMENTS];
 

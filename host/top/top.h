@@ -26,7 +26,7 @@ enum { TOP_SLICES = 32, TOP_ROWS_MAX = 16384 };
 struct top_window {
     uint64_t slice;                      /* the newest slice with a weight */
     struct mkperf_weight in[TOP_SLICES]; /* index: slice % TOP_SLICES */
-    struct mkperf_weight all;            /* since the session began */
+    struct mkperf_weight all;            /* weight of all samples since the session began */
 };
 
 struct top_row {
@@ -59,7 +59,7 @@ struct top_counts {
     struct top_pair *pair;
     uint32_t room, pair_room;
     struct mkperf_analysis *sched; /* the analysis of a session with scheduling events; else NULL */
-    struct top_window *ran;        /* for each PD: ns that it ran */
+    struct top_window *ran;        /* for each PD the time in ns that it ran */
     uint32_t ran_room;
     struct top_window unknown; /* ns of cores for which events are missing */
     struct top_window *core;   /* index: event * MKPERF_MAX_CORES + core */

@@ -7,7 +7,7 @@
 enum { PAGE = 4096 };
 
 static const uint64_t ALL_OTHERS =
-    UINT64_MAX; /* in a key: the functions of a PD after TOP_ROWS_MAX rows */
+    UINT64_MAX; /* stands in a key for all functions of a PD after TOP_ROWS_MAX rows */
 
 static void add_at(struct top_window *w, uint64_t slice, uint64_t period)
 {
@@ -65,7 +65,8 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     }
     if (c->symbols != NULL && session->kernel_elf != NULL && c->kernel == NULL) {
         (void)mkperf_symbols_recorded(c->symbols, session->kernel_elf, &session->kernel_build_id,
-                                      &c->kernel, e); /* without it addresses are shown */
+                                      /* If the kernel's ELF cannot be read, addresses are shown. */
+                                      &c->kernel, e);
     }
     return MKPERF_OK;
 }

@@ -74,7 +74,7 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
         }
     }
     if (place == NULL) {
-        return; /* this cannot be: the daemon has as many places */
+        return; /* the daemon has as many places, so this does not happen */
     }
     if (n + 2 > VIEW_CONNECTIONS && oldest != NULL) {
         shutdown(oldest->fd, SHUT_RDWR); /* the daemon reads its end, and closes it */

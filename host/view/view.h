@@ -45,7 +45,7 @@ struct view_server {
     struct view_live *live;        /* a running target, without a recording; NULL */
     const char *path;              /* path of the recording */
     const char *speedscope;        /* the directory of speedscope's release; NULL: none */
-    struct mkperf_elf_search elfs; /* for the recording */
+    struct mkperf_elf_search elfs; /* where the recording's ELFs are */
     uint16_t port;                 /* 0: any; the server stores the port that it has */
     char token[VIEW_TOKEN + 1];
     struct MHD_Daemon *daemon;
@@ -142,7 +142,7 @@ enum { VIEW_LIVE_SAMPLES = 200000, VIEW_LIVE_LOSSES = 1000 };
 
 struct view_live {
     volatile int *interrupts;        /* set before it runs; a value that is not 0 ends it */
-    struct mkperf_recorder recorder; /* its options are set before it runs */
+    struct mkperf_recorder recorder; /* the recorder; its options are set before it runs */
     struct mkperf_profile profile;
     struct mkperf_frames frames;
     struct annotate_sources sources;

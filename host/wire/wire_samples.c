@@ -295,14 +295,16 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
         s->names.dropped_epoch = b->m.epoch;
         return named;
     }
-    if (!s->has_session || b->m.session != s->session_id) { /* its Session follows, or was lost */
+    /* The Session of this batch follows, or was lost. */
+    if (!s->has_session || b->m.session != s->session_id) {
         s->damaged = true;
         s->totals.lost[MKPERF_LOST_CHAIN] += b->weight;
         return MKPERF_OK;
     }
     if (s->names.dropped && b->m.epoch == s->names.dropped_epoch) {
-        s->damaged =
-            true; /* its chains came before names were settled: we join with the next epoch */
+        /* The batch's chains came before names were settled, so it is read from the next
+         * epoch on. */
+        s->damaged = true;
         return MKPERF_OK;
     }
     bool first_of_epoch = s->names.dropped; /* we have seen the one before it */

@@ -56,7 +56,7 @@ void mkperf_wire_event(const mkperf_SessionEvent *from, struct mkperf_event *to)
     to->code = from->code;
     to->user = from->user_counter != 0;
     to->kernel = from->kernel_counter != 0;
-    if (from->only != 0) { /* its counters do not show it */
+    if (from->only != 0) { /* the counters of such an event do not show its modes */
         to->user = (from->only & 3) != 2;
         to->kernel = (from->only & 3) != 1;
         to->guest = from->only & 4;
@@ -299,7 +299,7 @@ enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session 
     s->has_session = true;
     s->running = m->running;
     if (!m->running && s->began) {
-        return MKPERF_OK; /* its events may still change before it runs */
+        return MKPERF_OK; /* the events may still change before the session runs */
     }
     MKPERF_TRY(adopt_events(s, m, e));
     if ((answer || s->starting) && m->running && !s->numbered) { /* this host has just started it */
@@ -357,7 +357,8 @@ enum mkperf_status stream_stamp(struct mkperf_stream *s, const mkperf_Stamp *m,
         s->names.have = 0;
     }
     if (m->offset != s->names.have) {
-        return MKPERF_OK; /* a repeated part, or the part before it was lost and is requested again */
+        /* A repeated part, or the part before it was lost and is requested again. */
+        return MKPERF_OK;
     }
     s->names.table = s->names.table != NULL ? s->names.table
                                             : mkperf_xcalloc(1, MKPERF_STAMP_BYTES);

@@ -89,7 +89,7 @@ void mkperf_receiver_restart(struct mkperf_receiver *w);
 struct mkperf_stream_config {
     struct mkperf_sink sink;
     struct mkperf_pds *pds;
-    const char *command; /* for the session; NULL: none */
+    const char *command; /* the command line that the session names; NULL: none */
     /* The caller requests the image's list of programs, and then calls mkperf_stream_settle. */
     bool asks;
 };
@@ -145,8 +145,8 @@ struct mkperf_stream_sched {
     struct mkperf_stream_core *core[MKPERF_MAX_CORES]; /* NULL: the core has sent no event */
     uint64_t generation; /* the generation of codes, as that of slots */
     bool running;        /* the session has scheduling events */
-    uint32_t
-        words; /* words that the session reads; 0: none, or they are not those of the image's queues */
+    /* Words that the session reads; 0: none, or they are not those of the image's queues. */
+    uint32_t words;
     /* where each queue's head and tail are */
     struct mkperf_image_place place[MKPERF_STAMP_QUEUES][2];
     bool damaged;     /* some codes may be unknown until a new epoch begins */
@@ -155,9 +155,10 @@ struct mkperf_stream_sched {
 };
 
 struct mkperf_stream {
-    struct mkperf_stream_config config; /* its sink checks sink_order */
+    /* The settings; the calls of the sink are checked by sink_order. */
+    struct mkperf_stream_config config;
     struct mkperf_order sink_order;
-    struct mkperf_session session; /* its events: those of all sessions so far */
+    struct mkperf_session session; /* the session, with the events of all sessions so far */
     struct mkperf_totals totals;
     uint64_t gaps;      /* missing frames */
     uint64_t malformed; /* invalid messages */
@@ -167,9 +168,9 @@ struct mkperf_stream {
     mkperf_Status status; /* the last one of the current session, if has_status */
     bool has_hello, has_session, has_status;
     bool began;    /* the sink has begun */
-    bool running;  /* as in the last Session */
+    bool running;  /* the session runs, by the last Session message */
     bool starting; /* this host has requested the start of the next session */
-    bool waiting;  /* for a session that this host starts: earlier samples are others' */
+    bool waiting;  /* samples are not taken until the session of this host begins */
     bool closed;   /* the totals include the last Status, so that it must not be added again */
     bool booked;   /* the totals of at least one session include its Status */
     uint32_t session_id, epoch;
@@ -181,8 +182,8 @@ struct mkperf_stream {
     bool from_start;      /* all samples from number 0 were sent to this host */
     bool damaged;         /* some slots may be unknown until a new epoch begins */
     uint64_t next_sample; /* the number that is expected next */
-    uint64_t
-        window_ns; /* time of the first sample of the last window, if the target counts in windows */
+    /* Time of the first sample of the last window, if the target counts in windows. */
+    uint64_t window_ns;
     uint64_t skipped;     /* sent before this host joined */
     uint64_t passed_over; /* never sent to this host, by its Gap messages */
     uint64_t others;      /* discarded, because they arrived while `waiting` */
@@ -199,7 +200,7 @@ struct mkperf_stream {
     /* Marks and software events (wire_stream.c). */
     char last_mark[sizeof((mkperf_Mark *)0)->name]; /* name of the last one; "": none */
     bool has_marks_lost;
-    uint32_t marks_lost;                      /* since boot, when this host joined */
+    uint32_t marks_lost;                      /* marks lost since boot, when this host joined */
     struct mkperf_interactions *interactions; /* NULL: none received */
     uint32_t interaction_parts;               /* parts of them that arrived */
     struct mkperf_pd_counts *counts; /* counts that the target made in addition to samples */
