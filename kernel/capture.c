@@ -37,7 +37,8 @@ enum {
 
 /* ---- the ring --------------------------------------------------------------------------------- */
 
-/* An owner that is already behind was woken when the watermark was crossed, and is not woken again. */
+/* Gives the record to the owner, and wakes it at the watermark. An owner that is already behind was
+ * woken when the watermark was crossed, and is not woken again. */
 inline __attribute__((always_inline)) void mkperf_hook_publish(struct mkperf_hook *s,
                                                                uint64_t bytes)
 {

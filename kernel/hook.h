@@ -375,30 +375,31 @@ void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uin
  * cores, in a session or not. */
 void mkperf_sched_forget(struct mkperf_hook *s, const void *thread);
 
-/* For request.c. begin: a session starts at s->time; its first event names the running thread. flush:
- * writes the event of a delivery that waits for its switch. */
+/* Both are called by request.c. begin: a session starts at s->time; its first event names the
+ * running thread. flush: writes the event of a delivery that waits for its switch. */
 void mkperf_sched_begin(struct mkperf_hook *s);
 void mkperf_sched_flush(struct mkperf_hook *s);
 
 /* ---- counted.c, optional ---------------------------------------------------------------------- */
 
-/* For the other files of the hook. One software event of thread `from`. to: the thread that a call or
- * notification reached, ignored for other kinds. Bounded: MKPERF_COUNT_THREADS and MKPERF_SOFT_PROBES
- * rows are looked at. */
+/* Counts a software event of thread `from`. to: the thread that a call or notification reached,
+ * ignored for other kinds. Bounded: MKPERF_COUNT_THREADS and MKPERF_SOFT_PROBES rows are looked
+ * at. */
 void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_identity from,
                        struct mkperf_identity to);
 
-/* In a session with MKPERF_SOFT_STACKS, notes the stack pointer of a thread if it is the least one. The
- * context of a guest, and the idle thread, have none. */
+/* Notes the stack pointer of a thread if it is the least one, in a session with MKPERF_SOFT_STACKS.
+ * The context of a guest, and the idle thread, have none. */
 void mkperf_soft_stack(struct mkperf_hook *s, const struct mkperf_port_context *c,
                        struct mkperf_identity id);
 
-/* For request.c: carries out MKPERF_REQUEST_PAGE, and returns its status. Bounded: the words of a page. */
+/* Carries out MKPERF_REQUEST_PAGE for request.c, and returns its status. Bounded: the words of a
+ * page. */
 uint32_t mkperf_soft_page(struct mkperf_hook *s, struct mkperf_descriptor *d);
 
-/* What the counters counted since the last call belongs to s->running. Called before another thread
- * runs, after each capture (a counter must not count 2^31 events between two calls) and at requests.
- * Does nothing in a session without a table of counts. */
+/* Adds what the counters counted since the last call to the counts of s->running. Called before
+ * another thread runs, after each capture (a counter must not count 2^31 events between two calls)
+ * and at requests. Does nothing in a session without a table of counts. */
 void mkperf_counts_take(struct mkperf_hook *s);
 
 /* ---- unwind_walk.c --------------------------------------------------------------------------------- */

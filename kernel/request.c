@@ -98,8 +98,8 @@ static bool check_counters(struct mkperf_configuration *want)
     return true;
 }
 
-/* Whether s->want may begin now: all memory that it names belongs to the caller, and the time after a storm is
- * over. */
+/* Returns whether s->want may begin now: all memory that it names belongs to the caller, and the
+ * time after a storm is over. */
 static uint32_t check_session(const struct mkperf_hook *s, const void *caller)
 {
     const struct mkperf_configuration *want = &s->want;

@@ -62,7 +62,7 @@ MKPERF_INLINE bool read_word(struct unwind_stack *k, uint64_t at, uint64_t *out)
     return true;
 }
 
-/* The rule for an address. */
+/* Returns the rule for an address. */
 MKPERF_INLINE uint64_t find_rule(const struct mkperf_unwind_tables *tables,
                                  const struct mkperf_unwind_entry *e, uint64_t pc)
 {

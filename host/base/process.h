@@ -60,7 +60,7 @@ int mkperf_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 /* Begins the progress line. what: the text before the amount, for example "perf.data". It lives
  * until the end. */
 void mkperf_progress_begin(const char *what);
-/* Bytes done and in all (0: unknown). */
+/* Shows how many bytes are done, and how many there are (0: unknown). */
 void mkperf_progress_bytes(uint64_t done, uint64_t all);
 /* Steps done and in all. */
 void mkperf_progress_steps(uint64_t done, uint64_t all);

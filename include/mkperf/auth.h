@@ -157,7 +157,8 @@ static inline void mkperf_auth_mac_key(const uint8_t key[MKPERF_KEY_BYTES],
     mkperf_auth_derive(key, "mkprf1-s", role, m, mac_key);
 }
 
-/* The first 8 bytes of HMAC(MAC key, number u64le | the message's bytes before the MAC field). */
+/* Writes the first 8 bytes of HMAC(MAC key, number u64le | the message's bytes before the MAC
+ * field). */
 static inline void mkperf_auth_tag(const uint8_t mac_key[MKPERF_KEY_BYTES], uint64_t number,
                                    const uint8_t *message, size_t n, uint8_t tag[MKPERF_TAG_BYTES])
 {

@@ -259,7 +259,8 @@ static inline unsigned mkperf_record_core(uint64_t header)
     return header >> 56;
 }
 
-/* The words of a sample up to the end of its chain. Only the values of other counters are behind it. */
+/* Returns the words of a sample up to the end of its chain. Only the values of other counters are
+ * behind it. */
 static inline unsigned mkperf_sample_words(uint64_t header)
 {
     return MKPERF_SAMPLE_FIXED_WORDS + (mkperf_record_flags(header) & MKPERF_SAMPLE_KERNEL) +

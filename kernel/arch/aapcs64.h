@@ -33,7 +33,8 @@ static inline uint64_t mkperf_rotated(uint64_t address)
     return address >> 3 | address << 61;
 }
 
-/* Whether a frame record at this offset from a page's start is aligned and wholly in the page. */
+/* Returns whether a frame record at this offset from a page's start is aligned and wholly in the
+ * page. */
 static inline bool mkperf_record_in_page(uint64_t offset)
 {
     return mkperf_rotated(offset) <=

@@ -49,7 +49,7 @@
 #define MKPERF_PMU_LEVEL 1
 #endif
 
-/* Whether a selector counts in the kernel, and whether it counts only there. */
+/* Returns whether a selector counts in the kernel, and whether it counts only there. */
 static inline int mkperf_pmu_counts_kernel(uint32_t select)
 {
     return (MKPERF_PMU_LEVEL == 1 && !(select & MKPERF_SELECT_P)) || (select & MKPERF_SELECT_NSH);
@@ -85,7 +85,7 @@ static inline void mkperf_pmu_clear(uint32_t mask)
     MKPERF_ISB();
 }
 
-/* The registers of counter i are those that PMSELR_EL0 selects. Counter 0 is often the only one, and its
+/* Makes PMSELR_EL0 select the registers of counter i. Counter 0 is often the only one, and its
  * value has a name: a sample of it needs no selection and no barrier. */
 static inline void mkperf_pmu_use(unsigned i)
 {

@@ -167,8 +167,8 @@ static inline struct mkperf_sbi_result mkperf_sbi_pmu(unsigned function, uint32_
     return MKPERF_SBI_CALL(MKPERF_SBI_PMU, function, MKPERF_RISCV_FIRST, mask, flags, a3, a4);
 }
 
-/* Whether a selector counts in the kernel, and whether it counts only there. A counter without filters counts in all
- * modes, whatever its selector says. */
+/* Returns whether a selector counts in the kernel, and whether it counts only there. A counter
+ * without filters counts in all modes, whatever its selector says. */
 static inline int mkperf_pmu_counts_kernel(uint32_t select)
 {
     return !(select & MKPERF_SELECT_K) || !(mkperf_port_pmu()->found & MKPERF_RISCV_FILTERS);
@@ -179,7 +179,7 @@ static inline int mkperf_pmu_kernel_alone(uint32_t select)
     return (select & MKPERF_SELECT_U) && (mkperf_port_pmu()->found & MKPERF_RISCV_FILTERS);
 }
 
-/* Whether an overflow in the kernel, or in user mode, is to become a sample. */
+/* Returns whether an overflow in the kernel, or in user mode, is to become a sample. */
 static inline int mkperf_pmu_wants(uint32_t select, bool kernel)
 {
     return !(select & (kernel ? MKPERF_SELECT_K : MKPERF_SELECT_U));
@@ -390,7 +390,7 @@ static inline void mkperf_pmu_disable(uint32_t mask)
     }
 }
 
-/* The counters that have 64 bits, from hpmcounter3 on. */
+/* Returns the counters that have 64 bits, from hpmcounter3 on. */
 static inline uint32_t mkperf_riscv_counters(void)
 {
     uint64_t n = mkperf_sbi_pmu(MKPERF_SBI_PMU_COUNTERS, 0, 0, 0, 0).value;
@@ -410,7 +410,7 @@ static inline uint32_t mkperf_riscv_counters(void)
     return mask;
 }
 
-/* Whether counter 0 can count the event. It has none afterwards. */
+/* Returns whether counter 0 can count the event. It has none afterwards. */
 static inline bool mkperf_riscv_counts(uint32_t event)
 {
     bool counts = mkperf_sbi_config(0, event);
@@ -421,7 +421,8 @@ static inline bool mkperf_riscv_counts(uint32_t event)
     return counts;
 }
 
-/* Whether of two counters of one event the one that must not count in the kernel stands still here, and the other counts. */
+/* Returns whether of two counters of one event the one that must not count in the kernel stands
+ * still here, and the other counts. */
 static inline bool mkperf_riscv_filters(void)
 {
     bool filters = false;
@@ -472,7 +473,7 @@ static inline void mkperf_pmu_boot(void)
     MKPERF_CSR_SET(MKPERF_CSR_SIE, MKPERF_LCOFI);
 }
 
-/* For pd/pmu/riscv_sscofpmf.c. */
+/* Writes the words by which pd/pmu/riscv_sscofpmf.c knows this PMU. */
 static inline void mkperf_pmu_describe(uint64_t *out)
 {
     const struct mkperf_pmu_state *p = mkperf_port_pmu();

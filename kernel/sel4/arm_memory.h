@@ -4,8 +4,9 @@
  * lookupPTSlot would do a part of this, but is private to vspace.c.
  */
 
-/* Whether pte maps memory that user code may read (write: and write), with the cache attributes of the
- * kernel's own view. The bit MKPERF_AP_READ is set in both encodings of rights. */
+/* Returns whether pte maps memory that user code may read (write: and write), with the cache
+ * attributes of the kernel's own view. The bit MKPERF_AP_READ is set in both encodings of
+ * rights. */
 static bool_t mapsMemory(pte_t pte, bool_t write)
 {
     word_t attributes;

@@ -12,7 +12,7 @@
 
 enum { MKPERF_LR = X30, MKPERF_FP = X29, MKPERF_SP = SP_EL0 };
 
-/* The address at which the interrupt was taken. */
+/* Returns the address at which the interrupt was taken. */
 static inline word_t mkperf_interruptedAt(void)
 {
     word_t elr;
@@ -21,8 +21,8 @@ static inline word_t mkperf_interruptedAt(void)
     return elr;
 }
 
-/* Whether an event at pc belongs to the entry before. The idle thread's code is in the kernel, too. An event before its
- * first instruction does. */
+/* Returns whether an event at pc belongs to the entry before. The idle thread's code is in the
+ * kernel, too. An event before its first instruction does. */
 static inline bool_t mkperf_isOfEntry(word_t pc)
 {
     return pc == (word_t)idle_thread;
@@ -33,7 +33,7 @@ static inline void mkperf_inKernel(struct mkperf_hook *hook)
     (void)hook;
 }
 
-/* How this core is entered from now on. */
+/* Sets how this core is entered from now on. */
 static inline void mkperf_setVectors(bool_t session)
 {
     setVtable((pptr_t)(session ? mkperf_vectors : arm_vector_table));

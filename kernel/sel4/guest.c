@@ -60,8 +60,8 @@ BOOT_CODE void mkperf_initGuests(void)
     MSR("mdcr_el2", mdcr);
 }
 
-/* Whether these are the registers of the PMU: PMCR_EL0 to PMOVSSET_EL0, PMINTENSET_EL1 to PMMIR_EL1, and the
- * counters with their types (Arm ARM, D13.4). */
+/* Returns whether these are the registers of the PMU: PMCR_EL0 to PMOVSSET_EL0, PMINTENSET_EL1 to
+ * PMMIR_EL1, and the counters with their types (Arm ARM, D13.4). */
 static bool_t isPMU(word_t hsr)
 {
     word_t op1 = hsr >> OP1_SHIFT & OP1_MASK;

@@ -22,8 +22,8 @@ BOOT_CODE void mkperf_initMemory(void)
     memcpy(mkperf_ram, avail_p_regs, sizeof mkperf_ram);
 }
 
-/* Whether the frame at paddr is RAM that the kernel's window reaches. A frame is either wholly within a region or
- * wholly outside. */
+/* Returns whether the frame at paddr is RAM that the kernel's window reaches. A frame is either
+ * wholly within a region or wholly outside. */
 static bool_t isRAM(paddr_t paddr)
 {
     for (word_t i = 0; i < ARRAY_SIZE(mkperf_ram); i++) {

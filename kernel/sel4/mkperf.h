@@ -45,17 +45,18 @@ extern struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
                    MKPERF_PTE_NORMAL ==  \
                        config_ternary(CONFIG_ARM_HYPERVISOR_SUPPORT, S2_NORMAL, NORMAL))
 
-/* In init_cpu: each core calls this at boot. It closes the PMU to user mode and to guests. */
+/* Called in init_cpu: each core calls it at boot. It closes the PMU to user mode and to guests. */
 void mkperf_initCPU(void);
 
-/* A mapping was changed or removed, or an address space was deleted: forgets all translations. */
+/* Forgets all translations, because a mapping was changed or removed, or an address space was
+ * deleted. */
 void mkperf_mappingsChanged(void);
 
-/* A thread or an interrupt's handler is being deleted: forgets it, and ends its session. */
+/* Forgets a thread or an interrupt's handler that is being deleted, and ends its session. */
 void mkperf_threadDeleted(tcb_t *tcb);
 void mkperf_handlerDeleted(irq_t irq);
 
-/* For the inline functions and macros below, which call these if there is something to do. */
+/* The inline functions and macros below call these if there is something to do. */
 void mkperf_request(word_t handled);
 void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
 void mkperf_tellSignal(notification_t *ntfn);
@@ -63,20 +64,21 @@ void mkperf_tellFault(tcb_t *tcb);
 void mkperf_tellAwakened(tcb_t *tcb);
 void mkperf_askedRequest(void);
 
-/* Whether the session has scheduling events or counts. */
+/* Returns whether the session has scheduling events or counts. */
 static inline bool_t mkperf_reports(void)
 {
     return unlikely(mkperf_entry[CURRENT_CPU_INDEX()].reports);
 }
 
-/* In handleVCPUFault: if a guest has accessed a register of the PMU, carries that out and returns true (guest.c). */
+/* Called in handleVCPUFault: if a guest has accessed a register of the PMU, carries that out and
+ * returns true (guest.c). */
 bool_t mkperf_guestTried(word_t hsr);
 
-/* In mcsPreemptionPoint: a long operation ends early, perhaps because of the profiling interrupt. Its sample
- * clears the overflow flags, and the interrupt is no longer pending. */
+/* Called in mcsPreemptionPoint: a long operation ends early, perhaps because of the profiling
+ * interrupt. Its sample clears the overflow flags, and the interrupt is no longer pending. */
 void mkperf_preempted(void);
 
-/* In invokeIRQHandler_AckIRQ. */
+/* Called in invokeIRQHandler_AckIRQ. */
 static inline void mkperf_acknowledged(irq_t irq)
 {
     if (unlikely(IRQT_TO_IRQ(irq) == CONFIG_MKPERF_IRQ)) {
@@ -84,7 +86,8 @@ static inline void mkperf_acknowledged(irq_t irq)
     }
 }
 
-/* In handleIPI, with the lock held: a reschedule interrupt of another core, perhaps with a request. */
+/* Called in handleIPI, with the lock held: a reschedule interrupt of another core, perhaps with a
+ * request. */
 static inline void mkperf_rescheduled(void)
 {
     if (unlikely(mkperf_entry[CURRENT_CPU_INDEX()].asked)) {
@@ -94,18 +97,18 @@ static inline void mkperf_rescheduled(void)
 
 #define MKPERF_IF_REPORTS(call) (mkperf_reports() ? (call) : (void)0)
 
-/* In doIPCTransfer: a message was copied. endpoint: NULL if it is a reply. The message of a fault has an
- * endpoint, too. */
+/* Called in doIPCTransfer: a message was copied. endpoint: NULL if it is a reply. The message of a
+ * fault has an endpoint, too. */
 #define mkperf_delivered(sender, endpoint, receiver) \
     MKPERF_IF_REPORTS(mkperf_tellMessage(sender, endpoint, receiver))
 
-/* In performInvocation_Notification: the current thread signals ntfn. */
+/* Called in performInvocation_Notification: the current thread signals ntfn. */
 #define mkperf_notified(ntfn) MKPERF_IF_REPORTS(mkperf_tellSignal(ntfn))
 
-/* In tcbReleaseDequeue: tcb has a budget again and can run. */
+/* Called in tcbReleaseDequeue: tcb has a budget again and can run. */
 #define mkperf_awakened(tcb) MKPERF_IF_REPORTS(mkperf_tellAwakened(tcb))
 
-/* In handleFault: current_fault is that of tcb. */
+/* Called in handleFault: current_fault is that of tcb. */
 #define mkperf_fault(tcb) MKPERF_IF_REPORTS(mkperf_tellFault(tcb))
 
 #endif

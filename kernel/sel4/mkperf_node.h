@@ -49,7 +49,7 @@ static inline word_t mkperf_spaceOf(tcb_t *thread)
     return TCB_PTR_CTE_PTR(thread, tcbVTable)->cap.words[1];
 }
 
-/* The entry of the domain schedule that this core is in. */
+/* Returns the entry of the domain schedule that this core is in. */
 static inline FORCE_INLINE word_t mkperf_window(void)
 {
 #if CONFIG_NUM_DOMAINS > 1
@@ -59,7 +59,7 @@ static inline FORCE_INLINE word_t mkperf_window(void)
 #endif
 }
 
-/* Whether this core may use what belongs to all cores. */
+/* Returns whether this core may use what belongs to all cores. */
 static inline FORCE_INLINE bool_t mkperf_holdsLock(void)
 {
     return SMP_TERNARY(clh_is_self_in_queue(), true);

@@ -66,7 +66,7 @@ static inline uintptr_t mkperf_port_user_page(const void *thread, unsigned level
  * the bytes are not within one page that the owner may write. */
 void *mkperf_port_memory(const void *owner, uint64_t va, uint64_t bytes);
 
-/* The registers that a thread has saved. pc: the register with its program counter. */
+/* Copies the registers that a thread has saved. pc: the register with its program counter. */
 static inline void mkperf_savedContext(struct mkperf_port_context *c, tcb_t *thread, word_t pc)
 {
     c->thread = thread;
@@ -193,19 +193,21 @@ static inline void mkperf_port_blocked(struct mkperf_port_context *c, const void
     mkperf_savedContext(c, (tcb_t *)of, NextIP);
 }
 
-/* The stack pointer of the thread that a context is of. */
+/* Returns the stack pointer of the thread that a context is of. */
 static inline uint64_t mkperf_port_sp(const struct mkperf_port_context *c)
 {
     return getRegister((tcb_t *)c->thread, MKPERF_SP);
 }
 
-/* The number of the TCB's place in memory. Threads that were made one after the other have different slots. */
+/* Returns the number of the TCB's place in memory. Threads that were made one after the other have
+ * different slots. */
 static inline unsigned mkperf_port_slot(const void *thread)
 {
     return (unsigned)((word_t)thread >> seL4_TCBBits);
 }
 
-/* The address at which the idle thread was interrupted; otherwise the function of the last entry. */
+/* Returns the address at which the idle thread was interrupted; otherwise the function of the last
+ * entry. */
 static inline uint64_t mkperf_port_kernel_pc(void)
 {
     word_t pc = mkperf_interruptedAt();
@@ -229,7 +231,8 @@ static inline unsigned mkperf_port_core(void)
     return CURRENT_CPU_INDEX();
 }
 
-/* The owner is signalled where the handling of the interrupt ends (mkperf.c). */
+/* Notes that the owner is to be signalled. It is signalled where the handling of the interrupt ends
+ * (mkperf.c). */
 static inline void mkperf_port_wake(void)
 {
     mkperf_node[CURRENT_CPU_INDEX()].wake = true;

@@ -39,8 +39,9 @@ NO_INLINE void NORETURN mkperf_overflowed(word_t flags)
     mkperf_leave();
 }
 
-/* What the kernel's work since the entry overflowed becomes samples here. What overflows after this, within some 60
- * instructions, is found in user mode. An owner that waits for a signal gets it at once: the interrupt is set for it. */
+/* Makes samples of what the kernel's work since the entry overflowed. What overflows after this,
+ * within some 60 instructions, is found in user mode. An owner that waits for a signal gets it at
+ * once: the interrupt is set for it. */
 void mkperf_leaving(void)
 {
     word_t flags = mkperf_pmu_overflow();

@@ -21,13 +21,14 @@ struct mkperf_riscv {
 
 extern struct mkperf_riscv mkperf_riscv;
 
-/* The address at which the interrupt was taken. */
+/* Returns the address at which the interrupt was taken. */
 static inline word_t mkperf_interruptedAt(void)
 {
     return read_sepc();
 }
 
-/* Whether an event of the kernel, of which the idle thread is a part, belongs to the entry before. pc: of the interrupt. */
+/* Returns whether an event of the kernel, of which the idle thread is a part, belongs to the entry
+ * before. pc: of the interrupt. */
 static inline bool_t mkperf_isOfEntry(word_t pc)
 {
     (void)pc;

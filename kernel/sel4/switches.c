@@ -70,7 +70,7 @@ NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
     }
 }
 
-/* A message was transferred. endpoint: NULL for a reply, also to a fault. */
+/* Reports that a message was transferred. endpoint: NULL for a reply, also to a fault. */
 NO_INLINE void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
 {
     struct mkperf_hook *hook = &thisNode()->hook;
@@ -85,7 +85,7 @@ NO_INLINE void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *re
     }
 }
 
-/* The thread that a signal reaches: the bound one, or the one that waits first. */
+/* Returns the thread that a signal reaches: the bound one, or the one that waits first. */
 static tcb_t *listener(notification_t *ntfn)
 {
     tcb_t *bound = TCB_PTR(notification_ptr_get_ntfnBoundTCB(ntfn));
@@ -110,7 +110,7 @@ NO_INLINE void mkperf_tellAwakened(tcb_t *tcb)
     mkperf_sched_event(&thisNode()->hook, MKPERF_SCHED_WAKE, 0, tcb, mkperf_port_time());
 }
 
-/* What a thread itself did wrong is a fault, and not a guest's exit. */
+/* Reports a fault. What a thread itself did wrong is a fault, and not a guest's exit. */
 NO_INLINE void mkperf_tellFault(tcb_t *tcb)
 {
     bool_t memory = seL4_Fault_get_seL4_FaultType(current_fault) == seL4_Fault_VMFault;

@@ -25,8 +25,8 @@ enum {
 
 #define NO_CHAIN UINT64_MAX /* header of an unused slot */
 
-/* The position of a chain's first word in its sample's record, after the word of the pc. The
- * kernel_pc of an idle sample takes the place of the pc. */
+/* Returns the position of a chain's first word in its sample's record, after the word of the pc.
+ * The kernel_pc of an idle sample takes the place of the pc. */
 static inline size_t key_at(uint64_t header)
 {
     return MKPERF_WORD_LR + 2 * (header >> NO_USER_BIT & 1);
@@ -76,7 +76,7 @@ make_key(uint64_t mix, uint64_t header, const uint64_t *record, size_t n, uint32
     return k;
 }
 
-/* The position of the sample's pc on the wire: before the words of its key. */
+/* Returns the position of the sample's pc on the wire: before the words of its key. */
 static inline const uint64_t *pc_word(uint64_t header, const uint64_t *record)
 {
     return record + key_at(header) - 1;
@@ -98,7 +98,7 @@ static inline uint16_t *hint_of(struct mkperf_chains *t, uint64_t hash)
     return &t->hint[(uint32_t)(hash >> HINT_BIT) % MKPERF_ENCODE_HINTS];
 }
 
-/* The slot of a chain; MKPERF_CHAIN_SLOTS: the table does not have it. */
+/* Returns the slot of a chain; MKPERF_CHAIN_SLOTS: the table does not have it. */
 static inline unsigned find_slot(struct mkperf_chains *t, const struct mkperf_key *k)
 {
     unsigned slot = set_of(k->hash);
@@ -113,7 +113,8 @@ static inline unsigned find_slot(struct mkperf_chains *t, const struct mkperf_ke
     return MKPERF_CHAIN_SLOTS;
 }
 
-/* The slot for a new chain: the lowest unused way of its set, or the least recently used way. */
+/* Returns the slot for a new chain: the lowest unused way of its set, or the least recently used
+ * way. */
 static inline unsigned oldest_slot(const struct mkperf_chains *t, uint64_t hash, uint64_t time)
 {
     unsigned oldest = set_of(hash);
@@ -161,7 +162,7 @@ enum {
     MKPERF_FIXED_BYTES = 3 + 6 + 2 + 6 + 11 + 11 + 11 + 3 * 4 + 5 * 4,
 };
 
-/* How many bytes more still fit the message. */
+/* Returns how many bytes more still fit the message. */
 static inline uint32_t encoder_room(const struct mkperf_encoder *e)
 {
     uint32_t used = MKPERF_FIXED_BYTES + e->bytes;
@@ -180,14 +181,14 @@ static inline void set_ends(struct mkperf_encoder *e, struct mkperf_ends end)
 /* Bits for the distance of a pc, in words, from its chain's pc; one bit is for `slot`. */
 #define PC_WORDS (UINT64_C(1) << 32)
 
-/* Whether the column can hold a pc at that distance from its chain's pc. If not, the chain is
- * defined again with the new pc. */
+/* Returns whether the column can hold a pc at that distance from its chain's pc. If not, the chain
+ * is defined again with the new pc. */
 static inline bool pc_ok(uint64_t away)
 {
     return ((away + MKPERF_PC_BYTES * PC_WORDS / 2) & ~(MKPERF_PC_BYTES * (PC_WORDS - 1))) == 0;
 }
 
-/* The distance as the column has it, without its bit 0. */
+/* Returns the distance as the column has it, without its bit 0. */
 static inline uint64_t pc_words(uint64_t away)
 {
     return mkperf_zigzag((uint64_t)((int64_t)away >> 2)); /* MKPERF_PC_BYTES */
@@ -204,7 +205,7 @@ static inline uint8_t *put_slot(uint8_t *at, unsigned slot)
     return at;
 }
 
-/* The bytes that a counter's first sample in the batch adds to the lists by counter. */
+/* Returns the bytes that a counter's first sample in the batch adds to the lists by counter. */
 static inline uint32_t begin_counter_bytes(const struct mkperf_encoder *e, unsigned counter)
 {
     unsigned n = e->periods.begun != 0 ? 32 - (unsigned)__builtin_clz(e->periods.begun) : 0;

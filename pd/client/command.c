@@ -58,7 +58,7 @@ static bool usage(struct line *l)
     return false;
 }
 
-/* An error in the page, as text. */
+/* Queues the page's error as text. Returns false. */
 static bool refuse_result(struct line *l, uint32_t result)
 {
     const mkperf_Error *e = &l->c->page->error;
@@ -118,7 +118,7 @@ static bool parse_on_off(const char *word, bool *on)
     return true;
 }
 
-/* The event's name or number, up to ':' or ','. */
+/* Parses an event's name or number, up to ':' or ','. Returns whether it is one. */
 static bool parse_event_name(const char **word, mkperf_EventSpec *out)
 {
     const char *w = *word + 1;
@@ -226,7 +226,7 @@ static bool command_prof_btdepth(struct line *l)
     return true;
 }
 
-/* A ring's size: the largest power of two that is not above KB. */
+/* Sets the size of a ring to the largest power of two that is not above the line's KB. */
 static bool set_ring(struct line *l, uint32_t max, uint32_t *bytes)
 {
     uint64_t kb;

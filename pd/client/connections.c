@@ -41,7 +41,7 @@ bool mkperf_connection_admit(struct mkperf_peer peer)
     return false;
 }
 
-/* The connection may send requests and gets unsolicited messages from now on. It is admitted. */
+/* From now on the connection may send requests, and gets unsolicited messages. It is admitted. */
 static void become_ready(struct mkperf_peer peer)
 {
     struct mkperf_client *c = peer.c;
@@ -75,8 +75,8 @@ int mkperf_client_open(struct mkperf_client *c, bool ends)
     return (int)i;
 }
 
-/* Whether a has to make room before b. Numbers grow from connection to connection; they wrap after
- * 2^32. */
+/* Returns whether a has to make room before b. Numbers grow from connection to connection; they
+ * wrap after 2^32. */
 static bool is_less(const struct mkperf_connection *a, const struct mkperf_connection *b)
 {
     return a->has_key != b->has_key ? b->has_key : (int32_t)(a->number - b->number) < 0;
@@ -153,7 +153,8 @@ static void make_nonce(struct mkperf_client *c, struct mkperf_claim *claim)
     memcpy(claim->hellos.target_nonce, whole, MKPERF_NONCE_BYTES);
 }
 
-/* A new host on the connection: the state after opening, except for its frames' numbers. */
+/* Prepares the connection for a new host: its state is that after opening, except for its frames'
+ * numbers. */
 static void begin_again(struct mkperf_peer peer, bool watch, const char *name)
 {
     struct mkperf_connection *p = peer.p;
@@ -167,7 +168,7 @@ static void begin_again(struct mkperf_peer peer, bool watch, const char *name)
     }
 }
 
-/* The key that the host names, or NULL. Names are no secret. */
+/* Returns the key that the host names, or NULL. Names are no secret. */
 static const uint8_t *find_key(const struct mkperf_client *c, const mkperf_HostHello *m)
 {
     for (unsigned i = 0; i < c->keys; i++) {

@@ -20,7 +20,7 @@ void mkperf_client_init(struct mkperf_client *c)
     c->call(MKPERF_OP_INFO);
 }
 
-/* Whether the last session's end is still unreported; the answer is then an error. */
+/* Returns whether the last session's end is still unreported; the answer is then an error. */
 static bool busy(struct mkperf_peer peer)
 {
     if (peer.c->stopping) {
@@ -30,7 +30,7 @@ static bool busy(struct mkperf_peer peer)
     return peer.c->stopping;
 }
 
-/* The rings of the session have the sizes that text commands have set. */
+/* Configures a session. Its rings have the sizes that text commands have set. */
 static void configure(struct mkperf_peer peer, const mkperf_Configure *m)
 {
     struct mkperf_client *c = peer.c;
@@ -49,7 +49,8 @@ static void configure(struct mkperf_peer peer, const mkperf_Configure *m)
     mkperf_report_result(peer, c->call(MKPERF_OP_CONFIGURE));
 }
 
-/* The data for attributing the timer's samples. The profiler PD checks more than nanopb's bounds. */
+/* Takes the data for attributing the timer's samples. The profiler PD checks more than nanopb's
+ * bounds. */
 static void observe(struct mkperf_peer peer, const mkperf_Observe *m)
 {
     peer.c->page->observe = *m;
@@ -153,7 +154,7 @@ static void carry_out(struct mkperf_peer peer, const mkperf_ToTarget *m)
     }
 }
 
-/* Whether the connection may send message m now, of n bytes. Refusals are answered here. */
+/* Returns whether the connection may send message m now, of n bytes. Refusals are answered here. */
 static bool admit(struct mkperf_peer peer, const mkperf_ToTarget *m, const uint8_t *message,
                   size_t n)
 {

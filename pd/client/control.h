@@ -171,14 +171,14 @@ void mkperf_client_init(struct mkperf_client *c);
 /* Opens a connection. Returns its index, or -1 if all places are taken, which is counted as refused.
  * ends: see the struct. */
 int mkperf_client_open(struct mkperf_client *c, bool ends);
-/* The connection that makes room for a new one if all places are taken; else -1. Of those that are
- * not admitted, it is the oldest without a hello that showed a key, or the oldest if all have shown
- * one. */
+/* Returns the connection that makes room for a new one if all places are taken; else -1. Of those
+ * that are not admitted, it is the oldest without a hello that showed a key, or the oldest if all
+ * have shown one. */
 int mkperf_client_least(const struct mkperf_client *c);
 /* Called when a connection has ended. The contents of its queue are lost. The host detects that by
  * the numbers of frames. */
 void mkperf_client_closed(struct mkperf_client *c, unsigned who);
-/* Whether the transport must close the connection now. */
+/* Returns whether the transport must close the connection now. */
 bool mkperf_client_finished(const struct mkperf_client *c, unsigned who);
 
 /* Takes one byte from a connection. A message that it completes is executed and answered. */
@@ -197,7 +197,8 @@ uint32_t mkperf_control_stop(struct mkperf_client *c, unsigned by, uint32_t requ
 /* Restarts a dump that another host had started. A host repeats its request if the answer is late:
  * that is answered again, and the dump goes on. */
 uint32_t mkperf_control_dump(struct mkperf_peer peer);
-/* Whether a session runs that can be stopped. Its samples are sent or form a flight recording. */
+/* Returns whether a session runs that can be stopped. Its samples are sent or form a flight
+ * recording. */
 bool mkperf_control_active(const struct mkperf_client *c);
 uint64_t mkperf_client_now(struct mkperf_client *c);
 
@@ -214,7 +215,7 @@ void mkperf_connection_hello(struct mkperf_peer peer, const mkperf_HostHello *m)
 void mkperf_connection_prove(struct mkperf_peer peer, const mkperf_Prove *m);
 void mkperf_connection_take_control(struct mkperf_peer peer, bool force);
 void mkperf_connection_give_up_control(struct mkperf_peer peer);
-/* Whether it may change state; takes control if no host has it and the line is text. */
+/* Returns whether it may change state; takes control if no host has it and the line is text. */
 bool mkperf_connection_may_control(struct mkperf_peer peer);
 
 /* ---- stream.c ---- */
@@ -224,7 +225,8 @@ void mkperf_stream_flush(struct mkperf_client *c);
 uint64_t mkperf_stream_clear(struct mkperf_client *c);
 /* Answers LIST in parts, as messages or as text. */
 void mkperf_stream_list(struct mkperf_peer peer, bool text);
-/* The connection has no chain: it gets batches from the next epoch on. */
+/* Lets the connection join the stream. It has no chain, so it gets batches from the next epoch
+ * on. */
 void mkperf_stream_join(struct mkperf_peer peer);
 
 /* ---- command.c: lines of text that control the profiler (include/mkperf/text_commands.h) ---- */
@@ -254,11 +256,12 @@ extern const uint8_t mkperf_stamp[MKPERF_STAMP_BYTES];
 
 void mkperf_report_hello(struct mkperf_peer peer);
 void mkperf_report_status(struct mkperf_peer peer);
-/* A message of the session page, as it is there: the one with the tag `which` in ToHost. */
+/* Queues a message of the session page, as it is there: the one with the tag `which` in ToHost. */
 void mkperf_report_page(struct mkperf_peer peer, uint32_t which);
 /* Part `part` of the answer to `op`, which is such a message, or the profiler PD's refusal. */
 void mkperf_report_part(struct mkperf_peer peer, uint32_t which, uint32_t op, uint32_t part);
-/* The page's list of events as the text of a reply to a command. more: further replies follow. */
+/* Queues the page's list of events as the text of a reply to a command. more: further replies
+ * follow. */
 void mkperf_report_events_text(struct mkperf_peer peer, bool more);
 void mkperf_report_ack(struct mkperf_peer peer);
 void mkperf_report_role(struct mkperf_peer peer);

@@ -72,13 +72,13 @@ static inline bool sample_ok(uint64_t header, unsigned size)
            (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL);
 }
 
-/* A value of the column. Its bit 0 is set if the sample before has another chain. */
+/* Returns a value of the column. Its bit 0 is set if the sample before has another chain. */
 static inline uint64_t pc_value(uint64_t away, bool other)
 {
     return pc_words(away) << 1 | other;
 }
 
-/* The time at which a sample is expected. */
+/* Returns the time at which a sample is expected. */
 static inline uint64_t due(uint64_t last, uint64_t period, uint64_t rate)
 {
     return last + (period * rate >> MKPERF_RATE_SHIFT);
@@ -212,7 +212,7 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t h
     return MKPERF_ENCODE_ADDED;
 }
 
-/* Whether a run may continue with a sample of another kind than the last one's. */
+/* Returns whether a run may continue with a sample of another kind than the last one's. */
 static bool kind_ok(const struct mkperf_encoder *e, uint64_t header)
 {
     unsigned flags = mkperf_record_flags(header);

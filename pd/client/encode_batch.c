@@ -63,7 +63,7 @@ void mkperf_encoder_expect(struct mkperf_encoder *e, unsigned counter, uint64_t 
     }
 }
 
-/* A column, omitted if it is empty. Returns its end. */
+/* Writes a column, unless it is empty. Returns its end. */
 static uint8_t *put_column(uint8_t *at, unsigned field, const uint8_t *bytes, uint32_t n)
 {
     return n == 0 ? at : mkperf_put_bytes(at, field, bytes, n);

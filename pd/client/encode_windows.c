@@ -44,7 +44,7 @@ static enum mkperf_encode_result end_window(struct mkperf_encoder *e)
     return MKPERF_ENCODE_FULL;
 }
 
-/* Whether an entry of the window may have this slot. */
+/* Returns whether an entry of the window may have this slot. */
 static bool counted(const struct mkperf_encoder *e, unsigned slot)
 {
     const struct mkperf_known_chain *c = &e->table.chain[slot];
@@ -52,7 +52,8 @@ static bool counted(const struct mkperf_encoder *e, unsigned slot)
     return e->window.n != 0 && c->header != NO_CHAIN && (int64_t)(c->used - e->window.begin) >= 0;
 }
 
-/* The entry of samples like this one, which is new if it has no samples. NULL: there is no room. */
+/* Returns the entry of samples like this one, which is new if it has no samples. NULL: there is no
+ * room. */
 static struct mkperf_window_entry *find_entry(struct mkperf_encoder *e,
                                               const struct mkperf_window_entry *like)
 {

@@ -99,7 +99,7 @@ static bool newline(uint8_t byte)
     return byte == '\n' || byte == '\r';
 }
 
-/* Whether the received bytes are newlines, and too short for a frame. */
+/* Returns whether the received bytes are newlines, and too short for a frame. */
 static bool only_newlines(const struct mkperf_link *l)
 {
     uint32_t n = 0;

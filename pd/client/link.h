@@ -47,7 +47,7 @@ struct mkperf_link {
 /* Moves the queue's contents to a queue of MKPERF_LINK_BYTES, which must outlive the link. */
 void mkperf_link_grow(struct mkperf_link *l, uint8_t *large);
 
-/* The number of frames of the longest kind that the queue still accepts. */
+/* Returns the number of frames of the longest kind that the queue still accepts. */
 unsigned mkperf_link_room(const struct mkperf_link *l);
 
 /* Queues a message of n bytes as a frame, with a MAC if the link has keys. False, without an
@@ -57,7 +57,8 @@ bool mkperf_link_send(struct mkperf_link *l, const uint8_t *message, size_t n);
 /* Queues n bytes of text between frames, all or nothing. */
 bool mkperf_link_text(struct mkperf_link *l, const char *text, size_t n);
 
-/* Bytes for the transport, *n of them (maybe 0); mkperf_link_sent reports how many were sent. */
+/* Returns bytes for the transport, *n of them (maybe 0); mkperf_link_sent reports how many were
+ * sent. */
 const uint8_t *mkperf_link_out(const struct mkperf_link *l, size_t *n);
 void mkperf_link_sent(struct mkperf_link *l, size_t n);
 
@@ -65,7 +66,7 @@ void mkperf_link_sent(struct mkperf_link *l, size_t n);
  * points *message at it until the next call. Otherwise: -1. */
 int mkperf_link_byte(struct mkperf_link *l, uint8_t byte, const uint8_t **message);
 
-/* Whether the last received message, of n bytes, has a valid MAC; it is then accepted. */
+/* Returns whether the last received message, of n bytes, has a valid MAC; it is then accepted. */
 bool mkperf_link_accept(struct mkperf_link *l, const uint8_t *message, size_t n);
 
 /* Consumes a line of text, if the bytes since the last delimiter or line end in one with its newline.

@@ -11,7 +11,8 @@
 
 #include "../lib/text.h"
 
-/* A name from message words, cut, with text characters only. */
+/* Copies a name from message words. A name that is too long is cut, and characters that are no text
+ * are replaced. */
 static void take_text(char *to, const uint64_t *words)
 {
     for (unsigned i = 0; i < MKPERF_APP_NAME_BYTES; i++) {

@@ -49,7 +49,7 @@ struct mkperf_periods {
     struct mkperf_period of[MKPERF_MAX_COUNTERS];
 };
 
-/* The next period if the middle is unchanged. The counter has had a sample. mix:
+/* Returns the next period if the middle is unchanged. The counter has had a sample. mix:
  * MKPERF_JITTER_MIX. */
 uint64_t mkperf_period_next(const struct mkperf_period *p, unsigned counter, uint64_t mix);
 
@@ -67,7 +67,7 @@ bool mkperf_period_change(struct mkperf_period *p, unsigned counter, uint64_t pe
 /* Ends a batch: the rates of the next one. */
 void mkperf_periods_end(struct mkperf_periods *p);
 
-/* A jitter's mask as the wire has it: k + 32 * s for 2^k - 2^s. */
+/* Returns a jitter's mask as the wire has it: k + 32 * s for 2^k - 2^s. */
 static inline unsigned mkperf_period_width(uint32_t mask)
 {
     return mask == 0 ? 0 : 32 - (unsigned)__builtin_clz(mask) + 32 * (unsigned)__builtin_ctz(mask);

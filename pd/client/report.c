@@ -16,8 +16,8 @@
 #include "../lib/text.h"
 #include "control.h"
 
-/* A message of type `which`, of those in ToHost, into c->message; its length, 0 if it does not fit or
- * is not well-formed. */
+/* Encodes a message of type `which` of ToHost into c->message. Returns its length; 0: it does not
+ * fit or is not well-formed. */
 static size_t encode(struct mkperf_client *c, uint32_t request, pb_size_t which,
                      const pb_msgdesc_t *fields, const void *message)
 {
@@ -51,7 +51,7 @@ static uint32_t get32(const uint8_t *p)
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* Bytes of the table; 0: the image is not stamped, or the table is damaged. */
+/* Returns bytes of the table; 0: the image is not stamped, or the table is damaged. */
 static uint32_t table_bytes(const struct mkperf_client *c)
 {
     if (c->stamp == NULL || c->stamp_reserved < MKPERF_STAMP_HEADER_BYTES ||
@@ -261,7 +261,8 @@ void mkperf_report_refusal(struct mkperf_peer peer, uint32_t result)
     }
 }
 
-/* The entries are not read here: the host that asked for them checks them. */
+/* Queues a part of the image's table. The entries are not read here: the host that asked for them
+ * checks them. */
 void mkperf_report_stamp(struct mkperf_peer peer, uint32_t offset)
 {
     struct mkperf_client *c = peer.c;

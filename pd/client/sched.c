@@ -53,7 +53,8 @@ void mkperf_sched_encoder_begin(struct mkperf_sched_encoder *e, uint32_t session
     mkperf_sched_encoder_new_epoch(e);
 }
 
-/* The first event of a message decides what the width of codes is: a few more than there are. */
+/* Begins a message. Its first event decides the width of codes, which leaves space for a few more
+ * codes than there are. */
 static void begin_message(struct mkperf_sched_encoder *e, unsigned core, uint64_t time)
 {
     e->core = core;
@@ -66,7 +67,7 @@ static void begin_message(struct mkperf_sched_encoder *e, unsigned core, uint64_
     }
 }
 
-/* The place of a code, or the free one that it would have. */
+/* Returns the place of a code, or the free one that it would have. */
 static struct mkperf_sched_code *find_code(struct mkperf_sched_encoder *e, uint32_t what,
                                            uint64_t thread)
 {

@@ -23,14 +23,14 @@ static bool has_room(const struct mkperf_client *c, unsigned who)
     return mkperf_link_room(&c->connection[who].link) >= MKPERF_ANSWER_FRAMES + STEP_FRAMES;
 }
 
-/* Whether a connection gets a frame of a step. One that had room for the step at its beginning has
- * it for each of its frames. */
+/* Returns whether a connection gets a frame of a step. One that had room for the step at its
+ * beginning has it for each of its frames. */
 static bool accepts(const struct mkperf_connection *p)
 {
     return mkperf_link_room(&p->link) > MKPERF_ANSWER_FRAMES;
 }
 
-/* Whether the link that sets the pace accepts a step's frames. */
+/* Returns whether the link that sets the pace accepts a step's frames. */
 static bool may_go_on(const struct mkperf_client *c)
 {
     if (c->controller != MKPERF_NOBODY && mkperf_connection_ready(c, c->controller)) {
@@ -80,8 +80,8 @@ static void send_stream(struct mkperf_client *c, size_t n, uint64_t first, uint6
     }
 }
 
-/* Whether a connection in a gap, with an empty queue, needs an epoch. A controller gets it at once,
- * a watcher after MKPERF_WATCHER_EPOCH messages. */
+/* Returns whether a connection in a gap, with an empty queue, needs an epoch. A controller gets it
+ * at once, a watcher after MKPERF_WATCHER_EPOCH messages. */
 static bool epoch_wanted(const struct mkperf_client *c)
 {
     uint32_t sent = c->encoder.batches + c->sched.messages;
@@ -96,7 +96,7 @@ static bool epoch_wanted(const struct mkperf_client *c)
     return false;
 }
 
-/* A status is due once a second of the target's time. */
+/* Notes the time of a batch. A status is due once a second of the target's time. */
 static void note_time(struct mkperf_client *c, uint64_t time)
 {
     if (c->status_time == 0) {
@@ -289,7 +289,7 @@ static bool end_session(struct mkperf_client *c)
     return true;
 }
 
-/* A fault that the kernel recorded becomes a mark, after the samples before it. */
+/* Makes a mark of a fault that the kernel recorded, after the samples before it. */
 static void take_fault(struct mkperf_client *c, const uint64_t *record)
 {
     mkperf_Mark m = {
@@ -357,8 +357,8 @@ static void note_fill(struct mkperf_client *c)
     }
 }
 
-/* Whether an encoder has something to send while the ring is empty: what a window counts waits for its
- * end. */
+/* Returns whether an encoder has something to send while the ring is empty: what a window counts
+ * waits for its end. */
 static bool is_flush_due(struct mkperf_client *c)
 {
     const struct mkperf_window *w = &c->encoder.window;

@@ -31,7 +31,7 @@ static inline uint32_t mkperf_varint_size(uint64_t v)
     return (70 - (uint32_t)__builtin_clzll(v | 1)) / 7;
 }
 
-/* The encoding of a difference as sint64. */
+/* Returns the encoding of a difference as sint64. */
 static inline uint64_t mkperf_zigzag(uint64_t difference)
 {
     return difference << 1 ^ (0 - (difference >> 63));
@@ -39,9 +39,9 @@ static inline uint64_t mkperf_zigzag(uint64_t difference)
 
 /* The next two are in wire_frames.c: the encoders have some 30 calls, none of them for each sample. */
 
-/* A field of wire type 0 (varint), omitted if it is 0. Returns its end. */
+/* Writes a field of wire type 0 (varint), unless it is 0. Returns its end. */
 uint8_t *mkperf_put_field(uint8_t *at, unsigned field, uint64_t v);
-/* A field of wire type 2: n bytes. Returns its end. */
+/* Writes a field of wire type 2: n bytes. Returns its end. */
 uint8_t *mkperf_put_bytes(uint8_t *at, unsigned field, const void *bytes, uint32_t n);
 
 #endif

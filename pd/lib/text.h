@@ -31,7 +31,7 @@ __attribute__((format(printf, 2, 0))) void mkperf_text_vprint(struct mkperf_text
 /* Copies the string at `from`, which may lack its NUL, and cuts it; both hold n bytes. */
 void mkperf_text_copy(char *to, const char *from, size_t n);
 
-/* Whether the n bytes at name hold exactly the string s and its NUL. */
+/* Returns whether the n bytes at name hold exactly the string s and its NUL. */
 bool mkperf_text_is(const char *name, size_t n, const char *s);
 
 #endif

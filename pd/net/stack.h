@@ -28,7 +28,7 @@ void mkperf_stack_poll(void);
 /* Called last for a notification, after mkperf_stack_notified and all work that followed from it. */
 void mkperf_stack_done(unsigned channel);
 
-/* Whether the interface has an address. */
+/* Returns whether the interface has an address. */
 bool mkperf_stack_up(void);
 
 #endif

@@ -54,7 +54,7 @@ static struct {
     uint32_t last_ms;
 } dialling;
 
-/* What lwIP passes to a socket's callbacks: the connection's index + 1. */
+/* Returns what lwIP passes to a socket's callbacks: the connection's index + 1. */
 static void *to_arg(unsigned who)
 {
     return (void *)(uintptr_t)(who + 1);
@@ -204,7 +204,7 @@ static err_t dialled(void *arg, struct tcp_pcb *pcb, err_t err)
     return take_place(pcb);
 }
 
-/* The host in the build's options: ADDRESS[:PORT]. */
+/* Reads the host of the build's options, ADDRESS[:PORT]. Returns whether it is one. */
 static bool read_dial_text(const char *p)
 {
     char address[sizeof "255.255.255.255"];

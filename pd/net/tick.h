@@ -10,7 +10,7 @@
 /* Starts the device. The first interrupt arrives after one second. */
 void mkperf_tick_start(void);
 
-/* In the interrupt: clears it in the device and arms the next one. */
+/* Called in the interrupt: clears it in the device and arms the next one. */
 void mkperf_tick_rearm(void);
 
 #endif

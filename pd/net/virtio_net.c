@@ -161,7 +161,7 @@ static bool set_queue(unsigned q)
     return true;
 }
 
-/* The first network device of the page. */
+/* Finds the first network device of the page. Returns whether there is one. */
 static bool find_device(void)
 {
     for (uintptr_t at = 0; at < DEVICES_PAGE; at += DEVICE_BYTES) {

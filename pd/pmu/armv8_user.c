@@ -23,7 +23,7 @@ static uint32_t counters(void)
     return (uint32_t)(pmu_read_pmcr() >> PMCR_N_SHIFT) & PMCR_N_MASK;
 }
 
-/* All event counters as a mask: never bit 31, the cycle counter. */
+/* Returns all event counters as a mask: never bit 31, the cycle counter. */
 static uint32_t all_counters(void)
 {
     return (UINT32_C(1) << counters()) - 1;

@@ -87,13 +87,14 @@ struct mkperf_cpu {
     uint64_t id[MKPERF_PMU_ID_WORDS];
 };
 
-/* Whether one counter counts user mode and the kernel, and samples tell the modes (infers_modes). */
+/* Returns whether one counter counts user mode and the kernel, and samples tell the modes
+ * (infers_modes). */
 static inline bool mkperf_cpu_infers_modes(const struct mkperf_cpu *cpu)
 {
     return cpu->pmu->infers_modes != NULL && cpu->pmu->infers_modes(cpu->id);
 }
 
-/* Whether the kernel has guests, whose kernels can then be counted. */
+/* Returns whether the kernel has guests, whose kernels can then be counted. */
 static inline bool mkperf_cpu_guests(const struct mkperf_cpu *cpu)
 {
     return cpu->pmu->select(cpu->id, 0, MKPERF_PMU_GUEST) != cpu->pmu->select(cpu->id, 0, 0);

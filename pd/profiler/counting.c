@@ -171,8 +171,8 @@ static void leave_out(struct mkperf_counting *c)
     }
 }
 
-/* The request enters the kernel. A kernel that updates its table at entries has therefore added the
- * events of all other threads. */
+/* Takes a snapshot by a request. The request enters the kernel. A kernel that updates its table at
+ * entries has therefore added the events of all other threads. */
 void mkperf_counting_snapshot(struct mkperf_counting *c, uint32_t op)
 {
     memset(c->by_core, 0, sizeof c->by_core);
@@ -195,7 +195,7 @@ void mkperf_counting_snapshot(struct mkperf_counting *c, uint32_t op)
     c->cores = c->kernel->cores > 1 && !c->plan->leaves_out ? c->kernel->on : 0;
 }
 
-/* The kernel's table after a session with counts beside samples. */
+/* Reads the kernel's table after a session with counts beside samples. */
 static void take_beside(struct mkperf_counting *c)
 {
     memset(c->count, 0, sizeof c->count);

@@ -34,7 +34,7 @@ static bool tell_losses(struct mkperf_drain *d, unsigned core)
     return true;
 }
 
-/* Whether the record is a sample of the session. The hook is the kernel, so its records are
+/* Returns whether the record is a sample of the session. The hook is the kernel, so its records are
  * complete. The client uses the frames, and checks them itself. */
 static inline bool sample_ok(const struct mkperf_drain *d, uint64_t header)
 {

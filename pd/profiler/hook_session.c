@@ -204,7 +204,7 @@ static void set_watermarks(struct mkperf_hook_session *s, uint32_t wake, uint64_
     }
 }
 
-/* Whether each ring is below its watermark: the hook wakes only when it crosses that. */
+/* Returns whether each ring is below its watermark: the hook wakes only when it crosses that. */
 static bool below(const struct mkperf_hook_session *s)
 {
     MKPERF_EACH_BIT (i, s->kernel->on) {

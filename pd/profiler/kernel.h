@@ -71,12 +71,13 @@ void mkperf_kernel_begin(struct mkperf_kernel *k);
 /* One request to the own core: enum mkperf_request, maybe with MKPERF_REQUEST_SNAPSHOT; 0 asks for
  * the answer only. True: it was answered, with MKPERF_REQUEST_OK. */
 bool mkperf_kernel_request(struct mkperf_kernel *k, uint32_t op);
-/* The kernel's time in ticks, by a request. */
+/* Returns the kernel's time in ticks, by a request. */
 uint64_t mkperf_kernel_time(struct mkperf_kernel *k);
-/* The time of the own core's last answer, or by a request if the session is not on that core. */
+/* Returns the time of the own core's last answer, or by a request if the session is not on that
+ * core. */
 uint64_t mkperf_kernel_answer_time(struct mkperf_kernel *k);
 
-/* An empty configuration for the own core, with its ring of that many data bytes and the
+/* Returns an empty configuration for the own core, with its ring of that many data bytes and the
  * identification of threads. */
 struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_kernel *k, uint64_t ring_bytes);
 /* Writes the selectors of the counters of that event into the own core's configuration. */
@@ -102,31 +103,31 @@ void mkperf_cores_give_up(struct mkperf_kernel *k, uint32_t mask);
 /* Completes the cores' part of the status. With several cores, cores[i] is core i. */
 void mkperf_kernel_status(struct mkperf_kernel *k);
 
-/* The requested configuration of the own core. */
+/* Returns the requested configuration of the own core. */
 static inline struct mkperf_configuration *mkperf_wanted(const struct mkperf_kernel *k)
 {
     return &k->core[k->here].d->want;
 }
 
-/* The session's time until `time` (ticks); 0: it is not known. */
+/* Returns the session's time until `time` (ticks); 0: it is not known. */
 static inline uint64_t mkperf_kernel_enabled(const struct mkperf_kernel *k, uint64_t time)
 {
     return k->began != 0 && time > k->began ? time - k->began : 0;
 }
 
-/* The last answer of the own core. */
+/* Returns the last answer of the own core. */
 static inline const struct mkperf_answer *mkperf_answered(const struct mkperf_kernel *k)
 {
     return &k->core[k->here].d->answer;
 }
 
-/* Whether the kernel's last answer had MKPERF_FEATURE_EVENTS. */
+/* Returns whether the kernel's last answer had MKPERF_FEATURE_EVENTS. */
 static inline bool mkperf_kernel_events(const struct mkperf_kernel *k)
 {
     return (mkperf_answered(k)->features & MKPERF_FEATURE_EVENTS) != 0;
 }
 
-/* The cores of the mask other than this PD's. */
+/* Returns the cores of the mask other than this PD's. */
 static inline uint32_t mkperf_cores_others(const struct mkperf_kernel *k, uint32_t mask)
 {
     return mask & ~(UINT32_C(1) << k->here);

@@ -20,7 +20,8 @@ _Static_assert((int)MKPERF_MAX_STOPS == (int)MKPERF_LATENCY_LIMITS &&
                    (int)mkperf_StopKind_STOP_THROTTLED == (int)MKPERF_LATENCY_THROTTLED,
                "the request's conditions are limits of latencies");
 
-/* The latencies that end a flight recording. The plan has at most MKPERF_LATENCY_LIMITS of them. */
+/* Sets the latencies that end a flight recording. The plan has at most MKPERF_LATENCY_LIMITS of
+ * them. */
 static void set_limits(struct mkperf_latencies *l)
 {
     for (unsigned i = 0; i < l->plan->request.stop_if_count; i++) {
@@ -69,7 +70,8 @@ struct merge_core {
     unsigned size;
 };
 
-/* A corrupt ring is skipped here, and counted where it is drained. */
+/* Merges the next record of a core. A corrupt ring is skipped here, and counted where it is
+ * drained. */
 static void merge_next(struct merge_core *c, uint64_t until)
 {
     bool corrupt = false;
@@ -98,7 +100,7 @@ static void merge_record(struct mkperf_latencies *l, unsigned core, const uint64
     }
 }
 
-/* A latency has reached a limit of the request, which ends a flight recording. */
+/* Notes that a latency has reached a limit of the request, which ends a flight recording. */
 static void note_condition(const struct mkperf_latencies *l)
 {
     const struct mkperf_latency_reached *reached = &l->latency.reached;

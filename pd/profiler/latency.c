@@ -12,7 +12,8 @@ enum {
 
 #define LATENCY_HASH UINT64_C(0x9e3779b97f4a7c15)
 
-/* A key: bits 0-2 kind + 1, 3-15 index of `to`, 16-31 index of `from` or the interrupt, 32-63 the reason of an exit. */
+/* Returns a key: bits 0-2 kind + 1, 3-15 index of `to`, 16-31 index of `from` or the interrupt,
+ * 32-63 the reason of an exit. */
 static uint64_t make_key(unsigned kind, unsigned from, unsigned to, uint32_t exit)
 {
     return (uint64_t)(kind + 1) | (uint64_t)to << 3 | (uint64_t)from << 16 | (uint64_t)exit << 32;
@@ -132,7 +133,8 @@ static __attribute__((noinline)) void check_limits(struct mkperf_latency *l)
     l->offers = 0;
 }
 
-/* A latency that may be the first to reach a limit. from: index of a thread, or the interrupt; to: index. */
+/* Offers a latency that may be the first to reach a limit. from: index of a thread, or the
+ * interrupt; to: index. */
 static inline void offer(struct mkperf_latency *l, unsigned kind, unsigned from, unsigned to,
                          uint64_t ticks, uint64_t at)
 {
@@ -164,14 +166,14 @@ static void record_latency(struct mkperf_latency *l, uint64_t key, uint64_t from
     }
 }
 
-/* The thread can run, and does not run yet. */
+/* Notes that the thread can run, and does not run yet. */
 static void make_ready(struct mkperf_latency_thread *t, uint64_t time)
 {
     t->ready_at = t->ready ? t->ready_at : time;
     t->ready = true;
 }
 
-/* The running thread makes a protected call. callee: NOWHERE if the callee is busy. */
+/* Notes that the running thread makes a protected call. callee: NOWHERE if the callee is busy. */
 static void begin_call(struct mkperf_latency_thread *t, unsigned callee, uint64_t time)
 {
     t->calls = true;
@@ -181,7 +183,8 @@ static void begin_call(struct mkperf_latency_thread *t, unsigned callee, uint64_
     t->exit = 0;
 }
 
-/* The reply to thread `to` was delivered, or the guest of thread `to` runs again. */
+/* Notes that the reply to thread `to` was delivered, or that the guest of thread `to` runs
+ * again. */
 static void finish_call(struct mkperf_latency *l, unsigned to, uint64_t time)
 {
     struct mkperf_latency_thread *t = &l->thread[to];
@@ -240,7 +243,7 @@ static void stop_thread(struct mkperf_latency *l, unsigned now, unsigned reason,
     }
 }
 
-/* The run time until `time` of the thread that runs on a core. */
+/* Returns the run time until `time` of the thread that runs on a core. */
 static uint64_t present_run(const struct mkperf_latency *l, unsigned core, uint64_t time)
 {
     uint64_t until = time < l->end ? time : l->end;
@@ -291,7 +294,7 @@ static void begin_run(struct mkperf_latency *l, unsigned core, unsigned to, uint
     }
 }
 
-/* The reason of an exit, with the page that the guest accessed; 0: it is no exit. */
+/* Returns the reason of an exit, with the page that the guest accessed; 0: it is no exit. */
 static uint32_t take_exit(struct mkperf_latency *l, unsigned core, uint64_t header)
 {
     unsigned number = mkperf_sched_number_of(header);

@@ -42,7 +42,8 @@ bool mkperf_output_begin(struct mkperf_output *o, const struct mkperf_plan *plan
 /* Ends a flight recording and discards it. The ring continues at the position that the client
  * has. */
 void mkperf_output_forget(struct mkperf_output *o);
-/* Whether stages may write: not while the client reads a dump. Detects that it has read all. */
+/* Returns whether stages may write: not while the client reads a dump. Detects that it has read
+ * all. */
 bool mkperf_output_open(struct mkperf_output *o);
 /* Shows all of a flight recording to the client. False: there is none; *error says so. */
 bool mkperf_output_dump(struct mkperf_output *o, mkperf_Error *error);
@@ -60,8 +61,9 @@ static inline uint64_t *mkperf_output_room(struct mkperf_output *o, uint64_t byt
     return o->flight ? mkperf_output_overwrite(o, bytes) : mkperf_ring_reserve(&o->ring, bytes);
 }
 
-/* The bytes that mkperf_output_room has for several records at once, maybe 0. It may have more for
- * one record. A flight recording takes them one by one, so that none is overwritten too early. */
+/* Returns the bytes that mkperf_output_room has for several records at once, maybe 0. It may have
+ * more for one record. A flight recording takes them one by one, so that none is overwritten too
+ * early. */
 static inline uint64_t mkperf_output_stretch(struct mkperf_output *o)
 {
     uint64_t bytes = 0;

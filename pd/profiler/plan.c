@@ -18,7 +18,7 @@
  * runs seldom would otherwise cost the PDs much. */
 enum { LEFT_OUT_MOST = 8 };
 
-/* The requested modes: bit 0 user, bit 1 kernel. */
+/* Returns the requested modes: bit 0 user, bit 1 kernel. */
 static unsigned requested(const mkperf_EventSpec *want)
 {
     return !want->user == !want->kernel ? 3 : want->user ? 1 : 2;
@@ -29,7 +29,7 @@ static bool guests_alone(const mkperf_EventSpec *want)
     return want->guest && !want->host;
 }
 
-/* The modes of its counters, in the same bits. Both modes of guests are user mode. */
+/* Returns the modes of its counters, in the same bits. Both modes of guests are user mode. */
 static unsigned modes_of(const mkperf_EventSpec *want)
 {
     return guests_alone(want) ? 1 : requested(want);
@@ -87,7 +87,8 @@ bool mkperf_plan_named(struct mkperf_planning *m, unsigned i)
     return mkperf_check_rules(rules, sizeof rules / sizeof *rules, e->name, m->error);
 }
 
-/* The event after the last one of the group of event i, or after event i if that has no group. */
+/* Returns the event after the last one of the group of event i, or after event i if that has no
+ * group. */
 static unsigned group_end(const mkperf_Configure *request, unsigned i)
 {
     uint32_t group = request->events[i].group;
@@ -174,9 +175,9 @@ static bool plan_period(struct mkperf_planning *m, unsigned i)
     return true;
 }
 
-/* Whether QEMU loses overflows of the event. Only QEMU without the kernel's help has steps. There,
- * cycles overflow correctly because of the steps, and events of the kernel because the hook checks
- * their counters when the kernel is left. */
+/* Returns whether QEMU loses overflows of the event. Only QEMU without the kernel's help has steps.
+ * There, cycles overflow correctly because of the steps, and events of the kernel because the hook
+ * checks their counters when the kernel is left. */
 static bool loses_overflows(const struct mkperf_planning *m, unsigned i)
 {
     if (MKPERF_PERIOD_STEP == 1 || m->cpu->followers || modes_of(&m->plan.request.events[i]) == 2) {
@@ -268,8 +269,8 @@ static uint32_t counters_of(const mkperf_EventSpec *want, const struct mkperf_cp
     return mkperf_soft_named(want->name) != 0 ? 0 : mkperf_cpu_infers_modes(cpu) ? 1 : modes;
 }
 
-/* The counters of the event, and a spare one if it samples user mode and the kernel needs that
- * (MKPERF_FEATURE_FOLLOWERS). */
+/* Returns the counters of the event, and a spare one if it samples user mode and the kernel needs
+ * that (MKPERF_FEATURE_FOLLOWERS). */
 static uint32_t counters_with_spare(const mkperf_EventSpec *want, const struct mkperf_cpu *cpu)
 {
     bool samples = !want->count && !want->read;

@@ -62,25 +62,25 @@ struct mkperf_plan {
     struct mkperf_plan_event event[MKPERF_MAX_EVENTS];
 };
 
-/* Whether the kernel reports scheduling events. */
+/* Returns whether the kernel reports scheduling events. */
 static inline bool mkperf_plan_schedules(const struct mkperf_plan *plan)
 {
     return plan->session.sched || plan->latency;
 }
 
-/* Whether the stage of scheduling events has work: events, or readings of words. */
+/* Returns whether the stage of scheduling events has work: events, or readings of words. */
 static inline bool mkperf_plan_follows(const struct mkperf_plan *plan)
 {
     return mkperf_plan_schedules(plan) || plan->session.words != 0;
 }
 
-/* Whether the session samples and also counts its events, each with `beside`. */
+/* Returns whether the session samples and also counts its events, each with `beside`. */
 static inline bool mkperf_plan_beside(const struct mkperf_plan *plan)
 {
     return plan->request.per_pd && !plan->counting && plan->events != 0;
 }
 
-/* The bit of a counter (+ 1; 0: none), or of a kind of software events. */
+/* Returns the bit of a counter (+ 1; 0: none), or of a kind of software events. */
 static inline uint32_t mkperf_counter_bit(uint32_t counter)
 {
     return counter != 0 ? UINT32_C(1) << (counter - 1) : 0;
@@ -111,8 +111,8 @@ bool mkperf_plan_named(struct mkperf_planning *m, unsigned i);
 /* Fills in the selectors of event i, for counters that count in these modes (enum mkperf_pmu_modes). */
 void mkperf_plan_select(struct mkperf_planning *m, unsigned i, unsigned user, unsigned kernel);
 
-/* The counters that are read in the samples of the event's hardware counter (from 0). The event is
- * the first of a group. */
+/* Returns the counters that are read in the samples of the event's hardware counter (from 0). The
+ * event is the first of a group. */
 uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint32_t counter);
 
 /* ---- event_names.c: the names of the PMU's events, of software events, and of the timer ---- */
@@ -120,11 +120,12 @@ uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint3
 /* The kind + 1 of the software event with that name (at most MKPERF_NAME_BYTES); 0: no such event.
  * `cs` means context-switches, as in perf. */
 uint32_t mkperf_soft_named(const char *name);
-/* The PMU's entry for a name: the first that the CPU supports, else the first, else NULL. */
+/* Returns the PMU's entry for a name: the first that the CPU supports, else the first, else
+ * NULL. */
 const struct mkperf_pmu_event *mkperf_event_named(const struct mkperf_cpu *cpu, const char *name);
-/* The same, if the CPU supports it, else NULL. */
+/* Returns the same, if the CPU supports it, else NULL. */
 const struct mkperf_pmu_event *mkperf_event_there(const struct mkperf_cpu *cpu, const char *name);
-/* The highest rate of an event of the PMU: enum mkperf_pmu_rate. */
+/* Returns the highest rate of an event of the PMU: enum mkperf_pmu_rate. */
 unsigned mkperf_event_rate(const struct mkperf_cpu *cpu, uint32_t code);
 /* Lists events, beginning with number `first`: software events, then the PMU's, then the timer.
  * soft, timer: whether the target has these. */

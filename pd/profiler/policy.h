@@ -27,14 +27,14 @@ enum mkperf_policy {
     MKPERF_WAKE_SAMPLES = 220,
 };
 
-/* The cost of a sample with this many frames and group reads, in instructions. */
+/* Returns the cost of a sample with this many frames and group reads, in instructions. */
 uint32_t mkperf_sample_cost(uint32_t frames, uint32_t reads);
 
-/* The shortest period of an event. rate: enum mkperf_pmu_rate. kernel: the event is counted only in
- * the kernel. frames, callers, reads: contents of its samples. events: number of the session's
- * events that sample user mode, with this one. The minimum of a rare event is that of the hook
- * (descriptor.h). If all events are busy and have their shortest periods, user mode gets half of
- * the instructions, and the samples the other half. */
+/* Returns the shortest period of an event. rate: enum mkperf_pmu_rate. kernel: the event is counted
+ * only in the kernel. frames, callers, reads: contents of its samples. events: number of the
+ * session's events that sample user mode, with this one. The minimum of a rare event is that of the
+ * hook (descriptor.h). If all events are busy and have their shortest periods, user mode gets half
+ * of the instructions, and the samples the other half. */
 uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t frames, uint32_t callers,
                            uint32_t reads, uint32_t events);
 
@@ -55,7 +55,7 @@ uint32_t mkperf_first_period(uint32_t frequency, uint32_t minimum, unsigned rate
 uint32_t mkperf_adapt_period(uint32_t period, uint32_t minimum, uint32_t frequency, uint64_t events,
                              uint64_t ticks, uint64_t tick_hz);
 
-/* The next period of an event that did not occur: a quarter, but at least the minimum. */
+/* Returns the next period of an event that did not occur: a quarter, but at least the minimum. */
 uint32_t mkperf_starved_period(uint32_t period, uint32_t minimum);
 
 /*
@@ -65,8 +65,8 @@ uint32_t mkperf_starved_period(uint32_t period, uint32_t minimum);
  */
 uint32_t mkperf_wake_samples(uint32_t fixed, uint64_t samples, uint64_t ticks, uint64_t tick_hz);
 
-/* The ring's watermark in bytes for that number of samples, at most half of the ring. record_bytes:
- * the average size of a record; 0: unknown. */
+/* Returns the ring's watermark in bytes for that number of samples, at most half of the ring.
+ * record_bytes: the average size of a record; 0: unknown. */
 uint32_t mkperf_watermark(uint32_t wake_samples, uint64_t record_bytes, uint32_t ring_bytes);
 
 #endif

@@ -12,7 +12,8 @@ enum {
     NEVER_WAKE = INT32_MAX, /* a watermark that no ring reaches */
 };
 
-/* A session of counter 0 that overflows after `first` events, which every running program causes. */
+/* Starts a session of counter 0, which overflows after `first` events of a kind that every program
+ * causes. Returns whether the kernel accepted it. */
 static bool apply_one(struct mkperf_kernel *k, struct mkperf_ring_consumer *ring, uint32_t first,
                       bool kernel, uint32_t watermark, uint32_t callers)
 {

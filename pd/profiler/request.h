@@ -31,11 +31,11 @@ struct mkperf_rule {
 bool mkperf_check_rules(const struct mkperf_rule *rule, unsigned n, const char *event,
                         mkperf_Error *error);
 
-/* The argument of CONFIGURE. False: malformed, as *error says. */
+/* Reads the argument of CONFIGURE. False: it is malformed, and *error has the reason. */
 bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf_session_page *page,
                          mkperf_Error *error);
 
-/* The argument of OBSERVE. False: malformed, as *error says. */
+/* Reads the argument of OBSERVE. False: it is malformed, and *error has the reason. */
 bool mkperf_request_take_observe(mkperf_Observe *out, const struct mkperf_session_page *page,
                                  mkperf_Error *error);
 

@@ -37,7 +37,7 @@ static bool ask_page(struct mkperf_soft_stage *s, unsigned core, unsigned slot, 
     return mkperf_cores_request(s->kernel, UINT32_C(1) << core, MKPERF_REQUEST_PAGE) != 0;
 }
 
-/* The row of the thread that a core's hook has named in its answer; NULL: it has none. */
+/* Returns the row of the thread that a core's hook has named in its answer; NULL: it has none. */
 static struct mkperf_soft_thread *stack_row(struct mkperf_soft_stage *s,
                                             const struct mkperf_answer *a)
 {
@@ -52,8 +52,8 @@ static struct mkperf_soft_thread *stack_row(struct mkperf_soft_stage *s,
     return NULL;
 }
 
-/* The pages around the least stack pointer that has been seen, down and up to the first page that the thread
- * cannot read. Below and above a stack, Microkit maps nothing. */
+/* Finds the pages around the least stack pointer that has been seen, down and up to the first page
+ * that the thread cannot read. Below and above a stack, Microkit maps nothing. */
 static void look_at_stack(struct mkperf_soft_stage *s, unsigned core, unsigned slot,
                           struct mkperf_soft_stack *stack)
 {
@@ -91,7 +91,7 @@ void mkperf_soft_ended(struct mkperf_soft_stage *s)
     }
 }
 
-/* A fault of some threads ends a flight recording. thread: as in the request. */
+/* Notes a fault. A fault of some threads ends a flight recording. thread: as in the request. */
 static void note_fault(struct mkperf_soft_stage *s, uint64_t thread)
 {
     const mkperf_Configure *request = &s->plan->request;

@@ -32,7 +32,8 @@ struct mkperf_soft_stage {
     uint32_t threads;
 };
 
-/* The identity of the thread with this key and scheduling context in the kernel's tables. */
+/* Returns the identity of the thread with this key and scheduling context in the kernel's
+ * tables. */
 static inline uint64_t mkperf_soft_identity(uint64_t key, uint64_t sc)
 {
     return mkperf_thread_of(key - mkperf_counts_key(0), sc);

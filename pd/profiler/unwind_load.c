@@ -8,14 +8,14 @@
 #include <mkperf/frame.h>
 #include <mkperf/record.h>
 
-/* A number of the tables, which may be at any address. */
+/* Returns a number of the tables, which may be at any address. */
 static uint32_t half_at(const uint8_t *from, uint64_t at)
 {
     return from[2 * at] | (uint32_t)from[2 * at + 1] << 8;
 }
 
-/* Whether all positions of a program's table are within the `size` bytes, and its rows are those of its
- * blocks. */
+/* Returns whether all positions of a program's table are within the `size` bytes, and its rows are
+ * those of its blocks. */
 static bool table_ok(const struct mkperf_unwind_entry *e, const uint8_t *from, uint32_t size)
 {
     const uint64_t halves = size / 2;

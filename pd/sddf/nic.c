@@ -52,7 +52,7 @@ static bool init_device(uint8_t mac[6])
     return true;
 }
 
-/* Whether a buffer from the other side is within its region. */
+/* Returns whether a buffer from the other side is within its region. */
 static bool within(const net_buff_desc_t *b, const region_resource_t *region)
 {
     return region->size >= NET_BUFFER_SIZE && b->io_or_offset <= region->size - NET_BUFFER_SIZE;

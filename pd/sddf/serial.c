@@ -34,7 +34,8 @@ static uint32_t tail;  /* behind the last byte written, modulo 2^32 */
 static uint32_t whole; /* behind the last delimiter of those */
 static uint32_t came;  /* behind the last byte received, at the last notification */
 
-/* A queue's capacity is a power of two: its indices wrap at 2^32. */
+/* Returns whether a queue has memory, and a capacity that is a power of two because its indices
+ * wrap at 2^32. */
 static bool usable(const serial_connection_resource_t *c)
 {
     return c->queue.vaddr != NULL && c->data.vaddr != NULL && c->data.size != 0 &&

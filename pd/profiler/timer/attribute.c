@@ -11,8 +11,8 @@
 
 enum { NOBODY = -2 };
 
-/* The thread of highest priority among those interrupted that ran, or did not, since the last
- * snapshot; NOBODY if there is none. *tie: another one has that priority. */
+/* Returns the thread of highest priority among those interrupted that ran, or did not, since the
+ * last snapshot; NOBODY if there is none. *tie: another one has that priority. */
 static int highest(const struct mkperf_evidence *e, unsigned n, bool ran, bool *tie)
 {
     int best = NOBODY;
@@ -32,7 +32,7 @@ static int highest(const struct mkperf_evidence *e, unsigned n, bool ran, bool *
     return best;
 }
 
-/* The threads that ran, and those that can run. */
+/* Returns the threads that ran, and those that can run. */
 static struct mkperf_verdict ambiguous(const struct mkperf_evidence *e, unsigned n)
 {
     struct mkperf_verdict v = {.confidence = MKPERF_AMBIGUOUS, .who = MKPERF_WHO_IDLE};

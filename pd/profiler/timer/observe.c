@@ -35,7 +35,7 @@ struct region {
 #define STACK_REGION(n) {&mkperf_stack##n, &mkperf_stack##n##_bytes},
 static const struct region regions[] = {STACKS(STACK_REGION)};
 
-/* Whether these bytes are within a region with stacks, and aligned to words. */
+/* Returns whether these bytes are within a region with stacks, and aligned to words. */
 static bool is_stack(uint64_t ours, uint64_t bytes)
 {
     for (unsigned i = 0; ours % 8 == 0 && i < sizeof regions / sizeof *regions; i++) {
@@ -48,7 +48,8 @@ static bool is_stack(uint64_t ours, uint64_t bytes)
     return false;
 }
 
-/* The capability of its TCB; 0: this Microkit gives PDs only their children's capabilities. */
+/* Returns the capability of its TCB; 0: this Microkit gives PDs only their children's
+ * capabilities. */
 static seL4_CPtr tcb(const struct mkperf_observed *t)
 {
     if (t->slot == 0) {
@@ -181,7 +182,7 @@ bool mkperf_observe_reported(struct mkperf_observation *o, const mkperf_Observe 
     return false;
 }
 
-/* Whether one of the thread's system call instructions is at pc. */
+/* Returns whether one of the thread's system call instructions is at pc. */
 static bool at_site(const struct mkperf_observation *o, const struct mkperf_observed *t,
                     uint64_t pc)
 {
@@ -239,8 +240,8 @@ void mkperf_observe_look(struct mkperf_observation *o)
     }
 }
 
-/* Whether the thread waits in a protected call to `callee`. Its first argument is the channel's
- * endpoint until the reply, whose badge takes its place. */
+/* Returns whether the thread waits in a protected call to `callee`. Its first argument is the
+ * channel's endpoint until the reply, whose badge takes its place. */
 static bool calls_thread(const struct mkperf_observation *o, unsigned i, uint64_t callee)
 {
     const struct mkperf_observed *t = &o->thread[i];
@@ -273,7 +274,7 @@ int mkperf_observe_caller(const struct mkperf_observation *o, uint64_t callee)
     return found;
 }
 
-/* The frame record at fp as this PD sees it, or NULL. */
+/* Returns the frame record at fp as this PD sees it, or NULL. */
 static const volatile uint64_t *frame_record(const struct mkperf_observed *t, uint64_t fp)
 {
     for (unsigned i = 0; i < t->windows; i++) {

@@ -170,7 +170,8 @@ bool mkperf_ticks_plan(struct mkperf_ticks *t, struct mkperf_plan *plan,
 
 /* ---- START, STOP ---------------------------------------------------------------------------- */
 
-/* The ring in which this PD takes the hook's place. The hook's own stays free for checking. */
+/* Sets up the ring in which this PD takes the hook's place. The hook's own stays free for
+ * checking. */
 static void own_ring(struct mkperf_ticks *t)
 {
     struct mkperf_ring *ring = mkperf_core_ring(t->kernel->rings, MKPERF_TARGET_CORES);
@@ -189,7 +190,7 @@ static uint64_t interval(struct mkperf_ticks *t)
     return t->period - t->jitter / 2 + (next_random(t) * t->jitter >> 32);
 }
 
-/* The greatest width that leaves room for two snapshots in the shortest interval. */
+/* Returns the greatest width that leaves room for two snapshots in the shortest interval. */
 static uint64_t jitter(const struct mkperf_ticks *t)
 {
     uint64_t shortest = 2 * t->window + 3 * t->cost;
@@ -200,7 +201,7 @@ static uint64_t jitter(const struct mkperf_ticks *t)
     return t->period >= 2 * shortest ? t->period : 2 * (t->period - shortest);
 }
 
-/* The time of the first snapshot. The second one follows a window after its end. */
+/* Returns the time of the first snapshot. The second one follows a window after its end. */
 static uint64_t first_look_at(const struct mkperf_ticks *t)
 {
     return t->due - t->window - t->cost;
@@ -259,7 +260,7 @@ void mkperf_ticks_stop(struct mkperf_ticks *t)
 
 /* ---- interrupts ---------------------------------------------------------------------------- */
 
-/* The time of the next sample, which leaves time for two snapshots and for other PDs between
+/* Sets the time of the next sample, which leaves time for two snapshots and for other PDs between
  * them. */
 static void next_due(struct mkperf_ticks *t)
 {
@@ -273,7 +274,7 @@ static void next_due(struct mkperf_ticks *t)
     t->timer->arm(first_look_at(t));
 }
 
-/* The snapshot before a sample. */
+/* Takes the snapshot before a sample. */
 static void first_look(struct mkperf_ticks *t)
 {
     uint64_t began = t->timer->now();
@@ -300,7 +301,7 @@ static void first_look(struct mkperf_ticks *t)
     }
 }
 
-/* The callers in a record of the hook's, outermost last. Returns how many. */
+/* Copies the callers from a record of the hook, outermost last. Returns how many there are. */
 static unsigned read_callers(const uint64_t *record, uint64_t caller[MKPERF_MAX_CALLERS])
 {
     uint64_t header = record[MKPERF_WORD_HEADER];

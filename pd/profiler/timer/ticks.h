@@ -180,7 +180,7 @@ struct mkperf_ticks {
 
 /* Finds the timer. Called once. */
 void mkperf_ticks_init(struct mkperf_ticks *t);
-/* Whether the request is for the timer. */
+/* Returns whether the request is for the timer. */
 bool mkperf_ticks_wanted(const mkperf_Configure *request);
 /* CONFIGURE and OBSERVE. False: *error has the reason, and *plan is unchanged. */
 bool mkperf_ticks_plan(struct mkperf_ticks *t, struct mkperf_plan *plan,
@@ -190,10 +190,10 @@ bool mkperf_ticks_observe(struct mkperf_ticks *t, struct mkperf_session_page *pa
 /* START and STOP. False: *error has the reason, and nothing is running. */
 bool mkperf_ticks_start(struct mkperf_ticks *t, mkperf_Error *error);
 void mkperf_ticks_stop(struct mkperf_ticks *t);
-/* The timer's interrupt, or the hook's wake-up while it checks. Returns whether the output ring has
- * new records. */
+/* Handles the timer's interrupt, or the hook's wake-up while it checks. Returns whether the output
+ * ring has new records. */
 bool mkperf_ticks_interrupt(struct mkperf_ticks *t, bool hook);
-/* A child of this PD faulted. It looks like one that was interrupted, so the fault is
+/* Notes that a child of this PD faulted. It looks like one that was interrupted, so the fault is
  * remembered. */
 void mkperf_ticks_fault(struct mkperf_ticks *t, uint32_t child);
 /* Called before this PD waits again. */

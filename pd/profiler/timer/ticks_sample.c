@@ -22,8 +22,8 @@ static bool filtered(const struct mkperf_ticks *t, uint64_t thread)
     return t->plan->session.selected;
 }
 
-/* Whether a sample of that verdict is filtered out: with selected PDs, one that is certainly of
- * another PD. */
+/* Returns whether a sample of that verdict is filtered out: with selected PDs, one that is
+ * certainly of another PD. */
 static bool unwanted(const struct mkperf_ticks *t, const struct mkperf_verdict *v, uint64_t thread)
 {
     if (v->confidence != MKPERF_AMBIGUOUS) {
@@ -164,7 +164,8 @@ static void put_sample(struct mkperf_ticks *t, const struct mkperf_verdict *v, u
     mkperf_ring_commit(&t->ring, UINT64_C(8) * words);
 }
 
-/* The weight of the sample that is due, in microseconds; the remainder is added to the next. */
+/* Returns the weight of the sample that is due, in microseconds; the remainder is added to the
+ * next. */
 static uint64_t take_weight(struct mkperf_ticks *t)
 {
     uint64_t hz = t->timer->hz();

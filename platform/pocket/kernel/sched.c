@@ -133,8 +133,8 @@ static __attribute__((noinline)) void report_window(struct core *core, unsigned 
     }
 }
 
-/* The current task makes way for t, or a window begins, and something is watched. What the kernel did until now was the
- * current task's work. */
+/* Called if something is watched, when the current task makes way for t or a window begins. What
+ * the kernel did until now was the current task's work. */
 static inline __attribute__((always_inline)) void watch_switch(struct core *core,
                                                                const struct task *t)
 {

@@ -164,7 +164,8 @@ void notified(microkit_channel ch)
     }
 }
 
-/* The victim's fault: it is as expected, and a restart makes it wait for the next notification. */
+/* Handles the victim's fault: it is as expected, and a restart makes it wait for the next
+ * notification. */
 seL4_Bool fault(microkit_child child, microkit_msginfo info, microkit_msginfo *reply)
 {
     uint64_t pc = microkit_mr_get(seL4_VMFault_IP);

@@ -87,8 +87,8 @@ bool irq_taken(struct core *core)
     return sampled(core, core->overflowed & core->hook.mask, core->iar, mkperf_port_time());
 }
 
-/* A boundary (hook.h) at an exception that was just taken; hit: counters of the session. What ran last is the
- * system call instruction, and ELR_EL1 is behind it. */
+/* Handles a boundary (hook.h) at an exception that was just taken. hit: counters of the session.
+ * What ran last is the system call instruction, and ELR_EL1 is behind it. */
 void trap_boundary(struct core *core, uint32_t hit)
 {
     uint64_t elr = arch_pc();

@@ -8,7 +8,7 @@
 /* Chooses the vectors when a session has begun or ended. */
 void entry_session(const struct core *core);
 
-/* For vectors.S and smp.c. */
+/* Called by vectors.S and smp.c. */
 bool irq_fast(struct core *core);
 void irq_take(struct core *core);
 bool irq_taken(struct core *core);

@@ -187,7 +187,8 @@ static inline volatile uint32_t *plic(unsigned offset)
     return ram(PLIC + offset);
 }
 
-/* An interrupt that was claimed is masked until it is completed, which its holder's acknowledgement does. */
+/* Unmasks an interrupt. One that was claimed is masked until it is completed, which its holder's
+ * acknowledgement does. */
 static inline void arch_irq_enable(unsigned irq)
 {
     if (irq == PMU_IRQ) {

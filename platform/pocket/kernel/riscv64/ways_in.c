@@ -19,7 +19,7 @@ struct mkperf_pmu_state *mkperf_port_pmu(void)
     return &pmu_state;
 }
 
-/* The upper half of each address space is the kernel's. */
+/* Returns satp for an address space. The upper half of each address space is the kernel's. */
 uint64_t arch_space(uint64_t tables, unsigned asid)
 {
     extern const uint64_t kernel_root[];
@@ -58,8 +58,9 @@ static void enter(struct core *core)
     }
 }
 
-/* The boundary on the way out, to task t. A counter that overflows after it interrupts at once, as one of the task's: these
- * are some 60 instructions, the firmware's return from the last start among them. */
+/* Handles the boundary on the way out, to task t. A counter that overflows after it interrupts at
+ * once, as one of the task's: these are some 60 instructions, the firmware's return from the last
+ * start among them. */
 static struct task *leave(struct core *core, struct task *t)
 {
     if (__builtin_expect(core->hook.mask != 0, 0)) {
@@ -85,7 +86,7 @@ struct task *trap_entered(void)
     return leave(core, trap_from_user());
 }
 
-/* The PMU's interrupt. True: its overflows are samples now. */
+/* Handles the PMU's interrupt. True: its overflows are samples now. */
 static bool sampled(struct core *core, uint64_t now)
 {
     struct mkperf_hook *hook = &core->hook;

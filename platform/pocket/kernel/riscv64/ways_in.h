@@ -11,7 +11,7 @@ static inline void entry_session(const struct core *core)
     (void)core;
 }
 
-/* For vectors.S. */
+/* Called by vectors.S. */
 struct task *trap_entered(void);
 struct task *irq_entered(void);
 
