@@ -70,8 +70,8 @@ struct merge_core {
     unsigned size;
 };
 
-/* Merges the next record of a core. A corrupt ring is skipped here, and counted where it is
- * drained. */
+/* Reads the next record of a core, if it is not after `until`. A corrupt ring is skipped here, and
+ * counted where it is drained. */
 static void merge_next(struct merge_core *c, uint64_t until)
 {
     bool corrupt = false;

@@ -206,7 +206,7 @@ static inline bool watched(const struct core *core)
     return __builtin_expect(core->hook.reports || pmu_watches_kernel(&core->hook), 0);
 }
 
-/* Returns the same for all that kernel/sched.c has functions for. */
+/* Returns whether kernel/sched.c reports what happens on this core. */
 static inline bool reported(const struct core *core)
 {
     return __builtin_expect(core->hook.reports, 0);
