@@ -10,7 +10,7 @@ READERS_SRC := $(foreach d,base symbols system model perfdata wire import sched 
                $(filter-out host/%,$(HOST_LIB_SRC))
 # --build-id: mkperf looks for ELFs below the working directory, and has to hash the whole of those without an id:
 # the tests' programs are hundreds of MB.
-HOST_LIBS = -Wl,--build-id $(PROTO_LIBS) -ledit -ldw -lelf -lexpat -lz -lzstd -lm -lcapstone -liberty -lncursesw -lmicrohttpd -lcurl -ljansson
+HOST_LIBS = -Wl,--build-id $(PROTO_LIBS) -ledit -ldw -lelf -lexpat -lz -lzstd -lm -liberty -lncursesw -lmicrohttpd -lcurl -ljansson
 
 # -g1: places for their reports; a fifth of the compiler's time less than -g.
 ASAN_FLAGS := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

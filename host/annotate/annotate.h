@@ -59,9 +59,13 @@ struct annotate_code {
     const uint8_t *p; /* the next instruction, in the module's file */
     size_t left;      /* bytes from p on */
     uint64_t addr;    /* address of the next instruction */
-    size_t capstone;  /* capstone's handle (csh) */
-    struct cs_insn *insn;
-    bool readable; /* capstone disassembles this machine's code */
+    FILE *lines;      /* what objdump prints; NULL: there is no objdump */
+    pid_t objdump;
+    char *line; /* the line that was read last */
+    size_t room;
+    char *text;        /* the next instruction that objdump prints, in line; NULL: no more */
+    uint64_t at;       /* its address */
+    char problem[160]; /* why all instructions are words; else empty */
 };
 
 struct annotate_insn {
@@ -71,16 +75,15 @@ struct annotate_insn {
 };
 
 /*
- * Begins at addr, for `size` bytes. Errors: INPUT with path, address and reason; nothing is open then.
+ * Begins at addr, for `size` bytes. objdump: the program to run, NULL: one of the machine's names for it. Errors: INPUT with
+ * path, address and reason, or with the named program; nothing is open then.
  */
 enum mkperf_status annotate_code_open(struct annotate_code *c, struct mkperf_module *module,
-                                      uint64_t addr, uint64_t size, struct mkperf_error *e);
+                                      uint64_t addr, uint64_t size, const char *objdump,
+                                      struct mkperf_error *e);
 void annotate_code_close(struct annotate_code *c);
 
-/*
- * Stores the next instruction; false at the end. Bytes that capstone cannot decode become .word or .half: data
- * between instructions, and RISC-V before capstone 5.
- */
+/* Stores the next instruction; false at the end. Bytes that objdump does not print become .word or .half. */
 bool annotate_code_next(struct annotate_code *c, struct annotate_insn *out);
 
 /* ---- source lines (code.c) ---- */

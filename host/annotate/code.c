@@ -1,36 +1,95 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the disassembly by capstone, and the source files that were read. See annotate.h. */
+/* Owns: the disassembly by objdump, and the source files that were read. See annotate.h. */
 #include "annotate.h"
 
-#include <capstone/capstone.h>
 #include <elf.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
 
-/* Opens capstone. Returns false if it does not know the machine. */
-static bool open_capstone(struct annotate_code *c)
+enum { LONGEST = 15 }; /* bytes of an instruction */
+
+/*
+ * Runs an objdump for the function, as its standard input the module's bytes: the file at its path can be of another build
+ * by now. Returns 0 or an errno value.
+ */
+static int start_objdump(struct annotate_code *c, const char *program)
 {
-    cs_err error = CS_ERR_ARCH;
+    char from[40], to[40];
+    const char *const words[] = {program,           "-dzC", "--no-show-raw-insn", from, to,
+                                 "/proc/self/fd/0", NULL};
+    posix_spawn_file_actions_t actions;
+    int ends[2], copy = mkperf_module_copy(c->module), error = EIO;
 
-    if (mkperf_module_machine(c->module) == EM_AARCH64) {
-        error = cs_open(CS_ARCH_ARM64, CS_MODE_ARM, &c->capstone);
+    snprintf(from, sizeof from, "--start-address=0x%" PRIx64, c->addr);
+    snprintf(to, sizeof to, "--stop-address=0x%" PRIx64, c->addr + c->left);
+    if (copy >= 0 && pipe2(ends, O_CLOEXEC) == 0) {
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_adddup2(&actions, copy, STDIN_FILENO);
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+        error = posix_spawnp(&c->objdump, program, &actions, NULL, (char *const *)words, environ);
+        posix_spawn_file_actions_destroy(&actions);
+        close(ends[1]);
+        if (error == 0) {
+            c->lines = fdopen(ends[0], "r");
+        } else {
+            close(ends[0]);
+        }
     }
-    if (mkperf_module_machine(c->module) == EM_X86_64) {
-        error = cs_open(CS_ARCH_X86, CS_MODE_64, &c->capstone);
+    if (copy >= 0) {
+        close(copy);
     }
-#if CS_API_MAJOR >= 5
-    if (mkperf_module_machine(c->module) == EM_RISCV) {
-        error = cs_open(CS_ARCH_RISCV, CS_MODE_RISCV64 | CS_MODE_RISCVC, &c->capstone);
+    return error;
+}
+
+/* Reads on to the next instruction from `least` on: "  200404:<tab>bl<tab>200500 <work>". c->text is NULL at the end. */
+static void read_ahead(struct annotate_code *c, uint64_t least)
+{
+    c->text = NULL;
+    while (c->text == NULL && getline(&c->line, &c->room, c->lines) > 0) {
+        char *end;
+
+        c->at = strtoull(c->line, &end, 16);
+        if (end != c->line && end[0] == ':' && (end[1] == '\t' || end[1] == ' ') &&
+            c->at >= least && c->at - c->addr < c->left) {
+            c->text = end + 1;
+        }
     }
-#endif
-    if (error != CS_ERR_OK) {
-        return false;
+}
+
+/* Runs the user's objdump, or one that this machine has. Stores in c->problem why there is none. */
+static enum mkperf_status find_objdump(struct annotate_code *c, const char *named,
+                                       struct mkperf_error *e)
+{
+    static const char *const ends[] = {"-linux-gnu", "-none-elf", "-unknown-elf"};
+    const char *arch = mkperf_module_arch(c->module);
+    char program[64];
+
+    if (named != NULL) {
+        int error = start_objdump(c, named);
+
+        return error == 0 ? MKPERF_OK
+                          : mkperf_error_set(e, MKPERF_ERR_INPUT, "--objdump=%s: %s", named,
+                                             strerror(error));
     }
-    cs_option(c->capstone, CS_OPT_DETAIL, CS_OPT_ON);
-    c->insn = cs_malloc(c->capstone);
-    return c->insn != NULL;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(program, sizeof program, "%s%s-objdump", arch, ends[i]);
+        if (start_objdump(c, program) == 0) {
+            return MKPERF_OK;
+        }
+    }
+    if (start_objdump(c, "llvm-objdump") != 0) {
+        snprintf(c->problem, sizeof c->problem,
+                 "no %s-linux-gnu-objdump is installed, and --objdump names none: words", arch);
+    }
+    return MKPERF_OK;
 }
 
 enum mkperf_status annotate_code_open(struct annotate_code *c, struct mkperf_module *module,
-                                      uint64_t addr, uint64_t size, struct mkperf_error *e)
+                                      uint64_t addr, uint64_t size, const char *objdump,
+                                      struct mkperf_error *e)
 {
     *c = (struct annotate_code){.module = module, .addr = addr, .left = size};
     c->p = size <= ANNOTATE_BYTES_MAX ? mkperf_module_code(module, addr, size) : NULL;
@@ -40,88 +99,79 @@ enum mkperf_status annotate_code_open(struct annotate_code *c, struct mkperf_mod
                                 ": not in an executable segment, or too large",
                                 mkperf_module_path(module), addr);
     }
-    c->readable = open_capstone(c);
+    MKPERF_TRY(find_objdump(c, objdump, e));
+    if (c->lines != NULL) {
+        read_ahead(c, addr);
+        if (c->text == NULL) {
+            snprintf(c->problem, sizeof c->problem, "%s prints no instructions of this ELF: words",
+                     objdump != NULL ? objdump : "objdump");
+        }
+    }
     return MKPERF_OK;
 }
 
 void annotate_code_close(struct annotate_code *c)
 {
-    if (c->insn) {
-        cs_free(c->insn, 1);
-    }
-    if (c->capstone) {
-        cs_close(&c->capstone);
-    }
-}
-
-/* Stores the target of a direct branch or call, which is its last operand. */
-static bool branch_target(const cs_insn *insn, uint64_t *target)
-{
-    const cs_arm64 *a = &insn->detail->arm64;
-
-    switch (insn->id) {
-    case ARM64_INS_B:
-    case ARM64_INS_BL:
-    case ARM64_INS_CBZ:
-    case ARM64_INS_CBNZ:
-    case ARM64_INS_TBZ:
-    case ARM64_INS_TBNZ:
-        if (a->op_count > 0 && a->operands[a->op_count - 1].type == ARM64_OP_IMM) {
-            *target = (uint64_t)a->operands[a->op_count - 1].imm;
-            return true;
-        }
-        return false;
-    default:
-        return false;
-    }
-}
-
-static void disassemble(struct annotate_code *c, struct annotate_insn *out)
-{
-    const cs_insn *insn = c->insn;
-    struct mkperf_symbol symbol;
-    uint64_t target;
-    int n = snprintf(out->text, sizeof out->text, "%-7s %s", insn->mnemonic, insn->op_str);
-
-    out->addr = insn->address;
-    out->size = insn->size;
-    if (mkperf_module_machine(c->module) == EM_AARCH64 && branch_target(insn, &target) &&
-        mkperf_symbol_at(c->module, target, &symbol) && n > 0 && (size_t)n < sizeof out->text) {
-        uint64_t offset = target - symbol.start;
-        size_t room = sizeof out->text - (size_t)n;
-
-        if (offset) {
-            snprintf(out->text + n, room, " <%s+0x%" PRIx64 ">", symbol.name, offset);
-        } else {
-            snprintf(out->text + n, room, " <%s>", symbol.name);
+    if (c->lines != NULL) {
+        (void)fclose(c->lines);
+        (void)kill(c->objdump, SIGTERM); /* it may have more to print */
+        while (waitpid(c->objdump, NULL, 0) < 0 && errno == EINTR) {
         }
     }
+    free(c->line);
+}
+
+/* Stores "bl      200500 <work>" of objdump's "bl<tab>200500 <work>". Names are the ELF's: they can have any byte. */
+static void put_text(struct annotate_insn *out, char *text)
+{
+    text += strspn(text, " \t");
+    text[strcspn(text, "\n")] = '\0';
+    size_t mnemonic = strcspn(text, " \t");
+    const char *operands = text + mnemonic + strspn(text + mnemonic, " \t");
+
+    for (char *tab = text; (tab = strchr(tab, '\t')) != NULL;) {
+        *tab = ' ';
+    }
+    snprintf(out->text, sizeof out->text, *operands ? "%-7.*s %s" : "%.*s", (int)mnemonic, text,
+             operands);
+    mkperf_printable(out->text);
+}
+
+static void put_word(const struct annotate_code *c, struct annotate_insn *out)
+{
+    uint64_t word = 0;
+
+    for (size_t i = out->size; i-- > 0;) {
+        word = word << 8 | c->p[i];
+    }
+    snprintf(out->text, sizeof out->text, "%-7s 0x%0*" PRIx64, out->size == 2 ? ".half" : ".word",
+             (int)(2 * out->size), word);
 }
 
 bool annotate_code_next(struct annotate_code *c, struct annotate_insn *out)
 {
+    bool decoded = c->text != NULL && c->at == c->addr;
+    bool compressed = mkperf_module_machine(c->module) == EM_RISCV && c->left >= 2 &&
+                      (c->p[0] & 3) != 3;
+
     if (c->left == 0) {
         return false;
     }
-    if (c->readable && cs_disasm_iter(c->capstone, &c->p, &c->left, &c->addr, c->insn)) {
-        disassemble(c, out);
-    } else {
-        uint64_t word = 0;
-        size_t size = c->left < 4 ? c->left : 4;
-        if (mkperf_module_machine(c->module) == EM_RISCV && c->left >= 2 && (c->p[0] & 3) != 3) {
-            size = 2; /* a compressed instruction */
-        }
-        for (size_t i = size; i-- > 0;) {
-            word = word << 8 | c->p[i];
-        }
-        out->addr = c->addr;
-        out->size = size;
-        snprintf(out->text, sizeof out->text, "%-7s 0x%0*" PRIx64, size == 2 ? ".half" : ".word",
-                 (int)(2 * size), word);
-        c->p += size;
-        c->left -= size;
-        c->addr += size;
+    *out = (struct annotate_insn){.addr = c->addr, .size = compressed ? 2 : 4};
+    if (decoded) {
+        put_text(out, c->text);
+        read_ahead(c, c->addr + 1);
     }
+    uint64_t next = c->text != NULL ? c->at - c->addr : c->left;
+    if (next < out->size || (decoded && next <= LONGEST)) {
+        out->size = next;
+    }
+    if (!decoded) {
+        put_word(c, out);
+    }
+    c->p += out->size;
+    c->left -= out->size;
+    c->addr += out->size;
     return true;
 }
 

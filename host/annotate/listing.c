@@ -2,8 +2,6 @@
 /* Owns: the count of samples by instruction, the order of functions, and the form of the listing. See annotate.h. */
 #include "annotate.h"
 
-#include <capstone/capstone.h>
-
 #include "base/colour.h"
 
 /* Stores the innermost address of a chain. False: the choice excludes the chain, or its function is unknown. */
@@ -148,11 +146,10 @@ enum mkperf_status annotate_print(const struct annotate_hits *h,
     struct annotate_insn insn;
 
     MKPERF_TRY(annotate_code_open(&code, function->module, function->symbol.start,
-                                  function->symbol.size, e));
+                                  function->symbol.size, f->profile->places.search.objdump, e));
     print_title(function, f, c, out);
-    if (!code.readable) {
-        fprintf(out, "# this machine's instructions are unknown to capstone %d.%d: words\n",
-                CS_API_MAJOR, CS_API_MINOR);
+    if (code.problem[0] != '\0') {
+        mkperf_print_line(out, "# %s", code.problem);
     }
     while (annotate_code_next(&code, &insn)) {
         struct mkperf_weight w = {0, 0};

@@ -144,6 +144,7 @@ const struct mkperf_command mkperf_annotate_command = {
                 {&report_names_options, offsetof(struct annotate_command, names)},
                 {&report_filter_options, offsetof(struct annotate_command, filter)},
                 {&report_elf_options, offsetof(struct annotate_command, elfs)},
+                {&report_objdump_options, offsetof(struct annotate_command, elfs)},
                 {&mkperf_colour_options, offsetof(struct annotate_command, colour)}},
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,

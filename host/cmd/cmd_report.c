@@ -456,6 +456,7 @@ const struct mkperf_command mkperf_report_command = {
                 {&report_names_options, offsetof(struct report_command, names)},
                 {&report_filter_options, offsetof(struct report_command, filter)},
                 {&report_elf_options, offsetof(struct report_command, elfs)},
+                {&report_objdump_options, offsetof(struct report_command, elfs)},
                 {&mkperf_colour_options, offsetof(struct report_command, colour)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,

@@ -152,6 +152,7 @@ static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
         return e->status;
     }
     c->input = args->n > 0 ? args->operand[0] : c->input;
+    c->live.profile.places.search.objdump = c->elfs.objdump;
     c->elfs.elf_path = c->live.recorder.options.elf_path;
     c->interrupts = c->live.interrupts = mkperf_process_interrupts();
     status = is_live(c) ? serve_page(c, e) : open_recording_page(c, e);
@@ -202,7 +203,8 @@ const struct mkperf_command mkperf_view_command = {
                  offsetof(struct view_command, live.recorder.options.link)},
                 {&mkperf_reconnect_options,
                  offsetof(struct view_command, live.recorder.options.link)},
-                {&report_symfs_options, offsetof(struct view_command, elfs)}},
+                {&report_symfs_options, offsetof(struct view_command, elfs)},
+                {&report_objdump_options, offsetof(struct view_command, elfs)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,

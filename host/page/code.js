@@ -74,8 +74,9 @@ class CodePanel {
 
   codeParts(f, byOffset, self) {
     const { code } = this;
-    if (code.problem) {
-      return [make('p', { textContent: code.problem })];
+    const problem = code.problem ? [make('p', { textContent: code.problem })] : [];
+    if (code.insn.length === 0) {
+      return problem;
     }
     const weight = code.insn.map(([offset, size]) => {
       let sum = 0;
@@ -84,7 +85,7 @@ class CodePanel {
       }
       return sum;
     });
-    return [make('div', { className: 'code' }, make('div', {}, ...this.sourceParts(weight, self)),
+    return [...problem, make('div', { className: 'code' }, make('div', {}, ...this.sourceParts(weight, self)),
       make('div', {}, make('h4', { textContent: `Instructions (${code.elf})` }), this.instructions(weight, self)))];
   }
 

@@ -118,8 +118,8 @@ void page_code_json(const struct mkperf_frames *f, uint32_t function,
     struct annotate_code code;
     struct files files = {.n = 0};
     bool found = find_symbol(f, function, &module, &symbol);
-    bool opened = found &&
-                  annotate_code_open(&code, module, symbol.start, symbol.size, &e) == MKPERF_OK;
+    bool opened = found && annotate_code_open(&code, module, symbol.start, symbol.size,
+                                              f->profile->places.search.objdump, &e) == MKPERF_OK;
     const char *path = module != NULL ? mkperf_module_path(module) : "";
 
     struct mkperf_textout t = {.over = out};
@@ -129,7 +129,7 @@ void page_code_json(const struct mkperf_frames *f, uint32_t function,
                 ",'problem':%s,'insn':[",
                 function, mkperf_frames_text(f, mkperf_frames_label(f, function).name),
                 basename(path), symbol.start, symbol.size,
-                opened  ? ""
+                opened  ? code.problem
                 : found ? e.text
                         : "no ELF has this function, so its code is not known");
     if (opened) {

@@ -134,6 +134,14 @@ static const struct mkperf_option elf_options[] = {
     {.id = 0},
 };
 
+static const struct mkperf_option objdump_options[] = {
+    MKPERF_OPTION(0, "objdump",
+                  "the program that disassembles (default: aarch64-linux-gnu-objdump and such, or "
+                  "llvm-objdump)",
+                  MKPERF_TAKES(FILE, "PATH"), MKPERF_TEXT(struct mkperf_elf_search, objdump)),
+    {.id = 0},
+};
+
 static const struct mkperf_option names_options[] = {
     MKPERF_OPTION(0, "pd", "only samples of this protection domain", .value = "NAME",
                   MKPERF_TEXT(struct report_names, pd)),
@@ -148,6 +156,7 @@ static const struct mkperf_option names_options[] = {
 const struct mkperf_option_group report_input_options = {input_options, NULL};
 const struct mkperf_option_group report_elf_options = {elf_options, NULL};
 const struct mkperf_option_group report_symfs_options = {elf_options + 1, NULL};
+const struct mkperf_option_group report_objdump_options = {objdump_options, NULL};
 const struct mkperf_option_group report_names_options = {names_options, NULL};
 
 static const struct mkperf_option filter_options[] = {

@@ -39,8 +39,10 @@ struct report_names {
 };
 extern const struct mkperf_option_group report_input_options, report_names_options,
     report_filter_options, report_time_options; /* the last one has only --time */
-/* --elf-path and --symfs: struct mkperf_elf_search. The second group has no --elf-path, for commands with another one. */
-extern const struct mkperf_option_group report_elf_options, report_symfs_options;
+/* --elf-path and --symfs, --objdump: struct mkperf_elf_search. The second group has no --elf-path, for commands with another
+ * one; the third is for those that disassemble. */
+extern const struct mkperf_option_group report_elf_options, report_symfs_options,
+    report_objdump_options;
 
 /* Parses seconds with up to nine decimals into ns, exactly. Returns the text that follows; NULL: it is not a time. */
 const char *report_filter_seconds(const char *text, uint64_t *ns);

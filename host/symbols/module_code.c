@@ -9,6 +9,9 @@
  */
 #include "symbols_internal.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 /* Arm ARM, C6.2.365: SVC #imm16. */
 #define SVC_MASK UINT32_C(0xffe0001f)
 #define SVC UINT32_C(0xd4000001)
@@ -25,6 +28,17 @@ const uint8_t *mkperf_module_code(const struct mkperf_module *m, uint64_t addr, 
         }
     }
     return NULL;
+}
+
+int mkperf_module_copy(const struct mkperf_module *m)
+{
+    int fd = memfd_create("elf", MFD_CLOEXEC);
+
+    if (fd >= 0 && mkperf_write_all(fd, m->bytes, m->size) != m->size) {
+        close(fd);
+        return -1;
+    }
+    return fd;
 }
 
 /* Returns whether the instruction is a call: bl, blr and its authenticated forms, or svc. */

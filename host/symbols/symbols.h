@@ -110,6 +110,7 @@ void mkperf_symbols_expect(struct mkperf_symbols *s, const char *arch);
 struct mkperf_elf_search {
     const char *elf_path; /* DIR[:DIR] */
     const char *symfs;    /* a directory: the recording's paths are below it */
+    const char *objdump;  /* the disassembler to run; NULL: one of the usual names */
     /* The ELFs that earlier recordings opened, for the next one; it searches in these two places as well. Not owned. */
     struct mkperf_symbols *open;
 };
@@ -153,6 +154,9 @@ const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *
 
 /* Returns the n bytes of code at an address; they live as long as the module. Returns NULL if the file has none there. */
 const uint8_t *mkperf_module_code(const struct mkperf_module *m, uint64_t addr, uint64_t n);
+
+/* Returns a new file with the module's bytes, without a name; -1 with errno if that fails. */
+int mkperf_module_copy(const struct mkperf_module *m);
 
 /* Stores the section .text. Returns false if there is none. */
 bool mkperf_module_text(const struct mkperf_module *m, struct mkperf_segment *out);

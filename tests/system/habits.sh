@@ -143,12 +143,12 @@ hides() {
 }
 depends() {
     scripts/check-depends host || return 1
-    hides capstone libcapstone-dev && hides microhttpd libmicrohttpd-dev && hides dw libdw-dev &&
+    hides jansson libjansson-dev && hides microhttpd libmicrohttpd-dev && hides dw libdw-dev &&
         hides expat.h libexpat1-dev && hides histedit.h libedit-dev || return 1
     # make reports it before it compiles, and installs nothing.
-    HIDDEN=capstone make host SETUP_PACKAGES=no BUILD_DIR="$D/none" HOST_CC="$D/cc" MAKEFLAGS= \
+    HIDDEN=jansson make host SETUP_PACKAGES=no BUILD_DIR="$D/none" HOST_CC="$D/cc" MAKEFLAGS= \
         >"$D/make.log" 2>&1 && return 1
-    grep -q libcapstone-dev "$D/make.log" && [ -z "$(find "$D/none" -name '*.o')" ] || return 1
+    grep -q libjansson-dev "$D/make.log" && [ -z "$(find "$D/none" -name '*.o')" ] || return 1
     mkdir -p "$D/bin" && ln -sf "$(command -v gcc)" "$(command -v sh)" "$(command -v mktemp)" \
         "$(command -v rm)" "$(command -v grep)" "$(command -v as)" "$(command -v ld)" "$D/bin"
     PATH=$D/bin scripts/check-depends host 2>"$D/hidden.log" && return 1

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* mkperf annotate against perf annotate, and the disassembly against objdump. */
+#include "annotate/annotate.h"
 #include "recording.h"
+
+#include <sys/stat.h>
 
 static const char shares[] = "grep -E '^ +[0-9]+\\.[0-9]+ +:' | awk '{print $1}'";
 
@@ -65,6 +68,115 @@ static void test_code(void **state)
     free(count);
     text = RUN(annotate, &status, "-i", recording_path("perf.data"), "gamma_", "--no-source");
     assert_null(strstr(text, "one.c"));
+}
+
+/* Returns the instructions of a function: a line with the address, the bytes and the text of each. */
+static char *listing(const char *elf, const char *function, const char *objdump, char *problem)
+{
+    struct mkperf_symbols *symbols = mkperf_symbols_new();
+    struct mkperf_module *module;
+    struct mkperf_symbol symbol;
+    struct mkperf_error e;
+    struct annotate_code code;
+    struct annotate_insn insn;
+    char *text;
+    size_t n;
+    FILE *out = mkperf_memstream_open(&text, &n);
+
+    assert_int_equal(mkperf_symbols_module(symbols, recording_path(elf), &module, &e), MKPERF_OK);
+    assert_true(mkperf_symbol_at(module, recording_address(elf, function), &symbol));
+    assert_int_equal(annotate_code_open(&code, module, symbol.start, symbol.size, objdump, &e),
+                     MKPERF_OK);
+    while (annotate_code_next(&code, &insn)) {
+        fprintf(out, "%" PRIx64 " %zu %s\n", insn.addr, insn.size, insn.text);
+    }
+    assert_int_equal(code.addr, symbol.start + symbol.size);
+    strcpy(problem, code.problem);
+    annotate_code_close(&code);
+    mkperf_symbols_free(symbols);
+    mkperf_memstream_close(out);
+    return text;
+}
+
+/* RISC-V's instructions of two and of four bytes are objdump's, also of an extension that only the ELF names. */
+static void test_riscv(void **state)
+{
+    char problem[160], *text, *want;
+
+    (void)state;
+    free(recording_shell(
+        "echo 'int f(int a) { return a; } "
+        "__attribute__((noinline)) void g(long *a) { asm volatile(\"andn a0, a1, a2\"); *a *= 3; } "
+        "void _start(long *a) { for (;;) g(a); }' | "
+        "riscv64-linux-gnu-gcc -march=rv64gc_zbb -xc - -O1 -nostdlib -static -o %s",
+        recording_path("riscv.elf")));
+    for (unsigned i = 0; i < 2; i++) {
+        const char *function = i == 0 ? "g" : "_start";
+        text = listing("riscv.elf", function, NULL, problem);
+        want =
+            recording_shell("riscv64-linux-gnu-objdump -d --disassemble=%s %s | awk -F'\\t' "
+                            "'/^ +[0-9a-f]+:/ { gsub(/[ :]/, \"\", $1); gsub(/ /, \"\", $2); "
+                            "printf $4 == \"\" ? \"%%s %%d %%s%%s\\n\" : \"%%s %%d %%-7s %%s\\n\", "
+                            "$1, length($2) / 2, $3, $4 }'",
+                            function, recording_path("riscv.elf"));
+        assert_string_equal(text, want);
+        assert_non_null(strstr(text, i == 0 ? " 4 andn    a0,a1,a2\n" : " <g>\n"));
+        assert_string_equal(problem, "");
+        free(text);
+        free(want);
+    }
+}
+
+/* An ELF's names cannot reach the terminal as they are, nor can what a program prints that is no objdump. */
+static void test_untrusted(void **state)
+{
+    char problem[160], *text;
+
+    (void)state;
+    recording_compile("evil",
+                      "__attribute__((noinline)) void evileve(void) { asm(\"\"); } "
+                      "void _start(void) { evileve(); evileve(); }",
+                      "");
+    free(
+        recording_shell("LC_ALL=C sed -i 's/evileve/ev\\x1b[31m/' %s", recording_path("evil.elf")));
+    text = listing("evil.elf", "_start", NULL, problem);
+    assert_non_null(strstr(text, "bl      "));
+    assert_non_null(strstr(text, "ev"));
+    assert_null(strchr(text, '\033'));
+    free(text);
+    FILE *script = fopen(recording_path("my $(objdump)"), "w");
+    fputs("#!/bin/sh\nprintf '%s:\\t\\033[31mnop\\tx\\n' 0 ${3#*0x} ffffffffffffffff\n", script);
+    assert_int_equal(fclose(script) + chmod(recording_path("my $(objdump)"), 0755), 0);
+    text = listing("one.elf", "gamma_", recording_path("my $(objdump)"), problem);
+    assert_non_null(strstr(text, " 4 ?[31mnop x\n"));
+    assert_non_null(strstr(text, " 4 .word   0x"));
+    assert_string_equal(problem, "");
+    free(text);
+}
+
+/* Without an objdump the instructions are words, and the listing says so. One that the user names must exist. */
+static void test_no_objdump(void **state)
+{
+    char *text;
+    int status;
+
+    (void)state;
+    text = RUN(annotate, &status, "-i", recording_path("perf.data"), "gamma_", "--objdump=false");
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(text, "# false prints no instructions of this ELF: words"));
+    assert_non_null(strstr(text, ":  .word   0x"));
+    text =
+        RUN(annotate, &status, "-i", recording_path("perf.data"), "gamma_", "--objdump=/no such");
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    assert_non_null(strstr(text, "--objdump=/no such: No such file or directory"));
+    char *path = strdup(getenv("PATH"));
+    setenv("PATH", "/nothing", 1);
+    text = RUN(annotate, &status, "-i", recording_path("perf.data"), "gamma_");
+    setenv("PATH", path, 1);
+    free(path);
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(text, "# no aarch64-linux-gnu-objdump is installed"));
+    assert_non_null(strstr(text, ":  .word   0x"));
 }
 
 static void test_all(void **state)
@@ -148,7 +260,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equals_perf), cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_code),        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_skid),        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_riscv),       cmocka_unit_test(test_untrusted),
+        cmocka_unit_test(test_no_objdump),  cmocka_unit_test(test_skid),
+        cmocka_unit_test(test_bad_input),
     };
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);
