@@ -34,7 +34,7 @@ static struct line {
     struct mkperf_words words;
     struct mkperf_text out;
     char answer[sizeof((mkperf_Reply *)0)->text];
-} line;
+} current;
 
 /* Adds to the answer. Text that does not fit is cut off. */
 __attribute__((format(printf, 2, 3))) static void put(struct line *l, const char *format, ...)
@@ -46,7 +46,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct line *l, const char
     va_end(values);
 }
 
-static bool refuse(struct line *l, const char *text)
+static bool refuse_line(struct line *l, const char *text)
 {
     put(l, "%s\n", text);
     return false;
@@ -65,8 +65,8 @@ static bool refuse_result(struct line *l, uint32_t result)
     char text[MKPERF_TEXT_BYTES];
 
     mkperf_text_copy(text, e->text, sizeof text);
-    return refuse(l, (uint32_t)e->code == result ? text
-                                                 : "the profiler PD refused and gave no reason");
+    return refuse_line(
+        l, (uint32_t)e->code == result ? text : "the profiler PD refused and gave no reason");
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -296,7 +296,7 @@ static bool command_start(struct line *l)
     uint32_t result = MKPERF_RESULT_OK;
 
     if (l->c->stopping) {
-        return refuse(l, "the last session's samples are still on their way");
+        return refuse_line(l, "the last session's samples are still on their way");
     }
     if (!mkperf_control_active(l->c)) {
         result = mkperf_command_start(l->c);
@@ -330,7 +330,7 @@ static bool command_flush(struct line *l)
 static bool command_clear(struct line *l)
 {
     if (l->c->running && !l->c->stopping) {
-        return refuse(l, "a session is running: stop it first");
+        return refuse_line(l, "a session is running: stop it first");
     }
     put(l, "%lu samples dropped\n", mkperf_stream_clear(l->c));
     return true;
@@ -407,7 +407,7 @@ static bool command_help(struct line *l)
 /* By the index of the command's row. False: refused, and nothing has changed. */
 static bool (*const functions[])(struct line *l) = {MKPERF_TEXT_COMMANDS(FUNCTION)};
 
-static bool carry_out(struct line *l, const char *text, size_t n)
+static bool run_command(struct line *l, const char *text, size_t n)
 {
     bool split = mkperf_words_split(&l->words, text, n) && l->words.n != 0;
 
@@ -417,7 +417,7 @@ static bool carry_out(struct line *l, const char *text, size_t n)
         for (unsigned i = 0; i < MKPERF_TEXT_COMMAND_COUNT; i++) {
             put(l, "%s%s", i == 0 ? "" : "|", mkperf_text_commands[i].word);
         }
-        return refuse(l, "");
+        return refuse_line(l, "");
     }
     if (l->words.n < 1U + l->row->least || l->words.n > 1U + l->row->most) {
         return usage(l);
@@ -426,19 +426,19 @@ static bool carry_out(struct line *l, const char *text, size_t n)
          (l->row->right == MKPERF_COMMAND_SET && l->words.n > 1)) &&
         !mkperf_connection_may_control(l->peer)) {
         l->c->refused++;
-        return refuse(l, "this connection does not control the target");
+        return refuse_line(l, "this connection does not control the target");
     }
     return functions[l->row - mkperf_text_commands](l);
 }
 
 void mkperf_command(struct mkperf_peer peer, const char *text, size_t n)
 {
-    struct line *l = &line;
+    struct line *l = &current;
 
     l->c = peer.c;
     l->peer = peer;
     l->out = mkperf_text_begin(l->answer, sizeof l->answer);
-    bool ok = carry_out(l, text, n);
+    bool ok = run_command(l, text, n);
     if (peer.p->listing && peer.p->list_text && l->answer[0] == '\0') {
         return; /* The answer follows in parts. */
     }

@@ -231,7 +231,7 @@ static void challenge(struct mkperf_client *c, struct mkperf_connection *p,
 }
 
 /* Ends a handshake. Messages to a host that has not proved its key have no MAC. */
-static void refuse(struct mkperf_peer peer, mkperf_ErrorCode code, const char *text)
+static void refuse_peer(struct mkperf_peer peer, mkperf_ErrorCode code, const char *text)
 {
     struct mkperf_connection *p = peer.p;
     bool authenticated = p->link.authenticated;
@@ -249,7 +249,8 @@ static bool admit_or_refuse(struct mkperf_peer peer)
     bool admitted = mkperf_connection_admit(peer);
 
     if (!admitted) {
-        refuse(peer, mkperf_ErrorCode_ERROR_BUSY, "as many hosts are connected as there can be");
+        refuse_peer(peer, mkperf_ErrorCode_ERROR_BUSY,
+                    "as many hosts are connected as there can be");
     }
     return admitted;
 }
@@ -274,8 +275,8 @@ void mkperf_connection_hello(struct mkperf_peer peer, const mkperf_HostHello *m)
         const uint8_t *key = find_key(c, m);
         if (key == NULL) {
             c->bad_auth++;
-            refuse(peer, mkperf_ErrorCode_ERROR_AUTHENTICATION,
-                   "the target has no key of the name that the host's key file has");
+            refuse_peer(peer, mkperf_ErrorCode_ERROR_AUTHENTICATION,
+                        "the target has no key of the name that the host's key file has");
             return;
         }
         challenge(c, p, m, key);
@@ -330,7 +331,8 @@ void mkperf_connection_prove(struct mkperf_peer peer, const mkperf_Prove *m)
      * ends there is one. */
     if (!proof_right(claim, m)) {
         peer.c->bad_auth++;
-        refuse(peer, mkperf_ErrorCode_ERROR_AUTHENTICATION, "the host's key is not the target's");
+        refuse_peer(peer, mkperf_ErrorCode_ERROR_AUTHENTICATION,
+                    "the host's key is not the target's");
     } else if (admit_or_refuse(peer)) {
         accept_claim(peer);
         mkperf_report_ack(peer);

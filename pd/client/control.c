@@ -102,7 +102,7 @@ static void malformed(struct mkperf_peer peer, const char *text)
     mkperf_report_error(peer, mkperf_ErrorCode_ERROR_MALFORMED, "%s", text);
 }
 
-static void carry_out(struct mkperf_peer peer, const mkperf_ToTarget *m)
+static void carry_out_request(struct mkperf_peer peer, const mkperf_ToTarget *m)
 {
     struct mkperf_client *c = peer.c;
 
@@ -207,7 +207,7 @@ static void take_message(struct mkperf_peer peer, const uint8_t *message, size_t
     if (!decoded) {
         malformed(peer, "the message does not decode");
     } else if (admit(peer, m, message, n)) {
-        carry_out(peer, m);
+        carry_out_request(peer, m);
     }
 }
 

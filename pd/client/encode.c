@@ -17,17 +17,17 @@
 #include "mkperf.pb.h"
 
 enum {
-    VARINT = MKPERF_VARINT,
     ONE_SAMPLE = MKPERF_PC_BYTES_MOST + MKPERF_SLOT_BYTES_MOST +
-                 VARINT,                        /* most bytes of a sample in the columns */
-    CHANGE = 3 + VARINT + 2,                    /* most bytes of a change in a batch */
+                 MKPERF_VARINT,                 /* most bytes of a sample in the columns */
+    CHANGE = 3 + MKPERF_VARINT + 2,             /* most bytes of a change in a batch */
     MOST_KEY_WORDS = 1 + 1 + MKPERF_MAX_FRAMES, /* lr, kernel_pc, frames */
 };
 
 /* The longest chain and a sample of it fit an empty batch. */
-_Static_assert(VARINT + 3 + mkperf_Chain_size <= MKPERF_CHAIN_BYTES, "space behind the chains");
+_Static_assert(MKPERF_VARINT + 3 + mkperf_Chain_size <= MKPERF_CHAIN_BYTES,
+               "space behind the chains");
 _Static_assert(MKPERF_FIXED_BYTES + MKPERF_NO_COUNTER * MKPERF_MAX_COUNTERS + MKPERF_COUNTER_BYTES +
-                       VARINT + 3 + mkperf_Chain_size + ONE_SAMPLE + 8 * MKPERF_MAX_READS <=
+                       MKPERF_VARINT + 3 + mkperf_Chain_size + ONE_SAMPLE + 8 * MKPERF_MAX_READS <=
                    MKPERF_CONTENT_BYTES,
                "message size");
 
@@ -177,7 +177,8 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t h
         (e->samples != 0 && e->core != mkperf_record_core(header))) {
         return MKPERF_ENCODE_FULL;
     }
-    most += e->periods.begun >> counter & 1 ? CHANGE : VARINT + begin_counter_bytes(e, counter);
+    most += e->periods.begun >> counter & 1 ? CHANGE
+                                            : MKPERF_VARINT + begin_counter_bytes(e, counter);
     if (encoder_room(e) < most) {
         return MKPERF_ENCODE_FULL;
     }

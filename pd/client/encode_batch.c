@@ -12,9 +12,6 @@
 #include "varint.h"
 
 #include "mkperf.pb.h"
-
-enum { VARINT = MKPERF_VARINT };
-
 void mkperf_encoder_new_epoch(struct mkperf_encoder *e)
 {
     e->epoch++;
@@ -73,9 +70,9 @@ static uint8_t *put_column(uint8_t *at, unsigned field, const uint8_t *bytes, ui
 static uint8_t *put_counters(const struct mkperf_encoder *e, uint8_t *at)
 {
     uint32_t begun = e->periods.begun;
-    uint8_t base[MKPERF_MAX_COUNTERS * VARINT];
+    uint8_t base[MKPERF_MAX_COUNTERS * MKPERF_VARINT];
     uint8_t width[MKPERF_MAX_COUNTERS * 2];
-    uint8_t rate[MKPERF_MAX_COUNTERS * VARINT];
+    uint8_t rate[MKPERF_MAX_COUNTERS * MKPERF_VARINT];
     uint32_t bases = 0;
     uint32_t widths = 0;
     uint32_t rates = 0;

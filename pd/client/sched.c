@@ -98,7 +98,7 @@ static void define_code(struct mkperf_sched_encoder *e, const struct mkperf_sche
 }
 
 /* numbers: of the event's reading, at most; each takes MKPERF_VARINT bytes at most. */
-static bool has_room(const struct mkperf_sched_encoder *e, uint32_t numbers)
+static bool batch_has_room(const struct mkperf_sched_encoder *e, uint32_t numbers)
 {
     return e->events < MAX_EVENTS && e->definitions < MAX_DEFINITIONS &&
            e->numbers + numbers <= MAX_READINGS &&
@@ -113,7 +113,7 @@ static enum mkperf_encode_result add_event(struct mkperf_sched_encoder *e, uint6
     unsigned core = mkperf_record_core(header);
     uint32_t what = (uint32_t)(header >> 32 & 0xff00ff) + 1;
 
-    if (e->events != 0 && (e->core != core || time < e->last_time || !has_room(e, numbers))) {
+    if (e->events != 0 && (e->core != core || time < e->last_time || !batch_has_room(e, numbers))) {
         return MKPERF_ENCODE_FULL;
     }
     struct mkperf_sched_code *c = find_code(e, what, thread);

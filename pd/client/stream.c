@@ -18,7 +18,7 @@ enum {
     REJOIN_FRAMES = MKPERF_ANSWER_FRAMES + STEP_FRAMES + 8, /* space that ends a gap */
 };
 
-static bool has_room(const struct mkperf_client *c, unsigned who)
+static bool peer_has_room(const struct mkperf_client *c, unsigned who)
 {
     return mkperf_link_room(&c->connection[who].link) >= MKPERF_ANSWER_FRAMES + STEP_FRAMES;
 }
@@ -34,10 +34,10 @@ static bool accepts(const struct mkperf_connection *p)
 static bool may_go_on(const struct mkperf_client *c)
 {
     if (c->controller != MKPERF_NOBODY && mkperf_connection_ready(c, c->controller)) {
-        return has_room(c, c->controller);
+        return peer_has_room(c, c->controller);
     }
     MKPERF_EACH_BIT (i, c->ready) {
-        if (has_room(c, i)) {
+        if (peer_has_room(c, i)) {
             return true;
         }
     }
@@ -119,7 +119,7 @@ static void tell_status(struct mkperf_client *c)
     }
     c->call(MKPERF_OP_STATUS);
     MKPERF_EACH_BIT (i, c->ready) {
-        if (has_room(c, i)) {
+        if (peer_has_room(c, i)) {
             mkperf_report_status(mkperf_peer(c, i, 0));
         }
     }
@@ -180,7 +180,7 @@ static void announce(struct mkperf_client *c)
     MKPERF_EACH_BIT (i, c->ready) {
         struct mkperf_peer peer = mkperf_peer(c, i, 0);
         struct mkperf_connection *p = peer.p;
-        if (!has_room(c, i)) {
+        if (!peer_has_room(c, i)) {
             open_gap(p, c->encoder.sent);
             continue;
         }
