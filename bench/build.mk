@@ -17,7 +17,7 @@ $(call copies,$(BENCH)/sched_cost,$(DEMO),profiler)
 $(call image,$(BENCH)/sched_cost/sched_cost.img,bench/pd/sched_cost.system,$(BENCH)/sched_cost,sched_cost profiler)
 
 # Echoes over a wire between two PDs (echo.sh).
-WIRE_SRC := bench/pd/wire.c pd/net/stack.c $(LWIP_SRC) $(TARGET_LIB_SRC)
+WIRE_SRC := bench/pd/wire.c $(filter-out pd/net/virtio_net.c,$(STACK_SRC)) $(TARGET_LIB_SRC)
 $(call pd,$(BENCH)/echo/echo.elf,bench/pd/echo_wire.c $(WIRE_SRC))
 $(call pd,$(BENCH)/echo/load.elf,bench/pd/load.c $(WIRE_SRC))
 $(call target_objects,bench/pd/echo_wire.c bench/pd/load.c): $(B)/src/lwip.stamp

@@ -3,11 +3,13 @@
 # the fuzz targets (clang).
 
 PMU_TABLES_SRC := $(B)/src/pmu_tables.c
-HOST_LIB_SRC := $(filter-out host/main.c,$(wildcard host/*.c host/*/*.c)) $(PROTO_SRC) $(NANOPB_SRC) \
-                $(MBEDTLS_SRC) $(PMU_TABLES_SRC)
+HOST_FOLDERS := $(patsubst %/,%,$(sort $(dir $(wildcard host/*/*.c))))
+$(foreach f,$(HOST_FOLDERS),$(call unit,$(B)/unit/$(f).c,$(wildcard $(f)/*.c)))
+host_units = $(patsubst %,$(B)/unit/host/%.c,$(1))
+GENERATED_SRC := $(PROTO_SRC) $(NANOPB_SRC) $(MBEDTLS_SRC) $(PMU_TABLES_SRC)
+HOST_LIB_SRC := $(call host_units,$(notdir $(HOST_FOLDERS))) $(GENERATED_SRC)
 # The layers that read bytes from outside; the fuzz targets reach no further up.
-READERS_SRC := $(foreach d,base symbols system model perfdata wire import sched link pmu mcp,$(filter host/$(d)/%,$(HOST_LIB_SRC))) \
-               $(filter-out host/%,$(HOST_LIB_SRC))
+READERS_SRC := $(call host_units,base symbols system model perfdata wire import sched link pmu mcp) $(GENERATED_SRC)
 # --build-id: mkperf looks for ELFs below the working directory, and has to hash the whole of those without an id:
 # the tests' programs are hundreds of MB.
 HOST_LIBS = -Wl,--build-id $(PROTO_LIBS) -ledit -ldw -lelf -lexpat -lz -lzstd -lm -liberty -lncursesw -lmicrohttpd -lcurl -ljansson
@@ -16,10 +18,9 @@ HOST_LIBS = -Wl,--build-id $(PROTO_LIBS) -ledit -ldw -lelf -lexpat -lz -lzstd -l
 ASAN_FLAGS := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_FLAGS := -O1 -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 
-# $(call host_objects,VARIANT,SOURCES)
-host_objects = $(patsubst %.c,$(B)/obj/$(1)/%.o,$(patsubst $(B)/%,gen/%,$(2)))
+# $(call host_objects,VARIANT,SOURCES). Generated and fetched sources live below $(B); their objects go below gen/.
+host_objects = $(patsubst %.c,$(B)/obj/$(1)/%.o,$(patsubst $(B)/%,gen/%,$(2:$(B)/unit/%=%)))
 
-# Generated and fetched sources live below $(B); their objects go below gen/.
 SAY_plain := mkperf, the command for the host
 SAY_asan := mkperf for the unit tests, with sanitizers
 SAY_fuzz := mkperf for the fuzz targets
@@ -30,6 +31,10 @@ $(B)/obj/$(1)/%.o: %.c $(PROTO_READY) | $(SETUP)
 	$$(call say,$(1),$$(SAY_$(1)))
 	$$(into)
 	$$(Q)$(2) $$(HOST_CFLAGS) $(3) $(4) -MMD -MP -c $$< -o $$@
+$(B)/obj/$(1)/%.o: $(B)/unit/%.c $(PROTO_READY) | $(SETUP)
+	$$(call say,$(1),$$(SAY_$(1)))
+	$$(into)
+	$$(Q)$(2) $$(HOST_CFLAGS) $$(UNIT_CFLAGS) $(3) $(4) -MMD -MP -c $$< -o $$@
 $(B)/obj/$(1)/gen/%.o: $(B)/%.c $(PROTO_READY) | $(SETUP)
 	$$(call say,$(1),$$(SAY_$(1)))
 	$$(into)
@@ -54,7 +59,7 @@ HARDEN_CFLAGS = -fPIE -fstack-protector-strong $(if $(findstring _FORTIFY_SOURCE
 HARDEN_LDFLAGS = -pie -Wl,-z,relro,-z,now
 # What runs once a command, and not once a sample: -O1 is a third of the compiler's time less.
 ONCE := agent annotate cmd console help mcp page pmu report stat system top view
-ONCE_CFLAGS = $(if $(filter $(ONCE:%=host/%/),$(dir $<)),-O1)
+ONCE_CFLAGS = $(if $(filter $(call host_units,$(ONCE)),$<),-O1)
 $(eval $(call host_variant,plain,$(HOST_CC),$$(ONCE_CFLAGS) $$(HARDEN_CFLAGS) $$(ASSERT_FLAGS),$$(CPPFLAGS) $$(CFLAGS),$(HOST_LIB_SRC)))
 $(eval $(call host_variant,asan,$(HOST_CC),$(ASAN_FLAGS),,$(HOST_LIB_SRC)))
 $(eval $(call host_variant,fuzz,clang,$(FUZZ_FLAGS),,$(READERS_SRC)))
@@ -108,9 +113,9 @@ install-target:
 	    install -D -m $$mode $$f $(DESTDIR)$(DATADIR)/mkperf/$$f || exit 1; done
 
 # The page of mkperf view, the script of flame graphs and completion are part of the program.
-$(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/page/assets.o): $(wildcard host/page/*.html host/page/*.css host/page/*.js)
-$(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/export/flamegraph.o): host/export/flamegraph.js
-$(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/help/completion.o): host/help/completion.bash host/help/completion.zsh
+$(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/page.o): $(wildcard host/page/*.html host/page/*.css host/page/*.js)
+$(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/export.o): host/export/flamegraph.js
+$(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/help.o): host/help/completion.bash host/help/completion.zsh
 
 # speedscope, which mkperf view links to if it lies beside mkperf. Optional: it needs npm's registry.
 .PHONY: speedscope

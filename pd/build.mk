@@ -9,14 +9,16 @@ $(TARGET_OBJ)/pd/%.o: TARGET_CFLAGS += -Wframe-larger-than=1024
 MKPERF_PMU ?= $(if $(filter riscv64,$(ARCH)),riscv_sscofpmf,armv8_pmuv3)
 TARGET_CFLAGS += -DMKPERF_PMU=mkperf_$(MKPERF_PMU)
 # MKPERF_TIMER: the timer's back-end, chosen by the platform or the board (PROFILER_TIMER), if it has one.
-PROFILER_SRC := $(wildcard pd/profiler/*.c pd/profiler/timer/*.c) pd/pmu/$(MKPERF_PMU).c $(TARGET_LIB_SRC) \
+# *_reserved.c: what `mkperf stamp` writes into the ELF. An object of its own, so that no compiler takes its present value for granted.
+PROFILER_SRC := $(call target_unit,pd/profiler,$(filter-out %_reserved.c,$(wildcard pd/profiler/*.c))) pd/profiler/unwind_reserved.c \
+                $(call target_unit,pd/profiler/timer,$(wildcard pd/profiler/timer/*.c)) pd/pmu/$(MKPERF_PMU).c $(TARGET_LIB_SRC) \
                 $(if $(filter riscv64,$(ARCH)),pd/timer/no_timer.c,\
                     $(wildcard pd/timer/*.c) $(filter-out pd/pmu/armv8_pmuv3.c,$(wildcard pd/pmu/armv8_*.c)))
-$(TARGET_OBJ)/pd/profiler/timer/ticks.o: private TARGET_CFLAGS += $(PROFILER_TIMER:%=-DMKPERF_TIMER=mkperf_%)
+$(TARGET_OBJ)/pd/profiler/timer.o: private TARGET_CFLAGS += $(PROFILER_TIMER:%=-DMKPERF_TIMER=mkperf_%)
 $(TARGET_OBJ)/pd/timer/%.o: private TARGET_CFLAGS += $(PROFILER_TIMER_CFLAGS)
-CLIENT_COMMON_SRC := $(addprefix pd/client/,main.c control.c connections.c stream.c command.c \
-                     mark.c report.c encode.c encode_batch.c encode_windows.c periods.c sched.c wire_frames.c link.c session.c stamp_reserved.c) $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) \
-                     $(MBEDTLS_SRC) $(TARGET_LIB_SRC)
+# Without the link layer, which each client has its own of.
+CLIENT_COMMON_SRC := $(call target_unit,pd/client,$(filter-out %/serial.c %/uart_line.c %_reserved.c,$(wildcard pd/client/*.c))) \
+                     pd/client/stamp_reserved.c $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) $(MBEDTLS_SRC) $(TARGET_LIB_SRC)
 # The driver of UARTs. The platform or the board names its own (MKPERF_UART).
 CLIENT_UARTS := pd/client/uart_line.c
 CLIENT_SRC := pd/client/serial.c $(CLIENT_UARTS) $(CLIENT_COMMON_SRC)
@@ -28,7 +30,7 @@ $(error $(KEY_PROBLEM))
 endif
 
 # The client tells the host where it runs.
-$(TARGET_OBJ)/pd/client/main.o: private TARGET_CFLAGS += \
+$(TARGET_OBJ)/pd/client.o: private TARGET_CFLAGS += \
     -DMKPERF_PLATFORM='"$(if $(MICROKIT_SDK),microkit,pocket)"' \
     $(CLOCK_CFLAGS)
 

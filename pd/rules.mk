@@ -9,7 +9,11 @@
 TARGET_OBJ := $(T)/obj/target
 CLOCK_CFLAGS := $(PLATFORM_CLOCK:%=-DMKPERF_CLOCK=%) $(PLATFORM_CLOCK_HZ:%=-DMKPERF_CLOCK_HZ=%)
 target_objects = $(patsubst %.c,$(TARGET_OBJ)/%.o,$(patsubst %.S,$(TARGET_OBJ)/%.o,\
-                 $(patsubst $(B)/%,gen/%,$(1))))
+                 $(patsubst $(B)/%,gen/%,$(1:$(TARGET_UNIT)/%=%))))
+
+# $(call target_unit,NAME,SOURCES): these sources are compiled as one, into the object NAME.o. Its place is used as any source.
+TARGET_UNIT := $(T)/unit
+target_unit = $(call unit,$(TARGET_UNIT)/$(1).c,$(2))$(TARGET_UNIT)/$(1).c
 
 target_cc = $(TARGET_CC) $(TARGET_CFLAGS) $(PLATFORM_CFLAGS) -MMD -MP -c $< -o $@
 target_link = $(TARGET_CC) -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id \
@@ -19,11 +23,19 @@ $(TARGET_OBJ)/%.o: %.c $(PROTO_READY) | $(SETUP)
 	$(call say,target,the protection domains)
 	$(into)
 	$(Q)$(target_cc)
+$(TARGET_OBJ)/%.o: $(TARGET_UNIT)/%.c $(PROTO_READY) | $(SETUP)
+	$(call say,target,the protection domains)
+	$(into)
+	$(Q)$(target_cc) $(UNIT_CFLAGS)
 $(TARGET_OBJ)/%.o: %.S | $(SETUP)
 	$(call say,target,the protection domains)
 	$(into)
 	$(Q)$(target_cc)
 # Warnings in nanopb and lwIP are not ours to fix.
+$(TARGET_OBJ)/gen/%.o: $(TARGET_UNIT)/gen/%.c $(PROTO_READY) | $(SETUP)
+	$(call say,target,the protection domains)
+	$(into)
+	$(Q)$(target_cc) -I. $(UNIT_CFLAGS) -w
 $(TARGET_OBJ)/gen/%.o: $(B)/%.c $(PROTO_READY) | $(SETUP)
 	$(call say,target,the protection domains)
 	$(into)

@@ -20,7 +20,7 @@ $(B)/src/lwip.stamp: scripts/debian-source | $(SETUP) $(B)/src/mbedtls.stamp
 	$(Q)touch $@
 $(LWIP_SRC): $(B)/src/lwip.stamp ;
 
-STACK_SRC := pd/net/stack.c pd/net/virtio_net.c $(LWIP_SRC)
+STACK_SRC := pd/net/stack.c pd/net/virtio_net.c $(call target_unit,gen/lwip,$(LWIP_SRC))
 CLIENT_NET_SRC := pd/net/tcp.c $(STACK_SRC) $(CLIENT_COMMON_SRC)
 
 # Named, since lwIP's headers are system headers and what those include is not looked for.
@@ -29,7 +29,7 @@ $(call target_objects,$(STACK_SRC) pd/net/tcp.c demo/echo.c): $(B)/src/lwip.stam
 $(TARGET_OBJ)/pd/net/%.o: TARGET_CFLAGS += $(NET_CFLAGS) \
     $(CLOCK_CFLAGS) \
     $(NET_ADDRESS_CFLAGS)
-$(TARGET_OBJ)/gen/src/lwip/%.o: TARGET_CFLAGS += $(NET_CFLAGS)
+$(TARGET_OBJ)/gen/lwip.o: TARGET_CFLAGS += $(NET_CFLAGS)
 
 $(call pd,$(DEMO)/client_net.elf,$(CLIENT_NET_SRC))
 # PLATFORM_TICK: the device's file.

@@ -10,13 +10,16 @@ $(T)/pocket/libmicrokit.a: $(call target_objects,$(wildcard $(POCKET)/lib/*.[cS]
 POCKET_KERNEL_CFLAGS := -std=c11 -O2 -g $(WARN) $(POCKET_KERNEL_CPU) -ffreestanding \
     -fno-stack-protector -fno-pic -fomit-frame-pointer -fno-tree-loop-distribute-patterns \
     -mstrict-align -Iinclude -I$(POCKET)/include -I$(POCKET)/kernel -I$(POCKET)/kernel/$(ARCH)
-POCKET_KERNEL_SRC := $(wildcard $(POCKET)/kernel/*.c $(POCKET)/kernel/$(ARCH)/*.[cS] kernel/*.c) \
-    pd/lib/string.c
+$(call unit,$(T)/unit/$(POCKET)/kernel.c,$(wildcard $(POCKET)/kernel/*.c $(POCKET)/kernel/$(ARCH)/*.c))
+POCKET_KERNEL_SRC := $(POCKET)/kernel $(wildcard $(POCKET)/kernel/$(ARCH)/*.S kernel/*.c) pd/lib/string.c
 POCKET_KERNEL_OBJ := $(patsubst %,$(T)/obj/pocket/%.o,$(basename $(POCKET_KERNEL_SRC)))
 
 $(T)/obj/pocket/%.o: %.c | $(SETUP)
 	$(into)
 	$(Q)$(TARGET_CC) $(POCKET_KERNEL_CFLAGS) -MMD -MP -c $< -o $@
+$(T)/obj/pocket/%.o: $(T)/unit/%.c | $(SETUP)
+	$(into)
+	$(Q)$(TARGET_CC) $(POCKET_KERNEL_CFLAGS) $(UNIT_CFLAGS) -MMD -MP -c $< -o $@
 $(T)/obj/pocket/%.o: %.S | $(SETUP)
 	$(into)
 	$(Q)$(TARGET_CC) $(POCKET_KERNEL_CPU) -I$(POCKET)/kernel -I$(POCKET)/kernel/$(ARCH) -g -MMD -MP -c $< -o $@
@@ -25,9 +28,9 @@ $(POCKET_KERNEL): $(POCKET_KERNEL_OBJ) $(POCKET)/kernel/$(ARCH)/kernel.ld
 	$(Q)$(TARGET_CC) -nostdlib -static -no-pie -Wl,--build-id -Wl,-z,max-page-size=4096 \
 	    -T $(POCKET)/kernel/$(ARCH)/kernel.ld $(POCKET_KERNEL_OBJ) -o $@
 
-$(B)/pocket-pack: $(call host_objects,plain,$(wildcard $(POCKET)/pack/*.c host/system/*.c) \
-                    $(addprefix host/base/,base.c printable.c))
-	$(Q)$(HOST_CC) $^ -lelf -lexpat -o $@
+$(call unit,$(B)/unit/$(POCKET)/pack.c,$(wildcard $(POCKET)/pack/*.c))
+$(B)/pocket-pack: $(B)/obj/plain/$(POCKET)/pack.o $(B)/lib/plain/libmkperf.a
+	$(Q)$(HOST_CC) $^ $(HOST_LIBS) -o $@
 
 # Tests of the platform itself, see selftest/ and tests/system/pocket.sh.
 POCKET_TEST := $(T)/pocket/selftest
