@@ -132,6 +132,8 @@ static bool in_session(uint64_t (*rounds)(void), unsigned queues, unsigned least
 }
 
 static struct mkperf_latency replayed;
+static mkperf_StopIf condition[MKPERF_MAX_STOPS];
+static mkperf_Status status; /* whose trigger no condition sets */
 
 /* The ticks of a replay of ROUNDS calls and notifications of thread 2 by thread 1, five events each round, with so many conditions
  * that are never met. Each kind is among the first ones. */
@@ -148,9 +150,10 @@ static uint64_t replay(unsigned conditions)
 
     mkperf_latency_begin(&replayed);
     for (unsigned i = 0; i < conditions; i++) {
-        mkperf_latency_add_limit(&replayed, &(struct mkperf_latency_limit){
-                                                .kind = i, .from = 3, .to = 4, .ticks = 1000000});
+        condition[i] =
+            (mkperf_StopIf){.kind = (mkperf_StopKind)i, .from = 3, .to = 4, .ns = 1000000000};
     }
+    mkperf_latency_limit(&replayed, condition, conditions, 1000000, &status);
     uint64_t before = ticks();
     for (unsigned i = 0; i < ROUNDS * EVENTS; i++) {
         time += 100;
@@ -191,8 +194,8 @@ static void measure(void)
     uint64_t without = replay(0);
     figure("replay_instructions_per_event",
            without * instructions / (UINT64_C(1) * ROUNDS * EVENTS));
-    figure("conditions_instructions_per_event", (replay(MKPERF_LATENCY_LIMITS) - without) *
-                                                    instructions / (UINT64_C(1) * ROUNDS * EVENTS));
+    figure("conditions_instructions_per_event",
+           (replay(MKPERF_MAX_STOPS) - without) * instructions / (UINT64_C(1) * ROUNDS * EVENTS));
     figure("sched_ring_bytes_per_event", called.bytes * 1000 / called.events);
 }
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sessions whose events are counted: see counting.h. */
-#include "counting.h"
+/* Sessions whose events are counted: see hook_session.h. */
+#include "hook_session.h"
 
 #include <string.h>
-
-#include "request.h"
 
 enum { MAX_READS = 1000 }; /* attempts to read without an overflow during the reading */
 
@@ -13,14 +11,13 @@ enum { MAX_READS = 1000 }; /* attempts to read without an overflow during the re
  * records of scheduling events do not matter. */
 static void collect_core(struct mkperf_counting *c, unsigned core, uint32_t op, uint64_t *out)
 {
-    const struct mkperf_answer *a = &c->kernel->core[core].d->answer;
+    const struct mkperf_answer *a = &mkperf_kernel.core[core].d->answer;
     const struct mkperf_ring *ring = c->drain->ring[core].ring;
     const struct mkperf_tally *tally = &c->drain->tally;
     uint32_t answered = 0;
 
     for (unsigned i = 0; i < MAX_READS; i++) {
-        answered =
-            mkperf_cores_request(c->kernel, UINT32_C(1) << core, op | MKPERF_REQUEST_SNAPSHOT);
+        answered = mkperf_cores_request(UINT32_C(1) << core, op | MKPERF_REQUEST_SNAPSHOT);
         uint64_t head = a->head; /* The drain may make a request, too. */
         uint64_t time = a->time;
         mkperf_drain(c->drain);
@@ -43,36 +40,35 @@ static void collect_core(struct mkperf_counting *c, unsigned core, uint32_t op, 
 static uint64_t collect_cores(struct mkperf_counting *c, uint32_t op,
                               uint64_t (*out)[MKPERF_COUNT_SLOTS])
 {
-    struct mkperf_kernel *k = c->kernel;
 
     if (op == MKPERF_REQUEST_STOP) {
-        mkperf_cores_request(k, k->on, op);
+        mkperf_cores_request(mkperf_kernel.on, op);
     }
-    for (unsigned i = 1; i <= k->cores; i++) {
-        unsigned core = (k->here + i) % k->cores;
-        if (k->on >> core & 1) {
+    for (unsigned i = 1; i <= mkperf_kernel.cores; i++) {
+        unsigned core = (mkperf_kernel.here + i) % mkperf_kernel.cores;
+        if (mkperf_kernel.on >> core & 1) {
             collect_core(c, core, op, out[core]);
         }
     }
-    uint64_t stopped = k->status->cores[k->here].stopped_ticks;
-    return op == MKPERF_REQUEST_STOP && stopped != 0 ? stopped : mkperf_kernel_answer_time(k);
+    uint64_t stopped = mkperf_status.cores[mkperf_kernel.here].stopped_ticks;
+    return op == MKPERF_REQUEST_STOP && stopped != 0 ? stopped : mkperf_kernel_answer_time();
 }
 
-static bool counts_by_thread(const struct mkperf_counting *c)
+static bool counts_by_thread(void)
 {
-    return (c->plan->request.per_pd || c->plan->leaves_out) && mkperf_kernel_events(c->kernel);
+    return (mkperf_plan.request.per_pd || mkperf_plan.leaves_out) && mkperf_kernel_events();
 }
 
 void mkperf_counting_begin(struct mkperf_counting *c)
 {
-    struct mkperf_configuration *want = mkperf_wanted(c->kernel);
+    struct mkperf_configuration *want = mkperf_wanted();
 
     c->threads = 0;
     c->cores = 0;
     *c->table = (struct mkperf_counts){0};
-    want->counts = counts_by_thread(c) ? (uintptr_t)c->table : 0;
-    for (unsigned i = 0; i < c->plan->events; i++) {
-        const struct mkperf_plan_event *e = &c->plan->event[i];
+    want->counts = counts_by_thread() ? (uintptr_t)c->table : 0;
+    for (unsigned i = 0; i < mkperf_plan.events; i++) {
+        const struct mkperf_plan_event *e = &mkperf_plan.event[i];
         uint32_t bit = mkperf_counter_bit(e->beside);
         if (bit != 0) {
             want->counter[e->beside - 1] =
@@ -131,21 +127,21 @@ static void copy_threads(struct mkperf_counting *c)
     /* Other cores' threads run while the table is read, so the rest can be negative. It is not
      * subtracted from the profiler PD. */
     for (unsigned s = 0; s < MKPERF_COUNT_SLOTS && self != NULL; s++) {
-        self->count[s] += c->kernel->cores > 1 && (int64_t)rest[s] < 0 ? 0 : rest[s];
+        self->count[s] += mkperf_kernel.cores > 1 && (int64_t)rest[s] < 0 ? 0 : rest[s];
     }
 }
 
 /* Software events have no user and kernel part; they happen in the kernel. */
 static void copy_soft(struct mkperf_counting *c)
 {
-    for (unsigned e = 0; e < c->plan->events; e++) {
-        uint32_t kind = c->plan->event[e].soft;
+    for (unsigned e = 0; e < mkperf_plan.events; e++) {
+        uint32_t kind = mkperf_plan.event[e].soft;
         if (kind == 0) {
             continue;
         }
-        c->count[2 * e + 1] = c->soft->total[kind - 1];
-        for (unsigned i = 0; i < MKPERF_COUNT_THREADS && c->plan->request.per_pd; i++) {
-            const struct mkperf_soft_thread *t = &c->soft->thread[i];
+        c->count[2 * e + 1] = c->drain->soft.table->total[kind - 1];
+        for (unsigned i = 0; i < MKPERF_COUNT_THREADS && mkperf_plan.request.per_pd; i++) {
+            const struct mkperf_soft_thread *t = &c->drain->soft.table->thread[i];
             struct mkperf_counting_thread *row =
                 t->key != 0 ? row_of(c, mkperf_soft_identity(t->key, t->sc)) : NULL;
             if (row != NULL) {
@@ -158,8 +154,8 @@ static void copy_soft(struct mkperf_counting *c)
 /* Takes what is left out from the counts of the user counters. The rest is the sum over the other threads. */
 static void leave_out(struct mkperf_counting *c)
 {
-    for (size_t e = 0; e < c->plan->events; e++) {
-        uint32_t left_out = c->plan->event[e].left_out;
+    for (size_t e = 0; e < mkperf_plan.events; e++) {
+        uint32_t left_out = mkperf_plan.event[e].left_out;
         uint64_t sum = 0;
         for (unsigned i = 0; i < c->threads && left_out != 0; i++) {
             uint64_t *count = &c->thread[i].count[2 * e];
@@ -179,20 +175,20 @@ void mkperf_counting_snapshot(struct mkperf_counting *c, uint32_t op)
     c->now = collect_cores(c, op, c->by_core);
     for (unsigned i = 0; i < MKPERF_COUNT_SLOTS; i++) {
         c->count[i] = 0;
-        for (unsigned core = 0; core < c->kernel->cores; core++) {
+        for (unsigned core = 0; core < mkperf_kernel.cores; core++) {
             c->count[i] += c->by_core[core][i];
         }
     }
     c->threads = 0;
-    if (counts_by_thread(c)) {
+    if (counts_by_thread()) {
         copy_threads(c);
         leave_out(c);
     }
     copy_soft(c);
     mkperf_multiplex_times(c->multiplex, c->now, c->ran);
-    mkperf_latencies_counted(c->drain->latencies, c->now);
+    mkperf_latencies_counted(&c->drain->latencies, c->now);
     /* The kernel's table is one for all cores. */
-    c->cores = c->kernel->cores > 1 && !c->plan->leaves_out ? c->kernel->on : 0;
+    c->cores = mkperf_kernel.cores > 1 && !mkperf_plan.leaves_out ? mkperf_kernel.on : 0;
 }
 
 /* Reads the kernel's table after a session with counts beside samples. */
@@ -205,7 +201,7 @@ static void take_beside(struct mkperf_counting *c)
         }
     }
     memset(c->ran, 0, sizeof c->ran);
-    c->now = c->kernel->status->cores[c->kernel->here].stopped_ticks;
+    c->now = mkperf_status.cores[mkperf_kernel.here].stopped_ticks;
     c->cores = 0;
     c->threads = 0;
     copy_threads(c);
@@ -213,8 +209,8 @@ static void take_beside(struct mkperf_counting *c)
 
 static void answer_totals(const struct mkperf_counting *c, mkperf_Counts *out)
 {
-    out->events_count = (pb_size_t)c->plan->events;
-    for (size_t i = 0; i < c->plan->events; i++) {
+    out->events_count = (pb_size_t)mkperf_plan.events;
+    for (size_t i = 0; i < mkperf_plan.events; i++) {
         out->events[i].user = c->count[2 * i];
         out->events[i].kernel = c->count[2 * i + 1];
         out->events[i].running_ticks = c->ran[i];
@@ -231,10 +227,10 @@ static void answer_core(const struct mkperf_counting *c, uint32_t index, mkperf_
         rest &= rest - 1;
     }
     to->core = (uint32_t)__builtin_ctz(rest);
-    uint64_t started = c->kernel->status->cores[to->core].started_ticks;
+    uint64_t started = mkperf_status.cores[to->core].started_ticks;
     to->enabled_ticks = started != 0 && c->now > started ? c->now - started : 0;
-    to->events_count = (pb_size_t)c->plan->events;
-    for (size_t i = 0; i < c->plan->events; i++) {
+    to->events_count = (pb_size_t)mkperf_plan.events;
+    for (size_t i = 0; i < mkperf_plan.events; i++) {
         to->events[i].user = c->by_core[to->core][2 * i];
         to->events[i].kernel = c->by_core[to->core][2 * i + 1];
         to->events[i].running_ticks = c->ran[i] < to->enabled_ticks ? c->ran[i] : to->enabled_ticks;
@@ -247,9 +243,9 @@ static void answer_threads(const struct mkperf_counting *c, uint32_t first, mkpe
     for (uint32_t i = first; i < c->threads && out->threads_count < MKPERF_COUNT_PART; i++) {
         mkperf_ThreadCount *to = &out->threads[out->threads_count++];
         to->thread = mkperf_thread_to_wire(c->thread[i].identity);
-        to->user_count = (pb_size_t)c->plan->events;
-        to->kernel_count = (pb_size_t)c->plan->events;
-        for (size_t e = 0; e < c->plan->events; e++) {
+        to->user_count = (pb_size_t)mkperf_plan.events;
+        to->kernel_count = (pb_size_t)mkperf_plan.events;
+        for (size_t e = 0; e < mkperf_plan.events; e++) {
             to->user[e] = c->thread[i].count[2 * e];
             to->kernel[e] = c->thread[i].count[2 * e + 1];
         }
@@ -259,9 +255,9 @@ static void answer_threads(const struct mkperf_counting *c, uint32_t first, mkpe
 bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool running,
                             mkperf_Counts *out, mkperf_Error *error)
 {
-    bool beside = mkperf_plan_beside(c->plan);
+    bool beside = mkperf_plan_beside(&mkperf_plan);
 
-    if ((!c->plan->counting && !beside) || c->kernel->began == 0) {
+    if ((!mkperf_plan.counting && !beside) || mkperf_kernel.began == 0) {
         return mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "no session that counts was started");
     }
     if (beside && running) {
@@ -274,14 +270,14 @@ bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool runni
         mkperf_counting_snapshot(c, 0);
     }
     uint32_t cores = (uint32_t)__builtin_popcount(c->cores);
-    uint32_t threads = c->plan->request.per_pd ? c->threads : 0;
+    uint32_t threads = mkperf_plan.request.per_pd ? c->threads : 0;
     uint32_t first_core = 1 + (threads + MKPERF_COUNT_PART - 1) / MKPERF_COUNT_PART;
     *out = (mkperf_Counts){
-        .enabled_ticks = mkperf_kernel_enabled(c->kernel, c->now),
+        .enabled_ticks = mkperf_kernel_enabled(c->now),
         .part = part,
         .parts = first_core + cores,
-        .slices = c->plan->session.slices,
-        .by_pd = c->plan->request.per_pd && counts_by_thread(c),
+        .slices = mkperf_plan.session.slices,
+        .by_pd = mkperf_plan.request.per_pd && counts_by_thread(),
     };
     if (part >= out->parts) {
         return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "the counts have no such part");

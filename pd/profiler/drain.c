@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From the cores' sample rings to the stages: see drain.h. */
-#include "drain.h"
+/* From the cores' sample rings to the stages: see pipeline.h. */
+#include "pipeline.h"
 
 enum {
     /* most bytes copied before their space is given back to the hook */
@@ -25,7 +25,7 @@ static bool tell_losses(struct mkperf_drain *d, unsigned core)
             [MKPERF_LOSS_SAMPLES] = c->lost[where].samples,
             [MKPERF_LOSS_EVENTS] = c->lost[where].events,
         };
-        if (!mkperf_output_put(d->output, record, sizeof record, 0)) {
+        if (!mkperf_output_put(record, sizeof record, 0)) {
             return false;
         }
         c->lost[where] = (struct mkperf_lost){0};
@@ -36,12 +36,12 @@ static bool tell_losses(struct mkperf_drain *d, unsigned core)
 
 /* Returns whether the record is a sample of the session. The hook is the kernel, so its records are
  * complete. The client uses the frames, and checks them itself. */
-static inline bool sample_ok(const struct mkperf_drain *d, uint64_t header)
+static inline bool sample_ok(uint64_t header)
 {
     unsigned counter = mkperf_record_counter(header);
 
     return mkperf_record_type(header) == MKPERF_RECORD_SAMPLE && counter < MKPERF_MAX_COUNTERS &&
-           (d->plan->counter_mask >> counter & 1);
+           (mkperf_plan.counter_mask >> counter & 1);
 }
 
 /* Counters change with the slices: in the output they have the numbers of the plan. */
@@ -66,12 +66,12 @@ static void renumber(const struct mkperf_drain *d, uint64_t *w)
 }
 
 /* Notes successive samples of one counter for their event's pace. time: of the last one. */
-static void note_pace(const struct mkperf_drain *d, unsigned core, uint64_t header,
-                      uint32_t samples, uint64_t events, uint64_t time)
+static void note_pace(struct mkperf_drain *d, unsigned core, uint64_t header, uint32_t samples,
+                      uint64_t events, uint64_t time)
 {
-    if (d->plan->adaptive && samples != 0) {
+    if (mkperf_plan.adaptive && samples != 0) {
         unsigned number = d->number[mkperf_record_counter(header)];
-        mkperf_pace_note(&d->pacer->core[core][d->plan->event_of[number]], samples, events, time);
+        mkperf_pace_note(&d->pacer.core[core][mkperf_plan.event_of[number]], samples, events, time);
     }
 }
 
@@ -88,9 +88,9 @@ static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
     /* What sample_ok looks at, the size's lowest bits, and what is between them. */
     const uint64_t kind = UINT64_C(0xffffff000007ffff);
     struct mkperf_drain_core *c = &d->core[core];
-    bool renumbers = d->plan->session.slices > 1;
+    bool renumbers = mkperf_plan.session.slices > 1;
     bool reported = !c->unreported || tell_losses(d, core);
-    uint64_t room = reported ? mkperf_output_stretch(d->output) : 0;
+    uint64_t room = reported ? mkperf_output_stretch() : 0;
     uint64_t left;
     uint64_t *from = mkperf_ring_stretch(ring, end, &left);
     uint64_t *w = from;
@@ -112,7 +112,7 @@ static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
             break;
         }
         if (((next ^ header) & kind) != 0) {
-            if (!sample_ok(d, next) || size % 8 != 0) {
+            if (!sample_ok(next) || size % 8 != 0) {
                 break;
             }
             note_pace(d, core, header, same, events, c->now);
@@ -141,13 +141,13 @@ static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
     note_pace(d, core, header, same, events, c->now);
     taken += same;
     *samples += taken;
-    uint64_t *to = reported ? mkperf_output_room(d->output, bytes) : NULL;
+    uint64_t *to = reported ? mkperf_output_room(bytes) : NULL;
     if (to != NULL) {
         memcpy(to, from, bytes);
-        mkperf_output_commit(d->output, bytes, taken, 0);
+        mkperf_output_commit(bytes, taken, 0);
     } else {
-        d->kernel->status->lost_output += taken;
-        d->kernel->status->cores[core].lost_output += taken;
+        mkperf_status.lost_output += taken;
+        mkperf_status.cores[core].lost_output += taken;
         c->lost[MKPERF_LOSS_OUTPUT].samples += taken;
         c->lost[MKPERF_LOSS_OUTPUT].events += weight + events;
         c->unreported = true;
@@ -175,10 +175,10 @@ static bool take_slice(struct mkperf_drain *d, const uint64_t *record, unsigned 
     if (size < 8 * MKPERF_SLICE_WORDS) {
         return false;
     }
-    if (counter + 1 == d->plan->beat) {
+    if (counter + 1 == mkperf_plan.beat) {
         return true; /* It has woken this PD. */
     }
-    d->tally.expired = d->plan->clock != 0;
+    d->tally.expired = mkperf_plan.clock != 0;
     return d->tally.expired;
 }
 
@@ -193,13 +193,13 @@ static bool dispatch(struct mkperf_drain *d, unsigned core, const uint64_t *reco
     }
     if (type == MKPERF_RECORD_SCHED || type == MKPERF_RECORD_SCHED_THREAD ||
         type == MKPERF_RECORD_SCHED_LOSS || type == MKPERF_RECORD_WORDS) {
-        ok = mkperf_sched_take(d->sched, core, record, size);
+        ok = mkperf_sched_take(&d->sched, core, record, size);
     } else if (type == MKPERF_RECORD_FAULT) {
-        ok = mkperf_soft_take(d->soft, record, size);
+        ok = mkperf_soft_take(&d->soft, record, size);
     } else if (type == MKPERF_RECORD_SLICE) {
         ok = take_slice(d, record, size);
-    } else if (d->plan->counting && size >= SMALLEST_SAMPLE &&
-               sample_ok(d, record[MKPERF_WORD_HEADER])) {
+    } else if (mkperf_plan.counting && size >= SMALLEST_SAMPLE &&
+               sample_ok(record[MKPERF_WORD_HEADER])) {
         count_sample(d, core, record);
         ok = true;
     }
@@ -213,8 +213,7 @@ static bool dispatch(struct mkperf_drain *d, unsigned core, const uint64_t *reco
 static void read_ring_counts(struct mkperf_drain *d, unsigned core)
 {
     struct mkperf_drain_core *c = &d->core[core];
-    mkperf_Status *s = d->kernel->status;
-    mkperf_CoreStatus *to = &s->cores[core];
+    mkperf_CoreStatus *to = &mkperf_status.cores[core];
     const struct mkperf_ring *ring = d->ring[core].ring;
     uint64_t lost = __atomic_load_n(&ring->dropped_samples, __ATOMIC_RELAXED) - to->lost_ring;
     uint64_t events = __atomic_load_n(&ring->dropped_events, __ATOMIC_RELAXED);
@@ -225,11 +224,11 @@ static void read_ring_counts(struct mkperf_drain *d, unsigned core)
     c->lost_events = events;
     c->unreported |= lost != 0;
     to->lost_ring += lost;
-    s->lost_ring += lost;
+    mkperf_status.lost_ring += lost;
     to->late_events += late;
-    s->late_events += late;
-    if (mkperf_plan_follows(d->plan)) {
-        mkperf_sched_drained(d->sched, core,
+    mkperf_status.late_events += late;
+    if (mkperf_plan_follows(&mkperf_plan)) {
+        mkperf_sched_drained(&d->sched, core,
                              __atomic_load_n(&ring->dropped_sched, __ATOMIC_RELAXED));
     }
 }
@@ -244,7 +243,7 @@ static uint64_t drain_core(struct mkperf_drain *d, unsigned core, uint64_t end)
 
     c->samples = 0;
     while ((int64_t)(end - ring.tail) > 0) { /* Signed: a corrupt ring may put the tail anywhere. */
-        uint64_t bytes = d->plan->counting ? 0 : take_samples(d, core, &ring, end, &c->samples);
+        uint64_t bytes = mkperf_plan.counting ? 0 : take_samples(d, core, &ring, end, &c->samples);
         copied += bytes;
         if (bytes == 0) {
             unsigned size = 0;
@@ -256,16 +255,16 @@ static uint64_t drain_core(struct mkperf_drain *d, unsigned core, uint64_t end)
             if (ring.tail != tail) {
                 continue; /* Padding was skipped. Samples may follow it. */
             }
-            d->kernel->status->corrupt += !dispatch(d, core, record, size);
+            mkperf_status.corrupt += !dispatch(d, core, record, size);
             bytes = size;
         }
         mkperf_ring_release(&ring, (unsigned)bytes);
     }
     d->ring[core] = ring;
     d->now = c->now > d->now ? c->now : d->now;
-    d->kernel->status->corrupt += corrupt;
-    d->kernel->status->captured += c->samples;
-    d->kernel->status->cores[core].captured += c->samples;
+    mkperf_status.corrupt += corrupt;
+    mkperf_status.captured += c->samples;
+    mkperf_status.cores[core].captured += c->samples;
     read_ring_counts(d, core);
     if (c->unreported) {
         tell_losses(d, core);
@@ -277,24 +276,24 @@ struct mkperf_drained mkperf_drain(struct mkperf_drain *d)
 {
     struct mkperf_drained result = {0};
     uint64_t end[MKPERF_TARGET_CORES];
-    uint64_t head = d->output->ring.head;
+    uint64_t head = mkperf_out.ring.head;
 
-    if (!mkperf_output_open(d->output)) {
+    if (!mkperf_output_open()) {
         return result;
     }
-    if (d->plan->latency) {
-        uint64_t now = mkperf_kernel_time(d->kernel);
-        mkperf_latencies_merge(d->latencies, d->kernel->on, d->ring, now, end);
+    if (mkperf_plan.latency) {
+        uint64_t now = mkperf_kernel_time();
+        mkperf_latencies_merge(&d->latencies, mkperf_kernel.on, d->ring, now, end);
     }
-    MKPERF_EACH_BIT (i, d->kernel->on) {
-        if (!d->plan->latency) {
+    MKPERF_EACH_BIT (i, mkperf_kernel.on) {
+        if (!mkperf_plan.latency) {
             end[i] = __atomic_load_n(&d->ring[i].ring->head, __ATOMIC_ACQUIRE);
         }
         result.bytes += drain_core(d, i, end[i]);
         result.samples += d->core[i].samples;
         result.most = d->core[i].samples > result.most ? d->core[i].samples : result.most;
     }
-    result.output = d->output->ring.head != head;
+    result.output = mkperf_out.ring.head != head;
     return result;
 }
 
@@ -306,8 +305,8 @@ void mkperf_ring_clear(struct mkperf_ring_consumer *c)
 
 void mkperf_drain_begin(struct mkperf_drain *d)
 {
-    for (unsigned i = 0; i < d->kernel->cores; i++) {
-        d->ring[i].size = d->plan->core_bytes;
+    for (unsigned i = 0; i < mkperf_kernel.cores; i++) {
+        d->ring[i].size = mkperf_plan.core_bytes;
         mkperf_ring_clear(&d->ring[i]);
         d->core[i] = (struct mkperf_drain_core){0};
     }

@@ -1,5 +1,115 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * Sessions of the kernel's hook: their slices, their counts, their start and their end.
+ *
+ * Owns: the structs of the three files, each changed by its own file. They are above the pipeline and use its stages.
+ */
+#ifndef MKPERF_PROFILER_HOOK_SESSION_H
+#define MKPERF_PROFILER_HOOK_SESSION_H
+
+#include "pipeline.h"
+
+/*
+ * ---- multiplex.c ----
+ *
+ * Multiplexing: the counters of a session, slice after slice.
+ *
+ * Owns: struct mkperf_multiplex. A session whose events all fit has one slice. Otherwise an
+ * overflow of the plan's clock ends a slice. A counter stops within an interval and continues it in
+ * its next slice. Every sample's period is therefore the number of events really counted, and no
+ * counted event is lost. Events outside their slices are not counted. The time of an event's slices
+ * yields the factor by which its count is scaled. In a session that counts, the values of a slice's
+ * counters are added to the tally.
+ *
+ *   slice 0 |--- A B ---|           |--- A B ---|      a sample of A every period of A's own count
+ *   slice 1             |--- C D ---|                  left[] keeps the intervals of A and B
+ *                       ^ STOP, snapshot, CONTINUE
+ *
+ * Called by hook_session.c. May be lost: nothing.
+ */
+
+/* The state in which a counter was stopped. */
+struct mkperf_multiplex_left {
+    bool known;
+    uint32_t left;     /* events to its overflow */
+    uint32_t interval; /* events of the interval that this overflow ends */
+    uint64_t partial;  /* for a group that is read: its count since the leader's last overflow */
+};
+
+struct mkperf_multiplex {
+    struct mkperf_drain *drain;
+    uint32_t slice;                      /* the current slice */
+    uint64_t rotated;                    /* completed slices */
+    uint64_t resumed;                    /* ticks: start of the current slice */
+    uint64_t running[MKPERF_MAX_EVENTS]; /* ticks in completed slices, by event */
+    uint64_t stopped[MKPERF_MAX_EVENTS]; /* ticks: end of the event's last slice */
+    /* What is left of each period, by the counter's number. */
+    struct mkperf_multiplex_left left[MKPERF_TARGET_CORES][MKPERF_MAX_COUNTERS];
+};
+
+/* Begins a session: writes the configuration and numbers of its first slice. Called
+ * after mkperf_pace_begin, and before the session is applied. */
+void mkperf_multiplex_begin(struct mkperf_multiplex *m);
+/* Called after a drain: begins the next slice if it is due. */
+void mkperf_multiplex_rotate(struct mkperf_multiplex *m);
+/* Ends the last slice of a session that samples and adds its time, while the hook still has the session. */
+void mkperf_multiplex_end(struct mkperf_multiplex *m);
+/* Stores the ticks during which each event was counted until `now` (ticks). */
+void mkperf_multiplex_times(const struct mkperf_multiplex *m, uint64_t now, uint64_t *out);
+/* Completes the status with the times of multiplexed events. */
+void mkperf_multiplex_status(const struct mkperf_multiplex *m, bool running);
+
+/*
+ * ---- counting.c ----
+ *
+ * Counting: sessions whose events are counted and not sampled, and counts beside samples.
+ *
+ * Owns: struct mkperf_counting: the last snapshot of all counts. Called by hook_session.c at a
+ * session's start and end, and by main.c for COUNTS. Events that do not fit into the counters are
+ * multiplexed (multiplex.c).
+ *
+ *   count of an event = tally (whole overflows) + value of its counter, of each core
+ *
+ * After an overflow the hook arms the counter again and writes a record. A counter's value and the
+ * tally are therefore consistent if no record follows the reading of the value.
+ *
+ * Counts beside samples: a second counter of each event counts user mode, and is in no record. The
+ * kernel's table has all of it by thread, because each request to the hook completes the table.
+ */
+
+struct mkperf_counting_thread {
+    uint64_t identity;
+    uint64_t count[MKPERF_COUNT_SLOTS];
+};
+
+struct mkperf_counting {
+    struct mkperf_drain *drain;
+    const struct mkperf_multiplex *multiplex;
+    struct mkperf_counts *table; /* counts by thread; the kernel writes it */
+
+    /* the snapshot */
+    uint64_t now;
+    uint64_t by_core[MKPERF_TARGET_CORES][MKPERF_COUNT_SLOTS];
+    uint64_t count[MKPERF_COUNT_SLOTS]; /* counts of all cores together */
+    uint64_t ran[MKPERF_MAX_EVENTS];
+    uint32_t cores; /* the cores in it, bit = number; 0 with a single core */
+    uint32_t threads;
+    struct mkperf_counting_thread thread[MKPERF_COUNT_THREADS];
+};
+
+/* Begins a session that counts, or counts beside samples: adds the table and the counters beside samples to the
+ * configuration, which has the first slice. */
+void mkperf_counting_begin(struct mkperf_counting *c);
+/* Takes a snapshot. op: 0, or STOP for the last one, while the hook still has the session. */
+void mkperf_counting_snapshot(struct mkperf_counting *c, uint32_t op);
+/* Fills a part of the answer to COUNTS; part 0 takes a snapshot of a running session. Counts beside
+ * samples are complete when the session has ended. False: *error has the reason. */
+bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool running,
+                            mkperf_Counts *out, mkperf_Error *error);
+
+/*
+ * ---- hook_session.c ----
+ *
  * A session of the kernel's hook: planned once, started, drained, stopped.
  *
  * Owns: struct mkperf_hook_session, and the order of steps between the stages and the kernel. Only
@@ -10,16 +120,8 @@
  *   started drain   rings -> stages, then the next slice, periods, watermarks -> UPDATE
  *   stop    STOP -> rings -> last counts -> WITHDRAW -> records since then
  */
-#ifndef MKPERF_PROFILER_HOOK_SESSION_H
-#define MKPERF_PROFILER_HOOK_SESSION_H
-
-#include "counting.h"
-#include "drain.h"
-#include "multiplex.h"
 
 struct mkperf_hook_session {
-    const struct mkperf_plan *plan;
-    struct mkperf_kernel *kernel;
     struct mkperf_drain *drain;
     struct mkperf_counting *counting;
     struct mkperf_multiplex *multiplex;
@@ -28,10 +130,9 @@ struct mkperf_hook_session {
     uint64_t asked;       /* ticks: time of the last request to all cores */
 };
 
-/* Makes a plan of the request, for the cores that it names. False: *error has the reason, and *plan
- * is unchanged. */
-bool mkperf_session_plan(struct mkperf_hook_session *s, struct mkperf_plan *plan,
-                         const struct mkperf_session_request *request, mkperf_Error *error);
+/* Makes a plan of the request, for the cores that it names. False: *error has the reason, and the
+ * plan is unchanged or has no events. */
+bool mkperf_session_plan(const struct mkperf_session_request *request, mkperf_Error *error);
 /* Starts the session. False: *error has the reason, and no session runs. */
 bool mkperf_session_start(struct mkperf_hook_session *s, mkperf_Error *error);
 /* Drains until the rings are below their watermarks, and adapts periods and watermarks to the

@@ -28,31 +28,34 @@ static union {
     uint8_t page[4096];
 } pages[MKPERF_TARGET_CORES] __attribute__((aligned(4096)));
 
+struct mkperf_kernel mkperf_kernel;
+mkperf_Status mkperf_status;
+
 /* Takes the answer to a core's last request. What happened before the core began the session is not
  * counted. */
-static void take_answer(struct mkperf_kernel *k, unsigned core)
+static void take_answer(unsigned core)
 {
-    struct mkperf_kernel_core *c = &k->core[core];
+    struct mkperf_kernel_core *c = &mkperf_kernel.core[core];
     const struct mkperf_answer *a = &c->d->answer;
-    mkperf_CoreStatus *to = &k->status->cores[core];
+    mkperf_CoreStatus *to = &mkperf_status.cores[core];
     uint32_t op = c->d->op & MKPERF_REQUEST_OP;
     uint64_t disturbed = a->session != 0 ? a->disturbed : c->disturbed;
 
-    k->tick_hz = a->tick_hz;
-    if (k->session && op != MKPERF_REQUEST_APPLY) {
-        k->status->spurious += a->spurious - c->spurious;
-        k->status->guest_accesses += a->guest_accesses - c->guest_accesses;
-        k->status->disturbed += disturbed - c->disturbed;
-        k->status->storm |= a->storm != 0;
+    mkperf_kernel.tick_hz = a->tick_hz;
+    if (mkperf_kernel.session && op != MKPERF_REQUEST_APPLY) {
+        mkperf_status.spurious += a->spurious - c->spurious;
+        mkperf_status.guest_accesses += a->guest_accesses - c->guest_accesses;
+        mkperf_status.disturbed += disturbed - c->disturbed;
+        mkperf_status.storm |= a->storm != 0;
     }
     c->spurious = a->spurious;
     c->guest_accesses = a->guest_accesses;
     c->disturbed = disturbed;
-    if (!k->session || a->status != MKPERF_REQUEST_OK) {
+    if (!mkperf_kernel.session || a->status != MKPERF_REQUEST_OK) {
         return;
     }
     if (op == MKPERF_REQUEST_APPLY) {
-        k->on |= UINT32_C(1) << core;
+        mkperf_kernel.on |= UINT32_C(1) << core;
         to->started_ticks = a->time;
     } else if (op == MKPERF_REQUEST_STOP && to->stopped_ticks == 0) {
         to->stopped_ticks = a->time;
@@ -77,102 +80,105 @@ static uint32_t acknowledge(struct mkperf_kernel_core *c, uint32_t core, uint32_
     return sequence;
 }
 
-bool mkperf_kernel_request(struct mkperf_kernel *k, uint32_t op)
+bool mkperf_kernel_request(uint32_t op)
 {
-    struct mkperf_kernel_core *c = &k->core[k->here];
+    struct mkperf_kernel_core *c = &mkperf_kernel.core[mkperf_kernel.here];
     uint32_t sequence = acknowledge(c, MKPERF_CORE_HERE, op);
 
-    k->hook = __atomic_load_n(&c->d->answered, __ATOMIC_ACQUIRE) == sequence;
-    if (k->hook) {
-        take_answer(k, k->here);
+    mkperf_kernel.hook = __atomic_load_n(&c->d->answered, __ATOMIC_ACQUIRE) == sequence;
+    if (mkperf_kernel.hook) {
+        take_answer(mkperf_kernel.here);
     }
-    return k->hook && c->d->answer.status == MKPERF_REQUEST_OK;
+    return mkperf_kernel.hook && c->d->answer.status == MKPERF_REQUEST_OK;
 }
 
-uint64_t mkperf_kernel_time(struct mkperf_kernel *k)
+uint64_t mkperf_kernel_time(void)
 {
-    mkperf_kernel_request(k, 0);
-    return mkperf_answered(k)->time;
+    mkperf_kernel_request(0);
+    return mkperf_answered()->time;
 }
 
-uint64_t mkperf_kernel_answer_time(struct mkperf_kernel *k)
+uint64_t mkperf_kernel_answer_time(void)
 {
-    return k->on >> k->here & 1 ? mkperf_answered(k)->time : mkperf_kernel_time(k);
+    return mkperf_kernel.on >> mkperf_kernel.here & 1 ? mkperf_answered()->time
+                                                      : mkperf_kernel_time();
 }
 
-void mkperf_kernel_init(struct mkperf_kernel *k)
+void mkperf_kernel_init(void)
 {
     for (unsigned i = 0; i < MKPERF_TARGET_CORES; i++) {
-        k->core[i].d = &pages[i].descriptor;
+        mkperf_kernel.core[i].d = &pages[i].descriptor;
     }
-    k->cores = 1;
-    k->cpu.cores = CONFIG_MAX_NUM_NODES;
-    k->heard = UINT32_C(1) << k->here;
-    k->missing_code = MKPERF_RESULT_NO_PMU;
+    mkperf_kernel.cores = 1;
+    mkperf_kernel.cpu.cores = CONFIG_MAX_NUM_NODES;
+    mkperf_kernel.heard = UINT32_C(1) << mkperf_kernel.here;
+    mkperf_kernel.missing_code = MKPERF_RESULT_NO_PMU;
     if (!(microkit_irqs >> MKPERF_CHANNEL_PMU & 1)) {
-        k->missing = "the profiler PD does not have the PMU's interrupt (channel 0)";
+        mkperf_kernel.missing = "the profiler PD does not have the PMU's interrupt (channel 0)";
         return;
     }
-    mkperf_kernel_request(k, 0);
-    if (!k->hook) {
-        k->missing_code = MKPERF_RESULT_NO_HOOK;
-        k->missing = "the kernel lacks mkperf's extension (KernelMkperf), or the PMU's interrupt "
-                     "is not the profiler PD's channel 0";
+    mkperf_kernel_request(0);
+    if (!mkperf_kernel.hook) {
+        mkperf_kernel.missing_code = MKPERF_RESULT_NO_HOOK;
+        mkperf_kernel.missing =
+            "the kernel lacks mkperf's extension (KernelMkperf), or the PMU's interrupt "
+            "is not the profiler PD's channel 0";
         return;
     }
-    unsigned here = mkperf_answered(k)->core;
-    k->cpu.cores = mkperf_answered(k)->cores;
-    k->cores = k->cpu.cores < MKPERF_TARGET_CORES ? k->cpu.cores : MKPERF_TARGET_CORES;
+    unsigned here = mkperf_answered()->core;
+    mkperf_kernel.cpu.cores = mkperf_answered()->cores;
+    mkperf_kernel.cores = mkperf_kernel.cpu.cores < MKPERF_TARGET_CORES ? mkperf_kernel.cpu.cores
+                                                                        : MKPERF_TARGET_CORES;
     if (here >= MKPERF_TARGET_CORES) {
-        k->missing = "the profiler PD must run on one of the cores 0 to 3";
+        mkperf_kernel.missing = "the profiler PD must run on one of the cores 0 to 3";
         return;
     }
-    if (here != k->here) {
-        k->here = here;
-        k->heard = UINT32_C(1) << here;
-        mkperf_kernel_request(k, 0); /* The answer has to be in this core's page. */
+    if (here != mkperf_kernel.here) {
+        mkperf_kernel.here = here;
+        mkperf_kernel.heard = UINT32_C(1) << here;
+        mkperf_kernel_request(0); /* The answer has to be in this core's page. */
     }
-    const struct mkperf_answer *a = mkperf_answered(k);
+    const struct mkperf_answer *a = mkperf_answered();
     for (unsigned i = 0; i < MKPERF_PMU_ID_WORDS; i++) {
-        k->cpu.id[i] = a->pmu[i];
+        mkperf_kernel.cpu.id[i] = a->pmu[i];
     }
-    k->cpu.counters = (uint32_t)__builtin_popcount(a->counters);
-    k->cpu.followers = (a->features & MKPERF_FEATURE_FOLLOWERS) != 0;
-    if (k->cpu.counters == 0) {
-        k->missing = "the PMU has no event counters for the kernel's exception level";
+    mkperf_kernel.cpu.counters = (uint32_t)__builtin_popcount(a->counters);
+    mkperf_kernel.cpu.followers = (a->features & MKPERF_FEATURE_FOLLOWERS) != 0;
+    if (mkperf_kernel.cpu.counters == 0) {
+        mkperf_kernel.missing = "the PMU has no event counters for the kernel's exception level";
     }
 }
 
-void mkperf_kernel_begin(struct mkperf_kernel *k)
+void mkperf_kernel_begin(void)
 {
-    memset(k->status, 0, sizeof *k->status);
-    k->on = UINT32_C(1) << k->here;
-    k->stale = 0;
-    k->began = 0;
+    memset(&mkperf_status, 0, sizeof mkperf_status);
+    mkperf_kernel.on = UINT32_C(1) << mkperf_kernel.here;
+    mkperf_kernel.stale = 0;
+    mkperf_kernel.began = 0;
 }
 
-struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_kernel *k, uint64_t ring_bytes)
+struct mkperf_configuration *mkperf_kernel_blank(uint64_t ring_bytes)
 {
-    struct mkperf_configuration *want = mkperf_wanted(k);
+    struct mkperf_configuration *want = mkperf_wanted();
 
     *want = (struct mkperf_configuration){
         .ring_bytes = (uint32_t)ring_bytes,
-        .ring = (uintptr_t)mkperf_core_ring(k->rings, k->here),
+        .ring = (uintptr_t)mkperf_core_ring(mkperf_kernel.rings, mkperf_kernel.here),
         .reply = MICROKIT_REPLY_CAP,
         .sc_if = MKPERF_THREAD_CHILD_BIT,
         .sc_mask = MKPERF_THREAD_SC,
-        .unwind = k->unwind,
+        .unwind = mkperf_kernel.unwind,
     };
     return want;
 }
 
-void mkperf_kernel_select(struct mkperf_kernel *k, const struct mkperf_plan *plan, unsigned event)
+void mkperf_kernel_select(unsigned event)
 {
-    struct mkperf_configuration *want = mkperf_wanted(k);
-    const struct mkperf_plan_event *e = &plan->event[event];
+    struct mkperf_configuration *want = mkperf_wanted();
+    const struct mkperf_plan_event *e = &mkperf_plan.event[event];
     uint32_t user = mkperf_counter_bit(e->user_counter);
     /* For counts, counting.c leaves out what is to be left out. */
-    uint32_t left_out = plan->counting ? 0 : e->left_out;
+    uint32_t left_out = mkperf_plan.counting ? 0 : e->left_out;
 
     want->guest_mask &= ~user;
     want->guest_mask |= left_out == MKPERF_PMU_USER ? user : 0;
@@ -186,16 +192,15 @@ void mkperf_kernel_select(struct mkperf_kernel *k, const struct mkperf_plan *pla
     }
 }
 
-void mkperf_kernel_set_clocks(struct mkperf_kernel *k, const struct mkperf_plan *plan,
-                              uint32_t slice_cycles)
+void mkperf_kernel_set_clocks(uint32_t slice_cycles)
 {
-    const uint32_t counter[] = {plan->clock, plan->beat};
+    const uint32_t counter[] = {mkperf_plan.clock, mkperf_plan.beat};
     const uint32_t cycles[] = {slice_cycles, BEAT_CYCLES};
 
     for (unsigned i = 0; i < 2; i++) {
         if (counter[i] != 0) {
-            mkperf_wanted(k)->counter[counter[i] - 1] = (struct mkperf_request_counter){
-                .select = plan->clock_select,
+            mkperf_wanted()->counter[counter[i] - 1] = (struct mkperf_request_counter){
+                .select = mkperf_plan.clock_select,
                 .left = cycles[i],
                 .first = cycles[i],
                 .period = cycles[i],
@@ -207,99 +212,101 @@ void mkperf_kernel_set_clocks(struct mkperf_kernel *k, const struct mkperf_plan 
 
 /* ---- all cores ------------------------------------------------------------------------------- */
 
-void mkperf_cores_collect(struct mkperf_kernel *k)
+void mkperf_cores_collect(void)
 {
-    MKPERF_EACH_BIT (i, k->pending) {
-        struct mkperf_kernel_core *c = &k->core[i];
+    MKPERF_EACH_BIT (i, mkperf_kernel.pending) {
+        struct mkperf_kernel_core *c = &mkperf_kernel.core[i];
         if (__atomic_load_n(&c->d->answered, __ATOMIC_ACQUIRE) == c->sequence) {
-            k->pending &= ~(UINT32_C(1) << i);
-            k->heard |= UINT32_C(1) << i;
-            take_answer(k, i);
+            mkperf_kernel.pending &= ~(UINT32_C(1) << i);
+            mkperf_kernel.heard |= UINT32_C(1) << i;
+            take_answer(i);
         }
     }
 }
 
 /* Waits for the answers of other cores. The time is the kernel's, by requests to the own core. */
-static void wait_for(struct mkperf_kernel *k, uint32_t mask)
+static void wait_for(uint32_t mask)
 {
     uint64_t begin = 0;
     uint64_t now = 0;
 
-    while (now - begin <= k->tick_hz * MKPERF_CORES_PATIENCE_MS / 1000) {
+    while (now - begin <= mkperf_kernel.tick_hz * MKPERF_CORES_PATIENCE_MS / 1000) {
         for (unsigned i = 0; i < SPINS_PER_LOOK; i++) {
-            mkperf_cores_collect(k);
-            if ((k->pending & mask) == 0) {
+            mkperf_cores_collect();
+            if ((mkperf_kernel.pending & mask) == 0) {
                 return;
             }
 #ifdef __aarch64__ /* A CPU with several threads, and QEMU, may let others run. */
             __asm__ volatile("yield" : : : "memory");
 #endif
         }
-        now = mkperf_kernel_time(k);
+        now = mkperf_kernel_time();
         begin = begin != 0 ? begin : now;
     }
 }
 
-static void send_request(struct mkperf_kernel *k, unsigned core, uint32_t op)
+static void send_request(unsigned core, uint32_t op)
 {
-    k->pending |= UINT32_C(1) << core;
-    acknowledge(&k->core[core], core, op);
-    __sel4_ipc_buffer->userData = (uintptr_t)k->core[k->here].d;
+    mkperf_kernel.pending |= UINT32_C(1) << core;
+    acknowledge(&mkperf_kernel.core[core], core, op);
+    __sel4_ipc_buffer->userData = (uintptr_t)mkperf_kernel.core[mkperf_kernel.here].d;
 }
 
-uint32_t mkperf_cores_request(struct mkperf_kernel *k, uint32_t mask, uint32_t op)
+uint32_t mkperf_cores_request(uint32_t mask, uint32_t op)
 {
     bool applies = (op & MKPERF_REQUEST_OP) == MKPERF_REQUEST_APPLY;
-    uint32_t asked = mkperf_cores_others(k, mask) & (applies ? mask : ~k->pending);
+    uint32_t asked = mkperf_cores_others(mask) & (applies ? mask : ~mkperf_kernel.pending);
     uint32_t done = 0;
 
     MKPERF_EACH_BIT (i, asked) {
-        send_request(k, i, op);
+        send_request(i, op);
     }
     if (asked != 0) {
-        wait_for(k, asked);
+        wait_for(asked);
     }
     MKPERF_EACH_BIT (i, asked) {
-        bool late = k->pending >> i & 1;
-        k->status->cores[i].late_answers += late;
-        if (!late && k->core[i].d->answer.status == MKPERF_REQUEST_OK) {
+        bool late = mkperf_kernel.pending >> i & 1;
+        mkperf_status.cores[i].late_answers += late;
+        if (!late && mkperf_kernel.core[i].d->answer.status == MKPERF_REQUEST_OK) {
             done |= UINT32_C(1) << i;
         }
     }
-    if (mask >> k->here & 1 && mkperf_kernel_request(k, op)) {
-        done |= UINT32_C(1) << k->here;
+    if (mask >> mkperf_kernel.here & 1 && mkperf_kernel_request(op)) {
+        done |= UINT32_C(1) << mkperf_kernel.here;
     }
     return done;
 }
 
-void mkperf_cores_give_up(struct mkperf_kernel *k, uint32_t mask)
+void mkperf_cores_give_up(uint32_t mask)
 {
-    MKPERF_EACH_BIT (i, mkperf_cores_others(k, mask) & k->pending) {
-        send_request(k, i, MKPERF_REQUEST_WITHDRAW);
+    MKPERF_EACH_BIT (i, mkperf_cores_others(mask) & mkperf_kernel.pending) {
+        send_request(i, MKPERF_REQUEST_WITHDRAW);
     }
 }
 
-void mkperf_cores_share(struct mkperf_kernel *k, uint32_t mask)
+void mkperf_cores_share(uint32_t mask)
 {
-    MKPERF_EACH_BIT (i, mkperf_cores_others(k, mask)) {
-        k->core[i].d->want = *mkperf_wanted(k);
-        k->core[i].d->want.ring = (uintptr_t)mkperf_core_ring(k->rings, i);
+    MKPERF_EACH_BIT (i, mkperf_cores_others(mask)) {
+        mkperf_kernel.core[i].d->want = *mkperf_wanted();
+        mkperf_kernel.core[i].d->want.ring = (uintptr_t)mkperf_core_ring(mkperf_kernel.rings, i);
     }
 }
 
-void mkperf_cores_probe(struct mkperf_kernel *k)
+void mkperf_cores_probe(void)
 {
-    mkperf_cores_collect(k);
-    mkperf_cores_request(k, ((UINT32_C(1) << k->cores) - 1) & ~k->heard, 0);
+    mkperf_cores_collect();
+    mkperf_cores_request(((UINT32_C(1) << mkperf_kernel.cores) - 1) & ~mkperf_kernel.heard, 0);
 }
 
-void mkperf_kernel_status(struct mkperf_kernel *k)
+void mkperf_kernel_status(void)
 {
-    for (unsigned i = 0; i < k->cores; i++) {
-        k->status->cores[i].core = i;
-        k->status->cores[i].state = !(k->heard >> i & 1)  ? mkperf_CoreState_CORE_ABSENT
-                                    : k->pending >> i & 1 ? mkperf_CoreState_CORE_LATE
-                                                          : mkperf_CoreState_CORE_RUNS;
+    for (unsigned i = 0; i < mkperf_kernel.cores; i++) {
+        mkperf_status.cores[i].core = i;
+        mkperf_status.cores[i].state = !(mkperf_kernel.heard >> i & 1)
+                                           ? mkperf_CoreState_CORE_ABSENT
+                                       : mkperf_kernel.pending >> i & 1
+                                           ? mkperf_CoreState_CORE_LATE
+                                           : mkperf_CoreState_CORE_RUNS;
     }
-    k->status->cores_count = (pb_size_t)(k->cores > 1 ? k->cores : 0);
+    mkperf_status.cores_count = (pb_size_t)(mkperf_kernel.cores > 1 ? mkperf_kernel.cores : 0);
 }

@@ -42,7 +42,6 @@ struct mkperf_kernel_core {
 };
 
 struct mkperf_kernel {
-    mkperf_Status *status; /* status of the session, in which every stage counts */
     struct mkperf_cpu cpu;
     const char *missing;   /* the reason for which the hook cannot have a session, or NULL */
     uint32_t missing_code; /* enum mkperf_session_result for `missing` */
@@ -62,75 +61,97 @@ struct mkperf_kernel {
     struct mkperf_kernel_core core[MKPERF_TARGET_CORES];
 };
 
-/* At boot: finds out whether the kernel has the hook, and what the PMU is (k->cpu). k is zero but
- * for cpu.pmu and rings. */
-void mkperf_kernel_init(struct mkperf_kernel *k);
+extern struct mkperf_kernel mkperf_kernel;
+extern mkperf_Status mkperf_status; /* status of the session, in which every stage counts */
+
+/* At boot: finds out whether the kernel has the hook, and what the PMU is (mkperf_kernel.cpu), of which
+ * cpu.pmu is known. */
+void mkperf_kernel_init(void);
 /* Called when a session begins: forgets the answers about the last one. */
-void mkperf_kernel_begin(struct mkperf_kernel *k);
+void mkperf_kernel_begin(void);
 
 /* One request to the own core: enum mkperf_request, maybe with MKPERF_REQUEST_SNAPSHOT; 0 asks for
  * the answer only. True: it was answered, with MKPERF_REQUEST_OK. */
-bool mkperf_kernel_request(struct mkperf_kernel *k, uint32_t op);
+bool mkperf_kernel_request(uint32_t op);
 /* Returns the kernel's time in ticks, by a request. */
-uint64_t mkperf_kernel_time(struct mkperf_kernel *k);
+uint64_t mkperf_kernel_time(void);
 /* Returns the time of the own core's last answer, or by a request if the session is not on that
  * core. */
-uint64_t mkperf_kernel_answer_time(struct mkperf_kernel *k);
+uint64_t mkperf_kernel_answer_time(void);
 
 /* Returns an empty configuration for the own core, with its ring of that many data bytes and the
  * identification of threads. */
-struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_kernel *k, uint64_t ring_bytes);
+struct mkperf_configuration *mkperf_kernel_blank(uint64_t ring_bytes);
 /* Writes the selectors of the counters of that event into the own core's configuration. */
-void mkperf_kernel_select(struct mkperf_kernel *k, const struct mkperf_plan *plan, unsigned event);
+void mkperf_kernel_select(unsigned event);
 /* Writes the plan's clocks into the own core's configuration: the one that ends a slice after so
  * many cycles on average, and the one that wakes this PD for scheduling events. Jitter keeps any
  * program out of step with them. */
-void mkperf_kernel_set_clocks(struct mkperf_kernel *k, const struct mkperf_plan *plan,
-                              uint32_t slice_cycles);
+void mkperf_kernel_set_clocks(uint32_t slice_cycles);
 
 /* Waits for the cores that have never answered. Only while no session runs. */
-void mkperf_cores_probe(struct mkperf_kernel *k);
+void mkperf_cores_probe(void);
 /* Copies the own core's configuration to the other cores of the mask, each with its own ring. */
-void mkperf_cores_share(struct mkperf_kernel *k, uint32_t mask);
+void mkperf_cores_share(uint32_t mask);
 /* Makes one request to each core of the mask, to the own core last. Late cores get no request.
  * Returns the cores that executed it. */
-uint32_t mkperf_cores_request(struct mkperf_kernel *k, uint32_t mask, uint32_t op);
+uint32_t mkperf_cores_request(uint32_t mask, uint32_t op);
 /* Reads answers of cores that were late. */
-void mkperf_cores_collect(struct mkperf_kernel *k);
+void mkperf_cores_collect(void);
 /* Ends the session on late cores of the mask, too, as soon as they answer. */
-void mkperf_cores_give_up(struct mkperf_kernel *k, uint32_t mask);
+void mkperf_cores_give_up(uint32_t mask);
 
 /* Completes the cores' part of the status. With several cores, cores[i] is core i. */
-void mkperf_kernel_status(struct mkperf_kernel *k);
+void mkperf_kernel_status(void);
 
 /* Returns the requested configuration of the own core. */
-static inline struct mkperf_configuration *mkperf_wanted(const struct mkperf_kernel *k)
+static inline struct mkperf_configuration *mkperf_wanted(void)
 {
-    return &k->core[k->here].d->want;
+    return &mkperf_kernel.core[mkperf_kernel.here].d->want;
 }
 
 /* Returns the session's time until `time` (ticks); 0: it is not known. */
-static inline uint64_t mkperf_kernel_enabled(const struct mkperf_kernel *k, uint64_t time)
+static inline uint64_t mkperf_kernel_enabled(uint64_t time)
 {
-    return k->began != 0 && time > k->began ? time - k->began : 0;
+    return mkperf_kernel.began != 0 && time > mkperf_kernel.began ? time - mkperf_kernel.began : 0;
 }
 
 /* Returns the last answer of the own core. */
-static inline const struct mkperf_answer *mkperf_answered(const struct mkperf_kernel *k)
+static inline const struct mkperf_answer *mkperf_answered(void)
 {
-    return &k->core[k->here].d->answer;
+    return &mkperf_kernel.core[mkperf_kernel.here].d->answer;
 }
 
 /* Returns whether the kernel's last answer had MKPERF_FEATURE_EVENTS. */
-static inline bool mkperf_kernel_events(const struct mkperf_kernel *k)
+static inline bool mkperf_kernel_events(void)
 {
-    return (mkperf_answered(k)->features & MKPERF_FEATURE_EVENTS) != 0;
+    return (mkperf_answered()->features & MKPERF_FEATURE_EVENTS) != 0;
 }
 
 /* Returns the cores of the mask other than this PD's. */
-static inline uint32_t mkperf_cores_others(const struct mkperf_kernel *k, uint32_t mask)
+static inline uint32_t mkperf_cores_others(uint32_t mask)
 {
-    return mask & ~(UINT32_C(1) << k->here);
+    return mask & ~(UINT32_C(1) << mkperf_kernel.here);
 }
+
+/*
+ * ---- probe.c ----
+ *
+ * Sessions of the hook with one counter. They test whether counting works, and take the samples
+ * with which timer sessions compare theirs.
+ *
+ * Owns no state. Called by main.c for INFO, by hook_session.c before each session, and by timer/
+ * while a timer session checks itself; never during a session of hook_session.c. The ring is that
+ * of the own core, and is empty afterwards.
+ */
+
+/* Tests whether counters count and interrupt. Makes a boot id from the hook's time if there is
+ * none. False: *error has the reason. */
+bool mkperf_probe(struct mkperf_ring_consumer *ring, mkperf_Error *error);
+/* Begins a session with one stopped counter of cycles in both modes. callers: the greatest number
+ * of callers in a sample. False: *error has the reason. */
+bool mkperf_probe_begin(struct mkperf_ring_consumer *ring, uint32_t callers, mkperf_Error *error);
+/* Starts the counter. After that many cycles the hook takes a sample and wakes this PD. */
+void mkperf_probe_arm(uint32_t cycles);
 
 #endif

@@ -1,45 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The latencies of a session: see latencies.h. */
-#include "latencies.h"
-
-#include "request.h"
+/* The latencies of a session: see pipeline.h. */
+#include "pipeline.h"
 
 enum {
     PIECE_BUCKETS = MKPERF_ROOM(mkperf_LatencyPair, bucket),
     PART_BYTES = MKPERF_CONTENT_BYTES - 96, /* bytes for the pairs of one answer */
     PAIR_BYTES = 2 + 2 + 11 + 11 + 6 + 11 + 11 + 11 + 11 + 3 + 3,
     BUCKET_BYTES = 2 + 5, /* the difference to the bucket before, and a count below 2^32 */
-    /* Positions in a snapshot: cells, then pairs, then run times. */
-    FIRST_PAIR = MKPERF_LATENCY_CELLS,
+    /* Positions in a snapshot: the buckets of all pairs, then pairs, then run times. */
+    FIRST_PAIR = MKPERF_LATENCY_PAIRS * MKPERF_LATENCY_BUCKETS,
     FIRST_RUN = FIRST_PAIR + MKPERF_LATENCY_PAIRS,
 };
 
-_Static_assert((int)MKPERF_MAX_STOPS == (int)MKPERF_LATENCY_LIMITS &&
-                   (int)mkperf_StopKind_STOP_CALL == (int)MKPERF_LATENCY_CALL &&
+_Static_assert((int)mkperf_StopKind_STOP_CALL == (int)MKPERF_LATENCY_CALL &&
                    (int)mkperf_StopKind_STOP_IRQ == (int)MKPERF_LATENCY_IRQ &&
                    (int)mkperf_StopKind_STOP_THROTTLED == (int)MKPERF_LATENCY_THROTTLED,
                "the request's conditions are limits of latencies");
 
-/* Sets the latencies that end a flight recording. The plan has at most MKPERF_LATENCY_LIMITS of
- * them. */
-static void set_limits(struct mkperf_latencies *l)
-{
-    for (unsigned i = 0; i < l->plan->request.stop_if_count; i++) {
-        const mkperf_StopIf *stop = &l->plan->request.stop_if[i];
-        const struct mkperf_latency_limit limit = {(uint32_t)stop->kind, stop->from, stop->to,
-                                                   stop->ns * l->kernel->tick_hz / 1000000000};
-        mkperf_latency_add_limit(&l->latency, &limit);
-    }
-}
-
 void mkperf_latencies_begin(struct mkperf_latencies *l)
 {
-    l->on = l->plan->latency;
+    l->on = mkperf_plan.latency;
     l->ended = 0;
     l->run_at = 0;
     if (l->on) {
         mkperf_latency_begin(&l->latency);
-        set_limits(l);
+        mkperf_latency_limit(&l->latency, mkperf_plan.request.stop_if,
+                             mkperf_plan.request.stop_if_count, mkperf_kernel.tick_hz,
+                             &mkperf_status);
     }
     for (unsigned i = 0; i < MKPERF_TARGET_CORES; i++) {
         mkperf_slots_begin(&l->slots[i]);
@@ -100,23 +87,6 @@ static void merge_record(struct mkperf_latencies *l, unsigned core, const uint64
     }
 }
 
-/* Notes that a latency has reached a limit of the request, which ends a flight recording. */
-static void note_condition(const struct mkperf_latencies *l)
-{
-    const struct mkperf_latency_reached *reached = &l->latency.reached;
-    mkperf_Status *s = l->kernel->status;
-
-    if (s->trigger != mkperf_FlightTrigger_FLIGHT_STOP) {
-        return; /* It has ended. */
-    }
-    s->trigger = mkperf_FlightTrigger_FLIGHT_CONDITION;
-    s->trigger_kind = l->plan->request.stop_if[reached->limit - 1].kind;
-    s->trigger_from = reached->from;
-    s->trigger_thread = reached->to;
-    s->trigger_ticks = reached->ticks;
-    s->trigger_at = reached->at;
-}
-
 void mkperf_latencies_merge(struct mkperf_latencies *l, uint32_t mask,
                             const struct mkperf_ring_consumer *ring, uint64_t until, uint64_t *end)
 {
@@ -145,9 +115,6 @@ void mkperf_latencies_merge(struct mkperf_latencies *l, uint32_t mask,
     MKPERF_EACH_BIT (i, mask) {
         end[i] = merge[i].ring.tail;
     }
-    if (l->latency.reached.limit != 0) {
-        note_condition(l);
-    }
 }
 
 /* ---- answers ------------------------------------------------------------------------------ */
@@ -173,31 +140,44 @@ static void put_pair(const struct mkperf_latency *l, unsigned index, bool first,
     }
 }
 
-/* Puts cells of the snapshot from `at` on into an answer, as many as fit. Returns the next. */
+/* Puts buckets of the snapshot into an answer, those from position `at` on, as many as fit. Returns
+ * the next position. A pair of which nothing fits begins the next part. */
 static uint32_t fill_pairs(const struct mkperf_latencies *l, uint32_t at, mkperf_Latency *out)
 {
-    const struct mkperf_latency *shown = &l->shown;
+    mkperf_LatencyPair *to = NULL;
+    bool first = false; /* The pair has no bucket in an answer yet. */
     uint32_t bytes = 0;
     unsigned last = 0;
 
-    for (; at < l->cells; at++) {
-        unsigned index = mkperf_latency_cell_pair(shown->cell[at]);
-        bool first = at == 0 || mkperf_latency_cell_pair(shown->cell[at - 1]) != index;
-        mkperf_LatencyPair *to = &out->pairs[out->pairs_count - 1];
-        bool piece = out->pairs_count == 0 || first || to->bucket_count == PIECE_BUCKETS;
+    for (; at < FIRST_PAIR; at++) {
+        unsigned index = at / MKPERF_LATENCY_BUCKETS;
+        unsigned bucket = at % MKPERF_LATENCY_BUCKETS;
+        if (bucket == 0) {
+            first = true;
+            to = NULL;
+        }
+        if (l->shown.pair[index].count == 0) {
+            at += MKPERF_LATENCY_BUCKETS - 1;
+            continue;
+        }
+        uint32_t count = mkperf_latency_count(&l->shown, index, bucket);
+        if (count == 0) {
+            continue;
+        }
+        bool piece = to == NULL || to->bucket_count == PIECE_BUCKETS;
         bytes += BUCKET_BYTES + (piece ? PAIR_BYTES : 0);
         if (bytes > PART_BYTES ||
             (piece && out->pairs_count == MKPERF_ROOM(mkperf_Latency, pairs))) {
-            break;
+            return first ? at - bucket : at;
         }
         if (piece) {
             to = &out->pairs[out->pairs_count++];
-            put_pair(shown, index, first, to);
+            put_pair(&l->shown, index, first, to);
+            first = false;
             last = 0;
         }
-        unsigned bucket = mkperf_latency_cell_bucket(shown->cell[at]);
         to->bucket[to->bucket_count++] = bucket - last;
-        to->in_bucket[to->in_bucket_count++] = mkperf_latency_cell_count(shown->cell[at]);
+        to->in_bucket[to->in_bucket_count++] = count;
         last = bucket;
     }
     return at;
@@ -207,11 +187,7 @@ static uint32_t fill_pairs(const struct mkperf_latencies *l, uint32_t at, mkperf
 static uint32_t fill_threads(const struct mkperf_latencies *l, uint32_t at, mkperf_Latency *out)
 {
     for (; at < l->runs && out->threads_count < MKPERF_ROOM(mkperf_Latency, threads); at++) {
-        out->threads[out->threads_count++] = (mkperf_LatencyThread){
-            .thread = mkperf_thread_to_wire(l->run[at].identity),
-            .run_ticks = l->run[at].ticks,
-            .runs = l->run[at].runs,
-        };
+        out->threads[out->threads_count++] = l->run[at];
     }
     return at;
 }
@@ -238,7 +214,9 @@ static uint32_t fill_part(const struct mkperf_latencies *l, uint32_t at, mkperf_
     out->threads_count = 0;
     if (at < FIRST_PAIR) {
         at = fill_pairs(l, at, out);
-        return at < l->cells ? at : FIRST_PAIR;
+    }
+    if (at < FIRST_PAIR || out->pairs_count != 0) {
+        return at;
     }
     if (at < FIRST_RUN) {
         at = FIRST_PAIR + fill_busy(l, at - FIRST_PAIR, out);
@@ -252,18 +230,16 @@ static uint32_t fill_part(const struct mkperf_latencies *l, uint32_t at, mkperf_
 /* Cuts a snapshot into parts. out: used for that, and left undefined. */
 static void cut_snapshot(struct mkperf_latencies *l, mkperf_Latency *out)
 {
-    uint32_t at;
+    uint32_t at = 0;
 
     /* Otherwise the runs' times are those of the counts. */
-    if (!l->plan->counting || l->run_at == 0) {
-        mkperf_latencies_counted(l, l->ended != 0 ? l->ended : mkperf_kernel_time(l->kernel));
+    if (!mkperf_plan.counting || l->run_at == 0) {
+        mkperf_latencies_counted(l, l->ended != 0 ? l->ended : mkperf_kernel_time());
     }
     l->shown = l->latency;
-    l->cells = mkperf_latency_sort(&l->shown);
     l->parts = 0;
-    at = l->cells != 0 ? 0 : FIRST_PAIR;
     while (at < FIRST_RUN + l->runs && l->parts < MKPERF_LATENCY_PARTS) {
-        l->part[l->parts++] = (uint16_t)at;
+        l->part[l->parts++] = at;
         at = fill_part(l, at, out);
     }
 }
@@ -282,7 +258,7 @@ bool mkperf_latencies_answer(struct mkperf_latencies *l, uint32_t part, mkperf_L
         return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "there is no such part");
     }
     *out = (mkperf_Latency)mkperf_Latency_init_zero;
-    out->enabled_ticks = mkperf_kernel_enabled(l->kernel, l->run_at);
+    out->enabled_ticks = mkperf_kernel_enabled(l->run_at);
     out->part = part;
     out->parts = l->parts;
     out->pairs_dropped = l->shown.dropped;

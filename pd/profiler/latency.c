@@ -49,13 +49,23 @@ void mkperf_latency_begin(struct mkperf_latency *l)
     *l = (struct mkperf_latency){.end = UINT64_MAX, .ready_least = UINT64_MAX};
 }
 
-void mkperf_latency_add_limit(struct mkperf_latency *l, const struct mkperf_latency_limit *limit)
+static uint64_t ticks_of(const struct mkperf_latency *l, const mkperf_StopIf *limit)
 {
-    if (l->limits < MKPERF_LATENCY_LIMITS) {
-        l->limit[l->limits++] = *limit;
-    }
-    if (limit->kind == MKPERF_LATENCY_READY && limit->ticks < l->ready_least) {
-        l->ready_least = limit->ticks;
+    return limit->ns * l->tick_hz / 1000000000;
+}
+
+void mkperf_latency_limit(struct mkperf_latency *l, const mkperf_StopIf *limit, unsigned n,
+                          uint64_t tick_hz, mkperf_Status *status)
+{
+    l->limit = limit;
+    l->limits = n;
+    l->tick_hz = tick_hz;
+    l->status = status;
+    for (unsigned i = 0; i < n; i++) {
+        if (limit[i].kind == mkperf_StopKind_STOP_READY &&
+            ticks_of(l, &limit[i]) < l->ready_least) {
+            l->ready_least = ticks_of(l, &limit[i]);
+        }
     }
 }
 
@@ -76,23 +86,44 @@ static unsigned index_of(struct mkperf_latency *l, uint64_t identity)
     return NOWHERE;
 }
 
-/* Counts one latency in a bucket of the pair with that index. False: there is no room. */
-static bool count_bucket(struct mkperf_latency *l, unsigned pair, unsigned bucket)
+/* The index of the cell with that key, or of the free one that it would have. NOWHERE: there is
+ * neither. */
+static unsigned cell_of(const struct mkperf_latency *l, uint64_t key)
 {
-    uint64_t key = (uint64_t)(pair + 1) << 16 | bucket;
     uint64_t at = key * LATENCY_HASH >> 32;
 
     for (unsigned i = 0; i < CELL_PROBES; i++, at++) {
-        uint64_t *cell = &l->cell[at % MKPERF_LATENCY_CELLS];
-        if (*cell == 0) {
-            *cell = key << 32;
-        }
-        if (*cell >> 32 == key) {
-            *cell += mkperf_latency_cell_count(*cell) != UINT32_MAX;
-            return true;
+        uint64_t cell = l->cell[at % MKPERF_LATENCY_CELLS];
+        if (cell == 0 || cell >> 32 == key) {
+            return at % MKPERF_LATENCY_CELLS;
         }
     }
-    return false;
+    return NOWHERE;
+}
+
+static uint64_t cell_key(unsigned pair, unsigned bucket)
+{
+    return (uint64_t)(pair + 1) << 16 | bucket;
+}
+
+/* Counts one latency in a bucket of the pair with that index. False: there is no room. */
+static bool count_bucket(struct mkperf_latency *l, unsigned pair, unsigned bucket)
+{
+    uint64_t key = cell_key(pair, bucket);
+    unsigned at = cell_of(l, key);
+
+    if (at != NOWHERE) {
+        uint32_t count = (uint32_t)l->cell[at];
+        l->cell[at] = key << 32 | (count + (count != UINT32_MAX));
+    }
+    return at != NOWHERE;
+}
+
+uint32_t mkperf_latency_count(const struct mkperf_latency *l, unsigned pair, unsigned bucket)
+{
+    unsigned at = cell_of(l, cell_key(pair, bucket));
+
+    return at != NOWHERE ? (uint32_t)l->cell[at] : 0;
 }
 
 /* Finds the pair with that key or adds it. NULL: there is no room. */
@@ -121,12 +152,19 @@ static __attribute__((noinline)) void check_limits(struct mkperf_latency *l)
         bool irq = o->kind == MKPERF_LATENCY_IRQ;
         uint64_t to = mkperf_thread_to_wire(l->thread[o->to].identity);
         uint64_t from = irq ? o->from : mkperf_thread_to_wire(l->thread[o->from].identity);
-        for (unsigned i = 0; i < l->limits && l->reached.limit == 0; i++) {
-            const struct mkperf_latency_limit *limit = &l->limit[i];
-            if (limit->kind == o->kind && o->ticks >= limit->ticks &&
+        for (unsigned i = 0; i < l->limits; i++) {
+            const mkperf_StopIf *limit = &l->limit[i];
+            mkperf_Status *s = l->status;
+            if ((unsigned)limit->kind == o->kind && o->ticks >= ticks_of(l, limit) &&
                 (limit->to == 0 || limit->to == to) &&
-                (limit->from == 0 || limit->from == from + irq)) {
-                l->reached = (struct mkperf_latency_reached){i + 1, from, to, o->ticks, o->at};
+                (limit->from == 0 || limit->from == from + irq) &&
+                s->trigger == mkperf_FlightTrigger_FLIGHT_STOP) {
+                s->trigger = mkperf_FlightTrigger_FLIGHT_CONDITION;
+                s->trigger_kind = limit->kind;
+                s->trigger_from = from;
+                s->trigger_thread = to;
+                s->trigger_ticks = o->ticks;
+                s->trigger_at = o->at;
             }
         }
     }
@@ -252,7 +290,7 @@ static uint64_t present_run(const struct mkperf_latency *l, unsigned core, uint6
 }
 
 unsigned mkperf_latency_runs(const struct mkperf_latency *l, uint64_t time,
-                             struct mkperf_latency_run *out)
+                             mkperf_LatencyThread *out)
 {
     unsigned n = 0;
 
@@ -261,9 +299,9 @@ unsigned mkperf_latency_runs(const struct mkperf_latency *l, uint64_t time,
         if (!t->used) {
             continue;
         }
-        out[n] = (struct mkperf_latency_run){t->identity, t->run_ticks, t->runs};
+        out[n] = (mkperf_LatencyThread){mkperf_thread_to_wire(t->identity), t->run_ticks, t->runs};
         for (unsigned core = 0; core < MKPERF_MAX_CORES; core++) {
-            out[n].ticks += l->running[core] == i + 1 ? present_run(l, core, time) : 0;
+            out[n].run_ticks += l->running[core] == i + 1 ? present_run(l, core, time) : 0;
         }
         n++;
     }
@@ -402,35 +440,6 @@ void mkperf_latency_gap(struct mkperf_latency *l)
         l->thread[i].ready = false;
         l->thread[i].calls = false;
     }
-}
-
-unsigned mkperf_latency_sort(struct mkperf_latency *l)
-{
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < MKPERF_LATENCY_CELLS; i++) {
-        uint64_t cell = l->cell[i];
-        l->cell[i] = 0;
-        if (cell != 0) {
-            l->cell[n++] = cell;
-        }
-    }
-    /* Shellsort with Knuth's gaps: at most some 800,000 steps for 8192 cells. */
-    unsigned gap = 1;
-    while (gap < n / 3) {
-        gap = 3 * gap + 1;
-    }
-    for (; gap > 0; gap /= 3) {
-        for (unsigned i = gap; i < n; i++) {
-            uint64_t cell = l->cell[i];
-            unsigned at = i;
-            for (; at >= gap && l->cell[at - gap] > cell; at -= gap) {
-                l->cell[at] = l->cell[at - gap];
-            }
-            l->cell[at] = cell;
-        }
-    }
-    return n;
 }
 
 struct mkperf_latency_ends mkperf_latency_ends(const struct mkperf_latency *l,

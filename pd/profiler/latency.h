@@ -34,12 +34,13 @@
 #include <mkperf/record.h>
 #include <mkperf/sched.h>
 
+#include "mkperf.pb.h"
+
 enum mkperf_latency_limits {
     MKPERF_LATENCY_THREADS = 128, /* a power of two, like the next two */
     MKPERF_LATENCY_PAIRS = 256,
     MKPERF_LATENCY_CELLS = 8192, /* most different (pair, bucket) */
     MKPERF_LATENCY_BUCKETS = 16 * (63 - 3) + 16,
-    MKPERF_LATENCY_LIMITS = 4,
     MKPERF_LATENCY_OFFERS = 4, /* an event ends at most: a call, a wake-up, a wait, a budget */
 };
 
@@ -53,25 +54,10 @@ enum mkperf_latency_kind {
     MKPERF_LATENCY_EXIT = 5,      /* is counted, and compared with no limit */
 };
 
-/* A latency that is looked for: one of this kind, of at least so many ticks. from, to: as in StopIf. */
-struct mkperf_latency_limit {
-    uint32_t kind;
-    uint64_t from, to;
-    uint64_t ticks;
-};
-
 /* A latency that is compared with the limits after its event. from, to: index; or the interrupt. */
 struct mkperf_latency_offer {
     uint16_t kind, from, to;
     uint64_t ticks, at;
-};
-
-/* The first latency that reached a limit. */
-struct mkperf_latency_reached {
-    uint32_t limit;    /* number of the limit, from 1 on; 0: no limit was reached */
-    uint64_t from, to; /* identity + 2, but `from` of an IRQ is the interrupt */
-    uint64_t ticks;
-    uint64_t at; /* when the latency ended */
 };
 
 struct mkperf_latency_thread {
@@ -94,13 +80,6 @@ struct mkperf_latency_thread {
     uint64_t runs;
 };
 
-/* The run time of a thread until some time. */
-struct mkperf_latency_run {
-    uint64_t identity;
-    uint64_t ticks;
-    uint64_t runs;
-};
-
 struct mkperf_latency_pair {
     uint64_t key; /* kind, from or irq, to, exit: 0 = free */
     uint64_t count;
@@ -111,12 +90,13 @@ struct mkperf_latency_pair {
 };
 
 struct mkperf_latency {
-    struct mkperf_latency_limit limit[MKPERF_LATENCY_LIMITS];
+    const mkperf_StopIf *limit; /* the conditions of a flight recording, each a kind of latency */
     unsigned limits;
-    uint64_t ready_least; /* ticks of the least limit of READY; UINT64_MAX: none */
+    uint64_t tick_hz;
+    mkperf_Status *status; /* The first latency that reaches a limit is stored in its trigger. */
+    uint64_t ready_least;  /* ticks of the least limit of READY; UINT64_MAX: none */
     unsigned offers;
     struct mkperf_latency_offer offer[MKPERF_LATENCY_OFFERS];
-    struct mkperf_latency_reached reached;
     uint64_t dropped;
     uint64_t end;                       /* ticks: run times end here */
     uint16_t running[MKPERF_MAX_CORES]; /* index + 1; 0: not known */
@@ -129,21 +109,6 @@ struct mkperf_latency {
     uint64_t cell[MKPERF_LATENCY_CELLS];
 };
 
-static inline unsigned mkperf_latency_cell_pair(uint64_t cell)
-{
-    return (unsigned)(cell >> 48) - 1;
-}
-
-static inline unsigned mkperf_latency_cell_bucket(uint64_t cell)
-{
-    return cell >> 32 & 0xffff;
-}
-
-static inline uint32_t mkperf_latency_cell_count(uint64_t cell)
-{
-    return (uint32_t)cell;
-}
-
 /* A pair's key, unpacked. from: identity; 0 for an IRQ. irq: the interrupt, or the reason of an exit. */
 struct mkperf_latency_ends {
     unsigned kind;
@@ -154,8 +119,10 @@ struct mkperf_latency_ends {
 
 /* Forgets all, limits included. */
 void mkperf_latency_begin(struct mkperf_latency *l);
-/* Called afterwards, at most MKPERF_LATENCY_LIMITS times. */
-void mkperf_latency_add_limit(struct mkperf_latency *l, const struct mkperf_latency_limit *limit);
+/* Called afterwards: latencies are compared with the n limits, which stay where they are. tick_hz:
+ * ticks per second. */
+void mkperf_latency_limit(struct mkperf_latency *l, const mkperf_StopIf *limit, unsigned n,
+                          uint64_t tick_hz, mkperf_Status *status);
 /* Replays an event. header: as in the core's ring; identity: the event's thread; time: ticks; core:
  * below MKPERF_MAX_CORES. */
 void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t header,
@@ -166,11 +133,10 @@ void mkperf_latency_gap(struct mkperf_latency *l);
 /* Stores the run time of each thread until `time`, which is at least that of the last event or
  * l->end. `out` has room for MKPERF_LATENCY_THREADS. Returns the number of entries. */
 unsigned mkperf_latency_runs(const struct mkperf_latency *l, uint64_t time,
-                             struct mkperf_latency_run *out);
+                             mkperf_LatencyThread *out);
 
-/* Sorts the cells by pair and bucket, and returns their number. *l must be a copy: no more events
- * can be counted in it. */
-unsigned mkperf_latency_sort(struct mkperf_latency *l);
+/* Returns how many latencies of the pair with that index were counted in the bucket. */
+uint32_t mkperf_latency_count(const struct mkperf_latency *l, unsigned pair, unsigned bucket);
 
 unsigned mkperf_latency_bucket(uint64_t ticks);
 /* Unpacks the key of a pair of *l or of an earlier copy of it. */

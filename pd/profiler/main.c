@@ -15,9 +15,8 @@
 
 #include <microkit.h>
 
-#include "probe.h"
+#include "kernel.h"
 #include "profiler.h"
-#include "request.h"
 #include "unwind_load.h"
 
 #include "../lib/text.h"
@@ -29,55 +28,25 @@ static struct mkperf_profiler profiler;
 
 static void connect(struct mkperf_profiler *p)
 {
-    p->kernel.status = &p->status;
-    p->output.status = &p->status;
-    p->soft.plan = &p->plan;
-    p->soft.kernel = &p->kernel;
-    p->soft.output = &p->output;
-    p->soft.table = mkperf_soft_table(mkperf_rings);
-    p->sched.plan = &p->plan;
-    p->sched.output = &p->output;
-    p->latencies.plan = &p->plan;
-    p->latencies.kernel = &p->kernel;
-    p->pacer.plan = &p->plan;
-    p->pacer.kernel = &p->kernel;
-    p->drain.plan = &p->plan;
-    p->drain.kernel = &p->kernel;
-    p->drain.pacer = &p->pacer;
-    p->drain.soft = &p->soft;
-    p->drain.sched = &p->sched;
-    p->drain.latencies = &p->latencies;
-    p->drain.output = &p->output;
-    p->counting.plan = &p->plan;
-    p->counting.kernel = &p->kernel;
+    p->drain.soft.table = mkperf_soft_table(mkperf_rings);
+    p->multiplex.drain = &p->drain;
     p->counting.drain = &p->drain;
     p->counting.multiplex = &p->multiplex;
-    p->counting.soft = p->soft.table;
     p->counting.table = mkperf_counts_table(mkperf_rings);
-    p->multiplex.plan = &p->plan;
-    p->multiplex.kernel = &p->kernel;
-    p->multiplex.pacer = &p->pacer;
-    p->multiplex.drain = &p->drain;
-    p->session.plan = &p->plan;
-    p->session.kernel = &p->kernel;
     p->session.drain = &p->drain;
     p->session.counting = &p->counting;
     p->session.multiplex = &p->multiplex;
-    p->ticks.plan = &p->plan;
-    p->ticks.kernel = &p->kernel;
     p->ticks.drain = &p->drain;
-    p->ticks.reads.plan = &p->plan;
-    p->ticks.reads.kernel = &p->kernel;
 }
 
-static void load_tables(struct mkperf_kernel *k)
+static void load_tables(void)
 {
     struct mkperf_unwind_tables *to = mkperf_unwind_region(mkperf_rings);
     enum mkperf_unwind_state state =
         mkperf_unwind_load(to, mkperf_unwind_tables, sizeof mkperf_unwind_tables);
 
-    k->unwind = state == MKPERF_UNWIND_LOADED ? (uintptr_t)to : 0;
-    k->cpu.unwinds = k->unwind != 0;
+    mkperf_kernel.unwind = state == MKPERF_UNWIND_LOADED ? (uintptr_t)to : 0;
+    mkperf_kernel.cpu.unwinds = mkperf_kernel.unwind != 0;
     if (state == MKPERF_UNWIND_INVALID) {
         microkit_dbg_puts("mkperf: the tables for unwinding are damaged, and are not used\n");
     }
@@ -93,21 +62,21 @@ void init(void)
         p->drain.ring[i].ring = mkperf_core_ring(mkperf_rings, i);
         p->drain.ring[i].size = MKPERF_CORE_RING_BYTES;
     }
-    p->output.ring.ring = mkperf_output_ring(mkperf_output);
-    p->output.ring.size = MKPERF_OUTPUT_RING_BYTES;
+    mkperf_out.ring.ring = mkperf_output_ring(mkperf_output);
+    mkperf_out.ring.size = MKPERF_OUTPUT_RING_BYTES;
     /* After a warm reset, memory may hold the last boot's positions. The client does not run
      * yet. */
-    p->output.ring.ring->head = 0;
-    p->output.ring.ring->tail = 0;
-    p->kernel.cpu.pmu = &MKPERF_PMU;
-    p->kernel.rings = mkperf_rings;
-    load_tables(&p->kernel);
-    mkperf_kernel_init(&p->kernel);
+    mkperf_out.ring.ring->head = 0;
+    mkperf_out.ring.ring->tail = 0;
+    mkperf_kernel.cpu.pmu = &MKPERF_PMU;
+    mkperf_kernel.rings = mkperf_rings;
+    load_tables();
+    mkperf_kernel_init();
     mkperf_ticks_init(&p->ticks);
-    if (p->kernel.missing != NULL) {
+    if (mkperf_kernel.missing != NULL) {
         microkit_dbg_puts(p->ticks.no_timer != NULL ? "mkperf: no profiling: "
                                                     : "mkperf: `-e timer` only: ");
-        microkit_dbg_puts(p->kernel.missing);
+        microkit_dbg_puts(mkperf_kernel.missing);
         microkit_dbg_puts("\n");
     }
 }
@@ -122,7 +91,7 @@ static bool running(const struct mkperf_profiler *p)
 /* To the client a flight recording is a session while it is dumped. */
 static bool runs(const struct mkperf_profiler *p)
 {
-    return p->output.flight ? p->output.dumping : running(p);
+    return mkperf_out.flight ? mkperf_out.dumping : running(p);
 }
 
 /* Returns whether the client must be notified. */
@@ -130,10 +99,10 @@ static bool drain(struct mkperf_profiler *p)
 {
     bool fresh = p->timer ? mkperf_drain(&p->drain).output : mkperf_session_drain(&p->session);
 
-    if (!p->output.flight) {
+    if (!mkperf_out.flight) {
         return fresh;
     }
-    if (p->status.trigger == mkperf_FlightTrigger_FLIGHT_STOP || !running(p)) {
+    if (mkperf_status.trigger == mkperf_FlightTrigger_FLIGHT_STOP || !running(p)) {
         return false;
     }
     mkperf_session_stop(&p->session);
@@ -148,11 +117,11 @@ static void configure(struct mkperf_profiler *p, mkperf_Error *error)
         return;
     }
     bool timer = mkperf_ticks_wanted(&request.configure);
-    if (timer ? mkperf_ticks_plan(&p->ticks, &p->plan, &request, error)
-              : mkperf_session_plan(&p->session, &p->plan, &request, error)) {
+    if (timer ? mkperf_ticks_plan(&p->ticks, &request, error)
+              : mkperf_session_plan(&request, error)) {
         p->timer = timer;
-        mkperf_output_forget(&p->output); /* Its events are no longer known. */
-        memset(&p->status, 0, sizeof p->status);
+        mkperf_output_forget(); /* Its events are no longer known. */
+        memset(&mkperf_status, 0, sizeof mkperf_status);
     }
 }
 
@@ -162,9 +131,9 @@ static void start_configured(struct mkperf_profiler *p, mkperf_Error *error)
         mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running already");
         return;
     }
-    if (p->plan.events == 0 && !mkperf_plan_follows(&p->plan)) {
-        const char *missing = p->kernel.missing;
-        mkperf_refuse(error, missing != NULL ? p->kernel.missing_code : MKPERF_RESULT_STATE, 0,
+    if (mkperf_plan.events == 0 && !mkperf_plan_follows(&mkperf_plan)) {
+        const char *missing = mkperf_kernel.missing;
+        mkperf_refuse(error, missing != NULL ? mkperf_kernel.missing_code : MKPERF_RESULT_STATE, 0,
                       "%s", missing != NULL ? missing : "nothing is configured");
         return;
     }
@@ -187,20 +156,20 @@ static void stop_running(struct mkperf_profiler *p, mkperf_Error *error)
 
 static void hold_recording(struct mkperf_profiler *p, mkperf_Error *error)
 {
-    if (!p->output.flight || !running(p)) {
+    if (!mkperf_out.flight || !running(p)) {
         mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "no flight recording runs");
         return;
     }
-    p->status.trigger = mkperf_FlightTrigger_FLIGHT_MARK;
+    mkperf_status.trigger = mkperf_FlightTrigger_FLIGHT_MARK;
     mkperf_session_stop(&p->session);
 }
 
 static void dump_flight(struct mkperf_profiler *p, mkperf_Error *error)
 {
-    if (p->output.flight && mkperf_output_open(&p->output)) {
+    if (mkperf_out.flight && mkperf_output_open()) {
         drain(p);
     }
-    if (mkperf_output_dump(&p->output, error)) {
+    if (mkperf_output_dump(error)) {
         p->id++; /* Each dump is a session of its own for its receiver. */
     }
 }
@@ -209,36 +178,36 @@ static void dump_flight(struct mkperf_profiler *p, mkperf_Error *error)
 
 static uint64_t tick_hz(const struct mkperf_profiler *p)
 {
-    bool timer = p->timer || p->kernel.tick_hz == 0;
+    bool timer = p->timer || mkperf_kernel.tick_hz == 0;
 
-    return timer && p->ticks.no_timer == NULL ? p->ticks.timer->hz() : p->kernel.tick_hz;
+    return timer && p->ticks.no_timer == NULL ? p->ticks.timer->hz() : mkperf_kernel.tick_hz;
 }
 
 static void fill_session(const struct mkperf_profiler *p)
 {
     mkperf_Session *s = &p->page->session;
 
-    *s = p->plan.session;
+    *s = mkperf_plan.session;
     s->id = p->id;
     s->running = runs(p);
-    s->overwrite = p->output.flight;
-    s->cores = p->kernel.cores > 1 ? p->plan.cores : 0;
+    s->overwrite = mkperf_out.flight;
+    s->cores = mkperf_kernel.cores > 1 ? mkperf_plan.cores : 0;
     p->page->tick_hz = tick_hz(p);
-    p->page->output_bytes = (uint32_t)p->output.ring.size;
+    p->page->output_bytes = (uint32_t)mkperf_out.ring.size;
 }
 
 static void fill_status(struct mkperf_profiler *p)
 {
-    mkperf_Status *s = &p->status;
+    mkperf_Status *s = &mkperf_status;
 
     s->session = p->id;
     s->running = runs(p);
     s->tick_hz = tick_hz(p);
-    s->period_count = (pb_size_t)p->plan.events;
-    for (unsigned i = 0; i < p->plan.events; i++) {
-        s->period[i] = p->pacer.core[p->kernel.here][i].period;
+    s->period_count = (pb_size_t)mkperf_plan.events;
+    for (unsigned i = 0; i < mkperf_plan.events; i++) {
+        s->period[i] = p->drain.pacer.core[mkperf_kernel.here][i].period;
     }
-    mkperf_kernel_status(&p->kernel);
+    mkperf_kernel_status();
     s->has_attribution = p->timer;
     if (p->timer) {
         mkperf_ticks_status(&p->ticks);
@@ -246,29 +215,28 @@ static void fill_status(struct mkperf_profiler *p)
         mkperf_multiplex_status(&p->multiplex, running(p));
     }
     p->page->status = *s;
-    mkperf_output_status(&p->output, running(p), &p->page->status);
+    mkperf_output_status(running(p), &p->page->status);
 }
 
 static void info(struct mkperf_profiler *p)
 {
-    struct mkperf_kernel *k = &p->kernel;
     mkperf_TargetHello *out = &p->page->hello;
     mkperf_Error none = mkperf_Error_init_zero; /* Starting a session reports what is wrong. */
 
-    if (k->missing == NULL && !running(p)) {
-        if (k->boot_id == 0) {
-            mkperf_probe(k, &p->drain.ring[k->here], &none);
+    if (mkperf_kernel.missing == NULL && !running(p)) {
+        if (mkperf_kernel.boot_id == 0) {
+            mkperf_probe(&p->drain.ring[mkperf_kernel.here], &none);
         }
-        mkperf_cores_probe(k);
+        mkperf_cores_probe();
     }
-    out->boot_id = k->boot_id;
-    out->counters = k->missing == NULL ? k->cpu.counters : 0;
-    out->cores = (uint32_t)__builtin_popcount(k->heard);
-    out->target_cores = k->cpu.cores;
-    mkperf_text_copy(out->pmu, k->cpu.pmu->name, sizeof out->pmu);
+    out->boot_id = mkperf_kernel.boot_id;
+    out->counters = mkperf_kernel.missing == NULL ? mkperf_kernel.cpu.counters : 0;
+    out->cores = (uint32_t)__builtin_popcount(mkperf_kernel.heard);
+    out->target_cores = mkperf_kernel.cpu.cores;
+    mkperf_text_copy(out->pmu, mkperf_kernel.cpu.pmu->name, sizeof out->pmu);
     out->cpu[0] = '\0';
-    if (k->missing == NULL) {
-        k->cpu.pmu->cpu(k->cpu.id, out->cpu, sizeof out->cpu);
+    if (mkperf_kernel.missing == NULL) {
+        mkperf_kernel.cpu.pmu->cpu(mkperf_kernel.cpu.id, out->cpu, sizeof out->cpu);
     }
 }
 
@@ -316,7 +284,7 @@ static void operation(struct mkperf_profiler *p, uint64_t op, mkperf_Error *erro
         hold_recording(p, error);
         break;
     case MKPERF_OP_INTERACTIONS:
-        if (mkperf_soft_answer(&p->soft, part, &long_answer.interactions, error)) {
+        if (mkperf_soft_answer(&p->drain.soft, part, &long_answer.interactions, error)) {
             long_answer.interactions.session = p->id;
             long_answer.interactions.tick_hz = tick_hz(p);
             p->page->interactions = long_answer.interactions;
@@ -324,15 +292,15 @@ static void operation(struct mkperf_profiler *p, uint64_t op, mkperf_Error *erro
         break;
     case MKPERF_OP_LATENCY:
         drain(p);
-        if (mkperf_latencies_answer(&p->latencies, part, &long_answer.latency, error)) {
+        if (mkperf_latencies_answer(&p->drain.latencies, part, &long_answer.latency, error)) {
             long_answer.latency.session = p->id;
             long_answer.latency.tick_hz = tick_hz(p);
             p->page->latency = long_answer.latency;
         }
         break;
     case MKPERF_OP_LIST:
-        mkperf_events_list(&p->kernel.cpu, mkperf_kernel_events(&p->kernel),
-                           p->ticks.no_timer == NULL, part, &long_answer.events);
+        mkperf_events_list(&mkperf_kernel.cpu, mkperf_kernel_events(), p->ticks.no_timer == NULL,
+                           part, &long_answer.events);
         p->page->events = long_answer.events;
         break;
     case MKPERF_OP_COUNTS:
@@ -362,7 +330,7 @@ void notified(microkit_channel ch)
     if (!timer && ch != MKPERF_CHANNEL_PMU) {
         return;
     }
-    p->status.wakeups++;
+    mkperf_status.wakeups++;
     if (timer ? mkperf_ticks_interrupt(&p->ticks, ch == MKPERF_CHANNEL_PMU) : drain(p)) {
         microkit_notify(MKPERF_CHANNEL_CLIENT);
     }

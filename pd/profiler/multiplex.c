@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The counters of a session, slice after slice: see multiplex.h.
+ * The counters of a session, slice after slice: see hook_session.h.
  *
  * A change of slices takes two requests. The first stops the counters and returns their values; the
  * second starts the counters of the next slice. The stored values therefore include all work of the
  * hook until then, even samples that a filter or a full ring suppressed.
  */
-#include "multiplex.h"
+#include "hook_session.h"
 
 #include <mkperf/jitter.h>
 
@@ -21,15 +21,15 @@ enum { /* average length of a slice: 10 and 4 ms at 1 GHz */
  * configuration. */
 static void set_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
 {
-    uint32_t counter = n - m->plan->slice[m->slice].first;
-    uint32_t event = m->plan->event_of[n];
-    struct mkperf_request_counter *c = &m->kernel->core[core].d->want.counter[counter];
+    uint32_t counter = n - mkperf_plan.slice[m->slice].first;
+    uint32_t event = mkperf_plan.event_of[n];
+    struct mkperf_request_counter *c = &mkperf_kernel.core[core].d->want.counter[counter];
     struct mkperf_multiplex_left *left = &m->left[core][n];
-    uint32_t period = m->pacer->core[core][event].period;
+    uint32_t period = m->drain->pacer.core[core][event].period;
 
     c->reads = 0;
     c->read = 0;
-    if (m->plan->counting || m->plan->session.events[event].read) {
+    if (mkperf_plan.counting || mkperf_plan.session.events[event].read) {
         c->left = MKPERF_COUNT_PERIOD;
         c->first = MKPERF_COUNT_PERIOD;
         c->period = MKPERF_COUNT_PERIOD;
@@ -48,45 +48,44 @@ static void set_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
     c->left = wanted;
     c->first = left->interval;
     c->period = period;
-    c->jitter_mask = m->plan->session.no_jitter ? 0 : mkperf_jitter_mask(period);
-    c->reads = mkperf_plan_reads(m->plan, event, counter);
+    c->jitter_mask = mkperf_plan.session.no_jitter ? 0 : mkperf_jitter_mask(period);
+    c->reads = mkperf_plan_reads(&mkperf_plan, event, counter);
 }
 
 /* Writes the own core's configuration for the current slice. */
 static void set_own_core(struct mkperf_multiplex *m)
 {
-    struct mkperf_configuration *want = mkperf_wanted(m->kernel);
+    struct mkperf_configuration *want = mkperf_wanted();
     struct mkperf_tally *tally = &m->drain->tally;
-    const struct mkperf_plan_slice *slice = &m->plan->slice[m->slice];
+    const struct mkperf_plan_slice *slice = &mkperf_plan.slice[m->slice];
 
     for (uint32_t n = slice->first; n < slice->end; n++) {
         uint32_t counter = n - slice->first;
-        unsigned event = m->plan->event_of[n];
-        bool kernel = m->plan->event[event].kernel_counter == counter + 1;
+        unsigned event = mkperf_plan.event_of[n];
+        bool kernel = mkperf_plan.event[event].kernel_counter == counter + 1;
         m->drain->number[counter] = (uint8_t)n;
         tally->slot[counter] = (uint8_t)(2 * event + kernel);
         want->slot[counter] = tally->slot[counter];
-        set_counter(m, m->kernel->here, n);
-        mkperf_kernel_select(m->kernel, m->plan, event);
+        set_counter(m, mkperf_kernel.here, n);
+        mkperf_kernel_select(event);
     }
-    mkperf_kernel_set_clocks(m->kernel, m->plan,
-                             m->plan->counting ? COUNTING_CYCLES : SAMPLING_CYCLES);
-    tally->mask = m->plan->counting ? slice->counter_mask : 0;
+    mkperf_kernel_set_clocks(mkperf_plan.counting ? COUNTING_CYCLES : SAMPLING_CYCLES);
+    tally->mask = mkperf_plan.counting ? slice->counter_mask : 0;
     want->count_mask = tally->mask;
     want->read_mask = slice->read_mask;
-    want->slice_mask = mkperf_counter_bit(m->plan->clock) | mkperf_counter_bit(m->plan->beat);
+    want->slice_mask = mkperf_counter_bit(mkperf_plan.clock) | mkperf_counter_bit(mkperf_plan.beat);
     want->counter_mask = slice->counter_mask | want->slice_mask;
     want->enable_mask = want->counter_mask;
-    m->kernel->stale = 0;
+    mkperf_kernel.stale = 0;
 }
 
 /* Writes the configurations of the other cores, whose counters stopped at other values. */
 static void set_other_cores(struct mkperf_multiplex *m)
 {
-    const struct mkperf_plan_slice *slice = &m->plan->slice[m->slice];
+    const struct mkperf_plan_slice *slice = &mkperf_plan.slice[m->slice];
 
-    mkperf_cores_share(m->kernel, m->kernel->on);
-    MKPERF_EACH_BIT (core, mkperf_cores_others(m->kernel, m->kernel->on)) {
+    mkperf_cores_share(mkperf_kernel.on);
+    MKPERF_EACH_BIT (core, mkperf_cores_others(mkperf_kernel.on)) {
         for (uint32_t n = slice->first; n < slice->end; n++) {
             set_counter(m, core, n);
         }
@@ -95,8 +94,7 @@ static void set_other_cores(struct mkperf_multiplex *m)
 
 void mkperf_multiplex_begin(struct mkperf_multiplex *m)
 {
-    *m = (struct mkperf_multiplex){
-        .plan = m->plan, .kernel = m->kernel, .pacer = m->pacer, .drain = m->drain};
+    *m = (struct mkperf_multiplex){.drain = m->drain};
     m->drain->number[MKPERF_OFF_CPU_COUNTER] = MKPERF_OFF_CPU_COUNTER;
     set_own_core(m);
 }
@@ -106,17 +104,17 @@ void mkperf_multiplex_begin(struct mkperf_multiplex *m)
 /* Keeps the state in which the counter with number n was stopped on a core. */
 static void keep_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
 {
-    uint32_t counter = n - m->plan->slice[m->slice].first;
-    const struct mkperf_answer_counter *now = &m->kernel->core[core].d->answer.counter[counter];
+    uint32_t counter = n - mkperf_plan.slice[m->slice].first;
+    const struct mkperf_answer_counter *now = &mkperf_kernel.core[core].d->answer.counter[counter];
     struct mkperf_multiplex_left *left = &m->left[core][n];
 
     left->known = true;
-    if (m->plan->counting) { /* This includes an overflow that is not yet handled. */
+    if (mkperf_plan.counting) { /* This includes an overflow that is not yet handled. */
         struct mkperf_tally *tally = &m->drain->tally;
         tally->total[core][tally->slot[counter]] += now->value - MKPERF_COUNT_PERIOD;
         return;
     }
-    if (m->plan->session.events[m->plan->event_of[n]].read) {
+    if (mkperf_plan.session.events[mkperf_plan.event_of[n]].read) {
         left->partial = (uint32_t)(now->value - MKPERF_COUNT_PERIOD) - now->read;
         return;
     }
@@ -129,11 +127,11 @@ static void keep_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
 
 void mkperf_multiplex_times(const struct mkperf_multiplex *m, uint64_t now, uint64_t *out)
 {
-    for (unsigned i = 0; i < m->plan->events; i++) {
-        const struct mkperf_plan_event *e = &m->plan->event[i];
+    for (unsigned i = 0; i < mkperf_plan.events; i++) {
+        const struct mkperf_plan_event *e = &mkperf_plan.event[i];
         uint64_t present = e->slice == m->slice && now > m->resumed ? now - m->resumed : 0;
         /* The kernel counts a software event in all slices. */
-        out[i] = e->soft != 0 ? mkperf_kernel_enabled(m->kernel, now) : m->running[i] + present;
+        out[i] = e->soft != 0 ? mkperf_kernel_enabled(now) : m->running[i] + present;
     }
 }
 
@@ -141,18 +139,17 @@ void mkperf_multiplex_times(const struct mkperf_multiplex *m, uint64_t now, uint
  * time leaves a session that samples, because its counters would count events of the wrong slice. */
 static bool end_slice(struct mkperf_multiplex *m)
 {
-    struct mkperf_kernel *k = m->kernel;
-    const struct mkperf_plan_slice *slice = &m->plan->slice[m->slice];
+    const struct mkperf_plan_slice *slice = &mkperf_plan.slice[m->slice];
     uint32_t stopped =
-        mkperf_cores_request(k, k->on, MKPERF_REQUEST_STOP | MKPERF_REQUEST_SNAPSHOT);
+        mkperf_cores_request(mkperf_kernel.on, MKPERF_REQUEST_STOP | MKPERF_REQUEST_SNAPSHOT);
 
     if (stopped == 0) {
         return false;
     }
-    k->on &= m->plan->counting ? k->on : stopped;
+    mkperf_kernel.on &= mkperf_plan.counting ? mkperf_kernel.on : stopped;
     mkperf_drain(m->drain); /* under the numbers of this slice */
-    uint64_t now = m->plan->counting ? k->status->cores[k->here].stopped_ticks : 0;
-    now = now != 0 ? now : mkperf_kernel_time(k);
+    uint64_t now = mkperf_plan.counting ? mkperf_status.cores[mkperf_kernel.here].stopped_ticks : 0;
+    now = now != 0 ? now : mkperf_kernel_time();
     m->drain->now = now;
     MKPERF_EACH_BIT (core, stopped) {
         for (uint32_t n = slice->first; n < slice->end; n++) {
@@ -160,8 +157,8 @@ static bool end_slice(struct mkperf_multiplex *m)
         }
     }
     mkperf_multiplex_times(m, now, m->running);
-    for (unsigned i = 0; i < m->plan->events; i++) {
-        m->stopped[i] = m->plan->event[i].slice == m->slice ? now : m->stopped[i];
+    for (unsigned i = 0; i < mkperf_plan.events; i++) {
+        m->stopped[i] = mkperf_plan.event[i].slice == m->slice ? now : m->stopped[i];
     }
     m->resumed = now;
     return true;
@@ -173,25 +170,25 @@ void mkperf_multiplex_rotate(struct mkperf_multiplex *m)
         return;
     }
     if (end_slice(m)) {
-        m->slice = (m->slice + 1) % m->plan->session.slices;
+        m->slice = (m->slice + 1) % mkperf_plan.session.slices;
         m->rotated++;
         set_own_core(m);
         set_other_cores(m);
         /* The slice's events are paced as if no time had passed since they stopped. */
-        for (unsigned i = 0; i < m->plan->events; i++) {
-            if (m->plan->event[i].slice == m->slice) {
-                mkperf_pace_resume(m->pacer, i, m->resumed - m->stopped[i]);
+        for (unsigned i = 0; i < mkperf_plan.events; i++) {
+            if (mkperf_plan.event[i].slice == m->slice) {
+                mkperf_pace_resume(&m->drain->pacer, i, m->resumed - m->stopped[i]);
             }
         }
-        mkperf_cores_request(m->kernel, m->kernel->on, MKPERF_REQUEST_CONTINUE);
-        m->resumed = m->plan->counting ? mkperf_kernel_answer_time(m->kernel) : m->resumed;
+        mkperf_cores_request(mkperf_kernel.on, MKPERF_REQUEST_CONTINUE);
+        m->resumed = mkperf_plan.counting ? mkperf_kernel_answer_time() : m->resumed;
     }
     m->drain->tally.expired = false;
 }
 
 void mkperf_multiplex_end(struct mkperf_multiplex *m)
 {
-    if (m->plan->clock != 0) {
+    if (mkperf_plan.clock != 0) {
         end_slice(m);
     }
 }
@@ -199,12 +196,11 @@ void mkperf_multiplex_end(struct mkperf_multiplex *m)
 void mkperf_multiplex_status(const struct mkperf_multiplex *m, bool running)
 {
     uint64_t now = m->drain->now;
-    mkperf_Status *out = m->kernel->status;
 
-    if (m->plan->session.slices < 2 || m->plan->counting || m->kernel->began == 0) {
+    if (mkperf_plan.session.slices < 2 || mkperf_plan.counting || mkperf_kernel.began == 0) {
         return;
     }
-    out->enabled_ticks = mkperf_kernel_enabled(m->kernel, now);
-    out->running_ticks_count = (pb_size_t)m->plan->events;
-    mkperf_multiplex_times(m, running ? now : m->resumed, out->running_ticks);
+    mkperf_status.enabled_ticks = mkperf_kernel_enabled(now);
+    mkperf_status.running_ticks_count = (pb_size_t)mkperf_plan.events;
+    mkperf_multiplex_times(m, running ? now : m->resumed, mkperf_status.running_ticks);
 }

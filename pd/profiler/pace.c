@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The period of each event on each core: see pace.h. */
-#include "pace.h"
+/* The period of each event on each core: see pipeline.h. */
+#include "pipeline.h"
 
 #include "policy.h"
 
@@ -15,7 +15,7 @@ enum {
 /* Sets the event's period. The hook shortens a current interval that is now far too long. */
 static void set_period(struct mkperf_pacer *p, unsigned core, unsigned event, uint32_t period)
 {
-    const struct mkperf_plan_event *e = &p->plan->event[event];
+    const struct mkperf_plan_event *e = &mkperf_plan.event[event];
     struct mkperf_pace *pace = &p->core[core][event];
     uint32_t most = pace->period / SETTLED;
 
@@ -27,31 +27,32 @@ static void set_period(struct mkperf_pacer *p, unsigned core, unsigned event, ui
     pace->period = period;
     MKPERF_EACH_BIT (i,
                      mkperf_counter_bit(e->user_counter) | mkperf_counter_bit(e->kernel_counter)) {
-        struct mkperf_request_counter *c = &p->kernel->core[core].d->want.counter[i];
+        struct mkperf_request_counter *c = &mkperf_kernel.core[core].d->want.counter[i];
         c->period = period;
-        c->jitter_mask = p->plan->session.no_jitter ? 0 : mkperf_jitter_mask(period);
-        p->kernel->stale |= UINT32_C(1) << core;
+        c->jitter_mask = mkperf_plan.session.no_jitter ? 0 : mkperf_jitter_mask(period);
+        mkperf_kernel.stale |= UINT32_C(1) << core;
     }
 }
 
 /* Adapts an event with a frequency to the samples since the last call. */
 static void adapt_to_rate(struct mkperf_pacer *p, unsigned core, unsigned event, bool dropped)
 {
-    const struct mkperf_plan_event *e = &p->plan->event[event];
+    const struct mkperf_plan_event *e = &mkperf_plan.event[event];
     struct mkperf_pace *pace = &p->core[core][event];
     uint64_t ticks = pace->last - pace->from;
     uint32_t period = pace->period;
     bool first = pace->from == 0;
 
-    if (pace->samples == 0 ||
-        (!first && pace->samples < PACE_SAMPLES && ticks < p->kernel->tick_hz / PACE_PER_SECOND)) {
+    if (pace->samples == 0 || (!first && pace->samples < PACE_SAMPLES &&
+                               ticks < mkperf_kernel.tick_hz / PACE_PER_SECOND)) {
         return;
     }
     if (dropped) {
         period = period <= MKPERF_MAX_PERIOD / 2 ? 2 * period : MKPERF_MAX_PERIOD;
     } else if (!first) {
-        period = mkperf_adapt_period(period, e->minimum, p->plan->session.events[event].frequency,
-                                     pace->events, ticks, p->kernel->tick_hz);
+        period = mkperf_adapt_period(period, e->minimum,
+                                     mkperf_plan.session.events[event].frequency, pace->events,
+                                     ticks, mkperf_kernel.tick_hz);
     }
     pace->from = pace->last;
     pace->samples = 0;
@@ -65,8 +66,8 @@ static void adapt_to_absence(struct mkperf_pacer *p, unsigned core, unsigned eve
                              uint64_t silence)
 {
     struct mkperf_pace *pace = &p->core[core][event];
-    uint64_t hz = p->kernel->tick_hz;
-    uint32_t frequency = p->plan->session.events[event].frequency;
+    uint64_t hz = mkperf_kernel.tick_hz;
+    uint32_t frequency = mkperf_plan.session.events[event].frequency;
     bool silent = silence > SILENT_INTERVALS * hz / frequency;
     uint64_t patience = STARVED_INTERVALS * hz / frequency + hz / 10;
 
@@ -80,7 +81,8 @@ static void adapt_to_absence(struct mkperf_pacer *p, unsigned core, unsigned eve
     pace->from = 0;
     pace->samples = 0;
     pace->events = 0;
-    set_period(p, core, event, mkperf_starved_period(pace->period, p->plan->event[event].minimum));
+    set_period(p, core, event,
+               mkperf_starved_period(pace->period, mkperf_plan.event[event].minimum));
 }
 
 bool mkperf_pace_adapt(struct mkperf_pacer *p, uint32_t slice, uint64_t now, bool dropped,
@@ -88,9 +90,10 @@ bool mkperf_pace_adapt(struct mkperf_pacer *p, uint32_t slice, uint64_t now, boo
 {
     bool settling = false;
 
-    MKPERF_EACH_BIT (core, p->plan->adaptive ? p->kernel->on : 0) {
-        for (unsigned i = 0; i < p->plan->events; i++) {
-            if (p->plan->session.events[i].frequency != 0 && p->plan->event[i].slice == slice) {
+    MKPERF_EACH_BIT (core, mkperf_plan.adaptive ? mkperf_kernel.on : 0) {
+        for (unsigned i = 0; i < mkperf_plan.events; i++) {
+            if (mkperf_plan.session.events[i].frequency != 0 &&
+                mkperf_plan.event[i].slice == slice) {
                 adapt_to_rate(p, core, i, dropped);
                 adapt_to_absence(p, core, i, now, silence);
                 settling |= p->core[core][i].settling;
@@ -102,7 +105,7 @@ bool mkperf_pace_adapt(struct mkperf_pacer *p, uint32_t slice, uint64_t now, boo
 
 void mkperf_pace_resume(struct mkperf_pacer *p, unsigned event, uint64_t away)
 {
-    for (unsigned core = 0; core < p->kernel->cores; core++) {
+    for (unsigned core = 0; core < mkperf_kernel.cores; core++) {
         struct mkperf_pace *pace = &p->core[core][event];
         pace->from += pace->from != 0 ? away : 0;
         pace->last += pace->last != 0 ? away : 0;
@@ -112,9 +115,9 @@ void mkperf_pace_resume(struct mkperf_pacer *p, unsigned event, uint64_t away)
 void mkperf_pace_begin(struct mkperf_pacer *p)
 {
     for (unsigned i = 0; i < MKPERF_MAX_EVENTS; i++) {
-        for (unsigned core = 0; core < p->kernel->cores; core++) {
+        for (unsigned core = 0; core < mkperf_kernel.cores; core++) {
             p->core[core][i] =
-                (struct mkperf_pace){.period = mkperf_in_steps(p->plan->event[i].period)};
+                (struct mkperf_pace){.period = mkperf_in_steps(mkperf_plan.event[i].period)};
         }
     }
 }

@@ -12,7 +12,8 @@
 #include <mkperf/descriptor.h>
 
 #include "policy.h"
-#include "request.h"
+
+struct mkperf_plan mkperf_plan;
 
 /* Of an event that leaves samples out, the hook has at most so many times the interrupts that were requested. A guest that
  * runs seldom would otherwise cost the PDs much. */
@@ -537,8 +538,8 @@ static bool check_session(const struct mkperf_planning *m)
     return mkperf_check_rules(rules, sizeof rules / sizeof *rules, "", m->error);
 }
 
-bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
-                      const struct mkperf_cpu *cpu, mkperf_Error *error)
+bool mkperf_plan_make(const struct mkperf_session_request *request, const struct mkperf_cpu *cpu,
+                      mkperf_Error *error)
 {
     static struct mkperf_planning m; /* too large for a PD's stack */
     const mkperf_Configure *c = &request->configure;
@@ -590,6 +591,6 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
         m.plan.counter_mask |= UINT32_C(1) << MKPERF_OFF_CPU_COUNTER;
         m.plan.event_of[MKPERF_OFF_CPU_COUNTER] = (uint8_t)m.plan.events;
     }
-    *plan = m.plan;
+    mkperf_plan = m.plan;
     return true;
 }

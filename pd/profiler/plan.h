@@ -8,9 +8,8 @@
 #ifndef MKPERF_PLAN_H
 #define MKPERF_PLAN_H
 
-#include <mkperf/session.h>
-
 #include "../pmu/pmu.h"
+#include "request.h"
 
 /* An event of the session: the part of it that no client sees. The other part, with its name, modes
  * and the numbers of its counters in records, is the SessionEvent with the same index. */
@@ -62,6 +61,9 @@ struct mkperf_plan {
     struct mkperf_plan_event event[MKPERF_MAX_EVENTS];
 };
 
+/* The plan of the session. */
+extern struct mkperf_plan mkperf_plan;
+
 /* Returns whether the kernel reports scheduling events. */
 static inline bool mkperf_plan_schedules(const struct mkperf_plan *plan)
 {
@@ -94,11 +96,11 @@ struct mkperf_planning {
 };
 
 /*
- * Makes a plan from a request of mkperf_request_take. True: *plan is complete. False: *error
- * has the reason, and *plan is unchanged.
+ * Makes mkperf_plan from a request of mkperf_request_take. True: it is complete. False: *error has
+ * the reason, and the plan is unchanged.
  */
-bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
-                      const struct mkperf_cpu *cpu, mkperf_Error *error);
+bool mkperf_plan_make(const struct mkperf_session_request *request, const struct mkperf_cpu *cpu,
+                      mkperf_Error *error);
 
 /* The next three are parts of that, which the timer's sessions use, too. False: the error has the
  * reason. */

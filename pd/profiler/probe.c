@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sessions of the hook with one counter: see probe.h. */
-#include "probe.h"
-
-#include "drain.h"
-#include "request.h"
+/* Sessions of the hook with one counter: see kernel.h. */
+#include "pipeline.h"
 
 enum {
     PROBE_PERIOD = 1000,    /* cycles */
@@ -14,13 +11,13 @@ enum {
 
 /* Starts a session of counter 0, which overflows after `first` events of a kind that every program
  * causes. Returns whether the kernel accepted it. */
-static bool apply_one(struct mkperf_kernel *k, struct mkperf_ring_consumer *ring, uint32_t first,
-                      bool kernel, uint32_t watermark, uint32_t callers)
+static bool apply_one(struct mkperf_ring_consumer *ring, uint32_t first, bool kernel,
+                      uint32_t watermark, uint32_t callers)
 {
-    const struct mkperf_pmu_event *event = mkperf_event_there(&k->cpu, "cycles");
-    struct mkperf_configuration *want = mkperf_kernel_blank(k, ring->size);
+    const struct mkperf_pmu_event *event = mkperf_event_there(&mkperf_kernel.cpu, "cycles");
+    struct mkperf_configuration *want = mkperf_kernel_blank(ring->size);
 
-    event = event != NULL ? event : mkperf_event_there(&k->cpu, "instructions");
+    event = event != NULL ? event : mkperf_event_there(&mkperf_kernel.cpu, "instructions");
     if (event == NULL) {
         return false;
     }
@@ -30,18 +27,19 @@ static bool apply_one(struct mkperf_kernel *k, struct mkperf_ring_consumer *ring
     want->callers = callers;
     want->max_frames = callers != 0;
     want->counter[0] = (struct mkperf_request_counter){
-        .select = k->cpu.pmu->select(k->cpu.id, event->code,
-                                     MKPERF_PMU_THREADS | (kernel ? MKPERF_PMU_KERNEL : 0U)),
+        .select =
+            mkperf_kernel.cpu.pmu->select(mkperf_kernel.cpu.id, event->code,
+                                          MKPERF_PMU_THREADS | (kernel ? MKPERF_PMU_KERNEL : 0U)),
         .left = first,
         .first = first,
         .period = MKPERF_MAX_PERIOD,
     };
     mkperf_ring_clear(ring);
     for (unsigned i = 0; i < QUIET_SPINS; i++) {
-        if (mkperf_kernel_request(k, MKPERF_REQUEST_APPLY)) {
+        if (mkperf_kernel_request(MKPERF_REQUEST_APPLY)) {
             return true;
         }
-        if (mkperf_answered(k)->status != MKPERF_REQUEST_BAD_TIME) {
+        if (mkperf_answered()->status != MKPERF_REQUEST_BAD_TIME) {
             return false;
         }
     }
@@ -67,21 +65,21 @@ static uint64_t mix(uint64_t x)
 }
 
 /* Lets counter 0 overflow once and waits, boundedly, for the hook to have seen it. */
-bool mkperf_probe(struct mkperf_kernel *k, struct mkperf_ring_consumer *ring, mkperf_Error *error)
+bool mkperf_probe(struct mkperf_ring_consumer *ring, mkperf_Error *error)
 {
     bool seen = false;
 
-    if (!apply_one(k, ring, PROBE_PERIOD, false, NEVER_WAKE, 0)) {
+    if (!apply_one(ring, PROBE_PERIOD, false, NEVER_WAKE, 0)) {
         return mkperf_refuse(error, MKPERF_RESULT_NO_PMU, 0,
                              "the PMU counts neither cycles nor instructions");
     }
     for (unsigned i = 0; i < PROBE_SPINS && !seen; i++) {
         seen = __atomic_load_n(&ring->ring->head, __ATOMIC_ACQUIRE) != 0;
     }
-    mkperf_kernel_request(k, MKPERF_REQUEST_WITHDRAW | MKPERF_REQUEST_SNAPSHOT);
-    bool counted = mkperf_answered(k)->counter[0].value != UINT32_C(0) - PROBE_PERIOD;
-    if (k->boot_id == 0) {
-        k->boot_id = mix(mix(probe_time(ring)) ^ mkperf_answered(k)->time) | 1;
+    mkperf_kernel_request(MKPERF_REQUEST_WITHDRAW | MKPERF_REQUEST_SNAPSHOT);
+    bool counted = mkperf_answered()->counter[0].value != UINT32_C(0) - PROBE_PERIOD;
+    if (mkperf_kernel.boot_id == 0) {
+        mkperf_kernel.boot_id = mix(mix(probe_time(ring)) ^ mkperf_answered()->time) | 1;
     }
     mkperf_ring_clear(ring); /* the probe's sample is thrown away */
     if (seen) {
@@ -97,19 +95,18 @@ bool mkperf_probe(struct mkperf_kernel *k, struct mkperf_ring_consumer *ring, mk
                          "another one than the kernel was built for (KernelMkperfIRQ)");
 }
 
-bool mkperf_probe_begin(struct mkperf_kernel *k, struct mkperf_ring_consumer *ring,
-                        uint32_t callers, mkperf_Error *error)
+bool mkperf_probe_begin(struct mkperf_ring_consumer *ring, uint32_t callers, mkperf_Error *error)
 {
-    return apply_one(k, ring, MKPERF_MAX_PERIOD, true, 8, callers) || /* each sample wakes */
+    return apply_one(ring, MKPERF_MAX_PERIOD, true, 8, callers) || /* each sample wakes */
            mkperf_refuse(error, MKPERF_RESULT_INTERNAL, 0, "the hook refuses a session");
 }
 
-void mkperf_probe_arm(struct mkperf_kernel *k, uint32_t cycles)
+void mkperf_probe_arm(uint32_t cycles)
 {
-    struct mkperf_configuration *want = mkperf_wanted(k);
+    struct mkperf_configuration *want = mkperf_wanted();
 
     want->enable_mask = 1;
     want->counter[0].left = cycles;
     want->counter[0].first = cycles;
-    mkperf_kernel_request(k, MKPERF_REQUEST_CONTINUE);
+    mkperf_kernel_request(MKPERF_REQUEST_CONTINUE);
 }

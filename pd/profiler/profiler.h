@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The profiler PD's whole state: one instance of each stage. For main.c, which owns it, and for tests. */
+/* The parts of the profiler PD that main.c connects. For main.c, which owns them, and for tests. */
 #ifndef MKPERF_PROFILER_PROFILER_H
 #define MKPERF_PROFILER_PROFILER_H
 
@@ -8,18 +8,8 @@
 
 struct mkperf_profiler {
     struct mkperf_session_page *page;
-    struct mkperf_plan plan;
     bool timer;  /* The plan is the timer's. */
     uint32_t id; /* sessions started since boot */
-    mkperf_Status status;
-
-    /* The stages, from the last to the first. */
-    struct mkperf_kernel kernel;
-    struct mkperf_output output;
-    struct mkperf_soft_stage soft;
-    struct mkperf_sched sched;
-    struct mkperf_latencies latencies;
-    struct mkperf_pacer pacer;
     struct mkperf_drain drain;
 
     /* The two ways to a session. */

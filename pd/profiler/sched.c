@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Scheduling events on their way to the client: see sched.h. */
-#include "sched.h"
-
-#include "request.h"
+/* Scheduling events on their way to the client: see pipeline.h. */
+#include "pipeline.h"
 
 /* The words of the session, which the kernel reads at each request. They are within a page. */
 static struct mkperf_word_table word_table __attribute__((aligned(1024)));
 
-bool mkperf_sched_prepare(struct mkperf_sched *s, struct mkperf_kernel *kernel, mkperf_Error *error)
+bool mkperf_sched_prepare(struct mkperf_sched *s, mkperf_Error *error)
 {
-    bool wanted = mkperf_plan_schedules(s->plan);
+    bool wanted = mkperf_plan_schedules(&mkperf_plan);
 
-    if ((wanted || s->plan->session.words != 0) && !mkperf_kernel_events(kernel)) {
+    if ((wanted || mkperf_plan.session.words != 0) && !mkperf_kernel_events()) {
         return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
                              "the kernel's mkperf extension has no scheduling events");
     }
-    word_table.n = s->plan->request.words_count;
-    memcpy(word_table.word, s->plan->request.words, sizeof word_table.word);
-    mkperf_wanted(kernel)->words = word_table.n != 0 ? (uintptr_t)&word_table : 0;
-    mkperf_wanted(kernel)->sched = (wanted ? MKPERF_SCHED_EVENTS : 0) |
-                                   (s->plan->session.off_cpu ? MKPERF_SCHED_OFF_CPU : 0);
-    *s = (struct mkperf_sched){.plan = s->plan, .output = s->output};
+    word_table.n = mkperf_plan.request.words_count;
+    memcpy(word_table.word, mkperf_plan.request.words, sizeof word_table.word);
+    mkperf_wanted()->words = word_table.n != 0 ? (uintptr_t)&word_table : 0;
+    mkperf_wanted()->sched = (wanted ? MKPERF_SCHED_EVENTS : 0) |
+                             (mkperf_plan.session.off_cpu ? MKPERF_SCHED_OFF_CPU : 0);
+    *s = (struct mkperf_sched){0};
     for (unsigned i = 0; i < MKPERF_TARGET_CORES; i++) {
         mkperf_slots_begin(&s->core[i].slots);
     }
@@ -38,7 +36,7 @@ static bool tell_lost(struct mkperf_sched *s, unsigned core)
         [MKPERF_SCHED_LOST] = c->lost,
     };
 
-    if (mkperf_output_put(s->output, record, sizeof record, 0)) {
+    if (mkperf_output_put(record, sizeof record, 0)) {
         c->lost = 0;
     }
     return c->lost == 0;
@@ -56,8 +54,8 @@ static inline __attribute__((always_inline)) void stream(struct mkperf_sched *s,
 {
     struct mkperf_sched_core *c = &s->core[core];
 
-    if ((c->lost != 0 && !tell_lost(s, core)) || !mkperf_output_put(s->output, record, size, 1)) {
-        s->output->status->sched_lost_output++;
+    if ((c->lost != 0 && !tell_lost(s, core)) || !mkperf_output_put(record, size, 1)) {
+        mkperf_status.sched_lost_output++;
         add_lost(c, 1, record[MKPERF_WORD_TIME]);
     }
 }
@@ -80,18 +78,18 @@ bool mkperf_sched_take(struct mkperf_sched *s, unsigned core, const uint64_t *re
     uint64_t header = record[MKPERF_WORD_HEADER];
     unsigned type = mkperf_record_type(header);
 
-    if (mkperf_record_core(header) != core || !mkperf_plan_follows(s->plan)) {
+    if (mkperf_record_core(header) != core || !mkperf_plan_follows(&mkperf_plan)) {
         return false;
     }
     if (type == MKPERF_RECORD_SCHED && size == 8 * MKPERF_SCHED_WORDS) {
-        s->output->status->sched_captured++;
-        if (s->plan->session.sched) {
+        mkperf_status.sched_captured++;
+        if (mkperf_plan.session.sched) {
             stream_event(s, core, record);
         }
     } else if (type == MKPERF_RECORD_SCHED_THREAD && size == 8 * MKPERF_SCHED_THREAD_WORDS) {
         mkperf_slots_take(&s->core[core].slots, record);
     } else if (type == MKPERF_RECORD_WORDS && size >= 8 * MKPERF_WORDS_FIXED) {
-        s->output->status->sched_captured++;
+        mkperf_status.sched_captured++;
         stream(s, core, record, size);
     } else if (type == MKPERF_RECORD_SCHED_LOSS && size == 8 * MKPERF_SCHED_LOSS_WORDS) {
         add_lost(&s->core[core], record[MKPERF_SCHED_LOST], record[MKPERF_WORD_TIME]);
@@ -105,9 +103,9 @@ void mkperf_sched_drained(struct mkperf_sched *s, unsigned core, uint64_t droppe
 {
     struct mkperf_sched_core *c = &s->core[core];
 
-    s->output->status->sched_lost_ring += dropped - c->dropped;
+    mkperf_status.sched_lost_ring += dropped - c->dropped;
     c->dropped = dropped;
-    if ((s->plan->session.sched || s->plan->session.words != 0) && c->lost != 0) {
+    if ((mkperf_plan.session.sched || mkperf_plan.session.words != 0) && c->lost != 0) {
         tell_lost(s, core);
     }
 }

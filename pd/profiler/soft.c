@@ -1,40 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Software events in the profiler PD: see soft.h. */
-#include "soft.h"
+/* Software events in the profiler PD: see pipeline.h. */
+#include "pipeline.h"
 
 #include <mkperf/bits.h>
 #include <mkperf/sched.h>
-
-#include "request.h"
 
 enum { STACK_PAGES = 4096 }; /* the largest stack that Microkit has */
 
 bool mkperf_soft_prepare(struct mkperf_soft_stage *s, mkperf_Error *error)
 {
-    struct mkperf_configuration *want = mkperf_wanted(s->kernel);
+    struct mkperf_configuration *want = mkperf_wanted();
 
     s->on = false;
-    if (s->plan->soft_mask != 0 && !mkperf_kernel_events(s->kernel)) {
+    if (mkperf_plan.soft_mask != 0 && !mkperf_kernel_events()) {
         return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
                              "the kernel's mkperf extension has no software events (context "
                              "switches, faults, calls, notifications)");
     }
     *s->table = (struct mkperf_soft){0};
-    want->soft_mask = s->plan->soft_mask;
+    want->soft_mask = mkperf_plan.soft_mask;
     want->soft = (uintptr_t)s->table;
-    s->on = s->plan->soft_mask != 0;
+    s->on = mkperf_plan.soft_mask != 0;
     s->ended = 0;
     return true;
 }
 
 /* Asks a core's hook about a page of the thread in a slot. False: no thread has the slot. */
-static bool ask_page(struct mkperf_soft_stage *s, unsigned core, unsigned slot, uint64_t page)
+static bool ask_page(unsigned core, unsigned slot, uint64_t page)
 {
-    struct mkperf_descriptor *d = s->kernel->core[core].d;
+    struct mkperf_descriptor *d = mkperf_kernel.core[core].d;
 
     d->slot = slot;
     d->page = page;
-    return mkperf_cores_request(s->kernel, UINT32_C(1) << core, MKPERF_REQUEST_PAGE) != 0;
+    return mkperf_cores_request(UINT32_C(1) << core, MKPERF_REQUEST_PAGE) != 0;
 }
 
 /* Returns the row of the thread that a core's hook has named in its answer; NULL: it has none. */
@@ -54,68 +52,67 @@ static struct mkperf_soft_thread *stack_row(struct mkperf_soft_stage *s,
 
 /* Finds the pages around the least stack pointer that has been seen, down and up to the first page
  * that the thread cannot read. Below and above a stack, Microkit maps nothing. */
-static void look_at_stack(struct mkperf_soft_stage *s, unsigned core, unsigned slot,
-                          struct mkperf_soft_stack *stack)
+static void look_at_stack(unsigned core, unsigned slot, struct mkperf_soft_stack *stack)
 {
-    const struct mkperf_answer *a = &s->kernel->core[core].d->answer;
+    const struct mkperf_answer *a = &mkperf_kernel.core[core].d->answer;
     uint64_t first = stack->least & ~UINT64_C(4095);
     uint64_t page = first;
 
-    for (unsigned i = 0; i < STACK_PAGES && ask_page(s, core, slot, page) && a->readable; i++) {
-        stack->lowest = s->plan->request.stacks > 1 && a->word != 0 ? a->word : stack->lowest;
+    for (unsigned i = 0; i < STACK_PAGES && ask_page(core, slot, page) && a->readable; i++) {
+        stack->lowest = mkperf_plan.request.stacks > 1 && a->word != 0 ? a->word : stack->lowest;
         stack->bottom = page;
         stack->top = first + 4096;
         page -= 4096;
     }
     for (unsigned i = 0;
-         i < STACK_PAGES && stack->top != 0 && ask_page(s, core, slot, stack->top) && a->readable;
+         i < STACK_PAGES && stack->top != 0 && ask_page(core, slot, stack->top) && a->readable;
          i++) {
-        stack->lowest = s->plan->request.stacks > 1 && stack->lowest == 0 ? a->word : stack->lowest;
+        stack->lowest = mkperf_plan.request.stacks > 1 && stack->lowest == 0 ? a->word
+                                                                             : stack->lowest;
         stack->top += 4096;
     }
 }
 
 void mkperf_soft_ended(struct mkperf_soft_stage *s)
 {
-    uint32_t cores = s->plan->soft_mask & MKPERF_SOFT_STACKS ? s->kernel->on : 0;
+    uint32_t cores = mkperf_plan.soft_mask & MKPERF_SOFT_STACKS ? mkperf_kernel.on : 0;
 
-    s->ended = s->on ? mkperf_kernel_time(s->kernel) : 0;
+    s->ended = s->on ? mkperf_kernel_time() : 0;
     MKPERF_EACH_BIT (core, cores) {
         for (unsigned slot = 0; slot < MKPERF_SCHED_SLOTS; slot++) {
             struct mkperf_soft_thread *row =
-                ask_page(s, core, slot, 0) ? stack_row(s, &s->kernel->core[core].d->answer) : NULL;
+                ask_page(core, slot, 0) ? stack_row(s, &mkperf_kernel.core[core].d->answer) : NULL;
             if (row != NULL && row->stack.least != 0 && row->stack.top == 0) {
-                look_at_stack(s, core, slot, &row->stack);
+                look_at_stack(core, slot, &row->stack);
             }
         }
     }
 }
 
 /* Notes a fault. A fault of some threads ends a flight recording. thread: as in the request. */
-static void note_fault(struct mkperf_soft_stage *s, uint64_t thread)
+static void note_fault(uint64_t thread)
 {
-    const mkperf_Configure *request = &s->plan->request;
-    mkperf_Status *status = s->kernel->status;
+    const mkperf_Configure *request = &mkperf_plan.request;
 
     for (unsigned i = 0; i < request->dump_on_fault_count; i++) {
         if (request->dump_on_fault[i] == thread &&
-            status->trigger == mkperf_FlightTrigger_FLIGHT_STOP) {
-            status->trigger = mkperf_FlightTrigger_FLIGHT_FAULT;
-            status->trigger_thread = thread;
+            mkperf_status.trigger == mkperf_FlightTrigger_FLIGHT_STOP) {
+            mkperf_status.trigger = mkperf_FlightTrigger_FLIGHT_FAULT;
+            mkperf_status.trigger_thread = thread;
         }
     }
 }
 
 bool mkperf_soft_take(struct mkperf_soft_stage *s, const uint64_t *record, unsigned size)
 {
-    if (s->plan->counting || size != 8 * MKPERF_FAULT_WORDS) {
+    if (mkperf_plan.counting || size != 8 * MKPERF_FAULT_WORDS) {
         return false;
     }
     uint64_t out[MKPERF_FAULT_WORDS];
     memcpy(out, record, sizeof out);
     out[MKPERF_WORD_THREAD] = mkperf_thread_of(record[MKPERF_WORD_THREAD], record[MKPERF_WORD_SC]);
-    note_fault(s, mkperf_thread_to_wire(out[MKPERF_WORD_THREAD]));
-    s->table->records_dropped += !mkperf_output_put(s->output, out, sizeof out, 0);
+    note_fault(mkperf_thread_to_wire(out[MKPERF_WORD_THREAD]));
+    s->table->records_dropped += !mkperf_output_put(out, sizeof out, 0);
     return true;
 }
 
@@ -123,9 +120,9 @@ bool mkperf_soft_take(struct mkperf_soft_stage *s, const uint64_t *record, unsig
 static void take_view(struct mkperf_soft_stage *s)
 {
     struct mkperf_soft *v = &s->view;
-    uint64_t now = s->ended != 0 ? s->ended : mkperf_kernel_time(s->kernel);
+    uint64_t now = s->ended != 0 ? s->ended : mkperf_kernel_time();
 
-    s->enabled = mkperf_kernel_enabled(s->kernel, now);
+    s->enabled = mkperf_kernel_enabled(now);
     s->edges = 0;
     s->threads = 0;
     *v = *s->table;

@@ -266,7 +266,7 @@ static void boot(void)
     static uint8_t shared[MKPERF_OUTPUT_REGION_BYTES] __attribute__((aligned(4096)));
 
     memset(&sim, 0, sizeof sim);
-    memset(&profiler, 0, sizeof profiler);
+    sim_forget();
     memset(&ipc_buffer, 0, sizeof ipc_buffer);
     /* Headers and tables; what the rings held before is as good as anything. */
     memset(memory, 0, MKPERF_RING_HEADER_BYTES);

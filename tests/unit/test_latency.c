@@ -256,19 +256,16 @@ static void critical_path_refuses(void **state)
 
 static struct mkperf_latency target;
 
-/* Greatest value of the bucket in which the quantile is; the cells are sorted. */
-static uint64_t quantile(unsigned pair, unsigned cells, unsigned per_mille)
+/* Returns the greatest value of the bucket in which the quantile is. */
+static uint64_t quantile(unsigned pair, unsigned per_mille)
 {
     const struct mkperf_latency_pair *p = &target.pair[pair];
     uint64_t wanted = (p->count * per_mille + 999) / 1000, seen = 0, value = 0;
 
-    for (unsigned i = 0; i < cells && seen < wanted; i++) {
-        if (mkperf_latency_cell_pair(target.cell[i]) == pair) {
-            unsigned bucket = mkperf_latency_cell_bucket(target.cell[i]);
-            seen += mkperf_latency_cell_count(target.cell[i]);
-            while (mkperf_latency_bucket(value + 1) <= bucket) {
-                value++;
-            }
+    for (unsigned bucket = 0; bucket < MKPERF_LATENCY_BUCKETS && seen < wanted; bucket++) {
+        seen += mkperf_latency_count(&target, pair, bucket);
+        while (seen >= wanted && mkperf_latency_bucket(value + 1) <= bucket) {
+            value++;
         }
     }
     return value < p->max ? value : p->max;
@@ -292,60 +289,65 @@ static void replay(void)
     }
 }
 
-/* Returns whether the story reaches a limit; target.reached shows how. */
-static bool reaches(struct mkperf_latency_limit limit)
+static mkperf_Status reached;
+
+/* Compares the target's latencies with a limit, at 1 ns a tick. */
+static void begin_limit(const mkperf_StopIf *limit)
 {
     mkperf_latency_begin(&target);
-    mkperf_latency_add_limit(&target, &limit);
+    reached = (mkperf_Status)mkperf_Status_init_zero;
+    mkperf_latency_limit(&target, limit, 1, 1000000000, &reached);
+}
+
+/* Returns whether the story reaches a limit; `reached` shows how. */
+static bool reaches(mkperf_StopIf limit)
+{
+    begin_limit(&limit);
     replay();
     assert_int_equal(target.dropped, 0);
-    return target.reached.limit != 0;
+    return reached.trigger == mkperf_FlightTrigger_FLIGHT_CONDITION &&
+           reached.trigger_kind == limit.kind;
 }
 
 /* The conditions that end a flight recording: the first latency that reaches the limit, to the tick. */
 static void limits(void **state)
 {
-    const struct mkperf_latency_reached *r = &target.reached;
-
     (void)state;
-    assert_true(reaches((struct mkperf_latency_limit){
-        .kind = MKPERF_LATENCY_CALL, .from = CLIENT + 3, .to = SERVER + 3, .ticks = 38000}));
-    assert_int_equal(r->ticks, 38000);
-    assert_int_equal(r->at, 1046000); /* as the table of the recording has it */
-    assert_int_equal(r->from, CLIENT + 3);
-    assert_int_equal(r->to, SERVER + 3);
-    assert_false(reaches((struct mkperf_latency_limit){
-        .kind = MKPERF_LATENCY_CALL, .from = CLIENT + 3, .to = SERVER + 3, .ticks = 38001}));
-    assert_false(reaches((struct mkperf_latency_limit){
-        .kind = MKPERF_LATENCY_CALL, .from = SERVER + 3, .to = CLIENT + 3}));
-    assert_true(reaches(
-        (struct mkperf_latency_limit){.kind = MKPERF_LATENCY_CALL, .to = STORE + 3, .ticks = 1}));
-    assert_int_equal(r->from, SERVER + 3);
+    assert_true(reaches((mkperf_StopIf){
+        .kind = mkperf_StopKind_STOP_CALL, .from = CLIENT + 3, .to = SERVER + 3, .ns = 38000}));
+    assert_int_equal(reached.trigger_ticks, 38000);
+    assert_int_equal(reached.trigger_at, 1046000); /* as the table of the recording has it */
+    assert_int_equal(reached.trigger_from, CLIENT + 3);
+    assert_int_equal(reached.trigger_thread, SERVER + 3);
+    assert_false(reaches((mkperf_StopIf){
+        .kind = mkperf_StopKind_STOP_CALL, .from = CLIENT + 3, .to = SERVER + 3, .ns = 38001}));
+    assert_false(reaches(
+        (mkperf_StopIf){.kind = mkperf_StopKind_STOP_CALL, .from = SERVER + 3, .to = CLIENT + 3}));
     assert_true(
-        reaches((struct mkperf_latency_limit){.kind = MKPERF_LATENCY_IRQ, .from = 34, .ticks = 1}));
-    assert_int_equal(r->from, 33);
-    assert_int_equal(r->to, DRIVER + 3);
-    assert_false(reaches((struct mkperf_latency_limit){.kind = MKPERF_LATENCY_IRQ, .from = 35}));
-    assert_true(reaches(
-        (struct mkperf_latency_limit){.kind = MKPERF_LATENCY_READY, .to = STORE + 3, .ticks = 1}));
-    uint64_t ready = r->ticks;
-    assert_true(reaches((struct mkperf_latency_limit){
-        .kind = MKPERF_LATENCY_READY, .to = STORE + 3, .ticks = ready}));
-    assert_false(reaches((struct mkperf_latency_limit){
-        .kind = MKPERF_LATENCY_READY, .to = STORE + 3, .ticks = 1000000}));
-    assert_false(reaches((struct mkperf_latency_limit){.kind = MKPERF_LATENCY_THROTTLED}));
-    mkperf_latency_begin(&target);
-    mkperf_latency_add_limit(&target, &(struct mkperf_latency_limit){
-                                          .kind = MKPERF_LATENCY_THROTTLED, .to = CLIENT + 3});
+        reaches((mkperf_StopIf){.kind = mkperf_StopKind_STOP_CALL, .to = STORE + 3, .ns = 1}));
+    assert_int_equal(reached.trigger_from, SERVER + 3);
+    assert_true(reaches((mkperf_StopIf){.kind = mkperf_StopKind_STOP_IRQ, .from = 34, .ns = 1}));
+    assert_int_equal(reached.trigger_from, 33);
+    assert_int_equal(reached.trigger_thread, DRIVER + 3);
+    assert_false(reaches((mkperf_StopIf){.kind = mkperf_StopKind_STOP_IRQ, .from = 35}));
+    assert_true(
+        reaches((mkperf_StopIf){.kind = mkperf_StopKind_STOP_READY, .to = STORE + 3, .ns = 1}));
+    uint64_t ready = reached.trigger_ticks;
+    assert_true(
+        reaches((mkperf_StopIf){.kind = mkperf_StopKind_STOP_READY, .to = STORE + 3, .ns = ready}));
+    assert_false(reaches(
+        (mkperf_StopIf){.kind = mkperf_StopKind_STOP_READY, .to = STORE + 3, .ns = 1000000}));
+    assert_false(reaches((mkperf_StopIf){.kind = mkperf_StopKind_STOP_THROTTLED}));
+    begin_limit(&(mkperf_StopIf){.kind = mkperf_StopKind_STOP_THROTTLED, .to = CLIENT + 3});
     for (unsigned i = 0; i < 2; i++) {
         mkperf_latency_event(
             &target, 0,
             mkperf_sched_header(MKPERF_SCHED_SWITCH,
                                 i == 0 ? MKPERF_STOPPED_IDLE : MKPERF_STOPPED_BUDGET, 0),
             i == 0 ? CLIENT + 1 : MKPERF_THREAD_IDLE, 100 + i);
-        assert_int_equal(r->limit, i);
+        assert_int_equal(reached.trigger == mkperf_FlightTrigger_FLIGHT_CONDITION, i);
     }
-    assert_int_equal(r->at, 101);
+    assert_int_equal(reached.trigger_at, 101);
 }
 
 /* What the target aggregates itself of the same events, at 1 ns a tick, are the same numbers. */
@@ -358,7 +360,6 @@ static void same_as_on_the_target(void **state)
     (void)state;
     mkperf_latency_begin(&target);
     replay();
-    unsigned cells = mkperf_latency_sort(&target);
     for (unsigned i = 0; i < MKPERF_LATENCY_PAIRS; i++) {
         static const char *const kinds[] = {"call", "notification", "irq"};
         const struct mkperf_latency_pair *p = &target.pair[i];
@@ -370,10 +371,9 @@ static void same_as_on_the_target(void **state)
         snprintf(row, sizeof row, "%s,%s,%s,%u,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu\n",
                  kinds[ends.kind], ends.kind == MKPERF_LATENCY_IRQ ? "" : name_of(ends.from),
                  name_of(ends.to), ends.irq, (unsigned long long)p->count,
-                 (unsigned long long)p->total, (unsigned long long)quantile(i, cells, 500),
-                 (unsigned long long)quantile(i, cells, 900),
-                 (unsigned long long)quantile(i, cells, 990),
-                 (unsigned long long)quantile(i, cells, 999), (unsigned long long)p->max,
+                 (unsigned long long)p->total, (unsigned long long)quantile(i, 500),
+                 (unsigned long long)quantile(i, 900), (unsigned long long)quantile(i, 990),
+                 (unsigned long long)quantile(i, 999), (unsigned long long)p->max,
                  (unsigned long long)p->max_at, (unsigned long long)p->busy);
         has(text, row);
         rows++;

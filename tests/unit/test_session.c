@@ -243,14 +243,14 @@ static void test_silence(void **state)
     configure_one(sim_event("cycles", 0, 100), mkperf_ToHost_session_tag);
     start_session();
     run_machine(2 * TICK_HZ);
-    uint32_t period = sim_profiler->pacer.core[0][0].period;
+    uint32_t period = sim_profiler->drain.pacer.core[0][0].period;
     sim.user_rate = 1;
     sim.kernel_rate = 0;
     for (unsigned i = 0; i < 5; i++) {
         run_machine(TICK_HZ);
         sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     }
-    assert_true(sim_profiler->pacer.core[0][0].period < period / 100);
+    assert_true(sim_profiler->drain.pacer.core[0][0].period < period / 100);
     uint64_t before = got.batch_samples;
     run_machine(3 * TICK_HZ);
     assert_true(got.batch_samples - before > 150);
@@ -387,11 +387,11 @@ static void test_wakes_at_the_most(void **state)
     configure_one(sim_event("cycles", 100000, 0), mkperf_ToHost_session_tag);
     start_session();
     run_machine(TICK_HZ / 10);
-    uint64_t wakeups = sim_profiler->status.wakeups;
-    uint64_t captured = sim_profiler->status.captured;
+    uint64_t wakeups = mkperf_status.wakeups;
+    uint64_t captured = mkperf_status.captured;
     run_machine(TICK_HZ / 4); /* not once round the ring, where there may be a gap */
-    assert_int_equal(sim_profiler->status.captured - captured,
-                     MKPERF_WAKE_SAMPLES * (sim_profiler->status.wakeups - wakeups));
+    assert_int_equal(mkperf_status.captured - captured,
+                     MKPERF_WAKE_SAMPLES * (mkperf_status.wakeups - wakeups));
     check_statistics(stop_session());
 }
 
@@ -445,7 +445,7 @@ static void test_guests(void **state)
     configure_one(guest_event(false, false, true), mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_EVENT_UNSUPPORTED, 1);
     configure_one(guest_event(false, false, false), mkperf_ToHost_session_tag);
-    assert_false(sim_profiler->plan.leaves_out);
+    assert_false(mkperf_plan.leaves_out);
     sim.guests = true;
     m.msg.configure.events_count = 5;
     m.msg.configure.events[0] = guest_event(false, false, true); /* :G, :uG, :kG, :H */
@@ -454,7 +454,7 @@ static void test_guests(void **state)
     m.msg.configure.events[3] = guest_event(false, false, false);
     m.msg.configure.events[4] = guest_event(true, false, false);
     sim_ask(&m, mkperf_ToHost_session_tag);
-    assert_int_equal(sim_profiler->plan.session.slices, 1);
+    assert_int_equal(mkperf_plan.session.slices, 1);
     for (unsigned i = 0; i < 5; i++) {
         static const uint32_t only[] = {4, 5, 6, 8, 9};
         assert_int_equal(got.last.msg.session.events[i].only, only[i]);
@@ -514,7 +514,7 @@ static void test_guests_frequency(void **state)
     run_machine(2 * TICK_HZ);
     check_statistics(stop_session());
     assert_in_range(got.of[0], 600, 8000);
-    assert_true(sim_profiler->pacer.core[0][0].period >= 1000000 / 8);
+    assert_true(sim_profiler->drain.pacer.core[0][0].period >= 1000000 / 8);
 }
 
 int main(void)

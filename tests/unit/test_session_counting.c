@@ -146,8 +146,8 @@ static void test_counts_are_multiplexed(void **state)
     (void)state;
     mock_features |= MKPERF_FEATURE_EVENTS;
     configure_counting(names, group, 4, mkperf_ToHost_session_tag);
-    assert_int_equal(sim_profiler->plan.session.slices, 3);
-    assert_int_equal(sim_profiler->plan.event[1].slice, sim_profiler->plan.event[2].slice);
+    assert_int_equal(mkperf_plan.session.slices, 3);
+    assert_int_equal(mkperf_plan.event[1].slice, mkperf_plan.event[2].slice);
     start_session();
     run_machine(2 * TICK_HZ);
     stop_session();
@@ -164,7 +164,7 @@ static void test_counts_are_multiplexed(void **state)
     assert_int_equal(c->events[1].running_ticks, c->events[2].running_ticks);
     assert_int_equal(c->events[1].user, c->events[2].user);
     assert_in_range(all, c->enabled_ticks - 20, c->enabled_ticks + 20);
-    assert_int_equal(sim_profiler->status.spurious, 0);
+    assert_int_equal(mkperf_status.spurious, 0);
 }
 
 static void test_counting_refusals(void **state)

@@ -59,8 +59,7 @@ static void test_keeps_the_newest(void **state)
     mkperf_Status s = *status();
     assert_int_equal(s.flight, mkperf_FlightState_FLIGHT_RECORDING);
     assert_true(s.overwritten > 10 * s.held && s.held > BYTES / 8 / 9 / 2);
-    assert_int_equal(sim_profiler->status.captured,
-                     sim_profiler->status.overwritten + sim_profiler->status.held);
+    assert_int_equal(mkperf_status.captured, mkperf_status.overwritten + mkperf_status.held);
     assert_int_equal(got.batch_samples, 0);
 
     /* While it runs: all stored samples, and it continues. */
@@ -80,8 +79,8 @@ static void test_keeps_the_newest(void **state)
     assert_int_equal(dump(), s.held);
     assert_int_equal(dump(), s.held);
     assert_int_equal(status()->overwritten, s.overwritten);
-    assert_int_equal(sim_profiler->status.captured, s.overwritten + s.held);
-    assert_int_equal(sim_profiler->status.corrupt + sim_client.corrupt, 0);
+    assert_int_equal(mkperf_status.captured, s.overwritten + s.held);
+    assert_int_equal(mkperf_status.corrupt + sim_client.corrupt, 0);
 
     /* Until the next configuration; the ring is good for an ordinary session then. */
     mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
@@ -147,8 +146,7 @@ static void test_slow_dump(void **state)
     assert_int_equal(s.lost_ring, sim.hook_state.dropped_samples);
     run_machine(5000);
     assert_true(dump() > 0);
-    assert_int_equal(sim_profiler->status.captured,
-                     sim_profiler->status.overwritten + sim_profiler->status.held);
+    assert_int_equal(mkperf_status.captured, mkperf_status.overwritten + mkperf_status.held);
 }
 
 static void fault_now(uint64_t thread)
@@ -170,7 +168,7 @@ static void test_fault_holds(void **state)
     run_machine(1000);
     assert_int_equal(status()->flight, mkperf_FlightState_FLIGHT_RECORDING);
     call(MKPERF_OP_DRAIN);
-    uint64_t captured = sim_profiler->status.captured;
+    uint64_t captured = mkperf_status.captured;
     fault_now(3);
     run_machine(1000);
     mkperf_Status s = *status();
@@ -178,9 +176,9 @@ static void test_fault_holds(void **state)
     assert_int_equal(s.trigger, mkperf_FlightTrigger_FLIGHT_FAULT);
     assert_int_equal(s.trigger_thread, 3 + 2);
     /* the target answers at once */
-    assert_in_range(sim_profiler->status.captured, captured, captured + 2);
+    assert_in_range(mkperf_status.captured, captured, captured + 2);
     assert_int_equal(dump(), s.held);
-    assert_int_equal(sim_profiler->soft.table->total[MKPERF_SOFT_FAULT], 2);
+    assert_int_equal(sim_profiler->drain.soft.table->total[MKPERF_SOFT_FAULT], 2);
 }
 
 static void test_mark_holds(void **state)
@@ -206,7 +204,7 @@ static void test_mark_holds(void **state)
  */
 static void test_hostile_client(void **state)
 {
-    struct mkperf_ring *ring = sim_profiler->output.ring.ring;
+    struct mkperf_ring *ring = mkperf_out.ring.ring;
 
     (void)state;
     begin_recording(flight(BYTES));
@@ -216,9 +214,8 @@ static void test_hostile_client(void **state)
         ring->tail = i * UINT64_C(0x123456789);
         ring->head = ring->tail + i * 8;
     }
-    assert_true(sim_profiler->status.corrupt > 0);
-    assert_int_equal(sim_profiler->status.captured,
-                     sim_profiler->status.overwritten + sim_profiler->status.held);
+    assert_true(mkperf_status.corrupt > 0);
+    assert_int_equal(mkperf_status.captured, mkperf_status.overwritten + mkperf_status.held);
     run_machine(TICK_HZ / 10);
     assert_true(dump() > 0);
 }

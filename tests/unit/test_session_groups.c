@@ -195,8 +195,8 @@ static void test_refusals(void **state)
 /* A counter's counts since its last sample, or since the last sample that read it. */
 static uint64_t pending(unsigned event, unsigned mode)
 {
-    const struct mkperf_plan_event *e = &sim_profiler->plan.event[event];
-    const mkperf_SessionEvent *shown = &sim_profiler->plan.session.events[event];
+    const struct mkperf_plan_event *e = &mkperf_plan.event[event];
+    const mkperf_SessionEvent *shown = &mkperf_plan.session.events[event];
     uint32_t c = (mode == 0 ? e->user_counter : e->kernel_counter) - 1;
     const struct mkperf_multiplex_left *left =
         &sim_profiler->multiplex
@@ -361,7 +361,7 @@ static void test_followers(void **state)
     mkperf_EventSpec events[3];
 
     (void)state;
-    sim_profiler->kernel.cpu.followers = true;
+    mkperf_kernel.cpu.followers = true;
     for (unsigned i = 0; i < 3; i++) {
         events[i] = sim_event(names[i], 100000, 0);
     }
@@ -370,7 +370,7 @@ static void test_followers(void **state)
     assert_int_equal(got.last.msg.session.slices, 1);
     assert_int_equal(got.last.msg.session.events[1].user_counter, 3); /* numbers have no gaps */
     start_session();
-    assert_int_equal(__builtin_popcount(sim_profiler->plan.slice[0].counter_mask), 4);
+    assert_int_equal(__builtin_popcount(mkperf_plan.slice[0].counter_mask), 4);
     run_machine(TICK_HZ);
     check_statistics(stop_session());
     assert_true(got.of[0] > 900 && got.of[2] > 900);
@@ -386,7 +386,7 @@ static void test_followers(void **state)
     assert_int_equal(got.last.msg.session.slices, 1);
     m = group_of(names, 2, 100000);
     sim_ask(&m, mkperf_ToHost_session_tag);
-    assert_int_equal(__builtin_popcount(sim_profiler->plan.slice[0].counter_mask), 4);
+    assert_int_equal(__builtin_popcount(mkperf_plan.slice[0].counter_mask), 4);
     for (unsigned i = 0; i < 3; i++) {
         events[i].count = true;
         events[i].period = 0;

@@ -72,28 +72,28 @@ static void test_disturbed(void **state)
     start_session();
     run_machine(TICK_HZ / 10);
     sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
-    assert_int_equal(sim_profiler->status.disturbed, 0);
+    assert_int_equal(mkperf_status.disturbed, 0);
     sim.counter[0].on = false;
     run_machine(TICK_HZ / 10);
     sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
-    assert_int_equal(sim_profiler->status.disturbed, 1);
+    assert_int_equal(mkperf_status.disturbed, 1);
     assert_true(sim.counter[0].on);
     sim.counter[0].code = 8;       /* another event */
     sim.counter[1].value = 123456; /* far from its overflow */
     run_machine(TICK_HZ / 10);
     sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
-    assert_in_range(sim_profiler->status.disturbed, 3, 4);
+    assert_in_range(mkperf_status.disturbed, 3, 4);
     assert_int_equal(sim.counter[0].code, 0x11);
     uint64_t before = got.of[0];
     run_machine(TICK_HZ / 10);
     const mkperf_Status *s = stop_session();
     assert_in_range(got.of[0] - before, 4400, 4600);
     check_statistics(s);
-    assert_in_range(sim_profiler->status.disturbed, 3, 4);
+    assert_in_range(mkperf_status.disturbed, 3, 4);
     start_session(); /* the next session has none of these */
     run_machine(TICK_HZ / 100);
     stop_session();
-    assert_int_equal(sim_profiler->status.disturbed, 0);
+    assert_int_equal(mkperf_status.disturbed, 0);
 }
 
 /* The hook takes more time than it leaves: the session ends, and shows why. */
@@ -120,7 +120,7 @@ static void test_storm(void **state)
     start_session();
     run_machine(TICK_HZ / 10);
     check_statistics(stop_session());
-    assert_false(sim_profiler->status.storm);
+    assert_false(mkperf_status.storm);
 }
 
 /* An interrupt of an unowned counter is handled as an ordinary one, and the session continues. */
@@ -193,8 +193,7 @@ static void test_refusals(void **state)
     m.msg.configure.max_frames = 65;
     sim_ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
-    assert_string_equal(sim_profiler->plan.session.events[0].name,
-                        "cycles"); /* the old one stays */
+    assert_string_equal(mkperf_plan.session.events[0].name, "cycles"); /* the old one stays */
     snprintf(raw.name, sizeof raw.name, "a_name_of_the_hosts");
     raw.raw = 0xc3; /* for names that only the host knows */
     configure_one(raw, mkperf_ToHost_session_tag);

@@ -7,8 +7,6 @@
  */
 #include "ticks.h"
 
-#include "../request.h"
-
 /* seL4's system call numbers on its MCS kernels, in x7 (libsel4, sel4/arch/syscall.h). */
 #define SYS_CALL UINT64_C(-1)
 #define SYS_REPLY_RECV UINT64_C(-2)

@@ -9,8 +9,6 @@
 #include "ticks.h"
 
 #include "../policy.h"
-#include "../probe.h"
-#include "../request.h"
 
 #ifndef MKPERF_TIMER
 #define MKPERF_TIMER mkperf_generic_timer
@@ -47,8 +45,8 @@ void mkperf_ticks_init(struct mkperf_ticks *t)
         return;
     }
     t->random = t->timer->now() * UINT64_C(0x9e3779b97f4a7c15) | 1;
-    if (t->kernel->missing != NULL) { /* There is no probe, which else makes one. */
-        t->kernel->boot_id = (t->random ^ t->random >> 31) | 1;
+    if (mkperf_kernel.missing != NULL) { /* There is no probe, which else makes one. */
+        mkperf_kernel.boot_id = (t->random ^ t->random >> 31) | 1;
     }
 }
 
@@ -119,26 +117,26 @@ static bool check_timer(const struct mkperf_ticks *t, const mkperf_Configure *re
          "'timer' makes no flight recording and counts nothing"},
         {!want->user != !want->kernel || want->guest || want->host, MKPERF_RESULT_RANGE, 1,
          "'timer' cannot distinguish user mode, kernel and guests"},
-        {(request->cores & ~(UINT32_C(1) << t->kernel->here)) != 0, MKPERF_RESULT_RANGE, 1,
+        {(request->cores & ~(UINT32_C(1) << mkperf_kernel.here)) != 0, MKPERF_RESULT_RANGE, 1,
          "'timer' samples only the profiler PD's core"},
         {!t->observation.reported || t->observation.n == 0, MKPERF_RESULT_NO_TIMER, 1,
          "the timer has no PD to observe: it can be the profiler PD's children and its cspace's; "
          "the host names them (--system)"},
-        {request->check && t->kernel->missing != NULL, MKPERF_RESULT_NO_HOOK, 1,
+        {request->check && mkperf_kernel.missing != NULL, MKPERF_RESULT_NO_HOOK, 1,
          "nothing to check the timer's samples against: no PMU"},
     };
 
     return mkperf_check_rules(rules, sizeof rules / sizeof *rules, "", error);
 }
 
-bool mkperf_ticks_plan(struct mkperf_ticks *t, struct mkperf_plan *plan,
-                       const struct mkperf_session_request *wanted, mkperf_Error *error)
+bool mkperf_ticks_plan(struct mkperf_ticks *t, const struct mkperf_session_request *wanted,
+                       mkperf_Error *error)
 {
     static struct mkperf_planning m; /* too large for a PD's stack */
     const mkperf_Configure *request = &wanted->configure;
 
     m = (struct mkperf_planning){
-        .cpu = &t->kernel->cpu,
+        .cpu = &mkperf_kernel.cpu,
         .error = error,
         .plan = {
             .session = {.events_count = request->events_count,
@@ -154,16 +152,16 @@ bool mkperf_ticks_plan(struct mkperf_ticks *t, struct mkperf_plan *plan,
             .core_bytes = MKPERF_CORE_RING_BYTES,
             .output_bytes = MKPERF_OUTPUT_RING_BYTES,
             .counter_mask = 1,
-            .cores = UINT32_C(1) << t->kernel->here,
+            .cores = UINT32_C(1) << mkperf_kernel.here,
             .wake_samples = wanted->wake_samples,
         }};
     m.plan.request = *request;
 
     if (!check_timer(t, request, error) || !mkperf_plan_samples(&m) || !plan_timer_period(t, &m) ||
-        !mkperf_timer_reads_plan(t->kernel, &m)) {
+        !mkperf_timer_reads_plan(&m)) {
         return false;
     }
-    *plan = m.plan;
+    mkperf_plan = m.plan;
     t->check = request->check;
     return true;
 }
@@ -174,8 +172,8 @@ bool mkperf_ticks_plan(struct mkperf_ticks *t, struct mkperf_plan *plan,
  * checking. */
 static void own_ring(struct mkperf_ticks *t)
 {
-    struct mkperf_ring *ring = mkperf_core_ring(t->kernel->rings, MKPERF_TARGET_CORES);
-    struct mkperf_ring_consumer *drained = &t->drain->ring[t->kernel->here];
+    struct mkperf_ring *ring = mkperf_core_ring(mkperf_kernel.rings, MKPERF_TARGET_CORES);
+    struct mkperf_ring_consumer *drained = &t->drain->ring[mkperf_kernel.here];
 
     t->hook = *drained;
     *ring = (struct mkperf_ring){0};
@@ -209,24 +207,23 @@ static uint64_t first_look_at(const struct mkperf_ticks *t)
 
 bool mkperf_ticks_start(struct mkperf_ticks *t, mkperf_Error *error)
 {
-    struct mkperf_kernel *k = t->kernel;
-    struct mkperf_ring_consumer *ring = &t->drain->ring[k->here];
+    struct mkperf_ring_consumer *ring = &t->drain->ring[mkperf_kernel.here];
     uint64_t hz = t->timer->hz();
 
-    if (t->check && (!mkperf_probe(k, ring, error) ||
-                     !mkperf_probe_begin(k, ring, t->plan->session.callers, error))) {
+    if (t->check && (!mkperf_probe(ring, error) ||
+                     !mkperf_probe_begin(ring, mkperf_plan.session.callers, error))) {
         return false;
     }
-    mkperf_output_begin(t->drain->output, t->plan, error);
-    mkperf_kernel_begin(k);
+    mkperf_output_begin(error);
+    mkperf_kernel_begin();
     mkperf_drain_begin(t->drain);
-    mkperf_pace_begin(t->drain->pacer);
+    mkperf_pace_begin(&t->drain->pacer);
     t->drain->number[0] = 0;
     own_ring(t);
-    t->period = from_us(t, t->plan->event[0].period);
+    t->period = from_us(t, mkperf_plan.event[0].period);
     t->window = from_us(t, MKPERF_TICKS_WINDOW_US);
-    t->jitter = t->plan->session.no_jitter ? 0 : jitter(t);
-    t->wake = mkperf_wake_samples(t->plan->wake_samples, hz, hz * t->period, hz);
+    t->jitter = mkperf_plan.session.no_jitter ? 0 : jitter(t);
+    t->wake = mkperf_wake_samples(mkperf_plan.wake_samples, hz, hz * t->period, hz);
     t->waiting = 0;
     t->rest = 0;
     t->spent = 0;
@@ -239,7 +236,7 @@ bool mkperf_ticks_start(struct mkperf_ticks *t, mkperf_Error *error)
         return false;
     }
     t->running = true;
-    k->session = true;
+    mkperf_kernel.session = true;
     t->timer->arm(first_look_at(t));
     microkit_irq_ack(MKPERF_CHANNEL_TIMER);
     return true;
@@ -250,12 +247,12 @@ void mkperf_ticks_stop(struct mkperf_ticks *t)
     t->timer->stop();
     mkperf_timer_reads_stop(&t->reads);
     if (t->check) {
-        mkperf_kernel_request(t->kernel, MKPERF_REQUEST_WITHDRAW);
+        mkperf_kernel_request(MKPERF_REQUEST_WITHDRAW);
     }
     mkperf_drain(t->drain);
-    t->drain->ring[t->kernel->here] = t->hook;
+    t->drain->ring[mkperf_kernel.here] = t->hook;
     t->running = false;
-    t->kernel->session = false;
+    mkperf_kernel.session = false;
 }
 
 /* ---- interrupts ---------------------------------------------------------------------------- */
@@ -268,7 +265,7 @@ static void next_due(struct mkperf_ticks *t)
 
     t->due += interval(t);
     if ((int64_t)(t->due - soonest) < 0) {
-        t->kernel->status->late_events += mkperf_ticks_us(t, soonest - t->due);
+        mkperf_status.late_events += mkperf_ticks_us(t, soonest - t->due);
         t->due = soonest;
     }
     t->timer->arm(first_look_at(t));
@@ -283,7 +280,7 @@ static void first_look(struct mkperf_ticks *t)
     uint64_t now = t->timer->now();
     t->cost = now - began > t->cost ? now - began : t->cost;
     if ((int64_t)(t->due - now - t->window / 2) < 0) {
-        t->kernel->status->late_events += mkperf_ticks_us(t, now + t->window - t->due);
+        mkperf_status.late_events += mkperf_ticks_us(t, now + t->window - t->due);
         t->due = now + t->window;
     }
     t->sample_next = true;
@@ -295,7 +292,7 @@ static void first_look(struct mkperf_ticks *t)
         t->timer->arm(t->due + 4 * t->window);
         /* The counter counts in both modes, as the timer does. In user mode only, system calls would
          * delay it, and the sample would be of the code after them. */
-        mkperf_probe_arm(t->kernel, mkperf_in_steps(cycles));
+        mkperf_probe_arm(mkperf_in_steps(cycles));
     } else {
         t->timer->arm(t->due);
     }
@@ -373,13 +370,13 @@ bool mkperf_ticks_interrupt(struct mkperf_ticks *t, bool hook)
     } else if (hook) {
         bool seen = take_truth(t, &now, &truth);
         if (seen && t->sample_next) {
-            mkperf_kernel_request(t->kernel, MKPERF_REQUEST_STOP);
+            mkperf_kernel_request(MKPERF_REQUEST_STOP);
             fresh = finish_sample(t, now, &truth);
         }
         return fresh;
     } else if (t->sample_next) {
         if (t->check) {
-            mkperf_kernel_request(t->kernel, MKPERF_REQUEST_STOP);
+            mkperf_kernel_request(MKPERF_REQUEST_STOP);
             take_truth(t, &(uint64_t){0}, &truth);
         }
         fresh = finish_sample(t, now, NULL);
@@ -411,9 +408,9 @@ void mkperf_ticks_fault(struct mkperf_ticks *t, uint32_t child)
 
 void mkperf_ticks_status(const struct mkperf_ticks *t)
 {
-    mkperf_Attribution *out = &t->kernel->status->attribution;
+    mkperf_Attribution *out = &mkperf_status.attribution;
 
-    t->kernel->status->cores_count = 0; /* The timer samples this PD's core only. */
+    mkperf_status.cores_count = 0; /* The timer samples this PD's core only. */
     out->faults = t->faults;
     out->cost_ns = (uint32_t)(t->cost * 1000 * MKPERF_TICKS_US_PER_S / t->timer->hz());
     out->spent_us = mkperf_ticks_us(t, t->spent);

@@ -20,7 +20,7 @@
 
 #include "../../lib/registers.h"
 #include "../../timer/timer.h"
-#include "../drain.h"
+#include "../pipeline.h"
 #include "attribute.h"
 
 /*
@@ -111,8 +111,6 @@ unsigned mkperf_observe_walk(const struct mkperf_observation *o, unsigned i, uin
  */
 
 struct mkperf_timer_reads {
-    struct mkperf_kernel *kernel;
-    const struct mkperf_plan *plan;
     /* The hardware counters, from 0 on without a gap; 0: there are none. */
     uint32_t mask;
     bool hook;                        /* the hook has them, else they are used from user mode */
@@ -124,7 +122,7 @@ struct mkperf_timer_reads {
 
 /* Plans the events after the first of a timer's session, which is planned; they are at most
  * MKPERF_MAX_READS. False: the error has the reason, and the plan is invalid. */
-bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_planning *m);
+bool mkperf_timer_reads_plan(struct mkperf_planning *m);
 /* With the session. start: counters are programmed and count from `now` (ticks) on; false: *error
  * names the one that failed. */
 bool mkperf_timer_reads_start(struct mkperf_timer_reads *r, uint64_t now, mkperf_Error *error);
@@ -149,8 +147,6 @@ enum {
 };
 
 struct mkperf_ticks {
-    struct mkperf_plan *plan;
-    struct mkperf_kernel *kernel;
     struct mkperf_drain *drain;
     const struct mkperf_timer *timer;
     const char *no_timer; /* the reason for which there is no timer, or NULL */
@@ -182,9 +178,9 @@ struct mkperf_ticks {
 void mkperf_ticks_init(struct mkperf_ticks *t);
 /* Returns whether the request is for the timer. */
 bool mkperf_ticks_wanted(const mkperf_Configure *request);
-/* CONFIGURE and OBSERVE. False: *error has the reason, and *plan is unchanged. */
-bool mkperf_ticks_plan(struct mkperf_ticks *t, struct mkperf_plan *plan,
-                       const struct mkperf_session_request *request, mkperf_Error *error);
+/* CONFIGURE and OBSERVE. False: *error has the reason, and the plan is unchanged. */
+bool mkperf_ticks_plan(struct mkperf_ticks *t, const struct mkperf_session_request *request,
+                       mkperf_Error *error);
 bool mkperf_ticks_observe(struct mkperf_ticks *t, struct mkperf_session_page *page,
                           mkperf_Error *error);
 /* START and STOP. False: *error has the reason, and nothing is running. */

@@ -12,14 +12,14 @@ enum {
     RETURN_BYTES = 4, /* distance from a pc to the return address that represents it */
 };
 
-static bool filtered(const struct mkperf_ticks *t, uint64_t thread)
+static bool filtered(uint64_t thread)
 {
-    for (unsigned i = 0; i < t->plan->request.only_count; i++) {
-        if (mkperf_thread_from_wire(t->plan->request.only[i]) == thread) {
+    for (unsigned i = 0; i < mkperf_plan.request.only_count; i++) {
+        if (mkperf_thread_from_wire(mkperf_plan.request.only[i]) == thread) {
             return false;
         }
     }
-    return t->plan->session.selected;
+    return mkperf_plan.session.selected;
 }
 
 /* Returns whether a sample of that verdict is filtered out: with selected PDs, one that is
@@ -27,14 +27,14 @@ static bool filtered(const struct mkperf_ticks *t, uint64_t thread)
 static bool unwanted(const struct mkperf_ticks *t, const struct mkperf_verdict *v, uint64_t thread)
 {
     if (v->confidence != MKPERF_AMBIGUOUS) {
-        return filtered(t, thread);
+        return filtered(thread);
     }
     for (unsigned i = 0; i < v->candidates; i++) {
-        if (!filtered(t, t->observation.thread[v->candidate[i]].thread)) {
+        if (!filtered(t->observation.thread[v->candidate[i]].thread)) {
             return false;
         }
     }
-    return t->plan->session.selected;
+    return mkperf_plan.session.selected;
 }
 
 /* Puts the chain after a sample's fixed words. Returns its words. */
@@ -46,10 +46,10 @@ static unsigned put_frames(const struct mkperf_ticks *t, const struct mkperf_ver
 
     if (v->confidence != MKPERF_AMBIGUOUS) {
         return v->who < 0 ? 0
-                          : mkperf_observe_walk(o, (unsigned)v->who, w, t->plan->session.max_frames,
-                                                flags);
+                          : mkperf_observe_walk(o, (unsigned)v->who, w,
+                                                mkperf_plan.session.max_frames, flags);
     }
-    for (unsigned i = 0; i < v->candidates && n + 3 <= t->plan->session.max_frames; i++) {
+    for (unsigned i = 0; i < v->candidates && n + 3 <= mkperf_plan.session.max_frames; i++) {
         const struct mkperf_observed *c = &o->thread[v->candidate[i]];
         w[n++] = MKPERF_FRAME_PD;
         w[n++] = c->thread;
@@ -72,7 +72,7 @@ static void find_callers(const struct mkperf_ticks *t, const struct mkperf_verdi
     int who = v->confidence != MKPERF_AMBIGUOUS ? v->who : -1;
 
     c->n = 0;
-    while (who >= 0 && c->n < t->plan->session.callers && c->n < MKPERF_MAX_CALLERS) {
+    while (who >= 0 && c->n < mkperf_plan.session.callers && c->n < MKPERF_MAX_CALLERS) {
         who = mkperf_observe_caller(o, o->thread[who].thread);
         if (who >= 0) {
             c->of[c->n++] = (uint8_t)who;
@@ -95,7 +95,7 @@ static unsigned put_inferred(const struct mkperf_ticks *t, const struct callers 
         unsigned flags = 0;
         unsigned frames = mkperf_observe_walk(
             o, callers->of[i], put + MKPERF_CALLER_WORDS,
-            room < t->plan->session.max_frames ? room : t->plan->session.max_frames, &flags);
+            room < mkperf_plan.session.max_frames ? room : mkperf_plan.session.max_frames, &flags);
 
         put[MKPERF_CALLER_FRAMES] = frames | (uint64_t)flags << 8;
         put[MKPERF_CALLER_THREAD] = c->thread;
@@ -124,7 +124,7 @@ static void put_sample(struct mkperf_ticks *t, const struct mkperf_verdict *v, u
     uint64_t *w = mkperf_ring_reserve(&t->ring, MKPERF_MAX_RECORD_BYTES);
 
     if (w == NULL) {
-        struct mkperf_ring *ring = mkperf_core_ring(t->kernel->rings, MKPERF_TARGET_CORES);
+        struct mkperf_ring *ring = mkperf_core_ring(mkperf_kernel.rings, MKPERF_TARGET_CORES);
         ring->dropped_samples++;
         ring->dropped_events += weight;
         return;
@@ -160,7 +160,7 @@ static void put_sample(struct mkperf_ticks *t, const struct mkperf_verdict *v, u
     }
     flags |= (unsigned)v->confidence << MKPERF_CONFIDENCE_SHIFT;
     w[MKPERF_WORD_HEADER] =
-        mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, frames, 0, flags, t->kernel->here);
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, frames, 0, flags, mkperf_kernel.here);
     mkperf_ring_commit(&t->ring, UINT64_C(8) * words);
 }
 
@@ -195,14 +195,14 @@ static void compare_callers(struct mkperf_ticks *t, const struct callers *caller
     for (unsigned i = 0; i < callers->n; i++) {
         if (i >= truth->callers ||
             !same_thread(o->thread[callers->of[i]].thread, truth->caller[i])) {
-            t->kernel->status->attribution.callers_wrong++;
+            mkperf_status.attribution.callers_wrong++;
             return;
         }
     }
     if (callers->n < truth->callers) {
-        t->kernel->status->attribution.callers_missed++;
+        mkperf_status.attribution.callers_missed++;
     } else if (callers->n != 0) {
-        t->kernel->status->attribution.callers_right++;
+        mkperf_status.attribution.callers_right++;
     }
 }
 
@@ -210,19 +210,19 @@ static void compare(struct mkperf_ticks *t, const struct mkperf_verdict *v, uint
                     const struct callers *callers, const struct mkperf_ticks_truth *truth)
 {
     if (v->confidence == MKPERF_AMBIGUOUS) {
-        t->kernel->status->attribution.marked++;
+        mkperf_status.attribution.marked++;
     } else if (same_thread(thread, truth->thread)) {
-        t->kernel->status->attribution.right++;
+        mkperf_status.attribution.right++;
         compare_callers(t, callers, truth);
     } else {
-        t->kernel->status->attribution.wrong++;
+        mkperf_status.attribution.wrong++;
     }
 }
 
 void mkperf_ticks_take(struct mkperf_ticks *t, uint64_t now, const struct mkperf_ticks_truth *truth)
 {
     struct mkperf_observation *o = &t->observation;
-    mkperf_Attribution *s = &t->kernel->status->attribution;
+    mkperf_Attribution *s = &mkperf_status.attribution;
     struct mkperf_verdict v = {.confidence = MKPERF_PROVED, .who = MKPERF_WHO_IDLE};
     struct values values;
     struct callers callers;

@@ -2,8 +2,6 @@
 /* PMU counters that are read in the timer's samples: see ticks.h. */
 #include "ticks.h"
 
-#include "../request.h"
-
 enum {
     /* How long a counter of 32 bits does not wrap, at 8 events a nanosecond: more than any present
      * CPU completes. The longest period leaves a margin for jitter and lateness. */
@@ -38,7 +36,7 @@ static bool plan_timer_read(struct mkperf_planning *m, unsigned i)
     return true;
 }
 
-bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_planning *m)
+bool mkperf_timer_reads_plan(struct mkperf_planning *m)
 {
     const mkperf_Configure *request = &m->plan.request;
     uint32_t n = request->events_count - 1;
@@ -46,9 +44,10 @@ bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_planning *m)
     if (n == 0) {
         return true;
     }
-    const char *why = k->missing; /* Without the hook, the kernel may let user mode use counters. */
-    if (why != NULL && k->cpu.pmu->user != NULL) {
-        why = k->cpu.pmu->user->find(&k->cpu);
+    const char *why =
+        mkperf_kernel.missing; /* Without the hook, the kernel may let user mode use counters. */
+    if (why != NULL && mkperf_kernel.cpu.pmu->user != NULL) {
+        why = mkperf_kernel.cpu.pmu->user->find(&mkperf_kernel.cpu);
     }
     const struct mkperf_rule rules[] = {
         {request->check, MKPERF_RESULT_COUNTERS, 2,
@@ -57,7 +56,7 @@ bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_planning *m)
          "with events to be read, the period of 'timer' must be at most 100000 us: counters have "
          "32 bits"},
         {why != NULL, MKPERF_RESULT_NO_PMU, 2, why},
-        {n > MKPERF_MAX_READS || n > k->cpu.counters, MKPERF_RESULT_COUNTERS, 2,
+        {n > MKPERF_MAX_READS || n > mkperf_kernel.cpu.counters, MKPERF_RESULT_COUNTERS, 2,
          "more events to be read with 'timer' than the CPU has counters, or than 12"},
     };
     for (unsigned i = 1; i <= n; i++) {
@@ -87,18 +86,18 @@ bool mkperf_timer_reads_plan(struct mkperf_kernel *k, struct mkperf_planning *m)
 static unsigned start_user(struct mkperf_timer_reads *r, unsigned events)
 {
     for (unsigned n = 0; n < events; n++) {
-        if (!r->kernel->cpu.pmu->user->program(n, r->plan->event[n + 1].user_select)) {
+        if (!mkperf_kernel.cpu.pmu->user->program(n, mkperf_plan.event[n + 1].user_select)) {
             return n;
         }
     }
-    r->kernel->cpu.pmu->user->start(r->mask);
+    mkperf_kernel.cpu.pmu->user->start(r->mask);
     return events;
 }
 
 /* Starts them as a session of the hook in which no counter samples. Returns as start_user does. */
 static unsigned start_hook(struct mkperf_timer_reads *r, unsigned events)
 {
-    struct mkperf_configuration *want = mkperf_kernel_blank(r->kernel, MKPERF_CORE_RING_BYTES);
+    struct mkperf_configuration *want = mkperf_kernel_blank(MKPERF_CORE_RING_BYTES);
 
     want->counter_mask = r->mask;
     want->enable_mask = r->mask;
@@ -106,22 +105,19 @@ static unsigned start_hook(struct mkperf_timer_reads *r, unsigned events)
     want->watermark = MKPERF_CORE_RING_BYTES;
     for (unsigned n = 0; n < events; n++) {
         want->counter[n] =
-            (struct mkperf_request_counter){.select = r->plan->event[n + 1].user_select,
+            (struct mkperf_request_counter){.select = mkperf_plan.event[n + 1].user_select,
                                             .left = MKPERF_COUNT_PERIOD,
                                             .first = MKPERF_COUNT_PERIOD,
                                             .period = MKPERF_COUNT_PERIOD};
     }
-    return mkperf_kernel_request(r->kernel, MKPERF_REQUEST_APPLY)
-               ? events
-               : mkperf_answered(r->kernel)->what;
+    return mkperf_kernel_request(MKPERF_REQUEST_APPLY) ? events : mkperf_answered()->what;
 }
 
 bool mkperf_timer_reads_start(struct mkperf_timer_reads *r, uint64_t now, mkperf_Error *error)
 {
-    unsigned events = r->plan->events - 1;
+    unsigned events = mkperf_plan.events - 1;
 
-    *r = (struct mkperf_timer_reads){
-        .kernel = r->kernel, .plan = r->plan, .at = now, .hook = r->kernel->missing == NULL};
+    *r = (struct mkperf_timer_reads){.at = now, .hook = mkperf_kernel.missing == NULL};
     if (events == 0) {
         return true;
     }
@@ -138,9 +134,9 @@ bool mkperf_timer_reads_start(struct mkperf_timer_reads *r, uint64_t now, mkperf
 void mkperf_timer_reads_stop(struct mkperf_timer_reads *r)
 {
     if (r->mask != 0 && r->hook) {
-        mkperf_kernel_request(r->kernel, MKPERF_REQUEST_WITHDRAW);
+        mkperf_kernel_request(MKPERF_REQUEST_WITHDRAW);
     } else if (r->mask != 0) {
-        r->kernel->cpu.pmu->user->stop(r->mask);
+        mkperf_kernel.cpu.pmu->user->stop(r->mask);
     }
     r->mask = 0;
 }
@@ -151,15 +147,15 @@ void mkperf_timer_reads_pause(struct mkperf_timer_reads *r)
         return;
     }
     if (r->hook) {
-        mkperf_kernel_request(r->kernel, MKPERF_REQUEST_STOP | MKPERF_REQUEST_SNAPSHOT);
+        mkperf_kernel_request(MKPERF_REQUEST_STOP | MKPERF_REQUEST_SNAPSHOT);
     } else {
-        r->kernel->cpu.pmu->user->stop(r->mask);
+        mkperf_kernel.cpu.pmu->user->stop(r->mask);
     }
     for (unsigned n = 0; r->mask >> n & 1; n++) {
         if (r->hook) { /* The hook's counters begin again each time. */
-            r->count[n] += mkperf_answered(r->kernel)->counter[n].value - MKPERF_COUNT_PERIOD;
+            r->count[n] += mkperf_answered()->counter[n].value - MKPERF_COUNT_PERIOD;
         } else {
-            uint32_t value = r->kernel->cpu.pmu->user->read(n);
+            uint32_t value = mkperf_kernel.cpu.pmu->user->read(n);
             r->count[n] += value - r->last[n];
             r->last[n] = value;
         }
@@ -169,9 +165,9 @@ void mkperf_timer_reads_pause(struct mkperf_timer_reads *r)
 void mkperf_timer_reads_resume(struct mkperf_timer_reads *r)
 {
     if (r->mask != 0 && r->hook) {
-        mkperf_kernel_request(r->kernel, MKPERF_REQUEST_CONTINUE);
+        mkperf_kernel_request(MKPERF_REQUEST_CONTINUE);
     } else if (r->mask != 0) {
-        r->kernel->cpu.pmu->user->start(r->mask);
+        mkperf_kernel.cpu.pmu->user->start(r->mask);
     }
 }
 
