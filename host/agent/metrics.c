@@ -339,20 +339,6 @@ static const struct {
     {"mkperf_received_bytes_total", "counter", "Bytes of the present connection's recorder."},
 };
 
-static void put_now(FILE *to, const struct agent *a, unsigned i)
-{
-    put_head(to, target_metrics[i].name, target_metrics[i].type, target_metrics[i].help);
-    for (size_t k = 0; k < a->ntargets; k++) {
-        const struct agent_target *t = a->target[k];
-        const double value[] = {t->up, t->missed_s, t->recorder.breaks,
-                                (double)t->recorder.link.receiver.bytes};
-
-        put_series(&(struct series){.to = to, .name = target_metrics[i].name, .target = t->name},
-                   NULL);
-        fprintf(to, "%.*f\n", i == 1 ? 3 : 0, value[i]);
-    }
-}
-
 static const struct {
     const char *name, *type, *help;
     size_t at;
@@ -373,8 +359,51 @@ static const struct {
      offsetof(struct agent_outbox, bytes)},
 };
 
-static void put_agent(FILE *to, const struct agent *a)
+/* Writes the lines of a family for all targets. */
+static void put_texts(FILE *to, const struct agent *a, unsigned i)
 {
+    for (size_t k = 0; k < a->ntargets; k++) {
+        if (a->target[k]->window.text[i] != NULL) {
+            fputs(a->target[k]->window.text[i], to);
+        }
+    }
+}
+
+char *agent_metrics_text(struct agent *a, size_t *n)
+{
+    char *text;
+    FILE *to = mkperf_memstream_open(&text, n);
+
+    for (unsigned i = 0; i < sizeof target_metrics / sizeof *target_metrics; i++) {
+        put_head(to, target_metrics[i].name, target_metrics[i].type, target_metrics[i].help);
+        for (size_t k = 0; k < a->ntargets; k++) {
+            const struct agent_target *t = a->target[k];
+            const double value[] = {t->up, t->missed_s, t->recorder.breaks,
+                                    (double)t->recorder.link.receiver.bytes};
+
+            put_series(
+                &(struct series){.to = to, .name = target_metrics[i].name, .target = t->name},
+                NULL);
+            fprintf(to, "%.*f\n", i == 1 ? 3 : 0, value[i]);
+        }
+    }
+    for (unsigned i = 0; i < FAMILIES; i++) {
+        put_head(to, families[i].name, families[i].type, families[i].help);
+        put_texts(to, a, i);
+    }
+    for (unsigned i = AGENT_FAMILIES; i < AGENT_FAMILIES + AGENT_FIGURES; i++) {
+        const char *first = NULL;
+
+        for (size_t k = 0; k < a->ntargets && first == NULL; k++) {
+            first = a->target[k]->window.text[i];
+        }
+        if (first != NULL) {
+            char *name = mkperf_xprintf("%.*s", (int)strcspn(first, "{"), first);
+            put_head(to, name, "counter", "This figure of docs/formats.md.");
+            free(name);
+            put_texts(to, a, i);
+        }
+    }
     struct rusage used;
 
     for (size_t i = 0; a->nto != 0 && i < sizeof boxes / sizeof *boxes; i++) {
@@ -395,44 +424,6 @@ static void put_agent(FILE *to, const struct agent *a)
     fprintf(to, "process_cpu_seconds_total %.3f\n",
             (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
                 (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
-}
-
-/* Writes the lines of a family for all targets. */
-static void put_texts(FILE *to, const struct agent *a, unsigned i)
-{
-    for (size_t k = 0; k < a->ntargets; k++) {
-        if (a->target[k]->window.text[i] != NULL) {
-            fputs(a->target[k]->window.text[i], to);
-        }
-    }
-}
-
-char *agent_metrics_text(struct agent *a, size_t *n)
-{
-    char *text;
-    FILE *to = mkperf_memstream_open(&text, n);
-
-    for (unsigned i = 0; i < sizeof target_metrics / sizeof *target_metrics; i++) {
-        put_now(to, a, i);
-    }
-    for (unsigned i = 0; i < FAMILIES; i++) {
-        put_head(to, families[i].name, families[i].type, families[i].help);
-        put_texts(to, a, i);
-    }
-    for (unsigned i = AGENT_FAMILIES; i < AGENT_FAMILIES + AGENT_FIGURES; i++) {
-        const char *first = NULL;
-
-        for (size_t k = 0; k < a->ntargets && first == NULL; k++) {
-            first = a->target[k]->window.text[i];
-        }
-        if (first != NULL) {
-            char *name = mkperf_xprintf("%.*s", (int)strcspn(first, "{"), first);
-            put_head(to, name, "counter", "This figure of docs/formats.md.");
-            free(name);
-            put_texts(to, a, i);
-        }
-    }
-    put_agent(to, a);
     mkperf_memstream_close(to);
     return text;
 }

@@ -144,42 +144,6 @@ static int is_window(const struct dirent *d)
     return ends_as(d->d_name, ".data") || ends_as(d->d_name, ".pprof");
 }
 
-/* Finds the windows of an earlier agent. */
-static enum mkperf_status find_windows(struct agent_outbox *o, uint64_t *sequence,
-                                       struct mkperf_error *e)
-{
-    struct dirent **list;
-    int n = scandir(o->directory, &list, is_partial, alphasort);
-
-    for (int i = 0; i < n; i++) {
-        recover_window(o, list[i]->d_name);
-        free(list[i]);
-    }
-    if (n >= 0) {
-        free(list);
-        n = scandir(o->directory, &list, is_window, alphasort);
-    }
-    if (n < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", o->directory, strerror(errno));
-    }
-    for (int i = 0; i < n; i++) {
-        uint64_t number, unix_ms, samples;
-        char target[MKPERF_MODEL_NAME], *path = agent_outbox_path(o, list[i]->d_name);
-        struct stat st;
-
-        if (agent_name_parse(list[i]->d_name, &number, &unix_ms, &samples, target) &&
-            stat(path, &st) == 0) {
-            append_window(o, list[i]->d_name, (uint64_t)st.st_size, samples);
-            *sequence = number >= *sequence ? number + 1 : *sequence;
-        }
-        free(path);
-        free(list[i]);
-    }
-    free(list);
-    make_room(o, 0);
-    return MKPERF_OK;
-}
-
 enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, const char *spool,
                                      uint64_t limit, uint64_t *sequence, struct mkperf_error *e)
 {
@@ -212,7 +176,37 @@ enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, c
     if (mkdir(o->directory, 0700) != 0 && errno != EEXIST) {
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", o->directory, strerror(errno));
     }
-    return find_windows(o, sequence, e);
+    /* Finds the windows of an earlier agent. */
+    struct dirent **list;
+    int n = scandir(o->directory, &list, is_partial, alphasort);
+
+    for (int i = 0; i < n; i++) {
+        recover_window(o, list[i]->d_name);
+        free(list[i]);
+    }
+    if (n >= 0) {
+        free(list);
+        n = scandir(o->directory, &list, is_window, alphasort);
+    }
+    if (n < 0) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", o->directory, strerror(errno));
+    }
+    for (int i = 0; i < n; i++) {
+        uint64_t number, unix_ms, samples;
+        char target[MKPERF_MODEL_NAME], *path = agent_outbox_path(o, list[i]->d_name);
+        struct stat st;
+
+        if (agent_name_parse(list[i]->d_name, &number, &unix_ms, &samples, target) &&
+            stat(path, &st) == 0) {
+            append_window(o, list[i]->d_name, (uint64_t)st.st_size, samples);
+            *sequence = number >= *sequence ? number + 1 : *sequence;
+        }
+        free(path);
+        free(list[i]);
+    }
+    free(list);
+    make_room(o, 0);
+    return MKPERF_OK;
 }
 
 /* Links or copies a file. Returns 0, or an errno. */

@@ -61,13 +61,9 @@ static enum mkperf_status record(struct agent_target *t, struct mkperf_error *e)
     t->window.agent = t->agent;
     t->window.target = t->name;
     t->window.recorder = r;
-    if (mkperf_recorder_init(r, false, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_init(r, false, e));
     mkperf_recorder_decode(r, agent_window_sink(&t->window), r->options.command);
-    if (mkperf_recorder_start(r, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_start(r, e));
     t->why[0] = '\0';
     t->attempts = 0;
     print_of_target(t, "is being recorded");
@@ -133,19 +129,6 @@ static struct agent_target *find_target(const struct agent *a, const char *name)
     return NULL;
 }
 
-/* Counts the time since the last window of an earlier agent. The file's time is the end of that window. */
-static void note_pause(struct agent_target *t)
-{
-    char *path = mkperf_xprintf("%s/%s.last", t->agent->spool, t->name);
-    struct stat st;
-
-    if (t->agent->spool != NULL && stat(path, &st) == 0) {
-        double pause = wall_s() - (double)st.st_mtim.tv_sec - (double)st.st_mtim.tv_nsec / 1e9;
-        t->missed_s = pause > 0 ? pause : 0;
-    }
-    free(path);
-}
-
 enum mkperf_status agent_add(struct agent *a, const char *name, const char *spec,
                              const char *key_file, struct mkperf_error *e)
 {
@@ -176,7 +159,15 @@ enum mkperf_status agent_add(struct agent *a, const char *name, const char *spec
     t->key_file = mkperf_xstrdup(key_file);
     t->listed = true;
     snprintf(t->why, sizeof t->why, "no attempt yet");
-    note_pause(t);
+    /* Counts the time since the last window of an earlier agent. The file's time is the end of that window. */
+    char *path = mkperf_xprintf("%s/%s.last", t->agent->spool, t->name);
+    struct stat st;
+
+    if (t->agent->spool != NULL && stat(path, &st) == 0) {
+        double pause = wall_s() - (double)st.st_mtim.tv_sec - (double)st.st_mtim.tv_nsec / 1e9;
+        t->missed_s = pause > 0 ? pause : 0;
+    }
+    free(path);
     a->target = mkperf_xrealloc(a->target, a->ntargets + 1, sizeof(void *));
     a->target[a->ntargets++] = t;
     pthread_attr_init(&attributes);
@@ -262,47 +253,12 @@ enum mkperf_status agent_read_list(struct agent *a, struct mkperf_error *e)
 
 /* ---- each tick ---- */
 
-static void touch(const struct agent_target *t)
-{
-    if (t->agent->spool != NULL) {
-        char *path = mkperf_xprintf("%s/%s.last", t->agent->spool, t->name);
-        FILE *f = fopen(path, "we");
-
-        if (f != NULL) {
-            (void)fclose(f);
-        }
-        free(path);
-    }
-}
-
 static bool is_recorded(const struct agent_target *t, double now)
 {
     enum mkperf_peer_state state = t->recorder.link.state;
 
     return t->why[0] == '\0' && (state == MKPERF_PEER_OPEN || state == MKPERF_PEER_SEALED) &&
            now - t->recorder.link.heard_s < t->agent->options.link.timeout_s;
-}
-
-static void check_clock(struct agent *a, double now)
-{
-    double offset = wall_s() - now;
-    double step = offset - a->clock_offset_s;
-    if (a->clock_offset_s != 0 && (step > STEP_S || step < -STEP_S)) {
-        a->clock_steps++;
-        mkperf_print_line(stderr, "mkperf agent: this machine's clock was set by %.3f s", step);
-    }
-    a->clock_offset_s = offset;
-}
-
-/* Writes each second what was recorded, so that a killed agent leaves it. */
-static void write_out(struct agent_target *t, double now)
-{
-    struct mkperf_error e;
-
-    if (t->window.perfdata != NULL && now - t->synced_s >= SYNC_S) {
-        t->synced_s = now;
-        (void)mkperf_perfdata_sync(t->window.perfdata, &e); /* the next record reports the error */
-    }
 }
 
 static void read_changed_list(struct agent *a, struct timespec *seen)
@@ -328,7 +284,13 @@ void agent_run(struct agent *a)
     while (*a->stop == 0 && running > 0) {
         mkperf_poll(NULL, 0, TARGET_TICK_MS);
         double now = mkperf_now_s();
-        check_clock(a, now);
+        double offset = wall_s() - now;
+        double step = offset - a->clock_offset_s;
+        if (a->clock_offset_s != 0 && (step > STEP_S || step < -STEP_S)) {
+            a->clock_steps++;
+            mkperf_print_line(stderr, "mkperf agent: this machine's clock was set by %.3f s", step);
+        }
+        a->clock_offset_s = offset;
         read_changed_list(a, &seen);
         running = a->list != NULL;
         for (size_t i = 0; i < a->ntargets; i++) {
@@ -337,10 +299,25 @@ void agent_run(struct agent *a)
             running += !t->over;
             t->up = is_recorded(t, now);
             t->missed_s += t->up ? 0 : now - last;
-            write_out(t, now);
+            /* Writes each second what was recorded, so that a killed agent leaves it. */
+            struct mkperf_error e;
+
+            if (t->window.perfdata != NULL && now - t->synced_s >= SYNC_S) {
+                t->synced_s = now;
+                (void)mkperf_perfdata_sync(t->window.perfdata,
+                                           &e); /* the next record reports the error */
+            }
             if (t->window.open && now - t->window.opened_s >= a->window_s) {
                 agent_window_end(&t->window);
-                touch(t);
+                if (t->agent->spool != NULL) {
+                    char *path = mkperf_xprintf("%s/%s.last", t->agent->spool, t->name);
+                    FILE *f = fopen(path, "we");
+
+                    if (f != NULL) {
+                        (void)fclose(f);
+                    }
+                    free(path);
+                }
             }
         }
         last = now;

@@ -56,21 +56,15 @@ static enum mkperf_status open_chain(struct agent_window *w, struct mkperf_error
     if (a->nto != 0) {
         w->path = mkperf_xprintf("%s/%012" PRIu64 ".%013" PRIu64 ".0.%s.data",
                                  a->outbox[0].directory, w->sequence, w->unix_ms, w->target);
-        if (mkperf_perfdata_new(w->path, r->symbols, &w->perfdata, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(mkperf_perfdata_new(w->path, r->symbols, &w->perfdata, e));
         mkperf_perfdata_compress(w->perfdata, r->options.compression);
         end = mkperf_perfdata_sink(w->perfdata);
     }
     w->checks = mkperf_checks_new(end, r->symbols, true);
     w->to = mkperf_checks_sink(w->checks);
-    if (mkperf_sink_begin(&w->to, &w->session, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_sink_begin(&w->to, &w->session, e));
     for (uint32_t i = 0; i < w->npds; i++) {
-        if (mkperf_sink_pd(&w->to, mkperf_pds_at(r->pds, i), e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(mkperf_sink_pd(&w->to, mkperf_pds_at(r->pds, i), e));
     }
     return MKPERF_OK;
 }

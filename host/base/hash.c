@@ -34,22 +34,6 @@ static void fill_slot(struct mkperf_hash *t, struct mkperf_hash_slot slot)
     t->slot[i] = slot;
 }
 
-static void grow_slots(struct mkperf_hash *t)
-{
-    struct mkperf_hash_slot *old = t->slot;
-    uint32_t before = t->nslots;
-
-    t->nslots = (uint32_t)mkperf_room(before, FIRST_SLOTS);
-    assert((t->nslots & (t->nslots - 1)) == 0);
-    t->slot = mkperf_xcalloc(t->nslots, sizeof *t->slot);
-    for (uint32_t i = 0; i < before; i++) {
-        if (old[i].at != 0) {
-            fill_slot(t, old[i]);
-        }
-    }
-    free(old);
-}
-
 /* Compares two keys. A call of memcmp takes longer, because keys are short. */
 static inline bool equal(const uint64_t *a, const uint64_t *b, uint32_t words)
 {
@@ -94,7 +78,18 @@ uint32_t mkperf_hash_number(struct mkperf_hash *t, const uint64_t *key, uint32_t
         return (uint32_t)number;
     }
     if (2 * ((uint64_t)t->count + 1) > t->nslots) {
-        grow_slots(t);
+        struct mkperf_hash_slot *old = t->slot;
+        uint32_t before = t->nslots;
+
+        t->nslots = (uint32_t)mkperf_room(before, FIRST_SLOTS);
+        assert((t->nslots & (t->nslots - 1)) == 0);
+        t->slot = mkperf_xcalloc(t->nslots, sizeof *t->slot);
+        for (uint32_t i = 0; i < before; i++) {
+            if (old[i].at != 0) {
+                fill_slot(t, old[i]);
+            }
+        }
+        free(old);
     }
     if (t->used + words + 1 > UINT32_MAX) {
         mkperf_die(); /* 32 GiB of keys */

@@ -53,19 +53,6 @@ static void register_file(struct mkperf_outfile *o)
     mkperf_out_of_memory = flush_open_files;
 }
 
-/* Opens the temporary file, until the output is finished. */
-static int open_for_writing(const struct mkperf_outfile *o, bool standard_output, mode_t mode)
-{
-    int fd = standard_output ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-                             : open(o->partial ? o->partial : o->path,
-                                    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-
-    if (fd >= 0 && o->partial != NULL && mode == PRIVATE) {
-        (void)fchmod(fd, mode); /* a file that was left there may be readable by others */
-    }
-    return fd;
-}
-
 static enum mkperf_status open_as(struct mkperf_outfile *o, const char *path, mode_t mode,
                                   struct mkperf_error *e)
 {
@@ -78,7 +65,12 @@ static enum mkperf_status open_as(struct mkperf_outfile *o, const char *path, mo
     if (!standard_output && (stat(path, &st) != 0 || S_ISREG(st.st_mode))) {
         o->partial = mkperf_xprintf("%s.partial", path);
     }
-    o->fd = open_for_writing(o, standard_output, mode);
+    o->fd = standard_output ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+                            : open(o->partial ? o->partial : o->path,
+                                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+    if (o->fd >= 0 && o->partial != NULL && mode == PRIVATE) {
+        (void)fchmod(o->fd, mode); /* a file that was left there may be readable by others */
+    }
     if (o->fd < 0) {
         keep_first_error(o);
         mkperf_outfile_close(o);
@@ -246,20 +238,6 @@ enum mkperf_status mkperf_printout_open(struct mkperf_printout *p, const char *p
     return MKPERF_OK;
 }
 
-/* Closes a file that is not complete. It keeps its temporary name, unless it is empty. */
-static void give_up(struct mkperf_printout *p, struct mkperf_error *e)
-{
-    if (p->file.partial != NULL && p->file.written > 0) {
-        const struct mkperf_error why = *e;
-        mkperf_error_set(e, why.status, "%s; what was printed until then is in %s", why.text,
-                         p->file.partial);
-    } else if (p->file.partial != NULL) {
-        unlink(p->file.partial);
-    }
-    p->file.used = 0;
-    mkperf_outfile_close(&p->file);
-}
-
 enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkperf_error *e)
 {
     if (p->to == NULL) {
@@ -270,7 +248,16 @@ enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkper
     if (e->status == MKPERF_OK && mkperf_outfile_status(&p->file, e) == MKPERF_OK) {
         return mkperf_outfile_finish(&p->file, e);
     }
-    give_up(p, e);
+    /* The file is not complete. It keeps its temporary name, unless it is empty. */
+    if (p->file.partial != NULL && p->file.written > 0) {
+        const struct mkperf_error why = *e;
+        mkperf_error_set(e, why.status, "%s; what was printed until then is in %s", why.text,
+                         p->file.partial);
+    } else if (p->file.partial != NULL) {
+        unlink(p->file.partial);
+    }
+    p->file.used = 0;
+    mkperf_outfile_close(&p->file);
     return e->status;
 }
 

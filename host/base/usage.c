@@ -99,23 +99,6 @@ static void put_entry(void *to, const char *word, const char *help)
     print_entry(to, word, help);
 }
 
-static void print_option(FILE *out, const struct mkperf_option *o)
-{
-    char term[96], buffer[MKPERF_HELP_BYTES], letter[8] = "    ";
-    const char *name = o->name != NULL ? o->name : "", *value = o->value != NULL ? o->value : "";
-    bool optional = value[0] == '[';
-
-    if (mkperf_option_has_letter(o)) {
-        snprintf(letter, sizeof letter, "-%c%s", o->id, o->name != NULL ? ", " : "");
-    }
-    snprintf(term, sizeof term, "%s%s%s%s%s", letter, o->name != NULL ? "--" : "", name,
-             optional           ? "[="
-             : value[0] != '\0' ? " "
-                                : "",
-             value + optional);
-    print_entry(out, term, mkperf_option_help(o, buffer));
-}
-
 void mkperf_help_text(const struct mkperf_command *c, FILE *out)
 {
     const struct mkperf_option *o;
@@ -124,7 +107,20 @@ void mkperf_help_text(const struct mkperf_command *c, FILE *out)
     print_paragraphs(out, c->description, 0);
     fputs("\nOptions:\n", out);
     for (unsigned i = 0; (o = mkperf_command_option(c, i)) != NULL; i++) {
-        print_option(out, o);
+        char term[96], buffer[MKPERF_HELP_BYTES], letter[8] = "    ";
+        const char *name = o->name != NULL ? o->name : "",
+                   *value = o->value != NULL ? o->value : "";
+        bool optional = value[0] == '[';
+
+        if (mkperf_option_has_letter(o)) {
+            snprintf(letter, sizeof letter, "-%c%s", o->id, o->name != NULL ? ", " : "");
+        }
+        snprintf(term, sizeof term, "%s%s%s%s%s", letter, o->name != NULL ? "--" : "", name,
+                 optional           ? "[="
+                 : value[0] != '\0' ? " "
+                                    : "",
+                 value + optional);
+        print_entry(out, term, mkperf_option_help(o, buffer));
     }
     print_entry(out, "-h, --help", "this text");
     for (unsigned i = 0; i < MKPERF_SECTIONS && c->sections[i].title != NULL; i++) {

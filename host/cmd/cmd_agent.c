@@ -144,10 +144,8 @@ static enum mkperf_status open_all(struct agent_command *c, struct mkperf_error 
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", a->spool, strerror(errno));
     }
     for (unsigned i = 0; i < a->nto; i++) {
-        if (agent_outbox_open(&a->outbox[i], a->to[i], a->spool, a->keep_mib * mib, &a->sequence,
-                              e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(agent_outbox_open(&a->outbox[i], a->to[i], a->spool, a->keep_mib * mib,
+                                     &a->sequence, e));
     }
     if (a->metrics != NULL && agent_metrics_serve(a, a->metrics, e) != MKPERF_OK) {
         return e->status;
@@ -158,9 +156,7 @@ static enum mkperf_status open_all(struct agent_command *c, struct mkperf_error 
         }
     }
     for (unsigned i = 0; i < c->ntargets; i++) {
-        if (agent_add(a, NULL, c->target[i], NULL, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(agent_add(a, NULL, c->target[i], NULL, e));
     }
     return a->list != NULL ? agent_read_list(a, e) : MKPERF_OK;
 }
@@ -171,9 +167,7 @@ static enum mkperf_status run_agent(void *self, const struct mkperf_args *args,
     struct agent_command *c = self;
 
     (void)args;
-    if (check_agent_options(c, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(check_agent_options(c, e));
     c->agent.stop = mkperf_process_interrupts();
     /* Large blocks, such as the buffer of each file, are returned when they are freed, and only their used pages are memory: without
      * that, 100 targets take twice as much. One thread at a time allocates. */

@@ -286,30 +286,6 @@ static void print_window(const struct mkperf_analysis *a, const struct mkperf_do
     }
 }
 
-/* Prints the windows of the domain schedule, if it has any. */
-static void print_windows(struct budget_command *c, const struct mkperf_analysis *a,
-                          const struct mkperf_domains *d)
-{
-    if (d->n != 0 && !c->json) {
-        printf("\n# windows of the domain schedule, us; a frame has %.0f. Early, late: its begin, "
-               "against one frame\n# after its begin before. Cut: the PD was ready when the window "
-               "ended\n"
-               "# window  duration   count      least       mean    longest       used      slack "
-               "least slack  early     late  domain\n",
-               us_of(d->frame_ns));
-    }
-    for (unsigned i = 0; i < d->n; i++) {
-        if (d->window[i].count == 0) {
-            continue;
-        }
-        if (c->json) {
-            put_window(c, a, d, &d->window[i]);
-        } else {
-            print_window(a, d, &d->window[i]);
-        }
-    }
-}
-
 /* Stores the budget that the file shall give to this PD in budget_us[]. */
 static enum mkperf_status change_budget(const struct budget_command *c,
                                         const struct mkperf_system *s,
@@ -412,7 +388,25 @@ static void print_budgets(struct budget_command *c, const struct mkperf_analysis
             print_periods(c, a, i, &d->pd[i], &titled);
         }
     }
-    print_windows(c, a, domains);
+    /* Prints the windows of the domain schedule, if it has any. */
+    if (domains->n != 0 && !c->json) {
+        printf("\n# windows of the domain schedule, us; a frame has %.0f. Early, late: its begin, "
+               "against one frame\n# after its begin before. Cut: the PD was ready when the window "
+               "ended\n"
+               "# window  duration   count      least       mean    longest       used      slack "
+               "least slack  early     late  domain\n",
+               us_of(domains->frame_ns));
+    }
+    for (unsigned i = 0; i < domains->n; i++) {
+        if (domains->window[i].count == 0) {
+            continue;
+        }
+        if (c->json) {
+            put_window(c, a, domains, &domains->window[i]);
+        } else {
+            print_window(a, domains, &domains->window[i]);
+        }
+    }
 }
 
 static enum mkperf_status run_budget(void *self, const struct mkperf_args *args,

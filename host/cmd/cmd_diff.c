@@ -85,9 +85,7 @@ static enum mkperf_status set_diff_option(void *self, const struct mkperf_given 
                    ? MKPERF_OK
                    : mkperf_given_bad(g, "a number of per cent, at least 0, as in 5 or 5%");
     }
-    if (report_columns_sort(keys, g) != MKPERF_OK) {
-        return g->e->status;
-    }
+    MKPERF_TRY(report_columns_sort(keys, g));
     return report_columns_have(keys, REPORT_SORT_TIME) ||
                    report_columns_have(keys, REPORT_SORT_UTIL)
                ? mkperf_given_bad(g, "keys that two recordings share, not time and util")
@@ -101,9 +99,7 @@ static enum mkperf_status write_junit(const struct diff_command *c, struct mkper
 {
     struct mkperf_textout t = {.over = NULL};
 
-    if (mkperf_textout_open(&t, c->junit, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_textout_open(&t, c->junit, e));
     mkperf_textout_printf(&t,
                           "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
                           "  <testsuite name=\"mkperf diff\" tests=\"%u\" failures=\"%u\">\n",

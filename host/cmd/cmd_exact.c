@@ -210,10 +210,14 @@ static enum mkperf_status run_qemu(struct exact *x, const struct mkperf_args *ar
                                   args->operand[0], WEXITSTATUS(status));
 }
 
-static enum mkperf_status check_arguments(struct exact *x, const struct mkperf_args *args)
+static enum mkperf_status run_exact(void *self, const struct mkperf_args *args,
+                                    struct mkperf_error *e)
 {
     static const char *const outside[] = {"-netdev", "socket", "unix:", "tcp:", "pty"};
+    struct exact *x = self;
+    const char *directory = getenv("TMPDIR");
 
+    x->e = e;
     if (x->in.system == NULL) {
         return mkperf_usage_error(x->e, "exact", "--system is required");
     }
@@ -230,17 +234,6 @@ static enum mkperf_status check_arguments(struct exact *x, const struct mkperf_a
                               outside[i]);
         }
     }
-    return MKPERF_OK;
-}
-
-static enum mkperf_status run_exact(void *self, const struct mkperf_args *args,
-                                    struct mkperf_error *e)
-{
-    struct exact *x = self;
-    const char *directory = getenv("TMPDIR");
-
-    x->e = e;
-    MKPERF_TRY(check_arguments(x, args));
     x->counts = mkperf_xprintf("%s/mkperf-exact-XXXXXX", directory != NULL ? directory : "/tmp");
     int fd = mkstemp(x->counts);
     if (fd < 0) {

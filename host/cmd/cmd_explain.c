@@ -288,24 +288,6 @@ static enum mkperf_status answer_questions(struct explain_command *c)
     return mkperf_stdout_flush(x->e);
 }
 
-/* Answers the question about two recordings. */
-static enum mkperf_status explain_regression(struct explain_command *c,
-                                             char *const path[REPORT_SIDES])
-{
-    char *both = mkperf_xprintf("%s %s", path[REPORT_A], path[REPORT_B]);
-
-    c->x.comparison = &c->comparison;
-    c->x.input = both;
-    c->comparison.elfs = c->elfs;
-    c->sides = path;
-    if (report_comparison_read(&c->comparison, path, c->x.e) == MKPERF_OK) {
-        answer_questions(c);
-    }
-    report_comparison_free(&c->comparison);
-    free(both);
-    return c->x.e->status;
-}
-
 static enum mkperf_status run_explain(void *self, const struct mkperf_args *args,
                                       struct mkperf_error *e)
 {
@@ -324,7 +306,19 @@ static enum mkperf_status run_explain(void *self, const struct mkperf_args *args
         return mkperf_usage_error(e, "explain", "the recording is read twice: give a file, not -");
     }
     if (c->why == REGRESSION) {
-        return explain_regression(c, args->operand);
+        /* Answers the question about two recordings. */
+        char *both = mkperf_xprintf("%s %s", args->operand[REPORT_A], args->operand[REPORT_B]);
+
+        c->x.comparison = &c->comparison;
+        c->x.input = both;
+        c->comparison.elfs = c->elfs;
+        c->sides = args->operand;
+        if (report_comparison_read(&c->comparison, args->operand, c->x.e) == MKPERF_OK) {
+            answer_questions(c);
+        }
+        report_comparison_free(&c->comparison);
+        free(both);
+        return c->x.e->status;
     }
     x->profile.leaves_only = true;
     x->profile.events_suffice = true;

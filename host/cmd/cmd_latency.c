@@ -207,19 +207,6 @@ static void print_route(struct latency_command *c, const struct mkperf_routes *r
     mkperf_route_times_free(&times);
 }
 
-/* Warns that some instances have no row: the table of paths was full when theirs began. */
-static void warn_routes(struct latency_command *c, uint64_t instances, FILE *out)
-{
-    char text[80];
-
-    snprintf(text, sizeof text, "%" PRIu64 " instances of further paths are not counted",
-             instances);
-    fprintf(stderr, "mkperf latency: warning: %s\n", text);
-    if (c->json) {
-        mkperf_jsonl_warning(&values_of(c, out)->to, MKPERF_WARNING, text);
-    }
-}
-
 /* Prints the times of a path, or finds paths. */
 static enum mkperf_status show_routes(struct latency_command *c, FILE *out, struct mkperf_error *e)
 {
@@ -239,7 +226,15 @@ static enum mkperf_status show_routes(struct latency_command *c, FILE *out, stru
             n = 0;
         }
         if (routes.not_counted != 0) {
-            warn_routes(c, routes.not_counted, out);
+            /* Some instances have no row: the table of paths was full when theirs began. */
+            char text[80];
+
+            snprintf(text, sizeof text, "%" PRIu64 " instances of further paths are not counted",
+                     routes.not_counted);
+            fprintf(stderr, "mkperf latency: warning: %s\n", text);
+            if (c->json) {
+                mkperf_jsonl_warning(&values_of(c, out)->to, MKPERF_WARNING, text);
+            }
         }
         struct report_values *v = values_of(c, out);
         if (v != NULL) {
@@ -344,9 +339,7 @@ static enum mkperf_status run_latency(void *self, const struct mkperf_args *args
                                   "--critical-path, --path and --paths exclude each other");
     }
     c->input = args->n > 0 ? args->operand[0] : c->input != NULL || live ? c->input : "perf.data";
-    if (mkperf_printout_open(&out, c->output != NULL ? c->output : "-", e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_printout_open(&out, c->output != NULL ? c->output : "-", e));
     (void)(live      ? show_target(c, out.to, e)
            : c->path ? show_path(c, out.to, e)
            : routes  ? show_routes(c, out.to, e)

@@ -128,32 +128,6 @@ static void print_table_of_cpu(struct list *l, const char *cpu)
     }
 }
 
-static enum mkperf_status list_target(struct list *l, struct mkperf_error *e)
-{
-    l->recorder.control = on_control;
-    l->recorder.self = l;
-    l->recorder.options.link.watch = true;
-    MKPERF_TRY(mkperf_recorder_talk(&l->recorder, NULL, NULL, e));
-    MKPERF_TRY(fetch_list(l, e));
-    const mkperf_TargetHello *h = &l->recorder.stream->hello;
-    if (l->json) {
-        l->values = report_values_begin(stdout, NULL, "list", l->recorder.options.link.target);
-        REPORT_ROW(&l->values, "target", REPORT_TEXT("platform", h->platform),
-                   REPORT_TEXT("cpu", h->cpu), REPORT_TEXT("pmu", h->pmu),
-                   REPORT_NUMBER("counters", h->counters));
-    } else {
-        printf("Events of %s (%s, cpu %s, PMU %s, %" PRIu32 " counters):\n\n",
-               l->recorder.options.link.target, h->platform, h->cpu[0] != '\0' ? h->cpu : "unknown",
-               h->pmu, h->counters);
-    }
-    for (unsigned i = 0; i < l->n; i++) {
-        const mkperf_EventInfo *v = &l->event[i];
-        print_event_row(l, v->name, v->code, v->supported ? "yes" : "no", v->description);
-    }
-    print_table_of_cpu(l, l->cpu != NULL ? l->cpu : h->cpu);
-    return mkperf_stdout_flush(e);
-}
-
 static enum mkperf_status run_list(void *self, const struct mkperf_args *args,
                                    struct mkperf_error *e)
 {
@@ -161,7 +135,28 @@ static enum mkperf_status run_list(void *self, const struct mkperf_args *args,
 
     l->pattern = args->n > 0 ? args->operand[0] : NULL;
     if (l->recorder.options.link.target != NULL) {
-        return list_target(l, e);
+        l->recorder.control = on_control;
+        l->recorder.self = l;
+        l->recorder.options.link.watch = true;
+        MKPERF_TRY(mkperf_recorder_talk(&l->recorder, NULL, NULL, e));
+        MKPERF_TRY(fetch_list(l, e));
+        const mkperf_TargetHello *h = &l->recorder.stream->hello;
+        if (l->json) {
+            l->values = report_values_begin(stdout, NULL, "list", l->recorder.options.link.target);
+            REPORT_ROW(&l->values, "target", REPORT_TEXT("platform", h->platform),
+                       REPORT_TEXT("cpu", h->cpu), REPORT_TEXT("pmu", h->pmu),
+                       REPORT_NUMBER("counters", h->counters));
+        } else {
+            printf("Events of %s (%s, cpu %s, PMU %s, %" PRIu32 " counters):\n\n",
+                   l->recorder.options.link.target, h->platform,
+                   h->cpu[0] != '\0' ? h->cpu : "unknown", h->pmu, h->counters);
+        }
+        for (unsigned i = 0; i < l->n; i++) {
+            const mkperf_EventInfo *v = &l->event[i];
+            print_event_row(l, v->name, v->code, v->supported ? "yes" : "no", v->description);
+        }
+        print_table_of_cpu(l, l->cpu != NULL ? l->cpu : h->cpu);
+        return mkperf_stdout_flush(e);
     }
     if (l->cpu == NULL) {
         return mkperf_usage_error(e, "list", "want -t TARGET or --cpu NAME");

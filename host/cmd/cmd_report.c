@@ -193,26 +193,6 @@ static bool for_programs(const struct report_command *c)
     return c->json || c->separator != NULL;
 }
 
-/* Prints which samples the table shows, and the sum that is 100 per cent. */
-static void print_base(const struct mkperf_profile *p, const struct report_command *c,
-                       uint32_t event, const struct report_rows *rows)
-{
-    const struct mkperf_event *v = &p->places.session.event[event];
-
-    printf("#\n# Samples: %" PRIu64 " of event '%s%s', period sum %" PRIu64 "\n",
-           p->total[event].samples, v->name, mkperf_event_modes(v), p->total[event].period);
-    if (c->report.pd) {
-        printf("# of these, in PD %s: %" PRIu64 " sample%s, period sum %" PRIu64 "\n", c->report.pd,
-               rows->shown.samples, mkperf_plural(rows->shown.samples), rows->shown.period);
-    } else if (c->report.no_idle) {
-        printf("# without idle: %" PRIu64 " sample%s, period sum %" PRIu64 "\n",
-               rows->shown.samples, mkperf_plural(rows->shown.samples), rows->shown.period);
-    }
-    if (c->report.relative || c->report.no_idle) {
-        printf("# percentages are of these\n");
-    }
-}
-
 static void print_profile(struct mkperf_frames *f, struct report_command *c, uint32_t i)
 {
     const struct mkperf_profile *p = f->profile;
@@ -232,7 +212,22 @@ static void print_profile(struct mkperf_frames *f, struct report_command *c, uin
     if (for_programs(c)) {
         report_rows_values(&rows, f, &c->report, &c->values);
     } else if (rows.n != 0 || !c->report.symbol) {
-        print_base(p, c, i, &rows);
+        /* Prints which samples the table shows, and the sum that is 100 per cent. */
+        const struct mkperf_event *v = &p->places.session.event[i];
+
+        printf("#\n# Samples: %" PRIu64 " of event '%s%s', period sum %" PRIu64 "\n",
+               p->total[i].samples, v->name, mkperf_event_modes(v), p->total[i].period);
+        if (c->report.pd) {
+            printf("# of these, in PD %s: %" PRIu64 " sample%s, period sum %" PRIu64 "\n",
+                   c->report.pd, rows.shown.samples, mkperf_plural(rows.shown.samples),
+                   rows.shown.period);
+        } else if (c->report.no_idle) {
+            printf("# without idle: %" PRIu64 " sample%s, period sum %" PRIu64 "\n",
+                   rows.shown.samples, mkperf_plural(rows.shown.samples), rows.shown.period);
+        }
+        if (c->report.relative || c->report.no_idle) {
+            printf("# percentages are of these\n");
+        }
         printf("#\n");
         if (c->hierarchy) {
             report_hierarchy_print(&rows, f, &c->report, stdout);

@@ -88,10 +88,13 @@ static enum mkperf_status set_events(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group stat_group = {stat_options, set_events};
 
-static enum mkperf_status check_stat_options(struct stat_command *s, struct mkperf_error *e)
+static enum mkperf_status run_stat(void *self, const struct mkperf_args *args,
+                                   struct mkperf_error *e)
 {
+    struct stat_command *s = self;
     mkperf_Configure *c = &s->measure.recorder.options.configure;
 
+    (void)args;
     if (s->measure.recorder.options.link.target == NULL) {
         return mkperf_usage_error(e, "stat", "no target: give -t TARGET");
     }
@@ -101,14 +104,10 @@ static enum mkperf_status check_stat_options(struct stat_command *s, struct mkpe
     }
     s->measure.runs = s->measure.runs != 0 ? s->measure.runs : 1;
     s->measure.per_pd |= s->measure.style.only != NULL || s->measure.estimate || s->measure.util;
-    return c->events_count != 0 || s->measure.metrics != NULL
-               ? MKPERF_OK
-               : mkperf_events_parse("cycles,instructions", c, e);
-}
-
-/* Opens the file of -o. Without it the output is standard error, as of perf stat. */
-static enum mkperf_status open_output(struct stat_command *s, struct mkperf_error *e)
-{
+    if (c->events_count == 0 && s->measure.metrics == NULL) {
+        MKPERF_TRY(mkperf_events_parse("cycles,instructions", c, e));
+    }
+    /* Without -o the output is standard error, as of perf stat. */
     if (s->output != NULL && mkperf_printout_open(&s->printout, s->output, e) != MKPERF_OK) {
         return e->status;
     }
@@ -121,17 +120,6 @@ static enum mkperf_status open_output(struct stat_command *s, struct mkperf_erro
     s->measure.style.interval = s->measure.interval_ms != 0;
     s->measure.style.runs = 1;
     s->measure.style.title = s->measure.recorder.options.link.target;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status run_stat(void *self, const struct mkperf_args *args,
-                                   struct mkperf_error *e)
-{
-    struct stat_command *s = self;
-
-    (void)args;
-    MKPERF_TRY(check_stat_options(s, e));
-    MKPERF_TRY(open_output(s, e));
     s->measure.recorder.stop = mkperf_process_interrupts();
     stat_measure(&s->measure, e);
     if (e->status == MKPERF_OK && s->output == NULL && ferror(s->measure.style.out)) {

@@ -230,34 +230,6 @@ static enum mkperf_status set_up_display(struct top *t, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-static enum mkperf_status run_session(struct top *t, struct mkperf_error *e)
-{
-    struct mkperf_recorder *r = &t->recorder;
-
-    MKPERF_TRY(set_up_display(t, e));
-    bool live = r->link.source.ops->interactive;
-    if (live && mkperf_recorder_start(r, e) != MKPERF_OK) {
-        return e->status;
-    }
-    t->drawn_s = mkperf_now_s();
-    if (!t->stdio) {
-        top_screen_start(&t->screen);
-    }
-    enum mkperf_status status = live ? mkperf_recorder_run(r, e) : mkperf_recorder_replay(r, e);
-    top_screen_stop(&t->screen);
-    if (status != MKPERF_OK || (live && mkperf_recorder_stop(r, e) != MKPERF_OK) ||
-        mkperf_stream_finish(r->stream, e) != MKPERF_OK) {
-        return e->status;
-    }
-    if (t->flow && t->flows.nqueues == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: the session has no queues (--flow)",
-                                t->screen.target);
-    }
-    t->screen.paused = false; /* the last picture shows the end of the session */
-    draw_screen(t);
-    return MKPERF_OK;
-}
-
 static void init_top(void *self, int argc, char **argv)
 {
     struct top *t = self;
@@ -295,7 +267,30 @@ static enum mkperf_status run_top(void *self, const struct mkperf_args *args,
     t->recorder.options.configure.sched = t->util || t->flow;
     t->window_s = t->zero ? t->delay_s : t->window_s;
     t->interrupts = mkperf_process_interrupts();
-    return run_session(t, e);
+    struct mkperf_recorder *r = &t->recorder;
+
+    MKPERF_TRY(set_up_display(t, e));
+    bool live = r->link.source.ops->interactive;
+    if (live && mkperf_recorder_start(r, e) != MKPERF_OK) {
+        return e->status;
+    }
+    t->drawn_s = mkperf_now_s();
+    if (!t->stdio) {
+        top_screen_start(&t->screen);
+    }
+    enum mkperf_status status = live ? mkperf_recorder_run(r, e) : mkperf_recorder_replay(r, e);
+    top_screen_stop(&t->screen);
+    if (status != MKPERF_OK || (live && mkperf_recorder_stop(r, e) != MKPERF_OK) ||
+        mkperf_stream_finish(r->stream, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (t->flow && t->flows.nqueues == 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: the session has no queues (--flow)",
+                                t->screen.target);
+    }
+    t->screen.paused = false; /* the last picture shows the end of the session */
+    draw_screen(t);
+    return MKPERF_OK;
 }
 
 const struct mkperf_command mkperf_top_command = {

@@ -114,20 +114,6 @@ static bool identify_pd(const struct mkperf_image_program *p, struct mkperf_unwi
     return !child || !p->passive;
 }
 
-static void put_entry(struct mkperf_stamp_unwind *u, const struct mkperf_unwind_entry *e)
-{
-    unsigned slot = mkperf_unwind_slot(e->badge, e->sc, MKPERF_THREAD_CHILD_BIT);
-    struct mkperf_put c = {.p = u->bytes + MKPERF_UNWIND_HEADER_BYTES + slot * sizeof *e};
-
-    mkperf_put64(&c, e->badge);
-    mkperf_put64(&c, e->sc);
-    mkperf_put64(&c, e->base);
-    mkperf_put32(&c, e->blocks);
-    mkperf_put32(&c, e->block);
-    mkperf_put32(&c, e->row);
-    mkperf_put32(&c, e->rule);
-}
-
 void mkperf_stamp_unwind_make(struct mkperf_stamp_unwind *u, const struct mkperf_image *image,
                               struct mkperf_module *const *module,
                               enum mkperf_stamp_unwind_wish wish)
@@ -165,7 +151,16 @@ void mkperf_stamp_unwind_make(struct mkperf_stamp_unwind *u, const struct mkperf
                     "%s\n",
                     p->name, problem);
         } else if (e->blocks != 0) {
-            put_entry(u, e);
+            unsigned slot = mkperf_unwind_slot(e->badge, e->sc, MKPERF_THREAD_CHILD_BIT);
+            struct mkperf_put c = {.p = u->bytes + MKPERF_UNWIND_HEADER_BYTES + slot * sizeof *e};
+
+            mkperf_put64(&c, e->badge);
+            mkperf_put64(&c, e->sc);
+            mkperf_put64(&c, e->base);
+            mkperf_put32(&c, e->blocks);
+            mkperf_put32(&c, e->block);
+            mkperf_put32(&c, e->row);
+            mkperf_put32(&c, e->rule);
             u->pds++;
             u->text += same < i ? 0 : UINT64_C(1) * MKPERF_UNWIND_BLOCK * e->blocks;
         }

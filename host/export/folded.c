@@ -145,18 +145,6 @@ void stack_tree_finish(struct stack_tree *t)
     mkperf_tree_finish(&t->tree, by_name, t);
 }
 
-static void put_node_name(const struct stack_tree *tree, uint32_t node, struct mkperf_textout *t)
-{
-    struct stack_label label = stack_tree_label(tree, node);
-
-    mkperf_textout_plain(t, stack_tree_text(tree, label.name), ';', ':');
-    if (label.kind == STACK_KERNEL) {
-        mkperf_textout_puts(t, "_[k]");
-    } else if (label.kind == STACK_INLINED) {
-        mkperf_textout_puts(t, "_[i]");
-    }
-}
-
 enum mkperf_status mkperf_folded_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                        struct mkperf_textout *t, struct mkperf_error *e)
 {
@@ -176,7 +164,14 @@ enum mkperf_status mkperf_folded_write(const struct mkperf_export *x, struct mkp
                 path[n++] = at;
             }
             while (n-- > 0) {
-                put_node_name(&tree, path[n], t);
+                struct stack_label label = stack_tree_label(&tree, path[n]);
+
+                mkperf_textout_plain(t, stack_tree_text(&tree, label.name), ';', ':');
+                if (label.kind == STACK_KERNEL) {
+                    mkperf_textout_puts(t, "_[k]");
+                } else if (label.kind == STACK_INLINED) {
+                    mkperf_textout_puts(t, "_[i]");
+                }
                 mkperf_textout_put(t, n > 0 ? ";" : " ", 1);
             }
             mkperf_textout_u64(t, mkperf_tree_self(&tree.tree, i).period);

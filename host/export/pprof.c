@@ -50,22 +50,6 @@ static uint64_t event_string(struct pprof *p, uint32_t event)
     return extra_string(p, mkperf_places_event_name(&p->c->places, event, room));
 }
 
-static void put_types(struct pprof *p)
-{
-    uint64_t samples = extra_string(p, "samples"), count = extra_string(p, "count");
-
-    pb_pair(&p->f, PPROF_SAMPLE_TYPE, samples, count);
-    for (uint32_t i = 0; i < p->c->nevents; i++) {
-        pb_pair(&p->f, PPROF_SAMPLE_TYPE, event_string(p, i), count);
-    }
-    if (p->c->nevents > 0) {
-        pb_pair(&p->f, PPROF_PERIOD_TYPE, event_string(p, 0), count);
-        pb_number(&p->f, PPROF_PERIOD, mkperf_export_period(p->c, 0));
-        pb_number(&p->f, PPROF_DEFAULT_SAMPLE_TYPE, event_string(p, 0));
-    }
-    pb_number(&p->f, PPROF_DURATION_NANOS, p->c->last_ns - p->c->first_ns);
-}
-
 static void put_sample_label(struct pprof *p, const char *key, uint64_t text)
 {
     pb_pair(&p->f, 3, extra_string(p, key), text);
@@ -184,7 +168,18 @@ enum mkperf_status mkperf_pprof_write(const struct mkperf_export *x, struct mkpe
     for (uint32_t i = 0; i < p->c->places.functions.count; i++) {
         p->texts += function_names_pd(&p->names, i) != NULL;
     }
-    put_types(p);
+    uint64_t samples = extra_string(p, "samples"), count = extra_string(p, "count");
+
+    pb_pair(&p->f, PPROF_SAMPLE_TYPE, samples, count);
+    for (uint32_t i = 0; i < p->c->nevents; i++) {
+        pb_pair(&p->f, PPROF_SAMPLE_TYPE, event_string(p, i), count);
+    }
+    if (p->c->nevents > 0) {
+        pb_pair(&p->f, PPROF_PERIOD_TYPE, event_string(p, 0), count);
+        pb_number(&p->f, PPROF_PERIOD, mkperf_export_period(p->c, 0));
+        pb_number(&p->f, PPROF_DEFAULT_SAMPLE_TYPE, event_string(p, 0));
+    }
+    pb_number(&p->f, PPROF_DURATION_NANOS, p->c->last_ns - p->c->first_ns);
     for (uint32_t i = 0; i < p->c->chains.count; i++) {
         mkperf_profile_chain(p->c, i, &chain);
         put_sample_message(p, &chain);

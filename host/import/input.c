@@ -232,18 +232,6 @@ static int find_format(const char *name, struct mkperf_error *e)
     return -1;
 }
 
-static enum mkperf_status read_checked(int i, const char *path, const struct mkperf_input *in,
-                                       const struct mkperf_sink *sink, struct mkperf_error *e)
-{
-    struct mkperf_checks *checks = mkperf_checks_new(*sink, NULL, inputs[i].checked);
-    struct mkperf_sink checked = mkperf_checks_sink(checks);
-    enum mkperf_status status = inputs[i].read(path, in, &checked, e);
-
-    mkperf_checks_free(checks);
-    /* Errors of an output name it already; those of what was read may be a sink's, which does not know the file. */
-    return status == MKPERF_ERR_INPUT ? mkperf_input_name_file(path, e) : status;
-}
-
 bool mkperf_input_keeps(const char *path, const char *from)
 {
     struct mkperf_error e;
@@ -304,5 +292,11 @@ enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input
     if (i < 0 || i == INPUTS) {
         return mkperf_sink_finish(sink, e->status, NULL, e);
     }
-    return read_checked(i, path, in, sink, e);
+    struct mkperf_checks *checks = mkperf_checks_new(*sink, NULL, inputs[i].checked);
+    struct mkperf_sink checked = mkperf_checks_sink(checks);
+    enum mkperf_status status = inputs[i].read(path, in, &checked, e);
+
+    mkperf_checks_free(checks);
+    /* Errors of an output name it already; those of what was read may be a sink's, which does not know the file. */
+    return status == MKPERF_ERR_INPUT ? mkperf_input_name_file(path, e) : status;
 }

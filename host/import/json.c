@@ -205,23 +205,6 @@ static enum mkperf_json_token read_string(struct mkperf_json *j)
     return j->token = MKPERF_JSON_STRING;
 }
 
-static enum mkperf_json_token read_word(struct mkperf_json *j)
-{
-    const uint8_t *p = j->buffer + j->at;
-    size_t n = 0;
-
-    while (class_of[p[n]] & WORD) {
-        n++;
-    }
-    if (n == 0 || n >= MKPERF_JSON_TOKEN) {
-        return bad_token(j, n == 0 ? NULL : "a word longer than 4095 bytes");
-    }
-    j->text = (const char *)p;
-    j->length = n;
-    j->at += n;
-    return j->token = MKPERF_JSON_WORD;
-}
-
 enum mkperf_json_token mkperf_json_next(struct mkperf_json *j)
 {
     skip_space(j);
@@ -239,7 +222,19 @@ enum mkperf_json_token mkperf_json_next(struct mkperf_json *j)
         j->at++;
         return j->token = (enum mkperf_json_token)c;
     }
-    return read_word(j);
+    const uint8_t *p = j->buffer + j->at;
+    size_t n = 0;
+
+    while (class_of[p[n]] & WORD) {
+        n++;
+    }
+    if (n == 0 || n >= MKPERF_JSON_TOKEN) {
+        return bad_token(j, n == 0 ? NULL : "a word longer than 4095 bytes");
+    }
+    j->text = (const char *)p;
+    j->length = n;
+    j->at += n;
+    return j->token = MKPERF_JSON_WORD;
 }
 
 bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place)

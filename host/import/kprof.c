@@ -419,27 +419,21 @@ static int copy_of(int fd)
     return copy;
 }
 
-static int open_file(const char *path, struct stat *st)
-{
-    int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-
-    if (fd >= 0 && fstat(fd, st) == 0 && !S_ISREG(st->st_mode)) {
-        int copy = S_ISDIR(st->st_mode) ? -1 : copy_of(fd);
-        errno = S_ISDIR(st->st_mode) ? EISDIR : errno;
-        close(fd);
-        fd = copy;
-    }
-    return fd >= 0 && fstat(fd, st) == 0 ? fd : -1;
-}
-
 enum mkperf_status mkperf_kprof_read(const char *path, const struct mkperf_input *in,
                                      const struct mkperf_sink *sink, struct mkperf_error *e)
 {
     struct stat st;
     void *p = NULL;
-    int fd = open_file(path, &st);
+    int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 
-    if (fd >= 0 && st.st_size > 0) {
+    if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
+        int copy = S_ISDIR(st.st_mode) ? -1 : copy_of(fd);
+        errno = S_ISDIR(st.st_mode) ? EISDIR : errno;
+        close(fd);
+        fd = copy;
+    }
+    bool known = fd >= 0 && fstat(fd, &st) == 0;
+    if (known && st.st_size > 0) {
         p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     }
     if (fd < 0 || p == MAP_FAILED) {

@@ -363,18 +363,6 @@ static enum mkperf_status announce_pd(struct toperf *t, struct mkperf_symbols *s
     return mkperf_sink_pd(t->sink, &pd, t->e);
 }
 
-static enum mkperf_status announce_all(struct toperf *t)
-{
-    struct mkperf_symbols *symbols = mkperf_symbols_new();
-    enum mkperf_status status = MKPERF_OK;
-
-    for (uint32_t i = 0; status == MKPERF_OK && i < t->npds; i++) {
-        status = announce_pd(t, symbols, i);
-    }
-    mkperf_symbols_free(symbols);
-    return status;
-}
-
 enum mkperf_status toperf_begin(struct toperf *t, uint64_t period)
 {
     t->began = true;
@@ -389,7 +377,14 @@ enum mkperf_status toperf_begin(struct toperf *t, uint64_t period)
     t->session.event[0] =
         (struct mkperf_event){.name = "cycles", .code = 0x11, .user = true, .period = period};
     MKPERF_TRY(mkperf_sink_begin(t->sink, &t->session, t->e));
-    return announce_all(t);
+    struct mkperf_symbols *symbols = mkperf_symbols_new();
+    enum mkperf_status status = MKPERF_OK;
+
+    for (uint32_t i = 0; status == MKPERF_OK && i < t->npds; i++) {
+        status = announce_pd(t, symbols, i);
+    }
+    mkperf_symbols_free(symbols);
+    return status;
 }
 
 int64_t toperf_pd_of(struct toperf *t, uint64_t pid)

@@ -83,18 +83,6 @@ static enum mkperf_status element_ip(struct toperf *t, void *self)
     return MKPERF_OK;
 }
 
-static enum mkperf_status read_ips(struct toperf *t, struct toperf_raw *r)
-{
-    bool cut = false;
-
-    if (t->json.token != MKPERF_JSON_OPEN_ARRAY) {
-        return bad_value(t, r, "ips", "expected an array");
-    }
-    MKPERF_TRY(toperf_array(t, &cut, element_ip, r));
-    r->bad |= cut;
-    return MKPERF_OK;
-}
-
 static enum mkperf_status member_of_sample(struct toperf *t, void *self, const char *key)
 {
     struct toperf_raw *r = self;
@@ -113,7 +101,14 @@ static enum mkperf_status member_of_sample(struct toperf *t, void *self, const c
     }
     r->seen |= member;
     if (member == TOPERF_IPS) {
-        return read_ips(t, r);
+        bool cut = false;
+
+        if (t->json.token != MKPERF_JSON_OPEN_ARRAY) {
+            return bad_value(t, r, "ips", "expected an array");
+        }
+        MKPERF_TRY(toperf_array(t, &cut, element_ip, r));
+        r->bad |= cut;
+        return MKPERF_OK;
     }
     if (member == TOPERF_IP && lenient_ip(t, &r->ip)) {
         return MKPERF_OK;

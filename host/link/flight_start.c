@@ -186,35 +186,6 @@ static const char *name_on_wire(const struct mkperf_recorder *r, uint64_t on_wir
     return on_wire != 0 ? mkperf_pds_at(r->pds, mkperf_pds_find(r->pds, on_wire - 2))->name : "";
 }
 
-/* Writes which latency ended the recording. */
-static void write_latency(const struct mkperf_recorder *r, const mkperf_Status *s,
-                          struct mkperf_totals *t)
-{
-    const char *to = name_on_wire(r, s->trigger_thread);
-    double us = (double)t->stopped_ns / 1e3, until = (double)t->stopped_at_ns / 1e9;
-    char *text = t->stopped, irq[32];
-    const char *from = irq;
-
-    switch (s->trigger_kind) {
-    case mkperf_StopKind_STOP_READY:
-        snprintf(text, MKPERF_STOPPED_TEXT,
-                 "by %s: it was ready and did not run for %.3f us, until %.6f s", to, us, until);
-        break;
-    case mkperf_StopKind_STOP_THROTTLED:
-        snprintf(text, MKPERF_STOPPED_TEXT, "by %s: its budget was used up at %.6f s", to, until);
-        break;
-    default:
-        if (s->trigger_kind == mkperf_StopKind_STOP_IRQ) {
-            snprintf(irq, sizeof irq, "irq %" PRIu64, s->trigger_from);
-        } else {
-            from = name_on_wire(r, s->trigger_from);
-        }
-        snprintf(text, MKPERF_STOPPED_TEXT, "by a %s %s -> %s that took %.3f us, until %.6f s",
-                 s->trigger_kind == mkperf_StopKind_STOP_CALL ? "call" : "wake-up", from, to, us,
-                 until);
-    }
-}
-
 void mkperf_flight_reason(const struct mkperf_recorder *r, struct mkperf_totals *t)
 {
     const mkperf_Status *s = &r->stream->status;
@@ -244,7 +215,32 @@ void mkperf_flight_reason(const struct mkperf_recorder *r, struct mkperf_totals 
             t->stopped_ns = (uint64_t)((double)s->trigger_ticks / hz * 1e9);
             t->stopped_at_ns = (uint64_t)((double)s->trigger_at / hz * 1e9);
         }
-        write_latency(r, s, t);
+        /* Writes which latency ended the recording. */
+        const char *to = name_on_wire(r, s->trigger_thread);
+        double us = (double)t->stopped_ns / 1e3, until = (double)t->stopped_at_ns / 1e9;
+        char *text = t->stopped, irq[32];
+        const char *from = irq;
+
+        switch (s->trigger_kind) {
+        case mkperf_StopKind_STOP_READY:
+            snprintf(text, MKPERF_STOPPED_TEXT,
+                     "by %s: it was ready and did not run for %.3f us, until %.6f s", to, us,
+                     until);
+            break;
+        case mkperf_StopKind_STOP_THROTTLED:
+            snprintf(text, MKPERF_STOPPED_TEXT, "by %s: its budget was used up at %.6f s", to,
+                     until);
+            break;
+        default:
+            if (s->trigger_kind == mkperf_StopKind_STOP_IRQ) {
+                snprintf(irq, sizeof irq, "irq %" PRIu64, s->trigger_from);
+            } else {
+                from = name_on_wire(r, s->trigger_from);
+            }
+            snprintf(text, MKPERF_STOPPED_TEXT, "by a %s %s -> %s that took %.3f us, until %.6f s",
+                     s->trigger_kind == mkperf_StopKind_STOP_CALL ? "call" : "wake-up", from, to,
+                     us, until);
+        }
         break;
     default:
         snprintf(t->stopped, sizeof t->stopped, "by a stop");

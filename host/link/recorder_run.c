@@ -484,11 +484,21 @@ static enum mkperf_status ask_held(struct mkperf_recorder *r, uint64_t *most,
     return e->status;
 }
 
-/* Receives the recording, until the Status after the last batch. Ends with an error if the target falls
- * silent, or sends more than it can hold. */
-static enum mkperf_status receive_dump(struct mkperf_recorder *r, uint64_t most,
-                                       struct mkperf_error *e)
+enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf_error *e)
 {
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_dump_tag};
+    uint64_t most;
+
+    if (mkperf_recorder_connect(r, e) != MKPERF_OK ||
+        (r->options.wait && wait_for_trigger(r, e) != MKPERF_OK) ||
+        ask_held(r, &most, e) != MKPERF_OK) {
+        return e->status;
+    }
+    r->stream->starting = true; /* the next Session is complete from its first sample on */
+    MKPERF_TRY(mkperf_recorder_request(r, &m, "Dump", e));
+    MKPERF_TRY(mkperf_recorder_refused(r, e));
+    /* Receives the recording, until the Status after the last batch. Ends with an error if the target falls silent, or
+     * sends more than it can hold. */
     mkperf_ToTarget reset = {.which_msg = mkperf_ToTarget_reset_chains_tag};
     const struct mkperf_stream *s = r->stream;
     uint64_t received = 0;
@@ -523,23 +533,6 @@ static enum mkperf_status receive_dump(struct mkperf_recorder *r, uint64_t most,
         }
         MKPERF_TRY(mkperf_peer_pump(&r->link, 100, e));
     }
-    return MKPERF_OK;
-}
-
-enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf_error *e)
-{
-    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_dump_tag};
-    uint64_t most;
-
-    if (mkperf_recorder_connect(r, e) != MKPERF_OK ||
-        (r->options.wait && wait_for_trigger(r, e) != MKPERF_OK) ||
-        ask_held(r, &most, e) != MKPERF_OK) {
-        return e->status;
-    }
-    r->stream->starting = true; /* the next Session is complete from its first sample on */
-    MKPERF_TRY(mkperf_recorder_request(r, &m, "Dump", e));
-    MKPERF_TRY(mkperf_recorder_refused(r, e));
-    MKPERF_TRY(receive_dump(r, most, e));
     r->stream->totals.overwritten = r->stream->status.overwritten;
     return mkperf_recorder_interactions(r, e);
 }

@@ -131,24 +131,6 @@ void mkperf_count_check_sample(struct mkperf_count_check *c, const struct mkperf
     c->cores[s->event] |= UINT64_C(1) << (s->core & 63);
 }
 
-/* Gives the counts to cells. A PD that has no sample of its event gets a cell. */
-static void take_counts(struct mkperf_count_check *c, const struct mkperf_count_names *names,
-                        const struct mkperf_pd_counts *counts)
-{
-    for (unsigned i = 0; i < counts->n; i++) {
-        const struct mkperf_pd_count *count = &counts->at[i];
-        uint32_t pd = 0;
-        while (pd < names->npds && strcmp(names->name(names->self, pd, NULL), count->pd) != 0) {
-            pd++;
-        }
-        /* Counts without a PD have the numbers behind those of all PDs. */
-        if (count->user != 0) {
-            count_cell_of(c, count->event, pd < names->npds ? pd : names->npds + i)->count =
-                count->user;
-        }
-    }
-}
-
 /* Returns the name of a cell's PD; own: it is mkperf's. */
 static const char *cell_name(const struct mkperf_count_names *names,
                              const struct mkperf_pd_counts *counts, const struct count_cell *cell,
@@ -278,7 +260,19 @@ void mkperf_count_check_end(struct mkperf_count_check *c, const struct mkperf_co
                                   : "there are no counts of these samples");
         return;
     }
-    take_counts(c, names, t->counts);
+    /* Gives the counts to cells. A PD that has no sample of its event gets a cell. */
+    for (unsigned i = 0; i < t->counts->n; i++) {
+        const struct mkperf_pd_count *count = &t->counts->at[i];
+        uint32_t pd = 0;
+        while (pd < names->npds && strcmp(names->name(names->self, pd, NULL), count->pd) != 0) {
+            pd++;
+        }
+        /* Counts without a PD have the numbers behind those of all PDs. */
+        if (count->user != 0) {
+            count_cell_of(c, count->event, pd < names->npds ? pd : names->npds + i)->count =
+                count->user;
+        }
+    }
     for (uint32_t event = 0; event < names->session->nevents; event++) {
         compare_event(c, event, names, t, to);
     }

@@ -67,20 +67,6 @@ static int file_number(struct files *files, const struct mkperf_line *at)
     return files->n++;
 }
 
-static void put_instructions(struct annotate_code *code, struct mkperf_module *module,
-                             uint64_t start, struct files *files, struct mkperf_textout *t)
-{
-    struct annotate_insn insn;
-
-    for (unsigned n = 0; n < PAGE_CODE_INSNS && annotate_code_next(code, &insn); n++) {
-        struct mkperf_line at = {.file = NULL};
-        int file = mkperf_lines_at(module, insn.addr, &at, 1) > 0 ? file_number(files, &at) : -1;
-
-        mkperf_json(t, ",[%" PRIu64 ",%zu,%s,%d,%d]", insn.addr - start, insn.size, insn.text, file,
-                    file >= 0 ? at.line : 0);
-    }
-}
-
 static void put_source_file(const struct file *f, struct annotate_sources *sources,
                             struct mkperf_textout *t)
 {
@@ -133,7 +119,16 @@ void page_code_json(const struct mkperf_frames *f, uint32_t function,
                 : found ? e.text
                         : "no ELF has this function, so its code is not known");
     if (opened) {
-        put_instructions(&code, module, symbol.start, &files, &t);
+        struct annotate_insn insn;
+
+        for (unsigned n = 0; n < PAGE_CODE_INSNS && annotate_code_next(&code, &insn); n++) {
+            struct mkperf_line at = {.file = NULL};
+            int file = mkperf_lines_at(module, insn.addr, &at, 1) > 0 ? file_number(&files, &at)
+                                                                      : -1;
+
+            mkperf_json(&t, ",[%" PRIu64 ",%zu,%s,%d,%d]", insn.addr - symbol.start, insn.size,
+                        insn.text, file, file >= 0 ? at.line : 0);
+        }
         annotate_code_close(&code);
     }
     mkperf_json(&t, "],'files':[");

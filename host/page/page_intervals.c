@@ -147,18 +147,6 @@ static size_t part_of(const struct scan *s, uint64_t ns)
     return part;
 }
 
-static uint64_t *sums_of(struct scan *s, const struct mkperf_interval *i)
-{
-    uint32_t *list = &s->list[((size_t)i->pd * MKPERF_PD_STATES + i->state) * s->cores + i->core];
-
-    if (*list == 0) {
-        MKPERF_GROW(s->sum, s->sum_room, s->lists + 1);
-        s->sum[s->lists++] = mkperf_xcalloc(s->parts, sizeof **s->sum);
-        *list = (uint32_t)s->lists;
-    }
-    return s->sum[*list - 1];
-}
-
 static void scan_block(void *self, const struct mkperf_interval *i, size_t n)
 {
     struct scan *s = self;
@@ -174,7 +162,15 @@ static void scan_block(void *self, const struct mkperf_interval *i, size_t n)
         if (i->state != MKPERF_PD_WAITING) {
             uint64_t at = page_later(i->from, s->stretch->from),
                      to = earlier(i->to, s->stretch->to);
-            uint64_t *sum = sums_of(s, i);
+            uint32_t *list =
+                &s->list[((size_t)i->pd * MKPERF_PD_STATES + i->state) * s->cores + i->core];
+
+            if (*list == 0) {
+                MKPERF_GROW(s->sum, s->sum_room, s->lists + 1);
+                s->sum[s->lists++] = mkperf_xcalloc(s->parts, sizeof **s->sum);
+                *list = (uint32_t)s->lists;
+            }
+            uint64_t *sum = s->sum[*list - 1];
             for (size_t part = part_of(s, at); at < to; part++) {
                 uint64_t end = part + 1 < s->parts ? earlier(edge(s, part + 1), to) : to;
                 sum[part] += end - at;

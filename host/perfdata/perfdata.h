@@ -115,16 +115,12 @@
 
 #include "model/model.h"
 #include "symbols/symbols.h"
+#include <linux/perf_event.h>
 
-enum perf_record {
-    PERF_RECORD_MMAP = 1,
-    PERF_RECORD_LOST = 2,
-    PERF_RECORD_COMM = 3,
-    PERF_RECORD_SAMPLE = 9,
-    PERF_RECORD_MMAP2 = 10,
-    PERF_RECORD_LOST_SAMPLES = 13,
+/* What is in perf.data files only. perf.h of the Linux tree has these numbers; the others are those of the kernel. */
+enum perf_file_record {
     PERF_RECORD_HEADER_ATTR = 64,
-    PERF_RECORD_HEADER_EVENT_TYPE = 65, /* a record of an old perf, which perf skips */
+    PERF_RECORD_HEADER_EVENT_TYPE = 65, /* from an old perf; perf skips it */
     PERF_RECORD_HEADER_TRACING_DATA = 66,
     PERF_RECORD_HEADER_BUILD_ID = 67,
     PERF_RECORD_FINISHED_ROUND = 68,
@@ -135,52 +131,9 @@ enum perf_record {
     PERF_RECORD_COMPRESSED2 = 83,
 };
 
-enum perf_misc { /* the field misc of a record; its lowest bits are the mode */
-                 PERF_RECORD_MISC_CPUMODE_MASK = 7,
-                 PERF_RECORD_MISC_KERNEL = 1,
-                 PERF_RECORD_MISC_USER = 2,
-                 PERF_RECORD_MISC_HYPERVISOR = 3,
-                 PERF_RECORD_MISC_GUEST_KERNEL = 4,
-                 PERF_RECORD_MISC_GUEST_USER = 5,
-                 PERF_RECORD_MISC_MMAP_BUILD_ID = 1 << 14,
-                 PERF_RECORD_MISC_BUILD_ID_SIZE = 1 << 15,
-};
+enum { PERF_RECORD_MISC_BUILD_ID_SIZE = 1 << 15, PERF_EVENT_UPDATE_NAME = 2 };
 
-enum perf_sample_format { /* bits of sample_type, in the order of the fields but the last */
-                          PERF_SAMPLE_IP = 1 << 0,
-                          PERF_SAMPLE_TID = 1 << 1,
-                          PERF_SAMPLE_TIME = 1 << 2,
-                          PERF_SAMPLE_ADDR = 1 << 3,
-                          PERF_SAMPLE_READ = 1 << 4,
-                          PERF_SAMPLE_CALLCHAIN = 1 << 5,
-                          PERF_SAMPLE_ID = 1 << 6,
-                          PERF_SAMPLE_CPU = 1 << 7,
-                          PERF_SAMPLE_PERIOD = 1 << 8,
-                          PERF_SAMPLE_STREAM_ID = 1 << 9,
-                          PERF_SAMPLE_RAW = 1 << 10,
-                          PERF_SAMPLE_WEIGHT = 1 << 14,     /* mkperf: samples that it stands for */
-                          PERF_SAMPLE_IDENTIFIER = 1 << 16, /* the first field */
-};
-
-enum perf_read_format {
-    PERF_FORMAT_TOTAL_TIME_ENABLED = 1 << 0,
-    PERF_FORMAT_TOTAL_TIME_RUNNING = 1 << 1,
-    PERF_FORMAT_ID = 1 << 2,
-    PERF_FORMAT_GROUP = 1 << 3,
-    PERF_FORMAT_LOST = 1 << 4,
-};
-
-/* Values in a callchain from PERF_CONTEXT_MAX on are markers. */
-#define PERF_CONTEXT_MAX ((uint64_t)-4095)
-#define PERF_CONTEXT_KERNEL ((uint64_t)-128)
-#define PERF_CONTEXT_USER ((uint64_t)-512)
-#define PERF_CONTEXT_GUEST_KERNEL ((uint64_t)-2176)
-#define PERF_CONTEXT_GUEST_USER ((uint64_t)-2560)
-
-enum perf_type { PERF_TYPE_HARDWARE = 0, PERF_TYPE_SOFTWARE = 1, PERF_TYPE_RAW = 4 };
-enum { PERF_COUNT_SW_BPF_OUTPUT = 10 };
-enum { PERF_EVENT_UPDATE_NAME = 2 };
-
+/* Bits of the flags of an attribute, which the kernel describes as bit-fields. */
 enum perf_attr_flags {
     PERF_ATTR_EXCLUDE_USER = 1 << 4,
     PERF_ATTR_EXCLUDE_KERNEL = 1 << 5,
@@ -218,7 +171,6 @@ enum perf_layout { /* sizes, and offsets in the header */
                    PERF_HEADER_DATA = 40,
                    PERF_HEADER_FEATURES = 72,
                    PERF_ATTR_BYTES = 112,
-                   PERF_ATTR_SIZE_VER0 = 64,
 };
 
 #define MKPERF_PERFDATA_INDEX "mkpfidx1"

@@ -60,16 +60,6 @@ static void read_string(struct perfin_bytes *b, const struct perfin_frame *f, un
     }
 }
 
-static void read_arch(struct perfin_bytes *b, const struct perfin_frame *f,
-                      char arch[MKPERF_ARCH_BYTES])
-{
-    const char *text = NULL;
-
-    read_string(b, f, HEADER_ARCH, &text);
-    snprintf(arch, MKPERF_ARCH_BYTES, "%s", text ? text : "");
-    free((char *)text);
-}
-
 /* Reads the command line: its words, joined by blanks. */
 static void read_command(struct perfin_bytes *b, const struct perfin_frame *f, const char **out)
 {
@@ -214,7 +204,10 @@ void perfin_read_perf_features(struct perfin_bytes *b, const struct perfin_frame
     read_string(b, f, HEADER_HOSTNAME, &s->model.platform);
     read_string(b, f, HEADER_CPUDESC, &s->model.cpu);
     read_command(b, f, &s->model.command);
-    read_arch(b, f, s->model.arch);
+    const char *arch = NULL;
+    read_string(b, f, HEADER_ARCH, &arch);
+    snprintf(s->model.arch, MKPERF_ARCH_BYTES, "%s", arch ? arch : "");
+    free((char *)arch);
 }
 
 void perfin_free_session(struct perfin_session *s)
@@ -269,20 +262,15 @@ enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t 
                           r->e);
 }
 
-static enum mkperf_status announce_listed(struct perfin_reader *r)
+enum mkperf_status perfin_begin(struct perfin_reader *r)
 {
-    for (uint32_t i = 0, id; i < r->session.nprocesses; i++) {
-        if (r->session.process[i].has_thread &&
-            perfin_pd_of(r, r->session.process[i].pid, &id) != MKPERF_OK) {
-            return r->e->status;
-        }
-    }
-    return MKPERF_OK;
-}
+    struct perfin_session *s = &r->session;
 
-/* Returns the names of the PDs that the file's head lists, one per line. */
-static char *listed_names(const struct perfin_session *s)
-{
+    if (r->began) {
+        return MKPERF_OK;
+    }
+    r->began = true;
+    /* The names of the PDs that the file's head lists are one per line. */
     char *text = NULL;
     size_t n = 0;
     FILE *out = mkperf_memstream_open(&text, &n);
@@ -294,24 +282,19 @@ static char *listed_names(const struct perfin_session *s)
     }
     mkperf_memstream_close(out);
     mkperf_printable_lines(text);
-    return text;
-}
-
-enum mkperf_status perfin_begin(struct perfin_reader *r)
-{
-    struct perfin_session *s = &r->session;
-
-    if (r->began) {
-        return MKPERF_OK;
-    }
-    r->began = true;
-    s->model.pd_names = listed_names(s);
+    s->model.pd_names = text;
     s->model.sched = r->frame.has_trace && !s->no_sched;
     r->events = s->model.nevents;
     if (mkperf_sink_begin(r->sink, &s->model, r->e) != MKPERF_OK || !r->sink->every_pd) {
         return r->e->status;
     }
-    return announce_listed(r);
+    for (uint32_t i = 0, id; i < r->session.nprocesses; i++) {
+        if (r->session.process[i].has_thread &&
+            perfin_pd_of(r, r->session.process[i].pid, &id) != MKPERF_OK) {
+            return r->e->status;
+        }
+    }
+    return MKPERF_OK;
 }
 
 enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_cursor c)
@@ -343,26 +326,6 @@ enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_curso
 static bool is_program(const char *path)
 {
     return path[0] == '/' && path[1] != '/';
-}
-
-/* Sets the program of a process, unless it has one or the sink knows the PD. */
-static enum mkperf_status set_program(struct perfin_reader *r, uint32_t pid, const char *path,
-                                      size_t n, const struct mkperf_build_id *id)
-{
-    int64_t index = perfin_process_of(&r->session, pid);
-
-    if (index < 0) {
-        return perfin_fail(r, "more processes than memory or the limit allow");
-    }
-    struct perfin_process *p = &r->session.process[index];
-    if (p->announced || p->elf) {
-        return MKPERF_OK;
-    }
-    if (id->n != 0) {
-        p->build_id = *id;
-    }
-    perfin_set_text(&p->elf, path, n);
-    return MKPERF_OK;
 }
 
 /* Returns the build id at p in an MMAP2 record: its size, three bytes, the id. Other records have device and inode
@@ -404,5 +367,17 @@ enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor
     if (r->session.native) {
         mkperf_perfdata_unslid(&owner, addr);
     }
-    return set_program(r, owner + 1, path, c.n, &id);
+    int64_t index = perfin_process_of(&r->session, owner + 1);
+    if (index < 0) {
+        return perfin_fail(r, "more processes than memory or the limit allow");
+    }
+    struct perfin_process *p = &r->session.process[index];
+    if (p->announced || p->elf) {
+        return MKPERF_OK; /* the sink knows the PD, or it has a program */
+    }
+    if (id.n != 0) {
+        p->build_id = id;
+    }
+    perfin_set_text(&p->elf, path, c.n);
+    return MKPERF_OK;
 }

@@ -19,7 +19,7 @@
 #include "base/base.h"
 #include <mkperf/sched.h>
 
-enum { PERF_TYPE_TRACEPOINT = 2, MKPERF_TRACE_GAP = 1000 };
+enum { MKPERF_TRACE_GAP = 1000 };
 
 enum mkperf_trace_point {
     MKPERF_TRACE_SWITCH,

@@ -188,14 +188,6 @@ static void put_record(struct mkperf_perfdata *w, unsigned type, uint64_t number
     perfdata_end(&w->out, c);
 }
 
-static void put_own(struct mkperf_perfdata *w, const struct perfdata_feature *f)
-{
-    for (size_t at = 0; at < f->size; at += OWN_TEXT_MAX) {
-        size_t n = f->size - at < OWN_TEXT_MAX ? f->size - at : OWN_TEXT_MAX;
-        put_record(w, PERF_RECORD_HEADER_EVENT_TYPE, f->bit, f->text + at, n);
-    }
-}
-
 void perfdata_pipe_features(struct mkperf_perfdata *w)
 {
     for (unsigned i = 0; i < w->head.n; i++) {
@@ -212,7 +204,10 @@ void perfdata_pipe_features(struct mkperf_perfdata *w)
             mkperf_outfile_write(&w->out, f->text, f->size);
             mkperf_outfile_write(&w->out, "\0\0\0\0\0\0\0", -f->size % 8);
         } else if (f->bit == MKPERF_PERFDATA_SESSION || f->bit == MKPERF_PERFDATA_TOTALS) {
-            put_own(w, f);
+            for (size_t at = 0; at < f->size; at += OWN_TEXT_MAX) {
+                size_t n = f->size - at < OWN_TEXT_MAX ? f->size - at : OWN_TEXT_MAX;
+                put_record(w, PERF_RECORD_HEADER_EVENT_TYPE, f->bit, f->text + at, n);
+            }
         } else {
             put_record(w, PERF_RECORD_HEADER_FEATURE, f->bit, f->text, f->size);
         }

@@ -23,7 +23,7 @@
 #include "tracepoints.h"
 
 enum {
-    PERF_RECORD_MAX = 1 << 16,
+    PERFDATA_RECORD_BYTES = 1 << 16,
     /* Offsets in records that mkperf writes. */
     PERF_RECORD_SIZE_AT = 6,
     PERF_SAMPLE_ID_AT = 8,
@@ -190,7 +190,7 @@ static inline void perfdata_record(struct mkperf_put *c, unsigned type, unsigned
 static inline struct mkperf_put perfdata_begin(struct mkperf_outfile *out, unsigned type,
                                                unsigned misc)
 {
-    struct mkperf_put c = {mkperf_outfile_reserve(out, PERF_RECORD_MAX)};
+    struct mkperf_put c = {mkperf_outfile_reserve(out, PERFDATA_RECORD_BYTES)};
 
     perfdata_record(&c, type, misc, 0);
     return c;

@@ -221,16 +221,6 @@ enum mkperf_status perfdata_events_add(struct mkperf_perfdata *w,
     return mkperf_outfile_status(&w->out, e);
 }
 
-static void announce_marks(struct mkperf_perfdata *w)
-{
-    uint8_t attr[PERF_ATTR_BYTES];
-    struct mkperf_put c = {attr};
-
-    perfdata_put_mark_attr(&c);
-    w->has_marks = true;
-    announce_attr(w, attr, MKPERF_PERFDATA_MARK, "mkperf:mark");
-}
-
 /* Writes the text of a mark: "begin 7 request", "end 7 request", "point 0 ready". */
 static size_t mark_text(const struct mkperf_mark *m, char *text, size_t room)
 {
@@ -247,7 +237,12 @@ void perfdata_mark_add(struct mkperf_perfdata *w, const struct mkperf_mark *m)
     size_t length = mark_text(m, text, sizeof text), raw = (4 + length + 1 + 7) / 8 * 8 - 4;
 
     if (!w->has_marks) {
-        announce_marks(w);
+        uint8_t attr[PERF_ATTR_BYTES];
+        struct mkperf_put c = {attr};
+
+        perfdata_put_mark_attr(&c);
+        w->has_marks = true;
+        announce_attr(w, attr, MKPERF_PERFDATA_MARK, "mkperf:mark");
     }
     struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
     mkperf_put64(&c, MKPERF_PERFDATA_MARK);
@@ -268,20 +263,6 @@ static uint64_t kernel_address(uint64_t addr)
     return addr >= (uint64_t)-4096 ? 0 : addr; /* perf would take it for a context marker */
 }
 
-/* Returns the number of events in the group of `event` whose values are in its samples, or 0 if
- * there is none. */
-static unsigned group_size(const struct mkperf_perfdata *w, unsigned event)
-{
-    unsigned leader, n = 0;
-
-    for (unsigned i = event;
-         i < w->session.nevents && perfdata_is_read(&w->session, i, &leader) && leader == event;
-         i++) {
-        n++;
-    }
-    return n;
-}
-
 /* Returns what the user code of samples is, by mkperf_guest_letter. */
 static unsigned user_mode(char guest)
 {
@@ -294,7 +275,14 @@ void perfdata_sample_add(struct mkperf_perfdata *w, const struct mkperf_sample *
 {
     bool kernel = s->flags & MKPERF_SAMPLE_KERNEL;
     char guest = mkperf_guest_letter(s->flags);
-    unsigned group = group_size(w, s->event);
+    /* The number of events in the group of the sample's event whose values are in the sample. */
+    unsigned leader, group = 0;
+
+    for (unsigned i = s->event;
+         i < w->session.nevents && perfdata_is_read(&w->session, i, &leader) && leader == s->event;
+         i++) {
+        group++;
+    }
     struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE,
                                          kernel ? PERF_RECORD_MISC_KERNEL : user_mode(guest));
     mkperf_put64(&c, s->event + 1);

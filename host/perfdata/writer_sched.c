@@ -152,19 +152,6 @@ static void put_lock(struct mkperf_perfdata *w, const struct mkperf_sched *s)
     perfdata_end(&w->out, c);
 }
 
-static void put_gap(struct mkperf_perfdata *w, const struct mkperf_sched *s)
-{
-    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_LOST, 0);
-    mkperf_put64(&c, MKPERF_TRACE_ID);
-    mkperf_put64(&c, s->lost);
-    perfdata_sample_id(&c, 0, MKPERF_TRACE_GAP, s->time_ns, s->core);
-    perfdata_end(&w->out, c);
-    for (uint32_t i = 0; i < w->npds; i++) {
-        w->pd[i].sleep = AWAKE_UNKNOWN;
-    }
-    w->cores[s->core].runs = false;
-}
-
 static void add_switch(struct mkperf_perfdata *w, const struct mkperf_sched *s)
 {
     struct perfdata_core *core = &w->cores[s->core];
@@ -243,7 +230,15 @@ void perfdata_sched_add(struct mkperf_perfdata *w, const struct mkperf_sched *s)
 {
     note_core(w, s->core, s->time_ns);
     if (s->kind == MKPERF_SCHED_GAP) {
-        put_gap(w, s);
+        struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_LOST, 0);
+        mkperf_put64(&c, MKPERF_TRACE_ID);
+        mkperf_put64(&c, s->lost);
+        perfdata_sample_id(&c, 0, MKPERF_TRACE_GAP, s->time_ns, s->core);
+        perfdata_end(&w->out, c);
+        for (uint32_t i = 0; i < w->npds; i++) {
+            w->pd[i].sleep = AWAKE_UNKNOWN;
+        }
+        w->cores[s->core].runs = false;
         return;
     }
     if (s->kind == MKPERF_SCHED_SWITCH) {

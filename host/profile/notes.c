@@ -40,22 +40,6 @@ static void note_unnamed(void *self, enum mkperf_warning_level level, const char
     note(self, "%s", text);
 }
 
-static void note_losses(const struct notes *n)
-{
-    char line[LINE];
-    const struct mkperf_profile *c = n->c;
-
-    snprintf(line, sizeof line, "lost samples: %" PRIu64, mkperf_profile_lost(c));
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        if (c->lost[i] != 0) {
-            size_t used = strlen(line);
-            snprintf(line + used, sizeof line - used, ", %s %" PRIu64, mkperf_loss_places[i].key,
-                     c->lost[i]);
-        }
-    }
-    n->put(n->self, line);
-}
-
 static void note_cost(const struct notes *n)
 {
     const struct mkperf_profile *c = n->c;
@@ -135,7 +119,16 @@ void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self
         note(&n, "image: %s, which lists its programs", s->session.image);
     }
     mkperf_places_unnamed(s, NULL, note_unnamed, &n);
-    note_losses(&n);
+    char line[LINE];
+    snprintf(line, sizeof line, "lost samples: %" PRIu64, mkperf_profile_lost(p));
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        if (p->lost[i] != 0) {
+            size_t used = strlen(line);
+            snprintf(line + used, sizeof line - used, ", %s %" PRIu64, mkperf_loss_places[i].key,
+                     p->lost[i]);
+        }
+    }
+    n.put(n.self, line);
     note_cost(&n);
     note_marks(&n);
     const struct mkperf_interactions *a = n.c->totals.interactions;

@@ -161,18 +161,6 @@ void mkperf_places_unknown(bool kernel, uint64_t addr, char name[MKPERF_PLACES_U
     }
 }
 
-static void add_unknown(struct mkperf_places *s, struct mkperf_function f, uint64_t addr)
-{
-    char name[MKPERF_PLACES_UNKNOWN];
-
-    mkperf_places_unknown(f.kernel, addr, name);
-    if (!f.kernel || addr != 0) {
-        f.start = addr & ~(uint64_t)(PAGE - 1);
-        f.size = PAGE;
-    }
-    add_frame(s, f, name, NULL);
-}
-
 static const char *name_of_pd(const void *self, uint32_t pd)
 {
     return mkperf_places_pd_name(self, pd);
@@ -201,7 +189,14 @@ static void resolve_place(struct mkperf_places *s, const struct mkperf_place *p)
         return;
     }
     if (m == NULL || !mkperf_symbol_at(m, p->addr, &symbol)) {
-        add_unknown(s, f, p->addr);
+        char name[MKPERF_PLACES_UNKNOWN];
+
+        mkperf_places_unknown(f.kernel, p->addr, name);
+        if (!f.kernel || p->addr != 0) {
+            f.start = p->addr & ~(uint64_t)(PAGE - 1);
+            f.size = PAGE;
+        }
+        add_frame(s, f, name, NULL);
         return;
     }
     size_t n = s->no_lines ? 0 : mkperf_lines_at(m, p->addr, line, MKPERF_PLACES_INLINED);

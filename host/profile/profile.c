@@ -232,29 +232,6 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
     return MKPERF_OK;
 }
 
-static void sum_mark(struct mkperf_profile *p, const struct mkperf_profile_mark *m, bool passes)
-{
-    uint64_t key[2] = {m->pd, m->name};
-    uint32_t at = mkperf_hash_number(&p->mark_keys, key, 2);
-    struct mkperf_phase phase = {.pd = m->pd, .id = m->id, .name = m->name};
-    struct mkperf_phase_begin begin = {.time_ns = m->time_ns, .tag = passes};
-
-    MKPERF_GROW(p->mark_sum, p->mark_room, p->mark_keys.count);
-    struct mkperf_mark_sum *sum = &p->mark_sum[at];
-    if (m->kind == MKPERF_MARK_POINT) {
-        sum->points += passes;
-    } else if (m->kind == MKPERF_MARK_BEGIN) {
-        mkperf_marks_begin(&p->phases, &phase, &begin);
-        sum->open += passes;
-    } else if (mkperf_marks_end(&p->phases, &phase, &begin) && begin.tag) {
-        uint64_t ns = m->time_ns > begin.time_ns ? m->time_ns - begin.time_ns : 0;
-        sum->open--;
-        sum->phases++;
-        sum->sum_ns += ns;
-        sum->longest_ns = ns > sum->longest_ns ? ns : sum->longest_ns;
-    }
-}
-
 static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
 {
     struct mkperf_profile *p = self;
@@ -266,7 +243,25 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
                                        .name = mkperf_places_text_number(&p->places, m->name),
                                        .order = p->marks.count};
 
-    sum_mark(p, &kept, passes);
+    uint64_t key[2] = {kept.pd, kept.name};
+    uint32_t at = mkperf_hash_number(&p->mark_keys, key, 2);
+    struct mkperf_phase phase = {.pd = kept.pd, .id = kept.id, .name = kept.name};
+    struct mkperf_phase_begin begin = {.time_ns = kept.time_ns, .tag = passes};
+
+    MKPERF_GROW(p->mark_sum, p->mark_room, p->mark_keys.count);
+    struct mkperf_mark_sum *sum = &p->mark_sum[at];
+    if (kept.kind == MKPERF_MARK_POINT) {
+        sum->points += passes;
+    } else if (kept.kind == MKPERF_MARK_BEGIN) {
+        mkperf_marks_begin(&p->phases, &phase, &begin);
+        sum->open += passes;
+    } else if (mkperf_marks_end(&p->phases, &phase, &begin) && begin.tag) {
+        uint64_t ns = kept.time_ns > begin.time_ns ? kept.time_ns - begin.time_ns : 0;
+        sum->open--;
+        sum->phases++;
+        sum->sum_ns += ns;
+        sum->longest_ns = ns > sum->longest_ns ? ns : sum->longest_ns;
+    }
     if (!passes) {
         return MKPERF_OK;
     }
@@ -412,22 +407,6 @@ uint32_t mkperf_profile_addresses(const struct mkperf_profile *p, uint32_t chain
     return n;
 }
 
-/* Inserts edges where the PD changes, as long as there is room. */
-static void add_edges(struct mkperf_places *s, struct mkperf_profile_chain *c)
-{
-    bool inferred = mkperf_places_inferred(s, c->event);
-
-    for (uint32_t i = 1; i < c->n && c->n < MKPERF_PLACES_MAX; i++) {
-        uint32_t pd = s->place[c->place[i - 1]].pd;
-        if (s->place[c->place[i]].pd != pd) {
-            memmove(c->place + i + 1, c->place + i, (c->n - i) * sizeof *c->place);
-            c->place[i] = mkperf_places_edge(s, pd, inferred);
-            c->n++;
-            i++; /* skips the edge, which has the PD of the place before it */
-        }
-    }
-}
-
 void mkperf_profile_chain(struct mkperf_profile *p, uint32_t number,
                           struct mkperf_profile_chain *out)
 {
@@ -441,7 +420,18 @@ void mkperf_profile_chain(struct mkperf_profile *p, uint32_t number,
     out->weight = p->weight[number];
     out->n = mkperf_places_of(&p->places, head.pd, address, n, out->place);
     if (p->edges && !mkperf_places_ambiguous(&p->places, head.pd)) {
-        add_edges(&p->places, out);
+        /* Inserts edges where the PD changes, as long as there is room. */
+        bool inferred = mkperf_places_inferred(&p->places, out->event);
+
+        for (uint32_t i = 1; i < out->n && out->n < MKPERF_PLACES_MAX; i++) {
+            uint32_t pd = p->places.place[out->place[i - 1]].pd;
+            if (p->places.place[out->place[i]].pd != pd) {
+                memmove(out->place + i + 1, out->place + i, (out->n - i) * sizeof *out->place);
+                out->place[i] = mkperf_places_edge(&p->places, pd, inferred);
+                out->n++;
+                i++; /* skips the edge, which has the PD of the place before it */
+            }
+        }
     }
 }
 

@@ -339,20 +339,6 @@ void mkperf_fills_free(struct mkperf_fills *f)
     *f = (struct mkperf_fills){.nqueues = 0};
 }
 
-static void halve(struct mkperf_fills *f)
-{
-    size_t kept = 0;
-
-    memset(f->read, 0, f->nqueues * sizeof *f->read);
-    for (size_t i = 0; i < f->fills; i++) {
-        if (f->read[f->fill[i].queue]++ % 2 == 0) {
-            f->fill[kept++] = f->fill[i];
-        }
-    }
-    f->fills = kept;
-    f->step *= 2;
-}
-
 void mkperf_fills_add(struct mkperf_fills *f, const struct mkperf_queue_reading *r)
 {
     if (r->queue >= f->nqueues || f->read[r->queue]++ % f->step != 0) {
@@ -362,7 +348,16 @@ void mkperf_fills_add(struct mkperf_fills *f, const struct mkperf_queue_reading 
     unsigned bits = q->index_bits - 1 < 64 ? q->index_bits : 64;
     uint64_t entries = (r->tail - r->head) & UINT64_MAX >> (64 - bits);
     if (f->fills == MKPERF_FILLS) {
-        halve(f);
+        size_t kept = 0;
+
+        memset(f->read, 0, f->nqueues * sizeof *f->read);
+        for (size_t i = 0; i < f->fills; i++) {
+            if (f->read[f->fill[i].queue]++ % 2 == 0) {
+                f->fill[kept++] = f->fill[i];
+            }
+        }
+        f->fills = kept;
+        f->step *= 2;
     }
     MKPERF_GROW(f->fill, f->room, f->fills + 1);
     uint64_t last = f->fills > 0 ? f->fill[f->fills - 1].time_ns : 0;

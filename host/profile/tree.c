@@ -32,20 +32,15 @@ static uint32_t *slot_of(const struct mkperf_tree *t, uint32_t parent, uint32_t 
     }
 }
 
-static void grow_slots(struct mkperf_tree *t)
-{
-    free(t->slot);
-    t->nslots = (uint32_t)mkperf_room(t->nslots, FIRST_SLOTS); /* a power of two */
-    t->slot = mkperf_xcalloc(t->nslots, sizeof *t->slot);
-    for (uint32_t i = 1; i < t->n; i++) {
-        *slot_of(t, t->node[i].parent, t->node[i].label) = i;
-    }
-}
-
 uint32_t mkperf_tree_child(struct mkperf_tree *t, uint32_t parent, uint32_t label)
 {
     if ((uint64_t)t->n * 4 >= (uint64_t)t->nslots * 3) {
-        grow_slots(t);
+        free(t->slot);
+        t->nslots = (uint32_t)mkperf_room(t->nslots, FIRST_SLOTS); /* a power of two */
+        t->slot = mkperf_xcalloc(t->nslots, sizeof *t->slot);
+        for (uint32_t i = 1; i < t->n; i++) {
+            *slot_of(t, t->node[i].parent, t->node[i].label) = i;
+        }
     }
     uint32_t *slot = slot_of(t, parent, label);
 

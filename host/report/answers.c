@@ -260,28 +260,20 @@ static void put_change(const struct report_comparison *d, const struct report_ch
     }
 }
 
-/* Returns whether losses may be the reason: the per cent of samples that the worst recording of any side lost. */
-static double worst_loss(const struct report_comparison *d)
-{
-    double worst = 0;
-
-    for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
-        for (unsigned i = 0; i < d->runs[side]; i++) {
-            const struct mkperf_profile *p = &d->run[side][i].profile;
-            uint64_t lost = mkperf_profile_lost(p);
-            worst = fmax(worst, mkperf_percent(lost, lost + p->totals.samples));
-        }
-    }
-    return worst;
-}
-
 /* Prints what differs in addition to samples, and what is not the reason. differ: the number of rows that chance does
  * not explain. */
 static void put_ruled_out(const struct report_comparison *d, size_t differ, FILE *to)
 {
     struct difference_list l = {.to = to};
-    double lost = worst_loss(d);
+    double lost = 0; /* the per cent of samples that the worst recording of any side lost */
 
+    for (unsigned side = REPORT_A; side < REPORT_SIDES; side++) {
+        for (unsigned i = 0; i < d->runs[side]; i++) {
+            const struct mkperf_profile *p = &d->run[side][i].profile;
+            uint64_t missing = mkperf_profile_lost(p);
+            lost = fmax(lost, mkperf_percent(missing, missing + p->totals.samples));
+        }
+    }
     report_differences(&d->run[REPORT_A][0].profile.places, &d->run[REPORT_B][0].profile.places,
                        add_difference, &l);
     if (l.n > DIFFERENCES_SHOWN) {

@@ -172,9 +172,19 @@ static enum mkperf_status read_side(struct report_comparison *d, const char *pat
     return MKPERF_OK;
 }
 
-/* Decides whether counts are compared. INPUT: they should be, and a recording has samples. */
-static enum mkperf_status choose_exact(struct report_comparison *d, struct mkperf_error *e)
+enum mkperf_status report_comparison_read(struct report_comparison *d,
+                                          char *const path[REPORT_SIDES], struct mkperf_error *e)
 {
+    MKPERF_TRY(read_side(d, path[REPORT_A], REPORT_A, e));
+    MKPERF_TRY(read_side(d, path[REPORT_B], REPORT_B, e));
+    const struct report_run *a = d->run[REPORT_A], *b = d->run[REPORT_B];
+    /* A PD that only one side has is valid. */
+    if (report_check_names(&a->profile, a->path, d->pd, NULL, e) != MKPERF_OK &&
+        report_check_names(&b->profile, b->path, d->pd, NULL, e) != MKPERF_OK) {
+        return e->status;
+    }
+    e->status = MKPERF_OK;
+    /* Counts are compared if all recordings have them. If they are asked for, samples are an error. */
     bool wanted = d->exact;
 
     d->exact = !report_has_costs(d);
@@ -190,23 +200,6 @@ static enum mkperf_status choose_exact(struct report_comparison *d, struct mkper
         }
     }
     return MKPERF_OK;
-}
-
-enum mkperf_status report_comparison_read(struct report_comparison *d,
-                                          char *const path[REPORT_SIDES], struct mkperf_error *e)
-{
-    if (read_side(d, path[REPORT_A], REPORT_A, e) != MKPERF_OK ||
-        read_side(d, path[REPORT_B], REPORT_B, e) != MKPERF_OK) {
-        return e->status;
-    }
-    const struct report_run *a = d->run[REPORT_A], *b = d->run[REPORT_B];
-    /* A PD that only one side has is valid. */
-    if (report_check_names(&a->profile, a->path, d->pd, NULL, e) != MKPERF_OK &&
-        report_check_names(&b->profile, b->path, d->pd, NULL, e) != MKPERF_OK) {
-        return e->status;
-    }
-    e->status = MKPERF_OK;
-    return choose_exact(d, e);
 }
 
 static void free_rows(struct report_comparison *d)

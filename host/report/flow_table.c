@@ -187,27 +187,6 @@ void report_flow_sort(struct mkperf_flow *f, unsigned column)
     }
 }
 
-static void print_stages(const struct mkperf_flow *f, FILE *to)
-{
-    bool cycles = f->cycles != MKPERF_MODEL_EVENTS;
-
-    fprintf(to,
-            "#                                                             packets an activation   "
-            "     ns/packet  wake-ups             share of the time in %%%s\n"
-            "# class           in         out  packets/s activations    mean   50%%   99%%  most  "
-            "   own     calls  a packet    drops   busy  starved  blocked%s  PD\n#\n",
-            cycles ? "           cycles/packet" : "", cycles ? "      own  kernel   calls" : "");
-    for (unsigned i = 0; i < f->nstages; i++) {
-        const struct mkperf_flow_stage *s = &f->stage[i];
-        double value[PD_COLUMNS];
-
-        stage_values(f, s, value);
-        fprintf(to, "%-7s ", s->kind);
-        print_values(value, 0, cycles ? PD_COLUMNS : PD_TIMES, to);
-        fprintf(to, "  %s\n", s->name);
-    }
-}
-
 static void print_queues(const struct mkperf_flow *f, FILE *to)
 {
     double most = 1; /* readings of a queue */
@@ -265,6 +244,22 @@ void report_flow_tables(const struct mkperf_flow *f, FILE *to)
         fprintf(to, "# WARNING: events are missing for %.6f s, which are in no figure.\n",
                 (double)f->analysis->gap_ns / 1e9);
     }
-    print_stages(f, to);
+    bool cycles = f->cycles != MKPERF_MODEL_EVENTS;
+
+    fprintf(to,
+            "#                                                             packets an activation   "
+            "     ns/packet  wake-ups             share of the time in %%%s\n"
+            "# class           in         out  packets/s activations    mean   50%%   99%%  most  "
+            "   own     calls  a packet    drops   busy  starved  blocked%s  PD\n#\n",
+            cycles ? "           cycles/packet" : "", cycles ? "      own  kernel   calls" : "");
+    for (unsigned i = 0; i < f->nstages; i++) {
+        const struct mkperf_flow_stage *s = &f->stage[i];
+        double value[PD_COLUMNS];
+
+        stage_values(f, s, value);
+        fprintf(to, "%-7s ", s->kind);
+        print_values(value, 0, cycles ? PD_COLUMNS : PD_TIMES, to);
+        fprintf(to, "  %s\n", s->name);
+    }
     print_queues(f, to);
 }

@@ -4,19 +4,6 @@
 
 #include "analysis_internal.h"
 
-static struct mkperf_demand_pd *payer_of(struct mkperf_demand *d, uint32_t pd)
-{
-    const struct mkperf_scheduling *s = &d->analysis->pd[pd].scheduling;
-    bool limited = s->known && s->budget_us < s->period_us;
-
-    MKPERF_GROW(d->pd, d->room, (size_t)pd + 1);
-    d->npds = d->npds > pd + 1 ? d->npds : pd + 1;
-    if (d->pd[pd].period_ns == 0) {
-        d->pd[pd].period_ns = limited ? s->period_us * 1000 : d->default_ns;
-    }
-    return &d->pd[pd];
-}
-
 /* Adds a run behind those of the window, which then ends with it. */
 static void add_run(struct mkperf_demand_pd *p, uint64_t from, uint64_t to)
 {
@@ -52,7 +39,15 @@ static void add_demand_interval(void *self, const struct mkperf_interval *i)
         return;
     }
     uint32_t payer = mkperf_analysis_payer(d->analysis, i->pd);
-    struct mkperf_demand_pd *p = payer_of(d, payer);
+    const struct mkperf_scheduling *s = &d->analysis->pd[payer].scheduling;
+    bool limited = s->known && s->budget_us < s->period_us;
+
+    MKPERF_GROW(d->pd, d->room, (size_t)payer + 1);
+    d->npds = d->npds > payer + 1 ? d->npds : payer + 1;
+    if (d->pd[payer].period_ns == 0) {
+        d->pd[payer].period_ns = limited ? s->period_us * 1000 : d->default_ns;
+    }
+    struct mkperf_demand_pd *p = &d->pd[payer];
     if (!running) {
         p->throttled++;
         p->throttled_ns += ns;

@@ -185,24 +185,6 @@ static void list_files(struct mkperf_finder *f, const char *directory, enum plac
     }
 }
 
-static void look_up_debuginfod(struct mkperf_finder *f, const char *hex)
-{
-    const char *cache = getenv("DEBUGINFOD_CACHE_PATH"), *xdg = getenv("XDG_CACHE_HOME"),
-               *home = getenv("HOME");
-    char *path = NULL;
-
-    if (cache != NULL && cache[0] != '\0') {
-        path = mkperf_xprintf("%s/%s/executable", cache, hex);
-    } else if (xdg != NULL && xdg[0] != '\0') {
-        path = mkperf_xprintf("%s/debuginfod_client/%s/executable", xdg, hex);
-    } else if (home != NULL) {
-        path = mkperf_xprintf("%s/.cache/debuginfod_client/%s/executable", home, hex);
-    }
-    if (path != NULL) {
-        add_file(f, path, PLACE_DEBUGINFOD, 0);
-    }
-}
-
 /* Adds the files of a place, or those of this identity, to the list, unless they are there. */
 static void search_place(struct mkperf_finder *f, enum place place,
                          const struct mkperf_build_id *id)
@@ -222,7 +204,20 @@ static void search_place(struct mkperf_finder *f, enum place place,
             }
             free(cache);
         } else if (id->n >= 2 && !id->derived) { /* debuginfod knows only linkers' build ids */
-            look_up_debuginfod(f, hex);
+            const char *cache = getenv("DEBUGINFOD_CACHE_PATH"), *xdg = getenv("XDG_CACHE_HOME"),
+                       *home = getenv("HOME");
+            char *path = NULL;
+
+            if (cache != NULL && cache[0] != '\0') {
+                path = mkperf_xprintf("%s/%s/executable", cache, hex);
+            } else if (xdg != NULL && xdg[0] != '\0') {
+                path = mkperf_xprintf("%s/debuginfod_client/%s/executable", xdg, hex);
+            } else if (home != NULL) {
+                path = mkperf_xprintf("%s/.cache/debuginfod_client/%s/executable", home, hex);
+            }
+            if (path != NULL) {
+                add_file(f, path, PLACE_DEBUGINFOD, 0);
+            }
         }
         return;
     }

@@ -42,36 +42,6 @@ static enum element element_named(const char *name)
     return DOCUMENT;
 }
 
-static void start_element(struct reader *r, const char *name)
-{
-    enum element element = element_named(name);
-    enum element parent = r->open[r->depth];
-
-    if (element == DOCUMENT) {
-        system_error(&r->at, "unknown element '%.64s'", name);
-    } else if ((system_language[element].parents >> parent & 1) == 0) {
-        system_error(&r->at, "element '%s' is not allowed here", name);
-    } else if (r->depth + 1 == SYSTEM_MAX_DEPTH) {
-        system_error(&r->at, "elements are nested too deeply");
-    } else {
-        r->depth++;
-        r->open[r->depth] = element;
-        r->pd_open[r->depth] = r->pd_open[r->depth - 1];
-        for (const char **a = r->attributes; *a != NULL; a += 2) {
-            char spaced[40];
-            int n = snprintf(spaced, sizeof spaced, " %s ", a[0]);
-            if (n >= (int)sizeof spaced ||
-                strstr(system_language[element].attributes, spaced) == NULL) {
-                system_error(&r->at, "element '%s' has no attribute '%.64s'",
-                             system_language[element].name, a[0]);
-            }
-        }
-    }
-    if (!r->at.failed && system_language[element].start != NULL) {
-        system_language[element].start(r);
-    }
-}
-
 /*
  * Takes the line of what expat reports now, for messages. False: reading has failed, and the report
  * is to be ignored, because expat may call once more after XML_StopParser.
@@ -97,7 +67,32 @@ static void XMLCALL on_start(void *data, const char *name, const char **attrs)
 
     if (take_line(r)) {
         r->attributes = attrs;
-        start_element(r, name);
+        enum element element = element_named(name);
+        enum element parent = r->open[r->depth];
+
+        if (element == DOCUMENT) {
+            system_error(&r->at, "unknown element '%.64s'", name);
+        } else if ((system_language[element].parents >> parent & 1) == 0) {
+            system_error(&r->at, "element '%s' is not allowed here", name);
+        } else if (r->depth + 1 == SYSTEM_MAX_DEPTH) {
+            system_error(&r->at, "elements are nested too deeply");
+        } else {
+            r->depth++;
+            r->open[r->depth] = element;
+            r->pd_open[r->depth] = r->pd_open[r->depth - 1];
+            for (const char **a = r->attributes; *a != NULL; a += 2) {
+                char spaced[40];
+                int n = snprintf(spaced, sizeof spaced, " %s ", a[0]);
+                if (n >= (int)sizeof spaced ||
+                    strstr(system_language[element].attributes, spaced) == NULL) {
+                    system_error(&r->at, "element '%s' has no attribute '%.64s'",
+                                 system_language[element].name, a[0]);
+                }
+            }
+        }
+        if (!r->at.failed && system_language[element].start != NULL) {
+            system_language[element].start(r);
+        }
         stop_if_failed(r);
     }
 }
@@ -167,27 +162,23 @@ static bool read_xml(struct reader *r, const char *text, size_t n)
     return !r->at.failed;
 }
 
-static void free_pd(struct mkperf_system_pd *pd)
-{
-    for (unsigned i = 0; i < pd->nsetvars; i++) {
-        free(pd->setvar[i].symbol);
-    }
-    free(pd->name);
-    free(pd->program);
-    free(pd->symbols);
-    free(pd->tcb);
-    free(pd->map);
-    free(pd->irq);
-    free(pd->setvar);
-}
-
 void mkperf_system_free(struct mkperf_system *s)
 {
     if (s == NULL) {
         return;
     }
     for (unsigned i = 0; i < s->npds; i++) {
-        free_pd(&s->pd[i]);
+        struct mkperf_system_pd *pd = &s->pd[i];
+        for (unsigned k = 0; k < pd->nsetvars; k++) {
+            free(pd->setvar[k].symbol);
+        }
+        free(pd->name);
+        free(pd->program);
+        free(pd->symbols);
+        free(pd->tcb);
+        free(pd->map);
+        free(pd->irq);
+        free(pd->setvar);
     }
     for (unsigned i = 0; i < s->nregions; i++) {
         free(s->region[i].name);
@@ -209,14 +200,6 @@ void mkperf_system_free(struct mkperf_system *s)
     free(s);
 }
 
-static void free_references(struct references *list)
-{
-    for (unsigned i = 0; i < list->n; i++) {
-        free(list->at[i].name);
-    }
-    free(list->at);
-}
-
 enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_t n,
                                        struct mkperf_system **out, struct mkperf_error *e)
 {
@@ -230,7 +213,11 @@ enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_
     bool ok = !r.at.failed && read_xml(&r, text, n) && system_resolve(s, r.names, &r.at) &&
               cut_schedule(&r) && system_check(s, &r.at);
     for (unsigned i = 0; i < REFERENCE_KINDS; i++) {
-        free_references(&r.names[i]);
+        struct references *list = &r.names[i];
+        for (unsigned k = 0; k < list->n; k++) {
+            free(list->at[k].name);
+        }
+        free(list->at);
     }
     free(r.vm.machine);
     if (!ok) {

@@ -135,40 +135,6 @@ static void add_charged(struct top_screen *s, const struct mkperf_charge_pd *pd,
     report_charged_row(&s->charge, pd, util, name, add_line(s, name), TOP_TEXT);
 }
 
-/* Makes the table of PDs. Below a PD with charged time are the PDs that worked for it. PDs that ran without a sample are last. */
-static void make_lines(struct top_screen *s)
-{
-    const struct mkperf_charge *c = &s->charge;
-    const struct mkperf_charge_pd none = {.pd = 0};
-
-    free(s->line);
-    s->line = mkperf_xcalloc((size_t)c->npds + c->npairs + s->list.npds + 1, sizeof *s->line);
-    s->nlines = 0;
-    for (uint32_t i = 0; i < c->npds && s->charged; i++) {
-        add_charged(s, &c->pd[i], mkperf_pds_at(s->counts->pds, c->pd[i].pd)->name);
-        for (uint32_t k = 0; k < c->npairs; k++) {
-            if (c->pair[k].to == c->pd[i].pd && c->pair[k].by != c->pd[i].pd) {
-                const char *name = mkperf_pds_at(s->counts->pds, c->pair[k].by)->name;
-                report_charged_by(c, &c->pair[k], s->counts->sched != NULL ? UTIL_WIDTH : 0, name,
-                                  add_line(s, name), TOP_TEXT);
-            }
-        }
-    }
-    for (uint32_t i = 0; i < s->list.npds; i++) {
-        const char *name = s->list.pd[i].pd;
-        uint32_t k = 0;
-
-        while (k < s->nlines && strcmp(s->line[k].pd, name) != 0) {
-            k++;
-        }
-        if (k == s->nlines && s->charged) {
-            add_charged(s, &none, name);
-        } else if (k == s->nlines) {
-            entry_text(s, &s->list.pd[i], add_line(s, name), TOP_TEXT);
-        }
-    }
-}
-
 static void print_entry(const struct top_screen *s, const char *text, FILE *out)
 {
     double share = strtod(text, NULL);
@@ -348,7 +314,36 @@ void top_screen_refresh(struct top_screen *s)
         top_counts_list(s->counts, s->event, s->pd, s->sort, &s->list);
         top_counts_charge(s->counts, s->event, &s->charge);
     }
-    make_lines(s);
+    /* The table of PDs. Below a PD with charged time are the PDs that worked for it. PDs that ran without a sample are last. */
+    const struct mkperf_charge *c = &s->charge;
+    const struct mkperf_charge_pd none = {.pd = 0};
+
+    free(s->line);
+    s->line = mkperf_xcalloc((size_t)c->npds + c->npairs + s->list.npds + 1, sizeof *s->line);
+    s->nlines = 0;
+    for (uint32_t i = 0; i < c->npds && s->charged; i++) {
+        add_charged(s, &c->pd[i], mkperf_pds_at(s->counts->pds, c->pd[i].pd)->name);
+        for (uint32_t k = 0; k < c->npairs; k++) {
+            if (c->pair[k].to == c->pd[i].pd && c->pair[k].by != c->pd[i].pd) {
+                const char *name = mkperf_pds_at(s->counts->pds, c->pair[k].by)->name;
+                report_charged_by(c, &c->pair[k], s->counts->sched != NULL ? UTIL_WIDTH : 0, name,
+                                  add_line(s, name), TOP_TEXT);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < s->list.npds; i++) {
+        const char *name = s->list.pd[i].pd;
+        uint32_t k = 0;
+
+        while (k < s->nlines && strcmp(s->line[k].pd, name) != 0) {
+            k++;
+        }
+        if (k == s->nlines && s->charged) {
+            add_charged(s, &none, name);
+        } else if (k == s->nlines) {
+            entry_text(s, &s->list.pd[i], add_line(s, name), TOP_TEXT);
+        }
+    }
     if (s->at >= s->nlines + s->list.nfunctions) {
         s->at = 0;
     }

@@ -84,15 +84,6 @@ void stream_sched_close(struct mkperf_stream *s)
     }
 }
 
-static struct mkperf_stream_core *core_of(struct mkperf_stream *s, uint32_t core)
-{
-    if (s->sched.core[core] == NULL) {
-        s->sched.core[core] = mkperf_xcalloc(1, sizeof *s->sched.core[core]);
-        s->sched.core[core]->running = MKPERF_SCHED_NOBODY;
-    }
-    return s->sched.core[core];
-}
-
 static void define_code(struct mkperf_stream *s, struct mkperf_stream_core *c,
                         const mkperf_SchedCode *from)
 {
@@ -185,31 +176,6 @@ static uint64_t index_of(const struct mkperf_stream_core *c, struct mkperf_image
     return c->word[place.word] >> place.shift & UINT64_MAX >> (64 - bits);
 }
 
-/* Passes on each queue of which a word is in the set, if all its words are known. */
-static enum mkperf_status emit_readings(struct mkperf_stream *s, const struct mkperf_stream_core *c,
-                                        uint32_t core, uint64_t set, uint64_t ns,
-                                        struct mkperf_error *e)
-{
-    const struct mkperf_image *image = mkperf_pds_image(s->config.pds);
-
-    for (unsigned i = 0; i < s->session.nqueues && s->sched.words != 0; i++) {
-        const struct mkperf_image_place *place = s->sched.place[i];
-        uint64_t words = UINT64_C(1) << place[0].word | UINT64_C(1) << place[1].word;
-        if (image->queue[i].head == 0 || (set & words) == 0 || (c->known & words) != words) {
-            continue;
-        }
-        const struct mkperf_queue_reading reading = {
-            .time_ns = ns,
-            .core = core,
-            .queue = i,
-            .head = index_of(c, place[0], image->queue[i].bits),
-            .tail = index_of(c, place[1], image->queue[i].bits),
-        };
-        MKPERF_TRY(stream_emit_reading(s, &reading, e));
-    }
-    return MKPERF_OK;
-}
-
 static enum mkperf_status decode_reading(struct mkperf_stream *s, struct mkperf_stream_core *c,
                                          uint32_t core, struct numbers *n, uint64_t ns,
                                          struct mkperf_error *e)
@@ -238,7 +204,25 @@ static enum mkperf_status decode_reading(struct mkperf_stream *s, struct mkperf_
     c->last_ns = ns;
     s->totals.sched_events += s->session.sched;
     stream_note_time(&s->totals, ns);
-    return emit_readings(s, c, core, set, ns, e);
+    /* Passes on each queue of which a word is in the set, if all its words are known. */
+    const struct mkperf_image *image = mkperf_pds_image(s->config.pds);
+
+    for (unsigned i = 0; i < s->session.nqueues && s->sched.words != 0; i++) {
+        const struct mkperf_image_place *place = s->sched.place[i];
+        uint64_t words = UINT64_C(1) << place[0].word | UINT64_C(1) << place[1].word;
+        if (image->queue[i].head == 0 || (set & words) == 0 || (c->known & words) != words) {
+            continue;
+        }
+        const struct mkperf_queue_reading reading = {
+            .time_ns = ns,
+            .core = core,
+            .queue = i,
+            .head = index_of(c, place[0], image->queue[i].bits),
+            .tail = index_of(c, place[1], image->queue[i].bits),
+        };
+        MKPERF_TRY(stream_emit_reading(s, &reading, e));
+    }
+    return MKPERF_OK;
 }
 
 static enum mkperf_status decode_events(struct mkperf_stream *s, struct mkperf_stream_core *c,
@@ -286,7 +270,11 @@ enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
         s->sched.damaged = s->sched.running;
         return MKPERF_OK; /* it is another host's; if only its Session was lost, the numbers show the loss */
     }
-    struct mkperf_stream_core *c = core_of(s, m->core);
+    if (s->sched.core[m->core] == NULL) {
+        s->sched.core[m->core] = mkperf_xcalloc(1, sizeof *s->sched.core[m->core]);
+        s->sched.core[m->core]->running = MKPERF_SCHED_NOBODY;
+    }
+    struct mkperf_stream_core *c = s->sched.core[m->core];
     /* Compares a message's epoch and number with those that its core expects. */
     if (!c->has_epoch || m->epoch != c->epoch) {
         c->has_epoch = true;

@@ -35,16 +35,6 @@ static int event_number(struct mkperf_session *all, const struct mkperf_event *e
     return (int)all->nevents++;
 }
 
-static void map_counters(struct mkperf_stream *s, const mkperf_SessionEvent *event, int number)
-{
-    if (event->user_counter - 1 < MKPERF_MAX_COUNTERS) {
-        s->event_of[event->user_counter - 1] = (int8_t)number;
-    }
-    if (event->kernel_counter - 1 < MKPERF_MAX_COUNTERS) {
-        s->event_of[event->kernel_counter - 1] = (int8_t)number;
-    }
-}
-
 void mkperf_wire_event(const mkperf_SessionEvent *from, struct mkperf_event *to)
 {
     memset(to, 0, sizeof *to);
@@ -127,7 +117,13 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
                                     "which the output cannot hold",
                                     m->id);
         }
-        map_counters(s, &m->events[i], number);
+        const mkperf_SessionEvent *event = &m->events[i];
+        if (event->user_counter - 1 < MKPERF_MAX_COUNTERS) {
+            s->event_of[event->user_counter - 1] = (int8_t)number;
+        }
+        if (event->kernel_counter - 1 < MKPERF_MAX_COUNTERS) {
+            s->event_of[event->kernel_counter - 1] = (int8_t)number;
+        }
         s->number_of[i] = (uint8_t)number;
     }
     s->order.off_cpu.event = mkperf_off_cpu_event(&s->session);

@@ -105,27 +105,6 @@ static void name_of(struct mkperf_stream *s, uint64_t thread, char name[MKPERF_I
     snprintf(name, MKPERF_INTERACTION_NAME, "%s", pd->name);
 }
 
-static void add_edges(struct mkperf_stream *s, const mkperf_Interactions *m)
-{
-    for (unsigned i = 0; i < m->edges_count; i++) {
-        struct mkperf_interaction edge = {.calls = m->edges[i].calls,
-                                          .notifications = m->edges[i].notifications};
-        name_of(s, m->edges[i].from, edge.from);
-        name_of(s, m->edges[i].to, edge.to);
-        mkperf_interactions_add(s->interactions, &edge);
-    }
-    for (unsigned i = 0; i < m->threads_count; i++) {
-        const mkperf_ThreadEvents *t = &m->threads[i];
-        struct mkperf_soft_counts pd = {
-            .stack = {t->stack_least, t->stack_bottom, t->stack_top, t->stack_lowest}};
-        for (unsigned k = 0; k < t->count_count && k < MKPERF_SOFT_KINDS; k++) {
-            pd.count[k] = t->count[k];
-        }
-        name_of(s, t->thread, pd.pd);
-        mkperf_interactions_add_pd(s->interactions, &pd);
-    }
-}
-
 static void on_interactions(struct mkperf_stream *s, const mkperf_Interactions *m)
 {
     if (m->part == 0) { /* it begins a new snapshot */
@@ -143,7 +122,23 @@ static void on_interactions(struct mkperf_stream *s, const mkperf_Interactions *
     }
     /* A part that was requested twice is added once. */
     if (s->interactions != NULL && m->part == s->interaction_parts) {
-        add_edges(s, m);
+        for (unsigned i = 0; i < m->edges_count; i++) {
+            struct mkperf_interaction edge = {.calls = m->edges[i].calls,
+                                              .notifications = m->edges[i].notifications};
+            name_of(s, m->edges[i].from, edge.from);
+            name_of(s, m->edges[i].to, edge.to);
+            mkperf_interactions_add(s->interactions, &edge);
+        }
+        for (unsigned i = 0; i < m->threads_count; i++) {
+            const mkperf_ThreadEvents *t = &m->threads[i];
+            struct mkperf_soft_counts pd = {
+                .stack = {t->stack_least, t->stack_bottom, t->stack_top, t->stack_lowest}};
+            for (unsigned k = 0; k < t->count_count && k < MKPERF_SOFT_KINDS; k++) {
+                pd.count[k] = t->count[k];
+            }
+            name_of(s, t->thread, pd.pd);
+            mkperf_interactions_add_pd(s->interactions, &pd);
+        }
         s->interaction_parts++;
     }
 }
