@@ -41,7 +41,7 @@ struct mkperf_batch {
 };
 
 /* Returns the signed number of a zigzag encoding, modulo 2^64. */
-static inline uint64_t mkperf_zigzag(uint64_t v)
+static inline uint64_t mkperf_unzigzag(uint64_t v)
 {
     return v >> 1 ^ -(v & 1);
 }
@@ -111,7 +111,7 @@ static inline unsigned columns_slot(struct mkperf_columns *c)
 /* Returns the difference of the pc of sample c->i from the pc of its chain. */
 static inline uint64_t columns_pc(const struct mkperf_columns *c)
 {
-    return mkperf_zigzag(c->batch->m.pc[c->i] >> 1) * MKPERF_PC_BYTES;
+    return mkperf_unzigzag(c->batch->m.pc[c->i] >> 1) * MKPERF_PC_BYTES;
 }
 
 /* Stores the mask 2^k - 2^s, which is sent as k + 32 * s. */
@@ -135,7 +135,7 @@ static inline bool columns_change(struct mkperf_columns *c, struct mkperf_expect
     if (kind > MKPERF_CHANGE_ONCE || b->m.change_count - c->changes < values) {
         return false;
     }
-    uint64_t more = mkperf_zigzag(b->m.change[c->changes + 1]);
+    uint64_t more = mkperf_unzigzag(b->m.change[c->changes + 1]);
     *once = kind == MKPERF_CHANGE_ONCE ? more : 0;
     x->base += kind == MKPERF_CHANGE_ONCE ? 0 : more;
     if (kind == MKPERF_CHANGE_WIDTH && !columns_mask(b->m.change[c->changes + 2], &x->mask)) {

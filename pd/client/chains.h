@@ -13,7 +13,6 @@
 #define MKPERF_CHAINS_H
 
 #include "encode.h"
-#include "varint.h"
 
 enum {
     /* The bits of nframes, counter and flags in a header's upper half, without the core. */
@@ -151,7 +150,7 @@ static inline void forget_chains(struct mkperf_chains *t)
     }
 }
 
-/* ---- the columns of a batch (encode.c, encode_windows.c) ---- */
+/* ---- the columns of a batch (encode.c, encode_batch.c) ---- */
 
 enum {
     MKPERF_PC_BYTES_MOST = 5, /* most bytes of a value in the column of pcs, see pc_ok */
@@ -214,7 +213,7 @@ static inline uint32_t begin_counter_bytes(const struct mkperf_encoder *e, unsig
            MKPERF_NO_COUNTER;
 }
 
-/* ---- encode_windows.c ---- */
+/* ---- encode_batch.c ---- */
 
 /* Counts a sample of the session's windows. Its size was checked. slot: of its chain;
  * MKPERF_CHAIN_SLOTS: the table does not have the chain. */

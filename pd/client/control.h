@@ -18,8 +18,6 @@
 #include <mkperf/session.h>
 #include <mkperf/stamp.h>
 
-#include "mkperf.pb.h"
-
 #include "encode.h"
 #include "link.h"
 #include "sched.h"
@@ -107,9 +105,9 @@ struct mkperf_client {
 
     struct mkperf_encoder encoder;
     struct mkperf_sched_encoder sched;
-    uint32_t admitted;   /* connections with a large queue, bit = index: they keep their places */
-    uint32_t ready;      /* said hello and, to a target with keys, proved themselves; admitted */
-    uint32_t queues;     /* the number of large queues that are in use */
+    uint32_t admitted; /* connections with a large queue, bit = index: they keep their places */
+    uint32_t ready;    /* admitted ones whose host said hello, and proved its key if there is one */
+    uint32_t queues;   /* large queues that are in use, bit = index */
     unsigned controller; /* index, or MKPERF_NOBODY */
     mkperf_ToTarget in;
     union { /* the next message to send, if it is not in the page */

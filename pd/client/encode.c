@@ -12,9 +12,6 @@
 #include <mkperf/jitter.h>
 
 #include "chains.h"
-#include "varint.h"
-
-#include "mkperf.pb.h"
 
 enum {
     ONE_SAMPLE = MKPERF_PC_BYTES_MOST + MKPERF_SLOT_BYTES_MOST +
@@ -53,7 +50,7 @@ static bool take_reads(struct mkperf_reads *r, const uint64_t *at, unsigned word
         uint64_t word = at[i];
         uint64_t counter = word >> MKPERF_READ_COUNTER_SHIFT;
         if (counter >= MKPERF_MAX_COUNTERS || r->mask >> counter != 0) {
-            return false; /* not ascending */
+            return false; /* Counters have to ascend. */
         }
         r->mask |= UINT32_C(1) << counter;
         r->value[r->n] = word & MKPERF_READ_COUNT;

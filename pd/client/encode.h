@@ -12,7 +12,7 @@
  * which is its exact pc. The table is set-associative with MKPERF_ENCODE_WAYS ways. The first
  * chains have slots below 128, which take one byte on the wire.
  *
- * With windows (encode_windows.c), samples are not sent but counted, by core, slot and pc:
+ * With windows (encode_batch.c), samples are not sent but counted, by core, slot and pc:
  *
  *     sample ──► slot 7, pc + 2 words ──► entry {slot 7, pc 2, samples + 1, events + period}
  *
@@ -22,11 +22,128 @@
 #ifndef MKPERF_ENCODE_H
 #define MKPERF_ENCODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include <mkperf/bits.h>
+#include <mkperf/record.h>
 #include <mkperf/wire.h>
 
-#include "periods.h"
+#include "mkperf.pb.h"
+
+/*
+ * ---- protocol buffers by hand ----
+ *
+ * Numbers and the beginnings of fields, for what the encoders of the stream write without nanopb.
+ * Each function writes at `at`.
+ */
+
+enum { MKPERF_VARINT = 10 }; /* bytes, at most */
+
+/* Writes a number. Returns the end of its bytes. */
+static inline uint8_t *mkperf_put_value(uint8_t *at, uint64_t v)
+{
+    for (; v > 0x7f; v >>= 7) {
+        *at++ = (uint8_t)(v | 0x80);
+    }
+    *at++ = (uint8_t)v;
+    return at;
+}
+
+/* Writes a number. Returns the number of its bytes. */
+static inline uint32_t mkperf_put_varint(uint8_t *at, uint64_t v)
+{
+    return (uint32_t)(mkperf_put_value(at, v) - at);
+}
+
+static inline uint32_t mkperf_varint_size(uint64_t v)
+{
+    return (70 - (uint32_t)__builtin_clzll(v | 1)) / 7;
+}
+
+/* Returns the encoding of a difference as sint64. */
+static inline uint64_t mkperf_zigzag(uint64_t difference)
+{
+    return difference << 1 ^ (0 - (difference >> 63));
+}
+
+/* The next two are in wire_frames.c: the encoders have some 30 calls, none of them for each sample. */
+
+/* Writes a field of wire type 0 (varint), unless it is 0. Returns its end. */
+uint8_t *mkperf_put_field(uint8_t *at, unsigned field, uint64_t v);
+/* Writes a field of wire type 2: n bytes. Returns its end. */
+uint8_t *mkperf_put_bytes(uint8_t *at, unsigned field, const void *bytes, uint32_t n);
+
+/*
+ * ---- periods.c ----
+ *
+ * The expected period and time of each counter's next sample.
+ *
+ * Owns: struct mkperf_periods. Used by encode.c only. A period follows from the time of the
+ * counter's sample before (include/mkperf/jitter.h) while the middle of the periods, the base,
+ * stays the same. The base's changes are not announced. An unexpected period reveals
+ * them. A wrong guess costs only bytes, because the receiver makes the same guess and gets the
+ * difference.
+ */
+
+struct mkperf_middle {
+    uint64_t base;
+    uint32_t mask; /* mask of the jitter; 0: there is no jitter */
+};
+
+/* A counter. Times are ticks. */
+struct mkperf_period {
+    uint64_t last; /* time of the counter's last sample */
+    uint64_t low;  /* the base minus half of the jitter's width */
+    uint64_t mask; /* mask of the jitter */
+    uint64_t rate; /* ticks per 2^MKPERF_RATE_SHIFT events */
+    /* The batch's samples that directly followed a sample of the same counter. */
+    uint64_t events; /* the sum of their periods */
+    uint64_t ticks;  /* the sum of their distances from the sample before */
+    /* The current row of such samples. */
+    uint64_t from;   /* time of its first sample */
+    uint64_t before; /* time of the counter's sample before the row */
+    struct mkperf_middle now;
+    /* As of the counter's first sample in the batch. */
+    struct mkperf_middle reported;
+    uint64_t reported_rate;
+    uint64_t late; /* time of a sample with an interval that seemed to have ended late */
+    bool jitter;   /* Its periods may have jitter. */
+};
+
+struct mkperf_periods {
+    uint32_t core;  /* core of the samples; another core's counters have other periods */
+    uint32_t known; /* counters that have had a sample, bit = number */
+    uint32_t begun; /* counters that have had a sample in this batch */
+    struct mkperf_period of[MKPERF_MAX_COUNTERS];
+};
+
+/* Returns the next period if the middle is unchanged. The counter has had a sample. mix:
+ * MKPERF_JITTER_MIX. */
+uint64_t mkperf_period_next(const struct mkperf_period *p, unsigned counter, uint64_t mix);
+
+/* Sets the middle. jitter: whether the session has jitter. */
+void mkperf_period_expect(struct mkperf_period *p, uint64_t period, bool jitter);
+
+/*
+ * Called for an unexpected period of a known counter, with the last sample at `last`. Changes the
+ * middle so that it explains the period. The middle stays if the interval seems to have ended late.
+ * time: that of the sample. Returns whether the middle changed.
+ */
+bool mkperf_period_change(struct mkperf_period *p, unsigned counter, uint64_t period, uint64_t time,
+                          uint64_t mix);
+
+/* Ends a batch: the rates of the next one. */
+void mkperf_periods_end(struct mkperf_periods *p);
+
+/* Returns a jitter's mask as the wire has it: k + 32 * s for 2^k - 2^s. */
+static inline unsigned mkperf_period_width(uint32_t mask)
+{
+    return mask == 0 ? 0 : 32 - (unsigned)__builtin_clz(mask) + 32 * (unsigned)__builtin_ctz(mask);
+}
+
+/* ---- encode.c, encode_batch.c ---- */
 
 enum mkperf_encode_result {
     MKPERF_ENCODE_ADDED,
@@ -49,7 +166,7 @@ struct mkperf_known_chain {
     uint64_t header;
     uint64_t pc;      /* origin of the pcs of its samples */
     uint64_t used;    /* time of the last sample */
-    uint64_t pads[3]; /* make the size a power of two, so that an index is a shift */
+    uint64_t pads[3]; /* They make the size a power of two, so that an index is a shift. */
 };
 
 struct mkperf_chains {
@@ -121,7 +238,7 @@ struct mkperf_encoder {
     /* Slot of the last sample's chain; MKPERF_CHAIN_SLOTS: this epoch has no sample. */
     uint32_t slot;
 
-    /* the unfinished batch */
+    /* The rest but the last two members belongs to the unfinished batch. */
     uint32_t samples;
     uint32_t fits_unchecked; /* up to this number, samples of known chains fit without a check */
     uint32_t losses;
@@ -138,8 +255,7 @@ struct mkperf_encoder {
     struct mkperf_column loss, read, period, change;
     struct mkperf_periods periods;
 
-    /* the record that is added */
-    struct mkperf_reads reads;
+    struct mkperf_reads reads; /* of the record that is being added */
 
     struct mkperf_window window;
 };

@@ -1,17 +1,190 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The beginning and the end of sessions, epochs and batches: see encode.h for ownership and callers.
- * Field numbers and limits are nanopb's. Columns and chains are written here, because nanopb would
- * store every value twice and visit it three times.
+ * The beginning and the end of sessions, epochs and batches, and windows, in which samples are
+ * counted instead of sent: see encode.h for ownership and callers. Field numbers and limits are
+ * nanopb's. Columns and chains are written here, because nanopb would store every value twice and
+ * visit it three times.
+ *
+ * Nothing is lost here. If a window has no room for a sample, it ends early. An entry of the window
+ * takes six to nine bytes on the wire, however many samples it counts.
  */
 #include <string.h>
 
 #include <mkperf/jitter.h>
 
 #include "chains.h"
-#include "varint.h"
 
-#include "mkperf.pb.h"
+/* ---- windows ---- */
+
+enum {
+    PROBES = 16,                     /* places at which an entry may be */
+    UNTIL_BYTES = 2 + MKPERF_VARINT, /* until_ticks, which other batches lack */
+    ONE_ENTRY = MKPERF_PC_BYTES_MOST + MKPERF_SLOT_BYTES_MOST + MKPERF_VARINT + MKPERF_VARINT,
+};
+
+/* Makes the window empty. */
+static void clear_window(struct mkperf_window *w)
+{
+    w->n = w->left = 0;
+    memset(w->sum, 0, sizeof w->sum);
+    memset(w->place, 0, sizeof w->place);
+}
+
+void mkperf_encoder_windows(struct mkperf_encoder *e, uint64_t ticks)
+{
+    e->window.ticks = ticks;
+    e->window.over = false;
+    clear_window(&e->window);
+}
+
+void mkperf_encoder_end_window(struct mkperf_encoder *e)
+{
+    e->window.over = e->window.ticks != 0;
+}
+
+static enum mkperf_encode_result end_window(struct mkperf_encoder *e)
+{
+    mkperf_encoder_end_window(e);
+    return MKPERF_ENCODE_FULL;
+}
+
+/* Returns whether an entry of the window may have this slot. */
+static bool counted(const struct mkperf_encoder *e, unsigned slot)
+{
+    const struct mkperf_known_chain *c = &e->table.chain[slot];
+
+    return e->window.n != 0 && c->header != NO_CHAIN && (int64_t)(c->used - e->window.begin) >= 0;
+}
+
+/* Returns the entry of samples like this one, which is new if it has no samples. NULL: there is no
+ * room. */
+static struct mkperf_window_entry *find_entry(struct mkperf_encoder *e,
+                                              const struct mkperf_window_entry *like)
+{
+    struct mkperf_window *w = &e->window;
+    uint64_t hash = ((uint64_t)like->away << 24 ^ (uint64_t)like->slot << 8 ^ like->core) * e->mix;
+
+    for (unsigned i = 0; i < PROBES; i++) {
+        uint16_t *place = &w->place[((hash >> 40) + i) % MKPERF_WINDOW_PLACES];
+        if (*place == 0) {
+            if (w->n == MKPERF_WINDOW_ENTRIES) {
+                break;
+            }
+            w->entry[w->n] = *like;
+            *place = (uint16_t)++w->n;
+            w->left++;
+        }
+        struct mkperf_window_entry *entry = &w->entry[*place - 1];
+        if (entry->slot == like->slot && entry->away == like->away && entry->core == like->core) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+enum mkperf_encode_result mkperf_window_add(struct mkperf_encoder *e, uint64_t header,
+                                            const uint64_t *record, const struct mkperf_key *key,
+                                            unsigned slot)
+{
+    struct mkperf_window *w = &e->window;
+    uint64_t time = record[MKPERF_WORD_TIME], pc = *pc_word(header, record);
+
+    if (w->n != 0 && (int64_t)(time - w->begin) >= (int64_t)w->ticks) {
+        return end_window(e);
+    }
+    if (slot >= MKPERF_CHAIN_SLOTS || !pc_ok(pc - e->table.chain[slot].pc)) {
+        slot = slot < MKPERF_CHAIN_SLOTS ? slot : oldest_slot(&e->table, key->hash, time);
+        if (counted(e, slot)) {
+            return end_window(e);
+        }
+        if (!mkperf_encoder_define(e, key, header, record, UNTIL_BYTES, slot)) {
+            return MKPERF_ENCODE_FULL;
+        }
+    }
+    e->table.chain[slot].used = time;
+    const struct mkperf_window_entry like = {
+        .away = (uint32_t)pc_words(pc - e->table.chain[slot].pc),
+        .slot = (uint16_t)slot,
+        .core = (uint8_t)mkperf_record_core(header),
+        .counter = (uint8_t)mkperf_record_counter(header),
+    };
+    struct mkperf_window_entry *entry = find_entry(e, &like);
+    if (entry == NULL || entry->samples == UINT32_MAX) {
+        return end_window(e);
+    }
+    if (w->n == 1 && entry->samples == 0) {
+        w->begin = w->last = time;
+    }
+    w->begin = (int64_t)(time - w->begin) < 0 ? time : w->begin; /* cores are not in one order */
+    w->last = (int64_t)(time - w->last) > 0 ? time : w->last;
+    entry->samples++;
+    entry->events += record[MKPERF_WORD_PERIOD];
+    w->sum[like.counter].samples++;
+    w->sum[like.counter].events += record[MKPERF_WORD_PERIOD];
+    return MKPERF_ENCODE_ADDED;
+}
+
+/* Adds an entry to the batch. False: there is no room. */
+static bool put_entry(struct mkperf_encoder *e, const struct mkperf_window_entry *entry)
+{
+    struct mkperf_window *w = &e->window;
+    struct mkperf_period *p = &e->periods.of[entry->counter];
+    uint32_t bit = UINT32_C(1) << entry->counter;
+    uint32_t more = e->periods.begun & bit ? 0 : begin_counter_bytes(e, entry->counter);
+    bool other = e->samples == 0 || entry->slot != e->slot;
+
+    if (e->samples == MKPERF_BATCH_SAMPLES || encoder_room(e) < UNTIL_BYTES + more + ONE_ENTRY) {
+        return false;
+    }
+    if (more != 0) { /* The base is the mean period of the window. */
+        uint64_t base = w->sum[entry->counter].events / w->sum[entry->counter].samples;
+        p->reported = (struct mkperf_middle){base, 0};
+        p->reported_rate = 0;
+        e->periods.begun |= bit;
+        e->bytes += more;
+    }
+    struct mkperf_ends to = e->end;
+    to.pc = mkperf_put_value(to.pc, (uint64_t)entry->away << 1 | other);
+    to.slot = other ? put_slot(to.slot, entry->slot) : to.slot;
+    to.time = mkperf_put_value(to.time, entry->samples - 1);
+    set_ends(e, to);
+    uint64_t rest = entry->events - entry->samples * p->reported.base;
+    uint32_t n = mkperf_put_varint(e->period.bytes + e->period.n, mkperf_zigzag(rest));
+    e->period.n += n;
+    e->bytes += n;
+    e->slot = entry->slot;
+    e->samples++;
+    w->samples += entry->samples;
+    return true;
+}
+
+void mkperf_window_fill(struct mkperf_encoder *e)
+{
+    struct mkperf_window *w = &e->window;
+    bool room = true;
+
+    if (w->ticks != 0 && e->losses == 0) {
+        e->first_time = w->begin;
+        e->last_time = w->last;
+    }
+    for (uint32_t i = 0; w->over && i < w->n && room; i++) {
+        struct mkperf_window_entry *entry = &w->entry[i];
+        if (e->samples == 0 && e->losses == 0 && entry->samples != 0) {
+            e->core = entry->core;
+        }
+        if (entry->samples != 0 && entry->core == e->core) {
+            room = put_entry(e, entry);
+            w->left -= room;
+            entry->samples = room ? 0 : entry->samples;
+        }
+    }
+    if (w->n != 0 && w->left == 0) {
+        clear_window(w);
+    }
+}
+
+/* ---- sessions, epochs and batches ---- */
+
 void mkperf_encoder_new_epoch(struct mkperf_encoder *e)
 {
     e->epoch++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The expected period of each counter: see periods.h. */
-#include "periods.h"
+/* The expected period of each counter: see encode.h. */
+#include "encode.h"
 
 #include <mkperf/jitter.h>
 #include <mkperf/wire.h>

@@ -4,10 +4,6 @@
 
 #include <string.h>
 
-#include "varint.h"
-
-#include "mkperf.pb.h"
-
 enum {
     /* Outside of codes and events: tag, length and value of each field at its longest. */
     FIXED_BYTES = 4 + 6 + 6 + 6 + 11 + 11 + 11 + 3 + 4 + 4,

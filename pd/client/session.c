@@ -31,7 +31,7 @@ static void begin_session(struct mkperf_client *c)
         bool jitter = !mkperf_page_bool(&s->no_jitter) &&
                       s->source == mkperf_SampleSource_SOURCE_HOOK;
         if (mkperf_page_bool(&e->read)) {
-            continue; /* does not sample */
+            continue; /* Such an event takes no samples. */
         }
         /* The number of a missing half is 0, and 0 - 1 is ignored. */
         mkperf_encoder_expect(&c->encoder, e->user_counter - 1, period, jitter);

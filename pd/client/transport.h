@@ -24,8 +24,8 @@ struct mkperf_transport {
     bool bounded;
     /* Called first for each interrupt: clears it at the device. */
     void (*interrupt)(void);
-    /* Whether a notification on this channel is the device's, and the last step for it. Both NULL:
-     * the interrupt on channel 0, which is acknowledged. */
+    /* own: whether a notification on this channel is the device's. done: the last step for it.
+     * Without these two, it is the interrupt on channel 0, which is acknowledged. */
     bool (*own)(unsigned channel);
     void (*done)(unsigned channel);
 };

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A chain in the wire's form (see chains.h), and fields that are written by hand (see varint.h). Owns nothing. */
+/* A chain in the wire's form (see chains.h), and fields that are written by hand (see encode.h). Owns nothing. */
 #include "chains.h"
 
 #include <string.h>
-
-#include "varint.h"
-
-#include "mkperf.pb.h"
 
 uint8_t *mkperf_put_field(uint8_t *at, unsigned field, uint64_t v)
 {

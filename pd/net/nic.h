@@ -18,7 +18,7 @@ struct mkperf_nic {
     uint32_t tick_ms; /* between ticks */
     /* The meaning of a notification on this channel of the PD. */
     enum mkperf_nic_event (*event)(unsigned channel);
-    /* After the event has been dealt with. */
+    /* Called when the event has been dealt with. */
     void (*done)(unsigned channel);
     /* Prepares the device and returns its address. False: no working device. */
     bool (*init)(uint8_t mac[6]);

@@ -34,7 +34,7 @@ enum registers {
     INTERRUPT_STATUS = 0x060,
     INTERRUPT_ACK = 0x064,
     STATUS = 0x070,
-    QUEUE_DESC = 0x080, /* low and high word, as the next two */
+    QUEUE_DESC = 0x080, /* This and the next two have a low and a high word. */
     QUEUE_DRIVER = 0x090,
     QUEUE_DEVICE = 0x0a0,
     CONFIG = 0x100,

@@ -72,10 +72,7 @@ void mkperf_counting_begin(struct mkperf_counting *c)
         uint32_t bit = mkperf_counter_bit(e->beside);
         if (bit != 0) {
             want->counter[e->beside - 1] =
-                (struct mkperf_request_counter){.select = e->user_select,
-                                                .left = MKPERF_COUNT_PERIOD,
-                                                .first = MKPERF_COUNT_PERIOD,
-                                                .period = MKPERF_COUNT_PERIOD};
+                mkperf_counter_every(e->user_select, MKPERF_COUNT_PERIOD);
             want->slot[e->beside - 1] = (uint8_t)(2 * i);
             want->count_mask |= bit;
             want->read_mask |= bit; /* so that its overflows write no record */

@@ -199,13 +199,9 @@ void mkperf_kernel_set_clocks(uint32_t slice_cycles)
 
     for (unsigned i = 0; i < 2; i++) {
         if (counter[i] != 0) {
-            mkperf_wanted()->counter[counter[i] - 1] = (struct mkperf_request_counter){
-                .select = mkperf_plan.clock_select,
-                .left = cycles[i],
-                .first = cycles[i],
-                .period = cycles[i],
-                .jitter_mask = mkperf_jitter_mask(cycles[i]),
-            };
+            struct mkperf_request_counter *to = &mkperf_wanted()->counter[counter[i] - 1];
+            *to = mkperf_counter_every(mkperf_plan.clock_select, cycles[i]);
+            to->jitter_mask = mkperf_jitter_mask(cycles[i]);
         }
     }
 }

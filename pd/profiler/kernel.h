@@ -47,7 +47,7 @@ struct mkperf_kernel {
     uint32_t missing_code; /* enum mkperf_session_result for `missing` */
     uintptr_t rings;       /* region with the cores' rings and the kernel's tables */
     uintptr_t unwind;      /* the tables for unwinding there; 0: there are none */
-    unsigned cores;        /* that can be sampled, from core 0 on */
+    unsigned cores;        /* number of the cores that can be sampled, which are the first */
     unsigned here;         /* the core of this PD */
     uint32_t on;           /* cores that the session runs on, bit = number */
     uint32_t heard;        /* cores that have answered at least once, and this PD's */
@@ -126,6 +126,13 @@ static inline const struct mkperf_answer *mkperf_answered(void)
 static inline bool mkperf_kernel_events(void)
 {
     return (mkperf_answered()->features & MKPERF_FEATURE_EVENTS) != 0;
+}
+
+/* Returns the settings of a counter that overflows every `events` events. */
+static inline struct mkperf_request_counter mkperf_counter_every(uint32_t select, uint32_t events)
+{
+    return (struct mkperf_request_counter){
+        .select = select, .left = events, .first = events, .period = events};
 }
 
 /* Returns the cores of the mask other than this PD's. */

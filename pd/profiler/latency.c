@@ -211,6 +211,14 @@ static void make_ready(struct mkperf_latency_thread *t, uint64_t time)
     t->ready = true;
 }
 
+/* Notes that the thread stopped waiting, and can run. */
+static void end_wait(struct mkperf_latency_thread *t, uint64_t time)
+{
+    t->known = true;
+    t->waits = false;
+    make_ready(t, time);
+}
+
 /* Notes that the running thread makes a protected call. callee: NOWHERE if the callee is busy. */
 static void begin_call(struct mkperf_latency_thread *t, unsigned callee, uint64_t time)
 {
@@ -375,9 +383,7 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
         if (now != NOWHERE) {
             begin_call(&l->thread[now], about, time);
         }
-        t->known = true;
-        t->waits = false;
-        make_ready(t, time);
+        end_wait(t, time);
         break;
     case MKPERF_SCHED_REPLY:
         finish_call(l, about, time);
@@ -399,9 +405,7 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
         t->callee = (uint16_t)now;
         break;
     case MKPERF_SCHED_WAKE:
-        t->known = true;
-        t->waits = false;
-        make_ready(t, time);
+        end_wait(t, time);
         break;
     case MKPERF_SCHED_FAULT:
         t->waits = false;

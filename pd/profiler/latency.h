@@ -51,7 +51,7 @@ enum mkperf_latency_kind {
     /* These two are only compared with limits: */
     MKPERF_LATENCY_READY = 3,     /* from when a thread could run until it ran */
     MKPERF_LATENCY_THROTTLED = 4, /* a thread used up its budget; it takes no time */
-    MKPERF_LATENCY_EXIT = 5,      /* is counted, and compared with no limit */
+    MKPERF_LATENCY_EXIT = 5,      /* no limit is compared with these */
 };
 
 /* A latency that is compared with the limits after its event. from, to: index; or the interrupt. */

@@ -27,13 +27,8 @@ static void set_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
     struct mkperf_multiplex_left *left = &m->left[core][n];
     uint32_t period = m->drain->pacer.core[core][event].period;
 
-    c->reads = 0;
-    c->read = 0;
     if (mkperf_plan.counting || mkperf_plan.session.events[event].read) {
-        c->left = MKPERF_COUNT_PERIOD;
-        c->first = MKPERF_COUNT_PERIOD;
-        c->period = MKPERF_COUNT_PERIOD;
-        c->jitter_mask = 0;
+        *c = mkperf_counter_every(c->select, MKPERF_COUNT_PERIOD);
         c->read = left->known ? 0 - left->partial : 0;
         return;
     }
@@ -49,6 +44,7 @@ static void set_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
     c->first = left->interval;
     c->period = period;
     c->jitter_mask = mkperf_plan.session.no_jitter ? 0 : mkperf_jitter_mask(period);
+    c->read = 0;
     c->reads = mkperf_plan_reads(&mkperf_plan, event, counter);
 }
 

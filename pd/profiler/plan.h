@@ -55,8 +55,8 @@ struct mkperf_plan {
     uint32_t clock;        /* counter + 1 whose overflow ends a slice; 0 = none */
     uint32_t beat; /* counter + 1 that wakes this PD for scheduling events and words; 0 = none */
     uint32_t clock_select;                             /* the selector of both */
-    struct mkperf_plan_slice slice[MKPERF_MAX_EVENTS]; /* `slices` of the session */
-    uint32_t soft_mask;                                /* soft_mask of the descriptor */
+    struct mkperf_plan_slice slice[MKPERF_MAX_EVENTS]; /* The session has `slices` of them. */
+    uint32_t soft_mask;                                /* the descriptor's soft_mask */
     uint8_t event_of[MKPERF_MAX_COUNTERS];             /* index of the event by number */
     struct mkperf_plan_event event[MKPERF_MAX_EVENTS];
 };

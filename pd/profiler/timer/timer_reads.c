@@ -105,10 +105,7 @@ static unsigned start_hook(struct mkperf_timer_reads *r, unsigned events)
     want->watermark = MKPERF_CORE_RING_BYTES;
     for (unsigned n = 0; n < events; n++) {
         want->counter[n] =
-            (struct mkperf_request_counter){.select = mkperf_plan.event[n + 1].user_select,
-                                            .left = MKPERF_COUNT_PERIOD,
-                                            .first = MKPERF_COUNT_PERIOD,
-                                            .period = MKPERF_COUNT_PERIOD};
+            mkperf_counter_every(mkperf_plan.event[n + 1].user_select, MKPERF_COUNT_PERIOD);
     }
     return mkperf_kernel_request(MKPERF_REQUEST_APPLY) ? events : mkperf_answered()->what;
 }
