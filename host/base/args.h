@@ -213,7 +213,7 @@ char *mkperf_command_line(int argc, char **argv);
 
 /* Returns the option number i of a command over all groups, or NULL if there are no more. */
 const struct mkperf_option *mkperf_command_option(const struct mkperf_command *c, unsigned i);
-/* Its help text with the number in it, in buffer. */
+/* Returns the help text of an option, with its number in place of %d. The text may be in `buffer`. */
 enum { MKPERF_HELP_BYTES = 1024 };
 const char *mkperf_option_help(const struct mkperf_option *o, char buffer[MKPERF_HELP_BYTES]);
 /* Puts the words of an option or operand, from `words` and `list`. */

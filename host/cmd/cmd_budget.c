@@ -229,7 +229,8 @@ static double us_of(uint64_t ns)
     return (double)ns / 1e3;
 }
 
-/* Returns how much later, or earlier, than a frame before a window began, in ns. Without a known frame: than the mean. */
+/* Returns by how many ns a window began late, or early (negative): the time since its last begin, less the length of a frame.
+ * If that length is not known, the mean interval stands for it. */
 static int64_t against_frame(const struct mkperf_domains *d, const struct mkperf_domain_window *w,
                              uint64_t interval_ns)
 {

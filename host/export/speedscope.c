@@ -179,7 +179,7 @@ static void put_counts(struct speedscope *s, const char *name, const char *unit,
     free(count);
 }
 
-/* put_counts with n values of an expression in i. */
+/* Calls put_counts with n values. `expression` is value number i. */
 #define PUT_COUNTS(s, name, unit, frame, n, expression)                     \
     do {                                                                    \
         uint64_t *count_ = mkperf_xcalloc((size_t)(n) + 1, sizeof *count_); \

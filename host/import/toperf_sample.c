@@ -246,7 +246,7 @@ enum mkperf_status toperf_sample(struct toperf *t)
     r.seen = r.nips = 0;
     r.cpu = 0;
     MKPERF_TRY(toperf_object(t, &cut, member_of_sample, &r));
-    if (cut) { /* noted already */
+    if (cut) { /* the end of the input was reported when it was read */
         return MKPERF_OK;
     }
     MKPERF_TRY(check_members(t, &r));

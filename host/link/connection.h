@@ -103,7 +103,7 @@ struct mkperf_net_address {
 
 /*
  * "board", "board:99", "10.0.0.2", "::1" (two colons and no brackets: no port), "[::1]:99".
- * lone_port: text with only a number is the port, and the port is required, as for listen:. False: text
+ * lone_port: a text that is only a number is the port, and a port is required, as for listen:. False: the text
  * has another form.
  */
 bool mkperf_net_address_parse(const char *text, bool lone_port, struct mkperf_net_address *a);

@@ -114,13 +114,13 @@ struct mkperf_recorder {
     bool watching;  /* does not control the target, or not any more */
     bool ended;     /* the session was ended on the target */
     bool forgotten; /* the target does not know the session */
-    /* With windows (Configure.aggregate_ms): the duration has passed here, so that the target's counters are requested; the pause
-     * between requests; its samples, and the number of Status messages, when there were more samples. */
-    bool overdue;
-    double overdue_pause_s;
-    uint64_t overdue_samples;
-    unsigned statuses, overdue_statuses;
-    unsigned breaks; /* number of times that the link broke */
+    /* A session with windows (Configure.aggregate_ms) ends after the last window. When the duration has passed on this host,
+     * the recorder requests the target's counters until they show no new samples. */
+    bool overdue;                        /* the duration has passed on this host */
+    double overdue_pause_s;              /* the pause between two requests */
+    uint64_t overdue_samples;            /* the target's samples when they last grew */
+    unsigned statuses, overdue_statuses; /* Status messages: all, and those until then */
+    unsigned breaks;                     /* number of times that the link broke */
 
     /* A gap after a broken link, until samples arrive again. */
     bool gap_open;

@@ -70,7 +70,7 @@ enum mkperf_status mkperf_merge_add_reading(struct mkperf_merge *m,
                                             const struct mkperf_queue_reading *reading,
                                             const struct mkperf_sink *to, struct mkperf_error *e);
 
-/* Releases what no core can precede any more; all of it: whatever is left. */
+/* Passes on all that waits and that no core can precede any more. all: passes on the rest, too. Errors: the sink's. */
 enum mkperf_status mkperf_merge_release(struct mkperf_merge *m, bool all,
                                         const struct mkperf_sink *to, struct mkperf_error *e);
 

@@ -120,15 +120,13 @@ struct mkperf_session {
     struct mkperf_event event[MKPERF_MODEL_EVENTS];
     unsigned max_frames;
     bool jitter;
-    bool
-        inferred; /* a sample's mode is where its overflow was found: counters count in all modes */
-    bool turns;   /* QEMU runs the cores in turns */
+    bool inferred; /* modes are where overflows were found, since counters count in all modes */
+    bool turns;    /* QEMU runs the cores in turns */
     bool selected; /* it samples selected PDs only */
-    uint32_t
-        aggregate_ms; /* the target counts samples in windows of so long; 0: it sends each one */
-    bool exact;       /* each instruction was counted: periods are counts, not estimates */
-    bool sched;       /* it has scheduling events; nevents may be 0 then, without samples */
-    bool counts;      /* each event has a second counter: its counts are totals->counts */
+    uint32_t aggregate_ms; /* the target counts samples in windows of this length; 0: no windows */
+    bool exact;            /* each instruction was counted: periods are counts, not estimates */
+    bool sched;            /* it has scheduling events; nevents may be 0 then, without samples */
+    bool counts;           /* each event has a second counter: its counts are totals->counts */
     /* The queues that the target knows, by their numbers in readings. Valid during the call, as strings are. */
     unsigned nqueues;
     const struct mkperf_queue *queue;

@@ -176,8 +176,8 @@ static bool is_word(const char *words, const char *name, size_t n)
     return false;
 }
 
-/* Returns the number of the column with that name in either command, if this command has the column; else
- * REPORT_COLUMNS. */
+/* Returns the number of the column that has this name, as a key of -s or as a field of -F; REPORT_COLUMNS if there is none.
+ * fields: only columns that are fields are found; otherwise only columns that are keys. */
 static unsigned find_column(const char *name, size_t n, bool fields)
 {
     unsigned i = 0;

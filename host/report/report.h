@@ -407,7 +407,8 @@ extern const char report_flow_columns[]; /* words with blanks between: of PDs, t
 void report_flow_answer(const struct mkperf_flow *f, const struct mkperf_flow_limit *l, FILE *to);
 /* Prints both tables, and what may be wrong with them. */
 void report_flow_tables(const struct mkperf_flow *f, FILE *to);
-/* Sorts the PDs or the queues by a column, the number of its word. Indices of a conclusion are invalid then. */
+/* Sorts the PDs or the queues by a column: the number of a word of report_flow_columns. The indices of a struct mkperf_flow_limit
+ * that was made before are then wrong. */
 void report_flow_sort(struct mkperf_flow *f, unsigned column);
 
 /*

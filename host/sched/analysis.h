@@ -129,7 +129,7 @@ struct mkperf_wakeup {
     enum mkperf_sched_kind kind; /* MKPERF_SCHED_NOTIFY or _IRQ */
     uint32_t from;               /* the PD that notifies; NOBODY: an interrupt, or not known */
     uint32_t to, irq;
-    uint64_t busy; /* times that the PD was not waiting; they have no delay */
+    uint64_t busy; /* events for a PD that was not waiting; they have no delay */
     uint64_t worst_at;
     struct mkperf_log_histogram delay;
 };
@@ -431,7 +431,7 @@ struct mkperf_demand_pd {
     size_t n, room;
     size_t first;                      /* first run in the window that ends with the last run */
     uint64_t sum_ns;                   /* sum of the runs from that one on */
-    struct mkperf_demand_found *found; /* From a snapshot. It has these instead of runs. */
+    struct mkperf_demand_found *found; /* results from a snapshot, instead of runs; NULL: none */
     unsigned nfound, found_room;
 };
 
@@ -458,13 +458,15 @@ uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p);
 /* Returns that budget if the PD had this period. */
 uint64_t mkperf_demand_budget_of(const struct mkperf_demand_pd *p, uint64_t period_ns);
 /*
- * Calculates what other PDs of the core do to a PD if they use all of their budgets. Those are the PDs that run at
- * its priority or above, also those for which a passive PD does, without mkperf's own. Within any window, a PD uses
- * at most its budget for each period that begins in it. budget_ns[]: by the numbers of PDs; the period: it may always
- * run.
+ * Both functions assume that the other PDs of the core use all of their budgets. Only PDs of the same or a higher priority
+ * count, and PDs for which a passive PD of such a priority works. mkperf's own PDs do not count. Within any window of time,
+ * a PD uses at most its budget for each of its periods that begins there.
  *
- * left: what they leave it of its period. wait: for how long its demand has to wait for them in all, if it needs that at once and they
- * begin together with it; UINT64_MAX: it is not done within 64 of its periods.
+ * budget_ns[] is indexed by the numbers of PDs. A PD that may always run has its period as its budget.
+ *
+ * The first function returns the time that the others leave to the PD in its period. The second one returns how long the PD
+ * waits for them in all, if it needs its whole demand at once and all begin together. UINT64_MAX: the PD is not done within
+ * 64 of its periods.
  */
 uint64_t mkperf_demand_left(const struct mkperf_demand *d, uint32_t pd, const uint64_t *budget_ns);
 uint64_t mkperf_demand_wait(const struct mkperf_demand *d, uint32_t pd, const uint64_t *budget_ns);

@@ -314,7 +314,7 @@ void top_screen_refresh(struct top_screen *s)
         top_counts_list(s->counts, s->event, s->pd, s->sort, &s->list);
         top_counts_charge(s->counts, s->event, &s->charge);
     }
-    /* The table of PDs. Below a PD with charged time are the PDs that worked for it. PDs that ran without a sample are last. */
+    /* Makes the table of PDs. Below a PD with charged time are the PDs that worked for it. PDs that ran without a sample are last. */
     const struct mkperf_charge *c = &s->charge;
     const struct mkperf_charge_pd none = {.pd = 0};
 
