@@ -59,7 +59,8 @@ static const struct mkperf_option stat_options[] = {
     MKPERF_OPTION(
         'x', "field-separator",
         "fields for programs: count, unit, event, time counted in ns, share of the time in per "
-        "cent, derived figure, its unit, user, kernel, standard error; before them with -I the "
+        "cent, derived figure, its unit, user, kernel (<not counted>: a counter of both modes, "
+        "without their shares), standard error; before them with -I the "
         "time, with --per-core the core and how many cores it is of, with --per-pd the PD. A text "
         "that contains SEP is in double quotes",
         .value = "SEP", MKPERF_TEXT(struct stat_command, measure.style.separator)),

@@ -35,7 +35,7 @@ static const char *const texts[TOPERF_FINDINGS] = {
     [TOPERF_ELF] = "ELFs unusable: their PDs' addresses get no names",
     [TOPERF_NO_CPU] = "samples without cpu: taken as core 0",
     [TOPERF_UNKNOWN_KEY] = "unknown keys ignored",
-    [TOPERF_DISORDER] = "samples are earlier than the one before: left so, but in perf.data",
+    [TOPERF_DISORDER] = "samples earlier than the one before: left so, but in perf.data",
     [TOPERF_BACKWARDS] = "times jump back by more than 2 s: wrapped? --lenient unwraps",
 };
 
@@ -62,8 +62,10 @@ void toperf_warn_of_findings(const struct toperf *t)
     for (unsigned i = 0; i < TOPERF_FINDINGS && t->in->warn != NULL; i++) {
         const struct mkperf_json_place *p = &t->finding[i].first;
         if (t->finding[i].count > 0) {
-            snprintf(line, sizeof line, "%s:%" PRIu64 ":%" PRIu64 ": %" PRIu64 " %s", t->json.path,
-                     p->line, p->offset - p->line_start + 1, t->finding[i].count, texts[i]);
+            bool one = t->finding[i].count == 1 && strncmp(texts[i], "samples ", 8) == 0;
+            snprintf(line, sizeof line, "%s:%" PRIu64 ":%" PRIu64 ": %" PRIu64 " %s%s",
+                     t->json.path, p->line, p->offset - p->line_start + 1, t->finding[i].count,
+                     one ? "sample" : "", texts[i] + (one ? strlen("samples") : 0));
             t->in->warn(t->in->self, line);
         }
     }

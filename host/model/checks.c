@@ -554,9 +554,9 @@ const char *mkperf_suspect_text(const struct mkperf_suspect *s, const char *name
                                 size_t n)
 {
     snprintf(text, n,
-             "%s: %" PRIu64 " of %" PRIu64 " samples cannot be of its ELF (%" PRIu64
+             "%s: %" PRIu64 " of %" PRIu64 " sample%s cannot be of its ELF (%" PRIu64
              " where it has no code, %" PRIu64 " with a return address that follows no call)%s",
-             name, s->doubtful, s->samples, s->outside, s->no_call,
+             name, s->doubtful, s->samples, mkperf_plural(s->samples), s->outside, s->no_call,
              s->no_call > s->outside ? ": another program or build ran, or it has no frame pointers"
                                      : ": another program or build ran");
     return text;

@@ -93,6 +93,12 @@ static const char *modes(const mkperf_SessionEvent *v)
     return mkperf_event_modes(&event);
 }
 
+/* Returns whether the counts of user mode and of the kernel are known. A counter of both has one sum; only samples have modes then. */
+static bool knows_modes(const struct stat_reading *r, const mkperf_SessionEvent *v)
+{
+    return r->estimate || v->user_counter == 0 || v->user_counter != v->kernel_counter;
+}
+
 static void print_for_people(const struct stat_reading *r, const struct stat_row *row, unsigned i,
                              const struct stat_style *style)
 {
@@ -119,7 +125,7 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
     } else if (stat_derived(r, row, style->session, style->cpu, i, &figure, &unit)) {
         fprintf(style->out, " # %8.3f %-20s", figure, unit);
     }
-    if (v->user_counter != 0 && v->kernel_counter != 0 && count > 0) {
+    if (v->user_counter != 0 && v->kernel_counter != 0 && count > 0 && knows_modes(r, v)) {
         fprintf(style->out, "  user %5.1f%% kernel %5.1f%%", 100 * value->user / count,
                 100 * value->kernel / count);
     }
@@ -172,7 +178,9 @@ static void print_fields(const struct stat_reading *r, const struct stat_row *ro
     } else {
         fputs(s, style->out);
     }
-    if (share > 0) {
+    if (share > 0 && !knows_modes(r, v)) {
+        fprintf(style->out, "%s<not counted>%s<not counted>%s%.0f\n", s, s, s, value->error);
+    } else if (share > 0) {
         fprintf(style->out, "%s%.0f%s%.0f%s%.0f\n", s, value->user, s, value->kernel, s,
                 value->error);
     } else {
@@ -250,8 +258,11 @@ static void print_values(const struct stat_reading *r, const struct stat_row *ro
     mkperf_json(t, ",'event':%s,'user_counted':%hhd,'kernel_counted':%hhd,'percent_counted':%.4f",
                 v->name, v->user_counter != 0, v->kernel_counter != 0, 100 * share);
     if (share > 0) {
-        mkperf_json(t, ",'count':%.0f,'user':%.0f,'kernel':%.0f,'error':%.0f,'estimate':%hhd",
-                    stat_sum(value), value->user, value->kernel, value->error, r->estimate);
+        mkperf_json(t, ",'count':%.0f", stat_sum(value));
+        if (knows_modes(r, v)) {
+            mkperf_json(t, ",'user':%.0f,'kernel':%.0f", value->user, value->kernel);
+        }
+        mkperf_json(t, ",'error':%.0f,'estimate':%hhd", value->error, r->estimate);
     }
     if (share > 0 && stat_derived(r, row, style->session, style->cpu, i, &figure, &unit)) {
         mkperf_json(t, ",'figure':%.6f,'unit':%s", figure, unit);

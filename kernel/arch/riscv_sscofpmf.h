@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mkperf/bits.h>
 #include <mkperf/record.h>
 
 #ifndef MKPERF_CSR_READ /* a test has a model of the registers and of the firmware */
@@ -294,12 +295,10 @@ static inline void mkperf_pmu_write(unsigned i, uint32_t value)
  * QEMU has one timer for cycles and instructions, and sets the OF of both when it ends. A counter whose upper half is still all
  * ones has not overflowed: it continues with its value, and without OF.
  */
-static inline uint32_t mkperf_pmu_overflow(void)
+static __attribute__((noinline, unused)) uint32_t mkperf_hpm_overflow(uint32_t hit)
 {
-    uint32_t hit = mkperf_hpm_flags();
-
     for (uint32_t left = hit & ~mkperf_port_pmu()->waiting; left != 0; left &= left - 1) {
-        unsigned i = (unsigned)__builtin_ctz(left);
+        unsigned i = mkperf_lowest_bit(left);
         uint64_t value = mkperf_hpm_read(i);
         if (__builtin_expect(!mkperf_hpm_passed(value), 0)) {
             hit &= ~(UINT32_C(1) << i);
@@ -307,6 +306,14 @@ static inline uint32_t mkperf_pmu_overflow(void)
         }
     }
     return hit;
+}
+
+/* The kernel looks at each entry, mostly for nothing. */
+static inline uint32_t mkperf_pmu_overflow(void)
+{
+    uint32_t hit = mkperf_hpm_flags();
+
+    return __builtin_expect(hit == 0, 1) ? 0 : mkperf_hpm_overflow(hit);
 }
 
 /* Returns what a counter counts, as it was asked for: only the firmware could change it. */
@@ -329,6 +336,15 @@ static inline bool mkperf_sbi_config(unsigned i, uint32_t select)
     return r.error == 0;
 }
 
+/* Returns whether counter k has this event of an earlier session. Of two counters with one event, QEMU counts only with the
+ * one that got it first. */
+static inline bool mkperf_riscv_hinders(const struct mkperf_pmu_state *p, unsigned k,
+                                        uint32_t select)
+{
+    return !(p->found & MKPERF_RISCV_FILTERS) && !(p->running >> k & 1) &&
+           ((p->select[k] ^ select) & MKPERF_SELECT_EVENT) == 0;
+}
+
 static inline void mkperf_pmu_select(unsigned i, uint32_t select)
 {
     struct mkperf_pmu_state *p = mkperf_port_pmu();
@@ -338,9 +354,12 @@ static inline void mkperf_pmu_select(unsigned i, uint32_t select)
         p->select[i] = select; /* mkperf_pmu_write, which follows, writes it */
         return;
     }
-    if (p->select[i] != MKPERF_SELECT_NONE) {
-        mkperf_sbi_pmu(MKPERF_SBI_PMU_STOP, UINT32_C(1) << i, MKPERF_SBI_STOP_RESET, 0, 0);
-        p->running &= ~(UINT32_C(1) << i);
+    for (unsigned k = 0; k < MKPERF_RISCV_MOST; k++) {
+        if (p->select[k] != MKPERF_SELECT_NONE && (k == i || mkperf_riscv_hinders(p, k, select))) {
+            mkperf_sbi_pmu(MKPERF_SBI_PMU_STOP, UINT32_C(1) << k, MKPERF_SBI_STOP_RESET, 0, 0);
+            p->running &= ~(UINT32_C(1) << k);
+            p->select[k] = MKPERF_SELECT_NONE;
+        }
     }
     p->select[i] = mkperf_sbi_config(i, select) ? select : MKPERF_SELECT_NONE;
 }
@@ -360,7 +379,7 @@ static inline void mkperf_pmu_enable(uint32_t mask)
         MKPERF_CSR_CLEAR(MKPERF_CSR_SCOUNTINHIBIT, (uint64_t)start << MKPERF_RISCV_FIRST);
     } else {
         for (; start != 0; start &= start - 1) {
-            unsigned i = (unsigned)__builtin_ctz(start);
+            unsigned i = mkperf_lowest_bit(start);
             uint32_t value = mkperf_pmu_read(i);
             p->waiting &= ~(UINT32_C(1) << i);
             mkperf_sbi_start(i, value);
@@ -381,7 +400,7 @@ static inline void mkperf_pmu_disable(uint32_t mask)
         mkperf_sbi_pmu(MKPERF_SBI_PMU_STOP, stop, 0, 0, 0);
         /* QEMU has the value of a stopped counter once, and then the value that was written last. */
         for (; stop != 0; stop &= stop - 1) {
-            unsigned i = (unsigned)__builtin_ctz(stop);
+            unsigned i = mkperf_lowest_bit(stop);
             uint64_t value = mkperf_hpm_read(i);
             p->value[i] = (uint32_t)value;
             p->waiting |= UINT32_C(1) << i;

@@ -153,6 +153,10 @@ static struct result call(uint64_t extension, uint64_t function, uint64_t base, 
             r.error = a3 == CYCLES || a3 == INSTRUCTIONS || a3 == DTLB || a3 == 0x20000 ? 0 : 1;
             m.misuse += m.counter[i].on;
             m.counter[i].event = a3 == 0x20000 ? a4 : a3;
+            for (unsigned k = FIRST; !m.filters && k < FIRST + THERE; k++) {
+                /* the first counter of an event keeps it */
+                m.counter[i].event *= k == i || m.counter[k].event != m.counter[i].event;
+            }
             m.counter[i].flags = flags;
             m.counter[i].value = 0;
         } else if (function == 3) {
@@ -161,6 +165,7 @@ static struct result call(uint64_t extension, uint64_t function, uint64_t base, 
             m.counter[i].value += m.filters && flags == 1 && m.counter[i].flags & 1 << 6 ? 0 : 16;
         } else {
             m.counter[i].on = false;
+            m.counter[i].event = flags & 1 ? 0 : m.counter[i].event;
         }
     }
     return r;
@@ -402,12 +407,31 @@ static void test_selectors(void **unused)
     assert_false(mkperf_pmu_wants(pmu->select(NULL, CYCLES, MKPERF_PMU_THREADS), true));
 }
 
+/* A counter gets its event, if another one had it in an earlier session. A counter that runs keeps its own. */
+static void test_later_session(void **unused)
+{
+    (void)unused;
+    boot(false, false);
+    begin(2, CYCLES, 1000);
+    begin(1, INSTRUCTIONS, 1000);
+    mkperf_pmu_disable(4);
+    begin(0, CYCLES, 1000);
+    assert_int_equal(m.counter[FIRST].event, CYCLES);
+    assert_int_equal(m.counter[FIRST + 1].event, INSTRUCTIONS);
+    assert_int_equal(mkperf_pmu_selected(1), INSTRUCTIONS);
+    begin(2, DTLB, 1000);
+    assert_int_equal(m.counter[FIRST].event, CYCLES);
+    assert_int_equal(m.counter[FIRST + 2].event, DTLB);
+    assert_int_equal(m.misuse, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_boot),        cmocka_unit_test(test_intervals),
-        cmocka_unit_test(test_wrong_order), cmocka_unit_test(test_two),
-        cmocka_unit_test(test_selectors),   cmocka_unit_test(test_false_flag),
+        cmocka_unit_test(test_boot),          cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_wrong_order),   cmocka_unit_test(test_two),
+        cmocka_unit_test(test_selectors),     cmocka_unit_test(test_false_flag),
+        cmocka_unit_test(test_later_session),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -246,10 +246,10 @@ static void repairs_and_says_so(void **state)
         {"{" MAPPING ", \"samples\": [" GOOD ", {\"ip\": 5, ", 1, "ends early"},
         {"{" MAPPING ", \"samples\": [" GOOD " " GOOD "]}", 2, "1 missing commas"},
         {BAD("\"2f\"", "1", "1", "1", "0", ""), 1, "hexadecimal"},
-        {BAD("1", "9", "1", "1", "0", ""), 1, "1 samples of a pid"},
+        {BAD("1", "9", "1", "1", "0", ""), 1, "1 sample of a pid"},
         {BAD("1", "1", "1", "0", "0", ""), 1, "period 0"},
         {BAD("1", "1", "1", "1", "9", "5, 6, 0"), 1, "nr and ips disagree"},
-        {BAD("-1", "1", "1", "1", "0", ""), 0, "1 samples dropped"},
+        {BAD("-1", "1", "1", "1", "0", ""), 0, "1 sample dropped"},
         {"{\"samples\": [" GOOD "]}", 1, "no elf_tcb_mappings"},
         {"boot: hello\n" GOOD "\n" GOOD "bye", 2, "2 pieces of other text"},
         {"{\"ip\": 20a400 \"pid\": 1 \"time\": 5 \"cpu\": 0 \"period\": 3 \"nr\": 0 \"ips\": []}\n"
