@@ -247,7 +247,7 @@ static bool serve_connection(struct mkperf_peer peer)
 }
 
 /* Begins the next session of a Configure with `restart`. The old one has ended and was reported. */
-static void restart(struct mkperf_client *c)
+static void start_next_session(struct mkperf_client *c)
 {
     unsigned by = c->stop_request != 0 ? c->stop_by : MKPERF_NOBODY; /* who gets an answer */
     uint32_t result = c->call(MKPERF_OP_CONFIGURE);
@@ -284,7 +284,7 @@ static bool end_session(struct mkperf_client *c)
         mkperf_report_status(mkperf_peer(c, i, asked ? c->stop_request : 0));
     }
     if (c->restarting) {
-        restart(c);
+        start_next_session(c);
     }
     return true;
 }
@@ -371,7 +371,7 @@ static bool is_flush_due(struct mkperf_client *c)
 }
 
 /* Performs one pending task for all connections. False: nothing is left. */
-static bool step(struct mkperf_client *c)
+static bool take_step(struct mkperf_client *c)
 {
     unsigned size;
     bool corrupt = false;
@@ -433,7 +433,7 @@ void mkperf_client_pump(struct mkperf_client *c)
         }
     }
     for (unsigned i = 0; i < MAX_STEPS; i++) {
-        if (!may_go_on(c) || !step(c)) {
+        if (!may_go_on(c) || !take_step(c)) {
             break;
         }
     }

@@ -89,7 +89,7 @@ static bool running(const struct mkperf_profiler *p)
 }
 
 /* To the client a flight recording is a session while it is dumped. */
-static bool runs(const struct mkperf_profiler *p)
+static bool client_sees_session(const struct mkperf_profiler *p)
 {
     return mkperf_out.flight ? mkperf_out.dumping : running(p);
 }
@@ -189,7 +189,7 @@ static void fill_session(const struct mkperf_profiler *p)
 
     *s = mkperf_plan.session;
     s->id = p->id;
-    s->running = runs(p);
+    s->running = client_sees_session(p);
     s->overwrite = mkperf_out.flight;
     s->cores = mkperf_kernel.cores > 1 ? mkperf_plan.cores : 0;
     p->page->tick_hz = tick_hz(p);
@@ -201,7 +201,7 @@ static void fill_status(struct mkperf_profiler *p)
     mkperf_Status *s = &mkperf_status;
 
     s->session = p->id;
-    s->running = runs(p);
+    s->running = client_sees_session(p);
     s->tick_hz = tick_hz(p);
     s->period_count = (pb_size_t)mkperf_plan.events;
     for (unsigned i = 0; i < mkperf_plan.events; i++) {
@@ -218,7 +218,7 @@ static void fill_status(struct mkperf_profiler *p)
     mkperf_output_status(running(p), &p->page->status);
 }
 
-static void info(struct mkperf_profiler *p)
+static void fill_hello(struct mkperf_profiler *p)
 {
     mkperf_TargetHello *out = &p->page->hello;
     mkperf_Error none = mkperf_Error_init_zero; /* Starting a session reports what is wrong. */
@@ -249,7 +249,7 @@ static union {
     mkperf_Latency latency;
 } long_answer;
 
-static void operation(struct mkperf_profiler *p, uint64_t op, mkperf_Error *error)
+static void serve_call(struct mkperf_profiler *p, uint64_t op, mkperf_Error *error)
 {
     uint32_t part = __atomic_load_n(&p->page->part, __ATOMIC_RELAXED);
 
@@ -259,7 +259,7 @@ static void operation(struct mkperf_profiler *p, uint64_t op, mkperf_Error *erro
     }
     switch (op) {
     case MKPERF_OP_INFO:
-        info(p);
+        fill_hello(p);
         break;
     case MKPERF_OP_CONFIGURE:
         configure(p, error);
@@ -351,7 +351,7 @@ microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
     if (ch != MKPERF_CHANNEL_CLIENT) {
         return microkit_msginfo_new(MKPERF_RESULT_MALFORMED, 0);
     }
-    operation(p, microkit_msginfo_get_label(msginfo), &error);
+    serve_call(p, microkit_msginfo_get_label(msginfo), &error);
     fill_session(p);
     fill_status(p);
     p->page->error = error;

@@ -263,20 +263,21 @@ static bool plan_event(struct mkperf_planning *m, unsigned i)
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-static uint32_t counters_of(const mkperf_EventSpec *want, const struct mkperf_cpu *cpu)
+static uint32_t counters_of(const struct mkperf_planning *m, unsigned i)
 {
-    uint32_t modes = (uint32_t)__builtin_popcount(modes_of(want));
+    uint32_t modes = (uint32_t)__builtin_popcount(modes_of(&m->plan.request.events[i]));
 
-    return mkperf_soft_named(want->name) != 0 ? 0 : mkperf_cpu_infers_modes(cpu) ? 1 : modes;
+    return m->plan.event[i].soft != 0 ? 0 : mkperf_cpu_infers_modes(m->cpu) ? 1 : modes;
 }
 
 /* Returns the counters of the event, and a spare one if it samples user mode and the kernel needs
  * that (MKPERF_FEATURE_FOLLOWERS). */
-static uint32_t counters_with_spare(const mkperf_EventSpec *want, const struct mkperf_cpu *cpu)
+static uint32_t counters_with_spare(const struct mkperf_planning *m, unsigned i)
 {
+    const mkperf_EventSpec *want = &m->plan.request.events[i];
     bool samples = !want->count && !want->read;
 
-    return counters_of(want, cpu) + (cpu->followers && samples && (modes_of(want) & 1) ? 1 : 0);
+    return counters_of(m, i) + (m->cpu->followers && samples && (modes_of(want) & 1) ? 1 : 0);
 }
 
 void mkperf_plan_select(struct mkperf_planning *m, unsigned i, unsigned user, unsigned kernel)
@@ -289,8 +290,9 @@ void mkperf_plan_select(struct mkperf_planning *m, unsigned i, unsigned user, un
 }
 
 /* Assigns event i the next counters of its slice. */
-static void plan_counters(struct mkperf_planning *m, unsigned i, const mkperf_EventSpec *want)
+static void plan_counters(struct mkperf_planning *m, unsigned i)
 {
+    const mkperf_EventSpec *want = &m->plan.request.events[i];
     struct mkperf_plan *plan = &m->plan;
     mkperf_SessionEvent *s = &plan->session.events[i];
     struct mkperf_plan_event *e = &plan->event[i];
@@ -329,12 +331,11 @@ static bool plan_slices(struct mkperf_planning *m, uint32_t there)
 
     plan->session.slices = 1;
     for (unsigned i = 0; i < plan->events; i++) {
-        const mkperf_EventSpec *want = &m->plan.request.events[i];
         if (i >= group) {
             uint32_t needed = 0;
             group = group_end(&m->plan.request, i);
             for (unsigned other = i; other < group; other++) {
-                needed += counters_with_spare(&m->plan.request.events[other], m->cpu);
+                needed += counters_with_spare(m, other);
             }
             if (needed > there) {
                 return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, i + 1,
@@ -351,8 +352,8 @@ static bool plan_slices(struct mkperf_planning *m, uint32_t there)
             }
         }
         plan->event[i].slice = plan->session.slices - 1;
-        plan_counters(m, i, want);
-        taken += counters_with_spare(want, m->cpu);
+        plan_counters(m, i);
+        taken += counters_with_spare(m, i);
     }
     return true;
 }
@@ -376,8 +377,8 @@ static bool plan_all_counters(struct mkperf_planning *m)
     uint32_t beside = 0;
 
     for (unsigned i = 0; i < plan->events; i++) {
-        numbers += counters_of(&plan->request.events[i], m->cpu);
-        needed += counters_with_spare(&plan->request.events[i], m->cpu);
+        numbers += counters_of(m, i);
+        needed += counters_with_spare(m, i);
     }
     for (unsigned i = 0; i < plan->events && mkperf_plan_beside(plan); i++) {
         plan->event[i].beside = plan->request.events[i].read ? 0 : numbers + ++beside;

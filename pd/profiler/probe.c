@@ -57,7 +57,7 @@ static uint64_t probe_time(struct mkperf_ring_consumer *ring)
 }
 
 /* Mixes the few bits that differ from boot to boot into 64 bits (splitmix64's finalizer). */
-static uint64_t mix(uint64_t x)
+static uint64_t mix_bits(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -79,7 +79,7 @@ bool mkperf_probe(struct mkperf_ring_consumer *ring, mkperf_Error *error)
     mkperf_kernel_request(MKPERF_REQUEST_WITHDRAW | MKPERF_REQUEST_SNAPSHOT);
     bool counted = mkperf_answered()->counter[0].value != UINT32_C(0) - PROBE_PERIOD;
     if (mkperf_kernel.boot_id == 0) {
-        mkperf_kernel.boot_id = mix(mix(probe_time(ring)) ^ mkperf_answered()->time) | 1;
+        mkperf_kernel.boot_id = mix_bits(mix_bits(probe_time(ring)) ^ mkperf_answered()->time) | 1;
     }
     mkperf_ring_clear(ring); /* the probe's sample is thrown away */
     if (seen) {

@@ -49,8 +49,8 @@ static void add_lost(struct mkperf_sched_core *c, uint64_t events, uint64_t time
 }
 
 /* Hands over an event or a reading of words, or counts it as lost. Inlined, so that the size of an event is constant. */
-static inline __attribute__((always_inline)) void stream(struct mkperf_sched *s, unsigned core,
-                                                         const uint64_t *record, unsigned size)
+static inline __attribute__((always_inline)) void
+stream_record(struct mkperf_sched *s, unsigned core, const uint64_t *record, unsigned size)
 {
     struct mkperf_sched_core *c = &s->core[core];
 
@@ -70,7 +70,7 @@ static void stream_event(struct mkperf_sched *s, unsigned core, const uint64_t *
         [MKPERF_SCHED_IDENTITY] = s->core[core].slots.thread[mkperf_sched_slot_of(header)],
     };
 
-    stream(s, core, event, sizeof event);
+    stream_record(s, core, event, sizeof event);
 }
 
 bool mkperf_sched_take(struct mkperf_sched *s, unsigned core, const uint64_t *record, unsigned size)
@@ -90,7 +90,7 @@ bool mkperf_sched_take(struct mkperf_sched *s, unsigned core, const uint64_t *re
         mkperf_slots_take(&s->core[core].slots, record);
     } else if (type == MKPERF_RECORD_WORDS && size >= 8 * MKPERF_WORDS_FIXED) {
         mkperf_status.sched_captured++;
-        stream(s, core, record, size);
+        stream_record(s, core, record, size);
     } else if (type == MKPERF_RECORD_SCHED_LOSS && size == 8 * MKPERF_SCHED_LOSS_WORDS) {
         add_lost(&s->core[core], record[MKPERF_SCHED_LOST], record[MKPERF_WORD_TIME]);
     } else {
