@@ -120,7 +120,7 @@ samples_json() {
     # As in the example of the tool that is replaced: what is behind nr entries is left out, and said so.
     for more in 's/"nr": 1/"nr": 0/' 's/\[7\]/[7, 8]/'; do
         printf '{%s, "samples": [%s,\n%s]}' "$map" "$sample" "$(echo "$sample" | sed "$more")" >bad.json
-        warns '1 samples in which nr and ips disagree: the shorter chain was used' bad.json
+        warns '1 sample in which nr and ips disagree: the shorter chain was used' bad.json
     done
     json 'nr is more than ips has' ips '[]'
     json 'expected an array' ips 7
@@ -145,7 +145,7 @@ samples_json() {
     # Times that go back are sorted or reported.
     printf '{%s, "samples": [%s, %s]}' "$map" "$sample" \
         "$(echo "$sample" | sed 's/"time": 5/"time": 3/')" >bad.json
-    run 0 'bad.json:1:[0-9]+: 1 samples are earlier' convert bad.json -o sorted.data
+    run 0 'bad.json:1:[0-9]+: 1 sample earlier' convert bad.json -o sorted.data
     run 0 '' script -i sorted.data -F time --ns
     grep -o '0\.0000000..' stdout >times
     [ "$(tr '\n' ' ' <times)" = '0.000000003 0.000000005 ' ] || complain "perf.data: times are $(cat times)"
