@@ -22,12 +22,12 @@
 
 BUILD_DIR ?= build
 B := $(BUILD_DIR)
-# The target's architecture: aarch64 or riscv64, with a Microkit SDK that of the board. T: what is built for it. The host's half
+# The target's architecture: aarch64 or riscv64, with a Microkit SDK that of the board, which may be x86_64, too. T: what is built for it. The host's half
 # is one, in B.
-ARCH ?= $(if $(and $(MICROKIT_SDK),$(shell grep -ls 'define CONFIG_ARCH_RISCV ' \
-    $(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/*/include/kernel/gen_config.h)),riscv64,aarch64)
-ifeq ($(filter aarch64 riscv64,$(ARCH)),)
-$(error ARCH=$(ARCH): mkperf is built for aarch64 and riscv64)
+ARCH ?= $(or $(if $(MICROKIT_SDK),$(shell sed -n '/define CONFIG_SEL4_ARCH  /{s/.* //p;q}' \
+    $(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/*/include/kernel/gen_config.h 2>/dev/null)),aarch64)
+ifeq ($(filter aarch64 riscv64 $(if $(MICROKIT_SDK),x86_64),$(ARCH)),)
+$(error ARCH=$(ARCH): mkperf is built for aarch64 and riscv64, and for Microkit's boards of x86_64)
 endif
 T := $(B)$(if $(MICROKIT_SDK),,$(ARCH:%=$(if $(filter-out aarch64,$(ARCH)),/%)))
 DEMO := $(T)/demo
@@ -84,11 +84,14 @@ CROSS ?= $(ARCH)-linux-gnu-
 TARGET_CC := $(CROSS)gcc
 # -fomit-frame-pointer: chains of the PDs are found by tables (docs/install.md).
 FRAME_CFLAGS ?= -fno-omit-frame-pointer
-TARGET_CPU := $(if $(filter riscv64,$(ARCH)),-march=rv64gc -mabi=lp64d -mcmodel=medany -fno-pic -fasynchronous-unwind-tables,-mcpu=cortex-a53)
+TARGET_CPU_aarch64 := -mcpu=cortex-a53 -mstrict-align
+TARGET_CPU_riscv64 := -march=rv64gc -mabi=lp64d -mcmodel=medany -mstrict-align -fasynchronous-unwind-tables
+# No register of which seL4 would have to keep a copy for each PD.
+TARGET_CPU_x86_64 := -march=x86-64 -mgeneral-regs-only -fcf-protection=none
 # perf takes RISC-V's mapping symbols for functions.
 TARGET_LINKED = $(if $(filter riscv64,$(ARCH)),&& $(CROSS)objcopy -w -N '[$$][xd]*' $@)
-TARGET_CFLAGS = -std=c11 -O2 -g $(WARN) $(TARGET_CPU) -ffreestanding -fno-stack-protector \
-                 -fno-pic $(FRAME_CFLAGS) -mstrict-align -fno-tree-loop-distribute-patterns \
+TARGET_CFLAGS = -std=c11 -O2 -g $(WARN) $(TARGET_CPU_$(ARCH)) -ffreestanding -fno-stack-protector \
+                 -fno-pic $(FRAME_CFLAGS) -fno-tree-loop-distribute-patterns \
                  -ffunction-sections -fdata-sections -Iinclude -I$(B)/proto -I$(B)/src/nanopb $(MBEDTLS_CFLAGS)
 
 .PHONY: all host target demo test test-quick bench install clean format pictures example demo-page

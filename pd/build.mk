@@ -6,14 +6,20 @@ TARGET_LIB_SRC := pd/lib/string.c pd/lib/text.c
 # A PD's stack has 4 KiB by default in Microkit 2.0.
 $(TARGET_OBJ)/pd/%.o: TARGET_CFLAGS += -Wframe-larger-than=1024
 # The back-end for the CPU's counters: pd/pmu/NAME.c, which has struct mkperf_pmu mkperf_NAME.
-MKPERF_PMU ?= $(if $(filter riscv64,$(ARCH)),riscv_sscofpmf,armv8_pmuv3)
+PMU_aarch64 := armv8_pmuv3
+PMU_riscv64 := riscv_sscofpmf
+PMU_x86_64 := no_pmu
+MKPERF_PMU ?= $(PMU_$(ARCH))
 TARGET_CFLAGS += -DMKPERF_PMU=mkperf_$(MKPERF_PMU)
 # MKPERF_TIMER: the timer's back-end, chosen by the platform or the board (PROFILER_TIMER), if it has one.
+TIMER_SRC_aarch64 := $(addprefix pd/timer/,generic_timer.c imx_gpt.c) \
+                     $(filter-out pd/pmu/armv8_pmuv3.c,$(wildcard pd/pmu/armv8_*.c))
+TIMER_SRC_riscv64 := pd/timer/no_timer.c
+TIMER_SRC_x86_64 := pd/timer/hpet.c
 # *_reserved.c: what `mkperf stamp` writes into the ELF. An object of its own, so that no compiler takes its present value for granted.
 PROFILER_SRC := $(call target_unit,pd/profiler,$(filter-out %_reserved.c,$(wildcard pd/profiler/*.c))) pd/profiler/unwind_reserved.c \
                 $(call target_unit,pd/profiler/timer,$(wildcard pd/profiler/timer/*.c)) pd/pmu/$(MKPERF_PMU).c $(TARGET_LIB_SRC) \
-                $(if $(filter riscv64,$(ARCH)),pd/timer/no_timer.c,\
-                    $(wildcard pd/timer/*.c) $(filter-out pd/pmu/armv8_pmuv3.c,$(wildcard pd/pmu/armv8_*.c)))
+                $(TIMER_SRC_$(ARCH))
 # In one unit, the compiler would copy functions into their callers that are not declared inline: 2.5 KB of code.
 $(TARGET_OBJ)/pd/profiler.o: private TARGET_CFLAGS += -fno-inline-functions
 $(TARGET_OBJ)/pd/profiler/timer.o: private TARGET_CFLAGS += $(PROFILER_TIMER:%=-DMKPERF_TIMER=mkperf_%)

@@ -204,7 +204,8 @@ static enum mkperf_status send_pd(struct observing *t, unsigned i, struct mkperf
     const unsigned ends = 2 * t->system->nchannels;
     unsigned ends_done = 0;
     size_t n, done = 0;
-    uint64_t *site = mkperf_module_system_calls(mkperf_pds_module(t->r->pds, i), &n);
+    const struct mkperf_module *module = mkperf_pds_module(t->r->pds, i);
+    uint64_t *site = mkperf_module_system_calls(module, &n);
 
     do {
         mkperf_Observe o = mkperf_Observe_init_zero;
@@ -221,7 +222,7 @@ static enum mkperf_status send_pd(struct observing *t, unsigned i, struct mkperf
             add_stacks(t, pd, &o);
         }
         for (; done < n && o.site_count < max; done++) {
-            o.site[o.site_count++] = (uint32_t)((site[done] - before) / 4);
+            o.site[o.site_count++] = (uint32_t)((site[done] - before) / mkperf_module_unit(module));
             before = site[done];
         }
         ends_done = add_calls(t, i, ends_done, &o);

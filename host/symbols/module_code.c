@@ -3,9 +3,9 @@
  * A module's code: its bytes, the calls in it, and where it enters the kernel.
  *
  * Owns: the instructions of the three architectures that call. Called by unwind.c, by model/checks.c, and by
- * `mkperf record -e timer` for the SVC instructions (docs/stock.md). Each word of an executable segment that has the
- * form of an SVC is one. Data between instructions can have that form, too; that does no harm, because a thread never
- * waits there.
+ * `mkperf record -e timer` for the system calls (docs/stock.md). Each place in an executable segment that has the
+ * form of one counts. Data, and parts of instructions, can have that form, too; that does no harm, because a thread
+ * never waits there.
  */
 #include "symbols_internal.h"
 
@@ -106,9 +106,14 @@ bool mkperf_module_follows_call(const struct mkperf_module *m, uint64_t addr)
     }
 }
 
+unsigned mkperf_module_unit(const struct mkperf_module *m)
+{
+    return m->machine == EM_AARCH64 ? 4 : m->machine == EM_RISCV ? 2 : 1;
+}
+
 bool mkperf_module_is_code(struct mkperf_module *m, uint64_t addr)
 {
-    unsigned unit = m->machine == EM_AARCH64 ? 4 : m->machine == EM_RISCV ? 2 : 1;
+    unsigned unit = mkperf_module_unit(m);
     struct mkperf_symbol symbol;
 
     if (addr % unit != 0 || mkperf_module_code(m, addr, unit) == NULL) {
@@ -120,6 +125,19 @@ bool mkperf_module_is_code(struct mkperf_module *m, uint64_t addr)
 static int compare_addresses(const void *a, const void *b)
 {
     return mkperf_compare(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+/* Returns whether there is a system call in the first of n bytes. */
+static bool is_system_call(const struct mkperf_module *m, const uint8_t *p, uint64_t n)
+{
+    switch (m->machine) {
+    case EM_AARCH64:
+        return n >= 4 && (mkperf_get32(p) & SVC_MASK) == SVC;
+    case EM_RISCV: /* ecall */
+        return n >= 4 && mkperf_get32(p) == 0x73;
+    default: /* syscall */
+        return n >= 2 && p[0] == 0x0f && p[1] == 0x05;
+    }
 }
 
 uint64_t *mkperf_module_system_calls(const struct mkperf_module *m, size_t *n)
@@ -135,8 +153,8 @@ uint64_t *mkperf_module_system_calls(const struct mkperf_module *m, size_t *n)
         uint64_t rest = s->offset < m->size ? m->size - s->offset : 0;
         uint64_t bytes = s->size < rest ? s->size : rest;
 
-        for (uint64_t at = 0; at + 4 <= bytes; at += 4) {
-            if ((mkperf_get32(m->bytes + s->offset + at) & SVC_MASK) == SVC) {
+        for (uint64_t at = 0; at < bytes; at += mkperf_module_unit(m)) {
+            if (is_system_call(m, m->bytes + s->offset + at, bytes - at)) {
                 MKPERF_GROW(site, room, *n + 1);
                 site[(*n)++] = s->vaddr + at;
             }

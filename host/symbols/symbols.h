@@ -161,8 +161,11 @@ int mkperf_module_copy(const struct mkperf_module *m);
 /* Stores the section .text. Returns false if there is none. */
 bool mkperf_module_text(const struct mkperf_module *m, struct mkperf_segment *out);
 
-/* Returns the addresses of AArch64 SVC instructions in the executable segments, ascending: an array of *n, which the
- * caller frees. */
+/* Returns the bytes of which each instruction's address is a multiple. */
+unsigned mkperf_module_unit(const struct mkperf_module *m);
+
+/* Returns the addresses of instructions that call the kernel in the executable segments, ascending: an array of *n, which
+ * the caller frees. */
 uint64_t *mkperf_module_system_calls(const struct mkperf_module *m, size_t *n);
 
 /*

@@ -198,7 +198,14 @@ static void start_irq(struct reader *r)
     const char *trigger = system_attribute(r, "trigger");
     struct mkperf_system_irq irq = {.line = r->at.line};
 
-    irq.irq = (uint32_t)system_number(r, "irq", 1019);
+    if (system_attribute(r, "vector") !=
+        NULL) { /* x86-64: pins and MSIs, each with a vector of its own */
+        note_beyond(r, "interrupts of x86-64");
+        system_required(r, system_attribute(r, "pcidev") != NULL ? "handle" : "pin");
+        irq.irq = (uint32_t)system_number(r, "vector", 107);
+    } else {
+        irq.irq = (uint32_t)system_number(r, "irq", 1019);
+    }
     irq.id = (uint32_t)system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
     irq.edge = trigger != NULL && strcmp(trigger, "edge") == 0;
     if (trigger != NULL && !irq.edge && strcmp(trigger, "level") != 0) {
@@ -210,6 +217,14 @@ static void start_irq(struct reader *r)
         *kept = irq;
         set_id(r, pd, irq.id);
     }
+}
+
+static void start_ioport(struct reader *r)
+{
+    note_beyond(r, "I/O ports");
+    system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
+    system_number(r, "addr", UINT16_MAX);
+    system_number(r, "size", UINT16_MAX + UINT64_C(1));
 }
 
 static void start_setvar(struct reader *r)
@@ -419,7 +434,9 @@ const struct system_element system_language[ELEMENTS] = {
     [MAP] = {"map", IN(PD) | IN(VM),
              " mr vaddr perms cached setvar_vaddr setvar_size setvar_paddr setvar_prefill_size ",
              start_map},
-    [IRQ] = {"irq", IN(PD), " irq id trigger setvar_id ", start_irq},
+    [IRQ] = {"irq", IN(PD), " irq id trigger setvar_id pin ioapic polarity vector pcidev handle ",
+             start_irq},
+    [IOPORT] = {"ioport", IN(PD), " id addr size setvar_id setvar_addr ", start_ioport},
     [SETVAR] = {"setvar", IN(PD), " symbol region_paddr ", start_setvar},
     [VM] = {"virtual_machine", IN(PD), " name budget period priority ", start_vm},
     [VCPU] = {"vcpu", IN(VM), " id cpu setvar_id ", start_vcpu},

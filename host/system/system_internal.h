@@ -65,6 +65,7 @@ enum element {
     REGION,
     MAP,
     IRQ,
+    IOPORT,
     SETVAR,
     VM,
     VCPU,

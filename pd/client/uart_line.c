@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * UARTs whose registers are in memory: one driver, and a table of what differs between them.
+ * UARTs: one driver, and a table of what differs between them.
  *
- * Owns: the device whose registers the region symbol `mkperf_uart` maps. Called by the client PD.
+ * Owns: the device whose registers the region symbol `mkperf_uart` maps; on x86-64 it is the first of the ports of <ioport> 0. Called by the client PD.
  * Never waits: bytes are sent while the FIFO has space, and the interrupt of the transmitter requests
  * more. The line's speed stays as the boot loader set it.
  *
@@ -15,11 +15,15 @@
  */
 #include "transport.h"
 
+#ifndef MKPERF_UART_MODEL
+#include <microkit.h>
+#endif
+
 #ifndef MKPERF_UART /* The build names the row. */
 #define MKPERF_UART pl011
 #endif
 
-uintptr_t mkperf_uart; /* one page, uncached (setvar_vaddr) */
+uintptr_t mkperf_uart; /* one page, uncached (setvar_vaddr); or ports (setvar_addr) */
 
 enum {
     FIFO_MOST = 64, /* bytes that a FIFO may hold */
@@ -103,7 +107,18 @@ static const struct uart uarts[] = {
 
 static const struct uart *const uart = &uarts[MKPERF_UART];
 
-#ifndef MKPERF_UART_MODEL /* The unit test has a model of the registers. */
+#ifdef MKPERF_UART_MODEL /* The unit test has a model of the registers. */
+#elif defined CONFIG_ARCH_X86_64
+static uint32_t get(unsigned reg)
+{
+    return microkit_x86_ioport_read_8(0, mkperf_uart + reg);
+}
+
+static void set(unsigned reg, uint32_t value)
+{
+    microkit_x86_ioport_write_8(0, mkperf_uart + reg, value);
+}
+#else
 static uint32_t get(unsigned reg)
 {
     return uart->byte_wide ? *(volatile uint8_t *)(mkperf_uart + reg)

@@ -57,6 +57,7 @@ struct mkperf_pmu_user {
 
 struct mkperf_pmu {
     const char *name; /* perf's name of the PMU, shorter than 16 bytes */
+    const char *none; /* the reason for which the architecture has none; NULL: there may be one */
 
     /* The CPU's name as far as it is known, NUL-terminated within n bytes; may be empty. */
     void (*cpu)(const uint64_t *id, char *name, size_t n);
@@ -107,6 +108,7 @@ static inline bool mkperf_cpu_supports(const struct mkperf_cpu *cpu, uint32_t co
 
 extern const struct mkperf_pmu mkperf_armv8_pmuv3;
 extern const struct mkperf_pmu mkperf_riscv_sscofpmf;
+extern const struct mkperf_pmu mkperf_no_pmu;
 
 /* The one that this build of the profiler PD uses: `make MKPERF_PMU=NAME` (pd/build.mk). */
 #ifndef MKPERF_PMU

@@ -113,6 +113,10 @@ void mkperf_kernel_init(void)
     mkperf_kernel.cpu.cores = CONFIG_MAX_NUM_NODES;
     mkperf_kernel.heard = UINT32_C(1) << mkperf_kernel.here;
     mkperf_kernel.missing_code = MKPERF_RESULT_NO_PMU;
+    if (mkperf_kernel.cpu.pmu->none != NULL) {
+        mkperf_kernel.missing = mkperf_kernel.cpu.pmu->none;
+        return;
+    }
     if (!(microkit_irqs >> MKPERF_CHANNEL_PMU & 1)) {
         mkperf_kernel.missing = "the profiler PD does not have the PMU's interrupt (channel 0)";
         return;

@@ -25,6 +25,7 @@ struct mkperf_timer {
 };
 
 extern const struct mkperf_timer mkperf_generic_timer;
+extern const struct mkperf_timer mkperf_hpet;
 extern const struct mkperf_timer mkperf_imx_gpt;
 extern const struct mkperf_timer mkperf_no_timer;
 

@@ -7,7 +7,9 @@ $(call image,$(STOCK)/loader.img,$(STOCK)/stock.system,$(DEMO),$(DEMO_PDS))
 # With Microkit 2.3 or later the profiler PD has capabilities of the other PDs instead.
 MICROKIT_CAPS := $(shell grep -l MICROKIT_MAX_USER_CAPS $(MICROKIT_BOARD_DIR)/include/microkit.h)
 $(call image,$(SHARED)/loader.img,$(SHARED)/shared.system,$(DEMO),$(DEMO_PDS))
-target: $(B)/loader.img $(if $(BOARD_TIMER_IRQ),$(STOCK)/loader.img $(if $(MICROKIT_CAPS),$(SHARED)/loader.img))
+# BOARD_PMU_IRQ is `none`: there is no hook for the board's architecture.
+HOOKLESS := $(filter none,$(BOARD_PMU_IRQ))
+target: $(if $(HOOKLESS),,$(B)/loader.img) $(if $(BOARD_TIMER_IRQ),$(STOCK)/loader.img $(if $(MICROKIT_CAPS),$(SHARED)/loader.img))
 
 # With a kernel for several cores, a demo that uses two of them.
 $(call image,$(CORES)/loader.img,$(CORES)/cores.system,$(DEMO),$(DEMO_PDS))
@@ -67,8 +69,14 @@ with_mkperf = { sed '/<\/system>/d' $(1) && \
 
 # SYSTEM with mkperf in it, as OUT (mkperf.mk).
 .PHONY: microkit-system
+ifneq ($(HOOKLESS),)
+microkit-system:
+	@echo "$(MICROKIT_BOARD): there is no kernel hook for it. Write the profiler PD with its timer and <cspace> into" \
+	    "$(SYSTEM), as docs/stock.md describes" >&2; exit 1
+else
 microkit-system:
 	$(Q)$(call with_mkperf,$(SYSTEM),$(OUT))
+endif
 
 ifneq ($(SDDF),)
 include platform/microkit/sddf.mk

@@ -8,6 +8,9 @@ ifeq ($(MICROKIT_SDK),)
 check-sel4:
 	@echo "check-sel4: give it MICROKIT_SDK=<a Microkit SDK whose kernel has the hook, see docs/sel4.md>" \
 	    "MICROKIT_BOARD=qemu_virt_aarch64 MICROKIT_CONFIG=<its configuration>" >&2; exit 1
+else ifneq ($(HOOKLESS),)
+check-sel4:
+	@echo "check-sel4: there is no kernel hook for $(MICROKIT_BOARD): make check-stock has its tests" >&2; exit 1
 else ifneq ($(COST),)
 include platform/microkit/check_cost.mk
 else

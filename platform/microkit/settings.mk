@@ -55,7 +55,7 @@ PLATFORM_CFLAGS := -std=gnu11 $(BOARD_CPU:%=-mcpu=%) $(BOARD_CFLAGS) -isystem $(
 PLATFORM_CLOCK := $(BOARD_CLOCK)
 PLATFORM_CLOCK_HZ := $(BOARD_CLOCK_HZ)
 PLATFORM_TICK := $(BOARD_TICK)
-PLATFORM_LDFLAGS := -T platform/microkit/build-id.ld -T $(MICROKIT_BOARD_DIR)/lib/microkit.ld
+PLATFORM_LDFLAGS := $(BOARD_LDFLAGS) -T platform/microkit/build-id.ld -T $(MICROKIT_BOARD_DIR)/lib/microkit.ld
 PLATFORM_LIBS := $(MICROKIT_BOARD_DIR)/lib/libmicrokit.a
 PLATFORM_READY := $(PLATFORM_LIBS) $(MICROKIT_BOARD_DIR)/lib/microkit.ld platform/microkit/build-id.ld
 PROFILER_TIMER := $(BOARD_TIMER)
@@ -64,7 +64,7 @@ MICROKIT_CORES := $(shell sed -n 's/^.define CONFIG_MAX_NUM_NODES *//p' $(MICROK
 SYSTEM_VALUES := PMU_IRQ=$(BOARD_PMU_IRQ) UART_BASE=$(BOARD_UART_BASE) UART_IRQ=$(BOARD_UART_IRQ) \
                  PACER_BASE=$(BOARD_PACER_BASE) PACER_IRQ=$(BOARD_PACER_IRQ) \
                  TIMER_BASE=$(BOARD_TIMER_BASE) TIMER_IRQ=$(BOARD_TIMER_IRQ) \
-                 FOUR_CORES=$(filter 4,$(MICROKIT_CORES))
+                 IO_PORTS=$(BOARD_IO_PORTS) FOUR_CORES=$(filter 4,$(MICROKIT_CORES))
 
 # One build directory serves one board and configuration at a time: what was made for another is removed.
 MICROKIT_FOR := $(abspath $(MICROKIT_BOARD_DIR) $(MICROKIT_KERNEL)) $(BOARD_CFLAGS)

@@ -13,6 +13,8 @@ static inline void spin(uint64_t iterations)
 {
 #ifdef __riscv
     __asm__ volatile("1: addi %0, %0, -1\n\tbnez %0, 1b" : "+r"(iterations));
+#elif defined __x86_64__
+    __asm__ volatile("1: sub $1, %0\n\tjnz 1b" : "+r"(iterations) : : "cc");
 #else
     __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
 #endif

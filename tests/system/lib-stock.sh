@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Shared by tests/system/stock.sh and tests/sel4/check-stock. Sourced after lib.sh.
 
-# known_shares DATA: the known-answer functions have 10, 20, 30 and 40 % of their samples, by a chi-square test
-# (3 degrees of freedom; 25 is one in sixty thousand), of at least 300 samples.
+# known_shares DATA: the known-answer functions have 10, 20, 30 and 40 % of their samples, each within 4 standard errors,
+# and by a chi-square test (3 degrees of freedom; 25 is one in sixty thousand), of at least 300 samples.
 known_shares() {
     "$MKPERF" report --stdio -i "$1" --sort pd,sym | awk '
         $1 ~ /%$/ && $6 ~ /^known_(leaf|framed|deep)_/ { n += $2; part[$6] = $2 }
@@ -12,10 +12,12 @@ known_shares() {
             for (i = 1; i <= 4 && n > 0; i++) {
                 d = part[name[i]] - n * i / 10
                 x += d * d / (n * i / 10)
+                e = d / sqrt(n * i / 10 * (1 - i / 10))
+                far = e * e > far ? e * e : far
                 printf " %.1f %%", 100 * part[name[i]] / n
             }
-            printf " of %d samples, chi-square %.1f\n", n, x
-            exit !(n >= 300 && x < 25)
+            printf " of %d samples, chi-square %.1f, at most %.1f standard errors away\n", n, x, sqrt(far)
+            exit !(n >= 300 && x < 25 && far <= 16)
         }'
 }
 
@@ -60,7 +62,8 @@ deep_example() {
     ! grep -vxFf "$D/deep.lines" "$D/example"
 }
 
-# inferred_callers DATA: a recording of tests/pd/called.system.in. Samples in a call of a server have all its
+# inferred_callers DATA [FUNCTION]: a recording of tests/pd/called.system.in; a server is in a call if it is in FUNCTION, a
+# regular expression, by default one of its work's functions. Samples in a call of a server have all its
 # callers, by registers; those in no call have none; and three quarters of the servers' work was for `large`. The
 # PDs, the innermost first. The frames of an ambiguous sample are of its candidates, not of callers.
 inferred_callers() {
@@ -69,12 +72,12 @@ inferred_callers() {
             ([.stack[] | .pd // "-"] | reduce .[] as $x ([]; if .[-1] == $x then . else . + [$x] end) | map(select(. != "-")) | join(" ")),
             ([.stack[] | select(.pd | not) | .function // "?"] | join(" ")), ([.stack[] | select(.pd and (.inferred | not))] | length)] | @tsv' \
         "$D/called.jsonl" >"$D/called.tsv"
-    awk -F '\t' '
+    awk -F '\t' -v work="${2:-callers_(middle|back|passive)_work}" '
         $1 != "ambiguous" { unmarked += $5 }
         $1 ~ /^(above|small|large|client|idle)$/ && $3 != "" { wrong++; print }
         $1 ~ /^(middle|passive)$/ && $3 !~ /^(|small|large)$/ { wrong++; print }
         $1 == "back" && $3 !~ /^(|middle (small|large))$/ { wrong++; print }
-        $1 ~ /^(middle|back|passive)$/ && $4 ~ /callers_(middle|back|passive)_work/ {
+        $1 ~ /^(middle|back|passive)$/ && $4 ~ work {
             n[$1]++
             whole[$1] += $3 != ""
             large += $3 ~ /large/

@@ -200,6 +200,15 @@ static void newer(void **state)
     assert_int_equal(s->beyond_line, 2);
     assert_int_equal(s->region[0].size, 0);
     mkperf_system_free(s);
+    s = parse(
+        "<system><protection_domain name='a'>" PROGRAM "\n"
+        "<irq pin='20' vector='7' id='2' ioapic='0' polarity='high' trigger='level'/>"
+        "<irq pcidev='01:1f.2' handle='3' vector='8' id='3'/>"
+        "<ioport id='0' addr='0x3f8' size='8' setvar_addr='p'/></protection_domain></system>");
+    assert_string_equal(s->beyond, "interrupts of x86-64");
+    assert_int_equal(s->beyond_line, 2);
+    assert_true(s->pd[0].nirqs == 2 && s->pd[0].irq[0].irq == 7 && s->pd[0].irq[1].id == 3);
+    mkperf_system_free(s);
 
 #define CSPACE(caps) \
     "<protection_domain name='a'>" PROGRAM "<cspace>" caps "</cspace></protection_domain>"
@@ -371,6 +380,11 @@ static void bad_context(void **state)
     in_pd_refused("<irq irq='40' id='1'/>\n<irq irq='41' id='1'/>", "",
                   "t.system:2: id 1 is used twice in protection_domain 'a'");
     in_pd_refused("<irq irq='40' id='62'/>", "", "t.system:1: id: 62 is above the maximum, 61");
+    in_pd_refused("<irq vector='7' id='2'/>", "", "t.system:1: attribute 'pin' is missing");
+    in_pd_refused("<irq pin='7' id='2'/>", "", "t.system:1: attribute 'irq' is missing");
+    in_pd_refused("<irq pin='7' vector='108' id='2'/>", "",
+                  "t.system:1: vector: 108 is above the maximum, 107");
+    in_pd_refused("<ioport id='0' addr='0x3f8'/>", "", "t.system:1: attribute 'size' is missing");
     in_pd_refused("", "\n<protection_domain name='a'>" PROGRAM "</protection_domain>",
                   "t.system:2: protection_domain 'a' is already defined on line 1");
     in_pd_refused("", "\n<memory_region name='m' size='0x1000'/>",

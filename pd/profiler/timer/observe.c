@@ -7,7 +7,7 @@
  */
 #include "ticks.h"
 
-/* seL4's system call numbers on its MCS kernels, in x7 (libsel4, sel4/arch/syscall.h). */
+/* seL4's system call numbers on its MCS kernels (libsel4, sel4/arch/syscall.h). */
 #define SYS_CALL UINT64_C(-1)
 #define SYS_REPLY_RECV UINT64_C(-2)
 #define SYS_NB_SEND_RECV UINT64_C(-3)
@@ -113,6 +113,11 @@ static bool take_windows(struct mkperf_observed *t, const mkperf_Observe *part, 
         if (!is_stack(part->stack[i].ours, part->stack[i].bytes)) {
             continue; /* another region that both map */
         }
+        if (!MKPERF_HAS_LR) { /* The caller of a function that has no frame yet would be left out. */
+            return mkperf_refuse(
+                error, MKPERF_RESULT_RANGE, 0,
+                "chains from stacks need a link register, which this architecture lacks");
+        }
         t->window[t->windows++] = part->stack[i];
     }
     return true;
@@ -190,13 +195,13 @@ static bool at_site(const struct mkperf_observation *o, const struct mkperf_obse
 
     while (from < to) {
         uint32_t middle = from + (to - from) / 2;
-        if (site[middle] < pc / 4) {
+        if (site[middle] < pc / MKPERF_CODE_UNIT) {
             from = middle + 1;
         } else {
             to = middle;
         }
     }
-    return from < t->sites && site[from] == pc / 4;
+    return from < t->sites && site[from] == pc / MKPERF_CODE_UNIT;
 }
 
 static bool same_registers(const seL4_UserContext *a, const seL4_UserContext *b)
@@ -226,7 +231,7 @@ void mkperf_observe_look(struct mkperf_observation *o)
             continue;
         }
         e->ran = !same_registers(&regs, &t->regs);
-        e->at_call = at_site(o, t, regs.pc);
+        e->at_call = at_site(o, t, regs.MKPERF_REG_PC);
         e->calls = e->at_call && regs.MKPERF_REG_CALL == SYS_CALL;
         e->waits = e->at_call &&
                    (regs.MKPERF_REG_CALL == SYS_REPLY_RECV ||

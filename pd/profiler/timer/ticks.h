@@ -69,7 +69,8 @@ struct mkperf_observation {
     struct mkperf_observed thread[MKPERF_OBSERVED];
     struct mkperf_evidence evidence[MKPERF_OBSERVED];
     uint32_t all_sites;
-    uint32_t site[MKPERF_ALL_SITES]; /* addresses of system call instructions, divided by 4 */
+    uint32_t site
+        [MKPERF_ALL_SITES]; /* addresses of system call instructions, divided by MKPERF_CODE_UNIT */
     uint32_t all_calls;
     struct mkperf_observed_call call[MKPERF_ALL_CALLS];
 };

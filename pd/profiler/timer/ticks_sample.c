@@ -8,10 +8,6 @@
  */
 #include "ticks.h"
 
-enum {
-    RETURN_BYTES = 4, /* distance from a pc to the return address that represents it */
-};
-
 static bool filtered(uint64_t thread)
 {
     for (unsigned i = 0; i < mkperf_plan.request.only_count; i++) {
@@ -53,7 +49,7 @@ static unsigned put_frames(const struct mkperf_ticks *t, const struct mkperf_ver
         const struct mkperf_observed *c = &o->thread[v->candidate[i]];
         w[n++] = MKPERF_FRAME_PD;
         w[n++] = c->thread;
-        w[n++] = c->regs.pc + RETURN_BYTES;
+        w[n++] = c->regs.MKPERF_REG_PC + MKPERF_CODE_UNIT; /* in the form of a return address */
     }
     return n;
 }
@@ -100,8 +96,8 @@ static unsigned put_inferred(const struct mkperf_ticks *t, const struct callers 
         put[MKPERF_CALLER_FRAMES] = frames | (uint64_t)flags << 8;
         put[MKPERF_CALLER_THREAD] = c->thread;
         put[MKPERF_CALLER_SC] = c->thread >> 8; /* mkperf_thread_of takes it from here */
-        put[MKPERF_CALLER_LR] = c->regs.MKPERF_REG_LR;
-        put[MKPERF_CALLER_PC] = c->regs.pc + RETURN_BYTES;
+        put[MKPERF_CALLER_LR] = mkperf_link_register(&c->regs);
+        put[MKPERF_CALLER_PC] = c->regs.MKPERF_REG_PC + MKPERF_CALL_BYTES;
         words += MKPERF_CALLER_WORDS + frames;
     }
     if (words != 0) {
@@ -144,8 +140,8 @@ static void put_sample(struct mkperf_ticks *t, const struct mkperf_verdict *v, u
         /* The entry of the PD's protected function represents its work. */
         w[MKPERF_WORD_PC] = (uintptr_t) protected;
     } else if (v->who >= 0) {
-        w[MKPERF_WORD_PC] = t->observation.thread[v->who].regs.pc;
-        w[MKPERF_WORD_LR] = t->observation.thread[v->who].regs.MKPERF_REG_LR;
+        w[MKPERF_WORD_PC] = t->observation.thread[v->who].regs.MKPERF_REG_PC;
+        w[MKPERF_WORD_LR] = mkperf_link_register(&t->observation.thread[v->who].regs);
     }
     unsigned frames = put_frames(t, v, w + words, &flags);
     if (callers->n != 0 && frames + MKPERF_CALLER_WORDS < MKPERF_MAX_FRAMES) {
