@@ -327,7 +327,7 @@ MKPERF_INLINE bool take(struct mkperf_hook *s, unsigned i, const void *waiting, 
 
     if (special && (flags & MKPERF_SAMPLE_NO_USER) == 0 &&
         (s->session.soft_mask & MKPERF_SOFT_STACKS) != 0) {
-        mkperf_soft_stack(s, &c, thread);
+        mkperf_soft_stack(s, c.thread, thread);
     }
     if (!unwanted && (!special || s->memory.ring != NULL)) {
         w = reserve(s, s->room + (reads != 0 ? 8 * (1 + MKPERF_MAX_READS) : 0));
@@ -432,12 +432,12 @@ void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t 
 void mkperf_hook_look(struct mkperf_hook *s, uint64_t entered)
 {
     uint64_t now = mkperf_port_time();
-    uint64_t captures = s->captures - s->first;
+    uint64_t captures = s->answer.captures - s->first;
 
     s->spent += now - entered;
     s->seen += SEEN_COST + SEEN_WORD_COST * (s->wrote / 8);
     s->looks++;
-    s->look_at = s->captures + 1 + mkperf_jitter_draw(now, 0, s->mix) % LOOK_WIDTH;
+    s->look_at = s->answer.captures + 1 + mkperf_jitter_draw(now, 0, s->mix) % LOOK_WIDTH;
     if (captures < LOOK_AFTER) {
         return;
     }
@@ -448,13 +448,13 @@ void mkperf_hook_look(struct mkperf_hook *s, uint64_t entered)
     s->since = now;
     if (whole * captures > passed / 2 * s->looks) {
         mkperf_pmu_disable(s->mask);
-        s->enabled = 0;
-        s->storm = 1;
+        s->session.enable_mask = 0;
+        s->answer.storm = 1;
         s->quiet = now + passed;
         s->since = s->quiet; /* what passes until then is no time without samples */
         mkperf_port_wake();
     }
-    s->first = s->captures;
+    s->first = s->answer.captures;
     s->looks = 0;
     s->spent = 0;
     s->seen = 0;
@@ -476,7 +476,7 @@ MKPERF_NOINLINE void capture_any(struct mkperf_hook *s, uint32_t hit, uint64_t n
 void mkperf_capture(struct mkperf_hook *s, uint32_t hit, uint64_t now)
 {
     mkperf_pmu_clear(hit);
-    s->captures++;
+    s->answer.captures++;
     /* Counter 0 is often the only one, and a known number saves much. */
     if (__builtin_expect(hit == 1 && s->memory.ring != NULL && s->special == 0, 1)) {
         take_one(s, 0, now, false);

@@ -86,21 +86,20 @@ static void count_edge(struct mkperf_soft *t, unsigned kind, struct mkperf_ident
     }
 }
 
-void mkperf_soft_stack(struct mkperf_hook *s, const struct mkperf_port_context *c,
-                       struct mkperf_identity id)
+void mkperf_soft_stack(struct mkperf_hook *s, const void *thread, struct mkperf_identity id)
 {
     struct mkperf_soft *t = s->memory.soft;
 
-    if (t == NULL || c->guest != 0 || id.badge == MKPERF_THREAD_IDLE) {
+    if (t == NULL || id.badge == MKPERF_THREAD_IDLE || (id.sc & MKPERF_SC_VCPU) != 0) {
         return;
     }
     uint64_t *count = thread_counts(&t->thread->key, sizeof t->thread[0] / 8, key_of(s, id));
-    uint64_t sp = mkperf_port_sp(c);
+    uint64_t sp = mkperf_port_sp(thread);
     if (count != NULL && count[MKPERF_SOFT_KINDS] - 1 >= sp) { /* the member `least`; 0 is none */
         count[MKPERF_SOFT_KINDS] = sp;
     }
     if (s->session.sched == 0) { /* otherwise an event gives it the slot, and a record names it */
-        s->sched.slot[mkperf_port_slot(c->thread) % MKPERF_SCHED_SLOTS] = c->thread;
+        s->sched.slot[mkperf_port_slot(thread) % MKPERF_SCHED_SLOTS] = thread;
     }
 }
 

@@ -139,7 +139,6 @@ struct mkperf_hook {
      * counters, slices, counts, stacks, or tables for unwinding. */
     uint32_t special;
     uint64_t mix;             /* MKPERF_JITTER_MIX, because a load is shorter than the constant */
-    uint64_t captures;        /* calls of mkperf_capture since boot */
     uint64_t look_at;         /* the number of the next capture whose time is measured */
     uint64_t dropped_samples; /* The ring's header has these three, too. */
     uint64_t dropped_events;
@@ -148,22 +147,15 @@ struct mkperf_hook {
 
     /* The session. */
 
-    uint32_t enabled;   /* the counters that count now */
-    bool reports;       /* invariant 5 */
-    uint32_t storm;     /* not 0: the session took too much time and was switched off */
-    uint64_t disturbed; /* differences of the PMU from what was programmed */
-    /* When the present request began; if it starts counters, when they started. */
-    uint64_t time;
-    uint32_t what;     /* the counter for whose event the present request was refused */
-    const void *owner; /* the thread that started the session */
+    bool reports;                       /* invariant 5 */
+    const void *owner;                  /* the thread that started the session */
     struct mkperf_identity running;     /* the running thread's, at the time when it began to run */
     uint64_t read[MKPERF_MAX_COUNTERS]; /* the counts at the last reading, of read_mask */
     uint32_t count_last[MKPERF_MAX_COUNTERS]; /* values up to which counts by thread are complete */
 
-    /* Over all sessions. */
-
-    uint64_t spurious; /* interrupts of the PMU that were not the hook's; the port counts them */
-    uint64_t guest_accesses; /* accesses of guests to the PMU; the port counts them */
+    /* What the answer to the next request says. The hook counts here, and the port counts `spurious` and
+     * `guest_accesses`. The rest is filled in by the request, but for its arrays, which have no use here. */
+    struct mkperf_answer answer;
 
     /* The measurement of mkperf_hook_look, over all sessions. Times are in ticks. */
 
@@ -171,13 +163,14 @@ struct mkperf_hook {
     uint64_t spent; /* the time of these captures */
     uint64_t seen;  /* the instructions that these captures have at least */
     uint64_t since; /* the time of the last decision */
-    uint64_t first; /* `captures` at that time */
+    uint64_t first; /* the answer's `captures` at that time */
     uint64_t quiet; /* No session starts before this time. */
 
     struct mkperf_hook_sched sched;
     struct mkperf_hook_words words;
-    struct mkperf_configuration session; /* the present session, checked; zero without one */
-    struct mkperf_configuration want;    /* the request that is being checked */
+    /* The present session, checked; zero without one. Its enable_mask has the counters that count now. */
+    struct mkperf_configuration session;
+    struct mkperf_configuration want; /* the request that is being checked */
 };
 
 /* ---- capture.c -------------------------------------------------------------------------------- */
@@ -204,7 +197,7 @@ void mkperf_hook_look(struct mkperf_hook *s, uint64_t entered); /* only mkperf_c
  */
 static inline void mkperf_captured(struct mkperf_hook *s, uint64_t entered)
 {
-    if (__builtin_expect(s->captures >= s->look_at, 0)) {
+    if (__builtin_expect(s->answer.captures >= s->look_at, 0)) {
         mkperf_hook_look(s, entered);
     }
 }
@@ -375,7 +368,7 @@ void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uin
  * cores, in a session or not. */
 void mkperf_sched_forget(struct mkperf_hook *s, const void *thread);
 
-/* Both are called by request.c. begin: a session starts at s->time; its first event names the
+/* Both are called by request.c. begin: a session starts at s->answer.time; its first event names the
  * running thread. flush: writes the event of a delivery that waits for its switch. */
 void mkperf_sched_begin(struct mkperf_hook *s);
 void mkperf_sched_flush(struct mkperf_hook *s);
@@ -389,9 +382,8 @@ void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_ident
                        struct mkperf_identity to);
 
 /* Notes the stack pointer of a thread if it is the least one, in a session with MKPERF_SOFT_STACKS.
- * The context of a guest, and the idle thread, have none. */
-void mkperf_soft_stack(struct mkperf_hook *s, const struct mkperf_port_context *c,
-                       struct mkperf_identity id);
+ * Guests, and the idle thread, have none. */
+void mkperf_soft_stack(struct mkperf_hook *s, const void *thread, struct mkperf_identity id);
 
 /* Carries out MKPERF_REQUEST_PAGE for request.c, and returns its status. Bounded: the words of a
  * page. */

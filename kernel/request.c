@@ -31,7 +31,7 @@ static uint32_t left_of(unsigned i)
  * wrong if more events are left than the whole interval has. */
 static void correct(struct mkperf_hook *s)
 {
-    uint32_t wrong = (mkperf_pmu_running() ^ s->enabled) & s->mask;
+    uint32_t wrong = (mkperf_pmu_running() ^ s->session.enable_mask) & s->mask;
 
     MKPERF_EACH_BIT (i, s->mask) {
         uint32_t select = s->session.counter[i].select;
@@ -46,11 +46,11 @@ static void correct(struct mkperf_hook *s)
             mkperf_pmu_write(i, 0 - s->counter[i].armed);
         }
         wrong |= (uint32_t)(faults != 0) << i;
-        s->disturbed += faults;
+        s->answer.disturbed += faults;
     }
     if (wrong != 0) {
-        mkperf_pmu_disable(s->mask & ~s->enabled);
-        mkperf_pmu_enable(s->enabled);
+        mkperf_pmu_disable(s->mask & ~s->session.enable_mask);
+        mkperf_pmu_enable(s->session.enable_mask);
     }
 }
 
@@ -62,7 +62,6 @@ void mkperf_hook_end(struct mkperf_hook *s, bool here)
     }
     s->mask = 0;
     s->kernel_mask = 0;
-    s->enabled = 0;
     s->owner = NULL;
     s->reports = false;
     s->session = (struct mkperf_configuration){0};
@@ -114,7 +113,7 @@ static uint32_t check_session(const struct mkperf_hook *s, const void *caller)
         (want->unwind != 0 && memory.unwind == NULL)) {
         return MKPERF_REQUEST_BAD_TABLE;
     }
-    return s->time < s->quiet ? MKPERF_REQUEST_BAD_TIME : MKPERF_REQUEST_OK;
+    return s->answer.time < s->quiet ? MKPERF_REQUEST_BAD_TIME : MKPERF_REQUEST_OK;
 }
 
 /* Sets the period of counter i, which any request may change. */
@@ -158,16 +157,15 @@ static uint32_t start_counters(struct mkperf_hook *s)
         mkperf_pmu_select(i, c->select);
         mkperf_pmu_write(i, s->count_last[i]);
         if (mkperf_pmu_selected(i) != c->select) {
-            s->what = i;
+            s->answer.what = i;
             mkperf_hook_end(s, true);
             return MKPERF_REQUEST_BAD_EVENT;
         }
     }
     mkperf_pmu_clear(s->mask); /* the values are set, so no old flag is left after this */
     s->reports = session->sched != 0 || session->counts != 0 || session->soft_mask != 0;
-    s->enabled = session->enable_mask;
-    s->time = mkperf_port_time();
-    mkperf_pmu_enable(s->enabled);
+    s->answer.time = mkperf_port_time();
+    mkperf_pmu_enable(s->session.enable_mask);
     return MKPERF_REQUEST_OK;
 }
 
@@ -189,13 +187,13 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller)
     s->dropped_samples = 0;
     s->dropped_events = 0;
     s->late_events = 0;
-    s->disturbed = 0;
-    s->storm = 0;
+    s->answer.disturbed = 0;
+    s->answer.storm = 0;
     /* A core that was late may have written to the ring for an earlier session. This empties it. */
     mkperf_hook_find(s);
     status = start_counters(s);
     mkperf_sched_begin(s);
-    mkperf_words_read(s, true, s->time);
+    mkperf_words_read(s, true, s->answer.time);
     return status;
 }
 
@@ -229,14 +227,14 @@ static void settle(struct mkperf_hook *s, uint32_t op)
         mkperf_sched_flush(s);
         mkperf_counts_take(s);
     }
-    s->time = mkperf_port_time();
-    mkperf_words_read(s, true, s->time);
+    s->answer.time = mkperf_port_time();
+    mkperf_words_read(s, true, s->answer.time);
     s->sched.limit = 0; /* The owner may have emptied the ring, or may change the watermark. */
     /* The counters are stopped last, so that the time of the stop follows at once. */
     if (op == MKPERF_REQUEST_STOP || op == MKPERF_REQUEST_WITHDRAW ||
         op == MKPERF_REQUEST_CONTINUE) {
         mkperf_pmu_disable(s->mask);
-        s->enabled = 0;
+        s->session.enable_mask = 0;
         mkperf_hook_take(s, mkperf_pmu_overflow() & s->mask); /* No overflow can follow now. */
     }
 }
@@ -249,7 +247,7 @@ static uint32_t carry_out(struct mkperf_hook *s, struct mkperf_descriptor *d, ui
     if (op > MKPERF_REQUEST_PAGE) {
         return MKPERF_REQUEST_BAD_OP;
     }
-    if (op > MKPERF_REQUEST_APPLY && (!own || (op == MKPERF_REQUEST_CONTINUE && s->storm))) {
+    if (op > MKPERF_REQUEST_APPLY && (!own || (op == MKPERF_REQUEST_CONTINUE && s->answer.storm))) {
         return MKPERF_REQUEST_BAD_STATE;
     }
     if ((op == MKPERF_REQUEST_APPLY || op == MKPERF_REQUEST_CONTINUE) &&
@@ -282,7 +280,7 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
     uint32_t sequence = __atomic_load_n(&d->sequence, __ATOMIC_RELAXED);
     uint32_t word = __atomic_load_n(&d->op, __ATOMIC_RELAXED);
     uint32_t op = word & MKPERF_REQUEST_OP;
-    struct mkperf_answer *a = &d->answer;
+    struct mkperf_answer *a = &s->answer;
     bool own = here && s->mask != 0 && s->owner == caller;
 
     if (__atomic_load_n(&d->magic, __ATOMIC_RELAXED) != MKPERF_DESCRIPTOR_MAGIC ||
@@ -292,31 +290,25 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
     if (own) {
         settle(s, op);
     }
-    s->time = mkperf_port_time();
-    s->what = 0;
+    a->time = mkperf_port_time();
+    a->what = 0; /* of an earlier request */
     MKPERF_EACH_BIT (i, own && (word & MKPERF_REQUEST_SNAPSHOT) != 0 ? s->mask : 0) {
-        a->counter[i].value = mkperf_pmu_read(i);
-        a->counter[i].interval = s->counter[i].armed;
-        a->counter[i].read = s->read[i];
+        d->answer.counter[i].value = mkperf_pmu_read(i);
+        d->answer.counter[i].interval = s->counter[i].armed;
+        d->answer.counter[i].read = s->read[i];
     }
     if (op >= MKPERF_REQUEST_APPLY && op <= MKPERF_REQUEST_UPDATE) {
         mkperf_hook_copy(&s->want, &d->want, sizeof s->want);
     }
     a->status = here ? carry_out(s, d, op, caller, own) : MKPERF_REQUEST_BAD_CORE;
-    a->what = s->what;
     a->features = MKPERF_PORT_FEATURES;
     a->counters = mkperf_pmu_counters();
     a->session = s->mask;
-    a->storm = s->storm;
     a->cores = MKPERF_PORT_CORES;
     a->core = mkperf_port_core();
     mkperf_pmu_describe(a->pmu);
-    a->time = s->time;
     a->tick_hz = mkperf_port_tick_hz();
     a->head = s->head;
-    a->captures = s->captures;
-    a->spurious = s->spurious;
-    a->disturbed = s->disturbed;
-    a->guest_accesses = s->guest_accesses;
+    mkperf_hook_copy(&d->answer, a, __builtin_offsetof(struct mkperf_answer, counter));
     __atomic_store_n(&d->answered, sequence, __ATOMIC_RELEASE);
 }

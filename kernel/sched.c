@@ -155,11 +155,7 @@ MKPERF_NOINLINE void special_switch(struct mkperf_hook *s, unsigned reason, cons
         }
         mkperf_soft_event(s, MKPERF_SOFT_SWITCH, s->running, next);
         if (last != NULL && (s->session.soft_mask & MKPERF_SOFT_STACKS) != 0) {
-            struct mkperf_port_context c;
-
-            mkperf_port_blocked(&c, last);
-            (void)mkperf_port_guest(&c);
-            mkperf_soft_stack(s, &c, s->running);
+            mkperf_soft_stack(s, last, s->running);
         }
         s->running = next;
         s->sched.called = false;
@@ -308,5 +304,5 @@ void mkperf_sched_begin(struct mkperf_hook *s)
         s->memory.counts->self_sc = mkperf_hook_sc(s, owner);
     }
     put_event(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 0), running,
-              s->time);
+              s->answer.time);
 }

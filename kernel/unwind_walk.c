@@ -123,7 +123,7 @@ uint32_t mkperf_unwind(const struct mkperf_hook *s, const struct mkperf_port_con
         return MKPERF_NO_TABLE;
     }
     struct unwind_stack stack = {.thread = c->thread, .level = level, .page = 1}; /* no page */
-    uint64_t sp = mkperf_port_sp(c);
+    uint64_t sp = mkperf_port_sp(c->thread);
     uint64_t fp = c->fp;
     uint64_t pc = c->pc;
     uint64_t ret = c->lr;

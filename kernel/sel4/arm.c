@@ -44,14 +44,11 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
         return;
     }
     if (unlikely(hit == 0)) {
-        node->hook.spurious++;
+        node->hook.answer.spurious++;
         mkperf_setVectors(node->hook.mask != 0); /* Another core may have ended the session. */
         return;
     }
-    arch_c_entry_hook();
-#if defined(CONFIG_BENCHMARK_TRACK_KERNEL_ENTRIES) || defined(CONFIG_BENCHMARK_TRACK_UTILISATION)
-    ksEnter = timestamp();
-#endif
+    c_entry_hook();
     mkperf_capture(&node->hook, hit, now);
     if (config_set(CONFIG_MKPERF_QEMU)) {
         mkperf_qemuArmed(&node->hook);

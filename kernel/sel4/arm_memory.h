@@ -9,19 +9,12 @@
  * rights. */
 static bool_t mapsMemory(pte_t pte, bool_t write)
 {
-    word_t attributes;
-    word_t ap;
+    /* Pages of all sizes have these fields at the same bits, and the kernel has functions for each size. */
+    word_t attributes = pte.words[0] >> 2 & MKPERF_PTE_ATTRIBUTES;
+    word_t ap = pte.words[0] >> 6 & MASK(2);
 
-    if (pte_get_pte_type(pte) == pte_pte_4k_page) {
-        attributes = pte_pte_4k_page_get_AttrIndx(pte);
-        ap = pte_pte_4k_page_get_AP(pte);
-    } else if (pte_get_pte_type(pte) == pte_pte_page) {
-        attributes = pte_pte_page_get_AttrIndx(pte);
-        ap = pte_pte_page_get_AP(pte);
-    } else {
-        return false;
-    }
-    return attributes == MKPERF_PTE_NORMAL &&
+    return (pte_get_pte_type(pte) == pte_pte_4k_page || pte_get_pte_type(pte) == pte_pte_page) &&
+           attributes == MKPERF_PTE_NORMAL &&
            (write ? ap == MKPERF_AP_READ_WRITE : (ap & MKPERF_AP_READ) != 0);
 }
 

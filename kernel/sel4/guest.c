@@ -87,7 +87,7 @@ bool_t mkperf_guestTried(word_t hsr)
     }
     setRegister(thread, NextIP, getRegister(thread, NextIP) + INSTRUCTION_BYTES);
     setRegister(thread, SPSR_EL1, getRegister(thread, SPSR_EL1) & ~(word_t)(SPSR_BTYPE | SPSR_SS));
-    mkperf_node[CURRENT_CPU_INDEX()].hook.guest_accesses++;
+    mkperf_node[CURRENT_CPU_INDEX()].hook.answer.guest_accesses++;
     return true;
 }
 

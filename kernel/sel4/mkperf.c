@@ -34,9 +34,7 @@ BOOT_CODE void mkperf_initCPU(void)
     mkperf_pmu_boot();
     mkperf_initMemory();
     forgetStacks(CURRENT_CPU_INDEX());
-    if (config_set(CONFIG_ARCH_RISCV)) {
-        mkperf_setVectors(false);
-    }
+    mkperf_setVectors(false);
 }
 
 /* Signals the owner as handleInterrupt would, but does not mask the interrupt. */

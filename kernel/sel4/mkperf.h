@@ -36,6 +36,7 @@ extern struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
  * kernel's own view, and the rights of user code (Arm ARM, "S2AP data access permissions" and "AP[2:1]"). The
  * bit that permits reading is set in both encodings of rights.
  */
+#define MKPERF_PTE_ATTRIBUTES config_ternary(CONFIG_ARM_HYPERVISOR_SUPPORT, 15, 7)
 #define MKPERF_PTE_NORMAL config_ternary(CONFIG_ARM_HYPERVISOR_SUPPORT, 15, 4)
 #define MKPERF_AP_READ_WRITE config_ternary(CONFIG_ARM_HYPERVISOR_SUPPORT, 3, 1)
 #define MKPERF_AP_READ 1

@@ -193,10 +193,10 @@ static inline void mkperf_port_blocked(struct mkperf_port_context *c, const void
     mkperf_savedContext(c, (tcb_t *)of, NextIP);
 }
 
-/* Returns the stack pointer of the thread that a context is of. */
-static inline uint64_t mkperf_port_sp(const struct mkperf_port_context *c)
+/* Returns the stack pointer that a thread has saved. */
+static inline uint64_t mkperf_port_sp(const void *thread)
 {
-    return getRegister((tcb_t *)c->thread, MKPERF_SP);
+    return getRegister((tcb_t *)thread, MKPERF_SP);
 }
 
 /* Returns the number of the TCB's place in memory. Threads that were made one after the other have

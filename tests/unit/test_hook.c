@@ -16,11 +16,11 @@ static void test_samples(void **state)
         assert_int_equal(cpu.writes, there);
         overflow(UINT32_MAX);
         assert_int_equal(cpu.writes, 2 * there);
-        assert_int_equal(hook.captures, 1);
+        assert_int_equal(hook.answer.captures, 1);
         assert_int_equal(cpu.overflow, ~mkperf_pmu_counters());
         overflow(UINT32_C(1) << 31);
         assert_int_equal(cpu.writes, 2 * there);
-        assert_int_equal(hook.captures, 1);
+        assert_int_equal(hook.answer.captures, 1);
         assert_int_equal(request(MKPERF_REQUEST_WITHDRAW), MKPERF_REQUEST_OK);
         assert_int_equal(cpu.running | hook.mask, 0);
     }
@@ -220,7 +220,7 @@ static void test_boundary(void **state)
         mkperf_hook_take(&hook, mkperf_pmu_overflow() & hook.mask);
         assert_int_equal(cpu.overflow, 0);
         assert_int_equal(0 - cpu.value[0], PERIOD - 17);
-        assert_int_equal(hook.captures, cpu.badge);
+        assert_int_equal(hook.answer.captures, cpu.badge);
         assert_true(hook.head > c.tail);
         if (cpu.badge == 1) {
             mkperf_sched_switch(&hook, MKPERF_STOPPED_PREEMPTED, other, owner, entered);
@@ -267,7 +267,7 @@ static unsigned captures_until_storm(uint64_t between)
 {
     unsigned captures = 0;
 
-    for (; captures < 3000 && hook.storm == 0; captures++) {
+    for (; captures < 3000 && hook.answer.storm == 0; captures++) {
         if (captures % 100 == 99) { /* a new session does not avoid the limit */
             memory.ring.head = memory.ring.tail = 0;
             request(MKPERF_REQUEST_APPLY);
@@ -290,15 +290,15 @@ static void test_storm(void **state)
         /* About one capture in 16 is measured, with one tick. For a record of 7 words the estimate of
          * entry and exit is half of that. */
         bool storm = between < 2;
-        assert_int_equal(hook.storm, storm);
+        assert_int_equal(hook.answer.storm, storm);
         assert_int_equal(cpu.running, storm ? 0 : 3);
         assert_in_range(captures, storm ? 1024 : 3000, storm ? 1056 : 3000);
-        assert_int_equal(cpu.wakes, hook.storm);
+        assert_int_equal(cpu.wakes, hook.answer.storm);
         request(0);
-        assert_int_equal(d.answer.storm, hook.storm);
+        assert_int_equal(d.answer.storm, hook.answer.storm);
         assert_int_equal(request(MKPERF_REQUEST_CONTINUE),
-                         hook.storm ? MKPERF_REQUEST_BAD_STATE : MKPERF_REQUEST_OK);
-        if (hook.storm) { /* not before as much time has passed again */
+                         hook.answer.storm ? MKPERF_REQUEST_BAD_STATE : MKPERF_REQUEST_OK);
+        if (hook.answer.storm) { /* not before as much time has passed again */
             uint64_t until = hook.quiet;
             assert_in_range(until, cpu.time + 1000 * (between + 1),
                             cpu.time + 1056 * (between + 1) + 200);
@@ -308,7 +308,7 @@ static void test_storm(void **state)
             cpu.time = until;
         }
         assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
-        assert_int_equal(hook.storm, 0);
+        assert_int_equal(hook.answer.storm, 0);
         if (storm) { /* the time in between does not count for the next session */
             assert_in_range(captures_until_storm(between), 1024, 1056);
         }
@@ -322,13 +322,13 @@ static void test_storm_lost(void **state)
     for (unsigned lost = 0; lost < 2; lost++) {
         boot(1);
         request(MKPERF_REQUEST_APPLY);
-        for (unsigned i = 0; i < 4000 && hook.storm == 0; i++) {
+        for (unsigned i = 0; i < 4000 && hook.answer.storm == 0; i++) {
             overflow(1);
             memory.ring.tail = lost ? 0 : memory.ring.head;
             cpu.time += 2;
         }
         assert_int_equal(hook.dropped_samples != 0, lost);
-        assert_int_equal(hook.storm, lost);
+        assert_int_equal(hook.answer.storm, lost);
     }
 }
 
@@ -341,13 +341,13 @@ static void test_storm_in_step(void **state)
         for (unsigned phase = 0; phase < width; phase++) {
             boot(1);
             request(MKPERF_REQUEST_APPLY);
-            for (unsigned i = 0; i < 3000 && hook.storm == 0; i++) {
+            for (unsigned i = 0; i < 3000 && hook.answer.storm == 0; i++) {
                 cpu.pass = i % width == phase ? 0 : 100;
                 overflow(1);
                 memory.ring.tail = memory.ring.head;
                 cpu.time += 20;
             }
-            assert_int_equal(hook.storm, 1);
+            assert_int_equal(hook.answer.storm, 1);
         }
     }
 }

@@ -123,7 +123,7 @@ static void begin(uint32_t watermark)
     mapped = true;
     ticks_now = 0;
     wakes = 0;
-    hook.time = mkperf_port_time();
+    hook.answer.time = mkperf_port_time();
     mkperf_sched_begin(&hook);
 }
 
@@ -221,9 +221,9 @@ static void begin_words(unsigned n)
     begin(RING_BYTES);
     hook.session.words = (uintptr_t)&table;
     mkperf_hook_unmapped(&hook);
-    hook.time = mkperf_port_time();
+    hook.answer.time = mkperf_port_time();
     mkperf_sched_begin(&hook);
-    mkperf_words_read(&hook, true, hook.time);
+    mkperf_words_read(&hook, true, hook.answer.time);
 }
 
 struct taken {

@@ -155,7 +155,7 @@ void irq_entry(struct core *core)
     if (irq == TICK_IRQ) {
         sched_tick();
     } else {
-        core->hook.spurious += irq == PMU_IRQ;
+        core->hook.answer.spurious += irq == PMU_IRQ;
         arch_irq_disable(irq);
         if (irq < POCKET_MAX_IRQS && holders[irq].task != NULL) {
             if (reported(core)) {

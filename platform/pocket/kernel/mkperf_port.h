@@ -63,10 +63,9 @@ static inline void mkperf_port_blocked(struct mkperf_port_context *c, const void
 }
 
 /* Returns the stack pointer. That of the running task is still in its register. */
-static inline uint64_t mkperf_port_sp(const struct mkperf_port_context *c)
+static inline uint64_t mkperf_port_sp(const void *thread)
 {
-    return c->thread == core_self()->current ? arch_sp()
-                                             : ((const struct task *)c->thread)->context.sp;
+    return thread == core_self()->current ? arch_sp() : ((const struct task *)thread)->context.sp;
 }
 
 static inline uint32_t mkperf_port_guest(const struct mkperf_port_context *c)

@@ -66,9 +66,9 @@ uint64_t mkperf_port_time(void);
 uint64_t mkperf_port_tick_hz(void);
 /* The sampled thread's stack pointer. */
 static uint64_t mock_sp;
-static inline uint64_t mkperf_port_sp(const struct mkperf_port_context *c)
+static inline uint64_t mkperf_port_sp(const void *thread)
 {
-    (void)c;
+    (void)thread;
     return mock_sp;
 }
 uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va);

@@ -91,7 +91,7 @@ void qemu_pmu_sleep(const struct mkperf_hook *hook, bool asleep)
 {
     uint32_t mask = 0;
 
-    for (uint32_t rest = hook->enabled; rest != 0; rest &= rest - 1) {
+    for (uint32_t rest = hook->session.enable_mask; rest != 0; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         bool time = (hook->session.counter[i].select & MKPERF_SELECT_EVENT) == CPU_CYCLES;
         mask |= (uint32_t)!time << i;

@@ -114,7 +114,7 @@ struct task *irq_entered(void)
         }
         /* Its overflow became a sample at a boundary, or nobody asked for it. */
         WRITE_REG(sip, READ_REG(sip) & ~(uint64_t)SIE_PMU);
-        core->hook.spurious += core->hook.mask == 0;
+        core->hook.answer.spurious += core->hook.mask == 0;
         return leave(core, core->current);
     }
     enter(core);
