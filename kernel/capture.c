@@ -86,18 +86,15 @@ MKPERF_NOINLINE void show_losses(struct mkperf_hook *s)
     struct mkperf_ring *ring = s->memory.ring;
 
     if (ring != NULL) {
-        ring->dropped_samples = s->dropped_samples;
-        ring->dropped_events = s->dropped_events;
-        ring->dropped_sched = s->sched.lost;
-        ring->late_events = s->late_events;
+        ring->lost = s->lost;
     }
 }
 
 MKPERF_NOINLINE void drop(struct mkperf_hook *s, uint64_t weight)
 {
     s->wrote = 0;
-    s->dropped_samples++;
-    s->dropped_events += weight;
+    s->lost.samples++;
+    s->lost.events += weight;
     show_losses(s);
 }
 
@@ -105,8 +102,8 @@ void mkperf_hook_lose_event(struct mkperf_hook *s, uint64_t time)
 {
     struct mkperf_hook_sched *c = &s->sched;
 
-    c->lost_from = c->lost == c->reported ? time : c->lost_from;
-    c->lost++;
+    c->lost_from = s->lost.sched == c->reported ? time : c->lost_from;
+    s->lost.sched++;
     c->limit = 0;
     show_losses(s);
 }
@@ -194,7 +191,7 @@ MKPERF_INLINE uint64_t rearm(struct mkperf_hook *s, unsigned i, uint64_t now, ui
 
     if (__builtin_expect(ran > next / 2, 0)) {
         weight += ran;
-        s->late_events += ran;
+        s->lost.late += ran;
         show_losses(s);
         ran = 0;
     }

@@ -88,10 +88,10 @@ struct mkperf_hook_delivery {
 
 /* Scheduling events. sched.c describes `limit` and slots. */
 struct mkperf_hook_sched {
-    uint64_t header;    /* the bits that are equal in the headers of all events of this core */
-    uint64_t limit;     /* An event that ends at this position or before it needs no checks. */
-    uint64_t lost;      /* events and readings of the session that found no room */
-    uint64_t reported;  /* the part of `lost` that SCHED_LOSS records have reported */
+    uint64_t header; /* the bits that are equal in the headers of all events of this core */
+    uint64_t limit;  /* An event that ends at this position or before it needs no checks. */
+    uint64_t
+        reported; /* the part of the hook's `lost.sched` that SCHED_LOSS records have reported */
     uint64_t lost_from; /* the time of the first loss that is not reported */
     struct mkperf_hook_delivery delivery;
     bool special; /* A switch counts, reads words, or samples the thread that stops to wait. */
@@ -138,11 +138,9 @@ struct mkperf_hook {
     /* Not 0: the session has something that the shortest path does not do: filters, guests, values of other
      * counters, slices, counts, stacks, or tables for unwinding. */
     uint32_t special;
-    uint64_t mix;             /* MKPERF_JITTER_MIX, because a load is shorter than the constant */
-    uint64_t look_at;         /* the number of the next capture whose time is measured */
-    uint64_t dropped_samples; /* The ring's header has these three, too. */
-    uint64_t dropped_events;
-    uint64_t late_events;
+    uint64_t mix;              /* MKPERF_JITTER_MIX, because a load is shorter than the constant */
+    uint64_t look_at;          /* the number of the next capture whose time is measured */
+    struct mkperf_losses lost; /* The ring's header has them, too, while it is mapped. */
     struct mkperf_hook_counter counter[MKPERF_MAX_COUNTERS];
 
     /* The session. */

@@ -184,9 +184,7 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller)
     s->room = 8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + frames);
     s->head = 0;
     s->mix = MKPERF_JITTER_MIX;
-    s->dropped_samples = 0;
-    s->dropped_events = 0;
-    s->late_events = 0;
+    s->lost = (struct mkperf_losses){0};
     s->answer.disturbed = 0;
     s->answer.storm = 0;
     /* A core that was late may have written to the ring for an earlier session. This empties it. */

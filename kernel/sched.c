@@ -52,7 +52,7 @@ static void write_event(struct mkperf_hook *s, uint64_t what, const void *thread
 {
     struct mkperf_hook_sched *c = &s->sched;
     unsigned slot = mkperf_port_slot(thread) % MKPERF_SCHED_SLOTS;
-    unsigned loss_words = c->lost != c->reported ? MKPERF_SCHED_LOSS_WORDS : 0;
+    unsigned loss_words = s->lost.sched != c->reported ? MKPERF_SCHED_LOSS_WORDS : 0;
     unsigned thread_words = c->slot[slot] != thread ? MKPERF_SCHED_THREAD_WORDS : 0;
     unsigned bytes = 8 * (loss_words + thread_words) + SCHED_BYTES;
 
@@ -66,8 +66,8 @@ static void write_event(struct mkperf_hook *s, uint64_t what, const void *thread
     }
     if (loss_words != 0) {
         mkperf_hook_head(w, MKPERF_RECORD_SCHED_LOSS, loss_words, 0, c->lost_from);
-        w[MKPERF_SCHED_LOST] = c->lost - c->reported;
-        c->reported = c->lost;
+        w[MKPERF_SCHED_LOST] = s->lost.sched - c->reported;
+        c->reported = s->lost.sched;
         w += MKPERF_SCHED_LOSS_WORDS;
     }
     if (thread_words != 0) {

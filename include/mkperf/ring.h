@@ -48,13 +48,19 @@ enum mkperf_ring_limits {
 };
 
 /* The shared memory. The size of data[] is a power of two. */
+/* What a producer could not write since the ring was empty, or not in time. */
+struct mkperf_losses {
+    uint64_t samples; /* dropped because the ring was full */
+    uint64_t events;  /* the sum of the periods of dropped samples */
+    /* The kernel hook only: events that a sample's period includes because its counter was armed again too late,
+     * and scheduling events and readings of words that were dropped. */
+    uint64_t late;
+    uint64_t sched;
+};
+
 struct mkperf_ring {
-    uint64_t head;            /* written by the producer */
-    uint64_t dropped_samples; /* producer: samples dropped because the ring was full */
-    uint64_t dropped_events;  /* producer: sum of the periods of dropped samples */
-    uint64_t late_events;   /* kernel hook only: events that a sample's period includes because its
-                                 counter was armed again too late */
-    uint64_t dropped_sched; /* kernel hook only: scheduling events dropped */
+    uint64_t head;             /* written by the producer */
+    struct mkperf_losses lost; /* written by the producer */
     uint64_t pad0[11];
     uint64_t tail; /* written by the consumer */
     uint64_t pad1[15];

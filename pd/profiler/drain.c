@@ -215,9 +215,9 @@ static void read_ring_counts(struct mkperf_drain *d, unsigned core)
     struct mkperf_drain_core *c = &d->core[core];
     mkperf_CoreStatus *to = &mkperf_status.cores[core];
     const struct mkperf_ring *ring = d->ring[core].ring;
-    uint64_t lost = __atomic_load_n(&ring->dropped_samples, __ATOMIC_RELAXED) - to->lost_ring;
-    uint64_t events = __atomic_load_n(&ring->dropped_events, __ATOMIC_RELAXED);
-    uint64_t late = __atomic_load_n(&ring->late_events, __ATOMIC_RELAXED) - to->late_events;
+    uint64_t lost = __atomic_load_n(&ring->lost.samples, __ATOMIC_RELAXED) - to->lost_ring;
+    uint64_t events = __atomic_load_n(&ring->lost.events, __ATOMIC_RELAXED);
+    uint64_t late = __atomic_load_n(&ring->lost.late, __ATOMIC_RELAXED) - to->late_events;
 
     c->lost[MKPERF_LOSS_RING].samples += lost;
     c->lost[MKPERF_LOSS_RING].events += events - c->lost_events;
@@ -228,8 +228,7 @@ static void read_ring_counts(struct mkperf_drain *d, unsigned core)
     to->late_events += late;
     mkperf_status.late_events += late;
     if (mkperf_plan_follows(&mkperf_plan)) {
-        mkperf_sched_drained(&d->sched, core,
-                             __atomic_load_n(&ring->dropped_sched, __ATOMIC_RELAXED));
+        mkperf_sched_drained(&d->sched, core, __atomic_load_n(&ring->lost.sched, __ATOMIC_RELAXED));
     }
 }
 

@@ -195,7 +195,7 @@ static void stop(void)
 {
     bad += request(MKPERF_REQUEST_WITHDRAW) != MKPERF_REQUEST_OK;
     drain();
-    lost += ring.ring->dropped_samples;
+    lost += ring.ring->lost.samples;
     on = false;
 }
 

@@ -216,7 +216,7 @@ static void finish(unsigned core, uint64_t taken, uint64_t lost)
 static void stop(unsigned core)
 {
     ask(core, MKPERF_REQUEST_WITHDRAW);
-    finish(core, captured(core), rings[core].ring.dropped_samples);
+    finish(core, captured(core), rings[core].ring.lost.samples);
 }
 
 /* Deletes the owner, after which no core has a session. */
@@ -228,7 +228,7 @@ static void end_owner(void)
     for (unsigned i = 0; i < CORES; i++) {
         mkperf_hook_end(&cores[i].hook, false);
         taken[i] = cores[i].captured;
-        lost[i] = cores[i].hook.dropped_samples; /* the ring may not have heard of all */
+        lost[i] = cores[i].hook.lost.samples; /* the ring may not have heard of all */
     }
     pthread_mutex_unlock(&big);
     for (unsigned i = 0; i < CORES; i++) {

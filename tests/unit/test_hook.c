@@ -327,7 +327,7 @@ static void test_storm_lost(void **state)
             memory.ring.tail = lost ? 0 : memory.ring.head;
             cpu.time += 2;
         }
-        assert_int_equal(hook.dropped_samples != 0, lost);
+        assert_int_equal(hook.lost.samples != 0, lost);
         assert_int_equal(hook.answer.storm, lost);
     }
 }
@@ -364,8 +364,8 @@ static void test_unmapped(void **state)
     cpu.mapped = false;
     uint64_t head = memory.ring.head;
     overflow(1);
-    assert_int_equal(hook.dropped_samples, 1);
-    assert_int_equal(hook.dropped_events, PERIOD);
+    assert_int_equal(hook.lost.samples, 1);
+    assert_int_equal(hook.lost.events, PERIOD);
     assert_int_equal(memory.ring.head, head);
     assert_int_equal(0 - cpu.value[0], PERIOD);
     cpu.mapped = true;
@@ -430,7 +430,7 @@ static void test_values_of_no_sample(void **state)
         cpu.reads = 0;
         overflow(1);
         assert_int_equal(memory.ring.head, head);
-        assert_int_equal(hook.dropped_samples, full);
+        assert_int_equal(hook.lost.samples, full);
         assert_int_equal(cpu.reads, 1 + 5); /* arm it, and begin the others again */
         for (unsigned i = 1; i < 6; i++) {
             assert_int_equal(hook.read[i], cpu.value[i] - MKPERF_COUNT_PERIOD);
@@ -526,13 +526,13 @@ static void test_off_cpu(void **state)
     memory.ring.tail = memory.ring.head - RING_BYTES;
     hook.sched.limit = 0;
     mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, owner, mkperf_port_time());
-    assert_int_equal(memory.ring.dropped_samples, 1);
-    assert_int_equal(memory.ring.dropped_sched, 1);
+    assert_int_equal(memory.ring.lost.samples, 1);
+    assert_int_equal(memory.ring.lost.sched, 1);
     cpu.mapped = false;
     mkperf_hook_unmapped(&hook);
     mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, owner, mkperf_port_time());
-    assert_int_equal(hook.dropped_samples, 2);
-    assert_int_equal(hook.sched.lost, 2);
+    assert_int_equal(hook.lost.samples, 2);
+    assert_int_equal(hook.lost.sched, 2);
 }
 
 static const uint64_t *counts_of(uint64_t badge, uint64_t sc)

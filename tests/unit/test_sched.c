@@ -197,9 +197,9 @@ static void test_ring(void **state)
             }
         }
         drain(&r);
-        uint64_t open = hook.sched.lost - hook.sched.reported; /* the next event would tell these */
+        uint64_t open = hook.lost.sched - hook.sched.reported; /* the next event would tell these */
         assert_int_equal(r.events + r.lost + open, EVENTS + 1);
-        assert_int_equal(memory.ring.dropped_sched, r.lost + open);
+        assert_int_equal(memory.ring.lost.sched, r.lost + open);
         /* 48 bytes an event, for two threads share a slot: 85 fit, and 21 are the watermark. */
         assert_true((pause > 85) == (r.lost + open > 0));
         assert_true((pause > 21) == (wakes > 0));
@@ -357,7 +357,7 @@ static void test_words_lost(void **state)
     begin_words(UINT32_MAX);
     assert_int_equal(2 * hook.words.pairs, MKPERF_MAX_WORDS);
     unsigned switches = 0;
-    while (hook.sched.lost == 0) {
+    while (hook.lost.sched == 0) {
         page[switches % MKPERF_MAX_WORDS]++;
         switch_to(switches++ % 3);
     }
@@ -367,7 +367,7 @@ static void test_words_lost(void **state)
     switch_to(7);
     take_all(&t);
     assert_true(t.lost != 0);
-    assert_int_equal(t.lost, memory.ring.dropped_sched);
+    assert_int_equal(t.lost, memory.ring.lost.sched);
     assert_true(got != 0);
     for (unsigned i = 0; i < MKPERF_MAX_WORDS; i++) {
         assert_int_equal(t.value[i], page[i]);

@@ -143,7 +143,7 @@ static void test_slow_dump(void **state)
     sim.line = 1000;
     mkperf_Status s = *status();
     assert_true(s.lost_ring > 0);
-    assert_int_equal(s.lost_ring, sim.hook_state.dropped_samples);
+    assert_int_equal(s.lost_ring, sim.hook_state.lost.samples);
     run_machine(5000);
     assert_true(dump() > 0);
     assert_int_equal(mkperf_status.captured, mkperf_status.overwritten + mkperf_status.held);

@@ -121,8 +121,8 @@ static void put_sample(struct mkperf_ticks *t, const struct mkperf_verdict *v, u
 
     if (w == NULL) {
         struct mkperf_ring *ring = mkperf_core_ring(mkperf_kernel.rings, MKPERF_TARGET_CORES);
-        ring->dropped_samples++;
-        ring->dropped_events += weight;
+        ring->lost.samples++;
+        ring->lost.events += weight;
         return;
     }
     unsigned words = MKPERF_SAMPLE_FIXED_WORDS;

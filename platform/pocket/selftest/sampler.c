@@ -124,7 +124,7 @@ static void stop_sampling(void)
 
     answers[ANSWER_BAD] += !request(MKPERF_REQUEST_WITHDRAW);
     drain();
-    answers[ANSWER_LOST] = r->dropped_samples + r->late_events + descriptor.answer.disturbed;
+    answers[ANSWER_LOST] = r->lost.samples + r->lost.late + descriptor.answer.disturbed;
 }
 
 void init(void)
