@@ -151,10 +151,6 @@ struct mkperf_hook {
     uint64_t read[MKPERF_MAX_COUNTERS]; /* the counts at the last reading, of read_mask */
     uint32_t count_last[MKPERF_MAX_COUNTERS]; /* values up to which counts by thread are complete */
 
-    /* What the answer to the next request says. The hook counts here, and the port counts `spurious` and
-     * `guest_accesses`. The rest is filled in by the request, but for its arrays, which have no use here. */
-    struct mkperf_answer answer;
-
     /* The measurement of mkperf_hook_look, over all sessions. Times are in ticks. */
 
     uint32_t looks; /* captures that were measured since the last decision */
@@ -169,6 +165,10 @@ struct mkperf_hook {
     /* The present session, checked; zero without one. Its enable_mask has the counters that count now. */
     struct mkperf_configuration session;
     struct mkperf_configuration want; /* the request that is being checked */
+
+    /* What the answer to the next request says. The hook counts here, and the port counts `spurious` and
+     * `guest_accesses`. The rest is filled in by the request, but for its arrays, which have no use here. */
+    struct mkperf_answer answer;
 };
 
 /* ---- capture.c -------------------------------------------------------------------------------- */

@@ -21,7 +21,8 @@
  * chosen: their events are selected as well. */
 static inline FORCE_INLINE uint32_t follow(const struct mkperf_hook *s, bool_t chosen)
 {
-    const uint32_t leaders[] = {s->session.enable_mask & ~s->kernel_mask, s->session.enable_mask & s->kernel_mask};
+    const uint32_t leaders[] = {s->session.enable_mask & ~s->kernel_mask,
+                                s->session.enable_mask & s->kernel_mask};
     uint32_t followers = 0;
     uint32_t spare = mkperf_pmu_counters() & ~s->mask;
 
