@@ -36,7 +36,7 @@ with_test_key = $(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(1))
 QUIET_PDS := profiler client_net ticker # tests/pd/quiet.system.in
 
 $(TARGET_OBJ)/tests/pd/unframed.o: private TARGET_CFLAGS += -fomit-frame-pointer
-$(TARGET_OBJ)/tests/pd/unframed_llvm.o: private TARGET_CFLAGS := $(filter-out -fno-tree-loop-distribute-patterns -fno-omit-frame-pointer,$(TARGET_CFLAGS)) -fomit-frame-pointer
+$(TARGET_OBJ)/tests/pd/unframed_llvm.o: private TARGET_CFLAGS := $(filter-out -fno-tree-loop-distribute-patterns -fno-omit-frame-pointer $(if $(filter riscv64,$(ARCH)),-mstrict-align),$(TARGET_CFLAGS)) -fomit-frame-pointer
 $(TARGET_OBJ)/tests/pd/unframed_llvm.o: private TARGET_CC = clang --target=$(ARCH)-linux-gnu
 ifeq ($(MICROKIT_SDK),)
 # Programs with known shares, call chains, events, budgets or faults, which the tests compare with what mkperf reports.

@@ -6,7 +6,7 @@
  * stamp`. What a rule cannot express is a row with MKPERF_UNWIND_STOP, where the target ends a chain and counts it.
  *
  * LLVM up to 14 describes a frame only as it is at calls: one row from a function's first instruction to the end of its
- * prologue, and none for an epilogue. A sample can be anywhere. So on AArch64 the instructions inside each row are
+ * prologue, and none for an epilogue. A sample can be anywhere. So the instructions inside each row are
  * followed, and a row is added after each that moves sp:
  *
  *     sub  sp, sp, #32           the compiler's row: the caller's sp is sp, the return address is in x30
@@ -16,7 +16,8 @@
  *     add  sp, sp, #32
  *     ret                        added: sp, return address in x30
  *
- * GCC, and LLVM from 15 on, have these rows themselves; nothing is added then.
+ * For RISC-V it has the rows of the prologue, and none for an epilogue. GCC, and LLVM from 15 on, have these rows
+ * themselves; nothing is added then.
  */
 #include <dwarf.h>
 
@@ -25,9 +26,13 @@
 
 enum { WORD = 8, MOST_WORDS = 0xffff };
 
-/* The DWARF numbers of registers, and the smallest distance of two instructions. */
+struct frame_state;
+
+/* An architecture: the DWARF numbers of registers, the smallest distance of two instructions, and their effect on a frame. */
 struct registers {
     unsigned sp, fp, ra, unit;
+    bool (*never_continues)(uint32_t instruction);
+    void (*follow)(struct frame_state *f, uint32_t instruction);
 };
 
 enum where { WHERE_KEPT, WHERE_SAVED, WHERE_UNDEFINED, WHERE_OTHER };
@@ -102,7 +107,7 @@ static void add_row(struct mkperf_unwind_rows *rows, uint64_t start, uint64_t ru
     rows->row[rows->n++] = (struct mkperf_unwind_row){.start = start, .rule = rule};
 }
 
-/* ---- instructions inside a row (AArch64) ------------------------------------------------------- */
+/* ---- instructions inside a row ------------------------------------------------------------------ */
 
 enum { FP = 29, SP = 31, UNKNOWN = -1 };
 
@@ -184,21 +189,78 @@ static void follow_instruction(struct frame_state *f, uint32_t i)
     f->above_sp -= f->above_sp != UNKNOWN ? moved : 0;
 }
 
+/* ---- the same of RISC-V: an instruction of 2 bytes has the upper half 0 ------------------------- */
+
+static bool is_short(uint32_t i)
+{
+    return (i & 3) != 3;
+}
+
+/* j, jr, ret, ebreak, and what is no instruction */
+static bool riscv_never_continues(uint32_t i)
+{
+    return is_short(i) ? (i & 0xe003) == 0xa001 || (i & 0xf07f) == 0x8002 || i == 0x9002 || i == 0
+                       : (i & 0xfff) == 0x6f || (i & 0x7fff) == 0x67 || i == 0x100073;
+}
+
+/* Bits of an instruction, moved to another place. */
+static unsigned moved_bits(uint32_t i, unsigned from, unsigned n, unsigned to)
+{
+    return (i >> from & ((1U << n) - 1)) << to;
+}
+
+/* Changes the state as addi sp, sp, # does, and addi sp, s0, #, in all lengths, and a load of s0 from the stack. After another
+ * write to sp it is not known where the caller's sp is. */
+static void riscv_follow(struct frame_state *f, uint32_t i)
+{
+    unsigned rd = i >> 7 & 31, opcode = i & 0x7f;
+
+    if ((i & 0xef83) == 0x6101 && is_short(i)) { /* c.addi16sp */
+        unsigned offset = moved_bits(i, 12, 1, 9) | moved_bits(i, 3, 2, 7) |
+                          moved_bits(i, 5, 1, 6) | moved_bits(i, 2, 1, 5) | moved_bits(i, 6, 1, 4);
+        f->above_sp -= f->above_sp != UNKNOWN ? signed_field(offset, 0, 10) : 0;
+    } else if ((i & 0xef83) == 0x0101 && is_short(i)) { /* c.addi */
+        unsigned offset = moved_bits(i, 12, 1, 5) | moved_bits(i, 2, 5, 0);
+        f->above_sp -= f->above_sp != UNKNOWN ? signed_field(offset, 0, 6) : 0;
+    } else if ((i & 0xfffff) == 0x10113) { /* addi sp, sp */
+        f->above_sp -= f->above_sp != UNKNOWN ? signed_field(i, 20, 12) : 0;
+    } else if ((i & 0xfffff) == 0x40113) { /* addi sp, s0 */
+        f->above_sp = f->from_fp ? (int64_t)(f->row & 0xffff) * WORD - signed_field(i, 20, 12)
+                                 : UNKNOWN;
+    } else if (((i & 0xef83) == 0x6402 && is_short(i)) || (i & 0xfffff) == 0x13403) { /* ld s0 */
+        int64_t at = is_short(i) ? (int64_t)(moved_bits(i, 12, 1, 5) | moved_bits(i, 5, 2, 3) |
+                                             moved_bits(i, 2, 3, 6))
+                                 : signed_field(i, 20, 12);
+        if (f->from_fp) { /* the caller's, from its place */
+            f->above_sp = at + (int64_t)(f->row >> 32 & 0xffff) * WORD;
+            f->from_fp = false;
+        }
+    } else if (rd == 2 && (is_short(i) ? (i & 0xe003) == 0x8002
+                                       : opcode != 0x23 && opcode != 0x27 && opcode != 0x63)) {
+        f->above_sp = UNKNOWN;
+    }
+}
+
 /* Adds the rules that are valid after the instructions from `at` on, before `end`, which have the same row. */
-static void add_inside(const struct mkperf_module *m, uint64_t at, uint64_t end, uint64_t row,
-                       struct mkperf_unwind_rows *rows)
+static void add_inside(const struct mkperf_module *m, const struct registers *r, uint64_t at,
+                       uint64_t end, uint64_t row, struct mkperf_unwind_rows *rows)
 {
     struct frame_state f = state_of(row);
+    unsigned bytes;
 
-    for (; at + 4 < end; at += 4) {
-        const uint8_t *code = mkperf_module_code(m, at, 4);
-        uint32_t i = code != NULL ? mkperf_get32(code) : 0;
-        if (never_continues(i)) {
+    for (; at + r->unit < end; at += bytes) {
+        const uint8_t *code = mkperf_module_code(m, at, r->unit);
+        bytes = r->unit == 4 || code == NULL || !is_short(code[0]) ? 4 : 2;
+        code = bytes == r->unit ? code : mkperf_module_code(m, at, bytes);
+        uint32_t i = code == NULL ? 0 : bytes == 2 ? mkperf_get16(code) : mkperf_get32(code);
+        if (r->never_continues(i)) {
             f = state_of(row);
         } else {
-            follow_instruction(&f, i);
+            r->follow(&f, i);
         }
-        add_row(rows, at + 4, packed_rule(&f));
+        if (at + bytes < end) {
+            add_row(rows, at + bytes, packed_rule(&f));
+        }
     }
 }
 
@@ -246,8 +308,8 @@ static void add_segment(struct mkperf_module *m, const struct mkperf_segment *s,
         if (rows->n != 0 || rule != MKPERF_UNWIND_STOP) {
             add_row(rows, at, rule);
         }
-        if (m->machine == EM_AARCH64 && (rule & MKPERF_UNWIND_STOP) == 0) {
-            add_inside(m, at, next, rule, rows);
+        if ((rule & MKPERF_UNWIND_STOP) == 0) {
+            add_inside(m, r, at, next, rule, rows);
         }
     }
     add_row(rows, end, MKPERF_UNWIND_STOP);
@@ -255,8 +317,18 @@ static void add_segment(struct mkperf_module *m, const struct mkperf_segment *s,
 
 void mkperf_module_unwind_rows(struct mkperf_module *m, struct mkperf_unwind_rows *rows)
 {
-    static const struct registers aarch64 = {.sp = 31, .fp = 29, .ra = 30, .unit = 4};
-    static const struct registers riscv = {.sp = 2, .fp = 8, .ra = 1, .unit = 2};
+    static const struct registers aarch64 = {.sp = SP,
+                                             .fp = FP,
+                                             .ra = 30,
+                                             .unit = 4,
+                                             .never_continues = never_continues,
+                                             .follow = follow_instruction};
+    static const struct registers riscv = {.sp = 2,
+                                           .fp = 8,
+                                           .ra = 1,
+                                           .unit = 2,
+                                           .never_continues = riscv_never_continues,
+                                           .follow = riscv_follow};
 
     *rows = (struct mkperf_unwind_rows){0};
     if (m->machine != EM_AARCH64 && m->machine != EM_RISCV) {
