@@ -88,7 +88,7 @@ $(B)/tests/mkperf-asan: $(B)/obj/asan/host/main.o $(B)/lib/asan/libmkperf.a
 # The images of tests/system/riscv.sh. Not at the same time as those of AArch64: both make the sources of messages.
 .PHONY: riscv64-images
 riscv64-images: host target
-	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory -s ARCH=riscv64 $(call bootable,$(B)/riscv64/demo $(B)/riscv64/tests/pd/late $(B)/riscv64/tests/pd/unframed_llvm)
+	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory -s ARCH=riscv64 $(call bootable,$(B)/riscv64/demo $(addprefix $(B)/riscv64/tests/pd/,late unframed unframed_llvm))
 
 TEST_TOOLS := $(addprefix $(B)/,net-tool stop-core many-samples tests/mkperf-asan)
 test: riscv64-images host target $(TEST_TOOLS) $(TEST_IMAGES) $(UNIT_TESTS) $(TSAN_TESTS) $(FUZZERS)

@@ -210,9 +210,8 @@ struct mkperf_unwind_row {
 struct mkperf_unwind_rows {
     struct mkperf_unwind_row *row; /* ascending; the last is the end of the code */
     size_t n, room;
-    uint64_t saving,
-        /* Bytes of code that save the return address, and of these without a frame pointer. */
-        unframed;
+    /* Bytes of code that saves the return address, and of the part of it without a frame pointer. */
+    uint64_t saving, unframed;
 };
 
 /* Stores the rows of a program, none if it has no call-frame information. The caller frees rows->row. */

@@ -31,6 +31,7 @@ struct frame_state;
 /* An architecture: the DWARF numbers of registers, the smallest distance of two instructions, and their effect on a frame. */
 struct registers {
     unsigned sp, fp, ra, unit;
+    bool counts_from_fp; /* with a frame pointer, rows count the caller's sp from it */
     bool (*never_continues)(uint32_t instruction);
     void (*follow)(struct frame_state *f, uint32_t instruction);
 };
@@ -79,20 +80,36 @@ static bool find_cfa(Dwarf_Frame *frame, const struct registers *r, unsigned *wo
            offset <= (int64_t)WORD * MOST_WORDS;
 }
 
-/* Returns the rule of a row. *saves: the row saves the return address. *plain: it saves that, and no frame pointer. */
-static uint64_t make_rule(Dwarf_Frame *frame, const struct registers *r, bool *saves, bool *plain)
+/* Rows of code in succession that save the return address. */
+struct saving_run {
+    uint64_t bytes;
+    bool framed; /* one of them has a frame pointer */
+};
+
+static void end_run(struct saving_run *run, struct mkperf_unwind_rows *rows)
 {
-    unsigned cfa, ra, fp;
-    uint64_t flags;
+    rows->saving += run->bytes;
+    rows->unframed += run->framed ? 0 : run->bytes;
+    *run = (struct saving_run){0};
+}
+
+/* Returns the rule of a row. *saves: the row saves the return address. *framed: it has a frame pointer, too. On AArch64 that is
+ * saved below the return address. On RISC-V any s0 is saved there, so only the place from which sp is counted shows it. */
+static uint64_t make_rule(Dwarf_Frame *frame, const struct registers *r, bool *saves, bool *framed)
+{
+    unsigned cfa = 0, ra, fp;
+    uint64_t flags = 0;
     enum where where = find_register(frame, r->ra, &ra);
     enum where fp_where = find_register(frame, r->fp, &fp);
+    bool expressed = find_cfa(frame, r, &cfa, &flags);
 
     *saves = where == WHERE_SAVED;
-    *plain = *saves && (fp_where != WHERE_SAVED || fp != ra + 1);
+    *framed = r->counts_from_fp ? (flags & MKPERF_UNWIND_FROM_FP) != 0
+                                : fp_where == WHERE_SAVED && fp == ra + 1;
     if (where == WHERE_UNDEFINED) {
         return MKPERF_UNWIND_STOP | MKPERF_UNWIND_OUTERMOST;
     }
-    if (where == WHERE_OTHER || fp_where == WHERE_OTHER || !find_cfa(frame, r, &cfa, &flags)) {
+    if (where == WHERE_OTHER || fp_where == WHERE_OTHER || !expressed) {
         return MKPERF_UNWIND_STOP;
     }
     return mkperf_unwind_rule(cfa, ra, fp, flags);
@@ -287,6 +304,7 @@ static void add_segment(struct mkperf_module *m, const struct mkperf_segment *s,
     uint64_t rest = s->offset < m->size ? m->size - s->offset : 0;
     uint64_t end = s->vaddr + (s->size < rest ? s->size : rest);
     struct mkperf_symbol first = first_function(m);
+    struct saving_run run = {0};
     uint64_t next;
 
     for (uint64_t at = s->vaddr; at < end; at = next) {
@@ -294,17 +312,21 @@ static void add_segment(struct mkperf_module *m, const struct mkperf_segment *s,
         uint64_t rule = at - first.start < first.size ? MKPERF_UNWIND_STOP | MKPERF_UNWIND_OUTERMOST
                                                       : MKPERF_UNWIND_STOP;
         next = at + r->unit;
+        bool saves = false, framed = false;
         if (frame != NULL) {
-            bool saves, plain;
             Dwarf_Addr from, to;
-            rule = make_rule(frame, r, &saves, &plain);
+            rule = make_rule(frame, r, &saves, &framed);
             if (dwarf_frame_info(frame, &from, &to, NULL) >= 0 && to > next) {
                 next = to < end ? to : end;
             }
-            rows->saving += saves ? next - at : 0;
-            rows->unframed += plain ? next - at : 0;
             free(frame);
         }
+        /* The prologue of a function on RISC-V saves the return address before the frame pointer is set. */
+        if (!saves || !r->counts_from_fp) {
+            end_run(&run, rows);
+        }
+        run.bytes += saves ? next - at : 0;
+        run.framed |= framed;
         if (rows->n != 0 || rule != MKPERF_UNWIND_STOP) {
             add_row(rows, at, rule);
         }
@@ -312,6 +334,7 @@ static void add_segment(struct mkperf_module *m, const struct mkperf_segment *s,
             add_inside(m, r, at, next, rule, rows);
         }
     }
+    end_run(&run, rows);
     add_row(rows, end, MKPERF_UNWIND_STOP);
 }
 
@@ -327,6 +350,7 @@ void mkperf_module_unwind_rows(struct mkperf_module *m, struct mkperf_unwind_row
                                            .fp = 8,
                                            .ra = 1,
                                            .unit = 2,
+                                           .counts_from_fp = true,
                                            .never_continues = riscv_never_continues,
                                            .follow = riscv_follow};
 
