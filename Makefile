@@ -55,8 +55,8 @@ say = $(if $(or $(SILENT),$(SAID_$(1))),,$(eval SAID_$(1) := 1)$(info $()  build
 into = $(if $(MADE_$(@D)),,$(eval MADE_$(@D) := 1)$(shell mkdir -p $(@D)))
 
 # The unit of compilation is the folder: $(call unit,FILE,SOURCES) writes FILE, a line #include for each of SOURCES, unless it has
-# these lines already. With an object for each source, the same headers again and the starts of compilers are two thirds of a build's
-# time. Therefore no two files of such a folder give one static name to different things. UNIT_CFLAGS finds the sources.
+# these lines already. To compile each source by itself takes twice as long: the compiler starts for each, and reads the same headers.
+# In a unit, two files must not use one static name for different things. UNIT_CFLAGS are the options with which units are compiled.
 define newline
 
 
