@@ -164,8 +164,10 @@ static uint32_t start_counters(struct mkperf_hook *s)
     }
     mkperf_pmu_clear(s->mask); /* the values are set, so no old flag is left after this */
     s->reports = session->sched != 0 || session->counts != 0 || session->soft_mask != 0;
-    s->answer.time = mkperf_port_time();
-    mkperf_pmu_enable(s->session.enable_mask);
+    uint32_t enabled = session->enable_mask;
+    uint64_t time = mkperf_port_time();
+    mkperf_pmu_enable(enabled); /* as soon after the time as it can be */
+    s->answer.time = time;
     return MKPERF_REQUEST_OK;
 }
 
