@@ -28,7 +28,7 @@ _Static_assert(MKPERF_FIXED_BYTES + MKPERF_NO_COUNTER * MKPERF_MAX_COUNTERS + MK
                    MKPERF_CONTENT_BYTES,
                "message size");
 
-/* Computes up to which sample the room needs no further check. */
+/* Sets fits_unchecked: up to this number, samples of known chains fit, however long they are. */
 static void note_room(struct mkperf_encoder *e)
 {
     uint32_t fit = e->samples + encoder_room(e) / ONE_SAMPLE;
@@ -260,7 +260,7 @@ static inline __attribute__((always_inline)) struct stretch begin_stretch(struct
 }
 
 /*
- * Ends at the first record that needs more than a look-up and three numbers, which
+ * Adds records up to the first that needs more than a look-up and three numbers, which
  * mkperf_encoder_add then adds: another type, a new chain, a pc that is far from its chain's, an
  * unexpected period, or a batch that may be full. The record's size determines the words of the
  * record and of its key. If the record is longer than its chain, the words after the chain are part
@@ -270,7 +270,8 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
 {
     const uint64_t *record = records;
     const uint64_t *end = records + bytes / 8;
-    const uint64_t kind = UINT64_C(0xffffff000007ffff); /* what kind_ok looks at */
+    /* The bits of a header that kind_ok checks. */
+    const uint64_t kind = UINT64_C(0xffffff000007ffff);
     const uint64_t mix = e->mix;
     uint64_t like = UINT64_MAX; /* header of the last sample */
     uint32_t left = e->fits_unchecked - e->samples;
@@ -279,7 +280,8 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
     struct stretch s = {0};
 
     while (record < end && left > 0) {
-        uint64_t header = record[MKPERF_WORD_HEADER]; /* once: what is checked is what is used */
+        /* Read once: the ring may change after the check. */
+        uint64_t header = record[MKPERF_WORD_HEADER];
         size_t words = mkperf_record_size(header) / 8;
         size_t n = words - key_at(header);
         const uint64_t *next = record + words;
@@ -325,11 +327,11 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
     return (size_t)(record - records) * 8;
 }
 
+/* Adds a record of lost samples. FULL: the batch has no room for it, or is of another core. */
 static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, uint64_t header,
                                           const uint64_t *record)
 {
     uint8_t loss[mkperf_Loss_size];
-
     bool first = e->samples == 0 && e->losses == 0;
 
     if (e->losses == MKPERF_LOSS_PLACES || (!first && e->core != mkperf_record_core(header)) ||
@@ -356,7 +358,8 @@ static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, uint64_t hea
 enum mkperf_encode_result mkperf_encoder_add(struct mkperf_encoder *e, const uint64_t *record,
                                              unsigned size)
 {
-    uint64_t header = record[MKPERF_WORD_HEADER]; /* once: what is checked is what is used */
+    /* Read once: the ring may change after the check. */
+    uint64_t header = record[MKPERF_WORD_HEADER];
     bool read = (mkperf_record_flags(header) & MKPERF_SAMPLE_READ) != 0;
     bool windows = e->window.ticks != 0;
 

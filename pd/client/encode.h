@@ -105,7 +105,7 @@ struct mkperf_period {
     uint64_t from;   /* time of its first sample */
     uint64_t before; /* time of the counter's sample before the row */
     struct mkperf_middle now;
-    /* As of the counter's first sample in the batch. */
+    /* The middle and the rate at the counter's first sample in the batch. */
     struct mkperf_middle reported;
     uint64_t reported_rate;
     uint64_t late; /* time of a sample with an interval that seemed to have ended late */
@@ -134,7 +134,7 @@ void mkperf_period_expect(struct mkperf_period *p, uint64_t period, bool jitter)
 bool mkperf_period_change(struct mkperf_period *p, unsigned counter, uint64_t period, uint64_t time,
                           uint64_t mix);
 
-/* Ends a batch: the rates of the next one. */
+/* Ends a batch: sets the rates that the next one expects. */
 void mkperf_periods_end(struct mkperf_periods *p);
 
 /* Returns a jitter's mask as the wire has it: k + 32 * s for 2^k - 2^s. */

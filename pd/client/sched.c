@@ -200,7 +200,8 @@ static enum mkperf_encode_result add_words(struct mkperf_sched_encoder *e, uint6
 enum mkperf_encode_result mkperf_sched_encoder_add(struct mkperf_sched_encoder *e,
                                                    const uint64_t *record, unsigned size)
 {
-    uint64_t header = record[MKPERF_WORD_HEADER]; /* once: what is checked is what is used */
+    /* Read once: the ring may change after the check. */
+    uint64_t header = record[MKPERF_WORD_HEADER];
     unsigned core = mkperf_record_core(header);
 
     if (core >= MKPERF_MAX_CORES) {
