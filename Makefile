@@ -62,15 +62,16 @@ define newline
 
 endef
 hash := \#
-unit_text = $(foreach s,$(sort $(1)),$(hash)include "$(s)"$(newline))
+unit_text = $(foreach s,$(sort $(1)),$(hash)include "$(s:$(B)/%=%)"$(newline))
 unit_write = $(shell mkdir -p $(dir $(1)))$(file >$(1),$(call unit_text,$(2)))
 same = $(and $(findstring [$(1)],[$(2)]),$(findstring [$(2)],[$(1)]))
 define unit_rules
 $(1): # after make clean in the same run
 	$$(call unit_write,$(1),$(2))
 endef
-unit = $(if $(call same,$(call unit_text,$(2)),$(file <$(1))$(newline)),,$(call unit_write,$(1),$(2)))$(eval $(call unit_rules,$(1),$(2)))
-UNIT_CFLAGS := -iquote . -ffile-prefix-map=./=
+# Compared as words: GNU make 4.3 drops the file's last line break, or does not, by chance (its function `file`).
+unit = $(if $(call same,$(strip $(call unit_text,$(2))),$(strip $(file <$(1)))),,$(call unit_write,$(1),$(2)))$(eval $(call unit_rules,$(1),$(2)))
+UNIT_CFLAGS := -iquote . -iquote $(B) -ffile-prefix-map=./=
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef \
         -Wpointer-arith -Wcast-align -Wwrite-strings -Wvla
