@@ -8,7 +8,7 @@
 
 enum { FIRST_LONG = 256, HELP_LONG = FIRST_LONG + MKPERF_OPTIONS_MAX };
 
-/* getopt's view of a command: values are FIRST + the option's number. */
+/* The options of a command in getopt's form. The value of an option is FIRST + its number. */
 struct table {
     struct option option[MKPERF_OPTIONS_MAX + 2];
     char letters[3 * MKPERF_OPTIONS_MAX + 8];
@@ -126,7 +126,7 @@ static enum mkperf_status store_word(const struct mkperf_option *o, const struct
     return g->value != NULL ? mkperf_given_bad(g, want) : MKPERF_OK;
 }
 
-/* Stores an option's value in self, in the way that its row states. */
+/* Stores an option's value in the member of self that its row names. */
 static enum mkperf_status store_value(const struct mkperf_option *o,
                                       const struct mkperf_option_group *group, char *self,
                                       const struct mkperf_given *g)
@@ -239,7 +239,7 @@ enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self,
         }
     }
     t.option[t.nlong] = (struct option){"help", no_argument, NULL, HELP_LONG};
-    optind = 0; /* restart, in case of a second call */
+    optind = 0; /* makes getopt begin again, in case of a second call */
     while ((found = getopt_long(argc, argv, t.letters, t.option, NULL)) != -1) {
         if (found == HELP_LONG || (found == 'h' && option_number(&t, 'h') == t.n)) {
             mkperf_help_text(c, stdout);

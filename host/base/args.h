@@ -23,7 +23,7 @@ typedef void mkperf_list(mkperf_put *put, void *to);
 
 /* The kind of a value or an operand, for completion. */
 enum mkperf_value {
-    MKPERF_VALUE_TEXT, /* nothing that a shell knows */
+    MKPERF_VALUE_TEXT, /* text that a shell cannot complete */
     MKPERF_VALUE_FILE,
     MKPERF_VALUE_DIR,
     MKPERF_VALUE_DIRS, /* DIR[:DIR] */
@@ -137,20 +137,21 @@ struct mkperf_args {
 
 struct mkperf_command {
     const char *name, *summary;
-    const char *synopsis;    /* behind the name */
+    const char *synopsis;    /* what usage has after the command's name */
     const char *description; /* paragraphs separated by empty lines; lines are refilled */
     struct {
         const struct mkperf_option_group *group; /* NULL: the end */
         size_t offset; /* where in self the argument of its set function is */
     } options[MKPERF_OPTION_GROUPS];
-    enum mkperf_value operand; /* operands */
+    enum mkperf_value operand; /* the kind of the operands */
     mkperf_list *operand_list;
     int operands_min, operands_max;
     /* perf's options that the command does not have, and what to use; the last one has no name. NULL */
     const struct mkperf_refusal {
         const char *option, *instead;
     } * refused;
-    const char *no_operands; /* why there are no more, for users who expect perf's; NULL */
+    /* why the command takes no more operands, for users who expect perf's; NULL */
+    const char *no_operands;
     struct mkperf_help_section sections[MKPERF_SECTIONS];
     const char *examples; /* lines, shown as they are; NULL */
     unsigned statuses;    /* 1 << status for each that it may end with; see base.h */
@@ -159,13 +160,13 @@ struct mkperf_command {
         const void *initial; /* NULL: zeros */
         /* The command's state, into which options are parsed. */
     } self;
-    /* Sets what is no constant, before options are parsed; NULL. */
+    /* Sets the members that are no constants, before options are parsed; NULL. */
     void (*init)(void *self, int argc, char **argv);
     enum mkperf_status (*run)(void *self, const struct mkperf_args *args, struct mkperf_error *e);
     void (*end)(void *self); /* called in any case, after run; NULL */
 };
 
-/* For the row self: a state of that type, and what is not zero in it. */
+/* For the row self: the type of the command's state, and the members that are not zero. */
 #define MKPERF_SELF(type, ...)      \
     {                               \
         sizeof(type), &(const type) \
@@ -223,9 +224,10 @@ void mkperf_help_text(const struct mkperf_command *c, FILE *out); /* --help */
 /* ---- "did you mean": the word of a list that is nearest to a typed one (usage.c) ---- */
 
 struct mkperf_guess {
-    const char *word;  /* the typed word */
-    unsigned distance; /* the best word's; at first, that of words that are too far away */
-    char best[128];    /* "": no word is near */
+    const char *word; /* the typed word */
+    /* the distance of the best word; before the first one, that of words that are too far away */
+    unsigned distance;
+    char best[128]; /* "": no word is near */
 };
 
 void mkperf_guess_begin(struct mkperf_guess *g, const char *word);

@@ -84,7 +84,7 @@ _Noreturn void mkperf_die(void);
 void *mkperf_xcalloc(size_t n, size_t size);
 /* Works like reallocarray, but never returns NULL. */
 void *mkperf_xrealloc(void *p, size_t n, size_t size);
-char *mkperf_xstrdup(const char *text); /* NULL for NULL */
+char *mkperf_xstrdup(const char *text); /* Copies a string. Returns NULL for NULL. */
 char *mkperf_xprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Writes n bytes to a descriptor. Returns how many were written; fewer than n: errno has the reason. */

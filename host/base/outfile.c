@@ -243,7 +243,7 @@ enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkper
     if (p->to == NULL) {
         return e->status;
     }
-    (void)fclose(p->to); /* the file has its error */
+    (void)fclose(p->to); /* the file keeps an error of its stream */
     p->to = NULL;
     if (e->status == MKPERF_OK && mkperf_outfile_status(&p->file, e) == MKPERF_OK) {
         return mkperf_outfile_finish(&p->file, e);

@@ -80,7 +80,7 @@ static inline uint64_t mkperf_outfile_taken(const struct mkperf_outfile *o)
     return o->passed + o->used;
 }
 
-/* Appends n bytes, as many as there are. */
+/* Appends n bytes, which may be more than the buffer holds. */
 void mkperf_outfile_write(struct mkperf_outfile *o, const void *p, size_t n);
 /* Writes n bytes to the file without the buffer, for the filter. */
 void mkperf_outfile_write_through(struct mkperf_outfile *o, const uint8_t *p, size_t n);

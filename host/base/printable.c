@@ -62,7 +62,7 @@ size_t mkperf_printable_char(const char *s)
     size_t n = mkperf_utf8(s);
     uint32_t c;
 
-    if (n == 1) { /* most are */
+    if (n == 1) { /* most characters are one byte */
         return (unsigned char)*s >= 0x20 && *s != 0x7f ? 1 : 0;
     }
     c = code_point(s, n);

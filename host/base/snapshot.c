@@ -55,7 +55,8 @@ static bool read_secret(uint8_t key[MKPERF_KEY_BYTES])
     return whole;
 }
 
-/* Makes a secret, unless there is one. Of two commands at once, the first one's remains. */
+/* Makes a secret, unless there is one. If two commands make one at once, the first one's
+ * remains. */
 static void make_secret(void)
 {
     char *cache = cache_path(""), *directory = cache_path("/mkperf"),

@@ -72,7 +72,8 @@ static ssize_t write_warning(void *self, const char *p, size_t n)
     return (ssize_t)fwrite(p, 1, n, stderr);
 }
 
-/* Reads an input, or answers from a snapshot. profile: what the sink collects; NULL: not only that. */
+/* Reads an input, or answers from a snapshot. profile: all that the sink collects; NULL: the sink
+ * collects more, so that no snapshot is used. */
 static enum mkperf_status ask_input(const struct conversion *c, const char *path,
                                     struct mkperf_profile *profile, struct mkperf_passed *passed,
                                     const struct mkperf_sink *sink, const struct mkperf_input *in,

@@ -20,7 +20,7 @@ struct diff_command {
     struct report_gate gate;
     bool json, markdown;
     struct report_values values; /* the values that --json prints */
-    bool differs;                /* the environment does */
+    bool differs;                /* the environment differs */
     bool unequal;                /* exact counts of one side differ */
     unsigned failed;             /* rows that grew by more than the gate allows */
     enum { BY_GROWTH, BY_CHANGE } order;

@@ -117,8 +117,8 @@ struct mkperf_asked {
 };
 extern const struct mkperf_shape_row mkperf_asked_rows[];
 
-/* Returns the relays of a reading, in front of the sink of the question, and in front of the relay that marks mkperf's
- * own PDs. */
+/* Each returns a relay of a reading, which passes calls on to `to`. The inner one is in front of the question's sink.
+ * The outer one is in front of the relay that marks mkperf's own PDs. */
 struct mkperf_sink mkperf_asked_inner(struct mkperf_asked *a, struct mkperf_sink to);
 struct mkperf_sink mkperf_asked_outer(struct mkperf_asked *a, struct mkperf_sink to);
 

@@ -62,11 +62,12 @@ void mkperf_chain_prepare(struct mkperf_chain_forms *c, uint32_t pd, uint64_t lr
  * core, and what is next is the oldest of all first entries.
  */
 
-/* In a queue, in words of 8 bytes: this, of a sample the callers and the reads. */
+/* An entry of a queue, in words of 8 bytes. Behind this structure, an entry of a sample has the
+ * sample's callers, and then its counts of other events. */
 struct waiting {
     uint64_t time_ns;
     uint32_t words; /* words of all three parts */
-    uint32_t reads; /* where they begin */
+    uint32_t reads; /* the word at which the counts begin */
     enum { SAMPLE, EVENT, READING } kind;
     union {
         struct mkperf_sample sample;
@@ -149,7 +150,7 @@ static struct queue *oldest(struct mkperf_merge *m, uint64_t *time_ns)
         struct queue *q = &m->queue[i];
         if (q->head != q->tail && (found == NULL || q->word[q->head] < *time_ns)) {
             found = q;
-            *time_ns = q->word[q->head]; /* the first member */
+            *time_ns = q->word[q->head]; /* the time is the first member of struct waiting */
         }
     }
     return found;

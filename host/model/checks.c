@@ -48,7 +48,7 @@ struct cell {
 };
 
 struct core {
-    uint32_t running; /* cell; NONE: not known */
+    uint32_t running; /* index of the cell of the PD that runs; NONE: not known */
     uint64_t since, last, unknown_ns;
     double own, all; /* weight of samples: of mkperf's own PDs, and of all */
     double heaviest; /* weight of a sample */

@@ -2,7 +2,8 @@
 /* Pairs the marks of phases: see marks.h. */
 #include "marks.h"
 
-/* A begin without an end, in the list of its phase, or an unused one in the list of those. */
+/* A begin of a phase. It is in the list of its phase's begins that have no end yet, or, if it is
+ * unused, in the list of unused ones. */
 struct mkperf_begun {
     struct mkperf_phase_begin begin;
     uint32_t next; /* index + 1 of the next one in the list; 0: this is the last one */

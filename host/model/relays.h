@@ -101,7 +101,7 @@ struct mkperf_sink mkperf_only_cores_sink(struct mkperf_only_cores *o);
 
 /* A PD, and the sample of it that waits until the PD runs again. */
 struct mkperf_blocked {
-    bool waits;          /* there is such a sample */
+    bool waits;          /* a sample of the PD waits in `sample` */
     uint64_t stopped_ns; /* the PD's last switch */
     uint64_t sampled_ns;
     struct mkperf_sample sample;

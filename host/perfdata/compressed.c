@@ -10,7 +10,7 @@
 enum {
     HEADER = 8,
     RECORD_MAX = 65535,
-    INFLATE_BYTES = 256 * 1024, /* holds a whole record behind a part of another */
+    INFLATE_BYTES = 256 * 1024, /* room for a part of a record, and the whole record behind it */
     WINDOW_LOG_MAX = 27,
 };
 _Static_assert(ZSTD_COMPRESSBOUND(MKPERF_COMPRESSED_PART) <= RECORD_MAX - HEADER,

@@ -85,7 +85,7 @@ static bool read_stopped(struct perfin_session *s, const char *text)
     return true;
 }
 
-/* suspect PD SAMPLES DOUBTFUL OUTSIDE NO_CALL */
+/* Reads the rest of a line "suspect PD SAMPLES DOUBTFUL OUTSIDE NO_CALL". */
 static bool read_suspect(struct perfin_session *in, const char *text)
 {
     struct mkperf_totals *t = &in->totals;

@@ -147,7 +147,7 @@ void mkperf_frames_warnings(const struct mkperf_frames *f, mkperf_put_warning *p
                  p->totals.recoverable ? "; mkperf recover finishes the file" : "");
         put(self, MKPERF_WARNING, text);
     }
-    if (!p->runs) { /* it shows functions */
+    if (!p->runs) { /* a report of runs shows no functions */
         mkperf_places_unnamed(&p->places, "no ELF of it is known", put, self);
     }
 }

@@ -96,7 +96,7 @@ struct mkperf_parallel {
     unsigned nknown, nworking;
     uint64_t unsure; /* samples while it was not known what a core did; it counts as idle */
 };
-/* idle: of the PD that runs from the event on, or was sampled. */
+/* idle: the PD that runs from the event on, or that was sampled, is the idle thread. */
 void mkperf_parallel_event(struct mkperf_parallel *p, const struct mkperf_sched *event, bool idle);
 /* Returns the weight of a sample on one of `cores` cores, or 0 if it takes no elapsed time. */
 uint64_t mkperf_parallel_weight(struct mkperf_parallel *p, const struct mkperf_sample *s, bool idle,

@@ -170,7 +170,7 @@ void report_changes_values(const struct report_comparison *d, const struct repor
         report_value_row(v, kind);
         report_value_text(v, "event", event);
         for (unsigned k = 0; k < d->keys.n; k++) {
-            if (d->keys.column[k] != REPORT_SORT_EVENT) { /* each row has its event */
+            if (d->keys.column[k] != REPORT_SORT_EVENT) { /* the row begins with its event */
                 report_value_text(v, column_name(d, k), r->text[k]);
             }
         }

@@ -365,8 +365,8 @@ struct report_path {
     const struct mkperf_analysis *analysis;
 };
 
-/* Writes for programs: JSON rows "warning" about what must be known first, and about missing events. They precede the
- * rows of an analysis. */
+/* Writes JSON rows "warning", which precede the rows of an analysis: what must be known first, and
+ * how many events are missing. */
 void report_gap_values(const struct mkperf_analysis *a, struct report_values *v);
 
 void report_path_print(const struct report_path *p, FILE *out);

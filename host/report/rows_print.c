@@ -229,7 +229,7 @@ static void put_column(struct report_values *v, enum report_column_id column,
         break;
     default:
         if (column == REPORT_SORT_EVENT && v->separator == NULL) {
-            break; /* each row has its event */
+            break; /* each JSON row begins with its event */
         }
         report_column_text(column, f, key, text, sizeof text);
         report_value_text(v, report_column_name(column), text);

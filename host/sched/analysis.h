@@ -168,7 +168,7 @@ struct mkperf_sched_pd {
     char *name; /* NULL: not announced */
     bool idle;
     bool profiler;   /* mkperf's own */
-    uint32_t domain; /* the domain in whose window it ran, counted from 1; 0: not known */
+    uint32_t domain; /* the domain in whose window the PD ran, counted from 1; 0: not known */
     struct mkperf_scheduling scheduling;
     enum mkperf_pd_state state;
     uint64_t since;
@@ -185,9 +185,9 @@ struct mkperf_sched_pd {
     struct mkperf_call call;               /* the call that it makes, if it is active */
     uint32_t serving;                      /* the PD that called it; NOBODY: it serves no call */
     uint32_t asked_by;                     /* the PD that notified it last; NOBODY: none did */
-    uint64_t asked_at;                     /* when that PD notified it */
+    uint64_t asked_at;                     /* when asked_by notified it */
     bool woken;    /* a notification or interrupt made it ready, and it has not run since */
-    unsigned wake; /* index of that one in the analysis's `wake` */
+    unsigned wake; /* index of that notification or interrupt in the analysis's `wake` */
     uint64_t woken_at;
     struct mkperf_ready_slice ready[MKPERF_READY_KEPT]; /* a ring of the last counted slices */
     unsigned readies; /* slices that were ever put into the ring */
@@ -518,9 +518,9 @@ struct mkperf_domains {
         *window;       /* windows in the order of the schedule; last those that it does not have */
     uint64_t frame_ns; /* length of the schedule's frame; 0: not known */
     unsigned open;     /* index + 1 of the window that lasts; 0: not known */
-    uint64_t ended_ns; /* when the one before it ended */
-    uint32_t ended_pd; /* what ran then */
-    unsigned ended;    /* index + 1 */
+    uint64_t ended_ns; /* when the window before it ended */
+    uint32_t ended_pd; /* the PD that ran when that window ended */
+    unsigned ended;    /* index + 1 of that window */
 };
 
 /* Attaches it to an analysis before the first event. It is freed after the analysis has ended. */

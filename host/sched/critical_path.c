@@ -12,7 +12,8 @@ static const struct mkperf_shape_row timeline_rows[] = {
 static const struct mkperf_shape_row choice_rows[] = {
     MKPERF_SHAPE_BYTES(struct mkperf_path_choice, candidates, to_ns), MKPERF_SHAPE_END};
 
-enum { ROUNDED_NS = 1000 }; /* tables show times rounded to this, which the user may copy */
+/* tables show times rounded to this, and the user may copy a time from there */
+enum { ROUNDED_NS = 1000 };
 
 static bool copy_name(char out[MKPERF_MODEL_NAME], const char *text, size_t n)
 {

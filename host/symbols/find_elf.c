@@ -121,7 +121,7 @@ static void add_file(struct mkperf_finder *f, char *path, enum place place, int 
 
     for (unsigned i = 0; i < f->n && (place == PLACE_PERF || place == PLACE_DEBUGINFOD); i++) {
         if (f->found[i].place == place && strcmp(f->found[i].path, path) == 0) {
-            free(path); /* an earlier search has it */
+            free(path); /* an earlier search has found it */
             return;
         }
     }

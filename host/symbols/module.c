@@ -17,7 +17,7 @@
 struct mkperf_symbols {
     struct mkperf_module *modules;
     struct mkperf_demangler *demangler;
-    char arch[MKPERF_ARCH_BYTES]; /* expected; "": any */
+    char arch[MKPERF_ARCH_BYTES]; /* the architecture that is expected; "": any */
     struct mkperf_elf_search search;
     struct mkperf_finder *finder; /* NULL: nothing is searched for */
 };

@@ -32,7 +32,7 @@ struct mkperf_unit_range {
 
 struct mkperf_module {
     struct mkperf_module *next;
-    struct mkperf_demangler *demangler; /* the one of all modules */
+    struct mkperf_demangler *demangler; /* all modules share it */
     char *path;                         /* absolute, without links */
     char *original; /* the file that was copied, if this is a copy in perf's cache; else NULL */
     uint8_t *bytes; /* the file, mapped private */
