@@ -6,21 +6,37 @@
 
 enum { MAX_READS = 1000 }; /* attempts to read without an overflow during the reading */
 
+struct row {
+    uint64_t identity;
+    uint64_t count[MKPERF_COUNT_SLOTS];
+};
+
+/* the snapshot */
+static struct {
+    uint64_t now;
+    uint64_t by_core[MKPERF_TARGET_CORES][MKPERF_COUNT_SLOTS];
+    uint64_t count[MKPERF_COUNT_SLOTS]; /* counts of all cores together */
+    uint64_t ran[MKPERF_MAX_EVENTS];
+    uint32_t cores; /* the cores in it, bit = number; 0 with a single core */
+    uint32_t threads;
+    struct row thread[MKPERF_COUNT_THREADS];
+} counts;
+
 /* Stores the total counts of a core by slot in out. op: STOP, or 0. The counts of a core that does
  * not answer are those in its records. The reading is repeated if an overflow's record followed it;
  * records of scheduling events do not matter. */
-static void collect_core(struct mkperf_counting *c, unsigned core, uint32_t op, uint64_t *out)
+static void collect_core(unsigned core, uint32_t op, uint64_t *out)
 {
     const struct mkperf_answer *a = &mkperf_kernel.core[core].d->answer;
-    const struct mkperf_ring *ring = c->drain->ring[core].ring;
-    const struct mkperf_tally *tally = &c->drain->tally;
+    const struct mkperf_ring *ring = mkperf_in.ring[core].ring;
+    const struct mkperf_tally *tally = &mkperf_in.tally;
     uint32_t answered = 0;
 
     for (unsigned i = 0; i < MAX_READS; i++) {
         answered = mkperf_cores_request(UINT32_C(1) << core, op | MKPERF_REQUEST_SNAPSHOT);
         uint64_t head = a->head; /* The drain may make a request, too. */
         uint64_t time = a->time;
-        mkperf_drain(c->drain);
+        mkperf_drain();
         if (answered == 0 || tally->last[core] < time ||
             head == __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE)) {
             break;
@@ -37,17 +53,15 @@ static void collect_core(struct mkperf_counting *c, unsigned core, uint32_t op, 
 
 /* Stores the total counts of all cores in out, the own core's last. Returns the time of that. With
  * STOP all cores stop before any is read, so that they stop at about one time. */
-static uint64_t collect_cores(struct mkperf_counting *c, uint32_t op,
-                              uint64_t (*out)[MKPERF_COUNT_SLOTS])
+static uint64_t collect_cores(uint32_t op, uint64_t (*out)[MKPERF_COUNT_SLOTS])
 {
-
     if (op == MKPERF_REQUEST_STOP) {
         mkperf_cores_request(mkperf_kernel.on, op);
     }
     for (unsigned i = 1; i <= mkperf_kernel.cores; i++) {
         unsigned core = (mkperf_kernel.here + i) % mkperf_kernel.cores;
         if (mkperf_kernel.on >> core & 1) {
-            collect_core(c, core, op, out[core]);
+            collect_core(core, op, out[core]);
         }
     }
     uint64_t stopped = mkperf_status.cores[mkperf_kernel.here].stopped_ticks;
@@ -59,14 +73,15 @@ static bool counts_by_thread(void)
     return (mkperf_plan.request.per_pd || mkperf_plan.leaves_out) && mkperf_kernel_events();
 }
 
-void mkperf_counting_begin(struct mkperf_counting *c)
+void mkperf_counting_begin(void)
 {
+    struct mkperf_counts *table = mkperf_counts_table(mkperf_kernel.rings);
     struct mkperf_configuration *want = mkperf_wanted();
 
-    c->threads = 0;
-    c->cores = 0;
-    *c->table = (struct mkperf_counts){0};
-    want->counts = counts_by_thread() ? (uintptr_t)c->table : 0;
+    counts.threads = 0;
+    counts.cores = 0;
+    *table = (struct mkperf_counts){0};
+    want->counts = counts_by_thread() ? (uintptr_t)table : 0;
     for (unsigned i = 0; i < mkperf_plan.events; i++) {
         const struct mkperf_plan_event *e = &mkperf_plan.event[i];
         uint32_t bit = mkperf_counter_bit(e->beside);
@@ -83,37 +98,37 @@ void mkperf_counting_begin(struct mkperf_counting *c)
 }
 
 /* Finds the thread's row or adds it. NULL: the table is full. */
-static struct mkperf_counting_thread *row_of(struct mkperf_counting *c, uint64_t identity)
+static struct row *row_of(uint64_t identity)
 {
-    for (uint32_t i = 0; i < c->threads; i++) {
-        if (c->thread[i].identity == identity) {
-            return &c->thread[i];
+    for (uint32_t i = 0; i < counts.threads; i++) {
+        if (counts.thread[i].identity == identity) {
+            return &counts.thread[i];
         }
     }
-    if (c->threads == MKPERF_COUNT_THREADS) {
+    if (counts.threads == MKPERF_COUNT_THREADS) {
         return NULL;
     }
-    c->thread[c->threads] = (struct mkperf_counting_thread){.identity = identity};
-    return &c->thread[c->threads++];
+    counts.thread[counts.threads] = (struct row){.identity = identity};
+    return &counts.thread[counts.threads++];
 }
 
 /* Copies the kernel's table. Events that are missing there belong to the profiler PD, which
  * runs. */
-static void copy_threads(struct mkperf_counting *c)
+static void copy_threads(void)
 {
-    const struct mkperf_counts *t = c->table;
+    const struct mkperf_counts *t = mkperf_counts_table(mkperf_kernel.rings);
     uint64_t rest[MKPERF_COUNT_SLOTS];
-    struct mkperf_counting_thread *self = NULL;
+    struct row *self = NULL;
 
     for (unsigned s = 0; s < MKPERF_COUNT_SLOTS; s++) {
-        rest[s] = c->count[s];
+        rest[s] = counts.count[s];
     }
     for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++) {
         const struct mkperf_counts_thread *from = &t->thread[i];
         if (from->key == 0) {
             continue;
         }
-        struct mkperf_counting_thread *copy = &c->thread[c->threads++];
+        struct row *copy = &counts.thread[counts.threads++];
         copy->identity = mkperf_soft_identity(from->key, from->sc);
         self = from->key == t->self && from->sc == t->self_sc ? copy : self;
         for (unsigned s = 0; s < MKPERF_COUNT_SLOTS; s++) {
@@ -129,18 +144,19 @@ static void copy_threads(struct mkperf_counting *c)
 }
 
 /* Software events have no user and kernel part; they happen in the kernel. */
-static void copy_soft(struct mkperf_counting *c)
+static void copy_soft(void)
 {
+    const struct mkperf_soft *soft = mkperf_soft_table(mkperf_kernel.rings);
+
     for (unsigned e = 0; e < mkperf_plan.events; e++) {
         uint32_t kind = mkperf_plan.event[e].soft;
         if (kind == 0) {
             continue;
         }
-        c->count[2 * e + 1] = c->drain->soft.table->total[kind - 1];
+        counts.count[2 * e + 1] = soft->total[kind - 1];
         for (unsigned i = 0; i < MKPERF_COUNT_THREADS && mkperf_plan.request.per_pd; i++) {
-            const struct mkperf_soft_thread *t = &c->drain->soft.table->thread[i];
-            struct mkperf_counting_thread *row =
-                t->key != 0 ? row_of(c, mkperf_soft_identity(t->key, t->sc)) : NULL;
+            const struct mkperf_soft_thread *t = &soft->thread[i];
+            struct row *row = t->key != 0 ? row_of(mkperf_soft_identity(t->key, t->sc)) : NULL;
             if (row != NULL) {
                 row->count[2 * e + 1] = t->count[kind - 1];
             }
@@ -149,128 +165,130 @@ static void copy_soft(struct mkperf_counting *c)
 }
 
 /* Takes what is left out from the counts of the user counters. The rest is the sum over the other threads. */
-static void leave_out(struct mkperf_counting *c)
+static void leave_out(void)
 {
     for (size_t e = 0; e < mkperf_plan.events; e++) {
         uint32_t left_out = mkperf_plan.event[e].left_out;
         uint64_t sum = 0;
-        for (unsigned i = 0; i < c->threads && left_out != 0; i++) {
-            uint64_t *count = &c->thread[i].count[2 * e];
-            bool guest = mkperf_thread_is_vcpu(c->thread[i].identity);
+        for (unsigned i = 0; i < counts.threads && left_out != 0; i++) {
+            uint64_t *count = &counts.thread[i].count[2 * e];
+            bool guest = mkperf_thread_is_vcpu(counts.thread[i].identity);
             *count = guest == (left_out == MKPERF_PMU_GUEST) ? 0 : *count;
             sum += *count;
         }
-        c->count[2 * e] = left_out != 0 ? sum : c->count[2 * e];
+        counts.count[2 * e] = left_out != 0 ? sum : counts.count[2 * e];
     }
 }
 
 /* Takes a snapshot by a request. The request enters the kernel. A kernel that updates its table at
  * entries has therefore added the events of all other threads. */
-void mkperf_counting_snapshot(struct mkperf_counting *c, uint32_t op)
+void mkperf_counting_snapshot(uint32_t op)
 {
-    memset(c->by_core, 0, sizeof c->by_core);
-    c->now = collect_cores(c, op, c->by_core);
+    memset(counts.by_core, 0, sizeof counts.by_core);
+    counts.now = collect_cores(op, counts.by_core);
     for (unsigned i = 0; i < MKPERF_COUNT_SLOTS; i++) {
-        c->count[i] = 0;
+        counts.count[i] = 0;
         for (unsigned core = 0; core < mkperf_kernel.cores; core++) {
-            c->count[i] += c->by_core[core][i];
+            counts.count[i] += counts.by_core[core][i];
         }
     }
-    c->threads = 0;
+    counts.threads = 0;
     if (counts_by_thread()) {
-        copy_threads(c);
-        leave_out(c);
+        copy_threads();
+        leave_out();
     }
-    copy_soft(c);
-    mkperf_multiplex_times(c->multiplex, c->now, c->ran);
-    mkperf_latencies_counted(&c->drain->latencies, c->now);
+    copy_soft();
+    mkperf_multiplex_times(counts.now, counts.ran);
+    mkperf_latencies_counted(counts.now);
     /* The kernel's table is one for all cores. */
-    c->cores = mkperf_kernel.cores > 1 && !mkperf_plan.leaves_out ? mkperf_kernel.on : 0;
+    counts.cores = mkperf_kernel.cores > 1 && !mkperf_plan.leaves_out ? mkperf_kernel.on : 0;
 }
 
 /* Reads the kernel's table after a session with counts beside samples. */
-static void take_beside(struct mkperf_counting *c)
+static void take_beside(void)
 {
-    memset(c->count, 0, sizeof c->count);
+    const struct mkperf_counts *table = mkperf_counts_table(mkperf_kernel.rings);
+
+    memset(counts.count, 0, sizeof counts.count);
     for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++) {
         for (unsigned s = 0; s < MKPERF_COUNT_SLOTS; s++) {
-            c->count[s] += c->table->thread[i].count[s];
+            counts.count[s] += table->thread[i].count[s];
         }
     }
-    memset(c->ran, 0, sizeof c->ran);
-    c->now = mkperf_status.cores[mkperf_kernel.here].stopped_ticks;
-    c->cores = 0;
-    c->threads = 0;
-    copy_threads(c);
+    memset(counts.ran, 0, sizeof counts.ran);
+    counts.now = mkperf_status.cores[mkperf_kernel.here].stopped_ticks;
+    counts.cores = 0;
+    counts.threads = 0;
+    copy_threads();
 }
 
-static void answer_totals(const struct mkperf_counting *c, mkperf_Counts *out)
+static void answer_totals(mkperf_Counts *out)
 {
     out->events_count = (pb_size_t)mkperf_plan.events;
     for (size_t i = 0; i < mkperf_plan.events; i++) {
-        out->events[i].user = c->count[2 * i];
-        out->events[i].kernel = c->count[2 * i + 1];
-        out->events[i].running_ticks = c->ran[i];
+        out->events[i].user = counts.count[2 * i];
+        out->events[i].kernel = counts.count[2 * i + 1];
+        out->events[i].running_ticks = counts.ran[i];
     }
 }
 
 /* Fills in the index-th core of the snapshot. A late core counted for a shorter time. */
-static void answer_core(const struct mkperf_counting *c, uint32_t index, mkperf_Counts *out)
+static void answer_core(uint32_t index, mkperf_Counts *out)
 {
     mkperf_CoreCount *to = &out->cores[0];
-    uint32_t rest = c->cores;
+    uint32_t rest = counts.cores;
 
     for (; index > 0; index--) {
         rest &= rest - 1;
     }
     to->core = (uint32_t)__builtin_ctz(rest);
     uint64_t started = mkperf_status.cores[to->core].started_ticks;
-    to->enabled_ticks = started != 0 && c->now > started ? c->now - started : 0;
+    to->enabled_ticks = started != 0 && counts.now > started ? counts.now - started : 0;
     to->events_count = (pb_size_t)mkperf_plan.events;
     for (size_t i = 0; i < mkperf_plan.events; i++) {
-        to->events[i].user = c->by_core[to->core][2 * i];
-        to->events[i].kernel = c->by_core[to->core][2 * i + 1];
-        to->events[i].running_ticks = c->ran[i] < to->enabled_ticks ? c->ran[i] : to->enabled_ticks;
+        to->events[i].user = counts.by_core[to->core][2 * i];
+        to->events[i].kernel = counts.by_core[to->core][2 * i + 1];
+        to->events[i].running_ticks = counts.ran[i] < to->enabled_ticks ? counts.ran[i]
+                                                                        : to->enabled_ticks;
     }
     out->cores_count = 1;
 }
 
-static void answer_threads(const struct mkperf_counting *c, uint32_t first, mkperf_Counts *out)
+static void answer_threads(uint32_t first, mkperf_Counts *out)
 {
-    for (uint32_t i = first; i < c->threads && out->threads_count < MKPERF_COUNT_PART; i++) {
+    for (uint32_t i = first; i < counts.threads && out->threads_count < MKPERF_COUNT_PART; i++) {
         mkperf_ThreadCount *to = &out->threads[out->threads_count++];
-        to->thread = mkperf_thread_to_wire(c->thread[i].identity);
+        to->thread = mkperf_thread_to_wire(counts.thread[i].identity);
         to->user_count = (pb_size_t)mkperf_plan.events;
         to->kernel_count = (pb_size_t)mkperf_plan.events;
         for (size_t e = 0; e < mkperf_plan.events; e++) {
-            to->user[e] = c->thread[i].count[2 * e];
-            to->kernel[e] = c->thread[i].count[2 * e + 1];
+            to->user[e] = counts.thread[i].count[2 * e];
+            to->kernel[e] = counts.thread[i].count[2 * e + 1];
         }
     }
 }
 
-bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool running,
-                            mkperf_Counts *out, mkperf_Error *error)
+bool mkperf_counting_answer(uint32_t part, mkperf_Counts *out, mkperf_Error *error)
 {
     bool beside = mkperf_plan_beside(&mkperf_plan);
 
     if ((!mkperf_plan.counting && !beside) || mkperf_kernel.began == 0) {
         return mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "no session that counts was started");
     }
-    if (beside && running) {
+    if (beside && mkperf_kernel.session) {
         return mkperf_refuse(error, MKPERF_RESULT_STATE, 0,
                              "the counts of sampled events are known when the session has ended");
     }
     if (part == 0 && beside) {
-        take_beside(c);
-    } else if (part == 0 && running) {
-        mkperf_counting_snapshot(c, 0);
+        take_beside();
+    } else if (part == 0 && mkperf_kernel.session) {
+        mkperf_counting_snapshot(0);
     }
-    uint32_t cores = (uint32_t)__builtin_popcount(c->cores);
-    uint32_t threads = mkperf_plan.request.per_pd ? c->threads : 0;
+    uint32_t cores = (uint32_t)__builtin_popcount(counts.cores);
+    uint32_t threads = mkperf_plan.request.per_pd ? counts.threads : 0;
     uint32_t first_core = 1 + (threads + MKPERF_COUNT_PART - 1) / MKPERF_COUNT_PART;
     *out = (mkperf_Counts){
-        .enabled_ticks = mkperf_kernel_enabled(c->now),
+        .enabled_ticks = mkperf_kernel_enabled(counts.now),
         .part = part,
         .parts = first_core + cores,
         .slices = mkperf_plan.session.slices,
@@ -280,11 +298,11 @@ bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool runni
         return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "the counts have no such part");
     }
     if (part == 0) {
-        answer_totals(c, out);
+        answer_totals(out);
     } else if (part < first_core) {
-        answer_threads(c, (part - 1) * MKPERF_COUNT_PART, out);
+        answer_threads((part - 1) * MKPERF_COUNT_PART, out);
     } else {
-        answer_core(c, part - first_core, out);
+        answer_core(part - first_core, out);
     }
     return true;
 }

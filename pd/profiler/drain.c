@@ -8,11 +8,13 @@ enum {
     SMALLEST_SAMPLE = 8 * MKPERF_SAMPLE_FIXED_WORDS,
 };
 
+struct mkperf_input mkperf_in;
+
 /* Reports a core's losses, those at each place in a record; false if there is no space for it
  * yet. */
-static bool tell_losses(struct mkperf_drain *d, unsigned core)
+static bool tell_losses(unsigned core)
 {
-    struct mkperf_drain_core *c = &d->core[core];
+    struct mkperf_input_core *c = &mkperf_in.core[core];
 
     for (unsigned where = 0; where < MKPERF_LOSS_LINK; where++) {
         if (c->lost[where].samples == 0) {
@@ -45,7 +47,7 @@ static inline bool sample_ok(uint64_t header)
 }
 
 /* Counters change with the slices: in the output they have the numbers of the plan. */
-static void renumber(const struct mkperf_drain *d, uint64_t *w)
+static void renumber(uint64_t *w)
 {
     const uint64_t counter_bits = UINT64_C(0xff) << 40;
     uint64_t header = w[MKPERF_WORD_HEADER];
@@ -53,25 +55,25 @@ static void renumber(const struct mkperf_drain *d, uint64_t *w)
     unsigned words = mkperf_record_size(header) / 8;
 
     w[MKPERF_WORD_HEADER] = (header & ~counter_bits) |
-                            (uint64_t)d->number[mkperf_record_counter(header)] << 40;
+                            (uint64_t)mkperf_in.number[mkperf_record_counter(header)] << 40;
     if (!(mkperf_record_flags(header) & MKPERF_SAMPLE_READ) || at >= words) {
         return;
     }
     uint64_t n = w[at] <= MKPERF_MAX_READS ? w[at] : 0;
     for (uint64_t *v = w + at + 1; n > 0 && v < w + words; v++, n--) {
         uint64_t counter = *v >> MKPERF_READ_COUNTER_SHIFT;
-        *v = (*v & MKPERF_READ_COUNT) | (uint64_t)d->number[counter % MKPERF_MAX_COUNTERS]
+        *v = (*v & MKPERF_READ_COUNT) | (uint64_t)mkperf_in.number[counter % MKPERF_MAX_COUNTERS]
                                             << MKPERF_READ_COUNTER_SHIFT;
     }
 }
 
 /* Notes successive samples of one counter for their event's pace. time: of the last one. */
-static void note_pace(struct mkperf_drain *d, unsigned core, uint64_t header, uint32_t samples,
-                      uint64_t events, uint64_t time)
+static void note_pace(unsigned core, uint64_t header, uint32_t samples, uint64_t events,
+                      uint64_t time)
 {
     if (mkperf_plan.adaptive && samples != 0) {
-        unsigned number = d->number[mkperf_record_counter(header)];
-        mkperf_pace_note(&d->pacer.core[core][mkperf_plan.event_of[number]], samples, events, time);
+        unsigned number = mkperf_in.number[mkperf_record_counter(header)];
+        mkperf_pace_note(&mkperf_pace[core][mkperf_plan.event_of[number]], samples, events, time);
     }
 }
 
@@ -81,15 +83,14 @@ static void note_pace(struct mkperf_drain *d, unsigned core, uint64_t header, ui
  * copied at once. A sample without room is lost, and counted. Returns the bytes taken, and adds the
  * number of samples to *samples; 0: the next record is no sample of the session.
  */
-static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
-                                    const struct mkperf_ring_consumer *ring, uint64_t end,
-                                    uint32_t *samples)
+static inline uint64_t take_samples(unsigned core, const struct mkperf_ring_consumer *ring,
+                                    uint64_t end, uint32_t *samples)
 {
     /* What sample_ok looks at, the size's lowest bits, and what is between them. */
     const uint64_t kind = UINT64_C(0xffffff000007ffff);
-    struct mkperf_drain_core *c = &d->core[core];
+    struct mkperf_input_core *c = &mkperf_in.core[core];
     bool renumbers = mkperf_plan.session.slices > 1;
-    bool reported = !c->unreported || tell_losses(d, core);
+    bool reported = !c->unreported || tell_losses(core);
     uint64_t room = reported ? mkperf_output_stretch() : 0;
     uint64_t left;
     uint64_t *from = mkperf_ring_stretch(ring, end, &left);
@@ -115,7 +116,7 @@ static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
             if (!sample_ok(next) || size % 8 != 0) {
                 break;
             }
-            note_pace(d, core, header, same, events, c->now);
+            note_pace(core, header, same, events, c->now);
             taken += same;
             weight += events;
             same = 0;
@@ -126,7 +127,7 @@ static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
             w[MKPERF_WORD_THREAD] = mkperf_thread_of(w[MKPERF_WORD_THREAD], w[MKPERF_WORD_SC]);
         }
         if (renumbers) {
-            renumber(d, w);
+            renumber(w);
         }
         c->now = w[MKPERF_WORD_TIME];
         events += w[MKPERF_WORD_PERIOD];
@@ -138,7 +139,7 @@ static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
     if (bytes == 0) {
         return 0;
     }
-    note_pace(d, core, header, same, events, c->now);
+    note_pace(core, header, same, events, c->now);
     taken += same;
     *samples += taken;
     uint64_t *to = reported ? mkperf_output_room(bytes) : NULL;
@@ -156,10 +157,10 @@ static inline uint64_t take_samples(struct mkperf_drain *d, unsigned core,
 }
 
 /* Takes a SAMPLE record of a session that counts. */
-static void count_sample(struct mkperf_drain *d, unsigned core, const uint64_t *record)
+static void count_sample(unsigned core, const uint64_t *record)
 {
     unsigned counter = mkperf_record_counter(record[MKPERF_WORD_HEADER]);
-    struct mkperf_tally *t = &d->tally;
+    struct mkperf_tally *t = &mkperf_in.tally;
 
     t->last[core] = record[MKPERF_WORD_TIME];
     if (t->mask >> counter & 1) {
@@ -168,7 +169,7 @@ static void count_sample(struct mkperf_drain *d, unsigned core, const uint64_t *
 }
 
 /* Takes a SLICE record. False: it is not one of the session. */
-static bool take_slice(struct mkperf_drain *d, const uint64_t *record, unsigned size)
+static bool take_slice(const uint64_t *record, unsigned size)
 {
     unsigned counter = mkperf_record_counter(record[MKPERF_WORD_HEADER]);
 
@@ -178,12 +179,12 @@ static bool take_slice(struct mkperf_drain *d, const uint64_t *record, unsigned 
     if (counter + 1 == mkperf_plan.beat) {
         return true; /* It has woken this PD. */
     }
-    d->tally.expired = mkperf_plan.clock != 0;
-    return d->tally.expired;
+    mkperf_in.tally.expired = mkperf_plan.clock != 0;
+    return mkperf_in.tally.expired;
 }
 
 /* Gives a record that is no sample for the output to its stage. False: the record is invalid. */
-static bool dispatch(struct mkperf_drain *d, unsigned core, const uint64_t *record, unsigned size)
+static bool dispatch(unsigned core, const uint64_t *record, unsigned size)
 {
     unsigned type = mkperf_record_type(record[MKPERF_WORD_HEADER]);
     bool ok = false;
@@ -193,28 +194,28 @@ static bool dispatch(struct mkperf_drain *d, unsigned core, const uint64_t *reco
     }
     if (type == MKPERF_RECORD_SCHED || type == MKPERF_RECORD_SCHED_THREAD ||
         type == MKPERF_RECORD_SCHED_LOSS || type == MKPERF_RECORD_WORDS) {
-        ok = mkperf_sched_take(&d->sched, core, record, size);
+        ok = mkperf_sched_take(core, record, size);
     } else if (type == MKPERF_RECORD_FAULT) {
-        ok = mkperf_soft_take(&d->soft, record, size);
+        ok = mkperf_soft_take(record, size);
     } else if (type == MKPERF_RECORD_SLICE) {
-        ok = take_slice(d, record, size);
+        ok = take_slice(record, size);
     } else if (mkperf_plan.counting && size >= SMALLEST_SAMPLE &&
                sample_ok(record[MKPERF_WORD_HEADER])) {
-        count_sample(d, core, record);
+        count_sample(core, record);
         ok = true;
     }
     if (ok && type != MKPERF_RECORD_SCHED_THREAD && type != MKPERF_RECORD_SCHED_LOSS) {
-        d->core[core].now = record[MKPERF_WORD_TIME];
+        mkperf_in.core[core].now = record[MKPERF_WORD_TIME];
     }
     return ok;
 }
 
 /* Adds what the hook counted in the ring's header since the last call. */
-static void read_ring_counts(struct mkperf_drain *d, unsigned core)
+static void read_ring_counts(unsigned core)
 {
-    struct mkperf_drain_core *c = &d->core[core];
+    struct mkperf_input_core *c = &mkperf_in.core[core];
     mkperf_CoreStatus *to = &mkperf_status.cores[core];
-    const struct mkperf_ring *ring = d->ring[core].ring;
+    const struct mkperf_ring *ring = mkperf_in.ring[core].ring;
     uint64_t lost = __atomic_load_n(&ring->lost.samples, __ATOMIC_RELAXED) - to->lost_ring;
     uint64_t events = __atomic_load_n(&ring->lost.events, __ATOMIC_RELAXED);
     uint64_t late = __atomic_load_n(&ring->lost.late, __ATOMIC_RELAXED) - to->late_events;
@@ -228,21 +229,21 @@ static void read_ring_counts(struct mkperf_drain *d, unsigned core)
     to->late_events += late;
     mkperf_status.late_events += late;
     if (mkperf_plan_follows(&mkperf_plan)) {
-        mkperf_sched_drained(&d->sched, core, __atomic_load_n(&ring->lost.sched, __ATOMIC_RELAXED));
+        mkperf_sched_drained(core, __atomic_load_n(&ring->lost.sched, __ATOMIC_RELAXED));
     }
 }
 
 /* Empties a core's ring up to `end`. Returns the bytes of its samples. */
-static uint64_t drain_core(struct mkperf_drain *d, unsigned core, uint64_t end)
+static uint64_t drain_core(unsigned core, uint64_t end)
 {
-    struct mkperf_drain_core *c = &d->core[core];
-    struct mkperf_ring_consumer ring = d->ring[core]; /* a copy that stays in registers */
+    struct mkperf_input_core *c = &mkperf_in.core[core];
+    struct mkperf_ring_consumer ring = mkperf_in.ring[core]; /* a copy that stays in registers */
     uint64_t copied = 0;
     bool corrupt = false;
 
     c->samples = 0;
     while ((int64_t)(end - ring.tail) > 0) { /* Signed: a corrupt ring may put the tail anywhere. */
-        uint64_t bytes = mkperf_plan.counting ? 0 : take_samples(d, core, &ring, end, &c->samples);
+        uint64_t bytes = mkperf_plan.counting ? 0 : take_samples(core, &ring, end, &c->samples);
         copied += bytes;
         if (bytes == 0) {
             unsigned size = 0;
@@ -254,24 +255,24 @@ static uint64_t drain_core(struct mkperf_drain *d, unsigned core, uint64_t end)
             if (ring.tail != tail) {
                 continue; /* Padding was skipped. Samples may follow it. */
             }
-            mkperf_status.corrupt += !dispatch(d, core, record, size);
+            mkperf_status.corrupt += !dispatch(core, record, size);
             bytes = size;
         }
         mkperf_ring_release(&ring, (unsigned)bytes);
     }
-    d->ring[core] = ring;
-    d->now = c->now > d->now ? c->now : d->now;
+    mkperf_in.ring[core] = ring;
+    mkperf_in.now = c->now > mkperf_in.now ? c->now : mkperf_in.now;
     mkperf_status.corrupt += corrupt;
     mkperf_status.captured += c->samples;
     mkperf_status.cores[core].captured += c->samples;
-    read_ring_counts(d, core);
+    read_ring_counts(core);
     if (c->unreported) {
-        tell_losses(d, core);
+        tell_losses(core);
     }
     return copied;
 }
 
-struct mkperf_drained mkperf_drain(struct mkperf_drain *d)
+struct mkperf_drained mkperf_drain(void)
 {
     struct mkperf_drained result = {0};
     uint64_t end[MKPERF_TARGET_CORES];
@@ -282,15 +283,16 @@ struct mkperf_drained mkperf_drain(struct mkperf_drain *d)
     }
     if (mkperf_plan.latency) {
         uint64_t now = mkperf_kernel_time();
-        mkperf_latencies_merge(&d->latencies, mkperf_kernel.on, d->ring, now, end);
+        mkperf_latencies_merge(mkperf_kernel.on, mkperf_in.ring, now, end);
     }
     MKPERF_EACH_BIT (i, mkperf_kernel.on) {
         if (!mkperf_plan.latency) {
-            end[i] = __atomic_load_n(&d->ring[i].ring->head, __ATOMIC_ACQUIRE);
+            end[i] = __atomic_load_n(&mkperf_in.ring[i].ring->head, __ATOMIC_ACQUIRE);
         }
-        result.bytes += drain_core(d, i, end[i]);
-        result.samples += d->core[i].samples;
-        result.most = d->core[i].samples > result.most ? d->core[i].samples : result.most;
+        result.bytes += drain_core(i, end[i]);
+        result.samples += mkperf_in.core[i].samples;
+        result.most = mkperf_in.core[i].samples > result.most ? mkperf_in.core[i].samples
+                                                              : result.most;
     }
     result.output = mkperf_out.ring.head != head;
     return result;
@@ -302,13 +304,13 @@ void mkperf_ring_clear(struct mkperf_ring_consumer *c)
     c->tail = 0;
 }
 
-void mkperf_drain_begin(struct mkperf_drain *d)
+void mkperf_drain_begin(void)
 {
     for (unsigned i = 0; i < mkperf_kernel.cores; i++) {
-        d->ring[i].size = mkperf_plan.core_bytes;
-        mkperf_ring_clear(&d->ring[i]);
-        d->core[i] = (struct mkperf_drain_core){0};
+        mkperf_in.ring[i].size = mkperf_plan.core_bytes;
+        mkperf_ring_clear(&mkperf_in.ring[i]);
+        mkperf_in.core[i] = (struct mkperf_input_core){0};
     }
-    d->now = 0;
-    d->tally = (struct mkperf_tally){0};
+    mkperf_in.now = 0;
+    mkperf_in.tally = (struct mkperf_tally){0};
 }

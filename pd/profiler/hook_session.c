@@ -10,6 +10,9 @@ enum {
     WAKE_SETTLING = 32,   /* samples to the next wake-up while a period settles */
 };
 
+static uint64_t silent_from; /* ticks: time of the last STATUS; 0: there were samples since */
+static uint64_t last_asked;  /* ticks: time of the last request to all cores */
+
 /* ---- CONFIGURE ------------------------------------------------------------------------------- */
 
 bool mkperf_session_plan(const struct mkperf_session_request *request, mkperf_Error *error)
@@ -40,12 +43,12 @@ bool mkperf_session_plan(const struct mkperf_session_request *request, mkperf_Er
 /* ---- START ----------------------------------------------------------------------------------- */
 
 /* Checks that the PMU accepts all events: sessions in which no counter is enabled. */
-static bool try_events(struct mkperf_hook_session *s, mkperf_Error *error)
+static bool try_events(mkperf_Error *error)
 {
     for (unsigned i = 0; i < mkperf_plan.events; i++) {
         const struct mkperf_plan_event *e = &mkperf_plan.event[i];
         struct mkperf_configuration *want =
-            mkperf_kernel_blank(s->drain->ring[mkperf_kernel.here].size);
+            mkperf_kernel_blank(mkperf_in.ring[mkperf_kernel.here].size);
         want->counter_mask = mkperf_counter_bit(e->user_counter) |
                              mkperf_counter_bit(e->kernel_counter);
         mkperf_kernel_select(i);
@@ -73,7 +76,7 @@ static void set_filters(struct mkperf_configuration *want)
 }
 
 /* Writes the session into the own core's configuration. False: the kernel lacks a part of it. */
-static bool set_configuration(struct mkperf_hook_session *s, mkperf_Error *error)
+static bool set_configuration(mkperf_Error *error)
 {
     uint32_t wake = mkperf_plan.counting ? 1 : mkperf_plan.wake_samples;
     struct mkperf_configuration *want = mkperf_kernel_blank(mkperf_plan.core_bytes);
@@ -86,17 +89,15 @@ static bool set_configuration(struct mkperf_hook_session *s, mkperf_Error *error
         mkperf_plan_follows(&mkperf_plan)
             ? mkperf_plan.core_bytes / (mkperf_plan.request.stop_if_count != 0 ? 16 : 4)
             : mkperf_watermark(mkperf_wake_samples(wake, 0, 0, 0), 0, mkperf_plan.core_bytes);
-    mkperf_multiplex_begin(s->multiplex);
+    mkperf_multiplex_begin();
     if (mkperf_plan.counting || mkperf_plan_beside(&mkperf_plan)) {
-        mkperf_counting_begin(s->counting);
+        mkperf_counting_begin();
     }
     set_filters(want);
     if (want->counter_mask == 0) {
         want->counter_mask = 1; /* Software events only: a counter that is off. */
     }
-    mkperf_latencies_begin(&s->drain->latencies);
-    return mkperf_soft_prepare(&s->drain->soft, error) &&
-           mkperf_sched_prepare(&s->drain->sched, error);
+    return mkperf_soft_prepare(error) && mkperf_sched_prepare(error);
 }
 
 /* Begins the configured session on all cores, on the own one last, or refuses with the hook's
@@ -125,28 +126,24 @@ static bool apply_session(mkperf_Error *error)
                          known ? why[status] : "the hook refuses the session");
 }
 
-bool mkperf_session_start(struct mkperf_hook_session *s, mkperf_Error *error)
+bool mkperf_session_start(mkperf_Error *error)
 {
-    struct mkperf_drain *d = s->drain;
-
-    if (!mkperf_probe(&d->ring[mkperf_kernel.here], error) || !try_events(s, error) ||
+    if (!mkperf_probe(&mkperf_in.ring[mkperf_kernel.here], error) || !try_events(error) ||
         !mkperf_output_begin(error)) {
         return false;
     }
     mkperf_kernel_begin();
-    mkperf_drain_begin(d);
-    mkperf_pace_begin(&d->pacer);
-    s->asked = 0;
-    s->silent_from = 0;
-    s->running = set_configuration(s, error) && apply_session(error);
-    if (!s->running) {
+    mkperf_drain_begin();
+    mkperf_pace_begin();
+    last_asked = 0;
+    silent_from = 0;
+    if (!set_configuration(error) || !apply_session(error)) {
         mkperf_kernel.session = false;
-        s->drain->latencies.on = false;
         mkperf_output_forget();
         return false;
     }
     mkperf_kernel.began = mkperf_kernel_answer_time();
-    s->multiplex->resumed = mkperf_kernel.began;
+    mkperf_latencies_begin();
     return true;
 }
 
@@ -165,27 +162,26 @@ static void tell_hook(void)
 
 /* Sends changes to the other cores. This interrupts each of them. Cores without changes are asked
  * ASKS_PER_SECOND times a second. */
-static void tell_others(struct mkperf_hook_session *s)
+static void tell_others(void)
 {
-    uint64_t now = s->drain->now;
-    bool all = now - s->asked >= mkperf_kernel.tick_hz / ASKS_PER_SECOND;
+    uint64_t now = mkperf_in.now;
+    bool all = now - last_asked >= mkperf_kernel.tick_hz / ASKS_PER_SECOND;
     uint32_t mask =
         mkperf_cores_others(all ? mkperf_kernel.on : mkperf_kernel.on & mkperf_kernel.stale);
 
     mkperf_kernel.stale &= UINT32_C(1) << mkperf_kernel.here;
-    s->asked = all ? now : s->asked;
+    last_asked = all ? now : last_asked;
     if (mask != 0) {
         mkperf_cores_request(mask, MKPERF_REQUEST_UPDATE);
     }
 }
 
 /* Sets the watermarks for `bytes` a sample. Another core gets a new one only if it differs much. */
-static void set_watermarks(struct mkperf_hook_session *s, uint32_t wake, uint64_t bytes)
+static void set_watermarks(uint32_t wake, uint64_t bytes)
 {
-
     MKPERF_EACH_BIT (i, mkperf_kernel.on) {
         struct mkperf_configuration *want = &mkperf_kernel.core[i].d->want;
-        uint32_t next = mkperf_watermark(wake, bytes, (uint32_t)s->drain->ring[i].size);
+        uint32_t next = mkperf_watermark(wake, bytes, (uint32_t)mkperf_in.ring[i].size);
         uint32_t tolerated = want->watermark / (i == mkperf_kernel.here ? 16 : 2);
         if (next + tolerated < want->watermark || next > want->watermark + tolerated) {
             want->watermark = next;
@@ -195,10 +191,10 @@ static void set_watermarks(struct mkperf_hook_session *s, uint32_t wake, uint64_
 }
 
 /* Returns whether each ring is below its watermark: the hook wakes only when it crosses that. */
-static bool below(const struct mkperf_hook_session *s)
+static bool below(void)
 {
     MKPERF_EACH_BIT (i, mkperf_kernel.on) {
-        const struct mkperf_ring_consumer *ring = &s->drain->ring[i];
+        const struct mkperf_ring_consumer *ring = &mkperf_in.ring[i];
         uint64_t head = __atomic_load_n(&ring->ring->head, __ATOMIC_ACQUIRE);
         if (head - ring->tail >= mkperf_kernel.core[i].d->want.watermark) {
             return false;
@@ -207,82 +203,78 @@ static bool below(const struct mkperf_hook_session *s)
     return true;
 }
 
-bool mkperf_session_drain(struct mkperf_hook_session *s)
+bool mkperf_session_drain(void)
 {
-    struct mkperf_drain *d = s->drain;
-    uint64_t before = d->now;
+    uint64_t before = mkperf_in.now;
     uint64_t head = mkperf_out.ring.head;
     uint64_t lost = mkperf_status.lost_ring;
-    struct mkperf_drained drained = mkperf_drain(d);
+    struct mkperf_drained drained = mkperf_drain();
 
-    if (!s->running) {
+    if (!mkperf_kernel.session) {
         return drained.output;
     }
-    mkperf_multiplex_rotate(s->multiplex);
-    bool settling = mkperf_pace_adapt(&d->pacer, s->multiplex->slice, d->now,
-                                      mkperf_status.lost_ring != lost, 0);
-    s->silent_from = drained.samples == 0 ? s->silent_from : 0;
+    mkperf_multiplex_rotate();
+    bool settling =
+        mkperf_pace_adapt(mkperf_in.slice, mkperf_in.now, mkperf_status.lost_ring != lost, 0);
+    silent_from = drained.samples == 0 ? silent_from : 0;
     if (drained.samples != 0 && !mkperf_plan_follows(&mkperf_plan)) {
-        uint64_t ticks = before != 0 ? d->now - before : 0;
+        uint64_t ticks = before != 0 ? mkperf_in.now - before : 0;
         uint32_t wake = mkperf_wake_samples(mkperf_plan.wake_samples, drained.most, ticks,
                                             mkperf_kernel.tick_hz);
         if (settling && mkperf_plan.wake_samples == 0 && wake > WAKE_SETTLING) {
             wake = WAKE_SETTLING;
         }
-        set_watermarks(s, wake, drained.bytes / drained.samples);
+        set_watermarks(wake, drained.bytes / drained.samples);
     }
     tell_hook();
     if (mkperf_kernel.cores > 1) {
         mkperf_cores_collect();
-        tell_others(s);
+        tell_others();
     }
-    for (unsigned i = 0; i < MAX_ROUNDS && !below(s); i++) {
-        mkperf_drain(d);
+    for (unsigned i = 0; i < MAX_ROUNDS && !below(); i++) {
+        mkperf_drain();
     }
     if (mkperf_status.storm) {
-        mkperf_session_stop(s); /* The hook has switched the counters off. */
+        mkperf_session_stop(); /* The hook has switched the counters off. */
         return true;
     }
     return mkperf_out.ring.head != head;
 }
 
-void mkperf_session_quiet(struct mkperf_hook_session *s)
+void mkperf_session_quiet(void)
 {
     uint64_t now = mkperf_answered()->time; /* The drain before has asked the kernel. */
 
     /* Two hosts may ask at nearly the same time. Therefore the time in between counts. */
-    if (s->running && s->silent_from != 0 && mkperf_plan.adaptive) {
-        mkperf_pace_adapt(&s->drain->pacer, s->multiplex->slice, s->drain->now, false,
-                          now - s->silent_from);
+    if (mkperf_kernel.session && silent_from != 0 && mkperf_plan.adaptive) {
+        mkperf_pace_adapt(mkperf_in.slice, mkperf_in.now, false, now - silent_from);
         tell_hook();
-        tell_others(s);
+        tell_others();
     }
-    s->silent_from = now;
-    s->asked = 0; /* The next drain asks all cores. */
+    silent_from = now;
+    last_asked = 0; /* The next drain asks all cores. */
 }
 
-void mkperf_session_stop(struct mkperf_hook_session *s)
+void mkperf_session_stop(void)
 {
-
     mkperf_cores_request(mkperf_kernel.on, MKPERF_REQUEST_STOP);
     uint64_t stopped = mkperf_status.cores[mkperf_kernel.here].stopped_ticks;
     if (mkperf_plan.counting && stopped != 0) {
         /* Latencies end when the counters stop. */
-        mkperf_latencies_end(&s->drain->latencies, stopped);
+        mkperf_latencies_end(stopped);
     }
-    mkperf_drain(s->drain); /* Nothing is added to the rings any more. */
+    mkperf_drain(); /* Nothing is added to the rings any more. */
     if (mkperf_plan.counting) {
-        mkperf_counting_snapshot(s->counting, MKPERF_REQUEST_STOP);
+        mkperf_counting_snapshot(MKPERF_REQUEST_STOP);
     } else {
-        mkperf_multiplex_end(s->multiplex);
+        mkperf_multiplex_end();
     }
-    mkperf_soft_ended(&s->drain->soft);
+    mkperf_soft_ended();
     mkperf_cores_request(mkperf_kernel.on, MKPERF_REQUEST_WITHDRAW);
     mkperf_cores_give_up(mkperf_plan.cores);
     if (mkperf_plan_follows(&mkperf_plan)) {
-        mkperf_latencies_end(&s->drain->latencies, mkperf_answered()->time);
-        mkperf_drain(s->drain); /* The rings have events since the counters were stopped. */
+        mkperf_latencies_end(mkperf_answered()->time);
+        mkperf_drain(); /* The rings have events since the counters were stopped. */
     }
-    s->running = false;
     mkperf_kernel.session = false;
 }

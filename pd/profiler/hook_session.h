@@ -2,7 +2,7 @@
 /*
  * Sessions of the kernel's hook: their slices, their counts, their start and their end.
  *
- * Owns: the structs of the three files, each changed by its own file. They are above the pipeline and use its stages.
+ * The three files are above the pipeline and use its stages. The state of each is static in its file.
  */
 #ifndef MKPERF_PROFILER_HOOK_SESSION_H
 #define MKPERF_PROFILER_HOOK_SESSION_H
@@ -14,7 +14,7 @@
  *
  * Multiplexing: the counters of a session, slice after slice.
  *
- * Owns: struct mkperf_multiplex. A session whose events all fit has one slice. Otherwise an
+ * Owns: the state of counters that are stopped. A session whose events all fit has one slice. Otherwise an
  * overflow of the plan's clock ends a slice. A counter stops within an interval and continues it in
  * its next slice. Every sample's period is therefore the number of events really counted, and no
  * counted event is lost. Events outside their slices are not counted. The time of an event's slices
@@ -28,43 +28,24 @@
  * Called by hook_session.c. May be lost: nothing.
  */
 
-/* The state in which a counter was stopped. */
-struct mkperf_multiplex_left {
-    bool known;
-    uint32_t left;     /* events to its overflow */
-    uint32_t interval; /* events of the interval that this overflow ends */
-    uint64_t partial;  /* for a group that is read: its count since the leader's last overflow */
-};
-
-struct mkperf_multiplex {
-    struct mkperf_drain *drain;
-    uint32_t slice;                      /* the current slice */
-    uint64_t rotated;                    /* completed slices */
-    uint64_t resumed;                    /* ticks: start of the current slice */
-    uint64_t running[MKPERF_MAX_EVENTS]; /* ticks in completed slices, by event */
-    uint64_t stopped[MKPERF_MAX_EVENTS]; /* ticks: end of the event's last slice */
-    /* What is left of each period, by the counter's number. */
-    struct mkperf_multiplex_left left[MKPERF_TARGET_CORES][MKPERF_MAX_COUNTERS];
-};
-
 /* Begins a session: writes the configuration and numbers of its first slice. Called
  * after mkperf_pace_begin, and before the session is applied. */
-void mkperf_multiplex_begin(struct mkperf_multiplex *m);
+void mkperf_multiplex_begin(void);
 /* Called after a drain: begins the next slice if it is due. */
-void mkperf_multiplex_rotate(struct mkperf_multiplex *m);
+void mkperf_multiplex_rotate(void);
 /* Ends the last slice of a session that samples and adds its time, while the hook still has the session. */
-void mkperf_multiplex_end(struct mkperf_multiplex *m);
+void mkperf_multiplex_end(void);
 /* Stores the ticks during which each event was counted until `now` (ticks). */
-void mkperf_multiplex_times(const struct mkperf_multiplex *m, uint64_t now, uint64_t *out);
+void mkperf_multiplex_times(uint64_t now, uint64_t *out);
 /* Completes the status with the times of multiplexed events. */
-void mkperf_multiplex_status(const struct mkperf_multiplex *m, bool running);
+void mkperf_multiplex_status(void);
 
 /*
  * ---- counting.c ----
  *
  * Counting: sessions whose events are counted and not sampled, and counts beside samples.
  *
- * Owns: struct mkperf_counting: the last snapshot of all counts. Called by hook_session.c at a
+ * Owns: the last snapshot of all counts. Called by hook_session.c at a
  * session's start and end, and by main.c for COUNTS. Events that do not fit into the counters are
  * multiplexed (multiplex.c).
  *
@@ -77,42 +58,21 @@ void mkperf_multiplex_status(const struct mkperf_multiplex *m, bool running);
  * kernel's table has all of it by thread, because each request to the hook completes the table.
  */
 
-struct mkperf_counting_thread {
-    uint64_t identity;
-    uint64_t count[MKPERF_COUNT_SLOTS];
-};
-
-struct mkperf_counting {
-    struct mkperf_drain *drain;
-    const struct mkperf_multiplex *multiplex;
-    struct mkperf_counts *table; /* counts by thread; the kernel writes it */
-
-    /* the snapshot */
-    uint64_t now;
-    uint64_t by_core[MKPERF_TARGET_CORES][MKPERF_COUNT_SLOTS];
-    uint64_t count[MKPERF_COUNT_SLOTS]; /* counts of all cores together */
-    uint64_t ran[MKPERF_MAX_EVENTS];
-    uint32_t cores; /* the cores in it, bit = number; 0 with a single core */
-    uint32_t threads;
-    struct mkperf_counting_thread thread[MKPERF_COUNT_THREADS];
-};
-
 /* Begins a session that counts, or counts beside samples: adds the table and the counters beside samples to the
  * configuration, which has the first slice. */
-void mkperf_counting_begin(struct mkperf_counting *c);
+void mkperf_counting_begin(void);
 /* Takes a snapshot. op: 0, or STOP for the last one, while the hook still has the session. */
-void mkperf_counting_snapshot(struct mkperf_counting *c, uint32_t op);
+void mkperf_counting_snapshot(uint32_t op);
 /* Fills a part of the answer to COUNTS; part 0 takes a snapshot of a running session. Counts beside
  * samples are complete when the session has ended. False: *error has the reason. */
-bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool running,
-                            mkperf_Counts *out, mkperf_Error *error);
+bool mkperf_counting_answer(uint32_t part, mkperf_Counts *out, mkperf_Error *error);
 
 /*
  * ---- hook_session.c ----
  *
  * A session of the kernel's hook: planned once, started, drained, stopped.
  *
- * Owns: struct mkperf_hook_session, and the order of steps between the stages and the kernel. Only
+ * Owns: the order of steps between the stages and the kernel. Only
  * main.c calls it. The hook has a session only while all memory to which the session refers is
  * valid.
  *
@@ -121,26 +81,17 @@ bool mkperf_counting_answer(struct mkperf_counting *c, uint32_t part, bool runni
  *   stop    STOP -> rings -> last counts -> WITHDRAW -> records since then
  */
 
-struct mkperf_hook_session {
-    struct mkperf_drain *drain;
-    struct mkperf_counting *counting;
-    struct mkperf_multiplex *multiplex;
-    bool running;
-    uint64_t silent_from; /* ticks: time of the last STATUS; 0: there were samples since */
-    uint64_t asked;       /* ticks: time of the last request to all cores */
-};
-
 /* Makes a plan of the request, for the cores that it names. False: *error has the reason, and the
  * plan is unchanged or has no events. */
 bool mkperf_session_plan(const struct mkperf_session_request *request, mkperf_Error *error);
 /* Starts the session. False: *error has the reason, and no session runs. */
-bool mkperf_session_start(struct mkperf_hook_session *s, mkperf_Error *error);
+bool mkperf_session_start(mkperf_Error *error);
 /* Drains until the rings are below their watermarks, and adapts periods and watermarks to the
  * samples. Ends the session if the hook has ended it. Returns whether the client has to be
  * notified. */
-bool mkperf_session_drain(struct mkperf_hook_session *s);
+bool mkperf_session_drain(void);
 /* Called for each STATUS: shortens the periods of events that do not occur. */
-void mkperf_session_quiet(struct mkperf_hook_session *s);
-void mkperf_session_stop(struct mkperf_hook_session *s);
+void mkperf_session_quiet(void);
+void mkperf_session_stop(void);
 
 #endif

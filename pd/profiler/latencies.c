@@ -17,35 +17,54 @@ _Static_assert((int)mkperf_StopKind_STOP_CALL == (int)MKPERF_LATENCY_CALL &&
                    (int)mkperf_StopKind_STOP_THROTTLED == (int)MKPERF_LATENCY_THROTTLED,
                "the request's conditions are limits of latencies");
 
-void mkperf_latencies_begin(struct mkperf_latencies *l)
+/* Most parts of an answer; the cells of latency.h fill fewer. */
+enum { MOST_PARTS = 256 };
+
+static struct {
+    struct mkperf_latency latency;
+    /* Threads of the slots, as of the last merged event. */
+    struct mkperf_slots slots[MKPERF_TARGET_CORES];
+    bool on;        /* The last session had latencies. */
+    uint64_t ended; /* ticks; 0: the session runs */
+
+    /* the snapshot */
+    struct mkperf_latency shown;
+    mkperf_LatencyThread run[MKPERF_LATENCY_THREADS]; /* run times until run_at */
+    uint64_t run_at;                                  /* ticks; 0: no run times */
+    unsigned runs;
+    uint32_t parts;
+    uint32_t part[MOST_PARTS]; /* first position of each part */
+} latencies;
+
+void mkperf_latencies_begin(void)
 {
-    l->on = mkperf_plan.latency;
-    l->ended = 0;
-    l->run_at = 0;
-    if (l->on) {
-        mkperf_latency_begin(&l->latency);
-        mkperf_latency_limit(&l->latency, mkperf_plan.request.stop_if,
+    latencies.on = mkperf_plan.latency;
+    latencies.ended = 0;
+    latencies.run_at = 0;
+    if (latencies.on) {
+        mkperf_latency_begin(&latencies.latency);
+        mkperf_latency_limit(&latencies.latency, mkperf_plan.request.stop_if,
                              mkperf_plan.request.stop_if_count, mkperf_kernel.tick_hz,
                              &mkperf_status);
     }
     for (unsigned i = 0; i < MKPERF_TARGET_CORES; i++) {
-        mkperf_slots_begin(&l->slots[i]);
+        mkperf_slots_begin(&latencies.slots[i]);
     }
 }
 
-void mkperf_latencies_end(struct mkperf_latencies *l, uint64_t time)
+void mkperf_latencies_end(uint64_t time)
 {
-    if (l->ended == 0) {
-        l->ended = time;
-        l->latency.end = time;
+    if (latencies.ended == 0) {
+        latencies.ended = time;
+        latencies.latency.end = time;
     }
 }
 
-void mkperf_latencies_counted(struct mkperf_latencies *l, uint64_t time)
+void mkperf_latencies_counted(uint64_t time)
 {
-    if (l->on) {
-        l->run_at = time;
-        l->runs = mkperf_latency_runs(&l->latency, time, l->run);
+    if (latencies.on) {
+        latencies.run_at = time;
+        latencies.runs = mkperf_latency_runs(&latencies.latency, time, latencies.run);
     }
 }
 
@@ -70,25 +89,24 @@ static void merge_next(struct merge_core *c, uint64_t until)
     }
 }
 
-static void merge_record(struct mkperf_latencies *l, unsigned core, const uint64_t *record,
-                         unsigned size)
+static void merge_record(unsigned core, const uint64_t *record, unsigned size)
 {
     uint64_t header = record[MKPERF_WORD_HEADER];
     unsigned type = mkperf_record_type(header);
 
     if (type == MKPERF_RECORD_SCHED_THREAD && size == 8 * MKPERF_SCHED_THREAD_WORDS) {
-        mkperf_slots_take(&l->slots[core], record);
+        mkperf_slots_take(&latencies.slots[core], record);
     } else if (type == MKPERF_RECORD_SCHED) {
-        mkperf_latency_event(&l->latency, core, header,
-                             l->slots[core].thread[mkperf_sched_slot_of(header)],
+        mkperf_latency_event(&latencies.latency, core, header,
+                             latencies.slots[core].thread[mkperf_sched_slot_of(header)],
                              record[MKPERF_WORD_TIME]);
     } else if (type == MKPERF_RECORD_SCHED_LOSS) {
-        mkperf_latency_gap(&l->latency);
+        mkperf_latency_gap(&latencies.latency);
     }
 }
 
-void mkperf_latencies_merge(struct mkperf_latencies *l, uint32_t mask,
-                            const struct mkperf_ring_consumer *ring, uint64_t until, uint64_t *end)
+void mkperf_latencies_merge(uint32_t mask, const struct mkperf_ring_consumer *ring, uint64_t until,
+                            uint64_t *end)
 {
     struct merge_core merge[MKPERF_TARGET_CORES];
 
@@ -108,7 +126,7 @@ void mkperf_latencies_merge(struct mkperf_latencies *l, uint32_t mask,
         if (first == NULL) {
             break;
         }
-        merge_record(l, (unsigned)(first - merge), first->record, first->size);
+        merge_record((unsigned)(first - merge), first->record, first->size);
         first->ring.tail += first->size;
         merge_next(first, until);
     }
@@ -119,11 +137,10 @@ void mkperf_latencies_merge(struct mkperf_latencies *l, uint32_t mask,
 
 /* ---- answers ------------------------------------------------------------------------------ */
 
-static void put_pair(const struct mkperf_latency *l, unsigned index, bool first,
-                     mkperf_LatencyPair *to)
+static void put_pair(unsigned index, bool first, mkperf_LatencyPair *to)
 {
-    const struct mkperf_latency_pair *pair = &l->pair[index % MKPERF_LATENCY_PAIRS];
-    struct mkperf_latency_ends ends = mkperf_latency_ends(l, pair);
+    const struct mkperf_latency_pair *pair = &latencies.shown.pair[index % MKPERF_LATENCY_PAIRS];
+    struct mkperf_latency_ends ends = mkperf_latency_ends(&latencies.shown, pair);
 
     *to = (mkperf_LatencyPair){
         .kind = ends.kind == MKPERF_LATENCY_EXIT ? mkperf_LatencyKind_LATENCY_EXIT
@@ -142,7 +159,7 @@ static void put_pair(const struct mkperf_latency *l, unsigned index, bool first,
 
 /* Puts buckets of the snapshot into an answer, those from position `at` on, as many as fit. Returns
  * the next position. A pair of which nothing fits begins the next part. */
-static uint32_t fill_pairs(const struct mkperf_latencies *l, uint32_t at, mkperf_Latency *out)
+static uint32_t fill_pairs(uint32_t at, mkperf_Latency *out)
 {
     mkperf_LatencyPair *to = NULL;
     bool first = false; /* The pair has no bucket in an answer yet. */
@@ -156,11 +173,11 @@ static uint32_t fill_pairs(const struct mkperf_latencies *l, uint32_t at, mkperf
             first = true;
             to = NULL;
         }
-        if (l->shown.pair[index].count == 0) {
+        if (latencies.shown.pair[index].count == 0) {
             at += MKPERF_LATENCY_BUCKETS - 1;
             continue;
         }
-        uint32_t count = mkperf_latency_count(&l->shown, index, bucket);
+        uint32_t count = mkperf_latency_count(&latencies.shown, index, bucket);
         if (count == 0) {
             continue;
         }
@@ -172,7 +189,7 @@ static uint32_t fill_pairs(const struct mkperf_latencies *l, uint32_t at, mkperf
         }
         if (piece) {
             to = &out->pairs[out->pairs_count++];
-            put_pair(&l->shown, index, first, to);
+            put_pair(index, first, to);
             first = false;
             last = 0;
         }
@@ -184,84 +201,83 @@ static uint32_t fill_pairs(const struct mkperf_latencies *l, uint32_t at, mkperf
 }
 
 /* Puts run times into an answer, those of threads from `at` on, as many as fit. Returns the next. */
-static uint32_t fill_threads(const struct mkperf_latencies *l, uint32_t at, mkperf_Latency *out)
+static uint32_t fill_threads(uint32_t at, mkperf_Latency *out)
 {
-    for (; at < l->runs && out->threads_count < MKPERF_ROOM(mkperf_Latency, threads); at++) {
-        out->threads[out->threads_count++] = l->run[at];
+    for (; at < latencies.runs && out->threads_count < MKPERF_ROOM(mkperf_Latency, threads); at++) {
+        out->threads[out->threads_count++] = latencies.run[at];
     }
     return at;
 }
 
 /* Puts wake-ups of busy threads into an answer, of pairs from `at` on, as many as fit. Returns the
  * next. */
-static uint32_t fill_busy(const struct mkperf_latencies *l, uint32_t at, mkperf_Latency *out)
+static uint32_t fill_busy(uint32_t at, mkperf_Latency *out)
 {
     for (; at < MKPERF_LATENCY_PAIRS && out->pairs_count < MKPERF_ROOM(mkperf_Latency, pairs);
          at++) {
-        if (l->shown.pair[at].busy != 0) {
+        if (latencies.shown.pair[at].busy != 0) {
             mkperf_LatencyPair *to = &out->pairs[out->pairs_count++];
-            put_pair(&l->shown, at, false, to);
-            to->busy = l->shown.pair[at].busy;
+            put_pair(at, false, to);
+            to->busy = latencies.shown.pair[at].busy;
         }
     }
     return at;
 }
 
 /* Fills the part that begins at position `at`. Returns the position of the next part. */
-static uint32_t fill_part(const struct mkperf_latencies *l, uint32_t at, mkperf_Latency *out)
+static uint32_t fill_part(uint32_t at, mkperf_Latency *out)
 {
     out->pairs_count = 0;
     out->threads_count = 0;
     if (at < FIRST_PAIR) {
-        at = fill_pairs(l, at, out);
+        at = fill_pairs(at, out);
     }
     if (at < FIRST_PAIR || out->pairs_count != 0) {
         return at;
     }
     if (at < FIRST_RUN) {
-        at = FIRST_PAIR + fill_busy(l, at - FIRST_PAIR, out);
+        at = FIRST_PAIR + fill_busy(at - FIRST_PAIR, out);
         if (out->pairs_count != 0) {
             return at;
         }
     }
-    return FIRST_RUN + fill_threads(l, at - FIRST_RUN, out);
+    return FIRST_RUN + fill_threads(at - FIRST_RUN, out);
 }
 
 /* Cuts a snapshot into parts. out: used for that, and left undefined. */
-static void cut_snapshot(struct mkperf_latencies *l, mkperf_Latency *out)
+static void cut_snapshot(mkperf_Latency *out)
 {
     uint32_t at = 0;
 
     /* Otherwise the runs' times are those of the counts. */
-    if (!mkperf_plan.counting || l->run_at == 0) {
-        mkperf_latencies_counted(l, l->ended != 0 ? l->ended : mkperf_kernel_time());
+    if (!mkperf_plan.counting || latencies.run_at == 0) {
+        mkperf_latencies_counted(latencies.ended != 0 ? latencies.ended : mkperf_kernel_time());
     }
-    l->shown = l->latency;
-    l->parts = 0;
-    while (at < FIRST_RUN + l->runs && l->parts < MKPERF_LATENCY_PARTS) {
-        l->part[l->parts++] = at;
-        at = fill_part(l, at, out);
+    latencies.shown = latencies.latency;
+    latencies.parts = 0;
+    while (at < FIRST_RUN + latencies.runs && latencies.parts < MOST_PARTS) {
+        latencies.part[latencies.parts++] = at;
+        at = fill_part(at, out);
     }
 }
 
-bool mkperf_latencies_answer(struct mkperf_latencies *l, uint32_t part, mkperf_Latency *out,
-                             mkperf_Error *error)
+bool mkperf_latencies_answer(uint32_t part, mkperf_Latency *out, mkperf_Error *error)
 {
-    if (!l->on) {
+    if (!latencies.on) {
         return mkperf_refuse(error, MKPERF_RESULT_STATE, 0,
                              "no session with latencies was started");
     }
     if (part == 0) {
-        cut_snapshot(l, out);
+        cut_snapshot(out);
     }
-    if (part >= l->parts) {
+    if (part >= latencies.parts) {
         return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "there is no such part");
     }
     *out = (mkperf_Latency)mkperf_Latency_init_zero;
-    out->enabled_ticks = mkperf_kernel_enabled(l->run_at);
+    out->enabled_ticks = mkperf_kernel_enabled(latencies.run_at);
     out->part = part;
-    out->parts = l->parts;
-    out->pairs_dropped = l->shown.dropped;
-    fill_part(l, l->part[part], out);
+    out->parts = latencies.parts;
+    out->pairs_dropped = latencies.shown.dropped;
+    fill_part(latencies.part[part], out);
     return true;
 }

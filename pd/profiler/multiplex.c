@@ -15,17 +15,33 @@ enum { /* average length of a slice: 10 and 4 ms at 1 GHz */
        COUNTING_CYCLES = 4000000,
 };
 
+/* The state in which a counter was stopped. */
+struct left {
+    bool known;
+    uint32_t left;     /* events to its overflow */
+    uint32_t interval; /* events of the interval that this overflow ends */
+    uint64_t partial;  /* for a group that is read: its count since the leader's last overflow */
+};
+
+static struct multiplex {
+    uint64_t resumed;                    /* ticks: start of the current slice; 0: of the session */
+    uint64_t running[MKPERF_MAX_EVENTS]; /* ticks in completed slices, by event */
+    uint64_t stopped[MKPERF_MAX_EVENTS]; /* ticks: end of the event's last slice */
+    /* What is left of each period, by the counter's number. */
+    struct left left[MKPERF_TARGET_CORES][MKPERF_MAX_COUNTERS];
+} multiplex;
+
 /* ---- the beginning of a slice ---------------------------------------------------------------- */
 
 /* Writes the counter with number n, which is one of the current slice, into a core's
  * configuration. */
-static void set_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
+static void set_counter(unsigned core, uint32_t n)
 {
-    uint32_t counter = n - mkperf_plan.slice[m->slice].first;
+    uint32_t counter = n - mkperf_plan.slice[mkperf_in.slice].first;
     uint32_t event = mkperf_plan.event_of[n];
     struct mkperf_request_counter *c = &mkperf_kernel.core[core].d->want.counter[counter];
-    struct mkperf_multiplex_left *left = &m->left[core][n];
-    uint32_t period = m->drain->pacer.core[core][event].period;
+    struct left *left = &multiplex.left[core][n];
+    uint32_t period = mkperf_pace[core][event].period;
 
     if (mkperf_plan.counting || mkperf_plan.session.events[event].read) {
         *c = mkperf_counter_every(c->select, MKPERF_COUNT_PERIOD);
@@ -33,7 +49,7 @@ static void set_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
         return;
     }
     if (!left->known) {
-        *left = (struct mkperf_multiplex_left){.left = period, .interval = period};
+        *left = (struct left){.left = period, .interval = period};
     }
     /* The period may have become shorter in the meantime. The rest must be in whole steps. */
     uint32_t wanted = mkperf_in_steps(left->left < period ? left->left : period);
@@ -49,20 +65,20 @@ static void set_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
 }
 
 /* Writes the own core's configuration for the current slice. */
-static void set_own_core(struct mkperf_multiplex *m)
+static void set_own_core(void)
 {
     struct mkperf_configuration *want = mkperf_wanted();
-    struct mkperf_tally *tally = &m->drain->tally;
-    const struct mkperf_plan_slice *slice = &mkperf_plan.slice[m->slice];
+    struct mkperf_tally *tally = &mkperf_in.tally;
+    const struct mkperf_plan_slice *slice = &mkperf_plan.slice[mkperf_in.slice];
 
     for (uint32_t n = slice->first; n < slice->end; n++) {
         uint32_t counter = n - slice->first;
         unsigned event = mkperf_plan.event_of[n];
         bool kernel = mkperf_plan.event[event].kernel_counter == counter + 1;
-        m->drain->number[counter] = (uint8_t)n;
+        mkperf_in.number[counter] = (uint8_t)n;
         tally->slot[counter] = (uint8_t)(2 * event + kernel);
         want->slot[counter] = tally->slot[counter];
-        set_counter(m, mkperf_kernel.here, n);
+        set_counter(mkperf_kernel.here, n);
         mkperf_kernel_select(event);
     }
     mkperf_kernel_set_clocks(mkperf_plan.counting ? COUNTING_CYCLES : SAMPLING_CYCLES);
@@ -76,37 +92,39 @@ static void set_own_core(struct mkperf_multiplex *m)
 }
 
 /* Writes the configurations of the other cores, whose counters stopped at other values. */
-static void set_other_cores(struct mkperf_multiplex *m)
+static void set_other_cores(void)
 {
-    const struct mkperf_plan_slice *slice = &mkperf_plan.slice[m->slice];
+    const struct mkperf_plan_slice *slice = &mkperf_plan.slice[mkperf_in.slice];
 
     mkperf_cores_share(mkperf_kernel.on);
     MKPERF_EACH_BIT (core, mkperf_cores_others(mkperf_kernel.on)) {
         for (uint32_t n = slice->first; n < slice->end; n++) {
-            set_counter(m, core, n);
+            set_counter(core, n);
         }
     }
 }
 
-void mkperf_multiplex_begin(struct mkperf_multiplex *m)
+void mkperf_multiplex_begin(void)
 {
-    *m = (struct mkperf_multiplex){.drain = m->drain};
-    m->drain->number[MKPERF_OFF_CPU_COUNTER] = MKPERF_OFF_CPU_COUNTER;
-    set_own_core(m);
+    multiplex = (struct multiplex){0};
+    mkperf_in.slice = 0;
+    mkperf_in.rotated = 0;
+    mkperf_in.number[MKPERF_OFF_CPU_COUNTER] = MKPERF_OFF_CPU_COUNTER;
+    set_own_core();
 }
 
 /* ---- the end of a slice ---------------------------------------------------------------------- */
 
 /* Keeps the state in which the counter with number n was stopped on a core. */
-static void keep_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
+static void keep_counter(unsigned core, uint32_t n)
 {
-    uint32_t counter = n - mkperf_plan.slice[m->slice].first;
+    uint32_t counter = n - mkperf_plan.slice[mkperf_in.slice].first;
     const struct mkperf_answer_counter *now = &mkperf_kernel.core[core].d->answer.counter[counter];
-    struct mkperf_multiplex_left *left = &m->left[core][n];
+    struct left *left = &multiplex.left[core][n];
 
     left->known = true;
     if (mkperf_plan.counting) { /* This includes an overflow that is not yet handled. */
-        struct mkperf_tally *tally = &m->drain->tally;
+        struct mkperf_tally *tally = &mkperf_in.tally;
         tally->total[core][tally->slot[counter]] += now->value - MKPERF_COUNT_PERIOD;
         return;
     }
@@ -121,21 +139,23 @@ static void keep_counter(struct mkperf_multiplex *m, unsigned core, uint32_t n)
     }
 }
 
-void mkperf_multiplex_times(const struct mkperf_multiplex *m, uint64_t now, uint64_t *out)
+void mkperf_multiplex_times(uint64_t now, uint64_t *out)
 {
+    uint64_t from = multiplex.resumed != 0 ? multiplex.resumed : mkperf_kernel.began;
+
     for (unsigned i = 0; i < mkperf_plan.events; i++) {
         const struct mkperf_plan_event *e = &mkperf_plan.event[i];
-        uint64_t present = e->slice == m->slice && now > m->resumed ? now - m->resumed : 0;
+        uint64_t present = e->slice == mkperf_in.slice && now > from ? now - from : 0;
         /* The kernel counts a software event in all slices. */
-        out[i] = e->soft != 0 ? mkperf_kernel_enabled(now) : m->running[i] + present;
+        out[i] = e->soft != 0 ? mkperf_kernel_enabled(now) : multiplex.running[i] + present;
     }
 }
 
 /* Stops the slice's counters, and stores their values and the time. A core that does not stop in
  * time leaves a session that samples, because its counters would count events of the wrong slice. */
-static bool end_slice(struct mkperf_multiplex *m)
+static bool end_slice(void)
 {
-    const struct mkperf_plan_slice *slice = &mkperf_plan.slice[m->slice];
+    const struct mkperf_plan_slice *slice = &mkperf_plan.slice[mkperf_in.slice];
     uint32_t stopped =
         mkperf_cores_request(mkperf_kernel.on, MKPERF_REQUEST_STOP | MKPERF_REQUEST_SNAPSHOT);
 
@@ -143,60 +163,62 @@ static bool end_slice(struct mkperf_multiplex *m)
         return false;
     }
     mkperf_kernel.on &= mkperf_plan.counting ? mkperf_kernel.on : stopped;
-    mkperf_drain(m->drain); /* under the numbers of this slice */
+    mkperf_drain(); /* under the numbers of this slice */
     uint64_t now = mkperf_plan.counting ? mkperf_status.cores[mkperf_kernel.here].stopped_ticks : 0;
     now = now != 0 ? now : mkperf_kernel_time();
-    m->drain->now = now;
+    mkperf_in.now = now;
     MKPERF_EACH_BIT (core, stopped) {
         for (uint32_t n = slice->first; n < slice->end; n++) {
-            keep_counter(m, core, n);
+            keep_counter(core, n);
         }
     }
-    mkperf_multiplex_times(m, now, m->running);
+    mkperf_multiplex_times(now, multiplex.running);
     for (unsigned i = 0; i < mkperf_plan.events; i++) {
-        m->stopped[i] = mkperf_plan.event[i].slice == m->slice ? now : m->stopped[i];
+        multiplex.stopped[i] = mkperf_plan.event[i].slice == mkperf_in.slice ? now
+                                                                             : multiplex.stopped[i];
     }
-    m->resumed = now;
+    multiplex.resumed = now;
     return true;
 }
 
-void mkperf_multiplex_rotate(struct mkperf_multiplex *m)
+void mkperf_multiplex_rotate(void)
 {
-    if (!m->drain->tally.expired) {
+    if (!mkperf_in.tally.expired) {
         return;
     }
-    if (end_slice(m)) {
-        m->slice = (m->slice + 1) % mkperf_plan.session.slices;
-        m->rotated++;
-        set_own_core(m);
-        set_other_cores(m);
+    if (end_slice()) {
+        mkperf_in.slice = (mkperf_in.slice + 1) % mkperf_plan.session.slices;
+        mkperf_in.rotated++;
+        set_own_core();
+        set_other_cores();
         /* The slice's events are paced as if no time had passed since they stopped. */
         for (unsigned i = 0; i < mkperf_plan.events; i++) {
-            if (mkperf_plan.event[i].slice == m->slice) {
-                mkperf_pace_resume(&m->drain->pacer, i, m->resumed - m->stopped[i]);
+            if (mkperf_plan.event[i].slice == mkperf_in.slice) {
+                mkperf_pace_resume(i, multiplex.resumed - multiplex.stopped[i]);
             }
         }
         mkperf_cores_request(mkperf_kernel.on, MKPERF_REQUEST_CONTINUE);
-        m->resumed = mkperf_plan.counting ? mkperf_kernel_answer_time() : m->resumed;
+        multiplex.resumed = mkperf_plan.counting ? mkperf_kernel_answer_time() : multiplex.resumed;
     }
-    m->drain->tally.expired = false;
+    mkperf_in.tally.expired = false;
 }
 
-void mkperf_multiplex_end(struct mkperf_multiplex *m)
+void mkperf_multiplex_end(void)
 {
     if (mkperf_plan.clock != 0) {
-        end_slice(m);
+        end_slice();
     }
 }
 
-void mkperf_multiplex_status(const struct mkperf_multiplex *m, bool running)
+void mkperf_multiplex_status(void)
 {
-    uint64_t now = m->drain->now;
+    uint64_t now = mkperf_in.now;
 
     if (mkperf_plan.session.slices < 2 || mkperf_plan.counting || mkperf_kernel.began == 0) {
         return;
     }
     mkperf_status.enabled_ticks = mkperf_kernel_enabled(now);
     mkperf_status.running_ticks_count = (pb_size_t)mkperf_plan.events;
-    mkperf_multiplex_times(m, running ? now : m->resumed, mkperf_status.running_ticks);
+    mkperf_multiplex_times(mkperf_kernel.session ? now : multiplex.resumed,
+                           mkperf_status.running_ticks);
 }

@@ -92,11 +92,11 @@ bool mkperf_output_dump(mkperf_Error *error)
     return true;
 }
 
-void mkperf_output_status(bool running, mkperf_Status *out)
+void mkperf_output_status(mkperf_Status *out)
 {
-    out->flight = !mkperf_out.flight ? mkperf_FlightState_FLIGHT_NONE
-                  : running          ? mkperf_FlightState_FLIGHT_RECORDING
-                                     : mkperf_FlightState_FLIGHT_HELD;
+    out->flight = !mkperf_out.flight      ? mkperf_FlightState_FLIGHT_NONE
+                  : mkperf_kernel.session ? mkperf_FlightState_FLIGHT_RECORDING
+                                          : mkperf_FlightState_FLIGHT_HELD;
     if (mkperf_out.flight) { /* To its receiver a dump is a session of its own. */
         out->captured = mkperf_out.dumped;
         out->sched_captured = mkperf_out.sched_dumped;

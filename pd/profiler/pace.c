@@ -12,11 +12,13 @@ enum {
     SILENT_INTERVALS = 4,   /* the same if no event has a sample */
 };
 
+struct mkperf_pace mkperf_pace[MKPERF_TARGET_CORES][MKPERF_MAX_EVENTS];
+
 /* Sets the event's period. The hook shortens a current interval that is now far too long. */
-static void set_period(struct mkperf_pacer *p, unsigned core, unsigned event, uint32_t period)
+static void set_period(unsigned core, unsigned event, uint32_t period)
 {
     const struct mkperf_plan_event *e = &mkperf_plan.event[event];
-    struct mkperf_pace *pace = &p->core[core][event];
+    struct mkperf_pace *pace = &mkperf_pace[core][event];
     uint32_t most = pace->period / SETTLED;
 
     period = mkperf_in_steps(period);
@@ -35,10 +37,10 @@ static void set_period(struct mkperf_pacer *p, unsigned core, unsigned event, ui
 }
 
 /* Adapts an event with a frequency to the samples since the last call. */
-static void adapt_to_rate(struct mkperf_pacer *p, unsigned core, unsigned event, bool dropped)
+static void adapt_to_rate(unsigned core, unsigned event, bool dropped)
 {
     const struct mkperf_plan_event *e = &mkperf_plan.event[event];
-    struct mkperf_pace *pace = &p->core[core][event];
+    struct mkperf_pace *pace = &mkperf_pace[core][event];
     uint64_t ticks = pace->last - pace->from;
     uint32_t period = pace->period;
     bool first = pace->from == 0;
@@ -57,15 +59,14 @@ static void adapt_to_rate(struct mkperf_pacer *p, unsigned core, unsigned event,
     pace->from = pace->last;
     pace->samples = 0;
     pace->events = 0;
-    set_period(p, core, event, period);
+    set_period(core, event, period);
     pace->settling |= first;
 }
 
 /* Lowers the period of an event with a frequency that has not occurred for long. */
-static void adapt_to_absence(struct mkperf_pacer *p, unsigned core, unsigned event, uint64_t now,
-                             uint64_t silence)
+static void adapt_to_absence(unsigned core, unsigned event, uint64_t now, uint64_t silence)
 {
-    struct mkperf_pace *pace = &p->core[core][event];
+    struct mkperf_pace *pace = &mkperf_pace[core][event];
     uint64_t hz = mkperf_kernel.tick_hz;
     uint32_t frequency = mkperf_plan.session.events[event].frequency;
     bool silent = silence > SILENT_INTERVALS * hz / frequency;
@@ -81,12 +82,10 @@ static void adapt_to_absence(struct mkperf_pacer *p, unsigned core, unsigned eve
     pace->from = 0;
     pace->samples = 0;
     pace->events = 0;
-    set_period(p, core, event,
-               mkperf_starved_period(pace->period, mkperf_plan.event[event].minimum));
+    set_period(core, event, mkperf_starved_period(pace->period, mkperf_plan.event[event].minimum));
 }
 
-bool mkperf_pace_adapt(struct mkperf_pacer *p, uint32_t slice, uint64_t now, bool dropped,
-                       uint64_t silence)
+bool mkperf_pace_adapt(uint32_t slice, uint64_t now, bool dropped, uint64_t silence)
 {
     bool settling = false;
 
@@ -94,29 +93,29 @@ bool mkperf_pace_adapt(struct mkperf_pacer *p, uint32_t slice, uint64_t now, boo
         for (unsigned i = 0; i < mkperf_plan.events; i++) {
             if (mkperf_plan.session.events[i].frequency != 0 &&
                 mkperf_plan.event[i].slice == slice) {
-                adapt_to_rate(p, core, i, dropped);
-                adapt_to_absence(p, core, i, now, silence);
-                settling |= p->core[core][i].settling;
+                adapt_to_rate(core, i, dropped);
+                adapt_to_absence(core, i, now, silence);
+                settling |= mkperf_pace[core][i].settling;
             }
         }
     }
     return settling;
 }
 
-void mkperf_pace_resume(struct mkperf_pacer *p, unsigned event, uint64_t away)
+void mkperf_pace_resume(unsigned event, uint64_t away)
 {
     for (unsigned core = 0; core < mkperf_kernel.cores; core++) {
-        struct mkperf_pace *pace = &p->core[core][event];
+        struct mkperf_pace *pace = &mkperf_pace[core][event];
         pace->from += pace->from != 0 ? away : 0;
         pace->last += pace->last != 0 ? away : 0;
     }
 }
 
-void mkperf_pace_begin(struct mkperf_pacer *p)
+void mkperf_pace_begin(void)
 {
     for (unsigned i = 0; i < MKPERF_MAX_EVENTS; i++) {
         for (unsigned core = 0; core < mkperf_kernel.cores; core++) {
-            p->core[core][i] =
+            mkperf_pace[core][i] =
                 (struct mkperf_pace){.period = mkperf_in_steps(mkperf_plan.event[i].period)};
         }
     }

@@ -2,8 +2,8 @@
 /*
  * The stages of the profiler PD's pipeline, from the last to the first: README.md has the figure.
  *
- * Owns: the struct of each stage. A stage has pointers to what comes after it, and the file of its
- * section is the only one that changes its members.
+ * Each stage has one instance. What only its own file uses is static there. What others read is a
+ * variable here, and the file of its section is the only one that changes it.
  */
 #ifndef MKPERF_PROFILER_PIPELINE_H
 #define MKPERF_PROFILER_PIPELINE_H
@@ -60,7 +60,7 @@ bool mkperf_output_open(void);
 /* Shows all of a flight recording to the client. False: there is none; *error says so. */
 bool mkperf_output_dump(mkperf_Error *error);
 /* Completes a copy of the status with the recording's state. */
-void mkperf_output_status(bool running, mkperf_Status *out);
+void mkperf_output_status(mkperf_Status *out);
 
 /* For the next one: space in a flight recording, by overwriting the oldest records. Never NULL for
  * up to half of the ring. */
@@ -120,7 +120,7 @@ static inline bool mkperf_output_put(const uint64_t *record, unsigned bytes, uns
  *
  * Software events: the table that the kernel fills in, records of faults, and INTERACTIONS.
  *
- * Owns: struct mkperf_soft_stage: the kernel's table, and the snapshot of it for the current
+ * Owns: the kernel's table (mkperf_soft_table), and the snapshot of it for the current
  * answers. include/mkperf/soft.h defines the events. Called by drain.c for FAULT records, by
  * hook_session.c at a session's start and end, by counting.c for counts, and by main.c for
  * INTERACTIONS.
@@ -128,18 +128,6 @@ static inline bool mkperf_output_put(const uint64_t *record, unsigned bytes, uns
  * What may be lost: the record of a fault that does not fit into the output. The fault is still in
  * the count of faults, and the record is counted as dropped.
  */
-
-struct mkperf_soft_stage {
-    struct mkperf_soft *table; /* The kernel writes it. */
-    bool on;                   /* The last session had software events. */
-    uint64_t ended;            /* ticks; 0: the session runs */
-
-    /* the snapshot, in which used entries come first and have identities instead of keys */
-    struct mkperf_soft view;
-    uint64_t enabled; /* ticks */
-    uint32_t edges;
-    uint32_t threads;
-};
 
 /* Returns the identity of the thread with this key and scheduling context in the kernel's
  * tables. */
@@ -150,24 +138,22 @@ static inline uint64_t mkperf_soft_identity(uint64_t key, uint64_t sc)
 
 /* Begins a session: clears the table and writes software events into the configuration. False: the
  * kernel has none, and *error has the reason. */
-bool mkperf_soft_prepare(struct mkperf_soft_stage *s, mkperf_Error *error);
+bool mkperf_soft_prepare(mkperf_Error *error);
 /* Called when the counters were stopped, while the hook still has the session. In one with stacks, it
  * looks at the pages of each thread's stack. */
-void mkperf_soft_ended(struct mkperf_soft_stage *s);
+void mkperf_soft_ended(void);
 /* Takes a FAULT record of a core. False: it is not one of the session. */
-bool mkperf_soft_take(struct mkperf_soft_stage *s, const uint64_t *record, unsigned size);
+bool mkperf_soft_take(const uint64_t *record, unsigned size);
 /* Fills a part of the answer to INTERACTIONS; part 0 takes the snapshot. False: *error has the
  * reason. */
-bool mkperf_soft_answer(struct mkperf_soft_stage *s, uint32_t part, mkperf_Interactions *out,
-                        mkperf_Error *error);
+bool mkperf_soft_answer(uint32_t part, mkperf_Interactions *out, mkperf_Error *error);
 
 /*
  * ---- sched.c ----
  *
  * Scheduling events on their way to the client.
  *
- * Owns: struct mkperf_sched: the thread of each slot on each core, and the losses that are not yet
- * reported. Called by drain.c for each record of the three types (include/mkperf/sched.h).
+ * Owns: the thread of each slot on each core, and the losses that are not yet reported. Called by drain.c for each record of the three types (include/mkperf/sched.h).
  *
  *   SCHED_THREAD (slot, thread) -> thread[slot]
  *   SCHED (slot) -> thread[slot] -> event with an identity -> output
@@ -195,34 +181,22 @@ static inline void mkperf_slots_take(struct mkperf_slots *s, const uint64_t *rec
         mkperf_thread_of(record[MKPERF_WORD_THREAD], record[MKPERF_WORD_SC]);
 }
 
-struct mkperf_sched_core {
-    struct mkperf_slots slots;
-    uint64_t dropped;   /* the part of the ring's count that lost_ring includes */
-    uint64_t lost;      /* events not yet reported in the stream */
-    uint64_t lost_from; /* time of the first of these events */
-};
-
-struct mkperf_sched {
-    struct mkperf_sched_core core[MKPERF_TARGET_CORES];
-};
-
 /* Begins a session: writes scheduling events into the configuration. False: the kernel has none,
  * and *error has the reason. */
-bool mkperf_sched_prepare(struct mkperf_sched *s, mkperf_Error *error);
+bool mkperf_sched_prepare(mkperf_Error *error);
 /* Takes a record of events or words from that core's ring. False: it is not one of the session. */
-bool mkperf_sched_take(struct mkperf_sched *s, unsigned core, const uint64_t *record,
-                       unsigned size);
+bool mkperf_sched_take(unsigned core, const uint64_t *record, unsigned size);
 /* Called at the end of a drain of that core: reports losses that no event followed. dropped: the
  * ring's count of dropped events. */
-void mkperf_sched_drained(struct mkperf_sched *s, unsigned core, uint64_t dropped);
+void mkperf_sched_drained(unsigned core, uint64_t dropped);
 
 /*
  * ---- latencies.c ----
  *
  * The latencies of a session: from the cores' rings to the answers to LATENCY (session.h).
  *
- * Owns: struct mkperf_latencies: the histograms (latency.h), the snapshot of them for the current
- * answers, and its division into parts. Called by drain.c before the rings are emptied, by
+ * Owns: the histograms (latency.h), the snapshot of them for the current answers, and its division
+ * into parts. Called by drain.c before the rings are emptied, by
  * hook_session.c at a session's start and end, by counting.c when counts are read, and by main.c for
  * LATENCY.
  *
@@ -238,47 +212,27 @@ void mkperf_sched_drained(struct mkperf_sched *s, unsigned core, uint64_t droppe
  *   latency --- a request for part 0 ---> shown --> part[0] part[1] .. (pairs, wake-ups, run times)
  */
 
-/* Most parts of an answer; the cells of latency.h fill fewer. */
-enum { MKPERF_LATENCY_PARTS = 256 };
-
-struct mkperf_latencies {
-    struct mkperf_latency latency;
-    /* Threads of the slots, as of the last merged event. */
-    struct mkperf_slots slots[MKPERF_TARGET_CORES];
-    bool on;        /* The last session had latencies. */
-    uint64_t ended; /* ticks; 0: the session runs */
-
-    /* the snapshot */
-    struct mkperf_latency shown;
-    mkperf_LatencyThread run[MKPERF_LATENCY_THREADS]; /* run times until run_at */
-    uint64_t run_at;                                  /* ticks; 0: no run times */
-    unsigned runs;
-    uint32_t parts;
-    uint32_t part[MKPERF_LATENCY_PARTS]; /* first position of each part (latencies.c) */
-};
-
-/* Called before a session begins. */
-void mkperf_latencies_begin(struct mkperf_latencies *l);
+/* Called when a session has begun, before the first drain. */
+void mkperf_latencies_begin(void);
 /* Replays the events of the mask's cores until that time (ticks). ring: by core. end: by core, up
  * to where its ring was read and can be emptied. */
-void mkperf_latencies_merge(struct mkperf_latencies *l, uint32_t mask,
-                            const struct mkperf_ring_consumer *ring, uint64_t until, uint64_t *end);
+void mkperf_latencies_merge(uint32_t mask, const struct mkperf_ring_consumer *ring, uint64_t until,
+                            uint64_t *end);
 /* Called when the session has ended. Run times end at that time (ticks). Later calls for a session
  * have no effect. */
-void mkperf_latencies_end(struct mkperf_latencies *l, uint64_t time);
+void mkperf_latencies_end(uint64_t time);
 /* Called when counts were read at `time` (ticks), and the rings were emptied afterwards. Takes the
  * run times of that time. */
-void mkperf_latencies_counted(struct mkperf_latencies *l, uint64_t time);
+void mkperf_latencies_counted(uint64_t time);
 /* Fills a part of the answer; part 0 takes the snapshot. False: *error has the reason. */
-bool mkperf_latencies_answer(struct mkperf_latencies *l, uint32_t part, mkperf_Latency *out,
-                             mkperf_Error *error);
+bool mkperf_latencies_answer(uint32_t part, mkperf_Latency *out, mkperf_Error *error);
 
 /*
  * ---- pace.c ----
  *
  * Pacing: the period of each event on each core.
  *
- * Owns: struct mkperf_pacer. The drain notes samples here; hook_session.c adapts the periods after
+ * Owns: mkperf_pace. The drain notes samples here; hook_session.c adapts the periods after
  * a drain, and sends the changed configurations (kernel.stale) to the hook. On each core an event
  * has one period for its user and its kernel counter, so that all its samples have equal weight.
  * With a frequency, the period follows the measured rate.
@@ -296,19 +250,16 @@ struct mkperf_pace {
     bool settling;    /* The last change was large, or the period has not changed yet. */
 };
 
-struct mkperf_pacer {
-    struct mkperf_pace core[MKPERF_TARGET_CORES][MKPERF_MAX_EVENTS];
-};
+extern struct mkperf_pace mkperf_pace[MKPERF_TARGET_CORES][MKPERF_MAX_EVENTS];
 
 /* Sets the periods of the plan, for a new session. */
-void mkperf_pace_begin(struct mkperf_pacer *p);
+void mkperf_pace_begin(void);
 /* Adapts the events of that slice to the samples since the last call. now: ticks. dropped: samples
  * were lost, so that the rate is only known to be too high. silence: ticks for which there was no
  * sample of any event, as far as is known. Returns whether a period changes so much that it will change again soon. */
-bool mkperf_pace_adapt(struct mkperf_pacer *p, uint32_t slice, uint64_t now, bool dropped,
-                       uint64_t silence);
+bool mkperf_pace_adapt(uint32_t slice, uint64_t now, bool dropped, uint64_t silence);
 /* Called when the event counts again after `away` ticks without counting. */
-void mkperf_pace_resume(struct mkperf_pacer *p, unsigned event, uint64_t away);
+void mkperf_pace_resume(unsigned event, uint64_t away);
 
 /* Called for drained samples of an event, the last one at `time`. events: the sum of their
  * periods. */
@@ -325,7 +276,7 @@ static inline void mkperf_pace_note(struct mkperf_pace *pace, uint32_t samples, 
  *
  * The head of the pipeline: empties the cores' sample rings.
  *
- * Owns: struct mkperf_drain: this PD's end of each ring, the samples' way to the output, and their
+ * Owns: mkperf_in: this PD's end of each ring, the samples' way to the output, and their
  * losses. Called at each wake-up and on the client's request. This is the profiler PD's part of the
  * sampling path: samples are checked one by one, and copied in one piece.
  *
@@ -348,7 +299,7 @@ struct mkperf_lost { /* losses that are not yet reported in the stream */
     uint64_t events;
 };
 
-struct mkperf_drain_core {
+struct mkperf_input_core {
     uint64_t now;         /* ticks: time of its last record */
     uint32_t samples;     /* samples of the last drain */
     bool unreported;      /* There are losses in lost[]. */
@@ -368,23 +319,23 @@ struct mkperf_tally {
     uint64_t last[MKPERF_TARGET_CORES]; /* ticks: time of the last record in total[] */
 };
 
-struct mkperf_drain {
-    struct mkperf_pacer pacer;
-    struct mkperf_soft_stage soft;
-    struct mkperf_sched sched;
-    struct mkperf_latencies latencies;
-    uint64_t now; /* ticks: time of the last record of any core */
+struct mkperf_input {
+    uint64_t now;     /* ticks: time of the last record of any core */
+    uint32_t slice;   /* the current slice of the plan. multiplex.c sets it and the next two. */
+    uint64_t rotated; /* slices that have ended */
     /* The event's number in the plan, by hardware counter of the current slice. */
     uint8_t number[MKPERF_MAX_COUNTERS];
     struct mkperf_ring_consumer ring[MKPERF_TARGET_CORES];
-    struct mkperf_drain_core core[MKPERF_TARGET_CORES];
+    struct mkperf_input_core core[MKPERF_TARGET_CORES];
     struct mkperf_tally tally;
 };
+
+extern struct mkperf_input mkperf_in;
 
 /* Empties a ring, as the hook expects at the start of a session. Called only without a session. */
 void mkperf_ring_clear(struct mkperf_ring_consumer *c);
 /* Begins a session with empty rings of the plan's size. */
-void mkperf_drain_begin(struct mkperf_drain *d);
+void mkperf_drain_begin(void);
 /* The result of a drain. */
 struct mkperf_drained {
     uint32_t samples;
@@ -393,6 +344,6 @@ struct mkperf_drained {
     bool output;    /* The output ring has new records. */
 };
 /* Moves the records of the session's cores to the stages. */
-struct mkperf_drained mkperf_drain(struct mkperf_drain *d);
+struct mkperf_drained mkperf_drain(void);
 
 #endif

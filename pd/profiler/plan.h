@@ -64,6 +64,12 @@ struct mkperf_plan {
 /* The plan of the session. */
 extern struct mkperf_plan mkperf_plan;
 
+/* Returns whether the timer samples, and not the hook. */
+static inline bool mkperf_plan_timed(const struct mkperf_plan *plan)
+{
+    return plan->session.source == mkperf_SampleSource_SOURCE_TIMER;
+}
+
 /* Returns whether the kernel reports scheduling events. */
 static inline bool mkperf_plan_schedules(const struct mkperf_plan *plan)
 {

@@ -30,7 +30,6 @@ static struct mkperf_ring_producer producer[CORES];
 static struct mkperf_ring_consumer consumer[CORES];
 struct mkperf_kernel mkperf_kernel;
 mkperf_Status mkperf_status;
-static struct mkperf_latencies latencies;
 
 /* Only a running session's answers ask the kernel for its time. */
 uint64_t mkperf_kernel_time(void)
@@ -87,7 +86,7 @@ static int begin(void **state)
         put_thread(i, SLOT_OTHER, OTHER);
     }
     mkperf_plan.latency = true;
-    mkperf_latencies_begin(&latencies);
+    mkperf_latencies_begin();
     return 0;
 }
 
@@ -96,7 +95,7 @@ static void drain(uint64_t until)
 {
     uint64_t end[MKPERF_TARGET_CORES];
 
-    mkperf_latencies_merge(&latencies, SESSION, consumer, until, end);
+    mkperf_latencies_merge(SESSION, consumer, until, end);
     for (unsigned i = 0; i < 2; i++) {
         struct mkperf_ring_consumer *c = &consumer[i];
         assert_true(end[i] >= c->tail && end[i] <= memory[i].ring.head);
@@ -191,7 +190,7 @@ static void test_corrupt_ring(void **state)
     memory[0].data[0] = 0;
     one_call(1000, 300);
     uint64_t end[MKPERF_TARGET_CORES];
-    mkperf_latencies_merge(&latencies, SESSION, consumer, 5000, end);
+    mkperf_latencies_merge(SESSION, consumer, 5000, end);
     assert_int_equal(end[0], memory[0].ring.head);
     assert_int_equal(end[1], memory[1].ring.head);
 }

@@ -243,14 +243,14 @@ static void test_silence(void **state)
     configure_one(sim_event("cycles", 0, 100), mkperf_ToHost_session_tag);
     start_session();
     run_machine(2 * TICK_HZ);
-    uint32_t period = sim_profiler->drain.pacer.core[0][0].period;
+    uint32_t period = mkperf_pace[0][0].period;
     sim.user_rate = 1;
     sim.kernel_rate = 0;
     for (unsigned i = 0; i < 5; i++) {
         run_machine(TICK_HZ);
         sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     }
-    assert_true(sim_profiler->drain.pacer.core[0][0].period < period / 100);
+    assert_true(mkperf_pace[0][0].period < period / 100);
     uint64_t before = got.batch_samples;
     run_machine(3 * TICK_HZ);
     assert_true(got.batch_samples - before > 150);
@@ -514,7 +514,7 @@ static void test_guests_frequency(void **state)
     run_machine(2 * TICK_HZ);
     check_statistics(stop_session());
     assert_in_range(got.of[0], 600, 8000);
-    assert_true(sim_profiler->drain.pacer.core[0][0].period >= 1000000 / 8);
+    assert_true(mkperf_pace[0][0].period >= 1000000 / 8);
 }
 
 int main(void)

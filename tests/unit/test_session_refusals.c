@@ -40,7 +40,7 @@ static void test_no_interrupt(void **state)
         refused(i == 0 ? mkperf_ErrorCode_ERROR_NO_HOOK : mkperf_ErrorCode_ERROR_NO_PMU, 0);
         assert_int_equal(sim.hook_state.mask, 0);
         assert_int_equal(sim.overflow, 0);
-        assert_false(sim_profiler->session.running);
+        assert_false(mkperf_kernel.session);
         for (unsigned c = 0; c < COUNTERS; c++) {
             assert_false(sim.counter[c].on);
         }
@@ -103,12 +103,12 @@ static void test_storm(void **state)
     configure_one(sim_event("cycles", 1000, 0), mkperf_ToHost_session_tag);
     start_session();
     run_machine(TICK_HZ / 10);
-    assert_true(sim_profiler->session.running);
+    assert_true(mkperf_kernel.session);
     sim.slow = 3; /* ticks a sample; there is one each tick */
     run_machine(TICK_HZ / 100);
     sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     assert_true(got.last.msg.status.storm);
-    assert_false(sim_profiler->session.running);
+    assert_false(mkperf_kernel.session);
     run_machine(TICK_HZ / 100); /* the client notices, and tells the end of the session */
     sim_command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     assert_true(got.last.msg.status.storm);

@@ -52,7 +52,6 @@ static void test_shares(void **state)
 static void test_walk(void **state)
 {
     static uint64_t stack[8] __attribute__((aligned(16)));
-    const struct mkperf_observation *o = &sim_profiler->ticks.observation;
     uint64_t frame[8];
     unsigned flags;
 
@@ -65,7 +64,7 @@ static void test_walk(void **state)
     m.msg.observe.stack[0] =
         (mkperf_StackWindow){.theirs = 0x20000000, .ours = (uintptr_t)stack, .bytes = sizeof stack};
     sim_ask(&m, mkperf_ToHost_ack_tag);
-    struct mkperf_observed *t = &sim_profiler->ticks.observation.thread[0];
+    struct mkperf_observed *t = &mkperf_seen.thread[0];
     assert_int_equal(t->windows, 0);
     mkperf_stack2_bytes = sizeof stack;
     tell(0);
@@ -76,26 +75,26 @@ static void test_walk(void **state)
     stack[4] = 0;
     stack[5] = 0x200200;
     t->regs.x29 = 0x20000000;
-    assert_int_equal(mkperf_observe_walk(o, 0, frame, 8, &flags), 2);
+    assert_int_equal(mkperf_observe_walk(0, frame, 8, &flags), 2);
     assert_int_equal(flags, 0);
     assert_int_equal(frame[0], 0x200100);
     assert_int_equal(frame[1], 0x200200);
-    assert_int_equal(mkperf_observe_walk(o, 0, frame, 1, &flags), 1);
+    assert_int_equal(mkperf_observe_walk(0, frame, 1, &flags), 1);
     assert_int_equal(flags, MKPERF_SAMPLE_DEPTH_LIMIT);
     stack[4] = 0x20000000; /* the chain leads downwards and would be a circle */
-    assert_int_equal(mkperf_observe_walk(o, 0, frame, 8, &flags), 2);
+    assert_int_equal(mkperf_observe_walk(0, frame, 8, &flags), 2);
     assert_int_equal(flags, MKPERF_SAMPLE_BAD_FP);
     stack[5] = 0; /* the frame of the start code */
-    assert_int_equal(mkperf_observe_walk(o, 0, frame, 8, &flags), 1);
+    assert_int_equal(mkperf_observe_walk(0, frame, 8, &flags), 1);
     const uint64_t wild[] = {0x20000000 + sizeof stack - 8, 0x20000004, 0x1ffffff8, UINT64_MAX - 7,
                              0x20000000 + sizeof stack};
     for (unsigned i = 0; i < sizeof wild / sizeof *wild; i++) {
         t->regs.x29 = wild[i];
-        assert_int_equal(mkperf_observe_walk(o, 0, frame, 8, &flags), 0);
+        assert_int_equal(mkperf_observe_walk(0, frame, 8, &flags), 0);
         assert_int_equal(flags, MKPERF_SAMPLE_BAD_FP);
     }
     t->windows = 0;
-    assert_int_equal(mkperf_observe_walk(o, 0, frame, 8, &flags), 0);
+    assert_int_equal(mkperf_observe_walk(0, frame, 8, &flags), 0);
     assert_int_equal(flags, 0);
 }
 
@@ -115,7 +114,6 @@ static void tell_calls(uint32_t i, pb_size_t n, const uint32_t (*call)[2])
 /* Who called whom, as far as registers prove it. */
 static void test_callers(void **state)
 {
-    struct mkperf_observation *o = &sim_profiler->ticks.observation;
     const seL4_Word call = (seL4_Word)-1, wait = (seL4_Word)-7;
     mkperf_ToTarget m;
 
@@ -128,43 +126,43 @@ static void test_callers(void **state)
     for (unsigned i = 0; i < SIM_CHILDREN; i++) {
         sim_child[i] = (seL4_UserContext){.pc = SIM_SITE, .x7 = wait};
     }
-    mkperf_observe_look(o);
-    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), -1); /* no PD calls */
+    mkperf_observe_look();
+    assert_int_equal(mkperf_observe_caller(CHILD(2)), -1); /* no PD calls */
     sim_child[0].x7 = call;
     sim_child[0].x0 = BASE_ENDPOINT_CAP + 5;
-    mkperf_observe_look(o);
-    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), 0);
-    assert_int_equal(mkperf_observe_caller(o, CHILD(3)), -1); /* the call is on another channel */
-    assert_int_equal(mkperf_observe_caller(o, CHILD(0)), -1);
+    mkperf_observe_look();
+    assert_int_equal(mkperf_observe_caller(CHILD(2)), 0);
+    assert_int_equal(mkperf_observe_caller(CHILD(3)), -1); /* the call is on another channel */
+    assert_int_equal(mkperf_observe_caller(CHILD(0)), -1);
     sim_child[0].x0 = BASE_ENDPOINT_CAP + 6; /* a call to a PD that was not announced */
-    mkperf_observe_look(o);
-    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), -1);
+    mkperf_observe_look();
+    assert_int_equal(mkperf_observe_caller(CHILD(2)), -1);
     sim_child[0].x0 = 0; /* the badge of a reply */
-    mkperf_observe_look(o);
-    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), -1);
+    mkperf_observe_look();
+    assert_int_equal(mkperf_observe_caller(CHILD(2)), -1);
     sim_child[0].x0 = BASE_ENDPOINT_CAP + 7;
     sim_child[2] = sim_child[0];
     sim_child[2].x0 = BASE_ENDPOINT_CAP + 1;
-    mkperf_observe_look(o);
-    assert_int_equal(mkperf_observe_caller(o, CHILD(3)), -1); /* two PDs are in a call to it */
+    mkperf_observe_look();
+    assert_int_equal(mkperf_observe_caller(CHILD(3)), -1); /* two PDs are in a call to it */
     sim_child[0].x0 = BASE_ENDPOINT_CAP + 5;
-    mkperf_observe_look(o);
-    assert_int_equal(mkperf_observe_caller(o, CHILD(3)), 2); /* 0 calls 2 calls 3 */
-    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), 0);
+    mkperf_observe_look();
+    assert_int_equal(mkperf_observe_caller(CHILD(3)), 2); /* 0 calls 2 calls 3 */
+    assert_int_equal(mkperf_observe_caller(CHILD(2)), 0);
     sim_child[0].pc += 4; /* the PD is not at its system call */
-    mkperf_observe_look(o);
-    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), -1);
+    mkperf_observe_look();
+    assert_int_equal(mkperf_observe_caller(CHILD(2)), -1);
     sim_child[0].pc -= 4;
-    o->stopped = 1; /* it faulted there */
-    mkperf_observe_look(o);
-    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), -1);
-    o->stopped = 0;
-    o->thread[1].child = SIM_CHILDREN; /* the registers of one cannot be read */
-    mkperf_observe_look(o);
-    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), -1);
-    o->thread[1].child = 1;
-    mkperf_observe_look(o);
-    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), 0);
+    mkperf_seen.stopped = 1; /* it faulted there */
+    mkperf_observe_look();
+    assert_int_equal(mkperf_observe_caller(CHILD(2)), -1);
+    mkperf_seen.stopped = 0;
+    mkperf_seen.thread[1].child = SIM_CHILDREN; /* the registers of one cannot be read */
+    mkperf_observe_look();
+    assert_int_equal(mkperf_observe_caller(CHILD(2)), -1);
+    mkperf_seen.thread[1].child = 1;
+    mkperf_observe_look();
+    assert_int_equal(mkperf_observe_caller(CHILD(2)), 0);
     /* More than there is room for. */
     tell(0);
     m = observe(1, 0, 10);
@@ -199,19 +197,19 @@ static void test_inferred_callers(void **state)
         sim_ask(&m, mkperf_ToHost_session_tag);
         assert_int_equal(got.last.msg.session.callers, callers);
         start_session();
-        struct mkperf_ticks *t = &sim_profiler->ticks;
+        struct mkperf_ticks *t = &mkperf_ticks;
         for (unsigned i = 0; i < 2; i++) {
             sim_child[i] = (seL4_UserContext){
                 .pc = SIM_SITE, .x7 = (seL4_Word)-1, .x0 = BASE_ENDPOINT_CAP + 5 + i, .x30 = 7 + i};
         }
         sim_child[2] = (seL4_UserContext){.pc = 0x200000};
-        mkperf_observe_look(&t->observation);
+        mkperf_observe_look();
         sim_child[2].pc += 4;
         t->due = t->from + 1000;
         t->left = 0;
         struct mkperf_ring_consumer c = {
             .ring = t->ring.ring, .size = t->ring.size, .tail = t->ring.head};
-        mkperf_ticks_take(t, sim.ticks, NULL);
+        mkperf_ticks_take(sim.ticks, NULL);
         record = mkperf_ring_peek(&c, &size, &corrupt);
         assert_non_null(record);
         unsigned n = mkperf_record_nframes(record[0]);
@@ -282,7 +280,7 @@ static void test_fault(void **state)
     assert_int_equal(fault(3, microkit_msginfo_new(seL4_Fault_VMFault, 4), &reply), seL4_False);
     const mkperf_Status *s = stop_session();
     assert_int_equal(s->attribution.faults, 1);
-    assert_true(sim_profiler->ticks.observation.stopped == 8);
+    assert_true(mkperf_seen.stopped == 8);
     assert_false(fault(200, microkit_msginfo_new(seL4_Fault_UserException, 5), &reply));
 }
 

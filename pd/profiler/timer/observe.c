@@ -15,6 +15,8 @@
 #define SYS_RECV UINT64_C(-7)
 #define SYS_WAIT UINT64_C(-9)
 
+struct mkperf_observation mkperf_seen;
+
 enum { CONTEXT_WORDS = sizeof(seL4_UserContext) / sizeof(seL4_Word) };
 
 /* Memory regions with other PDs' stacks, mapped readable: mkperf_stack1 and mkperf_stack1_bytes to
@@ -67,34 +69,33 @@ static bool read_registers(const struct mkperf_observed *t, seL4_UserContext *re
     return cap != 0 && seL4_TCB_ReadRegisters(cap, seL4_False, 0, CONTEXT_WORDS, regs) == 0;
 }
 
-static bool take_sites(struct mkperf_observation *o, struct mkperf_observed *t,
-                       const mkperf_Observe *part, mkperf_Error *error)
+static bool take_sites(struct mkperf_observed *t, const mkperf_Observe *part, mkperf_Error *error)
 {
     uint64_t site = 0;
 
-    if (part->site_count > MKPERF_ALL_SITES - o->all_sites) {
+    if (part->site_count > MKPERF_ALL_SITES - mkperf_seen.all_sites) {
         return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "too many system call instructions");
     }
     for (unsigned i = 0; i < part->site_count; i++) {
         site += part->site[i];
-        if (site > UINT32_MAX || (t->sites != 0 && site <= o->site[o->all_sites - 1])) {
+        if (site > UINT32_MAX ||
+            (t->sites != 0 && site <= mkperf_seen.site[mkperf_seen.all_sites - 1])) {
             return mkperf_refuse(error, MKPERF_RESULT_MALFORMED, 0,
                                  "addresses of system calls are not ascending");
         }
-        o->site[o->all_sites++] = (uint32_t)site;
+        mkperf_seen.site[mkperf_seen.all_sites++] = (uint32_t)site;
         t->sites++;
     }
     return true;
 }
 
-static bool take_calls(struct mkperf_observation *o, struct mkperf_observed *t,
-                       const mkperf_Observe *part, mkperf_Error *error)
+static bool take_calls(struct mkperf_observed *t, const mkperf_Observe *part, mkperf_Error *error)
 {
-    if (part->call_count > MKPERF_ALL_CALLS - o->all_calls) {
+    if (part->call_count > MKPERF_ALL_CALLS - mkperf_seen.all_calls) {
         return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "too many protected calls");
     }
     for (unsigned i = 0; i < part->call_count; i++) {
-        o->call[o->all_calls++] = (struct mkperf_observed_call){
+        mkperf_seen.call[mkperf_seen.all_calls++] = (struct mkperf_observed_call){
             .callee = mkperf_thread_from_wire(part->call[i].thread),
             .channel = part->call[i].channel,
         };
@@ -124,19 +125,18 @@ static bool take_windows(struct mkperf_observed *t, const mkperf_Observe *part, 
 }
 
 /* Adds a PD. NULL: *error has the reason. */
-static struct mkperf_observed *add_pd(struct mkperf_observation *o, const mkperf_Observe *part,
-                                      mkperf_Error *error)
+static struct mkperf_observed *add_pd(const mkperf_Observe *part, mkperf_Error *error)
 {
-    if (o->n == MKPERF_OBSERVED || part->child > MKPERF_MAX_CHILD_ID) {
+    if (mkperf_seen.n == MKPERF_OBSERVED || part->child > MKPERF_MAX_CHILD_ID) {
         mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "child ids are 0 to 61");
         return NULL;
     }
-    struct mkperf_observed *t = &o->thread[o->n];
+    struct mkperf_observed *t = &mkperf_seen.thread[mkperf_seen.n];
     *t = (struct mkperf_observed){.thread = mkperf_thread_from_wire(part->thread),
                                   .child = part->child,
                                   .slot = part->slot,
-                                  .first_site = o->all_sites,
-                                  .first_call = o->all_calls};
+                                  .first_site = mkperf_seen.all_sites,
+                                  .first_call = mkperf_seen.all_calls};
     if (!read_registers(t, &t->regs)) {
         mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
                       "the profiler PD has no child of that id, or no such capability: is "
@@ -145,51 +145,49 @@ static struct mkperf_observed *add_pd(struct mkperf_observation *o, const mkperf
     }
     /* Only children of this PD report their faults here. Another PD may stop at any instruction
      * without this PD's knowledge, as one without a budget does. */
-    o->evidence[o->n++] = (struct mkperf_evidence){.priority = (int32_t)part->priority,
-                                                   .limited = part->limited || part->slot != 0};
+    mkperf_seen.evidence[mkperf_seen.n++] = (struct mkperf_evidence){
+        .priority = (int32_t)part->priority, .limited = part->limited || part->slot != 0};
     return t;
 }
 
-bool mkperf_observe_reported(struct mkperf_observation *o, const mkperf_Observe *part,
-                             mkperf_Error *error)
+bool mkperf_observe_reported(const mkperf_Observe *part, mkperf_Error *error)
 {
     if (part->part == 0) {
-        o->reported = true;
-        o->part = 0;
-        o->self = mkperf_thread_from_wire(part->thread);
-        o->unobserved = (int32_t)part->priority - 1;
-        o->n = 0;
-        o->all_sites = 0;
-        o->all_calls = 0;
+        mkperf_seen.reported = true;
+        mkperf_seen.part = 0;
+        mkperf_seen.self = mkperf_thread_from_wire(part->thread);
+        mkperf_seen.unobserved = (int32_t)part->priority - 1;
+        mkperf_seen.n = 0;
+        mkperf_seen.all_sites = 0;
+        mkperf_seen.all_calls = 0;
         return true;
     }
-    if (!o->reported) {
+    if (!mkperf_seen.reported) {
         return mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "part 0 of Observe must be first");
     }
-    if (part->part == o->part) {
+    if (part->part == mkperf_seen.part) {
         return true; /* repeated, since the answer was lost */
     }
-    if (part->part != o->part + 1) {
+    if (part->part != mkperf_seen.part + 1) {
         return mkperf_refuse(error, MKPERF_RESULT_MALFORMED, 0, "a part of Observe is missing");
     }
-    o->part = part->part;
-    struct mkperf_observed *t = o->n != 0 ? &o->thread[o->n - 1] : NULL;
+    mkperf_seen.part = part->part;
+    struct mkperf_observed *t = mkperf_seen.n != 0 ? &mkperf_seen.thread[mkperf_seen.n - 1] : NULL;
     if (t == NULL || t->child != part->child || t->slot != part->slot) {
-        t = add_pd(o, part, error);
+        t = add_pd(part, error);
     }
-    if (t != NULL && take_sites(o, t, part, error) && take_calls(o, t, part, error) &&
+    if (t != NULL && take_sites(t, part, error) && take_calls(t, part, error) &&
         take_windows(t, part, error)) {
         return true;
     }
-    o->reported = false;
+    mkperf_seen.reported = false;
     return false;
 }
 
 /* Returns whether one of the thread's system call instructions is at pc. */
-static bool at_site(const struct mkperf_observation *o, const struct mkperf_observed *t,
-                    uint64_t pc)
+static bool at_site(const struct mkperf_observed *t, uint64_t pc)
 {
-    const uint32_t *site = o->site + t->first_site;
+    const uint32_t *site = mkperf_seen.site + t->first_site;
     uint32_t from = 0;
     uint32_t to = t->sites;
 
@@ -217,40 +215,40 @@ static bool same_registers(const seL4_UserContext *a, const seL4_UserContext *b)
     return true;
 }
 
-void mkperf_observe_look(struct mkperf_observation *o)
+void mkperf_observe_look(void)
 {
     static seL4_UserContext regs;
 
-    o->partial = false;
-    for (unsigned i = 0; i < o->n; i++) {
-        struct mkperf_observed *t = &o->thread[i];
-        struct mkperf_evidence *e = &o->evidence[i];
+    mkperf_seen.partial = false;
+    for (unsigned i = 0; i < mkperf_seen.n; i++) {
+        struct mkperf_observed *t = &mkperf_seen.thread[i];
+        struct mkperf_evidence *e = &mkperf_seen.evidence[i];
         if (!read_registers(t, &regs)) {
-            o->unreadable++;
-            o->partial = true;
+            mkperf_seen.unreadable++;
+            mkperf_seen.partial = true;
             continue;
         }
         e->ran = !same_registers(&regs, &t->regs);
-        e->at_call = at_site(o, t, regs.MKPERF_REG_PC);
+        e->at_call = at_site(t, regs.MKPERF_REG_PC);
         e->calls = e->at_call && regs.MKPERF_REG_CALL == SYS_CALL;
         e->waits = e->at_call &&
                    (regs.MKPERF_REG_CALL == SYS_REPLY_RECV ||
                     regs.MKPERF_REG_CALL == SYS_NB_SEND_RECV ||
                     regs.MKPERF_REG_CALL == SYS_NB_SEND_WAIT || regs.MKPERF_REG_CALL == SYS_RECV ||
                     regs.MKPERF_REG_CALL == SYS_WAIT);
-        e->stopped = t->slot == 0 && (o->stopped >> t->child & 1);
+        e->stopped = t->slot == 0 && (mkperf_seen.stopped >> t->child & 1);
         t->regs = regs;
     }
 }
 
 /* Returns whether the thread waits in a protected call to `callee`. Its first argument is the
  * channel's endpoint until the reply, whose badge takes its place. */
-static bool calls_thread(const struct mkperf_observation *o, unsigned i, uint64_t callee)
+static bool calls_thread(unsigned i, uint64_t callee)
 {
-    const struct mkperf_observed *t = &o->thread[i];
-    const struct mkperf_observed_call *call = o->call + t->first_call;
+    const struct mkperf_observed *t = &mkperf_seen.thread[i];
+    const struct mkperf_observed_call *call = mkperf_seen.call + t->first_call;
 
-    if (!o->evidence[i].calls || o->evidence[i].stopped) {
+    if (!mkperf_seen.evidence[i].calls || mkperf_seen.evidence[i].stopped) {
         return false;
     }
     for (uint32_t k = 0; k < t->calls; k++) {
@@ -261,12 +259,12 @@ static bool calls_thread(const struct mkperf_observation *o, unsigned i, uint64_
     return false;
 }
 
-int mkperf_observe_caller(const struct mkperf_observation *o, uint64_t callee)
+int mkperf_observe_caller(uint64_t callee)
 {
     int found = -1;
 
-    for (unsigned i = 0; i < o->n && !o->partial; i++) {
-        if (!calls_thread(o, i, callee)) {
+    for (unsigned i = 0; i < mkperf_seen.n && !mkperf_seen.partial; i++) {
+        if (!calls_thread(i, callee)) {
             continue;
         }
         if (found >= 0) {
@@ -290,10 +288,9 @@ static const volatile uint64_t *frame_record(const struct mkperf_observed *t, ui
     return NULL;
 }
 
-unsigned mkperf_observe_walk(const struct mkperf_observation *o, unsigned i, uint64_t *frame,
-                             unsigned max, unsigned *flags)
+unsigned mkperf_observe_walk(unsigned i, uint64_t *frame, unsigned max, unsigned *flags)
 {
-    const struct mkperf_observed *t = &o->thread[i];
+    const struct mkperf_observed *t = &mkperf_seen.thread[i];
     uint64_t fp = t->regs.MKPERF_REG_FP;
     unsigned n = 0;
 

@@ -20,33 +20,36 @@ enum {
     CYCLES_PER_US = 1000, /* nominal: when a checking counter overflows in the window */
 };
 
-static uint64_t next_random(struct mkperf_ticks *t)
+struct mkperf_ticks mkperf_ticks;
+
+static uint64_t next_random(void)
 {
-    t->random ^= t->random << 13; /* Marsaglia's xorshift64, JSS 8(14), 2003 */
-    t->random ^= t->random >> 7;
-    t->random ^= t->random << 17;
-    return t->random >> 32;
+    mkperf_ticks.random ^= mkperf_ticks.random << 13; /* Marsaglia's xorshift64, JSS 8(14), 2003 */
+    mkperf_ticks.random ^= mkperf_ticks.random >> 7;
+    mkperf_ticks.random ^= mkperf_ticks.random << 17;
+    return mkperf_ticks.random >> 32;
 }
 
-static uint64_t from_us(const struct mkperf_ticks *t, uint64_t us)
+static uint64_t from_us(uint64_t us)
 {
-    return us * t->timer->hz() / MKPERF_TICKS_US_PER_S;
+    return us * mkperf_ticks.timer->hz() / MKPERF_TICKS_US_PER_S;
 }
 
-void mkperf_ticks_init(struct mkperf_ticks *t)
+void mkperf_ticks_init(void)
 {
-    t->timer = &MKPERF_TIMER;
+    mkperf_ticks.timer = &MKPERF_TIMER;
     if (!(microkit_irqs >> MKPERF_CHANNEL_TIMER & 1)) {
-        t->no_timer = "the profiler PD has no timer interrupt (channel 2), see docs/stock.md";
+        mkperf_ticks.no_timer =
+            "the profiler PD has no timer interrupt (channel 2), see docs/stock.md";
     } else {
-        t->no_timer = t->timer->init();
+        mkperf_ticks.no_timer = mkperf_ticks.timer->init();
     }
-    if (t->no_timer != NULL) {
+    if (mkperf_ticks.no_timer != NULL) {
         return;
     }
-    t->random = t->timer->now() * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    mkperf_ticks.random = mkperf_ticks.timer->now() * UINT64_C(0x9e3779b97f4a7c15) | 1;
     if (mkperf_kernel.missing != NULL) { /* There is no probe, which else makes one. */
-        mkperf_kernel.boot_id = (t->random ^ t->random >> 31) | 1;
+        mkperf_kernel.boot_id = (mkperf_ticks.random ^ mkperf_ticks.random >> 31) | 1;
     }
 }
 
@@ -58,34 +61,35 @@ bool mkperf_ticks_wanted(const mkperf_Configure *request)
            mkperf_text_is(request->events[0].name, MKPERF_NAME_BYTES, MKPERF_TIMER_EVENT);
 }
 
-bool mkperf_ticks_observe(struct mkperf_ticks *t, struct mkperf_session_page *page,
-                          mkperf_Error *error)
+bool mkperf_ticks_observe(struct mkperf_session_page *page, mkperf_Error *error)
 {
     mkperf_Observe part;
 
-    if (t->no_timer != NULL) {
-        return mkperf_refuse(error, MKPERF_RESULT_NO_TIMER, 0, "%s", t->no_timer);
+    if (mkperf_ticks.no_timer != NULL) {
+        return mkperf_refuse(error, MKPERF_RESULT_NO_TIMER, 0, "%s", mkperf_ticks.no_timer);
     }
     if (!mkperf_request_take_observe(&part, page, error)) {
         return false;
     }
     if (part.part == 0) {
         mkperf_text_copy(page->observer.pd, microkit_name, sizeof page->observer.pd);
-        mkperf_text_copy(page->observer.timer, t->timer->name, sizeof page->observer.timer);
+        mkperf_text_copy(page->observer.timer, mkperf_ticks.timer->name,
+                         sizeof page->observer.timer);
     }
-    return mkperf_observe_reported(&t->observation, &part, error);
+    return mkperf_observe_reported(&part, error);
 }
 
 /* Plans the period of the timer. Its shortest is four times the cost of a snapshot, and more. */
-static bool plan_timer_period(struct mkperf_ticks *t, struct mkperf_planning *m)
+static bool plan_timer_period(struct mkperf_planning *m)
 {
     const mkperf_EventSpec *want = &m->plan.request.events[0];
     struct mkperf_plan_event *e = &m->plan.event[0];
-    uint64_t began = t->timer->now();
+    uint64_t began = mkperf_ticks.timer->now();
 
-    mkperf_observe_look(&t->observation);
-    t->cost = t->timer->now() - began;
-    uint64_t shortest = mkperf_ticks_us(t, 4 * t->cost) + 2 * (uint64_t)MKPERF_TICKS_WINDOW_US;
+    mkperf_observe_look();
+    mkperf_ticks.cost = mkperf_ticks.timer->now() - began;
+    uint64_t shortest = mkperf_ticks_us(4 * mkperf_ticks.cost) +
+                        2 * (uint64_t)MKPERF_TICKS_WINDOW_US;
     shortest = shortest > MIN_PERIOD_US ? shortest : MIN_PERIOD_US;
     uint64_t period = want->period;
     if (period == 0 && want->frequency != 0 && want->frequency <= MKPERF_MAX_FREQUENCY) {
@@ -103,12 +107,11 @@ static bool plan_timer_period(struct mkperf_ticks *t, struct mkperf_planning *m)
 }
 
 /* Refuses what a session of the timer cannot be. */
-static bool check_timer(const struct mkperf_ticks *t, const mkperf_Configure *request,
-                        mkperf_Error *error)
+static bool check_timer(const mkperf_Configure *request, mkperf_Error *error)
 {
     const mkperf_EventSpec *want = &request->events[0];
     const struct mkperf_rule rules[] = {
-        {t->no_timer != NULL, MKPERF_RESULT_NO_TIMER, 0, t->no_timer},
+        {mkperf_ticks.no_timer != NULL, MKPERF_RESULT_NO_TIMER, 0, mkperf_ticks.no_timer},
         {request->sched || request->latency || request->words_count != 0, MKPERF_RESULT_RANGE, 0,
          "scheduling events and queues come from the kernel's extension, and a session of 'timer' "
          "does without it"},
@@ -119,7 +122,7 @@ static bool check_timer(const struct mkperf_ticks *t, const mkperf_Configure *re
          "'timer' cannot distinguish user mode, kernel and guests"},
         {(request->cores & ~(UINT32_C(1) << mkperf_kernel.here)) != 0, MKPERF_RESULT_RANGE, 1,
          "'timer' samples only the profiler PD's core"},
-        {!t->observation.reported || t->observation.n == 0, MKPERF_RESULT_NO_TIMER, 1,
+        {!mkperf_seen.reported || mkperf_seen.n == 0, MKPERF_RESULT_NO_TIMER, 1,
          "the timer has no PD to observe: it can be the profiler PD's children and its cspace's; "
          "the host names them (--system)"},
         {request->check && mkperf_kernel.missing != NULL, MKPERF_RESULT_NO_HOOK, 1,
@@ -129,8 +132,7 @@ static bool check_timer(const struct mkperf_ticks *t, const mkperf_Configure *re
     return mkperf_check_rules(rules, sizeof rules / sizeof *rules, "", error);
 }
 
-bool mkperf_ticks_plan(struct mkperf_ticks *t, const struct mkperf_session_request *wanted,
-                       mkperf_Error *error)
+bool mkperf_ticks_plan(const struct mkperf_session_request *wanted, mkperf_Error *error)
 {
     static struct mkperf_planning m; /* too large for a PD's stack */
     const mkperf_Configure *request = &wanted->configure;
@@ -157,12 +159,12 @@ bool mkperf_ticks_plan(struct mkperf_ticks *t, const struct mkperf_session_reque
         }};
     m.plan.request = *request;
 
-    if (!check_timer(t, request, error) || !mkperf_plan_samples(&m) || !plan_timer_period(t, &m) ||
+    if (!check_timer(request, error) || !mkperf_plan_samples(&m) || !plan_timer_period(&m) ||
         !mkperf_timer_reads_plan(&m)) {
         return false;
     }
     mkperf_plan = m.plan;
-    t->check = request->check;
+    mkperf_ticks.check = request->check;
     return true;
 }
 
@@ -170,88 +172,89 @@ bool mkperf_ticks_plan(struct mkperf_ticks *t, const struct mkperf_session_reque
 
 /* Sets up the ring in which this PD takes the hook's place. The hook's own stays free for
  * checking. */
-static void own_ring(struct mkperf_ticks *t)
+static void own_ring(void)
 {
     struct mkperf_ring *ring = mkperf_core_ring(mkperf_kernel.rings, MKPERF_TARGET_CORES);
-    struct mkperf_ring_consumer *drained = &t->drain->ring[mkperf_kernel.here];
+    struct mkperf_ring_consumer *drained = &mkperf_in.ring[mkperf_kernel.here];
 
-    t->hook = *drained;
+    mkperf_ticks.hook = *drained;
     *ring = (struct mkperf_ring){0};
-    t->ring = (struct mkperf_ring_producer){.ring = ring, .size = MKPERF_CORE_RING_BYTES};
+    mkperf_ticks.ring = (struct mkperf_ring_producer){.ring = ring, .size = MKPERF_CORE_RING_BYTES};
     *drained = (struct mkperf_ring_consumer){.ring = ring, .size = MKPERF_CORE_RING_BYTES};
 }
 
 /* Uniform over `jitter` ticks around the period. With the width of the period it
  * removes the period's frequency and its multiples (the transform of that window is zero there). */
-static uint64_t interval(struct mkperf_ticks *t)
+static uint64_t interval(void)
 {
-    return t->period - t->jitter / 2 + (next_random(t) * t->jitter >> 32);
+    return mkperf_ticks.period - mkperf_ticks.jitter / 2 +
+           (next_random() * mkperf_ticks.jitter >> 32);
 }
 
 /* Returns the greatest width that leaves room for two snapshots in the shortest interval. */
-static uint64_t jitter(const struct mkperf_ticks *t)
+static uint64_t jitter(void)
 {
-    uint64_t shortest = 2 * t->window + 3 * t->cost;
+    uint64_t shortest = 2 * mkperf_ticks.window + 3 * mkperf_ticks.cost;
 
-    if (t->period <= shortest) {
+    if (mkperf_ticks.period <= shortest) {
         return 0;
     }
-    return t->period >= 2 * shortest ? t->period : 2 * (t->period - shortest);
+    return mkperf_ticks.period >= 2 * shortest ? mkperf_ticks.period
+                                               : 2 * (mkperf_ticks.period - shortest);
 }
 
 /* Returns the time of the first snapshot. The second one follows a window after its end. */
-static uint64_t first_look_at(const struct mkperf_ticks *t)
+static uint64_t first_look_at(void)
 {
-    return t->due - t->window - t->cost;
+    return mkperf_ticks.due - mkperf_ticks.window - mkperf_ticks.cost;
 }
 
-bool mkperf_ticks_start(struct mkperf_ticks *t, mkperf_Error *error)
+bool mkperf_ticks_start(mkperf_Error *error)
 {
-    struct mkperf_ring_consumer *ring = &t->drain->ring[mkperf_kernel.here];
-    uint64_t hz = t->timer->hz();
+    struct mkperf_ring_consumer *ring = &mkperf_in.ring[mkperf_kernel.here];
+    uint64_t hz = mkperf_ticks.timer->hz();
 
-    if (t->check && (!mkperf_probe(ring, error) ||
-                     !mkperf_probe_begin(ring, mkperf_plan.session.callers, error))) {
+    if (mkperf_ticks.check && (!mkperf_probe(ring, error) ||
+                               !mkperf_probe_begin(ring, mkperf_plan.session.callers, error))) {
         return false;
     }
     mkperf_output_begin(error);
     mkperf_kernel_begin();
-    mkperf_drain_begin(t->drain);
-    mkperf_pace_begin(&t->drain->pacer);
-    t->drain->number[0] = 0;
-    own_ring(t);
-    t->period = from_us(t, mkperf_plan.event[0].period);
-    t->window = from_us(t, MKPERF_TICKS_WINDOW_US);
-    t->jitter = mkperf_plan.session.no_jitter ? 0 : jitter(t);
-    t->wake = mkperf_wake_samples(mkperf_plan.wake_samples, hz, hz * t->period, hz);
-    t->waiting = 0;
-    t->rest = 0;
-    t->spent = 0;
-    t->sample_next = false;
-    t->observation.unreadable = 0;
-    t->from = t->timer->now();
-    t->due = t->from + interval(t);
-    if (!mkperf_timer_reads_start(&t->reads, t->from, error)) {
-        *ring = t->hook;
+    mkperf_drain_begin();
+    mkperf_pace_begin();
+    mkperf_in.number[0] = 0;
+    own_ring();
+    mkperf_ticks.period = from_us(mkperf_plan.event[0].period);
+    mkperf_ticks.window = from_us(MKPERF_TICKS_WINDOW_US);
+    mkperf_ticks.jitter = mkperf_plan.session.no_jitter ? 0 : jitter();
+    mkperf_ticks.wake =
+        mkperf_wake_samples(mkperf_plan.wake_samples, hz, hz * mkperf_ticks.period, hz);
+    mkperf_ticks.waiting = 0;
+    mkperf_ticks.rest = 0;
+    mkperf_ticks.spent = 0;
+    mkperf_ticks.sample_next = false;
+    mkperf_seen.unreadable = 0;
+    mkperf_ticks.from = mkperf_ticks.timer->now();
+    mkperf_ticks.due = mkperf_ticks.from + interval();
+    if (!mkperf_timer_reads_start(mkperf_ticks.from, error)) {
+        *ring = mkperf_ticks.hook;
         return false;
     }
-    t->running = true;
     mkperf_kernel.session = true;
-    t->timer->arm(first_look_at(t));
+    mkperf_ticks.timer->arm(first_look_at());
     microkit_irq_ack(MKPERF_CHANNEL_TIMER);
     return true;
 }
 
-void mkperf_ticks_stop(struct mkperf_ticks *t)
+void mkperf_ticks_stop(void)
 {
-    t->timer->stop();
-    mkperf_timer_reads_stop(&t->reads);
-    if (t->check) {
+    mkperf_ticks.timer->stop();
+    mkperf_timer_reads_stop();
+    if (mkperf_ticks.check) {
         mkperf_kernel_request(MKPERF_REQUEST_WITHDRAW);
     }
-    mkperf_drain(t->drain);
-    t->drain->ring[mkperf_kernel.here] = t->hook;
-    t->running = false;
+    mkperf_drain();
+    mkperf_in.ring[mkperf_kernel.here] = mkperf_ticks.hook;
     mkperf_kernel.session = false;
 }
 
@@ -259,42 +262,42 @@ void mkperf_ticks_stop(struct mkperf_ticks *t)
 
 /* Sets the time of the next sample, which leaves time for two snapshots and for other PDs between
  * them. */
-static void next_due(struct mkperf_ticks *t)
+static void next_due(void)
 {
-    uint64_t soonest = t->timer->now() + 2 * t->window + t->cost;
+    uint64_t soonest = mkperf_ticks.timer->now() + 2 * mkperf_ticks.window + mkperf_ticks.cost;
 
-    t->due += interval(t);
-    if ((int64_t)(t->due - soonest) < 0) {
-        mkperf_status.late_events += mkperf_ticks_us(t, soonest - t->due);
-        t->due = soonest;
+    mkperf_ticks.due += interval();
+    if ((int64_t)(mkperf_ticks.due - soonest) < 0) {
+        mkperf_status.late_events += mkperf_ticks_us(soonest - mkperf_ticks.due);
+        mkperf_ticks.due = soonest;
     }
-    t->timer->arm(first_look_at(t));
+    mkperf_ticks.timer->arm(first_look_at());
 }
 
 /* Takes the snapshot before a sample. */
-static void first_look(struct mkperf_ticks *t)
+static void first_look(void)
 {
-    uint64_t began = t->timer->now();
+    uint64_t began = mkperf_ticks.timer->now();
 
-    mkperf_observe_look(&t->observation);
-    uint64_t now = t->timer->now();
-    t->cost = now - began > t->cost ? now - began : t->cost;
-    if ((int64_t)(t->due - now - t->window / 2) < 0) {
-        mkperf_status.late_events += mkperf_ticks_us(t, now + t->window - t->due);
-        t->due = now + t->window;
+    mkperf_observe_look();
+    uint64_t now = mkperf_ticks.timer->now();
+    mkperf_ticks.cost = now - began > mkperf_ticks.cost ? now - began : mkperf_ticks.cost;
+    if ((int64_t)(mkperf_ticks.due - now - mkperf_ticks.window / 2) < 0) {
+        mkperf_status.late_events += mkperf_ticks_us(now + mkperf_ticks.window - mkperf_ticks.due);
+        mkperf_ticks.due = now + mkperf_ticks.window;
     }
-    t->sample_next = true;
-    if (t->check) {
+    mkperf_ticks.sample_next = true;
+    if (mkperf_ticks.check) {
         /* The counter takes the sample; if it does not, the timer does, unchecked. Do not derive
          * the next deadline from it, or one delay would shift all later samples. */
         uint32_t cycles = MKPERF_TICKS_WINDOW_US * CYCLES_PER_US +
-                          ((uint32_t)next_random(t) & 0xfff);
-        t->timer->arm(t->due + 4 * t->window);
+                          ((uint32_t)next_random() & 0xfff);
+        mkperf_ticks.timer->arm(mkperf_ticks.due + 4 * mkperf_ticks.window);
         /* The counter counts in both modes, as the timer does. In user mode only, system calls would
          * delay it, and the sample would be of the code after them. */
         mkperf_probe_arm(mkperf_in_steps(cycles));
     } else {
-        t->timer->arm(t->due);
+        mkperf_ticks.timer->arm(mkperf_ticks.due);
     }
 }
 
@@ -320,99 +323,99 @@ static unsigned read_callers(const uint64_t *record, uint64_t caller[MKPERF_MAX_
 }
 
 /* Reads the hook's samples; the last one is the current one. Returns whether there was any. */
-static bool take_truth(struct mkperf_ticks *t, uint64_t *time, struct mkperf_ticks_truth *truth)
+static bool take_truth(uint64_t *time, struct mkperf_ticks_truth *truth)
 {
     const uint64_t *record;
     unsigned size;
     bool corrupt = false;
     bool seen = false;
 
-    while ((record = mkperf_ring_peek(&t->hook, &size, &corrupt)) != NULL) {
+    while ((record = mkperf_ring_peek(&mkperf_ticks.hook, &size, &corrupt)) != NULL) {
         if (size > 8 * MKPERF_WORD_SC) {
             *time = record[MKPERF_WORD_TIME];
             truth->thread = mkperf_thread_of(record[MKPERF_WORD_THREAD], record[MKPERF_WORD_SC]);
             truth->callers = read_callers(record, truth->caller);
             seen = true;
         }
-        mkperf_ring_release(&t->hook, size);
+        mkperf_ring_release(&mkperf_ticks.hook, size);
     }
     return seen;
 }
 
-static bool finish_sample(struct mkperf_ticks *t, uint64_t now,
-                          const struct mkperf_ticks_truth *truth)
+static bool finish_sample(uint64_t now, const struct mkperf_ticks_truth *truth)
 {
     bool fresh = false;
 
-    mkperf_ticks_take(t, now, truth);
-    t->sample_next = false;
-    if (++t->waiting >= t->wake) {
-        t->waiting = 0;
-        fresh = mkperf_drain(t->drain).output;
+    mkperf_ticks_take(now, truth);
+    mkperf_ticks.sample_next = false;
+    if (++mkperf_ticks.waiting >= mkperf_ticks.wake) {
+        mkperf_ticks.waiting = 0;
+        fresh = mkperf_drain().output;
     }
-    next_due(t);
+    next_due();
     return fresh;
 }
 
-bool mkperf_ticks_interrupt(struct mkperf_ticks *t, bool hook)
+bool mkperf_ticks_interrupt(bool hook)
 {
-    uint64_t now = t->timer->now();
+    uint64_t now = mkperf_ticks.timer->now();
     struct mkperf_ticks_truth truth;
     bool fresh = false;
 
-    t->entered = now;
-    mkperf_timer_reads_pause(&t->reads);
-    if (!t->running) {
-        t->timer->stop();
-    } else if (hook && !t->check) {
+    mkperf_ticks.entered = now;
+    mkperf_timer_reads_pause();
+    if (!mkperf_ticks_running()) {
+        mkperf_ticks.timer->stop();
+    } else if (hook && !mkperf_ticks.check) {
         microkit_irq_ack(MKPERF_CHANNEL_PMU); /* a counter wrapped, which timer_reads.c ignores */
         return false;
     } else if (hook) {
-        bool seen = take_truth(t, &now, &truth);
-        if (seen && t->sample_next) {
+        bool seen = take_truth(&now, &truth);
+        if (seen && mkperf_ticks.sample_next) {
             mkperf_kernel_request(MKPERF_REQUEST_STOP);
-            fresh = finish_sample(t, now, &truth);
+            fresh = finish_sample(now, &truth);
         }
         return fresh;
-    } else if (t->sample_next) {
-        if (t->check) {
+    } else if (mkperf_ticks.sample_next) {
+        if (mkperf_ticks.check) {
             mkperf_kernel_request(MKPERF_REQUEST_STOP);
-            take_truth(t, &(uint64_t){0}, &truth);
+            take_truth(&(uint64_t){0}, &truth);
         }
-        fresh = finish_sample(t, now, NULL);
+        fresh = finish_sample(now, NULL);
     } else {
-        first_look(t);
+        first_look();
     }
     microkit_irq_ack(MKPERF_CHANNEL_TIMER);
     return fresh;
 }
 
-void mkperf_ticks_leave(struct mkperf_ticks *t)
+void mkperf_ticks_leave(void)
 {
-    if (!t->running) {
+    if (!mkperf_ticks_running()) {
         return;
     }
-    t->left = t->timer->now();
-    t->spent += t->entered != 0 ? t->left - t->entered : 0;
-    if (t->entered != 0) {
-        mkperf_timer_reads_resume(&t->reads);
+    mkperf_ticks.left = mkperf_ticks.timer->now();
+    mkperf_ticks.spent += mkperf_ticks.entered != 0 ? mkperf_ticks.left - mkperf_ticks.entered : 0;
+    if (mkperf_ticks.entered != 0) {
+        mkperf_timer_reads_resume();
     }
-    t->entered = 0;
+    mkperf_ticks.entered = 0;
 }
 
-void mkperf_ticks_fault(struct mkperf_ticks *t, uint32_t child)
+void mkperf_ticks_fault(uint32_t child)
 {
-    t->observation.stopped |= child <= MKPERF_MAX_CHILD_ID ? UINT64_C(1) << child : 0;
-    t->faults++;
+    mkperf_seen.stopped |= child <= MKPERF_MAX_CHILD_ID ? UINT64_C(1) << child : 0;
+    mkperf_ticks.faults++;
 }
 
-void mkperf_ticks_status(const struct mkperf_ticks *t)
+void mkperf_ticks_status(void)
 {
     mkperf_Attribution *out = &mkperf_status.attribution;
 
     mkperf_status.cores_count = 0; /* The timer samples this PD's core only. */
-    out->faults = t->faults;
-    out->cost_ns = (uint32_t)(t->cost * 1000 * MKPERF_TICKS_US_PER_S / t->timer->hz());
-    out->spent_us = mkperf_ticks_us(t, t->spent);
-    out->unread = t->reads.unread;
+    out->faults = mkperf_ticks.faults;
+    out->cost_ns =
+        (uint32_t)(mkperf_ticks.cost * 1000 * MKPERF_TICKS_US_PER_S / mkperf_ticks.timer->hz());
+    out->spent_us = mkperf_ticks_us(mkperf_ticks.spent);
+    out->unread = mkperf_timer_reads.unread;
 }

@@ -2,7 +2,7 @@
 /*
  * A session whose samples a timer takes, with an unchanged kernel: `-e timer`.
  *
- * Owns: struct mkperf_ticks: the times of snapshots, the attribution's statistics, and a ring of
+ * Owns: mkperf_ticks: the times of snapshots, the attribution's statistics, and a ring of
  * samples that the drain reads in the hook's place. Called by main.c only, as hook_session.h is for
  * the hook's sessions. ticks.c plans sessions and schedules snapshots, observe.c takes them,
  * timer_reads.c reads counters, ticks_sample.c makes the samples.
@@ -27,7 +27,7 @@
  * ---- observe.c: the threads that this PD observes ----
  *
  * It holds the capabilities of their TCBs: those of its child PDs with any Microkit, and those that
- * its <cspace> names with Microkit 2.3. struct mkperf_observation has the host's data on each PD
+ * its <cspace> names with Microkit 2.3. mkperf_seen has the host's data on each PD
  * (priority, addresses of its system call instructions, stacks that both map), its registers at the
  * last snapshot, and the observations from them. A snapshot costs a system call for each PD.
  */
@@ -75,13 +75,14 @@ struct mkperf_observation {
     struct mkperf_observed_call call[MKPERF_ALL_CALLS];
 };
 
+extern struct mkperf_observation mkperf_seen;
+
 /* Takes a part that mkperf_request_take_observe gave. False: *error has the reason, and the part is
  * discarded. */
-bool mkperf_observe_reported(struct mkperf_observation *o, const mkperf_Observe *part,
-                             mkperf_Error *error);
+bool mkperf_observe_reported(const mkperf_Observe *part, mkperf_Error *error);
 
 /* Takes a snapshot of all threads. evidence[].ran: compared with the previous snapshot. */
-void mkperf_observe_look(struct mkperf_observation *o);
+void mkperf_observe_look(void);
 
 /*
  * Returns the index of the caller that the thread `callee` was serving at the last snapshot. The
@@ -89,7 +90,7 @@ void mkperf_observe_look(struct mkperf_observation *o);
  * is no proof. docs/stock.md has the argument. The time is bounded by the numbers of threads and
  * channels.
  */
-int mkperf_observe_caller(const struct mkperf_observation *o, uint64_t callee);
+int mkperf_observe_caller(uint64_t callee);
 
 /*
  * Stores the return addresses of thread i at the last snapshot into frame, at most max of them,
@@ -97,8 +98,7 @@ int mkperf_observe_caller(const struct mkperf_observation *o, uint64_t callee);
  * memory that this PD maps, too, and reads only within the reported windows. *flags: the reason for
  * the chain's end, bits of enum mkperf_sample_flags.
  */
-unsigned mkperf_observe_walk(const struct mkperf_observation *o, unsigned i, uint64_t *frame,
-                             unsigned max, unsigned *flags);
+unsigned mkperf_observe_walk(unsigned i, uint64_t *frame, unsigned max, unsigned *flags);
 
 /*
  * ---- timer_reads.c: counters that are read in the timer's samples, -e '{timer,cycles,...}:S' ----
@@ -121,23 +121,24 @@ struct mkperf_timer_reads {
     uint64_t unread;                  /* samples without values */
 };
 
+extern struct mkperf_timer_reads mkperf_timer_reads;
+
 /* Plans the events after the first of a timer's session, which is planned; they are at most
  * MKPERF_MAX_READS. False: the error has the reason, and the plan is invalid. */
 bool mkperf_timer_reads_plan(struct mkperf_planning *m);
 /* With the session. start: counters are programmed and count from `now` (ticks) on; false: *error
  * names the one that failed. */
-bool mkperf_timer_reads_start(struct mkperf_timer_reads *r, uint64_t now, mkperf_Error *error);
-void mkperf_timer_reads_stop(struct mkperf_timer_reads *r);
+bool mkperf_timer_reads_start(uint64_t now, mkperf_Error *error);
+void mkperf_timer_reads_stop(void);
 /* Called at the beginning and at the end of an interrupt. */
-void mkperf_timer_reads_pause(struct mkperf_timer_reads *r);
-void mkperf_timer_reads_resume(struct mkperf_timer_reads *r);
+void mkperf_timer_reads_pause(void);
+void mkperf_timer_reads_resume(void);
 /*
  * Stores the events since the last call, until this PD's interrupt at `now` (ticks), as words of a
  * sample with MKPERF_SAMPLE_READ (record.h) into out, of 1 + MKPERF_MAX_READS words. Returns
  * their number; 0: there is nothing to report. hz: ticks per second.
  */
-unsigned mkperf_timer_reads_take(struct mkperf_timer_reads *r, uint64_t hz, uint64_t now,
-                                 uint64_t *out);
+unsigned mkperf_timer_reads_take(uint64_t hz, uint64_t now, uint64_t *out);
 
 /* ---- ticks.c and ticks_sample.c: the session ---- */
 
@@ -148,18 +149,16 @@ enum {
 };
 
 struct mkperf_ticks {
-    struct mkperf_drain *drain;
     const struct mkperf_timer *timer;
     const char *no_timer; /* the reason for which there is no timer, or NULL */
-    bool running;
-    bool check;       /* The session compares with the hook. */
-    bool sample_next; /* The first snapshot was taken. */
-    uint64_t due;     /* ticks: time of the next sample */
-    uint64_t from;    /* ticks: time at which the last sample was due */
-    uint64_t rest;    /* of a microsecond, in ticks * 10^6, not yet in a sample's weight */
-    uint64_t entered; /* ticks: start of the current interrupt; 0: none */
-    uint64_t spent;   /* ticks spent at interrupts */
-    uint64_t left;    /* ticks: end of this PD's last work */
+    bool check;           /* The session compares with the hook. */
+    bool sample_next;     /* The first snapshot was taken. */
+    uint64_t due;         /* ticks: time of the next sample */
+    uint64_t from;        /* ticks: time at which the last sample was due */
+    uint64_t rest;        /* of a microsecond, in ticks * 10^6, not yet in a sample's weight */
+    uint64_t entered;     /* ticks: start of the current interrupt; 0: none */
+    uint64_t spent;       /* ticks spent at interrupts */
+    uint64_t left;        /* ticks: end of this PD's last work */
     uint64_t random;
     uint64_t period; /* ticks */
     uint64_t window; /* ticks between the two snapshots */
@@ -171,32 +170,35 @@ struct mkperf_ticks {
     /* Reads the hook's samples, with which the timer's are compared. */
     struct mkperf_ring_consumer hook;
     uint32_t faults; /* faults of children since boot */
-    struct mkperf_observation observation;
-    struct mkperf_timer_reads reads;
 };
 
+extern struct mkperf_ticks mkperf_ticks;
+
+static inline bool mkperf_ticks_running(void)
+{
+    return mkperf_kernel.session && mkperf_plan_timed(&mkperf_plan);
+}
+
 /* Finds the timer. Called once. */
-void mkperf_ticks_init(struct mkperf_ticks *t);
+void mkperf_ticks_init(void);
 /* Returns whether the request is for the timer. */
 bool mkperf_ticks_wanted(const mkperf_Configure *request);
 /* CONFIGURE and OBSERVE. False: *error has the reason, and the plan is unchanged. */
-bool mkperf_ticks_plan(struct mkperf_ticks *t, const struct mkperf_session_request *request,
-                       mkperf_Error *error);
-bool mkperf_ticks_observe(struct mkperf_ticks *t, struct mkperf_session_page *page,
-                          mkperf_Error *error);
+bool mkperf_ticks_plan(const struct mkperf_session_request *request, mkperf_Error *error);
+bool mkperf_ticks_observe(struct mkperf_session_page *page, mkperf_Error *error);
 /* START and STOP. False: *error has the reason, and nothing is running. */
-bool mkperf_ticks_start(struct mkperf_ticks *t, mkperf_Error *error);
-void mkperf_ticks_stop(struct mkperf_ticks *t);
+bool mkperf_ticks_start(mkperf_Error *error);
+void mkperf_ticks_stop(void);
 /* Handles the timer's interrupt, or the hook's wake-up while it checks. Returns whether the output
  * ring has new records. */
-bool mkperf_ticks_interrupt(struct mkperf_ticks *t, bool hook);
+bool mkperf_ticks_interrupt(bool hook);
 /* Notes that a child of this PD faulted. It looks like one that was interrupted, so the fault is
  * remembered. */
-void mkperf_ticks_fault(struct mkperf_ticks *t, uint32_t child);
+void mkperf_ticks_fault(uint32_t child);
 /* Called before this PD waits again. */
-void mkperf_ticks_leave(struct mkperf_ticks *t);
+void mkperf_ticks_leave(void);
 /* Completes the session's part of the status. late_events are microseconds: the total delay of samples. */
-void mkperf_ticks_status(const struct mkperf_ticks *t);
+void mkperf_ticks_status(void);
 
 /* The hook's sample at the same time: its thread, and the callers that this thread was serving. */
 struct mkperf_ticks_truth {
@@ -206,12 +208,11 @@ struct mkperf_ticks_truth {
 };
 
 /* ticks_sample.c: makes the sample that is due, at `now` (ticks). truth: NULL without a check. */
-void mkperf_ticks_take(struct mkperf_ticks *t, uint64_t now,
-                       const struct mkperf_ticks_truth *truth);
+void mkperf_ticks_take(uint64_t now, const struct mkperf_ticks_truth *truth);
 /* Microseconds, rounded down. */
-static inline uint64_t mkperf_ticks_us(const struct mkperf_ticks *t, uint64_t ticks)
+static inline uint64_t mkperf_ticks_us(uint64_t ticks)
 {
-    return ticks * MKPERF_TICKS_US_PER_S / t->timer->hz();
+    return ticks * MKPERF_TICKS_US_PER_S / mkperf_ticks.timer->hz();
 }
 
 #endif

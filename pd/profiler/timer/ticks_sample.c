@@ -20,13 +20,13 @@ static bool filtered(uint64_t thread)
 
 /* Returns whether a sample of that verdict is filtered out: with selected PDs, one that is
  * certainly of another PD. */
-static bool unwanted(const struct mkperf_ticks *t, const struct mkperf_verdict *v, uint64_t thread)
+static bool unwanted(const struct mkperf_verdict *v, uint64_t thread)
 {
     if (v->confidence != MKPERF_AMBIGUOUS) {
         return filtered(thread);
     }
     for (unsigned i = 0; i < v->candidates; i++) {
-        if (!filtered(t->observation.thread[v->candidate[i]].thread)) {
+        if (!filtered(mkperf_seen.thread[v->candidate[i]].thread)) {
             return false;
         }
     }
@@ -34,19 +34,17 @@ static bool unwanted(const struct mkperf_ticks *t, const struct mkperf_verdict *
 }
 
 /* Puts the chain after a sample's fixed words. Returns its words. */
-static unsigned put_frames(const struct mkperf_ticks *t, const struct mkperf_verdict *v,
-                           uint64_t *w, unsigned *flags)
+static unsigned put_frames(const struct mkperf_verdict *v, uint64_t *w, unsigned *flags)
 {
-    const struct mkperf_observation *o = &t->observation;
     unsigned n = 0;
 
     if (v->confidence != MKPERF_AMBIGUOUS) {
         return v->who < 0 ? 0
-                          : mkperf_observe_walk(o, (unsigned)v->who, w,
-                                                mkperf_plan.session.max_frames, flags);
+                          : mkperf_observe_walk((unsigned)v->who, w, mkperf_plan.session.max_frames,
+                                                flags);
     }
     for (unsigned i = 0; i < v->candidates && n + 3 <= mkperf_plan.session.max_frames; i++) {
-        const struct mkperf_observed *c = &o->thread[v->candidate[i]];
+        const struct mkperf_observed *c = &mkperf_seen.thread[v->candidate[i]];
         w[n++] = MKPERF_FRAME_PD;
         w[n++] = c->thread;
         w[n++] = c->regs.MKPERF_REG_PC + MKPERF_CODE_UNIT; /* in the form of a return address */
@@ -61,15 +59,13 @@ struct callers {
 };
 
 /* Finds the callers that registers prove, at most the session's number. */
-static void find_callers(const struct mkperf_ticks *t, const struct mkperf_verdict *v,
-                         struct callers *c)
+static void find_callers(const struct mkperf_verdict *v, struct callers *c)
 {
-    const struct mkperf_observation *o = &t->observation;
     int who = v->confidence != MKPERF_AMBIGUOUS ? v->who : -1;
 
     c->n = 0;
     while (who >= 0 && c->n < mkperf_plan.session.callers && c->n < MKPERF_MAX_CALLERS) {
-        who = mkperf_observe_caller(o, o->thread[who].thread);
+        who = mkperf_observe_caller(mkperf_seen.thread[who].thread);
         if (who >= 0) {
             c->of[c->n++] = (uint8_t)who;
         }
@@ -78,19 +74,17 @@ static void find_callers(const struct mkperf_ticks *t, const struct mkperf_verdi
 
 /* Puts the callers' words in the hook's form (record.h), and a last word with their number. Returns
  * all words, at most max. */
-static unsigned put_inferred(const struct mkperf_ticks *t, const struct callers *callers,
-                             uint64_t *w, unsigned max)
+static unsigned put_inferred(const struct callers *callers, uint64_t *w, unsigned max)
 {
-    const struct mkperf_observation *o = &t->observation;
     unsigned words = 0;
 
     for (unsigned i = 0; i < callers->n && words + MKPERF_CALLER_WORDS < max; i++) {
-        const struct mkperf_observed *c = &o->thread[callers->of[i]];
+        const struct mkperf_observed *c = &mkperf_seen.thread[callers->of[i]];
         uint64_t *put = w + words;
         unsigned room = max - words - MKPERF_CALLER_WORDS - 1;
         unsigned flags = 0;
         unsigned frames = mkperf_observe_walk(
-            o, callers->of[i], put + MKPERF_CALLER_WORDS,
+            callers->of[i], put + MKPERF_CALLER_WORDS,
             room < mkperf_plan.session.max_frames ? room : mkperf_plan.session.max_frames, &flags);
 
         put[MKPERF_CALLER_FRAMES] = frames | (uint64_t)flags << 8;
@@ -112,12 +106,12 @@ struct values { /* what mkperf_timer_reads_take returns */
     uint64_t word[1 + MKPERF_MAX_READS];
 };
 
-static void put_sample(struct mkperf_ticks *t, const struct mkperf_verdict *v, uint64_t thread,
+static void put_sample(const struct mkperf_verdict *v, uint64_t thread,
                        const struct callers *callers, uint64_t now, uint64_t weight,
                        const struct values *values)
 {
     bool idle = thread == MKPERF_THREAD_IDLE;
-    uint64_t *w = mkperf_ring_reserve(&t->ring, MKPERF_MAX_RECORD_BYTES);
+    uint64_t *w = mkperf_ring_reserve(&mkperf_ticks.ring, MKPERF_MAX_RECORD_BYTES);
 
     if (w == NULL) {
         struct mkperf_ring *ring = mkperf_core_ring(mkperf_kernel.rings, MKPERF_TARGET_CORES);
@@ -136,16 +130,16 @@ static void put_sample(struct mkperf_ticks *t, const struct mkperf_verdict *v, u
     if (idle) {
         flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
         w[words++] = 0;
-    } else if (thread == t->observation.self) {
+    } else if (thread == mkperf_seen.self) {
         /* The entry of the PD's protected function represents its work. */
         w[MKPERF_WORD_PC] = (uintptr_t) protected;
     } else if (v->who >= 0) {
-        w[MKPERF_WORD_PC] = t->observation.thread[v->who].regs.MKPERF_REG_PC;
-        w[MKPERF_WORD_LR] = mkperf_link_register(&t->observation.thread[v->who].regs);
+        w[MKPERF_WORD_PC] = mkperf_seen.thread[v->who].regs.MKPERF_REG_PC;
+        w[MKPERF_WORD_LR] = mkperf_link_register(&mkperf_seen.thread[v->who].regs);
     }
-    unsigned frames = put_frames(t, v, w + words, &flags);
+    unsigned frames = put_frames(v, w + words, &flags);
     if (callers->n != 0 && frames + MKPERF_CALLER_WORDS < MKPERF_MAX_FRAMES) {
-        unsigned more = put_inferred(t, callers, w + words + frames, MKPERF_MAX_FRAMES - frames);
+        unsigned more = put_inferred(callers, w + words + frames, MKPERF_MAX_FRAMES - frames);
         flags |= more != 0 ? MKPERF_SAMPLE_CALLERS : 0;
         frames += more;
     }
@@ -157,18 +151,19 @@ static void put_sample(struct mkperf_ticks *t, const struct mkperf_verdict *v, u
     flags |= (unsigned)v->confidence << MKPERF_CONFIDENCE_SHIFT;
     w[MKPERF_WORD_HEADER] =
         mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, frames, 0, flags, mkperf_kernel.here);
-    mkperf_ring_commit(&t->ring, UINT64_C(8) * words);
+    mkperf_ring_commit(&mkperf_ticks.ring, UINT64_C(8) * words);
 }
 
 /* Returns the weight of the sample that is due, in microseconds; the remainder is added to the
  * next. */
-static uint64_t take_weight(struct mkperf_ticks *t)
+static uint64_t take_weight(void)
 {
-    uint64_t hz = t->timer->hz();
-    uint64_t sum = (t->due - t->from) * MKPERF_TICKS_US_PER_S + t->rest;
+    uint64_t hz = mkperf_ticks.timer->hz();
+    uint64_t sum = (mkperf_ticks.due - mkperf_ticks.from) * MKPERF_TICKS_US_PER_S +
+                   mkperf_ticks.rest;
 
-    t->from = t->due;
-    t->rest = sum % hz;
+    mkperf_ticks.from = mkperf_ticks.due;
+    mkperf_ticks.rest = sum % hz;
     return sum / hz;
 }
 
@@ -183,14 +178,11 @@ static bool same_thread(uint64_t a, uint64_t b)
 }
 
 /* Compares the callers of a sample that was attributed to the right thread. */
-static void compare_callers(struct mkperf_ticks *t, const struct callers *callers,
-                            const struct mkperf_ticks_truth *truth)
+static void compare_callers(const struct callers *callers, const struct mkperf_ticks_truth *truth)
 {
-    const struct mkperf_observation *o = &t->observation;
-
     for (unsigned i = 0; i < callers->n; i++) {
         if (i >= truth->callers ||
-            !same_thread(o->thread[callers->of[i]].thread, truth->caller[i])) {
+            !same_thread(mkperf_seen.thread[callers->of[i]].thread, truth->caller[i])) {
             mkperf_status.attribution.callers_wrong++;
             return;
         }
@@ -202,45 +194,44 @@ static void compare_callers(struct mkperf_ticks *t, const struct callers *caller
     }
 }
 
-static void compare(struct mkperf_ticks *t, const struct mkperf_verdict *v, uint64_t thread,
-                    const struct callers *callers, const struct mkperf_ticks_truth *truth)
+static void compare(const struct mkperf_verdict *v, uint64_t thread, const struct callers *callers,
+                    const struct mkperf_ticks_truth *truth)
 {
     if (v->confidence == MKPERF_AMBIGUOUS) {
         mkperf_status.attribution.marked++;
     } else if (same_thread(thread, truth->thread)) {
         mkperf_status.attribution.right++;
-        compare_callers(t, callers, truth);
+        compare_callers(callers, truth);
     } else {
         mkperf_status.attribution.wrong++;
     }
 }
 
-void mkperf_ticks_take(struct mkperf_ticks *t, uint64_t now, const struct mkperf_ticks_truth *truth)
+void mkperf_ticks_take(uint64_t now, const struct mkperf_ticks_truth *truth)
 {
-    struct mkperf_observation *o = &t->observation;
     mkperf_Attribution *s = &mkperf_status.attribution;
     struct mkperf_verdict v = {.confidence = MKPERF_PROVED, .who = MKPERF_WHO_IDLE};
     struct values values;
     struct callers callers;
-    uint64_t thread = o->self;
+    uint64_t thread = mkperf_seen.self;
 
-    values.n = mkperf_timer_reads_take(&t->reads, t->timer->hz(), now, values.word);
-    mkperf_observe_look(o);
-    if (truth != NULL || (int64_t)(t->left - t->due) < 0) {
-        v = mkperf_attribute(o->evidence, o->n, o->unobserved);
+    values.n = mkperf_timer_reads_take(mkperf_ticks.timer->hz(), now, values.word);
+    mkperf_observe_look();
+    if (truth != NULL || (int64_t)(mkperf_ticks.left - mkperf_ticks.due) < 0) {
+        v = mkperf_attribute(mkperf_seen.evidence, mkperf_seen.n, mkperf_seen.unobserved);
         thread = v.confidence == MKPERF_AMBIGUOUS ? MKPERF_THREAD_AMBIGUOUS
-                 : v.who >= 0                     ? o->thread[v.who].thread
+                 : v.who >= 0                     ? mkperf_seen.thread[v.who].thread
                                                   : MKPERF_THREAD_IDLE;
     }
     s->proved += v.confidence == MKPERF_PROVED;
     s->inferred += v.confidence == MKPERF_INFERRED;
     s->ambiguous += v.confidence == MKPERF_AMBIGUOUS;
-    find_callers(t, &v, &callers);
+    find_callers(&v, &callers);
     if (truth != NULL) {
-        compare(t, &v, thread, &callers, truth);
+        compare(&v, thread, &callers, truth);
     }
-    uint64_t weight = take_weight(t);
-    if (!unwanted(t, &v, thread)) {
-        put_sample(t, &v, thread, &callers, now, weight, &values);
+    uint64_t weight = take_weight();
+    if (!unwanted(&v, thread)) {
+        put_sample(&v, thread, &callers, now, weight, &values);
     }
 }

@@ -10,6 +10,8 @@ enum {
     MS_PER_S = 1000,
 };
 
+struct mkperf_timer_reads mkperf_timer_reads;
+
 /* ---- CONFIGURE ------------------------------------------------------------------------------ */
 
 /* Plans event i, which has one counter, whatever modes it counts: hardware counter i - 1, number i
@@ -83,25 +85,25 @@ bool mkperf_timer_reads_plan(struct mkperf_planning *m)
 
 /* Starts the counters from user mode. Returns the index of the first event that the PMU does not
  * take; `events`: it takes all. */
-static unsigned start_user(struct mkperf_timer_reads *r, unsigned events)
+static unsigned start_user(unsigned events)
 {
     for (unsigned n = 0; n < events; n++) {
         if (!mkperf_kernel.cpu.pmu->user->program(n, mkperf_plan.event[n + 1].user_select)) {
             return n;
         }
     }
-    mkperf_kernel.cpu.pmu->user->start(r->mask);
+    mkperf_kernel.cpu.pmu->user->start(mkperf_timer_reads.mask);
     return events;
 }
 
 /* Starts them as a session of the hook in which no counter samples. Returns as start_user does. */
-static unsigned start_hook(struct mkperf_timer_reads *r, unsigned events)
+static unsigned start_hook(unsigned events)
 {
     struct mkperf_configuration *want = mkperf_kernel_blank(MKPERF_CORE_RING_BYTES);
 
-    want->counter_mask = r->mask;
-    want->enable_mask = r->mask;
-    want->read_mask = r->mask;
+    want->counter_mask = mkperf_timer_reads.mask;
+    want->enable_mask = mkperf_timer_reads.mask;
+    want->read_mask = mkperf_timer_reads.mask;
     want->watermark = MKPERF_CORE_RING_BYTES;
     for (unsigned n = 0; n < events; n++) {
         want->counter[n] =
@@ -110,79 +112,80 @@ static unsigned start_hook(struct mkperf_timer_reads *r, unsigned events)
     return mkperf_kernel_request(MKPERF_REQUEST_APPLY) ? events : mkperf_answered()->what;
 }
 
-bool mkperf_timer_reads_start(struct mkperf_timer_reads *r, uint64_t now, mkperf_Error *error)
+bool mkperf_timer_reads_start(uint64_t now, mkperf_Error *error)
 {
     unsigned events = mkperf_plan.events - 1;
 
-    *r = (struct mkperf_timer_reads){.at = now, .hook = mkperf_kernel.missing == NULL};
+    mkperf_timer_reads =
+        (struct mkperf_timer_reads){.at = now, .hook = mkperf_kernel.missing == NULL};
     if (events == 0) {
         return true;
     }
-    r->mask = (UINT32_C(1) << events) - 1;
-    unsigned good = r->hook ? start_hook(r, events) : start_user(r, events);
+    mkperf_timer_reads.mask = (UINT32_C(1) << events) - 1;
+    unsigned good = mkperf_timer_reads.hook ? start_hook(events) : start_user(events);
     if (good == events) {
         return true;
     }
-    r->mask = 0;
+    mkperf_timer_reads.mask = 0;
     return mkperf_refuse(error, MKPERF_RESULT_EVENT_UNSUPPORTED, good + 2,
                          "the PMU does not take this event's number");
 }
 
-void mkperf_timer_reads_stop(struct mkperf_timer_reads *r)
+void mkperf_timer_reads_stop(void)
 {
-    if (r->mask != 0 && r->hook) {
+    if (mkperf_timer_reads.mask != 0 && mkperf_timer_reads.hook) {
         mkperf_kernel_request(MKPERF_REQUEST_WITHDRAW);
-    } else if (r->mask != 0) {
-        mkperf_kernel.cpu.pmu->user->stop(r->mask);
+    } else if (mkperf_timer_reads.mask != 0) {
+        mkperf_kernel.cpu.pmu->user->stop(mkperf_timer_reads.mask);
     }
-    r->mask = 0;
+    mkperf_timer_reads.mask = 0;
 }
 
-void mkperf_timer_reads_pause(struct mkperf_timer_reads *r)
+void mkperf_timer_reads_pause(void)
 {
-    if (r->mask == 0) {
+    if (mkperf_timer_reads.mask == 0) {
         return;
     }
-    if (r->hook) {
+    if (mkperf_timer_reads.hook) {
         mkperf_kernel_request(MKPERF_REQUEST_STOP | MKPERF_REQUEST_SNAPSHOT);
     } else {
-        mkperf_kernel.cpu.pmu->user->stop(r->mask);
+        mkperf_kernel.cpu.pmu->user->stop(mkperf_timer_reads.mask);
     }
-    for (unsigned n = 0; r->mask >> n & 1; n++) {
-        if (r->hook) { /* The hook's counters begin again each time. */
-            r->count[n] += mkperf_answered()->counter[n].value - MKPERF_COUNT_PERIOD;
+    for (unsigned n = 0; mkperf_timer_reads.mask >> n & 1; n++) {
+        if (mkperf_timer_reads.hook) { /* The hook's counters begin again each time. */
+            mkperf_timer_reads.count[n] += mkperf_answered()->counter[n].value -
+                                           MKPERF_COUNT_PERIOD;
         } else {
             uint32_t value = mkperf_kernel.cpu.pmu->user->read(n);
-            r->count[n] += value - r->last[n];
-            r->last[n] = value;
+            mkperf_timer_reads.count[n] += value - mkperf_timer_reads.last[n];
+            mkperf_timer_reads.last[n] = value;
         }
     }
 }
 
-void mkperf_timer_reads_resume(struct mkperf_timer_reads *r)
+void mkperf_timer_reads_resume(void)
 {
-    if (r->mask != 0 && r->hook) {
+    if (mkperf_timer_reads.mask != 0 && mkperf_timer_reads.hook) {
         mkperf_kernel_request(MKPERF_REQUEST_CONTINUE);
-    } else if (r->mask != 0) {
-        mkperf_kernel.cpu.pmu->user->start(r->mask);
+    } else if (mkperf_timer_reads.mask != 0) {
+        mkperf_kernel.cpu.pmu->user->start(mkperf_timer_reads.mask);
     }
 }
 
-unsigned mkperf_timer_reads_take(struct mkperf_timer_reads *r, uint64_t hz, uint64_t now,
-                                 uint64_t *out)
+unsigned mkperf_timer_reads_take(uint64_t hz, uint64_t now, uint64_t *out)
 {
-    bool known = (now - r->at) / (hz / MS_PER_S) <= LONGEST_MS;
+    bool known = (now - mkperf_timer_reads.at) / (hz / MS_PER_S) <= LONGEST_MS;
     unsigned n = 0;
 
-    if (r->mask == 0) {
+    if (mkperf_timer_reads.mask == 0) {
         return 0;
     }
-    for (; r->mask >> n & 1; n++) {
-        out[1 + n] = (uint64_t)(n + 1) << MKPERF_READ_COUNTER_SHIFT | r->count[n];
-        r->count[n] = 0;
+    for (; mkperf_timer_reads.mask >> n & 1; n++) {
+        out[1 + n] = (uint64_t)(n + 1) << MKPERF_READ_COUNTER_SHIFT | mkperf_timer_reads.count[n];
+        mkperf_timer_reads.count[n] = 0;
     }
     out[0] = n;
-    r->at = now;
-    r->unread += !known;
+    mkperf_timer_reads.at = now;
+    mkperf_timer_reads.unread += !known;
     return known ? 1 + n : 0;
 }
