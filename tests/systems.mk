@@ -102,17 +102,17 @@ $(call described,stockcores,demo/demo.system.in,PACER=pacer TIMER=1 CHILDREN=1 C
 $(call test_image,stockcores,$(DEMO_PDS))
 $(TEST_PD)/stockcores/qemu-command: private QEMU_SMP = 2
 
-# The demo over a serial line and over the network, with the key.
+# The demo over a serial line, with the key.
 $(call test_pd,demokey,client,$(call with_test_key,$(CLIENT_SRC)))
 $(call test_image,demokey,$(filter-out client,$(DEMO_PDS)),client,$(DEMO)/demo.system)
-$(call test_pd,netkey,client_net,$(call with_test_key,$(CLIENT_NET_SRC)))
-$(call test_image,netkey,$(filter-out client_net,$(NET_PDS)),client_net,$(NET)/net.system)
-$(call network_machine,$(TEST_PD)/netkey)
 
-# A network client without a workload; one that dials and has the key.
+# A network client without a workload; one that has the key; one that dials and has the key.
 $(call described,quiet,tests/pd/quiet.system.in)
 $(call test_image,quiet,$(QUIET_PDS))
 $(call network_machine,$(TEST_PD)/quiet)
+$(call test_pd,netkey,client_net,$(call with_test_key,$(CLIENT_NET_SRC)))
+$(call test_image,netkey,profiler ticker,client_net,$(TEST_PD)/quiet/quiet.system)
+$(call network_machine,$(TEST_PD)/netkey)
 $(TARGET_OBJ)/tests/pd/net_dial.o: TARGET_CFLAGS += $(NET_CFLAGS) $(CLOCK_CFLAGS)
 $(TARGET_OBJ)/tests/pd/net_dial.o: $(B)/src/lwip.stamp
 $(call test_pd,dial,client_net,$(call with_test_key,$(patsubst pd/net/tcp.c,tests/pd/net_dial.c,$(CLIENT_NET_SRC))))

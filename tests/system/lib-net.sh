@@ -3,6 +3,7 @@
 
 net=${NET_DIR:-$B/net}
 elfs=${NET_ELFS:-$B/demo}
+described=$net/net.system
 kernel=${KERNEL:-$B/demo/kernel.elf}
 tool=$B/net-tool
 # Ports of loopback, all different: QEMU's two, and two of a second QEMU or of the test.
@@ -18,6 +19,14 @@ trap 'kill -9 $(cat "$D/pids" "$D/qemu.pid") 2>/dev/null; wait 2>/dev/null' EXIT
 # The test's key, and a wrong one.
 test_keys() {
     (umask 077 && cat tests/pd/test.key >"$D/key" && tr 0 1 <"$D/key" >"$D/wrong.key")
+}
+
+# The target with the key of test_keys, in $boots: $NETKEY_QEMU, the network demo on another platform; without it a machine that
+# sleeps unless hosts want something.
+key_target() {
+    key_option="--key-file $D/key"
+    boots=${NETKEY_QEMU:-}
+    [ -n "$boots" ] || boots=$(cat "$B/tests/pd/netkey/qemu-command") described=$B/tests/pd/quiet/quiet.system elfs=$B/tests/pd/netkey
 }
 
 # start LOG COMMAND...: in the background, $pid
@@ -104,7 +113,7 @@ proxy() {
 record() {
     at=$1
     shift
-    ${RUN:-} "$MKPERF" record -t "tcp:127.0.0.1:$at" -e cycles --no-compress --system "$net/net.system" \
+    ${RUN:-} "$MKPERF" record -t "tcp:127.0.0.1:$at" -e cycles --no-compress --system "$described" \
         --elf-path "$elfs" --kernel "$kernel" $key_option "$@"
 }
 

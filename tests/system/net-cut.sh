@@ -8,10 +8,10 @@ NAME=${NAME:-net-cut}
 . tests/system/lib.sh
 . tests/system/lib-net.sh
 test_keys
-key_option="--key-file $D/key"
+key_target
 
 frames=yes
-boot "${NETKEY_QEMU:-$(cat "$B/tests/pd/netkey/qemu-command")}" ""
+boot "$boots" ""
 check "the target answers" answers
 
 # The first connection is cut within the handshake, Configure, Start or Stop; the second is not.

@@ -122,8 +122,8 @@ stop_qemu
 [ -z "${NET_QEMU:-}" ] || exit 0
 
 test_keys
-key_option="--key-file $D/key"
-boot "$(cat "$B/tests/pd/netkey/qemu-command")" ""
+key_target
+boot "$boots" ""
 check "the target with a key answers" answers
 good_key() {
     sampled 2 5000 -o "$D/key.data" >"$D/key.log" 2>&1 || { cat "$D/key.log"; return 1; }
