@@ -22,8 +22,7 @@
  *   word 5   pc of the interrupted user code (0 with MKPERF_SAMPLE_NO_USER)
  *   word 6   link register of the interrupted user code (0 with MKPERF_SAMPLE_NO_USER, and if the chain
  *            was made by a table: it then has that caller already)
- *   word 7   only with MKPERF_SAMPLE_KERNEL: a kernel address that represents the kernel's work. It
- *   is
+ *   word 7   only with MKPERF_SAMPLE_KERNEL: a kernel address that represents the kernel's work:
  *            the entry function of the last kernel entry, the exact pc for idle, or 0 if unknown
  *   then     nframes words of chain: return addresses of the walk, innermost first.
  *            With MKPERF_SAMPLE_CALLERS the last of these words is the number of words before it
@@ -35,8 +34,7 @@
  *              its link register; 0 as in word 6
  *              the address at which it continues after the call
  *              its return addresses, innermost first
- *   then     only with MKPERF_SAMPLE_READ: the number n of values, and n values in ascending order
- *   of
+ *   then     only with MKPERF_SAMPLE_READ: the number n of values, and n values in the order of
  *            counters: bits 56-63 counter, 0-55 its events since the last overflow of the sample's
  *            own counter (a group whose first event samples: leader sampling)
  *   then     nothing; a larger size is reserved for a copy of the top of the stack
