@@ -21,12 +21,15 @@ test_keys() {
     (umask 077 && cat tests/pd/test.key >"$D/key" && tr 0 1 <"$D/key" >"$D/wrong.key")
 }
 
-# The target with the key of test_keys, in $boots: $NETKEY_QEMU, the network demo on another platform; without it a machine that
-# sleeps unless hosts want something.
-key_target() {
+# quiet_target NAME [BOOTS]: the image NAME of tests/pd/quiet.system is in $boots, which boots it, and is described to mkperf. BOOTS: the
+# command of another platform, whose image may be another one. The machine sleeps unless hosts want something.
+quiet_target() {
+    boots=${2:-}
+    [ -n "$boots" ] || boots=$(cat "$B/tests/pd/$1/qemu-command") described=$B/tests/pd/quiet/quiet.system elfs=$B/tests/pd/$1
+}
+key_target() { # that requires the key of test_keys
+    quiet_target netkey "${NETKEY_QEMU:-}"
     key_option="--key-file $D/key"
-    boots=${NETKEY_QEMU:-}
-    [ -n "$boots" ] || boots=$(cat "$B/tests/pd/netkey/qemu-command") described=$B/tests/pd/quiet/quiet.system elfs=$B/tests/pd/netkey
 }
 
 # start LOG COMMAND...: in the background, $pid
@@ -108,12 +111,12 @@ proxy() {
     proxy_pid=$pid
 }
 
-# record PORT ARGUMENTS...; with RUN="start LOG" before it in the background. Not compressed: tests see in the file's
+# record PORT ARGUMENTS...; with RUN="start LOG" before it in the background. EVENTS: not only cycles. Not compressed: tests see in the file's
 # size, and in its text, how much was recorded.
 record() {
     at=$1
     shift
-    ${RUN:-} "$MKPERF" record -t "tcp:127.0.0.1:$at" -e cycles --no-compress --system "$described" \
+    ${RUN:-} "$MKPERF" record -t "tcp:127.0.0.1:$at" -e "${EVENTS:-cycles}" --no-compress --system "$described" \
         --elf-path "$elfs" --kernel "$kernel" $key_option "$@"
 }
 

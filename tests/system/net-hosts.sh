@@ -38,13 +38,59 @@ vanish() {
 full() { # hosts have all places
     ! say --watch --timeout 1 -c status >"$D/full" 2>&1 && grep 'as many hosts are connected' "$D/full"
 }
+
+written() { # FILE BYTES: has that many
+    [ "$(stat -c %s "$1")" -gt "$2" ]
+}
+
+# A killed host leaves its session to the next host, which does not attribute the older samples to itself.
+killed() {
+    for i in 1 2; do
+        rm -f "$D/killed.data.partial"
+        RUN="start $D/killed.log" record "$port" -F 10000 -o "$D/killed.data"
+        wait_for 60 written "$D/killed.data.partial" 20000 || return 1
+        kill -9 $pid
+        record "$port" -F 2000 --duration 0.2 -o "$D/next.data" >"$D/next.log" 2>&1 ||
+            { cat "$D/next.log"; return 1; }
+        grep 'a session was running: it is ended' "$D/next.log" && grep ' 0 lost' "$D/next.log" &&
+            balanced "$D/next.log" || { cat "$D/next.log"; return 1; }
+    done
+    "$MKPERF" recover "$D/killed.data.partial" -o "$D/killed.data" &&
+        "$MKPERF" report -i "$D/killed.data" | grep '^# *Samples: [1-9]'
+}
+reboots() {
+    RUN="start $D/reboot.log" record "$port" -F 2000 --timeout 2 -o "$D/reboot.data"
+    recorder=$pid
+    # A sample has some 100 bytes: a thousand samples before the restart, and after it.
+    wait_for 60 written "$D/reboot.data.partial" 100000 || { cat "$D/reboot.log"; return 1; }
+    "$tool" monitor "$D/monitor" system_reset >/dev/null
+    wait_for 60 grep 'the target was restarted' "$D/reboot.log" || { cat "$D/reboot.log"; return 1; }
+    wait_for 60 written "$D/reboot.data.partial" $(($(stat -c %s "$D/reboot.data.partial") + 100000)) ||
+        { cat "$D/reboot.log"; return 1; }
+    kill -INT $recorder
+    wait $recorder || { cat "$D/reboot.log"; return 1; }
+    cat "$D/reboot.log"
+    grep '^  restarts 1' "$D/reboot.log" || return 1
+    n=$(sed -n 's/^mkperf: .*: \([0-9]*\) samples in .*/\1/p' "$D/reboot.log")
+    second=$(say --watch -c status | sed -n 's/^captured \([0-9]*\),.*/\1/p')
+    echo "$n samples, $second of them after the restart"
+    [ "$second" -gt 500 ] && [ "$n" -gt $((second + 500)) ]
+}
+
 (
     D=$D/vanish port=$port2 echo=$echo2
     mkdir -p "$D"
     trap 'kill -9 $(cat "$D/pids" "$D/qemu.pid") 2>/dev/null' EXIT
-    boot "${QUIET_QEMU:-$(cat "$B/tests/pd/quiet/qemu-command")}" ""
-    check "a target without work answers" answers >"$D/result"
-    check "hosts that vanish lose their places, and the recorder comes back" vanish >>"$D/result"
+    quiet_target quiet "${QUIET_QEMU:-}"
+    boot "$boots" ""
+    {
+        check "a target without work answers" answers
+        check "hosts that vanish lose their places, and the recorder comes back" vanish
+        no_hosts
+        check "the next host takes over from one that was killed, and the counts are its own" killed
+        no_hosts
+        check "a target that is restarted is noticed, and the same file continues" reboots
+    } >"$D/result"
     stop_qemu
 ) &
 vanishing=$!
@@ -52,21 +98,21 @@ vanishing=$!
 boot "$qemu_command" ""
 check "the target answers" answers
 
-written() { # FILE BYTES: has that many
-    [ "$(stat -c %s "$1")" -gt "$2" ]
-}
+# Counts with each sample make more bytes in the same time.
+large='{cycles,cycles:u,instructions,instructions:u}:S'
 
 # One host controls, two watch; one of these does not read for a while.
 watchers() {
     proxy stall:3000
-    RUN="start $D/control.log" record "$port" -F 20000 -o "$D/control.data"
+    RUN="start $D/control.log" EVENTS=$large record "$port" -F 20000 -o "$D/control.data"
     controller=$pid
     RUN="start $D/watch.log" record "$port" --watch -o "$D/watch.data"
     watcher=$pid
     RUN="start $D/slow.log" record "$proxy" --watch --timeout 600 -o "$D/slow.data"
     slow=$pid
     wait_for 60 grep stalled "$D/proxy.log" || return 1
-    wait_for 120 written "$D/control.data.partial" 16000000 || return 1
+    # 50,000 samples are 550 KB on the line, more than the buffers on the way to the slow host.
+    wait_for 120 written "$D/control.data.partial" 9500000 || return 1
     kill -USR1 "$proxy_pid"
     wait_for 120 written "$D/slow.data.partial" $(($(stat -c %s "$D/slow.data.partial") + 100000)) || return 1
     kill -INT $watcher $slow
@@ -97,7 +143,7 @@ marks() { # FILE: events a second of the target's time, for each two neighbourin
 slow() {
     say -c "prof_qlimit 32" >/dev/null || return 1
     proxy stall:3000
-    RUN="start $D/stalled.log" record "$proxy" -F 40000 --timeout 300 -o "$D/stalled.data"
+    RUN="start $D/stalled.log" EVENTS=$large record "$proxy" -F 40000 --timeout 300 -o "$D/stalled.data"
     controller=$pid
     wait_for 60 grep stalled "$D/proxy.log" || return 1
     wait_for 120 losing || { say --watch -c status; return 1; }
@@ -117,7 +163,8 @@ slow() {
     cat "$D/load" "$D/stalled.log"
     grep '^  lost *[0-9]* samples in the profiler.s output' "$D/stalled.log" && balanced "$D/stalled.log"
 }
-four_marks() { # in what the watcher has written so far
+four_marks() { # in what the watcher has written so far, which is much
+    sleep 0.5
     [ "$(grep -ao 'table emptied' "$D/marks.data.partial" | wc -l)" -ge 4 ]
 }
 losing() {
@@ -188,45 +235,6 @@ changed() {
     grep 'another session began: instructions from here on' "$D/top.log"
 }
 check "events that change while others look: top shows the new ones, stat keeps to its own" changed
-no_hosts
-
-# A killed host leaves its session to the next host, which does not attribute the older samples to itself.
-killed() {
-    for i in 1 2; do
-        rm -f "$D/killed.data.partial"
-        RUN="start $D/killed.log" record "$port" -F 10000 -o "$D/killed.data"
-        wait_for 60 written "$D/killed.data.partial" 20000 || return 1
-        kill -9 $pid
-        record "$port" -F 2000 --duration 0.5 -o "$D/next.data" >"$D/next.log" 2>&1 ||
-            { cat "$D/next.log"; return 1; }
-        grep 'a session was running: it is ended' "$D/next.log" && grep ' 0 lost' "$D/next.log" &&
-            balanced "$D/next.log" || { cat "$D/next.log"; return 1; }
-    done
-    "$MKPERF" recover "$D/killed.data.partial" -o "$D/killed.data" &&
-        "$MKPERF" report -i "$D/killed.data" | grep '^# *Samples: [1-9]'
-}
-check "the next host takes over from one that was killed, and the counts are its own" killed
-no_hosts
-
-reboots() {
-    RUN="start $D/reboot.log" record "$port" -F 2000 --timeout 2 -o "$D/reboot.data"
-    recorder=$pid
-    # A sample has some 100 bytes: a thousand samples before the restart, and after it.
-    wait_for 60 written "$D/reboot.data.partial" 100000 || { cat "$D/reboot.log"; return 1; }
-    "$tool" monitor "$D/monitor" system_reset >/dev/null
-    wait_for 60 grep 'the target was restarted' "$D/reboot.log" || { cat "$D/reboot.log"; return 1; }
-    wait_for 60 written "$D/reboot.data.partial" $(($(stat -c %s "$D/reboot.data.partial") + 100000)) ||
-        { cat "$D/reboot.log"; return 1; }
-    kill -INT $recorder
-    wait $recorder || { cat "$D/reboot.log"; return 1; }
-    cat "$D/reboot.log"
-    grep '^  restarts 1' "$D/reboot.log" || return 1
-    n=$(sed -n 's/^mkperf: .*: \([0-9]*\) samples in .*/\1/p' "$D/reboot.log")
-    second=$(say --watch -c status | sed -n 's/^captured \([0-9]*\),.*/\1/p')
-    echo "$n samples, $second of them after the restart"
-    [ "$second" -gt 500 ] && [ "$n" -gt $((second + 500)) ]
-}
-check "a target that is restarted is noticed, and the same file continues" reboots
 no_hosts
 
 wait $vanishing
