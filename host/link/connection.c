@@ -6,6 +6,7 @@
  */
 #include "connection.h"
 
+#include <assert.h>
 #include <pb_decode.h>
 #include <pb_encode.h>
 #include <unistd.h>
@@ -284,6 +285,7 @@ enum mkperf_status mkperf_peer_init(struct mkperf_peer *l,
              (int)getpid());
     mkperf_receiver_init(&l->receiver, &receiver_ops, l);
     MKPERF_TRY(mkperf_source_init(&l->source, options->target, e));
+    assert(l->source.ops != NULL); /* what has failed returned above */
     l->source.stop = stop;
     l->source.notice = on_peer_notice;
     l->source.self = l;
