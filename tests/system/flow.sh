@@ -32,11 +32,11 @@ END
 
 # Each queue's consumer has what its producer has, but for the entries in the queue. Instructions are nanoseconds here.
 figures() {
-    analysed flow 2 && rows "$D/flow.json" '
+    analysed flow 0.5 && rows "$D/flow.json" '
 line = ["src", "a2", "b8", "c4", "d1"]
 for i in range(4):
     q = queue["q%d" % (i + 1)]
-    assert q["arrivals"] > 50000 and q["implausible"] == q["unknown"] == 0, q
+    assert q["arrivals"] > 12000 and q["implausible"] == q["unknown"] == 0, q
     assert q["arrivals"] + q["first"] == q["departures"] + q["last"], q
     assert stage[line[i]]["out"] == q["arrivals"] and stage[line[i + 1]]["in"] == q["departures"], (q, stage)
     rate = q["departures"] / q["known_ns"]
@@ -68,7 +68,7 @@ source_limits() { # its budget: 100 us of each 1000 us
 check "the budget of the source limits" source_limits
 
 slow() {
-    analysed flow_slow 1 && head -n 1 "$D/flow_slow.txt" | grep -q '^b80 limits: .* with its own work for \(9[0-9.]*\|100.0\) %.$' &&
+    analysed flow_slow 0.4 && head -n 1 "$D/flow_slow.txt" | grep -q '^b80 limits: .* with its own work for \(9[0-9.]*\|100.0\) %.$' &&
         "$MKPERF" explain --why throughput "$D/flow_slow.data" | grep -q 'b80 limits: ' && rows "$D/flow_slow.json" '
 assert limit["cause"] == "own work" and limit["by"] == "b80" and limit["busy"] > 95, limit
 assert abs(limit["packets_per_s"] - stage["b80"]["in"] * 1e9 / stage["b80"]["known_ns"]) < 0.01 * limit["packets_per_s"], limit
@@ -79,8 +79,8 @@ check "the slow stage on the second core is named" slow
 live() { # the same tables while the system runs; --window 0: of the whole session
     t=$B/tests/pd/flow_slow
     QEMU=$(cat "$t/qemu-command") scripts/qemu-talk "$D" \
-        "\$MKPERF top -t \$T --flow --stdio --delay 0.1 --duration 1 --system $t/flow_slow.system --elf-path $t >$D/live" \
-        "\$MKPERF top -t \$T --flow --stdio --window 0 --duration 0.5 --system $t/flow_slow.system --elf-path $t >$D/all" \
+        "\$MKPERF top -t \$T --flow --stdio --delay 0.1 --duration 0.6 --system $t/flow_slow.system --elf-path $t >$D/live" \
+        "\$MKPERF top -t \$T --flow --stdio --window 0 --duration 0.3 --system $t/flow_slow.system --elf-path $t >$D/all" \
         >"$D/live.log" 2>&1 && [ "$(grep -c '^b80 limits: ' "$D/live")" -ge 2 ] && [ "$(grep -c ' limits' "$D/all")" -ge 1 ] &&
         awk '/^Since/ { if ($2 < until) exit 1; until = $5 } END { exit !until }' "$D/live" &&
         tail -n 8 "$D/all" | awk '$NF == "c4)" { n++; if ($10 + 0 < 4000 || $10 + 0 > 6500) exit 1 } END { exit n != 1 }' ||
@@ -88,16 +88,18 @@ live() { # the same tables while the system runs; --window 0: of the whole sessi
 }
 check "top --flow names the limit while the system runs" live
 
-# variant NAME SED...: a recording of the pipeline with changed names, priorities or budgets, and its rate without scheduling events
+# variant NAME SYSTEM SESSIONS SED...: recordings of a pipeline with changed names, priorities or budgets. SESSIONS: `queues=S` with scheduling
+# events for S seconds, `sample-queues=S` without them.
 variant() {
-    d=$D/$1 v=$1 t=$B/tests/pd/flow
-    shift
-    mkdir -p "$d/stamped" && sed "$@" "$t/flow.system" >"$d/x.system" && sed "$@" "$t/flow.queues" >"$d/x.queues" &&
+    d=$D/$1 v=$1 system=$2 t=$B/tests/pd/$2 sessions=$3
+    shift 3
+    mkdir -p "$d/stamped" && sed "$@" "$t/$system.system" >"$d/x.system" && sed "$@" "$t/$system.queues" >"$d/x.queues" &&
         "$MKPERF" stamp -q --queues "$d/x.queues" "$d/x.system" --elf-path "$t" --kernel "$B/demo/kernel.elf" -o "$d/stamped/client.elf" &&
         "$B/pocket-pack" "$d/x.system" --elf-path "$d/stamped:$t" --kernel "$B/demo/kernel.elf" -o "$d/x.img" || return 1
-    for kind in queues sample-queues; do
-        QEMU=$(sed "s|[^ ]*flow.img|$d/x.img|" "$t/qemu-command") scripts/qemu-record "$D" --$kind --duration 1 --system "$d/x.system" \
-            --elf-path "$t" -o "$D/$v.$kind" >"$D/record.log" 2>&1 && grep -q ', 0 lost,' "$D/record.log" || { cat "$D/record.log"; return 1; }
+    for session in $sessions; do
+        QEMU=$(sed "s|[^ ]*$system.img|$d/x.img|" "$t/qemu-command") scripts/qemu-record "$D" --${session%=*} --duration "${session#*=}" \
+            --system "$d/x.system" --elf-path "$t" -o "$D/$v.${session%=*}" >"$D/record.log" 2>&1 && grep -q ', 0 lost,' "$D/record.log" ||
+            { cat "$D/record.log"; return 1; }
     done
 }
 # gains CHANGE BEFORE AFTER: the change is predicted from the events of BEFORE, and measured by the readings of both
@@ -114,16 +116,16 @@ assert p["least"] <= p["gain"] <= p["most"] and abs(p["gain"] - gain) <= 5, (p, 
 END
 }
 own() { # b80 with half of its work is b40
-    variant before 's/\bb8\b/b80/g' && variant after 's/\bb8\b/b40/g' && gains 'b80 own -50%' before after
+    variant before flow 'queues=0.5 sample-queues=0.5' 's/\bb8\b/b80/g' && variant after flow sample-queues=0.5 's/\bb8\b/b40/g' && gains 'b80 own -50%' before after
 }
 check "a predicted gain is measured after the change" own
 priority() { # src uses up its budget in vain, at a high priority
-    variant after 's/\bb8\b/b80/g; /"src"/s/"200"/"100"/' && gains 'src priority 100' before after
+    variant after flow sample-queues=0.5 's/\bb8\b/b80/g; /"src"/s/"200"/"100"/' && gains 'src priority 100' before after
 }
 check "with another priority" priority
 budget() {
-    variant small 's/\bb8\b/b80/g; /name="b80"/s/ priority/ budget="400" period="1000" priority/' &&
-        variant large 's/\bb8\b/b80/g; /name="b80"/s/ priority/ budget="800" period="1000" priority/' &&
+    variant small flow 'queues=0.3 sample-queues=0.5' 's/\bb8\b/b80/g; /name="b80"/s/ priority/ budget="400" period="1000" priority/' &&
+        variant large flow sample-queues=0.5 's/\bb8\b/b80/g; /name="b80"/s/ priority/ budget="800" period="1000" priority/' &&
         gains 'b80 budget 800/1000' small large
 }
 check "with another budget" budget
@@ -143,12 +145,11 @@ for name in "q1", "q4":
     assert s["doubt"] < 3 and abs(e["mean"] - s["mean"]) <= e["doubt"] + 3.5 * s["doubt"], name'
 }
 check "readings without scheduling events estimate occupancy" estimates
-wraps() { # `short` has 16 bits of the indices of q1, `narrow` 8 bits
-    t=$B/tests/pd/flow_counted
-    QEMU=$(cat "$t/qemu-command") scripts/qemu-record "$D" --sample-queues --duration 3 --system "$t/flow_counted.system" --elf-path "$t" \
-        -o "$D/wraps.data" >"$D/record.log" 2>&1 && "$MKPERF" flow "$D/wraps.data" >"$D/wraps.txt" &&
+wraps() { # `short` has 16 bits of the indices of q1, `narrow` 8 bits. 32 packets each 360 us: 65536 in 0.74 s
+    variant wraps flow_counted sample-queues=0.8 's/\ba2\b/a1/g; s/\bb8\b/b1/g; s/\bc4\b/c1/g; /"src"/s/period="1000"/period="360"/' &&
+        "$MKPERF" flow "$D/wraps.sample-queues" >"$D/wraps.txt" &&
         grep -q '^# WARNING: narrow: .* unknown: an index may have wrapped' "$D/wraps.txt" && ! grep -q '^# WARNING: [qsw]' "$D/wraps.txt" &&
-        "$MKPERF" flow --json "$D/wraps.data" >"$D/wraps.json" && rows "$D/wraps.json" '
+        "$MKPERF" flow --json "$D/wraps.sample-queues" >"$D/wraps.json" && rows "$D/wraps.json" '
 q, short, narrow = queue["q1"], queue["short"], queue["narrow"]
 assert q["arrivals"] == short["arrivals"] > 65536 and q["departures"] == short["departures"], (q, short)
 assert narrow["unknown"] > 0.9 * narrow["readings"] and narrow["known_ns"] < 0.1 * q["known_ns"], narrow
@@ -157,15 +158,15 @@ assert abs(queue["work"]["arrivals"] - queue["q2"]["departures"]) <= 1, queue' |
 }
 check "entries between rare readings are counted, or unknown" wraps
 drops() { # c4y8 drops each eighth packet
-    variant drops 's/\bc4\b/c4y8/g' && "$MKPERF" flow --json "$D/drops.queues" >"$D/drops.json" && rows "$D/drops.json" '
+    variant drops flow queues=0.3 's/\bc4\b/c4y8/g' && "$MKPERF" flow --json "$D/drops.queues" >"$D/drops.json" && rows "$D/drops.json" '
 c = stage["c4y8"]
-assert c["in"] > 20000 and abs(c["drops"] - c["in"] / 8) <= 1, c
+assert c["in"] > 7000 and abs(c["drops"] - c["in"] / 8) <= 1, c
 assert stage["src"]["drops"] is None and stage["a2"]["drops"] <= 64, stage'
 }
 check "dropped packets" drops
 
 evil() { # the last queue has any head; the figures of the others are right
-    analysed flow_evil 1 && grep -q '^# WARNING: q4: of [0-9]* readings, [0-9]* are implausible' "$D/flow_evil.txt" &&
+    analysed flow_evil 0.3 && grep -q '^# WARNING: q4: of [0-9]* readings, [0-9]* are implausible' "$D/flow_evil.txt" &&
         rows "$D/flow_evil.json" '
 assert queue["q4"]["implausible"] > 100, queue
 for q in "q1", "q2", "q3":
