@@ -268,15 +268,15 @@ static void answer_threads(uint32_t first, mkperf_Counts *out)
     }
 }
 
-bool mkperf_counting_answer(uint32_t part, mkperf_Counts *out, mkperf_Error *error)
+bool mkperf_counting_answer(uint32_t part, mkperf_Counts *out)
 {
     bool beside = mkperf_plan_beside(&mkperf_plan);
 
     if ((!mkperf_plan.counting && !beside) || mkperf_kernel.began == 0) {
-        return mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "no session that counts was started");
+        return mkperf_refuse(MKPERF_RESULT_STATE, 0, "no session that counts was started");
     }
     if (beside && mkperf_kernel.session) {
-        return mkperf_refuse(error, MKPERF_RESULT_STATE, 0,
+        return mkperf_refuse(MKPERF_RESULT_STATE, 0,
                              "the counts of sampled events are known when the session has ended");
     }
     if (part == 0 && beside) {
@@ -295,7 +295,7 @@ bool mkperf_counting_answer(uint32_t part, mkperf_Counts *out, mkperf_Error *err
         .by_pd = mkperf_plan.request.per_pd && counts_by_thread(),
     };
     if (part >= out->parts) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "the counts have no such part");
+        return mkperf_refuse(MKPERF_RESULT_RANGE, 0, "the counts have no such part");
     }
     if (part == 0) {
         answer_totals(out);

@@ -15,23 +15,22 @@ static uint64_t last_asked;  /* ticks: time of the last request to all cores */
 
 /* ---- CONFIGURE ------------------------------------------------------------------------------- */
 
-bool mkperf_session_plan(const struct mkperf_session_request *request, mkperf_Error *error)
+bool mkperf_session_plan(const struct mkperf_session_request *request)
 {
     if (mkperf_kernel.missing != NULL) {
-        return mkperf_refuse(error, mkperf_kernel.missing_code, 0, "%s", mkperf_kernel.missing);
+        return mkperf_refuse(mkperf_kernel.missing_code, 0, "%s", mkperf_kernel.missing);
     }
     if ((request->configure.cores & ~mkperf_kernel.heard) != 0) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
+        return mkperf_refuse(MKPERF_RESULT_RANGE, 0,
                              "the target does not sample all of these cores");
     }
-    if (!mkperf_plan_make(request, &mkperf_kernel.cpu, error)) {
+    if (!mkperf_plan_make(request, &mkperf_kernel.cpu)) {
         return false;
     }
     bool beside = mkperf_plan_beside(&mkperf_plan);
     if ((beside || (mkperf_plan.leaves_out && mkperf_plan.counting)) && !mkperf_kernel_events()) {
         mkperf_plan.events = 0;
-        return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
-                             "this kernel does not count by thread: %s",
+        return mkperf_refuse(MKPERF_RESULT_NO_HOOK, 0, "this kernel does not count by thread: %s",
                              beside ? "sampled events cannot be counted"
                                     : ":G and :H can be sampled, and not counted");
     }
@@ -43,7 +42,7 @@ bool mkperf_session_plan(const struct mkperf_session_request *request, mkperf_Er
 /* ---- START ----------------------------------------------------------------------------------- */
 
 /* Checks that the PMU accepts all events: sessions in which no counter is enabled. */
-static bool try_events(mkperf_Error *error)
+static bool try_events(void)
 {
     for (unsigned i = 0; i < mkperf_plan.events; i++) {
         const struct mkperf_plan_event *e = &mkperf_plan.event[i];
@@ -53,7 +52,7 @@ static bool try_events(mkperf_Error *error)
                              mkperf_counter_bit(e->kernel_counter);
         mkperf_kernel_select(i);
         if (want->counter_mask != 0 && !mkperf_kernel_request(MKPERF_REQUEST_APPLY)) {
-            return mkperf_refuse(error, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
+            return mkperf_refuse(MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
                                  "the PMU does not take this event's number");
         }
     }
@@ -76,7 +75,7 @@ static void set_filters(struct mkperf_configuration *want)
 }
 
 /* Writes the session into the own core's configuration. False: the kernel lacks a part of it. */
-static bool set_configuration(mkperf_Error *error)
+static bool set_configuration(void)
 {
     uint32_t wake = mkperf_plan.counting ? 1 : mkperf_plan.wake_samples;
     struct mkperf_configuration *want = mkperf_kernel_blank(mkperf_plan.core_bytes);
@@ -97,13 +96,13 @@ static bool set_configuration(mkperf_Error *error)
     if (want->counter_mask == 0) {
         want->counter_mask = 1; /* Software events only: a counter that is off. */
     }
-    return mkperf_soft_prepare(error) && mkperf_sched_prepare(error);
+    return mkperf_soft_prepare() && mkperf_sched_prepare();
 }
 
 /* Begins the configured session on all cores, on the own one last, or refuses with the hook's
  * reason. Another core may be late; it is in the session from when it answers
  * (mkperf_cores_collect). */
-static bool apply_session(mkperf_Error *error)
+static bool apply_session(void)
 {
     static const char *const why[] = {
         [MKPERF_REQUEST_BAD_CORE] = "the PMU's interrupt is another core's than the profiler PD's",
@@ -122,14 +121,14 @@ static bool apply_session(mkperf_Error *error)
     mkperf_cores_request(mkperf_kernel.on, MKPERF_REQUEST_WITHDRAW);
     uint32_t status = mkperf_answered()->status;
     bool known = status < sizeof why / sizeof *why && why[status] != NULL;
-    return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0, "%s",
+    return mkperf_refuse(MKPERF_RESULT_NO_HOOK, 0, "%s",
                          known ? why[status] : "the hook refuses the session");
 }
 
-bool mkperf_session_start(mkperf_Error *error)
+bool mkperf_session_start(void)
 {
-    if (!mkperf_probe(&mkperf_in.ring[mkperf_kernel.here], error) || !try_events(error) ||
-        !mkperf_output_begin(error)) {
+    if (!mkperf_probe(&mkperf_in.ring[mkperf_kernel.here]) || !try_events() ||
+        !mkperf_output_begin()) {
         return false;
     }
     mkperf_kernel_begin();
@@ -137,7 +136,7 @@ bool mkperf_session_start(mkperf_Error *error)
     mkperf_pace_begin();
     last_asked = 0;
     silent_from = 0;
-    if (!set_configuration(error) || !apply_session(error)) {
+    if (!set_configuration() || !apply_session()) {
         mkperf_kernel.session = false;
         mkperf_output_forget();
         return false;

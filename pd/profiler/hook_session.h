@@ -64,8 +64,8 @@ void mkperf_counting_begin(void);
 /* Takes a snapshot. op: 0, or STOP for the last one, while the hook still has the session. */
 void mkperf_counting_snapshot(uint32_t op);
 /* Fills a part of the answer to COUNTS; part 0 takes a snapshot of a running session. Counts beside
- * samples are complete when the session has ended. False: *error has the reason. */
-bool mkperf_counting_answer(uint32_t part, mkperf_Counts *out, mkperf_Error *error);
+ * samples are complete when the session has ended. False: mkperf_refusal has the reason. */
+bool mkperf_counting_answer(uint32_t part, mkperf_Counts *out);
 
 /*
  * ---- hook_session.c ----
@@ -81,11 +81,11 @@ bool mkperf_counting_answer(uint32_t part, mkperf_Counts *out, mkperf_Error *err
  *   stop    STOP -> rings -> last counts -> WITHDRAW -> records since then
  */
 
-/* Makes a plan of the request, for the cores that it names. False: *error has the reason, and the
+/* Makes a plan of the request, for the cores that it names. False: mkperf_refusal has the reason, and the
  * plan is unchanged or has no events. */
-bool mkperf_session_plan(const struct mkperf_session_request *request, mkperf_Error *error);
-/* Starts the session. False: *error has the reason, and no session runs. */
-bool mkperf_session_start(mkperf_Error *error);
+bool mkperf_session_plan(const struct mkperf_session_request *request);
+/* Starts the session. False: mkperf_refusal has the reason, and no session runs. */
+bool mkperf_session_start(void);
 /* Drains until the rings are below their watermarks, and adapts periods and watermarks to the
  * samples. Ends the session if the hook has ended it. Returns whether the client has to be
  * notified. */

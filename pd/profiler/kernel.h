@@ -153,11 +153,11 @@ static inline uint32_t mkperf_cores_others(uint32_t mask)
  */
 
 /* Tests whether counters count and interrupt. Makes a boot id from the hook's time if there is
- * none. False: *error has the reason. */
-bool mkperf_probe(struct mkperf_ring_consumer *ring, mkperf_Error *error);
+ * none. False: mkperf_refusal has the reason. */
+bool mkperf_probe(struct mkperf_ring_consumer *ring);
 /* Begins a session with one stopped counter of cycles in both modes. callers: the greatest number
- * of callers in a sample. False: *error has the reason. */
-bool mkperf_probe_begin(struct mkperf_ring_consumer *ring, uint32_t callers, mkperf_Error *error);
+ * of callers in a sample. False: mkperf_refusal has the reason. */
+bool mkperf_probe_begin(struct mkperf_ring_consumer *ring, uint32_t callers);
 /* Starts the counter. After that many cycles the hook takes a sample and wakes this PD. */
 void mkperf_probe_arm(uint32_t cycles);
 

@@ -5,11 +5,10 @@
 enum {
     PIECE_BUCKETS = MKPERF_ROOM(mkperf_LatencyPair, bucket),
     PART_BYTES = MKPERF_CONTENT_BYTES - 96, /* bytes for the pairs of one answer */
-    PAIR_BYTES = 2 + 2 + 11 + 11 + 6 + 11 + 11 + 11 + 11 + 3 + 3,
+    PAIR_BYTES = 2 + 2 + 11 + 11 + 6 + 11 + 11 + 11 + 11 + 11 + 3 + 3,
     BUCKET_BYTES = 2 + 5, /* the difference to the bucket before, and a count below 2^32 */
-    /* Positions in a snapshot: the buckets of all pairs, then pairs, then run times. */
-    FIRST_PAIR = MKPERF_LATENCY_PAIRS * MKPERF_LATENCY_BUCKETS,
-    FIRST_RUN = FIRST_PAIR + MKPERF_LATENCY_PAIRS,
+    /* Positions in a snapshot: the buckets of all pairs, then run times. */
+    FIRST_RUN = MKPERF_LATENCY_PAIRS * MKPERF_LATENCY_BUCKETS,
 };
 
 _Static_assert((int)mkperf_StopKind_STOP_CALL == (int)MKPERF_LATENCY_CALL &&
@@ -137,9 +136,10 @@ void mkperf_latencies_merge(uint32_t mask, const struct mkperf_ring_consumer *ri
 
 /* ---- answers ------------------------------------------------------------------------------ */
 
+/* Begins a piece of a pair. The first one has what is counted beside the buckets. */
 static void put_pair(unsigned index, bool first, mkperf_LatencyPair *to)
 {
-    const struct mkperf_latency_pair *pair = &latencies.shown.pair[index % MKPERF_LATENCY_PAIRS];
+    const struct mkperf_latency_pair *pair = &latencies.shown.pair[index];
     struct mkperf_latency_ends ends = mkperf_latency_ends(&latencies.shown, pair);
 
     *to = (mkperf_LatencyPair){
@@ -154,71 +154,45 @@ static void put_pair(unsigned index, bool first, mkperf_LatencyPair *to)
         to->total_ticks = pair->total;
         to->max_ticks = pair->max;
         to->max_at = pair->max_at;
+        to->busy = pair->busy;
     }
 }
 
 /* Puts buckets of the snapshot into an answer, those from position `at` on, as many as fit. Returns
- * the next position. A pair of which nothing fits begins the next part. */
+ * the next position. The first bucket of a pair begins its first piece, even if it is empty. */
 static uint32_t fill_pairs(uint32_t at, mkperf_Latency *out)
 {
     mkperf_LatencyPair *to = NULL;
-    bool first = false; /* The pair has no bucket in an answer yet. */
     uint32_t bytes = 0;
     unsigned last = 0;
 
-    for (; at < FIRST_PAIR; at++) {
+    for (; at < FIRST_RUN; at++) {
         unsigned index = at / MKPERF_LATENCY_BUCKETS;
         unsigned bucket = at % MKPERF_LATENCY_BUCKETS;
-        if (bucket == 0) {
-            first = true;
-            to = NULL;
-        }
-        if (latencies.shown.pair[index].count == 0) {
-            at += MKPERF_LATENCY_BUCKETS - 1;
+        const struct mkperf_latency_pair *pair = &latencies.shown.pair[index];
+        if (pair->count == 0 && (pair->busy == 0 || bucket != 0)) {
+            at += MKPERF_LATENCY_BUCKETS - 1 - bucket;
             continue;
         }
         uint32_t count = mkperf_latency_count(&latencies.shown, index, bucket);
-        if (count == 0) {
+        if (count == 0 && bucket != 0) {
             continue;
         }
-        bool piece = to == NULL || to->bucket_count == PIECE_BUCKETS;
+        bool piece = to == NULL || bucket == 0 || to->bucket_count == PIECE_BUCKETS;
         bytes += BUCKET_BYTES + (piece ? PAIR_BYTES : 0);
         if (bytes > PART_BYTES ||
             (piece && out->pairs_count == MKPERF_ROOM(mkperf_Latency, pairs))) {
-            return first ? at - bucket : at;
+            return at;
         }
         if (piece) {
             to = &out->pairs[out->pairs_count++];
-            put_pair(index, first, to);
-            first = false;
+            put_pair(index, bucket == 0, to);
             last = 0;
         }
-        to->bucket[to->bucket_count++] = bucket - last;
-        to->in_bucket[to->in_bucket_count++] = count;
-        last = bucket;
-    }
-    return at;
-}
-
-/* Puts run times into an answer, those of threads from `at` on, as many as fit. Returns the next. */
-static uint32_t fill_threads(uint32_t at, mkperf_Latency *out)
-{
-    for (; at < latencies.runs && out->threads_count < MKPERF_ROOM(mkperf_Latency, threads); at++) {
-        out->threads[out->threads_count++] = latencies.run[at];
-    }
-    return at;
-}
-
-/* Puts wake-ups of busy threads into an answer, of pairs from `at` on, as many as fit. Returns the
- * next. */
-static uint32_t fill_busy(uint32_t at, mkperf_Latency *out)
-{
-    for (; at < MKPERF_LATENCY_PAIRS && out->pairs_count < MKPERF_ROOM(mkperf_Latency, pairs);
-         at++) {
-        if (latencies.shown.pair[at].busy != 0) {
-            mkperf_LatencyPair *to = &out->pairs[out->pairs_count++];
-            put_pair(at, false, to);
-            to->busy = latencies.shown.pair[at].busy;
+        if (count != 0) {
+            to->bucket[to->bucket_count++] = bucket - last;
+            to->in_bucket[to->in_bucket_count++] = count;
+            last = bucket;
         }
     }
     return at;
@@ -229,19 +203,12 @@ static uint32_t fill_part(uint32_t at, mkperf_Latency *out)
 {
     out->pairs_count = 0;
     out->threads_count = 0;
-    if (at < FIRST_PAIR) {
-        at = fill_pairs(at, out);
+    at = at < FIRST_RUN ? fill_pairs(at, out) : at;
+    while (out->pairs_count == 0 && at < FIRST_RUN + latencies.runs &&
+           out->threads_count < MKPERF_ROOM(mkperf_Latency, threads)) {
+        out->threads[out->threads_count++] = latencies.run[at++ - FIRST_RUN];
     }
-    if (at < FIRST_PAIR || out->pairs_count != 0) {
-        return at;
-    }
-    if (at < FIRST_RUN) {
-        at = FIRST_PAIR + fill_busy(at - FIRST_PAIR, out);
-        if (out->pairs_count != 0) {
-            return at;
-        }
-    }
-    return FIRST_RUN + fill_threads(at - FIRST_RUN, out);
+    return at;
 }
 
 /* Cuts a snapshot into parts. out: used for that, and left undefined. */
@@ -261,17 +228,16 @@ static void cut_snapshot(mkperf_Latency *out)
     }
 }
 
-bool mkperf_latencies_answer(uint32_t part, mkperf_Latency *out, mkperf_Error *error)
+bool mkperf_latencies_answer(uint32_t part, mkperf_Latency *out)
 {
     if (!latencies.on) {
-        return mkperf_refuse(error, MKPERF_RESULT_STATE, 0,
-                             "no session with latencies was started");
+        return mkperf_refuse(MKPERF_RESULT_STATE, 0, "no session with latencies was started");
     }
     if (part == 0) {
         cut_snapshot(out);
     }
     if (part >= latencies.parts) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "there is no such part");
+        return mkperf_refuse(MKPERF_RESULT_RANGE, 0, "there is no such part");
     }
     *out = (mkperf_Latency)mkperf_Latency_init_zero;
     out->enabled_ticks = mkperf_kernel_enabled(latencies.run_at);

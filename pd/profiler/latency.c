@@ -144,40 +144,39 @@ static struct mkperf_latency_pair *pair_of(struct mkperf_latency *l, uint64_t ke
     return NULL;
 }
 
-/* Compares what an event offered with the limits. */
-static __attribute__((noinline)) void check_limits(struct mkperf_latency *l)
+/* Compares a latency with the limits. from: index of a thread, or the interrupt; to: index. */
+static __attribute__((noinline)) void check_limits(struct mkperf_latency *l, unsigned kind,
+                                                   unsigned from, unsigned to, uint64_t ticks,
+                                                   uint64_t at)
 {
-    for (unsigned k = 0; k < l->offers; k++) {
-        const struct mkperf_latency_offer *o = &l->offer[k % MKPERF_LATENCY_OFFERS];
-        bool irq = o->kind == MKPERF_LATENCY_IRQ;
-        uint64_t to = mkperf_thread_to_wire(l->thread[o->to].identity);
-        uint64_t from = irq ? o->from : mkperf_thread_to_wire(l->thread[o->from].identity);
-        for (unsigned i = 0; i < l->limits; i++) {
-            const mkperf_StopIf *limit = &l->limit[i];
-            mkperf_Status *s = l->status;
-            if ((unsigned)limit->kind == o->kind && o->ticks >= ticks_of(l, limit) &&
-                (limit->to == 0 || limit->to == to) &&
-                (limit->from == 0 || limit->from == from + irq) &&
-                s->trigger == mkperf_FlightTrigger_FLIGHT_STOP) {
-                s->trigger = mkperf_FlightTrigger_FLIGHT_CONDITION;
-                s->trigger_kind = limit->kind;
-                s->trigger_from = from;
-                s->trigger_thread = to;
-                s->trigger_ticks = o->ticks;
-                s->trigger_at = o->at;
-            }
+    bool irq = kind == MKPERF_LATENCY_IRQ;
+    uint64_t waker = irq ? from : mkperf_thread_to_wire(l->thread[from].identity);
+    uint64_t woken = mkperf_thread_to_wire(l->thread[to].identity);
+
+    for (unsigned i = 0; i < l->limits; i++) {
+        const mkperf_StopIf *limit = &l->limit[i];
+        mkperf_Status *s = l->status;
+        if ((unsigned)limit->kind == kind && ticks >= ticks_of(l, limit) &&
+            (limit->to == 0 || limit->to == woken) &&
+            (limit->from == 0 || limit->from == waker + irq) &&
+            s->trigger == mkperf_FlightTrigger_FLIGHT_STOP) {
+            s->trigger = mkperf_FlightTrigger_FLIGHT_CONDITION;
+            s->trigger_kind = limit->kind;
+            s->trigger_from = waker;
+            s->trigger_thread = woken;
+            s->trigger_ticks = ticks;
+            s->trigger_at = at;
         }
     }
-    l->offers = 0;
 }
 
-/* Offers a latency that may be the first to reach a limit. from: index of a thread, or the
- * interrupt; to: index. */
+/* Offers a latency that may be the first to reach a limit. The rest is as for check_limits. */
 static inline void offer(struct mkperf_latency *l, unsigned kind, unsigned from, unsigned to,
                          uint64_t ticks, uint64_t at)
 {
-    l->offer[l->offers++ % MKPERF_LATENCY_OFFERS] =
-        (struct mkperf_latency_offer){(uint16_t)kind, (uint16_t)from, (uint16_t)to, ticks, at};
+    if (l->limits != 0) {
+        check_limits(l, kind, from, to, ticks, at);
+    }
 }
 
 static void record_latency(struct mkperf_latency *l, uint64_t key, uint64_t from, uint64_t until)
@@ -425,9 +424,6 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
         break;
     default: /* locks change no thread's state */
         break;
-    }
-    if (l->offers != 0) {
-        check_limits(l);
     }
 }
 

@@ -41,7 +41,6 @@ enum mkperf_latency_limits {
     MKPERF_LATENCY_PAIRS = 256,
     MKPERF_LATENCY_CELLS = 8192, /* most different (pair, bucket) */
     MKPERF_LATENCY_BUCKETS = 16 * (63 - 3) + 16,
-    MKPERF_LATENCY_OFFERS = 4, /* an event ends at most: a call, a wake-up, a wait, a budget */
 };
 
 enum mkperf_latency_kind {
@@ -52,12 +51,6 @@ enum mkperf_latency_kind {
     MKPERF_LATENCY_READY = 3,     /* from when a thread could run until it ran */
     MKPERF_LATENCY_THROTTLED = 4, /* a thread used up its budget; it takes no time */
     MKPERF_LATENCY_EXIT = 5,      /* no limit is compared with these */
-};
-
-/* A latency that is compared with the limits after its event. from, to: index; or the interrupt. */
-struct mkperf_latency_offer {
-    uint16_t kind, from, to;
-    uint64_t ticks, at;
 };
 
 struct mkperf_latency_thread {
@@ -95,8 +88,6 @@ struct mkperf_latency {
     uint64_t tick_hz;
     mkperf_Status *status; /* The first latency that reaches a limit is stored in its trigger. */
     uint64_t ready_least;  /* ticks of the least limit of READY; UINT64_MAX: none */
-    unsigned offers;
-    struct mkperf_latency_offer offer[MKPERF_LATENCY_OFFERS];
     uint64_t dropped;
     uint64_t end;                       /* ticks: run times end here */
     uint16_t running[MKPERF_MAX_CORES]; /* index + 1; 0: not known */

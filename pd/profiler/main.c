@@ -89,41 +89,41 @@ static bool drain(void)
     return true;
 }
 
-static void configure(mkperf_Error *error)
+static void configure(void)
 {
     static struct mkperf_session_request request; /* too large for a PD's stack */
 
-    if (!mkperf_request_take(&request, client_page, error)) {
+    if (!mkperf_request_take(&request, client_page)) {
         return;
     }
-    if (mkperf_ticks_wanted(&request.configure) ? mkperf_ticks_plan(&request, error)
-                                                : mkperf_session_plan(&request, error)) {
+    if (mkperf_ticks_wanted(&request.configure) ? mkperf_ticks_plan(&request)
+                                                : mkperf_session_plan(&request)) {
         mkperf_output_forget(); /* Its events are no longer known. */
         memset(&mkperf_status, 0, sizeof mkperf_status);
     }
 }
 
-static void start_configured(mkperf_Error *error)
+static void start_configured(void)
 {
     if (mkperf_kernel.session) {
-        mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running already");
+        mkperf_refuse(MKPERF_RESULT_STATE, 0, "a session is running already");
         return;
     }
     if (mkperf_plan.events == 0 && !mkperf_plan_follows(&mkperf_plan)) {
         const char *missing = mkperf_kernel.missing;
-        mkperf_refuse(error, missing != NULL ? mkperf_kernel.missing_code : MKPERF_RESULT_STATE, 0,
-                      "%s", missing != NULL ? missing : "nothing is configured");
+        mkperf_refuse(missing != NULL ? mkperf_kernel.missing_code : MKPERF_RESULT_STATE, 0, "%s",
+                      missing != NULL ? missing : "nothing is configured");
         return;
     }
-    if (mkperf_plan_timed(&mkperf_plan) ? mkperf_ticks_start(error) : mkperf_session_start(error)) {
+    if (mkperf_plan_timed(&mkperf_plan) ? mkperf_ticks_start() : mkperf_session_start()) {
         session_id++;
     }
 }
 
-static void stop_running(mkperf_Error *error)
+static void stop_running(void)
 {
     if (!mkperf_kernel.session) {
-        mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "no session is running");
+        mkperf_refuse(MKPERF_RESULT_STATE, 0, "no session is running");
     } else if (mkperf_plan_timed(&mkperf_plan)) {
         mkperf_ticks_stop();
     } else {
@@ -131,22 +131,22 @@ static void stop_running(mkperf_Error *error)
     }
 }
 
-static void hold_recording(mkperf_Error *error)
+static void hold_recording(void)
 {
     if (!mkperf_out.flight || !mkperf_kernel.session) {
-        mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "no flight recording runs");
+        mkperf_refuse(MKPERF_RESULT_STATE, 0, "no flight recording runs");
         return;
     }
     mkperf_status.trigger = mkperf_FlightTrigger_FLIGHT_MARK;
     mkperf_session_stop();
 }
 
-static void dump_flight(mkperf_Error *error)
+static void dump_flight(void)
 {
     if (mkperf_out.flight && mkperf_output_open()) {
         drain();
     }
-    if (mkperf_output_dump(error)) {
+    if (mkperf_output_dump()) {
         session_id++; /* Each dump is a session of its own for its receiver. */
     }
 }
@@ -199,11 +199,12 @@ static void fill_status(void)
 static void fill_hello(void)
 {
     mkperf_TargetHello *out = &client_page->hello;
-    mkperf_Error none = mkperf_Error_init_zero; /* Starting a session reports what is wrong. */
 
     if (mkperf_kernel.missing == NULL && !mkperf_kernel.session) {
         if (mkperf_kernel.boot_id == 0) {
-            mkperf_probe(&mkperf_in.ring[mkperf_kernel.here], &none);
+            mkperf_probe(&mkperf_in.ring[mkperf_kernel.here]);
+            mkperf_refusal =
+                (mkperf_Error)mkperf_Error_init_zero; /* START reports what is wrong. */
         }
         mkperf_cores_probe();
     }
@@ -227,12 +228,12 @@ static union {
     mkperf_Latency latency;
 } long_answer;
 
-static void serve_call(uint64_t op, mkperf_Error *error)
+static void serve_call(uint64_t op)
 {
     uint32_t part = __atomic_load_n(&client_page->part, __ATOMIC_RELAXED);
 
     if ((op == MKPERF_OP_CONFIGURE || op == MKPERF_OP_OBSERVE) && mkperf_kernel.session) {
-        mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running: stop it first");
+        mkperf_refuse(MKPERF_RESULT_STATE, 0, "a session is running: stop it first");
         return;
     }
     switch (op) {
@@ -240,13 +241,13 @@ static void serve_call(uint64_t op, mkperf_Error *error)
         fill_hello();
         break;
     case MKPERF_OP_CONFIGURE:
-        configure(error);
+        configure();
         break;
     case MKPERF_OP_START:
-        start_configured(error);
+        start_configured();
         break;
     case MKPERF_OP_STOP:
-        stop_running(error);
+        stop_running();
         break;
     case MKPERF_OP_STATUS:
         drain();
@@ -256,13 +257,13 @@ static void serve_call(uint64_t op, mkperf_Error *error)
         drain();
         break;
     case MKPERF_OP_DUMP:
-        dump_flight(error);
+        dump_flight();
         break;
     case MKPERF_OP_HOLD:
-        hold_recording(error);
+        hold_recording();
         break;
     case MKPERF_OP_INTERACTIONS:
-        if (mkperf_soft_answer(part, &long_answer.interactions, error)) {
+        if (mkperf_soft_answer(part, &long_answer.interactions)) {
             long_answer.interactions.session = session_id;
             long_answer.interactions.tick_hz = tick_hz();
             client_page->interactions = long_answer.interactions;
@@ -270,7 +271,7 @@ static void serve_call(uint64_t op, mkperf_Error *error)
         break;
     case MKPERF_OP_LATENCY:
         drain();
-        if (mkperf_latencies_answer(part, &long_answer.latency, error)) {
+        if (mkperf_latencies_answer(part, &long_answer.latency)) {
             long_answer.latency.session = session_id;
             long_answer.latency.tick_hz = tick_hz();
             client_page->latency = long_answer.latency;
@@ -282,7 +283,7 @@ static void serve_call(uint64_t op, mkperf_Error *error)
         client_page->events = long_answer.events;
         break;
     case MKPERF_OP_COUNTS:
-        if (mkperf_counting_answer(part, &long_answer.counts, error)) {
+        if (mkperf_counting_answer(part, &long_answer.counts)) {
             long_answer.counts.session = session_id;
             long_answer.counts.running = mkperf_kernel.session;
             long_answer.counts.tick_hz = tick_hz();
@@ -290,10 +291,10 @@ static void serve_call(uint64_t op, mkperf_Error *error)
         }
         break;
     case MKPERF_OP_OBSERVE:
-        mkperf_ticks_observe(client_page, error);
+        mkperf_ticks_observe(client_page);
         break;
     default:
-        mkperf_refuse(error, MKPERF_RESULT_MALFORMED, 0, "no such operation");
+        mkperf_refuse(MKPERF_RESULT_MALFORMED, 0, "no such operation");
     }
 }
 
@@ -321,17 +322,16 @@ void notified(microkit_channel ch)
 
 microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
 {
-    mkperf_Error error = mkperf_Error_init_zero;
-
     if (ch != MKPERF_CHANNEL_CLIENT) {
         return microkit_msginfo_new(MKPERF_RESULT_MALFORMED, 0);
     }
-    serve_call(microkit_msginfo_get_label(msginfo), &error);
+    mkperf_refusal = (mkperf_Error)mkperf_Error_init_zero;
+    serve_call(microkit_msginfo_get_label(msginfo));
     fill_session();
     fill_status();
-    client_page->error = error;
+    client_page->error = mkperf_refusal;
     mkperf_ticks_leave();
-    return microkit_msginfo_new(error.code, 0);
+    return microkit_msginfo_new(mkperf_refusal.code, 0);
 }
 
 /* Does what Microkit's monitor does for PDs without a parent: it prints on the console what

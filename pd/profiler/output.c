@@ -4,12 +4,12 @@
 
 struct mkperf_output mkperf_out;
 
-bool mkperf_output_begin(mkperf_Error *error)
+bool mkperf_output_begin(void)
 {
     mkperf_output_forget();
     bool empty = mkperf_ring_used(&mkperf_out.ring) == 0;
     if (mkperf_plan.request.overwrite && !empty) {
-        return mkperf_refuse(error, MKPERF_RESULT_STATE, 0,
+        return mkperf_refuse(MKPERF_RESULT_STATE, 0,
                              "the last session's samples are still on their way");
     }
     if (empty) {
@@ -78,10 +78,10 @@ bool mkperf_output_open(void)
     return !mkperf_out.dumping;
 }
 
-bool mkperf_output_dump(mkperf_Error *error)
+bool mkperf_output_dump(void)
 {
     if (!mkperf_out.flight) {
-        return mkperf_refuse(error, MKPERF_RESULT_STATE, 0,
+        return mkperf_refuse(MKPERF_RESULT_STATE, 0,
                              "no flight recording: mkperf record --overwrite");
     }
     mkperf_out.dumping = true;

@@ -49,16 +49,16 @@ extern struct mkperf_output mkperf_out;
 
 /* A session begins. The ring gets the size of the plan if it is empty: only then do positions fit
  * any size. A flight recording takes the ring from the client. False: the client has not read the
- * last session's records yet, as *error says. */
-bool mkperf_output_begin(mkperf_Error *error);
+ * last session's records yet, as mkperf_refusal says. */
+bool mkperf_output_begin(void);
 /* Ends a flight recording and discards it. The ring continues at the position that the client
  * has. */
 void mkperf_output_forget(void);
 /* Returns whether stages may write: not while the client reads a dump. Detects that it has read
  * all. */
 bool mkperf_output_open(void);
-/* Shows all of a flight recording to the client. False: there is none; *error says so. */
-bool mkperf_output_dump(mkperf_Error *error);
+/* Shows all of a flight recording to the client. False: there is none; mkperf_refusal says so. */
+bool mkperf_output_dump(void);
 /* Completes a copy of the status with the recording's state. */
 void mkperf_output_status(mkperf_Status *out);
 
@@ -137,16 +137,16 @@ static inline uint64_t mkperf_soft_identity(uint64_t key, uint64_t sc)
 }
 
 /* Begins a session: clears the table and writes software events into the configuration. False: the
- * kernel has none, and *error has the reason. */
-bool mkperf_soft_prepare(mkperf_Error *error);
+ * kernel has none, and mkperf_refusal has the reason. */
+bool mkperf_soft_prepare(void);
 /* Called when the counters were stopped, while the hook still has the session. In one with stacks, it
  * looks at the pages of each thread's stack. */
 void mkperf_soft_ended(void);
 /* Takes a FAULT record of a core. False: it is not one of the session. */
 bool mkperf_soft_take(const uint64_t *record, unsigned size);
-/* Fills a part of the answer to INTERACTIONS; part 0 takes the snapshot. False: *error has the
+/* Fills a part of the answer to INTERACTIONS; part 0 takes the snapshot. False: mkperf_refusal has the
  * reason. */
-bool mkperf_soft_answer(uint32_t part, mkperf_Interactions *out, mkperf_Error *error);
+bool mkperf_soft_answer(uint32_t part, mkperf_Interactions *out);
 
 /*
  * ---- sched.c ----
@@ -182,8 +182,8 @@ static inline void mkperf_slots_take(struct mkperf_slots *s, const uint64_t *rec
 }
 
 /* Begins a session: writes scheduling events into the configuration. False: the kernel has none,
- * and *error has the reason. */
-bool mkperf_sched_prepare(mkperf_Error *error);
+ * and mkperf_refusal has the reason. */
+bool mkperf_sched_prepare(void);
 /* Takes a record of events or words from that core's ring. False: it is not one of the session. */
 bool mkperf_sched_take(unsigned core, const uint64_t *record, unsigned size);
 /* Called at the end of a drain of that core: reports losses that no event followed. dropped: the
@@ -209,7 +209,7 @@ void mkperf_sched_drained(unsigned core, uint64_t dropped);
  *   ring 0  |1 4 6 9|        until = 8
  *   ring 1  |2 3 7 |   ->    1 2 3 4 6 7 -> latency.c      9 stays
  *
- *   latency --- a request for part 0 ---> shown --> part[0] part[1] .. (pairs, wake-ups, run times)
+ *   latency --- a request for part 0 ---> shown --> part[0] part[1] .. (pairs, run times)
  */
 
 /* Called when a session has begun, before the first drain. */
@@ -224,8 +224,8 @@ void mkperf_latencies_end(uint64_t time);
 /* Called when counts were read at `time` (ticks), and the rings were emptied afterwards. Takes the
  * run times of that time. */
 void mkperf_latencies_counted(uint64_t time);
-/* Fills a part of the answer; part 0 takes the snapshot. False: *error has the reason. */
-bool mkperf_latencies_answer(uint32_t part, mkperf_Latency *out, mkperf_Error *error);
+/* Fills a part of the answer; part 0 takes the snapshot. False: mkperf_refusal has the reason. */
+bool mkperf_latencies_answer(uint32_t part, mkperf_Latency *out);
 
 /*
  * ---- pace.c ----

@@ -85,7 +85,7 @@ bool mkperf_plan_named(struct mkperf_planning *m, unsigned i)
         {soft == 0 && !mkperf_cpu_supports(m->cpu, e->code), MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
          "this CPU cannot count '%s': its PMU does not implement the event"},
     };
-    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, e->name, m->error);
+    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, e->name);
 }
 
 /* Returns the event after the last one of the group of event i, or after event i if that has no
@@ -130,7 +130,7 @@ static bool plan_guests(struct mkperf_planning *m, unsigned i)
         {e->left_out != 0 && want->read, MKPERF_RESULT_RANGE, i + 1,
          "a group read has the counts of PDs and guests together: it can have neither :G nor :H"},
     };
-    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, want->name, m->error);
+    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, want->name);
 }
 
 /* Plans the period or the frequency of an event. */
@@ -158,14 +158,14 @@ static bool plan_period(struct mkperf_planning *m, unsigned i)
         e->period = (uint32_t)want->period;
         s->period = want->period;
         return (want->period >= e->minimum && want->period <= MKPERF_MAX_PERIOD) ||
-               mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
+               mkperf_refuse(MKPERF_RESULT_RANGE, i + 1,
                              "the period of '%s' must be from %u to 2147483647 events; a sample "
                              "costs about %u instructions%s",
                              s->name, e->minimum, mkperf_sample_cost(frames, reads),
                              users > 1 ? ", for each event that samples" : "");
     }
     if (want->frequency == 0 || want->frequency > MKPERF_MAX_FREQUENCY) {
-        return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
+        return mkperf_refuse(MKPERF_RESULT_RANGE, i + 1,
                              "the frequency of '%s' must be from 1 to 100000 samples/s", s->name);
     }
     s->frequency = want->frequency;
@@ -229,7 +229,7 @@ static bool check_event(const struct mkperf_planning *m, unsigned i)
          "KernelMkperfQEMU=ON"},
     };
 
-    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, e->name, m->error);
+    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, e->name);
 }
 
 static bool plan_event(struct mkperf_planning *m, unsigned i)
@@ -338,7 +338,7 @@ static bool plan_slices(struct mkperf_planning *m, uint32_t there)
                 needed += counters_with_spare(m, other);
             }
             if (needed > there) {
-                return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, i + 1,
+                return mkperf_refuse(MKPERF_RESULT_COUNTERS, i + 1,
                                      "the group that begins here needs %u counters at the same "
                                      "time, and with other events to share the counters with there "
                                      "are %u",
@@ -397,14 +397,14 @@ static bool plan_all_counters(struct mkperf_planning *m)
         {needed > there && cycles == NULL, MKPERF_RESULT_COUNTERS, 0,
          "more events than counters, and no cycles to multiplex by"},
     };
-    if (!mkperf_check_rules(rules, sizeof rules / sizeof *rules, "", m->error) ||
+    if (!mkperf_check_rules(rules, sizeof rules / sizeof *rules, "") ||
         !plan_slices(m, needed <= there ? there : there - 1)) {
         return false;
     }
     numbers += beside;
     needed += beside;
     if (beside != 0 && needed > there) {
-        return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, 0,
+        return mkperf_refuse(MKPERF_RESULT_COUNTERS, 0,
                              "counts of sampled events need %u counters, with those of the "
                              "samples, and there are %u",
                              needed, there);
@@ -451,7 +451,7 @@ static bool check_reads(const struct mkperf_planning *m)
             uint32_t event = plan->event_of[n];
             uint32_t reads = mkperf_plan_reads(plan, event, n - plan->slice[slice].first);
             if (__builtin_popcount(reads) > MKPERF_MAX_READS) {
-                return mkperf_refuse(m->error, MKPERF_RESULT_COUNTERS, event + 1,
+                return mkperf_refuse(MKPERF_RESULT_COUNTERS, event + 1,
                                      "a sample holds the values of at most 12 counters");
             }
         }
@@ -479,7 +479,7 @@ bool mkperf_plan_samples(struct mkperf_planning *m)
     s->selected = request->only_count != 0;
     s->turns = m->cpu->cores > 1 && m->cpu->pmu->in_turns != NULL &&
                m->cpu->pmu->in_turns(m->cpu->id);
-    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, "", m->error);
+    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, "");
 }
 
 static bool ring_ok(uint32_t bytes, uint32_t most)
@@ -536,18 +536,16 @@ static bool check_session(const struct mkperf_planning *m)
          "a condition that ends a flight recording is of another kind, or longer than 10 s"},
     };
 
-    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, "", m->error);
+    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, "");
 }
 
-bool mkperf_plan_make(const struct mkperf_session_request *request, const struct mkperf_cpu *cpu,
-                      mkperf_Error *error)
+bool mkperf_plan_make(const struct mkperf_session_request *request, const struct mkperf_cpu *cpu)
 {
     static struct mkperf_planning m; /* too large for a PD's stack */
     const mkperf_Configure *c = &request->configure;
 
     m = (struct mkperf_planning){
         .cpu = cpu,
-        .error = error,
         .plan = {
             .session = {.sched = c->sched,
                         .latency = c->latency && c->stop_if_count == 0,

@@ -98,17 +98,15 @@ static inline uint32_t mkperf_counter_bit(uint32_t counter)
 struct mkperf_planning {
     struct mkperf_plan plan;
     const struct mkperf_cpu *cpu;
-    mkperf_Error *error;
 };
 
 /*
- * Makes mkperf_plan from a request of mkperf_request_take. True: it is complete. False: *error has
+ * Makes mkperf_plan from a request of mkperf_request_take. True: it is complete. False: mkperf_refusal has
  * the reason, and the plan is unchanged.
  */
-bool mkperf_plan_make(const struct mkperf_session_request *request, const struct mkperf_cpu *cpu,
-                      mkperf_Error *error);
+bool mkperf_plan_make(const struct mkperf_session_request *request, const struct mkperf_cpu *cpu);
 
-/* The next three are parts of that, which the timer's sessions use, too. False: the error has the
+/* The next three are parts of that, which the timer's sessions use, too. False: mkperf_refusal has the
  * reason. */
 
 /* Fills in chains, jitter and filters, which every session with samples has. */

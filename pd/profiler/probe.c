@@ -65,12 +65,12 @@ static uint64_t mix_bits(uint64_t x)
 }
 
 /* Lets counter 0 overflow once and waits, boundedly, for the hook to have seen it. */
-bool mkperf_probe(struct mkperf_ring_consumer *ring, mkperf_Error *error)
+bool mkperf_probe(struct mkperf_ring_consumer *ring)
 {
     bool seen = false;
 
     if (!apply_one(ring, PROBE_PERIOD, false, NEVER_WAKE, 0)) {
-        return mkperf_refuse(error, MKPERF_RESULT_NO_PMU, 0,
+        return mkperf_refuse(MKPERF_RESULT_NO_PMU, 0,
                              "the PMU counts neither cycles nor instructions");
     }
     for (unsigned i = 0; i < PROBE_SPINS && !seen; i++) {
@@ -86,19 +86,19 @@ bool mkperf_probe(struct mkperf_ring_consumer *ring, mkperf_Error *error)
         return true;
     }
     if (!counted) {
-        return mkperf_refuse(error, MKPERF_RESULT_NO_PMU, 0,
+        return mkperf_refuse(MKPERF_RESULT_NO_PMU, 0,
                              "the PMU's counters do not count in user mode: the kernel or the "
                              "firmware forbids counting (MDCR_EL2, MDCR_EL3)");
     }
-    return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
+    return mkperf_refuse(MKPERF_RESULT_NO_HOOK, 0,
                          "a counter overflowed and the hook saw no interrupt: it is off, or "
                          "another one than the kernel was built for (KernelMkperfIRQ)");
 }
 
-bool mkperf_probe_begin(struct mkperf_ring_consumer *ring, uint32_t callers, mkperf_Error *error)
+bool mkperf_probe_begin(struct mkperf_ring_consumer *ring, uint32_t callers)
 {
     return apply_one(ring, MKPERF_MAX_PERIOD, true, 8, callers) || /* each sample wakes */
-           mkperf_refuse(error, MKPERF_RESULT_INTERNAL, 0, "the hook refuses a session");
+           mkperf_refuse(MKPERF_RESULT_INTERNAL, 0, "the hook refuses a session");
 }
 
 void mkperf_probe_arm(uint32_t cycles)

@@ -2,25 +2,26 @@
 /* Copies of the client PD's requests, and refusals of them: see request.h. */
 #include "request.h"
 
-bool mkperf_refuse(mkperf_Error *error, uint32_t code, uint32_t event, const char *text, ...)
+mkperf_Error mkperf_refusal;
+
+bool mkperf_refuse(uint32_t code, uint32_t event, const char *text, ...)
 {
-    struct mkperf_text t = mkperf_text_begin(error->text, sizeof error->text);
+    struct mkperf_text t = mkperf_text_begin(mkperf_refusal.text, sizeof mkperf_refusal.text);
     va_list values;
 
-    error->code = (mkperf_ErrorCode)code;
-    error->event = event;
+    mkperf_refusal.code = (mkperf_ErrorCode)code;
+    mkperf_refusal.event = event;
     va_start(values, text);
     mkperf_text_vprint(&t, text, values);
     va_end(values);
     return false;
 }
 
-bool mkperf_check_rules(const struct mkperf_rule *rule, unsigned n, const char *event,
-                        mkperf_Error *error)
+bool mkperf_check_rules(const struct mkperf_rule *rule, unsigned n, const char *event)
 {
     for (unsigned i = 0; i < n; i++) {
         if (rule[i].broken) {
-            return mkperf_refuse(error, rule[i].code, rule[i].event, rule[i].text, event);
+            return mkperf_refuse(rule[i].code, rule[i].event, rule[i].text, event);
         }
     }
     return true;
@@ -31,14 +32,13 @@ static void make_bool(bool *b)
     *b = mkperf_page_bool(b);
 }
 
-static bool refuse_list(mkperf_Error *error)
+static bool refuse_list(void)
 {
-    return mkperf_refuse(error, MKPERF_RESULT_MALFORMED, 0,
+    return mkperf_refuse(MKPERF_RESULT_MALFORMED, 0,
                          "a list of the request is longer than a request can hold");
 }
 
-bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf_session_page *page,
-                         mkperf_Error *error)
+bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf_session_page *page)
 {
     mkperf_Configure *c = &out->configure;
 
@@ -46,7 +46,7 @@ bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf
     if (c->events_count > MKPERF_MAX_EVENTS || c->only_count > MKPERF_MAX_FILTERS ||
         c->dump_on_fault_count > MKPERF_MAX_FAULTS || c->stop_if_count > MKPERF_MAX_STOPS ||
         c->words_count > MKPERF_MAX_WORDS) {
-        return refuse_list(error);
+        return refuse_list();
     }
     bool *const bools[] = {
         &c->no_jitter,    &c->restart, &c->per_pd,  &c->check,   &c->overwrite,
@@ -68,14 +68,13 @@ bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf
     return true;
 }
 
-bool mkperf_request_take_observe(mkperf_Observe *out, const struct mkperf_session_page *page,
-                                 mkperf_Error *error)
+bool mkperf_request_take_observe(mkperf_Observe *out, const struct mkperf_session_page *page)
 {
     *out = *(const volatile mkperf_Observe *)&page->observe;
     if (out->site_count > MKPERF_ROOM(mkperf_Observe, site) ||
         out->stack_count > MKPERF_OBSERVE_WINDOWS ||
         out->call_count > MKPERF_ROOM(mkperf_Observe, call)) {
-        return refuse_list(error);
+        return refuse_list();
     }
     make_bool(&out->limited);
     return true;

@@ -12,12 +12,12 @@ static struct sched_core {
     uint64_t lost_from; /* time of the first of these events */
 } sched[MKPERF_TARGET_CORES];
 
-bool mkperf_sched_prepare(mkperf_Error *error)
+bool mkperf_sched_prepare(void)
 {
     bool wanted = mkperf_plan_schedules(&mkperf_plan);
 
     if ((wanted || mkperf_plan.session.words != 0) && !mkperf_kernel_events()) {
-        return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
+        return mkperf_refuse(MKPERF_RESULT_NO_HOOK, 0,
                              "the kernel's mkperf extension has no scheduling events");
     }
     word_table.n = mkperf_plan.request.words_count;

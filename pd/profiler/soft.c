@@ -18,14 +18,14 @@ static struct {
     uint32_t threads;
 } soft;
 
-bool mkperf_soft_prepare(mkperf_Error *error)
+bool mkperf_soft_prepare(void)
 {
     struct mkperf_soft *table = mkperf_soft_table(mkperf_kernel.rings);
     struct mkperf_configuration *want = mkperf_wanted();
 
     soft.on = false;
     if (mkperf_plan.soft_mask != 0 && !mkperf_kernel_events()) {
-        return mkperf_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
+        return mkperf_refuse(MKPERF_RESULT_NO_HOOK, 0,
                              "the kernel's mkperf extension has no software events (context "
                              "switches, faults, calls, notifications)");
     }
@@ -183,11 +183,10 @@ static void put_threads(uint32_t first, mkperf_Interactions *out)
     }
 }
 
-bool mkperf_soft_answer(uint32_t part, mkperf_Interactions *out, mkperf_Error *error)
+bool mkperf_soft_answer(uint32_t part, mkperf_Interactions *out)
 {
     if (!soft.on) {
-        return mkperf_refuse(error, MKPERF_RESULT_STATE, 0,
-                             "no session with software events was started");
+        return mkperf_refuse(MKPERF_RESULT_STATE, 0, "no session with software events was started");
     }
     if (part == 0) {
         take_view();
@@ -196,7 +195,7 @@ bool mkperf_soft_answer(uint32_t part, mkperf_Interactions *out, mkperf_Error *e
     uint32_t parts = rows <= MKPERF_EDGE_PART ? 1
                                               : (rows + MKPERF_EDGE_PART - 1) / MKPERF_EDGE_PART;
     if (part >= parts) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "no such part");
+        return mkperf_refuse(MKPERF_RESULT_RANGE, 0, "no such part");
     }
     *out = (mkperf_Interactions){
         .enabled_ticks = soft.enabled,

@@ -69,18 +69,18 @@ static bool read_registers(const struct mkperf_observed *t, seL4_UserContext *re
     return cap != 0 && seL4_TCB_ReadRegisters(cap, seL4_False, 0, CONTEXT_WORDS, regs) == 0;
 }
 
-static bool take_sites(struct mkperf_observed *t, const mkperf_Observe *part, mkperf_Error *error)
+static bool take_sites(struct mkperf_observed *t, const mkperf_Observe *part)
 {
     uint64_t site = 0;
 
     if (part->site_count > MKPERF_ALL_SITES - mkperf_seen.all_sites) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "too many system call instructions");
+        return mkperf_refuse(MKPERF_RESULT_RANGE, 0, "too many system call instructions");
     }
     for (unsigned i = 0; i < part->site_count; i++) {
         site += part->site[i];
         if (site > UINT32_MAX ||
             (t->sites != 0 && site <= mkperf_seen.site[mkperf_seen.all_sites - 1])) {
-            return mkperf_refuse(error, MKPERF_RESULT_MALFORMED, 0,
+            return mkperf_refuse(MKPERF_RESULT_MALFORMED, 0,
                                  "addresses of system calls are not ascending");
         }
         mkperf_seen.site[mkperf_seen.all_sites++] = (uint32_t)site;
@@ -89,10 +89,10 @@ static bool take_sites(struct mkperf_observed *t, const mkperf_Observe *part, mk
     return true;
 }
 
-static bool take_calls(struct mkperf_observed *t, const mkperf_Observe *part, mkperf_Error *error)
+static bool take_calls(struct mkperf_observed *t, const mkperf_Observe *part)
 {
     if (part->call_count > MKPERF_ALL_CALLS - mkperf_seen.all_calls) {
-        return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "too many protected calls");
+        return mkperf_refuse(MKPERF_RESULT_RANGE, 0, "too many protected calls");
     }
     for (unsigned i = 0; i < part->call_count; i++) {
         mkperf_seen.call[mkperf_seen.all_calls++] = (struct mkperf_observed_call){
@@ -104,11 +104,11 @@ static bool take_calls(struct mkperf_observed *t, const mkperf_Observe *part, mk
     return true;
 }
 
-static bool take_windows(struct mkperf_observed *t, const mkperf_Observe *part, mkperf_Error *error)
+static bool take_windows(struct mkperf_observed *t, const mkperf_Observe *part)
 {
     for (unsigned i = 0; i < part->stack_count; i++) {
         if (t->windows == MKPERF_OBSERVE_WINDOWS) {
-            return mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
+            return mkperf_refuse(MKPERF_RESULT_RANGE, 0,
                                  "a PD's stacks can be in at most 2 memory regions");
         }
         if (!is_stack(part->stack[i].ours, part->stack[i].bytes)) {
@@ -116,7 +116,7 @@ static bool take_windows(struct mkperf_observed *t, const mkperf_Observe *part, 
         }
         if (!MKPERF_HAS_LR) { /* The caller of a function that has no frame yet would be left out. */
             return mkperf_refuse(
-                error, MKPERF_RESULT_RANGE, 0,
+                MKPERF_RESULT_RANGE, 0,
                 "chains from stacks need a link register, which this architecture lacks");
         }
         t->window[t->windows++] = part->stack[i];
@@ -124,11 +124,11 @@ static bool take_windows(struct mkperf_observed *t, const mkperf_Observe *part, 
     return true;
 }
 
-/* Adds a PD. NULL: *error has the reason. */
-static struct mkperf_observed *add_pd(const mkperf_Observe *part, mkperf_Error *error)
+/* Adds a PD. NULL: mkperf_refusal has the reason. */
+static struct mkperf_observed *add_pd(const mkperf_Observe *part)
 {
     if (mkperf_seen.n == MKPERF_OBSERVED || part->child > MKPERF_MAX_CHILD_ID) {
-        mkperf_refuse(error, MKPERF_RESULT_RANGE, 0, "child ids are 0 to 61");
+        mkperf_refuse(MKPERF_RESULT_RANGE, 0, "child ids are 0 to 61");
         return NULL;
     }
     struct mkperf_observed *t = &mkperf_seen.thread[mkperf_seen.n];
@@ -138,7 +138,7 @@ static struct mkperf_observed *add_pd(const mkperf_Observe *part, mkperf_Error *
                                   .first_site = mkperf_seen.all_sites,
                                   .first_call = mkperf_seen.all_calls};
     if (!read_registers(t, &t->regs)) {
-        mkperf_refuse(error, MKPERF_RESULT_RANGE, 0,
+        mkperf_refuse(MKPERF_RESULT_RANGE, 0,
                       "the profiler PD has no child of that id, or no such capability: is "
                       "--system this target's?");
         return NULL;
@@ -150,7 +150,7 @@ static struct mkperf_observed *add_pd(const mkperf_Observe *part, mkperf_Error *
     return t;
 }
 
-bool mkperf_observe_reported(const mkperf_Observe *part, mkperf_Error *error)
+bool mkperf_observe_reported(const mkperf_Observe *part)
 {
     if (part->part == 0) {
         mkperf_seen.reported = true;
@@ -163,21 +163,20 @@ bool mkperf_observe_reported(const mkperf_Observe *part, mkperf_Error *error)
         return true;
     }
     if (!mkperf_seen.reported) {
-        return mkperf_refuse(error, MKPERF_RESULT_STATE, 0, "part 0 of Observe must be first");
+        return mkperf_refuse(MKPERF_RESULT_STATE, 0, "part 0 of Observe must be first");
     }
     if (part->part == mkperf_seen.part) {
         return true; /* repeated, since the answer was lost */
     }
     if (part->part != mkperf_seen.part + 1) {
-        return mkperf_refuse(error, MKPERF_RESULT_MALFORMED, 0, "a part of Observe is missing");
+        return mkperf_refuse(MKPERF_RESULT_MALFORMED, 0, "a part of Observe is missing");
     }
     mkperf_seen.part = part->part;
     struct mkperf_observed *t = mkperf_seen.n != 0 ? &mkperf_seen.thread[mkperf_seen.n - 1] : NULL;
     if (t == NULL || t->child != part->child || t->slot != part->slot) {
-        t = add_pd(part, error);
+        t = add_pd(part);
     }
-    if (t != NULL && take_sites(t, part, error) && take_calls(t, part, error) &&
-        take_windows(t, part, error)) {
+    if (t != NULL && take_sites(t, part) && take_calls(t, part) && take_windows(t, part)) {
         return true;
     }
     mkperf_seen.reported = false;

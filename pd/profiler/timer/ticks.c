@@ -61,14 +61,14 @@ bool mkperf_ticks_wanted(const mkperf_Configure *request)
            mkperf_text_is(request->events[0].name, MKPERF_NAME_BYTES, MKPERF_TIMER_EVENT);
 }
 
-bool mkperf_ticks_observe(struct mkperf_session_page *page, mkperf_Error *error)
+bool mkperf_ticks_observe(struct mkperf_session_page *page)
 {
     mkperf_Observe part;
 
     if (mkperf_ticks.no_timer != NULL) {
-        return mkperf_refuse(error, MKPERF_RESULT_NO_TIMER, 0, "%s", mkperf_ticks.no_timer);
+        return mkperf_refuse(MKPERF_RESULT_NO_TIMER, 0, "%s", mkperf_ticks.no_timer);
     }
-    if (!mkperf_request_take_observe(&part, page, error)) {
+    if (!mkperf_request_take_observe(&part, page)) {
         return false;
     }
     if (part.part == 0) {
@@ -76,7 +76,7 @@ bool mkperf_ticks_observe(struct mkperf_session_page *page, mkperf_Error *error)
         mkperf_text_copy(page->observer.timer, mkperf_ticks.timer->name,
                          sizeof page->observer.timer);
     }
-    return mkperf_observe_reported(&part, error);
+    return mkperf_observe_reported(&part);
 }
 
 /* Plans the period of the timer. Its shortest is four times the cost of a snapshot, and more. */
@@ -100,14 +100,14 @@ static bool plan_timer_period(struct mkperf_planning *m)
     m->plan.session.events[0].period = want->period;
     e->minimum = (uint32_t)shortest;
     return (period >= shortest && period <= MAX_PERIOD_US) ||
-           mkperf_refuse(m->error, MKPERF_RESULT_RANGE, 1,
+           mkperf_refuse(MKPERF_RESULT_RANGE, 1,
                          "the period of 'timer' must be from %u (what looking at these PDs costs, "
                          "four times) to 1000000 us",
                          (uint32_t)shortest);
 }
 
 /* Refuses what a session of the timer cannot be. */
-static bool check_timer(const mkperf_Configure *request, mkperf_Error *error)
+static bool check_timer(const mkperf_Configure *request)
 {
     const mkperf_EventSpec *want = &request->events[0];
     const struct mkperf_rule rules[] = {
@@ -129,17 +129,16 @@ static bool check_timer(const mkperf_Configure *request, mkperf_Error *error)
          "nothing to check the timer's samples against: no PMU"},
     };
 
-    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, "", error);
+    return mkperf_check_rules(rules, sizeof rules / sizeof *rules, "");
 }
 
-bool mkperf_ticks_plan(const struct mkperf_session_request *wanted, mkperf_Error *error)
+bool mkperf_ticks_plan(const struct mkperf_session_request *wanted)
 {
     static struct mkperf_planning m; /* too large for a PD's stack */
     const mkperf_Configure *request = &wanted->configure;
 
     m = (struct mkperf_planning){
         .cpu = &mkperf_kernel.cpu,
-        .error = error,
         .plan = {
             .session = {.events_count = request->events_count,
                         .slices = 1,
@@ -159,7 +158,7 @@ bool mkperf_ticks_plan(const struct mkperf_session_request *wanted, mkperf_Error
         }};
     m.plan.request = *request;
 
-    if (!check_timer(request, error) || !mkperf_plan_samples(&m) || !plan_timer_period(&m) ||
+    if (!check_timer(request) || !mkperf_plan_samples(&m) || !plan_timer_period(&m) ||
         !mkperf_timer_reads_plan(&m)) {
         return false;
     }
@@ -209,16 +208,16 @@ static uint64_t first_look_at(void)
     return mkperf_ticks.due - mkperf_ticks.window - mkperf_ticks.cost;
 }
 
-bool mkperf_ticks_start(mkperf_Error *error)
+bool mkperf_ticks_start(void)
 {
     struct mkperf_ring_consumer *ring = &mkperf_in.ring[mkperf_kernel.here];
     uint64_t hz = mkperf_ticks.timer->hz();
 
-    if (mkperf_ticks.check && (!mkperf_probe(ring, error) ||
-                               !mkperf_probe_begin(ring, mkperf_plan.session.callers, error))) {
+    if (mkperf_ticks.check &&
+        (!mkperf_probe(ring) || !mkperf_probe_begin(ring, mkperf_plan.session.callers))) {
         return false;
     }
-    mkperf_output_begin(error);
+    mkperf_output_begin();
     mkperf_kernel_begin();
     mkperf_drain_begin();
     mkperf_pace_begin();
@@ -236,7 +235,7 @@ bool mkperf_ticks_start(mkperf_Error *error)
     mkperf_seen.unreadable = 0;
     mkperf_ticks.from = mkperf_ticks.timer->now();
     mkperf_ticks.due = mkperf_ticks.from + interval();
-    if (!mkperf_timer_reads_start(mkperf_ticks.from, error)) {
+    if (!mkperf_timer_reads_start(mkperf_ticks.from)) {
         *ring = mkperf_ticks.hook;
         return false;
     }

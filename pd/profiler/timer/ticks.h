@@ -77,9 +77,9 @@ struct mkperf_observation {
 
 extern struct mkperf_observation mkperf_seen;
 
-/* Takes a part that mkperf_request_take_observe gave. False: *error has the reason, and the part is
+/* Takes a part that mkperf_request_take_observe gave. False: mkperf_refusal has the reason, and the part is
  * discarded. */
-bool mkperf_observe_reported(const mkperf_Observe *part, mkperf_Error *error);
+bool mkperf_observe_reported(const mkperf_Observe *part);
 
 /* Takes a snapshot of all threads. evidence[].ran: compared with the previous snapshot. */
 void mkperf_observe_look(void);
@@ -124,11 +124,11 @@ struct mkperf_timer_reads {
 extern struct mkperf_timer_reads mkperf_timer_reads;
 
 /* Plans the events after the first of a timer's session, which is planned; they are at most
- * MKPERF_MAX_READS. False: the error has the reason, and the plan is invalid. */
+ * MKPERF_MAX_READS. False: mkperf_refusal has the reason, and the plan is invalid. */
 bool mkperf_timer_reads_plan(struct mkperf_planning *m);
-/* With the session. start: counters are programmed and count from `now` (ticks) on; false: *error
+/* With the session. start: counters are programmed and count from `now` (ticks) on; false: mkperf_refusal
  * names the one that failed. */
-bool mkperf_timer_reads_start(uint64_t now, mkperf_Error *error);
+bool mkperf_timer_reads_start(uint64_t now);
 void mkperf_timer_reads_stop(void);
 /* Called at the beginning and at the end of an interrupt. */
 void mkperf_timer_reads_pause(void);
@@ -183,11 +183,11 @@ static inline bool mkperf_ticks_running(void)
 void mkperf_ticks_init(void);
 /* Returns whether the request is for the timer. */
 bool mkperf_ticks_wanted(const mkperf_Configure *request);
-/* CONFIGURE and OBSERVE. False: *error has the reason, and the plan is unchanged. */
-bool mkperf_ticks_plan(const struct mkperf_session_request *request, mkperf_Error *error);
-bool mkperf_ticks_observe(struct mkperf_session_page *page, mkperf_Error *error);
-/* START and STOP. False: *error has the reason, and nothing is running. */
-bool mkperf_ticks_start(mkperf_Error *error);
+/* CONFIGURE and OBSERVE. False: mkperf_refusal has the reason, and the plan is unchanged. */
+bool mkperf_ticks_plan(const struct mkperf_session_request *request);
+bool mkperf_ticks_observe(struct mkperf_session_page *page);
+/* START and STOP. False: mkperf_refusal has the reason, and nothing is running. */
+bool mkperf_ticks_start(void);
 void mkperf_ticks_stop(void);
 /* Handles the timer's interrupt, or the hook's wake-up while it checks. Returns whether the output
  * ring has new records. */

@@ -65,12 +65,12 @@ bool mkperf_timer_reads_plan(struct mkperf_planning *m)
         const mkperf_EventSpec *want = &request->events[i];
         if (want->count || !want->read || want->group == 0 ||
             want->group != request->events[0].group) {
-            return mkperf_refuse(m->error, MKPERF_RESULT_RANGE, i + 1,
+            return mkperf_refuse(MKPERF_RESULT_RANGE, i + 1,
                                  "with 'timer' nothing else samples or counts: other events can "
                                  "only be read with it, -e '{timer,...}:S'");
         }
     }
-    if (!mkperf_check_rules(rules, sizeof rules / sizeof *rules, "", m->error)) {
+    if (!mkperf_check_rules(rules, sizeof rules / sizeof *rules, "")) {
         return false;
     }
     for (unsigned i = 1; i <= n; i++) {
@@ -112,7 +112,7 @@ static unsigned start_hook(unsigned events)
     return mkperf_kernel_request(MKPERF_REQUEST_APPLY) ? events : mkperf_answered()->what;
 }
 
-bool mkperf_timer_reads_start(uint64_t now, mkperf_Error *error)
+bool mkperf_timer_reads_start(uint64_t now)
 {
     unsigned events = mkperf_plan.events - 1;
 
@@ -127,7 +127,7 @@ bool mkperf_timer_reads_start(uint64_t now, mkperf_Error *error)
         return true;
     }
     mkperf_timer_reads.mask = 0;
-    return mkperf_refuse(error, MKPERF_RESULT_EVENT_UNSUPPORTED, good + 2,
+    return mkperf_refuse(MKPERF_RESULT_EVENT_UNSUPPORTED, good + 2,
                          "the PMU does not take this event's number");
 }
 
