@@ -153,8 +153,8 @@ static inline void forget_chains(struct mkperf_chains *t)
 /* ---- the columns of a batch (encode.c, encode_batch.c) ---- */
 
 enum {
-    MKPERF_PC_BYTES_MOST = 5, /* most bytes of a value in the column of pcs, see pc_ok */
-    MKPERF_SLOT_BYTES_MOST = 2,
+    MKPERF_PC_BYTES_MOST = 5,   /* most bytes of a value in the column of pcs, see pc_ok */
+    MKPERF_SLOT_BYTES_MOST = 2, /* slots are below 2^14 */
     MKPERF_COUNTER_BYTES = MKPERF_VARINT + 2 + MKPERF_VARINT, /* base, width and rate */
     MKPERF_NO_COUNTER = 3, /* three zeros for a counter without samples */
     /* The fixed part of a message: the tag, the length and the longest value of each field. */
@@ -193,15 +193,10 @@ static inline uint64_t pc_words(uint64_t away)
     return mkperf_zigzag((uint64_t)((int64_t)away >> 2)); /* MKPERF_PC_BYTES */
 }
 
-static inline uint8_t *put_slot(uint8_t *at, unsigned slot)
+/* Adds a number to a column of the batch. */
+static inline void add_number(struct mkperf_encoder *e, struct mkperf_column *c, uint64_t v)
 {
-    _Static_assert(MKPERF_CHAIN_SLOTS <= 1 << 14, "two bytes");
-    if (slot > 0x7f) {
-        *at++ = (uint8_t)(slot | 0x80);
-        slot >>= 7;
-    }
-    *at++ = (uint8_t)slot;
-    return at;
+    e->bytes += mkperf_column_add(c, v);
 }
 
 /* Returns the bytes that a counter's first sample in the batch adds to the lists by counter. */

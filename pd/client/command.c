@@ -293,14 +293,10 @@ uint32_t mkperf_command_start(struct mkperf_client *c)
 
 static bool command_start(struct line *l)
 {
-    uint32_t result = MKPERF_RESULT_OK;
-
     if (l->c->stopping) {
         return refuse_line(l, "the last session's samples are still on their way");
     }
-    if (!mkperf_control_active(l->c)) {
-        result = mkperf_command_start(l->c);
-    }
+    uint32_t result = mkperf_control_active(l->c) ? MKPERF_RESULT_OK : mkperf_command_start(l->c);
     if (result != MKPERF_RESULT_OK) {
         return refuse_result(l, result);
     }
@@ -310,11 +306,9 @@ static bool command_start(struct line *l)
 
 static bool command_stop(struct line *l)
 {
-    uint32_t result = MKPERF_RESULT_OK;
+    uint32_t result = mkperf_control_active(l->c) ? mkperf_control_stop(l->c, MKPERF_NOBODY, 0)
+                                                  : MKPERF_RESULT_OK;
 
-    if (mkperf_control_active(l->c)) {
-        result = mkperf_control_stop(l->c, MKPERF_NOBODY, 0);
-    }
     return result == MKPERF_RESULT_OK || refuse_result(l, result);
 }
 

@@ -221,9 +221,7 @@ static void challenge(struct mkperf_client *c, struct mkperf_connection *p,
     memcpy(h->host_nonce, m->nonce.bytes, MKPERF_NONCE_BYTES);
     h->watch = m->watch;
     h->name = claim->name;
-    while (h->name_bytes < sizeof claim->name && claim->name[h->name_bytes] != '\0') {
-        h->name_bytes++;
-    }
+    h->name_bytes = (uint32_t)strlen(claim->name);
     p->has_key = shows_key(c, claim, m) || p->has_key;
     h->boot_id = c->page->hello.boot_id;
     make_nonce(c, claim);

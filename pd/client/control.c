@@ -54,10 +54,10 @@ static void configure(struct mkperf_peer peer, const mkperf_Configure *m)
 static void observe(struct mkperf_peer peer, const mkperf_Observe *m)
 {
     peer.c->page->observe = *m;
-    uint32_t result = peer.c->call(MKPERF_OP_OBSERVE);
-    if (result != MKPERF_RESULT_OK) {
-        mkperf_report_refusal(peer, result);
-    } else if (m->part == 0) {
+    if (mkperf_report_refusal(peer, peer.c->call(MKPERF_OP_OBSERVE))) {
+        return;
+    }
+    if (m->part == 0) {
         mkperf_report_page(peer, mkperf_ToHost_observer_tag);
     } else {
         mkperf_report_ack(peer);
@@ -83,10 +83,7 @@ static void carry_out_control(struct mkperf_peer peer, const mkperf_ToTarget *m)
     } else if (m->which_msg == mkperf_ToTarget_configure_tag) {
         configure(peer, &m->msg.configure);
     } else if (m->which_msg == mkperf_ToTarget_stop_tag) {
-        uint32_t result = mkperf_control_stop(c, peer.who, peer.request);
-        if (result != MKPERF_RESULT_OK) {
-            mkperf_report_refusal(peer, result);
-        }
+        mkperf_report_refusal(peer, mkperf_control_stop(c, peer.who, peer.request));
     } else if (m->which_msg == mkperf_ToTarget_dump_tag) {
         mkperf_report_result(peer, mkperf_control_dump(peer));
     } else {

@@ -76,7 +76,6 @@ struct mkperf_connection {
     bool listing; /* answers list_request in parts, the next from list_next on */
     bool list_text;
     uint32_t number; /* counted since boot */
-    uint64_t opened; /* ticks */
     uint32_t list_request;
     uint32_t list_next;
     uint64_t lost;       /* samples of this session that it did not get */
@@ -272,8 +271,8 @@ void mkperf_report_result(struct mkperf_peer peer, uint32_t result);
 /* Errors are sent only as an answer to a request (peer.request != 0). */
 __attribute__((format(printf, 3, 4))) void
 mkperf_report_error(struct mkperf_peer peer, uint32_t code, const char *text, ...);
-/* Queues the error in the page after a call that returned `result`. */
-void mkperf_report_refusal(struct mkperf_peer peer, uint32_t result);
+/* Queues the error in the page after a call that returned `result`. False: it returned OK. */
+bool mkperf_report_refusal(struct mkperf_peer peer, uint32_t result);
 /* Answers GetStamp, from any host. */
 void mkperf_report_stamp(struct mkperf_peer peer, uint32_t offset);
 

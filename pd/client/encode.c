@@ -95,10 +95,7 @@ static uint64_t begin_counter(struct mkperf_encoder *e, unsigned counter, uint64
     e->periods.begun |= UINT32_C(1) << counter;
     p->reported = p->now;
     p->reported_rate = p->rate;
-    uint32_t n =
-        mkperf_put_varint(e->period.bytes + e->period.n, mkperf_zigzag(period - p->now.base));
-    e->period.n += n;
-    e->bytes += n;
+    add_number(e, &e->period, mkperf_zigzag(period - p->now.base));
     return e->last_time;
 }
 
@@ -107,17 +104,14 @@ static uint64_t begin_counter(struct mkperf_encoder *e, unsigned counter, uint64
 static void put_change(struct mkperf_encoder *e, const struct mkperf_period *p,
                        enum mkperf_change kind, uint64_t more)
 {
-    uint8_t *at = e->change.bytes + e->change.n;
     uint64_t gap = e->samples - e->changed_at;
-    uint32_t n = mkperf_put_varint(at, gap << MKPERF_CHANGE_BITS | kind);
 
-    n += mkperf_put_varint(at + n, mkperf_zigzag(more));
+    add_number(e, &e->change, gap << MKPERF_CHANGE_BITS | kind);
+    add_number(e, &e->change, mkperf_zigzag(more));
     if (kind == MKPERF_CHANGE_WIDTH) {
-        n += mkperf_put_varint(at + n, mkperf_period_width(p->now.mask));
+        add_number(e, &e->change, mkperf_period_width(p->now.mask));
     }
     e->changed_at = e->samples;
-    e->change.n += n;
-    e->bytes += n;
 }
 
 /* Encodes the period of a sample. Returns the time at which the receiver expects the sample. */
@@ -194,13 +188,12 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t h
     struct mkperf_ends to = e->end;
     to.pc = mkperf_put_value(to.pc, pc_value(pc - e->table.chain[slot].pc, other));
     if (other) {
-        to.slot = put_slot(to.slot, slot);
+        to.slot = mkperf_put_value(to.slot, slot);
     }
     to.time = mkperf_put_value(to.time, mkperf_zigzag(time - expected));
     for (unsigned i = 0; read && i < e->reads.n; i++) {
-        e->read.n += mkperf_put_varint(e->read.bytes + e->read.n, e->reads.value[i]);
+        add_number(e, &e->read, e->reads.value[i]);
     }
-    e->bytes += read ? e->reads.bytes : 0;
     set_ends(e, to);
     e->table.chain[slot].used = time;
     e->slot = slot;
@@ -213,13 +206,11 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t h
 /* Returns whether a run may continue with a sample of another kind than the last one's. */
 static bool kind_ok(const struct mkperf_encoder *e, uint64_t header)
 {
-    unsigned flags = mkperf_record_flags(header);
-
     return mkperf_record_type(header) == MKPERF_RECORD_SAMPLE &&
-           mkperf_record_size(header) % 8 == 0 && mkperf_record_core(header) == e->core &&
-           mkperf_record_counter(header) < MKPERF_MAX_COUNTERS &&
-           e->periods.begun >> mkperf_record_counter(header) & 1 && !(flags & MKPERF_SAMPLE_READ) &&
-           (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL);
+           mkperf_record_size(header) % 8 == 0 && sample_ok(header, mkperf_record_size(header)) &&
+           mkperf_record_core(header) == e->core &&
+           e->periods.begun >> mkperf_record_counter(header) & 1 &&
+           !(mkperf_record_flags(header) & MKPERF_SAMPLE_READ);
 }
 
 /* Samples of one counter that follow one another, in registers until they end. */
@@ -315,7 +306,7 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
         to.pc = mkperf_put_value(to.pc, pc_value(away, slot != last_slot));
         if (slot != last_slot) {
             last_slot = (uint32_t)slot;
-            to.slot = put_slot(to.slot, last_slot);
+            to.slot = mkperf_put_value(to.slot, last_slot);
         }
         left--;
         record = next;

@@ -182,15 +182,20 @@ struct mkperf_key {  /* the identity of a chain, from the record that is added *
     uint64_t hash;
 };
 
-struct mkperf_column { /* encoded values of one field */
-    uint32_t n;
-    uint8_t bytes[MKPERF_CONTENT_BYTES];
-};
-
-struct mkperf_definitions { /* encoded chains, with space for one more than a batch holds */
+/* Encoded values of one field, with space for one chain more than a batch holds. */
+struct mkperf_column {
     uint32_t n;
     uint8_t bytes[MKPERF_CONTENT_BYTES + MKPERF_CHAIN_BYTES];
 };
+
+/* Adds a number. Returns the number of its bytes. */
+static inline uint32_t mkperf_column_add(struct mkperf_column *c, uint64_t v)
+{
+    uint32_t n = mkperf_put_varint(c->bytes + c->n, v);
+
+    c->n += n;
+    return n;
+}
 
 struct mkperf_ends { /* ends of the three columns that every sample extends */
     uint8_t *slot, *pc, *time;
@@ -251,8 +256,7 @@ struct mkperf_encoder {
     uint8_t slot_column[MKPERF_CONTENT_BYTES];
     uint8_t pc_column[MKPERF_CONTENT_BYTES];
     uint8_t time_column[MKPERF_CONTENT_BYTES];
-    struct mkperf_definitions chains;
-    struct mkperf_column loss, read, period, change;
+    struct mkperf_column chains, loss, read, period, change;
     struct mkperf_periods periods;
 
     struct mkperf_reads reads; /* of the record that is being added */

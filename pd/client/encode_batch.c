@@ -145,13 +145,10 @@ static bool put_entry(struct mkperf_encoder *e, const struct mkperf_window_entry
     }
     struct mkperf_ends to = e->end;
     to.pc = mkperf_put_value(to.pc, (uint64_t)entry->away << 1 | other);
-    to.slot = other ? put_slot(to.slot, entry->slot) : to.slot;
+    to.slot = other ? mkperf_put_value(to.slot, entry->slot) : to.slot;
     to.time = mkperf_put_value(to.time, entry->samples - 1);
     set_ends(e, to);
-    uint64_t rest = entry->events - entry->samples * p->reported.base;
-    uint32_t n = mkperf_put_varint(e->period.bytes + e->period.n, mkperf_zigzag(rest));
-    e->period.n += n;
-    e->bytes += n;
+    add_number(e, &e->period, mkperf_zigzag(entry->events - entry->samples * p->reported.base));
     e->slot = entry->slot;
     e->samples++;
     w->samples += entry->samples;

@@ -42,14 +42,9 @@ void mkperf_link_grow(struct mkperf_link *l, uint8_t *large)
     l->large = large;
 }
 
-/* The frame is made in the queue, except for one that would wrap around its end. */
 bool mkperf_link_send(struct mkperf_link *l, const uint8_t *message, size_t n)
 {
-    static uint8_t apart[MKPERF_FRAME_BYTES];
-    static uint8_t with_mac[MKPERF_MESSAGE_BYTES];
-    uint32_t at = l->head % queue_bytes(l);
-    bool whole = queue_bytes(l) - at >= MKPERF_FRAME_BYTES;
-    uint8_t *frame = whole ? queue_of(l) + at : apart;
+    static uint8_t frame[MKPERF_FRAME_BYTES], with_mac[MKPERF_MESSAGE_BYTES];
 
     if (n > (l->authenticated ? MKPERF_CONTENT_BYTES : MKPERF_MESSAGE_BYTES) ||
         mkperf_link_room(l) == 0) {
@@ -60,12 +55,7 @@ bool mkperf_link_send(struct mkperf_link *l, const uint8_t *message, size_t n)
         n = mkperf_auth_mac(l->out_key, l->number, with_mac, n);
         message = with_mac;
     }
-    n = mkperf_frame_encode(frame, (uint16_t)l->number, message, n);
-    if (whole) {
-        l->head += (uint32_t)n;
-    } else {
-        append(l, frame, n);
-    }
+    append(l, frame, mkperf_frame_encode(frame, (uint16_t)l->number, message, n));
     l->number++;
     return true;
 }

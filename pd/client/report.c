@@ -100,11 +100,8 @@ void mkperf_report_page(struct mkperf_peer peer, uint32_t which)
 void mkperf_report_part(struct mkperf_peer peer, uint32_t which, uint32_t op, uint32_t part)
 {
     peer.c->page->part = part;
-    uint32_t result = peer.c->call(op);
-    if (result == MKPERF_RESULT_OK) {
+    if (!mkperf_report_refusal(peer, peer.c->call(op))) {
         mkperf_report_page(peer, which);
-    } else {
-        mkperf_report_refusal(peer, result);
     }
 }
 
@@ -223,9 +220,7 @@ void mkperf_report_reply(struct mkperf_peer peer, bool ok, const char *text, boo
 
 void mkperf_report_result(struct mkperf_peer peer, uint32_t result)
 {
-    if (result != MKPERF_RESULT_OK) {
-        mkperf_report_refusal(peer, result);
-    } else if (peer.request != 0) {
+    if (!mkperf_report_refusal(peer, result) && peer.request != 0) {
         mkperf_report_page(peer, mkperf_ToHost_session_tag);
     }
 }
@@ -251,14 +246,18 @@ void mkperf_report_error(struct mkperf_peer peer, uint32_t code, const char *tex
     }
 }
 
-void mkperf_report_refusal(struct mkperf_peer peer, uint32_t result)
+bool mkperf_report_refusal(struct mkperf_peer peer, uint32_t result)
 {
+    if (result == MKPERF_RESULT_OK) {
+        return false;
+    }
     if ((uint32_t)peer.c->page->error.code != result) {
         mkperf_report_error(peer, mkperf_ErrorCode_ERROR_INTERNAL,
                             "the profiler PD refused and gave no reason");
     } else if (peer.request != 0) {
         mkperf_report_page(peer, mkperf_ToHost_error_tag);
     }
+    return true;
 }
 
 /* Queues a part of the image's table. The entries are not read here: the host that asked for them

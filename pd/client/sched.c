@@ -31,9 +31,9 @@ static void empty_message(struct mkperf_sched_encoder *e)
 {
     e->events = 0;
     e->definitions = 0;
-    e->code_bytes = 0;
-    e->event_bytes = 0;
-    e->reading_bytes = 0;
+    e->code.n = 0;
+    e->event.n = 0;
+    e->reading.n = 0;
     e->numbers = 0;
 }
 
@@ -87,9 +87,9 @@ static void define_code(struct mkperf_sched_encoder *e, const struct mkperf_sche
     at = mkperf_put_field(at, mkperf_SchedCode_reason_tag, mkperf_sched_reason_of(header));
     at = mkperf_put_field(at, mkperf_SchedCode_thread_tag, mkperf_thread_to_wire(c->thread));
     at = mkperf_put_field(at, mkperf_SchedCode_irq_tag, mkperf_sched_number_of(header));
-    at = mkperf_put_bytes(e->code + e->code_bytes, mkperf_Sched_codes_tag, bytes,
+    at = mkperf_put_bytes(e->code.bytes + e->code.n, mkperf_Sched_codes_tag, bytes,
                           (uint32_t)(at - bytes));
-    e->code_bytes = (uint32_t)(at - e->code);
+    e->code.n = (uint32_t)(at - e->code.bytes);
     e->definitions++;
 }
 
@@ -98,7 +98,7 @@ static bool batch_has_room(const struct mkperf_sched_encoder *e, uint32_t number
 {
     return e->events < MAX_EVENTS && e->definitions < MAX_DEFINITIONS &&
            e->numbers + numbers <= MAX_READINGS &&
-           FIXED_BYTES + e->code_bytes + CODE_BYTES + e->event_bytes + e->reading_bytes +
+           FIXED_BYTES + e->code.n + CODE_BYTES + e->event.n + e->reading.n +
                    MKPERF_VARINT * (1 + numbers) <=
                MKPERF_CONTENT_BYTES;
 }
@@ -132,8 +132,7 @@ static enum mkperf_encode_result add_event(struct mkperf_sched_encoder *e, uint6
         c->reported |= (uint8_t)(1U << core);
         define_code(e, c, header);
     }
-    e->event_bytes +=
-        mkperf_put_varint(e->event + e->event_bytes, (time - e->last_time) << e->bits | c->code);
+    mkperf_column_add(&e->event, (time - e->last_time) << e->bits | c->code);
     e->last_time = time;
     e->events++;
     e->seen[core]++;
@@ -142,7 +141,7 @@ static enum mkperf_encode_result add_event(struct mkperf_sched_encoder *e, uint6
 
 static void put_number(struct mkperf_sched_encoder *e, uint64_t v)
 {
-    e->reading_bytes += mkperf_put_varint(e->reading + e->reading_bytes, v);
+    mkperf_column_add(&e->reading, v);
     e->numbers++;
 }
 
@@ -240,12 +239,12 @@ size_t mkperf_sched_encoder_finish(struct mkperf_sched_encoder *e, uint8_t *out)
     at = mkperf_put_field(at, mkperf_Sched_first_event_tag, e->first);
     at = mkperf_put_field(at, mkperf_Sched_tick_hz_tag, e->tick_hz);
     at = mkperf_put_field(at, mkperf_Sched_time_ticks_tag, e->first_time);
-    memcpy(at, e->code, e->code_bytes);
-    at += e->code_bytes;
+    memcpy(at, e->code.bytes, e->code.n);
+    at += e->code.n;
     at = mkperf_put_field(at, mkperf_Sched_code_bits_tag, e->bits);
-    at = mkperf_put_bytes(at, mkperf_Sched_event_tag, e->event, e->event_bytes);
-    if (e->reading_bytes != 0) {
-        at = mkperf_put_bytes(at, mkperf_Sched_reading_tag, e->reading, e->reading_bytes);
+    at = mkperf_put_bytes(at, mkperf_Sched_event_tag, e->event.bytes, e->event.n);
+    if (e->reading.n != 0) {
+        at = mkperf_put_bytes(at, mkperf_Sched_reading_tag, e->reading.bytes, e->reading.n);
     }
     mkperf_put_value(out, (uint64_t)mkperf_ToHost_sched_tag << 3 | 2);
     out[2] = (uint8_t)((at - start) | 0x80);

@@ -50,13 +50,8 @@ struct mkperf_sched_encoder {
     uint64_t first; /* `seen` before it */
     uint64_t first_time;
     uint64_t last_time;
-    uint32_t code_bytes;
-    uint32_t event_bytes;
-    uint8_t code[MKPERF_CONTENT_BYTES];
-    uint8_t event[MKPERF_CONTENT_BYTES];
-    uint32_t reading_bytes;
+    struct mkperf_column code, event, reading;
     uint32_t numbers; /* how many numbers are in `reading` */
-    uint8_t reading[MKPERF_CONTENT_BYTES];
 
     struct mkperf_sched_code place[MKPERF_SCHED_PLACES]; /* open hashing by thread and what */
 };

@@ -62,24 +62,6 @@ static void open_gap(struct mkperf_connection *p, uint64_t first)
     }
 }
 
-/* Sends the n bytes in c->message to all connections without a gap: scheduling events, or a batch of
- * samples of which the first has the number `first`. */
-static void send_stream(struct mkperf_client *c, size_t n, uint64_t first, uint64_t samples,
-                        uint64_t events)
-{
-    MKPERF_EACH_BIT (i, c->ready) {
-        struct mkperf_connection *p = &c->connection[i];
-        if (!p->gap.open && accepts(p) && mkperf_link_send(&p->link, c->message, n)) {
-            continue;
-        }
-        open_gap(p, first);
-        p->gap.samples += samples;
-        p->gap.batches += events == 0;
-        p->lost += p->gap.joined ? 0 : samples; /* samples before it joined are no loss */
-        p->sched_lost += p->gap.joined ? 0 : events;
-    }
-}
-
 /* Returns whether a connection in a gap, with an empty queue, needs an epoch. A controller gets it
  * at once, a watcher after MKPERF_WATCHER_EPOCH messages. */
 static bool epoch_wanted(const struct mkperf_client *c)
@@ -94,18 +76,6 @@ static bool epoch_wanted(const struct mkperf_client *c)
         }
     }
     return false;
-}
-
-/* Notes the time of a batch. A status is due once a second of the target's time. */
-static void note_time(struct mkperf_client *c, uint64_t time)
-{
-    if (c->status_time == 0) {
-        c->status_time = time;
-    }
-    if ((int64_t)(time - c->status_time) >= (int64_t)c->encoder.tick_hz) {
-        c->status_time = time;
-        c->status_due = true;
-    }
 }
 
 /* Sends a status to all connections that have space. Called only while the ring has records: the
@@ -126,18 +96,44 @@ static void tell_status(struct mkperf_client *c)
     c->ring_peak = 0;
 }
 
+/* Sends the n bytes in c->message to all connections without a gap: scheduling events, or a batch of
+ * samples of which the first has the number `first`. time: of the last one. A status is due once a second
+ * of the target's time. */
+static void send_stream(struct mkperf_client *c, size_t n, uint64_t time, uint64_t first,
+                        uint64_t samples, uint64_t events)
+{
+    MKPERF_EACH_BIT (i, n != 0 ? c->ready : 0) {
+        struct mkperf_connection *p = &c->connection[i];
+        if (!p->gap.open && accepts(p) && mkperf_link_send(&p->link, c->message, n)) {
+            continue;
+        }
+        open_gap(p, first);
+        p->gap.samples += samples;
+        p->gap.batches += events == 0;
+        p->lost += p->gap.joined ? 0 : samples; /* samples before it joined are no loss */
+        p->sched_lost += p->gap.joined ? 0 : events;
+    }
+    if (n == 0) {
+        return;
+    }
+    c->new_epoch |= c->encoder.batches >= MKPERF_EPOCH_BATCHES ||
+                    c->sched.messages >= MKPERF_EPOCH_BATCHES || epoch_wanted(c);
+    if (c->status_time == 0) {
+        c->status_time = time;
+    }
+    if ((int64_t)(time - c->status_time) >= (int64_t)c->encoder.tick_hz) {
+        c->status_time = time;
+        c->status_due = true;
+    }
+}
+
 static void flush_sched(struct mkperf_client *c)
 {
     uint64_t time = c->sched.last_time;
     uint64_t events = c->sched.events;
     size_t n = mkperf_sched_encoder_finish(&c->sched, c->message);
 
-    if (n == 0) {
-        return;
-    }
-    send_stream(c, n, c->encoder.sent, 0, events);
-    c->new_epoch |= c->sched.messages >= MKPERF_EPOCH_BATCHES || epoch_wanted(c);
-    note_time(c, time);
+    send_stream(c, n, time, c->encoder.sent, 0, events);
 }
 
 /* Sends the events and the batch, also partial ones. */
@@ -148,12 +144,7 @@ void mkperf_stream_flush(struct mkperf_client *c)
     uint64_t first = c->encoder.sent;
     size_t n = mkperf_encoder_finish(&c->encoder, c->message);
 
-    if (n == 0) {
-        return;
-    }
-    send_stream(c, n, first, c->encoder.sent - first, 0);
-    c->new_epoch |= c->encoder.batches >= MKPERF_EPOCH_BATCHES || epoch_wanted(c);
-    note_time(c, time);
+    send_stream(c, n, time, first, c->encoder.sent - first, 0);
 }
 
 uint64_t mkperf_stream_clear(struct mkperf_client *c)
@@ -370,12 +361,37 @@ static bool is_flush_due(struct mkperf_client *c)
            (!mkperf_encoder_empty(&c->encoder) && (w->over || w->ticks == 0));
 }
 
+/* Consumes records, at most those of a batch. False: the ring is empty. */
+static bool take_records(struct mkperf_client *c)
+{
+    /* A copy that stays in registers while records are consumed. */
+    struct mkperf_ring_consumer ring = c->ring;
+    bool corrupt = false;
+    unsigned size;
+    const uint64_t *record = mkperf_ring_peek(&ring, &size, &corrupt);
+    bool any = record != NULL;
+
+    if (any && c->announce) {
+        announce(c);
+    }
+    if (any && c->status_due) {
+        tell_status(c);
+    }
+    for (unsigned i = 0; i < MKPERF_BATCH_SAMPLES && record != NULL; i++) {
+        if (!take_record(c, &ring, record, size)) {
+            break;
+        }
+        take_run(c, &ring);
+        record = mkperf_ring_peek(&ring, &size, &corrupt);
+    }
+    c->ring = ring;
+    c->corrupt += corrupt;
+    return any;
+}
+
 /* Performs one pending task for all connections. False: nothing is left. */
 static bool take_step(struct mkperf_client *c)
 {
-    unsigned size;
-    bool corrupt = false;
-
     if (c->new_epoch && c->running) {
         mkperf_encoder_end_window(&c->encoder);
         mkperf_stream_flush(c);
@@ -389,29 +405,9 @@ static bool take_step(struct mkperf_client *c)
         return true;
     }
     note_fill(c);
-    /* A copy that stays in registers while records are consumed. */
-    struct mkperf_ring_consumer ring = c->ring;
-    const uint64_t *record = mkperf_ring_peek(&ring, &size, &corrupt);
-    if (record != NULL) {
-        if (c->announce) {
-            announce(c);
-        }
-        if (c->status_due) {
-            tell_status(c);
-        }
-        for (unsigned i = 0; i < MKPERF_BATCH_SAMPLES && record != NULL; i++) {
-            if (!take_record(c, &ring, record, size)) {
-                break;
-            }
-            take_run(c, &ring);
-            record = mkperf_ring_peek(&ring, &size, &corrupt);
-        }
-        c->ring = ring;
-        c->corrupt += corrupt;
+    if (take_records(c)) {
         return true;
     }
-    c->ring = ring;
-    c->corrupt += corrupt;
     if (is_flush_due(c)) {
         mkperf_stream_flush(c);
         return true;

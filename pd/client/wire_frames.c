@@ -56,35 +56,19 @@ unsigned mkperf_wire_frames(uint64_t *to, uint64_t header, uint64_t thread, cons
     return out;
 }
 
-/* Makes the bytes between `from` and `to` a field below 16 of wire type 2, which begins at `from` - HEAD.
- * The bytes move if their length takes more than a byte. Returns the field's end. */
-enum { HEAD = 2 };
-static inline uint8_t *enclose(uint8_t *from, uint8_t *to, unsigned field)
-{
-    size_t n = (size_t)(to - from);
-    size_t longer = (n > 0x7f) + (n > 0x3fff);
-
-    from[-HEAD] = (uint8_t)(field << 3 | 2);
-    if (longer != 0) {
-        memmove(from + longer, from, n);
-    }
-    mkperf_put_value(from - 1, n);
-    return to + longer;
-}
-
 uint32_t mkperf_wire_chain(uint8_t *to, unsigned field, uint64_t header, const uint64_t *record,
                            unsigned slot, uint32_t sample, uint32_t reads)
 {
+    static uint8_t chain[mkperf_Chain_size], packed[MKPERF_MAX_FRAMES * MKPERF_VARINT];
     uint64_t wire[MKPERF_MAX_FRAMES];
+    uint32_t bytes = 0; /* bytes in `packed`: the differences between the chain's addresses */
     unsigned flags = mkperf_record_flags(header);
     const uint64_t *frames = record + MKPERF_SAMPLE_FIXED_WORDS;
     uint64_t thread = record[MKPERF_WORD_THREAD];
     uint64_t pc = record[MKPERF_WORD_PC];
     uint64_t kernel_pc = flags & MKPERF_SAMPLE_KERNEL ? *frames++ : 0;
-    uint8_t *from = to + HEAD;
-    uint8_t *at = from;
+    uint8_t *at = mkperf_put_field(chain, mkperf_Chain_slot_tag, slot);
 
-    at = mkperf_put_field(at, mkperf_Chain_slot_tag, slot);
     at = mkperf_put_field(at, mkperf_Chain_at_tag, sample);
     at = mkperf_put_field(at, mkperf_Chain_thread_tag, mkperf_thread_to_wire(thread));
     at = mkperf_put_field(at, mkperf_Chain_counter_tag, mkperf_record_counter(header));
@@ -94,15 +78,15 @@ uint32_t mkperf_wire_chain(uint8_t *to, unsigned field, uint64_t header, const u
                           flags & MKPERF_SAMPLE_NO_USER ? 0 : record[MKPERF_WORD_LR]);
     at = mkperf_put_field(at, mkperf_Chain_kernel_pc_tag, kernel_pc);
     unsigned n = mkperf_wire_frames(wire, header, thread, frames);
-    if (n != 0) { /* differences, packed */
-        uint8_t *packed = at += HEAD;
-        for (unsigned i = 0; i < n; i++) {
-            at = mkperf_put_value(at, mkperf_zigzag(wire[i] - (i == 0 ? pc : wire[i - 1])));
-        }
-        at = enclose(packed, at, mkperf_Chain_frames_tag);
+    for (unsigned i = 0; i < n; i++) {
+        bytes +=
+            mkperf_put_varint(packed + bytes, mkperf_zigzag(wire[i] - (i == 0 ? pc : wire[i - 1])));
+    }
+    if (n != 0) {
+        at = mkperf_put_bytes(at, mkperf_Chain_frames_tag, packed, bytes);
     }
     at = mkperf_put_field(at, mkperf_Chain_reads_tag, reads);
-    return (uint32_t)(enclose(from, at, field) - to);
+    return (uint32_t)(mkperf_put_bytes(to, field, chain, (uint32_t)(at - chain)) - to);
 }
 
 bool mkperf_encoder_define(struct mkperf_encoder *e, const struct mkperf_key *k, uint64_t header,
