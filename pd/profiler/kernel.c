@@ -85,11 +85,11 @@ bool mkperf_kernel_request(uint32_t op)
     struct mkperf_kernel_core *c = &mkperf_kernel.core[mkperf_kernel.here];
     uint32_t sequence = acknowledge(c, MKPERF_CORE_HERE, op);
 
-    mkperf_kernel.hook = __atomic_load_n(&c->d->answered, __ATOMIC_ACQUIRE) == sequence;
-    if (mkperf_kernel.hook) {
-        take_answer(mkperf_kernel.here);
+    if (__atomic_load_n(&c->d->answered, __ATOMIC_ACQUIRE) != sequence) {
+        return false;
     }
-    return mkperf_kernel.hook && c->d->answer.status == MKPERF_REQUEST_OK;
+    take_answer(mkperf_kernel.here);
+    return c->d->answer.status == MKPERF_REQUEST_OK;
 }
 
 uint64_t mkperf_kernel_time(void)
@@ -104,38 +104,26 @@ uint64_t mkperf_kernel_answer_time(void)
                                                       : mkperf_kernel_time();
 }
 
-void mkperf_kernel_init(void)
+/* Finds the hook and the PMU. Returns why there can be no session of the hook, or NULL. */
+static const char *find_hook(void)
 {
-    for (unsigned i = 0; i < MKPERF_TARGET_CORES; i++) {
-        mkperf_kernel.core[i].d = &pages[i].descriptor;
-    }
-    mkperf_kernel.cores = 1;
-    mkperf_kernel.cpu.cores = CONFIG_MAX_NUM_NODES;
-    mkperf_kernel.heard = UINT32_C(1) << mkperf_kernel.here;
-    mkperf_kernel.missing_code = MKPERF_RESULT_NO_PMU;
     if (mkperf_kernel.cpu.pmu->none != NULL) {
-        mkperf_kernel.missing = mkperf_kernel.cpu.pmu->none;
-        return;
+        return mkperf_kernel.cpu.pmu->none;
     }
     if (!(microkit_irqs >> MKPERF_CHANNEL_PMU & 1)) {
-        mkperf_kernel.missing = "the profiler PD does not have the PMU's interrupt (channel 0)";
-        return;
+        return "the profiler PD does not have the PMU's interrupt (channel 0)";
     }
-    mkperf_kernel_request(0);
-    if (!mkperf_kernel.hook) {
+    if (!mkperf_kernel_request(0)) {
         mkperf_kernel.missing_code = MKPERF_RESULT_NO_HOOK;
-        mkperf_kernel.missing =
-            "the kernel lacks mkperf's extension (KernelMkperf), or the PMU's interrupt "
-            "is not the profiler PD's channel 0";
-        return;
+        return "the kernel lacks mkperf's extension (KernelMkperf), or the PMU's interrupt is not "
+               "the profiler PD's channel 0";
     }
     unsigned here = mkperf_answered()->core;
     mkperf_kernel.cpu.cores = mkperf_answered()->cores;
     mkperf_kernel.cores = mkperf_kernel.cpu.cores < MKPERF_TARGET_CORES ? mkperf_kernel.cpu.cores
                                                                         : MKPERF_TARGET_CORES;
     if (here >= MKPERF_TARGET_CORES) {
-        mkperf_kernel.missing = "the profiler PD must run on one of the cores 0 to 3";
-        return;
+        return "the profiler PD must run on one of the cores 0 to 3";
     }
     if (here != mkperf_kernel.here) {
         mkperf_kernel.here = here;
@@ -148,9 +136,21 @@ void mkperf_kernel_init(void)
     }
     mkperf_kernel.cpu.counters = (uint32_t)__builtin_popcount(a->counters);
     mkperf_kernel.cpu.followers = (a->features & MKPERF_FEATURE_FOLLOWERS) != 0;
-    if (mkperf_kernel.cpu.counters == 0) {
-        mkperf_kernel.missing = "the PMU has no event counters for the kernel's exception level";
+    return mkperf_kernel.cpu.counters != 0
+               ? NULL
+               : "the PMU has no event counters for the kernel's exception level";
+}
+
+void mkperf_kernel_init(void)
+{
+    for (unsigned i = 0; i < MKPERF_TARGET_CORES; i++) {
+        mkperf_kernel.core[i].d = &pages[i].descriptor;
     }
+    mkperf_kernel.cores = 1;
+    mkperf_kernel.cpu.cores = CONFIG_MAX_NUM_NODES;
+    mkperf_kernel.heard = UINT32_C(1) << mkperf_kernel.here;
+    mkperf_kernel.missing_code = MKPERF_RESULT_NO_PMU;
+    mkperf_kernel.missing = find_hook();
 }
 
 void mkperf_kernel_begin(void)

@@ -54,7 +54,6 @@ struct mkperf_kernel {
     uint32_t pending;      /* cores whose last request has no answer yet */
     uint32_t stale;        /* cores whose configuration changed since their last request */
     bool session;          /* A session runs, of the hook or of the timer. */
-    bool hook;             /* The last request to the own core was answered. */
     uint64_t tick_hz;      /* ticks per second, from the last answer */
     uint64_t began;        /* ticks: when the session was applied; 0: not yet */
     uint64_t boot_id;      /* 0: not known yet */

@@ -38,12 +38,10 @@ static uint64_t from_us(uint64_t us)
 void mkperf_ticks_init(void)
 {
     mkperf_ticks.timer = &MKPERF_TIMER;
-    if (!(microkit_irqs >> MKPERF_CHANNEL_TIMER & 1)) {
-        mkperf_ticks.no_timer =
-            "the profiler PD has no timer interrupt (channel 2), see docs/stock.md";
-    } else {
-        mkperf_ticks.no_timer = mkperf_ticks.timer->init();
-    }
+    mkperf_ticks.no_timer =
+        microkit_irqs >> MKPERF_CHANNEL_TIMER & 1
+            ? mkperf_ticks.timer->init()
+            : "the profiler PD has no timer interrupt (channel 2), see docs/stock.md";
     if (mkperf_ticks.no_timer != NULL) {
         return;
     }
@@ -154,7 +152,6 @@ bool mkperf_ticks_plan(const struct mkperf_session_request *wanted)
             .output_bytes = MKPERF_OUTPUT_RING_BYTES,
             .counter_mask = 1,
             .cores = UINT32_C(1) << mkperf_kernel.here,
-            .wake_samples = wanted->wake_samples,
         }};
     m.plan.request = *request;
 
@@ -226,8 +223,7 @@ bool mkperf_ticks_start(void)
     mkperf_ticks.period = from_us(mkperf_plan.event[0].period);
     mkperf_ticks.window = from_us(MKPERF_TICKS_WINDOW_US);
     mkperf_ticks.jitter = mkperf_plan.session.no_jitter ? 0 : jitter();
-    mkperf_ticks.wake =
-        mkperf_wake_samples(mkperf_plan.wake_samples, hz, hz * mkperf_ticks.period, hz);
+    mkperf_ticks.wake = mkperf_wake_samples(hz, hz * mkperf_ticks.period, hz);
     mkperf_ticks.waiting = 0;
     mkperf_ticks.rest = 0;
     mkperf_ticks.spent = 0;
