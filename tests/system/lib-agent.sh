@@ -30,11 +30,16 @@ patiently() {
     done
 }
 
-# agent_qemu DIRECTORY [real]: the system there, with its serial line at $D/serial.sock. real: without -icount, so that each boot has
-# another id
+# agent_qemu DIRECTORY [real | slow]: the system there, with its serial line at $D/serial.sock. real: without -icount, so that each boot
+# has another id. slow: 8 million instructions in a second of ours: windows, which have our time, cost little.
 agent_qemu() {
+    case ${2:-} in
+    real) how='s/-icount [^ ]*//;s/-rtc [^ ]*//' ;;
+    slow) how='s/-icount [^ ]*/-icount shift=7,align=on/' ;;
+    *) how= ;;
+    esac
     # shellcheck disable=SC2046 # words of the command
-    in_background "$D/qemu.log" $(sed "${2:+s/-icount [^ ]*//;s/-rtc [^ ]*//}" "$1/qemu-command") -serial "unix:$D/serial.sock,server=on,wait=on"
+    in_background "$D/qemu.log" $(sed "$how" "$1/qemu-command") -serial "unix:$D/serial.sock,server=on,wait=on"
     qemu=$pid
 }
 

@@ -22,7 +22,7 @@ accepted() { # accepted KIND N: so many were accepted
 }
 (umask 077 && echo "Authorization: Bearer not-a-secret" >"$D/header")
 cp "$D/header" "$D/server/header"
-agent_qemu "$t"
+agent_qemu "$t" slow
 otlp="otlp:http://127.0.0.1:$server" pyro="pyroscope:http://127.0.0.1:$server"
 run_agent() { # run_agent KEEP
     start_agent "$D/agent.log" -t "unix:$D/serial.sock" --spool "$D/spool" --to "file:$D/windows" --to "$otlp" --to "$pyro" --window 1 \
