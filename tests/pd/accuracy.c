@@ -23,10 +23,10 @@ enum {
     CELLS = 8192, /* cells of the chase: 64 KiB */
     BRANCHES = 600,
     HOPS = 2000,
-    TIMES = 500,
+    TIMES = 200,
     NANOSECONDS = 1000000000,
     WORKS = 10,
-    MAX_PASSES = 20, /* it never ends while a host samples */
+    MAX_PASSES = 10, /* it never ends while a host samples */
 };
 
 uintptr_t accuracy_caller; /* set in the caller only */

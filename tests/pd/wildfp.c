@@ -10,7 +10,7 @@
 
 enum {
     PAGE = 4096,
-    SPIN = 8000000, /* iterations of two instructions */
+    SPIN = 800000, /* iterations of two instructions */
 };
 
 uintptr_t device_page; /* set by the system description */

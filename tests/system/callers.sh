@@ -17,7 +17,7 @@ record() {
     name=$1
     shift
     [ $# -gt 0 ] && [ "$1" = -e ] || set -- -e cycles "$@"
-    scripts/qemu-record "$D" -F 10000 --duration 1 "$@" --system "$t/callers.system" \
+    scripts/qemu-record "$D" -F 20000 --duration 0.3 "$@" --system "$t/callers.system" \
         --elf-path "$t" -o "$D/$name.data" --raw "$D/$name.raw" >"$D/$name.log" 2>&1 || {
         cat "$D/$name.log"
         return 1
@@ -65,7 +65,7 @@ complete() {
 
 # What the kernel did for a server that was serving; the reply ends the call.
 kernel() {
-    record kernel -e cycles:k || return 1
+    record kernel -e cycles:k --duration 0.6 || return 1
     awk -F '\t' '$2 != "back" && $2 != "passive" && $3 == "kernel"' "$D/kernel" >"$D/kernel-middle"
     inside "$D/kernel-middle" '(^| )protected ' 0 && awk -F '\t' '$2 == "middle" && $4 ~ /(small|large):/ { n++ } END { print n + 0; exit n < 500 }' "$D/kernel-middle"
 }

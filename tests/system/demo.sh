@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The demo, recorded in QEMU over the serial line at 1 kHz, and read back with the real perf.
+# The demo, recorded in QEMU over the serial line at 3 kHz, and read back with the real perf.
 # Environment: B and MKPERF; for a platform other than the built-in one also DEMO_DIR (ELFs and
 # demo.system), DEMO_QEMU (command that boots the image), KERNEL (its kernel's ELF), NAME, and PDS (that
 # must have samples).
@@ -15,7 +15,7 @@ QEMU=${DEMO_QEMU:-$(cat "$demo/qemu-command")}
 export QEMU
 
 record() {
-    scripts/qemu-record "$D" -e cycles -F 1000 -g --duration 5 --system "$demo/demo.system" \
+    scripts/qemu-record "$D" -e cycles -F 3000 -g --duration 1.2 --system "$demo/demo.system" \
         --elf-path "$demo" --kernel "$kernel" -o "$data" --raw "$D/raw" >"$D/record.log" 2>&1 || {
         cat "$D/record.log"
         return 1
@@ -64,7 +64,7 @@ nothing_lost() {
     grep -i 'lost' "$D/mkperf-report" "$D/report"
     grep -q '^# lost  *0 of [1-9]' "$D/mkperf-report" && grep -q 'Total Lost Samples: 0$' "$D/report"
 }
-check "no loss at 1 kHz" nothing_lost
+check "no loss at 3 kHz" nothing_lost
 
 known_symbols() {
     ! grep -F '[unknown]' "$D/chains" | head -n 5 | grep .
@@ -100,7 +100,7 @@ check "known shares within six standard errors" shares "$D/chains" 6 # by chance
 
 # An event that counts once an instruction: QEMU needs help to notice its overflows in time.
 instructions() {
-    scripts/qemu-record "$D" -e instructions -F 1777 --duration 2 --system "$demo/demo.system" \
+    scripts/qemu-record "$D" -e instructions -F 4001 --duration 1.1 --system "$demo/demo.system" \
         --elf-path "$demo" --kernel "$kernel" -o "$D/instructions.data" >"$D/instructions.log" 2>&1 || {
         cat "$D/instructions.log"
         return 1
@@ -181,7 +181,7 @@ commanded() {
         echo "events cycles"
         echo start
         tries=0
-        until [ "$(wc -c 2>"$D/wc.err" <"$D/console.data.partial" || echo 0)" -gt 50000 ] || [ $tries -gt 600 ]; do
+        until [ "$(wc -c 2>"$D/wc.err" <"$D/console.data.partial" || echo 0)" -gt 20000 ] || [ $tries -gt 600 ]; do
             tries=$((tries + 1))
             sleep 0.1
         done
@@ -200,7 +200,7 @@ check "the console's text came through" console
 # The text that somebody with a board sends back: all checks pass, and none is left out.
 selftest() {
     export D demo
-    scripts/qemu-talk "$D" '$MKPERF selftest -t $T --duration 3 --system "$demo/demo.system" --elf-path "$demo" \
+    scripts/qemu-talk "$D" '$MKPERF selftest -t $T --duration 2.2 --system "$demo/demo.system" --elf-path "$demo" \
         -o "$D/selftest.txt"' >"$D/selftest.log" 2>&1 || { cat "$D/selftest.log" "$D"/selftest.txt*; return 1; }
     cat "$D/selftest.txt"
     [ "$(grep -c '^ok ' "$D/selftest.txt")" -eq 6 ] && grep -qx '0 failed, 0 left out' "$D/selftest.txt"
@@ -211,7 +211,7 @@ check "selftest passes" selftest
 selftest_fails() {
     export D
     QEMU=$(cat "$B/tests/pd/late/qemu-command") scripts/qemu-talk "$D" \
-        '$MKPERF selftest -t $T --duration 1 >$D/late.txt' >"$D/selftest.log" 2>&1
+        '$MKPERF selftest -t $T --duration 0.1 >$D/late.txt' >"$D/selftest.log" 2>&1
     grep '^left out  shares' "$D/late.txt"
 }
 [ -n "${DEMO_QEMU:-}" ] || check "selftest names the check that it left out" selftest_fails
@@ -219,9 +219,9 @@ selftest_fails() {
 # Counted on the target in windows of 10,000 samples, as of 10 s at 1 kHz: nothing is lost, the shares are the same, and perf reads the
 # weights. WINDOW_BYTES: how many of the whole line, with its begin and Status, a sample may take; a debug kernel has more chains.
 windows() {
-    scripts/qemu-record "$D" -e cycles -F 4000 -g --duration 7.5 --aggregate=2.5 --system "$demo/demo.system" --elf-path "$demo" \
+    scripts/qemu-record "$D" -e cycles -F 10000 -g --duration 3 --aggregate=1 --system "$demo/demo.system" --elf-path "$demo" \
         --kernel "$kernel" -o "$D/windows.data" >"$D/windows.log" 2>&1 &&
-        contains "$D/windows.log" ' 0 lost' 'in windows of 2.5' ||
+        contains "$D/windows.log" ' 0 lost' 'in windows of 1' ||
         { cat "$D/windows.log"; return 1; }
     sed -n 's/.*: \([0-9]*\) samples in .*/samples \1/p; s/.* line *\([0-9]*\) bytes.*/bytes \1/p' \
         "$D/windows.log" | awk -v most="${WINDOW_BYTES:-0.26}" '{ v[$1] = $2 }

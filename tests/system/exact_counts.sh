@@ -11,6 +11,7 @@ KERNEL=${KERNEL:-$B/demo/kernel.elf}
 BEFORE=${COUNTED_QEMU:-$(cat "$COUNTED/counted/qemu-command")}
 AFTER=${COUNTED_MORE_QEMU:-$(cat "$COUNTED/counted_more/qemu-command")}
 RUNS=20
+ELFS=$COUNTED/counted:$COUNTED/counted_more:$(dirname "$KERNEL")
 
 # count SYSTEM QEMU FILE: a recording from the first call of `counted` on
 count() {
@@ -21,18 +22,18 @@ count() {
 
 # counts FILE: the counts of all functions
 counts() {
-    "$MKPERF" report --stdio -x , --sort pd,sym "$1" >"$1.rows" && ! grep -q 'other code' "$1.rows" && sed 's/^row,[^,]*,[^,]*,//; /^total/d' "$1.rows"
+    "$MKPERF" report --stdio -x , --sort pd,sym --elf-path "$ELFS" "$1" >"$1.rows" && ! grep -q 'other code' "$1.rows" && sed 's/^row,[^,]*,[^,]*,//; /^total/d' "$1.rows"
 }
 
 # A NOP more, a thousand times, and every other function of both PDs as before.
 one_instruction() {
     count counted "$BEFORE" "$D/before.data" && count counted_more "$AFTER" "$D/after.data" &&
-        "$MKPERF" diff --exact --json "$D/before.data" "$D/after.data" >"$D/diff.json" && tests/tool/check-json exact_change difference <"$D/diff.json" || return 1
+        "$MKPERF" diff --exact --elf-path "$ELFS" --json "$D/before.data" "$D/after.data" >"$D/diff.json" && tests/tool/check-json exact_change difference <"$D/diff.json" || return 1
     jq -es '[.[] | select(.type == "exact_change" and .before != .after)] as $rows | [.[] | select(.type == "difference") | .what] as $what |
         ($rows | length) == 1 and $rows[0].symbol == "[.] counted" and $rows[0].after - $rows[0].before == 1000 and
         $what == ["build of server,caller"]' "$D/diff.json" >"$D/jq" || { cat "$D/diff.json"; return 1; }
-    "$MKPERF" diff --exact "$D/before.data" "$D/after.data" >"$D/diff.txt" && contains "$D/diff.txt" '+1000  server,caller  \[.\] counted' &&
-        "$MKPERF" diff --exact --fail-above 5% "$D/before.data" "$D/after.data" >"$D/gate.txt" 2>&1
+    "$MKPERF" diff --exact --elf-path "$ELFS" "$D/before.data" "$D/after.data" >"$D/diff.txt" && contains "$D/diff.txt" '+1000  server,caller  \[.\] counted' &&
+        "$MKPERF" diff --exact --elf-path "$ELFS" --fail-above 5% "$D/before.data" "$D/after.data" >"$D/gate.txt" 2>&1
     [ $? = 1 ] && contains "$D/gate.txt" 'server,caller \[.\] counted'
 }
 check "one instruction more in a function that is called 1000 times is 1000 more" one_instruction
@@ -43,7 +44,7 @@ equal_runs() {
         count counted "$BEFORE" "$D/run$run.data" && counts "$D/run$run.data" >"$D/run$run.txt" && cmp "$D/run1.txt" "$D/run$run.txt" || return 1
         list=$list,$D/run$run.data
     done
-    "$MKPERF" diff --exact "${list#,}" "$D/before.data" >"$D/equal.txt" && contains "$D/equal.txt" '# 0 of [0-9]* rows differ'
+    "$MKPERF" diff --exact --elf-path "$ELFS" "${list#,}" "$D/before.data" >"$D/equal.txt" && contains "$D/equal.txt" '# 0 of [0-9]* rows differ'
 }
 check "$RUNS runs count the same instructions in each function" equal_runs
 
@@ -54,7 +55,7 @@ refusals() {
     contains "$D/refused" 'without -icount' && [ ! -e "$D/no.data" ] || return 1
     "$MKPERF" exact --system "$COUNTED/counted/counted.system" --until nowhere -o "$D/no.data" -- true -icount 2>"$D/refused" && return 1
     contains "$D/refused" 'no program has a function nowhere' || return 1
-    "$MKPERF" diff --exact "$D/before.data,$D/after.data" "$D/before.data" >"$D/refused" 2>&1 && return 1
+    "$MKPERF" diff --exact --elf-path "$ELFS" "$D/before.data,$D/after.data" "$D/before.data" >"$D/refused" 2>&1 && return 1
     contains "$D/refused" 'not deterministic' 'before.data has 3000, .*after.data has 4000: server,caller \[.\] counted'
 }
 # A kernel's ELF of another build: its instructions have no name, and a warning says so.

@@ -115,7 +115,7 @@ endless() {
     talk endless \
         '$MKPERF record -t $T -c 200000 --overwrite -m 8K --dump-on-fault victim $S' \
         'tests/tool/endless-dump ${T#unix:} $D/relay.sock 1200 & until [ -S $D/relay.sock ]; do sleep 0.1; done;
-         timeout 60 $MKPERF dump -t unix:$D/relay.sock --timeout 1 -o $D/endless.data $S; echo status $?' &&
+         timeout 60 $MKPERF dump -t unix:$D/relay.sock --timeout 0.5 -o $D/endless.data $S; echo status $?' &&
         contains "$D/endless.log" 'fell silent in the middle of the recording' 'status 9'
 }
 check "the recording shows the code that led to the fault" led_to_fault
@@ -173,7 +173,7 @@ check "the interactions are in JSON Lines and speedscope" exported
 check "a recording without interactions says so" none
 
 streamed() {
-    talk streamed '$MKPERF record -t $T -c 200000 --interactions --duration 0.2 -o $D/stream.data $S' &&
+    talk streamed '$MKPERF record -t $T -c 200000 --interactions --duration 0.15 -o $D/stream.data $S' &&
         "$MKPERF" report -i "$D/stream.data" --interactions >"$D/stream" || return 1
     cat "$D/stream"
     grep -q '^ *500 *0 .* talker -> server$' "$D/stream" &&
@@ -183,7 +183,7 @@ streamed() {
 # Beside counters; and all by PD. The talker asks the client, too, whether the session still runs.
 counted() {
     talk counted "\$MKPERF stat -t \$T -e cycles,context-switches,faults,ppcalls,notifications $1 -x , \
-        --duration 0.3 -o \$D/stat.csv --system $t/flight.system" || return 1
+        --duration 0.15 -o \$D/stat.csv --system $t/flight.system" || return 1
     cat "$D/stat.csv"
 }
 stat_system() {
@@ -212,7 +212,7 @@ refusals() {
 }
 # A PD and its children, chosen in the kernel: the child alone works here, others spin beside it.
 subtree() {
-    talk subtree '$MKPERF record -t $T -c 200000 --subtree boss --duration 0.5 -o $D/tree.data $S' || return 1
+    talk subtree '$MKPERF record -t $T -c 200000 --subtree boss --duration 0.03 -o $D/tree.data $S' || return 1
     chains "$D/tree.data" | awk '{ n[$1]++ }
         END { for (pd in n) { print n[pd], pd; if (pd != "victim" && pd != "boss") others = 1 }
               exit others || n["victim"] < 50 }'

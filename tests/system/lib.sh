@@ -78,12 +78,11 @@ explains() {
         [ "$("$MKPERF" explain --json "$1" | tee "$D/explained" | wc -l)" = 15 ] && tests/tool/check-json answer <"$D/explained" &&
         "$MKPERF" explain "$1" >"$D/explained.txt" && contains "$D/explained.txt" "^  $2 " || return 1
     [ "$(wc -c <"$D/explained.txt")" -le 2048 ] || { echo "more than a page"; return 1; }
-    for question in faults trust lost names profiler-cost time throughput idle cores slow-call wakeups budget inversion latency throttled; do
-        "$MKPERF" explain --why $question "$1" | sed -n 's/^  mkperf //p'
-    done >"$D/next"
+    sed -n 's/.*"next":"\([^"][^"]*\)".*/\1/p' "$D/explained" | sort -u >"$D/next"
+    [ -s "$D/next" ] || { echo "no advice"; return 1; }
     while read -r next; do
         # shellcheck disable=SC2086 # a command and its options
-        "$MKPERF" $next >"$D/next.txt" 2>&1 </dev/null || { echo "mkperf $next"; cat "$D/next.txt"; return 1; }
+        "$MKPERF" $next "$1" >"$D/next.txt" 2>&1 </dev/null || { echo "mkperf $next $1"; cat "$D/next.txt"; return 1; }
     done <"$D/next"
 }
 
@@ -123,9 +122,9 @@ chains() {
         END { if (head != "") print head, chain }' "$D/script"
 }
 
-# recorded NAME: records 3 s of the system NAME, whose description and programs are in $t, a sample each million cycles of user mode.
+# recorded NAME: records 0.3 s of the system NAME, whose description and programs are in $t, a sample each 100,000 cycles of user mode.
 recorded() {
-    scripts/qemu-record "$D" -e cycles:u -c 1000000 --duration 3 --system "$t/$1.system" \
+    scripts/qemu-record "$D" -e cycles:u -c 100000 --duration 0.3 --system "$t/$1.system" \
         --elf-path "$t" ${KERNEL:+--kernel "$KERNEL"} -o "$D/perf.data" >"$D/record.log" 2>&1 || {
         cat "$D/record.log"
         return 1

@@ -82,11 +82,11 @@ sums() {
         awk '{ a += $1; b += $2 } END { off = a / b - 1; print NR, a, b, off; exit !(NR > 400 && off > -0.003 && off < 0.003) }'
 }
 group() {
-    record leader -e '{cycles,instructions}:S' -F 1000 --duration 1 && sums "$D/leader.data" '[.period, .reads[0].count]' || return 1
+    record leader -e '{cycles,instructions}:S' -F 1000 --duration 0.6 && sums "$D/leader.data" '[.period, .reads[0].count]' || return 1
     ! grep 'taken late' "$D/leader.log"
 }
 both() {
-    record both -e cycles,instructions -F 1000 --duration 1 &&
+    record both -e cycles,instructions -F 1000 --duration 0.6 &&
         sums "$D/both.data" 'if .event == "cycles" then [.period, 0] else [0, .period] end' || return 1
     ! grep 'taken late' "$D/both.log"
 }
@@ -100,7 +100,7 @@ turns() {
         $3 == "instructions" { n++; off = $1 * $5 / 100 / $4 - 1; bad += off > 0.003 || off < -0.003 }
         END { exit bad || n != 2 || NR != 8 }' "$D/turns1.csv" "$D/turns2.csv"
 }
-check "samples, and none is lost" record samples -e cycles -F 1000 -g --duration 2
+check "samples, and none is lost" record samples -e cycles -F 2500 -g --duration 1
 check "known shares within six standard errors" shares
 check "a chain of eight calls, complete" deep
 check "callers of functions that call nothing" leaves

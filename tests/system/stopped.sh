@@ -13,7 +13,7 @@ export QEMU
 # A line for each sample: PD, mode, and the chain from the innermost function on, each function of another PD as
 # PD:FUNCTION.
 recorded() {
-    scripts/qemu-record "$D" -e "$1" -F 10000 --duration 1 --system "$t/stopped.system" --elf-path "$t" \
+    scripts/qemu-record "$D" -e "$1" -F 20000 --duration 0.3 --system "$t/stopped.system" --elf-path "$t" \
         -o "$D/$2.data" >"$D/$2.log" 2>&1 || { cat "$D/$2.log"; return 1; }
     "$MKPERF" convert -q "$D/$2.data" -o "$D/$2.jsonl" || return 1
     jq -r 'select(.type == "sample") | [.pd, .mode,

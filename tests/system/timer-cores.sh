@@ -11,7 +11,7 @@ QEMU=$(cat "$t/qemu-command")
 export D files QEMU
 
 check "a timer's samples on two cores" scripts/qemu-talk "$D" \
-    '$MKPERF record -t $T -e timer --check-timer --duration 1.5 $files -o $D/timer.data >$D/timer.log 2>&1' \
+    '$MKPERF record -t $T -e timer -F 1500 --check-timer --duration 1 $files -o $D/timer.data >$D/timer.log 2>&1' \
     '! $MKPERF record -t $T -e timer -C 1 --duration 0.1 $files -o $D/other.data >$D/other.log 2>&1' \
     '$MKPERF record -t $T -e cycles -F 1000 --duration 1 $files -o $D/hook.data >$D/hook.log 2>&1'
 
