@@ -52,8 +52,8 @@ static unsigned count_found(unsigned times, unsigned n, const double before[ROWS
     for (unsigned i = 0; i < times; i++) {
         make("before", n, before);
         make("after", n, after);
-        char *text = RUN(diff, &status, option, "--json", "-e", "cycles", recording_path("before"),
-                         recording_path("after"));
+        char *text = RUN_ONCE(diff, &status, option, "--json", "-e", "cycles",
+                              recording_path("before"), recording_path("after"));
         char *end = strstr(text, "\"type\":\"changes\"");
 
         assert_int_equal(status, 0);
@@ -152,7 +152,7 @@ static unsigned count_slower(unsigned times, unsigned runs, double slower, doubl
             snprintf(list + strlen(list), sizeof side[0] - strlen(list), "%s%s",
                      n % runs == 0 ? "" : ",", recording_path(name));
         }
-        RUN(diff, &status, "--latency", "--fail-above", "2", side[0], side[1]);
+        RUN_ONCE(diff, &status, "--latency", "--fail-above", "2", side[0], side[1]);
         assert_true(status == 0 || status == 1);
         failed += status == 1;
     }

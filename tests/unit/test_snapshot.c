@@ -440,9 +440,10 @@ static void elfs(void **state)
     recording_pd(&r, 0, 1, "client one", recording_path("one.elf"));
     recording_pd(&r, 1, 2, "own", recording_path("two.elf"));
     recording_pd(&r, 2, MKPERF_THREAD_IDLE, "idle", NULL);
+    const uint64_t drain = recording_address("two.elf", "mkperf_drain");
     for (unsigned i = 0; i < 200; i++) {
         recording_put(&r, 0, 0, 0, 900, recording_at.alpha, NULL);
-        recording_put(&r, 1, 0, 0, 700, recording_address("two.elf", "mkperf_drain"), NULL);
+        recording_put(&r, 1, 0, 0, 700, drain, NULL);
     }
     recording_end(&r, 0);
     has(ask(), "alpha");

@@ -224,11 +224,11 @@ static void any(uint32_t seed)
     }
 }
 
-/* 100 random streams: each ns is in one slice, and the sums are those of the analysis. */
+/* 20 random streams: each ns is in one slice, and the sums are those of the analysis. */
 static void sums(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed <= 100; seed++) {
+    for (uint32_t seed = 1; seed <= 20; seed++) {
         struct mkperf_analysis *a = mkperf_analysis_new();
         const struct report_filter all = {.has_time = false};
         struct mkperf_time_slices time = {.quantum_ns = seed * 7};
@@ -266,7 +266,7 @@ static void sums(void **state)
 static void fails(const char *wanted, const char *const *words)
 {
     int status;
-    char *text = recording_run(&mkperf_report_command, &status, words);
+    char *text = recording_run_once(&mkperf_report_command, &status, words);
 
     assert_true(status != 0);
     has(text, wanted);
