@@ -50,7 +50,7 @@ busy() {
         '$MKPERF record -t $T -F 1500 --duration 0.6 $system -o $D/turned.data \
             -e cycles,instructions,{cycles:u,instructions:u},{cycles:k,instructions:k}' \
         '$MKPERF record -t $T -e "{cycles,instructions}:S" -F 3200 --duration 0.5 $system -o $D/leader.data' \
-        '$MKPERF record -t $T -e cycles -F 4000 --pd app,virt --duration 0.5 $system -o $D/only.data' \
+        '$MKPERF record -t $T -e cycles -F 4300 --pd app,virt --duration 0.5 $system -o $D/only.data' \
         '$MKPERF stat -t $T --estimate -e cycles,instructions,r11 --duration 0.2 -o $D/many --system $t/path.system' \
         '$MKPERF stat -t $T --estimate --duration 0.5 -o $D/estimate --system $t/path.system' \
         '$MKPERF stat -t $T -e cycles -x , --per-pd --duration 0.5 -o $D/a.csv --system $t/path.system' \
