@@ -216,10 +216,10 @@ selftest_fails() {
 }
 [ -n "${DEMO_QEMU:-}" ] || check "selftest names the check that it left out" selftest_fails
 
-# Counted on the target in windows of 10,000 samples, as of 10 s at 1 kHz: nothing is lost, the shares are the same, and perf reads the
+# Counted on the target in windows of 13,000 samples, as of 13 s at 1 kHz: nothing is lost, the shares are the same, and perf reads the
 # weights. WINDOW_BYTES: how many of the whole line, with its begin and Status, a sample may take; a debug kernel has more chains.
 windows() {
-    scripts/qemu-record "$D" -e cycles -F 10000 -g --duration 3 --aggregate=1 --system "$demo/demo.system" --elf-path "$demo" \
+    scripts/qemu-record "$D" -e cycles -F 13000 -g --duration 3 --aggregate=1 --system "$demo/demo.system" --elf-path "$demo" \
         --kernel "$kernel" -o "$D/windows.data" >"$D/windows.log" 2>&1 &&
         contains "$D/windows.log" ' 0 lost' 'in windows of 1' ||
         { cat "$D/windows.log"; return 1; }
