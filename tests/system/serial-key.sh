@@ -22,7 +22,7 @@ serial() { # LOG ARGUMENTS...
         --kernel "$demo/kernel.elf" "$@" >"$log" 2>&1
 }
 recorded() { # NAME
-    serial "$D/$1.log" -F 1000 --duration 1 --key-file "$D/key" -o "$D/$1.data" ||
+    serial "$D/$1.log" -F 1000 --duration 0.3 --key-file "$D/key" -o "$D/$1.data" ||
         { cat "$D/$1.log"; return 1; }
     cat "$D/$1.log"
     grep ' 0 lost' "$D/$1.log" && ! grep -E 'wrong MAC|the counts do not match|no key' "$D/$1.log"
@@ -38,7 +38,7 @@ others() {
 check "not with another key, nor without" others
 check "the line is as good as before" recorded second
 killed() {
-    start "$D/killed.log" "$MKPERF" record -t "unix:$line" -e cycles -F 1000 --key-file "$D/key" \
+    start "$D/killed.log" "$MKPERF" record -t "unix:$line" -e cycles -F 1000 --no-compress --key-file "$D/key" \
         --system "$demo/demo.system" --elf-path "$demo" -o "$D/killed.data"
     wait_for 30 written "$D/killed.data.partial" || return 1
     kill -9 $pid
@@ -59,7 +59,7 @@ check "commands with the key" commands
 
 # The target forgets the connection's keys: the host shakes hands again, and the same file continues.
 restarted() {
-    start "$D/restart.log" "$MKPERF" record -t "unix:$line" -e cycles -F 1000 --timeout 5 --key-file "$D/key" \
+    start "$D/restart.log" "$MKPERF" record -t "unix:$line" -e cycles -F 1000 --no-compress --timeout 5 --key-file "$D/key" \
         --system "$demo/demo.system" --elf-path "$demo" -o "$D/restart.data"
     recorder=$pid
     wait_for 60 larger "$D/restart.data.partial" 20000 || { cat "$D/restart.log"; return 1; }

@@ -149,7 +149,7 @@ deep() {
 callers() {
     record "$t/called" called called -e timer -c 300 --check-timer --duration 1 && checked called 2000 1 || return 1
     grep '^  callers' "$D/called.log"
-    awk '$1 == "callers" && $2 == "checked" { n = $4; right = $6 + 0; wrong = $9 + 0 } END { exit !(n > 1000 && right >= 99 && wrong == 0) }' \
+    awk '$1 == "callers" && $2 == "checked" { n = $4; right = $6 + 0; wrong = $9 + 0 } END { exit !(n > 2000 && right >= 99 && wrong == 0) }' \
         "$D/called.log" && inferred_callers "$D/called.data"
 }
 # They are marked where callers are shown.
@@ -160,7 +160,7 @@ callers_marked() {
     "$MKPERF" script -i "$D/called.data" 2>/dev/null >"$D/called.script" &&
         grep -q 'microkit_ppcall+.* (inferred)$' "$D/called.script" || return 1
     "$MKPERF" convert -q "$D/called.data" -o "$D/called.folded" && grep -q ';back (inferred);' "$D/called.folded" || return 1
-    jq -e 'select(.type == "totals") | .inferred_callers > 500' "$D/called.jsonl"
+    jq -e 'select(.type == "totals") | .inferred_callers > 1000' "$D/called.jsonl"
 }
 callers_not_wanted() {
     record "$t/called" called alone -e timer -c 500 --no-callers --duration 0.2 || return 1
