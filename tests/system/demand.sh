@@ -13,7 +13,7 @@ boots=${DEMAND_QEMU:-$(cat "$t/qemu-command")}
 kernel=${KERNEL:-$B/demo/kernel.elf}
 
 recorded() { # NAME: of the system $D/NAME.system with the image $D/NAME.img
-    QEMU=$(echo "$boots" | sed "s,$t/[a-z]*\.img,$D/$1.img,") scripts/qemu-record "$D" --sched --duration 2 --system "$D/$1.system" \
+    QEMU=$(echo "$boots" | sed "s,$t/[a-z]*\.img,$D/$1.img,") scripts/qemu-record "$D" --sched --duration 1 --system "$D/$1.system" \
         --elf-path "$D/$1:$t" --kernel "$kernel" -o "$D/$1.data" >"$D/record.log" 2>&1 || { cat "$D/record.log"; return 1; }
     grep -q ', 0 lost,' "$D/record.log" || { cat "$D/record.log"; return 1; }
     "$MKPERF" budget --margin 0 --json "$D/$1.data" >"$D/$1.json" && "$MKPERF" budget "$D/$1.data" >"$D/$1.txt"

@@ -12,7 +12,7 @@ export TERM=xterm
 escape=$(printf '\033')
 
 record() {
-    scripts/qemu-record "$D" -e cycles -F 1000 -g --duration 2 --system "$B/demo/demo.system" \
+    scripts/qemu-record "$D" -e cycles -F 1000 -g --duration 1.1 --system "$B/demo/demo.system" \
         --elf-path "$B/demo" -o "$data" >"$D/record.log" 2>&1 || { cat "$D/record.log"; return 1; }
 }
 check "recorded" record
