@@ -109,8 +109,9 @@ install-host: $(B)/mkperf $(B)/share.stamp
 	    ln -sf mkperf-$$l.1 $(DESTDIR)$(MANDIR)/man1/$$l.1 && \
 	    ln -sf mkperf $(DESTDIR)$(BASHDIR)/$$l || exit 1; done
 install-target:
-	$(Q)for f in $(TARGET_PARTS); do mode=644; [ ! -x $$f ] || mode=755; \
-	    install -D -m $$mode $$f $(DESTDIR)$(DATADIR)/mkperf/$$f || exit 1; done
+	$(Q)install -d $(DESTDIR)$(DATADIR)/mkperf
+	$(Q)cp --parents $(TARGET_PARTS) $(DESTDIR)$(DATADIR)/mkperf
+	$(Q)chmod -R u=rwX,go=rX $(DESTDIR)$(DATADIR)/mkperf
 
 # The page of mkperf view, the script of flame graphs and completion are part of the program.
 $(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/page.o): $(wildcard host/page/*.html host/page/*.css host/page/*.js)
