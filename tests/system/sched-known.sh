@@ -292,9 +292,9 @@ woken() {
 # How long each PD ran, as the target counts it: each round middle and driver run once, and interruptions add alike to both.
 # All PDs and idle are the session, to the nanosecond.
 util() {
-    scripts/qemu-talk "$D" "\$MKPERF stat -t \$T --util -e cycles --duration 0.5 --system $t/sched.system -x , -o $D/stat" \
-        "\$MKPERF top -t \$T --util --stdio --window 0 --duration 0.5 --system $t/sched.system --elf-path $t >$D/top" \
-        "\$MKPERF top -t \$T --util --charged --stdio --window 0 --duration 0.5 --system $t/sched.system --elf-path $t >$D/charged" \
+    scripts/qemu-talk "$D" "\$MKPERF stat -t \$T --util -e cycles --duration 0.2 --system $t/sched.system -x , -o $D/stat" \
+        "\$MKPERF top -t \$T --util --stdio --window 0 --duration 0.2 --system $t/sched.system --elf-path $t >$D/top" \
+        "\$MKPERF top -t \$T --util --charged --stdio --window 0 --duration 0.2 --system $t/sched.system --elf-path $t >$D/charged" \
         >"$D/util.log" 2>&1 || { cat "$D/util.log"; return 1; }
     awk -F , '$4 == "task-clock" { ran[$1] = $2; sum += $1 != "system" ? $2 : 0; n++; took = $5 }
         END { print "sum", sum, "of", ran["system"], "elapsed", took
