@@ -44,14 +44,14 @@ END
 # Queues 0 to 3 are q1 to q4; 4 to 8 are the counts of src and the four stages: (activations, packets). A switch may come between
 # the write of an index and that of a count, so they differ by at most one; over the recording they agree.
 counts() {
-    recorded flow_counted 2 && judge "$D/flow_counted.txt" '
+    recorded flow_counted 0.5 && judge "$D/flow_counted.txt" '
 stages = range(4)
 if at is None:
     for i in stages:
         packets = q[5 + i][1] - first[5 + i][1]
-        assert packets > 50000 and abs(q[i][0] - first[i][0] - packets) <= 1, (i, q, first)
+        assert packets > 12000 and abs(q[i][0] - first[i][0] - packets) <= 1, (i, q, first)
         assert abs(q[i][1] - first[i][1] - (q[4 + i][1] - first[4 + i][1])) <= 1, (i, q, first)
-    assert readings > 10000
+    assert readings > 2500
 elif len(q) == 12:
     for i in stages:
         assert abs(q[i][0] - q[5 + i][1]) <= 1 and abs(q[i][1] - q[4 + i][1]) <= 1, (now, q)
@@ -64,16 +64,16 @@ import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1])]
 stage = {r["class"]: r for r in rows if r["type"] == "stage" and r["pd"] == "b8"}
 work = next(r for r in rows if r["type"] == "queue" and r["queue"] == "work")
-assert work["implausible"] == work["unknown"] == 0 and work["arrivals"] > 50000, work
+assert work["implausible"] == work["unknown"] == 0 and work["arrivals"] > 12000, work
 assert abs(stage["counter"]["out"] - stage["ring"]["in"]) <= 1 and stage["counter"]["out"] == work["arrivals"], (stage, work)
-assert stage["counter"]["activations"] == stage["ring"]["activations"] > 1000, stage
+assert stage["counter"]["activations"] == stage["ring"]["activations"] > 800, stage
 END
 }
 check "packets that a PD counts without a call" counter
 two_cores() { # the stage on the other core takes 80 us a packet: its queue is full, the next one empty
-    recorded flow_slow 1 && grep -q '\[001\].*mkperf:queue' "$D/flow_slow.txt" && judge "$D/flow_slow.txt" '
+    recorded flow_slow 0.4 && grep -q '\[001\].*mkperf:queue' "$D/flow_slow.txt" && judge "$D/flow_slow.txt" '
 if at is None:
-    assert full > 0.9 * seen and 5000 < q[1][0] - first[1][0] < 12600, (full, seen, q, first)
+    assert full > 0.9 * seen and 2000 < q[1][0] - first[1][0] < 5040, (full, seen, q, first)
 else:
     seen = globals().get("seen", 0) + (at == 1)
     full = globals().get("full", 0) + (at == 1 and q[1][1] - q[1][0] >= 32)
@@ -81,7 +81,7 @@ else:
 }
 check "two cores: the queue before the slow stage is full" two_cores
 evil() { # the last queue has any head; the other queues are right
-    recorded flow_evil 1 && judge "$D/flow_evil.txt" '
+    recorded flow_evil 0.4 && judge "$D/flow_evil.txt" '
 if at is None:
     assert wild > 100, wild
 else:
