@@ -2,7 +2,9 @@
 /* Owns: the encoding of messages, see parts.h. */
 #include "parts.h"
 
-enum { CHUNK = 16384, VARINT_MAX = 10, GZIP = 16, WINDOW_BITS = 15, LEVEL = 6, MEMORY = 8 };
+#include <mkperf/varint.h>
+
+enum { CHUNK = 16384, GZIP = 16, WINDOW_BITS = 15, LEVEL = 6, MEMORY = 8 };
 
 void pb_open(struct pb_file *f, struct mkperf_textout *t)
 {
@@ -40,21 +42,10 @@ void pb_close(struct pb_file *f)
     free(f->byte);
 }
 
-static size_t encode(uint8_t to[VARINT_MAX], uint64_t v)
-{
-    size_t n = 0;
-
-    for (; v >= 0x80; v >>= 7) {
-        to[n++] = (uint8_t)(v | 0x80);
-    }
-    to[n++] = (uint8_t)v;
-    return n;
-}
-
 static void put_varint(struct pb_file *f, uint64_t v)
 {
-    MKPERF_GROW(f->byte, f->room, f->n + VARINT_MAX);
-    f->n += encode(f->byte + f->n, v);
+    MKPERF_GROW(f->byte, f->room, f->n + MKPERF_VARINT);
+    f->n += mkperf_put_varint(f->byte + f->n, v);
 }
 
 void pb_number(struct pb_file *f, unsigned field, uint64_t v)
@@ -83,8 +74,8 @@ size_t pb_begin(struct pb_file *f, unsigned field)
 
 void pb_end(struct pb_file *f, size_t at)
 {
-    uint8_t length[VARINT_MAX];
-    size_t n = f->n - at, k = encode(length, n);
+    uint8_t length[MKPERF_VARINT];
+    size_t n = f->n - at, k = mkperf_put_varint(length, n);
 
     MKPERF_GROW(f->byte, f->room, f->n + k);
     memmove(f->byte + at + k, f->byte + at, n);

@@ -2,31 +2,9 @@
 /* A histogram with logarithmic buckets, see analysis.h. */
 #include "analysis.h"
 
-enum { LINEAR = 16, SHIFT = 4 };
-
 const struct mkperf_shape_row mkperf_log_rows[] = {
     MKPERF_SHAPE_BYTES(struct mkperf_log_histogram, count, max),
     MKPERF_SHAPE_ARRAY(struct mkperf_log_histogram, in, room, room, NULL), MKPERF_SHAPE_END};
-
-unsigned mkperf_log_bucket(uint64_t value)
-{
-    if (value < LINEAR) {
-        return (unsigned)value;
-    }
-    unsigned e = 63 - (unsigned)__builtin_clzll(value);
-    return LINEAR * (e - SHIFT + 1) + (unsigned)(value >> (e - SHIFT)) - LINEAR;
-}
-
-uint64_t mkperf_log_bucket_from(unsigned bucket)
-{
-    if (bucket < LINEAR) {
-        return bucket;
-    }
-    if (bucket >= MKPERF_LOG_BUCKETS) {
-        return UINT64_MAX;
-    }
-    return (uint64_t)(LINEAR + bucket % LINEAR) << (bucket / LINEAR - 1);
-}
 
 int mkperf_log_add_bucket(struct mkperf_log_histogram *h, uint64_t bucket, uint64_t n)
 {

@@ -24,6 +24,7 @@
 
 #include <mkperf/jitter.h>
 #include <mkperf/record.h>
+#include <mkperf/varint.h>
 #include <mkperf/wire.h>
 
 #include "base/base.h"
@@ -39,12 +40,6 @@ struct mkperf_batch {
     } chain[2 * MKPERF_BATCH_SAMPLES];
     uint64_t read[MKPERF_CONTENT_BYTES]; /* values of counters, in the order of the samples */
 };
-
-/* Returns the signed number of a zigzag encoding, modulo 2^64. */
-static inline uint64_t mkperf_unzigzag(uint64_t v)
-{
-    return v >> 1 ^ -(v & 1);
-}
 
 /*
  * Decodes n bytes of any message but a batch into *m. All its strings are printable afterwards

@@ -28,6 +28,7 @@
 
 #include <mkperf/bits.h>
 #include <mkperf/record.h>
+#include <mkperf/varint.h>
 #include <mkperf/wire.h>
 
 #include "mkperf.pb.h"
@@ -35,38 +36,9 @@
 /*
  * ---- protocol buffers by hand ----
  *
- * Numbers and the beginnings of fields, for what the encoders of the stream write without nanopb.
+ * Fields, for what the encoders of the stream write without nanopb (numbers: mkperf/varint.h).
  * Each function writes at `at`.
  */
-
-enum { MKPERF_VARINT = 10 }; /* bytes, at most */
-
-/* Writes a number. Returns the end of its bytes. */
-static inline uint8_t *mkperf_put_value(uint8_t *at, uint64_t v)
-{
-    for (; v > 0x7f; v >>= 7) {
-        *at++ = (uint8_t)(v | 0x80);
-    }
-    *at++ = (uint8_t)v;
-    return at;
-}
-
-/* Writes a number. Returns the number of its bytes. */
-static inline uint32_t mkperf_put_varint(uint8_t *at, uint64_t v)
-{
-    return (uint32_t)(mkperf_put_value(at, v) - at);
-}
-
-static inline uint32_t mkperf_varint_size(uint64_t v)
-{
-    return (70 - (uint32_t)__builtin_clzll(v | 1)) / 7;
-}
-
-/* Returns the encoding of a difference as sint64. */
-static inline uint64_t mkperf_zigzag(uint64_t difference)
-{
-    return difference << 1 ^ (0 - (difference >> 63));
-}
 
 /* The next two are in wire_frames.c: the encoders have some 30 calls, none of them for each sample. */
 

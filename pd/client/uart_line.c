@@ -58,8 +58,8 @@ enum { pl011, imx_uart, ns16550_uart }; /* the build has these names in MKPERF_U
 static const struct uart uarts[] = {
     [pl011] =
         {
-            .setup = {{0x34, 0,
-                       0}, /* IFLS: interrupts when 2 of 16 bytes are left, or were received */
+            /* IFLS: interrupts when 2 of 16 bytes are left, or were received */
+            .setup = {{0x34, 0, 0},
                       {0x2c, 0, 0x70},      /* LCR_H: FEN, 8 bits */
                       {0x30, 0, 0x301},     /* CR: UARTEN, TXE, RXE */
                       {0x44, 0, 0x7ff}},    /* ICR */
@@ -68,16 +68,14 @@ static const struct uart uarts[] = {
             .burst = 1,
             .enable = 0x38,             /* IMSC */
             .receive = 1 << 4 | 1 << 6, /* RX, RT */
-            .send =
-                1 << 5, /* TX: rises when the FIFO falls through its level, so after it was full */
-            .clear = 0x44, /* ICR */
+            .send = 1 << 5, /* TX: the FIFO has fallen through its level, so it was full before */
+            .clear = 0x44,  /* ICR */
             .value = 0x7ff,
         },
     [imx_uart] =
         {
-            .setup = {{0x84, 0, 0x4027}, /* UCR2: SRST (0 resets), RXEN, TXEN, WS, IRTS */
-                      {0x90, 0x3c0,
-                       0x1001}, /* UFCR: interrupts at 4 of 32 bytes left, at 1 received */
+            .setup = {{0x84, 0, 0x4027},          /* UCR2: SRST (0 resets), RXEN, TXEN, WS, IRTS */
+                      {0x90, 0x3c0, 0x1001},      /* UFCR: interrupts at 4 of 32 left, 1 received */
                       {0x94, 0, 0xffff}},         /* USR1 */
             .in = {0x00, 0x00, 1 << 15, 1 << 15}, /* URXD: CHARRDY */
             .out = {0x40, 0xb4, 1 << 4, 0},       /* UTXD, UTS: not TXFULL */

@@ -270,7 +270,7 @@ static void answer_threads(uint32_t first, mkperf_Counts *out)
 
 bool mkperf_counting_answer(uint32_t part, mkperf_Counts *out)
 {
-    bool beside = mkperf_plan_beside(&mkperf_plan);
+    bool beside = mkperf_plan_beside();
 
     if ((!mkperf_plan.counting && !beside) || mkperf_kernel.began == 0) {
         return mkperf_refuse(MKPERF_RESULT_STATE, 0, "no session that counts was started");

@@ -228,7 +228,7 @@ static void read_ring_counts(unsigned core)
     mkperf_status.lost_ring += lost;
     to->late_events += late;
     mkperf_status.late_events += late;
-    if (mkperf_plan_follows(&mkperf_plan)) {
+    if (mkperf_plan_follows()) {
         mkperf_sched_drained(core, __atomic_load_n(&ring->lost.sched, __ATOMIC_RELAXED));
     }
 }

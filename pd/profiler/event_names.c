@@ -11,6 +11,8 @@
 
 #include "../lib/text.h"
 
+struct mkperf_cpu mkperf_cpu;
+
 /* By kind. */
 static const struct {
     const char *name;
@@ -32,13 +34,13 @@ uint32_t mkperf_soft_named(const char *name)
     return mkperf_text_is(name, MKPERF_NAME_BYTES, "cs") ? MKPERF_SOFT_SWITCH + 1 : 0;
 }
 
-const struct mkperf_pmu_event *mkperf_event_named(const struct mkperf_cpu *cpu, const char *name)
+const struct mkperf_pmu_event *mkperf_event_named(const char *name)
 {
     const struct mkperf_pmu_event *found = NULL;
 
-    for (const struct mkperf_pmu_event *e = cpu->pmu->events; e->name != NULL; e++) {
+    for (const struct mkperf_pmu_event *e = mkperf_cpu.pmu->events; e->name != NULL; e++) {
         if (mkperf_text_is(name, MKPERF_NAME_BYTES, e->name)) {
-            if (mkperf_cpu_supports(cpu, e->code)) {
+            if (mkperf_cpu_supports(&mkperf_cpu, e->code)) {
                 return e;
             }
             found = found == NULL ? e : found;
@@ -47,16 +49,16 @@ const struct mkperf_pmu_event *mkperf_event_named(const struct mkperf_cpu *cpu, 
     return found;
 }
 
-const struct mkperf_pmu_event *mkperf_event_there(const struct mkperf_cpu *cpu, const char *name)
+const struct mkperf_pmu_event *mkperf_event_there(const char *name)
 {
-    const struct mkperf_pmu_event *e = mkperf_event_named(cpu, name);
+    const struct mkperf_pmu_event *e = mkperf_event_named(name);
 
-    return e != NULL && mkperf_cpu_supports(cpu, e->code) ? e : NULL;
+    return e != NULL && mkperf_cpu_supports(&mkperf_cpu, e->code) ? e : NULL;
 }
 
-unsigned mkperf_event_rate(const struct mkperf_cpu *cpu, uint32_t code)
+unsigned mkperf_event_rate(uint32_t code)
 {
-    for (const struct mkperf_pmu_event *e = cpu->pmu->events; e->name != NULL; e++) {
+    for (const struct mkperf_pmu_event *e = mkperf_cpu.pmu->events; e->name != NULL; e++) {
         if (e->code == code) {
             return e->rate;
         }
@@ -75,10 +77,9 @@ static void put_event(mkperf_Events *out, const char *name, uint32_t code, bool 
     to->supported = supported;
 }
 
-void mkperf_events_list(const struct mkperf_cpu *cpu, bool soft, bool timer, uint32_t first,
-                        mkperf_Events *out)
+void mkperf_events_list(bool soft, bool timer, uint32_t first, mkperf_Events *out)
 {
-    const struct mkperf_pmu_event *e = cpu->pmu->events;
+    const struct mkperf_pmu_event *e = mkperf_cpu.pmu->events;
 
     out->events_count = 0;
     for (uint32_t i = MKPERF_SOFT_KINDS; i < first && e->name != NULL; i++) {
@@ -89,7 +90,7 @@ void mkperf_events_list(const struct mkperf_cpu *cpu, bool soft, bool timer, uin
                   soft_events[first].description);
     }
     for (; out->events_count < MKPERF_LIST_EVENTS && e->name != NULL; e++) {
-        put_event(out, e->name, e->code, mkperf_cpu_supports(cpu, e->code), e->description);
+        put_event(out, e->name, e->code, mkperf_cpu_supports(&mkperf_cpu, e->code), e->description);
     }
     out->more = out->events_count == MKPERF_LIST_EVENTS;
     if (!out->more) {

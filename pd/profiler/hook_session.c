@@ -24,12 +24,11 @@ bool mkperf_session_plan(const struct mkperf_session_request *request)
         return mkperf_refuse(MKPERF_RESULT_RANGE, 0,
                              "the target does not sample all of these cores");
     }
-    if (!mkperf_plan_make(request, &mkperf_kernel.cpu)) {
+    if (!mkperf_plan_make(request)) {
         return false;
     }
-    bool beside = mkperf_plan_beside(&mkperf_plan);
+    bool beside = mkperf_plan_beside();
     if ((beside || (mkperf_plan.leaves_out && mkperf_plan.counting)) && !mkperf_kernel_events()) {
-        mkperf_plan.events = 0;
         return mkperf_refuse(MKPERF_RESULT_NO_HOOK, 0, "this kernel does not count by thread: %s",
                              beside ? "sampled events cannot be counted"
                                     : ":G and :H can be sampled, and not counted");
@@ -83,12 +82,11 @@ static bool set_configuration(void)
     want->callers = mkperf_plan.session.callers;
     /* With scheduling events, each wake-up is an event, too, and each request reads the words. The beat
      * wakes this PD. A condition that ends the recording is noticed at a wake-up. */
-    want->watermark = mkperf_plan_follows(&mkperf_plan)
-                          ? mkperf_plan.core_bytes /
-                                (mkperf_plan.request.stop_if_count != 0 ? 16 : 4)
-                          : mkperf_watermark(1, 0, mkperf_plan.core_bytes);
+    want->watermark = mkperf_plan_follows() ? mkperf_plan.core_bytes /
+                                                  (mkperf_plan.request.stop_if_count != 0 ? 16 : 4)
+                                            : mkperf_watermark(1, 0, mkperf_plan.core_bytes);
     mkperf_multiplex_begin();
-    if (mkperf_plan.counting || mkperf_plan_beside(&mkperf_plan)) {
+    if (mkperf_plan.counting || mkperf_plan_beside()) {
         mkperf_counting_begin();
     }
     set_filters(want);
@@ -215,7 +213,7 @@ bool mkperf_session_drain(void)
     bool settling =
         mkperf_pace_adapt(mkperf_in.slice, mkperf_in.now, mkperf_status.lost_ring != lost, 0);
     silent_from = drained.samples == 0 ? silent_from : 0;
-    if (drained.samples != 0 && !mkperf_plan_follows(&mkperf_plan)) {
+    if (drained.samples != 0 && !mkperf_plan_follows()) {
         uint64_t ticks = before != 0 ? mkperf_in.now - before : 0;
         uint32_t wake = mkperf_wake_samples(drained.most, ticks, mkperf_kernel.tick_hz);
         if (settling && wake > WAKE_SETTLING) {
@@ -269,7 +267,7 @@ void mkperf_session_stop(void)
     mkperf_soft_ended();
     mkperf_cores_request(mkperf_kernel.on, MKPERF_REQUEST_WITHDRAW);
     mkperf_cores_give_up(mkperf_plan.cores);
-    if (mkperf_plan_follows(&mkperf_plan)) {
+    if (mkperf_plan_follows()) {
         mkperf_latencies_end(mkperf_answered()->time);
         mkperf_drain(); /* The rings have events since the counters were stopped. */
     }

@@ -81,8 +81,8 @@ bool mkperf_counting_answer(uint32_t part, mkperf_Counts *out);
  *   stop    STOP -> rings -> last counts -> WITHDRAW -> records since then
  */
 
-/* Makes a plan of the request, for the cores that it names. False: mkperf_refusal has the reason, and the
- * plan is unchanged or has no events. */
+/* Makes a plan of the request, for the cores that it names. False: mkperf_refusal has the reason, and
+ * main.c restores the earlier plan. */
 bool mkperf_session_plan(const struct mkperf_session_request *request);
 /* Starts the session. False: mkperf_refusal has the reason, and no session runs. */
 bool mkperf_session_start(void);

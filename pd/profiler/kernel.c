@@ -107,8 +107,8 @@ uint64_t mkperf_kernel_answer_time(void)
 /* Finds the hook and the PMU. Returns why there can be no session of the hook, or NULL. */
 static const char *find_hook(void)
 {
-    if (mkperf_kernel.cpu.pmu->none != NULL) {
-        return mkperf_kernel.cpu.pmu->none;
+    if (mkperf_cpu.pmu->none != NULL) {
+        return mkperf_cpu.pmu->none;
     }
     if (!(microkit_irqs >> MKPERF_CHANNEL_PMU & 1)) {
         return "the profiler PD does not have the PMU's interrupt (channel 0)";
@@ -119,9 +119,9 @@ static const char *find_hook(void)
                "the profiler PD's channel 0";
     }
     unsigned here = mkperf_answered()->core;
-    mkperf_kernel.cpu.cores = mkperf_answered()->cores;
-    mkperf_kernel.cores = mkperf_kernel.cpu.cores < MKPERF_TARGET_CORES ? mkperf_kernel.cpu.cores
-                                                                        : MKPERF_TARGET_CORES;
+    mkperf_cpu.cores = mkperf_answered()->cores;
+    mkperf_kernel.cores = mkperf_cpu.cores < MKPERF_TARGET_CORES ? mkperf_cpu.cores
+                                                                 : MKPERF_TARGET_CORES;
     if (here >= MKPERF_TARGET_CORES) {
         return "the profiler PD must run on one of the cores 0 to 3";
     }
@@ -132,11 +132,11 @@ static const char *find_hook(void)
     }
     const struct mkperf_answer *a = mkperf_answered();
     for (unsigned i = 0; i < MKPERF_PMU_ID_WORDS; i++) {
-        mkperf_kernel.cpu.id[i] = a->pmu[i];
+        mkperf_cpu.id[i] = a->pmu[i];
     }
-    mkperf_kernel.cpu.counters = (uint32_t)__builtin_popcount(a->counters);
-    mkperf_kernel.cpu.followers = (a->features & MKPERF_FEATURE_FOLLOWERS) != 0;
-    return mkperf_kernel.cpu.counters != 0
+    mkperf_cpu.counters = (uint32_t)__builtin_popcount(a->counters);
+    mkperf_cpu.followers = (a->features & MKPERF_FEATURE_FOLLOWERS) != 0;
+    return mkperf_cpu.counters != 0
                ? NULL
                : "the PMU has no event counters for the kernel's exception level";
 }
@@ -147,7 +147,7 @@ void mkperf_kernel_init(void)
         mkperf_kernel.core[i].d = &pages[i].descriptor;
     }
     mkperf_kernel.cores = 1;
-    mkperf_kernel.cpu.cores = CONFIG_MAX_NUM_NODES;
+    mkperf_cpu.cores = CONFIG_MAX_NUM_NODES;
     mkperf_kernel.heard = UINT32_C(1) << mkperf_kernel.here;
     mkperf_kernel.missing_code = MKPERF_RESULT_NO_PMU;
     mkperf_kernel.missing = find_hook();

@@ -42,7 +42,6 @@ struct mkperf_kernel_core {
 };
 
 struct mkperf_kernel {
-    struct mkperf_cpu cpu;
     const char *missing;   /* the reason for which the hook cannot have a session, or NULL */
     uint32_t missing_code; /* enum mkperf_session_result for `missing` */
     uintptr_t rings;       /* region with the cores' rings and the kernel's tables */
@@ -63,7 +62,7 @@ struct mkperf_kernel {
 extern struct mkperf_kernel mkperf_kernel;
 extern mkperf_Status mkperf_status; /* status of the session, in which every stage counts */
 
-/* At boot: finds out whether the kernel has the hook, and what the PMU is (mkperf_kernel.cpu), of which
+/* At boot: finds out whether the kernel has the hook, and what the PMU is (mkperf_cpu), of which
  * cpu.pmu is known. */
 void mkperf_kernel_init(void);
 /* Called when a session begins: forgets the answers about the last one. */

@@ -8,7 +8,7 @@ enum {
     PAIR_BYTES = 2 + 2 + 11 + 11 + 6 + 11 + 11 + 11 + 11 + 11 + 3 + 3,
     BUCKET_BYTES = 2 + 5, /* the difference to the bucket before, and a count below 2^32 */
     /* Positions in a snapshot: the buckets of all pairs, then run times. */
-    FIRST_RUN = MKPERF_LATENCY_PAIRS * MKPERF_LATENCY_BUCKETS,
+    FIRST_RUN = MKPERF_LATENCY_PAIRS * MKPERF_LOG_BUCKETS,
 };
 
 _Static_assert((int)mkperf_StopKind_STOP_CALL == (int)MKPERF_LATENCY_CALL &&
@@ -167,11 +167,11 @@ static uint32_t fill_pairs(uint32_t at, mkperf_Latency *out)
     unsigned last = 0;
 
     for (; at < FIRST_RUN; at++) {
-        unsigned index = at / MKPERF_LATENCY_BUCKETS;
-        unsigned bucket = at % MKPERF_LATENCY_BUCKETS;
+        unsigned index = at / MKPERF_LOG_BUCKETS;
+        unsigned bucket = at % MKPERF_LOG_BUCKETS;
         const struct mkperf_latency_pair *pair = &latencies.shown.pair[index];
         if (pair->count == 0 && (pair->busy == 0 || bucket != 0)) {
-            at += MKPERF_LATENCY_BUCKETS - 1 - bucket;
+            at += MKPERF_LOG_BUCKETS - 1 - bucket;
             continue;
         }
         uint32_t count = mkperf_latency_count(&latencies.shown, index, bucket);

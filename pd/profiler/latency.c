@@ -5,9 +5,8 @@
 #include <stddef.h>
 
 enum {
-    NOWHERE = 0xffff,  /* no index */
-    CELL_PROBES = 32,  /* places that are tried for a bucket */
-    BUCKET_EXACT = 16, /* buckets below this number are one tick wide */
+    NOWHERE = 0xffff, /* no index */
+    CELL_PROBES = 32, /* places that are tried for a bucket */
 };
 
 #define LATENCY_HASH UINT64_C(0x9e3779b97f4a7c15)
@@ -32,16 +31,6 @@ static unsigned to_of(uint64_t key)
 static unsigned from_of(uint64_t key)
 {
     return key >> 16 & 0xffff;
-}
-
-unsigned mkperf_latency_bucket(uint64_t ticks)
-{
-    if (ticks < BUCKET_EXACT) {
-        return (unsigned)ticks;
-    }
-    unsigned e = 63 - (unsigned)__builtin_clzll(ticks);
-
-    return 16 * (e - 3) + (unsigned)(ticks >> (e - 4)) - 16;
 }
 
 void mkperf_latency_begin(struct mkperf_latency *l)
@@ -191,7 +180,7 @@ static void record_latency(struct mkperf_latency *l, uint64_t key, uint64_t from
     if (p == NULL) {
         return;
     }
-    if (!count_bucket(l, (unsigned)(p - l->pair), mkperf_latency_bucket(ticks))) {
+    if (!count_bucket(l, (unsigned)(p - l->pair), mkperf_log_bucket(ticks))) {
         l->dropped++;
         return;
     }

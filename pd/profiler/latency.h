@@ -23,7 +23,7 @@
  * 3. A latency without room for its thread, pair or bucket is lost, and `dropped` counts it.
  *
  * Example: thread 3 waits, and thread 5 notifies it at 1000 ticks. Thread 3 runs at 1040. The pair
- * (notify, 5, 3) counts a latency of 40 ticks in the bucket mkperf_latency_bucket(40).
+ * (notify, 5, 3) counts a latency of 40 ticks in the bucket mkperf_log_bucket(40).
  */
 #ifndef MKPERF_PROFILER_LATENCY_H
 #define MKPERF_PROFILER_LATENCY_H
@@ -31,6 +31,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mkperf/log_buckets.h>
 #include <mkperf/record.h>
 #include <mkperf/sched.h>
 
@@ -40,7 +41,6 @@ enum mkperf_latency_limits {
     MKPERF_LATENCY_THREADS = 128, /* a power of two, like the next two */
     MKPERF_LATENCY_PAIRS = 256,
     MKPERF_LATENCY_CELLS = 8192, /* most different (pair, bucket) */
-    MKPERF_LATENCY_BUCKETS = 16 * (63 - 3) + 16,
 };
 
 enum mkperf_latency_kind {
@@ -129,7 +129,6 @@ unsigned mkperf_latency_runs(const struct mkperf_latency *l, uint64_t time,
 /* Returns how many latencies of the pair with that index were counted in the bucket. */
 uint32_t mkperf_latency_count(const struct mkperf_latency *l, unsigned pair, unsigned bucket);
 
-unsigned mkperf_latency_bucket(uint64_t ticks);
 /* Unpacks the key of a pair of *l or of an earlier copy of it. */
 struct mkperf_latency_ends mkperf_latency_ends(const struct mkperf_latency *l,
                                                const struct mkperf_latency_pair *pair);

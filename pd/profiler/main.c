@@ -34,7 +34,7 @@ static void load_tables(void)
         mkperf_unwind_load(to, mkperf_unwind_tables, sizeof mkperf_unwind_tables);
 
     mkperf_kernel.unwind = state == MKPERF_UNWIND_LOADED ? (uintptr_t)to : 0;
-    mkperf_kernel.cpu.unwinds = mkperf_kernel.unwind != 0;
+    mkperf_cpu.unwinds = mkperf_kernel.unwind != 0;
     if (state == MKPERF_UNWIND_INVALID) {
         microkit_dbg_puts("mkperf: the tables for unwinding are damaged, and are not used\n");
     }
@@ -53,7 +53,7 @@ void init(void)
      * yet. */
     mkperf_out.ring.ring->head = 0;
     mkperf_out.ring.ring->tail = 0;
-    mkperf_kernel.cpu.pmu = &MKPERF_PMU;
+    mkperf_cpu.pmu = &MKPERF_PMU;
     mkperf_kernel.rings = mkperf_rings;
     load_tables();
     mkperf_kernel_init();
@@ -77,7 +77,7 @@ static bool client_sees_session(void)
 /* Returns whether the client must be notified. */
 static bool drain(void)
 {
-    bool fresh = mkperf_plan_timed(&mkperf_plan) ? mkperf_drain().output : mkperf_session_drain();
+    bool fresh = mkperf_plan_timed() ? mkperf_drain().output : mkperf_session_drain();
 
     if (!mkperf_out.flight) {
         return fresh;
@@ -91,15 +91,19 @@ static bool drain(void)
 
 static void configure(void)
 {
-    static struct mkperf_session_request request; /* too large for a PD's stack */
+    static struct mkperf_session_request request; /* too large for a PD's stack, as is the next */
+    static struct mkperf_plan before;
 
     if (!mkperf_request_take(&request, client_page)) {
         return;
     }
+    before = mkperf_plan;
     if (mkperf_ticks_wanted(&request.configure) ? mkperf_ticks_plan(&request)
                                                 : mkperf_session_plan(&request)) {
         mkperf_output_forget(); /* Its events are no longer known. */
         memset(&mkperf_status, 0, sizeof mkperf_status);
+    } else {
+        mkperf_plan = before;
     }
 }
 
@@ -109,13 +113,13 @@ static void start_configured(void)
         mkperf_refuse(MKPERF_RESULT_STATE, 0, "a session is running already");
         return;
     }
-    if (mkperf_plan.events == 0 && !mkperf_plan_follows(&mkperf_plan)) {
+    if (mkperf_plan.events == 0 && !mkperf_plan_follows()) {
         const char *missing = mkperf_kernel.missing;
         mkperf_refuse(missing != NULL ? mkperf_kernel.missing_code : MKPERF_RESULT_STATE, 0, "%s",
                       missing != NULL ? missing : "nothing is configured");
         return;
     }
-    if (mkperf_plan_timed(&mkperf_plan) ? mkperf_ticks_start() : mkperf_session_start()) {
+    if (mkperf_plan_timed() ? mkperf_ticks_start() : mkperf_session_start()) {
         session_id++;
     }
 }
@@ -124,7 +128,7 @@ static void stop_running(void)
 {
     if (!mkperf_kernel.session) {
         mkperf_refuse(MKPERF_RESULT_STATE, 0, "no session is running");
-    } else if (mkperf_plan_timed(&mkperf_plan)) {
+    } else if (mkperf_plan_timed()) {
         mkperf_ticks_stop();
     } else {
         mkperf_session_stop();
@@ -155,7 +159,7 @@ static void dump_flight(void)
 
 static uint64_t tick_hz(void)
 {
-    bool timer = mkperf_plan_timed(&mkperf_plan) || mkperf_kernel.tick_hz == 0;
+    bool timer = mkperf_plan_timed() || mkperf_kernel.tick_hz == 0;
 
     return timer && mkperf_ticks.no_timer == NULL ? mkperf_ticks.timer->hz()
                                                   : mkperf_kernel.tick_hz;
@@ -186,7 +190,7 @@ static void fill_status(void)
         s->period[i] = mkperf_pace[mkperf_kernel.here][i].period;
     }
     mkperf_kernel_status();
-    s->has_attribution = mkperf_plan_timed(&mkperf_plan);
+    s->has_attribution = mkperf_plan_timed();
     if (s->has_attribution) {
         mkperf_ticks_status();
     } else {
@@ -209,13 +213,13 @@ static void fill_hello(void)
         mkperf_cores_probe();
     }
     out->boot_id = mkperf_kernel.boot_id;
-    out->counters = mkperf_kernel.missing == NULL ? mkperf_kernel.cpu.counters : 0;
+    out->counters = mkperf_kernel.missing == NULL ? mkperf_cpu.counters : 0;
     out->cores = (uint32_t)__builtin_popcount(mkperf_kernel.heard);
-    out->target_cores = mkperf_kernel.cpu.cores;
-    mkperf_text_copy(out->pmu, mkperf_kernel.cpu.pmu->name, sizeof out->pmu);
+    out->target_cores = mkperf_cpu.cores;
+    mkperf_text_copy(out->pmu, mkperf_cpu.pmu->name, sizeof out->pmu);
     out->cpu[0] = '\0';
     if (mkperf_kernel.missing == NULL) {
-        mkperf_kernel.cpu.pmu->cpu(mkperf_kernel.cpu.id, out->cpu, sizeof out->cpu);
+        mkperf_cpu.pmu->cpu(mkperf_cpu.id, out->cpu, sizeof out->cpu);
     }
 }
 
@@ -278,8 +282,8 @@ static void serve_call(uint64_t op)
         }
         break;
     case MKPERF_OP_LIST:
-        mkperf_events_list(&mkperf_kernel.cpu, mkperf_kernel_events(),
-                           mkperf_ticks.no_timer == NULL, part, &long_answer.events);
+        mkperf_events_list(mkperf_kernel_events(), mkperf_ticks.no_timer == NULL, part,
+                           &long_answer.events);
         client_page->events = long_answer.events;
         break;
     case MKPERF_OP_COUNTS:

@@ -61,7 +61,7 @@ static void set_counter(unsigned core, uint32_t n)
     c->period = period;
     c->jitter_mask = mkperf_plan.session.no_jitter ? 0 : mkperf_jitter_mask(period);
     c->read = 0;
-    c->reads = mkperf_plan_reads(&mkperf_plan, event, counter);
+    c->reads = mkperf_plan_reads(event, counter);
 }
 
 /* Writes the own core's configuration for the current slice. */

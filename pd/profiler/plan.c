@@ -40,15 +40,16 @@ static unsigned modes_of(const mkperf_EventSpec *want)
  * The event that measures time for multiplexing and for wake-ups: cycles. On a CPU that can count an event with one counter only,
  * it is instructions if the session itself counts cycles. NULL: the CPU has no such event.
  */
-static const struct mkperf_pmu_event *cycles_of(const struct mkperf_planning *m)
+static const struct mkperf_pmu_event *cycles_of(void)
 {
     static const char *const names[] = {"cycles", "instructions"};
 
-    for (unsigned k = 0; k < (mkperf_cpu_infers_modes(m->cpu) ? 2 : 1); k++) {
-        const struct mkperf_pmu_event *e = mkperf_event_there(m->cpu, names[k]);
+    for (unsigned k = 0; k < (mkperf_cpu_infers_modes(&mkperf_cpu) ? 2 : 1); k++) {
+        const struct mkperf_pmu_event *e = mkperf_event_there(names[k]);
         bool taken = false;
-        for (unsigned i = 0; e != NULL && i < m->plan.events; i++) {
-            taken |= mkperf_cpu_infers_modes(m->cpu) && m->plan.session.events[i].code == e->code;
+        for (unsigned i = 0; e != NULL && i < mkperf_plan.events; i++) {
+            taken |= mkperf_cpu_infers_modes(&mkperf_cpu) &&
+                     mkperf_plan.session.events[i].code == e->code;
         }
         if (e != NULL && !taken) {
             return e;
@@ -59,16 +60,16 @@ static const struct mkperf_pmu_event *cycles_of(const struct mkperf_planning *m)
 
 /* ---- one event ------------------------------------------------------------------------------- */
 
-bool mkperf_plan_named(struct mkperf_planning *m, unsigned i)
+bool mkperf_plan_named(unsigned i)
 {
-    const mkperf_EventSpec *want = &m->plan.request.events[i];
-    mkperf_SessionEvent *e = &m->plan.session.events[i];
+    const mkperf_EventSpec *want = &mkperf_plan.request.events[i];
+    mkperf_SessionEvent *e = &mkperf_plan.session.events[i];
     uint32_t soft = mkperf_soft_named(want->name);
-    const struct mkperf_pmu_event *known = mkperf_event_named(m->cpu, want->name);
+    const struct mkperf_pmu_event *known = mkperf_event_named(want->name);
     bool halves = want->user || want->kernel || want->guest || want->host;
 
     mkperf_text_copy(e->name, want->name, sizeof e->name);
-    m->plan.event[i].soft = soft;
+    mkperf_plan.event[i].soft = soft;
     e->code = soft != 0 ? MKPERF_SOFT_CODE + soft - 1 : known != NULL ? known->code : want->raw;
     if (e->name[0] == '\0') {
         struct mkperf_text t = mkperf_text_begin(e->name, sizeof e->name);
@@ -82,8 +83,8 @@ bool mkperf_plan_named(struct mkperf_planning *m, unsigned i)
         {soft == 0 && known == NULL && want->name[0] != '\0' && want->raw == 0,
          MKPERF_RESULT_EVENT_UNKNOWN, i + 1,
          "no event is called '%s'; `mkperf list` shows the supported ones"},
-        {soft == 0 && !mkperf_cpu_supports(m->cpu, e->code), MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
-         "this CPU cannot count '%s': its PMU does not implement the event"},
+        {soft == 0 && !mkperf_cpu_supports(&mkperf_cpu, e->code), MKPERF_RESULT_EVENT_UNSUPPORTED,
+         i + 1, "this CPU cannot count '%s': its PMU does not implement the event"},
     };
     return mkperf_check_rules(rules, sizeof rules / sizeof *rules, e->name);
 }
@@ -105,23 +106,23 @@ static unsigned group_end(const mkperf_Configure *request, unsigned i)
  * Plans what the event counts of PDs and of guests. The programs of both are at EL0, so that one counter counts both. The hook
  * leaves out samples of the others, and counting.c their counts.
  */
-static bool plan_guests(struct mkperf_planning *m, unsigned i)
+static bool plan_guests(unsigned i)
 {
-    const mkperf_EventSpec *want = &m->plan.request.events[i];
-    struct mkperf_plan_event *e = &m->plan.event[i];
+    const mkperf_EventSpec *want = &mkperf_plan.request.events[i];
+    struct mkperf_plan_event *e = &mkperf_plan.event[i];
     bool guest = guests_alone(want), host = want->host && !want->guest;
-    bool there = mkperf_cpu_guests(m->cpu);
+    bool there = mkperf_cpu_guests(&mkperf_cpu);
 
     e->threads = MKPERF_PMU_THREADS;
     if (guest || host) {
-        m->plan.session.events[i].only = want->user | (uint32_t)want->kernel << 1 |
-                                         (uint32_t)guest << 2 | (uint32_t)host << 3;
+        mkperf_plan.session.events[i].only = want->user | (uint32_t)want->kernel << 1 |
+                                             (uint32_t)guest << 2 | (uint32_t)host << 3;
         e->threads = host ? MKPERF_PMU_USER
                           : (requested(want) & 1 ? MKPERF_PMU_USER : 0U) |
                                 (requested(want) & 2 ? MKPERF_PMU_GUEST : 0U);
         if (there && (modes_of(want) & 1) && (e->threads & MKPERF_PMU_USER)) {
             e->left_out = guest ? MKPERF_PMU_USER : MKPERF_PMU_GUEST;
-            m->plan.leaves_out = true;
+            mkperf_plan.leaves_out = true;
         }
     }
     const struct mkperf_rule rules[] = {
@@ -134,26 +135,26 @@ static bool plan_guests(struct mkperf_planning *m, unsigned i)
 }
 
 /* Plans the period or the frequency of an event. */
-static bool plan_period(struct mkperf_planning *m, unsigned i)
+static bool plan_period(unsigned i)
 {
-    const mkperf_EventSpec *want = &m->plan.request.events[i];
-    mkperf_SessionEvent *s = &m->plan.session.events[i];
-    struct mkperf_plan_event *e = &m->plan.event[i];
-    unsigned rate = mkperf_event_rate(m->cpu, s->code);
-    uint32_t frames = m->plan.session.max_frames *
-                      (m->cpu->unwinds ? MKPERF_HOOK_UNWIND_FRAMES : 1);
+    const mkperf_EventSpec *want = &mkperf_plan.request.events[i];
+    mkperf_SessionEvent *s = &mkperf_plan.session.events[i];
+    struct mkperf_plan_event *e = &mkperf_plan.event[i];
+    unsigned rate = mkperf_event_rate(s->code);
+    uint32_t frames = mkperf_plan.session.max_frames *
+                      (mkperf_cpu.unwinds ? MKPERF_HOOK_UNWIND_FRAMES : 1);
     uint32_t reads = 0; /* most group reads in a sample of the event */
     uint32_t users = 0; /* events that sample user mode */
 
-    for (unsigned other = i + 1; other < group_end(&m->plan.request, i); other++) {
-        reads += m->plan.request.events[other].read;
+    for (unsigned other = i + 1; other < group_end(&mkperf_plan.request, i); other++) {
+        reads += mkperf_plan.request.events[other].read;
     }
-    for (unsigned other = 0; other < m->plan.request.events_count; other++) {
-        const mkperf_EventSpec *o = &m->plan.request.events[other];
+    for (unsigned other = 0; other < mkperf_plan.request.events_count; other++) {
+        const mkperf_EventSpec *o = &mkperf_plan.request.events[other];
         users += !o->count && !o->read && (modes_of(o) & 1);
     }
-    e->minimum =
-        mkperf_min_period(rate, modes_of(want) == 2, frames, m->plan.session.callers, reads, users);
+    e->minimum = mkperf_min_period(rate, modes_of(want) == 2, frames, mkperf_plan.session.callers,
+                                   reads, users);
     if (want->period != 0) {
         e->period = (uint32_t)want->period;
         s->period = want->period;
@@ -179,37 +180,39 @@ static bool plan_period(struct mkperf_planning *m, unsigned i)
 /* Returns whether QEMU loses overflows of the event. Only QEMU without the kernel's help has steps.
  * There, cycles overflow correctly because of the steps, and events of the kernel because the hook
  * checks their counters when the kernel is left. */
-static bool loses_overflows(const struct mkperf_planning *m, unsigned i)
+static bool loses_overflows(unsigned i)
 {
-    if (MKPERF_PERIOD_STEP == 1 || m->cpu->followers || modes_of(&m->plan.request.events[i]) == 2) {
+    if (MKPERF_PERIOD_STEP == 1 || mkperf_cpu.followers ||
+        modes_of(&mkperf_plan.request.events[i]) == 2) {
         return false;
     }
-    const struct mkperf_pmu_event *cycles = mkperf_event_named(m->cpu, "cycles");
-    return cycles == NULL || m->plan.session.events[i].code != cycles->code;
+    const struct mkperf_pmu_event *cycles = mkperf_event_named("cycles");
+    return cycles == NULL || mkperf_plan.session.events[i].code != cycles->code;
 }
 
 /* Refuses what contradicts the other events, what a CPU cannot do whose counters count in all modes, and each
  * event once at a time, and what cannot be counted beside its samples. Such counts are of user mode and of
  * all threads: which thread the kernel works for is not the same to samples and to counts, and only counts
  * contain the work of the hook. */
-static bool check_event(const struct mkperf_planning *m, unsigned i)
+static bool check_event(unsigned i)
 {
-    const struct mkperf_plan *plan = &m->plan;
-    const mkperf_EventSpec *want = &plan->request.events[i];
-    const mkperf_SessionEvent *e = &plan->session.events[i];
-    uint32_t leader = plan->event[i].leader;
+    const mkperf_EventSpec *want = &mkperf_plan.request.events[i];
+    const mkperf_SessionEvent *e = &mkperf_plan.session.events[i];
+    uint32_t leader = mkperf_plan.event[i].leader;
     bool samples = !want->count && !want->read;
-    bool infers = mkperf_cpu_infers_modes(m->cpu) && plan->event[i].soft == 0;
-    bool beside = plan->request.per_pd && samples;
+    bool infers = mkperf_cpu_infers_modes(&mkperf_cpu) && mkperf_plan.event[i].soft == 0;
+    bool beside = mkperf_plan.request.per_pd && samples;
     bool again = false; /* An event before it is the same. */
 
     for (unsigned other = 0; other < i; other++) {
-        again |= plan->event[other].soft == 0 && plan->session.events[other].code == e->code;
+        again |= mkperf_plan.event[other].soft == 0 &&
+                 mkperf_plan.session.events[other].code == e->code;
     }
     const struct mkperf_rule rules[] = {
-        {want->count != plan->counting, MKPERF_RESULT_RANGE, i + 1,
+        {want->count != mkperf_plan.counting, MKPERF_RESULT_RANGE, i + 1,
          "a session samples or counts: '%s' is not like the first event"},
-        {want->read && (leader == i || plan->request.events[leader].read || plan->counting),
+        {want->read &&
+             (leader == i || mkperf_plan.request.events[leader].read || mkperf_plan.counting),
          MKPERF_RESULT_RANGE, i + 1,
          "'%s' must be in a group of which the first event samples, and is in none"},
         {infers && !samples && modes_of(want) != 3, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
@@ -222,9 +225,9 @@ static bool check_event(const struct mkperf_planning *m, unsigned i)
          "counts of sampled events are of user mode and of all threads, and this event is not"},
         {beside && infers, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
          "this CPU counts an event with one counter at a time: it is sampled or counted"},
-        {beside && plan->request.overwrite, MKPERF_RESULT_RANGE, i + 1,
+        {beside && mkperf_plan.request.overwrite, MKPERF_RESULT_RANGE, i + 1,
          "a flight recording keeps the newest samples, and counts would be of the whole session"},
-        {samples && loses_overflows(m, i), MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
+        {samples && loses_overflows(i), MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
          "QEMU loses overflows of '%s', so its shares would be wrong: build the kernel with "
          "KernelMkperfQEMU=ON"},
     };
@@ -232,110 +235,107 @@ static bool check_event(const struct mkperf_planning *m, unsigned i)
     return mkperf_check_rules(rules, sizeof rules / sizeof *rules, e->name);
 }
 
-static bool plan_event(struct mkperf_planning *m, unsigned i)
+static bool plan_event(unsigned i)
 {
-    const mkperf_EventSpec *want = &m->plan.request.events[i];
-    mkperf_SessionEvent *s = &m->plan.session.events[i];
-    struct mkperf_plan_event *e = &m->plan.event[i];
-    const struct mkperf_pmu *pmu = m->cpu->pmu;
+    const mkperf_EventSpec *want = &mkperf_plan.request.events[i];
+    mkperf_SessionEvent *s = &mkperf_plan.session.events[i];
+    struct mkperf_plan_event *e = &mkperf_plan.event[i];
+    const struct mkperf_pmu *pmu = mkperf_cpu.pmu;
 
-    if (!mkperf_plan_named(m, i) || !plan_guests(m, i)) {
+    if (!mkperf_plan_named(i) || !plan_guests(i)) {
         return false;
     }
     s->group = want->group;
     s->count = want->count;
     s->read = want->read;
-    s->all_cores = m->cpu->cores > 1 && e->soft == 0 && pmu->machine_wide != NULL &&
-                   pmu->machine_wide(m->cpu->id, s->code);
+    s->all_cores = mkperf_cpu.cores > 1 && e->soft == 0 && pmu->machine_wide != NULL &&
+                   pmu->machine_wide(mkperf_cpu.id, s->code);
     e->leader = i;
     while (s->group != 0 && e->leader > 0 &&
-           m->plan.request.events[e->leader - 1].group == s->group) {
+           mkperf_plan.request.events[e->leader - 1].group == s->group) {
         e->leader--;
     }
-    m->plan.soft_mask |= mkperf_counter_bit(e->soft);
+    mkperf_plan.soft_mask |= mkperf_counter_bit(e->soft);
     if (want->count || want->read) {
         e->period = MKPERF_COUNT_PERIOD;
-        return check_event(m, i);
+        return check_event(i);
     }
-    m->plan.adaptive |= want->period == 0;
-    return check_event(m, i) && plan_period(m, i);
+    mkperf_plan.adaptive |= want->period == 0;
+    return check_event(i) && plan_period(i);
 }
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-static uint32_t counters_of(const struct mkperf_planning *m, unsigned i)
+static uint32_t counters_of(unsigned i)
 {
-    uint32_t modes = (uint32_t)__builtin_popcount(modes_of(&m->plan.request.events[i]));
+    uint32_t modes = (uint32_t)__builtin_popcount(modes_of(&mkperf_plan.request.events[i]));
 
-    return m->plan.event[i].soft != 0 ? 0 : mkperf_cpu_infers_modes(m->cpu) ? 1 : modes;
+    return mkperf_plan.event[i].soft != 0 ? 0 : mkperf_cpu_infers_modes(&mkperf_cpu) ? 1 : modes;
 }
 
 /* Returns the counters of the event, and a spare one if it samples user mode and the kernel needs
  * that (MKPERF_FEATURE_FOLLOWERS). */
-static uint32_t counters_with_spare(const struct mkperf_planning *m, unsigned i)
+static uint32_t counters_with_spare(unsigned i)
 {
-    const mkperf_EventSpec *want = &m->plan.request.events[i];
+    const mkperf_EventSpec *want = &mkperf_plan.request.events[i];
     bool samples = !want->count && !want->read;
 
-    return counters_of(m, i) + (m->cpu->followers && samples && (modes_of(want) & 1) ? 1 : 0);
+    return counters_of(i) + (mkperf_cpu.followers && samples && (modes_of(want) & 1) ? 1 : 0);
 }
 
-void mkperf_plan_select(struct mkperf_planning *m, unsigned i, unsigned user, unsigned kernel)
+void mkperf_plan_select(unsigned i, unsigned user, unsigned kernel)
 {
-    const struct mkperf_cpu *cpu = m->cpu;
-    uint32_t code = m->plan.session.events[i].code;
+    uint32_t code = mkperf_plan.session.events[i].code;
 
-    m->plan.event[i].user_select = cpu->pmu->select(cpu->id, code, user);
-    m->plan.event[i].kernel_select = cpu->pmu->select(cpu->id, code, kernel);
+    mkperf_plan.event[i].user_select = mkperf_cpu.pmu->select(mkperf_cpu.id, code, user);
+    mkperf_plan.event[i].kernel_select = mkperf_cpu.pmu->select(mkperf_cpu.id, code, kernel);
 }
 
 /* Assigns event i the next counters of its slice. */
-static void plan_counters(struct mkperf_planning *m, unsigned i)
+static void plan_counters(unsigned i)
 {
-    const mkperf_EventSpec *want = &m->plan.request.events[i];
-    struct mkperf_plan *plan = &m->plan;
-    mkperf_SessionEvent *s = &plan->session.events[i];
-    struct mkperf_plan_event *e = &plan->event[i];
-    struct mkperf_plan_slice *slice = &plan->slice[e->slice];
+    const mkperf_EventSpec *want = &mkperf_plan.request.events[i];
+    mkperf_SessionEvent *s = &mkperf_plan.session.events[i];
+    struct mkperf_plan_event *e = &mkperf_plan.event[i];
+    struct mkperf_plan_slice *slice = &mkperf_plan.slice[e->slice];
     unsigned modes = e->soft == 0 ? modes_of(want) : 0;
-    bool one = modes == 3 && mkperf_cpu_infers_modes(m->cpu);
+    bool one = modes == 3 && mkperf_cpu_infers_modes(&mkperf_cpu);
 
     if (modes & 1) {
-        plan->event_of[slice->end++] = (uint8_t)i;
+        mkperf_plan.event_of[slice->end++] = (uint8_t)i;
         e->user_counter = slice->end - slice->first;
         s->user_counter = slice->end;
     }
     if (modes & 2) {
         slice->end += !one;
-        plan->event_of[slice->end - 1] = (uint8_t)i;
+        mkperf_plan.event_of[slice->end - 1] = (uint8_t)i;
         e->kernel_counter = slice->end - slice->first;
         s->kernel_counter = slice->end;
     }
-    mkperf_plan_select(m, i, one ? MKPERF_PMU_ALL : e->threads,
+    mkperf_plan_select(i, one ? MKPERF_PMU_ALL : e->threads,
                        one ? MKPERF_PMU_ALL : MKPERF_PMU_KERNEL);
     uint32_t mask = mkperf_counter_bit(e->user_counter) | mkperf_counter_bit(e->kernel_counter);
     slice->counter_mask |= mask;
     slice->read_mask |= want->read ? mask : 0;
-    plan->counter_mask |= mask;
+    mkperf_plan.counter_mask |= mask;
 }
 
 /*
  * Packs events into slices of at most `there` counters, each group into a single slice. The order
  * is that of the request, so that neighbours without a group often count together, too.
  */
-static bool plan_slices(struct mkperf_planning *m, uint32_t there)
+static bool plan_slices(uint32_t there)
 {
-    struct mkperf_plan *plan = &m->plan;
     unsigned group = 0; /* the end of the current group */
     uint32_t taken = 0; /* counters of the slice, with the spare ones */
 
-    plan->session.slices = 1;
-    for (unsigned i = 0; i < plan->events; i++) {
+    mkperf_plan.session.slices = 1;
+    for (unsigned i = 0; i < mkperf_plan.events; i++) {
         if (i >= group) {
             uint32_t needed = 0;
-            group = group_end(&m->plan.request, i);
+            group = group_end(&mkperf_plan.request, i);
             for (unsigned other = i; other < group; other++) {
-                needed += counters_with_spare(m, other);
+                needed += counters_with_spare(other);
             }
             if (needed > there) {
                 return mkperf_refuse(MKPERF_RESULT_COUNTERS, i + 1,
@@ -345,15 +345,15 @@ static bool plan_slices(struct mkperf_planning *m, uint32_t there)
                                      needed, there);
             }
             if (taken + needed > there) {
-                uint32_t end = plan->slice[plan->session.slices - 1].end;
-                plan->slice[plan->session.slices++] =
+                uint32_t end = mkperf_plan.slice[mkperf_plan.session.slices - 1].end;
+                mkperf_plan.slice[mkperf_plan.session.slices++] =
                     (struct mkperf_plan_slice){.first = end, .end = end};
                 taken = 0;
             }
         }
-        plan->event[i].slice = plan->session.slices - 1;
-        plan_counters(m, i);
-        taken += counters_with_spare(m, i);
+        mkperf_plan.event[i].slice = mkperf_plan.session.slices - 1;
+        plan_counters(i);
+        taken += counters_with_spare(i);
     }
     return true;
 }
@@ -366,39 +366,38 @@ static bool plan_slices(struct mkperf_planning *m, uint32_t there)
  *     Words without scheduling events are read at each beat (docs/flow.md), so there has to be one.
  *   - Counts beside samples have a second counter of each event that samples. All count all the time.
  */
-static bool plan_all_counters(struct mkperf_planning *m)
+static bool plan_all_counters(void)
 {
-    const struct mkperf_pmu_event *cycles = cycles_of(m);
-    struct mkperf_plan *plan = &m->plan;
-    uint32_t most = MKPERF_MAX_COUNTERS - (plan->session.off_cpu ? 1 : 0);
-    uint32_t there = m->cpu->counters < most ? m->cpu->counters : most;
+    const struct mkperf_pmu_event *cycles = cycles_of();
+    uint32_t most = MKPERF_MAX_COUNTERS - (mkperf_plan.session.off_cpu ? 1 : 0);
+    uint32_t there = mkperf_cpu.counters < most ? mkperf_cpu.counters : most;
     uint32_t numbers = 0; /* the counters of all events */
     uint32_t needed = 0;  /* counters that are needed, spare ones included */
     uint32_t beside = 0;
 
-    for (unsigned i = 0; i < plan->events; i++) {
-        numbers += counters_of(m, i);
-        needed += counters_with_spare(m, i);
+    for (unsigned i = 0; i < mkperf_plan.events; i++) {
+        numbers += counters_of(i);
+        needed += counters_with_spare(i);
     }
-    for (unsigned i = 0; i < plan->events && mkperf_plan_beside(plan); i++) {
-        plan->event[i].beside = plan->request.events[i].read ? 0 : numbers + ++beside;
+    for (unsigned i = 0; i < mkperf_plan.events && mkperf_plan_beside(); i++) {
+        mkperf_plan.event[i].beside = mkperf_plan.request.events[i].read ? 0 : numbers + ++beside;
     }
     const struct mkperf_rule rules[] = {
         {numbers > most, MKPERF_RESULT_COUNTERS, 0,
          "these events need more than 31 counters, even when multiplexed; an event takes two, user "
          "and kernel: :u or :k halves the need"},
-        {plan->counting && mkperf_plan_schedules(plan) && needed >= there, MKPERF_RESULT_COUNTERS,
+        {mkperf_plan.counting && mkperf_plan_schedules() && needed >= there, MKPERF_RESULT_COUNTERS,
          0,
          "scheduling events with events that count need an unused counter, and these "
          "events take all"},
-        {plan->session.words != 0 && !plan->session.sched && needed >= there,
+        {mkperf_plan.session.words != 0 && !mkperf_plan.session.sched && needed >= there,
          MKPERF_RESULT_COUNTERS, 0,
          "queues without scheduling events need an unused counter, and these events take all"},
         {needed > there && cycles == NULL, MKPERF_RESULT_COUNTERS, 0,
          "more events than counters, and no cycles to multiplex by"},
     };
     if (!mkperf_check_rules(rules, sizeof rules / sizeof *rules, "") ||
-        !plan_slices(m, needed <= there ? there : there - 1)) {
+        !plan_slices(needed <= there ? there : there - 1)) {
         return false;
     }
     numbers += beside;
@@ -410,19 +409,20 @@ static bool plan_all_counters(struct mkperf_planning *m)
                              needed, there);
     }
     if (needed > there) {
-        plan->clock = m->cpu->counters;
-    } else if (mkperf_plan_follows(plan) && needed < m->cpu->counters && cycles != NULL) {
-        plan->beat = numbers + 1;
+        mkperf_plan.clock = mkperf_cpu.counters;
+    } else if (mkperf_plan_follows() && needed < mkperf_cpu.counters && cycles != NULL) {
+        mkperf_plan.beat = numbers + 1;
     }
-    plan->clock_select =
-        m->cpu->pmu->select(m->cpu->id, cycles != NULL ? cycles->code : 0, MKPERF_PMU_ALL);
-    plan->counter_mask |= mkperf_counter_bit(plan->clock) | mkperf_counter_bit(plan->beat);
+    mkperf_plan.clock_select =
+        mkperf_cpu.pmu->select(mkperf_cpu.id, cycles != NULL ? cycles->code : 0, MKPERF_PMU_ALL);
+    mkperf_plan.counter_mask |= mkperf_counter_bit(mkperf_plan.clock) |
+                                mkperf_counter_bit(mkperf_plan.beat);
     return true;
 }
 
-uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint32_t counter)
+uint32_t mkperf_plan_reads(uint32_t event, uint32_t counter)
 {
-    const struct mkperf_plan_event *leader = &plan->event[event];
+    const struct mkperf_plan_event *leader = &mkperf_plan.event[event];
     bool is_user = counter + 1 == leader->user_counter;
     bool is_kernel = counter + 1 == leader->kernel_counter;
     /* Each mode is read with the leader's counter of that mode, or with the leader's only
@@ -431,9 +431,9 @@ uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint3
     bool kernel = is_kernel || (is_user && leader->kernel_counter == 0);
     uint32_t mask = 0;
 
-    for (unsigned i = 0; i < plan->events; i++) {
-        const struct mkperf_plan_event *e = &plan->event[i];
-        if (plan->session.events[i].read && e->leader == event) {
+    for (unsigned i = 0; i < mkperf_plan.events; i++) {
+        const struct mkperf_plan_event *e = &mkperf_plan.event[i];
+        if (mkperf_plan.session.events[i].read && e->leader == event) {
             mask |= user ? mkperf_counter_bit(e->user_counter) : 0;
             mask |= kernel ? mkperf_counter_bit(e->kernel_counter) : 0;
         }
@@ -442,14 +442,13 @@ uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint3
 }
 
 /* Checks that no sample has more values than its record can hold. */
-static bool check_reads(const struct mkperf_planning *m)
+static bool check_reads(void)
 {
-    const struct mkperf_plan *plan = &m->plan;
 
-    for (unsigned slice = 0; slice < plan->session.slices; slice++) {
-        for (uint32_t n = plan->slice[slice].first; n < plan->slice[slice].end; n++) {
-            uint32_t event = plan->event_of[n];
-            uint32_t reads = mkperf_plan_reads(plan, event, n - plan->slice[slice].first);
+    for (unsigned slice = 0; slice < mkperf_plan.session.slices; slice++) {
+        for (uint32_t n = mkperf_plan.slice[slice].first; n < mkperf_plan.slice[slice].end; n++) {
+            uint32_t event = mkperf_plan.event_of[n];
+            uint32_t reads = mkperf_plan_reads(event, n - mkperf_plan.slice[slice].first);
             if (__builtin_popcount(reads) > MKPERF_MAX_READS) {
                 return mkperf_refuse(MKPERF_RESULT_COUNTERS, event + 1,
                                      "a sample holds the values of at most 12 counters");
@@ -461,10 +460,10 @@ static bool check_reads(const struct mkperf_planning *m)
 
 /* ---- the session ----------------------------------------------------------------------------- */
 
-bool mkperf_plan_samples(struct mkperf_planning *m)
+bool mkperf_plan_samples(void)
 {
-    const mkperf_Configure *request = &m->plan.request;
-    mkperf_Session *s = &m->plan.session;
+    const mkperf_Configure *request = &mkperf_plan.request;
+    mkperf_Session *s = &mkperf_plan.session;
 
     const struct mkperf_rule rules[] = {
         {request->max_frames > MKPERF_MAX_FRAMES, MKPERF_RESULT_RANGE, 0,
@@ -477,8 +476,8 @@ bool mkperf_plan_samples(struct mkperf_planning *m)
     s->callers = request->max_frames != 0 ? request->callers : 0;
     s->no_jitter = request->no_jitter;
     s->selected = request->only_count != 0;
-    s->turns = m->cpu->cores > 1 && m->cpu->pmu->in_turns != NULL &&
-               m->cpu->pmu->in_turns(m->cpu->id);
+    s->turns = mkperf_cpu.cores > 1 && mkperf_cpu.pmu->in_turns != NULL &&
+               mkperf_cpu.pmu->in_turns(mkperf_cpu.id);
     return mkperf_check_rules(rules, sizeof rules / sizeof *rules, "");
 }
 
@@ -491,14 +490,13 @@ static bool ring_ok(uint32_t bytes, uint32_t most)
 static const uint64_t STOP_NS_MAX = 10000000000;
 
 /* Refuses requests with parts that contradict each other. */
-static bool check_session(const struct mkperf_planning *m)
+static bool check_session(void)
 {
-    const struct mkperf_plan *plan = &m->plan;
-    const mkperf_Configure *c = &plan->request;
+    const mkperf_Configure *c = &mkperf_plan.request;
     bool reads = false;
     bool stops_ok = true;
 
-    for (unsigned i = 0; i < plan->events; i++) {
+    for (unsigned i = 0; i < mkperf_plan.events; i++) {
         reads |= c->events[i].read;
     }
     for (unsigned i = 0; i < c->stop_if_count; i++) {
@@ -506,19 +504,19 @@ static bool check_session(const struct mkperf_planning *m)
                     c->stop_if[i].ns <= STOP_NS_MAX;
     }
     const struct mkperf_rule rules[] = {
-        {plan->events == 0 && !mkperf_plan_follows(plan), MKPERF_RESULT_RANGE, 0,
+        {mkperf_plan.events == 0 && !mkperf_plan_follows(), MKPERF_RESULT_RANGE, 0,
          "a session has from 1 to 16 events"},
-        {!ring_ok(plan->core_bytes, MKPERF_CORE_RING_BYTES) ||
-             !ring_ok(plan->output_bytes, MKPERF_OUTPUT_RING_BYTES),
+        {!ring_ok(mkperf_plan.core_bytes, MKPERF_CORE_RING_BYTES) ||
+             !ring_ok(mkperf_plan.output_bytes, MKPERF_OUTPUT_RING_BYTES),
          MKPERF_RESULT_RANGE, 0,
          "a ring's size must be a power of two, from 4096 bytes to what the target has"},
-        {c->off_cpu && (!c->sched || plan->counting), MKPERF_RESULT_RANGE, 0,
+        {c->off_cpu && (!c->sched || mkperf_plan.counting), MKPERF_RESULT_RANGE, 0,
          "threads that wait are sampled with scheduling events, and not with events that count"},
-        {c->off_cpu && plan->events == MKPERF_MAX_EVENTS, MKPERF_RESULT_RANGE, 0,
+        {c->off_cpu && mkperf_plan.events == MKPERF_MAX_EVENTS, MKPERF_RESULT_RANGE, 0,
          "a session has at most 16 events, off-CPU samples being one"},
-        {c->words_count != 0 && plan->counting, MKPERF_RESULT_RANGE, 0,
+        {c->words_count != 0 && mkperf_plan.counting, MKPERF_RESULT_RANGE, 0,
          "queues are read in sessions with samples or scheduling events"},
-        {c->overwrite && plan->counting, MKPERF_RESULT_RANGE, 0,
+        {c->overwrite && mkperf_plan.counting, MKPERF_RESULT_RANGE, 0,
          "a flight recording samples: events that count have no place in it"},
         {c->dump_on_fault_count != 0 && !c->overwrite, MKPERF_RESULT_RANGE, 0,
          "a fault can end a flight recording, and nothing else"},
@@ -528,7 +526,7 @@ static bool check_session(const struct mkperf_planning *m)
                                   c->aggregate_ms > MKPERF_MOST_AGGREGATE_MS),
          MKPERF_RESULT_RANGE, 0, "a window of counted samples is from 0.1 to 60 s long"},
         {c->aggregate_ms != 0 &&
-             (plan->events == 0 || plan->counting || c->sched || c->overwrite || reads),
+             (mkperf_plan.events == 0 || mkperf_plan.counting || c->sched || c->overwrite || reads),
          MKPERF_RESULT_RANGE, 0,
          "windows count samples (--aggregate): they have no scheduling events, no group reads, and "
          "no flight recording"},
@@ -539,56 +537,52 @@ static bool check_session(const struct mkperf_planning *m)
     return mkperf_check_rules(rules, sizeof rules / sizeof *rules, "");
 }
 
-bool mkperf_plan_make(const struct mkperf_session_request *request, const struct mkperf_cpu *cpu)
+bool mkperf_plan_make(const struct mkperf_session_request *request)
 {
-    static struct mkperf_planning m; /* too large for a PD's stack */
     const mkperf_Configure *c = &request->configure;
 
-    m = (struct mkperf_planning){
-        .cpu = cpu,
-        .plan = {
-            .session = {.sched = c->sched,
-                        .latency = c->latency && c->stop_if_count == 0,
-                        .off_cpu = c->off_cpu,
-                        .aggregate_ms = c->aggregate_ms,
-                        .words = c->words_count,
-                        .inferred = c->events_count != 0 && mkperf_cpu_infers_modes(cpu)},
-            .events = c->events_count,
-            .counting = c->events_count != 0 && c->events[0].count,
-            .latency = c->latency || c->stop_if_count != 0,
-            .core_bytes = request->core_bytes != 0 ? request->core_bytes : MKPERF_CORE_RING_BYTES,
-            .output_bytes = request->output_bytes != 0 ? request->output_bytes
-                                                       : MKPERF_OUTPUT_RING_BYTES,
-            .soft_mask =
-                c->interactions ? MKPERF_SOFT_ALL | (c->stacks != 0 ? MKPERF_SOFT_STACKS : 0) : 0,
-        }};
-    m.plan.request = *c;
+    mkperf_plan = (struct mkperf_plan){
+        .session = {.sched = c->sched,
+                    .latency = c->latency && c->stop_if_count == 0,
+                    .off_cpu = c->off_cpu,
+                    .aggregate_ms = c->aggregate_ms,
+                    .words = c->words_count,
+                    .inferred = c->events_count != 0 && mkperf_cpu_infers_modes(&mkperf_cpu)},
+        .events = c->events_count,
+        .counting = c->events_count != 0 && c->events[0].count,
+        .latency = c->latency || c->stop_if_count != 0,
+        .core_bytes = request->core_bytes != 0 ? request->core_bytes : MKPERF_CORE_RING_BYTES,
+        .output_bytes = request->output_bytes != 0 ? request->output_bytes
+                                                   : MKPERF_OUTPUT_RING_BYTES,
+        .soft_mask = c->interactions ? MKPERF_SOFT_ALL | (c->stacks != 0 ? MKPERF_SOFT_STACKS : 0)
+                                     : 0,
+    };
+    mkperf_plan.request = *c;
 
-    if (!check_session(&m) || !mkperf_plan_samples(&m)) {
+    if (!check_session() || !mkperf_plan_samples()) {
         return false;
     }
-    m.plan.soft_mask |= c->dump_on_fault_count != 0 ? UINT32_C(1) << MKPERF_SOFT_FAULT : 0;
-    if (m.plan.soft_mask != 0 && !m.plan.counting) {
-        m.plan.soft_mask |= MKPERF_SOFT_FAULT_RECORDS;
+    mkperf_plan.soft_mask |= c->dump_on_fault_count != 0 ? UINT32_C(1) << MKPERF_SOFT_FAULT : 0;
+    if (mkperf_plan.soft_mask != 0 && !mkperf_plan.counting) {
+        mkperf_plan.soft_mask |= MKPERF_SOFT_FAULT_RECORDS;
     }
-    for (unsigned i = 0; i < m.plan.events; i++) {
-        if (!plan_event(&m, i)) {
+    for (unsigned i = 0; i < mkperf_plan.events; i++) {
+        if (!plan_event(i)) {
             return false;
         }
     }
-    if (!plan_all_counters(&m) || !check_reads(&m)) {
+    if (!plan_all_counters() || !check_reads()) {
         return false;
     }
-    m.plan.session.events_count = c->events_count;
-    m.plan.session.counts = mkperf_plan_beside(&m.plan);
+    mkperf_plan.session.events_count = c->events_count;
+    mkperf_plan.session.counts = mkperf_plan_beside();
     if (c->off_cpu) {
-        mkperf_SessionEvent *off = &m.plan.session.events[m.plan.session.events_count++];
+        mkperf_SessionEvent *off = &mkperf_plan.session.events[mkperf_plan.session.events_count++];
         mkperf_text_copy(off->name, "offcpu-time", sizeof off->name);
         off->user_counter = MKPERF_OFF_CPU_COUNTER + 1;
         off->period = 1;
-        m.plan.counter_mask |= UINT32_C(1) << MKPERF_OFF_CPU_COUNTER;
-        m.plan.event_of[MKPERF_OFF_CPU_COUNTER] = (uint8_t)m.plan.events;
+        mkperf_plan.counter_mask |= UINT32_C(1) << MKPERF_OFF_CPU_COUNTER;
+        mkperf_plan.event_of[MKPERF_OFF_CPU_COUNTER] = (uint8_t)mkperf_plan.events;
     }
-    mkperf_plan = m.plan;
     return true;
 }

@@ -64,27 +64,27 @@ struct mkperf_plan {
 extern struct mkperf_plan mkperf_plan;
 
 /* Returns whether the timer samples, and not the hook. */
-static inline bool mkperf_plan_timed(const struct mkperf_plan *plan)
+static inline bool mkperf_plan_timed(void)
 {
-    return plan->session.source == mkperf_SampleSource_SOURCE_TIMER;
+    return mkperf_plan.session.source == mkperf_SampleSource_SOURCE_TIMER;
 }
 
 /* Returns whether the kernel reports scheduling events. */
-static inline bool mkperf_plan_schedules(const struct mkperf_plan *plan)
+static inline bool mkperf_plan_schedules(void)
 {
-    return plan->session.sched || plan->latency;
+    return mkperf_plan.session.sched || mkperf_plan.latency;
 }
 
 /* Returns whether the stage of scheduling events has work: events, or readings of words. */
-static inline bool mkperf_plan_follows(const struct mkperf_plan *plan)
+static inline bool mkperf_plan_follows(void)
 {
-    return mkperf_plan_schedules(plan) || plan->session.words != 0;
+    return mkperf_plan_schedules() || mkperf_plan.session.words != 0;
 }
 
 /* Returns whether the session samples and also counts its events, each with `beside`. */
-static inline bool mkperf_plan_beside(const struct mkperf_plan *plan)
+static inline bool mkperf_plan_beside(void)
 {
-    return plan->request.per_pd && !plan->counting && plan->events != 0;
+    return mkperf_plan.request.per_pd && !mkperf_plan.counting && mkperf_plan.events != 0;
 }
 
 /* Returns the bit of a counter (+ 1; 0: none), or of a kind of software events. */
@@ -93,32 +93,29 @@ static inline uint32_t mkperf_counter_bit(uint32_t counter)
     return counter != 0 ? UINT32_C(1) << (counter - 1) : 0;
 }
 
-/* A plan that is being made from a request. */
-struct mkperf_planning {
-    struct mkperf_plan plan;
-    const struct mkperf_cpu *cpu;
-};
+/* The CPU and its PMU, as kernel.c finds them at boot. */
+extern struct mkperf_cpu mkperf_cpu;
 
 /*
  * Makes mkperf_plan from a request of mkperf_request_take. True: it is complete. False: mkperf_refusal has
- * the reason, and the plan is unchanged.
+ * the reason, and main.c restores the earlier plan.
  */
-bool mkperf_plan_make(const struct mkperf_session_request *request, const struct mkperf_cpu *cpu);
+bool mkperf_plan_make(const struct mkperf_session_request *request);
 
 /* The next three are parts of that, which the timer's sessions use, too. False: mkperf_refusal has the
  * reason. */
 
 /* Fills in chains, jitter and filters, which every session with samples has. */
-bool mkperf_plan_samples(struct mkperf_planning *m);
+bool mkperf_plan_samples(void);
 /* Resolves event i of the request: fills in its name and code, and `soft` of a counted software
  * event. */
-bool mkperf_plan_named(struct mkperf_planning *m, unsigned i);
+bool mkperf_plan_named(unsigned i);
 /* Fills in the selectors of event i, for counters that count in these modes (enum mkperf_pmu_modes). */
-void mkperf_plan_select(struct mkperf_planning *m, unsigned i, unsigned user, unsigned kernel);
+void mkperf_plan_select(unsigned i, unsigned user, unsigned kernel);
 
 /* Returns the counters that are read in the samples of the event's hardware counter (from 0). The
  * event is the first of a group. */
-uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint32_t counter);
+uint32_t mkperf_plan_reads(uint32_t event, uint32_t counter);
 
 /* ---- event_names.c: the names of the PMU's events, of software events, and of the timer ---- */
 
@@ -127,14 +124,13 @@ uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint3
 uint32_t mkperf_soft_named(const char *name);
 /* Returns the PMU's entry for a name: the first that the CPU supports, else the first, else
  * NULL. */
-const struct mkperf_pmu_event *mkperf_event_named(const struct mkperf_cpu *cpu, const char *name);
+const struct mkperf_pmu_event *mkperf_event_named(const char *name);
 /* Returns the same, if the CPU supports it, else NULL. */
-const struct mkperf_pmu_event *mkperf_event_there(const struct mkperf_cpu *cpu, const char *name);
+const struct mkperf_pmu_event *mkperf_event_there(const char *name);
 /* Returns the highest rate of an event of the PMU: enum mkperf_pmu_rate. */
-unsigned mkperf_event_rate(const struct mkperf_cpu *cpu, uint32_t code);
+unsigned mkperf_event_rate(uint32_t code);
 /* Lists events, beginning with number `first`: software events, then the PMU's, then the timer.
  * soft, timer: whether the target has these. */
-void mkperf_events_list(const struct mkperf_cpu *cpu, bool soft, bool timer, uint32_t first,
-                        mkperf_Events *out);
+void mkperf_events_list(bool soft, bool timer, uint32_t first, mkperf_Events *out);
 
 #endif

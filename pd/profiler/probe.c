@@ -14,10 +14,10 @@ enum {
 static bool apply_one(struct mkperf_ring_consumer *ring, uint32_t first, bool kernel,
                       uint32_t watermark, uint32_t callers)
 {
-    const struct mkperf_pmu_event *event = mkperf_event_there(&mkperf_kernel.cpu, "cycles");
+    const struct mkperf_pmu_event *event = mkperf_event_there("cycles");
     struct mkperf_configuration *want = mkperf_kernel_blank(ring->size);
 
-    event = event != NULL ? event : mkperf_event_there(&mkperf_kernel.cpu, "instructions");
+    event = event != NULL ? event : mkperf_event_there("instructions");
     if (event == NULL) {
         return false;
     }
@@ -27,9 +27,8 @@ static bool apply_one(struct mkperf_ring_consumer *ring, uint32_t first, bool ke
     want->callers = callers;
     want->max_frames = callers != 0;
     want->counter[0] = (struct mkperf_request_counter){
-        .select =
-            mkperf_kernel.cpu.pmu->select(mkperf_kernel.cpu.id, event->code,
-                                          MKPERF_PMU_THREADS | (kernel ? MKPERF_PMU_KERNEL : 0U)),
+        .select = mkperf_cpu.pmu->select(mkperf_cpu.id, event->code,
+                                         MKPERF_PMU_THREADS | (kernel ? MKPERF_PMU_KERNEL : 0U)),
         .left = first,
         .first = first,
         .period = MKPERF_MAX_PERIOD,

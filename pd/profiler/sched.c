@@ -14,7 +14,7 @@ static struct sched_core {
 
 bool mkperf_sched_prepare(void)
 {
-    bool wanted = mkperf_plan_schedules(&mkperf_plan);
+    bool wanted = mkperf_plan_schedules();
 
     if ((wanted || mkperf_plan.session.words != 0) && !mkperf_kernel_events()) {
         return mkperf_refuse(MKPERF_RESULT_NO_HOOK, 0,
@@ -85,7 +85,7 @@ bool mkperf_sched_take(unsigned core, const uint64_t *record, unsigned size)
     uint64_t header = record[MKPERF_WORD_HEADER];
     unsigned type = mkperf_record_type(header);
 
-    if (mkperf_record_core(header) != core || !mkperf_plan_follows(&mkperf_plan)) {
+    if (mkperf_record_core(header) != core || !mkperf_plan_follows()) {
         return false;
     }
     if (type == MKPERF_RECORD_SCHED && size == 8 * MKPERF_SCHED_WORDS) {

@@ -262,9 +262,9 @@ static uint64_t quantile(unsigned pair, unsigned per_mille)
     const struct mkperf_latency_pair *p = &target.pair[pair];
     uint64_t wanted = (p->count * per_mille + 999) / 1000, seen = 0, value = 0;
 
-    for (unsigned bucket = 0; bucket < MKPERF_LATENCY_BUCKETS && seen < wanted; bucket++) {
+    for (unsigned bucket = 0; bucket < MKPERF_LOG_BUCKETS && seen < wanted; bucket++) {
         seen += mkperf_latency_count(&target, pair, bucket);
-        while (seen >= wanted && mkperf_latency_bucket(value + 1) <= bucket) {
+        while (seen >= wanted && mkperf_log_bucket(value + 1) <= bucket) {
             value++;
         }
     }

@@ -45,14 +45,14 @@ static void test_buckets(void **state)
 {
     (void)state;
     for (uint64_t v = 0; v < 5000; v++) {
-        unsigned b = mkperf_latency_bucket(v);
-        assert_true(b == mkperf_latency_bucket(v + 1) || b + 1 == mkperf_latency_bucket(v + 1));
+        unsigned b = mkperf_log_bucket(v);
+        assert_true(b == mkperf_log_bucket(v + 1) || b + 1 == mkperf_log_bucket(v + 1));
     }
-    assert_int_equal(mkperf_latency_bucket(15), 15);
-    assert_int_equal(mkperf_latency_bucket(16), 16);
-    assert_int_equal(mkperf_latency_bucket(32), 32);
-    assert_int_equal(mkperf_latency_bucket(33), 32);
-    assert_int_equal(mkperf_latency_bucket(UINT64_MAX), MKPERF_LATENCY_BUCKETS - 1);
+    assert_int_equal(mkperf_log_bucket(15), 15);
+    assert_int_equal(mkperf_log_bucket(16), 16);
+    assert_int_equal(mkperf_log_bucket(32), 32);
+    assert_int_equal(mkperf_log_bucket(33), 32);
+    assert_int_equal(mkperf_log_bucket(UINT64_MAX), MKPERF_LOG_BUCKETS - 1);
 }
 
 static void test_latencies(void **state)
@@ -217,7 +217,7 @@ static void test_latency_limits(void **state)
     assert_int_equal(counted + latency.dropped, calls);
     for (unsigned i = 0; i < MKPERF_LATENCY_PAIRS; i++) {
         uint64_t sum = 0;
-        for (unsigned bucket = 0; bucket < MKPERF_LATENCY_BUCKETS; bucket++) {
+        for (unsigned bucket = 0; bucket < MKPERF_LOG_BUCKETS; bucket++) {
             sum += mkperf_latency_count(&latency, i, bucket);
         }
         assert_int_equal(sum, latency.pair[i].count);

@@ -359,7 +359,7 @@ static void test_followers(void **state)
     mkperf_EventSpec events[3];
 
     (void)state;
-    mkperf_kernel.cpu.followers = true;
+    mkperf_cpu.followers = true;
     for (unsigned i = 0; i < 3; i++) {
         events[i] = sim_event(names[i], 100000, 0);
     }

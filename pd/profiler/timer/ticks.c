@@ -22,14 +22,6 @@ enum {
 
 struct mkperf_ticks mkperf_ticks;
 
-static uint64_t next_random(void)
-{
-    mkperf_ticks.random ^= mkperf_ticks.random << 13; /* Marsaglia's xorshift64, JSS 8(14), 2003 */
-    mkperf_ticks.random ^= mkperf_ticks.random >> 7;
-    mkperf_ticks.random ^= mkperf_ticks.random << 17;
-    return mkperf_ticks.random >> 32;
-}
-
 static uint64_t from_us(uint64_t us)
 {
     return us * mkperf_ticks.timer->hz() / MKPERF_TICKS_US_PER_S;
@@ -45,9 +37,9 @@ void mkperf_ticks_init(void)
     if (mkperf_ticks.no_timer != NULL) {
         return;
     }
-    mkperf_ticks.random = mkperf_ticks.timer->now() * UINT64_C(0x9e3779b97f4a7c15) | 1;
     if (mkperf_kernel.missing != NULL) { /* There is no probe, which else makes one. */
-        mkperf_kernel.boot_id = (mkperf_ticks.random ^ mkperf_ticks.random >> 31) | 1;
+        uint64_t id = mkperf_ticks.timer->now() * MKPERF_JITTER_MIX;
+        mkperf_kernel.boot_id = (id ^ id >> 31) | 1;
     }
 }
 
@@ -78,10 +70,10 @@ bool mkperf_ticks_observe(struct mkperf_session_page *page)
 }
 
 /* Plans the period of the timer. Its shortest is four times the cost of a snapshot, and more. */
-static bool plan_timer_period(struct mkperf_planning *m)
+static bool plan_timer_period(void)
 {
-    const mkperf_EventSpec *want = &m->plan.request.events[0];
-    struct mkperf_plan_event *e = &m->plan.event[0];
+    const mkperf_EventSpec *want = &mkperf_plan.request.events[0];
+    struct mkperf_plan_event *e = &mkperf_plan.event[0];
     uint64_t began = mkperf_ticks.timer->now();
 
     mkperf_observe_look();
@@ -91,11 +83,11 @@ static bool plan_timer_period(struct mkperf_planning *m)
     shortest = shortest > MIN_PERIOD_US ? shortest : MIN_PERIOD_US;
     uint64_t period = want->period;
     if (period == 0 && want->frequency != 0 && want->frequency <= MKPERF_MAX_FREQUENCY) {
-        m->plan.session.events[0].frequency = want->frequency;
+        mkperf_plan.session.events[0].frequency = want->frequency;
         period = MKPERF_TICKS_US_PER_S / want->frequency;
     }
     e->period = (uint32_t)period;
-    m->plan.session.events[0].period = want->period;
+    mkperf_plan.session.events[0].period = want->period;
     e->minimum = (uint32_t)shortest;
     return (period >= shortest && period <= MAX_PERIOD_US) ||
            mkperf_refuse(MKPERF_RESULT_RANGE, 1,
@@ -132,36 +124,28 @@ static bool check_timer(const mkperf_Configure *request)
 
 bool mkperf_ticks_plan(const struct mkperf_session_request *wanted)
 {
-    static struct mkperf_planning m; /* too large for a PD's stack */
     const mkperf_Configure *request = &wanted->configure;
 
-    m = (struct mkperf_planning){
-        .cpu = &mkperf_kernel.cpu,
-        .plan = {
-            .session = {.events_count = request->events_count,
-                        .slices = 1,
-                        .source = mkperf_SampleSource_SOURCE_TIMER,
-                        .events[0] = {.name = MKPERF_TIMER_EVENT,
-                                      .code = MKPERF_TIMER_CODE,
-                                      /* no counter, but samples name their event by it */
-                                      .user_counter = 1,
-                                      .kernel_counter = 1,
-                                      .group = request->events[0].group}},
-            .events = request->events_count,
-            .core_bytes = MKPERF_CORE_RING_BYTES,
-            .output_bytes = MKPERF_OUTPUT_RING_BYTES,
-            .counter_mask = 1,
-            .cores = UINT32_C(1) << mkperf_kernel.here,
-        }};
-    m.plan.request = *request;
+    mkperf_plan = (struct mkperf_plan){
+        .session = {.events_count = request->events_count,
+                    .slices = 1,
+                    .source = mkperf_SampleSource_SOURCE_TIMER,
+                    .events[0] = {.name = MKPERF_TIMER_EVENT,
+                                  .code = MKPERF_TIMER_CODE,
+                                  /* no counter, but samples name their event by it */
+                                  .user_counter = 1,
+                                  .kernel_counter = 1,
+                                  .group = request->events[0].group}},
+        .events = request->events_count,
+        .core_bytes = MKPERF_CORE_RING_BYTES,
+        .output_bytes = MKPERF_OUTPUT_RING_BYTES,
+        .counter_mask = 1,
+        .cores = UINT32_C(1) << mkperf_kernel.here,
+    };
+    mkperf_plan.request = *request;
 
-    if (!check_timer(request) || !mkperf_plan_samples(&m) || !plan_timer_period(&m) ||
-        !mkperf_timer_reads_plan(&m)) {
-        return false;
-    }
-    mkperf_plan = m.plan;
-    mkperf_ticks.check = request->check;
-    return true;
+    return check_timer(request) && mkperf_plan_samples() && plan_timer_period() &&
+           mkperf_timer_reads_plan();
 }
 
 /* ---- START, STOP ---------------------------------------------------------------------------- */
@@ -179,12 +163,14 @@ static void own_ring(void)
     *drained = (struct mkperf_ring_consumer){.ring = ring, .size = MKPERF_CORE_RING_BYTES};
 }
 
-/* Uniform over `jitter` ticks around the period. With the width of the period it
- * removes the period's frequency and its multiples (the transform of that window is zero there). */
-static uint64_t interval(void)
+/* Returns the interval after a sample that was due at `last`: uniform over `jitter` ticks around the
+ * period. With the width of the period it removes the period's frequency and its multiples (the transform
+ * of that window is zero there). */
+static uint64_t interval(uint64_t last)
 {
-    return mkperf_ticks.period - mkperf_ticks.jitter / 2 +
-           (next_random() * mkperf_ticks.jitter >> 32);
+    uint64_t draw = mkperf_jitter_draw(last, 0, MKPERF_JITTER_MIX);
+
+    return mkperf_ticks.period - mkperf_ticks.jitter / 2 + (draw * mkperf_ticks.jitter >> 32);
 }
 
 /* Returns the greatest width that leaves room for two snapshots in the shortest interval. */
@@ -210,7 +196,7 @@ bool mkperf_ticks_start(void)
     struct mkperf_ring_consumer *ring = &mkperf_in.ring[mkperf_kernel.here];
     uint64_t hz = mkperf_ticks.timer->hz();
 
-    if (mkperf_ticks.check &&
+    if (mkperf_plan.request.check &&
         (!mkperf_probe(ring) || !mkperf_probe_begin(ring, mkperf_plan.session.callers))) {
         return false;
     }
@@ -230,7 +216,7 @@ bool mkperf_ticks_start(void)
     mkperf_ticks.sample_next = false;
     mkperf_seen.unreadable = 0;
     mkperf_ticks.from = mkperf_ticks.timer->now();
-    mkperf_ticks.due = mkperf_ticks.from + interval();
+    mkperf_ticks.due = mkperf_ticks.from + interval(mkperf_ticks.from);
     if (!mkperf_timer_reads_start(mkperf_ticks.from)) {
         *ring = mkperf_ticks.hook;
         return false;
@@ -245,7 +231,7 @@ void mkperf_ticks_stop(void)
 {
     mkperf_ticks.timer->stop();
     mkperf_timer_reads_stop();
-    if (mkperf_ticks.check) {
+    if (mkperf_plan.request.check) {
         mkperf_kernel_request(MKPERF_REQUEST_WITHDRAW);
     }
     mkperf_drain();
@@ -261,7 +247,7 @@ static void next_due(void)
 {
     uint64_t soonest = mkperf_ticks.timer->now() + 2 * mkperf_ticks.window + mkperf_ticks.cost;
 
-    mkperf_ticks.due += interval();
+    mkperf_ticks.due += interval(mkperf_ticks.due);
     if ((int64_t)(mkperf_ticks.due - soonest) < 0) {
         mkperf_status.late_events += mkperf_ticks_us(soonest - mkperf_ticks.due);
         mkperf_ticks.due = soonest;
@@ -282,11 +268,11 @@ static void first_look(void)
         mkperf_ticks.due = now + mkperf_ticks.window;
     }
     mkperf_ticks.sample_next = true;
-    if (mkperf_ticks.check) {
+    if (mkperf_plan.request.check) {
         /* The counter takes the sample; if it does not, the timer does, unchecked. Do not derive
          * the next deadline from it, or one delay would shift all later samples. */
-        uint32_t cycles = MKPERF_TICKS_WINDOW_US * CYCLES_PER_US +
-                          ((uint32_t)next_random() & 0xfff);
+        uint32_t draw = mkperf_jitter_draw(mkperf_ticks.due, 1, MKPERF_JITTER_MIX);
+        uint32_t cycles = MKPERF_TICKS_WINDOW_US * CYCLES_PER_US + (draw & 0xfff);
         mkperf_ticks.timer->arm(mkperf_ticks.due + 4 * mkperf_ticks.window);
         /* The counter counts in both modes, as the timer does. In user mode only, system calls would
          * delay it, and the sample would be of the code after them. */
@@ -361,7 +347,7 @@ bool mkperf_ticks_interrupt(bool hook)
     mkperf_timer_reads_pause();
     if (!mkperf_ticks_running()) {
         mkperf_ticks.timer->stop();
-    } else if (hook && !mkperf_ticks.check) {
+    } else if (hook && !mkperf_plan.request.check) {
         microkit_irq_ack(MKPERF_CHANNEL_PMU); /* a counter wrapped, which timer_reads.c ignores */
         return false;
     } else if (hook) {
@@ -372,7 +358,7 @@ bool mkperf_ticks_interrupt(bool hook)
         }
         return fresh;
     } else if (mkperf_ticks.sample_next) {
-        if (mkperf_ticks.check) {
+        if (mkperf_plan.request.check) {
             mkperf_kernel_request(MKPERF_REQUEST_STOP);
             take_truth(&(uint64_t){0}, &truth);
         }

@@ -125,7 +125,7 @@ extern struct mkperf_timer_reads mkperf_timer_reads;
 
 /* Plans the events after the first of a timer's session, which is planned; they are at most
  * MKPERF_MAX_READS. False: mkperf_refusal has the reason, and the plan is invalid. */
-bool mkperf_timer_reads_plan(struct mkperf_planning *m);
+bool mkperf_timer_reads_plan(void);
 /* With the session. start: counters are programmed and count from `now` (ticks) on; false: mkperf_refusal
  * names the one that failed. */
 bool mkperf_timer_reads_start(uint64_t now);
@@ -151,7 +151,6 @@ enum {
 struct mkperf_ticks {
     const struct mkperf_timer *timer;
     const char *no_timer; /* the reason for which there is no timer, or NULL */
-    bool check;           /* The session compares with the hook. */
     bool sample_next;     /* The first snapshot was taken. */
     uint64_t due;         /* ticks: time of the next sample */
     uint64_t from;        /* ticks: time at which the last sample was due */
@@ -159,12 +158,11 @@ struct mkperf_ticks {
     uint64_t entered;     /* ticks: start of the current interrupt; 0: none */
     uint64_t spent;       /* ticks spent at interrupts */
     uint64_t left;        /* ticks: end of this PD's last work */
-    uint64_t random;
-    uint64_t period; /* ticks */
-    uint64_t window; /* ticks between the two snapshots */
-    uint64_t jitter; /* ticks: the width from which intervals are drawn */
-    uint64_t cost;   /* ticks that a snapshot takes */
-    uint32_t wake;   /* samples between two drains */
+    uint64_t period;      /* ticks */
+    uint64_t window;      /* ticks between the two snapshots */
+    uint64_t jitter;      /* ticks: the width from which intervals are drawn */
+    uint64_t cost;        /* ticks that a snapshot takes */
+    uint32_t wake;        /* samples between two drains */
     uint32_t waiting;
     struct mkperf_ring_producer ring;
     /* Reads the hook's samples, with which the timer's are compared. */
@@ -176,14 +174,14 @@ extern struct mkperf_ticks mkperf_ticks;
 
 static inline bool mkperf_ticks_running(void)
 {
-    return mkperf_kernel.session && mkperf_plan_timed(&mkperf_plan);
+    return mkperf_kernel.session && mkperf_plan_timed();
 }
 
 /* Finds the timer. Called once. */
 void mkperf_ticks_init(void);
 /* Returns whether the request is for the timer. */
 bool mkperf_ticks_wanted(const mkperf_Configure *request);
-/* CONFIGURE and OBSERVE. False: mkperf_refusal has the reason, and the plan is unchanged. */
+/* CONFIGURE and OBSERVE. False: mkperf_refusal has the reason, and main.c restores the earlier plan. */
 bool mkperf_ticks_plan(const struct mkperf_session_request *request);
 bool mkperf_ticks_observe(struct mkperf_session_page *page);
 /* START and STOP. False: mkperf_refusal has the reason, and nothing is running. */

@@ -8,6 +8,18 @@
  */
 #include "ticks.h"
 
+/* The sample that is being made. */
+static struct {
+    struct mkperf_verdict v;
+    uint64_t thread;
+    /* The PDs that wait for the sample's PD in protected calls, innermost first. */
+    unsigned callers;
+    uint8_t caller[MKPERF_MAX_CALLERS];
+    /* The words of mkperf_timer_reads_take. */
+    unsigned values;
+    uint64_t value[1 + MKPERF_MAX_READS];
+} sample;
+
 static bool filtered(uint64_t thread)
 {
     for (unsigned i = 0; i < mkperf_plan.request.only_count; i++) {
@@ -20,13 +32,13 @@ static bool filtered(uint64_t thread)
 
 /* Returns whether a sample of that verdict is filtered out: with selected PDs, one that is
  * certainly of another PD. */
-static bool unwanted(const struct mkperf_verdict *v, uint64_t thread)
+static bool unwanted(void)
 {
-    if (v->confidence != MKPERF_AMBIGUOUS) {
-        return filtered(thread);
+    if (sample.v.confidence != MKPERF_AMBIGUOUS) {
+        return filtered(sample.thread);
     }
-    for (unsigned i = 0; i < v->candidates; i++) {
-        if (!filtered(mkperf_seen.thread[v->candidate[i]].thread)) {
+    for (unsigned i = 0; i < sample.v.candidates; i++) {
+        if (!filtered(mkperf_seen.thread[sample.v.candidate[i]].thread)) {
             return false;
         }
     }
@@ -34,17 +46,17 @@ static bool unwanted(const struct mkperf_verdict *v, uint64_t thread)
 }
 
 /* Puts the chain after a sample's fixed words. Returns its words. */
-static unsigned put_frames(const struct mkperf_verdict *v, uint64_t *w, unsigned *flags)
+static unsigned put_frames(uint64_t *w, unsigned *flags)
 {
     unsigned n = 0;
 
-    if (v->confidence != MKPERF_AMBIGUOUS) {
-        return v->who < 0 ? 0
-                          : mkperf_observe_walk((unsigned)v->who, w, mkperf_plan.session.max_frames,
-                                                flags);
+    if (sample.v.confidence != MKPERF_AMBIGUOUS) {
+        return sample.v.who < 0 ? 0
+                                : mkperf_observe_walk((unsigned)sample.v.who, w,
+                                                      mkperf_plan.session.max_frames, flags);
     }
-    for (unsigned i = 0; i < v->candidates && n + 3 <= mkperf_plan.session.max_frames; i++) {
-        const struct mkperf_observed *c = &mkperf_seen.thread[v->candidate[i]];
+    for (unsigned i = 0; i < sample.v.candidates && n + 3 <= mkperf_plan.session.max_frames; i++) {
+        const struct mkperf_observed *c = &mkperf_seen.thread[sample.v.candidate[i]];
         w[n++] = MKPERF_FRAME_PD;
         w[n++] = c->thread;
         w[n++] = c->regs.MKPERF_REG_PC + MKPERF_CODE_UNIT; /* in the form of a return address */
@@ -52,39 +64,34 @@ static unsigned put_frames(const struct mkperf_verdict *v, uint64_t *w, unsigned
     return n;
 }
 
-/* The PDs that wait for the sample's PD in protected calls, innermost first. */
-struct callers {
-    unsigned n;
-    uint8_t of[MKPERF_MAX_CALLERS];
-};
-
 /* Finds the callers that registers prove, at most the session's number. */
-static void find_callers(const struct mkperf_verdict *v, struct callers *c)
+static void find_callers(void)
 {
-    int who = v->confidence != MKPERF_AMBIGUOUS ? v->who : -1;
+    int who = sample.v.confidence != MKPERF_AMBIGUOUS ? sample.v.who : -1;
 
-    c->n = 0;
-    while (who >= 0 && c->n < mkperf_plan.session.callers && c->n < MKPERF_MAX_CALLERS) {
+    sample.callers = 0;
+    while (who >= 0 && sample.callers < mkperf_plan.session.callers &&
+           sample.callers < MKPERF_MAX_CALLERS) {
         who = mkperf_observe_caller(mkperf_seen.thread[who].thread);
         if (who >= 0) {
-            c->of[c->n++] = (uint8_t)who;
+            sample.caller[sample.callers++] = (uint8_t)who;
         }
     }
 }
 
 /* Puts the callers' words in the hook's form (record.h), and a last word with their number. Returns
  * all words, at most max. */
-static unsigned put_inferred(const struct callers *callers, uint64_t *w, unsigned max)
+static unsigned put_inferred(uint64_t *w, unsigned max)
 {
     unsigned words = 0;
 
-    for (unsigned i = 0; i < callers->n && words + MKPERF_CALLER_WORDS < max; i++) {
-        const struct mkperf_observed *c = &mkperf_seen.thread[callers->of[i]];
+    for (unsigned i = 0; i < sample.callers && words + MKPERF_CALLER_WORDS < max; i++) {
+        const struct mkperf_observed *c = &mkperf_seen.thread[sample.caller[i]];
         uint64_t *put = w + words;
         unsigned room = max - words - MKPERF_CALLER_WORDS - 1;
         unsigned flags = 0;
         unsigned frames = mkperf_observe_walk(
-            callers->of[i], put + MKPERF_CALLER_WORDS,
+            sample.caller[i], put + MKPERF_CALLER_WORDS,
             room < mkperf_plan.session.max_frames ? room : mkperf_plan.session.max_frames, &flags);
 
         put[MKPERF_CALLER_FRAMES] = frames | (uint64_t)flags << 8;
@@ -101,16 +108,9 @@ static unsigned put_inferred(const struct callers *callers, uint64_t *w, unsigne
     return words;
 }
 
-struct values { /* what mkperf_timer_reads_take returns */
-    unsigned n;
-    uint64_t word[1 + MKPERF_MAX_READS];
-};
-
-static void put_sample(const struct mkperf_verdict *v, uint64_t thread,
-                       const struct callers *callers, uint64_t now, uint64_t weight,
-                       const struct values *values)
+static void put_sample(uint64_t now, uint64_t weight)
 {
-    bool idle = thread == MKPERF_THREAD_IDLE;
+    bool idle = sample.thread == MKPERF_THREAD_IDLE;
     uint64_t *w = mkperf_ring_reserve(&mkperf_ticks.ring, MKPERF_MAX_RECORD_BYTES);
 
     if (w == NULL) {
@@ -122,33 +122,33 @@ static void put_sample(const struct mkperf_verdict *v, uint64_t thread,
     unsigned words = MKPERF_SAMPLE_FIXED_WORDS;
     unsigned flags = 0;
     w[MKPERF_WORD_TIME] = now;
-    w[MKPERF_WORD_THREAD] = thread;
-    w[MKPERF_WORD_SC] = thread >> 8; /* as the hook writes it, because drain.c reads it */
+    w[MKPERF_WORD_THREAD] = sample.thread;
+    w[MKPERF_WORD_SC] = sample.thread >> 8; /* as the hook writes it, because drain.c reads it */
     w[MKPERF_WORD_PERIOD] = weight;
     w[MKPERF_WORD_PC] = 0;
     w[MKPERF_WORD_LR] = 0;
     if (idle) {
         flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
         w[words++] = 0;
-    } else if (thread == mkperf_seen.self) {
+    } else if (sample.thread == mkperf_seen.self) {
         /* The entry of the PD's protected function represents its work. */
         w[MKPERF_WORD_PC] = (uintptr_t) protected;
-    } else if (v->who >= 0) {
-        w[MKPERF_WORD_PC] = mkperf_seen.thread[v->who].regs.MKPERF_REG_PC;
-        w[MKPERF_WORD_LR] = mkperf_link_register(&mkperf_seen.thread[v->who].regs);
+    } else if (sample.v.who >= 0) {
+        w[MKPERF_WORD_PC] = mkperf_seen.thread[sample.v.who].regs.MKPERF_REG_PC;
+        w[MKPERF_WORD_LR] = mkperf_link_register(&mkperf_seen.thread[sample.v.who].regs);
     }
-    unsigned frames = put_frames(v, w + words, &flags);
-    if (callers->n != 0 && frames + MKPERF_CALLER_WORDS < MKPERF_MAX_FRAMES) {
-        unsigned more = put_inferred(callers, w + words + frames, MKPERF_MAX_FRAMES - frames);
+    unsigned frames = put_frames(w + words, &flags);
+    if (sample.callers != 0 && frames + MKPERF_CALLER_WORDS < MKPERF_MAX_FRAMES) {
+        unsigned more = put_inferred(w + words + frames, MKPERF_MAX_FRAMES - frames);
         flags |= more != 0 ? MKPERF_SAMPLE_CALLERS : 0;
         frames += more;
     }
     words += frames;
-    for (unsigned i = 0; i < values->n; i++) {
-        w[words++] = values->word[i];
+    for (unsigned i = 0; i < sample.values; i++) {
+        w[words++] = sample.value[i];
         flags |= MKPERF_SAMPLE_READ;
     }
-    flags |= (unsigned)v->confidence << MKPERF_CONFIDENCE_SHIFT;
+    flags |= (unsigned)sample.v.confidence << MKPERF_CONFIDENCE_SHIFT;
     w[MKPERF_WORD_HEADER] =
         mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, frames, 0, flags, mkperf_kernel.here);
     mkperf_ring_commit(&mkperf_ticks.ring, UINT64_C(8) * words);
@@ -178,30 +178,29 @@ static bool same_thread(uint64_t a, uint64_t b)
 }
 
 /* Compares the callers of a sample that was attributed to the right thread. */
-static void compare_callers(const struct callers *callers, const struct mkperf_ticks_truth *truth)
+static void compare_callers(const struct mkperf_ticks_truth *truth)
 {
-    for (unsigned i = 0; i < callers->n; i++) {
+    for (unsigned i = 0; i < sample.callers; i++) {
         if (i >= truth->callers ||
-            !same_thread(mkperf_seen.thread[callers->of[i]].thread, truth->caller[i])) {
+            !same_thread(mkperf_seen.thread[sample.caller[i]].thread, truth->caller[i])) {
             mkperf_status.attribution.callers_wrong++;
             return;
         }
     }
-    if (callers->n < truth->callers) {
+    if (sample.callers < truth->callers) {
         mkperf_status.attribution.callers_missed++;
-    } else if (callers->n != 0) {
+    } else if (sample.callers != 0) {
         mkperf_status.attribution.callers_right++;
     }
 }
 
-static void compare(const struct mkperf_verdict *v, uint64_t thread, const struct callers *callers,
-                    const struct mkperf_ticks_truth *truth)
+static void compare(const struct mkperf_ticks_truth *truth)
 {
-    if (v->confidence == MKPERF_AMBIGUOUS) {
+    if (sample.v.confidence == MKPERF_AMBIGUOUS) {
         mkperf_status.attribution.marked++;
-    } else if (same_thread(thread, truth->thread)) {
+    } else if (same_thread(sample.thread, truth->thread)) {
         mkperf_status.attribution.right++;
-        compare_callers(callers, truth);
+        compare_callers(truth);
     } else {
         mkperf_status.attribution.wrong++;
     }
@@ -210,28 +209,28 @@ static void compare(const struct mkperf_verdict *v, uint64_t thread, const struc
 void mkperf_ticks_take(uint64_t now, const struct mkperf_ticks_truth *truth)
 {
     mkperf_Attribution *s = &mkperf_status.attribution;
-    struct mkperf_verdict v = {.confidence = MKPERF_PROVED, .who = MKPERF_WHO_IDLE};
-    struct values values;
-    struct callers callers;
-    uint64_t thread = mkperf_seen.self;
+    struct mkperf_verdict *v = &sample.v;
 
-    values.n = mkperf_timer_reads_take(mkperf_ticks.timer->hz(), now, values.word);
+    sample.values = mkperf_timer_reads_take(mkperf_ticks.timer->hz(), now, sample.value);
     mkperf_observe_look();
     if (truth != NULL || (int64_t)(mkperf_ticks.left - mkperf_ticks.due) < 0) {
-        v = mkperf_attribute(mkperf_seen.evidence, mkperf_seen.n, mkperf_seen.unobserved);
-        thread = v.confidence == MKPERF_AMBIGUOUS ? MKPERF_THREAD_AMBIGUOUS
-                 : v.who >= 0                     ? mkperf_seen.thread[v.who].thread
-                                                  : MKPERF_THREAD_IDLE;
+        *v = mkperf_attribute(mkperf_seen.evidence, mkperf_seen.n, mkperf_seen.unobserved);
+        sample.thread = v->confidence == MKPERF_AMBIGUOUS ? MKPERF_THREAD_AMBIGUOUS
+                        : v->who >= 0                     ? mkperf_seen.thread[v->who].thread
+                                                          : MKPERF_THREAD_IDLE;
+    } else { /* This PD has worked at the time of the sample. */
+        *v = (struct mkperf_verdict){.confidence = MKPERF_PROVED, .who = MKPERF_WHO_IDLE};
+        sample.thread = mkperf_seen.self;
     }
-    s->proved += v.confidence == MKPERF_PROVED;
-    s->inferred += v.confidence == MKPERF_INFERRED;
-    s->ambiguous += v.confidence == MKPERF_AMBIGUOUS;
-    find_callers(&v, &callers);
+    s->proved += v->confidence == MKPERF_PROVED;
+    s->inferred += v->confidence == MKPERF_INFERRED;
+    s->ambiguous += v->confidence == MKPERF_AMBIGUOUS;
+    find_callers();
     if (truth != NULL) {
-        compare(&v, thread, &callers, truth);
+        compare(truth);
     }
     uint64_t weight = take_weight();
-    if (!unwanted(&v, thread)) {
-        put_sample(&v, thread, &callers, now, weight, &values);
+    if (!unwanted()) {
+        put_sample(now, weight);
     }
 }

@@ -16,15 +16,15 @@ struct mkperf_timer_reads mkperf_timer_reads;
 
 /* Plans event i, which has one counter, whatever modes it counts: hardware counter i - 1, number i
  * (each + 1 here). */
-static bool plan_timer_read(struct mkperf_planning *m, unsigned i)
+static bool plan_timer_read(unsigned i)
 {
-    const mkperf_EventSpec *want = &m->plan.request.events[i];
-    mkperf_SessionEvent *s = &m->plan.session.events[i];
-    struct mkperf_plan_event *e = &m->plan.event[i];
+    const mkperf_EventSpec *want = &mkperf_plan.request.events[i];
+    mkperf_SessionEvent *s = &mkperf_plan.session.events[i];
+    struct mkperf_plan_event *e = &mkperf_plan.event[i];
     bool user = want->user || !want->kernel;
     bool kernel = want->kernel || !want->user;
 
-    if (!mkperf_plan_named(m, i)) {
+    if (!mkperf_plan_named(i)) {
         return false;
     }
     s->read = true;
@@ -32,15 +32,14 @@ static bool plan_timer_read(struct mkperf_planning *m, unsigned i)
     s->user_counter = user ? i + 1 : 0;
     s->kernel_counter = kernel ? i + 1 : 0;
     e->period = MKPERF_COUNT_PERIOD;
-    mkperf_plan_select(m, i, (user ? MKPERF_PMU_THREADS : 0U) | (kernel ? MKPERF_PMU_KERNEL : 0U),
-                       0);
-    m->plan.event_of[i] = (uint8_t)i;
+    mkperf_plan_select(i, (user ? MKPERF_PMU_THREADS : 0U) | (kernel ? MKPERF_PMU_KERNEL : 0U), 0);
+    mkperf_plan.event_of[i] = (uint8_t)i;
     return true;
 }
 
-bool mkperf_timer_reads_plan(struct mkperf_planning *m)
+bool mkperf_timer_reads_plan(void)
 {
-    const mkperf_Configure *request = &m->plan.request;
+    const mkperf_Configure *request = &mkperf_plan.request;
     uint32_t n = request->events_count - 1;
 
     if (n == 0) {
@@ -48,17 +47,17 @@ bool mkperf_timer_reads_plan(struct mkperf_planning *m)
     }
     const char *why =
         mkperf_kernel.missing; /* Without the hook, the kernel may let user mode use counters. */
-    if (why != NULL && mkperf_kernel.cpu.pmu->user != NULL) {
-        why = mkperf_kernel.cpu.pmu->user->find(&mkperf_kernel.cpu);
+    if (why != NULL && mkperf_cpu.pmu->user != NULL) {
+        why = mkperf_cpu.pmu->user->find(&mkperf_cpu);
     }
     const struct mkperf_rule rules[] = {
         {request->check, MKPERF_RESULT_COUNTERS, 2,
          "checking the timer's samples needs the counters itself"},
-        {m->plan.event[0].period > LONGEST_PERIOD_US, MKPERF_RESULT_RANGE, 1,
+        {mkperf_plan.event[0].period > LONGEST_PERIOD_US, MKPERF_RESULT_RANGE, 1,
          "with events to be read, the period of 'timer' must be at most 100000 us: counters have "
          "32 bits"},
         {why != NULL, MKPERF_RESULT_NO_PMU, 2, why},
-        {n > MKPERF_MAX_READS || n > mkperf_kernel.cpu.counters, MKPERF_RESULT_COUNTERS, 2,
+        {n > MKPERF_MAX_READS || n > mkperf_cpu.counters, MKPERF_RESULT_COUNTERS, 2,
          "more events to be read with 'timer' than the CPU has counters, or than 12"},
     };
     for (unsigned i = 1; i <= n; i++) {
@@ -74,7 +73,7 @@ bool mkperf_timer_reads_plan(struct mkperf_planning *m)
         return false;
     }
     for (unsigned i = 1; i <= n; i++) {
-        if (!plan_timer_read(m, i)) {
+        if (!plan_timer_read(i)) {
             return false;
         }
     }
@@ -88,11 +87,11 @@ bool mkperf_timer_reads_plan(struct mkperf_planning *m)
 static unsigned start_user(unsigned events)
 {
     for (unsigned n = 0; n < events; n++) {
-        if (!mkperf_kernel.cpu.pmu->user->program(n, mkperf_plan.event[n + 1].user_select)) {
+        if (!mkperf_cpu.pmu->user->program(n, mkperf_plan.event[n + 1].user_select)) {
             return n;
         }
     }
-    mkperf_kernel.cpu.pmu->user->start(mkperf_timer_reads.mask);
+    mkperf_cpu.pmu->user->start(mkperf_timer_reads.mask);
     return events;
 }
 
@@ -136,7 +135,7 @@ void mkperf_timer_reads_stop(void)
     if (mkperf_timer_reads.mask != 0 && mkperf_timer_reads.hook) {
         mkperf_kernel_request(MKPERF_REQUEST_WITHDRAW);
     } else if (mkperf_timer_reads.mask != 0) {
-        mkperf_kernel.cpu.pmu->user->stop(mkperf_timer_reads.mask);
+        mkperf_cpu.pmu->user->stop(mkperf_timer_reads.mask);
     }
     mkperf_timer_reads.mask = 0;
 }
@@ -149,14 +148,14 @@ void mkperf_timer_reads_pause(void)
     if (mkperf_timer_reads.hook) {
         mkperf_kernel_request(MKPERF_REQUEST_STOP | MKPERF_REQUEST_SNAPSHOT);
     } else {
-        mkperf_kernel.cpu.pmu->user->stop(mkperf_timer_reads.mask);
+        mkperf_cpu.pmu->user->stop(mkperf_timer_reads.mask);
     }
     for (unsigned n = 0; mkperf_timer_reads.mask >> n & 1; n++) {
         if (mkperf_timer_reads.hook) { /* The hook's counters begin again each time. */
             mkperf_timer_reads.count[n] += mkperf_answered()->counter[n].value -
                                            MKPERF_COUNT_PERIOD;
         } else {
-            uint32_t value = mkperf_kernel.cpu.pmu->user->read(n);
+            uint32_t value = mkperf_cpu.pmu->user->read(n);
             mkperf_timer_reads.count[n] += value - mkperf_timer_reads.last[n];
             mkperf_timer_reads.last[n] = value;
         }
@@ -168,7 +167,7 @@ void mkperf_timer_reads_resume(void)
     if (mkperf_timer_reads.mask != 0 && mkperf_timer_reads.hook) {
         mkperf_kernel_request(MKPERF_REQUEST_CONTINUE);
     } else if (mkperf_timer_reads.mask != 0) {
-        mkperf_kernel.cpu.pmu->user->start(mkperf_timer_reads.mask);
+        mkperf_cpu.pmu->user->start(mkperf_timer_reads.mask);
     }
 }
 
