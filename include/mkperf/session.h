@@ -128,6 +128,7 @@ struct mkperf_session_request { /* the arguments of CONFIGURE */
      * above. 0 means the limit. overwrite_bytes of the message is ignored. */
     uint32_t core_bytes;
     uint32_t output_bytes;
+    uint32_t wake_samples; /* samples per wake-up of the profiler PD; 0: it adapts the number */
 };
 
 #define MKPERF_SESSION_REQUEST_ZERO \

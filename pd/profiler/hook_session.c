@@ -82,9 +82,12 @@ static bool set_configuration(void)
     want->callers = mkperf_plan.session.callers;
     /* With scheduling events, each wake-up is an event, too, and each request reads the words. The beat
      * wakes this PD. A condition that ends the recording is noticed at a wake-up. */
-    want->watermark = mkperf_plan_follows() ? mkperf_plan.core_bytes /
-                                                  (mkperf_plan.request.stop_if_count != 0 ? 16 : 4)
-                                            : mkperf_watermark(1, 0, mkperf_plan.core_bytes);
+    want->watermark =
+        mkperf_plan_follows()
+            ? mkperf_plan.core_bytes / (mkperf_plan.request.stop_if_count != 0 ? 16 : 4)
+            : mkperf_watermark(
+                  mkperf_plan.counting ? 1 : mkperf_wake_samples(mkperf_plan.wake_samples, 0, 0, 0),
+                  0, mkperf_plan.core_bytes);
     mkperf_multiplex_begin();
     if (mkperf_plan.counting || mkperf_plan_beside()) {
         mkperf_counting_begin();
@@ -215,8 +218,9 @@ bool mkperf_session_drain(void)
     silent_from = drained.samples == 0 ? silent_from : 0;
     if (drained.samples != 0 && !mkperf_plan_follows()) {
         uint64_t ticks = before != 0 ? mkperf_in.now - before : 0;
-        uint32_t wake = mkperf_wake_samples(drained.most, ticks, mkperf_kernel.tick_hz);
-        if (settling && wake > WAKE_SETTLING) {
+        uint32_t wake = mkperf_wake_samples(mkperf_plan.wake_samples, drained.most, ticks,
+                                            mkperf_kernel.tick_hz);
+        if (settling && mkperf_plan.wake_samples == 0 && wake > WAKE_SETTLING) {
             wake = WAKE_SETTLING;
         }
         set_watermarks(wake, drained.bytes / drained.samples);

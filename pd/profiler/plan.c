@@ -551,6 +551,7 @@ bool mkperf_plan_make(const struct mkperf_session_request *request)
         .events = c->events_count,
         .counting = c->events_count != 0 && c->events[0].count,
         .latency = c->latency || c->stop_if_count != 0,
+        .wake_samples = request->wake_samples,
         .core_bytes = request->core_bytes != 0 ? request->core_bytes : MKPERF_CORE_RING_BYTES,
         .output_bytes = request->output_bytes != 0 ? request->output_bytes
                                                    : MKPERF_OUTPUT_RING_BYTES,

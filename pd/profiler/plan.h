@@ -42,11 +42,12 @@ struct mkperf_plan {
     mkperf_Configure request; /* the checked request */
     /* The Session message to clients. `id`, `running` and `overwrite` are filled in when it is sent. */
     mkperf_Session session;
-    uint32_t events;     /* 0: no session is configured, or one without events */
-    bool adaptive;       /* some event has a frequency */
-    bool counting;       /* all events count, or all sample */
-    bool leaves_out;     /* some event has `left_out` */
-    bool latency;        /* scheduling events are aggregated */
+    uint32_t events; /* 0: no session is configured, or one without events */
+    bool adaptive;   /* some event has a frequency */
+    bool counting;   /* all events count, or all sample */
+    bool leaves_out; /* some event has `left_out` */
+    bool latency;    /* scheduling events are aggregated */
+    uint32_t wake_samples;
     uint32_t core_bytes; /* data bytes of each core's ring */
     uint32_t cores;      /* the sampled or counted cores, bit = number */
     uint32_t output_bytes;

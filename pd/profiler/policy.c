@@ -79,8 +79,11 @@ uint32_t mkperf_starved_period(uint32_t period, uint32_t minimum)
     return (uint32_t)clamp(period / MAX_STEP, minimum, MKPERF_MAX_PERIOD);
 }
 
-uint32_t mkperf_wake_samples(uint64_t samples, uint64_t ticks, uint64_t tick_hz)
+uint32_t mkperf_wake_samples(uint32_t fixed, uint64_t samples, uint64_t ticks, uint64_t tick_hz)
 {
+    if (fixed != 0) {
+        return fixed;
+    }
     if (samples == 0 || ticks == 0) {
         return 1;
     }

@@ -59,11 +59,11 @@ uint32_t mkperf_adapt_period(uint32_t period, uint32_t minimum, uint32_t frequen
 uint32_t mkperf_starved_period(uint32_t period, uint32_t minimum);
 
 /*
- * The number of samples between two wake-ups of the profiler PD. The rate of `samples` in `ticks` yields
- * MKPERF_WAKES_PER_SECOND wake-ups; the result is 1 if the rate is unknown (0), and at most
- * MKPERF_WAKE_SAMPLES.
+ * The number of samples between two wake-ups of the profiler PD: `fixed` if that is not 0.
+ * Otherwise the rate of `samples` in `ticks` yields MKPERF_WAKES_PER_SECOND wake-ups; the result is
+ * 1 if the rate is unknown (0), and at most MKPERF_WAKE_SAMPLES.
  */
-uint32_t mkperf_wake_samples(uint64_t samples, uint64_t ticks, uint64_t tick_hz);
+uint32_t mkperf_wake_samples(uint32_t fixed, uint64_t samples, uint64_t ticks, uint64_t tick_hz);
 
 /* Returns the ring's watermark in bytes for that number of samples, at most half of the ring.
  * record_bytes: the average size of a record; 0: unknown. */

@@ -112,6 +112,7 @@ static void request(void)
     c->callers = flags & 16384 ? byte() % (MKPERF_MAX_CALLERS + 2) : 0;
     r->output_bytes = flags & 256 ? UINT32_C(1) << byte() % 32 : 0;
     r->core_bytes = flags & 512 ? UINT32_C(1) << byte() % 32 : 0;
+    r->wake_samples = flags & 1024 ? byte() : 0;
     for (unsigned i = 0; i < c->events_count; i++) {
         mkperf_EventSpec *e = &c->events[i];
         unsigned kind = byte();

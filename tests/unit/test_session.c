@@ -338,11 +338,12 @@ static void test_policy(void **state)
         assert_int_equal(mask & (mask + 1), 0);
         assert_true(mask <= p && 2 * mask + 1 > p);
     }
-    assert_int_equal(mkperf_wake_samples(0, 0, TICK_HZ), 1);
-    assert_int_equal(mkperf_wake_samples(7, TICK_HZ, TICK_HZ), 1);
-    assert_int_equal(mkperf_wake_samples(300, TICK_HZ, TICK_HZ), 75);
-    assert_int_equal(mkperf_wake_samples(1000, TICK_HZ, TICK_HZ), MKPERF_WAKE_SAMPLES);
-    assert_int_equal(mkperf_wake_samples(UINT64_MAX, 1, UINT64_MAX), MKPERF_WAKE_SAMPLES);
+    assert_int_equal(mkperf_wake_samples(0, 0, 0, TICK_HZ), 1);
+    assert_int_equal(mkperf_wake_samples(0, 7, TICK_HZ, TICK_HZ), 1);
+    assert_int_equal(mkperf_wake_samples(0, 300, TICK_HZ, TICK_HZ), 75);
+    assert_int_equal(mkperf_wake_samples(0, 1000, TICK_HZ, TICK_HZ), MKPERF_WAKE_SAMPLES);
+    assert_int_equal(mkperf_wake_samples(0, UINT64_MAX, 1, UINT64_MAX), MKPERF_WAKE_SAMPLES);
+    assert_int_equal(mkperf_wake_samples(200, 1, 1, 1), 200);
     assert_int_equal(mkperf_watermark(64, 136, 262144), 64 * 136);
     assert_int_equal(mkperf_watermark(1, 0, 262144), 8 * MKPERF_SAMPLE_FIXED_WORDS);
     assert_int_equal(mkperf_watermark(UINT32_MAX, 568, 262144), 131072);

@@ -140,6 +140,7 @@ bool mkperf_ticks_plan(const struct mkperf_session_request *wanted)
         .core_bytes = MKPERF_CORE_RING_BYTES,
         .output_bytes = MKPERF_OUTPUT_RING_BYTES,
         .counter_mask = 1,
+        .wake_samples = wanted->wake_samples,
         .cores = UINT32_C(1) << mkperf_kernel.here,
     };
     mkperf_plan.request = *request;
@@ -209,7 +210,8 @@ bool mkperf_ticks_start(void)
     mkperf_ticks.period = from_us(mkperf_plan.event[0].period);
     mkperf_ticks.window = from_us(MKPERF_TICKS_WINDOW_US);
     mkperf_ticks.jitter = mkperf_plan.session.no_jitter ? 0 : jitter();
-    mkperf_ticks.wake = mkperf_wake_samples(hz, hz * mkperf_ticks.period, hz);
+    mkperf_ticks.wake =
+        mkperf_wake_samples(mkperf_plan.wake_samples, hz, hz * mkperf_ticks.period, hz);
     mkperf_ticks.waiting = 0;
     mkperf_ticks.rest = 0;
     mkperf_ticks.spent = 0;
