@@ -80,10 +80,12 @@ $(B)/fleet: tests/tool/fleet.c $(call host_objects,plain,tests/fixtures/fake_tar
 $(B)/many-samples: tests/tool/many_samples.c $(B)/lib/plain/libmkperf.a
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -MMD -MP $< $(filter %.a,$^) $(HOST_LIBS) -o $@
 
-# mkperf with sanitizers, for inputs that must not crash it.
+# mkperf with sanitizers, for inputs that must not crash it. badinput.sh runs it some 250 times: with their libraries linked statically it
+# begins, and looks for leaks, in half the time. (clang links them so by itself.)
+STATIC_SANITIZERS := $(if $(findstring clang,$(HOST_CC)),,-static-libasan -static-libubsan)
 $(B)/tests/mkperf-asan: $(B)/obj/asan/host/main.o $(B)/lib/asan/libmkperf.a
 	$(into)
-	$(Q)$(HOST_CC) $(ASAN_FLAGS) $^ $(HOST_LIBS) -o $@
+	$(Q)$(HOST_CC) $(ASAN_FLAGS) $(STATIC_SANITIZERS) $^ $(HOST_LIBS) -o $@
 
 # The images of tests/system/riscv.sh. Not at the same time as those of AArch64: both make the sources of messages.
 .PHONY: riscv64-images

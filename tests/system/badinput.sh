@@ -13,7 +13,8 @@ mkperf=$(realpath "$B/tests/mkperf-asan")
 QEMU=$(cat "$B/demo/qemu-command")
 MKPERF=$(realpath "$B/mkperf")
 export QEMU MKPERF
-export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1
+# A sanitizer's status is none of mkperf's.
+export ASAN_OPTIONS=detect_leaks=1:exitcode=99 UBSAN_OPTIONS=halt_on_error=1:exitcode=99
 
 record() {
     scripts/qemu-record "$D" -N -e cycles -F 400 -g --duration 2 --system "$demo/demo.system" \
@@ -54,20 +55,17 @@ run() {
     timeout 60 "$mkperf" "$@" >stdout 2>stderr </dev/null
     got=$?
     cat stdout stderr >said
-    [ "$got" -eq "$want" ] || complain "$*: status $got, not $want: $(tail -n 3 stderr)"
+    [ "$got" -eq "$want" ] || complain "$*: status $got, not $want: $(cat stderr)"
     grep -Eq -- "$pattern" said || [ -z "$pattern" ] || complain "$*: no '$pattern' in: $(head -c 400 stderr)"
-    grep -q 'Sanitizer\|runtime error' stderr && complain "$*: $(cat stderr)"
-    if [ "$got" -ne 0 ] && [ "$(cat older.out)" != older ]; then
-        complain "$*: the older output is lost"
-    fi
-    [ ! -e older.out.partial ] || complain "$*: a partial output"
-    rm -f older.out.partial
+    [ "$got" -eq 0 ] || { read -r older <older.out; [ "$older" = older ]; } || complain "$*: the older output is lost"
+    [ ! -e older.out.partial ] || { complain "$*: a partial output"; rm -f older.out.partial; }
 }
-bad() { # bad PATTERN ARGUMENTS OF CONVERT
+to=perf
+bad() { # bad PATTERN ARGUMENTS OF CONVERT; in turn with two writers, which the readers do not know
     pattern=$1
     shift
-    run 2 "$pattern" convert -o older.out --to folded "$@"
-    run 2 "$pattern" convert -o older.out --to perf "$@"
+    [ "$to" = perf ] && to=folded || to=perf
+    run 2 "$pattern" convert -o older.out --to "$to" "$@"
 }
 warns() {
     pattern=$1
@@ -209,9 +207,9 @@ perf_data() {
         patch good.data bad.data $offset 8 -1
         bad 'bad.data: offset [0-9]+: ' bad.data
     done
-    # Truncated, at many places.
+    # Truncated. tests/unit/test_compressed.c cuts a file each 997 bytes, test_perfdata_pipe.c a pipe at each byte.
     size=$(wc -c <good.data)
-    for i in $(seq 0 24); do
+    for i in 0 1 6 12 18 23 24; do
         head -c $((size * i / 25 + i % 7)) good.data >bad.data
         timeout 60 "$mkperf" convert bad.data -o older.out --to folded >stdout 2>said
         status=$?
@@ -299,7 +297,7 @@ check "perf.data of another architecture" architecture
 
 pipe_data() {
     size=$(wc -c <good.pipe)
-    for i in $(seq 0 24); do
+    for i in 0 1 6 12 18 23 24; do
         head -c $((size * i / 25 + i % 7)) good.pipe >bad.pipe
         timeout 60 "$mkperf" convert --from perf bad.pipe -o older.out --to folded >stdout 2>said
         status=$?
@@ -357,7 +355,7 @@ abstract_origins() {
         ) >"$moved"
         cmp -s "$moved" "$elf" && complain "no abstract origin in $elf"
     done
-    ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0 \
+    ASAN_OPTIONS=detect_leaks=1:exitcode=99:fast_unwind_on_malloc=0 \
         run 0 known_leaf_40 report -i moved.data --stdio -s pd,symbol,line
     finish
 }
