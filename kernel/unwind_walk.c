@@ -9,8 +9,8 @@
  * 1. The tables are memory that the owner can write at any time. Each value is read once. A position is
  *    taken modulo the tables' size, so that the checks of a session (request.c) are enough.
  * 2. Words of a stack are read only where the thread itself could read them, as in the other walk.
- * 3. A walk takes at most as many steps as the chain has room for, and a step looks at less than
- *    2 * MKPERF_UNWIND_BLOCK_ROWS rows, whatever tables and stacks contain.
+ * 3. A walk takes at most as many steps as the chain has room for, and a step looks at six
+ *    of a block's rows, whatever tables and stacks contain.
  *
  * What may be lost: the rest of a chain, if the table has no rule for an address, or a word of the stack
  * cannot be read. The sample has MKPERF_SAMPLE_BAD_FP then.
@@ -19,10 +19,7 @@
 
 #include "hook.h"
 
-enum {
-    UNWIND_WORD = 8,
-    UNWIND_STEP = 4, /* rows that are passed at once: blocks of short functions have up to 16 */
-};
+enum { UNWIND_WORD = 8 };
 
 /* Bits of an offset that is outside of a page, or misaligned. */
 #define NOT_IN_PAGE (~(MKPERF_PAGE_BYTES - UNWIND_WORD))
@@ -79,24 +76,14 @@ MKPERF_INLINE uint64_t find_rule(const struct mkperf_unwind_tables *tables,
     uint32_t at = (uint32_t)ONCE(before[0]);
     uint32_t rows = ((uint32_t)ONCE(before[1]) - at) % (2 * MKPERF_UNWIND_BLOCK_ROWS);
     const uint16_t *row = halves + (e->row + at - 1) % (MKPERF_UNWIND_BYTES / 2);
-    const uint16_t *end = row + rows;
     uint32_t found = (uint32_t)ONCE(*row); /* valid up to the block's first row */
 
-    while (end - row >= UNWIND_STEP) {
-        uint32_t next = (uint32_t)ONCE(row[UNWIND_STEP]);
-        if (next > last) {
-            break;
-        }
-        found = next;
-        row += UNWIND_STEP;
-    }
-    while (row != end) {
-        row++;
-        uint32_t next = (uint32_t)ONCE(*row);
-        if (next > last) {
-            break;
-        }
-        found = next;
+    while (rows != 0) {
+        uint32_t half = (rows + 1) / 2;
+        uint32_t next = (uint32_t)ONCE(row[half]);
+        rows = next <= last ? rows - half : half - 1;
+        row += next <= last ? half : 0;
+        found = next <= last ? next : found;
     }
     return ONCE(words[(e->rule + found % MKPERF_UNWIND_RULES) % (MKPERF_UNWIND_BYTES / 8)]);
 }
