@@ -138,6 +138,24 @@ static void add_file(struct mkperf_finder *f, char *path, enum place place, int 
     }
 }
 
+/* Returns whether a file of that name is no program. A tree of sources and objects has thousands of
+ * such files: to read their heads would take most of the search's time. */
+static bool is_other(const char *name)
+{
+    static const char *const endings[] = {".a",  ".c",   ".cc",   ".cpp", ".d",    ".data", ".err",
+                                          ".h",  ".hpp", ".html", ".js",  ".json", ".log",  ".map",
+                                          ".md", ".mk",  ".o",    ".png", ".py",   ".rs",   ".s",
+                                          ".S",  ".sh",  ".svg",  ".txt"};
+    const char *ending = strrchr(name, '.');
+
+    for (size_t i = 0; ending != NULL && i < sizeof endings / sizeof *endings; i++) {
+        if (strcmp(ending, endings[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void list_files(struct mkperf_finder *f, const char *directory, enum place place,
                        unsigned depth);
 
@@ -147,9 +165,6 @@ static void visit(struct mkperf_finder *f, const char *directory, const struct d
     bool tree = place == PLACE_BELOW || place == PLACE_TREE;
     struct stat st;
 
-    if (entry->d_name[0] == '.') {
-        return;
-    }
     char *path = mkperf_xprintf("%s/%s", directory, entry->d_name);
     bool there = tree ? lstat(path, &st) == 0 : stat(path, &st) == 0;
     if (there && S_ISREG(st.st_mode)) {
@@ -173,6 +188,9 @@ static void list_files(struct mkperf_finder *f, const char *directory, enum plac
     const struct dirent *entry;
 
     while (d != NULL && (entry = readdir(d)) != NULL) {
+        if (entry->d_name[0] == '.' || is_other(entry->d_name)) {
+            continue;
+        }
         if (f->entries == MKPERF_FINDER_ENTRIES) {
             f->cut = true;
             break;

@@ -232,6 +232,8 @@ void mkperf_module_unwind_rows(struct mkperf_module *m, struct mkperf_unwind_row
  *      ~/.cache/debuginfod_client: IIDDDD.../executable. debuginfod itself is not asked
  *   4. the current directory and its subdirectories, except hidden ones and symbolic links
  *
+ * Files with the endings of sources, objects and texts are not looked at.
+ *
  * Of several files of one identity in a place, an ELF with debugging information is preferred to one with symbols, and that
  * to any other. The search is bounded (limits below).
  *
@@ -250,7 +252,7 @@ void mkperf_module_unwind_rows(struct mkperf_module *m, struct mkperf_unwind_row
 /* ---- the search ---- */
 
 enum mkperf_finder_limits {
-    MKPERF_FINDER_ENTRIES = 20000, /* directory entries that are read, in a place */
+    MKPERF_FINDER_ENTRIES = 20000, /* files and directories that are looked at, in a place */
     MKPERF_FINDER_DEPTH = 8,   /* levels of directories below --elf-path's and the current one */
     MKPERF_FINDER_ELFS = 4096, /* ELFs that are remembered */
 };
