@@ -12,7 +12,7 @@ HOST_LIB_SRC := $(call host_units,$(notdir $(HOST_FOLDERS))) $(GENERATED_SRC)
 READERS_SRC := $(call host_units,base symbols system model perfdata wire import sched link pmu mcp) $(GENERATED_SRC)
 # --build-id: mkperf looks for ELFs below the working directory, and has to hash the whole of those without an id:
 # the tests' programs are hundreds of MB.
-HOST_LIBS = -Wl,--build-id $(PROTO_LIBS) -ledit -ldw -lelf -lexpat -lz -lzstd -lm -liberty -lncursesw -lmicrohttpd -lcurl -ljansson
+HOST_LIBS = -Wl,--build-id $(PROTO_LIBS) -ledit -ldw -lelf -lexpat -lz -lzstd -lm -liberty -lncursesw -ljansson
 
 # -g1: places for their reports; a fifth of the compiler's time less than -g.
 ASAN_FLAGS := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

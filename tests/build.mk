@@ -55,6 +55,7 @@ $(B)/tests/tsan/%: tests/tsan/%.c $(PROTO_READY) | $(SETUP)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=thread -I. -MMD -MP $< $(filter %.a,$^) -lpthread $(if $(filter %.a,$^),$(HOST_LIBS)) -o $@
 # What it does not include is not instrumented. The agent's lock is a mutex, which ThreadSanitizer sees all the same.
 $(B)/tests/tsan/test_push_race: $(B)/lib/plain/libmkperf.a
+$(B)/tests/tsan/test_push_race: private HOST_LIBS += -lmicrohttpd
 # These include sources that need the kernel's or sDDF's interface, of which tests/unit/mock has as much as they need.
 $(B)/tests/unit/test_sddf $(B)/tests/tsan/test_sddf_race $(B)/tests/tsan/test_hook_race $(B)/tests/unit/test_crc: \
     private HOST_CFLAGS += -Itests/unit/mock

@@ -149,6 +149,8 @@ enum mkperf_status agent_metrics_serve(struct agent *a, const char *address,
 
 /* ---- push.c: uploads. A thread for each server, which takes the oldest window of its outbox. ---- */
 
+enum mkperf_status
+agent_push_load(struct mkperf_error *e); /* Before the first start. Errors: FAILED. */
 void agent_push_start(struct agent *a, struct agent_outbox *o);
 void agent_push_join(struct agent_outbox *o);
 

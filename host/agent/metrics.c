@@ -2,13 +2,13 @@
 /* Owns: metrics as text, and the server that answers scrapes. See agent.h. */
 #include "agent.h"
 
-#include <microhttpd.h>
 #include <netdb.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "base/process.h"
 #include "model/figures.h"
+#include "view/view.h"
 
 enum {
     LEAST_POWER = 10,
@@ -444,11 +444,11 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *c, const ch
         mkperf_turn_give();
     }
     struct MHD_Response *r =
-        MHD_create_response_from_buffer(n, ok ? text : (void *)(uintptr_t)problem,
-                                        ok ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
-    MHD_add_response_header(r, "Content-Type", "text/plain; version=0.0.4; charset=utf-8");
-    enum MHD_Result result = MHD_queue_response(c, ok ? MHD_HTTP_OK : MHD_HTTP_NOT_FOUND, r);
-    MHD_destroy_response(r);
+        view_http.create_response_from_buffer(n, ok ? text : (void *)(uintptr_t)problem,
+                                              ok ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    view_http.add_response_header(r, "Content-Type", "text/plain; version=0.0.4; charset=utf-8");
+    enum MHD_Result result = view_http.queue_response(c, ok ? MHD_HTTP_OK : MHD_HTTP_NOT_FOUND, r);
+    view_http.destroy_response(r);
     return result;
 }
 
@@ -457,6 +457,7 @@ enum mkperf_status agent_metrics_serve(struct agent *a, const char *address, str
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
     struct mkperf_net_address at;
 
+    MKPERF_TRY(view_http_load(e));
     if (!mkperf_net_address_parse(address, true, &at)) {
         return mkperf_usage_error(e, "agent", "--metrics %s: want PORT or ADDRESS:PORT", address);
     }
@@ -464,19 +465,20 @@ enum mkperf_status agent_metrics_serve(struct agent *a, const char *address, str
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "--metrics %s: no such address", address);
     }
     errno = 0;
-    a->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO |
-                                     (list->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0),
-                                 0, NULL, NULL, on_request, a, MHD_OPTION_SOCK_ADDR, list->ai_addr,
-                                 MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
-                                 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
-                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
-                                 MHD_OPTION_END);
+    a->daemon = view_http.start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO |
+                                           (list->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0),
+                                       0, NULL, NULL, on_request, a, MHD_OPTION_SOCK_ADDR,
+                                       list->ai_addr, MHD_OPTION_CONNECTION_LIMIT,
+                                       (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+                                       (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                                       (size_t)REQUEST_BYTES, MHD_OPTION_END);
     freeaddrinfo(list);
     if (a->daemon == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "--metrics %s: cannot listen: %s", address,
                                 errno ? strerror(errno) : "is the port taken?");
     }
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(a->daemon, MHD_DAEMON_INFO_BIND_PORT);
+    const union MHD_DaemonInfo *info =
+        view_http.get_daemon_info(a->daemon, MHD_DAEMON_INFO_BIND_PORT);
     mkperf_print_line(stderr, "mkperf agent: metrics at http://%s:%u/metrics",
                       at.host[0] != '\0' ? at.host : "127.0.0.1", info != NULL ? info->port : 0);
     return MKPERF_OK;

@@ -29,6 +29,40 @@ enum {
 static const double PUSH_PAUSE_S = 1, PUSH_PAUSE_MAX_S = 60;
 static const long CONNECT_S = 10, WHOLE_S = 60;
 
+/* libcurl, which takes long to load. Its type checks of options are macros, which a call by pointer does not use. */
+#define PUSH_FUNCTIONS(X) \
+    X(global_init)        \
+    X(easy_init)          \
+    X(easy_cleanup)       \
+    X(easy_reset)         \
+    X(easy_setopt)        \
+    X(easy_perform)       \
+    X(easy_getinfo)       \
+    X(easy_escape)        \
+    X(free)               \
+    X(mime_init)          \
+    X(mime_addpart)       \
+    X(mime_name)          \
+    X(mime_filename)      \
+    X(mime_data)          \
+    X(mime_free)          \
+    X(slist_append)       \
+    X(slist_free_all)
+#define PUSH_MEMBER(name) __typeof__(curl_##name) *name;
+#define PUSH_NAME(name) "curl_" #name,
+static struct {
+    PUSH_FUNCTIONS(PUSH_MEMBER)
+} library;
+
+enum mkperf_status agent_push_load(struct mkperf_error *e)
+{
+    static const char *const names[] = {PUSH_FUNCTIONS(PUSH_NAME) NULL};
+
+    MKPERF_TRY(mkperf_library_load("libcurl.so.4", names, &library, e));
+    library.global_init(CURL_GLOBAL_DEFAULT);
+    return MKPERF_OK;
+}
+
 struct push {
     struct agent *agent;
     struct agent_outbox *outbox;
@@ -103,12 +137,12 @@ static void make_url(const struct push *p, CURL *curl, const char *name, char ur
         return;
     }
     snprintf(app, sizeof app, "%.63s{target=\"%s\"}", p->agent->service, target);
-    char *escaped = curl_easy_escape(curl, app, 0);
+    char *escaped = library.easy_escape(curl, app, 0);
     snprintf(url, URL_BYTES,
              "%.*s%s?name=%s&from=%" PRIu64 "&until=%" PRIu64 "&format=pprof&spyName=mkperf", base,
              o->url, own ? "" : "/ingest", escaped, unix_ms / 1000,
              (unix_ms + (uint64_t)(p->agent->window_s * 1000) + 999) / 1000);
-    curl_free(escaped);
+    library.free(escaped);
 }
 
 /* Sends one request, without the lock. Returns the server's status; 0: there was no answer, for the reason in *e. */
@@ -131,42 +165,42 @@ static long post(const struct push *p, CURL *curl, const char *url, const char *
         }
         line[length] = '\0';
         line[strcspn(line, "\r\n")] = '\0';
-        headers = curl_slist_append(headers, line);
+        headers = library.slist_append(headers, line);
         mbedtls_platform_zeroize(line, sizeof line);
     }
-    curl_easy_reset(curl);
-    curl_easy_setopt(curl, CURLOPT_URL, url);
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT, WHOLE_S);
-    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_answer);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, "mkperf");
+    library.easy_reset(curl);
+    library.easy_setopt(curl, CURLOPT_URL, url);
+    library.easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    library.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+    library.easy_setopt(curl, CURLOPT_TIMEOUT, WHOLE_S);
+    library.easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
+    library.easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_answer);
+    library.easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
+    library.easy_setopt(curl, CURLOPT_USERAGENT, "mkperf");
     if (p->outbox->kind == AGENT_OTLP) {
-        headers = curl_slist_append(headers, "Content-Type: application/x-protobuf");
-        headers = curl_slist_append(headers, "Content-Encoding: gzip");
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)n);
+        headers = library.slist_append(headers, "Content-Type: application/x-protobuf");
+        headers = library.slist_append(headers, "Content-Encoding: gzip");
+        library.easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+        library.easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)n);
     } else {
-        form = curl_mime_init(curl);
-        curl_mimepart *part = curl_mime_addpart(form);
-        curl_mime_name(part, "profile");
-        curl_mime_filename(part, "profile.pprof");
-        curl_mime_data(part, body, n);
-        curl_easy_setopt(curl, CURLOPT_MIMEPOST, form);
+        form = library.mime_init(curl);
+        curl_mimepart *part = library.mime_addpart(form);
+        library.mime_name(part, "profile");
+        library.mime_filename(part, "profile.pprof");
+        library.mime_data(part, body, n);
+        library.easy_setopt(curl, CURLOPT_MIMEPOST, form);
     }
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    if (curl_easy_perform(curl) != CURLE_OK) {
+    library.easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    if (library.easy_perform(curl) != CURLE_OK) {
         mkperf_error_set(e, MKPERF_ERR_LINK, "%s: %s", p->outbox->spec, why);
     } else {
-        curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+        library.easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
         mkperf_printable(answer.text);
         mkperf_error_set(e, MKPERF_ERR_REFUSED, "%s: status %ld: %s", p->outbox->spec, status,
                          answer.text);
     }
-    curl_mime_free(form);
-    curl_slist_free_all(headers);
+    library.mime_free(form);
+    library.slist_free_all(headers);
     return status;
 }
 
@@ -222,7 +256,7 @@ static bool push_oldest(const struct push *p, CURL *curl)
 static void *push_always(void *self)
 {
     struct push *p = self;
-    CURL *curl = curl_easy_init();
+    CURL *curl = library.easy_init();
     double pause = PUSH_PAUSE_S;
 
     mkperf_turn_take();
@@ -240,7 +274,7 @@ static void *push_always(void *self)
         }
     }
     mkperf_turn_give();
-    curl_easy_cleanup(curl);
+    library.easy_cleanup(curl);
     free(p);
     return NULL;
 }

@@ -8,11 +8,11 @@
  */
 #include "agent.h"
 
-#include <microhttpd.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "base/process.h"
+#include "view/view.h"
 
 enum { TARGET_TICK_MS = 200, LINE = 1024, STACK_BYTES = 512 * 1024 };
 static const double TARGET_PAUSE_S = 1, TARGET_PAUSE_MAX_S = 30, STEP_S = 1, SYNC_S = 1,
@@ -336,7 +336,7 @@ void agent_free(struct agent *a)
     }
     if (a->daemon != NULL) {
         mkperf_turn_give();
-        MHD_stop_daemon(a->daemon);
+        view_http.stop_daemon(a->daemon);
         mkperf_turn_take();
     }
     for (unsigned i = 0; i < a->nto; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the count of signals that end a command, the lock, and the progress line. See process.h. */
+/* Owns: the count of signals that end a command, the lock, loading libraries, and the progress line. See process.h. */
 #include "process.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -54,6 +55,21 @@ char *mkperf_beside(const char *name)
         path = NULL;
     }
     return path;
+}
+
+enum mkperf_status mkperf_library_load(const char *library, const char *const *names, void *to,
+                                       struct mkperf_error *e)
+{
+    void *loaded = dlopen(library, RTLD_NOW);
+
+    for (unsigned i = 0; loaded != NULL && names[i] != NULL; i++) {
+        void *function = dlsym(loaded, names[i]);
+        if (function == NULL) {
+            loaded = NULL;
+        }
+        memcpy((char *)to + i * sizeof function, &function, sizeof function);
+    }
+    return loaded != NULL ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "%s", dlerror());
 }
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;

@@ -29,6 +29,11 @@ volatile int *mkperf_process_interrupts(void);
  * there is none. */
 char *mkperf_beside(const char *name);
 
+/* Loads a shared library, and stores the address of each function of `names`, whose end is NULL, in the next member of the
+ * structure of pointers at `to`. For libraries that few commands need and that take long to load. Errors: FAILED. */
+enum mkperf_status mkperf_library_load(const char *library, const char *const *names, void *to,
+                                       struct mkperf_error *e);
+
 /* Returns the host's monotonic clock in seconds. Targets have their own. */
 static inline double mkperf_now_s(void)
 {

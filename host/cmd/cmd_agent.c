@@ -4,7 +4,6 @@
  *
  * Owns: the options, their checks, and the begin and end. host/agent does the work.
  */
-#include <curl/curl.h>
 #include <malloc.h>
 #include <sys/stat.h>
 
@@ -173,7 +172,7 @@ static enum mkperf_status run_agent(void *self, const struct mkperf_args *args,
      * that, 100 targets take twice as much. One thread at a time allocates. */
     (void)mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
     (void)mallopt(M_ARENA_MAX, 1);
-    curl_global_init(CURL_GLOBAL_DEFAULT);
+    MKPERF_TRY(agent_push_load(e));
     mkperf_turns_begin();
     if (open_all(c, e) == MKPERF_OK) {
         agent_run(&c->agent);

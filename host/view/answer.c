@@ -31,23 +31,23 @@ static enum MHD_Result reply(struct MHD_Connection *c, unsigned status, struct M
     if (!r) {
         return MHD_NO;
     }
-    MHD_add_response_header(r, "Content-Type", type);
-    MHD_add_response_header(r, "Content-Security-Policy", policy);
-    MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
-    MHD_add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
-    MHD_add_response_header(r, "Cross-Origin-Opener-Policy", "same-origin");
-    MHD_add_response_header(r, "Cache-Control", "no-store");
-    result = MHD_queue_response(c, status, r);
-    MHD_destroy_response(r);
+    view_http.add_response_header(r, "Content-Type", type);
+    view_http.add_response_header(r, "Content-Security-Policy", policy);
+    view_http.add_response_header(r, "X-Content-Type-Options", "nosniff");
+    view_http.add_response_header(r, "Referrer-Policy", "no-referrer");
+    view_http.add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
+    view_http.add_response_header(r, "Cross-Origin-Opener-Policy", "same-origin");
+    view_http.add_response_header(r, "Cache-Control", "no-store");
+    result = view_http.queue_response(c, status, r);
+    view_http.destroy_response(r);
     return result;
 }
 
 enum MHD_Result view_answer_problem(struct MHD_Connection *c, unsigned status, const char *text)
 {
     return reply(c, status,
-                 MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text,
-                                                 MHD_RESPMEM_MUST_COPY),
+                 view_http.create_response_from_buffer(strlen(text), (void *)(uintptr_t)text,
+                                                       MHD_RESPMEM_MUST_COPY),
                  "text/plain; charset=utf-8", own_policy);
 }
 
@@ -56,7 +56,7 @@ enum MHD_Result view_answer_problem(struct MHD_Connection *c, unsigned status, c
 static bool read_number(struct MHD_Connection *c, const char *name, uint64_t max, uint64_t *out,
                         bool *has)
 {
-    const char *text = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, name);
+    const char *text = view_http.lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, name);
     char *end;
 
     if (!text) {
@@ -70,8 +70,8 @@ static bool read_number(struct MHD_Connection *c, const char *name, uint64_t max
 
 static enum MHD_Result answer_memory(struct MHD_Connection *c, void *p, size_t n, const char *type)
 {
-    return reply(c, MHD_HTTP_OK, MHD_create_response_from_buffer(n, p, MHD_RESPMEM_MUST_FREE), type,
-                 own_policy);
+    return reply(c, MHD_HTTP_OK, view_http.create_response_from_buffer(n, p, MHD_RESPMEM_MUST_FREE),
+                 type, own_policy);
 }
 
 /* Answers with the states of PDs in a stretch of time, of a recording that is too large for a page. */
@@ -126,7 +126,7 @@ static enum MHD_Result answer_fd(struct MHD_Connection *c, int fd, const char *t
     struct MHD_Response *r = NULL;
 
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        r = MHD_create_response_from_fd((size_t)st.st_size, fd);
+        r = view_http.create_response_from_fd((size_t)st.st_size, fd);
     }
     if (!r) {
         if (fd >= 0) {
@@ -204,9 +204,9 @@ enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *
         if (strcmp(path, page_assets[i].name) == 0) {
             const struct page_asset *p = &page_assets[i];
             return reply(c, MHD_HTTP_OK,
-                         MHD_create_response_from_buffer((size_t)(p->end - p->begin),
-                                                         (void *)(uintptr_t)p->begin,
-                                                         MHD_RESPMEM_PERSISTENT),
+                         view_http.create_response_from_buffer((size_t)(p->end - p->begin),
+                                                               (void *)(uintptr_t)p->begin,
+                                                               MHD_RESPMEM_PERSISTENT),
                          p->type, own_policy);
         }
     }
@@ -228,7 +228,7 @@ enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *
             return view_answer_problem(c, MHD_HTTP_NO_CONTENT, "");
         }
         return reply(c, MHD_HTTP_OK,
-                     MHD_create_response_from_buffer(
+                     view_http.create_response_from_buffer(
                          b.n, b.p, kept ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_FREE),
                      columns_type, own_policy);
     }

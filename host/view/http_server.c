@@ -7,6 +7,17 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
+#include "base/process.h"
+
+struct view_http view_http;
+
+enum mkperf_status view_http_load(struct mkperf_error *e)
+{
+    static const char *const names[] = {VIEW_HTTP_FUNCTIONS(VIEW_HTTP_NAME) NULL};
+
+    return mkperf_library_load("libmicrohttpd.so.12", names, &view_http, e);
+}
+
 enum { IDLE_S = 30, REQUEST_BYTES = 16 * 1024, WAIT_MS = 100 };
 
 static bool make_token(char token[VIEW_TOKEN + 1])
@@ -40,7 +51,7 @@ static bool has_token(const struct view_server *s, const char *url)
 static bool is_here(const struct view_server *s, struct MHD_Connection *c)
 {
     static const char *const names[] = {"127.0.0.1", "localhost"};
-    const char *host = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Host");
+    const char *host = view_http.lookup_connection_value(c, MHD_HEADER_KIND, "Host");
     bool here = false;
 
     for (unsigned i = 0; i < 2 && host != NULL; i++) {
@@ -81,7 +92,7 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
         oldest->silent = false;
     }
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        view_http.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     *place = (struct view_connection){.fd = info != NULL ? info->connect_fd : -1,
                                       .number = ++s->connections,
                                       .open = true,
@@ -101,7 +112,7 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *c, const ch
     (void)state;
     /* The connection has sent a request, so it is not closed for another one. */
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+        view_http.get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     if (info != NULL && info->socket_context != NULL) {
         ((struct view_connection *)info->socket_context)->silent = false;
     }
@@ -121,11 +132,12 @@ enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error 
                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const union MHD_DaemonInfo *info;
 
+    MKPERF_TRY(view_http_load(e));
     if (!make_token(s->token)) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "no random numbers: %s", strerror(errno));
     }
     errno = 0;
-    s->daemon = MHD_start_daemon(
+    s->daemon = view_http.start_daemon(
         MHD_USE_AUTO, s->port, NULL, NULL, on_request, s, MHD_OPTION_SOCK_ADDR, &here,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)VIEW_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
@@ -134,7 +146,7 @@ enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error 
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "127.0.0.1:%u: cannot listen: %s", s->port,
                                 errno ? strerror(errno) : "is the port taken?");
     }
-    info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT);
+    info = view_http.get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT);
     s->port = info ? info->port : s->port;
     /* Only files that exist at the start are served. Whole names are compared. */
     DIR *d = s->speedscope ? opendir(s->speedscope) : NULL;
@@ -153,19 +165,19 @@ enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error 
 void view_server_run(struct view_server *s, const volatile int *stop)
 {
     while (*stop == 0) {
-        MHD_run_wait(s->daemon, WAIT_MS);
+        view_http.run_wait(s->daemon, WAIT_MS);
     }
 }
 
 void view_server_poll(struct view_server *s)
 {
-    MHD_run_wait(s->daemon, 0);
+    view_http.run_wait(s->daemon, 0);
 }
 
 void view_server_stop(struct view_server *s)
 {
     if (s->daemon) {
-        MHD_stop_daemon(s->daemon);
+        view_http.stop_daemon(s->daemon);
         s->daemon = NULL;
     }
     while (s->nfiles > 0) {

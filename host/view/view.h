@@ -25,6 +25,29 @@
  * CORS headers).
  */
 
+/*
+ * libmicrohttpd. A server loads it before it starts, mkperf agent's server of metrics as well. Every command would start
+ * more slowly if it was linked: it and its TLS library take as long to load as the rest of mkperf.
+ */
+#define VIEW_HTTP_FUNCTIONS(X)     \
+    X(start_daemon)                \
+    X(stop_daemon)                 \
+    X(get_daemon_info)             \
+    X(run_wait)                    \
+    X(get_connection_info)         \
+    X(lookup_connection_value)     \
+    X(create_response_from_buffer) \
+    X(create_response_from_fd)     \
+    X(add_response_header)         \
+    X(queue_response)              \
+    X(destroy_response)
+#define VIEW_HTTP_MEMBER(name) __typeof__(MHD_##name) *name;
+#define VIEW_HTTP_NAME(name) "MHD_" #name,
+extern struct view_http {
+    VIEW_HTTP_FUNCTIONS(VIEW_HTTP_MEMBER)
+} view_http;
+enum mkperf_status view_http_load(struct mkperf_error *e); /* Errors: FAILED, it is not there. */
+
 struct MHD_Daemon;
 struct view_shown;
 struct view_live;

@@ -4,7 +4,6 @@
  * while the server accepts some, refuses some, and cannot answer for some. The space is too small, so that a window may be
  * given up while it is uploaded. Each window is accepted, refused or given up, and counted once.
  */
-#include <curl/curl.h>
 #include <microhttpd.h>
 #include <stdatomic.h>
 
@@ -115,7 +114,7 @@ int main(void)
     sample = realpath("tests/fuzz/corpus/fuzz_perfdata/one-sample.data", NULL);
     require(sample != NULL && mkdtemp(dir) != NULL && chdir(dir) == 0,
             "no directory, or no sample");
-    curl_global_init(CURL_GLOBAL_DEFAULT);
+    require(agent_push_load(&e) == MKPERF_OK, e.text);
     struct MHD_Daemon *server =
         MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION, 0, NULL,
                          NULL, answer, NULL, MHD_OPTION_END);
