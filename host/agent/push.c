@@ -48,6 +48,7 @@ static const long CONNECT_S = 10, WHOLE_S = 60;
     X(mime_free)          \
     X(slist_append)       \
     X(slist_free_all)
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): declares a member */
 #define PUSH_MEMBER(name) __typeof__(curl_##name) *name;
 #define PUSH_NAME(name) "curl_" #name,
 static struct {

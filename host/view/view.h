@@ -41,6 +41,7 @@
     X(add_response_header)         \
     X(queue_response)              \
     X(destroy_response)
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): declares a member */
 #define VIEW_HTTP_MEMBER(name) __typeof__(MHD_##name) *name;
 #define VIEW_HTTP_NAME(name) "MHD_" #name,
 extern struct view_http {
