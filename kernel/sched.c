@@ -104,14 +104,13 @@ static void write_event(struct mkperf_hook *s, uint64_t what, const void *thread
 }
 
 /* Counts what an event says, in a session that counts. A call was counted when it was delivered, except that of a
- * fast path. Counters are read first, as soon after the time at each switch: then times and counts agree. */
+ * fast path. */
 static void count_event(struct mkperf_hook *s, uint64_t what, const void *last, const void *thread)
 {
     unsigned kind = mkperf_sched_kind_of(what);
     struct mkperf_identity id = mkperf_port_identity(thread);
 
     if (kind == MKPERF_SCHED_SWITCH) {
-        mkperf_counts_take(s);
         if (mkperf_sched_reason_of(what) == MKPERF_STOPPED_CALLED && !s->sched.called) {
             mkperf_soft_event(s, MKPERF_SOFT_PPCALL, s->running, id);
         }
@@ -146,10 +145,10 @@ MKPERF_NOINLINE void put_slowly(struct mkperf_hook *s, uint64_t what, const void
     bool waits = last != NULL && !(DOES_NOT_WAIT >> mkperf_sched_reason_of(what) & 1);
 
     mkperf_hook_find(s);
-    mkperf_sched_flush(s);
     if (s->sched.counted) {
         count_event(s, what, last, thread);
     }
+    mkperf_sched_flush(s);
     if (s->words.pairs != 0 && mkperf_sched_kind_of(what) == MKPERF_SCHED_SWITCH) {
         mkperf_words_read(s, false, time);
     }
@@ -190,8 +189,12 @@ MKPERF_INLINE unsigned reason_of(struct mkperf_hook *s, unsigned reason, const v
 void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *last,
                          const void *thread, uint64_t time)
 {
+    /* Counters are read first, as soon after the time at each switch: then times and counts agree. */
+    if (__builtin_expect(s->sched.special, 0)) {
+        mkperf_hook_find(s);
+        mkperf_counts_take(s);
+    }
     uint64_t what = mkperf_sched_what(MKPERF_SCHED_SWITCH, reason_of(s, reason, thread), 0);
-
     if (__builtin_expect(s->sched.special, 0)) {
         put_slowly(s, what, last, thread, time);
     } else {

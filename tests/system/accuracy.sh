@@ -8,7 +8,7 @@ NAME=accuracy
 
 # Six standard errors, and a chi-square 6 above its mean: by chance one run in 40 million fails.
 shares() {
-    bench/accuracy-shares "$D" 10007 0.21 >"$D/shares" || return 1
+    bench/accuracy-shares "$D" 10007 0.22 >"$D/shares" || return 1
     sort "$D/shares"
     awk '
         $1 == "share" { kinds++; e = $5 / $6; if (e > 6 || e < -6) { print $2, "is wrong"; bad = 1 } }
@@ -19,7 +19,7 @@ shares() {
 check "shares from 0.1 to 60 per cent, in user mode and in the kernel, are the counted ones" shares
 
 addresses() {
-    bench/accuracy-pcs "$D" 10007 0.21 >"$D/pcs" || return 1
+    bench/accuracy-pcs "$D" 10007 0.22 >"$D/pcs" || return 1
     cat "$D/pcs"
     awk '$1 == "samples" { n = $2 } $1 == "pcs" { z = $4 } END { exit n < 20000 || z > 6 }' "$D/pcs"
 }
