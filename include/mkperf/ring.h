@@ -93,13 +93,12 @@ static inline uint64_t *mkperf_ring_place(struct mkperf_ring_producer *p, uint64
 {
     uint64_t used = p->head - p->tail;
     uint64_t at = p->head & (p->size - 1);
-    uint64_t most = p->size - bytes; /* the smallest ring is larger than a record */
+    uint64_t pad = at + bytes > p->size ? p->size - at : 0;
 
-    if (__builtin_expect((used > most) | (at > most), 0)) {
-        uint64_t pad = p->size - at; /* the record would begin at the ring's start */
-        if (used > most || pad > most - used) {
-            return NULL;
-        }
+    if (used > p->size || bytes + pad > p->size - used) {
+        return NULL;
+    }
+    if (pad != 0) {
         p->ring->data[at / 8] = mkperf_record_header(MKPERF_RECORD_PAD, (unsigned)pad, 0, 0, 0, 0);
         p->head += pad;
         at = 0;

@@ -50,7 +50,9 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
     }
     c_entry_hook();
     mkperf_capture(&node->hook, hit, now);
-    mkperf_follow(&node->hook);
+    if (config_set(CONFIG_MKPERF_QEMU)) {
+        mkperf_qemuArmed(&node->hook);
+    }
     /* The interrupt ends: it is unmasked, inactive, and can arrive again. */
     ackInterrupt(irq);
 #ifdef CONFIG_ARM_GIC_V3_SUPPORT

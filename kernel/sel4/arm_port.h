@@ -28,7 +28,10 @@ static inline bool_t mkperf_isOfEntry(word_t pc)
     return pc == (word_t)idle_thread;
 }
 
-#define mkperf_inKernel(hook)
+static inline void mkperf_inKernel(struct mkperf_hook *hook)
+{
+    (void)hook;
+}
 
 /* Sets how this core is entered from now on. */
 static inline void mkperf_setVectors(bool_t session)

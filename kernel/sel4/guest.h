@@ -19,12 +19,9 @@ static inline bool_t mkperf_isVCPU(const tcb_t *thread)
     return thread->tcbArch.tcbVCPU != NULL;
 }
 
-/* Returns the mode of the guest of a thread (enum mkperf_guest_mode). */
+/* Returns the mode of the guest of a vCPU's thread. */
 static inline uint32_t mkperf_guestMode(tcb_t *thread)
 {
-    if (likely(!mkperf_isVCPU(thread))) {
-        return MKPERF_GUEST_NONE;
-    }
     return getRegister(thread, SPSR_EL1) & MKPERF_SPSR_EL1 ? MKPERF_GUEST_KERNEL
                                                            : MKPERF_GUEST_USER;
 }

@@ -66,15 +66,28 @@ static inline uintptr_t mkperf_port_user_page(const void *thread, unsigned level
  * the bytes are not within one page that the owner may write. */
 void *mkperf_port_memory(const void *owner, uint64_t va, uint64_t bytes);
 
-/* Copies the registers that a thread has saved. pc: the register with its program counter. Of a vCPU these are the guest's,
- * without frames: its frame pointer is an address in the guest's own translation. */
+/* Copies the registers that a thread has saved. pc: the register with its program counter. */
 static inline void mkperf_savedContext(struct mkperf_port_context *c, tcb_t *thread, word_t pc)
 {
     c->thread = thread;
     c->pc = getRegister(thread, pc);
     c->lr = getRegister(thread, MKPERF_LR);
-    c->guest = mkperf_guestMode(thread);
-    c->fp = c->guest == MKPERF_GUEST_NONE ? getRegister(thread, MKPERF_FP) : 0;
+    c->fp = getRegister(thread, MKPERF_FP);
+    c->guest = MKPERF_GUEST_NONE;
+}
+
+/* Completes the context of a vCPU's thread, and returns its mode. It has the program counter and the link register of the
+ * guest, but no frames: its frame pointer is an address in the guest's own translation. Called after mkperf_port_identity,
+ * whose test the compiler does not repeat: samples of PDs have one. */
+static inline uint32_t mkperf_port_guest(struct mkperf_port_context *c)
+{
+    tcb_t *thread = (tcb_t *)c->thread;
+
+    if (unlikely(thread != NULL && mkperf_isVCPU(thread))) {
+        c->fp = 0;
+        c->guest = mkperf_guestMode(thread);
+    }
+    return c->guest;
 }
 
 /*
@@ -135,6 +148,21 @@ static inline struct mkperf_identity mkperf_port_identity(const void *of)
     return id;
 }
 
+/* Returns the capability at `place` in a CSpace, as lookup_fp does. A CSpace has one level in almost all systems, and
+ * the look-up of that is shorter. */
+static inline cap_t mkperf_lookup(cap_t root, word_t place)
+{
+    if (likely(cap_get_capType(root) == cap_cnode_cap)) {
+        word_t radix = cap_cnode_cap_get_capCNodeRadix(root);
+
+        if (likely(radix + cap_cnode_cap_get_capCNodeGuardSize(root) == wordBits &&
+                   place >> radix == cap_cnode_cap_get_capCNodeGuard(root))) {
+            return CTE_PTR(cap_cnode_cap_get_capCNodePtr(root))[place & MASK(radix)].cap;
+        }
+    }
+    return lookup_fp(root, place);
+}
+
 /*
  * Returns the thread whose protected call `of` is serving, or NULL. A thread that serves a call holds a reply
  * object on which the caller is blocked. reply: the place of the object's capability in the CSpace of `of`.
@@ -143,7 +171,7 @@ static inline struct mkperf_identity mkperf_port_identity(const void *of)
  */
 static inline const void *mkperf_port_caller(const void *of, uint64_t reply)
 {
-    cap_t cap = lookup_fp(TCB_PTR_CTE_PTR((tcb_t *)of, tcbCTable)->cap, reply);
+    cap_t cap = mkperf_lookup(TCB_PTR_CTE_PTR((tcb_t *)of, tcbCTable)->cap, reply);
 
     if (unlikely(cap_get_capType(cap) != cap_reply_cap)) {
         return NULL;

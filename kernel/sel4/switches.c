@@ -56,12 +56,12 @@ NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
     word_t time;
 
     /* A window that has only the idle thread, as the one before it, begins without a switch. */
-    if (thread == last && ksDomScheduleIdx == node->window) {
+    if (thread == last && mkperf_window() == node->window) {
         return;
     }
     time = mkperf_port_time();
-    if (unlikely(ksDomScheduleIdx != node->window)) {
-        node->window = ksDomScheduleIdx;
+    if (unlikely(mkperf_window() != node->window)) {
+        node->window = mkperf_window();
         mkperf_sched_event(&node->hook, MKPERF_SCHED_WINDOW, node->window, thread, time);
     }
     if (thread != last) {
@@ -85,14 +85,6 @@ NO_INLINE void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *re
     }
 }
 
-/* Reports an event of a thread now. NULL: there is none. */
-static void tell(unsigned kind, unsigned number, tcb_t *thread)
-{
-    if (thread != NULL) {
-        mkperf_sched_event(&thisNode()->hook, kind, number, thread, mkperf_port_time());
-    }
-}
-
 /* Returns the thread that a signal reaches: the bound one, or the one that waits first. */
 static tcb_t *listener(notification_t *ntfn)
 {
@@ -106,12 +98,16 @@ static tcb_t *listener(notification_t *ntfn)
 
 NO_INLINE void mkperf_tellSignal(notification_t *ntfn)
 {
-    tell(MKPERF_SCHED_NOTIFY, 0, listener(ntfn));
+    tcb_t *thread = listener(ntfn);
+
+    if (thread != NULL) {
+        mkperf_sched_event(&thisNode()->hook, MKPERF_SCHED_NOTIFY, 0, thread, mkperf_port_time());
+    }
 }
 
 NO_INLINE void mkperf_tellAwakened(tcb_t *tcb)
 {
-    tell(MKPERF_SCHED_WAKE, 0, tcb);
+    mkperf_sched_event(&thisNode()->hook, MKPERF_SCHED_WAKE, 0, tcb, mkperf_port_time());
 }
 
 /* Reports a fault. What a thread itself did wrong is a fault, and not a guest's exit. */
@@ -133,9 +129,12 @@ NO_INLINE void mkperf_tellInterrupt(irq_t irq)
     }
 
     cap_t cap = intStateIRQNode[IRQT_TO_IDX(irq)].cap;
+    tcb_t *thread = cap_get_capType(cap) == cap_notification_cap
+                        ? listener(NTFN_PTR(cap_notification_cap_get_capNtfnPtr(cap)))
+                        : NULL;
 
-    if (cap_get_capType(cap) == cap_notification_cap) {
-        tell(MKPERF_SCHED_IRQ, (unsigned)IRQT_TO_IRQ(irq),
-             listener(NTFN_PTR(cap_notification_cap_get_capNtfnPtr(cap))));
+    if (thread != NULL) {
+        mkperf_sched_event(&thisNode()->hook, MKPERF_SCHED_IRQ, (unsigned)IRQT_TO_IRQ(irq), thread,
+                           mkperf_port_time());
     }
 }

@@ -221,7 +221,7 @@ static void test_boundary(void **state)
         assert_int_equal(cpu.overflow, 0);
         assert_int_equal(0 - cpu.value[0], PERIOD - 17);
         assert_int_equal(hook.answer.captures, cpu.badge);
-        assert_true(hook.out.head > c.tail);
+        assert_true(hook.head > c.tail);
         if (cpu.badge == 1) {
             mkperf_sched_switch(&hook, MKPERF_STOPPED_PREEMPTED, other, owner, entered);
         }
@@ -425,7 +425,7 @@ static void test_values_of_no_sample(void **state)
         d.want.filters = !full;
         d.want.filter[0].badge = 2;
         request(MKPERF_REQUEST_APPLY);
-        memory.ring.tail = full ? hook.out.head - RING_BYTES : memory.ring.head;
+        memory.ring.tail = full ? hook.head - RING_BYTES : memory.ring.head;
         uint64_t head = memory.ring.head;
         cpu.reads = 0;
         overflow(1);
@@ -524,7 +524,7 @@ static void test_off_cpu(void **state)
     assert_int_equal(memory.ring.head, head + 8 * MKPERF_SCHED_WORDS);
     hook.session.filters = 0;
     memory.ring.tail = memory.ring.head - RING_BYTES;
-    hook.sched.limit = hook.sched.plain = 0;
+    hook.sched.limit = 0;
     mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, owner, mkperf_port_time());
     assert_int_equal(memory.ring.lost.samples, 1);
     assert_int_equal(memory.ring.lost.sched, 1);

@@ -116,14 +116,13 @@ static void begin(uint32_t watermark)
     memset(memory.guard, 0xa5, sizeof memory.guard);
     memset(&hook, 0, sizeof hook);
     hook.session.ring = (uintptr_t)&memory;
-    hook.session.ring_bytes = hook.out.size = RING_BYTES;
+    hook.session.ring_bytes = RING_BYTES;
     hook.session.watermark = watermark;
     hook.owner = &threads[0];
     hook.session.sched = MKPERF_SCHED_EVENTS;
     mapped = true;
     ticks_now = 0;
     wakes = 0;
-    mkperf_hook_find(&hook);
     hook.answer.time = mkperf_port_time();
     mkperf_sched_begin(&hook);
 }
@@ -222,7 +221,6 @@ static void begin_words(unsigned n)
     begin(RING_BYTES);
     hook.session.words = (uintptr_t)&table;
     mkperf_hook_unmapped(&hook);
-    mkperf_hook_find(&hook);
     hook.answer.time = mkperf_port_time();
     mkperf_sched_begin(&hook);
     mkperf_words_read(&hook, true, hook.answer.time);

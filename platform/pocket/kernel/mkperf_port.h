@@ -68,6 +68,11 @@ static inline uint64_t mkperf_port_sp(const void *thread)
     return thread == core_self()->current ? arch_sp() : ((const struct task *)thread)->context.sp;
 }
 
+static inline uint32_t mkperf_port_guest(const struct mkperf_port_context *c)
+{
+    return c->guest;
+}
+
 static inline struct mkperf_identity mkperf_port_identity(const void *thread)
 {
     return ((const struct task *)thread)->identity;

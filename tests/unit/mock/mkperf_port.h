@@ -51,6 +51,10 @@ bool mkperf_port_context(struct mkperf_port_context *c, bool kernel);
 const void *mkperf_port_caller(const void *thread, uint64_t reply);
 void mkperf_port_blocked(struct mkperf_port_context *c, const void *thread);
 struct mkperf_identity mkperf_port_identity(const void *thread);
+static inline uint32_t mkperf_port_guest(const struct mkperf_port_context *c)
+{
+    return c->guest;
+}
 static inline unsigned mkperf_port_slot(const void *thread)
 {
     return (unsigned)(uintptr_t)thread;
