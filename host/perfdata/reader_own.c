@@ -9,7 +9,8 @@
 #include "model/figures.h"
 #include "reader_internal.h"
 
-/* ---- lines of several values. False: the file has more PDs or queues than fit. ---- */
+/* ---- Lines of several values. Each function reads what follows the key, and returns false if the file has more PDs or
+ * queues than fit. ---- */
 
 /* event INDEX CODE USER KERNEL PERIOD FREQUENCY NAME */
 static bool read_event(struct perfin_session *in, const char *text)
@@ -288,7 +289,8 @@ static bool read_row(struct perfin_session *s, const struct row *row, const char
     return true;
 }
 
-/* Reads a line of either feature. False: the file has more of something than fits. */
+/* Reads a line of the session's or the totals' feature. Returns false if it is about one more PD, queue or count than a
+ * recording can have. A line with an unknown key is skipped. */
 static bool read_line(struct perfin_session *s, const char *key, const char *value)
 {
     struct mkperf_totals *t = &s->totals;

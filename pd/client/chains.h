@@ -153,13 +153,15 @@ static inline void forget_chains(struct mkperf_chains *t)
 /* ---- the columns of a batch (encode.c, encode_batch.c) ---- */
 
 enum {
-    MKPERF_PC_BYTES_MOST = 5,   /* most bytes of a value in the column of pcs, see pc_ok */
-    MKPERF_SLOT_BYTES_MOST = 2, /* slots are below 2^14 */
+    MKPERF_PC_BYTES_MOST = 5, /* most bytes of a value in the column of pcs, see pc_ok */
+    MKPERF_SLOT_BYTES_MOST = 2,
     MKPERF_COUNTER_BYTES = MKPERF_VARINT + 2 + MKPERF_VARINT, /* base, width and rate */
     MKPERF_NO_COUNTER = 3, /* three zeros for a counter without samples */
     /* The fixed part of a message: the tag, the length and the longest value of each field. */
     MKPERF_FIXED_BYTES = 3 + 6 + 2 + 6 + 11 + 11 + 11 + 3 * 4 + 5 * 4,
 };
+_Static_assert(MKPERF_CHAIN_SLOTS <= 1 << 7 * MKPERF_SLOT_BYTES_MOST,
+               "a varint has 7 bits in a byte");
 
 /* Returns how many bytes more still fit the message. */
 static inline uint32_t encoder_room(const struct mkperf_encoder *e)

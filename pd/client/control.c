@@ -165,7 +165,8 @@ static bool admit(struct mkperf_peer peer, const mkperf_ToTarget *m, const uint8
     bool ready = mkperf_connection_ready(c, peer.who);
     bool authenticated = p->link.authenticated && mkperf_link_accept(&p->link, message, n);
 
-    /* On a line, a host may send a hello without the last host's keys. */
+    /* A serial line does not show that another host is there now: that one begins with a hello, and does not have the
+     * keys of the host before. */
     if (m->which_msg == mkperf_ToTarget_hello_tag &&
         (authenticated || !p->link.authenticated || !p->ends)) {
         mkperf_connection_hello(peer, &m->msg.hello);

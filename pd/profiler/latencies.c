@@ -230,7 +230,7 @@ static void cut_snapshot(mkperf_Latency *out)
 
 bool mkperf_latencies_answer(uint32_t part, mkperf_Latency *out)
 {
-    if (!latencies.on) {
+    if (!latencies.on || mkperf_kernel.began == 0) {
         return mkperf_refuse(MKPERF_RESULT_STATE, 0, "no session with latencies was started");
     }
     if (part == 0) {
