@@ -141,6 +141,25 @@ void mkperf_shape_free(const struct mkperf_shape_row *rows, void *at)
     }
 }
 
+void mkperf_shape_own(const struct mkperf_shape_row *rows, void *at)
+{
+    for (const struct mkperf_shape_row *row = rows; row->kind != MKPERF_SHAPE_ENDS; row++) {
+        if (row->kind == MKPERF_SHAPE_IS_TEXT) {
+            set_pointer(at, row, mkperf_xstrdup(pointer_of(at, row)));
+        } else if (row->kind == MKPERF_SHAPE_IS_ARRAY) {
+            uint64_t n = count_of(at, row);
+            char *copy = n != 0 ? mkperf_xcalloc(n, row->bytes) : NULL;
+            if (copy != NULL) {
+                memcpy(copy, pointer_of(at, row), n * row->bytes);
+            }
+            for (uint64_t i = 0; row->of != NULL && i < n; i++) {
+                mkperf_shape_own(row->of, copy + i * row->bytes);
+            }
+            set_pointer(at, row, copy);
+        }
+    }
+}
+
 static bool take_text(const struct mkperf_shape_row *row, void *at, struct mkperf_shape_input *from)
 {
     uint64_t n;

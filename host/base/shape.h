@@ -2,7 +2,7 @@
 /*
  * Structures with what they point to, as bytes and back, by a description of their members.
  *
- * Owns: the description, and three functions that follow it. import/import.h keeps in a file with them what a sink has collected.
+ * Owns: the description, and the functions that follow it. import/import.h keeps in a file with them what a sink has collected.
  * The bytes are those of this build of mkperf: members are copied as they are in memory.
  *
  *      struct list {                  static const struct mkperf_shape_row rows[] = {
@@ -110,6 +110,9 @@ struct mkperf_shape_input {
  * filled in part, and can be freed. */
 bool mkperf_shape_take(const struct mkperf_shape_row *rows, void *at,
                        struct mkperf_shape_input *from);
+
+/* Replaces texts and arrays, which others own, by copies that the structure owns. */
+void mkperf_shape_own(const struct mkperf_shape_row *rows, void *at);
 
 /* Frees what the structure owns by its rows. Pointers, counts and rooms are 0 afterwards. */
 void mkperf_shape_free(const struct mkperf_shape_row *rows, void *at);

@@ -208,7 +208,6 @@ static enum mkperf_status set_up_display(struct top *t, struct mkperf_error *e)
     struct mkperf_sink sink = top_counts_sink(&t->counts);
     if (t->flow) {
         t->counts.sched = mkperf_analysis_new();
-        t->counts.sched->session.sched = true;
         mkperf_flow_init(&t->flows, t->counts.sched);
         t->flows.to = sink;
         sink = mkperf_flow_sink(&t->flows);

@@ -37,7 +37,7 @@ struct mkperf_flow_arrival {
 };
 
 struct mkperf_flow_queue {
-    struct mkperf_queue about; /* description of the queue, with copies of its texts */
+    struct mkperf_queue about; /* description of the queue; its texts are the analysis's */
     uint32_t producer,
         consumer;        /* PDs of the analysis; MKPERF_SCHED_NOBODY: a device, or not known */
     bool began;          /* there was a plausible reading */
@@ -71,7 +71,7 @@ enum mkperf_flow_wait {
 /* The work of a PD at the queues of one class. */
 struct mkperf_flow_stage {
     uint32_t pd; /* MKPERF_SCHED_NOBODY: it has no record */
-    char *name, *kind;
+    const char *name, *kind;
     bool consumes; /* packets; otherwise it is a source */
     enum mkperf_pd_state state;
     enum mkperf_flow_wait wait;

@@ -39,22 +39,7 @@ void mkperf_flow_init(struct mkperf_flow *f, struct mkperf_analysis *a)
 
 void mkperf_flow_free(struct mkperf_flow *f)
 {
-    for (unsigned i = 0; i < f->nqueues; i++) {
-        struct mkperf_flow_queue *q = &f->queue[i];
-
-        free((char *)q->about.name);
-        free((char *)q->about.kind);
-        free((char *)q->about.producer);
-        free((char *)q->about.consumer);
-        mkperf_log_free(&q->filled);
-        mkperf_log_free(&q->stay);
-        free(q->arrival);
-    }
-    for (unsigned i = 0; i < f->nstages; i++) {
-        free(f->stage[i].name);
-        free(f->stage[i].kind);
-        mkperf_log_free(&f->stage[i].packets);
-    }
+    mkperf_shape_free(flow_rows, f);
     free(f->queue);
     free(f->stage);
     *f = (struct mkperf_flow){.nqueues = 0};
@@ -72,8 +57,8 @@ static void add_stage(struct mkperf_flow *f, const char *name, const char *kind,
         i++;
     }
     if (i == f->nstages) {
-        f->stage[f->nstages++] = (struct mkperf_flow_stage){
-            .pd = MKPERF_SCHED_NOBODY, .name = mkperf_xstrdup(name), .kind = mkperf_xstrdup(kind)};
+        f->stage[f->nstages++] =
+            (struct mkperf_flow_stage){.pd = MKPERF_SCHED_NOBODY, .name = name, .kind = kind};
     }
     f->stage[i].consumes |= consumes;
 }
@@ -88,18 +73,17 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
 {
     struct mkperf_flow *f = self;
 
+    MKPERF_TRY(mkperf_sink_begin(&f->to, session, e));
     f->queue = mkperf_xcalloc(session->nqueues + 1, sizeof *f->queue);
     f->stage = mkperf_xcalloc(2 * session->nqueues + 1, sizeof *f->stage);
     f->nqueues = session->nqueues;
     for (unsigned i = 0; i < f->nqueues; i++) {
         struct mkperf_flow_queue *q = &f->queue[i];
-        q->about = session->queue[i];
-        q->about.name = mkperf_xstrdup(q->about.name);
+        q->about = f->analysis->session.queue[i];
         /* A counter of packets is a queue of a PD with itself. It is another class than the queues of that PD. */
-        q->about.kind = mkperf_xstrdup(
-            is_named(q->about.producer, q->about.consumer) ? "counter" : q->about.kind);
-        q->about.producer = mkperf_xstrdup(q->about.producer);
-        q->about.consumer = mkperf_xstrdup(q->about.consumer);
+        if (is_named(q->about.producer, q->about.consumer)) {
+            q->about.kind = "counter";
+        }
         q->producer = q->consumer = MKPERF_SCHED_NOBODY;
         add_stage(f, q->about.producer, q->about.kind, q->about.returns);
         add_stage(f, q->about.consumer, q->about.kind, !q->about.returns);
@@ -109,7 +93,7 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
             f->cycles = i;
         }
     }
-    return mkperf_sink_begin(&f->to, session, e);
+    return MKPERF_OK;
 }
 
 static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)

@@ -4,24 +4,6 @@
 
 #include "model/relays.h"
 
-static const struct mkperf_shape_row queue_rows[] = {
-    MKPERF_SHAPE_TEXT(struct mkperf_queue, name), MKPERF_SHAPE_TEXT(struct mkperf_queue, kind),
-    MKPERF_SHAPE_TEXT(struct mkperf_queue, producer),
-    MKPERF_SHAPE_TEXT(struct mkperf_queue, consumer), MKPERF_SHAPE_END};
-
-static const struct mkperf_shape_row session_rows[] = {
-    MKPERF_SHAPE_TEXT(struct mkperf_session, platform),
-    MKPERF_SHAPE_TEXT(struct mkperf_session, cpu),
-    MKPERF_SHAPE_TEXT(struct mkperf_session, kernel_elf),
-    MKPERF_SHAPE_TEXT(struct mkperf_session, kernel_unnamed),
-    MKPERF_SHAPE_TEXT(struct mkperf_session, image),
-    MKPERF_SHAPE_TEXT(struct mkperf_session, unverified),
-    MKPERF_SHAPE_TEXT(struct mkperf_session, pd_names),
-    MKPERF_SHAPE_TEXT(struct mkperf_session, windows),
-    MKPERF_SHAPE_TEXT(struct mkperf_session, command),
-    MKPERF_SHAPE_ARRAY(struct mkperf_session, queue, nqueues, nqueues, queue_rows),
-    MKPERF_SHAPE_END};
-
 static const struct mkperf_shape_row pd_rows[] = {
     MKPERF_SHAPE_TEXT(struct mkperf_asked_pd, pd.name),
     MKPERF_SHAPE_TEXT(struct mkperf_asked_pd, pd.elf),
@@ -29,7 +11,7 @@ static const struct mkperf_shape_row pd_rows[] = {
     MKPERF_SHAPE_TEXT(struct mkperf_asked_pd, pd.unnamed), MKPERF_SHAPE_END};
 
 const struct mkperf_shape_row mkperf_asked_rows[] = {
-    MKPERF_SHAPE_ARRAY(struct mkperf_asked, session, sessions, session_room, session_rows),
+    MKPERF_SHAPE_ARRAY(struct mkperf_asked, session, sessions, session_room, mkperf_session_rows),
     MKPERF_SHAPE_ARRAY(struct mkperf_asked, pd, pds, pd_room, pd_rows),
     MKPERF_SHAPE_ARRAY(struct mkperf_asked, totals, ntotals, totals_room, NULL),
     MKPERF_SHAPE_ARRAY(struct mkperf_asked, interactions, ninteractions, interactions_room, NULL),
@@ -38,24 +20,10 @@ const struct mkperf_shape_row mkperf_asked_rows[] = {
 
 /* ---- reading ---- */
 
-/* Keeps a copy of the session with its texts and queues. */
 static void keep_session(struct mkperf_asked *a, const struct mkperf_session *session)
 {
     MKPERF_GROW(a->session, a->session_room, (size_t)a->sessions + 1);
-    struct mkperf_session *to = &a->session[a->sessions++];
-
-    mkperf_session_keep(to, session);
-    struct mkperf_queue *queue = mkperf_xcalloc(session->nqueues + 1, sizeof *queue);
-    for (unsigned i = 0; i < session->nqueues; i++) {
-        const struct mkperf_queue *q = &session->queue[i];
-
-        queue[i] = *q;
-        queue[i].name = mkperf_xstrdup(q->name);
-        queue[i].kind = mkperf_xstrdup(q->kind);
-        queue[i].producer = mkperf_xstrdup(q->producer);
-        queue[i].consumer = mkperf_xstrdup(q->consumer);
-    }
-    to->queue = queue;
+    mkperf_session_keep(&a->session[a->sessions++], session);
 }
 
 static enum mkperf_status inner_begin(void *self, const struct mkperf_session *session,
@@ -84,10 +52,7 @@ static enum mkperf_status inner_pd(void *self, const struct mkperf_pd *pd, struc
     MKPERF_GROW(a->pd, a->pd_room, (size_t)a->pds + 1);
     struct mkperf_asked_pd *to = &a->pd[a->pds++];
     *to = (struct mkperf_asked_pd){.pd = *pd, .recorded = a->recorded};
-    to->pd.name = mkperf_xstrdup(pd->name);
-    to->pd.elf = mkperf_xstrdup(pd->elf);
-    to->pd.parent = mkperf_xstrdup(pd->parent);
-    to->pd.unnamed = mkperf_xstrdup(pd->unnamed);
+    mkperf_shape_own(pd_rows, to);
     return mkperf_sink_pd(&r->to, pd, e);
 }
 

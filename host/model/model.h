@@ -30,6 +30,7 @@
 #include <mkperf/record.h>
 #include <mkperf/sched.h>
 
+#include "base/shape.h"
 #include "symbols/symbols.h"
 
 enum mkperf_model_limits {
@@ -95,9 +96,6 @@ struct mkperf_queue {
     bool seen; /* the profiler PD has a mapping of it; otherwise it has no readings */
 };
 
-/* Frees n queues with their texts. */
-void mkperf_queues_free(struct mkperf_queue *q, unsigned n);
-
 /* A session as the target runs it: what is sampled, where, and whose names its threads have. */
 struct mkperf_session {
     const char *platform; /* the target's: "pocket", "microkit"; "" if unknown */
@@ -135,7 +133,8 @@ struct mkperf_session {
     const char *command; /* the command line of the recording, NULL if unknown */
 };
 
-/* Copies a session with its texts, and without its queues. mkperf_session_free frees the texts of a copy. */
+/* Copies a session with its texts and queues. mkperf_session_free frees those of a copy. */
+extern const struct mkperf_shape_row mkperf_session_rows[];
 void mkperf_session_keep(struct mkperf_session *to, const struct mkperf_session *from);
 void mkperf_session_free(struct mkperf_session *s);
 

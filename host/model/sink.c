@@ -106,62 +106,46 @@ enum mkperf_status mkperf_ignore_sched(void *self, const struct mkperf_sched *ev
     return MKPERF_OK;
 }
 
-static const char *printable_text(const char *text)
-{
-    char *copy = mkperf_xstrdup(text);
+static const struct mkperf_shape_row queue_rows[] = {
+    MKPERF_SHAPE_TEXT(struct mkperf_queue, name), MKPERF_SHAPE_TEXT(struct mkperf_queue, kind),
+    MKPERF_SHAPE_TEXT(struct mkperf_queue, producer),
+    MKPERF_SHAPE_TEXT(struct mkperf_queue, consumer), MKPERF_SHAPE_END};
 
-    if (copy != NULL) {
-        mkperf_printable(copy);
-    }
-    return copy;
-}
-
-void mkperf_queues_free(struct mkperf_queue *q, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++) {
-        free((char *)q[i].name);
-        free((char *)q[i].kind);
-        free((char *)q[i].producer);
-        free((char *)q[i].consumer);
-    }
-    free(q);
-}
-
-/* Returns the place of text i of a session, or NULL if it has no more. */
-static const char **session_text(struct mkperf_session *s, unsigned i)
-{
-    const char **const text[] = {&s->platform,       &s->cpu,      &s->kernel_elf,
-                                 &s->kernel_unnamed, &s->image,    &s->unverified,
-                                 &s->command,        &s->pd_names, &s->windows};
-
-    return i < sizeof text / sizeof *text ? text[i] : NULL;
-}
+const struct mkperf_shape_row mkperf_session_rows[] = {
+    MKPERF_SHAPE_TEXT(struct mkperf_session, platform),
+    MKPERF_SHAPE_TEXT(struct mkperf_session, cpu),
+    MKPERF_SHAPE_TEXT(struct mkperf_session, kernel_elf),
+    MKPERF_SHAPE_TEXT(struct mkperf_session, kernel_unnamed),
+    MKPERF_SHAPE_TEXT(struct mkperf_session, image),
+    MKPERF_SHAPE_TEXT(struct mkperf_session, unverified),
+    MKPERF_SHAPE_TEXT(struct mkperf_session, pd_names),
+    MKPERF_SHAPE_TEXT(struct mkperf_session, windows),
+    MKPERF_SHAPE_TEXT(struct mkperf_session, command),
+    MKPERF_SHAPE_ARRAY(struct mkperf_session, queue, nqueues, nqueues, queue_rows),
+    MKPERF_SHAPE_END};
 
 void mkperf_session_keep(struct mkperf_session *to, const struct mkperf_session *from)
 {
-    const char **text;
-
     *to = *from;
-    to->queue = NULL;
-    for (unsigned i = 0; (text = session_text(to, i)) != NULL; i++) {
-        *text = mkperf_xstrdup(*text);
-    }
+    mkperf_shape_own(mkperf_session_rows, to);
 }
 
 void mkperf_session_free(struct mkperf_session *s)
 {
-    const char **text;
+    mkperf_shape_free(mkperf_session_rows, s);
+}
 
-    for (unsigned i = 0; (text = session_text(s, i)) != NULL; i++) {
-        free((char *)*text);
-        *text = NULL;
+/* Makes a text of a copy printable. */
+static void make_printable(const char *text)
+{
+    if (text != NULL) {
+        mkperf_printable((char *)(uintptr_t)text);
     }
 }
 
 enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
                                      const struct mkperf_session *session, struct mkperf_error *e)
 {
-    char platform[TEXT], cpu[TEXT], command[TEXT], image[TEXT], unverified[TEXT], kernel[TEXT];
     struct mkperf_session s = *session;
 
     assert(s.nevents <= MKPERF_MODEL_EVENTS);
@@ -180,35 +164,26 @@ enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
     if (sink->ops->begin == NULL) {
         return MKPERF_OK;
     }
-    s.platform = mkperf_printable_copy(s.platform, platform, sizeof platform);
-    s.cpu = mkperf_printable_copy(s.cpu, cpu, sizeof cpu);
-    s.command = mkperf_printable_copy(s.command, command, sizeof command);
-    s.image = mkperf_printable_copy(s.image, image, sizeof image);
-    s.unverified = mkperf_printable_copy(s.unverified, unverified, sizeof unverified);
-    s.kernel_unnamed = mkperf_printable_copy(s.kernel_unnamed, kernel, sizeof kernel);
-    char *names = mkperf_xstrdup(s.pd_names);
-    if (names != NULL) {
-        mkperf_printable_lines(names);
+    mkperf_session_keep(&s, session); /* all texts except the path of an ELF become printable */
+    const char *const texts[] = {s.platform,       s.cpu,    s.command, s.image, s.unverified,
+                                 s.kernel_unnamed, s.windows};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        make_printable(texts[i]);
     }
-    s.pd_names = names;
-    const char *windows = printable_text(s.windows);
-    s.windows = windows;
-    struct mkperf_queue *queues = mkperf_xcalloc(s.nqueues + 1, sizeof *queues);
+    if (s.pd_names != NULL) {
+        mkperf_printable_lines((char *)(uintptr_t)s.pd_names);
+    }
     for (unsigned i = 0; i < s.nqueues; i++) {
-        queues[i] = session->queue[i];
-        queues[i].name = printable_text(queues[i].name);
-        queues[i].kind = printable_text(queues[i].kind);
-        queues[i].producer = printable_text(queues[i].producer);
-        queues[i].consumer = printable_text(queues[i].consumer);
+        make_printable(s.queue[i].name);
+        make_printable(s.queue[i].kind);
+        make_printable(s.queue[i].producer);
+        make_printable(s.queue[i].consumer);
     }
-    s.queue = queues;
     for (unsigned i = 0; i < s.nevents; i++) {
         mkperf_printable(s.event[i].name);
     }
     enum mkperf_status status = sink->ops->begin(sink->self, &s, e);
-    free(names);
-    free((char *)windows);
-    mkperf_queues_free(queues, s.nqueues);
+    mkperf_session_free(&s);
     return status;
 }
 

@@ -220,7 +220,6 @@ void perfin_free_session(struct perfin_session *s)
         free((char *)s->process[i].unnamed);
     }
     free(s->process);
-    mkperf_queues_free(s->queue, s->model.nqueues);
     free(s->interactions);
     free(s->counts);
 }

@@ -78,7 +78,7 @@ static enum mkperf_status begin_profile(void *self, const struct mkperf_session 
         return e->status;
     }
     if (p->sched != NULL) {
-        p->sched->nwindows = mkperf_windows_read(session.windows, p->sched->window);
+        (void)mkperf_analysis_begin(p->sched, &session, e);
     }
     if (p->times &&
         (mkperf_spool_open(&p->samples, sizeof(struct mkperf_profile_sample), e) != MKPERF_OK ||
@@ -86,10 +86,10 @@ static enum mkperf_status begin_profile(void *self, const struct mkperf_session 
          mkperf_spool_open(&p->marks, sizeof(struct mkperf_profile_mark), e) != MKPERF_OK)) {
         return e->status;
     }
-    if (p->keep_schedule) {
-        mkperf_fills_begin(&p->fills, &session);
-    }
     mkperf_places_begin(&p->places, &session);
+    if (p->keep_schedule) {
+        mkperf_fills_begin(&p->fills, &p->places.session);
+    }
     return MKPERF_OK;
 }
 

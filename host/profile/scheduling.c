@@ -319,21 +319,13 @@ void mkperf_fills_begin(struct mkperf_fills *f, const struct mkperf_session *ses
 {
     mkperf_fills_free(f);
     f->nqueues = session->nqueues;
-    f->queue = mkperf_xcalloc(f->nqueues + 1, sizeof *f->queue);
+    f->queue = session->queue;
     f->read = mkperf_xcalloc(f->nqueues + 1, sizeof *f->read);
     f->step = 1;
-    for (unsigned i = 0; i < f->nqueues; i++) {
-        f->queue[i] = session->queue[i];
-        f->queue[i].name = mkperf_xstrdup(f->queue[i].name);
-        f->queue[i].kind = mkperf_xstrdup(f->queue[i].kind);
-        f->queue[i].producer = mkperf_xstrdup(f->queue[i].producer);
-        f->queue[i].consumer = mkperf_xstrdup(f->queue[i].consumer);
-    }
 }
 
 void mkperf_fills_free(struct mkperf_fills *f)
 {
-    mkperf_queues_free(f->queue, f->nqueues);
     free(f->read);
     free(f->fill);
     *f = (struct mkperf_fills){.nqueues = 0};

@@ -144,7 +144,7 @@ struct mkperf_queue_fill {
 
 /* How full queues were, in the order of time. */
 struct mkperf_fills {
-    struct mkperf_queue *queue;
+    const struct mkperf_queue *queue; /* those of the session */
     unsigned nqueues;
     struct mkperf_queue_fill *fill;
     size_t fills, room;
@@ -152,6 +152,7 @@ struct mkperf_fills {
     uint64_t step;  /* one of so many readings of a queue is kept */
 };
 
+/* The session lives as long as f. */
 void mkperf_fills_begin(struct mkperf_fills *f, const struct mkperf_session *session);
 void mkperf_fills_add(struct mkperf_fills *f, const struct mkperf_queue_reading *r);
 void mkperf_fills_free(struct mkperf_fills *f);

@@ -61,43 +61,30 @@ struct mkperf_analysis *mkperf_analysis_new(void)
     return mkperf_xcalloc(1, sizeof(struct mkperf_analysis));
 }
 
-static void free_findings(struct mkperf_analysis *a)
-{
-    for (unsigned i = 0; i < a->nedges; i++) {
-        free(a->edge[i].nested_by.by);
-        free(a->edge[i].preempted_by.by);
-        mkperf_log_free(&a->edge[i].wall);
-    }
-    for (unsigned i = 0; i < a->nwakes; i++) {
-        mkperf_log_free(&a->wake[i].delay);
-    }
-}
-
 void mkperf_analysis_free(struct mkperf_analysis *a)
 {
-    if (a == NULL) {
-        return;
+    if (a != NULL) {
+        mkperf_shape_free(mkperf_analysis_rows, a);
+        mkperf_session_free(&a->session);
+        free(a);
     }
-    for (uint32_t i = 0; i < a->npds; i++) {
-        free(a->pd[i].name);
-        free(a->pd[i].slice);
-        free(a->pd[i].ready_by.by);
-        free(a->pd[i].blocked_on.by);
-        free(a->pd[i].call.nested_by.by);
-        free(a->pd[i].call.preempted_by.by);
-    }
-    free_findings(a);
-    free(a->pd);
-    free(a->core);
-    free(a->edge);
-    free(a->wake);
-    free(a->inversion);
-    free(a);
 }
 
 void mkperf_analysis_listen(struct mkperf_analysis *a, struct mkperf_analysis_listener l)
 {
     a->listener[a->nlisteners++] = l;
+}
+
+enum mkperf_status mkperf_analysis_begin(void *self, const struct mkperf_session *session,
+                                         struct mkperf_error *e)
+{
+    struct mkperf_analysis *a = self;
+
+    (void)e;
+    mkperf_session_free(&a->session);
+    mkperf_session_keep(&a->session, session);
+    a->nwindows = mkperf_windows_read(session->windows, a->window);
+    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_analysis_pd(void *self, const struct mkperf_pd *pd,
@@ -143,9 +130,12 @@ void mkperf_analysis_charge(struct mkperf_analysis *a)
 void mkperf_analysis_restart(struct mkperf_analysis *a)
 {
     mkperf_analysis_charge(a);
-    free_findings(a);
+    for (unsigned i = 0; i < a->nedges; i++) {
+        mkperf_shape_free(edge_rows, &a->edge[i]);
+    }
     a->nedges = a->ninversions = 0;
     for (unsigned i = 0; i < a->nwakes; i++) { /* PDs that have not run yet refer to them */
+        mkperf_log_free(&a->wake[i].delay);
         a->wake[i].busy = 0;
         a->wake[i].delay = (struct mkperf_log_histogram){.count = 0};
     }
@@ -177,22 +167,6 @@ void mkperf_analysis_end(struct mkperf_analysis *a)
     MKPERF_SORT(a->inversion, a->ninversions, MKPERF_DOWN(a->inversion, total));
 }
 
-static enum mkperf_status on_begin(void *self, const struct mkperf_session *session,
-                                   struct mkperf_error *e)
-{
-    struct mkperf_analysis *a = self;
-
-    (void)e;
-    a->session = *session;
-    a->nwindows = mkperf_windows_read(session->windows, a->window);
-    a->session.platform = a->session.cpu = a->session.command = NULL;
-    a->session.kernel_elf = a->session.kernel_unnamed = NULL;
-    a->session.image = a->session.unverified = a->session.pd_names = NULL;
-    a->session.queue = NULL;
-    a->session.windows = NULL;
-    return MKPERF_OK;
-}
-
 static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
                                  struct mkperf_error *e)
 {
@@ -211,7 +185,7 @@ struct mkperf_sink mkperf_analysis_sink(struct mkperf_analysis *a)
     static const struct mkperf_sink_ops ops = {
         .name = "scheduling",
         .reads = true,
-        .begin = on_begin,
+        .begin = mkperf_analysis_begin,
         .pd = mkperf_analysis_pd,
         .events = mkperf_ignore_events,
         .sched = mkperf_analysis_event,

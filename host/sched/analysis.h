@@ -257,7 +257,7 @@ struct mkperf_analysis {
     unsigned nlisteners;
     unsigned nwindows; /* windows of the domain schedule */
     struct mkperf_schedule_entry window[MKPERF_WINDOWS];
-    struct mkperf_session session; /* a copy of the session, of which all strings are NULL */
+    struct mkperf_session session; /* a copy */
     struct mkperf_totals totals;   /* the input's totals once it has ended; interactions is NULL */
 };
 
@@ -275,8 +275,10 @@ extern const struct mkperf_shape_row mkperf_analysis_rows[];
 enum mkperf_status mkperf_analysis_read(struct mkperf_analysis *a, struct mkperf_sink sink,
                                         const char *path, const struct mkperf_question *question,
                                         struct mkperf_error *e);
-/* Takes a PD of the session; the second function takes an event. They are for callers that are sinks themselves. Events
- * of unknown PDs are ignored. Both always succeed. */
+/* Takes the session, a PD of it, and an event. They are for callers that are sinks themselves. Events of unknown PDs are
+ * ignored. They always succeed. */
+enum mkperf_status mkperf_analysis_begin(void *self, const struct mkperf_session *session,
+                                         struct mkperf_error *e);
 enum mkperf_status mkperf_analysis_pd(void *self, const struct mkperf_pd *pd,
                                       struct mkperf_error *e);
 enum mkperf_status mkperf_analysis_event(void *self, const struct mkperf_sched *event,

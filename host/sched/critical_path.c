@@ -233,11 +233,7 @@ enum mkperf_status mkperf_timeline_read(struct mkperf_timeline *t, struct mkperf
 
 void mkperf_timeline_free(struct mkperf_timeline *t)
 {
-    for (uint32_t i = 0; i < t->npds; i++) {
-        free(t->lane[i].interval);
-    }
-    free(t->lane);
-    free(t->arrow);
+    mkperf_shape_free(timeline_rows, t);
     *t = (struct mkperf_timeline){.npds = 0};
 }
 

@@ -250,10 +250,6 @@ void mkperf_demand_attach(struct mkperf_demand *d, struct mkperf_analysis *a)
 
 void mkperf_demand_free(struct mkperf_demand *d)
 {
-    for (uint32_t i = 0; i < d->npds; i++) {
-        free(d->pd[i].run);
-        free(d->pd[i].found);
-    }
-    free(d->pd);
+    mkperf_shape_free(sched_demand_rows, d);
     *d = (struct mkperf_demand){.npds = 0};
 }

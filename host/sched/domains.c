@@ -158,10 +158,7 @@ void mkperf_domains_attach(struct mkperf_domains *d, struct mkperf_analysis *a)
 
 void mkperf_domains_free(struct mkperf_domains *d)
 {
-    for (unsigned i = 0; i < d->n; i++) {
-        free(d->window[i].pd);
-    }
-    free(d->window);
+    mkperf_shape_free(domains_rows, d);
     *d = (struct mkperf_domains){.n = 0};
 }
 

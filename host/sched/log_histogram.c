@@ -45,7 +45,5 @@ uint64_t mkperf_log_quantile(const struct mkperf_log_histogram *h, unsigned per_
 
 void mkperf_log_free(struct mkperf_log_histogram *h)
 {
-    free(h->in);
-    h->in = NULL;
-    h->room = 0;
+    mkperf_shape_free(mkperf_log_rows, h);
 }

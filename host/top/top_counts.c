@@ -63,6 +63,9 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
         mkperf_analysis_listen(c->sched,
                                (struct mkperf_analysis_listener){.core = on_core, .self = c});
     }
+    if (c->sched != NULL) {
+        (void)mkperf_analysis_begin(c->sched, session, e);
+    }
     if (c->symbols != NULL && session->kernel_elf != NULL && c->kernel == NULL) {
         (void)mkperf_symbols_recorded(c->symbols, session->kernel_elf, &session->kernel_build_id,
                                       /* If the kernel's ELF cannot be read, addresses are shown. */
