@@ -24,6 +24,7 @@
  */
 
 struct agent;
+enum { AGENT_DESTINATIONS = 16 };
 enum agent_kind { AGENT_FILE, AGENT_PPROF, AGENT_OTLP, AGENT_PYROSCOPE, AGENT_KINDS };
 
 struct agent_waiting {
@@ -181,9 +182,9 @@ struct agent {
     /* number of signals that end the agent; the main thread then sets `ending` for the others */
     volatile int *stop;
     bool ending;
-    const char *to[16];
+    const char *to[AGENT_DESTINATIONS + 1]; /* NULL behind the last one */
     unsigned nto;
-    struct agent_outbox outbox[16];
+    struct agent_outbox outbox[AGENT_DESTINATIONS];
     uint64_t sequence; /* the number of the next window */
     struct mkperf_symbols *elfs;
     uint64_t elfs_unix_ms; /* when the first of them was opened */

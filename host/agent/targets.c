@@ -53,7 +53,6 @@ static enum mkperf_status record(struct agent_target *t, struct mkperf_error *e)
     r->options.link.key_file = t->key_file != NULL ? t->key_file : t->agent->options.link.key_file;
     r->options.link.reconnect_s = FOREVER_S;
     r->options.keep_no_elfs = true;
-    r->options.command = mkperf_xstrdup(t->agent->options.command);
     r->notice = r->warn = on_notice;
     r->named = resolve_names;
     r->stop = &t->stop;
@@ -345,5 +344,4 @@ void agent_free(struct agent *a)
     }
     mkperf_symbols_free(a->elfs);
     free(a->target);
-    free(a->options.command);
 }

@@ -57,7 +57,7 @@ static enum mkperf_status open_chain(struct agent_window *w, struct mkperf_error
         w->path = mkperf_xprintf("%s/%012" PRIu64 ".%013" PRIu64 ".0.%s.data",
                                  a->outbox[0].directory, w->sequence, w->unix_ms, w->target);
         MKPERF_TRY(mkperf_perfdata_new(w->path, r->symbols, &w->perfdata, e));
-        mkperf_perfdata_compress(w->perfdata, r->options.compression);
+        mkperf_perfdata_compress(w->perfdata, (int)r->options.compression);
         end = mkperf_perfdata_sink(w->perfdata);
     }
     w->checks = mkperf_checks_new(end, r->symbols, true);

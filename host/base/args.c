@@ -13,7 +13,8 @@ struct table {
     struct option option[MKPERF_OPTIONS_MAX + 2];
     char letters[3 * MKPERF_OPTIONS_MAX + 8];
     const struct mkperf_option *from[MKPERF_OPTIONS_MAX];
-    unsigned group[MKPERF_OPTIONS_MAX], n, nlong;
+    size_t offset[MKPERF_OPTIONS_MAX]; /* of the structure of which the option names a member */
+    unsigned n, nlong;
 };
 
 static int argument_of(const struct mkperf_option *o)
@@ -23,21 +24,21 @@ static int argument_of(const struct mkperf_option *o)
                                 : required_argument;
 }
 
-static void add_option(struct table *t, const struct mkperf_option *o, unsigned group)
+static void add_option(struct table *t, const struct mkperf_option *o, size_t offset)
 {
     static const char *const colons[] = {
         [no_argument] = "", [required_argument] = ":", [optional_argument] = "::"};
     size_t n = strlen(t->letters);
 
-    if (mkperf_option_has_letter(o)) {
-        snprintf(t->letters + n, sizeof t->letters - n, "%c%s", o->id, colons[argument_of(o)]);
+    if (o->letter != 0) {
+        snprintf(t->letters + n, sizeof t->letters - n, "%c%s", o->letter, colons[argument_of(o)]);
     }
     if (o->name != NULL) {
         t->option[t->nlong++] =
             (struct option){o->name, argument_of(o), NULL, FIRST_LONG + (int)t->n};
     }
     t->from[t->n] = o;
-    t->group[t->n++] = group;
+    t->offset[t->n++] = offset;
 }
 
 /* Returns the number of the option that getopt found. */
@@ -48,7 +49,7 @@ static unsigned option_number(const struct table *t, int found)
     if (found >= FIRST_LONG) {
         return (unsigned)(found - FIRST_LONG);
     }
-    while (i < t->n && t->from[i]->id != found) {
+    while (i < t->n && t->from[i]->letter != found) {
         i++;
     }
     return i;
@@ -97,20 +98,21 @@ enum mkperf_status mkperf_given_percent(const struct mkperf_given *g, double *ou
                : mkperf_given_bad(g, "a percentage");
 }
 
-enum mkperf_status mkperf_given_seconds(const struct mkperf_given *g, double *out)
+static enum mkperf_status store_seconds(const struct mkperf_given *g, double *out)
 {
-    return parse_real(g->value, out) && *out > 0 && *out < 1e9 ? MKPERF_OK
-                                                               : mkperf_given_bad(g, "seconds");
+    *out = (double)g->option->store.none;
+    return g->value == NULL || (parse_real(g->value, out) && *out > 0 && *out < 1e9)
+               ? MKPERF_OK
+               : mkperf_given_bad(g, "seconds");
 }
 
 /* Stores the value of a word of o->words: that of the first word plus the word's index. */
-static enum mkperf_status store_word(const struct mkperf_option *o, const struct mkperf_given *g,
-                                     unsigned *out)
+static enum mkperf_status store_word(const struct mkperf_given *g, unsigned *out)
 {
     char want[256] = "";
 
-    *out = (unsigned)(g->value != NULL ? o->store.min : o->store.max);
-    for (const char *p = o->words; g->value != NULL && *p != '\0'; ++*out) {
+    *out = (unsigned)(g->value != NULL ? g->option->store.min : g->option->store.none);
+    for (const char *p = g->option->words; g->value != NULL && *p != '\0'; ++*out) {
         size_t n = strcspn(p, " "), at = strlen(want);
 
         if (strlen(g->value) == n && memcmp(g->value, p, n) == 0) {
@@ -126,33 +128,56 @@ static enum mkperf_status store_word(const struct mkperf_option *o, const struct
     return g->value != NULL ? mkperf_given_bad(g, want) : MKPERF_OK;
 }
 
-/* Stores an option's value in the member of self that its row names. */
-static enum mkperf_status store_value(const struct mkperf_option *o,
-                                      const struct mkperf_option_group *group, char *self,
-                                      const struct mkperf_given *g)
+enum mkperf_status mkperf_given_number(const struct mkperf_given *g, void *out)
 {
-    void *at = self + o->store.at;
+    const struct mkperf_store *s = &g->option->store;
+    uint64_t n = s->none;
+    char *end, want[80];
 
-    switch (o->store.how) {
+    if (g->value != NULL) {
+        errno = 0;
+        n = strtoull(g->value, &end, 10);
+        if (!isdigit((unsigned char)*g->value) || *end != '\0' || errno != 0 || n < s->min ||
+            n > s->max) {
+            snprintf(want, sizeof want, "a number from %" PRIu64 " to %" PRIu64, s->min, s->max);
+            return mkperf_given_bad(g, want);
+        }
+    }
+    if (s->bytes == sizeof(uint32_t)) {
+        *(uint32_t *)out = (uint32_t)n;
+    } else {
+        *(uint64_t *)out = n;
+    }
+    return MKPERF_OK;
+}
+
+/* Stores an option's value in the member that its row names, of the structure at `self`. */
+static enum mkperf_status store_value(const struct mkperf_given *g, char *self)
+{
+    const struct mkperf_store *s = &g->option->store;
+    void *at = self + s->at;
+
+    switch (s->how) {
     case MKPERF_STORE_NONE:
         return MKPERF_OK;
     case MKPERF_STORE_TRUE:
     case MKPERF_STORE_FALSE:
-        *(bool *)at = o->store.how == MKPERF_STORE_TRUE;
+        *(bool *)at = s->how == MKPERF_STORE_TRUE;
         return MKPERF_OK;
     case MKPERF_STORE_TEXT:
         *(const char **)at = g->value;
         return MKPERF_OK;
     case MKPERF_STORE_SECONDS:
-        return mkperf_given_seconds(g, at);
+        return store_seconds(g, at);
     case MKPERF_STORE_PERCENT:
         return mkperf_given_percent(g, at);
     case MKPERF_STORE_NUMBER:
-        return mkperf_given_number(g, o->store.min, o->store.max, at);
+        return mkperf_given_number(g, at);
     case MKPERF_STORE_WORD:
-        return store_word(o, g, at);
+        return store_word(g, at);
     default:
-        return group->set != NULL ? group->set(self, g) : mkperf_given_unknown(g);
+        assert(s->take != NULL);
+        return s->take(at, g);
     }
 }
 
@@ -162,7 +187,7 @@ static enum mkperf_status store_found(const struct mkperf_command *c, const stru
 {
     unsigned i = option_number(t, found);
     const struct mkperf_option *o = t->from[i];
-    struct mkperf_given g = {.id = o->id, .command = c->name, .e = e};
+    struct mkperf_given g = {.option = o, .command = c->name, .e = e};
     char name[64];
 
     if (found >= FIRST_LONG) {
@@ -172,8 +197,7 @@ static enum mkperf_status store_found(const struct mkperf_command *c, const stru
     }
     g.name = name;
     g.value = value_of(o, argc, argv);
-    return store_value(o, c->options[t->group[i]].group,
-                       (char *)self + c->options[t->group[i]].offset, &g);
+    return store_value(&g, (char *)self + t->offset[i]);
 }
 
 static enum mkperf_status complain(const struct mkperf_command *c, int found, char **argv,
@@ -231,11 +255,11 @@ enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self,
     *args = (struct mkperf_args){.helped = false};
     memset(&t, 0, sizeof t);
     memcpy(t.letters, ":h", 3);
-    for (unsigned i = 0; i < MKPERF_OPTION_GROUPS && c->options[i].group != NULL; i++) {
-        for (const struct mkperf_option *o = c->options[i].group->options; !mkperf_option_is_end(o);
-             o++) {
+    for (unsigned i = 0; i < MKPERF_OPTION_TABLES && c->options[i].table != NULL; i++) {
+        const struct mkperf_option *o = c->options[i].table;
+        for (; o->name != NULL || o->letter != 0; o++) {
             assert(t.n < MKPERF_OPTIONS_MAX);
-            add_option(&t, o, i);
+            add_option(&t, o, c->options[i].offset);
         }
     }
     t.option[t.nlong] = (struct option){"help", no_argument, NULL, HELP_LONG};
@@ -310,40 +334,28 @@ uint64_t mkperf_duration_ns(const char *text)
     return 0;
 }
 
-enum mkperf_status mkperf_given_unknown(const struct mkperf_given *g)
-{
-    return mkperf_error_set(g->e, MKPERF_ERR_FAILED, "%s: no code takes %s", g->command, g->name);
-}
-
-enum mkperf_status mkperf_given_number(const struct mkperf_given *g, uint64_t min, uint64_t max,
-                                       uint64_t *out)
-{
-    char *end, want[80];
-    const char *text = g->value;
-
-    errno = 0;
-    *out = strtoull(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *out >= min && *out <= max) {
-        return MKPERF_OK;
-    }
-    snprintf(want, sizeof want, "a number from %llu to %llu", (unsigned long long)min,
-             (unsigned long long)max);
-    return mkperf_given_bad(g, want);
-}
-
 int mkperf_command_main(const struct mkperf_command *c, int argc, char **argv)
 {
     void *self = mkperf_xcalloc(1, c->self.bytes);
     struct mkperf_error e = {.status = MKPERF_OK};
     struct mkperf_args args;
+    char *line;
+    size_t n;
+    FILE *to = mkperf_memstream_open(&line, &n);
 
+    fputs("mkperf", to);
+    for (int i = 0; i < argc; i++) {
+        fprintf(to, " %s", argv[i]);
+    }
+    mkperf_memstream_close(to);
     if (c->self.initial != NULL) {
         memcpy(self, c->self.initial, c->self.bytes);
     }
     if (c->init != NULL) {
-        c->init(self, argc, argv);
+        c->init(self);
     }
     enum mkperf_status status = mkperf_args_parse(c, self, argc, argv, &args, &e);
+    args.line = line;
     if (status == MKPERF_OK && !args.helped) {
         status = c->run(self, &args, &e);
     }
@@ -358,21 +370,8 @@ int mkperf_command_main(const struct mkperf_command *c, int argc, char **argv)
         c->end(self);
     }
     free(self);
+    free(line);
     return (int)status;
-}
-
-char *mkperf_command_line(int argc, char **argv)
-{
-    char *line = NULL;
-    size_t n;
-    FILE *f = mkperf_memstream_open(&line, &n);
-
-    fputs("mkperf", f);
-    for (int i = 0; i < argc; i++) {
-        fprintf(f, " %s", argv[i]);
-    }
-    mkperf_memstream_close(f);
-    return line;
 }
 
 /* ---- sets of cores ---- */
@@ -407,6 +406,11 @@ enum mkperf_status mkperf_given_cpus(const struct mkperf_given *g, uint32_t most
             return MKPERF_OK;
         }
     }
+}
+
+enum mkperf_status mkperf_take_cpus(void *member, const struct mkperf_given *g)
+{
+    return mkperf_given_cpus(g, MKPERF_CPU_LIST_MAX, member);
 }
 
 static void append_core(char text[MKPERF_CPU_LIST_TEXT], const char *before, uint32_t cpu)

@@ -3,19 +3,19 @@
  * Arguments of commands: one description of each command, from which mkperf makes everything else.
  *
  *     struct mkperf_command ───┬─► args.c          parsing: options store their values in the command's own structure (self)
- *       options[] ─► group     ├─► usage.c         --help
+ *       options[] ─► table     ├─► usage.c         --help
  *         mkperf_option[]      └─► host/help       the man pages, and completion for bash and zsh
  *
  * Owns: the form of descriptions, which are constants in the commands' files. To add an option: a row in the table of the
- * command or of a shared group. The row names the member of self that stores the value; otherwise it has an id, and the group's
- * set function has a case for it.
+ * command or a shared table. The row names the member of self that stores the value, and, if no form of it is right, a function
+ * that reads the value.
  */
 #ifndef MKPERF_HOST_BASE_ARGS_H
 #define MKPERF_HOST_BASE_ARGS_H
 
 #include "base.h"
 
-enum { MKPERF_OPTION_GROUPS = 11, MKPERF_OPTIONS_MAX = 64, MKPERF_SECTIONS = 4 };
+enum { MKPERF_OPTION_TABLES = 11, MKPERF_OPTIONS_MAX = 64, MKPERF_SECTIONS = 4 };
 
 /* Called for each item of a list that a shell can complete or the help shows. help may be "". */
 typedef void mkperf_put(void *to, const char *word, const char *help);
@@ -32,10 +32,22 @@ enum mkperf_value {
     MKPERF_VALUE_WORDS, /* several, with commas between */
 };
 
+/* An option from the command line. */
+struct mkperf_given {
+    const struct mkperf_option *option;
+    const char *name;  /* the option as it was typed, "--core" or "-c" */
+    const char *value; /* NULL: none */
+    const char *command;
+    struct mkperf_error *e;
+};
+
+/* Stores the value of an option in a member of self. Errors: USAGE, with mkperf_given_bad or another text. */
+typedef enum mkperf_status mkperf_take(void *member, const struct mkperf_given *g);
+
 /* How an option is stored, and in which member of self. */
 struct mkperf_store {
     enum {
-        MKPERF_STORE_SET, /* the group's set function stores it */
+        MKPERF_STORE_TAKEN, /* `take` stores it */
         MKPERF_STORE_NONE,
         MKPERF_STORE_TRUE,
         MKPERF_STORE_FALSE,
@@ -45,20 +57,20 @@ struct mkperf_store {
         MKPERF_STORE_NUMBER,
         MKPERF_STORE_WORD,
     } how;
-    size_t at;
-    uint64_t min,
-        /* Limits of a number; for words, the value of the first word and the value without one. */
-        max;
+    size_t at, bytes;  /* where the member is; the size of a number */
+    uint64_t min, max; /* limits of a number; min is the value of the first word, too */
+    uint64_t none;     /* what is stored if no value is given */
+    mkperf_take *take;
 };
 
 /*
- * A row of a table of options: letter (or an id, or 0), long name, help; then what it takes, how it is stored, and other members.
+ * A row of a table of options: letter (or 0), long name, help; then what it takes, how it is stored, and other members.
  *
  *     MKPERF_OPTION('o', "output", "the file to write", MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct command, output)),
  */
-#define MKPERF_OPTION(letter, long_name, text, ...)                      \
-    {                                                                    \
-        .id = (letter), .name = (long_name), .help = (text), __VA_ARGS__ \
+#define MKPERF_OPTION(short_name, long_name, text, ...)                          \
+    {                                                                            \
+        .letter = (short_name), .name = (long_name), .help = (text), __VA_ARGS__ \
     }
 
 /* For rows: the name of an option's value, and what it is for completion. */
@@ -72,21 +84,26 @@ struct mkperf_store {
 /* Bool. */
 #define MKPERF_CLEARS(type, member) .store = {MKPERF_STORE_(FALSE, type, member, bool)}
 #define MKPERF_TEXT(type, member) .store = {MKPERF_STORE_(TEXT, type, member, const char *)}   /* const char *; NULL: no value */
-/* Double, > 0. */
-#define MKPERF_SECONDS(type, member) .store = {MKPERF_STORE_(SECONDS, type, member, double)}
+/* Double, > 0; `without` is stored if the option is given without a value. */
+#define MKPERF_SECONDS(type, member) MKPERF_SECONDS_OR(type, member, 0)
+#define MKPERF_SECONDS_OR(type, member, without) \
+    .store = {MKPERF_STORE_(SECONDS, type, member, double), .none = (without)}
 /* Double, 0 to 100. */
 #define MKPERF_PER_CENT(type, member) .store = {MKPERF_STORE_(PERCENT, type, member, double)}
-#define MKPERF_NUMBER(type, member, least, most) /* uint64_t */ \
-    .store = {MKPERF_STORE_(NUMBER, type, member, uint64_t), .min = (least), .max = (most)}
+#define MKPERF_NUMBER(type, member, least, most) MKPERF_NUMBER_OR(type, member, least, most, least) /* uint32_t or uint64_t */
+#define MKPERF_NUMBER_OR(type, member, least, most, without) \
+    .store = {.how = MKPERF_STORE_NUMBER, .bytes = sizeof ((type *)0)->member, .min = (least), .max = (most), .none = (without), \
+              .at = _Generic(((type *)0)->member, uint32_t: offsetof(type, member), uint64_t: offsetof(type, member))}
 #define MKPERF_ENUM(type, member, first, without) /* an enum, whose values are in the order of the words */ \
-    .store = {MKPERF_STORE_(WORD, type, member, unsigned), .min = (first), .max = (without)}
+    .store = {MKPERF_STORE_(WORD, type, member, unsigned), .min = (first), .none = (without)}
+/* Of any type, which the function knows. */
+#define MKPERF_TAKEN(function, type, member) .store = {.take = (function), .at = offsetof(type, member)}
 #define MKPERF_STORE_(kind, type, member, of) \
     .how = MKPERF_STORE_##kind, .at = _Generic(((type *)0)->member, __typeof__(of) : offsetof(type, member))
 /* clang-format on */
 
 struct mkperf_option {
-    /* The letter of the short form; from 256 on, there is no short form. 0: no letter, and no case in the set function. */
-    int id;
+    char letter;       /* the short form; 0: none */
     const char *name;  /* the long form, without dashes; NULL: none */
     const char *value; /* the name of its argument; "[X]": optional; NULL: none */
     const char *help;  /* "%d" in it is replaced by `number` */
@@ -95,32 +112,6 @@ struct mkperf_option {
     const char *words; /* separated by blanks; NULL */
     mkperf_list *list; /* more words; NULL */
     struct mkperf_store store;
-};
-
-static inline bool mkperf_option_has_letter(const struct mkperf_option *o)
-{
-    return o->id > 0 && o->id < 256;
-}
-
-static inline bool mkperf_option_is_end(const struct mkperf_option *o)
-{
-    return o->id == 0 && o->name == NULL;
-}
-
-/* An option from the command line. */
-struct mkperf_given {
-    int id;
-    const char *name;  /* the option as it was typed, "--core" or "-c" */
-    const char *value; /* NULL: none */
-    const char *command;
-    struct mkperf_error *e;
-};
-
-struct mkperf_option_group {
-    const struct mkperf_option *options; /* ends with one that has neither id nor name */
-    /* Stores one of MKPERF_STORE_SET in self; NULL: there are none. Errors: USAGE, with
-     * mkperf_given_bad or another text. */
-    enum mkperf_status (*set)(void *self, const struct mkperf_given *g);
 };
 
 struct mkperf_help_section {
@@ -133,6 +124,7 @@ struct mkperf_args {
     bool helped; /* --help was answered: nothing more to do */
     int n;
     char **operand;
+    const char *line; /* "mkperf ARGV...", for files that name the command which wrote them */
 };
 
 struct mkperf_command {
@@ -140,9 +132,10 @@ struct mkperf_command {
     const char *synopsis;    /* what usage has after the command's name */
     const char *description; /* paragraphs separated by empty lines; lines are refilled */
     struct {
-        const struct mkperf_option_group *group; /* NULL: the end */
-        size_t offset; /* where in self the argument of its set function is */
-    } options[MKPERF_OPTION_GROUPS];
+        const struct mkperf_option
+            *table;    /* ends with an option without a name and a letter; NULL: the end */
+        size_t offset; /* where in self the structure is of which its rows name members */
+    } options[MKPERF_OPTION_TABLES];
     enum mkperf_value operand; /* the kind of the operands */
     mkperf_list *operand_list;
     int operands_min, operands_max;
@@ -154,14 +147,15 @@ struct mkperf_command {
     const char *no_operands;
     struct mkperf_help_section sections[MKPERF_SECTIONS];
     const char *examples; /* lines, shown as they are; NULL */
-    unsigned statuses;    /* 1 << status for each that it may end with; see base.h */
+    unsigned
+        statuses; /* 1 << status for each that it may end with; 0: MKPERF_STATUSES_FILES; see base.h */
     struct {
         size_t bytes;
         const void *initial; /* NULL: zeros */
         /* The command's state, into which options are parsed. */
     } self;
     /* Sets the members that are no constants, before options are parsed; NULL. */
-    void (*init)(void *self, int argc, char **argv);
+    void (*init)(void *self);
     enum mkperf_status (*run)(void *self, const struct mkperf_args *args, struct mkperf_error *e);
     void (*end)(void *self); /* called in any case, after run; NULL */
 };
@@ -190,35 +184,30 @@ int mkperf_command_main(const struct mkperf_command *c, int argc, char **argv);
 enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self, int argc,
                                      char **argv, struct mkperf_args *args, struct mkperf_error *e);
 
-/* For set functions: stores a value in *out, or USAGE with the valid values. */
 /* Returns the ns of a whole number with its unit, as "10ms" (s, ms, us, ns), or 0 if it is none, 0, or too long. */
 uint64_t mkperf_duration_ns(const char *text);
 
+/* For functions that take an option: USAGE, with the valid values. */
 enum mkperf_status mkperf_given_bad(const struct mkperf_given *g, const char *want);
-enum mkperf_status mkperf_given_number(const struct mkperf_given *g, uint64_t min, uint64_t max,
-                                       uint64_t *out);
-enum mkperf_status mkperf_given_seconds(const struct mkperf_given *g, double *out); /* above 0 */
+enum mkperf_status mkperf_given_number(const struct mkperf_given *g, void *out);    /* by its row */
 enum mkperf_status mkperf_given_percent(const struct mkperf_given *g, double *out); /* 0 to 100 */
-/* Reports an option of the table for which the set function has no case: the default of its switch. */
-enum mkperf_status mkperf_given_unknown(const struct mkperf_given *g);
 
 /* Sets the error USAGE with a text of the caller and the way to the help. */
 enum mkperf_status mkperf_usage_error(struct mkperf_error *e, const char *command,
                                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Returns "mkperf ARGV..." as one string, to be freed. */
-char *mkperf_command_line(int argc, char **argv);
-
 /* ---- walking and printing ---- */
 
-/* Returns the option number i of a command over all groups, or NULL if there are no more. */
+/* Returns the option number i of a command over all tables, or NULL if there are no more. */
 const struct mkperf_option *mkperf_command_option(const struct mkperf_command *c, unsigned i);
 /* Returns the help text of an option, with its number in place of %d. The text may be in `buffer`. */
 enum { MKPERF_HELP_BYTES = 1024 };
 const char *mkperf_option_help(const struct mkperf_option *o, char buffer[MKPERF_HELP_BYTES]);
 /* Puts the words of an option or operand, from `words` and `list`. */
 void mkperf_words(const char *words, mkperf_list *list, mkperf_put *put, void *to);
+/* Returns the meaning of exit status i if this command can end with it, else NULL. c NULL: any command. */
+const char *mkperf_command_status(const struct mkperf_command *c, int i);
 void mkperf_help_text(const struct mkperf_command *c, FILE *out); /* --help */
 
 /* ---- "did you mean": the word of a list that is nearest to a typed one (usage.c) ---- */
@@ -256,6 +245,7 @@ static inline bool mkperf_cpu_list_has(const struct mkperf_cpu_list *l, uint32_t
 /* Parses an option's value, of which all numbers must be below `most`. Errors: USAGE. */
 enum mkperf_status mkperf_given_cpus(const struct mkperf_given *g, uint32_t most,
                                      struct mkperf_cpu_list *l);
+mkperf_take mkperf_take_cpus; /* -C LIST, in a struct mkperf_cpu_list */
 
 /* The text of a set that is given and not empty: "core 0", "cores 0-2,5". A long text ends with "...". */
 enum { MKPERF_CPU_LIST_TEXT = 128 };

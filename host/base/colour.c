@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 /* The group's self is the enum mkperf_colour. */
-#define WHEN                                                                             \
-    {                                                                                    \
-        .how = MKPERF_STORE_WORD, .min = MKPERF_COLOUR_AUTO, .max = MKPERF_COLOUR_ALWAYS \
+#define WHEN                                                                              \
+    {                                                                                     \
+        .how = MKPERF_STORE_WORD, .min = MKPERF_COLOUR_AUTO, .none = MKPERF_COLOUR_ALWAYS \
     }
 
-static const struct mkperf_option options[] = {
+const struct mkperf_option mkperf_colour_options[] = {
     MKPERF_OPTION(
         0, "color",
         "shares in red from 5 per cent on, in green from 0.5 on: auto (on a terminal, unless "
@@ -18,10 +18,8 @@ static const struct mkperf_option options[] = {
         MKPERF_TAKES(WORD, "[WHEN]"), .words = "auto always never", .store = WHEN),
     MKPERF_OPTION(0, "stdio-color", "the same, as perf calls it", MKPERF_TAKES(WORD, "WHEN"),
                   .words = "auto always never", .store = WHEN),
-    {.id = 0},
+    {.letter = 0},
 };
-
-const struct mkperf_option_group mkperf_colour_options = {options, NULL};
 
 bool mkperf_colour_wanted(enum mkperf_colour when, FILE *out)
 {

@@ -12,7 +12,7 @@
 enum mkperf_colour { MKPERF_COLOUR_AUTO, MKPERF_COLOUR_ALWAYS, MKPERF_COLOUR_NEVER };
 
 /* --color[=WHEN] and perf's --stdio-color WHEN, of an enum mkperf_colour. */
-extern const struct mkperf_option_group mkperf_colour_options;
+extern const struct mkperf_option mkperf_colour_options[];
 
 /* Returns whether to use colours. AUTO does if `out` is a terminal, and neither NO_COLOR nor
  * TERM=dumb forbids it. */

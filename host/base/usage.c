@@ -6,9 +6,9 @@ enum { WIDTH = 80, INDENT = 2, COLUMN = 26 };
 
 const struct mkperf_option *mkperf_command_option(const struct mkperf_command *c, unsigned i)
 {
-    for (unsigned g = 0; g < MKPERF_OPTION_GROUPS && c->options[g].group != NULL; g++) {
-        for (const struct mkperf_option *o = c->options[g].group->options; !mkperf_option_is_end(o);
-             o++) {
+    for (unsigned t = 0; t < MKPERF_OPTION_TABLES && c->options[t].table != NULL; t++) {
+        const struct mkperf_option *o = c->options[t].table;
+        for (; o->name != NULL || o->letter != 0; o++) {
             if (i-- == 0) {
                 return o;
             }
@@ -99,6 +99,14 @@ static void put_entry(void *to, const char *word, const char *help)
     print_entry(to, word, help);
 }
 
+const char *mkperf_command_status(const struct mkperf_command *c, int i)
+{
+    unsigned set = c == NULL ? UINT_MAX : c->statuses != 0 ? c->statuses : MKPERF_STATUSES_FILES;
+    bool common = i == MKPERF_OK || i == MKPERF_ERR_FAILED || i == MKPERF_ERR_USAGE;
+
+    return common || (i < 32 && (set >> i & 1)) ? mkperf_status_text((enum mkperf_status)i) : NULL;
+}
+
 void mkperf_help_text(const struct mkperf_command *c, FILE *out)
 {
     const struct mkperf_option *o;
@@ -112,8 +120,8 @@ void mkperf_help_text(const struct mkperf_command *c, FILE *out)
                    *value = o->value != NULL ? o->value : "";
         bool optional = value[0] == '[';
 
-        if (mkperf_option_has_letter(o)) {
-            snprintf(letter, sizeof letter, "-%c%s", o->id, o->name != NULL ? ", " : "");
+        if (o->letter != 0) {
+            snprintf(letter, sizeof letter, "-%c%s", o->letter, o->name != NULL ? ", " : "");
         }
         snprintf(term, sizeof term, "%s%s%s%s%s", letter, o->name != NULL ? "--" : "", name,
                  optional           ? "[="
@@ -143,13 +151,12 @@ void mkperf_help_text(const struct mkperf_command *c, FILE *out)
             p += n + (p[n] == '\n');
         }
     }
-    unsigned set = c->statuses;
     fputs("\nExit status:\n", out);
     for (int i = 0; i <= MKPERF_ERR_USAGE; i++) {
-        bool is_common = i == MKPERF_OK || i == MKPERF_ERR_FAILED || i == MKPERF_ERR_USAGE;
-        if (is_common || (i < 32 && (set >> i & 1))) {
+        const char *text = mkperf_command_status(c, i);
+        if (text != NULL) {
             fprintf(out, "%*s%-5d", INDENT, "", i);
-            print_filled(out, mkperf_status_text((enum mkperf_status)i), INDENT + 5, INDENT + 5);
+            print_filled(out, text, INDENT + 5, INDENT + 5);
         }
     }
 }

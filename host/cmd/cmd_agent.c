@@ -12,7 +12,6 @@
 #include "cmd.h"
 
 enum {
-    OPT_TO = 256,
     TARGETS = 64,
     DEFAULT_WINDOW_S = 10,
     DEFAULT_KEEP_MIB = 1024,
@@ -23,20 +22,41 @@ enum {
 
 struct agent_command {
     struct agent agent; /* the first member, because it has the options of a recording first */
-    const char *target[TARGETS];
-    unsigned ntargets;
+    const char *target[TARGETS + 1]; /* NULL behind the last one */
     bool sched, queues;
 };
 
+/* Stores one value of several in an array, behind which is a NULL. The row's `max` is its room. */
+static enum mkperf_status take_one(void *member, const struct mkperf_given *g)
+{
+    const char **list = member;
+    uint64_t n = 0;
+
+    while (list[n] != NULL) {
+        n++;
+    }
+    if (n == g->option->store.max) {
+        return mkperf_usage_error(g->e, "agent",
+                                  "too many %s: --targets names any number of targets", g->name);
+    }
+    list[n] = g->value;
+    return MKPERF_OK;
+}
+
 static const struct mkperf_option agent_options[] = {
-    MKPERF_OPTION('t', "target", "a target, see below; several times for several",
-                  MKPERF_TAKES(TARGET, "TARGET")),
+    MKPERF_OPTION(
+        't', "target", "a target, see below; several times for several",
+        MKPERF_TAKES(TARGET, "TARGET"),
+        .store = {.take = take_one, .at = offsetof(struct agent_command, target), .max = TARGETS}),
     MKPERF_OPTION(0, "targets",
                   "a file with a line NAME TARGET [KEY-FILE] for each target; it is read again "
                   "when it changes",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct agent_command, agent.list)),
-    MKPERF_OPTION(OPT_TO, "to", "where windows go, see below; several times for several",
-                  .value = "DESTINATION"),
+    MKPERF_OPTION(0, "to", "where windows go, see below; several times for several",
+                  .value = "DESTINATION",
+                  .store = {.take = take_one,
+                            .at = offsetof(struct agent_command, agent.to),
+                            .max = AGENT_DESTINATIONS}),
     MKPERF_OPTION(0, "metrics", "answer Prometheus at this address; without an address on loopback",
                   .value = "ADDRESS:PORT", MKPERF_TEXT(struct agent_command, agent.metrics)),
     MKPERF_OPTION(0, "window", "length of a window (%d)", .value = "S", .number = DEFAULT_WINDOW_S,
@@ -62,46 +82,18 @@ static const struct mkperf_option agent_options[] = {
                   MKPERF_SETS(struct agent_command, sched)),
     MKPERF_OPTION(0, "queues", "with the indices of queues, for metrics of flow; implies --sched",
                   MKPERF_SETS(struct agent_command, queues)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
-{
-    struct agent_command *c = self;
-
-    if (g->id == 't' && c->ntargets < TARGETS) {
-        c->target[c->ntargets++] = g->value;
-        return MKPERF_OK;
-    }
-    if (g->id == OPT_TO && c->agent.nto < sizeof c->agent.to / sizeof *c->agent.to) {
-        c->agent.to[c->agent.nto++] = g->value;
-        return MKPERF_OK;
-    }
-    return mkperf_usage_error(g->e, "agent", "too many %s: --targets names any number of targets",
-                              g->name);
-}
-
-static const struct mkperf_option_group agent_group = {agent_options, set};
-
-static void init_agent(void *self, int argc, char **argv)
-{
-    struct agent_command *c = self;
-
-    mkperf_record_options_init(&c->agent.options, argc, argv);
-    c->agent.window_s = DEFAULT_WINDOW_S;
-    c->agent.keep_mib = DEFAULT_KEEP_MIB;
-    c->agent.service = "mkperf";
-}
 
 static enum mkperf_status check_agent_options(struct agent_command *c, struct mkperf_error *e)
 {
     struct agent *a = &c->agent;
     bool servers = false;
 
-    for (unsigned i = 0; i < a->nto; i++) {
-        servers |= strstr(a->to[i], "://") != NULL;
+    for (; a->to[a->nto] != NULL; a->nto++) {
+        servers |= strstr(a->to[a->nto], "://") != NULL;
     }
-    if (c->ntargets == 0 && a->list == NULL) {
+    if (c->target[0] == NULL && a->list == NULL) {
         return mkperf_usage_error(e, "agent", "no target: give -t TARGET or --targets FILE");
     }
     if (a->nto == 0 && a->metrics == NULL) {
@@ -113,7 +105,7 @@ static enum mkperf_status check_agent_options(struct agent_command *c, struct mk
     if (a->window_s < 1 || a->window_s > 3600) {
         return mkperf_usage_error(e, "agent", "--window: want 1 to 3600 s");
     }
-    a->options.link.target = c->ntargets != 0 ? c->target[0] : a->list;
+    a->options.link.target = c->target[0] != NULL ? c->target[0] : a->list;
     a->options.queues = c->queues;
     a->options.configure.sched = c->sched || c->queues;
     if (a->options.aggregate_s == MKPERF_AGGREGATE_S && a->window_s <= LONGEST_AGGREGATE_S) {
@@ -154,7 +146,7 @@ static enum mkperf_status open_all(struct agent_command *c, struct mkperf_error 
             agent_push_start(a, &a->outbox[i]);
         }
     }
-    for (unsigned i = 0; i < c->ntargets; i++) {
+    for (unsigned i = 0; c->target[i] != NULL; i++) {
         MKPERF_TRY(agent_add(a, NULL, c->target[i], NULL, e));
     }
     return a->list != NULL ? agent_read_list(a, e) : MKPERF_OK;
@@ -165,7 +157,7 @@ static enum mkperf_status run_agent(void *self, const struct mkperf_args *args,
 {
     struct agent_command *c = self;
 
-    (void)args;
+    c->agent.options.command = args->line;
     MKPERF_TRY(check_agent_options(c, e));
     c->agent.stop = mkperf_process_interrupts();
     /* Large blocks, such as the buffer of each file, are returned when they are freed, and only their used pages are memory: without
@@ -197,18 +189,19 @@ const struct mkperf_command mkperf_agent_command = {
                    "an end. What is given up is "
                    "counted in the metrics. With --duration the agent ends after S seconds of the "
                    "targets' time.",
-    .options = {{&agent_group, 0},
-                {&mkperf_sampling_options, 0},
-                {&mkperf_names_options, 0},
-                {&mkperf_kernel_options, 0}},
+    .options = {{agent_options, 0},
+                {mkperf_sampling_options, 0},
+                {mkperf_names_options, 0},
+                {mkperf_kernel_options, 0}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help},
                  {.title = "DESTINATION is one of", .list = agent_kind_help}},
     .examples = "mkperf agent -t tcp:10.0.0.5 --to file:/var/lib/mkperf/windows\n"
                 "mkperf agent --targets /etc/mkperf/targets --metrics 9464 --sched\n"
                 "mkperf agent --targets targets --spool spool --to otlp:https://otel.example:4318",
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .self = {.bytes = sizeof(struct agent_command)},
-    .init = init_agent,
+    .self = MKPERF_SELF(
+        struct agent_command,
+        .agent = {.window_s = DEFAULT_WINDOW_S, .keep_mib = DEFAULT_KEEP_MIB, .service = "mkperf"}),
+    .init = mkperf_record_options_init,
     .run = run_agent,
     .end = end_agent,
 };

@@ -31,10 +31,8 @@ static const struct mkperf_option annotate_options[] = {
                   .value = "N", MKPERF_PER_CENT(struct annotate_command, limit)),
     MKPERF_OPTION(0, "stdio", "accepted for perf's sake: the output is always text",
                   MKPERF_IGNORED),
-    {.id = 0},
+    {.letter = 0},
 };
-
-static const struct mkperf_option_group annotate_group = {annotate_options, NULL};
 
 /* Prints the functions of all events that are wanted, and counts them in *printed. */
 static enum mkperf_status print_events(const struct annotate_command *c,
@@ -139,15 +137,14 @@ const struct mkperf_command mkperf_annotate_command = {
         "The instructions of a function, each with its share of the function's weight, between the "
         "source lines that they are of. Without SYMBOL: of all functions above --percent-limit.\n\n"
         "The kernel's functions are counted for all PDs that entered it, unless --pd names one.",
-    .options = {{&report_input_options, offsetof(struct annotate_command, input)},
-                {&annotate_group, 0},
-                {&report_names_options, offsetof(struct annotate_command, names)},
-                {&report_filter_options, offsetof(struct annotate_command, filter)},
-                {&report_elf_options, offsetof(struct annotate_command, elfs)},
-                {&report_objdump_options, offsetof(struct annotate_command, elfs)},
-                {&mkperf_colour_options, offsetof(struct annotate_command, colour)}},
+    .options = {{report_input_options, offsetof(struct annotate_command, input)},
+                {annotate_options, 0},
+                {report_names_options, offsetof(struct annotate_command, names)},
+                {report_filter_options, offsetof(struct annotate_command, filter)},
+                {report_elf_options, offsetof(struct annotate_command, elfs)},
+                {report_objdump_options, offsetof(struct annotate_command, elfs)},
+                {mkperf_colour_options, offsetof(struct annotate_command, colour)}},
     .operands_max = 1,
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(struct annotate_command, .input = "perf.data", .limit = 1,
                         .style = {.source = true}),
     .run = run_annotate,

@@ -37,9 +37,8 @@ static const struct mkperf_option budget_options[] = {
                   "that are in it and below their periods change",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct budget_command, system)),
     MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct budget_command, json)),
-    {.id = 0},
+    {.letter = 0},
 };
-static const struct mkperf_option_group budget_group = {budget_options, NULL};
 
 /* Returns a budget in microseconds that would have sufficed in a period, with the margin. */
 static uint64_t advice_for(const struct budget_command *c, uint64_t enough_ns, uint64_t period_ns)
@@ -446,14 +445,13 @@ const struct mkperf_command mkperf_budget_command = {
         "periods, passive PDs' work for it included. A budget of that much would never have been "
         "used up. Record with budgets that are large enough: a PD that is throttled would use "
         "more than it shows.",
-    .options = {{&report_input_options, offsetof(struct budget_command, input)},
-                {&budget_group, 0}},
+    .options = {{report_input_options, offsetof(struct budget_command, input)},
+                {budget_options, 0}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .examples = "mkperf record -t tcp:192.168.1.5 --sched --duration 60\n"
                 "mkperf budget --margin 20\n"
                 "mkperf budget --system my.system | patch my.system",
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self =
         MKPERF_SELF(struct budget_command, .input = "perf.data", .period_us = 10000, .margin = 10),
     .run = run_budget,

@@ -19,10 +19,8 @@ static const struct mkperf_option console_options[] = {
                   MKPERF_TEXT(struct console, commands)),
     MKPERF_OPTION('o', "output", "samples that arrive go into this perf.data file",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct console, recorder.options.output)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-static const struct mkperf_option_group console_group = {console_options, NULL};
 
 static enum mkperf_status run_console(void *self, const struct mkperf_args *args,
                                       struct mkperf_error *e)
@@ -66,13 +64,13 @@ const struct mkperf_command mkperf_console_command = {
     .description =
         "Commands for the profiler of a running system: typed at a prompt, from standard "
         "input, or from -c. help at the prompt lists them.",
-    .options = {{&mkperf_link_options, offsetof(struct console, recorder.options.link)},
-                {&console_group, 0},
-                {&mkperf_names_options, offsetof(struct console, recorder.options)},
-                {&mkperf_watch_options, offsetof(struct console, recorder.options.link)},
-                {&mkperf_control_options, offsetof(struct console, recorder.options.link)}},
+    .options = {{mkperf_link_options, offsetof(struct console, recorder.options.link)},
+                {console_options, 0},
+                {mkperf_names_options, offsetof(struct console, recorder.options)},
+                {mkperf_watch_options, offsetof(struct console, recorder.options.link)},
+                {mkperf_control_options, offsetof(struct console, recorder.options.link)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .statuses = MKPERF_STATUSES_FILES | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct console)},
     .init = mkperf_recorder_talk_init,
     .run = run_console,

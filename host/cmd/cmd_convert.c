@@ -20,15 +20,16 @@
 #include "model/figures.h"
 #include "model/relays.h"
 
-enum { OPTION_TO = 256, PRINT_LEVEL = 8 };
+enum { PRINT_LEVEL = 8 };
 
 struct conversion {
     const char *command; /* the name of the command, for messages */
-    char *line;          /* the whole command line, owned */
     const char *input;
     const char *diff; /* another input to compare with, or NULL */
     const struct mkperf_format *format;
-    FILE *print; /* where each sample is printed, one per line; NULL: nowhere */
+    bool summary;   /* toperf: each sample is printed */
+    uint64_t level; /* kprof2perf: from PRINT_LEVEL on, each sample is printed */
+    FILE *print;    /* where each sample is printed, one per line; NULL: nowhere */
     struct mkperf_cpu_list cores;
     bool quiet; /* prints no summary and no progress */
     struct mkperf_input in;
@@ -274,12 +275,14 @@ static enum mkperf_status write_output(struct conversion *c, struct mkperf_error
     return status;
 }
 
-static enum mkperf_status run_conversion(struct conversion *c, struct mkperf_error *e)
+static enum mkperf_status run_conversion(struct conversion *c, const struct mkperf_args *args,
+                                         struct mkperf_error *e)
 {
     struct mkperf_profile base = {.cores = false};
 
     c->out.input = strcmp(c->input, "-") == 0 ? "standard input" : c->input;
     c->out.elfs.elf_path = c->in.elf_path;
+    c->in.command = args->line;
     c->in.warn = print_input_warning;
     c->in.self = c;
     c->out.warnings = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_warning});
@@ -298,20 +301,6 @@ static enum mkperf_status run_conversion(struct conversion *c, struct mkperf_err
     return status;
 }
 
-static void init_conversion(void *self, int argc, char **argv)
-{
-    struct conversion *c = self;
-
-    c->in.command = c->line = mkperf_command_line(argc, argv);
-}
-
-static void end_conversion(void *self)
-{
-    struct conversion *c = self;
-
-    free(c->line);
-}
-
 /* ---- options ---- */
 
 static void put_formats(mkperf_put *put, void *to)
@@ -328,14 +317,38 @@ static void put_suffixes(mkperf_put *put, void *to)
     }
 }
 
+/* Returns what a message adds for CSV, a format that mkperf does not write. `name` is a format or a
+ * file. */
+static const char *instead_of(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n >= 3 && strcmp(name + n - 3, "csv") == 0
+               ? " (jsonl has all that csv had; docs/formats.md makes a table of it)"
+               : "";
+}
+
+static enum mkperf_status take_format(void *member, const struct mkperf_given *g)
+{
+    const struct mkperf_format **format = member;
+
+    *format = mkperf_format_by_name(g->value);
+    return *format != NULL
+               ? MKPERF_OK
+               : mkperf_usage_error(g->e, g->command, "%s: want a format of the list, not '%s'%s",
+                                    g->name, g->value, instead_of(g->value));
+}
+
 static const struct mkperf_option output_options[] = {
     MKPERF_OPTION('o', "output", "the file to write; - is standard output",
                   MKPERF_TAKES(FILE, "OUT"), MKPERF_TEXT(struct conversion, out.path)),
-    MKPERF_OPTION(OPTION_TO, "to", "OUT's format, if its name does not determine it",
-                  MKPERF_TAKES(WORD, "FORMAT"), .list = put_formats),
+    MKPERF_OPTION(0, "to", "OUT's format, if its name does not determine it",
+                  MKPERF_TAKES(WORD, "FORMAT"), .list = put_formats,
+                  MKPERF_TAKEN(take_format, struct conversion, format)),
     MKPERF_OPTION('e', "event", "the event of formats that show one (the first)", .value = "NAME",
                   MKPERF_TEXT(struct conversion, out.event)),
-    MKPERF_OPTION('C', "cpu", "samples of these cores only, as in 0-2,5", .value = "LIST"),
+    MKPERF_OPTION('C', "cpu", "samples of these cores only, as in 0-2,5", .value = "LIST",
+                  MKPERF_TAKEN(mkperf_take_cpus, struct conversion, cores)),
     MKPERF_OPTION(0, "title", "of formats that have one", .value = "TEXT",
                   MKPERF_TEXT(struct conversion, out.title)),
     MKPERF_OPTION(0, "no-inline", "inlined functions are part of the function around them",
@@ -348,7 +361,7 @@ static const struct mkperf_option output_options[] = {
     MKPERF_OPTION(0, "diff", "flame graph, page: compare with this profile, which was before",
                   MKPERF_TAKES(FILE, "OTHER"), MKPERF_TEXT(struct conversion, diff)),
     MKPERF_OPTION('q', "quiet", "no summary, no progress", MKPERF_SETS(struct conversion, quiet)),
-    {.id = 0},
+    {.letter = 0},
 };
 
 static const struct mkperf_option input_options[] = {
@@ -374,40 +387,8 @@ static const struct mkperf_option input_options[] = {
     MKPERF_OPTION(0, "kprof-era", "for kprof: the layout, if it is not to be found out",
                   MKPERF_TAKES(WORD, "A|B|C"), .words = "A B C",
                   MKPERF_ENUM(struct mkperf_input, era, MKPERF_KPROF_A, MKPERF_KPROF_AUTO)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-/* Returns what a message adds for CSV, a format that mkperf does not write. `name` is a format or a
- * file. */
-static const char *instead_of(const char *name)
-{
-    size_t n = strlen(name);
-
-    return n >= 3 && strcmp(name + n - 3, "csv") == 0
-               ? " (jsonl has all that csv had; docs/formats.md makes a table of it)"
-               : "";
-}
-
-static enum mkperf_status set_output(void *self, const struct mkperf_given *g)
-{
-    struct conversion *c = self;
-
-    switch (g->id) {
-    case OPTION_TO:
-        c->format = mkperf_format_by_name(g->value);
-        return c->format != NULL ? MKPERF_OK
-                                 : mkperf_usage_error(g->e, g->command,
-                                                      "%s: want a format of the list, not '%s'%s",
-                                                      g->name, g->value, instead_of(g->value));
-    case 'C':
-        return mkperf_given_cpus(g, MKPERF_CPU_LIST_MAX, &c->cores);
-    default:
-        return mkperf_given_unknown(g);
-    }
-}
-
-static const struct mkperf_option_group input_group = {input_options, NULL};
-static const struct mkperf_option_group output_group = {output_options, set_output};
 
 static enum mkperf_status run_convert(void *self, const struct mkperf_args *args,
                                       struct mkperf_error *e)
@@ -420,7 +401,7 @@ static enum mkperf_status run_convert(void *self, const struct mkperf_args *args
     }
     c->format = c->format != NULL ? c->format : mkperf_format_by_path(c->out.path);
     return c->format != NULL
-               ? run_conversion(c, e)
+               ? run_conversion(c, args, e)
                : mkperf_usage_error(e, c->command,
                                     "--to is needed: the name '%s' determines no format%s",
                                     c->out.path, instead_of(c->out.path));
@@ -432,9 +413,9 @@ const struct mkperf_command mkperf_convert_command = {
     .synopsis = "[options] IN -o OUT",
     .description = "Reads IN, whatever of the formats below it is, and writes OUT. An older OUT is "
                    "replaced only by a whole new one.",
-    .options = {{&output_group, 0},
-                {&input_group, offsetof(struct conversion, in)},
-                {&report_symfs_options, offsetof(struct conversion, out.elfs)}},
+    .options = {{output_options, 0},
+                {input_options, offsetof(struct conversion, in)},
+                {report_symfs_options, offsetof(struct conversion, out.elfs)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_min = 1,
     .operands_max = 1,
@@ -446,11 +427,8 @@ const struct mkperf_command mkperf_convert_command = {
                 "mkperf convert perf.data -o profile.pb.gz\n"
                 "mkperf convert samples.json --build-dir build -o perf.data\n"
                 "mkperf convert new.data --diff old.data -o diff.svg",
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(struct conversion, .command = "convert"),
-    .init = init_conversion,
     .run = run_convert,
-    .end = end_conversion,
 };
 
 /* The samples.json of the seL4 profiler to perf.data: the options of the older command, --lenient and --time-hz. */
@@ -461,24 +439,14 @@ static const struct mkperf_option toperf_options[] = {
                   MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct conversion, in.build_dir)),
     MKPERF_OPTION('o', "output", "the file to write (perf.data)", MKPERF_TAKES(FILE, "FILE"),
                   MKPERF_TEXT(struct conversion, out.path)),
-    MKPERF_OPTION('p', "print-summary", "print the samples, one per line"),
+    MKPERF_OPTION('p', "print-summary", "print the samples, one per line",
+                  MKPERF_SETS(struct conversion, summary)),
     MKPERF_OPTION(0, "lenient", "repair or omit invalid data, and report that",
                   MKPERF_SETS(struct conversion, in.lenient)),
     MKPERF_OPTION(0, "time-hz", "time is in ticks of this clock, not nanoseconds", .value = "N",
                   MKPERF_NUMBER(struct conversion, in.time_hz, 1, UINT64_MAX)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-static enum mkperf_status set_print(void *self, const struct mkperf_given *g)
-{
-    struct conversion *c = self;
-
-    (void)g; /* -p is the only option without a `store` */
-    c->print = stdout;
-    return MKPERF_OK;
-}
-
-static const struct mkperf_option_group toperf_group = {toperf_options, set_print};
 
 /* Runs toperf or kprof2perf, which take the options of the commands that they replace, and write
  * perf.data. */
@@ -487,12 +455,12 @@ static enum mkperf_status run_replacement(void *self, const struct mkperf_args *
 {
     struct conversion *c = self;
 
-    (void)args;
     if (c->input == NULL || (strcmp(c->in.from, "toperf") == 0 && c->in.build_dir == NULL)) {
         return mkperf_usage_error(e, c->command, "--samples-path and --build-dir are needed");
     }
     c->format = mkperf_format_by_name("perf");
-    return run_conversion(c, e);
+    c->print = c->summary ? stdout : c->level >= PRINT_LEVEL ? stderr : NULL;
+    return run_conversion(c, args, e);
 }
 
 const struct mkperf_command mkperf_toperf_command = {
@@ -501,13 +469,10 @@ const struct mkperf_command mkperf_toperf_command = {
     .synopsis = "-s FILE -b DIR [options]",
     .description = "Writes perf.data from what the seL4 profiler's tools left, as the command of "
                    "that name did. A link named toperf to mkperf behaves as this.",
-    .options = {{&toperf_group, 0}},
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .options = {{toperf_options, 0}},
     .self = MKPERF_SELF(struct conversion, .command = "toperf", .in = {.from = "toperf"},
                         .out = {.path = "perf.data"}),
-    .init = init_conversion,
     .run = run_replacement,
-    .end = end_conversion,
 };
 
 /* The kpdata of Akaros to perf.data: the options of the older command, and more. */
@@ -526,23 +491,11 @@ static const struct mkperf_option kprof2perf_options[] = {
     MKPERF_OPTION(0, "lenient", "omit invalid data, and report that",
                   MKPERF_SETS(struct conversion, in.lenient)),
     MKPERF_OPTION('D', NULL, "from %d on: print each sample, to standard error", .value = "LEVEL",
-                  .number = PRINT_LEVEL),
+                  .number = PRINT_LEVEL, MKPERF_NUMBER(struct conversion, level, 0, INT32_MAX)),
     MKPERF_OPTION('s', NULL, "accepted: there are no memory blocks", .value = "SIZE",
                   MKPERF_IGNORED),
-    {.id = 0},
+    {.letter = 0},
 };
-
-static enum mkperf_status set_print_level(void *self, const struct mkperf_given *g)
-{
-    struct conversion *c = self;
-    uint64_t level; /* the level of -D, the only option without a `store` */
-
-    MKPERF_TRY(mkperf_given_number(g, 0, INT32_MAX, &level));
-    c->print = level >= PRINT_LEVEL ? stderr : NULL;
-    return MKPERF_OK;
-}
-
-static const struct mkperf_option_group kprof2perf_group = {kprof2perf_options, set_print_level};
 
 const struct mkperf_command mkperf_kprof2perf_command = {
     .name = "kprof2perf",
@@ -551,11 +504,8 @@ const struct mkperf_command mkperf_kprof2perf_command = {
     .description =
         "Writes perf.data from what Akaros' kernel profiler left, as the command of that "
         "name did. A link named kprof2perf to mkperf behaves as this.",
-    .options = {{&kprof2perf_group, 0}},
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .options = {{kprof2perf_options, 0}},
     .self = MKPERF_SELF(struct conversion, .command = "kprof2perf", .input = "-",
                         .in = {.from = "kprof"}, .out = {.path = "-"}),
-    .init = init_conversion,
     .run = run_replacement,
-    .end = end_conversion,
 };

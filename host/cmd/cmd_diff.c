@@ -9,8 +9,6 @@
 #include "cmd.h"
 #include "report/comparison.h"
 
-enum { OPT_FAIL_ABOVE = 256 };
-
 static const char timer_event[] = "timer"; /* the event without kernel time, see docs/stock.md */
 
 struct diff_command {
@@ -31,6 +29,28 @@ struct diff_command {
     unsigned ncases;
 };
 
+static enum mkperf_status take_keys(void *keys, const struct mkperf_given *g)
+{
+    MKPERF_TRY(report_columns_sort(keys, g));
+    return report_columns_have(keys, REPORT_SORT_TIME) ||
+                   report_columns_have(keys, REPORT_SORT_UTIL)
+               ? mkperf_given_bad(g, "keys that two recordings share, not time and util")
+               : MKPERF_OK;
+}
+
+/* Stores a growth, behind which a sign of per cent may follow. */
+static enum mkperf_status take_growth(void *member, const struct mkperf_given *g)
+{
+    double *growth = member;
+    char *end;
+
+    *growth = strtod(g->value, &end);
+    end += *end == '%';
+    return end != g->value && *end == '\0' && *growth >= 0 && *growth <= 1e6
+               ? MKPERF_OK
+               : mkperf_given_bad(g, "a number of per cent, at least 0, as in 5 or 5%");
+}
+
 static const struct mkperf_option diff_options[] = {
     MKPERF_OPTION(
         'c', "compute",
@@ -41,7 +61,8 @@ static const struct mkperf_option diff_options[] = {
     MKPERF_OPTION(
         's', "sort",
         "what rows are, as for report: functions of PDs (pd,sym, the default), PDs (pd), ...",
-        MKPERF_TAKES(WORDS, "KEYS"), .list = report_columns_put_keys),
+        MKPERF_TAKES(WORDS, "KEYS"), .list = report_columns_put_keys,
+        MKPERF_TAKEN(take_keys, struct diff_command, d.keys)),
     MKPERF_OPTION(
         0, "confidence",
         "per cent (95): in 100 - N of 100 comparisons of equal systems, some row is called "
@@ -49,10 +70,10 @@ static const struct mkperf_option diff_options[] = {
         .value = "N", MKPERF_PER_CENT(struct diff_command, d.confidence)),
     MKPERF_OPTION(0, "percent-limit", "leave out rows below N per cent in both (0)", .value = "N",
                   MKPERF_PER_CENT(struct diff_command, gate.limit)),
-    MKPERF_OPTION(OPT_FAIL_ABOVE, "fail-above",
+    MKPERF_OPTION(0, "fail-above",
                   "exit with status 1 if a row grew by more than N per cent of what it was, and "
                   "chance does not explain it: for continuous integration",
-                  .value = "N"),
+                  .value = "N", MKPERF_TAKEN(take_growth, struct diff_command, gate.fail_above)),
     MKPERF_OPTION(0, "exact",
                   "compare counts of instructions, which mkperf exact records: each difference is "
                   "one (the default if both sides have them)",
@@ -67,32 +88,8 @@ static const struct mkperf_option diff_options[] = {
     MKPERF_OPTION(0, "junit",
                   "also write the rows into FILE, each as a test case that --fail-above judges",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct diff_command, junit)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-/* Sets the keys of -s, or the growth of --fail-above, behind which a sign of per cent may follow. */
-static enum mkperf_status set_diff_option(void *self, const struct mkperf_given *g)
-{
-    struct diff_command *c = self;
-    struct report_column_list *keys = &c->d.keys;
-    char *end;
-
-    if (g->id == OPT_FAIL_ABOVE) {
-        c->gate.fail_above = strtod(g->value, &end);
-        end += *end == '%';
-        return end != g->value && *end == '\0' && c->gate.fail_above >= 0 &&
-                       c->gate.fail_above <= 1e6
-                   ? MKPERF_OK
-                   : mkperf_given_bad(g, "a number of per cent, at least 0, as in 5 or 5%");
-    }
-    MKPERF_TRY(report_columns_sort(keys, g));
-    return report_columns_have(keys, REPORT_SORT_TIME) ||
-                   report_columns_have(keys, REPORT_SORT_UTIL)
-               ? mkperf_given_bad(g, "keys that two recordings share, not time and util")
-               : MKPERF_OK;
-}
-
-static const struct mkperf_option_group diff_group = {diff_options, set_diff_option};
 
 /* Writes the file of --junit: the test cases of all events. */
 static enum mkperf_status write_junit(const struct diff_command *c, struct mkperf_error *e)
@@ -350,15 +347,14 @@ const struct mkperf_command mkperf_diff_command = {
         "may be several recordings (record --repeat): then the shares are means, and what differs "
         "between recordings of one side counts against significance.\n\n"
         "Rows marked ~ may be chance. Percentages are of the event's period sum over all PDs.",
-    .options = {{&diff_group, 0},
-                {&report_per_options, offsetof(struct diff_command, d.per)},
-                {&report_names_options, offsetof(struct diff_command, names)},
-                {&mkperf_colour_options, offsetof(struct diff_command, colour)},
-                {&report_elf_options, offsetof(struct diff_command, d.elfs)}},
+    .options = {{diff_options, 0},
+                {report_per_options, offsetof(struct diff_command, d.per)},
+                {report_names_options, offsetof(struct diff_command, names)},
+                {mkperf_colour_options, offsetof(struct diff_command, colour)},
+                {report_elf_options, offsetof(struct diff_command, d.elfs)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_min = REPORT_SIDES,
     .operands_max = REPORT_SIDES,
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(struct diff_command, .order = BY_CHANGE, .gate = {.fail_above = -1},
                         .d = {.confidence = 95, .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}}),
     .run = run_diff,

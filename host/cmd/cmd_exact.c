@@ -24,7 +24,7 @@ struct exact {
     struct mkperf_input in;
     const char *output, *from, *until;
     uint64_t times;
-    char *line, *counts; /* the command line; the path of the plugin's file */
+    char *counts; /* the path of the plugin's file */
     struct mkperf_error *e;
 };
 
@@ -46,9 +46,8 @@ static const struct mkperf_option exact_options[] = {
                   MKPERF_TAKES(DIRS, "DIR[:DIR]"), MKPERF_TEXT(struct exact, in.elf_path)),
     MKPERF_OPTION(0, "kernel", "the kernel's ELF (default: kernel.elf or sel4.elf in --elf-path)",
                   MKPERF_TAKES(FILE, "ELF"), MKPERF_TEXT(struct exact, in.kernel)),
-    {.id = 0},
+    {.letter = 0},
 };
-static const struct mkperf_option_group exact_group = {exact_options, NULL};
 
 static void print_exact_warning(void *self, const char *text)
 {
@@ -250,7 +249,7 @@ static enum mkperf_status run_exact(void *self, const struct mkperf_args *args,
 
             mkperf_perfdata_compress(w, MKPERF_COMPRESS_FILES);
             x->in.from = "exact";
-            x->in.command = x->line;
+            x->in.command = args->line;
             x->in.warn = print_exact_warning;
             mkperf_input_read(x->counts, &x->in, &sink, e);
             mkperf_perfdata_free(w);
@@ -262,17 +261,9 @@ static enum mkperf_status run_exact(void *self, const struct mkperf_args *args,
     return e->status;
 }
 
-static void init_exact(void *self, int argc, char **argv)
-{
-    ((struct exact *)self)->line = mkperf_command_line(argc, argv);
-}
-
 static void end_exact(void *self)
 {
-    struct exact *x = self;
-
-    free(x->line);
-    free(x->counts);
+    free(((struct exact *)self)->counts);
 }
 
 const struct mkperf_command mkperf_exact_command = {
@@ -286,7 +277,7 @@ const struct mkperf_command mkperf_exact_command = {
         "recording.\n\nQEMU must count time by instructions (-icount), and must be able to load "
         "plugins, as Debian's can (tested: 7.2). Nothing from outside may reach the machine. PDs "
         "of one program are counted together, and so is the kernel's work for all PDs.",
-    .options = {{&exact_group, 0}},
+    .options = {{exact_options, 0}},
     .operand = MKPERF_VALUE_TEXT,
     .operands_min = 1,
     .operands_max = ARGUMENTS_MAX,
@@ -294,9 +285,7 @@ const struct mkperf_command mkperf_exact_command = {
         "mkperf exact --system my.system --elf-path build --until finished -o after.data \\\n"
         "    -- qemu-system-aarch64 -machine virt -icount shift=0,sleep=off ...\n"
         "mkperf diff --exact before.data after.data",
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(struct exact, .output = "perf.data", .times = 1),
-    .init = init_exact,
     .run = run_exact,
     .end = end_exact,
 };

@@ -83,9 +83,8 @@ static const struct mkperf_option explain_options[] = {
                   MKPERF_ENUM(struct explain_command, why, 0, ALL_QUESTIONS)),
     MKPERF_OPTION(0, "json", "as JSON Lines: one object for each question",
                   MKPERF_SETS(struct explain_command, json)),
-    {.id = 0},
+    {.letter = 0},
 };
-static const struct mkperf_option_group explain_group = {explain_options, NULL};
 
 static void put_questions(mkperf_put *put, void *to)
 {
@@ -343,10 +342,10 @@ const struct mkperf_command mkperf_explain_command = {
         "Shows whether a recording can be trusted, where the time passes, what limits, the slowest "
         "call and why, and what was ruled out, each with its figures. Most questions need "
         "scheduling events (mkperf record --sched).",
-    .options = {{&report_input_options, offsetof(struct explain_command, x.input)},
-                {&explain_group, 0},
-                {&report_per_options, offsetof(struct explain_command, comparison.per)},
-                {&report_elf_options, offsetof(struct explain_command, elfs)}},
+    .options = {{report_input_options, offsetof(struct explain_command, x.input)},
+                {explain_options, 0},
+                {report_per_options, offsetof(struct explain_command, comparison.per)},
+                {report_elf_options, offsetof(struct explain_command, elfs)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = REPORT_SIDES,
     .sections = {{.title = "QUESTION is one of", .list = put_questions}},
@@ -354,7 +353,6 @@ const struct mkperf_command mkperf_explain_command = {
                 "mkperf explain\n"
                 "mkperf explain --why slow-call\n"
                 "mkperf explain --why regression before.data after.data",
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(
         struct explain_command, .x = {.input = "perf.data"}, .why = ALL_QUESTIONS,
         .comparison = {.confidence = 95, .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}}),

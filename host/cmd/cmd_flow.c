@@ -34,9 +34,8 @@ static const struct mkperf_option flow_options[] = {
                   MKPERF_TAKES(WORD, "COLUMN"), .words = report_flow_columns,
                   MKPERF_ENUM(struct flow_command, sort, 0, REPORT_FLOW_UNSORTED)),
     MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct flow_command, json)),
-    {.id = 0},
+    {.letter = 0},
 };
-static const struct mkperf_option_group flow_group = {flow_options, NULL};
 
 /* ---- predictions ---- */
 
@@ -381,15 +380,14 @@ const struct mkperf_command mkperf_flow_command = {
         "with the figures that show it; for each PD its packets, how many it handles when it "
         "wakes, and its time for each; for each queue how full it is and how long an entry stays. "
         "docs/flow.md describes the rules, and how a target lists its queues.",
-    .options = {{&report_input_options, offsetof(struct flow_command, input)},
-                {&report_time_options, offsetof(struct flow_command, filter)},
-                {&flow_group, 0}},
+    .options = {{report_input_options, offsetof(struct flow_command, input)},
+                {report_time_options, offsetof(struct flow_command, filter)},
+                {flow_options, 0}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .examples = "mkperf record -t tcp:192.168.1.5 --queues --duration 10\nmkperf flow\nmkperf flow "
                 "--time 40%-60% --sort own\nmkperf flow --what-if 'echo own -20%'\nmkperf flow "
                 "--json | jq 'select(.type == \"limit\")'",
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(struct flow_command, .input = "perf.data", .sort = REPORT_FLOW_UNSORTED),
     .run = run_flow,
 };

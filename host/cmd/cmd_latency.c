@@ -13,7 +13,6 @@
 #include "profile/filter.h"
 #include "report/report.h"
 
-enum { OPT_PATH = 256, OPT_AT };
 enum { MAX_INTERVAL_MS = 3600000, ROUTES_SHOWN = 20 };
 
 struct latency_command {
@@ -28,6 +27,24 @@ struct latency_command {
     uint64_t interval_ms;
 };
 
+static enum mkperf_status take_path(void *self, const struct mkperf_given *g)
+{
+    struct latency_command *c = self;
+
+    c->path = true;
+    return mkperf_path_choice_parse(&c->choice, g->value, g->e);
+}
+
+static enum mkperf_status take_at(void *member, const struct mkperf_given *g)
+{
+    struct mkperf_path_choice *choice = member;
+    const char *end = report_filter_seconds(g->value, &choice->at_ns);
+
+    choice->has_at = true;
+    return end != NULL && *end == '\0' ? MKPERF_OK
+                                       : mkperf_given_bad(g, "seconds, as in the tables: 1.113441");
+}
+
 static const struct mkperf_option latency_options[] = {
     MKPERF_OPTION('i', "input",
                   "a recording with scheduling events (record --sched; default perf.data)",
@@ -36,15 +53,15 @@ static const struct mkperf_option latency_options[] = {
                   "with -t, print every MS milliseconds what was measured so far", .value = "MS",
                   MKPERF_NUMBER(struct latency_command, interval_ms, 1, MAX_INTERVAL_MS)),
     MKPERF_OPTION(
-        OPT_PATH, "critical-path",
+        0, "critical-path",
         "instead: which runs and waits determined how long something took: FROM:TO, the longest "
         "call of a pair of PDs; MARK..MARK, from a mark to a later one; PHASE, a phase; without "
         "WHAT, the longest call of all",
-        .value = "[WHAT]"),
-    MKPERF_OPTION(OPT_AT, "at",
+        .value = "[WHAT]", .store.take = take_path),
+    MKPERF_OPTION(0, "at",
                   "with --critical-path, not the longest but the one under way at S seconds of the "
                   "target's time",
-                  .value = "S"),
+                  .value = "S", MKPERF_TAKEN(take_at, struct latency_command, choice)),
     MKPERF_OPTION(
         0, "path",
         "instead: how long a path through PDs took and where: 'irq 33 -> driver -> client', or "
@@ -72,30 +89,8 @@ static const struct mkperf_option latency_options[] = {
     MKPERF_OPTION('o', "output",
                   "print there (default: standard output); it is FILE.partial until all is printed",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct latency_command, output)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-static enum mkperf_status set_path(void *self, const struct mkperf_given *g)
-{
-    struct latency_command *c = self;
-    const char *end;
-
-    switch (g->id) {
-    case OPT_PATH:
-        c->path = true;
-        return mkperf_path_choice_parse(&c->choice, g->value, g->e);
-    case OPT_AT:
-        c->choice.has_at = true;
-        end = report_filter_seconds(g->value, &c->choice.at_ns);
-        return end != NULL && *end == '\0'
-                   ? MKPERF_OK
-                   : mkperf_given_bad(g, "seconds, as in the tables: 1.113441");
-    default:
-        return mkperf_given_unknown(g);
-    }
-}
-
-static const struct mkperf_option_group latency_group = {latency_options, set_path};
 
 /* Begins the rows for programs, before the first table. NULL: tables are for people. */
 static struct report_values *values_of(struct latency_command *c, FILE *out)
@@ -359,15 +354,15 @@ const struct mkperf_command mkperf_latency_command = {
         "an interrupt through a chain of PDs.\n\n"
         "Of a target (-t): only the latencies, which the target counts itself: nothing is sent "
         "but the table. They are those since the command began.",
-    .options = {{&mkperf_link_options, offsetof(struct latency_command, recorder.options.link)},
-                {&latency_group, 0}},
+    .options = {{mkperf_link_options, offsetof(struct latency_command, recorder.options.link)},
+                {latency_options, 0}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .examples = "mkperf record -t tcp:192.168.1.5 --sched --duration 5\n"
                 "mkperf latency\n"
                 "mkperf latency -t tcp:192.168.1.5 -I 1000",
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .statuses = MKPERF_STATUSES_FILES | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct latency_command)},
     .init = mkperf_recorder_talk_init,
     .run = run_latency,

@@ -34,10 +34,8 @@ static const struct mkperf_option list_options[] = {
     MKPERF_OPTION(0, "cpu", "the CPU, where the target cannot detect which it has",
                   MKPERF_TAKES(WORD, "NAME"), .list = put_tables, MKPERF_TEXT(struct list, cpu)),
     MKPERF_OPTION(0, "json", "rows as JSON Lines", MKPERF_SETS(struct list, json)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-static const struct mkperf_option_group list_group = {list_options, NULL};
 
 /* Returns the number of an event in the target's list; l->n: it is not there. */
 static unsigned event_named(const struct list *l, const char *name)
@@ -180,8 +178,8 @@ const struct mkperf_command mkperf_list_command = {
         "CPU's table, of which the CPU does not report the presence. Without -t: the table of "
         "--cpu.\n\n"
         "rNN counts any event by its number in hexadecimal, listed or not.",
-    .options = {{&mkperf_link_options, offsetof(struct list, recorder.options.link)},
-                {&list_group, 0}},
+    .options = {{mkperf_link_options, offsetof(struct list, recorder.options.link)},
+                {list_options, 0}},
     .operand = MKPERF_VALUE_WORD,
     .operand_list = mkperf_pmu_events,
     .operands_max = 1,

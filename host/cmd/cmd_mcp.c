@@ -124,7 +124,6 @@ const struct mkperf_command mkperf_mcp_command = {
         "assistant or an editor starts it.",
     .operands_max = 0,
     .examples = "mkperf mcp",
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = {1, NULL},
     .run = run_mcp,
 };

@@ -243,7 +243,7 @@ static enum mkperf_status set_up_recorder(struct record *rec, struct mkperf_erro
             MKPERF_OK) {
         return e->status;
     }
-    mkperf_perfdata_compress(r->perfdata, r->options.compression);
+    mkperf_perfdata_compress(r->perfdata, (int)r->options.compression);
     if (rec->recorder.options.raw != NULL &&
         mkperf_outfile_open_private(&r->raw, rec->recorder.options.raw, e) != MKPERF_OK) {
         return e->status;
@@ -343,23 +343,12 @@ static enum mkperf_status record_target(struct record *rec, struct mkperf_error 
     return status;
 }
 
-static void init_record(void *self, int argc, char **argv)
-{
-    struct record *rec = self;
-
-    mkperf_record_options_init(&rec->recorder.options, argc, argv);
-}
-
 /* Makes the recorder ready for another recording with the same options. */
 static void forget_recording(struct record *rec)
 {
-    char *command = rec->recorder.options.command;
-
     mkperf_checks_free(rec->checks);
     rec->checks = NULL;
-    rec->recorder.options.command = NULL;
     mkperf_recorder_free(&rec->recorder);
-    rec->recorder.options.command = command;
 }
 
 /* Records --repeat times, each time under a name with its number. A recording that fails ends it. */
@@ -392,7 +381,7 @@ static enum mkperf_status run_record(void *self, const struct mkperf_args *args,
     struct record *rec = self;
     struct mkperf_record_options *o = &rec->recorder.options;
 
-    (void)args;
+    o->command = args->line;
     MKPERF_TRY(mkperf_record_options_finish(o, rec->dump ? "dump" : "record", e));
     MKPERF_TRY(mkperf_flight_check(o, e));
     if (rec->repeat != 0 && (o->duration_s == 0 || strcmp(o->output, "-") == 0)) {
@@ -449,9 +438,8 @@ static const struct mkperf_option repeat_options[] = {
         'r', "repeat",
         "N recordings of --duration, FILE.1 to FILE.N, of which mkperf diff takes several",
         .value = "N", MKPERF_NUMBER(struct record, repeat, 1, 1000)),
-    {.id = 0},
+    {.letter = 0},
 };
-static const struct mkperf_option_group repeat_group = {repeat_options, NULL};
 
 const struct mkperf_command mkperf_record_command = {
     .name = "record",
@@ -459,26 +447,26 @@ const struct mkperf_command mkperf_record_command = {
     .synopsis = "-t TARGET [options]",
     .description = "Samples a running seL4/Microkit system into a perf.data file. Ends after "
                    "--duration or with Ctrl-C.",
-    .options = {{&mkperf_link_options, offsetof(struct mkperf_record_options, link)},
-                {&mkperf_sampling_options, 0},
-                {&mkperf_names_options, 0},
-                {&mkperf_kernel_options, 0},
-                {&mkperf_choice_options, 0},
-                {&mkperf_output_options, 0},
-                {&repeat_group, 0},
-                {&mkperf_flight_options, 0},
-                {&mkperf_watch_options, offsetof(struct mkperf_record_options, link)},
-                {&mkperf_control_options, offsetof(struct mkperf_record_options, link)},
-                {&mkperf_reconnect_options, offsetof(struct mkperf_record_options, link)}},
+    .options = {{mkperf_link_options, offsetof(struct mkperf_record_options, link)},
+                {mkperf_sampling_options, 0},
+                {mkperf_names_options, 0},
+                {mkperf_kernel_options, 0},
+                {mkperf_choice_options, 0},
+                {mkperf_output_options, 0},
+                {repeat_options, 0},
+                {mkperf_flight_options, 0},
+                {mkperf_watch_options, offsetof(struct mkperf_record_options, link)},
+                {mkperf_control_options, offsetof(struct mkperf_record_options, link)},
+                {mkperf_reconnect_options, offsetof(struct mkperf_record_options, link)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .examples = "mkperf record -t serial:/dev/ttyUSB0,115200 --system my.system\n"
                 "mkperf record -t tcp:192.168.1.5 -e cycles:k,r16 -F 2000 --duration 10\n"
                 "mkperf record -t file:capture.raw -o perf.data",
     .no_operands = "mkperf profiles the whole target, which runs already: --pd and --duration "
                    "choose what and how long",
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .statuses = MKPERF_STATUSES_FILES | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct record)},
-    .init = init_record,
+    .init = mkperf_record_options_init,
     .run = run_record,
     .end = end_record,
 };
@@ -486,10 +474,8 @@ const struct mkperf_command mkperf_record_command = {
 static const struct mkperf_option dump_options[] = {
     MKPERF_OPTION(0, "wait", "wait until a fault, a mark or a stop has ended the recording",
                   MKPERF_SETS(struct mkperf_record_options, wait)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-static const struct mkperf_option_group dump_group = {dump_options, NULL};
 
 const struct mkperf_command mkperf_dump_command = {
     .name = "dump",
@@ -499,18 +485,18 @@ const struct mkperf_command mkperf_dump_command = {
         "Writes the samples that mkperf record --overwrite has kept on the target into a perf.data "
         "file. They stay there and can be fetched again, until the next recording. A recording "
         "that still runs continues.",
-    .options = {{&mkperf_link_options, offsetof(struct mkperf_record_options, link)},
-                {&mkperf_names_options, 0},
-                {&mkperf_kernel_options, 0},
-                {&dump_group, 0},
-                {&mkperf_output_options, 0},
-                {&mkperf_control_options, offsetof(struct mkperf_record_options, link)}},
+    .options = {{mkperf_link_options, offsetof(struct mkperf_record_options, link)},
+                {mkperf_names_options, 0},
+                {mkperf_kernel_options, 0},
+                {dump_options, 0},
+                {mkperf_output_options, 0},
+                {mkperf_control_options, offsetof(struct mkperf_record_options, link)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .examples = "mkperf record -t tcp:10.0.0.5 --overwrite --dump-on-fault server\n"
                 "mkperf dump -t tcp:10.0.0.5 --wait --elf-path build",
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .statuses = MKPERF_STATUSES_FILES | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct record)},
-    .init = init_record,
+    .init = mkperf_record_options_init,
     .run = run_dump,
     .end = end_record,
 };

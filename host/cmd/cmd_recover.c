@@ -10,10 +10,8 @@ static const struct mkperf_option recover_options[] = {
         'o', "output",
         "the finished file; without it FILE is finished in place and loses its \".partial\"",
         MKPERF_TAKES(FILE, "OUTPUT"), .store = {.how = MKPERF_STORE_TEXT}),
-    {.id = 0},
+    {.letter = 0},
 };
-
-static const struct mkperf_option_group recover_group = {recover_options, NULL};
 
 static enum mkperf_status run_recover(void *self, const struct mkperf_args *args,
                                       struct mkperf_error *e)
@@ -39,11 +37,10 @@ const struct mkperf_command mkperf_recover_command = {
     .synopsis = "FILE [-o OUTPUT]",
     .description =
         "Finishes FILE (OUT.partial), which mkperf record -o OUT left when it was killed.",
-    .options = {{&recover_group, 0}},
+    .options = {{recover_options, 0}},
     .operand = MKPERF_VALUE_FILE,
     .operands_min = 1,
     .operands_max = 1,
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = {.bytes = sizeof(const char *)}, /* the value of --output */
     .run = run_recover,
 };

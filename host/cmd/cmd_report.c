@@ -13,8 +13,6 @@
 #include "model/relays.h"
 #include "report/report.h"
 
-enum { OPTION_LIMIT = 256, OPTION_PERCENTAGE, OPTION_QUANTUM };
-
 struct report_command {
     const char *input;
     bool stdio, interactions, stacks, dot, marks, charged, off_cpu, hierarchy, util, latency, json,
@@ -32,6 +30,72 @@ struct report_command {
 
 static const uint64_t QUANTUM_NS = 100000000; /* the default of perf */
 
+/* Reads caller, callee or none, or the list that perf accepts. Of this list, the order and the least percentage are used. */
+static enum mkperf_status take_graph(void *member, const struct mkperf_given *g)
+{
+    struct report_options *o = member;
+    const char *at = g->value;
+    bool limited = false;
+    char *end;
+
+    o->graph = REPORT_GRAPH_CALLERS;
+    while (at != NULL) {
+        size_t n = strcspn(at, ",");
+        double limit = strtod(at, &end);
+        if (n == 6 && memcmp(at, "callee", n) == 0) {
+            o->graph = REPORT_GRAPH_CALLEES;
+        } else if (n == 4 && memcmp(at, "none", n) == 0) {
+            o->graph = REPORT_GRAPH_NONE;
+        } else if (!limited && n != 0 && end == at + n && limit >= 0 && limit <= 100) {
+            o->graph_limit = limit;
+            limited = true;
+        } else if (!(n == 6 && memcmp(at, "caller", n) == 0) &&
+                   !(n == 5 && memcmp(at, "graph", n) == 0) &&
+                   !(n == 7 && memcmp(at, "percent", n) == 0) &&
+                   !(n == 8 && memcmp(at, "function", n) == 0)) {
+            return mkperf_given_bad(g, "caller, callee or none, as in graph,0.5,caller");
+        }
+        at = at[n] == ',' ? at + n + 1 : NULL;
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status take_sort(void *self, const struct mkperf_given *g)
+{
+    struct report_command *c = self;
+
+    c->sorted = true;
+    return report_columns_sort(&c->report.keys, g);
+}
+
+static enum mkperf_status take_limit(void *member, const struct mkperf_given *g)
+{
+    struct report_options *o = member;
+
+    MKPERF_TRY(mkperf_given_percent(g, &o->limit));
+    o->graph_limit = o->limit;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status take_percentage(void *member, const struct mkperf_given *g)
+{
+    bool *relative = member;
+
+    *relative = strcmp(g->value, "relative") == 0;
+    return *relative || strcmp(g->value, "absolute") == 0
+               ? MKPERF_OK
+               : mkperf_given_bad(g, "relative or absolute");
+}
+
+static enum mkperf_status take_quantum(void *member, const struct mkperf_given *g)
+{
+    uint64_t *ns = member;
+
+    *ns = mkperf_duration_ns(g->value);
+    return *ns != 0 ? MKPERF_OK
+                    : mkperf_given_bad(g, "a time with its unit, as in 10ms (s, ms, us, ns)");
+}
+
 static const struct mkperf_option report_options[] = {
     MKPERF_OPTION(
         's', "sort",
@@ -39,13 +103,13 @@ static const struct mkperf_option report_options[] = {
         "too; time: slices of time, in their order; util: the share of the time, or of the slice, "
         "in "
         "which a PD ran, by scheduling events (record --sched)",
-        MKPERF_TAKES(WORDS, "KEYS"), .list = report_columns_put_keys),
-    MKPERF_OPTION(OPTION_QUANTUM, "time-quantum",
+        MKPERF_TAKES(WORDS, "KEYS"), .list = report_columns_put_keys, .store.take = take_sort),
+    MKPERF_OPTION(0, "time-quantum",
                   "with -s time, the length of a slice, as in 10ms (s, ms, us, ns; 100ms)",
-                  .value = "T"),
-    MKPERF_OPTION('F', "fields",
-                  "perf's name for --sort: overhead, samples and period are always shown",
-                  MKPERF_TAKES(WORDS, "KEYS"), .list = report_columns_put_keys),
+                  .value = "T", MKPERF_TAKEN(take_quantum, struct report_command, quantum_ns)),
+    MKPERF_OPTION(
+        'F', "fields", "perf's name for --sort: overhead, samples and period are always shown",
+        MKPERF_TAKES(WORDS, "KEYS"), .list = report_columns_put_keys, .store.take = take_sort),
     MKPERF_OPTION(0, "hierarchy",
                   "a level for each key of --sort, each with the sum of what is below it",
                   MKPERF_SETS(struct report_command, hierarchy)),
@@ -54,18 +118,21 @@ static const struct mkperf_option report_options[] = {
         "below each row, its callers (caller, the default) or its callees (callee; useful "
         "with --children); none: neither. perf's form graph,0.5,caller also has the least "
         "percentage of a branch",
-        MKPERF_TAKES(WORD, "[ORDER]"), .words = "caller callee none graph"),
+        MKPERF_TAKES(WORD, "[ORDER]"), .words = "caller callee none graph",
+        MKPERF_TAKEN(take_graph, struct report_command, report)),
     MKPERF_OPTION('G', "inverted", "perf's name for -g caller",
                   MKPERF_SETS(struct report_command, inverted)),
     MKPERF_OPTION(0, "children", "add a row's callees to it",
                   MKPERF_SETS(struct report_command, report.children)),
     MKPERF_OPTION(0, "no-children", "do not (the default)",
                   MKPERF_CLEARS(struct report_command, report.children)),
-    MKPERF_OPTION(OPTION_LIMIT, "percent-limit",
-                  "leave out rows below N per cent (0), and branches of trees (0.5)", .value = "N"),
-    MKPERF_OPTION(OPTION_PERCENTAGE, "percentage",
+    MKPERF_OPTION(0, "percent-limit",
+                  "leave out rows below N per cent (0), and branches of trees (0.5)", .value = "N",
+                  MKPERF_TAKEN(take_limit, struct report_command, report)),
+    MKPERF_OPTION(0, "percentage",
                   "of the whole event (absolute, the default), or of what --pd leaves (relative)",
-                  MKPERF_TAKES(WORD, "HOW"), .words = "absolute relative"),
+                  MKPERF_TAKES(WORD, "HOW"), .words = "absolute relative",
+                  MKPERF_TAKEN(take_percentage, struct report_command, report.relative)),
     MKPERF_OPTION(0, "no-idle", "leave idle out: percentages are of the rest",
                   MKPERF_SETS(struct report_command, report.no_idle)),
     MKPERF_OPTION(0, "ci",
@@ -122,71 +189,10 @@ static const struct mkperf_option report_options[] = {
     MKPERF_OPTION('o', "output",
                   "output of --interactions (default: standard output); FILE.dot implies --dot",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct report_command, output)),
-    {.id = 0},
+    {.letter = 0},
 };
 
 static const char default_input[] = "perf.data";
-
-/* Reads caller, callee or none, or the list that perf accepts. Of this list, the order and the least percentage are used. */
-static enum mkperf_status set_graph(struct report_command *c, const struct mkperf_given *g)
-{
-    const char *at = g->value;
-    bool limited = false;
-    char *end;
-
-    c->report.graph = REPORT_GRAPH_CALLERS;
-    while (at != NULL) {
-        size_t n = strcspn(at, ",");
-        double limit = strtod(at, &end);
-        if (n == 6 && memcmp(at, "callee", n) == 0) {
-            c->report.graph = REPORT_GRAPH_CALLEES;
-        } else if (n == 4 && memcmp(at, "none", n) == 0) {
-            c->report.graph = REPORT_GRAPH_NONE;
-        } else if (!limited && n != 0 && end == at + n && limit >= 0 && limit <= 100) {
-            c->report.graph_limit = limit;
-            limited = true;
-        } else if (!(n == 6 && memcmp(at, "caller", n) == 0) &&
-                   !(n == 5 && memcmp(at, "graph", n) == 0) &&
-                   !(n == 7 && memcmp(at, "percent", n) == 0) &&
-                   !(n == 8 && memcmp(at, "function", n) == 0)) {
-            return mkperf_given_bad(g, "caller, callee or none, as in graph,0.5,caller");
-        }
-        at = at[n] == ',' ? at + n + 1 : NULL;
-    }
-    return MKPERF_OK;
-}
-
-static enum mkperf_status set_report_option(void *self, const struct mkperf_given *g)
-{
-    struct report_command *c = self;
-
-    switch (g->id) {
-    case 's':
-    case 'F':
-        c->sorted = true;
-        return report_columns_sort(&c->report.keys, g);
-    case OPTION_LIMIT:
-        MKPERF_TRY(mkperf_given_percent(g, &c->report.limit));
-        c->report.graph_limit = c->report.limit;
-        return MKPERF_OK;
-    case OPTION_PERCENTAGE:
-        c->report.relative = strcmp(g->value, "relative") == 0;
-        return c->report.relative || strcmp(g->value, "absolute") == 0
-                   ? MKPERF_OK
-                   : mkperf_given_bad(g, "relative or absolute");
-    case OPTION_QUANTUM:
-        c->quantum_ns = mkperf_duration_ns(g->value);
-        return c->quantum_ns != 0
-                   ? MKPERF_OK
-                   : mkperf_given_bad(g, "a time with its unit, as in 10ms (s, ms, us, ns)");
-    case 'g':
-        return set_graph(c, g);
-    default:
-        return mkperf_given_unknown(g);
-    }
-}
-
-static const struct mkperf_option_group report_group = {report_options, set_report_option};
 
 static bool for_programs(const struct report_command *c)
 {
@@ -446,17 +452,16 @@ const struct mkperf_command mkperf_report_command = {
         "A recording as a table. On a terminal the rows can be walked through; its key h shows the "
         "keys. Percentages are of the event's period sum over all PDs, in the samples that --cpu "
         "and --time select.",
-    .options = {{&report_input_options, offsetof(struct report_command, input)},
-                {&report_group, 0},
-                {&report_names_options, offsetof(struct report_command, names)},
-                {&report_filter_options, offsetof(struct report_command, filter)},
-                {&report_elf_options, offsetof(struct report_command, elfs)},
-                {&report_objdump_options, offsetof(struct report_command, elfs)},
-                {&mkperf_colour_options, offsetof(struct report_command, colour)}},
+    .options = {{report_input_options, offsetof(struct report_command, input)},
+                {report_options, 0},
+                {report_names_options, offsetof(struct report_command, names)},
+                {report_filter_options, offsetof(struct report_command, filter)},
+                {report_elf_options, offsetof(struct report_command, elfs)},
+                {report_objdump_options, offsetof(struct report_command, elfs)},
+                {mkperf_colour_options, offsetof(struct report_command, colour)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .refused = report_refused,
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(
         struct report_command, .input = default_input,
         .report = {.keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}, .graph_limit = 0.5}),

@@ -38,27 +38,24 @@ struct script_command {
     int event_width;
 };
 
+static enum mkperf_status take_fields(void *member, const struct mkperf_given *g)
+{
+    return report_columns_fields(member, FIELD_DEFAULT, g);
+}
+
 static const struct mkperf_option script_options[] = {
     MKPERF_OPTION(
         'F', "fields",
         "of comm, tid, pid, cpu, time, period, event, ip, sym, symoff, dso, srcline; +NAME "
         "adds to the default, -NAME takes from it "
         "(comm,tid,cpu,time,period,event,ip,sym,symoff,dso)",
-        MKPERF_TAKES(WORDS, "LIST"), .list = report_columns_put_fields),
+        MKPERF_TAKES(WORDS, "LIST"), .list = report_columns_put_fields,
+        MKPERF_TAKEN(take_fields, struct script_command, fields)),
     MKPERF_OPTION('G', "hide-call-graph", "the innermost frame only, on the sample's line",
                   MKPERF_SETS(struct script_command, flat)),
     MKPERF_OPTION(0, "ns", "times in nanoseconds", MKPERF_SETS(struct script_command, ns)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-static enum mkperf_status set_script_option(void *self, const struct mkperf_given *g)
-{
-    struct script_command *c = self;
-
-    return report_columns_fields(&c->fields, FIELD_DEFAULT, g);
-}
-
-static const struct mkperf_option_group script_group = {script_options, set_script_option};
 
 /* Prints the part of a line before the frames. The pid and the tid are the PD's number + 1, as in perf.data. */
 static void print_start(const struct script_command *c, const struct mkperf_profile *p,
@@ -210,14 +207,13 @@ const struct mkperf_command mkperf_script_command = {
     .description =
         "Every sample of a recording in perf script's format, in the order of time, with "
         "its callchain. Addresses are those of the ELFs, as nm and objdump show them.",
-    .options = {{&report_input_options, offsetof(struct script_command, input)},
-                {&script_group, 0},
-                {&report_names_options, offsetof(struct script_command, names)},
-                {&report_filter_options, offsetof(struct script_command, filter)},
-                {&report_elf_options, offsetof(struct script_command, elfs)}},
+    .options = {{report_input_options, offsetof(struct script_command, input)},
+                {script_options, 0},
+                {report_names_options, offsetof(struct script_command, names)},
+                {report_filter_options, offsetof(struct script_command, filter)},
+                {report_elf_options, offsetof(struct script_command, elfs)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(struct script_command, .input = "perf.data", .fields = FIELD_DEFAULT),
     .run = run_script,
 };

@@ -287,9 +287,8 @@ static const struct mkperf_option selftest_options[] = {
                   MKPERF_SECONDS(struct selftest, duration_s)),
     MKPERF_OPTION('o', "output", "write the text to FILE", MKPERF_TAKES(FILE, "FILE"),
                   MKPERF_TEXT(struct selftest, output)),
-    {.id = 0},
+    {.letter = 0},
 };
-static const struct mkperf_option_group selftest_group = {selftest_options, NULL};
 
 const struct mkperf_command mkperf_selftest_command = {
     .name = "selftest",
@@ -299,10 +298,10 @@ const struct mkperf_command mkperf_selftest_command = {
         "Makes two recordings and checks them: the rate of samples, losses, the shares of the "
         "demo's PD known, and whether samples agree with scheduling events. Prints one text that "
         "can be sent back from a board. The status is 1 if a check failed.",
-    .options = {{&mkperf_link_options, offsetof(struct selftest, link)}, {&selftest_group, 0}},
+    .options = {{mkperf_link_options, offsetof(struct selftest, link)}, {selftest_options, 0}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .examples = "mkperf selftest -t serial:/dev/ttyUSB0,115200 --elf-path build -o board.txt",
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .statuses = MKPERF_STATUSES_FILES | MKPERF_STATUSES_TARGET,
     .self = MKPERF_SELF(struct selftest, .duration_s = 10, .output = "-",
                         .link = {.timeout_s = MKPERF_DEFAULT_TIMEOUT_S}),
     .run = run_selftest,

@@ -67,10 +67,8 @@ static const struct mkperf_option stamp_options[] = {
         "themselves are changed)",
         MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct stamp, output)),
     MKPERF_OPTION('q', "quiet", "print only errors", MKPERF_SETS(struct stamp, quiet)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-static const struct mkperf_option_group stamp_group = {stamp_options, NULL};
 
 /* Returns the path of the program that the packer finds: in the first directory that has it. The caller frees the
  * string. */
@@ -450,14 +448,13 @@ const struct mkperf_command mkperf_stamp_command = {
         "into the profiler PD's ELF.\n\n"
         "Run it when all programs are built, and before the image is packed. The packer must find "
         "the changed ELFs: give their directory first. Their build ids stay the same.",
-    .options = {{&stamp_group, 0}},
+    .options = {{stamp_options, 0}},
     .operand = MKPERF_VALUE_FILE,
     .operands_min = 1,
     .operands_max = 1,
     .examples = "mkperf stamp my.system --elf-path build --kernel sel4.elf -o "
                 "build/stamped/mkperf_client.elf\n"
                 "microkit my.system --search-path build/stamped build ...",
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = {.bytes = sizeof(struct stamp)},
     .run = run_stamp,
 };

@@ -27,7 +27,8 @@ static const struct mkperf_option stat_options[] = {
         "as for record; {A,B} counts A and B at the same times; default cycles,instructions. "
         "More events than counters are multiplexed: counts are scaled then, and the share of the "
         "time is printed",
-        MKPERF_TAKES(WORDS, "EVENTS"), .list = mkperf_pmu_events),
+        MKPERF_TAKES(WORDS, "EVENTS"), .list = mkperf_pmu_events,
+        MKPERF_TAKEN(mkperf_take_events, struct stat_command, measure.recorder.options.configure)),
     MKPERF_OPTION('M', "metrics",
                   "events of these figures, in turns if counters are few: ipc, cache, branch, "
                   "stall, bus; what the CPU has no events for is named",
@@ -39,7 +40,9 @@ static const struct mkperf_option stat_options[] = {
         MKPERF_SETS(struct stat_command, measure.per_pd)),
     MKPERF_OPTION(0, "per-core", "the system by core, for the cores that the target counts on",
                   MKPERF_SETS(struct stat_command, measure.style.per_core)),
-    MKPERF_OPTION('C', "cpu", "count on these cores only, as in 0-2", .value = "LIST"),
+    MKPERF_OPTION('C', "cpu", "count on these cores only, as in 0-2", .value = "LIST",
+                  MKPERF_TAKEN(mkperf_take_core_mask, struct stat_command,
+                               measure.recorder.options.configure.cores)),
     MKPERF_OPTION(0, "pd", "only these PDs (implies --per-pd)", .value = "NAME[,NAME]",
                   MKPERF_TEXT(struct stat_command, measure.style.only)),
     MKPERF_OPTION(0, "estimate", "by PD from samples, whatever the kernel can",
@@ -69,25 +72,8 @@ static const struct mkperf_option stat_options[] = {
     MKPERF_OPTION('o', "output",
                   "print there (default: standard error); it is FILE.partial until all is printed",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct stat_command, output)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-static enum mkperf_status set_events(void *self, const struct mkperf_given *g)
-{
-    struct stat_command *s = self;
-    struct mkperf_record_options *o = &s->measure.recorder.options;
-
-    switch (g->id) {
-    case 'e':
-        return mkperf_events_parse(g->value, &o->configure, g->e);
-    case 'C':
-        return mkperf_given_core_mask(g, &o->configure.cores);
-    default:
-        return mkperf_given_unknown(g);
-    }
-}
-
-static const struct mkperf_option_group stat_group = {stat_options, set_events};
 
 static enum mkperf_status run_stat(void *self, const struct mkperf_args *args,
                                    struct mkperf_error *e)
@@ -144,14 +130,13 @@ const struct mkperf_command mkperf_stat_command = {
     .synopsis = "-t TARGET [options]",
     .description =
         "Counts events on a running system, exactly, until --duration is over or Ctrl-C.",
-    .options = {{&mkperf_link_options,
-                 offsetof(struct stat_command, measure.recorder.options.link)},
-                {&stat_group, 0}},
+    .options = {{mkperf_link_options, offsetof(struct stat_command, measure.recorder.options.link)},
+                {stat_options, 0}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .examples = "mkperf stat -t tcp:192.168.1.5 -e cycles,instructions --per-pd --duration 5",
     .no_operands = "mkperf profiles the whole target, which runs already: --pd and --duration "
                    "choose what and how long",
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .statuses = MKPERF_STATUSES_FILES | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct stat_command)},
     .init = mkperf_recorder_talk_init,
     .run = run_stat,

@@ -13,13 +13,13 @@
 #include "report/report.h"
 #include "top/top.h"
 
-enum { TOP_WINDOW_S = 10, OPT_WINDOW = 256 };
+enum { TOP_WINDOW_S = 10 };
 
 struct top {
+    struct mkperf_recorder recorder; /* the first member, as mkperf_record_options_init requires */
     double delay_s, window_s;
     bool zero, util, flow, stdio, json;
     enum mkperf_colour colour;
-    struct mkperf_recorder recorder;
     struct top_counts counts;
     struct top_screen screen;
     struct report_values values; /* the values that --json prints */
@@ -30,10 +30,37 @@ struct top {
     volatile int *interrupts;
 };
 
+static enum mkperf_status take_real(const struct mkperf_given *g, double least, double *out)
+{
+    char *end, want[64];
+
+    *out = strtod(g->value, &end);
+    if (end != g->value && !*end && *out >= least && *out <= 1e6) {
+        return MKPERF_OK;
+    }
+    snprintf(want, sizeof want, "a number of at least %g", least);
+    return mkperf_given_bad(g, want);
+}
+
+static enum mkperf_status take_delay(void *member, const struct mkperf_given *g)
+{
+    return take_real(g, 0.1, member);
+}
+
+static enum mkperf_status take_window(void *member, const struct mkperf_given *g)
+{
+    double *seconds = member;
+
+    MKPERF_TRY(take_real(g, 0, seconds));
+    return *seconds == 0 || *seconds >= 0.1 ? MKPERF_OK : mkperf_given_bad(g, "0 or at least 0.1");
+}
+
 static const struct mkperf_option top_options[] = {
-    MKPERF_OPTION('d', "delay", "seconds between refreshes (2)", .value = "S"),
-    MKPERF_OPTION(OPT_WINDOW, "window", "show the last S seconds of the target's time (%d); 0: all",
-                  .value = "S", .number = TOP_WINDOW_S),
+    MKPERF_OPTION('d', "delay", "seconds between refreshes (2)", .value = "S",
+                  MKPERF_TAKEN(take_delay, struct top, delay_s)),
+    MKPERF_OPTION(0, "window", "show the last S seconds of the target's time (%d); 0: all",
+                  .value = "S", .number = TOP_WINDOW_S,
+                  MKPERF_TAKEN(take_window, struct top, window_s)),
     MKPERF_OPTION('z', "zero", "show the samples since the last refresh: --window of --delay",
                   MKPERF_SETS(struct top, zero)),
     MKPERF_OPTION(0, "pd", "only functions of this protection domain", .value = "NAME",
@@ -52,38 +79,8 @@ static const struct mkperf_option top_options[] = {
                   MKPERF_SETS(struct top, stdio)),
     MKPERF_OPTION(0, "json", "print a line of JSON each time instead of tables",
                   MKPERF_SETS(struct top, json)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-static enum mkperf_status set_real(const struct mkperf_given *g, double least, double *out)
-{
-    char *end, want[64];
-
-    *out = strtod(g->value, &end);
-    if (end != g->value && !*end && *out >= least && *out <= 1e6) {
-        return MKPERF_OK;
-    }
-    snprintf(want, sizeof want, "a number of at least %g", least);
-    return mkperf_given_bad(g, want);
-}
-
-static enum mkperf_status set_seconds(void *self, const struct mkperf_given *g)
-{
-    struct top *c = self;
-
-    switch (g->id) {
-    case 'd':
-        return set_real(g, 0.1, &c->delay_s);
-    case OPT_WINDOW:
-        MKPERF_TRY(set_real(g, 0, &c->window_s));
-        return c->window_s == 0 || c->window_s >= 0.1 ? MKPERF_OK
-                                                      : mkperf_given_bad(g, "0 or at least 0.1");
-    default:
-        return mkperf_given_unknown(g);
-    }
-}
-
-static const struct mkperf_option_group top_group = {top_options, set_seconds};
 
 /* Shows a text in the screen's line for messages. Without a screen it is printed behind `who`. */
 static void show_text(struct top *t, const char *who, const char *text)
@@ -229,13 +226,6 @@ static enum mkperf_status set_up_display(struct top *t, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-static void init_top(void *self, int argc, char **argv)
-{
-    struct top *t = self;
-
-    mkperf_record_options_init(&t->recorder.options, argc, argv);
-}
-
 static void tear_down(void *self)
 {
     struct top *t = self;
@@ -301,19 +291,19 @@ const struct mkperf_command mkperf_top_command = {
         "Nothing is written to a file.\n\n"
         "Keys: Enter shows one PD, u all; i with or without idle; c charged time; s sort; z window "
         "or all; Tab event; p pause; q quit.",
-    .options = {{&mkperf_link_options, offsetof(struct top, recorder.options.link)},
-                {&top_group, 0},
-                {&mkperf_sampling_options, offsetof(struct top, recorder.options)},
-                {&mkperf_names_options, offsetof(struct top, recorder.options)},
-                {&mkperf_kernel_options, offsetof(struct top, recorder.options)},
-                {&mkperf_watch_options, offsetof(struct top, recorder.options.link)},
-                {&mkperf_control_options, offsetof(struct top, recorder.options.link)},
-                {&mkperf_reconnect_options, offsetof(struct top, recorder.options.link)},
-                {&mkperf_colour_options, offsetof(struct top, colour)}},
+    .options = {{mkperf_link_options, offsetof(struct top, recorder.options.link)},
+                {top_options, 0},
+                {mkperf_sampling_options, offsetof(struct top, recorder.options)},
+                {mkperf_names_options, offsetof(struct top, recorder.options)},
+                {mkperf_kernel_options, offsetof(struct top, recorder.options)},
+                {mkperf_watch_options, offsetof(struct top, recorder.options.link)},
+                {mkperf_control_options, offsetof(struct top, recorder.options.link)},
+                {mkperf_reconnect_options, offsetof(struct top, recorder.options.link)},
+                {mkperf_colour_options, offsetof(struct top, colour)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
-    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .statuses = MKPERF_STATUSES_FILES | MKPERF_STATUSES_TARGET,
     .self = MKPERF_SELF(struct top, .delay_s = 2, .window_s = TOP_WINDOW_S, .screen = {.rows = 20}),
-    .init = init_top,
+    .init = mkperf_record_options_init,
     .run = run_top,
     .end = tear_down,
 };

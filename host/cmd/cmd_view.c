@@ -14,6 +14,8 @@
 enum { OTHERS = 7 };
 
 struct view_command {
+    /* The live recording of -t, which replaces the others; the first member, as mkperf_record_options_init requires. */
+    struct view_live live;
     const char *input, *speedscope;
     char *found;        /* the place of speedscope that was not given; owned */
     const char *others; /* the argument of --diff: names, separated by commas */
@@ -22,7 +24,6 @@ struct view_command {
     volatile int *interrupts;
     struct view_shown shown[1 + OTHERS]; /* the recording, and those of --diff */
     unsigned n;                          /* how many are of --diff */
-    struct view_live live;               /* the live recording of -t, which replaces both */
     struct mkperf_elf_search elfs;
 };
 
@@ -42,10 +43,8 @@ static const struct mkperf_option view_options[] = {
         "speedscope's release (dist/release of its npm package), linked from the page; default: "
         "$MKPERF_SPEEDSCOPE, or speedscope next to mkperf or in ../share/mkperf, if it exists",
         MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct view_command, speedscope)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-static const struct mkperf_option_group view_group = {view_options, NULL};
 
 static bool has_speedscope(const char *dir)
 {
@@ -151,7 +150,7 @@ static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
         mkperf_record_options_finish(&c->live.recorder.options, "view", e) != MKPERF_OK) {
         return e->status;
     }
-    c->input = args->n > 0 ? args->operand[0] : c->input;
+    c->input = args->n > 0 ? args->operand[0] : c->input != NULL ? c->input : "perf.data";
     c->live.profile.places.search.objdump = c->elfs.objdump;
     c->elfs.elf_path = c->live.recorder.options.elf_path;
     c->interrupts = c->live.interrupts = mkperf_process_interrupts();
@@ -161,14 +160,6 @@ static enum mkperf_status run_view(void *self, const struct mkperf_args *args,
     }
     free(c->names);
     return status;
-}
-
-static void init_view(void *self, int argc, char **argv)
-{
-    struct view_command *c = self;
-
-    c->input = "perf.data";
-    mkperf_record_options_init(&c->live.recorder.options, argc, argv);
 }
 
 static void end_view(void *self)
@@ -192,25 +183,24 @@ const struct mkperf_command mkperf_view_command = {
         "answer. Ends with Ctrl-C.\n\n"
         "With -t it samples a running system, and the page follows: it shows the newest 200000 "
         "samples, and intervals of --sched.",
-    .options = {{&report_input_options, offsetof(struct view_command, input)},
-                {&view_group, 0},
-                {&mkperf_link_options, offsetof(struct view_command, live.recorder.options.link)},
-                {&mkperf_sampling_options, offsetof(struct view_command, live.recorder.options)},
-                {&mkperf_names_options, offsetof(struct view_command, live.recorder.options)},
-                {&mkperf_kernel_options, offsetof(struct view_command, live.recorder.options)},
-                {&mkperf_watch_options, offsetof(struct view_command, live.recorder.options.link)},
-                {&mkperf_control_options,
+    .options = {{report_input_options, offsetof(struct view_command, input)},
+                {view_options, 0},
+                {mkperf_link_options, offsetof(struct view_command, live.recorder.options.link)},
+                {mkperf_sampling_options, offsetof(struct view_command, live.recorder.options)},
+                {mkperf_names_options, offsetof(struct view_command, live.recorder.options)},
+                {mkperf_kernel_options, offsetof(struct view_command, live.recorder.options)},
+                {mkperf_watch_options, offsetof(struct view_command, live.recorder.options.link)},
+                {mkperf_control_options, offsetof(struct view_command, live.recorder.options.link)},
+                {mkperf_reconnect_options,
                  offsetof(struct view_command, live.recorder.options.link)},
-                {&mkperf_reconnect_options,
-                 offsetof(struct view_command, live.recorder.options.link)},
-                {&report_symfs_options, offsetof(struct view_command, elfs)},
-                {&report_objdump_options, offsetof(struct view_command, elfs)}},
+                {report_symfs_options, offsetof(struct view_command, elfs)},
+                {report_objdump_options, offsetof(struct view_command, elfs)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct view_command)},
-    .init = init_view,
+    .init = mkperf_record_options_init,
     .run = run_view,
     .end = end_view,
 };

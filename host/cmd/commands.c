@@ -80,10 +80,8 @@ static const struct mkperf_option help_options[] = {
     MKPERF_OPTION(0, "completion", "what makes bash or zsh complete mkperf's commands and options",
                   MKPERF_TAKES(WORD, "SHELL"), .words = "bash zsh",
                   MKPERF_ENUM(struct help, shell, SHELL_BASH, SHELL_NONE)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-static const struct mkperf_option_group help_group = {help_options, NULL};
 
 static void put_commands(mkperf_put *put, void *to)
 {
@@ -125,7 +123,7 @@ const struct mkperf_command mkperf_help_command = {
         "The man pages and the shells' completion that make install installs come from "
         "here too: for an mkperf that is not installed, eval \"$(mkperf help --completion "
         "bash)\" completes in this shell.",
-    .options = {{&help_group, 0}},
+    .options = {{help_options, 0}},
     .operand = MKPERF_VALUE_WORD,
     .operand_list = put_commands,
     .operands_max = 1,

@@ -99,8 +99,8 @@ static void put_bash_values(FILE *out, const struct lists *l)
                 continue;
             }
             fputs("    ", out);
-            if (mkperf_option_has_letter(o)) {
-                fprintf(out, "%s,-%c%s", command->name, o->id, o->name != NULL ? " | " : ")");
+            if (o->letter != 0) {
+                fprintf(out, "%s,-%c%s", command->name, o->letter, o->name != NULL ? " | " : ")");
             }
             if (o->name != NULL) {
                 fprintf(out, "%s,--%s)", command->name, o->name);
@@ -138,7 +138,7 @@ void mkperf_help_bash(FILE *out)
             if (o->name != NULL) {
                 fprintf(out, "--%s ", o->name);
             } else {
-                fprintf(out, "-%c ", o->id);
+                fprintf(out, "-%c ", o->letter);
             }
         }
         fputs("--help' ;;\n", out);
@@ -207,15 +207,15 @@ static void put_zsh_command(FILE *out, const struct mkperf_command *c, const str
         const char *help = mkperf_option_help(o, buffer);
         bool optional = o->value != NULL && o->value[0] == '[';
         for (int form = 0; form < 2; form++) {
-            if (form == 0 ? !mkperf_option_has_letter(o) : o->name == NULL) {
+            if (form == 0 ? o->letter == 0 : o->name == NULL) {
                 continue;
             }
             fputs(" \\\n        '", out);
-            if (mkperf_option_has_letter(o) && o->name != NULL) {
-                fprintf(out, "(-%c --%s)", o->id, o->name);
+            if (o->letter != 0 && o->name != NULL) {
+                fprintf(out, "(-%c --%s)", o->letter, o->name);
             }
             if (form == 0) {
-                fprintf(out, "-%c%s", o->id, optional ? "-" : o->value != NULL ? "+" : "");
+                fprintf(out, "-%c%s", o->letter, optional ? "-" : o->value != NULL ? "+" : "");
             } else {
                 fprintf(out, "--%s%s", o->name, optional ? "=-" : o->value != NULL ? "=" : "");
             }

@@ -76,15 +76,13 @@ static void put_term(void *to, const char *word, const char *help)
     fputs(*help != '\0' ? "\n" : "\\&\n", out);
 }
 
-static void put_statuses(FILE *out, unsigned set)
+static void put_statuses(FILE *out, const struct mkperf_command *c)
 {
     fputs(".SH EXIT STATUS\n", out);
     for (int i = 0; i <= MKPERF_ERR_USAGE; i++) {
-        bool is_common = i == MKPERF_OK || i == MKPERF_ERR_FAILED || i == MKPERF_ERR_USAGE;
+        const char *text = mkperf_command_status(c, i);
 
-        if (is_common || (i < 32 && (set >> i & 1))) {
-            const char *text = mkperf_status_text((enum mkperf_status)i);
-
+        if (text != NULL) {
             fprintf(out, ".TP\n%d\n", i);
             put_filled(out, text, strlen(text));
             fputc('\n', out);
@@ -136,7 +134,7 @@ static void put_main_page(FILE *out)
     fputs(".SH OPTIONS\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nthe list of commands\n"
           ".TP\n\\fB\\-v\\fR, \\fB\\-\\-version\\fR\nthe version\n",
           out);
-    put_statuses(out, MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET);
+    put_statuses(out, NULL);
     put_see_also(out, NULL);
 }
 
@@ -159,8 +157,8 @@ void mkperf_help_man(const struct mkperf_command *c, FILE *out)
         char buffer[MKPERF_HELP_BYTES];
         bool optional = value[0] == '[';
         fputs(".TP\n", out);
-        if (mkperf_option_has_letter(o)) {
-            fprintf(out, "\\fB\\-%c\\fR%s", o->id, o->name != NULL ? ", " : "");
+        if (o->letter != 0) {
+            fprintf(out, "\\fB\\-%c\\fR%s", o->letter, o->name != NULL ? ", " : "");
         }
         if (o->name != NULL) {
             fputs("\\fB\\-\\-", out);
@@ -197,7 +195,7 @@ void mkperf_help_man(const struct mkperf_command *c, FILE *out)
         put_escaped(out, c->examples, strlen(c->examples));
         fputs("\n.fi\n", out);
     }
-    put_statuses(out, c->statuses);
+    put_statuses(out, c);
     put_see_also(out, c);
 }
 

@@ -12,20 +12,9 @@
 #include "perfdata/perfdata.h"
 #include "pmu/events.h"
 
-enum {
-    OPT_MAX_FRAMES = 256,
-    OPT_NO_RECONNECT,
-    OPT_CALLERS,
-    OPT_NO_CALLERS,
-    OPT_NO_COMPRESS,
-    OPT_STACKS,
-    OPT_STACK_SCAN,
-    OPT_AGGREGATE
-};
-
 /* ---- the connection: struct mkperf_peer_options ---- */
 
-static const struct mkperf_option link_options[] = {
+const struct mkperf_option mkperf_link_options[] = {
     MKPERF_OPTION('t', "target", "where the target is, see below", MKPERF_TAKES(TARGET, "TARGET"),
                   MKPERF_TEXT(struct mkperf_peer_options, target)),
     MKPERF_OPTION(0, "timeout", "patience with a silent target (default %d)", .value = "S",
@@ -34,42 +23,29 @@ static const struct mkperf_option link_options[] = {
     MKPERF_OPTION(0, "key-file",
                   "the key for the target: 32 bytes, or a line [NAME] and 64 hexadecimal digits",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct mkperf_peer_options, key_file)),
-    {.id = 0},
+    {.letter = 0},
 };
 
-static const struct mkperf_option watch_options[] = {
+const struct mkperf_option mkperf_watch_options[] = {
     MKPERF_OPTION(0, "watch", "watch the running session: change nothing, stop nothing",
                   MKPERF_SETS(struct mkperf_peer_options, watch)),
-    {.id = 0},
+    {.letter = 0},
 };
 
-static const struct mkperf_option control_options[] = {
+const struct mkperf_option mkperf_control_options[] = {
     MKPERF_OPTION(0, "take-over", "control the target although another host does",
                   MKPERF_SETS(struct mkperf_peer_options, take_over)),
-    {.id = 0},
+    {.letter = 0},
 };
 
-static const struct mkperf_option reconnect_options[] = {
+const struct mkperf_option mkperf_reconnect_options[] = {
     MKPERF_OPTION(0, "reconnect", "try a broken connection again for S seconds (default %d)",
                   .value = "S", .number = MKPERF_RECONNECT_S,
                   MKPERF_SECONDS(struct mkperf_peer_options, reconnect_s)),
-    MKPERF_OPTION(OPT_NO_RECONNECT, "no-reconnect", "a broken connection is the end"),
-    {.id = 0},
+    MKPERF_OPTION(0, "no-reconnect", "a broken connection is the end",
+                  MKPERF_SECONDS(struct mkperf_peer_options, reconnect_s)),
+    {.letter = 0},
 };
-
-static enum mkperf_status set_reconnect(void *self, const struct mkperf_given *g)
-{
-    struct mkperf_peer_options *o = self;
-
-    (void)g; /* --no-reconnect */
-    o->reconnect_s = 0;
-    return MKPERF_OK;
-}
-
-const struct mkperf_option_group mkperf_link_options = {link_options, NULL};
-const struct mkperf_option_group mkperf_watch_options = {watch_options, NULL};
-const struct mkperf_option_group mkperf_control_options = {control_options, NULL};
-const struct mkperf_option_group mkperf_reconnect_options = {reconnect_options, set_reconnect};
 
 void mkperf_target_help(mkperf_put *put, void *to)
 {
@@ -83,37 +59,81 @@ void mkperf_target_help(mkperf_put *put, void *to)
 
 /* ---- sampling and names: struct mkperf_record_options ---- */
 
-static const struct mkperf_option sampling_options[] = {
+enum mkperf_status mkperf_take_events(void *member, const struct mkperf_given *g)
+{
+    return mkperf_events_parse(g->value, member, g->e);
+}
+
+enum mkperf_status mkperf_take_core_mask(void *member, const struct mkperf_given *g)
+{
+    struct mkperf_cpu_list cores;
+
+    MKPERF_TRY(mkperf_given_cpus(g, MKPERF_MAX_CORES, &cores));
+    *(uint32_t *)member = (uint32_t)cores.bits[0];
+    return MKPERF_OK;
+}
+
+static enum mkperf_status take_frequency(void *member, const struct mkperf_given *g)
+{
+    *(uint64_t *)member = MKPERF_MAX_FREQUENCY;
+    return strcmp(g->value, "max") == 0 ? MKPERF_OK : mkperf_given_number(g, member);
+}
+
+static enum mkperf_status check_call_graph(void *member, const struct mkperf_given *g)
+{
+    (void)member;
+    return g->value == NULL || strcmp(g->value, "fp") == 0
+               ? MKPERF_OK
+               : mkperf_usage_error(g->e, g->command,
+                                    "%s: the kernel follows frame pointers (fp), it does not copy "
+                                    "stacks for %s; see docs/record.md",
+                                    g->name, g->value);
+}
+
+const struct mkperf_option mkperf_sampling_options[] = {
     MKPERF_OPTION(
         'e', "event",
         "events, as perf: cycles, instructions:u, r1b:k, ...; NAME/period=N/ or NAME/freq=N/ "
         "for one event (default cycles)",
-        MKPERF_TAKES(WORDS, "EVENTS"), .list = mkperf_pmu_events),
+        MKPERF_TAKES(WORDS, "EVENTS"), .list = mkperf_pmu_events,
+        MKPERF_TAKEN(mkperf_take_events, struct mkperf_record_options, configure)),
     MKPERF_OPTION('c', "count", "events between samples", .value = "N",
                   MKPERF_NUMBER(struct mkperf_record_options, count, 1, UINT32_MAX)),
     MKPERF_OPTION('F', "freq",
                   "samples per second and core (default %d); max: as many as a target takes",
-                  .value = "N", .number = MKPERF_DEFAULT_FREQUENCY),
+                  .value = "N", .number = MKPERF_DEFAULT_FREQUENCY,
+                  .store = {.take = take_frequency,
+                            .at = offsetof(struct mkperf_record_options, frequency),
+                            .bytes = sizeof(uint64_t),
+                            .min = 1,
+                            .max = UINT32_MAX}),
     MKPERF_OPTION('g', "call-graph", "callchains (on by default), by frame pointers (fp)",
                   MKPERF_TAKES(WORD, "[HOW]"),
-                  .words = "fp dwarf lbr") /* the others are refused with the reason */,
-    MKPERF_OPTION('C', "cpu",
-                  "sample these cores only, as in 0-2; default: all that the target samples",
-                  .value = "LIST"),
-    MKPERF_OPTION('a', "all-cpus", "always so; perf has this option", MKPERF_IGNORED),
-    MKPERF_OPTION(OPT_MAX_FRAMES, "max-frames", "depth of callchains; 0 = none (default %d)",
-                  .value = "N", .number = MKPERF_DEFAULT_FRAMES),
+                  .words = "fp dwarf lbr" /* the others are refused with the reason */,
+                  .store.take = check_call_graph),
     MKPERF_OPTION(
-        OPT_CALLERS, "callers",
+        'C', "cpu", "sample these cores only, as in 0-2; default: all that the target samples",
+        .value = "LIST",
+        MKPERF_TAKEN(mkperf_take_core_mask, struct mkperf_record_options, configure.cores)),
+    MKPERF_OPTION('a', "all-cpus", "always so; perf has this option", MKPERF_IGNORED),
+    MKPERF_OPTION(
+        0, "max-frames", "depth of callchains; 0 = none (default %d)", .value = "N",
+        .number = MKPERF_DEFAULT_FRAMES,
+        MKPERF_NUMBER(struct mkperf_record_options, configure.max_frames, 0, MKPERF_MAX_FRAMES)),
+    MKPERF_OPTION(
+        0, "callers",
         "PDs in which a callchain continues, from a protected call's callee to its caller, at "
         "most 8 (default %d)",
-        .value = "N", .number = MKPERF_DEFAULT_CALLERS),
-    MKPERF_OPTION(OPT_NO_CALLERS, "no-callers", "callchains end at the PD, as with --callers 0"),
+        .value = "N", .number = MKPERF_DEFAULT_CALLERS,
+        MKPERF_NUMBER(struct mkperf_record_options, configure.callers, 0, MKPERF_MAX_CALLERS)),
+    MKPERF_OPTION(0, "no-callers", "callchains end at the PD, as with --callers 0",
+                  MKPERF_NUMBER(struct mkperf_record_options, configure.callers, 0, 0)),
     MKPERF_OPTION(
-        OPT_AGGREGATE, "aggregate",
+        0, "aggregate",
         "count samples on the target, by call chain and address, and send the counts every S "
         "seconds (10): a tenth of the bytes, without the times of samples",
-        .value = "[S]"),
+        .value = "[S]",
+        MKPERF_SECONDS_OR(struct mkperf_record_options, aggregate_s, MKPERF_AGGREGATE_S)),
     MKPERF_OPTION(0, "no-jitter", "exact periods: samples may run in step with the program",
                   MKPERF_SETS(struct mkperf_record_options, configure.no_jitter)),
     MKPERF_OPTION(
@@ -121,10 +141,10 @@ static const struct mkperf_option sampling_options[] = {
         "seconds of the target's time, which may take longer here; without samples: S seconds "
         "here, and then 2 s, or up to 20 s if the target runs slowly",
         .value = "S", MKPERF_SECONDS(struct mkperf_record_options, duration_s)),
-    {.id = 0},
+    {.letter = 0},
 };
 
-static const struct mkperf_option names_options[] = {
+const struct mkperf_option mkperf_names_options[] = {
     MKPERF_OPTION(
         0, "system",
         "the .system file: names of PDs, where the image does not list them; -e timer needs it",
@@ -134,82 +154,22 @@ static const struct mkperf_option names_options[] = {
         "directories of the PDs' ELFs, with those below them (default: that of the .system file); "
         "mkperf also searches elsewhere by build id, see docs/formats.md",
         MKPERF_TAKES(DIRS, "DIR[:DIR]"), MKPERF_TEXT(struct mkperf_record_options, elf_path)),
-    {.id = 0},
+    {.letter = 0},
 };
 
-static const struct mkperf_option kernel_options[] = {
+const struct mkperf_option mkperf_kernel_options[] = {
     MKPERF_OPTION(0, "kernel", "the kernel's ELF (default: kernel.elf or sel4.elf in --elf-path)",
                   MKPERF_TAKES(FILE, "ELF"), MKPERF_TEXT(struct mkperf_record_options, kernel)),
     MKPERF_OPTION(0, "guest",
                   "symbols of a virtual machine's guest: its vmlinux, or a copy of its "
                   "/proc/kallsyms; several with a colon between them",
                   .value = "VM=FILE", MKPERF_TEXT(struct mkperf_record_options, guest)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-/* Sets *depth to a number from 0 to `most`. */
-static enum mkperf_status set_depth(uint32_t *depth, uint32_t most, const struct mkperf_given *g)
-{
-    uint64_t n;
-
-    MKPERF_TRY(mkperf_given_number(g, 0, most, &n));
-    *depth = (uint32_t)n;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status set_sampling(void *self, const struct mkperf_given *g)
-{
-    struct mkperf_record_options *o = self;
-
-    switch (g->id) {
-    case 'e':
-        return mkperf_events_parse(g->value, &o->configure, g->e);
-    case 'C':
-        return mkperf_given_core_mask(g, &o->configure.cores);
-    case 'F':
-        if (strcmp(g->value, "max") == 0) {
-            o->frequency = MKPERF_MAX_FREQUENCY;
-            return MKPERF_OK;
-        }
-        return mkperf_given_number(g, 1, UINT32_MAX, &o->frequency);
-    case 'g':
-        return g->value == NULL || strcmp(g->value, "fp") == 0
-                   ? MKPERF_OK
-                   : mkperf_usage_error(g->e, g->command,
-                                        "%s: the kernel follows frame pointers (fp), it does not "
-                                        "copy stacks for %s; see docs/record.md",
-                                        g->name, g->value);
-    case OPT_MAX_FRAMES:
-        return set_depth(&o->configure.max_frames, MKPERF_MAX_FRAMES, g);
-    case OPT_CALLERS:
-        return set_depth(&o->configure.callers, MKPERF_MAX_CALLERS, g);
-    case OPT_NO_CALLERS:
-        o->configure.callers = 0;
-        return MKPERF_OK;
-    case OPT_AGGREGATE:
-        o->aggregate_s = MKPERF_AGGREGATE_S;
-        return g->value == NULL ? MKPERF_OK : mkperf_given_seconds(g, &o->aggregate_s);
-    default:
-        return mkperf_given_unknown(g);
-    }
-}
-
-enum mkperf_status mkperf_given_core_mask(const struct mkperf_given *g, uint32_t *mask)
-{
-    struct mkperf_cpu_list cores;
-
-    MKPERF_TRY(mkperf_given_cpus(g, MKPERF_MAX_CORES, &cores));
-    *mask = (uint32_t)cores.bits[0];
-    return MKPERF_OK;
-}
-
-const struct mkperf_option_group mkperf_sampling_options = {sampling_options, set_sampling};
-const struct mkperf_option_group mkperf_names_options = {names_options, NULL};
-const struct mkperf_option_group mkperf_kernel_options = {kernel_options, NULL};
 
 /* ---- which PDs are sampled, and the output: struct mkperf_record_options ---- */
 
-static const struct mkperf_option choice_options[] = {
+const struct mkperf_option mkperf_choice_options[] = {
     MKPERF_OPTION('p', "pd", "sample these PDs only (at most 16 in all)", .value = "NAME[,NAME]",
                   MKPERF_TEXT(struct mkperf_record_options, pd)),
     MKPERF_OPTION(0, "subtree", "and this one with its children", .value = "NAME",
@@ -223,10 +183,10 @@ static const struct mkperf_option choice_options[] = {
                   "with -e timer and a kernel that has the extension: compare its threads with the "
                   "kernel's",
                   MKPERF_SETS(struct mkperf_record_options, configure.check)),
-    {.id = 0},
+    {.letter = 0},
 };
 
-static const struct mkperf_option output_options[] = {
+const struct mkperf_option mkperf_output_options[] = {
     MKPERF_OPTION('o', "output",
                   "output (default perf.data); - is standard output, for perf report -i -",
                   MKPERF_TAKES(FILE, "FILE"), MKPERF_TEXT(struct mkperf_record_options, output)),
@@ -245,37 +205,50 @@ static const struct mkperf_option output_options[] = {
         'z', "compression-level",
         "compress records at level N of zstd, 1 (default, fastest) to 22 (smallest); files are "
         "compressed at level %d without this option, pipes are not",
-        .value = "[N]", .number = MKPERF_COMPRESSED_LEVEL),
-    MKPERF_OPTION(OPT_NO_COMPRESS, "no-compress",
-                  "records as they are, for programs that do not read compressed ones (hotspot)"),
+        .value = "[N]", .number = MKPERF_COMPRESSED_LEVEL,
+        MKPERF_NUMBER_OR(struct mkperf_record_options, compression, 0, MKPERF_COMPRESSED_LEVELS,
+                         MKPERF_COMPRESSED_LEVEL)),
+    MKPERF_OPTION(0, "no-compress",
+                  "records as they are, for programs that do not read compressed ones (hotspot)",
+                  MKPERF_NUMBER(struct mkperf_record_options, compression, 0, 0)),
     MKPERF_OPTION('q', "quiet",
                   "no progress, no summary, no lines of the target's console; warnings are printed",
                   MKPERF_SETS(struct mkperf_record_options, quiet)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-const struct mkperf_option_group mkperf_choice_options = {choice_options, NULL};
-
-static enum mkperf_status set_output(void *self, const struct mkperf_given *g)
-{
-    struct mkperf_record_options *o = self;
-    uint64_t level = MKPERF_COMPRESSED_LEVEL;
-
-    if (g->id == OPT_NO_COMPRESS) {
-        level = 0;
-    } else if (g->value != NULL &&
-               mkperf_given_number(g, 0, MKPERF_COMPRESSED_LEVELS, &level) != MKPERF_OK) {
-        return g->e->status;
-    }
-    o->compression = (int)level;
-    return MKPERF_OK;
-}
-
-const struct mkperf_option_group mkperf_output_options = {output_options, set_output};
 
 /* ---- flight recordings and events of scheduling: struct mkperf_record_options ---- */
 
-static const struct mkperf_option flight_options[] = {
+/* Stores how stacks are measured; the store's `min` says how. The more thorough way of two counts. */
+static enum mkperf_status take_stacks(void *self, const struct mkperf_given *g)
+{
+    mkperf_Configure *c = &((struct mkperf_record_options *)self)->configure;
+    uint32_t stacks = (uint32_t)g->option->store.min;
+
+    c->interactions = true;
+    c->stacks = stacks > c->stacks ? stacks : c->stacks;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status take_size(void *member, const struct mkperf_given *g)
+{
+    char *end;
+    uint64_t size = strtoull(g->value, &end, 10);
+    uint64_t unit = strcmp(end, "B") == 0   ? 1
+                    : strcmp(end, "K") == 0 ? 1024
+                    : strcmp(end, "M") == 0 ? 1 << 20
+                    : *end == '\0'          ? 4096
+                                            : 0;
+
+    if (end == g->value || g->value[0] == '-' || size > MKPERF_OUTPUT_RING_BYTES || unit == 0 ||
+        !mkperf_ring_size_ok(size * unit) || size * unit > MKPERF_OUTPUT_RING_BYTES) {
+        return mkperf_given_bad(g, "a power of two, from 4K to 512K");
+    }
+    *(uint32_t *)member = (uint32_t)(size * unit);
+    return MKPERF_OK;
+}
+
+const struct mkperf_option mkperf_flight_options[] = {
     MKPERF_OPTION(
         0, "overwrite",
         "flight recorder: the newest samples stay on the target and nothing is sent before "
@@ -285,7 +258,8 @@ static const struct mkperf_option flight_options[] = {
         'm', "mmap-pages",
         "with --overwrite, so much memory for them: a power of two, with B, K or M behind it "
         "or in pages of 4 KiB (default and at most %dK)",
-        .value = "SIZE", .number = MKPERF_OUTPUT_RING_BYTES / 1024),
+        .value = "SIZE", .number = MKPERF_OUTPUT_RING_BYTES / 1024,
+        MKPERF_TAKEN(take_size, struct mkperf_record_options, configure.overwrite_bytes)),
     MKPERF_OPTION(0, "dump-on-fault",
                   "with --overwrite: a fault of one of these PDs ends the recording and keeps it",
                   .value = "NAME[,NAME]", MKPERF_TEXT(struct mkperf_record_options, dump_on_fault)),
@@ -302,12 +276,14 @@ static const struct mkperf_option flight_options[] = {
         "reached whom: mkperf report --interactions",
         MKPERF_SETS(struct mkperf_record_options, configure.interactions)),
     MKPERF_OPTION(
-        OPT_STACKS, "stacks",
+        0, "stacks",
         "note the least stack pointer of each PD and the size of its stack: mkperf report "
-        "--stacks; implies --interactions"),
-    MKPERF_OPTION(OPT_STACK_SCAN, "stack-scan",
+        "--stacks; implies --interactions",
+        .store = {.take = take_stacks, .min = 1}),
+    MKPERF_OPTION(0, "stack-scan",
                   "the same, and the kernel finds the lowest word of each stack that is not 0 when "
-                  "the recording ends; it reads no value"),
+                  "the recording ends; it reads no value",
+                  .store = {.take = take_stacks, .min = 2}),
     MKPERF_OPTION(
         0, "sched",
         "record scheduling events: mkperf latency, perf sched; without -e, -c and -F nothing "
@@ -328,37 +304,8 @@ static const struct mkperf_option flight_options[] = {
         "with the callchain of each thread that stops to wait, and for how long: mkperf report "
         "--off-cpu; implies --sched",
         MKPERF_SETS(struct mkperf_record_options, configure.off_cpu)),
-    {.id = 0},
+    {.letter = 0},
 };
-
-/* Stores the options -m SIZE, --stacks and --stack-scan. */
-static enum mkperf_status set_flight(void *self, const struct mkperf_given *g)
-{
-    struct mkperf_record_options *o = self;
-    char *end;
-
-    if (g->id != 'm') {
-        uint32_t stacks = g->id == OPT_STACK_SCAN ? 2 : 1;
-        o->configure.interactions = true;
-        o->configure.stacks = stacks > o->configure.stacks ? stacks : o->configure.stacks;
-        return MKPERF_OK;
-    }
-    uint64_t size = strtoull(g->value, &end, 10);
-    uint64_t unit = strcmp(end, "B") == 0   ? 1
-                    : strcmp(end, "K") == 0 ? 1024
-                    : strcmp(end, "M") == 0 ? 1 << 20
-                    : *end == '\0'          ? 4096
-                                            : 0;
-
-    if (end == g->value || g->value[0] == '-' || size > MKPERF_OUTPUT_RING_BYTES || unit == 0 ||
-        !mkperf_ring_size_ok(size * unit) || size * unit > MKPERF_OUTPUT_RING_BYTES) {
-        return mkperf_given_bad(g, "a power of two, from 4K to 512K");
-    }
-    o->configure.overwrite_bytes = (uint32_t)(size * unit);
-    return MKPERF_OK;
-}
-
-const struct mkperf_option_group mkperf_flight_options = {flight_options, set_flight};
 
 enum mkperf_status mkperf_flight_check(const struct mkperf_record_options *o,
                                        struct mkperf_error *e)
@@ -407,13 +354,14 @@ static enum mkperf_status choose_windows(struct mkperf_record_options *o, const 
     return MKPERF_OK;
 }
 
-void mkperf_record_options_init(struct mkperf_record_options *o, int argc, char **argv)
+void mkperf_record_options_init(void *options)
 {
+    struct mkperf_record_options *o = options;
+
     *o = (struct mkperf_record_options){
         .output = "perf.data",
         .compression = MKPERF_COMPRESS_FILES,
-        .link = {.timeout_s = MKPERF_DEFAULT_TIMEOUT_S, .reconnect_s = MKPERF_RECONNECT_S},
-        .command = mkperf_command_line(argc, argv)};
+        .link = {.timeout_s = MKPERF_DEFAULT_TIMEOUT_S, .reconnect_s = MKPERF_RECONNECT_S}};
     o->configure.max_frames = MKPERF_DEFAULT_FRAMES;
     o->configure.callers = MKPERF_DEFAULT_CALLERS;
 }

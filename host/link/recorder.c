@@ -142,8 +142,6 @@ void mkperf_recorder_free(struct mkperf_recorder *r)
     mkperf_perfdata_free(r->perfdata);
     mkperf_pds_free(r->pds);
     mkperf_symbols_free(r->symbols);
-    free(r->options.command);
-    r->options.command = NULL;
     memset(&r->link, 0, sizeof *r - offsetof(struct mkperf_recorder, link));
 }
 

@@ -21,8 +21,8 @@
 struct mkperf_record_options {
     struct mkperf_peer_options link;
     const char *output;
-    const char *raw; /* file for the line's bytes; NULL: none */
-    int compression; /* level, as of mkperf_perfdata_compress */
+    const char *raw;      /* file for the line's bytes; NULL: none */
+    uint32_t compression; /* level, as of mkperf_perfdata_compress */
     const char *system, *elf_path, *kernel, *guest;
     const char *pd, *subtree;  /* names of PDs, see mkperf_filter */
     const char *dump_on_fault; /* names of PDs, see mkperf_filter_faults */
@@ -35,29 +35,30 @@ struct mkperf_record_options {
     double aggregate_s;
     bool quiet;
     bool keep_no_elfs;
-    bool queues;        /* the indices of the queues that the image lists are recorded */
-    bool sample_queues; /* the indices of queues are recorded without scheduling events */
-    char *command;      /* the whole command line */
+    bool queues;         /* the indices of the queues that the image lists are recorded */
+    bool sample_queues;  /* the indices of queues are recorded without scheduling events */
+    const char *command; /* the whole command line */
 };
 
 enum { MKPERF_DEFAULT_FREQUENCY = 1000, MKPERF_DEFAULT_TIMEOUT_S = 5, MKPERF_AGGREGATE_S = 10 };
 
-/* Groups for a struct mkperf_peer_options: -t, --timeout, --key-file; --watch; --take-over; --reconnect. */
-extern const struct mkperf_option_group mkperf_link_options, mkperf_watch_options,
-    mkperf_control_options, mkperf_reconnect_options;
-/* Groups for a struct mkperf_record_options: -e -c -F ...; --system, --elf-path; --kernel; which PDs are
+/* Tables for a struct mkperf_peer_options: -t, --timeout, --key-file; --watch; --take-over; --reconnect. */
+extern const struct mkperf_option mkperf_link_options[], mkperf_watch_options[],
+    mkperf_control_options[], mkperf_reconnect_options[];
+/* Tables for a struct mkperf_record_options: -e -c -F ...; --system, --elf-path; --kernel; which PDs are
  * sampled; the output; flight recordings, software and scheduling events. */
-extern const struct mkperf_option_group mkperf_sampling_options, mkperf_names_options,
-    mkperf_kernel_options, mkperf_choice_options, mkperf_output_options, mkperf_flight_options;
+extern const struct mkperf_option mkperf_sampling_options[], mkperf_names_options[],
+    mkperf_kernel_options[], mkperf_choice_options[], mkperf_output_options[],
+    mkperf_flight_options[];
 
-/* Stores the mask of -C LIST, for commands that configure the target. */
-enum mkperf_status mkperf_given_core_mask(const struct mkperf_given *g, uint32_t *mask);
+/* Store -e EVENTS in a mkperf_Configure, and the mask of -C LIST in a uint32_t, for commands that configure the target. */
+mkperf_take mkperf_take_events, mkperf_take_core_mask;
 
 /* Puts the kinds of TARGET, a section of help. */
 void mkperf_target_help(mkperf_put *put, void *to);
 
-/* Sets defaults. o->command is to be freed. */
-void mkperf_record_options_init(struct mkperf_record_options *o, int argc, char **argv);
+/* Sets defaults, in a struct mkperf_record_options. */
+void mkperf_record_options_init(void *options);
 /* Checks the options after parsing. Returns USAGE if an option is missing, or options exclude each
  * other. */
 enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
@@ -148,7 +149,7 @@ enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, bool names_on
  * the session; NULL: none. */
 void mkperf_recorder_decode(struct mkperf_recorder *r, struct mkperf_sink sink,
                             const char *command);
-/* Ends the connection, and frees what r has, the command of its options included. Idempotent; r may
+/* Ends the connection, and frees what r has. Idempotent; r may
  * be initialised again. */
 void mkperf_recorder_free(struct mkperf_recorder *r);
 
@@ -221,7 +222,7 @@ enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkpe
 
 /* Sets the defaults of the options of a command of which the state begins with a recorder. The
  * second function is its end. */
-void mkperf_recorder_talk_init(void *recorder, int argc, char **argv);
+void mkperf_recorder_talk_init(void *recorder);
 void mkperf_recorder_talk_end(void *recorder);
 
 /*

@@ -236,11 +236,10 @@ enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkpe
 static const struct mkperf_sink_ops no_sink = {
     .name = "none", .events = mkperf_ignore_events, .sched = mkperf_ignore_sched};
 
-void mkperf_recorder_talk_init(void *recorder, int argc, char **argv)
+void mkperf_recorder_talk_init(void *recorder)
 {
     struct mkperf_recorder *r = recorder;
 
-    (void)argc, (void)argv;
     r->options.link.timeout_s = MKPERF_DEFAULT_TIMEOUT_S;
 }
 

@@ -49,10 +49,10 @@ static bool parse_percent(struct report_filter *f, const char *text)
 
 /* --time START,STOP: seconds of the target's clock, either may be missing; or A%-B% of the
  * recording's time, B% from its beginning. USAGE. */
-static enum mkperf_status set_time(struct report_filter *f, const char *text,
-                                   struct mkperf_error *e)
+static enum mkperf_status take_time(void *filter, const struct mkperf_given *g)
 {
-    const char *p = text;
+    struct report_filter *f = filter;
+    const char *text = g->value, *p = text;
 
     f->has_time = true;
     f->from_ns = 0;
@@ -62,7 +62,7 @@ static enum mkperf_status set_time(struct report_filter *f, const char *text,
         return parse_percent(f, text)
                    ? MKPERF_OK
                    : mkperf_error_set(
-                         e, MKPERF_ERR_USAGE,
+                         g->e, MKPERF_ERR_USAGE,
                          "--time: want A%%-B%% of the recording (as in 10%%-20%%), not '%s'", text);
     }
     if (*p != ',') {
@@ -74,7 +74,7 @@ static enum mkperf_status set_time(struct report_filter *f, const char *text,
         p++;
     }
     if (!p || *p || f->from_ns > f->to_ns) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+        return mkperf_error_set(g->e, MKPERF_ERR_USAGE,
                                 "--time: want START,STOP in seconds (as in 1.5,2), not '%s'", text);
     }
     return MKPERF_OK;
@@ -107,23 +107,13 @@ void report_filter_print(const struct report_filter *f, FILE *out)
     fprintf(out, ": percentages are of these\n");
 }
 
-enum { OPTION_TIME = 256 };
-
-static enum mkperf_status set_filter(void *self, const struct mkperf_given *g)
-{
-    struct report_filter *f = self;
-
-    return g->id == OPTION_TIME ? set_time(f, g->value, g->e)
-                                : mkperf_given_cpus(g, MKPERF_CPU_LIST_MAX, &f->cores);
-}
-
-static const struct mkperf_option input_options[] = {
+const struct mkperf_option report_input_options[] = {
     MKPERF_OPTION('i', "input", "the recording (perf.data); - is standard input",
                   MKPERF_TAKES(FILE, "FILE"), .store = {.how = MKPERF_STORE_TEXT}),
-    {.id = 0},
+    {.letter = 0},
 };
 
-static const struct mkperf_option elf_options[] = {
+const struct mkperf_option report_elf_options[] = {
     MKPERF_OPTION(0, "elf-path",
                   "directories with the ELFs of the recorded build, if they are no longer at their "
                   "place; they are found by build id",
@@ -131,18 +121,18 @@ static const struct mkperf_option elf_options[] = {
     MKPERF_OPTION(0, "symfs",
                   "look for the recording's ELFs below DIR, at DIR/PATH instead of PATH",
                   MKPERF_TAKES(DIR, "DIR"), MKPERF_TEXT(struct mkperf_elf_search, symfs)),
-    {.id = 0},
+    {.letter = 0},
 };
 
-static const struct mkperf_option objdump_options[] = {
+const struct mkperf_option report_objdump_options[] = {
     MKPERF_OPTION(0, "objdump",
                   "the program that disassembles (default: aarch64-linux-gnu-objdump and such, or "
                   "llvm-objdump)",
                   MKPERF_TAKES(FILE, "PATH"), MKPERF_TEXT(struct mkperf_elf_search, objdump)),
-    {.id = 0},
+    {.letter = 0},
 };
 
-static const struct mkperf_option names_options[] = {
+const struct mkperf_option report_names_options[] = {
     MKPERF_OPTION(0, "pd", "only samples of this protection domain", .value = "NAME",
                   MKPERF_TEXT(struct report_names, pd)),
     MKPERF_OPTION(0, "comm", "the same, as perf calls it", .value = "NAME",
@@ -150,24 +140,16 @@ static const struct mkperf_option names_options[] = {
     MKPERF_OPTION(0, "comms", "the same", .value = "NAME", MKPERF_TEXT(struct report_names, pd)),
     MKPERF_OPTION('e', "event", "only this event", MKPERF_TAKES(WORD, "NAME"),
                   .list = mkperf_pmu_events, MKPERF_TEXT(struct report_names, event)),
-    {.id = 0},
+    {.letter = 0},
 };
 
-const struct mkperf_option_group report_input_options = {input_options, NULL};
-const struct mkperf_option_group report_elf_options = {elf_options, NULL};
-const struct mkperf_option_group report_symfs_options = {elf_options + 1, NULL};
-const struct mkperf_option_group report_objdump_options = {objdump_options, NULL};
-const struct mkperf_option_group report_names_options = {names_options, NULL};
-
-static const struct mkperf_option filter_options[] = {
-    {.id = 'C', .name = "cpu", .value = "LIST", .help = "only samples of these cores, as in 0-2,5"},
-    {.name = "core", .value = "LIST", .help = "the same"},
-    {.id = OPTION_TIME,
-     .name = "time",
-     .value = "START,STOP",
-     .help = "only this time: seconds of the target's clock, either may be missing; "
-             "or A%-B% of the recording"},
-    {.id = 0}};
-
-const struct mkperf_option_group report_filter_options = {filter_options, set_filter};
-const struct mkperf_option_group report_time_options = {filter_options + 2, set_filter};
+const struct mkperf_option report_filter_options[] = {
+    MKPERF_OPTION('C', "cpu", "only samples of these cores, as in 0-2,5", .value = "LIST",
+                  MKPERF_TAKEN(mkperf_take_cpus, struct report_filter, cores)),
+    MKPERF_OPTION(0, "core", "the same", .value = "LIST",
+                  MKPERF_TAKEN(mkperf_take_cpus, struct report_filter, cores)),
+    MKPERF_OPTION(0, "time",
+                  "only this time: seconds of the target's clock, either may be missing; or A%-B% "
+                  "of the recording",
+                  .value = "START,STOP", .store.take = take_time),
+    {.letter = 0}};

@@ -37,12 +37,13 @@ static inline bool report_filter_passes(const struct report_filter *f, uint64_t 
 struct report_names {
     const char *pd, *event; /* NULL: all */
 };
-extern const struct mkperf_option_group report_input_options, report_names_options,
-    report_filter_options, report_time_options; /* the last one has only --time */
+extern const struct mkperf_option report_input_options[], report_names_options[],
+    report_filter_options[];
+#define report_time_options (report_filter_options + 2) /* only --time */
 /* --elf-path and --symfs, --objdump: struct mkperf_elf_search. The second group has no --elf-path, for commands with another
  * one; the third is for those that disassemble. */
-extern const struct mkperf_option_group report_elf_options, report_symfs_options,
-    report_objdump_options;
+extern const struct mkperf_option report_elf_options[], report_objdump_options[];
+#define report_symfs_options (report_elf_options + 1)
 
 /* Parses seconds with up to nine decimals into ns, exactly. Returns the text that follows; NULL: it is not a time. */
 const char *report_filter_seconds(const char *text, uint64_t *ns);

@@ -10,7 +10,7 @@
 static const double POWER_DEVIATION =
     1.6449; /* a normal deviation is below it in 95 of 100 cases */
 static const double INTERVAL = 0.95;
-enum { EXPECTED_MIN = 5, LATENCIES_MIN = 100, OPT_PER = 256 };
+enum { EXPECTED_MIN = 5, LATENCIES_MIN = 100 };
 
 /* Returns the number of the event in a session, or -1. */
 static int find_event(const struct mkperf_session *s, const char *name)
@@ -114,28 +114,27 @@ static enum mkperf_status count_units(const struct report_comparison *d, struct 
                : e->status;
 }
 
-static enum mkperf_status set_per(void *self, const struct mkperf_given *g)
+static enum mkperf_status take_per(void *member, const struct mkperf_given *g)
 {
     static const char *const kinds[] = {"mark:", "event:", "calls:", "packets:"};
 
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         size_t n = strlen(kinds[i]);
         if (strncmp(g->value, kinds[i], n) == 0 && g->value[n] != '\0') {
-            *(const char **)self = g->value;
+            *(const char **)member = g->value;
             return MKPERF_OK;
         }
     }
     return mkperf_given_bad(g, "mark:NAME, event:NAME, calls:PD or packets:PD");
 }
 
-static const struct mkperf_option per_options[] = {
-    MKPERF_OPTION(OPT_PER, "per",
+const struct mkperf_option report_per_options[] = {
+    MKPERF_OPTION(0, "per",
                   "compare costs instead of shares: per mark:NAME, event:NAME (a counter), "
                   "calls:PD or packets:PD",
-                  .value = "WHAT"),
-    {.id = 0},
+                  .value = "WHAT", .store.take = take_per),
+    {.letter = 0},
 };
-const struct mkperf_option_group report_per_options = {per_options, set_per};
 
 static enum mkperf_status read_side(struct report_comparison *d, const char *path, unsigned side,
                                     struct mkperf_error *e)

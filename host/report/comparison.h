@@ -96,7 +96,7 @@ struct report_comparison {
 enum mkperf_status report_comparison_read(struct report_comparison *d,
                                           char *const path[REPORT_SIDES], struct mkperf_error *e);
 void report_comparison_free(struct report_comparison *d);
-extern const struct mkperf_option_group report_per_options; /* --per, of the member `per` */
+extern const struct mkperf_option report_per_options[]; /* --per, of the member `per` */
 
 /*
  * Compares event a of side A with event b of side B: builds the rows, judges and sorts them. False: exact counts of one side

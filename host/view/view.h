@@ -165,8 +165,8 @@ void view_live_schedule_free(struct view_live_schedule *s);
 enum { VIEW_LIVE_SAMPLES = 200000, VIEW_LIVE_LOSSES = 1000 };
 
 struct view_live {
+    struct mkperf_recorder recorder; /* its options, in its first member, are set before it runs */
     volatile int *interrupts;        /* set before it runs; a value that is not 0 ends it */
-    struct mkperf_recorder recorder; /* the recorder; its options are set before it runs */
     struct mkperf_profile profile;
     struct mkperf_frames frames;
     struct annotate_sources sources;

@@ -19,11 +19,10 @@ static const struct mkperf_option options[] = {
     MKPERF_OPTION(0, "why", "a question", MKPERF_TAKES(WORD, "QUESTION"), .words = "one two"),
     MKPERF_OPTION(0, "ci", "intervals", MKPERF_IGNORED),
     MKPERF_OPTION('o', "output", "not for tools", .value = "FILE"),
-    {.id = 0},
+    {.letter = 0},
 };
-static const struct mkperf_option_group group = {options, NULL};
 static const struct mkperf_command command = {
-    .name = "report", .description = "a report", .options = {{&group, 0}}};
+    .name = "report", .description = "a report", .options = {{options, 0}}};
 static const struct mcp_tool tools[] = {
     {&command, "file", "sort why ci", NULL},
     {&command, "before after", "", "charged"},

@@ -58,9 +58,6 @@ static void takes(const struct mkperf_command *c, const struct mkperf_option *o,
     }
     for (size_t i = 0; o->value != NULL && i < sizeof samples / sizeof *samples && !taken; i++) {
         taken = parse(c, form, samples[i]) == MKPERF_OK;
-        if (strstr(e.text, "no code takes")) {
-            break;
-        }
     }
     if (attached) { /* its value is not a word of its own, as in -z3 */
         snprintf(first, sizeof first, "%s%s%s", form, form[1] == '-' ? "=" : "", samples[0]);
@@ -84,8 +81,8 @@ static void test_every_option_is_taken(void **state)
     (void)state;
     for (unsigned c = 0; mkperf_commands[c] != NULL; c++) {
         for (unsigned i = 0; (o = mkperf_command_option(mkperf_commands[c], i)) != NULL; i++) {
-            if (mkperf_option_has_letter(o)) {
-                snprintf(form, sizeof form, "-%c", o->id);
+            if (o->letter != 0) {
+                snprintf(form, sizeof form, "-%c", o->letter);
                 takes(mkperf_commands[c], o, form);
             }
             if (o->name != NULL) {
@@ -108,7 +105,8 @@ static void test_nothing_else_is_taken(void **state)
         for (form[1] = '!'; form[1] < 127; form[1]++) {
             unsigned i = 0;
 
-            while ((o = mkperf_command_option(mkperf_commands[c], i)) != NULL && o->id != form[1]) {
+            while ((o = mkperf_command_option(mkperf_commands[c], i)) != NULL &&
+                   o->letter != form[1]) {
                 i++;
             }
             if (o == NULL && form[1] != 'h' && form[1] != '-') {
@@ -134,8 +132,9 @@ static void test_tables_make_sense(void **state)
         assert_non_null(at->run);
         assert_true(at->summary[0] != '\0' && at->description[0] != '\0');
         for (unsigned i = 0; (a = mkperf_command_option(at, i)) != NULL; i++) {
-            assert_true(mkperf_option_has_letter(a) ? isalnum(a->id) : a->name != NULL);
+            assert_true(a->letter != 0 ? isalnum(a->letter) : a->name != NULL);
             assert_true(a->help[0] != '\0');
+            assert_true(a->store.how != MKPERF_STORE_TAKEN || a->store.take != NULL);
             assert_int_equal(strstr(a->help, "%d") != NULL, a->number != 0);
             assert_true(a->value != NULL || a->kind == MKPERF_VALUE_TEXT);
             if (a->kind == MKPERF_VALUE_WORD || a->kind == MKPERF_VALUE_WORDS) {
@@ -143,9 +142,9 @@ static void test_tables_make_sense(void **state)
             }
             for (unsigned j = 0; j < i; j++) {
                 b = mkperf_command_option(at, j);
-                if ((mkperf_option_has_letter(a) && a->id == b->id) ||
+                if ((a->letter != 0 && a->letter == b->letter) ||
                     (a->name != NULL && b->name != NULL && strcmp(a->name, b->name) == 0)) {
-                    fail_msg("%s: two options -%c --%s", at->name, a->id, a->name);
+                    fail_msg("%s: two options -%c --%s", at->name, a->letter, a->name);
                 }
             }
         }
