@@ -19,7 +19,7 @@
  */
 #include <mkperf_port.h>
 
-#include "hook.h"
+#include "records.h"
 
 enum {
     LOOK_WIDTH = 32,   /* Of at most this many captures, the time of one is measured. */
@@ -33,60 +33,16 @@ enum {
     UNSEEN_COST = 80,
     SEEN_COST = 90,
     SEEN_WORD_COST = 10,
+    SLICE_BYTES = 8 * MKPERF_SLICE_WORDS,
 };
 
 /* ---- the ring --------------------------------------------------------------------------------- */
 
-/* Gives the record to the owner, and wakes it at the watermark. An owner that is already behind was
- * woken when the watermark was crossed, and is not woken again. */
-inline __attribute__((always_inline)) void mkperf_hook_publish(struct mkperf_hook *s,
-                                                               uint64_t bytes)
-{
-    struct mkperf_ring *ring = s->memory.ring;
-    uint64_t used = s->head - __atomic_load_n(&ring->tail, __ATOMIC_RELAXED);
-
-    s->head += bytes;
-    s->wrote = bytes;
-    __atomic_store_n(&ring->head, s->head, __ATOMIC_RELEASE);
-    if (__builtin_expect(s->session.watermark - used - 1 < bytes, 0)) {
-        mkperf_port_wake();
-    }
-}
-
-/* Reserves bytes of the ring if it may be full, or if the record may need padding before it. */
-MKPERF_NOINLINE uint64_t *reserve_slowly(struct mkperf_hook *s, uint64_t bytes)
-{
-    struct mkperf_ring_producer p = {
-        .ring = s->memory.ring, .size = s->session.ring_bytes, .head = s->head};
-    uint64_t *w = mkperf_ring_reserve(&p, bytes);
-
-    if (p.head != s->head) { /* padding */
-        mkperf_hook_publish(s, p.head - s->head);
-    }
-    return w;
-}
-
-/* Does what mkperf_ring_reserve does, for the hook's ring, which is mapped. */
-static inline uint64_t *reserve(struct mkperf_hook *s, uint64_t bytes)
-{
-    struct mkperf_ring *ring = s->memory.ring;
-    uint64_t used = s->head - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
-    uint64_t at = s->head & (s->session.ring_bytes - 1);
-    uint64_t most = s->session.ring_bytes - bytes; /* the smallest ring is larger than a record */
-
-    if (__builtin_expect((used > most) | (at > most), 0)) {
-        return reserve_slowly(s, bytes);
-    }
-    return &ring->data[at / 8];
-}
-
 /* Stores the numbers of lost samples and events in the ring's header, if the ring is known. */
 MKPERF_NOINLINE void show_losses(struct mkperf_hook *s)
 {
-    struct mkperf_ring *ring = s->memory.ring;
-
-    if (ring != NULL) {
-        ring->lost = s->lost;
+    if (s->out.ring != NULL) {
+        s->out.ring->lost = s->lost;
     }
 }
 
@@ -114,52 +70,25 @@ static void *view(const void *owner, uint64_t address, uint64_t bytes)
     return address != 0 ? mkperf_port_memory(owner, address, bytes) : NULL;
 }
 
-struct mkperf_hook_memory mkperf_hook_memory(const void *owner,
-                                             const struct mkperf_configuration *c)
+struct mkperf_ring *mkperf_hook_memory(const void *owner, const struct mkperf_configuration *c,
+                                       struct mkperf_hook_memory *memory)
 {
-    return (struct mkperf_hook_memory){
-        .ring = view(owner, c->ring, UINT64_C(0) + c->ring_bytes + MKPERF_RING_HEADER_BYTES),
+    *memory = (struct mkperf_hook_memory){
         .counts = view(owner, c->counts, sizeof(struct mkperf_counts)),
         .soft = view(owner, c->soft, sizeof(struct mkperf_soft)),
         .words = view(owner, c->words, sizeof(struct mkperf_word_table)),
         .unwind = view(owner, c->unwind, MKPERF_UNWIND_BYTES + MKPERF_UNWIND_SLACK),
     };
+    return view(owner, c->ring, UINT64_C(0) + c->ring_bytes + MKPERF_RING_HEADER_BYTES);
 }
 
-void mkperf_hook_find(struct mkperf_hook *s)
+void mkperf_hook_look_up(struct mkperf_hook *s)
 {
-    if (s->memory.ring != NULL) {
-        return;
-    }
-    s->memory = mkperf_hook_memory(s->owner, &s->session);
+    s->out.ring = mkperf_hook_memory(s->owner, &s->session, &s->memory);
     show_losses(s);
-    if (s->memory.ring != NULL) {
-        __atomic_store_n(&s->memory.ring->head, s->head, __ATOMIC_RELEASE);
+    if (s->out.ring != NULL) {
+        __atomic_store_n(&s->out.ring->head, s->out.head, __ATOMIC_RELEASE);
     }
-}
-
-uint64_t *mkperf_hook_reserve(struct mkperf_hook *s, uint64_t bytes)
-{
-    mkperf_hook_find(s);
-    return s->memory.ring != NULL ? reserve(s, bytes) : NULL;
-}
-
-void mkperf_hook_head(uint64_t *w, unsigned type, unsigned words, unsigned counter, uint64_t time)
-{
-    w[MKPERF_WORD_HEADER] =
-        mkperf_record_header(type, 8 * words, 0, counter, 0, mkperf_port_core());
-    w[MKPERF_WORD_TIME] = time;
-}
-
-uint64_t *mkperf_hook_record(struct mkperf_hook *s, unsigned type, unsigned words, unsigned counter,
-                             uint64_t time)
-{
-    uint64_t *w = mkperf_hook_reserve(s, UINT64_C(8) * words);
-
-    if (w != NULL) {
-        mkperf_hook_head(w, type, words, counter, time);
-    }
-    return w;
 }
 
 /* ---- counters --------------------------------------------------------------------------------- */
@@ -326,8 +255,8 @@ MKPERF_INLINE bool take(struct mkperf_hook *s, unsigned i, const void *waiting, 
         (s->session.soft_mask & MKPERF_SOFT_STACKS) != 0) {
         mkperf_soft_stack(s, c.thread, thread);
     }
-    if (!unwanted && (!special || s->memory.ring != NULL)) {
-        w = reserve(s, s->room + (reads != 0 ? 8 * (1 + MKPERF_MAX_READS) : 0));
+    if (!unwanted && (!special || s->out.ring != NULL)) {
+        w = mkperf_ring_reserve(&s->out, s->room + (reads != 0 ? 8 * (1 + MKPERF_MAX_READS) : 0));
     }
     if (__builtin_expect(w == NULL, 0)) {
         if (!unwanted) {
@@ -395,8 +324,10 @@ MKPERF_INLINE void take_one(struct mkperf_hook *s, unsigned i, uint64_t now, boo
 
     if (special && (s->session.slice_mask >> i & 1)) {
         /* A slice of the counters' time has ended. Without room, the next overflow reports it. */
-        if (mkperf_hook_record(s, MKPERF_RECORD_SLICE, MKPERF_SLICE_WORDS, i, now) != NULL) {
-            mkperf_hook_publish(s, UINT64_C(8) * MKPERF_SLICE_WORDS);
+        uint64_t *w = mkperf_hook_reserve(s, SLICE_BYTES);
+        if (w != NULL) {
+            mkperf_hook_head(w, MKPERF_RECORD_SLICE, SLICE_BYTES, i, now);
+            mkperf_hook_publish(s, SLICE_BYTES);
         }
         mkperf_port_wake();
     } else if (special && (s->session.read_mask >> i & 1)) {
@@ -463,7 +394,7 @@ MKPERF_NOINLINE void capture_any(struct mkperf_hook *s, uint32_t hit, uint64_t n
     s->wrote = 0;
     mkperf_hook_find(s);
     MKPERF_EACH_BIT (i, hit) {
-        take_one(s, i, now, s->special != 0 || s->memory.ring == NULL);
+        take_one(s, i, now, s->special != 0 || s->out.ring == NULL);
     }
     if (s->session.counts != 0) {
         mkperf_counts_take(s);
@@ -475,7 +406,7 @@ void mkperf_capture(struct mkperf_hook *s, uint32_t hit, uint64_t now)
     mkperf_pmu_clear(hit);
     s->answer.captures++;
     /* Counter 0 is often the only one, and a known number saves much. */
-    if (__builtin_expect(hit == 1 && s->memory.ring != NULL && s->special == 0, 1)) {
+    if (__builtin_expect(hit == 1 && s->out.ring != NULL && s->special == 0, 1)) {
         take_one(s, 0, now, false);
     } else {
         capture_any(s, hit, now);

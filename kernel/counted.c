@@ -52,13 +52,11 @@ MKPERF_INLINE uint64_t *thread_counts(uint64_t *rows, unsigned words, struct mkp
 
 void mkperf_counts_take(struct mkperf_hook *s)
 {
-    uint64_t *count = NULL;
-
     struct mkperf_counts *t = s->memory.counts;
+    uint64_t *count =
+        t != NULL ? thread_counts(&t->thread->key, sizeof t->thread[0] / 8, key_of(s, s->running))
+                  : NULL;
 
-    if (t != NULL) {
-        count = thread_counts(&t->thread->key, sizeof t->thread[0] / 8, key_of(s, s->running));
-    }
     MKPERF_EACH_BIT (i, s->session.count_mask) {
         uint32_t value = mkperf_pmu_read(i);
         if (count != NULL) {

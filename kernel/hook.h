@@ -88,10 +88,9 @@ struct mkperf_hook_delivery {
 
 /* Scheduling events. sched.c describes `limit` and slots. */
 struct mkperf_hook_sched {
-    uint64_t header; /* the bits that are equal in the headers of all events of this core */
-    uint64_t limit;  /* An event that ends at this position or before it needs no checks. */
-    uint64_t
-        reported; /* the part of the hook's `lost.sched` that SCHED_LOSS records have reported */
+    uint64_t header;    /* the bits that are equal in the headers of all events of this core */
+    uint64_t limit;     /* An event that ends at this position or before it needs no checks. */
+    uint64_t reported;  /* the part of the hook's `lost.sched` that SCHED_LOSS records have */
     uint64_t lost_from; /* the time of the first loss that is not reported */
     struct mkperf_hook_delivery delivery;
     bool special; /* A switch counts, reads words, or samples the thread that stops to wait. */
@@ -113,10 +112,9 @@ struct mkperf_hook_words {
     struct mkperf_hook_pair pair[MKPERF_MAX_WORDS / 2];
 };
 
-/* The kernel's view of the memory of the owner that the session names. NULL: the session names none, or it
- * is not mapped. All views are looked up and forgotten together (mkperf_hook_find). */
+/* The kernel's view of the owner's tables that the session names. NULL: the session names none, or it is not
+ * mapped. The ring and the tables are looked up and forgotten together (mkperf_hook_find). */
 struct mkperf_hook_memory {
-    struct mkperf_ring *ring;
     struct mkperf_counts *counts;
     struct mkperf_soft *soft;
     const struct mkperf_word_table *words;
@@ -131,8 +129,8 @@ struct mkperf_hook {
      * the port sets this at each boundary: to `mask` if the kernel's present work overflowed them, and
      * to 0 if the user mode did that ends there. */
     uint32_t kernel_mask;
-    struct mkperf_hook_memory memory; /* `ring` NULL: it has to be looked up */
-    uint64_t head;                    /* the producer's position in the ring */
+    struct mkperf_ring_producer out;  /* this core's ring; `ring` NULL: it has to be looked up */
+    struct mkperf_hook_memory memory; /* known if the ring is */
     uint64_t wrote;                   /* bytes of the last record; 0: the last sample was dropped */
     uint32_t room; /* bytes of the longest sample, without values of other counters */
     /* Not 0: the session has something that the shortest path does not do: filters, guests, values of other
@@ -233,32 +231,25 @@ void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t 
 /* Returns the length of counter i's interval that begins at this time, with the jitter of jitter.h. */
 uint32_t mkperf_hook_interval(const struct mkperf_hook *s, unsigned i, uint64_t time);
 
-/* Returns the kernel's view of the memory that a configuration of this owner names. */
-struct mkperf_hook_memory mkperf_hook_memory(const void *owner,
-                                             const struct mkperf_configuration *c);
+/* Looks up the memory that a configuration of this owner names: stores the kernel's view of the tables in *memory, and
+ * returns that of the ring. */
+struct mkperf_ring *mkperf_hook_memory(const void *owner, const struct mkperf_configuration *c,
+                                       struct mkperf_hook_memory *memory);
 
-/* Looks up the session's memory, if the ring is unknown, and stores in the ring's header what was lost
- * meanwhile. Afterwards the ring is NULL if it is no longer mapped. */
-void mkperf_hook_find(struct mkperf_hook *s);
+/* Looks up the session's memory, and stores in the ring's header what was lost meanwhile. The ring is NULL afterwards
+ * if it is no longer mapped. */
+void mkperf_hook_look_up(struct mkperf_hook *s);
+
+/* Looks up the session's memory if it is unknown. Whatever writes records begins with this. */
+static inline void mkperf_hook_find(struct mkperf_hook *s)
+{
+    if (__builtin_expect(s->out.ring == NULL, 0)) {
+        mkperf_hook_look_up(s);
+    }
+}
 
 /* Counts a scheduling event or a reading of words, of this time, that found no room. */
 void mkperf_hook_lose_event(struct mkperf_hook *s, uint64_t time);
-
-/* Reserves that many contiguous bytes of the ring and returns their place. The caller writes a record
- * there and publishes it, or leaves it. NULL: the ring has no room, or is not mapped. The caller then
- * counts the loss. */
-uint64_t *mkperf_hook_reserve(struct mkperf_hook *s, uint64_t bytes);
-
-/* Writes the first two words of a record at w, its header and its time. words: its length. */
-void mkperf_hook_head(uint64_t *w, unsigned type, unsigned words, unsigned counter, uint64_t time);
-
-/* Reserves a record of this type and writes its first two words. NULL: as mkperf_hook_reserve. */
-uint64_t *mkperf_hook_record(struct mkperf_hook *s, unsigned type, unsigned words, unsigned counter,
-                             uint64_t time);
-
-/* Publishes that many bytes at the place that was last reserved. Wakes the owner if they cross the
- * watermark. */
-void mkperf_hook_publish(struct mkperf_hook *s, uint64_t bytes);
 
 /* ---- request.c -------------------------------------------------------------------------------- */
 
@@ -289,6 +280,7 @@ void mkperf_hook_end(struct mkperf_hook *s, bool here);
  * page tables is used again. */
 static inline void mkperf_hook_unmapped(struct mkperf_hook *s)
 {
+    s->out.ring = NULL;
     s->memory = (struct mkperf_hook_memory){0};
     s->sched.limit = 0;
     s->sched.delivery.limit = 0;

@@ -102,9 +102,10 @@ static bool check_counters(struct mkperf_configuration *want)
 static uint32_t check_session(const struct mkperf_hook *s, const void *caller)
 {
     const struct mkperf_configuration *want = &s->want;
-    struct mkperf_hook_memory memory = mkperf_hook_memory(caller, want);
+    struct mkperf_hook_memory memory;
 
-    if (!mkperf_ring_size_ok(want->ring_bytes) || memory.ring == NULL) {
+    if (mkperf_hook_memory(caller, want, &memory) == NULL ||
+        !mkperf_ring_size_ok(want->ring_bytes)) {
         return MKPERF_REQUEST_BAD_RING;
     }
     if ((want->counts != 0 && memory.counts == NULL) ||
@@ -184,7 +185,7 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller)
     s->owner = caller;
     uint32_t frames = s->session.callers != 0 ? MKPERF_MAX_FRAMES : s->session.max_frames;
     s->room = 8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + frames);
-    s->head = 0;
+    s->out = (struct mkperf_ring_producer){.size = s->want.ring_bytes};
     s->mix = MKPERF_JITTER_MIX;
     s->lost = (struct mkperf_losses){0};
     s->answer.disturbed = 0;
@@ -261,17 +262,18 @@ static uint32_t carry_out(struct mkperf_hook *s, struct mkperf_descriptor *d, ui
         mkperf_hook_copy(&s->session.counter_mask, &s->want.counter_mask,
                          sizeof s->want - MKPERF_KEPT_BYTES);
         return start_counters(s);
-    case MKPERF_REQUEST_UPDATE:
-        update(s);
-        return MKPERF_REQUEST_OK;
-    case MKPERF_REQUEST_WITHDRAW:
-        mkperf_hook_end(s, true);
-        return MKPERF_REQUEST_OK;
     case MKPERF_REQUEST_PAGE:
         return mkperf_soft_page(s, d);
+    case MKPERF_REQUEST_UPDATE:
+        update(s);
+        break;
+    case MKPERF_REQUEST_WITHDRAW:
+        mkperf_hook_end(s, true);
+        break;
     default: /* STOP was carried out before the snapshot, and 0 is no operation. */
-        return MKPERF_REQUEST_OK;
+        break;
     }
+    return MKPERF_REQUEST_OK;
 }
 
 void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, const void *caller,
@@ -308,7 +310,7 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
     a->core = mkperf_port_core();
     mkperf_pmu_describe(a->pmu);
     a->tick_hz = mkperf_port_tick_hz();
-    a->head = s->head;
+    a->head = s->out.head;
     mkperf_hook_copy(&d->answer, a, __builtin_offsetof(struct mkperf_answer, counter));
     __atomic_store_n(&d->answered, sequence, __ATOMIC_RELEASE);
 }

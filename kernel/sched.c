@@ -22,10 +22,11 @@
  */
 #include <mkperf_port.h>
 
-#include "hook.h"
+#include "records.h"
 
 enum {
     SCHED_BYTES = 8 * MKPERF_SCHED_WORDS,
+    FAULT_BYTES = 8 * MKPERF_FAULT_WORDS,
     /* The set of reasons for which a thread stopped that does not wait. */
     DOES_NOT_WAIT = 1 << MKPERF_STOPPED_UNKNOWN | 1 << MKPERF_STOPPED_PREEMPTED |
                     1 << MKPERF_STOPPED_IDLE,
@@ -34,15 +35,15 @@ enum {
 /* Returns the position up to which events need no checks (rule 2). */
 static uint64_t sched_limit(const struct mkperf_hook *s)
 {
-    uint64_t tail = __atomic_load_n(&s->memory.ring->tail, __ATOMIC_ACQUIRE);
-    uint64_t end = (s->head | (s->session.ring_bytes - 1)) + 1; /* the next end of the ring */
-    uint64_t full = tail + s->session.ring_bytes;
+    uint64_t tail = __atomic_load_n(&s->out.ring->tail, __ATOMIC_ACQUIRE);
+    uint64_t end = (s->out.head | (s->out.size - 1)) + 1; /* the next end of the ring */
+    uint64_t full = tail + s->out.size;
     uint64_t limit = end < full ? end : full;
 
     /* Before the watermark: the event that reaches it wakes the owner. After it, the consumer is on
      * its way, and its position has to be read now and then. */
-    uint64_t look = s->head - tail < s->session.watermark ? tail + s->session.watermark - 1
-                                                          : s->head + s->session.watermark;
+    uint64_t look = s->out.head - tail < s->session.watermark ? tail + s->session.watermark - 1
+                                                              : s->out.head + s->session.watermark;
     return look < limit ? look : limit;
 }
 
@@ -65,7 +66,7 @@ static void write_event(struct mkperf_hook *s, uint64_t what, const void *thread
         return;
     }
     if (loss_words != 0) {
-        mkperf_hook_head(w, MKPERF_RECORD_SCHED_LOSS, loss_words, 0, c->lost_from);
+        mkperf_hook_head(w, MKPERF_RECORD_SCHED_LOSS, 8 * loss_words, 0, c->lost_from);
         w[MKPERF_SCHED_LOST] = s->lost.sched - c->reported;
         c->reported = s->lost.sched;
         w += MKPERF_SCHED_LOSS_WORDS;
@@ -73,7 +74,7 @@ static void write_event(struct mkperf_hook *s, uint64_t what, const void *thread
     if (thread_words != 0) {
         struct mkperf_identity id = mkperf_port_identity(thread);
 
-        mkperf_hook_head(w, MKPERF_RECORD_SCHED_THREAD, thread_words, slot, time);
+        mkperf_hook_head(w, MKPERF_RECORD_SCHED_THREAD, 8 * thread_words, slot, time);
         w[MKPERF_WORD_THREAD] = id.badge;
         w[MKPERF_WORD_SC] = id.sc;
         c->slot[slot] = thread;
@@ -107,19 +108,18 @@ MKPERF_INLINE void put_event(struct mkperf_hook *s, uint64_t what, const void *t
                              uint64_t time)
 {
     unsigned slot = mkperf_port_slot(thread) % MKPERF_SCHED_SLOTS;
-    uint64_t head = s->head;
+    uint64_t head = s->out.head;
     uint64_t next = head + SCHED_BYTES;
 
     if (__builtin_expect(next > s->sched.limit || s->sched.slot[slot] != thread, 0)) {
         put_slowly(s, what, thread, time);
         return;
     }
-    struct mkperf_ring *ring = s->memory.ring;
-    uint64_t *w = &ring->data[(head & (s->session.ring_bytes - 1)) / 8];
+    uint64_t *w = &s->out.ring->data[(head & (s->out.size - 1)) / 8];
     w[MKPERF_WORD_HEADER] = s->sched.header | what | (uint64_t)slot << 40;
     w[MKPERF_WORD_TIME] = time;
-    s->head = next;
-    __atomic_store_n(&ring->head, next, __ATOMIC_RELEASE);
+    s->out.head = next; /* mkperf_ring_commit would load the position again */
+    __atomic_store_n(&s->out.ring->head, next, __ATOMIC_RELEASE);
 }
 
 /* Returns the reason that the event of a switch to `thread` has. If a delivery to that thread waits, it is
@@ -259,16 +259,16 @@ void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uin
     if (s->memory.soft == NULL || (s->session.soft_mask & MKPERF_SOFT_FAULT_RECORDS) == 0) {
         return;
     }
-    uint64_t *w =
-        mkperf_hook_record(s, MKPERF_RECORD_FAULT, MKPERF_FAULT_WORDS, 0, mkperf_port_time());
+    uint64_t *w = mkperf_hook_reserve(s, FAULT_BYTES);
     if (w == NULL) {
         s->memory.soft->records_dropped++;
     } else {
+        mkperf_hook_head(w, MKPERF_RECORD_FAULT, FAULT_BYTES, 0, mkperf_port_time());
         w[MKPERF_WORD_THREAD] = thread.badge;
         w[MKPERF_WORD_SC] = thread.sc;
         w[MKPERF_FAULT_PC] = pc;
         w[MKPERF_FAULT_ADDRESS] = address;
-        mkperf_hook_publish(s, UINT64_C(8) * MKPERF_FAULT_WORDS);
+        mkperf_hook_publish(s, FAULT_BYTES);
     }
     mkperf_port_wake();
 }

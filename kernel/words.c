@@ -15,7 +15,7 @@
  */
 #include <mkperf_port.h>
 
-#include "hook.h"
+#include "records.h"
 
 /* Looks up the words. The next reading has all of them that are mapped. */
 MKPERF_NOINLINE void find_words(struct mkperf_hook *s)

@@ -88,22 +88,41 @@ static inline bool mkperf_ring_size_ok(uint64_t size)
            (size & (size - 1)) == 0;
 }
 
-/* Producer: works like mkperf_ring_reserve, with the known tail p->tail instead of a new load. */
-static inline uint64_t *mkperf_ring_place(struct mkperf_ring_producer *p, uint64_t bytes)
+/* For mkperf_ring_place_in, if the ring is nearly full or the record does not fit before the ring's end. It is not inlined,
+ * so that the usual case needs no registers for it. */
+static __attribute__((noinline, unused)) uint64_t *
+mkperf_ring_place_at_start(struct mkperf_ring_producer *p, uint64_t bytes)
+{
+    uint64_t free = p->size - (p->head - p->tail);
+    uint64_t at = p->head & (p->size - 1);
+    uint64_t pad = p->size - at;
+
+    if (free > p->size || at + bytes <= p->size || pad + bytes > free) {
+        return NULL;
+    }
+    p->ring->data[at / 8] = mkperf_record_header(MKPERF_RECORD_PAD, (unsigned)pad, 0, 0, 0, 0);
+    p->head += pad;
+    return p->ring->data;
+}
+
+/* For the two functions below. ring: p->ring. As an argument it is not loaded again after the load of the tail. */
+static inline uint64_t *mkperf_ring_place_in(struct mkperf_ring *ring,
+                                             struct mkperf_ring_producer *p, uint64_t bytes)
 {
     uint64_t used = p->head - p->tail;
     uint64_t at = p->head & (p->size - 1);
-    uint64_t pad = at + bytes > p->size ? p->size - at : 0;
+    uint64_t most = p->size - bytes; /* the smallest ring is larger than a record */
 
-    if (used > p->size || bytes + pad > p->size - used) {
-        return NULL;
+    if (__builtin_expect((used > most) | (at > most), 0)) {
+        return mkperf_ring_place_at_start(p, bytes);
     }
-    if (pad != 0) {
-        p->ring->data[at / 8] = mkperf_record_header(MKPERF_RECORD_PAD, (unsigned)pad, 0, 0, 0, 0);
-        p->head += pad;
-        at = 0;
-    }
-    return &p->ring->data[at / 8];
+    return &ring->data[at / 8];
+}
+
+/* Producer: works like mkperf_ring_reserve, with the known tail p->tail instead of a new load. */
+static inline uint64_t *mkperf_ring_place(struct mkperf_ring_producer *p, uint64_t bytes)
+{
+    return mkperf_ring_place_in(p->ring, p, bytes);
 }
 
 /*
@@ -117,8 +136,10 @@ static inline uint64_t *mkperf_ring_place(struct mkperf_ring_producer *p, uint64
  */
 static inline uint64_t *mkperf_ring_reserve(struct mkperf_ring_producer *p, uint64_t bytes)
 {
-    p->tail = __atomic_load_n(&p->ring->tail, __ATOMIC_ACQUIRE);
-    return mkperf_ring_place(p, bytes);
+    struct mkperf_ring *ring = p->ring;
+
+    p->tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+    return mkperf_ring_place_in(ring, p, bytes);
 }
 
 /* Producer, flight recorder: returns whether mkperf_ring_place would succeed. */

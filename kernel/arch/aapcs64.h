@@ -33,14 +33,6 @@ static inline uint64_t mkperf_rotated(uint64_t address)
     return address >> 3 | address << 61;
 }
 
-/* Returns whether a frame record at this offset from a page's start is aligned and wholly in the
- * page. */
-static inline bool mkperf_record_in_page(uint64_t offset)
-{
-    return mkperf_rotated(offset) <=
-           mkperf_rotated(MKPERF_PAGE_BYTES - sizeof(struct mkperf_frame_record));
-}
-
 /* What a walk returns: the number of frames, and the reason for which it ended early (enum mkperf_sample_flags), as
  * in a record's word MKPERF_CALLER_FRAMES. */
 #define MKPERF_WALKED_FRAMES 0xff
@@ -61,20 +53,22 @@ mkperf_walk(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, u
     uint32_t flags = MKPERF_SAMPLE_DEPTH_LIMIT;
     uint64_t *frame = frames;
     uint64_t *end = frames + max;
+    const uint64_t edge = MKPERF_PAGE_BYTES - sizeof(struct mkperf_frame_record);
 
     fp = mkperf_first_record(thread, level, fp);
     while (frame != end) {
         uint64_t page = fp & ~(MKPERF_PAGE_BYTES - 1);
-        uint64_t window =
-            mkperf_record_in_page(fp - page) ? mkperf_port_user_page(thread, level, page) : 0;
+        /* A record that is misaligned, or not wholly in the page, is none. */
+        uint64_t window = mkperf_rotated(fp - page) <= mkperf_rotated(edge)
+                              ? mkperf_port_user_page(thread, level, page)
+                              : 0;
 
         if (window == 0) {
             flags = MKPERF_SAMPLE_BAD_FP;
             break;
         }
         uint64_t to_window = window - page;
-        uint64_t last =
-            mkperf_rotated(window + MKPERF_PAGE_BYTES - sizeof(struct mkperf_frame_record));
+        uint64_t last = mkperf_rotated(window + edge);
         uint64_t next = fp + to_window;
         uint64_t rotated = mkperf_rotated(next);
         uint64_t at;

@@ -50,9 +50,7 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
     }
     c_entry_hook();
     mkperf_capture(&node->hook, hit, now);
-    if (config_set(CONFIG_MKPERF_QEMU)) {
-        mkperf_qemuArmed(&node->hook);
-    }
+    mkperf_follow(&node->hook);
     /* The interrupt ends: it is unmasked, inactive, and can arrive again. */
     ackInterrupt(irq);
 #ifdef CONFIG_ARM_GIC_V3_SUPPORT

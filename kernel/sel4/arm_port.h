@@ -28,10 +28,7 @@ static inline bool_t mkperf_isOfEntry(word_t pc)
     return pc == (word_t)idle_thread;
 }
 
-static inline void mkperf_inKernel(struct mkperf_hook *hook)
-{
-    (void)hook;
-}
+#define mkperf_inKernel(hook)
 
 /* Sets how this core is entered from now on. */
 static inline void mkperf_setVectors(bool_t session)

@@ -20,20 +20,11 @@ struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
  * this one by a single adrp. */
 struct mkperf_node mkperf_node[CONFIG_MAX_NUM_NODES] ALIGN_BSS(BIT(seL4_PageBits));
 
-/* Forgets the pages of stacks that were walked on a core. */
-static void forgetStacks(word_t core)
-{
-    for (word_t i = 0; i < ARRAY_SIZE(mkperf_node[core].stack); i++) {
-        mkperf_node[core].stack[i].space = MKPERF_NO_SPACE;
-    }
-}
-
 BOOT_CODE void mkperf_initCPU(void)
 {
     mkperf_initGuests();
     mkperf_pmu_boot();
     mkperf_initMemory();
-    forgetStacks(CURRENT_CPU_INDEX());
     mkperf_setVectors(false);
 }
 
@@ -84,9 +75,7 @@ static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, wo
     entry->thread = NODE_STATE(ksCurThread);
     entry->reports = node->hook.reports;
     mkperf_setVectors(node->hook.mask != 0); /* a session uses the copies of entries.c */
-    if (config_set(CONFIG_MKPERF_QEMU)) {
-        mkperf_qemuChosen(&node->hook);
-    }
+    mkperf_follow(&node->hook);
     if (node->wake) {
         signal(node);
     }
@@ -119,9 +108,7 @@ NO_INLINE void mkperf_boundary(word_t flags)
 
     if (hit != 0 && !mkperf_hook_wakes_each(hook) && mkperf_holdsLock()) {
         mkperf_capture(hook, hit, mkperf_port_time());
-        if (config_set(CONFIG_MKPERF_QEMU)) {
-            mkperf_qemuArmed(hook);
-        }
+        mkperf_follow(hook);
     }
 }
 
@@ -169,7 +156,7 @@ NO_INLINE void mkperf_request(word_t handled)
 void mkperf_mappingsChanged(void)
 {
     for (word_t i = 0; i < CONFIG_MAX_NUM_NODES; i++) {
-        forgetStacks(i);
+        memzero(mkperf_node[i].stack, sizeof mkperf_node[i].stack);
         mkperf_hook_unmapped(&mkperf_node[i].hook);
     }
 }

@@ -14,7 +14,7 @@
 #include <hook.h>
 #include <mkperf.h>
 
-/* A page of a stack. */
+/* A page of a stack. All of it is 0 if there is none: a thread without an address space then finds no page. */
 struct mkperf_stack {
     word_t space;  /* the address space: mkperf_spaceOf */
     word_t page;   /* the page's address there */
@@ -37,9 +37,6 @@ struct mkperf_node {
 
 extern struct mkperf_node mkperf_node[CONFIG_MAX_NUM_NODES];
 
-/* No address space: a root table is aligned. */
-#define MKPERF_NO_SPACE (~SEL4_WORD_CONST(0))
-
 /*
  * The identity of a thread's address space: the second word of the thread's capability for it, which has the
  * root table's address and the ASID. A TCB's slot for it contains such a capability or none.
@@ -52,11 +49,7 @@ static inline word_t mkperf_spaceOf(tcb_t *thread)
 /* Returns the entry of the domain schedule that this core is in. */
 static inline FORCE_INLINE word_t mkperf_window(void)
 {
-#if CONFIG_NUM_DOMAINS > 1
-    return ksDomScheduleIdx;
-#else
-    return 0;
-#endif
+    return CONFIG_NUM_DOMAINS > 1 ? ksDomScheduleIdx : 0;
 }
 
 /* Returns whether this core may use what belongs to all cores. */
@@ -86,10 +79,10 @@ void mkperf_boundary(word_t flags);
 void mkperf_tellSwitch(tcb_t *thread);
 void mkperf_tellInterrupt(irq_t irq);
 
-/* qemu.c, only with KernelMkperfQEMU. Chosen: the session's counters were programmed, or the session is over.
- * Armed: its counters were armed again. */
-void mkperf_qemuChosen(const struct mkperf_hook *hook);
-void mkperf_qemuArmed(const struct mkperf_hook *hook);
+/* qemu.c. Sets the followers of the session's counters, where these were programmed or armed, and where the session is
+ * over. Nothing is left of it without KernelMkperfQEMU. */
+void mkperf_qemuFollow(const struct mkperf_hook *hook);
+#define mkperf_follow(hook) (config_set(CONFIG_MKPERF_QEMU) ? mkperf_qemuFollow(hook) : (void)0)
 
 /* memory.c */
 void mkperf_initMemory(void);

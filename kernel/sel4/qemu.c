@@ -15,44 +15,26 @@
  */
 #include <mkperf_port.h>
 
-/* The two functions below are not inlined, so that tests/sel4/cost can attribute their costs. */
-
-/* Sets the followers of the session's counters that sample, first those of user events, and returns them.
- * chosen: their events are selected as well. */
-static inline FORCE_INLINE uint32_t follow(const struct mkperf_hook *s, bool_t chosen)
+/* It is not inlined, so that tests/sel4/cost can attribute its cost. */
+NO_INLINE void mkperf_qemuFollow(const struct mkperf_hook *s)
 {
-    const uint32_t leaders[] = {s->session.enable_mask & ~s->kernel_mask,
-                                s->session.enable_mask & s->kernel_mask};
-    uint32_t followers = 0;
-    uint32_t spare = mkperf_pmu_counters() & ~s->mask;
+    uint32_t leaders = s->session.enable_mask & ~s->session.read_mask;
+    const uint32_t of_mode[] = {leaders & ~s->kernel_mask, leaders & s->kernel_mask};
+    uint32_t others = mkperf_pmu_counters() & ~s->mask;
+    uint32_t spare = others;
 
     for (word_t kernel = 0; kernel < 2; kernel++) {
-        uint32_t mask = leaders[kernel] & ~s->session.read_mask;
-        for (; mask != 0 && spare != 0; mask &= mask - 1) {
-            unsigned int i = (unsigned int)__builtin_ctz(mask);
-            unsigned int f = (unsigned int)__builtin_ctz(spare);
+        uint32_t rest = of_mode[kernel];
+        for (; rest != 0 && spare != 0; rest &= rest - 1, spare &= spare - 1) {
+            unsigned int i = mkperf_lowest_bit(rest);
+            unsigned int f = mkperf_lowest_bit(spare);
 
-            if (chosen) {
-                mkperf_pmu_select(f, s->session.counter[i].select);
-            }
+            mkperf_pmu_select(f, s->session.counter[i].select);
+            MKPERF_WRITE_REGISTER("pmcntenset_el0", UINT32_C(1) << f);
+            /* QEMU sets its timer at a write to a counter that counts. */
             mkperf_pmu_write(f, mkperf_pmu_read(i) - 1);
-            followers |= UINT32_C(1) << f;
-            spare &= spare - 1;
         }
     }
-    return followers;
-}
-
-NO_INLINE void mkperf_qemuChosen(const struct mkperf_hook *s)
-{
-    uint32_t spare = mkperf_pmu_counters() & ~s->mask;
-
     mkperf_pmu_disable(spare);
-    MKPERF_WRITE_REGISTER("pmcntenset_el0", follow(s, true));
-    mkperf_pmu_clear(spare);
-}
-
-NO_INLINE void mkperf_qemuArmed(const struct mkperf_hook *s)
-{
-    mkperf_pmu_clear(follow(s, false));
+    mkperf_pmu_clear(others);
 }

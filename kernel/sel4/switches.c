@@ -85,6 +85,14 @@ NO_INLINE void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *re
     }
 }
 
+/* Reports an event of a thread now. NULL: there is none. */
+static void tell(unsigned kind, unsigned number, tcb_t *thread)
+{
+    if (thread != NULL) {
+        mkperf_sched_event(&thisNode()->hook, kind, number, thread, mkperf_port_time());
+    }
+}
+
 /* Returns the thread that a signal reaches: the bound one, or the one that waits first. */
 static tcb_t *listener(notification_t *ntfn)
 {
@@ -98,16 +106,12 @@ static tcb_t *listener(notification_t *ntfn)
 
 NO_INLINE void mkperf_tellSignal(notification_t *ntfn)
 {
-    tcb_t *thread = listener(ntfn);
-
-    if (thread != NULL) {
-        mkperf_sched_event(&thisNode()->hook, MKPERF_SCHED_NOTIFY, 0, thread, mkperf_port_time());
-    }
+    tell(MKPERF_SCHED_NOTIFY, 0, listener(ntfn));
 }
 
 NO_INLINE void mkperf_tellAwakened(tcb_t *tcb)
 {
-    mkperf_sched_event(&thisNode()->hook, MKPERF_SCHED_WAKE, 0, tcb, mkperf_port_time());
+    tell(MKPERF_SCHED_WAKE, 0, tcb);
 }
 
 /* Reports a fault. What a thread itself did wrong is a fault, and not a guest's exit. */
@@ -129,12 +133,9 @@ NO_INLINE void mkperf_tellInterrupt(irq_t irq)
     }
 
     cap_t cap = intStateIRQNode[IRQT_TO_IDX(irq)].cap;
-    tcb_t *thread = cap_get_capType(cap) == cap_notification_cap
-                        ? listener(NTFN_PTR(cap_notification_cap_get_capNtfnPtr(cap)))
-                        : NULL;
 
-    if (thread != NULL) {
-        mkperf_sched_event(&thisNode()->hook, MKPERF_SCHED_IRQ, (unsigned)IRQT_TO_IRQ(irq), thread,
-                           mkperf_port_time());
+    if (cap_get_capType(cap) == cap_notification_cap) {
+        tell(MKPERF_SCHED_IRQ, (unsigned)IRQT_TO_IRQ(irq),
+             listener(NTFN_PTR(cap_notification_cap_get_capNtfnPtr(cap))));
     }
 }

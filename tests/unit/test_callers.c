@@ -141,8 +141,8 @@ static void begin(uint32_t max_frames, uint32_t callers)
     memset(&hook, 0, sizeof hook);
     memset(pages, 0, sizeof pages);
     hook.mask = 1;
-    hook.memory.ring = &memory.ring;
-    hook.session.ring_bytes = RING;
+    hook.out.ring = &memory.ring;
+    hook.session.ring_bytes = hook.out.size = RING;
     hook.session.watermark = UINT32_MAX;
     hook.session.max_frames = max_frames;
     hook.session.callers = callers;

@@ -221,7 +221,7 @@ static void test_boundary(void **state)
         assert_int_equal(cpu.overflow, 0);
         assert_int_equal(0 - cpu.value[0], PERIOD - 17);
         assert_int_equal(hook.answer.captures, cpu.badge);
-        assert_true(hook.head > c.tail);
+        assert_true(hook.out.head > c.tail);
         if (cpu.badge == 1) {
             mkperf_sched_switch(&hook, MKPERF_STOPPED_PREEMPTED, other, owner, entered);
         }
@@ -425,7 +425,7 @@ static void test_values_of_no_sample(void **state)
         d.want.filters = !full;
         d.want.filter[0].badge = 2;
         request(MKPERF_REQUEST_APPLY);
-        memory.ring.tail = full ? hook.head - RING_BYTES : memory.ring.head;
+        memory.ring.tail = full ? hook.out.head - RING_BYTES : memory.ring.head;
         uint64_t head = memory.ring.head;
         cpu.reads = 0;
         overflow(1);
@@ -435,6 +435,28 @@ static void test_values_of_no_sample(void **state)
         for (unsigned i = 1; i < 6; i++) {
             assert_int_equal(hook.read[i], cpu.value[i] - MKPERF_COUNT_PERIOD);
         }
+    }
+}
+
+/* The owner is woken whenever the watermark is crossed, also by the padding before the ring's end. */
+static void test_watermark(void **state)
+{
+    (void)state;
+    for (uint32_t watermark = 8; watermark < RING_BYTES / 2; watermark += 8) {
+        boot(1);
+        d.want.watermark = watermark;
+        assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
+        for (unsigned i = 0; i < 200; i++) {
+            uint64_t before = memory.ring.head - memory.ring.tail;
+            unsigned wakes = cpu.wakes;
+            overflow(1);
+            uint64_t after = memory.ring.head - memory.ring.tail;
+            assert_int_equal(cpu.wakes - wakes, before < watermark && after >= watermark);
+            if (after >= watermark) {
+                memory.ring.tail = memory.ring.head;
+            }
+        }
+        assert_int_equal(hook.lost.samples, 0);
     }
 }
 
@@ -667,7 +689,7 @@ int main(void)
         cmocka_unit_test(test_values),        cmocka_unit_test(test_values_of_no_sample),
         cmocka_unit_test(test_filters),       cmocka_unit_test(test_off_cpu),
         cmocka_unit_test(test_counts),        cmocka_unit_test(test_boundary),
-        cmocka_unit_test(test_stacks),
+        cmocka_unit_test(test_stacks),        cmocka_unit_test(test_watermark),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

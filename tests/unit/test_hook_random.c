@@ -74,7 +74,7 @@ static void test_random(void **state)
         if (n % 8 == 5) {
             memory.ring.tail = draw();
         } else if (n % 8 == 6) {
-            memory.ring.tail = hook.head;
+            memory.ring.tail = hook.out.head;
         }
         if (n % 9 == 0) {
             mkperf_hook_unmapped(&hook);

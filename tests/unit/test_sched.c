@@ -116,7 +116,7 @@ static void begin(uint32_t watermark)
     memset(memory.guard, 0xa5, sizeof memory.guard);
     memset(&hook, 0, sizeof hook);
     hook.session.ring = (uintptr_t)&memory;
-    hook.session.ring_bytes = RING_BYTES;
+    hook.session.ring_bytes = hook.out.size = RING_BYTES;
     hook.session.watermark = watermark;
     hook.owner = &threads[0];
     hook.session.sched = MKPERF_SCHED_EVENTS;

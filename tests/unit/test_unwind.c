@@ -130,9 +130,9 @@ static void begin(void)
 {
     memset(&hook, 0, sizeof hook);
     hook.mask = 1;
-    hook.memory.ring = &memory.ring;
+    hook.out.ring = &memory.ring;
     hook.memory.unwind = tables;
-    hook.session.ring_bytes = MKPERF_RING_MIN_BYTES;
+    hook.session.ring_bytes = hook.out.size = MKPERF_RING_MIN_BYTES;
     hook.session.watermark = UINT32_MAX;
     hook.session.max_frames = FRAMES;
     hook.room = 8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + MKPERF_MAX_FRAMES);
@@ -573,7 +573,7 @@ static void samples(void **state)
     tables->entry[BADGE].badge = BADGE;
     mkperf_hook_unmapped(&hook);
     mapped = false;
-    hook.memory.ring = &memory.ring;
+    hook.out.ring = &memory.ring;
     assert_int_equal(sample()[MKPERF_WORD_LR], 0x1234);
     close_program();
 }
