@@ -67,9 +67,9 @@ int mkperf_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 void mkperf_progress_begin(const char *what);
 /* Shows how many bytes are done, and how many there are (0: unknown). */
 void mkperf_progress_bytes(uint64_t done, uint64_t all);
-/* Steps done and in all. */
+/* Shows how many steps are done, and how many there are. */
 void mkperf_progress_steps(uint64_t done, uint64_t all);
-/* Seconds done and in all (0: unknown). */
+/* Shows how many seconds are over, and how many there are (0: unknown). */
 void mkperf_progress_seconds(double done, double all);
 /* Removes the line. The next report of a position draws it again. */
 void mkperf_progress_clear(void);

@@ -164,7 +164,7 @@ static inline uint64_t page_later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Returns a PD as a column has it whose 0 means "no PD": its number and one. */
+/* Returns the value of a PD for columns in which 0 means "no PD": its number plus one. */
 static inline uint64_t page_pd_or_none(uint32_t pd)
 {
     return pd == MKPERF_SCHED_NOBODY ? 0 : (uint64_t)pd + 1;

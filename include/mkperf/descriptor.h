@@ -154,10 +154,10 @@ struct mkperf_request_counter {
     uint32_t first;       /* events of the interval that this overflow ends; at least `left` */
     uint32_t period;      /* events between samples, before jitter */
     uint32_t jitter_mask; /* 2^k - 1 <= period, low bits may be clear; 0 = no jitter */
-    uint32_t reads;       /* if it samples: the counters of read_mask to be read with it */
-    uint64_t read;        /* if it is in read_mask: its count, modulo 2^64, at the last overflow
-                             of the counter with which it is read. Count 0 is MKPERF_COUNT_PERIOD
-                             events before its own next overflow */
+    uint32_t reads;       /* of a counter that samples: the counters of read_mask that it reads */
+    /* Of a counter of read_mask: its count, modulo 2^64, at the last overflow of the counter that reads it.
+     * The count is 0 when MKPERF_COUNT_PERIOD events are left until its own next overflow. */
+    uint64_t read;
 };
 
 /* A thread to which samples are limited. */

@@ -212,7 +212,7 @@ void mkperf_connection_hello(struct mkperf_peer peer, const mkperf_HostHello *m)
 void mkperf_connection_prove(struct mkperf_peer peer, const mkperf_Prove *m);
 void mkperf_connection_take_control(struct mkperf_peer peer, bool force);
 void mkperf_connection_give_up_control(struct mkperf_peer peer);
-/* Returns whether it may change state; takes control if no host has it and the line is text. */
+/* Returns whether this host may change the session. A host that sends text gets the control if no host has it. */
 bool mkperf_connection_may_control(struct mkperf_peer peer);
 
 /* ---- stream.c ---- */

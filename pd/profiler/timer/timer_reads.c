@@ -95,7 +95,7 @@ static unsigned start_user(unsigned events)
     return events;
 }
 
-/* Starts them as a session of the hook in which no counter samples. Returns as start_user does. */
+/* Starts the counters as a session of the hook in which no counter samples. Returns what start_user returns. */
 static unsigned start_hook(unsigned events)
 {
     struct mkperf_configuration *want = mkperf_kernel_blank(MKPERF_CORE_RING_BYTES);
