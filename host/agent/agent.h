@@ -73,10 +73,12 @@ enum mkperf_status agent_outbox_add(struct agent_outbox *o, const char *path, co
 void agent_outbox_drop(struct agent_outbox *o);
 void agent_outbox_free(struct agent_outbox *o);
 char *agent_outbox_path(const struct agent_outbox *o, const char *name);
-/* Stores the target and the time that the name of a window's file holds. Returns false if it is no such name. target
- * has room for MKPERF_MODEL_NAME. */
-bool agent_name_parse(const char *name, uint64_t *sequence, uint64_t *unix_ms, uint64_t *samples,
-                      char *target);
+/* What the name of a window's file holds. Returns false if it is no such name. */
+struct agent_name {
+    uint64_t sequence, unix_ms, samples;
+    char target[MKPERF_MODEL_NAME];
+};
+bool agent_name_parse(const char *name, struct agent_name *out);
 extern const char *const agent_kind_names[AGENT_KINDS];
 void agent_kind_help(mkperf_put *put, void *to);
 

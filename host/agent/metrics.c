@@ -55,9 +55,14 @@ static void put_series(const struct series *s, ...)
     fputs("\"} ", s->to);
 }
 
-static void put_seconds(FILE *to, uint64_t ns)
+static void put_seconds(const struct series *s, uint64_t ns)
 {
-    fprintf(to, "%" PRIu64 ".%09" PRIu64 "\n", ns / 1000000000, ns % 1000000000);
+    fprintf(s->to, "%" PRIu64 ".%09" PRIu64 "\n", ns / 1000000000, ns % 1000000000);
+}
+
+static void put_number(const struct series *s, uint64_t n)
+{
+    fprintf(s->to, "%" PRIu64 "\n", n);
 }
 
 /* ---- the families of a target ---- */
@@ -81,7 +86,7 @@ static void put_count(const struct series *s)
                                s->w->spoiled_samples};
 
     put_series(s, NULL);
-    fprintf(s->to, "%" PRIu64 "\n", counts[s->which]);
+    put_number(s, counts[s->which]);
 }
 
 /* Writes the numbers of samples, or of the events that they represent. */
@@ -98,8 +103,7 @@ static void put_weights(const struct series *s)
         snprintf(text, sizeof text, "%s%s", event->name, mkperf_event_modes(event));
         put_series(s, "event", text, "pd", mkperf_printable_copy(pd, room, sizeof room), "core",
                    core, "mode", key[3] ? "kernel" : "user", NULL);
-        fprintf(s->to, "%" PRIu64 "\n",
-                s->which == 0 ? s->w->weight[i].samples : s->w->weight[i].period);
+        put_number(s, s->which == 0 ? s->w->weight[i].samples : s->w->weight[i].period);
     }
 }
 
@@ -107,7 +111,7 @@ static void put_lost(const struct series *s)
 {
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         put_series(s, "where", mkperf_loss_places[i].key, NULL);
-        fprintf(s->to, "%" PRIu64 "\n", s->w->sum.lost[i]);
+        put_number(s, s->w->sum.lost[i]);
     }
 }
 
@@ -125,7 +129,7 @@ static void put_core_time(const struct series *s)
             snprintf(core, sizeof core, "%" PRIu64, key[1]);
             put_series(s, "core", core, unknown ? NULL : "pd",
                        unknown ? NULL : mkperf_analysis_name(s->w->sched, (uint32_t)key[0]), NULL);
-            put_seconds(s->to, s->w->ran_ns[i]);
+            put_seconds(s, s->w->ran_ns[i]);
         }
     }
 }
@@ -138,7 +142,7 @@ static void put_states(const struct series *s)
         for (unsigned k = 0; k < MKPERF_PD_STATES && pd->name != NULL && !pd->idle; k++) {
             if (pd->in[k] != 0) {
                 put_series(s, "pd", pd->name, "state", mkperf_pd_state_names[k], NULL);
-                put_seconds(s->to, pd->in[k]);
+                put_seconds(s, pd->in[k]);
             }
         }
     }
@@ -164,14 +168,14 @@ static void put_histogram(const struct series *of, const char *from, const char 
         }
         snprintf(le, sizeof le, "%" PRIu64 ".%09" PRIu64, bound / 1000000000, bound % 1000000000);
         put_series(&s, "from", from, "to", to, key, value, "le", all ? "+Inf" : le, NULL);
-        fprintf(s.to, "%" PRIu64 "\n", n);
+        put_number(&s, n);
     }
     snprintf(name, sizeof name, "%s_sum", of->name);
     put_series(&s, "from", from, "to", to, key, value, NULL);
-    put_seconds(s.to, h->total);
+    put_seconds(&s, h->total);
     snprintf(name, sizeof name, "%s_count", of->name);
     put_series(&s, "from", from, "to", to, key, value, NULL);
-    fprintf(s.to, "%" PRIu64 "\n", h->count);
+    put_number(&s, h->count);
 }
 
 /* Writes the calls, or the exits of guests. */
@@ -211,9 +215,9 @@ static void put_entries(const struct series *s)
         const struct mkperf_flow_queue *q = &s->w->flow.queue[i];
 
         put_series(s, "queue", q->about.name, "end", "produced", NULL);
-        fprintf(s->to, "%" PRIu64 "\n", q->produced);
+        put_number(s, q->produced);
         put_series(s, "queue", q->about.name, "end", "consumed", NULL);
-        fprintf(s->to, "%" PRIu64 "\n", q->consumed);
+        put_number(s, q->consumed);
     }
 }
 
@@ -234,7 +238,7 @@ static void put_queue_time(const struct series *s)
 
         for (unsigned k = 0; k < 4; k++) {
             put_series(s, "queue", q->about.name, "state", states[k], NULL);
-            put_seconds(s->to, ns[k]);
+            put_seconds(s, ns[k]);
         }
     }
 }
@@ -293,12 +297,9 @@ static void make_figure(void *self, const char *key, uint64_t value)
 
         free(*text);
         FILE *to = mkperf_memstream_open(text, &size);
-        put_series(&(struct series){.to = to, .name = name, .target = f->w->target}, NULL);
-        if (ns) {
-            put_seconds(to, value);
-        } else {
-            fprintf(to, "%" PRIu64 "\n", value);
-        }
+        const struct series s = {.to = to, .name = name, .target = f->w->target};
+        put_series(&s, NULL);
+        (ns ? put_seconds : put_number)(&s, value);
         mkperf_memstream_close(to);
         free(name);
     }

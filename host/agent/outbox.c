@@ -33,21 +33,21 @@ char *agent_outbox_path(const struct agent_outbox *o, const char *name)
     return mkperf_xprintf("%s/%s", o->directory, name);
 }
 
-bool agent_name_parse(const char *name, uint64_t *sequence, uint64_t *unix_ms, uint64_t *samples,
-                      char *target)
+bool agent_name_parse(const char *name, struct agent_name *out)
 {
     enum { DIGITS = 20 };
-    char number[3][DIGITS];
+    char number[3][DIGITS], *target = out->target;
     int end = 0;
 
+    *out = (struct agent_name){.sequence = 0};
     if (sscanf(name, "%19[0-9].%19[0-9].%19[0-9].%63[A-Za-z0-9._-]%n", number[0], number[1],
                number[2], target, &end) != 4 ||
         name[end] != '\0' || strlen(number[0]) != 12) {
         return false;
     }
-    *sequence = strtoull(number[0], NULL, 10);
-    *unix_ms = strtoull(number[1], NULL, 10);
-    *samples = strtoull(number[2], NULL, 10);
+    out->sequence = strtoull(number[0], NULL, 10);
+    out->unix_ms = strtoull(number[1], NULL, 10);
+    out->samples = strtoull(number[2], NULL, 10);
     char *suffix = strrchr(target, '.');
     if (suffix == NULL || suffix == target ||
         (strcmp(suffix, ".data") != 0 && strcmp(suffix, ".pprof") != 0)) {
@@ -99,19 +99,19 @@ static void make_room(struct agent_outbox *o, uint64_t more)
 /* Finishes the window of an agent that was killed. It gets the number of samples into its name. */
 static void recover_window(const struct agent_outbox *o, const char *partial)
 {
-    char *from = agent_outbox_path(o, partial), target[MKPERF_MODEL_NAME], *to = NULL;
-    uint64_t sequence, unix_ms, samples;
+    char *from = agent_outbox_path(o, partial), *to = NULL;
+    struct agent_name w;
     struct mkperf_totals totals;
     struct mkperf_error e = {.status = MKPERF_OK};
     char *name = mkperf_xprintf("%.*s", (int)(strlen(partial) - strlen(".partial")), partial);
 
-    if (agent_name_parse(name, &sequence, &unix_ms, &samples, target)) {
-        to = mkperf_xprintf("%s/%012" PRIu64 ".%013" PRIu64 ".%s.new", o->directory, sequence,
-                            unix_ms, target);
+    if (agent_name_parse(name, &w)) {
+        to = mkperf_xprintf("%s/%012" PRIu64 ".%013" PRIu64 ".%s.new", o->directory, w.sequence,
+                            w.unix_ms, w.target);
     }
     if (to != NULL && mkperf_perfdata_recover(from, to, &totals, &e) == MKPERF_OK) {
         char *path = mkperf_xprintf("%s/%012" PRIu64 ".%013" PRIu64 ".%" PRIu64 ".%s.data",
-                                    o->directory, sequence, unix_ms, totals.samples, target);
+                                    o->directory, w.sequence, w.unix_ms, totals.samples, w.target);
         if (rename(to, path) != 0) {
             mkperf_print_line(stderr, "mkperf agent: %s: %s", path, strerror(errno));
         }
@@ -192,14 +192,13 @@ enum mkperf_status agent_outbox_open(struct agent_outbox *o, const char *spec, c
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", o->directory, strerror(errno));
     }
     for (int i = 0; i < n; i++) {
-        uint64_t number, unix_ms, samples;
-        char target[MKPERF_MODEL_NAME], *path = agent_outbox_path(o, list[i]->d_name);
+        char *path = agent_outbox_path(o, list[i]->d_name);
+        struct agent_name w;
         struct stat st;
 
-        if (agent_name_parse(list[i]->d_name, &number, &unix_ms, &samples, target) &&
-            stat(path, &st) == 0) {
-            append_window(o, list[i]->d_name, (uint64_t)st.st_size, samples);
-            *sequence = number >= *sequence ? number + 1 : *sequence;
+        if (agent_name_parse(list[i]->d_name, &w) && stat(path, &st) == 0) {
+            append_window(o, list[i]->d_name, (uint64_t)st.st_size, w.samples);
+            *sequence = w.sequence >= *sequence ? w.sequence + 1 : *sequence;
         }
         free(path);
         free(list[i]);

@@ -91,16 +91,15 @@ static char *convert(const struct push *p, const char *name, size_t *n, struct m
 {
     const struct agent_outbox *o = p->outbox;
     char *from = agent_outbox_path(o, name), *to = agent_outbox_path(o, "upload"), *body = NULL;
-    char target[MKPERF_MODEL_NAME];
-    uint64_t sequence, unix_ms = 0, samples;
+    struct agent_name w;
 
-    (void)agent_name_parse(name, &sequence, &unix_ms, &samples, target);
+    (void)agent_name_parse(name, &w);
     const struct mkperf_export x = {.path = to,
                                     .input = from,
                                     .service = p->agent->service,
-                                    .target = target,
-                                    .unix_ns = unix_ms * 1000000,
-                                    .elfs = agent_elfs(p->agent, unix_ms)};
+                                    .target = w.target,
+                                    .unix_ns = w.unix_ms * 1000000,
+                                    .elfs = agent_elfs(p->agent, w.unix_ms)};
     enum mkperf_status status =
         mkperf_format_convert(o->kind == AGENT_OTLP ? "otlp" : "pprof", &x, e);
     int fd = status == MKPERF_OK ? open(to, O_RDONLY | O_CLOEXEC) : -1;
@@ -129,20 +128,20 @@ static void make_url(const struct push *p, CURL *curl, const char *name, char ur
     int base = (int)(n > 0 && o->url[n - 1] == '/' ? n - 1 : n);
     bool own = strchr(strstr(o->url, "://") + 3, '/') != NULL &&
                o->url[n - 1] != '/'; /* it has a path */
-    char target[MKPERF_MODEL_NAME] = "", app[2 * MKPERF_MODEL_NAME + 64];
-    uint64_t sequence, unix_ms = 0, samples;
+    char app[2 * MKPERF_MODEL_NAME + 64];
+    struct agent_name w;
 
-    (void)agent_name_parse(name, &sequence, &unix_ms, &samples, target);
+    (void)agent_name_parse(name, &w);
     if (o->kind == AGENT_OTLP) {
         snprintf(url, URL_BYTES, "%.*s%s", base, o->url, own ? "" : "/v1development/profiles");
         return;
     }
-    snprintf(app, sizeof app, "%.63s{target=\"%s\"}", p->agent->service, target);
+    snprintf(app, sizeof app, "%.63s{target=\"%s\"}", p->agent->service, w.target);
     char *escaped = library.easy_escape(curl, app, 0);
     snprintf(url, URL_BYTES,
              "%.*s%s?name=%s&from=%" PRIu64 "&until=%" PRIu64 "&format=pprof&spyName=mkperf", base,
-             o->url, own ? "" : "/ingest", escaped, unix_ms / 1000,
-             (unix_ms + (uint64_t)(p->agent->window_s * 1000) + 999) / 1000);
+             o->url, own ? "" : "/ingest", escaped, w.unix_ms / 1000,
+             (w.unix_ms + (uint64_t)(p->agent->window_s * 1000) + 999) / 1000);
     library.free(escaped);
 }
 

@@ -26,21 +26,10 @@ static double wall_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void print_of_target(const struct agent_target *t, const char *text)
+/* Prints a notice or a warning about the target. It is a recorder's `notice`, too. */
+static void print_of_target(void *target, const char *text)
 {
-    mkperf_print_line(stderr, "mkperf agent: %s: %s", t->name, text);
-}
-
-static void on_notice(void *self, const char *text)
-{
-    print_of_target(self, text);
-}
-
-static enum mkperf_status resolve_names(void *self, struct mkperf_error *e)
-{
-    struct mkperf_recorder *r = &((struct agent_target *)self)->recorder;
-
-    return mkperf_filter(r->options.pd, r->options.subtree, r->pds, &r->options.configure, e);
+    mkperf_print_line(stderr, "mkperf agent: %s: %s", ((struct agent_target *)target)->name, text);
 }
 
 /* Records until the target is to be stopped, or until an error. */
@@ -53,8 +42,7 @@ static enum mkperf_status record(struct agent_target *t, struct mkperf_error *e)
     r->options.link.key_file = t->key_file != NULL ? t->key_file : t->agent->options.link.key_file;
     r->options.link.reconnect_s = FOREVER_S;
     r->options.keep_no_elfs = true;
-    r->notice = r->warn = on_notice;
-    r->named = resolve_names;
+    r->notice = r->warn = print_of_target;
     r->stop = &t->stop;
     r->self = t;
     t->window.agent = t->agent;

@@ -218,15 +218,6 @@ static void show_summary(const struct record *rec, uint64_t bytes)
     }
 }
 
-/* Replaces the names of PDs in the options by numbers, when the target has sent its PDs. */
-static enum mkperf_status resolve_names(void *self, struct mkperf_error *e)
-{
-    struct record *rec = self;
-    struct mkperf_record_options *o = &rec->recorder.options;
-
-    return mkperf_filter(o->pd, o->subtree, rec->recorder.pds, &o->configure, e);
-}
-
 static enum mkperf_status set_up_recorder(struct record *rec, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &rec->recorder;
@@ -235,7 +226,6 @@ static enum mkperf_status set_up_recorder(struct record *rec, struct mkperf_erro
     r->notice = print_notice;
     r->warn = print_record_warning;
     r->progress = show_progress;
-    r->named = resolve_names;
     r->stop = rec->interrupts;
     r->self = rec;
     if (mkperf_recorder_init(r, false, e) != MKPERF_OK ||

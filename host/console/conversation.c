@@ -19,8 +19,9 @@ static const double RESET_S = 0.5;  /* between two ResetChains */
 /* Removes the prompt before output. */
 static void begin_output(struct console *c)
 {
-    if (c->before != NULL) {
-        c->before(c);
+    if (c->prompting && !c->interrupted) {
+        c->interrupted = true;
+        fputs("\r\033[K", stdout);
     }
 }
 
@@ -305,14 +306,6 @@ static char *text_of(EditLine *edit)
     return prompt;
 }
 
-static void clear_line(struct console *c)
-{
-    if (!c->interrupted) {
-        c->interrupted = true;
-        fputs("\r\033[K", stdout);
-    }
-}
-
 /* Reads one character for libedit; prints the target's messages in the meantime. */
 static int next_character(EditLine *edit, wchar_t *to)
 {
@@ -330,9 +323,9 @@ static int next_character(EditLine *edit, wchar_t *to)
         }
         poll(ready, 2, 200);
         c->interrupted = false;
-        c->before = clear_line;
+        c->prompting = true;
         p->status = console_listen(c, 0, p->error);
-        c->before = NULL;
+        c->prompting = false;
         if (p->status != MKPERF_OK) {
             return -1;
         }

@@ -22,8 +22,8 @@ struct console {
     bool replied; /* the last part of the answer has arrived */
     bool running; /* the session runs, as last reported */
     uint32_t session;
-    void (*before)(struct console *c); /* called before output, to remove the prompt; may be NULL */
-    bool interrupted;                  /* the prompt was removed */
+    bool prompting;   /* a line is being typed: its prompt is removed before output */
+    bool interrupted; /* the prompt was removed */
 };
 
 static inline struct mkperf_peer *console_peer(struct console *c)

@@ -65,13 +65,6 @@ static uint16_t this_sequence(const struct mkperf_peer *l)
     return (uint16_t)(l->receiver.next - 1);
 }
 
-/* Returns whether all of the target's connections are in use, which it reports before it reads our hello. */
-static bool is_busy(const mkperf_ToHost *m)
-{
-    return m->request == 0 && m->which_msg == mkperf_ToHost_error_tag &&
-           m->msg.error.code == mkperf_ErrorCode_ERROR_BUSY;
-}
-
 static void refuse(struct mkperf_peer *l, const char *why)
 {
     mkperf_error_set(&l->refusal, MKPERF_ERR_REFUSED, "%s: %s", l->source.spec, why);
@@ -153,22 +146,21 @@ static enum mkperf_status on_greeting(struct mkperf_peer *l, const uint8_t *p, s
     if (mkperf_batch_find(p, n, &length) != NULL || !mkperf_wire_decode(p, n, m)) {
         return MKPERF_OK;
     }
-    if (!is_busy(m) &&
-        (m->request == 0 || m->request > l->request || (l->has_key && m->request != l->request))) {
+    /* If all of the target's connections are in use, it reports that before it reads our hello. */
+    bool error = m->which_msg == mkperf_ToHost_error_tag;
+    bool busy = error && m->request == 0 && m->msg.error.code == mkperf_ErrorCode_ERROR_BUSY;
+    bool ours = m->request != 0 && m->request <= l->request &&
+                (!l->has_key || m->request == l->request);
+    if ((!busy && !ours) || (!error && m->which_msg != mkperf_ToHost_hello_tag)) {
         return MKPERF_OK;
     }
-    if (m->which_msg == mkperf_ToHost_error_tag) {
-        l->answered = true;
-        l->answer = *m;
-        return MKPERF_OK;
-    }
-    if (m->which_msg != mkperf_ToHost_hello_tag) {
+    l->answered = true;
+    l->answer = *m;
+    if (error) {
         return MKPERF_OK;
     }
     l->number_in = this_sequence(l);
     judge_hello(l, &m->msg.hello);
-    l->answered = true;
-    l->answer = *m;
     return l->refusal.status == MKPERF_OK ? l->ops->message(l->self, p, n, 0, e) : MKPERF_OK;
 }
 
@@ -183,13 +175,6 @@ static bool take_refusal(struct mkperf_peer *l, const uint8_t *p, size_t n)
     l->answered = true;
     l->answer = l->message;
     return true;
-}
-
-/* Takes the refusal with which a restarted target answers an authenticated request. On a line, any program
- * could send it, which would cost a handshake. False: the message is another one. */
-static bool take_forgotten(struct mkperf_peer *l, const uint8_t *p, size_t n)
-{
-    return take_refusal(l, p, n) && mkperf_peer_is_error(l, mkperf_ErrorCode_ERROR_AUTHENTICATION);
 }
 
 static enum mkperf_status on_sealed(struct mkperf_peer *l, const uint8_t *p, size_t n, unsigned gap,
@@ -207,7 +192,10 @@ static enum mkperf_status on_sealed(struct mkperf_peer *l, const uint8_t *p, siz
     if (l->state == MKPERF_PEER_PROVING && take_refusal(l, p, n)) {
         return MKPERF_OK;
     }
-    if (l->state == MKPERF_PEER_SEALED && !l->source.ops->network && take_forgotten(l, p, n)) {
+    /* A restarted target refuses an authenticated request so. On a line, any program could send that, which would cost a
+     * handshake. */
+    if (l->state == MKPERF_PEER_SEALED && !l->source.ops->network && take_refusal(l, p, n) &&
+        mkperf_peer_is_error(l, mkperf_ErrorCode_ERROR_AUTHENTICATION)) {
         return mkperf_error_set(e, MKPERF_ERR_LINK,
                                 "%s: the target no longer knows this connection's keys",
                                 l->source.spec);
@@ -228,33 +216,24 @@ static enum mkperf_status on_peer_message(void *self, const uint8_t *p, size_t n
 {
     struct mkperf_peer *l = self;
 
-    switch (l->state) {
-    case MKPERF_PEER_GREETING:
-        return on_greeting(l, p, n, e);
-    case MKPERF_PEER_PROVING:
-    case MKPERF_PEER_SEALED:
-        return on_sealed(l, p, n, gap, e);
-    case MKPERF_PEER_OPEN:
-        return l->ops->message(l->self, p, n, gap, e);
-    default:
-        return MKPERF_OK;
-    }
+    return l->state == MKPERF_PEER_GREETING ? on_greeting(l, p, n, e)
+           : l->state == MKPERF_PEER_OPEN   ? l->ops->message(l->self, p, n, gap, e)
+           : l->state != MKPERF_PEER_CLOSED ? on_sealed(l, p, n, gap, e)
+                                            : MKPERF_OK;
 }
 
 static void on_peer_text(void *self, const char *p, size_t n)
 {
     struct mkperf_peer *l = self;
 
-    if (l->state != MKPERF_PEER_SEALED) {
-        l->ops->text(l->self, p, n);
-    } else if (l->source.ops->network) {
-        l->foreign = true; /* mkperf_peer_pump reports it */
-    } else {
-        if (!l->foreign) {
-            mkperf_peer_say(l, "text on this line is not authenticated: it is the console's, or "
-                               "another writer's");
-        }
-        l->foreign = true;
+    bool sealed = l->state == MKPERF_PEER_SEALED, network = l->source.ops->network;
+
+    if (sealed && !network && !l->foreign) {
+        mkperf_peer_say(l, "text on this line is not authenticated: it is the console's, or "
+                           "another writer's");
+    }
+    l->foreign |= sealed;
+    if (!sealed || !network) { /* mkperf_peer_pump reports text on a network */
         l->ops->text(l->self, p, n);
     }
 }

@@ -265,28 +265,21 @@ static inline void mkperf_deadline_restart_wait(struct mkperf_deadline *d, doubl
 /* Returns the host seconds in one second of the target, estimated from the times of samples: 1 to MAX_SLOWDOWN. */
 static inline double mkperf_deadline_slowdown(const struct mkperf_deadline *d)
 {
-    double host_s = d->progress_s - d->began_s;
+    double host_s = d->progress_s - d->began_s, most_s = MKPERF_DEADLINE_MAX_SLOWDOWN * d->target_s;
 
-    if (!d->has_samples || host_s <= d->target_s) {
-        return 1;
-    }
-    if (host_s >= MKPERF_DEADLINE_MAX_SLOWDOWN * d->target_s) {
-        return MKPERF_DEADLINE_MAX_SLOWDOWN;
-    }
-    return host_s / d->target_s;
+    return !d->has_samples || host_s <= d->target_s ? 1
+           : host_s < most_s                        ? host_s / d->target_s
+                                                    : MKPERF_DEADLINE_MAX_SLOWDOWN;
 }
 
 /* Returns whether the duration is over. */
 static inline bool mkperf_deadline_over(const struct mkperf_deadline *d, double now_s)
 {
-    if (d->duration_s <= 0) {
-        return false;
-    }
-    if (d->has_samples && d->target_s >= d->duration_s) {
-        return true;
-    }
-    return now_s - d->began_s >= d->duration_s &&
-           now_s - d->progress_s >= MKPERF_DEADLINE_GRACE_S * mkperf_deadline_slowdown(d);
+    bool seen = d->has_samples && d->target_s >= d->duration_s;
+    bool waited = now_s - d->began_s >= d->duration_s &&
+                  now_s - d->progress_s >= MKPERF_DEADLINE_GRACE_S * mkperf_deadline_slowdown(d);
+
+    return d->duration_s > 0 && (seen || waited);
 }
 
 /* ---- connection_open.c: the pre-shared key of --key-file ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the handshake, and opening and restoring a link; see connection.h, and docs/protocol.md, "Who may
  * connect". */
+#include <math.h>
 #include <sys/random.h>
 
 #include "connection.h"
@@ -127,7 +128,7 @@ static enum mkperf_status greet(struct mkperf_peer *l, double patience_s, struct
         if (mkperf_now_s() > until || mkperf_peer_stopped(l)) {
             return silence(l, patience_s, e);
         }
-        wait = 2 * wait < HELLO_MAX_S ? 2 * wait : HELLO_MAX_S;
+        wait = fmin(2 * wait, HELLO_MAX_S);
     }
     if (l->refusal.status != MKPERF_OK) {
         *e = l->refusal;
@@ -167,7 +168,7 @@ enum mkperf_status mkperf_peer_connect(struct mkperf_peer *l, struct mkperf_erro
             mkperf_now_s() + pause > until || mkperf_peer_pause(l, pause)) {
             return e->status;
         }
-        pause = 2 * pause < PAUSE_MAX_S ? 2 * pause : PAUSE_MAX_S;
+        pause = fmin(2 * pause, PAUSE_MAX_S);
     }
     if (l->state == MKPERF_PEER_OPEN && l->source.ops->network) {
         mkperf_peer_say(l,
@@ -176,17 +177,6 @@ enum mkperf_status mkperf_peer_connect(struct mkperf_peer *l, struct mkperf_erro
     }
     e->status = MKPERF_OK; /* *e has the error of an earlier attempt */
     return MKPERF_OK;
-}
-
-static bool is_worth_another_try(enum mkperf_status status)
-{
-    return status == MKPERF_ERR_LINK || status == MKPERF_ERR_SILENT || status == MKPERF_ERR_NOISE ||
-           status == MKPERF_ERR_INPUT;
-}
-
-static double at_most(double a, double b)
-{
-    return a < b ? a : b;
 }
 
 enum mkperf_status mkperf_peer_reconnect(struct mkperf_peer *l, struct mkperf_error *e)
@@ -202,19 +192,20 @@ enum mkperf_status mkperf_peer_reconnect(struct mkperf_peer *l, struct mkperf_er
     mkperf_peer_say(l, "%s: trying again for %g s", broken.text, l->options->reconnect_s);
     for (;;) {
         double left = until - mkperf_now_s();
-        if (left <= 0 || mkperf_peer_pause(l, at_most(pause, left))) {
+        if (left <= 0 || mkperf_peer_pause(l, fmin(pause, left))) {
             *e = broken;
             return e->status;
         }
-        l->source.patience_s = l->source.accept_s = at_most(left, l->options->timeout_s);
-        if (try_to_connect(l, at_most(left, l->options->timeout_s), e) == MKPERF_OK) {
+        l->source.patience_s = l->source.accept_s = fmin(left, l->options->timeout_s);
+        if (try_to_connect(l, fmin(left, l->options->timeout_s), e) == MKPERF_OK) {
             mkperf_peer_say(l, "connected again after %.1f s", mkperf_now_s() - began);
             e->status = MKPERF_OK;
             return MKPERF_OK;
         }
-        if (!is_worth_another_try(e->status) && !l->busy) {
+        if (e->status != MKPERF_ERR_LINK && e->status != MKPERF_ERR_SILENT &&
+            e->status != MKPERF_ERR_NOISE && e->status != MKPERF_ERR_INPUT && !l->busy) {
             return e->status;
         }
-        pause = at_most(2 * pause, PAUSE_MAX_S);
+        pause = fmin(2 * pause, PAUSE_MAX_S);
     }
 }

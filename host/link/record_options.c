@@ -381,10 +381,9 @@ enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
     o->configure.sched |= o->configure.off_cpu || o->stop_if != NULL || o->queues;
     o->queues |= o->sample_queues;
     MKPERF_TRY(choose_windows(o, command, e));
-    if (o->configure.events_count == 0 &&
-        (!o->configure.sched || o->count != 0 || o->frequency != 0) &&
-        mkperf_events_parse("cycles", &o->configure, e) != MKPERF_OK) {
-        return e->status;
+    bool samples = !o->configure.sched || o->count != 0 || o->frequency != 0;
+    if (o->configure.events_count == 0 && samples) {
+        MKPERF_TRY(mkperf_events_parse("cycles", &o->configure, e));
     }
     if (o->configure.events_count == 0 && o->configure.per_pd) {
         return mkperf_usage_error(e, command, "--stat counts what is sampled: add -e, -c or -F");

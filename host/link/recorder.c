@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: a recorder's parts, the messages that arrive, and requests with their answers; see recorder.h.
+ * Owns: a recorder's parts, the messages that arrive, requests with their answers, and the PDs that --pd, --subtree and
+ * --dump-on-fault name; see recorder.h.
  */
 #include "recorder.h"
 
@@ -166,13 +167,12 @@ enum mkperf_status mkperf_recorder_refused(const struct mkperf_recorder *r, stru
 enum mkperf_status mkperf_recorder_ask(struct mkperf_recorder *r, mkperf_ToTarget *m,
                                        const char *what, struct mkperf_error *e)
 {
-    if (mkperf_peer_ask(&r->link, m, REQUEST_REPEAT_S, r->options.link.timeout_s, e) == MKPERF_OK) {
-        return MKPERF_OK;
-    }
-    if (e->status != MKPERF_ERR_SILENT) {
-        return e->status;
-    }
-    return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: no answer to %s", r->link.source.spec, what);
+    enum mkperf_status status =
+        mkperf_peer_ask(&r->link, m, REQUEST_REPEAT_S, r->options.link.timeout_s, e);
+
+    return status != MKPERF_ERR_SILENT
+               ? status
+               : mkperf_error_set(e, status, "%s: no answer to %s", r->link.source.spec, what);
 }
 
 enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struct mkperf_error *e)
@@ -203,10 +203,89 @@ enum mkperf_status mkperf_recorder_request(struct mkperf_recorder *r, mkperf_ToT
                                            const char *what, struct mkperf_error *e)
 {
     MKPERF_TRY(mkperf_recorder_ask(r, m, what, e));
-    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER) &&
-        (mkperf_recorder_take_control(r, e) != MKPERF_OK ||
-         mkperf_recorder_ask(r, m, what, e) != MKPERF_OK)) {
-        return e->status;
+    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER)) {
+        MKPERF_TRY(mkperf_recorder_take_control(r, e));
+        MKPERF_TRY(mkperf_recorder_ask(r, m, what, e));
     }
     return MKPERF_OK;
+}
+
+/* ---- PDs by their names ----------------------------------------------------------------------- */
+
+/* The threads in a message that an option chooses by the names of their PDs. */
+struct choice {
+    const char *option;
+    const struct mkperf_pds *pds;
+    uint64_t *thread;
+    pb_size_t *n, max;
+};
+
+static enum mkperf_status choose_pd(const struct choice *c, const struct mkperf_pd *pd,
+                                    struct mkperf_error *e)
+{
+    for (pb_size_t i = 0; i < *c->n; i++) {
+        if (c->thread[i] == pd->thread + 2) {
+            return MKPERF_OK;
+        }
+    }
+    if (*c->n == c->max) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: more than %d PDs", c->option, c->max);
+    }
+    c->thread[(*c->n)++] = pd->thread + 2;
+    return MKPERF_OK;
+}
+
+/* Returns whether a PD is a descendant of another one. The loop is bounded, because parents could form a circle. */
+static bool below(const struct mkperf_pds *pds, const struct mkperf_pd *pd,
+                  const struct mkperf_pd *top)
+{
+    for (uint32_t i = 0; pd != NULL && pd->parent != NULL && i < mkperf_pds_count(pds); i++) {
+        pd = mkperf_pds_named(pds, pd->parent, strlen(pd->parent));
+        if (pd == top) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum mkperf_status choose_named(const struct choice *c, const char *list, bool subtree,
+                                       struct mkperf_error *e)
+{
+    for (const char *at = list; at != NULL;) {
+        size_t n = strcspn(at, ",");
+        const struct mkperf_pd *pd = mkperf_pds_named(c->pds, at, n);
+        if (pd == NULL) {
+            return mkperf_error_set(
+                e, MKPERF_ERR_USAGE,
+                "%s: no PD is named \"%.*s\" (names come from the image, or from --system)",
+                c->option, (int)n, at);
+        }
+        MKPERF_TRY(choose_pd(c, pd, e));
+        for (uint32_t i = 0; subtree && i < mkperf_pds_count(c->pds); i++) {
+            const struct mkperf_pd *child = mkperf_pds_at(c->pds, i);
+            MKPERF_TRY(below(c->pds, child, pd) ? choose_pd(c, child, e) : MKPERF_OK);
+        }
+        at = at[n] == ',' ? at + n + 1 : NULL;
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_filter(const char *names, const char *subtree,
+                                 const struct mkperf_pds *pds, mkperf_Configure *c,
+                                 struct mkperf_error *e)
+{
+    struct choice choice = {"--pd", pds, c->only, &c->only_count, sizeof c->only / sizeof *c->only};
+
+    MKPERF_TRY(choose_named(&choice, names, false, e));
+    choice.option = "--subtree";
+    return choose_named(&choice, subtree, true, e);
+}
+
+enum mkperf_status mkperf_filter_faults(const char *names, const struct mkperf_pds *pds,
+                                        mkperf_Configure *c, struct mkperf_error *e)
+{
+    const struct choice choice = {"--dump-on-fault", pds, c->dump_on_fault, &c->dump_on_fault_count,
+                                  sizeof c->dump_on_fault / sizeof *c->dump_on_fault};
+
+    return choose_named(&choice, names, false, e);
 }

@@ -98,8 +98,6 @@ struct mkperf_recorder {
     void (*progress)(void *self); /* called after every read, and at least ten times per second */
     void (*control)(void *self, const mkperf_ToHost *m); /* gets every message except batches */
     volatile int *stop;                                  /* not 0: the user requests the end */
-    /* Called when names are settled, before Configure: resolves names of PDs in the options. */
-    enum mkperf_status (*named)(void *self, struct mkperf_error *e);
     void *self;
 
     struct mkperf_peer link;
@@ -198,7 +196,7 @@ void mkperf_recorder_keep_elfs(struct mkperf_recorder *r);
 /* Sends Configure and Start; a watcher does nothing. Errors: SILENT, NOISE, PROTOCOL, REFUSED,
  * LINK. */
 enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkperf_error *e);
-/* Connects, calls `named`, and begins. Errors: those of both. */
+/* Connects, replaces the names of PDs in the options by numbers, and begins. Errors: those of the three. */
 enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkperf_error *e);
 /* Restores the link and the session after an error LINK, which *e holds. Errors: LINK or another one, if it cannot be
  * restored. */
@@ -254,7 +252,7 @@ enum mkperf_status mkperf_latency_query(struct mkperf_recorder *r, struct mkperf
 /* Fetches a flight recording, instead of start, run and stop; with options.wait, once it is held.
  * Errors: as mkperf_recorder_start. */
 enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf_error *e);
-/* ---- flight_start.c ---- */
+/* ---- recorder.c ---- */
 
 /*
  * Chooses the PDs that the target samples. names: NAME[,NAME] or NULL; subtree: NAME[,NAME] of PDs
@@ -269,6 +267,8 @@ enum mkperf_status mkperf_filter(const char *names, const char *subtree,
  * Errors: USAGE, as above. */
 enum mkperf_status mkperf_filter_faults(const char *names, const struct mkperf_pds *pds,
                                         mkperf_Configure *c, struct mkperf_error *e);
+
+/* ---- flight_start.c ---- */
 
 /* Begins a flight recording (`mkperf record --overwrite`) with a recorder that has only options, and leaves it to the
  * target. Reports that on standard error unless options.quiet. Errors: as mkperf_recorder_start. */

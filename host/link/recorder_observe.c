@@ -263,17 +263,13 @@ enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error
 {
     struct observing t = {.r = r, .system = mkperf_pds_system(r->pds)};
 
-    if (t.system == NULL && r->options.system != NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "-e timer: --system is not of the image that runs");
-    }
     if (t.system == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "-e timer: needs --system, for the PDs with registers to read");
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e timer: %s",
+                                r->options.system != NULL
+                                    ? "--system is not of the image that runs"
+                                    : "needs --system, for the PDs with registers to read");
     }
-    if (find_profiler(&t, e) != MKPERF_OK || t.profiler == NULL) {
-        return e->status;
-    }
+    MKPERF_TRY(find_profiler(&t, e));
     char text[1024] = "";
     size_t n = 0;
     for (unsigned i = 0; i < t.system->npds; i++) {
@@ -292,9 +288,7 @@ enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error
         t.r->notice(t.r->self, all);
     }
     for (unsigned i = 0; i < t.system->npds; i++) {
-        if (observable(&t, i) && send_pd(&t, i, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(observable(&t, i) ? send_pd(&t, i, e) : MKPERF_OK);
     }
     return MKPERF_OK;
 }

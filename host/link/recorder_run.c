@@ -161,12 +161,12 @@ static enum mkperf_status stop_watching(struct mkperf_recorder *r, struct mkperf
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
 
-    if (!r->ended && mkperf_peer_ask(&r->link, &m, RUN_REPEAT_S, STOP_PATIENCE_S, e) != MKPERF_OK &&
-        e->status != MKPERF_ERR_SILENT && e->status != MKPERF_ERR_LINK) {
-        return e->status;
-    }
-    e->status = MKPERF_OK;
-    return MKPERF_OK;
+    enum mkperf_status status =
+        r->ended ? MKPERF_OK : mkperf_peer_ask(&r->link, &m, RUN_REPEAT_S, STOP_PATIENCE_S, e);
+    bool silent = status == MKPERF_ERR_SILENT || status == MKPERF_ERR_LINK;
+
+    e->status = silent ? MKPERF_OK : status;
+    return e->status;
 }
 
 /*
@@ -362,13 +362,11 @@ enum mkperf_status mkperf_latency_query_begin(struct mkperf_recorder *r, struct 
 
 static const char *name_of_thread(struct mkperf_recorder *r, uint64_t thread)
 {
-    struct mkperf_pds *pds = r->pds;
-
-    return mkperf_pds_at(pds, mkperf_pds_find(pds, thread - 2))->name;
+    return mkperf_pds_at(r->pds, mkperf_pds_find(r->pds, thread - 2))->name;
 }
 
 /* Adds a pair of the answer to the rows. False: it is invalid. */
-static bool add_pair(struct mkperf_recorder *r, struct mkperf_latency_rows *rows,
+static bool add_pair(struct mkperf_recorder *r, struct mkperf_latency_rows *rows, uint64_t hz,
                      const mkperf_LatencyPair *p)
 {
     uint64_t bucket = 0;
@@ -389,17 +387,11 @@ static bool add_pair(struct mkperf_recorder *r, struct mkperf_latency_rows *rows
     row->busy += p->busy;
     for (unsigned i = 0; i < p->bucket_count; i++) {
         bucket += p->bucket[i];
-        if (!mkperf_latency_row_add(row, rows->tick_hz, bucket, p->in_bucket[i])) {
+        if (!mkperf_latency_row_add(row, hz, bucket, p->in_bucket[i])) {
             return false;
         }
     }
     return true;
-}
-
-static enum mkperf_status bad_answer(const struct mkperf_recorder *r, struct mkperf_error *e)
-{
-    return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to GetLatency",
-                            r->options.link.target);
 }
 
 enum mkperf_status mkperf_latency_query(struct mkperf_recorder *r, struct mkperf_latency_rows *rows,
@@ -414,19 +406,20 @@ enum mkperf_status mkperf_latency_query(struct mkperf_recorder *r, struct mkperf
         m.msg.get_latency.part = part;
         MKPERF_TRY(mkperf_recorder_ask(r, &m, "GetLatency", e));
         MKPERF_TRY(mkperf_recorder_refused(r, e));
-        if (r->link.answer.which_msg != mkperf_ToHost_latency_tag || answer->part != part ||
-            answer->parts > MKPERF_MAX_PARTS || answer->tick_hz == 0) {
-            return bad_answer(r, e);
+        bool right = r->link.answer.which_msg == mkperf_ToHost_latency_tag &&
+                     answer->part == part && answer->parts <= MKPERF_MAX_PARTS &&
+                     answer->tick_hz != 0;
+        for (unsigned i = 0; right && i < answer->pairs_count; i++) {
+            right = add_pair(r, rows, answer->tick_hz, &answer->pairs[i]);
+        }
+        if (!right) {
+            return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to GetLatency",
+                                    r->options.link.target);
         }
         parts = answer->parts;
         rows->tick_hz = answer->tick_hz;
         rows->dropped = answer->pairs_dropped;
         rows->seconds = (double)answer->enabled_ticks / (double)answer->tick_hz;
-        for (unsigned i = 0; i < answer->pairs_count; i++) {
-            if (!add_pair(r, rows, &answer->pairs[i])) {
-                return bad_answer(r, e);
-            }
-        }
         for (unsigned i = 0; i < answer->threads_count; i++) {
             const mkperf_LatencyThread *run = &answer->threads[i];
             mkperf_latency_run(rows, name_of_thread(r, run->thread), run->thread - 2,
@@ -488,11 +481,9 @@ enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_dump_tag};
     uint64_t most;
 
-    if (mkperf_recorder_connect(r, e) != MKPERF_OK ||
-        (r->options.wait && wait_for_trigger(r, e) != MKPERF_OK) ||
-        ask_held(r, &most, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_connect(r, e));
+    MKPERF_TRY(r->options.wait ? wait_for_trigger(r, e) : MKPERF_OK);
+    MKPERF_TRY(ask_held(r, &most, e));
     r->stream->starting = true; /* the next Session is complete from its first sample on */
     MKPERF_TRY(mkperf_recorder_request(r, &m, "Dump", e));
     MKPERF_TRY(mkperf_recorder_refused(r, e));

@@ -220,20 +220,17 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_configure_tag};
 
-    if (mkperf_observe_wanted(&r->options.configure) && mkperf_observe(r, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_observe_wanted(&r->options.configure) ? mkperf_observe(r, e) : MKPERF_OK);
     m.msg.configure = r->options.configure;
     mkperf_events_resolve(&m.msg.configure, r->stream->hello.cpu);
     MKPERF_TRY(choose_cores(r, &m.msg.configure.cores, e));
     MKPERF_TRY(choose_words(r, &m.msg.configure, e));
     MKPERF_TRY(mkperf_recorder_request(r, &m, "Configure", e));
-    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE) &&
-        end_and_configure(r, &m, e) != MKPERF_OK) {
-        return e->status;
+    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE)) {
+        MKPERF_TRY(end_and_configure(r, &m, e));
     }
-    return mkperf_recorder_refused(r, e) == MKPERF_OK ? check_session(r, &m.msg.configure, e)
-                                                      : e->status;
+    MKPERF_TRY(mkperf_recorder_refused(r, e));
+    return check_session(r, &m.msg.configure, e);
 }
 
 enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkperf_error *e)
@@ -282,11 +279,9 @@ static enum mkperf_status rejoin(struct mkperf_recorder *r, double began_s, stru
         mkperf_peer_say(&r->link, "%s; going on as a watcher", e->text);
     }
     mkperf_stream_damaged(r->stream); /* so that a new epoch is requested */
-    if (mkperf_peer_ask(&r->link, &m, START_REPEAT_S, r->options.link.timeout_s, e) != MKPERF_OK) {
-        return e->status == MKPERF_ERR_SILENT
-                   ? mkperf_error_set(e, MKPERF_ERR_LINK, "%s: no answer to GetStatus",
-                                      r->link.source.spec)
-                   : e->status;
+    if (mkperf_recorder_ask(r, &m, "GetStatus", e) != MKPERF_OK) {
+        e->status = e->status == MKPERF_ERR_SILENT ? MKPERF_ERR_LINK : e->status;
+        return e->status;
     }
     if (!r->watching && !r->begun && !s->running) {
         return mkperf_recorder_begin(r, e); /* the link broke before our session began */
@@ -336,11 +331,11 @@ enum mkperf_status mkperf_recorder_resume(struct mkperf_recorder *r, struct mkpe
 
 enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkperf_error *e)
 {
+    struct mkperf_record_options *o = &r->options;
+
     r->own = true;
-    if (mkperf_recorder_connect(r, e) != MKPERF_OK ||
-        (r->named != NULL && r->named(r->self, e) != MKPERF_OK)) {
-        return e->status;
-    }
+    MKPERF_TRY(mkperf_recorder_connect(r, e));
+    MKPERF_TRY(mkperf_filter(o->pd, o->subtree, r->pds, &o->configure, e));
     r->status_s = r->moved_s = mkperf_now_s();
     if (r->watching) {
         mkperf_peer_say(&r->link, "watching: the running session is recorded, nothing is changed");

@@ -91,31 +91,18 @@ enum mkperf_status mkperf_source_fd_write(struct mkperf_source *s, const void *p
 
 /* ---- serial:DEVICE,BAUD: raw, 8 bits, no parity, no flow control ---- */
 
-enum { DEFAULT_BAUD = 115200 };
+enum { DEFAULT_BAUD = 115200, LEAST_BAUD = 9600 };
 
-static const struct {
-    unsigned long baud;
-    speed_t speed;
-} speeds[] = {
-    {9600, B9600},       {19200, B19200},     {38400, B38400},     {57600, B57600},
-    {115200, B115200},   {230400, B230400},   {460800, B460800},   {500000, B500000},
-    {576000, B576000},   {921600, B921600},   {1000000, B1000000}, {1152000, B1152000},
-    {1500000, B1500000}, {2000000, B2000000}, {2500000, B2500000}, {3000000, B3000000},
-    {3500000, B3500000}, {4000000, B4000000},
-};
-
+/* Stores a usual baud rate. libc knows which those are; below 9600 it also accepts its own numbers for them. */
 static bool find_speed(const char *text, speed_t *speed)
 {
+    struct termios t = {.c_cflag = 0};
     char *end;
     unsigned long baud = strtoul(text, &end, 10);
 
-    for (size_t i = 0; *text != '\0' && *end == '\0' && i < sizeof speeds / sizeof *speeds; i++) {
-        if (speeds[i].baud == baud) {
-            *speed = speeds[i].speed;
-            return true;
-        }
-    }
-    return false;
+    *speed = (speed_t)baud;
+    return *text != '\0' && *end == '\0' && baud >= LEAST_BAUD && baud <= UINT_MAX &&
+           cfsetspeed(&t, *speed) == 0;
 }
 
 static enum mkperf_status set_raw(struct mkperf_source *s, speed_t speed, struct mkperf_error *e)
@@ -144,8 +131,7 @@ enum mkperf_status mkperf_open_serial(struct mkperf_source *s, const char *where
 {
     const char *comma = strrchr(where, ',');
     size_t n = comma != NULL ? (size_t)(comma - where) : strlen(where);
-    speed_t speed = B115200;
-    char *device;
+    speed_t speed = DEFAULT_BAUD;
 
     if (n == 0 || (comma != NULL && !find_speed(comma + 1, &speed))) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
@@ -153,10 +139,7 @@ enum mkperf_status mkperf_open_serial(struct mkperf_source *s, const char *where
                                 "none is given)",
                                 s->spec, DEFAULT_BAUD);
     }
-    device = strndup(where, n);
-    if (device == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
+    char *device = mkperf_xprintf("%.*s", (int)n, where);
     s->fd = open(device, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     int reason = errno;
     free(device);

@@ -52,8 +52,7 @@ static enum mkperf_status on_events(void *self, const struct mkperf_session *ses
 {
     struct stat_measure *s = self;
 
-    (void)session;
-    (void)e;
+    (void)session, (void)e;
     if (s->counting) {
         on_end(s);
     }
@@ -126,10 +125,10 @@ static enum mkperf_status read_runs(struct stat_measure *s, struct mkperf_error 
     struct mkperf_latency_rows rows = {0};
     struct mkperf_pds *pds = s->recorder.pds;
 
-    if (s->session.events_count == STAT_EVENTS ||
-        mkperf_latency_query(&s->recorder, &rows, e) != MKPERF_OK) {
-        return e->status;
+    if (s->session.events_count == STAT_EVENTS) {
+        return MKPERF_OK;
     }
+    MKPERF_TRY(mkperf_latency_query(&s->recorder, &rows, e));
     mkperf_SessionEvent *event = &s->session.events[s->session.events_count];
     *event = (mkperf_SessionEvent){.code = UINT32_MAX};
     snprintf(event->name, sizeof event->name, "%s", MKPERF_RUN_TIME_EVENT);
@@ -183,12 +182,8 @@ static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by
         }
         stat_add(&s->work, c, s->recorder.pds);
     }
-    if (all && s->style.per_core && !s->ended && find_late(s, e) != MKPERF_OK) {
-        return e->status;
-    }
-    if (all && s->util && !s->ended && read_runs(s, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(all && s->style.per_core && !s->ended ? find_late(s, e) : MKPERF_OK);
+    MKPERF_TRY(all && s->util && !s->ended ? read_runs(s, e) : MKPERF_OK);
     if (all || !has_parts(s)) {
         s->good = s->work;
     }
@@ -395,9 +390,7 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
         stop_session(s, &ignored);
         return e->status;
     }
-    if (s->per_pd && read_counts(s, false, &by_pd, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(s->per_pd ? read_counts(s, false, &by_pd, e) : MKPERF_OK);
     if (s->per_pd && !by_pd) {
         /* The kernel does not count by PD: begins again, with an estimate from samples. */
         fprintf(stderr, "mkperf: this kernel does not count by PD: estimating from samples\n");
@@ -405,7 +398,8 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
         mkperf_recorder_free(&s->recorder); /* other events need a new conversation */
         set_events(s, true);
         s->recorder.options.configure.per_pd = false;
-        return connect_target(s, e) == MKPERF_OK ? receive_samples(s, e) : e->status;
+        MKPERF_TRY(connect_target(s, e));
+        return receive_samples(s, e);
     }
     MKPERF_TRY(count(s, e));
     MKPERF_TRY(stop_session(s, e));

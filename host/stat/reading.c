@@ -8,9 +8,9 @@
 struct stat_row *stat_row(struct stat_reading *r, uint32_t pd)
 {
     if (r->rows == 0) {
-        r->rows = 1;
+        r->row[r->rows++].pd = STAT_SYSTEM;
     }
-    for (unsigned i = 1; i < r->rows; i++) {
+    for (unsigned i = 0; i < r->rows; i++) {
         if (r->row[i].pd == pd) {
             return &r->row[i];
         }
@@ -24,7 +24,7 @@ struct stat_row *stat_row(struct stat_reading *r, uint32_t pd)
 void stat_begin(struct stat_reading *r, const mkperf_Counts *m)
 {
     memset(r, 0, sizeof *r);
-    r->rows = 1;
+    stat_row(r, STAT_SYSTEM);
     r->events = m->events_count;
     r->slices = m->slices;
     r->seconds = m->tick_hz != 0 ? (double)m->enabled_ticks / (double)m->tick_hz : 0;
@@ -112,7 +112,7 @@ void stat_estimate(struct stat_reading *r, unsigned events, double seconds)
     r->events = events;
     r->seconds = seconds;
     r->slices = 1;
-    r->rows = r->rows != 0 ? r->rows : 1;
+    stat_row(r, STAT_SYSTEM);
     for (unsigned i = 0; i < events; i++) {
         struct stat_value *all = &r->row[0].value[i];
         *all = (struct stat_value){0};
@@ -142,7 +142,7 @@ void stat_difference(struct stat_reading *out, const struct stat_reading *now,
     out->seconds = now->seconds - before->seconds;
     for (unsigned k = 0; k < before->rows; k++) {
         const struct stat_row *was = &before->row[k];
-        struct stat_row *row = k == 0 ? &out->row[0] : stat_row(out, was->pd);
+        struct stat_row *row = stat_row(out, was->pd);
         row->seconds -= was->seconds;
         row->late |= was->late;
         for (unsigned i = 0; i < out->events; i++) {
@@ -161,10 +161,10 @@ void stat_repeat_add(struct stat_repeat *s, const struct stat_reading *r)
     sum->events = r->events;
     sum->slices = r->slices;
     sum->seconds += r->seconds;
+    stat_row(sum, STAT_SYSTEM);
     for (unsigned k = 0; k < r->rows; k++) {
-        struct stat_row *to = k == 0 ? &sum->row[0] : stat_row(sum, r->row[k].pd);
-        struct stat_row *squares = k == 0 ? &s->squares.row[0]
-                                          : stat_row(&s->squares, r->row[k].pd);
+        struct stat_row *to = stat_row(sum, r->row[k].pd);
+        struct stat_row *squares = stat_row(&s->squares, r->row[k].pd);
         to->seconds += r->row[k].seconds;
         to->late |= r->row[k].late;
         for (unsigned i = 0; i < r->events; i++) {
@@ -177,7 +177,6 @@ void stat_repeat_add(struct stat_repeat *s, const struct stat_reading *r)
     for (unsigned i = 0; i < r->events; i++) {
         sum->share[i] += r->share[i];
     }
-    sum->rows = sum->rows != 0 ? sum->rows : 1;
     s->runs++;
 }
 

@@ -4,7 +4,7 @@
  *
  * Owns: struct stat_reading and the arithmetic on it. measure.c fills readings, and stat_print.c prints them.
  *
- *      row[0]   the whole system    value[event]: user, kernel, error, samples
+ *      row[0]   the whole system    pd: STAT_SYSTEM      value[event]: user, kernel, error, samples
  *      row[1]   a PD                pd: its number
  *      row[2]   a core              pd: STAT_CORE + its number
  *
@@ -21,8 +21,9 @@
 
 enum { STAT_EVENTS = 16, STAT_ROWS = 1 + 128 + MKPERF_MAX_CORES };
 
-/* The number of a core's row is this one + the core. The numbers of PDs are smaller. */
+/* The number of a core's row is this one + the core. The numbers of PDs are smaller. The other one is that of row 0. */
 #define STAT_CORE UINT32_C(0x80000000)
+#define STAT_SYSTEM UINT32_MAX
 
 struct stat_value {
     double user, kernel; /* scaled to the whole time where the event was multiplexed */
@@ -31,7 +32,7 @@ struct stat_value {
 };
 
 struct stat_row {
-    uint32_t pd;    /* a PD, or STAT_CORE + a core; not used in row 0 */
+    uint32_t pd;    /* a PD, or STAT_CORE + a core, or STAT_SYSTEM */
     double seconds; /* seconds since the core's session began; 0: the time of the reading */
     bool late;      /* the core did not answer, so its counts are not known */
     struct stat_value value[STAT_EVENTS];
@@ -54,23 +55,10 @@ static inline double stat_sum(const struct stat_value *v)
 
 static inline bool stat_is_core(const struct stat_row *row)
 {
-    return row->pd >= STAT_CORE;
+    return row->pd >= STAT_CORE && row->pd != STAT_SYSTEM;
 }
 
-/* Returns the part of the time in which event i was counted in this row, or 0 if the value is no
- * count. */
-static inline double stat_share(const struct stat_reading *r, const struct stat_row *row,
-                                unsigned i)
-{
-    return row->late ? 0 : r->share[i];
-}
-
-static inline double stat_seconds(const struct stat_reading *r, const struct stat_row *row)
-{
-    return row->seconds > 0 ? row->seconds : r->seconds;
-}
-
-/* Returns the row of a PD or core; a new row if it has none. If there is no room, the last row. */
+/* Returns the row of the system, a PD or a core; a new row if it has none. If there is no room, the last row. */
 struct stat_row *stat_row(struct stat_reading *r, uint32_t pd);
 
 /* stat_begin starts a reading with part 0 of the counts of a target; stat_add adds another part. */

@@ -6,6 +6,18 @@
 
 enum { CPU_CYCLES = 0x11 };
 
+/* Returns the part of the time in which event i was counted in this row, or 0 if the value is no
+ * count. */
+static double stat_share(const struct stat_reading *r, const struct stat_row *row, unsigned i)
+{
+    return row->late ? 0 : r->share[i];
+}
+
+static double stat_seconds(const struct stat_reading *r, const struct stat_row *row)
+{
+    return row->seconds > 0 ? row->seconds : r->seconds;
+}
+
 /* Returns the count of the event with number `code` and the same modes as event i, if possible of its group, whose
  * counts are of the same times, or 0 if there is no such event. */
 static double count_of(const struct stat_reading *r, const struct stat_row *row,

@@ -109,19 +109,13 @@ static const struct mkperf_chain *choose_chain(struct mkperf_stream *s,
     }
     s->totals.unrepaired += slot->chain.unrepaired ? count : 0;
     s->totals.cut_chains += slot->flags & MKPERF_SAMPLE_BAD_FP ? count : 0;
-    if (slot->chain.repaired.n ==
-        slot->chain.plain.n) { /* no lr: the target has added it, or there is none */
+    /* Without a link register, the target has added it, or there is none. */
+    if (slot->chain.repaired.n == slot->chain.plain.n) {
         return &slot->chain.plain;
     }
-    switch (mkperf_lr_is_caller(slot->module, pc)) {
-    case MKPERF_LR_YES:
-        return &slot->chain.repaired;
-    case MKPERF_LR_UNKNOWN:
-        s->totals.unrepaired += slot->chain.unrepaired ? 0 : count;
-        return &slot->chain.plain;
-    default:
-        return &slot->chain.plain;
-    }
+    enum mkperf_lr lr = mkperf_lr_is_caller(slot->module, pc);
+    s->totals.unrepaired += lr == MKPERF_LR_UNKNOWN && !slot->chain.unrepaired ? count : 0;
+    return lr == MKPERF_LR_YES ? &slot->chain.repaired : &slot->chain.plain;
 }
 
 /* Stores the values of a sample, from *at on in the batch: one for each event. Returns false if
@@ -185,22 +179,18 @@ static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unkn
         if (slot->generation != s->chains.generation) {
             break;
         }
-        uint64_t away = columns_pc(&c);
+        uint64_t away = columns_pc(&c); /* the distance of the sample's pc from that of its chain */
         if (!columns_next(&c, slot->counter, &period)) {
             note_invalid(s);
             break;
         }
-        if (s->announced < mkperf_pds_count(s->config.pds) && stream_announce(s, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(stream_announce(s, e));
         uint64_t ns = stream_time(s, c.time, b->m.tick_hz);
         last = ns > last ? ns : last;
         stream_note_time(&s->totals, last);
-        /* away: the distance of the sample's pc from that of its chain. */
-        uint64_t time_ns = last;
         struct mkperf_read reads[MKPERF_MAX_COUNTERS];
         struct mkperf_sample sample = {
-            .time_ns = time_ns,
+            .time_ns = last,
             .period = period,
             .more = b->m.count_count != 0 ? b->m.count[i] : 0,
             .pd = slot->pd,

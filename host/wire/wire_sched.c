@@ -44,12 +44,12 @@ void stream_sched_begin(struct mkperf_stream *s)
     s->sched.damaged = false;
     s->sched.arrived = s->sched.jumped = 0;
     for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
-        if (s->sched.core[i] != NULL) {
-            s->sched.core[i]->has_epoch = s->sched.core[i]->numbered = false;
-            s->sched.core[i]->running = MKPERF_SCHED_NOBODY;
-            s->sched.core[i]->missing = 0;
-            s->sched.core[i]->known = 0;
-            s->sched.core[i]->gap = true; /* events between two sessions are unknown */
+        struct mkperf_stream_core *c = s->sched.core[i];
+        if (c != NULL) {
+            c->has_epoch = c->numbered = false;
+            c->running = MKPERF_SCHED_NOBODY;
+            c->missing = c->known = 0;
+            c->gap = true; /* events between two sessions are unknown */
         }
     }
 }
@@ -106,6 +106,7 @@ static void define_code(struct mkperf_stream *s, struct mkperf_stream_core *c,
     };
 }
 
+/* Reports the events that are missing before the next one of a core, if there are any. */
 static enum mkperf_status pass_gap(struct mkperf_stream *s, struct mkperf_stream_core *c,
                                    uint32_t core, uint64_t ns, struct mkperf_error *e)
 {
@@ -119,6 +120,9 @@ static enum mkperf_status pass_gap(struct mkperf_stream *s, struct mkperf_stream
         .since_ns = c->last_ns,
     };
 
+    if (!c->gap) {
+        return MKPERF_OK;
+    }
     c->gap = false;
     c->missing = 0;
     c->running = MKPERF_SCHED_NOBODY;
@@ -130,9 +134,7 @@ static enum mkperf_status emit_event(struct mkperf_stream *s, struct mkperf_stre
                                      uint32_t core, const struct code *code, uint64_t ns,
                                      struct mkperf_error *e)
 {
-    if (c->gap && pass_gap(s, c, core, ns, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(pass_gap(s, c, core, ns, e));
     c->last_ns = ns;
     s->totals.sched_events++;
     stream_note_time(&s->totals, ns);
@@ -182,9 +184,7 @@ static enum mkperf_status decode_reading(struct mkperf_stream *s, struct mkperf_
 {
     uint64_t head = next_number(n), set = 0;
 
-    if (c->gap && pass_gap(s, c, core, ns, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(pass_gap(s, c, core, ns, e));
     if ((head & 1) != 0) {
         c->known &= next_number(n);
     }
@@ -248,10 +248,8 @@ static enum mkperf_status decode_events(struct mkperf_stream *s, struct mkperf_s
         }
         uint64_t ns = stream_time(s, ticks, m->tick_hz);
         ns = ns > c->last_ns ? ns : c->last_ns;
-        if ((known->reading ? decode_reading(s, c, m->core, &numbers, ns, e)
-                            : emit_event(s, c, m->core, known, ns, e)) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(known->reading ? decode_reading(s, c, m->core, &numbers, ns, e)
+                                  : emit_event(s, c, m->core, known, ns, e));
     }
     return MKPERF_OK;
 }
@@ -276,18 +274,15 @@ enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
     }
     struct mkperf_stream_core *c = s->sched.core[m->core];
     /* Compares a message's epoch and number with those that its core expects. */
-    if (!c->has_epoch || m->epoch != c->epoch) {
-        c->has_epoch = true;
-        c->epoch = m->epoch;
-        c->generation++;
-        c->valid = s->sched.generation;
-        s->sched.damaged = false;
-        c->known = 0;
-    } else if (c->valid != s->sched.generation) { /* a message of this epoch was lost */
+    bool new_epoch = !c->has_epoch || m->epoch != c->epoch;
+    if (new_epoch || c->valid != s->sched.generation) { /* or a message of this epoch was lost */
         c->generation++;
         c->valid = s->sched.generation;
         c->known = 0;
+        s->sched.damaged = s->sched.damaged && !new_epoch;
     }
+    c->has_epoch = true;
+    c->epoch = m->epoch;
     if (!c->numbered) {
         c->numbered = true;
         c->gap = c->gap || m->first_event != 0;

@@ -67,48 +67,36 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
                                        struct mkperf_error *e)
 {
     const struct mkperf_sink *sink = &s->config.sink;
-    struct mkperf_session session, before = s->session;
+    struct mkperf_session before = s->session;
 
-    memset(&session, 0, sizeof session);
-    session.nevents = m->events_count;
-    session.max_frames = m->max_frames;
-    session.jitter = !m->no_jitter;
-    session.sched = m->sched;
-    for (unsigned i = 0; i < session.nevents; i++) {
-        mkperf_wire_event(&m->events[i], &session.event[i]);
-    }
-    s->session.nevents = s->began ? s->session.nevents : 0;
-    s->session.max_frames = session.max_frames;
-    s->session.jitter = session.jitter;
     if (!s->began) { /* these are of this session, and not of one that did not run */
         s->session.selected = s->session.counts = s->session.turns = s->session.inferred = false;
+        s->session.nevents = 0;
+        s->session.sched = m->sched;
+        s->session.aggregate_ms = m->aggregate_ms;
     }
+    s->session.max_frames = m->max_frames;
+    s->session.jitter = !m->no_jitter;
     s->session.selected |= m->selected;
     s->session.counts |= m->counts;
     s->session.turns |= m->turns;
-    s->session.aggregate_ms = s->began ? s->session.aggregate_ms : m->aggregate_ms;
     s->session.inferred |= m->inferred;
     s->session.core_mask = m->cores & ((1U << MKPERF_MAX_CORES) - 1);
-    if (!s->began) {
-        s->session.sched = session.sched;
-    } else if (m->aggregate_ms != 0 && s->session.aggregate_ms == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "another session (%" PRIu32
-                                ") that counts samples in windows begins "
-                                "here, which the output has no room for",
-                                m->id);
-    } else if (session.sched && !s->session.sched) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "another session (%" PRIu32 ") with scheduling events begins here, "
-                                "which the output has no room for",
-                                m->id);
+    bool windows = m->aggregate_ms != 0 && s->session.aggregate_ms == 0;
+    if (windows || (m->sched && !s->session.sched)) {
+        return mkperf_error_set(
+            e, MKPERF_ERR_INPUT,
+            "another session (%" PRIu32 ") %s begins here, which the output has no room for", m->id,
+            windows ? "that counts samples in windows" : "with scheduling events");
     }
-    s->sched.running = session.sched || m->words != 0;
+    s->sched.running = m->sched || m->words != 0;
     stream_sched_words(s, m->words);
-    s->order.off_cpu_on = session.sched && m->off_cpu;
+    s->order.off_cpu_on = m->sched && m->off_cpu;
     memset(s->event_of, -1, sizeof s->event_of);
-    for (unsigned i = 0; i < session.nevents; i++) {
-        int number = event_number(&s->session, &session.event[i]);
+    for (unsigned i = 0; i < m->events_count; i++) {
+        struct mkperf_event event;
+        mkperf_wire_event(&m->events[i], &event);
+        int number = event_number(&s->session, &event);
         if (number < 0 ||
             (s->began && (unsigned)number >= before.nevents && !MKPERF_SINK_HAS(sink, events))) {
             s->session = before;
@@ -117,12 +105,11 @@ static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Ses
                                     "which the output cannot hold",
                                     m->id);
         }
-        const mkperf_SessionEvent *event = &m->events[i];
-        if (event->user_counter - 1 < MKPERF_MAX_COUNTERS) {
-            s->event_of[event->user_counter - 1] = (int8_t)number;
-        }
-        if (event->kernel_counter - 1 < MKPERF_MAX_COUNTERS) {
-            s->event_of[event->kernel_counter - 1] = (int8_t)number;
+        const uint32_t counter[] = {m->events[i].user_counter, m->events[i].kernel_counter};
+        for (unsigned k = 0; k < 2; k++) {
+            if (counter[k] - 1 < MKPERF_MAX_COUNTERS) {
+                s->event_of[counter[k] - 1] = (int8_t)number;
+            }
         }
         s->number_of[i] = (uint8_t)number;
     }
@@ -160,9 +147,7 @@ static enum mkperf_status reconcile(struct mkperf_stream *s, bool over, struct m
     for (unsigned i = 0; i < MKPERF_LOSS_PLACES; i++) {
         lost.where = (enum mkperf_lost_where)i;
         lost.samples = total[i] > s->seen[i] ? total[i] - s->seen[i] : 0;
-        if (s->from_start && stream_lost(s, &lost, e) != MKPERF_OK) {
-            return e->status;
-        }
+        MKPERF_TRY(s->from_start ? stream_lost(s, &lost, e) : MKPERF_OK);
     }
     lost.where = MKPERF_LOST_TRANSIT;
     lost.samples = over && s->numbered && t->sent > got ? t->sent - got : 0;
@@ -208,10 +193,8 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
         s->totals.complete = false;
         return MKPERF_OK;
     }
-    if ((s->from_start && stream_cores_close(s, e) != MKPERF_OK) ||
-        reconcile(s, over || !t->running, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(s->from_start ? stream_cores_close(s, e) : MKPERF_OK);
+    MKPERF_TRY(reconcile(s, over || !t->running, e));
     s->booked = s->closed = true;
     stream_sched_close(s);
     add_status(&s->totals, t);
@@ -232,9 +215,7 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
 /* Closes the session before, and invalidates its numbers and chains. */
 static enum mkperf_status new_session(struct mkperf_stream *s, uint32_t id, struct mkperf_error *e)
 {
-    if (s->began && close_session(s, true, e) != MKPERF_OK) {
-        return e->status;
-    }
+    MKPERF_TRY(s->began ? close_session(s, true, e) : MKPERF_OK);
     s->session_id = id;
     s->numbered = s->from_start = s->has_status = s->closed = false;
     s->skipped = s->passed_over = 0;
@@ -265,32 +246,23 @@ bool mkperf_stream_stamp_whole(const struct mkperf_stream *s)
     return s->names.bytes != 0 && s->names.have == s->names.bytes;
 }
 
-/* Holds a Session until names are settled, if the image's list can still arrive. */
-static bool hold_session(struct mkperf_stream *s, const mkperf_Session *m, bool answer)
-{
-    bool comes = s->config.asks || (s->has_hello && s->hello.stamp_bytes != 0);
-
-    if (mkperf_pds_settled(s->config.pds) || !comes) {
-        return false;
-    }
-    s->names.held = *m;
-    s->names.held_answer = answer;
-    s->names.holds = true;
-    return true;
-}
-
 enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session *m, bool answer,
                                   struct mkperf_error *e)
 {
     if ((m->events_count == 0 && !m->sched && !m->latency) || s->waiting) {
         return MKPERF_OK; /* it is not configured, or it is another host's */
     }
-    if (hold_session(s, m, answer)) {
+    /* A Session is held until names are settled, if the image's list can still arrive. */
+    bool comes = s->config.asks || (s->has_hello && s->hello.stamp_bytes != 0);
+    if (!mkperf_pds_settled(s->config.pds) && comes) {
+        s->names.held = *m;
+        s->names.held_answer = answer;
+        s->names.holds = true;
         return MKPERF_OK;
     }
     MKPERF_TRY(mkperf_stream_settle(s, e));
-    if ((!s->has_session || m->id != s->session_id) && new_session(s, m->id, e) != MKPERF_OK) {
-        return e->status;
+    if (!s->has_session || m->id != s->session_id) {
+        MKPERF_TRY(new_session(s, m->id, e));
     }
     s->has_session = true;
     s->running = m->running;
@@ -396,9 +368,8 @@ enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHell
                                 hello->protocol, MKPERF_PROTOCOL);
     }
     MKPERF_TRY(check_image(s, hello, e));
-    if (s->began && s->has_hello && hello->boot_id != s->hello.boot_id &&
-        mkperf_stream_restarted(s, e) != MKPERF_OK) {
-        return e->status;
+    if (s->began && s->has_hello && hello->boot_id != s->hello.boot_id) {
+        MKPERF_TRY(mkperf_stream_restarted(s, e));
     }
     if (s->began) { /* the sink refers to the texts of the first Hello */
         s->hello.boot_id = hello->boot_id;

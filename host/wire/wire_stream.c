@@ -71,7 +71,8 @@ static enum mkperf_status on_mark(struct mkperf_stream *s, const mkperf_Mark *m,
     if (!MKPERF_SINK_HAS(sink, mark)) {
         return MKPERF_OK;
     }
-    return stream_announce(s, e) == MKPERF_OK ? mkperf_sink_mark(sink, &mark, e) : e->status;
+    MKPERF_TRY(stream_announce(s, e));
+    return mkperf_sink_mark(sink, &mark, e);
 }
 
 static enum mkperf_status on_gap(struct mkperf_stream *s, const mkperf_Gap *m,
@@ -99,10 +100,9 @@ static enum mkperf_status on_gap(struct mkperf_stream *s, const mkperf_Gap *m,
 
 static void name_of(struct mkperf_stream *s, uint64_t thread, char name[MKPERF_INTERACTION_NAME])
 {
-    const struct mkperf_pd *pd =
-        mkperf_pds_at(s->config.pds, mkperf_pds_find(s->config.pds, thread - 2));
+    uint32_t pd = mkperf_pds_find(s->config.pds, thread - 2);
 
-    snprintf(name, MKPERF_INTERACTION_NAME, "%s", pd->name);
+    snprintf(name, MKPERF_INTERACTION_NAME, "%s", mkperf_pds_at(s->config.pds, pd)->name);
 }
 
 static void on_interactions(struct mkperf_stream *s, const mkperf_Interactions *m)

@@ -52,8 +52,7 @@ static void leave_file(const char *dir)
 /* Checks that each name describes its window, only in digits. */
 static void check_window(const struct agent_waiting *w, uint64_t below)
 {
-    char target[MKPERF_MODEL_NAME];
-    uint64_t sequence, unix_ms, samples;
+    struct agent_name n;
     static regex_t form;
     static bool made;
 
@@ -63,8 +62,8 @@ static void check_window(const struct agent_waiting *w, uint64_t below)
         made = true;
     }
     require(regexec(&form, w->name, 0, NULL, 0) == 0);
-    require(agent_name_parse(w->name, &sequence, &unix_ms, &samples, target));
-    require(sequence < below && samples == w->samples && target[0] != '\0');
+    require(agent_name_parse(w->name, &n));
+    require(n.sequence < below && n.samples == w->samples && n.target[0] != '\0');
 }
 
 static void remove_all(const char *dir)

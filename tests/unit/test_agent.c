@@ -40,24 +40,22 @@ static void names(void **state)
                                         "000000000001.-5.7.board.data",
                                         "000000000001.5. 7.board.data",
                                         "000000000001.99999999999999999999999999x.7.board.data"};
-    uint64_t sequence, unix_ms, samples;
-    char target[MKPERF_MODEL_NAME], text[256];
+    struct agent_name w;
+    char text[256];
 
     (void)state;
-    assert_true(agent_name_parse("000000000017.1764242205123.1000.10.0.0.5.data", &sequence,
-                                 &unix_ms, &samples, target));
-    assert_int_equal(sequence, 17);
-    assert_int_equal(unix_ms, 1764242205123);
-    assert_int_equal(samples, 1000);
-    assert_string_equal(target, "10.0.0.5");
-    assert_true(agent_name_parse("000000000017.5.0.board-1_x.pprof", &sequence, &unix_ms, &samples,
-                                 target));
-    assert_string_equal(target, "board-1_x");
+    assert_true(agent_name_parse("000000000017.1764242205123.1000.10.0.0.5.data", &w));
+    assert_int_equal(w.sequence, 17);
+    assert_int_equal(w.unix_ms, 1764242205123);
+    assert_int_equal(w.samples, 1000);
+    assert_string_equal(w.target, "10.0.0.5");
+    assert_true(agent_name_parse("000000000017.5.0.board-1_x.pprof", &w));
+    assert_string_equal(w.target, "board-1_x");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_false(agent_name_parse(wrong[i], &sequence, &unix_ms, &samples, target));
+        assert_false(agent_name_parse(wrong[i], &w));
     }
     snprintf(text, sizeof text, "000000000017.5.0.%0*d.data", 200, 0); /* too long a target */
-    assert_false(agent_name_parse(text, &sequence, &unix_ms, &samples, target));
+    assert_false(agent_name_parse(text, &w));
 }
 
 /* Three windows of 400 bytes do not fit into 1000: the oldest one is given up, with its samples. The next agent finds the rest. */
