@@ -299,11 +299,9 @@ static void add_program(struct mkperf_pds *p, const struct mkperf_image_program 
     char why[WHY];
 
     pd->build_id = program->build_id;
-    if (program->scheduled) {
-        pd->scheduling =
-            (struct mkperf_scheduling){true,         program->passive,   program->priority,
-                                       program->cpu, program->budget_us, program->period_us};
-    }
+    pd->scheduling = (struct mkperf_scheduling){program->scheduled, program->passive,
+                                                program->priority,  program->cpu,
+                                                program->budget_us, program->period_us};
     if (mkperf_thread_is_vcpu(program->thread)) {
         find_guest(p, id);
         return;
@@ -515,18 +513,36 @@ bool mkperf_pds_other_thread(const char *name, uint64_t *thread)
     return true;
 }
 
-uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread)
+/*
+ * Returns the PD with this identity, or p->n if there is none. A passive child runs on the scheduling context of its caller, so
+ * a sample of it has only the child's id and not its parent: it is found if no other passive child has that id.
+ */
+static uint32_t find_thread(const struct mkperf_pds *p, uint64_t thread)
 {
+    bool child = thread < MKPERF_THREAD_AMBIGUOUS && (thread & MKPERF_THREAD_CHILD_BIT) != 0 &&
+                 !mkperf_thread_is_vcpu(thread);
+    uint32_t found = p->n, children = 0;
+
     for (uint32_t i = 0; i < p->n; i++) {
-        if (p->pd[i].thread == thread) {
+        const struct mkperf_pd *pd = &p->pd[i];
+        if (pd->thread == thread) {
             return i;
         }
+        if (child && pd->scheduling.passive && pd->parent != NULL &&
+            ((pd->thread ^ thread) & MKPERF_THREAD_CHILD_ID) == 0) {
+            found = i;
+            children++;
+        }
     }
-    int child = p->image != NULL    ? mkperf_image_find(p->image, thread)
-                : p->system != NULL ? mkperf_system_find(p->system, thread)
-                                    : -1;
-    if (child >= 0) {
-        return (uint32_t)child;
+    return children == 1 ? found : p->n;
+}
+
+uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread)
+{
+    uint32_t known = find_thread(p, thread);
+
+    if (known < p->n) {
+        return known;
     }
     if (p->n == MKPERF_MAX_PDS) {
         return MKPERF_MAX_PDS - 1;

@@ -247,39 +247,6 @@ size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_S
     return n;
 }
 
-/*
- * Returns whether a program is a passive child. It runs on the scheduling context of its caller, so
- * a sample of it has only the child's id and not its parent.
- */
-static bool is_passive_child_program(const struct mkperf_image_program *p, uint64_t thread)
-{
-    return p->passive && p->parent >= 0 && (thread & MKPERF_THREAD_CHILD_BIT) != 0 &&
-           !mkperf_thread_is_vcpu(thread) && (p->thread & 0xff) == (thread & 0xff);
-}
-
-int mkperf_image_find(const struct mkperf_image *image, uint64_t thread)
-{
-    int found = -1;
-
-    if (thread >= MKPERF_THREAD_AMBIGUOUS) {
-        return -1;
-    }
-    for (unsigned i = 0; i < image->n; i++) {
-        if (image->program[i].thread == thread) {
-            return (int)i;
-        }
-    }
-    for (unsigned i = 0; i < image->n; i++) {
-        if (is_passive_child_program(&image->program[i], thread)) {
-            if (found >= 0) {
-                return -1;
-            }
-            found = (int)i;
-        }
-    }
-    return found;
-}
-
 unsigned mkperf_image_words(const struct mkperf_image *image, uint64_t word[MKPERF_MAX_WORDS],
                             struct mkperf_image_place place[MKPERF_STAMP_QUEUES][2])
 {

@@ -264,36 +264,3 @@ enum mkperf_status mkperf_system_load(const char *path, struct mkperf_system **o
     }
     return status;
 }
-
-/*
- * Returns whether a PD is a passive child. It runs on the scheduling context of its caller, so a
- * sample of it has only the child's number and not its parent.
- */
-static bool is_passive_child_pd(const struct mkperf_system_pd *pd, uint64_t thread)
-{
-    return pd->parent >= 0 && pd->passive && (thread & MKPERF_THREAD_CHILD_BIT) != 0 &&
-           !mkperf_thread_is_vcpu(thread) && pd->child_id == (thread & 0xff);
-}
-
-int mkperf_system_find(const struct mkperf_system *s, uint64_t thread)
-{
-    int found = -1;
-
-    if (thread >= MKPERF_THREAD_NONE) {
-        return -1;
-    }
-    for (unsigned i = 0; i < s->npds; i++) {
-        if (s->pd[i].thread == thread) {
-            return (int)i;
-        }
-    }
-    for (unsigned i = 0; i < s->npds; i++) {
-        if (is_passive_child_pd(&s->pd[i], thread)) {
-            if (found >= 0) {
-                return -1;
-            }
-            found = (int)i;
-        }
-    }
-    return found;
-}

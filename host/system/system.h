@@ -177,12 +177,6 @@ void mkperf_system_print_budgets(FILE *out, const struct mkperf_system *s, const
 
 void mkperf_system_free(struct mkperf_system *s);
 
-/*
- * Returns the index of the PD whose samples carry this identity, -1 if there is none. A passive child
- * on the scheduling context of its caller is found by its child id, unless two have that id.
- */
-int mkperf_system_find(const struct mkperf_system *s, uint64_t thread);
-
 /* Returns the index of the PD or the memory region with that name, or -1 if there is none. */
 int mkperf_system_pd_named(const struct mkperf_system *s, const char *name);
 int mkperf_system_region_named(const struct mkperf_system *s, const char *name);
@@ -262,12 +256,6 @@ enum mkperf_status mkperf_image_read(const uint8_t *p, size_t n, struct mkperf_i
  * image must be short enough and printable, as mkperf_image_read demands.
  */
 size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_STAMP_BYTES]);
-
-/*
- * Returns the index of the program whose samples carry this identity, -1 if there is none. A passive
- * child on the scheduling context of its caller is found by its child id, unless two have that id.
- */
-int mkperf_image_find(const struct mkperf_image *image, uint64_t thread);
 
 /* Where an index is in the words of memory that a target reads. */
 struct mkperf_image_place {

@@ -8,32 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <mkperf/record.h>
-
 #include "fuzz/descriptor.h"
 #include "host/system/system.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Numbers of threads that belong to a PD, to several (passive children), or to none. */
-static void find(const struct mkperf_system *s)
-{
-    for (unsigned i = 0; i < s->npds; i++) {
-        int found = mkperf_system_find(s, s->pd[i].thread);
-        if (found != (int)i && found != -1) {
-            abort();
-        }
-    }
-    for (unsigned id = 0; id < 64; id++) {
-        int found = mkperf_system_find(s, MKPERF_THREAD_CHILD_BIT | UINT64_C(0x7700) | id);
-        if (found >= (int)s->npds || (found >= 0 && s->pd[found].child_id != id)) {
-            abort();
-        }
-    }
-    if (mkperf_system_find(s, UINT64_MAX) != -1) {
-        abort();
-    }
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -42,7 +20,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum mkperf_status status = mkperf_system_parse("fuzz", (const char *)data, size, &s, &e);
 
     if (status == MKPERF_OK) {
-        find(s);
         struct mkperf_schedule_entry window[MKPERF_WINDOWS];
         char *text = mkperf_windows_text(s);
         if (mkperf_windows_read(text, window) > s->nwindows ||

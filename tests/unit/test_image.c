@@ -89,11 +89,6 @@ static void round_trip(void **state)
     make_image();
     assert_int_equal(mkperf_image_read(table, table_bytes, &out, &e), MKPERF_OK);
     assert_memory_equal(&out, &image, sizeof out);
-    assert_int_equal(mkperf_image_find(&out, 1), 0);
-    assert_int_equal(mkperf_image_find(&out, 2), -1);
-    /* the passive child on its caller's scheduling context */
-    assert_int_equal(mkperf_image_find(&out, MKPERF_THREAD_CHILD(7, 5)), 1);
-    assert_int_equal(mkperf_image_find(&out, MKPERF_THREAD_IDLE), -1);
 }
 
 static void largest(void **state)

@@ -16,6 +16,7 @@
 #include "model/arrival.h"
 #include "model/pds.h"
 #include "pmu/events.h"
+#include "system/system.h"
 
 static char directory[] = "/tmp/mkperf-model-XXXXXX";
 
@@ -50,6 +51,19 @@ static int setup(void **state)
                              "<program_image path=\"some/where/alpha.elf\"/></protection_domain>\n"
                              "<protection_domain name=\"beta\" priority=\"8\">\n"
                              "<program_image path=\"beta.elf\"/></protection_domain>\n</system>\n");
+#define CHILD(name, id, more) \
+    "<protection_domain name='" name "' id='" id "'" more "><program_image path='x.elf'/>"
+    write_file(
+        "children.system",
+        "<system><protection_domain name='a'><program_image path='x.elf'/>" CHILD("b", "7", "")
+            CHILD("d", "3", " passive='true'") "</protection_domain></protection_domain>" CHILD(
+                "c", "5",
+                "") "</protection_domain></protection_domain>"
+                    "<protection_domain name='e'><program_image path='x.elf'/>" CHILD(
+                        "f", "7", "") "</protection_domain>" CHILD("g", "9", " passive='true'")
+                        CHILD("h", "9",
+                              " passive='true'") "</protection_domain></protection_domain></"
+                                                 "protection_domain></system>");
     write_file("bad.system", "<system>\n<nonsense/>\n</system>\n");
     snprintf(command, sizeof command,
              "cd %s && mkdir elf empty && aarch64-linux-gnu-gcc -nostdlib -static -o elf/alpha.elf "
@@ -162,6 +176,41 @@ static void wrong_inputs_are_errors(void **state)
     c.kernel = in_directory("a.s");
     assert_int_equal(mkperf_pds_new(&c, symbols, &p, &e), MKPERF_ERR_INPUT);
     mkperf_symbols_free(symbols);
+}
+
+/* A child's identity has the scheduling context on which it runs: of a passive child, that of its caller. */
+static void children_are_found_by_their_ids(void **state)
+{
+    struct mkperf_pds_config c = {.system = in_directory("children.system"), .names_only = true};
+    static const struct mkperf_image image = {
+        .n = 3,
+        .program = {{.thread = 1, .parent = -1, .name = "a"},
+                    {.thread = MKPERF_THREAD_CHILD(0, 5), .name = "b", .passive = true},
+                    {.thread = MKPERF_THREAD_CHILD(0, 6), .name = "c"}}};
+    struct mkperf_error e;
+    struct mkperf_pds *p;
+
+    (void)state;
+    assert_int_equal(mkperf_pds_new(&c, NULL, &p, &e), MKPERF_OK);
+    assert_int_equal(mkperf_pds_find(p, 5), 4);
+    assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_CHILD(1, 7)), 1);
+    assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_CHILD(5, 7)), 5);
+    assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_CHILD(2, 3)), 2);
+    assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_CHILD(0, 3)), 2); /* on the context of a */
+    /* Not passive, several passive ones, none with this id, and a vCPU: each is a thread of its own. */
+    assert_string_equal(mkperf_pds_at(p, 8)->name, "idle");
+    assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_CHILD(4, 7)), 9);
+    assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_CHILD(0, 9)), 10);
+    assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_CHILD(0, 8)), 11);
+    assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_VCPU(0, 0, 3)), 12);
+    assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_IDLE), 8);
+    mkperf_pds_free(p);
+    c = (struct mkperf_pds_config){.later = true, .names_only = true};
+    assert_int_equal(mkperf_pds_new(&c, NULL, &p, &e), MKPERF_OK);
+    assert_int_equal(mkperf_pds_settle(p, &image, NULL, &e), MKPERF_OK);
+    assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_CHILD(7, 5)), 1);
+    assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_CHILD(7, 6)), 4);
+    mkperf_pds_free(p);
 }
 
 static void unknown_threads_are_bounded(void **state)
@@ -390,6 +439,7 @@ int main(void)
         cmocka_unit_test(system_names_pds),
         cmocka_unit_test(monitor_is_beside_the_kernel),
         cmocka_unit_test(wrong_inputs_are_errors),
+        cmocka_unit_test(children_are_found_by_their_ids),
         cmocka_unit_test(unknown_threads_are_bounded),
         cmocka_unit_test(link_register_goes_in_front),
         cmocka_unit_test(chains_go_on_in_callers),
