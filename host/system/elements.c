@@ -11,6 +11,224 @@
 
 #include <mkperf/record.h>
 
+/* ---- errors, arrays that grow, and the values of attributes, which are read strictly: a number consists of digits and is within
+ * its bounds, a truth value is 'true' or 'false' ---- */
+
+bool system_error(struct place *at, const char *format, ...)
+{
+    char reason[512];
+    va_list args;
+
+    if (at->failed) {
+        return false;
+    }
+    at->failed = true;
+    va_start(args, format);
+    vsnprintf(reason, sizeof reason, format, args);
+    va_end(args);
+    mkperf_error_set(at->e, MKPERF_ERR_INPUT, "%s:%d: %s", at->path, at->line, reason);
+    return false;
+}
+
+/* Appends a zeroed item to an array that doubles its room. If the array has MKPERF_SYSTEM_MAX_ITEMS already, that is an error which
+ * calls the items `what`, and the item has no place. */
+static void *system_append(struct place *at, void **array, unsigned *n, size_t size,
+                           const char *what)
+{
+    if (*n >= MKPERF_SYSTEM_MAX_ITEMS) {
+        system_error(at, "too many %s, the maximum is %d", what, MKPERF_SYSTEM_MAX_ITEMS);
+        return memset(at->spare, 0, size);
+    }
+    assert(size <= sizeof at->spare);
+    if ((*n & (*n - 1)) == 0) { /* 0, 1, 2, 4, ...: full */
+        *array = mkperf_xrealloc(*array, *n == 0 ? 1 : 2 * (size_t)*n, size);
+    }
+    void *item = (char *)*array + *n * size;
+    memset(item, 0, size);
+    (*n)++;
+    return item;
+}
+
+bool system_add_setvar(struct place *at, struct mkperf_system_pd *pd, const char *symbol,
+                       enum mkperf_setvar_kind kind, unsigned index, uint64_t value)
+{
+    for (unsigned i = 0; i < pd->nsetvars; i++) {
+        if (strcmp(pd->setvar[i].symbol, symbol) == 0) {
+            return system_error(at, "symbol '%s' is already set on line %d", symbol,
+                                pd->setvar[i].line);
+        }
+    }
+    if (*symbol == '\0') {
+        return system_error(at, "symbol is empty");
+    }
+    struct mkperf_system_setvar *v =
+        system_append(at, (void **)&pd->setvar, &pd->nsetvars, sizeof *v, "setvars");
+    if (at->failed) {
+        return false;
+    }
+    *v = (struct mkperf_system_setvar){mkperf_xstrdup(symbol), kind, index, value, at->line};
+    return true;
+}
+
+/* Returns the value of an attribute of the element that begins, or NULL. After an error, the functions below return a valid value
+ * ("", 0 or the default), so that the element's function need not check. */
+static const char *system_attribute(struct reader *r, const char *name)
+{
+    for (const char **a = r->attributes; *a != NULL; a += 2) {
+        if (strcmp(a[0], name) == 0) {
+            return a[1];
+        }
+    }
+    return NULL;
+}
+
+static const char *skip_space(const char *p, const char *end)
+{
+    while (p < end && strchr(" \t\r\n", *p) != NULL) {
+        p++;
+    }
+    return p;
+}
+
+/* Finds where the value of an attribute is. expat has checked the element's form: NAME, then attributes as name =
+ * "value" or 'value'. In UTF-16, none is found. */
+static struct mkperf_system_span system_span(struct reader *r, const char *name)
+{
+    const char *p = r->text + XML_GetCurrentByteIndex(r->xml);
+    const char *end = p + XML_GetCurrentByteCount(r->xml);
+    size_t length = strlen(name);
+
+    while (p < end && strchr(" \t\r\n", *p) == NULL) {
+        p++;
+    }
+    for (p = skip_space(p, end); p < end;) {
+        const char *equals = memchr(p, '=', (size_t)(end - p));
+        const char *quote = equals != NULL ? skip_space(equals + 1, end) : end;
+        const char *close = quote < end ? memchr(quote + 1, *quote, (size_t)(end - quote - 1))
+                                        : NULL;
+        if (close == NULL) {
+            break;
+        }
+        if (strncmp(p, name, length) == 0 && skip_space(p + length, end) == equals) {
+            return (struct mkperf_system_span){(size_t)(quote + 1 - r->text),
+                                               (size_t)(close - quote - 1)};
+        }
+        p = skip_space(close + 1, end);
+    }
+    return (struct mkperf_system_span){0, 0};
+}
+
+static const char *system_required(struct reader *r, const char *name)
+{
+    const char *value = system_attribute(r, name);
+
+    if (value == NULL) {
+        system_error(&r->at, "attribute '%s' is missing", name);
+    }
+    return value != NULL ? value : "";
+}
+
+/* Reads a number from 0 to max, decimal or 0x hexadecimal. Underscores are ignored. */
+static uint64_t parse_number(struct reader *r, const char *name, const char *text, uint64_t max)
+{
+    const char *p = text;
+    uint64_t value = 0;
+    unsigned base = 10;
+    unsigned digits = 0;
+
+    if (p[0] == '0' && p[1] == 'x') {
+        base = 16;
+        p += 2;
+    }
+    for (; *p != '\0'; p++) {
+        unsigned d = mkperf_digit(*p);
+        if (*p == '_') {
+            continue;
+        }
+        if (d >= base || __builtin_mul_overflow(value, base, &value) ||
+            __builtin_add_overflow(value, d, &value)) {
+            digits = 0;
+            break;
+        }
+        digits++;
+    }
+    if (digits == 0) {
+        system_error(&r->at, "%s: '%.64s' is not a number", name, text);
+    } else if (value > max) {
+        system_error(&r->at, "%s: %.64s is above the maximum, %llu", name, text,
+                     (unsigned long long)max);
+    }
+    return r->at.failed ? 0 : value;
+}
+
+static uint64_t system_number(struct reader *r, const char *name, uint64_t max)
+{
+    return parse_number(r, name, system_required(r, name), max);
+}
+
+/* Reads a duration: "1000 us" or "1000 ticks", not 0. */
+static uint64_t system_duration(struct reader *r, const char *name, bool *in_ticks)
+{
+    char value[32] = "";
+    const char *text = system_required(r, name), *space = strchr(text, ' ');
+    const char *unit = space != NULL ? space + 1 : "";
+
+    *in_ticks = strcmp(unit, "ticks") == 0;
+    if ((!*in_ticks && strcmp(unit, "us") != 0) || space - text >= (int)sizeof value) {
+        system_error(&r->at, "%s: '%.64s' is not a number and us or ticks", name, text);
+        return 0;
+    }
+    memcpy(value, text, (size_t)(space - text));
+    uint64_t duration = parse_number(r, name, value, UINT64_MAX >> 12);
+    if (duration == 0) {
+        system_error(&r->at, "%s is 0", name);
+    }
+    return duration;
+}
+
+static uint64_t system_number_or(struct reader *r, const char *name, uint64_t max,
+                                 uint64_t otherwise)
+{
+    const char *text = system_attribute(r, name);
+
+    return text != NULL ? parse_number(r, name, text, max) : otherwise;
+}
+
+static bool system_bool_or(struct reader *r, const char *name, bool otherwise)
+{
+    const char *text = system_attribute(r, name);
+    bool value = text == NULL ? otherwise : strcmp(text, "true") == 0;
+
+    if (text != NULL && !value && strcmp(text, "false") != 0) {
+        system_error(&r->at, "%s must be 'true' or 'false', not '%.64s'", name, text);
+    }
+    return value;
+}
+
+/* Returns a new copy of `text`, which must be printable and not empty. NULL after an error. */
+static char *system_copy(struct reader *r, const char *name, const char *text)
+{
+    if (*text == '\0') {
+        system_error(&r->at, "%s is empty", name);
+    } else if (!mkperf_is_printable(text)) { /* commands print names as they are */
+        system_error(&r->at, "%s has characters that are not printable", name);
+    }
+    return r->at.failed ? NULL : mkperf_xstrdup(text);
+}
+
+/* Adds a reference, to be resolved at the end of the file. */
+static void system_refer(struct reader *r, enum reference_kind kind, const char *name,
+                         unsigned owner, unsigned item)
+{
+    struct references *list = &r->names[kind];
+    struct reference *added =
+        system_append(&r->at, (void **)&list->at, &list->n, sizeof *added, "references");
+
+    *added = (struct reference){system_copy(r, "reference", name), owner, item, r->at.line};
+}
+
+/* ---- the elements ---- */
+
 enum { MAX_STACK_BYTES = 16 << 20, SMALL_PAGE = 0x1000, LARGE_PAGE = 0x200000 };
 
 #define MAX_ADDRESS (UINT64_C(1) << 47)
@@ -67,9 +285,6 @@ static void start_pd(struct reader *r)
     uint64_t id = parent >= 0 ? system_number(r, "id", MKPERF_SYSTEM_MAX_ID) : 0;
     struct mkperf_system_pd *pd =
         system_append(&r->at, (void **)&s->pd, &s->npds, sizeof *pd, "protection_domains");
-    if (pd == NULL) {
-        return;
-    }
     pd->line = r->at.line;
     pd->parent = parent;
     pd->child_id = (unsigned)id;
@@ -118,9 +333,6 @@ static void start_region(struct reader *r)
     struct mkperf_system_region *region =
         system_append(&r->at, (void **)&s->region, &s->nregions, sizeof *region, "memory_regions");
 
-    if (region == NULL) {
-        return;
-    }
     region->line = r->at.line;
     if (filled || system_attribute(r, "prefill_bootinfo") != NULL) {
         note_beyond(r, "prefilled memory_regions");
@@ -171,20 +383,20 @@ static void start_map(struct reader *r)
         system_error(&r->at, "perms is empty");
     }
     map.cached = system_bool_or(r, "cached", true);
-    struct mkperf_system_map *kept =
-        of_vm ? NULL : system_append(&r->at, (void **)&pd->map, &pd->nmaps, sizeof map, "maps");
-    if (kept != NULL) {
+    if (!of_vm) {
+        struct mkperf_system_map *kept =
+            system_append(&r->at, (void **)&pd->map, &pd->nmaps, sizeof map, "maps");
         *kept = map;
         system_refer(r, REFER_MAP, region, index, pd->nmaps - 1);
-    }
-    if (kept != NULL && system_attribute(r, "setvar_prefill_size") != NULL) {
-        note_beyond(r, "prefilled memory_regions");
+        if (system_attribute(r, "setvar_prefill_size") != NULL) {
+            note_beyond(r, "prefilled memory_regions");
+        }
     }
     for (unsigned i = 0; i < sizeof map_symbols / sizeof *map_symbols; i++) {
         const char *symbol = system_attribute(r, map_symbols[i].name);
         if (symbol != NULL && of_vm) {
             system_error(&r->at, "a virtual_machine has no symbols to set");
-        } else if (symbol != NULL && kept != NULL &&
+        } else if (symbol != NULL &&
                    system_add_setvar(&r->at, pd, symbol, map_symbols[i].kind, pd->nmaps - 1, 0) &&
                    map_symbols[i].kind != MKPERF_SETVAR_VADDR) {
             system_refer(r, REFER_SETVAR, region, index, pd->nsetvars - 1);
@@ -196,27 +408,25 @@ static void start_irq(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
     const char *trigger = system_attribute(r, "trigger");
-    struct mkperf_system_irq irq = {.line = r->at.line};
+    struct mkperf_system_irq *irq =
+        system_append(&r->at, (void **)&pd->irq, &pd->nirqs, sizeof *irq, "irqs");
+
+    irq->line = r->at.line;
 
     if (system_attribute(r, "vector") !=
         NULL) { /* x86-64: pins and MSIs, each with a vector of its own */
         note_beyond(r, "interrupts of x86-64");
         system_required(r, system_attribute(r, "pcidev") != NULL ? "handle" : "pin");
-        irq.irq = (uint32_t)system_number(r, "vector", 107);
+        irq->irq = (uint32_t)system_number(r, "vector", 107);
     } else {
-        irq.irq = (uint32_t)system_number(r, "irq", 1019);
+        irq->irq = (uint32_t)system_number(r, "irq", 1019);
     }
-    irq.id = (uint32_t)system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
-    irq.edge = trigger != NULL && strcmp(trigger, "edge") == 0;
-    if (trigger != NULL && !irq.edge && strcmp(trigger, "level") != 0) {
+    irq->id = (uint32_t)system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
+    irq->edge = trigger != NULL && strcmp(trigger, "edge") == 0;
+    if (trigger != NULL && !irq->edge && strcmp(trigger, "level") != 0) {
         system_error(&r->at, "trigger must be 'level' or 'edge'");
     }
-    struct mkperf_system_irq *kept =
-        system_append(&r->at, (void **)&pd->irq, &pd->nirqs, sizeof *kept, "irqs");
-    if (kept != NULL) {
-        *kept = irq;
-        set_id(r, pd, irq.id);
-    }
+    set_id(r, pd, irq->id);
 }
 
 static void start_ioport(struct reader *r)
@@ -259,32 +469,30 @@ static void start_vm(struct reader *r)
 static void start_vcpu(struct reader *r)
 {
     struct mkperf_system *s = r->system;
-    struct mkperf_system_vcpu v = r->vm;
+    unsigned id = (unsigned)system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
+    unsigned cpu = (unsigned)system_number_or(r, "cpu", 63, system_current_pd(r)->cpu);
+    uint64_t thread = MKPERF_THREAD_VCPU(cpu, r->vm.priority, id);
 
-    v.id = (unsigned)system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
-    v.cpu = (unsigned)system_number_or(r, "cpu", 63, system_current_pd(r)->cpu);
-    v.thread = MKPERF_THREAD_VCPU(v.cpu, v.priority, v.id);
-    v.name = mkperf_xprintf("VM %s, vcpu %u", v.machine, v.id);
     for (unsigned i = 0; i < s->nvcpus; i++) {
-        if (s->vcpu[i].thread == v.thread) {
+        if (s->vcpu[i].thread == thread) {
             if (!s->vcpu[i].shared) {
                 char *name = mkperf_xprintf("%s or another", s->vcpu[i].name);
                 free(s->vcpu[i].name);
                 s->vcpu[i].name = name;
                 s->vcpu[i].shared = true;
             }
-            free(v.name);
             return;
         }
     }
-    v.machine = mkperf_xstrdup(v.machine);
-    struct mkperf_system_vcpu *kept =
-        system_append(&r->at, (void **)&s->vcpu, &s->nvcpus, sizeof v, "vcpus");
-    if (kept != NULL) {
-        *kept = v;
-    } else {
-        free(v.name);
-        free(v.machine);
+    struct mkperf_system_vcpu *v =
+        system_append(&r->at, (void **)&s->vcpu, &s->nvcpus, sizeof *v, "vcpus");
+    if (!r->at.failed) {
+        *v = r->vm;
+        v->id = id;
+        v->cpu = cpu;
+        v->thread = thread;
+        v->name = mkperf_xprintf("VM %s, vcpu %u", r->vm.machine, id);
+        v->machine = mkperf_xstrdup(r->vm.machine);
     }
 }
 
@@ -295,9 +503,7 @@ static void start_channel(struct reader *r)
         system_append(&r->at, (void **)&s->channel, &s->nchannels, sizeof *c, "channels");
 
     r->ends_read = 0;
-    if (c != NULL) {
-        c->line = r->at.line;
-    }
+    c->line = r->at.line;
 }
 
 static void start_end(struct reader *r)
@@ -357,10 +563,8 @@ static void start_cap_tcb(struct reader *r)
     }
     struct mkperf_system_tcb *kept =
         system_append(&r->at, (void **)&pd->tcb, &pd->ntcbs, sizeof *kept, "cap_tcbs");
-    if (kept != NULL) {
-        *kept = (struct mkperf_system_tcb){.slot = value, .line = r->at.line};
-        system_refer(r, REFER_TCB, of, (unsigned)r->pd_open[r->depth], pd->ntcbs - 1);
-    }
+    *kept = (struct mkperf_system_tcb){.slot = value, .line = r->at.line};
+    system_refer(r, REFER_TCB, of, (unsigned)r->pd_open[r->depth], pd->ntcbs - 1);
 }
 
 static void start_cap_other(struct reader *r)
@@ -378,9 +582,7 @@ static void start_domain(struct reader *r)
         system_append(&r->at, (void **)&s->domain, &s->ndomains, sizeof *domain, "domains");
 
     system_number_or(r, "id", 255, 0); /* the kernel's; events have the number of the window */
-    if (domain != NULL) {
-        *domain = system_copy(r, "name", name);
-    }
+    *domain = system_copy(r, "name", name);
 }
 
 static void start_schedule(struct reader *r)
@@ -399,9 +601,7 @@ static struct mkperf_system_window *add_window(struct reader *r)
     struct mkperf_system_window *w =
         system_append(&r->at, (void **)&s->window, &s->nwindows, sizeof *w, "schedule_entries");
 
-    if (w != NULL) {
-        *w = (struct mkperf_system_window){.domain = -1, .line = r->at.line};
-    }
+    *w = (struct mkperf_system_window){.domain = -1, .line = r->at.line};
     return w;
 }
 
@@ -410,10 +610,8 @@ static void start_schedule_entry(struct reader *r)
     const char *domain = system_required(r, "domain");
     struct mkperf_system_window *w = add_window(r);
 
-    if (w != NULL) {
-        w->duration = system_duration(r, "duration", &w->in_ticks);
-        system_refer(r, REFER_WINDOW, domain, r->system->nwindows - 1, 0);
-    }
+    w->duration = system_duration(r, "duration", &w->in_ticks);
+    system_refer(r, REFER_WINDOW, domain, r->system->nwindows - 1, 0);
 }
 
 static void start_schedule_end(struct reader *r)

@@ -38,13 +38,11 @@ struct place {
     int line;
     struct mkperf_error *e;
     bool failed;
+    /* An item that has no place in its array. */
+    _Alignas(max_align_t) char spare[sizeof(struct mkperf_system_pd)];
 };
-/* attributes.c. Sets the message "path:line: ..." if it is the first error. Always returns false. */
+/* elements.c. Sets the message "path:line: ..." if it is the first error. Always returns false. */
 bool system_error(struct place *at, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Appends a zeroed item to an array that doubles its room. Returns NULL, with an error that calls the items `what`, if
- * the array has MKPERF_SYSTEM_MAX_ITEMS of them already. */
-void *system_append(struct place *at, void **array, unsigned *n, size_t size, const char *what);
 
 /* Appends a setvar to the PD. Returns false, with an error, if the symbol is empty or has a setvar already. */
 bool system_add_setvar(struct place *at, struct mkperf_system_pd *pd, const char *symbol,
@@ -98,26 +96,6 @@ struct reader {
     uint64_t start_index;          /* the start index of the domain schedule */
     struct mkperf_system_vcpu vm;  /* what the vCPUs of the open virtual machine have */
 };
-
-/*
- * attributes.c: an attribute of the element that begins. After an error they return a valid value ("", 0
- * or the default), so that the element's function need not check.
- */
-/* Returns an attribute's value, or NULL if the element does not have the attribute. */
-const char *system_attribute(struct reader *r, const char *name);
-const char *system_required(struct reader *r, const char *name);
-/* Returns a number from 0 to max, decimal or 0x hexadecimal. Underscores are ignored. */
-uint64_t system_number(struct reader *r, const char *name, uint64_t max);
-uint64_t system_number_or(struct reader *r, const char *name, uint64_t max, uint64_t otherwise);
-/* Reads a duration: "1000 us" or "1000 ticks", not 0. */
-uint64_t system_duration(struct reader *r, const char *name, bool *in_ticks);
-bool system_bool_or(struct reader *r, const char *name, bool otherwise);
-/* Returns a new copy of `text`, which must be printable and not empty. NULL after an error. */
-char *system_copy(struct reader *r, const char *name, const char *text);
-struct mkperf_system_span system_span(struct reader *r, const char *name);
-/* Adds a reference, to be resolved at the end of the file. */
-void system_refer(struct reader *r, enum reference_kind kind, const char *name, unsigned owner,
-                  unsigned item);
 
 /* elements.c: the language, by enum element. */
 extern const struct system_element {
