@@ -2,8 +2,9 @@
 /*
  * The perf.data writer: the functions of its sink, losses and rounds.
  *
- * Owns: struct mkperf_perfdata. The head is written before the first record, when all PDs that are
- * known from the start have been announced.
+ * Owns: struct mkperf_perfdata, and the layout of MMAP, MMAP2, COMM, SAMPLE, HEADER_ATTR and EVENT_UPDATE records. The head is written
+ * before the first record, when all PDs that are known from the start have been announced. perf accepts HEADER_ATTR and EVENT_UPDATE
+ * within the data, so the file of a killed writer has the events of later sessions, too. A pipe has all its events in this form.
  */
 
 #include "writer_internal.h"
@@ -11,6 +12,232 @@
 #include <unistd.h>
 
 enum { ROUND_BYTES = 64 * 1024, ROUND_BYTES_MAX = 64 * 1024 * 1024 };
+
+/* ---- address spaces: of the kernel, and of each PD as a process ---- */
+
+enum { PAGE = 4096, PROT_READ_EXEC = 5, MAP_PRIVATE_FLAG = 2 };
+
+/*
+ * perf warns if a file has no kernel map. With a real one at our kernel's address, it would look up
+ * names of the host's kernel. This map is therefore one page at which no kernel has code, with a build
+ * id that no file has. It is the last record: perf looks for its symbols, and warns, only if a sample
+ * follows. It always does so with a pipe, and if it takes the file's machine for its own.
+ */
+#define DUMMY_KERNEL UINT64_C(0xfffffffffff00000)
+#define DUMMY_NAME "[kernel.kallsyms]"
+static const struct mkperf_build_id dummy_build_id = {.n = MKPERF_BUILD_ID_BYTES,
+                                                      .byte = "mkperf: no linux"};
+
+static void build_id_entry(FILE *f, unsigned misc, const char *path,
+                           const struct mkperf_build_id *id)
+{
+    uint8_t entry[8 + 4 + 24 + PERF_PATH_MAX + PERF_STRING_ALIGN];
+    struct mkperf_put c = {entry};
+    size_t length = strlen(path);
+    size_t room = (length + 1 + PERF_STRING_ALIGN - 1) / PERF_STRING_ALIGN * PERF_STRING_ALIGN;
+
+    if (id->n == 0 || length >= PERF_PATH_MAX) {
+        return;
+    }
+    /* In a pipe the entry is a record. In a file, its type is not read. */
+    perfdata_record(&c, PERF_RECORD_HEADER_BUILD_ID, misc | PERF_RECORD_MISC_BUILD_ID_SIZE,
+                    8 + 4 + 24 + room);
+    mkperf_put32(&c, UINT32_MAX); /* the host's machine, not a guest's */
+    mkperf_put_padded(&c, id->byte, id->n, MKPERF_BUILD_ID_BYTES);
+    mkperf_put32(&c, id->n);
+    mkperf_put_padded(&c, path, length, room);
+    (void)fwrite(entry, 1, (size_t)(c.p - entry), f); /* into memory: fclose reports errors */
+}
+
+static void kernel_map(struct mkperf_outfile *out, struct mkperf_segment s, const char *path,
+                       uint64_t ns)
+{
+    struct mkperf_put c = perfdata_begin(out, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
+    mkperf_put32(&c, UINT32_MAX);
+    mkperf_put32(&c, 0);
+    mkperf_put64(&c, s.vaddr);
+    mkperf_put64(&c, s.size);
+    mkperf_put64(&c, s.offset);
+    perfdata_put_text(&c, path, strlen(path));
+    perfdata_sample_id(&c, 0, 0, ns, 0);
+    perfdata_end(out, c);
+}
+
+/* Returns the whole pages that a loader would map for a segment. */
+static struct mkperf_segment pages(struct mkperf_segment s)
+{
+    uint64_t front = s.vaddr % PAGE == s.offset % PAGE ? s.vaddr % PAGE : 0;
+
+    s.vaddr -= front;
+    s.offset -= front;
+    s.size = (s.size + front + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    return s;
+}
+
+void perfdata_kernel_dummy(struct mkperf_outfile *out, uint64_t ns)
+{
+    struct mkperf_segment page = {.vaddr = DUMMY_KERNEL, .size = PAGE, .offset = DUMMY_KERNEL};
+
+    kernel_map(out, page, DUMMY_NAME "_text", ns);
+}
+
+/* Maps the ELF of PD `pd`, at the addresses of that PD, into the process of PD `in`. */
+static void map_pd(struct mkperf_perfdata *w, uint32_t pd, uint32_t in)
+{
+    struct mkperf_module *module = w->pd[pd].module;
+    size_t n;
+    const struct mkperf_segment *s = mkperf_module_segments(module, &n);
+    const struct mkperf_build_id *id = mkperf_module_build_id(module);
+    unsigned misc = PERF_RECORD_MISC_USER | (id->n != 0 ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0);
+    uint32_t pid = in + 1;
+
+    /* A guest's addresses may be anywhere, or not be known. Its map is one page, by which a reader finds the file with
+     * its names. */
+    bool guest = module != NULL && w->pd[pd].guest;
+    const struct mkperf_segment page = {.vaddr = 0, .size = PAGE};
+
+    for (size_t i = 0; i < (guest ? 1 : n); i++) {
+        struct mkperf_segment p = guest ? page : pages(s[i]);
+        if (p.vaddr >= MKPERF_PERFDATA_WINDOW || p.size > MKPERF_PERFDATA_WINDOW - p.vaddr) {
+            continue; /* mkperf_perfdata_slid writes addresses there as unknown */
+        }
+        p.vaddr = mkperf_perfdata_slid(pd, p.vaddr);
+        const char *path = mkperf_module_path(module);
+        struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_MMAP2, misc);
+        mkperf_put32(&c, pid);
+        mkperf_put32(&c, pid);
+        mkperf_put64(&c, p.vaddr);
+        mkperf_put64(&c, p.size);
+        mkperf_put64(&c, p.offset);
+        mkperf_put32(&c, id->n);
+        mkperf_put_padded(&c, id->byte, id->n, MKPERF_BUILD_ID_BYTES);
+        mkperf_put32(&c, PROT_READ_EXEC);
+        mkperf_put32(&c, MAP_PRIVATE_FLAG);
+        perfdata_put_text(&c, path, strlen(path));
+        perfdata_sample_id(&c, pid, pid, 0, 0);
+        perfdata_end(&w->out, c);
+    }
+}
+
+enum { NAME_ROOM = MKPERF_MODEL_NAME + 8, TEXT_ROOM = 128 };
+
+/* Writes an attribute with the id that its samples have. trailers: also with the id of trailers, 1. */
+static void put_attr_record(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id,
+                            bool trailers)
+{
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_HEADER_ATTR, 0);
+    mkperf_put_data(&c, attr, PERF_ATTR_BYTES);
+    mkperf_put64(&c, id);
+    if (trailers) {
+        mkperf_put64(&c, 1);
+    }
+    perfdata_end(&w->out, c);
+}
+
+/* Writes an attribute, and the name that perf shows for it. */
+static void announce_attr(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id,
+                          const char *name)
+{
+    put_attr_record(w, attr, id, false);
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_EVENT_UPDATE, 0);
+    mkperf_put64(&c, PERF_EVENT_UPDATE_NAME);
+    mkperf_put64(&c, id);
+    perfdata_put_text(&c, name, strlen(name));
+    perfdata_end(&w->out, c);
+}
+
+/* Writes the attribute and the name of the session's event i. */
+static void announce_event(struct mkperf_perfdata *w, unsigned i)
+{
+    const struct mkperf_event *event = &w->session.event[i];
+    uint8_t attr[PERF_ATTR_BYTES];
+    struct mkperf_put c = {attr};
+    char name[NAME_ROOM];
+
+    perfdata_event_name(event, name, sizeof name);
+    perfdata_put_attr(&c, w, i);
+    announce_attr(w, attr, i + 1, name);
+}
+
+static uint64_t kernel_address(uint64_t addr)
+{
+    return addr >= (uint64_t)-4096 ? 0 : addr; /* perf would take it for a context marker */
+}
+
+/* Returns what the user code of samples is, by mkperf_guest_letter. */
+static unsigned user_mode(char guest)
+{
+    return guest == 'g'   ? PERF_RECORD_MISC_GUEST_KERNEL
+           : guest == 'u' ? PERF_RECORD_MISC_GUEST_USER
+                          : PERF_RECORD_MISC_USER;
+}
+
+static void put_sample(struct mkperf_perfdata *w, const struct mkperf_sample *s)
+{
+    bool kernel = s->flags & MKPERF_SAMPLE_KERNEL;
+    char guest = mkperf_guest_letter(s->flags);
+    /* The number of events in the group of the sample's event whose values are in the sample. */
+    unsigned leader, group = 0;
+
+    for (unsigned i = s->event;
+         i < w->session.nevents && perfdata_is_read(&w->session, i, &leader) && leader == s->event;
+         i++) {
+        group++;
+    }
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE,
+                                         kernel ? PERF_RECORD_MISC_KERNEL : user_mode(guest));
+    mkperf_put64(&c, s->event + 1);
+    mkperf_put64(&c, kernel ? kernel_address(s->kernel_pc) : mkperf_perfdata_slid(s->pd, s->pc));
+    mkperf_put32(&c, s->pd + 1);
+    mkperf_put32(&c, s->pd + 1);
+    mkperf_put64(&c, s->time_ns);
+    mkperf_put64(&c, s->core);
+    mkperf_put64(&c, s->period);
+    if (group != 0) {
+        /* Puts the sums of the group's values since the first sample. perf calculates the differences. */
+        w->count[s->event] += s->period;
+        for (unsigned i = 0; i < s->nreads; i++) {
+            w->count[s->reads[i].event] += s->reads[i].count;
+        }
+        mkperf_put64(&c, group);
+        for (unsigned i = s->event; i < s->event + group; i++) {
+            mkperf_put64(&c, w->count[i]);
+            mkperf_put64(&c, i + 1);
+        }
+    }
+    if (w->chains[s->event]) {
+        /* Puts the callchain: the number of its words, then the words. */
+        const struct mkperf_chain *callers = s->callers;
+        bool user = !(s->flags & MKPERF_SAMPLE_NO_USER);
+        struct mkperf_put count = c;
+        c.p += 8;
+        if (s->flags & MKPERF_SAMPLE_KERNEL) {
+            mkperf_put64(&c, PERF_CONTEXT_KERNEL);
+            mkperf_put64(&c, kernel_address(s->kernel_pc));
+            /* A kernel that was interrupted in its own work has kernel callers, see model.h. */
+            for (unsigned i = 0; !user && i < callers->n; i++) {
+                mkperf_put64(&c, kernel_address(callers->caller[i].addr));
+            }
+        }
+        if (user) {
+            mkperf_put64(&c, guest == 'g'   ? PERF_CONTEXT_GUEST_KERNEL
+                             : guest == 'u' ? PERF_CONTEXT_GUEST_USER
+                                            : PERF_CONTEXT_USER);
+            mkperf_put64(&c, mkperf_perfdata_slid(s->pd, s->pc));
+            for (unsigned i = 0; i < callers->n; i++) {
+                mkperf_put64(&c,
+                             mkperf_perfdata_slid(callers->caller[i].pd, callers->caller[i].addr));
+            }
+        }
+        mkperf_put64(&count, (uint64_t)(c.p - count.p) / 8 - 1);
+    }
+    if (w->session.aggregate_ms != 0) {
+        mkperf_put64(&c, mkperf_sample_count(s));
+    }
+    perfdata_end(&w->out, c);
+}
+
+/* ---- the sink ---- */
 
 enum mkperf_status mkperf_perfdata_new(const char *path, struct mkperf_symbols *symbols,
                                        struct mkperf_perfdata **out, struct mkperf_error *e)
@@ -107,8 +334,15 @@ static enum mkperf_status begin_file(void *self, const struct mkperf_session *se
 
 static void introduce_pd(struct mkperf_perfdata *w, uint32_t id)
 {
-    perfdata_pd_comm(w, id + 1, w->pd[id].name);
-    perfdata_pd_map(w, id, id);
+    const char *name = w->pd[id].name;
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_COMM, 0);
+
+    mkperf_put32(&c, id + 1);
+    mkperf_put32(&c, id + 1);
+    perfdata_put_text(&c, name, strnlen(name, PAGE));
+    perfdata_sample_id(&c, id + 1, id + 1, 0, 0);
+    perfdata_end(&w->out, c);
+    map_pd(w, id, id);
 }
 
 static bool known_pd(const struct mkperf_perfdata *w, uint32_t id)
@@ -125,7 +359,9 @@ static enum mkperf_status write_start(struct mkperf_perfdata *w, struct mkperf_e
     if (w->build_ids == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: not begun, or failed", w->out.path);
     }
-    perfdata_kernel_build_ids(w);
+    /* Adds only the build id of the last map. If our kernel's ELF had an entry, perf 6.1 would look for its build id everywhere
+     * except in the file, and warn. If it were listed as a user's file, perf would not resolve its addresses. */
+    build_id_entry(w->build_ids, PERF_RECORD_MISC_KERNEL, DUMMY_NAME, &dummy_build_id);
     perfdata_head_close(w);
     if (w->level != 0) {
         perfdata_compressed_add(&w->head, w->level);
@@ -138,9 +374,15 @@ static enum mkperf_status write_start(struct mkperf_perfdata *w, struct mkperf_e
         mkperf_put64(&c, PERF_PIPE_HEADER_BYTES);
         mkperf_outfile_write(&w->out, header, sizeof header);
         for (unsigned i = 0; i < w->session.nevents; i++) {
-            perfdata_event_announce(w, i);
+            announce_event(w, i);
         }
-        perfdata_trace_announce(w);
+        for (unsigned i = 0; i < perfdata_trace_points(w); i++) {
+            uint8_t attr[PERF_ATTR_BYTES];
+            c.p = attr;
+            perfdata_put_trace_attr(&c, (enum mkperf_trace_point)i);
+            /* The first one has the id of trailers, too, if no event has it. */
+            put_attr_record(w, attr, MKPERF_TRACE_ID + i, w->session.nevents == 0 && i == 0);
+        }
         perfdata_pipe_features(w);
     } else {
         perfdata_head_write(w);
@@ -148,7 +390,13 @@ static enum mkperf_status write_start(struct mkperf_perfdata *w, struct mkperf_e
     if (w->level != 0) {
         perfdata_compress_begin(&w->compressor, &w->out, w->level);
     }
-    perfdata_kernel_maps(w);
+    /* Maps exactly .text of our kernel. When perf 6.1 loads the symbols, it moves the first map of a kernel's ELF to .text, and makes
+     * maps of its own for the other sections. The addresses of a map of another segment would therefore get wrong names. Until perf
+     * has read an address in .text, addresses in other sections have no names. */
+    struct mkperf_segment text;
+    if (w->kernel != NULL && mkperf_module_text(w->kernel, &text)) {
+        kernel_map(&w->out, text, mkperf_module_path(w->kernel), 0);
+    }
     w->began = w->out.error.status == MKPERF_OK;
     for (uint32_t i = 0; i < w->npds; i++) {
         if (known_pd(w, i)) {
@@ -159,36 +407,20 @@ static enum mkperf_status write_start(struct mkperf_perfdata *w, struct mkperf_e
     return mkperf_outfile_status(&w->out, e);
 }
 
-/* Makes room for a PD, which may be announced before smaller ids. Returns NULL with *e if that
- * failed. */
-static struct perfdata_pd *room_for(struct mkperf_perfdata *w, uint32_t id, const char *name,
-                                    struct mkperf_error *e)
-{
-    uint32_t n = id < w->npds ? w->npds : id + 1;
-
-    if (id >= MKPERF_PERFDATA_PDS) {
-        mkperf_error_set(e, MKPERF_ERR_INPUT,
-                         "%s: process %u: perf.data has addresses for %u; convert --to another "
-                         "format has no limit",
-                         name, id + 1, (unsigned)MKPERF_PERFDATA_PDS);
-        return NULL;
-    }
-    MKPERF_GROW(w->pd, w->pd_room, n);
-    w->npds = n;
-    return &w->pd[id];
-}
-
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
 {
     struct mkperf_perfdata *w = self;
-    struct perfdata_pd *added = room_for(w, pd->id, pd->name, e);
 
-    if (added == NULL) {
-        return e->status;
+    if (pd->id >= MKPERF_PERFDATA_PDS) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "%s: process %u: perf.data has addresses for %u; convert --to "
+                                "another format has no limit",
+                                pd->name, pd->id + 1, (unsigned)MKPERF_PERFDATA_PDS);
     }
-    if (added->name != NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "PD %s is announced twice", pd->name);
-    }
+    MKPERF_GROW(w->pd, w->pd_room, (size_t)pd->id + 1);
+    w->npds = pd->id < w->npds ? w->npds : pd->id + 1; /* smaller ids may follow */
+    struct perfdata_pd *added = &w->pd[pd->id];
+    assert(added->name == NULL);
     added->name = mkperf_xstrdup(pd->name);
     added->idle = pd->thread == MKPERF_THREAD_IDLE;
     added->guest = mkperf_thread_is_vcpu(pd->thread);
@@ -203,44 +435,10 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     }
     perfdata_write_pd(w, pd, added->module);
     if (added->module != NULL) {
-        perfdata_build_id_entry(w->build_ids, PERF_RECORD_MISC_USER,
-                                mkperf_module_path(added->module),
-                                mkperf_module_build_id(added->module));
+        build_id_entry(w->build_ids, PERF_RECORD_MISC_USER, mkperf_module_path(added->module),
+                       mkperf_module_build_id(added->module));
     }
     return MKPERF_OK;
-}
-
-/* Maps the ELF of PD `pd` for samples of PD `in`, once, so that perf finds its callers. */
-static enum mkperf_status map_foreign(struct mkperf_perfdata *w, uint32_t pd, uint32_t in,
-                                      struct mkperf_error *e)
-{
-    struct perfdata_pd *to = &w->pd[in];
-
-    if (!known_pd(w, pd)) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "a caller of a PD that was not announced");
-    }
-    if (to->mapped == NULL) {
-        to->mapped = mkperf_xcalloc(1, MKPERF_PERFDATA_PDS / 8 + 1);
-    }
-    if (to->mapped[pd / 8] >> pd % 8 & 1) {
-        return MKPERF_OK;
-    }
-    to->mapped[pd / 8] |= (uint8_t)(1 << pd % 8);
-    perfdata_pd_map(w, pd, in);
-    return MKPERF_OK;
-}
-
-/* Makes room for a core. Returns false with *e if its number is too large. */
-static bool room_for_core(struct mkperf_perfdata *w, uint32_t core, struct mkperf_error *e)
-{
-    if (core >= MKPERF_MODEL_CORES) {
-        mkperf_error_set(e, MKPERF_ERR_INPUT, "a sample of core %u: there can be %d cores", core,
-                         MKPERF_MODEL_CORES);
-        return false;
-    }
-    MKPERF_GROW(w->core_ns, w->core_room, (size_t)core + 1);
-    w->ncores = core + 1;
-    return true;
 }
 
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
@@ -249,28 +447,27 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     struct mkperf_perfdata *w = self;
 
     MKPERF_TRY(write_start(w, e));
-    if (!known_pd(w, s->pd) || s->event >= w->session.nevents) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED,
-                                "a sample of a PD or event that was not announced");
-    }
-    if (s->core >= w->ncores && !room_for_core(w, s->core, e)) {
-        return e->status;
-    }
-    for (unsigned i = 0; i < s->nreads; i++) {
-        if (s->reads[i].event >= w->session.nevents) {
-            return mkperf_error_set(e, MKPERF_ERR_FAILED, "a count of an event that is not there");
-        }
+    assert(known_pd(w, s->pd) && s->event < w->session.nevents);
+    if (s->core >= w->ncores) {
+        MKPERF_GROW(w->core_ns, w->core_room, (size_t)s->core + 1);
+        w->ncores = s->core + 1;
     }
     for (unsigned i = 0; i < s->callers->n; i++) {
         uint32_t pd = s->callers->caller[i].pd;
-        if (pd != s->pd && map_foreign(w, pd, s->pd, e) != MKPERF_OK) {
-            return e->status;
+        struct perfdata_pd *in = &w->pd[s->pd];
+        assert(known_pd(w, pd));
+        if (pd != s->pd && in->mapped == NULL) {
+            in->mapped = mkperf_xcalloc(1, MKPERF_PERFDATA_PDS / 8 + 1);
+        }
+        if (pd != s->pd && (in->mapped[pd / 8] >> pd % 8 & 1) == 0) {
+            in->mapped[pd / 8] |= (uint8_t)(1 << pd % 8);
+            map_pd(w, pd, s->pd); /* once, so that perf finds the callers */
         }
     }
     w->core_ns[s->core] = s->time_ns;
     w->unordered |= s->time_ns < w->last_ns;
     w->last_ns = s->time_ns > w->last_ns ? s->time_ns : w->last_ns;
-    perfdata_sample_add(w, s);
+    put_sample(w, s);
     return mkperf_outfile_status(&w->out, e);
 }
 
@@ -280,15 +477,47 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
     struct mkperf_perfdata *w = self;
 
     MKPERF_TRY(write_start(w, e));
-    return perfdata_events_add(w, session, e);
+    assert(session->nevents >= w->session.nevents && session->nevents <= MKPERF_MODEL_EVENTS);
+    while (w->session.nevents < session->nevents) {
+        unsigned i = w->session.nevents++;
+        w->chains[i] = session->max_frames > 0;
+        w->session.event[i] = session->event[i];
+        announce_event(w, i);
+    }
+    return mkperf_outfile_status(&w->out, e);
 }
 
 static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
 {
+    static const char *const kinds[] = {
+        [MKPERF_MARK_POINT] = "point", [MKPERF_MARK_BEGIN] = "begin", [MKPERF_MARK_END] = "end"};
     struct mkperf_perfdata *w = self;
+    char text[TEXT_ROOM];
 
     MKPERF_TRY(write_start(w, e));
-    perfdata_mark_add(w, m);
+    if (!w->has_marks) {
+        uint8_t attr[PERF_ATTR_BYTES];
+        struct mkperf_put c = {attr};
+
+        perfdata_put_mark_attr(&c);
+        w->has_marks = true;
+        announce_attr(w, attr, MKPERF_PERFDATA_MARK, "mkperf:mark");
+    }
+    /* The text of a mark: "begin 7 request", "end 7 request", "point 0 ready". */
+    snprintf(text, sizeof text, "%s %u %s", kinds[m->kind], m->id, m->name);
+    size_t length = strlen(text), raw = (4 + length + 1 + 7) / 8 * 8 - 4;
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+    mkperf_put64(&c, MKPERF_PERFDATA_MARK);
+    mkperf_put64(&c, 0);
+    mkperf_put32(&c, m->pd + 1);
+    mkperf_put32(&c, m->pd + 1);
+    /* finish_round has the reason. */
+    mkperf_put64(&c, m->time_ns > w->round_ns ? m->time_ns : w->round_ns);
+    mkperf_put64(&c, 0);
+    mkperf_put64(&c, 1);
+    mkperf_put32(&c, (uint32_t)raw);
+    mkperf_put_padded(&c, text, length, raw);
+    perfdata_end(&w->out, c);
     return mkperf_outfile_status(&w->out, e);
 }
 
@@ -298,12 +527,9 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
     struct mkperf_perfdata *w = self;
 
     MKPERF_TRY(write_start(w, e));
-    if (!w->session.sched || s->core >= MKPERF_MODEL_CORES ||
-        (s->from != MKPERF_SCHED_NOBODY && !known_pd(w, s->from)) ||
-        (s->kind != MKPERF_SCHED_GAP && !known_pd(w, s->to))) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED,
-                                "a scheduling event of a PD or session that was not announced");
-    }
+    assert(w->session.sched && s->core < MKPERF_MODEL_CORES);
+    assert(s->from == MKPERF_SCHED_NOBODY || known_pd(w, s->from));
+    assert(s->kind == MKPERF_SCHED_GAP || known_pd(w, s->to));
     perfdata_sched_add(w, s);
     return mkperf_outfile_status(&w->out, e);
 }
@@ -314,9 +540,7 @@ static enum mkperf_status add_reading(void *self, const struct mkperf_queue_read
     struct mkperf_perfdata *w = self;
 
     MKPERF_TRY(write_start(w, e));
-    if (r->queue >= w->session.nqueues || r->core >= MKPERF_MODEL_CORES) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "a reading of a queue without description");
-    }
+    assert(r->queue < w->session.nqueues && r->core < MKPERF_MODEL_CORES);
     perfdata_queue_add(w, r);
     return mkperf_outfile_status(&w->out, e);
 }

@@ -5,8 +5,8 @@
  * A file in the order in which it is written (perfdata.h has the layout), and the file that writes it:
  *
  *     header, attributes, index, prepared features      writer_head.c, writer_features.c
- *     data: address spaces                               writer_sample.c
- *           samples, marks, later events                 writer_sample.c
+ *     data: address spaces                               writer.c
+ *           samples, marks, later events                 writer.c
  *           scheduling events                            writer_sched.c
  *           losses, rounds                               writer.c
  *     feature table, totals                              writer_features.c
@@ -145,19 +145,6 @@ bool perfdata_is_read(const struct mkperf_session *s, unsigned i, unsigned *lead
 /* Returns the number of tracepoints in the file: 0 without scheduling events; more if there are several cores. */
 unsigned perfdata_trace_points(const struct mkperf_perfdata *w);
 
-/* ---- writer_sample.c; the head has been written ---- */
-
-void perfdata_sample_add(struct mkperf_perfdata *w, const struct mkperf_sample *s);
-
-/* Write the attribute and the name of the session's event i, and the attributes of tracepoints. */
-void perfdata_event_announce(struct mkperf_perfdata *w, unsigned i);
-void perfdata_trace_announce(struct mkperf_perfdata *w);
-/* Adds the events of a later session. */
-enum mkperf_status perfdata_events_add(struct mkperf_perfdata *w,
-                                       const struct mkperf_session *session,
-                                       struct mkperf_error *e);
-void perfdata_mark_add(struct mkperf_perfdata *w, const struct mkperf_mark *m);
-
 /* ---- writer_sched.c; the file has the event's PDs ---- */
 
 void perfdata_sched_add(struct mkperf_perfdata *w, const struct mkperf_sched *s);
@@ -165,17 +152,10 @@ void perfdata_queue_add(struct mkperf_perfdata *w, const struct mkperf_queue_rea
 /* Writes how long PDs ran since their last record of it: with each round, and at the end. */
 void perfdata_sched_runtimes(struct mkperf_perfdata *w);
 
-/* ---- writer_sample.c ---- */
+/* ---- writer.c ---- */
 
-void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path,
-                             const struct mkperf_build_id *id);
-void perfdata_kernel_build_ids(struct mkperf_perfdata *w);
-void perfdata_kernel_maps(struct mkperf_perfdata *w);
 /* Writes the last record of the data, at the time of the last sample. */
 void perfdata_kernel_dummy(struct mkperf_outfile *out, uint64_t ns);
-void perfdata_pd_comm(struct mkperf_perfdata *w, uint32_t pid, const char *name);
-/* Maps the ELF of PD `pd`, at the addresses of that PD, into the process of PD `in`. */
-void perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint32_t in);
 
 /* ---- records ---- */
 

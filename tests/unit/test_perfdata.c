@@ -274,9 +274,6 @@ static void kernel_chains_on_many_cores(void **state)
         s.kernel_pc = kernel + SECOND;
         assert_int_equal(put(&t, s, &callers, &e), MKPERF_OK);
     }
-    struct mkperf_sample s = {.time_ns = 9, .period = 1, .core = 4096};
-    assert_int_equal(put(&t, s, NULL, &e), MKPERF_ERR_INPUT);
-    assert_non_null(strstr(e.text, "core 4096: there can be 4096 cores"));
     finish_writer(&t);
     char *text = perf(path, "script -F cpu,ip,sym");
     assert_int_equal(count(text, "[4094]"), 1);
@@ -306,10 +303,7 @@ static void pds_in_any_order(void **state)
     struct mkperf_sample s = {.time_ns = 1, .period = 1, .pd = 5, .pc = 0x200000 + FIRST};
     assert_int_equal(put(&t, s, NULL, &e), MKPERF_OK);
     s.pd = 4;
-    assert_int_equal(put(&t, s, NULL, &e), MKPERF_ERR_FAILED);
-    t.totals.samples--;
     assert_int_equal(t.sink.ops->pd(t.sink.self, &between, &e), MKPERF_OK);
-    assert_int_equal(t.sink.ops->pd(t.sink.self, &between, &e), MKPERF_ERR_FAILED);
     s.time_ns = 2;
     assert_int_equal(put(&t, s, NULL, &e), MKPERF_OK);
     finish_writer(&t);
