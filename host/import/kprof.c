@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Akaros' kpdata: framing, layouts (eras), the two readings, and the way of a sample to the sink. The
- * format's rules are in import.h. The processes and mappings are in kprof_maps.c.
+ * Akaros' kpdata: framing, layouts (eras), the two readings, processes and mappings with the PDs made of them, and the way of a sample
+ * to the sink. The format's rules are in import.h.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -9,34 +9,367 @@
 #include <unistd.h>
 
 #include "base/process.h"
-#include "kprof_internal.h"
+#include "base/spool.h"
+#include "import.h"
+#include "symbols/symbols.h"
 
-enum { DOMAIN_TIMER = 1, DOMAIN_PMU = 2 };
+enum {
+    KPROF_RECORD_MAX = 32 << 20, /* the Akaros readers' limit */
+    KPROF_PATH_MAX = 4096,
+    KPROF_MAPS_MAX = 1 << 20,
+    KPROF_PDS_MAX = MKPERF_MODEL_PDS,
+    KPROF_NO_PID = -1,
+};
 
-static void note_event(struct kprof *k, uint64_t info)
+enum kprof_type { KPROF_KERNEL = 1, KPROF_USER = 2, KPROF_MMAP = 3, KPROF_PROCESS = 4 };
+
+struct kprof_record {
+    uint64_t offset; /* offset of the record, for messages */
+    uint64_t type;
+    const uint8_t *p; /* payload */
+    size_t n;
+};
+
+/* One sample of the file, for sorting by time. */
+struct kprof_index {
+    uint64_t time_ns, offset;
+};
+
+struct kprof_map {
+    uint64_t time_ns, start, length, file_offset;
+    uint32_t pid, order; /* `order` is the number of the record; it keeps sorting stable */
+    char *path;
+    int64_t pd;                   /* -1 until a sample needs it */
+    struct mkperf_module *module; /* the ELF of `pd` */
+};
+
+struct kprof_process {
+    uint64_t time_ns;
+    uint32_t pid;
+    char *path;
+};
+
+struct kprof_pd {
+    uint32_t pid;
+    char *name, *path; /* `path` is that on the target, "" if unknown */
+    struct mkperf_module *module;
+};
+
+struct kprof {
+    const char *path;
+    const uint8_t *p;
+    size_t n;
+    const struct mkperf_input *in;
+    const struct mkperf_sink *sink;
+    struct mkperf_error *e;
+    enum mkperf_kprof_era era;
+    uint64_t fits[MKPERF_KPROF_ERAS];
+    uint64_t samples, unknown_types, not_fitting, deep, unread;
+    struct mkperf_spool index;
+    struct kprof_map *map; /* sorted by pid, then time, after the first reading */
+    struct kprof_process *process;
+    struct kprof_pd *pd;
+    uint32_t nmaps, map_room, nprocesses, process_room, npds, pd_room;
+    int64_t kernel_pd; /* the PD of kernel samples without a process; -1 until one needs it */
+    struct mkperf_symbols *symbols;
+    uint64_t info[MKPERF_MODEL_EVENTS]; /* the info of each event of the session */
+    uint64_t other_infos;               /* samples of events beyond MKPERF_MODEL_EVENTS */
+    uint32_t cores;
+    struct mkperf_session session;
+    struct mkperf_totals totals;
+    struct mkperf_chain chain;
+};
+
+/* The fields of a sample, found at the positions of its era. */
+struct kprof_sample {
+    uint64_t info, time_ns;
+    int64_t pid; /* KPROF_NO_PID if there is none */
+    uint32_t cpu, n;
+    const uint8_t *pc; /* n addresses of 8 bytes */
+};
+
+/* ---- processes, mappings, PDs and messages ---- */
+
+static enum mkperf_status kprof_bad(const struct kprof *k, uint64_t offset, const char *reason)
 {
-    uint32_t n = k->session.nevents;
+    return mkperf_error_set(k->e, MKPERF_ERR_INPUT, "%s: offset %" PRIu64 ": %s", k->path, offset,
+                            reason);
+}
 
-    for (uint32_t i = 0; i < n; i++) {
-        if (k->info[i] == info) {
-            return;
-        }
-    }
-    if (n < MKPERF_MODEL_EVENTS) {
-        k->info[n] = info;
-        k->session.nevents++;
+/* Reports an invalid record: an error, except in a lenient reading, which omits and counts it. */
+static enum mkperf_status kprof_refuse(struct kprof *k, const struct kprof_record *r,
+                                       const char *reason)
+{
+    k->not_fitting += k->in->lenient;
+    return k->in->lenient ? MKPERF_OK : kprof_bad(k, r->offset, reason);
+}
+
+__attribute__((format(printf, 2, 3))) static void kprof_warn(const struct kprof *k,
+                                                             const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    int n = snprintf(line, sizeof line, "%.200s: ", k->path);
+
+    if (k->in->warn != NULL) {
+        va_start(args, format);
+        vsnprintf(line + n, sizeof line - (size_t)n, format, args);
+        va_end(args);
+        k->in->warn(k->in->self, line);
     }
 }
 
-static uint32_t event_of(struct kprof *k, uint64_t info)
+/* Returns why the n bytes are not a path that ends with a 0, or NULL if they are. */
+static const char *bad_path(const uint8_t *p, size_t n)
 {
-    for (uint32_t i = 0; i < k->session.nevents; i++) {
-        if (k->info[i] == info) {
+    if (n == 0 || p[n - 1] != 0) {
+        return "a path without its end";
+    }
+    return n > KPROF_PATH_MAX ? "a path of more than 4096 bytes" : NULL;
+}
+
+static enum mkperf_status kprof_add_map(struct kprof *k, const struct kprof_record *r)
+{
+    const char *reason = r->n < 37 ? "a mapping that is too short" : bad_path(r->p + 36, r->n - 36);
+
+    if (reason == NULL && k->nmaps == KPROF_MAPS_MAX) {
+        reason = "too many mappings";
+    }
+    if (reason != NULL) {
+        return kprof_refuse(k, r, reason);
+    }
+    char *path = mkperf_xstrdup((const char *)r->p + 36);
+    MKPERF_GROW(k->map, k->map_room, (size_t)k->nmaps + 1);
+    k->map[k->nmaps] = (struct kprof_map){.time_ns = mkperf_get64(r->p),
+                                          .start = mkperf_get64(r->p + 8),
+                                          .length = mkperf_get64(r->p + 16),
+                                          .file_offset = mkperf_get64(r->p + 24),
+                                          .pid = mkperf_get32(r->p + 32),
+                                          .order = k->nmaps,
+                                          .path = path,
+                                          .pd = -1};
+    k->nmaps++;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status kprof_add_process(struct kprof *k, const struct kprof_record *r)
+{
+    const char *reason = r->n < 13 ? "a process record that is too short"
+                                   : bad_path(r->p + 12, r->n - 12);
+
+    if (reason == NULL && k->nprocesses == KPROF_MAPS_MAX) {
+        reason = "too many processes";
+    }
+    if (reason != NULL) {
+        return kprof_refuse(k, r, reason);
+    }
+    char *path = mkperf_xstrdup((const char *)r->p + 12);
+    MKPERF_GROW(k->process, k->process_room, (size_t)k->nprocesses + 1);
+    k->process[k->nprocesses++] = (struct kprof_process){
+        .time_ns = mkperf_get64(r->p), .pid = mkperf_get32(r->p + 8), .path = path};
+    return MKPERF_OK;
+}
+
+/* Returns the index of the first mapping of a pid, k->nmaps if it has none. */
+static uint32_t first_map(const struct kprof *k, uint32_t pid)
+{
+    uint32_t low = 0, high = k->nmaps;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (k->map[middle].pid < pid) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < k->nmaps && k->map[low].pid == pid ? low : k->nmaps;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+/* Returns the path of the program that pid ran at a time; NULL if unknown. */
+static const char *program_of_process(const struct kprof *k, uint32_t pid, uint64_t time_ns)
+{
+    const char *path = NULL;
+
+    for (uint32_t i = 0; i < k->nprocesses; i++) {
+        const struct kprof_process *p = &k->process[i];
+        if (p->pid == pid && (path == NULL || p->time_ns <= time_ns)) {
+            path = p->path;
+        }
+    }
+    uint32_t map = first_map(k, pid);
+    return path != NULL ? path : map < k->nmaps ? k->map[map].path : NULL;
+}
+
+/* Returns the ELF of a file of the target, below the root directory. NULL if there is none, or if
+ * it is unusable, of which the user is warned. */
+static struct mkperf_module *module_of(struct kprof *k, const char *path)
+{
+    struct mkperf_module *m = NULL;
+    struct mkperf_error why;
+
+    if (k->in->root_dir == NULL || *path == '\0' || strstr(path, "..") != NULL) {
+        return NULL;
+    }
+    char *host = mkperf_xprintf("%s/%s", k->in->root_dir, path);
+    if (mkperf_symbols_module(k->symbols, host, &m, &why) != MKPERF_OK) {
+        kprof_warn(k, "%s; its addresses get no names", why.text);
+        m = NULL;
+    }
+    free(host);
+    return m;
+}
+
+/* Announces a new PD to the sink. Takes `name`. -1: *k->e has the reason. */
+static int64_t announce_kprof_pd(struct kprof *k, uint32_t pid, char *name, const char *path,
+                                 const char *parent)
+{
+    uint64_t thread = pid == UINT32_MAX ? MKPERF_THREAD_NONE
+                                        : pid | (uint64_t)(*path == '\0') << 63;
+
+    if (k->npds == KPROF_PDS_MAX) {
+        free(name);
+        kprof_bad(k, 0, "more than 65536 programs");
+        return -1;
+    }
+    MKPERF_GROW(k->pd, k->pd_room, (size_t)k->npds + 1);
+    struct kprof_pd *p = &k->pd[k->npds];
+    *p = (struct kprof_pd){.pid = pid, .name = name, .path = mkperf_xstrdup(path)};
+    p->module = module_of(k, path);
+    struct mkperf_pd pd = {.thread = parent == NULL ? thread
+                                                    : thread | (uint64_t)(k->npds + 1) << 32,
+                           .id = k->npds++,
+                           .name = name,
+                           .elf = p->module != NULL ? mkperf_module_path(p->module) : NULL,
+                           .parent = parent};
+    if (mkperf_sink_pd(k->sink, &pd, k->e) != MKPERF_OK) {
+        return -1;
+    }
+    return pd.id;
+}
+
+/* Returns the PD of a file in a process, which may be new, or -1 if *k->e has the reason. */
+static int64_t pd_of(struct kprof *k, uint32_t pid, const char *program, const char *file)
+{
+    for (uint32_t i = 0; i < k->npds; i++) {
+        if (k->pd[i].pid == pid && strcmp(k->pd[i].path, file) == 0) {
             return i;
         }
     }
-    k->other_infos++;
-    return k->session.nevents - 1;
+    if (strcmp(program, file) == 0) {
+        return announce_kprof_pd(k, pid, mkperf_xstrdup(base_name(program)), file, NULL);
+    }
+    return announce_kprof_pd(k, pid, mkperf_xprintf("%s:%s", base_name(program), base_name(file)),
+                             file, base_name(program));
+}
+
+static int64_t kprof_process_pd(struct kprof *k, uint32_t pid, uint64_t time_ns)
+{
+    const char *program = program_of_process(k, pid, time_ns);
+
+    if (program != NULL) {
+        return pd_of(k, pid, program, program);
+    }
+    for (uint32_t i = 0; i < k->npds; i++) {
+        if (k->pd[i].pid == pid && k->pd[i].path[0] == '\0') {
+            return i;
+        }
+    }
+    return announce_kprof_pd(k, pid, mkperf_xprintf("pid-%" PRIu32, pid), "", NULL);
+}
+
+static int64_t kprof_kernel_pd(struct kprof *k)
+{
+    if (k->kernel_pd < 0) {
+        k->kernel_pd = announce_kprof_pd(k, UINT32_MAX, mkperf_xstrdup("kernel"), "", NULL);
+    }
+    return k->kernel_pd;
+}
+
+/*
+ * Returns the PD whose code is at a user address of a process at a time; *addr becomes its address in that PD's ELF, unless the
+ * ELF does not have it. Returns -1 with the reason in *k->e if there is none. Several mappings may contain an address. The last one
+ * made before the sample is used. If all were made later, it is the first one, because mappings that existed at the start are
+ * reported late.
+ */
+static int64_t kprof_code_at(struct kprof *k, uint32_t pid, uint64_t time_ns, uint64_t *addr)
+{
+    struct kprof_map *m = NULL;
+    size_t n;
+
+    for (uint32_t i = first_map(k, pid); i < k->nmaps && k->map[i].pid == pid; i++) {
+        if (*addr - k->map[i].start >= k->map[i].length) {
+            continue;
+        }
+        if (m != NULL && k->map[i].time_ns > time_ns) {
+            break;
+        }
+        m = &k->map[i];
+    }
+    if (m == NULL) {
+        return kprof_process_pd(k, pid, time_ns);
+    }
+    if (m->pd < 0) {
+        const char *program = program_of_process(k, pid, time_ns);
+        assert(program != NULL); /* the mapping names a file */
+        m->pd = pd_of(k, pid, program, m->path);
+        m->module = m->pd >= 0 ? k->pd[m->pd].module : NULL;
+    }
+    const struct mkperf_segment *s = mkperf_module_segments(m->module, &n);
+    uint64_t offset = *addr - m->start + m->file_offset;
+    size_t i = 0;
+
+    while (i < n && offset - s[i].offset >= s[i].size) {
+        i++;
+    }
+    *addr = i < n ? s[i].vaddr + (offset - s[i].offset) : *addr;
+    return m->pd;
+}
+
+static void kprof_free_maps(struct kprof *k)
+{
+    for (uint32_t i = 0; i < k->nmaps; i++) {
+        free(k->map[i].path);
+    }
+    for (uint32_t i = 0; i < k->nprocesses; i++) {
+        free(k->process[i].path);
+    }
+    for (uint32_t i = 0; i < k->npds; i++) {
+        free(k->pd[i].name);
+        free(k->pd[i].path);
+    }
+    free(k->map);
+    free(k->process);
+    free(k->pd);
+}
+
+/* ---- records and samples ---- */
+
+enum { DOMAIN_TIMER = 1, DOMAIN_PMU = 2 };
+
+/* Returns the event of an info, which is added if it is new. Without room, it is the last event, and is counted. */
+static uint32_t event_of(struct kprof *k, uint64_t info)
+{
+    uint32_t i = 0;
+
+    while (i < k->session.nevents && k->info[i] != info) {
+        i++;
+    }
+    if (i == MKPERF_MODEL_EVENTS) {
+        k->other_infos++;
+        return i - 1;
+    }
+    if (i == k->session.nevents) {
+        k->info[k->session.nevents++] = info;
+    }
+    return i;
 }
 
 /*
@@ -239,7 +572,7 @@ static enum mkperf_status index_sample(struct kprof *k, const struct kprof_recor
                  (unsigned)s.cpu, MKPERF_MODEL_CORES - 1);
         return kprof_refuse(k, r, reason);
     }
-    note_event(k, s.info);
+    event_of(k, s.info);
     k->cores = s.cpu >= k->cores ? s.cpu + 1 : k->cores;
     struct kprof_index index = {.time_ns = s.time_ns, .offset = r->offset};
     return mkperf_spool_add(&k->index, &index, k->e);
@@ -261,7 +594,9 @@ static enum mkperf_status first_reading(struct kprof *k)
     MKPERF_TRY(each_record(k, index_sample));
     MKPERF_TRY(mkperf_spool_map(&k->index, k->e));
     mkperf_spool_sort(&k->index, compare_index);
-    kprof_sort_maps(k);
+    MKPERF_SORT(k->map, k->nmaps, MKPERF_UP(k->map, pid), MKPERF_UP(k->map, time_ns),
+                MKPERF_UP(k->map, order));
+    k->other_infos = 0; /* the second reading counts them */
     bool domains = infos_have_domains(k);
     for (uint32_t i = 0; i < k->session.nevents; i++) {
         struct mkperf_event *event = &k->session.event[i];
@@ -281,19 +616,6 @@ static enum mkperf_status first_reading(struct kprof *k)
             snprintf(event->name, sizeof event->name, "stream-%" PRIx64, info);
         }
     }
-    return MKPERF_OK;
-}
-
-static enum mkperf_status open_kernel(struct kprof *k)
-{
-    struct mkperf_module *kernel;
-
-    k->symbols = mkperf_symbols_new();
-    if (k->in->kernel == NULL) {
-        return MKPERF_OK;
-    }
-    MKPERF_TRY(mkperf_symbols_module(k->symbols, k->in->kernel, &kernel, k->e));
-    k->session.kernel_elf = mkperf_module_path(kernel); /* absolute */
     return MKPERF_OK;
 }
 
@@ -344,7 +666,12 @@ static enum mkperf_status read_both(struct kprof *k)
         return mkperf_error_set(k->e, MKPERF_ERR_INPUT, "%s: the file is empty", k->path);
     }
     MKPERF_TRY(first_reading(k));
-    MKPERF_TRY(open_kernel(k));
+    k->symbols = mkperf_symbols_new();
+    if (k->in->kernel != NULL) {
+        struct mkperf_module *kernel;
+        MKPERF_TRY(mkperf_symbols_module(k->symbols, k->in->kernel, &kernel, k->e));
+        k->session.kernel_elf = mkperf_module_path(kernel); /* absolute */
+    }
     k->session.command = k->in->command;
     k->session.platform = "akaros";
     k->session.unverified = "kpdata does not show which build of a program ran";
