@@ -135,7 +135,7 @@ static enum mkperf_status tally_begin(void *self, const struct mkperf_session *s
 {
     struct tally *t = self;
 
-    export_kept_session(&t->kept, session);
+    mkperf_session_keep(&t->kept.session, session);
     return mkperf_sink_begin(&t->to, session, e);
 }
 
@@ -144,7 +144,7 @@ static enum mkperf_status tally_events(void *self, const struct mkperf_session *
 {
     struct tally *t = self;
 
-    export_kept_events(&t->kept, session);
+    (void)export_kept_add_events(&t->kept, session, e);
     return mkperf_sink_events(&t->to, session, e);
 }
 

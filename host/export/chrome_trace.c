@@ -117,7 +117,7 @@ static enum mkperf_status chrome_begin(void *self, const struct mkperf_session *
     struct chrome *c = self;
 
     MKPERF_TRY(mkperf_export_needs_sched(session, e));
-    export_kept_session(&c->kept, session);
+    mkperf_session_keep(&c->kept.session, session);
     mkperf_textout_puts(&c->text, "{\"traceEvents\":[\n");
     name_track(c, PDS, 0, "process_name", "PDs");
     name_track(c, CORES, 0, "process_name", "cores");

@@ -41,20 +41,12 @@ static const char metadata[] =
     "event {\n\tname = \"mkperf_gap\";\n\tid = 2;\n\tstream_id = 0;\n"
     "\tfields := struct { uint64_t lost; uint64_t since; };\n};\n";
 
-struct named {
-    char name[CTF_NAME_BYTES];
-    bool idle;
-    uint32_t priority;
-};
-
 struct ctf {
     struct export_kept kept; /* the first member, as export_kept_add_events requires */
     char *path, *partial;    /* the directory; and its name until the trace is whole */
     bool whole;
     struct mkperf_outfile metadata, core[CORES_MAX];
     bool open[CORES_MAX];
-    uint32_t npds, room;
-    struct named *pd;
     FILE *env; /* the environment in the metadata, while warnings are written */
     unsigned warnings;
 };
@@ -76,7 +68,7 @@ static enum mkperf_status ctf_begin(void *self, const struct mkperf_session *ses
     struct ctf *c = self;
 
     MKPERF_TRY(mkperf_export_needs_sched(session, e));
-    export_kept_session(&c->kept, session);
+    mkperf_session_keep(&c->kept.session, session);
     return MKPERF_OK;
 }
 
@@ -87,11 +79,6 @@ static enum mkperf_status note_pd_name(void *self, const struct mkperf_pd *pd,
 
     (void)e;
     export_kept_pd(&c->kept, pd);
-    MKPERF_GROW(c->pd, c->room, (size_t)pd->id + 1);
-    c->npds = pd->id >= c->npds ? pd->id + 1 : c->npds;
-    snprintf(c->pd[pd->id].name, sizeof c->pd[pd->id].name, "%s", pd->name);
-    c->pd[pd->id].idle = pd->thread == MKPERF_THREAD_IDLE;
-    c->pd[pd->id].priority = pd->scheduling.priority;
     return MKPERF_OK;
 }
 
@@ -121,10 +108,17 @@ static enum mkperf_status open_core(struct ctf *c, uint32_t core, struct mkperf_
 /* Writes a PD's name and its pid, which is the same as in perf.data. */
 static void put_comm_and_tid(struct mkperf_put *p, const struct ctf *c, uint32_t pd)
 {
-    const char *name = pd < c->npds ? c->pd[pd].name : "?";
+    const char *name = export_kept_name(&c->kept, pd);
+    size_t n = strnlen(name, CTF_NAME_BYTES - 1);
+    bool known = pd < c->kept.npds && c->kept.pd[pd].thread != MKPERF_THREAD_IDLE;
 
-    mkperf_put_padded(p, name, strlen(name), strlen(name) + 1);
-    mkperf_put32(p, pd >= c->npds || c->pd[pd].idle ? 0 : pd + 1);
+    mkperf_put_padded(p, name, n, n + 1);
+    mkperf_put32(p, known ? pd + 1 : 0);
+}
+
+static uint32_t priority_of(const struct ctf *c, uint32_t pd)
+{
+    return pd < c->kept.npds ? c->kept.pd[pd].scheduling.priority : 0;
 }
 
 static void put_text(struct mkperf_put *p, const char *text)
@@ -148,10 +142,10 @@ static enum mkperf_status write_sched_event(void *self, const struct mkperf_sche
         mkperf_put64(&p, event->since_ns);
     } else if (is_switch) {
         put_comm_and_tid(&p, c, event->from);
-        mkperf_put32(&p, event->from < c->npds ? c->pd[event->from].priority : 0);
+        mkperf_put32(&p, priority_of(c, event->from));
         mkperf_put64(&p, mkperf_trace_prev_state(event->reason));
         put_comm_and_tid(&p, c, event->to);
-        mkperf_put32(&p, event->to < c->npds ? c->pd[event->to].priority : 0);
+        mkperf_put32(&p, priority_of(c, event->to));
         put_text(&p, mkperf_sched_reason_names[event->reason]);
     } else {
         put_text(&p, mkperf_sched_kind_names[event->kind]);
@@ -253,7 +247,6 @@ static void ctf_free(void *self)
     export_kept_free(&c->kept);
     free(c->path);
     free(c->partial);
-    free(c->pd);
     free(c);
 }
 

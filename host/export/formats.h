@@ -104,18 +104,16 @@ void mkperf_jsonl_totals(struct mkperf_textout *t, const struct mkperf_places *p
 
 /*
  * What a sink that keeps nothing else needs of a stream to list its warnings at the end (model/figures.h): copies of
- * the session and of the names of its PDs. All members are zero before a session begins.
+ * the session (mkperf_session_keep) and of its PDs. All members are zero before a session begins.
  */
 struct export_kept {
     struct mkperf_session session;
-    char **name; /* for each PD its name; NULL: the PD was not announced */
+    struct mkperf_pd *pd; /* by id; name NULL: the PD was not announced */
     uint32_t npds, room;
 };
 
-void export_kept_session(struct export_kept *k, const struct mkperf_session *session);
-/* Replaces the list of events, when a later session has others. */
-void export_kept_events(struct export_kept *k, const struct mkperf_session *session);
-/* The operation `events` of a sink with a state that begins with an export_kept. */
+/* Replaces the list of events, when a later session has others: the operation `events` of a sink with a state that begins with
+ * an export_kept. */
 enum mkperf_status export_kept_add_events(void *self, const struct mkperf_session *session,
                                           struct mkperf_error *e);
 void export_kept_pd(struct export_kept *k, const struct mkperf_pd *pd);

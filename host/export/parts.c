@@ -92,36 +92,29 @@ const char *function_names_pd(const struct function_names *n, uint32_t function)
     return f->kernel ? "kernel" : mkperf_places_pd_name(n->places, f->pd);
 }
 
-void export_kept_session(struct export_kept *k, const struct mkperf_session *session)
-{
-    mkperf_session_keep(&k->session, session);
-}
-
-void export_kept_events(struct export_kept *k, const struct mkperf_session *session)
-{
-    k->session.nevents = session->nevents;
-    memcpy(k->session.event, session->event, sizeof k->session.event);
-}
-
 enum mkperf_status export_kept_add_events(void *self, const struct mkperf_session *session,
                                           struct mkperf_error *e)
 {
+    struct export_kept *k = self;
+
     (void)e;
-    export_kept_events(self, session);
+    k->session.nevents = session->nevents;
+    memcpy(k->session.event, session->event, sizeof k->session.event);
     return MKPERF_OK;
 }
 
 void export_kept_pd(struct export_kept *k, const struct mkperf_pd *pd)
 {
-    MKPERF_GROW(k->name, k->room, (size_t)pd->id + 1);
+    MKPERF_GROW(k->pd, k->room, (size_t)pd->id + 1);
     k->npds = pd->id >= k->npds ? pd->id + 1 : k->npds;
-    free(k->name[pd->id]);
-    k->name[pd->id] = mkperf_xstrdup(pd->name);
+    assert(k->pd[pd->id].name == NULL);
+    k->pd[pd->id] = *pd;
+    mkperf_shape_own(mkperf_pd_rows, &k->pd[pd->id]);
 }
 
 const char *export_kept_name(const struct export_kept *k, uint32_t pd)
 {
-    return pd < k->npds && k->name[pd] != NULL ? k->name[pd] : "?";
+    return pd < k->npds && k->pd[pd].name != NULL ? k->pd[pd].name : "?";
 }
 
 static const char *kept_name_of(const void *names, uint32_t pd)
@@ -141,9 +134,9 @@ void export_kept_warnings(const struct export_kept *k, const struct mkperf_total
 void export_kept_free(struct export_kept *k)
 {
     for (uint32_t i = 0; i < k->npds; i++) {
-        free(k->name[i]);
+        mkperf_shape_free(mkperf_pd_rows, &k->pd[i]);
     }
-    free(k->name);
+    free(k->pd);
     mkperf_session_free(&k->session);
     *k = (struct export_kept){.npds = 0};
 }

@@ -4,15 +4,9 @@
 
 #include "model/relays.h"
 
-static const struct mkperf_shape_row pd_rows[] = {
-    MKPERF_SHAPE_TEXT(struct mkperf_asked_pd, pd.name),
-    MKPERF_SHAPE_TEXT(struct mkperf_asked_pd, pd.elf),
-    MKPERF_SHAPE_TEXT(struct mkperf_asked_pd, pd.parent),
-    MKPERF_SHAPE_TEXT(struct mkperf_asked_pd, pd.unnamed), MKPERF_SHAPE_END};
-
 const struct mkperf_shape_row mkperf_asked_rows[] = {
     MKPERF_SHAPE_ARRAY(struct mkperf_asked, session, sessions, session_room, mkperf_session_rows),
-    MKPERF_SHAPE_ARRAY(struct mkperf_asked, pd, pds, pd_room, pd_rows),
+    MKPERF_SHAPE_ARRAY(struct mkperf_asked, pd, pds, pd_room, mkperf_pd_rows),
     MKPERF_SHAPE_ARRAY(struct mkperf_asked, totals, ntotals, totals_room, NULL),
     MKPERF_SHAPE_ARRAY(struct mkperf_asked, interactions, ninteractions, interactions_room, NULL),
     MKPERF_SHAPE_BYTES(struct mkperf_asked, passed, passed),
@@ -52,7 +46,7 @@ static enum mkperf_status inner_pd(void *self, const struct mkperf_pd *pd, struc
     MKPERF_GROW(a->pd, a->pd_room, (size_t)a->pds + 1);
     struct mkperf_asked_pd *to = &a->pd[a->pds++];
     *to = (struct mkperf_asked_pd){.pd = *pd, .recorded = a->recorded};
-    mkperf_shape_own(pd_rows, to);
+    mkperf_shape_own(mkperf_pd_rows, &to->pd);
     return mkperf_sink_pd(&r->to, pd, e);
 }
 

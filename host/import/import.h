@@ -89,7 +89,7 @@ struct mkperf_question {
 };
 
 struct mkperf_asked_pd {
-    struct mkperf_pd pd; /* It owns its texts. */
+    struct mkperf_pd pd; /* the first member; it owns its texts (mkperf_pd_rows) */
     bool recorded;       /* The recording shows that the PD is mkperf's own. */
 };
 

@@ -133,8 +133,9 @@ struct mkperf_session {
     const char *command; /* the command line of the recording, NULL if unknown */
 };
 
+/* What copies of a PD and of a session own. */
+extern const struct mkperf_shape_row mkperf_pd_rows[], mkperf_session_rows[];
 /* Copies a session with its texts and queues. mkperf_session_free frees those of a copy. */
-extern const struct mkperf_shape_row mkperf_session_rows[];
 void mkperf_session_keep(struct mkperf_session *to, const struct mkperf_session *from);
 void mkperf_session_free(struct mkperf_session *s);
 

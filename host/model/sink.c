@@ -106,6 +106,11 @@ enum mkperf_status mkperf_ignore_sched(void *self, const struct mkperf_sched *ev
     return MKPERF_OK;
 }
 
+const struct mkperf_shape_row mkperf_pd_rows[] = {
+    MKPERF_SHAPE_TEXT(struct mkperf_pd, name), MKPERF_SHAPE_TEXT(struct mkperf_pd, elf),
+    MKPERF_SHAPE_TEXT(struct mkperf_pd, parent), MKPERF_SHAPE_TEXT(struct mkperf_pd, unnamed),
+    MKPERF_SHAPE_END};
+
 static const struct mkperf_shape_row queue_rows[] = {
     MKPERF_SHAPE_TEXT(struct mkperf_queue, name), MKPERF_SHAPE_TEXT(struct mkperf_queue, kind),
     MKPERF_SHAPE_TEXT(struct mkperf_queue, producer),
