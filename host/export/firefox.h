@@ -61,15 +61,6 @@ static inline uint32_t firefox_thread_core(uint64_t thread)
     return (uint32_t)thread & 0xffff;
 }
 
-/* The texts, functions or frames of the profile that a thread uses. The thread has its own numbers, from 0. */
-struct firefox_set {
-    /* For each number of the profile the thread's number + 1; 0: the thread does not use it. */
-    uint32_t *local;
-    uint32_t *used; /* for each number of the thread the profile's number */
-    uint32_t count; /* the number of those that the thread uses */
-    uint32_t n;     /* the number of those that the profile has */
-};
-
 struct firefox_tables {
     struct mkperf_profile *c;
     struct mkperf_textout *t;
@@ -80,7 +71,8 @@ struct firefox_tables {
     /* The current thread. */
     uint32_t pd;
     bool idle;
-    struct firefox_set string, func, frame;
+    /* The texts, functions and frames of the profile that the thread uses, with its own numbers. */
+    struct mkperf_hash string, func, frame;
     struct mkperf_hash stacks; /* keys: prefix + 1, frame of the profile */
 };
 

@@ -8,40 +8,25 @@
 #include "model/figures.h"
 #include "model/marks.h"
 
-static void set_open(struct firefox_set *s, uint32_t n)
+/* Returns the thread's number of a text, a function or a frame of the profile. */
+static uint32_t local_number(struct mkperf_hash *set, uint32_t number)
 {
-    s->local = mkperf_xcalloc(n, sizeof *s->local);
-    s->used = mkperf_xcalloc(n, sizeof *s->used);
-    s->n = n;
+    const uint64_t key = number;
+
+    return mkperf_hash_number(set, &key, 1);
 }
 
-static void set_close(struct firefox_set *s)
+/* Returns the profile's number of number i of the thread. */
+static uint32_t profile_number(const struct mkperf_hash *set, size_t i)
 {
-    free(s->local);
-    free(s->used);
-}
+    uint32_t words;
 
-static void set_reset(struct firefox_set *s)
-{
-    for (uint32_t i = 0; i < s->count; i++) {
-        s->local[s->used[i]] = 0;
-    }
-    s->count = 0;
-}
-
-static uint32_t set_add(struct firefox_set *s, uint32_t number)
-{
-    assert(number < s->n);
-    if (s->local[number] == 0) {
-        s->used[s->count++] = number;
-        s->local[number] = s->count;
-    }
-    return s->local[number] - 1;
+    return (uint32_t)*mkperf_hash_key(set, (uint32_t)i, &words);
 }
 
 uint32_t firefox_tables_text(struct firefox_tables *f, uint32_t text)
 {
-    return set_add(&f->string, text);
+    return local_number(&f->string, text);
 }
 
 void firefox_tables_open(struct firefox_tables *f, struct mkperf_profile *c,
@@ -52,9 +37,6 @@ void firefox_tables_open(struct firefox_tables *f, struct mkperf_profile *c,
     *f = (struct firefox_tables){.c = c, .t = t};
     f->stack_of = mkperf_xcalloc(c->chains.count, sizeof *f->stack_of);
     f->place_of = mkperf_xcalloc(s->nframes, sizeof *f->place_of);
-    set_open(&f->string, s->texts.count);
-    set_open(&f->func, s->functions.count);
-    set_open(&f->frame, s->nframes);
     for (uint32_t i = 0; i < s->places.count; i++) {
         for (uint32_t k = 0; k < s->place[i].nframes; k++) {
             f->place_of[s->place[i].first + k] = i;
@@ -64,10 +46,7 @@ void firefox_tables_open(struct firefox_tables *f, struct mkperf_profile *c,
 
 void firefox_tables_close(struct firefox_tables *f)
 {
-    set_close(&f->string);
-    set_close(&f->func);
-    set_close(&f->frame);
-    mkperf_hash_free(&f->stacks);
+    firefox_tables_reset(f, 0, false);
     free(f->stack_of);
     free(f->place_of);
     free(f->mark_end);
@@ -75,11 +54,13 @@ void firefox_tables_close(struct firefox_tables *f)
 
 void firefox_tables_reset(struct firefox_tables *f, uint32_t pd, bool idle)
 {
-    set_reset(&f->string);
-    set_reset(&f->func);
-    set_reset(&f->frame);
-    mkperf_hash_free(&f->stacks);
-    memset(&f->stacks, 0, sizeof f->stacks);
+    enum { TABLES = 4 };
+    struct mkperf_hash *const of_thread[TABLES] = {&f->string, &f->func, &f->frame, &f->stacks};
+
+    for (unsigned i = 0; i < TABLES; i++) {
+        mkperf_hash_free(of_thread[i]);
+        *of_thread[i] = (struct mkperf_hash){.count = 0};
+    }
     f->pd = pd;
     f->idle = idle;
 }
@@ -94,7 +75,7 @@ void firefox_tables_add(struct firefox_tables *f, uint32_t chain)
         const struct mkperf_place *p = &f->c->places.place[c.place[i]];
         for (uint32_t k = p->nframes; k-- > 0;) {
             uint64_t key[2] = {stack, p->first + k};
-            set_add(&f->frame, p->first + k);
+            local_number(&f->frame, p->first + k);
             stack = mkperf_hash_number(&f->stacks, key, 2) + 1;
         }
     }
@@ -116,7 +97,7 @@ static void put_signed(struct mkperf_textout *t, int64_t v)
 
 static const struct mkperf_place *place_at(const struct firefox_tables *f, size_t i)
 {
-    return &f->c->places.place[f->place_of[f->frame.used[i]]];
+    return &f->c->places.place[f->place_of[profile_number(&f->frame, i)]];
 }
 
 static int64_t frame_category(const struct firefox_tables *f, size_t i)
@@ -154,13 +135,14 @@ static int64_t frame_address(const struct firefox_tables *f, size_t i)
 #define NUMBERS(name, n, value) FIREFOX_COLUMN(f->t, name, n, put_signed(f->t, value))
 #define CONSTANTS(name, n, text) FIREFOX_COLUMN(f->t, name, n, mkperf_textout_puts(f->t, text))
 #define STACK_KEY(number) mkperf_hash_key(&f->stacks, (uint32_t)(number), &words)
-#define STACK_FRAME(number) (f->frame.local[STACK_KEY(number)[1]] - 1)
+#define STACK_FRAME(number) local_number(&f->frame, (uint32_t)STACK_KEY(number)[1])
+#define FRAME(number) frame[profile_number(&f->frame, number)]
+#define FUNCTION(number) function[profile_number(&f->func, number)]
 
 void firefox_tables_put(struct firefox_tables *f)
 {
     const struct mkperf_frame *frame = f->c->places.frame;
     const struct mkperf_function *function = f->c->places.function;
-    const uint32_t *frames = f->frame.used, *functions = f->func.used;
     uint32_t n = f->stacks.count, words;
 
     mkperf_json(f->t, "'stackTable':{");
@@ -173,26 +155,26 @@ void firefox_tables_put(struct firefox_tables *f)
     mkperf_json(f->t, "'frameTable':{");
     NUMBERS("address", n, frame_address(f, i));
     NUMBERS("inlineDepth", n,
-            (int64_t)place_at(f, i)->nframes - 1 - (frames[i] - place_at(f, i)->first));
+            (int64_t)place_at(f, i)->nframes - 1 -
+                (profile_number(&f->frame, i) - place_at(f, i)->first));
     NUMBERS("category", n, frame_category(f, i));
     CONSTANTS("subcategory", n, "0");
-    NUMBERS("func", n, set_add(&f->func, frame[frames[i]].function));
+    NUMBERS("func", n, local_number(&f->func, FRAME(i).function));
     CONSTANTS("nativeSymbol", n, "null");
     CONSTANTS("innerWindowID", n, "null");
     CONSTANTS("implementation", n, "null");
-    NUMBERS("line", n, frame[frames[i]].line != 0 ? (int64_t)frame[frames[i]].line : NO_NUMBER);
+    NUMBERS("line", n, FRAME(i).line != 0 ? (int64_t)FRAME(i).line : NO_NUMBER);
     CONSTANTS("column", n, "null");
     mkperf_json(f->t, "'length':%u},\n", n);
     n = f->func.count;
     mkperf_json(f->t, "'funcTable':{");
-    NUMBERS("name", n, set_add(&f->string, function[functions[i]].name));
+    NUMBERS("name", n, local_number(&f->string, FUNCTION(i).name));
     CONSTANTS("isJS", n, "false");
     CONSTANTS("relevantForJS", n, "false");
     CONSTANTS("resource", n, "-1");
     NUMBERS("fileName", n,
-            function[functions[i]].file != 0
-                ? (int64_t)set_add(&f->string, function[functions[i]].file)
-                : NO_NUMBER);
+            FUNCTION(i).file != 0 ? (int64_t)local_number(&f->string, FUNCTION(i).file)
+                                  : NO_NUMBER);
     CONSTANTS("lineNumber", n, "null");
     CONSTANTS("columnNumber", n, "null");
     mkperf_json(f->t, "'length':%u},\n", n);
@@ -202,7 +184,7 @@ void firefox_tables_put(struct firefox_tables *f)
     /* The columns above added functions and texts, so stringArray is last. */
     mkperf_json(f->t, "'stringArray':[");
     for (uint32_t i = 0; i < f->string.count; i++) {
-        mkperf_json(f->t, ",%s", mkperf_places_text(&f->c->places, f->string.used[i]));
+        mkperf_json(f->t, ",%s", mkperf_places_text(&f->c->places, profile_number(&f->string, i)));
     }
     mkperf_textout_put(f->t, "]", 1);
 }
