@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether samples can be of the ELFs that name them, and whether they agree with scheduling events about which PD ran. See relays.h.
+ * Whether samples can be of the ELFs that name them, and whether they agree with scheduling events about which PD ran, and with the
+ * counts of record --stat. See relays.h.
  *
- * Owns: the counts of doubtful samples by PD with a cache of answers, because addresses recur; the sums by core and PD, and their
- * comparison. Three more figures come from the same sums: the time of mkperf's own PDs, PDs that stopped with a fault, and
+ * Owns: the counts of doubtful samples by PD with a cache of answers, because addresses recur; the sums by core and PD, and by event
+ * and PD, and their comparison. Three more figures come from the same sums: the time of mkperf's own PDs, PDs that stopped with a fault, and
  * whether only idle was sampled.
  *
  * The PDs' shares of a core's time are compared. mkperf's own PDs are in no share: they run right after samples, so
@@ -20,7 +21,11 @@
  * the time of lost events, and 200 ns for each switch of the PD. Around a switch, a sample in the kernel belongs to the
  * thread that entered the kernel, and the event to the thread that leaves it.
  *
- * pd_counts.c compares samples with counts, for sessions with both.
+ * Counts: a second counter of each event that samples counts user mode, by PD. The PDs' shares of the event in user mode are compared,
+ * without mkperf's own PDs, and the sum of all periods with the sum of all counts. If the session samples selected PDs, those that
+ * have samples are compared, and not the sum. The rule is the same. The limit is wider by what may belong to any PD: lost and late
+ * samples, what mkperf's own PDs have more by counts than by samples, and of each core the interval that had not ended. The sum has
+ * only this last error.
  */
 #include "relays.h"
 
@@ -35,16 +40,24 @@ static const double UNKNOWN_MAX =
 enum {
     SUSPECT_LEAST = 3,   /* doubtful samples of a suspect */
     CACHE = 4096,        /* answers, direct mapped; a power of two */
-    LEAST_SAMPLES = 100, /* a core with fewer samples is not compared */
-    ENDS = 2,            /* the first and the last interval are partly outside of the recording */
+    LEAST_SAMPLES = 100, /* a core, or a counted event, with fewer samples is not compared */
+    /* The first and the last interval of a core are partly outside of the recording. An interval that has not ended has, with jitter,
+     * at most as many events as this many of the heaviest samples. */
+    ENDS = 2,
 };
 #define NONE UINT32_MAX
 
-/* A PD on a core. */
+/* The samples of a PD on a core, or of an event in user mode, and its exact part of the same: its ns, or its count. */
 struct cell {
-    uint32_t core, pd;
+    uint32_t group, pd; /* group: the core, or the event. pd: from npds on, a count without a PD */
     double weight, squares;
-    uint64_t samples, ns, switches;
+    uint64_t samples, exact, switches;
+};
+
+struct cells {
+    struct mkperf_hash keys; /* group and PD */
+    struct cell *cell;
+    uint32_t room;
 };
 
 struct core {
@@ -87,24 +100,28 @@ struct mkperf_checks {
     uint64_t switches;
     uint64_t faulted;
     uint32_t faulted_pd;
-    struct mkperf_hash keys; /* the keys of cells: core and PD */
-    struct cell *cell;
-    uint32_t cell_room;
+    struct cells by_core;
     struct core *core;
     uint32_t ncores, core_room;
     struct pd *pd;
     uint32_t npds, pd_room;
     struct mkperf_agreed agreed;
-    struct mkperf_count_check *counts; /* NULL: the session has none */
-    struct mkperf_session session;     /* kept for that; else without texts */
+    bool counted; /* samples are compared with counts */
+    struct cells by_event;
+    struct {
+        double heaviest; /* weight of a sample */
+        uint64_t cores;  /* a bit for each core that has samples */
+    } event_of[MKPERF_MODEL_EVENTS];
+    const struct mkperf_pd_counts *counts; /* at the end */
+    struct mkperf_session session;         /* kept for that; else without texts */
     bool ended;
     struct mkperf_totals result;
 };
 
-/* A core's sums over the PDs that are compared. */
-struct base {
-    double weight, squares, ns;
-    double unknown;           /* the part of the core's time or samples that may belong to any PD */
+/* The sums of a core or an event: over the PDs that are compared, over all, and what mkperf's own PDs have more by counts. */
+struct sums {
+    double weight, squares, exact, all_weight, all_exact, own_more;
+    double unknown; /* the part of the time, the events or the samples that may belong to any PD */
     uint64_t samples, shares; /* shares 0: nothing is compared */
     bool idle;                /* the sums include idle */
 };
@@ -136,10 +153,11 @@ void mkperf_checks_free(struct mkperf_checks *a)
     for (uint32_t i = 0; i < a->npds; i++) {
         free(a->pd[i].name);
     }
-    mkperf_count_check_free(a->counts);
     mkperf_session_free(&a->session);
-    mkperf_hash_free(&a->keys);
-    free(a->cell);
+    mkperf_hash_free(&a->by_core.keys);
+    free(a->by_core.cell);
+    mkperf_hash_free(&a->by_event.keys);
+    free(a->by_event.cell);
     free(a->core);
     free(a->pd);
     mkperf_symbols_free(a->own);
@@ -184,8 +202,8 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
     if (session->sched && session->nevents != 0 && !a->on) {
         snprintf(a->agreed.not, sizeof a->agreed.not, "cycles were not sampled in both modes");
     }
-    if (session->counts) {
-        a->counts = mkperf_count_check_new();
+    a->counted = session->counts;
+    if (a->counted) {
         mkperf_session_keep(&a->session, session);
     }
     mkperf_symbols_expect(a->symbols, session->arch);
@@ -224,15 +242,26 @@ static struct core *core_of(struct mkperf_checks *a, uint32_t core)
 }
 
 /* Returns the number of a PD's cell. */
-static uint32_t cell_of(struct mkperf_checks *a, uint32_t core, uint32_t pd)
+static uint32_t cell_of(struct cells *cells, uint32_t group, uint32_t pd)
 {
-    const uint64_t key = (uint64_t)core << 32 | pd;
-    uint32_t at = mkperf_hash_number(&a->keys, &key, 1);
+    const uint64_t key = (uint64_t)group << 32 | pd;
+    uint32_t at = mkperf_hash_number(&cells->keys, &key, 1);
 
-    MKPERF_GROW(a->cell, a->cell_room, a->keys.count);
-    a->cell[at].core = core;
-    a->cell[at].pd = pd;
+    MKPERF_GROW(cells->cell, cells->room, cells->keys.count);
+    cells->cell[at].group = group;
+    cells->cell[at].pd = pd;
     return at;
+}
+
+/* Adds a sample, whose weight is that of n samples. */
+static void add_sample(struct cells *cells, uint32_t group, uint32_t pd, double weight, uint64_t n)
+{
+    uint32_t number = cell_of(cells, group, pd); /* which may move the cells */
+    struct cell *cell = &cells->cell[number];
+
+    cell->samples += n;
+    cell->weight += weight;
+    cell->squares += weight * weight / (double)n;
 }
 
 /* Returns whether the address can be what it should be: code, or the end of a call. A return address may be behind its
@@ -297,18 +326,18 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
 
         c->last = s->time_ns > c->last ? s->time_ns : c->last;
         if (c->running != NONE) {
-            uint32_t number = cell_of(a, s->core, s->pd); /* which may move the cells */
-            struct cell *cell = &a->cell[number];
-            double weight = (double)s->period;
-
-            cell->samples++;
-            cell->weight += weight;
-            cell->squares += weight * weight;
-            c->heaviest = weight > c->heaviest ? weight : c->heaviest;
+            add_sample(&a->by_core, s->core, s->pd, (double)s->period, 1);
+            c->heaviest = fmax(c->heaviest, (double)s->period);
         }
     }
-    if (a->counts != NULL) {
-        mkperf_count_check_sample(a->counts, s);
+    if (a->counted && !(s->flags & (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_BLOCKED))) {
+        double weight = (double)s->period, n = (double)mkperf_sample_count(s);
+
+        add_sample(&a->by_event, s->event, s->pd, weight, mkperf_sample_count(s));
+        /* The samples of a window have one sum. None has twice their mean, because jitter is at most half a period. */
+        weight = n > 1 ? 2 * weight / n : weight;
+        a->event_of[s->event].heaviest = fmax(a->event_of[s->event].heaviest, weight);
+        a->event_of[s->event].cores |= UINT64_C(1) << (s->core & 63);
     }
     return mkperf_sink_sample(&a->to, s, e);
 }
@@ -320,7 +349,7 @@ static void charge(struct mkperf_checks *a, uint32_t core, uint64_t now)
 
     if (now > c->since) {
         if (c->running != NONE) {
-            a->cell[c->running].ns += now - c->since;
+            a->by_core.cell[c->running].exact += now - c->since;
         }
         c->since = now;
     }
@@ -348,63 +377,83 @@ static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, str
             charge(a, s->core, s->time_ns);
             a->switches++;
             if (c->running != NONE) {
-                a->cell[c->running].switches++;
+                a->by_core.cell[c->running].switches++;
             }
-            c->running = cell_of(a, s->core, s->to);
+            c->running = cell_of(&a->by_core, s->core, s->to);
         }
     }
     return mkperf_sink_sched(&a->to, s, e);
 }
 
-/* Returns whether a cell of a core is compared; idle: the comparison includes idle. */
-static bool is_compared(const struct mkperf_checks *a, const struct cell *cell, uint32_t core,
-                        bool idle)
+static bool is_own(const struct mkperf_checks *a, const struct cell *cell)
 {
-    const struct pd *pd = &a->pd[cell->pd];
+    return cell->pd < a->npds ? a->pd[cell->pd].profiler : a->counts->at[cell->pd - a->npds].own;
+}
 
-    return cell->core == core && !pd->profiler && (!pd->idle || idle) &&
+static const char *name_of(const struct mkperf_checks *a, uint32_t pd)
+{
+    return pd >= a->npds            ? a->counts->at[pd - a->npds].pd
+           : a->pd[pd].name != NULL ? a->pd[pd].name
+                                    : "";
+}
+
+/* Returns whether a cell is compared; idle: the comparison includes idle. */
+static bool is_compared(const struct mkperf_checks *a, const struct cell *cell, bool idle)
+{
+    return !is_own(a, cell) && (idle || !a->pd[cell->pd].idle) &&
            (!a->selected || cell->samples != 0);
 }
 
-static struct base sum_cells(const struct mkperf_checks *a, uint32_t core, bool idle)
+static struct sums sum_cells(const struct mkperf_checks *a, const struct cells *cells,
+                             uint32_t group, bool idle)
 {
-    struct base b = {.idle = idle};
+    struct sums s = {.idle = idle};
 
-    for (uint32_t i = 0; i < a->keys.count; i++) {
-        const struct cell *cell = &a->cell[i];
+    for (uint32_t i = 0; i < cells->keys.count; i++) {
+        const struct cell *cell = &cells->cell[i];
 
-        if (is_compared(a, cell, core, idle)) {
-            b.shares++;
-            b.samples += cell->samples;
-            b.weight += cell->weight;
-            b.squares += cell->squares;
-            b.ns += (double)cell->ns;
+        if (cell->group != group) {
+            continue;
+        }
+        s.all_weight += cell->weight;
+        s.all_exact += (double)cell->exact;
+        s.own_more += is_own(a, cell) ? (double)cell->exact - cell->weight : 0;
+        if (is_compared(a, cell, idle)) {
+            s.shares++;
+            s.samples += cell->samples;
+            s.weight += cell->weight;
+            s.squares += cell->squares;
+            s.exact += (double)cell->exact;
         }
     }
-    return b;
+    return s;
 }
 
-static struct base base_of(struct mkperf_checks *a, uint32_t core, const struct mkperf_totals *t)
+/* Returns why nothing is compared, or NULL. */
+static const char *too_little(const struct sums *s)
 {
-    struct base all = sum_cells(a, core, true), busy = sum_cells(a, core, false), b = all;
+    return s->samples < LEAST_SAMPLES || s->exact <= 0 ? "too few samples"
+           : s->unknown > UNKNOWN_MAX                  ? "too much is lost"
+                                                       : NULL;
+}
+
+static struct sums sums_of_core(struct mkperf_checks *a, uint32_t core,
+                                const struct mkperf_totals *t)
+{
+    struct sums b = sum_cells(a, &a->by_core, core, true),
+                busy = sum_cells(a, &a->by_core, core, false);
     bool by_core = core < t->ncores;
     double lost = (double)mkperf_lost_sum(by_core ? t->core[core].lost : t->lost);
     double samples = (double)(by_core ? t->core[core].samples : t->samples);
     double late = (double)(by_core ? t->core[core].late_events : t->late_events);
-    double gaps = (double)a->core[core].unknown_ns, ns = 0, weight = 0;
+    double gaps = (double)a->core[core].unknown_ns;
 
-    if (2 * (all.weight - busy.weight) * busy.ns < busy.weight * (all.ns - busy.ns)) {
+    if (2 * (b.weight - busy.weight) * busy.exact < busy.weight * (b.exact - busy.exact)) {
         b = busy; /* idle has less than half of the samples that its time would have */
     }
-    for (uint32_t i = 0; i < a->keys.count; i++) {
-        ns += a->cell[i].core == core ? (double)a->cell[i].ns : 0;
-        weight += a->cell[i].core == core ? a->cell[i].weight : 0;
-    }
-    b.unknown = gaps / (ns + gaps + 1) + (lost + (double)t->unordered) / (samples + lost + 1) +
-                late / (weight + 1);
-    const char *why = b.samples < LEAST_SAMPLES || b.ns <= 0 ? "too few samples"
-                      : b.unknown > UNKNOWN_MAX              ? "too much is lost"
-                                                             : NULL;
+    b.unknown = gaps / (b.all_exact + gaps + 1) +
+                (lost + (double)t->unordered) / (samples + lost + 1) + late / (b.all_weight + 1);
+    const char *why = too_little(&b);
     if (why != NULL) {
         snprintf(a->agreed.not, sizeof a->agreed.not, "%s", why);
         b.shares = 0;
@@ -412,28 +461,136 @@ static struct base base_of(struct mkperf_checks *a, uint32_t core, const struct 
     return b;
 }
 
-/* Compares a PD's shares of a core; m: how many are compared in all. */
-static void compare(struct mkperf_checks *a, const struct base *b, const struct cell *cell,
-                    double m)
+double mkperf_share_limit(double p, double weight, double squares, double heaviest, double m,
+                          double *error)
 {
-    struct mkperf_agreed *to = &a->agreed;
-    double p = (double)cell->ns / b->ns, share = cell->weight / b->weight;
-    double heaviest = a->core[cell->core].heaviest, error;
-    double may = mkperf_share_limit(p, b->weight, b->squares, heaviest, m, &error) +
-                 ENDS * heaviest / b->weight + b->unknown +
-                 SWITCH_NS * (double)cell->switches / b->ns;
-    double off = fabs(share - p) / may;
+    /* the highest probability of a false alarm in a whole recording */
+    static const double FALSE_ALARM = 1e-4;
+    static const double EXCESS = 1.8; /* factor of the variance above that of independent samples */
+    double l = log(2 * m / FALSE_ALARM);
+
+    *error = sqrt(p * (1 - p) * squares) / weight;
+    return *error * sqrt(2 * EXCESS * l) + l / 3 * heaviest / weight;
+}
+
+/* Notes a difference in relation to what may be. Returns whether it is the largest one so far. */
+static bool note_difference(struct mkperf_agreed *to, const char *pd, double by_samples,
+                            double exact, double error, double may)
+{
+    double off = fabs(by_samples - exact) / may;
 
     to->compared++;
     to->contradicted += off > 1;
-    if (off >= to->off) {
-        to->off = off;
-        to->core = cell->core;
-        to->by_samples_ppm = (uint64_t)(share * 1e6 + 0.5);
-        to->by_events_ppm = (uint64_t)(p * 1e6 + 0.5);
-        to->error_ppm = (uint64_t)(error * 1e6 + 0.5);
-        to->busy_only = !b->idle;
-        snprintf(to->pd, sizeof to->pd, "%s", a->pd[cell->pd].name);
+    if (off < to->off) {
+        return false;
+    }
+    to->off = off;
+    to->by_samples_ppm = (uint64_t)(by_samples * 1e6 + 0.5);
+    to->by_events_ppm = (uint64_t)(exact * 1e6 + 0.5);
+    to->error_ppm = (uint64_t)(error * 1e6 + 0.5);
+    snprintf(to->pd, sizeof to->pd, "%s", pd);
+    return true;
+}
+
+/* Compares the PDs' shares of the time of all cores. */
+static void compare_cores(struct mkperf_checks *a, const struct mkperf_totals *totals)
+{
+    struct sums *sums = mkperf_xcalloc((size_t)a->ncores + 1, sizeof *sums);
+    double m = 0, error; /* m: how many shares are compared */
+
+    if (a->ncores == 0) {
+        snprintf(a->agreed.not, sizeof a->agreed.not, "too few samples");
+    }
+    for (uint32_t core = 0; core < a->ncores; core++) {
+        sums[core] = sums_of_core(a, core, totals);
+        m += (double)sums[core].shares;
+    }
+    for (uint32_t i = 0; i < a->by_core.keys.count; i++) {
+        const struct cell *cell = &a->by_core.cell[i];
+        const struct sums *b = &sums[cell->group];
+        if (b->shares == 0 || !is_compared(a, cell, b->idle)) {
+            continue;
+        }
+        double p = (double)cell->exact / b->exact, heaviest = a->core[cell->group].heaviest;
+        double may = mkperf_share_limit(p, b->weight, b->squares, heaviest, m, &error) +
+                     ENDS * heaviest / b->weight + b->unknown +
+                     SWITCH_NS * (double)cell->switches / b->exact;
+        if (note_difference(&a->agreed, name_of(a, cell->pd), cell->weight / b->weight, p, error,
+                            may)) {
+            a->agreed.core = cell->group;
+            a->agreed.busy_only = !b->idle;
+        }
+    }
+    free(sums);
+}
+
+static void compare_event(const struct mkperf_checks *a, uint32_t event,
+                          const struct mkperf_totals *t, struct mkperf_agreed *to)
+{
+    const struct cells *cells = &a->by_event;
+    struct sums s = sum_cells(a, cells, event, true);
+    double lost = (double)mkperf_lost_sum(t->lost);
+    double lost_share = lost / ((double)t->samples + lost + 1), error;
+    double own = s.own_more > 0 && !a->selected ? s.own_more : 0;
+    uint32_t cores = (uint32_t)__builtin_popcount(mkperf_session_cores(&a->session));
+    double heaviest = a->event_of[event].heaviest, ends = ENDS * heaviest * (cores > 1 ? cores : 1);
+    const char *name = a->session.event[event].name;
+
+    s.unknown = lost_share + ((double)t->late_events + own) / (s.weight + 1);
+    const char *why = too_little(&s);
+    if (why != NULL) {
+        if (s.all_exact > 0 || s.all_weight > 0) {
+            snprintf(to->not, sizeof to->not, "%s", why);
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < cells->keys.count; i++) {
+        const struct cell *cell = &cells->cell[i];
+        if (cell->group != event || !is_compared(a, cell, true)) {
+            continue;
+        }
+        double p = (double)cell->exact / s.exact;
+        double may =
+            mkperf_share_limit(p, s.weight, s.squares, heaviest, (double)cells->keys.count, &error);
+        if (note_difference(to, name_of(a, cell->pd), cell->weight / s.weight, p, error,
+                            may + ends / s.weight + s.unknown)) {
+            snprintf(to->event, sizeof to->event, "%s", name);
+        }
+    }
+    /* A core without a sample may have any part of its first interval. */
+    if (!a->selected && (uint32_t)__builtin_popcountll(a->event_of[event].cores) >= cores &&
+        note_difference(to, "the sum", s.all_weight / s.all_exact, 1, 0,
+                        ends / s.all_exact + lost_share)) {
+        snprintf(to->event, sizeof to->event, "%s", name);
+    }
+}
+
+/* Compares all samples with the counts of the target. */
+static void compare_counts(struct mkperf_checks *a, const struct mkperf_totals *t,
+                           struct mkperf_agreed *to)
+{
+    a->counts = t->counts;
+    if (t->counts == NULL || t->counts->n == 0 || t->restarts != 0) {
+        snprintf(to->not, sizeof to->not, "%s",
+                 t->restarts != 0 ? "the target was restarted"
+                                  : "there are no counts of these samples");
+        return;
+    }
+    /* Gives the counts to cells. A PD that has no sample of its event gets a cell. */
+    for (unsigned i = 0; i < t->counts->n; i++) {
+        const struct mkperf_pd_count *count = &t->counts->at[i];
+        uint32_t pd = 0;
+        while (pd < a->npds && strcmp(name_of(a, pd), count->pd) != 0) {
+            pd++;
+        }
+        /* Counts without a PD have the numbers behind those of all PDs. */
+        if (count->user != 0) {
+            uint32_t number = cell_of(&a->by_event, count->event, pd < a->npds ? pd : a->npds + i);
+            a->by_event.cell[number].exact = count->user;
+        }
+    }
+    for (uint32_t event = 0; event < a->session.nevents; event++) {
+        compare_event(a, event, t, to);
     }
 }
 
@@ -456,16 +613,6 @@ static void add_suspect(struct mkperf_totals *t, uint32_t pd, const struct doubt
     t->suspect[at] = (struct mkperf_suspect){pd, d->samples, d->doubtful, d->outside, d->no_call};
 }
 
-static const char *pd_name(const void *self, uint32_t pd, bool *own)
-{
-    const struct mkperf_checks *a = self;
-
-    if (own != NULL) {
-        *own = a->pd[pd].profiler;
-    }
-    return a->pd[pd].name != NULL ? a->pd[pd].name : "";
-}
-
 static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
                                  struct mkperf_error *e)
 {
@@ -477,22 +624,7 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
         charge(a, core, a->core[core].last);
     }
     if (a->on) {
-        struct base *base = mkperf_xcalloc((size_t)a->ncores + 1, sizeof *base);
-        double m = 0;
-        if (a->ncores == 0) {
-            snprintf(a->agreed.not, sizeof a->agreed.not, "too few samples");
-        }
-        for (uint32_t core = 0; core < a->ncores; core++) {
-            base[core] = base_of(a, core, totals);
-            m += (double)base[core].shares;
-        }
-        for (uint32_t i = 0; i < a->keys.count; i++) {
-            const struct base *b = &base[a->cell[i].core];
-            if (b->shares != 0 && is_compared(a, &a->cell[i], a->cell[i].core, b->idle)) {
-                compare(a, b, &a->cell[i], m);
-            }
-        }
-        free(base);
+        compare_cores(a, totals);
     }
     /* Sums the time of mkperf's own PDs. */
     uint64_t work_ns = 0;
@@ -501,19 +633,18 @@ static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
         const struct core *c = &a->core[core];
         uint64_t ppm = c->own > 0 ? (uint64_t)(1e6 * c->own / c->all) : 0;
         more.own_ppm = ppm > more.own_ppm ? ppm : more.own_ppm;
-        for (uint32_t i = 0; i < a->keys.count; i++) {
-            const struct cell *cell = &a->cell[i];
-            known += cell->core == core ? cell->ns : 0;
-            work_ns += a->pd[cell->pd].profiler || a->pd[cell->pd].idle ? 0 : cell->ns;
-            more.own_ns += cell->core == core && a->pd[cell->pd].profiler ? cell->ns : 0;
+        for (uint32_t i = 0; i < a->by_core.keys.count; i++) {
+            const struct cell *cell = &a->by_core.cell[i];
+            known += cell->group == core ? cell->exact : 0;
+            work_ns += a->pd[cell->pd].profiler || a->pd[cell->pd].idle ? 0 : cell->exact;
+            more.own_ns += cell->group == core && a->pd[cell->pd].profiler ? cell->exact : 0;
         }
         more.known_ns = known > more.known_ns ? known : more.known_ns;
     }
     more.agreed = a->agreed;
     more.counted = (struct mkperf_agreed){.compared = 0};
-    if (a->counts != NULL) {
-        const struct mkperf_count_names names = {&a->session, a->npds, pd_name, a};
-        mkperf_count_check_end(a->counts, &names, totals, &more.counted);
+    if (a->counted) {
+        compare_counts(a, totals, &more.counted);
     }
     more.faulted = a->faulted;
     snprintf(more.faulted_pd, sizeof more.faulted_pd, "%s",

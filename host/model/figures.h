@@ -161,7 +161,7 @@ bool mkperf_first(enum mkperf_first which, const struct mkperf_totals *t,
 /* Calls put for each line; a recording without problems has none. */
 void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *put, void *self);
 
-/* ---- counts of a session's events by PD, in addition to samples (pd_counts.c). relays.h compares the two. ---- */
+/* ---- counts of a session's events by PD, in addition to samples (interactions.c). relays.h compares the two. ---- */
 
 enum { MKPERF_PD_COUNTS = MKPERF_COUNT_THREADS * MKPERF_MAX_EVENTS };
 

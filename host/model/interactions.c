@@ -157,3 +157,43 @@ bool mkperf_interactions_line(struct mkperf_interactions *i, const char *key, co
     }
     return true;
 }
+
+/* ---- counts by PD in addition to samples ---- */
+
+void mkperf_pd_counts_add(struct mkperf_pd_counts *c, const struct mkperf_pd_count *count)
+{
+    unsigned i = 0;
+
+    while (i < c->n && (c->at[i].event != count->event || strcmp(c->at[i].pd, count->pd) != 0)) {
+        i++;
+    }
+    if (i < c->n) {
+        c->at[i].user += count->user;
+    } else if (c->n < MKPERF_PD_COUNTS) {
+        c->at[c->n] = *count;
+        mkperf_printable(c->at[c->n++].pd);
+    }
+}
+
+void mkperf_pd_counts_write(const struct mkperf_pd_counts *c, FILE *f)
+{
+    for (unsigned i = 0; i < c->n; i++) {
+        const struct mkperf_pd_count *count = &c->at[i];
+        fprintf(f, MKPERF_PD_COUNT_KEY " %u %d %" PRIu64 " %s\n", count->event, count->own,
+                count->user, count->pd);
+    }
+}
+
+void mkperf_pd_counts_line(struct mkperf_pd_counts *c, const char *value)
+{
+    struct mkperf_pd_count count = {.own = false};
+    unsigned own;
+    int at = 0;
+
+    if (sscanf(value, "%u %u %" SCNu64 " %n", &count.event, &own, &count.user, &at) == 3 &&
+        at > 0 && count.event < MKPERF_MODEL_EVENTS) {
+        count.own = own != 0;
+        snprintf(count.pd, sizeof count.pd, "%s", value + at);
+        mkperf_pd_counts_add(c, &count);
+    }
+}

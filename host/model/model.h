@@ -318,7 +318,7 @@ struct mkperf_suspect {
 };
 
 /*
- * The comparison of samples with scheduling events (checks.c), or with counts (pd_counts.c). A share is a PD's part of the
+ * The comparison of samples with scheduling events, or with counts (checks.c). A share is a PD's part of the
  * time of a core, or of the counted events of all cores. The members from by_samples_ppm on describe the PD that differs most,
  * in relation to what chance allows.
  */

@@ -52,27 +52,6 @@ const char *mkperf_suspect_text(const struct mkperf_suspect *s, const char *name
 double mkperf_share_limit(double p, double weight, double squares, double heaviest, double m,
                           double *error);
 
-/*
- * ---- pd_counts.c: the part of `checks` that compares samples with counts, for sessions with `counts`. ----
- */
-
-struct mkperf_count_check;
-
-/* The PDs of a recording. name: that of a PD below npds, never NULL; *own, if own is not NULL: it is mkperf's. */
-struct mkperf_count_names {
-    const struct mkperf_session *session;
-    uint32_t npds;
-    const char *(*name)(const void *self, uint32_t pd, bool *own);
-    const void *self;
-};
-
-struct mkperf_count_check *mkperf_count_check_new(void);
-void mkperf_count_check_free(struct mkperf_count_check *c); /* NULL is allowed */
-void mkperf_count_check_sample(struct mkperf_count_check *c, const struct mkperf_sample *s);
-/* Compares all samples with t->counts. Called once. */
-void mkperf_count_check_end(struct mkperf_count_check *c, const struct mkperf_count_names *names,
-                            const struct mkperf_totals *t, struct mkperf_agreed *to);
-
 /* Returns whether a program is one of mkperf's own: it has the main function of the profiler PD or of a client PD. */
 bool mkperf_module_is_profiler(struct mkperf_module *module);
 
