@@ -22,11 +22,16 @@ struct line {
     text_fn *write;    /* writes the text instead, from several members; nothing: no line */
 };
 
+enum {
+    RECOVERED = 1, /* a recovery can count it again from what arrived */
+    WARNS = 2,     /* above 0, it makes other numbers doubtful */
+    NO_COUNT = 4,  /* a time, a share, or else no count */
+};
+
 struct mkperf_figure {
     const char *key; /* the key for programs; it ends in a unit, except for counts */
     size_t at;       /* offset of a uint64_t in struct mkperf_totals */
-    bool recovered;  /* a recovery can count it again from what arrived */
-    bool warns;      /* above 0, it makes other numbers doubtful */
+    unsigned is;     /* a set of the following */
     struct line in[MKPERF_FIGURE_OUTPUTS];
 };
 
@@ -134,126 +139,126 @@ enum { FIRST = MKPERF_SECTION_FIRST, SECOND = MKPERF_SECTION_SECOND, THIRD = MKP
 
 /* clang-format off */
 static const struct mkperf_figure figures[] = {
-    {"samples", AT(samples), true, false, {JSON(FIRST + 1)}},
-    {"lost_ring",    AT(lost[MKPERF_LOST_RING]), true, false, {{0}}},
-    {"lost_output",  AT(lost[MKPERF_LOST_OUTPUT]), true, false, {{0}}},
-    {"lost_link",    AT(lost[MKPERF_LOST_LINK]), true, false, {{0}}},
-    {"lost_transit", AT(lost[MKPERF_LOST_TRANSIT]), true, false, {{0}}},
-    {"lost_chain",   AT(lost[MKPERF_LOST_CHAIN]), true, false, {{0}}},
-    {"late_events", AT(late_events), false, false,
+    {"samples", AT(samples), RECOVERED, {JSON(FIRST + 1)}},
+    {"lost_ring",    AT(lost[MKPERF_LOST_RING]), RECOVERED, {{0}}},
+    {"lost_output",  AT(lost[MKPERF_LOST_OUTPUT]), RECOVERED, {{0}}},
+    {"lost_link",    AT(lost[MKPERF_LOST_LINK]), RECOVERED, {{0}}},
+    {"lost_transit", AT(lost[MKPERF_LOST_TRANSIT]), RECOVERED, {{0}}},
+    {"lost_chain",   AT(lost[MKPERF_LOST_CHAIN]), RECOVERED, {{0}}},
+    {"late_events", AT(late_events), 0,
      {HEAD(SECOND + 2, "late", "%n event%s counted into samples that were taken late", NULL),
       SUMMARY(FIRST + 1, "late", "%n event%s counted into samples that were taken late", NULL),
       JSON(SECOND + 1)}},
-    {"spurious", AT(spurious), false, false,
+    {"spurious", AT(spurious), 0,
      {HEAD(SECOND + 3, "spurious", "%n interrupt%s without an overflow", NULL),
       SUMMARY(FIRST + 2, "spurious", "%n interrupt%s without an overflow", NULL),
       JSON(SECOND + 2)}},
-    {"disturbed", AT(disturbed), false, true,
+    {"disturbed", AT(disturbed), WARNS,
      {HEAD(SECOND + 7, "disturbed", "%n time%s counters had been changed by something else: shares may be wrong", NULL),
       SUMMARY(FIRST + 3, "disturbed", "%n time%s counters had been changed by something else", NULL),
       JSON(SECOND + 7)}},
-    {"guest_accesses", AT(guest_accesses), false, false,
+    {"guest_accesses", AT(guest_accesses), 0,
      {HEAD(SECOND + 23, "guests", "accessed the PMU %n time%s: they read 0 and changed nothing", NULL),
       SUMMARY(SECOND + 19, "guests", "accessed the PMU %n time%s: they read 0 and changed nothing", NULL),
       JSON(THIRD + 18)}},
-    {"storms", AT(storms), false, true,
+    {"storms", AT(storms), WARNS,
      {HEAD(SECOND + 8, "storm", "ended by the target: samples took more than half of its time", NULL),
       SUMMARY(FIRST + 4, "storm", "ended by the target: samples took more than half of its time", NULL),
       JSON(SECOND + 8)}},
-    {"unrepaired", AT(unrepaired), false, false,
+    {"unrepaired", AT(unrepaired), 0,
      {HEAD(SECOND + 6, "callers", "of %n sample%s (%p %) may lack the innermost one: no unwind data", NULL),
       SUMMARY(SECOND + 1, NULL, "%n sample%s may lack the caller of the innermost function", NULL),
       JSON(SECOND + 3)}},
-    {"cut_chains", AT(cut_chains), false, false,
+    {"cut_chains", AT(cut_chains), 0,
      {HEAD(SECOND + 24, "callers", "of %n sample%s (%p %) are cut off: frames that the target cannot unwind", NULL),
       SUMMARY(SECOND + 10, NULL, "the callers of %n sample%s (%p %) are cut off: docs/install.md", NULL),
       JSON(SECOND + 18)}},
-    {"overwritten", AT(overwritten), false, false,
+    {"overwritten", AT(overwritten), 0,
      {HEAD(SECOND + 1, "flight", "%n older sample%s had been overwritten by these", NULL),
       JSON(THIRD + 3)}},
-    {"looks_us", AT(snapshots_us), false, false, {{0}}},
-    {"unread", AT(unread), false, false,
+    {"looks_us", AT(snapshots_us), 0, {{0}}},
+    {"unread", AT(unread), 0,
      {HEAD(SECOND + 5, "unread", "%n sample%s without their events' counts: too long an interval", NULL),
       JSON(THIRD + 4)}},
-    {"proved", AT(confidence[MKPERF_PROVED]), false, false,
+    {"proved", AT(confidence[MKPERF_PROVED]), 0,
      {HEAD(SECOND + 4, "attributed", NULL, write_attributed)}},
-    {"inferred", AT(confidence[MKPERF_INFERRED]), false, false, {{0}}},
-    {"ambiguous", AT(confidence[MKPERF_AMBIGUOUS]), false, false, {{0}}},
-    {"off_cpu_unpaired", AT(off_cpu_unpaired), false, false,
+    {"inferred", AT(confidence[MKPERF_INFERRED]), 0, {{0}}},
+    {"ambiguous", AT(confidence[MKPERF_AMBIGUOUS]), 0, {{0}}},
+    {"off_cpu_unpaired", AT(off_cpu_unpaired), 0,
      {HEAD(SECOND + 15, "blocked", "%n sample%s of blocked threads left out: for how long is not known", NULL),
       SUMMARY(SECOND + 11, "blocked", "%n sample%s of blocked threads left out: for how long is not known", NULL),
       JSON(SECOND + 16)}},
-    {"inferred_callers", AT(inferred_callers), false, false,
+    {"inferred_callers", AT(inferred_callers), 0,
      {HEAD(SECOND + 16, "callers", "of %n sample%s (%p %) in other PDs are inferred from registers: docs/stock.md", NULL),
       SUMMARY(SECOND + 12, "callers", "in other PDs inferred from registers in %n sample%s (%p %)", NULL),
       JSON(SECOND + 17)}},
-    {"marks_lost", AT(marks_lost), false, false, {JSON(SECOND + 5)}},
-    {"restarts", AT(restarts), false, true,
+    {"marks_lost", AT(marks_lost), 0, {JSON(SECOND + 5)}},
+    {"restarts", AT(restarts), WARNS,
      {HEAD(FIRST + 1, "restarts", "the target was restarted %n time%s; the time in between is missing", NULL),
       SUMMARY(SECOND + 2, "restarts", "%n of the target: the time in between is missing", NULL),
       JSON(SECOND + 6)}},
-    {"marks", AT(marks), true, false, {SUMMARY(SECOND + 3, "marks", NULL, write_marks), JSON(SECOND + 4)}},
-    {"sched_events", AT(sched_events), true, false,
+    {"marks", AT(marks), RECOVERED, {SUMMARY(SECOND + 3, "marks", NULL, write_marks), JSON(SECOND + 4)}},
+    {"sched_events", AT(sched_events), RECOVERED,
      {SUMMARY(SECOND + 4, "sched", "%n scheduling event%s", NULL), JSON(SECOND + 9)}},
-    {"sched_lost_ring", AT(sched_lost[MKPERF_LOST_RING]), false, true,
+    {"sched_lost_ring", AT(sched_lost[MKPERF_LOST_RING]), WARNS,
      {HEAD(SECOND + 9, "sched", "%n scheduling event%s lost: sample ring full", NULL),
       SUMMARY(SECOND + 5, "lost", "%n scheduling event%s in the kernel's ring", NULL),
       JSON(SECOND + 10)}},
-    {"sched_lost_output", AT(sched_lost[MKPERF_LOST_OUTPUT]), false, true,
+    {"sched_lost_output", AT(sched_lost[MKPERF_LOST_OUTPUT]), WARNS,
      {HEAD(SECOND + 10, "sched", "%n scheduling event%s lost: output ring full", NULL),
       SUMMARY(SECOND + 6, "lost", "%n scheduling event%s in the profiler's output", NULL),
       JSON(SECOND + 11)}},
-    {"sched_lost_link", AT(sched_lost[MKPERF_LOST_LINK]), false, true,
+    {"sched_lost_link", AT(sched_lost[MKPERF_LOST_LINK]), WARNS,
      {HEAD(SECOND + 11, "sched", "%n scheduling event%s lost: link too slow", NULL),
       SUMMARY(SECOND + 7, "lost", "%n scheduling event%s at the link", NULL),
       JSON(SECOND + 12)}},
-    {"sched_lost_transit", AT(sched_lost[MKPERF_LOST_TRANSIT]), false, true,
+    {"sched_lost_transit", AT(sched_lost[MKPERF_LOST_TRANSIT]), WARNS,
      {HEAD(SECOND + 12, "sched", "%n scheduling event%s lost: damaged in transit", NULL),
       SUMMARY(SECOND + 8, "lost", "%n scheduling event%s on the way", NULL),
       JSON(SECOND + 13)}},
-    {"sched_lost_code", AT(sched_lost[MKPERF_LOST_CHAIN]), false, true,
+    {"sched_lost_code", AT(sched_lost[MKPERF_LOST_CHAIN]), WARNS,
      {HEAD(SECOND + 13, "sched", "%n scheduling event%s lost: their code was in a lost frame", NULL),
       SUMMARY(SECOND + 9, "lost", "%n scheduling event%s with a lost code", NULL),
       JSON(SECOND + 14)}},
-    {"sched_overwritten", AT(sched_overwritten), false, false,
+    {"sched_overwritten", AT(sched_overwritten), 0,
      {HEAD(SECOND + 14, "flight", "%n older scheduling events had been overwritten", NULL),
       JSON(SECOND + 15)}},
-    {"queue_readings", AT(queue_readings), true, false,
+    {"queue_readings", AT(queue_readings), RECOVERED,
      {SUMMARY(SECOND + 18, "queues", "%n reading%s of queues", NULL), JSON(THIRD + 15)}},
-    {"stopped_at_ns", AT(stopped_at_ns), false, false,
+    {"stopped_at_ns", AT(stopped_at_ns), NO_COUNT,
      {HEAD(FIRST + 2, "stopped", NULL, write_stopped), JSON(THIRD + 16)}},
-    {"stopped_ns", AT(stopped_ns), false, false, {JSON(THIRD + 17)}},
-    {"first_ns", AT(first_ns), true, false, {JSON(THIRD + 1)}},
-    {"last_ns", AT(last_ns), true, false, {JSON(THIRD + 2)}},
-    {"unordered", AT(unordered), false, false,
+    {"stopped_ns", AT(stopped_ns), NO_COUNT, {JSON(THIRD + 17)}},
+    {"first_ns", AT(first_ns), RECOVERED | NO_COUNT, {JSON(THIRD + 1)}},
+    {"last_ns", AT(last_ns), RECOVERED | NO_COUNT, {JSON(THIRD + 2)}},
+    {"unordered", AT(unordered), 0,
      {HEAD(SECOND + 17, "unordered", "%n sample%s of a core arrived too late for their place in the order of time", NULL),
       SUMMARY(FIRST + 5, "order", "%n sample%s of a core arrived too late for their place", NULL),
       JSON(THIRD + 5)}},
-    {"shares_compared", AT(agreed.compared), false, false,
+    {"shares_compared", AT(agreed.compared), 0,
      {HEAD(SECOND + 18, "checked", NULL, write_agreement),
       SUMMARY(SECOND + 13, "checked", NULL, write_agreement), JSON(THIRD + 6)}},
-    {"shares_contradicted", AT(agreed.contradicted), false, true,
+    {"shares_contradicted", AT(agreed.contradicted), WARNS,
      {HEAD(SECOND + 19, "checked", NULL, write_contradiction),
       SUMMARY(SECOND + 14, "checked", NULL, write_contradiction), JSON(THIRD + 7)}},
-    {"share_by_samples_ppm", AT(agreed.by_samples_ppm), false, false, {JSON(THIRD + 8)}},
-    {"share_by_events_ppm", AT(agreed.by_events_ppm), false, false, {JSON(THIRD + 9)}},
-    {"share_error_ppm", AT(agreed.error_ppm), false, false, {JSON(THIRD + 10)}},
-    {"own_ns", AT(own_ns), false, false,
+    {"share_by_samples_ppm", AT(agreed.by_samples_ppm), NO_COUNT, {JSON(THIRD + 8)}},
+    {"share_by_events_ppm", AT(agreed.by_events_ppm), NO_COUNT, {JSON(THIRD + 9)}},
+    {"share_error_ppm", AT(agreed.error_ppm), NO_COUNT, {JSON(THIRD + 10)}},
+    {"own_ns", AT(own_ns), 0,
      {HEAD(SECOND + 20, "own PDs", NULL, write_own), SUMMARY(SECOND + 15, "cost", NULL, write_own),
       JSON(THIRD + 11)}},
-    {"known_ns", AT(known_ns), false, false, {JSON(THIRD + 12)}},
-    {"faulted", AT(faulted), false, true, {JSON(THIRD + 13)}},
-    {"only_idle", AT(only_idle), false, true, {JSON(THIRD + 14)}},
-    {"own_ppm", AT(own_ppm), false, false, {JSON(THIRD + 19)}},
-    {"counts_compared", AT(counted.compared), false, false,
+    {"known_ns", AT(known_ns), 0, {JSON(THIRD + 12)}},
+    {"faulted", AT(faulted), WARNS, {JSON(THIRD + 13)}},
+    {"only_idle", AT(only_idle), WARNS | NO_COUNT, {JSON(THIRD + 14)}},
+    {"own_ppm", AT(own_ppm), NO_COUNT, {JSON(THIRD + 19)}},
+    {"counts_compared", AT(counted.compared), 0,
      {HEAD(SECOND + 21, "checked", NULL, write_counted),
       SUMMARY(SECOND + 16, "checked", NULL, write_counted), JSON(THIRD + 20)}},
-    {"counts_contradicted", AT(counted.contradicted), false, true,
+    {"counts_contradicted", AT(counted.contradicted), WARNS,
      {HEAD(SECOND + 22, "checked", NULL, write_miscounted),
       SUMMARY(SECOND + 17, "checked", NULL, write_miscounted), JSON(THIRD + 21)}},
-    {"count_by_samples_ppm", AT(counted.by_samples_ppm), false, false, {JSON(THIRD + 22)}},
-    {"count_by_counts_ppm", AT(counted.by_events_ppm), false, false, {JSON(THIRD + 23)}},
-    {"count_error_ppm", AT(counted.error_ppm), false, false, {JSON(THIRD + 24)}},
+    {"count_by_samples_ppm", AT(counted.by_samples_ppm), NO_COUNT, {JSON(THIRD + 22)}},
+    {"count_by_counts_ppm", AT(counted.by_events_ppm), NO_COUNT, {JSON(THIRD + 23)}},
+    {"count_error_ppm", AT(counted.error_ppm), NO_COUNT, {JSON(THIRD + 24)}},
 };
 /* clang-format on */
 enum { FIGURES = sizeof figures / sizeof *figures };
@@ -278,26 +283,21 @@ static uint64_t value_of(const struct mkperf_figure *f, const struct mkperf_tota
     return *(const uint64_t *)(const void *)((const char *)t + f->at);
 }
 
-bool mkperf_figure_is_count(const char *key)
+static const struct mkperf_figure *find_figure(const char *key)
 {
-    static const char *const others[] = {"first_ns",
-                                         "last_ns",
-                                         "stopped_at_ns",
-                                         "stopped_ns",
-                                         "share_by_samples_ppm",
-                                         "share_by_events_ppm",
-                                         "share_error_ppm",
-                                         "count_by_samples_ppm",
-                                         "count_by_counts_ppm",
-                                         "count_error_ppm",
-                                         "only_idle",
-                                         "own_ppm"};
-    size_t i = 0;
+    unsigned i = 0;
 
-    while (i < sizeof others / sizeof *others && strcmp(others[i], key) != 0) {
+    while (i < FIGURES && strcmp(figures[i].key, key) != 0) {
         i++;
     }
-    return i == sizeof others / sizeof *others;
+    return i < FIGURES ? &figures[i] : NULL;
+}
+
+bool mkperf_figure_is_count(const char *key)
+{
+    const struct mkperf_figure *f = find_figure(key);
+
+    return f == NULL || (f->is & NO_COUNT) == 0;
 }
 
 static void add_count(uint64_t *to, uint64_t n, bool subtract)
@@ -308,7 +308,7 @@ static void add_count(uint64_t *to, uint64_t n, bool subtract)
 void mkperf_figures_add(struct mkperf_totals *to, const struct mkperf_totals *t, bool subtract)
 {
     for (unsigned i = 0; i < FIGURES; i++) {
-        if (mkperf_figure_is_count(figures[i].key)) {
+        if ((figures[i].is & NO_COUNT) == 0) {
             add_count(value_in(&figures[i], to), value_of(&figures[i], t), subtract);
         }
     }
@@ -400,7 +400,7 @@ void mkperf_figures_texts(enum mkperf_figure_output output, enum mkperf_figure_s
         char *text = text_of(f, &f->in[output], t);
 
         if (text != NULL) {
-            row(self, f->warns, f->in[output].title, text);
+            row(self, (f->is & WARNS) != 0, f->in[output].title, text);
         }
         free(text);
     }
@@ -435,7 +435,7 @@ void mkperf_figures_print(enum mkperf_figure_output output, enum mkperf_figure_s
 void mkperf_figures_write(const struct mkperf_totals *t, bool recovered, FILE *out)
 {
     for (unsigned i = 0; i < FIGURES; i++) {
-        if (!recovered || figures[i].recovered) {
+        if (!recovered || figures[i].is & RECOVERED) {
             fprintf(out, "%s %" PRIu64 "\n", figures[i].key, value_of(&figures[i], t));
         }
     }
@@ -443,11 +443,10 @@ void mkperf_figures_write(const struct mkperf_totals *t, bool recovered, FILE *o
 
 bool mkperf_figures_read(struct mkperf_totals *t, const char *key, const char *value)
 {
-    for (unsigned i = 0; i < FIGURES; i++) {
-        if (strcmp(figures[i].key, key) == 0) {
-            *value_in(&figures[i], t) = strtoull(value, NULL, 10);
-            return true;
-        }
+    const struct mkperf_figure *f = find_figure(key);
+
+    if (f != NULL) {
+        *value_in(f, t) = strtoull(value, NULL, 10);
     }
-    return false;
+    return f != NULL;
 }
