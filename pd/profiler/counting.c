@@ -112,17 +112,15 @@ static struct row *row_of(uint64_t identity)
     return &counts.thread[counts.threads++];
 }
 
-/* Copies the kernel's table. Events that are missing there belong to the profiler PD, which
- * runs. */
-static void copy_threads(void)
+/* Copies the kernel's table, and stores the sums over its threads. Returns the row of the profiler PD; NULL: it
+ * has none. */
+static struct row *copy_threads(uint64_t *sum)
 {
     const struct mkperf_counts *t = mkperf_counts_table(mkperf_kernel.rings);
-    uint64_t rest[MKPERF_COUNT_SLOTS];
     struct row *self = NULL;
 
-    for (unsigned s = 0; s < MKPERF_COUNT_SLOTS; s++) {
-        rest[s] = counts.count[s];
-    }
+    memset(sum, 0, MKPERF_COUNT_SLOTS * sizeof *sum);
+    counts.threads = 0;
     for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++) {
         const struct mkperf_counts_thread *from = &t->thread[i];
         if (from->key == 0) {
@@ -133,14 +131,10 @@ static void copy_threads(void)
         self = from->key == t->self && from->sc == t->self_sc ? copy : self;
         for (unsigned s = 0; s < MKPERF_COUNT_SLOTS; s++) {
             copy->count[s] = from->count[s];
-            rest[s] -= from->count[s];
+            sum[s] += from->count[s];
         }
     }
-    /* Other cores' threads run while the table is read, so the rest can be negative. It is not
-     * subtracted from the profiler PD. */
-    for (unsigned s = 0; s < MKPERF_COUNT_SLOTS && self != NULL; s++) {
-        self->count[s] += mkperf_kernel.cores > 1 && (int64_t)rest[s] < 0 ? 0 : rest[s];
-    }
+    return self;
 }
 
 /* Software events have no user and kernel part; they happen in the kernel. */
@@ -194,7 +188,14 @@ void mkperf_counting_snapshot(uint32_t op)
     }
     counts.threads = 0;
     if (counts_by_thread()) {
-        copy_threads();
+        uint64_t sum[MKPERF_COUNT_SLOTS];
+        struct row *self = copy_threads(sum);
+        /* Events that no thread has belong to the profiler PD, which runs. Other cores' threads run while the
+         * table is read, so the rest can be negative. It is not subtracted from the profiler PD. */
+        for (unsigned i = 0; i < MKPERF_COUNT_SLOTS && self != NULL; i++) {
+            uint64_t rest = counts.count[i] - sum[i];
+            self->count[i] += mkperf_kernel.cores > 1 && (int64_t)rest < 0 ? 0 : rest;
+        }
         leave_out();
     }
     copy_soft();
@@ -204,32 +205,18 @@ void mkperf_counting_snapshot(uint32_t op)
     counts.cores = mkperf_kernel.cores > 1 && !mkperf_plan.leaves_out ? mkperf_kernel.on : 0;
 }
 
-/* Reads the kernel's table after a session with counts beside samples. */
-static void take_beside(void)
+/* Puts the counts of all events, which are by slot. most: the ticks that an event can have run. Returns the
+ * number of events. */
+static pb_size_t put_events(mkperf_EventCount *to, const uint64_t *count, uint64_t most)
 {
-    const struct mkperf_counts *table = mkperf_counts_table(mkperf_kernel.rings);
-
-    memset(counts.count, 0, sizeof counts.count);
-    for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++) {
-        for (unsigned s = 0; s < MKPERF_COUNT_SLOTS; s++) {
-            counts.count[s] += table->thread[i].count[s];
-        }
-    }
-    memset(counts.ran, 0, sizeof counts.ran);
-    counts.now = mkperf_status.cores[mkperf_kernel.here].stopped_ticks;
-    counts.cores = 0;
-    counts.threads = 0;
-    copy_threads();
-}
-
-static void answer_totals(mkperf_Counts *out)
-{
-    out->events_count = (pb_size_t)mkperf_plan.events;
     for (size_t i = 0; i < mkperf_plan.events; i++) {
-        out->events[i].user = counts.count[2 * i];
-        out->events[i].kernel = counts.count[2 * i + 1];
-        out->events[i].running_ticks = counts.ran[i];
+        to[i] = (mkperf_EventCount){
+            .user = count[2 * i],
+            .kernel = count[2 * i + 1],
+            .running_ticks = counts.ran[i] < most ? counts.ran[i] : most,
+        };
     }
+    return (pb_size_t)mkperf_plan.events;
 }
 
 /* Fills in the index-th core of the snapshot. A late core counted for a shorter time. */
@@ -244,13 +231,7 @@ static void answer_core(uint32_t index, mkperf_Counts *out)
     to->core = (uint32_t)__builtin_ctz(rest);
     uint64_t started = mkperf_status.cores[to->core].started_ticks;
     to->enabled_ticks = started != 0 && counts.now > started ? counts.now - started : 0;
-    to->events_count = (pb_size_t)mkperf_plan.events;
-    for (size_t i = 0; i < mkperf_plan.events; i++) {
-        to->events[i].user = counts.by_core[to->core][2 * i];
-        to->events[i].kernel = counts.by_core[to->core][2 * i + 1];
-        to->events[i].running_ticks = counts.ran[i] < to->enabled_ticks ? counts.ran[i]
-                                                                        : to->enabled_ticks;
-    }
+    to->events_count = put_events(to->events, counts.by_core[to->core], to->enabled_ticks);
     out->cores_count = 1;
 }
 
@@ -280,7 +261,10 @@ bool mkperf_counting_answer(uint32_t part, mkperf_Counts *out)
                              "the counts of sampled events are known when the session has ended");
     }
     if (part == 0 && beside) {
-        take_beside();
+        copy_threads(counts.count); /* The session has ended, and the table is complete. */
+        memset(counts.ran, 0, sizeof counts.ran);
+        counts.now = mkperf_status.cores[mkperf_kernel.here].stopped_ticks;
+        counts.cores = 0;
     } else if (part == 0 && mkperf_kernel.session) {
         mkperf_counting_snapshot(0);
     }
@@ -298,7 +282,7 @@ bool mkperf_counting_answer(uint32_t part, mkperf_Counts *out)
         return mkperf_refuse(MKPERF_RESULT_RANGE, 0, "the counts have no such part");
     }
     if (part == 0) {
-        answer_totals(out);
+        out->events_count = put_events(out->events, counts.count, UINT64_MAX);
     } else if (part < first_core) {
         answer_threads((part - 1) * MKPERF_COUNT_PART, out);
     } else {

@@ -11,11 +11,6 @@ enum {
     FIRST_RUN = MKPERF_LATENCY_PAIRS * MKPERF_LOG_BUCKETS,
 };
 
-_Static_assert((int)mkperf_StopKind_STOP_CALL == (int)MKPERF_LATENCY_CALL &&
-                   (int)mkperf_StopKind_STOP_IRQ == (int)MKPERF_LATENCY_IRQ &&
-                   (int)mkperf_StopKind_STOP_THROTTLED == (int)MKPERF_LATENCY_THROTTLED,
-               "the request's conditions are limits of latencies");
-
 /* Most parts of an answer; the cells of latency.h fill fewer. */
 enum { MOST_PARTS = 256 };
 
@@ -136,28 +131,6 @@ void mkperf_latencies_merge(uint32_t mask, const struct mkperf_ring_consumer *ri
 
 /* ---- answers ------------------------------------------------------------------------------ */
 
-/* Begins a piece of a pair. The first one has what is counted beside the buckets. */
-static void put_pair(unsigned index, bool first, mkperf_LatencyPair *to)
-{
-    const struct mkperf_latency_pair *pair = &latencies.shown.pair[index];
-    struct mkperf_latency_ends ends = mkperf_latency_ends(&latencies.shown, pair);
-
-    *to = (mkperf_LatencyPair){
-        .kind = ends.kind == MKPERF_LATENCY_EXIT ? mkperf_LatencyKind_LATENCY_EXIT
-                                                 : (mkperf_LatencyKind)ends.kind,
-        .from = ends.kind == MKPERF_LATENCY_IRQ ? 0 : mkperf_thread_to_wire(ends.from),
-        .to = mkperf_thread_to_wire(ends.to),
-        .irq = ends.irq,
-    };
-    if (first) {
-        to->count = pair->count;
-        to->total_ticks = pair->total;
-        to->max_ticks = pair->max;
-        to->max_at = pair->max_at;
-        to->busy = pair->busy;
-    }
-}
-
 /* Puts buckets of the snapshot into an answer, those from position `at` on, as many as fit. Returns
  * the next position. The first bucket of a pair begins its first piece, even if it is empty. */
 static uint32_t fill_pairs(uint32_t at, mkperf_Latency *out)
@@ -186,8 +159,15 @@ static uint32_t fill_pairs(uint32_t at, mkperf_Latency *out)
         }
         if (piece) {
             to = &out->pairs[out->pairs_count++];
-            put_pair(index, bucket == 0, to);
+            mkperf_latency_ends(&latencies.shown, pair, to);
             last = 0;
+        }
+        if (bucket == 0) { /* The first piece has what is counted beside the buckets. */
+            to->count = pair->count;
+            to->total_ticks = pair->total;
+            to->max_ticks = pair->max;
+            to->max_at = pair->max_at;
+            to->busy = pair->busy;
         }
         if (count != 0) {
             to->bucket[to->bucket_count++] = bucket - last;
@@ -211,30 +191,23 @@ static uint32_t fill_part(uint32_t at, mkperf_Latency *out)
     return at;
 }
 
-/* Cuts a snapshot into parts. out: used for that, and left undefined. */
-static void cut_snapshot(mkperf_Latency *out)
-{
-    uint32_t at = 0;
-
-    /* Otherwise the runs' times are those of the counts. */
-    if (!mkperf_plan.counting || latencies.run_at == 0) {
-        mkperf_latencies_counted(latencies.ended != 0 ? latencies.ended : mkperf_kernel_time());
-    }
-    latencies.shown = latencies.latency;
-    latencies.parts = 0;
-    while (at < FIRST_RUN + latencies.runs && latencies.parts < MOST_PARTS) {
-        latencies.part[latencies.parts++] = at;
-        at = fill_part(at, out);
-    }
-}
-
 bool mkperf_latencies_answer(uint32_t part, mkperf_Latency *out)
 {
     if (!latencies.on || mkperf_kernel.began == 0) {
         return mkperf_refuse(MKPERF_RESULT_STATE, 0, "no session with latencies was started");
     }
-    if (part == 0) {
-        cut_snapshot(out);
+    if (part == 0) { /* Take a snapshot, and cut it into parts: `out` is used for that. */
+        /* Beside counts, the runs' times are those of the counts. */
+        if (!mkperf_plan.counting || latencies.run_at == 0) {
+            mkperf_latencies_counted(latencies.ended != 0 ? latencies.ended : mkperf_kernel_time());
+        }
+        uint32_t at = 0;
+        latencies.shown = latencies.latency;
+        latencies.parts = 0;
+        while (at < FIRST_RUN + latencies.runs && latencies.parts < MOST_PARTS) {
+            latencies.part[latencies.parts++] = at;
+            at = fill_part(at, out);
+        }
     }
     if (part >= latencies.parts) {
         return mkperf_refuse(MKPERF_RESULT_RANGE, 0, "there is no such part");

@@ -431,18 +431,19 @@ void mkperf_latency_gap(struct mkperf_latency *l)
     }
 }
 
-struct mkperf_latency_ends mkperf_latency_ends(const struct mkperf_latency *l,
-                                               const struct mkperf_latency_pair *pair)
+void mkperf_latency_ends(const struct mkperf_latency *l, const struct mkperf_latency_pair *pair,
+                         mkperf_LatencyPair *out)
 {
-    struct mkperf_latency_ends ends = {.kind = kind_of(pair->key),
-                                       .irq = (uint32_t)(pair->key >> 32)};
+    unsigned kind = kind_of(pair->key);
     unsigned from = from_of(pair->key);
+    unsigned to = to_of(pair->key);
+    bool irq = kind == MKPERF_LATENCY_IRQ;
 
-    ends.to = l->thread[to_of(pair->key) % MKPERF_LATENCY_THREADS].identity;
-    if (ends.kind == MKPERF_LATENCY_IRQ) {
-        ends.irq = from;
-    } else {
-        ends.from = l->thread[from % MKPERF_LATENCY_THREADS].identity;
-    }
-    return ends;
+    *out = (mkperf_LatencyPair){
+        .kind = kind == MKPERF_LATENCY_EXIT ? mkperf_LatencyKind_LATENCY_EXIT
+                                            : (mkperf_LatencyKind)kind,
+        .from = irq ? 0 : mkperf_thread_to_wire(l->thread[from % MKPERF_LATENCY_THREADS].identity),
+        .to = mkperf_thread_to_wire(l->thread[to % MKPERF_LATENCY_THREADS].identity),
+        .irq = irq ? from : (uint32_t)(pair->key >> 32),
+    };
 }

@@ -44,13 +44,15 @@ enum mkperf_latency_limits {
 };
 
 enum mkperf_latency_kind {
-    MKPERF_LATENCY_CALL = 0,
-    MKPERF_LATENCY_NOTIFY = 1,
-    MKPERF_LATENCY_IRQ = 2,
+    MKPERF_LATENCY_CALL = mkperf_StopKind_STOP_CALL,
+    MKPERF_LATENCY_NOTIFY = mkperf_StopKind_STOP_NOTIFY,
+    MKPERF_LATENCY_IRQ = mkperf_StopKind_STOP_IRQ,
     /* These two are only compared with limits: */
-    MKPERF_LATENCY_READY = 3,     /* from when a thread could run until it ran */
-    MKPERF_LATENCY_THROTTLED = 4, /* a thread used up its budget; it takes no time */
-    MKPERF_LATENCY_EXIT = 5,      /* no limit is compared with these */
+    MKPERF_LATENCY_READY =
+        mkperf_StopKind_STOP_READY, /* from when a thread could run until it ran */
+    /* A thread used up its budget. This takes no time. */
+    MKPERF_LATENCY_THROTTLED = mkperf_StopKind_STOP_THROTTLED,
+    MKPERF_LATENCY_EXIT, /* no limit is compared with these */
 };
 
 struct mkperf_latency_thread {
@@ -100,14 +102,6 @@ struct mkperf_latency {
     uint64_t cell[MKPERF_LATENCY_CELLS];
 };
 
-/* A pair's key, unpacked. from: identity; 0 for an IRQ. irq: the interrupt, or the reason of an exit. */
-struct mkperf_latency_ends {
-    unsigned kind;
-    uint32_t irq;
-    uint64_t from;
-    uint64_t to;
-};
-
 /* Forgets all, limits included. */
 void mkperf_latency_begin(struct mkperf_latency *l);
 /* Called afterwards: latencies are compared with the n limits, which stay where they are. tick_hz:
@@ -129,8 +123,9 @@ unsigned mkperf_latency_runs(const struct mkperf_latency *l, uint64_t time,
 /* Returns how many latencies of the pair with that index were counted in the bucket. */
 uint32_t mkperf_latency_count(const struct mkperf_latency *l, unsigned pair, unsigned bucket);
 
-/* Unpacks the key of a pair of *l or of an earlier copy of it. */
-struct mkperf_latency_ends mkperf_latency_ends(const struct mkperf_latency *l,
-                                               const struct mkperf_latency_pair *pair);
+/* Stores the kind, the threads and the interrupt or exit of a pair of *l, or of an earlier copy of it; zeros in the
+ * rest. */
+void mkperf_latency_ends(const struct mkperf_latency *l, const struct mkperf_latency_pair *pair,
+                         mkperf_LatencyPair *out);
 
 #endif

@@ -11,11 +11,12 @@ static struct {
     bool on;        /* The last session had software events. */
     uint64_t ended; /* ticks; 0: the session runs */
 
-    /* the snapshot, in which used entries come first and have identities instead of keys */
-    struct mkperf_soft view;
-    uint64_t enabled; /* ticks */
+    /* the snapshot, in the form of the answer: what all its parts have, and the rows to divide */
+    mkperf_Interactions answer;
     uint32_t edges;
     uint32_t threads;
+    mkperf_Edge edge[MKPERF_SOFT_EDGES];
+    mkperf_ThreadEvents thread[MKPERF_COUNT_THREADS];
 } soft;
 
 bool mkperf_soft_prepare(void)
@@ -100,20 +101,6 @@ void mkperf_soft_ended(void)
     }
 }
 
-/* Notes a fault. A fault of some threads ends a flight recording. thread: as in the request. */
-static void note_fault(uint64_t thread)
-{
-    const mkperf_Configure *request = &mkperf_plan.request;
-
-    for (unsigned i = 0; i < request->dump_on_fault_count; i++) {
-        if (request->dump_on_fault[i] == thread &&
-            mkperf_status.trigger == mkperf_FlightTrigger_FLIGHT_STOP) {
-            mkperf_status.trigger = mkperf_FlightTrigger_FLIGHT_FAULT;
-            mkperf_status.trigger_thread = thread;
-        }
-    }
-}
-
 bool mkperf_soft_take(const uint64_t *record, unsigned size)
 {
     if (mkperf_plan.counting || size != 8 * MKPERF_FAULT_WORDS) {
@@ -122,65 +109,62 @@ bool mkperf_soft_take(const uint64_t *record, unsigned size)
     uint64_t out[MKPERF_FAULT_WORDS];
     memcpy(out, record, sizeof out);
     out[MKPERF_WORD_THREAD] = mkperf_thread_of(record[MKPERF_WORD_THREAD], record[MKPERF_WORD_SC]);
-    note_fault(mkperf_thread_to_wire(out[MKPERF_WORD_THREAD]));
+    uint64_t thread = mkperf_thread_to_wire(out[MKPERF_WORD_THREAD]);
+    /* A fault of some threads ends a flight recording. */
+    for (unsigned i = 0; i < mkperf_plan.request.dump_on_fault_count; i++) {
+        if (mkperf_plan.request.dump_on_fault[i] == thread &&
+            mkperf_status.trigger == mkperf_FlightTrigger_FLIGHT_STOP) {
+            mkperf_status.trigger = mkperf_FlightTrigger_FLIGHT_FAULT;
+            mkperf_status.trigger_thread = thread;
+        }
+    }
     mkperf_soft_table(mkperf_kernel.rings)->records_dropped +=
         !mkperf_output_put(out, sizeof out, 0);
     return true;
 }
 
-/* Copies the table, and moves its used entries to the front. */
-static void take_view(void)
+/* Converts the used entries of the table into rows of the answer. */
+static void take_snapshot(void)
 {
-    struct mkperf_soft *v = &soft.view;
+    const struct mkperf_soft *table = mkperf_soft_table(mkperf_kernel.rings);
     uint64_t now = soft.ended != 0 ? soft.ended : mkperf_kernel_time();
 
-    soft.enabled = mkperf_kernel_enabled(now);
     soft.edges = 0;
     soft.threads = 0;
-    *v = *mkperf_soft_table(mkperf_kernel.rings);
     for (unsigned i = 0; i < MKPERF_SOFT_EDGES; i++) {
-        struct mkperf_soft_edge edge = v->edge[i];
-        if (edge.from != 0) {
-            edge.from = mkperf_soft_identity(edge.from, edge.from_sc);
-            edge.to = mkperf_soft_identity(edge.to, edge.to_sc);
-            v->edge[soft.edges++] = edge;
+        const struct mkperf_soft_edge *e = &table->edge[i];
+        if (e->from != 0) {
+            soft.edge[soft.edges++] = (mkperf_Edge){
+                .from = mkperf_thread_to_wire(mkperf_soft_identity(e->from, e->from_sc)),
+                .to = mkperf_thread_to_wire(mkperf_soft_identity(e->to, e->to_sc)),
+                .calls = e->count[0],
+                .notifications = e->count[1],
+            };
         }
     }
     for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++) {
-        struct mkperf_soft_thread thread = v->thread[i];
-        if (thread.key != 0) {
-            thread.key = mkperf_soft_identity(thread.key, thread.sc);
-            v->thread[soft.threads++] = thread;
+        const struct mkperf_soft_thread *t = &table->thread[i];
+        if (t->key != 0) {
+            mkperf_ThreadEvents *to = &soft.thread[soft.threads++];
+            *to = (mkperf_ThreadEvents){
+                .thread = mkperf_thread_to_wire(mkperf_soft_identity(t->key, t->sc)),
+                .count_count = MKPERF_SOFT_KINDS,
+                .stack_least = t->stack.least,
+                .stack_bottom = t->stack.bottom,
+                .stack_top = t->stack.top,
+                .stack_lowest = t->stack.lowest,
+            };
+            memcpy(to->count, t->count, sizeof t->count);
         }
     }
-}
-
-static void put_edges(uint32_t first, mkperf_Interactions *out)
-{
-    for (uint32_t i = first; i < soft.edges && out->edges_count < MKPERF_EDGE_PART; i++) {
-        out->edges[out->edges_count++] = (mkperf_Edge){
-            .from = mkperf_thread_to_wire(soft.view.edge[i].from),
-            .to = mkperf_thread_to_wire(soft.view.edge[i].to),
-            .calls = soft.view.edge[i].count[0],
-            .notifications = soft.view.edge[i].count[1],
-        };
-    }
-}
-
-static void put_threads(uint32_t first, mkperf_Interactions *out)
-{
-    for (uint32_t i = first; i < soft.threads && out->threads_count < MKPERF_EDGE_PART; i++) {
-        mkperf_ThreadEvents *to = &out->threads[out->threads_count++];
-        to->thread = mkperf_thread_to_wire(soft.view.thread[i].key);
-        to->count_count = MKPERF_SOFT_KINDS;
-        for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
-            to->count[kind] = soft.view.thread[i].count[kind];
-        }
-        to->stack_least = soft.view.thread[i].stack.least;
-        to->stack_bottom = soft.view.thread[i].stack.bottom;
-        to->stack_top = soft.view.thread[i].stack.top;
-        to->stack_lowest = soft.view.thread[i].stack.lowest;
-    }
+    uint32_t rows = soft.edges > soft.threads ? soft.edges : soft.threads;
+    soft.answer = (mkperf_Interactions){
+        .enabled_ticks = mkperf_kernel_enabled(now),
+        .parts = rows == 0 ? 1 : (rows + MKPERF_EDGE_PART - 1) / MKPERF_EDGE_PART,
+        .total_count = MKPERF_SOFT_KINDS,
+        .records_dropped = table->records_dropped,
+    };
+    memcpy(soft.answer.total, table->total, sizeof table->total);
 }
 
 bool mkperf_soft_answer(uint32_t part, mkperf_Interactions *out)
@@ -189,25 +173,21 @@ bool mkperf_soft_answer(uint32_t part, mkperf_Interactions *out)
         return mkperf_refuse(MKPERF_RESULT_STATE, 0, "no session with software events was started");
     }
     if (part == 0) {
-        take_view();
+        take_snapshot();
     }
-    uint32_t rows = soft.edges > soft.threads ? soft.edges : soft.threads;
-    uint32_t parts = rows <= MKPERF_EDGE_PART ? 1
-                                              : (rows + MKPERF_EDGE_PART - 1) / MKPERF_EDGE_PART;
-    if (part >= parts) {
+    if (part >= soft.answer.parts) {
         return mkperf_refuse(MKPERF_RESULT_RANGE, 0, "no such part");
     }
-    *out = (mkperf_Interactions){
-        .enabled_ticks = soft.enabled,
-        .part = part,
-        .parts = parts,
-        .total_count = MKPERF_SOFT_KINDS,
-        .records_dropped = soft.view.records_dropped,
-    };
-    for (unsigned i = 0; i < MKPERF_SOFT_KINDS; i++) {
-        out->total[i] = soft.view.total[i];
+    *out = soft.answer;
+    out->part = part;
+    uint32_t end = (part + 1) * MKPERF_EDGE_PART;
+    for (uint32_t i = end - MKPERF_EDGE_PART; i < end; i++) {
+        if (i < soft.edges) {
+            out->edges[out->edges_count++] = soft.edge[i];
+        }
+        if (i < soft.threads) {
+            out->threads[out->threads_count++] = soft.thread[i];
+        }
     }
-    put_edges(part * MKPERF_EDGE_PART, out);
-    put_threads(part * MKPERF_EDGE_PART, out);
     return true;
 }

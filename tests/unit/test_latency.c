@@ -363,14 +363,16 @@ static void same_as_on_the_target(void **state)
     for (unsigned i = 0; i < MKPERF_LATENCY_PAIRS; i++) {
         static const char *const kinds[] = {"call", "notification", "irq"};
         const struct mkperf_latency_pair *p = &target.pair[i];
-        struct mkperf_latency_ends ends = mkperf_latency_ends(&target, p);
+        mkperf_LatencyPair ends;
         char row[256];
         if (p->key == 0) {
             continue;
         }
+        mkperf_latency_ends(&target, p, &ends);
+        bool irq = ends.kind == mkperf_LatencyKind_LATENCY_IRQ;
         snprintf(row, sizeof row, "%s,%s,%s,%u,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu\n",
-                 kinds[ends.kind], ends.kind == MKPERF_LATENCY_IRQ ? "" : name_of(ends.from),
-                 name_of(ends.to), ends.irq, (unsigned long long)p->count,
+                 kinds[ends.kind], irq ? "" : name_of(mkperf_thread_from_wire(ends.from)),
+                 name_of(mkperf_thread_from_wire(ends.to)), ends.irq, (unsigned long long)p->count,
                  (unsigned long long)p->total, (unsigned long long)quantile(i, 500),
                  (unsigned long long)quantile(i, 900), (unsigned long long)quantile(i, 990),
                  (unsigned long long)quantile(i, 999), (unsigned long long)p->max,

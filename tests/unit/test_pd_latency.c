@@ -17,20 +17,24 @@ static void event(unsigned kind, unsigned reason, uint64_t thread, uint64_t time
     mkperf_latency_event(&latency, 0, mkperf_sched_header(kind, reason, 0), thread, time);
 }
 
-static const struct mkperf_latency_pair *pair_of(unsigned kind, uint64_t from, uint64_t to)
+/* from: 0 for an interrupt. */
+static const struct mkperf_latency_pair *pair_of(mkperf_LatencyKind kind, uint64_t from,
+                                                 uint64_t to)
 {
     for (unsigned i = 0; i < MKPERF_LATENCY_PAIRS; i++) {
         const struct mkperf_latency_pair *p = &latency.pair[i];
-        struct mkperf_latency_ends e = mkperf_latency_ends(&latency, p);
-        if (p->key != 0 && e.kind == kind && e.from == from && e.to == to) {
+        mkperf_LatencyPair e;
+        mkperf_latency_ends(&latency, p, &e);
+        if (p->key != 0 && e.kind == kind && e.to == mkperf_thread_to_wire(to) &&
+            e.from == (kind == mkperf_LatencyKind_LATENCY_IRQ ? 0 : mkperf_thread_to_wire(from))) {
             return p;
         }
     }
     return NULL;
 }
 
-static void assert_pair(unsigned kind, uint64_t from, uint64_t to, uint64_t count, uint64_t total,
-                        uint64_t max, uint64_t max_at)
+static void assert_pair(mkperf_LatencyKind kind, uint64_t from, uint64_t to, uint64_t count,
+                        uint64_t total, uint64_t max, uint64_t max_at)
 {
     const struct mkperf_latency_pair *p = pair_of(kind, from, to);
 
@@ -65,40 +69,42 @@ static void test_latencies(void **state)
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_CALLED, 3, 130);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_REPLIED, 2, 160);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_REPLIED, 1, 170);
-    assert_pair(MKPERF_LATENCY_CALL, 1, 2, 1, 60, 60, 170);
-    assert_pair(MKPERF_LATENCY_CALL, 2, 3, 1, 30, 30, 160);
+    assert_pair(mkperf_LatencyKind_LATENCY_CALL, 1, 2, 1, 60, 60, 170);
+    assert_pair(mkperf_LatencyKind_LATENCY_CALL, 2, 3, 1, 30, 30, 160);
     /* 1 calls 2, which another thread keeps from running; the reply comes without a switch. */
     event(MKPERF_SCHED_CALL, 0, 2, 200);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_CALLED, 9, 201);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_NOTIFICATION, 2, 250);
     event(MKPERF_SCHED_REPLY, 0, 1, 300);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_MESSAGE, 1, 301);
-    assert_pair(MKPERF_LATENCY_CALL, 1, 2, 2, 160, 100, 300);
+    assert_pair(mkperf_LatencyKind_LATENCY_CALL, 1, 2, 2, 160, 100, 300);
     /* 2 is busy when 1 calls. */
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_QUEUED, 2, 400);
     event(MKPERF_SCHED_RECEIVE, 0, 1, 450);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_REPLIED, 1, 500);
-    assert_pair(MKPERF_LATENCY_CALL, 1, 2, 3, 260, 100, 300);
+    assert_pair(mkperf_LatencyKind_LATENCY_CALL, 1, 2, 3, 260, 100, 300);
     /* 1 notifies 9, which waits, twice: it is ready after the first. Then an interrupt. */
     event(MKPERF_SCHED_NOTIFY, 0, 9, 600);
     event(MKPERF_SCHED_NOTIFY, 0, 9, 610);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 9, 640);
-    assert_pair(MKPERF_LATENCY_NOTIFY, 1, 9, 1, 40, 40, 640);
+    assert_pair(mkperf_LatencyKind_LATENCY_NOTIFY, 1, 9, 1, 40, 40, 640);
     event(MKPERF_SCHED_NOTIFY, 0, 9, 650); /* it runs, or is ready: no latency */
     event(MKPERF_SCHED_NOTIFY, 0, 7, 651); /* what thread 7 does is unknown */
-    assert_int_equal(pair_of(MKPERF_LATENCY_NOTIFY, 9, 9)->busy, 1);
-    assert_int_equal(pair_of(MKPERF_LATENCY_NOTIFY, 1, 9)->busy, 1);
-    assert_null(pair_of(MKPERF_LATENCY_NOTIFY, 9, 7));
+    assert_int_equal(pair_of(mkperf_LatencyKind_LATENCY_NOTIFY, 9, 9)->busy, 1);
+    assert_int_equal(pair_of(mkperf_LatencyKind_LATENCY_NOTIFY, 1, 9)->busy, 1);
+    assert_null(pair_of(mkperf_LatencyKind_LATENCY_NOTIFY, 9, 7));
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_NOTIFICATION, 1, 660);
     mkperf_latency_event(&latency, 0, mkperf_sched_header(MKPERF_SCHED_IRQ, 0, 79), 9, 700);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 9, 709);
-    assert_pair(MKPERF_LATENCY_IRQ, 0, 9, 1, 9, 9, 709);
-    assert_int_equal(mkperf_latency_ends(&latency, pair_of(MKPERF_LATENCY_IRQ, 0, 9)).irq, 79);
+    assert_pair(mkperf_LatencyKind_LATENCY_IRQ, 0, 9, 1, 9, 9, 709);
+    mkperf_LatencyPair ends;
+    mkperf_latency_ends(&latency, pair_of(mkperf_LatencyKind_LATENCY_IRQ, 0, 9), &ends);
+    assert_int_equal(ends.irq, 79);
     /* What began before a gap is not measured. */
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_CALLED, 2, 800);
     mkperf_latency_gap(&latency);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_REPLIED, 9, 900);
-    assert_null(pair_of(MKPERF_LATENCY_CALL, 9, 2));
+    assert_null(pair_of(mkperf_LatencyKind_LATENCY_CALL, 9, 2));
     assert_int_equal(latency.dropped, 0);
 }
 
@@ -138,9 +144,9 @@ static void test_exits(void **state)
         event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_FAULTED, 6, 120);
         event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_MESSAGE, 5, 150);
     }
-    assert_pair(MKPERF_LATENCY_EXIT, 5, 6, 2, 80, 40, 150);
-    struct mkperf_latency_ends ends =
-        mkperf_latency_ends(&latency, pair_of(MKPERF_LATENCY_EXIT, 5, 6));
+    assert_pair(mkperf_LatencyKind_LATENCY_EXIT, 5, 6, 2, 80, 40, 150);
+    mkperf_LatencyPair ends;
+    mkperf_latency_ends(&latency, pair_of(mkperf_LatencyKind_LATENCY_EXIT, 5, 6), &ends);
     assert_int_equal(ends.irq, MKPERF_EXIT_ACCESS | accessed << 8);
     /* Another reason is another row. The monitor calls 7 for it, and that is a call. */
     mkperf_latency_begin(&latency);
@@ -150,9 +156,9 @@ static void test_exits(void **state)
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_CALLED, 7, 220);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_REPLIED, 6, 230);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_MESSAGE, 5, 260);
-    assert_pair(MKPERF_LATENCY_EXIT, 5, 6, 1, 50, 50, 260);
-    assert_pair(MKPERF_LATENCY_CALL, 6, 7, 1, 10, 10, 230);
-    ends = mkperf_latency_ends(&latency, pair_of(MKPERF_LATENCY_EXIT, 5, 6));
+    assert_pair(mkperf_LatencyKind_LATENCY_EXIT, 5, 6, 1, 50, 50, 260);
+    assert_pair(mkperf_LatencyKind_LATENCY_CALL, 6, 7, 1, 10, 10, 230);
+    mkperf_latency_ends(&latency, pair_of(mkperf_LatencyKind_LATENCY_EXIT, 5, 6), &ends);
     assert_int_equal(ends.irq, MKPERF_EXIT_HVC);
     /* The monitor is busy on another core, and takes the exit later. A fault of a thread is no exit. */
     mkperf_latency_begin(&latency);
@@ -162,11 +168,11 @@ static void test_exits(void **state)
     mkperf_latency_event(&latency, 1, mkperf_sched_header(MKPERF_SCHED_RECEIVE, 0, MKPERF_EXIT_WFX),
                          5, 330);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_IDLE, 5, 345);
-    assert_pair(MKPERF_LATENCY_EXIT, 5, 6, 1, 35, 35, 345);
+    assert_pair(mkperf_LatencyKind_LATENCY_EXIT, 5, 6, 1, 35, 35, 345);
     exit_event(MKPERF_SCHED_FAULT, MKPERF_FAULT_THREAD, 6, 350);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_FAULTED, 9, 351);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 5, 360);
-    assert_pair(MKPERF_LATENCY_EXIT, 5, 6, 1, 35, 35, 345);
+    assert_pair(mkperf_LatencyKind_LATENCY_EXIT, 5, 6, 1, 35, 35, 345);
 }
 
 /* Run times of two cores add up to their time without gaps; idle is one thread. */

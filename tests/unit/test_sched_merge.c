@@ -108,9 +108,10 @@ static const struct mkperf_latency_pair *calls(uint64_t from)
 {
     for (unsigned i = 0; i < MKPERF_LATENCY_PAIRS; i++) {
         const struct mkperf_latency_pair *pair = &latencies.latency.pair[i];
-        struct mkperf_latency_ends ends = mkperf_latency_ends(&latencies.latency, pair);
-        if (pair->key != 0 && ends.kind == MKPERF_LATENCY_CALL && ends.from == from &&
-            ends.to == SERVER) {
+        mkperf_LatencyPair ends;
+        mkperf_latency_ends(&latencies.latency, pair, &ends);
+        if (pair->key != 0 && ends.kind == mkperf_LatencyKind_LATENCY_CALL &&
+            ends.from == mkperf_thread_to_wire(from) && ends.to == mkperf_thread_to_wire(SERVER)) {
             return pair;
         }
     }
