@@ -156,55 +156,44 @@ static inline uint64_t take_samples(unsigned core, const struct mkperf_ring_cons
     return bytes;
 }
 
-/* Takes a SAMPLE record of a session that counts. */
-static void count_sample(unsigned core, const uint64_t *record)
-{
-    unsigned counter = mkperf_record_counter(record[MKPERF_WORD_HEADER]);
-    struct mkperf_tally *t = &mkperf_in.tally;
-
-    t->last[core] = record[MKPERF_WORD_TIME];
-    if (t->mask >> counter & 1) {
-        t->total[core][t->slot[counter]] += record[MKPERF_WORD_PERIOD];
-    }
-}
-
-/* Takes a SLICE record. False: it is not one of the session. */
-static bool take_slice(const uint64_t *record, unsigned size)
-{
-    unsigned counter = mkperf_record_counter(record[MKPERF_WORD_HEADER]);
-
-    if (size < 8 * MKPERF_SLICE_WORDS) {
-        return false;
-    }
-    if (counter + 1 == mkperf_plan.beat) {
-        return true; /* It has woken this PD. */
-    }
-    mkperf_in.tally.expired = mkperf_plan.clock != 0;
-    return mkperf_in.tally.expired;
-}
-
 /* Gives a record that is no sample for the output to its stage. False: the record is invalid. */
 static bool dispatch(unsigned core, const uint64_t *record, unsigned size)
 {
-    unsigned type = mkperf_record_type(record[MKPERF_WORD_HEADER]);
-    bool ok = false;
+    uint64_t header = record[MKPERF_WORD_HEADER];
+    unsigned type = mkperf_record_type(header);
+    unsigned counter = mkperf_record_counter(header);
+    struct mkperf_tally *tally = &mkperf_in.tally;
+    bool ok;
 
     if (size <= 8 * MKPERF_WORD_TIME) {
         return false;
     }
-    if (type == MKPERF_RECORD_SCHED || type == MKPERF_RECORD_SCHED_THREAD ||
-        type == MKPERF_RECORD_SCHED_LOSS || type == MKPERF_RECORD_WORDS) {
+    switch (type) {
+    case MKPERF_RECORD_SCHED_THREAD:
+    case MKPERF_RECORD_SCHED_LOSS:
+        return mkperf_sched_take(core, record, size);
+    case MKPERF_RECORD_SCHED:
+    case MKPERF_RECORD_WORDS:
         ok = mkperf_sched_take(core, record, size);
-    } else if (type == MKPERF_RECORD_FAULT) {
+        break;
+    case MKPERF_RECORD_FAULT:
         ok = mkperf_soft_take(record, size);
-    } else if (type == MKPERF_RECORD_SLICE) {
-        ok = take_slice(record, size);
-    } else if (mkperf_plan.counting && size >= SMALLEST_SAMPLE &&
-               sample_ok(record[MKPERF_WORD_HEADER])) {
-        count_sample(core, record);
-        ok = true;
+        break;
+    case MKPERF_RECORD_SLICE: /* The beat has woken this PD. The clock ends the slice. */
+        ok = size >= 8 * MKPERF_SLICE_WORDS &&
+             (counter + 1 == mkperf_plan.beat || mkperf_plan.clock != 0);
+        tally->expired |= ok && counter + 1 != mkperf_plan.beat;
+        break;
+    default: /* a sample that counts */
+        ok = mkperf_plan.counting && size >= SMALLEST_SAMPLE && sample_ok(header);
+        if (ok) {
+            tally->last[core] = record[MKPERF_WORD_TIME];
+        }
+        if (ok && (tally->mask >> counter & 1)) {
+            tally->total[core][tally->slot[counter]] += record[MKPERF_WORD_PERIOD];
+        }
     }
-    if (ok && type != MKPERF_RECORD_SCHED_THREAD && type != MKPERF_RECORD_SCHED_LOSS) {
+    if (ok) {
         mkperf_in.core[core].now = record[MKPERF_WORD_TIME];
     }
     return ok;

@@ -6,8 +6,6 @@
 
 #include <microkit.h>
 
-#include <mkperf/jitter.h>
-
 /* seL4's configuration in the SDK has the number of cores that Microkit's loader starts. */
 #ifndef CONFIG_MAX_NUM_NODES
 #define CONFIG_MAX_NUM_NODES 1
@@ -18,8 +16,7 @@
 enum { MICROKIT_REPLY_CAP = 4 };
 
 enum {
-    SPINS_PER_LOOK = 256,  /* between two looks at the time */
-    BEAT_CYCLES = 4000000, /* Scheduling events in 4 ms at 1 GHz fit the core's ring by far. */
+    SPINS_PER_LOOK = 256, /* between two looks at the time */
 };
 
 /* The kernel finds a descriptor through the IPC buffer, and only if it is within one page. */
@@ -193,20 +190,6 @@ void mkperf_kernel_select(unsigned event)
     }
     if (e->kernel_counter != 0) {
         want->counter[e->kernel_counter - 1].select = e->kernel_select;
-    }
-}
-
-void mkperf_kernel_set_clocks(uint32_t slice_cycles)
-{
-    const uint32_t counter[] = {mkperf_plan.clock, mkperf_plan.beat};
-    const uint32_t cycles[] = {slice_cycles, BEAT_CYCLES};
-
-    for (unsigned i = 0; i < 2; i++) {
-        if (counter[i] != 0) {
-            struct mkperf_request_counter *to = &mkperf_wanted()->counter[counter[i] - 1];
-            *to = mkperf_counter_every(mkperf_plan.clock_select, cycles[i]);
-            to->jitter_mask = mkperf_jitter_mask(cycles[i]);
-        }
     }
 }
 

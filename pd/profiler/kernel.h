@@ -82,10 +82,6 @@ uint64_t mkperf_kernel_answer_time(void);
 struct mkperf_configuration *mkperf_kernel_blank(uint64_t ring_bytes);
 /* Writes the selectors of the counters of that event into the own core's configuration. */
 void mkperf_kernel_select(unsigned event);
-/* Writes the plan's clocks into the own core's configuration: the one that ends a slice after so
- * many cycles on average, and the one that wakes this PD for scheduling events. Jitter keeps any
- * program out of step with them. */
-void mkperf_kernel_set_clocks(uint32_t slice_cycles);
 
 /* Waits for the cores that have never answered. Only while no session runs. */
 void mkperf_cores_probe(void);

@@ -13,6 +13,7 @@
 enum { /* average length of a slice: 10 and 4 ms at 1 GHz */
        SAMPLING_CYCLES = 10000000,
        COUNTING_CYCLES = 4000000,
+       BEAT_CYCLES = 4000000, /* Scheduling events in 4 ms at 1 GHz fit the core's ring by far. */
 };
 
 /* The state in which a counter was stopped. */
@@ -81,7 +82,17 @@ static void set_own_core(void)
         set_counter(mkperf_kernel.here, n);
         mkperf_kernel_select(event);
     }
-    mkperf_kernel_set_clocks(mkperf_plan.counting ? COUNTING_CYCLES : SAMPLING_CYCLES);
+    /* Jitter keeps any program out of step with the clocks. */
+    const uint32_t clock[] = {mkperf_plan.clock, mkperf_plan.beat};
+    const uint32_t cycles[] = {mkperf_plan.counting ? COUNTING_CYCLES : SAMPLING_CYCLES,
+                               BEAT_CYCLES};
+    for (unsigned i = 0; i < 2; i++) {
+        if (clock[i] != 0) {
+            struct mkperf_request_counter *to = &want->counter[clock[i] - 1];
+            *to = mkperf_counter_every(mkperf_plan.clock_select, cycles[i]);
+            to->jitter_mask = mkperf_jitter_mask(cycles[i]);
+        }
+    }
     tally->mask = mkperf_plan.counting ? slice->counter_mask : 0;
     want->count_mask = tally->mask;
     want->read_mask = slice->read_mask;
@@ -89,19 +100,6 @@ static void set_own_core(void)
     want->counter_mask = slice->counter_mask | want->slice_mask;
     want->enable_mask = want->counter_mask;
     mkperf_kernel.stale = 0;
-}
-
-/* Writes the configurations of the other cores, whose counters stopped at other values. */
-static void set_other_cores(void)
-{
-    const struct mkperf_plan_slice *slice = &mkperf_plan.slice[mkperf_in.slice];
-
-    mkperf_cores_share(mkperf_kernel.on);
-    MKPERF_EACH_BIT (core, mkperf_cores_others(mkperf_kernel.on)) {
-        for (uint32_t n = slice->first; n < slice->end; n++) {
-            set_counter(core, n);
-        }
-    }
 }
 
 void mkperf_multiplex_begin(void)
@@ -190,7 +188,13 @@ void mkperf_multiplex_rotate(void)
         mkperf_in.slice = (mkperf_in.slice + 1) % mkperf_plan.session.slices;
         mkperf_in.rotated++;
         set_own_core();
-        set_other_cores();
+        const struct mkperf_plan_slice *slice = &mkperf_plan.slice[mkperf_in.slice];
+        mkperf_cores_share(mkperf_kernel.on);
+        MKPERF_EACH_BIT (core, mkperf_cores_others(mkperf_kernel.on)) {
+            for (uint32_t n = slice->first; n < slice->end; n++) {
+                set_counter(core, n); /* Its counters stopped at other values. */
+            }
+        }
         /* The slice's events are paced as if no time had passed since they stopped. */
         for (unsigned i = 0; i < mkperf_plan.events; i++) {
             if (mkperf_plan.event[i].slice == mkperf_in.slice) {

@@ -14,13 +14,17 @@ enum {
 
 struct mkperf_pace mkperf_pace[MKPERF_TARGET_CORES][MKPERF_MAX_EVENTS];
 
-/* Sets the event's period. The hook shortens a current interval that is now far too long. */
-static void set_period(unsigned core, unsigned event, uint32_t period)
+/* Sets the event's period. Its rate is measured from the time `from` on; 0: from the next sample on. The hook
+ * shortens a current interval that is now far too long. */
+static void set_period(unsigned core, unsigned event, uint32_t period, uint64_t from)
 {
     const struct mkperf_plan_event *e = &mkperf_plan.event[event];
     struct mkperf_pace *pace = &mkperf_pace[core][event];
     uint32_t most = pace->period / SETTLED;
 
+    pace->from = from;
+    pace->samples = 0;
+    pace->events = 0;
     period = mkperf_in_steps(period);
     pace->settling = period > pace->period + most || period + most < pace->period;
     if (period == pace->period) {
@@ -56,10 +60,7 @@ static void adapt_to_rate(unsigned core, unsigned event, bool dropped)
                                      mkperf_plan.session.events[event].frequency, pace->events,
                                      ticks, mkperf_kernel.tick_hz);
     }
-    pace->from = pace->last;
-    pace->samples = 0;
-    pace->events = 0;
-    set_period(core, event, period);
+    set_period(core, event, period, pace->last);
     pace->settling |= first;
 }
 
@@ -79,10 +80,8 @@ static void adapt_to_absence(unsigned core, unsigned event, uint64_t now, uint64
         return;
     }
     pace->last = now;
-    pace->from = 0;
-    pace->samples = 0;
-    pace->events = 0;
-    set_period(core, event, mkperf_starved_period(pace->period, mkperf_plan.event[event].minimum));
+    set_period(core, event, mkperf_starved_period(pace->period, mkperf_plan.event[event].minimum),
+               0);
 }
 
 bool mkperf_pace_adapt(uint32_t slice, uint64_t now, bool dropped, uint64_t silence)
