@@ -21,7 +21,7 @@
  *
  * Invariants
  * 1. A request starts as MKPERF_SESSION_REQUEST_ZERO.
- * 2. The profiler PD copies a request and checks the copy before use (pd/profiler/request.h). It
+ * 2. The profiler PD copies a request and checks the copy before use (pd/profiler/request.c). It
  *    never reads its own answers back. A hostile client can therefore spoil only its own view.
  * 3. The client does not change fields that the profiler PD writes.
  * 4. The profiler PD's priority is above the client's (Microkit's rule for protected calls).

@@ -58,21 +58,6 @@ static bool try_events(void)
     return true;
 }
 
-static void set_filters(struct mkperf_configuration *want)
-{
-    for (unsigned i = 0; i < mkperf_plan.request.only_count; i++) {
-        uint64_t thread = mkperf_thread_from_wire(mkperf_plan.request.only[i]);
-        bool child = (thread & MKPERF_THREAD_CHILD_BIT) && thread < MKPERF_THREAD_AMBIGUOUS;
-        want->filter[i] = (struct mkperf_filter){
-            .badge = child ? MKPERF_THREAD_CHILD_BIT | (thread & MKPERF_THREAD_CHILD_ID) : thread,
-            .sc = child ? thread >> 8 & MKPERF_THREAD_SC : 0,
-            .sc_mask = child ? MKPERF_THREAD_SC : 0,
-        };
-    }
-    /* A count is of all threads. */
-    want->filters = mkperf_plan.counting ? 0 : mkperf_plan.request.only_count;
-}
-
 /* Writes the session into the own core's configuration. False: the kernel lacks a part of it. */
 static bool set_configuration(void)
 {
@@ -92,7 +77,17 @@ static bool set_configuration(void)
     if (mkperf_plan.counting || mkperf_plan_beside()) {
         mkperf_counting_begin();
     }
-    set_filters(want);
+    for (unsigned i = 0; i < mkperf_plan.request.only_count; i++) {
+        uint64_t thread = mkperf_thread_from_wire(mkperf_plan.request.only[i]);
+        bool child = (thread & MKPERF_THREAD_CHILD_BIT) && thread < MKPERF_THREAD_AMBIGUOUS;
+        want->filter[i] = (struct mkperf_filter){
+            .badge = child ? MKPERF_THREAD_CHILD_BIT | (thread & MKPERF_THREAD_CHILD_ID) : thread,
+            .sc = child ? thread >> 8 & MKPERF_THREAD_SC : 0,
+            .sc_mask = child ? MKPERF_THREAD_SC : 0,
+        };
+    }
+    /* A count is of all threads. */
+    want->filters = mkperf_plan.counting ? 0 : mkperf_plan.request.only_count;
     if (want->counter_mask == 0) {
         want->counter_mask = 1; /* Software events only: a counter that is off. */
     }

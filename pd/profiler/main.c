@@ -27,19 +27,6 @@ uintptr_t mkperf_output; /* region of MKPERF_OUTPUT_REGION_BYTES, shared with th
 static struct mkperf_session_page *client_page;
 static uint32_t session_id; /* sessions started since boot */
 
-static void load_tables(void)
-{
-    struct mkperf_unwind_tables *to = mkperf_unwind_region(mkperf_rings);
-    enum mkperf_unwind_state state =
-        mkperf_unwind_load(to, mkperf_unwind_tables, sizeof mkperf_unwind_tables);
-
-    mkperf_kernel.unwind = state == MKPERF_UNWIND_LOADED ? (uintptr_t)to : 0;
-    mkperf_cpu.unwinds = mkperf_kernel.unwind != 0;
-    if (state == MKPERF_UNWIND_INVALID) {
-        microkit_dbg_puts("mkperf: the tables for unwinding are damaged, and are not used\n");
-    }
-}
-
 void init(void)
 {
     client_page = (struct mkperf_session_page *)mkperf_output;
@@ -55,7 +42,14 @@ void init(void)
     mkperf_out.ring.ring->tail = 0;
     mkperf_cpu.pmu = &MKPERF_PMU;
     mkperf_kernel.rings = mkperf_rings;
-    load_tables();
+    struct mkperf_unwind_tables *tables = mkperf_unwind_region(mkperf_rings);
+    enum mkperf_unwind_state state =
+        mkperf_unwind_load(tables, mkperf_unwind_tables, sizeof mkperf_unwind_tables);
+    mkperf_cpu.unwinds = state == MKPERF_UNWIND_LOADED;
+    mkperf_kernel.unwind = mkperf_cpu.unwinds ? (uintptr_t)tables : 0;
+    if (state == MKPERF_UNWIND_INVALID) {
+        microkit_dbg_puts("mkperf: the tables for unwinding are damaged, and are not used\n");
+    }
     mkperf_kernel_init();
     mkperf_ticks_init();
     if (mkperf_kernel.missing != NULL) {
@@ -165,38 +159,35 @@ static uint64_t tick_hz(void)
                                                   : mkperf_kernel.tick_hz;
 }
 
-static void fill_session(void)
+/* Called at the end of each call. */
+static void fill_session_and_status(void)
 {
-    mkperf_Session *s = &client_page->session;
+    mkperf_Session *session = &client_page->session;
+    mkperf_Status *status = &mkperf_status;
 
-    *s = mkperf_plan.session;
-    s->id = session_id;
-    s->running = client_sees_session();
-    s->overwrite = mkperf_out.flight;
-    s->cores = mkperf_kernel.cores > 1 ? mkperf_plan.cores : 0;
+    *session = mkperf_plan.session;
+    session->id = session_id;
+    session->running = client_sees_session();
+    session->overwrite = mkperf_out.flight;
+    session->cores = mkperf_kernel.cores > 1 ? mkperf_plan.cores : 0;
     client_page->tick_hz = tick_hz();
     client_page->output_bytes = (uint32_t)mkperf_out.ring.size;
-}
 
-static void fill_status(void)
-{
-    mkperf_Status *s = &mkperf_status;
-
-    s->session = session_id;
-    s->running = client_sees_session();
-    s->tick_hz = tick_hz();
-    s->period_count = (pb_size_t)mkperf_plan.events;
+    status->session = session_id;
+    status->running = client_sees_session(); /* The client can write to the page. */
+    status->tick_hz = tick_hz();
+    status->period_count = (pb_size_t)mkperf_plan.events;
     for (unsigned i = 0; i < mkperf_plan.events; i++) {
-        s->period[i] = mkperf_pace[mkperf_kernel.here][i].period;
+        status->period[i] = mkperf_pace[mkperf_kernel.here][i].period;
     }
     mkperf_kernel_status();
-    s->has_attribution = mkperf_plan_timed();
-    if (s->has_attribution) {
+    status->has_attribution = mkperf_plan_timed();
+    if (status->has_attribution) {
         mkperf_ticks_status();
     } else {
         mkperf_multiplex_status();
     }
-    client_page->status = *s;
+    client_page->status = *status;
     mkperf_output_status(&client_page->status);
 }
 
@@ -331,8 +322,7 @@ microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
     }
     mkperf_refusal = (mkperf_Error)mkperf_Error_init_zero;
     serve_call(microkit_msginfo_get_label(msginfo));
-    fill_session();
-    fill_status();
+    fill_session_and_status();
     client_page->error = mkperf_refusal;
     mkperf_ticks_leave();
     return microkit_msginfo_new(mkperf_refusal.code, 0);

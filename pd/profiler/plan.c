@@ -91,8 +91,9 @@ bool mkperf_plan_named(unsigned i)
 
 /* Returns the event after the last one of the group of event i, or after event i if that has no
  * group. */
-static unsigned group_end(const mkperf_Configure *request, unsigned i)
+static unsigned group_end(unsigned i)
 {
+    const mkperf_Configure *request = &mkperf_plan.request;
     uint32_t group = request->events[i].group;
     unsigned end = i + 1;
 
@@ -146,7 +147,7 @@ static bool plan_period(unsigned i)
     uint32_t reads = 0; /* most group reads in a sample of the event */
     uint32_t users = 0; /* events that sample user mode */
 
-    for (unsigned other = i + 1; other < group_end(&mkperf_plan.request, i); other++) {
+    for (unsigned other = i + 1; other < group_end(i); other++) {
         reads += mkperf_plan.request.events[other].read;
     }
     for (unsigned other = 0; other < mkperf_plan.request.events_count; other++) {
@@ -177,19 +178,6 @@ static bool plan_period(unsigned i)
     return true;
 }
 
-/* Returns whether QEMU loses overflows of the event. Only QEMU without the kernel's help has steps.
- * There, cycles overflow correctly because of the steps, and events of the kernel because the hook
- * checks their counters when the kernel is left. */
-static bool loses_overflows(unsigned i)
-{
-    if (MKPERF_PERIOD_STEP == 1 || mkperf_cpu.followers ||
-        modes_of(&mkperf_plan.request.events[i]) == 2) {
-        return false;
-    }
-    const struct mkperf_pmu_event *cycles = mkperf_event_named("cycles");
-    return cycles == NULL || mkperf_plan.session.events[i].code != cycles->code;
-}
-
 /* Refuses what contradicts the other events, what a CPU cannot do whose counters count in all modes, and each
  * event once at a time, and what cannot be counted beside its samples. Such counts are of user mode and of
  * all threads: which thread the kernel works for is not the same to samples and to counts, and only counts
@@ -203,7 +191,14 @@ static bool check_event(unsigned i)
     bool infers = mkperf_cpu_infers_modes(&mkperf_cpu) && mkperf_plan.event[i].soft == 0;
     bool beside = mkperf_plan.request.per_pd && samples;
     bool again = false; /* An event before it is the same. */
+    bool loses = false; /* QEMU loses its overflows. */
 
+    if (MKPERF_PERIOD_STEP != 1 && !mkperf_cpu.followers && modes_of(want) != 2) {
+        /* Only QEMU without the kernel's help has steps. There, cycles overflow correctly because of the steps, and
+         * events of the kernel because the hook checks their counters when the kernel is left. */
+        const struct mkperf_pmu_event *cycles = mkperf_event_named("cycles");
+        loses = cycles == NULL || e->code != cycles->code;
+    }
     for (unsigned other = 0; other < i; other++) {
         again |= mkperf_plan.event[other].soft == 0 &&
                  mkperf_plan.session.events[other].code == e->code;
@@ -227,7 +222,7 @@ static bool check_event(unsigned i)
          "this CPU counts an event with one counter at a time: it is sampled or counted"},
         {beside && mkperf_plan.request.overwrite, MKPERF_RESULT_RANGE, i + 1,
          "a flight recording keeps the newest samples, and counts would be of the whole session"},
-        {samples && loses_overflows(i), MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
+        {samples && loses, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
          "QEMU loses overflows of '%s', so its shares would be wrong: build the kernel with "
          "KernelMkperfQEMU=ON"},
     };
@@ -333,7 +328,7 @@ static bool plan_slices(uint32_t there)
     for (unsigned i = 0; i < mkperf_plan.events; i++) {
         if (i >= group) {
             uint32_t needed = 0;
-            group = group_end(&mkperf_plan.request, i);
+            group = group_end(i);
             for (unsigned other = i; other < group; other++) {
                 needed += counters_with_spare(other);
             }
@@ -444,15 +439,12 @@ uint32_t mkperf_plan_reads(uint32_t event, uint32_t counter)
 /* Checks that no sample has more values than its record can hold. */
 static bool check_reads(void)
 {
-
-    for (unsigned slice = 0; slice < mkperf_plan.session.slices; slice++) {
-        for (uint32_t n = mkperf_plan.slice[slice].first; n < mkperf_plan.slice[slice].end; n++) {
-            uint32_t event = mkperf_plan.event_of[n];
-            uint32_t reads = mkperf_plan_reads(event, n - mkperf_plan.slice[slice].first);
-            if (__builtin_popcount(reads) > MKPERF_MAX_READS) {
-                return mkperf_refuse(MKPERF_RESULT_COUNTERS, event + 1,
-                                     "a sample holds the values of at most 12 counters");
-            }
+    for (uint32_t n = 0; n < mkperf_plan.slice[mkperf_plan.session.slices - 1].end; n++) {
+        uint32_t event = mkperf_plan.event_of[n];
+        uint32_t first = mkperf_plan.slice[mkperf_plan.event[event].slice].first;
+        if (__builtin_popcount(mkperf_plan_reads(event, n - first)) > MKPERF_MAX_READS) {
+            return mkperf_refuse(MKPERF_RESULT_COUNTERS, event + 1,
+                                 "a sample holds the values of at most 12 counters");
         }
     }
     return true;

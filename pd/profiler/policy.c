@@ -60,8 +60,8 @@ uint32_t mkperf_adapt_period(uint32_t period, uint32_t minimum, uint32_t frequen
         events >>= 4;
         ticks >>= 4;
     }
-    uint64_t most = UINT64_MAX / (tick_hz < UINT32_MAX ? tick_hz : UINT32_MAX);
-    uint64_t rate = clamp(events, 1, most) * (tick_hz < UINT32_MAX ? tick_hz : UINT32_MAX);
+    tick_hz = clamp(tick_hz, 1, UINT32_MAX);
+    uint64_t rate = clamp(events, 1, UINT64_MAX / tick_hz) * tick_hz;
     uint64_t fits = rate / (clamp(ticks, 1, UINT64_MAX >> 20) * frequency);
     uint64_t near = clamp(fits, period / MAX_STEP, (uint64_t)period * MAX_STEP);
 

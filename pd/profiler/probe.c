@@ -45,16 +45,6 @@ static bool apply_one(struct mkperf_ring_consumer *ring, uint32_t first, bool ke
     return false;
 }
 
-/* The probe's own sample, which is not delivered, has the time. */
-static uint64_t probe_time(struct mkperf_ring_consumer *ring)
-{
-    unsigned size;
-    bool corrupt = false;
-    const uint64_t *record = mkperf_ring_peek(ring, &size, &corrupt);
-
-    return record != NULL && size > 8 * MKPERF_WORD_TIME ? record[MKPERF_WORD_TIME] : 0;
-}
-
 /* Mixes the few bits that differ from boot to boot into 64 bits (splitmix64's finalizer). */
 static uint64_t mix_bits(uint64_t x)
 {
@@ -78,7 +68,12 @@ bool mkperf_probe(struct mkperf_ring_consumer *ring)
     mkperf_kernel_request(MKPERF_REQUEST_WITHDRAW | MKPERF_REQUEST_SNAPSHOT);
     bool counted = mkperf_answered()->counter[0].value != UINT32_C(0) - PROBE_PERIOD;
     if (mkperf_kernel.boot_id == 0) {
-        mkperf_kernel.boot_id = mix_bits(mix_bits(probe_time(ring)) ^ mkperf_answered()->time) | 1;
+        unsigned size; /* The probe's own sample, which is not delivered, has the time. */
+        bool corrupt = false;
+        const uint64_t *record = mkperf_ring_peek(ring, &size, &corrupt);
+        bool timed = record != NULL && size > 8 * MKPERF_WORD_TIME;
+        uint64_t time = timed ? record[MKPERF_WORD_TIME] : 0;
+        mkperf_kernel.boot_id = mix_bits(mix_bits(time) ^ mkperf_answered()->time) | 1;
     }
     mkperf_ring_clear(ring); /* the probe's sample is thrown away */
     if (seen) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Copies of the client PD's requests, and refusals of them: see request.h. */
-#include "request.h"
+/* Copies of the client PD's requests, and refusals of them: see plan.h. */
+#include "plan.h"
+
+#include <mkperf/event_attributes.h>
 
 mkperf_Error mkperf_refusal;
 
@@ -58,12 +60,9 @@ bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf
     for (unsigned i = 0; i < MKPERF_MAX_EVENTS; i++) {
         mkperf_EventSpec *e = &c->events[i];
         e->name[sizeof e->name - 1] = '\0';
-        make_bool(&e->user);
-        make_bool(&e->kernel);
-        make_bool(&e->guest);
-        make_bool(&e->host);
+#define MAKE_BOOL(letter, field, of_group, meaning) make_bool(&e->field);
+        MKPERF_EVENT_MODIFIERS(MAKE_BOOL)
         make_bool(&e->count);
-        make_bool(&e->read);
     }
     return true;
 }
