@@ -32,19 +32,6 @@ static int highest(const struct mkperf_evidence *e, unsigned n, bool ran, bool *
     return best;
 }
 
-/* Returns the threads that ran, and those that can run. */
-static struct mkperf_verdict ambiguous(const struct mkperf_evidence *e, unsigned n)
-{
-    struct mkperf_verdict v = {.confidence = MKPERF_AMBIGUOUS, .who = MKPERF_WHO_IDLE};
-
-    for (unsigned i = 0; i < n && v.candidates < MKPERF_MAX_CANDIDATES; i++) {
-        if (!e[i].stopped && (e[i].ran || !e[i].at_call)) {
-            v.candidate[v.candidates++] = (uint8_t)i;
-        }
-    }
-    return v;
-}
-
 struct mkperf_verdict mkperf_attribute(const struct mkperf_evidence *e, unsigned n,
                                        int32_t unobserved)
 {
@@ -79,9 +66,16 @@ struct mkperf_verdict mkperf_attribute(const struct mkperf_evidence *e, unsigned
         doubtful |= e[who].limited || unobserved >= priority || lower_ran;
         alone = false;
     }
-    if (doubtful) {
-        return ambiguous(e, n);
+    if (!doubtful) {
+        return (struct mkperf_verdict){.confidence = alone ? MKPERF_PROVED : MKPERF_INFERRED,
+                                       .who = who};
     }
-    return (struct mkperf_verdict){.confidence = alone ? MKPERF_PROVED : MKPERF_INFERRED,
-                                   .who = who};
+    /* The candidates are the threads that ran, and those that can run. */
+    struct mkperf_verdict v = {.confidence = MKPERF_AMBIGUOUS, .who = MKPERF_WHO_IDLE};
+    for (unsigned i = 0; i < n && v.candidates < MKPERF_MAX_CANDIDATES; i++) {
+        if (!e[i].stopped && (e[i].ran || !e[i].at_call)) {
+            v.candidate[v.candidates++] = (uint8_t)i;
+        }
+    }
+    return v;
 }

@@ -48,33 +48,30 @@ static bool is_stack(uint64_t ours, uint64_t bytes)
     return false;
 }
 
-/* Returns the capability of its TCB; 0: this Microkit gives PDs only their children's
- * capabilities. */
-static seL4_CPtr tcb(const struct mkperf_observed *t)
-{
-    if (t->slot == 0) {
-        return BASE_TCB_CAP + t->child;
-    }
-#ifdef MICROKIT_MAX_USER_CAPS
-    return microkit_cspace_root_slot_to_cptr(t->slot);
-#else
-    return 0;
-#endif
-}
-
 static bool read_registers(const struct mkperf_observed *t, seL4_UserContext *regs)
 {
-    seL4_CPtr cap = tcb(t);
+    seL4_CPtr tcb = BASE_TCB_CAP + t->child;
 
-    return cap != 0 && seL4_TCB_ReadRegisters(cap, seL4_False, 0, CONTEXT_WORDS, regs) == 0;
+    if (t->slot != 0) {
+#ifdef MICROKIT_MAX_USER_CAPS
+        tcb = microkit_cspace_root_slot_to_cptr(t->slot);
+#else
+        return false; /* This Microkit gives PDs only their children's capabilities. */
+#endif
+    }
+    return seL4_TCB_ReadRegisters(tcb, seL4_False, 0, CONTEXT_WORDS, regs) == 0;
 }
 
-static bool take_sites(struct mkperf_observed *t, const mkperf_Observe *part)
+/* Takes the lists of a part, which is about that PD. False: mkperf_refusal has the reason. */
+static bool take_lists(struct mkperf_observed *t, const mkperf_Observe *part)
 {
     uint64_t site = 0;
 
     if (part->site_count > MKPERF_ALL_SITES - mkperf_seen.all_sites) {
         return mkperf_refuse(MKPERF_RESULT_RANGE, 0, "too many system call instructions");
+    }
+    if (part->call_count > MKPERF_ALL_CALLS - mkperf_seen.all_calls) {
+        return mkperf_refuse(MKPERF_RESULT_RANGE, 0, "too many protected calls");
     }
     for (unsigned i = 0; i < part->site_count; i++) {
         site += part->site[i];
@@ -86,14 +83,6 @@ static bool take_sites(struct mkperf_observed *t, const mkperf_Observe *part)
         mkperf_seen.site[mkperf_seen.all_sites++] = (uint32_t)site;
         t->sites++;
     }
-    return true;
-}
-
-static bool take_calls(struct mkperf_observed *t, const mkperf_Observe *part)
-{
-    if (part->call_count > MKPERF_ALL_CALLS - mkperf_seen.all_calls) {
-        return mkperf_refuse(MKPERF_RESULT_RANGE, 0, "too many protected calls");
-    }
     for (unsigned i = 0; i < part->call_count; i++) {
         mkperf_seen.call[mkperf_seen.all_calls++] = (struct mkperf_observed_call){
             .callee = mkperf_thread_from_wire(part->call[i].thread),
@@ -101,11 +90,6 @@ static bool take_calls(struct mkperf_observed *t, const mkperf_Observe *part)
         };
         t->calls++;
     }
-    return true;
-}
-
-static bool take_windows(struct mkperf_observed *t, const mkperf_Observe *part)
-{
     for (unsigned i = 0; i < part->stack_count; i++) {
         if (t->windows == MKPERF_OBSERVE_WINDOWS) {
             return mkperf_refuse(MKPERF_RESULT_RANGE, 0,
@@ -176,11 +160,8 @@ bool mkperf_observe_reported(const mkperf_Observe *part)
     if (t == NULL || t->child != part->child || t->slot != part->slot) {
         t = add_pd(part);
     }
-    if (t != NULL && take_sites(t, part) && take_calls(t, part) && take_windows(t, part)) {
-        return true;
-    }
-    mkperf_seen.reported = false;
-    return false;
+    mkperf_seen.reported = t != NULL && take_lists(t, part);
+    return mkperf_seen.reported;
 }
 
 /* Returns whether one of the thread's system call instructions is at pc. */
@@ -223,7 +204,6 @@ void mkperf_observe_look(void)
         struct mkperf_observed *t = &mkperf_seen.thread[i];
         struct mkperf_evidence *e = &mkperf_seen.evidence[i];
         if (!read_registers(t, &regs)) {
-            mkperf_seen.unreadable++;
             mkperf_seen.partial = true;
             continue;
         }

@@ -151,19 +151,6 @@ bool mkperf_ticks_plan(const struct mkperf_session_request *wanted)
 
 /* ---- START, STOP ---------------------------------------------------------------------------- */
 
-/* Sets up the ring in which this PD takes the hook's place. The hook's own stays free for
- * checking. */
-static void own_ring(void)
-{
-    struct mkperf_ring *ring = mkperf_core_ring(mkperf_kernel.rings, MKPERF_TARGET_CORES);
-    struct mkperf_ring_consumer *drained = &mkperf_in.ring[mkperf_kernel.here];
-
-    mkperf_ticks.hook = *drained;
-    *ring = (struct mkperf_ring){0};
-    mkperf_ticks.ring = (struct mkperf_ring_producer){.ring = ring, .size = MKPERF_CORE_RING_BYTES};
-    *drained = (struct mkperf_ring_consumer){.ring = ring, .size = MKPERF_CORE_RING_BYTES};
-}
-
 /* Returns the interval after a sample that was due at `last`: uniform over `jitter` ticks around the
  * period. With the width of the period it removes the period's frequency and its multiples (the transform
  * of that window is zero there). */
@@ -206,7 +193,12 @@ bool mkperf_ticks_start(void)
     mkperf_drain_begin();
     mkperf_pace_begin();
     mkperf_in.number[0] = 0;
-    own_ring();
+    /* In a ring of its own this PD takes the hook's place. The hook's ring stays free for checking. */
+    mkperf_ticks.hook = *ring;
+    ring->ring = mkperf_core_ring(mkperf_kernel.rings, MKPERF_TARGET_CORES);
+    mkperf_ring_clear(ring);
+    mkperf_ticks.ring =
+        (struct mkperf_ring_producer){.ring = ring->ring, .size = MKPERF_CORE_RING_BYTES};
     mkperf_ticks.period = from_us(mkperf_plan.event[0].period);
     mkperf_ticks.window = from_us(MKPERF_TICKS_WINDOW_US);
     mkperf_ticks.jitter = mkperf_plan.session.no_jitter ? 0 : jitter();
@@ -216,7 +208,6 @@ bool mkperf_ticks_start(void)
     mkperf_ticks.rest = 0;
     mkperf_ticks.spent = 0;
     mkperf_ticks.sample_next = false;
-    mkperf_seen.unreadable = 0;
     mkperf_ticks.from = mkperf_ticks.timer->now();
     mkperf_ticks.due = mkperf_ticks.from + interval(mkperf_ticks.from);
     if (!mkperf_timer_reads_start(mkperf_ticks.from)) {
@@ -242,20 +233,6 @@ void mkperf_ticks_stop(void)
 }
 
 /* ---- interrupts ---------------------------------------------------------------------------- */
-
-/* Sets the time of the next sample, which leaves time for two snapshots and for other PDs between
- * them. */
-static void next_due(void)
-{
-    uint64_t soonest = mkperf_ticks.timer->now() + 2 * mkperf_ticks.window + mkperf_ticks.cost;
-
-    mkperf_ticks.due += interval(mkperf_ticks.due);
-    if ((int64_t)(mkperf_ticks.due - soonest) < 0) {
-        mkperf_status.late_events += mkperf_ticks_us(soonest - mkperf_ticks.due);
-        mkperf_ticks.due = soonest;
-    }
-    mkperf_ticks.timer->arm(first_look_at());
-}
 
 /* Takes the snapshot before a sample. */
 static void first_look(void)
@@ -325,6 +302,8 @@ static bool take_truth(uint64_t *time, struct mkperf_ticks_truth *truth)
     return seen;
 }
 
+/* Takes the sample, and sets the time of the next one, which leaves time for two snapshots and for other PDs
+ * between them. Returns whether the output ring has new records. */
 static bool finish_sample(uint64_t now, const struct mkperf_ticks_truth *truth)
 {
     bool fresh = false;
@@ -335,7 +314,13 @@ static bool finish_sample(uint64_t now, const struct mkperf_ticks_truth *truth)
         mkperf_ticks.waiting = 0;
         fresh = mkperf_drain().output;
     }
-    next_due();
+    uint64_t soonest = mkperf_ticks.timer->now() + 2 * mkperf_ticks.window + mkperf_ticks.cost;
+    mkperf_ticks.due += interval(mkperf_ticks.due);
+    if ((int64_t)(mkperf_ticks.due - soonest) < 0) {
+        mkperf_status.late_events += mkperf_ticks_us(soonest - mkperf_ticks.due);
+        mkperf_ticks.due = soonest;
+    }
+    mkperf_ticks.timer->arm(first_look_at());
     return fresh;
 }
 

@@ -58,13 +58,12 @@ struct mkperf_observed {
 };
 
 struct mkperf_observation {
-    bool reported;       /* part 0 was received */
-    uint32_t part;       /* the last one */
-    uint64_t self;       /* identity of the profiler PD */
-    int32_t unobserved;  /* highest priority of PDs that cannot be observed, -1 */
-    uint32_t unreadable; /* snapshots of a PD that the kernel refused */
-    bool partial;        /* a PD was unreadable in the last snapshot */
-    uint64_t stopped;    /* children that faulted, bit = id */
+    bool reported;      /* part 0 was received */
+    uint32_t part;      /* the last one */
+    uint64_t self;      /* identity of the profiler PD */
+    int32_t unobserved; /* highest priority of PDs that cannot be observed, -1 */
+    bool partial;       /* the kernel refused the registers of a PD in the last snapshot */
+    uint64_t stopped;   /* children that faulted, bit = id */
     unsigned n;
     struct mkperf_observed thread[MKPERF_OBSERVED];
     struct mkperf_evidence evidence[MKPERF_OBSERVED];

@@ -20,29 +20,15 @@ static struct {
     uint64_t value[1 + MKPERF_MAX_READS];
 } sample;
 
-static bool filtered(uint64_t thread)
+/* Returns whether the host has selected the thread. */
+static bool selected(uint64_t thread)
 {
-    for (unsigned i = 0; i < mkperf_plan.request.only_count; i++) {
-        if (mkperf_thread_from_wire(mkperf_plan.request.only[i]) == thread) {
-            return false;
-        }
-    }
-    return mkperf_plan.session.selected;
-}
+    bool found = false;
 
-/* Returns whether a sample of that verdict is filtered out: with selected PDs, one that is
- * certainly of another PD. */
-static bool unwanted(void)
-{
-    if (sample.v.confidence != MKPERF_AMBIGUOUS) {
-        return filtered(sample.thread);
+    for (unsigned i = 0; i < mkperf_plan.request.only_count; i++) {
+        found |= mkperf_thread_from_wire(mkperf_plan.request.only[i]) == thread;
     }
-    for (unsigned i = 0; i < sample.v.candidates; i++) {
-        if (!filtered(mkperf_seen.thread[sample.v.candidate[i]].thread)) {
-            return false;
-        }
-    }
-    return mkperf_plan.session.selected;
+    return found;
 }
 
 /* Puts the chain after a sample's fixed words. Returns its words. */
@@ -154,19 +140,6 @@ static void put_sample(uint64_t now, uint64_t weight)
     mkperf_ring_commit(&mkperf_ticks.ring, UINT64_C(8) * words);
 }
 
-/* Returns the weight of the sample that is due, in microseconds; the remainder is added to the
- * next. */
-static uint64_t take_weight(void)
-{
-    uint64_t hz = mkperf_ticks.timer->hz();
-    uint64_t sum = (mkperf_ticks.due - mkperf_ticks.from) * MKPERF_TICKS_US_PER_S +
-                   mkperf_ticks.rest;
-
-    mkperf_ticks.from = mkperf_ticks.due;
-    mkperf_ticks.rest = sum % hz;
-    return sum / hz;
-}
-
 /* The hook identifies a child on another scheduling context differently (record.h). */
 static bool same_thread(uint64_t a, uint64_t b)
 {
@@ -177,32 +150,31 @@ static bool same_thread(uint64_t a, uint64_t b)
            (!special && (a & b & MKPERF_THREAD_CHILD_BIT) != 0 && (a & child) == (b & child));
 }
 
-/* Compares the callers of a sample that was attributed to the right thread. */
-static void compare_callers(const struct mkperf_ticks_truth *truth)
-{
-    for (unsigned i = 0; i < sample.callers; i++) {
-        if (i >= truth->callers ||
-            !same_thread(mkperf_seen.thread[sample.caller[i]].thread, truth->caller[i])) {
-            mkperf_status.attribution.callers_wrong++;
-            return;
-        }
-    }
-    if (sample.callers < truth->callers) {
-        mkperf_status.attribution.callers_missed++;
-    } else if (sample.callers != 0) {
-        mkperf_status.attribution.callers_right++;
-    }
-}
-
+/* Counts whether the sample has the hook's thread, and if so, whether it has the hook's callers. */
 static void compare(const struct mkperf_ticks_truth *truth)
 {
+    mkperf_Attribution *s = &mkperf_status.attribution;
+    unsigned same = 0; /* callers that are the hook's, too */
+
     if (sample.v.confidence == MKPERF_AMBIGUOUS) {
-        mkperf_status.attribution.marked++;
-    } else if (same_thread(sample.thread, truth->thread)) {
-        mkperf_status.attribution.right++;
-        compare_callers(truth);
-    } else {
-        mkperf_status.attribution.wrong++;
+        s->marked++;
+        return;
+    }
+    if (!same_thread(sample.thread, truth->thread)) {
+        s->wrong++;
+        return;
+    }
+    s->right++;
+    while (same < sample.callers && same < truth->callers &&
+           same_thread(mkperf_seen.thread[sample.caller[same]].thread, truth->caller[same])) {
+        same++;
+    }
+    if (same < sample.callers) {
+        s->callers_wrong++;
+    } else if (same < truth->callers) {
+        s->callers_missed++;
+    } else if (same != 0) {
+        s->callers_right++;
     }
 }
 
@@ -210,8 +182,9 @@ void mkperf_ticks_take(uint64_t now, const struct mkperf_ticks_truth *truth)
 {
     mkperf_Attribution *s = &mkperf_status.attribution;
     struct mkperf_verdict *v = &sample.v;
+    uint64_t hz = mkperf_ticks.timer->hz();
 
-    sample.values = mkperf_timer_reads_take(mkperf_ticks.timer->hz(), now, sample.value);
+    sample.values = mkperf_timer_reads_take(hz, now, sample.value);
     mkperf_observe_look();
     if (truth != NULL || (int64_t)(mkperf_ticks.left - mkperf_ticks.due) < 0) {
         *v = mkperf_attribute(mkperf_seen.evidence, mkperf_seen.n, mkperf_seen.unobserved);
@@ -229,8 +202,17 @@ void mkperf_ticks_take(uint64_t now, const struct mkperf_ticks_truth *truth)
     if (truth != NULL) {
         compare(truth);
     }
-    uint64_t weight = take_weight();
-    if (!unwanted()) {
-        put_sample(now, weight);
+    /* The remainder of a microsecond is part of the next sample's weight. */
+    uint64_t weight = (mkperf_ticks.due - mkperf_ticks.from) * MKPERF_TICKS_US_PER_S +
+                      mkperf_ticks.rest;
+    mkperf_ticks.from = mkperf_ticks.due;
+    mkperf_ticks.rest = weight % hz;
+    /* With selected PDs, a sample that is certainly of another PD is left out. */
+    bool wanted = mkperf_plan.request.only_count == 0 || selected(sample.thread);
+    for (unsigned i = 0; i < v->candidates; i++) {
+        wanted |= selected(mkperf_seen.thread[v->candidate[i]].thread);
+    }
+    if (wanted) {
+        put_sample(now, weight / hz);
     }
 }
