@@ -131,25 +131,6 @@ static inline unsigned oldest_slot(const struct mkperf_chains *t, uint64_t hash,
     return oldest;
 }
 
-static inline void keep_chain(struct mkperf_chains *t, const struct mkperf_key *k, uint64_t pc,
-                              unsigned slot)
-{
-    struct mkperf_known_chain *c = &t->chain[slot];
-
-    *hint_of(t, k->hash) = (uint16_t)slot;
-    c->hash = k->hash;
-    c->header = k->header;
-    c->thread = k->thread;
-    c->pc = pc;
-}
-
-static inline void forget_chains(struct mkperf_chains *t)
-{
-    for (unsigned i = 0; i < MKPERF_CHAIN_SLOTS; i++) {
-        t->chain[i].header = NO_CHAIN;
-    }
-}
-
 /* ---- the columns of a batch (encode.c, encode_batch.c) ---- */
 
 enum {
@@ -229,16 +210,8 @@ void mkperf_window_fill(struct mkperf_encoder *e);
  */
 unsigned mkperf_wire_frames(uint64_t *to, uint64_t header, uint64_t thread, const uint64_t *word);
 
-/*
- * Writes the chain of a sample to `to` as a field (below 16) that is a Chain message; there is room
- * for mkperf_Chain_size and 4 bytes. Returns its bytes. slot: of the chain; sample: the sample's
- * index in the batch; reads: mask of the counters that are read with it.
- */
-uint32_t mkperf_wire_chain(uint8_t *to, unsigned field, uint64_t header, const uint64_t *record,
-                           unsigned slot, uint32_t sample, uint32_t reads);
-
-/* Defines the chain of the sample that is added in this slot. more: most bytes of the sample in the
- * columns. False: there is no room. */
+/* Defines the chain of the sample that is added in this slot, by a Chain message. more: most bytes of the sample
+ * in the columns. False: there is no room. */
 bool mkperf_encoder_define(struct mkperf_encoder *e, const struct mkperf_key *k, uint64_t header,
                            const uint64_t *record, uint32_t more, unsigned slot);
 

@@ -168,17 +168,6 @@ static void begin_again(struct mkperf_peer peer, bool watch, const char *name)
     }
 }
 
-/* Returns the key that the host names, or NULL. Names are no secret. */
-static const uint8_t *find_key(const struct mkperf_client *c, const mkperf_HostHello *m)
-{
-    for (unsigned i = 0; i < c->keys; i++) {
-        if (mkperf_text_is(m->key, sizeof m->key, c->key[i].name)) {
-            return c->key[i].bytes;
-        }
-    }
-    return NULL;
-}
-
 /*
  * Whether the hello shows that its host has the key. A stranger can record a hello and send it again, so
  * the nonces of the last ones are remembered: a repeated one shows nothing. Only hellos of hosts
@@ -270,14 +259,17 @@ void mkperf_connection_hello(struct mkperf_peer peer, const mkperf_HostHello *m)
     }
     bool authenticated = p->link.authenticated;
     if (c->key != NULL) {
-        const uint8_t *key = find_key(c, m);
-        if (key == NULL) {
+        unsigned i = 0;
+        while (i < c->keys && !mkperf_text_is(m->key, sizeof m->key, c->key[i].name)) {
+            i++; /* Names are no secret. */
+        }
+        if (i == c->keys) {
             c->bad_auth++;
             refuse_peer(peer, mkperf_ErrorCode_ERROR_AUTHENTICATION,
                         "the target has no key of the name that the host's key file has");
             return;
         }
-        challenge(c, p, m, key);
+        challenge(c, p, m, c->key[i].bytes);
         p->link.authenticated = false;
     } else if (!admit_or_refuse(peer)) {
         return;
@@ -293,23 +285,30 @@ void mkperf_connection_hello(struct mkperf_peer peer, const mkperf_HostHello *m)
     }
 }
 
-static bool proof_right(const struct mkperf_claim *claim, const mkperf_Prove *m)
-{
-    uint8_t expected[MKPERF_PROOF_BYTES];
-
-    if (!claim->open || m->proof.size != MKPERF_PROOF_BYTES) {
-        return false;
-    }
-    mkperf_auth_proof(claim->key, MKPERF_ROLE_HOST, &claim->hellos, expected);
-    return mkperf_auth_same(expected, m->proof.bytes, sizeof expected);
-}
-
-/* The host has proved itself: the connection is its own, with new keys. */
-static void accept_claim(struct mkperf_peer peer)
+void mkperf_connection_prove(struct mkperf_peer peer, const mkperf_Prove *m)
 {
     struct mkperf_link *link = &peer.p->link;
     struct mkperf_claim *claim = &peer.p->claim;
+    uint8_t expected[MKPERF_PROOF_BYTES];
+    bool right = claim->open && m->proof.size == MKPERF_PROOF_BYTES;
 
+    claim->made = false;
+    /* Every proof is checked: wrong ones must not keep a right one out. On a connection that
+     * ends there is one. */
+    if (right) {
+        mkperf_auth_proof(claim->key, MKPERF_ROLE_HOST, &claim->hellos, expected);
+        right = mkperf_auth_same(expected, m->proof.bytes, sizeof expected);
+    }
+    if (!right) {
+        peer.c->bad_auth++;
+        refuse_peer(peer, mkperf_ErrorCode_ERROR_AUTHENTICATION,
+                    "the host's key is not the target's");
+        return;
+    }
+    if (!admit_or_refuse(peer)) {
+        return;
+    }
+    /* The connection is now this host's, with new keys. */
     claim->open = false;
     mkperf_auth_mac_key(claim->key, MKPERF_ROLE_TARGET, &claim->hellos, link->out_key);
     mkperf_auth_mac_key(claim->key, MKPERF_ROLE_HOST, &claim->hellos, link->in_key);
@@ -318,24 +317,8 @@ static void accept_claim(struct mkperf_peer peer)
     link->authenticated = true;
     peer.c->ready &= ~(UINT32_C(1) << peer.who);
     begin_again(peer, claim->watch, claim->name);
-}
-
-void mkperf_connection_prove(struct mkperf_peer peer, const mkperf_Prove *m)
-{
-    struct mkperf_claim *claim = &peer.p->claim;
-
-    claim->made = false;
-    /* Every proof is checked: wrong ones must not keep a right one out. On a connection that
-     * ends there is one. */
-    if (!proof_right(claim, m)) {
-        peer.c->bad_auth++;
-        refuse_peer(peer, mkperf_ErrorCode_ERROR_AUTHENTICATION,
-                    "the host's key is not the target's");
-    } else if (admit_or_refuse(peer)) {
-        accept_claim(peer);
-        mkperf_report_ack(peer);
-        become_ready(peer);
-    }
+    mkperf_report_ack(peer);
+    become_ready(peer);
 }
 
 bool mkperf_connection_may_control(struct mkperf_peer peer)

@@ -20,16 +20,6 @@ void mkperf_client_init(struct mkperf_client *c)
     c->call(MKPERF_OP_INFO);
 }
 
-/* Returns whether the last session's end is still unreported; the answer is then an error. */
-static bool busy(struct mkperf_peer peer)
-{
-    if (peer.c->stopping) {
-        mkperf_report_error(peer, mkperf_ErrorCode_ERROR_STATE,
-                            "the last session's samples are still on their way");
-    }
-    return peer.c->stopping;
-}
-
 /* Configures a session. Its rings have the sizes that text commands have set. */
 static void configure(struct mkperf_peer peer, const mkperf_Configure *m)
 {
@@ -78,8 +68,9 @@ static void carry_out_control(struct mkperf_peer peer, const mkperf_ToTarget *m)
                                 : "this connection only watches: another host controls");
     } else if (m->which_msg == mkperf_ToTarget_observe_tag) {
         observe(peer, &m->msg.observe);
-    } else if (!dump_goes_on && busy(peer)) {
-        return;
+    } else if (c->stopping && !dump_goes_on) {
+        mkperf_report_error(peer, mkperf_ErrorCode_ERROR_STATE,
+                            "the last session's samples are still on their way");
     } else if (m->which_msg == mkperf_ToTarget_configure_tag) {
         configure(peer, &m->msg.configure);
     } else if (m->which_msg == mkperf_ToTarget_stop_tag) {

@@ -28,14 +28,6 @@ _Static_assert(MKPERF_FIXED_BYTES + MKPERF_NO_COUNTER * MKPERF_MAX_COUNTERS + MK
                    MKPERF_CONTENT_BYTES,
                "message size");
 
-/* Sets fits_unchecked: up to this number, samples of known chains fit, however long they are. */
-static void note_room(struct mkperf_encoder *e)
-{
-    uint32_t fit = e->samples + encoder_room(e) / ONE_SAMPLE;
-
-    e->fits_unchecked = fit < MKPERF_BATCH_SAMPLES ? fit : MKPERF_BATCH_SAMPLES;
-}
-
 /* Reads the values of other counters from the `words` words at `at` of a sample. False: they are
  * invalid. */
 static bool take_reads(struct mkperf_reads *r, const uint64_t *at, unsigned words)
@@ -125,7 +117,7 @@ static uint64_t put_period(struct mkperf_encoder *e, unsigned counter, uint64_t 
     struct mkperf_period *p = &e->periods.of[counter];
     bool begun = e->periods.begun >> counter & 1;
     struct mkperf_middle was = p->now;
-    uint64_t next = mkperf_period_next(p, counter, e->mix);
+    uint64_t next = mkperf_period_next(p, p->last, counter, e->mix);
 
     if (!(e->periods.known >> counter & 1)) {
         if (p->now.base == 0) {
@@ -199,7 +191,8 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t h
     e->slot = slot;
     e->last_time = time;
     e->samples++;
-    note_room(e);
+    uint32_t fit = e->samples + encoder_room(e) / ONE_SAMPLE; /* however long they are */
+    e->fits_unchecked = fit < MKPERF_BATCH_SAMPLES ? fit : MKPERF_BATCH_SAMPLES;
     return MKPERF_ENCODE_ADDED;
 }
 
@@ -244,7 +237,7 @@ static inline __attribute__((always_inline)) struct stretch begin_stretch(struct
         .p = p,
         .last = p->last,
         .low = p->low,
-        .mask = p->mask,
+        .mask = p->now.mask,
         .rate = p->rate,
         .events = 0 - record[MKPERF_WORD_PERIOD],
     };

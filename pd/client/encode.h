@@ -68,7 +68,6 @@ struct mkperf_middle {
 struct mkperf_period {
     uint64_t last; /* time of the counter's last sample */
     uint64_t low;  /* the base minus half of the jitter's width */
-    uint64_t mask; /* mask of the jitter */
     uint64_t rate; /* ticks per 2^MKPERF_RATE_SHIFT events */
     /* The batch's samples that directly followed a sample of the same counter. */
     uint64_t events; /* the sum of their periods */
@@ -91,9 +90,9 @@ struct mkperf_periods {
     struct mkperf_period of[MKPERF_MAX_COUNTERS];
 };
 
-/* Returns the next period if the middle is unchanged. The counter has had a sample. mix:
- * MKPERF_JITTER_MIX. */
-uint64_t mkperf_period_next(const struct mkperf_period *p, unsigned counter, uint64_t mix);
+/* Returns the period after a sample at `time` if the middle is unchanged. mix: MKPERF_JITTER_MIX. */
+uint64_t mkperf_period_next(const struct mkperf_period *p, uint64_t time, unsigned counter,
+                            uint64_t mix);
 
 /* Sets the middle. jitter: whether the session has jitter. */
 void mkperf_period_expect(struct mkperf_period *p, uint64_t period, bool jitter);

@@ -48,14 +48,6 @@ static enum mkperf_encode_result end_window(struct mkperf_encoder *e)
     return MKPERF_ENCODE_FULL;
 }
 
-/* Returns whether an entry of the window may have this slot. */
-static bool counted(const struct mkperf_encoder *e, unsigned slot)
-{
-    const struct mkperf_known_chain *c = &e->table.chain[slot];
-
-    return e->window.n != 0 && c->header != NO_CHAIN && (int64_t)(c->used - e->window.begin) >= 0;
-}
-
 /* Returns the entry of samples like this one, which is new if it has no samples. NULL: there is no
  * room. */
 static struct mkperf_window_entry *find_entry(struct mkperf_encoder *e,
@@ -94,8 +86,9 @@ enum mkperf_encode_result mkperf_window_add(struct mkperf_encoder *e, uint64_t h
     }
     if (slot >= MKPERF_CHAIN_SLOTS || !pc_ok(pc - e->table.chain[slot].pc)) {
         slot = slot < MKPERF_CHAIN_SLOTS ? slot : oldest_slot(&e->table, key->hash, time);
-        if (counted(e, slot)) {
-            return end_window(e);
+        const struct mkperf_known_chain *old = &e->table.chain[slot];
+        if (w->n != 0 && old->header != NO_CHAIN && (int64_t)(old->used - w->begin) >= 0) {
+            return end_window(e); /* The window may have counted samples of the old chain. */
         }
         if (!mkperf_encoder_define(e, key, header, record, UNTIL_BYTES, slot)) {
             return MKPERF_ENCODE_FULL;
@@ -187,7 +180,9 @@ void mkperf_encoder_new_epoch(struct mkperf_encoder *e)
     e->epoch++;
     e->batches = 0;
     e->slot = MKPERF_CHAIN_SLOTS;
-    forget_chains(&e->table);
+    for (unsigned i = 0; i < MKPERF_CHAIN_SLOTS; i++) {
+        e->table.chain[i].header = NO_CHAIN;
+    }
 }
 
 bool mkperf_encoder_empty(const struct mkperf_encoder *e)

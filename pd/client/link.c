@@ -89,17 +89,6 @@ static bool newline(uint8_t byte)
     return byte == '\n' || byte == '\r';
 }
 
-/* Returns whether the received bytes are newlines, and too short for a frame. */
-static bool only_newlines(const struct mkperf_link *l)
-{
-    uint32_t n = 0;
-
-    while (n < l->received && newline(l->in[n])) {
-        n++;
-    }
-    return n == l->received && n <= MKPERF_FRAME_OVERHEAD;
-}
-
 int mkperf_link_byte(struct mkperf_link *l, uint8_t byte, const uint8_t **message)
 {
     if (byte != 0) {
@@ -112,12 +101,15 @@ int mkperf_link_byte(struct mkperf_link *l, uint8_t byte, const uint8_t **messag
     }
     uint32_t n = l->received;
     bool skipped = l->skipping;
-    bool nothing = only_newlines(l);
+    uint32_t newlines = 0; /* at the beginning */
 
+    while (newlines < n && newline(l->in[newlines])) {
+        newlines++;
+    }
     l->received = 0;
     l->skipping = false;
     l->delimited = true;
-    if (nothing) {
+    if (newlines == n && n <= MKPERF_FRAME_OVERHEAD) {
         return -1; /* Two delimiters in a row are no frame, even with empty lines between them. */
     }
     int length = skipped ? -1 : mkperf_frame_decode(l->in, n, &l->sequence);

@@ -10,13 +10,13 @@ enum { MIDDLE_BITS = 32 }; /* no session's base is longer */
 static void set_middle(struct mkperf_period *p, struct mkperf_middle m)
 {
     p->now = m;
-    p->mask = m.mask;
     p->low = mkperf_jitter_interval(m.base, m.mask, 0);
 }
 
-uint64_t mkperf_period_next(const struct mkperf_period *p, unsigned counter, uint64_t mix)
+uint64_t mkperf_period_next(const struct mkperf_period *p, uint64_t time, unsigned counter,
+                            uint64_t mix)
 {
-    return p->low + (mkperf_jitter_draw(p->last, counter, mix) & p->mask);
+    return p->low + (mkperf_jitter_draw(time, counter, mix) & p->now.mask);
 }
 
 void mkperf_period_expect(struct mkperf_period *p, uint64_t period, bool jitter)
@@ -37,30 +37,19 @@ static bool find_middle(uint64_t period, uint32_t draw, uint32_t mask, struct mk
            mkperf_jitter_mask((uint32_t)m->base) == mask;
 }
 
-/*
- * Whether the interval seems to have ended late. The hook adds the events beyond an overflow to the
- * period if they are more than half of the next interval. Such a period is no sign of a new middle.
- * If the next period is unexpected, too, the middle has changed.
- */
-static bool ended_late(struct mkperf_period *p, unsigned counter, uint64_t more, uint64_t time,
-                       uint64_t mix)
-{
-    uint64_t next = p->low + (mkperf_jitter_draw(time, counter, mix) & p->mask);
-
-    if (p->late == p->last || (int64_t)more <= 0 || more <= next / 2) {
-        return false;
-    }
-    p->late = time;
-    return true;
-}
-
 bool mkperf_period_change(struct mkperf_period *p, unsigned counter, uint64_t period, uint64_t time,
                           uint64_t mix)
 {
     uint32_t draw = mkperf_jitter_draw(p->last, counter, mix);
+    uint64_t more = period - mkperf_period_next(p, p->last, counter, mix);
     struct mkperf_middle m;
 
-    if (ended_late(p, counter, period - p->low - (draw & p->mask), time, mix)) {
+    /* The interval seems to have ended late if so much is missing of the next one: the hook adds the events beyond an
+     * overflow to the period if they are more than half of the next interval. Such a period is no sign of a new middle.
+     * If the next period is unexpected, too, the middle has changed. */
+    if (p->late != p->last && (int64_t)more > 0 &&
+        more > mkperf_period_next(p, time, counter, mix) / 2) {
+        p->late = time;
         return false;
     }
     bool found = !p->jitter || find_middle(period, draw, p->now.mask, &m);

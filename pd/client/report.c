@@ -46,11 +46,6 @@ static void send_message(struct mkperf_peer peer, pb_size_t which, const pb_msgd
 
 /* ---- the stamp: the image's table of programs ---- */
 
-static uint32_t get32(const uint8_t *p)
-{
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /* Returns bytes of the table; 0: the image is not stamped, or the table is damaged. */
 static uint32_t table_bytes(const struct mkperf_client *c)
 {
@@ -58,7 +53,8 @@ static uint32_t table_bytes(const struct mkperf_client *c)
         memcmp(c->stamp, MKPERF_STAMP_MAGIC, MKPERF_STAMP_MAGIC_BYTES) != 0) {
         return 0;
     }
-    uint32_t size = get32(c->stamp + MKPERF_STAMP_SIZE_AT);
+    uint32_t size;
+    memcpy(&size, c->stamp + MKPERF_STAMP_SIZE_AT, sizeof size); /* little-endian, as the target */
     return size >= MKPERF_STAMP_HEADER_BYTES && size <= c->stamp_reserved ? size : 0;
 }
 

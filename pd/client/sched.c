@@ -19,12 +19,8 @@ void mkperf_sched_encoder_new_epoch(struct mkperf_sched_encoder *e)
     e->epoch++;
     e->messages = 0;
     e->codes = 0;
-    for (unsigned i = 0; i < MKPERF_SCHED_PLACES; i++) {
-        e->place[i].what = 0;
-    }
-    for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
-        e->known[i] = 0;
-    }
+    memset(e->place, 0, sizeof e->place);
+    memset(e->known, 0, sizeof e->known);
 }
 
 static void empty_message(struct mkperf_sched_encoder *e)
@@ -43,24 +39,8 @@ void mkperf_sched_encoder_begin(struct mkperf_sched_encoder *e, uint32_t session
     e->session = session;
     e->tick_hz = tick_hz;
     e->sent = 0;
-    for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
-        e->seen[i] = 0;
-    }
+    memset(e->seen, 0, sizeof e->seen);
     mkperf_sched_encoder_new_epoch(e);
-}
-
-/* Begins a message. Its first event decides the width of codes, which leaves space for a few more
- * codes than there are. */
-static void begin_message(struct mkperf_sched_encoder *e, unsigned core, uint64_t time)
-{
-    e->core = core;
-    e->first = e->seen[core];
-    e->first_time = time;
-    e->last_time = time;
-    e->bits = LEAST_BITS;
-    while (e->codes + (e->codes / 8) >= UINT32_C(1) << e->bits) {
-        e->bits++;
-    }
 }
 
 /* Returns the place of a code, or the free one that it would have. */
@@ -122,7 +102,15 @@ static enum mkperf_encode_result add_event(struct mkperf_sched_encoder *e, uint6
         c = find_code(e, what, thread);
     }
     if (e->events == 0) {
-        begin_message(e, core, time);
+        e->core = core;
+        e->first = e->seen[core];
+        e->first_time = time;
+        e->last_time = time;
+        /* The width of codes leaves space for a few more than there are. */
+        e->bits = LEAST_BITS;
+        while (e->codes + (e->codes / 8) >= UINT32_C(1) << e->bits) {
+            e->bits++;
+        }
     }
     if (c->what == 0) {
         *c = (struct mkperf_sched_code){.thread = thread, .what = what, .code = (uint16_t)e->codes};

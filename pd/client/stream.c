@@ -237,24 +237,8 @@ static bool serve_connection(struct mkperf_peer peer)
     return true;
 }
 
-/* Begins the next session of a Configure with `restart`. The old one has ended and was reported. */
-static void start_next_session(struct mkperf_client *c)
-{
-    unsigned by = c->stop_request != 0 ? c->stop_by : MKPERF_NOBODY; /* who gets an answer */
-    uint32_t result = c->call(MKPERF_OP_CONFIGURE);
-
-    c->restarting = false;
-    if (result != MKPERF_RESULT_OK && by != MKPERF_NOBODY) {
-        mkperf_report_refusal(mkperf_peer(c, by, c->stop_request), result);
-        by = MKPERF_NOBODY;
-    }
-    result = mkperf_control_start(c);
-    if (by != MKPERF_NOBODY) {
-        mkperf_report_result(mkperf_peer(c, by, c->stop_request), result);
-    }
-}
-
-/* Ends the session: the output ring is empty, and the last batch was sent. */
+/* Ends the session: the output ring is empty, and the last batch was sent. After a Configure with `restart`, the
+ * next session begins. */
 static bool end_session(struct mkperf_client *c)
 {
     unsigned size;
@@ -274,8 +258,19 @@ static bool end_session(struct mkperf_client *c)
         bool asked = i == c->stop_by && !c->restarting;
         mkperf_report_status(mkperf_peer(c, i, asked ? c->stop_request : 0));
     }
-    if (c->restarting) {
-        start_next_session(c);
+    if (!c->restarting) {
+        return true;
+    }
+    c->restarting = false;
+    unsigned by = c->stop_request != 0 ? c->stop_by : MKPERF_NOBODY; /* who gets an answer */
+    uint32_t result = c->call(MKPERF_OP_CONFIGURE);
+    if (result != MKPERF_RESULT_OK && by != MKPERF_NOBODY) {
+        mkperf_report_refusal(mkperf_peer(c, by, c->stop_request), result);
+        by = MKPERF_NOBODY;
+    }
+    result = mkperf_control_start(c);
+    if (by != MKPERF_NOBODY) {
+        mkperf_report_result(mkperf_peer(c, by, c->stop_request), result);
     }
     return true;
 }
@@ -326,16 +321,6 @@ static inline bool take_record(struct mkperf_client *c, struct mkperf_ring_consu
     return !fault;
 }
 
-/* Consumes the following records as long as they are ordinary samples. */
-static inline void take_run(struct mkperf_client *c, struct mkperf_ring_consumer *ring)
-{
-    uint64_t bytes;
-    uint64_t head = __atomic_load_n(&ring->ring->head, __ATOMIC_ACQUIRE);
-    const uint64_t *records = mkperf_ring_stretch(ring, head, &bytes);
-
-    mkperf_ring_release(ring, (unsigned)mkperf_encoder_add_run(&c->encoder, records, bytes));
-}
-
 /* Notes the fill level before records are consumed. Less than a step's records are added between
  * two calls. */
 static void note_fill(struct mkperf_client *c)
@@ -346,19 +331,6 @@ static void note_fill(struct mkperf_client *c)
     if (used > c->ring_peak && used <= c->ring.size) {
         c->ring_peak = used;
     }
-}
-
-/* Returns whether an encoder has something to send while the ring is empty: what a window counts
- * waits for its end. */
-static bool is_flush_due(struct mkperf_client *c)
-{
-    const struct mkperf_window *w = &c->encoder.window;
-
-    if (c->stopping || (c->clock != NULL && mkperf_client_now(c) - w->begin >= w->ticks)) {
-        mkperf_encoder_end_window(&c->encoder);
-    }
-    return c->sched.events != 0 ||
-           (!mkperf_encoder_empty(&c->encoder) && (w->over || w->ticks == 0));
 }
 
 /* Consumes records, at most those of a batch. False: the ring is empty. */
@@ -381,7 +353,11 @@ static bool take_records(struct mkperf_client *c)
         if (!take_record(c, &ring, record, size)) {
             break;
         }
-        take_run(c, &ring);
+        /* The records that follow are often ordinary samples. */
+        uint64_t bytes;
+        uint64_t head = __atomic_load_n(&ring.ring->head, __ATOMIC_ACQUIRE);
+        const uint64_t *run = mkperf_ring_stretch(&ring, head, &bytes);
+        mkperf_ring_release(&ring, (unsigned)mkperf_encoder_add_run(&c->encoder, run, bytes));
         record = mkperf_ring_peek(&ring, &size, &corrupt);
     }
     c->ring = ring;
@@ -392,6 +368,8 @@ static bool take_records(struct mkperf_client *c)
 /* Performs one pending task for all connections. False: nothing is left. */
 static bool take_step(struct mkperf_client *c)
 {
+    const struct mkperf_window *w = &c->encoder.window;
+
     if (c->new_epoch && c->running) {
         mkperf_encoder_end_window(&c->encoder);
         mkperf_stream_flush(c);
@@ -408,7 +386,12 @@ static bool take_step(struct mkperf_client *c)
     if (take_records(c)) {
         return true;
     }
-    if (is_flush_due(c)) {
+    /* The ring is empty. What a window counts waits for its end. */
+    if (c->stopping || (c->clock != NULL && mkperf_client_now(c) - w->begin >= w->ticks)) {
+        mkperf_encoder_end_window(&c->encoder);
+    }
+    if (c->sched.events != 0 ||
+        (!mkperf_encoder_empty(&c->encoder) && (w->over || w->ticks == 0))) {
         mkperf_stream_flush(c);
         return true;
     }

@@ -56,8 +56,8 @@ unsigned mkperf_wire_frames(uint64_t *to, uint64_t header, uint64_t thread, cons
     return out;
 }
 
-uint32_t mkperf_wire_chain(uint8_t *to, unsigned field, uint64_t header, const uint64_t *record,
-                           unsigned slot, uint32_t sample, uint32_t reads)
+bool mkperf_encoder_define(struct mkperf_encoder *e, const struct mkperf_key *k, uint64_t header,
+                           const uint64_t *record, uint32_t more, unsigned slot)
 {
     static uint8_t chain[mkperf_Chain_size], packed[MKPERF_MAX_FRAMES * MKPERF_VARINT];
     uint64_t wire[MKPERF_MAX_FRAMES];
@@ -69,7 +69,7 @@ uint32_t mkperf_wire_chain(uint8_t *to, unsigned field, uint64_t header, const u
     uint64_t kernel_pc = flags & MKPERF_SAMPLE_KERNEL ? *frames++ : 0;
     uint8_t *at = mkperf_put_field(chain, mkperf_Chain_slot_tag, slot);
 
-    at = mkperf_put_field(at, mkperf_Chain_at_tag, sample);
+    at = mkperf_put_field(at, mkperf_Chain_at_tag, e->samples);
     at = mkperf_put_field(at, mkperf_Chain_thread_tag, mkperf_thread_to_wire(thread));
     at = mkperf_put_field(at, mkperf_Chain_counter_tag, mkperf_record_counter(header));
     at = mkperf_put_field(at, mkperf_Chain_flags_tag, flags);
@@ -85,21 +85,21 @@ uint32_t mkperf_wire_chain(uint8_t *to, unsigned field, uint64_t header, const u
     if (n != 0) {
         at = mkperf_put_bytes(at, mkperf_Chain_frames_tag, packed, bytes);
     }
-    at = mkperf_put_field(at, mkperf_Chain_reads_tag, reads);
-    return (uint32_t)(mkperf_put_bytes(to, field, chain, (uint32_t)(at - chain)) - to);
-}
-
-bool mkperf_encoder_define(struct mkperf_encoder *e, const struct mkperf_key *k, uint64_t header,
-                           const uint64_t *record, uint32_t more, unsigned slot)
-{
-    uint32_t n = mkperf_wire_chain(e->chains.bytes + e->chains.n, mkperf_Batch_chains_tag, header,
-                                   record, slot, e->samples, (uint32_t)(k->header >> 32));
-
-    if (more + n > encoder_room(e)) {
+    at = mkperf_put_field(at, mkperf_Chain_reads_tag, (uint32_t)(k->header >> 32));
+    uint8_t *from = e->chains.bytes + e->chains.n;
+    bytes =
+        (uint32_t)(mkperf_put_bytes(from, mkperf_Batch_chains_tag, chain, (uint32_t)(at - chain)) -
+                   from);
+    if (more + bytes > encoder_room(e)) {
         return false;
     }
-    keep_chain(&e->table, k, *pc_word(header, record), slot);
-    e->chains.n += n;
-    e->bytes += n;
+    *hint_of(&e->table, k->hash) = (uint16_t)slot;
+    struct mkperf_known_chain *c = &e->table.chain[slot];
+    c->hash = k->hash;
+    c->header = k->header;
+    c->thread = k->thread;
+    c->pc = *pc_word(header, record);
+    e->chains.n += bytes;
+    e->bytes += bytes;
     return true;
 }
