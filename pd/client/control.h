@@ -187,8 +187,8 @@ void mkperf_client_pump(struct mkperf_client *c);
 
 /* ---- session.c ---- */
 
-/* enum mkperf_session_result; the error is in the page. by: the index of the connection that gets
- * Status or Session for its request, or MKPERF_NOBODY. */
+/* These two return an enum mkperf_session_result, and the error is in the page. by: the index of the
+ * connection to whose request the Status at the end of the session is the answer, or MKPERF_NOBODY. */
 uint32_t mkperf_control_start(struct mkperf_client *c);
 uint32_t mkperf_control_stop(struct mkperf_client *c, unsigned by, uint32_t request);
 /* Restarts a dump that another host had started. A host repeats its request if the answer is late:

@@ -73,7 +73,8 @@ static void define_code(struct mkperf_sched_encoder *e, const struct mkperf_sche
     e->definitions++;
 }
 
-/* numbers: of the event's reading, at most; each takes MKPERF_VARINT bytes at most. */
+/* Returns whether the message has room for an event, its code, and a reading of that many numbers, each of
+ * MKPERF_VARINT bytes at most. */
 static bool batch_has_room(const struct mkperf_sched_encoder *e, uint32_t numbers)
 {
     return e->events < MAX_EVENTS && e->definitions < MAX_DEFINITIONS &&

@@ -2,7 +2,8 @@
 /*
  * UARTs: one driver, and a table of what differs between them.
  *
- * Owns: the device whose registers the region symbol `mkperf_uart` maps; on x86-64 it is the first of the ports of <ioport> 0. Called by the client PD.
+ * Owns: the device whose registers the region symbol `mkperf_uart` maps; on x86-64 it is the first of
+ * the ports of <ioport> 0. Called by the client PD.
  * Never waits: bytes are sent while the FIFO has space, and the interrupt of the transmitter requests
  * more. The line's speed stays as the boot loader set it.
  *

@@ -11,13 +11,13 @@ struct row {
     uint64_t count[MKPERF_COUNT_SLOTS];
 };
 
-/* the snapshot */
+/* The snapshot of which clients get the parts. Counts are by slot (include/mkperf/counts.h). */
 static struct {
-    uint64_t now;
+    uint64_t now; /* ticks: its time */
     uint64_t by_core[MKPERF_TARGET_CORES][MKPERF_COUNT_SLOTS];
     uint64_t count[MKPERF_COUNT_SLOTS]; /* counts of all cores together */
-    uint64_t ran[MKPERF_MAX_EVENTS];
-    uint32_t cores; /* the cores in it, bit = number; 0 with a single core */
+    uint64_t ran[MKPERF_MAX_EVENTS];    /* ticks during which the event was counted */
+    uint32_t cores;                     /* the cores in it, bit = number; 0 with a single core */
     uint32_t threads;
     struct row thread[MKPERF_COUNT_THREADS];
 } counts;

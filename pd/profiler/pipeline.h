@@ -153,7 +153,8 @@ bool mkperf_soft_answer(uint32_t part, mkperf_Interactions *out);
  *
  * Scheduling events on their way to the client.
  *
- * Owns: the thread of each slot on each core, and the losses that are not yet reported. Called by drain.c for each record of the three types (include/mkperf/sched.h).
+ * Owns: the thread of each slot on each core, and the losses that are not yet reported. Called by
+ * drain.c for each record of the three types (include/mkperf/sched.h), and for readings of words.
  *
  *   SCHED_THREAD (slot, thread) -> thread[slot]
  *   SCHED (slot) -> thread[slot] -> event with an identity -> output

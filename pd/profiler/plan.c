@@ -2,10 +2,11 @@
 /*
  * The checks that turn a client's request into a plan: see plan.h.
  *
- * Owns no state. Called for CONFIGURE. Each event takes one counter for user mode and one for the
+ * Owns: mkperf_plan. Called for CONFIGURE. Each event takes one counter for user mode and one for the
  * kernel. The CPU takes an overflow's interrupt only when the kernel is left, so that only the
- * counter shows whether the kernel caused the event. Where counters cannot be limited to modes, an event takes one counter,
- * and the hook infers the mode of each sample (struct mkperf_pmu, infers_modes).
+ * counter shows whether the kernel caused the event. Where counters cannot be limited to modes, an
+ * event takes one counter, and the hook infers the mode of each sample (struct mkperf_pmu,
+ * infers_modes).
  */
 #include "plan.h"
 
@@ -15,8 +16,8 @@
 
 struct mkperf_plan mkperf_plan;
 
-/* Of an event that leaves samples out, the hook has at most so many times the interrupts that were requested. A guest that
- * runs seldom would otherwise cost the PDs much. */
+/* Of an event that leaves samples out, the hook has at most so many times the interrupts that were
+ * requested. A guest that runs seldom would otherwise cost the PDs much. */
 enum { LEFT_OUT_MOST = 8 };
 
 /* Returns the requested modes: bit 0 user, bit 1 kernel. */
@@ -37,8 +38,9 @@ static unsigned modes_of(const mkperf_EventSpec *want)
 }
 
 /*
- * The event that measures time for multiplexing and for wake-ups: cycles. On a CPU that can count an event with one counter only,
- * it is instructions if the session itself counts cycles. NULL: the CPU has no such event.
+ * Returns the event that measures time for multiplexing and for wake-ups: cycles. On a CPU that can
+ * count an event with one counter only, it is instructions if the session itself counts cycles. NULL:
+ * the CPU has no such event.
  */
 static const struct mkperf_pmu_event *cycles_of(void)
 {
@@ -104,8 +106,9 @@ static unsigned group_end(unsigned i)
 }
 
 /*
- * Plans what the event counts of PDs and of guests. The programs of both are at EL0, so that one counter counts both. The hook
- * leaves out samples of the others, and counting.c their counts.
+ * Plans what the event counts of PDs and of guests. The programs of both are at EL0, so that one
+ * counter counts both. The hook leaves out the samples of PDs or those of guests, and counting.c
+ * their counts.
  */
 static bool plan_guests(unsigned i)
 {

@@ -55,7 +55,8 @@ static void add_lost(struct sched_core *c, uint64_t events, uint64_t time)
     c->lost += events;
 }
 
-/* Hands over an event or a reading of words, or counts it as lost. Inlined, so that the size of an event is constant. */
+/* Hands over an event or a reading of words, or counts it as lost. Inlined, so that the size of an
+ * event is constant. */
 static inline __attribute__((always_inline)) void
 stream_record(unsigned core, const uint64_t *record, unsigned size)
 {
