@@ -68,19 +68,6 @@ static uint32_t pd_function(const struct mkperf_places *s, uint32_t pd)
     return s->functions.count + (pd < s->npds ? pd : 0);
 }
 
-static struct mkperf_function function_at(const struct mkperf_places *s, uint32_t number)
-{
-    return number < s->functions.count
-               ? s->function[number]
-               : (struct mkperf_function){.pd = number - s->functions.count};
-}
-
-static const char *name_at(const struct mkperf_places *s, uint32_t number)
-{
-    return number < s->functions.count ? mkperf_places_name(s, number)
-                                       : mkperf_places_pd_name(s, number - s->functions.count);
-}
-
 /* Returns the line of a frame; 0 if it is not in its function's file. */
 static uint32_t line_of(const struct mkperf_places *s, const struct mkperf_frame *frame)
 {
@@ -130,20 +117,18 @@ static int compare_rows(const void *a, const void *b, void *context)
                               : mkperf_compare(x->callee, y->callee);
 }
 
-static const char *object_of(const struct mkperf_places *s, const struct mkperf_function *f)
-{
-    return f->kernel ? "kernel" : mkperf_places_pd_name(s, f->pd);
-}
-
 /* Writes the lines ob=, fl= and fn= of a function. `prefix` is "c" for a callee, and "" otherwise. */
 static void put_function(struct callgrind *g, uint32_t number, const char *prefix)
 {
     const struct mkperf_places *s = &g->c->places;
-    struct mkperf_function f = function_at(s, number);
+    bool root = number >= s->functions.count;
+    uint32_t root_pd = number - s->functions.count;
+    const struct mkperf_function f = root ? (struct mkperf_function){.pd = root_pd}
+                                          : s->function[number];
     struct mkperf_textout *t = g->t;
 
     mkperf_textout_printf(t, "%sob=", prefix);
-    mkperf_textout_plain(t, object_of(s, &f), '\n', ' ');
+    mkperf_textout_plain(t, f.kernel ? "kernel" : mkperf_places_pd_name(s, f.pd), '\n', ' ');
     mkperf_textout_printf(t, "\n%s=(%u)", *prefix != '\0' ? "cfi" : "fl", f.file + 1);
     if (!g->named_file[f.file]) {
         g->named_file[f.file] = true;
@@ -153,10 +138,11 @@ static void put_function(struct callgrind *g, uint32_t number, const char *prefi
     mkperf_textout_printf(t, "\n%sfn=(%u)", prefix, number + 1);
     if (!g->named_function[number]) {
         g->named_function[number] = true;
-        bool root = number >= g->c->places.functions.count;
         const char *pd = root ? NULL : function_names_pd(&g->names, number);
         mkperf_textout_put(g->t, " ", 1);
-        mkperf_textout_plain(g->t, name_at(&g->c->places, number), '\n', ' ');
+        mkperf_textout_plain(
+            g->t, root ? mkperf_places_pd_name(s, root_pd) : mkperf_places_name(s, number), '\n',
+            ' ');
         if (pd != NULL) {
             mkperf_textout_puts(g->t, " {");
             mkperf_textout_plain(g->t, pd, '\n', ' ');

@@ -16,32 +16,26 @@ struct chain_hit {
     uint64_t samples;
 };
 
-static void put_node(struct mkperf_textout *t, const struct stack_tree *tree, uint32_t node)
-{
-    struct stack_label label = stack_tree_label(tree, node);
-    const struct stack_code *code = &tree->code[node];
-    char name[1200];
-
-    snprintf(name, sizeof name, "%s%s", stack_tree_text(tree, label.name),
-             label.kind == STACK_KERNEL ? " [kernel]" : "");
-    mkperf_json(t,
-                ",\n{'id':%u,'callFrame':{'functionName':%s,'scriptId':'0','url':%s,"
-                "'lineNumber':%d,'columnNumber':%d},'hitCount':%" PRIu64 ",'children':[",
-                node + 1, node == 0 ? "(root)" : name, stack_tree_text(tree, code->file),
-                (int)code->line - 1, code->line != 0 ? 0 : -1,
-                mkperf_tree_self(&tree->tree, node).samples);
-    for (uint32_t i = tree->tree.node[node].child; i != 0; i = tree->tree.node[i].next) {
-        mkperf_json(t, ",%u", i + 1);
-    }
-    mkperf_textout_puts(t, "],\"positionTicks\":[");
-}
-
 /* Writes all nodes, with the n hits at their lines, which are sorted. */
 static void put_nodes(struct mkperf_textout *t, const struct stack_tree *tree,
                       const struct chain_hit *hit, uint32_t n)
 {
     for (uint32_t node = 0, i = 0; node < tree->tree.n; node++) {
-        put_node(t, tree, node);
+        struct stack_label label = stack_tree_label(tree, node);
+        const struct stack_code *code = &tree->code[node];
+        char name[1200];
+        snprintf(name, sizeof name, "%s%s", stack_tree_text(tree, label.name),
+                 label.kind == STACK_KERNEL ? " [kernel]" : "");
+        mkperf_json(t,
+                    ",\n{'id':%u,'callFrame':{'functionName':%s,'scriptId':'0','url':%s,"
+                    "'lineNumber':%d,'columnNumber':%d},'hitCount':%" PRIu64 ",'children':[",
+                    node + 1, node == 0 ? "(root)" : name, stack_tree_text(tree, code->file),
+                    (int)code->line - 1, code->line != 0 ? 0 : -1,
+                    mkperf_tree_self(&tree->tree, node).samples);
+        for (uint32_t k = tree->tree.node[node].child; k != 0; k = tree->tree.node[k].next) {
+            mkperf_json(t, ",%u", k + 1);
+        }
+        mkperf_textout_puts(t, "],\"positionTicks\":[");
         while (i < n && hit[i].node == node) {
             uint32_t line = hit[i].line;
             uint64_t ticks = 0;

@@ -97,20 +97,6 @@ static void add_counter_sample(const struct steps *s, uint64_t end_ns, uint64_t 
     value[last] += period - put;
 }
 
-/* Returns the time in ns at which the work that the first samples represent began. The profile's time begins then. */
-static uint64_t counters_begin(const struct mkperf_profile *c)
-{
-    const struct mkperf_profile_sample *sample = c->samples.map;
-    uint64_t *span = mkperf_profile_spans(c, sample, c->samples.count, NULL), begin = c->first_ns;
-
-    for (size_t i = 0; i < c->samples.count; i++) {
-        uint64_t from = sample[i].time_ns - span[i];
-        begin = from < begin ? from : begin;
-    }
-    free(span);
-    return begin;
-}
-
 /* The threads of one event on one core, one thread for each PD. */
 struct group {
     uint64_t **value; /* for each thread the values of its steps */
@@ -546,7 +532,14 @@ enum mkperf_status mkperf_firefox_write(const struct mkperf_export *x, struct mk
     struct firefox f = {.c = c, .t = t};
 
     MKPERF_TRY(mkperf_profile_order(c, e));
-    c->first_ns = counters_begin(c);
+    /* The profile's time begins when the work that the first samples represent began. */
+    const struct mkperf_profile_sample *sample = c->samples.map;
+    uint64_t *span = mkperf_profile_spans(c, sample, c->samples.count, NULL);
+    for (size_t i = 0; i < c->samples.count; i++) {
+        uint64_t from = sample[i].time_ns - span[i];
+        c->first_ns = from < c->first_ns ? from : c->first_ns;
+    }
+    free(span);
     firefox_sched_texts(c);
     mkperf_places_text_number(&c->places, FIREFOX_LOST);
     firefox_tables_open(&f.tables, c, t);

@@ -361,31 +361,6 @@ static void put_picture_head(const struct picture *p, const struct mkperf_profil
         p->all[0]);
 }
 
-static void draw(struct picture *p, const struct mkperf_profile *c, uint32_t event)
-{
-    uint64_t all = p->tree->tree.node[0].total.period;
-
-    p->scale = all != 0 ? (WIDTH - 2 * MARGIN) / (double)all : 0;
-    p->rows = rows_of(p, 0);
-    put_picture_head(p, c, event);
-    put_branch(p, 0, 0, 0);
-    mkperf_textout_printf(p->t,
-                          "</g>\n<desc>frames too narrow to be drawn: %" PRIu64 "</desc>\n</svg>\n",
-                          p->left_out);
-}
-
-static uint64_t idle_period(const struct mkperf_profile *c, uint32_t event)
-{
-    uint64_t sum = 0;
-
-    for (uint32_t i = 0; i < c->chains.count; i++) {
-        struct mkperf_chain_head head = mkperf_profile_head(c, i);
-        sum += head.event == event && mkperf_places_idle(&c->places, head.pd) ? c->weight[i].period
-                                                                              : 0;
-    }
-    return sum;
-}
-
 enum mkperf_status mkperf_flamegraph_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                            struct mkperf_textout *t, struct mkperf_error *e)
 {
@@ -400,7 +375,11 @@ enum mkperf_status mkperf_flamegraph_write(const struct mkperf_export *x, struct
     mkperf_colours_choose(&p.colours, c, x->base);
     p.all[0] = c->total[event].period;
     stack_tree_init(&tree);
-    p.idle = x->idle ? 0 : idle_period(c, event);
+    for (uint32_t i = 0; !x->idle && i < c->chains.count; i++) {
+        struct mkperf_chain_head head = mkperf_profile_head(c, i);
+        bool idle = head.event == event && mkperf_places_idle(&c->places, head.pd);
+        p.idle += idle ? c->weight[i].period : 0;
+    }
     p.idle = p.idle < p.all[0] ? p.idle : 0; /* idle is drawn if there is nothing else */
     stack_tree_add(&tree, c, event, 0, p.idle == 0);
     if (x->base != NULL) {
@@ -408,7 +387,13 @@ enum mkperf_status mkperf_flamegraph_write(const struct mkperf_export *x, struct
         stack_tree_add(&tree, x->base, base_event, 1, p.idle == 0);
     }
     stack_tree_finish(&tree);
-    draw(&p, c, event);
+    uint64_t all = tree.tree.node[0].total.period;
+    p.scale = all != 0 ? (WIDTH - 2 * MARGIN) / (double)all : 0;
+    p.rows = rows_of(&p, 0);
+    put_picture_head(&p, c, event);
+    put_branch(&p, 0, 0, 0);
+    mkperf_textout_printf(
+        t, "</g>\n<desc>frames too narrow to be drawn: %" PRIu64 "</desc>\n</svg>\n", p.left_out);
     stack_tree_free(&tree);
     mkperf_colours_free(&p.colours);
     return MKPERF_OK;

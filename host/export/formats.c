@@ -80,20 +80,15 @@ const struct mkperf_format *mkperf_format_by_name(const char *name)
     return NULL;
 }
 
-static bool ends_with(const char *path, const char *suffix, size_t n)
+const struct mkperf_format *mkperf_format_by_path(const char *path)
 {
     size_t length = strlen(path);
 
-    return length >= n && strncmp(path + length - n, suffix, n) == 0;
-}
-
-const struct mkperf_format *mkperf_format_by_path(const char *path)
-{
     for (size_t i = 0; i < mkperf_nformats; i++) {
         const char *at = mkperf_formats[i].suffixes;
         while (*at != '\0') {
             size_t n = strcspn(at, " ");
-            if (ends_with(path, at, n)) {
+            if (length >= n && strncmp(path + length - n, at, n) == 0) {
                 return &mkperf_formats[i];
             }
             at += n + (at[n] == ' ');

@@ -163,41 +163,6 @@ static void put_mapping(struct otlp *o, struct mkperf_module *module, const char
     pb_end(&o->f, at);
 }
 
-static void put_locations(struct otlp *o)
-{
-    const struct mkperf_places *s = &o->c->places;
-
-    put_empty(o, TABLE_LOCATION);
-    for (uint32_t i = 0; i < s->places.count; i++) {
-        const struct mkperf_place *place = &s->place[i];
-        bool of_pd = !place->kernel && place->pd < s->npds;
-        size_t at = pb_begin(&o->f, TABLE_LOCATION);
-
-        pb_number(&o->f, 1, (of_pd ? place->pd + UINT64_C(1) : 0) + 1);
-        pb_number(&o->f, 2, place->edge ? 0 : place->addr);
-        pb_lines(&o->f, 3, s, i);
-        pb_end(&o->f, at);
-    }
-}
-
-static void put_functions(struct otlp *o)
-{
-    const struct mkperf_places *s = &o->c->places;
-
-    put_empty(o, TABLE_FUNCTION);
-    for (uint32_t i = 0; i < s->functions.count; i++) {
-        const char *pd = function_names_pd(&o->names, i), *name = mkperf_places_name(s, i);
-        char *own = pd != NULL ? mkperf_xprintf("%s {%.255s}", name, pd) : mkperf_xstrdup(name);
-        size_t at = pb_begin(&o->f, TABLE_FUNCTION);
-
-        pb_number(&o->f, 1, string(o, own));
-        pb_number(&o->f, 2, string(o, name));
-        pb_number(&o->f, 3, string(o, mkperf_places_text(s, s->function[i].file)));
-        pb_end(&o->f, at);
-        free(own);
-    }
-}
-
 /* Writes the dictionary. It is the last part, because all strings and attributes are known then. */
 static void put_dictionary(struct otlp *o)
 {
@@ -210,8 +175,29 @@ static void put_dictionary(struct otlp *o)
     for (uint32_t i = 0; i < s->npds; i++) {
         put_mapping(o, s->pd[i].module, s->pd[i].name != NULL ? s->pd[i].name : "");
     }
-    put_locations(o);
-    put_functions(o);
+    put_empty(o, TABLE_LOCATION);
+    for (uint32_t i = 0; i < s->places.count; i++) {
+        const struct mkperf_place *place = &s->place[i];
+        bool of_pd = !place->kernel && place->pd < s->npds;
+        size_t location = pb_begin(&o->f, TABLE_LOCATION);
+
+        pb_number(&o->f, 1, (of_pd ? place->pd + UINT64_C(1) : 0) + 1);
+        pb_number(&o->f, 2, place->edge ? 0 : place->addr);
+        pb_lines(&o->f, 3, s, i);
+        pb_end(&o->f, location);
+    }
+    put_empty(o, TABLE_FUNCTION);
+    for (uint32_t i = 0; i < s->functions.count; i++) {
+        const char *pd = function_names_pd(&o->names, i), *name = mkperf_places_name(s, i);
+        char *own = pd != NULL ? mkperf_xprintf("%s {%.255s}", name, pd) : mkperf_xstrdup(name);
+        size_t function = pb_begin(&o->f, TABLE_FUNCTION);
+
+        pb_number(&o->f, 1, string(o, own));
+        pb_number(&o->f, 2, string(o, name));
+        pb_number(&o->f, 3, string(o, mkperf_places_text(s, s->function[i].file)));
+        pb_end(&o->f, function);
+        free(own);
+    }
     put_empty(o, TABLE_LINK);
     put_empty(o, TABLE_STACK);
     for (uint32_t i = 0; i < o->stacks.count; i++) {

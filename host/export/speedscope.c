@@ -107,12 +107,6 @@ static void put_chain(struct speedscope *s, uint32_t number, bool with_pd)
 /* The PD in the number of the thread that has the samples of all PDs. */
 static const uint32_t ALL_PDS = UINT32_MAX;
 
-static bool is_in_thread(uint64_t chain_thread, uint64_t thread)
-{
-    return chain_thread == thread ||
-           ((uint32_t)thread == ALL_PDS && chain_thread >> 32 == thread >> 32);
-}
-
 /* Finds the next run of equal chains of a thread, from sample *i on, and advances *i. False: there is no further run. */
 static bool next_run(const struct mkperf_profile *c, uint64_t thread, size_t *i, uint32_t *chain,
                      uint64_t *weight)
@@ -121,7 +115,8 @@ static bool next_run(const struct mkperf_profile *c, uint64_t thread, size_t *i,
     bool any = false;
 
     for (; *i < c->samples.count; ++*i) {
-        if (!is_in_thread(mkperf_profile_thread(c, sample[*i].chain), thread)) {
+        uint64_t of = mkperf_profile_thread(c, sample[*i].chain);
+        if (of != thread && ((uint32_t)thread != ALL_PDS || of >> 32 != thread >> 32)) {
             continue;
         }
         if (any && sample[*i].chain != *chain) {

@@ -29,24 +29,6 @@ static void ignore_text(void *self, const char *p, size_t n)
 static const struct mkperf_receiver_ops ops = {.text = ignore_text,
                                                .message = mkperf_stream_message};
 
-static enum mkperf_status set_up(struct capture *c, const struct mkperf_input *in,
-                                 const struct mkperf_sink *sink, struct mkperf_error *e)
-{
-    struct mkperf_pds_config pds = {.system = in->system,
-                                    .elf_path = in->elf_path,
-                                    .kernel = in->kernel,
-                                    .later = true,
-                                    .warn = in->warn,
-                                    .self = in->self};
-
-    c->symbols = mkperf_symbols_new();
-    MKPERF_TRY(mkperf_pds_new(&pds, c->symbols, &c->pds, e));
-    struct mkperf_stream_config stream = {.sink = *sink, .pds = c->pds, .command = in->command};
-    c->stream = mkperf_stream_new(&stream);
-    mkperf_receiver_init(&c->receiver, &ops, c->stream);
-    return MKPERF_OK;
-}
-
 enum mkperf_status mkperf_input_name_file(const char *path, struct mkperf_error *e)
 {
     const struct mkperf_error why = *e;
@@ -89,13 +71,23 @@ static enum mkperf_status read_whole_file(struct capture *c, const char *path, F
 enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_input *in,
                                        const struct mkperf_sink *sink, struct mkperf_error *e)
 {
+    const struct mkperf_pds_config pds = {.system = in->system,
+                                          .elf_path = in->elf_path,
+                                          .kernel = in->kernel,
+                                          .later = true,
+                                          .warn = in->warn,
+                                          .self = in->self};
     struct capture *c = mkperf_xcalloc(1, sizeof *c);
     FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rbe");
     enum mkperf_status status;
 
+    c->symbols = mkperf_symbols_new();
     if (f == NULL) {
         status = mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
-    } else if ((status = set_up(c, in, sink, e)) == MKPERF_OK) {
+    } else if ((status = mkperf_pds_new(&pds, c->symbols, &c->pds, e)) == MKPERF_OK) {
+        c->stream = mkperf_stream_new(
+            &(struct mkperf_stream_config){.sink = *sink, .pds = c->pds, .command = in->command});
+        mkperf_receiver_init(&c->receiver, &ops, c->stream);
         status = read_whole_file(c, path, f, e);
     }
     status = mkperf_sink_finish(sink, status, c->stream != NULL ? &c->stream->totals : NULL, e);

@@ -164,19 +164,6 @@ static enum mkperf_status read_lenient(struct toperf *t)
     return status;
 }
 
-static enum mkperf_status read_toperf_samples(struct toperf *t)
-{
-    enum mkperf_status status = t->in->lenient ? read_lenient(t) : read_strict(t);
-
-    if (status == MKPERF_OK && !t->began) {
-        status = toperf_begin(t, 0);
-    }
-    if (status == MKPERF_OK) {
-        toperf_warn_of_findings(t);
-    }
-    return status;
-}
-
 enum mkperf_status mkperf_toperf_read_fd(const char *name, int fd, const struct mkperf_input *in,
                                          const struct mkperf_sink *sink, struct mkperf_error *e)
 {
@@ -188,7 +175,14 @@ enum mkperf_status mkperf_toperf_read_fd(const char *name, int fd, const struct 
     t->sink = &checked;
     t->e = e;
     mkperf_json_open(&t->json, name, fd);
-    enum mkperf_status status = mkperf_sink_finish(&checked, read_toperf_samples(t), &t->totals, e);
+    enum mkperf_status status = in->lenient ? read_lenient(t) : read_strict(t);
+    if (status == MKPERF_OK && !t->began) {
+        status = toperf_begin(t, 0);
+    }
+    if (status == MKPERF_OK) {
+        toperf_warn_of_findings(t);
+    }
+    status = mkperf_sink_finish(&checked, status, &t->totals, e);
     mkperf_json_close(&t->json);
     toperf_free_pds(t);
     free(t);

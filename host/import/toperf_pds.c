@@ -234,16 +234,6 @@ static const char *bad_name(const char *name)
     return NULL;
 }
 
-static bool name_taken(const struct toperf *t, const char *name)
-{
-    for (uint32_t i = 0; i < t->npds; i++) {
-        if (strcmp(t->pd[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static char *pd_name(const struct toperf *t, const char *file, uint64_t pid)
 {
     const char *base = basename(file);
@@ -253,12 +243,13 @@ static char *pd_name(const struct toperf *t, const char *file, uint64_t pid)
         n -= 4;
     }
     char *name = mkperf_xprintf("%.*s", (int)n, base);
-    if (!name_taken(t, name)) {
-        return name;
+    for (uint32_t i = 0; i < t->npds; i++) {
+        if (strcmp(t->pd[i].name, name) == 0) {
+            free(name);
+            return mkperf_xprintf("%.*s#%" PRIu64, (int)n, base, pid);
+        }
     }
-    char *numbered = mkperf_xprintf("%s#%" PRIu64, name, pid);
-    free(name);
-    return numbered;
+    return name;
 }
 
 static enum mkperf_status member_of_mapping(struct toperf *t, void *self, const char *file)

@@ -2,32 +2,20 @@
 /* samples.json: one sample. Owns its members, their consistency, and its way to the sink. */
 #include "toperf_internal.h"
 
+#define NUMBER(member) offsetof(struct toperf_raw, member)
 static const struct {
     const char *name;
     enum toperf_member member;
+    size_t at; /* where the number is stored */
 } members[] = {
-    {"ip", TOPERF_IP},   {"pid", TOPERF_PID},       {"time", TOPERF_TIME}, {"nr", TOPERF_NR},
-    {"ips", TOPERF_IPS}, {"period", TOPERF_PERIOD}, {"cpu", TOPERF_CPU},
+    {"ip", TOPERF_IP, NUMBER(ip)},
+    {"pid", TOPERF_PID, NUMBER(pid)},
+    {"time", TOPERF_TIME, NUMBER(time)},
+    {"nr", TOPERF_NR, NUMBER(nr)},
+    {"ips", TOPERF_IPS, 0},
+    {"period", TOPERF_PERIOD, NUMBER(period)},
+    {"cpu", TOPERF_CPU, NUMBER(cpu)},
 };
-
-/* Returns where a member that is a number is stored. */
-static uint64_t *number_of(struct toperf_raw *r, unsigned member)
-{
-    switch (member) {
-    case TOPERF_IP:
-        return &r->ip;
-    case TOPERF_PID:
-        return &r->pid;
-    case TOPERF_TIME:
-        return &r->time;
-    case TOPERF_PERIOD:
-        return &r->period;
-    case TOPERF_CPU:
-        return &r->cpu;
-    default:
-        return &r->nr;
-    }
-}
 
 static bool hexadecimal(const struct mkperf_json *j, uint64_t *out)
 {
@@ -113,7 +101,8 @@ static enum mkperf_status member_of_sample(struct toperf *t, void *self, const c
     if (member == TOPERF_IP && lenient_ip(t, &r->ip)) {
         return MKPERF_OK;
     }
-    const char *reason = toperf_number(&t->json, number_of(r, member));
+    uint64_t *number = (uint64_t *)(void *)((char *)r + members[i].at);
+    const char *reason = toperf_number(&t->json, number);
     return reason == NULL ? MKPERF_OK : bad_value(t, r, key, reason);
 }
 

@@ -171,31 +171,6 @@ static uint64_t horizon(const struct mkperf_merge *m)
     return heard > waited ? heard : waited;
 }
 
-static enum mkperf_status release_first(struct mkperf_merge *m, struct queue *q,
-                                        const struct mkperf_sink *to, struct mkperf_error *e)
-{
-    const uint64_t *at = q->word + q->head;
-    struct waiting w;
-
-    memcpy(&w, at, sizeof w);
-    q->head += w.words;
-    m->words -= w.words;
-    if (w.time_ns < m->released_ns) {
-        m->unordered++;
-    } else {
-        m->released_ns = w.time_ns;
-    }
-    if (w.kind == EVENT) {
-        return mkperf_sink_sched(to, &w.sched, e);
-    }
-    if (w.kind == READING) {
-        return mkperf_sink_queue_reading(to, &w.reading, e);
-    }
-    w.sample.callers = (const struct mkperf_chain *)(const void *)(at + HEAD);
-    w.sample.reads = (const struct mkperf_read *)(const void *)(at + w.reads);
-    return mkperf_sink_sample(to, &w.sample, e);
-}
-
 enum mkperf_status mkperf_merge_release(struct mkperf_merge *m, bool all,
                                         const struct mkperf_sink *to, struct mkperf_error *e)
 {
@@ -204,7 +179,25 @@ enum mkperf_status mkperf_merge_release(struct mkperf_merge *m, bool all,
 
     while ((q = oldest(m, &time_ns)) != NULL &&
            (time_ns <= until || m->words * WORD > MKPERF_MERGE_BYTES)) {
-        MKPERF_TRY(release_first(m, q, to, e));
+        const uint64_t *at = q->word + q->head;
+        enum mkperf_status status;
+        struct waiting w;
+
+        memcpy(&w, at, sizeof w);
+        q->head += w.words;
+        m->words -= w.words;
+        m->unordered += w.time_ns < m->released_ns;
+        m->released_ns = w.time_ns < m->released_ns ? m->released_ns : w.time_ns;
+        if (w.kind == EVENT) {
+            status = mkperf_sink_sched(to, &w.sched, e);
+        } else if (w.kind == READING) {
+            status = mkperf_sink_queue_reading(to, &w.reading, e);
+        } else {
+            w.sample.callers = (const struct mkperf_chain *)(const void *)(at + HEAD);
+            w.sample.reads = (const struct mkperf_read *)(const void *)(at + w.reads);
+            status = mkperf_sink_sample(to, &w.sample, e);
+        }
+        MKPERF_TRY(status);
     }
     return MKPERF_OK;
 }

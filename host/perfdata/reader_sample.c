@@ -280,27 +280,10 @@ static enum mkperf_status split_chain(struct perfin_reader *r, const struct raw_
     return MKPERF_OK;
 }
 
-/* Parses the text of a mark, see perfdata.h. False: it is no mark. */
-static bool parse_mark(char *text, struct mkperf_mark *m)
+static enum mkperf_status read_mark(struct perfin_reader *r, const struct raw_sample *raw)
 {
     static const char *const kinds[] = {
         [MKPERF_MARK_POINT] = "point ", [MKPERF_MARK_BEGIN] = "begin ", [MKPERF_MARK_END] = "end "};
-
-    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        size_t n = strlen(kinds[i]);
-        char *rest;
-        if (strncmp(text, kinds[i], n) == 0) {
-            m->kind = (enum mkperf_mark_kind)i;
-            m->id = (uint32_t)strtoul(text + n, &rest, 10);
-            m->name = rest + 1;
-            return rest != text + n && *rest == ' ';
-        }
-    }
-    return false;
-}
-
-static enum mkperf_status read_mark(struct perfin_reader *r, const struct raw_sample *raw)
-{
     struct mkperf_mark mark = {.time_ns = raw->time};
     char text[MARK_BYTES];
     size_t n = raw->nraw < sizeof text - 1 ? raw->nraw : sizeof text - 1;
@@ -309,7 +292,16 @@ static enum mkperf_status read_mark(struct perfin_reader *r, const struct raw_sa
         memcpy(text, raw->raw, n);
     }
     text[raw->raw != NULL ? n : 0] = '\0';
-    if (!parse_mark(text, &mark)) {
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) { /* perfdata.h has the form */
+        size_t kind = strlen(kinds[i]);
+        char *rest;
+        if (strncmp(text, kinds[i], kind) == 0) {
+            mark.kind = (enum mkperf_mark_kind)i;
+            mark.id = (uint32_t)strtoul(text + kind, &rest, 10);
+            mark.name = rest != text + kind && *rest == ' ' ? rest + 1 : NULL;
+        }
+    }
+    if (mark.name == NULL) {
         return perfin_fail(r, "a mark without kind, number and name");
     }
     r->marks++;

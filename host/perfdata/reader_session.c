@@ -321,12 +321,6 @@ enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_curso
     return MKPERF_OK;
 }
 
-/* Returns whether a map is a program's. [heap] and //anon have no path. */
-static bool is_program(const char *path)
-{
-    return path[0] == '/' && path[1] != '/';
-}
-
 /* Returns the build id at p in an MMAP2 record: its size, three bytes, the id. Other records have device and inode
  * there. */
 static struct mkperf_build_id map_build_id(const uint8_t *p, unsigned misc)
@@ -354,7 +348,7 @@ enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor
         return perfin_fail(r, "an MMAP record is cut");
     }
     const char *path = (const char *)c.p;
-    if (!is_program(path)) {
+    if (path[0] != '/' || path[1] == '/') { /* no program's: [heap] and //anon have no path */
         return MKPERF_OK;
     }
     if ((misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL || pid == UINT32_MAX) {

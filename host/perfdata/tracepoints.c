@@ -131,26 +131,6 @@ static void put_sized(FILE *f, const char *text, size_t n)
     (void)fwrite(text, 1, n, f);
 }
 
-/* Puts the formats of one system, which are neighbours in the table. Returns the index after the last. */
-static unsigned put_system(FILE *f, unsigned first, unsigned npoints)
-{
-    unsigned end = first;
-
-    while (end < npoints && points[end].system[0] == points[first].system[0]) {
-        end++;
-    }
-    put_text(f, points[first].system);
-    put_number(f, end - first, 4);
-    for (unsigned i = first; i < end; i++) {
-        char *text = mkperf_xprintf("name: %s\nID: %u\nformat:\n" COMMON "%s\nprint fmt: %s\n",
-                                    points[i].name, points[i].number, points[i].fields,
-                                    points[i].print);
-        put_sized(f, text, strlen(text));
-        free(text);
-    }
-    return end;
-}
-
 char *mkperf_trace_formats(unsigned npoints, size_t *n)
 {
     char *text = NULL;
@@ -171,8 +151,19 @@ char *mkperf_trace_formats(unsigned npoints, size_t *n)
         systems += i == 0 || points[i].system[0] != points[i - 1].system[0];
     }
     put_number(f, systems, 4);
-    for (unsigned i = 0; i < npoints;) {
-        i = put_system(f, i, npoints);
+    for (unsigned first = 0, end; first < npoints; first = end) { /* a system's are neighbours */
+        for (end = first; end < npoints && points[end].system[0] == points[first].system[0];) {
+            end++;
+        }
+        put_text(f, points[first].system);
+        put_number(f, end - first, 4);
+        for (unsigned i = first; i < end; i++) {
+            char *format =
+                mkperf_xprintf("name: %s\nID: %u\nformat:\n" COMMON "%s\nprint fmt: %s\n",
+                               points[i].name, points[i].number, points[i].fields, points[i].print);
+            put_sized(f, format, strlen(format));
+            free(format);
+        }
     }
     put_number(f, 0, 4); /* kallsyms */
     put_number(f, 0, 4); /* printk formats */

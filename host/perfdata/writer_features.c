@@ -129,22 +129,6 @@ void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals
     free(text);
 }
 
-/* Writes the ratio of compression into its feature, which is in the file already. */
-static void write_ratio(struct mkperf_outfile *out, const struct perfdata_features *f,
-                        const struct perfdata_compressed *counts)
-{
-    enum { RATIO_AT = 12 };
-    uint8_t ratio[4];
-    struct mkperf_put c = {ratio};
-
-    for (unsigned i = 0; counts->written != 0 && i < f->n; i++) {
-        if (f->at[i].bit == HEADER_COMPRESSED) {
-            mkperf_put32(&c, (uint32_t)((counts->bytes + counts->written / 2) / counts->written));
-            mkperf_outfile_patch(out, f->at[i].offset + RATIO_AT, ratio, sizeof ratio);
-        }
-    }
-}
-
 void perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
                          struct perfdata_features *f, const struct perfdata_compressed *counts)
 {
@@ -167,7 +151,15 @@ void perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
             mkperf_outfile_write(out, f->at[i].text, f->at[i].size);
         }
     }
-    write_ratio(out, f, counts);
+    for (unsigned i = 0; counts->written != 0 && i < f->n; i++) {
+        if (f->at[i].bit == HEADER_COMPRESSED) { /* the file has it already: its ratio is added */
+            enum { RATIO_AT = 12 };
+            uint8_t ratio[4];
+            c.p = ratio;
+            mkperf_put32(&c, (uint32_t)((counts->bytes + counts->written / 2) / counts->written));
+            mkperf_outfile_patch(out, f->at[i].offset + RATIO_AT, ratio, sizeof ratio);
+        }
+    }
     c.p = patch;
     mkperf_put64(&c, data_offset);
     mkperf_put64(&c, end - data_offset); /* then event_types: none; then the features' bits */

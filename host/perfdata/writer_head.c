@@ -344,26 +344,20 @@ void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_sessio
     perfdata_features_add(&w->head, HEADER_CMDLINE, buffer, (size_t)(c.p - buffer));
 }
 
-/* Returns the machine of the kernel's ELF or of the first PD that has one; without ELFs, that of the session. */
-static const char *machine_name(const struct mkperf_perfdata *w)
-{
-    const struct mkperf_module *m = w->kernel;
-
-    for (uint32_t i = 0; m == NULL && i < w->npds; i++) {
-        m = w->pd[i].module;
-    }
-    if (m != NULL) {
-        return mkperf_module_arch(m);
-    }
-    return w->session.arch[0] != '\0' ? w->session.arch : "aarch64";
-}
-
 void perfdata_head_close(struct mkperf_perfdata *w)
 {
     mkperf_memstream_close(w->build_ids);
     mkperf_memstream_close(w->about);
     w->build_ids = w->about = NULL;
-    add_string(w, HEADER_ARCH, machine_name(w));
+    /* The machine of the kernel's ELF or of the first PD that has one; without ELFs, that of the session. */
+    const struct mkperf_module *m = w->kernel;
+    for (uint32_t i = 0; m == NULL && i < w->npds; i++) {
+        m = w->pd[i].module;
+    }
+    add_string(w, HEADER_ARCH,
+               m != NULL                    ? mkperf_module_arch(m)
+               : w->session.arch[0] != '\0' ? w->session.arch
+                                            : "aarch64");
     perfdata_features_add(&w->head, HEADER_BUILD_ID, w->build_ids_text, w->build_ids_size);
     perfdata_features_add(&w->head, MKPERF_PERFDATA_SESSION, w->about_text, w->about_size);
 }
@@ -373,11 +367,6 @@ void perfdata_head_close(struct mkperf_perfdata *w)
 static unsigned trailer_ids(const struct mkperf_perfdata *w)
 {
     return w->session.nevents == 0 && perfdata_trace_points(w) != 0;
-}
-
-static size_t ids_of(const struct mkperf_perfdata *w)
-{
-    return w->session.nevents + perfdata_trace_points(w) + trailer_ids(w);
 }
 
 static void write_attrs(struct mkperf_perfdata *w)
@@ -444,7 +433,7 @@ void perfdata_head_write(struct mkperf_perfdata *w)
     mkperf_put_padded(&c, "PERFILE2", 8, 8);
     mkperf_put64(&c, PERF_HEADER_BYTES);
     mkperf_put64(&c, PERF_ATTR_BYTES + 16);
-    mkperf_put64(&c, PERF_HEADER_BYTES + 8 * ids_of(w));
+    mkperf_put64(&c, PERF_HEADER_BYTES + 8 * (n + trailer_ids(w)));
     mkperf_put64(&c, (PERF_ATTR_BYTES + 16) * n);
     mkperf_outfile_write(&w->out, header, sizeof header);
     write_attrs(w);

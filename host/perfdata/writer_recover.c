@@ -140,20 +140,6 @@ static void scan_records(struct reader *r, struct mkperf_totals *t)
     }
 }
 
-static enum mkperf_status copy_records(struct reader *r, struct mkperf_outfile *out,
-                                       struct mkperf_error *e)
-{
-    for (uint64_t at = 0, n; at < r->end; at += n) {
-        n = r->end - at < COPY_BYTES ? r->end - at : COPY_BYTES;
-        const uint8_t *p = perfin_at(&r->bytes, at, (size_t)n);
-        if (p == NULL) {
-            return perfin_bad(&r->bytes, at, strerror(errno), e);
-        }
-        mkperf_outfile_write(out, p, (size_t)n);
-    }
-    return MKPERF_OK;
-}
-
 static enum mkperf_status finish_file(struct reader *r, struct mkperf_outfile *out,
                                       const struct mkperf_totals *totals, struct mkperf_error *e)
 {
@@ -169,9 +155,14 @@ static enum mkperf_status finish_copy(struct reader *r, const char *to,
     struct mkperf_outfile out;
 
     MKPERF_TRY(mkperf_outfile_open_private(&out, to, e));
-    if (copy_records(r, &out, e) != MKPERF_OK) {
-        mkperf_outfile_close(&out);
-        return e->status;
+    for (uint64_t at = 0, n; at < r->end; at += n) {
+        n = r->end - at < COPY_BYTES ? r->end - at : COPY_BYTES;
+        const uint8_t *p = perfin_at(&r->bytes, at, (size_t)n);
+        if (p == NULL) {
+            mkperf_outfile_close(&out);
+            return perfin_bad(&r->bytes, at, strerror(errno), e);
+        }
+        mkperf_outfile_write(&out, p, (size_t)n);
     }
     return finish_file(r, &out, totals, e);
 }

@@ -18,12 +18,6 @@ enum {
     CALLS = AWAKE + MKPERF_PREV_CALLS,
 };
 
-static uint8_t slept_for(enum mkperf_sched_reason reason)
-{
-    return reason == MKPERF_STOPPED_UNKNOWN ? AWAKE_UNKNOWN
-                                            : (uint8_t)(AWAKE + mkperf_trace_prev_state(reason));
-}
-
 static const struct perfdata_pd *pd_of(const struct mkperf_perfdata *w, uint32_t pd)
 {
     return pd < w->npds ? &w->pd[pd] : NULL;
@@ -159,7 +153,9 @@ static void add_switch(struct mkperf_perfdata *w, const struct mkperf_sched *s)
     struct perfdata_pd *to = &w->pd[s->to];
 
     if (s->from != MKPERF_SCHED_NOBODY) {
-        w->pd[s->from].sleep = slept_for(s->reason);
+        w->pd[s->from].sleep = s->reason == MKPERF_STOPPED_UNKNOWN
+                                   ? AWAKE_UNKNOWN
+                                   : (uint8_t)(AWAKE + mkperf_trace_prev_state(s->reason));
         w->pd[s->from].core = s->core;
         w->pd[s->from].ran_ns += pid_of(w, s->from) != 0 ? ran : 0;
     }

@@ -273,29 +273,20 @@ static const struct found *best(const struct mkperf_finder *f, enum place place,
     return best;
 }
 
-/* Returns the first file of that name. The message explains why it is not used. */
-static const struct found *of_name(const struct mkperf_finder *f, const char *file)
-{
-    for (unsigned i = 0; i < f->n; i++) {
-        if (file[0] != '\0' && strcmp(basename(f->found[i].path), file) == 0) {
-            return &f->found[i];
-        }
-    }
-    return NULL;
-}
-
 static void explain(const struct mkperf_finder *f, const struct mkperf_build_id *id,
                     const char *file, char *why, size_t n)
 {
     char wanted[MKPERF_BUILD_ID_TEXT], has[MKPERF_BUILD_ID_TEXT];
-    const struct found *other = of_name(f, file);
 
     mkperf_build_id_text(id, wanted);
-    if (other != NULL) {
-        mkperf_build_id_text(&other->id, has);
-        snprintf(why, n, "%s is another build (%s) than the running one (%s)", other->path, has,
-                 wanted);
-        return;
+    for (unsigned i = 0; file[0] != '\0' && i < f->n; i++) {
+        const struct found *other = &f->found[i];
+        if (strcmp(basename(other->path), file) == 0) {
+            mkperf_build_id_text(&other->id, has);
+            snprintf(why, n, "%s is another build (%s) than the running one (%s)", other->path, has,
+                     wanted);
+            return;
+        }
     }
     snprintf(why, n, "no ELF with the build id %s%s%s was found%s", wanted,
              file[0] != '\0' ? " of " : "", file, f->cut ? " (the search ended at its limit)" : "");

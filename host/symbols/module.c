@@ -68,24 +68,6 @@ static enum mkperf_status refuse(const char *path, const char *why, struct mkper
     return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, why);
 }
 
-/* Makes a path absolute and resolves its links, where that is possible. */
-static char *absolute(const char *path)
-{
-    char *resolved = realpath(path, NULL);
-    char *cwd, *out;
-
-    if (resolved) {
-        return resolved;
-    }
-    if (path[0] == '/') {
-        return mkperf_xstrdup(path);
-    }
-    cwd = getcwd(NULL, 0);
-    out = mkperf_xprintf("%s/%s", cwd != NULL ? cwd : ".", path);
-    free(cwd);
-    return out;
-}
-
 static enum mkperf_status map_file(struct mkperf_module *m, const char *path,
                                    struct mkperf_error *e)
 {
@@ -244,9 +226,10 @@ enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *p
 {
     struct mkperf_module *m;
     enum mkperf_status status;
-    char *name = absolute(path);
+    char *name = realpath(path, NULL); /* absolute and without links, where that is possible */
 
     *out = NULL;
+    name = name != NULL ? name : mkperf_xstrdup(path);
     for (m = s->modules; m; m = m->next) {
         if (strcmp(m->path, name) == 0) {
             free(name);

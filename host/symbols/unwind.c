@@ -83,11 +83,6 @@ static bool loads(uint32_t i, unsigned reg)
     return ((pair || single) && (i & 31) == reg) || (pair && (i >> 10 & 31) == reg);
 }
 
-static bool restores_fp_and_lr(uint32_t i) /* ldp x29, x30 from the stack */
-{
-    return loads(i, 29) && loads(i, 30);
-}
-
 static int64_t sign_extend(uint32_t value, unsigned bits)
 {
     return (int64_t)((uint64_t)value << (64 - bits)) >> (64 - bits);
@@ -165,18 +160,6 @@ static void follow_control(struct flow *f)
     }
 }
 
-static enum mkperf_lr lr_of_states(unsigned state)
-{
-    switch (state) {
-    case CALLER:
-        return MKPERF_LR_YES;
-    case FRAME:
-        return MKPERF_LR_NO;
-    default: /* several states, or none: control gets there through a jump table */
-        return MKPERF_LR_UNKNOWN;
-    }
-}
-
 /*
  * Decides for a function without call-frame information, by interpreting it abstractly. Each instruction has the set of
  * states in which control can reach it; the set is the answer if it has one member.
@@ -198,7 +181,11 @@ static enum mkperf_lr lr_by_flow(struct mkperf_module *m, uint64_t pc)
     f.work = mkperf_xcalloc(f.n + 1, sizeof *f.work);
     if (pc - f.start < 4 * (uint64_t)f.n) {
         follow_control(&f);
-        result = lr_of_states(f.state[(pc - f.start) / 4]);
+        unsigned state = f.state[(pc - f.start) / 4];
+        /* Several states, or none: control gets there through a jump table. */
+        result = state == CALLER  ? MKPERF_LR_YES
+                 : state == FRAME ? MKPERF_LR_NO
+                                  : MKPERF_LR_UNKNOWN;
     }
     free(f.state);
     free(f.queued);
@@ -300,7 +287,7 @@ static enum mkperf_lr lr_by_code(struct mkperf_module *m, uint64_t pc,
         if (sets_fp(insn)) {
             return MKPERF_LR_NO;
         }
-        if (restores_fp_and_lr(insn)) {
+        if (loads(insn, AARCH64_FP) && loads(insn, AARCH64_LR)) { /* ldp x29, x30 */
             return MKPERF_LR_YES;
         }
     }
@@ -336,23 +323,6 @@ static enum mkperf_lr lr_by_frame_aarch64(Dwarf_Frame *frame)
     return MKPERF_LR_UNKNOWN;
 }
 
-static enum mkperf_lr lr_aarch64(struct mkperf_module *m, uint64_t pc, Dwarf_Frame *frame)
-{
-    struct mkperf_symbol function;
-    enum mkperf_lr answer = MKPERF_LR_UNKNOWN;
-
-    if (pc % 4 != 0) {
-        return MKPERF_LR_UNKNOWN;
-    }
-    if (mkperf_symbol_at(m, pc, &function)) {
-        answer = lr_by_code(m, pc, function);
-    }
-    if (answer != MKPERF_LR_UNKNOWN) {
-        return answer;
-    }
-    return frame ? lr_by_frame_aarch64(frame) : lr_by_flow(m, pc);
-}
-
 /*
  * Decides by the frame for RISC-V. Compilers base the frame's address on s0 as soon as, and as long as, s0 is set. A
  * function that calls nothing has a frame without ra, s0 being in its place. Before s0 is set, the frame pointer is the
@@ -382,13 +352,19 @@ static enum mkperf_lr lr_at(struct mkperf_module *m, uint64_t pc)
     if (m->machine == EM_X86_64) {
         return MKPERF_LR_NO;
     }
+    struct mkperf_symbol function;
     Dwarf_Frame *frame = mkperf_unwind_frame(m, pc);
     enum mkperf_lr answer = MKPERF_LR_UNKNOWN;
 
-    if (m->machine == EM_AARCH64) {
-        answer = lr_aarch64(m, pc, frame);
-    } else if (frame) {
-        answer = lr_by_frame_riscv(frame);
+    if (m->machine != EM_AARCH64) {
+        answer = frame ? lr_by_frame_riscv(frame) : MKPERF_LR_UNKNOWN;
+    } else if (pc % 4 == 0) {
+        if (mkperf_symbol_at(m, pc, &function)) {
+            answer = lr_by_code(m, pc, function);
+        }
+        if (answer == MKPERF_LR_UNKNOWN) {
+            answer = frame ? lr_by_frame_aarch64(frame) : lr_by_flow(m, pc);
+        }
     }
     free(frame);
     return answer;

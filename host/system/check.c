@@ -226,20 +226,6 @@ static bool check_irqs(const struct mkperf_system *s, uint64_t *used, struct pla
     return true;
 }
 
-/* Checks that the callee has the higher priority, because Microkit lets it run at once (its manual,
- * "Protected procedures"). */
-static bool check_call(const struct mkperf_system_pd *caller, const struct mkperf_system_pd *callee,
-                       struct place *at)
-{
-    if (caller->priority < callee->priority) {
-        return true;
-    }
-    return system_error(at,
-                        "pp: '%s' (priority %u) may only call a protection_domain of higher "
-                        "priority, but '%s' has %u",
-                        caller->name, caller->priority, callee->name, callee->priority);
-}
-
 static bool check_channels(const struct mkperf_system *s, uint64_t *used, struct place *at)
 {
     for (unsigned i = 0; i < s->nchannels; i++) {
@@ -254,9 +240,17 @@ static bool check_channels(const struct mkperf_system *s, uint64_t *used, struct
         }
         for (unsigned j = 0; j < 2; j++) {
             at->line = end[j].line;
-            if (!claim_id(&used[end[j].pd], &s->pd[end[j].pd], end[j].id, at) ||
-                (end[j].pp && !check_call(&s->pd[end[j].pd], &s->pd[end[1 - j].pd], at))) {
+            if (!claim_id(&used[end[j].pd], &s->pd[end[j].pd], end[j].id, at)) {
                 return false;
+            }
+            /* Microkit lets the callee run at once (its manual, "Protected procedures"). */
+            const struct mkperf_system_pd *caller = &s->pd[end[j].pd],
+                                          *callee = &s->pd[end[1 - j].pd];
+            if (end[j].pp && caller->priority >= callee->priority) {
+                return system_error(at,
+                                    "pp: '%s' (priority %u) may only call a protection_domain of "
+                                    "higher priority, but '%s' has %u",
+                                    caller->name, caller->priority, callee->name, callee->priority);
             }
         }
     }

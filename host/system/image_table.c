@@ -45,21 +45,6 @@ static bool read_text(struct cursor *c, size_t n, char *out, size_t most)
     return true;
 }
 
-static bool read_scheduling(struct cursor *c, struct mkperf_image_program *out)
-{
-    const uint8_t *p = c->p + c->at;
-
-    if (c->n - c->at < MKPERF_STAMP_SCHEDULED_BYTES) {
-        return invalid(c, "it ends within an entry");
-    }
-    out->priority = p[0];
-    out->cpu = p[1];
-    out->budget_us = mkperf_get32(p + 2);
-    out->period_us = mkperf_get32(p + 6);
-    c->at += MKPERF_STAMP_SCHEDULED_BYTES;
-    return true;
-}
-
 static bool read_program(struct cursor *c, unsigned npds, bool kernel,
                          struct mkperf_image_program *out)
 {
@@ -89,9 +74,22 @@ static bool read_program(struct cursor *c, unsigned npds, bool kernel,
     out->build_id.n = (uint8_t)id;
     memcpy(out->build_id.byte, c->p + c->at, id);
     c->at += id;
-    return read_text(c, name, out->name, sizeof out->name - 1) &&
-           read_text(c, file, out->file, sizeof out->file - 1) &&
-           (!out->scheduled || read_scheduling(c, out));
+    if (!read_text(c, name, out->name, sizeof out->name - 1) ||
+        !read_text(c, file, out->file, sizeof out->file - 1)) {
+        return false;
+    }
+    if (out->scheduled) {
+        if (c->n - c->at < MKPERF_STAMP_SCHEDULED_BYTES) {
+            return invalid(c, "it ends within an entry");
+        }
+        p = c->p + c->at;
+        out->priority = p[0];
+        out->cpu = p[1];
+        out->budget_us = mkperf_get32(p + 2);
+        out->period_us = mkperf_get32(p + 6);
+        c->at += MKPERF_STAMP_SCHEDULED_BYTES;
+    }
+    return true;
 }
 
 /* Returns whether a queue's index can be at the address: it is naturally aligned, and user code can

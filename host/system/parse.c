@@ -32,16 +32,6 @@ static bool cut_schedule(struct reader *r)
     return true;
 }
 
-static enum element element_named(const char *name)
-{
-    for (unsigned i = SYSTEM; i < ELEMENTS; i++) {
-        if (strcmp(system_language[i].name, name) == 0) {
-            return (enum element)i;
-        }
-    }
-    return DOCUMENT;
-}
-
 /*
  * Takes the line of what expat reports now, for messages. False: reading has failed, and the report
  * is to be ignored, because expat may call once more after XML_StopParser.
@@ -67,10 +57,12 @@ static void XMLCALL on_start(void *data, const char *name, const char **attrs)
 
     if (take_line(r)) {
         r->attributes = attrs;
-        enum element element = element_named(name);
-        enum element parent = r->open[r->depth];
+        enum element element = SYSTEM, parent = r->open[r->depth];
+        while (element < ELEMENTS && strcmp(system_language[element].name, name) != 0) {
+            element++;
+        }
 
-        if (element == DOCUMENT) {
+        if (element == ELEMENTS) {
             system_error(&r->at, "unknown element '%.64s'", name);
         } else if ((system_language[element].parents >> parent & 1) == 0) {
             system_error(&r->at, "element '%s' is not allowed here", name);
