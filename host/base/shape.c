@@ -53,9 +53,12 @@ static void set_number(void *at, uint32_t offset, uint32_t bytes, uint64_t value
 /* Returns the number of elements of an array, or behind a pointer. */
 static uint64_t count_of(const void *at, const struct mkperf_shape_row *row)
 {
-    return pointer_of(at, row) == NULL ? 0
-           : row->count_bytes != 0     ? number_at(at, row->count_at, row->count_bytes)
-                                       : 1;
+    const char *p = pointer_of(at, row);
+
+    return p == NULL                           ? 0
+           : row->kind == MKPERF_SHAPE_IS_TEXT ? strlen(p) + 1
+           : row->count_bytes != 0             ? number_at(at, row->count_at, row->count_bytes)
+                                               : 1;
 }
 
 void mkperf_shape_add(struct mkperf_shape_bytes *to, const void *p, size_t n)
@@ -75,16 +78,11 @@ void mkperf_shape_put(const struct mkperf_shape_row *rows, const void *at,
             mkperf_shape_add(to, member(at, row->at), row->bytes);
         } else if (row->kind == MKPERF_SHAPE_IS_INSIDE) {
             mkperf_shape_put(row->of, member(at, row->at), to);
-        } else if (row->kind == MKPERF_SHAPE_IS_TEXT) {
-            const char *text = pointer_of(at, row);
-            uint64_t n = text != NULL ? strlen(text) + 1 : 0;
-            mkperf_shape_add(to, &n, sizeof n);
-            mkperf_shape_add(to, text, n);
         } else {
             const char *p = pointer_of(at, row);
             uint64_t n = count_of(at, row);
             mkperf_shape_add(to, &n, sizeof n);
-            if (row->kind == MKPERF_SHAPE_IS_ARRAY) {
+            if (row->kind != MKPERF_SHAPE_IS_BEHIND) {
                 mkperf_shape_add(to, p, n * row->bytes);
             }
             for (uint64_t i = 0; row->of != NULL && i < n; i++) {
@@ -107,13 +105,21 @@ static bool take_bytes(struct mkperf_shape_input *from, void *to, uint64_t n)
     return true;
 }
 
-/* Makes pointers NULL and counts 0: they were copied from the input, or what they point to was freed. */
-static void forget(const struct mkperf_shape_row *rows, void *at)
+/* Makes pointers NULL, and counts and rooms 0. owned: frees what they point to; otherwise it is the input's, or was freed. */
+static void release(const struct mkperf_shape_row *rows, void *at, bool owned)
 {
     for (const struct mkperf_shape_row *row = rows; row->kind != MKPERF_SHAPE_ENDS; row++) {
         if (row->kind == MKPERF_SHAPE_IS_INSIDE) {
-            forget(row->of, member(at, row->at));
+            release(row->of, member(at, row->at), owned);
         } else if (row->kind != MKPERF_SHAPE_IS_BYTES) {
+            char *p = pointer_of(at, row);
+            for (uint64_t i = 0, n = owned && row->of != NULL ? count_of(at, row) : 0; i < n; i++) {
+                release(row->of, p + i * row->bytes, true);
+            }
+            if (owned && row->kind == MKPERF_SHAPE_IS_BEHIND) {
+                continue;
+            }
+            free(owned ? p : NULL);
             set_pointer(at, row, NULL);
             set_number(at, row->count_at, row->count_bytes, 0);
             set_number(at, row->room_at, row->room_bytes, 0);
@@ -123,30 +129,13 @@ static void forget(const struct mkperf_shape_row *rows, void *at)
 
 void mkperf_shape_free(const struct mkperf_shape_row *rows, void *at)
 {
-    for (const struct mkperf_shape_row *row = rows; row->kind != MKPERF_SHAPE_ENDS; row++) {
-        if (row->kind == MKPERF_SHAPE_IS_INSIDE) {
-            mkperf_shape_free(row->of, member(at, row->at));
-        } else if (row->kind != MKPERF_SHAPE_IS_BYTES) {
-            char *p = pointer_of(at, row);
-            for (uint64_t i = 0, n = row->of != NULL ? count_of(at, row) : 0; i < n; i++) {
-                mkperf_shape_free(row->of, p + i * row->bytes);
-            }
-            if (row->kind != MKPERF_SHAPE_IS_BEHIND) {
-                free(p);
-                set_pointer(at, row, NULL);
-                set_number(at, row->count_at, row->count_bytes, 0);
-                set_number(at, row->room_at, row->room_bytes, 0);
-            }
-        }
-    }
+    release(rows, at, true);
 }
 
 void mkperf_shape_own(const struct mkperf_shape_row *rows, void *at)
 {
     for (const struct mkperf_shape_row *row = rows; row->kind != MKPERF_SHAPE_ENDS; row++) {
-        if (row->kind == MKPERF_SHAPE_IS_TEXT) {
-            set_pointer(at, row, mkperf_xstrdup(pointer_of(at, row)));
-        } else if (row->kind == MKPERF_SHAPE_IS_ARRAY) {
+        if (row->kind == MKPERF_SHAPE_IS_TEXT || row->kind == MKPERF_SHAPE_IS_ARRAY) {
             uint64_t n = count_of(at, row);
             char *copy = n != 0 ? mkperf_xcalloc(n, row->bytes) : NULL;
             if (copy != NULL) {
@@ -158,21 +147,6 @@ void mkperf_shape_own(const struct mkperf_shape_row *rows, void *at)
             set_pointer(at, row, copy);
         }
     }
-}
-
-static bool take_text(const struct mkperf_shape_row *row, void *at, struct mkperf_shape_input *from)
-{
-    uint64_t n;
-
-    if (!take_bytes(from, &n, sizeof n) || n > from->n) {
-        return false;
-    }
-    if (n != 0) {
-        char *text = mkperf_xcalloc(n, 1);
-        set_pointer(at, row, text);
-        return take_bytes(from, text, n) && text[n - 1] == '\0';
-    }
-    return true;
 }
 
 static bool take_rows(const struct mkperf_shape_row *rows, void *at,
@@ -191,9 +165,10 @@ static bool take_array(const struct mkperf_shape_row *row, void *at,
         return true;
     }
     char *p = mkperf_xcalloc(n, row->bytes);
-    bool whole = take_bytes(from, p, n * row->bytes);
+    bool whole = take_bytes(from, p, n * row->bytes) &&
+                 (row->kind != MKPERF_SHAPE_IS_TEXT || p[n - 1] == '\0');
     for (uint64_t i = 0; row->of != NULL && i < n; i++) {
-        forget(row->of, p + i * row->bytes);
+        release(row->of, p + i * row->bytes, false);
     }
     set_pointer(at, row, p);
     set_number(at, row->count_at, row->count_bytes, n);
@@ -230,8 +205,6 @@ static bool take_rows(const struct mkperf_shape_row *rows, void *at,
             whole = take_bytes(from, member(at, row->at), row->bytes);
             break;
         case MKPERF_SHAPE_IS_TEXT:
-            whole = take_text(row, at, from);
-            break;
         case MKPERF_SHAPE_IS_ARRAY:
             whole = take_array(row, at, from);
             break;

@@ -52,9 +52,9 @@ struct mkperf_shape_row {
         .kind = MKPERF_SHAPE_IS_BYTES, .at = offsetof(type, first),                           \
         .bytes = offsetof(type, last) + MKPERF_SHAPE_SIZE(type, last) - offsetof(type, first) \
     }
-#define MKPERF_SHAPE_TEXT(type, member)                            \
-    {                                                              \
-        .kind = MKPERF_SHAPE_IS_TEXT, .at = offsetof(type, member) \
+#define MKPERF_SHAPE_TEXT(type, member)                                        \
+    {                                                                          \
+        .kind = MKPERF_SHAPE_IS_TEXT, .at = offsetof(type, member), .bytes = 1 \
     }
 #define MKPERF_SHAPE_ARRAY(type, member, count, room, rows)                             \
     {                                                                                   \

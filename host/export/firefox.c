@@ -38,17 +38,6 @@ struct steps {
     unsigned n;
 };
 
-/* Returns the steps of the recording: at most STEPS, even if the last time is 2^64 - 1. */
-static struct steps steps_of(const struct mkperf_profile *c)
-{
-    uint64_t before_last = c->last_ns - c->first_ns;
-    struct steps s = {.first_ns = c->first_ns,
-                      .step_ns = before_last / STEPS + (before_last % STEPS == STEPS - 1) + 1};
-
-    s.n = (unsigned)(before_last / s.step_ns) + 1;
-    return s;
-}
-
 static unsigned step_of(const struct steps *s, uint64_t ns)
 {
     uint64_t at = ns > s->first_ns ? (ns - s->first_ns) / s->step_ns : 0;
@@ -220,7 +209,11 @@ static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t p
 static void put_counters(struct firefox_tables *f, const struct threads *threads)
 {
     struct mkperf_profile *c = f->c;
-    struct steps s = steps_of(c);
+    /* The steps of the recording: at most STEPS, even if the last time is 2^64 - 1. */
+    uint64_t before_last = c->last_ns - c->first_ns;
+    struct steps s = {.first_ns = c->first_ns,
+                      .step_ns = before_last / STEPS + (before_last % STEPS == STEPS - 1) + 1};
+    s.n = (unsigned)(before_last / s.step_ns) + 1;
     uint32_t n = threads->n;
     uint64_t *values = mkperf_xcalloc(((size_t)n + 1) * s.n, sizeof *values);
     double *rate = mkperf_xcalloc((size_t)c->nevents + 1, sizeof *rate);

@@ -67,23 +67,6 @@ struct heavy {
     uint32_t function;
 };
 
-/* Returns all functions, sorted by their own weight over all events, the largest first. */
-static struct heavy *heaviest(struct mkperf_frames *f)
-{
-    struct heavy *list = mkperf_xcalloc((size_t)f->functions.count + 1, sizeof *list);
-    uint32_t function[MKPERF_FRAMES_MAX];
-
-    for (uint32_t i = 0; i < f->functions.count; i++) {
-        list[i].function = i;
-    }
-    for (uint32_t i = 0; i < f->profile->chains.count; i++) {
-        mkperf_frames_of(f, i, function);
-        list[function[0]].period += f->profile->weight[i].period;
-    }
-    MKPERF_SORT(list, f->functions.count, MKPERF_DOWN(list, period), MKPERF_UP(list, function));
-    return list;
-}
-
 static struct page_bytes container_of(struct mkperf_frames *f, const char *name)
 {
     struct page_input in = page_input_of(f, name);
@@ -106,7 +89,17 @@ static void put_page_data(void *self)
         page_bytes_free(&b);
         mkperf_frames_close(&f);
     }
-    struct heavy *list = heaviest(&h->frames);
+    /* All functions, sorted by their own weight over all events, the largest first. */
+    uint32_t n_functions = h->frames.functions.count, function[MKPERF_FRAMES_MAX];
+    struct heavy *list = mkperf_xcalloc((size_t)n_functions + 1, sizeof *list);
+    for (uint32_t i = 0; i < n_functions; i++) {
+        list[i].function = i;
+    }
+    for (uint32_t i = 0; i < h->frames.profile->chains.count; i++) {
+        mkperf_frames_of(&h->frames, i, function);
+        list[function[0]].period += h->frames.profile->weight[i].period;
+    }
+    MKPERF_SORT(list, n_functions, MKPERF_DOWN(list, period), MKPERF_UP(list, function));
     struct annotate_sources sources = {.n = 0};
     char *text = NULL;
     size_t n = 0;

@@ -120,14 +120,6 @@ static void add_program(struct exact *x, const struct mkperf_pd *pd, struct mkpe
     p->pd.scheduling.known = false; /* several PDs may differ */
 }
 
-/* Returns whether the program has this instruction at this address. */
-static bool has_row(const struct program *p, const struct row *r)
-{
-    const uint8_t *code = mkperf_module_code(p->module, r->vaddr, r->bytes);
-
-    return code != NULL && (r->bytes == 2 ? mkperf_get16(code) : mkperf_get32(code)) == r->code;
-}
-
 /* Returns the only program that has all of these rows. NO_PROGRAM: none has, or several have. */
 static int only_program_with(const struct exact *x, const struct row *r, size_t n)
 {
@@ -136,8 +128,12 @@ static int only_program_with(const struct exact *x, const struct row *r, size_t 
     for (unsigned i = 0; i < x->nprograms; i++) {
         size_t k = 0;
 
-        while (k < n && has_row(&x->program[i], &r[k])) {
-            k++;
+        for (const uint8_t *code; k < n; k++) {
+            code = mkperf_module_code(x->program[i].module, r[k].vaddr, r[k].bytes);
+            if (code == NULL ||
+                (r[k].bytes == 2 ? mkperf_get16(code) : mkperf_get32(code)) != r[k].code) {
+                break;
+            }
         }
         if (k == n) {
             if (found != NO_PROGRAM) {

@@ -213,17 +213,6 @@ static int detect_format(const char *path, struct mkperf_error *e)
     return i;
 }
 
-static int find_format(const char *name, struct mkperf_error *e)
-{
-    for (int i = 0; i < INPUTS; i++) {
-        if (strcmp(inputs[i].name, name) == 0) {
-            return i;
-        }
-    }
-    mkperf_error_set(e, MKPERF_ERR_USAGE, "--from: no input format '%s'", name);
-    return -1;
-}
-
 bool mkperf_input_keeps(const char *path, const char *from)
 {
     struct mkperf_error e;
@@ -273,8 +262,15 @@ enum mkperf_status mkperf_input_ask(const char *path, const struct mkperf_input 
 enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input *in,
                                      const struct mkperf_sink *sink, struct mkperf_error *e)
 {
-    int i = in->from != NULL ? find_format(in->from, e) : detect_format(path, e);
+    int i = in->from != NULL ? 0 : detect_format(path, e);
 
+    while (in->from != NULL && i < INPUTS && strcmp(inputs[i].name, in->from) != 0) {
+        i++;
+    }
+    if (i == INPUTS && in->from != NULL) {
+        mkperf_error_set(e, MKPERF_ERR_USAGE, "--from: no input format '%s'", in->from);
+        i = -1;
+    }
     if (i == INPUTS) {
         mkperf_error_set(e, MKPERF_ERR_INPUT,
                          "%s: neither perf.data nor samples.json nor kpdata nor a raw capture; "

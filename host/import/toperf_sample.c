@@ -192,20 +192,11 @@ static uint64_t unwrap_time(struct toperf *t, uint64_t time)
     return time + (t->wraps << 32);
 }
 
-static uint64_t nanoseconds(const struct toperf *t, uint64_t time)
-{
-    uint64_t hz = t->in->time_hz;
-
-    if (hz == 0) {
-        return time;
-    }
-    __extension__ typedef unsigned __int128 wide;
-    return (uint64_t)((wide)time * 1000000000 / hz);
-}
-
 static enum mkperf_status deliver_sample(struct toperf *t, const struct toperf_raw *r, uint32_t pd)
 {
-    struct mkperf_sample s = {.time_ns = nanoseconds(t, unwrap_time(t, r->time)),
+    __extension__ typedef unsigned __int128 wide;
+    uint64_t time = unwrap_time(t, r->time), hz = t->in->time_hz;
+    struct mkperf_sample s = {.time_ns = hz == 0 ? time : (uint64_t)((wide)time * 1000000000 / hz),
                               .period = r->period,
                               .pd = pd,
                               .core = (uint32_t)r->cpu,

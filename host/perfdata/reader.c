@@ -142,24 +142,6 @@ static enum mkperf_status read_compressed(struct perfin_reader *r, struct perfin
     return problem == NULL || r->damaged ? MKPERF_OK : perfin_fail(r, problem);
 }
 
-/* Returns the size of the record at r->offset with the data after it, or 0 if the file has no whole record there. */
-static uint64_t record_extent(struct perfin_reader *r, const uint8_t *header, uint64_t left)
-{
-    size_t size = header[6] | (size_t)header[7] << 8;
-    uint64_t extent = size;
-
-    if (size < 8 || size > left) {
-        return 0;
-    }
-    if (mkperf_get32(header) == PERF_RECORD_AUXTRACE && size >= 16) {
-        const uint8_t *p = perfin_at(&r->bytes, r->offset, 16);
-        uint64_t trace = p ? mkperf_get64(p + 8) : UINT64_MAX;
-
-        extent = trace > left - size ? 0 : size + trace;
-    }
-    return extent;
-}
-
 /* Reads the record at r->offset. *extent becomes its size, or 0 after the last whole record of a file that
  * may be truncated. */
 static enum mkperf_status next_record(struct perfin_reader *r, uint64_t *extent)
@@ -167,12 +149,18 @@ static enum mkperf_status next_record(struct perfin_reader *r, uint64_t *extent)
     uint64_t left = r->frame.data.offset + r->frame.data.size - r->offset;
     const uint8_t *p = left >= 8 ? perfin_at(&r->bytes, r->offset, 8) : NULL;
 
-    *extent = p ? record_extent(r, p, left) : 0;
+    /* The size of the record with the data after it. */
+    size_t size = p ? mkperf_get16(p + 6) : 0;
+    *extent = size >= 8 && size <= left ? size : 0;
+    if (size >= 16 && *extent != 0 && mkperf_get32(p) == PERF_RECORD_AUXTRACE) {
+        const uint8_t *head = perfin_at(&r->bytes, r->offset, 16);
+        uint64_t trace = head ? mkperf_get64(head + 8) : UINT64_MAX;
+        *extent = trace > left - size ? 0 : size + trace;
+    }
     if (*extent == 0) {
         bool cut = r->frame.unfinished && !(r->frame.pipe && p && p[6] < 8 && p[7] == 0);
         return cut ? MKPERF_OK : perfin_fail(r, "a record of impossible size");
     }
-    size_t size = p[6] | (size_t)p[7] << 8;
     p = perfin_at(&r->bytes, r->offset, size);
     if (!p) {
         *extent = 0;

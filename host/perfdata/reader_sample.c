@@ -174,23 +174,6 @@ static bool is_kernel_mode(unsigned misc)
     return mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_HYPERVISOR;
 }
 
-/* Returns the flags of a sample whose user code a chain's context marker, or a record's mode, says to be a guest's. */
-static uint32_t guest_of_context(uint64_t context)
-{
-    return context == PERF_CONTEXT_GUEST_KERNEL ? MKPERF_GUEST_KERNEL
-           : context == PERF_CONTEXT_GUEST_USER ? MKPERF_GUEST_USER
-                                                : MKPERF_GUEST_NONE;
-}
-
-static uint32_t guest_of_mode(unsigned misc)
-{
-    unsigned mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
-
-    return mode == PERF_RECORD_MISC_GUEST_KERNEL ? MKPERF_GUEST_KERNEL
-           : mode == PERF_RECORD_MISC_GUEST_USER ? MKPERF_GUEST_USER
-                                                 : MKPERF_GUEST_NONE;
-}
-
 /* Adds a kernel address. Kernel callers are kept as long as no user frame follows: see model.h. */
 static void add_kernel_frame(struct perfin_reader *r, struct mkperf_sample *out, uint64_t addr)
 {
@@ -270,7 +253,9 @@ static enum mkperf_status split_chain(struct perfin_reader *r, const struct raw_
         uint64_t addr = mkperf_get64(raw->chain + 8 * i);
         if (addr >= PERF_CONTEXT_MAX) {
             kernel = addr == PERF_CONTEXT_KERNEL;
-            out->flags |= guest_of_context(addr);
+            out->flags |= addr == PERF_CONTEXT_GUEST_KERNEL ? MKPERF_GUEST_KERNEL
+                          : addr == PERF_CONTEXT_GUEST_USER ? MKPERF_GUEST_USER
+                                                            : MKPERF_GUEST_NONE;
         } else if (kernel) {
             add_kernel_frame(r, out, addr);
         } else if (add_user_frame(r, out, raw->pid, addr) != MKPERF_OK) {
@@ -453,7 +438,10 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     if (raw.core >= MKPERF_MODEL_CORES) {
         return perfin_fail(r, "a sample of a core beyond 4095");
     }
-    out.flags |= guest_of_mode(misc);
+    unsigned mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
+    out.flags |= mode == PERF_RECORD_MISC_GUEST_KERNEL ? MKPERF_GUEST_KERNEL
+                 : mode == PERF_RECORD_MISC_GUEST_USER ? MKPERF_GUEST_USER
+                                                       : MKPERF_GUEST_NONE;
     out.time_ns = raw.time;
     out.period = raw.period;
     out.more = r->session.model.aggregate_ms != 0 && raw.weight != 0 ? raw.weight - 1 : 0;

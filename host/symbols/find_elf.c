@@ -85,29 +85,26 @@ static bool is_program(int fd)
            head[19] == 0;
 }
 
-static bool identify_open(int fd, size_t size, struct mkperf_build_id *id, enum worth *worth)
-{
-    void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-    Elf *elf = bytes != MAP_FAILED ? elf_memory(bytes, size) : NULL;
-    bool known = elf != NULL && elf_kind(elf) == ELF_K_ELF &&
-                 mkperf_elf_identity(elf, bytes, size, id);
-
-    *worth = known ? worth_of(elf) : WORTH_NONE;
-    elf_end(elf);
-    if (bytes != MAP_FAILED) {
-        munmap(bytes, size);
-    }
-    return known;
-}
-
 /* Identifies the file at path. False: it is no regular file or no program. */
 static bool identify(const char *path, int flags, struct mkperf_build_id *id, enum worth *worth)
 {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
-    bool known = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_program(fd) &&
-                 identify_open(fd, (size_t)st.st_size, id, worth);
+    bool known = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_program(fd);
 
+    if (known) {
+        size_t size = (size_t)st.st_size;
+        void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+        Elf *elf = bytes != MAP_FAILED ? elf_memory(bytes, size) : NULL;
+
+        known = elf != NULL && elf_kind(elf) == ELF_K_ELF &&
+                mkperf_elf_identity(elf, bytes, size, id);
+        *worth = known ? worth_of(elf) : WORTH_NONE;
+        elf_end(elf);
+        if (bytes != MAP_FAILED) {
+            munmap(bytes, size);
+        }
+    }
     if (fd >= 0) {
         close(fd);
     }

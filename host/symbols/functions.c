@@ -336,10 +336,12 @@ static void load_functions(struct mkperf_module *m)
     }
 }
 
-static struct mkperf_function *find_function(struct mkperf_module *m, uint64_t addr)
+bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symbol *out)
 {
+    if (!m->functions_loaded) {
+        load_functions(m);
+    }
     size_t low = 0, high = m->nfunctions;
-
     while (low < high) { /* ends when low is the first function that starts behind addr */
         size_t middle = low + (high - low) / 2;
 
@@ -354,29 +356,13 @@ static struct mkperf_function *find_function(struct mkperf_module *m, uint64_t a
         struct mkperf_function *f = &m->function[--low];
 
         if (addr - f->start < f->size) {
-            return f;
+            f->name = f->name ? f->name : mkperf_demangle(m->demangler, f->raw);
+            *out = (struct mkperf_symbol){.name = f->name, .start = f->start, .size = f->size};
+            return true;
         }
     }
-    return NULL;
-}
-
-bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symbol *out)
-{
-    struct mkperf_function *f;
-
-    if (!m->functions_loaded) {
-        load_functions(m);
-    }
-    f = find_function(m, addr);
-    if (!f) {
-        *out = (struct mkperf_symbol){.name = NULL};
-        return false;
-    }
-    if (!f->name) {
-        f->name = mkperf_demangle(m->demangler, f->raw);
-    }
-    *out = (struct mkperf_symbol){.name = f->name, .start = f->start, .size = f->size};
-    return true;
+    *out = (struct mkperf_symbol){.name = NULL};
+    return false;
 }
 
 uint64_t mkperf_symbol_address(struct mkperf_module *m, const char *name)

@@ -128,21 +128,6 @@ static void store_call(struct mkperf_module *m, Dwarf_Die *unit, Dwarf_Die *die,
     out->directory = directory_of(m, unit, out->file);
 }
 
-static void line_of(struct mkperf_module *m, Dwarf_Die *unit, uint64_t addr,
-                    struct mkperf_line *out)
-{
-    Dwarf_Line *line = dwarf_getsrc_die(unit, addr);
-
-    *out = (struct mkperf_line){.function = NULL};
-    if (line) {
-        out->file = printable(m, dwarf_linesrc(line, NULL, NULL));
-        out->directory = directory_of(m, unit, out->file);
-        if (dwarf_lineno(line, &out->line) != 0) {
-            out->line = 0;
-        }
-    }
-}
-
 static bool may_have_code(int tag)
 {
     return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
@@ -201,12 +186,19 @@ static size_t walk_scopes(struct mkperf_module *m, Dwarf_Die *unit, Dwarf_Die *s
 size_t mkperf_lines_at(struct mkperf_module *m, uint64_t addr, struct mkperf_line *out, size_t max)
 {
     Dwarf_Die unit, scope[SCOPES];
-    struct mkperf_line first;
+    struct mkperf_line first = {.function = NULL};
 
     if (max == 0 || !find_unit(m, addr, &unit)) {
         return 0;
     }
-    line_of(m, &unit, addr, &first);
+    Dwarf_Line *line = dwarf_getsrc_die(&unit, addr);
+    if (line) {
+        first.file = printable(m, dwarf_linesrc(line, NULL, NULL));
+        first.directory = directory_of(m, &unit, first.file);
+        if (dwarf_lineno(line, &first.line) != 0) {
+            first.line = 0;
+        }
+    }
     size_t nscopes = find_scopes(&unit, addr, scope);
     size_t n = walk_scopes(m, &unit, scope, nscopes, first, out, max);
     if (n == 0 && (first.file || first.line)) { /* assembler has lines, but no functions */

@@ -125,20 +125,6 @@ static bool read_queue(struct cursor *c, unsigned npds, struct mkperf_image_queu
     return read_text(c, p[5], out->name, sizeof out->name - 1);
 }
 
-/* Checks that no two entries have one identity or one name, because names would be ambiguous. */
-static bool check_distinct(const struct cursor *c, const struct mkperf_image *image, unsigned i)
-{
-    const struct mkperf_image_program *a = &image->program[i];
-
-    for (unsigned k = 0; k < i; k++) {
-        const struct mkperf_image_program *b = &image->program[k];
-        if (a->thread == b->thread || strcmp(a->name, b->name) == 0) {
-            return invalid(c, "two PDs with the same number or name");
-        }
-    }
-    return true;
-}
-
 static bool read_header(struct cursor *c, struct mkperf_image *out)
 {
     if (c->n < MKPERF_STAMP_HEADER_BYTES || c->n > MKPERF_STAMP_BYTES) {
@@ -175,8 +161,15 @@ enum mkperf_status mkperf_image_read(const uint8_t *p, size_t n, struct mkperf_i
         return MKPERF_ERR_INPUT;
     }
     for (unsigned i = 0; i < out->n; i++) {
-        if (!read_program(&c, out->n, false, &out->program[i]) || !check_distinct(&c, out, i)) {
+        const struct mkperf_image_program *a = &out->program[i], *b = out->program;
+        if (!read_program(&c, out->n, false, &out->program[i])) {
             return MKPERF_ERR_INPUT;
+        }
+        for (; b < a; b++) { /* names would be ambiguous */
+            if (a->thread == b->thread || strcmp(a->name, b->name) == 0) {
+                invalid(&c, "two PDs with the same number or name");
+                return MKPERF_ERR_INPUT;
+            }
         }
     }
     for (unsigned i = 0; i < out->nqueues; i++) {
