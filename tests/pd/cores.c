@@ -6,9 +6,9 @@
  * their own instructions, for ever. `known0` tells `caller`, on core 0, once per round, which calls
  * `server` on core 1, which works for it.
  */
-#include <microkit.h>
+#include "spin.h"
 
-#include <stdint.h>
+#include <microkit.h>
 
 enum {
     CH_TICK = 1,   /* known0 to caller */
@@ -24,9 +24,7 @@ void cores_service(void);
 
 __attribute__((noinline)) void cores_service(void)
 {
-    uint64_t iterations = SERVICE;
-
-    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
+    spin(SERVICE);
     __asm__ volatile(""); /* no tail calls: each function is in the chain */
 }
 
