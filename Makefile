@@ -77,7 +77,7 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes 
         -Wpointer-arith -Wcast-align -Wwrite-strings -Wvla
 
 HOST_CC ?= gcc
-# -g1: functions and lines; a tenth of the compiler's time less than -g.
+# -g1: functions, inlined ones as well, and lines; a tenth of the compiler's time less than -g.
 HOST_CFLAGS = -std=c11 -O2 -g1 $(WARN) -D_GNU_SOURCE -Iinclude -Ihost -I$(B)/proto -I$(B)/src/nanopb \
                $(MBEDTLS_CFLAGS)
 
@@ -91,7 +91,7 @@ TARGET_CPU_riscv64 := -march=rv64gc -mabi=lp64d -mcmodel=medany -mstrict-align -
 TARGET_CPU_x86_64 := -march=x86-64 -mgeneral-regs-only -fcf-protection=none
 # perf takes RISC-V's mapping symbols for functions.
 TARGET_LINKED = $(if $(filter riscv64,$(ARCH)),&& $(CROSS)objcopy -w -N '[$$][xd]*' $@)
-TARGET_CFLAGS = -std=c11 -O2 -g $(WARN) $(TARGET_CPU_$(ARCH)) -ffreestanding -fno-stack-protector \
+TARGET_CFLAGS = -std=c11 -O2 -g1 $(WARN) $(TARGET_CPU_$(ARCH)) -ffreestanding -fno-stack-protector \
                  -fno-pic $(FRAME_CFLAGS) -fno-tree-loop-distribute-patterns \
                  -ffunction-sections -fdata-sections -Iinclude -I$(B)/proto -I$(B)/src/nanopb $(MBEDTLS_CFLAGS)
 

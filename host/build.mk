@@ -57,16 +57,19 @@ $(call host_objects,plain,host/main.c $(HOST_LIB_SRC)): $(ASSERT_STAMP)
 HARDEN_CFLAGS = -fPIE -fstack-protector-strong $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS)$(CFLAGS)),,\
     -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 HARDEN_LDFLAGS = -pie -Wl,-z,relro,-z,now
-# What runs once a command, and not once a sample: -O1 is a third of the compiler's time less.
-ONCE := agent annotate cmd console help mcp page pmu report stat system top view
+# What runs once a command, and not once a sample: -O1 is a third of the compiler's time less. (A replay executes as many instructions with
+# link at -O1 as at -O2.)
+ONCE := agent annotate cmd console help link mcp page pmu report stat system top view
 ONCE_CFLAGS = $(if $(filter $(call host_units,$(ONCE)),$<),-O1)
 $(eval $(call host_variant,plain,$(HOST_CC),$$(ONCE_CFLAGS) $$(HARDEN_CFLAGS) $$(ASSERT_FLAGS),$$(CPPFLAGS) $$(CFLAGS),$(HOST_LIB_SRC)))
 $(eval $(call host_variant,asan,$(HOST_CC),$(ASAN_FLAGS),,$(HOST_LIB_SRC)))
 $(eval $(call host_variant,fuzz,clang,$(FUZZ_FLAGS),,$(READERS_SRC)))
 
+# Debian's, where it is: that of a version manager is a script that takes longer than this one.
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 $(PMU_TABLES_SRC): scripts/gen-pmu-tables host/pmu/armv8.json $(wildcard host/pmu/cortex-*.json)
 	$(into)
-	$(Q)$^ >$@
+	$(Q)$(PYTHON) $^ >$@
 
 host: $(B)/mkperf
 $(B)/mkperf: $(B)/obj/plain/host/main.o $(B)/lib/plain/libmkperf.a

@@ -7,7 +7,7 @@ $(T)/pocket/libmicrokit.a: $(call target_objects,$(wildcard $(POCKET)/lib/*.[cS]
 	$(Q)rm -f $@ && $(CROSS)ar rcs $@ $^
 
 # The kernel, with the hook in it. Frame pointers would cost a sample two instructions a call.
-POCKET_KERNEL_CFLAGS := -std=c11 -O2 -g $(WARN) $(POCKET_KERNEL_CPU) -ffreestanding \
+POCKET_KERNEL_CFLAGS := -std=c11 -O2 -g1 $(WARN) $(POCKET_KERNEL_CPU) -ffreestanding \
     -fno-stack-protector -fno-pic -fomit-frame-pointer -fno-tree-loop-distribute-patterns \
     -mstrict-align -Iinclude -I$(POCKET)/include -I$(POCKET)/kernel -I$(POCKET)/kernel/$(ARCH)
 $(call unit,$(T)/unit/$(POCKET)/kernel.c,$(wildcard $(POCKET)/kernel/*.c $(POCKET)/kernel/$(ARCH)/*.c))
