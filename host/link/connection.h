@@ -89,6 +89,8 @@ mkperf_source_open_fn mkperf_open_serial, mkperf_open_unix, mkperf_open_sddf, mk
 mkperf_source_open_fn mkperf_open_tcp, mkperf_open_listen;
 enum mkperf_status mkperf_write_sddf(struct mkperf_source *s, const void *p, size_t n,
                                      struct mkperf_error *e);
+enum mkperf_status mkperf_read_unix(struct mkperf_source *s, void *p, size_t n, size_t *got,
+                                    struct mkperf_error *e);
 enum mkperf_status mkperf_read_file(struct mkperf_source *s, void *p, size_t n, size_t *got,
                                     struct mkperf_error *e);
 

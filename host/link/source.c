@@ -264,7 +264,7 @@ const struct mkperf_source_ops mkperf_source_kinds[] = {
      .network = true, .open = mkperf_open_listen, .read = mkperf_source_fd_read,
      .write = mkperf_source_fd_write},
     {"unix", "PATH", "a socket, as of QEMU's -chardev socket,path=PATH,server=on",
-     .interactive = true, .open = mkperf_open_unix, .read = mkperf_source_fd_read,
+     .interactive = true, .open = mkperf_open_unix, .read = mkperf_read_unix,
      .write = mkperf_source_fd_write},
     {"sddf", "CLIENT,SOURCE",
      "a serial line or socket behind sDDF's serial class, this client of it", .interactive = true,
