@@ -2,13 +2,6 @@
 /* The sums of charged time, see profile.h. */
 #include "profile.h"
 
-/* Returns the PD that a chain of `pd` with n addresses (mkperf_profile_addresses) is charged to. */
-static uint32_t charged_pd(const struct mkperf_profile *p, uint32_t pd,
-                           const struct mkperf_address *address, uint32_t n)
-{
-    return n == 0 || mkperf_places_ambiguous(&p->places, pd) ? pd : address[n - 1].pd;
-}
-
 void mkperf_charge_sum(struct mkperf_charge *c, uint32_t npds)
 {
     uint32_t *index = mkperf_xcalloc((size_t)npds + 1, sizeof *index);
@@ -52,7 +45,8 @@ void mkperf_charge_make(struct mkperf_charge *c, const struct mkperf_profile *p,
             continue;
         }
         uint32_t n = mkperf_profile_addresses(p, i, address);
-        uint32_t to = charged_pd(p, head.pd, address, n);
+        bool own = n == 0 || mkperf_places_ambiguous(&p->places, head.pd);
+        uint32_t to = own ? head.pd : address[n - 1].pd;
         struct mkperf_charge_pair *pair =
             &c->pair[mkperf_hash_number(&pairs, (uint64_t[2]){to, head.pd}, 2)];
         pair->to = to;

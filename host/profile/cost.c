@@ -4,30 +4,29 @@
 
 #include <mkperf/observe.h>
 
-static bool is_timer(const struct mkperf_places *s, uint32_t event)
+/* Returns the number of the event `timer`; nevents: there is none. */
+static uint32_t timer_of(const struct mkperf_places *s)
 {
-    return event < s->session.nevents && s->session.event[event].code == MKPERF_TIMER_CODE &&
-           strcmp(s->session.event[event].name, "timer") == 0;
+    const struct mkperf_event *all = s->session.event;
+    uint32_t i = 0;
+
+    while (i < s->session.nevents &&
+           (all[i].code != MKPERF_TIMER_CODE || strcmp(all[i].name, "timer") != 0)) {
+        i++;
+    }
+    return i;
 }
 
 static bool with_timer(const struct mkperf_places *s)
 {
-    for (uint32_t i = 0; i < s->session.nevents; i++) {
-        if (is_timer(s, i)) {
-            return true;
-        }
-    }
-    return false;
+    return timer_of(s) < s->session.nevents;
 }
 
 void mkperf_cost_snapshots(struct mkperf_cost *c, const struct mkperf_places *s, uint64_t us)
 {
-    for (uint32_t i = 0; i < s->session.nevents && i < MKPERF_MODEL_EVENTS; i++) {
-        if (is_timer(s, i)) {
-            c->snapshots_us = us;
-            c->pds[i] += us;
-            return;
-        }
+    if (with_timer(s)) {
+        c->snapshots_us = us;
+        c->pds[timer_of(s)] += us;
     }
 }
 
@@ -40,7 +39,7 @@ bool mkperf_cost_pds_known(const struct mkperf_cost *c, const struct mkperf_plac
                            uint32_t event)
 {
     if (with_timer(s)) {
-        return is_timer(s, event) && c->snapshots_us != 0;
+        return event == timer_of(s) && c->snapshots_us != 0;
     }
     for (uint32_t i = 0; i < s->npds; i++) {
         if (s->pd[i].profiler) {
@@ -74,8 +73,8 @@ void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_places *s
 
     if (with_timer(s) && !pds) {
         snprintf(text, n,
-                 is_timer(s, event) ? "unknown, the recording does not have it"
-                                    : "unknown, not counted while the profiler PD works");
+                 event == timer_of(s) ? "unknown, the recording does not have it"
+                                      : "unknown, not counted while the profiler PD works");
         return;
     }
     if (with_timer(s)) {

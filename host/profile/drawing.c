@@ -7,16 +7,10 @@ enum { RATES_MAX = 1 << 15 };
 /* A sample represents up to this factor of the time that its events need, because interrupts jitter. */
 static const double SLACK = 1.1;
 
-/* The last sample of an event on a core. */
+/* The last sample on a core. */
 struct last {
     uint64_t time_ns;
     bool seen, kernel;
-};
-
-/* Rates between samples of the same mode, in events per nanosecond. */
-struct rates {
-    double *rate;
-    size_t n, skip, left;
 };
 
 bool mkperf_event_is_time(const char *name)
@@ -32,64 +26,49 @@ static int by_rate(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the rate of the event on a core that does nothing else, or 0 if it is not known. */
-static double full_rate(struct rates *r)
-{
-    qsort(r->rate, r->n, sizeof *r->rate, by_rate);
-    return r->n > 0 ? r->rate[r->n * 9 / 10] : 0;
-}
-
-static struct last *last_of(struct last *last, const struct mkperf_profile *p,
-                            const struct mkperf_profile_sample *s, uint32_t event)
-{
-    return &last[(size_t)event * p->cores_seen + s->core];
-}
-
-static bool in_kernel(const struct mkperf_profile *p, uint32_t chain)
-{
-    uint32_t words;
-
-    return (mkperf_hash_key(&p->chains, chain, &words)[MKPERF_PROFILE_FLAGS] &
-            MKPERF_SAMPLE_KERNEL) != 0;
-}
-
-/* Writes the intervals between samples of one event into span. Returns the rate of the event. */
+/* Writes the intervals between samples of one event into span. Returns the rate of the event, in events per nanosecond, on a core
+ * that does nothing else; 0 if it is not known. Rates are between samples of the same mode. */
 static double measure_rate(const struct mkperf_profile *p,
                            const struct mkperf_profile_sample *sample, size_t n, uint32_t event,
-                           struct last *last, uint64_t *span)
+                           uint64_t *span)
 {
-    struct rates r = {.rate = mkperf_xcalloc(RATES_MAX, sizeof *r.rate), .skip = n / RATES_MAX};
+    struct last *last = mkperf_xcalloc((size_t)p->cores_seen + 1, sizeof *last);
+    double *rate = mkperf_xcalloc(RATES_MAX, sizeof *rate);
+    size_t rates = 0, skip = n / RATES_MAX, left = 0;
 
     for (size_t i = 0; i < n; i++) {
         const struct mkperf_profile_sample *s = &sample[i];
-        struct last *l = last_of(last, p, s, event);
-        bool kernel = in_kernel(p, s->chain);
+        struct last *l = &last[s->core];
+        uint32_t words;
+        const uint64_t *key = mkperf_hash_key(&p->chains, s->chain, &words);
+        bool kernel = (key[MKPERF_PROFILE_FLAGS] & MKPERF_SAMPLE_KERNEL) != 0;
 
-        if (mkperf_profile_head(p, s->chain).event != event) {
+        if (key[MKPERF_PROFILE_THREAD] >> 32 != event) {
             continue;
         }
         span[i] = l->seen ? s->time_ns - l->time_ns : UINT64_MAX;
-        if (l->seen && l->kernel == kernel && span[i] > 0 && r.n < RATES_MAX && r.left-- == 0) {
-            r.rate[r.n++] = (double)s->period / (double)span[i];
-            r.left = r.skip;
+        if (l->seen && l->kernel == kernel && span[i] > 0 && rates < RATES_MAX && left-- == 0) {
+            rate[rates++] = (double)s->period / (double)span[i];
+            left = skip;
         }
         *l = (struct last){.time_ns = s->time_ns, .seen = true, .kernel = kernel};
     }
-    double rate = full_rate(&r);
-    free(r.rate);
-    return rate;
+    qsort(rate, rates, sizeof *rate, by_rate);
+    double full = rates > 0 ? rate[rates * 9 / 10] : 0;
+    free(rate);
+    free(last);
+    return full;
 }
 
 uint64_t *mkperf_profile_spans(const struct mkperf_profile *p,
                                const struct mkperf_profile_sample *sample, size_t n, double *rates)
 {
     uint64_t *span = mkperf_xcalloc(n + 1, sizeof *span);
-    struct last *last = mkperf_xcalloc((size_t)p->nevents * p->cores_seen + 1, sizeof *last);
     char room[32];
 
     for (uint32_t event = 0; event < p->nevents; event++) {
         bool is_time = mkperf_event_is_time(mkperf_places_event_name(&p->places, event, room));
-        double rate = measure_rate(p, sample, n, event, last, span);
+        double rate = measure_rate(p, sample, n, event, span);
 
         if (rates != NULL) {
             rates[event] = is_time ? rate : 0;
@@ -109,7 +88,6 @@ uint64_t *mkperf_profile_spans(const struct mkperf_profile *p,
             }
         }
     }
-    free(last);
     return span;
 }
 

@@ -175,22 +175,6 @@ void mkperf_frames_cost(struct mkperf_frames *f, FILE *out)
     }
 }
 
-/* Returns the text behind a function that differs by line: "file:line" of the innermost code. */
-static uint32_t line_number(struct mkperf_frames *f, struct mkperf_module *m, uint64_t addr)
-{
-    struct mkperf_line line;
-    char text[480];
-
-    if (!f->with_line) {
-        return 0;
-    }
-    if (!m || mkperf_lines_at(m, addr, &line, 1) == 0 || !line.file) {
-        return mkperf_places_text_number(&f->profile->places, "??:0");
-    }
-    snprintf(text, sizeof text, "%s:%d", basename(line.file), line.line);
-    return mkperf_places_text_number(&f->profile->places, text);
-}
-
 /* Returns the number of the function of frame `at`, which is a frame of the place. */
 static uint32_t function_of(struct mkperf_frames *f, const struct mkperf_place *place, uint32_t at)
 {
@@ -201,14 +185,20 @@ static uint32_t function_of(struct mkperf_frames *f, const struct mkperf_place *
         const struct mkperf_frame *frame = &places->frame[at];
         uint32_t name = places->function[frame->function].name;
         uint32_t line = 0;
-        char text[MKPERF_HASH_TEXT];
+        char text[MKPERF_HASH_TEXT] = "??:0";
 
-        if (f->with_line && places->inlined && frame->file != 0) {
-            snprintf(text, sizeof text, "%s:%" PRIu32,
-                     basename(mkperf_places_text(places, frame->file)), frame->line);
+        if (f->with_line) { /* "file:line" of the frame, or of the innermost code */
+            struct mkperf_module *m = mkperf_frames_module(f, place->pd, place->kernel);
+            struct mkperf_line at_line;
+
+            if (places->inlined && frame->file != 0) {
+                snprintf(text, sizeof text, "%s:%" PRIu32,
+                         basename(mkperf_places_text(places, frame->file)), frame->line);
+            } else if (m != NULL && mkperf_lines_at(m, place->addr, &at_line, 1) != 0 &&
+                       at_line.file != NULL) {
+                snprintf(text, sizeof text, "%s:%d", basename(at_line.file), at_line.line);
+            }
             line = mkperf_places_text_number(places, text);
-        } else {
-            line = line_number(f, mkperf_frames_module(f, place->pd, place->kernel), place->addr);
         }
         if (places->function[frame->function].inlined) {
             snprintf(text, sizeof text, "%s (inlined)", mkperf_places_text(places, name));
@@ -224,34 +214,28 @@ static uint32_t function_of(struct mkperf_frames *f, const struct mkperf_place *
     return f->function_of[at] - 1;
 }
 
-static void list_chain(struct mkperf_frames *f, uint32_t chain)
-{
-    struct mkperf_profile_chain c;
-    uint32_t n = 0;
-
-    mkperf_profile_chain(f->profile, chain, &c);
-    MKPERF_GROW(f->list, f->list_room, f->listed + 1 + MKPERF_FRAMES_MAX);
-    uint32_t *function = f->list + f->listed + 1;
-    for (uint32_t i = 0; i < c.n; i++) {
-        struct mkperf_place place = f->profile->places.place[c.place[i]];
-        uint32_t room = MKPERF_FRAMES_MAX - n - (c.n - i - 1); /* each later place needs one */
-        uint32_t left_out = place.nframes > room ? place.nframes - room : 0;
-
-        for (uint32_t j = left_out; j < place.nframes; j++) {
-            function[n++] = function_of(f, &place, place.first + j);
-        }
-    }
-    f->chain_at[chain] = f->listed + 1;
-    f->list[f->listed] = n;
-    f->listed += 1 + n;
-}
-
 uint32_t mkperf_frames_of(struct mkperf_frames *f, uint32_t chain,
                           uint32_t function[MKPERF_FRAMES_MAX])
 {
     MKPERF_GROW(f->chain_at, f->chain_room, (size_t)chain + 1);
     if (f->chain_at[chain] == 0) {
-        list_chain(f, chain);
+        struct mkperf_profile_chain c;
+        uint32_t n = 0;
+
+        mkperf_profile_chain(f->profile, chain, &c);
+        MKPERF_GROW(f->list, f->list_room, f->listed + 1 + MKPERF_FRAMES_MAX);
+        for (uint32_t i = 0; i < c.n; i++) {
+            struct mkperf_place place = f->profile->places.place[c.place[i]];
+            uint32_t room = MKPERF_FRAMES_MAX - n - (c.n - i - 1); /* each later place needs one */
+            uint32_t left_out = place.nframes > room ? place.nframes - room : 0;
+
+            for (uint32_t j = left_out; j < place.nframes; j++) {
+                f->list[f->listed + ++n] = function_of(f, &place, place.first + j);
+            }
+        }
+        f->chain_at[chain] = f->listed + 1;
+        f->list[f->listed] = n;
+        f->listed += 1 + n;
     }
     const uint32_t *list = f->list + f->chain_at[chain] - 1;
     memcpy(function, list + 1, list[0] * sizeof *list);

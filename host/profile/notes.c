@@ -40,17 +40,6 @@ static void note_unnamed(void *self, enum mkperf_warning_level level, const char
     note(self, "%s", text);
 }
 
-static void note_cost(const struct notes *n)
-{
-    const struct mkperf_profile *c = n->c;
-    char text[256];
-
-    for (uint32_t i = 0; i < c->nevents; i++) {
-        mkperf_cost_text(&c->cost, &c->places, i, c->total[i].period, text, sizeof text);
-        note(n, "cost of profiling: %s", text);
-    }
-}
-
 static void note_marks(const struct notes *n)
 {
     const struct mkperf_profile *c = n->c;
@@ -129,7 +118,10 @@ void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self
         }
     }
     n.put(n.self, line);
-    note_cost(&n);
+    for (uint32_t i = 0; i < p->nevents; i++) {
+        mkperf_cost_text(&p->cost, &p->places, i, p->total[i].period, line, sizeof line);
+        note(&n, "cost of profiling: %s", line);
+    }
     note_marks(&n);
     const struct mkperf_interactions *a = n.c->totals.interactions;
     for (unsigned i = 0; a != NULL && i < MKPERF_SOFT_KINDS; i++) {

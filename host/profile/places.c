@@ -104,46 +104,29 @@ void mkperf_places_free(struct mkperf_places *s)
     *s = (struct mkperf_places){.npds = 0};
 }
 
-/* Returns the number of a function; f->name and f->file are texts. */
-static uint32_t function_number(struct mkperf_places *s, const struct mkperf_function *f)
-{
-    uint64_t key[3] = {f->pd | (uint64_t)f->kernel << 32 | (uint64_t)f->inlined << 33 |
-                           (uint64_t)(uint8_t)f->guest << 40,
-                       f->name, f->inlined ? f->file : f->start};
-    uint32_t known = s->functions.count;
-    uint32_t number = mkperf_hash_number(&s->functions, key, 3);
-
-    MKPERF_GROW(s->function, s->function_room, s->functions.count);
-    if (number == known) {
-        s->function[number] = *f;
-    }
-    return number;
-}
-
-/* Returns the number of the whole path of a file, or 0 if it is not known. */
-static uint32_t file_number(struct mkperf_places *s, const struct mkperf_line *at)
-{
-    char whole[MKPERF_HASH_TEXT];
-
-    if (at == NULL || at->file == NULL) {
-        return 0;
-    }
-    if (at->directory == NULL) {
-        return mkperf_places_text_number(s, at->file);
-    }
-    snprintf(whole, sizeof whole, "%s/%s", at->directory, at->file);
-    return mkperf_places_text_number(s, whole);
-}
-
 /* Adds a frame of the function named `name` to those of the place that is being resolved. */
 static void add_frame(struct mkperf_places *s, struct mkperf_function f, const char *name,
                       const struct mkperf_line *at)
 {
+    char whole[MKPERF_HASH_TEXT];
+
     f.name = mkperf_places_text_number(s, name);
-    f.file = file_number(s, at);
+    if (at != NULL && at->file != NULL) { /* the whole path */
+        snprintf(whole, sizeof whole, "%s%s%s", at->directory != NULL ? at->directory : "",
+                 at->directory != NULL ? "/" : "", at->file);
+        f.file = mkperf_places_text_number(s, whole);
+    }
+    uint64_t key[3] = {f.pd | (uint64_t)f.kernel << 32 | (uint64_t)f.inlined << 33 |
+                           (uint64_t)(uint8_t)f.guest << 40,
+                       f.name, f.inlined ? f.file : f.start};
+    uint32_t known = s->functions.count, number = mkperf_hash_number(&s->functions, key, 3);
+    MKPERF_GROW(s->function, s->function_room, s->functions.count);
+    if (number == known) {
+        s->function[number] = f;
+    }
     MKPERF_GROW(s->frame, s->frame_room, (size_t)s->nframes + 1);
     s->frame[s->nframes++] = (struct mkperf_frame){
-        .function = function_number(s, &f),
+        .function = number,
         .file = f.file,
         .line = at != NULL && at->line > 0 ? (uint32_t)at->line : 0,
     };

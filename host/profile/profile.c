@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A profile: the sink that counts chains, and their places; see profile.h. */
+/*
+ * A profile: the sink that counts chains, and their places; see profile.h. It can be answered from a snapshot (import/import.h).
+ *
+ *      reading, or a snapshot ─► chains with callers and cores ─► narrow ─► chains as they were asked for
+ *
+ * Questions that differ only in callers and cores thus share a snapshot.
+ */
 
 #include "profile.h"
 
@@ -8,23 +14,192 @@
 #include "model/figures.h"
 #include "model/relays.h"
 
-static enum mkperf_status add_profile_run(void *self, const struct mkperf_core_interval *run,
-                                          struct mkperf_error *e);
-static enum mkperf_status keep_sample(void *self, const struct mkperf_sample *s,
-                                      struct mkperf_error *e);
+static const struct mkperf_shape_row pd_rows[] = {
+    MKPERF_SHAPE_BYTES(struct mkperf_places_pd, samples, samples), MKPERF_SHAPE_END};
+
+static const struct mkperf_shape_row profile_rows[] = {
+    MKPERF_SHAPE_INSIDE(struct mkperf_profile, places.texts, mkperf_hash_rows),
+    MKPERF_SHAPE_EACH(struct mkperf_profile, places.pd, places.npds, pd_rows),
+    MKPERF_SHAPE_INSIDE(struct mkperf_profile, slices.numbers, mkperf_hash_rows),
+    MKPERF_SHAPE_INSIDE(struct mkperf_profile, chains, mkperf_hash_rows),
+    MKPERF_SHAPE_ARRAY(struct mkperf_profile, weight, chains.count, weight_room, NULL),
+    MKPERF_SHAPE_BYTES(struct mkperf_profile, nevents, last_ns),
+    MKPERF_SHAPE_BEHIND(struct mkperf_profile, sched, mkperf_analysis_rows),
+    MKPERF_SHAPE_BYTES(struct mkperf_profile, woken, woken),
+    MKPERF_SHAPE_BYTES(struct mkperf_profile, schedule.lost, schedule.lost),
+    MKPERF_SHAPE_INSIDE(struct mkperf_profile, util.pds, mkperf_hash_rows),
+    MKPERF_SHAPE_ARRAY(struct mkperf_profile, util.ran_ns, util.pds.count, util.ran_room, NULL),
+    MKPERF_SHAPE_INSIDE(struct mkperf_profile, util.cores, mkperf_hash_rows),
+    MKPERF_SHAPE_ARRAY(struct mkperf_profile, util.core, util.cores.count, util.core_room, NULL),
+    MKPERF_SHAPE_BYTES(struct mkperf_profile, parallel, parallel),
+    MKPERF_SHAPE_INSIDE(struct mkperf_profile, mark_keys, mkperf_hash_rows),
+    MKPERF_SHAPE_ARRAY(struct mkperf_profile, mark_sum, mark_keys.count, mark_room, NULL),
+    MKPERF_SHAPE_BYTES(struct mkperf_profile, nmarks_passed, nmarks),
+    MKPERF_SHAPE_END};
+
+struct mkperf_question mkperf_profile_question(struct mkperf_profile *p)
+{
+    struct mkperf_question q = {.kept = {{p, profile_rows}}};
+    const struct report_filter *f = &p->filter;
+    char *text;
+    size_t n;
+
+    if (p->times || p->keep_schedule) {
+        return q;
+    }
+    FILE *to = mkperf_memstream_open(&text, &n);
+    fprintf(to, "profile");
+    fprintf(to, "%s%s%s", p->wide || !p->leaves_only ? " callers" : "",
+            p->wide || p->cores ? " cores" : "", p->off_cpu ? " off-cpu" : "");
+    fprintf(to, "%s%s%s", p->utilisation ? " util" : "", p->runs ? " runs" : "",
+            p->latency ? " latency" : "");
+    fprintf(to, " quantum %" PRIu64, p->slices.quantum_ns);
+    if (f->has_time) {
+        fprintf(to, " time %" PRIu64 " %" PRIu64, f->from_ns, f->to_ns);
+    }
+    for (unsigned i = 0; f->cores.given && i < MKPERF_CPU_LIST_MAX / 64; i++) {
+        fprintf(to, " %" PRIx64, f->cores.bits[i]);
+    }
+    mkperf_memstream_close(to);
+    q.text = text;
+    return q;
+}
+
+/* Writes the key of a sample's chain, see profile.h. Returns its number of words. */
+static uint32_t chain_key(const struct mkperf_profile *p, const struct mkperf_sample *s,
+                          uint32_t slice, uint64_t key[MKPERF_PROFILE_WORDS_MAX])
+{
+    uint32_t flags = s->flags & (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER |
+                                 MKPERF_SAMPLE_BLOCKED | MKPERF_GUEST_MASK);
+    const struct mkperf_caller *caller = s->callers->caller;
+    unsigned callers = p->leaves_only && !p->wide ? 0 : s->callers->n, own = 0;
+    uint32_t n = MKPERF_PROFILE_ADDRESSES;
+
+    if (flags & MKPERF_SAMPLE_KERNEL) {
+        key[n++] = s->kernel_pc;
+    }
+    if (flags & MKPERF_SAMPLE_BLOCKED) {
+        key[n++] = s->wait;
+    }
+    if (!(flags & MKPERF_SAMPLE_NO_USER)) {
+        key[n++] = s->pc;
+    }
+    for (; own < callers && caller[own].pd == s->pd; own++) {
+        key[n++] = caller[own].addr;
+    }
+    if (own < callers) {
+        flags |= MKPERF_PROFILE_OTHER_PDS;
+        n -= own;
+        for (unsigned i = 0; i < callers; i++) {
+            key[n++] = caller[i].addr;
+            key[n++] = caller[i].pd;
+        }
+    }
+    key[MKPERF_PROFILE_THREAD] = s->pd | (uint64_t)s->event << 32;
+    key[MKPERF_PROFILE_FLAGS] =
+        flags | (uint64_t)(p->cores || p->wide ? s->core : 0) << MKPERF_PROFILE_CORE_AT |
+        (uint64_t)slice << MKPERF_PROFILE_SLICE_AT;
+    return n;
+}
+
+/* Counts a sample of the recording, or one that is made of a run or of a time of waiting. */
+static enum mkperf_status keep_sample(struct mkperf_profile *p, const struct mkperf_sample *s,
+                                      struct mkperf_error *e)
+{
+    uint64_t key[MKPERF_PROFILE_WORDS_MAX];
+    uint32_t slice;
+
+    if (s->event >= MKPERF_MODEL_EVENTS) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "more than %d events", MKPERF_MODEL_EVENTS);
+    }
+    if (!report_filter_passes(&p->filter, s->time_ns, s->core)) {
+        return MKPERF_OK;
+    }
+    MKPERF_TRY(mkperf_time_slice(&p->slices, s->time_ns, &slice, e));
+    uint32_t number = mkperf_hash_number(&p->chains, key, chain_key(p, s, slice, key));
+    MKPERF_GROW(p->weight, p->weight_room, (size_t)number + 1);
+    uint64_t count = mkperf_sample_count(s);
+    p->weight[number].samples += count;
+    p->weight[number].period += s->period;
+    p->total[s->event].samples += count;
+    p->total[s->event].period += s->period;
+    p->squares[s->event] += (double)s->period * (double)s->period / (double)count;
+    p->nevents = s->event >= p->nevents ? s->event + 1 : p->nevents;
+    p->cores_seen = s->core >= p->cores_seen ? s->core + 1 : p->cores_seen;
+    if (s->pd < p->places.npds) {
+        p->places.pd[s->pd].samples += count;
+    }
+    p->first_ns = s->time_ns < p->first_ns ? s->time_ns : p->first_ns;
+    p->last_ns = s->time_ns > p->last_ns ? s->time_ns : p->last_ns;
+    if (!p->times) {
+        return MKPERF_OK;
+    }
+    struct mkperf_profile_sample kept = {.time_ns = s->time_ns,
+                                         .period = s->period,
+                                         .chain = number,
+                                         .core = s->core,
+                                         .order = (uint32_t)p->samples.count};
+    return mkperf_spool_add(&p->samples, &kept, e);
+}
+
+/* Counts a sample without a callchain that is made of ns of a PD until a time. */
+static enum mkperf_status keep_made(struct mkperf_profile *p, uint64_t time, uint64_t ns,
+                                    uint32_t pd, uint32_t core, uint64_t wait,
+                                    struct mkperf_error *e)
+{
+    static const struct mkperf_chain none = {.n = 0};
+    const struct mkperf_sample s = {.time_ns = time,
+                                    .period = ns,
+                                    .pd = pd,
+                                    .core = core,
+                                    .flags = MKPERF_SAMPLE_NO_USER | MKPERF_SAMPLE_BLOCKED,
+                                    .wait = wait,
+                                    .callers = &none};
+
+    return keep_sample(p, &s, e);
+}
+
+static enum mkperf_status add_run(void *self, const struct mkperf_core_interval *run,
+                                  struct mkperf_error *e)
+{
+    return keep_made(self, run->from, run->to - run->from, run->pd, run->core,
+                     mkperf_blocked_wait(MKPERF_PD_RUNNING, MKPERF_SCHED_SWITCH, 0, 0), e);
+}
+
+static void add_blocked(void *self, const struct mkperf_interval *i)
+{
+    struct mkperf_profile *p = self;
+    const struct mkperf_woken *w = &p->woken;
+    bool known = i->state == MKPERF_PD_WAITING && w->to == i->pd && w->time == i->to;
+
+    if ((i->state == MKPERF_PD_CALLING || i->state == MKPERF_PD_WAITING ||
+         i->state == MKPERF_PD_THROTTLED || i->state == MKPERF_PD_STOPPED) &&
+        p->sched_failed.status == MKPERF_OK) {
+        (void)keep_made(p, i->to, i->to - i->from, i->pd, i->core,
+                        known ? mkperf_blocked_wait(i->state, w->kind, w->irq, w->from)
+                              : mkperf_blocked_wait(i->state, MKPERF_SCHED_SWITCH, 0, i->by),
+                        &p->sched_failed);
+    }
+}
+
+static void note_woken(void *self, const struct mkperf_woken *w)
+{
+    ((struct mkperf_profile *)self)->woken = *w;
+}
 
 static enum mkperf_status begin_sched(struct mkperf_profile *p, struct mkperf_error *e)
 {
     p->sched = mkperf_analysis_new();
     if (p->off_cpu && p->made) {
-        p->blocked = (struct mkperf_blocked_source){
-            .add = keep_sample, .self = p, .failed = &p->sched_failed};
-        mkperf_blocked_attach(&p->blocked, p->sched);
+        p->woken.to = MKPERF_SCHED_NOBODY;
+        mkperf_analysis_listen(p->sched, (struct mkperf_analysis_listener){.interval = add_blocked,
+                                                                           .woken = note_woken,
+                                                                           .self = p});
     }
     if (p->utilisation) {
         p->util = (struct mkperf_utilisation){.filter = &p->filter,
                                               .slices = &p->slices,
-                                              .on_run = p->runs ? add_profile_run : NULL,
+                                              .on_run = p->runs ? add_run : NULL,
                                               .self = p,
                                               .failed = &p->sched_failed};
         mkperf_utilisation_attach(&p->util, p->sched);
@@ -103,89 +278,6 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     return mkperf_places_pd(&p->places, pd, e);
 }
 
-/* Writes the key of a sample's chain, see profile.h. Returns its number of words. */
-static uint32_t chain_key(const struct mkperf_profile *p, const struct mkperf_sample *s,
-                          uint32_t slice, uint64_t key[MKPERF_PROFILE_WORDS_MAX])
-{
-    uint32_t flags = s->flags & (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER |
-                                 MKPERF_SAMPLE_BLOCKED | MKPERF_GUEST_MASK);
-    const struct mkperf_caller *caller = s->callers->caller;
-    unsigned callers = p->leaves_only && !p->wide ? 0 : s->callers->n, own = 0;
-    uint32_t n = MKPERF_PROFILE_ADDRESSES;
-
-    if (flags & MKPERF_SAMPLE_KERNEL) {
-        key[n++] = s->kernel_pc;
-    }
-    if (flags & MKPERF_SAMPLE_BLOCKED) {
-        key[n++] = s->wait;
-    }
-    if (!(flags & MKPERF_SAMPLE_NO_USER)) {
-        key[n++] = s->pc;
-    }
-    for (; own < callers && caller[own].pd == s->pd; own++) {
-        key[n++] = caller[own].addr;
-    }
-    if (own < callers) {
-        flags |= MKPERF_PROFILE_OTHER_PDS;
-        n -= own;
-        for (unsigned i = 0; i < callers; i++) {
-            key[n++] = caller[i].addr;
-            key[n++] = caller[i].pd;
-        }
-    }
-    key[MKPERF_PROFILE_THREAD] = s->pd | (uint64_t)s->event << 32;
-    key[MKPERF_PROFILE_FLAGS] =
-        flags | (uint64_t)(p->cores || p->wide ? s->core : 0) << MKPERF_PROFILE_CORE_AT |
-        (uint64_t)slice << MKPERF_PROFILE_SLICE_AT;
-    return n;
-}
-
-/* Counts a sample of the recording, or one that is made of a run or of a time of waiting. */
-static enum mkperf_status keep_sample(void *self, const struct mkperf_sample *s,
-                                      struct mkperf_error *e)
-{
-    struct mkperf_profile *p = self;
-    uint64_t key[MKPERF_PROFILE_WORDS_MAX];
-    uint32_t slice;
-
-    if (s->event >= MKPERF_MODEL_EVENTS) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "more than %d events", MKPERF_MODEL_EVENTS);
-    }
-    if (!report_filter_passes(&p->filter, s->time_ns, s->core)) {
-        return MKPERF_OK;
-    }
-    MKPERF_TRY(mkperf_time_slice(&p->slices, s->time_ns, &slice, e));
-    uint32_t number = mkperf_hash_number(&p->chains, key, chain_key(p, s, slice, key));
-    MKPERF_GROW(p->weight, p->weight_room, (size_t)number + 1);
-    uint64_t count = mkperf_sample_count(s);
-    p->weight[number].samples += count;
-    p->weight[number].period += s->period;
-    p->total[s->event].samples += count;
-    p->total[s->event].period += s->period;
-    p->squares[s->event] += (double)s->period * (double)s->period / (double)count;
-    p->nevents = s->event >= p->nevents ? s->event + 1 : p->nevents;
-    p->cores_seen = s->core >= p->cores_seen ? s->core + 1 : p->cores_seen;
-    if (s->pd < p->places.npds) {
-        p->places.pd[s->pd].samples += count;
-    }
-    p->first_ns = s->time_ns < p->first_ns ? s->time_ns : p->first_ns;
-    p->last_ns = s->time_ns > p->last_ns ? s->time_ns : p->last_ns;
-    if (!p->times) {
-        return MKPERF_OK;
-    }
-    struct mkperf_profile_sample kept = {.time_ns = s->time_ns,
-                                         .period = s->period,
-                                         .chain = number,
-                                         .core = s->core,
-                                         .order = (uint32_t)p->samples.count};
-    return mkperf_spool_add(&p->samples, &kept, e);
-}
-
-static bool is_idle(const struct mkperf_profile *p, uint32_t pd)
-{
-    return pd < p->places.npds && p->places.pd[pd].thread == MKPERF_THREAD_IDLE;
-}
-
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                                      struct mkperf_error *e)
 {
@@ -198,24 +290,9 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
         return keep_sample(p, s, e);
     }
     struct mkperf_sample weighed = *s;
-    weighed.period =
-        mkperf_parallel_weight(&p->parallel, s, is_idle(p, s->pd), p->places.session.cores);
+    weighed.period = mkperf_parallel_weight(&p->parallel, s, mkperf_places_idle(&p->places, s->pd),
+                                            p->places.session.cores);
     return weighed.period != 0 ? keep_sample(p, &weighed, e) : MKPERF_OK;
-}
-
-static enum mkperf_status add_profile_run(void *self, const struct mkperf_core_interval *run,
-                                          struct mkperf_error *e)
-{
-    static const struct mkperf_chain none = {.n = 0};
-    const struct mkperf_sample s = {.time_ns = run->from,
-                                    .period = run->to - run->from,
-                                    .pd = run->pd,
-                                    .core = run->core,
-                                    .flags = MKPERF_SAMPLE_NO_USER | MKPERF_SAMPLE_BLOCKED,
-                                    .wait = mkperf_blocked_runs(),
-                                    .callers = &none};
-
-    return keep_sample(self, &s, e);
 }
 
 static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
@@ -294,7 +371,7 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
         return MKPERF_OK;
     }
     p->schedule.lost += event->lost;
-    mkperf_parallel_event(&p->parallel, event, is_idle(p, event->to));
+    mkperf_parallel_event(&p->parallel, event, mkperf_places_idle(&p->places, event->to));
     (void)mkperf_analysis_event(p->sched, event, e);
     return sched_status(p, e);
 }
@@ -309,6 +386,40 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     return p->times ? mkperf_spool_add(&p->losses, l, e) : MKPERF_OK;
 }
 
+/* Joins the chains of a wide profile that are equal without what was not asked for: callers, cores. Chains are in the order of their
+ * first samples, so those that remain get the numbers that they would have had. */
+static void narrow(struct mkperf_profile *p)
+{
+    struct mkperf_hash chains = {.count = 0};
+    struct mkperf_weight *weight = NULL;
+    uint32_t room = 0, words;
+
+    for (uint32_t i = 0; i < p->chains.count; i++) {
+        uint64_t key[MKPERF_PROFILE_WORDS_MAX];
+        const uint64_t *wide = mkperf_hash_key(&p->chains, i, &words);
+
+        memcpy(key, wide, words * sizeof *key);
+        if (p->leaves_only) {
+            uint64_t flags = key[MKPERF_PROFILE_FLAGS];
+            words = MKPERF_PROFILE_ADDRESSES + ((flags & MKPERF_SAMPLE_KERNEL) != 0) +
+                    ((flags & MKPERF_SAMPLE_BLOCKED) != 0) + ((flags & MKPERF_SAMPLE_NO_USER) == 0);
+            key[MKPERF_PROFILE_FLAGS] &= ~(uint64_t)MKPERF_PROFILE_OTHER_PDS;
+        }
+        if (!p->cores) {
+            key[MKPERF_PROFILE_FLAGS] &=
+                ~((uint64_t)(MKPERF_MODEL_CORES - 1) << MKPERF_PROFILE_CORE_AT);
+        }
+        uint32_t number = mkperf_hash_number(&chains, key, words);
+        MKPERF_GROW(weight, room, (size_t)number + 1);
+        mkperf_weight_add(&weight[number], &p->weight[i]);
+    }
+    mkperf_hash_free(&p->chains);
+    free(p->weight);
+    p->chains = chains;
+    p->weight = weight;
+    p->weight_room = room;
+}
+
 static enum mkperf_status end_profile(void *self, const struct mkperf_totals *totals,
                                       struct mkperf_error *e)
 {
@@ -316,7 +427,7 @@ static enum mkperf_status end_profile(void *self, const struct mkperf_totals *to
 
     p->totals = *totals;
     if (p->wide && (p->leaves_only || !p->cores)) {
-        mkperf_profile_narrow(p);
+        narrow(p);
     }
     if (p->sched != NULL) {
         mkperf_analysis_end(p->sched);
@@ -508,21 +619,15 @@ enum mkperf_status mkperf_profile_order(struct mkperf_profile *p, struct mkperf_
 
 void mkperf_profile_free(struct mkperf_profile *p)
 {
+    mkperf_shape_free(profile_rows, p);
     mkperf_analysis_free(p->sched);
     p->sched = NULL;
     mkperf_places_free(&p->places);
-    mkperf_hash_free(&p->chains);
-    free(p->weight);
-    p->weight = NULL;
     mkperf_marks_free(&p->phases);
-    mkperf_hash_free(&p->mark_keys);
-    free(p->mark_sum);
-    p->mark_sum = NULL;
     mkperf_spool_close(&p->samples);
     mkperf_spool_close(&p->losses);
     mkperf_spool_close(&p->marks);
     mkperf_schedule_close(&p->schedule);
     mkperf_fills_free(&p->fills);
     mkperf_utilisation_free(&p->util);
-    mkperf_hash_free(&p->slices.numbers);
 }

@@ -120,7 +120,7 @@ struct mkperf_profile {
     struct mkperf_cost cost;          /* set by mkperf_profile_cost */
     struct mkperf_analysis *sched;    /* analysis of scheduling events; NULL: none were recorded */
     struct mkperf_error sched_failed; /* the first error of a listener of `sched` */
-    struct mkperf_blocked_source blocked;
+    struct mkperf_woken woken;        /* the last PD that was woken, of a profile of blocked PDs */
     bool made;              /* samples are made from scheduling events, without callchains */
     uint32_t off_cpu_event; /* number of the session's off-CPU event; MKPERF_MODEL_EVENTS: none */
     struct mkperf_schedule schedule; /* filled in with keep_schedule */
@@ -146,10 +146,6 @@ void mkperf_profile_free(struct mkperf_profile *p);
 /* Returns the question that its options ask, for a snapshot (import/import.h). The caller frees the text; it is NULL if
  * samples are kept in the order of time. */
 struct mkperf_question mkperf_profile_question(struct mkperf_profile *p);
-
-/* Joins the chains of a wide profile that are equal without what was not asked for: callers, cores. Chains are in the order of their
- * first samples, so those that remain get the numbers that they would have had. */
-void mkperf_profile_narrow(struct mkperf_profile *p);
 
 /* ---- chains, by number: 0 to chains.count - 1, in the order of their first samples ---- */
 

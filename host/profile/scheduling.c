@@ -5,53 +5,11 @@
 /* The `wait` of a sample, from its highest bit: state, kind of the event that woke the PD, interrupt, other PD. */
 enum { STATE_SHIFT = 56, KIND_SHIFT = 48, IRQ_SHIFT = 32, IRQS = 0xffff };
 
-static uint64_t wait_of(const struct mkperf_blocked_source *b, const struct mkperf_interval *i)
+uint64_t mkperf_blocked_wait(enum mkperf_pd_state state, enum mkperf_sched_kind kind, uint32_t irq,
+                             uint32_t pd)
 {
-    const struct mkperf_woken *w = &b->woken;
-    bool known = i->state == MKPERF_PD_WAITING && w->to == i->pd && w->time == i->to;
-    uint64_t kind = known ? w->kind : MKPERF_SCHED_SWITCH, irq = known ? w->irq & IRQS : 0;
-
-    return (uint64_t)i->state << STATE_SHIFT | kind << KIND_SHIFT | irq << IRQ_SHIFT |
-           (known ? w->from : i->by);
-}
-
-static void blocked_on_interval(void *self, const struct mkperf_interval *i)
-{
-    static const struct mkperf_chain none = {.n = 0};
-    struct mkperf_blocked_source *b = self;
-    struct mkperf_sample s = {.time_ns = i->to,
-                              .period = i->to - i->from,
-                              .pd = i->pd,
-                              .core = i->core,
-                              .flags = MKPERF_SAMPLE_NO_USER | MKPERF_SAMPLE_BLOCKED,
-                              .callers = &none};
-
-    if (i->state != MKPERF_PD_CALLING && i->state != MKPERF_PD_WAITING &&
-        i->state != MKPERF_PD_THROTTLED && i->state != MKPERF_PD_STOPPED) {
-        return;
-    }
-    s.wait = wait_of(b, i);
-    if (b->failed->status == MKPERF_OK) {
-        (void)b->add(b->self, &s, b->failed);
-    }
-}
-
-static void blocked_on_woken(void *self, const struct mkperf_woken *w)
-{
-    ((struct mkperf_blocked_source *)self)->woken = *w;
-}
-
-void mkperf_blocked_attach(struct mkperf_blocked_source *b, struct mkperf_analysis *a)
-{
-    b->woken.to = MKPERF_SCHED_NOBODY;
-    mkperf_analysis_listen(a, (struct mkperf_analysis_listener){.interval = blocked_on_interval,
-                                                                .woken = blocked_on_woken,
-                                                                .self = b});
-}
-
-uint64_t mkperf_blocked_runs(void)
-{
-    return (uint64_t)MKPERF_PD_RUNNING << STATE_SHIFT;
+    return (uint64_t)state << STATE_SHIFT | (uint64_t)kind << KIND_SHIFT |
+           (uint64_t)(irq & IRQS) << IRQ_SHIFT | pd;
 }
 
 void mkperf_blocked_text(uint64_t wait, const char *(*name_of)(const void *self, uint32_t pd),
@@ -87,27 +45,6 @@ static uint64_t slice_key(uint32_t what, uint32_t slice)
     return what | (uint64_t)slice << 32;
 }
 
-static void add_utilisation(struct mkperf_utilisation *u, const struct mkperf_core_interval *run,
-                            uint32_t slice)
-{
-    uint64_t core_key = slice_key(run->core, slice), pd_key = slice_key(run->pd, slice);
-    uint64_t ns = run->to - run->from;
-    uint32_t core = mkperf_hash_number(&u->cores, &core_key, 1);
-
-    MKPERF_GROW(u->core, u->core_room, u->cores.count);
-    if (run->pd == MKPERF_SCHED_NOBODY) {
-        u->core[core].unknown_ns += ns;
-        return;
-    }
-    u->core[core].known_ns += ns;
-    uint32_t pd = mkperf_hash_number(&u->pds, &pd_key, 1);
-    MKPERF_GROW(u->ran_ns, u->ran_room, u->pds.count);
-    u->ran_ns[pd] += ns;
-    if (u->on_run != NULL) {
-        (void)u->on_run(u->self, run, u->failed);
-    }
-}
-
 static void utilisation_on_core(void *self, const struct mkperf_core_interval *i)
 {
     struct mkperf_utilisation *u = self;
@@ -128,8 +65,23 @@ static void utilisation_on_core(void *self, const struct mkperf_core_interval *i
         if (quantum != 0 && to - run.from > quantum - run.from % quantum) {
             run.to = run.from + quantum - run.from % quantum;
         }
-        if (mkperf_time_slice(u->slices, run.from, &slice, u->failed) == MKPERF_OK) {
-            add_utilisation(u, &run, slice);
+        if (mkperf_time_slice(u->slices, run.from, &slice, u->failed) != MKPERF_OK) {
+            return;
+        }
+        uint64_t core_key = slice_key(run.core, slice), pd_key = slice_key(run.pd, slice);
+        uint64_t ns = run.to - run.from;
+        uint32_t core = mkperf_hash_number(&u->cores, &core_key, 1);
+        MKPERF_GROW(u->core, u->core_room, u->cores.count);
+        if (run.pd == MKPERF_SCHED_NOBODY) {
+            u->core[core].unknown_ns += ns;
+            continue;
+        }
+        u->core[core].known_ns += ns;
+        uint32_t pd = mkperf_hash_number(&u->pds, &pd_key, 1);
+        MKPERF_GROW(u->ran_ns, u->ran_room, u->pds.count);
+        u->ran_ns[pd] += ns;
+        if (u->on_run != NULL) {
+            (void)u->on_run(u->self, &run, u->failed);
         }
     }
 }

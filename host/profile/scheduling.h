@@ -2,9 +2,10 @@
 /*
  * What a profile takes from scheduling events: off-CPU samples, utilisation, and a schedule for pictures.
  *
- * Owns: three listeners of an analysis (sched/analysis.h). profile.c attaches the ones that its options ask for.
+ * Owns: two listeners of an analysis (sched/analysis.h), and the text of what a PD waited for. profile.c has the third listener, and
+ * attaches the ones that its options ask for.
  *
- *      events ─► analysis ─┬─ interval ─► mkperf_blocked_source ─► samples with MKPERF_SAMPLE_BLOCKED ─► chains of the profile
+ *      events ─► analysis ─┬─ interval ─► profile.c            ─► samples with MKPERF_SAMPLE_BLOCKED ─► chains of the profile
  *                          ├─ core ─────► mkperf_utilisation     ─► ns for each PD and slice; runs as samples
  *                          └─ all ──────► mkperf_schedule        ─► temporary files of intervals, calls, wake-ups, gaps, windows
  */
@@ -19,21 +20,12 @@
  * Off-CPU samples (report --off-cpu). If a recording has samples of blocked threads (record --off-cpu), the profile takes only
  * these. If it has only scheduling events, each interval for which a PD was blocked becomes a sample without a callchain; its
  * `wait` names what the PD waited for. Periods are ns. A PD that is ready, but does not run, is not blocked.
+ *
+ * Returns the `wait`: of a PD that was blocked, with the event that woke it, or of a PD that runs (report --util). kind:
+ * MKPERF_SCHED_SWITCH if it is not known. pd: the PD that it waited for.
  */
-struct mkperf_blocked_source {
-    /* Set before it is attached: */
-    enum mkperf_status (*add)(void *self, const struct mkperf_sample *s, struct mkperf_error *e);
-    void *self;                  /* the argument of add */
-    struct mkperf_error *failed; /* gets the first error of add */
-
-    struct mkperf_woken woken; /* the last PD that was woken */
-};
-
-/* Attaches the sums to an analysis, before its first event. */
-void mkperf_blocked_attach(struct mkperf_blocked_source *b, struct mkperf_analysis *a);
-
-/* Returns the `wait` of a sample of a PD that runs: report --util makes samples of the time that PDs ran. */
-uint64_t mkperf_blocked_runs(void);
+uint64_t mkperf_blocked_wait(enum mkperf_pd_state state, enum mkperf_sched_kind kind, uint32_t irq,
+                             uint32_t pd);
 
 /* The text of a `wait`: "[calls server]", "[waits for interrupt 33]", "[runs]". name_of returns the name of a PD. */
 enum { MKPERF_BLOCKED_TEXT = 128 };
