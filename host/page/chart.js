@@ -9,9 +9,7 @@ const CHART = { row: 17, gap: 20, text: 34 }; // pixels: of a frame; above a cor
 class StackChart {
   constructor(section, tracks, flame) {
     Object.assign(this, { section, tracks, flame });
-    this.canvas = make('canvas', { tabIndex: 0 });
-    this.canvas.setAttribute('role', 'img');
-    this.canvas.setAttribute('aria-label', 'Stack chart of the visible time; the call tree has the same frames as a table');
+    this.canvas = make('canvas', { tabIndex: 0, role: 'img', 'aria-label': 'Stack chart of the visible time; the call tree has the same frames as a table' });
     section.append(this.canvas);
     this.canvas.addEventListener('wheel', (e) => e.ctrlKey || e.shiftKey || section.scrollHeight <= section.clientHeight ? tracks.turned(e) : undefined, { passive: false });
     this.canvas.onpointermove = (e) => showTip(e, this.words(this.boxAt(e)));
@@ -50,7 +48,7 @@ class StackChart {
     let k = -1;
     for (let x = 0; x < width; x++) {
       const time = from + (x + 0.5) * ns;
-      k = k < 0 ? firstFrom(samples, p.time, time) : k;
+      k = k < 0 ? lowerBound(samples, time, (i) => p.time[i]) : k;
       while (k < samples.length && p.time[samples[k]] < time) {
         k++;
       }
@@ -60,19 +58,12 @@ class StackChart {
         continue;
       }
       const runs = stretch && !p.pds[p.c_pd[chain]].idle ? stretch.intervalAt({ kind: 'core', core }, time) : null;
-      out[x] = (runs === null || runs.list.pd === p.c_pd[chain]) && roots.has(this.rootOf(of[p.c_node[chain]])) ? of[p.c_node[chain]] : 0;
+      out[x] = (runs === null || runs.list.pd === p.c_pd[chain]) && roots.has(this.above(of[p.c_node[chain]], 0)) ? of[p.c_node[chain]] : 0;
     }
     return out;
   }
 
-  rootOf(i) {
-    const { nodes } = this.tree;
-    while (nodes[i].depth > 0) {
-      i = nodes[i].parent;
-    }
-    return i;
-  }
-
+  // The frame at a depth that a frame is in; 0: none.
   above(i, depth) {
     const { nodes } = this.tree;
     while (nodes[i].depth > depth) {
@@ -140,14 +131,4 @@ class StackChart {
       change({ node: JSON.stringify(path) === JSON.stringify(state.node) ? [] : path });
     }
   }
-}
-
-// The first of samples whose time is not before.
-function firstFrom(samples, time, at) {
-  let low = 0, high = samples.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    [low, high] = time[samples[middle]] < at ? [middle + 1, high] : [low, middle];
-  }
-  return low;
 }

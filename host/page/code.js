@@ -15,12 +15,10 @@ class FunctionPanel {
       return;
     }
     const whole = s.whole(), samples = s.equalSamples(), mask = s.mask('fn'), { self, total } = s.byFunction(mask), { callers, callees } = s.around(f, mask);
-    const share = (part) => { const b = make('b', { textContent: percent(part, whole) }); b.dataset.tip = shareWords(part, whole, samples); return b; };
-    const open = make('button', { type: 'button', textContent: 'Source and instructions' });
-    open.onclick = () => change({ tab: 'source' });
+    const share = (part) => make('b', { textContent: percent(part, whole), 'data-tip': shareWords(part, whole, samples) });
     this.box.replaceChildren(
       make('h3', {}, p.names[f], make('small', { textContent: ` ${p.pdName(p.f_pd[f])}${p.f_kernel[f] ? ', kernel' : ''}` })),
-      make('p', {}, 'Itself ', share(self[f]), ', with what it calls ', share(total[f])), open,
+      make('p', {}, 'Itself ', share(self[f]), ', with what it calls ', share(total[f])), button('Source and instructions', () => change({ tab: 'source' })),
       make('div', { className: 'around' }, this.list('Callers', callers, total[f]), this.list('Callees', callees, total[f])));
   }
 
@@ -28,10 +26,8 @@ class FunctionPanel {
   list(title, labels, total) {
     const p = this.profile, box = make('div', {}, make('h4', { textContent: title }));
     for (const [label, weight] of [...labels].sort((a, b) => b[1] - a[1]).slice(0, 12)) {
-      const of = p.label(label), button = make('button', { type: 'button', textContent: nodeName(of) });
-      button.disabled = of.isPd;
-      button.onclick = () => change({ fn: p.functionKey(label) });
-      box.append(make('div', {}, `${percent(weight, total)} `, button));
+      const of = p.label(label), open = button(nodeName(of), () => change({ fn: p.functionKey(label) }), { disabled: of.isPd });
+      box.append(make('div', {}, `${percent(weight, total)} `, open));
     }
     return box.children.length > 1 ? box : make('div', {}, ...box.childNodes, make('p', { textContent: 'none' }));
   }

@@ -66,21 +66,25 @@ class Profile extends Columns {
 
   // Weights of the whole recording: of each event, and of each chain.
   findTotals() {
-    const chains = this.c_node.length;
-    this.chainWeight = new Float64Array(chains);
-    this.chainSamples = new Uint32Array(chains);
-    this.eventSquares = new Float64Array(this.info.events.length); // sums of squared weights
-    for (let i = 0; i < this.samples; i++) {
-      this.chainWeight[this.s_chain[i]] += this.s_period[i];
-      this.chainSamples[this.s_chain[i]]++;
-      this.eventSquares[this.c_event[this.s_chain[i]]] += this.s_period[i] ** 2;
-    }
+    this.totals = this.sumChains(0, this.samples, null);
+    this.chainWeight = this.totals.weight;
     this.eventWeight = new Float64Array(this.info.events.length);
-    this.eventSamples = new Uint32Array(this.info.events.length);
-    for (let i = 0; i < chains; i++) {
-      this.eventWeight[this.c_event[i]] += this.chainWeight[i];
-      this.eventSamples[this.c_event[i]] += this.chainSamples[i];
+    this.chainWeight.forEach((weight, chain) => { this.eventWeight[this.c_event[chain]] += weight; });
+  }
+
+  // Of the samples from begin to end, on a core, null: on any: per chain weight and samples, per event the sum of squared weights.
+  sumChains(begin, end, core) {
+    const weight = new Float64Array(this.c_node.length), samples = new Uint32Array(this.c_node.length);
+    const squares = new Float64Array(this.info.events.length);
+    for (let i = begin; i < end; i++) {
+      if (core === null || this.s_core[i] === core) {
+        const chain = this.s_chain[i];
+        weight[chain] += this.s_period[i];
+        samples[chain]++;
+        squares[this.c_event[chain]] += this.s_period[i] ** 2;
+      }
     }
+    return { weight, samples, squares };
   }
 
   // Start code: functions that begin the stacks of several PDs, such as _start and the loop that calls
@@ -183,12 +187,12 @@ function sums(delta) {
   return out;
 }
 
-// The first index whose value is not below.
-function lowerBound(sorted, value) {
+// The first index whose value is not below. of: the value of an element.
+function lowerBound(sorted, value, of = (element) => element) {
   let low = 0, high = sorted.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (sorted[middle] < value) {
+    if (of(sorted[middle]) < value) {
       low = middle + 1;
     } else {
       high = middle;

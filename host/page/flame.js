@@ -167,21 +167,11 @@ class Flame {
     const node = this.tree.nodes[i], of = this.profile.label(node.label);
     const colour = this.before && !of.isPd ? changeColour(this.change(i))
       : this.profile.colour(of.pd, of.kernel);
-    const e = make('button', {
-      type: 'button', textContent: this.name(i), tabIndex: -1,
+    const e = button(this.name(i), () => change({ node: i === this.zoomed ? [] : this.tree.path(i) }), {
       className: `frame${above ? ' above' : ''}${of.isPd ? ' pd' : ''}${this.isFound(of) ? ' found' : ''}`,
+      tabIndex: -1, role: 'treeitem', 'aria-level': node.depth + 1, 'aria-label': this.text(i), 'data-tip': this.text(i), 'data-node': i,
     });
-    e.setAttribute('role', 'treeitem');
-    e.setAttribute('aria-level', node.depth + 1);
-    e.setAttribute('aria-label', this.text(i));
-    e.dataset.tip = this.text(i);
-    e.dataset.node = i;
-    e.style.left = `${100 * left}%`;
-    e.style.width = `${100 * width}%`;
-    e.style.top = `${node.depth * ROW}px`;
-    e.style.background = colour;
-    e.style.color = inkOn(colour);
-    e.onclick = () => change({ node: i === this.zoomed ? [] : this.tree.path(i) });
+    Object.assign(e.style, { left: `${100 * left}%`, width: `${100 * width}%`, top: `${node.depth * ROW}px`, background: colour, color: inkOn(colour) });
     this.elements.set(i, e);
     this.deepest = Math.max(this.deepest, node.depth);
   }

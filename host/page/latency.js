@@ -66,6 +66,18 @@ class Latencies {
     }
   }
 
+  // The longest call that fits: {from, to, caller, callee}, null.
+  longestCall(fits) {
+    let longest = null;
+    this.calls((callee, from, to, caller) => {
+      const call = { from, to, caller, callee };
+      if (fits(call) && (longest === null || isLonger(call, longest))) {
+        longest = call;
+      }
+    });
+    return longest;
+  }
+
   // From a notification or an interrupt until its PD runs: each(pd, from, to, waking).
   wakeUps(each) {
     const p = this.profile, s = this.schedule, kinds = ['notify', 'irq'].map((name) => s.kinds.indexOf(name));

@@ -88,12 +88,8 @@ function showSelection() {
   put(state.node.length > 0, () => state.node.at(-1), { node: [] });
   put(state.fn, () => state.fn.replace(/^.*?\/|\/k$/g, ''), { fn: '' });
   put(state.words, () => `“${state.words}”`, { words: '' });
-  const chips = parts.map(([text, without]) => {
-    const chip = make('button', { type: 'button', className: 'chip', textContent: text() });
-    chip.setAttribute('aria-label', `${text()}: no longer select`);
-    chip.onclick = () => change(without);
-    return chip;
-  });
+  const chips = parts.map(([text, without]) =>
+    button(text(), () => change(without), { className: 'chip', 'aria-label': `${text()}: no longer select` }));
   const share = profile.info.events.length === 0 ? '' : parts.length === 0 ? `all ${count(samples)} samples` : `${percent(weight, all)}, ${count(samples)} samples:`;
   byId('selected').replaceChildren(parts.length === 0 ? 'Selected: ' : 'Selected ', make('b', { textContent: share }), ' ',
     ...chips.flatMap((chip, i) => (i > 0 ? [make('span', { className: 'gone', textContent: ', ' }), chip] : [chip])));
@@ -136,12 +132,9 @@ function showTabs() {
   const current = currentTab(), list = document.querySelector('[role=tablist]');
   if (list.children.length === 0) {
     list.append(...Object.keys(TABS).map((name) => {
-      const tab = make('button', { type: 'button', id: `tab-${name}`, textContent: sections.get(name).getAttribute('aria-label') });
-      tab.setAttribute('role', 'tab');
-      tab.dataset.name = tab.textContent;
-      tab.setAttribute('aria-controls', sections.get(name).id = `panel-${name}`);
-      tab.onclick = () => change({ tab: name });
-      return tab;
+      const section = sections.get(name), label = section.getAttribute('aria-label');
+      section.id = `panel-${name}`;
+      return button(label, () => change({ tab: name }), { id: `tab-${name}`, role: 'tab', 'data-name': label, 'aria-controls': section.id });
     }));
     list.onkeydown = (e) => stepTab(e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0);
   }

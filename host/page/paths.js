@@ -55,52 +55,35 @@ class LatencyTable {
 
   // The longest call, above the table.
   tell(pd, from, to) {
-    let longest = { from: 0, to: 0 };
-    this.latencies.calls((callee, begin, end, caller) => {
-      const concerns = pd < 0 || pd === caller || pd === callee;
-      if (concerns && begin >= from && begin <= to && isLonger({ from: begin, to: end }, longest)) {
-        longest = { from: begin, to: end, caller, callee };
-      }
-    });
-    this.note.textContent = longest.to === 0 ? 'no whole call' : `longest call: ${micros(longest.to - longest.from)} µs, ` +
-      `${this.profile.pdName(longest.caller)} → ${this.profile.pdName(longest.callee)}`;
+    const longest = this.latencies.longestCall((call) =>
+      (pd < 0 || pd === call.caller || pd === call.callee) && call.from >= from && call.from <= to);
+    this.note.textContent = longest ? `longest call: ${micros(longest.to - longest.from)} µs, ` +
+      `${this.profile.pdName(longest.caller)} → ${this.profile.pdName(longest.callee)}` : 'no whole call';
   }
 
   // The longest call under way at a time: {from, to, words, button}, null.
   callAt(at) {
-    let found = null;
-    this.latencies?.calls((callee, from, to, caller) => {
-      if (from <= at + ROUNDED && at <= to + ROUNDED && (found === null || isLonger({ from, to }, found))) {
-        found = { from, to, caller, callee };
-      }
-    });
+    const found = this.latencies?.longestCall(({ from, to }) => from <= at + ROUNDED && at <= to + ROUNDED);
     if (found) {
       const [from, to] = [found.caller, found.callee].map((pd) => this.profile.pdName(pd));
       found.words = `${from} → ${to}: ${micros(found.to - found.from)} µs`;
-      found.button = make('button', { type: 'button', textContent: 'critical path' });
-      found.button.onclick = () => this.panel.open(`${from}:${to}`, Math.floor((found.from + found.to) / 2));
+      found.button = button('critical path', () => this.openAt(`${from}:${to}`, found));
     }
     return found;
   }
 
   title(text) {
-    const th = make('th', { colSpan: 8, scope: 'rowgroup', textContent: text });
-    return make('tr', {}, th);
+    return make('tr', {}, make('th', { colSpan: 8, scope: 'rowgroup', textContent: text }));
   }
 
   row(row) {
-    const { longest } = row, button = make('button', { type: 'button', textContent: row.words });
-    button.setAttribute('aria-label', `critical path of the longest: ${row.words}`);
+    const { longest } = row, open = make('button', { type: 'button', textContent: row.words, 'aria-label': `critical path of the longest: ${row.words}` });
     const times = [Math.floor(row.total / row.count), ...PER_MILLE.map((part) => row.quantile(part)), longest.to - longest.from];
     const figures = times.map((ns, i) => {
-      const of = make('button', { type: 'button', textContent: micros(ns) }), td = make('td', {}, of);
-      of.setAttribute('aria-label', `critical path of one of ${micros(ns)} µs: ${row.words}`);
-      td.dataset.near = i < times.length - 1 ? ns : '';
-      td.className = [2, 4].includes(i) ? 'count' : '';
-      return td;
+      const of = make('button', { type: 'button', textContent: micros(ns), 'aria-label': `critical path of one of ${micros(ns)} µs: ${row.words}` });
+      return make('td', { 'data-near': i < times.length - 1 ? ns : '', className: [2, 4].includes(i) ? 'count' : '' }, of);
     });
-    const tr = make('tr', {}, ...cells(count(row.count)), ...figures, make('td', {}, button));
-    tr.dataset.path = row.path;
+    const tr = make('tr', { 'data-path': row.path }, ...cells(count(row.count)), ...figures, make('td', {}, open));
     tr.onclick = (e) => { // the buttons, for the keyboard, are in it
       const near = e.target.closest('td')?.dataset.near;
       // in a selected time the longest is not the longest of all: the one that was under way then
@@ -184,9 +167,7 @@ class PathPanel {
   }
 
   fill(found) {
-    const close = make('button', { type: 'button', textContent: 'Close' });
-    close.setAttribute('aria-label', 'close the critical path');
-    close.onclick = () => change({ path: '', at: null });
+    const close = button('Close', () => change({ path: '', at: null }), { 'aria-label': 'close the critical path' });
     const head = make('h3', {}, 'Critical path', close);
     if (!this.path) {
       this.box.replaceChildren(head, make('p', { textContent: found.problem }));
@@ -224,8 +205,7 @@ class PathPanel {
   stepTable() {
     this.rows = make('tbody', {});
     const box = this.table('path-steps', ['After, µs', 'µs', 'By', 'What'], this.rows);
-    this.more = make('button', { type: 'button' });
-    this.more.onclick = () => { this.limit *= 10; this.addSteps(); };
+    this.more = button('', () => { this.limit *= 10; this.addSteps(); });
     box.append(this.more);
     this.addSteps();
     return box;
@@ -241,10 +221,9 @@ class PathPanel {
   }
 
   row(step, i) {
-    const button = make('button', { type: 'button', textContent: this.path.words(step) });
-    button.prepend(this.mark(step));
-    button.onclick = () => this.showStep(i);
-    return make('tr', {}, ...cells(micros(step.from - this.path.from), micros(step.to - step.from), this.path.by(step)), make('td', {}, button));
+    const show = button(this.path.words(step), () => this.showStep(i));
+    show.prepend(this.mark(step));
+    return make('tr', {}, ...cells(micros(step.from - this.path.from), micros(step.to - step.from), this.path.by(step)), make('td', {}, show));
   }
 
   // A step on the lanes: in the middle, and so wide that it can be seen.
@@ -274,7 +253,7 @@ class PathPainter {
     this.width = t.canvas.clientWidth;
     this.from = from;
     this.perNs = this.width / (to - from);
-    this.lanes = new Map(t.lanes.filter((lane) => lane.kind === 'pd').map((lane) => [lane.pd, lane]));
+    this.lanes = t.pdLanes();
     if (this.path !== path) {
       this.path = path;
       this.ends = Float64Array.from(path.steps, (step) => step.to);
@@ -289,8 +268,9 @@ class PathPainter {
     } else {
       this.single(steps, begin, end);
     }
-    if (chosen >= begin && chosen < end) {
-      this.frame(steps[chosen]);
+    const framed = chosen >= begin && chosen < end ? this.lanes.get(steps[chosen].pd) : undefined;
+    if (framed) {
+      t.frame(framed, this.clip(steps[chosen].from), this.clip(steps[chosen].to));
     }
     this.edges(path);
     this.stroke();
@@ -377,15 +357,5 @@ class PathPainter {
     }
     c.fill(this.heads);
     c.lineWidth = 1;
-  }
-
-  frame(step) {
-    const t = this.tracks, lane = this.lanes.get(step.pd), left = this.clip(step.from), right = this.clip(step.to);
-    if (lane) {
-      t.context.strokeStyle = t.colour('--mark');
-      t.context.lineWidth = 2;
-      t.context.strokeRect(left, lane.top, Math.max(2, right - left), lane.strip);
-      t.context.lineWidth = 1;
-    }
   }
 }

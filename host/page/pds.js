@@ -99,12 +99,9 @@ class PdTable {
 
   row(pd, of) {
     const p = this.profile, name = p.pdName(pd), chosen = state.pd !== '' && state.pd === name, { whole, samples } = this.sums, calls = this.calls(name);
-    const button = make('button', { type: 'button', textContent: name });
-    button.setAttribute('aria-pressed', chosen);
-    button.prepend(swatch(p.colour(pd, false)));
-    button.onclick = () => change({ pd: chosen ? '' : name });
-    const tr = make('tr', { className: chosen ? 'chosen' : '' }, make('td', {}, button));
-    tr.dataset.pd = name;
+    const choose = button(name, () => change({ pd: chosen ? '' : name }), { 'aria-pressed': chosen });
+    choose.prepend(swatch(p.colour(pd, false)));
+    const tr = make('tr', { className: chosen ? 'chosen' : '', 'data-pd': name }, make('td', {}, choose));
     if (p.info.events.length > 0) {
       tr.append(figureCell(of.figures.share, p.colour(pd, false)), shareCell(of.user, whole, samples), shareCell(of.kernel, whole, samples), ...cells(count(of.samples)));
     }

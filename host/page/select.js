@@ -34,23 +34,20 @@ class Selection {
   weights() {
     const p = this.profile;
     if (this.untimed || (state.from === null && state.core === null)) {
-      return { weight: p.chainWeight, samples: p.chainSamples, squares: p.eventSquares };
+      return p.totals;
     }
-    if (this.timed === null) {
-      const weight = new Float64Array(p.c_node.length), samples = new Uint32Array(p.c_node.length);
-      const squares = new Float64Array(p.info.events.length);
-      const begin = state.from === null ? 0 : p.sampleAt(state.from);
-      const end = state.from === null ? p.samples : p.sampleAt(state.to + 1);
-      for (let i = begin; i < end; i++) {
-        if (state.core === null || p.s_core[i] === state.core) {
-          weight[p.s_chain[i]] += p.s_period[i];
-          samples[p.s_chain[i]]++;
-          squares[p.c_event[p.s_chain[i]]] += p.s_period[i] ** 2;
-        }
-      }
-      this.timed = { weight, samples, squares };
-    }
+    this.timed ??= p.sumChains(state.from === null ? 0 : p.sampleAt(state.from), state.from === null ? p.samples : p.sampleAt(state.to + 1), state.core);
     return this.timed;
+  }
+
+  // Calls each(chain, weight, samples) for the chains of a mask that have samples.
+  each(mask, each) {
+    const { weight, samples } = this.weights();
+    for (let i = 0; i < mask.length; i++) {
+      if (mask[i] && samples[i] > 0) {
+        each(i, weight[i], samples[i]);
+      }
+    }
   }
 
   // Per node: whether a stack that ends there passes a filter on its frames.
@@ -130,108 +127,87 @@ class Selection {
 
   // {weight, samples} of a mask.
   total(mask) {
-    const { weight, samples } = this.weights(), out = { weight: 0, samples: 0 };
-    for (let i = 0; i < mask.length; i++) {
-      if (mask[i]) {
-        out.weight += weight[i];
-        out.samples += samples[i];
-      }
-    }
+    const out = { weight: 0, samples: 0 };
+    this.each(mask, (chain, weight, samples) => {
+      out.weight += weight;
+      out.samples += samples;
+    });
     return out;
   }
 
   // Per PD: {user, kernel, samples}.
   byPd(mask) {
-    const p = this.profile, { weight, samples } = this.weights();
-    const out = p.pds.map(() => ({ user: 0, kernel: 0, samples: 0 }));
-    for (let i = 0; i < mask.length; i++) {
-      if (mask[i]) {
-        out[p.c_pd[i]][p.kernel[i] ? 'kernel' : 'user'] += weight[i];
-        out[p.c_pd[i]].samples += samples[i];
-      }
-    }
+    const p = this.profile, out = p.pds.map(() => ({ user: 0, kernel: 0, samples: 0 }));
+    this.each(mask, (chain, weight, samples) => {
+      out[p.c_pd[chain]][p.kernel[chain] ? 'kernel' : 'user'] += weight;
+      out[p.c_pd[chain]].samples += samples;
+    });
     return out;
   }
 
   // Per PD: the weight of its own work and of others' on its behalf, as mkperf report --charged has it.
   charged(mask) {
-    const p = this.profile, { weight } = this.weights(), out = new Float64Array(p.pds.length);
-    for (let i = 0; i < mask.length; i++) {
-      if (mask[i]) {
-        out[p.c_charged[i]] += weight[i];
-      }
-    }
+    const p = this.profile, out = new Float64Array(p.pds.length);
+    this.each(mask, (chain, weight) => { out[p.c_charged[chain]] += weight; });
     return out;
   }
 
   // Per function: self, total (with what it called; once for each stack), samples of its own.
   byFunction(mask) {
-    const p = this.profile, { weight, samples } = this.weights();
-    const out = {
+    const p = this.profile, out = {
       self: new Float64Array(p.functions), total: new Float64Array(p.functions),
       samples: new Uint32Array(p.functions),
     };
     const seen = new Uint32Array(p.functions);
-    for (let i = 0; i < mask.length; i++) {
-      if (!mask[i] || samples[i] === 0) {
-        continue;
-      }
-      out.self[p.leaf[i]] += weight[i];
-      out.samples[p.leaf[i]] += samples[i];
-      for (let node = p.c_node[i]; node !== 0; node = p.n_parent[node]) {
+    this.each(mask, (chain, weight, samples) => {
+      out.self[p.leaf[chain]] += weight;
+      out.samples[p.leaf[chain]] += samples;
+      for (let node = p.c_node[chain]; node !== 0; node = p.n_parent[node]) {
         const f = p.n_label[node];
-        if (f < p.functions && !p.f_inlined[f] && seen[f] !== i + 1) {
-          seen[f] = i + 1;
-          out.total[f] += weight[i];
+        if (f < p.functions && !p.f_inlined[f] && seen[f] !== chain + 1) {
+          seen[f] = chain + 1;
+          out.total[f] += weight;
         }
       }
-    }
+    });
     return out;
   }
 
   // Per node: the weight of the stacks that end there.
   byNode(mask) {
-    const p = this.profile, { weight } = this.weights(), out = new Float64Array(p.n_label.length);
-    for (let i = 0; i < mask.length; i++) {
-      if (mask[i]) {
-        out[p.c_node[i]] += weight[i];
-      }
-    }
+    const p = this.profile, out = new Float64Array(p.n_label.length);
+    this.each(mask, (chain, weight) => { out[p.c_node[chain]] += weight; });
     return out;
   }
 
   // Callers and callees of a function: {label: weight}, by the frames beside it in each stack.
   around(f, mask) {
-    const p = this.profile, { weight, samples } = this.weights(), out = [new Map(), new Map()];
-    const add = (map, label, w) => map.set(label, (map.get(label) ?? 0) + w);
-    for (let i = 0; i < mask.length; i++) {
-      if (!mask[i] || samples[i] === 0) {
-        continue;
-      }
-      const callers = new Set(), callees = new Set();
-      for (let node = p.c_node[i], below = -1; node !== 0; node = p.n_parent[node]) {
+    const p = this.profile, out = { callers: new Map(), callees: new Map() };
+    this.each(mask, (chain, weight) => {
+      const found = { callers: new Set(), callees: new Set() };
+      for (let node = p.c_node[chain], below = -1; node !== 0; node = p.n_parent[node]) {
         if (p.n_label[node] === f) {
-          callers.add(p.n_label[p.n_parent[node]]);
+          found.callers.add(p.n_label[p.n_parent[node]]);
           if (below >= 0) {
-            callees.add(below);
+            found.callees.add(below);
           }
         }
         below = p.n_label[node];
       }
-      callers.forEach((label) => add(out[0], label, weight[i]));
-      callees.forEach((label) => add(out[1], label, weight[i]));
-    }
-    return { callers: out[0], callees: out[1] };
+      ['callers', 'callees'].forEach((of) => found[of].forEach((label) => out[of].set(label, (out[of].get(label) ?? 0) + weight)));
+    });
+    return out;
   }
 
   // Weights by offset of a function's code, of its own samples.
   byOffset(f, mask) {
-    const p = this.profile, { weight } = this.weights(), out = new Map();
-    for (let i = 0; i < mask.length; i++) {
-      if (mask[i] && p.leaf[i] === f && p.c_offset[i] > 0) {
-        out.set(p.c_offset[i] - 1, (out.get(p.c_offset[i] - 1) ?? 0) + weight[i]);
+    const p = this.profile, out = new Map();
+    this.each(mask, (chain, weight) => {
+      const offset = p.c_offset[chain] - 1;
+      if (p.leaf[chain] === f && offset >= 0) {
+        out.set(offset, (out.get(offset) ?? 0) + weight);
       }
-    }
+    });
     return out;
   }
 }

@@ -37,10 +37,18 @@ function moment(ns, span) {
   return `${(ns / 1e9).toFixed(digits)} s`;
 }
 
+// An element. A name that is none of its properties, such as aria-label, is an attribute.
 function make(tag, properties, ...children) {
-  const e = Object.assign(document.createElement(tag), properties);
+  const e = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    name in e ? e[name] = value : e.setAttribute(name, value);
+  }
   e.append(...children);
   return e;
+}
+
+function button(textContent, onclick, more = {}) {
+  return make('button', { type: 'button', textContent, onclick, ...more });
 }
 
 const EMPTY = {

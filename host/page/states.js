@@ -107,8 +107,7 @@ class StatePainter {
   // Arrows from caller to callee, and back at the reply, if so few calls are visible that they can be distinguished.
   paintCalls() {
     const t = this.tracks, p = t.profile, [from, to] = t.view(), [begin, end] = this.schedule.calls(from, to);
-    const lanes = new Map(t.lanes.filter((lane) => lane.kind === 'pd').map((lane) => [lane.pd, lane]));
-    const visible = [];
+    const lanes = t.pdLanes(), visible = [];
     for (let i = begin; i < end && visible.length <= ARROWS && end - begin < 100 * ARROWS; i++) {
       const chosen = state.pd === '' || [p.a_from[i], p.a_to[i]].some((pd) => p.pdName(pd) === state.pd);
       if (chosen && this.schedule.callStart[i] <= to) {
@@ -148,13 +147,9 @@ class StatePainter {
   // The interval that was picked has a frame.
   paintPicked() {
     const t = this.tracks, at = this.picked;
-    const lane = at && t.lanes.find((of) => of.kind === 'pd' && of.pd === at.list.pd);
+    const lane = at && t.pdLanes().get(at.list.pd);
     if (lane) {
-      const left = Math.max(-2, t.xOf(at.list.start[at.i])), right = Math.min(t.canvas.clientWidth + 2, t.xOf(at.list.end[at.i]));
-      t.context.strokeStyle = t.colour('--mark');
-      t.context.lineWidth = 2;
-      t.context.strokeRect(left, lane.top, Math.max(2, right - left), lane.strip);
-      t.context.lineWidth = 1;
+      t.frame(lane, Math.max(-2, t.xOf(at.list.start[at.i])), Math.min(t.canvas.clientWidth + 2, t.xOf(at.list.end[at.i])));
     }
   }
 
@@ -196,10 +191,9 @@ class StatePainter {
 
   // Of a call that is waited for: why it took so long.
   pathButton({ list, i }) {
-    const p = this.tracks.profile, button = make('button', { type: 'button', textContent: 'critical path' });
-    button.onclick = () => this.tracks.onPath(`${p.pdName(list.pd)}:${p.pdName(list.by[i] - 1)}`,
+    const p = this.tracks.profile, open = () => this.tracks.onPath(`${p.pdName(list.pd)}:${p.pdName(list.by[i] - 1)}`,
       Math.floor((list.start[i] + list.end[i]) / 2));
-    return list.state === 'calling' && list.by[i] > 0 ? [' ', button] : [];
+    return list.state === 'calling' && list.by[i] > 0 ? [' ', button('critical path', open)] : [];
   }
 
   // The next or previous interval of the selected PD, or of all; keys < and >.

@@ -13,12 +13,8 @@ class FunctionTable {
   show(profile, selection, others) {
     Object.assign(this, { profile, selection, others });
     const heads = [...this.own, ...changeHeads(others).map((th) => [th.textContent, th.sort, th.title])];
-    this.head.replaceChildren(...heads.map(([textContent, sort, title = '']) => {
-      const button = make('button', { type: 'button', textContent }), th = make('th', { title }, button);
-      button.onclick = () => change({ sort });
-      th.dataset.sort = sort;
-      return th;
-    }));
+    this.head.replaceChildren(...heads.map(([text, sort, title = '']) =>
+      make('th', { title, 'data-sort': sort }, button(text, () => change({ sort })))));
   }
 
   rows() {
@@ -62,25 +58,19 @@ class FunctionTable {
     this.body.replaceChildren(...shown.map((row) => this.row(row)));
     this.note.replaceChildren(number(rows.length, 'function'));
     if (rows.length > shown.length) {
-      const more = make('button', { type: 'button', textContent: 'show all' });
-      more.onclick = () => { this.limit = Infinity; this.update(); };
-      this.note.append(`, the first ${shown.length} shown `, more);
+      this.note.append(`, the first ${shown.length} shown `, button('show all', () => { this.limit = Infinity; this.update(); }));
     }
   }
 
   row(row) {
     const p = this.profile, { key, whole, equal } = row, chosen = state.fn === key;
     const colour = p.colour(p.pds.findIndex((pd) => pd.name === row.pd), row.kernel);
-    const button = make('button', { type: 'button', disabled: p.functionOf(key) === undefined });
+    const choose = button('', () => change({ fn: chosen ? '' : key }), { disabled: p.functionOf(key) === undefined, 'aria-pressed': chosen,
+      ondblclick: () => change({ fn: key, tab: 'source' }) });
     const words = `${row.kernel ? '[k] ' : ''}${row.name}`.split(/(?<=_|::)/); // where a narrow window may break it
-    button.append(...words.flatMap((word, i) => (i > 0 ? [make('wbr', {}), word] : [word])));
-    button.setAttribute('aria-pressed', chosen);
-    button.onclick = () => change({ fn: chosen ? '' : key });
-    button.ondblclick = () => change({ fn: key, tab: 'source' });
-    const tr = make('tr', { className: chosen ? 'chosen' : '' }, barCell(row.self, whole, equal, colour), shareCell(row.total, whole, equal),
-      ...cells(count(row.samples), row.pd), make('td', {}, button), ...row.changes.flatMap(changeCells));
-    tr.dataset.key = key;
-    return tr;
+    choose.append(...words.flatMap((word, i) => (i > 0 ? [make('wbr', {}), word] : [word])));
+    return make('tr', { className: chosen ? 'chosen' : '', 'data-key': key }, barCell(row.self, whole, equal, colour), shareCell(row.total, whole, equal),
+      ...cells(count(row.samples), row.pd), make('td', {}, choose), ...row.changes.flatMap(changeCells));
   }
 }
 
@@ -97,9 +87,8 @@ function showLists(profile, calls, marks, look) {
   });
   marks.hidden = names.size === 0;
   marks.tBodies[0].replaceChildren(...[...names.values()].map(({ first, n }) => {
-    const button = make('button', { type: 'button', textContent: profile.info.texts[profile.m_name[first]] });
-    button.onclick = () => look(profile.markTime[first]);
-    return make('tr', {}, ...cells(count(n), profile.pdName(profile.m_pd[first])), make('td', {}, button));
+    const show = button(profile.info.texts[profile.m_name[first]], () => look(profile.markTime[first]));
+    return make('tr', {}, ...cells(count(n), profile.pdName(profile.m_pd[first])), make('td', {}, show));
   }));
 }
 
@@ -123,17 +112,14 @@ function shareWords(part, whole, samples) {
 }
 
 function shareCell(part, whole, samples) {
-  const td = make('td', { textContent: percent(part, whole) });
-  td.dataset.tip = shareWords(part, whole, samples);
-  return td;
+  return make('td', { textContent: percent(part, whole), 'data-tip': shareWords(part, whole, samples) });
 }
 
 // A cell of {text, share (0 to 1, a bar behind it), title}; undefined: an empty one.
 function figureCell(figure, colour) {
-  const td = make('td', { className: figure?.share === undefined ? '' : 'bar' }, make('span', { textContent: figure?.text ?? '' }));
+  const td = make('td', { className: figure?.share === undefined ? '' : 'bar', 'data-tip': figure?.title ?? '' }, make('span', { textContent: figure?.text ?? '' }));
   td.style.setProperty('--part', Math.min(1, figure?.share ?? 0).toFixed(4));
   td.style.setProperty('--of', colour || 'var(--weak)');
-  td.dataset.tip = figure?.title ?? '';
   return td;
 }
 

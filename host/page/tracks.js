@@ -135,12 +135,10 @@ class Tracks {
   }
 
   row(lane) {
-    const button = make('button', { type: 'button' }), row = make('tr', { className: lane.kind }, make('th', { scope: 'row' }, button));
+    const choose = button('', () => row.lane.choice() && change(row.lane.choice()), { title: lane.name });
+    const row = make('tr', { className: lane.kind, 'data-track': lane.key }, make('th', { scope: 'row' }, choose));
     row.style.height = `${HEAD + lane.height + 2}px`;
-    button.append(...(lane.colour ? [swatch(lane.colour)] : []), lane.name);
-    button.title = lane.name;
-    button.onclick = () => row.lane.choice() && change(row.lane.choice());
-    row.dataset.track = lane.key;
+    choose.append(...(lane.colour ? [swatch(lane.colour)] : []), lane.name);
     return row;
   }
 
@@ -172,8 +170,9 @@ class Tracks {
     this.look(centre - (centre - from) * factor, centre + (to - centre) * factor);
   }
 
-  pan(part) {
-    const [from, to] = this.view(), by = (to - from) * part;
+  // By a part of a view.
+  pan(part, [from, to] = this.view()) {
+    const by = (to - from) * part;
     const shift = Math.min(Math.max(by, -from), this.profile.span - to);
     this.look(from + shift, to + shift);
   }
@@ -325,10 +324,7 @@ class Tracks {
     }
     if (this.held && Math.abs(e.offsetX - this.held.x) > 3) {
       if (this.held.pans) {
-        const [from, to] = this.held.view;
-        const by = (this.held.x - e.offsetX) / this.canvas.clientWidth * (to - from);
-        const shift = Math.min(Math.max(by, -from), this.profile.span - to);
-        this.look(from + shift, to + shift);
+        this.pan((this.held.x - e.offsetX) / this.canvas.clientWidth, this.held.view);
       } else {
         this.dragged = [this.timeAt(this.held.x), this.timeAt(e.offsetX)];
         this.draw();
@@ -356,6 +352,20 @@ class Tracks {
   tell(e) {
     const at = this.timeAt(e.offsetX), [from, to] = this.view();
     showTip(e, [`${moment(at, to - from)} (target time ${this.profile.clock(at)} s)`, ...(this.laneAt(e.offsetY)?.hit(at, e.offsetY).tip ?? [])]);
+  }
+
+  // A frame around a stretch of time in the states of a lane.
+  frame(lane, left, right) {
+    const c = this.context;
+    c.strokeStyle = this.colour('--mark');
+    c.lineWidth = 2;
+    c.strokeRect(left, lane.top, Math.max(2, right - left), lane.strip);
+    c.lineWidth = 1;
+  }
+
+  // The tracks of PDs, by their numbers.
+  pdLanes() {
+    return new Map(this.lanes.filter(({ kind }) => kind === 'pd').map((lane) => [lane.pd, lane]));
   }
 
   // A moment that was asked for, and what was then.

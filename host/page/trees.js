@@ -16,11 +16,8 @@ class TreeTable {
     this.head = make('tr', {});
     this.body = make('tbody', {});
     this.note = make('p', { className: 'tools' });
-    const table = make('table', { className: 'tree' }, make('thead', {}, this.head), this.body);
-    table.setAttribute('role', 'treegrid');
-    table.setAttribute('aria-label', section.getAttribute('aria-label'));
-    table.onkeydown = (e) => this.key(e);
-    section.append(table, this.note);
+    section.append(make('table', { className: 'tree', role: 'treegrid', 'aria-label': section.getAttribute('aria-label'), onkeydown: (e) => this.key(e) },
+      make('thead', {}, this.head), this.body), this.note);
   }
 
   show(profile, selection, comparison) {
@@ -98,21 +95,14 @@ class TreeTable {
     const p = this.profile, of = p.label(row.label), name = make('td', {}), toggle = make('i', { className: 'toggle', textContent: row.opens ? (isOpen ? '▾' : '▸') : '' });
     const chosen = this.inverted ? !of.isPd && row.depth === 0 && state.fn === p.functionKey(row.label)
       : state.node.length === row.depth + 1 && this.tree.find(state.node) === row.frame;
-    const tr = make('tr', { className: chosen ? 'chosen' : '', tabIndex: -1 }, barCell(row.total, this.whole, this.samples, p.colour(of.pd, of.kernel)),
+    const tr = make('tr', { className: chosen ? 'chosen' : '', tabIndex: -1, role: 'row', 'aria-level': row.depth + 1, 'aria-selected': chosen,
+      ...(row.opens ? { 'aria-expanded': isOpen } : {}), onclick: () => this.choose(tr, chosen), ondblclick: () => row.opens && this.toggle(row, !isOpen),
+      onfocus: () => { this.focused = row.key; } }, barCell(row.total, this.whole, this.samples, p.colour(of.pd, of.kernel)),
       ...(this.inverted ? [] : [shareCell(row.self, this.whole, this.samples), ...(this.comparison ? [changeCells(this.flame.change(row.frame))[1]] : [])]), name);
     name.style.paddingLeft = `${row.depth * 14}px`;
     name.append(toggle, swatch(p.colour(of.pd, of.kernel)), nodeName(of), make('small', { textContent: of.isPd ? '' : `  ${p.pdName(of.pd)}` }));
     tr.row = row;
-    tr.setAttribute('role', 'row');
-    tr.setAttribute('aria-level', row.depth + 1);
-    tr.setAttribute('aria-selected', chosen);
-    if (row.opens) {
-      tr.setAttribute('aria-expanded', isOpen);
-    }
     toggle.onclick = (e) => { e.stopPropagation(); this.toggle(row, !isOpen); };
-    tr.ondblclick = () => row.opens && this.toggle(row, !isOpen);
-    tr.onfocus = () => { this.focused = row.key; };
-    tr.onclick = () => this.choose(tr, chosen);
     return tr;
   }
 
