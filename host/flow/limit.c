@@ -84,22 +84,6 @@ static double core_busy(const struct mkperf_analysis *a, uint32_t core)
     return c != NULL ? share(c->busy, c->busy + c->idle) : 0;
 }
 
-/* Returns the PD that ran longest on a core. */
-static uint32_t largest_on(const struct mkperf_flow *f, uint32_t core)
-{
-    const struct mkperf_analysis *a = f->analysis;
-    uint32_t most = MKPERF_SCHED_NOBODY;
-
-    for (uint32_t i = 0; i < a->npds; i++) {
-        if (a->pd[i].name != NULL && !a->pd[i].idle && a->pd[i].core == core &&
-            (most == MKPERF_SCHED_NOBODY ||
-             a->pd[i].in[MKPERF_PD_RUNNING] > a->pd[most].in[MKPERF_PD_RUNNING])) {
-            most = i;
-        }
-    }
-    return most;
-}
-
 /* Returns the stage with packets that calls a PD for the longest time, or MKPERF_FLOW_NONE if no
  * stage does. */
 static int caller_of(const struct mkperf_flow *f, uint32_t pd)
@@ -131,9 +115,17 @@ static void find_cause(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
     const struct mkperf_by *behind = mkperf_bys_most(&p->ready_by);
     const struct mkperf_by *callee = mkperf_bys_most(&p->blocked_on);
     double most = fmax(fmax(fmax(l->own, l->calls), fmax(l->ready, l->throttled)), l->asleep);
-    uint32_t largest = p->has_core ? largest_on(f, p->core) : MKPERF_SCHED_NOBODY;
+    const struct mkperf_analysis *a = f->analysis;
+    uint32_t largest = MKPERF_SCHED_NOBODY; /* the PD that ran longest on the core */
     bool is_stage = false;
 
+    for (uint32_t i = 0; i < a->npds && p->has_core; i++) {
+        if (a->pd[i].name != NULL && !a->pd[i].idle && a->pd[i].core == p->core &&
+            (largest == MKPERF_SCHED_NOBODY ||
+             a->pd[i].in[MKPERF_PD_RUNNING] > a->pd[largest].in[MKPERF_PD_RUNNING])) {
+            largest = i;
+        }
+    }
     for (unsigned i = 0; i < f->nstages; i++) {
         is_stage |= f->stage[i].pd == largest;
     }
@@ -164,15 +156,6 @@ static void find_cause(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
     } else {
         l->cause = MKPERF_FLOW_OWN;
     }
-}
-
-/* Stores the rate of the stage, with its interval. */
-static void find_rate(const struct mkperf_flow *f, struct mkperf_flow_limit *l)
-{
-    const struct mkperf_flow_stage *s = &f->stage[l->stage];
-
-    l->rate = mkperf_per((double)mkperf_flow_packets(s) * 1e9, (double)(f->last_ns - f->first_ns));
-    l->error = 1e9 * flow_interval(f, s->slice_packets);
 }
 
 /* Finds the longest run of slices in which the stage is as busy as in all slices. */
@@ -348,7 +331,9 @@ struct mkperf_flow_limit mkperf_flow_limit(const struct mkperf_flow *f)
     }
     l.full = queue_at(f, &f->stage[l.stage], true);
     l.empty = queue_at(f, &f->stage[l.stage], false);
-    find_rate(f, &l);
+    s = &f->stage[l.stage];
+    l.rate = mkperf_per((double)mkperf_flow_packets(s) * 1e9, (double)(f->last_ns - f->first_ns));
+    l.error = 1e9 * flow_interval(f, s->slice_packets);
     find_time(f, &l);
     find_next(f, &l);
     return l;

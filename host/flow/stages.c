@@ -214,24 +214,6 @@ double mkperf_flow_drops(const struct mkperf_flow *f, const struct mkperf_flow_s
     return s->in > s->out ? (double)(s->in - s->out) : 0;
 }
 
-static void end_activation(struct mkperf_flow_stage *s, const struct mkperf_sched_pd *p)
-{
-    uint64_t in = s->in - s->in0, out = s->out - s->out0, n = in > out ? in : out;
-    double ns = (double)(p->in[MKPERF_PD_RUNNING] - s->ran0);
-
-    s->active = false;
-    s->activations++;
-    if (n == 0) {
-        s->empty++;
-        return;
-    }
-    mkperf_log_add(&s->packets, n);
-    s->sum_n += (double)n;
-    s->sum_ns += ns;
-    s->sum_nn += (double)n * (double)n;
-    s->sum_n_ns += (double)n * ns;
-}
-
 /* Follows the states of stages after an event. */
 static void follow(struct mkperf_flow *f)
 {
@@ -250,9 +232,18 @@ static void follow(struct mkperf_flow *f)
             s->wait = c.full || (c.work && c.no_buffer) ? MKPERF_FLOW_BLOCKED
                       : c.work                          ? MKPERF_FLOW_ASLEEP
                                                         : MKPERF_FLOW_STARVED;
-            if (s->active) {
-                end_activation(s, p);
+            uint64_t in = s->in - s->in0, out = s->out - s->out0, packets = in > out ? in : out;
+            double n = (double)packets, ns = (double)(p->in[MKPERF_PD_RUNNING] - s->ran0);
+            s->activations += s->active;
+            s->empty += s->active && packets == 0;
+            if (s->active && packets != 0) {
+                mkperf_log_add(&s->packets, packets);
+                s->sum_n += n;
+                s->sum_ns += ns;
+                s->sum_nn += n * n;
+                s->sum_n_ns += n * ns;
             }
+            s->active = false;
         } else if (s->state == MKPERF_PD_UNKNOWN) {
             s->active = false; /* events of this stage are missing */
         } else if (before == MKPERF_PD_WAITING) {

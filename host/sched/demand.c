@@ -71,22 +71,6 @@ struct server {
     } refill[REFILLS];
 };
 
-/* Adds a refill with what was used, behind all others. Without room for one more, it is merged into the last one. */
-static void give_back(struct server *s, uint64_t at, uint64_t amount)
-{
-    unsigned last = s->n - 1;
-
-    if (s->n != 0 && at <= s->refill[last].at + s->refill[last].amount) {
-        s->refill[last].amount += amount;
-    } else if (s->n == REFILLS) {
-        s->refill[last].at = at - s->refill[last].amount;
-        s->refill[last].amount += amount;
-    } else {
-        s->refill[s->n].at = at;
-        s->refill[s->n++].amount = amount;
-    }
-}
-
 static void drop_first(struct server *s)
 {
     s->refill[0] = s->refill[1];
@@ -110,7 +94,18 @@ static bool serve(struct server *s, uint64_t from, uint64_t to)
     }
     s->refill[0].at = to;
     s->refill[0].amount -= to - from;
-    give_back(s, from + s->period, to - from);
+    /* Adds a refill with what was used, behind all others. Without room for one more, it is merged into the last one. */
+    uint64_t at = from + s->period, used = to - from;
+    unsigned last = s->n - 1;
+    if (at <= s->refill[last].at + s->refill[last].amount) {
+        s->refill[last].amount += used;
+    } else if (s->n == REFILLS) {
+        s->refill[last].at = at - s->refill[last].amount;
+        s->refill[last].amount += used;
+    } else {
+        s->refill[s->n].at = at;
+        s->refill[s->n++].amount = used;
+    }
     while (s->n > 1 && s->refill[0].amount < LEAST_NS) {
         s->refill[1].at -= s->refill[0].amount;
         s->refill[1].amount += s->refill[0].amount;
@@ -147,24 +142,25 @@ uint64_t mkperf_demand_budget(const struct mkperf_demand_pd *p)
     return high * STEP_NS;
 }
 
-uint64_t mkperf_demand_budget_of(const struct mkperf_demand_pd *p, uint64_t period_ns)
-{
-    struct mkperf_demand_pd other = *p;
-
-    other.period_ns = period_ns;
-    other.worst_ns = 0;
-    return mkperf_demand_budget(&other);
-}
-
-static void find_budget(struct mkperf_demand_pd *p, uint64_t period_ns, uint64_t worst_ns)
+static uint64_t budget_with(const struct mkperf_demand_pd *p, uint64_t period_ns, uint64_t worst_ns)
 {
     struct mkperf_demand_pd other = *p;
 
     other.period_ns = period_ns;
     other.worst_ns = worst_ns;
+    return mkperf_demand_budget(&other);
+}
+
+uint64_t mkperf_demand_budget_of(const struct mkperf_demand_pd *p, uint64_t period_ns)
+{
+    return budget_with(p, period_ns, 0);
+}
+
+static void find_budget(struct mkperf_demand_pd *p, uint64_t period_ns, uint64_t worst_ns)
+{
     MKPERF_GROW(p->found, p->found_room, (size_t)p->nfound + 1);
     p->found[p->nfound++] =
-        (struct mkperf_demand_found){period_ns, worst_ns, mkperf_demand_budget(&other)};
+        (struct mkperf_demand_found){period_ns, worst_ns, budget_with(p, period_ns, worst_ns)};
 }
 
 void sched_demand_conclude(void *self)

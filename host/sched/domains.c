@@ -101,37 +101,19 @@ static void close_window(struct mkperf_domains *d, struct mkperf_domain_window *
     }
 }
 
-static void open_window(struct mkperf_domain_window *w, uint64_t now)
-{
-    if (w->began != 0) {
-        uint64_t ns = now - w->began;
-        w->intervals++;
-        w->interval_ns += ns;
-        w->least_interval_ns = ns < w->least_interval_ns ? ns : w->least_interval_ns;
-        w->most_interval_ns = ns > w->most_interval_ns ? ns : w->most_interval_ns;
-    }
-    w->began = now;
-}
-
-/* Forgets the open window, which is not whole because events are missing. */
-static void forget(struct mkperf_domains *d)
-{
-    for (unsigned i = 0; i < d->n; i++) {
-        struct mkperf_domain_window *w = &d->window[i];
-        w->began = w->now_ns = 0;
-        for (unsigned k = 0; k < w->npds; k++) {
-            w->pd[k].now_ns = 0;
-        }
-    }
-    d->open = d->ended = 0;
-}
-
 static void on_event(void *self, const struct mkperf_sched *s)
 {
     struct mkperf_domains *d = self;
 
-    if (s->kind == MKPERF_SCHED_GAP) {
-        forget(d);
+    if (s->kind == MKPERF_SCHED_GAP) { /* the open window is not whole: events are missing */
+        for (unsigned i = 0; i < d->n; i++) {
+            struct mkperf_domain_window *w = &d->window[i];
+            w->began = w->now_ns = 0;
+            for (unsigned k = 0; k < w->npds; k++) {
+                w->pd[k].now_ns = 0;
+            }
+        }
+        d->open = d->ended = 0;
     } else if (s->kind == MKPERF_SCHED_WINDOW) {
         uint32_t running = d->analysis->core[s->core].running;
         unsigned at = window_of(d, s->irq);
@@ -141,7 +123,15 @@ static void on_event(void *self, const struct mkperf_sched *s)
         d->ended = d->open;
         d->ended_ns = s->time_ns;
         d->ended_pd = running;
-        open_window(&d->window[at], s->time_ns);
+        struct mkperf_domain_window *w = &d->window[at];
+        if (w->began != 0) {
+            uint64_t ns = s->time_ns - w->began;
+            w->intervals++;
+            w->interval_ns += ns;
+            w->least_interval_ns = ns < w->least_interval_ns ? ns : w->least_interval_ns;
+            w->most_interval_ns = ns > w->most_interval_ns ? ns : w->most_interval_ns;
+        }
+        w->began = s->time_ns;
         d->open = at + 1;
     } else if (s->kind == MKPERF_SCHED_SWITCH && s->time_ns == d->ended_ns && d->ended != 0 &&
                s->reason == MKPERF_STOPPED_PREEMPTED && s->from == d->ended_pd) {

@@ -155,26 +155,6 @@ void mkperf_route_text(const struct mkperf_analysis *a, const struct mkperf_rout
     }
 }
 
-/* Reads one name of a path. NULL, or what is wrong with it. */
-static const char *read_end(const struct mkperf_analysis *a, const char *name, size_t n,
-                            struct mkperf_route *out)
-{
-    char *end;
-    uint32_t pd = mkperf_analysis_find(a, name, n);
-
-    if (out->n == 0 && n > 4 && strncmp(name, "irq ", 4) == 0) {
-        out->irq = (uint32_t)strtoul(name + 4, &end, 10);
-        out->pd[out->n++] = MKPERF_SCHED_NOBODY;
-        return name[4] >= '0' && name[4] <= '9' && end == name + n ? NULL : "want irq NUMBER";
-    }
-    if (pd == MKPERF_SCHED_NOBODY || out->n == MKPERF_ROUTE_PDS) {
-        return pd == MKPERF_SCHED_NOBODY ? "no PD of that name is recorded"
-                                         : "the path is too long";
-    }
-    out->pd[out->n++] = pd;
-    return NULL;
-}
-
 enum mkperf_status mkperf_route_parse(const struct mkperf_analysis *a, const char *text,
                                       struct mkperf_route *out, struct mkperf_error *e)
 {
@@ -188,7 +168,20 @@ enum mkperf_status mkperf_route_parse(const struct mkperf_analysis *a, const cha
         while (n > 0 && at[n - 1] == ' ') {
             n--;
         }
-        wrong = read_end(a, at, n, out);
+        uint32_t pd = mkperf_analysis_find(a, at, n);
+        if (out->n == 0 && n > 4 && strncmp(at, "irq ", 4) == 0) {
+            char *end;
+            out->irq = (uint32_t)strtoul(at + 4, &end, 10);
+            pd = MKPERF_SCHED_NOBODY;
+            wrong = isdigit((unsigned char)at[4]) && end == at + n ? NULL : "want irq NUMBER";
+        } else if (pd == MKPERF_SCHED_NOBODY) {
+            wrong = "no PD of that name is recorded";
+        } else if (out->n == MKPERF_ROUTE_PDS) {
+            wrong = "the path is too long";
+        }
+        if (wrong == NULL) {
+            out->pd[out->n++] = pd;
+        }
         at = arrow != NULL && wrong == NULL ? arrow + 2 : at;
     }
     wrong = wrong == NULL && out->n < 2 ? "want FROM -> PD -> ..., FROM a PD or irq NUMBER" : wrong;
